@@ -1,0 +1,84 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+
+char *buffer_reserve (buffer_t *b, size_t extra)
+{
+    size_t need = b->length + extra + 1;
+
+    if (need > b->size) {
+        size_t size = b->size ? b->size : 64;
+        while (size < need)
+            size *= 2;
+        b->data = xrealloc (b->data, size);
+        b->size = size;
+        b->data[b->length] = '\0';
+    }
+    return b->data + b->length;
+}
+
+void buffer_add (buffer_t *b, const void *data, size_t length)
+{
+    char *p = buffer_reserve (b, length);
+
+    if (length)
+        memcpy (p, data, length);
+    b->length += length;
+    b->data[b->length] = '\0';
+}
+
+void buffer_add_text (buffer_t *b, const char *text)
+{
+    buffer_add (b, text, strlen (text));
+}
+
+void buffer_add_char (buffer_t *b, char c)
+{
+    buffer_add (b, &c, 1);
+}
+
+void buffer_printf (buffer_t *b, const char *fmt, ...)
+{
+    va_list ap;
+    int n;
+
+    va_start (ap, fmt);
+    n = vsnprintf (NULL, 0, fmt, ap);
+    va_end (ap);
+    if (n <= 0)
+        return;
+    buffer_reserve (b, n);
+    va_start (ap, fmt);
+    vsnprintf (b->data + b->length, n + 1, fmt, ap);
+    va_end (ap);
+    b->length += n;
+}
+
+void buffer_clear (buffer_t *b)
+{
+    b->length = 0;
+    if (b->data)
+        b->data[0] = '\0';
+}
+
+void buffer_done (buffer_t *b)
+{
+    free (b->data);
+    *b = (buffer_t)BUFFER_INIT;
+}
+
+const char *buffer_text (const buffer_t *b)
+{
+    return b->data ? b->data : "";
+}
+
+char *buffer_take (buffer_t *b)
+{
+    char *text = b->data ? b->data : xstrdup ("");
+
+    *b = (buffer_t)BUFFER_INIT;
+    return text;
+}

@@ -1,0 +1,250 @@
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/exact.h"
+#include "base/memory.h"
+
+/* Wide enough for any amount of money in any currency with 18 decimals. */
+#define TEXT_MAX 40
+
+static int not_a_number (const char *text, gl_error_t *error)
+{
+    return gl_error (error,
+                     "'%.60s' is not a number; write digits with at most one "
+                     "point, e.g. 1250.50",
+                     text);
+}
+
+static int parse_digits (const char *text, size_t length, mpq_t value)
+{
+    char digits[TEXT_MAX + 1];
+    size_t n = 0, start = length > 0 && text[0] == '-', point = length;
+
+    if (length - start < 1 || length > TEXT_MAX)
+        return -1;
+    for (size_t i = start; i < length; i++) {
+        if (text[i] == '.' && point == length && i > start && i + 1 < length)
+            point = i;
+        else if (text[i] >= '0' && text[i] <= '9')
+            digits[n++] = text[i];
+        else
+            return -1;
+    }
+    digits[n] = '\0';
+    mpz_set_str (mpq_numref (value), digits, 10);
+    mpz_ui_pow_ui (mpq_denref (value), 10,
+                   point < length ? length - point - 1 : 0);
+    if (start)
+        mpq_neg (value, value);
+    mpq_canonicalize (value);
+    return 0;
+}
+
+int exact_parse (const char *text, mpq_t value, gl_error_t *error)
+{
+    if (parse_digits (text, strlen (text), value) < 0)
+        return not_a_number (text, error);
+    return 0;
+}
+
+int exact_parse_ratio (const char *text, mpq_t value, gl_error_t *error)
+{
+    size_t length = strlen (text);
+    bool percent = length > 0 && text[length - 1] == '%';
+
+    if (parse_digits (text, length - percent, value) < 0)
+        return gl_error (error,
+                         "'%.60s' is not a share; write e.g. 10%% or 0.1",
+                         text);
+    if (percent) {
+        mpz_mul_ui (mpq_denref (value), mpq_denref (value), 100);
+        mpq_canonicalize (value);
+    }
+    return 0;
+}
+
+static void set_i64 (mpz_t value, int64_t number)
+{
+    uint64_t magnitude = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+
+    mpz_import (value, 1, 1, sizeof (magnitude), 0, 0, &magnitude);
+    if (number < 0)
+        mpz_neg (value, value);
+}
+
+void exact_set_i64 (mpq_t value, int64_t numerator, int64_t denominator)
+{
+    set_i64 (mpq_numref (value), numerator);
+    set_i64 (mpq_denref (value), denominator);
+    mpq_canonicalize (value);
+}
+
+void exact_set_u128 (mpz_t value, unsigned __int128 number)
+{
+    uint64_t words[2] = {(uint64_t)(number >> 64), (uint64_t)number};
+
+    mpz_import (value, 2, 1, sizeof (words[0]), 0, 0, words);
+}
+
+void exact_add_scaled (mpq_t value, const mpq_t a, int64_t numerator,
+                       int64_t denominator)
+{
+    mpq_t factor;
+
+    mpq_init (factor);
+    exact_set_i64 (factor, numerator, denominator);
+    mpq_mul (factor, factor, a);
+    mpq_add (value, value, factor);
+    mpq_clear (factor);
+}
+
+void exact_round (mpz_t ret_units, const mpq_t value, int digits)
+{
+    mpz_t numerator, remainder;
+    int order;
+
+    mpz_inits (numerator, remainder, NULL);
+    mpz_ui_pow_ui (numerator, 10, digits);
+    mpz_mul (numerator, numerator, mpq_numref (value));
+    mpz_fdiv_qr (ret_units, remainder, numerator, mpq_denref (value));
+    mpz_mul_2exp (remainder, remainder, 1);
+    order = mpz_cmp (remainder, mpq_denref (value));
+    if (order > 0 || (order == 0 && mpz_odd_p (ret_units)))
+        mpz_add_ui (ret_units, ret_units, 1);
+    mpz_clears (numerator, remainder, NULL);
+}
+
+char *exact_units_text (const mpz_t units, int digits)
+{
+    buffer_t b = BUFFER_INIT;
+    GL_AUTOFREE char *text = xmalloc (mpz_sizeinbase (units, 10) + 2);
+    const char *number = text;
+    int length;
+
+    mpz_get_str (text, 10, units);
+    if (*number == '-') {
+        buffer_add_char (&b, '-');
+        number++;
+    }
+    length = strlen (number);
+    if (length <= digits) {
+        buffer_add_char (&b, '0');
+        if (digits > 0)
+            buffer_add_char (&b, '.');
+        for (int i = length; i < digits; i++)
+            buffer_add_char (&b, '0');
+        buffer_add_text (&b, number);
+        return buffer_take (&b);
+    }
+    buffer_add (&b, number, length - digits);
+    if (digits > 0) {
+        buffer_add_char (&b, '.');
+        buffer_add (&b, number + length - digits, digits);
+    }
+    return buffer_take (&b);
+}
+
+char *exact_text (const mpq_t value, int digits)
+{
+    mpz_t units;
+    char *text;
+
+    mpz_init (units);
+    exact_round (units, value, digits);
+    text = exact_units_text (units, digits);
+    mpz_clear (units);
+    return text;
+}
+
+struct remainder {
+    size_t index;
+    mpq_t value;
+};
+
+static int by_remainder (const void *a, const void *b)
+{
+    const struct remainder *x = a, *y = b;
+    int order = mpq_cmp (y->value, x->value);
+
+    return order ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+/* Floor of each part; its remainder; the sum of the floors. */
+static void take_floors (const mpq_t *parts, size_t count, bool negate,
+                         mpz_t *units, struct remainder *rest, mpz_t sum)
+{
+    mpq_t part;
+
+    mpq_init (part);
+    for (size_t i = 0; i < count; i++) {
+        if (negate)
+            mpq_neg (part, parts[i]);
+        else
+            mpq_set (part, parts[i]);
+        mpz_fdiv_q (units[i], mpq_numref (part), mpq_denref (part));
+        mpz_add (sum, sum, units[i]);
+        rest[i].index = i;
+        mpq_init (rest[i].value);
+        mpq_set_z (rest[i].value, units[i]);
+        mpq_sub (rest[i].value, part, rest[i].value);
+    }
+    mpq_clear (part);
+}
+
+int exact_share (const mpz_t total, const mpq_t *parts, size_t count,
+                 mpz_t *ret_units, gl_error_t *error)
+{
+    struct remainder *rest = xcalloc (count, sizeof (*rest));
+    bool negate = mpz_sgn (total) < 0;
+    mpz_t left;
+    int rc = 0;
+
+    mpz_init (left);
+    take_floors (parts, count, negate, ret_units, rest, left);
+    if (negate)
+        mpz_neg (left, left);
+    mpz_sub (left, total, left);
+    if (negate)
+        mpz_neg (left, left);
+    if (mpz_sgn (left) < 0 || mpz_cmp_ui (left, count) > 0)
+        rc = gl_error (error, "the parts do not add up to the total to be "
+                              "shared (this is a defect, please report it)");
+    else {
+        qsort (rest, count, sizeof (*rest), by_remainder);
+        for (size_t i = 0; i < mpz_get_ui (left); i++)
+            mpz_add_ui (ret_units[rest[i].index], ret_units[rest[i].index], 1);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (negate)
+            mpz_neg (ret_units[i], ret_units[i]);
+        mpq_clear (rest[i].value);
+    }
+    mpz_clear (left);
+    free (rest);
+    return rc;
+}
+
+fraction_t fraction (int64_t num, int64_t den)
+{
+    int64_t a = num < 0 ? -num : num, b = den;
+
+    while (b) {
+        int64_t t = a % b;
+        a = b;
+        b = t;
+    }
+    return a ? (fraction_t){num / a, den / a} : (fraction_t){0, 1};
+}
+
+int fraction_compare (fraction_t a, fraction_t b)
+{
+    __int128 left = (__int128)a.num * b.den, right = (__int128)b.num * a.den;
+
+    return (left > right) - (left < right);
+}
+
+void exact_set_fraction (mpq_t value, fraction_t f)
+{
+    exact_set_i64 (value, f.num, f.den);
+}

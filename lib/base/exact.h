@@ -1,0 +1,63 @@
+/*
+ * exact.h: exact numbers: decimals, rationals, and the one place that rounds.
+ *
+ * Quantities and money inside a calculation are GMP rationals (mpq_t); no
+ * floating point occurs anywhere. Money becomes an integer of the currency's
+ * smallest unit in exact_share() or exact_round(), and nowhere else.
+ */
+#ifndef GL_BASE_EXACT_H
+#define GL_BASE_EXACT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gmp.h>
+
+#include "base/error.h"
+
+/* "12", "-0.10", "425000": digits with at most one point, at most 40
+ * characters; no blank, no exponent, no thousands separator. The error names
+ * the text. */
+int exact_parse (const char *text, mpq_t value, gl_error_t *error);
+/* The same, or a percentage: "10%" is 1/10, and so is "0.1". */
+int exact_parse_ratio (const char *text, mpq_t value, gl_error_t *error);
+
+void exact_set_i64 (mpq_t value, int64_t numerator, int64_t denominator);
+void exact_set_u128 (mpz_t value, unsigned __int128 number);
+/* value += a * numerator / denominator */
+void exact_add_scaled (mpq_t value, const mpq_t a, int64_t numerator,
+                       int64_t denominator);
+
+/* value * 10^digits, rounded half to even. */
+void exact_round (mpz_t ret_units, const mpq_t value, int digits);
+/* The value with exactly `digits` decimals, rounded half to even: "-0.50". A
+ * zero has no sign. Yours to free. */
+char *exact_text (const mpq_t value, int digits);
+/* An integer of units of 10^-digits as text: 12345, 2 -> "123.45". */
+char *exact_units_text (const mpz_t units, int digits);
+
+/*
+ * Share `total` (an integer of smallest units) among `count` parts whose exact
+ * amounts are `parts` (in the same unit): the largest-remainder method. Each
+ * part gets its floor; what is left goes one unit each to the largest
+ * remainders, ties to the lower index. For a negative total the work is done
+ * on the negated numbers. Source: cost-model, section 13.3; Hamilton's method.
+ *
+ * The sum of the parts must lie within one unit of the total (the total being
+ * that sum rounded), so that no part is off by a unit or more. -1 with an error
+ * if not; ret_units, initialised by the caller, is then undefined.
+ */
+int exact_share (const mpz_t total, const mpq_t *parts, size_t count,
+                 mpz_t *ret_units, gl_error_t *error);
+
+/* A weight: a small exact fraction in lowest terms, den > 0. */
+typedef struct {
+    int64_t num;
+    int64_t den;
+} fraction_t;
+
+fraction_t fraction (int64_t num, int64_t den);
+int fraction_compare (fraction_t a, fraction_t b);
+void exact_set_fraction (mpq_t value, fraction_t f);
+
+#endif /* !GL_BASE_EXACT_H */

@@ -1,0 +1,20 @@
+/*
+ * number.h: decimal integers, strictly.
+ *
+ * The whole text must be digits (with one leading '-' for the signed form):
+ * no blank, no '+', no empty text, no overflow. Returns 0, or -1 and leaves
+ * the result untouched.
+ */
+#ifndef GL_BASE_NUMBER_H
+#define GL_BASE_NUMBER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+int number_u64 (const char *text, size_t length, uint64_t *ret_value);
+int number_i64 (const char *text, size_t length, int64_t *ret_value);
+/* The same for a NUL-terminated text. */
+int number_u64_text (const char *text, uint64_t *ret_value);
+int number_i64_text (const char *text, int64_t *ret_value);
+
+#endif /* !GL_BASE_NUMBER_H */

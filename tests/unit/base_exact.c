@@ -1,0 +1,147 @@
+#include "support/test.h"
+
+#include "base/exact.h"
+#include "base/memory.h"
+
+static void check_text (const char *input, int digits, const char *expected)
+{
+    mpq_t q;
+    gl_error_t error;
+    char *text;
+
+    mpq_init (q);
+    assert_int_equal (exact_parse (input, q, &error), 0);
+    text = exact_text (q, digits);
+    assert_string_equal (text, expected);
+    free (text);
+    mpq_clear (q);
+}
+
+static void exact_text__halves__go_to_the_even_neighbour (void **state)
+{
+    (void)state;
+    check_text ("0.005", 2, "0.00");
+    check_text ("0.015", 2, "0.02");
+    check_text ("-0.015", 2, "-0.02");
+    check_text ("-0.005", 2, "0.00");
+    check_text ("2.5", 0, "2");
+    check_text ("3.5", 0, "4");
+    check_text ("425000", 2, "425000.00");
+    check_text ("0.1", 10, "0.1000000000");
+}
+
+static void exact_parse__other_texts__are_refused (void **state)
+{
+    static const char *const texts[]
+        = {"",    "-",    ".5",  "5.",  "1.2.3", "1e3", " 1",
+           "1 ",  "0x10", "1,5", "nan", "--1",   "+1",
+           "11111111111111111111111111111111111111111"};
+    gl_error_t error;
+    mpq_t q;
+
+    (void)state;
+    mpq_init (q);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++)
+        assert_int_equal (exact_parse (texts[i], q, &error), -1);
+    mpq_clear (q);
+}
+
+/* Expected results: cost-model, section 13. */
+static void exact_share__published_splits__are_reproduced (void **state)
+{
+    static const struct {
+        int64_t total;
+        int count;
+        int64_t weights[7];
+        int64_t expected[7];
+    } cases[] = {
+        {1000, 3, {3, 3, 1}, {429, 428, 143}},
+        {10000, 3, {1, 1, 1}, {3334, 3333, 3333}},
+        {5, 7, {1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 0, 0}},
+        {-1000, 3, {1, 1, 1}, {-334, -333, -333}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        mpq_t parts[7];
+        mpz_t units[7], total;
+        gl_error_t error;
+        int64_t sum = 0;
+
+        mpz_init_set_si (total, cases[i].total);
+        for (int k = 0; k < cases[i].count; k++)
+            sum += cases[i].weights[k];
+        for (int k = 0; k < cases[i].count; k++) {
+            mpq_init (parts[k]);
+            mpz_init (units[k]);
+            exact_set_i64 (parts[k], cases[i].total * cases[i].weights[k], sum);
+        }
+        assert_int_equal (exact_share (total, (const mpq_t *)parts,
+                                       cases[i].count, units, &error),
+                          0);
+        for (int k = 0; k < cases[i].count; k++) {
+            assert_int_equal (mpz_get_si (units[k]), cases[i].expected[k]);
+            mpq_clear (parts[k]);
+            mpz_clear (units[k]);
+        }
+        mpz_clear (total);
+    }
+}
+
+/* Any amounts, also negative ones among them: the parts add up, none is off by
+ * a unit or more. */
+static void exact_share__seeded_amounts__add_up (void **state)
+{
+    enum { N = 40 };
+    mpq_t parts[N], sum, difference;
+    mpz_t units[N], total, check;
+    gl_error_t error;
+
+    (void)state;
+    srand (20261005);
+    mpq_inits (sum, difference, NULL);
+    mpz_inits (total, check, NULL);
+    for (int i = 0; i < N; i++) {
+        mpq_init (parts[i]);
+        mpz_init (units[i]);
+    }
+    for (int round = 0; round < 2000; round++) {
+        int count = 1 + rand () % N;
+        mpq_set_ui (sum, 0, 1);
+        for (int i = 0; i < count; i++) {
+            exact_set_i64 (parts[i], rand () % 200000 - 50000,
+                           1 + rand () % 977);
+            mpq_add (sum, sum, parts[i]);
+        }
+        exact_round (total, sum, 0);
+        assert_int_equal (
+            exact_share (total, (const mpq_t *)parts, count, units, &error), 0);
+        mpz_set_ui (check, 0);
+        for (int i = 0; i < count; i++) {
+            mpz_add (check, check, units[i]);
+            mpq_set_z (difference, units[i]);
+            mpq_sub (difference, difference, parts[i]);
+            mpq_abs (difference, difference);
+            assert_true (mpq_cmp_ui (difference, 1, 1) <= 0);
+        }
+        assert_int_equal (mpz_cmp (check, total), 0);
+    }
+    for (int i = 0; i < N; i++) {
+        mpq_clear (parts[i]);
+        mpz_clear (units[i]);
+    }
+    mpq_clears (sum, difference, NULL);
+    mpz_clears (total, check, NULL);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (exact_text__halves__go_to_the_even_neighbour),
+        cmocka_unit_test (exact_parse__other_texts__are_refused),
+        cmocka_unit_test (exact_share__published_splits__are_reproduced),
+        cmocka_unit_test (exact_share__seeded_amounts__add_up),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

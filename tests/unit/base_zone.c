@@ -1,0 +1,154 @@
+#include "support/test.h"
+
+#include "base/zone.h"
+
+static zone_t *open_zone (const char *name)
+{
+    gl_error_t error;
+    zone_t *zone = zone_open (name, &error);
+
+    if (!zone)
+        fail_msg ("%s", error.text);
+    return zone;
+}
+
+static void zone__unknown_names__are_refused (void **state)
+{
+    static const char *const names[]
+        = {"", "Mars/Olympus", "../etc/passwd", "/etc/localtime", "X", "12"};
+    gl_error_t error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof (names) / sizeof (names[0]); i++)
+        assert_null (zone_open (names[i], &error));
+}
+
+static void zone__posix_rule__needs_no_tzdata (void **state)
+{
+    zone_t *zone = open_zone ("CET-1CEST,M3.5.0,M10.5.0/3");
+    civil_t c = {2026, 7, 1, 12, 0, 0};
+
+    (void)state;
+    assert_int_equal (zone_offset (zone, zone_instant (zone, &c)), 7200);
+    zone_close (zone);
+}
+
+/* Days that a person would count: date, hours. Both switches, half hours,
+ * a midnight that does not exist. */
+static void zone_unit__days_over_switches__have_their_true_length (void **state)
+{
+    static const struct {
+        const char *zone;
+        civil_t noon;
+        int64_t seconds;
+    } cases[] = {
+        {"UTC", {2026, 3, 29, 12, 0, 0}, 86400},
+        {"America/New_York", {2026, 3, 8, 12, 0, 0}, 23 * 3600},
+        {"America/New_York", {2026, 11, 1, 12, 0, 0}, 25 * 3600},
+        {"Europe/Oslo", {2026, 3, 29, 12, 0, 0}, 23 * 3600},
+        {"Europe/Oslo", {2026, 10, 25, 12, 0, 0}, 25 * 3600},
+        {"Asia/Kolkata", {2026, 10, 25, 12, 0, 0}, 86400},
+        {"Australia/Lord_Howe", {2026, 4, 5, 12, 0, 0}, 86400 + 1800},
+        {"Australia/Lord_Howe", {2026, 10, 4, 12, 0, 0}, 86400 - 1800},
+        {"America/Sao_Paulo", {2018, 11, 4, 12, 0, 0}, 23 * 3600},
+        {"America/Sao_Paulo", {2018, 2, 17, 12, 0, 0}, 25 * 3600},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
+        zone_t *zone = open_zone (cases[i].zone);
+        int64_t noon = zone_instant (zone, &cases[i].noon);
+        period_t day = zone_unit (zone, CALENDAR_DAY, noon);
+        assert_true (day.start <= noon && noon < day.end);
+        assert_int_equal (period_seconds (day), cases[i].seconds);
+        zone_close (zone);
+    }
+}
+
+/* The units of a year follow each other without gap or overlap, and each
+ * instant lies in its own unit. */
+static void zone_unit__a_year_of_units__is_a_partition (void **state)
+{
+    static const char *const names[]
+        = {"UTC",          "America/New_York",    "Europe/Oslo",
+           "Asia/Kolkata", "Australia/Lord_Howe", "America/St_Johns"};
+    static const calendar_unit_t units[]
+        = {CALENDAR_HOUR, CALENDAR_DAY, CALENDAR_MONTH};
+
+    (void)state;
+    for (size_t z = 0; z < sizeof (names) / sizeof (names[0]); z++) {
+        zone_t *zone = open_zone (names[z]);
+        civil_t first = {2026, 1, 1, 0, 0, 0}, last = {2027, 1, 1, 0, 0, 0};
+        int64_t end = zone_instant (zone, &last);
+        for (size_t u = 0; u < 3; u++) {
+            int64_t at = zone_instant (zone, &first);
+            while (at < end) {
+                period_t p = zone_unit (zone, units[u], at);
+                assert_int_equal (p.start, at);
+                assert_true (p.end > p.start);
+                assert_int_equal (zone_unit (zone, units[u], p.end - 1).start,
+                                  p.start);
+                at = p.end;
+            }
+            assert_int_equal (at, end);
+        }
+        zone_close (zone);
+    }
+}
+
+static void zone_instant__twice_and_never__earlier_and_the_jump (void **state)
+{
+    zone_t *zone = open_zone ("America/New_York");
+    civil_t twice = {2026, 11, 1, 1, 30, 0}, never = {2026, 3, 8, 2, 30, 0};
+    char stamp[ZONE_STAMP_SIZE];
+
+    (void)state;
+    assert_string_equal (
+        zone_stamp (zone, zone_instant (zone, &twice), stamp),
+        "2026-11-01T01:30:00-04:00");
+    assert_string_equal (
+        zone_stamp (zone, zone_instant (zone, &never), stamp),
+        "2026-03-08T03:00:00-04:00");
+    zone_close (zone);
+}
+
+static void calendar__dates__exist_or_not (void **state)
+{
+    static const struct {
+        const char *text;
+        int valid;
+    } cases[] = {
+        {"2026-10-05", 1}, {"2024-02-29", 1}, {"2026-02-29", 0},
+        {"2100-02-29", 0}, {"2000-02-29", 1}, {"2026-13-01", 0},
+        {"2026-00-01", 0}, {"2026-10-32", 0}, {"2026-1-05", 0},
+        {"2026/10/05", 0}, {"", 0},           {"0000-01-01", 0},
+    };
+    civil_t c;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++)
+        assert_int_equal (calendar_parse_date (cases[i].text,
+                                               strlen (cases[i].text), &c)
+                              == 0,
+                          cases[i].valid);
+    for (int64_t day = -200000; day < 200000; day += 7) {
+        c = calendar_civil_of_day (day);
+        assert_int_equal (calendar_day_number (c.year, c.month, c.day), day);
+        assert_true (civil_valid (&c));
+    }
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (zone__unknown_names__are_refused),
+        cmocka_unit_test (zone__posix_rule__needs_no_tzdata),
+        cmocka_unit_test (
+            zone_unit__days_over_switches__have_their_true_length),
+        cmocka_unit_test (zone_unit__a_year_of_units__is_a_partition),
+        cmocka_unit_test (zone_instant__twice_and_never__earlier_and_the_jump),
+        cmocka_unit_test (calendar__dates__exist_or_not),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
