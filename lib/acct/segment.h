@@ -1,0 +1,185 @@
+/*
+ * segment.h: the facts that the ledger is computed from. Plain data; no
+ * function here does anything but name, compare or classify.
+ *
+ * Strings are borrowed: they are valid during the call that hands the struct
+ * over, no longer. NULL is "not known" everywhere, and so are the *_UNKNOWN
+ * numbers: unknown is never 0. Instants are seconds since 1970 UTC.
+ */
+#ifndef GL_ACCT_SEGMENT_H
+#define GL_ACCT_SEGMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define COUNT_UNKNOWN UINT64_MAX
+#define SECONDS_UNKNOWN INT64_MIN
+#define TASK_NONE UINT32_MAX /* no array task, no het component */
+
+/* Slurm's job states as the database stores them (slurm.h, enum job_states;
+ * the flags are stored as the whole value). The order is Slurm's. */
+typedef enum {
+    SEGMENT_PENDING = 0,
+    SEGMENT_RUNNING = 1,
+    SEGMENT_SUSPENDED = 2,
+    SEGMENT_COMPLETED = 3,
+    SEGMENT_CANCELLED = 4,
+    SEGMENT_FAILED = 5,
+    SEGMENT_TIMEOUT = 6,
+    SEGMENT_NODE_FAIL = 7,
+    SEGMENT_PREEMPTED = 8,
+    SEGMENT_BOOT_FAIL = 9,
+    SEGMENT_DEADLINE = 10,
+    SEGMENT_OUT_OF_MEMORY = 11,
+    SEGMENT_REQUEUED = 1024,
+    SEGMENT_RESIZING = 8192,
+    SEGMENT_REVOKED = 524288,
+} segment_state_t;
+
+/* sacct's word ("OUT_OF_MEMORY"); "UNKNOWN" for a number Slurm never stores. */
+const char *segment_state_name (segment_state_t state);
+/* From sacct's word, "CANCELLED by 1000" and "CANCELLED+" included. 0 or -1. */
+int segment_state_parse (const char *text, size_t length,
+                         segment_state_t *ret_state);
+
+/* Who told. A higher number knows more: where two sources disagree about the
+ * same moment, the higher one is believed. */
+typedef enum {
+    SOURCE_SACCT_TEXT = 1,
+    SOURCE_JSON = 2,
+    SOURCE_SLURMDBD = 3,
+} segment_source_t;
+
+/*
+ * One row of slurmdbd's job table: one uninterrupted allocation with fixed
+ * TRES. Its key is (cluster, id_job, time_submit), which Slurm keeps unique
+ * and every source has.
+ */
+typedef struct {
+    /* the key */
+    const char *cluster;
+    uint64_t id_job; /* Slurm's raw JobId, of the array task or component */
+    int64_t time_submit;
+
+    /* the interval: [time_start, time_end) */
+    int64_t time_start; /* 0: never started */
+    int64_t time_end;   /* 0: open when the source looked */
+    int64_t time_seen;  /* as-of: the moment the source speaks of; an open
+                           segment ends there */
+    int64_t suspended;  /* total seconds, or SECONDS_UNKNOWN */
+    int64_t time_limit; /* seconds, or SECONDS_UNKNOWN */
+    segment_state_t state;
+    segment_source_t source;
+
+    /* who and where */
+    const char *user;
+    uint32_t uid; /* UINT32_MAX: not known */
+    const char *account;
+    const char *partition;
+    const char *qos;
+    const char *wckey;
+    const char *reservation;
+    const char *nodelist; /* Slurm's bracketed form */
+    const char *job_name;
+    const char *admin_comment;
+
+    /*
+     * What. Only the GPU part of the TRES, without "gres/", sorted bytewise,
+     * job totals: "gpu=4,gpu:a100=4", "shard=2". "" is "accounting names no
+     * GPU". `gpu` is the total and `gpu:TYPE` its breakdown.
+     */
+    const char *gres;
+    const char *gres_requested; /* the same form; NULL: not known */
+    /* The job asked for GPUs by any sign (request, submit line, gres detail),
+     * so that an empty `gres` means unknown, not none. */
+    bool gpu_asked;
+    uint64_t cpus;      /* or COUNT_UNKNOWN */
+    uint64_t memory_mb; /* or COUNT_UNKNOWN */
+    uint64_t nodes;     /* or COUNT_UNKNOWN */
+
+    /* other identities */
+    uint64_t array_job;  /* 0: no array */
+    uint32_t array_task; /* or TASK_NONE */
+    uint64_t het_job;    /* 0: no het job */
+    uint32_t het_offset; /* or TASK_NONE */
+    uint64_t job_db_inx; /* unsigned, all 64 bits count; 0: not known */
+    int32_t restart_count; /* -1: not known */
+} segment_t;
+
+/* The end for counting: time_end, or time_seen where the segment is open; 0 if
+ * it never started. Never before time_start. */
+int64_t segment_end (const segment_t *segment);
+
+/* An interval in which a segment was suspended. end 0: open. */
+typedef struct {
+    const char *cluster;
+    uint64_t id_job;
+    int64_t time_submit;
+    int64_t start;
+    int64_t end;
+} suspension_t;
+
+/* A row of slurmdbd's event table. node NULL: the cluster registered itself,
+ * `gres` being its GPUs and `nodelist` its nodes in that time. */
+typedef struct {
+    const char *cluster;
+    const char *node;
+    int64_t start;
+    int64_t end;     /* 0: open */
+    uint32_t state;  /* node state with flags, as stored */
+    const char *gres; /* as in segment_t */
+    const char *nodelist; /* registrations only */
+    const char *reason;
+} node_event_t;
+
+/* Flags of slurmdbd's event.state and resv.flags that we read (slurm.h). */
+#define NODE_STATE_BASE 0x000f
+#define NODE_STATE_DOWN 1
+#define NODE_STATE_FUTURE 6
+#define NODE_STATE_CLOUD 0x0080
+#define NODE_STATE_DRAIN 0x0200
+#define NODE_STATE_POWERED_DOWN 0x1000
+#define NODE_STATE_FAIL 0x2000
+#define NODE_STATE_MAINT 0x8000
+#define RESERVATION_MAINT 0x1
+#define RESERVATION_IGNORE_JOBS 0x40
+
+/* A row of slurmdbd's reservation table. */
+typedef struct {
+    const char *cluster;
+    uint64_t id;
+    int64_t start;
+    int64_t end;
+    uint64_t flags;
+    const char *name;
+    const char *nodelist;
+    const char *accounts; /* comma-separated, sorted; NULL: not known */
+} reservation_t;
+
+/* Where a project tag came from. The order is the record's (docs/formats). */
+typedef enum {
+    TAG_NONE = 0,
+    TAG_OPTION = 1,      /* --gpu-project, also as #SBATCH */
+    TAG_ENVIRONMENT = 2, /* GPULEDGER_PROJECT */
+    TAG_INHERITED = 3,   /* from the job that submitted this one */
+    TAG_DEFAULT = 4,     /* plugin says: the account's default applies */
+    TAG_UNKNOWN = 5,     /* a tag whose source did not arrive */
+} tag_source_t;
+
+/* What a node saw of a job: one job-start record, reduced to what joins and
+ * names. Several per job (nodes, repetitions) are normal. */
+typedef struct {
+    const char *cluster;
+    uint64_t id_job;
+    uint32_t uid;
+    const char *node;
+    int64_t stamp;      /* the node's clock, seconds */
+    int64_t time_start; /* SLURM_JOB_START_TIME, or 0 */
+    const char *project; /* NULL: untagged */
+    tag_source_t source;
+    const char *labels; /* "k=v,k=v" or NULL */
+    const char *gpus;   /* SLURM_JOB_GPUS as seen; NULL: none shown */
+} evidence_t;
+
+#endif /* !GL_ACCT_SEGMENT_H */
