@@ -1,0 +1,62 @@
+/*
+ * project.h: which project, which labels, which team a segment belongs to.
+ *
+ * The first that answers, in the order of the design (6.1): an audited re-tag;
+ * admin_comment as the site's job_submit wrote it; the tag in a node's record
+ * if the site's dated allow-list accepts it for the job's user or account;
+ * wckey, where the site opts in; the default of the account; none.
+ */
+#ifndef GL_ACCT_PROJECT_H
+#define GL_ACCT_PROJECT_H
+
+#include "acct/segment.h"
+#include "acct/site.h"
+#include "base/tag.h"
+
+typedef enum {
+    PROJECT_NONE,
+    PROJECT_RETAG,
+    PROJECT_ADMIN_COMMENT,
+    PROJECT_RECORD,
+    PROJECT_WCKEY,
+    PROJECT_ACCOUNT_DEFAULT,
+} project_rule_t;
+
+/* "the node's record (option)", for `explain`. */
+const char *project_rule_name (project_rule_t rule);
+
+typedef struct {
+    char project[TAG_MAX + 1];  /* "": untagged */
+    char labels[LABELS_MAX + 1]; /* "": none */
+    project_rule_t rule;
+    tag_source_t source;         /* of a record's tag */
+    char refused[TAG_MAX + 1];   /* a record's tag that the allow-list does not
+                                    accept, else "" */
+} project_t;
+
+/*
+ * The evidence of one job id: all start records of (cluster, id_job), in the
+ * order of their stamps, and the segment with its predecessor of the same id
+ * (NULL if none). A resized job has one start record and several segments: a
+ * segment that continues a RESIZING one takes the tag that held there.
+ */
+const evidence_t *project_record (const segment_t *segment,
+                                  const evidence_t *evidence, size_t count);
+
+/* `record` may be NULL. `retag` NULL or the audited tag. Pure. */
+void project_resolve (const site_t *site, const segment_t *segment,
+                      const evidence_t *record, const char *retag,
+                      project_t *ret_project);
+
+/* The team that owns the account at that instant, or NULL. `parents` answers
+ * for "subtree:NAME": the parent of an account, or NULL; it may be NULL itself
+ * (only leaves match then). */
+typedef const char *(*account_parent_f) (const char *account, void *arg);
+const site_team_t *team_of_account (const site_t *site, const char *account,
+                                    int64_t instant, account_parent_f parent,
+                                    void *arg);
+
+/* One label's value, copied to buf; false if the list has no such key. */
+bool label_value (const char *labels, const char *key, char buf[TAG_MAX + 1]);
+
+#endif /* !GL_ACCT_PROJECT_H */

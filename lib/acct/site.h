@@ -1,0 +1,214 @@
+/*
+ * site.h: what a site has told us: its pools, teams, projects, cost book and
+ * rate card. Plain data, filled by lib/config from YAML (every key is
+ * documented there, in one table) and read by the rest of lib/acct.
+ *
+ * Every entry that can change over time carries `valid`, the half-open period
+ * in which it holds, as instants of the ledger's zone; an entry without dates
+ * holds from SITE_ALWAYS_START to SITE_ALWAYS_END. One name may stand several
+ * times with periods that do not overlap. Texts are owned by the site. Money is
+ * in the ledger's currency, exact. Pointers are NULL and counts 0 where the
+ * file says nothing.
+ */
+#ifndef GL_ACCT_SITE_H
+#define GL_ACCT_SITE_H
+
+#include <gmp.h>
+
+#include "base/calendar.h"
+#include "base/exact.h"
+#include "base/zone.h"
+#include "gres/mig.h"
+
+#define SITE_ALWAYS_START INT64_MIN
+#define SITE_ALWAYS_END INT64_MAX
+
+/* Where an entry stands, for messages: "gpuledger.yaml:12". */
+typedef struct {
+    const char *file; /* shared by all entries of the file */
+    int line;
+} place_t;
+
+typedef struct {
+    char **item;
+    size_t count;
+} text_list_t;
+
+typedef struct {
+    char *name;
+    zone_t *zone;  /* of naive times in its sacct text; NULL: the ledger's */
+    char *slurmdb; /* mysql:// URL of slurmdbd's database */
+    place_t place;
+} site_cluster_t;
+
+/* A set of nodes x GRES types that share a cost. */
+typedef struct {
+    char *name;
+    char *cluster;    /* NULL: every cluster */
+    char *nodes;      /* Slurm's bracketed form */
+    text_list_t gres; /* Slurm's type strings; "gpu" is the untyped device.
+                         Empty: every type on these nodes */
+    char *gpu;        /* model, e.g. H100-SXM5-80GB */
+    int64_t gpus_per_node; /* physical GPUs */
+    mig_basis_t mig_weight; /* of the quantity: compute or memory */
+    char *layout;     /* MIG slices that the pool's GPUs of one node are cut
+                         into, "1g.10gb:4,3g.40gb:1"; NULL: not cut, or not
+                         known */
+    period_t valid;
+    place_t place;
+} site_pool_t;
+
+typedef struct {
+    char *name;
+    text_list_t accounts; /* "vision", or "subtree:cv" */
+    char *cost_center;
+    period_t valid;
+    place_t place;
+} site_team_t;
+
+/* The allow-list of project tags: a tag counts if its user or its account may
+ * charge it. Both lists empty: everybody may. */
+typedef struct {
+    char *name;
+    text_list_t users;
+    text_list_t accounts;
+    text_list_t default_for; /* accounts whose untagged jobs belong here */
+    period_t valid;
+    place_t place;
+} site_project_t;
+
+typedef enum {
+    DEPRECIATION_STRAIGHT_LINE,
+} depreciation_t;
+
+typedef struct {
+    char *name;
+    char *pool;
+    mpq_t units;
+    mpq_t price;       /* of one unit */
+    mpq_t salvage;     /* of one unit, as an amount */
+    civil_t in_service; /* the first day that bears cost */
+    int life_months;
+    depreciation_t method;
+    char *funding;
+    place_t place;
+} site_asset_t;
+
+typedef struct {
+    char *pool;
+    mpq_t share; /* 0..1 */
+} site_share_t;
+
+typedef struct {
+    char *name;
+    mpq_t fte;
+    mpq_t loaded_salary; /* of one full-time equivalent and year */
+    site_share_t *pools;
+    size_t pool_count;
+    period_t valid;
+    place_t place;
+} site_staff_t;
+
+typedef struct {
+    char *pool;
+    mpq_t watts_per_gpu; /* average over busy and idle time, with the GPU's
+                            share of its node */
+    mpq_t pue;           /* facility energy / IT energy, >= 1 */
+    char *tariff;
+    period_t valid;
+    place_t place;
+} site_power_t;
+
+typedef struct {
+    char *name;
+    mpq_t per_kwh;
+    period_t valid;
+    place_t place;
+} site_tariff_t;
+
+typedef enum {
+    COST_PER_GPU_HOUR, /* driver: gpu_hours: amount for each allocated one */
+    COST_PER_MONTH,    /* per: month */
+    COST_PER_YEAR,     /* per: year */
+} cost_driver_t;
+
+typedef struct {
+    char *name;
+    char *pool;
+    mpq_t amount;
+    cost_driver_t driver;
+    period_t valid;
+    place_t place;
+} site_cost_t;
+
+/* A published price. A pool without a rate in force is charged at full cost. */
+typedef struct {
+    char *pool;
+    char *qos; /* NULL: every QOS without a rate of its own */
+    mpq_t per_gpu_hour;
+    mig_basis_t mig_price; /* compute, memory or max */
+    period_t valid;
+    place_t place;
+} site_rate_t;
+
+typedef struct {
+    char *name;
+    char *gpu;
+    mpq_t per_gpu_hour;
+    char *term;
+    char *as_of;
+    char *source;
+    place_t place;
+} site_cloud_t;
+
+/* What happens to the cost of GPU time that no job held. */
+typedef enum {
+    IDLE_EXPLICIT, /* a remainder of its own, stated beside the charges */
+    IDLE_IN_RATE,  /* in the rate: the billed hours carry the whole cost */
+} idle_policy_t;
+
+typedef struct {
+    idle_policy_t idle;
+    mig_basis_t mig_price; /* of full-cost pools */
+    mpq_t utilization;     /* productive share, for planning reports */
+    int wckey_is_project;  /* use Slurm's wckey as a project tag */
+} site_policy_t;
+
+typedef struct {
+    zone_t *zone;
+    char currency[4];    /* ISO 4217 */
+    int currency_digits; /* of its smallest unit: 2 for USD, 0 for JPY */
+    site_policy_t policy;
+
+    site_cluster_t *clusters;
+    size_t cluster_count;
+    site_pool_t *pools;
+    size_t pool_count;
+    site_team_t *teams;
+    size_t team_count;
+    site_project_t *projects;
+    size_t project_count;
+    site_asset_t *assets;
+    size_t asset_count;
+    site_staff_t *staff;
+    size_t staff_count;
+    site_power_t *power;
+    size_t power_count;
+    site_tariff_t *tariffs;
+    size_t tariff_count;
+    site_cost_t *costs;
+    size_t cost_count;
+    site_rate_t *rates;
+    size_t rate_count;
+    site_cloud_t *clouds;
+    size_t cloud_count;
+    mig_profile_t *profiles; /* site-defined MIG profiles */
+    size_t profile_count;
+} site_t;
+
+/* One ledger in UTC and USD, no pools: what holds without a configuration
+ * file. Never fails but for memory. Free with site_free(). */
+site_t *site_default (void);
+void site_free (site_t *site);
+
+#endif /* !GL_ACCT_SITE_H */

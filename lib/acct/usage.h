@@ -1,0 +1,114 @@
+/*
+ * usage.h: segments -> usage cells: who held which devices for how long.
+ *
+ * The one definition of usage: a segment holds each of its devices from its
+ * start to its end (half-open), suspended or not; steps never count; a cell
+ * gets the part of that interval that lies in it. Quantities are integers of
+ * device-seconds (gres_seconds, as Slurm counts devices) and exact rationals
+ * of physical GPUs (gpu_seconds: a slice counts its weight).
+ *
+ * Pure: give it segments in the order (cluster, id_job, time_submit), read the
+ * cells. Memory grows with the cells, not with the segments. Not for use by two
+ * threads at once.
+ */
+#ifndef GL_ACCT_USAGE_H
+#define GL_ACCT_USAGE_H
+
+#include "acct/key.h"
+#include "acct/project.h"
+#include "acct/segment.h"
+#include "acct/site.h"
+#include "base/zone.h"
+
+/* A device kind: what has one weight and one price. */
+typedef struct {
+    const site_pool_t *pool; /* NULL: no pool covers it */
+    const char *type;        /* Slurm's type string; NULL: untyped */
+    const char *profile;     /* MIG profile in it; NULL: a whole GPU */
+    bool weight_known;       /* else the next is 0/1 and gpu_hours unknown */
+    fraction_t weight;       /* of the quantity, in physical GPUs */
+    const char *problem;     /* why the weight is not known */
+} device_kind_t;
+
+/* What the cell holds of one kind. */
+typedef struct {
+    const device_kind_t *kind;
+    uint64_t gres_seconds;
+    uint64_t suspended_gres_seconds;
+} usage_part_t;
+
+typedef struct {
+    /* texts of the query's keys, in its order; NULL: absent */
+    const char *key[KEYS_MAX];
+    size_t cut;           /* index of the cut interval, see usage_query_t */
+    uint64_t jobs;        /* distinct JobIds with time in the cell */
+    uint64_t segments;
+    uint64_t unknown_jobs; /* of the jobs: GPU jobs without a GPU in accounting */
+    bool suspended_known; /* false: some segment's suspension cannot be placed */
+    usage_part_t *part;
+    size_t part_count;
+} usage_cell_t;
+
+typedef struct {
+    key_id_t key;
+    const char *label; /* for KEY_LABEL */
+    text_list_t values; /* one of these; the text of an absent key matches */
+} usage_filter_t;
+
+typedef struct {
+    const site_t *site;
+    period_t period;
+    key_list_t by;
+    const usage_filter_t *filters;
+    size_t filter_count;
+    /* Further instants, ascending, at which time is cut: cell.cut is 0 before
+     * the first, 1 from the first on, and so on. */
+    const int64_t *cuts;
+    size_t cut_count;
+    account_parent_f parent; /* of accounts, for teams; may be NULL */
+    void *parent_arg;
+} usage_query_t;
+
+typedef struct usage usage_t;
+
+/* The query and what it points to stay the caller's and must outlive it. */
+usage_t *usage_new (const usage_query_t *query);
+void usage_free (usage_t *usage);
+
+/* `suspensions`: the segment's own; NULL with count 0 where none are known (a
+ * total in the segment is then used where the segment lies in one cell). */
+void usage_add (usage_t *usage, const segment_t *segment,
+                const suspension_t *suspensions, size_t count,
+                const project_t *project);
+
+/* The cells, ordered bytewise by key then cut; borrowed until the next call on
+ * the object. Cells without time are not made. */
+const usage_cell_t *usage_cells (usage_t *usage, size_t *ret_count);
+
+uint64_t usage_cell_gres_seconds (const usage_cell_t *cell);
+uint64_t usage_cell_suspended (const usage_cell_t *cell);
+/* Adds up weight * seconds; false if the weight of some part is not known (the
+ * value is then what is known). */
+bool usage_cell_gpu_seconds (const usage_cell_t *cell, mpq_t ret_value);
+
+/* The devices of a segment by kind: the one place that reads gres text, finds
+ * the pool and weighs. `callback` per kind and node set. */
+typedef struct {
+    const device_kind_t *kind;
+    const char *node; /* NULL unless split by node */
+    uint64_t devices;
+} holding_t;
+typedef void (*holding_f) (const holding_t *holding, void *arg);
+
+/* Interns kinds; one per command. */
+typedef struct kinds kinds_t;
+kinds_t *kinds_new (const site_t *site);
+void kinds_free (kinds_t *kinds);
+/* What the segment holds at `instant` (pools are dated). `by_node`: split
+ * devices over the segment's nodes (evenly, the rest to the first nodes: Slurm
+ * stores no split; exact for one node). */
+void kinds_of_segment (kinds_t *kinds, const segment_t *segment,
+                       int64_t instant, bool by_node, holding_f callback,
+                       void *arg);
+
+#endif /* !GL_ACCT_USAGE_H */
