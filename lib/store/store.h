@@ -1,0 +1,217 @@
+/*
+ * store.h: the one door to persistence: facts in, facts out.
+ *
+ * A store is a SQLite file or a MariaDB/MySQL database (URLs: store/db.h).
+ * store_init() makes or upgrades one, store_open() refuses what is missing,
+ * half made, or newer than this program. The same facts give the same bytes
+ * out of both engines, in whatever order and however often they were put.
+ *
+ * Facts in. Puts are idempotent merges, not overwrites:
+ *   - Of two observations of one segment, each field takes the value of the
+ *     one that ranks higher and knows it. Rank: later time_seen; at the same
+ *     moment closed before open; then the higher source; then the bytewise
+ *     greater value. Start, end and state go together. Unknown (NULL and the
+ *     *_UNKNOWN values) never replaces known. `gpu_asked` is true as soon as
+ *     one source says so.
+ *   - Of two observations of one node event or reservation the later one
+ *     stands as a whole; at the same moment closed before open; then the
+ *     bytewise greater one.
+ *   - Suspensions: closed before open, then the later end.
+ *   - A node record is known by its key; it never changes.
+ * Merging is a maximum in a total order, so neither order nor repetition of
+ * sources can matter. Texts are bytes without NUL, of any content.
+ *
+ * Transactions. Every put belongs between store_begin() and store_commit(), or
+ * inside store_transaction(), which runs the function again where another
+ * writer was in the way. What is not committed never happened. A second writer
+ * waits for the first, up to 60 s. A put that fails leaves the transaction
+ * unusable: roll back.
+ *
+ * Facts out. Iterators pull one fact at a time in constant memory, in an order
+ * that both engines share, so that two of them can be merge-joined. Each has a
+ * connection of its own and sees what was committed when it was opened,
+ * whatever is written meanwhile. Strings of a fact are borrowed until the next
+ * call on its iterator.
+ *
+ * A store belongs to one thread; iterators may outlive neither it nor it them.
+ */
+#ifndef GL_STORE_STORE_H
+#define GL_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acct/segment.h"
+#include "base/error.h"
+
+typedef struct store store_t;
+
+#define STORE_DEFAULT_URL "sqlite:" LOCALSTATEDIR "/lib/gpuledger/ledger.db"
+
+/* The schema that this program writes; sql/ENGINE/NNNN.sql, last number. */
+unsigned store_schema_newest (void);
+
+/* Make the store at URL, or bring it up to the newest schema. Nothing happens
+ * to one that is up to date. ret_before gets the schema it had, 0 for none;
+ * may be NULL. */
+int store_init (const char *url, unsigned *ret_before, gl_error_t *error);
+
+#define STORE_READ_ONLY 0x1
+store_t *store_open (const char *url, unsigned flags, gl_error_t *error);
+/* Rolls an open transaction back. Accepts NULL. */
+void store_close (store_t *store);
+const char *store_url (const store_t *store);
+
+int store_begin (store_t *store, gl_error_t *error);
+int store_commit (store_t *store, gl_error_t *error);
+void store_rollback (store_t *store);
+
+/* begin, fn, commit; fn's -1 rolls back. Where the engine says that another
+ * writer was in the way, all of it is run again, at most 5 times: fn must be
+ * able to start over (and reset what it counts). */
+typedef int (*store_transaction_f) (store_t *store, void *arg,
+                                    gl_error_t *error);
+int store_transaction (store_t *store, store_transaction_f fn, void *arg,
+                       gl_error_t *error);
+
+/* What puts did; each put adds 1 to one of them. A closed segment that only
+ * was seen again later is unchanged. */
+typedef struct {
+    uint64_t inserted;
+    uint64_t changed;
+    uint64_t unchanged;
+} store_counts_t;
+
+/* `counts` may be NULL. */
+int store_put_segment (store_t *store, const segment_t *segment,
+                       store_counts_t *counts, gl_error_t *error);
+int store_put_suspension (store_t *store, const suspension_t *suspension,
+                          store_counts_t *counts, gl_error_t *error);
+/* time_seen: as in segment_t, when the source looked. */
+int store_put_event (store_t *store, const node_event_t *event,
+                     int64_t time_seen, store_counts_t *counts,
+                     gl_error_t *error);
+int store_put_reservation (store_t *store, const reservation_t *reservation,
+                           int64_t time_seen, store_counts_t *counts,
+                           gl_error_t *error);
+
+/* A record of a node, verbatim, and what of it joins (docs/formats). */
+#define STORE_KEY_SIZE 16
+typedef struct {
+    uint8_t key[STORE_KEY_SIZE];
+    uint32_t kind;       /* as in the record */
+    const char *cluster; /* as the node or the caller names it */
+    const char *node;    /* the node that wrote it */
+    uint64_t id_job;     /* 0: of no job */
+    int64_t stamp;       /* the node's clock, seconds */
+    const void *payload; /* the encoded record */
+    size_t payload_length;
+    const evidence_t *evidence; /* of a job-start record, else NULL; its
+                                   cluster, node, id_job, stamp are not read */
+} node_record_t;
+
+int store_put_record (store_t *store, const node_record_t *record,
+                      store_counts_t *counts, gl_error_t *error);
+
+/* The facts of this cluster speak of moments up to as_of (it only ever moves
+ * forward). Segments say so themselves. Makes the cluster known. */
+int store_put_as_of (store_t *store, const char *cluster, int64_t as_of,
+                     gl_error_t *error);
+
+/* A number that a reader keeps for its next run, such as how far it read; not
+ * a fact. store_get_mark() writes 0 where there is none. */
+int store_put_mark (store_t *store, const char *cluster, const char *name,
+                    int64_t value, gl_error_t *error);
+int store_get_mark (store_t *store, const char *cluster, const char *name,
+                    int64_t *ret_value, gl_error_t *error);
+
+/* The clusters, sorted bytewise by name; free with store_clusters_free(). */
+typedef struct {
+    char *name;
+    int64_t as_of;
+} store_cluster_t;
+int store_clusters (store_t *store, store_cluster_t **ret_clusters,
+                    size_t *ret_count, gl_error_t *error);
+void store_clusters_free (store_cluster_t *clusters, size_t count);
+
+/*
+ * Which facts. `start` and `end` both 0: of all times, segments that never
+ * started included; else what overlaps [start, end), open ones ending at their
+ * time_seen (events and reservations that are open: at their cluster's as-of).
+ * Evidence and records are those of the jobs that a query for segments would
+ * give, and may be a few more: join them.
+ */
+typedef struct {
+    const char *cluster; /* NULL: all */
+    int64_t start;
+    int64_t end;
+    uint64_t id_job; /* 0: all */
+    bool gpu_only;   /* segments: only those that hold or asked for a GPU */
+    bool open_only;  /* segments: only those without an end */
+} store_query_t;
+
+/*
+ * Iterators: _open gives NULL with an error; _next 1 and a fact, 0 at the end,
+ * -1 with an error; _close accepts NULL. `query` NULL: everything. Open them
+ * outside a transaction. All are sorted by cluster (bytewise) first.
+ */
+typedef struct store_segment_iter store_segment_iter_t;
+typedef struct store_evidence_iter store_evidence_iter_t;
+typedef struct store_suspension_iter store_suspension_iter_t;
+typedef struct store_event_iter store_event_iter_t;
+typedef struct store_reservation_iter store_reservation_iter_t;
+typedef struct store_record_iter store_record_iter_t;
+
+/* then id_job, time_submit */
+store_segment_iter_t *store_segment_iter_open (store_t *store,
+                                               const store_query_t *query,
+                                               gl_error_t *error);
+int store_segment_iter_next (store_segment_iter_t *iter, segment_t *ret_segment,
+                             gl_error_t *error);
+void store_segment_iter_close (store_segment_iter_t *iter);
+
+/* then id_job, stamp, key of the record */
+store_evidence_iter_t *store_evidence_iter_open (store_t *store,
+                                                 const store_query_t *query,
+                                                 gl_error_t *error);
+int store_evidence_iter_next (store_evidence_iter_t *iter,
+                              evidence_t *ret_evidence, gl_error_t *error);
+void store_evidence_iter_close (store_evidence_iter_t *iter);
+
+/* then id_job, time_submit, start */
+store_suspension_iter_t *store_suspension_iter_open (store_t *store,
+                                                     const store_query_t *query,
+                                                     gl_error_t *error);
+int store_suspension_iter_next (store_suspension_iter_t *iter,
+                                suspension_t *ret_suspension,
+                                gl_error_t *error);
+void store_suspension_iter_close (store_suspension_iter_t *iter);
+
+/* then start, node (registrations, of no node, first) */
+store_event_iter_t *store_event_iter_open (store_t *store,
+                                           const store_query_t *query,
+                                           gl_error_t *error);
+int store_event_iter_next (store_event_iter_t *iter, node_event_t *ret_event,
+                           gl_error_t *error);
+void store_event_iter_close (store_event_iter_t *iter);
+
+/* then start, id */
+store_reservation_iter_t *
+store_reservation_iter_open (store_t *store, const store_query_t *query,
+                             gl_error_t *error);
+int store_reservation_iter_next (store_reservation_iter_t *iter,
+                                 reservation_t *ret_reservation,
+                                 gl_error_t *error);
+void store_reservation_iter_close (store_reservation_iter_t *iter);
+
+/* every record verbatim, job starts included (evidence is NULL); then id_job,
+ * stamp, key */
+store_record_iter_t *store_record_iter_open (store_t *store,
+                                             const store_query_t *query,
+                                             gl_error_t *error);
+int store_record_iter_next (store_record_iter_t *iter,
+                            node_record_t *ret_record, gl_error_t *error);
+void store_record_iter_close (store_record_iter_t *iter);
+
+#endif /* !GL_STORE_STORE_H */
