@@ -174,7 +174,7 @@ typedef struct {
     int wckey_is_project;  /* use Slurm's wckey as a project tag */
 } site_policy_t;
 
-typedef struct {
+typedef struct site {
     zone_t *zone;
     char currency[4];    /* ISO 4217 */
     int currency_digits; /* of its smallest unit: 2 for USD, 0 for JPY */

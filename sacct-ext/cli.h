@@ -1,0 +1,119 @@
+/*
+ * cli.h: what every verb of the command shares: options, messages, exit codes,
+ * the store and the site.
+ *
+ * A verb is one file, verb_NAME.c, that exports one `const verb_t verb_NAME`:
+ * its words for the help, its option table and its function. It is named twice
+ * elsewhere: in verb.h and in the table of main.c. The option table is the one
+ * list of its options: the parser, --help and the completion come from it, and a
+ * test compares it with the man page.
+ *
+ * Options and operands may be mixed; common options may stand before or after
+ * the verb. The function of a verb begins with
+ *
+ *     while ((option = cli_option (cli, argc, argv, &value)) > 0)
+ *         switch (option) { ... }
+ *     if (option < 0)
+ *         return cli->exit_code;
+ *     ... argv[optind] to argv[argc - 1] are its operands
+ *
+ * and returns an exit code; `return cli_fail (cli, &error);` says why.
+ *
+ * Every message goes to standard error through the functions here, one line
+ * each, with the program's name before it. Control characters in them, which
+ * may come from job names or damaged files, are shown as \xNN.
+ */
+#ifndef GL_CLI_H
+#define GL_CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* The exit codes of the command. */
+#define CLI_OK 0
+#define CLI_FAILED 1
+#define CLI_USAGE 2
+#define CLI_LOOK 3 /* done, but look: see the man page; or a warning under
+                      --strict */
+
+/* An option of a table. `id` is the character of its short form, or
+ * CLI_LONG + n for one that is long only. A table ends with {0}. */
+#define CLI_LONG 256
+typedef struct {
+    int id;
+    const char *name;     /* without "--" */
+    const char *argument; /* FILE; NULL: takes none */
+    const char *help;     /* one or more lines, separated by \n */
+} cli_option_t;
+
+struct cli;
+struct site;
+struct store;
+
+typedef struct {
+    const char *name;
+    int (*run) (struct cli *cli, int argc, char **argv); /* argv[0]: the verb */
+    const char *synopsis; /* what follows "gpuledger NAME" */
+    const char *summary;  /* one line, for the list of verbs */
+    const char *help;     /* a paragraph; NULL: the summary will do */
+    const cli_option_t *options; /* NULL: common ones only */
+    const char *example;  /* whole command lines, separated by \n */
+} verb_t;
+
+typedef struct cli {
+    const verb_t *verb;
+    /* common options */
+    const char *config; /* --config, else $GPULEDGER_CONF, else the default */
+    bool config_given;  /* by option or environment: then it must exist */
+    const char *store_url; /* --store; NULL: by the configuration, else the
+                              default */
+    bool strict;
+    bool verbose;
+    bool quiet;
+    /* state */
+    int exit_code; /* why cli_option() gave up */
+    uint64_t warnings;
+    struct store *store;
+    struct site *site;
+} cli_t;
+
+extern const cli_option_t cli_common_options[];
+
+/* The next option of the verb: its id, and its argument in *ret_value (NULL if
+ * it takes none). 0: no more. -1: the verb is over with cli->exit_code (wrong
+ * use has been reported, --help answered). */
+int cli_option (cli_t *cli, int argc, char **argv, const char **ret_value);
+
+/* Messages. Those that return do so with the exit code of their case. */
+int cli_fail (cli_t *cli, const gl_error_t *error);
+int cli_failf (cli_t *cli, const char *fmt, ...)
+    __attribute__ ((format (printf, 2, 3)));
+/* Wrong use; names the help. */
+int cli_usage (cli_t *cli, const char *fmt, ...)
+    __attribute__ ((format (printf, 2, 3)));
+/* Something that should be looked at; counts for --strict. --quiet hides the
+ * text. */
+void cli_warn (cli_t *cli, const char *fmt, ...)
+    __attribute__ ((format (printf, 2, 3)));
+/* What has been done; not with --quiet. */
+void cli_say (cli_t *cli, const char *fmt, ...)
+    __attribute__ ((format (printf, 2, 3)));
+/* Only with --verbose. */
+void cli_detail (cli_t *cli, const char *fmt, ...)
+    __attribute__ ((format (printf, 2, 3)));
+
+/*
+ * The site's configuration and the store, opened when first asked for and
+ * closed by the command. NULL: the reason has been reported, return CLI_FAILED.
+ * The store is found by --store, then by the default URL. Without
+ * --config and $GPULEDGER_CONF a missing default file is no error: one ledger
+ * in UTC and USD.
+ */
+struct site *cli_site (cli_t *cli);
+struct store *cli_store (cli_t *cli, unsigned flags);
+/* The URL that cli_store() would open, e.g. to make it (init). */
+const char *cli_store_url (cli_t *cli);
+
+#endif /* !GL_CLI_H */

@@ -1,0 +1,73 @@
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "cli_help.h"
+#include "verb.h"
+
+/* In the order of the help: making a store, filling it, reading it. */
+const verb_t *const cli_verbs[] = {
+    NULL,
+};
+
+static const verb_t *find_verb (const char *name)
+{
+    for (const verb_t *const *verb = cli_verbs; *verb; verb++)
+        if (!strcmp ((*verb)->name, name))
+            return *verb;
+    return NULL;
+}
+
+static void read_environment (cli_t *cli)
+{
+    const char *config = getenv ("GPULEDGER_CONF");
+
+    cli->config_given = config && *config;
+    cli->config = cli->config_given ? config
+                                    : SYSCONFDIR "/gpuledger/gpuledger.yaml";
+}
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    const verb_t *verb;
+    const char *value;
+
+    opterr = 0;
+    if (cli_option (cli, argc, argv, &value) < 0)
+        return cli->exit_code;
+    if (optind == argc)
+        return cli_usage (cli, "a verb is missing");
+    verb = find_verb (argv[optind]);
+    if (!verb)
+        return cli_usage (cli, "there is no verb '%s'", argv[optind]);
+    cli->verb = verb;
+    argc -= optind;
+    argv += optind;
+    optind = 0; /* glibc: start anew, on another vector */
+    return verb->run (cli, argc, argv);
+}
+
+/* A full disk behind a redirection shows only now. */
+static int close_output (cli_t *cli, int rc)
+{
+    if (ferror (stdout) || fclose (stdout) != 0)
+        return cli_failf (cli, "cannot write the output: %s",
+                          strerror (errno ? errno : EIO));
+    return rc;
+}
+
+int main (int argc, char **argv)
+{
+    cli_t cli = {0};
+    int rc;
+
+    read_environment (&cli);
+    rc = run (&cli, argc, argv);
+    rc = close_output (&cli, rc);
+    if (rc == CLI_OK && cli.strict && cli.warnings)
+        rc = CLI_LOOK;
+    return rc;
+}

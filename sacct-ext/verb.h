@@ -1,0 +1,10 @@
+/* verb.h: the verbs, one file each. main.c orders them for the help. */
+#ifndef GL_VERB_H
+#define GL_VERB_H
+
+#include "cli.h"
+
+extern const verb_t verb_explain;
+extern const verb_t verb_report;
+
+#endif /* !GL_VERB_H */
