@@ -179,6 +179,7 @@ typedef struct site {
     char currency[4];    /* ISO 4217 */
     int currency_digits; /* of its smallest unit: 2 for USD, 0 for JPY */
     site_policy_t policy;
+    text_list_t files; /* read, in order; what place_t.file points into */
 
     site_cluster_t *clusters;
     size_t cluster_count;

@@ -1,0 +1,75 @@
+/*
+ * breakeven.h: what a productive GPU-hour costs, and from which utilization on
+ * owning is cheaper than a price per hour (cost-model, F1 to F6).
+ *
+ *   c(u) = A / (H u)     cost of a productive hour at utilization u
+ *   u*   = A / (C H)     break-even against the price C; above 1: never
+ *
+ * A is the full yearly cost per GPU: hardware, staff, power and other costs of
+ * the pool as they hold at one instant. A cost per GPU-hour is taken at the
+ * planned utilization (amount x H x u) and counted as the same at other
+ * utilizations, as everything else. All values are exact. Pure.
+ */
+#ifndef GL_ACCT_BREAKEVEN_H
+#define GL_ACCT_BREAKEVEN_H
+
+#include <gmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acct/cost.h"
+#include "acct/site.h"
+#include "base/error.h"
+
+typedef struct {
+    cost_kind_t kind;
+    char *name;         /* "hardware", "staff", "power", or the cost's name */
+    mpq_t per_gpu_year; /* its part of A */
+    mpq_t per_hour;     /* per_gpu_year / (H u) */
+    char *how;          /* inputs and arithmetic, for people */
+} breakeven_part_t;
+
+typedef struct {
+    const site_cloud_t *cloud; /* same GPU model as the pool; borrowed */
+    mpq_t utilization;         /* u* */
+    bool never;                /* u* > 1: cheaper than an always busy GPU */
+} breakeven_cloud_t;
+
+typedef struct {
+    const char *pool;  /* borrowed from the site */
+    const char *gpu;   /* model; NULL if the pool names none */
+    uint64_t gpus;     /* G */
+    int hours;         /* H: 8760, or 8784 in a leap year */
+    mpq_t utilization; /* u */
+    mpq_t productive_hours; /* H u */
+    breakeven_part_t *part; /* hardware, staff, power (if there are any), then
+                               other costs in file order */
+    size_t part_count;
+    mpq_t per_gpu_year; /* A */
+    mpq_t per_hour;     /* c(u) */
+    breakeven_cloud_t *cloud; /* in file order */
+    size_t cloud_count;
+} breakeven_t;
+
+/* No date: a year of 365 days, and the book as it stands at the latest
+ * beginning of any entry of the pool. */
+#define BREAKEVEN_UNDATED INT64_MIN
+
+/*
+ * `at`: the instant whose entries and whose year (of the ledger's zone) count,
+ * usually the store's as-of; or BREAKEVEN_UNDATED. `utilization`: 0 < u <= 1,
+ * or NULL for policy.utilization. -1 if the pool is unknown or has no GPU then,
+ * or a tariff is missing. breakeven_clear after success only; it accepts a
+ * zeroed struct.
+ */
+int breakeven_of_pool (const site_t *site, const char *pool, int64_t at,
+                       mpq_srcptr utilization, breakeven_t *ret_breakeven,
+                       gl_error_t *error);
+void breakeven_clear (breakeven_t *breakeven);
+
+/* c(u) of another utilization, u > 0. */
+void breakeven_cost_at (const breakeven_t *breakeven, const mpq_t utilization,
+                        mpq_t ret_per_hour);
+
+#endif /* !GL_ACCT_BREAKEVEN_H */

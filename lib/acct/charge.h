@@ -1,0 +1,166 @@
+/*
+ * charge.h: usage x cost -> charges, for one pool in one calendar month.
+ *
+ * Everything that is billed is computed per pool and calendar month (of the
+ * ledger's zone, clipped at the start of the first segment known or at as-of,
+ * by the caller): this is the unit in which the parts add up. With
+ *
+ *   C  cost of the pool-month (cost.h)      K  capacity in GPU-seconds
+ *   q  GPU-seconds of a line (quantity)     p  q priced: the same devices,
+ *                                              each by its price weight
+ *   r = C / K                               f = r          (idle: explicit)
+ *                                           f = C / sum p  (idle: in-rate)
+ *
+ * a line is charged  rate x p  where a published rate is in force, else f x p,
+ * and its cost is r x q whatever the policy, so that charge - cost says how
+ * much of a charge is idle time, surcharge or subsidy. What the lines do not
+ * carry is stated as remainders, by class, so that twice
+ *
+ *   C = sum of the lines' cost   + sum of the remainders' cost
+ *   C = sum of the lines' charge + sum of the remainders' charge
+ *
+ * exactly, and after rounding to the smallest unit of the currency.
+ * If nothing was billed, in-rate is as explicit. Sources: cost-model, sections
+ * 8 to 10, 13 and 17.
+ *
+ * Rounding happens here and nowhere else, once, as a cascade of the
+ * largest-remainder method (exact_share): the pool-month, half to even -> the
+ * remainder classes and the groups of the first level -> the groups of the next
+ * level inside each -> ... -> the lines. The first two levels must be the same
+ * for every report, so that whatever is asked by, filtered or grouped, the
+ * same month gives the same integers:
+ *
+ *   level 1: CHARGE_PATH[0]                  who pays
+ *   level 2: the rest of CHARGE_PATH         the charge line
+ *   then one level for each further key (day, hour, node, state, label, and
+ *   the cuts of a period that is not whole months), coarse before fine
+ *
+ * So: always add all lines of the pool-month, unfiltered, by CHARGE_PATH and
+ * whatever more is asked; compute; then filter and group by adding integers.
+ *
+ * Pure. An object belongs to one thread.
+ */
+#ifndef GL_ACCT_CHARGE_H
+#define GL_ACCT_CHARGE_H
+
+#include <gmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acct/capacity.h"
+#include "acct/cost.h"
+#include "acct/key.h"
+#include "acct/site.h"
+#include "acct/usage.h"
+#include "base/error.h"
+
+/* The keys of a charge line: CHARGE_PATH_COUNT of them, account first. Team,
+ * GPU model and profile follow from these. */
+#define CHARGE_PATH_COUNT 7
+extern const key_id_t CHARGE_PATH[CHARGE_PATH_COUNT];
+
+/* Where the cost of time goes that no line bears. */
+typedef enum {
+    REMAINDER_IDLE,            /* free, without stranded */
+    REMAINDER_STRANDED,        /* free, and no slice can use it */
+    REMAINDER_RESERVED_UNUSED,
+    REMAINDER_PLANNED_DOWN,
+    REMAINDER_DOWN,
+    REMAINDER_UNKNOWN,
+    REMAINDER_UNBILLED, /* held, but by no line: devices without a weight */
+    REMAINDER_MIG,      /* held slices counted by one weight and priced by
+                           another; negative (a credit to the pool) under max */
+    REMAINDER_RECOVERY, /* published rates: cost less charges; negative: over-
+                           recovery */
+    REMAINDER_EXCESS,   /* negative: jobs held more than the pool has */
+    REMAINDER_NO_CAPACITY, /* cost of a period in which the pool has no GPU */
+    REMAINDER_COUNT,
+} remainder_id_t;
+
+typedef struct {
+    remainder_id_t id;
+    const char *word;  /* "reserved_unused": machine name */
+    const char *title; /* "reserved, not used" */
+} remainder_info_t;
+
+const remainder_info_t *remainder_info (remainder_id_t id);
+
+typedef struct {
+    mpq_t gpu_seconds; /* 0 for classes of money only */
+    mpq_t cost;        /* exact */
+    mpq_t charge;      /* exact */
+    mpz_t cost_units;  /* rounded, in smallest units */
+    mpz_t charge_units;
+} charge_remainder_t;
+
+typedef struct {
+    const char *const *path; /* as added; NULL: absent. Borrowed */
+    mpq_t gpu_seconds;
+    mpq_t price_seconds;
+    mpq_t cost;
+    mpq_t charge;
+    mpz_t cost_units;
+    mpz_t charge_units;
+} charge_line_t;
+
+/* How GPU time of a pool is priced at an instant. */
+typedef struct {
+    const site_rate_t *rate; /* published; NULL: full cost */
+    mig_basis_t mig_price;
+} charge_price_t;
+
+/* The rate of the QOS, else the one without QOS, else full cost and the
+ * policy's mig_price. `qos` may be NULL. */
+charge_price_t charge_price (const site_t *site, const char *pool,
+                             const char *qos, int64_t instant);
+
+/* The instants inside `period` at which any published rate begins or ends,
+ * ascending, each once: give them to usage as cuts, so that a cell lies under
+ * one rate. *ret_cuts is yours to free; returns how many. */
+size_t charge_cuts (const site_t *site, period_t period, int64_t **ret_cuts);
+
+typedef struct charge charge_t;
+
+/*
+ * `month`: the calendar month or the part of it that is billed. `capacity`: the
+ * pool's sums over exactly that period; copied. `levels`: ends of the levels in
+ * a path, ascending, the last being the length of every path; the first two
+ * are 1 and CHARGE_PATH_COUNT. Computes the cost. NULL with an error as
+ * cost_of_pool.
+ */
+charge_t *charge_new (const site_t *site, const char *pool, period_t month,
+                      const capacity_sum_t *capacity, const size_t *levels,
+                      size_t level_count, gl_error_t *error);
+/* Accepts NULL. */
+void charge_free (charge_t *charge);
+
+/* Time held. Texts are copied. Lines with the same path are added up, so a
+ * line may mix rates (after a change within the month). */
+void charge_add (charge_t *charge, const char *const *path,
+                 mpq_srcptr gpu_seconds, mpq_srcptr price_seconds,
+                 const site_rate_t *rate);
+
+/* The same from a part of a usage cell: finds rate and price weight.
+ * `instant`: any inside the cell. A kind without a known weight makes a line of
+ * 0: its time stays in the remainder. -1 if the kind has no price weight. */
+int charge_add_part (charge_t *charge, const char *const *path,
+                     const char *qos, int64_t instant,
+                     const usage_part_t *part, gl_error_t *error);
+
+/* After the last line, once. -1 is a defect of this module. */
+int charge_compute (charge_t *charge, gl_error_t *error);
+
+/* Results; borrowed. The lines are ordered bytewise by path, absent first. */
+const charge_line_t *charge_lines (const charge_t *charge, size_t *ret_count);
+/* REMAINDER_COUNT of them, by remainder_id_t. */
+const charge_remainder_t *charge_remainders (const charge_t *charge);
+const cost_t *charge_cost (const charge_t *charge);
+const capacity_sum_t *charge_capacity (const charge_t *charge);
+/* The cost of the pool-month in smallest units: what everything adds up to. */
+mpz_srcptr charge_total (const charge_t *charge);
+/* r and f, per GPU-hour: what an owned hour cost; what an hour without a
+ * published rate is charged. 0 without capacity. */
+mpq_srcptr charge_owned_rate (const charge_t *charge);
+mpq_srcptr charge_full_rate (const charge_t *charge);
+
+#endif /* !GL_ACCT_CHARGE_H */

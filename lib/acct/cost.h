@@ -1,0 +1,85 @@
+/*
+ * cost.h: what a pool cost in a period, line by line, exactly.
+ *
+ * Sources of the formulas: cost-model, sections 5 (depreciation), 6 (power) and
+ * 7 (staff). A line's share of a period:
+ *
+ *   hardware  units x (price - salvage) / days of the life, for each local day
+ *             from the in-service date on; a part of a day by its seconds
+ *             (a day of 23 or 25 hours bears the same amount as any other)
+ *   staff     FTE x share x loaded salary / 12 for each calendar month of the
+ *             ledger's zone; a part of a month by its seconds
+ *   power     watts x GPUs x seconds x PUE x price per kWh, cut at every change
+ *             of power, tariff and pool: an average over busy and idle time
+ *   other     per GPU-hour: amount x allocated GPU-hours of the period; per
+ *             month: as staff; per year: amount / 12 for each calendar month
+ *
+ * Every share is additive: the lines of adjacent periods add up to those of
+ * the whole, and hardware over its life to price - salvage. Nothing is rounded
+ * here. Pure; any number of threads may read one site.
+ */
+#ifndef GL_ACCT_COST_H
+#define GL_ACCT_COST_H
+
+#include <gmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acct/site.h"
+#include "base/error.h"
+#include "base/zone.h"
+
+typedef enum {
+    COST_HARDWARE,
+    COST_STAFF,
+    COST_POWER,
+    COST_OTHER,
+    COST_KIND_COUNT,
+} cost_kind_t;
+
+/* "hardware", "staff", "power", "other". */
+const char *cost_kind_name (cost_kind_t kind);
+
+typedef struct {
+    cost_kind_t kind;
+    char *name;    /* of the entry; "staff" and "power" for these kinds: people
+                      and their pay never show, only a pool's total */
+    mpq_t amount;  /* of the ledger's currency, exact */
+    char *how;     /* the inputs and the arithmetic, for people */
+    place_t place; /* of the first entry in it */
+} cost_line_t;
+
+typedef struct {
+    cost_line_t *line; /* hardware, staff, power, other; each in file order */
+    size_t count;
+    mpq_t total; /* the sum of the lines */
+} cost_t;
+
+/* cost_init before use, cost_clear after; cleared, it is empty and usable. */
+void cost_init (cost_t *cost);
+void cost_clear (cost_t *cost);
+
+/*
+ * The cost of the pool named `pool` in `period`. `allocated`: the GPU-seconds
+ * that jobs held in it, for costs per GPU-hour (NULL: 0). Entries that bear
+ * nothing in the period give no line. -1 if a node list of the pool cannot be
+ * read or no tariff holds for a part of the period with power (a checked
+ * configuration has neither); *cost is then empty.
+ */
+int cost_of_pool (const site_t *site, const char *pool, period_t period,
+                  mpq_srcptr allocated, cost_t *cost, gl_error_t *error);
+
+/* Physical GPUs of the pool at that instant: nodes x gpus_per_node over its
+ * entries in force; 0 for a pool that does not exist then. */
+int cost_pool_gpus (const site_t *site, const char *pool, int64_t instant,
+                    uint64_t *ret_gpus, gl_error_t *error);
+
+/* Depreciation alone, exact: what one asset bears in the period. */
+void cost_of_asset (const site_t *site, const site_asset_t *asset,
+                    period_t period, mpq_t ret_amount);
+
+/* Calendar months of the zone in `period`, parts by seconds: exact. */
+void cost_months (const zone_t *zone, period_t period, mpq_t ret_months);
+
+#endif /* !GL_ACCT_COST_H */
