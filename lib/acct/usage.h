@@ -15,20 +15,11 @@
 #define GL_ACCT_USAGE_H
 
 #include "acct/key.h"
+#include "acct/kind.h"
 #include "acct/project.h"
 #include "acct/segment.h"
 #include "acct/site.h"
 #include "base/zone.h"
-
-/* A device kind: what has one weight and one price. */
-typedef struct {
-    const site_pool_t *pool; /* NULL: no pool covers it */
-    const char *type;        /* Slurm's type string; NULL: untyped */
-    const char *profile;     /* MIG profile in it; NULL: a whole GPU */
-    bool weight_known;       /* else the next is 0/1 and gpu_hours unknown */
-    fraction_t weight;       /* of the quantity, in physical GPUs */
-    const char *problem;     /* why the weight is not known */
-} device_kind_t;
 
 /* What the cell holds of one kind. */
 typedef struct {
@@ -90,25 +81,5 @@ uint64_t usage_cell_suspended (const usage_cell_t *cell);
 /* Adds up weight * seconds; false if the weight of some part is not known (the
  * value is then what is known). */
 bool usage_cell_gpu_seconds (const usage_cell_t *cell, mpq_t ret_value);
-
-/* The devices of a segment by kind: the one place that reads gres text, finds
- * the pool and weighs. `callback` per kind and node set. */
-typedef struct {
-    const device_kind_t *kind;
-    const char *node; /* NULL unless split by node */
-    uint64_t devices;
-} holding_t;
-typedef void (*holding_f) (const holding_t *holding, void *arg);
-
-/* Interns kinds; one per command. */
-typedef struct kinds kinds_t;
-kinds_t *kinds_new (const site_t *site);
-void kinds_free (kinds_t *kinds);
-/* What the segment holds at `instant` (pools are dated). `by_node`: split
- * devices over the segment's nodes (evenly, the rest to the first nodes: Slurm
- * stores no split; exact for one node). */
-void kinds_of_segment (kinds_t *kinds, const segment_t *segment,
-                       int64_t instant, bool by_node, holding_f callback,
-                       void *arg);
 
 #endif /* !GL_ACCT_USAGE_H */

@@ -1,0 +1,425 @@
+#include <string.h>
+
+#include <uthash.h>
+
+#include "acct/kind.h"
+#include "base/memory.h"
+#include "gres/mig.h"
+#include "gres/nodelist.h"
+#include "gres/tres.h"
+
+/* A month of a large site has some thousands of distinct (GRES, node list)
+ * pairs; above this many the cache starts afresh, so that memory is bounded. */
+#define CACHE_MAX 20000
+
+struct kind_entry {
+    device_kind_t kind;
+    char *type;
+    char *profile;
+    char *problem;
+    struct kind_entry *next;
+};
+
+/* A pool's node list as a set of names. */
+struct pool_node {
+    char *name;
+    UT_hash_handle hh;
+};
+
+struct cache_entry {
+    char *key;
+    holding_t *holding;
+    size_t count;
+    UT_hash_handle hh;
+};
+
+/* Node names that holdings point to. */
+struct name_entry {
+    char *name;
+    UT_hash_handle hh;
+};
+
+struct kinds {
+    const site_t *site;
+    struct pool_node **nodes; /* one set for each pool */
+    struct kind_entry *list;
+    struct cache_entry *cache;
+    struct name_entry *names;
+    int64_t *changes; /* instants at which a pool begins or ends */
+    size_t change_count;
+    holding_t *build;
+    size_t build_count, build_size;
+};
+
+/* --- pools ------------------------------------------------------------- */
+
+static struct pool_node *pool_nodes_new (const char *text)
+{
+    struct pool_node *set = NULL, *found;
+    nodelist_t *list = nodelist_open (text, NULL);
+    const char *name;
+
+    while (list && (name = nodelist_next (list))) {
+        HASH_FIND_STR (set, name, found);
+        if (!found) {
+            found = xcalloc (1, sizeof (*found));
+            found->name = xstrdup (name);
+            HASH_ADD_KEYPTR (hh, set, found->name, strlen (found->name), found);
+        }
+    }
+    nodelist_close (list);
+    return set;
+}
+
+static void pool_nodes_free (struct pool_node *set)
+{
+    struct pool_node *entry, *next;
+
+    HASH_ITER (hh, set, entry, next)
+    {
+        HASH_DEL (set, entry);
+        free (entry->name);
+        free (entry);
+    }
+}
+
+static bool pool_has_node (const kinds_t *k, size_t pool, const char *node)
+{
+    struct pool_node *found = NULL;
+
+    if (!k->site->pools[pool].nodes)
+        return true;
+    if (node)
+        HASH_FIND_STR (k->nodes[pool], node, found);
+    return found != NULL;
+}
+
+static bool pool_lists (const site_pool_t *pool, const char *type)
+{
+    for (size_t i = 0; i < pool->gres.count; i++) {
+        if (!strcmp (pool->gres.item[i], type))
+            return true;
+    }
+    return false;
+}
+
+static bool pool_covers (const kinds_t *k, size_t i, const segment_t *s,
+                         const char *node, int64_t instant)
+{
+    const site_pool_t *pool = &k->site->pools[i];
+
+    return pool->valid.start <= instant && instant < pool->valid.end
+           && (!pool->cluster || !strcmp (pool->cluster, s->cluster))
+           && pool_has_node (k, i, node);
+}
+
+/* The pool of a device on a node; an untyped one may go to the node's only
+ * pool. */
+static const site_pool_t *pool_of_device (const kinds_t *k, const segment_t *s,
+                                          const char *node, const char *type,
+                                          int64_t instant)
+{
+    const site_pool_t *only = NULL;
+    size_t covering = 0;
+
+    for (size_t i = 0; i < k->site->pool_count; i++) {
+        const site_pool_t *pool = &k->site->pools[i];
+        if (!pool_covers (k, i, s, node, instant))
+            continue;
+        if (pool_lists (pool, type ? type : "gpu")
+            || (type && pool->gres.count == 0))
+            return pool;
+        only = pool;
+        covering++;
+    }
+    return !type && covering == 1 ? only : NULL;
+}
+
+/* --- kinds ------------------------------------------------------------- */
+
+static mig_table_t site_profiles (const site_t *site)
+{
+    return (mig_table_t){site->profiles, site->profile_count};
+}
+
+/* The type that weighs: the device's own, or the only one of its pool. */
+static const char *weighing_type (const device_kind_t *kind)
+{
+    if (!kind->type && kind->pool && kind->pool->gres.count == 1
+        && strcmp (kind->pool->gres.item[0], "gpu"))
+        return kind->pool->gres.item[0];
+    return kind->type;
+}
+
+int kind_weight (const site_t *site, const device_kind_t *kind,
+                 mig_basis_t basis, fraction_t *ret_weight, gl_error_t *error)
+{
+    mig_table_t table = site_profiles (site);
+    const char *type = weighing_type (kind);
+
+    return mig_type_weight (&table, kind->pool ? kind->pool->gpu : NULL, type,
+                            type ? strlen (type) : 0, basis, ret_weight, error);
+}
+
+static void kind_weigh (const site_t *site, struct kind_entry *entry)
+{
+    device_kind_t *kind = &entry->kind;
+    const char *type = weighing_type (kind), *profile;
+    size_t length;
+    gl_error_t error;
+
+    if (type && mig_profile_in_type (type, strlen (type), &profile, &length))
+        kind->profile = entry->profile = xstrndup (profile, length);
+    if (kind_weight (site, kind, kind->pool ? kind->pool->mig_weight : MIG_COMPUTE,
+                     &kind->weight, &error)
+        == 0)
+        kind->weight_known = true;
+    else {
+        kind->weight = fraction (0, 1);
+        kind->problem = entry->problem = xstrdup (error.text);
+    }
+}
+
+static bool same_text (const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp (a, b));
+}
+
+static const device_kind_t *kind_get (kinds_t *k, const site_pool_t *pool,
+                                      const char *type)
+{
+    struct kind_entry *entry;
+
+    for (entry = k->list; entry; entry = entry->next) {
+        if (entry->kind.pool == pool && same_text (entry->kind.type, type))
+            return &entry->kind;
+    }
+    entry = xcalloc (1, sizeof (*entry));
+    entry->type = xstrdup (type);
+    entry->kind = (device_kind_t){.pool = pool, .type = entry->type};
+    kind_weigh (k->site, entry);
+    entry->next = k->list;
+    k->list = entry;
+    return &entry->kind;
+}
+
+/* --- what a segment holds ---------------------------------------------- */
+
+static const char *intern_name (kinds_t *k, const char *name)
+{
+    struct name_entry *entry;
+
+    HASH_FIND_STR (k->names, name, entry);
+    if (!entry) {
+        entry = xcalloc (1, sizeof (*entry));
+        entry->name = xstrdup (name);
+        HASH_ADD_KEYPTR (hh, k->names, entry->name, strlen (entry->name), entry);
+    }
+    return entry->name;
+}
+
+static void build_add (kinds_t *k, const device_kind_t *kind, const char *node,
+                       uint64_t devices)
+{
+    for (size_t i = 0; i < k->build_count; i++) {
+        holding_t *h = &k->build[i];
+        if (h->kind == kind && h->node == node) {
+            h->devices += devices;
+            return;
+        }
+    }
+    if (k->build_count == k->build_size) {
+        k->build_size = k->build_size ? k->build_size * 2 : 16;
+        k->build = xreallocarray (k->build, k->build_size, sizeof (*k->build));
+    }
+    k->build[k->build_count++] = (holding_t){kind, node, devices};
+}
+
+struct split {
+    kinds_t *kinds;
+    const segment_t *segment;
+    nodelist_t *nodes;
+    int64_t instant;
+    bool by_node;
+};
+
+/* The nodes of the segment on which a pool has such devices; if none has, all
+ * of them. */
+static uint64_t eligible_nodes (struct split *sp, const char *type,
+                                bool *ret_pooled)
+{
+    uint64_t pooled = 0;
+    const char *node;
+
+    nodelist_rewind (sp->nodes);
+    while ((node = nodelist_next (sp->nodes))) {
+        if (pool_of_device (sp->kinds, sp->segment, node, type, sp->instant))
+            pooled++;
+    }
+    *ret_pooled = pooled > 0;
+    return pooled ? pooled : nodelist_count (sp->nodes);
+}
+
+static void split_type (const char *text, size_t length, uint64_t count,
+                        void *arg)
+{
+    struct split *sp = arg;
+    GL_AUTOFREE char *type = text ? xstrndup (text, length) : NULL;
+    uint64_t nodes, index = 0;
+    const char *node;
+    bool pooled;
+
+    if (!sp->nodes || nodelist_count (sp->nodes) == 0) {
+        const site_pool_t *pool = pool_of_device (sp->kinds, sp->segment, NULL,
+                                                  type, sp->instant);
+        build_add (sp->kinds, kind_get (sp->kinds, pool, type), NULL, count);
+        return;
+    }
+    nodes = eligible_nodes (sp, type, &pooled);
+    nodelist_rewind (sp->nodes);
+    while ((node = nodelist_next (sp->nodes))) {
+        const site_pool_t *pool = pool_of_device (sp->kinds, sp->segment, node,
+                                                  type, sp->instant);
+        uint64_t share = count / nodes + (index < count % nodes);
+        if (pooled && !pool)
+            continue;
+        index++;
+        if (share)
+            build_add (sp->kinds, kind_get (sp->kinds, pool, type),
+                       sp->by_node ? intern_name (sp->kinds, node) : NULL,
+                       share);
+    }
+}
+
+static void cache_clear (kinds_t *k)
+{
+    struct cache_entry *entry, *next;
+
+    HASH_ITER (hh, k->cache, entry, next)
+    {
+        HASH_DEL (k->cache, entry);
+        free (entry->holding);
+        free (entry->key);
+        free (entry);
+    }
+}
+
+/* The instant matters only by which pools are in force. */
+static char *cache_key (const kinds_t *k, const segment_t *s, int64_t instant,
+                        bool by_node)
+{
+    size_t epoch = 0;
+
+    while (epoch < k->change_count && k->changes[epoch] <= instant)
+        epoch++;
+    return xasprintf ("%s\n%s\n%s\n%d %zu", s->cluster, s->gres,
+                      s->nodelist ? s->nodelist : "", by_node, epoch);
+}
+
+const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
+                                   int64_t instant, bool by_node,
+                                   size_t *ret_count)
+{
+    struct cache_entry *entry;
+    GL_AUTOFREE char *key = NULL;
+
+    *ret_count = 0;
+    if (!s->gres || !s->gres[0])
+        return NULL;
+    key = cache_key (k, s, instant, by_node);
+    HASH_FIND_STR (k->cache, key, entry);
+    if (!entry) {
+        struct split sp = {k, s, nodelist_open (s->nodelist, NULL), instant,
+                           by_node};
+        if (HASH_COUNT (k->cache) >= CACHE_MAX)
+            cache_clear (k);
+        k->build_count = 0;
+        gres_devices (s->gres, split_type, &sp, NULL);
+        nodelist_close (sp.nodes);
+        entry = xcalloc (1, sizeof (*entry));
+        entry->key = GL_TAKE (key);
+        entry->count = k->build_count;
+        entry->holding = xcalloc (k->build_count, sizeof (*entry->holding));
+        if (k->build_count)
+            memcpy (entry->holding, k->build,
+                    k->build_count * sizeof (*entry->holding));
+        HASH_ADD_KEYPTR (hh, k->cache, entry->key, strlen (entry->key), entry);
+    }
+    *ret_count = entry->count;
+    return entry->holding;
+}
+
+kinds_t *kinds_new (const site_t *site)
+{
+    kinds_t *k = xcalloc (1, sizeof (*k));
+
+    k->site = site;
+    k->changes = site_changes (
+        site, (period_t){SITE_ALWAYS_START, SITE_ALWAYS_END}, &k->change_count);
+    k->nodes = xcalloc (site->pool_count, sizeof (*k->nodes));
+    for (size_t i = 0; i < site->pool_count; i++)
+        k->nodes[i] = pool_nodes_new (site->pools[i].nodes);
+    return k;
+}
+
+void kinds_free (kinds_t *k)
+{
+    struct name_entry *name, *next;
+
+    if (!k)
+        return;
+    cache_clear (k);
+    HASH_ITER (hh, k->names, name, next)
+    {
+        HASH_DEL (k->names, name);
+        free (name->name);
+        free (name);
+    }
+    while (k->list) {
+        struct kind_entry *entry = k->list;
+        k->list = entry->next;
+        free (entry->type);
+        free (entry->profile);
+        free (entry->problem);
+        free (entry);
+    }
+    for (size_t i = 0; i < k->site->pool_count; i++)
+        pool_nodes_free (k->nodes[i]);
+    free (k->nodes);
+    free (k->changes);
+    free (k->build);
+    free (k);
+}
+
+/* --- dates ------------------------------------------------------------- */
+
+static int by_instant (const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+int64_t *site_changes (const site_t *site, period_t period, size_t *ret_count)
+{
+    int64_t *at = xcalloc (2 * (site->pool_count + site->team_count + 1),
+                           sizeof (*at));
+    size_t count = 0, unique = 0;
+
+    for (size_t i = 0; i < site->pool_count; i++) {
+        at[count++] = site->pools[i].valid.start;
+        at[count++] = site->pools[i].valid.end;
+    }
+    for (size_t i = 0; i < site->team_count; i++) {
+        at[count++] = site->teams[i].valid.start;
+        at[count++] = site->teams[i].valid.end;
+    }
+    qsort (at, count, sizeof (*at), by_instant);
+    for (size_t i = 0; i < count; i++) {
+        if (at[i] > period.start && at[i] < period.end
+            && (unique == 0 || at[unique - 1] != at[i]))
+            at[unique++] = at[i];
+    }
+    *ret_count = unique;
+    return at;
+}

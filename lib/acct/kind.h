@@ -1,0 +1,58 @@
+/*
+ * kind.h: device kinds: the one place that reads a segment's GRES, finds the
+ * pool of each device and weighs it.
+ *
+ * A device's pool is found by cluster, node and Slurm type at an instant
+ * (pools are dated). An untyped device belongs to a pool that lists "gpu", or
+ * to the only pool of its node; where that pool has a single GRES type, the
+ * device is of that type (a node whose accounting hides its MIG slices).
+ */
+#ifndef GL_ACCT_KIND_H
+#define GL_ACCT_KIND_H
+
+#include "acct/segment.h"
+#include "acct/site.h"
+
+/* What has one weight and one price. Lives as long as its kinds_t. */
+typedef struct {
+    const site_pool_t *pool; /* NULL: no pool covers it */
+    const char *type;        /* Slurm's type string; NULL: untyped */
+    const char *profile;     /* MIG profile in it; NULL: a whole GPU */
+    bool weight_known;       /* else the next is 0/1 and gpu_hours unknown */
+    fraction_t weight;       /* of the quantity, in physical GPUs */
+    const char *problem;     /* why the weight is not known */
+} device_kind_t;
+
+typedef struct {
+    const device_kind_t *kind;
+    const char *node; /* NULL unless split by node */
+    uint64_t devices;
+} holding_t;
+
+typedef struct kinds kinds_t;
+
+/* One per command; `site` must outlive it. Not for two threads at once. */
+kinds_t *kinds_new (const site_t *site);
+void kinds_free (kinds_t *kinds);
+
+/*
+ * What the segment holds at `instant`. With `by_node`, devices are split over
+ * the segment's nodes that have such devices: evenly, the rest to the first
+ * nodes, because Slurm's accounting stores totals only; exact for one node.
+ * The same even split decides when the nodes lie in different pools.
+ * Returns an array that is valid until the next call; *ret_count may be 0.
+ * A list of nodes that does not parse counts as no nodes.
+ */
+const holding_t *kinds_of_segment (kinds_t *kinds, const segment_t *segment,
+                                   int64_t instant, bool by_node,
+                                   size_t *ret_count);
+
+/* The weight of the kind's price under another basis. -1 if not known. */
+int kind_weight (const site_t *site, const device_kind_t *kind,
+                 mig_basis_t basis, fraction_t *ret_weight, gl_error_t *error);
+
+/* The ascending instants inside `period` at which a pool or a team begins or
+ * ends: what holds before need not hold after. Yours to free. */
+int64_t *site_changes (const site_t *site, period_t period, size_t *ret_count);
+
+#endif /* !GL_ACCT_KIND_H */
