@@ -1,0 +1,253 @@
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "store/db.h"
+#include "store/db_engine.h"
+
+static const struct db_engine *const engines[] = {
+    &db_sqlite_engine,
+    &db_mysql_engine,
+};
+
+const char *db_failure_advice (db_failure_t failure)
+{
+    switch (failure) {
+    case DB_FAILURE_BUSY:
+        return "; another process is writing, try again";
+    case DB_FAILURE_FULL:
+        return "; make room on that file system, nothing was written";
+    case DB_FAILURE_CORRUPT:
+        return "; check the path, or restore the file from a backup";
+    case DB_FAILURE_LOST:
+        return "; check that the server runs and can be reached";
+    default:
+        return "";
+    }
+}
+
+db_t *db_open (const char *url, unsigned flags, gl_error_t *error)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (engines); i++) {
+        const char *scheme = engines[i]->scheme;
+        if (strncmp (url, scheme, strlen (scheme)) == 0) {
+            db_t *db = engines[i]->open (url, flags, error);
+            if (db)
+                db->url = xstrdup (url);
+            return db;
+        }
+    }
+    gl_error (error,
+              "'%s' names no database; write sqlite:PATH or "
+              "mysql://USER@HOST/DB",
+              url);
+    return NULL;
+}
+
+void db_close (db_t *db)
+{
+    if (db) {
+        char *url = db->url;
+
+        db_rollback (db);
+        db->engine->close (db);
+        free (url);
+    }
+}
+
+db_engine_t db_engine (const db_t *db)
+{
+    return db->engine->id;
+}
+
+const char *db_url (const db_t *db)
+{
+    return db->url;
+}
+
+db_failure_t db_failure (const db_t *db)
+{
+    return db->failure;
+}
+
+bool db_retryable (const db_t *db)
+{
+    return db->failure == DB_FAILURE_BUSY;
+}
+
+int db_exec (db_t *db, const char *sql, gl_error_t *error)
+{
+    return db->engine->exec (db, sql, error);
+}
+
+uint64_t db_affected (const db_t *db)
+{
+    return db->engine->affected (db);
+}
+
+uint64_t db_last_id (const db_t *db)
+{
+    return db->engine->last_id (db);
+}
+
+/* One statement after the other of a text separated by ';'. */
+static int begin (db_t *db, const char *script, gl_error_t *error)
+{
+    if (db->in_transaction)
+        return gl_error (error, "%s: a transaction is open already", db->url);
+    while (*script) {
+        size_t length = strcspn (script, ";");
+        GL_AUTOFREE char *sql = xstrndup (script, length);
+        if (db_exec (db, sql, error) < 0)
+            return -1;
+        script += length + (script[length] == ';');
+    }
+    db->in_transaction = true;
+    return 0;
+}
+
+int db_begin (db_t *db, gl_error_t *error)
+{
+    return begin (db, db->engine->begin, error);
+}
+
+int db_begin_read (db_t *db, gl_error_t *error)
+{
+    return begin (db, db->engine->begin_read, error);
+}
+
+int db_commit (db_t *db, gl_error_t *error)
+{
+    if (!db->in_transaction)
+        return gl_error (error, "%s: no transaction is open", db->url);
+    if (db_exec (db, "COMMIT", error) < 0) {
+        db_rollback (db);
+        return -1;
+    }
+    db->in_transaction = false;
+    return 0;
+}
+
+void db_rollback (db_t *db)
+{
+    db_failure_t failure = db->failure;
+
+    if (db->in_transaction) {
+        db->in_transaction = false;
+        db_exec (db, "ROLLBACK", NULL);
+        db->failure = failure;
+    }
+}
+
+bool db_in_transaction (const db_t *db)
+{
+    return db->in_transaction;
+}
+
+db_statement_t *db_prepare (db_t *db, const char *sql, gl_error_t *error)
+{
+    return db->engine->prepare (db, sql, error);
+}
+
+db_statement_t *db_query (db_t *db, const char *sql, gl_error_t *error)
+{
+    return db->engine->query (db, sql, error);
+}
+
+void db_finalize (db_statement_t *statement)
+{
+    if (statement)
+        statement->db->engine->finalize (statement);
+}
+
+void db_bind_null (db_statement_t *statement, unsigned at)
+{
+    statement->db->engine->bind_bytes (statement, at, NULL, 0, false);
+}
+
+void db_bind_i64 (db_statement_t *statement, unsigned at, int64_t value)
+{
+    statement->db->engine->bind_integer (statement, at, (uint64_t)value, false);
+}
+
+void db_bind_u64 (db_statement_t *statement, unsigned at, uint64_t value)
+{
+    statement->db->engine->bind_integer (statement, at, value, true);
+}
+
+void db_bind_text (db_statement_t *statement, unsigned at, const char *text)
+{
+    statement->db->engine->bind_bytes (statement, at, text,
+                                       text ? strlen (text) : 0, true);
+}
+
+void db_bind_blob (db_statement_t *statement, unsigned at, const void *data,
+                   size_t length)
+{
+    statement->db->engine->bind_bytes (statement, at, data ? data : "", length,
+                                       false);
+}
+
+int db_step (db_statement_t *statement, gl_error_t *error)
+{
+    return statement->db->engine->step (statement, error);
+}
+
+void db_reset (db_statement_t *statement)
+{
+    if (statement)
+        statement->db->engine->reset (statement);
+}
+
+int db_run (db_statement_t *statement, gl_error_t *error)
+{
+    int rc = db_step (statement, error);
+
+    db_reset (statement);
+    return rc < 0 ? -1 : 0;
+}
+
+unsigned db_column_count (const db_statement_t *statement)
+{
+    return statement->db->engine->column_count (statement);
+}
+
+bool db_column_is_null (const db_statement_t *statement, unsigned at)
+{
+    return statement->db->engine->column_is_null (statement, at);
+}
+
+int64_t db_column_i64 (const db_statement_t *statement, unsigned at)
+{
+    return (int64_t)statement->db->engine->column_integer (statement, at);
+}
+
+uint64_t db_column_u64 (const db_statement_t *statement, unsigned at)
+{
+    return statement->db->engine->column_integer (statement, at);
+}
+
+const char *db_column_text (const db_statement_t *statement, unsigned at)
+{
+    return statement->db->engine->column_text (statement, at);
+}
+
+size_t db_column_length (const db_statement_t *statement, unsigned at)
+{
+    return statement->db->engine->column_length (statement, at);
+}
+
+char *db_quote_identifier (const db_t *db, const char *name)
+{
+    BUFFER_AUTO b = BUFFER_INIT;
+    char quote = db->engine->quote;
+
+    buffer_add_char (&b, quote);
+    for (; *name; name++) {
+        if (*name == quote)
+            buffer_add_char (&b, quote);
+        buffer_add_char (&b, *name);
+    }
+    buffer_add_char (&b, quote);
+    return buffer_take (&b);
+}

@@ -1,0 +1,334 @@
+/*
+ * The SQLite engine of db.h; the only file that sees sqlite3.h.
+ *
+ * The journal is a write-ahead log, so that reports read while a sync writes.
+ * synchronous is FULL: a commit survives a power cut. NORMAL would lose the
+ * last commits then, and a collector has acknowledged them; commits are large
+ * and few, so that the additional fsync does not show.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "base/memory.h"
+#include "store/db_engine.h"
+
+#define SCHEME "sqlite:"
+
+/* How long a second writer waits. An import of a month takes seconds. */
+#define BUSY_MS 60000
+
+struct sqlite_db {
+    struct db base;
+    sqlite3 *handle;
+    const char *path; /* in base.url once that is set */
+};
+
+struct sqlite_statement {
+    struct db_statement base;
+    sqlite3_stmt *handle;
+};
+
+static struct sqlite_db *of_db (const db_t *db)
+{
+    return (struct sqlite_db *)db;
+}
+
+static sqlite3_stmt *of_statement (const db_statement_t *statement)
+{
+    return ((const struct sqlite_statement *)statement)->handle;
+}
+
+/* The one place that reads SQLite's codes. */
+static db_failure_t failure_of (int code)
+{
+    switch (code & 0xff) {
+    case SQLITE_OK:
+    case SQLITE_ROW:
+    case SQLITE_DONE:
+        return DB_FAILURE_NONE;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return DB_FAILURE_BUSY;
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_READONLY:
+        return DB_FAILURE_DENIED;
+    case SQLITE_FULL:
+        return DB_FAILURE_FULL;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return DB_FAILURE_CORRUPT;
+    case SQLITE_CANTOPEN:
+        return DB_FAILURE_MISSING;
+    case SQLITE_CONSTRAINT:
+        return DB_FAILURE_DUPLICATE;
+    default:
+        return DB_FAILURE_OTHER;
+    }
+}
+
+static const char *advice_of (int code)
+{
+    switch (code & 0xff) {
+    case SQLITE_READONLY:
+        return "; the file, its directory or the connection is read-only";
+    case SQLITE_CANTOPEN:
+        return "; readers too need to open PATH-wal and PATH-shm: check the "
+               "permissions of the directory";
+    default:
+        return db_failure_advice (failure_of (code));
+    }
+}
+
+static int fail (struct sqlite_db *db, int code, gl_error_t *error)
+{
+    db->base.failure = failure_of (code);
+    return gl_error (error, "%s: %s%s", db->path, sqlite3_errmsg (db->handle),
+                     advice_of (code));
+}
+
+static int sqlite_exec (db_t *base, const char *sql, gl_error_t *error)
+{
+    struct sqlite_db *db = of_db (base);
+    int code = sqlite3_exec (db->handle, sql, NULL, NULL, NULL);
+
+    if (code != SQLITE_OK)
+        return fail (db, code, error);
+    return 0;
+}
+
+/* Say what is wrong with the path in words of the file system, where SQLite
+ * only says that it cannot open it. */
+static int check_path (const char *path, unsigned flags, gl_error_t *error)
+{
+    int mode = flags & DB_READ_ONLY ? O_RDONLY : O_RDWR;
+    int fd;
+
+    if (path[0] == '\0')
+        return gl_error (error, "'%s' names no file; write sqlite:PATH",
+                         SCHEME);
+    /* what users ran is not for everybody: 0640, for SQLite's -wal and -shm
+     * as well */
+    if (flags & DB_CREATE)
+        mode |= O_CREAT;
+    fd = open (path, mode | O_CLOEXEC, 0640);
+    if (fd < 0 && errno == ENOENT && !(flags & DB_CREATE))
+        return gl_error (error, "there is no store %s; run gpuledger init",
+                         path);
+    if (fd < 0 && errno == ENOENT)
+        return gl_error (error, "cannot create %s: its directory is missing",
+                         path);
+    if (fd < 0)
+        return gl_error (error, "cannot open %s%s: %s", path,
+                         flags & DB_READ_ONLY ? "" : " for writing",
+                         strerror (errno));
+    close (fd);
+    return 0;
+}
+
+/* Set for each connection; the journal mode is kept in the file. */
+static const char settings[] = "PRAGMA synchronous = FULL;"
+                               "PRAGMA cache_size = -16384;"
+                               "PRAGMA journal_size_limit = 0;"
+                               "PRAGMA trusted_schema = OFF;"
+                               "PRAGMA cell_size_check = ON;";
+
+static int open_handle (struct sqlite_db *db, unsigned flags,
+                        gl_error_t *error)
+{
+    int mode = flags & DB_READ_ONLY ? SQLITE_OPEN_READONLY
+                                    : SQLITE_OPEN_READWRITE;
+    int persist = 1;
+    int code = sqlite3_open_v2 (db->path, &db->handle,
+                                mode | SQLITE_OPEN_NOMUTEX
+                                    | SQLITE_OPEN_EXRESCODE,
+                                NULL);
+
+    if (!db->handle)
+        return gl_error (error, "%s: out of memory", db->path);
+    if (code != SQLITE_OK)
+        return fail (db, code, error);
+    sqlite3_busy_timeout (db->handle, BUSY_MS);
+    sqlite3_db_config (db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    /* The log stays (empty) when the last writer leaves, so that somebody who
+     * may only read the directory can still read the store. */
+    sqlite3_file_control (db->handle, "main", SQLITE_FCNTL_PERSIST_WAL,
+                          &persist);
+    if (sqlite_exec (&db->base, settings, error) < 0)
+        return -1;
+    /* the first look into the file: is it a database? */
+    if (sqlite_exec (&db->base, "SELECT count(*) FROM sqlite_schema", error)
+        < 0)
+        return -1;
+    if (flags & DB_CREATE)
+        return sqlite_exec (&db->base, "PRAGMA journal_mode = WAL", error);
+    return 0;
+}
+
+static void sqlite_close (db_t *base)
+{
+    struct sqlite_db *db = of_db (base);
+
+    sqlite3_close (db->handle);
+    free (db);
+}
+
+static db_t *sqlite_open (const char *url, unsigned flags, gl_error_t *error)
+{
+    const char *path = url + strlen (SCHEME);
+    struct sqlite_db *db;
+
+    if (check_path (path, flags, error) < 0)
+        return NULL;
+    /* the path lives as long as the connection, in one piece with it */
+    db = xcalloc (1, sizeof (*db) + strlen (path) + 1);
+    db->path = strcpy ((char *)(db + 1), path);
+    db->base.engine = &db_sqlite_engine;
+    if (open_handle (db, flags, error) < 0) {
+        sqlite_close (&db->base);
+        return NULL;
+    }
+    return &db->base;
+}
+
+static uint64_t sqlite_affected (const db_t *db)
+{
+    return (uint64_t)sqlite3_changes64 (of_db (db)->handle);
+}
+
+static uint64_t sqlite_last_id (const db_t *db)
+{
+    return (uint64_t)sqlite3_last_insert_rowid (of_db (db)->handle);
+}
+
+static db_statement_t *sqlite_prepare (db_t *base, const char *sql,
+                                       gl_error_t *error)
+{
+    struct sqlite_db *db = of_db (base);
+    struct sqlite_statement *statement;
+    sqlite3_stmt *handle;
+    int code = sqlite3_prepare_v3 (db->handle, sql, -1,
+                                   SQLITE_PREPARE_PERSISTENT, &handle, NULL);
+
+    if (code != SQLITE_OK) {
+        fail (db, code, error);
+        return NULL;
+    }
+    statement = xcalloc (1, sizeof (*statement));
+    statement->base.db = base;
+    statement->handle = handle;
+    return &statement->base;
+}
+
+static void sqlite_finalize (db_statement_t *statement)
+{
+    sqlite3_finalize (of_statement (statement));
+    free (statement);
+}
+
+static void sqlite_bind_integer (db_statement_t *statement, unsigned at,
+                                 uint64_t bits, bool is_unsigned)
+{
+    (void)is_unsigned;
+    sqlite3_bind_int64 (of_statement (statement), (int)at + 1,
+                        (sqlite3_int64)bits);
+}
+
+static void sqlite_bind_bytes (db_statement_t *statement, unsigned at,
+                               const void *data, size_t length, bool is_text)
+{
+    sqlite3_stmt *handle = of_statement (statement);
+
+    if (!data)
+        sqlite3_bind_null (handle, (int)at + 1);
+    else if (is_text)
+        sqlite3_bind_text64 (handle, (int)at + 1, data, length, SQLITE_STATIC,
+                             SQLITE_UTF8);
+    else
+        sqlite3_bind_blob64 (handle, (int)at + 1, data, length, SQLITE_STATIC);
+}
+
+static int sqlite_step (db_statement_t *statement, gl_error_t *error)
+{
+    sqlite3_stmt *handle = of_statement (statement);
+    int code = sqlite3_step (handle);
+
+    if (code == SQLITE_ROW)
+        return 1;
+    if (code == SQLITE_DONE) {
+        sqlite3_reset (handle);
+        return 0;
+    }
+    fail (of_db (statement->db), code, error);
+    sqlite3_reset (handle);
+    return -1;
+}
+
+static void sqlite_reset (db_statement_t *statement)
+{
+    sqlite3_reset (of_statement (statement));
+    sqlite3_clear_bindings (of_statement (statement));
+}
+
+static unsigned sqlite_column_count (const db_statement_t *statement)
+{
+    return (unsigned)sqlite3_column_count (of_statement (statement));
+}
+
+static bool sqlite_column_is_null (const db_statement_t *statement,
+                                   unsigned at)
+{
+    return sqlite3_column_type (of_statement (statement), (int)at)
+           == SQLITE_NULL;
+}
+
+static uint64_t sqlite_column_integer (const db_statement_t *statement,
+                                       unsigned at)
+{
+    return (uint64_t)sqlite3_column_int64 (of_statement (statement), (int)at);
+}
+
+/* column_text() also puts a NUL behind a blob and changes no byte of it. */
+static const char *sqlite_column_text (const db_statement_t *statement,
+                                       unsigned at)
+{
+    return (const char *)sqlite3_column_text (of_statement (statement),
+                                              (int)at);
+}
+
+static size_t sqlite_column_length (const db_statement_t *statement,
+                                    unsigned at)
+{
+    return (size_t)sqlite3_column_bytes (of_statement (statement), (int)at);
+}
+
+const struct db_engine db_sqlite_engine = {
+    .id = DB_SQLITE,
+    .scheme = SCHEME,
+    .begin = "BEGIN IMMEDIATE",
+    /* a deferred transaction has its snapshot from the first read on */
+    .begin_read = "BEGIN;SELECT count(*) FROM sqlite_schema",
+    .quote = '"',
+    .open = sqlite_open,
+    .close = sqlite_close,
+    .exec = sqlite_exec,
+    .affected = sqlite_affected,
+    .last_id = sqlite_last_id,
+    .prepare = sqlite_prepare,
+    .query = sqlite_prepare,
+    .finalize = sqlite_finalize,
+    .bind_integer = sqlite_bind_integer,
+    .bind_bytes = sqlite_bind_bytes,
+    .step = sqlite_step,
+    .reset = sqlite_reset,
+    .column_count = sqlite_column_count,
+    .column_is_null = sqlite_column_is_null,
+    .column_integer = sqlite_column_integer,
+    .column_text = sqlite_column_text,
+    .column_length = sqlite_column_length,
+};
