@@ -92,18 +92,27 @@ bool gres_in_submit_line (const char *line)
 }
 
 /* "2", "1K"; the count of "gpu:h100:2" */
-static bool parse_count (const char *text, size_t length, uint64_t *ret_count)
+static bool is_count (const char *text, size_t length)
 {
-    uint64_t factor = 1, count;
+    size_t digits = strspn (text, "0123456789");
 
-    if (length > 1 && text[length - 1] == 'K')
-        factor = 1024;
-    else if (length > 1 && text[length - 1] == 'M')
-        factor = 1024 * 1024;
+    return digits > 0
+           && (digits >= length
+               || (digits + 1 == length && strchr ("KM", text[digits])));
+}
+
+static int parse_count (const char *text, size_t length, uint64_t *ret_count,
+                        gl_error_t *error)
+{
+    char suffix = text[length - 1];
+    uint64_t factor = suffix == 'K' ? 1024 : suffix == 'M' ? 1024 * 1024 : 1;
+    uint64_t count;
+
     if (number_u64 (text, factor > 1 ? length - 1 : length, &count) < 0
         || __builtin_mul_overflow (count, factor, ret_count))
-        return false;
-    return true;
+        return gl_error (error, "count '%.*s' is beyond 64 bits",
+                         (int)(length > 64 ? 64 : length), text);
+    return 0;
 }
 
 /* NAME[:TYPE][:COUNT] without what stands in parentheses */
@@ -126,8 +135,11 @@ static int add_one (tres_t *tres, const char *item, size_t length,
     last = memrchr (name, ':', whole);
     if (!last || memrchr (name, '=', whole) > (void *)last)
         last = memrchr (name, '=', whole);
-    if (last && parse_count (last + 1, name + whole - last - 1, &count))
+    if (last && is_count (last + 1, name + whole - last - 1)) {
+        if (parse_count (last + 1, name + whole - last - 1, &count, error) < 0)
+            return -1;
         whole = last - name;
+    }
     if (word == 0)
         return gl_error (error, "'%.*s' is not NAME[:TYPE][:COUNT]",
                          (int)(length > 64 ? 64 : length), item);

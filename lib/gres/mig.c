@@ -171,7 +171,8 @@ static void normalize (const char *name, char to[NAME_MAX_LENGTH + 1])
     to[length] = '\0';
 }
 
-static bool same_model (const char *a, const char *b)
+/* Case, separators and the vendor do not matter. */
+static bool same_name (const char *a, const char *b)
 {
     char na[NAME_MAX_LENGTH + 1], nb[NAME_MAX_LENGTH + 1];
 
@@ -183,14 +184,22 @@ static bool same_model (const char *a, const char *b)
 const char *mig_model (const char *name)
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (builtin); i++) {
-        if (same_model (builtin[i].model, name))
+        if (same_name (builtin[i].model, name))
             return builtin[i].model;
     }
     for (size_t i = 0; i < GL_ARRAY_SIZE (aliases); i++) {
-        if (same_model (aliases[i].name, name))
+        if (same_name (aliases[i].name, name))
             return aliases[i].model;
     }
     return NULL;
+}
+
+/* The name under which models are compared: the table's, else as given. */
+static const char *canonical (const char *name)
+{
+    const char *model = mig_model (name);
+
+    return model ? model : name;
 }
 
 static size_t skip_digits (const char *text, size_t length, size_t at)
@@ -305,7 +314,7 @@ static bool model_matches (const query_t *q, const char *model)
     bool named = false;
 
     if (q->model)
-        return same_model (q->model, model);
+        return same_name (q->model, model);
     for (size_t i = 0; q->hint && i < GL_ARRAY_SIZE (families); i++) {
         if (hint_has (q, families[i].word)) {
             if (strcmp (families[i].model, model) == 0)
@@ -323,7 +332,7 @@ static void search (query_t *q, const mig_profile_t *rows, size_t count,
         const mig_profile_t *row = &rows[i];
         if (strlen (row->profile) != q->profile_length
             || strncasecmp (row->profile, q->profile, q->profile_length) != 0
-            || (row->model && !model_matches (q, row->model)))
+            || (row->model && !model_matches (q, canonical (row->model))))
             continue;
         if (!q->found)
             q->found = row;
@@ -347,13 +356,12 @@ static size_t without_attributes (const char *profile, size_t length)
 static const mig_profile_t *find (const mig_table_t *site, query_t *q,
                                   mig_basis_t basis, gl_error_t *error)
 {
-    const char *known = q->model ? mig_model (q->model) : NULL;
     size_t full = q->profile_length;
 
+    if (q->model)
+        q->model = canonical (q->model);
     if (site)
         search (q, site->profiles, site->count, basis);
-    if (known)
-        q->model = known;
     if (!q->found)
         search (q, builtin, GL_ARRAY_SIZE (builtin), basis);
     if (!q->found) {

@@ -262,7 +262,9 @@ static void print_name (nodelist_t *list, const pattern_t *p, uint64_t step)
     uint64_t index[NODELIST_BRACKETS_MAX];
     size_t length = 0;
 
-    for (size_t i = p->brackets; i-- > 0;) {
+    /* Slurm's order: the last bracket fastest, then from the left */
+    for (size_t n = p->brackets; n > 0; n--) {
+        size_t i = n == p->brackets ? n - 1 : p->brackets - 1 - n;
         index[i] = step % p->bracket[i].values;
         step /= p->bracket[i].values;
     }

@@ -4,8 +4,8 @@
  *
  * A list is names separated by commas; in a name any number of brackets hold
  * numbers and ranges, each padded to the width in which its start is written.
- * The rightmost bracket runs fastest; names come in the order written, twice if
- * written twice, as `scontrol show hostnames` prints them.
+ * Names come in the order of `scontrol show hostnames` (the last bracket runs
+ * fastest, then the first, the second, ...), twice if written twice.
  *
  * Bounds, because lists arrive from files: NODELIST_MAX names, brackets of one
  * name NODELIST_BRACKETS_MAX, a name NODELIST_NAME_MAX bytes of printable ASCII

@@ -1,0 +1,248 @@
+#include "support/test.h"
+
+#include <stdio.h>
+
+#include "gres/tres.h"
+
+#define NONE TRES_UNKNOWN
+
+static void tres_parse__names__canonical_gpu_part_and_amounts (void **state)
+{
+    static const struct {
+        const char *text;
+        const char *gres;
+        uint64_t cpus, memory_mb, nodes;
+    } cases[] = {
+        {"billing=78,cpu=48,gres/gpu:a100_80=4,gres/gpu=4,mem=384G,node=1",
+         "gpu=4,gpu:a100_80=4", 48, 384 * 1024, 1},
+        {"gres/gpu:nvidia_h200_nvl_4g.71gb=1,gres/gpu:1g.10gb+me=2,gres/gpu=3",
+         "gpu=3,gpu:1g.10gb+me=2,gpu:nvidia_h200_nvl_4g.71gb=1", NONE, NONE,
+         NONE},
+        {"cpu=76,mem=166072M,gres/gpu:a100=2,gres/nvme=100,gres/gpumem=9",
+         "gpu:a100=2", 76, 166072, NONE},
+        {"gres/shard:nvidia_gb10=40,gres/shard=40,gres/mps=50", /* no gpu */
+         "mps=50,shard=40,shard:nvidia_gb10=40", NONE, NONE, NONE},
+        {"gres/gpu=2,gres/gpu=3", "gpu=5", NONE, NONE, NONE},
+        {"gres/gpu=0,gres/gpu:x=0,cpu=0", "", 0, NONE, NONE},
+        {"mem=1.50G", "", NONE, 1536, NONE},
+        {"mem=.50G", "", NONE, 512, NONE},
+        {"mem=2048K", "", NONE, 2, NONE},
+        {"mem=1T,cpu=2K", "", 2048, 1024 * 1024, NONE},
+        {"mem=7", "", NONE, 7, NONE},
+        {"", "", NONE, NONE, NONE},
+        {NULL, "", NONE, NONE, NONE},
+        /* NO_VAL64, INFINITE64 and their neighbour are no counts */
+        {"gres/gpu=18446744073709551614,mem=18446744073709551615,"
+         "cpu=18446744073709551613,node=1",
+         "", NONE, NONE, 1},
+    };
+    tres_t tres = TRES_INIT;
+    gl_error_t error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
+        assert_int_equal (tres_parse (&tres, cases[i].text, NULL, NULL, &error),
+                          0);
+        assert_string_equal (tres.gres, cases[i].gres);
+        assert_true (tres.cpus == cases[i].cpus);
+        assert_true (tres.memory_mb == cases[i].memory_mb);
+        assert_true (tres.nodes == cases[i].nodes);
+    }
+    tres_done (&tres);
+}
+
+static bool resolve (uint64_t id, const char **ret_type, const char **ret_name,
+                     void *arg)
+{
+    *(int *)arg += 1;
+    if (id < 1001 || id > 1002)
+        return false;
+    *ret_type = "gres";
+    *ret_name = id == 1001 ? "gpu" : "gpu:a100_3g.20gb";
+    return true;
+}
+
+static void tres_parse__ids__the_same_as_names (void **state)
+{
+    tres_t tres = TRES_INIT;
+    gl_error_t error;
+    int asked = 0;
+
+    (void)state;
+    assert_int_equal (
+        tres_parse (&tres,
+                    ",1=8,2=16384,3=18446744073709551614,4=1,5=8,1002=2,1001=2",
+                    resolve, &asked, &error),
+        0);
+    assert_string_equal (tres.gres, "gpu=2,gpu:a100_3g.20gb=2");
+    assert_true (tres.cpus == 8 && tres.memory_mb == 16384 && tres.nodes == 1);
+    assert_int_equal (tres.unresolved, 0);
+    assert_int_equal (asked, 2);
+    assert_int_equal (tres_parse (&tres, "1=8,1003=1", resolve, &asked, &error),
+                      0);
+    assert_int_equal (tres.unresolved, 1);
+    tres_done (&tres);
+}
+
+static void tres_parse__junk_or_overflow__an_error_with_the_text (void **state)
+{
+    static const char *const cases[] = {
+        "gpu",
+        "=4",
+        "gres/gpu=",
+        "gres/gpu=x",
+        "gres/gpu=-1",
+        "gres/gpu= 1",
+        "gres/gpu=4,",
+        "gres/gpu=4,,cpu=1",
+        "gres/gpu=18446744073709551616",
+        "gres/gpu=1000000001",
+        "gres/gpu=600000000,gres/gpu=600000000",
+        "mem=99999999999999999P",
+        "mem=1.5",
+        "mem=1.1234567G",
+        "cpu=18446744073709551612,cpu=9",
+        "gres/gpu:=1",
+        "gres/gpu:a\tb=1",
+        "gres/gpu:a b=1",
+        "1=8,1001=2K",
+        "1=,2=3",
+    };
+    tres_t tres = TRES_INIT;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
+        gl_error_t error = {""};
+        assert_int_equal (tres_parse (&tres, cases[i], resolve, &(int){0},
+                                      &error),
+                          -1);
+        assert_non_null (strstr (error.text, cases[i]));
+    }
+    tres_done (&tres);
+}
+
+static void collect (const char *type, size_t length, uint64_t count, void *arg)
+{
+    char *text = arg;
+    size_t used = strlen (text);
+
+    snprintf (text + used, 256 - used, "%.*s*%llu ", (int)(type ? length : 1),
+              type ? type : "?", (unsigned long long)count);
+}
+
+static void gres_devices__forms_of_accounting__counted_once (void **state)
+{
+    static const struct {
+        const char *gres;
+        const char *devices;
+        uint64_t count;
+        bool contradiction;
+    } cases[] = {
+        {"gpu=4,gpu:a100=4", "a100*4 ", 4, false},
+        {"gpu=1", "?*1 ", 1, false},
+        {"gpu=5,gpu:a100=2,gpu:v100=1", "a100*2 v100*1 ?*2 ", 5, false},
+        {"gpu:a100=2,gpu:a100_1g.5gb=2", "a100*2 a100_1g.5gb*2 ", 4, false},
+        {"gpu=1,gpu:a=2", "a*2 ", 2, true},
+        {"shard=40,shard:gb10=40", "", 0, false},
+        {"", "", 0, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
+        char text[256] = "";
+        bool contradiction = !cases[i].contradiction;
+        assert_true (gres_devices (cases[i].gres, collect, text, &contradiction)
+                     == cases[i].count);
+        assert_string_equal (text, cases[i].devices);
+        assert_int_equal (contradiction, cases[i].contradiction);
+        assert_int_equal (gres_any (cases[i].gres), cases[i].gres[0] != '\0');
+    }
+}
+
+static void gres_in_submit_line__options_of_sbatch__asked_or_not (void **state)
+{
+    static const struct {
+        const char *line;
+        bool asks;
+    } cases[] = {
+        {"sbatch --time 1 --wrap sleep 30 && true --gpus-per-node h100:1", true},
+        {"sbatch --gres=gpu:2 job.sh", true},
+        {"sbatch --gres gpu job.sh", true},
+        {"sbatch --gres=nvme:1,gpu:a100:4", true},
+        {"srun -G4 x", true},
+        {"srun -G 4 x", true},
+        {"srun --gpus=h100:1 x", true},
+        {"srun --tres-per-task=cpu=1,gres/gpu=2 x", true},
+        {"srun --tres-per-node=gres:gpu:2 x", true},
+        {"salloc --gres=shard:10", true},
+        {"salloc --gpus 0", false},
+        {"salloc --gres=gpumem:10", false},
+        {"salloc --gres=nvme:1", false},
+        {"sbatch --partition gpu --account gpu", false},
+        {"sbatch --gpu-project=x job.sh", false},
+        {"sbatch --gpus-per-nodes", false},
+        {"sbatch --gres", false},
+        {"", false},
+        {NULL, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++)
+        assert_int_equal (gres_in_submit_line (cases[i].line), cases[i].asks);
+}
+
+static void tres_add_gres__notation_of_scontrol__counts (void **state)
+{
+    static const struct {
+        const char *text;
+        const char *gres; /* NULL: refused */
+    } cases[] = {
+        {"gpu:h100:4(IDX:0-3)", "gpu=4,gpu:h100=4"},
+        {"gpu:h100:2(IDX:0-1),gpu:h200:4(IDX:2-5)",
+         "gpu=6,gpu:h100=2,gpu:h200=4"},
+        {"gpu:h100:1(IDX:0),gpu:h200:0(IDX:)", "gpu=1,gpu:h100=1"},
+        {"gpu:1g.10gb:2(IDX:0,3),gpu:3g.40gb:1(IDX:4)",
+         "gpu=3,gpu:1g.10gb=2,gpu:3g.40gb=1"},
+        {"gres/gpu:h100:1", "gpu=1,gpu:h100=1"},
+        {"gres/gpu=3", "gpu=3"},
+        {"gres:gpu:4", "gpu=4"},
+        {"gpu", "gpu=1"},
+        {"gpu:a100", "gpu=1,gpu:a100=1"},
+        {"gpu:8(S:0-1),nvme:100", "gpu=8"},
+        {"shard:1K", "shard=1024"},
+        {"", ""},
+        {"(null)", ""},
+        {"gpu:1(IDX:0", NULL},
+        {":4", NULL},
+        {"gpu:x:99999999999999999999", NULL},
+        {"gpu:9999999999", NULL},
+    };
+    tres_t tres = TRES_INIT;
+    gl_error_t error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
+        int rc;
+        tres_begin (&tres);
+        rc = tres_add_gres (&tres, cases[i].text, &error);
+        tres_end (&tres);
+        assert_int_equal (rc, cases[i].gres ? 0 : -1);
+        if (cases[i].gres)
+            assert_string_equal (tres.gres, cases[i].gres);
+    }
+    tres_done (&tres);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (tres_parse__names__canonical_gpu_part_and_amounts),
+        cmocka_unit_test (tres_parse__ids__the_same_as_names),
+        cmocka_unit_test (tres_parse__junk_or_overflow__an_error_with_the_text),
+        cmocka_unit_test (gres_devices__forms_of_accounting__counted_once),
+        cmocka_unit_test (gres_in_submit_line__options_of_sbatch__asked_or_not),
+        cmocka_unit_test (tres_add_gres__notation_of_scontrol__counts),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
