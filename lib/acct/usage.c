@@ -436,8 +436,9 @@ const usage_cell_t *usage_cells (usage_t *u, size_t *ret_count)
     {
         for (size_t i = 0; i < u->query->by.count; i++)
             cell->cell.key[i] = u->text_of[cell->key.text[i]];
-        qsort (cell->cell.part, cell->cell.part_count,
-               sizeof (*cell->cell.part), by_kind);
+        if (cell->cell.part_count > 1)
+            qsort (cell->cell.part, cell->cell.part_count,
+                   sizeof (*cell->cell.part), by_kind);
         u->sorted[count++] = cell->cell;
     }
     qsort (u->sorted, count, sizeof (*u->sorted), by_key);

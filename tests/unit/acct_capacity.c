@@ -1,0 +1,285 @@
+#include "support/acct_site.h"
+
+#include "acct/capacity.h"
+#include "base/memory.h"
+
+#define T0 INT64_C (1790000000)
+#define HOUR 3600
+
+struct total {
+    const char *pool; /* NULL: all */
+    capacity_sum_t sum;
+};
+
+static void add (const capacity_slice_t *slice, void *arg)
+{
+    struct total *total = arg;
+
+    if (!total->pool
+        || (slice->pool && !strcmp (slice->pool->name, total->pool)))
+        capacity_sum_add (&total->sum, slice->sum);
+}
+
+static void check (const mpq_t got, int64_t num, int64_t den)
+{
+    mpq_t want;
+
+    mpq_init (want);
+    exact_set_i64 (want, num, den);
+    if (!mpq_equal (got, want))
+        fail_msg ("got %.6f want %.6f", mpq_get_d (got), mpq_get_d (want));
+    mpq_clear (want);
+}
+
+static node_event_t registered (int64_t start)
+{
+    return (node_event_t){
+        .cluster = "lab",
+        .start = start,
+        .gres = "gpu=23,gpu:1g.10gb=4,gpu:3g.40gb=1,gpu:h100=18",
+        .nodelist = "g[1-2],m[1-2],h1"};
+}
+
+static void capacity__a_day_of_everything__classified_by_hand (void **state)
+{
+    site_t site;
+    period_t day = {T0, T0 + 24 * HOUR};
+    struct total total = {.pool = "h100"};
+    segment_t job = test_segment (1, T0 + HOUR, T0 + 5 * HOUR,
+                                  "gpu=4,gpu:h100=4", "g1");
+    node_event_t events[] = {
+        registered (T0 + HOUR),
+        {.cluster = "lab", .node = "g1", .start = T0 + 4 * HOUR,
+         .end = T0 + 6 * HOUR, .state = NODE_STATE_DOWN},
+        {.cluster = "lab", .node = "g2", .start = T0 + 10 * HOUR,
+         .end = T0 + 11 * HOUR, .state = NODE_STATE_DRAIN | NODE_STATE_MAINT},
+    };
+    reservation_t booked = {.cluster = "lab", .id = 1, .start = T0 + 12 * HOUR,
+                            .end = T0 + 14 * HOUR, .nodelist = "g2"};
+
+    (void)state;
+    test_site (&site, "UTC");
+    kinds_t *kinds = kinds_new (&site);
+    capacity_t *c = capacity_new (&site, kinds, day);
+    capacity_set_as_of (c, "lab", T0 + 20 * HOUR);
+    capacity_add_segment (c, &job);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (events); i++)
+        capacity_add_event (c, &events[i]);
+    capacity_add_reservation (c, &booked);
+    capacity_sum_init (&total.sum);
+    capacity_each (c, NULL, 0, add, &total);
+    check (total.sum.capacity, 16 * 24 * HOUR, 1);
+    check (total.sum.allocated, 4 * 4 * HOUR, 1);
+    /* the job goes on through the first hour of the outage */
+    check (total.sum.down, (4 + 8) * HOUR, 1);
+    check (total.sum.planned_down, 8 * HOUR, 1);
+    check (total.sum.reserved_unused, 2 * 8 * HOUR, 1);
+    /* before the registration and after as-of */
+    check (total.sum.unknown, (1 + 4) * 16 * HOUR, 1);
+    check (total.sum.idle,
+           (16 * 24 - 16 - 12 - 8 - 16 - 5 * 16) * HOUR, 1);
+    check (total.sum.difference, 0, 1);
+    capacity_sum_clear (&total.sum);
+    capacity_free (c);
+    kinds_free (kinds);
+    zone_close (site.zone);
+}
+
+static void capacity__two_halves_of_a_gpu__leave_a_seventh_stranded (
+    void **state)
+{
+    site_t site;
+    struct total total = {.pool = "halves"};
+    segment_t a = test_segment (1, T0, T0 + HOUR, "gpu=1,gpu:3g.40gb=1", "m2");
+    segment_t b = test_segment (2, T0, T0 + HOUR, "gpu=1,gpu:3g.40gb=1", "m2");
+    node_event_t e = registered (T0 - HOUR);
+
+    (void)state;
+    test_site (&site, "UTC");
+    kinds_t *kinds = kinds_new (&site);
+    capacity_t *c = capacity_new (&site, kinds, (period_t){T0, T0 + HOUR});
+    capacity_set_as_of (c, "lab", T0 + HOUR);
+    capacity_add_segment (c, &a);
+    capacity_add_segment (c, &b);
+    capacity_add_event (c, &e);
+    capacity_sum_init (&total.sum);
+    capacity_each (c, NULL, 0, add, &total);
+    check (total.sum.allocated, 6 * HOUR, 7);
+    check (total.sum.idle, 1 * HOUR, 7);
+    check (total.sum.stranded, 1 * HOUR, 7);
+    check (total.sum.difference, 0, 1);
+    capacity_sum_clear (&total.sum);
+    capacity_free (c);
+    kinds_free (kinds);
+    zone_close (site.zone);
+}
+
+static void capacity__more_held_than_there_is__shows_as_difference (
+    void **state)
+{
+    site_t site;
+    struct total total = {.pool = "mixed"};
+    segment_t a = test_segment (1, T0, T0 + HOUR, "gpu=3,gpu:h100=3", "m1");
+    node_event_t e = registered (T0 - HOUR);
+
+    (void)state;
+    test_site (&site, "UTC");
+    kinds_t *kinds = kinds_new (&site);
+    capacity_t *c = capacity_new (&site, kinds, (period_t){T0, T0 + HOUR});
+    capacity_set_as_of (c, "lab", T0 + HOUR);
+    capacity_add_segment (c, &a);
+    capacity_add_event (c, &e);
+    capacity_sum_init (&total.sum);
+    capacity_each (c, NULL, 0, add, &total);
+    check (total.sum.capacity, 2 * HOUR, 1);
+    check (total.sum.allocated, 3 * HOUR, 1);
+    check (total.sum.difference, -1 * HOUR, 1);
+    capacity_sum_clear (&total.sum);
+    capacity_free (c);
+    kinds_free (kinds);
+    zone_close (site.zone);
+}
+
+static void capacity__no_pools__registration_and_outage_rows_tell (void **state)
+{
+    site_t site;
+    struct total total = {0};
+    segment_t job = test_segment (1, T0, T0 + HOUR, "gpu=2,gpu:h100=2", "g2");
+    node_event_t events[] = {
+        {.cluster = "lab", .start = T0 - HOUR, .gres = "gpu=16,gpu:h100=16",
+         .nodelist = "g[1-2]"},
+        {.cluster = "lab", .node = "g1", .start = T0, .end = T0 + HOUR,
+         .state = NODE_STATE_DOWN, .gres = "gpu=8,gpu:h100=8"},
+    };
+
+    (void)state;
+    test_site (&site, "UTC");
+    site.pool_count = 0;
+    kinds_t *kinds = kinds_new (&site);
+    capacity_t *c = capacity_new (&site, kinds, (period_t){T0, T0 + 2 * HOUR});
+    capacity_set_as_of (c, "lab", T0 + 2 * HOUR);
+    capacity_add_segment (c, &job);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (events); i++)
+        capacity_add_event (c, &events[i]);
+    capacity_sum_init (&total.sum);
+    capacity_each (c, NULL, 0, add, &total);
+    check (total.sum.capacity, 32 * HOUR, 1);
+    check (total.sum.allocated, 2 * HOUR, 1);
+    check (total.sum.down, 8 * HOUR, 1);
+    check (total.sum.idle, 22 * HOUR, 1);
+    check (total.sum.unknown, 0, 1);
+    check (total.sum.difference, 0, 1);
+    capacity_sum_clear (&total.sum);
+    capacity_free (c);
+    kinds_free (kinds);
+    zone_close (site.zone);
+}
+
+static void capacity__no_source_of_node_states__is_unknown_not_idle (
+    void **state)
+{
+    site_t site;
+    struct total total = {.pool = "h100"};
+    segment_t job = test_segment (1, T0, T0 + HOUR, "gpu=2,gpu:h100=2", "g2");
+
+    (void)state;
+    test_site (&site, "UTC");
+    kinds_t *kinds = kinds_new (&site);
+    capacity_t *c = capacity_new (&site, kinds, (period_t){T0, T0 + HOUR});
+    capacity_set_as_of (c, "lab", T0 + HOUR);
+    capacity_add_segment (c, &job);
+    capacity_sum_init (&total.sum);
+    capacity_each (c, NULL, 0, add, &total);
+    check (total.sum.idle, 0, 1);
+    check (total.sum.unknown, 14 * HOUR, 1);
+    check (total.sum.difference, 0, 1);
+    capacity_sum_clear (&total.sum);
+    capacity_free (c);
+    kinds_free (kinds);
+    zone_close (site.zone);
+}
+
+/* Whatever is thrown at it: with jobs that fit, the parts add up to the
+ * capacity to the second, and cutting the period changes no sum. */
+static void capacity__seeded_months__identity_and_partition_hold (void **state)
+{
+    int outages_seen = 0;
+
+    (void)state;
+    srand (7);
+    for (int round = 0; round < 300; round++) {
+        site_t site;
+        period_t p = {T0, T0 + 100000 + rand () % 100000};
+        int64_t cuts[3];
+        struct total whole = {0}, cut = {0};
+        test_site (&site, "UTC");
+        kinds_t *kinds = kinds_new (&site);
+        capacity_t *c = capacity_new (&site, kinds, p);
+        capacity_set_as_of (c, "lab", T0 + rand () % 250000);
+        node_event_t reg = registered (T0 - 5000 + rand () % 10000);
+        capacity_add_event (c, &reg);
+        for (int i = 0; i < 40; i++) {
+            static const char *const nodes[] = {"g1", "g2", "m1", "m2", "h1"};
+            static const uint32_t states[] = {
+                NODE_STATE_DOWN, NODE_STATE_DRAIN | 2, NODE_STATE_MAINT | 2,
+                NODE_STATE_POWERED_DOWN | 2};
+            int64_t start = T0 + rand () % 150000;
+            node_event_t e = {.cluster = "lab", .node = nodes[rand () % 5],
+                              .start = start, .end = start + rand () % 9000,
+                              .state = states[rand () % 4]};
+            reservation_t r = {.cluster = "lab", .id = i, .start = start,
+                               .end = start + rand () % 5000,
+                               .flags = rand () % 2, .nodelist = "g[1-2],m1"};
+            segment_t s = test_segment (i + 1, T0 + i * 3000,
+                                        T0 + i * 3000 + rand () % 3000,
+                                        i % 2 ? "gpu=3,gpu:1g.10gb=2,gpu:h100=1"
+                                              : "gpu=2,gpu:h100=2",
+                                        i % 2 ? "m1" : "g[1-2]");
+            capacity_add_event (c, &e);
+            capacity_add_reservation (c, &r);
+            capacity_add_segment (c, &s);
+        }
+        cuts[0] = T0 + 1 + rand () % 30000;
+        cuts[1] = cuts[0] + 1 + rand () % 30000;
+        cuts[2] = cuts[1] + 1 + rand () % 30000;
+        capacity_sum_init (&whole.sum);
+        capacity_sum_init (&cut.sum);
+        capacity_each (c, NULL, 0, add, &whole);
+        capacity_each (c, cuts, 3, add, &cut);
+        check (whole.sum.difference, 0, 1);
+        assert_true (mpq_equal (whole.sum.capacity, cut.sum.capacity));
+        assert_true (mpq_equal (whole.sum.allocated, cut.sum.allocated));
+        assert_true (mpq_equal (whole.sum.idle, cut.sum.idle));
+        assert_true (mpq_equal (whole.sum.down, cut.sum.down));
+        assert_true (mpq_equal (whole.sum.planned_down, cut.sum.planned_down));
+        assert_true (mpq_equal (whole.sum.unknown, cut.sum.unknown));
+        assert_true (mpq_equal (whole.sum.reserved_unused,
+                                cut.sum.reserved_unused));
+        outages_seen += mpq_sgn (whole.sum.down) > 0;
+        capacity_sum_clear (&whole.sum);
+        capacity_sum_clear (&cut.sum);
+        capacity_free (c);
+        kinds_free (kinds);
+        zone_close (site.zone);
+    }
+    assert_true (outages_seen > 100);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (capacity__a_day_of_everything__classified_by_hand),
+        cmocka_unit_test (
+            capacity__two_halves_of_a_gpu__leave_a_seventh_stranded),
+        cmocka_unit_test (
+            capacity__more_held_than_there_is__shows_as_difference),
+        cmocka_unit_test (
+            capacity__no_pools__registration_and_outage_rows_tell),
+        cmocka_unit_test (
+            capacity__no_source_of_node_states__is_unknown_not_idle),
+        cmocka_unit_test (
+            capacity__seeded_months__identity_and_partition_hold),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

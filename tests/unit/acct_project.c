@@ -1,0 +1,139 @@
+#include "support/acct_site.h"
+
+#include "acct/project.h"
+#include "base/memory.h"
+
+#define T0 INT64_C (1790000000)
+
+static evidence_t record (int64_t stamp, const char *project)
+{
+    return (evidence_t){.cluster = "lab",
+                        .id_job = 7,
+                        .uid = 1000,
+                        .node = "g1",
+                        .stamp = stamp,
+                        .project = project,
+                        .source = TAG_OPTION};
+}
+
+static char *bob[] = {(char *)"bob"};
+static char *vision[] = {(char *)"vision"};
+
+static void project_resolve__each_rule__in_its_order (void **state)
+{
+    site_project_t projects[] = {
+        {.name = (char *)"alpha", .valid = always},
+        {.name = (char *)"beta", .users = {bob, 1}, .valid = always},
+        {.name = (char *)"house", .default_for = {vision, 1}, .valid = always},
+        {.name = (char *)"old", .valid = {0, 100}},
+    };
+    static const struct {
+        const char *retag, *comment, *tag, *wckey;
+        int wckey_is_project;
+        const char *account, *want, *refused;
+        project_rule_t rule;
+    } cases[] = {
+        {"fix", "gpuledger: project=beta", "alpha", "w", 1, "vision", "fix", "",
+         PROJECT_RETAG},
+        {NULL, "gpuledger: project=beta source=option labels=k=v", "alpha", "w",
+         1, "vision", "beta", "", PROJECT_ADMIN_COMMENT},
+        {NULL, "by hand: xgpuledger: project=beta", "alpha", "w", 1, "vision",
+         "alpha", "", PROJECT_RECORD},
+        {NULL, "gpuledger: project==cmd", "alpha", NULL, 1, "vision", "alpha",
+         "", PROJECT_RECORD},
+        {NULL, NULL, "beta", "w", 1, "vision", "w", "beta", PROJECT_WCKEY},
+        {NULL, NULL, "beta", "w", 0, "vision", "house", "beta",
+         PROJECT_ACCOUNT_DEFAULT},
+        {NULL, NULL, "old", NULL, 0, "nlp", "", "old", PROJECT_NONE},
+        {NULL, NULL, NULL, NULL, 0, "nlp", "", "", PROJECT_NONE},
+    };
+    site_t site;
+
+    (void)state;
+    test_site (&site, "UTC");
+    site.projects = projects;
+    site.project_count = GL_ARRAY_SIZE (projects);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        segment_t s = test_segment (7, T0, T0 + 10, "gpu=1", "g1");
+        evidence_t e = record (T0, cases[i].tag);
+        project_t p;
+        s.admin_comment = cases[i].comment;
+        s.wckey = cases[i].wckey;
+        s.account = cases[i].account;
+        site.policy.wckey_is_project = cases[i].wckey_is_project;
+        project_resolve (&site, &s, &e, cases[i].retag, &p);
+        assert_string_equal (p.project, cases[i].want);
+        assert_string_equal (p.refused, cases[i].refused);
+        assert_int_equal (p.rule, cases[i].rule);
+    }
+    zone_close (site.zone);
+}
+
+static void project_record__requeue_resize_and_reuse__the_right_record (
+    void **state)
+{
+    evidence_t e[] = {record (T0 - 900 * INT64_C (86400), "ancient"),
+                      record (T0 + 1, "first"), record (T0 + 501, "second")};
+    segment_t first = test_segment (7, T0, T0 + 400, "gpu=1", "g1");
+    segment_t second = test_segment (7, T0 + 500, T0 + 900, "gpu=1", "g1");
+    segment_t resized = test_segment (7, T0 + 5000, T0 + 6000, "gpu=1", "g1");
+    segment_t early = test_segment (7, T0 - 5000, T0 - 4000, "gpu=1", "g1");
+    segment_t other = first;
+
+    (void)state;
+    assert_string_equal (project_record (&first, e, 3)->project, "first");
+    assert_string_equal (project_record (&second, e, 3)->project, "second");
+    assert_string_equal (project_record (&resized, e, 3)->project, "second");
+    assert_null (project_record (&early, e, 3));
+    other.uid = 2000;
+    assert_null (project_record (&other, e, 3));
+}
+
+static const char *parent_of (const char *account, void *arg)
+{
+    (void)arg;
+    if (!strcmp (account, "robots") || !strcmp (account, "faces"))
+        return "cv";
+    return !strcmp (account, "cv") ? "root" : NULL;
+}
+
+static void team_of_account__leaf_and_subtree__nearest_wins (void **state)
+{
+    char *science[] = {(char *)"subtree:root"}, *cv[] = {(char *)"subtree:cv"};
+    char *faces[] = {(char *)"faces"};
+    site_team_t teams[] = {
+        {.name = (char *)"science", .accounts = {science, 1}, .valid = always},
+        {.name = (char *)"vision", .accounts = {cv, 1}, .valid = always},
+        {.name = (char *)"faces", .accounts = {faces, 1}, .valid = {T0, T0 + 9}},
+    };
+    site_t site;
+
+    (void)state;
+    test_site (&site, "UTC");
+    site.teams = teams;
+    site.team_count = 3;
+    assert_string_equal (
+        team_of_account (&site, "robots", T0, parent_of, NULL)->name, "vision");
+    assert_string_equal (
+        team_of_account (&site, "faces", T0, parent_of, NULL)->name, "faces");
+    assert_string_equal (
+        team_of_account (&site, "faces", T0 + 9, parent_of, NULL)->name,
+        "vision");
+    assert_string_equal (
+        team_of_account (&site, "root", T0, parent_of, NULL)->name, "science");
+    assert_null (team_of_account (&site, "alien", T0, parent_of, NULL));
+    assert_null (team_of_account (&site, "robots", T0, NULL, NULL));
+    zone_close (site.zone);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (project_resolve__each_rule__in_its_order),
+        cmocka_unit_test (
+            project_record__requeue_resize_and_reuse__the_right_record),
+        cmocka_unit_test (team_of_account__leaf_and_subtree__nearest_wins),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

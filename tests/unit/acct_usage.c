@@ -1,0 +1,271 @@
+#include "support/acct_site.h"
+
+#include "acct/usage.h"
+#include "base/memory.h"
+
+#define T0 INT64_C (1790000000) /* 2026-09-21, an instant inside a day */
+
+static void check_fraction (const usage_cell_t *cell, int64_t num, int64_t den)
+{
+    mpq_t got, want;
+
+    mpq_inits (got, want, NULL);
+    assert_true (usage_cell_gpu_seconds (cell, got));
+    exact_set_i64 (want, num, den);
+    assert_true (mpq_equal (got, want));
+    mpq_clears (got, want, NULL);
+}
+
+static usage_query_t query (const site_t *site, int64_t start, int64_t end)
+{
+    return (usage_query_t){.site = site, .period = {start, end}};
+}
+
+static void usage__mixed_slices_and_gpu__gres_and_gpu_seconds (void **state)
+{
+    site_t site;
+    segment_t s = test_segment (
+        1, T0, T0 + 700, "gpu=4,gpu:1g.10gb=2,gpu:3g.40gb=1,gpu:h100=1", "m1");
+    project_t none = {0};
+    size_t count;
+
+    (void)state;
+    test_site (&site, "UTC");
+    usage_query_t q = query (&site, T0 - 100, T0 + 100000);
+    q.by = (key_list_t){.id = {KEY_USER}, .count = 1};
+    usage_t *u = usage_new (&q);
+    usage_add (u, &s, NULL, 0, &none);
+    const usage_cell_t *cell = usage_cells (u, &count);
+    assert_int_equal (count, 1);
+    assert_string_equal (cell[0].key[0], "ann");
+    assert_int_equal (cell[0].jobs, 1);
+    assert_int_equal (usage_cell_gres_seconds (cell), 4 * 700);
+    /* 2/7 + 3/7 + 1 = 12/7 of 700 s */
+    check_fraction (cell, 1200, 1);
+    usage_free (u);
+    zone_close (site.zone);
+}
+
+static void usage__seven_slices__weigh_one_gpu (void **state)
+{
+    site_t site;
+    project_t none = {0};
+    size_t count;
+
+    (void)state;
+    test_site (&site, "UTC");
+    usage_query_t q = query (&site, T0, T0 + 1000);
+    usage_t *u = usage_new (&q);
+    for (int i = 0; i < 7; i++) {
+        segment_t s = test_segment (i + 1, T0, T0 + 1000,
+                                    "gpu=1,gpu:1g.10gb=1", "m1");
+        usage_add (u, &s, NULL, 0, &none);
+    }
+    const usage_cell_t *cell = usage_cells (u, &count);
+    assert_int_equal (count, 1);
+    assert_int_equal (cell->jobs, 7);
+    check_fraction (cell, 1000, 1);
+    usage_free (u);
+    zone_close (site.zone);
+}
+
+static void usage__untyped_device_of_a_pool_of_slices__weighs_the_slice (
+    void **state)
+{
+    site_t site;
+    project_t none = {0};
+    segment_t s = test_segment (1, T0, T0 + 70, "gpu=1", "h1");
+    size_t count;
+
+    (void)state;
+    test_site (&site, "UTC");
+    usage_query_t q = query (&site, T0, T0 + 1000);
+    q.by = (key_list_t){.id = {KEY_GRES_TYPE, KEY_PROFILE, KEY_POOL},
+                        .count = 3};
+    usage_t *u = usage_new (&q);
+    usage_add (u, &s, NULL, 0, &none);
+    const usage_cell_t *cell = usage_cells (u, &count);
+    assert_null (cell->key[0]);
+    assert_string_equal (cell->key[1], "1g.10gb");
+    assert_string_equal (cell->key[2], "hidden");
+    check_fraction (cell, 10, 1);
+    usage_free (u);
+    zone_close (site.zone);
+}
+
+static void usage__gpu_job_without_gpu_in_accounting__is_unknown_not_zero (
+    void **state)
+{
+    site_t site;
+    project_t none = {0};
+    segment_t s = test_segment (1, T0, T0 + 70, "", "g1"), cpu = s;
+    size_t count;
+
+    (void)state;
+    test_site (&site, "UTC");
+    cpu.id_job = 2;
+    cpu.gpu_asked = false;
+    usage_query_t q = query (&site, T0, T0 + 1000);
+    usage_t *u = usage_new (&q);
+    usage_add (u, &s, NULL, 0, &none);
+    usage_add (u, &cpu, NULL, 0, &none);
+    const usage_cell_t *cell = usage_cells (u, &count);
+    assert_int_equal (count, 1);
+    assert_int_equal (cell->jobs, 1);
+    assert_int_equal (cell->unknown_jobs, 1);
+    assert_int_equal (cell->part_count, 0);
+    usage_free (u);
+    zone_close (site.zone);
+}
+
+static void usage__two_nodes_by_node__devices_split_evenly (void **state)
+{
+    site_t site;
+    project_t none = {0};
+    segment_t s = test_segment (1, T0, T0 + 10, "gpu=5,gpu:h100=5", "g[1-2]");
+    size_t count;
+
+    (void)state;
+    test_site (&site, "UTC");
+    usage_query_t q = query (&site, T0, T0 + 1000);
+    q.by = (key_list_t){.id = {KEY_NODE}, .count = 1};
+    usage_t *u = usage_new (&q);
+    usage_add (u, &s, NULL, 0, &none);
+    const usage_cell_t *cell = usage_cells (u, &count);
+    assert_int_equal (count, 2);
+    assert_string_equal (cell[0].key[0], "g1");
+    assert_int_equal (usage_cell_gres_seconds (&cell[0]), 30);
+    assert_int_equal (usage_cell_gres_seconds (&cell[1]), 20);
+    usage_free (u);
+    zone_close (site.zone);
+}
+
+static void usage__suspension_intervals__are_clipped_to_the_cell (void **state)
+{
+    site_t site;
+    project_t none = {0};
+    segment_t s = test_segment (1, T0, T0 + 1000, "gpu=2,gpu:h100=2", "g1");
+    suspension_t hold[] = {{"lab", 1, T0 - 10, T0 + 100, T0 + 300},
+                           {"lab", 1, T0 - 10, T0 + 900, 0}};
+    int64_t cuts[] = {T0 + 200};
+    size_t count;
+
+    (void)state;
+    test_site (&site, "UTC");
+    usage_query_t q = query (&site, T0, T0 + 1000);
+    q.cuts = cuts;
+    q.cut_count = 1;
+    usage_t *u = usage_new (&q);
+    usage_add (u, &s, hold, 2, &none);
+    const usage_cell_t *cell = usage_cells (u, &count);
+    assert_int_equal (count, 2);
+    assert_int_equal (usage_cell_suspended (&cell[0]), 2 * 100);
+    assert_int_equal (usage_cell_suspended (&cell[1]), 2 * (100 + 100));
+    assert_int_equal (usage_cell_gres_seconds (&cell[0])
+                          + usage_cell_gres_seconds (&cell[1]),
+                      2000);
+    /* only a total: known where the segment is in one cell, else unknown */
+    usage_free (u);
+    s.suspended = 50;
+    u = usage_new (&q);
+    usage_add (u, &s, NULL, 0, &none);
+    cell = usage_cells (u, &count);
+    assert_false (cell[0].suspended_known);
+    usage_free (u);
+    zone_close (site.zone);
+}
+
+static void usage__filters__match_the_text_that_is_printed (void **state)
+{
+    site_t site;
+    project_t none = {0}, alpha = {.project = "alpha"};
+    segment_t a = test_segment (1, T0, T0 + 10, "gpu=1,gpu:h100=1", "g1");
+    segment_t b = test_segment (2, T0, T0 + 20, "gpu=1,gpu:h100=1", "g1");
+    char *untagged[] = {(char *)"(untagged)"};
+    usage_filter_t filter = {KEY_PROJECT, NULL, {untagged, 1}};
+    size_t count;
+
+    (void)state;
+    test_site (&site, "UTC");
+    usage_query_t q = query (&site, T0, T0 + 1000);
+    q.filters = &filter;
+    q.filter_count = 1;
+    usage_t *u = usage_new (&q);
+    usage_add (u, &a, NULL, 0, &alpha);
+    usage_add (u, &b, NULL, 0, &none);
+    const usage_cell_t *cell = usage_cells (u, &count);
+    assert_int_equal (count, 1);
+    assert_int_equal (usage_cell_gres_seconds (cell), 20);
+    usage_free (u);
+    zone_close (site.zone);
+}
+
+/* Any calendar and any cuts: the cells add up to the segments' own seconds in
+ * the period, and a job is counted once a cell. */
+static void usage__seeded_segments_by_time__sum_to_the_whole (void **state)
+{
+    static const char *const zones[] = {"UTC", "America/New_York",
+                                        "Asia/Kolkata", "Australia/Lord_Howe"};
+    static const key_id_t units[] = {KEY_HOUR, KEY_DAY, KEY_MONTH};
+    project_t none = {0};
+
+    (void)state;
+    srand (42);
+    for (size_t z = 0; z < GL_ARRAY_SIZE (zones); z++) {
+        site_t site;
+        civil_t from = {2026, 9, 20, 0, 0, 0}, to = {2026, 11, 10, 0, 0, 0};
+        test_site (&site, zones[z]);
+        period_t period = {zone_instant (site.zone, &from),
+                           zone_instant (site.zone, &to)};
+        for (size_t k = 0; k < GL_ARRAY_SIZE (units); k++) {
+            int64_t cuts[] = {period.start + 1234567, period.start + 2345678};
+            usage_query_t q = {.site = &site,
+                               .period = period,
+                               .by = {.id = {units[k], KEY_GRES_TYPE},
+                                      .count = 2},
+                               .cuts = cuts,
+                               .cut_count = 2};
+            usage_t *u = usage_new (&q);
+            uint64_t want = 0, got = 0;
+            size_t count;
+            for (int i = 0; i < 200; i++) {
+                int64_t start = period.start - 86400 + rand () % 5000000;
+                segment_t s = test_segment (i + 1, start,
+                                            start + rand () % 400000,
+                                            "gpu=3,gpu:1g.10gb=1,gpu:h100=1",
+                                            "m1");
+                period_t in = period_clip (
+                    (period_t){s.time_start, s.time_end}, period);
+                want += 3 * period_seconds (in);
+                usage_add (u, &s, NULL, 0, &none);
+            }
+            const usage_cell_t *cell = usage_cells (u, &count);
+            for (size_t i = 0; i < count; i++) {
+                got += usage_cell_gres_seconds (&cell[i]);
+                assert_true (cell[i].jobs > 0);
+                assert_true (cell[i].segments == cell[i].jobs);
+            }
+            assert_int_equal (got, want);
+            usage_free (u);
+        }
+        zone_close (site.zone);
+    }
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (usage__mixed_slices_and_gpu__gres_and_gpu_seconds),
+        cmocka_unit_test (usage__seven_slices__weigh_one_gpu),
+        cmocka_unit_test (
+            usage__untyped_device_of_a_pool_of_slices__weighs_the_slice),
+        cmocka_unit_test (
+            usage__gpu_job_without_gpu_in_accounting__is_unknown_not_zero),
+        cmocka_unit_test (usage__two_nodes_by_node__devices_split_evenly),
+        cmocka_unit_test (usage__suspension_intervals__are_clipped_to_the_cell),
+        cmocka_unit_test (usage__filters__match_the_text_that_is_printed),
+        cmocka_unit_test (usage__seeded_segments_by_time__sum_to_the_whole),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
