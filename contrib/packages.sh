@@ -1,0 +1,53 @@
+# shellcheck shell=sh
+# packages.sh: sourced by contrib/check and contrib/quickstart.
+#
+# install_packages FILE: install with apt-get what FILE (packages.debian) lists
+# and this machine lacks. Packages that bring services must not start them:
+# that needs no systemd, disturbs nothing, and a sandbox has daemons of its
+# own. policy-rc.d is Debian's switch for this; one that is there already is
+# the administrator's and stays.
+policy_rc_d=/usr/sbin/policy-rc.d
+
+missing_packages ()
+{
+    sed -n 's/^[a-z][a-z]* //p' "$1" | while read -r package; do
+        dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null |
+            grep -qx installed || echo "$package"
+    done
+}
+
+guard_services ()
+{
+    [ -e "$policy_rc_d" ] && return
+    printf '#!/bin/sh\nexit 101\n' >"$policy_rc_d" &&
+        chmod 755 "$policy_rc_d" && guarded=yes
+}
+
+unguard_services ()
+{
+    [ "${guarded:-no}" = no ] || rm -f "$policy_rc_d"
+    guarded=no
+}
+
+install_packages ()
+{
+    missing=$(missing_packages "$1")
+    [ -n "$missing" ] || return 0
+    if ! command -v apt-get >/dev/null; then
+        echo "no apt-get here; these packages are missing:" >&2
+        echo "$missing" >&2
+        return 1
+    fi
+    guarded=no
+    guard_services || return 1
+    trap unguard_services EXIT
+    trap 'exit 1' INT TERM HUP
+    # shellcheck disable=SC2086
+    apt-get -q update &&
+        DEBIAN_FRONTEND=noninteractive \
+            apt-get -q -y --no-install-recommends install $missing
+    installed=$?
+    unguard_services
+    trap - EXIT INT TERM HUP
+    return $installed
+}

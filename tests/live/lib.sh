@@ -1,0 +1,172 @@
+# shellcheck shell=bash
+# lib.sh: sourced by the live tests. TAP, and sandbox clusters that end with
+# the test.
+#
+#     . "${abs_top_srcdir:-.}/tests/live/lib.sh"
+#     cluster_up [argument of contrib/sandbox up]...
+#     is "$(as games srun id -un)" games "a job runs"
+#     done_testing
+#
+# $scratch is the test's directory. Without root or Slurm, or with GL_LIVE=no,
+# sourcing this ends the test as skipped.
+
+set -uo pipefail
+PATH=$PATH:/usr/sbin:/sbin
+
+: "${abs_top_srcdir:=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}"
+: "${abs_top_builddir:=$PWD}"
+export abs_top_srcdir abs_top_builddir
+
+sandbox=$abs_top_srcdir/contrib/sandbox
+
+# ------------------------------------------------------------------------- TAP
+
+cases=0 failures=0
+
+# ok STATUS TEXT: status 0 passes.
+ok ()
+{
+    cases=$((cases + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $cases - $2"
+    else
+        failures=$((failures + 1))
+        echo "not ok $cases - $2"
+    fi
+}
+
+# note TEXT: for whoever reads the log.
+note () { printf '%s\n' "$*" | sed 's/^/# /'; }
+
+# is GOT WANTED TEXT
+is ()
+{
+    if [ "$1" = "$2" ]; then
+        ok 0 "$3"
+    else
+        ok 1 "$3"
+        note "wanted: $2"
+        note "got:    $1"
+    fi
+}
+
+# like GOT PATTERN TEXT: the pattern is an extended regular expression.
+like ()
+{
+    if grep -Eq -e "$2" <<<"$1"; then
+        ok 0 "$3"
+    else
+        ok 1 "$3"
+        note "no match for '$2' in: $1"
+    fi
+}
+
+# unlike GOT PATTERN TEXT
+unlike ()
+{
+    if ! grep -Eq -e "$2" <<<"$1"; then
+        ok 0 "$3"
+    else
+        ok 1 "$3"
+        note "a match for '$2' in: $1"
+    fi
+}
+
+skip_all ()
+{
+    echo "1..0 # SKIP because $1"
+    exit 0
+}
+
+done_testing ()
+{
+    echo "1..$cases"
+    [ $failures -eq 0 ]
+    exit
+}
+
+bail_out ()
+{
+    echo "Bail out! $*"
+    exit 1
+}
+
+# ------------------------------------------------------------------- a cluster
+
+require_live ()
+{
+    local tool
+    [ "${GL_LIVE:-yes}" != no ] || skip_all "GL_LIVE=no"
+    [ "$(id -u)" -eq 0 ] || skip_all "only root can start a cluster"
+    for tool in munged mariadbd slurmdbd slurmctld slurmd sbatch; do
+        command -v $tool >/dev/null || skip_all "$tool is not installed"
+    done
+}
+
+cleanup ()
+{
+    local each
+    cd /
+    for each in "$scratch"/cluster*; do
+        [ ! -e "$each" ] || "$sandbox" down --dir "$each" >&2
+    done
+    rm -rf --one-file-system "$scratch"
+}
+
+require_live
+# The environment of a job must not depend on that of the caller.
+unset "${!SLURM_@}" "${!SBATCH_@}" "${!SALLOC_@}" "${!GL_SANDBOX_@}"
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/gl.XXXXXX") ||
+    bail_out "no scratch directory"
+chmod 755 "$scratch"
+trap cleanup EXIT
+trap 'exit 1' INT TERM HUP
+
+# cluster_up [ARGUMENT...]: start it and enter its environment and its work
+# directory, where everybody may write.
+cluster_up ()
+{
+    "$sandbox" up --dir "$scratch/cluster" "$@" >"$scratch/up.log" 2>&1 || {
+        note "$(cat "$scratch/up.log")"
+        bail_out "the cluster does not start"
+    }
+    eval "$("$sandbox" status --env --dir "$scratch/cluster")"
+    cd "$GL_SANDBOX_WORK" || bail_out "no work directory"
+}
+
+# as USER COMMAND...: with the ids of that user.
+as ()
+{
+    local user=$1
+    shift
+    setpriv --reuid "$user" --regid "$(id -g "$user")" --init-groups "$@"
+}
+
+# await SECONDS COMMAND...: until it succeeds.
+await ()
+{
+    local deadline=$((SECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        [ $SECONDS -lt $deadline ] || return 1
+        sleep 0.3
+    done
+}
+
+# The state of a job as slurmctld says.
+state_of ()
+{
+    scontrol -o show job "$1" | sed -n 's/.*JobState=\([A-Z_]*\).*/\1/p'
+}
+
+in_state () { [ "$(state_of "$1")" = "$2" ]; }
+
+# Every job has ended, for slurmctld and in the database.
+all_settled ()
+{
+    [ -z "$(squeue -h)" ] && ! sacct -aDXnP -S 2000-01-01 -o state,end |
+        grep -E 'PENDING|RUNNING|SUSPENDED|Unknown'
+}
+
+# The states of all nodes, each once: "idle" when all is well.
+node_states () { sinfo -hN -o '%T' | sort -u | paste -sd' '; }
