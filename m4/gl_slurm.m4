@@ -21,6 +21,7 @@ AC_DEFUN([GL_SLURM],[
   AC_CHECK_HEADERS([slurm/spank.h slurm/slurm_version.h],[],[gl_slurm=no],
     [#include <stdint.h>
      #include <sys/types.h>])
+  AC_CHECK_DECLS([ESPANK_JOB_FAILURE],[],[],[#include <slurm/slurm_errno.h>])
   CPPFLAGS=$gl_save_CPPFLAGS
   AS_IF([test "$gl_slurm" = no],
     [GL_MISSING([slurm/spank.h],[libslurm-dev],[slurm-devel])])

@@ -6,7 +6,7 @@
  *
  *     DIR/00000001.records    segments: records, one behind the other
  *     DIR/00000002.records    the highest number is appended to
- *     DIR/state/42.177013     empty markers: job 42 had device set 177013
+ *     DIR/state/              what hooks remember (spool_state.h)
  *
  * Many processes append at once without a lock: a segment is opened with
  * O_APPEND and each record is exactly one write(2). A record that a full disk
@@ -33,13 +33,6 @@
 #define SPOOL_SEGMENTS_MAX 64
 /* A directory with more entries than this is not a spool. */
 #define SPOOL_ENTRIES_MAX 4096
-/* Device sets remembered of one job, and of all jobs of a node: more than any
- * job has, and a bound on what a user can make us write. */
-#define SPOOL_SETS_PER_JOB 64
-#define SPOOL_SETS_MAX 1024
-/* A marker this old belongs to a job whose epilog never ran. Removing that of
- * a job still running costs one repeated record. */
-#define SPOOL_SET_LIFETIME (30 * 24 * 3600)
 
 #define SPOOL_SUFFIX ".records"
 
@@ -47,15 +40,5 @@
  * the caller's effective user (root in all hooks) or is writable by others,
  * when it is full, or when the write failed. */
 int spool_append (const char *dir, const record_t *record, gl_error_t *error);
-
-/* Remember that `job` had the device set `set` (any text).
- * 1: it is new, remembered now; 0: it was known, or this job has had
- * SPOOL_SETS_PER_JOB already; -1: it cannot be remembered. */
-int spool_set_add (const char *dir, int64_t job, const char *set,
-                   gl_error_t *error);
-/* Forget one set (the record about it could not be written). */
-void spool_set_remove (const char *dir, int64_t job, const char *set);
-/* Forget all sets of a job (it ended here, or begins anew). */
-void spool_sets_forget (const char *dir, int64_t job);
 
 #endif /* !GL_RECORD_SPOOL_H */

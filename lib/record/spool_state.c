@@ -1,0 +1,244 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/directory.h"
+#include "record/spool_state.h"
+
+#define STATE_DIR "state"
+#define CLUSTER "cluster"
+#define NAME_SIZE 64
+
+/* The state directory, made if `make`. */
+static int open_state (const char *dir, bool make, gl_error_t *error)
+{
+    int at = directory_open (AT_FDCWD, dir, dir, error), fd;
+
+    if (at < 0)
+        return -1;
+    if (make && mkdirat (at, STATE_DIR, 0700) < 0 && errno != EEXIST) {
+        gl_error (error, "%s/" STATE_DIR ": %s", dir, strerror (errno));
+        close (at);
+        return -1;
+    }
+    fd = directory_open (at, STATE_DIR, dir, error);
+    close (at);
+    return fd;
+}
+
+/* --- device sets --- */
+
+/* FNV-1a, 64 bits: two of a job's few sets fall together by chance once in
+ * 10^16 jobs. */
+static uint64_t hash (const char *text)
+{
+    uint64_t h = 14695981039346656037u;
+
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 1099511628211u;
+    return h;
+}
+
+static void marker_name (int64_t job, const char *set, char name[NAME_SIZE])
+{
+    snprintf (name, NAME_SIZE, "%" PRId64 ".%" PRIu64, job, hash (set));
+}
+
+struct markers {
+    char prefix[NAME_SIZE]; /* "42." */
+    time_t expired;         /* what is older may go */
+    int all, of_job;
+};
+
+static struct markers markers_of (int64_t job)
+{
+    struct markers markers = {.expired = time (NULL) - SPOOL_STATE_LIFETIME};
+
+    snprintf (markers.prefix, NAME_SIZE, "%" PRId64 ".", job);
+    return markers;
+}
+
+static bool is_of_job (const struct markers *markers, const char *name)
+{
+    return strncmp (name, markers->prefix, strlen (markers->prefix)) == 0;
+}
+
+static bool is_marker (const char *name)
+{
+    return name[0] >= '0' && name[0] <= '9';
+}
+
+static int see_marker (int fd, const char *name, void *arg)
+{
+    struct markers *markers = arg;
+
+    (void)fd;
+    markers->all += is_marker (name);
+    markers->of_job += is_of_job (markers, name);
+    return 0;
+}
+
+static int see_expired (int fd, const char *name, void *arg)
+{
+    struct markers *markers = arg;
+    struct stat st;
+
+    if (is_marker (name) && fstatat (fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0
+        && st.st_mtime < markers->expired && unlinkat (fd, name, 0) == 0)
+        markers->all--;
+    return 0;
+}
+
+static int see_forget (int fd, const char *name, void *arg)
+{
+    if (is_of_job (arg, name))
+        unlinkat (fd, name, 0);
+    return 0;
+}
+
+/* 1: there is room for one more marker of the job; 0: not for this job. */
+static int make_room (int fd, const char *dir, int64_t job, gl_error_t *error)
+{
+    struct markers markers = markers_of (job);
+
+    if (directory_walk (fd, dir, see_marker, &markers, error) < 0)
+        return -1;
+    if (markers.of_job >= SPOOL_STATE_SETS_PER_JOB)
+        return 0;
+    if (markers.all >= SPOOL_STATE_SETS_MAX
+        && directory_walk (fd, dir, see_expired, &markers, error) < 0)
+        return -1;
+    if (markers.all >= SPOOL_STATE_SETS_MAX)
+        return gl_error (error, "%s/" STATE_DIR " remembers %d device sets "
+                                "already",
+                         dir, markers.all);
+    return 1;
+}
+
+/* O_EXCL decides which of two steps at once is the first. */
+static int make_marker (int fd, const char *dir, const char *name,
+                        gl_error_t *error)
+{
+    int marker = openat (fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                         0600);
+
+    if (marker < 0 && errno == EEXIST)
+        return 0;
+    if (marker < 0)
+        return gl_error (error, "%s/" STATE_DIR ": %s", dir, strerror (errno));
+    close (marker);
+    return 1;
+}
+
+int spool_state_add_set (const char *dir, int64_t job, const char *set,
+                         gl_error_t *error)
+{
+    char name[NAME_SIZE];
+    struct stat st;
+    int fd = open_state (dir, true, error), rc;
+
+    if (fd < 0)
+        return -1;
+    marker_name (job, set, name);
+    if (fstatat (fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        rc = 0;
+    else if ((rc = make_room (fd, dir, job, error)) == 1)
+        rc = make_marker (fd, dir, name, error);
+    close (fd);
+    return rc;
+}
+
+void spool_state_remove_set (const char *dir, int64_t job, const char *set)
+{
+    char name[NAME_SIZE];
+    int fd = open_state (dir, false, NULL);
+
+    if (fd < 0)
+        return;
+    marker_name (job, set, name);
+    unlinkat (fd, name, 0);
+    close (fd);
+}
+
+void spool_state_forget_job (const char *dir, int64_t job)
+{
+    struct markers markers = markers_of (job);
+    int fd = open_state (dir, false, NULL);
+
+    if (fd < 0)
+        return;
+    directory_walk (fd, dir, see_forget, &markers, NULL);
+    close (fd);
+}
+
+/* --- the cluster --- */
+
+static int read_cluster (int fd, char *ret_cluster, size_t size)
+{
+    int file = openat (fd, CLUSTER,
+                       O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    ssize_t n = file < 0 ? -1 : read (file, ret_cluster, size - 1);
+
+    if (file >= 0)
+        close (file);
+    ret_cluster[n > 0 ? n : 0] = '\0';
+    return n > 0 ? 0 : -1;
+}
+
+/* Written beside and renamed, so that a reader sees the whole name. */
+static int write_cluster (int fd, const char *dir, const char *cluster,
+                          gl_error_t *error)
+{
+    char name[NAME_SIZE];
+    size_t length = strlen (cluster);
+    ssize_t n;
+    int file;
+
+    snprintf (name, sizeof (name), CLUSTER ".%d", (int)getpid ());
+    file = openat (fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
+                                 | O_NOFOLLOW,
+                   0600);
+    if (file < 0)
+        return gl_error (error, "%s/" STATE_DIR ": %s", dir, strerror (errno));
+    n = write (file, cluster, length);
+    close (file);
+    if (n == (ssize_t)length && renameat (fd, name, fd, CLUSTER) == 0)
+        return 0;
+    gl_error (error, "%s/" STATE_DIR ": %s", dir,
+              n < 0 ? strerror (errno) : "the disk is full");
+    unlinkat (fd, name, 0);
+    return -1;
+}
+
+int spool_state_set_cluster (const char *dir, const char *cluster,
+                             gl_error_t *error)
+{
+    char before[256];
+    int fd = open_state (dir, true, error), rc = 0;
+
+    if (fd < 0)
+        return -1;
+    if (read_cluster (fd, before, sizeof (before)) < 0
+        || strcmp (before, cluster) != 0)
+        rc = write_cluster (fd, dir, cluster, error);
+    close (fd);
+    return rc;
+}
+
+int spool_state_get_cluster (const char *dir, char *ret_cluster, size_t size)
+{
+    int fd = open_state (dir, false, NULL), rc;
+
+    ret_cluster[0] = '\0';
+    if (fd < 0)
+        return -1;
+    rc = read_cluster (fd, ret_cluster, size);
+    close (fd);
+    return rc;
+}
