@@ -1,7 +1,7 @@
 /*
  * report.h: a report is data: title, parameters, typed columns, rows, totals,
- * notes, coverage. lib/report builds it, lib/render prints it; neither knows
- * the other's business.
+ * notes, coverage, proofs, charts. lib/report builds it, lib/render prints it;
+ * neither knows the other's business.
  *
  * Every cell is a text that is already final (its digits chosen by the column's
  * type, once, when it is put) or missing; a renderer aligns, escapes and
@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
+
 typedef enum {
     COLUMN_TEXT,
     COLUMN_COUNT,   /* integer */
@@ -29,9 +31,9 @@ typedef enum {
 typedef struct {
     char *name;  /* machine name, e.g. gres_hours: CSV header, JSON key, -o */
     char *title; /* for people */
+    char *help;  /* its definition, a sentence; "" if none was given */
     column_type_t type;
     bool is_key;
-    bool shown; /* -o/--format decides */
 } report_column_t;
 
 typedef enum {
@@ -44,6 +46,21 @@ typedef struct {
     char *text;
 } report_note_t;
 
+/* A total that is no column's, such as the cost of all pools. */
+typedef struct {
+    char *name;
+    char *title;
+    char *value; /* NULL: missing */
+    column_type_t type;
+} report_total_t;
+
+/* A figure that a reader looks for first. */
+typedef struct {
+    char *title;
+    char *value;
+    char *hint; /* what it is measured against; may be "" */
+} report_figure_t;
+
 /* A block of (label, value) lines under the table: how the parts add up. */
 typedef struct {
     char *title;
@@ -52,31 +69,74 @@ typedef struct {
     bool holds; /* the identity printed here is true */
 } report_proof_t;
 
+/* A chart. Lengths are parts of CHART_WHOLE, so that drawing needs no numbers
+ * but integers. */
+#define CHART_WHOLE 100000
+typedef enum {
+    CHART_BARS,  /* one bar per item, the longest being CHART_WHOLE */
+    CHART_STACK, /* one bar, the items side by side */
+} chart_kind_t;
+
+typedef struct {
+    char *label;
+    char *value;
+    uint32_t length;
+    int shade; /* which of the palette; see report_chart_item() */
+} chart_item_t;
+
+typedef struct {
+    chart_kind_t kind;
+    char *title;
+    char *description; /* in words, for who cannot see it */
+    chart_item_t *item;
+    size_t item_count;
+} report_chart_t;
+
 typedef struct {
     char *name;  /* usage, chargeback, ... */
     char *title;
     char *(*parameter)[2]; /* period, zone, as-of, filters, ...: in order */
     size_t parameter_count;
+    report_figure_t *figure;
+    size_t figure_count;
     report_column_t *column;
     size_t column_count;
+    size_t *order; /* the columns to be shown, by -o/--format */
+    size_t order_count;
     char **cell; /* row_count x column_count, NULL: missing */
     size_t row_count;
     char **total; /* one per column, NULL where a total has no meaning */
+    report_total_t *named_total;
+    size_t named_total_count;
     report_note_t *note;
     size_t note_count;
     report_proof_t *proof;
     size_t proof_count;
+    report_chart_t *chart;
+    size_t chart_count;
     char *(*coverage)[2]; /* measure, percent */
     size_t coverage_count;
+    char *(*provenance)[2]; /* program, store, ... */
+    size_t provenance_count;
 } report_t;
 
 report_t *report_new (const char *name, const char *title);
+/* Accepts NULL. */
 void report_free (report_t *report);
 
 void report_parameter (report_t *report, const char *name, const char *value);
-/* Returns the column's index. */
+void report_provenance (report_t *report, const char *name, const char *value);
+void report_figure (report_t *report, const char *title, const char *value,
+                    const char *hint);
+
+/* Columns come before rows. Returns the column's index. */
 size_t report_column (report_t *report, const char *name, const char *title,
                       column_type_t type, bool is_key);
+void report_column_help (report_t *report, size_t column, const char *help);
+/* Show only these columns, in this order: "account,gres_hours". -1 with an
+ * error that lists the columns there are. */
+int report_select (report_t *report, const char *names, gl_error_t *error);
+
 /* Starts a row of missing cells; the put functions fill the last one. */
 void report_row (report_t *report);
 void report_put_text (report_t *report, size_t column, const char *text);
@@ -89,19 +149,39 @@ void report_put_money (report_t *report, size_t column, const mpz_t units,
 /* Any other exact value, rounded half to even to `digits`. */
 void report_put_exact (report_t *report, size_t column, const mpq_t value,
                        int digits);
-/* The same for the line of totals. */
-void report_total_text (report_t *report, size_t column, const char *text);
+/* A cell; NULL: missing. Borrowed. */
+const char *report_cell (const report_t *report, size_t row, size_t column);
+
+/* The line of totals: after report_totals() the put functions fill it. */
+void report_totals (report_t *report);
+void report_named_total (report_t *report, const char *name, const char *title,
+                         column_type_t type, const char *value);
 
 void report_note (report_t *report, note_level_t level, const char *fmt, ...)
     __attribute__ ((format (printf, 3, 4)));
+/* Valid until the next proof is begun. */
 report_proof_t *report_proof (report_t *report, const char *title);
 void report_proof_line (report_proof_t *proof, const char *label,
                         const char *value);
 void report_coverage (report_t *report, const char *measure,
                       const char *percent);
 
+/* Valid until the next chart is begun. */
+report_chart_t *report_chart (report_t *report, chart_kind_t kind,
+                              const char *title, const char *description);
+/* `value` of `whole`; both not negative. `shade`: 0 is used time or cost, then
+ * lighter kinds of what is not used. */
+void report_chart_item (report_chart_t *chart, const char *label,
+                        const char *text, const mpq_t value, const mpq_t whole,
+                        int shade);
+
 /* Order the rows bytewise by their key cells, left to right; an absent key
  * sorts by the text that is printed for it. */
 void report_sort (report_t *report);
+
+/* The texts of exact values, as the put functions make them; yours to free. */
+char *report_hours_text (const mpq_t seconds);
+/* part / whole in percent with 2 decimals; NULL where the whole is 0. */
+char *report_percent_text (const mpq_t part, const mpq_t whole);
 
 #endif /* !GL_REPORT_REPORT_H */

@@ -1,0 +1,170 @@
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "render/escape.h"
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+/* Decode one character. *ret_code is -1 for a byte that begins none (too
+ * short, too long, a surrogate, above U+10FFFF). Returns its length. */
+static size_t decode (const char *text, int32_t *ret_code)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    static const struct {
+        unsigned char mask, mark;
+        int32_t least;
+    } forms[] = {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800},
+                 {0xf8, 0xf0, 0x10000}};
+
+    for (size_t n = 0; n < 4; n++) {
+        int32_t code;
+        if ((p[0] & forms[n].mask) != forms[n].mark)
+            continue;
+        code = p[0] & ~forms[n].mask;
+        for (size_t i = 1; i <= n; i++) {
+            if ((p[i] & 0xc0) != 0x80) /* also the end of the text */
+                goto wrong;
+            code = code << 6 | (p[i] & 0x3f);
+        }
+        if (code < forms[n].least || code > 0x10ffff
+            || (code >= 0xd800 && code < 0xe000))
+            goto wrong;
+        *ret_code = code;
+        return n + 1;
+    }
+wrong:
+    *ret_code = -1;
+    return 1;
+}
+
+static bool is_control (int32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0);
+}
+
+/* Marks that reorder what stands around them, and line separators. */
+static bool is_deceptive (int32_t code)
+{
+    return code == 0x061c || code == 0x200e || code == 0x200f
+           || (code >= 0x2028 && code <= 0x202e)
+           || (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+}
+
+static void add_hex (buffer_t *out, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        buffer_printf (out, "\\x%02x", (unsigned char)bytes[i]);
+}
+
+static void visible (buffer_t *out, const char *text, const char *also)
+{
+    int32_t code;
+
+    for (size_t n; *text; text += n) {
+        n = decode (text, &code);
+        if (code < 0 || is_control (code) || is_deceptive (code)
+            || (n == 1 && strchr (also, *text)))
+            add_hex (out, text, n);
+        else
+            buffer_add (out, text, n);
+    }
+}
+
+void escape_visible (buffer_t *out, const char *text)
+{
+    visible (out, text, "");
+}
+
+void escape_parsable (buffer_t *out, const char *text)
+{
+    visible (out, text, "|\\");
+}
+
+void escape_csv (buffer_t *out, const char *text, int guard)
+{
+    bool formula = guard && *text && strchr ("=+-@\t\r", *text);
+    bool quoted = strpbrk (text, ",\"\r\n") != NULL;
+    int32_t code;
+
+    if (quoted)
+        buffer_add_char (out, '"');
+    if (formula)
+        buffer_add_char (out, '\'');
+    for (size_t n; *text; text += n) {
+        n = decode (text, &code);
+        if (code < 0 || (is_control (code) && !strchr ("\t\r\n", code)))
+            buffer_add_text (out, REPLACEMENT);
+        else
+            buffer_add (out, text, n);
+        if (code == '"')
+            buffer_add_char (out, '"');
+    }
+    if (quoted)
+        buffer_add_char (out, '"');
+}
+
+void escape_json (buffer_t *out, const char *text)
+{
+    int32_t code;
+
+    buffer_add_char (out, '"');
+    for (size_t n; *text; text += n) {
+        n = decode (text, &code);
+        if (code < 0)
+            buffer_add_text (out, REPLACEMENT);
+        else if (code == '"' || code == '\\')
+            buffer_printf (out, "\\%c", (char)code);
+        else if (is_control (code) || is_deceptive (code))
+            buffer_printf (out, "\\u%04x", (unsigned)code);
+        else
+            buffer_add (out, text, n);
+    }
+    buffer_add_char (out, '"');
+}
+
+static const char *html_entity (int32_t code)
+{
+    switch (code) {
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '&':
+        return "&amp;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
+    }
+}
+
+void escape_html (buffer_t *out, const char *text)
+{
+    int32_t code;
+
+    for (size_t n; *text; text += n) {
+        const char *entity;
+        n = decode (text, &code);
+        entity = html_entity (code);
+        if (entity)
+            buffer_add_text (out, entity);
+        else if (code < 0 || is_deceptive (code)
+                 || (is_control (code) && code != '\t' && code != '\n'))
+            buffer_add_text (out, REPLACEMENT);
+        else
+            buffer_add (out, text, n);
+    }
+}
+
+size_t escape_length (const char *text)
+{
+    size_t length = 0;
+    int32_t code;
+
+    for (; *text; length++)
+        text += decode (text, &code);
+    return length;
+}

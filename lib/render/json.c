@@ -1,0 +1,85 @@
+#include "render/escape.h"
+#include "render/json.h"
+
+#define DEPTH_OF_LINES 2
+
+static void begin_value (json_t *json, const char *key)
+{
+    if (!json->first)
+        buffer_add_char (json->out, ',');
+    if (json->depth > 0 && json->depth <= DEPTH_OF_LINES)
+        buffer_printf (json->out, "\n%*s", 2 * json->depth, "");
+    else if (!json->first)
+        buffer_add_char (json->out, ' ');
+    json->first = false;
+    if (key) {
+        escape_json (json->out, key);
+        buffer_add_text (json->out, ": ");
+    }
+}
+
+static void open_value (json_t *json, const char *key, char bracket)
+{
+    begin_value (json, key);
+    buffer_add_char (json->out, bracket);
+    json->depth++;
+    json->first = true;
+}
+
+static void close_value (json_t *json, char bracket)
+{
+    json->depth--;
+    if (json->depth < DEPTH_OF_LINES && !json->first)
+        buffer_printf (json->out, "\n%*s", 2 * json->depth, "");
+    buffer_add_char (json->out, bracket);
+    json->first = false;
+    if (json->depth == 0)
+        buffer_add_char (json->out, '\n');
+}
+
+void json_object (json_t *json, const char *key)
+{
+    open_value (json, key, '{');
+}
+
+void json_array (json_t *json, const char *key)
+{
+    open_value (json, key, '[');
+}
+
+void json_end_object (json_t *json)
+{
+    close_value (json, '}');
+}
+
+void json_end_array (json_t *json)
+{
+    close_value (json, ']');
+}
+
+void json_string (json_t *json, const char *key, const char *value)
+{
+    begin_value (json, key);
+    if (value)
+        escape_json (json->out, value);
+    else
+        buffer_add_text (json->out, "null");
+}
+
+void json_number (json_t *json, const char *key, const char *value)
+{
+    begin_value (json, key);
+    buffer_add_text (json->out, value ? value : "null");
+}
+
+void json_u64 (json_t *json, const char *key, uint64_t value)
+{
+    begin_value (json, key);
+    buffer_printf (json->out, "%llu", (unsigned long long)value);
+}
+
+void json_bool (json_t *json, const char *key, bool value)
+{
+    begin_value (json, key);
+    buffer_add_text (json->out, value ? "true" : "false");
+}

@@ -1,0 +1,33 @@
+/*
+ * json.h: a JSON writer that keeps numbers exact: a number is the text that is
+ * given. Objects and arrays down to the second level stand on lines of their
+ * own, deeper ones in one line.
+ */
+#ifndef GL_RENDER_JSON_H
+#define GL_RENDER_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+
+typedef struct {
+    buffer_t *out;
+    int depth;
+    bool first;  /* in the innermost object or array */
+} json_t;
+
+#define JSON_INIT(buffer) {(buffer), 0, true}
+
+/* `key` is NULL inside arrays and at the top. */
+void json_object (json_t *json, const char *key);
+void json_array (json_t *json, const char *key);
+void json_end_object (json_t *json);
+void json_end_array (json_t *json);
+/* A NULL value is null. */
+void json_string (json_t *json, const char *key, const char *value);
+void json_number (json_t *json, const char *key, const char *value);
+void json_u64 (json_t *json, const char *key, uint64_t value);
+void json_bool (json_t *json, const char *key, bool value);
+
+#endif /* !GL_RENDER_JSON_H */

@@ -1,0 +1,34 @@
+/*
+ * render.h: a report as bytes: a table for people, separated values, JSON, a
+ * page. Nothing here computes, asks the clock, the locale or the terminal: the
+ * same report and options give the same bytes.
+ */
+#ifndef GL_RENDER_RENDER_H
+#define GL_RENDER_RENDER_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "report/report.h"
+
+typedef enum {
+    RENDER_TABLE,
+    RENDER_PARSABLE2, /* '|' between fields */
+    RENDER_CSV,       /* RFC 4180 */
+    RENDER_JSON,
+    RENDER_HTML,      /* one self-contained page */
+    RENDER_FORMAT_COUNT,
+} render_format_t;
+
+typedef struct {
+    bool no_header; /* table, parsable2, csv: the rows alone */
+    bool colour;    /* table: for a terminal that shows it */
+} render_options_t;
+
+void render_report (const report_t *report, render_format_t format,
+                    const render_options_t *options, buffer_t *out);
+
+/* The format has a place for notes; else the caller tells them. */
+bool render_shows_notes (render_format_t format);
+
+#endif /* !GL_RENDER_RENDER_H */

@@ -1,0 +1,258 @@
+/* One page that needs nothing else: for a screen, light or dark, and for
+ * paper. What matters comes first, how it adds up after the rows, definitions
+ * and origin last. */
+#include <string.h>
+
+#include "render/escape.h"
+#include "render/render_private.h"
+
+static void add_element (buffer_t *out, const char *tag, const char *text)
+{
+    buffer_printf (out, "<%s>", tag);
+    escape_html (out, text);
+    buffer_printf (out, "</%.*s>", (int)strcspn (tag, " "), tag);
+}
+
+/* 46080.500000 as 46 080.50, the digits after the second decimal faint: none
+ * is lost, and the eye finds the size. Narrow no-break spaces; a number only.
+ */
+static void add_number (buffer_t *out, const char *text, column_type_t type)
+{
+    size_t sign = text[0] == '-', whole = strspn (text + sign, "0123456789");
+    size_t shown = type == COLUMN_HOURS || type == COLUMN_ENERGY ? 3 : 20;
+    const char *rest = text + sign + whole;
+
+    if (sign)
+        buffer_add_text (out, "\xe2\x88\x92"); /* minus sign */
+    for (size_t i = 0; i < whole; i++) {
+        if (i > 0 && (whole - i) % 3 == 0)
+            buffer_add_text (out, "\xe2\x80\xaf");
+        buffer_add (out, text + sign + i, 1);
+    }
+    if (strlen (rest) <= shown) {
+        escape_html (out, rest);
+        return;
+    }
+    buffer_add (out, rest, shown);
+    buffer_add_text (out, "<span class=\"f\">");
+    escape_html (out, rest + shown);
+    buffer_add_text (out, "</span>");
+}
+
+static void add_head (buffer_t *out, const report_t *report)
+{
+    buffer_add_text (
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+        "<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, "
+        "initial-scale=1\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+        "'none'; style-src 'unsafe-inline'\">\n");
+    add_element (out, "title", report->title);
+    buffer_add_text (out, "\n<style>\n");
+    buffer_add_text (out, render_style);
+    buffer_add_text (out, "</style>\n</head>\n<body>\n");
+    buffer_add_text (out, render_svg_patterns);
+    buffer_add_text (out, "<main>\n<header>\n<p class=\"mark\">gpuledger</p>");
+    add_element (out, "h1", report->title);
+    buffer_add_text (out, "\n<p class=\"about\">");
+    for (size_t i = 0; i < report->parameter_count; i++) {
+        buffer_add_text (out, i ? " \xc2\xb7 " : "");
+        escape_html (out, report->parameter[i][0]);
+        buffer_add_text (out, " ");
+        escape_html (out, report->parameter[i][1]);
+    }
+    buffer_add_text (out, "</p>\n</header>\n");
+}
+
+static void add_figures (buffer_t *out, const report_t *report)
+{
+    if (report->figure_count == 0)
+        return;
+    buffer_add_text (out, "<dl class=\"figures\">\n");
+    for (size_t i = 0; i < report->figure_count; i++) {
+        const report_figure_t *figure = &report->figure[i];
+        buffer_add_text (out, "<div>");
+        add_element (out, "dt", figure->title);
+        buffer_add_text (out, "<dd class=\"value\">");
+        escape_html (out, figure->value);
+        buffer_add_text (out, "</dd><dd class=\"hint\">");
+        escape_html (out, figure->hint);
+        buffer_add_text (out, "</dd></div>\n");
+    }
+    buffer_add_text (out, "</dl>\n");
+}
+
+static void add_notes (buffer_t *out, const report_t *report)
+{
+    if (report->note_count == 0)
+        return;
+    buffer_add_text (out, "<ul class=\"notes\">\n");
+    for (size_t i = 0; i < report->note_count; i++) {
+        bool warning = report->note[i].level == NOTE_WARNING;
+        buffer_printf (out, "<li%s><b>%s</b> ",
+                       warning ? " class=\"warning\"" : "",
+                       warning ? "Please note" : "Note");
+        escape_html (out, report->note[i].text);
+        buffer_add_text (out, "</li>\n");
+    }
+    buffer_add_text (out, "</ul>\n");
+}
+
+static void add_charts (buffer_t *out, const report_t *report)
+{
+    for (size_t i = 0; i < report->chart_count; i++) {
+        if (report->chart[i].item_count == 0)
+            continue;
+        buffer_add_text (out, "<section>\n");
+        add_element (out, "h2", report->chart[i].title);
+        buffer_add_text (out, "\n<figure>\n");
+        render_svg (&report->chart[i], (int)i, out);
+        buffer_add_text (out, "</figure>\n</section>\n");
+    }
+}
+
+static void add_cell (buffer_t *out, const report_t *report, size_t column,
+                      const char *text, bool heads_row)
+{
+    const report_column_t *c = &report->column[column];
+    bool number = render_is_number (c->type);
+    const char *tag = heads_row ? "th" : "td";
+
+    buffer_printf (out, "<%s%s%s>", tag, heads_row ? " scope=\"row\"" : "",
+                   number ? " class=\"n\"" : "");
+    if (!text)
+        buffer_add_text (out, "<span class=\"missing\" title=\"not "
+                              "known\">\xe2\x80\x93</span>");
+    else if (number)
+        add_number (out, text, c->type);
+    else
+        escape_html (out, text);
+    buffer_printf (out, "</%s>", tag);
+}
+
+static void add_rows (buffer_t *out, const report_t *report)
+{
+    for (size_t row = 0; row < report->row_count; row++) {
+        buffer_add_text (out, "<tr>");
+        for (size_t i = 0; i < report->order_count; i++)
+            add_cell (out, report, report->order[i],
+                      report_cell (report, row, report->order[i]), i == 0);
+        buffer_add_text (out, "</tr>\n");
+    }
+}
+
+static void add_totals (buffer_t *out, const report_t *report)
+{
+    if (!report->total || report->row_count == 0)
+        return;
+    buffer_add_text (out, "<tfoot><tr>");
+    for (size_t i = 0; i < report->order_count; i++) {
+        size_t at = report->order[i];
+        if (report->total[at])
+            add_cell (out, report, at, report->total[at], i == 0);
+        else
+            buffer_add_text (out, "<td></td>");
+    }
+    buffer_add_text (out, "</tr></tfoot>\n");
+}
+
+static void add_table (buffer_t *out, const report_t *report)
+{
+    buffer_add_text (out, "<section>\n<h2>Details</h2>\n<div class=\"scroll\">"
+                          "<table>\n<thead><tr>");
+    for (size_t i = 0; i < report->order_count; i++) {
+        const report_column_t *column = &report->column[report->order[i]];
+        buffer_printf (out, "<th scope=\"col\"%s>",
+                       render_is_number (column->type) ? " class=\"n\"" : "");
+        escape_html (out, column->title);
+        buffer_add_text (out, "</th>");
+    }
+    buffer_add_text (out, "</tr></thead>\n<tbody>\n");
+    add_rows (out, report);
+    buffer_add_text (out, "</tbody>\n");
+    add_totals (out, report);
+    buffer_add_text (out, "</table></div>\n");
+    if (report->row_count == 0)
+        buffer_add_text (out, "<p class=\"about\">Nothing in this period.</p>"
+                              "\n");
+    buffer_add_text (out, "</section>\n");
+}
+
+static void add_proofs (buffer_t *out, const report_t *report)
+{
+    if (report->proof_count == 0)
+        return;
+    buffer_add_text (out, "<section>\n<h2>How it adds up</h2>\n");
+    for (size_t i = 0; i < report->proof_count; i++) {
+        const report_proof_t *proof = &report->proof[i];
+        buffer_add_text (out, "<div class=\"scroll\"><table class=\"proof\">"
+                              "<caption>");
+        escape_html (out, proof->title);
+        buffer_printf (out, "<span class=\"badge %s\">%s</span></caption>\n",
+                       proof->holds ? "pass" : "fail",
+                       proof->holds ? "adds up" : "does not add up");
+        for (size_t k = 0; k < proof->line_count; k++) {
+            buffer_add_text (out, "<tr><th scope=\"row\">");
+            escape_html (out, proof->line[k][0]);
+            buffer_add_text (out, "</th><td class=\"n\">");
+            escape_html (out, proof->line[k][1]);
+            buffer_add_text (out, "</td></tr>\n");
+        }
+        buffer_add_text (out, "</table></div>\n");
+    }
+    buffer_add_text (out, "</section>\n");
+}
+
+static void add_words (buffer_t *out, const char *name, const char *value)
+{
+    add_element (out, "dt", name);
+    add_element (out, "dd", value);
+    buffer_add_char (out, '\n');
+}
+
+static void add_definitions (buffer_t *out, const report_t *report)
+{
+    buffer_add_text (out, "<section>\n<h2>What the columns mean</h2>\n"
+                          "<dl class=\"words\">\n");
+    for (size_t i = 0; i < report->order_count; i++) {
+        const report_column_t *column = &report->column[report->order[i]];
+        if (*column->help)
+            add_words (out, column->title, column->help);
+    }
+    buffer_add_text (out, "</dl>\n</section>\n");
+}
+
+static void add_foot (buffer_t *out, const report_t *report)
+{
+    if (report->coverage_count > 0) {
+        buffer_add_text (out, "<section>\n<h2>Coverage</h2>\n"
+                              "<dl class=\"words\">\n");
+        for (size_t i = 0; i < report->coverage_count; i++)
+            add_words (out, report->coverage[i][0], report->coverage[i][1]);
+        buffer_add_text (out, "</dl>\n</section>\n");
+    }
+    buffer_add_text (out, "<footer>");
+    for (size_t i = 0; i < report->provenance_count; i++) {
+        buffer_add_text (out, i ? " \xc2\xb7 " : "");
+        escape_html (out, report->provenance[i][0]);
+        buffer_add_text (out, " ");
+        escape_html (out, report->provenance[i][1]);
+    }
+    buffer_add_text (out, "</footer>\n</main>\n</body>\n</html>\n");
+}
+
+void render_html (const report_t *report, const render_options_t *options,
+                  buffer_t *out)
+{
+    (void)options;
+    add_head (out, report);
+    add_figures (out, report);
+    add_notes (out, report);
+    add_charts (out, report);
+    add_table (out, report);
+    add_proofs (out, report);
+    add_definitions (out, report);
+    add_foot (out, report);
+}

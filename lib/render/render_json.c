@@ -1,0 +1,132 @@
+#include "render/json.h"
+#include "render/render_private.h"
+
+static const char *const type_names[] = {
+    [COLUMN_TEXT] = "text",       [COLUMN_COUNT] = "count",
+    [COLUMN_HOURS] = "hours",     [COLUMN_MONEY] = "money",
+    [COLUMN_RATE] = "rate",       [COLUMN_PERCENT] = "percent",
+    [COLUMN_ENERGY] = "energy",
+};
+
+/* Money and rates are strings: a reader that makes doubles of numbers would
+ * change them. */
+static void put_value (json_t *json, const char *key, column_type_t type,
+                       const char *value)
+{
+    if (type == COLUMN_TEXT || type == COLUMN_MONEY || type == COLUMN_RATE)
+        json_string (json, key, value);
+    else
+        json_number (json, key, value);
+}
+
+static void put_pairs (json_t *json, const char *key, char *(*pair)[2],
+                       size_t count)
+{
+    json_object (json, key);
+    for (size_t i = 0; i < count; i++)
+        json_string (json, pair[i][0], pair[i][1]);
+    json_end_object (json);
+}
+
+static void put_columns (json_t *json, const report_t *report)
+{
+    json_array (json, "columns");
+    for (size_t i = 0; i < report->order_count; i++) {
+        const report_column_t *column = &report->column[report->order[i]];
+        json_object (json, NULL);
+        json_string (json, "name", column->name);
+        json_string (json, "title", column->title);
+        json_string (json, "type", type_names[column->type]);
+        json_bool (json, "key", column->is_key);
+        json_end_object (json);
+    }
+    json_end_array (json);
+}
+
+static void put_rows (json_t *json, const report_t *report)
+{
+    json_array (json, "rows");
+    for (size_t row = 0; row < report->row_count; row++) {
+        json_object (json, NULL);
+        for (size_t i = 0; i < report->order_count; i++) {
+            size_t at = report->order[i];
+            put_value (json, report->column[at].name, report->column[at].type,
+                       report_cell (report, row, at));
+        }
+        json_end_object (json);
+    }
+    json_end_array (json);
+}
+
+static void put_totals (json_t *json, const report_t *report)
+{
+    json_object (json, "totals");
+    for (size_t i = 0; report->total && i < report->order_count; i++) {
+        size_t at = report->order[i];
+        if (!report->column[at].is_key && report->total[at])
+            put_value (json, report->column[at].name, report->column[at].type,
+                       report->total[at]);
+    }
+    for (size_t i = 0; i < report->named_total_count; i++) {
+        const report_total_t *total = &report->named_total[i];
+        put_value (json, total->name, total->type, total->value);
+    }
+    json_end_object (json);
+}
+
+static void put_notes (json_t *json, const report_t *report)
+{
+    json_array (json, "notes");
+    for (size_t i = 0; i < report->note_count; i++) {
+        json_object (json, NULL);
+        json_string (json, "level",
+                     report->note[i].level == NOTE_WARNING ? "warning"
+                                                           : "information");
+        json_string (json, "text", report->note[i].text);
+        json_end_object (json);
+    }
+    json_end_array (json);
+}
+
+static void put_proofs (json_t *json, const report_t *report)
+{
+    json_array (json, "proof");
+    for (size_t i = 0; i < report->proof_count; i++) {
+        const report_proof_t *proof = &report->proof[i];
+        json_object (json, NULL);
+        json_string (json, "title", proof->title);
+        json_bool (json, "holds", proof->holds);
+        json_array (json, "lines");
+        for (size_t k = 0; k < proof->line_count; k++) {
+            json_object (json, NULL);
+            json_string (json, "label", proof->line[k][0]);
+            json_string (json, "value", proof->line[k][1]);
+            json_end_object (json);
+        }
+        json_end_array (json);
+        json_end_object (json);
+    }
+    json_end_array (json);
+}
+
+void render_json (const report_t *report, const render_options_t *options,
+                  buffer_t *out)
+{
+    json_t json = JSON_INIT (out);
+
+    (void)options;
+    json_object (&json, NULL);
+    json_string (&json, "report", report->name);
+    json_string (&json, "title", report->title);
+    put_pairs (&json, "parameters", report->parameter,
+               report->parameter_count);
+    put_columns (&json, report);
+    put_rows (&json, report);
+    put_totals (&json, report);
+    put_notes (&json, report);
+    put_proofs (&json, report);
+    put_pairs (&json, "coverage", report->coverage, report->coverage_count);
+    put_pairs (&json, "provenance", report->provenance,
+               report->provenance_count);
+    json_end_object (&json);
+}

@@ -1,0 +1,411 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "report/report.h"
+
+/* Append a zeroed element and return where it is. */
+#define APPEND(array, count)                                                   \
+    ({                                                                         \
+        (array) = xreallocarray ((array), (count) + 1, sizeof (*(array)));     \
+        memset (&(array)[(count)], 0, sizeof (*(array)));                      \
+        &(array)[(count)++];                                                   \
+    })
+
+typedef char *pair_t[2];
+
+static void add_pair (pair_t **pairs, size_t *count, const char *name,
+                      const char *value)
+{
+    pair_t *pair = APPEND (*pairs, *count);
+
+    (*pair)[0] = xstrdup (name);
+    (*pair)[1] = xstrdup (value);
+}
+
+static void free_pairs (pair_t *pairs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free (pairs[i][0]);
+        free (pairs[i][1]);
+    }
+    free (pairs);
+}
+
+static void free_texts (char **texts, size_t count)
+{
+    for (size_t i = 0; texts && i < count; i++)
+        free (texts[i]);
+    free (texts);
+}
+
+report_t *report_new (const char *name, const char *title)
+{
+    report_t *report = xcalloc (1, sizeof (*report));
+
+    report->name = xstrdup (name);
+    report->title = xstrdup (title);
+    return report;
+}
+
+static void free_columns (report_t *report)
+{
+    for (size_t i = 0; i < report->column_count; i++) {
+        free (report->column[i].name);
+        free (report->column[i].title);
+        free (report->column[i].help);
+    }
+    free (report->column);
+    free (report->order);
+}
+
+static void free_notes_and_totals (report_t *report)
+{
+    for (size_t i = 0; i < report->note_count; i++)
+        free (report->note[i].text);
+    free (report->note);
+    for (size_t i = 0; i < report->named_total_count; i++) {
+        free (report->named_total[i].name);
+        free (report->named_total[i].title);
+        free (report->named_total[i].value);
+    }
+    free (report->named_total);
+    for (size_t i = 0; i < report->figure_count; i++) {
+        free (report->figure[i].title);
+        free (report->figure[i].value);
+        free (report->figure[i].hint);
+    }
+    free (report->figure);
+}
+
+static void free_proofs_and_charts (report_t *report)
+{
+    for (size_t i = 0; i < report->proof_count; i++) {
+        free (report->proof[i].title);
+        free_pairs (report->proof[i].line, report->proof[i].line_count);
+    }
+    free (report->proof);
+    for (size_t i = 0; i < report->chart_count; i++) {
+        report_chart_t *chart = &report->chart[i];
+        for (size_t k = 0; k < chart->item_count; k++) {
+            free (chart->item[k].label);
+            free (chart->item[k].value);
+        }
+        free (chart->item);
+        free (chart->title);
+        free (chart->description);
+    }
+    free (report->chart);
+}
+
+void report_free (report_t *report)
+{
+    if (!report)
+        return;
+    free_texts (report->cell, report->row_count * report->column_count);
+    free_texts (report->total, report->column_count);
+    free_columns (report);
+    free_notes_and_totals (report);
+    free_proofs_and_charts (report);
+    free_pairs (report->parameter, report->parameter_count);
+    free_pairs (report->coverage, report->coverage_count);
+    free_pairs (report->provenance, report->provenance_count);
+    free (report->name);
+    free (report->title);
+    free (report);
+}
+
+void report_parameter (report_t *report, const char *name, const char *value)
+{
+    add_pair (&report->parameter, &report->parameter_count, name, value);
+}
+
+void report_provenance (report_t *report, const char *name, const char *value)
+{
+    add_pair (&report->provenance, &report->provenance_count, name, value);
+}
+
+void report_coverage (report_t *report, const char *measure,
+                      const char *percent)
+{
+    add_pair (&report->coverage, &report->coverage_count, measure, percent);
+}
+
+void report_figure (report_t *report, const char *title, const char *value,
+                    const char *hint)
+{
+    report_figure_t *figure = APPEND (report->figure, report->figure_count);
+
+    figure->title = xstrdup (title);
+    figure->value = xstrdup (value);
+    figure->hint = xstrdup (hint);
+}
+
+size_t report_column (report_t *report, const char *name, const char *title,
+                      column_type_t type, bool is_key)
+{
+    size_t index = report->column_count;
+    report_column_t *column = APPEND (report->column, report->column_count);
+
+    column->name = xstrdup (name);
+    column->title = xstrdup (title);
+    column->help = xstrdup ("");
+    column->type = type;
+    column->is_key = is_key;
+    *APPEND (report->order, report->order_count) = index;
+    return index;
+}
+
+void report_column_help (report_t *report, size_t column, const char *help)
+{
+    free (report->column[column].help);
+    report->column[column].help = xstrdup (help);
+}
+
+static int column_by_name (const report_t *report, const char *name,
+                           size_t length)
+{
+    for (size_t i = 0; i < report->column_count; i++) {
+        const char *known = report->column[i].name;
+        if (strlen (known) == length && !memcmp (known, name, length))
+            return (int)i;
+    }
+    return -1;
+}
+
+static int no_such_column (const report_t *report, const char *name,
+                           size_t length, gl_error_t *error)
+{
+    BUFFER_AUTO names = BUFFER_INIT;
+
+    for (size_t i = 0; i < report->column_count; i++)
+        buffer_printf (&names, "%s%s", i ? " " : "", report->column[i].name);
+    return gl_error (error, "report %s has no field '%.*s'; its fields are: %s",
+                     report->name, (int)(length < 60 ? length : 60), name,
+                     buffer_text (&names));
+}
+
+int report_select (report_t *report, const char *names, gl_error_t *error)
+{
+    size_t *order = NULL, count = 0;
+
+    for (const char *name = names, *end; name; name = *end ? end + 1 : NULL) {
+        int column;
+        end = name + strcspn (name, ",");
+        column = column_by_name (report, name, end - name);
+        if (column < 0) {
+            free (order);
+            return no_such_column (report, name, end - name, error);
+        }
+        *APPEND (order, count) = column;
+    }
+    free (report->order);
+    report->order = order;
+    report->order_count = count;
+    return 0;
+}
+
+/* The put functions fill the line of totals once it has been begun, else the
+ * last row. */
+static void put (report_t *report, size_t column, char *text)
+{
+    char **cell
+        = report->total
+              ? &report->total[column]
+              : &report->cell[(report->row_count - 1) * report->column_count
+                              + column];
+
+    free (*cell);
+    *cell = text;
+}
+
+void report_row (report_t *report)
+{
+    size_t used = report->row_count++ * report->column_count;
+
+    report->cell = xreallocarray (report->cell, used + report->column_count,
+                                  sizeof (*report->cell));
+    memset (report->cell + used, 0,
+            report->column_count * sizeof (*report->cell));
+}
+
+void report_totals (report_t *report)
+{
+    report->total = xcalloc (report->column_count, sizeof (*report->total));
+}
+
+const char *report_cell (const report_t *report, size_t row, size_t column)
+{
+    return report->cell[row * report->column_count + column];
+}
+
+void report_put_text (report_t *report, size_t column, const char *text)
+{
+    put (report, column, xstrdup (text));
+}
+
+void report_put_count (report_t *report, size_t column, uint64_t count)
+{
+    put (report, column, xasprintf ("%llu", (unsigned long long)count));
+}
+
+char *report_hours_text (const mpq_t seconds)
+{
+    char *text;
+    mpq_t hours;
+
+    mpq_init (hours);
+    exact_add_scaled (hours, seconds, 1, 3600);
+    text = exact_text (hours, 6);
+    mpq_clear (hours);
+    return text;
+}
+
+char *report_percent_text (const mpq_t part, const mpq_t whole)
+{
+    char *text;
+    mpq_t percent;
+
+    if (mpq_sgn (whole) == 0)
+        return NULL;
+    mpq_init (percent);
+    mpq_div (percent, part, whole);
+    mpz_mul_ui (mpq_numref (percent), mpq_numref (percent), 100);
+    mpq_canonicalize (percent);
+    text = exact_text (percent, 2);
+    mpq_clear (percent);
+    return text;
+}
+
+void report_put_hours (report_t *report, size_t column, const mpq_t seconds)
+{
+    put (report, column, report_hours_text (seconds));
+}
+
+void report_put_money (report_t *report, size_t column, const mpz_t units,
+                       int digits)
+{
+    put (report, column, exact_units_text (units, digits));
+}
+
+void report_put_exact (report_t *report, size_t column, const mpq_t value,
+                       int digits)
+{
+    put (report, column, exact_text (value, digits));
+}
+
+void report_named_total (report_t *report, const char *name, const char *title,
+                         column_type_t type, const char *value)
+{
+    report_total_t *total
+        = APPEND (report->named_total, report->named_total_count);
+
+    total->name = xstrdup (name);
+    total->title = xstrdup (title);
+    total->type = type;
+    total->value = xstrdup (value);
+}
+
+void report_note (report_t *report, note_level_t level, const char *fmt, ...)
+{
+    report_note_t *note = APPEND (report->note, report->note_count);
+    va_list ap;
+
+    note->level = level;
+    va_start (ap, fmt);
+    if (vasprintf (&note->text, fmt, ap) < 0)
+        abort ();
+    va_end (ap);
+}
+
+report_proof_t *report_proof (report_t *report, const char *title)
+{
+    report_proof_t *proof = APPEND (report->proof, report->proof_count);
+
+    proof->title = xstrdup (title);
+    proof->holds = true;
+    return proof;
+}
+
+void report_proof_line (report_proof_t *proof, const char *label,
+                        const char *value)
+{
+    add_pair (&proof->line, &proof->line_count, label, value);
+}
+
+report_chart_t *report_chart (report_t *report, chart_kind_t kind,
+                              const char *title, const char *description)
+{
+    report_chart_t *chart = APPEND (report->chart, report->chart_count);
+
+    chart->kind = kind;
+    chart->title = xstrdup (title);
+    chart->description = xstrdup (description);
+    return chart;
+}
+
+static uint32_t chart_length (const mpq_t value, const mpq_t whole)
+{
+    mpq_t part;
+    uint32_t length;
+
+    if (mpq_sgn (whole) <= 0 || mpq_sgn (value) <= 0)
+        return 0;
+    mpq_init (part);
+    mpq_div (part, value, whole);
+    mpz_mul_ui (mpq_numref (part), mpq_numref (part), CHART_WHOLE);
+    mpz_tdiv_q (mpq_numref (part), mpq_numref (part), mpq_denref (part));
+    length = mpz_cmp_ui (mpq_numref (part), CHART_WHOLE) > 0
+                 ? CHART_WHOLE
+                 : mpz_get_ui (mpq_numref (part));
+    mpq_clear (part);
+    return length;
+}
+
+void report_chart_item (report_chart_t *chart, const char *label,
+                        const char *text, const mpq_t value, const mpq_t whole,
+                        int shade)
+{
+    chart_item_t *item = APPEND (chart->item, chart->item_count);
+
+    item->label = xstrdup (label);
+    item->value = xstrdup (text);
+    item->length = chart_length (value, whole);
+    item->shade = shade;
+}
+
+static int compare_rows (const void *a, const void *b, void *arg)
+{
+    const report_t *report = arg;
+    char *const *x = *(char *const *const *)a, *const *y = *(char *const *const *)b;
+
+    for (size_t i = 0; i < report->column_count; i++) {
+        int order;
+        if (!report->column[i].is_key)
+            continue;
+        order = strcmp (x[i] ? x[i] : "", y[i] ? y[i] : "");
+        if (order)
+            return order;
+    }
+    return 0;
+}
+
+void report_sort (report_t *report)
+{
+    size_t rows = report->row_count, columns = report->column_count;
+    char ***row = xcalloc (rows + 1, sizeof (*row));
+    char **cell = xcalloc (rows * columns + 1, sizeof (*cell));
+
+    for (size_t i = 0; i < rows; i++)
+        row[i] = report->cell + i * columns;
+    qsort_r (row, rows, sizeof (*row), compare_rows, report);
+    for (size_t i = 0; i < rows; i++)
+        memcpy (cell + i * columns, row[i], columns * sizeof (*cell));
+    free (report->cell);
+    report->cell = cell;
+    free (row);
+}
