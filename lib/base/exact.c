@@ -157,6 +157,20 @@ char *exact_text (const mpq_t value, int digits)
     return text;
 }
 
+char *exact_shortest (const mpq_t value)
+{
+    mpz_t power;
+    int digits = 0;
+
+    mpz_init_set_ui (power, 1);
+    while (digits <= 12 && !mpz_divisible_p (power, mpq_denref (value))) {
+        mpz_mul_ui (power, power, 10);
+        digits++;
+    }
+    mpz_clear (power);
+    return exact_text (value, digits <= 12 ? digits : 6);
+}
+
 struct remainder {
     size_t index;
     mpq_t value;

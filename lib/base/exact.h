@@ -33,6 +33,9 @@ void exact_round (mpz_t ret_units, const mpq_t value, int digits);
 /* The value with exactly `digits` decimals, rounded half to even: "-0.50". A
  * zero has no sign. Yours to free. */
 char *exact_text (const mpq_t value, int digits);
+/* The shortest decimal that is exact, at most 12 decimals ("425000", "0.1"); a
+ * value without one is rounded to 6. For explanations. Yours to free. */
+char *exact_shortest (const mpq_t value);
 /* An integer of units of 10^-digits as text: 12345, 2 -> "123.45". */
 char *exact_units_text (const mpz_t units, int digits);
 

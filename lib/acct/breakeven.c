@@ -1,0 +1,336 @@
+#include <string.h>
+
+#include "acct/breakeven.h"
+#include "base/buffer.h"
+#include "base/calendar.h"
+#include "base/exact.h"
+#include "base/memory.h"
+
+static bool in_force (period_t valid, int64_t instant)
+{
+    return instant >= valid.start && instant < valid.end;
+}
+
+static void later (int64_t *latest, int64_t instant)
+{
+    if (instant != SITE_ALWAYS_START && instant > *latest)
+        *latest = instant;
+}
+
+static bool shares_pool (const site_staff_t *staff, const char *pool)
+{
+    for (size_t i = 0; i < staff->pool_count; i++) {
+        if (strcmp (staff->pools[i].pool, pool) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The latest beginning of anything that the pool's cost is made of. */
+static int64_t latest_beginning (const site_t *site, const char *pool)
+{
+    int64_t latest = 0;
+
+    for (size_t i = 0; i < site->pool_count; i++) {
+        if (strcmp (site->pools[i].name, pool) == 0)
+            later (&latest, site->pools[i].valid.start);
+    }
+    for (size_t i = 0; i < site->asset_count; i++) {
+        if (strcmp (site->assets[i].pool, pool) == 0)
+            later (&latest,
+                   zone_instant (site->zone, &site->assets[i].in_service));
+    }
+    for (size_t i = 0; i < site->staff_count; i++) {
+        if (shares_pool (&site->staff[i], pool))
+            later (&latest, site->staff[i].valid.start);
+    }
+    for (size_t i = 0; i < site->power_count; i++) {
+        if (strcmp (site->power[i].pool, pool) == 0)
+            later (&latest, site->power[i].valid.start);
+    }
+    for (size_t i = 0; i < site->cost_count; i++) {
+        if (strcmp (site->costs[i].pool, pool) == 0)
+            later (&latest, site->costs[i].valid.start);
+    }
+    return latest;
+}
+
+static int hours_of_year (const site_t *site, int64_t at)
+{
+    return calendar_leap_year (zone_civil (site->zone, at).year) ? 8784 : 8760;
+}
+
+/* Takes `how`. `yearly`: of the whole pool; becomes a part per GPU. */
+static void add_part (breakeven_t *b, cost_kind_t kind, const char *name,
+                      const mpq_t yearly, char *how)
+{
+    breakeven_part_t *part;
+    mpq_t gpus;
+
+    if (mpq_sgn (yearly) == 0) {
+        free (how);
+        return;
+    }
+    b->part = xreallocarray (b->part, b->part_count + 1, sizeof (*b->part));
+    part = &b->part[b->part_count++];
+    *part = (breakeven_part_t){.kind = kind, .name = xstrdup (name)};
+    part->how = how;
+    mpq_inits (part->per_gpu_year, part->per_hour, gpus, NULL);
+    exact_set_i64 (gpus, b->gpus, 1);
+    mpq_div (part->per_gpu_year, yearly, gpus);
+    mpq_div (part->per_hour, part->per_gpu_year, b->productive_hours);
+    mpq_add (b->per_gpu_year, b->per_gpu_year, part->per_gpu_year);
+    mpq_clear (gpus);
+}
+
+/* F2 for each asset in its life at the instant; its life counts in years, not
+ * in days, as a planning figure does. */
+static void add_hardware (const site_t *site, int64_t at, breakeven_t *b)
+{
+    civil_t today = zone_civil (site->zone, at);
+    int64_t day = calendar_day_number (today.year, today.month, today.day);
+    BUFFER_AUTO how = BUFFER_INIT;
+    mpq_t total, one;
+
+    mpq_inits (total, one, NULL);
+    for (size_t i = 0; i < site->asset_count; i++) {
+        const site_asset_t *asset = &site->assets[i];
+        civil_t first = asset->in_service;
+        civil_t end = civil_add_months (first, asset->life_months);
+        if (strcmp (asset->pool, b->pool) != 0
+            || day < calendar_day_number (first.year, first.month, first.day)
+            || day >= calendar_day_number (end.year, end.month, end.day))
+            continue;
+        mpq_sub (one, asset->price, asset->salvage);
+        mpq_mul (one, one, asset->units);
+        exact_add_scaled (total, one, 12, asset->life_months);
+        GL_AUTOFREE char *units = exact_shortest (asset->units);
+        GL_AUTOFREE char *price = exact_shortest (asset->price);
+        GL_AUTOFREE char *salvage = exact_shortest (asset->salvage);
+        buffer_printf (&how, "%s%s x (%s - %s) / %d months x 12",
+                       how.length ? " + " : "", units, price, salvage,
+                       asset->life_months);
+    }
+    buffer_printf (&how, ", over %llu GPUs", (unsigned long long)b->gpus);
+    add_part (b, COST_HARDWARE, "hardware", total, buffer_take (&how));
+    mpq_clears (total, one, NULL);
+}
+
+/* F3 */
+static void add_staff (const site_t *site, int64_t at, breakeven_t *b)
+{
+    mpq_t total, fte, one;
+
+    mpq_inits (total, fte, one, NULL);
+    for (size_t i = 0; i < site->staff_count; i++) {
+        const site_staff_t *staff = &site->staff[i];
+        for (size_t k = 0; k < staff->pool_count; k++) {
+            if (!in_force (staff->valid, at)
+                || strcmp (staff->pools[k].pool, b->pool) != 0)
+                continue;
+            mpq_mul (one, staff->fte, staff->pools[k].share);
+            mpq_add (fte, fte, one);
+            mpq_mul (one, one, staff->loaded_salary);
+            mpq_add (total, total, one);
+        }
+    }
+    GL_AUTOFREE char *text = exact_shortest (fte);
+    add_part (b, COST_STAFF, "staff", total,
+              xasprintf ("%s full-time equivalents x their loaded salary, "
+                         "over %llu GPUs",
+                         text, (unsigned long long)b->gpus));
+    mpq_clears (total, fte, one, NULL);
+}
+
+static const site_tariff_t *tariff_in_force (const site_t *site,
+                                             const char *name, int64_t at)
+{
+    for (size_t i = 0; i < site->tariff_count; i++) {
+        const site_tariff_t *tariff = &site->tariffs[i];
+        if (strcmp (tariff->name, name) == 0 && in_force (tariff->valid, at))
+            return tariff;
+    }
+    return NULL;
+}
+
+/* F4: over all hours of the year, since the watts are an average. */
+static int add_power (const site_t *site, int64_t at, breakeven_t *b,
+                      gl_error_t *error)
+{
+    char stamp[ZONE_STAMP_SIZE];
+    mpq_t yearly, one;
+
+    mpq_inits (yearly, one, NULL);
+    for (size_t i = 0; i < site->power_count; i++) {
+        const site_power_t *power = &site->power[i];
+        const site_tariff_t *tariff;
+        if (strcmp (power->pool, b->pool) != 0 || !in_force (power->valid, at))
+            continue;
+        tariff = tariff_in_force (site, power->tariff, at);
+        if (!tariff) {
+            mpq_clears (yearly, one, NULL);
+            return gl_error (error, "no tariff '%s' holds on %s",
+                             power->tariff,
+                             zone_stamp (site->zone, at, stamp));
+        }
+        mpq_mul (one, power->watts_per_gpu, power->pue);
+        mpq_mul (one, one, tariff->per_kwh);
+        mpq_set_ui (yearly, 0, 1);
+        exact_add_scaled (yearly, one, b->hours * (int64_t)b->gpus, 1000);
+        GL_AUTOFREE char *watts = exact_shortest (power->watts_per_gpu);
+        GL_AUTOFREE char *pue = exact_shortest (power->pue);
+        GL_AUTOFREE char *price = exact_shortest (tariff->per_kwh);
+        add_part (b, COST_POWER, "power", yearly,
+                  xasprintf ("%s W x %d h x PUE %s x %s per kWh", watts,
+                             b->hours, pue, price));
+    }
+    mpq_clears (yearly, one, NULL);
+    return 0;
+}
+
+/* One item's amount for the pool and year. */
+static void add_other (const site_cost_t *item, breakeven_t *b)
+{
+    static const char *const how[] = {
+        [COST_PER_GPU_HOUR] = "for each productive hour",
+        [COST_PER_MONTH] = "x 12 months, over the pool's GPUs",
+        [COST_PER_YEAR] = "a year, over the pool's GPUs",
+    };
+    GL_AUTOFREE char *amount = exact_shortest (item->amount);
+    mpq_t yearly, times;
+
+    mpq_inits (yearly, times, NULL);
+    exact_set_i64 (times, item->driver == COST_PER_MONTH ? 12 : 1, 1);
+    if (item->driver == COST_PER_GPU_HOUR) {
+        exact_set_i64 (times, b->gpus, 1);
+        mpq_mul (times, times, b->productive_hours);
+    }
+    mpq_mul (yearly, item->amount, times);
+    add_part (b, COST_OTHER, item->name, yearly,
+              xasprintf ("%s %s", amount, how[item->driver]));
+    mpq_clears (yearly, times, NULL);
+}
+
+/* F6 */
+static void add_cloud (const site_cloud_t *cloud, breakeven_t *b)
+{
+    breakeven_cloud_t *row;
+    mpq_t hours;
+
+    b->cloud = xreallocarray (b->cloud, b->cloud_count + 1,
+                              sizeof (*b->cloud));
+    row = &b->cloud[b->cloud_count++];
+    row->cloud = cloud;
+    mpq_inits (row->utilization, hours, NULL);
+    exact_set_i64 (hours, b->hours, 1);
+    mpq_mul (hours, hours, cloud->per_gpu_hour);
+    mpq_div (row->utilization, b->per_gpu_year, hours);
+    row->never = mpq_cmp_ui (row->utilization, 1, 1) > 0;
+    mpq_clear (hours);
+}
+
+static const site_pool_t *find_pool (const site_t *site, const char *name,
+                                     int64_t at)
+{
+    for (size_t i = 0; i < site->pool_count; i++) {
+        if (strcmp (site->pools[i].name, name) == 0
+            && in_force (site->pools[i].valid, at))
+            return &site->pools[i];
+    }
+    return NULL;
+}
+
+static void init (breakeven_t *b, const site_pool_t *pool, int hours,
+                  mpq_srcptr utilization)
+{
+    memset (b, 0, sizeof (*b));
+    b->pool = pool->name;
+    b->gpu = pool->gpu;
+    b->hours = hours;
+    mpq_inits (b->utilization, b->productive_hours, b->per_gpu_year,
+               b->per_hour, NULL);
+    mpq_set (b->utilization, utilization);
+    exact_set_i64 (b->productive_hours, hours, 1);
+    mpq_mul (b->productive_hours, b->productive_hours, utilization);
+}
+
+/* All parts, then the sums and the comparisons. */
+static int fill (const site_t *site, int64_t at, breakeven_t *b,
+                 gl_error_t *error)
+{
+    if (cost_pool_gpus (site, b->pool, at, &b->gpus, error) < 0)
+        return -1;
+    if (b->gpus == 0)
+        return gl_error (error, "pool '%s' has no nodes", b->pool);
+    add_hardware (site, at, b);
+    add_staff (site, at, b);
+    if (add_power (site, at, b, error) < 0)
+        return -1;
+    for (size_t i = 0; i < site->cost_count; i++) {
+        const site_cost_t *item = &site->costs[i];
+        if (strcmp (item->pool, b->pool) == 0 && in_force (item->valid, at))
+            add_other (item, b);
+    }
+    mpq_div (b->per_hour, b->per_gpu_year, b->productive_hours);
+    for (size_t i = 0; i < site->cloud_count; i++) {
+        const site_cloud_t *cloud = &site->clouds[i];
+        if (b->gpu && strcmp (cloud->gpu, b->gpu) == 0
+            && mpq_sgn (cloud->per_gpu_hour) > 0)
+            add_cloud (cloud, b);
+    }
+    return 0;
+}
+
+int breakeven_of_pool (const site_t *site, const char *pool, int64_t at,
+                       mpq_srcptr utilization, breakeven_t *ret_breakeven,
+                       gl_error_t *error)
+{
+    bool dated = at != BREAKEVEN_UNDATED;
+    int64_t instant = dated ? at : latest_beginning (site, pool);
+    const site_pool_t *found = find_pool (site, pool, instant);
+    char stamp[ZONE_STAMP_SIZE];
+    breakeven_t b;
+
+    if (!utilization)
+        utilization = site->policy.utilization;
+    if (!found)
+        return gl_error (error, "no pool '%s' is configured that holds on %s",
+                         pool, zone_stamp (site->zone, instant, stamp));
+    if (mpq_sgn (utilization) <= 0 || mpq_cmp_ui (utilization, 1, 1) > 0)
+        return gl_error (error, "a utilization must be above 0 and at most "
+                                "100%%");
+    init (&b, found, dated ? hours_of_year (site, instant) : 8760,
+          utilization);
+    if (fill (site, instant, &b, error) < 0) {
+        breakeven_clear (&b);
+        return -1;
+    }
+    *ret_breakeven = b;
+    return 0;
+}
+
+void breakeven_clear (breakeven_t *b)
+{
+    if (!b->pool)
+        return;
+    for (size_t i = 0; i < b->part_count; i++) {
+        free (b->part[i].name);
+        free (b->part[i].how);
+        mpq_clears (b->part[i].per_gpu_year, b->part[i].per_hour, NULL);
+    }
+    for (size_t i = 0; i < b->cloud_count; i++)
+        mpq_clear (b->cloud[i].utilization);
+    free (b->part);
+    free (b->cloud);
+    mpq_clears (b->utilization, b->productive_hours, b->per_gpu_year,
+                b->per_hour, NULL);
+    memset (b, 0, sizeof (*b));
+}
+
+void breakeven_cost_at (const breakeven_t *b, const mpq_t utilization,
+                        mpq_t ret_per_hour)
+{
+    exact_set_i64 (ret_per_hour, b->hours, 1);
+    mpq_mul (ret_per_hour, ret_per_hour, utilization);
+    mpq_div (ret_per_hour, b->per_gpu_year, ret_per_hour);
+}

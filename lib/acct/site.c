@@ -1,0 +1,156 @@
+#include <string.h>
+
+#include "acct/site.h"
+#include "base/memory.h"
+
+/* What a site has that says nothing: planning needs a utilization, and 80 % is
+ * the usual target (cost-model, section 18); a report prints it. */
+static void set_policy (site_policy_t *policy)
+{
+    policy->idle = IDLE_EXPLICIT;
+    policy->mig_price = MIG_MAX;
+    mpq_init (policy->utilization);
+    mpq_set_ui (policy->utilization, 4, 5);
+}
+
+site_t *site_default (void)
+{
+    site_t *site = xcalloc (1, sizeof (*site));
+
+    site->zone = zone_open ("UTC", NULL);
+    memcpy (site->currency, "USD", 4);
+    site->currency_digits = 2;
+    set_policy (&site->policy);
+    return site;
+}
+
+static void free_list (text_list_t *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free (list->item[i]);
+    free (list->item);
+}
+
+static void free_cluster (site_cluster_t *cluster)
+{
+    free (cluster->name);
+    zone_close (cluster->zone);
+    free (cluster->slurmdb);
+}
+
+static void free_pool (site_pool_t *pool)
+{
+    free (pool->name);
+    free (pool->cluster);
+    free (pool->nodes);
+    free_list (&pool->gres);
+    free (pool->gpu);
+    free (pool->layout);
+}
+
+static void free_team (site_team_t *team)
+{
+    free (team->name);
+    free_list (&team->accounts);
+    free (team->cost_center);
+}
+
+static void free_project (site_project_t *project)
+{
+    free (project->name);
+    free_list (&project->users);
+    free_list (&project->accounts);
+    free_list (&project->default_for);
+}
+
+static void free_asset (site_asset_t *asset)
+{
+    free (asset->name);
+    free (asset->pool);
+    free (asset->funding);
+    mpq_clears (asset->units, asset->price, asset->salvage, NULL);
+}
+
+static void free_staff (site_staff_t *staff)
+{
+    free (staff->name);
+    mpq_clears (staff->fte, staff->loaded_salary, NULL);
+    for (size_t i = 0; i < staff->pool_count; i++) {
+        free (staff->pools[i].pool);
+        mpq_clear (staff->pools[i].share);
+    }
+    free (staff->pools);
+}
+
+static void free_power (site_power_t *power)
+{
+    free (power->pool);
+    free (power->tariff);
+    mpq_clears (power->watts_per_gpu, power->pue, NULL);
+}
+
+static void free_tariff (site_tariff_t *tariff)
+{
+    free (tariff->name);
+    mpq_clear (tariff->per_kwh);
+}
+
+static void free_cost (site_cost_t *cost)
+{
+    free (cost->name);
+    free (cost->pool);
+    mpq_clear (cost->amount);
+}
+
+static void free_rate (site_rate_t *rate)
+{
+    free (rate->pool);
+    free (rate->qos);
+    mpq_clear (rate->per_gpu_hour);
+}
+
+static void free_cloud (site_cloud_t *cloud)
+{
+    free (cloud->name);
+    free (cloud->gpu);
+    free (cloud->term);
+    free (cloud->as_of);
+    free (cloud->source);
+    mpq_clear (cloud->per_gpu_hour);
+}
+
+/* The texts are const for the built-in table; a site's own are allocated. */
+static void free_profile (mig_profile_t *profile)
+{
+    free ((char *)profile->model);
+    free ((char *)profile->profile);
+}
+
+#define FREE_ALL(array, count, one)                                            \
+    do {                                                                       \
+        for (size_t i = 0; i < (count); i++)                                   \
+            one (&(array)[i]);                                                 \
+        free (array);                                                          \
+    } while (0)
+
+void site_free (site_t *site)
+{
+    if (!site)
+        return;
+    FREE_ALL (site->clusters, site->cluster_count, free_cluster);
+    FREE_ALL (site->pools, site->pool_count, free_pool);
+    FREE_ALL (site->teams, site->team_count, free_team);
+    FREE_ALL (site->projects, site->project_count, free_project);
+    FREE_ALL (site->assets, site->asset_count, free_asset);
+    FREE_ALL (site->staff, site->staff_count, free_staff);
+    FREE_ALL (site->power, site->power_count, free_power);
+    FREE_ALL (site->tariffs, site->tariff_count, free_tariff);
+    FREE_ALL (site->costs, site->cost_count, free_cost);
+    FREE_ALL (site->rates, site->rate_count, free_rate);
+    FREE_ALL (site->clouds, site->cloud_count, free_cloud);
+    FREE_ALL (site->profiles, site->profile_count, free_profile);
+    mpq_clear (site->policy.utilization);
+    free_list (&site->files);
+    zone_close (site->zone);
+    free (site);
+}
