@@ -54,8 +54,8 @@ only () {
 only 'sqlite3[.]h' lib/store/store_sqlite.c
 only 'm(ysql|ariadb).*[.]h' lib/store/store_mysql.c
 only 'yaml[.]h' lib/config/yaml.c lib/config/config.c
-only 'libsmartcols.*' lib/render/table.c
-only 'slurm/.*' plugin/slurm.h
+only 'libsmartcols.*' lib/render/render_table.c
+only 'slurm/.*' 'plugin/.*'
 
 check "lib/acct and lib/gres read no clock, environment or file" \
     "$(grep -nE '\b(time|getenv|fopen|open|gettimeofday|clock_gettime) \(' \
@@ -63,7 +63,7 @@ check "lib/acct and lib/gres read no clock, environment or file" \
            | grep -vE '(nodelist|site|mig|tres)_?[a-z]*_?open \(')"
 check "library code never prints" \
     "$(grep -nE '\b(printf|puts|perror|fputs) \(' lib/base/*.c lib/gres/*.c \
-           lib/record/*.c lib/acct/*.c lib/config/*.c lib/store/*.c \
-           lib/report/*.c | grep -v '^lib/base/memory.c:')"
+           lib/record/*.c lib/acct/*.c lib/store/*.c \
+           lib/config/*.c lib/report/*.c 2>/dev/null | grep -v '^lib/base/memory.c:')"
 
 echo "1..$plan"
