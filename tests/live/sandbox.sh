@@ -9,6 +9,14 @@ b=$scratch/cluster.b
 in_a () { "$sandbox" exec --dir "$a" "$@"; }
 in_b () { "$sandbox" exec --dir "$b" "$@"; }
 
+# a_as USER COMMAND...
+a_as ()
+{
+    local user=$1
+    shift
+    in_a setpriv --reuid "$user" --regid "$(id -g "$user")" --init-groups "$@"
+}
+
 # What is left of a cluster: its directory, mounts, processes.
 traces ()
 {
@@ -43,7 +51,7 @@ note "$(cat "$scratch/a.log" "$scratch/b.log")"
 # Jobs of plain users on every node and kind of device.
 cd "$a/work" || bail_out "no work directory"
 while read -r node gres user; do
-    got=$(as "$user" "$sandbox" exec --dir "$a" srun -w "$node" \
+    got=$(a_as "$user" srun -w "$node" \
         --gres="$gres" sh -c 'id -un; echo $SLURMD_NODENAME' \
         2>"$scratch/err" </dev/null) || note "$(cat "$scratch/err")"
     is "$got" "$user"$'\n'"$node" "$user runs on $node with $gres"
@@ -53,7 +61,7 @@ g2 gpu:3 nobody
 m1 gpu:1g.10gb:2,gpu:3g.40gb:1,gpu:h100:1 news
 m1 gpu:1g.10gb:4 daemon
 END
-got=$(as games "$sandbox" exec --dir "$a" srun -p cpu id -un 2>/dev/null)
+got=$(a_as games srun -p cpu id -un 2>/dev/null)
 is "$got" games "games runs on c1 without a device"
 
 # Accounting, which slurmctld sends on in its own time.
@@ -71,7 +79,7 @@ accounted () { [ "$(tres "$a")" = "$wanted" ]; }
 await 20 accounted
 is "$(tres "$a")" "$wanted" "accounting has users, accounts and each type"
 is "$(tres "$b")" "" "the other cluster has none of these jobs"
-as mail "$sandbox" exec --dir "$a" srun true >"$scratch/err" 2>&1
+a_as mail srun true >"$scratch/err" 2>&1
 like "$(cat "$scratch/err")" "Invalid account" \
     "a user without an account is refused"
 
@@ -100,9 +108,9 @@ ok $? "down leaves a directory alone that is no sandbox"
 
 # A batch job without the submitter's environment, a process that left its
 # step, a waiting client, a mount.
-as games "$sandbox" exec --dir "$a" sbatch -Q -o /dev/null --export=NONE \
+a_as games sbatch -Q -o /dev/null --export=NONE \
     --wrap 'setsid sleep 1000 & sleep 1000' >/dev/null
-as games "$sandbox" exec --dir "$a" srun sleep 1000 2>/dev/null &
+a_as games srun sleep 1000 2>/dev/null &
 mkdir "$a/work/mnt"
 mount -t tmpfs none "$a/work/mnt" || note "cannot mount here"
 two_run () { [ "$(in_a squeue -h -t R | wc -l)" -eq 2 ]; }
