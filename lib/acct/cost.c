@@ -246,7 +246,7 @@ static int entry_gpus (const site_pool_t *pool, uint64_t *ret_gpus,
 int cost_pool_gpus (const site_t *site, const char *pool, int64_t instant,
                     uint64_t *ret_gpus, gl_error_t *error)
 {
-    uint64_t gpus, total = 0;
+    uint64_t gpus = 0, total = 0;
 
     for (size_t i = 0; i < site->pool_count; i++) {
         const site_pool_t *entry = &site->pools[i];
