@@ -1,0 +1,259 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "gres/nodelist.h"
+#include "import_fact.h"
+#include "import_private.h"
+
+/* How many rows between two calls of the progress function. */
+#define PROGRESS_ROWS 4096
+
+const char *import_cluster (import_t *import, const char *named,
+                            gl_error_t *error)
+{
+    const import_options_t *o = import->options;
+
+    if (!named || !*named)
+        named = import->envelope_cluster;
+    if (!named || !*named)
+        return o->cluster;
+    if (!fact_printable (named)) {
+        gl_error (error, "the name of the cluster has a control character");
+        return NULL;
+    }
+    if (o->cluster_only && strcmp (named, o->cluster) != 0) {
+        gl_error (error,
+                  "the row is of cluster '%.64s', but --cluster says '%.64s'; "
+                  "leave --cluster out to take the names of the file",
+                  named, o->cluster);
+        return NULL;
+    }
+    return named;
+}
+
+static bool state_is_open (segment_state_t state)
+{
+    return state == SEGMENT_PENDING || state == SEGMENT_RUNNING
+           || state == SEGMENT_SUSPENDED;
+}
+
+/* Slurm's elapsed time leaves suspended time out. */
+static int64_t wall_seconds (const import_times_t *t)
+{
+    if (t->elapsed == SECONDS_UNKNOWN)
+        return SECONDS_UNKNOWN;
+    return t->elapsed + (t->suspended > 0 ? t->suspended : 0);
+}
+
+/* Which readings of two local times belong together: those that the elapsed
+ * time confirms, else the first in which time goes forward. */
+static bool pair_times (const import_times_t *t, segment_t *s,
+                        bool *ret_confirmed)
+{
+    const int64_t starts[] = {t->start, t->start_later};
+    const int64_t ends[] = {t->end, t->end_later};
+    bool found = false;
+
+    *ret_confirmed = false;
+    for (int i = 0; i < 4 && !*ret_confirmed; i++) {
+        int64_t start = starts[i / 2], end = ends[i % 2];
+        *ret_confirmed = end - start == wall_seconds (t);
+        if (*ret_confirmed || (!found && end >= start)) {
+            s->time_start = start;
+            s->time_end = end;
+            found = true;
+        }
+    }
+    return found;
+}
+
+static int closed_times (import_t *import, const import_times_t *t,
+                         segment_t *s, gl_error_t *error)
+{
+    bool ambiguous = t->start != t->start_later || t->end != t->end_later;
+    bool confirmed;
+
+    if (!pair_times (t, s, &confirmed))
+        return gl_error (error,
+                         "it ends %lld s before it starts; correct or remove "
+                         "the row",
+                         (long long)(t->start - t->end));
+    import->stats.ambiguous += ambiguous && !confirmed;
+    return 0;
+}
+
+int import_times (import_t *import, const import_times_t *t, segment_t *s,
+                  gl_error_t *error)
+{
+    int64_t known = 0;
+
+    s->time_start = t->start;
+    s->time_end = t->end;
+    if (t->start > 0 && t->end > 0) {
+        if (closed_times (import, t, s, error) < 0)
+            return -1;
+    } else if (t->start > 0) {
+        import->stats.ambiguous += t->start != t->start_later;
+        if (t->elapsed != SECONDS_UNKNOWN)
+            known = t->start + wall_seconds (t);
+        else if (import->options->as_of == 0)
+            return gl_error (error,
+                             "it has no end and no elapsed time, so that its "
+                             "length is not known; add ElapsedRaw to sacct's "
+                             "columns, or say --as-of");
+        /* over, though Slurm never wrote the end */
+        if (!state_is_open (s->state))
+            s->time_end = known;
+    }
+    if (known > import->newest)
+        import->newest = known;
+    return 0;
+}
+
+static int check_texts (const segment_t *s, gl_error_t *error)
+{
+    const struct {
+        const char *name;
+        const char *text;
+    } texts[] = {
+        {"user", s->user},           {"account", s->account},
+        {"partition", s->partition}, {"QOS", s->qos},
+        {"WCKey", s->wckey},         {"reservation", s->reservation},
+        {"node list", s->nodelist},
+    };
+    nodelist_t *list;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
+        if (texts[i].text && !fact_printable (texts[i].text))
+            return gl_error (error, "the %s has a control character",
+                             texts[i].name);
+    }
+    if (s->nodelist) {
+        if (!(list = nodelist_open (s->nodelist, error)))
+            return -1;
+        nodelist_close (list);
+    }
+    return 0;
+}
+
+static void note_times (import_t *import, const segment_t *s)
+{
+    const int64_t times[] = {s->time_submit, s->time_start, s->time_end};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (times); i++) {
+        if (times[i] > import->newest)
+            import->newest = times[i];
+    }
+}
+
+static void count (import_stats_t *stats, const segment_t *s)
+{
+    bool contradiction;
+
+    gres_devices (s->gres, NULL, NULL, &contradiction);
+    stats->segments++;
+    stats->contradictions += contradiction;
+    stats->never_started += s->time_start == 0;
+    stats->open += s->time_start > 0 && s->time_end == 0;
+    stats->unknown_gpu += s->time_start > 0 && s->gpu_asked
+                          && s->gres[0] == '\0';
+}
+
+static void show_progress (import_t *import)
+{
+    if (import->progress && import->stats.rows % PROGRESS_ROWS == 0)
+        import->progress (source_position (import->source),
+                          source_size (import->source), import->progress_arg);
+}
+
+int import_segment (import_t *import, segment_t *s, gl_error_t *error)
+{
+    if (s->time_submit <= 0)
+        return gl_error (error, "it has no submit time");
+    if (check_texts (s, error) < 0)
+        return -1;
+    note_times (import, s);
+    count (&import->stats, s);
+    show_progress (import);
+    s->time_seen = import->found.as_of;
+    return import->sink ? import->sink (s, import->arg, error) : 0;
+}
+
+/* What stands first says which format it is. */
+static int find_format (import_t *import, gl_error_t *error)
+{
+    int c;
+
+    while ((c = source_peek (import->source, error)) == ' ' || c == '\t'
+           || c == '\r' || c == '\n')
+        source_byte (import->source, error);
+    if (c == SOURCE_ERROR)
+        return -1;
+    if (c == SOURCE_END)
+        return gl_error (error, "%s is empty", source_name (import->source));
+    import->read = c == '{' || c == '[' ? import_read_json : import_read_text;
+    return 0;
+}
+
+static int read_all (import_t *import, gl_error_t *error)
+{
+    import->stats = (import_stats_t){0};
+    import->newest = 0;
+    if (source_rewind (import->source, error) < 0)
+        return -1;
+    return import->read (import, error);
+}
+
+import_t *import_open (const char *path, const import_options_t *options,
+                       import_progress_f progress, void *progress_arg,
+                       gl_error_t *error)
+{
+    import_t *import = xcalloc (1, sizeof (*import));
+
+    import->options = options;
+    import->progress = progress;
+    import->progress_arg = progress_arg;
+    import->allocated = import->requested = (tres_t)TRES_INIT;
+    if (!(import->source = source_open (path, error))
+        || find_format (import, error) < 0 || read_all (import, error) < 0) {
+        import_close (import);
+        return NULL;
+    }
+    import->found = import->stats;
+    import->found.as_of = options->as_of ? options->as_of : import->newest;
+    return import;
+}
+
+const import_stats_t *import_stats (const import_t *import)
+{
+    return &import->found;
+}
+
+int import_run (import_t *import, import_sink_f sink, void *arg,
+                gl_error_t *error)
+{
+    int64_t newest = import->newest;
+
+    import->sink = sink;
+    import->arg = arg;
+    if (read_all (import, error) < 0)
+        return -1;
+    if (import->stats.rows != import->found.rows || import->newest != newest)
+        return gl_error (error,
+                         "%s changed while it was read; import it again when "
+                         "it is complete",
+                         source_name (import->source));
+    return 0;
+}
+
+void import_close (import_t *import)
+{
+    if (import) {
+        source_close (import->source);
+        free (import->envelope_cluster);
+        tres_done (&import->allocated);
+        tres_done (&import->requested);
+        free (import);
+    }
+}

@@ -1,0 +1,274 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "import_source.h"
+
+/* One read of zlib; its own buffer is of that size too. */
+#define CHUNK (128 * 1024)
+
+struct source {
+    char *name;
+    int fd;
+    gzFile gz; /* reads plain files as they are */
+    uint64_t size;
+    uint64_t line;
+    bool line_ended; /* the last byte given was the end of its line */
+    unsigned char *data;
+    size_t at;
+    size_t length;
+    buffer_t text; /* of source_line */
+};
+
+static int open_gz (source_t *s, gl_error_t *error)
+{
+    int fd = dup (s->fd); /* gzclose closes it */
+
+    if (fd < 0 || !(s->gz = gzdopen (fd, "rb"))) {
+        if (fd >= 0)
+            close (fd);
+        return gl_error (error, "cannot read %s: %s", s->name,
+                         strerror (errno ? errno : ENOMEM));
+    }
+    gzbuffer (s->gz, CHUNK);
+    s->at = s->length = 0;
+    s->line = 1;
+    s->line_ended = false;
+    return 0;
+}
+
+static int copy_fd (int from, int to)
+{
+    char data[65536];
+    ssize_t n;
+
+    while ((n = read (from, data, sizeof (data))) != 0) {
+        if (n < 0 && errno != EINTR)
+            return -1;
+        for (ssize_t done = 0; done < n;) {
+            ssize_t w = write (to, data + done, n - done);
+            if (w < 0 && errno != EINTR)
+                return -1;
+            done += w > 0 ? w : 0;
+        }
+    }
+    return 0;
+}
+
+/* A pipe cannot be read twice; its bytes can. */
+static int copy_pipe (int from, gl_error_t *error)
+{
+    const char *dir = getenv ("TMPDIR");
+    GL_AUTOFREE char *path = xasprintf ("%s/gpuledger.XXXXXX",
+                                        dir && *dir ? dir : "/tmp");
+    int fd = mkostemp (path, O_CLOEXEC);
+
+    if (fd < 0)
+        return gl_error (error, "cannot make a temporary file %s: %s", path,
+                         strerror (errno));
+    unlink (path);
+    if (copy_fd (from, fd) < 0) {
+        gl_error (error,
+                  "cannot copy standard input to a temporary file %s: %s; is "
+                  "there room? TMPDIR names another directory",
+                  path, strerror (errno));
+        close (fd);
+        return -1;
+    }
+    return fd;
+}
+
+static int open_fd (const char *path, gl_error_t *error)
+{
+    bool input = strcmp (path, "-") == 0;
+    struct stat st;
+    int fd = input ? dup (STDIN_FILENO) : open (path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || fstat (fd, &st) < 0) {
+        gl_error (error, "cannot open %s: %s", input ? "standard input" : path,
+                  strerror (errno));
+        if (fd >= 0)
+            close (fd);
+        return -1;
+    }
+    if (S_ISDIR (st.st_mode)) {
+        close (fd);
+        return gl_error (error, "%s is a directory, not a file", path);
+    }
+    if (!S_ISREG (st.st_mode)) {
+        int copy = copy_pipe (fd, error);
+        close (fd);
+        return copy;
+    }
+    return fd;
+}
+
+source_t *source_open (const char *path, gl_error_t *error)
+{
+    source_t *s = xcalloc (1, sizeof (*s));
+    struct stat st;
+
+    s->name = xstrdup (strcmp (path, "-") == 0 ? "standard input" : path);
+    s->data = xmalloc (CHUNK);
+    s->fd = open_fd (path, error);
+    if (s->fd < 0 || source_rewind (s, error) < 0) {
+        source_close (s);
+        return NULL;
+    }
+    if (fstat (s->fd, &st) == 0)
+        s->size = st.st_size;
+    return s;
+}
+
+void source_close (source_t *s)
+{
+    if (s) {
+        if (s->gz)
+            gzclose (s->gz);
+        if (s->fd >= 0)
+            close (s->fd);
+        free (s->data);
+        free (s->name);
+        buffer_done (&s->text);
+        free (s);
+    }
+}
+
+int source_rewind (source_t *s, gl_error_t *error)
+{
+    if (s->gz)
+        gzclose (s->gz);
+    s->gz = NULL;
+    if (lseek (s->fd, 0, SEEK_SET) < 0)
+        return gl_error (error, "cannot read %s twice: %s", s->name,
+                         strerror (errno));
+    return open_gz (s, error);
+}
+
+const char *source_name (const source_t *s)
+{
+    return s->name;
+}
+
+uint64_t source_line_number (const source_t *s)
+{
+    return s->line;
+}
+
+uint64_t source_position (const source_t *s)
+{
+    z_off_t offset = gzoffset (s->gz);
+
+    return offset > 0 ? offset : 0;
+}
+
+uint64_t source_size (const source_t *s)
+{
+    return s->size;
+}
+
+/* Fill the empty buffer. 1; 0 at the end; -1. */
+static int fill (source_t *s, gl_error_t *error)
+{
+    int n = gzread (s->gz, s->data, CHUNK), code = Z_OK;
+    const char *why = n > 0 ? NULL : gzerror (s->gz, &code);
+
+    s->at = 0;
+    s->length = n > 0 ? n : 0;
+    if (n > 0)
+        return 1;
+    if (code == Z_OK || code == Z_STREAM_END)
+        return 0;
+    if (code == Z_BUF_ERROR)
+        return gl_error (error,
+                         "%s: the compressed data ends early; the file is cut "
+                         "off: make or copy it anew",
+                         s->name);
+    if (code == Z_ERRNO)
+        return gl_error (error, "cannot read %s: %s", s->name,
+                         strerror (errno));
+    return gl_error (error, "%s: damaged compressed data (%s)", s->name, why);
+}
+
+/* The rest of the buffer up to and with the end of the line. */
+static int add_piece (source_t *s, bool *ret_ended, gl_error_t *error)
+{
+    unsigned char *start = s->data + s->at;
+    unsigned char *end = memchr (start, '\n', s->length - s->at);
+    size_t n = end ? (size_t)(end - start) : s->length - s->at;
+
+    if (s->text.length + n > SOURCE_LINE_MAX)
+        return gl_error (error,
+                         "%s:%llu: a line of more than %d bytes: neither "
+                         "sacct text nor JSON has such lines",
+                         s->name, (unsigned long long)s->line,
+                         SOURCE_LINE_MAX);
+    if (memchr (start, 0, n))
+        return gl_error (error, "%s:%llu: a NUL byte: this is no text",
+                         s->name, (unsigned long long)s->line);
+    buffer_add (&s->text, start, n);
+    s->at += n + (end != NULL);
+    *ret_ended = end != NULL;
+    return 0;
+}
+
+int source_line (source_t *s, char **ret_line, size_t *ret_length,
+                 gl_error_t *error)
+{
+    bool ended = false, any = false;
+
+    if (s->line_ended)
+        s->line++;
+    s->line_ended = false;
+    buffer_clear (&s->text);
+    while (!ended) {
+        int rc = s->at < s->length ? 1 : fill (s, error);
+        if (rc < 0)
+            return -1;
+        if (rc == 0)
+            break;
+        any = true;
+        if (add_piece (s, &ended, error) < 0)
+            return -1;
+    }
+    if (!any)
+        return 0;
+    s->line_ended = ended;
+    if (s->text.length > 0 && s->text.data[s->text.length - 1] == '\r')
+        s->text.data[--s->text.length] = '\0';
+    buffer_reserve (&s->text, 0); /* an empty line has memory too */
+    *ret_line = s->text.data;
+    *ret_length = s->text.length;
+    return 1;
+}
+
+int source_peek (source_t *s, gl_error_t *error)
+{
+    if (s->at == s->length) {
+        int rc = fill (s, error);
+        if (rc <= 0)
+            return rc < 0 ? SOURCE_ERROR : SOURCE_END;
+    }
+    return s->data[s->at];
+}
+
+int source_byte (source_t *s, gl_error_t *error)
+{
+    int c = source_peek (s, error);
+
+    if (c >= 0) {
+        s->at++;
+        s->line += s->line_ended;
+        s->line_ended = c == '\n';
+    }
+    return c;
+}
