@@ -79,10 +79,8 @@ hook () {
 }
 
 client () {
-    program=$1
-    shift
     env -u SLURM_JOB_ID -u SLURM_JOBID SLURM_CONF="$dir/slurm.conf" \
-        $environment "$program" "$@" </dev/null >"$dir/log" 2>&1
+        $environment "$@" </dev/null >"$dir/log" 2>&1
     rc=$?
 }
 environment=
