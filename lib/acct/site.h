@@ -128,8 +128,8 @@ typedef struct {
 
 typedef enum {
     COST_PER_GPU_HOUR, /* driver: gpu_hours: amount for each allocated one */
-    COST_PER_MONTH,    /* per: month */
-    COST_PER_YEAR,     /* per: year */
+    COST_PER_MONTH,    /* driver: month */
+    COST_PER_YEAR,     /* driver: year: 1/12 of it each month */
 } cost_driver_t;
 
 typedef struct {

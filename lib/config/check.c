@@ -1,0 +1,388 @@
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "config/check.h"
+#include "gres/mig.h"
+#include "gres/nodelist.h"
+
+static void *grow (void *array, size_t count, size_t size)
+{
+    /* doubles whenever the count reaches a power of two */
+    if ((count & (count - 1)) == 0)
+        array = xreallocarray (array, count ? count * 2 : 1, size);
+    return array;
+}
+
+void check_add_entry (check_list_t *list, check_entry_t entry)
+{
+    list->entry = grow (list->entry, list->entry_count, sizeof (entry));
+    list->entry[list->entry_count++] = entry;
+}
+
+void check_add_reference (check_list_t *list, check_reference_t reference)
+{
+    list->reference = grow (list->reference, list->reference_count,
+                            sizeof (reference));
+    list->reference[list->reference_count++] = reference;
+}
+
+void check_list_done (check_list_t *list)
+{
+    for (size_t i = 0; i < list->entry_count; i++)
+        free (list->entry[i].identity);
+    for (size_t i = 0; i < list->reference_count; i++)
+        free (list->reference[i].name);
+    free (list->entry);
+    free (list->reference);
+}
+
+static int by_name (const void *a, const void *b)
+{
+    const check_entry_t *x = a, *y = b;
+
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return strcmp (x->identity, y->identity);
+}
+
+static int by_name_and_start (const void *a, const void *b)
+{
+    const check_entry_t *x = a, *y = b;
+    int order = by_name (a, b);
+
+    return order ? order
+                 : (x->valid.start > y->valid.start)
+                       - (x->valid.start < y->valid.start);
+}
+
+static bool overlap (period_t a, period_t b)
+{
+    return a.start < b.end && b.start < a.end;
+}
+
+static int check_duplicates (const check_list_t *list, gl_error_t *error)
+{
+    for (size_t i = 1; i < list->entry_count; i++) {
+        const check_entry_t *a = &list->entry[i - 1], *b = &list->entry[i];
+        if (by_name (a, b) != 0 || !overlap (a->valid, b->valid))
+            continue;
+        if (!b->kind->dated)
+            return gl_error (error,
+                             "%s:%d: '%s' stands twice in `%s` (also %s:%d); "
+                             "give it another name",
+                             b->place.file, b->place.line, b->identity,
+                             b->kind->name, a->place.file, a->place.line);
+        return gl_error (error,
+                         "%s:%d: '%s' stands twice in `%s` for the same time "
+                         "(also %s:%d); give them `from` and `to` that do not "
+                         "overlap, or another name",
+                         b->place.file, b->place.line, b->identity,
+                         b->kind->name, a->place.file, a->place.line);
+    }
+    return 0;
+}
+
+/* Names of a kind, for "known are". */
+static void list_names (const check_list_t *list, const schema_kind_t *kind,
+                        char *buf, size_t size)
+{
+    size_t length = 0;
+
+    buf[0] = '\0';
+    for (size_t i = 0; i < list->entry_count; i++) {
+        const check_entry_t *entry = &list->entry[i];
+        size_t n = strlen (entry->identity);
+        if (entry->kind != kind
+            || (i > 0 && by_name (entry - 1, entry) == 0))
+            continue;
+        if (length + n + 7 > size) {
+            memcpy (buf + length, ", ...", 6);
+            return;
+        }
+        if (length > 0) {
+            memcpy (buf + length, ", ", 2);
+            length += 2;
+        }
+        memcpy (buf + length, entry->identity, n + 1);
+        length += n;
+    }
+}
+
+static bool any_of_kind (const check_list_t *list, const schema_kind_t *kind)
+{
+    for (size_t i = 0; i < list->entry_count; i++) {
+        if (list->entry[i].kind == kind)
+            return true;
+    }
+    return false;
+}
+
+/* A site without a list of clusters may name any: imports need no list. */
+static int check_references (const check_list_t *list, gl_error_t *error)
+{
+    for (size_t i = 0; i < list->reference_count; i++) {
+        const check_reference_t *ref = &list->reference[i];
+        check_entry_t wanted = {.kind = ref->kind, .identity = ref->name};
+        char known[300];
+        if (bsearch (&wanted, list->entry, list->entry_count,
+                     sizeof (wanted), by_name)
+            || (strcmp (ref->kind->name, "clusters") == 0
+                && !any_of_kind (list, ref->kind)))
+            continue;
+        list_names (list, ref->kind, known, sizeof (known));
+        return gl_error (error,
+                         "%s:%d: `%s`: '%s' is not in `%s`; %s%s",
+                         ref->place.file, ref->place.line, ref->key, ref->name,
+                         ref->kind->name, known[0] ? "known are: " : "it is "
+                                                                     "empty",
+                         known);
+    }
+    return 0;
+}
+
+/* ---- pools ---- */
+
+static int check_layout (const site_t *site, const site_pool_t *pool,
+                         gl_error_t *error)
+{
+    const mig_table_t table = {site->profiles, site->profile_count};
+    fraction_t sum;
+
+    if (pool->gpus_per_node > MIG_GPUS_MAX)
+        return gl_error (error, "%s:%d: `gpus_per_node`: more than %d",
+                         pool->place.file, pool->place.line, MIG_GPUS_MAX);
+    if (pool->layout
+        && mig_layout (&table, pool->gpu, pool->layout,
+                       (int)pool->gpus_per_node, pool->mig_weight, &sum, NULL,
+                       error)
+               < 0)
+        return gl_error_prefix (error, "%s:%d: `layout`", pool->place.file,
+                                pool->place.line);
+    return 0;
+}
+
+static bool share_type (const text_list_t *a, const text_list_t *b)
+{
+    if (a->count == 0 || b->count == 0)
+        return true;
+    for (size_t i = 0; i < a->count; i++) {
+        for (size_t k = 0; k < b->count; k++) {
+            if (strcmp (a->item[i], b->item[k]) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool same_devices (const site_pool_t *a, const site_pool_t *b)
+{
+    return overlap (a->valid, b->valid)
+           && (!a->cluster || !b->cluster
+               || strcmp (a->cluster, b->cluster) == 0)
+           && share_type (&a->gres, &b->gres);
+}
+
+/* A pool says that a node is its own. */
+struct claim {
+    char *node;
+    const site_pool_t *pool;
+};
+
+struct claims {
+    struct claim *claim;
+    size_t count;
+};
+
+static int by_node (const void *a, const void *b)
+{
+    const struct claim *x = a, *y = b;
+    int order = strcmp (x->node, y->node);
+
+    return order ? order : (x->pool > y->pool) - (x->pool < y->pool);
+}
+
+static int add_claims (struct claims *claims, const site_pool_t *pool,
+                       gl_error_t *error)
+{
+    nodelist_t *nodes = nodelist_open (pool->nodes, error);
+    const char *node;
+    int rc = 0;
+
+    if (!nodes)
+        return gl_error_prefix (error, "%s:%d: `nodes`", pool->place.file,
+                                pool->place.line);
+    if (nodelist_count (nodes) == 0)
+        rc = gl_error (error, "%s:%d: `nodes` is empty", pool->place.file,
+                       pool->place.line);
+    else if (claims->count + nodelist_count (nodes) > NODELIST_MAX)
+        rc = gl_error (error,
+                       "%s:%d: `nodes`: more than %d nodes in all pools",
+                       pool->place.file, pool->place.line, NODELIST_MAX);
+    while (rc == 0 && (node = nodelist_next (nodes))) {
+        claims->claim = grow (claims->claim, claims->count,
+                              sizeof (*claims->claim));
+        claims->claim[claims->count++]
+            = (struct claim){xstrdup (node), pool};
+    }
+    nodelist_close (nodes);
+    return rc;
+}
+
+/* Two claims of one node: a node twice in a list would count its GPUs twice,
+ * a device in two pools would be charged twice. */
+static int check_pair (const struct claim *a, const struct claim *b,
+                       gl_error_t *error)
+{
+    const site_pool_t *pool = b->pool, *other = a->pool;
+
+    if (pool == other)
+        return gl_error (error, "%s:%d: `nodes`: '%s' stands twice",
+                         pool->place.file, pool->place.line, b->node);
+    if (!same_devices (pool, other))
+        return 0;
+    return gl_error (error,
+                     "%s:%d: pools '%s' and '%s' (%s:%d) both hold node '%s' "
+                     "with the same GRES types at the same time; tell them "
+                     "apart by `gres`, `nodes` or dates",
+                     pool->place.file, pool->place.line, pool->name,
+                     other->name, other->place.file, other->place.line,
+                     b->node);
+}
+
+static int check_claims (const struct claims *claims, gl_error_t *error)
+{
+    if (claims->count > 0)
+        qsort (claims->claim, claims->count, sizeof (*claims->claim), by_node);
+    for (size_t i = 0; i < claims->count; i++) {
+        for (size_t k = i + 1; k < claims->count; k++) {
+            const struct claim *a = &claims->claim[i], *b = &claims->claim[k];
+            if (strcmp (a->node, b->node) != 0)
+                break;
+            if (check_pair (a, b, error) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int check_pools (const site_t *site, gl_error_t *error)
+{
+    struct claims claims = {NULL, 0};
+    int rc = 0;
+
+    for (size_t i = 0; i < site->pool_count && rc == 0; i++) {
+        rc = add_claims (&claims, &site->pools[i], error);
+        if (rc == 0)
+            rc = check_layout (site, &site->pools[i], error);
+    }
+    if (rc == 0)
+        rc = check_claims (&claims, error);
+    for (size_t i = 0; i < claims.count; i++)
+        free (claims.claim[i].node);
+    free (claims.claim);
+    return rc;
+}
+
+/* ---- teams ---- */
+
+/* An account owned by both. NULL: none. */
+static const char *common_account (const text_list_t *a, const text_list_t *b)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        for (size_t k = 0; k < b->count; k++) {
+            if (strcmp (a->item[i], b->item[k]) == 0)
+                return a->item[i];
+        }
+    }
+    return NULL;
+}
+
+static int check_teams (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->team_count; i++) {
+        for (size_t k = 0; k < i; k++) {
+            const site_team_t *a = &site->teams[i], *b = &site->teams[k];
+            const char *account;
+            if (!overlap (a->valid, b->valid)
+                || !(account = common_account (&a->accounts, &b->accounts)))
+                continue;
+            return gl_error (error,
+                             "%s:%d: account '%s' belongs to two teams at the "
+                             "same time, '%s' and '%s' (%s:%d)",
+                             a->place.file, a->place.line, account, a->name,
+                             b->name, b->place.file, b->place.line);
+        }
+    }
+    return 0;
+}
+
+/* ---- power ---- */
+
+/* The first instant of `period` at which no entry of the tariff holds; its end
+ * or later if there is none. */
+static int64_t first_gap (const site_t *site, const char *tariff,
+                          period_t period)
+{
+    int64_t at = period.start;
+    bool moved = true;
+
+    while (moved && at < period.end) {
+        moved = false;
+        for (size_t i = 0; i < site->tariff_count; i++) {
+            const site_tariff_t *t = &site->tariffs[i];
+            if (strcmp (t->name, tariff) == 0 && t->valid.start <= at
+                && at < t->valid.end) {
+                at = t->valid.end;
+                moved = true;
+            }
+        }
+    }
+    return at;
+}
+
+static int check_tariff (const site_t *site, const site_power_t *power,
+                         period_t period, gl_error_t *error)
+{
+    char stamp[ZONE_STAMP_SIZE] = "the beginning";
+    int64_t gap;
+
+    period = period_clip (period, power->valid);
+    gap = first_gap (site, power->tariff, period);
+    if (period.start >= period.end || gap >= period.end)
+        return 0;
+    if (gap != SITE_ALWAYS_START)
+        zone_stamp (site->zone, gap, stamp);
+    return gl_error (error,
+                     "%s:%d: tariff '%s' does not hold from %s on, when pool "
+                     "'%s' needs it; give the tariff, or the power, other "
+                     "dates",
+                     power->place.file, power->place.line, power->tariff,
+                     stamp, power->pool);
+}
+
+/* Power is drawn where both the entry and its pool hold. */
+static int check_power (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->power_count; i++) {
+        const site_power_t *power = &site->power[i];
+        for (size_t k = 0; k < site->pool_count; k++) {
+            if (strcmp (site->pools[k].name, power->pool) == 0
+                && check_tariff (site, power, site->pools[k].valid, error) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
+{
+    if (list->entry_count > 0)
+        qsort (list->entry, list->entry_count, sizeof (*list->entry),
+               by_name_and_start);
+    if (check_duplicates (list, error) < 0
+        || check_references (list, error) < 0 || check_pools (site, error) < 0
+        || check_teams (site, error) < 0 || check_power (site, error) < 0)
+        return -1;
+    return 0;
+}

@@ -1,0 +1,462 @@
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "config/check.h"
+#include "config/config.h"
+#include "config/schema.h"
+#include "config/tree.h"
+#include "config/value.h"
+
+/* A file that was read: its name lives in site->files. */
+struct document {
+    const char *file;
+    tree_t *tree; /* NULL: nothing but comments */
+};
+
+struct loader {
+    site_t *site;
+    struct document *document;
+    size_t document_count;
+    check_list_t list;
+    gl_error_t *error;
+};
+
+/* Where the loader stands, for messages and places. */
+struct cursor {
+    struct loader *loader;
+    const char *file;
+    const schema_kind_t *kind;
+    void *entry;
+};
+
+static int fail_at (const struct cursor *at, int line, const char *key)
+{
+    return gl_error_prefix (at->loader->error, "%s:%d: `%s`", at->file, line,
+                            key);
+}
+
+/* ---- values ---- */
+
+static int check_shape (const struct cursor *at, const schema_key_t *key,
+                        const tree_t *value, tree_type_t wanted)
+{
+    gl_error_t *error = at->loader->error;
+
+    if (value->type != wanted)
+        return gl_error (error, "%s:%d: `%s` must be %s, not %s", at->file,
+                         value->line, key->name, schema_type_text (key->type),
+                         tree_type_name (value->type));
+    if (wanted == TREE_TEXT && value->length == 0)
+        return gl_error (error, "%s:%d: `%s` has no value", at->file,
+                         value->line, key->name);
+    if (wanted == TREE_TEXT && strlen (value->text) != value->length)
+        return gl_error (error, "%s:%d: `%s` holds a NUL character", at->file,
+                         value->line, key->name);
+    return 0;
+}
+
+static void refer (const struct cursor *at, const schema_key_t *key,
+                   const char *name, int line)
+{
+    check_reference_t reference = {.kind = schema_kind (key->refers),
+                                   .name = xstrdup (name),
+                                   .key = key->name,
+                                   .place = {at->file, line}};
+
+    check_add_reference (&at->loader->list, reference);
+}
+
+static int set_text (const struct cursor *at, const schema_key_t *key,
+                     const tree_t *value)
+{
+    if (check_shape (at, key, value, TREE_TEXT) < 0)
+        return -1;
+    if (value_set (at->loader->site, key, at->entry, value->text,
+                   at->loader->error)
+        < 0)
+        return fail_at (at, value->line, key->name);
+    if (key->refers)
+        refer (at, key, value->text, value->line);
+    return 0;
+}
+
+static int set_list (const struct cursor *at, const schema_key_t *key,
+                     const tree_t *value)
+{
+    if (value->type == TREE_TEXT)
+        return set_text (at, key, value);
+    if (check_shape (at, key, value, TREE_LIST) < 0)
+        return -1;
+    for (size_t i = 0; i < value->count; i++) {
+        if (set_text (at, key, value->item[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int set_shares (const struct cursor *at, const schema_key_t *key,
+                       const tree_t *value)
+{
+    if (check_shape (at, key, value, TREE_MAPPING) < 0)
+        return -1;
+    for (size_t i = 0; i + 1 < value->count; i += 2) {
+        const tree_t *pool = value->item[i], *share = value->item[i + 1];
+        if (check_shape (at, key, share, TREE_TEXT) < 0)
+            return -1;
+        if (value_add_share (at->entry, pool->text, share->text,
+                             at->loader->error)
+            < 0)
+            return fail_at (at, share->line, key->name);
+        refer (at, key, pool->text, pool->line);
+    }
+    return 0;
+}
+
+static int set_value (const struct cursor *at, const schema_key_t *key,
+                      const tree_t *value)
+{
+    switch (key->type) {
+    case VALUE_LIST:
+        return set_list (at, key, value);
+    case VALUE_SHARES:
+        return set_shares (at, key, value);
+    default:
+        return set_text (at, key, value);
+    }
+}
+
+/* ---- mappings ---- */
+
+static int check_keys (const struct cursor *at, const tree_t *mapping)
+{
+    for (size_t i = 0; i + 1 < mapping->count; i += 2) {
+        const tree_t *key = mapping->item[i];
+        if (schema_key (at->kind, key->text))
+            continue;
+        GL_AUTOFREE char *hint = schema_hint (at->kind, key->text);
+        return gl_error (at->loader->error,
+                         "%s:%d: unknown key '%.60s' in `%s`%s", at->file,
+                         key->line, key->text, at->kind->name, hint);
+    }
+    return 0;
+}
+
+/* Keys in the table's order, which later ones may rely on. */
+static int read_mapping (const struct cursor *at, const tree_t *mapping,
+                         bool fallbacks)
+{
+    if (check_keys (at, mapping) < 0)
+        return -1;
+    for (size_t i = 0; i < at->kind->key_count; i++) {
+        const schema_key_t *key = &at->kind->keys[i];
+        const tree_t *value = tree_get (mapping, key->name, NULL);
+        if (value && set_value (at, key, value) < 0)
+            return -1;
+        if (!value && (key->flags & SCHEMA_REQUIRED))
+            return gl_error (at->loader->error,
+                             "%s:%d: an entry of `%s` lacks `%s`: %s",
+                             at->file, mapping->line, at->kind->name,
+                             key->name, key->help);
+        if (!value && fallbacks && key->fallback
+            && value_set (at->loader->site, key, at->entry, key->fallback,
+                          at->loader->error)
+                   < 0)
+            return fail_at (at, mapping->line, key->name);
+    }
+    return 0;
+}
+
+/* ---- lists of entries ---- */
+
+static void *field (void *base, size_t offset)
+{
+    return (char *)base + offset;
+}
+
+/* A zeroed entry at the end of the site's array. */
+static void *new_entry (site_t *site, const schema_kind_t *kind)
+{
+    void **array = field (site, kind->array);
+    size_t *count = field (site, kind->counter);
+    void *entry;
+
+    *array = xreallocarray (*array, *count + 1, kind->size);
+    entry = field (*array, *count * kind->size);
+    memset (entry, 0, kind->size);
+    value_init (kind, entry);
+    (*count)++;
+    return entry;
+}
+
+static char *identity_of (const schema_kind_t *kind, const tree_t *mapping)
+{
+    buffer_t b = BUFFER_INIT;
+
+    for (size_t i = 0; i < kind->key_count; i++) {
+        const schema_key_t *key = &kind->keys[i];
+        const tree_t *value = tree_get (mapping, key->name, NULL);
+        if (value && (key->flags & SCHEMA_IDENTITY))
+            buffer_printf (&b, "%s%s", b.length ? ", " : "", value->text);
+    }
+    return buffer_take (&b);
+}
+
+static int read_entry (struct cursor *at, const tree_t *mapping)
+{
+    const schema_kind_t *kind = at->kind;
+    check_entry_t entry = {.kind = kind, .place = {at->file, mapping->line}};
+
+    if (mapping->type != TREE_MAPPING)
+        return gl_error (at->loader->error,
+                         "%s:%d: an entry of `%s` must be a mapping ({%s: "
+                         "..., ...}), not %s",
+                         at->file, mapping->line, kind->name,
+                         kind->keys[0].name, tree_type_name (mapping->type));
+    at->entry = new_entry (at->loader->site, kind);
+    if (kind->placed)
+        *(place_t *)field (at->entry, kind->place) = entry.place;
+    if (read_mapping (at, mapping, true) < 0)
+        return -1;
+    entry.valid = kind->dated
+                      ? *(period_t *)field (at->entry, kind->valid)
+                      : (period_t){SITE_ALWAYS_START, SITE_ALWAYS_END};
+    entry.identity = identity_of (kind, mapping);
+    check_add_entry (&at->loader->list, entry);
+    return 0;
+}
+
+static int read_list (struct cursor *at, const tree_t *list)
+{
+    if (list->type == TREE_TEXT && list->length == 0)
+        return 0;
+    if (list->type != TREE_LIST)
+        return gl_error (at->loader->error,
+                         "%s:%d: `%s` must be a list (a '-' before each "
+                         "entry), not %s",
+                         at->file, list->line, at->kind->name,
+                         tree_type_name (list->type));
+    for (size_t i = 0; i < list->count; i++) {
+        if (read_entry (at, list->item[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ledger and policy: a key may be set in one file only. */
+static int check_set_once (const struct cursor *at, const tree_t *mapping)
+{
+    const struct loader *loader = at->loader;
+
+    for (size_t d = 0; loader->document[d].file != at->file; d++) {
+        const tree_t *other = loader->document[d].tree;
+        other = other ? tree_get (other, at->kind->name, NULL) : NULL;
+        for (size_t i = 0; other && i + 1 < mapping->count; i += 2) {
+            const tree_t *key = mapping->item[i], *first;
+            if (other->type == TREE_MAPPING
+                && tree_get (other, key->text, &first))
+                return gl_error (loader->error,
+                                 "%s:%d: `%s` of `%s` is already set in "
+                                 "%s:%d; remove one",
+                                 at->file, key->line, key->text,
+                                 at->kind->name, loader->document[d].file,
+                                 first->line);
+        }
+    }
+    return 0;
+}
+
+static int read_single (struct cursor *at, const tree_t *mapping)
+{
+    if (mapping->type == TREE_TEXT && mapping->length == 0)
+        return 0;
+    if (mapping->type != TREE_MAPPING)
+        return gl_error (at->loader->error,
+                         "%s:%d: `%s` must be a mapping (KEY: VALUE), not %s",
+                         at->file, mapping->line, at->kind->name,
+                         tree_type_name (mapping->type));
+    at->entry = at->loader->site;
+    if (read_mapping (at, mapping, false) < 0)
+        return -1;
+    return check_set_once (at, mapping);
+}
+
+/* ---- documents ---- */
+
+static int check_top (const struct loader *loader,
+                      const struct document *document)
+{
+    const tree_t *tree = document->tree;
+
+    if (!tree)
+        return 0;
+    if (tree->type != TREE_MAPPING)
+        return gl_error (loader->error,
+                         "%s:%d: a configuration is a mapping (ledger: ..., "
+                         "pools: ...), not %s",
+                         document->file, tree->line,
+                         tree_type_name (tree->type));
+    for (size_t i = 0; i + 1 < tree->count; i += 2) {
+        const tree_t *key = tree->item[i];
+        if (schema_kind (key->text))
+            continue;
+        GL_AUTOFREE char *hint = schema_hint (NULL, key->text);
+        return gl_error (loader->error, "%s:%d: unknown section '%.60s'%s",
+                         document->file, key->line, key->text, hint);
+    }
+    return 0;
+}
+
+static int read_kind (struct loader *loader, const schema_kind_t *kind)
+{
+    for (size_t i = 0; i < loader->document_count; i++) {
+        const struct document *document = &loader->document[i];
+        struct cursor at = {loader, document->file, kind, NULL};
+        const tree_t *value
+            = document->tree ? tree_get (document->tree, kind->name, NULL)
+                             : NULL;
+        if (value
+            && (kind->size ? read_list (&at, value) : read_single (&at, value))
+                   < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_documents (struct loader *loader)
+{
+    size_t count;
+    const schema_kind_t *kinds = schema_kinds (&count);
+
+    for (size_t i = 0; i < loader->document_count; i++) {
+        if (check_top (loader, &loader->document[i]) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (read_kind (loader, &kinds[i]) < 0)
+            return -1;
+    }
+    return check_site (loader->site, &loader->list, loader->error);
+}
+
+static int add_document (struct loader *loader, const char *name,
+                         const char *text, size_t length)
+{
+    text_list_t *files = &loader->site->files;
+    struct document *document;
+
+    if (length > CONFIG_FILE_MAX)
+        return gl_error (loader->error,
+                         "%s: larger than %d bytes; this is not a "
+                         "configuration",
+                         name, CONFIG_FILE_MAX);
+    files->item = xreallocarray (files->item, files->count + 1,
+                                 sizeof (*files->item));
+    files->item[files->count++] = xstrdup (name);
+    loader->document = xreallocarray (loader->document,
+                                      loader->document_count + 1,
+                                      sizeof (*loader->document));
+    document = &loader->document[loader->document_count++];
+    document->file = files->item[files->count - 1];
+    document->tree = NULL;
+    return tree_parse (document->file, text, length, &document->tree,
+                       loader->error);
+}
+
+/* ---- files ---- */
+
+static int add_file (struct loader *loader, const char *path)
+{
+    FILE *fp = fopen (path, "re");
+    GL_AUTOFREE char *text = xmalloc (CONFIG_FILE_MAX + 1);
+    size_t length;
+    int failed;
+
+    if (!fp)
+        return gl_error (loader->error, "cannot read %s: %s", path,
+                         strerror (errno));
+    errno = 0;
+    length = fread (text, 1, CONFIG_FILE_MAX + 1, fp);
+    failed = ferror (fp) ? errno : 0;
+    fclose (fp);
+    if (failed)
+        return gl_error (loader->error, "cannot read %s: %s", path,
+                         strerror (failed));
+    return add_document (loader, path, text, length);
+}
+
+static int is_yaml (const struct dirent *entry)
+{
+    size_t length = strlen (entry->d_name);
+
+    return length > 5 && entry->d_name[0] != '.'
+           && strcmp (entry->d_name + length - 5, ".yaml") == 0;
+}
+
+static int by_bytes (const struct dirent **a, const struct dirent **b)
+{
+    return strcmp ((*a)->d_name, (*b)->d_name);
+}
+
+static int add_directory (struct loader *loader, const char *path)
+{
+    const char *slash = strrchr (path, '/');
+    GL_AUTOFREE char *dir
+        = xasprintf ("%.*sconf.d", slash ? (int)(slash + 1 - path) : 0, path);
+    struct dirent **entries;
+    int count = scandir (dir, &entries, is_yaml, by_bytes), rc = 0;
+
+    if (count < 0)
+        return errno == ENOENT || errno == ENOTDIR
+                   ? 0
+                   : gl_error (loader->error, "cannot read %s: %s", dir,
+                               strerror (errno));
+    for (int i = 0; i < count; i++) {
+        GL_AUTOFREE char *file = xasprintf ("%s/%s", dir, entries[i]->d_name);
+        if (rc == 0)
+            rc = add_file (loader, file);
+        free (entries[i]);
+    }
+    free (entries);
+    return rc;
+}
+
+/* ---- the top ---- */
+
+static int finish (struct loader *loader, int rc, site_t **ret_site)
+{
+    if (rc == 0)
+        rc = read_documents (loader);
+    for (size_t i = 0; i < loader->document_count; i++)
+        tree_free (loader->document[i].tree);
+    free (loader->document);
+    check_list_done (&loader->list);
+    if (rc == 0)
+        *ret_site = loader->site;
+    else
+        site_free (loader->site);
+    return rc;
+}
+
+int config_load (const char *path, site_t **ret_site, gl_error_t *error)
+{
+    struct loader loader = {.site = site_default (), .error = error};
+    int rc = add_file (&loader, path);
+
+    if (rc == 0)
+        rc = add_directory (&loader, path);
+    return finish (&loader, rc, ret_site);
+}
+
+int config_load_text (const char *name, const char *text, size_t length,
+                      site_t **ret_site, gl_error_t *error)
+{
+    struct loader loader = {.site = site_default (), .error = error};
+    int rc = add_document (&loader, name, text, length);
+
+    return finish (&loader, rc, ret_site);
+}

@@ -1,0 +1,112 @@
+#include <string.h>
+
+#include "base/buffer.h"
+#include "config/config.h"
+#include "config/schema.h"
+
+#define LINE_WIDTH 78
+
+/* A paragraph as comment lines of at most LINE_WIDTH columns. */
+static void add_comment (buffer_t *out, const char *indent, const char *text)
+{
+    size_t column = 0;
+
+    while (*text) {
+        size_t word = strcspn (text, " ");
+        if (column == 0 || column + 1 + word > LINE_WIDTH) {
+            buffer_printf (out, "%s%s#", column ? "\n" : "", indent);
+            column = strlen (indent) + 1;
+        }
+        buffer_add_char (out, ' ');
+        buffer_add (out, text, word);
+        column += word + 1;
+        text += word + strspn (text + word, " ");
+    }
+    buffer_add_char (out, '\n');
+}
+
+static void add_key (buffer_t *out, const schema_key_t *key, const char *off,
+                     const char *indent)
+{
+    add_comment (out, "    ", key->help);
+    if (key->example)
+        buffer_printf (out, "%s%s%s: %s\n", off, indent, key->name,
+                       key->example);
+    else
+        buffer_printf (out, "#%s%s:\n", indent, key->name);
+}
+
+void config_print_default (buffer_t *out, bool live)
+{
+    const char *off = live ? "" : "#";
+    size_t count;
+    const schema_kind_t *kinds = schema_kinds (&count);
+
+    add_comment (out, "",
+                 "gpuledger.yaml: what the cluster costs and how that is "
+                 "charged. Every key is here; gpuledger.yaml(5) is made from "
+                 "the same list.");
+    for (size_t i = 0; i < count; i++) {
+        buffer_add_char (out, '\n');
+        add_comment (out, "", kinds[i].help);
+        buffer_printf (out, "%s%s:\n", off, kinds[i].name);
+        for (size_t k = 0; k < kinds[i].key_count; k++)
+            add_key (out, &kinds[i].keys[k], off,
+                     kinds[i].size && k == 0 ? "  - " : "    ");
+    }
+}
+
+/* Text for mdoc: a leading dot or quote would be a request, and a backslash an
+ * escape. */
+static void add_roff (buffer_t *out, const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        buffer_add_text (out, "\\&");
+    for (; *text; text++) {
+        if (*text == '\\')
+            buffer_add_text (out, "\\e");
+        else
+            buffer_add_char (out, *text);
+    }
+    buffer_add_char (out, '\n');
+}
+
+static void add_words (buffer_t *out, const schema_key_t *key)
+{
+    if (key->type != VALUE_WORD) {
+        add_roff (out, schema_type_text (key->type));
+        return;
+    }
+    buffer_add_text (out, "one of");
+    for (const schema_word_t *w = key->words; w->word; w++)
+        buffer_printf (out, "%s %s", w == key->words ? "" : ",", w->word);
+    buffer_add_char (out, '\n');
+}
+
+static void add_item (buffer_t *out, const schema_key_t *key)
+{
+    buffer_printf (out, ".It Ic %s\n", key->name);
+    add_roff (out, key->help);
+    buffer_add_text (out, "Value: ");
+    add_words (out, key);
+    if (key->refers)
+        buffer_printf (out, "Must be a name in\n.Ic %s .\n", key->refers);
+    if (key->flags & SCHEMA_REQUIRED)
+        buffer_add_text (out, "Required.\n");
+}
+
+void config_print_man (buffer_t *out)
+{
+    size_t count;
+    const schema_kind_t *kinds = schema_kinds (&count);
+
+    for (size_t i = 0; i < count; i++) {
+        buffer_printf (out, ".Ss %s\n", kinds[i].name);
+        add_roff (out, kinds[i].help);
+        buffer_add_text (out, kinds[i].size ? "A list.\n" : "One mapping.\n");
+        buffer_add_text (out, ".Bl -tag -width Ds\n");
+        for (size_t k = 0; k < kinds[i].key_count; k++)
+            add_item (out, &kinds[i].keys[k]);
+        buffer_add_text (out, ".El\n");
+    }
+}

@@ -1,0 +1,382 @@
+#include <string.h>
+
+#include "acct/site.h"
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "config/schema.h"
+
+#define REQUIRED SCHEMA_REQUIRED
+#define IDENTITY (SCHEMA_REQUIRED | SCHEMA_IDENTITY)
+#define POSITIVE SCHEMA_POSITIVE
+#define KEYS(array) array, GL_ARRAY_SIZE (array)
+
+static const schema_word_t quantity_words[] = {
+    {"compute", MIG_COMPUTE}, {"memory", MIG_MEMORY}, {NULL, 0}};
+static const schema_word_t price_words[] = {{"compute", MIG_COMPUTE},
+                                            {"memory", MIG_MEMORY},
+                                            {"max", MIG_MAX},
+                                            {NULL, 0}};
+static const schema_word_t method_words[] = {
+    {"straight-line", DEPRECIATION_STRAIGHT_LINE}, {NULL, 0}};
+static const schema_word_t driver_words[] = {{"gpu_hours", COST_PER_GPU_HOUR},
+                                             {"month", COST_PER_MONTH},
+                                             {"year", COST_PER_YEAR},
+                                             {NULL, 0}};
+static const schema_word_t idle_words[] = {
+    {"explicit", IDLE_EXPLICIT}, {"in-rate", IDLE_IN_RATE}, {NULL, 0}};
+static const schema_word_t truth_words[] = {
+    {"yes", 1}, {"true", 1}, {"no", 0}, {"false", 0}, {NULL, 0}};
+
+#define FROM_TO(type)                                                          \
+    {"from", VALUE_FROM, 0, offsetof (type, valid), NULL, NULL, NULL,          \
+     NULL, "First day on which this holds; without it, always did."},          \
+    {                                                                          \
+        "to", VALUE_TO, 0, offsetof (type, valid), NULL, NULL, NULL, NULL,     \
+            "First day on which this no longer holds; without it, never ends." \
+    }
+
+static const schema_key_t ledger_keys[] = {
+    {"timezone", VALUE_ZONE, 0, offsetof (site_t, zone), NULL, NULL, NULL,
+     "Europe/Oslo", "Zone of months, days and all dates here; default UTC."},
+    {"currency", VALUE_CURRENCY, 0, offsetof (site_t, currency), NULL, NULL,
+     NULL, "EUR", "Three letters of ISO 4217; default USD."},
+};
+
+static const schema_key_t policy_keys[] = {
+    {"idle", VALUE_WORD, 0, offsetof (site_t, policy.idle), idle_words, NULL,
+     "explicit", "explicit",
+     "Cost of time that nobody held: stated beside the charges (explicit), or "
+     "carried by the hours billed (in-rate). Default explicit."},
+    {"mig_price", VALUE_WORD, 0, offsetof (site_t, policy.mig_price),
+     price_words, NULL, "max", "max",
+     "Weight by which a MIG slice is priced at full cost. Default max."},
+    {"utilization", VALUE_RATIO, POSITIVE | SCHEMA_TO_ONE,
+     offsetof (site_t, policy.utilization), NULL, NULL, "80%", "80%",
+     "Productive share of the time that planning assumes. Default 80%."},
+    {"wckey_is_project", VALUE_WORD, 0,
+     offsetof (site_t, policy.wckey_is_project), truth_words, NULL, "no", "no",
+     "Take Slurm's wckey for a project tag. Default no."},
+};
+
+static const schema_key_t cluster_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_cluster_t, name), NULL, NULL,
+     NULL, "lab", "ClusterName of slurm.conf."},
+    {"timezone", VALUE_ZONE, 0, offsetof (site_cluster_t, zone), NULL, NULL,
+     NULL, "Europe/Oslo",
+     "Zone of the times in its sacct output; default the ledger's."},
+    {"slurmdb", VALUE_TEXT, 0, offsetof (site_cluster_t, slurmdb), NULL, NULL,
+     NULL,
+     "\"mysql://gpuledger@dbhost/slurm_acct_db?option-file=/etc/gpuledger/"
+     "slurmdb.cnf\"",
+     "Database of slurmdbd, without a password."},
+};
+
+static const schema_key_t pool_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_pool_t, name), NULL, NULL,
+     NULL, "h100", "Name of the pool."},
+    {"cluster", VALUE_TEXT, 0, offsetof (site_pool_t, cluster), NULL,
+     "clusters", NULL, "lab", "Its cluster; default every cluster."},
+    {"nodes", VALUE_TEXT, REQUIRED, offsetof (site_pool_t, nodes), NULL, NULL,
+     NULL, "\"g[001-008]\"", "Its nodes, as Slurm writes them."},
+    {"gres", VALUE_LIST, 0, offsetof (site_pool_t, gres), NULL, NULL, NULL,
+     "[h100]",
+     "Slurm's GRES types that belong to it, MIG types included; \"gpu\" is "
+     "the GPU without a type. Default every type on these nodes."},
+    {"gpu", VALUE_TEXT, 0, offsetof (site_pool_t, gpu), NULL, NULL, NULL,
+     "H100-SXM5-80GB",
+     "Model: gives MIG profiles their weights and finds cloud prices."},
+    {"gpus_per_node", VALUE_COUNT, REQUIRED,
+     offsetof (site_pool_t, gpus_per_node), NULL, NULL, NULL, "8",
+     "Physical GPUs of the pool in each node."},
+    {"mig_weight", VALUE_WORD, 0, offsetof (site_pool_t, mig_weight),
+     quantity_words, NULL, "compute", "compute",
+     "Weight by which a MIG slice counts in gpu_hours. Default compute."},
+    {"layout", VALUE_TEXT, 0, offsetof (site_pool_t, layout), NULL, NULL, NULL,
+     NULL,
+     "MIG slices into which the GPUs of one node are cut, as in "
+     "\"1g.10gb:4,3g.40gb:1\"; says what is stranded."},
+    FROM_TO (site_pool_t),
+};
+
+static const schema_key_t team_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_team_t, name), NULL, NULL,
+     NULL, "vision", "Name of the team: whom a statement is addressed to."},
+    {"accounts", VALUE_LIST, REQUIRED, offsetof (site_team_t, accounts), NULL,
+     NULL, NULL, "[vision, \"subtree:cv\"]",
+     "Slurm accounts it owns; subtree:NAME takes those below NAME too."},
+    {"cost_center", VALUE_TEXT, 0, offsetof (site_team_t, cost_center), NULL,
+     NULL, NULL, "CC-1", "Where finance posts it."},
+    FROM_TO (site_team_t),
+};
+
+static const schema_key_t project_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_project_t, name), NULL, NULL,
+     NULL, "segmentation", "The tag."},
+    {"users", VALUE_LIST, 0, offsetof (site_project_t, users), NULL, NULL,
+     NULL, "[ada, grace]", "Users that may charge it."},
+    {"accounts", VALUE_LIST, 0, offsetof (site_project_t, accounts), NULL,
+     NULL, NULL, "[vision]",
+     "Accounts that may charge it. Neither users nor accounts: everybody."},
+    {"default_for", VALUE_LIST, 0, offsetof (site_project_t, default_for),
+     NULL, NULL, NULL, NULL, "Accounts whose untagged jobs belong to it."},
+    FROM_TO (site_project_t),
+};
+
+static const schema_key_t asset_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_asset_t, name), NULL, NULL,
+     NULL, "dgx-2026", "Name of the purchase."},
+    {"pool", VALUE_TEXT, REQUIRED, offsetof (site_asset_t, pool), NULL,
+     "pools", NULL, "h100", "Pool that bears its cost."},
+    {"units", VALUE_DECIMAL, POSITIVE, offsetof (site_asset_t, units), NULL,
+     NULL, "1", "8", "How many of them. Default 1."},
+    {"price", VALUE_DECIMAL, REQUIRED, offsetof (site_asset_t, price), NULL,
+     NULL, NULL, "425000", "Price of one, with freight and installation."},
+    {"in_service", VALUE_DATE, REQUIRED, offsetof (site_asset_t, in_service),
+     NULL, NULL, NULL, "2026-01-01", "First day that bears cost."},
+    {"life", VALUE_SPAN, 0, offsetof (site_asset_t, life_months), NULL, NULL,
+     "5y", "5y", "Useful life. Default 5y."},
+    {"salvage", VALUE_SALVAGE, 0, offsetof (site_asset_t, salvage), NULL, NULL,
+     "0", "10%",
+     "What one is worth at the end: an amount, or a share of the price. "
+     "Default 0."},
+    {"method", VALUE_WORD, 0, offsetof (site_asset_t, method), method_words,
+     NULL, "straight-line", "straight-line",
+     "Depreciation: straight-line, by day."},
+    {"funding", VALUE_TEXT, 0, offsetof (site_asset_t, funding), NULL, NULL,
+     NULL, "institutional", "Where the money came from."},
+};
+
+static const schema_key_t staff_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_staff_t, name), NULL, NULL,
+     NULL, "operations", "A role or a person; never printed in a report."},
+    {"fte", VALUE_DECIMAL, REQUIRED | POSITIVE, offsetof (site_staff_t, fte),
+     NULL, NULL, NULL, "1.5", "Full-time equivalents."},
+    {"loaded_salary", VALUE_DECIMAL, REQUIRED,
+     offsetof (site_staff_t, loaded_salary), NULL, NULL, NULL, "120000",
+     "Yearly cost of one full-time equivalent, with all that comes on top."},
+    {"pools", VALUE_SHARES, REQUIRED, 0, NULL, "pools", NULL,
+     "{h100: \"100%\"}", "Share of the work for each pool, at most 100% in "
+                         "all."},
+    FROM_TO (site_staff_t),
+};
+
+static const schema_key_t power_keys[] = {
+    {"pool", VALUE_TEXT, IDENTITY, offsetof (site_power_t, pool), NULL,
+     "pools", NULL, "h100", "Pool that draws it."},
+    {"watts_per_gpu", VALUE_DECIMAL, REQUIRED | POSITIVE,
+     offsetof (site_power_t, watts_per_gpu), NULL, NULL, NULL, "560",
+     "Average over busy and idle time, with the GPU's share of its node."},
+    {"pue", VALUE_DECIMAL, REQUIRED | SCHEMA_FROM_ONE,
+     offsetof (site_power_t, pue), NULL, NULL, NULL, "1.3",
+     "Energy of the facility for each unit of energy of the machines."},
+    {"tariff", VALUE_TEXT, REQUIRED, offsetof (site_power_t, tariff), NULL,
+     "tariffs", NULL, "flat", "Tariff by which it is paid."},
+    FROM_TO (site_power_t),
+};
+
+static const schema_key_t tariff_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_tariff_t, name), NULL, NULL,
+     NULL, "flat", "Name of the tariff."},
+    {"per_kwh", VALUE_DECIMAL, REQUIRED, offsetof (site_tariff_t, per_kwh),
+     NULL, NULL, NULL, "0.10", "Price of a kilowatt-hour."},
+    FROM_TO (site_tariff_t),
+};
+
+static const schema_key_t cost_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_cost_t, name), NULL, NULL,
+     NULL, "fabric", "What it is: fabric, space, licences, maintenance ..."},
+    {"pool", VALUE_TEXT, IDENTITY, offsetof (site_cost_t, pool), NULL, "pools",
+     NULL, "h100", "Pool that bears it."},
+    {"amount", VALUE_DECIMAL, REQUIRED, offsetof (site_cost_t, amount), NULL,
+     NULL, NULL, "0.10", "Amount for each unit of the driver."},
+    {"driver", VALUE_WORD, REQUIRED, offsetof (site_cost_t, driver),
+     driver_words, NULL, NULL, "gpu_hours",
+     "What it is paid for: each allocated GPU-hour, month or year."},
+    FROM_TO (site_cost_t),
+};
+
+static const schema_key_t rate_keys[] = {
+    {"pool", VALUE_TEXT, IDENTITY, offsetof (site_rate_t, pool), NULL, "pools",
+     NULL, "h100", "Pool that it prices; without any, a pool is charged at "
+                   "full cost."},
+    {"qos", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_rate_t, qos), NULL,
+     NULL, NULL, NULL, "For this QOS only; default every QOS without a rate "
+                       "of its own."},
+    {"per_gpu_hour", VALUE_DECIMAL, REQUIRED,
+     offsetof (site_rate_t, per_gpu_hour), NULL, NULL, NULL, "3.60",
+     "Price of one physical GPU for an hour."},
+    {"mig_price", VALUE_WORD, 0, offsetof (site_rate_t, mig_price),
+     price_words, NULL, "max", "max",
+     "Weight by which a MIG slice is priced. Default max."},
+    FROM_TO (site_rate_t),
+};
+
+static const schema_key_t cloud_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_cloud_t, name), NULL, NULL,
+     NULL, "cloud-3-years", "Name of the offer."},
+    {"gpu", VALUE_TEXT, REQUIRED, offsetof (site_cloud_t, gpu), NULL, NULL,
+     NULL, "H100-SXM5-80GB", "Model, written as in the pools."},
+    {"per_gpu_hour", VALUE_DECIMAL, REQUIRED,
+     offsetof (site_cloud_t, per_gpu_hour), NULL, NULL, NULL, "5.25",
+     "Price of one GPU for an hour."},
+    {"term", VALUE_TEXT, 0, offsetof (site_cloud_t, term), NULL, NULL, NULL,
+     "3y", "How long one is bound: on-demand, 1y, 3y ..."},
+    {"as_of", VALUE_TEXT, IDENTITY, offsetof (site_cloud_t, as_of), NULL, NULL,
+     NULL, "2026-01-15", "When it was read: a day, month or year."},
+    {"source", VALUE_TEXT, REQUIRED, offsetof (site_cloud_t, source), NULL,
+     NULL, NULL, "\"the provider's price list\"", "Where it was read."},
+};
+
+static const schema_key_t profile_keys[] = {
+    {"gpu", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (mig_profile_t, model), NULL,
+     NULL, NULL, "H100-SXM5-80GB", "Model, written as in the pools; default "
+                                   "any."},
+    {"profile", VALUE_TEXT, IDENTITY, offsetof (mig_profile_t, profile), NULL,
+     NULL, NULL, "1g.10gb", "MIG profile, as in Slurm's GRES type."},
+    {"compute", VALUE_SLICES, REQUIRED, offsetof (mig_profile_t, compute),
+     NULL, NULL, NULL, "1/7", "Its compute slices of the GPU's."},
+    {"memory", VALUE_SLICES, REQUIRED, offsetof (mig_profile_t, memory), NULL,
+     NULL, NULL, "1/8", "Its memory slices of the GPU's."},
+};
+
+#define LIST_KIND(name, help, keys, array, counter, type)                      \
+    {                                                                          \
+        name, help, KEYS (keys), sizeof (type), offsetof (site_t, array),      \
+            offsetof (site_t, counter), false, 0, true, offsetof (type, place) \
+    }
+#define DATED_KIND(name, help, keys, array, counter, type)                     \
+    {                                                                          \
+        name, help, KEYS (keys), sizeof (type), offsetof (site_t, array),      \
+            offsetof (site_t, counter), true, offsetof (type, valid), true,    \
+            offsetof (type, place)                                             \
+    }
+
+/* The order in which kinds are read: the ledger's zone before any date. */
+static const schema_kind_t kinds[] = {
+    {"ledger", "One zone and one currency for money, however many clusters.",
+     KEYS (ledger_keys), 0, 0, 0, false, 0, false, 0},
+    {"policy", "How cost becomes charges.", KEYS (policy_keys), 0, 0, 0, false,
+     0, false, 0},
+    LIST_KIND ("clusters", "Slurm clusters.", cluster_keys, clusters,
+               cluster_count, site_cluster_t),
+    DATED_KIND ("pools", "Sets of nodes and GRES types that share a cost.",
+                pool_keys, pools, pool_count, site_pool_t),
+    DATED_KIND ("teams", "Whom statements are addressed to.", team_keys, teams,
+                team_count, site_team_t),
+    DATED_KIND ("projects", "The allow-list of project tags.", project_keys,
+                projects, project_count, site_project_t),
+    LIST_KIND ("assets", "What was bought.", asset_keys, assets, asset_count,
+               site_asset_t),
+    DATED_KIND ("staff", "Who runs it.", staff_keys, staff, staff_count,
+                site_staff_t),
+    DATED_KIND ("power", "What the pools draw, where it is not measured.",
+                power_keys, power, power_count, site_power_t),
+    DATED_KIND ("tariffs", "Prices of electricity.", tariff_keys, tariffs,
+                tariff_count, site_tariff_t),
+    DATED_KIND ("costs", "Other costs of a pool.", cost_keys, costs,
+                cost_count, site_cost_t),
+    DATED_KIND ("rates", "Published prices.", rate_keys, rates, rate_count,
+                site_rate_t),
+    LIST_KIND ("clouds", "Dated prices to compare with.", cloud_keys, clouds,
+               cloud_count, site_cloud_t),
+    {"profiles", "MIG profiles that the built-in table lacks or has otherwise.",
+     KEYS (profile_keys), sizeof (mig_profile_t), offsetof (site_t, profiles),
+     offsetof (site_t, profile_count), false, 0, false, 0},
+};
+
+const schema_kind_t *schema_kinds (size_t *ret_count)
+{
+    *ret_count = GL_ARRAY_SIZE (kinds);
+    return kinds;
+}
+
+const schema_kind_t *schema_kind (const char *name)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (kinds); i++) {
+        if (strcmp (kinds[i].name, name) == 0)
+            return &kinds[i];
+    }
+    return NULL;
+}
+
+const schema_key_t *schema_key (const schema_kind_t *kind, const char *name)
+{
+    for (size_t i = 0; i < kind->key_count; i++) {
+        if (strcmp (kind->keys[i].name, name) == 0)
+            return &kind->keys[i];
+    }
+    return NULL;
+}
+
+const char *schema_type_text (value_type_t type)
+{
+    static const char *const texts[] = {
+        [VALUE_TEXT] = "a text",
+        [VALUE_LIST] = "a list of texts",
+        [VALUE_DECIMAL] = "a number (1250.50)",
+        [VALUE_RATIO] = "a share (10% or 0.1)",
+        [VALUE_COUNT] = "a whole number from 1 on",
+        [VALUE_DATE] = "a date (2026-03-10)",
+        [VALUE_FROM] = "a date (2026-03-10)",
+        [VALUE_TO] = "a date (2026-03-10)",
+        [VALUE_SPAN] = "a span (5y or 18m)",
+        [VALUE_ZONE] = "a time zone (Europe/Oslo)",
+        [VALUE_CURRENCY] = "a currency (EUR)",
+        [VALUE_WORD] = "one of",
+        [VALUE_SHARES] = "shares by pool ({h100: 60%, a100: 40%})",
+        [VALUE_SALVAGE] = "an amount or a share of the price",
+        [VALUE_SLICES] = "slices of all slices (1/7)",
+    };
+
+    return texts[type];
+}
+
+#define WORD_MAX_LENGTH 32
+
+/* Levenshtein's distance; words longer than any of ours are far away. */
+static size_t distance (const char *a, const char *b)
+{
+    size_t m = strlen (a), n = strlen (b);
+    size_t row[WORD_MAX_LENGTH + 1];
+
+    if (m > WORD_MAX_LENGTH || n > WORD_MAX_LENGTH)
+        return WORD_MAX_LENGTH;
+    for (size_t k = 0; k <= n; k++)
+        row[k] = k;
+    for (size_t i = 1; i <= m; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t k = 1; k <= n; k++) {
+            size_t best = diagonal + (a[i - 1] != b[k - 1]);
+            if (row[k] + 1 < best)
+                best = row[k] + 1;
+            if (row[k - 1] + 1 < best)
+                best = row[k - 1] + 1;
+            diagonal = row[k];
+            row[k] = best;
+        }
+    }
+    return row[n];
+}
+
+char *schema_hint (const schema_kind_t *kind, const char *word)
+{
+    size_t count = kind ? kind->key_count : GL_ARRAY_SIZE (kinds), best = 3;
+    const char *nearest = NULL;
+    buffer_t b = BUFFER_INIT;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *name = kind ? kind->keys[i].name : kinds[i].name;
+        size_t d = distance (word, name);
+        buffer_printf (&b, "%s%s", i ? ", " : "; known are: ", name);
+        if (d < best && d < strlen (name)) {
+            best = d;
+            nearest = name;
+        }
+    }
+    if (nearest) {
+        buffer_clear (&b);
+        buffer_printf (&b, " (did you mean '%s'?)", nearest);
+    }
+    return buffer_take (&b);
+}

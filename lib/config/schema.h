@@ -1,0 +1,86 @@
+/*
+ * schema.h: the one table of everything that gpuledger.yaml may say.
+ *
+ * A kind is a key of the file's top level: one mapping (ledger, policy) or a
+ * list of entries (pools, assets, ...). A key belongs to a kind. The parser,
+ * the commented default file and the manual are made from this table.
+ */
+#ifndef GL_CONFIG_SCHEMA_H
+#define GL_CONFIG_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum {
+    VALUE_TEXT,     /* char *                                       */
+    VALUE_LIST,     /* text_list_t: a list, or one text             */
+    VALUE_DECIMAL,  /* mpq_t: 1250.50                               */
+    VALUE_RATIO,    /* mpq_t: 0.1 or 10%                            */
+    VALUE_COUNT,    /* int64_t: 1 and up                            */
+    VALUE_DATE,     /* civil_t: 2024-03-01                          */
+    VALUE_FROM,     /* the start of a period_t: 2024-03-01          */
+    VALUE_TO,       /* its end, exclusive                           */
+    VALUE_SPAN,     /* int, months: 5y, 18m                         */
+    VALUE_ZONE,     /* zone_t *                                     */
+    VALUE_CURRENCY, /* char[4] and digits of the site: USD          */
+    VALUE_WORD,     /* int: one of `words`                          */
+    VALUE_SHARES,   /* of site_staff_t: {POOL: SHARE, ...}          */
+    VALUE_SALVAGE,  /* mpq_t of site_asset_t: an amount, or 10%     */
+    VALUE_SLICES,   /* two ints: 1/7                                */
+} value_type_t;
+
+enum {
+    SCHEMA_REQUIRED = 1, /* must be given                           */
+    SCHEMA_IDENTITY = 2, /* with its likes: names the entry         */
+    SCHEMA_POSITIVE = 4, /* a number above 0 (else 0 and up)        */
+    SCHEMA_TO_ONE = 8,   /* at most 1                               */
+    SCHEMA_FROM_ONE = 16, /* at least 1                             */
+};
+
+typedef struct {
+    const char *word; /* NULL ends the list */
+    int value;
+} schema_word_t;
+
+typedef struct {
+    const char *name;
+    value_type_t type;
+    unsigned flags;
+    size_t offset;              /* in the kind's struct */
+    const schema_word_t *words; /* of VALUE_WORD */
+    const char *refers;         /* kind of whose names it must be one */
+    const char *fallback;       /* parsed where the key is absent, or NULL */
+    const char *example;        /* in the default file, as YAML */
+    const char *help;           /* a sentence for manual and default file */
+} schema_key_t;
+
+typedef struct {
+    const char *name;
+    const char *help;
+    const schema_key_t *keys;
+    size_t key_count;
+    /* A list: where site_t keeps array and count, and an entry's size, its
+     * period (dated kinds) and place. A size of 0: one mapping, whose offsets
+     * are those of site_t. */
+    size_t size;
+    size_t array;
+    size_t counter;
+    bool dated;
+    size_t valid;
+    bool placed;
+    size_t place;
+} schema_kind_t;
+
+const schema_kind_t *schema_kinds (size_t *ret_count);
+/* NULL for an unknown name. */
+const schema_kind_t *schema_kind (const char *name);
+const schema_key_t *schema_key (const schema_kind_t *kind, const char *name);
+
+/* What a value of the type looks like: "a date (2024-03-01)". */
+const char *schema_type_text (value_type_t type);
+
+/* " (did you mean 'price'?)" for a word near a known one, else "; known are:
+ * a, b". `kind` NULL: kinds, else its keys. Yours to free. */
+char *schema_hint (const schema_kind_t *kind, const char *word);
+
+#endif /* !GL_CONFIG_SCHEMA_H */

@@ -1,0 +1,308 @@
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/calendar.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "config/value.h"
+
+/* A GPU pool of more nodes' GPUs than this is a typing error. */
+#define COUNT_MAX 1000000
+#define LIFE_MONTHS_MAX 1200
+/* Instants end with the zone's table (base/zone.h). */
+#define YEAR_MIN 1970
+#define YEAR_MAX 2099
+
+static bool is_rational (value_type_t type)
+{
+    return type == VALUE_DECIMAL || type == VALUE_RATIO
+           || type == VALUE_SALVAGE;
+}
+
+void value_init (const schema_kind_t *kind, void *entry)
+{
+    for (size_t i = 0; i < kind->key_count; i++) {
+        const schema_key_t *key = &kind->keys[i];
+        if (is_rational (key->type))
+            mpq_init (*(mpq_t *)((char *)entry + key->offset));
+    }
+    if (kind->dated) {
+        period_t *valid = (period_t *)((char *)entry + kind->valid);
+        *valid = (period_t){SITE_ALWAYS_START, SITE_ALWAYS_END};
+    }
+}
+
+static int set_text (char **field, const char *text)
+{
+    free (*field);
+    *field = xstrdup (text);
+    return 0;
+}
+
+static void append (text_list_t *list, const char *text)
+{
+    list->item = xreallocarray (list->item, list->count + 1,
+                                sizeof (*list->item));
+    list->item[list->count++] = xstrdup (text);
+}
+
+/* The bounds that the key's flags set. */
+static int check_range (const schema_key_t *key, const char *text,
+                        const mpq_t value, gl_error_t *error)
+{
+    if (mpq_sgn (value) < 0)
+        return gl_error (error, "'%s' is below 0", text);
+    if ((key->flags & SCHEMA_POSITIVE) && mpq_sgn (value) == 0)
+        return gl_error (error, "must be above 0");
+    if ((key->flags & SCHEMA_TO_ONE) && mpq_cmp_ui (value, 1, 1) > 0)
+        return gl_error (error, "'%s' is more than 100%%", text);
+    if ((key->flags & SCHEMA_FROM_ONE) && mpq_cmp_ui (value, 1, 1) < 0)
+        return gl_error (error, "'%s' is below 1", text);
+    return 0;
+}
+
+static int set_rational (const schema_key_t *key, const char *text,
+                         mpq_t value, gl_error_t *error)
+{
+    int rc = key->type == VALUE_DECIMAL
+                 ? exact_parse (text, value, error)
+                 : exact_parse_ratio (text, value, error);
+
+    return rc < 0 ? -1 : check_range (key, text, value, error);
+}
+
+/* An amount, or a share of the price (read before: the table's order). */
+static int set_salvage (const schema_key_t *key, const char *text,
+                        site_asset_t *asset, gl_error_t *error)
+{
+    size_t length = strlen (text);
+    bool share = length > 0 && text[length - 1] == '%';
+
+    if ((share ? exact_parse_ratio (text, asset->salvage, error)
+               : exact_parse (text, asset->salvage, error))
+        < 0)
+        return -1;
+    if (share)
+        mpq_mul (asset->salvage, asset->salvage, asset->price);
+    if (mpq_cmp (asset->salvage, asset->price) > 0)
+        return gl_error (error, "'%s' is more than the price", text);
+    return check_range (key, text, asset->salvage, error);
+}
+
+static int set_count (const char *text, int64_t *field, gl_error_t *error)
+{
+    int64_t value;
+
+    if (number_i64_text (text, &value) < 0 || value < 1 || value > COUNT_MAX)
+        return gl_error (error, "'%.60s' is not a whole number from 1 to %d",
+                         text, COUNT_MAX);
+    *field = value;
+    return 0;
+}
+
+static int set_date (const char *text, civil_t *field, gl_error_t *error)
+{
+    civil_t date;
+
+    if (calendar_parse_date (text, strlen (text), &date) < 0)
+        return gl_error (error,
+                         "'%.60s' is not a date that exists; write e.g. "
+                         "2026-03-10",
+                         text);
+    if (date.year < YEAR_MIN || date.year > YEAR_MAX)
+        return gl_error (error, "'%.60s' is not between %d and %d", text,
+                         YEAR_MIN, YEAR_MAX);
+    *field = date;
+    return 0;
+}
+
+static int set_limit (const site_t *site, const schema_key_t *key,
+                      const char *text, period_t *valid, gl_error_t *error)
+{
+    civil_t date;
+
+    if (set_date (text, &date, error) < 0)
+        return -1;
+    if (key->type == VALUE_FROM)
+        valid->start = zone_instant (site->zone, &date);
+    else
+        valid->end = zone_instant (site->zone, &date);
+    if (valid->end <= valid->start)
+        return gl_error (error,
+                         "'%s' is not after `from`; `to` is the first day on "
+                         "which the entry no longer holds",
+                         text);
+    return 0;
+}
+
+static int set_span (const char *text, int *field, gl_error_t *error)
+{
+    size_t length = strlen (text);
+    char unit = length > 1 ? text[length - 1] : '\0';
+    uint64_t number;
+
+    if ((unit != 'y' && unit != 'm')
+        || number_u64 (text, length - 1, &number) < 0 || number < 1
+        || number > LIFE_MONTHS_MAX / (unit == 'y' ? 12 : 1))
+        return gl_error (error,
+                         "'%.60s' is not a span; write years or months, e.g. "
+                         "5y or 18m",
+                         text);
+    *field = (int)number * (unit == 'y' ? 12 : 1);
+    return 0;
+}
+
+static int set_zone (const char *text, zone_t **field, gl_error_t *error)
+{
+    zone_t *zone = zone_open (text, error);
+
+    if (!zone)
+        return -1;
+    zone_close (*field);
+    *field = zone;
+    return 0;
+}
+
+/* Currencies whose smallest unit is not a hundredth: ISO 4217, list one. */
+static int currency_digits (const char *code)
+{
+    static const char none[] = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX "
+                               "UYI VND VUV XAF XOF XPF";
+    static const char three[] = "BHD IQD JOD KWD LYD OMR TND";
+    static const char four[] = "CLF UYW";
+
+    return strstr (none, code)    ? 0
+           : strstr (three, code) ? 3
+           : strstr (four, code)  ? 4
+                                  : 2;
+}
+
+static int set_currency (site_t *site, const char *text, gl_error_t *error)
+{
+    if (strlen (text) != 3 || !isupper ((unsigned char)text[0])
+        || !isupper ((unsigned char)text[1])
+        || !isupper ((unsigned char)text[2]))
+        return gl_error (error,
+                         "'%.60s' is not a currency; write the three capital "
+                         "letters of ISO 4217, e.g. EUR",
+                         text);
+    memcpy (site->currency, text, 4);
+    site->currency_digits = currency_digits (text);
+    return 0;
+}
+
+static int set_word (const schema_key_t *key, const char *text, int *field,
+                     gl_error_t *error)
+{
+    BUFFER_AUTO known = BUFFER_INIT;
+
+    for (const schema_word_t *w = key->words; w->word; w++) {
+        if (strcmp (w->word, text) == 0) {
+            *field = w->value;
+            return 0;
+        }
+        buffer_printf (&known, "%s%s", known.length ? ", " : "", w->word);
+    }
+    return gl_error (error, "'%.60s' is not one of %s", text,
+                     buffer_text (&known));
+}
+
+/* "1/7" -> two ints side by side. */
+static int set_slices (const char *text, int *field, gl_error_t *error)
+{
+    const char *slash = strchr (text, '/');
+    uint64_t part, whole;
+
+    if (!slash || number_u64 (text, slash - text, &part) < 0
+        || number_u64_text (slash + 1, &whole) < 0 || part < 1 || whole > 64
+        || part > whole)
+        return gl_error (error,
+                         "'%.60s' does not say slices of all slices; write "
+                         "e.g. 1/7",
+                         text);
+    field[0] = (int)part;
+    field[1] = (int)whole;
+    return 0;
+}
+
+/* Texts go to terminals and pages: nothing that moves a cursor. */
+static int check_text (const char *text, gl_error_t *error)
+{
+    for (const char *p = text; *p; p++) {
+        if (iscntrl ((unsigned char)*p))
+            return gl_error (error, "holds a control character");
+    }
+    return 0;
+}
+
+int value_set (site_t *site, const schema_key_t *key, void *entry,
+               const char *text, gl_error_t *error)
+{
+    void *field = (char *)entry + key->offset;
+
+    if (check_text (text, error) < 0)
+        return -1;
+    switch (key->type) {
+    case VALUE_TEXT:
+        return set_text (field, text);
+    case VALUE_LIST:
+        append (field, text);
+        return 0;
+    case VALUE_DECIMAL:
+    case VALUE_RATIO:
+        return set_rational (key, text, *(mpq_t *)field, error);
+    case VALUE_COUNT:
+        return set_count (text, field, error);
+    case VALUE_DATE:
+        return set_date (text, field, error);
+    case VALUE_FROM:
+    case VALUE_TO:
+        return set_limit (site, key, text, field, error);
+    case VALUE_SPAN:
+        return set_span (text, field, error);
+    case VALUE_ZONE:
+        return set_zone (text, field, error);
+    case VALUE_CURRENCY:
+        return set_currency (site, text, error);
+    case VALUE_WORD:
+        return set_word (key, text, field, error);
+    case VALUE_SALVAGE:
+        return set_salvage (key, text, entry, error);
+    case VALUE_SLICES:
+        return set_slices (text, field, error);
+    case VALUE_SHARES:
+        break;
+    }
+    return gl_error (error, "must be a mapping of shares by pool");
+}
+
+int value_add_share (site_staff_t *staff, const char *pool, const char *text,
+                     gl_error_t *error)
+{
+    site_share_t *share;
+    mpq_t sum;
+    bool over;
+
+    if (check_text (pool, error) < 0)
+        return -1;
+    staff->pools = xreallocarray (staff->pools, staff->pool_count + 1,
+                                  sizeof (*staff->pools));
+    share = &staff->pools[staff->pool_count++];
+    share->pool = xstrdup (pool);
+    mpq_init (share->share);
+    if (exact_parse_ratio (text, share->share, error) < 0)
+        return -1;
+    if (mpq_sgn (share->share) < 0)
+        return gl_error (error, "the share '%s' is below 0", text);
+    mpq_init (sum);
+    for (size_t i = 0; i < staff->pool_count; i++)
+        mpq_add (sum, sum, staff->pools[i].share);
+    over = mpq_cmp_ui (sum, 1, 1) > 0;
+    mpq_clear (sum);
+    if (over)
+        return gl_error (error, "the shares add up to more than 100%%");
+    return 0;
+}

@@ -1,0 +1,28 @@
+/*
+ * value.h: a text of the file -> a field of the site, by the type that the
+ * schema gives it. Errors say what is wrong with the text, not where it stands
+ * (load.c knows).
+ */
+#ifndef GL_CONFIG_VALUE_H
+#define GL_CONFIG_VALUE_H
+
+#include "acct/site.h"
+#include "base/error.h"
+#include "config/schema.h"
+
+/* Make the fields of an entry that cannot stay zeroed (mpq_t, periods). */
+void value_init (const schema_kind_t *kind, void *entry);
+
+/*
+ * Parse one text into the key's field of `entry` (for `ledger` and `policy`:
+ * of the site). The key's former value is replaced. VALUE_LIST appends one
+ * item; VALUE_SHARES is value_add_share's.
+ */
+int value_set (site_t *site, const schema_key_t *key, void *entry,
+               const char *text, gl_error_t *error);
+
+/* A person's share of a pool; the shares must not add up to more than 1. */
+int value_add_share (site_staff_t *staff, const char *pool, const char *text,
+                     gl_error_t *error);
+
+#endif /* !GL_CONFIG_VALUE_H */

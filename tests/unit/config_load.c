@@ -1,0 +1,688 @@
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/test.h"
+
+#include "acct/breakeven.h"
+#include "base/buffer.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "config/config.h"
+#include "config/schema.h"
+
+static site_t *load (const char *text)
+{
+    gl_error_t error = {""};
+    site_t *site = NULL;
+
+    if (config_load_text ("t.yaml", text, strlen (text), &site, &error) < 0)
+        fail_msg ("%s", error.text);
+    return site;
+}
+
+static void check_number (const mpq_t value, const char *expected)
+{
+    char *text = exact_shortest (value);
+
+    assert_string_equal (text, expected);
+    free (text);
+}
+
+/* The text that the product's design pins, as it stands there. */
+static const char pinned[]
+    = "ledger:   {timezone: America/New_York, currency: USD}\n"
+      "clusters: [{name: lab, timezone: America/New_York, slurmdb: "
+      "\"mysql://gpuledger@dbhost/slurm_acct_db?option-file=...\"}]\n"
+      "pools:    [{name: h100, cluster: lab, nodes: \"g[001-008]\", gres: "
+      "[h100], gpu: H100-SXM5-80GB, gpus_per_node: 8, mig_weight: compute}]   "
+      "# compute|memory\n"
+      "teams:    [{name: vision, accounts: [vision, \"subtree:cv\"], "
+      "cost_center: CC-1}]\n"
+      "assets:   [{name: dgx-2024, pool: h100, units: 8, price: 425000, "
+      "in_service: 2024-03-01, life: 3y, salvage: 0, method: straight-line, "
+      "funding: institutional}]\n"
+      "staff:    [{name: ops, fte: 1.5, loaded_salary: 250000, pools: {h100: "
+      "\"100%\"}}]\n"
+      "power:    [{pool: h100, watts_per_gpu: 560, pue: 1.3, tariff: flat}]\n"
+      "tariffs:  [{name: flat, per_kwh: 0.10}]\n"
+      "costs:    [{name: fabric, pool: h100, amount: 0.10, driver: "
+      "gpu_hours}]\n"
+      "rates:    [{pool: h100, per_gpu_hour: 3.60, mig_price: max}]           "
+      "# compute|memory|max\n"
+      "clouds:   [{name: aws-p5-3yr, gpu: H100-SXM5-80GB, per_gpu_hour: 5.25, "
+      "term: 3y, as_of: 2024-11-01, source: \"...\"}]\n";
+
+static void config_load_text__the_pinned_text__is_read_exactly (void **state)
+{
+    site_t *site = load (pinned);
+    const site_asset_t *asset = &site->assets[0];
+
+    (void)state;
+    assert_string_equal (zone_name (site->zone), "America/New_York");
+    assert_string_equal (site->currency, "USD");
+    assert_int_equal (site->cluster_count, 1);
+    assert_string_equal (site->clusters[0].slurmdb,
+                         "mysql://gpuledger@dbhost/slurm_acct_db?option-file="
+                         "...");
+    assert_int_equal (site->pool_count, 1);
+    assert_string_equal (site->pools[0].nodes, "g[001-008]");
+    assert_int_equal (site->pools[0].gpus_per_node, 8);
+    assert_int_equal (site->pools[0].gres.count, 1);
+    assert_string_equal (site->pools[0].gres.item[0], "h100");
+    assert_true (site->pools[0].valid.start == SITE_ALWAYS_START);
+    assert_true (site->pools[0].valid.end == SITE_ALWAYS_END);
+    assert_string_equal (site->pools[0].place.file, "t.yaml");
+    assert_int_equal (site->pools[0].place.line, 3);
+    assert_string_equal (site->teams[0].accounts.item[1], "subtree:cv");
+    check_number (asset->units, "8");
+    check_number (asset->price, "425000");
+    check_number (asset->salvage, "0");
+    assert_int_equal (asset->in_service.month, 3);
+    assert_int_equal (asset->life_months, 36);
+    check_number (site->staff[0].fte, "1.5");
+    check_number (site->staff[0].pools[0].share, "1");
+    check_number (site->power[0].pue, "1.3");
+    check_number (site->tariffs[0].per_kwh, "0.1");
+    assert_int_equal (site->costs[0].driver, COST_PER_GPU_HOUR);
+    check_number (site->rates[0].per_gpu_hour, "3.6");
+    assert_int_equal (site->rates[0].mig_price, MIG_MAX);
+    assert_string_equal (site->clouds[0].as_of, "2024-11-01");
+    site_free (site);
+}
+
+static void config_load_text__nothing__is_the_default_site (void **state)
+{
+    static const char *const texts[]
+        = {"", "# only a comment\n", "---\n", "pools:\nledger:\n", "{}"};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
+        site_t *site = load (texts[i]);
+        assert_string_equal (zone_name (site->zone), "UTC");
+        assert_string_equal (site->currency, "USD");
+        assert_int_equal (site->currency_digits, 2);
+        assert_int_equal (site->pool_count, 0);
+        assert_int_equal (site->policy.idle, IDLE_EXPLICIT);
+        assert_int_equal (site->policy.mig_price, MIG_MAX);
+        check_number (site->policy.utilization, "0.8");
+        site_free (site);
+    }
+}
+
+static void config_load_text__dates__are_days_of_the_ledgers_zone (void **state)
+{
+    /* the zone stands last, and is read first */
+    site_t *site = load ("tariffs:\n"
+                         "- {name: a, per_kwh: 1, to: 2026-03-10}\n"
+                         "- {name: a, per_kwh: 2, from: 2026-03-10}\n"
+                         "ledger: {timezone: America/New_York}\n");
+
+    (void)state;
+    /* 2026-03-10T00:00-04:00 = 04:00 UTC */
+    assert_int_equal (site->tariffs[0].valid.end, 1773115200);
+    assert_int_equal (site->tariffs[1].valid.start, 1773115200);
+    assert_true (site->tariffs[0].valid.start == SITE_ALWAYS_START);
+    site_free (site);
+}
+
+static void config_load_text__values__are_parsed_by_their_key (void **state)
+{
+    site_t *site = load (
+        "ledger: {currency: KWD}\n"
+        "policy: {idle: in-rate, utilization: 0.65, wckey_is_project: yes}\n"
+        "pools: [{name: p, nodes: n1, gpus_per_node: 2}]\n"
+        "assets:\n"
+        "- {name: a, pool: p, price: 53125, salvage: 10%, life: 18m, "
+        "in_service: 2024-02-29}\n"
+        "- {name: b, pool: p, price: 100.50, salvage: 100.50, in_service: "
+        "2024-03-01}\n"
+        "costs: [{name: no, pool: p, amount: 7, driver: year}]\n"
+        "teams: [{name: t, accounts: solo}]\n"
+        "profiles: [{profile: 1g.9gb, compute: 1/7, memory: 2/8}]\n");
+
+    (void)state;
+    assert_string_equal (site->currency, "KWD");
+    assert_int_equal (site->currency_digits, 3);
+    assert_int_equal (site->policy.idle, IDLE_IN_RATE);
+    assert_int_equal (site->policy.wckey_is_project, 1);
+    check_number (site->policy.utilization, "0.65");
+    check_number (site->assets[0].salvage, "5312.5");
+    assert_int_equal (site->assets[0].life_months, 18);
+    check_number (site->assets[0].units, "1");
+    assert_int_equal (site->assets[1].life_months, 60);
+    check_number (site->assets[1].salvage, "100.5");
+    assert_string_equal (site->costs[0].name, "no");
+    assert_int_equal (site->costs[0].driver, COST_PER_YEAR);
+    assert_string_equal (site->teams[0].accounts.item[0], "solo");
+    assert_null (site->profiles[0].model);
+    assert_int_equal (site->profiles[0].compute_total, 7);
+    assert_int_equal (site->profiles[0].memory, 2);
+    site_free (site);
+}
+
+static void config_load_text__currencies__have_their_digits (void **state)
+{
+    static const struct {
+        const char *text;
+        int digits;
+    } cases[] = {{"ledger: {currency: JPY}", 0}, {"ledger: {currency: EUR}", 2},
+                 {"ledger: {currency: BHD}", 3}, {"ledger: {currency: CLF}", 4},
+                 {"ledger: {currency: XOF}", 0}, {"ledger: {currency: NOK}", 2}};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        site_t *site = load (cases[i].text);
+        assert_int_equal (site->currency_digits, cases[i].digits);
+        site_free (site);
+    }
+}
+
+#define POOL "pools: [{name: p, nodes: \"n[1-2]\", gpus_per_node: 4}]\n"
+
+/* What is wrong, and what the message must hold. The second line of a text is
+ * line 2 of the file. */
+static const struct {
+    const char *text;
+    const char *expected[3];
+} mistakes[] = {
+    /* keys */
+    {"pols: []", {"t.yaml:1", "unknown section 'pols'", "'pools'"}},
+    {"zebra: []", {"t.yaml:1", "unknown section 'zebra'", "known are: ledger"}},
+    {"\nledger: {currncy: USD}",
+     {"t.yaml:2", "unknown key 'currncy'", "did you mean 'currency'"}},
+    {"pools:\n- name: p\n  nodes: n1\n  gpus_per_nod: 4",
+     {"t.yaml:4", "'gpus_per_nod' in `pools`", "'gpus_per_node'"}},
+    {"pools: [{name: p, nodes: n1}]", {"t.yaml:1", "lacks `gpus_per_node`"}},
+    {"pools: [{name: p, name: q}]", {"t.yaml:1", "'name' stands twice"}},
+    {"pools: []\npools: []", {"t.yaml:2", "'pools' stands twice"}},
+    {"pools: [{name: , nodes: n1, gpus_per_node: 1}]",
+     {"t.yaml:1", "`name` has no value"}},
+    /* shapes */
+    {"pools: {name: p}", {"t.yaml:1", "`pools` must be a list"}},
+    {"pools: [p]", {"t.yaml:1", "must be a mapping", "not a text"}},
+    {"ledger: [a]", {"t.yaml:1", "`ledger` must be a mapping"}},
+    {"- a", {"t.yaml:1", "a configuration is a mapping"}},
+    {"hello", {"t.yaml:1", "a configuration is a mapping"}},
+    {"ledger: {currency: [USD]}", {"t.yaml:1", "`currency` must be"}},
+    {"{[a]: b}", {"t.yaml:1", "key must be a plain word"}},
+    /* values */
+    {"ledger: {currency: usd}", {"`currency`", "'usd'", "ISO 4217"}},
+    {"ledger: {currency: EURO}", {"`currency`", "'EURO'"}},
+    {"ledger: {timezone: Mars/Base}", {"t.yaml:1", "'Mars/Base'"}},
+    {"policy: {idle: maybe}", {"'maybe'", "explicit, in-rate"}},
+    {"policy: {utilization: 120%}", {"'120%'", "more than 100%"}},
+    {"policy: {utilization: 0}", {"`utilization`", "above 0"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 0}]", {"'0'", "whole number"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8.5}]", {"'8.5'"}},
+    {"pools: [{name: p, nodes: \"n[1-\", gpus_per_node: 8}]",
+     {"t.yaml:1", "`nodes`"}},
+    {"pools: [{name: p, nodes: \"n[1-3],n2\", gpus_per_node: 8}]",
+     {"t.yaml:1", "'n2' stands twice"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 1, gpu: H100-80GB, layout: "
+     "\"3g.40gb:3\"}]",
+     {"t.yaml:1", "`layout`"}},
+    {POOL "assets: [{name: a, pool: p, price: 1e6, in_service: 2024-03-01}]",
+     {"t.yaml:2", "`price`", "'1e6'"}},
+    {POOL "assets: [{name: a, pool: p, price: -5, in_service: 2024-03-01}]",
+     {"t.yaml:2", "`price`", "below 0"}},
+    {POOL "assets: [{name: a, pool: p, price: \"1,000\", in_service: "
+          "2024-03-01}]",
+     {"t.yaml:2", "'1,000'"}},
+    {POOL "assets: [{name: a, pool: p, price: 5, in_service: 2023-02-29}]",
+     {"t.yaml:2", "`in_service`", "'2023-02-29'"}},
+    {POOL "assets: [{name: a, pool: p, price: 5, in_service: 03/01/2024}]",
+     {"t.yaml:2", "`in_service`"}},
+    {POOL "assets: [{name: a, pool: p, price: 5, in_service: 0024-03-01}]",
+     {"t.yaml:2", "1970"}},
+    {POOL "assets: [{name: a, pool: p, price: 5, in_service: 2024-03-01, life: "
+          "3}]",
+     {"t.yaml:2", "`life`", "5y or 18m"}},
+    {POOL "assets: [{name: a, pool: p, price: 5, in_service: 2024-03-01, life: "
+          "0y}]",
+     {"t.yaml:2", "`life`", "'0y'"}},
+    {POOL "assets: [{name: a, pool: p, price: 5, in_service: 2024-03-01, "
+          "salvage: 6}]",
+     {"t.yaml:2", "`salvage`", "more than the price"}},
+    {POOL "assets: [{name: a, pool: p, price: 5, in_service: 2024-03-01, "
+          "method: magic}]",
+     {"t.yaml:2", "`method`", "straight-line"}},
+    {POOL "power: [{pool: p, watts_per_gpu: 500, pue: 0.9, tariff: t}]",
+     {"t.yaml:2", "`pue`", "below 1"}},
+    {"tariffs: [{name: t, per_kwh: 0.10 USD}]", {"`per_kwh`", "'0.10 USD'"}},
+    {"tariffs: [{name: \"a\\eb\", per_kwh: 1}]", {"control character"}},
+    {"tariffs: [{name: \"a\\0b\", per_kwh: 1}]", {"NUL"}},
+    {"profiles: [{profile: 1g, compute: 8/7, memory: 1/8}]", {"'8/7'"}},
+    /* dates */
+    {"tariffs: [{name: t, per_kwh: 1, from: 2026-02-01, to: 2026-02-01}]",
+     {"t.yaml:1", "`to`", "not after `from`"}},
+    {"tariffs:\n- {name: t, per_kwh: 1, to: 2026-03-01}\n- {name: t, per_kwh: "
+     "2, from: 2026-02-01}",
+     {"t.yaml:3", "'t' stands twice in `tariffs`", "t.yaml:2"}},
+    {"tariffs:\n- {name: t, per_kwh: 1}\n- {name: t, per_kwh: 2}",
+     {"t.yaml:3", "stands twice", "t.yaml:2"}},
+    {POOL "assets:\n- {name: a, pool: p, price: 5, in_service: 2024-03-01}\n- "
+          "{name: a, pool: p, price: 5, in_service: 2025-03-01}",
+     {"t.yaml:4", "'a' stands twice", "another name"}},
+    {POOL "rates:\n- {pool: p, per_gpu_hour: 1, from: 2026-01-01}\n- {pool: p, "
+          "per_gpu_hour: 2, from: 2026-06-01}",
+     {"t.yaml:4", "'p' stands twice in `rates`"}},
+    /* references */
+    {POOL "assets:\n- name: a\n  pool: q\n  price: 5\n  in_service: 2024-03-01",
+     {"t.yaml:4", "'q' is not in `pools`", "known are: p"}},
+    {POOL "power: [{pool: p, watts_per_gpu: 500, pue: 1.2, tariff: night}]",
+     {"t.yaml:2", "'night' is not in `tariffs`"}},
+    {POOL "staff: [{name: a, fte: 1, loaded_salary: 1, pools: {q: 50%}}]",
+     {"t.yaml:2", "'q' is not in `pools`"}},
+    {"clusters: [{name: a}]\npools: [{name: p, cluster: b, nodes: n1, "
+     "gpus_per_node: 1}]",
+     {"t.yaml:2", "'b' is not in `clusters`", "known are: a"}},
+    /* wholes */
+    {POOL "staff: [{name: a, fte: 1, loaded_salary: 1, pools: {p: 100.1%}}]",
+     {"t.yaml:2", "more than 100%"}},
+    {"pools:\n- {name: p, nodes: \"n[1-4]\", gpus_per_node: 4}\n- {name: q, "
+     "nodes: n3, gres: [a100], gpus_per_node: 4}",
+     {"t.yaml:3", "'q' and 'p'", "'n3'"}},
+    {"teams:\n- {name: a, accounts: [x, y]}\n- {name: b, accounts: [y]}",
+     {"t.yaml:3", "'y' belongs to two teams"}},
+    {POOL "tariffs: [{name: t, per_kwh: 1, from: 2026-01-01}]\npower: [{pool: "
+          "p, watts_per_gpu: 500, pue: 1.2, tariff: t}]",
+     {"t.yaml:3", "does not hold from the beginning"}},
+    {POOL "tariffs:\n- {name: t, per_kwh: 1, to: 2026-01-01}\n- {name: t, "
+          "per_kwh: 1, from: 2026-01-02}\npower: [{pool: p, watts_per_gpu: "
+          "500, pue: 1.2, tariff: t}]",
+     {"t.yaml:5", "from 2026-01-01T00:00:00Z on"}},
+    /* YAML */
+    {"pools: [", {"t.yaml:1", "broken YAML"}},
+    {"pools:\n\t- a", {"t.yaml:2", "broken YAML"}},
+    {"a: b: c", {"t.yaml:1", "broken YAML"}},
+    {"ledger: \"\xff\xfe\"", {"t.yaml:", "broken YAML"}},
+    {"ledger: {}\n---\nledger: {}", {"t.yaml:2", "second YAML document"}},
+    {"pools: &x []\nteams: *x", {"t.yaml:2", "alias (*x)"}},
+    {"&x [*x]", {"t.yaml:1", "alias"}},
+};
+
+static void config_load_text__mistakes__are_named_with_file_and_line (void **s)
+{
+    (void)s;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (mistakes); i++) {
+        const char *text = mistakes[i].text;
+        gl_error_t error = {""};
+        site_t *site = (site_t *)&error;
+
+        if (config_load_text ("t.yaml", text, strlen (text), &site, &error)
+            != -1)
+            fail_msg ("accepted: %s", text);
+        assert_ptr_equal (site, &error);
+        for (size_t k = 0; k < 3 && mistakes[i].expected[k]; k++) {
+            if (!strstr (error.text, mistakes[i].expected[k]))
+                fail_msg ("%s\n  gave: %s\n  without: %s", text, error.text,
+                          mistakes[i].expected[k]);
+        }
+    }
+}
+
+/* Entries of one name with dates that meet, pools that share a node by type or
+ * by date, a person's two periods: all allowed. */
+static void config_load_text__disjoint_recurrence__is_accepted (void **state)
+{
+    (void)state;
+    site_free (load (
+        "pools:\n"
+        "- {name: p, nodes: \"n[1-4]\", gres: [a100], gpus_per_node: 2, to: "
+        "2026-01-01}\n"
+        "- {name: p, nodes: \"n[1-8]\", gres: [a100], gpus_per_node: 2, from: "
+        "2026-01-01}\n"
+        "- {name: q, nodes: n3, gres: [h100], gpus_per_node: 2}\n"
+        "staff:\n"
+        "- {name: a, fte: 1, loaded_salary: 5, pools: {p: 60%, q: 40%}, to: "
+        "2026-01-01}\n"
+        "- {name: a, fte: 1, loaded_salary: 5, pools: {p: 1}, from: "
+        "2026-01-01}\n"
+        "rates:\n"
+        "- {pool: p, per_gpu_hour: 2}\n"
+        "- {pool: p, qos: low, per_gpu_hour: 1}\n"
+        "clouds:\n"
+        "- {name: c, gpu: x, per_gpu_hour: 1, as_of: 2025, source: s}\n"
+        "- {name: c, gpu: x, per_gpu_hour: 2, as_of: 2026, source: s}\n"));
+}
+
+static char *repeat (const char *text, size_t count)
+{
+    BUFFER_AUTO b = BUFFER_INIT;
+
+    for (size_t i = 0; i < count; i++)
+        buffer_add_text (&b, text);
+    return buffer_take (&b);
+}
+
+/* Each would cost far more than its size if it were taken at its word. */
+static void config_load_text__bombs__are_refused_quickly (void **state)
+{
+    static const struct {
+        const char *piece;
+        size_t count;
+        const char *expected;
+    } bombs[] = {
+        {"[", 500000, "levels deep"},
+        {"{a: ", 200000, "levels deep"},
+        {"- ", 500000, "levels deep"},
+        {"x", CONFIG_FILE_MAX + 1, "larger than"},
+    };
+    BUFFER_AUTO keys = BUFFER_INIT;
+    gl_error_t error;
+    site_t *site;
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (bombs); i++) {
+        char *text = repeat (bombs[i].piece, bombs[i].count);
+        assert_int_equal (config_load_text ("t.yaml", text, strlen (text),
+                                            &site, &error),
+                          -1);
+        if (!strstr (error.text, bombs[i].expected))
+            fail_msg ("%s", error.text);
+        free (text);
+    }
+    for (int i = 0; i < 100000; i++)
+        buffer_printf (&keys, "k%d: 1\n", i);
+    assert_int_equal (config_load_text ("t.yaml", keys.data, keys.length,
+                                        &site, &error),
+                      -1);
+    assert_non_null (strstr (error.text, "more than 4096 keys"));
+}
+
+static void config_load_text__many_pools__are_read (void **state)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+    site_t *site;
+
+    (void)state;
+    buffer_add_text (&text, "pools:\n");
+    for (int i = 0; i < 5000; i++)
+        buffer_printf (&text,
+                       "- {name: p%d, nodes: \"r%dn[1-9]\", gpus_per_node: "
+                       "4}\n",
+                       i, i);
+    site = load (buffer_text (&text));
+    assert_int_equal (site->pool_count, 5000);
+    site_free (site);
+}
+
+/* ---- files ---- */
+
+static int make_directory (void **state)
+{
+    char *dir = xstrdup ("/tmp/gpuledger-config.XXXXXX");
+
+    *state = mkdtemp (dir);
+    return *state ? 0 : -1;
+}
+
+static void remove_tree (const char *path)
+{
+    struct dirent *entry;
+    DIR *dir = opendir (path);
+
+    while (dir && (entry = readdir (dir))) {
+        if (entry->d_name[0] != '.' || strlen (entry->d_name) > 2) {
+            char *name = xasprintf ("%s/%s", path, entry->d_name);
+            if (unlink (name) < 0)
+                remove_tree (name);
+            free (name);
+        }
+    }
+    if (dir)
+        closedir (dir);
+    rmdir (path);
+}
+
+static int remove_directory (void **state)
+{
+    remove_tree (*state);
+    free (*state);
+    return 0;
+}
+
+static void write_file (const char *dir, const char *name, const char *text)
+{
+    char *path = xasprintf ("%s/%s", dir, name);
+    FILE *fp = fopen (path, "w");
+
+    assert_non_null (fp);
+    fputs (text, fp);
+    fclose (fp);
+    free (path);
+}
+
+static int load_file (const char *dir, site_t **ret_site, gl_error_t *error)
+{
+    char *path = xasprintf ("%s/gpuledger.yaml", dir);
+    int rc = config_load (path, ret_site, error);
+
+    free (path);
+    return rc;
+}
+
+static void make_conf_d (const char *dir)
+{
+    char *path = xasprintf ("%s/conf.d", dir);
+
+    assert_int_equal (mkdir (path, 0700), 0);
+    free (path);
+}
+
+static void config_load__conf_d__is_read_in_order (void **state)
+{
+    const char *dir = *state;
+    gl_error_t error = {""};
+    site_t *site;
+
+    write_file (dir, "gpuledger.yaml", "tariffs: [{name: a, per_kwh: 1}]\n");
+    make_conf_d (dir);
+    write_file (dir, "conf.d/20-b.yaml", "tariffs: [{name: c, per_kwh: 3}]\n");
+    write_file (dir, "conf.d/10-a.yaml",
+                "tariffs: [{name: b, per_kwh: 2}]\nledger: {currency: EUR}\n");
+    write_file (dir, "conf.d/.hidden.yaml", "nonsense");
+    write_file (dir, "conf.d/notes.txt", "nonsense");
+    if (load_file (dir, &site, &error) < 0)
+        fail_msg ("%s", error.text);
+    assert_string_equal (site->currency, "EUR");
+    assert_int_equal (site->tariff_count, 3);
+    assert_string_equal (site->tariffs[1].name, "b");
+    assert_string_equal (site->tariffs[2].name, "c");
+    assert_non_null (strstr (site->tariffs[2].place.file, "20-b.yaml"));
+    site_free (site);
+}
+
+static void config_load__two_files_in_conflict__both_are_named (void **state)
+{
+    const char *dir = *state;
+    gl_error_t error;
+    site_t *site;
+
+    write_file (dir, "gpuledger.yaml",
+                "ledger: {currency: EUR}\ntariffs: [{name: a, per_kwh: 1}]\n");
+    make_conf_d (dir);
+    write_file (dir, "conf.d/x.yaml", "\nledger: {currency: EUR}\n");
+    assert_int_equal (load_file (dir, &site, &error), -1);
+    assert_non_null (strstr (error.text, "conf.d/x.yaml:2"));
+    assert_non_null (strstr (error.text, "/gpuledger.yaml:1"));
+    write_file (dir, "conf.d/x.yaml", "\n\ntariffs: [{name: a, per_kwh: 1}]\n");
+    assert_int_equal (load_file (dir, &site, &error), -1);
+    assert_non_null (strstr (error.text, "conf.d/x.yaml:3"));
+    assert_non_null (strstr (error.text, "/gpuledger.yaml:2"));
+}
+
+static void config_load__unreadable__says_which_file (void **state)
+{
+    gl_error_t error;
+    site_t *site;
+
+    assert_int_equal (load_file (*state, &site, &error), -1);
+    assert_non_null (strstr (error.text, "gpuledger.yaml: No such file"));
+    assert_int_equal (config_load (*state, &site, &error), -1);
+    assert_non_null (strstr (error.text, "Is a directory"));
+}
+
+static site_t *load_example (const char *name)
+{
+    const char *top = getenv ("abs_top_srcdir");
+    char *path = xasprintf ("%s/contrib/examples/%s", top ? top : ".", name);
+    gl_error_t error;
+    site_t *site = NULL;
+
+    if (config_load (path, &site, &error) < 0)
+        fail_msg ("%s", error.text);
+    free (path);
+    return site;
+}
+
+static void check_rounded (const mpq_t value, int digits, const char *expected)
+{
+    char *text = exact_text (value, digits);
+
+    assert_string_equal (text, expected);
+    free (text);
+}
+
+/* Expected: cost-model, section 3. */
+static void examples__h100_64__gives_the_published_break_even (void **state)
+{
+    static const struct {
+        const char *name;
+        const char *per_hour;
+    } parts[] = {{"hardware", "2.5269"},
+                 {"staff", "0.8361"},
+                 {"power", "0.0910"},
+                 {"fabric", "0.1000"}};
+    static const char *const clouds[] = {"0.231", "0.353", "0.542", "1.137"};
+    site_t *site = load_example ("h100-64.yaml");
+    gl_error_t error;
+    breakeven_t b;
+
+    (void)state;
+    if (breakeven_of_pool (site, "h100", BREAKEVEN_UNDATED, NULL, &b, &error)
+        < 0)
+        fail_msg ("%s", error.text);
+    check_rounded (b.per_hour, 4, "3.5540");
+    check_rounded (b.per_gpu_year, 2, "24906.24");
+    assert_int_equal (b.part_count, GL_ARRAY_SIZE (parts));
+    for (size_t i = 0; i < GL_ARRAY_SIZE (parts); i++) {
+        assert_string_equal (b.part[i].name, parts[i].name);
+        check_rounded (b.part[i].per_hour, 4, parts[i].per_hour);
+    }
+    assert_int_equal (b.cloud_count, GL_ARRAY_SIZE (clouds));
+    for (size_t i = 0; i < GL_ARRAY_SIZE (clouds); i++) {
+        check_rounded (b.cloud[i].utilization, 3, clouds[i]);
+        assert_int_equal (b.cloud[i].never, i == 3);
+    }
+    breakeven_clear (&b);
+    site_free (site);
+}
+
+static void examples__the_others__are_valid (void **state)
+{
+    static const char *const names[] = {"small-lab.yaml"};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (names); i++)
+        site_free (load_example (names[i]));
+}
+
+/* ---- what is made from the table ---- */
+
+static void config_print_default__live__is_a_valid_site (void **state)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+    size_t count;
+    const schema_kind_t *kinds = schema_kinds (&count);
+    site_t *site;
+
+    (void)state;
+    config_print_default (&text, true);
+    site = load (buffer_text (&text));
+    for (size_t i = 0; i < count; i++) {
+        if (kinds[i].size)
+            assert_int_equal (
+                *(size_t *)((char *)site + kinds[i].counter), 1);
+    }
+    check_number (site->assets[0].salvage, "42500");
+    site_free (site);
+}
+
+static void config_print_default__commented__changes_nothing (void **state)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+    site_t *site;
+
+    (void)state;
+    config_print_default (&text, false);
+    for (char *line = strtok (text.data, "\n"); line;
+         line = strtok (NULL, "\n")) {
+        assert_int_equal (line[strspn (line, " ")], '#');
+        assert_in_range (strlen (line), 1, 110);
+    }
+    buffer_clear (&text);
+    config_print_default (&text, false);
+    site = load (buffer_text (&text));
+    assert_int_equal (site->pool_count, 0);
+    site_free (site);
+}
+
+static void config_print_man__names_every_key (void **state)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+    size_t count, items = 0;
+    const schema_kind_t *kinds = schema_kinds (&count);
+
+    (void)state;
+    config_print_man (&text);
+    for (size_t i = 0; i < count; i++) {
+        char *head = xasprintf (".Ss %s\n", kinds[i].name);
+        const char *at = strstr (buffer_text (&text), head);
+        assert_non_null (at);
+        for (size_t k = 0; k < kinds[i].key_count; k++) {
+            char *item = xasprintf (".It Ic %s\n", kinds[i].keys[k].name);
+            at = strstr (at, item);
+            assert_non_null (at);
+            free (item);
+            items++;
+        }
+        free (head);
+    }
+    assert_in_range (items, 60, 1000);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (config_load_text__the_pinned_text__is_read_exactly),
+        cmocka_unit_test (config_load_text__nothing__is_the_default_site),
+        cmocka_unit_test (
+            config_load_text__dates__are_days_of_the_ledgers_zone),
+        cmocka_unit_test (config_load_text__values__are_parsed_by_their_key),
+        cmocka_unit_test (config_load_text__currencies__have_their_digits),
+        cmocka_unit_test (
+            config_load_text__mistakes__are_named_with_file_and_line),
+        cmocka_unit_test (config_load_text__disjoint_recurrence__is_accepted),
+        cmocka_unit_test (config_load_text__bombs__are_refused_quickly),
+        cmocka_unit_test (config_load_text__many_pools__are_read),
+        cmocka_unit_test_setup_teardown (config_load__conf_d__is_read_in_order,
+                                         make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown (
+            config_load__two_files_in_conflict__both_are_named, make_directory,
+            remove_directory),
+        cmocka_unit_test_setup_teardown (
+            config_load__unreadable__says_which_file, make_directory,
+            remove_directory),
+        cmocka_unit_test (
+            examples__h100_64__gives_the_published_break_even),
+        cmocka_unit_test (examples__the_others__are_valid),
+        cmocka_unit_test (config_print_default__live__is_a_valid_site),
+        cmocka_unit_test (config_print_default__commented__changes_nothing),
+        cmocka_unit_test (config_print_man__names_every_key),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
