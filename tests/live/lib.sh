@@ -113,6 +113,14 @@ cleanup ()
     rm -rf --one-file-system "$scratch"
 }
 
+need_built ()
+{
+    local each
+    for each; do
+        [ -e "$abs_top_builddir/$each" ] || bail_out "$each is not built"
+    done
+}
+
 require_live
 # The environment of a job must not depend on that of the caller.
 unset "${!SLURM_@}" "${!SBATCH_@}" "${!SALLOC_@}" "${!GL_SANDBOX_@}"
@@ -166,6 +174,31 @@ all_settled ()
 {
     [ -z "$(squeue -h)" ] && ! sacct -aDXnP -S 2000-01-01 -o state,end |
         grep -E 'PENDING|RUNNING|SUSPENDED|Unknown'
+}
+
+# What the plugin wrote on a node, one record a line.
+records ()
+{
+    "$abs_top_builddir/tests/plugin/print_records" "$GL_SANDBOX_LEDGER/$1"
+}
+
+# A ledger in $scratch with the cost book of the sandbox, for this cluster.
+ledger_init ()
+{
+    mkdir -p "$scratch/conf.d"
+    cp "$abs_top_srcdir/contrib/examples/sandbox.yaml" "$scratch/gpuledger.yaml"
+    cat >"$scratch/conf.d/cluster.yaml" <<END
+clusters:
+  - {name: $GL_SANDBOX_CLUSTER, timezone: UTC, slurmdb: "$GL_SANDBOX_DB_URL"}
+END
+    ledger init >/dev/null || bail_out "the ledger cannot be made"
+}
+
+# ledger VERB...: the command on that ledger.
+ledger ()
+{
+    "$abs_top_builddir/sacct-ext/gpuledger" --config "$scratch/gpuledger.yaml" \
+        --store "sqlite:$scratch/ledger.db" "$@"
 }
 
 # The states of all nodes, each once: "idle" when all is well.
