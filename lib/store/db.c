@@ -95,6 +95,7 @@ static int begin (db_t *db, const char *script, gl_error_t *error)
 {
     if (db->in_transaction)
         return gl_error (error, "%s: a transaction is open already", db->url);
+    db->failure = DB_FAILURE_NONE;
     while (*script) {
         size_t length = strcspn (script, ";");
         GL_AUTOFREE char *sql = xstrndup (script, length);

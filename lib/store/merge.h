@@ -1,0 +1,56 @@
+/*
+ * merge.h: how several observations of one segment become one. Pure; the rule
+ * is in store.h.
+ *
+ * Each field carries the rank of the observation it comes from, and merging
+ * takes, field by field, the maximum of (rank, value): commutative,
+ * associative, idempotent. Almost every field has the rank of the segment
+ * itself; the exceptions are packed into a few bytes beside the row.
+ */
+#ifndef GL_STORE_MERGE_H
+#define GL_STORE_MERGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acct/segment.h"
+
+typedef struct {
+    int64_t seen;
+    uint8_t closed;
+    uint8_t source;
+} merge_rank_t;
+
+/* The fields that are merged one by one; merge.c lists them. */
+#define MERGE_FIELDS 23
+
+typedef struct {
+    segment_t segment; /* strings borrowed */
+    merge_rank_t ranks[MERGE_FIELDS]; /* of the fields that are known */
+} observation_t;
+
+/* One source's view: every field has the rank of the segment. */
+void merge_observe (observation_t *o, const segment_t *segment);
+
+/* The exceptions as bytes, at most MERGE_FILL_MAX; returns how many. */
+#define MERGE_FILL_GROUP 13
+#define MERGE_FILL_MAX (MERGE_FIELDS * MERGE_FILL_GROUP)
+size_t merge_pack (const observation_t *o, uint8_t fill[MERGE_FILL_MAX]);
+/* A stored segment with its exceptions; bytes of a wrong length are damage:
+ * -1. */
+int merge_unpack (observation_t *o, const segment_t *segment, const void *fill,
+                  size_t length);
+
+/* What merging changed: nothing, only how sure we are, or facts. */
+typedef enum {
+    MERGE_SAME,
+    MERGE_RANKS,
+    MERGE_FACTS,
+} merge_change_t;
+
+/* Merge `other` into `o`; strings of `o` may afterwards be those of `other`. */
+merge_change_t merge_observations (observation_t *o,
+                                   const observation_t *other);
+
+#endif /* !GL_STORE_MERGE_H */

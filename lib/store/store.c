@@ -1,0 +1,364 @@
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "store/migrate.h"
+#include "store/store_private.h"
+
+/* Enough for writers that take turns; more is a store under siege. */
+#define ATTEMPTS 5
+#define FIRST_PAUSE_MS 50
+
+unsigned store_schema_newest (void)
+{
+    return migrate_newest ();
+}
+
+static int refuse_newer (const char *url, unsigned schema, gl_error_t *error)
+{
+    return gl_error (error,
+                     "%s has schema %u, made by a newer gpuledger; this one "
+                     "knows up to %u: use the newer one",
+                     url, schema, migrate_newest ());
+}
+
+static int bring_up (db_t *db, unsigned *ret_before, gl_error_t *error)
+{
+    unsigned before;
+    bool partial;
+
+    if (migrate_schema (db, &before, &partial, error) < 0)
+        return -1;
+    if (before > migrate_newest ())
+        return refuse_newer (db_url (db), before, error);
+    if (before < migrate_newest () && migrate_apply (db, before, error) < 0)
+        return -1;
+    if (ret_before)
+        *ret_before = before;
+    return 0;
+}
+
+int store_init (const char *url, unsigned *ret_before, gl_error_t *error)
+{
+    db_t *db = db_open (url, DB_CREATE, error);
+    int rc = db ? bring_up (db, ret_before, error) : -1;
+
+    db_close (db);
+    return rc;
+}
+
+static int check_schema (db_t *db, gl_error_t *error)
+{
+    unsigned schema;
+    bool partial;
+
+    if (migrate_schema (db, &schema, &partial, error) < 0)
+        return -1;
+    if (partial)
+        return gl_error (error,
+                         "%s was not initialised completely; run gpuledger "
+                         "init again",
+                         db_url (db));
+    if (schema == 0)
+        return gl_error (error, "%s is not initialised; run gpuledger init",
+                         db_url (db));
+    if (schema > migrate_newest ())
+        return refuse_newer (db_url (db), schema, error);
+    if (schema < migrate_newest ())
+        return gl_error (error,
+                         "%s has schema %u, this gpuledger needs %u; run "
+                         "gpuledger init, which upgrades it",
+                         db_url (db), schema, migrate_newest ());
+    return 0;
+}
+
+store_t *store_open (const char *url, unsigned flags, gl_error_t *error)
+{
+    db_t *db = db_open (url, flags & STORE_READ_ONLY ? DB_READ_ONLY : 0, error);
+    store_t *store;
+
+    if (!db)
+        return NULL;
+    if (check_schema (db, error) < 0) {
+        db_close (db);
+        return NULL;
+    }
+    store = xcalloc (1, sizeof (*store));
+    store->db = db;
+    store->url = xstrdup (url);
+    return store;
+}
+
+static void forget_clusters (store_t *store)
+{
+    for (size_t i = 0; i < store->cluster_count; i++)
+        free (store->clusters[i].name);
+    free (store->clusters);
+    store->clusters = NULL;
+    store->cluster_count = 0;
+}
+
+void store_close (store_t *store)
+{
+    if (!store)
+        return;
+    store_rollback (store);
+    for (size_t i = 0; i < SQL_COUNT; i++)
+        db_finalize (store->statements[i]);
+    db_close (store->db);
+    forget_clusters (store);
+    intern_forget (store);
+    buffer_done (&store->key);
+    free (store->url);
+    free (store);
+}
+
+const char *store_url (const store_t *store)
+{
+    return store->url;
+}
+
+db_statement_t *store_statement (store_t *store, sql_t name, gl_error_t *error)
+{
+    if (!store->statements[name])
+        store->statements[name]
+            = db_prepare (store->db, store_sql (db_engine (store->db), name),
+                          error);
+    return store->statements[name];
+}
+
+int store_begin (store_t *store, gl_error_t *error)
+{
+    db_statement_t *lock = store_statement (store, SQL_LOCK, error);
+
+    if (!lock || db_begin (store->db, error) < 0)
+        return -1;
+    if (db_step (lock, error) < 0) {
+        db_rollback (store->db);
+        return -1;
+    }
+    db_reset (lock);
+    return 0;
+}
+
+static int flush_clusters (store_t *store, gl_error_t *error)
+{
+    for (size_t i = 0; i < store->cluster_count; i++) {
+        struct cluster_entry *c = &store->clusters[i];
+        db_statement_t *st;
+
+        if (!c->dirty)
+            continue;
+        st = store_statement (store, SQL_CLUSTER_UPDATE, error);
+        if (!st)
+            return -1;
+        db_bind_i64 (st, 0, c->as_of);
+        db_bind_i64 (st, 1, c->as_of);
+        db_bind_i64 (st, 2, c->longest);
+        db_bind_i64 (st, 3, c->longest);
+        db_bind_u64 (st, 4, c->id);
+        if (db_run (st, error) < 0)
+            return -1;
+        c->dirty = false;
+    }
+    return 0;
+}
+
+int store_commit (store_t *store, gl_error_t *error)
+{
+    if (flush_clusters (store, error) < 0
+        || db_commit (store->db, error) < 0) {
+        store_rollback (store);
+        return -1;
+    }
+    return 0;
+}
+
+void store_rollback (store_t *store)
+{
+    db_rollback (store->db);
+    forget_clusters (store);
+    intern_forget (store);
+}
+
+static void pause_before (int attempt)
+{
+    long ms = FIRST_PAUSE_MS << attempt;
+    struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+
+    nanosleep (&pause, NULL);
+}
+
+static int attempt (store_t *store, store_transaction_f fn, void *arg,
+                    gl_error_t *error)
+{
+    if (store_begin (store, error) < 0)
+        return -1;
+    if (fn (store, arg, error) < 0) {
+        store_rollback (store);
+        return -1;
+    }
+    return store_commit (store, error);
+}
+
+int store_transaction (store_t *store, store_transaction_f fn, void *arg,
+                       gl_error_t *error)
+{
+    for (int i = 0;; i++) {
+        if (attempt (store, fn, arg, error) == 0)
+            return 0;
+        if (i + 1 == ATTEMPTS || !db_retryable (store->db))
+            return -1;
+        pause_before (i);
+    }
+}
+
+int store_check_name (const char *what, const char *name, gl_error_t *error)
+{
+    size_t length = name ? strnlen (name, 256) : 0;
+
+    if (length == 0 || length > 255)
+        return gl_error (error, "%s%s%.40s%s has %s bytes; 1 to 255 are "
+                                "possible",
+                         what, length ? " '" : "", name ? name : "",
+                         length ? "...'" : "", length ? "more than 255" : "0");
+    return 0;
+}
+
+/* The cluster from the database, or a new one. */
+static int fetch_cluster (store_t *store, const char *name, uint64_t *ret_id,
+                          gl_error_t *error)
+{
+    db_statement_t *find = store_statement (store, SQL_CLUSTER_FIND, error);
+    db_statement_t *add = store_statement (store, SQL_CLUSTER_ADD, error);
+    int rc;
+
+    if (!find || !add)
+        return -1;
+    db_bind_text (find, 0, name);
+    rc = db_step (find, error);
+    if (rc == 1)
+        *ret_id = db_column_u64 (find, 0);
+    db_reset (find);
+    if (rc != 0)
+        return rc;
+    db_bind_text (add, 0, name);
+    if (db_run (add, error) < 0)
+        return -1;
+    *ret_id = db_last_id (store->db);
+    return 0;
+}
+
+struct cluster_entry *store_cluster (store_t *store, const char *name,
+                                     gl_error_t *error)
+{
+    struct cluster_entry *c;
+    uint64_t id = 0;
+
+    /* few clusters; nearly always the one of the fact before */
+    for (size_t i = 0; name && i < store->cluster_count; i++) {
+        if (strcmp (store->clusters[i].name, name) == 0)
+            return &store->clusters[i];
+    }
+    if (store_check_name ("cluster name", name, error) < 0
+        || fetch_cluster (store, name, &id, error) < 0)
+        return NULL;
+    store->clusters = xreallocarray (store->clusters, store->cluster_count + 1,
+                                     sizeof (*store->clusters));
+    c = &store->clusters[store->cluster_count++];
+    *c = (struct cluster_entry){.name = xstrdup (name), .id = id};
+    return c;
+}
+
+void store_cluster_seen (struct cluster_entry *c, int64_t as_of,
+                         int64_t longest)
+{
+    if (as_of > c->as_of) {
+        c->as_of = as_of;
+        c->dirty = true;
+    }
+    if (longest > c->longest) {
+        c->longest = longest;
+        c->dirty = true;
+    }
+}
+
+int store_put_as_of (store_t *store, const char *cluster, int64_t as_of,
+                     gl_error_t *error)
+{
+    struct cluster_entry *c = store_cluster (store, cluster, error);
+
+    if (!c)
+        return -1;
+    store_cluster_seen (c, as_of, 0);
+    return 0;
+}
+
+int store_put_mark (store_t *store, const char *cluster, const char *name,
+                    int64_t value, gl_error_t *error)
+{
+    struct cluster_entry *c = store_cluster (store, cluster, error);
+    db_statement_t *st;
+
+    if (!c || store_check_name ("mark", name, error) < 0)
+        return -1;
+    st = store_statement (store, SQL_MARK_PUT, error);
+    if (!st)
+        return -1;
+    db_bind_u64 (st, 0, c->id);
+    db_bind_text (st, 1, name);
+    db_bind_i64 (st, 2, value);
+    return db_run (st, error);
+}
+
+int store_get_mark (store_t *store, const char *cluster, const char *name,
+                    int64_t *ret_value, gl_error_t *error)
+{
+    db_statement_t *st = store_statement (store, SQL_MARK_GET, error);
+    int64_t value = 0;
+    int rc;
+
+    if (!st)
+        return -1;
+    db_bind_text (st, 0, cluster);
+    db_bind_text (st, 1, name);
+    rc = db_step (st, error);
+    if (rc == 1)
+        value = db_column_i64 (st, 0);
+    db_reset (st);
+    if (rc < 0)
+        return -1;
+    *ret_value = value;
+    return 0;
+}
+
+void store_bind_u64 (db_statement_t *st, unsigned at, uint64_t value,
+                     uint64_t unknown)
+{
+    if (value == unknown)
+        db_bind_null (st, at);
+    else
+        db_bind_u64 (st, at, value);
+}
+
+void store_bind_i64 (db_statement_t *st, unsigned at, int64_t value,
+                     int64_t unknown)
+{
+    if (value == unknown)
+        db_bind_null (st, at);
+    else
+        db_bind_i64 (st, at, value);
+}
+
+uint64_t store_column_u64 (const db_statement_t *st, unsigned at,
+                           uint64_t unknown)
+{
+    return db_column_is_null (st, at) ? unknown : db_column_u64 (st, at);
+}
+
+int64_t store_column_i64 (const db_statement_t *st, unsigned at,
+                          int64_t unknown)
+{
+    return db_column_is_null (st, at) ? unknown : db_column_i64 (st, at);
+}

@@ -1,0 +1,182 @@
+/*
+ * store_private.h: what the files of the store share: the connection, its
+ * statements, interning, and the walk that every iterator is.
+ */
+#ifndef GL_STORE_STORE_PRIVATE_H
+#define GL_STORE_STORE_PRIVATE_H
+
+#include "base/buffer.h"
+#include "store/db.h"
+#include "store/store.h"
+
+/* Every statement of a put, by name; store_sql.c has their text. */
+typedef enum {
+    SQL_LOCK,
+    SQL_CLUSTER_FIND,
+    SQL_CLUSTER_ADD,
+    SQL_CLUSTER_UPDATE,
+    SQL_MARK_GET,
+    SQL_MARK_PUT,
+    SQL_TEXT_FIND,
+    SQL_TEXT_ADD,
+    SQL_PARTY_FIND,
+    SQL_PARTY_ADD,
+    SQL_SHAPE_FIND,
+    SQL_SHAPE_ADD,
+    SQL_SEGMENT_ADD,
+    SQL_SEGMENT_GET,
+    SQL_SEGMENT_PUT,
+    SQL_SUSPENSION_GET,
+    SQL_SUSPENSION_PUT,
+    SQL_EVENT_GET,
+    SQL_EVENT_PUT,
+    SQL_RESERVATION_GET,
+    SQL_RESERVATION_PUT,
+    SQL_RECORD_ADD,
+    SQL_COUNT,
+} sql_t;
+
+const char *store_sql (db_engine_t engine, sql_t name);
+
+/* The columns and joins of a whole segment, in the order that
+ * store_segment_of_row() reads. */
+#define SEGMENT_COLUMNS                                                        \
+    "s.id_job, s.time_submit, s.time_start, s.time_end, s.time_seen, "         \
+    "s.state, s.source, s.suspended, h.time_limit, p.user_name, p.uid, "       \
+    "p.account, p.partition_name, p.qos, p.wckey, p.reservation, n.value, "    \
+    "j.value, c.value, h.gres, h.gres_requested, h.gpu_asked, h.cpus, "        \
+    "h.memory_mb, h.nodes, s.array_job, s.array_task, s.het_job, "             \
+    "s.het_offset, s.job_db_inx, s.restart_count, s.fill "
+/* LEFT JOIN also where a row is always there: it fixes the order of the join
+ * on both engines, and with it the order of the rows. */
+#define SEGMENT_JOINS                                                          \
+    "LEFT JOIN party p ON p.id = s.party "                                     \
+    "LEFT JOIN shape h ON h.id = s.shape "                                     \
+    "LEFT JOIN text n ON n.id = s.nodelist "                                   \
+    "LEFT JOIN text j ON j.id = s.job_name "                                   \
+    "LEFT JOIN text c ON c.id = s.admin_comment "
+#define SEGMENT_FILL_COLUMN 31
+
+struct cluster_entry {
+    char *name;
+    uint64_t id;
+    int64_t as_of;   /* seen in this transaction */
+    int64_t longest;
+    bool dirty;
+};
+
+/* What is interned, each with a table and a cache. */
+typedef enum {
+    INTERN_TEXT,
+    INTERN_PARTY,
+    INTERN_SHAPE,
+    INTERN_COUNT,
+} intern_kind_t;
+
+struct intern_cache;
+
+struct store {
+    db_t *db;
+    char *url;
+    db_statement_t *statements[SQL_COUNT];
+    struct cluster_entry *clusters;
+    size_t cluster_count;
+    struct intern_cache *caches[INTERN_COUNT];
+    buffer_t key; /* scratch for interning */
+};
+
+/* A prepared statement, made when first asked for; NULL with an error. */
+db_statement_t *store_statement (store_t *store, sql_t name,
+                                 gl_error_t *error);
+
+/* The cluster of a fact, made known if it is new; NULL with an error. The
+ * pointer is good until the next call. */
+struct cluster_entry *store_cluster (store_t *store, const char *name,
+                                     gl_error_t *error);
+void store_cluster_seen (struct cluster_entry *cluster, int64_t as_of,
+                         int64_t longest);
+
+/* Refuse a name that is no key on both engines: 1 to 255 bytes. */
+int store_check_name (const char *what, const char *name, gl_error_t *error);
+
+/* Ids of interned values; 0 is never one. intern_text() gives 0 for NULL. */
+int intern_text (store_t *store, const char *text, uint64_t *ret_id,
+                 gl_error_t *error);
+/* Bind the id of a text, or NULL for NULL. */
+int intern_bind (store_t *store, db_statement_t *st, unsigned at,
+                 const char *text, gl_error_t *error);
+int intern_party (store_t *store, const segment_t *segment, uint64_t *ret_id,
+                  gl_error_t *error);
+int intern_shape (store_t *store, const segment_t *segment, uint64_t *ret_id,
+                  gl_error_t *error);
+/* After a rollback: what was cached may never have happened. */
+void intern_forget (store_t *store);
+
+/* Bind a value, or NULL where it is `unknown`. */
+void store_bind_u64 (db_statement_t *st, unsigned at, uint64_t value,
+                     uint64_t unknown);
+void store_bind_i64 (db_statement_t *st, unsigned at, int64_t value,
+                     int64_t unknown);
+uint64_t store_column_u64 (const db_statement_t *st, unsigned at,
+                           uint64_t unknown);
+int64_t store_column_i64 (const db_statement_t *st, unsigned at,
+                          int64_t unknown);
+
+/* Everything but the cluster. Strings are the row's. */
+void store_segment_of_row (const db_statement_t *st, segment_t *ret_segment);
+
+/*
+ * A walk: one statement run for one cluster after the other, clusters in
+ * bytewise order, on a connection of its own. `binds` lists the parameters of
+ * the SQL in their order: c cluster; l, h first and last job; s, e the period;
+ * a the cluster's as-of.
+ */
+struct walk_plan {
+    const char *select; /* up to and without WHERE */
+    const char *where;  /* always */
+    const char *where_binds;
+    const char *period; /* if the query has a period; may be NULL */
+    const char *period_binds;
+    const char *order;
+    bool by_job; /* limit the jobs to those of the period's segments */
+};
+
+struct walk_cluster {
+    char *name;
+    uint64_t id;
+    int64_t as_of;
+    int64_t longest;
+};
+
+typedef struct {
+    db_t *db;
+    store_query_t query; /* its cluster is not used any more */
+    bool has_period;
+    char *binds;
+    db_statement_t *st;
+    db_statement_t *bounds;
+    struct walk_cluster *clusters;
+    size_t count;
+    size_t at; /* the next cluster to begin */
+    bool inside;
+} walk_t;
+
+int walk_open (walk_t *walk, store_t *store, const store_query_t *query,
+               const struct walk_plan *plan, gl_error_t *error);
+/* 1: walk->st holds a row, of the cluster named *ret_cluster. */
+int walk_next (walk_t *walk, const char **ret_cluster, gl_error_t *error);
+void walk_close (walk_t *walk);
+
+/* Count a put. */
+static inline void store_count (store_counts_t *counts, bool inserted,
+                                bool changed)
+{
+    if (counts && inserted)
+        counts->inserted++;
+    else if (counts && changed)
+        counts->changed++;
+    else if (counts)
+        counts->unchanged++;
+}
+
+#endif /* !GL_STORE_STORE_PRIVATE_H */

@@ -1,0 +1,96 @@
+/* The statements of puts. Where the engines differ both texts stand here. */
+#include "store/store_private.h"
+
+static const struct {
+    const char *sqlite;
+    const char *mysql; /* NULL: the same */
+} statements[SQL_COUNT] = {
+    /* BEGIN IMMEDIATE has SQLite's write lock already */
+    [SQL_LOCK] = {"SELECT 1",
+                  "SELECT 1 FROM meta WHERE name = 'writer' FOR UPDATE"},
+    [SQL_CLUSTER_FIND]
+    = {"SELECT id, as_of, longest FROM cluster WHERE name = ?", NULL},
+    [SQL_CLUSTER_ADD]
+    = {"INSERT INTO cluster (name, as_of, longest) VALUES (?, 0, 0)", NULL},
+    [SQL_CLUSTER_UPDATE]
+    = {"UPDATE cluster SET as_of = CASE WHEN as_of < ? THEN ? ELSE as_of END, "
+       "longest = CASE WHEN longest < ? THEN ? ELSE longest END WHERE id = ?",
+       NULL},
+    [SQL_MARK_GET] = {"SELECT m.value FROM mark m JOIN cluster c "
+                      "ON c.id = m.cluster WHERE c.name = ? AND m.name = ?",
+                      NULL},
+    [SQL_MARK_PUT]
+    = {"REPLACE INTO mark (cluster, name, value) VALUES (?, ?, ?)", NULL},
+    [SQL_TEXT_FIND] = {"SELECT id FROM text WHERE digest = ?", NULL},
+    [SQL_TEXT_ADD] = {"INSERT INTO text (digest, value) VALUES (?, ?)", NULL},
+    [SQL_PARTY_FIND] = {"SELECT id FROM party WHERE digest = ?", NULL},
+    [SQL_PARTY_ADD]
+    = {"INSERT INTO party (digest, user_name, uid, account, partition_name, "
+       "qos, wckey, reservation) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+       NULL},
+    [SQL_SHAPE_FIND] = {"SELECT id FROM shape WHERE digest = ?", NULL},
+    [SQL_SHAPE_ADD]
+    = {"INSERT INTO shape (digest, gres, gres_requested, gpu_asked, cpus, "
+       "memory_mb, nodes, time_limit) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+       NULL},
+#define SEGMENT_INTO                                                           \
+    "INTO segment (cluster, id_job, time_submit, time_start, time_end, "       \
+    "time_seen, state, source, party, shape, suspended, nodelist, job_name, "  \
+    "admin_comment, array_job, array_task, het_job, het_offset, job_db_inx, "  \
+    "restart_count, fill) VALUES "                                             \
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    /* IGNORE would also swallow values that do not fit */
+    [SQL_SEGMENT_ADD]
+    = {"INSERT " SEGMENT_INTO "ON CONFLICT DO NOTHING",
+       "INSERT " SEGMENT_INTO "ON DUPLICATE KEY UPDATE cluster = cluster"},
+    [SQL_SEGMENT_GET]
+    = {"SELECT " SEGMENT_COLUMNS "FROM segment s " SEGMENT_JOINS
+       "WHERE s.cluster = ? AND s.id_job = ? AND s.time_submit = ?",
+       NULL},
+    [SQL_SEGMENT_PUT] = {"REPLACE " SEGMENT_INTO, NULL},
+    [SQL_SUSPENSION_GET]
+    = {"SELECT time_end FROM suspension WHERE cluster = ? AND id_job = ? "
+       "AND time_submit = ? AND time_start = ?",
+       NULL},
+    [SQL_SUSPENSION_PUT]
+    = {"REPLACE INTO suspension (cluster, id_job, time_submit, time_start, "
+       "time_end) VALUES (?, ?, ?, ?, ?)",
+       NULL},
+    [SQL_EVENT_GET]
+    = {"SELECT e.time_seen, e.time_end, e.state, g.value, n.value, r.value "
+       "FROM event e LEFT JOIN text g ON g.id = e.gres "
+       "LEFT JOIN text n ON n.id = e.nodelist "
+       "LEFT JOIN text r ON r.id = e.reason "
+       "WHERE e.cluster = ? AND e.time_start = ? AND e.node = ?",
+       NULL},
+    [SQL_EVENT_PUT]
+    = {"REPLACE INTO event (cluster, time_start, node, time_end, time_seen, "
+       "state, gres, nodelist, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+       NULL},
+    [SQL_RESERVATION_GET]
+    = {"SELECT r.time_seen, r.time_end, r.flags, m.value, n.value, a.value "
+       "FROM reservation r LEFT JOIN text m ON m.id = r.name "
+       "LEFT JOIN text n ON n.id = r.nodelist "
+       "LEFT JOIN text a ON a.id = r.accounts "
+       "WHERE r.cluster = ? AND r.time_start = ? AND r.id = ?",
+       NULL},
+    [SQL_RESERVATION_PUT]
+    = {"REPLACE INTO reservation (cluster, time_start, id, time_end, "
+       "time_seen, flags, name, nodelist, accounts) "
+       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+       NULL},
+#define RECORD_INTO                                                            \
+    "INTO node_record (cluster, id_job, stamp, record_key, kind, node, uid, "  \
+    "time_start, tag_source, project, labels, gpus, payload) "                 \
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    [SQL_RECORD_ADD]
+    = {"INSERT " RECORD_INTO "ON CONFLICT DO NOTHING",
+       "INSERT " RECORD_INTO "ON DUPLICATE KEY UPDATE cluster = cluster"},
+};
+
+const char *store_sql (db_engine_t engine, sql_t name)
+{
+    if (engine == DB_MYSQL && statements[name].mysql)
+        return statements[name].mysql;
+    return statements[name].sqlite;
+}

@@ -1,0 +1,231 @@
+/* The walk that every iterator is, and the list of clusters. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/store_private.h"
+
+/* All jobs that have a segment in the period started in it, or before it by
+ * no more than the longest segment took: the index of starts bounds the job
+ * ids, and the rows are then read in the order of their key, unsorted. */
+static const char bounds_sql[]
+    = "SELECT min(id_job), max(id_job) FROM segment "
+      "WHERE cluster = ? AND time_start >= ? AND time_start < ?";
+
+static int compare_names (const void *a, const void *b)
+{
+    return strcmp (((const struct walk_cluster *)a)->name,
+                   ((const struct walk_cluster *)b)->name);
+}
+
+static void free_clusters (struct walk_cluster *clusters, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free (clusters[i].name);
+    free (clusters);
+}
+
+/* The clusters, or the one of that name, sorted. */
+static int read_clusters (db_t *db, const char *only,
+                          struct walk_cluster **ret_clusters, size_t *ret_count,
+                          gl_error_t *error)
+{
+    db_statement_t *st = db_prepare (
+        db, "SELECT id, name, as_of, longest FROM cluster", error);
+    struct walk_cluster *clusters = NULL;
+    size_t count = 0;
+    int rc = -1;
+
+    while (st && (rc = db_step (st, error)) == 1) {
+        if (only && strcmp (only, db_column_text (st, 1)) != 0)
+            continue;
+        clusters = xreallocarray (clusters, count + 1, sizeof (*clusters));
+        clusters[count++] = (struct walk_cluster){
+            .id = db_column_u64 (st, 0),
+            .name = xstrdup (db_column_text (st, 1)),
+            .as_of = db_column_i64 (st, 2),
+            .longest = db_column_i64 (st, 3),
+        };
+    }
+    db_finalize (st);
+    if (rc < 0) {
+        free_clusters (clusters, count);
+        return -1;
+    }
+    if (count > 1)
+        qsort (clusters, count, sizeof (*clusters), compare_names);
+    *ret_clusters = clusters;
+    *ret_count = count;
+    return 0;
+}
+
+int store_clusters (store_t *store, store_cluster_t **ret_clusters,
+                    size_t *ret_count, gl_error_t *error)
+{
+    struct walk_cluster *found;
+    store_cluster_t *clusters;
+    size_t count;
+
+    if (read_clusters (store->db, NULL, &found, &count, error) < 0)
+        return -1;
+    clusters = xcalloc (count + 1, sizeof (*clusters));
+    for (size_t i = 0; i < count; i++) {
+        clusters[i].name = GL_TAKE (found[i].name);
+        clusters[i].as_of = found[i].as_of;
+    }
+    free_clusters (found, count);
+    *ret_clusters = clusters;
+    *ret_count = count;
+    return 0;
+}
+
+void store_clusters_free (store_cluster_t *clusters, size_t count)
+{
+    for (size_t i = 0; clusters && i < count; i++)
+        free (clusters[i].name);
+    free (clusters);
+}
+
+static void build_sql (walk_t *walk, const struct walk_plan *plan,
+                       buffer_t *sql)
+{
+    BUFFER_AUTO binds = BUFFER_INIT;
+
+    buffer_printf (sql, "%s WHERE %s", plan->select, plan->where);
+    buffer_add_text (&binds, plan->where_binds);
+    if (walk->has_period && plan->period) {
+        buffer_printf (sql, " AND %s", plan->period);
+        buffer_add_text (&binds, plan->period_binds);
+    }
+    buffer_printf (sql, " ORDER BY %s", plan->order);
+    walk->binds = buffer_take (&binds);
+}
+
+static int walk_begin (walk_t *walk, const store_query_t *query,
+                       const struct walk_plan *plan, gl_error_t *error)
+{
+    BUFFER_AUTO sql = BUFFER_INIT;
+
+    if (db_begin_read (walk->db, error) < 0
+        || read_clusters (walk->db, query ? query->cluster : NULL,
+                          &walk->clusters, &walk->count, error)
+               < 0)
+        return -1;
+    build_sql (walk, plan, &sql);
+    walk->st = db_prepare (walk->db, buffer_text (&sql), error);
+    if (!walk->st)
+        return -1;
+    if (plan->by_job && walk->has_period && walk->query.id_job == 0) {
+        walk->bounds = db_prepare (walk->db, bounds_sql, error);
+        return walk->bounds ? 0 : -1;
+    }
+    return 0;
+}
+
+int walk_open (walk_t *walk, store_t *store, const store_query_t *query,
+               const struct walk_plan *plan, gl_error_t *error)
+{
+    memset (walk, 0, sizeof (*walk));
+    if (db_in_transaction (store->db))
+        return gl_error (error, "facts are read outside a transaction: commit "
+                                "first");
+    if (query) {
+        walk->query = *query;
+        walk->has_period = query->start != 0 || query->end != 0;
+    }
+    walk->db = db_open (store->url, DB_READ_ONLY, error);
+    if (!walk->db || walk_begin (walk, query, plan, error) < 0) {
+        walk_close (walk);
+        return -1;
+    }
+    return 0;
+}
+
+/* First and last job of the cluster to look at; first > last: none. */
+static int find_bounds (walk_t *walk, const struct walk_cluster *c,
+                        uint64_t *ret_low, uint64_t *ret_high,
+                        gl_error_t *error)
+{
+    int64_t first = walk->query.start > c->longest
+                        ? walk->query.start - c->longest
+                        : 1;
+    int rc;
+
+    *ret_low = walk->query.id_job;
+    *ret_high = walk->query.id_job ? walk->query.id_job : INT64_MAX;
+    if (!walk->bounds)
+        return 0;
+    db_bind_u64 (walk->bounds, 0, c->id);
+    db_bind_i64 (walk->bounds, 1, first);
+    db_bind_i64 (walk->bounds, 2, walk->query.end);
+    rc = db_step (walk->bounds, error);
+    *ret_low = 1;
+    *ret_high = 0;
+    if (rc == 1 && !db_column_is_null (walk->bounds, 0)) {
+        *ret_low = db_column_u64 (walk->bounds, 0);
+        *ret_high = db_column_u64 (walk->bounds, 1);
+    }
+    db_reset (walk->bounds);
+    return rc < 0 ? -1 : 0;
+}
+
+static int enter_cluster (walk_t *walk, gl_error_t *error)
+{
+    const struct walk_cluster *c = &walk->clusters[walk->at];
+    uint64_t low, high;
+
+    if (find_bounds (walk, c, &low, &high, error) < 0)
+        return -1;
+    for (unsigned i = 0; walk->binds[i]; i++) {
+        switch (walk->binds[i]) {
+        case 'c':
+            db_bind_u64 (walk->st, i, c->id);
+            break;
+        case 'l':
+            db_bind_u64 (walk->st, i, low);
+            break;
+        case 'h':
+            db_bind_u64 (walk->st, i, high);
+            break;
+        case 's':
+            db_bind_i64 (walk->st, i, walk->query.start);
+            break;
+        case 'e':
+            db_bind_i64 (walk->st, i, walk->query.end);
+            break;
+        case 'a':
+            db_bind_i64 (walk->st, i, c->as_of);
+            break;
+        }
+    }
+    walk->inside = true;
+    return 0;
+}
+
+int walk_next (walk_t *walk, const char **ret_cluster, gl_error_t *error)
+{
+    while (walk->at < walk->count) {
+        int rc;
+
+        if (!walk->inside && enter_cluster (walk, error) < 0)
+            return -1;
+        rc = db_step (walk->st, error);
+        if (rc == 1)
+            *ret_cluster = walk->clusters[walk->at].name;
+        if (rc != 0)
+            return rc;
+        walk->inside = false;
+        walk->at++;
+    }
+    return 0;
+}
+
+void walk_close (walk_t *walk)
+{
+    db_finalize (walk->st);
+    db_finalize (walk->bounds);
+    db_close (walk->db);
+    free_clusters (walk->clusters, walk->count);
+    free (walk->binds);
+    memset (walk, 0, sizeof (*walk));
+}

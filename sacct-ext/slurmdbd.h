@@ -1,0 +1,124 @@
+/*
+ * slurmdbd.h: reads the facts out of slurmdbd's MariaDB or MySQL database.
+ *
+ * Everything is read in one read-only snapshot, streaming, in constant memory:
+ * memory follows the number of associations and TRES, not that of jobs.
+ * Nothing is locked and nothing is written.
+ *
+ * The schema is probed column by column, never guessed from a version: Slurm
+ * 20.11 to 26.05 differ in what a job row holds. A column that only some of
+ * them have reads as "not known" in the others.
+ *
+ * What is never read, because nobody can bill from it: usage tables (rolled up
+ * by rules of their own), `billing` (truncated weights) and step rows (they
+ * overlap).
+ *
+ * Names: clusters come from cluster_table, deleted ones included, and table
+ * names are made of them and quoted. Users come from the association of the
+ * job and QOS, reservations and TRES from their tables, each with the rows
+ * that slurmdbd has marked as deleted, because old jobs still refer to them.
+ *
+ * One snapshot, and all that hangs on it, belongs to one thread.
+ */
+#ifndef GL_SLURMDBD_H
+#define GL_SLURMDBD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "acct/segment.h"
+#include "base/error.h"
+
+typedef struct slurmdbd slurmdbd_t;
+
+/* Connect to a mysql:// URL (store/db.h) and begin the snapshot. */
+slurmdbd_t *slurmdbd_open (const char *url, gl_error_t *error);
+/* Accepts NULL. Close its clusters first. */
+void slurmdbd_close (slurmdbd_t *dbd);
+
+/* The database's clock when the snapshot began, seconds since 1970 UTC. */
+int64_t slurmdbd_clock (const slurmdbd_t *dbd);
+
+/* The clusters of the database, sorted by name; borrowed. */
+typedef struct {
+    char *name;
+    bool deleted; /* its tables may be gone */
+} slurmdbd_name_t;
+const slurmdbd_name_t *slurmdbd_names (const slurmdbd_t *dbd,
+                                       size_t *ret_count);
+
+/* One cluster with its dictionaries. `as_of` becomes the time_seen of its
+ * segments. The error names the clusters that there are. */
+typedef struct slurmdbd_cluster slurmdbd_cluster_t;
+slurmdbd_cluster_t *slurmdbd_cluster_open (slurmdbd_t *dbd, const char *name,
+                                           int64_t as_of, gl_error_t *error);
+/* Accepts NULL. */
+void slurmdbd_cluster_close (slurmdbd_cluster_t *cluster);
+
+/*
+ * Which rows. SLURMDBD_ALL: each that there is. Else those that are open or
+ * ended after `since`; or, where `ids` is given, those of these job ids.
+ */
+typedef struct {
+    int64_t since; /* 0: all */
+    const uint64_t *ids;
+    size_t id_count;
+} slurmdbd_window_t;
+#define SLURMDBD_ALL ((slurmdbd_window_t){0})
+
+/*
+ * Hand over the rows one by one. What a callback gets is borrowed until it
+ * returns; its -1 ends the reading and becomes the result. A callback must not
+ * read from the same slurmdbd_t.
+ */
+typedef int (*slurmdbd_segment_f) (const segment_t *segment, void *arg,
+                                   gl_error_t *error);
+int slurmdbd_segments (slurmdbd_cluster_t *cluster, slurmdbd_window_t window,
+                       slurmdbd_segment_f fn, void *arg, gl_error_t *error);
+
+/* Of the segments that the same window gives. */
+typedef int (*slurmdbd_suspension_f) (const suspension_t *suspension, void *arg,
+                                      gl_error_t *error);
+int slurmdbd_suspensions (slurmdbd_cluster_t *cluster, slurmdbd_window_t window,
+                          slurmdbd_suspension_f fn, void *arg,
+                          gl_error_t *error);
+
+/* Registrations of the cluster and outages of nodes. `ids` has no meaning. */
+typedef int (*slurmdbd_event_f) (const node_event_t *event, void *arg,
+                                 gl_error_t *error);
+int slurmdbd_events (slurmdbd_cluster_t *cluster, slurmdbd_window_t window,
+                     slurmdbd_event_f fn, void *arg, gl_error_t *error);
+
+/* Reservations that have begun: until then slurmdbd moves or forgets them
+ * without a trace. `ids` has no meaning. */
+typedef int (*slurmdbd_reservation_f) (const reservation_t *reservation,
+                                       void *arg, gl_error_t *error);
+int slurmdbd_reservations (slurmdbd_cluster_t *cluster,
+                           slurmdbd_window_t window, slurmdbd_reservation_f fn,
+                           void *arg, gl_error_t *error);
+
+/* The account tree as it is now; parent NULL for the root. */
+typedef int (*slurmdbd_account_f) (const char *account, const char *parent,
+                                   void *arg, gl_error_t *error);
+int slurmdbd_accounts (slurmdbd_cluster_t *cluster, slurmdbd_account_f fn,
+                       void *arg, gl_error_t *error);
+
+/* What a person should look at, since the cluster was opened: how often, and
+ * the first job that it was seen at. */
+typedef struct {
+    uint64_t count;
+    uint64_t id_job;
+} slurmdbd_note_t;
+typedef struct {
+    slurmdbd_note_t deleted;    /* row marked deleted: a purge is going on */
+    slurmdbd_note_t unresolved; /* a TRES id that tres_table does not know */
+    slurmdbd_note_t unreadable; /* TRES text that cannot be read: taken as "a
+                                   GPU was asked for, number unknown" */
+    slurmdbd_note_t reversed;   /* an end before the start: taken as no time, at
+                                   the end */
+    slurmdbd_note_t impossible; /* an instant after 2099: the row is left out */
+} slurmdbd_notes_t;
+const slurmdbd_notes_t *slurmdbd_notes (const slurmdbd_cluster_t *cluster);
+
+#endif /* !GL_SLURMDBD_H */

@@ -1,0 +1,325 @@
+#include <string.h>
+
+#include "base/memory.h"
+#include "slurmdbd_private.h"
+
+/* One list: the columns of the job table, in the order in which they are
+ * selected. before: the column's name in older databases. */
+#define JOB_COLUMNS(COLUMN)                                         \
+    COLUMN (ID_JOB, "id_job", NULL, true)                           \
+    COLUMN (TIME_SUBMIT, "time_submit", NULL, true)                 \
+    COLUMN (TIME_START, "time_start", NULL, true)                   \
+    COLUMN (TIME_END, "time_end", NULL, true)                       \
+    COLUMN (TIME_SUSPENDED, "time_suspended", NULL, false)          \
+    COLUMN (TIME_LIMIT, "timelimit", NULL, false)                   \
+    COLUMN (STATE, "state", NULL, true)                             \
+    COLUMN (ID_USER, "id_user", NULL, false)                        \
+    COLUMN (ID_ASSOC, "id_assoc", NULL, true)                       \
+    COLUMN (ACCOUNT, "account", NULL, true)                         \
+    COLUMN (PARTITION, "partition", NULL, false)                    \
+    COLUMN (ID_QOS, "id_qos", NULL, false)                          \
+    COLUMN (WCKEY, "wckey", NULL, false)                            \
+    COLUMN (ID_RESV, "id_resv", NULL, false)                        \
+    COLUMN (NODELIST, "nodelist", NULL, false)                      \
+    COLUMN (JOB_NAME, "job_name", NULL, false)                      \
+    COLUMN (ADMIN_COMMENT, "admin_comment", NULL, false)            \
+    COLUMN (TRES_ALLOC, "tres_alloc", NULL, true)                   \
+    COLUMN (TRES_REQ, "tres_req", NULL, false)                      \
+    COLUMN (SUBMIT_LINE, "submit_line", NULL, false)                \
+    COLUMN (GRES_REQ, "gres_req", NULL, false)                      \
+    COLUMN (ARRAY_JOB, "id_array_job", NULL, false)                 \
+    COLUMN (ARRAY_TASK, "id_array_task", NULL, false)               \
+    COLUMN (HET_JOB, "het_job_id", "pack_job_id", false)            \
+    COLUMN (HET_OFFSET, "het_job_offset", "pack_job_offset", false) \
+    COLUMN (JOB_DB_INX, "job_db_inx", NULL, true)                   \
+    COLUMN (RESTARTS, "restart_cnt", NULL, false)                   \
+    COLUMN (DELETED, "deleted", NULL, false)
+
+#define AS_ENUM(id, name, before, required) JOB_##id,
+enum { JOB_COLUMNS (AS_ENUM) JOB_COLUMN_COUNT };
+
+#define AS_COLUMN(id, name, before, required) {name, before, required},
+static const slurmdbd_column_t job_columns[] = {JOB_COLUMNS (AS_COLUMN)};
+
+/* Slurm stores a state as a base state or as one flag alone; should a later
+ * one add flags to the base, the base tells what happened. */
+#define STATE_BASE 0xff
+
+static segment_state_t read_state (const db_statement_t *row)
+{
+    segment_state_t state = db_column_u64 (row, JOB_STATE);
+
+    if (!strcmp (segment_state_name (state), "UNKNOWN"))
+        state &= STATE_BASE;
+    return state;
+}
+
+/* While a job is suspended the column holds no duration but an intermediate
+ * value of Slurm's. */
+static int64_t read_suspended (const db_statement_t *row, segment_state_t state)
+{
+    if (state == SEGMENT_SUSPENDED ||
+        db_column_is_null (row, JOB_TIME_SUSPENDED))
+        return SECONDS_UNKNOWN;
+    return db_column_i64 (row, JOB_TIME_SUSPENDED);
+}
+
+/* Minutes; NO_VAL is the partition's limit, INFINITE none, 0 not told. */
+static int64_t read_time_limit (const db_statement_t *row)
+{
+    uint64_t minutes = db_column_u64 (row, JOB_TIME_LIMIT);
+
+    if (minutes == 0 || minutes >= SLURM_NO_VAL)
+        return SECONDS_UNKNOWN;
+    return (int64_t)minutes * 60;
+}
+
+static void read_times (const slurmdbd_cluster_t *c, const db_statement_t *row,
+                        segment_t *s)
+{
+    s->time_submit = db_column_i64 (row, JOB_TIME_SUBMIT);
+    s->time_start = db_column_i64 (row, JOB_TIME_START);
+    s->time_end = db_column_i64 (row, JOB_TIME_END);
+    s->time_seen = c->as_of;
+    s->state = read_state (row);
+    s->suspended = read_suspended (row, s->state);
+    s->time_limit = read_time_limit (row);
+    s->source = SOURCE_SLURMDBD;
+}
+
+static uint32_t read_index (const db_statement_t *row, unsigned at)
+{
+    uint64_t value = db_column_u64 (row, at);
+
+    if (db_column_is_null (row, at) || value >= SLURM_NO_VAL)
+        return TASK_NONE;
+    return value;
+}
+
+static void read_identities (const db_statement_t *row, segment_t *s)
+{
+    s->id_job = db_column_u64 (row, JOB_ID_JOB);
+    s->array_job = db_column_u64 (row, JOB_ARRAY_JOB);
+    s->array_task = read_index (row, JOB_ARRAY_TASK);
+    s->het_job = db_column_u64 (row, JOB_HET_JOB);
+    s->het_offset = read_index (row, JOB_HET_OFFSET);
+    if (!s->het_job)
+        s->het_offset = TASK_NONE;
+    s->job_db_inx = db_column_u64 (row, JOB_JOB_DB_INX);
+    s->restart_count = db_column_is_null (row, JOB_RESTARTS)
+                           ? -1
+                           : (int32_t)db_column_i64 (row, JOB_RESTARTS);
+}
+
+/* The name behind an id; NULL where the id is 0, which stands for none. */
+static const char *name_of (const ids_t *ids, const db_statement_t *row,
+                            unsigned at)
+{
+    uint64_t id = db_column_u64 (row, at);
+    const char *name = NULL;
+
+    if (id == 0 || !ids_find (ids, id, &name, NULL) || !name || !*name)
+        return NULL;
+    return name;
+}
+
+static void read_names (const slurmdbd_cluster_t *c, const db_statement_t *row,
+                        segment_t *s)
+{
+    s->cluster = c->name;
+    s->user = name_of (&c->associations, row, JOB_ID_ASSOC);
+    s->uid = db_column_is_null (row, JOB_ID_USER)
+                 ? UINT32_MAX
+                 : (uint32_t)db_column_u64 (row, JOB_ID_USER);
+    s->account = slurmdbd_text (row, JOB_ACCOUNT);
+    s->partition = slurmdbd_text (row, JOB_PARTITION);
+    s->qos = name_of (&c->qos, row, JOB_ID_QOS);
+    s->wckey = slurmdbd_text (row, JOB_WCKEY);
+    s->reservation = name_of (&c->reservations, row, JOB_ID_RESV);
+    s->nodelist = slurmdbd_text (row, JOB_NODELIST);
+    if (s->nodelist && !strcmp (s->nodelist, "None assigned"))
+        s->nodelist = NULL;
+    s->job_name = slurmdbd_text (row, JOB_JOB_NAME);
+    s->admin_comment = slurmdbd_text (row, JOB_ADMIN_COMMENT);
+}
+
+/* 20.11 and older keep the request as GRES text, "gpu:a100:2". */
+static bool gres_text_names_gpu (const char *text)
+{
+    static const char *const names[] = {"gpu", "shard", "mps"};
+
+    for (size_t i = 0; text && i < GL_ARRAY_SIZE (names); i++) {
+        if (strstr (text, names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* A GPU that is named with "no value" or with 0, as an edit leaves it, was
+ * asked for as well. */
+static bool read_asked (const slurmdbd_cluster_t *c, const db_statement_t *row)
+{
+    return c->gpu_named ||
+           gres_in_submit_line (db_column_text (row, JOB_SUBMIT_LINE)) ||
+           gres_text_names_gpu (db_column_text (row, JOB_GRES_REQ));
+}
+
+/* Text that cannot be read must not become "no GPU": the job then counts among
+ * those of which nobody knows how many they held. */
+static void read_tres (slurmdbd_cluster_t *c, const db_statement_t *row,
+                       segment_t *s)
+{
+    const char *request = slurmdbd_text (row, JOB_TRES_REQ);
+    bool unreadable;
+
+    c->gpu_named = false;
+    unreadable = tres_parse (&c->alloc, db_column_text (row, JOB_TRES_ALLOC),
+                             slurmdbd_resolve_tres, c, NULL) < 0;
+
+    s->gres = unreadable ? "" : c->alloc.gres;
+    s->cpus = unreadable ? COUNT_UNKNOWN : c->alloc.cpus;
+    s->memory_mb = unreadable ? COUNT_UNKNOWN : c->alloc.memory_mb;
+    s->nodes = unreadable ? COUNT_UNKNOWN : c->alloc.nodes;
+    if (request &&
+        tres_parse (&c->request, request, slurmdbd_resolve_tres, c, NULL) == 0)
+        s->gres_requested = c->request.gres;
+    s->gpu_asked = unreadable || read_asked (c, row);
+    if (unreadable)
+        slurmdbd_note (&c->notes.unreadable, s->id_job);
+    else if (c->alloc.unresolved)
+        slurmdbd_note (&c->notes.unresolved, s->id_job);
+}
+
+/* sacct shows such a row with no time as well. */
+static void mend_times (slurmdbd_cluster_t *c, segment_t *s)
+{
+    if (s->time_end == 0 || s->time_start <= s->time_end)
+        return;
+    slurmdbd_note (&c->notes.reversed, s->id_job);
+    s->time_start = s->time_end;
+}
+
+static bool instant_possible (int64_t instant)
+{
+    return instant >= 0 && instant < INSTANT_MAX;
+}
+
+static bool times_possible (const segment_t *s)
+{
+    return instant_possible (s->time_submit) &&
+           instant_possible (s->time_start) && instant_possible (s->time_end);
+}
+
+static int read_row (slurmdbd_cluster_t *c, const db_statement_t *row,
+                     slurmdbd_segment_f fn, void *arg, gl_error_t *error)
+{
+    segment_t segment = {0};
+
+    read_identities (row, &segment);
+    read_times (c, row, &segment);
+    if (!times_possible (&segment)) {
+        slurmdbd_note (&c->notes.impossible, segment.id_job);
+        return 0;
+    }
+    mend_times (c, &segment);
+    if (db_column_i64 (row, JOB_DELETED))
+        slurmdbd_note (&c->notes.deleted, segment.id_job);
+    read_names (c, row, &segment);
+    read_tres (c, row, &segment);
+    return fn (&segment, arg, error);
+}
+
+int slurmdbd_segments (slurmdbd_cluster_t *c, slurmdbd_window_t window,
+                       slurmdbd_segment_f fn, void *arg, gl_error_t *error)
+{
+    GL_AUTOFREE char *table = slurmdbd_table (c, "job_table");
+    BUFFER_AUTO sql = BUFFER_INIT;
+    db_statement_t *rows;
+    int rc;
+
+    if (slurmdbd_select (c->db, table, job_columns, JOB_COLUMN_COUNT, &sql,
+                         error) < 0)
+        return -1;
+    slurmdbd_where (&sql, window);
+    rows = db_query (c->db, buffer_text (&sql), error);
+    if (!rows)
+        return -1;
+    while ((rc = db_step (rows, error)) == 1) {
+        if (read_row (c, rows, fn, arg, error) < 0) {
+            rc = -1;
+            break;
+        }
+    }
+    db_finalize (rows);
+    return rc;
+}
+
+/* The job table stands first and gives t.*, so that the window applies. */
+static char *suspension_query (slurmdbd_cluster_t *c, slurmdbd_window_t window)
+{
+    GL_AUTOFREE char *jobs = slurmdbd_table (c, "job_table");
+    GL_AUTOFREE char *suspensions = slurmdbd_table (c, "suspend_table");
+    GL_AUTOFREE char *jobs_quoted = db_quote_identifier (c->db, jobs);
+    GL_AUTOFREE char *quoted = db_quote_identifier (c->db, suspensions);
+    buffer_t sql = BUFFER_INIT;
+
+    buffer_printf (&sql,
+                   "SELECT t.`id_job`, t.`time_submit`, s.`time_start`,"
+                   " s.`time_end` FROM %s AS s JOIN %s AS t"
+                   " ON t.`job_db_inx` = s.`job_db_inx` ",
+                   quoted, jobs_quoted);
+    slurmdbd_where (&sql, window);
+    return buffer_take (&sql);
+}
+
+static const slurmdbd_column_t suspension_columns[] = {
+    {"job_db_inx", NULL, true},
+    {"time_start", NULL, true},
+    {"time_end", NULL, true},
+};
+
+static int check_suspensions (slurmdbd_cluster_t *c, gl_error_t *error)
+{
+    GL_AUTOFREE char *table = slurmdbd_table (c, "suspend_table");
+    BUFFER_AUTO unused = BUFFER_INIT;
+
+    return slurmdbd_select (c->db, table, suspension_columns,
+                            GL_ARRAY_SIZE (suspension_columns), &unused, error);
+}
+
+static suspension_t read_suspension (const slurmdbd_cluster_t *c,
+                                     const db_statement_t *row)
+{
+    return (suspension_t){
+        .cluster = c->name,
+        .id_job = db_column_u64 (row, 0),
+        .time_submit = db_column_i64 (row, 1),
+        .start = db_column_i64 (row, 2),
+        .end = db_column_i64 (row, 3),
+    };
+}
+
+int slurmdbd_suspensions (slurmdbd_cluster_t *c, slurmdbd_window_t window,
+                          slurmdbd_suspension_f fn, void *arg,
+                          gl_error_t *error)
+{
+    GL_AUTOFREE char *sql = NULL;
+    db_statement_t *rows;
+    int rc;
+
+    if (check_suspensions (c, error) < 0)
+        return -1;
+    sql = suspension_query (c, window);
+    rows = db_query (c->db, sql, error);
+    if (!rows)
+        return -1;
+    while ((rc = db_step (rows, error)) == 1) {
+        suspension_t suspension = read_suspension (c, rows);
+        if (fn (&suspension, arg, error) < 0) {
+            rc = -1;
+            break;
+        }
+    }
+    db_finalize (rows);
+    return rc;
+}

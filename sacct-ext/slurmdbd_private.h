@@ -1,0 +1,69 @@
+/* slurmdbd_private.h: what the files of slurmdbd_*.c share. */
+#ifndef GL_SLURMDBD_PRIVATE_H
+#define GL_SLURMDBD_PRIVATE_H
+
+#include "base/buffer.h"
+#include "gres/tres.h"
+#include "slurmdbd.h"
+#include "slurmdbd_ids.h"
+#include "store/db.h"
+
+/* Slurm's "no value" in 32-bit columns (slurm.h: NO_VAL, INFINITE). */
+#define SLURM_NO_VAL 0xfffffffeu
+/* 2100-01-01, the end of base/zone.h. */
+#define INSTANT_MAX INT64_C (4102444800)
+
+struct slurmdbd {
+    db_t *db;
+    int64_t clock;
+    slurmdbd_name_t *names;
+    size_t name_count;
+};
+
+struct slurmdbd_cluster {
+    db_t *db;
+    char *name;
+    int64_t as_of;
+    ids_t tres;         /* type, name */
+    ids_t associations; /* user, account */
+    ids_t qos;          /* name */
+    ids_t reservations; /* name */
+    tres_t alloc;
+    tres_t request;
+    bool gpu_named; /* by the last text that was parsed, whatever its count */
+    slurmdbd_notes_t notes;
+};
+
+/* "NAME_SUFFIX" of this cluster; yours to free. */
+char *slurmdbd_table (const slurmdbd_cluster_t *cluster, const char *suffix);
+
+/* A column that we want: its name today, the name it had before (or NULL), and
+ * whether nothing can be done without it. */
+typedef struct {
+    const char *name;
+    const char *before;
+    bool required;
+} slurmdbd_column_t;
+
+/*
+ * Begin a query: "SELECT a,b,NULL FROM `table` AS t ", the columns in the order
+ * of the list, NULL where the table has none. What the list requires and the
+ * table does not have is an error; so is a table that is not there or that we
+ * may not read, the same to information_schema.
+ */
+int slurmdbd_select (db_t *db, const char *table,
+                     const slurmdbd_column_t *columns, size_t count,
+                     buffer_t *sql, gl_error_t *error);
+
+/* Text of a column; empty is NULL, as Slurm writes both for "none". */
+const char *slurmdbd_text (const db_statement_t *row, unsigned at);
+
+/* The resolver for tres_parse(); arg is the cluster. */
+bool slurmdbd_resolve_tres (uint64_t id, const char **ret_type,
+                            const char **ret_name, void *arg);
+/* "WHERE t.time_end = 0 OR t.time_end > since", or of the window's ids. */
+void slurmdbd_where (buffer_t *sql, slurmdbd_window_t window);
+
+void slurmdbd_note (slurmdbd_note_t *note, uint64_t id_job);
+
+#endif /* !GL_SLURMDBD_PRIVATE_H */

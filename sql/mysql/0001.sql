@@ -1,0 +1,153 @@
+-- Facts. The tables are those of sqlite/0001.sql, which explains them. Texts are
+-- bytes, compared bytewise; unknown is NULL, never 0. MySQL commits each CREATE
+-- on its own: a script that was cut short is run again from its start.
+
+CREATE TABLE IF NOT EXISTS meta (
+    name VARBINARY(255) NOT NULL PRIMARY KEY,
+    value MEDIUMBLOB NOT NULL
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS cluster (
+    id INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    name VARBINARY(255) NOT NULL UNIQUE,
+    as_of BIGINT NOT NULL,   -- the facts speak of moments up to here
+    longest BIGINT NOT NULL  -- no segment ever seen took longer, in seconds
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+-- What a reader keeps for its next run.
+CREATE TABLE IF NOT EXISTS mark (
+    cluster INT UNSIGNED NOT NULL,
+    name VARBINARY(255) NOT NULL,
+    value BIGINT NOT NULL,
+    PRIMARY KEY (cluster, name)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+-- Long or rare texts, each once; digest: the first 16 bytes of its SHA-256.
+CREATE TABLE IF NOT EXISTS text (
+    id INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    digest BINARY(16) NOT NULL UNIQUE,
+    value MEDIUMBLOB NOT NULL
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+-- Who ran a segment, where: few combinations, shared by many segments.
+CREATE TABLE IF NOT EXISTS party (
+    id INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    digest BINARY(16) NOT NULL UNIQUE,
+    user_name MEDIUMBLOB,
+    uid INT UNSIGNED,
+    account MEDIUMBLOB,
+    partition_name MEDIUMBLOB,
+    qos MEDIUMBLOB,
+    wckey MEDIUMBLOB,
+    reservation MEDIUMBLOB
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+-- What a segment asked for and got; likewise.
+CREATE TABLE IF NOT EXISTS shape (
+    id INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    digest BINARY(16) NOT NULL UNIQUE,
+    gres MEDIUMBLOB,
+    gres_requested MEDIUMBLOB,
+    gpu_asked TINYINT UNSIGNED NOT NULL,
+    cpus BIGINT UNSIGNED,
+    memory_mb BIGINT UNSIGNED,
+    nodes BIGINT UNSIGNED,
+    time_limit BIGINT
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS segment (
+    cluster INT UNSIGNED NOT NULL,
+    id_job BIGINT UNSIGNED NOT NULL,
+    time_submit BIGINT NOT NULL,
+    time_start BIGINT NOT NULL,
+    time_end BIGINT NOT NULL,
+    time_seen BIGINT NOT NULL,
+    state INT UNSIGNED NOT NULL,
+    source TINYINT UNSIGNED NOT NULL,
+    party INT UNSIGNED NOT NULL,
+    shape INT UNSIGNED NOT NULL,
+    suspended BIGINT,
+    nodelist INT UNSIGNED,
+    job_name INT UNSIGNED,
+    admin_comment INT UNSIGNED,
+    array_job BIGINT UNSIGNED,
+    array_task INT UNSIGNED,
+    het_job BIGINT UNSIGNED,
+    het_offset INT UNSIGNED,
+    job_db_inx BIGINT UNSIGNED,
+    restart_count INT,
+    fill VARBINARY(1024),
+    PRIMARY KEY (cluster, id_job, time_submit),
+    KEY segment_start (cluster, time_start),
+    KEY segment_open (cluster, time_end)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS suspension (
+    cluster INT UNSIGNED NOT NULL,
+    id_job BIGINT UNSIGNED NOT NULL,
+    time_submit BIGINT NOT NULL,
+    time_start BIGINT NOT NULL,
+    time_end BIGINT NOT NULL,
+    PRIMARY KEY (cluster, id_job, time_submit, time_start)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+-- node '': the cluster registered itself
+CREATE TABLE IF NOT EXISTS event (
+    cluster INT UNSIGNED NOT NULL,
+    time_start BIGINT NOT NULL,
+    node VARBINARY(255) NOT NULL,
+    time_end BIGINT NOT NULL,
+    time_seen BIGINT NOT NULL,
+    state INT UNSIGNED NOT NULL,
+    gres INT UNSIGNED,
+    nodelist INT UNSIGNED,
+    reason INT UNSIGNED,
+    PRIMARY KEY (cluster, time_start, node)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS reservation (
+    cluster INT UNSIGNED NOT NULL,
+    time_start BIGINT NOT NULL,
+    id BIGINT UNSIGNED NOT NULL,
+    time_end BIGINT NOT NULL,
+    time_seen BIGINT NOT NULL,
+    flags BIGINT UNSIGNED NOT NULL,
+    name INT UNSIGNED,
+    nodelist INT UNSIGNED,
+    accounts INT UNSIGNED,
+    PRIMARY KEY (cluster, time_start, id)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+-- Records of nodes, verbatim, with what joins decoded; tag_source is NULL where
+-- the record is not evidence of a job's start.
+CREATE TABLE IF NOT EXISTS node_record (
+    cluster INT UNSIGNED NOT NULL,
+    id_job BIGINT UNSIGNED NOT NULL,
+    stamp BIGINT NOT NULL,
+    record_key BINARY(16) NOT NULL,
+    kind INT UNSIGNED NOT NULL,
+    node INT UNSIGNED,
+    uid INT UNSIGNED,
+    time_start BIGINT,
+    tag_source TINYINT UNSIGNED,
+    project INT UNSIGNED,
+    labels INT UNSIGNED,
+    gpus INT UNSIGNED,
+    payload MEDIUMBLOB NOT NULL,
+    PRIMARY KEY (cluster, id_job, stamp, record_key)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+-- Audited changes of a job's project; the last one stands.
+CREATE TABLE IF NOT EXISTS retag (
+    cluster INT UNSIGNED NOT NULL,
+    id_job BIGINT UNSIGNED NOT NULL,
+    time_submit BIGINT NOT NULL,
+    stamp BIGINT NOT NULL,
+    who VARBINARY(255) NOT NULL,
+    project VARBINARY(255) NOT NULL,
+    PRIMARY KEY (cluster, id_job, time_submit, stamp, who)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+-- Every writer locks this row first: one writer at a time, as in SQLite, so
+-- that two imports wait for each other and do not deadlock.
+INSERT IGNORE INTO meta (name, value) VALUES ('writer', '');

@@ -1,0 +1,152 @@
+# slurmdb.sh: a private MariaDB with the schema that the real slurmdbd makes.
+# To be sourced by tests and the bench.
+#
+#   slurmdb_start DIR      mariadbd on a socket and a free loopback port, and
+#                          slurmdbd beside it; 1 if a program is missing
+#   slurmdb_stop           ends both and waits for them
+#   slurmdb_sql DB [...]   the stock client as root, statements from stdin
+#   slurmdb_sacct [...]    sacct of the private slurmdbd; sacctmgr likewise
+#
+# DIR is the caller's to make and to remove. Sets slurmdb_url, with an account
+# that has what sql/grants.sql gives, slurmdb_socket and slurmdb_cnf. Needs
+# no munge: slurmdbd runs with auth/none and as the caller.
+
+slurmdb_missing ()
+{
+    for program in mariadbd mariadb mariadb-install-db slurmdbd sacctmgr; do
+        command -v "$program" >/dev/null || { echo "$program"; return; }
+    done
+}
+
+# A port that nobody listens on just now.
+slurmdb_port ()
+{
+    awk -v seed="$$$1$(date +%N)" 'BEGIN {
+        while ((getline line < "/proc/net/tcp") > 0) {
+            split (line, field, " ")
+            split (field[2], address, ":")
+            used[address[2]] = 1
+        }
+        srand (seed % 2147483647)
+        do
+            port = 20000 + int (rand () * 10000)
+        while (sprintf ("%04X", port) in used)
+        print port
+    }'
+}
+
+# slurmdb_wait COMMAND...: until it succeeds, at most 60 s.
+slurmdb_wait ()
+{
+    for slurmdb_try in $(seq 300); do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.2
+    done
+    return 1
+}
+
+slurmdb_sql ()
+{
+    mariadb --no-defaults --socket "$slurmdb_socket" --user root "$@"
+}
+
+slurmdb_conf ()
+{
+    cat >"$slurmdb_dir/slurmdbd.conf" <<END
+AuthType=auth/none
+DbdHost=localhost
+DbdPort=$slurmdb_dbd_port
+SlurmUser=$(id -un)
+LogFile=$slurmdb_dir/slurmdbd.log
+PidFile=$slurmdb_dir/slurmdbd.pid
+StorageType=accounting_storage/mysql
+StorageHost=127.0.0.1
+StoragePort=$slurmdb_db_port
+StorageUser=slurm
+StoragePass=slurm
+StorageLoc=slurm_acct_db
+END
+    chmod 600 "$slurmdb_dir/slurmdbd.conf"
+    cat >"$slurmdb_dir/slurm.conf" <<END
+ClusterName=lab
+SlurmctldHost=localhost
+AuthType=auth/none
+SlurmUser=$(id -un)
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=localhost
+AccountingStoragePort=$slurmdb_dbd_port
+AccountingStorageUser=$(id -un)
+NodeName=n1
+PartitionName=p Nodes=ALL
+END
+}
+
+slurmdb_sacct () { SLURM_CONF=$slurmdb_dir/slurm.conf sacct "$@"; }
+slurmdb_sacctmgr () { SLURM_CONF=$slurmdb_dir/slurm.conf sacctmgr -i "$@"; }
+
+# slurmdb_start_db DIR [OPTION...]: the server alone.
+slurmdb_start_db ()
+{
+    slurmdb_dir=$1
+    shift
+    slurmdb_socket=$slurmdb_dir/db.sock
+    mariadb-install-db --no-defaults --datadir="$slurmdb_dir/data" \
+        --auth-root-authentication-method=normal --skip-test-db \
+        >"$slurmdb_dir/install.log" 2>&1 || return 1
+    slurmdb_db_port=$(slurmdb_port 1)
+    mariadbd --no-defaults --user="$(id -un)" --datadir="$slurmdb_dir/data" \
+        --socket="$slurmdb_socket" --pid-file="$slurmdb_dir/db.pid" \
+        --bind-address=127.0.0.1 --port="$slurmdb_db_port" \
+        --innodb-flush-log-at-trx-commit=0 "$@" \
+        </dev/null >"$slurmdb_dir/db.log" 2>&1 &
+    slurmdb_db_pid=$!
+    slurmdb_wait slurmdb_sql -e 'SELECT 1'
+}
+
+slurmdb_start_dbd ()
+{
+    slurmdb_dbd_port=$(slurmdb_port 2)
+    slurmdb_conf
+    slurmdb_sql <<END || return 1
+CREATE DATABASE slurm_acct_db;
+CREATE USER slurm@'127.0.0.1' IDENTIFIED BY 'slurm';
+GRANT ALL ON slurm_acct_db.* TO slurm@'127.0.0.1';
+END
+    SLURM_CONF=$slurmdb_dir/slurmdbd.conf slurmdbd -D \
+        </dev/null >"$slurmdb_dir/slurmdbd.out" 2>&1 &
+    slurmdb_dbd_pid=$!
+    slurmdb_wait slurmdb_sacctmgr show cluster
+}
+
+# The reader's account and its URL.
+slurmdb_account ()
+{
+    slurmdb_cnf=$slurmdb_dir/reader.cnf
+    (umask 077; printf '[client]\npassword=reader\n' >"$slurmdb_cnf")
+    slurmdb_sql <<END || return 1
+CREATE USER reader@'127.0.0.1' IDENTIFIED BY 'reader';
+GRANT SELECT ON slurm_acct_db.* TO reader@'127.0.0.1';
+END
+    slurmdb_host=127.0.0.1:$slurmdb_db_port
+    slurmdb_url="mysql://reader@$slurmdb_host/slurm_acct_db"
+    slurmdb_url="$slurmdb_url?option-file=$slurmdb_cnf"
+}
+
+slurmdb_start ()
+{
+    slurmdb_start_db "$@" && slurmdb_start_dbd && slurmdb_account
+}
+
+slurmdb_end ()
+{
+    [ -n "$1" ] || return 0
+    kill "$1" 2>/dev/null
+    wait "$1" 2>/dev/null
+}
+
+slurmdb_stop ()
+{
+    slurmdb_end "$slurmdb_dbd_pid"
+    slurmdb_end "$slurmdb_db_pid"
+    slurmdb_dbd_pid='' slurmdb_db_pid=''
+}

@@ -1,0 +1,286 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/test.h"
+#include "support/store_fixture.h"
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "store/db.h"
+
+static char dir[64];
+static char **urls;
+static size_t url_count;
+static unsigned serial; /* of stores; none comes twice */
+
+bool fixture_on_mysql (void)
+{
+    return getenv ("GPULEDGER_TEST_MYSQL") != NULL;
+}
+
+const char *fixture_dir (void)
+{
+    if (!dir[0]) {
+        strcpy (dir, "/tmp/gpuledger-store.XXXXXX");
+        assert_non_null (mkdtemp (dir));
+    }
+    return dir;
+}
+
+/* The server's template with a database put in. */
+static char *server_url (const char *database)
+{
+    const char *template = getenv ("GPULEDGER_TEST_MYSQL");
+    const char *hole = strstr (template, "%s");
+
+    assert_non_null (hole);
+    return xasprintf ("%.*s%s%s", (int)(hole - template), template, database,
+                      hole + 2);
+}
+
+static void create_database (const char *name)
+{
+    GL_AUTOFREE char *url = server_url ("mysql");
+    GL_AUTOFREE char *sql = xasprintf ("CREATE DATABASE %s", name);
+    gl_error_t error = {""};
+    db_t *db = db_open (url, 0, &error);
+
+    if (!db || db_exec (db, sql, &error) < 0)
+        fail_msg ("%s", error.text);
+    db_close (db);
+}
+
+const char *fixture_url (void)
+{
+    char *url;
+
+    urls = xreallocarray (urls, url_count + 1, sizeof (*urls));
+    if (fixture_on_mysql ()) {
+        GL_AUTOFREE char *name = xasprintf ("test_%d_%u", (int)getpid (),
+                                            serial++);
+        create_database (name);
+        url = server_url (name);
+    }
+    else
+        url = xasprintf ("sqlite:%s/%u.db", fixture_dir (), serial++);
+    urls[url_count++] = url;
+    return url;
+}
+
+const char *fixture_store_url (void)
+{
+    const char *url = fixture_url ();
+    gl_error_t error = {""};
+
+    if (store_init (url, NULL, &error) < 0)
+        fail_msg ("%s", error.text);
+    return url;
+}
+
+void fixture_done (void)
+{
+    for (size_t i = 0; i < url_count; i++) {
+        static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+        for (size_t k = 0; !fixture_on_mysql () && k < GL_ARRAY_SIZE (ends);
+             k++) {
+            GL_AUTOFREE char *path
+                = xasprintf ("%s%s", urls[i] + strlen ("sqlite:"), ends[k]);
+            unlink (path);
+        }
+        free (urls[i]);
+    }
+    free (urls);
+    urls = NULL;
+    url_count = 0;
+    if (dir[0])
+        rmdir (dir);
+    dir[0] = '\0';
+}
+
+store_t *fixture_open (const char *url)
+{
+    gl_error_t error = {""};
+    store_t *store = store_open (url, 0, &error);
+
+    if (!store)
+        fail_msg ("%s", error.text);
+    return store;
+}
+
+static void dump_text (buffer_t *b, const char *text)
+{
+    if (text)
+        buffer_printf (b, " \"%s\"", text);
+    else
+        buffer_add_text (b, " -");
+}
+
+static void dump_segment (buffer_t *b, const segment_t *s)
+{
+    const char *texts[] = {s->user,        s->account,  s->partition,
+                           s->qos,         s->wckey,    s->reservation,
+                           s->nodelist,    s->job_name, s->admin_comment,
+                           s->gres,        s->gres_requested};
+
+    buffer_printf (b,
+                   "segment %s %" PRIu64 " %" PRId64 ": %" PRId64 " %" PRId64
+                   " %" PRId64 " %" PRId64 " %" PRId64 " %d %d %" PRIu32
+                   " %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+                   " %" PRIu32 " %" PRIu64 " %" PRIu32 " %" PRIu64 " %" PRId32,
+                   s->cluster, s->id_job, s->time_submit, s->time_start,
+                   s->time_end, s->time_seen, s->suspended, s->time_limit,
+                   (int)s->state, (int)s->source, s->uid, s->gpu_asked, s->cpus,
+                   s->memory_mb, s->nodes, s->array_job, s->array_task,
+                   s->het_job, s->het_offset, s->job_db_inx, s->restart_count);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++)
+        dump_text (b, texts[i]);
+    buffer_add_char (b, '\n');
+}
+
+static void dump_evidence (buffer_t *b, const evidence_t *e)
+{
+    buffer_printf (b,
+                   "evidence %s %" PRIu64 " %" PRId64 ": %" PRIu32 " %" PRId64
+                   " %d",
+                   e->cluster, e->id_job, e->stamp, e->uid, e->time_start,
+                   (int)e->source);
+    dump_text (b, e->node);
+    dump_text (b, e->project);
+    dump_text (b, e->labels);
+    dump_text (b, e->gpus);
+    buffer_add_char (b, '\n');
+}
+
+static void dump_suspension (buffer_t *b, const suspension_t *s)
+{
+    buffer_printf (b,
+                   "suspension %s %" PRIu64 " %" PRId64 ": %" PRId64
+                   " %" PRId64 "\n",
+                   s->cluster, s->id_job, s->time_submit, s->start, s->end);
+}
+
+static void dump_event (buffer_t *b, const node_event_t *e)
+{
+    buffer_printf (b, "event %s %" PRId64 ": %" PRId64 " %" PRIu32, e->cluster,
+                   e->start, e->end, e->state);
+    dump_text (b, e->node);
+    dump_text (b, e->gres);
+    dump_text (b, e->nodelist);
+    dump_text (b, e->reason);
+    buffer_add_char (b, '\n');
+}
+
+static void dump_reservation (buffer_t *b, const reservation_t *r)
+{
+    buffer_printf (b, "reservation %s %" PRId64 " %" PRIu64 ": %" PRId64
+                      " %" PRIu64,
+                   r->cluster, r->start, r->id, r->end, r->flags);
+    dump_text (b, r->name);
+    dump_text (b, r->nodelist);
+    dump_text (b, r->accounts);
+    buffer_add_char (b, '\n');
+}
+
+static void dump_record (buffer_t *b, const node_record_t *r)
+{
+    buffer_printf (b, "record %s %" PRIu64 " %" PRId64 " ", r->cluster,
+                   r->id_job, r->stamp);
+    for (size_t i = 0; i < STORE_KEY_SIZE; i++)
+        buffer_printf (b, "%02x", r->key[i]);
+    buffer_printf (b, ": %" PRIu32, r->kind);
+    dump_text (b, r->node);
+    buffer_add_char (b, ' ');
+    for (size_t i = 0; i < r->payload_length; i++)
+        buffer_printf (b, "%02x", ((const uint8_t *)r->payload)[i]);
+    buffer_add_char (b, '\n');
+}
+
+#define DUMP(kind, type)                                                       \
+    do {                                                                       \
+        store_##kind##_iter_t *iter                                            \
+            = store_##kind##_iter_open (store, NULL, &error);                  \
+        type fact;                                                             \
+        int rc = -1;                                                           \
+        while (iter && (rc = store_##kind##_iter_next (iter, &fact, &error))   \
+                           == 1)                                               \
+            dump_##kind (&b, &fact);                                           \
+        store_##kind##_iter_close (iter);                                      \
+        if (rc < 0)                                                            \
+            fail_msg ("%s", error.text);                                       \
+    } while (0)
+
+char *fixture_dump (const char *url)
+{
+    store_t *store = fixture_open (url);
+    gl_error_t error = {""};
+    buffer_t b = BUFFER_INIT;
+    store_cluster_t *clusters;
+    size_t count;
+
+    if (store_clusters (store, &clusters, &count, &error) < 0)
+        fail_msg ("%s", error.text);
+    for (size_t i = 0; i < count; i++)
+        buffer_printf (&b, "cluster %s %" PRId64 "\n", clusters[i].name,
+                       clusters[i].as_of);
+    store_clusters_free (clusters, count);
+    DUMP (segment, segment_t);
+    DUMP (suspension, suspension_t);
+    DUMP (evidence, evidence_t);
+    DUMP (record, node_record_t);
+    DUMP (event, node_event_t);
+    DUMP (reservation, reservation_t);
+    store_close (store);
+    return buffer_take (&b);
+}
+
+segment_t fixture_segment (uint64_t id_job)
+{
+    return (segment_t){
+        .cluster = "lab",
+        .id_job = id_job,
+        .time_submit = 1700000000 + (int64_t)id_job,
+        .time_start = 1700000100 + (int64_t)id_job,
+        .time_end = 1700003700 + (int64_t)id_job,
+        .time_seen = 1800000000,
+        .suspended = 0,
+        .time_limit = 7200,
+        .state = SEGMENT_COMPLETED,
+        .source = SOURCE_SLURMDBD,
+        .user = "ada",
+        .uid = 1000,
+        .account = "vision",
+        .partition = "gpu",
+        .qos = "normal",
+        .nodelist = "g[001-002]",
+        .job_name = "train",
+        .gres = "gpu=4,gpu:a100=4",
+        .gres_requested = "gpu=4",
+        .gpu_asked = true,
+        .cpus = 16,
+        .memory_mb = 65536,
+        .nodes = 2,
+        .array_task = TASK_NONE,
+        .het_offset = TASK_NONE,
+        .job_db_inx = id_job,
+        .restart_count = 0,
+    };
+}
+
+char *fixture_counts (const char *url, const char *sql)
+{
+    gl_error_t error = {""};
+    db_t *db = db_open (url, 0, &error);
+    db_statement_t *st = db ? db_query (db, sql, &error) : NULL;
+    buffer_t b = BUFFER_INIT;
+
+    if (!st || db_step (st, &error) != 1)
+        fail_msg ("%s", error.text);
+    for (unsigned i = 0; i < db_column_count (st); i++)
+        buffer_printf (&b, "%s%s", i ? " " : "",
+                       db_column_text (st, i) ? db_column_text (st, i) : "-");
+    db_finalize (st);
+    db_close (db);
+    return buffer_take (&b);
+}

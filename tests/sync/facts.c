@@ -1,0 +1,189 @@
+/*
+ * facts: prints what the reader of slurmdbd's database finds, one fact a line,
+ * so that shell tests can compare it.
+ *
+ *     facts URL CLUSTER AS-OF [SINCE [JOBID...]]
+ *     facts -q URL CLUSTER     reads all segments and prints how many
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "slurmdbd.h"
+
+static gl_error_t error;
+
+static void fail (void)
+{
+    fprintf (stderr, "facts: %s\n", error.text);
+    exit (1);
+}
+
+static const char *text (const char *s)
+{
+    return s ? s : "-";
+}
+
+static void print_number (const char *name, uint64_t value, uint64_t unknown)
+{
+    if (value == unknown)
+        printf (" %s=-", name);
+    else
+        printf (" %s=%" PRIu64, name, value);
+}
+
+static int print_segment (const segment_t *s, void *arg, gl_error_t *e)
+{
+    (void)arg;
+    (void)e;
+    printf ("segment %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %s",
+            s->id_job, s->time_submit, s->time_start, s->time_end,
+            segment_state_name (s->state));
+    printf (" seen=%" PRId64, s->time_seen);
+    print_number ("suspended", (uint64_t)s->suspended,
+                  (uint64_t)SECONDS_UNKNOWN);
+    print_number ("limit", (uint64_t)s->time_limit, (uint64_t)SECONDS_UNKNOWN);
+    printf (" user=%s uid=%" PRIu32 " account=%s partition=%s qos=%s wckey=%s",
+            text (s->user), s->uid, text (s->account), text (s->partition),
+            text (s->qos), text (s->wckey));
+    printf (" resv=%s nodes=%s name=%s admin=%s", text (s->reservation),
+            text (s->nodelist), text (s->job_name), text (s->admin_comment));
+    printf (" gres=[%s] asked=%d req=[%s]", s->gres, s->gpu_asked,
+            text (s->gres_requested));
+    print_number ("cpus", s->cpus, COUNT_UNKNOWN);
+    print_number ("mem", s->memory_mb, COUNT_UNKNOWN);
+    print_number ("nnodes", s->nodes, COUNT_UNKNOWN);
+    printf (" array=%" PRIu64, s->array_job);
+    print_number ("task", s->array_task, TASK_NONE);
+    printf (" het=%" PRIu64, s->het_job);
+    print_number ("offset", s->het_offset, TASK_NONE);
+    printf (" inx=%" PRIu64 " restarts=%" PRId32 "\n", s->job_db_inx,
+            s->restart_count);
+    return 0;
+}
+
+static int print_suspension (const suspension_t *s, void *arg, gl_error_t *e)
+{
+    (void)arg;
+    (void)e;
+    printf ("suspension %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
+            s->id_job, s->time_submit, s->start, s->end);
+    return 0;
+}
+
+static int print_event (const node_event_t *event, void *arg, gl_error_t *e)
+{
+    (void)arg;
+    (void)e;
+    printf ("event %s %" PRId64 " %" PRId64 " state=0x%" PRIx32
+            " gres=[%s] nodes=%s reason=%s\n",
+            text (event->node), event->start, event->end, event->state,
+            event->gres, text (event->nodelist), text (event->reason));
+    return 0;
+}
+
+static int print_reservation (const reservation_t *r, void *arg, gl_error_t *e)
+{
+    (void)arg;
+    (void)e;
+    printf ("reservation %" PRIu64 " %" PRId64 " %" PRId64 " flags=0x%" PRIx64
+            " name=%s nodes=%s accounts=%s\n",
+            r->id, r->start, r->end, r->flags, text (r->name),
+            text (r->nodelist), text (r->accounts));
+    return 0;
+}
+
+static int print_account (const char *account, const char *parent, void *arg,
+                          gl_error_t *e)
+{
+    (void)arg;
+    (void)e;
+    printf ("account %s %s\n", account, text (parent));
+    return 0;
+}
+
+static int count_segment (const segment_t *s, void *arg, gl_error_t *e)
+{
+    uint64_t *count = arg;
+
+    (void)s;
+    (void)e;
+    ++*count;
+    return 0;
+}
+
+static void print_note (const char *name, const slurmdbd_note_t *note)
+{
+    if (note->count)
+        printf ("note %s %" PRIu64 " %" PRIu64 "\n", name, note->count,
+                note->id_job);
+}
+
+static void print_notes (const slurmdbd_notes_t *notes)
+{
+    print_note ("deleted", &notes->deleted);
+    print_note ("unresolved", &notes->unresolved);
+    print_note ("unreadable", &notes->unreadable);
+    print_note ("reversed", &notes->reversed);
+    print_note ("impossible", &notes->impossible);
+}
+
+static void print_all (slurmdbd_cluster_t *cluster, slurmdbd_window_t window)
+{
+    if (slurmdbd_segments (cluster, window, print_segment, NULL, &error) < 0 ||
+        slurmdbd_suspensions (cluster, window, print_suspension, NULL, &error) <
+            0)
+        fail ();
+    if (!window.ids &&
+        (slurmdbd_events (cluster, window, print_event, NULL, &error) < 0 ||
+         slurmdbd_reservations (cluster, window, print_reservation, NULL,
+                                &error) < 0 ||
+         slurmdbd_accounts (cluster, print_account, NULL, &error) < 0))
+        fail ();
+    print_notes (slurmdbd_notes (cluster));
+}
+
+static void count_all (slurmdbd_cluster_t *cluster)
+{
+    uint64_t count = 0;
+
+    if (slurmdbd_segments (cluster, SLURMDBD_ALL, count_segment, &count,
+                           &error) < 0)
+        fail ();
+    printf ("%" PRIu64 " segments\n", count);
+}
+
+int main (int argc, char **argv)
+{
+    bool quiet = argc > 1 && !strcmp (argv[1], "-q");
+    slurmdbd_window_t window = SLURMDBD_ALL;
+    uint64_t ids[16];
+    slurmdbd_cluster_t *cluster;
+    slurmdbd_t *dbd;
+
+    argc -= quiet;
+    argv += quiet;
+    if (argc < 3)
+        return 2;
+    dbd = slurmdbd_open (argv[1], &error);
+    if (!dbd)
+        fail ();
+    cluster = slurmdbd_cluster_open (
+        dbd, argv[2], argc > 3 ? strtoll (argv[3], NULL, 10) : 0, &error);
+    if (!cluster)
+        fail ();
+    if (argc > 4)
+        window.since = strtoll (argv[4], NULL, 10);
+    for (int i = 5; i < argc && i < 21; i++)
+        ids[window.id_count++] = strtoull (argv[i], NULL, 10);
+    if (window.id_count)
+        window.ids = ids;
+    if (quiet)
+        count_all (cluster);
+    else
+        print_all (cluster, window);
+    slurmdbd_cluster_close (cluster);
+    slurmdbd_close (dbd);
+    return 0;
+}
