@@ -137,9 +137,12 @@ static int check_texts (const segment_t *s, gl_error_t *error)
     return 0;
 }
 
+/* The submit time of a job that has begun says nothing new, and where Slurm has
+ * set it anew (it may then lie weeks after the start) nothing true. */
 static void note_times (import_t *import, const segment_t *s)
 {
-    const int64_t times[] = {s->time_submit, s->time_start, s->time_end};
+    const int64_t times[] = {s->time_start ? 0 : s->time_submit, s->time_start,
+                             s->time_end};
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (times); i++) {
         if (times[i] > import->newest)

@@ -32,6 +32,17 @@ static int syntax_error (scanner_t *s, const char *what, gl_error_t *error)
                      (unsigned long long)source_line_number (s->source), what);
 }
 
+/* `c` stands where something else should. */
+static int unexpected (scanner_t *s, int c, const char *missing,
+                       gl_error_t *error)
+{
+    if (c == SOURCE_ERROR)
+        return -1;
+    return syntax_error (
+        s, c == SOURCE_END ? "it ends in the middle; cut off?" : missing,
+        error);
+}
+
 /* The next byte that is no white space, left unread; SOURCE_END at the end. */
 static int skip_space (scanner_t *s, gl_error_t *error)
 {
@@ -47,10 +58,8 @@ static int next_byte (scanner_t *s, buffer_t *to, gl_error_t *error)
 {
     int c = source_byte (s->source, error);
 
-    if (c == SOURCE_END)
-        return syntax_error (s, "it ends in the middle; cut off?", error);
-    if (c == SOURCE_ERROR)
-        return -1;
+    if (c < 0)
+        return unexpected (s, c, "", error);
     if (c == '\0')
         return syntax_error (s, "a NUL byte", error);
     if (to->length == VALUE_MAX)
@@ -191,17 +200,10 @@ static int read_jobs (scanner_t *s, gl_error_t *error)
     do {
         if (read_job (s, error) < 0)
             return -1;
-        c = skip_space (s, error);
-        if (c != SOURCE_ERROR && c != SOURCE_END)
+        if ((c = skip_space (s, error)) >= 0)
             source_byte (s->source, error);
     } while (c == ',');
-    if (c == ']')
-        return 0;
-    if (c == SOURCE_ERROR)
-        return -1;
-    return syntax_error (s, c == SOURCE_END ? "it ends in the middle; cut off?"
-                                            : "',' or ']' is missing",
-                         error);
+    return c == ']' ? 0 : unexpected (s, c, "',' or ']' is missing", error);
 }
 
 /* A member of the envelope; at its name. */
@@ -211,14 +213,13 @@ static int read_member (scanner_t *s, gl_error_t *error)
     bool jobs;
     int c;
 
-    if (skip_space (s, error) != '"')
-        return syntax_error (s, "the name of a member is missing", error);
+    if ((c = skip_space (s, error)) != '"')
+        return unexpected (s, c, "the name of a member is missing", error);
     if (copy_value (s, &s->outer, error) < 0)
         return -1;
     jobs = strcmp (s->outer.data + start, "\"jobs\"") == 0;
     if ((c = skip_space (s, error)) != ':')
-        return c == SOURCE_ERROR ? -1
-                                 : syntax_error (s, "':' is missing", error);
+        return unexpected (s, c, "':' is missing", error);
     buffer_add_char (&s->outer, (char)source_byte (s->source, error));
     if (skip_space (s, error) == '[' && jobs) {
         buffer_add_text (&s->outer, "[]");
@@ -241,14 +242,10 @@ static int read_object (scanner_t *s, gl_error_t *error)
     do {
         if (read_member (s, error) < 0)
             return -1;
-        c = skip_space (s, error);
-        if (c == SOURCE_ERROR)
-            return -1;
-        if (c == SOURCE_END)
-            return syntax_error (s, "it ends in the middle; cut off?", error);
-        buffer_add_char (&s->outer, (char)source_byte (s->source, error));
+        if ((c = skip_space (s, error)) >= 0)
+            buffer_add_char (&s->outer, (char)source_byte (s->source, error));
     } while (c == ',');
-    return c == '}' ? 0 : syntax_error (s, "',' or '}' is missing", error);
+    return c == '}' ? 0 : unexpected (s, c, "',' or '}' is missing", error);
 }
 
 /* slurmrestd answers mistakes with "errors"; what it could not tell is then

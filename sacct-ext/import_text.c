@@ -194,10 +194,12 @@ static int split_row (table_t *t, char *line, size_t length, gl_error_t *error)
     }
     if (n != t->count)
         return gl_error (error,
-                         "%zu columns, but the header has %zu; a name with "
-                         "'|' or a line break does that: put JobName last, or "
-                         "use sacct --json",
-                         n, t->count);
+                         "%zu columns, but the header has %zu; %s does that: "
+                         "put JobName last, or use sacct --json",
+                         n, t->count,
+                         n < t->count ? "a line that is cut off, or a name "
+                                        "with a line break,"
+                                      : "a name with '|'");
     return 0;
 }
 
