@@ -76,7 +76,12 @@ static void add_figures (buffer_t *out, const report_t *report)
         buffer_add_text (out, "<div>");
         add_element (out, "dt", figure->title);
         buffer_add_text (out, "<dd class=\"value\">");
-        escape_html (out, figure->value);
+        if (!figure->value)
+            buffer_add_text (out, "not known");
+        else if (render_is_number (figure->type))
+            add_number (out, figure->value, figure->type);
+        else
+            escape_html (out, figure->value);
         buffer_add_text (out, "</dd><dd class=\"hint\">");
         escape_html (out, figure->hint);
         buffer_add_text (out, "</dd></div>\n");

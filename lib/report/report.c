@@ -136,13 +136,14 @@ void report_coverage (report_t *report, const char *measure,
 }
 
 void report_figure (report_t *report, const char *title, const char *value,
-                    const char *hint)
+                    const char *hint, column_type_t type)
 {
     report_figure_t *figure = APPEND (report->figure, report->figure_count);
 
     figure->title = xstrdup (title);
     figure->value = xstrdup (value);
     figure->hint = xstrdup (hint);
+    figure->type = type;
 }
 
 size_t report_column (report_t *report, const char *name, const char *title,
@@ -408,4 +409,62 @@ void report_sort (report_t *report)
     free (report->cell);
     report->cell = cell;
     free (row);
+}
+
+void report_select_brief (report_t *report)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < report->order_count; i++)
+        if (!report->column[report->order[i]].detail)
+            report->order[kept++] = report->order[i];
+    report->order_count = kept;
+}
+
+/* Larger values first, ties in the order of the rows. */
+static int compare_values (const void *a, const void *b, void *arg)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    const mpq_t *value = arg;
+    int order = mpq_cmp (value[y], value[x]);
+
+    return order ? order : (x > y) - (x < y);
+}
+
+static char *row_label (const report_t *report, size_t row)
+{
+    buffer_t label = BUFFER_INIT;
+
+    for (size_t i = 0; i < report->column_count; i++) {
+        const char *text = report_cell (report, row, i);
+        if (!report->column[i].is_key || !text)
+            continue;
+        buffer_printf (&label, "%s%s", label.length ? " \xc2\xb7 " : "", text);
+    }
+    if (label.length == 0)
+        buffer_add_text (&label, "all");
+    return buffer_take (&label);
+}
+
+void report_chart_rows (report_t *report, const char *title,
+                        const char *description, const mpq_t *value,
+                        size_t column, size_t count)
+{
+    size_t *rank = xcalloc (report->row_count + 1, sizeof (*rank));
+    report_chart_t *chart
+        = report_chart (report, CHART_BARS, title, description);
+
+    for (size_t i = 0; i < report->row_count; i++)
+        rank[i] = i;
+    qsort_r (rank, report->row_count, sizeof (*rank), compare_values,
+             (void *)value);
+    for (size_t i = 0; i < report->row_count && i < count; i++) {
+        GL_AUTOFREE char *label = row_label (report, rank[i]);
+        const char *text = report_cell (report, rank[i], column);
+        if (mpq_sgn (value[rank[i]]) <= 0)
+            break;
+        report_chart_item (chart, label, text ? text : "", value[rank[i]],
+                           value[rank[0]], 0);
+    }
+    free (rank);
 }

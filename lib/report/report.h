@@ -34,6 +34,7 @@ typedef struct {
     char *help;  /* its definition, a sentence; "" if none was given */
     column_type_t type;
     bool is_key;
+    bool detail; /* people see it only when they ask for it */
 } report_column_t;
 
 typedef enum {
@@ -57,8 +58,9 @@ typedef struct {
 /* A figure that a reader looks for first. */
 typedef struct {
     char *title;
-    char *value;
+    char *value; /* NULL: not known */
     char *hint; /* what it is measured against; may be "" */
+    column_type_t type;
 } report_figure_t;
 
 /* A block of (label, value) lines under the table: how the parts add up. */
@@ -127,7 +129,7 @@ void report_free (report_t *report);
 void report_parameter (report_t *report, const char *name, const char *value);
 void report_provenance (report_t *report, const char *name, const char *value);
 void report_figure (report_t *report, const char *title, const char *value,
-                    const char *hint);
+                    const char *hint, column_type_t type);
 
 /* Columns come before rows. Returns the column's index. */
 size_t report_column (report_t *report, const char *name, const char *title,
@@ -136,6 +138,8 @@ void report_column_help (report_t *report, size_t column, const char *help);
 /* Show only these columns, in this order: "account,gres_hours". -1 with an
  * error that lists the columns there are. */
 int report_select (report_t *report, const char *names, gl_error_t *error);
+/* Show the columns that are no details. */
+void report_select_brief (report_t *report);
 
 /* Starts a row of missing cells; the put functions fill the last one. */
 void report_row (report_t *report);
@@ -174,6 +178,12 @@ report_chart_t *report_chart (report_t *report, chart_kind_t kind,
 void report_chart_item (report_chart_t *chart, const char *label,
                         const char *text, const mpq_t value, const mpq_t whole,
                         int shade);
+
+/* A bar for each of the `count` largest rows that are above 0: value[row] and
+ * the cell of `column` beside it; the label is the keys. */
+void report_chart_rows (report_t *report, const char *title,
+                        const char *description, const mpq_t *value,
+                        size_t column, size_t count);
 
 /* Order the rows bytewise by their key cells, left to right; an absent key
  * sorts by the text that is printed for it. */

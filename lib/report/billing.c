@@ -1,0 +1,443 @@
+#include <string.h>
+
+#include "base/memory.h"
+#include "report/billing.h"
+
+/* What a line may be split by beyond CHARGE_PATH, coarse before fine. Team, GPU
+ * model and profile follow from the path unless they change within the month.
+ */
+static const key_id_t further[] = {
+    KEY_TEAM, KEY_GPU, KEY_PROFILE, KEY_STATE, KEY_LABEL, KEY_NODE,
+};
+static const key_id_t units_of_time[] = {KEY_DAY, KEY_HOUR};
+
+#define PATH_MAX_LENGTH (KEYS_MAX + 1)
+
+struct billing {
+    const report_query_t *query;
+    period_t whole; /* the months, up to as-of */
+    kinds_t *kinds;
+    usage_query_t usage_query;
+    usage_t *usage;
+    capacity_t *capacity;
+    int64_t *cuts;
+    size_t cut_count;
+    key_id_t path[PATH_MAX_LENGTH]; /* KEY_COUNT: before, in, after the period */
+    size_t path_length;
+    size_t levels[PATH_MAX_LENGTH];
+    size_t level_count;
+    pool_month_t *pool_months;
+    size_t pool_month_count;
+};
+
+/* --- what to ask ------------------------------------------------------- */
+
+static bool wanted (const report_query_t *q, key_id_t key)
+{
+    for (size_t i = 0; i < q->by.count; i++)
+        if (q->by.id[i] == key)
+            return true;
+    for (size_t i = 0; i < q->filter_count; i++)
+        if (q->filters[i].key == key)
+            return true;
+    return false;
+}
+
+static void add_level (billing_t *b, key_id_t key)
+{
+    b->path[b->path_length++] = key;
+    b->levels[b->level_count++] = b->path_length;
+}
+
+/* The period begins or ends within the time that is billed. */
+static bool is_cut (const billing_t *b)
+{
+    return b->query->period.start > b->whole.start
+           || b->query->period.end < b->whole.end;
+}
+
+static void make_path (billing_t *b)
+{
+    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
+        b->path[b->path_length++] = CHARGE_PATH[i];
+    b->levels[b->level_count++] = 1;
+    b->levels[b->level_count++] = CHARGE_PATH_COUNT;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (further); i++)
+        if (wanted (b->query, further[i]))
+            add_level (b, further[i]);
+    if (is_cut (b))
+        add_level (b, KEY_COUNT);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (units_of_time); i++)
+        if (wanted (b->query, units_of_time[i]))
+            add_level (b, units_of_time[i]);
+}
+
+static int by_instant (const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Where a rate changes, and where the period begins and ends. */
+static void make_cuts (billing_t *b)
+{
+    const int64_t ends[] = {b->query->period.start, b->query->period.end};
+    size_t unique = 0;
+
+    b->cut_count = charge_cuts (b->query->site, b->whole, &b->cuts);
+    b->cuts = xreallocarray (b->cuts, b->cut_count + GL_ARRAY_SIZE (ends) + 1,
+                             sizeof (*b->cuts));
+    for (size_t i = 0; i < GL_ARRAY_SIZE (ends); i++)
+        if (ends[i] > b->whole.start && ends[i] < b->whole.end)
+            b->cuts[b->cut_count++] = ends[i];
+    qsort (b->cuts, b->cut_count, sizeof (*b->cuts), by_instant);
+    for (size_t i = 0; i < b->cut_count; i++)
+        if (unique == 0 || b->cuts[unique - 1] != b->cuts[i])
+            b->cuts[unique++] = b->cuts[i];
+    b->cut_count = unique;
+}
+
+/* Cells by pool, month and the path. */
+static void make_usage (billing_t *b)
+{
+    usage_query_t *u = &b->usage_query;
+
+    u->site = b->query->site;
+    u->period = b->whole;
+    u->cuts = b->cuts;
+    u->cut_count = b->cut_count;
+    u->by.label = b->query->by.label;
+    u->by.id[u->by.count++] = KEY_POOL;
+    u->by.id[u->by.count++] = KEY_MONTH;
+    for (size_t i = 0; i < b->path_length; i++)
+        if (b->path[i] != KEY_COUNT)
+            u->by.id[u->by.count++] = b->path[i];
+    b->usage = usage_new (u);
+}
+
+static period_t whole_months (const report_query_t *q)
+{
+    const zone_t *zone = q->site->zone;
+    int64_t as_of = report_as_of (q);
+    period_t whole = {0, 0};
+
+    if (q->period.end <= q->period.start)
+        return whole;
+    whole.start = zone_unit (zone, CALENDAR_MONTH, q->period.start).start;
+    whole.end = zone_unit (zone, CALENDAR_MONTH, q->period.end - 1).end;
+    if (whole.end > as_of)
+        whole.end = as_of;
+    if (whole.end < whole.start)
+        whole.end = whole.start;
+    return whole;
+}
+
+billing_t *billing_new (const report_query_t *query)
+{
+    billing_t *b = xcalloc (1, sizeof (*b));
+
+    b->query = query;
+    b->whole = whole_months (query);
+    make_path (b);
+    make_cuts (b);
+    make_usage (b);
+    b->kinds = kinds_new (query->site);
+    b->capacity = capacity_new (query->site, b->kinds, b->whole);
+    for (size_t i = 0; i < query->cluster_count; i++)
+        capacity_set_as_of (b->capacity, query->clusters[i].name,
+                            query->clusters[i].as_of);
+    return b;
+}
+
+void billing_free (billing_t *b)
+{
+    if (!b)
+        return;
+    for (size_t i = 0; i < b->pool_month_count; i++) {
+        capacity_sum_clear (&b->pool_months[i].capacity);
+        charge_free (b->pool_months[i].charge);
+    }
+    free (b->pool_months);
+    usage_free (b->usage);
+    capacity_free (b->capacity);
+    kinds_free (b->kinds);
+    free (b->cuts);
+    free (b);
+}
+
+period_t billing_period (const billing_t *b)
+{
+    return b->whole;
+}
+
+void billing_add (billing_t *b, const segment_t *segment,
+                  const suspension_t *suspensions, size_t count,
+                  const project_t *project)
+{
+    usage_add (b->usage, segment, suspensions, count, project);
+    capacity_add_segment (b->capacity, segment);
+}
+
+capacity_t *billing_capacity (billing_t *b)
+{
+    return b->capacity;
+}
+
+/* --- pool-months ------------------------------------------------------- */
+
+static bool overlap (period_t a, period_t b)
+{
+    return a.start < b.end && b.start < a.end;
+}
+
+/* The first entry of its name; later ones are other times of the same pool. */
+static bool is_first_entry (const site_t *site, size_t pool)
+{
+    for (size_t i = 0; i < pool; i++)
+        if (!strcmp (site->pools[i].name, site->pools[pool].name))
+            return false;
+    return true;
+}
+
+static bool pool_exists (const site_t *site, const char *name, period_t month)
+{
+    for (size_t i = 0; i < site->pool_count; i++)
+        if (!strcmp (site->pools[i].name, name)
+            && overlap (site->pools[i].valid, month))
+            return true;
+    return false;
+}
+
+static bool has_rate (const site_t *site, const char *pool, period_t month)
+{
+    for (size_t i = 0; i < site->rate_count; i++)
+        if (!strcmp (site->rates[i].pool, pool)
+            && overlap (site->rates[i].valid, month))
+            return true;
+    return false;
+}
+
+static void add_pool_month (billing_t *b, const char *pool, period_t month)
+{
+    pool_month_t *pm;
+
+    b->pool_months = xreallocarray (b->pool_months, b->pool_month_count + 1,
+                                    sizeof (*b->pool_months));
+    pm = &b->pool_months[b->pool_month_count++];
+    memset (pm, 0, sizeof (*pm));
+    pm->pool = pool;
+    pm->month = month;
+    pm->has_rate = has_rate (b->query->site, pool, month);
+    capacity_sum_init (&pm->capacity);
+}
+
+static void make_pool_months (billing_t *b)
+{
+    const site_t *site = b->query->site;
+
+    for (size_t i = 0; i < site->pool_count; i++) {
+        const char *name = site->pools[i].name;
+        period_t month;
+        if (!is_first_entry (site, i))
+            continue;
+        for (int64_t at = b->whole.start; at < b->whole.end; at = month.end) {
+            month = zone_unit (site->zone, CALENDAR_MONTH, at);
+            if (pool_exists (site, name, period_clip (month, b->whole)))
+                add_pool_month (b, name, period_clip (month, b->whole));
+        }
+    }
+}
+
+static pool_month_t *find_pool_month (const billing_t *b, const char *pool,
+                                      int64_t instant)
+{
+    for (size_t i = 0; pool && i < b->pool_month_count; i++) {
+        pool_month_t *pm = &b->pool_months[i];
+        if (!strcmp (pm->pool, pool) && pm->month.start <= instant
+            && instant < pm->month.end)
+            return pm;
+    }
+    return NULL;
+}
+
+static void take_slice (const capacity_slice_t *slice, void *arg)
+{
+    billing_t *b = arg;
+    pool_month_t *pm
+        = find_pool_month (b, slice->pool ? slice->pool->name : NULL,
+                           slice->interval.start);
+
+    if (pm)
+        capacity_sum_add (&pm->capacity, slice->sum);
+}
+
+static void measure_capacity (billing_t *b)
+{
+    int64_t *boundaries = xcalloc (b->pool_month_count + 1,
+                                   sizeof (*boundaries));
+    size_t count = 0, unique = 0;
+
+    for (size_t i = 0; i < b->pool_month_count; i++)
+        boundaries[count++] = b->pool_months[i].month.start;
+    qsort (boundaries, count, sizeof (*boundaries), by_instant);
+    for (size_t i = 0; i < count; i++)
+        if (unique == 0 || boundaries[unique - 1] != boundaries[i])
+            boundaries[unique++] = boundaries[i];
+    capacity_each (b->capacity, boundaries, unique, take_slice, b);
+    free (boundaries);
+}
+
+/* --- lines ------------------------------------------------------------- */
+
+static int64_t cut_start (const billing_t *b, size_t cut)
+{
+    return cut == 0 ? b->whole.start : b->cuts[cut - 1];
+}
+
+static const char *part_of_period (const billing_t *b, int64_t instant)
+{
+    return instant < b->query->period.start ? "before"
+           : instant < b->query->period.end ? "in"
+                                            : "later";
+}
+
+/* The pool-month of a cell: its pool is the first key, its month the second. */
+static pool_month_t *pool_month_of_cell (const billing_t *b,
+                                         const usage_cell_t *cell)
+{
+    char month[ZONE_STAMP_SIZE];
+
+    for (size_t i = 0; cell->key[0] && i < b->pool_month_count; i++) {
+        pool_month_t *pm = &b->pool_months[i];
+        zone_unit_name (b->query->site->zone, CALENDAR_MONTH, pm->month.start,
+                        month);
+        if (!strcmp (pm->pool, cell->key[0]) && !strcmp (month, cell->key[1]))
+            return pm;
+    }
+    return NULL;
+}
+
+static int add_cell (billing_t *b, const usage_cell_t *cell, gl_error_t *error)
+{
+    pool_month_t *pm = pool_month_of_cell (b, cell);
+    const char *path[PATH_MAX_LENGTH];
+    const char *qos = NULL;
+    int64_t instant;
+    size_t key = 2;
+
+    if (!pm)
+        return 0;
+    instant = cut_start (b, cell->cut);
+    if (instant < pm->month.start)
+        instant = pm->month.start;
+    for (size_t i = 0; i < b->path_length; i++) {
+        path[i] = b->path[i] == KEY_COUNT ? part_of_period (b, instant)
+                                          : cell->key[key++];
+        if (b->path[i] == KEY_QOS)
+            qos = path[i];
+    }
+    for (size_t i = 0; i < cell->part_count; i++) {
+        if (charge_add_part (pm->charge, path, qos, instant, &cell->part[i],
+                             error)
+            < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int billing_compute (billing_t *b, gl_error_t *error)
+{
+    const usage_cell_t *cells;
+    size_t count;
+
+    make_pool_months (b);
+    measure_capacity (b);
+    for (size_t i = 0; i < b->pool_month_count; i++) {
+        pool_month_t *pm = &b->pool_months[i];
+        pm->charge = charge_new (b->query->site, pm->pool, pm->month,
+                                 &pm->capacity, b->levels, b->level_count,
+                                 error);
+        if (!pm->charge)
+            return -1;
+        pm->has_cost = charge_cost (pm->charge)->count > 0;
+    }
+    cells = usage_cells (b->usage, &count);
+    for (size_t i = 0; i < count; i++)
+        if (add_cell (b, &cells[i], error) < 0)
+            return -1;
+    for (size_t i = 0; i < b->pool_month_count; i++)
+        if (charge_compute (b->pool_months[i].charge, error) < 0)
+            return -1;
+    return 0;
+}
+
+const pool_month_t *billing_pool_months (const billing_t *b, size_t *ret_count)
+{
+    *ret_count = b->pool_month_count;
+    return b->pool_months;
+}
+
+/* --- reading ----------------------------------------------------------- */
+
+static const char *line_key (const billing_t *b, const pool_month_t *pm,
+                             const char *month, const charge_line_t *line,
+                             key_id_t key)
+{
+    if (key == KEY_POOL)
+        return pm->pool;
+    if (key == KEY_MONTH)
+        return month;
+    for (size_t i = 0; i < b->path_length; i++)
+        if (b->path[i] == key)
+            return line->path[i];
+    return NULL;
+}
+
+static bool line_passes (const billing_t *b, const pool_month_t *pm,
+                         const char *month, const charge_line_t *line)
+{
+    for (size_t i = 0; i < b->query->filter_count; i++) {
+        const usage_filter_t *f = &b->query->filters[i];
+        const char *text = line_key (b, pm, month, line, f->key);
+        bool found = false;
+        if (!text)
+            text = key_info (f->key)->absent;
+        for (size_t k = 0; k < f->values.count; k++)
+            found = found || !strcmp (f->values.item[k], text);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static bool line_in_period (const billing_t *b, const charge_line_t *line)
+{
+    for (size_t i = 0; i < b->path_length; i++)
+        if (b->path[i] == KEY_COUNT)
+            return !strcmp (line->path[i], "in");
+    return true;
+}
+
+void billing_each (const billing_t *b, billing_f callback, void *arg)
+{
+    const char *keys[KEYS_MAX];
+    char month[ZONE_STAMP_SIZE];
+
+    for (size_t i = 0; i < b->pool_month_count; i++) {
+        const pool_month_t *pm = &b->pool_months[i];
+        size_t count;
+        const charge_line_t *lines = charge_lines (pm->charge, &count);
+        zone_unit_name (b->query->site->zone, CALENDAR_MONTH, pm->month.start,
+                        month);
+        for (size_t k = 0; k < count; k++) {
+            billing_line_t line = {pm, keys, &lines[k],
+                                   line_in_period (b, &lines[k]),
+                                   line_passes (b, pm, month, &lines[k])};
+            for (size_t n = 0; n < b->query->by.count; n++)
+                keys[n] = line_key (b, pm, month, &lines[k],
+                                    b->query->by.id[n]);
+            callback (&line, arg);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/*
+ * billing.h: every charge of the calendar months that a period touches.
+ *
+ * Charges are computed for whole calendar months of the ledger's zone (the last
+ * one up to as-of), for all pools, from all segments, at the grain of the
+ * charge line plus what the query groups and filters by; the query's period,
+ * filters and grouping are applied to the finished integers. So a filtered
+ * total is the filtered part of the total (cost-model, section 8).
+ *
+ * Use: new; give all facts of billing_period(); compute; read. Pure.
+ */
+#ifndef GL_REPORT_BILLING_H
+#define GL_REPORT_BILLING_H
+
+#include "acct/capacity.h"
+#include "acct/charge.h"
+#include "report/query.h"
+
+/* A pool in a month. */
+typedef struct {
+    const char *pool;
+    period_t month; /* clipped at as-of */
+    capacity_sum_t capacity;
+    charge_t *charge;
+    bool has_cost; /* the book has a cost for it */
+    bool has_rate; /* a published rate is in force in it */
+} pool_month_t;
+
+typedef struct billing billing_t;
+
+/* The query must outlive it. */
+billing_t *billing_new (const report_query_t *query);
+/* Accepts NULL. */
+void billing_free (billing_t *billing);
+
+/* The time of which all facts are wanted. Empty: before any fact. */
+period_t billing_period (const billing_t *billing);
+void billing_add (billing_t *billing, const segment_t *segment,
+                  const suspension_t *suspensions, size_t count,
+                  const project_t *project);
+/* For node events and reservations. */
+capacity_t *billing_capacity (billing_t *billing);
+
+/* Once, after the last fact. -1: the cost book cannot be applied. */
+int billing_compute (billing_t *billing, gl_error_t *error);
+
+/* By pool in the order of the configuration, then by month. */
+const pool_month_t *billing_pool_months (const billing_t *billing,
+                                         size_t *ret_count);
+
+/* The lines of all pool-months. `keys`: the texts of the query's keys, NULL
+ * where absent. */
+typedef struct {
+    const pool_month_t *pool_month;
+    const char *const *keys;
+    const charge_line_t *line;
+    bool in_period;
+    bool passes; /* the filters */
+} billing_line_t;
+typedef void (*billing_f) (const billing_line_t *line, void *arg);
+void billing_each (const billing_t *billing, billing_f callback, void *arg);
+
+#endif /* !GL_REPORT_BILLING_H */

@@ -1,0 +1,309 @@
+#include <string.h>
+
+#include "base/memory.h"
+#include "report/breakeven_report.h"
+
+struct columns {
+    size_t pool;
+    size_t kind;
+    size_t item;
+    size_t per_year;
+    size_t per_hour;
+    size_t share;
+    size_t breakeven;
+    size_t term;
+    size_t as_of;
+    size_t source;
+};
+
+static size_t column (report_t *report, const char *name, const char *title,
+                      column_type_t type, bool is_key, const char *help)
+{
+    size_t index = report_column (report, name, title, type, is_key);
+
+    report_column_help (report, index, help);
+    return index;
+}
+
+static struct columns add_columns (report_t *report)
+{
+    struct columns c;
+
+    c.pool = column (report, "pool", "Pool", COLUMN_TEXT, true, "");
+    c.kind = column (report, "kind", "Kind", COLUMN_TEXT, true,
+                     "part: of the cost of owning; total: all parts; price: "
+                     "of renting.");
+    c.item = column (report, "item", "Item", COLUMN_TEXT, true, "");
+    c.per_year = column (report, "per_gpu_year", "Per GPU and year",
+                         COLUMN_MONEY, false,
+                         "The yearly cost of one GPU, used or not.");
+    c.per_hour = column (report, "per_gpu_hour", "Per GPU hour", COLUMN_RATE,
+                         false,
+                         "Of a part: the yearly cost divided by the productive "
+                         "hours of a year. Of a price: the price.");
+    c.share = column (report, "share_pct", "Share %", COLUMN_PERCENT, false,
+                      "The part of the total.");
+    c.breakeven = column (report, "breakeven_pct", "Break-even %",
+                          COLUMN_PERCENT, false,
+                          "Above this utilization owning is cheaper than this "
+                          "price; above 100: never.");
+    c.term = column (report, "term", "Term", COLUMN_TEXT, false,
+                     "The commitment that the price asks for.");
+    c.as_of = column (report, "as_of", "Price of", COLUMN_TEXT, false,
+                      "When the price was read.");
+    c.source = column (report, "source", "Source", COLUMN_TEXT, false,
+                       "Where the price was read.");
+    report->column[c.source].detail = true;
+    return c;
+}
+
+static void put_percent (report_t *report, size_t at, const mpq_t ratio)
+{
+    mpq_t percent;
+
+    mpq_init (percent);
+    mpq_set_ui (percent, 100, 1);
+    mpq_mul (percent, percent, ratio);
+    report_put_exact (report, at, percent, 1);
+    mpq_clear (percent);
+}
+
+static void begin_row (report_t *report, const struct columns *c,
+                       const breakeven_t *b, const char *kind, const char *item)
+{
+    report_row (report);
+    report_put_text (report, c->pool, b->pool);
+    report_put_text (report, c->kind, kind);
+    report_put_text (report, c->item, item);
+}
+
+static void add_parts (report_t *report, const struct columns *c,
+                       const breakeven_t *b, int digits)
+{
+    mpq_t share;
+
+    mpq_init (share);
+    for (size_t i = 0; i < b->part_count; i++) {
+        begin_row (report, c, b, "part", b->part[i].name);
+        report_put_exact (report, c->per_year, b->part[i].per_gpu_year, digits);
+        report_put_exact (report, c->per_hour, b->part[i].per_hour, 4);
+        if (mpq_sgn (b->per_gpu_year) != 0) {
+            mpq_div (share, b->part[i].per_gpu_year, b->per_gpu_year);
+            put_percent (report, c->share, share);
+        }
+    }
+    begin_row (report, c, b, "total", "all parts");
+    report_put_exact (report, c->per_year, b->per_gpu_year, digits);
+    report_put_exact (report, c->per_hour, b->per_hour, 4);
+    mpq_set_ui (share, 1, 1);
+    put_percent (report, c->share, share);
+    mpq_clear (share);
+}
+
+static void put_optional (report_t *report, size_t at, const char *text)
+{
+    if (text)
+        report_put_text (report, at, text);
+}
+
+static void add_clouds (report_t *report, const struct columns *c,
+                        const breakeven_t *b)
+{
+    for (size_t i = 0; i < b->cloud_count; i++) {
+        const site_cloud_t *cloud = b->cloud[i].cloud;
+        begin_row (report, c, b, "price", cloud->name);
+        report_put_exact (report, c->per_hour, cloud->per_gpu_hour, 4);
+        put_percent (report, c->breakeven, b->cloud[i].utilization);
+        put_optional (report, c->term, cloud->term);
+        put_optional (report, c->as_of, cloud->as_of);
+        put_optional (report, c->source, cloud->source);
+    }
+}
+
+/* A ratio as "54.2". */
+static char *percent_text (const mpq_t ratio)
+{
+    char *text;
+    mpq_t percent;
+
+    mpq_init (percent);
+    mpq_set_ui (percent, 100, 1);
+    mpq_mul (percent, percent, ratio);
+    text = exact_text (percent, 1);
+    mpq_clear (percent);
+    return text;
+}
+
+static void proof_exact (report_proof_t *proof, const char *label,
+                         const mpq_t value, int digits)
+{
+    GL_AUTOFREE char *text = exact_text (value, digits);
+
+    report_proof_line (proof, label, text);
+}
+
+/* Each part with its arithmetic; the sum is formed from the exact parts. */
+static void prove (report_t *report, const breakeven_t *b, const site_t *site)
+{
+    GL_AUTOFREE char *u = percent_text (b->utilization);
+    GL_AUTOFREE char *hours = exact_text (b->productive_hours, 1);
+    GL_AUTOFREE char *title = xasprintf (
+        "Pool %s: %s per productive GPU hour at %s %% (%s of %d hours a year)",
+        b->pool, site->currency, u, hours, b->hours);
+    report_proof_t *proof = report_proof (report, title);
+    mpq_t sum;
+
+    mpq_init (sum);
+    for (size_t i = 0; i < b->part_count; i++) {
+        GL_AUTOFREE char *label
+            = b->part[i].how ? xasprintf ("%s: %s", b->part[i].name,
+                                          b->part[i].how)
+                             : xstrdup (b->part[i].name);
+        proof_exact (proof, label, b->part[i].per_hour, 4);
+        mpq_add (sum, sum, b->part[i].per_hour);
+    }
+    proof_exact (proof, "total", b->per_hour, 4);
+    mpq_sub (sum, b->per_hour, sum);
+    proof->holds = mpq_sgn (sum) == 0;
+    mpq_clear (sum);
+}
+
+static void note_clouds (report_t *report, const breakeven_t *b,
+                         const site_t *site)
+{
+    for (size_t i = 0; i < b->cloud_count; i++) {
+        const site_cloud_t *cloud = b->cloud[i].cloud;
+        GL_AUTOFREE char *u = percent_text (b->cloud[i].utilization);
+        GL_AUTOFREE char *price = exact_text (cloud->per_gpu_hour, 2);
+        GL_AUTOFREE char *when
+            = cloud->as_of ? xasprintf (", as of %s", cloud->as_of)
+                           : xstrdup (", without a date");
+        if (b->cloud[i].never)
+            report_note (report, NOTE_INFORMATION,
+                         "Pool %s: %s at %s %s per GPU hour%s is cheaper than "
+                         "owning at any utilization (break-even %s %%).",
+                         b->pool, cloud->name, site->currency, price, when, u);
+        else
+            report_note (report, NOTE_INFORMATION,
+                         "Pool %s: owning is cheaper than %s at %s %s per GPU "
+                         "hour%s above a utilization of %s %%.",
+                         b->pool, cloud->name, site->currency, price, when, u);
+    }
+    if (b->cloud_count == 0)
+        report_note (report, NOTE_INFORMATION,
+                     "Pool %s: no price to compare with; enter some for its "
+                     "GPU model under 'clouds'.",
+                     b->pool);
+}
+
+static void add_charts (report_t *report, const breakeven_t *b,
+                        const site_t *site)
+{
+    GL_AUTOFREE char *title
+        = xasprintf ("What a year of one GPU in %s costs", b->pool);
+    report_chart_t *chart = report_chart (
+        report, CHART_STACK, title, "The parts of the yearly cost of a GPU.");
+
+    for (size_t i = 0; i < b->part_count; i++) {
+        GL_AUTOFREE char *text = exact_text (b->part[i].per_gpu_year,
+                                             site->currency_digits);
+        report_chart_item (chart, b->part[i].name, text,
+                           b->part[i].per_gpu_year, b->per_gpu_year,
+                           (int)(i % 5));
+    }
+}
+
+static void add_figures (report_t *report, const breakeven_t *b,
+                         const site_t *site)
+{
+    GL_AUTOFREE char *u = percent_text (b->utilization);
+    GL_AUTOFREE char *hour = exact_text (b->per_hour, 4);
+    GL_AUTOFREE char *year = exact_text (b->per_gpu_year,
+                                         site->currency_digits);
+    GL_AUTOFREE char *hint
+        = xasprintf ("%s per productive GPU hour at %s %%", site->currency, u);
+    GL_AUTOFREE char *year_hint
+        = xasprintf ("%s per GPU and year, %llu GPUs", site->currency,
+                     (unsigned long long)b->gpus);
+
+    report_figure (report, b->pool, hour, hint, COLUMN_RATE);
+    report_figure (report, b->pool, year, year_hint, COLUMN_MONEY);
+    for (size_t i = 0; i < b->cloud_count && i < 2; i++) {
+        GL_AUTOFREE char *percent = percent_text (b->cloud[i].utilization);
+        GL_AUTOFREE char *value = xasprintf ("%s %%", percent);
+        GL_AUTOFREE char *against
+            = xasprintf ("break-even against %s", b->cloud[i].cloud->name);
+        report_figure (report, b->pool, value, against, COLUMN_TEXT);
+    }
+}
+
+static void add_pool (report_t *report, const struct columns *columns,
+                      const breakeven_t *b, const site_t *site)
+{
+    add_parts (report, columns, b, site->currency_digits);
+    add_clouds (report, columns, b);
+    add_figures (report, b, site);
+    add_charts (report, b, site);
+    prove (report, b, site);
+    note_clouds (report, b, site);
+}
+
+static bool is_asked (const text_list_t *pools, const char *name)
+{
+    for (size_t i = 0; pools && i < pools->count; i++)
+        if (!strcmp (pools->item[i], name))
+            return true;
+    return pools == NULL;
+}
+
+static bool is_first_entry (const site_t *site, size_t pool)
+{
+    for (size_t i = 0; i < pool; i++)
+        if (!strcmp (site->pools[i].name, site->pools[pool].name))
+            return false;
+    return true;
+}
+
+static int add_pools (report_t *report, const site_t *site, int64_t at,
+                      const text_list_t *pools, gl_error_t *error)
+{
+    struct columns columns = add_columns (report);
+    size_t count = 0;
+
+    for (size_t i = 0; i < site->pool_count; i++) {
+        const char *name = site->pools[i].name;
+        breakeven_t b = {0};
+        if (!is_first_entry (site, i) || !is_asked (pools, name))
+            continue;
+        if (breakeven_of_pool (site, name, at, NULL, &b, error) < 0)
+            return -1;
+        add_pool (report, &columns, &b, site);
+        breakeven_clear (&b);
+        count++;
+    }
+    if (count == 0)
+        return gl_error (error,
+                         pools ? "there is no such pool in the configuration"
+                               : "the configuration has no pools: list the "
+                                 "GPU nodes under 'pools' and what they cost "
+                                 "under 'assets', 'staff', 'power' and "
+                                 "'costs'");
+    return 0;
+}
+
+report_t *breakeven_report_make (const site_t *site, int64_t at,
+                                 const text_list_t *pools, gl_error_t *error)
+{
+    report_t *report = report_new ("breakeven", "Owning or renting");
+    GL_AUTOFREE char *u = percent_text (site->policy.utilization);
+    GL_AUTOFREE char *utilization = xasprintf ("%s %%", u);
+
+    report_parameter (report, "currency", site->currency);
+    report_parameter (report, "utilization", utilization);
+    report_provenance (report, "program", "gpuledger");
+    if (add_pools (report, site, at, pools, error) < 0) {
+        report_free (report);
+        return NULL;
+    }
+    return report;
+}

@@ -1,0 +1,530 @@
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "report/chargeback.h"
+
+#define CHART_ROWS 12
+
+/* Money of a row, or of all. */
+struct money {
+    mpz_t cost;
+    mpz_t charge;
+    bool has_cost;
+    bool has_charge;
+};
+
+/* What became of a pool's cost, over all its months. */
+struct pool_sum {
+    const char *pool;
+    mpz_t cost;      /* of the pool */
+    mpz_t in_period; /* charged for time in the period */
+    mpz_t outside;   /* charged for time of the same months outside it */
+    mpz_t remainder[REMAINDER_COUNT];
+    bool complete; /* every month has a cost */
+};
+
+struct chargeback {
+    const report_query_t *query;
+    const billing_t *billing;
+    report_t *report;
+    int digits;
+    const usage_cell_t *cells; /* ordered by key */
+    size_t cell_count;
+    struct money *rows;
+    struct money whole;
+    struct pool_sum *pools;
+    size_t pool_count;
+    size_t lost; /* lines without a row: a defect */
+};
+
+static void money_init (struct money *m)
+{
+    mpz_inits (m->cost, m->charge, NULL);
+}
+
+static void money_clear (struct money *m)
+{
+    mpz_clears (m->cost, m->charge, NULL);
+}
+
+static void money_add (struct money *m, const billing_line_t *line)
+{
+    const pool_month_t *pm = line->pool_month;
+
+    if (pm->has_cost) {
+        mpz_add (m->cost, m->cost, line->line->cost_units);
+        m->has_cost = true;
+    }
+    if (pm->has_cost || pm->has_rate) {
+        mpz_add (m->charge, m->charge, line->line->charge_units);
+        m->has_charge = true;
+    }
+}
+
+/* --- sums -------------------------------------------------------------- */
+
+static int compare_text (const char *a, const char *b)
+{
+    return strcmp (a ? a : "", b ? b : "");
+}
+
+static struct money *find_row (struct chargeback *c, const char *const *keys)
+{
+    size_t low = 0, high = c->cell_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = 0;
+        for (size_t i = 0; i < c->query->by.count && order == 0; i++)
+            order = compare_text (c->cells[middle].key[i], keys[i]);
+        if (order == 0)
+            return &c->rows[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static struct pool_sum *find_pool (struct chargeback *c, const char *pool)
+{
+    struct pool_sum *sum;
+
+    for (size_t i = 0; i < c->pool_count; i++)
+        if (!strcmp (c->pools[i].pool, pool))
+            return &c->pools[i];
+    c->pools = xreallocarray (c->pools, c->pool_count + 1, sizeof (*c->pools));
+    sum = &c->pools[c->pool_count++];
+    sum->pool = pool;
+    sum->complete = true;
+    mpz_inits (sum->cost, sum->in_period, sum->outside, NULL);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        mpz_init (sum->remainder[i]);
+    return sum;
+}
+
+static void take_line (const billing_line_t *line, void *arg)
+{
+    struct chargeback *c = arg;
+    struct pool_sum *sum = find_pool (c, line->pool_month->pool);
+    struct money *row;
+
+    mpz_add (line->in_period ? sum->in_period : sum->outside,
+             line->in_period ? sum->in_period : sum->outside,
+             line->line->charge_units);
+    if (!line->in_period || !line->passes)
+        return;
+    row = find_row (c, line->keys);
+    if (!row) {
+        c->lost++;
+        return;
+    }
+    money_add (row, line);
+    money_add (&c->whole, line);
+}
+
+static void take_pool_months (struct chargeback *c)
+{
+    size_t count;
+    const pool_month_t *pm = billing_pool_months (c->billing, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        struct pool_sum *sum = find_pool (c, pm[i].pool);
+        const charge_remainder_t *rest = charge_remainders (pm[i].charge);
+        sum->complete = sum->complete && pm[i].has_cost;
+        mpz_add (sum->cost, sum->cost, charge_total (pm[i].charge));
+        for (size_t k = 0; k < REMAINDER_COUNT; k++)
+            mpz_add (sum->remainder[k], sum->remainder[k],
+                     rest[k].charge_units);
+    }
+}
+
+/* --- rows -------------------------------------------------------------- */
+
+struct columns {
+    usage_columns_t usage;
+    size_t cost;
+    size_t rate;
+    size_t charge;
+    size_t currency;
+};
+
+static struct columns add_columns (report_t *report)
+{
+    struct columns columns = {.usage = usage_report_columns (report, true)};
+
+    columns.cost = report_measure (report, MEASURE_COST, false);
+    columns.rate = report_measure (report, MEASURE_RATE, false);
+    columns.charge = report_measure (report, MEASURE_CHARGE, false);
+    report_measure (report, MEASURE_CREDIT, true);
+    columns.currency = report_measure (report, MEASURE_CURRENCY, false);
+    return columns;
+}
+
+/* charge / GPU hours; nothing without either. */
+static void put_rate (struct chargeback *c, size_t column,
+                      const struct money *money, const usage_cell_t *cell)
+{
+    mpq_t seconds, rate;
+
+    mpq_inits (seconds, rate, NULL);
+    if (money->has_charge && usage_cell_gpu_seconds (cell, seconds)
+        && mpq_sgn (seconds) > 0) {
+        mpz_mul_ui (mpq_numref (rate), money->charge, 3600);
+        mpz_ui_pow_ui (mpq_denref (rate), 10, c->digits);
+        mpq_canonicalize (rate);
+        mpq_div (rate, rate, seconds);
+        report_put_exact (c->report, column, rate, 4);
+    }
+    mpq_clears (seconds, rate, NULL);
+}
+
+static void put_money (struct chargeback *c, const struct columns *columns,
+                       const struct money *money, const usage_cell_t *cell)
+{
+    if (money->has_cost)
+        report_put_money (c->report, columns->cost, money->cost, c->digits);
+    if (money->has_charge) {
+        report_put_money (c->report, columns->charge, money->charge,
+                          c->digits);
+        report_put_text (c->report, columns->currency,
+                         c->query->site->currency);
+    }
+    if (cell)
+        put_rate (c, columns->rate, money, cell);
+}
+
+static void add_rows (struct chargeback *c, usage_report_t *usage,
+                      const struct columns *columns)
+{
+    for (size_t i = 0; i < c->cell_count; i++) {
+        report_row (c->report);
+        report_put_keys (c->report, c->query, c->cells[i].key);
+        usage_report_put (usage, c->report, columns->usage, &c->cells[i]);
+        put_money (c, columns, &c->rows[i], &c->cells[i]);
+    }
+}
+
+/* --- how it adds up ---------------------------------------------------- */
+
+static void add_sum (struct pool_sum *to, const struct pool_sum *from)
+{
+    mpz_add (to->cost, to->cost, from->cost);
+    mpz_add (to->in_period, to->in_period, from->in_period);
+    mpz_add (to->outside, to->outside, from->outside);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        mpz_add (to->remainder[i], to->remainder[i], from->remainder[i]);
+}
+
+/* Filters other than by pool leave out charges that the cost has. */
+static bool is_shown (const struct chargeback *c, const struct pool_sum *sum)
+{
+    for (size_t i = 0; i < c->query->filter_count; i++) {
+        const usage_filter_t *f = &c->query->filters[i];
+        bool found = false;
+        for (size_t k = 0; k < f->values.count; k++)
+            found = found || !strcmp (f->values.item[k], sum->pool);
+        if (f->key != KEY_POOL || !found)
+            return false;
+    }
+    return true;
+}
+
+static void proof_money (const struct chargeback *c, report_proof_t *proof,
+                         const char *label, const mpz_t units)
+{
+    GL_AUTOFREE char *text = exact_units_text (units, c->digits);
+
+    report_proof_line (proof, label, text);
+}
+
+static void add_proof (struct chargeback *c, const char *title,
+                       const struct pool_sum *sum)
+{
+    report_proof_t *proof = report_proof (c->report, title);
+    mpz_t rest;
+
+    mpz_init_set (rest, sum->cost);
+    mpz_sub (rest, rest, sum->in_period);
+    mpz_sub (rest, rest, sum->outside);
+    proof_money (c, proof, "cost", sum->cost);
+    proof_money (c, proof, "charged to jobs", sum->in_period);
+    if (mpz_sgn (sum->outside))
+        proof_money (c, proof, "charged in the same months, outside the period",
+                     sum->outside);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
+        mpz_sub (rest, rest, sum->remainder[i]);
+        if (mpz_sgn (sum->remainder[i])) {
+            GL_AUTOFREE char *label = xasprintf (
+                "not charged: %s", remainder_info (i)->title);
+            proof_money (c, proof, label, sum->remainder[i]);
+        }
+    }
+    proof_money (c, proof, "difference", rest);
+    proof->holds = mpz_sgn (rest) == 0;
+    mpz_clear (rest);
+}
+
+static void named_money (struct chargeback *c, const char *name,
+                         const char *title, const mpz_t units)
+{
+    GL_AUTOFREE char *text = exact_units_text (units, c->digits);
+
+    report_named_total (c->report, name, title, COLUMN_MONEY, text);
+}
+
+/* The totals that add up: cost = charge + remainder, and its classes. */
+static void add_named_totals (struct chargeback *c, const struct pool_sum *all)
+{
+    mpz_t rest;
+
+    mpz_init (rest);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        mpz_add (rest, rest, all->remainder[i]);
+    named_money (c, "cost", "Cost of the pools", all->cost);
+    named_money (c, "charge", "Charged", all->in_period);
+    if (mpz_sgn (all->outside))
+        named_money (c, "charge_outside_period",
+                     "Charged in the same months, outside the period",
+                     all->outside);
+    named_money (c, "remainder", "Not charged", rest);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
+        GL_AUTOFREE char *name
+            = xasprintf ("remainder_%s", remainder_info (i)->word);
+        if (mpz_sgn (all->remainder[i]))
+            named_money (c, name, remainder_info (i)->title,
+                         all->remainder[i]);
+    }
+    mpz_clear (rest);
+}
+
+static void chart_item (struct chargeback *c, report_chart_t *chart,
+                        const char *label, const mpz_t units,
+                        const mpz_t whole_units, int shade)
+{
+    GL_AUTOFREE char *text = exact_units_text (units, c->digits);
+    mpq_t value, whole;
+
+    mpq_inits (value, whole, NULL);
+    mpq_set_z (value, units);
+    mpq_set_z (whole, whole_units);
+    report_chart_item (chart, label, text, value, whole, shade);
+    mpq_clears (value, whole, NULL);
+}
+
+/* Which shade of the page's palette a class takes. */
+static int remainder_shade (size_t remainder)
+{
+    static const int shades[REMAINDER_COUNT] = {
+        [REMAINDER_IDLE] = 2,         [REMAINDER_STRANDED] = 3,
+        [REMAINDER_RESERVED_UNUSED] = 1, [REMAINDER_PLANNED_DOWN] = 3,
+        [REMAINDER_DOWN] = 4,         [REMAINDER_UNKNOWN] = 5,
+        [REMAINDER_UNBILLED] = 5,     [REMAINDER_RECOVERY] = 1,
+        [REMAINDER_NO_CAPACITY] = 4,
+    };
+
+    return shades[remainder];
+}
+
+static void add_cost_chart (struct chargeback *c, const struct pool_sum *all)
+{
+    report_chart_t *chart = report_chart (
+        c->report, CHART_STACK, "What became of the cost",
+        "The cost of the pools, divided into what jobs are charged and what "
+        "nobody is charged.");
+
+    chart_item (c, chart, "charged to jobs", all->in_period, all->cost, 0);
+    if (mpz_sgn (all->outside) > 0)
+        chart_item (c, chart, "charged outside the period", all->outside,
+                    all->cost, 1);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        if (mpz_sgn (all->remainder[i]))
+            chart_item (c, chart, remainder_info (i)->title, all->remainder[i],
+                        all->cost, remainder_shade (i));
+}
+
+static void add_row_chart (struct chargeback *c, const struct columns *columns)
+{
+    mpq_t *value = xcalloc (c->cell_count + 1, sizeof (*value));
+
+    for (size_t i = 0; i < c->cell_count; i++) {
+        mpq_init (value[i]);
+        mpq_set_z (value[i], c->rows[i].charge);
+    }
+    report_chart_rows (c->report, "Who is charged most",
+                       "The largest rows by charge.", (const mpq_t *)value,
+                       columns->charge, CHART_ROWS);
+    for (size_t i = 0; i < c->cell_count; i++)
+        mpq_clear (value[i]);
+    free (value);
+}
+
+static void note_pools (struct chargeback *c)
+{
+    size_t count;
+    const pool_month_t *pm = billing_pool_months (c->billing, &count);
+
+    if (c->query->site->pool_count == 0)
+        report_note (c->report, NOTE_WARNING,
+                     "No pool is configured, so nothing has a cost: list the "
+                     "GPU nodes under 'pools' and what they cost under "
+                     "'assets', 'staff', 'power' and 'costs'.");
+    for (size_t i = 0; i < count; i++) {
+        bool first = i == 0 || strcmp (pm[i - 1].pool, pm[i].pool) != 0;
+        if (pm[i].has_cost || !first)
+            continue;
+        report_note (c->report, NOTE_WARNING,
+                     pm[i].has_rate
+                         ? "Pool %s has a published rate but no cost: what the "
+                           "charges recover is not known. Enter its costs "
+                           "under 'assets', 'staff', 'power' and 'costs'."
+                         : "Pool %s has neither a cost nor a rate: its GPU "
+                           "hours are shown without money. Enter its costs "
+                           "under 'assets', 'staff', 'power' and 'costs', or "
+                           "a price under 'rates'.",
+                     pm[i].pool);
+    }
+}
+
+/* Time on devices of no pool, in GRES hours. */
+static void note_poolless (struct chargeback *c)
+{
+    mpq_t seconds;
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < c->cell_count; i++)
+        for (size_t k = 0; k < c->cells[i].part_count; k++)
+            if (!c->cells[i].part[k].kind->pool)
+                sum += c->cells[i].part[k].gres_seconds;
+    if (sum == 0 || c->query->site->pool_count == 0)
+        return;
+    mpq_init (seconds);
+    exact_set_u128 (mpq_numref (seconds), sum);
+    GL_AUTOFREE char *hours = report_hours_text (seconds);
+    mpq_clear (seconds);
+    report_note (c->report, NOTE_WARNING,
+                 "%s GRES hours were held on devices that belong to no pool "
+                 "and are not charged: --by node,gres_type,pool shows which.",
+                 hours);
+}
+
+static void add_figures (struct chargeback *c, const struct columns *columns,
+                         const struct pool_sum *all, bool adds_up)
+{
+    const char *currency = c->query->site->currency;
+    report_t *report = c->report;
+    mpz_t rest;
+
+    report_figure (report, "Charged", report->total[columns->charge], currency,
+                   COLUMN_MONEY);
+    if (adds_up) {
+        GL_AUTOFREE char *cost = exact_units_text (all->cost, c->digits);
+        GL_AUTOFREE char *text = NULL;
+        mpz_init (rest);
+        for (size_t i = 0; i < REMAINDER_COUNT; i++)
+            mpz_add (rest, rest, all->remainder[i]);
+        text = exact_units_text (rest, c->digits);
+        mpz_clear (rest);
+        report_figure (report, "Cost of the pools", cost, currency,
+                       COLUMN_MONEY);
+        report_figure (report, "Not charged", text, currency, COLUMN_MONEY);
+    }
+    report_figure (report, "GPU hours",
+                   report->total[columns->usage.first + MEASURE_GPU_HOURS],
+                   "held by jobs", COLUMN_HOURS);
+}
+
+static void prove (struct chargeback *c, const struct columns *columns)
+{
+    struct pool_sum all = {.pool = ""};
+    size_t shown = 0, incomplete = 0;
+
+    mpz_inits (all.cost, all.in_period, all.outside, NULL);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        mpz_init (all.remainder[i]);
+    for (size_t i = 0; i < c->pool_count; i++) {
+        GL_AUTOFREE char *title
+            = xasprintf ("Pool %s, %s", c->pools[i].pool,
+                         c->query->site->currency);
+        if (!is_shown (c, &c->pools[i]))
+            continue;
+        incomplete += !c->pools[i].complete;
+        if (!c->pools[i].complete)
+            continue;
+        add_proof (c, title, &c->pools[i]);
+        add_sum (&all, &c->pools[i]);
+        shown++;
+    }
+    if (shown > 1)
+        add_proof (c, "All pools together", &all);
+    if (shown > 0 && incomplete == 0) {
+        add_named_totals (c, &all);
+        add_cost_chart (c, &all);
+    }
+    add_figures (c, columns, &all, shown > 0 && incomplete == 0);
+    mpz_clears (all.cost, all.in_period, all.outside, NULL);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        mpz_clear (all.remainder[i]);
+}
+
+static void fill (struct chargeback *c, usage_report_t *usage)
+{
+    struct columns columns;
+
+    report_key_columns (c->report, c->query);
+    columns = add_columns (c->report);
+    add_rows (c, usage, &columns);
+    usage_report_finish (usage, c->report, columns.usage);
+    put_money (c, &columns, &c->whole, usage_report_whole (usage));
+    note_pools (c);
+    note_poolless (c);
+    prove (c, &columns);
+    add_row_chart (c, &columns);
+}
+
+static void clear (struct chargeback *c)
+{
+    for (size_t i = 0; i < c->cell_count; i++)
+        money_clear (&c->rows[i]);
+    money_clear (&c->whole);
+    for (size_t i = 0; i < c->pool_count; i++) {
+        mpz_clears (c->pools[i].cost, c->pools[i].in_period,
+                    c->pools[i].outside, NULL);
+        for (size_t k = 0; k < REMAINDER_COUNT; k++)
+            mpz_clear (c->pools[i].remainder[k]);
+    }
+    free (c->rows);
+    free (c->pools);
+}
+
+report_t *chargeback_make (const report_query_t *query,
+                           const billing_t *billing, usage_report_t *usage,
+                           gl_error_t *error)
+{
+    struct chargeback c = {.query = query,
+                           .billing = billing,
+                           .digits = query->site->currency_digits};
+
+    c.report = report_begin (query, "chargeback", "GPU chargeback");
+    c.cells = usage_report_cells (usage, &c.cell_count);
+    c.rows = xcalloc (c.cell_count + 1, sizeof (*c.rows));
+    for (size_t i = 0; i < c.cell_count; i++)
+        money_init (&c.rows[i]);
+    money_init (&c.whole);
+    take_pool_months (&c);
+    billing_each (billing, take_line, &c);
+    fill (&c, usage);
+    report_sort (c.report);
+    clear (&c);
+    if (c.lost > 0) {
+        report_free (c.report);
+        gl_error (error,
+                  "%zu charges belong to no row (this is a defect, please "
+                  "report it)",
+                  c.lost);
+        return NULL;
+    }
+    return c.report;
+}

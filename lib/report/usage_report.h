@@ -1,0 +1,47 @@
+/*
+ * usage_report.h: who held which devices for how long, and how much of that
+ * the nodes have seen.
+ *
+ * Collects segments, then makes the report. Pure. Give segments in the order
+ * (cluster, id_job, time_submit).
+ */
+#ifndef GL_REPORT_USAGE_REPORT_H
+#define GL_REPORT_USAGE_REPORT_H
+
+#include "acct/usage.h"
+#include "report/query.h"
+
+typedef struct usage_report usage_report_t;
+
+/* The query must outlive it. */
+usage_report_t *usage_report_new (const report_query_t *query);
+/* Accepts NULL. */
+void usage_report_free (usage_report_t *usage);
+
+/* `seen`: a node has recorded the job. */
+void usage_report_add (usage_report_t *usage, const segment_t *segment,
+                       const suspension_t *suspensions, size_t count,
+                       const project_t *project, bool seen);
+
+/* The rows' cells, with the query's keys, filters and period; borrowed. */
+const usage_cell_t *usage_report_cells (usage_report_t *usage,
+                                        size_t *ret_count);
+
+/* The usage columns beside the keys; with money (chargeback), which fills the
+ * rest itself, they are fewer by default. */
+typedef struct {
+    size_t first; /* column of MEASURE_JOBS; the others follow in order */
+} usage_columns_t;
+usage_columns_t usage_report_columns (report_t *report, bool with_money);
+void usage_report_put (usage_report_t *usage, report_t *report,
+                       usage_columns_t columns, const usage_cell_t *cell);
+/* Fills the line of totals, adds notes about what is unknown, coverage. */
+void usage_report_finish (usage_report_t *usage, report_t *report,
+                          usage_columns_t columns);
+
+/* The one cell of everything that passes the filters; borrowed. */
+const usage_cell_t *usage_report_whole (usage_report_t *usage);
+
+report_t *usage_report_make (usage_report_t *usage);
+
+#endif /* !GL_REPORT_USAGE_REPORT_H */

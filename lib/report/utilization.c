@@ -1,0 +1,547 @@
+#include <string.h>
+
+#include <uthash.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "report/utilization.h"
+
+/* The keys that time without a job has too. */
+static const key_id_t capacity_keys[] = {
+    KEY_POOL, KEY_GPU, KEY_CLUSTER, KEY_NODE, KEY_MONTH, KEY_DAY, KEY_HOUR,
+};
+
+/* The classes of time: one list for columns, proof and chart. */
+enum { CLASS_COUNT = 8 };
+static const struct {
+    const char *name;
+    const char *title;
+    const char *words; /* in proof and chart */
+    const char *help;
+    bool is_part; /* of the identity */
+    bool detail;
+    int shade;
+} classes[CLASS_COUNT] = {
+    {"capacity", "Capacity", "capacity",
+     "GPU hours that the pool's GPUs were in service.", false, false, 0},
+    {"allocated", "Allocated", "held by jobs",
+     "GPU hours held by jobs, busy or not.", true, false, 0},
+    {"reserved_unused", "Reserved", "reserved, not used",
+     "Kept by a reservation and held by no job.", true, false, 1},
+    {"idle", "Idle", "idle",
+     "Healthy and held by nobody; includes what the scheduler merely plans.",
+     true, false, 2},
+    {"stranded", "Stranded", "of idle: no MIG slice can use it",
+     "Of the idle hours: the part of cut GPUs that no slice can use.", false,
+     true, 0},
+    {"planned_down", "Planned down", "planned down",
+     "Maintenance and power saving.", true, false, 3},
+    {"down", "Down", "down", "Down or drained.", true, false, 4},
+    {"unknown", "Unknown", "unknown",
+     "No source tells what the node was doing.", true, false, 5},
+};
+
+static mpq_srcptr class_value (const capacity_sum_t *sum, size_t class)
+{
+    const mpq_t *const values[CLASS_COUNT]
+        = {&sum->capacity, &sum->allocated,    &sum->reserved_unused,
+           &sum->idle,     &sum->stranded,     &sum->planned_down,
+           &sum->down,     &sum->unknown};
+
+    return *values[class];
+}
+
+/* Capacity by the texts of some keys. */
+struct group {
+    char *id;            /* the texts, joined */
+    char *key[KEYS_MAX]; /* NULL: absent */
+    capacity_sum_t sum;
+    UT_hash_handle hh;
+};
+
+struct utilization {
+    const report_query_t *query;
+    kinds_t *kinds;
+    capacity_t *capacity;
+    usage_query_t usage_query;
+    usage_t *usage;
+    key_list_t by;        /* the query's keys that capacity has */
+    struct group *groups; /* by these */
+    struct group *pools;  /* by pool */
+};
+
+static bool is_capacity_key (key_id_t key)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (capacity_keys); i++)
+        if (capacity_keys[i] == key)
+            return true;
+    return false;
+}
+
+static bool all_capacity_keys (const report_query_t *q)
+{
+    for (size_t i = 0; i < q->by.count; i++)
+        if (!is_capacity_key (q->by.id[i]))
+            return false;
+    return report_filters_within (q, capacity_keys,
+                                  GL_ARRAY_SIZE (capacity_keys));
+}
+
+utilization_t *utilization_new (const report_query_t *query)
+{
+    utilization_t *u = xcalloc (1, sizeof (*u));
+
+    u->query = query;
+    u->kinds = kinds_new (query->site);
+    u->capacity = capacity_new (query->site, u->kinds, query->period);
+    for (size_t i = 0; i < query->cluster_count; i++)
+        capacity_set_as_of (u->capacity, query->clusters[i].name,
+                            query->clusters[i].as_of);
+    u->usage_query = (usage_query_t){.site = query->site,
+                                     .period = query->period,
+                                     .by = query->by,
+                                     .filters = query->filters,
+                                     .filter_count = query->filter_count};
+    u->usage = usage_new (&u->usage_query);
+    for (size_t i = 0; i < query->by.count; i++)
+        if (is_capacity_key (query->by.id[i]))
+            u->by.id[u->by.count++] = query->by.id[i];
+    return u;
+}
+
+static void free_groups (struct group **groups)
+{
+    struct group *group, *next;
+
+    HASH_ITER (hh, *groups, group, next)
+    {
+        HASH_DEL (*groups, group);
+        for (size_t i = 0; i < KEYS_MAX; i++)
+            free (group->key[i]);
+        capacity_sum_clear (&group->sum);
+        free (group->id);
+        free (group);
+    }
+}
+
+void utilization_free (utilization_t *u)
+{
+    if (!u)
+        return;
+    free_groups (&u->groups);
+    free_groups (&u->pools);
+    usage_free (u->usage);
+    capacity_free (u->capacity);
+    kinds_free (u->kinds);
+    free (u);
+}
+
+void utilization_add (utilization_t *u, const segment_t *segment,
+                      const suspension_t *suspensions, size_t count,
+                      const project_t *project)
+{
+    usage_add (u->usage, segment, suspensions, count, project);
+    capacity_add_segment (u->capacity, segment);
+}
+
+capacity_t *utilization_capacity (utilization_t *u)
+{
+    return u->capacity;
+}
+
+/* --- grouping ---------------------------------------------------------- */
+
+static const char *slice_key (const utilization_t *u,
+                              const capacity_slice_t *slice, key_id_t key,
+                              char buf[ZONE_STAMP_SIZE])
+{
+    const zone_t *zone = u->query->site->zone;
+
+    switch (key) {
+    case KEY_POOL:
+        return slice->pool ? slice->pool->name : NULL;
+    case KEY_GPU:
+        return slice->pool ? slice->pool->gpu : NULL;
+    case KEY_CLUSTER:
+        return slice->cluster;
+    case KEY_NODE:
+        return slice->node;
+    case KEY_MONTH:
+        return zone_unit_name (zone, CALENDAR_MONTH, slice->interval.start,
+                               buf);
+    case KEY_DAY:
+        return zone_unit_name (zone, CALENDAR_DAY, slice->interval.start, buf);
+    case KEY_HOUR:
+        return zone_unit_name (zone, CALENDAR_HOUR, slice->interval.start, buf);
+    default:
+        return NULL;
+    }
+}
+
+/* Filters by what time without a job does not have are the usage's alone. */
+static bool slice_passes (const utilization_t *u, const capacity_slice_t *slice)
+{
+    char buf[ZONE_STAMP_SIZE];
+
+    for (size_t i = 0; i < u->query->filter_count; i++) {
+        const usage_filter_t *f = &u->query->filters[i];
+        const char *text = slice_key (u, slice, f->key, buf);
+        bool found = !is_capacity_key (f->key);
+        if (!text)
+            text = key_info (f->key)->absent;
+        for (size_t k = 0; k < f->values.count; k++)
+            found = found || !strcmp (f->values.item[k], text);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* Texts cannot hold a newline here: keys come from the configuration and from
+ * Slurm's names. One that does only joins two groups' ids, which differ in the
+ * number of parts. */
+static char *join (const char *const *key, size_t count)
+{
+    buffer_t id = BUFFER_INIT;
+
+    for (size_t i = 0; i < count; i++) {
+        buffer_add_text (&id, key[i] ? key[i] : "");
+        buffer_add_char (&id, '\n');
+    }
+    return buffer_take (&id);
+}
+
+static struct group *group_get (struct group **groups, const char *const *key,
+                                size_t count)
+{
+    GL_AUTOFREE char *id = join (key, count);
+    struct group *group;
+
+    HASH_FIND_STR (*groups, id, group);
+    if (!group) {
+        group = xcalloc (1, sizeof (*group));
+        group->id = GL_TAKE (id);
+        for (size_t i = 0; i < count; i++)
+            group->key[i] = xstrdup (key[i]);
+        capacity_sum_init (&group->sum);
+        HASH_ADD_KEYPTR (hh, *groups, group->id, strlen (group->id), group);
+    }
+    return group;
+}
+
+static void take_slice (const capacity_slice_t *slice, void *arg)
+{
+    utilization_t *u = arg;
+    char buf[KEYS_MAX][ZONE_STAMP_SIZE];
+    const char *key[KEYS_MAX];
+
+    if (!slice_passes (u, slice))
+        return;
+    for (size_t i = 0; i < u->by.count; i++)
+        key[i] = slice_key (u, slice, u->by.id[i], buf[i]);
+    capacity_sum_add (&group_get (&u->groups, key, u->by.count)->sum,
+                      slice->sum);
+    key[0] = slice_key (u, slice, KEY_POOL, buf[0]);
+    capacity_sum_add (&group_get (&u->pools, key, 1)->sum, slice->sum);
+}
+
+static calendar_unit_t finest_unit (const key_list_t *by, bool *ret_any)
+{
+    calendar_unit_t unit = CALENDAR_MONTH;
+
+    *ret_any = false;
+    for (size_t i = 0; i < by->count; i++) {
+        if (by->id[i] == KEY_HOUR)
+            unit = CALENDAR_HOUR;
+        else if (by->id[i] == KEY_DAY && unit != CALENDAR_HOUR)
+            unit = CALENDAR_DAY;
+        *ret_any = *ret_any || by->id[i] == KEY_HOUR || by->id[i] == KEY_DAY
+                   || by->id[i] == KEY_MONTH;
+    }
+    return unit;
+}
+
+static void group_capacity (utilization_t *u)
+{
+    period_t p = u->query->period;
+    int64_t *cuts = NULL;
+    size_t count = 0;
+    bool any;
+    calendar_unit_t unit = finest_unit (&u->by, &any);
+
+    for (int64_t at = p.start; any && at < p.end; count++) {
+        at = zone_unit (u->query->site->zone, unit, at).end;
+        cuts = xreallocarray (cuts, count + 1, sizeof (*cuts));
+        cuts[count] = at;
+    }
+    capacity_each (u->capacity, cuts, count, take_slice, u);
+    free (cuts);
+}
+
+/* --- the report -------------------------------------------------------- */
+
+struct columns {
+    size_t hours[CLASS_COUNT];
+    size_t percent[CLASS_COUNT]; /* not of capacity itself */
+};
+
+static struct columns add_columns (report_t *report, bool all)
+{
+    struct columns columns = {0};
+
+    for (size_t i = 0; i < CLASS_COUNT && (all || i < 2); i++) {
+        columns.hours[i]
+            = report_column (report, classes[i].name, classes[i].title,
+                             COLUMN_HOURS, false);
+        report_column_help (report, columns.hours[i], classes[i].help);
+        report->column[columns.hours[i]].detail = classes[i].detail;
+    }
+    for (size_t i = 1; i < CLASS_COUNT && (all || i < 2); i++) {
+        GL_AUTOFREE char *name = xasprintf ("%s_pct", classes[i].name);
+        GL_AUTOFREE char *title = xasprintf ("%s %%", classes[i].title);
+        columns.percent[i]
+            = report_column (report, name, title, COLUMN_PERCENT, false);
+        report_column_help (report, columns.percent[i],
+                            "The same as a share of the capacity.");
+        report->column[columns.percent[i]].detail = i != 1;
+    }
+    return columns;
+}
+
+static void put_class (report_t *report, const struct columns *columns,
+                       size_t class, const mpq_t value, const mpq_t capacity)
+{
+    GL_AUTOFREE char *percent = report_percent_text (value, capacity);
+
+    report_put_hours (report, columns->hours[class], value);
+    if (class > 0 && percent)
+        report_put_text (report, columns->percent[class], percent);
+}
+
+static void put_sum (report_t *report, const struct columns *columns,
+                     const capacity_sum_t *sum)
+{
+    for (size_t i = 0; i < CLASS_COUNT; i++)
+        put_class (report, columns, i, class_value (sum, i), sum->capacity);
+}
+
+static void add_group_rows (utilization_t *u, report_t *report,
+                            const struct columns *columns)
+{
+    struct group *group, *next;
+
+    HASH_ITER (hh, u->groups, group, next)
+    {
+        report_row (report);
+        report_put_keys (report, u->query, (const char *const *)group->key);
+        put_sum (report, columns, &group->sum);
+    }
+}
+
+/* The capacity that a row's held time is a share of: that of its pool, node
+ * and time, as far as these are among the keys. */
+static struct group *group_of_cell (utilization_t *u, const usage_cell_t *cell)
+{
+    const char *key[KEYS_MAX];
+    size_t count = 0;
+    struct group *group;
+
+    for (size_t i = 0; i < u->query->by.count; i++)
+        if (is_capacity_key (u->query->by.id[i]))
+            key[count++] = cell->key[i];
+    GL_AUTOFREE char *id = join (key, count);
+    HASH_FIND_STR (u->groups, id, group);
+    return group;
+}
+
+/* Held time on the pools' devices; false if a weight is not known. */
+static bool pooled_seconds (const site_t *site, const usage_cell_t *cell,
+                            mpq_t ret_seconds)
+{
+    bool known = true;
+    mpq_t weight;
+
+    mpq_init (weight);
+    for (size_t i = 0; i < cell->part_count; i++) {
+        const usage_part_t *part = &cell->part[i];
+        mpq_t seconds;
+        if (!part->kind->pool && site->pool_count > 0)
+            continue;
+        known = known && part->kind->weight_known;
+        mpq_init (seconds);
+        exact_set_u128 (mpq_numref (seconds), part->gres_seconds);
+        exact_set_fraction (weight, part->kind->weight);
+        mpq_mul (seconds, seconds, weight);
+        mpq_add (ret_seconds, ret_seconds, seconds);
+        mpq_clear (seconds);
+    }
+    mpq_clear (weight);
+    return known;
+}
+
+static void add_usage_rows (utilization_t *u, report_t *report,
+                            const struct columns *columns, mpq_t total)
+{
+    size_t count;
+    const usage_cell_t *cells = usage_cells (u->usage, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        struct group *group = group_of_cell (u, &cells[i]);
+        mpq_t seconds, zero;
+        mpq_inits (seconds, zero, NULL);
+        report_row (report);
+        report_put_keys (report, u->query, cells[i].key);
+        if (group)
+            put_class (report, columns, 0, group->sum.capacity, zero);
+        if (pooled_seconds (u->query->site, &cells[i], seconds))
+            put_class (report, columns, 1, seconds,
+                       group ? group->sum.capacity : zero);
+        mpq_add (total, total, seconds);
+        mpq_clears (seconds, zero, NULL);
+    }
+}
+
+static void prove_pool (report_t *report, const struct group *group)
+{
+    GL_AUTOFREE char *title = group->key[0]
+                                  ? xasprintf ("Pool %s, GPU hours",
+                                               group->key[0])
+                                  : xstrdup ("All nodes, GPU hours");
+    report_proof_t *proof = report_proof (report, title);
+
+    for (size_t i = 0; i < CLASS_COUNT; i++) {
+        GL_AUTOFREE char *text = report_hours_text (class_value (&group->sum,
+                                                                 i));
+        report_proof_line (proof, classes[i].words, text);
+    }
+    GL_AUTOFREE char *difference = report_hours_text (group->sum.difference);
+    report_proof_line (proof, "difference", difference);
+    proof->holds = mpq_sgn (group->sum.difference) == 0;
+    if (!proof->holds)
+        report_note (report, NOTE_WARNING,
+                     "%s: jobs held more devices than the pool has. Compare "
+                     "'nodes', 'gres' and 'gpus_per_node' of the pool with "
+                     "slurm.conf.",
+                     title);
+}
+
+static int by_name (const struct group *a, const struct group *b)
+{
+    return strcmp (a->id, b->id);
+}
+
+static void note_unknown (report_t *report, const utilization_t *u,
+                          const capacity_sum_t *sum)
+{
+    if (u->query->site->pool_count == 0)
+        report_note (report, NOTE_WARNING,
+                     "No pool is configured: capacity is what the cluster "
+                     "itself registered. List the GPU nodes under 'pools' in "
+                     "the configuration.");
+    if (mpq_sgn (sum->unknown) > 0)
+        report_note (report, NOTE_WARNING,
+                     "For some of the time no source tells whether the nodes "
+                     "were up: it is unknown, not idle. 'gpuledger sync' reads "
+                     "the events of nodes from slurmdbd's database; sacct's "
+                     "output has none.");
+}
+
+static void add_stack (report_t *report, const capacity_sum_t *sum)
+{
+    report_chart_t *chart = report_chart (
+        report, CHART_STACK, "Where the capacity went",
+        "All GPU hours of the capacity, divided by what the GPUs were doing.");
+
+    for (size_t i = 0; i < CLASS_COUNT; i++) {
+        mpq_srcptr value = class_value (sum, i);
+        GL_AUTOFREE char *percent = report_percent_text (value, sum->capacity);
+        if (!classes[i].is_part || !percent)
+            continue;
+        GL_AUTOFREE char *text = xasprintf ("%s %%", percent);
+        report_chart_item (chart, classes[i].words, text, value, sum->capacity,
+                           classes[i].shade);
+    }
+}
+
+static void figure_percent (report_t *report, const char *title,
+                            const mpq_t value, const mpq_t whole,
+                            const char *hint)
+{
+    GL_AUTOFREE char *percent = report_percent_text (value, whole);
+    GL_AUTOFREE char *text = percent ? xasprintf ("%s %%", percent) : NULL;
+
+    report_figure (report, title, text, hint, COLUMN_TEXT);
+}
+
+static void add_figures (report_t *report, const capacity_sum_t *sum)
+{
+    GL_AUTOFREE char *hours = report_hours_text (sum->capacity);
+    mpq_t out;
+
+    figure_percent (report, "Held by jobs", sum->allocated, sum->capacity,
+                    "of the capacity");
+    figure_percent (report, "Idle", sum->idle, sum->capacity,
+                    "healthy, held by nobody");
+    mpq_init (out);
+    mpq_add (out, sum->down, sum->planned_down);
+    figure_percent (report, "Out of service", out, sum->capacity,
+                    "down or in maintenance");
+    mpq_clear (out);
+    report_figure (report, "Capacity", hours, "GPU hours", COLUMN_HOURS);
+}
+
+static void finish (utilization_t *u, report_t *report,
+                    const struct columns *columns, bool all, mpq_srcptr held)
+{
+    capacity_sum_t sum;
+    struct group *group, *next;
+    mpq_t zero;
+
+    mpq_init (zero);
+    capacity_sum_init (&sum);
+    HASH_SORT (u->pools, by_name);
+    HASH_ITER (hh, u->pools, group, next)
+    {
+        capacity_sum_add (&sum, &group->sum);
+        prove_pool (report, group);
+    }
+    GL_AUTOFREE char *difference = report_hours_text (sum.difference);
+    report_named_total (report, "difference", "Difference", COLUMN_HOURS,
+                        difference);
+    report_totals (report);
+    if (all)
+        put_sum (report, columns, &sum);
+    else {
+        put_class (report, columns, 0, sum.capacity, zero);
+        put_class (report, columns, 1, held, sum.capacity);
+    }
+    note_unknown (report, u, &sum);
+    if (mpq_sgn (sum.capacity) > 0) {
+        add_figures (report, &sum);
+        add_stack (report, &sum);
+    }
+    capacity_sum_clear (&sum);
+    mpq_clear (zero);
+}
+
+report_t *utilization_make (utilization_t *u)
+{
+    report_t *report
+        = report_begin (u->query, "utilization", "GPU utilization");
+    bool all = all_capacity_keys (u->query);
+    struct columns columns;
+    mpq_t held;
+
+    mpq_init (held);
+    report_key_columns (report, u->query);
+    columns = add_columns (report, all);
+    group_capacity (u);
+    if (all)
+        add_group_rows (u, report, &columns);
+    else
+        add_usage_rows (u, report, &columns, held);
+    finish (u, report, &columns, all, held);
+    report_sort (report);
+    mpq_clear (held);
+    return report;
+}

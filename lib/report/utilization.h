@@ -1,0 +1,31 @@
+/*
+ * utilization.h: what the pools' GPUs were doing: held, reserved and not used,
+ * idle, planned down, down, unknown, and that these are all of it.
+ *
+ * By keys that capacity has (pool, gpu, cluster, node, month, day, hour) every
+ * class is shown; by others (user, account, ...) or filtered by others only what
+ * was held, beside the capacity that it is a share of. Pure.
+ */
+#ifndef GL_REPORT_UTILIZATION_H
+#define GL_REPORT_UTILIZATION_H
+
+#include "acct/capacity.h"
+#include "report/query.h"
+
+typedef struct utilization utilization_t;
+
+/* The query must outlive it. */
+utilization_t *utilization_new (const report_query_t *query);
+/* Accepts NULL. */
+void utilization_free (utilization_t *utilization);
+
+void utilization_add (utilization_t *utilization, const segment_t *segment,
+                      const suspension_t *suspensions, size_t count,
+                      const project_t *project);
+/* For node events and reservations. */
+capacity_t *utilization_capacity (utilization_t *utilization);
+
+/* After the last fact. */
+report_t *utilization_make (utilization_t *utilization);
+
+#endif /* !GL_REPORT_UTILIZATION_H */
