@@ -113,6 +113,8 @@ void cli_detail (cli_t *cli, const char *fmt, ...)
  */
 struct site *cli_site (cli_t *cli);
 struct store *cli_store (cli_t *cli, unsigned flags);
+/* Closes both; main.c does so after the verb. */
+void cli_close (cli_t *cli);
 /* The URL that cli_store() would open, e.g. to make it (init). */
 const char *cli_store_url (cli_t *cli);
 

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <getopt.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +65,11 @@ int main (int argc, char **argv)
     cli_t cli = {0};
     int rc;
 
+    /* texts are UTF-8 wherever we run; numbers and order stay C's */
+    setlocale (LC_CTYPE, "C.UTF-8");
     read_environment (&cli);
     rc = run (&cli, argc, argv);
+    cli_close (&cli);
     rc = close_output (&cli, rc);
     if (rc == CLI_OK && cli.strict && cli.warnings)
         rc = CLI_LOOK;
