@@ -294,7 +294,7 @@ static const struct {
           "500, pue: 1.2, tariff: t}]",
      {"t.yaml:5", "from 2026-01-01T00:00:00Z on"}},
     /* YAML */
-    {"pools: [", {"t.yaml:1", "broken YAML"}},
+    {"pools: [", {"t.yaml:", "broken YAML"}},
     {"pools:\n\t- a", {"t.yaml:2", "broken YAML"}},
     {"a: b: c", {"t.yaml:1", "broken YAML"}},
     {"ledger: \"\xff\xfe\"", {"t.yaml:", "broken YAML"}},
