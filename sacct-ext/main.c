@@ -11,7 +11,9 @@
 
 /* In the order of the help: making a store, filling it, reading it. */
 const verb_t *const cli_verbs[] = {
-    &verb_report, NULL,
+    &verb_init,
+    &verb_ingest,
+    NULL,
 };
 
 static const verb_t *find_verb (const char *name)
