@@ -1,0 +1,224 @@
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/timespec.h"
+#include "query_options.h"
+
+static const struct {
+    int option;
+    key_id_t key;
+} filter_options[] = {
+    {'M', KEY_CLUSTER},          {'A', KEY_ACCOUNT},  {'u', KEY_USER},
+    {QUERY_PROJECT, KEY_PROJECT}, {QUERY_TEAM, KEY_TEAM},
+    {QUERY_POOL, KEY_POOL},      {'s', KEY_STATE},
+};
+
+/* --- options ----------------------------------------------------------- */
+
+static void add_value (text_list_t *list, const char *text, size_t length)
+{
+    list->item = xreallocarray (list->item, list->count + 1,
+                                sizeof (*list->item));
+    list->item[list->count++] = xstrndup (text, length);
+}
+
+/* A state in any of sacct's spellings becomes the word that reports print. */
+static int add_state (cli_t *cli, text_list_t *list, const char *text,
+                      size_t length)
+{
+    GL_AUTOFREE char *word = xstrndup (text, length);
+    segment_state_t state;
+    const char *name;
+
+    for (char *p = word; *p; p++)
+        if (*p >= 'a' && *p <= 'z')
+            *p -= 'a' - 'A';
+    if (segment_state_parse (word, length, &state) < 0) {
+        cli->exit_code = cli_usage (cli, "there is no job state '%s'", word);
+        return -1;
+    }
+    name = segment_state_name (state);
+    add_value (list, name, strlen (name));
+    return 0;
+}
+
+static usage_filter_t *filter_of (query_options_t *options, key_id_t key)
+{
+    for (size_t i = 0; i < options->filter_count; i++)
+        if (options->filters[i].key == key)
+            return &options->filters[i];
+    options->filters[options->filter_count].key = key;
+    return &options->filters[options->filter_count++];
+}
+
+static int add_filter (cli_t *cli, query_options_t *options, key_id_t key,
+                       const char *value)
+{
+    usage_filter_t *filter = filter_of (options, key);
+
+    for (const char *word = value, *end; word; word = *end ? end + 1 : NULL) {
+        end = word + strcspn (word, ",");
+        if (end == word) {
+            cli->exit_code = cli_usage (cli, "a name is missing in '%s'", value);
+            return -1;
+        }
+        if (key != KEY_STATE)
+            add_value (&filter->values, word, end - word);
+        else if (add_state (cli, &filter->values, word, end - word) < 0)
+            return -1;
+    }
+    return 1;
+}
+
+int query_option (cli_t *cli, query_options_t *options, int option,
+                  const char *value)
+{
+    switch (option) {
+    case QUERY_MONTH:
+        options->month = value;
+        return 1;
+    case 'S':
+        options->start = value;
+        return 1;
+    case 'E':
+        options->end = value;
+        return 1;
+    case QUERY_BY:
+        options->by = value;
+        return 1;
+    }
+    for (size_t i = 0; i < GL_ARRAY_SIZE (filter_options); i++)
+        if (filter_options[i].option == option)
+            return add_filter (cli, options, filter_options[i].key, value);
+    return 0;
+}
+
+const text_list_t *query_options_names (const query_options_t *options,
+                                        key_id_t key)
+{
+    for (size_t i = 0; i < options->filter_count; i++)
+        if (options->filters[i].key == key)
+            return &options->filters[i].values;
+    return NULL;
+}
+
+void query_options_done (query_options_t *options)
+{
+    for (size_t i = 0; i < options->filter_count; i++) {
+        text_list_t *list = &options->filters[i].values;
+        for (size_t k = 0; k < list->count; k++)
+            free (list->item[k]);
+        free (list->item);
+    }
+    free (options->label);
+    store_clusters_free (options->stored, options->stored_count);
+    free (options->clusters);
+}
+
+/* --- clusters ---------------------------------------------------------- */
+
+static bool is_asked (const text_list_t *names, const char *name)
+{
+    for (size_t i = 0; names && i < names->count; i++)
+        if (!strcmp (names->item[i], name))
+            return true;
+    return names == NULL;
+}
+
+static int take_clusters (cli_t *cli, query_options_t *options, store_t *store,
+                          report_query_t *query)
+{
+    const text_list_t *names = query_options_names (options, KEY_CLUSTER);
+    gl_error_t error;
+
+    if (store_clusters (store, &options->stored, &options->stored_count, &error)
+        < 0)
+        return cli_fail (cli, &error);
+    options->clusters = xcalloc (options->stored_count + 1,
+                                 sizeof (*options->clusters));
+    query->clusters = options->clusters;
+    for (size_t i = 0; i < options->stored_count; i++) {
+        if (is_asked (names, options->stored[i].name))
+            options->clusters[query->cluster_count++] = (report_cluster_t){
+                options->stored[i].name, options->stored[i].as_of};
+    }
+    return CLI_OK;
+}
+
+/* --- period ------------------------------------------------------------ */
+
+static int parse_month (cli_t *cli, const query_options_t *options,
+                        const zone_t *zone, period_t *ret_period)
+{
+    civil_t civil;
+
+    if (options->start || options->end)
+        return cli_usage (cli, "--month and -S, -E exclude each other");
+    if (calendar_parse_month (options->month, strlen (options->month), &civil)
+            < 0
+        || civil.year < 1970 || civil.year > 2099)
+        return cli_usage (cli, "'%s' is no month; write e.g. 2026-10",
+                          options->month);
+    *ret_period = zone_unit (zone, CALENDAR_MONTH, zone_instant (zone, &civil));
+    return CLI_OK;
+}
+
+static int parse_range (cli_t *cli, const query_options_t *options,
+                        const zone_t *zone, int64_t now, period_t *ret_period)
+{
+    period_t period = {0, now};
+    gl_error_t error;
+
+    if (!options->start)
+        return cli_usage (cli, "-E needs -S");
+    if (timespec_parse (options->start, zone, now, &period.start, &error) < 0
+        || (options->end
+            && timespec_parse (options->end, zone, now, &period.end, &error)
+                   < 0))
+        return cli_usage (cli, "%s", error.text);
+    if (period.end <= period.start)
+        return cli_usage (cli, "the period ends before it begins");
+    *ret_period = period;
+    return CLI_OK;
+}
+
+static int take_period (cli_t *cli, const query_options_t *options,
+                        report_query_t *query)
+{
+    const zone_t *zone = query->site->zone;
+    int64_t as_of = report_as_of (query);
+
+    if (options->month)
+        return parse_month (cli, options, zone, &query->period);
+    if (options->start || options->end)
+        return parse_range (cli, options, zone, as_of, &query->period);
+    if (query->cluster_count == 0)
+        return cli_failf (cli,
+                          "there are no facts%s, so that there is no last "
+                          "complete month: fill the store with 'gpuledger "
+                          "sync' or 'gpuledger import', or give --month",
+                          options->stored_count ? " of such a cluster" : "");
+    query->period = report_default_period (zone, as_of);
+    return CLI_OK;
+}
+
+int query_options_resolve (cli_t *cli, query_options_t *options,
+                           const site_t *site, store_t *store,
+                           const char *default_by, report_query_t *ret_query)
+{
+    report_query_t query = {.site = site,
+                            .filters = options->filters,
+                            .filter_count = options->filter_count};
+    gl_error_t error;
+    int rc;
+
+    if (report_keys_parse (options->by ? options->by : default_by, &query.by,
+                           &options->label, &error)
+        < 0)
+        return cli_usage (cli, "%s", error.text);
+    if ((rc = take_clusters (cli, options, store, &query)) != CLI_OK
+        || (rc = take_period (cli, options, &query)) != CLI_OK)
+        return rc;
+    *ret_query = query;
+    return CLI_OK;
+}

@@ -1,0 +1,251 @@
+#include <getopt.h>
+#include <string.h>
+
+#include "acct/site.h"
+#include "base/memory.h"
+#include "facts.h"
+#include "output.h"
+#include "query_options.h"
+#include "report/breakeven_report.h"
+#include "report/chargeback.h"
+#include "report/usage_report.h"
+#include "report/utilization.h"
+#include "verb.h"
+
+/* What the command line asks for. */
+struct request {
+    query_options_t options;
+    output_t output;
+};
+
+/* --- the pass over the facts ------------------------------------------- */
+
+/* A report in the making, as far as it is asked for. */
+struct collector {
+    usage_report_t *usage;
+    billing_t *billing;
+    utilization_t *utilization;
+};
+
+static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
+{
+    struct collector *c = arg;
+
+    (void)error;
+    if (c->usage)
+        usage_report_add (c->usage, fact->segment, fact->suspensions,
+                          fact->suspension_count, fact->project,
+                          fact->record != NULL);
+    if (c->billing)
+        billing_add (c->billing, fact->segment, fact->suspensions,
+                     fact->suspension_count, fact->project);
+    if (c->utilization)
+        utilization_add (c->utilization, fact->segment, fact->suspensions,
+                         fact->suspension_count, fact->project);
+    return 0;
+}
+
+/* All facts of the period; `capacity` NULL: segments alone. */
+static int collect (cli_t *cli, struct collector *collector, period_t period,
+                    capacity_t *capacity)
+{
+    store_query_t query
+        = {.start = period.start, .end = period.end, .gpu_only = true};
+    gl_error_t error;
+
+    if (facts_each (cli->store, cli->site, &query, take_fact, collector, &error)
+            < 0
+        || (capacity
+            && facts_capacity (cli->store, &query, capacity, &error) < 0))
+        return cli_fail (cli, &error);
+    return CLI_OK;
+}
+
+/* --- the reports ------------------------------------------------------- */
+
+static int report_of_usage (cli_t *cli, const report_query_t *query,
+                            report_t **ret_report)
+{
+    struct collector c = {.usage = usage_report_new (query)};
+    int rc = collect (cli, &c, query->period, NULL);
+
+    if (rc == CLI_OK)
+        *ret_report = usage_report_make (c.usage);
+    usage_report_free (c.usage);
+    return rc;
+}
+
+static int report_of_charges (cli_t *cli, const report_query_t *query,
+                              report_t **ret_report)
+{
+    struct collector c = {.usage = usage_report_new (query),
+                          .billing = billing_new (query)};
+    period_t period = billing_period (c.billing);
+    gl_error_t error;
+    int rc = CLI_OK;
+
+    if (period.end > period.start)
+        rc = collect (cli, &c, period, billing_capacity (c.billing));
+    if (rc == CLI_OK
+        && (billing_compute (c.billing, &error) < 0
+            || !(*ret_report
+                 = chargeback_make (query, c.billing, c.usage, &error))))
+        rc = cli_fail (cli, &error);
+    billing_free (c.billing);
+    usage_report_free (c.usage);
+    return rc;
+}
+
+static int report_of_utilization (cli_t *cli, const report_query_t *query,
+                                  report_t **ret_report)
+{
+    struct collector c = {.utilization = utilization_new (query)};
+    int rc = collect (cli, &c, query->period,
+                      utilization_capacity (c.utilization));
+
+    if (rc == CLI_OK)
+        *ret_report = utilization_make (c.utilization);
+    utilization_free (c.utilization);
+    return rc;
+}
+
+static const char *default_teams (const site_t *site)
+{
+    return site->team_count ? "team" : "account";
+}
+
+static const char *default_account (const site_t *site)
+{
+    (void)site;
+    return "account";
+}
+
+static const char *default_pool (const site_t *site)
+{
+    (void)site;
+    return "pool";
+}
+
+/* Of facts, or (no function) of the configuration alone. */
+static const struct {
+    const char *name;
+    int (*make) (cli_t *cli, const report_query_t *query, report_t **ret);
+    const char *(*default_by) (const site_t *site);
+} reports[] = {
+    {"usage", report_of_usage, default_account},
+    {"chargeback", report_of_charges, default_teams},
+    {"utilization", report_of_utilization, default_pool},
+    {"breakeven", NULL, NULL},
+};
+
+/* --- the verb ---------------------------------------------------------- */
+
+static int make_of_facts (cli_t *cli, struct request *request, size_t at,
+                          report_t **ret_report)
+{
+    store_t *store = cli_store (cli, STORE_READ_ONLY);
+    report_query_t query;
+    int rc;
+
+    if (!store)
+        return CLI_FAILED;
+    rc = query_options_resolve (cli, &request->options, cli->site, store,
+                                reports[at].default_by (cli->site), &query);
+    return rc == CLI_OK ? reports[at].make (cli, &query, ret_report) : rc;
+}
+
+/* Reads the cost book alone: periods, keys and most filters say nothing here. */
+static int make_breakeven (cli_t *cli, struct request *request,
+                           report_t **ret_report)
+{
+    const query_options_t *o = &request->options;
+    gl_error_t error;
+
+    if (o->month || o->start || o->end || o->by || o->filter_count > 1
+        || (o->filter_count == 1 && o->filters[0].key != KEY_POOL))
+        return cli_usage (cli, "report breakeven reads the configuration "
+                               "alone: of periods, filters and keys it takes "
+                               "--pool");
+    *ret_report = breakeven_report_make (cli->site, BREAKEVEN_UNDATED,
+                                         query_options_names (o, KEY_POOL),
+                                         &error);
+    return *ret_report ? CLI_OK : cli_fail (cli, &error);
+}
+
+static int make_report (cli_t *cli, struct request *request, const char *name)
+{
+    report_t *report = NULL;
+    size_t at = 0;
+    int rc;
+
+    while (at < GL_ARRAY_SIZE (reports) && strcmp (reports[at].name, name))
+        at++;
+    if (at == GL_ARRAY_SIZE (reports))
+        return cli_usage (cli, "there is no report '%s'; there are: usage "
+                               "chargeback utilization breakeven",
+                          name);
+    if (!cli_site (cli))
+        return CLI_FAILED;
+    rc = reports[at].make ? make_of_facts (cli, request, at, &report)
+                          : make_breakeven (cli, request, &report);
+    if (rc == CLI_OK)
+        rc = output_report (cli, &request->output, report);
+    report_free (report);
+    return rc;
+}
+
+static int take_option (cli_t *cli, struct request *request, int option,
+                        const char *value)
+{
+    int taken = query_option (cli, &request->options, option, value);
+
+    return taken ? taken : output_option (cli, &request->output, option, value);
+}
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    struct request request = {.output = {.format = RENDER_TABLE}};
+    const char *value;
+    int option, rc = CLI_OK;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
+        if (take_option (cli, &request, option, value) < 0) {
+            option = -1;
+            break;
+        }
+    }
+    if (option < 0)
+        rc = cli->exit_code;
+    else if (optind != argc - 1)
+        rc = cli_usage (cli, "give the name of one report: usage chargeback "
+                             "utilization breakeven");
+    else
+        rc = make_report (cli, &request, argv[optind]);
+    query_options_done (&request.options);
+    return rc;
+}
+
+static const cli_option_t options[] = {
+    QUERY_PERIOD_OPTIONS,
+    QUERY_FILTER_OPTIONS,
+    {QUERY_BY, "by", "KEYS",
+     "group by these, separated by commas: cluster team account\n"
+     "user project label:KEY qos partition pool gpu gres_type\n"
+     "profile node state month day hour"},
+    OUTPUT_OPTIONS,
+    {0},
+};
+
+const verb_t verb_report = {
+    .name = "report",
+    .run = run,
+    .synopsis = "NAME [OPTION]...",
+    .summary = "usage, chargeback, utilization, breakeven",
+    .help = "NAME is one of\n"
+            "  usage        who held which GPUs for how long\n"
+            "  chargeback   who pays what, and how that adds up to the cost\n"
+            "  utilization  what the GPUs were doing, to the second\n"
+            "  breakeven    what a GPU hour costs, owned and rented",
+    .options = options,
+    .example = "gpuledger report usage --month 2025-09 --by account,user",
+};
