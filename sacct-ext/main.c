@@ -12,6 +12,7 @@
 /* In the order of the help: making a store, filling it, reading it. */
 const verb_t *const cli_verbs[] = {
     &verb_init,
+    &verb_sync,
     &verb_ingest,
     &verb_report,
     NULL,

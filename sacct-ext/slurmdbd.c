@@ -37,8 +37,8 @@ static const slurmdbd_column_t cluster_columns[] = {
 
 static void add_cluster (slurmdbd_t *dbd, const db_statement_t *row)
 {
-    dbd->names =
-        xreallocarray (dbd->names, dbd->name_count + 1, sizeof (*dbd->names));
+    dbd->names
+        = xreallocarray (dbd->names, dbd->name_count + 1, sizeof (*dbd->names));
     dbd->names[dbd->name_count++] = (slurmdbd_name_t){
         xstrdup (db_column_text (row, 0)), db_column_i64 (row, 1) != 0};
 }
@@ -50,7 +50,8 @@ static int read_clusters (slurmdbd_t *dbd, gl_error_t *error)
     int rc;
 
     if (slurmdbd_select (dbd->db, "cluster_table", cluster_columns,
-                         GL_ARRAY_SIZE (cluster_columns), &sql, error) < 0)
+                         GL_ARRAY_SIZE (cluster_columns), &sql, error)
+        < 0)
         return -1;
     buffer_add_text (&sql, "ORDER BY CAST(t.`name` AS BINARY)");
     rows = db_query (dbd->db, buffer_text (&sql), error);
@@ -73,8 +74,8 @@ slurmdbd_t *slurmdbd_open (const char *url, gl_error_t *error)
     dbd->db = db_open (url, DB_READ_ONLY, error);
     if (!dbd->db)
         goto fail;
-    if (prepare_session (dbd->db, error) < 0 || read_clock (dbd, error) < 0 ||
-        db_begin_read (dbd->db, error) < 0 || read_clusters (dbd, error) < 0)
+    if (prepare_session (dbd->db, error) < 0 || read_clock (dbd, error) < 0
+        || db_begin_read (dbd->db, error) < 0 || read_clusters (dbd, error) < 0)
         goto fail;
     return dbd;
 fail:
@@ -141,12 +142,14 @@ static int load_dictionaries (slurmdbd_cluster_t *c, gl_error_t *error)
     GL_AUTOFREE char *reservations = slurmdbd_table (c, "resv_table");
 
     if (load_ids (c, &c->tres, "tres_table", tres_columns,
-                  GL_ARRAY_SIZE (tres_columns), "t.`id`", error) < 0 ||
-        load_ids (c, &c->qos, "qos_table", qos_columns,
-                  GL_ARRAY_SIZE (qos_columns), "t.`id`", error) < 0 ||
-        load_ids (c, &c->associations, associations, association_columns,
-                  GL_ARRAY_SIZE (association_columns), "t.`id_assoc`",
-                  error) < 0)
+                  GL_ARRAY_SIZE (tres_columns), "t.`id`", error)
+            < 0
+        || load_ids (c, &c->qos, "qos_table", qos_columns,
+                     GL_ARRAY_SIZE (qos_columns), "t.`id`", error)
+               < 0
+        || load_ids (c, &c->associations, associations, association_columns,
+                     GL_ARRAY_SIZE (association_columns), "t.`id_assoc`", error)
+               < 0)
         return -1;
     return load_ids (c, &c->reservations, reservations, reservation_columns,
                      GL_ARRAY_SIZE (reservation_columns),
@@ -188,8 +191,8 @@ slurmdbd_cluster_t *slurmdbd_cluster_open (slurmdbd_t *dbd, const char *name,
     cluster->db = dbd->db;
     cluster->name = xstrdup (name);
     cluster->as_of = as_of;
-    cluster->alloc = (tres_t)TRES_INIT;
-    cluster->request = (tres_t)TRES_INIT;
+    tres_cache_init (&cluster->alloc, &cluster->tres);
+    tres_cache_init (&cluster->request, &cluster->tres);
     if (load_dictionaries (cluster, error) < 0) {
         slurmdbd_cluster_close (cluster);
         return NULL;
@@ -205,8 +208,8 @@ void slurmdbd_cluster_close (slurmdbd_cluster_t *cluster)
     ids_done (&cluster->associations);
     ids_done (&cluster->qos);
     ids_done (&cluster->reservations);
-    tres_done (&cluster->alloc);
-    tres_done (&cluster->request);
+    tres_cache_done (&cluster->alloc);
+    tres_cache_done (&cluster->request);
     free (cluster->name);
     free (cluster);
 }
@@ -228,25 +231,6 @@ const char *slurmdbd_text (const db_statement_t *row, unsigned at)
     return text && *text ? text : NULL;
 }
 
-static bool names_gpu (const char *type, const char *name)
-{
-    return name && !strcmp (type, "gres") &&
-           (!strncmp (name, "gpu", 3) || !strncmp (name, "shard", 5) ||
-            !strncmp (name, "mps", 3));
-}
-
-bool slurmdbd_resolve_tres (uint64_t id, const char **ret_type,
-                            const char **ret_name, void *arg)
-{
-    slurmdbd_cluster_t *cluster = arg;
-
-    if (!ids_find (&cluster->tres, id, ret_type, ret_name) || !*ret_type)
-        return false;
-    if (names_gpu (*ret_type, *ret_name))
-        cluster->gpu_named = true;
-    return true;
-}
-
 void slurmdbd_where (buffer_t *sql, slurmdbd_window_t window)
 {
     if (window.id_count) {
@@ -264,4 +248,9 @@ void slurmdbd_note (slurmdbd_note_t *note, uint64_t id_job)
 {
     if (note->count++ == 0)
         note->id_job = id_job;
+}
+
+void slurmdbd_forget_notes (slurmdbd_cluster_t *cluster)
+{
+    cluster->notes = (slurmdbd_notes_t){.deleted = {0}};
 }

@@ -120,5 +120,7 @@ typedef struct {
     slurmdbd_note_t impossible; /* an instant after 2099: the row is left out */
 } slurmdbd_notes_t;
 const slurmdbd_notes_t *slurmdbd_notes (const slurmdbd_cluster_t *cluster);
+/* For a reading that starts over. */
+void slurmdbd_forget_notes (slurmdbd_cluster_t *cluster);
 
 #endif /* !GL_SLURMDBD_H */

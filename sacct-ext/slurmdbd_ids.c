@@ -40,8 +40,8 @@ static void add_row (ids_t *ids, const db_statement_t *row)
         ids->count--;
     if (ids->count == ids->size) {
         ids->size = ids->size ? 2 * ids->size : 64;
-        ids->entries =
-            xreallocarray (ids->entries, ids->size, sizeof (*ids->entries));
+        ids->entries
+            = xreallocarray (ids->entries, ids->size, sizeof (*ids->entries));
     }
     ids->entries[ids->count++] = entry;
 }

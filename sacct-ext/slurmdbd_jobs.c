@@ -58,8 +58,8 @@ static segment_state_t read_state (const db_statement_t *row)
  * value of Slurm's. */
 static int64_t read_suspended (const db_statement_t *row, segment_state_t state)
 {
-    if (state == SEGMENT_SUSPENDED ||
-        db_column_is_null (row, JOB_TIME_SUSPENDED))
+    if (state == SEGMENT_SUSPENDED
+        || db_column_is_null (row, JOB_TIME_SUSPENDED))
         return SECONDS_UNKNOWN;
     return db_column_i64 (row, JOB_TIME_SUSPENDED);
 }
@@ -156,37 +156,33 @@ static bool gres_text_names_gpu (const char *text)
 }
 
 /* A GPU that is named with "no value" or with 0, as an edit leaves it, was
- * asked for as well. */
-static bool read_asked (const slurmdbd_cluster_t *c, const db_statement_t *row)
+ * asked for as well. Text that cannot be read must not become "no GPU": the job
+ * then counts among those of which nobody knows how many they held. */
+static bool read_asked (const db_statement_t *row, const tres_facts_t *alloc,
+                        const tres_facts_t *request)
 {
-    return c->gpu_named ||
-           gres_in_submit_line (db_column_text (row, JOB_SUBMIT_LINE)) ||
-           gres_text_names_gpu (db_column_text (row, JOB_GRES_REQ));
+    return alloc->gpu_named || alloc->unreadable || request->gpu_named
+           || gres_in_submit_line (db_column_text (row, JOB_SUBMIT_LINE))
+           || gres_text_names_gpu (db_column_text (row, JOB_GRES_REQ));
 }
 
-/* Text that cannot be read must not become "no GPU": the job then counts among
- * those of which nobody knows how many they held. */
 static void read_tres (slurmdbd_cluster_t *c, const db_statement_t *row,
                        segment_t *s)
 {
-    const char *request = slurmdbd_text (row, JOB_TRES_REQ);
-    bool unreadable;
+    const char *text = slurmdbd_text (row, JOB_TRES_REQ);
+    const tres_facts_t *alloc
+        = tres_cache_get (&c->alloc, db_column_text (row, JOB_TRES_ALLOC));
+    const tres_facts_t *request = tres_cache_get (&c->request, text);
 
-    c->gpu_named = false;
-    unreadable = tres_parse (&c->alloc, db_column_text (row, JOB_TRES_ALLOC),
-                             slurmdbd_resolve_tres, c, NULL) < 0;
-
-    s->gres = unreadable ? "" : c->alloc.gres;
-    s->cpus = unreadable ? COUNT_UNKNOWN : c->alloc.cpus;
-    s->memory_mb = unreadable ? COUNT_UNKNOWN : c->alloc.memory_mb;
-    s->nodes = unreadable ? COUNT_UNKNOWN : c->alloc.nodes;
-    if (request &&
-        tres_parse (&c->request, request, slurmdbd_resolve_tres, c, NULL) == 0)
-        s->gres_requested = c->request.gres;
-    s->gpu_asked = unreadable || read_asked (c, row);
-    if (unreadable)
+    s->gres = alloc->gres;
+    s->cpus = alloc->cpus;
+    s->memory_mb = alloc->memory_mb;
+    s->nodes = alloc->nodes;
+    s->gres_requested = text && !request->unreadable ? request->gres : NULL;
+    s->gpu_asked = read_asked (row, alloc, request);
+    if (alloc->unreadable)
         slurmdbd_note (&c->notes.unreadable, s->id_job);
-    else if (c->alloc.unresolved)
+    if (alloc->unresolved)
         slurmdbd_note (&c->notes.unresolved, s->id_job);
 }
 
@@ -206,8 +202,8 @@ static bool instant_possible (int64_t instant)
 
 static bool times_possible (const segment_t *s)
 {
-    return instant_possible (s->time_submit) &&
-           instant_possible (s->time_start) && instant_possible (s->time_end);
+    return instant_possible (s->time_submit) && instant_possible (s->time_start)
+           && instant_possible (s->time_end);
 }
 
 static int read_row (slurmdbd_cluster_t *c, const db_statement_t *row,
@@ -238,7 +234,8 @@ int slurmdbd_segments (slurmdbd_cluster_t *c, slurmdbd_window_t window,
     int rc;
 
     if (slurmdbd_select (c->db, table, job_columns, JOB_COLUMN_COUNT, &sql,
-                         error) < 0)
+                         error)
+        < 0)
         return -1;
     slurmdbd_where (&sql, window);
     rows = db_query (c->db, buffer_text (&sql), error);

@@ -42,17 +42,14 @@ static int read_event (slurmdbd_cluster_t *c, const db_statement_t *row,
         .reason = slurmdbd_text (row, EVENT_REASON),
     };
 
-    if (controller_lost (&event) || event.start < 0 ||
-        event.start >= INSTANT_MAX || event.end < 0 || event.end >= INSTANT_MAX)
+    if (controller_lost (&event) || event.start < 0
+        || event.start >= INSTANT_MAX || event.end < 0
+        || event.end >= INSTANT_MAX)
         return 0;
     if (!event.node)
         event.nodelist = slurmdbd_text (row, EVENT_CLUSTER_NODES);
-    if (tres_parse (&c->alloc, db_column_text (row, EVENT_TRES),
-                    slurmdbd_resolve_tres, c, error) < 0)
-        return gl_error_prefix (error, "cluster %s, event of %s at %lld",
-                                c->name, event.node ? event.node : "cluster",
-                                (long long)event.start);
-    event.gres = c->alloc.gres;
+    event.gres
+        = tres_cache_get (&c->alloc, db_column_text (row, EVENT_TRES))->gres;
     return fn (&event, arg, error);
 }
 
@@ -65,7 +62,8 @@ int slurmdbd_events (slurmdbd_cluster_t *c, slurmdbd_window_t window,
     int rc;
 
     if (slurmdbd_select (c->db, table, event_columns,
-                         GL_ARRAY_SIZE (event_columns), &sql, error) < 0)
+                         GL_ARRAY_SIZE (event_columns), &sql, error)
+        < 0)
         return -1;
     slurmdbd_where (&sql, window);
     rows = db_query (c->db, buffer_text (&sql), error);
@@ -121,8 +119,8 @@ static void find_accounts (const slurmdbd_cluster_t *c, const char *list,
 
     while (list && *list) {
         size_t length = strcspn (list, ",");
-        if (number_u64 (list, length, &id) == 0 &&
-            ids_find (&c->associations, id, NULL, &account) && account) {
+        if (number_u64 (list, length, &id) == 0
+            && ids_find (&c->associations, id, NULL, &account) && account) {
             accounts->item = xreallocarray (accounts->item, accounts->count + 1,
                                             sizeof (*accounts->item));
             accounts->item[accounts->count++] = account;
@@ -155,8 +153,8 @@ static int read_reservation (slurmdbd_cluster_t *c, const db_statement_t *row,
                              slurmdbd_reservation_f fn, void *arg,
                              gl_error_t *error)
 {
-    GL_AUTOFREE char *accounts =
-        account_list (c, db_column_text (row, RESERVATION_ASSOCIATIONS));
+    GL_AUTOFREE char *accounts
+        = account_list (c, db_column_text (row, RESERVATION_ASSOCIATIONS));
     reservation_t reservation = {
         .cluster = c->name,
         .id = db_column_u64 (row, RESERVATION_ID),
@@ -168,8 +166,8 @@ static int read_reservation (slurmdbd_cluster_t *c, const db_statement_t *row,
         .accounts = accounts,
     };
 
-    if (reservation.start < 0 || reservation.start > c->as_of ||
-        reservation.end < 0)
+    if (reservation.start < 0 || reservation.start > c->as_of
+        || reservation.end < 0)
         return 0;
     return fn (&reservation, arg, error);
 }
@@ -184,7 +182,8 @@ int slurmdbd_reservations (slurmdbd_cluster_t *c, slurmdbd_window_t window,
     int rc;
 
     if (slurmdbd_select (c->db, table, reservation_columns,
-                         GL_ARRAY_SIZE (reservation_columns), &sql, error) < 0)
+                         GL_ARRAY_SIZE (reservation_columns), &sql, error)
+        < 0)
         return -1;
     slurmdbd_where (&sql, window);
     rows = db_query (c->db, buffer_text (&sql), error);
@@ -222,7 +221,8 @@ int slurmdbd_accounts (slurmdbd_cluster_t *c, slurmdbd_account_f fn, void *arg,
     int rc;
 
     if (slurmdbd_select (c->db, table, account_columns,
-                         GL_ARRAY_SIZE (account_columns), &sql, error) < 0)
+                         GL_ARRAY_SIZE (account_columns), &sql, error)
+        < 0)
         return -1;
     buffer_add_text (&sql, "WHERE t.`user` = '' "
                            "ORDER BY t.`deleted` DESC, t.`id_assoc`");
@@ -231,8 +231,9 @@ int slurmdbd_accounts (slurmdbd_cluster_t *c, slurmdbd_account_f fn, void *arg,
         return -1;
     while ((rc = db_step (rows, error)) == 1) {
         const char *account = slurmdbd_text (rows, ACCOUNT_NAME);
-        if (account && fn (account, slurmdbd_text (rows, ACCOUNT_PARENT), arg,
-                           error) < 0) {
+        if (account
+            && fn (account, slurmdbd_text (rows, ACCOUNT_PARENT), arg, error)
+                   < 0) {
             rc = -1;
             break;
         }

@@ -3,9 +3,9 @@
 #define GL_SLURMDBD_PRIVATE_H
 
 #include "base/buffer.h"
-#include "gres/tres.h"
 #include "slurmdbd.h"
 #include "slurmdbd_ids.h"
+#include "slurmdbd_tres.h"
 #include "store/db.h"
 
 /* Slurm's "no value" in 32-bit columns (slurm.h: NO_VAL, INFINITE). */
@@ -28,9 +28,8 @@ struct slurmdbd_cluster {
     ids_t associations; /* user, account */
     ids_t qos;          /* name */
     ids_t reservations; /* name */
-    tres_t alloc;
-    tres_t request;
-    bool gpu_named; /* by the last text that was parsed, whatever its count */
+    tres_cache_t alloc;
+    tres_cache_t request;
     slurmdbd_notes_t notes;
 };
 
@@ -58,9 +57,6 @@ int slurmdbd_select (db_t *db, const char *table,
 /* Text of a column; empty is NULL, as Slurm writes both for "none". */
 const char *slurmdbd_text (const db_statement_t *row, unsigned at);
 
-/* The resolver for tres_parse(); arg is the cluster. */
-bool slurmdbd_resolve_tres (uint64_t id, const char **ret_type,
-                            const char **ret_name, void *arg);
 /* "WHERE t.time_end = 0 OR t.time_end > since", or of the window's ids. */
 void slurmdbd_where (buffer_t *sql, slurmdbd_window_t window);
 

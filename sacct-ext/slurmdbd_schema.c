@@ -19,8 +19,8 @@ static void match_column (struct found *found, const char *name,
     for (size_t i = 0; i < count; i++) {
         if (!strcmp (columns[i].name, name))
             found->how[i] = 2;
-        else if (columns[i].before && !strcmp (columns[i].before, name) &&
-                 !found->how[i])
+        else if (columns[i].before && !strcmp (columns[i].before, name)
+                 && !found->how[i])
             found->how[i] = 1;
     }
 }
@@ -29,11 +29,11 @@ static int find_columns (db_t *db, const char *table,
                          const slurmdbd_column_t *columns, size_t count,
                          struct found *found, gl_error_t *error)
 {
-    db_statement_t *rows =
-        db_prepare (db,
-                    "SELECT column_name FROM information_schema.columns"
-                    " WHERE table_schema = DATABASE() AND table_name = ?",
-                    error);
+    db_statement_t *rows
+        = db_prepare (db,
+                      "SELECT column_name FROM information_schema.columns"
+                      " WHERE table_schema = DATABASE() AND table_name = ?",
+                      error);
     int rc;
 
     if (!rows)

@@ -8,5 +8,6 @@ extern const verb_t verb_explain;
 extern const verb_t verb_ingest;
 extern const verb_t verb_init;
 extern const verb_t verb_report;
+extern const verb_t verb_sync;
 
 #endif /* !GL_VERB_H */

@@ -150,26 +150,6 @@ as ()
     setpriv --reuid "$user" --regid "$(id -g "$user")" --init-groups "$@"
 }
 
-# A configuration in which gpuledger.so does not occur, for clients of a user
-# who goes around it: with $FORGED_PROJECT as the project, unchecked.
-forger_up ()
-{
-    forger=$GL_SANDBOX_DIR/work/forger
-    mkdir "$forger"
-    install -m 755 "$abs_top_builddir/tests/live/.libs/forge.so" "$forger"
-    echo "required $forger/forge.so" >"$forger/plugstack.conf"
-    sed "s|^PlugStackConfig=.*|PlugStackConfig=$forger/plugstack.conf|" \
-        "$SLURM_CONF" >"$forger/slurm.conf"
-}
-
-# forge USER TEXT COMMAND...
-forge ()
-{
-    local user=$1 text=$2
-    shift 2
-    as "$user" env SLURM_CONF="$forger/slurm.conf" FORGED_PROJECT="$text" "$@"
-}
-
 # await SECONDS COMMAND...: until it succeeds.
 await ()
 {

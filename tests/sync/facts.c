@@ -131,15 +131,17 @@ static void print_notes (const slurmdbd_notes_t *notes)
 
 static void print_all (slurmdbd_cluster_t *cluster, slurmdbd_window_t window)
 {
-    if (slurmdbd_segments (cluster, window, print_segment, NULL, &error) < 0 ||
-        slurmdbd_suspensions (cluster, window, print_suspension, NULL, &error) <
-            0)
+    if (slurmdbd_segments (cluster, window, print_segment, NULL, &error) < 0
+        || slurmdbd_suspensions (cluster, window, print_suspension, NULL,
+                                 &error)
+               < 0)
         fail ();
-    if (!window.ids &&
-        (slurmdbd_events (cluster, window, print_event, NULL, &error) < 0 ||
-         slurmdbd_reservations (cluster, window, print_reservation, NULL,
-                                &error) < 0 ||
-         slurmdbd_accounts (cluster, print_account, NULL, &error) < 0))
+    if (!window.ids
+        && (slurmdbd_events (cluster, window, print_event, NULL, &error) < 0
+            || slurmdbd_reservations (cluster, window, print_reservation, NULL,
+                                      &error)
+                   < 0
+            || slurmdbd_accounts (cluster, print_account, NULL, &error) < 0))
         fail ();
     print_notes (slurmdbd_notes (cluster));
 }
@@ -148,8 +150,8 @@ static void count_all (slurmdbd_cluster_t *cluster)
 {
     uint64_t count = 0;
 
-    if (slurmdbd_segments (cluster, SLURMDBD_ALL, count_segment, &count,
-                           &error) < 0)
+    if (slurmdbd_segments (cluster, SLURMDBD_ALL, count_segment, &count, &error)
+        < 0)
         fail ();
     printf ("%" PRIu64 " segments\n", count);
 }

@@ -1,0 +1,306 @@
+/* gpuledger sync: the facts of slurmdbd's database into the store. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "acct/site.h"
+#include "base/instant.h"
+#include "base/number.h"
+#include "cli.h"
+#include "sync.h"
+#include "verb.h"
+
+#define DAY 86400
+
+struct options {
+    const char *cluster;
+    const char *slurmdb;
+    const char *as_of;
+    sync_options_t sync;
+};
+
+/* A line that is rewritten, on a terminal only. */
+struct progress {
+    struct timespec began;
+    double shown; /* seconds since then; 0: never */
+};
+
+static double seconds_since (const struct timespec *then)
+{
+    struct timespec now;
+
+    clock_gettime (CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - then->tv_sec)
+           + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
+}
+
+/* A look at the clock every 4096 rows is cheap and often enough. */
+static void show_progress (uint64_t segments, void *arg)
+{
+    struct progress *progress = arg;
+    double passed;
+
+    if (segments % 4096)
+        return;
+    passed = seconds_since (&progress->began);
+    if (passed - progress->shown < 0.2)
+        return;
+    progress->shown = passed;
+    fprintf (stderr, "\r%llu segments, %.0f per second ",
+             (unsigned long long)segments, (double)segments / passed);
+}
+
+static void end_progress (const struct progress *progress)
+{
+    if (progress->shown > 0)
+        fprintf (stderr, "\r\033[K");
+}
+
+static void warn_note (cli_t *cli, const char *cluster,
+                       const slurmdbd_note_t *note, const char *what)
+{
+    if (note->count)
+        cli_warn (cli, "%s: %llu job rows %s (the first: job %llu)", cluster,
+                  (unsigned long long)note->count, what,
+                  (unsigned long long)note->id_job);
+}
+
+static void warn (cli_t *cli, const char *cluster, const sync_result_t *result)
+{
+    const slurmdbd_notes_t *notes = &result->notes;
+
+    warn_note (cli, cluster, &notes->deleted,
+               "are marked as deleted: slurmdbd is purging them");
+    warn_note (cli, cluster, &notes->unresolved,
+               "name a TRES that tres_table does not have");
+    warn_note (cli, cluster, &notes->unreadable,
+               "have a tres_alloc that cannot be read; their GPUs count as "
+               "unknown");
+    warn_note (cli, cluster, &notes->reversed,
+               "end before they start; they count as no time");
+    warn_note (cli, cluster, &notes->impossible,
+               "have a time after 2099 and are left out");
+    if (result->gone)
+        cli_warn (cli,
+                  "%s: %zu segments that the store has as open are not in the "
+                  "database any more: purged, or lost",
+                  cluster, result->gone);
+}
+
+static void say (cli_t *cli, const char *cluster, const sync_result_t *result,
+                 const zone_t *zone)
+{
+    char stamp[ZONE_STAMP_SIZE];
+
+    cli_say (cli,
+             "%s: segments: %llu new, %llu changed, %llu unchanged; events: "
+             "%llu new, %llu changed; reservations: %llu new, %llu changed; as "
+             "of %s",
+             cluster, (unsigned long long)result->segments.inserted,
+             (unsigned long long)result->segments.changed,
+             (unsigned long long)result->segments.unchanged,
+             (unsigned long long)result->events.inserted,
+             (unsigned long long)result->events.changed,
+             (unsigned long long)result->reservations.inserted,
+             (unsigned long long)result->reservations.changed,
+             zone_stamp (zone, result->as_of, stamp));
+}
+
+static int sync_one (cli_t *cli, slurmdbd_t *dbd, const char *cluster,
+                     const struct options *options)
+{
+    const site_t *site = cli_site (cli);
+    store_t *store = cli_store (cli, 0);
+    sync_options_t how = options->sync;
+    struct progress progress = {.shown = 0};
+    sync_result_t result;
+    gl_error_t error;
+    int rc;
+
+    if (!site || !store)
+        return CLI_FAILED;
+    clock_gettime (CLOCK_MONOTONIC, &progress.began);
+    if (isatty (STDERR_FILENO) && !cli->quiet) {
+        how.progress = show_progress;
+        how.progress_arg = &progress;
+    }
+    rc = sync_cluster (store, dbd, cluster, &how, &result, &error);
+    end_progress (&progress);
+    if (rc < 0)
+        return cli_failf (cli, "%s: %s", cluster, error.text);
+    warn (cli, cluster, &result);
+    say (cli, cluster, &result, site->zone);
+    cli_detail (cli, "%s: %.1f seconds", cluster,
+                seconds_since (&progress.began));
+    return CLI_OK;
+}
+
+/* Of a deleted cluster the tables may be gone; it is read when asked for. */
+static int sync_all (cli_t *cli, slurmdbd_t *dbd, const struct options *options)
+{
+    size_t count;
+    const slurmdbd_name_t *names = slurmdbd_names (dbd, &count);
+
+    if (count == 0)
+        return cli_failf (cli, "slurmdbd's database knows no cluster");
+    for (size_t i = 0; i < count; i++) {
+        if (names[i].deleted)
+            cli_detail (cli,
+                        "%s: deleted in Slurm; name it with --cluster to read "
+                        "it",
+                        names[i].name);
+        else if (sync_one (cli, dbd, names[i].name, options) != CLI_OK)
+            return CLI_FAILED;
+    }
+    return CLI_OK;
+}
+
+static int sync_database (cli_t *cli, const char *url, const char *cluster,
+                          const struct options *options)
+{
+    gl_error_t error;
+    slurmdbd_t *dbd = slurmdbd_open (url, &error);
+    int rc;
+
+    if (!dbd)
+        return cli_fail (cli, &error);
+    rc = cluster ? sync_one (cli, dbd, cluster, options)
+                 : sync_all (cli, dbd, options);
+    slurmdbd_close (dbd);
+    return rc;
+}
+
+/* The clusters of the configuration that have a database. */
+static int sync_configured (cli_t *cli, const site_t *site,
+                            const struct options *options)
+{
+    size_t done = 0;
+
+    for (size_t i = 0; i < site->cluster_count; i++) {
+        const site_cluster_t *c = &site->clusters[i];
+        if (!c->slurmdb
+            || (options->cluster && strcmp (options->cluster, c->name) != 0))
+            continue;
+        done++;
+        if (sync_database (cli, c->slurmdb, c->name, options) != CLI_OK)
+            return CLI_FAILED;
+    }
+    if (done)
+        return CLI_OK;
+    return cli_usage (cli,
+                      "the configuration names no database of %s%s: set "
+                      "clusters[].slurmdb, or give --slurmdb URL",
+                      options->cluster ? "cluster " : "any cluster",
+                      options->cluster ? options->cluster : "");
+}
+
+enum {
+    OPTION_CLUSTER = CLI_LONG,
+    OPTION_SLURMDB,
+    OPTION_FULL,
+    OPTION_LOOK_BACK,
+    OPTION_AS_OF,
+};
+
+static const cli_option_t options_table[] = {
+    {OPTION_CLUSTER, "cluster", "NAME", "only this cluster"},
+    {OPTION_SLURMDB, "slurmdb", "URL",
+     "slurmdbd's database, mysql://USER@HOST[:PORT]/DB[?option-file=FILE]\n"
+     "(default: clusters[].slurmdb of the configuration)"},
+    {OPTION_FULL, "full", NULL,
+     "read all rows, not only what may have changed"},
+    {OPTION_LOOK_BACK, "look-back", "DAYS",
+     "how long before the last sync a job may have ended that slurmdbd\n"
+     "is told of only now (default: 7)"},
+    {OPTION_AS_OF, "as-of", "TIME",
+     "the moment that the database speaks of (default: its clock); for a\n"
+     "restored copy"},
+    {0},
+};
+
+static int take_look_back (cli_t *cli, const char *text,
+                           struct options *options)
+{
+    uint64_t days;
+
+    if (number_u64_text (text, &days) < 0 || days > 36500)
+        return cli_usage (cli, "--look-back takes a number of days, not '%s'",
+                          text);
+    options->sync.look_back = (int64_t)days * DAY;
+    return CLI_OK;
+}
+
+static int take_option (cli_t *cli, int option, const char *value,
+                        struct options *options)
+{
+    switch (option) {
+    case OPTION_CLUSTER:
+        options->cluster = value;
+        break;
+    case OPTION_SLURMDB:
+        options->slurmdb = value;
+        break;
+    case OPTION_FULL:
+        options->sync.full = true;
+        break;
+    case OPTION_AS_OF:
+        options->as_of = value;
+        break;
+    case OPTION_LOOK_BACK:
+        return take_look_back (cli, value, options);
+    }
+    return CLI_OK;
+}
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    struct options options = {
+        .sync.look_back = (int64_t)SYNC_LOOK_BACK_DAYS * DAY,
+    };
+    const char *value;
+    const site_t *site;
+    gl_error_t error;
+    int option, rc;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
+        rc = take_option (cli, option, value, &options);
+        if (rc != CLI_OK)
+            return rc;
+    }
+    if (option < 0)
+        return cli->exit_code;
+    if (optind < argc)
+        return cli_usage (cli, "sync takes no operand: '%s'", argv[optind]);
+    site = cli_site (cli);
+    if (!site)
+        return CLI_FAILED;
+    if (options.as_of
+        && instant_parse (options.as_of, site->zone, &options.sync.as_of,
+                          &error)
+               < 0)
+        return cli_usage (cli, "--as-of: %s", error.text);
+    if (options.slurmdb)
+        return sync_database (cli, options.slurmdb, options.cluster, &options);
+    return sync_configured (cli, site, &options);
+}
+
+const verb_t verb_sync = {
+    .name = "sync",
+    .run = run,
+    .synopsis = "[--cluster NAME] [--slurmdb URL] [--full] [--as-of TIME]",
+    .summary = "read jobs, outages and reservations from slurmdbd's database",
+    .help
+    = "Reads slurmdbd's MariaDB or MySQL database in one read-only snapshot and puts\n"
+      "what it says of jobs, node outages and reservations into the store. The\n"
+      "first run reads everything; later ones what is open, what ended since the\n"
+      "last run and a look-back before it, and what the store still has as open.\n"
+      "All of a cluster is stored, or nothing; running it twice changes nothing.\n"
+      "Changes that Slurm makes to older rows (sacctmgr modify job) are found with\n"
+      "--full.",
+    .options = options_table,
+    .example = "gpuledger sync\n"
+               "gpuledger sync --cluster lab --full\n"
+               "gpuledger sync --slurmdb 'mysql://gpuledger_reader@dbhost/"
+               "slurm_acct_db?option-file=/etc/gpuledger/slurmdb.cnf'",
+};
