@@ -15,6 +15,7 @@ const verb_t *const cli_verbs[] = {
     &verb_sync,
     &verb_ingest,
     &verb_report,
+    &verb_explain,
     NULL,
 };
 

@@ -1,0 +1,89 @@
+#include <string.h>
+
+#include "render/escape.h"
+#include "render/json.h"
+#include "render/render_explain.h"
+
+/* Values stand in one column, unless a title is longer than this. */
+#define VALUE_COLUMN 46
+
+static void add_line (const explain_line_t *line, buffer_t *out)
+{
+    size_t length = escape_length (line->title);
+
+    buffer_add_text (out, "  ");
+    escape_visible (out, line->title);
+    if (length > VALUE_COLUMN)
+        buffer_printf (out, "\n%*s", VALUE_COLUMN + 4, "");
+    else
+        buffer_printf (out, "%*s", (int)(VALUE_COLUMN - length + 2), "");
+    escape_visible (out, line->value ? line->value : "not known");
+    buffer_add_char (out, '\n');
+}
+
+static void add_step (const explain_step_t *step, size_t number, buffer_t *out)
+{
+    buffer_printf (out, "\n%zu. ", number);
+    escape_visible (out, step->title);
+    buffer_add_char (out, '\n');
+    for (size_t i = 0; i < step->line_count; i++)
+        add_line (&step->line[i], out);
+}
+
+void render_explain_text (const explain_t *explain, buffer_t *out)
+{
+    for (size_t i = 0; i < explain->segment_count; i++) {
+        const explain_segment_t *segment = &explain->segment[i];
+        if (i > 0)
+            buffer_add_char (out, '\n');
+        escape_visible (out, segment->title);
+        if (explain->segment_count > 1)
+            buffer_printf (out, ", segment %zu of %zu", i + 1,
+                           explain->segment_count);
+        buffer_add_char (out, '\n');
+        for (size_t k = 0; k < segment->step_count; k++)
+            add_step (&segment->step[k], k + 1, out);
+    }
+}
+
+/* Counts and hours are numbers; money, rates and ids strings, as in reports. */
+static void put_line (json_t *json, const explain_line_t *line)
+{
+    if (line->type == COLUMN_COUNT || line->type == COLUMN_HOURS)
+        json_number (json, line->name, line->value);
+    else
+        json_string (json, line->name, line->value);
+}
+
+static void put_step (json_t *json, const explain_step_t *step)
+{
+    json_object (json, NULL);
+    json_string (json, "step", step->name);
+    json_string (json, "title", step->title);
+    json_object (json, "facts");
+    for (size_t i = 0; i < step->line_count; i++)
+        put_line (json, &step->line[i]);
+    json_end_object (json);
+    json_end_object (json);
+}
+
+void render_explain_json (const explain_t *explain, buffer_t *out)
+{
+    json_t json = JSON_INIT (out);
+
+    json_object (&json, NULL);
+    json_string (&json, "job", explain->job);
+    json_array (&json, "segments");
+    for (size_t i = 0; i < explain->segment_count; i++) {
+        const explain_segment_t *segment = &explain->segment[i];
+        json_object (&json, NULL);
+        json_string (&json, "title", segment->title);
+        json_array (&json, "steps");
+        for (size_t k = 0; k < segment->step_count; k++)
+            put_step (&json, &segment->step[k]);
+        json_end_array (&json);
+        json_end_object (&json);
+    }
+    json_end_array (&json);
+    json_end_object (&json);
+}

@@ -1,0 +1,57 @@
+/*
+ * explain.h: how a job's charge came about, step by step: who told, when it
+ * ran, what it held, whose it is, what that weighs, what it costs, and on which
+ * line of which statement it stands.
+ *
+ * An explanation is data, as a report is: steps of lines with final texts.
+ * Pure.
+ */
+#ifndef GL_REPORT_EXPLAIN_H
+#define GL_REPORT_EXPLAIN_H
+
+#include "acct/project.h"
+#include "report/billing.h"
+
+typedef struct {
+    char *name;  /* machine name */
+    char *title; /* for people */
+    char *value; /* NULL: not known */
+    column_type_t type;
+} explain_line_t;
+
+typedef struct {
+    const char *name; /* segment, devices, project, quantity, charge */
+    char *title;
+    explain_line_t *line;
+    size_t line_count;
+} explain_step_t;
+
+typedef struct {
+    char *title; /* "Job 4711_3, cluster lab" */
+    explain_step_t *step;
+    size_t step_count;
+} explain_segment_t;
+
+typedef struct {
+    char *job; /* as asked for */
+    explain_segment_t *segment;
+    size_t segment_count;
+} explain_t;
+
+explain_t *explain_new (const char *job);
+/* Accepts NULL. */
+void explain_free (explain_t *explain);
+
+/* The query of the billing that explain_add() wants: by the keys of a charge
+ * line, over the months of the period. */
+void explain_query (const site_t *site, period_t period,
+                    report_query_t *ret_query);
+
+/* One segment of the job. `record`: what a node saw of it, or NULL. `billing`
+ * is computed; NULL without pools. */
+void explain_add (explain_t *explain, const site_t *site,
+                  const segment_t *segment, const suspension_t *suspensions,
+                  size_t suspension_count, const evidence_t *record,
+                  const project_t *project, const billing_t *billing);
+
+#endif /* !GL_REPORT_EXPLAIN_H */
