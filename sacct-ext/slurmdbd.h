@@ -98,7 +98,8 @@ int slurmdbd_reservations (slurmdbd_cluster_t *cluster,
                            slurmdbd_window_t window, slurmdbd_reservation_f fn,
                            void *arg, gl_error_t *error);
 
-/* The account tree as it is now; parent NULL for the root. */
+/* The account tree; parent NULL for the root. Of an account that was deleted and
+ * made again the living one comes last. */
 typedef int (*slurmdbd_account_f) (const char *account, const char *parent,
                                    void *arg, gl_error_t *error);
 int slurmdbd_accounts (slurmdbd_cluster_t *cluster, slurmdbd_account_f fn,

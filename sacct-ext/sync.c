@@ -58,6 +58,16 @@ static int put_reservation (const reservation_t *reservation, void *arg,
                                   &sync->result->reservations, error);
 }
 
+static int put_account (const char *account, const char *parent, void *arg,
+                        gl_error_t *error)
+{
+    struct sync *sync = arg;
+    store_account_t fact = {sync->name, account, parent};
+
+    return store_put_account (sync->store, &fact, sync->result->as_of,
+                              &sync->result->accounts, error);
+}
+
 static int read_jobs (struct sync *sync, slurmdbd_window_t window,
                       gl_error_t *error)
 {
@@ -105,6 +115,7 @@ static int transfer (store_t *store, void *arg, gl_error_t *error)
         || slurmdbd_reservations (sync->from, sync->window, put_reservation,
                                   sync, error)
                < 0
+        || slurmdbd_accounts (sync->from, put_account, sync, error) < 0
         || store_put_mark (store, sync->name, MARK, sync->result->as_of, error)
                < 0)
         return -1;

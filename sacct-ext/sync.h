@@ -36,6 +36,7 @@ typedef struct {
     store_counts_t suspensions;
     store_counts_t events;
     store_counts_t reservations;
+    store_counts_t accounts;
     slurmdbd_notes_t notes;
     size_t gone; /* the store has them as open, the database has no such row */
 } sync_result_t;

@@ -96,6 +96,17 @@ int store_put_reservation (store_t *store, const reservation_t *reservation,
                            int64_t time_seen, store_counts_t *counts,
                            gl_error_t *error);
 
+/* Where an account hangs in the tree of its cluster. Only the tree of the last
+ * moment is kept: teams that change over time are dated in the configuration. */
+typedef struct {
+    const char *cluster;
+    const char *name;
+    const char *parent; /* NULL: the root */
+} store_account_t;
+int store_put_account (store_t *store, const store_account_t *account,
+                       int64_t time_seen, store_counts_t *counts,
+                       gl_error_t *error);
+
 /* A record of a node, verbatim, and what of it joins (docs/formats). */
 #define STORE_KEY_SIZE 16
 typedef struct {
@@ -162,6 +173,7 @@ typedef struct store_suspension_iter store_suspension_iter_t;
 typedef struct store_event_iter store_event_iter_t;
 typedef struct store_reservation_iter store_reservation_iter_t;
 typedef struct store_record_iter store_record_iter_t;
+typedef struct store_account_iter store_account_iter_t;
 
 /* then id_job, time_submit */
 store_segment_iter_t *store_segment_iter_open (store_t *store,
@@ -213,5 +225,13 @@ store_record_iter_t *store_record_iter_open (store_t *store,
 int store_record_iter_next (store_record_iter_t *iter,
                             node_record_t *ret_record, gl_error_t *error);
 void store_record_iter_close (store_record_iter_t *iter);
+
+/* then name; only the query's cluster is read */
+store_account_iter_t *store_account_iter_open (store_t *store,
+                                               const store_query_t *query,
+                                               gl_error_t *error);
+int store_account_iter_next (store_account_iter_t *iter,
+                             store_account_t *ret_account, gl_error_t *error);
+void store_account_iter_close (store_account_iter_t *iter);
 
 #endif /* !GL_STORE_STORE_H */

@@ -33,6 +33,8 @@ typedef enum {
     SQL_RESERVATION_GET,
     SQL_RESERVATION_PUT,
     SQL_RECORD_ADD,
+    SQL_ACCOUNT_GET,
+    SQL_ACCOUNT_PUT,
     SQL_COUNT,
 } sql_t;
 

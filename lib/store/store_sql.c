@@ -86,6 +86,15 @@ static const struct {
     [SQL_RECORD_ADD]
     = {"INSERT " RECORD_INTO "ON CONFLICT DO NOTHING",
        "INSERT " RECORD_INTO "ON DUPLICATE KEY UPDATE cluster = cluster"},
+    [SQL_ACCOUNT_GET]
+    = {"SELECT a.time_seen, p.value FROM account a "
+       "LEFT JOIN text p ON p.id = a.parent "
+       "WHERE a.cluster = ? AND a.name = ?",
+       NULL},
+    [SQL_ACCOUNT_PUT]
+    = {"REPLACE INTO account (cluster, name, parent, time_seen) "
+       "VALUES (?, ?, ?, ?)",
+       NULL},
 };
 
 const char *store_sql (db_engine_t engine, sql_t name)

@@ -137,6 +137,15 @@ CREATE TABLE IF NOT EXISTS node_record (
     PRIMARY KEY (cluster, id_job, stamp, record_key)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
+-- Where an account hangs in the tree of its cluster, as last seen.
+CREATE TABLE IF NOT EXISTS account (
+    cluster INT UNSIGNED NOT NULL,
+    name VARBINARY(255) NOT NULL,
+    parent INT UNSIGNED,
+    time_seen BIGINT NOT NULL,
+    PRIMARY KEY (cluster, name)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
 -- Audited changes of a job's project; the last one stands.
 CREATE TABLE IF NOT EXISTS retag (
     cluster INT UNSIGNED NOT NULL,

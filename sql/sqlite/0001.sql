@@ -141,6 +141,15 @@ CREATE TABLE node_record (
     PRIMARY KEY (cluster, id_job, stamp, record_key)
 ) STRICT, WITHOUT ROWID;
 
+-- Where an account hangs in the tree of its cluster, as last seen.
+CREATE TABLE account (
+    cluster INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    parent INTEGER,
+    time_seen INTEGER NOT NULL,
+    PRIMARY KEY (cluster, name)
+) STRICT, WITHOUT ROWID;
+
 -- Audited changes of a job's project; the last one stands.
 CREATE TABLE retag (
     cluster INTEGER NOT NULL,

@@ -681,6 +681,45 @@ static void reservations__flags_of_64_bits__come_out_the_same (void **state)
                                "\"a,b\"\n");
 }
 
+/* In any order the tree of the last moment stands. */
+static void accounts__in_any_order__last_parent_stands (void **state)
+{
+    static const struct {
+        int64_t seen;
+        const char *parent;
+    } views[] = {{1, "x"}, {3, "x"}, {2, "y"}, {3, NULL}};
+    static const size_t orders[][4]
+        = {{0, 1, 2, 3}, {2, 1, 0, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}};
+
+    (void)state;
+    for (size_t o = 0; o < 4; o++) {
+        const char *url = fixture_store_url ();
+        store_t *store = fixture_open (url);
+        store_account_iter_t *iter;
+        store_account_t a = {"lab", "nlp", NULL};
+
+        OK (store_begin (store, &error));
+        for (size_t i = 0; i < 4; i++) {
+            a.parent = views[orders[o][i]].parent;
+            OK (store_put_account (store, &a, views[orders[o][i]].seen, NULL,
+                                   &error));
+        }
+        a = (store_account_t){"lab", "root", NULL};
+        OK (store_put_account (store, &a, 1, NULL, &error));
+        OK (store_commit (store, &error));
+        iter = store_account_iter_open (store, NULL, &error);
+        assert_int_equal (store_account_iter_next (iter, &a, &error), 1);
+        assert_string_equal (a.name, "nlp");
+        assert_string_equal (a.parent, "x");
+        assert_int_equal (store_account_iter_next (iter, &a, &error), 1);
+        assert_string_equal (a.name, "root");
+        assert_null (a.parent);
+        assert_int_equal (store_account_iter_next (iter, &a, &error), 0);
+        store_account_iter_close (iter);
+        store_close (store);
+    }
+}
+
 static void marks__put_again__are_replaced (void **state)
 {
     const char *url = fixture_store_url ();
@@ -780,6 +819,7 @@ int main (void)
         TEST (suspensions__open_then_closed__longest_stands),
         TEST (events__in_any_order__later_view_stands),
         TEST (reservations__flags_of_64_bits__come_out_the_same),
+        TEST (accounts__in_any_order__last_parent_stands),
         TEST (marks__put_again__are_replaced),
         TEST (rollback__after_puts__leaves_the_store_as_it_was),
         TEST (iterator__while_others_write__keeps_its_view),
