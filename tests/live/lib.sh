@@ -191,7 +191,7 @@ ledger_init ()
 clusters:
   - {name: $GL_SANDBOX_CLUSTER, timezone: UTC, slurmdb: "$GL_SANDBOX_DB_URL"}
 END
-    ledger init >/dev/null || bail_out "the ledger cannot be made"
+    ledger --quiet init || bail_out "the ledger cannot be made"
 }
 
 # ledger VERB...: the command on that ledger.
