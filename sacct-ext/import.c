@@ -203,9 +203,12 @@ static int read_all (import_t *import, gl_error_t *error)
 {
     import->stats = (import_stats_t){0};
     import->newest = 0;
-    if (source_rewind (import->source, error) < 0)
+    if (source_rewind (import->source, error) < 0
+        || import->read (import, error) < 0)
         return -1;
-    return import->read (import, error);
+    import->stats.newest = import->newest;
+    source_rest (import->source);
+    return 0;
 }
 
 import_t *import_open (const char *path, const import_options_t *options,
@@ -236,13 +239,12 @@ const import_stats_t *import_stats (const import_t *import)
 int import_run (import_t *import, import_sink_f sink, void *arg,
                 gl_error_t *error)
 {
-    int64_t newest = import->newest;
-
     import->sink = sink;
     import->arg = arg;
     if (read_all (import, error) < 0)
         return -1;
-    if (import->stats.rows != import->found.rows || import->newest != newest)
+    if (import->stats.rows != import->found.rows
+        || import->stats.newest != import->found.newest)
         return gl_error (error,
                          "%s changed while it was read; import it again when "
                          "it is complete",

@@ -18,7 +18,8 @@
 
 struct source {
     char *name;
-    int fd;
+    char *path; /* can be opened again by it; NULL: only through fd */
+    int fd;     /* -1: at rest */
     gzFile gz; /* reads plain files as they are */
     uint64_t size;
     uint64_t line;
@@ -87,7 +88,8 @@ static int copy_pipe (int from, gl_error_t *error)
     return fd;
 }
 
-static int open_fd (const char *path, gl_error_t *error)
+/* *ret_reopen: the name will do to open it again. */
+static int open_fd (const char *path, bool *ret_reopen, gl_error_t *error)
 {
     bool input = strcmp (path, "-") == 0;
     struct stat st;
@@ -104,6 +106,7 @@ static int open_fd (const char *path, gl_error_t *error)
         close (fd);
         return gl_error (error, "%s is a directory, not a file", path);
     }
+    *ret_reopen = S_ISREG (st.st_mode) && !input;
     if (!S_ISREG (st.st_mode)) {
         int copy = copy_pipe (fd, error);
         close (fd);
@@ -116,10 +119,12 @@ source_t *source_open (const char *path, gl_error_t *error)
 {
     source_t *s = xcalloc (1, sizeof (*s));
     struct stat st;
+    bool reopen = false;
 
     s->name = xstrdup (strcmp (path, "-") == 0 ? "standard input" : path);
-    s->data = xmalloc (CHUNK);
-    s->fd = open_fd (path, error);
+    s->fd = open_fd (path, &reopen, error);
+    if (reopen)
+        s->path = xstrdup (path);
     if (s->fd < 0 || source_rewind (s, error) < 0) {
         source_close (s);
         return NULL;
@@ -129,25 +134,47 @@ source_t *source_open (const char *path, gl_error_t *error)
     return s;
 }
 
+static void close_fd (source_t *s)
+{
+    if (s->fd >= 0)
+        close (s->fd);
+    s->fd = -1;
+}
+
+void source_rest (source_t *s)
+{
+    if (s->gz)
+        gzclose (s->gz);
+    s->gz = NULL;
+    if (s->path)
+        close_fd (s);
+    free (s->data);
+    s->data = NULL;
+    buffer_done (&s->text);
+}
+
 void source_close (source_t *s)
 {
     if (s) {
-        if (s->gz)
-            gzclose (s->gz);
-        if (s->fd >= 0)
-            close (s->fd);
-        free (s->data);
+        source_rest (s);
+        close_fd (s);
+        free (s->path);
         free (s->name);
-        buffer_done (&s->text);
         free (s);
     }
 }
 
 int source_rewind (source_t *s, gl_error_t *error)
 {
+    bool reopen;
+
     if (s->gz)
         gzclose (s->gz);
     s->gz = NULL;
+    if (s->fd < 0 && (s->fd = open_fd (s->path, &reopen, error)) < 0)
+        return -1;
+    if (!s->data)
+        s->data = xmalloc (CHUNK);
     if (lseek (s->fd, 0, SEEK_SET) < 0)
         return gl_error (error, "cannot read %s twice: %s", s->name,
                          strerror (errno));

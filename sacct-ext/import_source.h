@@ -24,6 +24,9 @@ source_t *source_open (const char *path, gl_error_t *error);
 void source_close (source_t *source);
 /* To the first byte again. */
 int source_rewind (source_t *source, gl_error_t *error);
+/* Give buffers and, where the file can be opened again by its name, the file
+ * back until the next source_rewind(): hundreds of sources may wait. */
+void source_rest (source_t *source);
 
 /* "FILE", and the number of the line last read (of the byte last read), for
  * messages. */

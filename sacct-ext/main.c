@@ -13,6 +13,7 @@
 const verb_t *const cli_verbs[] = {
     &verb_init,
     &verb_sync,
+    &verb_import,
     &verb_ingest,
     &verb_report,
     &verb_explain,

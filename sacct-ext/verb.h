@@ -5,6 +5,7 @@
 #include "cli.h"
 
 extern const verb_t verb_explain;
+extern const verb_t verb_import;
 extern const verb_t verb_ingest;
 extern const verb_t verb_init;
 extern const verb_t verb_report;

@@ -1,0 +1,318 @@
+/* gpuledger import: what sacct and slurmrestd print, into the store. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "acct/site.h"
+#include "base/instant.h"
+#include "base/memory.h"
+#include "cli.h"
+#include "import.h"
+#include "store/store.h"
+#include "verb.h"
+
+/* Slurm's own example name of a cluster (slurm.conf.5, ClusterName), for files
+ * that name none and a site that has not said. */
+#define DEFAULT_CLUSTER "cluster"
+
+/* The clusters of one file, most often one. */
+typedef struct {
+    char **name;
+    size_t count;
+} names_t;
+
+/* All that the command does, in one transaction. */
+typedef struct {
+    cli_t *cli;
+    const site_t *site;
+    store_t *store;
+    zone_t *zone; /* --tz; NULL: by the site */
+    import_options_t options;
+    char **paths;
+    import_t **imports;
+    store_counts_t *counts;
+    size_t count;
+    size_t current; /* the file that is being read */
+    names_t clusters; /* of it */
+} work_t;
+
+/* --tz, else the zone of the cluster, else the ledger's. */
+static const zone_t *zone_of (const char *cluster, void *arg)
+{
+    const work_t *w = arg;
+
+    if (w->zone)
+        return w->zone;
+    for (size_t i = 0; i < w->site->cluster_count; i++) {
+        const site_cluster_t *c = &w->site->clusters[i];
+        if (strcmp (c->name, cluster) == 0 && c->zone)
+            return c->zone;
+    }
+    return w->site->zone;
+}
+
+static void show_progress (uint64_t done, uint64_t size, void *arg)
+{
+    const work_t *w = arg;
+
+    if (size > 0)
+        fprintf (stderr, "\r%s: %3.0f %% ", w->paths[w->current],
+                 100.0 * (double)done / (double)size);
+}
+
+static void end_progress (const work_t *w)
+{
+    if (!w->cli->quiet && isatty (STDERR_FILENO))
+        fprintf (stderr, "\r\033[K");
+}
+
+static void clear_names (names_t *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free (names->name[i]);
+    free (names->name);
+    *names = (names_t){0};
+}
+
+static void add_name (names_t *names, const char *name)
+{
+    for (size_t i = names->count; i > 0; i--) {
+        if (strcmp (names->name[i - 1], name) == 0)
+            return;
+    }
+    names->name = xreallocarray (names->name, names->count + 1,
+                                 sizeof (*names->name));
+    names->name[names->count++] = xstrdup (name);
+}
+
+static int put_segment (const segment_t *segment, void *arg, gl_error_t *error)
+{
+    work_t *w = arg;
+
+    add_name (&w->clusters, segment->cluster);
+    return store_put_segment (w->store, segment, &w->counts[w->current], error);
+}
+
+static int put_file (work_t *w, gl_error_t *error)
+{
+    import_t *import = w->imports[w->current];
+    int rc;
+
+    clear_names (&w->clusters);
+    rc = import_run (import, put_segment, w, error);
+    for (size_t i = 0; rc == 0 && i < w->clusters.count; i++)
+        rc = store_put_as_of (w->store, w->clusters.name[i],
+                              import_stats (import)->as_of, error);
+    clear_names (&w->clusters);
+    return rc;
+}
+
+/* Runs again from the start where another writer was in the way. */
+static int put_all (store_t *store, void *arg, gl_error_t *error)
+{
+    work_t *w = arg;
+
+    w->store = store;
+    memset (w->counts, 0, w->count * sizeof (*w->counts));
+    for (w->current = 0; w->current < w->count; w->current++) {
+        if (put_file (w, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int open_all (work_t *w, gl_error_t *error)
+{
+    import_progress_f progress = NULL;
+
+    if (!w->cli->quiet && isatty (STDERR_FILENO))
+        progress = show_progress;
+    for (w->current = 0; w->current < w->count; w->current++) {
+        w->imports[w->current] = import_open (w->paths[w->current], &w->options,
+                                              progress, w, error);
+        if (!w->imports[w->current])
+            return -1;
+    }
+    return 0;
+}
+
+static void warn (cli_t *cli, const char *path, uint64_t count,
+                  const char *what)
+{
+    if (count > 0)
+        cli_warn (cli, "%s: %llu %s", path, (unsigned long long)count, what);
+}
+
+static void report_file (const work_t *w, size_t i)
+{
+    const import_stats_t *s = import_stats (w->imports[i]);
+    const store_counts_t *c = &w->counts[i];
+    const char *path = w->paths[i];
+    char stamp[ZONE_STAMP_SIZE];
+
+    cli_say (w->cli,
+             "%s: %llu rows, %llu steps left out; segments: %llu new, %llu "
+             "changed, %llu unchanged; as of %s",
+             path, (unsigned long long)s->rows, (unsigned long long)s->steps,
+             (unsigned long long)c->inserted, (unsigned long long)c->changed,
+             (unsigned long long)c->unchanged,
+             s->as_of ? zone_stamp (w->site->zone, s->as_of, stamp)
+                      : "no moment: it holds no job");
+    warn (w->cli, path, s->unknown_gpu,
+          "jobs asked for GPUs, but accounting names none: their GPU time is "
+          "not known (is gres/gpu in AccountingStorageTRES?)");
+    warn (w->cli, path, s->contradictions,
+          "jobs have more GPUs by type than in total; the types are counted");
+    warn (w->cli, path, s->ambiguous,
+          "jobs have a time in the hour that the clock shows twice, read as "
+          "the first; SLURM_TIME_FORMAT=%s makes sacct print it unambiguously");
+    if (s->newest > s->as_of)
+        cli_warn (w->cli, "%s: knows of later moments than --as-of", path);
+}
+
+static int import_all (work_t *w)
+{
+    gl_error_t error;
+    store_t *store;
+    int rc = open_all (w, &error);
+
+    end_progress (w);
+    if (rc < 0)
+        return cli_fail (w->cli, &error);
+    if (!(store = cli_store (w->cli, 0)))
+        return CLI_FAILED;
+    if (store_transaction (store, put_all, w, &error) < 0) {
+        end_progress (w);
+        return cli_fail (w->cli, &error);
+    }
+    end_progress (w);
+    for (size_t i = 0; i < w->count; i++)
+        report_file (w, i);
+    return CLI_OK;
+}
+
+static int import_files (work_t *w)
+{
+    int rc;
+
+    w->imports = xcalloc (w->count, sizeof (*w->imports));
+    w->counts = xcalloc (w->count, sizeof (*w->counts));
+    rc = import_all (w);
+    for (size_t i = 0; i < w->count; i++)
+        import_close (w->imports[i]);
+    free (w->imports);
+    free (w->counts);
+    return rc;
+}
+
+/* Whose rows are those that name no cluster. */
+static void choose_cluster (work_t *w, const char *given)
+{
+    w->options.cluster_only = given != NULL;
+    w->options.cluster = given;
+    if (!given && w->site->cluster_count == 1)
+        w->options.cluster = w->site->clusters[0].name;
+    if (!w->options.cluster)
+        w->options.cluster = DEFAULT_CLUSTER;
+}
+
+static int check_operands (cli_t *cli, char **paths, size_t count)
+{
+    size_t inputs = 0;
+
+    for (size_t i = 0; i < count; i++)
+        inputs += strcmp (paths[i], "-") == 0;
+    if (count == 0)
+        return cli_usage (cli, "import needs a FILE, or - for standard input");
+    if (inputs > 1)
+        return cli_usage (cli, "standard input can be read once only");
+    return CLI_OK;
+}
+
+enum {
+    OPTION_CLUSTER = CLI_LONG,
+    OPTION_TZ,
+    OPTION_AS_OF,
+};
+
+static const cli_option_t options_table[] = {
+    {OPTION_CLUSTER, "cluster", "NAME",
+     "the cluster of the files; a row that names another is an error\n"
+     "(default: as the rows say, else the configuration's only cluster,\n"
+     "else " DEFAULT_CLUSTER ")"},
+    {OPTION_TZ, "tz", "ZONE",
+     "the time zone in which sacct ran, such as Europe/Oslo\n"
+     "(default: the cluster's by the configuration, else the ledger's)"},
+    {OPTION_AS_OF, "as-of", "TIME",
+     "the moment that the files speak of, where open jobs end so far\n"
+     "(default: the latest that each file knows of)"},
+    {0},
+};
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    const char *cluster = NULL, *tz = NULL, *as_of = NULL, *value;
+    work_t w = {.cli = cli};
+    gl_error_t error;
+    int option, rc;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0)
+        switch (option) {
+        case OPTION_CLUSTER:
+            cluster = value;
+            break;
+        case OPTION_TZ:
+            tz = value;
+            break;
+        case OPTION_AS_OF:
+            as_of = value;
+            break;
+        }
+    if (option < 0)
+        return cli->exit_code;
+    w.paths = argv + optind;
+    w.count = (size_t)(argc - optind);
+    rc = check_operands (cli, w.paths, w.count);
+    if (rc != CLI_OK)
+        return rc;
+    if (cluster && !*cluster)
+        return cli_usage (cli, "--cluster takes a name");
+    if (!(w.site = cli_site (cli)))
+        return CLI_FAILED;
+    choose_cluster (&w, cluster);
+    w.options.zone = zone_of;
+    w.options.zone_arg = &w;
+    if (tz && !(w.zone = zone_open (tz, &error)))
+        return cli_usage (cli, "--tz: %s", error.text);
+    if (as_of
+        && instant_parse (as_of, w.zone ? w.zone : w.site->zone,
+                          &w.options.as_of, &error)
+               < 0)
+        rc = cli_usage (cli, "--as-of: %s", error.text);
+    else
+        rc = import_files (&w);
+    zone_close (w.zone);
+    return rc;
+}
+
+const verb_t verb_import = {
+    .name = "import",
+    .run = run,
+    .synopsis = "[--cluster NAME] [--tz ZONE] [--as-of TIME] FILE...",
+    .summary = "read jobs from what sacct or slurmrestd print",
+    .help
+    = "Reads `sacct -P` text with its header, in any order of columns, and the "
+      "JSON of `sacct --json` and of slurmrestd; gzipped too; '-' is standard "
+      "input. Needed are JobIDRaw, Submit, Start, End, State, AllocTRES, User "
+      "and Account, and ElapsedRaw (or Elapsed) for jobs that are not over. "
+      "Steps are left out. All files are stored, or, if any line is wrong, "
+      "nothing; importing twice changes nothing. Use sacct -D: without it "
+      "sacct hides all but the last run of a requeued job.",
+    .options = options_table,
+    .example = "TZ=UTC sacct -a -D -X -P -S 2026-10-01 -E 2026-11-01 -o "
+               "JobIDRaw,JobID,Submit,Start,End,ElapsedRaw,State,AllocTRES,"
+               "ReqTRES,User,Account,Partition,QOS,NodeList,JobName >oct.txt\n"
+               "gpuledger import --tz UTC --cluster lab oct.txt",
+};

@@ -1,0 +1,141 @@
+#!/bin/sh
+# gpuledger import: what it stores, what it says, and that bad input stores
+# nothing.
+set -u
+data=$abs_top_srcdir/tests/data/slurm
+gpuledger=$abs_top_builddir/sacct-ext/gpuledger
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+store=sqlite:$dir/ledger.db
+count=0
+
+# check NAME COMMAND...: one test, passed if the command succeeds
+check ()
+{
+    name=$1
+    shift
+    count=$((count + 1))
+    if "$@" >"$dir/log" 2>&1; then
+        echo "ok $count - $name"
+    else
+        echo "not ok $count - $name"
+        sed 's/^/# /' "$dir/log"
+    fi
+}
+
+# The exit code of an import into $store goes to $rc, its words to $dir/out.
+import ()
+{
+    "$gpuledger" --store "$store" import "$@" >"$dir/out" 2>&1
+    rc=$?
+}
+
+says ()
+{
+    grep -q -e "$1" "$dir/out" || { cat "$dir/out"; return 1; }
+}
+
+# imports WORDS ARGUMENT...: succeeds and says so
+imports ()
+{
+    words=$1
+    shift
+    import "$@"
+    [ $rc -eq 0 ] && says "$words"
+}
+
+facts ()
+{
+    sqlite3 "$dir/ledger.db" .dump | sha256sum
+}
+
+# refuses CODE WORDS ARGUMENT...: that exit code, these words, nothing stored
+refuses ()
+{
+    code=$1 words=$2
+    shift 2
+    before=$(facts)
+    import "$@"
+    [ $rc -eq "$code" ] || { echo "exit $rc"; cat "$dir/out"; return 1; }
+    says "$words" && [ "$before" = "$(facts)" ]
+}
+
+bytes ()
+{
+    [ "$(sqlite3 "$dir/ledger.db" 'select count(*) from segment')" = "$1" ]
+}
+
+"$gpuledger" --store "$store" init >"$dir/out" 2>&1 || {
+    cat "$dir/out"
+    echo 'Bail out! no store'
+    exit 1
+}
+fox=$data/fox_2025-09-26.sacct.gz
+
+check 'a real file is stored' \
+    imports '301 rows, 179 steps left out; segments: 122 new, 0 changed, 0 unchanged; as of 2025-09-26T07:19:11Z' \
+    --tz Europe/Oslo --cluster fox "$fox"
+check 'each job once' bytes 122
+once=$(facts)
+check 'the same again changes nothing' \
+    imports 'segments: 0 new, 0 changed, 122 unchanged' \
+    --tz Europe/Oslo --cluster fox "$fox"
+check 'not a byte' [ "$once" = "$(facts)" ]
+gzip -dc "$fox" | cut -d'|' -f2- | "$gpuledger" --store "$store" \
+    import --tz Europe/Oslo --cluster fox - >"$dir/out" 2>&1
+check 'plain text from a pipe, without JobID, is the same' \
+    says 'standard input\|-: .* 0 new, 0 changed, 122 unchanged'
+check 'two files in one command' \
+    imports 'segments: 29 new' --tz Europe/Oslo --cluster fox "$fox" \
+    "$data/fox_2024-11-13.sacct.gz"
+check 'the JSON of slurmrestd' \
+    imports '1 rows.*segments: 1 new' \
+    "$data/slurmrestd/24.05_slurmdb-job-timeout.json"
+check 'a GPU job without GPU in accounting is warned of' \
+    imports 'warning: .*AccountingStorageTRES' \
+    "$data/slurmrestd/25.11_slurmdb-job-gpus-multi-types.json"
+import --strict "$data/slurmrestd/25.11_slurmdb-job-gpus-multi-types.json"
+check '... and is exit code 3 with --strict' [ $rc -eq 3 ]
+
+head -c 5000 "$fox" >"$dir/cut.gz"
+check 'a cut-off gzip is refused' refuses 1 'ends early' "$dir/cut.gz"
+check 'a good file before it is not stored either' \
+    refuses 1 'ends early' --cluster other "$fox" "$dir/cut.gz"
+head -c 3000 /bin/sh >"$dir/binary"
+check 'binary junk is refused' refuses 1 'NUL byte\|neither' "$dir/binary"
+gzip -dc "$fox" | cut -d'|' -f1-5 >"$dir/columns"
+check 'missing columns are named' \
+    refuses 1 'lacks AllocTRES, End, Start, Submit' "$dir/columns"
+gzip -dc "$fox" | sed '2s/2025-09-[0-9]*T/2025-09-31T/g' >"$dir/date"
+check 'a date that does not exist is refused with its line' \
+    refuses 1 'date:2: job 1879824: .*2025-09-31T' "$dir/date"
+printf '%s\n' 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account' \
+    '1|2026-01-01T00:00:00|2026-01-02T00:00:00|2026-01-01T00:00:00|FAILED||u|a' \
+    >"$dir/reversed"
+check 'an end before the start is refused' \
+    refuses 1 'reversed:2: job 1: it ends 86400 s before' "$dir/reversed"
+printf '%s\n' 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account' \
+    '1|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:00:00|FAILED|gres/gpu=18446744073709551616|u|a' \
+    >"$dir/count"
+check 'a count beyond 64 bits is refused' \
+    refuses 1 'count:2: job 1: AllocTRES: .*18446744073709551616' "$dir/count"
+check 'a row of another cluster is refused' \
+    refuses 1 "cluster 'hpc', but --cluster says 'fox'" --cluster fox \
+    "$data/slurmrestd/24.05_slurmdb-job-timeout.json"
+check 'a missing file is refused' refuses 1 'No such file' "$dir/none"
+check 'an unknown zone is wrong use' refuses 2 "'Mars/X'" --tz Mars/X "$fox"
+check 'a moment that is none is wrong use' \
+    refuses 2 'as-of.*2026-13' --as-of 2026-13 "$fox"
+check 'no file is wrong use' refuses 2 'FILE'
+
+printf '%s\n' 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account' \
+    '1|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:01:00|FAILED|gres/gpu=18446744073709551614|u|a' \
+    >"$dir/none"
+check "Slurm's 2^64-2 is no count, and no error" \
+    imports 'segments: 1 new' "$dir/none"
+check 'a moment can be given' \
+    imports 'as of 2026-02-01T00:00:00Z' --as-of 2026-02-01 "$dir/none"
+check 'it says nothing with --quiet' \
+    sh -c '! "$0" --store "$1" --quiet import "$2" 2>&1 | grep .' \
+    "$gpuledger" "$store" "$dir/none"
+echo "1..$count"
