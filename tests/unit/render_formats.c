@@ -1,0 +1,200 @@
+#include "support/test.h"
+
+#include "base/buffer.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "render/render.h"
+
+/* A report with every kind of column, missing cells, hostile texts. */
+static report_t *make_report (void)
+{
+    report_t *r = report_new ("usage", "Usage <b>");
+    size_t user, count, hours, charge, rate;
+    report_proof_t *proof;
+    report_chart_t *chart;
+    mpq_t value, whole;
+    mpz_t units;
+
+    mpq_inits (value, whole, NULL);
+    mpz_init (units);
+    report_parameter (r, "start", "2026-10-01T00:00:00Z");
+    user = report_column (r, "user", "User", COLUMN_TEXT, true);
+    count = report_column (r, "jobs", "Jobs", COLUMN_COUNT, false);
+    hours = report_column (r, "gpu_hours", "GPU hours", COLUMN_HOURS, false);
+    charge = report_column (r, "charge", "Charge", COLUMN_MONEY, false);
+    rate = report_column (r, "rate", "Rate", COLUMN_RATE, false);
+    report_row (r);
+    report_put_text (r, user, "zoe");
+    report_put_count (r, count, UINT64_MAX);
+    exact_set_i64 (value, 5400, 1);
+    report_put_hours (r, hours, value);
+    mpz_set_si (units, -123456);
+    report_put_money (r, charge, units, 2);
+    exact_set_i64 (value, 35540, 10000);
+    report_put_exact (r, rate, value, 4);
+    report_row (r);
+    report_put_text (r, user, "=a|\x1b[31m,\"<script>");
+    report_put_count (r, count, 0);
+    report_sort (r);
+    report_totals (r);
+    report_put_count (r, count, 7);
+    report_note (r, NOTE_WARNING, "look at %s", "<this>\n");
+    proof = report_proof (r, "Sum");
+    report_proof_line (proof, "difference", "0.00");
+    report_named_total (r, "cost", "Cost", COLUMN_MONEY, "1.00");
+    report_coverage (r, "node_records_pct", "12.50");
+    chart = report_chart (r, CHART_STACK, "Where", "It went");
+    exact_set_i64 (value, 1, 3);
+    exact_set_i64 (whole, 1, 1);
+    report_chart_item (chart, "<svg>", "33 %", value, whole, 0);
+    report_provenance (r, "program", "gpuledger");
+    mpq_clears (value, whole, NULL);
+    mpz_clear (units);
+    return r;
+}
+
+static char *render (render_format_t format, render_options_t options)
+{
+    report_t *report = make_report ();
+    buffer_t out = BUFFER_INIT;
+
+    render_report (report, format, &options, &out);
+    report_free (report);
+    return buffer_take (&out);
+}
+
+static void check (render_format_t format, render_options_t options,
+                   const char *expected)
+{
+    char *text = render (format, options);
+
+    assert_string_equal (text, expected);
+    free (text);
+}
+
+static void render_csv__a_report__is_rfc_4180 (void **state)
+{
+    (void)state;
+    check (RENDER_CSV, (render_options_t){0},
+           "user,jobs,gpu_hours,charge,rate\n"
+           "\"'=a|\xef\xbf\xbd[31m,\"\"<script>\",0,,,\n"
+           "zoe,18446744073709551615,1.500000,-1234.56,3.5540\n");
+    check (RENDER_CSV, (render_options_t){.no_header = true},
+           "\"'=a|\xef\xbf\xbd[31m,\"\"<script>\",0,,,\n"
+           "zoe,18446744073709551615,1.500000,-1234.56,3.5540\n");
+}
+
+static void render_parsable2__a_report__splits_at_bars (void **state)
+{
+    (void)state;
+    check (RENDER_PARSABLE2, (render_options_t){0},
+           "user|jobs|gpu_hours|charge|rate\n"
+           "=a\\x7c\\x1b[31m,\"<script>|0|||\n"
+           "zoe|18446744073709551615|1.500000|-1234.56|3.5540\n");
+}
+
+static void render_table__a_report__is_aligned_and_harmless (void **state)
+{
+    (void)state;
+    check (RENDER_TABLE, (render_options_t){0},
+           "Usage <b>\n"
+           "start: 2026-10-01T00:00:00Z\n"
+           "\n"
+           "User                                   Jobs  GPU hours    Charge"
+           "    Rate\n"
+           "=a|\\x1b[31m,\"<script>                     0\n"
+           "zoe                    18446744073709551615   1.500000  -1234.56"
+           "  3.5540\n"
+           "----------------------------------------------------------------"
+           "--------\n"
+           "                                          7\n"
+           "\n"
+           "Sum: PASS\n"
+           "  difference  0.00\n"
+           "\n"
+           "Warning: look at <this>\\x0a\n");
+}
+
+static void render_json__a_report__keeps_numbers_exact (void **state)
+{
+    char *text = render (RENDER_JSON, (render_options_t){0});
+
+    (void)state;
+    assert_non_null (strstr (
+        text, "{\"user\": \"zoe\", \"jobs\": 18446744073709551615, "
+              "\"gpu_hours\": 1.500000, \"charge\": \"-1234.56\", "
+              "\"rate\": \"3.5540\"}"));
+    assert_non_null (strstr (text, "\"jobs\": 0, \"gpu_hours\": null, "
+                                   "\"charge\": null, \"rate\": null}"));
+    assert_non_null (strstr (text, "\"cost\": \"1.00\""));
+    assert_non_null (strstr (text, "\\u001b[31m"));
+    assert_null (strchr (text, '\x1b'));
+    free (text);
+}
+
+static void render_html__hostile_texts__make_no_markup (void **state)
+{
+    char *text = render (RENDER_HTML, (render_options_t){0});
+
+    (void)state;
+    assert_null (strstr (text, "<script"));
+    assert_null (strstr (text, "<this>"));
+    assert_null (strstr (text, "<b>Usage"));
+    assert_null (strchr (text, '\x1b'));
+    assert_non_null (strstr (text, "&lt;script&gt;"));
+    assert_non_null (strstr (text, "<title>Usage &lt;b&gt;</title>"));
+    /* nothing is loaded from anywhere */
+    assert_null (strstr (text, "http:"));
+    assert_null (strstr (text, "https:"));
+    assert_null (strstr (text, "src="));
+    free (text);
+}
+
+static void render__twice__gives_the_same_bytes (void **state)
+{
+    (void)state;
+    for (render_format_t f = 0; f < RENDER_FORMAT_COUNT; f++) {
+        char *a = render (f, (render_options_t){0});
+        char *b = render (f, (render_options_t){0});
+        assert_string_equal (a, b);
+        free (a);
+        free (b);
+    }
+}
+
+static void report_select__fields__are_shown_in_that_order (void **state)
+{
+    report_t *report = make_report ();
+    buffer_t out = BUFFER_INIT;
+    render_options_t options = {0};
+    gl_error_t error;
+
+    (void)state;
+    assert_int_equal (report_select (report, "charge,user", &error), 0);
+    render_report (report, RENDER_CSV, &options, &out);
+    assert_string_equal (buffer_text (&out),
+                         "charge,user\n"
+                         ",\"'=a|\xef\xbf\xbd[31m,\"\"<script>\"\n"
+                         "-1234.56,zoe\n");
+    assert_int_equal (report_select (report, "charge,nonsense", &error), -1);
+    assert_non_null (strstr (error.text, "nonsense"));
+    assert_non_null (strstr (error.text, "gpu_hours"));
+    assert_int_equal (report_select (report, "charge,", &error), -1);
+    buffer_done (&out);
+    report_free (report);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (render_csv__a_report__is_rfc_4180),
+        cmocka_unit_test (render_parsable2__a_report__splits_at_bars),
+        cmocka_unit_test (render_table__a_report__is_aligned_and_harmless),
+        cmocka_unit_test (render_json__a_report__keeps_numbers_exact),
+        cmocka_unit_test (render_html__hostile_texts__make_no_markup),
+        cmocka_unit_test (render__twice__gives_the_same_bytes),
+        cmocka_unit_test (report_select__fields__are_shown_in_that_order),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
