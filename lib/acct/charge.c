@@ -115,7 +115,6 @@ void charge_free (charge_t *charge)
         mpz_clears (rest->cost_units, rest->charge_units, NULL);
     }
     cost_clear (&charge->cost);
-    mpq_clear (charge->cost.total);
     capacity_sum_clear (&charge->capacity);
     mpz_clear (charge->total);
     mpq_clears (charge->owned, charge->full, NULL);

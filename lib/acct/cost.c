@@ -34,6 +34,11 @@ void cost_clear (cost_t *cost)
     }
     free (cost->line);
     mpq_clear (cost->total);
+}
+
+static void empty (cost_t *cost)
+{
+    cost_clear (cost);
     cost_init (cost);
 }
 
@@ -404,13 +409,13 @@ static void add_other (const site_t *site, const site_cost_t *item,
 int cost_of_pool (const site_t *site, const char *pool, period_t period,
                   mpq_srcptr allocated, cost_t *cost, gl_error_t *error)
 {
-    cost_clear (cost);
+    empty (cost);
     if (period_seconds (period) == 0)
         return 0;
     add_hardware (site, pool, period, cost);
     add_staff (site, pool, period, cost);
     if (add_power (site, pool, period, cost, error) < 0) {
-        cost_clear (cost);
+        empty (cost);
         return -1;
     }
     for (size_t i = 0; i < site->cost_count; i++) {

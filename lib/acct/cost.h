@@ -56,7 +56,7 @@ typedef struct {
     mpq_t total; /* the sum of the lines */
 } cost_t;
 
-/* cost_init before use, cost_clear after; cleared, it is empty and usable. */
+/* cost_init before use, cost_clear after. */
 void cost_init (cost_t *cost);
 void cost_clear (cost_t *cost);
 
@@ -65,7 +65,7 @@ void cost_clear (cost_t *cost);
  * that jobs held in it, for costs per GPU-hour (NULL: 0). Entries that bear
  * nothing in the period give no line. -1 if a node list of the pool cannot be
  * read or no tariff holds for a part of the period with power (a checked
- * configuration has neither); *cost is then empty.
+ * configuration has neither); *cost is then empty. What was in it is freed.
  */
 int cost_of_pool (const site_t *site, const char *pool, period_t period,
                   mpq_srcptr allocated, cost_t *cost, gl_error_t *error);

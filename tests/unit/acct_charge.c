@@ -1,0 +1,720 @@
+#include <stdio.h>
+
+#include "support/book.h"
+
+#include "acct/charge.h"
+
+/* ---- hand-made months ---- */
+
+struct hours {
+    int allocated, reserved, idle, planned, down, unknown, stranded;
+};
+
+static void add_hours (mpq_t value, int hours)
+{
+    exact_set_i64 (value, hours * INT64_C (3600), 1);
+}
+
+static void fill_capacity (capacity_sum_t *sum, struct hours h)
+{
+    capacity_sum_init (sum);
+    add_hours (sum->allocated, h.allocated);
+    add_hours (sum->reserved_unused, h.reserved);
+    add_hours (sum->idle, h.idle);
+    add_hours (sum->planned_down, h.planned);
+    add_hours (sum->down, h.down);
+    add_hours (sum->unknown, h.unknown);
+    add_hours (sum->stranded, h.stranded);
+    add_hours (sum->capacity, h.allocated + h.reserved + h.idle + h.planned
+                                  + h.down + h.unknown);
+}
+
+static charge_t *start (const site_t *site, struct hours hours)
+{
+    static const size_t levels[] = {1, 2};
+    period_t month = book_month (site, 2026, 11);
+    capacity_sum_t capacity;
+    gl_error_t error;
+    charge_t *charge;
+
+    fill_capacity (&capacity, hours);
+    charge = charge_new (site, "p", month, &capacity, levels, 2, &error);
+    if (!charge)
+        fail_msg ("%s", error.text);
+    capacity_sum_clear (&capacity);
+    return charge;
+}
+
+/* Hours in the ratio num/den of quantity and of price. */
+static void add (charge_t *charge, const char *account, const char *line,
+                 int hours, fraction_t quantity, fraction_t price,
+                 const site_rate_t *rate)
+{
+    const char *const path[] = {account, line};
+    mpq_t q, p;
+
+    mpq_inits (q, p, NULL);
+    exact_set_i64 (q, hours * INT64_C (3600) * quantity.num, quantity.den);
+    exact_set_i64 (p, hours * INT64_C (3600) * price.num, price.den);
+    charge_add (charge, path, q, p, rate);
+    mpq_clears (q, p, NULL);
+}
+
+static const fraction_t one = {1, 1};
+
+static void compute (charge_t *charge)
+{
+    gl_error_t error;
+
+    if (charge_compute (charge, &error) < 0)
+        fail_msg ("%s", error.text);
+}
+
+static void check_units (const mpz_t units, const char *expected)
+{
+    char *text = exact_units_text (units, 2);
+
+    assert_string_equal (text, expected);
+    free (text);
+}
+
+static void check_line (const charge_t *charge, size_t i, const char *account,
+                        const char *cost, const char *amount)
+{
+    size_t count;
+    const charge_line_t *line = charge_lines (charge, &count);
+
+    assert_in_range (i, 0, count - 1);
+    assert_string_equal (line[i].path[0], account);
+    check_units (line[i].cost_units, cost);
+    check_units (line[i].charge_units, amount);
+}
+
+static void check_rest (const charge_t *charge, remainder_id_t id,
+                        const char *cost, const char *amount)
+{
+    const charge_remainder_t *rest = &charge_remainders (charge)[id];
+
+    check_units (rest->cost_units, cost);
+    check_units (rest->charge_units, amount);
+}
+
+/* 64 x 24,906.2363... x 30 / 365, the month of cost-model, section 8. */
+static site_t *section_8 (idle_policy_t idle)
+{
+    site_t *site = book_new ("UTC");
+    site_cost_t *cost;
+
+    site->policy.idle = idle;
+    book_pool (site, "p", "n[1-8]", 8);
+    cost = book_cost (site, "p", "all", "0", COST_PER_MONTH);
+    /* 17,708 1/3 + 5,859.375 + 637.728 + 700.8, by 3,000 */
+    exact_set_i64 (cost->amount, INT64_C (74718709) * 64 * 30, 3000 * 365);
+    return site;
+}
+
+static void charge__the_published_month_explicit__as_published (void **state)
+{
+    site_t *site = section_8 (IDLE_EXPLICIT);
+    charge_t *charge = start (site, (struct hours){.allocated = 32256,
+                                                   .reserved = 2304,
+                                                   .idle = 9680,
+                                                   .down = 1840});
+
+    (void)state;
+    add (charge, "A", "x", 20000, one, one, NULL);
+    add (charge, "B", "x", 12256, one, one, NULL);
+    compute (charge);
+    check_units (charge_total (charge), "131013.63");
+    book_check (charge_owned_rate (charge), 4, "2.8432");
+    book_check (charge_full_rate (charge), 4, "2.8432");
+    check_line (charge, 0, "A", "56863.55", "56863.55");
+    check_line (charge, 1, "B", "34845.99", "34845.99");
+    check_rest (charge, REMAINDER_RESERVED_UNUSED, "6550.68", "6550.68");
+    check_rest (charge, REMAINDER_IDLE, "27521.96", "27521.96");
+    check_rest (charge, REMAINDER_DOWN, "5231.45", "5231.45");
+    check_rest (charge, REMAINDER_MIG, "0.00", "0.00");
+    charge_free (charge);
+    site_free (site);
+}
+
+static void charge__the_published_month_in_rate__as_published (void **state)
+{
+    site_t *site = section_8 (IDLE_IN_RATE);
+    charge_t *charge = start (site, (struct hours){.allocated = 32256,
+                                                   .reserved = 2304,
+                                                   .idle = 9680,
+                                                   .down = 1840});
+
+    (void)state;
+    add (charge, "B", "x", 12256, one, one, NULL);
+    add (charge, "A", "x", 20000, one, one, NULL);
+    compute (charge);
+    book_check (charge_full_rate (charge), 4, "4.0617");
+    check_line (charge, 0, "A", "56863.55", "81233.65");
+    check_line (charge, 1, "B", "34845.99", "49779.98");
+    check_rest (charge, REMAINDER_IDLE, "27521.96", "0.00");
+    charge_free (charge);
+    site_free (site);
+}
+
+static site_t *priced (const char *amount)
+{
+    site_t *site = book_new ("UTC");
+
+    book_pool (site, "p", "n1", 1);
+    book_cost (site, "p", "all", amount, COST_PER_MONTH);
+    return site;
+}
+
+/* One GPU cut into 2 x 3g.40gb, 1,000 hours at 3.5540: cost-model, section 9.
+ * Under compute 1/7 is stranded; under max the slices cost the whole GPU. */
+static void charge__two_halves__cost_what_their_price_weight_says (void **state)
+{
+    static const struct {
+        fraction_t price;
+        const char *each;
+        const char *mig;
+    } cases[] = {{{3, 7}, "1523.14", "0.00"}, {{1, 2}, "1777.00", "-507.71"}};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        site_t *site = priced ("3554");
+        charge_t *charge = start (site, (struct hours){.idle = 1000});
+        capacity_sum_t *sum = (capacity_sum_t *)charge_capacity (charge);
+        exact_set_i64 (sum->allocated, INT64_C (3600000) * 6, 7);
+        exact_set_i64 (sum->idle, INT64_C (3600000), 7);
+        exact_set_i64 (sum->stranded, INT64_C (3600000), 7);
+        add (charge, "A", "x", 1000, fraction (3, 7), cases[i].price, NULL);
+        add (charge, "B", "x", 1000, fraction (3, 7), cases[i].price, NULL);
+        compute (charge);
+        check_line (charge, 0, "A", "1523.14", cases[i].each);
+        check_line (charge, 1, "B", "1523.14", cases[i].each);
+        check_rest (charge, REMAINDER_STRANDED, "507.72",
+                    i ? "507.71" : "507.72");
+        check_rest (charge, REMAINDER_IDLE, "0.00", "0.00");
+        check_rest (charge, REMAINDER_MIG, "0.00", cases[i].mig);
+        charge_free (charge);
+        site_free (site);
+    }
+}
+
+/* 4g + 3g under max: 2.0309 + 1.7770 - 0.2539. */
+static void charge__four_and_three__give_back_what_they_overpay (void **state)
+{
+    site_t *site = priced ("3554");
+    charge_t *charge = start (site, (struct hours){.allocated = 1000});
+
+    (void)state;
+    add (charge, "A", "4g", 1000, fraction (4, 7), fraction (4, 7), NULL);
+    add (charge, "B", "3g", 1000, fraction (3, 7), fraction (1, 2), NULL);
+    compute (charge);
+    check_line (charge, 0, "A", "2030.86", "2030.86");
+    check_line (charge, 1, "B", "1523.14", "1777.00");
+    check_rest (charge, REMAINDER_MIG, "0.00", "-253.86");
+    charge_free (charge);
+    site_free (site);
+}
+
+/* 800,000 of expense, 776,000 of revenue: cost-model, section 10. */
+static void charge__published_rate__leaves_the_difference (void **state)
+{
+    site_t *site = priced ("800000");
+    const site_rate_t *rate = book_rate (site, "p", NULL, "3.88", MIG_MAX);
+    charge_t *charge = start (site, (struct hours){.allocated = 200000});
+
+    (void)state;
+    add (charge, "A", "x", 150000, one, one, rate);
+    add (charge, "B", "x", 50000, one, one, rate);
+    compute (charge);
+    check_line (charge, 0, "A", "600000.00", "582000.00");
+    check_line (charge, 1, "B", "200000.00", "194000.00");
+    check_rest (charge, REMAINDER_RECOVERY, "0.00", "24000.00");
+    charge_free (charge);
+    site_free (site);
+}
+
+/* Idle time is stated by class, and over-recovery beside it. */
+static void charge__published_rate_with_idle__both_are_stated (void **state)
+{
+    site_t *site = priced ("1000");
+    const site_rate_t *rate = book_rate (site, "p", NULL, "3", MIG_MAX);
+    charge_t *charge
+        = start (site, (struct hours){.allocated = 250, .idle = 750});
+
+    (void)state;
+    add (charge, "A", "x", 200, one, one, rate);
+    add (charge, "B", "x", 50, one, one, NULL);
+    compute (charge);
+    check_line (charge, 0, "A", "200.00", "600.00");
+    check_line (charge, 1, "B", "50.00", "50.00");
+    check_rest (charge, REMAINDER_IDLE, "750.00", "750.00");
+    check_rest (charge, REMAINDER_RECOVERY, "0.00", "-400.00");
+    charge_free (charge);
+    site_free (site);
+}
+
+static void charge__no_capacity__is_a_remainder_of_its_own (void **state)
+{
+    site_t *site = priced ("1000.01");
+    charge_t *charge = start (site, (struct hours){.allocated = 0});
+
+    (void)state;
+    compute (charge);
+    check_rest (charge, REMAINDER_NO_CAPACITY, "1000.01", "1000.01");
+    charge_free (charge);
+    site_free (site);
+}
+
+static void charge__time_no_line_bears__is_stated (void **state)
+{
+    site_t *site = priced ("1000");
+    charge_t *charge = start (site, (struct hours){.allocated = 1000});
+
+    (void)state;
+    add (charge, "A", "x", 900, one, one, NULL);
+    compute (charge);
+    check_line (charge, 0, "A", "900.00", "900.00");
+    check_rest (charge, REMAINDER_UNBILLED, "100.00", "100.00");
+    charge_free (charge);
+    site_free (site);
+}
+
+static void charge__more_held_than_there_is__is_a_negative_rest (void **state)
+{
+    site_t *site = priced ("1000");
+    charge_t *charge = start (site, (struct hours){.allocated = 1000});
+    capacity_sum_t *sum = (capacity_sum_t *)charge_capacity (charge);
+
+    (void)state;
+    exact_set_i64 (sum->capacity, INT64_C (3600) * 800, 1);
+    exact_set_i64 (sum->difference, INT64_C (3600) * -200, 1);
+    add (charge, "A", "x", 1000, one, one, NULL);
+    compute (charge);
+    check_line (charge, 0, "A", "1250.00", "1250.00");
+    check_rest (charge, REMAINDER_EXCESS, "-250.00", "-250.00");
+    charge_free (charge);
+    site_free (site);
+}
+
+/* ---- prices ---- */
+
+static void charge_price__a_qos_of_its_own__goes_before_the_rest (void **state)
+{
+    site_t *site = book_new ("UTC");
+    charge_price_t price;
+
+    (void)state;
+    site->policy.mig_price = MIG_COMPUTE;
+    book_rate (site, "p", NULL, "3", MIG_MAX)->valid.start = 1000;
+    book_rate (site, "p", "low", "1", MIG_MEMORY)->valid.start = 2000;
+    price = charge_price (site, "p", "low", 999);
+    assert_null (price.rate);
+    assert_int_equal (price.mig_price, MIG_COMPUTE);
+    price = charge_price (site, "p", "low", 1000);
+    book_check (price.rate->per_gpu_hour, 0, "3");
+    assert_int_equal (price.mig_price, MIG_MAX);
+    price = charge_price (site, "p", "low", 2000);
+    book_check (price.rate->per_gpu_hour, 0, "1");
+    price = charge_price (site, "p", "high", 2000);
+    book_check (price.rate->per_gpu_hour, 0, "3");
+    price = charge_price (site, "p", NULL, 2000);
+    book_check (price.rate->per_gpu_hour, 0, "3");
+    assert_null (charge_price (site, "q", NULL, 2000).rate);
+    site_free (site);
+}
+
+static void charge_cuts__rates__cut_where_they_begin_and_end (void **state)
+{
+    site_t *site = book_new ("UTC");
+    int64_t *cuts;
+
+    (void)state;
+    book_rate (site, "p", NULL, "3", MIG_MAX)->valid = (period_t){50, 200};
+    book_rate (site, "p", NULL, "4", MIG_MAX)->valid = (period_t){200, 300};
+    book_rate (site, "q", NULL, "4", MIG_MAX)->valid
+        = (period_t){150, SITE_ALWAYS_END};
+    assert_int_equal (charge_cuts (site, (period_t){100, 300}, &cuts), 2);
+    assert_int_equal (cuts[0], 150);
+    assert_int_equal (cuts[1], 200);
+    free (cuts);
+    site_free (site);
+}
+
+/* 3g.40gb: 3/7 of the quantity, 1/2 of the price, at 4.00 an hour. */
+static void charge_add_part__a_slice__has_both_weights (void **state)
+{
+    static const char *const path[] = {"A", "x"};
+    site_t *site = priced ("1000");
+    device_kind_t kind = {.pool = &site->pools[0], .type = "3g.40gb",
+                          .profile = "3g.40gb", .weight_known = true,
+                          .weight = {3, 7}};
+    usage_part_t part = {.kind = &kind, .gres_seconds = 7 * 3600};
+    charge_t *charge = start (site, (struct hours){.allocated = 1000});
+    const charge_line_t *line;
+    gl_error_t error;
+    size_t count;
+
+    (void)state;
+    book_rate (site, "p", "low", "4", MIG_MAX);
+    assert_int_equal (charge_add_part (charge, path, "low", 0, &part, &error),
+                      0);
+    kind.weight_known = false;
+    assert_int_equal (charge_add_part (charge, path, "low", 0, &part, &error),
+                      0);
+    compute (charge);
+    line = charge_lines (charge, &count);
+    assert_int_equal (count, 1);
+    book_check (line->gpu_seconds, 0, "10800");
+    book_check (line->price_seconds, 0, "12600");
+    check_units (line->charge_units, "14.00");
+    charge_free (charge);
+    site_free (site);
+}
+
+/* ---- properties, over made-up months ---- */
+
+#define LINES_MAX 24
+#define PATH_LENGTH (CHARGE_PATH_COUNT + 2)
+
+struct made_line {
+    char text[PATH_LENGTH][4];
+    const char *path[PATH_LENGTH]; /* canonical, then day, then node */
+    uint64_t seconds;
+    fraction_t quantity;
+    fraction_t price;
+    const site_rate_t *rate;
+};
+
+struct made {
+    site_t *site;
+    capacity_sum_t capacity;
+    struct made_line line[LINES_MAX];
+    size_t count;
+};
+
+static const struct {
+    fraction_t quantity;
+    fraction_t price;
+} weights[] = {
+    {{1, 1}, {1, 1}}, {{1, 7}, {1, 7}}, {{1, 7}, {1, 4}},
+    {{3, 7}, {1, 2}}, {{4, 7}, {4, 7}}, {{3, 7}, {3, 8}},
+};
+
+static void make_line (struct made *made, uint64_t *seed)
+{
+    struct made_line *line = &made->line[made->count++];
+    size_t w = book_random (seed, GL_ARRAY_SIZE (weights));
+    mpq_t held;
+
+    for (size_t i = 0; i < PATH_LENGTH; i++) {
+        uint64_t value = book_random (seed, i < 2 ? 4 : 3);
+        snprintf (line->text[i], sizeof (line->text[i]), "%c%u",
+                  (char)('a' + i), (unsigned)value);
+        line->path[i] = value ? line->text[i] : NULL;
+    }
+    line->seconds = book_random (seed, 5000000);
+    line->quantity = weights[w].quantity;
+    line->price = weights[w].price;
+    if (book_random (seed, 3) == 0 && made->site->rate_count)
+        line->rate
+            = &made->site->rates[book_random (seed, made->site->rate_count)];
+    mpq_init (held);
+    exact_set_i64 (held, (int64_t)line->seconds * line->quantity.num,
+                   line->quantity.den);
+    mpq_add (made->capacity.allocated, made->capacity.allocated, held);
+    mpq_clear (held);
+}
+
+/* Seconds of a class: often none. */
+static void make_class (struct made *made, mpq_t value, uint64_t *seed)
+{
+    uint64_t seconds = book_random (seed, 2) ? book_random (seed, 9000000) : 0;
+
+    exact_set_i64 (value, (int64_t)seconds, 1 + (int64_t)book_random (seed, 8));
+    mpq_add (made->capacity.capacity, made->capacity.capacity, value);
+}
+
+static void make (struct made *made, uint64_t *seed)
+{
+    static const int digits[] = {2, 2, 0, 3};
+    size_t lines = book_random (seed, LINES_MAX + 1);
+    capacity_sum_t *sum = &made->capacity;
+
+    memset (made, 0, sizeof (*made));
+    made->site = book_new ("UTC");
+    made->site->currency_digits = digits[book_random (seed, 4)];
+    made->site->policy.idle
+        = book_random (seed, 2) ? IDLE_IN_RATE : IDLE_EXPLICIT;
+    book_pool (made->site, "p", "n1", 8);
+    exact_set_i64 (book_cost (made->site, "p", "c", "0", COST_PER_MONTH)->amount,
+                   (int64_t)book_random (seed, 99999999),
+                   1 + (int64_t)book_random (seed, 999));
+    for (uint64_t i = book_random (seed, 3); i > 0; i--)
+        exact_set_i64 (book_rate (made->site, "p", NULL, "0", MIG_MAX)
+                           ->per_gpu_hour,
+                       (int64_t)book_random (seed, 9999), 1000);
+    capacity_sum_init (sum);
+    while (made->count < lines)
+        make_line (made, seed);
+    mpq_set (sum->capacity, sum->allocated);
+    make_class (made, sum->reserved_unused, seed);
+    make_class (made, sum->idle, seed);
+    make_class (made, sum->planned_down, seed);
+    make_class (made, sum->down, seed);
+    make_class (made, sum->unknown, seed);
+    exact_set_i64 (sum->stranded, (int64_t)book_random (seed, 8), 7);
+    if (mpq_cmp (sum->stranded, sum->idle) > 0)
+        mpq_set (sum->stranded, sum->idle);
+}
+
+static void unmake (struct made *made)
+{
+    capacity_sum_clear (&made->capacity);
+    site_free (made->site);
+}
+
+/* Which part of the path is asked for, and how the lines are handed over. */
+struct asking {
+    const size_t *levels;
+    size_t level_count;
+    bool node; /* not the day, but the node, after the charge line's path */
+    size_t turn; /* hand over from this line on, then around */
+    bool halves; /* in two parts each */
+};
+
+static void add_made (charge_t *charge, const struct made_line *line,
+                      const struct asking *asking, uint64_t seconds)
+{
+    const char *path[PATH_LENGTH];
+    mpq_t q, p;
+
+    memcpy (path, line->path, sizeof (path));
+    if (asking->node)
+        path[CHARGE_PATH_COUNT] = line->path[CHARGE_PATH_COUNT + 1];
+    mpq_inits (q, p, NULL);
+    exact_set_i64 (q, (int64_t)seconds * line->quantity.num,
+                   line->quantity.den);
+    exact_set_i64 (p, (int64_t)seconds * line->price.num, line->price.den);
+    charge_add (charge, path, q, p, line->rate);
+    mpq_clears (q, p, NULL);
+}
+
+static charge_t *ask (const struct made *made, struct asking asking)
+{
+    period_t month = book_month (made->site, 2026, 11);
+    gl_error_t error;
+    charge_t *charge
+        = charge_new (made->site, "p", month, &made->capacity, asking.levels,
+                      asking.level_count, &error);
+
+    if (!charge)
+        fail_msg ("%s", error.text);
+    for (size_t i = 0; i < made->count; i++) {
+        const struct made_line *line
+            = &made->line[(i + asking.turn) % made->count];
+        uint64_t half = asking.halves ? line->seconds / 3 : 0;
+        add_made (charge, line, &asking, line->seconds - half);
+        if (half)
+            add_made (charge, line, &asking, half);
+    }
+    compute (charge);
+    return charge;
+}
+
+/* |units - 10^digits x exact| < 1 */
+static void check_near (const mpz_t units, const mpq_t exact, int digits)
+{
+    mpq_t a, scale;
+
+    mpq_inits (a, scale, NULL);
+    mpq_set_z (a, units);
+    mpz_ui_pow_ui (mpq_numref (scale), 10, digits);
+    mpq_mul (scale, scale, exact);
+    mpq_sub (a, a, scale);
+    mpq_abs (a, a);
+    assert_true (mpq_cmp_ui (a, 1, 1) < 0);
+    mpq_clears (a, scale, NULL);
+}
+
+/* Both identities, exactly and in smallest units; no negative charge. */
+static void check_sums (const charge_t *charge, int digits)
+{
+    const charge_remainder_t *rest = charge_remainders (charge);
+    const mpq_t *total = &charge_cost (charge)->total;
+    mpq_t cost, amount;
+    mpz_t cost_units, charge_units;
+    size_t count;
+    const charge_line_t *line = charge_lines (charge, &count);
+
+    mpq_inits (cost, amount, NULL);
+    mpz_inits (cost_units, charge_units, NULL);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
+        mpq_add (cost, cost, rest[i].cost);
+        mpq_add (amount, amount, rest[i].charge);
+        mpz_add (cost_units, cost_units, rest[i].cost_units);
+        mpz_add (charge_units, charge_units, rest[i].charge_units);
+        check_near (rest[i].cost_units, rest[i].cost, digits);
+        check_near (rest[i].charge_units, rest[i].charge, digits);
+    }
+    for (size_t i = 0; i < count; i++) {
+        mpq_add (cost, cost, line[i].cost);
+        mpq_add (amount, amount, line[i].charge);
+        mpz_add (cost_units, cost_units, line[i].cost_units);
+        mpz_add (charge_units, charge_units, line[i].charge_units);
+        check_near (line[i].cost_units, line[i].cost, digits);
+        check_near (line[i].charge_units, line[i].charge, digits);
+        assert_true (mpz_sgn (line[i].cost_units) >= 0);
+        assert_true (mpz_sgn (line[i].charge_units) >= 0);
+    }
+    assert_true (mpq_equal (cost, *total));
+    assert_true (mpq_equal (amount, *total));
+    assert_int_equal (mpz_cmp (cost_units, charge_total (charge)), 0);
+    assert_int_equal (mpz_cmp (charge_units, charge_total (charge)), 0);
+    mpq_clears (cost, amount, NULL);
+    mpz_clears (cost_units, charge_units, NULL);
+}
+
+static bool same_text (const char *a, const char *b)
+{
+    return a && b ? strcmp (a, b) == 0 : a == b;
+}
+
+static bool same_path (const charge_line_t *a, const charge_line_t *b,
+                       size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (!same_text (a->path[i], b->path[i]))
+            return false;
+    }
+    return true;
+}
+
+/* The finer lines of each coarse line add up to it, in both amounts. */
+static void check_refines (const charge_t *fine, const charge_t *coarse,
+                           size_t length)
+{
+    size_t fine_count, count, used = 0;
+    const charge_line_t *part = charge_lines (fine, &fine_count);
+    const charge_line_t *whole = charge_lines (coarse, &count);
+    mpz_t cost, amount;
+
+    mpz_inits (cost, amount, NULL);
+    for (size_t i = 0; i < count; i++) {
+        mpz_set_ui (cost, 0);
+        mpz_set_ui (amount, 0);
+        for (size_t k = 0; k < fine_count; k++) {
+            if (!same_path (&whole[i], &part[k], length))
+                continue;
+            mpz_add (cost, cost, part[k].cost_units);
+            mpz_add (amount, amount, part[k].charge_units);
+            used++;
+        }
+        assert_int_equal (mpz_cmp (cost, whole[i].cost_units), 0);
+        assert_int_equal (mpz_cmp (amount, whole[i].charge_units), 0);
+    }
+    assert_int_equal (used, fine_count);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        assert_int_equal (mpz_cmp (charge_remainders (fine)[i].charge_units,
+                                   charge_remainders (coarse)[i].charge_units),
+                          0);
+    mpz_clears (cost, amount, NULL);
+}
+
+static const size_t by_line[] = {1, CHARGE_PATH_COUNT};
+static const size_t by_day[] = {1, CHARGE_PATH_COUNT, CHARGE_PATH_COUNT + 1};
+static const size_t by_day_and_node[]
+    = {1, CHARGE_PATH_COUNT, CHARGE_PATH_COUNT + 1, CHARGE_PATH_COUNT + 2};
+
+#define MADE_MONTHS 3000
+
+static void charge__thousands_of_months__add_up_in_every_mode (void **state)
+{
+    uint64_t seed = 2685821657736338717ull;
+
+    (void)state;
+    for (int i = 0; i < MADE_MONTHS; i++) {
+        struct made made;
+        charge_t *charge;
+        make (&made, &seed);
+        charge = ask (&made, (struct asking){.levels = by_day_and_node,
+                                             .level_count = 4});
+        check_sums (charge, made.site->currency_digits);
+        charge_free (charge);
+        unmake (&made);
+    }
+}
+
+static void charge__any_grouping__adds_up_to_the_same_integers (void **state)
+{
+    uint64_t seed = 6364136223846793005ull;
+
+    (void)state;
+    for (int i = 0; i < MADE_MONTHS / 3; i++) {
+        struct made made;
+        charge_t *line, *day, *node, *both;
+        make (&made, &seed);
+        line = ask (&made,
+                    (struct asking){.levels = by_line, .level_count = 2});
+        day = ask (&made, (struct asking){.levels = by_day, .level_count = 3});
+        node = ask (&made, (struct asking){.levels = by_day, .level_count = 3,
+                                           .node = true});
+        both = ask (&made, (struct asking){.levels = by_day_and_node,
+                                           .level_count = 4});
+        check_refines (day, line, CHARGE_PATH_COUNT);
+        check_refines (node, line, CHARGE_PATH_COUNT);
+        check_refines (both, line, CHARGE_PATH_COUNT);
+        check_refines (both, day, CHARGE_PATH_COUNT + 1);
+        charge_free (line);
+        charge_free (day);
+        charge_free (node);
+        charge_free (both);
+        unmake (&made);
+    }
+}
+
+static void charge__order_and_splitting_of_lines__change_nothing (void **state)
+{
+    uint64_t seed = 3935559000370003845ull;
+
+    (void)state;
+    for (int i = 0; i < MADE_MONTHS / 3; i++) {
+        struct made made;
+        struct asking asking = {.levels = by_day_and_node, .level_count = 4};
+        charge_t *one_way, *other;
+        make (&made, &seed);
+        one_way = ask (&made, asking);
+        asking.turn = made.count / 2;
+        asking.halves = true;
+        other = ask (&made, asking);
+        check_refines (one_way, other, PATH_LENGTH);
+        charge_free (one_way);
+        charge_free (other);
+        unmake (&made);
+    }
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (charge__the_published_month_explicit__as_published),
+        cmocka_unit_test (charge__the_published_month_in_rate__as_published),
+        cmocka_unit_test (
+            charge__two_halves__cost_what_their_price_weight_says),
+        cmocka_unit_test (charge__four_and_three__give_back_what_they_overpay),
+        cmocka_unit_test (charge__published_rate__leaves_the_difference),
+        cmocka_unit_test (charge__published_rate_with_idle__both_are_stated),
+        cmocka_unit_test (charge__no_capacity__is_a_remainder_of_its_own),
+        cmocka_unit_test (charge__time_no_line_bears__is_stated),
+        cmocka_unit_test (charge__more_held_than_there_is__is_a_negative_rest),
+        cmocka_unit_test (charge_price__a_qos_of_its_own__goes_before_the_rest),
+        cmocka_unit_test (charge_cuts__rates__cut_where_they_begin_and_end),
+        cmocka_unit_test (charge_add_part__a_slice__has_both_weights),
+        cmocka_unit_test (charge__thousands_of_months__add_up_in_every_mode),
+        cmocka_unit_test (charge__any_grouping__adds_up_to_the_same_integers),
+        cmocka_unit_test (
+            charge__order_and_splitting_of_lines__change_nothing),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

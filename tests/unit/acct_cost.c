@@ -1,0 +1,348 @@
+#include "support/book.h"
+
+#include "acct/cost.h"
+
+#define HOUR 3600
+
+static void check_amount (const site_t *site, period_t period, int digits,
+                          const char *expected)
+{
+    mpq_t amount;
+
+    mpq_init (amount);
+    cost_of_asset (site, &site->assets[0], period, amount);
+    book_check (amount, digits, expected);
+    mpq_clear (amount);
+}
+
+/* Cost-model, section 5. */
+static void cost_of_asset__five_years_by_day__as_published (void **state)
+{
+    site_t *site = book_new ("America/New_York");
+    period_t life;
+
+    (void)state;
+    book_asset (site, "p", "1", "53125", "5312.50",
+                (civil_t){2026, 3, 10, 0, 0, 0}, 60);
+    check_amount (site, book_month (site, 2026, 2), 2, "0.00");
+    check_amount (site, book_month (site, 2026, 3), 2, "576.05");
+    check_amount (site, book_month (site, 2026, 4), 2, "785.53");
+    check_amount (site, book_month (site, 2026, 5), 2, "811.71");
+    /* its clock shows 02:00 twice in this month */
+    check_amount (site, book_month (site, 2026, 11), 2, "785.53");
+    /* 9 of 1,826 days in the last month */
+    check_amount (site, book_month (site, 2031, 3), 2, "235.66");
+    check_amount (site, book_month (site, 2031, 4), 2, "0.00");
+    life = (period_t){book_instant (site, 2020, 1, 1, 0),
+                      book_instant (site, 2040, 1, 1, 0)};
+    check_amount (site, life, 6, "47812.500000");
+    site_free (site);
+}
+
+static void cost_of_asset__days_of_23_and_25_hours__bear_one_day (void **state)
+{
+    site_t *site = book_new ("Europe/Oslo");
+    period_t day;
+
+    (void)state;
+    /* 366 a day */
+    book_asset (site, "p", "2", "66795", "0", (civil_t){2026, 1, 1, 0, 0, 0},
+                12);
+    day = zone_unit (site->zone, CALENDAR_DAY,
+                     book_instant (site, 2026, 3, 29, 12));
+    assert_int_equal (period_seconds (day), 23 * HOUR);
+    check_amount (site, day, 4, "366.0000");
+    day.end = day.start + 23 * HOUR / 2;
+    check_amount (site, day, 4, "183.0000");
+    day = zone_unit (site->zone, CALENDAR_DAY,
+                     book_instant (site, 2026, 10, 25, 12));
+    assert_int_equal (period_seconds (day), 25 * HOUR);
+    check_amount (site, day, 4, "366.0000");
+    day.start += 5 * HOUR;
+    check_amount (site, day, 4, "292.8000");
+    site_free (site);
+}
+
+static void check_line (const cost_t *cost, size_t i, cost_kind_t kind,
+                        const char *name, int digits, const char *expected)
+{
+    assert_in_range (i, 0, cost->count - 1);
+    assert_int_equal (cost->line[i].kind, kind);
+    assert_string_equal (cost->line[i].name, name);
+    book_check (cost->line[i].amount, digits, expected);
+}
+
+static void compute (const site_t *site, period_t period, const char *hours,
+                     cost_t *cost)
+{
+    gl_error_t error;
+    mpq_t seconds;
+
+    book_number (seconds, hours);
+    exact_add_scaled (seconds, seconds, 3599, 1);
+    if (cost_of_pool (site, "p", period, seconds, cost, &error) < 0)
+        fail_msg ("%s", error.text);
+    mpq_clear (seconds);
+}
+
+static void cost_of_pool__staff__is_a_twelfth_a_month (void **state)
+{
+    site_t *site = book_new ("America/New_York");
+    period_t march;
+    cost_t cost;
+
+    (void)state;
+    cost_init (&cost);
+    book_pool (site, "p", "n[1-8]", 8);
+    book_staff (site, "p", "1.5", "250000", "100%");
+    book_staff (site, "p", "1", "120000", "25%");
+    book_staff (site, "other", "9", "900000", "100%");
+    /* 1.5 x 250000 / 12 + 0.25 x 120000 / 12, in short and long months */
+    compute (site, book_month (site, 2026, 2), "0", &cost);
+    check_line (&cost, 0, COST_STAFF, "staff", 2, "33750.00");
+    march = book_month (site, 2026, 3);
+    compute (site, march, "0", &cost);
+    check_line (&cost, 0, COST_STAFF, "staff", 2, "33750.00");
+    /* the first 24 hours of a month of 743 */
+    march.end = march.start + 24 * HOUR;
+    compute (site, march, "0", &cost);
+    check_line (&cost, 0, COST_STAFF, "staff", 4, "1090.1750");
+    /* leaves at the middle of February */
+    site->staff[0].valid.end = book_instant (site, 2026, 2, 15, 0);
+    compute (site, book_month (site, 2026, 2), "0", &cost);
+    check_line (&cost, 0, COST_STAFF, "staff", 2, "18125.00");
+    cost_clear (&cost);
+    site_free (site);
+}
+
+static void cost_of_pool__staff__shows_neither_name_nor_pay (void **state)
+{
+    site_t *site = book_new ("UTC");
+    cost_t cost;
+
+    (void)state;
+    cost_init (&cost);
+    book_pool (site, "p", "n1", 8);
+    book_staff (site, "p", "1.5", "251234", "100%");
+    compute (site, book_month (site, 2026, 2), "0", &cost);
+    assert_int_equal (cost.count, 1);
+    assert_null (strstr (cost.line[0].how, "Ada"));
+    assert_null (strstr (cost.line[0].how, "251234"));
+    assert_non_null (strstr (cost.line[0].how, "1.5 months"));
+    cost_clear (&cost);
+    site_free (site);
+}
+
+/* 0.56 kW x PUE 1.3 for 2 h at 0.18 and 2 h at 0.08: cost-model, section 6. */
+static void cost_of_pool__power__is_cut_at_every_change (void **state)
+{
+    site_t *site = book_new ("UTC");
+    int64_t t = book_instant (site, 2026, 5, 4, 0);
+    period_t four = {t, t + 4 * HOUR};
+    site_pool_t *more;
+    cost_t cost;
+
+    (void)state;
+    cost_init (&cost);
+    book_pool (site, "p", "n1", 1);
+    book_power (site, "p", "560", "1.3", "k");
+    book_tariff (site, "k", "0.18")->valid.end = t + 2 * HOUR;
+    book_tariff (site, "k", "0.08")->valid.start = t + 2 * HOUR;
+    compute (site, four, "0", &cost);
+    check_line (&cost, 0, COST_POWER, "power", 4, "0.3786");
+    assert_string_equal (cost.line[0].how,
+                         "560 W x 1 GPUs x 7200 s x PUE 1.3 x 0.18 per kWh; "
+                         "560 W x 1 GPUs x 7200 s x PUE 1.3 x 0.08 per kWh");
+    /* a better PUE for the last hour: 0.728 kW at 0.18 for 2 h and at 0.08 for
+     * 1 h, 0.616 kW at 0.08 for 1 h */
+    site->power[0].valid.end = t + 3 * HOUR;
+    book_power (site, "p", "560", "1.1", "k")->valid.start = t + 3 * HOUR;
+    compute (site, four, "0", &cost);
+    check_line (&cost, 0, COST_POWER, "power", 4, "0.3696");
+    /* and three GPUs instead of one in that hour */
+    site->pools[0].valid.end = t + 3 * HOUR;
+    more = book_pool (site, "p", "n[1-3]", 1);
+    more->valid.start = t + 3 * HOUR;
+    compute (site, four, "0", &cost);
+    check_line (&cost, 0, COST_POWER, "power", 4, "0.4682");
+    cost_clear (&cost);
+    site_free (site);
+}
+
+static void cost_of_pool__a_gap_in_the_tariff__is_an_error (void **state)
+{
+    site_t *site = book_new ("UTC");
+    period_t month = book_month (site, 2026, 5);
+    gl_error_t error;
+    cost_t cost;
+
+    (void)state;
+    cost_init (&cost);
+    book_pool (site, "p", "n1", 1);
+    book_cost (site, "p", "x", "5", COST_PER_MONTH);
+    book_power (site, "p", "560", "1.3", "k");
+    book_tariff (site, "k", "0.18")->valid.end = month.end - 1;
+    assert_int_equal (cost_of_pool (site, "p", month, NULL, &cost, &error), -1);
+    assert_non_null (strstr (error.text, "tariff 'k' does not hold"));
+    assert_int_equal (cost.count, 0);
+    site->tariffs[0].valid.end = month.end;
+    assert_int_equal (cost_of_pool (site, "p", month, NULL, &cost, &error), 0);
+    assert_int_equal (cost.count, 2);
+    cost_clear (&cost);
+    site_free (site);
+}
+
+static void cost_of_pool__other_costs__follow_their_driver (void **state)
+{
+    site_t *site = book_new ("UTC");
+    cost_t cost;
+
+    (void)state;
+    cost_init (&cost);
+    book_pool (site, "p", "n[1-8]", 8);
+    book_cost (site, "p", "fabric", "0.10", COST_PER_GPU_HOUR);
+    book_cost (site, "p", "room", "450", COST_PER_MONTH);
+    book_cost (site, "p", "support", "6000", COST_PER_YEAR);
+    book_cost (site, "q", "elsewhere", "1", COST_PER_YEAR);
+    compute (site, book_month (site, 2026, 2), "32256", &cost);
+    assert_int_equal (cost.count, 3);
+    check_line (&cost, 0, COST_OTHER, "fabric", 2, "3225.60");
+    check_line (&cost, 1, COST_OTHER, "room", 2, "450.00");
+    check_line (&cost, 2, COST_OTHER, "support", 2, "500.00");
+    book_check (cost.total, 2, "4175.60");
+    assert_string_equal (cost.line[0].how,
+                         "0.1 x 32256 allocated GPU-hours");
+    assert_string_equal (cost.line[2].how, "6000 a year / 12 x 1 months");
+    /* introduced in the middle of the month: half of its GPU-hours */
+    site->costs[0].valid.start = book_instant (site, 2026, 2, 15, 0);
+    compute (site, book_month (site, 2026, 2), "32256", &cost);
+    check_line (&cost, 0, COST_OTHER, "fabric", 2, "1612.80");
+    cost_clear (&cost);
+    site_free (site);
+}
+
+static void cost_pool_gpus__dated_entries__add_up_when_in_force (void **state)
+{
+    site_t *site = book_new ("UTC");
+    uint64_t gpus;
+
+    (void)state;
+    book_pool (site, "p", "g[001-008]", 8);
+    book_pool (site, "p", "x[1-2]", 4)->valid.start = 1000;
+    assert_int_equal (cost_pool_gpus (site, "p", 999, &gpus, NULL), 0);
+    assert_int_equal (gpus, 64);
+    assert_int_equal (cost_pool_gpus (site, "p", 1000, &gpus, NULL), 0);
+    assert_int_equal (gpus, 72);
+    assert_int_equal (cost_pool_gpus (site, "q", 1000, &gpus, NULL), 0);
+    assert_int_equal (gpus, 0);
+    site_free (site);
+}
+
+static site_t *full_book (const char *zone)
+{
+    site_t *site = book_new (zone);
+    int64_t change = book_instant (site, 2026, 3, 17, 11);
+
+    book_pool (site, "p", "n[1-3]", 8)->valid.end = change;
+    book_pool (site, "p", "n[1-5]", 8)->valid.start = change;
+    book_asset (site, "p", "3", "425000", "17.01",
+                (civil_t){2026, 2, 11, 0, 0, 0}, 36);
+    book_staff (site, "p", "0.7", "123456.78", "33.3%")->valid.start
+        = change + 7;
+    book_power (site, "p", "561", "1.37", "k")->valid.end = change + 99999;
+    book_tariff (site, "k", "0.1234")->valid.end = change - 5;
+    book_tariff (site, "k", "0.4321")->valid.start = change - 5;
+    book_cost (site, "p", "room", "450.01", COST_PER_MONTH);
+    book_cost (site, "p", "support", "6001", COST_PER_YEAR)->valid.start
+        = change + 3;
+    return site;
+}
+
+/* Wherever a period is cut, the parts cost what the whole costs, exactly. */
+static void cost_of_pool__parts_of_a_period__add_up (void **state)
+{
+    static const char *const zones[]
+        = {"UTC", "America/New_York", "Australia/Lord_Howe",
+           "America/Santiago"};
+    uint64_t seed = 88172645463325252ull;
+    cost_t whole, part;
+
+    (void)state;
+    cost_init (&whole);
+    cost_init (&part);
+    for (size_t z = 0; z < GL_ARRAY_SIZE (zones); z++) {
+        site_t *site = full_book (zones[z]);
+        int64_t t = book_instant (site, 2026, 1, 1, 0);
+        for (int i = 0; i < 200; i++) {
+            period_t all = {t + (int64_t)book_random (&seed, 20000000), 0};
+            mpq_t sum;
+            all.end = all.start + (int64_t)book_random (&seed, 9000000);
+            compute (site, all, "0", &whole);
+            mpq_init (sum);
+            for (int64_t at = all.start; at < all.end;) {
+                period_t piece = {at, at + 1
+                                          + (int64_t)book_random (&seed,
+                                                                  3000000)};
+                piece = period_clip (piece, all);
+                compute (site, piece, "0", &part);
+                mpq_add (sum, sum, part.total);
+                at = piece.end;
+            }
+            assert_true (mpq_equal (sum, whole.total));
+            mpq_clear (sum);
+        }
+        site_free (site);
+    }
+    cost_clear (&whole);
+    cost_clear (&part);
+}
+
+/* Cost-model, invariant 13: whatever price, life and day. */
+static void cost_of_asset__its_whole_life__is_price_less_salvage (void **state)
+{
+    uint64_t seed = 1442695040888963407ull;
+    site_t *site = book_new ("Europe/Oslo");
+    period_t ever = {book_instant (site, 1980, 1, 1, 0),
+                     book_instant (site, 2099, 1, 1, 0)};
+    mpq_t amount, expected;
+
+    (void)state;
+    mpq_inits (amount, expected, NULL);
+    book_asset (site, "p", "3", "1", "0", (civil_t){2024, 2, 29, 0, 0, 0}, 12);
+    for (int i = 0; i < 300; i++) {
+        site_asset_t *asset = &site->assets[0];
+        asset->in_service = calendar_civil_of_day (
+            5000 + (int64_t)book_random (&seed, 20000));
+        asset->life_months = 1 + (int)book_random (&seed, 120);
+        exact_set_i64 (asset->price, 1000 + (int64_t)book_random (&seed, 99999),
+                       100);
+        exact_set_i64 (asset->salvage, (int64_t)book_random (&seed, 1000), 100);
+        cost_of_asset (site, asset, ever, amount);
+        mpq_sub (expected, asset->price, asset->salvage);
+        mpq_mul (expected, expected, asset->units);
+        assert_true (mpq_equal (amount, expected));
+    }
+    mpq_clears (amount, expected, NULL);
+    site_free (site);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (cost_of_asset__five_years_by_day__as_published),
+        cmocka_unit_test (
+            cost_of_asset__days_of_23_and_25_hours__bear_one_day),
+        cmocka_unit_test (
+            cost_of_asset__its_whole_life__is_price_less_salvage),
+        cmocka_unit_test (cost_of_pool__staff__is_a_twelfth_a_month),
+        cmocka_unit_test (cost_of_pool__staff__shows_neither_name_nor_pay),
+        cmocka_unit_test (cost_of_pool__power__is_cut_at_every_change),
+        cmocka_unit_test (cost_of_pool__a_gap_in_the_tariff__is_an_error),
+        cmocka_unit_test (cost_of_pool__other_costs__follow_their_driver),
+        cmocka_unit_test (cost_of_pool__parts_of_a_period__add_up),
+        cmocka_unit_test (
+            cost_pool_gpus__dated_entries__add_up_when_in_force),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
