@@ -49,6 +49,14 @@ static int count_tables (db_t *db, uint64_t *ret_all, uint64_t *ret_meta,
     return rc < 0 ? -1 : 0;
 }
 
+static int refuse_foreign (db_t *db, gl_error_t *error)
+{
+    return gl_error (error,
+                     "%s holds the tables of another program; give gpuledger "
+                     "a database of its own",
+                     db_url (db));
+}
+
 /* A table `meta` is there; what does it say? */
 static int read_meta (db_t *db, unsigned *ret_schema, bool *ret_partial,
                       gl_error_t *error)
@@ -67,6 +75,9 @@ static int read_meta (db_t *db, unsigned *ret_schema, bool *ret_partial,
     db_finalize (st);
     if (rc < 0)
         return -1;
+    /* SQLite makes all tables or none */
+    if (rc == 0 && db_engine (db) == DB_SQLITE)
+        return refuse_foreign (db, error);
     *ret_schema = (unsigned)schema;
     *ret_partial = rc == 0;
     return 0;
@@ -82,10 +93,7 @@ int migrate_schema (db_t *db, unsigned *ret_schema, bool *ret_partial,
     if (meta > 0)
         return read_meta (db, ret_schema, ret_partial, error);
     if (all > 0)
-        return gl_error (error,
-                         "%s holds %llu tables of another program; give "
-                         "gpuledger a database of its own",
-                         db_url (db), (unsigned long long)all);
+        return refuse_foreign (db, error);
     *ret_schema = 0;
     *ret_partial = false;
     return 0;
@@ -102,8 +110,14 @@ static int write_schema (db_t *db, unsigned schema, gl_error_t *error)
     return db_exec (db, sql, error);
 }
 
-static int apply_all (db_t *db, unsigned from, gl_error_t *error)
+static int apply_all (db_t *db, gl_error_t *error)
 {
+    unsigned from;
+    bool partial;
+
+    /* inside the transaction: somebody else may have been quicker */
+    if (migrate_schema (db, &from, &partial, error) < 0)
+        return -1;
     for (unsigned schema = from + 1; schema <= migrate_newest (); schema++) {
         for (size_t i = 0; i < GL_ARRAY_SIZE (migrations); i++) {
             const struct migration *m = &migrations[i];
@@ -117,11 +131,11 @@ static int apply_all (db_t *db, unsigned from, gl_error_t *error)
     return 0;
 }
 
-int migrate_apply (db_t *db, unsigned from, gl_error_t *error)
+int migrate_apply (db_t *db, gl_error_t *error)
 {
     if (db_begin (db, error) < 0)
         return -1;
-    if (apply_all (db, from, error) < 0) {
+    if (apply_all (db, error) < 0) {
         db_rollback (db);
         return -1;
     }

@@ -16,7 +16,7 @@ unsigned migrate_newest (void);
 int migrate_schema (db_t *db, unsigned *ret_schema, bool *ret_partial,
                     gl_error_t *error);
 
-/* From schema `from` to the newest. */
-int migrate_apply (db_t *db, unsigned from, gl_error_t *error);
+/* Up to the newest schema. */
+int migrate_apply (db_t *db, gl_error_t *error);
 
 #endif /* !GL_STORE_MIGRATE_H */

@@ -32,7 +32,7 @@ static int bring_up (db_t *db, unsigned *ret_before, gl_error_t *error)
         return -1;
     if (before > migrate_newest ())
         return refuse_newer (db_url (db), before, error);
-    if (before < migrate_newest () && migrate_apply (db, before, error) < 0)
+    if (before < migrate_newest () && migrate_apply (db, error) < 0)
         return -1;
     if (ret_before)
         *ret_before = before;

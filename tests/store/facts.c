@@ -3,25 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "support/test.h"
-#include "support/store_fixture.h"
-
-#include "base/memory.h"
-
-static gl_error_t error;
-
-#define OK(call)                                                               \
-    do {                                                                       \
-        if ((call) < 0)                                                        \
-            fail_msg ("%s: %s", #call, error.text);                            \
-    } while (0)
-
-static int teardown (void **state)
-{
-    (void)state;
-    fixture_done ();
-    return 0;
-}
+#include "suite.h"
 
 /* One segment into a store, in a transaction of its own. */
 static store_counts_t put (const char *url, const segment_t *segment)
@@ -801,7 +783,6 @@ static void iterator__while_others_write__keeps_its_view (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_teardown (name, teardown)
         TEST (put_segment__everything_known__comes_out_the_same),
         TEST (put_segment__nothing_known__stays_unknown),
         TEST (put_segment__twice__second_is_unchanged),

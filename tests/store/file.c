@@ -1,0 +1,164 @@
+/* What only a file can suffer: stores in SQLite. */
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "suite.h"
+
+static void open__not_a_database__is_refused_and_untouched (void **state)
+{
+    static const char text[] = "Dear diary, this is 100 bytes or so of text "
+                               "that SQLite shall not take for a header. .....";
+    GL_AUTOFREE char *path = NULL, *url = NULL;
+    char now[sizeof (text)] = "";
+    int fd;
+
+    (void)state;
+    path = xasprintf ("%s/diary", fixture_dir ());
+    url = xasprintf ("sqlite:%s", path);
+    fd = open (path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_int_equal (write (fd, text, sizeof (text)), sizeof (text));
+    assert_refused (url, "not a database");
+    assert_init_refused (url, "not a database");
+    assert_int_equal (pread (fd, now, sizeof (now), 0), sizeof (now));
+    assert_memory_equal (now, text, sizeof (text));
+    close (fd);
+    unlink (path);
+}
+
+/* As somebody who is not root: 0 if it was said, in plain words. */
+static int open_as_nobody (const char *url, int flags)
+{
+    store_t *store;
+
+    if (geteuid () == 0
+        && (setgroups (0, NULL) < 0 || setgid (65534) < 0
+            || setuid (65534) < 0))
+        return 3;
+    store = store_open (url, (unsigned)flags, &error);
+    if (store) {
+        store_segment_iter_t *iter
+            = store_segment_iter_open (store, NULL, &error);
+        segment_t s;
+        int rc = iter ? store_segment_iter_next (iter, &s, &error) : -1;
+
+        store_segment_iter_close (iter);
+        store_close (store);
+        return rc == 1 ? 10 : 4;
+    }
+    return strstr (error.text, "Permission denied") ? 0 : 5;
+}
+
+static void open__without_permission__says_so (void **state)
+{
+    const char *url = fixture_store_url ();
+    const char *path = url + strlen ("sqlite:");
+    segment_t s = fixture_segment (1);
+    store_t *store;
+
+    (void)state;
+    store = fixture_open (url);
+    OK (store_begin (store, &error));
+    OK (store_put_segment (store, &s, NULL, &error));
+    OK (store_commit (store, &error));
+    store_close (store);
+    assert_int_equal (chmod (fixture_dir (), 0755), 0);
+    assert_int_equal (chmod (path, 0600), 0);
+    if (geteuid () == 0)
+        assert_int_equal (in_child (open_as_nobody, url, STORE_READ_ONLY), 0);
+    assert_int_equal (chmod (path, 0444), 0);
+    if (geteuid () == 0)
+        assert_int_equal (in_child (open_as_nobody, url, 0), 0);
+}
+
+/* Who may read the file but not write in its directory can read the store,
+ * also when nobody else has it open. */
+static void open__read_only_directory__reads (void **state)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    const char *url = fixture_store_url ();
+    segment_t s = fixture_segment (1);
+    store_t *store;
+
+    (void)state;
+    store = fixture_open (url);
+    OK (store_begin (store, &error));
+    OK (store_put_segment (store, &s, NULL, &error));
+    OK (store_commit (store, &error));
+    store_close (store);
+    assert_int_equal (chmod (fixture_dir (), 0755), 0);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (ends); i++) {
+        GL_AUTOFREE char *path
+            = xasprintf ("%s%s", url + strlen ("sqlite:"), ends[i]);
+        assert_int_equal (chmod (path, 0444), 0);
+    }
+    if (geteuid () == 0)
+        assert_int_equal (in_child (open_as_nobody, url, STORE_READ_ONLY), 10);
+}
+
+/* No file may grow over 400 KiB: as a full disk, only sooner. */
+static int put_over_limit (const char *url, int arg)
+{
+    struct rlimit limit = {400 << 10, 400 << 10};
+    uint64_t first = 1001;
+    store_t *store;
+
+    (void)arg;
+    signal (SIGXFSZ, SIG_IGN);
+    setrlimit (RLIMIT_FSIZE, &limit);
+    store = store_open (url, 0, &error);
+    if (!store || store_begin (store, &error) < 0)
+        return 3;
+    for (; first < 100000; first += 100) {
+        if (put_hundred (store, &first, &error) < 0)
+            break;
+    }
+    if (first >= 100000 && store_commit (store, &error) == 0)
+        return 4;
+    store_close (store);
+    return 0;
+}
+
+static void write__fails_half_way__nothing_happened (void **state)
+{
+    const char *url = fixture_store_url ();
+    store_t *store;
+    uint64_t first = 1;
+    GL_AUTOFREE char *before = NULL, *after = NULL;
+
+    (void)state;
+    store = fixture_open (url);
+    OK (store_transaction (store, put_hundred, &first, &error));
+    store_close (store);
+    before = fixture_dump (url);
+    assert_int_equal (in_child (put_over_limit, url, 0), 0);
+    after = fixture_dump (url);
+    assert_string_equal (after, before);
+}
+
+static void open__meta_table_of_others__is_refused (void **state)
+{
+    const char *url = fixture_url ();
+
+    (void)state;
+    /* SQLite makes all tables or none: this one is not ours */
+    run_sql (url, "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT)");
+    assert_refused (url, "another program");
+    assert_init_refused (url, "another program");
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST (open__not_a_database__is_refused_and_untouched),
+        TEST (open__without_permission__says_so),
+        TEST (open__read_only_directory__reads),
+        TEST (open__meta_table_of_others__is_refused),
+        TEST (write__fails_half_way__nothing_happened),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
