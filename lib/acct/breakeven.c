@@ -97,9 +97,9 @@ static void add_hardware (const site_t *site, int64_t at, breakeven_t *b)
         const site_asset_t *asset = &site->assets[i];
         civil_t first = asset->in_service;
         civil_t end = civil_add_months (first, asset->life_months);
-        if (strcmp (asset->pool, b->pool) != 0
-            || day < calendar_day_number (first.year, first.month, first.day)
-            || day >= calendar_day_number (end.year, end.month, end.day))
+        if (strcmp (asset->pool, b->pool) != 0 ||
+            day < calendar_day_number (first.year, first.month, first.day) ||
+            day >= calendar_day_number (end.year, end.month, end.day))
             continue;
         mpq_sub (one, asset->price, asset->salvage);
         mpq_mul (one, one, asset->units);
@@ -125,8 +125,8 @@ static void add_staff (const site_t *site, int64_t at, breakeven_t *b)
     for (size_t i = 0; i < site->staff_count; i++) {
         const site_staff_t *staff = &site->staff[i];
         for (size_t k = 0; k < staff->pool_count; k++) {
-            if (!in_force (staff->valid, at)
-                || strcmp (staff->pools[k].pool, b->pool) != 0)
+            if (!in_force (staff->valid, at) ||
+                strcmp (staff->pools[k].pool, b->pool) != 0)
                 continue;
             mpq_mul (one, staff->fte, staff->pools[k].share);
             mpq_add (fte, fte, one);
@@ -169,8 +169,7 @@ static int add_power (const site_t *site, int64_t at, breakeven_t *b,
         tariff = tariff_in_force (site, power->tariff, at);
         if (!tariff) {
             mpq_clears (yearly, one, NULL);
-            return gl_error (error, "no tariff '%s' holds on %s",
-                             power->tariff,
+            return gl_error (error, "no tariff '%s' holds on %s", power->tariff,
                              zone_stamp (site->zone, at, stamp));
         }
         mpq_mul (one, power->watts_per_gpu, power->pue);
@@ -217,8 +216,7 @@ static void add_cloud (const site_cloud_t *cloud, breakeven_t *b)
     breakeven_cloud_t *row;
     mpq_t hours;
 
-    b->cloud = xreallocarray (b->cloud, b->cloud_count + 1,
-                              sizeof (*b->cloud));
+    b->cloud = xreallocarray (b->cloud, b->cloud_count + 1, sizeof (*b->cloud));
     row = &b->cloud[b->cloud_count++];
     row->cloud = cloud;
     mpq_inits (row->utilization, hours, NULL);
@@ -233,8 +231,8 @@ static const site_pool_t *find_pool (const site_t *site, const char *name,
                                      int64_t at)
 {
     for (size_t i = 0; i < site->pool_count; i++) {
-        if (strcmp (site->pools[i].name, name) == 0
-            && in_force (site->pools[i].valid, at))
+        if (strcmp (site->pools[i].name, name) == 0 &&
+            in_force (site->pools[i].valid, at))
             return &site->pools[i];
     }
     return NULL;
@@ -274,8 +272,8 @@ static int fill (const site_t *site, int64_t at, breakeven_t *b,
     mpq_div (b->per_hour, b->per_gpu_year, b->productive_hours);
     for (size_t i = 0; i < site->cloud_count; i++) {
         const site_cloud_t *cloud = &site->clouds[i];
-        if (b->gpu && strcmp (cloud->gpu, b->gpu) == 0
-            && mpq_sgn (cloud->per_gpu_hour) > 0)
+        if (b->gpu && strcmp (cloud->gpu, b->gpu) == 0 &&
+            mpq_sgn (cloud->per_gpu_hour) > 0)
             add_cloud (cloud, b);
     }
     return 0;
@@ -299,8 +297,7 @@ int breakeven_of_pool (const site_t *site, const char *pool, int64_t at,
     if (mpq_sgn (utilization) <= 0 || mpq_cmp_ui (utilization, 1, 1) > 0)
         return gl_error (error, "a utilization must be above 0 and at most "
                                 "100%%");
-    init (&b, found, dated ? hours_of_year (site, instant) : 8760,
-          utilization);
+    init (&b, found, dated ? hours_of_year (site, instant) : 8760, utilization);
     if (fill (site, instant, &b, error) < 0) {
         breakeven_clear (&b);
         return -1;

@@ -17,8 +17,8 @@ charge_price_t charge_price (const site_t *site, const char *pool,
     for (size_t i = 0; i < site->rate_count; i++) {
         const site_rate_t *rate = &site->rates[i];
         bool own = rate->qos && qos && strcmp (rate->qos, qos) == 0;
-        if (strcmp (rate->pool, pool) != 0 || (rate->qos && !own)
-            || !in_force (rate->valid, instant) || (price.rate && !own))
+        if (strcmp (rate->pool, pool) != 0 || (rate->qos && !own) ||
+            !in_force (rate->valid, instant) || (price.rate && !own))
             continue;
         price = (charge_price_t){rate, rate->mig_price};
         if (own)

@@ -52,8 +52,8 @@ static void add_line (cost_t *cost, cost_kind_t kind, const char *name,
         free (how);
         return;
     }
-    cost->line = xreallocarray (cost->line, cost->count + 1,
-                                sizeof (*cost->line));
+    cost->line =
+        xreallocarray (cost->line, cost->count + 1, sizeof (*cost->line));
     line = &cost->line[cost->count++];
     *line = (cost_line_t){.kind = kind, .place = place};
     line->name = xstrdup (name);
@@ -255,8 +255,8 @@ int cost_pool_gpus (const site_t *site, const char *pool, int64_t instant,
 
     for (size_t i = 0; i < site->pool_count; i++) {
         const site_pool_t *entry = &site->pools[i];
-        if (strcmp (entry->name, pool) != 0 || instant < entry->valid.start
-            || instant >= entry->valid.end)
+        if (strcmp (entry->name, pool) != 0 || instant < entry->valid.start ||
+            instant >= entry->valid.end)
             continue;
         if (entry_gpus (entry, &gpus, error) < 0)
             return -1;
@@ -279,8 +279,8 @@ struct piece {
 static void add_piece (struct piece *piece, const site_tariff_t *tariff,
                        int64_t seconds)
 {
-    mpq_srcptr const values[]
-        = {piece->power->watts_per_gpu, piece->power->pue, tariff->per_kwh};
+    mpq_srcptr const values[] = {piece->power->watts_per_gpu, piece->power->pue,
+                                 tariff->per_kwh};
     char *text[GL_ARRAY_SIZE (values)];
     mpq_t one;
 
@@ -292,11 +292,10 @@ static void add_piece (struct piece *piece, const site_tariff_t *tariff,
     mpq_clear (one);
     piece->seconds += seconds;
     make_texts (values, GL_ARRAY_SIZE (values), text);
-    buffer_printf (piece->how,
-                   "%s%s W x %llu GPUs x %lld s x PUE %s x %s per kWh",
-                   piece->how->length ? "; " : "", text[0],
-                   (unsigned long long)piece->gpus, (long long)seconds, text[1],
-                   text[2]);
+    buffer_printf (
+        piece->how, "%s%s W x %llu GPUs x %lld s x PUE %s x %s per kWh",
+        piece->how->length ? "; " : "", text[0],
+        (unsigned long long)piece->gpus, (long long)seconds, text[1], text[2]);
     free_texts (text, GL_ARRAY_SIZE (text));
 }
 

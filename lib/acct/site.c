@@ -126,11 +126,11 @@ static void free_profile (mig_profile_t *profile)
     free ((char *)profile->profile);
 }
 
-#define FREE_ALL(array, count, one)                                            \
-    do {                                                                       \
-        for (size_t i = 0; i < (count); i++)                                   \
-            one (&(array)[i]);                                                 \
-        free (array);                                                          \
+#define FREE_ALL(array, count, one)          \
+    do {                                     \
+        for (size_t i = 0; i < (count); i++) \
+            one (&(array)[i]);               \
+        free (array);                        \
     } while (0)
 
 void site_free (site_t *site)

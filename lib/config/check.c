@@ -22,8 +22,8 @@ void check_add_entry (check_list_t *list, check_entry_t entry)
 
 void check_add_reference (check_list_t *list, check_reference_t reference)
 {
-    list->reference = grow (list->reference, list->reference_count,
-                            sizeof (reference));
+    list->reference =
+        grow (list->reference, list->reference_count, sizeof (reference));
     list->reference[list->reference_count++] = reference;
 }
 
@@ -52,8 +52,8 @@ static int by_name_and_start (const void *a, const void *b)
     int order = by_name (a, b);
 
     return order ? order
-                 : (x->valid.start > y->valid.start)
-                       - (x->valid.start < y->valid.start);
+                 : (x->valid.start > y->valid.start) -
+                       (x->valid.start < y->valid.start);
 }
 
 static bool overlap (period_t a, period_t b)
@@ -93,8 +93,7 @@ static void list_names (const check_list_t *list, const schema_kind_t *kind,
     for (size_t i = 0; i < list->entry_count; i++) {
         const check_entry_t *entry = &list->entry[i];
         size_t n = strlen (entry->identity);
-        if (entry->kind != kind
-            || (i > 0 && by_name (entry - 1, entry) == 0))
+        if (entry->kind != kind || (i > 0 && by_name (entry - 1, entry) == 0))
             continue;
         if (length + n + 7 > size) {
             memcpy (buf + length, ", ...", 6);
@@ -125,17 +124,18 @@ static int check_references (const check_list_t *list, gl_error_t *error)
         const check_reference_t *ref = &list->reference[i];
         check_entry_t wanted = {.kind = ref->kind, .identity = ref->name};
         char known[300];
-        if (bsearch (&wanted, list->entry, list->entry_count,
-                     sizeof (wanted), by_name)
-            || (strcmp (ref->kind->name, "clusters") == 0
-                && !any_of_kind (list, ref->kind)))
+        if (bsearch (&wanted, list->entry, list->entry_count, sizeof (wanted),
+                     by_name) ||
+            (strcmp (ref->kind->name, "clusters") == 0 &&
+             !any_of_kind (list, ref->kind)))
             continue;
         list_names (list, ref->kind, known, sizeof (known));
-        return gl_error (error,
-                         "%s:%d: `%s`: '%s' is not in `%s`; %s%s",
+        return gl_error (error, "%s:%d: `%s`: '%s' is not in `%s`; %s%s",
                          ref->place.file, ref->place.line, ref->key, ref->name,
-                         ref->kind->name, known[0] ? "known are: " : "it is "
-                                                                     "empty",
+                         ref->kind->name,
+                         known[0] ? "known are: "
+                                  : "it is "
+                                    "empty",
                          known);
     }
     return 0;
@@ -152,11 +152,9 @@ static int check_layout (const site_t *site, const site_pool_t *pool,
     if (pool->gpus_per_node > MIG_GPUS_MAX)
         return gl_error (error, "%s:%d: `gpus_per_node`: more than %d",
                          pool->place.file, pool->place.line, MIG_GPUS_MAX);
-    if (pool->layout
-        && mig_layout (&table, pool->gpu, pool->layout,
-                       (int)pool->gpus_per_node, pool->mig_weight, &sum, NULL,
-                       error)
-               < 0)
+    if (pool->layout &&
+        mig_layout (&table, pool->gpu, pool->layout, (int)pool->gpus_per_node,
+                    pool->mig_weight, &sum, NULL, error) < 0)
         return gl_error_prefix (error, "%s:%d: `layout`", pool->place.file,
                                 pool->place.line);
     return 0;
@@ -177,10 +175,10 @@ static bool share_type (const text_list_t *a, const text_list_t *b)
 
 static bool same_devices (const site_pool_t *a, const site_pool_t *b)
 {
-    return overlap (a->valid, b->valid)
-           && (!a->cluster || !b->cluster
-               || strcmp (a->cluster, b->cluster) == 0)
-           && share_type (&a->gres, &b->gres);
+    return overlap (a->valid, b->valid) &&
+           (!a->cluster || !b->cluster ||
+            strcmp (a->cluster, b->cluster) == 0) &&
+           share_type (&a->gres, &b->gres);
 }
 
 /* A pool says that a node is its own. */
@@ -216,14 +214,12 @@ static int add_claims (struct claims *claims, const site_pool_t *pool,
         rc = gl_error (error, "%s:%d: `nodes` is empty", pool->place.file,
                        pool->place.line);
     else if (claims->count + nodelist_count (nodes) > NODELIST_MAX)
-        rc = gl_error (error,
-                       "%s:%d: `nodes`: more than %d nodes in all pools",
+        rc = gl_error (error, "%s:%d: `nodes`: more than %d nodes in all pools",
                        pool->place.file, pool->place.line, NODELIST_MAX);
     while (rc == 0 && (node = nodelist_next (nodes))) {
-        claims->claim = grow (claims->claim, claims->count,
-                              sizeof (*claims->claim));
-        claims->claim[claims->count++]
-            = (struct claim){xstrdup (node), pool};
+        claims->claim =
+            grow (claims->claim, claims->count, sizeof (*claims->claim));
+        claims->claim[claims->count++] = (struct claim){xstrdup (node), pool};
     }
     nodelist_close (nodes);
     return rc;
@@ -304,8 +300,8 @@ static int check_teams (const site_t *site, gl_error_t *error)
         for (size_t k = 0; k < i; k++) {
             const site_team_t *a = &site->teams[i], *b = &site->teams[k];
             const char *account;
-            if (!overlap (a->valid, b->valid)
-                || !(account = common_account (&a->accounts, &b->accounts)))
+            if (!overlap (a->valid, b->valid) ||
+                !(account = common_account (&a->accounts, &b->accounts)))
                 continue;
             return gl_error (error,
                              "%s:%d: account '%s' belongs to two teams at the "
@@ -331,8 +327,8 @@ static int64_t first_gap (const site_t *site, const char *tariff,
         moved = false;
         for (size_t i = 0; i < site->tariff_count; i++) {
             const site_tariff_t *t = &site->tariffs[i];
-            if (strcmp (t->name, tariff) == 0 && t->valid.start <= at
-                && at < t->valid.end) {
+            if (strcmp (t->name, tariff) == 0 && t->valid.start <= at &&
+                at < t->valid.end) {
                 at = t->valid.end;
                 moved = true;
             }
@@ -357,8 +353,8 @@ static int check_tariff (const site_t *site, const site_power_t *power,
                      "%s:%d: tariff '%s' does not hold from %s on, when pool "
                      "'%s' needs it; give the tariff, or the power, other "
                      "dates",
-                     power->place.file, power->place.line, power->tariff,
-                     stamp, power->pool);
+                     power->place.file, power->place.line, power->tariff, stamp,
+                     power->pool);
 }
 
 /* Power is drawn where both the entry and its pool hold. */
@@ -367,8 +363,8 @@ static int check_power (const site_t *site, gl_error_t *error)
     for (size_t i = 0; i < site->power_count; i++) {
         const site_power_t *power = &site->power[i];
         for (size_t k = 0; k < site->pool_count; k++) {
-            if (strcmp (site->pools[k].name, power->pool) == 0
-                && check_tariff (site, power, site->pools[k].valid, error) < 0)
+            if (strcmp (site->pools[k].name, power->pool) == 0 &&
+                check_tariff (site, power, site->pools[k].valid, error) < 0)
                 return -1;
         }
     }
@@ -380,9 +376,9 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
     if (list->entry_count > 0)
         qsort (list->entry, list->entry_count, sizeof (*list->entry),
                by_name_and_start);
-    if (check_duplicates (list, error) < 0
-        || check_references (list, error) < 0 || check_pools (site, error) < 0
-        || check_teams (site, error) < 0 || check_power (site, error) < 0)
+    if (check_duplicates (list, error) < 0 ||
+        check_references (list, error) < 0 || check_pools (site, error) < 0 ||
+        check_teams (site, error) < 0 || check_power (site, error) < 0)
         return -1;
     return 0;
 }

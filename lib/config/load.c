@@ -77,8 +77,7 @@ static int set_text (const struct cursor *at, const schema_key_t *key,
     if (check_shape (at, key, value, TREE_TEXT) < 0)
         return -1;
     if (value_set (at->loader->site, key, at->entry, value->text,
-                   at->loader->error)
-        < 0)
+                   at->loader->error) < 0)
         return fail_at (at, value->line, key->name);
     if (key->refers)
         refer (at, key, value->text, value->line);
@@ -109,8 +108,7 @@ static int set_shares (const struct cursor *at, const schema_key_t *key,
         if (check_shape (at, key, share, TREE_TEXT) < 0)
             return -1;
         if (value_add_share (at->entry, pool->text, share->text,
-                             at->loader->error)
-            < 0)
+                             at->loader->error) < 0)
             return fail_at (at, share->line, key->name);
         refer (at, key, pool->text, pool->line);
     }
@@ -158,14 +156,12 @@ static int read_mapping (const struct cursor *at, const tree_t *mapping,
         if (value && set_value (at, key, value) < 0)
             return -1;
         if (!value && (key->flags & SCHEMA_REQUIRED))
-            return gl_error (at->loader->error,
-                             "%s:%d: an entry of `%s` lacks `%s`: %s",
-                             at->file, mapping->line, at->kind->name,
-                             key->name, key->help);
-        if (!value && fallbacks && key->fallback
-            && value_set (at->loader->site, key, at->entry, key->fallback,
-                          at->loader->error)
-                   < 0)
+            return gl_error (
+                at->loader->error, "%s:%d: an entry of `%s` lacks `%s`: %s",
+                at->file, mapping->line, at->kind->name, key->name, key->help);
+        if (!value && fallbacks && key->fallback &&
+            value_set (at->loader->site, key, at->entry, key->fallback,
+                       at->loader->error) < 0)
             return fail_at (at, mapping->line, key->name);
     }
     return 0;
@@ -222,9 +218,8 @@ static int read_entry (struct cursor *at, const tree_t *mapping)
         *(place_t *)field (at->entry, kind->place) = entry.place;
     if (read_mapping (at, mapping, true) < 0)
         return -1;
-    entry.valid = kind->dated
-                      ? *(period_t *)field (at->entry, kind->valid)
-                      : (period_t){SITE_ALWAYS_START, SITE_ALWAYS_END};
+    entry.valid = kind->dated ? *(period_t *)field (at->entry, kind->valid)
+                              : (period_t){SITE_ALWAYS_START, SITE_ALWAYS_END};
     entry.identity = identity_of (kind, mapping);
     check_add_entry (&at->loader->list, entry);
     return 0;
@@ -257,14 +252,13 @@ static int check_set_once (const struct cursor *at, const tree_t *mapping)
         other = other ? tree_get (other, at->kind->name, NULL) : NULL;
         for (size_t i = 0; other && i + 1 < mapping->count; i += 2) {
             const tree_t *key = mapping->item[i], *first;
-            if (other->type == TREE_MAPPING
-                && tree_get (other, key->text, &first))
+            if (other->type == TREE_MAPPING &&
+                tree_get (other, key->text, &first))
                 return gl_error (loader->error,
                                  "%s:%d: `%s` of `%s` is already set in "
                                  "%s:%d; remove one",
-                                 at->file, key->line, key->text,
-                                 at->kind->name, loader->document[d].file,
-                                 first->line);
+                                 at->file, key->line, key->text, at->kind->name,
+                                 loader->document[d].file, first->line);
         }
     }
     return 0;
@@ -316,12 +310,10 @@ static int read_kind (struct loader *loader, const schema_kind_t *kind)
     for (size_t i = 0; i < loader->document_count; i++) {
         const struct document *document = &loader->document[i];
         struct cursor at = {loader, document->file, kind, NULL};
-        const tree_t *value
-            = document->tree ? tree_get (document->tree, kind->name, NULL)
-                             : NULL;
-        if (value
-            && (kind->size ? read_list (&at, value) : read_single (&at, value))
-                   < 0)
+        const tree_t *value =
+            document->tree ? tree_get (document->tree, kind->name, NULL) : NULL;
+        if (value && (kind->size ? read_list (&at, value)
+                                 : read_single (&at, value)) < 0)
             return -1;
     }
     return 0;
@@ -354,12 +346,12 @@ static int add_document (struct loader *loader, const char *name,
                          "%s: larger than %d bytes; this is not a "
                          "configuration",
                          name, CONFIG_FILE_MAX);
-    files->item = xreallocarray (files->item, files->count + 1,
-                                 sizeof (*files->item));
+    files->item =
+        xreallocarray (files->item, files->count + 1, sizeof (*files->item));
     files->item[files->count++] = xstrdup (name);
-    loader->document = xreallocarray (loader->document,
-                                      loader->document_count + 1,
-                                      sizeof (*loader->document));
+    loader->document =
+        xreallocarray (loader->document, loader->document_count + 1,
+                       sizeof (*loader->document));
     document = &loader->document[loader->document_count++];
     document->file = files->item[files->count - 1];
     document->tree = NULL;
@@ -393,8 +385,8 @@ static int is_yaml (const struct dirent *entry)
 {
     size_t length = strlen (entry->d_name);
 
-    return length > 5 && entry->d_name[0] != '.'
-           && strcmp (entry->d_name + length - 5, ".yaml") == 0;
+    return length > 5 && entry->d_name[0] != '.' &&
+           strcmp (entry->d_name + length - 5, ".yaml") == 0;
 }
 
 static int by_bytes (const struct dirent **a, const struct dirent **b)
@@ -405,8 +397,8 @@ static int by_bytes (const struct dirent **a, const struct dirent **b)
 static int add_directory (struct loader *loader, const char *path)
 {
     const char *slash = strrchr (path, '/');
-    GL_AUTOFREE char *dir
-        = xasprintf ("%.*sconf.d", slash ? (int)(slash + 1 - path) : 0, path);
+    GL_AUTOFREE char *dir =
+        xasprintf ("%.*sconf.d", slash ? (int)(slash + 1 - path) : 0, path);
     struct dirent **entries;
     int count = scandir (dir, &entries, is_yaml, by_bytes), rc = 0;
 

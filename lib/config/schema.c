@@ -28,8 +28,15 @@ static const schema_word_t truth_words[] = {
     {"yes", 1}, {"true", 1}, {"no", 0}, {"false", 0}, {NULL, 0}};
 
 #define FROM_TO(type)                                                          \
-    {"from", VALUE_FROM, 0, offsetof (type, valid), NULL, NULL, NULL,          \
-     NULL, "First day on which this holds; without it, always did."},          \
+    {"from",                                                                   \
+     VALUE_FROM,                                                               \
+     0,                                                                        \
+     offsetof (type, valid),                                                   \
+     NULL,                                                                     \
+     NULL,                                                                     \
+     NULL,                                                                     \
+     NULL,                                                                     \
+     "First day on which this holds; without it, always did."},                \
     {                                                                          \
         "to", VALUE_TO, 0, offsetof (type, valid), NULL, NULL, NULL, NULL,     \
             "First day on which this no longer holds; without it, never ends." \
@@ -112,21 +119,21 @@ static const schema_key_t team_keys[] = {
 static const schema_key_t project_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_project_t, name), NULL, NULL,
      NULL, "segmentation", "The tag."},
-    {"users", VALUE_LIST, 0, offsetof (site_project_t, users), NULL, NULL,
-     NULL, "[ada, grace]", "Users that may charge it."},
-    {"accounts", VALUE_LIST, 0, offsetof (site_project_t, accounts), NULL,
-     NULL, NULL, "[vision]",
+    {"users", VALUE_LIST, 0, offsetof (site_project_t, users), NULL, NULL, NULL,
+     "[ada, grace]", "Users that may charge it."},
+    {"accounts", VALUE_LIST, 0, offsetof (site_project_t, accounts), NULL, NULL,
+     NULL, "[vision]",
      "Accounts that may charge it. Neither users nor accounts: everybody."},
-    {"default_for", VALUE_LIST, 0, offsetof (site_project_t, default_for),
-     NULL, NULL, NULL, NULL, "Accounts whose untagged jobs belong to it."},
+    {"default_for", VALUE_LIST, 0, offsetof (site_project_t, default_for), NULL,
+     NULL, NULL, NULL, "Accounts whose untagged jobs belong to it."},
     FROM_TO (site_project_t),
 };
 
 static const schema_key_t asset_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_asset_t, name), NULL, NULL,
      NULL, "dgx-2026", "Name of the purchase."},
-    {"pool", VALUE_TEXT, REQUIRED, offsetof (site_asset_t, pool), NULL,
-     "pools", NULL, "h100", "Pool that bears its cost."},
+    {"pool", VALUE_TEXT, REQUIRED, offsetof (site_asset_t, pool), NULL, "pools",
+     NULL, "h100", "Pool that bears its cost."},
     {"units", VALUE_DECIMAL, POSITIVE, offsetof (site_asset_t, units), NULL,
      NULL, "1", "8", "How many of them. Default 1."},
     {"price", VALUE_DECIMAL, REQUIRED, offsetof (site_asset_t, price), NULL,
@@ -155,14 +162,15 @@ static const schema_key_t staff_keys[] = {
      offsetof (site_staff_t, loaded_salary), NULL, NULL, NULL, "120000",
      "Yearly cost of one full-time equivalent, with all that comes on top."},
     {"pools", VALUE_SHARES, REQUIRED, 0, NULL, "pools", NULL,
-     "{h100: \"100%\"}", "Share of the work for each pool, at most 100% in "
-                         "all."},
+     "{h100: \"100%\"}",
+     "Share of the work for each pool, at most 100% in "
+     "all."},
     FROM_TO (site_staff_t),
 };
 
 static const schema_key_t power_keys[] = {
-    {"pool", VALUE_TEXT, IDENTITY, offsetof (site_power_t, pool), NULL,
-     "pools", NULL, "h100", "Pool that draws it."},
+    {"pool", VALUE_TEXT, IDENTITY, offsetof (site_power_t, pool), NULL, "pools",
+     NULL, "h100", "Pool that draws it."},
     {"watts_per_gpu", VALUE_DECIMAL, REQUIRED | POSITIVE,
      offsetof (site_power_t, watts_per_gpu), NULL, NULL, NULL, "560",
      "Average over busy and idle time, with the GPU's share of its node."},
@@ -197,17 +205,18 @@ static const schema_key_t cost_keys[] = {
 
 static const schema_key_t rate_keys[] = {
     {"pool", VALUE_TEXT, IDENTITY, offsetof (site_rate_t, pool), NULL, "pools",
-     NULL, "h100", "Pool that it prices; without any, a pool is charged at "
-                   "full cost."},
+     NULL, "h100",
+     "Pool that it prices; without any, a pool is charged at "
+     "full cost."},
     {"qos", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_rate_t, qos), NULL,
-     NULL, NULL, NULL, "For this QOS only; default every QOS without a rate "
-                       "of its own."},
+     NULL, NULL, NULL,
+     "For this QOS only; default every QOS without a rate "
+     "of its own."},
     {"per_gpu_hour", VALUE_DECIMAL, REQUIRED,
      offsetof (site_rate_t, per_gpu_hour), NULL, NULL, NULL, "3.60",
      "Price of one physical GPU for an hour."},
-    {"mig_price", VALUE_WORD, 0, offsetof (site_rate_t, mig_price),
-     price_words, NULL, "max", "max",
-     "Weight by which a MIG slice is priced. Default max."},
+    {"mig_price", VALUE_WORD, 0, offsetof (site_rate_t, mig_price), price_words,
+     NULL, "max", "max", "Weight by which a MIG slice is priced. Default max."},
     FROM_TO (site_rate_t),
 };
 
@@ -229,12 +238,13 @@ static const schema_key_t cloud_keys[] = {
 
 static const schema_key_t profile_keys[] = {
     {"gpu", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (mig_profile_t, model), NULL,
-     NULL, NULL, "H100-SXM5-80GB", "Model, written as in the pools; default "
-                                   "any."},
+     NULL, NULL, "H100-SXM5-80GB",
+     "Model, written as in the pools; default "
+     "any."},
     {"profile", VALUE_TEXT, IDENTITY, offsetof (mig_profile_t, profile), NULL,
      NULL, NULL, "1g.10gb", "MIG profile, as in Slurm's GRES type."},
-    {"compute", VALUE_SLICES, REQUIRED, offsetof (mig_profile_t, compute),
-     NULL, NULL, NULL, "1/7", "Its compute slices of the GPU's."},
+    {"compute", VALUE_SLICES, REQUIRED, offsetof (mig_profile_t, compute), NULL,
+     NULL, NULL, "1/7", "Its compute slices of the GPU's."},
     {"memory", VALUE_SLICES, REQUIRED, offsetof (mig_profile_t, memory), NULL,
      NULL, NULL, "1/8", "Its memory slices of the GPU's."},
 };
@@ -244,11 +254,11 @@ static const schema_key_t profile_keys[] = {
         name, help, KEYS (keys), sizeof (type), offsetof (site_t, array),      \
             offsetof (site_t, counter), false, 0, true, offsetof (type, place) \
     }
-#define DATED_KIND(name, help, keys, array, counter, type)                     \
-    {                                                                          \
-        name, help, KEYS (keys), sizeof (type), offsetof (site_t, array),      \
-            offsetof (site_t, counter), true, offsetof (type, valid), true,    \
-            offsetof (type, place)                                             \
+#define DATED_KIND(name, help, keys, array, counter, type)                  \
+    {                                                                       \
+        name, help, KEYS (keys), sizeof (type), offsetof (site_t, array),   \
+            offsetof (site_t, counter), true, offsetof (type, valid), true, \
+            offsetof (type, place)                                          \
     }
 
 /* The order in which kinds are read: the ledger's zone before any date. */
@@ -273,8 +283,8 @@ static const schema_kind_t kinds[] = {
                 power_keys, power, power_count, site_power_t),
     DATED_KIND ("tariffs", "Prices of electricity.", tariff_keys, tariffs,
                 tariff_count, site_tariff_t),
-    DATED_KIND ("costs", "Other costs of a pool.", cost_keys, costs,
-                cost_count, site_cost_t),
+    DATED_KIND ("costs", "Other costs of a pool.", cost_keys, costs, cost_count,
+                site_cost_t),
     DATED_KIND ("rates", "Published prices.", rate_keys, rates, rate_count,
                 site_rate_t),
     LIST_KIND ("clouds", "Dated prices to compare with.", cloud_keys, clouds,

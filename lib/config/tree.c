@@ -58,8 +58,8 @@ static int next (struct reader *reader, yaml_event_t *event)
 
     if (yaml_parser_parse (&reader->parser, event))
         return 0;
-    return gl_error (reader->error, "%s:%zu: broken YAML: %s%s%s",
-                     reader->name, parser->problem_mark.line + 1,
+    return gl_error (reader->error, "%s:%zu: broken YAML: %s%s%s", reader->name,
+                     parser->problem_mark.line + 1,
                      parser->context ? parser->context : "",
                      parser->context ? ", " : "",
                      parser->problem ? parser->problem : "not readable");
@@ -78,9 +78,9 @@ static void add_item (tree_t *tree, tree_t *item)
 {
     /* doubles whenever the count reaches a power of two */
     if ((tree->count & (tree->count - 1)) == 0)
-        tree->item = xreallocarray (tree->item,
-                                    tree->count ? tree->count * 2 : 1,
-                                    sizeof (*tree->item));
+        tree->item =
+            xreallocarray (tree->item, tree->count ? tree->count * 2 : 1,
+                           sizeof (*tree->item));
     tree->item[tree->count++] = item;
 }
 
@@ -167,8 +167,7 @@ static int read_value (struct reader *reader, const yaml_event_t *event,
     tree = new_tree (list ? TREE_LIST : TREE_MAPPING, line_of (event));
     if (read_items (reader, tree,
                     list ? YAML_SEQUENCE_END_EVENT : YAML_MAPPING_END_EVENT,
-                    depth)
-        < 0) {
+                    depth) < 0) {
         tree_free (tree);
         return -1;
     }

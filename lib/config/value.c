@@ -18,8 +18,8 @@
 
 static bool is_rational (value_type_t type)
 {
-    return type == VALUE_DECIMAL || type == VALUE_RATIO
-           || type == VALUE_SALVAGE;
+    return type == VALUE_DECIMAL || type == VALUE_RATIO ||
+           type == VALUE_SALVAGE;
 }
 
 void value_init (const schema_kind_t *kind, void *entry)
@@ -44,8 +44,8 @@ static int set_text (char **field, const char *text)
 
 static void append (text_list_t *list, const char *text)
 {
-    list->item = xreallocarray (list->item, list->count + 1,
-                                sizeof (*list->item));
+    list->item =
+        xreallocarray (list->item, list->count + 1, sizeof (*list->item));
     list->item[list->count++] = xstrdup (text);
 }
 
@@ -64,8 +64,8 @@ static int check_range (const schema_key_t *key, const char *text,
     return 0;
 }
 
-static int set_rational (const schema_key_t *key, const char *text,
-                         mpq_t value, gl_error_t *error)
+static int set_rational (const schema_key_t *key, const char *text, mpq_t value,
+                         gl_error_t *error)
 {
     int rc = key->type == VALUE_DECIMAL
                  ? exact_parse (text, value, error)
@@ -82,8 +82,7 @@ static int set_salvage (const schema_key_t *key, const char *text,
     bool share = length > 0 && text[length - 1] == '%';
 
     if ((share ? exact_parse_ratio (text, asset->salvage, error)
-               : exact_parse (text, asset->salvage, error))
-        < 0)
+               : exact_parse (text, asset->salvage, error)) < 0)
         return -1;
     if (share)
         mpq_mul (asset->salvage, asset->salvage, asset->price);
@@ -144,9 +143,9 @@ static int set_span (const char *text, int *field, gl_error_t *error)
     char unit = length > 1 ? text[length - 1] : '\0';
     uint64_t number;
 
-    if ((unit != 'y' && unit != 'm')
-        || number_u64 (text, length - 1, &number) < 0 || number < 1
-        || number > LIFE_MONTHS_MAX / (unit == 'y' ? 12 : 1))
+    if ((unit != 'y' && unit != 'm') ||
+        number_u64 (text, length - 1, &number) < 0 || number < 1 ||
+        number > LIFE_MONTHS_MAX / (unit == 'y' ? 12 : 1))
         return gl_error (error,
                          "'%.60s' is not a span; write years or months, e.g. "
                          "5y or 18m",
@@ -182,9 +181,8 @@ static int currency_digits (const char *code)
 
 static int set_currency (site_t *site, const char *text, gl_error_t *error)
 {
-    if (strlen (text) != 3 || !isupper ((unsigned char)text[0])
-        || !isupper ((unsigned char)text[1])
-        || !isupper ((unsigned char)text[2]))
+    if (strlen (text) != 3 || !isupper ((unsigned char)text[0]) ||
+        !isupper ((unsigned char)text[1]) || !isupper ((unsigned char)text[2]))
         return gl_error (error,
                          "'%.60s' is not a currency; write the three capital "
                          "letters of ISO 4217, e.g. EUR",
@@ -216,9 +214,9 @@ static int set_slices (const char *text, int *field, gl_error_t *error)
     const char *slash = strchr (text, '/');
     uint64_t part, whole;
 
-    if (!slash || number_u64 (text, slash - text, &part) < 0
-        || number_u64_text (slash + 1, &whole) < 0 || part < 1 || whole > 64
-        || part > whole)
+    if (!slash || number_u64 (text, slash - text, &part) < 0 ||
+        number_u64_text (slash + 1, &whole) < 0 || part < 1 || whole > 64 ||
+        part > whole)
         return gl_error (error,
                          "'%.60s' does not say slices of all slices; write "
                          "e.g. 1/7",

@@ -25,8 +25,8 @@ static void fill_capacity (capacity_sum_t *sum, struct hours h)
     add_hours (sum->down, h.down);
     add_hours (sum->unknown, h.unknown);
     add_hours (sum->stranded, h.stranded);
-    add_hours (sum->capacity, h.allocated + h.reserved + h.idle + h.planned
-                                  + h.down + h.unknown);
+    add_hours (sum->capacity, h.allocated + h.reserved + h.idle + h.planned +
+                                  h.down + h.unknown);
 }
 
 static charge_t *start (const site_t *site, struct hours hours)
@@ -239,8 +239,8 @@ static void charge__published_rate_with_idle__both_are_stated (void **state)
 {
     site_t *site = priced ("1000");
     const site_rate_t *rate = book_rate (site, "p", NULL, "3", MIG_MAX);
-    charge_t *charge
-        = start (site, (struct hours){.allocated = 250, .idle = 750});
+    charge_t *charge =
+        start (site, (struct hours){.allocated = 250, .idle = 750});
 
     (void)state;
     add (charge, "A", "x", 200, one, one, rate);
@@ -332,8 +332,8 @@ static void charge_cuts__rates__cut_where_they_begin_and_end (void **state)
     (void)state;
     book_rate (site, "p", NULL, "3", MIG_MAX)->valid = (period_t){50, 200};
     book_rate (site, "p", NULL, "4", MIG_MAX)->valid = (period_t){200, 300};
-    book_rate (site, "q", NULL, "4", MIG_MAX)->valid
-        = (period_t){150, SITE_ALWAYS_END};
+    book_rate (site, "q", NULL, "4", MIG_MAX)->valid =
+        (period_t){150, SITE_ALWAYS_END};
     assert_int_equal (charge_cuts (site, (period_t){100, 300}, &cuts), 2);
     assert_int_equal (cuts[0], 150);
     assert_int_equal (cuts[1], 200);
@@ -346,8 +346,10 @@ static void charge_add_part__a_slice__has_both_weights (void **state)
 {
     static const char *const path[] = {"A", "x"};
     site_t *site = priced ("1000");
-    device_kind_t kind = {.pool = &site->pools[0], .type = "3g.40gb",
-                          .profile = "3g.40gb", .weight_known = true,
+    device_kind_t kind = {.pool = &site->pools[0],
+                          .type = "3g.40gb",
+                          .profile = "3g.40gb",
+                          .weight_known = true,
                           .weight = {3, 7}};
     usage_part_t part = {.kind = &kind, .gres_seconds = 7 * 3600};
     charge_t *charge = start (site, (struct hours){.allocated = 1000});
@@ -417,8 +419,8 @@ static void make_line (struct made *made, uint64_t *seed)
     line->quantity = weights[w].quantity;
     line->price = weights[w].price;
     if (book_random (seed, 3) == 0 && made->site->rate_count)
-        line->rate
-            = &made->site->rates[book_random (seed, made->site->rate_count)];
+        line->rate =
+            &made->site->rates[book_random (seed, made->site->rate_count)];
     mpq_init (held);
     exact_set_i64 (held, (int64_t)line->seconds * line->quantity.num,
                    line->quantity.den);
@@ -444,16 +446,17 @@ static void make (struct made *made, uint64_t *seed)
     memset (made, 0, sizeof (*made));
     made->site = book_new ("UTC");
     made->site->currency_digits = digits[book_random (seed, 4)];
-    made->site->policy.idle
-        = book_random (seed, 2) ? IDLE_IN_RATE : IDLE_EXPLICIT;
+    made->site->policy.idle =
+        book_random (seed, 2) ? IDLE_IN_RATE : IDLE_EXPLICIT;
     book_pool (made->site, "p", "n1", 8);
-    exact_set_i64 (book_cost (made->site, "p", "c", "0", COST_PER_MONTH)->amount,
-                   (int64_t)book_random (seed, 99999999),
-                   1 + (int64_t)book_random (seed, 999));
+    exact_set_i64 (
+        book_cost (made->site, "p", "c", "0", COST_PER_MONTH)->amount,
+        (int64_t)book_random (seed, 99999999),
+        1 + (int64_t)book_random (seed, 999));
     for (uint64_t i = book_random (seed, 3); i > 0; i--)
-        exact_set_i64 (book_rate (made->site, "p", NULL, "0", MIG_MAX)
-                           ->per_gpu_hour,
-                       (int64_t)book_random (seed, 9999), 1000);
+        exact_set_i64 (
+            book_rate (made->site, "p", NULL, "0", MIG_MAX)->per_gpu_hour,
+            (int64_t)book_random (seed, 9999), 1000);
     capacity_sum_init (sum);
     while (made->count < lines)
         make_line (made, seed);
@@ -478,7 +481,7 @@ static void unmake (struct made *made)
 struct asking {
     const size_t *levels;
     size_t level_count;
-    bool node; /* not the day, but the node, after the charge line's path */
+    bool node;   /* not the day, but the node, after the charge line's path */
     size_t turn; /* hand over from this line on, then around */
     bool halves; /* in two parts each */
 };
@@ -504,15 +507,14 @@ static charge_t *ask (const struct made *made, struct asking asking)
 {
     period_t month = book_month (made->site, 2026, 11);
     gl_error_t error;
-    charge_t *charge
-        = charge_new (made->site, "p", month, &made->capacity, asking.levels,
-                      asking.level_count, &error);
+    charge_t *charge = charge_new (made->site, "p", month, &made->capacity,
+                                   asking.levels, asking.level_count, &error);
 
     if (!charge)
         fail_msg ("%s", error.text);
     for (size_t i = 0; i < made->count; i++) {
-        const struct made_line *line
-            = &made->line[(i + asking.turn) % made->count];
+        const struct made_line *line =
+            &made->line[(i + asking.turn) % made->count];
         uint64_t half = asking.halves ? line->seconds / 3 : 0;
         add_made (charge, line, &asking, line->seconds - half);
         if (half)
@@ -623,8 +625,8 @@ static void check_refines (const charge_t *fine, const charge_t *coarse,
 
 static const size_t by_line[] = {1, CHARGE_PATH_COUNT};
 static const size_t by_day[] = {1, CHARGE_PATH_COUNT, CHARGE_PATH_COUNT + 1};
-static const size_t by_day_and_node[]
-    = {1, CHARGE_PATH_COUNT, CHARGE_PATH_COUNT + 1, CHARGE_PATH_COUNT + 2};
+static const size_t by_day_and_node[] = {
+    1, CHARGE_PATH_COUNT, CHARGE_PATH_COUNT + 1, CHARGE_PATH_COUNT + 2};
 
 #define MADE_MONTHS 3000
 
@@ -654,11 +656,12 @@ static void charge__any_grouping__adds_up_to_the_same_integers (void **state)
         struct made made;
         charge_t *line, *day, *node, *both;
         make (&made, &seed);
-        line = ask (&made,
-                    (struct asking){.levels = by_line, .level_count = 2});
+        line =
+            ask (&made, (struct asking){.levels = by_line, .level_count = 2});
         day = ask (&made, (struct asking){.levels = by_day, .level_count = 3});
-        node = ask (&made, (struct asking){.levels = by_day, .level_count = 3,
-                                           .node = true});
+        node = ask (
+            &made,
+            (struct asking){.levels = by_day, .level_count = 3, .node = true});
         both = ask (&made, (struct asking){.levels = by_day_and_node,
                                            .level_count = 4});
         check_refines (day, line, CHARGE_PATH_COUNT);
@@ -712,8 +715,7 @@ int main (void)
         cmocka_unit_test (charge_add_part__a_slice__has_both_weights),
         cmocka_unit_test (charge__thousands_of_months__add_up_in_every_mode),
         cmocka_unit_test (charge__any_grouping__adds_up_to_the_same_integers),
-        cmocka_unit_test (
-            charge__order_and_splitting_of_lines__change_nothing),
+        cmocka_unit_test (charge__order_and_splitting_of_lines__change_nothing),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -63,6 +63,24 @@ static void cost_of_asset__days_of_23_and_25_hours__bear_one_day (void **state)
     site_free (site);
 }
 
+/* Clocks go from 24:00 to 01:00: the day has no midnight. */
+static void cost_of_asset__a_day_without_midnight__bears_one_day (void **state)
+{
+    site_t *site = book_new ("America/Santiago");
+    period_t day = zone_unit (site->zone, CALENDAR_DAY,
+                              book_instant (site, 2026, 9, 6, 12));
+
+    (void)state;
+    book_asset (site, "p", "2", "66795", "0", (civil_t){2026, 1, 1, 0, 0, 0},
+                12);
+    assert_int_equal (zone_civil (site->zone, day.start).hour, 1);
+    assert_int_equal (period_seconds (day), 23 * HOUR);
+    check_amount (site, day, 4, "366.0000");
+    day = zone_unit (site->zone, CALENDAR_DAY, day.start - 1);
+    check_amount (site, day, 4, "366.0000");
+    site_free (site);
+}
+
 static void check_line (const cost_t *cost, size_t i, cost_kind_t kind,
                         const char *name, int digits, const char *expected)
 {
@@ -210,8 +228,7 @@ static void cost_of_pool__other_costs__follow_their_driver (void **state)
     check_line (&cost, 1, COST_OTHER, "room", 2, "450.00");
     check_line (&cost, 2, COST_OTHER, "support", 2, "500.00");
     book_check (cost.total, 2, "4175.60");
-    assert_string_equal (cost.line[0].how,
-                         "0.1 x 32256 allocated GPU-hours");
+    assert_string_equal (cost.line[0].how, "0.1 x 32256 allocated GPU-hours");
     assert_string_equal (cost.line[2].how, "6000 a year / 12 x 1 months");
     /* introduced in the middle of the month: half of its GPU-hours */
     site->costs[0].valid.start = book_instant (site, 2026, 2, 15, 0);
@@ -247,23 +264,22 @@ static site_t *full_book (const char *zone)
     book_pool (site, "p", "n[1-5]", 8)->valid.start = change;
     book_asset (site, "p", "3", "425000", "17.01",
                 (civil_t){2026, 2, 11, 0, 0, 0}, 36);
-    book_staff (site, "p", "0.7", "123456.78", "33.3%")->valid.start
-        = change + 7;
+    book_staff (site, "p", "0.7", "123456.78", "33.3%")->valid.start =
+        change + 7;
     book_power (site, "p", "561", "1.37", "k")->valid.end = change + 99999;
     book_tariff (site, "k", "0.1234")->valid.end = change - 5;
     book_tariff (site, "k", "0.4321")->valid.start = change - 5;
     book_cost (site, "p", "room", "450.01", COST_PER_MONTH);
-    book_cost (site, "p", "support", "6001", COST_PER_YEAR)->valid.start
-        = change + 3;
+    book_cost (site, "p", "support", "6001", COST_PER_YEAR)->valid.start =
+        change + 3;
     return site;
 }
 
 /* Wherever a period is cut, the parts cost what the whole costs, exactly. */
 static void cost_of_pool__parts_of_a_period__add_up (void **state)
 {
-    static const char *const zones[]
-        = {"UTC", "America/New_York", "Australia/Lord_Howe",
-           "America/Santiago"};
+    static const char *const zones[] = {
+        "UTC", "America/New_York", "Australia/Lord_Howe", "America/Santiago"};
     uint64_t seed = 88172645463325252ull;
     cost_t whole, part;
 
@@ -280,9 +296,8 @@ static void cost_of_pool__parts_of_a_period__add_up (void **state)
             compute (site, all, "0", &whole);
             mpq_init (sum);
             for (int64_t at = all.start; at < all.end;) {
-                period_t piece = {at, at + 1
-                                          + (int64_t)book_random (&seed,
-                                                                  3000000)};
+                period_t piece = {
+                    at, at + 1 + (int64_t)book_random (&seed, 3000000)};
                 piece = period_clip (piece, all);
                 compute (site, piece, "0", &part);
                 mpq_add (sum, sum, part.total);
@@ -311,8 +326,8 @@ static void cost_of_asset__its_whole_life__is_price_less_salvage (void **state)
     book_asset (site, "p", "3", "1", "0", (civil_t){2024, 2, 29, 0, 0, 0}, 12);
     for (int i = 0; i < 300; i++) {
         site_asset_t *asset = &site->assets[0];
-        asset->in_service = calendar_civil_of_day (
-            5000 + (int64_t)book_random (&seed, 20000));
+        asset->in_service =
+            calendar_civil_of_day (5000 + (int64_t)book_random (&seed, 20000));
         asset->life_months = 1 + (int)book_random (&seed, 120);
         exact_set_i64 (asset->price, 1000 + (int64_t)book_random (&seed, 99999),
                        100);
@@ -330,18 +345,16 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (cost_of_asset__five_years_by_day__as_published),
-        cmocka_unit_test (
-            cost_of_asset__days_of_23_and_25_hours__bear_one_day),
-        cmocka_unit_test (
-            cost_of_asset__its_whole_life__is_price_less_salvage),
+        cmocka_unit_test (cost_of_asset__days_of_23_and_25_hours__bear_one_day),
+        cmocka_unit_test (cost_of_asset__a_day_without_midnight__bears_one_day),
+        cmocka_unit_test (cost_of_asset__its_whole_life__is_price_less_salvage),
         cmocka_unit_test (cost_of_pool__staff__is_a_twelfth_a_month),
         cmocka_unit_test (cost_of_pool__staff__shows_neither_name_nor_pay),
         cmocka_unit_test (cost_of_pool__power__is_cut_at_every_change),
         cmocka_unit_test (cost_of_pool__a_gap_in_the_tariff__is_an_error),
         cmocka_unit_test (cost_of_pool__other_costs__follow_their_driver),
         cmocka_unit_test (cost_of_pool__parts_of_a_period__add_up),
-        cmocka_unit_test (
-            cost_pool_gpus__dated_entries__add_up_when_in_force),
+        cmocka_unit_test (cost_pool_gpus__dated_entries__add_up_when_in_force),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

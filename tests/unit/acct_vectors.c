@@ -1,9 +1,9 @@
 /*
  * The published examples (tests/data/cost), read from their JSON. Each case is
  * run by a function that builds a site of its inputs and fills in the results
- * that the case names; or it is listed with the reason why it is not ours (yet).
- * A case that nobody knows fails, and so does a result that is not run and not
- * excused.
+ * that the case names; or it is listed with the reason why it is not ours
+ * (yet). A case that nobody knows fails, and so does a result that is not run
+ * and not excused.
  */
 #include <jansson.h>
 #include <math.h>
@@ -135,9 +135,8 @@ static void power (const json_t *one, struct results *r)
     for (size_t i = 0; i < GL_ARRAY_SIZE (tariffs); i++) {
         const char *price = tariffs[i].price;
         site_t *site = pool_of (1, input (one, "util"));
-        site_power_t *power
-            = book_power (site, "p", input (one, "tdp_kw"), input (one, "pue"),
-                          "k");
+        site_power_t *power = book_power (site, "p", input (one, "tdp_kw"),
+                                          input (one, "pue"), "k");
         breakeven_t b;
         exact_add_scaled (power->watts_per_gpu, power->watts_per_gpu, 999, 1);
         mpq_mul (power->watts_per_gpu, power->watts_per_gpu,
@@ -210,11 +209,11 @@ static void consistent (const json_t *one, struct results *r)
 
 static void grid (const json_t *one, struct results *r)
 {
-    static const char *const prices[]
-        = {"12.29", "8.05", "5.25", "2.50", "2.49", "6.88"};
-    static const char *const names[]
-        = {"be_ondemand",      "be_1yr",        "be_3yr",
-           "be_coreweave_250", "be_lambda_249", "be_aws_2026_688"};
+    static const char *const prices[] = {"12.29", "8.05", "5.25",
+                                         "2.50",  "2.49", "6.88"};
+    static const char *const names[] = {"be_ondemand",   "be_1yr",
+                                        "be_3yr",        "be_coreweave_250",
+                                        "be_lambda_249", "be_aws_2026_688"};
     const char *annual = input (one, "annual");
 
     against (&annual, 1, prices, names, GL_ARRAY_SIZE (prices), NULL, r);
@@ -225,9 +224,9 @@ static void by_utilization (const json_t *one, struct results *r)
     static const struct {
         const char *name;
         const char *utilization;
-    } rows[] = {{"at_10", "10%"}, {"at_20", "20%"}, {"at_30", "30%"},
-                {"at_40", "40%"}, {"at_50", "50%"}, {"at_54", "54%"},
-                {"at_60", "60%"}, {"at_70", "70%"}, {"at_80", "80%"},
+    } rows[] = {{"at_10", "10%"}, {"at_20", "20%"},  {"at_30", "30%"},
+                {"at_40", "40%"}, {"at_50", "50%"},  {"at_54", "54%"},
+                {"at_60", "60%"}, {"at_70", "70%"},  {"at_80", "80%"},
                 {"at_90", "90%"}, {"at_100", "100%"}};
     site_t *site = pool_of (1, "0.8");
     breakeven_t b;
@@ -341,10 +340,10 @@ static void check_units (const json_t *wanted, const mpz_t *units)
 /* exact_share itself: total over weights. */
 static void rounding (const json_t *one)
 {
-    json_t *weights = json_object_get (json_object_get (one, "inputs"),
-                                       "weights");
-    json_t *wanted = json_object_get (json_object_get (one, "expected"),
-                                      "cents");
+    json_t *weights =
+        json_object_get (json_object_get (one, "inputs"), "weights");
+    json_t *wanted =
+        json_object_get (json_object_get (one, "expected"), "cents");
     size_t count = json_array_size (weights);
     int64_t cents = input_count (one, "cents"), sum = 0;
     mpz_t total, units[8];
@@ -358,13 +357,12 @@ static void rounding (const json_t *one)
     for (size_t i = 0; i < count; i++) {
         mpz_init (units[i]);
         mpq_init (parts[i]);
-        exact_set_i64 (
-            parts[i],
-            cents * json_integer_value (json_array_get (weights, i)), sum);
+        exact_set_i64 (parts[i],
+                       cents * json_integer_value (json_array_get (weights, i)),
+                       sum);
     }
-    assert_int_equal (exact_share (total, (const mpq_t *)parts, count, units,
-                                   &error),
-                      0);
+    assert_int_equal (
+        exact_share (total, (const mpq_t *)parts, count, units, &error), 0);
     assert_int_equal (json_array_size (wanted), count);
     check_units (wanted, units);
     for (size_t i = 0; i < count; i++) {
@@ -379,8 +377,7 @@ static void published_rate (const json_t *one)
 {
     site_t *site = pool_of (1, "1");
     int64_t hours = input_count (one, "gpu_hours");
-    json_t *wanted = json_object_get (json_object_get (one, "expected"),
-                                      "usd");
+    json_t *wanted = json_object_get (json_object_get (one, "expected"), "usd");
     charge_t *charge;
     size_t count;
     char *text;
@@ -397,10 +394,10 @@ static void published_rate (const json_t *one)
 /* The cost of a month shared by GPU-hours: each line's share of the whole. */
 static void shares (const json_t *one)
 {
-    json_t *list = json_object_get (json_object_get (one, "inputs"),
-                                    "gpu_hours");
-    json_t *wanted = json_object_get (json_object_get (one, "expected"),
-                                      "ratios");
+    json_t *list =
+        json_object_get (json_object_get (one, "inputs"), "gpu_hours");
+    json_t *wanted =
+        json_object_get (json_object_get (one, "expected"), "ratios");
     size_t count = json_array_size (list);
     site_t *site = pool_of (1, "1");
     const charge_line_t *line;
@@ -417,8 +414,8 @@ static void shares (const json_t *one)
     mpq_init (ratio);
     for (size_t i = 0; i < count; i++) {
         mpq_div (ratio, line[i].charge, charge_cost (charge)->total);
-        assert_true (mpq_get_d (ratio)
-                     == json_real_value (json_array_get (wanted, i)));
+        assert_true (mpq_get_d (ratio) ==
+                     json_real_value (json_array_get (wanted, i)));
     }
     mpq_clear (ratio);
     charge_free (charge);
@@ -431,7 +428,8 @@ static void shares (const json_t *one)
 #define LEFT_OUT_MAX 8
 #define THRESHOLD "a threshold or practice, nothing to compute"
 #define CASH "cumulative cash (F16) is not computed"
-#define CLOUD_MIX "interruptible, reserved and egress prices (F8-F10) are not computed"
+#define CLOUD_MIX \
+    "interruptible, reserved and egress prices (F8-F10) are not computed"
 #define ARITHMETIC "a multiplication of two inputs"
 #define SIZING "memory, scaling and interconnect (F12, F14) are not computed"
 #define PARTS "CPU and memory are not priced"
@@ -445,9 +443,13 @@ static const struct {
 } examples[] = {
     {"S0-pitch-3yr", NULL, CASH, {NULL}},
     {"S0-pitch-gpu-count", NULL, ARITHMETIC, {NULL}},
-    {"S0-h100-hardware", hardware, ARITHMETIC,
+    {"S0-h100-hardware",
+     hardware,
+     ARITHMETIC,
      {"per_gpu", "server_price_implied"}},
-    {"S0-h100-staff", staff, ARITHMETIC,
+    {"S0-h100-staff",
+     staff,
+     ARITHMETIC,
      {"staff_year", "cluster_productive_hours"}},
     {"S0-h100-power", power, ARITHMETIC, {"avg_kw", "kwh_per_year"}},
     {"S0-h100-total", total, "a sum of rounded parts", {"total_of_rounded"}},
@@ -477,7 +479,9 @@ static const struct {
     {"S1-prebuilt", NULL, ARITHMETIC, {NULL}},
     {"S1-scenarios", NULL, THRESHOLD, {NULL}},
     {"S1-k80", NULL, ARITHMETIC, {NULL}},
-    {"S2-onprem", server, "several years, or other hours, at once",
+    {"S2-onprem",
+     server,
+     "several years, or other hours, at once",
      {"hours_exact", "cloud_year", "cloud_3yr", "slot", "onprem_3yr",
       "printed_21k_times_3", "per_used_hour"}},
     {"S2-a10g-job", NULL, ARITHMETIC, {NULL}},
@@ -557,7 +561,8 @@ static void run_example (size_t example, const json_t *one)
         return;
     }
     examples[example].run (one, &results);
-    json_array_foreach (json_object_get (one, "expected"), i, wanted) {
+    json_array_foreach (json_object_get (one, "expected"), i, wanted)
+    {
         const char *name = text_of (wanted, "name");
         if (left_out (example, name))
             printf ("# %s: %s: not run: %s\n", id, name,
@@ -576,7 +581,8 @@ static void published_examples__each_case__is_run_or_excused (void **state)
     (void)state;
     assert_int_equal (json_array_size (json_object_get (root, "cases")),
                       GL_ARRAY_SIZE (examples));
-    json_array_foreach (json_object_get (root, "cases"), i, one) {
+    json_array_foreach (json_object_get (root, "cases"), i, one)
+    {
         for (known = 0; known < GL_ARRAY_SIZE (examples); known++) {
             if (strcmp (examples[known].id, text_of (one, "id")) == 0)
                 break;
@@ -596,7 +602,8 @@ static void chargeback_vectors__each_case__is_run_or_excused (void **state)
     (void)state;
     assert_int_equal (json_array_size (json_object_get (root, "vectors")),
                       GL_ARRAY_SIZE (vectors));
-    json_array_foreach (json_object_get (root, "vectors"), i, one) {
+    json_array_foreach (json_object_get (root, "vectors"), i, one)
+    {
         for (known = 0; known < GL_ARRAY_SIZE (vectors); known++) {
             if (strcmp (vectors[known].id, text_of (one, "id")) == 0)
                 break;
@@ -654,9 +661,8 @@ static void breakeven__the_sensitivity_table__as_published (void **state)
 
     (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
-        site_t *site = h100 (rows[i].price, rows[i].salvage,
-                             rows[i].years * 12, rows[i].fte, rows[i].kwh,
-                             rows[i].pue);
+        site_t *site = h100 (rows[i].price, rows[i].salvage, rows[i].years * 12,
+                             rows[i].fte, rows[i].kwh, rows[i].pue);
         breakeven_t b;
         solve (site, &b);
         book_check (b.per_hour, 3, rows[i].per_hour);
@@ -719,22 +725,18 @@ static void breakeven__impossible_questions__are_refused (void **state)
     mpq_t u;
 
     (void)state;
-    assert_int_equal (breakeven_of_pool (site, "q", BREAKEVEN_UNDATED, NULL,
-                                         &b, &error),
-                      -1);
+    assert_int_equal (
+        breakeven_of_pool (site, "q", BREAKEVEN_UNDATED, NULL, &b, &error), -1);
     assert_non_null (strstr (error.text, "no pool 'q'"));
     mpq_init (u);
-    assert_int_equal (breakeven_of_pool (site, "p", BREAKEVEN_UNDATED, u, &b,
-                                         &error),
-                      -1);
+    assert_int_equal (
+        breakeven_of_pool (site, "p", BREAKEVEN_UNDATED, u, &b, &error), -1);
     mpq_set_ui (u, 11, 10);
-    assert_int_equal (breakeven_of_pool (site, "p", BREAKEVEN_UNDATED, u, &b,
-                                         &error),
-                      -1);
+    assert_int_equal (
+        breakeven_of_pool (site, "p", BREAKEVEN_UNDATED, u, &b, &error), -1);
     site->tariffs[0].valid.end = book_instant (site, 2020, 1, 1, 0);
-    assert_int_equal (breakeven_of_pool (site, "p", BREAKEVEN_UNDATED, NULL,
-                                         &b, &error),
-                      -1);
+    assert_int_equal (
+        breakeven_of_pool (site, "p", BREAKEVEN_UNDATED, NULL, &b, &error), -1);
     assert_non_null (strstr (error.text, "no tariff 'k'"));
     mpq_clear (u);
     site_free (site);

@@ -31,28 +31,28 @@ static void check_number (const mpq_t value, const char *expected)
 }
 
 /* The text that the product's design pins, as it stands there. */
-static const char pinned[]
-    = "ledger:   {timezone: America/New_York, currency: USD}\n"
-      "clusters: [{name: lab, timezone: America/New_York, slurmdb: "
-      "\"mysql://gpuledger@dbhost/slurm_acct_db?option-file=...\"}]\n"
-      "pools:    [{name: h100, cluster: lab, nodes: \"g[001-008]\", gres: "
-      "[h100], gpu: H100-SXM5-80GB, gpus_per_node: 8, mig_weight: compute}]   "
-      "# compute|memory\n"
-      "teams:    [{name: vision, accounts: [vision, \"subtree:cv\"], "
-      "cost_center: CC-1}]\n"
-      "assets:   [{name: dgx-2024, pool: h100, units: 8, price: 425000, "
-      "in_service: 2024-03-01, life: 3y, salvage: 0, method: straight-line, "
-      "funding: institutional}]\n"
-      "staff:    [{name: ops, fte: 1.5, loaded_salary: 250000, pools: {h100: "
-      "\"100%\"}}]\n"
-      "power:    [{pool: h100, watts_per_gpu: 560, pue: 1.3, tariff: flat}]\n"
-      "tariffs:  [{name: flat, per_kwh: 0.10}]\n"
-      "costs:    [{name: fabric, pool: h100, amount: 0.10, driver: "
-      "gpu_hours}]\n"
-      "rates:    [{pool: h100, per_gpu_hour: 3.60, mig_price: max}]           "
-      "# compute|memory|max\n"
-      "clouds:   [{name: aws-p5-3yr, gpu: H100-SXM5-80GB, per_gpu_hour: 5.25, "
-      "term: 3y, as_of: 2024-11-01, source: \"...\"}]\n";
+static const char pinned[] =
+    "ledger:   {timezone: America/New_York, currency: USD}\n"
+    "clusters: [{name: lab, timezone: America/New_York, slurmdb: "
+    "\"mysql://gpuledger@dbhost/slurm_acct_db?option-file=...\"}]\n"
+    "pools:    [{name: h100, cluster: lab, nodes: \"g[001-008]\", gres: "
+    "[h100], gpu: H100-SXM5-80GB, gpus_per_node: 8, mig_weight: compute}]   "
+    "# compute|memory\n"
+    "teams:    [{name: vision, accounts: [vision, \"subtree:cv\"], "
+    "cost_center: CC-1}]\n"
+    "assets:   [{name: dgx-2024, pool: h100, units: 8, price: 425000, "
+    "in_service: 2024-03-01, life: 3y, salvage: 0, method: straight-line, "
+    "funding: institutional}]\n"
+    "staff:    [{name: ops, fte: 1.5, loaded_salary: 250000, pools: {h100: "
+    "\"100%\"}}]\n"
+    "power:    [{pool: h100, watts_per_gpu: 560, pue: 1.3, tariff: flat}]\n"
+    "tariffs:  [{name: flat, per_kwh: 0.10}]\n"
+    "costs:    [{name: fabric, pool: h100, amount: 0.10, driver: "
+    "gpu_hours}]\n"
+    "rates:    [{pool: h100, per_gpu_hour: 3.60, mig_price: max}]           "
+    "# compute|memory|max\n"
+    "clouds:   [{name: aws-p5-3yr, gpu: H100-SXM5-80GB, per_gpu_hour: 5.25, "
+    "term: 3y, as_of: 2024-11-01, source: \"...\"}]\n";
 
 static void config_load_text__the_pinned_text__is_read_exactly (void **state)
 {
@@ -94,8 +94,8 @@ static void config_load_text__the_pinned_text__is_read_exactly (void **state)
 
 static void config_load_text__nothing__is_the_default_site (void **state)
 {
-    static const char *const texts[]
-        = {"", "# only a comment\n", "---\n", "pools:\nledger:\n", "{}"};
+    static const char *const texts[] = {"", "# only a comment\n", "---\n",
+                                        "pools:\nledger:\n", "{}"};
 
     (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
@@ -167,9 +167,10 @@ static void config_load_text__currencies__have_their_digits (void **state)
     static const struct {
         const char *text;
         int digits;
-    } cases[] = {{"ledger: {currency: JPY}", 0}, {"ledger: {currency: EUR}", 2},
-                 {"ledger: {currency: BHD}", 3}, {"ledger: {currency: CLF}", 4},
-                 {"ledger: {currency: XOF}", 0}, {"ledger: {currency: NOK}", 2}};
+    } cases[] = {
+        {"ledger: {currency: JPY}", 0}, {"ledger: {currency: EUR}", 2},
+        {"ledger: {currency: BHD}", 3}, {"ledger: {currency: CLF}", 4},
+        {"ledger: {currency: XOF}", 0}, {"ledger: {currency: NOK}", 2}};
 
     (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
@@ -214,7 +215,8 @@ static const struct {
     {"policy: {idle: maybe}", {"'maybe'", "explicit, in-rate"}},
     {"policy: {utilization: 120%}", {"'120%'", "more than 100%"}},
     {"policy: {utilization: 0}", {"`utilization`", "above 0"}},
-    {"pools: [{name: p, nodes: n1, gpus_per_node: 0}]", {"'0'", "whole number"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 0}]",
+     {"'0'", "whole number"}},
     {"pools: [{name: p, nodes: n1, gpus_per_node: 8.5}]", {"'8.5'"}},
     {"pools: [{name: p, nodes: \"n[1-\", gpus_per_node: 8}]",
      {"t.yaml:1", "`nodes`"}},
@@ -311,8 +313,8 @@ static void config_load_text__mistakes__are_named_with_file_and_line (void **s)
         gl_error_t error = {""};
         site_t *site = (site_t *)&error;
 
-        if (config_load_text ("t.yaml", text, strlen (text), &site, &error)
-            != -1)
+        if (config_load_text ("t.yaml", text, strlen (text), &site, &error) !=
+            -1)
             fail_msg ("accepted: %s", text);
         assert_ptr_equal (site, &error);
         for (size_t k = 0; k < 3 && mistakes[i].expected[k]; k++) {
@@ -377,19 +379,52 @@ static void config_load_text__bombs__are_refused_quickly (void **state)
     (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (bombs); i++) {
         char *text = repeat (bombs[i].piece, bombs[i].count);
-        assert_int_equal (config_load_text ("t.yaml", text, strlen (text),
-                                            &site, &error),
-                          -1);
+        assert_int_equal (
+            config_load_text ("t.yaml", text, strlen (text), &site, &error),
+            -1);
         if (!strstr (error.text, bombs[i].expected))
             fail_msg ("%s", error.text);
         free (text);
     }
     for (int i = 0; i < 100000; i++)
         buffer_printf (&keys, "k%d: 1\n", i);
-    assert_int_equal (config_load_text ("t.yaml", keys.data, keys.length,
-                                        &site, &error),
-                      -1);
+    assert_int_equal (
+        config_load_text ("t.yaml", keys.data, keys.length, &site, &error), -1);
     assert_non_null (strstr (error.text, "more than 4096 keys"));
+}
+
+/* Bytes replaced, removed and doubled: a site or a message, under sanitizers
+ * without a leak. */
+static void config_load_text__damaged_texts__end_in_a_message (void **state)
+{
+    static const char bytes[] = "\n \t-:,[]{}#&*!|>'\"%@`\\\xff\xc3\0a09";
+    uint64_t seed = 1181783497276652981ull;
+    char *text = xmalloc (2 * sizeof (pinned));
+    size_t refused = 0;
+
+    (void)state;
+    for (int i = 0; i < 1500; i++) {
+        size_t length = sizeof (pinned) - 1;
+        gl_error_t error = {""};
+        site_t *site;
+        memcpy (text, pinned, sizeof (pinned));
+        for (int k = 0; k < 1 + i % 4; k++) {
+            uint64_t r = seed = seed * 6364136223846793005ull + 1442695041ull;
+            size_t at = (r >> 33) % length;
+            if (r >> 63)
+                text[at] = bytes[(r >> 20) % (sizeof (bytes) - 1)];
+            else
+                memmove (text + at, text + at + 1, --length - at);
+        }
+        if (config_load_text ("t.yaml", text, length, &site, &error) == 0)
+            site_free (site);
+        else {
+            assert_non_null (strstr (error.text, "t.yaml:"));
+            refused++;
+        }
+    }
+    assert_in_range (refused, 100, 1500);
+    free (text);
 }
 
 static void config_load_text__many_pools__are_read (void **state)
@@ -562,8 +597,8 @@ static void examples__h100_64__gives_the_published_break_even (void **state)
     breakeven_t b;
 
     (void)state;
-    if (breakeven_of_pool (site, "h100", BREAKEVEN_UNDATED, NULL, &b, &error)
-        < 0)
+    if (breakeven_of_pool (site, "h100", BREAKEVEN_UNDATED, NULL, &b, &error) <
+        0)
         fail_msg ("%s", error.text);
     check_rounded (b.per_hour, 4, "3.5540");
     check_rounded (b.per_gpu_year, 2, "24906.24");
@@ -604,8 +639,7 @@ static void config_print_default__live__is_a_valid_site (void **state)
     site = load (buffer_text (&text));
     for (size_t i = 0; i < count; i++) {
         if (kinds[i].size)
-            assert_int_equal (
-                *(size_t *)((char *)site + kinds[i].counter), 1);
+            assert_int_equal (*(size_t *)((char *)site + kinds[i].counter), 1);
     }
     check_number (site->assets[0].salvage, "42500");
     site_free (site);
@@ -667,6 +701,7 @@ int main (void)
             config_load_text__mistakes__are_named_with_file_and_line),
         cmocka_unit_test (config_load_text__disjoint_recurrence__is_accepted),
         cmocka_unit_test (config_load_text__bombs__are_refused_quickly),
+        cmocka_unit_test (config_load_text__damaged_texts__end_in_a_message),
         cmocka_unit_test (config_load_text__many_pools__are_read),
         cmocka_unit_test_setup_teardown (config_load__conf_d__is_read_in_order,
                                          make_directory, remove_directory),
@@ -676,8 +711,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (
             config_load__unreadable__says_which_file, make_directory,
             remove_directory),
-        cmocka_unit_test (
-            examples__h100_64__gives_the_published_break_even),
+        cmocka_unit_test (examples__h100_64__gives_the_published_break_even),
         cmocka_unit_test (examples__the_others__are_valid),
         cmocka_unit_test (config_print_default__live__is_a_valid_site),
         cmocka_unit_test (config_print_default__commented__changes_nothing),
