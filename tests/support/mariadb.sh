@@ -25,9 +25,11 @@ stop () {
 trap stop EXIT
 trap 'exit 1' HUP INT TERM
 
+# A tmpdir of its own: a starting mariadbd removes the temporary tables of
+# others from a shared one.
 as_root=
 [ "$(id -u)" = 0 ] && as_root=--user=root
-if ! mariadb-install-db --no-defaults $as_root --datadir="$dir/data" \
+if ! mariadb-install-db --no-defaults $as_root --datadir="$dir/data" --tmpdir="$dir" \
     --auth-root-authentication-method=normal --skip-test-db \
     > "$dir/install.log" 2>&1; then
     sed 's/^/# /' "$dir/install.log"
@@ -35,7 +37,8 @@ if ! mariadb-install-db --no-defaults $as_root --datadir="$dir/data" \
     exit 1
 fi
 
-mariadbd --no-defaults $as_root --datadir="$dir/data" --skip-networking \
+mariadbd --no-defaults $as_root --datadir="$dir/data" --tmpdir="$dir" \
+    --skip-networking \
     --socket="$dir/socket" --pid-file="$dir/pid" --log-error="$dir/log" \
     --innodb-flush-log-at-trx-commit=0 --innodb-log-file-size=16M \
     --innodb-buffer-pool-size=64M --innodb-lock-wait-timeout=20 \

@@ -91,10 +91,12 @@ slurmdb_start_db ()
     shift
     slurmdb_socket=$slurmdb_dir/db.sock
     mariadb-install-db --no-defaults --datadir="$slurmdb_dir/data" \
+        --tmpdir="$slurmdb_dir" \
         --auth-root-authentication-method=normal --skip-test-db \
         >"$slurmdb_dir/install.log" 2>&1 || return 1
     slurmdb_db_port=$(slurmdb_port 1)
     mariadbd --no-defaults --user="$(id -un)" --datadir="$slurmdb_dir/data" \
+        --tmpdir="$slurmdb_dir" \
         --socket="$slurmdb_socket" --pid-file="$slurmdb_dir/db.pid" \
         --bind-address=127.0.0.1 --port="$slurmdb_db_port" \
         --innodb-flush-log-at-trx-commit=0 "$@" \
