@@ -193,8 +193,9 @@ static int parse_tres_list (tres_t *tres, const json_t *list,
         const char *type = json_string_value (json_object_get (item, "type"));
         const char *name = json_string_value (json_object_get (item, "name"));
         uint64_t count;
-        if (type && json_number_of (json_object_get (item, "count"), &count)
-            && tres_add (tres, type, name, count, error) < 0)
+        if (!json_number_of (json_object_get (item, "count"), &count))
+            count = TRES_UNKNOWN; /* null, -2, not set */
+        if (type && tres_add (tres, type, name, count, error) < 0)
             return -1;
     }
     tres_end (tres);
@@ -245,6 +246,8 @@ static bool gpu_asked (import_t *import, const json_t *job)
     tres_t scratch = TRES_INIT;
     bool asks = gres_any (import->allocated.gres)
                 || gres_any (import->requested.gres)
+                || import->allocated.gpu_without_count
+                || import->requested.gpu_without_count
                 || gres_in_submit_line (
                     json_string_value (json_object_get (job, "submit_line")));
 

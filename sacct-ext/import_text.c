@@ -321,12 +321,13 @@ static int parse_what (table_t *t, segment_t *s, gl_error_t *error)
     s->cpus = allocated->cpus;
     s->memory_mb = allocated->memory_mb;
     s->nodes = allocated->nodes;
-    s->gpu_asked = gres_any (s->gres)
+    s->gpu_asked = gres_any (s->gres) || allocated->gpu_without_count
                    || gres_in_submit_line (t->field[SUBMIT_LINE]);
     if (t->field[REQ_TRES]) {
         if (tres_parse (requested, t->field[REQ_TRES], NULL, NULL, error) < 0)
             return gl_error_prefix (error, "ReqTRES");
         s->gres_requested = requested->gres;
+        s->gpu_asked |= requested->gpu_without_count;
     } else if (t->field[REQ_GRES]) {
         /* until 20.11; per node, so that it only tells that GPUs were asked */
         tres_begin (requested);

@@ -105,10 +105,13 @@ static int add_typed (tres_t *tres, const char *type, size_t type_length,
         {"mem", &tres->memory_mb},
         {"node", &tres->nodes},
     };
+    bool gres = type_length == 4 && memcmp (type, "gres", 4) == 0;
 
-    if (count >= NO_VALUE_FROM)
+    if (count >= NO_VALUE_FROM) {
+        tres->gpu_without_count |= gres && is_gpu_name (name, name_length);
         return 0;
-    if (type_length == 4 && memcmp (type, "gres", 4) == 0)
+    }
+    if (gres)
         return add_entry (tres, name, name_length, count, error);
     for (size_t i = 0; i < GL_ARRAY_SIZE (amounts); i++) {
         if (strlen (amounts[i].type) == type_length
@@ -124,6 +127,7 @@ void tres_begin (tres_t *tres)
     tres->cpus = tres->memory_mb = tres->nodes = TRES_UNKNOWN;
     tres->gres = "";
     tres->unresolved = 0;
+    tres->gpu_without_count = false;
     tres->count = 0;
     buffer_clear (&tres->text);
 }
@@ -235,7 +239,9 @@ static int add_by_name (tres_t *tres, const char *key, size_t length,
     bool mem = type_length == 3 && memcmp (key, "mem", 3) == 0;
     uint64_t count;
 
-    if (parse_amount (value, value_length, mem ? 2 : 0, &count) < 0)
+    if (value_length == 4 && memcmp (value, "NONE", 4) == 0)
+        count = TRES_UNKNOWN;
+    else if (parse_amount (value, value_length, mem ? 2 : 0, &count) < 0)
         return gl_error (error, "'%.*s' is no count for TRES %.*s",
                          (int)(value_length > 64 ? 64 : value_length), value,
                          (int)(length > 64 ? 64 : length), key);

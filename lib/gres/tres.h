@@ -7,7 +7,7 @@
  * Counts are totals of the job, never per node, and the order means nothing.
  * A type may contain any of . - _ + so that only `,` `=` and the first `:`
  * separate. Counts from 0xfffffffffffffffd up mean "no value" and are skipped
- * (slurm.h: NO_VAL64, INFINITE64).
+ * (slurm.h: NO_VAL64, INFINITE64); sacct prints the latter as NONE.
  *
  * The GPU part (gpu, shard, mps) is kept as a text in canonical form, the same
  * for the same facts from every source: without "gres/", ordered by name
@@ -40,6 +40,8 @@ typedef struct {
     const char *gres;   /* canonical, never NULL, "" without GPU; borrowed until
                            the next parse */
     size_t unresolved;  /* ids that the resolver did not know */
+    bool gpu_without_count; /* a GPU is named, its count is "no value": the job
+                               held some, and nobody knows how many */
     buffer_t text;
     struct tres_entry *entries;
     size_t count;
@@ -48,8 +50,8 @@ typedef struct {
 
 #define TRES_INIT                                                              \
     {                                                                          \
-        TRES_UNKNOWN, TRES_UNKNOWN, TRES_UNKNOWN, "", 0, BUFFER_INIT, NULL, 0, \
-            0                                                                  \
+        TRES_UNKNOWN, TRES_UNKNOWN, TRES_UNKNOWN, "", 0, false, BUFFER_INIT,   \
+            NULL, 0, 0                                                         \
     }
 
 /* What a TRES id of a database stands for: type "gres", name "gpu:a100" (name

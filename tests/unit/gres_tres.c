@@ -35,6 +35,8 @@ static void tres_parse__names__canonical_gpu_part_and_amounts (void **state)
         {"gres/gpu=18446744073709551614,mem=18446744073709551615,"
          "cpu=18446744073709551613,node=1",
          "", NONE, NONE, 1},
+        /* as sacct prints INFINITE64 */
+        {"cpu=8,gres/gpu:h100=NONE,mem=NONE", "", 8, NONE, NONE},
     };
     tres_t tres = TRES_INIT;
     gl_error_t error;
@@ -47,6 +49,28 @@ static void tres_parse__names__canonical_gpu_part_and_amounts (void **state)
         assert_true (tres.cpus == cases[i].cpus);
         assert_true (tres.memory_mb == cases[i].memory_mb);
         assert_true (tres.nodes == cases[i].nodes);
+    }
+    tres_done (&tres);
+}
+
+static void tres_parse__a_gpu_without_count__is_told (void **state)
+{
+    static const struct {
+        const char *text;
+        bool told;
+    } cases[] = {
+        {"cpu=8,gres/gpu=18446744073709551614", true},
+        {"cpu=8,gres/gpu:h100=NONE", true},
+        {"cpu=8,gres/gpu=4", false},
+        {"cpu=NONE,gres/nvme=18446744073709551614", false},
+    };
+    tres_t tres = TRES_INIT;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
+        assert_int_equal (tres_parse (&tres, cases[i].text, NULL, NULL, NULL),
+                          0);
+        assert_int_equal (tres.gpu_without_count, cases[i].told);
     }
     tres_done (&tres);
 }
@@ -237,6 +261,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (tres_parse__names__canonical_gpu_part_and_amounts),
+        cmocka_unit_test (tres_parse__a_gpu_without_count__is_told),
         cmocka_unit_test (tres_parse__ids__the_same_as_names),
         cmocka_unit_test (tres_parse__junk_or_overflow__an_error_with_the_text),
         cmocka_unit_test (gres_devices__forms_of_accounting__counted_once),
