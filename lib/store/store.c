@@ -193,8 +193,6 @@ static void pause_before (int attempt)
 static int attempt (store_t *store, store_transaction_f fn, void *arg,
                     gl_error_t *error)
 {
-    if (store_begin (store, error) < 0)
-        return -1;
     if (fn (store, arg, error) < 0) {
         store_rollback (store);
         return -1;
@@ -206,6 +204,9 @@ int store_transaction (store_t *store, store_transaction_f fn, void *arg,
                        gl_error_t *error)
 {
     for (int i = 0;; i++) {
+        /* who could not begin has waited long enough */
+        if (store_begin (store, error) < 0)
+            return -1;
         if (attempt (store, fn, arg, error) == 0)
             return 0;
         if (i + 1 == ATTEMPTS || !db_retryable (store->db))

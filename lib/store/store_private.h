@@ -134,7 +134,9 @@ void store_segment_of_row (const db_statement_t *st, segment_t *ret_segment);
  * a the cluster's as-of.
  */
 struct walk_plan {
-    const char *select; /* up to and without WHERE */
+    const char *select; /* up to and with the first table */
+    const char *index[2]; /* of db_engine_t: the index to take; may be NULL */
+    const char *joins;    /* may be NULL */
     const char *where;  /* always */
     const char *where_binds;
     const char *period; /* if the query has a period; may be NULL */

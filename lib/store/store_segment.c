@@ -195,7 +195,8 @@ struct store_segment_iter {
 /* The unary plus keeps SQLite on the primary key, whose order is wanted.
  * A segment of no length belongs to the period that it starts in. */
 static const struct walk_plan plan = {
-    .select = "SELECT " SEGMENT_COLUMNS "FROM segment s " SEGMENT_JOINS,
+    .select = "SELECT " SEGMENT_COLUMNS "FROM segment s",
+    .joins = SEGMENT_JOINS,
     .where = "s.cluster = ? AND s.id_job BETWEEN ? AND ?",
     .where_binds = "clh",
     .period = "+s.time_start > 0 AND +s.time_start < ? AND "
@@ -205,8 +206,12 @@ static const struct walk_plan plan = {
     .order = "s.id_job, s.time_submit",
     .by_job = true,
 };
+/* The few open ones of millions have an index of their own. */
 static const struct walk_plan open_plan = {
-    .select = "SELECT " SEGMENT_COLUMNS "FROM segment s " SEGMENT_JOINS,
+    .select = "SELECT " SEGMENT_COLUMNS "FROM segment s",
+    .index = {[DB_SQLITE] = "INDEXED BY segment_open",
+              [DB_MYSQL] = "FORCE INDEX (segment_open)"},
+    .joins = SEGMENT_JOINS,
     .where = "s.cluster = ? AND s.time_end = 0 AND +s.id_job BETWEEN ? AND ?",
     .where_binds = "clh",
     .period = "+s.time_start > 0 AND +s.time_start < ? AND "

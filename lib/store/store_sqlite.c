@@ -132,12 +132,35 @@ static int check_path (const char *path, unsigned flags, gl_error_t *error)
     return 0;
 }
 
+static db_statement_t *sqlite_prepare (db_t *base, const char *sql,
+                                       gl_error_t *error);
+static void sqlite_finalize (db_statement_t *statement);
+static int sqlite_step (db_statement_t *statement, gl_error_t *error);
+static const char *sqlite_column_text (const db_statement_t *statement,
+                                       unsigned at);
+
 /* Set for each connection; the journal mode is kept in the file. */
 static const char settings[] = "PRAGMA synchronous = FULL;"
                                "PRAGMA cache_size = -16384;"
                                "PRAGMA journal_size_limit = 0;"
                                "PRAGMA trusted_schema = OFF;"
                                "PRAGMA cell_size_check = ON;";
+
+static int set_journal (struct sqlite_db *db, gl_error_t *error)
+{
+    db_statement_t *st
+        = sqlite_prepare (&db->base, "PRAGMA journal_mode = WAL", error);
+    int rc = st ? sqlite_step (st, error) : -1;
+
+    if (rc == 1 && strcmp (sqlite_column_text (st, 0), "wal") != 0)
+        rc = gl_error (error,
+                       "%s: SQLite cannot keep a write-ahead log there; use a "
+                       "local file system",
+                       db->path);
+    if (st)
+        sqlite_finalize (st);
+    return rc < 0 ? -1 : 0;
+}
 
 static int open_handle (struct sqlite_db *db, unsigned flags,
                         gl_error_t *error)
@@ -166,9 +189,7 @@ static int open_handle (struct sqlite_db *db, unsigned flags,
     if (sqlite_exec (&db->base, "SELECT count(*) FROM sqlite_schema", error)
         < 0)
         return -1;
-    if (flags & DB_CREATE)
-        return sqlite_exec (&db->base, "PRAGMA journal_mode = WAL", error);
-    return 0;
+    return flags & DB_CREATE ? set_journal (db, error) : 0;
 }
 
 static void sqlite_close (db_t *base)

@@ -91,7 +91,10 @@ static void build_sql (walk_t *walk, const struct walk_plan *plan,
 {
     BUFFER_AUTO binds = BUFFER_INIT;
 
-    buffer_printf (sql, "%s WHERE %s", plan->select, plan->where);
+    const char *index = plan->index[db_engine (walk->db)];
+
+    buffer_printf (sql, "%s %s %s WHERE %s", plan->select, index ? index : "",
+                   plan->joins ? plan->joins : "", plan->where);
     buffer_add_text (&binds, plan->where_binds);
     if (walk->has_period && plan->period) {
         buffer_printf (sql, " AND %s", plan->period);
