@@ -115,7 +115,9 @@ static int make_record (record_t *record, record_kind_t kind, spank_t sp,
     return 0;
 }
 
-/* One line of log at most. */
+/* One line of log at most. What the steps of the job left to be remembered
+ * goes in any case: at the end it is of no use, at a start it is of an attempt
+ * whose epilog never ran. */
 static void write_record (record_kind_t kind, spank_t sp, int ac, char **av)
 {
     gl_error_t error;
@@ -126,15 +128,14 @@ static void write_record (record_kind_t kind, spank_t sp, int ac, char **av)
         return;
     args_parse (&args, ac, av, slurm_debug);
     if (make_record (&record, kind, sp, &args, &error) < 0
-        || spool_append (args.spool, &record, &error) < 0) {
+        || spool_append (args.spool, &record, &error) < 0)
         slurm_error ("gpuledger: %s of job %lld is not recorded: %s",
                      record_kind_name (kind), (long long)record.job_id,
                      error.text);
-        return;
-    }
-    spool_state_forget_job (args.spool, record.job_id);
-    if (record_has (&record, cluster))
+    else if (record_has (&record, cluster))
         spool_state_set_cluster (args.spool, record.cluster, NULL);
+    if (record_has (&record, job_id))
+        spool_state_forget_job (args.spool, record.job_id);
 }
 
 void job_script_prolog (spank_t sp, int ac, char **av)

@@ -34,7 +34,7 @@ refused () {
     test $rc = 1 && ! log_has "^probe:" && log_has "$1"
 }
 handed_on () {
-    got_through && log_has "probe: $1 mark"
+    got_through && log_has "probe: $1 mark\\[\\]\$"
 }
 batch () {
     client sbatch --parsable "$@" --wrap=true

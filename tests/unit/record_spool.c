@@ -163,6 +163,7 @@ static void append__directory_of_others__is_refused (void **state)
 static void append__segment_is_no_file__is_refused_without_waiting (void **state)
 {
     struct fixture *f = *state;
+    char target[128];
     record_t record;
 
     make_record (&record, 1);
@@ -170,6 +171,11 @@ static void append__segment_is_no_file__is_refused_without_waiting (void **state
     assert_int_equal (spool_append (f->dir, &record, &f->error), -1);
     assert_int_equal (unlink (f->segment), 0);
     assert_int_equal (symlink ("/dev/null", f->segment), 0);
+    assert_int_equal (spool_append (f->dir, &record, &f->error), -1);
+    assert_int_equal (unlink (f->segment), 0);
+    snprintf (target, sizeof (target), "%s/elsewhere", f->dir);
+    close (open (target, O_CREAT | O_WRONLY, 0600));
+    assert_int_equal (symlink (target, f->segment), 0);
     assert_int_equal (spool_append (f->dir, &record, &f->error), -1);
 }
 
