@@ -2,8 +2,8 @@
  * charge.h: usage x cost -> charges, for one pool in one calendar month.
  *
  * Everything that is billed is computed per pool and calendar month (of the
- * ledger's zone, clipped at the start of the first segment known or at as-of,
- * by the caller): this is the unit in which the parts add up. With
+ * ledger's zone, which the caller clips at as-of): this is the unit in which
+ * the parts add up. With
  *
  *   C  cost of the pool-month (cost.h)      K  capacity in GPU-seconds
  *   q  GPU-seconds of a line (quantity)     p  q priced: the same devices,
