@@ -45,8 +45,13 @@ static int64_t latest_beginning (const site_t *site, const char *pool)
             later (&latest, site->staff[i].valid.start);
     }
     for (size_t i = 0; i < site->power_count; i++) {
-        if (strcmp (site->power[i].pool, pool) == 0)
-            later (&latest, site->power[i].valid.start);
+        if (strcmp (site->power[i].pool, pool) != 0)
+            continue;
+        later (&latest, site->power[i].valid.start);
+        for (size_t k = 0; k < site->tariff_count; k++) {
+            if (strcmp (site->tariffs[k].name, site->power[i].tariff) == 0)
+                later (&latest, site->tariffs[k].valid.start);
+        }
     }
     for (size_t i = 0; i < site->cost_count; i++) {
         if (strcmp (site->costs[i].pool, pool) == 0)

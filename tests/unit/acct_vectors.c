@@ -717,6 +717,22 @@ static void breakeven__entries_out_of_force__do_not_count (void **state)
     site_free (site);
 }
 
+/* Without a date the newest entries count: here the tariff of 2025. */
+static void breakeven__undated__takes_the_latest_beginning (void **state)
+{
+    site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
+    int64_t change = book_instant (site, 2025, 6, 1, 0);
+    breakeven_t b;
+
+    (void)state;
+    site->tariffs[0].valid.end = change;
+    book_tariff (site, "k", "0.20")->valid.start = change;
+    solve (site, &b);
+    assert_int_equal (b.hours, 8760);
+    book_check (b.part[2].per_gpu_year, 2, "1275.46");
+    finish (site, &b);
+}
+
 static void breakeven__impossible_questions__are_refused (void **state)
 {
     site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
@@ -750,6 +766,7 @@ int main (void)
         cmocka_unit_test (breakeven__the_sensitivity_table__as_published),
         cmocka_unit_test (breakeven__a_leap_year__has_8784_hours),
         cmocka_unit_test (breakeven__entries_out_of_force__do_not_count),
+        cmocka_unit_test (breakeven__undated__takes_the_latest_beginning),
         cmocka_unit_test (breakeven__impossible_questions__are_refused),
     };
 
