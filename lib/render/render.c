@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "render/render_private.h"
 
 static const struct {
@@ -21,4 +23,25 @@ void render_report (const report_t *report, render_format_t format,
 bool render_shows_notes (render_format_t format)
 {
     return formats[format].shows_notes;
+}
+
+bool render_number (buffer_t *out, const char *text)
+{
+    const char *digits = text + (*text == '-');
+    size_t whole = strspn (digits, "0123456789");
+    const char *rest = digits + whole;
+
+    if (whole == 0 || (*rest && *rest != '.')
+        || strspn (rest + (*rest == '.'), "0123456789")
+               != strlen (rest + (*rest == '.')))
+        return false;
+    if (*text == '-')
+        buffer_add_text (out, "\xe2\x88\x92"); /* minus sign */
+    for (size_t i = 0; i < whole; i++) {
+        if (i > 0 && (whole - i) % 3 == 0)
+            buffer_add_text (out, "\xe2\x80\xaf");
+        buffer_add_char (out, digits[i]);
+    }
+    buffer_add_text (out, rest);
+    return true;
 }

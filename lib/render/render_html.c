@@ -13,30 +13,23 @@ static void add_element (buffer_t *out, const char *tag, const char *text)
     buffer_printf (out, "</%.*s>", (int)strcspn (tag, " "), tag);
 }
 
-/* 46080.500000 as 46 080.50, the digits after the second decimal faint: none
- * is lost, and the eye finds the size. Narrow no-break spaces; a number only.
- */
-static void add_number (buffer_t *out, const char *text, column_type_t type)
+/* Numbers grouped by threes; of six decimals the last four faint: none is lost,
+ * and the eye finds the size. Other texts as they are. */
+static void add_value (buffer_t *out, const char *text)
 {
-    size_t sign = text[0] == '-', whole = strspn (text + sign, "0123456789");
-    size_t shown = type == COLUMN_HOURS || type == COLUMN_ENERGY ? 3 : 20;
-    const char *rest = text + sign + whole;
+    const char *point = strchr (text, '.');
+    BUFFER_AUTO number = BUFFER_INIT;
+    size_t faint;
 
-    if (sign)
-        buffer_add_text (out, "\xe2\x88\x92"); /* minus sign */
-    for (size_t i = 0; i < whole; i++) {
-        if (i > 0 && (whole - i) % 3 == 0)
-            buffer_add_text (out, "\xe2\x80\xaf");
-        buffer_add (out, text + sign + i, 1);
-    }
-    if (strlen (rest) <= shown) {
-        escape_html (out, rest);
+    if (!render_number (&number, text)) {
+        escape_html (out, text);
         return;
     }
-    buffer_add (out, rest, shown);
-    buffer_add_text (out, "<span class=\"f\">");
-    escape_html (out, rest + shown);
-    buffer_add_text (out, "</span>");
+    faint = point && strlen (point) == 7 ? 4 : 0;
+    buffer_add (out, number.data, number.length - faint);
+    if (faint)
+        buffer_printf (out, "<span class=\"f\">%s</span>",
+                       number.data + number.length - faint);
 }
 
 static void add_head (buffer_t *out, const report_t *report)
@@ -76,12 +69,7 @@ static void add_figures (buffer_t *out, const report_t *report)
         buffer_add_text (out, "<div>");
         add_element (out, "dt", figure->title);
         buffer_add_text (out, "<dd class=\"value\">");
-        if (!figure->value)
-            buffer_add_text (out, "not known");
-        else if (render_is_number (figure->type))
-            add_number (out, figure->value, figure->type);
-        else
-            escape_html (out, figure->value);
+        add_value (out, figure->value ? figure->value : "not known");
         buffer_add_text (out, "</dd><dd class=\"hint\">");
         escape_html (out, figure->hint);
         buffer_add_text (out, "</dd></div>\n");
@@ -131,7 +119,7 @@ static void add_cell (buffer_t *out, const report_t *report, size_t column,
         buffer_add_text (out, "<span class=\"missing\" title=\"not "
                               "known\">\xe2\x80\x93</span>");
     else if (number)
-        add_number (out, text, c->type);
+        add_value (out, text);
     else
         escape_html (out, text);
     buffer_printf (out, "</%s>", tag);
@@ -189,7 +177,8 @@ static void add_proofs (buffer_t *out, const report_t *report)
 {
     if (report->proof_count == 0)
         return;
-    buffer_add_text (out, "<section>\n<h2>How it adds up</h2>\n");
+    buffer_add_text (out, "<section>\n<h2>How it adds up</h2>\n"
+                          "<div class=\"proofs\">\n");
     for (size_t i = 0; i < report->proof_count; i++) {
         const report_proof_t *proof = &report->proof[i];
         buffer_add_text (out, "<div class=\"scroll\"><table class=\"proof\">"
@@ -202,12 +191,12 @@ static void add_proofs (buffer_t *out, const report_t *report)
             buffer_add_text (out, "<tr><th scope=\"row\">");
             escape_html (out, proof->line[k][0]);
             buffer_add_text (out, "</th><td class=\"n\">");
-            escape_html (out, proof->line[k][1]);
+            add_value (out, proof->line[k][1]);
             buffer_add_text (out, "</td></tr>\n");
         }
         buffer_add_text (out, "</table></div>\n");
     }
-    buffer_add_text (out, "</section>\n");
+    buffer_add_text (out, "</div>\n</section>\n");
 }
 
 static void add_words (buffer_t *out, const char *name, const char *value)

@@ -13,7 +13,8 @@
 #define LABEL_MAX 28   /* characters that fit there */
 #define STACK_HEIGHT 34
 #define LEGEND_COLUMN 500
-#define SHADES 6
+#define LEGEND_MAX 40
+#define SHADES 8
 
 /* A text cut to what fits, with an ellipsis. */
 static void add_label (buffer_t *out, const char *text, size_t room)
@@ -29,6 +30,12 @@ static void add_label (buffer_t *out, const char *text, size_t room)
         n += ((unsigned char)text[bytes + 1] & 0xc0) != 0x80;
     cut = xasprintf ("%.*s\xe2\x80\xa6", (int)bytes, text);
     escape_html (out, cut);
+}
+
+static void add_value (buffer_t *out, const char *text)
+{
+    if (!render_number (out, text))
+        escape_html (out, text);
 }
 
 static void add_head (buffer_t *out, const report_chart_t *chart, int id,
@@ -76,7 +83,7 @@ static void add_bar (buffer_t *out, const chart_item_t *item, int y)
     add_rect (out, "s", item->shade % SHADES, LABELS, y, width, BAR);
     buffer_printf (out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", WIDTH,
                    y + 13);
-    escape_html (out, item->value);
+    add_value (out, item->value);
     buffer_add_text (out, "</text>\n");
 }
 
@@ -100,11 +107,11 @@ static void add_legend (buffer_t *out, const chart_item_t *item, int at)
                         "width=\"16\" height=\"14\"/>",
                    shade, x + 1, y);
     buffer_printf (out, "<text x=\"%d\" y=\"%d\">", x + 26, y + 12);
-    add_label (out, item->label, LABEL_MAX);
+    add_label (out, item->label, LEGEND_MAX);
     buffer_printf (out,
                    "</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">",
                    x + LEGEND_COLUMN - 40, y + 12);
-    escape_html (out, item->value);
+    add_value (out, item->value);
     buffer_add_text (out, "</text>\n");
 }
 

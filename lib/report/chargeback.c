@@ -10,6 +10,7 @@
 struct money {
     mpz_t cost;
     mpz_t charge;
+    mpq_t charged_seconds; /* GPU-seconds that the charge is for */
     bool has_cost;
     bool has_charge;
 };
@@ -22,6 +23,7 @@ struct pool_sum {
     mpz_t outside;   /* charged for time of the same months outside it */
     mpz_t remainder[REMAINDER_COUNT];
     bool complete; /* every month has a cost */
+    bool silent;   /* no month has a cost or a rate */
 };
 
 struct chargeback {
@@ -41,11 +43,13 @@ struct chargeback {
 static void money_init (struct money *m)
 {
     mpz_inits (m->cost, m->charge, NULL);
+    mpq_init (m->charged_seconds);
 }
 
 static void money_clear (struct money *m)
 {
     mpz_clears (m->cost, m->charge, NULL);
+    mpq_clear (m->charged_seconds);
 }
 
 static void money_add (struct money *m, const billing_line_t *line)
@@ -58,6 +62,8 @@ static void money_add (struct money *m, const billing_line_t *line)
     }
     if (pm->has_cost || pm->has_rate) {
         mpz_add (m->charge, m->charge, line->line->charge_units);
+        mpq_add (m->charged_seconds, m->charged_seconds,
+                 line->line->gpu_seconds);
         m->has_charge = true;
     }
 }
@@ -88,6 +94,21 @@ static struct money *find_row (struct chargeback *c, const char *const *keys)
     return NULL;
 }
 
+static void sum_init (struct pool_sum *sum, const char *pool)
+{
+    *sum = (struct pool_sum){.pool = pool, .complete = true, .silent = true};
+    mpz_inits (sum->cost, sum->in_period, sum->outside, NULL);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        mpz_init (sum->remainder[i]);
+}
+
+static void sum_clear (struct pool_sum *sum)
+{
+    mpz_clears (sum->cost, sum->in_period, sum->outside, NULL);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        mpz_clear (sum->remainder[i]);
+}
+
 static struct pool_sum *find_pool (struct chargeback *c, const char *pool)
 {
     struct pool_sum *sum;
@@ -97,11 +118,7 @@ static struct pool_sum *find_pool (struct chargeback *c, const char *pool)
             return &c->pools[i];
     c->pools = xreallocarray (c->pools, c->pool_count + 1, sizeof (*c->pools));
     sum = &c->pools[c->pool_count++];
-    sum->pool = pool;
-    sum->complete = true;
-    mpz_inits (sum->cost, sum->in_period, sum->outside, NULL);
-    for (size_t i = 0; i < REMAINDER_COUNT; i++)
-        mpz_init (sum->remainder[i]);
+    sum_init (sum, pool);
     return sum;
 }
 
@@ -134,6 +151,7 @@ static void take_pool_months (struct chargeback *c)
         struct pool_sum *sum = find_pool (c, pm[i].pool);
         const charge_remainder_t *rest = charge_remainders (pm[i].charge);
         sum->complete = sum->complete && pm[i].has_cost;
+        sum->silent = sum->silent && !pm[i].has_cost && !pm[i].has_rate;
         mpz_add (sum->cost, sum->cost, charge_total (pm[i].charge));
         for (size_t k = 0; k < REMAINDER_COUNT; k++)
             mpz_add (sum->remainder[k], sum->remainder[k],
@@ -163,26 +181,25 @@ static struct columns add_columns (report_t *report)
     return columns;
 }
 
-/* charge / GPU hours; nothing without either. */
+/* charge / GPU hours charged for; nothing without either. */
 static void put_rate (struct chargeback *c, size_t column,
-                      const struct money *money, const usage_cell_t *cell)
+                      const struct money *money)
 {
-    mpq_t seconds, rate;
+    mpq_t rate;
 
-    mpq_inits (seconds, rate, NULL);
-    if (money->has_charge && usage_cell_gpu_seconds (cell, seconds)
-        && mpq_sgn (seconds) > 0) {
+    mpq_init (rate);
+    if (money->has_charge && mpq_sgn (money->charged_seconds) > 0) {
         mpz_mul_ui (mpq_numref (rate), money->charge, 3600);
         mpz_ui_pow_ui (mpq_denref (rate), 10, c->digits);
         mpq_canonicalize (rate);
-        mpq_div (rate, rate, seconds);
+        mpq_div (rate, rate, money->charged_seconds);
         report_put_exact (c->report, column, rate, 4);
     }
-    mpq_clears (seconds, rate, NULL);
+    mpq_clear (rate);
 }
 
 static void put_money (struct chargeback *c, const struct columns *columns,
-                       const struct money *money, const usage_cell_t *cell)
+                       const struct money *money)
 {
     if (money->has_cost)
         report_put_money (c->report, columns->cost, money->cost, c->digits);
@@ -192,8 +209,7 @@ static void put_money (struct chargeback *c, const struct columns *columns,
         report_put_text (c->report, columns->currency,
                          c->query->site->currency);
     }
-    if (cell)
-        put_rate (c, columns->rate, money, cell);
+    put_rate (c, columns->rate, money);
 }
 
 static void add_rows (struct chargeback *c, usage_report_t *usage,
@@ -203,7 +219,7 @@ static void add_rows (struct chargeback *c, usage_report_t *usage,
         report_row (c->report);
         report_put_keys (c->report, c->query, c->cells[i].key);
         usage_report_put (usage, c->report, columns->usage, &c->cells[i]);
-        put_money (c, columns, &c->rows[i], &c->cells[i]);
+        put_money (c, columns, &c->rows[i]);
     }
 }
 
@@ -232,6 +248,14 @@ static bool is_shown (const struct chargeback *c, const struct pool_sum *sum)
     return true;
 }
 
+/* More than the cost was charged: then it is not an under-recovery. */
+static const char *remainder_title (size_t remainder, const mpz_t units)
+{
+    return remainder == REMAINDER_RECOVERY && mpz_sgn (units) < 0
+               ? "over-recovery of published rates"
+               : remainder_info (remainder)->title;
+}
+
 static void proof_money (const struct chargeback *c, report_proof_t *proof,
                          const char *label, const mpz_t units)
 {
@@ -257,8 +281,9 @@ static void add_proof (struct chargeback *c, const char *title,
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         mpz_sub (rest, rest, sum->remainder[i]);
         if (mpz_sgn (sum->remainder[i])) {
-            GL_AUTOFREE char *label = xasprintf (
-                "not charged: %s", remainder_info (i)->title);
+            GL_AUTOFREE char *label
+                = xasprintf ("not charged: %s",
+                             remainder_title (i, sum->remainder[i]));
             proof_money (c, proof, label, sum->remainder[i]);
         }
     }
@@ -318,14 +343,23 @@ static void chart_item (struct chargeback *c, report_chart_t *chart,
 static int remainder_shade (size_t remainder)
 {
     static const int shades[REMAINDER_COUNT] = {
-        [REMAINDER_IDLE] = 2,         [REMAINDER_STRANDED] = 3,
+        [REMAINDER_IDLE] = 2,         [REMAINDER_STRANDED] = 6,
         [REMAINDER_RESERVED_UNUSED] = 1, [REMAINDER_PLANNED_DOWN] = 3,
         [REMAINDER_DOWN] = 4,         [REMAINDER_UNKNOWN] = 5,
-        [REMAINDER_UNBILLED] = 5,     [REMAINDER_RECOVERY] = 1,
+        [REMAINDER_UNBILLED] = 7,     [REMAINDER_RECOVERY] = 7,
         [REMAINDER_NO_CAPACITY] = 4,
     };
 
     return shades[remainder];
+}
+
+/* The bar's whole: the cost, or more where something was charged beyond it. */
+static void chart_whole (const struct pool_sum *all, mpz_t ret_whole)
+{
+    mpz_add (ret_whole, all->in_period, all->outside);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        if (mpz_sgn (all->remainder[i]) > 0)
+            mpz_add (ret_whole, ret_whole, all->remainder[i]);
 }
 
 static void add_cost_chart (struct chargeback *c, const struct pool_sum *all)
@@ -334,15 +368,19 @@ static void add_cost_chart (struct chargeback *c, const struct pool_sum *all)
         c->report, CHART_STACK, "What became of the cost",
         "The cost of the pools, divided into what jobs are charged and what "
         "nobody is charged.");
+    mpz_t whole;
 
-    chart_item (c, chart, "charged to jobs", all->in_period, all->cost, 0);
+    mpz_init (whole);
+    chart_whole (all, whole);
+    chart_item (c, chart, "charged to jobs", all->in_period, whole, 0);
     if (mpz_sgn (all->outside) > 0)
         chart_item (c, chart, "charged outside the period", all->outside,
-                    all->cost, 1);
+                    whole, 1);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         if (mpz_sgn (all->remainder[i]))
-            chart_item (c, chart, remainder_info (i)->title, all->remainder[i],
-                        all->cost, remainder_shade (i));
+            chart_item (c, chart, remainder_title (i, all->remainder[i]),
+                        all->remainder[i], whole, remainder_shade (i));
+    mpz_clear (whole);
 }
 
 static void add_row_chart (struct chargeback *c, const struct columns *columns)
@@ -436,37 +474,58 @@ static void add_figures (struct chargeback *c, const struct columns *columns,
                    "held by jobs", COLUMN_HOURS);
 }
 
+/* Adds up the shown pools that have a cost. True if these are all: none has
+ * charges of which it is not known what they recover. */
+static bool sum_pools (const struct chargeback *c, struct pool_sum *all,
+                       size_t *ret_count)
+{
+    bool whole = true;
+
+    *ret_count = 0;
+    for (size_t i = 0; i < c->pool_count; i++) {
+        const struct pool_sum *sum = &c->pools[i];
+        if (!is_shown (c, sum) || sum->silent)
+            continue;
+        whole = whole && sum->complete;
+        if (sum->complete) {
+            add_sum (all, sum);
+            ++*ret_count;
+        }
+    }
+    return whole && *ret_count > 0;
+}
+
+static void prove_pools (struct chargeback *c)
+{
+    for (size_t i = 0; i < c->pool_count; i++) {
+        const struct pool_sum *sum = &c->pools[i];
+        GL_AUTOFREE char *title = xasprintf ("Pool %s, %s", sum->pool,
+                                             c->query->site->currency);
+        if (is_shown (c, sum) && sum->complete)
+            add_proof (c, title, sum);
+    }
+}
+
 static void prove (struct chargeback *c, const struct columns *columns)
 {
-    struct pool_sum all = {.pool = ""};
-    size_t shown = 0, incomplete = 0;
+    struct pool_sum all;
+    size_t count;
+    bool whole;
 
-    mpz_inits (all.cost, all.in_period, all.outside, NULL);
-    for (size_t i = 0; i < REMAINDER_COUNT; i++)
-        mpz_init (all.remainder[i]);
-    for (size_t i = 0; i < c->pool_count; i++) {
-        GL_AUTOFREE char *title
-            = xasprintf ("Pool %s, %s", c->pools[i].pool,
-                         c->query->site->currency);
-        if (!is_shown (c, &c->pools[i]))
-            continue;
-        incomplete += !c->pools[i].complete;
-        if (!c->pools[i].complete)
-            continue;
-        add_proof (c, title, &c->pools[i]);
-        add_sum (&all, &c->pools[i]);
-        shown++;
+    sum_init (&all, "");
+    whole = sum_pools (c, &all, &count);
+    if (count > 1) {
+        GL_AUTOFREE char *title = xasprintf ("All pools together, %s",
+                                             c->query->site->currency);
+        add_proof (c, title, &all);
     }
-    if (shown > 1)
-        add_proof (c, "All pools together", &all);
-    if (shown > 0 && incomplete == 0) {
+    prove_pools (c);
+    if (whole) {
         add_named_totals (c, &all);
         add_cost_chart (c, &all);
     }
-    add_figures (c, columns, &all, shown > 0 && incomplete == 0);
-    mpz_clears (all.cost, all.in_period, all.outside, NULL);
-    for (size_t i = 0; i < REMAINDER_COUNT; i++)
-        mpz_clear (all.remainder[i]);
+    add_figures (c, columns, &all, whole);
+    sum_clear (&all);
 }
 
 static void fill (struct chargeback *c, usage_report_t *usage)
@@ -477,7 +536,7 @@ static void fill (struct chargeback *c, usage_report_t *usage)
     columns = add_columns (c->report);
     add_rows (c, usage, &columns);
     usage_report_finish (usage, c->report, columns.usage);
-    put_money (c, &columns, &c->whole, usage_report_whole (usage));
+    put_money (c, &columns, &c->whole);
     note_pools (c);
     note_poolless (c);
     prove (c, &columns);
@@ -489,12 +548,9 @@ static void clear (struct chargeback *c)
     for (size_t i = 0; i < c->cell_count; i++)
         money_clear (&c->rows[i]);
     money_clear (&c->whole);
-    for (size_t i = 0; i < c->pool_count; i++) {
-        mpz_clears (c->pools[i].cost, c->pools[i].in_period,
-                    c->pools[i].outside, NULL);
-        for (size_t k = 0; k < REMAINDER_COUNT; k++)
-            mpz_clear (c->pools[i].remainder[k]);
-    }
+    for (size_t i = 0; i < c->pool_count; i++)
+        sum_clear (&c->pools[i]);
+
     free (c->rows);
     free (c->pools);
 }

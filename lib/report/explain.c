@@ -304,7 +304,8 @@ static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
         GL_AUTOFREE char *title
             = xasprintf ("cost of the pool's month, %s: %s", cost->line[i].name,
                          cost->line[i].how ? cost->line[i].how : "");
-        add_exact (step, COLUMN_MONEY, cost->line[i].name, title,
+        GL_AUTOFREE char *name = xasprintf ("cost_%s", cost->line[i].name);
+        add_exact (step, COLUMN_MONEY, name, title,
                    cost->line[i].amount, site->currency_digits);
     }
     add_exact (step, COLUMN_MONEY, "pool_cost", "cost of the pool's month",

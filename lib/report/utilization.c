@@ -318,6 +318,12 @@ static void put_class (report_t *report, const struct columns *columns,
         report_put_text (report, columns->percent[class], percent);
 }
 
+/* Without pools and registrations nobody knows how much there is. */
+static bool capacity_known (const utilization_t *u, const capacity_sum_t *sum)
+{
+    return u->query->site->pool_count > 0 || mpq_sgn (sum->capacity) > 0;
+}
+
 static void put_sum (report_t *report, const struct columns *columns,
                      const capacity_sum_t *sum)
 {
@@ -334,7 +340,11 @@ static void add_group_rows (utilization_t *u, report_t *report,
     {
         report_row (report);
         report_put_keys (report, u->query, (const char *const *)group->key);
-        put_sum (report, columns, &group->sum);
+        if (capacity_known (u, &group->sum))
+            put_sum (report, columns, &group->sum);
+        else
+            put_class (report, columns, 1, group->sum.allocated,
+                       group->sum.capacity);
     }
 }
 
@@ -391,7 +401,7 @@ static void add_usage_rows (utilization_t *u, report_t *report,
         mpq_inits (seconds, zero, NULL);
         report_row (report);
         report_put_keys (report, u->query, cells[i].key);
-        if (group)
+        if (group && capacity_known (u, &group->sum))
             put_class (report, columns, 0, group->sum.capacity, zero);
         if (pooled_seconds (u->query->site, &cells[i], seconds))
             put_class (report, columns, 1, seconds,
@@ -435,9 +445,9 @@ static void note_unknown (report_t *report, const utilization_t *u,
 {
     if (u->query->site->pool_count == 0)
         report_note (report, NOTE_WARNING,
-                     "No pool is configured: capacity is what the cluster "
-                     "itself registered. List the GPU nodes under 'pools' in "
-                     "the configuration.");
+                     "No pool is configured: capacity is what the cluster itself "
+                     "registered, as far as that is known. List the GPU nodes "
+                     "under 'pools' in the configuration.");
     if (mpq_sgn (sum->unknown) > 0)
         report_note (report, NOTE_WARNING,
                      "For some of the time no source tells whether the nodes "
@@ -503,13 +513,16 @@ static void finish (utilization_t *u, report_t *report,
     HASH_ITER (hh, u->pools, group, next)
     {
         capacity_sum_add (&sum, &group->sum);
-        prove_pool (report, group);
+        if (capacity_known (u, &group->sum))
+            prove_pool (report, group);
     }
     GL_AUTOFREE char *difference = report_hours_text (sum.difference);
     report_named_total (report, "difference", "Difference", COLUMN_HOURS,
                         difference);
     report_totals (report);
-    if (all)
+    if (!capacity_known (u, &sum))
+        put_class (report, columns, 1, all ? sum.allocated : held, zero);
+    else if (all)
         put_sum (report, columns, &sum);
     else {
         put_class (report, columns, 0, sum.capacity, zero);
