@@ -26,6 +26,7 @@ typedef enum {
     SQL_SEGMENT_ADD,
     SQL_SEGMENT_GET,
     SQL_SEGMENT_PUT,
+    SQL_SEGMENT_TOUCH,
     SQL_SUSPENSION_GET,
     SQL_SUSPENSION_PUT,
     SQL_EVENT_GET,
@@ -85,6 +86,7 @@ struct store {
     size_t cluster_count;
     struct intern_cache *caches[INTERN_COUNT];
     buffer_t key; /* scratch for interning */
+    bool known;   /* the last segment put was there already */
 };
 
 /* A prepared statement, made when first asked for; NULL with an error. */

@@ -13,47 +13,92 @@ static int check_segment (const segment_t *s, gl_error_t *error)
     return 0;
 }
 
-static void bind_numbers (db_statement_t *st, const segment_t *s)
+/* The ids of what a segment shares with others; 0: not known. */
+struct shared {
+    uint64_t party;
+    uint64_t shape;
+    uint64_t nodelist;
+    uint64_t job_name;
+    uint64_t admin_comment;
+};
+
+static int intern_shared (store_t *store, const segment_t *s,
+                          struct shared *ret, gl_error_t *error)
 {
-    db_bind_u64 (st, 1, s->id_job);
-    db_bind_i64 (st, 2, s->time_submit);
-    db_bind_i64 (st, 3, s->time_start);
-    db_bind_i64 (st, 4, s->time_end);
-    db_bind_i64 (st, 5, s->time_seen);
-    db_bind_u64 (st, 6, s->state);
-    db_bind_u64 (st, 7, s->source);
-    store_bind_i64 (st, 10, s->suspended, SECONDS_UNKNOWN);
-    store_bind_u64 (st, 14, s->array_job, 0);
-    store_bind_u64 (st, 15, s->array_task, TASK_NONE);
-    store_bind_u64 (st, 16, s->het_job, 0);
-    store_bind_u64 (st, 17, s->het_offset, TASK_NONE);
-    store_bind_u64 (st, 18, s->job_db_inx, 0);
-    store_bind_i64 (st, 19, s->restart_count, -1);
+    if (intern_party (store, s, &ret->party, error) < 0
+        || intern_shape (store, s, &ret->shape, error) < 0
+        || intern_text (store, s->nodelist, &ret->nodelist, error) < 0
+        || intern_text (store, s->job_name, &ret->job_name, error) < 0)
+        return -1;
+    return intern_text (store, s->admin_comment, &ret->admin_comment, error);
+}
+
+/* From parameter `at` on, in the order of the table behind time_seen. */
+static void bind_facts (db_statement_t *st, unsigned at, const segment_t *s,
+                        const struct shared *shared)
+{
+    db_bind_i64 (st, at++, s->time_start);
+    db_bind_i64 (st, at++, s->time_end);
+    db_bind_u64 (st, at++, s->state);
+    db_bind_u64 (st, at++, s->source);
+    db_bind_u64 (st, at++, shared->party);
+    db_bind_u64 (st, at++, shared->shape);
+    store_bind_i64 (st, at++, s->suspended, SECONDS_UNKNOWN);
+    store_bind_u64 (st, at++, shared->nodelist, 0);
+    store_bind_u64 (st, at++, shared->job_name, 0);
+    store_bind_u64 (st, at++, shared->admin_comment, 0);
+    store_bind_u64 (st, at++, s->array_job, 0);
+    store_bind_u64 (st, at++, s->array_task, TASK_NONE);
+    store_bind_u64 (st, at++, s->het_job, 0);
+    store_bind_u64 (st, at++, s->het_offset, TASK_NONE);
+    store_bind_u64 (st, at++, s->job_db_inx, 0);
+    store_bind_i64 (st, at++, s->restart_count, -1);
 }
 
 /* Run SQL_SEGMENT_ADD or SQL_SEGMENT_PUT. */
 static int write_segment (store_t *store, sql_t sql, uint64_t cluster,
-                          const observation_t *o, gl_error_t *error)
+                          const observation_t *o, const struct shared *shared,
+                          gl_error_t *error)
 {
     const segment_t *s = &o->segment;
     db_statement_t *st = store_statement (store, sql, error);
     uint8_t fill[MERGE_FILL_MAX];
     size_t length = merge_pack (o, fill);
-    uint64_t party, shape;
 
-    if (!st || intern_party (store, s, &party, error) < 0
-        || intern_shape (store, s, &shape, error) < 0
-        || intern_bind (store, st, 11, s->nodelist, error) < 0
-        || intern_bind (store, st, 12, s->job_name, error) < 0
-        || intern_bind (store, st, 13, s->admin_comment, error) < 0)
+    if (!st)
         return -1;
     db_bind_u64 (st, 0, cluster);
-    bind_numbers (st, s);
-    db_bind_u64 (st, 8, party);
-    db_bind_u64 (st, 9, shape);
+    db_bind_u64 (st, 1, s->id_job);
+    db_bind_i64 (st, 2, s->time_submit);
+    db_bind_i64 (st, 3, s->time_seen);
+    bind_facts (st, 4, s, shared);
     if (length > 0)
         db_bind_blob (st, 20, fill, length);
     return db_run (st, error);
+}
+
+/*
+ * Most of what is put a second time is as it was: the same source says the same
+ * at a later moment, and nothing else is known of the segment. Merging then
+ * comes to a later time_seen, which one statement does without reading the row.
+ * 1 if it was so, 0 if not.
+ */
+static int touch_segment (store_t *store, uint64_t cluster, const segment_t *s,
+                          const struct shared *shared, gl_error_t *error)
+{
+    db_statement_t *st = store_statement (store, SQL_SEGMENT_TOUCH, error);
+
+    if (!st)
+        return -1;
+    db_bind_i64 (st, 0, s->time_seen);
+    db_bind_u64 (st, 1, cluster);
+    db_bind_u64 (st, 2, s->id_job);
+    db_bind_i64 (st, 3, s->time_submit);
+    db_bind_i64 (st, 4, s->time_seen);
+    bind_facts (st, 5, s, shared);
+    if (db_run (st, error) < 0)
+        return -1;
+    return db_affected (store->db) == 1;
 }
 
 void store_segment_of_row (const db_statement_t *st, segment_t *ret)
@@ -128,9 +173,13 @@ static int merge_stored (store_t *store, uint64_t cluster,
                          store_counts_t *counts, gl_error_t *error)
 {
     merge_change_t change = merge_observations (stored, fresh);
+    struct shared shared;
 
     if (change != MERGE_SAME
-        && write_segment (store, SQL_SEGMENT_PUT, cluster, stored, error) < 0)
+        && (intern_shared (store, &stored->segment, &shared, error) < 0
+            || write_segment (store, SQL_SEGMENT_PUT, cluster, stored, &shared,
+                              error)
+                   < 0))
         return -1;
     store_count (counts, false, change == MERGE_FACTS);
     return 0;
@@ -165,25 +214,71 @@ static int put_again (store_t *store, uint64_t cluster,
     return rc;
 }
 
+/* 1: the row was there and only its time_seen moved. */
+static int put_unchanged (store_t *store, uint64_t cluster, const segment_t *s,
+                          const struct shared *shared, store_counts_t *counts,
+                          gl_error_t *error)
+{
+    int rc = touch_segment (store, cluster, s, shared, error);
+
+    /* an open segment ends where it was last seen: that is a change */
+    if (rc == 1)
+        store_count (counts, false, s->time_end == 0);
+    return rc;
+}
+
+/* New segments and known ones come in runs: what the last one was is tried
+ * first. Returns like put_unchanged(). */
+static int put_new (store_t *store, uint64_t cluster,
+                    const observation_t *fresh, const struct shared *shared,
+                    store_counts_t *counts, gl_error_t *error)
+{
+    if (write_segment (store, SQL_SEGMENT_ADD, cluster, fresh, shared, error)
+        < 0)
+        return -1;
+    store->known = db_affected (store->db) == 0;
+    if (store->known)
+        return 0;
+    store_count (counts, true, true);
+    return 1;
+}
+
+static int put_segment (store_t *store, uint64_t cluster,
+                        const observation_t *fresh, const struct shared *shared,
+                        store_counts_t *counts, gl_error_t *error)
+{
+    const segment_t *s = &fresh->segment;
+    bool tried = store->known;
+    int rc = 0;
+
+    if (tried)
+        rc = put_unchanged (store, cluster, s, shared, counts, error);
+    if (rc == 0)
+        rc = put_new (store, cluster, fresh, shared, counts, error);
+    if (rc == 0 && !tried)
+        rc = put_unchanged (store, cluster, s, shared, counts, error);
+    if (rc == 0)
+        rc = put_again (store, cluster, fresh, counts, error);
+    return rc < 0 ? -1 : 0;
+}
+
 int store_put_segment (store_t *store, const segment_t *segment,
                        store_counts_t *counts, gl_error_t *error)
 {
     struct cluster_entry *cluster;
     observation_t fresh;
+    struct shared shared;
 
     if (check_segment (segment, error) < 0)
         return -1;
     cluster = store_cluster (store, segment->cluster, error);
-    if (!cluster)
+    if (!cluster || intern_shared (store, segment, &shared, error) < 0)
         return -1;
     merge_observe (&fresh, segment);
-    if (write_segment (store, SQL_SEGMENT_ADD, cluster->id, &fresh, error) < 0)
+    if (put_segment (store, cluster->id, &fresh, &shared, counts, error) < 0)
         return -1;
     store_cluster_seen (cluster, segment->time_seen,
                         segment_end (segment) - segment->time_start);
-    if (db_affected (store->db) == 0)
-        return put_again (store, cluster->id, &fresh, counts, error);
-    store_count (counts, true, true);
     return 0;
 }
 

@@ -34,8 +34,8 @@ static const struct {
        "memory_mb, nodes, time_limit) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
        NULL},
 #define SEGMENT_INTO                                                           \
-    "INTO segment (cluster, id_job, time_submit, time_start, time_end, "       \
-    "time_seen, state, source, party, shape, suspended, nodelist, job_name, "  \
+    "INTO segment (cluster, id_job, time_submit, time_seen, time_start, "      \
+    "time_end, state, source, party, shape, suspended, nodelist, job_name, "   \
     "admin_comment, array_job, array_task, het_job, het_offset, job_db_inx, "  \
     "restart_count, fill) VALUES "                                             \
     "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
@@ -48,6 +48,16 @@ static const struct {
        "WHERE s.cluster = ? AND s.id_job = ? AND s.time_submit = ?",
        NULL},
     [SQL_SEGMENT_PUT] = {"REPLACE " SEGMENT_INTO, NULL},
+/* IS and <=> : equal, or both NULL */
+#define SEGMENT_TOUCH(IS)                                                      \
+    "UPDATE segment SET time_seen = ? "                                        \
+    "WHERE cluster = ? AND id_job = ? AND time_submit = ? AND time_seen < ? "  \
+    "AND time_start = ? AND time_end = ? AND state = ? AND source = ? "        \
+    "AND party = ? AND shape = ? AND suspended " IS " ? AND nodelist " IS      \
+    " ? AND job_name " IS " ? AND admin_comment " IS " ? AND array_job " IS    \
+    " ? AND array_task " IS " ? AND het_job " IS " ? AND het_offset " IS       \
+    " ? AND job_db_inx " IS " ? AND restart_count " IS " ? AND fill IS NULL"
+    [SQL_SEGMENT_TOUCH] = {SEGMENT_TOUCH ("IS"), SEGMENT_TOUCH ("<=>")},
     [SQL_SUSPENSION_GET]
     = {"SELECT time_end FROM suspension WHERE cluster = ? AND id_job = ? "
        "AND time_submit = ? AND time_start = ?",
