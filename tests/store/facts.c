@@ -121,6 +121,47 @@ static void put_segment__open_then_closed__is_closed (void **state)
     assert_string_equal (dump, expected);
 }
 
+/* Which of two views of one segment stands; the other order says the same. */
+static void put_segment__two_views__the_higher_rank_stands (void **state)
+{
+    static const struct {
+        int64_t seen[2];
+        bool closed[2];
+        segment_source_t source[2];
+        int stands;
+    } cases[] = {
+        /* later beats everything */
+        {{2, 1}, {false, true}, {SOURCE_SACCT_TEXT, SOURCE_SLURMDBD}, 0},
+        /* at the same moment closed beats the better source */
+        {{1, 1}, {true, false}, {SOURCE_SACCT_TEXT, SOURCE_SLURMDBD}, 0},
+        {{1, 1}, {true, true}, {SOURCE_SACCT_TEXT, SOURCE_SLURMDBD}, 1},
+        {{1, 1}, {true, true}, {SOURCE_JSON, SOURCE_SACCT_TEXT}, 0},
+        /* all the same: the greater value */
+        {{1, 1}, {true, true}, {SOURCE_JSON, SOURCE_JSON}, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        for (int swap = 0; swap < 2; swap++) {
+            const char *url = fixture_store_url ();
+            GL_AUTOFREE char *dump = NULL;
+
+            for (int k = 0; k < 2; k++) {
+                int view = k ^ swap;
+                segment_t s = fixture_segment (1);
+                s.time_seen += cases[i].seen[view];
+                s.time_end = cases[i].closed[view] ? s.time_end + view : 0;
+                s.source = cases[i].source[view];
+                s.account = view ? "view-1" : "view-0";
+                put (url, &s);
+            }
+            dump = fixture_dump (url);
+            if (!strstr (dump, cases[i].stands ? "\"view-1\"" : "\"view-0\""))
+                fail_msg ("case %zu, swap %d: %s", i, swap, dump);
+        }
+    }
+}
+
 static void put_segment__winner_does_not_know__loser_fills_in (void **state)
 {
     const char *url = fixture_store_url ();
@@ -787,6 +828,7 @@ int main (void)
         TEST (put_segment__nothing_known__stays_unknown),
         TEST (put_segment__twice__second_is_unchanged),
         TEST (put_segment__open_then_closed__is_closed),
+        TEST (put_segment__two_views__the_higher_rank_stands),
         TEST (put_segment__winner_does_not_know__loser_fills_in),
         TEST (put_segment__any_order_and_repetition__same_facts),
         TEST (put_segment__hostile_text__comes_out_the_same),
