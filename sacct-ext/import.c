@@ -141,8 +141,8 @@ static int check_texts (const segment_t *s, gl_error_t *error)
  * set it anew (it may then lie weeks after the start) nothing true. */
 static void note_times (import_t *import, const segment_t *s)
 {
-    const int64_t times[] = {s->time_start ? 0 : s->time_submit, s->time_start,
-                             s->time_end};
+    const int64_t times[]
+        = {s->time_start ? 0 : s->time_submit, s->time_start, s->time_end};
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (times); i++) {
         if (times[i] > import->newest)
@@ -159,8 +159,8 @@ static void count (import_stats_t *stats, const segment_t *s)
     stats->contradictions += contradiction;
     stats->never_started += s->time_start == 0;
     stats->open += s->time_start > 0 && s->time_end == 0;
-    stats->unknown_gpu += s->time_start > 0 && s->gpu_asked
-                          && s->gres[0] == '\0';
+    stats->unknown_gpu
+        += s->time_start > 0 && s->gpu_asked && s->gres[0] == '\0';
 }
 
 static void show_progress (import_t *import)

@@ -52,8 +52,8 @@ typedef struct {
     uint64_t unknown_gpu;    /* asked for GPUs, accounting names none */
     uint64_t contradictions; /* more typed GPUs than their total */
     uint64_t ambiguous; /* with a time of the hour that a clock showed twice */
-    int64_t newest; /* the latest moment that the file knows of; 0: none */
-    int64_t as_of;  /* newest, or the moment that was given */
+    int64_t newest;     /* the latest moment that the file knows of; 0: none */
+    int64_t as_of;      /* newest, or the moment that was given */
 } import_stats_t;
 
 /* What `segment` points to is borrowed until the return. -1 with an error ends

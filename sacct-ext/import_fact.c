@@ -42,8 +42,7 @@ static int two_digits (const char *text, int *ret_value)
 /* The date and the clock; *ret_rest: what follows. */
 static int parse_civil (const char *text, civil_t *civil, const char **ret_rest)
 {
-    if (strnlen (text, 19) < 19
-        || calendar_parse_date (text, 10, civil) < 0
+    if (strnlen (text, 19) < 19 || calendar_parse_date (text, 10, civil) < 0
         || (text[10] != 'T' && text[10] != ' ')
         || two_digits (text + 11, &civil->hour) < 0 || text[13] != ':'
         || two_digits (text + 14, &civil->minute) < 0 || text[16] != ':'
@@ -88,8 +87,8 @@ static int64_t later_reading (const zone_t *zone, const civil_t *civil,
 }
 
 static int zone_time (const char *text, const civil_t *civil,
-                      const zone_t *zone, int64_t *ret_time,
-                      int64_t *ret_later, gl_error_t *error)
+                      const zone_t *zone, int64_t *ret_time, int64_t *ret_later,
+                      gl_error_t *error)
 {
     int64_t instant = zone_instant (zone, civil);
     civil_t shown = zone_civil (zone, instant);
@@ -138,8 +137,9 @@ int fact_time (const char *text, const zone_t *zone, int64_t *ret_time,
         if (parse_time (text, zone, &time, &later, error) < 0)
             return -1;
         if (time <= 0 || later >= LAST_INSTANT)
-            return gl_error (error, "the time '%.40s' is not between 1970 and "
-                                    "2099",
+            return gl_error (error,
+                             "the time '%.40s' is not between 1970 and "
+                             "2099",
                              text);
     }
     *ret_time = time;

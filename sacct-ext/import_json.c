@@ -27,8 +27,7 @@ typedef struct {
 
 static int syntax_error (scanner_t *s, const char *what, gl_error_t *error)
 {
-    return gl_error (error, "%s:%llu: broken JSON: %s",
-                     source_name (s->source),
+    return gl_error (error, "%s:%llu: broken JSON: %s", source_name (s->source),
                      (unsigned long long)source_line_number (s->source), what);
 }
 
@@ -105,8 +104,7 @@ static int copy_number (scanner_t *s, buffer_t *to, int first,
         buffer_add_char (to, (char)c);
         source_byte (s->source, error);
         if (to->length - start > 1000)
-            return syntax_error (s, "a number of more than 1000 digits",
-                                 error);
+            return syntax_error (s, "a number of more than 1000 digits", error);
     }
     if (c == SOURCE_ERROR)
         return -1;
@@ -160,8 +158,8 @@ static json_t *parse_value (scanner_t *s, const buffer_t *text,
                             gl_error_t *error)
 {
     json_error_t why;
-    json_t *value = json_loadb (buffer_text (text), text->length,
-                                JSON_DECODE_ANY, &why);
+    json_t *value
+        = json_loadb (buffer_text (text), text->length, JSON_DECODE_ANY, &why);
 
     if (!value)
         syntax_error (s, why.text, error);
@@ -301,11 +299,11 @@ static int finish_object (scanner_t *s, gl_error_t *error)
         rc = import_json_job (s->import, object, error);
     } else if (check_errors (object, error) == 0) {
         read_envelope (s->import, object);
-        rc = s->has_jobs ? 0
-                         : gl_error (error,
-                                     "an object with neither \"jobs\" nor "
-                                     "\"job_id\": not the JSON of sacct or of "
-                                     "slurmrestd's jobs");
+        rc = s->has_jobs
+                 ? 0
+                 : gl_error (error, "an object with neither \"jobs\" nor "
+                                    "\"job_id\": not the JSON of sacct or of "
+                                    "slurmrestd's jobs");
     }
     if (rc < 0)
         gl_error_prefix (error, "%s:%llu", source_name (s->source),

@@ -165,8 +165,8 @@ static int parse_state (const json_t *value, bool finished,
     bool found = false;
 
     for (size_t i = 0; i < n; i++) {
-        const json_t *word = json_is_array (value) ? json_array_get (value, i)
-                                                   : value;
+        const json_t *word
+            = json_is_array (value) ? json_array_get (value, i) : value;
         const char *text = json_string_value (word);
         segment_state_t state;
         if (!text || segment_state_parse (text, strlen (text), &state) < 0)
@@ -181,8 +181,7 @@ static int parse_state (const json_t *value, bool finished,
 }
 
 /* [{"type":"gres","name":"gpu:a100","count":1}, ...] */
-static int parse_tres_list (tres_t *tres, const json_t *list,
-                            gl_error_t *error)
+static int parse_tres_list (tres_t *tres, const json_t *list, gl_error_t *error)
 {
     size_t i;
     json_t *item;
@@ -332,8 +331,8 @@ static void parse_who (const shape_t *shape, const json_t *job, segment_t *s)
     s->job_name = free_text_at (job, "name");
     s->admin_comment = free_text_at (job, shape->admin_comment);
     s->array_job = id_at (job, shape->array_job);
-    s->array_task = s->array_job ? index_at (job, shape->array_task)
-                                 : TASK_NONE;
+    s->array_task
+        = s->array_job ? index_at (job, shape->array_task) : TASK_NONE;
     s->het_job = id_at (job, shape->het_job);
     s->het_offset = s->het_job ? index_at (job, shape->het_offset) : TASK_NONE;
     s->restart_count = -1;
@@ -345,9 +344,8 @@ static void parse_who (const shape_t *shape, const json_t *job, segment_t *s)
 
 int import_json_job (import_t *import, const json_t *job, gl_error_t *error)
 {
-    const shape_t *shape = json_object_get (job, "job_state")
-                               ? &shape_slurmctld
-                               : &shape_slurmdbd;
+    const shape_t *shape = json_object_get (job, "job_state") ? &shape_slurmctld
+                                                              : &shape_slurmdbd;
     segment_t s = {.source = SOURCE_JSON};
     const char *named = text_at (job, "cluster", "association.cluster");
 

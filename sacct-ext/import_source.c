@@ -20,7 +20,7 @@ struct source {
     char *name;
     char *path; /* can be opened again by it; NULL: only through fd */
     int fd;     /* -1: at rest */
-    gzFile gz; /* reads plain files as they are */
+    gzFile gz;  /* reads plain files as they are */
     uint64_t size;
     uint64_t line;
     bool line_ended; /* the last byte given was the end of its line */
@@ -69,8 +69,8 @@ static int copy_fd (int from, int to)
 static int copy_pipe (int from, gl_error_t *error)
 {
     const char *dir = getenv ("TMPDIR");
-    GL_AUTOFREE char *path = xasprintf ("%s/gpuledger.XXXXXX",
-                                        dir && *dir ? dir : "/tmp");
+    GL_AUTOFREE char *path
+        = xasprintf ("%s/gpuledger.XXXXXX", dir && *dir ? dir : "/tmp");
     int fd = mkostemp (path, O_CLOEXEC);
 
     if (fd < 0)
@@ -237,11 +237,10 @@ static int add_piece (source_t *s, bool *ret_ended, gl_error_t *error)
         return gl_error (error,
                          "%s:%llu: a line of more than %d bytes: neither "
                          "sacct text nor JSON has such lines",
-                         s->name, (unsigned long long)s->line,
-                         SOURCE_LINE_MAX);
+                         s->name, (unsigned long long)s->line, SOURCE_LINE_MAX);
     if (memchr (start, 0, n))
-        return gl_error (error, "%s:%llu: a NUL byte: this is no text",
-                         s->name, (unsigned long long)s->line);
+        return gl_error (error, "%s:%llu: a NUL byte: this is no text", s->name,
+                         (unsigned long long)s->line);
     buffer_add (&s->text, start, n);
     s->at += n + (end != NULL);
     *ret_ended = end != NULL;

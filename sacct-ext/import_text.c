@@ -84,20 +84,20 @@ static const struct {
 
 /* Columns of free text: as the last one it may hold '|' itself. */
 static const char *const free_texts[] = {
-    "JobName",  "SubmitLine",    "Comment", "AdminComment",
-    "WorkDir",  "SystemComment", "Extra",
+    "JobName", "SubmitLine",    "Comment", "AdminComment",
+    "WorkDir", "SystemComment", "Extra",
 };
 
-#define COMMAND                                                                \
-    "sacct -a -D -X -P -o JobIDRaw,JobID,Submit,Start,End,ElapsedRaw,State,"   \
+#define COMMAND                                                              \
+    "sacct -a -D -X -P -o JobIDRaw,JobID,Submit,Start,End,ElapsedRaw,State," \
     "AllocTRES,ReqTRES,User,Account,Partition,QOS,NodeList,JobName"
 
 typedef struct {
     import_t *import;
     column_t column[COLUMNS_MAX]; /* what the n-th column is */
     size_t count;
-    bool trailing;  /* each line ends with '|' */
-    bool free_last; /* the last column may hold '|' */
+    bool trailing;             /* each line ends with '|' */
+    bool free_last;            /* the last column may hold '|' */
     char *field[COLUMN_COUNT]; /* of the current row; NULL: no such column */
 } table_t;
 
@@ -234,8 +234,7 @@ static int parse_u64 (const table_t *t, column_t column, uint64_t max,
 }
 
 static int parse_time (const table_t *t, column_t column, const zone_t *zone,
-                       int64_t *ret_time, int64_t *ret_later,
-                       gl_error_t *error)
+                       int64_t *ret_time, int64_t *ret_later, gl_error_t *error)
 {
     if (fact_time (t->field[column], zone, ret_time, ret_later, error) < 0)
         return gl_error_prefix (error, "%s", columns[column].name);
@@ -288,8 +287,8 @@ static void parse_job_id (const char *text, segment_t *s)
 static int parse_when (table_t *t, const zone_t *zone, segment_t *s,
                        gl_error_t *error)
 {
-    import_times_t times = {.elapsed = SECONDS_UNKNOWN,
-                            .suspended = SECONDS_UNKNOWN};
+    import_times_t times
+        = {.elapsed = SECONDS_UNKNOWN, .suspended = SECONDS_UNKNOWN};
     int64_t later;
 
     if (parse_time (t, SUBMIT, zone, &s->time_submit, &later, error) < 0
@@ -424,8 +423,9 @@ static int read_table (table_t *t, gl_error_t *error)
     } while (length == 0);
     rc = parse_header (t, line, length, error);
     if (rc < 0)
-        return gl_error_prefix (error, "%s:%llu", source_name (source),
-                                (unsigned long long)source_line_number (source));
+        return gl_error_prefix (
+            error, "%s:%llu", source_name (source),
+            (unsigned long long)source_line_number (source));
     while ((rc = source_line (source, &line, &length, error)) > 0) {
         if (read_row (t, line, length, error) < 0)
             return gl_error_prefix (

@@ -34,7 +34,7 @@ typedef struct {
     import_t **imports;
     store_counts_t *counts;
     size_t count;
-    size_t current; /* the file that is being read */
+    size_t current;   /* the file that is being read */
     names_t clusters; /* of it */
 } work_t;
 
@@ -57,8 +57,9 @@ static void show_progress (uint64_t done, uint64_t size, void *arg)
 {
     const work_t *w = arg;
 
+    /* the name of a file may hold anything and is left out here */
     if (size > 0)
-        fprintf (stderr, "\r%s: %3.0f %% ", w->paths[w->current],
+        fprintf (stderr, "\rfile %zu of %zu: %3.0f %% ", w->current + 1, w->count,
                  100.0 * (double)done / (double)size);
 }
 
@@ -82,8 +83,8 @@ static void add_name (names_t *names, const char *name)
         if (strcmp (names->name[i - 1], name) == 0)
             return;
     }
-    names->name = xreallocarray (names->name, names->count + 1,
-                                 sizeof (*names->name));
+    names->name
+        = xreallocarray (names->name, names->count + 1, sizeof (*names->name));
     names->name[names->count++] = xstrdup (name);
 }
 

@@ -10,17 +10,13 @@
 /* Options of sbatch, srun and salloc that ask for GPUs whatever their value
  * (sbatch.1; a value of 0 asks for none). */
 static const char *const gpu_options[] = {
-    "--gpus",           "--gpus-per-node", "--gpus-per-task",
-    "--gpus-per-socket", "-G",
+    "--gpus", "--gpus-per-node", "--gpus-per-task", "--gpus-per-socket", "-G",
 };
 
 /* ... and those whose value names a GRES. */
 static const char *const gres_options[] = {
-    "--gres",
-    "--tres-per-job",
-    "--tres-per-node",
-    "--tres-per-task",
-    "--tres-per-socket",
+    "--gres",          "--tres-per-job",    "--tres-per-node",
+    "--tres-per-task", "--tres-per-socket",
 };
 
 static const char *const names[] = {"gpu", "mps", "shard"};
@@ -143,7 +139,8 @@ static int add_one (tres_t *tres, const char *item, size_t length,
     if (word == 0)
         return gl_error (error, "'%.*s' is not NAME[:TYPE][:COUNT]",
                          (int)(length > 64 ? 64 : length), item);
-    if (whole > word && tres_add_gres_name (tres, name, whole, count, error) < 0)
+    if (whole > word
+        && tres_add_gres_name (tres, name, whole, count, error) < 0)
         return -1;
     return tres_add_gres_name (tres, name, word, count, error);
 }
@@ -158,8 +155,7 @@ int tres_add_gres (tres_t *tres, const char *text, gl_error_t *error)
         if (*p == '(') {
             p += strcspn (p, ")");
             if (*p == '\0')
-                return gl_error (error, "GRES '%.200s': '(' without ')'",
-                                 text);
+                return gl_error (error, "GRES '%.200s': '(' without ')'", text);
             p++;
         }
         p += *p == ',';

@@ -11,9 +11,10 @@
 
 /*
  * Slices of each profile. Sources: NVIDIA MIG User Guide v580, "Supported MIG
- * Profiles"; `nvidia-smi mig -lgip` and `-lgipp` of real cards; NVIDIA/mig-parted
- * default configuration. The guide prints 1/8 of the memory for 1g.10gb on the
- * A100 with 40 GB; real cards (9.62 of 39.25 GiB, at most 4) have 2/8.
+ * Profiles"; `nvidia-smi mig -lgip` and `-lgipp` of real cards;
+ * NVIDIA/mig-parted default configuration. The guide prints 1/8 of the memory
+ * for 1g.10gb on the A100 with 40 GB; real cards (9.62 of 39.25 GiB, at most 4)
+ * have 2/8.
  */
 static const mig_profile_t builtin[] = {
     {"A100-40GB", "1g.5gb", 1, 7, 1, 8, 7},
@@ -123,9 +124,9 @@ static const struct {
     const char *word;
     const char *model;
 } families[] = {
-    {"a100", "A100-40GB"},  {"a100", "A100-80GB"},  {"a30", "A30-24GB"},
-    {"h100", "H100-80GB"},  {"h100", "H100-94GB"},  {"h100", "H100-96GB"},
-    {"gh200", "H100-96GB"}, {"h20", "H100-96GB"},   {"h200", "H200-141GB"},
+    {"a100", "A100-40GB"},  {"a100", "A100-80GB"}, {"a30", "A30-24GB"},
+    {"h100", "H100-80GB"},  {"h100", "H100-94GB"}, {"h100", "H100-96GB"},
+    {"gh200", "H100-96GB"}, {"h20", "H100-96GB"},  {"h200", "H200-141GB"},
     {"b200", "B200-180GB"},
 };
 
@@ -394,9 +395,8 @@ int mig_weight (const mig_table_t *site, const char *model, const char *profile,
                 size_t profile_length, mig_basis_t basis,
                 fraction_t *ret_weight, gl_error_t *error)
 {
-    query_t q = {.model = model,
-                 .profile = profile,
-                 .profile_length = profile_length};
+    query_t q = {
+        .model = model, .profile = profile, .profile_length = profile_length};
     const mig_profile_t *row = find (site, &q, basis, error);
 
     if (!row)
@@ -423,7 +423,6 @@ int mig_type_weight (const mig_table_t *site, const char *model,
     *ret_weight = profile_weight (row, basis);
     return 0;
 }
-
 
 /* a + n * b; the terms are small, for layouts are bounded before */
 static fraction_t add_times (fraction_t a, int64_t n, fraction_t b)
@@ -466,8 +465,8 @@ static int add_layout_item (layout_t *l, const char *item, size_t length,
     if (row->max_instances > 0 && count > row->max_instances * l->gpus)
         return gl_error (error, "%lld x %s do not fit: one GPU has at most %d",
                          (long long)count, row->profile, row->max_instances);
-    l->compute = add_times (l->compute, count,
-                            profile_weight (row, MIG_COMPUTE));
+    l->compute
+        = add_times (l->compute, count, profile_weight (row, MIG_COMPUTE));
     l->memory = add_times (l->memory, count, profile_weight (row, MIG_MEMORY));
     l->chosen = add_times (l->chosen, count, profile_weight (row, l->basis));
     if (fraction_compare (l->compute, gpus) > 0
@@ -485,8 +484,9 @@ int mig_layout (const mig_table_t *site, const char *model, const char *layout,
     layout_t l = {site, model, gpus, basis, zero, zero, zero};
 
     if (gpus < 1 || gpus > MIG_GPUS_MAX)
-        return gl_error (error, "MIG layout '%.200s' of %d GPUs: 1 to %d are "
-                                "possible",
+        return gl_error (error,
+                         "MIG layout '%.200s' of %d GPUs: 1 to %d are "
+                         "possible",
                          layout, gpus, MIG_GPUS_MAX);
     for (const char *p = layout; *p;) {
         size_t length = strcspn (p, ",");

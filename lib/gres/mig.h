@@ -63,8 +63,8 @@ bool mig_profile_in_type (const char *type, size_t type_length,
 /* The weight of a profile on a model. Without a model (NULL) it is given only
  * if all models that have such a profile agree; else -1, "ambiguous". */
 int mig_weight (const mig_table_t *site, const char *model, const char *profile,
-                size_t profile_length, mig_basis_t basis, fraction_t *ret_weight,
-                gl_error_t *error);
+                size_t profile_length, mig_basis_t basis,
+                fraction_t *ret_weight, gl_error_t *error);
 
 /* The weight of a device by its Slurm type (NULL: untyped). A type without a
  * profile is a whole GPU: 1. Without a model, a GPU named in the type

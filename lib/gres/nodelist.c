@@ -57,8 +57,9 @@ static int parse_bound (const char **cursor, uint64_t *ret_value,
     size_t width = strspn (*cursor, "0123456789");
 
     if (width == 0 || width > DIGITS_MAX)
-        return gl_error (error, "a number of 1 to %d digits is missing at "
-                                "'%.20s'",
+        return gl_error (error,
+                         "a number of 1 to %d digits is missing at "
+                         "'%.20s'",
                          DIGITS_MAX, *cursor);
     number_u64 (*cursor, width, ret_value);
     *ret_width = (int)width;
@@ -153,8 +154,8 @@ static int count_names (nodelist_t *list, pattern_t *p, gl_error_t *error)
 }
 
 /* One name with its brackets; leaves the cursor at ',' or the end. */
-static int parse_pattern (nodelist_t *list, const char **cursor,
-                          pattern_t *p, gl_error_t *error)
+static int parse_pattern (nodelist_t *list, const char **cursor, pattern_t *p,
+                          gl_error_t *error)
 {
     *p = (pattern_t){0};
     for (;;) {
@@ -186,8 +187,8 @@ static int parse_list (nodelist_t *list, gl_error_t *error)
         return 0;
     for (;;) {
         if (list->pattern_count == list->pattern_size) {
-            list->pattern_size = list->pattern_size ? 2 * list->pattern_size
-                                                    : 1;
+            list->pattern_size
+                = list->pattern_size ? 2 * list->pattern_size : 1;
             list->patterns = xreallocarray (list->patterns, list->pattern_size,
                                             sizeof (*list->patterns));
         }
@@ -322,8 +323,8 @@ static bool rest_matches (const nodelist_t *list, const pattern_t *p, size_t i,
     name += length;
     if (i == p->brackets)
         return *name == '\0';
-    for (size_t digits = 1; isdigit ((unsigned char)name[digits - 1])
-                            && digits <= DIGITS_MAX;
+    for (size_t digits = 1;
+         isdigit ((unsigned char)name[digits - 1]) && digits <= DIGITS_MAX;
          digits++) {
         if (number_in_bracket (list, &p->bracket[i], name, digits)
             && rest_matches (list, p, i + 1, name + digits))

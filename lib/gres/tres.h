@@ -48,10 +48,10 @@ typedef struct {
     size_t size;
 } tres_t;
 
-#define TRES_INIT                                                              \
-    {                                                                          \
-        TRES_UNKNOWN, TRES_UNKNOWN, TRES_UNKNOWN, "", 0, false, BUFFER_INIT,   \
-            NULL, 0, 0                                                         \
+#define TRES_INIT                                                            \
+    {                                                                        \
+        TRES_UNKNOWN, TRES_UNKNOWN, TRES_UNKNOWN, "", 0, false, BUFFER_INIT, \
+            NULL, 0, 0                                                       \
     }
 
 /* What a TRES id of a database stands for: type "gres", name "gpu:a100" (name

@@ -33,8 +33,8 @@ static void mig_profiles__every_row__as_in_the_collected_facts (void **state)
 
         json_array_foreach (json_object_get (gpu, "profiles"), i, p)
         {
-            const char *name = json_string_value (json_object_get (p,
-                                                                   "profile"));
+            const char *name
+                = json_string_value (json_object_get (p, "profile"));
             int g = json_integer_value (json_object_get (p, "compute_slices"));
             int m = json_integer_value (json_object_get (p, "memory_slices"));
             fraction_t w;
@@ -76,28 +76,32 @@ static void mig_layout__layouts_of_an_h100__sum_and_remainder (void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
-        const int *expected[] = {cases[i].compute, cases[i].memory,
-                                 cases[i].max};
+        const int *expected[]
+            = {cases[i].compute, cases[i].memory, cases[i].max};
         for (int basis = MIG_COMPUTE; basis <= MIG_MAX; basis++) {
             assert_int_equal (mig_layout (NULL, "H100-SXM5-80GB",
                                           cases[i].layout, 1, basis, &sum,
                                           &rest, NULL),
                               0);
             assert_fraction (rest, expected[basis][0], expected[basis][1]);
-            assert_int_equal (fraction_compare (
-                                  sum, fraction (rest.den - rest.num,
-                                                 rest.den)),
-                              0);
+            assert_int_equal (
+                fraction_compare (sum,
+                                  fraction (rest.den - rest.num, rest.den)),
+                0);
         }
     }
 }
 
-static void mig_layout__several_cards_or_no_room__counted_or_refused (
-    void **state)
+static void
+mig_layout__several_cards_or_no_room__counted_or_refused (void **state)
 {
     static const char *const refused[] = {
-        "1g.10gb:8", "3g.40gb:2,1g.10gb:1", "7g.80gb:2",
-        "1g.10gb:x", "1g.10gb:-1",          "1g.99gb:1",
+        "1g.10gb:8",
+        "3g.40gb:2,1g.10gb:1",
+        "7g.80gb:2",
+        "1g.10gb:x",
+        "1g.10gb:-1",
+        "1g.99gb:1",
         "1g.10gb:999999999999999999",
     };
     fraction_t sum, rest;
@@ -112,8 +116,8 @@ static void mig_layout__several_cards_or_no_room__counted_or_refused (
     assert_fraction (sum, 4, 1);
     assert_fraction (rest, 0, 1);
     for (size_t i = 0; i < sizeof (refused) / sizeof (refused[0]); i++) {
-        assert_int_equal (mig_layout (NULL, "H100-80GB", refused[i], 1,
-                                      MIG_MAX, NULL, NULL, &error),
+        assert_int_equal (mig_layout (NULL, "H100-80GB", refused[i], 1, MIG_MAX,
+                                      NULL, NULL, &error),
                           -1);
         assert_non_null (strstr (error.text, refused[i]));
     }
@@ -154,8 +158,8 @@ static void mig_profile_in_type__names_from_the_field__found (void **state)
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         const char *p = NULL;
         size_t n = 0;
-        bool found = mig_profile_in_type (cases[i].type,
-                                          strlen (cases[i].type), &p, &n);
+        bool found = mig_profile_in_type (cases[i].type, strlen (cases[i].type),
+                                          &p, &n);
         assert_int_equal (found, cases[i].profile != NULL);
         if (found) {
             assert_int_equal (n, strlen (cases[i].profile));
@@ -222,22 +226,20 @@ static void mig_weight__a_profile_of_the_site__comes_first (void **state)
     fraction_t w;
 
     (void)state;
-    assert_int_equal (mig_weight (&site, "l40s", "1g.12gb", 7, MIG_COMPUTE, &w,
-                                  NULL),
-                      0);
+    assert_int_equal (
+        mig_weight (&site, "l40s", "1g.12gb", 7, MIG_COMPUTE, &w, NULL), 0);
     assert_fraction (w, 1, 4);
-    assert_int_equal (mig_weight (&site, "A100-40GB", "1c.3g.20gb", 10,
-                                  MIG_MEMORY, &w, NULL),
-                      0);
+    assert_int_equal (
+        mig_weight (&site, "A100-40GB", "1c.3g.20gb", 10, MIG_MEMORY, &w, NULL),
+        0);
     assert_fraction (w, 1, 6);
     assert_int_equal (mig_weight (&site, "H100-SXM5-80GB", "1g.10gb", 7,
                                   MIG_MEMORY, &w, NULL),
                       0);
     assert_fraction (w, 1, 7);
     /* the site's row speaks of the model under any of its names */
-    assert_int_equal (mig_weight (&site, "H100-80GB", "1g.10gb", 7, MIG_MEMORY,
-                                  &w, NULL),
-                      0);
+    assert_int_equal (
+        mig_weight (&site, "H100-80GB", "1g.10gb", 7, MIG_MEMORY, &w, NULL), 0);
     assert_fraction (w, 1, 7);
 }
 

@@ -137,9 +137,8 @@ static void tres_parse__junk_or_overflow__an_error_with_the_text (void **state)
     (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         gl_error_t error = {""};
-        assert_int_equal (tres_parse (&tres, cases[i], resolve, &(int){0},
-                                      &error),
-                          -1);
+        assert_int_equal (
+            tres_parse (&tres, cases[i], resolve, &(int){0}, &error), -1);
         assert_non_null (strstr (error.text, cases[i]));
     }
     tres_done (&tres);
@@ -189,7 +188,8 @@ static void gres_in_submit_line__options_of_sbatch__asked_or_not (void **state)
         const char *line;
         bool asks;
     } cases[] = {
-        {"sbatch --time 1 --wrap sleep 30 && true --gpus-per-node h100:1", true},
+        {"sbatch --time 1 --wrap sleep 30 && true --gpus-per-node h100:1",
+         true},
         {"sbatch --gres=gpu:2 job.sh", true},
         {"sbatch --gres gpu job.sh", true},
         {"sbatch --gres=nvme:1,gpu:a100:4", true},

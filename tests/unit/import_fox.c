@@ -40,8 +40,8 @@ static void add_type (const char *type, size_t length, uint64_t count,
                       void *arg)
 {
     tally_t *t = arg;
-    GL_AUTOFREE char *key = type ? xstrndup (type, length)
-                                 : xstrdup ("(untyped)");
+    GL_AUTOFREE char *key
+        = type ? xstrndup (type, length) : xstrdup ("(untyped)");
 
     add (t, "by_gpu_type", key, (int64_t)count * t->seconds);
 }
@@ -121,9 +121,9 @@ static void compare_dimension (const char *name, json_t *expected,
         json_t *jobs = json_object_get (cell, "jobs");
         if (!ours)
             fail_msg ("%s: %s is missing", name, key);
-        assert_int_equal (json_integer_value (json_array_get (ours, 0)),
-                          json_integer_value (
-                              json_object_get (cell, "gpu_seconds")));
+        assert_int_equal (
+            json_integer_value (json_array_get (ours, 0)),
+            json_integer_value (json_object_get (cell, "gpu_seconds")));
         if (jobs)
             assert_int_equal (json_integer_value (json_array_get (ours, 1)),
                               json_integer_value (jobs));
@@ -173,9 +173,9 @@ static void check_file (const char *name, const char *file)
     if (segments_import (path, "UTC", 0, &all, &stats, &error) < 0)
         fail_msg ("%s", error.text);
     compare_stats (&stats, expected);
-    assert_int_equal (tally (&all, &t, utc, &jobs),
-                      expected_number (json_object_get (expected, "total"),
-                                       "gpu_seconds"));
+    assert_int_equal (
+        tally (&all, &t, utc, &jobs),
+        expected_number (json_object_get (expected, "total"), "gpu_seconds"));
     assert_int_equal (jobs, expected_number (expected, "jobs_with_gpus"));
     assert_int_equal (peak (&all),
                       expected_number (expected, "peak_gpus_in_use"));
@@ -211,17 +211,15 @@ static void import__fox_in_oslo__two_hours_earlier (void **state)
 
     (void)state;
     assert_int_equal (segments_import (path, "UTC", 0, &utc, NULL, &error), 0);
-    assert_int_equal (segments_import (path, "Europe/Oslo", 0, &oslo, NULL,
-                                       &error),
-                      0);
+    assert_int_equal (
+        segments_import (path, "Europe/Oslo", 0, &oslo, NULL, &error), 0);
     assert_int_equal (utc.count, oslo.count);
     for (size_t i = 0; i < utc.count; i++) {
         assert_int_equal (utc.segment[i].time_submit,
                           oslo.segment[i].time_submit + 7200);
-        assert_int_equal (segment_end (&utc.segment[i])
-                              - utc.segment[i].time_start,
-                          segment_end (&oslo.segment[i])
-                              - oslo.segment[i].time_start);
+        assert_int_equal (
+            segment_end (&utc.segment[i]) - utc.segment[i].time_start,
+            segment_end (&oslo.segment[i]) - oslo.segment[i].time_start);
     }
     segments_free (&utc);
     segments_free (&oslo);

@@ -52,18 +52,18 @@ static void import__answers_of_slurmrestd__one_segment_each (void **state)
         {"25.11_slurmdb-job-gpus-pending", 4965, 0, 0, 0, 0, SEGMENT_PENDING,
          true, NULL, NULL, "--gpus 4 --begin now+1hour"},
         /* slurmctld: an end in the future and a start that is a forecast */
-        {"24.11_slurm-job-gpus-multi-types", 6356, 0, 1762788764, 0,
-         1762788764, SEGMENT_RUNNING, true, NULL, NULL, "gres_detail"},
+        {"24.11_slurm-job-gpus-multi-types", 6356, 0, 1762788764, 0, 1762788764,
+         SEGMENT_RUNNING, true, NULL, NULL, "gres_detail"},
         {"24.11_slurm-job-gpus-pending", 6376, 0, 0, 0, 1762788934,
          SEGMENT_PENDING, true, NULL, NULL, "--gpus 6"},
-        {"25.11_slurm-job-gpus-multi-nodes", 5679, 0, 1762788040, 0,
-         1762788041, SEGMENT_RUNNING, true, NULL, NULL, "gres_detail"},
+        {"25.11_slurm-job-gpus-multi-nodes", 5679, 0, 1762788040, 0, 1762788041,
+         SEGMENT_RUNNING, true, NULL, NULL, "gres_detail"},
     };
 
     (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
-        GL_AUTOFREE char *name = xasprintf ("slurm/slurmrestd/%s.json",
-                                            cases[i].file);
+        GL_AUTOFREE char *name
+            = xasprintf ("slurm/slurmrestd/%s.json", cases[i].file);
         import_stats_t stats;
         segments_t all = good_file (name, &stats);
         const segment_t *s = all.segment;
@@ -141,24 +141,23 @@ static void import__sacct_envelope__typed_gres_and_no_steps (void **state)
     segments_free (&all);
 }
 
-#define JOB(members)                                                           \
-    "{\"job_id\":5,\"account\":\"a\",\"user\":\"u\",\"cluster\":\"c\","        \
-    "\"state\":{\"current\":[\"COMPLETED\"]},\"time\":{\"submission\":1000,"   \
+#define JOB(members)                                                         \
+    "{\"job_id\":5,\"account\":\"a\",\"user\":\"u\",\"cluster\":\"c\","      \
+    "\"state\":{\"current\":[\"COMPLETED\"]},\"time\":{\"submission\":1000," \
     "\"start\":2000,\"end\":3000}" members "}"
 
 static void import__integers_from_two_to_the_63__read_exactly (void **state)
 {
-    static const char text[] =
-        "{\"jobs\":[" JOB (
-            ",\"db_index\":18446744073709551001,"
-            "\"name\":\"n \\\" 18446744073709551614 [\","
-            "\"tres\":{\"allocated\":["
-            "{\"type\":\"cpu\",\"name\":\"\",\"count\":18446744073709551614},"
-            "{\"type\":\"gres\",\"name\":\"gpu\",\"count\":"
-            "18446744073709551614},"
-            "{\"type\":\"energy\",\"name\":\"\",\"count\":-2},"
-            "{\"type\":\"gres\",\"name\":\"gpu:a100\",\"count\":"
-            "{\"set\":true,\"infinite\":false,\"number\":3}}]}") "]}";
+    static const char text[] = "{\"jobs\":[" JOB (
+        ",\"db_index\":18446744073709551001,"
+        "\"name\":\"n \\\" 18446744073709551614 [\","
+        "\"tres\":{\"allocated\":["
+        "{\"type\":\"cpu\",\"name\":\"\",\"count\":18446744073709551614},"
+        "{\"type\":\"gres\",\"name\":\"gpu\",\"count\":"
+        "18446744073709551614},"
+        "{\"type\":\"energy\",\"name\":\"\",\"count\":-2},"
+        "{\"type\":\"gres\",\"name\":\"gpu:a100\",\"count\":"
+        "{\"set\":true,\"infinite\":false,\"number\":3}}]}") "]}";
     segments_t all = good_text (text, NULL);
 
     (void)state;

@@ -137,9 +137,9 @@ static void check_mig (const char *sample, const void *arg)
         gres_item_t item;
 
         while (gres_next (&cursor, &item)) {
-            GL_AUTOFREE char *type = xstrndup (item.type ? item.type : "gpu",
-                                               item.type ? item.type_length
-                                                         : 3);
+            GL_AUTOFREE char *type
+                = xstrndup (item.type ? item.type : "gpu",
+                            item.type ? item.type_length : 3);
             assert_non_null (strstr (sample, type));
         }
         mpq_init (w.sum);
@@ -191,9 +191,9 @@ static void check_req_mem (const char *sample, const void *arg)
     segments_t all = {0};
 
     (void)arg;
-    assert_int_equal (segments_import_bytes (text, strlen (text), "UTC", 0,
-                                             &all, NULL, NULL),
-                      0);
+    assert_int_equal (
+        segments_import_bytes (text, strlen (text), "UTC", 0, &all, NULL, NULL),
+        0);
     assert_true (all.segment->memory_mb == COUNT_UNKNOWN);
     segments_free (&all);
 }
@@ -229,18 +229,18 @@ static void check_aalto (const char *sample, const void *arg)
  * takes a closed one for newer at the same moment. */
 static void check_polls (const char *sample, const void *arg)
 {
-    static const char text[] =
-        "JobIDRaw|Submit|Start|End|ElapsedRaw|State|AllocTRES|User|Account\n"
-        "5|2025-05-03T00:00:00|2025-05-03T00:00:00|Unknown|60|RUNNING||u|a\n"
-        "5|2025-05-03T00:00:00|2025-05-03T00:00:00|2025-05-03T00:02:00|120|"
-        "COMPLETED||u|a\n";
+    static const char text[]
+        = "JobIDRaw|Submit|Start|End|ElapsedRaw|State|AllocTRES|User|Account\n"
+          "5|2025-05-03T00:00:00|2025-05-03T00:00:00|Unknown|60|RUNNING||u|a\n"
+          "5|2025-05-03T00:00:00|2025-05-03T00:00:00|2025-05-03T00:02:00|120|"
+          "COMPLETED||u|a\n";
     segments_t all = {0};
 
     (void)sample;
     (void)arg;
-    assert_int_equal (segments_import_bytes (text, strlen (text), "UTC", 0,
-                                             &all, NULL, NULL),
-                      0);
+    assert_int_equal (
+        segments_import_bytes (text, strlen (text), "UTC", 0, &all, NULL, NULL),
+        0);
     assert_int_equal (all.count, 2);
     assert_int_equal (all.segment[0].id_job, all.segment[1].id_job);
     assert_int_equal (all.segment[0].time_submit, all.segment[1].time_submit);
@@ -285,25 +285,28 @@ static void check_json (const char *sample, const void *arg)
     segments_free (&all);
 }
 
-#define TRES(text, gres, devices)                                              \
-    check_tres, &(const tres_case_t)                                           \
-    {                                                                          \
-        text, gres, devices                                                    \
+#define TRES(text, gres, devices)    \
+    check_tres, &(const tres_case_t) \
+    {                                \
+        text, gres, devices          \
     }
-#define MIG(...)                                                               \
-    check_mig, (const mig_case_t[])                                            \
-    {                                                                          \
-        __VA_ARGS__, {NULL, NULL, MIG_MAX, 0, 0, NULL}                         \
+#define MIG(...)                            \
+    check_mig, (const mig_case_t[])         \
+    {                                       \
+        __VA_ARGS__,                        \
+        {                                   \
+            NULL, NULL, MIG_MAX, 0, 0, NULL \
+        }                                   \
     }
-#define ROW(...)                                                               \
-    check_row, &(const row_case_t)                                             \
-    {                                                                          \
-        __VA_ARGS__                                                            \
+#define ROW(...)                   \
+    check_row, &(const row_case_t) \
+    {                              \
+        __VA_ARGS__                \
     }
-#define JSON(...)                                                              \
-    check_json, &(const json_case_t)                                           \
-    {                                                                          \
-        __VA_ARGS__                                                            \
+#define JSON(...)                    \
+    check_json, &(const json_case_t) \
+    {                                \
+        __VA_ARGS__                  \
     }
 
 static const struct {
@@ -321,14 +324,12 @@ static const struct {
      ROW ("Start=None", "1956890", "1956890", "2025-09-26T08:00:00", "None",
           "2025-09-26T08:02:35", "0", "CANCELLED by 7", "", 0, 0, "", 0,
           TASK_NONE)},
-    {"running",
-     ROW ("End=Unknown", "1879824", "1879824", "2025-09-07T22:16:06",
-          "2025-09-12T14:06:12", "Unknown", "1192379", "RUNNING",
-          "gres/gpu=1", 1, 1192379, "gpu=1", 0, TASK_NONE)},
+    {"running", ROW ("End=Unknown", "1879824", "1879824", "2025-09-07T22:16:06",
+                     "2025-09-12T14:06:12", "Unknown", "1192379", "RUNNING",
+                     "gres/gpu=1", 1, 1192379, "gpu=1", 0, TASK_NONE)},
     {"pending",
      ROW ("Start=Unknown End=Unknown", "9", "9", "2025-09-07T22:16:06",
-          "Unknown", "Unknown", "0", "PENDING", "", 0, 0, "", 0,
-          TASK_NONE)},
+          "Unknown", "Unknown", "0", "PENDING", "", 0, 0, "", 0, TASK_NONE)},
     {"multi-node hostlist", check_nodes,
      (const nodes_case_t[]){
          {"c1-[9-10]", 2, "c1-10"},
@@ -347,10 +348,9 @@ static const struct {
      ROW ("PREEMPTED", "9", "9", "2025-09-07T22:16:06", "2025-09-07T22:16:06",
           "2025-09-07T22:17:06", "60", "PREEMPTED", "gres/gpu=1", 1, 60,
           "gpu=1", 0, TASK_NONE)},
-    {"zero length",
-     ROW ("Start=End", "9", "9", "2025-09-07T22:16:06", "2025-09-07T22:17:06",
-          "2025-09-07T22:17:06", "0", "FAILED", "gres/gpu=1", 1, 0, "gpu=1",
-          0, TASK_NONE)},
+    {"zero length", ROW ("Start=End", "9", "9", "2025-09-07T22:16:06",
+                         "2025-09-07T22:17:06", "2025-09-07T22:17:06", "0",
+                         "FAILED", "gres/gpu=1", 1, 0, "gpu=1", 0, TASK_NONE)},
     {"array",
      ROW ("39889258_1426|39895850", "39889258_1426", "39895850",
           "2025-09-07T22:16:06", "2025-09-07T22:16:06", "2025-09-07T22:17:06",
@@ -361,8 +361,8 @@ static const struct {
           1, 60, "", 0, TASK_NONE)},
     {"pending array range",
      ROW ("14729857_[737-999]", "14729857_[737-999]", "14729857",
-          "2025-09-07T22:16:06", "Unknown", "Unknown", "0", "PENDING", "", 0,
-          0, "", 14729857, TASK_NONE)},
+          "2025-09-07T22:16:06", "Unknown", "Unknown", "0", "PENDING", "", 0, 0,
+          "", 14729857, TASK_NONE)},
     {"step outlives job", check_aalto,
      (const int64_t[]){43974388, 1564612154, 12805}},
     {"cancelled, End=Unknown", check_aalto,
@@ -371,8 +371,8 @@ static const struct {
     {"submit after start",
      ROW ("Submit 2025-05-18 Start 2025-04-28", "1621683", "1621683",
           "2025-05-18T18:38:08", "2025-04-28T03:43:51", "Unknown", "450920",
-          "RUNNING", "gres/gpu:a100=4,gres/gpu=4", 1,
-          450920, "gpu=4,gpu:a100=4", 0, TASK_NONE)},
+          "RUNNING", "gres/gpu:a100=4,gres/gpu=4", 1, 450920,
+          "gpu=4,gpu:a100=4", 0, TASK_NONE)},
     {"MIG typed, short model",
      MIG ({"gpu=1,gpu:a100_1g.5gb=1", NULL, MIG_COMPUTE, 1, 7, NULL},
           {"gpu=1,gpu:a100_1g.5gb=1", NULL, MIG_MEMORY, 1, 8, NULL})},
@@ -385,9 +385,8 @@ static const struct {
      MIG ({"gpu=1,gpu:1g.10gb=1", NULL, MIG_MEMORY, 0, 0, "ambiguous"},
           {"gpu=1,gpu:1g.10gb=1", "A100-SXM4-40GB", MIG_MEMORY, 2, 8, NULL},
           {"gpu=1,gpu:1g.10gb=1", "H100-SXM5-80GB", MIG_MEMORY, 1, 8, NULL})},
-    {"MIG mixed in one TRES",
-     MIG ({"gpu=3,gpu:3g.40gb=2,gpu:4g.40gb=1", "H100-80GB", MIG_COMPUTE, 10,
-           7, NULL})},
+    {"MIG mixed in one TRES", MIG ({"gpu=3,gpu:3g.40gb=2,gpu:4g.40gb=1",
+                                    "H100-80GB", MIG_COMPUTE, 10, 7, NULL})},
     {"typed only, no total",
      MIG ({"gpu:a100=2,gpu:a100_1g.5gb=2", NULL, MIG_COMPUTE, 16, 7, NULL})},
     {"MIG node inflates counts",
@@ -396,16 +395,14 @@ static const struct {
     {"three models in one node",
      TRES ("gres/gpu=8,gres/gpu:rtx4000=4,gres/gpu:rtx8000=2,gres/gpu:v100=2",
            "gpu=8,gpu:rtx4000=4,gpu:rtx8000=2,gpu:v100=2", 8)},
-    {"type with dashes",
-     TRES ("gres/gpu:nvidia_a100-sxm4-80gb=1,gres/gpu=1",
-           "gpu=1,gpu:nvidia_a100-sxm4-80gb=1", 1)},
+    {"type with dashes", TRES ("gres/gpu:nvidia_a100-sxm4-80gb=1,gres/gpu=1",
+                               "gpu=1,gpu:nvidia_a100-sxm4-80gb=1", 1)},
     {"shard",
      TRES ("billing=10,cpu=10,gres/shard:nvidia_gb10=40,gres/shard=40,mem=50G,"
            "node=1",
            "shard=40,shard:nvidia_gb10=40", 0)},
-    {"QOS cap",
-     TRES ("gres/gpu:nvidia_h100_nvl_1g.12gb=14",
-           "gpu:nvidia_h100_nvl_1g.12gb=14", 14)},
+    {"QOS cap", TRES ("gres/gpu:nvidia_h100_nvl_1g.12gb=14",
+                      "gpu:nvidia_h100_nvl_1g.12gb=14", 14)},
     {"GPU job, TRES not tracked",
      JSON ("[\"gpu:h100:1(IDX:0)\"]",
            "{\"job_id\":1,\"job_state\":\"COMPLETED\",\"submit_time\":1000,"

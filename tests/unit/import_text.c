@@ -9,11 +9,11 @@
 #define HEADER                                                                 \
     "JobIDRaw|JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES|User|Account|" \
     "NodeList|JobName\n"
-#define ROW(id, submit, start, end, elapsed, state, tres)                      \
-    id "|" id "|" submit "|" start "|" end "|" elapsed "|" state "|" tres      \
+#define ROW(id, submit, start, end, elapsed, state, tres)                 \
+    id "|" id "|" submit "|" start "|" end "|" elapsed "|" state "|" tres \
        "|u|a|n1|job\n"
-#define GOOD                                                                   \
-    ROW ("7", "2026-03-01T00:00:00", "2026-03-01T00:00:10",                    \
+#define GOOD                                                \
+    ROW ("7", "2026-03-01T00:00:00", "2026-03-01T00:00:10", \
          "2026-03-01T01:00:10", "3600", "COMPLETED", "gres/gpu=2")
 
 static int import_text_of (const char *text, segments_t *all,
@@ -102,8 +102,7 @@ static void import__bad_text__refused_with_line_and_remedy (void **state)
                           -1);
         for (int w = 0; w < 3 && cases[i].words[w]; w++) {
             if (!strstr (error.text, cases[i].words[w]))
-                fail_msg ("'%s' is not in '%s'", cases[i].words[w],
-                          error.text);
+                fail_msg ("'%s' is not in '%s'", cases[i].words[w], error.text);
         }
         /* nothing was handed over, not even the good rows before */
         assert_int_equal (all.count, 0);
@@ -125,13 +124,14 @@ static void import__binary_or_a_long_line__refused (void **state)
     assert_non_null (strstr (error.text, ":2: a NUL byte"));
     memset (longest, 'x', size);
     memcpy (longest, HEADER, strlen (HEADER));
-    assert_int_equal (segments_import_bytes (longest, size, "UTC", 0, &all,
-                                             NULL, &error),
-                      -1);
+    assert_int_equal (
+        segments_import_bytes (longest, size, "UTC", 0, &all, NULL, &error),
+        -1);
     assert_non_null (strstr (error.text, ":2: a line of more than"));
     free (longest);
-    assert_int_equal (segments_import_bytes ("\x7f" "ELF\2\1\1\0", 8, "UTC", 0,
-                                             &all, NULL, &error),
+    assert_int_equal (segments_import_bytes ("\x7f"
+                                             "ELF\2\1\1\0",
+                                             8, "UTC", 0, &all, NULL, &error),
                       -1);
     assert_int_equal (all.count, 0);
 }
@@ -152,9 +152,9 @@ static void import__gzip_cut_anywhere__refused (void **state)
     for (size_t cut = 1; cut < length; cut += cut < 40 ? 1 : 97) {
         segments_t all = {0};
         gl_error_t error = {""};
-        assert_int_equal (segments_import_bytes (data, cut, "UTC", 0, &all,
-                                                 NULL, &error),
-                          -1);
+        assert_int_equal (
+            segments_import_bytes (data, cut, "UTC", 0, &all, NULL, &error),
+            -1);
         assert_int_equal (all.count, 0);
         assert_string_not_equal (error.text, "");
     }
@@ -211,19 +211,21 @@ static void import__any_order_and_p__the_same_segment (void **state)
 
 static void import__every_column__in_its_field (void **state)
 {
-    static const char text[] =
-        "JobID|JobIDRaw|Submit|Start|End|State|AllocTRES|ReqTRES|User|UID|"
-        "Account|Partition|QOS|WCKey|Reservation|NodeList|Suspended|Timelimit|"
-        "Cluster|DBIndex|Restarts|AdminComment|ElapsedRaw|JobName|SubmitLine\n"
-        "12_3|15|2026-03-01T00:00:00|2026-03-01T00:00:10|2026-03-01T01:00:10|"
-        "CANCELLED by 1000|cpu=8,gres/gpu:h100=2,gres/gpu=2,mem=1G,node=1|"
-        "cpu=8,gres/gpu=4|u|1001|a|p|q|w|r|g[1-2]|00:01:40|1-00:00:00|fox|"
-        "18446744073709551000|3|tag-1|3500|None|sbatch x | y\n"
-        "30+1|31|2026-03-01T00:00:00|None|2026-03-01T00:00:05|CANCELLED|||u|"
-        "1001|a|p|q|||None assigned|00:00:00|UNLIMITED|fox||||0||\n"
-        "40_[1-9]|40|2026-03-01T00:00:00|Unknown|Unknown|PENDING|||u|"
-        "1001|a|p|q|||None assigned|00:00:00|Partition_Limit|fox||||0||"
-        "sbatch -G 1 x\n";
+    static const char text[]
+        = "JobID|JobIDRaw|Submit|Start|End|State|AllocTRES|ReqTRES|User|UID|"
+          "Account|Partition|QOS|WCKey|Reservation|NodeList|Suspended|"
+          "Timelimit|"
+          "Cluster|DBIndex|Restarts|AdminComment|ElapsedRaw|JobName|"
+          "SubmitLine\n"
+          "12_3|15|2026-03-01T00:00:00|2026-03-01T00:00:10|2026-03-01T01:00:10|"
+          "CANCELLED by 1000|cpu=8,gres/gpu:h100=2,gres/gpu=2,mem=1G,node=1|"
+          "cpu=8,gres/gpu=4|u|1001|a|p|q|w|r|g[1-2]|00:01:40|1-00:00:00|fox|"
+          "18446744073709551000|3|tag-1|3500|None|sbatch x | y\n"
+          "30+1|31|2026-03-01T00:00:00|None|2026-03-01T00:00:05|CANCELLED|||u|"
+          "1001|a|p|q|||None assigned|00:00:00|UNLIMITED|fox||||0||\n"
+          "40_[1-9]|40|2026-03-01T00:00:00|Unknown|Unknown|PENDING|||u|"
+          "1001|a|p|q|||None assigned|00:00:00|Partition_Limit|fox||||0||"
+          "sbatch -G 1 x\n";
     import_stats_t stats;
     segments_t all = good_text (text, "UTC", &stats);
     const segment_t *s = all.segment;
@@ -275,13 +277,13 @@ static void import__every_column__in_its_field (void **state)
 
 static void import__open_rows__end_at_the_newest_knowledge (void **state)
 {
-    static const char text[] = HEADER
-        ROW ("1", "2026-03-01T00:00:00", "2026-03-01T00:00:10", "Unknown",
-             "100", "RUNNING", "gres/gpu=1")
-        ROW ("2", "2026-03-01T00:00:00", "2026-03-01T00:00:10", "Unknown",
-             "250", "RUNNING", "gres/gpu=1")
-        ROW ("3", "2026-03-01T00:04:00", "Unknown", "Unknown", "0", "PENDING",
-             "");
+    static const char text[]
+        = HEADER ROW ("1", "2026-03-01T00:00:00", "2026-03-01T00:00:10",
+                      "Unknown", "100", "RUNNING", "gres/gpu=1")
+            ROW ("2", "2026-03-01T00:00:00", "2026-03-01T00:00:10", "Unknown",
+                 "250", "RUNNING", "gres/gpu=1")
+                ROW ("3", "2026-03-01T00:04:00", "Unknown", "Unknown", "0",
+                     "PENDING", "");
     segments_t all = {0};
     import_stats_t stats;
 
@@ -302,16 +304,16 @@ static void import__open_rows__end_at_the_newest_knowledge (void **state)
 }
 
 /* Slurm's Elapsed leaves suspended time out. */
-static void import__a_finished_row_without_end__lasts_its_elapsed_time (
-    void **state)
+static void
+import__a_finished_row_without_end__lasts_its_elapsed_time (void **state)
 {
-    static const char text[] =
-        "JobIDRaw|Submit|Start|End|Elapsed|Suspended|State|AllocTRES|User|"
-        "Account\n"
-        "1|2026-03-01T00:00:00|2026-03-01T00:00:10|Unknown|00:00:17|00:00:00|"
-        "CANCELLED by 5||u|a\n"
-        "2|2026-03-01T00:00:00|2026-03-01T00:00:10|Unknown|1-00:00:17|"
-        "00:01:00|FAILED||u|a\n";
+    static const char text[]
+        = "JobIDRaw|Submit|Start|End|Elapsed|Suspended|State|AllocTRES|User|"
+          "Account\n"
+          "1|2026-03-01T00:00:00|2026-03-01T00:00:10|Unknown|00:00:17|00:00:00|"
+          "CANCELLED by 5||u|a\n"
+          "2|2026-03-01T00:00:00|2026-03-01T00:00:10|Unknown|1-00:00:17|"
+          "00:01:00|FAILED||u|a\n";
     segments_t all = good_text (text, "UTC", NULL);
 
     (void)state;
@@ -322,8 +324,8 @@ static void import__a_finished_row_without_end__lasts_its_elapsed_time (
 
 /* On 2026-10-25 the clock of Oslo shows 02:00 to 03:00 twice; on 2026-03-29 it
  * skips that hour. */
-static void import__days_of_clock_changes__lengths_by_elapsed_time (
-    void **state)
+static void
+import__days_of_clock_changes__lengths_by_elapsed_time (void **state)
 {
     static const struct {
         const char *start, *end, *elapsed;
@@ -357,21 +359,21 @@ static void import__days_of_clock_changes__lengths_by_elapsed_time (
         segments_free (&all);
     }
     assert_int_equal (
-        segments_import_bytes (HEADER ROW ("1", "2026-03-29T02:30:00", "None",
-                                           "Unknown", "0", "PENDING", ""),
-                               strlen (HEADER ROW ("1", "2026-03-29T02:30:00",
-                                                   "None", "Unknown", "0",
-                                                   "PENDING", "")),
-                               "Europe/Oslo", 0, &all, NULL, &error),
+        segments_import_bytes (
+            HEADER ROW ("1", "2026-03-29T02:30:00", "None", "Unknown", "0",
+                        "PENDING", ""),
+            strlen (HEADER ROW ("1", "2026-03-29T02:30:00", "None", "Unknown",
+                                "0", "PENDING", "")),
+            "Europe/Oslo", 0, &all, NULL, &error),
         -1);
     assert_non_null (strstr (error.text, "--tz"));
 }
 
 static void import__of_one_cluster__refuses_another (void **state)
 {
-    static const char text[] =
-        "JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|Cluster\n"
-        "1|2026-03-01T00:00:00|None|None|PENDING||u|a|fox\n";
+    static const char text[]
+        = "JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|Cluster\n"
+          "1|2026-03-01T00:00:00|None|None|PENDING||u|a|fox\n";
     GL_AUTOFREE char *path = xasprintf ("/tmp/gl_import.%d", (int)getpid ());
     zone_t *utc = zone_open ("UTC", NULL);
     import_options_t options = {.cluster = "hen",
