@@ -239,7 +239,7 @@ void slurmdbd_where (buffer_t *sql, slurmdbd_window_t window)
                            (unsigned long long)window.ids[i]);
         buffer_add_char (sql, ')');
     } else if (window.since > 0) {
-        buffer_printf (sql, "WHERE t.`time_end` = 0 OR t.`time_end` > %lld",
+        buffer_printf (sql, "WHERE (t.`time_end` = 0 OR t.`time_end` > %lld)",
                        (long long)window.since);
     }
 }

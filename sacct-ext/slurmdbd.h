@@ -64,6 +64,9 @@ typedef struct {
     int64_t since; /* 0: all */
     const uint64_t *ids;
     size_t id_count;
+    /* events: also those that began at these instants */
+    const int64_t *starts;
+    size_t start_count;
 } slurmdbd_window_t;
 #define SLURMDBD_ALL ((slurmdbd_window_t){0})
 
@@ -84,22 +87,23 @@ int slurmdbd_suspensions (slurmdbd_cluster_t *cluster, slurmdbd_window_t window,
                           slurmdbd_suspension_f fn, void *arg,
                           gl_error_t *error);
 
-/* Registrations of the cluster and outages of nodes. `ids` has no meaning. */
+/* Registrations of the cluster and outages of nodes. `ids` has no meaning
+ * here. */
 typedef int (*slurmdbd_event_f) (const node_event_t *event, void *arg,
                                  gl_error_t *error);
 int slurmdbd_events (slurmdbd_cluster_t *cluster, slurmdbd_window_t window,
                      slurmdbd_event_f fn, void *arg, gl_error_t *error);
 
-/* Reservations that have begun: until then slurmdbd moves or forgets them
- * without a trace. `ids` has no meaning. */
+/* All reservations that have begun: until then slurmdbd moves or forgets them
+ * without a trace. */
 typedef int (*slurmdbd_reservation_f) (const reservation_t *reservation,
                                        void *arg, gl_error_t *error);
 int slurmdbd_reservations (slurmdbd_cluster_t *cluster,
-                           slurmdbd_window_t window, slurmdbd_reservation_f fn,
-                           void *arg, gl_error_t *error);
+                           slurmdbd_reservation_f fn, void *arg,
+                           gl_error_t *error);
 
-/* The account tree; parent NULL for the root. Of an account that was deleted and
- * made again the living one comes last. */
+/* The account tree; parent NULL for the root. Of an account that was deleted
+ * and made again the living one comes last. */
 typedef int (*slurmdbd_account_f) (const char *account, const char *parent,
                                    void *arg, gl_error_t *error);
 int slurmdbd_accounts (slurmdbd_cluster_t *cluster, slurmdbd_account_f fn,

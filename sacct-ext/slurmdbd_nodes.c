@@ -53,6 +53,15 @@ static int read_event (slurmdbd_cluster_t *c, const db_statement_t *row,
     return fn (&event, arg, error);
 }
 
+static void add_starts (buffer_t *sql, slurmdbd_window_t window)
+{
+    for (size_t i = 0; window.since > 0 && i < window.start_count; i++)
+        buffer_printf (sql, "%s%lld", i ? "," : " OR t.`time_start` IN (",
+                       (long long)window.starts[i]);
+    if (window.since > 0 && window.start_count)
+        buffer_add_char (sql, ')');
+}
+
 int slurmdbd_events (slurmdbd_cluster_t *c, slurmdbd_window_t window,
                      slurmdbd_event_f fn, void *arg, gl_error_t *error)
 {
@@ -66,6 +75,7 @@ int slurmdbd_events (slurmdbd_cluster_t *c, slurmdbd_window_t window,
         < 0)
         return -1;
     slurmdbd_where (&sql, window);
+    add_starts (&sql, window);
     rows = db_query (c->db, buffer_text (&sql), error);
     if (!rows)
         return -1;
@@ -172,9 +182,8 @@ static int read_reservation (slurmdbd_cluster_t *c, const db_statement_t *row,
     return fn (&reservation, arg, error);
 }
 
-int slurmdbd_reservations (slurmdbd_cluster_t *c, slurmdbd_window_t window,
-                           slurmdbd_reservation_f fn, void *arg,
-                           gl_error_t *error)
+int slurmdbd_reservations (slurmdbd_cluster_t *c, slurmdbd_reservation_f fn,
+                           void *arg, gl_error_t *error)
 {
     GL_AUTOFREE char *table = slurmdbd_table (c, "resv_table");
     BUFFER_AUTO sql = BUFFER_INIT;
@@ -185,7 +194,6 @@ int slurmdbd_reservations (slurmdbd_cluster_t *c, slurmdbd_window_t window,
                          GL_ARRAY_SIZE (reservation_columns), &sql, error)
         < 0)
         return -1;
-    slurmdbd_where (&sql, window);
     rows = db_query (c->db, buffer_text (&sql), error);
     if (!rows)
         return -1;

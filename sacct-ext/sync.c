@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/memory.h"
 #include "sync.h"
 #include "sync_open.h"
 
@@ -16,6 +17,7 @@ struct sync {
     slurmdbd_cluster_t *from;
     slurmdbd_window_t window;
     sync_open_t *open;
+    int64_t *starts; /* of events that the store has as open */
     sync_result_t *result;
     uint64_t rows;
 };
@@ -112,14 +114,39 @@ static int transfer (store_t *store, void *arg, gl_error_t *error)
         || read_left_open (sync, error) < 0
         || slurmdbd_events (sync->from, sync->window, put_event, sync, error)
                < 0
-        || slurmdbd_reservations (sync->from, sync->window, put_reservation,
-                                  sync, error)
-               < 0
+        || slurmdbd_reservations (sync->from, put_reservation, sync, error) < 0
         || slurmdbd_accounts (sync->from, put_account, sync, error) < 0
         || store_put_mark (store, sync->name, MARK, sync->result->as_of, error)
                < 0)
         return -1;
     return store_put_as_of (store, sync->name, sync->result->as_of, error);
+}
+
+/* The starts of the events that were open at `last`. */
+static int find_open_events (struct sync *sync, int64_t last, gl_error_t *error)
+{
+    store_query_t query = {
+        .cluster = sync->name,
+        .start = last - 1,
+        .end = last,
+    };
+    store_event_iter_t *iter
+        = store_event_iter_open (sync->store, &query, error);
+    node_event_t event;
+    int rc;
+
+    if (!iter)
+        return -1;
+    while ((rc = store_event_iter_next (iter, &event, error)) == 1) {
+        if (event.end != 0)
+            continue;
+        sync->starts = xreallocarray (
+            sync->starts, sync->window.start_count + 1, sizeof (*sync->starts));
+        sync->starts[sync->window.start_count++] = event.start;
+    }
+    store_event_iter_close (iter);
+    sync->window.starts = sync->starts;
+    return rc;
 }
 
 static int find_window (struct sync *sync, gl_error_t *error)
@@ -129,9 +156,10 @@ static int find_window (struct sync *sync, gl_error_t *error)
     sync->window = SLURMDBD_ALL;
     if (store_get_mark (sync->store, sync->name, MARK, &last, error) < 0)
         return -1;
-    if (!sync->options->full && last > sync->options->look_back)
-        sync->window.since = last - sync->options->look_back;
-    return 0;
+    if (sync->options->full || last <= sync->options->look_back)
+        return 0;
+    sync->window.since = last - sync->options->look_back;
+    return find_open_events (sync, last, error);
 }
 
 static int run (struct sync *sync, slurmdbd_t *dbd, gl_error_t *error)
@@ -166,6 +194,7 @@ int sync_cluster (store_t *store, slurmdbd_t *dbd, const char *cluster,
     int rc = run (&sync, dbd, error);
 
     sync_open_free (sync.open);
+    free (sync.starts);
     slurmdbd_cluster_close (sync.from);
     if (rc == 0)
         *ret_result = result;

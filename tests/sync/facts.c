@@ -138,8 +138,7 @@ static void print_all (slurmdbd_cluster_t *cluster, slurmdbd_window_t window)
         fail ();
     if (!window.ids
         && (slurmdbd_events (cluster, window, print_event, NULL, &error) < 0
-            || slurmdbd_reservations (cluster, window, print_reservation, NULL,
-                                      &error)
+            || slurmdbd_reservations (cluster, print_reservation, NULL, &error)
                    < 0
             || slurmdbd_accounts (cluster, print_account, NULL, &error) < 0))
         fail ();
