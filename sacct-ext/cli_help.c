@@ -45,6 +45,23 @@ static void print_options (const char *title, const cli_option_t *options)
         print_option (options);
 }
 
+#define WIDTH 79
+
+/* A paragraph that has no line breaks of its own is broken at blanks. */
+static void paragraph (const char *text)
+{
+    while (strlen (text) > WIDTH && !strchr (text, '\n')) {
+        size_t n = WIDTH;
+        while (n > 0 && text[n] != ' ')
+            n--;
+        if (n == 0)
+            break;
+        printf ("%.*s\n", (int)n, text);
+        text += n + 1;
+    }
+    puts (text);
+}
+
 static void help_of_command (void)
 {
     puts ("Usage: gpuledger [OPTION]... VERB [ARGUMENT]...\n"
@@ -63,9 +80,9 @@ void cli_help (const verb_t *verb)
         help_of_command ();
         return;
     }
-    printf ("Usage: gpuledger %s%s%s\n%s\n", verb->name,
-            *verb->synopsis ? " " : "", verb->synopsis,
-            verb->help ? verb->help : verb->summary);
+    printf ("Usage: gpuledger %s%s%s\n", verb->name,
+            *verb->synopsis ? " " : "", verb->synopsis);
+    paragraph (verb->help ? verb->help : verb->summary);
     print_options ("Options", verb->options);
     print_options ("Common options", cli_common_options);
     if (verb->example) {

@@ -240,6 +240,13 @@ static void add_figures (report_t *report, const breakeven_t *b,
 static void add_pool (report_t *report, const struct columns *columns,
                       const breakeven_t *b, const site_t *site)
 {
+    if (b->part_count == 0) {
+        report_note (report, NOTE_WARNING,
+                     "Pool %s: no cost is known. Enter it under 'assets', "
+                     "'staff', 'power' and 'costs'.",
+                     b->pool);
+        return;
+    }
     add_parts (report, columns, b, site->currency_digits);
     add_clouds (report, columns, b);
     add_figures (report, b, site);

@@ -1,0 +1,127 @@
+#!/bin/sh
+# Every report in every format on fixed facts, byte by byte; the same a second
+# time, in another time zone and in another locale. GOLDEN_UPDATE=1 (make
+# update-golden) accepts what comes out.
+set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+golden=$abs_top_srcdir/tests/cli/golden
+program=$abs_top_builddir/sacct-ext/gpuledger
+fill=$abs_top_builddir/tests/cli/fill
+fox=$abs_top_srcdir/tests/data/slurm/fox_2025-09-26.sacct.gz
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+tests=0
+
+result ()
+{
+    tests=$((tests + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tests - $2"
+    else
+        echo "not ok $tests - $2"
+    fi
+}
+
+# The configuration is named without a directory: its name is part of what
+# explain prints.
+cp "$golden"/*.yaml "$work" && cd "$work" || exit 1
+"$fill" sqlite:lab.db || exit 1
+"$program" --quiet --store sqlite:fox.db init || exit 1
+"$program" --quiet --store sqlite:fox.db import --cluster fox \
+    --tz Europe/Oslo "$fox" || exit 1
+
+lab () { "$program" --quiet --config site.yaml --store sqlite:lab.db "$@"; }
+fox () { "$program" --quiet --store sqlite:fox.db "$@"; }
+
+# One line a file: its name, the store, the arguments.
+cases ()
+{
+    for report in usage chargeback utilization breakeven; do
+        for format in table parsable2 csv json html; do
+            case $format in
+            table) option= ;;
+            *) option=--$format ;;
+            esac
+            echo "$report.$format lab report $report $option"
+        done
+    done
+    cat <<END
+usage_all_keys.csv lab report usage --by cluster,team,account,user,project,label:experiment,qos,partition,pool,gpu,gres_type,profile,node,state,month,day --csv -S 2026-10-15 -E 2026-10-17
+usage_hours.parsable2 lab report usage --by hour,project -P -S 2026-11-01 -E 2026-11-01T06:00
+usage_filtered.csv lab report usage -A vision,nlp -u ann,cy --state completed,failed --by account,user,state --csv
+usage_fields.table lab report usage -o gres_hours,account -n
+chargeback_filtered.json lab report chargeback -A vision --by account,project,pool --json
+chargeback_split.csv lab report chargeback -S 2026-10-05 -E 2026-11-02T06:00 --by month,account --csv
+chargeback_days.csv lab report chargeback --by day,pool --pool slices --csv
+utilization_nodes.csv lab report utilization --by node,day --csv -S 2026-10-20 -E 2026-10-22
+utilization_users.table lab report utilization --by pool,user
+breakeven_one.csv lab report breakeven --pool slices --csv
+explain_slices.text lab explain 106
+explain_array.json lab explain 200_7 --json
+explain_requeue.text lab explain 220
+explain_refused.text lab explain 103
+explain_unknown.text lab explain 111
+fox_accounts.csv fox report usage --month 2025-09 --by account --csv
+fox_types.json fox report usage --month 2025-09 --by gres_type,state --json
+fox_days.table fox report usage --month 2025-09 --by day
+fox_utilization.table fox report utilization --month 2025-09
+END
+}
+
+cases >cases
+while read -r name store arguments; do
+    # shellcheck disable=SC2086
+    $store $arguments >"$name" 2>errors || cat errors >&2
+    if [ -n "${GOLDEN_UPDATE:-}" ]; then
+        cp "$name" "$golden/$name"
+    fi
+    cmp -s "$name" "$golden/$name"
+    rc=$?
+    [ $rc -eq 0 ] || diff -u "$golden/$name" "$name" | sed 's/^/# /' | head -40
+    result $rc "$name is as accepted"
+done <cases
+
+# The same bytes, whatever the caller's surroundings.
+differ=0
+while read -r name store arguments; do
+    # shellcheck disable=SC2086
+    TZ=Asia/Kolkata LC_ALL=C.UTF-8 LANG=de_DE.UTF-8 COLUMNS=40 TERM=xterm \
+        $store $arguments >again 2>/dev/null
+    cmp -s "$name" again || { echo "# $name"; differ=1; }
+done <cases
+result $differ "every output is the same in another time zone and locale"
+
+# What no output may contain: control characters (but TAB and LF), and in pages
+# no markup that came from a name.
+LC_ALL=C grep -l "$(printf '\033')" $(cut -d' ' -f1 cases) >found
+test ! -s found
+result $? "no output holds an escape character"
+grep -l '<script' ./*.html >found
+test ! -s found
+result $? "no page holds a script"
+jq -e . ./*.json >/dev/null
+result $? "every JSON output is JSON"
+
+# The figures of the sample that others have counted (fox_expected.json).
+expected=$abs_top_srcdir/tests/data/slurm/fox_expected.json
+jq -r '.fox_2025_09_26 // ."fox_2025-09-26" | .by_account | to_entries[]
+    | "\(.key),\(.value.gpu_seconds),\(.value.gpu_hours)"' "$expected" |
+    sort >wanted
+tail -n +2 fox_accounts.csv | cut -d, -f1,5,7 | sort >counted
+cmp -s wanted counted
+result $? "the sample's accounts hold what was counted elsewhere"
+sum=$(tail -n +2 fox_accounts.csv |
+    awk -F, '{s += $5} END {printf "%.4f", s / 3600}')
+test "$sum" = 933.3425
+result $? "the sample's GRES hours are 933.3425, not $sum"
+
+# cost = charge + remainder, in the smallest unit.
+jq -e '.totals | [.cost, .charge, .remainder]
+    | map(gsub("[.]"; "") | tonumber) | .[0] == .[1] + .[2]' \
+    chargeback.json >/dev/null
+result $? "the pools' cost is what is charged and what is not"
+test "$(lab report chargeback --by user,node,day --json | jq -c .totals.charge)" \
+    = "$(jq -c .totals.charge chargeback.json)"
+result $? "the sum of the charges does not depend on the grouping"
+
+echo "1..$tests"

@@ -1,0 +1,125 @@
+#!/bin/sh
+# The manual says what the program does: the same verbs and options, and each
+# example block, run as it stands, prints what is printed there.
+set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+page=$abs_top_srcdir/docs/gpuledger.1
+program=$abs_top_builddir/sacct-ext/gpuledger
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+tests=0
+
+result ()
+{
+    tests=$((tests + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tests - $2"
+    else
+        echo "not ok $tests - $2"
+    fi
+}
+
+# Options of the program: "-M --clusters" or "--csv", from its help.
+program_options ()
+{
+    "$program" "$@" --help | sed -n '/^Options:/,/^$/{
+        s/^  \(-[A-Za-z]\), \(--[a-z0-9-]*\).*/\1 \2/p
+        s/^      \(--[a-z0-9-]*\).*/\1/p
+    }'
+}
+
+# Options of the page between two headings: ".It Fl M , -clusters Ar LIST".
+page_options ()
+{
+    awk -v from="$1" '
+        $0 == from {on = 1; next}
+        /^\.S[hs] / {on = 0}
+        on && /^\.It Fl / {
+            sub (/^\.It Fl /, ""); sub (/ Ar .*/, "")
+            if (split ($0, part, " , ") == 2)
+                print "-" part[1] " -" part[2]
+            else
+                print "-" $0
+        }' "$page"
+}
+
+if command -v mandoc >/dev/null; then
+    mandoc -T lint "$page" 2>&1 | grep -v 'mandoc.db' >"$work/lint"
+    sed 's/^/# /' "$work/lint"
+    test ! -s "$work/lint"
+    result $? "mandoc has nothing to say about the page"
+fi
+
+"$program" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' >"$work/verbs"
+sed -n 's/^\.Ss \([a-z]*\)$/\1/p' "$page" >"$work/page"
+diff "$work/page" "$work/verbs" | sed 's/^/# /'
+cmp -s "$work/page" "$work/verbs"
+result $? "the page has the program's verbs, in their order"
+
+while read -r verb; do
+    program_options "$verb" >"$work/program"
+    page_options ".Ss $verb" >"$work/page"
+    diff "$work/page" "$work/program" | sed 's/^/# /'
+    cmp -s "$work/page" "$work/program"
+    result $? "the page has the options of $verb, in their order"
+    "$program" "$verb" --help | grep -q '^Example:'
+    result $? "the help of $verb has an example"
+done <"$work/verbs"
+"$program" --help | sed -n '/^Common options:/,/^$/{
+    s/^  \(-[A-Za-z]\), \(--[a-z0-9-]*\).*/\1 \2/p
+    s/^      \(--[a-z0-9-]*\).*/\1/p
+}' >"$work/program"
+page_options ".Sh DESCRIPTION" >"$work/page"
+cmp -s "$work/page" "$work/program"
+result $? "the page has the common options, in their order"
+
+# The examples, in a directory of their own, with a sacct that prints what a
+# small cluster would.
+mkdir "$work/bin" "$work/run" && cd "$work/run" || exit 1
+cp "$abs_top_srcdir/contrib/examples/h100-64.yaml" .
+cat >"$work/bin/sacct" <<'END'
+#!/bin/sh
+cat <<ROWS
+JobIDRaw|Submit|Start|End|ElapsedRaw|State|AllocTRES|User|Account
+4711|2026-10-06T00:00:00|2026-10-06T01:00:00|2026-10-06T06:00:00|18000|COMPLETED|billing=2,cpu=2,gres/gpu:h100=2,gres/gpu=2,mem=8G,node=1|ann|vision
+4712|2026-10-06T00:00:00|2026-10-06T02:00:00|2026-10-06T03:00:00|3600|FAILED|billing=1,cpu=1,gres/gpu:h100=1,gres/gpu=1,mem=8G,node=1|bob|vision
+4713|2026-10-07T00:00:00|2026-10-07T00:00:00|2026-10-07T02:30:00|9000|COMPLETED|billing=1,cpu=1,gres/gpu:h100=1,gres/gpu=1,mem=8G,node=1|ann|vision
+4714|2026-10-08T00:00:00|2026-10-08T00:00:00|2026-10-09T00:00:00|86400|TIMEOUT|billing=4,cpu=4,gres/gpu:h100=4,gres/gpu=4,mem=8G,node=1|cy|nlp
+ROWS
+END
+cat >"$work/bin/gpuledger" <<END
+#!/bin/sh
+exec "$program" --quiet --store sqlite:ledger.db "\$@"
+END
+chmod +x "$work/bin/sacct" "$work/bin/gpuledger"
+PATH=$work/bin:$PATH
+
+# A block is commands ("$ ", continued by "\") and what they print.
+awk -v dir="$work" '
+    /^\.Bd -literal/ {block++; on = 1; next}
+    /^\.Ed/ {on = 0}
+    on {
+        gsub (/\\e/, "\\")
+        if (/^\$ /) {
+            print substr ($0, 3) >(dir "/block." block); more = /\\$/
+        } else if (more) {
+            print >(dir "/block." block); more = /\\$/
+        } else
+            print >(dir "/wanted." block)
+    }
+    END {print block >(dir "/blocks")}' "$page"
+block=0
+while [ "$block" -lt "$(cat "$work/blocks")" ]; do
+    block=$((block + 1))
+    touch "$work/wanted.$block"
+    sh -eu "$work/block.$block" >"$work/printed" 2>"$work/errors"
+    rc=$?
+    sed 's/^/# /' "$work/errors"
+    diff "$work/wanted.$block" "$work/printed" | sed 's/^/# /'
+    [ $rc -eq 0 ] && cmp -s "$work/wanted.$block" "$work/printed"
+    result $? "example $block prints what the page says"
+done
+test -s october.html
+result $? "the example of a page makes a page"
+
+echo "1..$tests"

@@ -1,0 +1,147 @@
+#!/bin/sh
+# The command itself: exit codes, where messages go, what wrong use says, that
+# no file is left half written, what completion offers.
+set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+program=$abs_top_builddir/sacct-ext/gpuledger
+site=$abs_top_srcdir/tests/cli/golden/site.yaml
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+tests=0
+
+result ()
+{
+    tests=$((tests + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tests - $2"
+    else
+        echo "not ok $tests - $2"
+    fi
+}
+
+# expect CODE TEXT ARGUMENT...: the exit code, TEXT in the messages, nothing on
+# standard output.
+expect ()
+{
+    code=$1
+    text=$2
+    shift 2
+    "$program" --store sqlite:lab.db --config "$site" "$@" >out 2>err
+    rc=$?
+    test $rc -eq "$code" && grep -qF -e "$text" err && test ! -s out
+    ok=$?
+    [ $ok -eq 0 ] || { echo "# exit $rc"; sed 's/^/# /' err; }
+    result $ok "$* says '$text' and exits with $code"
+}
+
+"$abs_top_builddir/tests/cli/fill" sqlite:lab.db || exit 1
+
+expect 2 "a verb is missing"
+expect 2 "there is no verb 'frobnicate'" frobnicate
+expect 2 "there is no option '--frob" report usage --frob
+expect 2 "needs an argument" report usage --month
+expect 2 "takes no argument" report usage --csv=x
+expect 2 "there is no option '-y'" report usage -y
+expect 2 "give the name of one report" report
+expect 2 "give the name of one report" report usage chargeback
+expect 2 "there is no report 'nonsense'" report nonsense
+expect 2 "exclude each other" report usage --csv --json
+expect 2 "'2026-13' is no month" report usage --month 2026-13
+expect 2 "--month and -S, -E exclude" report usage --month 2026-10 -S now-1day
+expect 2 "-E needs -S" report usage -E now
+expect 2 "the period ends before it begins" report usage -S 2026-10-02 -E 2026-10-01
+expect 2 "2026-02-30" report usage -S 2026-02-30
+expect 2 "'color' is nothing to group by" report usage --by account,color
+expect 2 "'user' is given twice" report usage --by user,user
+expect 2 "has no field 'price'" report usage -o account,price
+expect 2 "there is no job state 'DONE'" report usage -s DONE
+expect 2 "a name is missing" report usage -A vision,
+expect 2 "of periods, filters and keys it takes --pool" report breakeven --month 2026-10
+expect 1 "no such pool" report breakeven --pool none
+expect 1 "the store knows no job 999" explain 999
+expect 2 "is no job" explain 12x
+expect 2 "is no job" explain 0
+expect 1 "none.yaml" --config none.yaml report usage
+expect 1 "none.db" --store sqlite:none.db report usage
+
+# Common options before and after the verb.
+"$program" --quiet --store sqlite:lab.db --config "$site" report usage --csv >a
+"$program" report --csv --store sqlite:lab.db usage --config "$site" --quiet >b
+cmp -s a b && test -s a
+result $? "common options stand before or after the verb"
+
+# A newline and an escape in an argument cannot forge a message.
+"$program" "$(printf 'x\033[31m\ngpuledger: fine')" 2>err
+test "$(wc -l <err)" -eq 2 && grep -qF 'x\x1b[31m\x0agpuledger: fine' err
+result $? "control characters of arguments are made visible"
+
+# Warnings: beside a format that has no place for them, and under --strict.
+"$program" --store sqlite:lab.db --config "$site" report usage --csv 2>err >out
+test $? -eq 0 && grep -q '^gpuledger: warning: 1 GPU job' err
+result $? "a warning is told beside CSV, exit 0"
+"$program" --store sqlite:lab.db --config "$site" report usage 2>err >out
+test $? -eq 0 && test ! -s err && grep -q '^Warning: 1 GPU job' out
+result $? "a warning stands in the table itself"
+"$program" --strict --store sqlite:lab.db --config "$site" report usage >out 2>err
+test $? -eq 3
+result $? "with --strict a warning exits with 3"
+"$program" --strict --config "$site" report breakeven --pool h100 >out 2>err
+test $? -eq 0
+result $? "with --strict and no warning the exit is 0"
+
+# Writing out.
+"$program" --config "$site" report breakeven --csv >/dev/full 2>err
+test $? -eq 1 && grep -q 'cannot write the output' err
+result $? "a full device is an error"
+echo old >page
+"$program" --config "$site" report breakeven --csv --output page 2>err
+test $? -eq 0 && grep -q '^h100,part,hardware' page
+result $? "--output replaces the file"
+mkdir dir && echo old >dir/page
+"$program" --config "$site" report breakeven --csv --output dir/none/page 2>err
+test $? -eq 1 && grep -q 'cannot write dir/none/page' err
+result $? "--output into a directory that is not there is an error"
+ls dir . | grep -q 'page\.' && rc=1 || rc=0
+result $rc "nothing is left beside the file"
+(umask 027; "$program" --config "$site" report breakeven --output masked)
+test "$(stat -c %a masked)" = 640
+result $? "a new file has the mode that the umask leaves"
+
+# An empty store.
+"$program" --quiet --store sqlite:empty.db init
+"$program" --store sqlite:empty.db report usage >out 2>err
+test $? -eq 1 && grep -q "give --month" err
+result $? "an empty store has no last month, and says so"
+"$program" --store sqlite:empty.db report usage --month 2026-10 --json 2>err |
+    jq -e '.rows == [] and (.notes | length) == 1' >/dev/null
+result $? "a month of an empty store has no rows and a note"
+
+# Completion.
+if command -v bash >/dev/null; then
+    cat >complete.bash <<'END'
+source "$1"
+shift
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_gpuledger
+printf '%s\n' "${COMPREPLY[@]}"
+END
+    offers ()
+    {
+        bash complete.bash "$abs_top_srcdir/contrib/completion/gpuledger" \
+            "$program" "$@" | tr '\n' ' '
+    }
+    test "$(offers re)" = "report "
+    result $? "completion knows the verbs"
+    test "$(offers report u)" = "usage utilization "
+    result $? "completion knows the reports"
+    test "$(offers report usage --acc)" = "--accounts "
+    result $? "completion knows the options of a verb"
+    test "$(offers --store x report usage --st)" = "--starttime --state --store --strict "
+    result $? "completion knows the common options"
+    test "$(offers report usage --by account,pr)" = "account,project account,profile "
+    result $? "completion knows the keys after a comma"
+fi
+
+echo "1..$tests"
