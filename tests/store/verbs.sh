@@ -92,6 +92,12 @@ check 'also as the second of two'
 check 'and only what was read before it is in the store'
 run 2 ingest
 check 'ingest without a directory is wrong use'
+awk '/^```/ { inside = /sql/; next } inside' \
+    "$abs_top_srcdir/docs/formats/store.md" > "$dir/example.sql"
+[ -s "$dir/example.sql" ] \
+    && sqlite3 -bail -readonly "$dir/ledger.db" < "$dir/example.sql" \
+        > "$dir/out" 2>&1
+check 'the example of docs/formats/store.md runs'
 [ "$(count 'PRAGMA integrity_check')" = ok ]
 check 'the file is sound'
 echo "1..$n"
