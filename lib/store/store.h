@@ -33,7 +33,7 @@
  * whatever is written meanwhile. Strings of a fact are borrowed until the next
  * call on its iterator.
  *
- * A store belongs to one thread; iterators may outlive neither it nor it them.
+ * A store and its iterators belong to one thread. Close iterators first.
  */
 #ifndef GL_STORE_STORE_H
 #define GL_STORE_STORE_H

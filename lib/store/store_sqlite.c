@@ -120,10 +120,13 @@ static int check_path (const char *path, unsigned flags, gl_error_t *error)
     if (fd < 0 && errno == ENOENT && !(flags & DB_CREATE))
         return gl_error (error, "there is no store %s; run gpuledger init",
                          path);
-    if (fd < 0 && errno == ENOENT)
-        return gl_error (error, "cannot create %s: its directory is missing; make it "
-                         "with install -d -m 0750",
-                         path);
+    if (fd < 0 && errno == ENOENT) {
+        const char *slash = strrchr (path, '/');
+        return gl_error (error,
+                         "cannot create %s: its directory is missing; make it "
+                         "with install -d -m 0750 %.*s",
+                         path, (int)(slash ? slash - path : 0), path);
+    }
     if (fd < 0)
         return gl_error (error, "cannot open %s%s: %s", path,
                          flags & DB_READ_ONLY ? "" : " for writing",

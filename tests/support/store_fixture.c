@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "store/db.h"
 
-static char dir[64];
+static char dir[512];
 static char **urls;
 static size_t url_count;
 static unsigned serial; /* of stores; none comes twice */
@@ -23,7 +23,9 @@ bool fixture_on_mysql (void)
 const char *fixture_dir (void)
 {
     if (!dir[0]) {
-        strcpy (dir, "/tmp/gpuledger-store.XXXXXX");
+        const char *tmp = getenv ("TMPDIR");
+        snprintf (dir, sizeof (dir), "%s/gpuledger-store.XXXXXX",
+                  tmp && *tmp ? tmp : "/tmp");
         assert_non_null (mkdtemp (dir));
     }
     return dir;
