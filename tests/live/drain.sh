@@ -4,7 +4,8 @@
 # shellcheck source=tests/live/lib.sh disable=SC2016,SC2119,SC2317
 . "${abs_top_srcdir:-.}/tests/live/lib.sh"
 
-need_built plugin/.libs/gpuledger.so tests/plugin/print_records
+need_built plugin/.libs/gpuledger.so tests/plugin/print_records \
+    tests/live/.libs/forge.so
 cluster_up
 g1=$GL_SANDBOX_DIR/node/g1
 spool=$GL_SANDBOX_LEDGER/g1
@@ -102,26 +103,26 @@ done
 as games sbatch -w g1 megabyte.sh >"$scratch/out" 2>"$scratch/err"
 ok $(($? == 0)) "sbatch refuses a tag of 1 MB"
 
-# ... but a user may bring a client without the plugin, and then Slurm hands
-# the variable to root's prolog as it is.
-mkdir "$scratch/own"
-sed "s|^PlugStackConfig=.*|PlugStackConfig=/dev/null|" "$SLURM_CONF" \
-    >"$scratch/own/slurm.conf"
-option=SLURM_SPANK__SLURM_SPANK_OPTION_gpuledger_gpu_project
-for tag in $'a\nb' 'a"b' '=cmd' '../x' $'\e[31m' "$(printf 'a%.0s' {1..100000})"
-do
+# ... but a user may bring a client that does not, and then Slurm hands the
+# text to root's prolog as it is.
+forger_up
+for tag in good $'a\nb' 'a"b' '=cmd' '../x' $'\e[31m' \
+    "$(printf 'a%.0s' {1..100000})"; do
     name=$(printf '%q' "$tag" | cut -c 1-20)
     before=$(records g1 | grep -c '^job-start')
-    as games env SLURM_CONF="$scratch/own/slurm.conf" "$option=$tag" \
-        srun -w g1 true 2>"$scratch/err"
-    rc=$?
+    forge games "$tag" srun -w g1 true 2>"$scratch/err"
+    is $? 0 "forged tag $name: the job runs"
     await 30 settled
-    is $rc 0 "bypassing the client with $name: the job runs"
-    is "$(node_states)" idle "bypassing the client with $name: no node drains"
+    is "$(node_states)" idle "forged tag $name: no node drains"
     is "$(records g1 | grep -c '^job-start')" $((before + 1)) \
-        "bypassing the client with $name: the node has its record"
-    unlike "$(records g1 | grep '^job-start' | tail -n 1)" ' project=' \
-        "bypassing the client with $name: without a project"
+        "forged tag $name: the node has its record"
+    last=$(records g1 | grep '^job-start' | tail -n 1)
+    if [ "$tag" = good ]; then
+        like "$last" ' project=good' "a forged tag arrives at all"
+    else
+        unlike "$last" ' project=' "forged tag $name: no project is recorded"
+        like "$last" ' rejected=1' "forged tag $name: that it came is"
+    fi
 done
 
 # Prolog and epilog out of order, as slurmd runs them, beside real jobs.

@@ -24,9 +24,7 @@ again=$(as games sbatch --parsable --gres=gpu:h100:1 again.sh)
 long=$(as daemon sbatch --parsable --gres=gpu:h100:4 --wrap='sleep 600')
 await 30 in_state "$again" RUNNING
 sleep 2
-scontrol requeue "$again"
-await 30 in_state "$again" PENDING
-scontrol update JobId="$again" StartTime=now
+requeue "$again"
 only_long ()
 {
     [ "$(squeue -h -o %i)" = "$long" ] &&

@@ -150,6 +150,26 @@ as ()
     setpriv --reuid "$user" --regid "$(id -g "$user")" --init-groups "$@"
 }
 
+# A configuration in which gpuledger.so does not occur, for clients of a user
+# who goes around it: with $FORGED_PROJECT as the project, unchecked.
+forger_up ()
+{
+    forger=$GL_SANDBOX_DIR/work/forger
+    mkdir "$forger"
+    install -m 755 "$abs_top_builddir/tests/live/.libs/forge.so" "$forger"
+    echo "required $forger/forge.so" >"$forger/plugstack.conf"
+    sed "s|^PlugStackConfig=.*|PlugStackConfig=$forger/plugstack.conf|" \
+        "$SLURM_CONF" >"$forger/slurm.conf"
+}
+
+# forge USER TEXT COMMAND...
+forge ()
+{
+    local user=$1 text=$2
+    shift 2
+    as "$user" env SLURM_CONF="$forger/slurm.conf" FORGED_PROJECT="$text" "$@"
+}
+
 # await SECONDS COMMAND...: until it succeeds.
 await ()
 {
@@ -168,6 +188,17 @@ state_of ()
 }
 
 in_state () { [ "$(state_of "$1")" = "$2" ]; }
+
+# requeue JOBID: and start the next attempt soon, not after cred_expire. slurmd
+# compares whole seconds: an attempt within the second in which the former one
+# was revoked is taken for that one, and its prolog does not run.
+requeue ()
+{
+    scontrol requeue "$1"
+    await 30 in_state "$1" PENDING
+    sleep 2
+    scontrol update JobId="$1" StartTime=now
+}
 
 # Every job has ended, for slurmctld and in the database.
 all_settled ()
