@@ -169,21 +169,23 @@ static int unknown_cluster (const slurmdbd_t *dbd, const char *name,
                      dbd->name_count ? buffer_text (&list) : "none");
 }
 
-static bool cluster_exists (const slurmdbd_t *dbd, const char *name)
+static const slurmdbd_name_t *find_name (const slurmdbd_t *dbd,
+                                         const char *name)
 {
     for (size_t i = 0; i < dbd->name_count; i++) {
         if (!strcmp (dbd->names[i].name, name))
-            return true;
+            return &dbd->names[i];
     }
-    return false;
+    return NULL;
 }
 
 slurmdbd_cluster_t *slurmdbd_cluster_open (slurmdbd_t *dbd, const char *name,
                                            int64_t as_of, gl_error_t *error)
 {
+    const slurmdbd_name_t *found = find_name (dbd, name);
     slurmdbd_cluster_t *cluster;
 
-    if (!cluster_exists (dbd, name)) {
+    if (!found) {
         unknown_cluster (dbd, name, error);
         return NULL;
     }
@@ -194,6 +196,8 @@ slurmdbd_cluster_t *slurmdbd_cluster_open (slurmdbd_t *dbd, const char *name,
     tres_cache_init (&cluster->alloc, &cluster->tres);
     tres_cache_init (&cluster->request, &cluster->tres);
     if (load_dictionaries (cluster, error) < 0) {
+        if (found->deleted)
+            gl_error_prefix (error, "the cluster has been deleted in Slurm");
         slurmdbd_cluster_close (cluster);
         return NULL;
     }

@@ -136,9 +136,11 @@ static int sync_one (cli_t *cli, slurmdbd_t *dbd, const char *cluster,
     return CLI_OK;
 }
 
-/* Of a deleted cluster the tables may be gone; it is read when asked for. */
+/* Of a deleted cluster the tables may be gone; it is read when asked for. One
+ * cluster that fails does not keep the others from being read. */
 static int sync_all (cli_t *cli, slurmdbd_t *dbd, const struct options *options)
 {
+    int rc = CLI_OK;
     size_t count;
     const slurmdbd_name_t *names = slurmdbd_names (dbd, &count);
 
@@ -151,9 +153,9 @@ static int sync_all (cli_t *cli, slurmdbd_t *dbd, const struct options *options)
                         "it",
                         names[i].name);
         else if (sync_one (cli, dbd, names[i].name, options) != CLI_OK)
-            return CLI_FAILED;
+            rc = CLI_FAILED;
     }
-    return CLI_OK;
+    return rc;
 }
 
 static int sync_database (cli_t *cli, const char *url, const char *cluster,
@@ -176,6 +178,7 @@ static int sync_configured (cli_t *cli, const site_t *site,
                             const struct options *options)
 {
     size_t done = 0;
+    int rc = CLI_OK;
 
     for (size_t i = 0; i < site->cluster_count; i++) {
         const site_cluster_t *c = &site->clusters[i];
@@ -184,10 +187,10 @@ static int sync_configured (cli_t *cli, const site_t *site,
             continue;
         done++;
         if (sync_database (cli, c->slurmdb, c->name, options) != CLI_OK)
-            return CLI_FAILED;
+            rc = CLI_FAILED;
     }
     if (done)
-        return CLI_OK;
+        return rc;
     return cli_usage (cli,
                       "the configuration names no database of %s%s: set "
                       "clusters[].slurmdb, or give --slurmdb URL",

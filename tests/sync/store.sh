@@ -64,8 +64,8 @@ sql <"$abs_top_srcdir/tests/sync/rows.sql"
 echo 'DELETE FROM lab_job_table WHERE id_job = 183' | sql
 cat >"$dir/site.yaml" <<END
 clusters:
-  - {name: lab, slurmdb: "$slurmdb_url"}
   - {name: other, slurmdb: "$slurmdb_url"}
+  - {name: lab, slurmdb: "$slurmdb_url"}
 END
 
 main="sqlite:$dir/main.db"
@@ -223,6 +223,12 @@ unchanged "an option file that is not there" 1 'option file' --slurmdb \
     "mysql://reader@$slurmdb_host/slurm_acct_db?option-file=$dir/none.cnf"
 unchanged "a cluster that the database does not have" 1 \
     "no cluster 'other'; it has: " --cluster other
+unchanged "a deleted cluster without tables" 1 'has been deleted in Slurm' \
+    --slurmdb "$slurmdb_url" --cluster gone
+gl --store "sqlite:$dir/all.db" sync --as-of @1790107200
+[ $? -eq 1 ] && grep -q "^gpuledger: other: .*no cluster 'other'" "$dir/err" &&
+    grep -q '^gpuledger: lab: .* as of 2026-09-22T20:00:00Z' "$dir/err"
+check $? "a cluster that fails does not keep the others from being read"
 unchanged "a cluster that the configuration does not have" 2 \
     'no database of cluster x' --cluster x
 unchanged "a time that does not exist" 2 '2026-02-30' --as-of 2026-02-30
