@@ -1,0 +1,364 @@
+/* The promises of a chargeback, on a made-up month of random jobs: whatever is
+ * grouped, filtered or cut, the amounts are the same and add up. */
+#include "support/book.h"
+
+#include "report/chargeback.h"
+#include "report/utilization.h"
+
+#define JOBS 300
+#define ACCOUNTS 7
+
+struct month {
+    site_t *site;
+    period_t period;
+    segment_t segments[JOBS];
+    report_cluster_t cluster;
+};
+
+static const char *const accounts[ACCOUNTS]
+    = {"astro", "bio", "chem", "geo", "math", "med", "=phys"};
+static const char *const users[] = {"ann", "bob", "cy", "dee", "eve"};
+static const char *const shapes[] = {
+    "gpu=1,gpu:h100=1",       "gpu=2,gpu:h100=2", "gpu=3,gpu:1g.10gb=3",
+    "gpu=2,gpu:3g.40gb=2", "gpu=1",            "gpu=1,gpu:v100=1",
+};
+static const char *const nodes[] = {"g1", "g[1-2]", "m1", "m1", "g2", "o1"};
+
+/* The same numbers on every machine (Numerical Recipes' LCG). */
+static uint32_t next_random (uint32_t *seed, uint32_t below)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return (*seed >> 8) % below;
+}
+
+static void make_segments (struct month *m)
+{
+    uint32_t seed = 42;
+
+    for (size_t i = 0; i < JOBS; i++) {
+        uint32_t shape = next_random (&seed, GL_ARRAY_SIZE (shapes));
+        int64_t start = m->period.start - 86400
+                        + next_random (&seed, 32 * 86400);
+        m->segments[i] = (segment_t){
+            .cluster = "lab",
+            .id_job = i + 1,
+            .time_submit = start,
+            .time_start = start,
+            .time_end = start + 1 + next_random (&seed, 7207),
+            .time_seen = m->cluster.as_of,
+            .state = SEGMENT_COMPLETED,
+            .source = SOURCE_SLURMDBD,
+            .uid = 1000,
+            .user = users[next_random (&seed, GL_ARRAY_SIZE (users))],
+            .account = accounts[next_random (&seed, ACCOUNTS)],
+            .partition = "gpu",
+            .qos = "normal",
+            .gres = shapes[shape],
+            .nodelist = nodes[shape],
+            .array_task = TASK_NONE,
+            .het_offset = TASK_NONE,
+        };
+    }
+}
+
+static char **text_list (const char *text)
+{
+    char **list = xcalloc (1, sizeof (*list));
+
+    list[0] = xstrdup (text);
+    return list;
+}
+
+static int set_up (void **state)
+{
+    static const civil_t first = {2026, 1, 1, 0, 0, 0};
+    struct month *m = xcalloc (1, sizeof (*m));
+    site_pool_t *pool;
+
+    m->site = book_new ("Europe/Oslo");
+    book_pool (m->site, "big", "g[1-2]", 8);
+    pool = book_pool (m->site, "slices", "m1", 2);
+    pool->layout = xstrdup ("1g.10gb:7,3g.40gb:2");
+    pool->gres.item = text_list ("1g.10gb");
+    pool->gres.item = xreallocarray (pool->gres.item, 2, sizeof (char *));
+    pool->gres.item[1] = xstrdup ("3g.40gb");
+    pool->gres.count = 2;
+    book_pool (m->site, "free", "o1", 4);
+    book_asset (m->site, "big", "2", "333333.33", "0", first, 60);
+    book_asset (m->site, "slices", "1", "100000.01", "0", first, 36);
+    m->period = book_month (m->site, 2026, 10);
+    m->cluster = (report_cluster_t){"lab", m->period.end + 86400};
+    make_segments (m);
+    *state = m;
+    return 0;
+}
+
+static int tear_down (void **state)
+{
+    struct month *m = *state;
+
+    site_free (m->site);
+    free (m);
+    return 0;
+}
+
+static report_query_t query_of (const struct month *m, const char *by)
+{
+    report_query_t query = {.site = m->site,
+                            .period = m->period,
+                            .clusters = &m->cluster,
+                            .cluster_count = 1};
+    gl_error_t error;
+    char *label;
+
+    if (report_keys_parse (by, &query.by, &label, &error) < 0)
+        fail_msg ("%s", error.text);
+    return query;
+}
+
+static report_t *chargeback_of (const struct month *m,
+                                const report_query_t *query)
+{
+    usage_report_t *usage = usage_report_new (query);
+    billing_t *billing = billing_new (query);
+    project_t project = {.project = ""};
+    report_t *report = NULL;
+    gl_error_t error;
+
+    for (size_t i = 0; i < JOBS; i++) {
+        usage_report_add (usage, &m->segments[i], NULL, 0, &project, i % 2);
+        billing_add (billing, &m->segments[i], NULL, 0, &project);
+    }
+    if (billing_compute (billing, &error) < 0
+        || !(report = chargeback_make (query, billing, usage, &error)))
+        fail_msg ("%s", error.text);
+    billing_free (billing);
+    usage_report_free (usage);
+    return report;
+}
+
+static size_t column_of (const report_t *report, const char *name)
+{
+    for (size_t i = 0; i < report->column_count; i++)
+        if (!strcmp (report->column[i].name, name))
+            return i;
+    fail_msg ("no column %s", name);
+    return 0;
+}
+
+/* "123.45" in cents; nothing is 0. */
+static int64_t cents (const char *text)
+{
+    int64_t value = 0;
+
+    if (!text)
+        return 0;
+    for (const char *p = text; *p; p++)
+        if (*p >= '0' && *p <= '9')
+            value = value * 10 + (*p - '0');
+    return *text == '-' ? -value : value;
+}
+
+static int64_t sum_of (const report_t *report, const char *name)
+{
+    size_t column = column_of (report, name);
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < report->row_count; i++)
+        sum += cents (report_cell (report, i, column));
+    return sum;
+}
+
+static const char *named_total (const report_t *report, const char *name)
+{
+    for (size_t i = 0; i < report->named_total_count; i++)
+        if (!strcmp (report->named_total[i].name, name))
+            return report->named_total[i].value;
+    return NULL;
+}
+
+static void chargeback__any_grouping__has_the_same_sum (void **state)
+{
+    static const char *const groupings[]
+        = {"account", "user", "pool", "user,day", "node", "gres_type,state",
+           "hour", "team", "profile,gpu", "cluster,qos,partition"};
+    const struct month *m = *state;
+    int64_t first = 0;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (groupings); i++) {
+        report_query_t query = query_of (m, groupings[i]);
+        report_t *report = chargeback_of (m, &query);
+        int64_t sum = sum_of (report, "charge");
+        if (i == 0)
+            first = sum;
+        assert_true (sum > 0);
+        assert_int_equal (sum, first);
+        assert_int_equal (cents (report->total[column_of (report, "charge")]),
+                          sum);
+        report_free (report);
+    }
+}
+
+static void chargeback__the_whole__is_cost_to_the_cent (void **state)
+{
+    const struct month *m = *state;
+    report_query_t query = query_of (m, "account");
+    report_t *report = chargeback_of (m, &query);
+
+    assert_int_equal (report->proof_count, 3); /* two pools and both */
+    for (size_t i = 0; i < report->proof_count; i++)
+        assert_true (report->proof[i].holds);
+    assert_int_equal (cents (named_total (report, "cost")),
+                      cents (named_total (report, "charge"))
+                          + cents (named_total (report, "remainder")));
+    assert_int_equal (cents (named_total (report, "charge")),
+                      sum_of (report, "charge"));
+    report_free (report);
+}
+
+static void chargeback__a_filter__chooses_among_the_same_amounts (void **state)
+{
+    const struct month *m = *state;
+    report_query_t query = query_of (m, "account,user");
+    report_t *all = chargeback_of (m, &query);
+    size_t charge = column_of (all, "charge");
+
+    for (size_t i = 0; i < ACCOUNTS; i++) {
+        char *item[] = {(char *)accounts[i]};
+        usage_filter_t filter = {.key = KEY_ACCOUNT, .values = {item, 1}};
+        size_t at = 0;
+        report_t *some;
+        query.filters = &filter;
+        query.filter_count = 1;
+        some = chargeback_of (m, &query);
+        for (size_t row = 0; row < all->row_count; row++) {
+            if (strcmp (report_cell (all, row, 0), accounts[i]))
+                continue;
+            assert_string_equal (report_cell (some, at, 1),
+                                 report_cell (all, row, 1));
+            assert_int_equal (cents (report_cell (some, at++, charge)),
+                              cents (report_cell (all, row, charge)));
+        }
+        assert_int_equal (at, some->row_count);
+        assert_int_equal (some->proof_count, 0);
+        report_free (some);
+    }
+    report_free (all);
+}
+
+static void chargeback__two_parts_of_a_month__add_up_to_it (void **state)
+{
+    const struct month *m = *state;
+    report_query_t query = query_of (m, "account,user");
+    report_t *whole = chargeback_of (m, &query), *first, *second;
+    int64_t middle = m->period.start + 11 * 86400 + 4321;
+
+    query.period.end = middle;
+    first = chargeback_of (m, &query);
+    query.period = (period_t){middle, m->period.end};
+    second = chargeback_of (m, &query);
+    assert_int_equal (sum_of (whole, "charge"),
+                      sum_of (first, "charge") + sum_of (second, "charge"));
+    assert_string_equal (named_total (first, "cost"),
+                         named_total (whole, "cost"));
+    assert_string_equal (named_total (first, "charge_outside_period"),
+                         named_total (second, "charge"));
+    for (size_t i = 0; i < second->proof_count; i++)
+        assert_true (second->proof[i].holds);
+    report_free (whole);
+    report_free (first);
+    report_free (second);
+}
+
+static void chargeback__a_pool_without_a_cost__has_no_money (void **state)
+{
+    const struct month *m = *state;
+    report_query_t query = query_of (m, "pool");
+    report_t *report = chargeback_of (m, &query);
+    size_t charge = column_of (report, "charge"), found = 0;
+    bool noted = false;
+
+    for (size_t i = 0; i < report->row_count; i++)
+        if (!strcmp (report_cell (report, i, 0), "free")) {
+            found++;
+            assert_null (report_cell (report, i, charge));
+            assert_null (report_cell (report, i, column_of (report, "cost")));
+            assert_non_null (
+                report_cell (report, i, column_of (report, "gpu_hours")));
+        }
+    assert_int_equal (found, 1);
+    for (size_t i = 0; i < report->note_count; i++)
+        noted = noted || strstr (report->note[i].text, "Pool free");
+    assert_true (noted);
+    report_free (report);
+}
+
+static void chargeback__as_of_within_the_month__bills_up_to_it (void **state)
+{
+    struct month *m = *state;
+    report_query_t query = query_of (m, "account");
+    report_t *whole = chargeback_of (m, &query), *part;
+    int64_t as_of = m->cluster.as_of;
+
+    m->cluster.as_of = m->period.start + 10 * 86400;
+    part = chargeback_of (m, &query);
+    assert_true (cents (named_total (part, "cost")) > 0);
+    assert_true (cents (named_total (part, "cost"))
+                 < cents (named_total (whole, "cost")) / 2);
+    for (size_t i = 0; i < part->proof_count; i++)
+        assert_true (part->proof[i].holds);
+    m->cluster.as_of = as_of;
+    report_free (whole);
+    report_free (part);
+}
+
+static report_t *utilization_of (const struct month *m,
+                                 const report_query_t *query)
+{
+    utilization_t *u = utilization_new (query);
+    project_t project = {.project = ""};
+    report_t *report;
+
+    for (size_t i = 0; i < JOBS; i++)
+        utilization_add (u, &m->segments[i], NULL, 0, &project);
+    report = utilization_make (u);
+    utilization_free (u);
+    return report;
+}
+
+static void utilization__any_grouping__has_the_same_held_time (void **state)
+{
+    static const char *const groupings[]
+        = {"pool", "node", "day", "pool,hour", "account", "user,pool"};
+    const struct month *m = *state;
+    int64_t first = 0;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (groupings); i++) {
+        report_query_t query = query_of (m, groupings[i]);
+        report_t *report = utilization_of (m, &query);
+        int64_t total
+            = cents (report->total[column_of (report, "allocated")]);
+        if (i == 0)
+            first = total;
+        assert_int_equal (total, first);
+        for (size_t k = 0; k < report->proof_count; k++)
+            assert_true (report->proof[k].holds);
+        report_free (report);
+    }
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (chargeback__any_grouping__has_the_same_sum),
+        cmocka_unit_test (chargeback__the_whole__is_cost_to_the_cent),
+        cmocka_unit_test (
+            chargeback__a_filter__chooses_among_the_same_amounts),
+        cmocka_unit_test (chargeback__two_parts_of_a_month__add_up_to_it),
+        cmocka_unit_test (chargeback__a_pool_without_a_cost__has_no_money),
+        cmocka_unit_test (chargeback__as_of_within_the_month__bills_up_to_it),
+        cmocka_unit_test (utilization__any_grouping__has_the_same_held_time),
+    };
+
+    return cmocka_run_group_tests (tests, set_up, tear_down);
+}

@@ -1,0 +1,135 @@
+#include "support/test.h"
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "report/query.h"
+
+static zone_t *open_zone (const char *name)
+{
+    gl_error_t error;
+    zone_t *zone = zone_open (name, &error);
+
+    if (!zone)
+        fail_msg ("%s", error.text);
+    return zone;
+}
+
+static void report_keys_parse__known_words__keep_their_order (void **state)
+{
+    key_list_t keys;
+    char *label;
+    gl_error_t error;
+
+    (void)state;
+    assert_int_equal (report_keys_parse ("user,label:model-size,day", &keys,
+                                         &label, &error),
+                      0);
+    assert_int_equal (keys.count, 3);
+    assert_int_equal (keys.id[0], KEY_USER);
+    assert_int_equal (keys.id[1], KEY_LABEL);
+    assert_int_equal (keys.id[2], KEY_DAY);
+    assert_string_equal (keys.label, "model-size");
+    assert_ptr_equal (keys.label, label);
+    free (label);
+}
+
+static void report_keys_parse__other_words__are_refused (void **state)
+{
+    static const char *const bad[] = {
+        "",      "user,",      ",user",        "User",
+        "user,user", "label:", "label:a b",    "label:=x",
+        "users", "label:a,label:b",
+    };
+    key_list_t keys;
+    char *label = NULL;
+    gl_error_t error;
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (bad); i++)
+        if (report_keys_parse (bad[i], &keys, &label, &error) == 0)
+            fail_msg ("'%s' was taken", bad[i]);
+}
+
+/* The instants are `TZ=America/New_York date -d ... +%s`. */
+static void report_period_text__whole_units__are_named (void **state)
+{
+    static const struct {
+        period_t period;
+        const char *text;
+    } cases[] = {
+        {{1790827200, 1793505600}, "2026-10"},
+        {{1790827200, 1796101200}, "2026-10 to 2026-11"},
+        {{1790827200, 1790913600}, "2026-10-01"},
+        {{1790827200, 1791000000}, "2026-10-01 to 2026-10-02"},
+        /* the day on which the clock is set back has 25 hours */
+        {{1793505600, 1793595600}, "2026-11-01"},
+        {{1790827200, 1790827260},
+         "2026-10-01T00:00:00-04:00 to 2026-10-01T00:01:00-04:00"},
+        {{1793505600, 1793592000},
+         "2026-11-01T00:00:00-04:00 to 2026-11-01T23:00:00-05:00"},
+    };
+    zone_t *zone = open_zone ("America/New_York");
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        char *text = report_period_text (zone, cases[i].period);
+        assert_string_equal (text, cases[i].text);
+        free (text);
+    }
+    zone_close (zone);
+}
+
+static void report_default_period__any_moment__is_the_month_before (void **state)
+{
+    zone_t *zone = open_zone ("America/New_York");
+    /* as of the first second of November, and the last of it */
+    period_t first = report_default_period (zone, 1793505600);
+    period_t last = report_default_period (zone, 1796101199);
+
+    (void)state;
+    assert_int_equal (first.start, 1790827200);
+    assert_int_equal (first.end, 1793505600);
+    assert_int_equal (last.start, first.start);
+    zone_close (zone);
+}
+
+static void report_percent_text__values__are_rounded_half_to_even (void **state)
+{
+    static const struct {
+        int part;
+        int whole;
+        const char *text;
+    } cases[] = {
+        {1, 3, "33.33"}, {2, 3, "66.67"}, {1, 1, "100.00"}, {0, 5, "0.00"},
+        {1, 800, "0.12"}, {3, 800, "0.38"},
+    };
+    mpq_t part, whole;
+
+    (void)state;
+    mpq_inits (part, whole, NULL);
+    assert_null (report_percent_text (part, whole));
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        char *text;
+        exact_set_i64 (part, cases[i].part, 1);
+        exact_set_i64 (whole, cases[i].whole, 1);
+        text = report_percent_text (part, whole);
+        assert_string_equal (text, cases[i].text);
+        free (text);
+    }
+    mpq_clears (part, whole, NULL);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (report_keys_parse__known_words__keep_their_order),
+        cmocka_unit_test (report_keys_parse__other_words__are_refused),
+        cmocka_unit_test (report_period_text__whole_units__are_named),
+        cmocka_unit_test (
+            report_default_period__any_moment__is_the_month_before),
+        cmocka_unit_test (
+            report_percent_text__values__are_rounded_half_to_even),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
