@@ -24,9 +24,9 @@
  * 8 to 10, 13 and 17.
  *
  * Rounding happens here and nowhere else, once, as a cascade of the
- * largest-remainder method (exact_share): the pool-month, half to even -> the
- * remainder classes and the groups of the first level -> the groups of the next
- * level inside each -> ... -> the lines. The first two levels must be the same
+ * largest-remainder method (exact_share): the pool-month, half to even -> all
+ * lines together and all remainders together -> the groups of the first level
+ * -> the groups of the next level inside each -> ... -> the lines. The first two levels must be the same
  * for every report, so that whatever is asked by, filtered or grouped, the
  * same month gives the same integers:
  *

@@ -134,41 +134,76 @@ static int share_level (charge_t *charge, const struct amounts *which,
 {
     struct shares shares;
     struct group *groups;
-    size_t first = level == 0 ? REMAINDER_COUNT : 0, count;
+    size_t count;
     int rc;
 
     groups = find_groups (charge, run, level, &count);
-    shares_init (&shares, first + count);
-    for (size_t i = 0; i < first; i++) {
+    shares_init (&shares, count);
+    for (size_t i = 0; i < count; i++)
+        sum_group (charge, groups[i], which, shares.parts[i]);
+    rc = exact_share (total, (const mpq_t *)shares.parts, shares.count,
+                      shares.units, error);
+    if (rc == 0)
+        rc = hand_down (charge, which, groups, count, level, shares.units,
+                        error);
+    shares_clear (&shares);
+    free (groups);
+    return rc;
+}
+
+static int share_remainders (charge_t *charge, const struct amounts *which,
+                             mpz_srcptr total, gl_error_t *error)
+{
+    struct shares shares;
+    int rc;
+
+    shares_init (&shares, REMAINDER_COUNT);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         charge_remainder_t *rest = &charge->remainders[i];
         set_scaled (shares.parts[i], which->charge ? rest->charge : rest->cost,
                     which->digits);
     }
-    for (size_t i = 0; i < count; i++)
-        sum_group (charge, groups[i], which, shares.parts[first + i]);
     rc = exact_share (total, (const mpq_t *)shares.parts, shares.count,
                       shares.units, error);
-    for (size_t i = 0; i < first && rc == 0; i++) {
+    for (size_t i = 0; i < REMAINDER_COUNT && rc == 0; i++) {
         charge_remainder_t *rest = &charge->remainders[i];
         mpz_set (which->charge ? rest->charge_units : rest->cost_units,
                  shares.units[i]);
     }
-    if (rc == 0)
-        rc = hand_down (charge, which, groups, count, level,
-                        shares.units + first, error);
     shares_clear (&shares);
-    free (groups);
+    return rc;
+}
+
+/* The top of the cascade: the lines together, the remainders together, so that
+ * the sum of all charges, too, is off by less than a unit. */
+static int share_all (charge_t *charge, const struct amounts *which,
+                      gl_error_t *error)
+{
+    struct group all = {0, charge->count};
+    struct shares top;
+    int rc;
+
+    shares_init (&top, 2);
+    sum_group (charge, all, which, top.parts[1]);
+    set_scaled (top.parts[0], charge->cost.total, which->digits);
+    mpq_sub (top.parts[0], top.parts[0], top.parts[1]);
+    rc = exact_share (charge->total, (const mpq_t *)top.parts, top.count,
+                      top.units, error);
+    if (rc == 0)
+        rc = share_remainders (charge, which, top.units[0], error);
+    if (rc == 0)
+        rc = share_level (charge, which, all, 0, top.units[1], error);
+    shares_clear (&top);
     return rc;
 }
 
 int charge_round (charge_t *charge, gl_error_t *error)
 {
     struct amounts which = {false, charge->site->currency_digits};
-    struct group all = {0, charge->count};
 
     exact_round (charge->total, charge->cost.total, which.digits);
-    if (share_level (charge, &which, all, 0, charge->total, error) < 0)
+    if (share_all (charge, &which, error) < 0)
         return -1;
     which.charge = true;
-    return share_level (charge, &which, all, 0, charge->total, error);
+    return share_all (charge, &which, error);
 }

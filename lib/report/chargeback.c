@@ -11,6 +11,8 @@ struct money {
     mpz_t cost;
     mpz_t charge;
     mpq_t charged_seconds; /* GPU-seconds that the charge is for */
+    mpq_t exact; /* the charge before rounding: a rate is not made of rounded
+                    money */
     bool has_cost;
     bool has_charge;
 };
@@ -44,12 +46,14 @@ static void money_init (struct money *m)
 {
     mpz_inits (m->cost, m->charge, NULL);
     mpq_init (m->charged_seconds);
+    mpq_init (m->exact);
 }
 
 static void money_clear (struct money *m)
 {
     mpz_clears (m->cost, m->charge, NULL);
     mpq_clear (m->charged_seconds);
+    mpq_clear (m->exact);
 }
 
 static void money_add (struct money *m, const billing_line_t *line)
@@ -64,6 +68,7 @@ static void money_add (struct money *m, const billing_line_t *line)
         mpz_add (m->charge, m->charge, line->line->charge_units);
         mpq_add (m->charged_seconds, m->charged_seconds,
                  line->line->gpu_seconds);
+        mpq_add (m->exact, m->exact, line->line->charge);
         m->has_charge = true;
     }
 }
@@ -189,9 +194,8 @@ static void put_rate (struct chargeback *c, size_t column,
 
     mpq_init (rate);
     if (money->has_charge && mpq_sgn (money->charged_seconds) > 0) {
-        mpz_mul_ui (mpq_numref (rate), money->charge, 3600);
-        mpz_ui_pow_ui (mpq_denref (rate), 10, c->digits);
-        mpq_canonicalize (rate);
+        mpq_set_ui (rate, 3600, 1);
+        mpq_mul (rate, rate, money->exact);
         mpq_div (rate, rate, money->charged_seconds);
         report_put_exact (c->report, column, rate, 4);
     }

@@ -137,6 +137,9 @@ static void put_cell (report_t *report, usage_columns_t columns,
     report_put_count (report, first + MEASURE_JOBS, cell->jobs);
     report_put_count (report, first + MEASURE_SEGMENTS, cell->segments);
     report_put_count (report, first + MEASURE_UNKNOWN_JOBS, cell->unknown_jobs);
+    /* nothing but jobs whose devices nobody told: not known, not 0 */
+    if (cell->part_count == 0 && cell->unknown_jobs > 0)
+        return;
     report_put_count (report, first + MEASURE_GRES_SECONDS,
                       usage_cell_gres_seconds (cell));
     if (cell->suspended_known)

@@ -53,7 +53,7 @@ only () {
 
 only 'sqlite3[.]h' lib/store/store_sqlite.c
 only 'm(ysql|ariadb).*[.]h' lib/store/store_mysql.c
-only 'yaml[.]h' lib/config/yaml.c lib/config/config.c
+only 'yaml[.]h' lib/config/tree.c
 only 'libsmartcols.*' lib/render/render_table.c
 only 'slurm/.*' 'plugin/[^:]*'
 

@@ -173,9 +173,11 @@ static void charge__two_halves__cost_what_their_price_weight_says (void **state)
 {
     static const struct {
         fraction_t price;
-        const char *each;
+        const char *a;
+        const char *b;
         const char *mig;
-    } cases[] = {{{3, 7}, "1523.14", "0.00"}, {{1, 2}, "1777.00", "-507.71"}};
+    } cases[] = {{{3, 7}, "1523.15", "1523.14", "0.00"},
+                 {{1, 2}, "1777.00", "1777.00", "-507.71"}};
 
     (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
@@ -188,10 +190,9 @@ static void charge__two_halves__cost_what_their_price_weight_says (void **state)
         add (charge, "A", "x", 1000, fraction (3, 7), cases[i].price, NULL);
         add (charge, "B", "x", 1000, fraction (3, 7), cases[i].price, NULL);
         compute (charge);
-        check_line (charge, 0, "A", "1523.14", cases[i].each);
-        check_line (charge, 1, "B", "1523.14", cases[i].each);
-        check_rest (charge, REMAINDER_STRANDED, "507.72",
-                    i ? "507.71" : "507.72");
+        check_line (charge, 0, "A", "1523.15", cases[i].a);
+        check_line (charge, 1, "B", "1523.14", cases[i].b);
+        check_rest (charge, REMAINDER_STRANDED, "507.71", "507.71");
         check_rest (charge, REMAINDER_IDLE, "0.00", "0.00");
         check_rest (charge, REMAINDER_MIG, "0.00", cases[i].mig);
         charge_free (charge);
@@ -230,6 +231,24 @@ static void charge__published_rate__leaves_the_difference (void **state)
     check_line (charge, 0, "A", "600000.00", "582000.00");
     check_line (charge, 1, "B", "200000.00", "194000.00");
     check_rest (charge, REMAINDER_RECOVERY, "0.00", "24000.00");
+    charge_free (charge);
+    site_free (site);
+}
+
+/* Two halves of a GPU at 1.777 each: the whole GPU costs 3.55, not twice 1.78. */
+static void charge__small_lines__their_sum_is_rounded_once (void **state)
+{
+    site_t *site = priced ("0");
+    const site_rate_t *rate = book_rate (site, "p", NULL, "3.5540", MIG_MAX);
+    charge_t *charge = start (site, (struct hours){.allocated = 1});
+
+    (void)state;
+    add (charge, "A", "x", 1, fraction (1, 2), fraction (1, 2), rate);
+    add (charge, "B", "x", 1, fraction (1, 2), fraction (1, 2), rate);
+    compute (charge);
+    check_line (charge, 0, "A", "0.00", "1.78");
+    check_line (charge, 1, "B", "0.00", "1.77");
+    check_rest (charge, REMAINDER_RECOVERY, "0.00", "-3.55");
     charge_free (charge);
     site_free (site);
 }
@@ -706,6 +725,7 @@ int main (void)
             charge__two_halves__cost_what_their_price_weight_says),
         cmocka_unit_test (charge__four_and_three__give_back_what_they_overpay),
         cmocka_unit_test (charge__published_rate__leaves_the_difference),
+        cmocka_unit_test (charge__small_lines__their_sum_is_rounded_once),
         cmocka_unit_test (charge__published_rate_with_idle__both_are_stated),
         cmocka_unit_test (charge__no_capacity__is_a_remainder_of_its_own),
         cmocka_unit_test (charge__time_no_line_bears__is_stated),
