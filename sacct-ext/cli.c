@@ -44,7 +44,8 @@ static void print_line (const char *mark, const char *fmt, va_list ap)
     vsnprintf (text, sizeof (text), fmt, ap);
     fprintf (stderr, "gpuledger: %s", mark);
     for (const unsigned char *p = (unsigned char *)text; *p; p++) {
-        if (*p < 0x20 || *p == 0x7f || (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0))
+        if (*p < 0x20 || *p == 0x7f
+            || (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0))
             fprintf (stderr, "\\x%02x", *p);
         else
             putc (*p, stderr);
@@ -52,12 +53,12 @@ static void print_line (const char *mark, const char *fmt, va_list ap)
     putc ('\n', stderr);
 }
 
-#define PRINT(mark, fmt)                                                       \
-    do {                                                                       \
-        va_list ap;                                                            \
-        va_start (ap, fmt);                                                    \
-        print_line (mark, fmt, ap);                                            \
-        va_end (ap);                                                           \
+#define PRINT(mark, fmt)            \
+    do {                            \
+        va_list ap;                 \
+        va_start (ap, fmt);         \
+        print_line (mark, fmt, ap); \
+        va_end (ap);                \
     } while (0)
 
 int cli_fail (cli_t *cli, const gl_error_t *error)
@@ -140,8 +141,9 @@ static int wrong_option (cli_t *cli, int c, char **argv)
         return cli_usage (cli, "option '%s' takes no argument", word);
     if (optopt)
         return cli_usage (cli, "there is no option '-%c'", optopt);
-    return cli_usage (cli, "there is no option '%s', or it is not the only one "
-                           "that begins so",
+    return cli_usage (cli,
+                      "there is no option '%s', or it is not the only one "
+                      "that begins so",
                       word);
 }
 
@@ -188,8 +190,8 @@ int cli_option (cli_t *cli, int argc, char **argv, const char **ret_value)
     parser_add (&parser, cli_common_options);
     cli->exit_code = CLI_OK;
     do {
-        c = getopt_long (argc, argv, buffer_text (&parser.shorts),
-                         parser.longs, NULL);
+        c = getopt_long (argc, argv, buffer_text (&parser.shorts), parser.longs,
+                         NULL);
         if (c == '?' || c == ':')
             cli->exit_code = wrong_option (cli, c, argv);
         common = c == -1 ? 0 : common_option (cli, c);

@@ -5,8 +5,8 @@
  * A verb is one file, verb_NAME.c, that exports one `const verb_t verb_NAME`:
  * its words for the help, its option table and its function. It is named twice
  * elsewhere: in verb.h and in the table of main.c. The option table is the one
- * list of its options: the parser, --help and the completion come from it, and a
- * test compares it with the man page.
+ * list of its options: the parser, --help and the completion come from it, and
+ * a test compares it with the man page.
  *
  * Options and operands may be mixed; common options may stand before or after
  * the verb. The function of a verb begins with
@@ -35,8 +35,9 @@
 #define CLI_OK 0
 #define CLI_FAILED 1
 #define CLI_USAGE 2
-#define CLI_LOOK 3 /* done, but look: see the man page; or a warning under
-                      --strict */
+#define CLI_LOOK                                              \
+    3 /* done, but look: see the man page; or a warning under \
+         --strict */
 
 /* An option of a table. `id` is the character of its short form, or
  * CLI_LONG + n for one that is long only. A table ends with {0}. */
@@ -55,11 +56,11 @@ struct store;
 typedef struct {
     const char *name;
     int (*run) (struct cli *cli, int argc, char **argv); /* argv[0]: the verb */
-    const char *synopsis; /* what follows "gpuledger NAME" */
-    const char *summary;  /* one line, for the list of verbs */
-    const char *help;     /* a paragraph; NULL: the summary will do */
+    const char *synopsis;        /* what follows "gpuledger NAME" */
+    const char *summary;         /* one line, for the list of verbs */
+    const char *help;            /* a paragraph; NULL: the summary will do */
     const cli_option_t *options; /* NULL: common ones only */
-    const char *example;  /* whole command lines, separated by \n */
+    const char *example;         /* whole command lines, separated by \n */
 } verb_t;
 
 typedef struct cli {

@@ -80,8 +80,8 @@ void cli_help (const verb_t *verb)
         help_of_command ();
         return;
     }
-    printf ("Usage: gpuledger %s%s%s\n", verb->name,
-            *verb->synopsis ? " " : "", verb->synopsis);
+    printf ("Usage: gpuledger %s%s%s\n", verb->name, *verb->synopsis ? " " : "",
+            verb->synopsis);
     paragraph (verb->help ? verb->help : verb->summary);
     print_options ("Options", verb->options);
     print_options ("Common options", cli_common_options);

@@ -77,8 +77,8 @@ static int take_records (struct pass *p, const segment_t *s, gl_error_t *error)
     struct records *r = &p->records;
     int order;
 
-    if (r->cluster && compare_id (r->cluster, r->id_job, s->cluster, s->id_job)
-                          == 0)
+    if (r->cluster
+        && compare_id (r->cluster, r->id_job, s->cluster, s->id_job) == 0)
         return 0;
     clear_records (r);
     r->cluster = xstrdup (s->cluster);
@@ -109,7 +109,8 @@ static int compare_segment (const suspension_t *x, const segment_t *s)
 
     if (order)
         return order;
-    return (x->time_submit > s->time_submit) - (x->time_submit < s->time_submit);
+    return (x->time_submit > s->time_submit)
+           - (x->time_submit < s->time_submit);
 }
 
 static int take_suspensions (struct pass *p, const segment_t *s,
@@ -123,9 +124,8 @@ static int take_suspensions (struct pass *p, const segment_t *s,
         if (order == 0) {
             if (p->suspension_count == p->suspension_size) {
                 p->suspension_size = p->suspension_size * 2 + 8;
-                p->suspension = xreallocarray (p->suspension,
-                                               p->suspension_size,
-                                               sizeof (*p->suspension));
+                p->suspension = xreallocarray (
+                    p->suspension, p->suspension_size, sizeof (*p->suspension));
             }
             p->suspension[p->suspension_count] = p->next_suspension;
             p->suspension[p->suspension_count++].cluster = s->cluster;
@@ -158,7 +158,8 @@ static int run (struct pass *p, fact_f callback, void *arg, gl_error_t *error)
 
     if (next_record (p, error) < 0 || next_suspension (p, error) < 0)
         return -1;
-    while ((more = store_segment_iter_next (p->segments, &segment, error)) > 0) {
+    while ((more = store_segment_iter_next (p->segments, &segment, error))
+           > 0) {
         if (hand_over (p, &segment, callback, arg, error) < 0)
             return -1;
     }

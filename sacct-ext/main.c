@@ -11,13 +11,8 @@
 
 /* In the order of the help: making a store, filling it, reading it. */
 const verb_t *const cli_verbs[] = {
-    &verb_init,
-    &verb_sync,
-    &verb_import,
-    &verb_ingest,
-    &verb_report,
-    &verb_explain,
-    NULL,
+    &verb_init,   &verb_sync,    &verb_import, &verb_ingest,
+    &verb_report, &verb_explain, NULL,
 };
 
 static const verb_t *find_verb (const char *name)
@@ -33,8 +28,8 @@ static void read_environment (cli_t *cli)
     const char *config = getenv ("GPULEDGER_CONF");
 
     cli->config_given = config && *config;
-    cli->config = cli->config_given ? config
-                                    : SYSCONFDIR "/gpuledger/gpuledger.yaml";
+    cli->config
+        = cli->config_given ? config : SYSCONFDIR "/gpuledger/gpuledger.yaml";
 }
 
 static int run (cli_t *cli, int argc, char **argv)

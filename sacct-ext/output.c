@@ -49,8 +49,8 @@ bool output_colour (const output_t *output)
 {
     const char *no_color = getenv ("NO_COLOR"), *term = getenv ("TERM");
 
-    return !output->file && isatty (STDOUT_FILENO)
-           && !(no_color && *no_color) && term && strcmp (term, "dumb");
+    return !output->file && isatty (STDOUT_FILENO) && !(no_color && *no_color)
+           && term && strcmp (term, "dumb");
 }
 
 static int write_all (int fd, const char *data, size_t length)

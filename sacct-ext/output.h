@@ -19,8 +19,7 @@ enum {
 #define OUTPUT_OPTIONS                                                         \
     {'P', "parsable2", NULL, "fields separated by '|', with a header"},        \
         {OUTPUT_CSV, "csv", NULL, "comma-separated values (RFC 4180)"},        \
-        {OUTPUT_JSON, "json", NULL,                                            \
-         "JSON; money and 64-bit ids are strings"},                            \
+        {OUTPUT_JSON, "json", NULL, "JSON; money and 64-bit ids are strings"}, \
         {OUTPUT_HTML, "html", NULL, "one self-contained page, fit for print"}, \
         {'o', "format", "FIELDS",                                              \
          "these fields, in this order, separated by commas"},                  \

@@ -8,17 +8,18 @@ static const struct {
     int option;
     key_id_t key;
 } filter_options[] = {
-    {'M', KEY_CLUSTER},          {'A', KEY_ACCOUNT},  {'u', KEY_USER},
-    {QUERY_PROJECT, KEY_PROJECT}, {QUERY_TEAM, KEY_TEAM},
-    {QUERY_POOL, KEY_POOL},      {'s', KEY_STATE},
+    {'M', KEY_CLUSTER},     {'A', KEY_ACCOUNT},
+    {'u', KEY_USER},        {QUERY_PROJECT, KEY_PROJECT},
+    {QUERY_TEAM, KEY_TEAM}, {QUERY_POOL, KEY_POOL},
+    {'s', KEY_STATE},
 };
 
 /* --- options ----------------------------------------------------------- */
 
 static void add_value (text_list_t *list, const char *text, size_t length)
 {
-    list->item = xreallocarray (list->item, list->count + 1,
-                                sizeof (*list->item));
+    list->item
+        = xreallocarray (list->item, list->count + 1, sizeof (*list->item));
     list->item[list->count++] = xstrndup (text, length);
 }
 
@@ -59,7 +60,8 @@ static int add_filter (cli_t *cli, query_options_t *options, key_id_t key,
     for (const char *word = value, *end; word; word = *end ? end + 1 : NULL) {
         end = word + strcspn (word, ",");
         if (end == word) {
-            cli->exit_code = cli_usage (cli, "a name is missing in '%s'", value);
+            cli->exit_code
+                = cli_usage (cli, "a name is missing in '%s'", value);
             return -1;
         }
         if (key != KEY_STATE)
@@ -134,8 +136,8 @@ static int take_clusters (cli_t *cli, query_options_t *options, store_t *store,
     if (store_clusters (store, &options->stored, &options->stored_count, &error)
         < 0)
         return cli_fail (cli, &error);
-    options->clusters = xcalloc (options->stored_count + 1,
-                                 sizeof (*options->clusters));
+    options->clusters
+        = xcalloc (options->stored_count + 1, sizeof (*options->clusters));
     query->clusters = options->clusters;
     for (size_t i = 0; i < options->stored_count; i++) {
         if (is_asked (names, options->stored[i].name))

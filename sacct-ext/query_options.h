@@ -19,22 +19,24 @@ enum {
 };
 
 /* Rows of a verb's option table. */
-#define QUERY_PERIOD_OPTIONS                                                   \
-    {QUERY_MONTH, "month", "YYYY-MM",                                          \
-     "a calendar month (default: the last one that is complete)"},             \
-        {'S', "starttime", "TIME",                                             \
-         "from here on, in sacct's forms: 2026-10-05[T14:30][Z],\n"            \
-         "10/05, now-7days; now is what the facts last speak of"},             \
-        {'E', "endtime", "TIME", "up to here, exclusive (default: now)"}
-#define QUERY_FILTER_OPTIONS                                                   \
-    {'M', "clusters", "LIST", "these clusters only"},                          \
-        {'A', "accounts", "LIST", "these accounts only"},                      \
-        {'u', "user", "LIST", "these users only"},                             \
-        {QUERY_PROJECT, "project", "LIST", "these projects only"},             \
-        {QUERY_TEAM, "team", "LIST", "these teams only"},                      \
-        {QUERY_POOL, "pool", "LIST", "these pools only"},                      \
-    {                                                                          \
-        's', "state", "LIST", "jobs that ended so: COMPLETED,FAILED,..."       \
+#define QUERY_PERIOD_OPTIONS                                           \
+    {QUERY_MONTH, "month", "YYYY-MM",                                  \
+     "a calendar month (default: the last one that is complete)"},     \
+        {'S', "starttime", "TIME",                                     \
+         "from here on, in sacct's forms: 2026-10-05[T14:30][Z],\n"    \
+         "10/05, now-7days; now is what the facts last speak of"},     \
+    {                                                                  \
+        'E', "endtime", "TIME", "up to here, exclusive (default: now)" \
+    }
+#define QUERY_FILTER_OPTIONS                                             \
+    {'M', "clusters", "LIST", "these clusters only"},                    \
+        {'A', "accounts", "LIST", "these accounts only"},                \
+        {'u', "user", "LIST", "these users only"},                       \
+        {QUERY_PROJECT, "project", "LIST", "these projects only"},       \
+        {QUERY_TEAM, "team", "LIST", "these teams only"},                \
+        {QUERY_POOL, "pool", "LIST", "these pools only"},                \
+    {                                                                    \
+        's', "state", "LIST", "jobs that ended so: COMPLETED,FAILED,..." \
     }
 
 #define QUERY_FILTERS_MAX 8

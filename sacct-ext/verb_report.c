@@ -78,8 +78,8 @@ static int report_of_usage (cli_t *cli, const report_query_t *query,
 static int report_of_charges (cli_t *cli, const report_query_t *query,
                               report_t **ret_report)
 {
-    struct collector c = {.usage = usage_report_new (query),
-                          .billing = billing_new (query)};
+    struct collector c
+        = {.usage = usage_report_new (query), .billing = billing_new (query)};
     period_t period = billing_period (c.billing);
     gl_error_t error;
     int rc = CLI_OK;
@@ -154,7 +154,8 @@ static int make_of_facts (cli_t *cli, struct request *request, size_t at,
     return rc == CLI_OK ? reports[at].make (cli, &query, ret_report) : rc;
 }
 
-/* Reads the cost book alone: periods, keys and most filters say nothing here. */
+/* Reads the cost book alone: periods, keys and most filters say nothing here.
+ */
 static int make_breakeven (cli_t *cli, struct request *request,
                            report_t **ret_report)
 {
@@ -166,9 +167,9 @@ static int make_breakeven (cli_t *cli, struct request *request,
         return cli_usage (cli, "report breakeven reads the configuration "
                                "alone: of periods, filters and keys it takes "
                                "--pool");
-    *ret_report = breakeven_report_make (cli->site, BREAKEVEN_UNDATED,
-                                         query_options_names (o, KEY_POOL),
-                                         &error);
+    *ret_report
+        = breakeven_report_make (cli->site, BREAKEVEN_UNDATED,
+                                 query_options_names (o, KEY_POOL), &error);
     return *ret_report ? CLI_OK : cli_fail (cli, &error);
 }
 
@@ -181,8 +182,9 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
     while (at < GL_ARRAY_SIZE (reports) && strcmp (reports[at].name, name))
         at++;
     if (at == GL_ARRAY_SIZE (reports))
-        return cli_usage (cli, "there is no report '%s'; there are: usage "
-                               "chargeback utilization breakeven",
+        return cli_usage (cli,
+                          "there is no report '%s'; there are: usage "
+                          "chargeback utilization breakeven",
                           name);
     if (!cli_site (cli))
         return CLI_FAILED;

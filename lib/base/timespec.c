@@ -13,7 +13,7 @@ static const struct {
     int hour;
     int days;
 } words[] = {
-    {"now", -1, 0},  {"today", 0, 0}, {"midnight", 0, 0}, {"noon", 12, 0},
+    {"now", -1, 0},  {"today", 0, 0},    {"midnight", 0, 0}, {"noon", 12, 0},
     {"fika", 15, 0}, {"teatime", 16, 0}, {"tomorrow", 0, 1},
 };
 
@@ -21,8 +21,8 @@ static const struct {
     const char *name;
     int64_t seconds;
 } units[] = {
-    {"seconds", 1}, {"minutes", 60}, {"hours", 3600}, {"days", 86400},
-    {"weeks", 604800},
+    {"seconds", 1},  {"minutes", 60},   {"hours", 3600},
+    {"days", 86400}, {"weeks", 604800},
 };
 
 /* "", "+2hours", "-7days". Counts up to a century of seconds. */
@@ -43,8 +43,8 @@ static int parse_delta (const char *text, int64_t *ret_seconds)
     unit = text + 1 + digits;
     for (size_t i = 0; i < GL_ARRAY_SIZE (units); i++) {
         if (strncasecmp (unit, units[i].name, strlen (unit)) == 0) {
-            *ret_seconds = (int64_t)count * units[i].seconds
-                           * (*text == '-' ? -1 : 1);
+            *ret_seconds
+                = (int64_t)count * units[i].seconds * (*text == '-' ? -1 : 1);
             return 0;
         }
     }

@@ -14,7 +14,9 @@ static size_t decode (const char *text, int32_t *ret_code)
     static const struct {
         unsigned char mask, mark;
         int32_t least;
-    } forms[] = {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800},
+    } forms[] = {{0x80, 0x00, 0},
+                 {0xe0, 0xc0, 0x80},
+                 {0xf0, 0xe0, 0x800},
                  {0xf8, 0xf0, 0x10000}};
 
     for (size_t n = 0; n < 4; n++) {
@@ -151,8 +153,7 @@ void escape_html (buffer_t *out, const char *text)
         entity = html_entity (code);
         if (entity)
             buffer_add_text (out, entity);
-        else if (code < 0 || is_deceptive (code)
-                 || (is_control (code) && code != '\t' && code != '\n'))
+        else if (code < 0 || is_deceptive (code) || is_control (code))
             buffer_add_text (out, REPLACEMENT);
         else
             buffer_add (out, text, n);

@@ -22,8 +22,8 @@ void escape_parsable (buffer_t *out, const char *text);
 void escape_csv (buffer_t *out, const char *text, int guard);
 /* A JSON string with its quotes. */
 void escape_json (buffer_t *out, const char *text);
-/* For HTML and SVG text and double-quoted attributes. Control characters but
- * TAB and LF become U+FFFD, direction marks too. */
+/* For HTML and SVG text and double-quoted attributes. Control characters and
+ * direction marks become U+FFFD. */
 void escape_html (buffer_t *out, const char *text);
 
 /* Columns that a text takes if each character takes one; what begins no UTF-8

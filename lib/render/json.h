@@ -14,10 +14,13 @@
 typedef struct {
     buffer_t *out;
     int depth;
-    bool first;  /* in the innermost object or array */
+    bool first; /* in the innermost object or array */
 } json_t;
 
-#define JSON_INIT(buffer) {(buffer), 0, true}
+#define JSON_INIT(buffer) \
+    {                     \
+        (buffer), 0, true \
+    }
 
 /* `key` is NULL inside arrays and at the top. */
 void json_object (json_t *json, const char *key);

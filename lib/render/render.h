@@ -16,7 +16,7 @@ typedef enum {
     RENDER_PARSABLE2, /* '|' between fields */
     RENDER_CSV,       /* RFC 4180 */
     RENDER_JSON,
-    RENDER_HTML,      /* one self-contained page */
+    RENDER_HTML, /* one self-contained page */
     RENDER_FORMAT_COUNT,
 } render_format_t;
 

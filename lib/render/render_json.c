@@ -2,9 +2,9 @@
 #include "render/render_private.h"
 
 static const char *const type_names[] = {
-    [COLUMN_TEXT] = "text",       [COLUMN_COUNT] = "count",
-    [COLUMN_HOURS] = "hours",     [COLUMN_MONEY] = "money",
-    [COLUMN_RATE] = "rate",       [COLUMN_PERCENT] = "percent",
+    [COLUMN_TEXT] = "text",     [COLUMN_COUNT] = "count",
+    [COLUMN_HOURS] = "hours",   [COLUMN_MONEY] = "money",
+    [COLUMN_RATE] = "rate",     [COLUMN_PERCENT] = "percent",
     [COLUMN_ENERGY] = "energy",
 };
 
@@ -118,8 +118,7 @@ void render_json (const report_t *report, const render_options_t *options,
     json_object (&json, NULL);
     json_string (&json, "report", report->name);
     json_string (&json, "title", report->title);
-    put_pairs (&json, "parameters", report->parameter,
-               report->parameter_count);
+    put_pairs (&json, "parameters", report->parameter, report->parameter_count);
     put_columns (&json, report);
     put_rows (&json, report);
     put_totals (&json, report);

@@ -33,8 +33,7 @@ static void add_heading (const report_t *report,
     buffer_add_char (out, '\n');
     buffer_clear (&line);
     for (size_t i = 0; i < report->parameter_count; i++) {
-        buffer_printf (&line, "%s%s: ", i ? ", " : "",
-                       report->parameter[i][0]);
+        buffer_printf (&line, "%s%s: ", i ? ", " : "", report->parameter[i][0]);
         escape_visible (&line, report->parameter[i][1]);
     }
     if (line.length > 0) {

@@ -6,11 +6,11 @@
 
 /* Units of the drawing, which the page scales to its width. */
 #define WIDTH 1000
-#define ROW 26         /* a bar and the gap below it */
+#define ROW 26 /* a bar and the gap below it */
 #define BAR 16
-#define LABELS 220     /* the room of the labels left of the bars */
-#define VALUES 130     /* ... and of the values right of them */
-#define LABEL_MAX 28   /* characters that fit there */
+#define LABELS 220   /* the room of the labels left of the bars */
+#define VALUES 130   /* ... and of the values right of them */
+#define LABEL_MAX 28 /* characters that fit there */
 #define STACK_HEIGHT 34
 #define LEGEND_COLUMN 500
 #define LEGEND_MAX 40
@@ -60,8 +60,9 @@ static void add_head (buffer_t *out, const report_chart_t *chart, int id,
 static void add_rect (buffer_t *out, const char *class, int shade, int x, int y,
                       int width, int height)
 {
-    buffer_printf (out, "<rect class=\"%s%d\" x=\"%d\" y=\"%d\" width=\"%d\" "
-                        "height=\"%d\"/>",
+    buffer_printf (out,
+                   "<rect class=\"%s%d\" x=\"%d\" y=\"%d\" width=\"%d\" "
+                   "height=\"%d\"/>",
                    class, shade, x, y, width, height);
 }
 
@@ -72,9 +73,8 @@ static void add_bar (buffer_t *out, const chart_item_t *item, int y)
 
     if (item->length > 0 && width == 0)
         width = 1;
-    buffer_printf (out,
-                   "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LABELS - 12,
-                   y + 13);
+    buffer_printf (out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">",
+                   LABELS - 12, y + 13);
     add_label (out, item->label, LABEL_MAX);
     buffer_printf (out,
                    "</text><rect class=\"track\" x=\"%d\" y=\"%d\" "
@@ -100,16 +100,17 @@ static void add_legend (buffer_t *out, const chart_item_t *item, int at)
     int x = at % 2 * LEGEND_COLUMN, y = STACK_HEIGHT + 16 + at / 2 * 24;
     int shade = item->shade % SHADES;
 
-    buffer_printf (out, "<rect class=\"s%d\" x=\"%d\" y=\"%d\" width=\"16\" "
-                        "height=\"14\"/>",
+    buffer_printf (out,
+                   "<rect class=\"s%d\" x=\"%d\" y=\"%d\" width=\"16\" "
+                   "height=\"14\"/>",
                    shade, x + 1, y);
-    buffer_printf (out, "<rect class=\"h%d swatch\" x=\"%d\" y=\"%d\" "
-                        "width=\"16\" height=\"14\"/>",
+    buffer_printf (out,
+                   "<rect class=\"h%d swatch\" x=\"%d\" y=\"%d\" "
+                   "width=\"16\" height=\"14\"/>",
                    shade, x + 1, y);
     buffer_printf (out, "<text x=\"%d\" y=\"%d\">", x + 26, y + 12);
     add_label (out, item->label, LEGEND_MAX);
-    buffer_printf (out,
-                   "</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">",
+    buffer_printf (out, "</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">",
                    x + LEGEND_COLUMN - 40, y + 12);
     add_value (out, item->value);
     buffer_add_text (out, "</text>\n");
@@ -138,8 +139,9 @@ static void draw_stack (buffer_t *out, const report_chart_t *chart, int id)
         buffer_printf (out, "<path class=\"edge\" d=\"M%d 1V%d\"/>\n", to,
                        STACK_HEIGHT - 1);
     }
-    buffer_printf (out, "<rect class=\"frame\" x=\"0.5\" y=\"1\" "
-                        "width=\"%d\" height=\"%d\"/>\n",
+    buffer_printf (out,
+                   "<rect class=\"frame\" x=\"0.5\" y=\"1\" "
+                   "width=\"%d\" height=\"%d\"/>\n",
                    WIDTH - 1, STACK_HEIGHT - 2);
     for (size_t i = 0; i < chart->item_count; i++)
         add_legend (out, &chart->item[i], (int)i);

@@ -22,7 +22,8 @@ struct billing {
     capacity_t *capacity;
     int64_t *cuts;
     size_t cut_count;
-    key_id_t path[PATH_MAX_LENGTH]; /* KEY_COUNT: before, in, after the period */
+    key_id_t
+        path[PATH_MAX_LENGTH]; /* KEY_COUNT: before, in, after the period */
     size_t path_length;
     size_t levels[PATH_MAX_LENGTH];
     size_t level_count;
@@ -264,9 +265,8 @@ static pool_month_t *find_pool_month (const billing_t *b, const char *pool,
 static void take_slice (const capacity_slice_t *slice, void *arg)
 {
     billing_t *b = arg;
-    pool_month_t *pm
-        = find_pool_month (b, slice->pool ? slice->pool->name : NULL,
-                           slice->interval.start);
+    pool_month_t *pm = find_pool_month (
+        b, slice->pool ? slice->pool->name : NULL, slice->interval.start);
 
     if (pm)
         capacity_sum_add (&pm->capacity, slice->sum);
@@ -274,8 +274,8 @@ static void take_slice (const capacity_slice_t *slice, void *arg)
 
 static void measure_capacity (billing_t *b)
 {
-    int64_t *boundaries = xcalloc (b->pool_month_count + 1,
-                                   sizeof (*boundaries));
+    int64_t *boundaries
+        = xcalloc (b->pool_month_count + 1, sizeof (*boundaries));
     size_t count = 0, unique = 0;
 
     for (size_t i = 0; i < b->pool_month_count; i++)
@@ -355,9 +355,9 @@ int billing_compute (billing_t *b, gl_error_t *error)
     measure_capacity (b);
     for (size_t i = 0; i < b->pool_month_count; i++) {
         pool_month_t *pm = &b->pool_months[i];
-        pm->charge = charge_new (b->query->site, pm->pool, pm->month,
-                                 &pm->capacity, b->levels, b->level_count,
-                                 error);
+        pm->charge
+            = charge_new (b->query->site, pm->pool, pm->month, &pm->capacity,
+                          b->levels, b->level_count, error);
         if (!pm->charge)
             return -1;
         pm->has_cost = charge_cost (pm->charge)->count > 0;
@@ -431,12 +431,12 @@ void billing_each (const billing_t *b, billing_f callback, void *arg)
         zone_unit_name (b->query->site->zone, CALENDAR_MONTH, pm->month.start,
                         month);
         for (size_t k = 0; k < count; k++) {
-            billing_line_t line = {pm, keys, &lines[k],
-                                   line_in_period (b, &lines[k]),
-                                   line_passes (b, pm, month, &lines[k])};
+            billing_line_t line
+                = {pm, keys, &lines[k], line_in_period (b, &lines[k]),
+                   line_passes (b, pm, month, &lines[k])};
             for (size_t n = 0; n < b->query->by.count; n++)
-                keys[n] = line_key (b, pm, month, &lines[k],
-                                    b->query->by.id[n]);
+                keys[n]
+                    = line_key (b, pm, month, &lines[k], b->query->by.id[n]);
             callback (&line, arg);
         }
     }

@@ -34,13 +34,13 @@ static struct columns add_columns (report_t *report)
                      "part: of the cost of owning; total: all parts; price: "
                      "of renting.");
     c.item = column (report, "item", "Item", COLUMN_TEXT, true, "");
-    c.per_year = column (report, "per_gpu_year", "Per GPU and year",
-                         COLUMN_MONEY, false,
-                         "The yearly cost of one GPU, used or not.");
-    c.per_hour = column (report, "per_gpu_hour", "Per GPU hour", COLUMN_RATE,
-                         false,
-                         "Of a part: the yearly cost divided by the productive "
-                         "hours of a year. Of a price: the price.");
+    c.per_year
+        = column (report, "per_gpu_year", "Per GPU and year", COLUMN_MONEY,
+                  false, "The yearly cost of one GPU, used or not.");
+    c.per_hour
+        = column (report, "per_gpu_hour", "Per GPU hour", COLUMN_RATE, false,
+                  "Of a part: the yearly cost divided by the productive "
+                  "hours of a year. Of a price: the price.");
     c.share = column (report, "share_pct", "Share %", COLUMN_PERCENT, false,
                       "The part of the total.");
     c.breakeven = column (report, "breakeven_pct", "Break-even %",
@@ -156,9 +156,9 @@ static void prove (report_t *report, const breakeven_t *b, const site_t *site)
     mpq_init (sum);
     for (size_t i = 0; i < b->part_count; i++) {
         GL_AUTOFREE char *label
-            = b->part[i].how ? xasprintf ("%s: %s", b->part[i].name,
-                                          b->part[i].how)
-                             : xstrdup (b->part[i].name);
+            = b->part[i].how
+                  ? xasprintf ("%s: %s", b->part[i].name, b->part[i].how)
+                  : xstrdup (b->part[i].name);
         proof_exact (proof, label, b->part[i].per_hour, 4);
         mpq_add (sum, sum, b->part[i].per_hour);
     }
@@ -175,9 +175,9 @@ static void note_clouds (report_t *report, const breakeven_t *b,
         const site_cloud_t *cloud = b->cloud[i].cloud;
         GL_AUTOFREE char *u = percent_text (b->cloud[i].utilization);
         GL_AUTOFREE char *price = exact_text (cloud->per_gpu_hour, 2);
-        GL_AUTOFREE char *when
-            = cloud->as_of ? xasprintf (", as of %s", cloud->as_of)
-                           : xstrdup (", without a date");
+        GL_AUTOFREE char *when = cloud->as_of
+                                     ? xasprintf (", as of %s", cloud->as_of)
+                                     : xstrdup (", without a date");
         if (b->cloud[i].never)
             report_note (report, NOTE_INFORMATION,
                          "Pool %s: %s at %s %s per GPU hour%s is cheaper than "
@@ -205,8 +205,8 @@ static void add_charts (report_t *report, const breakeven_t *b,
         report, CHART_STACK, title, "The parts of the yearly cost of a GPU.");
 
     for (size_t i = 0; i < b->part_count; i++) {
-        GL_AUTOFREE char *text = exact_text (b->part[i].per_gpu_year,
-                                             site->currency_digits);
+        GL_AUTOFREE char *text
+            = exact_text (b->part[i].per_gpu_year, site->currency_digits);
         report_chart_item (chart, b->part[i].name, text,
                            b->part[i].per_gpu_year, b->per_gpu_year,
                            (int)(i % 5));
@@ -218,8 +218,8 @@ static void add_figures (report_t *report, const breakeven_t *b,
 {
     GL_AUTOFREE char *u = percent_text (b->utilization);
     GL_AUTOFREE char *hour = exact_text (b->per_hour, 4);
-    GL_AUTOFREE char *year = exact_text (b->per_gpu_year,
-                                         site->currency_digits);
+    GL_AUTOFREE char *year
+        = exact_text (b->per_gpu_year, site->currency_digits);
     GL_AUTOFREE char *hint
         = xasprintf ("%s per productive GPU hour at %s %%", site->currency, u);
     GL_AUTOFREE char *year_hint

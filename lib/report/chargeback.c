@@ -208,8 +208,7 @@ static void put_money (struct chargeback *c, const struct columns *columns,
     if (money->has_cost)
         report_put_money (c->report, columns->cost, money->cost, c->digits);
     if (money->has_charge) {
-        report_put_money (c->report, columns->charge, money->charge,
-                          c->digits);
+        report_put_money (c->report, columns->charge, money->charge, c->digits);
         report_put_text (c->report, columns->currency,
                          c->query->site->currency);
     }
@@ -285,9 +284,8 @@ static void add_proof (struct chargeback *c, const char *title,
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         mpz_sub (rest, rest, sum->remainder[i]);
         if (mpz_sgn (sum->remainder[i])) {
-            GL_AUTOFREE char *label
-                = xasprintf ("not charged: %s",
-                             remainder_title (i, sum->remainder[i]));
+            GL_AUTOFREE char *label = xasprintf (
+                "not charged: %s", remainder_title (i, sum->remainder[i]));
             proof_money (c, proof, label, sum->remainder[i]);
         }
     }
@@ -323,8 +321,7 @@ static void add_named_totals (struct chargeback *c, const struct pool_sum *all)
         GL_AUTOFREE char *name
             = xasprintf ("remainder_%s", remainder_info (i)->word);
         if (mpz_sgn (all->remainder[i]))
-            named_money (c, name, remainder_info (i)->title,
-                         all->remainder[i]);
+            named_money (c, name, remainder_info (i)->title, all->remainder[i]);
     }
     mpz_clear (rest);
 }
@@ -347,10 +344,14 @@ static void chart_item (struct chargeback *c, report_chart_t *chart,
 static int remainder_shade (size_t remainder)
 {
     static const int shades[REMAINDER_COUNT] = {
-        [REMAINDER_IDLE] = 2,         [REMAINDER_STRANDED] = 6,
-        [REMAINDER_RESERVED_UNUSED] = 1, [REMAINDER_PLANNED_DOWN] = 3,
-        [REMAINDER_DOWN] = 4,         [REMAINDER_UNKNOWN] = 5,
-        [REMAINDER_UNBILLED] = 7,     [REMAINDER_RECOVERY] = 7,
+        [REMAINDER_IDLE] = 2,
+        [REMAINDER_STRANDED] = 6,
+        [REMAINDER_RESERVED_UNUSED] = 1,
+        [REMAINDER_PLANNED_DOWN] = 3,
+        [REMAINDER_DOWN] = 4,
+        [REMAINDER_UNKNOWN] = 5,
+        [REMAINDER_UNBILLED] = 7,
+        [REMAINDER_RECOVERY] = 7,
         [REMAINDER_NO_CAPACITY] = 4,
     };
 
@@ -378,8 +379,8 @@ static void add_cost_chart (struct chargeback *c, const struct pool_sum *all)
     chart_whole (all, whole);
     chart_item (c, chart, "charged to jobs", all->in_period, whole, 0);
     if (mpz_sgn (all->outside) > 0)
-        chart_item (c, chart, "charged outside the period", all->outside,
-                    whole, 1);
+        chart_item (c, chart, "charged outside the period", all->outside, whole,
+                    1);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         if (mpz_sgn (all->remainder[i]))
             chart_item (c, chart, remainder_title (i, all->remainder[i]),
@@ -503,8 +504,8 @@ static void prove_pools (struct chargeback *c)
 {
     for (size_t i = 0; i < c->pool_count; i++) {
         const struct pool_sum *sum = &c->pools[i];
-        GL_AUTOFREE char *title = xasprintf ("Pool %s, %s", sum->pool,
-                                             c->query->site->currency);
+        GL_AUTOFREE char *title
+            = xasprintf ("Pool %s, %s", sum->pool, c->query->site->currency);
         if (is_shown (c, sum) && sum->complete)
             add_proof (c, title, sum);
     }
@@ -519,8 +520,8 @@ static void prove (struct chargeback *c, const struct columns *columns)
     sum_init (&all, "");
     whole = sum_pools (c, &all, &count);
     if (count > 1) {
-        GL_AUTOFREE char *title = xasprintf ("All pools together, %s",
-                                             c->query->site->currency);
+        GL_AUTOFREE char *title
+            = xasprintf ("All pools together, %s", c->query->site->currency);
         add_proof (c, title, &all);
     }
     prove_pools (c);

@@ -64,8 +64,8 @@ static void add_line (explain_step_t *step, column_type_t type,
 {
     step->line = xreallocarray (step->line, step->line_count + 1,
                                 sizeof (*step->line));
-    step->line[step->line_count++] = (explain_line_t){
-        xstrdup (name), xstrdup (title), value, type};
+    step->line[step->line_count++]
+        = (explain_line_t){xstrdup (name), xstrdup (title), value, type};
 }
 
 static void add_text (explain_step_t *step, const char *name, const char *title,
@@ -154,8 +154,8 @@ static void explain_interval (explain_step_t *step, const site_t *site,
 static void explain_identity (explain_segment_t *segment, const site_t *site,
                               const segment_t *s)
 {
-    explain_step_t *step
-        = add_step (segment, "segment", xstrdup ("What Slurm's accounting says"));
+    explain_step_t *step = add_step (segment, "segment",
+                                     xstrdup ("What Slurm's accounting says"));
 
     add_text (step, "source", "told by", source_name (s->source));
     add_text (step, "cluster", "cluster", s->cluster);
@@ -193,7 +193,8 @@ static void explain_project (explain_segment_t *segment, const site_t *site,
 {
     const site_team_t *team
         = team_of_account (site, s->account, s->time_start, NULL, NULL);
-    explain_step_t *step = add_step (segment, "project", xstrdup ("Whose it is"));
+    explain_step_t *step
+        = add_step (segment, "project", xstrdup ("Whose it is"));
 
     add_text (step, "project", "project",
               project->project[0] ? project->project
@@ -305,8 +306,8 @@ static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
             = xasprintf ("cost of the pool's month, %s: %s", cost->line[i].name,
                          cost->line[i].how ? cost->line[i].how : "");
         GL_AUTOFREE char *name = xasprintf ("cost_%s", cost->line[i].name);
-        add_exact (step, COLUMN_MONEY, name, title,
-                   cost->line[i].amount, site->currency_digits);
+        add_exact (step, COLUMN_MONEY, name, title, cost->line[i].amount,
+                   site->currency_digits);
     }
     add_exact (step, COLUMN_MONEY, "pool_cost", "cost of the pool's month",
                cost->total, site->currency_digits);
@@ -334,13 +335,12 @@ static void add_money (explain_step_t *step, const char *name,
 static void explain_price (explain_step_t *step, struct piece *p,
                            const pool_month_t *pm)
 {
-    charge_price_t price = charge_price (p->site, pm->pool, p->segment->qos,
-                                         p->instant);
-    mpq_srcptr rate = price.rate ? price.rate->per_gpu_hour
-                                 : charge_full_rate (pm->charge);
-    GL_AUTOFREE char *title
-        = xasprintf ("price weight of a device, by %s",
-                     mig_basis_name (price.mig_price));
+    charge_price_t price
+        = charge_price (p->site, pm->pool, p->segment->qos, p->instant);
+    mpq_srcptr rate
+        = price.rate ? price.rate->per_gpu_hour : charge_full_rate (pm->charge);
+    GL_AUTOFREE char *title = xasprintf ("price weight of a device, by %s",
+                                         mig_basis_name (price.mig_price));
     fraction_t weight;
     gl_error_t error;
 
@@ -518,16 +518,14 @@ void explain_add (explain_t *explain, const site_t *site, const segment_t *s,
                   const evidence_t *record, const project_t *project,
                   const billing_t *billing)
 {
-    struct piece p = {.site = site,
-                      .segment = s,
-                      .project = project,
-                      .billing = billing};
+    struct piece p
+        = {.site = site, .segment = s, .project = project, .billing = billing};
     GL_AUTOFREE char *job = job_name (s);
     explain_segment_t *segment;
 
-    explain->segment = xreallocarray (explain->segment,
-                                      explain->segment_count + 1,
-                                      sizeof (*explain->segment));
+    explain->segment
+        = xreallocarray (explain->segment, explain->segment_count + 1,
+                         sizeof (*explain->segment));
     segment = &explain->segment[explain->segment_count++];
     *segment = (explain_segment_t){
         .title = xasprintf ("Job %s of cluster %s", job, s->cluster)};
@@ -541,8 +539,9 @@ void explain_add (explain_t *explain, const site_t *site, const segment_t *s,
         explain_step_t *step
             = add_step (segment, "charge", xstrdup ("What it held"));
         add_text (step, "gres_seconds",
-                  s->gpu_asked ? "a GPU was asked for, but accounting names none"
-                               : "no GPU: nothing to charge",
+                  s->gpu_asked
+                      ? "a GPU was asked for, but accounting names none"
+                      : "no GPU: nothing to charge",
                   NULL);
     }
 }

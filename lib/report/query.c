@@ -54,15 +54,15 @@ static const struct {
                         "full cost."},
     [MEASURE_CREDIT] = {"credit", "Credit", COLUMN_MONEY,
                         "What is given back. Empty: no credit is known."},
-    [MEASURE_CURRENCY] = {"currency", "Currency", COLUMN_TEXT,
-                          "The currency of the ledger."},
+    [MEASURE_CURRENCY]
+    = {"currency", "Currency", COLUMN_TEXT, "The currency of the ledger."},
 };
 
 size_t report_measure (report_t *report, measure_t measure, bool detail)
 {
-    size_t column
-        = report_column (report, measures[measure].name,
-                         measures[measure].title, measures[measure].type, false);
+    size_t column = report_column (report, measures[measure].name,
+                                   measures[measure].title,
+                                   measures[measure].type, false);
 
     report_column_help (report, column, measures[measure].help);
     report->column[column].detail = detail;
@@ -98,8 +98,8 @@ static int add_key (key_list_t *keys, const char *word, size_t length,
     return 0;
 }
 
-int report_keys_parse (const char *text, key_list_t *ret_keys,
-                       char **ret_label, gl_error_t *error)
+int report_keys_parse (const char *text, key_list_t *ret_keys, char **ret_label,
+                       gl_error_t *error)
 {
     key_list_t keys = {.count = 0};
     char *label = NULL;
@@ -146,7 +146,8 @@ char *report_period_text (const zone_t *zone, period_t p)
     static const calendar_unit_t units[] = {CALENDAR_MONTH, CALENDAR_DAY};
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (units) && p.end > p.start; i++) {
-        if (!begins (zone, units[i], p.start) || !begins (zone, units[i], p.end))
+        if (!begins (zone, units[i], p.start)
+            || !begins (zone, units[i], p.end))
             continue;
         zone_unit_name (zone, units[i], p.start, from);
         zone_unit_name (zone, units[i], p.end - 1, to);
@@ -200,24 +201,23 @@ static void describe_clusters (report_t *report, const report_query_t *query)
         report_note (report, NOTE_WARNING,
                      "The store holds no facts yet: fill it with 'gpuledger "
                      "sync' or 'gpuledger import'.");
-    report_provenance (report, "as of", query->cluster_count
-                                            ? buffer_text (&text)
-                                            : "never");
+    report_provenance (report, "as of",
+                       query->cluster_count ? buffer_text (&text) : "never");
 }
 
 report_t *report_begin (const report_query_t *query, const char *name,
                         const char *title)
 {
-    GL_AUTOFREE char *period = report_period_text (query->site->zone,
-                                                   query->period);
+    GL_AUTOFREE char *period
+        = report_period_text (query->site->zone, query->period);
     GL_AUTOFREE char *full = xasprintf ("%s, %s", title, period);
     report_t *report = report_new (name, full);
     char stamp[ZONE_STAMP_SIZE];
     BUFFER_AUTO by = BUFFER_INIT;
 
-    report_parameter (report, "start",
-                      zone_stamp (query->site->zone, query->period.start,
-                                  stamp));
+    report_parameter (
+        report, "start",
+        zone_stamp (query->site->zone, query->period.start, stamp));
     report_parameter (report, "end",
                       zone_stamp (query->site->zone, query->period.end, stamp));
     report_parameter (report, "zone", zone_name (query->site->zone));

@@ -33,8 +33,8 @@ typedef struct {
 
 /* "account,label:experiment-id,month". *ret_label, yours to free, is what
  * ret_keys->label points to; NULL without a label. */
-int report_keys_parse (const char *text, key_list_t *ret_keys,
-                       char **ret_label, gl_error_t *error);
+int report_keys_parse (const char *text, key_list_t *ret_keys, char **ret_label,
+                       gl_error_t *error);
 
 /* The latest as-of; 0 without any cluster. */
 int64_t report_as_of (const report_query_t *query);

@@ -9,11 +9,11 @@
 #include "report/report.h"
 
 /* Append a zeroed element and return where it is. */
-#define APPEND(array, count)                                                   \
-    ({                                                                         \
-        (array) = xreallocarray ((array), (count) + 1, sizeof (*(array)));     \
-        memset (&(array)[(count)], 0, sizeof (*(array)));                      \
-        &(array)[(count)++];                                                   \
+#define APPEND(array, count)                                               \
+    ({                                                                     \
+        (array) = xreallocarray ((array), (count) + 1, sizeof (*(array))); \
+        memset (&(array)[(count)], 0, sizeof (*(array)));                  \
+        &(array)[(count)++];                                               \
     })
 
 typedef char *pair_t[2];
@@ -382,7 +382,8 @@ void report_chart_item (report_chart_t *chart, const char *label,
 static int compare_rows (const void *a, const void *b, void *arg)
 {
     const report_t *report = arg;
-    char *const *x = *(char *const *const *)a, *const *y = *(char *const *const *)b;
+    char *const *x = *(char *const *const *)a, *const *y
+                                               = *(char *const *const *)b;
 
     for (size_t i = 0; i < report->column_count; i++) {
         int order;

@@ -59,7 +59,7 @@ typedef struct {
 typedef struct {
     char *title;
     char *value; /* NULL: not known */
-    char *hint; /* what it is measured against; may be "" */
+    char *hint;  /* what it is measured against; may be "" */
     column_type_t type;
 } report_figure_t;
 
@@ -95,7 +95,7 @@ typedef struct {
 } report_chart_t;
 
 typedef struct {
-    char *name;  /* usage, chargeback, ... */
+    char *name; /* usage, chargeback, ... */
     char *title;
     char *(*parameter)[2]; /* period, zone, as-of, filters, ...: in order */
     size_t parameter_count;

@@ -263,8 +263,7 @@ static void add_chart (report_t *report, usage_columns_t columns,
             mpq_set_ui (seconds[i], 0, 1);
     }
     report_chart_rows (report, "Where the GPU hours went",
-                       "The largest rows by GPU hours.",
-                       (const mpq_t *)seconds,
+                       "The largest rows by GPU hours.", (const mpq_t *)seconds,
                        columns.first + MEASURE_GPU_HOURS, CHART_ROWS);
     for (size_t i = 0; i < count; i++)
         mpq_clear (seconds[i]);

@@ -44,8 +44,8 @@ static const struct {
 static mpq_srcptr class_value (const capacity_sum_t *sum, size_t class)
 {
     const mpq_t *const values[CLASS_COUNT]
-        = {&sum->capacity, &sum->allocated,    &sum->reserved_unused,
-           &sum->idle,     &sum->stranded,     &sum->planned_down,
+        = {&sum->capacity, &sum->allocated, &sum->reserved_unused,
+           &sum->idle,     &sum->stranded,  &sum->planned_down,
            &sum->down,     &sum->unknown};
 
     return *values[class];
@@ -290,9 +290,8 @@ static struct columns add_columns (report_t *report, bool all)
     struct columns columns = {0};
 
     for (size_t i = 0; i < CLASS_COUNT && (all || i < 2); i++) {
-        columns.hours[i]
-            = report_column (report, classes[i].name, classes[i].title,
-                             COLUMN_HOURS, false);
+        columns.hours[i] = report_column (
+            report, classes[i].name, classes[i].title, COLUMN_HOURS, false);
         report_column_help (report, columns.hours[i], classes[i].help);
         report->column[columns.hours[i]].detail = classes[i].detail;
     }
@@ -413,15 +412,14 @@ static void add_usage_rows (utilization_t *u, report_t *report,
 
 static void prove_pool (report_t *report, const struct group *group)
 {
-    GL_AUTOFREE char *title = group->key[0]
-                                  ? xasprintf ("Pool %s, GPU hours",
-                                               group->key[0])
-                                  : xstrdup ("All nodes, GPU hours");
+    GL_AUTOFREE char *title
+        = group->key[0] ? xasprintf ("Pool %s, GPU hours", group->key[0])
+                        : xstrdup ("All nodes, GPU hours");
     report_proof_t *proof = report_proof (report, title);
 
     for (size_t i = 0; i < CLASS_COUNT; i++) {
-        GL_AUTOFREE char *text = report_hours_text (class_value (&group->sum,
-                                                                 i));
+        GL_AUTOFREE char *text
+            = report_hours_text (class_value (&group->sum, i));
         report_proof_line (proof, classes[i].words, text);
     }
     GL_AUTOFREE char *difference = report_hours_text (group->sum.difference);
@@ -444,10 +442,11 @@ static void note_unknown (report_t *report, const utilization_t *u,
                           const capacity_sum_t *sum)
 {
     if (u->query->site->pool_count == 0)
-        report_note (report, NOTE_WARNING,
-                     "No pool is configured: capacity is what the cluster itself "
-                     "registered, as far as that is known. List the GPU nodes "
-                     "under 'pools' in the configuration.");
+        report_note (
+            report, NOTE_WARNING,
+            "No pool is configured: capacity is what the cluster itself "
+            "registered, as far as that is known. List the GPU nodes "
+            "under 'pools' in the configuration.");
     if (mpq_sgn (sum->unknown) > 0)
         report_note (report, NOTE_WARNING,
                      "For some of the time no source tells whether the nodes "

@@ -3,8 +3,8 @@
  * idle, planned down, down, unknown, and that these are all of it.
  *
  * By keys that capacity has (pool, gpu, cluster, node, month, day, hour) every
- * class is shown; by others (user, account, ...) or filtered by others only what
- * was held, beside the capacity that it is a share of. Pure.
+ * class is shown; by others (user, account, ...) or filtered by others only
+ * what was held, beside the capacity that it is a share of. Pure.
  */
 #ifndef GL_REPORT_UTILIZATION_H
 #define GL_REPORT_UTILIZATION_H

@@ -42,8 +42,8 @@ static const struct job jobs[] = {
      SEGMENT_FAILED, "corpus", NULL},
     {105, 14, 30, "cy", "nlp", "mig", "gpu=7,gpu:1g.10gb=7", "m001",
      SEGMENT_COMPLETED, NULL, NULL},
-    {106, 15, 100, "dee", "speech", "mig",
-     "gpu=3,gpu:1g.10gb=1,gpu:3g.40gb=2", "m001", SEGMENT_COMPLETED, "", NULL},
+    {106, 15, 100, "dee", "speech", "mig", "gpu=3,gpu:1g.10gb=1,gpu:3g.40gb=2",
+     "m001", SEGMENT_COMPLETED, "", NULL},
     {107, 24, 0, "dee", "speech", "gpu", "gpu=2,gpu:h100=2", "g002",
      SEGMENT_RUNNING, "", NULL},
     {108, 5, 3, "=cmd()", "a|b,\"c", "gpu", "gpu=1,gpu:h100=1", "g002",
@@ -133,9 +133,17 @@ static void put_record (store_t *store, const struct job *job)
  * was suspended. */
 static void put_special (store_t *store)
 {
-    static const struct job plain
-        = {201, 9, 5, "ann", "vision", "gpu", "gpu=1,gpu:h100=1", "g001",
-           SEGMENT_COMPLETED, NULL, NULL};
+    static const struct job plain = {201,
+                                     9,
+                                     5,
+                                     "ann",
+                                     "vision",
+                                     "gpu",
+                                     "gpu=1,gpu:h100=1",
+                                     "g001",
+                                     SEGMENT_COMPLETED,
+                                     NULL,
+                                     NULL};
     segment_t s = segment_of (&plain);
     suspension_t pause;
     gl_error_t error;
@@ -177,11 +185,16 @@ static void put_events (store_t *store)
         {"lab", "m001", OCTOBER + 20 * DAY, OCTOBER + 20 * DAY + 6 * HOUR,
          NODE_STATE_DRAIN, "gpu=9", NULL, "Maintenance"},
     };
-    const reservation_t maintenance
-        = {"lab", 2, OCTOBER + 23 * DAY, OCTOBER + 23 * DAY + 8 * HOUR,
-           RESERVATION_MAINT, "firmware", "g[001-002]", NULL};
+    const reservation_t maintenance = {"lab",
+                                       2,
+                                       OCTOBER + 23 * DAY,
+                                       OCTOBER + 23 * DAY + 8 * HOUR,
+                                       RESERVATION_MAINT,
+                                       "firmware",
+                                       "g[001-002]",
+                                       NULL};
     const reservation_t course
-        = {"lab", 1, OCTOBER + 28 * DAY, OCTOBER + 30 * DAY, 0, "course",
+        = {"lab",  1,       OCTOBER + 28 * DAY, OCTOBER + 30 * DAY, 0, "course",
            "g001", "vision"};
     gl_error_t error;
 

@@ -108,6 +108,21 @@ result $rc "nothing is left beside the file"
 test "$(stat -c %a masked)" = 640
 result $? "a new file has the mode that the umask leaves"
 
+# Colours: on a terminal that wants them, and nowhere else.
+if command -v script >/dev/null; then
+    on_terminal ()
+    {
+        env TERM=xterm "$@" script -qec \
+            "'$program' --config '$site' report breakeven" /dev/null
+    }
+    on_terminal >out
+    grep -q "$(printf '\033\[1m')" out
+    result $? "a terminal gets a bold heading"
+    on_terminal NO_COLOR=1 >out
+    grep -q "$(printf '\033')" out && rc=1 || rc=0
+    result $rc "NO_COLOR is respected"
+fi
+
 # An empty store.
 "$program" --quiet --store sqlite:empty.db init
 "$program" --store sqlite:empty.db report usage >out 2>err

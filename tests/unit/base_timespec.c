@@ -55,7 +55,8 @@ static const struct {
     {"2026-10-05T14:30Z", "2026-10-05T16:30"},
 };
 
-static void timespec_parse__each_form__is_the_same_as_the_full_one (void **state)
+static void
+timespec_parse__each_form__is_the_same_as_the_full_one (void **state)
 {
     (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (good); i++) {
@@ -74,10 +75,26 @@ static void timespec_parse__each_form__is_the_same_as_the_full_one (void **state
 static void timespec_parse__other_texts__are_refused_untouched (void **state)
 {
     static const char *const bad[] = {
-        "",         "now-",       "now-7 days", "now-7fortnights", "nower",
-        "25:00",    "12:60",      "13:00 PM",   "02/30",           "13/01",
-        "0230",     "10/05/2",    "10/05/",     "2026-02-30",      "7",
-        "10/05-9",  "now-99999999999", "-1day", "10/05/24 10:00",  "\x1b[m",
+        "",
+        "now-",
+        "now-7 days",
+        "now-7fortnights",
+        "nower",
+        "25:00",
+        "12:60",
+        "13:00 PM",
+        "02/30",
+        "13/01",
+        "0230",
+        "10/05/2",
+        "10/05/",
+        "2026-02-30",
+        "7",
+        "10/05-9",
+        "now-99999999999",
+        "-1day",
+        "10/05/24 10:00",
+        "\x1b[m",
     };
     gl_error_t error = {""};
 
@@ -96,8 +113,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (
             timespec_parse__each_form__is_the_same_as_the_full_one),
-        cmocka_unit_test (
-            timespec_parse__other_texts__are_refused_untouched),
+        cmocka_unit_test (timespec_parse__other_texts__are_refused_untouched),
     };
 
     return cmocka_run_group_tests (tests, open_zone, close_zone);

@@ -30,8 +30,15 @@ static void escape_visible__control_characters__become_hex (void **state)
     check (escape_visible, "caf\xc3\xa9 |\\", "caf\xc3\xa9 |\\");
     check (escape_visible, "a\x1b[31mb", "a\\x1b[31mb");
     check (escape_visible, "a\nb\tc\rd\x7f", "a\\x0ab\\x09c\\x0dd\\x7f");
-    check (escape_visible, "\xc2\x9b" "2J", "\\xc2\\x9b2J"); /* C1: CSI */
-    check (escape_visible, "a\xe2\x80\xae" "b", "a\\xe2\\x80\\xae" "b"); /* RLO */
+    check (escape_visible,
+           "\xc2\x9b"
+           "2J",
+           "\\xc2\\x9b2J"); /* C1: CSI */
+    check (escape_visible,
+           "a\xe2\x80\xae"
+           "b",
+           "a\\xe2\\x80\\xae"
+           "b");                                      /* RLO */
     check (escape_visible, "\xff\xc3", "\\xff\\xc3"); /* no UTF-8 */
     check (escape_visible, "\xc0\xaf", "\\xc0\\xaf"); /* overlong '/' */
     check (escape_visible, "\xed\xa0\x80", "\\xed\\xa0\\x80"); /* surrogate */
@@ -85,7 +92,11 @@ static void escape_html__markup__is_text (void **state)
     check (escape_html, "<script>alert('x')</script>",
            "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;");
     check (escape_html, "a&b \"c\"", "a&amp;b &quot;c&quot;");
-    check (escape_html, "a\x1b" "b\x01", "a\xef\xbf\xbd" "b\xef\xbf\xbd");
+    check (escape_html,
+           "a\x1b"
+           "b\n",
+           "a\xef\xbf\xbd"
+           "b\xef\xbf\xbd");
     check (escape_html, "\xe2\x80\xae", "\xef\xbf\xbd");
 }
 

@@ -120,10 +120,10 @@ static void render_json__a_report__keeps_numbers_exact (void **state)
     char *text = render (RENDER_JSON, (render_options_t){0});
 
     (void)state;
-    assert_non_null (strstr (
-        text, "{\"user\": \"zoe\", \"jobs\": 18446744073709551615, "
-              "\"gpu_hours\": 1.500000, \"charge\": \"-1234.56\", "
-              "\"rate\": \"3.5540\"}"));
+    assert_non_null (
+        strstr (text, "{\"user\": \"zoe\", \"jobs\": 18446744073709551615, "
+                      "\"gpu_hours\": 1.500000, \"charge\": \"-1234.56\", "
+                      "\"rate\": \"3.5540\"}"));
     assert_non_null (strstr (text, "\"jobs\": 0, \"gpu_hours\": null, "
                                    "\"charge\": null, \"rate\": null}"));
     assert_non_null (strstr (text, "\"cost\": \"1.00\""));

@@ -19,8 +19,12 @@ static const char *const accounts[ACCOUNTS]
     = {"astro", "bio", "chem", "geo", "math", "med", "=phys"};
 static const char *const users[] = {"ann", "bob", "cy", "dee", "eve"};
 static const char *const shapes[] = {
-    "gpu=1,gpu:h100=1",       "gpu=2,gpu:h100=2", "gpu=3,gpu:1g.10gb=3",
-    "gpu=2,gpu:3g.40gb=2", "gpu=1",            "gpu=1,gpu:v100=1",
+    "gpu=1,gpu:h100=1",
+    "gpu=2,gpu:h100=2",
+    "gpu=3,gpu:1g.10gb=3",
+    "gpu=2,gpu:3g.40gb=2",
+    "gpu=1",
+    "gpu=1,gpu:v100=1",
 };
 static const char *const nodes[] = {"g1", "g[1-2]", "m1", "m1", "g2", "o1"};
 
@@ -37,8 +41,8 @@ static void make_segments (struct month *m)
 
     for (size_t i = 0; i < JOBS; i++) {
         uint32_t shape = next_random (&seed, GL_ARRAY_SIZE (shapes));
-        int64_t start = m->period.start - 86400
-                        + next_random (&seed, 32 * 86400);
+        int64_t start
+            = m->period.start - 86400 + next_random (&seed, 32 * 86400);
         m->segments[i] = (segment_t){
             .cluster = "lab",
             .id_job = i + 1,
@@ -180,8 +184,11 @@ static const char *named_total (const report_t *report, const char *name)
 static void chargeback__any_grouping__has_the_same_sum (void **state)
 {
     static const char *const groupings[]
-        = {"account", "user", "pool", "user,day", "node", "gres_type,state",
-           "hour", "team", "profile,gpu", "cluster,qos,partition"};
+        = {"account",     "user",
+           "pool",        "user,day",
+           "node",        "gres_type,state",
+           "hour",        "team",
+           "profile,gpu", "cluster,qos,partition"};
     const struct month *m = *state;
     int64_t first = 0;
 
@@ -336,8 +343,7 @@ static void utilization__any_grouping__has_the_same_held_time (void **state)
     for (size_t i = 0; i < GL_ARRAY_SIZE (groupings); i++) {
         report_query_t query = query_of (m, groupings[i]);
         report_t *report = utilization_of (m, &query);
-        int64_t total
-            = cents (report->total[column_of (report, "allocated")]);
+        int64_t total = cents (report->total[column_of (report, "allocated")]);
         if (i == 0)
             first = total;
         assert_int_equal (total, first);
@@ -352,8 +358,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (chargeback__any_grouping__has_the_same_sum),
         cmocka_unit_test (chargeback__the_whole__is_cost_to_the_cent),
-        cmocka_unit_test (
-            chargeback__a_filter__chooses_among_the_same_amounts),
+        cmocka_unit_test (chargeback__a_filter__chooses_among_the_same_amounts),
         cmocka_unit_test (chargeback__two_parts_of_a_month__add_up_to_it),
         cmocka_unit_test (chargeback__a_pool_without_a_cost__has_no_money),
         cmocka_unit_test (chargeback__as_of_within_the_month__bills_up_to_it),

@@ -21,9 +21,9 @@ static void report_keys_parse__known_words__keep_their_order (void **state)
     gl_error_t error;
 
     (void)state;
-    assert_int_equal (report_keys_parse ("user,label:model-size,day", &keys,
-                                         &label, &error),
-                      0);
+    assert_int_equal (
+        report_keys_parse ("user,label:model-size,day", &keys, &label, &error),
+        0);
     assert_int_equal (keys.count, 3);
     assert_int_equal (keys.id[0], KEY_USER);
     assert_int_equal (keys.id[1], KEY_LABEL);
@@ -36,9 +36,8 @@ static void report_keys_parse__known_words__keep_their_order (void **state)
 static void report_keys_parse__other_words__are_refused (void **state)
 {
     static const char *const bad[] = {
-        "",      "user,",      ",user",        "User",
-        "user,user", "label:", "label:a b",    "label:=x",
-        "users", "label:a,label:b",
+        "",       "user,",     ",user",    "User",  "user,user",
+        "label:", "label:a b", "label:=x", "users", "label:a,label:b",
     };
     key_list_t keys;
     char *label = NULL;
@@ -79,7 +78,8 @@ static void report_period_text__whole_units__are_named (void **state)
     zone_close (zone);
 }
 
-static void report_default_period__any_moment__is_the_month_before (void **state)
+static void
+report_default_period__any_moment__is_the_month_before (void **state)
 {
     zone_t *zone = open_zone ("America/New_York");
     /* as of the first second of November, and the last of it */
@@ -100,8 +100,8 @@ static void report_percent_text__values__are_rounded_half_to_even (void **state)
         int whole;
         const char *text;
     } cases[] = {
-        {1, 3, "33.33"}, {2, 3, "66.67"}, {1, 1, "100.00"}, {0, 5, "0.00"},
-        {1, 800, "0.12"}, {3, 800, "0.38"},
+        {1, 3, "33.33"}, {2, 3, "66.67"},  {1, 1, "100.00"},
+        {0, 5, "0.00"},  {1, 800, "0.12"}, {3, 800, "0.38"},
     };
     mpq_t part, whole;
 
