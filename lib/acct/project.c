@@ -133,7 +133,7 @@ static bool take_comment (project_t *p, const char *comment)
 {
     const char *at = comment ? strstr (comment, COMMENT_PREFIX) : NULL;
     const char *labels;
-    size_t length;
+    size_t length, entry;
 
     if (!at || (at != comment && at[-1] != ' ' && at[-1] != ';'))
         return false;
@@ -142,8 +142,9 @@ static bool take_comment (project_t *p, const char *comment)
     if (!take_tag (p, at, length, PROJECT_ADMIN_COMMENT))
         return false;
     at += length;
+    entry = strcspn (at, ";");
     labels = strstr (at, " labels=");
-    if (labels)
+    if (labels && labels < at + entry)
         take_labels (p, labels + 8, strcspn (labels + 8, " ;"));
     return true;
 }

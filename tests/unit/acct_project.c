@@ -37,6 +37,8 @@ static void project_resolve__each_rule__in_its_order (void **state)
          PROJECT_RETAG},
         {NULL, "gpuledger: project=beta source=option labels=k=v", "alpha", "w",
          1, "vision", "beta", "", PROJECT_ADMIN_COMMENT},
+        {NULL, "gpuledger: project=beta; note labels=k=v", "alpha", NULL, 0,
+         "vision", "beta", "", PROJECT_ADMIN_COMMENT},
         {NULL, "by hand: xgpuledger: project=beta", "alpha", "w", 1, "vision",
          "alpha", "", PROJECT_RECORD},
         {NULL, "gpuledger: project==cmd", "alpha", NULL, 1, "vision", "alpha",
@@ -65,6 +67,9 @@ static void project_resolve__each_rule__in_its_order (void **state)
         assert_string_equal (p.project, cases[i].want);
         assert_string_equal (p.refused, cases[i].refused);
         assert_int_equal (p.rule, cases[i].rule);
+        if (p.rule == PROJECT_ADMIN_COMMENT)
+            assert_string_equal (p.labels,
+                                 strstr (cases[i].comment, ";") ? "" : "k=v");
     }
     zone_close (site.zone);
 }

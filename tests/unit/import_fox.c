@@ -165,7 +165,7 @@ static void check_file (const char *name, const char *file)
     tally_t t = {.dimensions = json_object ()};
     zone_t *utc = zone_open ("UTC", NULL);
     segments_t all = {0};
-    import_stats_t stats;
+    import_stats_t stats = {0};
     gl_error_t error = {""};
     int jobs;
 
