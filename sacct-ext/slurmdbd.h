@@ -122,7 +122,8 @@ typedef struct {
                                    GPU was asked for, number unknown" */
     slurmdbd_note_t reversed;   /* an end before the start: taken as no time, at
                                    the end */
-    slurmdbd_note_t impossible; /* an instant after 2099: the row is left out */
+    slurmdbd_note_t impossible; /* no job id, or an instant after 2099: the row is
+                                   left out */
 } slurmdbd_notes_t;
 const slurmdbd_notes_t *slurmdbd_notes (const slurmdbd_cluster_t *cluster);
 /* For a reading that starts over. */

@@ -200,9 +200,10 @@ static bool instant_possible (int64_t instant)
     return instant >= 0 && instant < INSTANT_MAX;
 }
 
-static bool times_possible (const segment_t *s)
+static bool row_possible (const segment_t *s)
 {
-    return instant_possible (s->time_submit) && instant_possible (s->time_start)
+    return s->id_job != 0 && instant_possible (s->time_submit)
+           && instant_possible (s->time_start)
            && instant_possible (s->time_end);
 }
 
@@ -213,7 +214,7 @@ static int read_row (slurmdbd_cluster_t *c, const db_statement_t *row,
 
     read_identities (row, &segment);
     read_times (c, row, &segment);
-    if (!times_possible (&segment)) {
+    if (!row_possible (&segment)) {
         slurmdbd_note (&c->notes.impossible, segment.id_job);
         return 0;
     }

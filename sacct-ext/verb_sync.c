@@ -80,7 +80,7 @@ static void warn (cli_t *cli, const char *cluster, const sync_result_t *result)
     warn_note (cli, cluster, &notes->reversed,
                "end before they start; they count as no time");
     warn_note (cli, cluster, &notes->impossible,
-               "have a time after 2099 and are left out");
+               "have no job id or a time after 2099, and are left out");
     if (result->gone)
         cli_warn (cli,
                   "%s: %zu segments that the store has as open are not in the "

@@ -126,9 +126,10 @@ INSERT INTO lab_suspend_table
 -- about to be purged; in a reservation
 CALL job (181, 1790000081, 1790000100, 1790003700, 3, '1=8,4=1,1001=1');
 UPDATE lab_job_table SET deleted = 1, id_resv = 7 WHERE id_job = 181;
--- what cannot be: an end before the start, a start in the year 2106
+-- what cannot be: an end before the start, a start in the year 2106, no id
 CALL job (182, 1790000082, 1790000100, 1790000099, 3, '1=8,4=1,1001=1');
 CALL job (183, 1790000083, 4294967294, 0, 1, '1=8,4=1,1001=1');
+CALL job (0, 1790000084, 1790000100, 1790003700, 3, '1=8,4=1,1001=1');
 
 -- a GPU that is shared: shard is not gpu
 CALL job (190, 1790000090, 1790000100, 1790003700, 3, '1=8,4=1,1004=3,1005=2');
