@@ -1,3 +1,4 @@
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -56,39 +57,63 @@ void config_print_default (buffer_t *out, bool live)
     }
 }
 
-/* Text for mdoc: a leading dot or quote would be a request, and a backslash an
- * escape. */
-static void add_roff (buffer_t *out, const char *text)
+/* A word of mdoc text: a leading dot or quote would be a request, a backslash
+ * an escape. */
+static void add_roff_word (buffer_t *out, const char *word, size_t length,
+                           bool begins_line)
 {
-    if (*text == '.' || *text == '\'')
+    if (begins_line && (*word == '.' || *word == '\''))
         buffer_add_text (out, "\\&");
-    for (; *text; text++) {
-        if (*text == '\\')
+    for (size_t i = 0; i < length; i++) {
+        if (word[i] == '\\')
             buffer_add_text (out, "\\e");
         else
-            buffer_add_char (out, *text);
+            buffer_add_char (out, word[i]);
+    }
+}
+
+/* Text for mdoc: each sentence begins a line, which is broken at blanks. */
+static void add_roff (buffer_t *out, const char *text)
+{
+    size_t column = 0;
+    bool sentence = false;
+
+    while (*text) {
+        size_t word = strcspn (text, " ");
+        if (column > 0) {
+            bool wrap = sentence || column + 1 + word > LINE_WIDTH;
+            buffer_add_char (out, wrap ? '\n' : ' ');
+            column = wrap ? 0 : column + 1;
+        }
+        add_roff_word (out, text, word, column == 0);
+        column += word;
+        sentence = word > 0 && text[word - 1] == '.';
+        text += word + strspn (text + word, " ");
     }
     buffer_add_char (out, '\n');
 }
 
-static void add_words (buffer_t *out, const schema_key_t *key)
+static void add_value (buffer_t *out, const schema_key_t *key)
 {
-    if (key->type != VALUE_WORD) {
-        add_roff (out, schema_type_text (key->type));
-        return;
+    BUFFER_AUTO text = BUFFER_INIT;
+
+    buffer_add_text (&text, "Value: ");
+    if (key->type != VALUE_WORD)
+        buffer_add_text (&text, schema_type_text (key->type));
+    else {
+        buffer_add_text (&text, "one of");
+        for (const schema_word_t *w = key->words; w->word; w++)
+            buffer_printf (&text, "%s %s", w == key->words ? "" : ",", w->word);
     }
-    buffer_add_text (out, "one of");
-    for (const schema_word_t *w = key->words; w->word; w++)
-        buffer_printf (out, "%s %s", w == key->words ? "" : ",", w->word);
-    buffer_add_char (out, '\n');
+    buffer_add_char (&text, '.');
+    add_roff (out, buffer_text (&text));
 }
 
 static void add_item (buffer_t *out, const schema_key_t *key)
 {
     buffer_printf (out, ".It Ic %s\n", key->name);
     add_roff (out, key->help);
-    buffer_add_text (out, "Value: ");
-    add_words (out, key);
+    add_value (out, key);
     if (key->refers)
         buffer_printf (out, "Must be a name in\n.Ic %s .\n", key->refers);
     if (key->flags & SCHEMA_REQUIRED)
