@@ -60,9 +60,10 @@ segments ()
 slurmdb_start "$dir" || { echo 'Bail out! no private slurmdbd'; exit 1; }
 slurmdb_sacctmgr add cluster lab >/dev/null
 slurmdb_sql slurm_acct_db <"$abs_top_srcdir/tests/sync/rows.sql"
-# An import refuses rows that end before they start or in another century.
+# An import refuses rows without an id, rows that end before they start, and
+# those of another century.
 slurmdb_sql slurm_acct_db <<END
-DELETE FROM lab_job_table WHERE id_job IN (182, 183);
+DELETE FROM lab_job_table WHERE id_job IN (0, 182, 183);
 UPDATE lab_job_table SET time_submit = time_submit - $shift,
     time_eligible = time_eligible - $shift,
     time_start = IF(time_start, time_start - $shift, 0),
