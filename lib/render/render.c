@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "render/escape.h"
 #include "render/render_private.h"
 
 static const struct {
@@ -25,7 +26,8 @@ bool render_shows_notes (render_format_t format)
     return formats[format].shows_notes;
 }
 
-bool render_number (buffer_t *out, const char *text)
+/* False and nothing for a text that is no number. */
+static bool add_number (buffer_t *out, const char *text)
 {
     const char *digits = text + (*text == '-');
     size_t whole = strspn (digits, "0123456789");
@@ -44,4 +46,25 @@ bool render_number (buffer_t *out, const char *text)
     }
     buffer_add_text (out, rest);
     return true;
+}
+
+#define FAINT_DIGITS 4
+
+void render_value (buffer_t *out, const char *text, const char *tag)
+{
+    const char *point = strchr (text, '.');
+    BUFFER_AUTO number = BUFFER_INIT;
+    size_t shown;
+
+    if (!add_number (&number, text)) {
+        escape_html (out, text);
+        return;
+    }
+    shown = number.length;
+    if (point && strlen (point) == 7)
+        shown -= FAINT_DIGITS;
+    buffer_add (out, number.data, shown);
+    if (shown < number.length)
+        buffer_printf (out, "<%s class=\"f\">%s</%s>", tag, number.data + shown,
+                       tag);
 }

@@ -13,23 +13,9 @@ static void add_element (buffer_t *out, const char *tag, const char *text)
     buffer_printf (out, "</%.*s>", (int)strcspn (tag, " "), tag);
 }
 
-/* Numbers grouped by threes; of six decimals the last four faint: none is lost,
- * and the eye finds the size. Other texts as they are. */
 static void add_value (buffer_t *out, const char *text)
 {
-    const char *point = strchr (text, '.');
-    BUFFER_AUTO number = BUFFER_INIT;
-    size_t faint;
-
-    if (!render_number (&number, text)) {
-        escape_html (out, text);
-        return;
-    }
-    faint = point && strlen (point) == 7 ? 4 : 0;
-    buffer_add (out, number.data, number.length - faint);
-    if (faint)
-        buffer_printf (out, "<span class=\"f\">%s</span>",
-                       number.data + number.length - faint);
+    render_value (out, text, "span");
 }
 
 static void add_head (buffer_t *out, const report_t *report)

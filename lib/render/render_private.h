@@ -18,9 +18,11 @@ void render_html (const report_t *report, const render_options_t *options,
 /* A chart as an <svg> element; `id` makes its ids unique within the page. */
 void render_svg (const report_chart_t *chart, int id, buffer_t *out);
 
-/* A plain number grouped by threes with narrow no-break spaces, 46080.5 as
- * 46 080.5; false and nothing for any other text. */
-bool render_number (buffer_t *out, const char *text);
+/* A number is grouped by threes with narrow no-break spaces, 46080.5 as
+ * 46 080.5, and of six decimals the last four are faint, in an element `tag` of
+ * class f: none is lost, and the eye finds the size. Other texts as they are,
+ * escaped. */
+void render_value (buffer_t *out, const char *text, const char *tag);
 
 /* The style sheet of the page, and definitions that its charts refer to. */
 extern const char render_style[];

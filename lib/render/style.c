@@ -42,7 +42,7 @@ const char render_style[] =
     "svg{display:block;width:100%;height:auto;max-width:66rem}\n"
     "svg text{fill:var(--ink);font:13px system-ui,-apple-system,\"Segoe UI\","
     "Roboto,\"Liberation Sans\",sans-serif;font-variant-numeric:tabular-nums}\n"
-    "svg .soft{fill:var(--soft)}\n"
+    "svg .f{fill:var(--soft)}\n"
     ".s0{fill:var(--s0)}.s1{fill:var(--s1)}.s2{fill:var(--s2)}"
     ".s3{fill:var(--s3)}.s4{fill:var(--s4)}.s5{fill:var(--s5)}"
     ".s6{fill:var(--s3)}.s7{fill:var(--s1)}\n"

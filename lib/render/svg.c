@@ -34,8 +34,7 @@ static void add_label (buffer_t *out, const char *text, size_t room)
 
 static void add_value (buffer_t *out, const char *text)
 {
-    if (!render_number (out, text))
-        escape_html (out, text);
+    render_value (out, text, "tspan");
 }
 
 static void add_head (buffer_t *out, const report_chart_t *chart, int id,

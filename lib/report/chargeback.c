@@ -4,8 +4,6 @@
 #include "base/memory.h"
 #include "report/chargeback.h"
 
-#define CHART_ROWS 12
-
 /* Money of a row, or of all. */
 struct money {
     mpz_t cost;
@@ -396,9 +394,13 @@ static void add_row_chart (struct chargeback *c, const struct columns *columns)
         mpq_init (value[i]);
         mpq_set_z (value[i], c->rows[i].charge);
     }
-    report_chart_rows (c->report, "Who is charged most",
-                       "The largest rows by charge.", (const mpq_t *)value,
-                       columns->charge, CHART_ROWS);
+    report_chart_rows (c->report,
+                       report_by_time (c->query) ? "Charges over time"
+                                                 : "Who is charged most",
+                       report_by_time (c->query) ? "The charges of each row."
+                                                 : "The largest rows.",
+                       (const mpq_t *)value, columns->charge,
+                       report_chart_size (c->query), report_by_time (c->query));
     for (size_t i = 0; i < c->cell_count; i++)
         mpq_clear (value[i]);
     free (value);

@@ -253,6 +253,19 @@ void report_put_keys (report_t *report, const report_query_t *query,
                                   : key_info (query->by.id[i])->absent);
 }
 
+bool report_by_time (const report_query_t *query)
+{
+    key_id_t key = query->by.id[0];
+
+    return query->by.count == 1
+           && (key == KEY_MONTH || key == KEY_DAY || key == KEY_HOUR);
+}
+
+size_t report_chart_size (const report_query_t *query)
+{
+    return report_by_time (query) ? 31 : 12;
+}
+
 bool report_filters_within (const report_query_t *query, const key_id_t *keys,
                             size_t count)
 {

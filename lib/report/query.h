@@ -79,6 +79,11 @@ typedef enum {
 /* `detail`: people see it only when they ask for it. */
 size_t report_measure (report_t *report, measure_t measure, bool detail);
 
+/* The rows follow one another in time: the first key is a unit of it. */
+bool report_by_time (const report_query_t *query);
+/* Rows of a chart: as many as are read at a glance, or the days of a month. */
+size_t report_chart_size (const report_query_t *query);
+
 /* A query filters by nothing but keys that are in the list. */
 bool report_filters_within (const report_query_t *query, const key_id_t *keys,
                             size_t count);

@@ -449,23 +449,27 @@ static char *row_label (const report_t *report, size_t row)
 
 void report_chart_rows (report_t *report, const char *title,
                         const char *description, const mpq_t *value,
-                        size_t column, size_t count)
+                        size_t column, size_t count, bool by_time)
 {
-    size_t *rank = xcalloc (report->row_count + 1, sizeof (*rank));
+    size_t rows = report->row_count, largest = 0;
+    size_t first = by_time && rows > count ? rows - count : 0;
+    size_t *rank = xcalloc (rows + 1, sizeof (*rank));
     report_chart_t *chart
         = report_chart (report, CHART_BARS, title, description);
 
-    for (size_t i = 0; i < report->row_count; i++)
+    for (size_t i = 0; i < rows; i++)
         rank[i] = i;
-    qsort_r (rank, report->row_count, sizeof (*rank), compare_values,
-             (void *)value);
-    for (size_t i = 0; i < report->row_count && i < count; i++) {
+    for (size_t i = first; i < rows; i++)
+        if (i == first || mpq_cmp (value[i], value[largest]) > 0)
+            largest = i;
+    if (!by_time)
+        qsort_r (rank, rows, sizeof (*rank), compare_values, (void *)value);
+    for (size_t i = first; i < rows && i < first + count; i++) {
         GL_AUTOFREE char *label = row_label (report, rank[i]);
         const char *text = report_cell (report, rank[i], column);
-        if (mpq_sgn (value[rank[i]]) <= 0)
-            break;
-        report_chart_item (chart, label, text ? text : "", value[rank[i]],
-                           value[rank[0]], 0);
+        if (by_time || mpq_sgn (value[rank[i]]) > 0)
+            report_chart_item (chart, label, text ? text : "", value[rank[i]],
+                               value[largest], 0);
     }
     free (rank);
 }

@@ -180,10 +180,11 @@ void report_chart_item (report_chart_t *chart, const char *label,
                         int shade);
 
 /* A bar for each of the `count` largest rows that are above 0: value[row] and
- * the cell of `column` beside it; the label is the keys. */
+ * the cell of `column` beside it; the label is the keys. `by_time`: for the
+ * last `count` rows as they stand, because they follow one another. */
 void report_chart_rows (report_t *report, const char *title,
                         const char *description, const mpq_t *value,
-                        size_t column, size_t count);
+                        size_t column, size_t count, bool by_time);
 
 /* Order the rows bytewise by their key cells, left to right; an absent key
  * sorts by the text that is printed for it. */

@@ -4,9 +4,6 @@
 #include "base/memory.h"
 #include "report/usage_report.h"
 
-/* Rows of the chart: as many as are read at a glance. */
-#define CHART_ROWS 12
-
 struct usage_report {
     const report_query_t *query;
     usage_query_t rows_query;
@@ -242,7 +239,7 @@ static void add_figures (report_t *report, usage_columns_t columns)
         {MEASURE_GRES_HOURS, "GRES hours", "devices as Slurm counts them"},
         {MEASURE_JOBS, "Jobs", "with time in the period"},
         {MEASURE_COVERAGE_PCT, "Recorded by nodes",
-         "% of the held time; projects come from there"},
+         "percent of the held time; projects come from there"},
     };
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (figures); i++) {
@@ -252,8 +249,9 @@ static void add_figures (report_t *report, usage_columns_t columns)
     }
 }
 
-static void add_chart (report_t *report, usage_columns_t columns,
-                       const usage_cell_t *cells, size_t count)
+static void add_chart (const report_query_t *query, report_t *report,
+                       usage_columns_t columns, const usage_cell_t *cells,
+                       size_t count)
 {
     mpq_t *seconds = xcalloc (count + 1, sizeof (*seconds));
 
@@ -262,9 +260,11 @@ static void add_chart (report_t *report, usage_columns_t columns,
         if (!usage_cell_gpu_seconds (&cells[i], seconds[i]))
             mpq_set_ui (seconds[i], 0, 1);
     }
-    report_chart_rows (report, "Where the GPU hours went",
-                       "The largest rows by GPU hours.", (const mpq_t *)seconds,
-                       columns.first + MEASURE_GPU_HOURS, CHART_ROWS);
+    report_chart_rows (
+        report, "Where the GPU hours went",
+        report_by_time (query) ? "GPU hours over time." : "The largest rows.",
+        (const mpq_t *)seconds, columns.first + MEASURE_GPU_HOURS,
+        report_chart_size (query), report_by_time (query));
     for (size_t i = 0; i < count; i++)
         mpq_clear (seconds[i]);
     free (seconds);
@@ -284,7 +284,7 @@ report_t *usage_report_make (usage_report_t *u)
         report_put_keys (report, u->query, cells[i].key);
         usage_report_put (u, report, columns, &cells[i]);
     }
-    add_chart (report, columns, cells, count);
+    add_chart (u->query, report, columns, cells, count);
     usage_report_finish (u, report, columns);
     add_figures (report, columns);
     report_sort (report);

@@ -56,6 +56,7 @@ chargeback_days.csv lab report chargeback --by day,pool --pool slices --csv
 utilization_nodes.csv lab report utilization --by node,day --csv -S 2026-10-20 -E 2026-10-22
 utilization_users.table lab report utilization --by pool,user
 breakeven_one.csv lab report breakeven --pool slices --csv
+usage_days.html lab report usage --by day --html
 usage_users.html lab report usage --by user,project --html
 usage_users.table lab report usage --by user,project
 explain_slices.text lab explain 106
