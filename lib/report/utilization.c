@@ -388,6 +388,15 @@ static bool pooled_seconds (const site_t *site, const usage_cell_t *cell,
     return known;
 }
 
+/* Time on devices of no pool is no part of any capacity. */
+static bool is_pooled (const site_t *site, const usage_cell_t *cell)
+{
+    for (size_t i = 0; i < cell->part_count; i++)
+        if (cell->part[i].kind->pool)
+            return true;
+    return site->pool_count == 0;
+}
+
 static void add_usage_rows (utilization_t *u, report_t *report,
                             const struct columns *columns, mpq_t total)
 {
@@ -397,6 +406,8 @@ static void add_usage_rows (utilization_t *u, report_t *report,
     for (size_t i = 0; i < count; i++) {
         struct group *group = group_of_cell (u, &cells[i]);
         mpq_t seconds, zero;
+        if (!is_pooled (u->query->site, &cells[i]))
+            continue;
         mpq_inits (seconds, zero, NULL);
         report_row (report);
         report_put_keys (report, u->query, cells[i].key);
