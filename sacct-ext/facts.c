@@ -221,3 +221,19 @@ int facts_capacity (store_t *store, const store_query_t *query,
         return -1;
     return add_reservations (store, query, capacity, error);
 }
+
+accounts_t *facts_accounts (store_t *store, gl_error_t *error)
+{
+    store_account_iter_t *iter = store_account_iter_open (store, NULL, error);
+    accounts_t *accounts = accounts_new ();
+    store_account_t account;
+    int more = -1;
+
+    while (iter && (more = store_account_iter_next (iter, &account, error)) > 0)
+        accounts_add (accounts, account.cluster, account.name, account.parent);
+    store_account_iter_close (iter);
+    if (more == 0)
+        return accounts;
+    accounts_free (accounts);
+    return NULL;
+}

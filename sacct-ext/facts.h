@@ -7,6 +7,7 @@
 #ifndef GL_FACTS_H
 #define GL_FACTS_H
 
+#include "acct/account.h"
 #include "acct/capacity.h"
 #include "acct/project.h"
 #include "acct/segment.h"
@@ -33,5 +34,9 @@ int facts_each (store_t *store, const site_t *site, const store_query_t *query,
 /* Node events and reservations of the query's period. */
 int facts_capacity (store_t *store, const store_query_t *query,
                     capacity_t *capacity, gl_error_t *error);
+
+/* The account trees of the clusters, for teams that own a subtree. NULL with an
+ * error; free with accounts_free(). */
+accounts_t *facts_accounts (store_t *store, gl_error_t *error);
 
 #endif /* !GL_FACTS_H */

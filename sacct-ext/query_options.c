@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/timespec.h"
+#include "facts.h"
 #include "query_options.h"
 
 static const struct {
@@ -106,6 +107,7 @@ const text_list_t *query_options_names (const query_options_t *options,
 
 void query_options_done (query_options_t *options)
 {
+    accounts_free (options->accounts);
     for (size_t i = 0; i < options->filter_count; i++) {
         text_list_t *list = &options->filters[i].values;
         for (size_t k = 0; k < list->count; k++)
@@ -221,6 +223,10 @@ int query_options_resolve (cli_t *cli, query_options_t *options,
     if ((rc = take_clusters (cli, options, store, &query)) != CLI_OK
         || (rc = take_period (cli, options, &query)) != CLI_OK)
         return rc;
+    options->accounts = facts_accounts (store, &error);
+    if (!options->accounts)
+        return cli_fail (cli, &error);
+    query.accounts = options->accounts;
     *ret_query = query;
     return CLI_OK;
 }

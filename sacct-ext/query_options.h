@@ -53,6 +53,7 @@ typedef struct {
     store_cluster_t *stored;
     size_t stored_count;
     report_cluster_t *clusters;
+    accounts_t *accounts;
 } query_options_t;
 
 /* 1: it was one of ours; 0: it was not; -1: wrong use, already told. */

@@ -29,6 +29,7 @@ struct search {
     const site_t *site;
     explain_t *explain;
     const billing_t *billing;
+    const accounts_t *accounts;
 };
 
 static int parse_job (cli_t *cli, const char *text, struct job *job)
@@ -144,7 +145,8 @@ static int explain_segment (const fact_t *fact, void *arg, gl_error_t *error)
 
     (void)error;
     if (matches (search->job, fact->segment))
-        explain_add (search->explain, search->site, fact->segment,
+        explain_add (search->explain, search->site, search->accounts,
+                     fact->segment,
                      fact->suspensions, fact->suspension_count, fact->record,
                      fact->project, search->billing);
     return 0;
@@ -195,6 +197,7 @@ static int explain (cli_t *cli, const struct job *job, const output_t *output)
     store_query_t query = {0};
     store_cluster_t *stored = NULL;
     report_cluster_t *clusters;
+    accounts_t *accounts;
     report_query_t charges;
     size_t count = 0;
     gl_error_t error;
@@ -202,8 +205,13 @@ static int explain (cli_t *cli, const struct job *job, const output_t *output)
 
     if (!cli_site (cli) || !cli_store (cli, STORE_READ_ONLY))
         return CLI_FAILED;
-    if (store_clusters (cli->store, &stored, &count, &error) < 0)
+    accounts = facts_accounts (cli->store, &error);
+    if (!accounts)
         return cli_fail (cli, &error);
+    if (store_clusters (cli->store, &stored, &count, &error) < 0) {
+        accounts_free (accounts);
+        return cli_fail (cli, &error);
+    }
     clusters = xcalloc (count + 1, sizeof (*clusters));
     for (size_t i = 0; i < count; i++)
         clusters[i] = (report_cluster_t){stored[i].name, stored[i].as_of};
@@ -214,9 +222,12 @@ static int explain (cli_t *cli, const struct job *job, const output_t *output)
                        &charges);
         charges.clusters = clusters;
         charges.cluster_count = count;
+        charges.accounts = accounts;
+        search.accounts = accounts;
         rc = explain_job (cli, &search, output, &charges, &query);
     }
     free (clusters);
+    accounts_free (accounts);
     store_clusters_free (stored, count);
     return rc;
 }

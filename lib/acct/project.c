@@ -204,9 +204,10 @@ static const site_team_t *team_listing (const site_t *site, const char *account,
     return NULL;
 }
 
-const site_team_t *team_of_account (const site_t *site, const char *account,
-                                    int64_t instant, account_parent_f parent,
-                                    void *arg)
+const site_team_t *team_of_account (const site_t *site,
+                                    const accounts_t *accounts,
+                                    const char *cluster, const char *account,
+                                    int64_t instant)
 {
     /* Slurm's account trees are a few levels deep; a loop in bad data ends. */
     for (int depth = 0; account && depth < 64; depth++) {
@@ -214,7 +215,7 @@ const site_team_t *team_of_account (const site_t *site, const char *account,
             = team_listing (site, account, depth == 0, instant);
         if (team)
             return team;
-        account = parent ? parent (account, arg) : NULL;
+        account = accounts_parent (accounts, cluster, account);
     }
     return NULL;
 }

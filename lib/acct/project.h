@@ -9,6 +9,7 @@
 #ifndef GL_ACCT_PROJECT_H
 #define GL_ACCT_PROJECT_H
 
+#include "acct/account.h"
 #include "acct/segment.h"
 #include "acct/site.h"
 #include "base/tag.h"
@@ -36,9 +37,10 @@ typedef struct {
 
 /*
  * The evidence of one job id: all start records of (cluster, id_job), in the
- * order of their stamps, and the segment with its predecessor of the same id
- * (NULL if none). A resized job has one start record and several segments: a
- * segment that continues a RESIZING one takes the tag that held there.
+ * order of their stamps. The record in the segment's interval is its own; a
+ * resized job has one start record and several segments, so that a segment
+ * without a record takes the last one before it, of the same user and at most
+ * a year old (ids recur). NULL if there is none.
  */
 const evidence_t *project_record (const segment_t *segment,
                                   const evidence_t *evidence, size_t count);
@@ -48,13 +50,13 @@ void project_resolve (const site_t *site, const segment_t *segment,
                       const evidence_t *record, const char *retag,
                       project_t *ret_project);
 
-/* The team that owns the account at that instant, or NULL. `parents` answers
- * for "subtree:NAME": the parent of an account, or NULL; it may be NULL itself
- * (only leaves match then). */
-typedef const char *(*account_parent_f) (const char *account, void *arg);
-const site_team_t *team_of_account (const site_t *site, const char *account,
-                                    int64_t instant, account_parent_f parent,
-                                    void *arg);
+/* The team that owns the cluster's account at that instant, or NULL: the one
+ * that lists the account itself, else the one that lists the nearest
+ * "subtree:NAME" above it. Without a tree (NULL) an account stands alone. */
+const site_team_t *team_of_account (const site_t *site,
+                                    const accounts_t *accounts,
+                                    const char *cluster, const char *account,
+                                    int64_t instant);
 
 /* One label's value, copied to buf; false if the list has no such key. */
 bool label_value (const char *labels, const char *key, char buf[TAG_MAX + 1]);

@@ -102,8 +102,8 @@ static const char *key_text (usage_t *u, key_id_t key, const char *label,
     case KEY_CLUSTER:
         return s->cluster;
     case KEY_TEAM:
-        team = team_of_account (u->query->site, s->account, p->period.start,
-                                u->query->parent, u->query->parent_arg);
+        team = team_of_account (u->query->site, u->query->accounts, s->cluster,
+                                s->account, p->period.start);
         return team ? team->name : NULL;
     case KEY_ACCOUNT:
         return s->account;

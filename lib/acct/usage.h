@@ -56,8 +56,7 @@ typedef struct {
      * the first, 1 from the first on, and so on. */
     const int64_t *cuts;
     size_t cut_count;
-    account_parent_f parent; /* of accounts, for teams; may be NULL */
-    void *parent_arg;
+    const accounts_t *accounts; /* for teams; may be NULL */
 } usage_query_t;
 
 typedef struct usage usage_t;

@@ -105,6 +105,7 @@ static void make_usage (billing_t *b)
     usage_query_t *u = &b->usage_query;
 
     u->site = b->query->site;
+    u->accounts = b->query->accounts;
     u->period = b->whole;
     u->cuts = b->cuts;
     u->cut_count = b->cut_count;

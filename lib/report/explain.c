@@ -188,11 +188,13 @@ static const char *tag_source_name (tag_source_t source)
 }
 
 static void explain_project (explain_segment_t *segment, const site_t *site,
+                             const accounts_t *accounts,
                              const segment_t *s, const evidence_t *record,
                              const project_t *project)
 {
     const site_team_t *team
-        = team_of_account (site, s->account, s->time_start, NULL, NULL);
+        = team_of_account (site, accounts, s->cluster, s->account,
+                           s->time_start);
     explain_step_t *step
         = add_step (segment, "project", xstrdup ("Whose it is"));
 
@@ -513,7 +515,8 @@ void explain_query (const site_t *site, period_t period, report_query_t *ret)
         = zone_unit (site->zone, CALENDAR_MONTH, period.end - 1).end;
 }
 
-void explain_add (explain_t *explain, const site_t *site, const segment_t *s,
+void explain_add (explain_t *explain, const site_t *site,
+                  const accounts_t *accounts, const segment_t *s,
                   const suspension_t *suspensions, size_t suspension_count,
                   const evidence_t *record, const project_t *project,
                   const billing_t *billing)
@@ -532,7 +535,7 @@ void explain_add (explain_t *explain, const site_t *site, const segment_t *s,
     explain_identity (segment, site, s);
     if (s->time_start == 0)
         return;
-    explain_project (segment, site, s, record, project);
+    explain_project (segment, site, accounts, s, record, project);
     if (s->gres && s->gres[0])
         explain_usage (segment, &p, suspensions, suspension_count);
     else {

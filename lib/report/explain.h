@@ -48,8 +48,9 @@ void explain_query (const site_t *site, period_t period,
                     report_query_t *ret_query);
 
 /* One segment of the job. `record`: what a node saw of it, or NULL. `billing`
- * is computed; NULL without pools. */
+ * is computed; NULL without pools. `accounts` may be NULL. */
 void explain_add (explain_t *explain, const site_t *site,
+                  const accounts_t *accounts,
                   const segment_t *segment, const suspension_t *suspensions,
                   size_t suspension_count, const evidence_t *record,
                   const project_t *project, const billing_t *billing);

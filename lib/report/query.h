@@ -29,6 +29,7 @@ typedef struct {
     key_list_t by;
     const usage_filter_t *filters;
     size_t filter_count;
+    const accounts_t *accounts; /* for teams; may be NULL */
 } report_query_t;
 
 /* "account,label:experiment-id,month". *ret_label, yours to free, is what

@@ -25,7 +25,8 @@ usage_report_t *usage_report_new (const report_query_t *query)
                                     .period = query->period,
                                     .by = query->by,
                                     .filters = query->filters,
-                                    .filter_count = query->filter_count};
+                                    .filter_count = query->filter_count,
+                                    .accounts = query->accounts};
     u->whole_query = u->rows_query;
     u->whole_query.by.count = 0;
     u->rows = usage_new (&u->rows_query);

@@ -101,7 +101,8 @@ utilization_t *utilization_new (const report_query_t *query)
                                      .period = query->period,
                                      .by = query->by,
                                      .filters = query->filters,
-                                     .filter_count = query->filter_count};
+                                     .filter_count = query->filter_count,
+                                     .accounts = query->accounts};
     u->usage = usage_new (&u->usage_query);
     for (size_t i = 0; i < query->by.count; i++)
         if (is_capacity_key (query->by.id[i]))

@@ -90,6 +90,14 @@ check $? "--strict makes a warning an exit code"
     ON t.id = a.parent ORDER BY 1' | tr '\n' ' ')" = \
     "closed|science root| science|root vision|science " ]
 check $? "the account tree is in the store"
+cat "$dir/site.yaml" - >"$dir/teams.yaml" <<END
+teams:
+  - {name: research, accounts: ["subtree:science"]}
+END
+gl --config "$dir/teams.yaml" --store "$main" report usage --month 2026-09 \
+    --by team,account -P -n -o team,account
+grep -qx "research|vision" "$dir/out" && ! grep -q "none)|vision" "$dir/out"
+check $? "a team owns the subtree of an account"
 # SQLite shows the two's complement
 [ "$(store main 'SELECT job_db_inx FROM segment WHERE id_job = 180')" = -616 ]
 check $? "a key above 2^63 is in the store with all its bits"

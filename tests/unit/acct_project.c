@@ -94,14 +94,6 @@ static void project_record__requeue_resize_and_reuse__the_right_record (
     assert_null (project_record (&other, e, 3));
 }
 
-static const char *parent_of (const char *account, void *arg)
-{
-    (void)arg;
-    if (!strcmp (account, "robots") || !strcmp (account, "faces"))
-        return "cv";
-    return !strcmp (account, "cv") ? "root" : NULL;
-}
-
 static void team_of_account__leaf_and_subtree__nearest_wins (void **state)
 {
     char *science[] = {(char *)"subtree:root"}, *cv[] = {(char *)"subtree:cv"};
@@ -111,23 +103,30 @@ static void team_of_account__leaf_and_subtree__nearest_wins (void **state)
         {.name = (char *)"vision", .accounts = {cv, 1}, .valid = always},
         {.name = (char *)"faces", .accounts = {faces, 1}, .valid = {T0, T0 + 9}},
     };
+    accounts_t *tree = accounts_new ();
     site_t site;
 
     (void)state;
     test_site (&site, "UTC");
     site.teams = teams;
     site.team_count = 3;
+    accounts_add (tree, "lab", "root", NULL);
+    accounts_add (tree, "lab", "cv", "root");
+    accounts_add (tree, "lab", "robots", "cv");
+    accounts_add (tree, "lab", "faces", "cv");
+    accounts_add (tree, "other", "alien", "root");
     assert_string_equal (
-        team_of_account (&site, "robots", T0, parent_of, NULL)->name, "vision");
+        team_of_account (&site, tree, "lab", "robots", T0)->name, "vision");
     assert_string_equal (
-        team_of_account (&site, "faces", T0, parent_of, NULL)->name, "faces");
+        team_of_account (&site, tree, "lab", "faces", T0)->name, "faces");
     assert_string_equal (
-        team_of_account (&site, "faces", T0 + 9, parent_of, NULL)->name,
+        team_of_account (&site, tree, "lab", "faces", T0 + 9)->name,
         "vision");
     assert_string_equal (
-        team_of_account (&site, "root", T0, parent_of, NULL)->name, "science");
-    assert_null (team_of_account (&site, "alien", T0, parent_of, NULL));
-    assert_null (team_of_account (&site, "robots", T0, NULL, NULL));
+        team_of_account (&site, tree, "lab", "root", T0)->name, "science");
+    assert_null (team_of_account (&site, tree, "lab", "alien", T0));
+    assert_null (team_of_account (&site, NULL, "lab", "robots", T0));
+    accounts_free (tree);
     zone_close (site.zone);
 }
 
