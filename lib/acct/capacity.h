@@ -60,7 +60,7 @@ typedef struct {
     const capacity_sum_t *sum;
 } capacity_slice_t;
 typedef void (*capacity_f) (const capacity_slice_t *slice, void *arg);
-void capacity_each (capacity_t *capacity, const int64_t *cuts,
-                    size_t cut_count, capacity_f callback, void *arg);
+void capacity_each (capacity_t *capacity, const int64_t *cuts, size_t cut_count,
+                    capacity_f callback, void *arg);
 
 #endif /* !GL_ACCT_CAPACITY_H */

@@ -27,17 +27,10 @@ charge_price_t charge_price (const site_t *site, const char *pool,
     return price;
 }
 
-static int by_instant (const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 size_t charge_cuts (const site_t *site, period_t period, int64_t **ret_cuts)
 {
     int64_t *cuts = xcalloc (site->rate_count * 2 + 1, sizeof (*cuts));
-    size_t count = 0, unique = 0;
+    size_t count = 0;
 
     for (size_t i = 0; i < site->rate_count * 2; i++) {
         const period_t *valid = &site->rates[i / 2].valid;
@@ -45,11 +38,6 @@ size_t charge_cuts (const site_t *site, period_t period, int64_t **ret_cuts)
         if (at > period.start && at < period.end)
             cuts[count++] = at;
     }
-    qsort (cuts, count, sizeof (*cuts), by_instant);
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0 || cuts[i] != cuts[i - 1])
-            cuts[unique++] = cuts[i];
-    }
     *ret_cuts = cuts;
-    return unique;
+    return instants_sort (cuts, count);
 }

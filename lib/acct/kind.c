@@ -393,18 +393,11 @@ void kinds_free (kinds_t *k)
 
 /* --- dates ------------------------------------------------------------- */
 
-static int by_instant (const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 int64_t *site_changes (const site_t *site, period_t period, size_t *ret_count)
 {
     int64_t *at = xcalloc (2 * (site->pool_count + site->team_count + 1),
                            sizeof (*at));
-    size_t count = 0, unique = 0;
+    size_t count = 0, inside = 0;
 
     for (size_t i = 0; i < site->pool_count; i++) {
         at[count++] = site->pools[i].valid.start;
@@ -414,12 +407,9 @@ int64_t *site_changes (const site_t *site, period_t period, size_t *ret_count)
         at[count++] = site->teams[i].valid.start;
         at[count++] = site->teams[i].valid.end;
     }
-    qsort (at, count, sizeof (*at), by_instant);
-    for (size_t i = 0; i < count; i++) {
-        if (at[i] > period.start && at[i] < period.end
-            && (unique == 0 || at[unique - 1] != at[i]))
-            at[unique++] = at[i];
-    }
-    *ret_count = unique;
+    for (size_t i = 0; i < count; i++)
+        if (at[i] > period.start && at[i] < period.end)
+            at[inside++] = at[i];
+    *ret_count = instants_sort (at, inside);
     return at;
 }

@@ -334,13 +334,6 @@ void usage_add (usage_t *u, const segment_t *s, const suspension_t *suspensions,
 
 /* --- life -------------------------------------------------------------- */
 
-static int by_instant (const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 usage_t *usage_new (const usage_query_t *query)
 {
     usage_t *u = xcalloc (1, sizeof (*u));
@@ -355,7 +348,7 @@ usage_t *usage_new (const usage_query_t *query)
                                 sizeof (*u->changes));
     for (size_t i = 0; i < query->cut_count; i++)
         u->changes[u->change_count++] = query->cuts[i];
-    qsort (u->changes, u->change_count, sizeof (*u->changes), by_instant);
+    u->change_count = instants_sort (u->changes, u->change_count);
     for (size_t i = 0; i < query->by.count + query->filter_count; i++) {
         key_id_t key = i < query->by.count
                            ? query->by.id[i]

@@ -254,6 +254,25 @@ period_t period_clip (period_t p, period_t within)
     return p;
 }
 
+static int by_instant (const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+size_t instants_sort (int64_t *instants, size_t count)
+{
+    size_t unique = 0;
+
+    if (count > 1)
+        qsort (instants, count, sizeof (*instants), by_instant);
+    for (size_t i = 0; i < count; i++)
+        if (unique == 0 || instants[unique - 1] != instants[i])
+            instants[unique++] = instants[i];
+    return unique;
+}
+
 static void offset_text (int offset, char buf[8])
 {
     int minutes = (offset < 0 ? -offset : offset) / 60;

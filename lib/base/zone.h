@@ -58,6 +58,9 @@ static inline int64_t period_seconds (period_t p)
     return p.end > p.start ? p.end - p.start : 0;
 }
 
+/* Put instants in ascending order, each once; returns how many are left. */
+size_t instants_sort (int64_t *instants, size_t count);
+
 /* "2026-10-05T14:00:00-04:00", "Z" for UTC's own zone; for people, JSON and
  * notes. Writes at most ZONE_STAMP_SIZE bytes. */
 #define ZONE_STAMP_SIZE 32

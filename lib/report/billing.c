@@ -73,18 +73,10 @@ static void make_path (billing_t *b)
             add_level (b, units_of_time[i]);
 }
 
-static int by_instant (const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Where a rate changes, and where the period begins and ends. */
 static void make_cuts (billing_t *b)
 {
     const int64_t ends[] = {b->query->period.start, b->query->period.end};
-    size_t unique = 0;
 
     b->cut_count = charge_cuts (b->query->site, b->whole, &b->cuts);
     b->cuts = xreallocarray (b->cuts, b->cut_count + GL_ARRAY_SIZE (ends) + 1,
@@ -92,11 +84,7 @@ static void make_cuts (billing_t *b)
     for (size_t i = 0; i < GL_ARRAY_SIZE (ends); i++)
         if (ends[i] > b->whole.start && ends[i] < b->whole.end)
             b->cuts[b->cut_count++] = ends[i];
-    qsort (b->cuts, b->cut_count, sizeof (*b->cuts), by_instant);
-    for (size_t i = 0; i < b->cut_count; i++)
-        if (unique == 0 || b->cuts[unique - 1] != b->cuts[i])
-            b->cuts[unique++] = b->cuts[i];
-    b->cut_count = unique;
+    b->cut_count = instants_sort (b->cuts, b->cut_count);
 }
 
 /* Cells by pool, month and the path. */
@@ -277,15 +265,12 @@ static void measure_capacity (billing_t *b)
 {
     int64_t *boundaries
         = xcalloc (b->pool_month_count + 1, sizeof (*boundaries));
-    size_t count = 0, unique = 0;
+    size_t count = 0;
 
     for (size_t i = 0; i < b->pool_month_count; i++)
         boundaries[count++] = b->pool_months[i].month.start;
-    qsort (boundaries, count, sizeof (*boundaries), by_instant);
-    for (size_t i = 0; i < count; i++)
-        if (unique == 0 || boundaries[unique - 1] != boundaries[i])
-            boundaries[unique++] = boundaries[i];
-    capacity_each (b->capacity, boundaries, unique, take_slice, b);
+    count = instants_sort (boundaries, count);
+    capacity_each (b->capacity, boundaries, count, take_slice, b);
     free (boundaries);
 }
 

@@ -1,0 +1,239 @@
+#include <string.h>
+
+#include "acct/capacity_private.h"
+#include "base/memory.h"
+#include "gres/mig.h"
+#include "gres/nodelist.h"
+
+struct place *capacity_place_get (capacity_t *c, const site_pool_t *pool,
+                                  const char *cluster, const char *node)
+{
+    GL_AUTOFREE char *key
+        = xasprintf ("%td\n%s\n%s", pool ? pool - c->site->pools : -1, cluster,
+                     node ? node : "");
+    struct place *place;
+
+    HASH_FIND_STR (c->places, key, place);
+    if (!place) {
+        place = xcalloc (1, sizeof (*place));
+        place->key = GL_TAKE (key);
+        place->pool = pool;
+        place->cluster = xstrdup (cluster);
+        place->node = xstrdup (node);
+        place->remainder = fraction (0, 1);
+        HASH_ADD_KEYPTR (hh, c->places, place->key, strlen (place->key), place);
+    }
+    return place;
+}
+
+void capacity_place_add (const capacity_t *c, struct place *place,
+                         edge_kind_t kind, period_t period, fraction_t amount)
+{
+    period = period_clip (period, c->period);
+    if (period_seconds (period) == 0 || amount.num == 0)
+        return;
+    if (place->count == place->size) {
+        place->size = place->size ? place->size * 2 : 8;
+        place->interval = xreallocarray (place->interval, place->size,
+                                         sizeof (*place->interval));
+    }
+    place->interval[place->count++] = (struct interval){period, kind, amount};
+}
+
+static fraction_t fraction_add (fraction_t a, fraction_t b)
+{
+    return fraction (a.num * b.den + b.num * a.den, a.den * b.den);
+}
+
+/* GPUs in a GRES text of the cluster, by weight. Types whose weight is not
+ * known count nothing and leave the place blind. */
+static fraction_t gres_amount (capacity_t *c, const char *cluster,
+                               const char *gres, bool *ret_known)
+{
+    segment_t s = {.cluster = cluster, .gres = gres};
+    fraction_t sum = fraction (0, 1);
+    size_t count;
+    const holding_t *h
+        = kinds_of_segment (c->kinds, &s, c->period.start, false, &count);
+
+    *ret_known = true;
+    for (size_t i = 0; i < count; i++) {
+        if (!h[i].kind->weight_known)
+            *ret_known = false;
+        sum = fraction_add (
+            sum, fraction (h[i].kind->weight.num * (int64_t)h[i].devices,
+                           h[i].kind->weight.den));
+    }
+    return sum;
+}
+
+static void lay_pool_node (capacity_t *c, const struct cluster *cluster,
+                           const site_pool_t *pool, const char *node)
+{
+    struct place *place = capacity_place_get (c, pool, cluster->name, node);
+    mig_table_t table = {c->site->profiles, c->site->profile_count};
+    fraction_t left;
+
+    capacity_place_add (c, place, EDGE_CAPACITY, pool->valid,
+                        fraction (pool->gpus_per_node, 1));
+    if (pool->layout
+        && mig_layout (&table, pool->gpu, pool->layout, pool->gpus_per_node,
+                       pool->mig_weight, NULL, &left, NULL)
+               == 0
+        && left.num > 0)
+        place->remainder = left;
+}
+
+/* A pool without `nodes` has every node that the cluster ever registered. */
+static void lay_pool (capacity_t *c, const struct cluster *cluster,
+                      const site_pool_t *pool)
+{
+    size_t lists = pool->nodes ? 1 : cluster->registration_count;
+
+    for (size_t i = 0; i < lists; i++) {
+        nodelist_t *list = nodelist_open (
+            pool->nodes ? pool->nodes : cluster->registration[i].nodelist,
+            NULL);
+        const char *node;
+        while (list && (node = nodelist_next (list))) {
+            struct place *place
+                = capacity_place_get (c, pool, cluster->name, node);
+            bool laid = false;
+            for (size_t k = 0; k < place->count; k++)
+                laid |= place->interval[k].kind == EDGE_CAPACITY;
+            if (!laid)
+                lay_pool_node (c, cluster, pool, node);
+        }
+        nodelist_close (list);
+    }
+}
+
+/* Without pools the cluster's registration tells the capacity, in one sum; a
+ * node is told apart only by its outage rows, which carry its GRES. */
+static void lay_registered (capacity_t *c, const struct cluster *cluster)
+{
+    struct place *rest = capacity_place_get (c, NULL, cluster->name, NULL);
+    bool known;
+
+    for (size_t i = 0; i < cluster->registration_count; i++) {
+        const struct registration *r = &cluster->registration[i];
+        fraction_t all;
+        if (r->disconnected)
+            continue;
+        all = gres_amount (c, cluster->name, r->gres, &known);
+        capacity_place_add (c, rest, EDGE_CAPACITY, r->period, all);
+        if (!known)
+            capacity_place_add (c, rest, EDGE_BLIND, r->period,
+                                fraction (1, 1));
+    }
+    for (size_t i = 0; i < cluster->outage_count; i++) {
+        const struct outage *o = &cluster->outage[i];
+        struct place *place
+            = capacity_place_get (c, NULL, cluster->name, o->node);
+        fraction_t own = gres_amount (c, cluster->name, o->gres, &known);
+        bool laid = false;
+        for (size_t k = 0; k < place->count; k++)
+            laid |= place->interval[k].kind == EDGE_CAPACITY;
+        if (laid)
+            continue;
+        for (size_t k = 0; k < cluster->registration_count; k++) {
+            const struct registration *r = &cluster->registration[k];
+            if (r->disconnected)
+                continue;
+            capacity_place_add (c, place, EDGE_CAPACITY, r->period, own);
+            capacity_place_add (c, rest, EDGE_CAPACITY, r->period,
+                                fraction (-own.num, own.den));
+        }
+    }
+}
+
+static bool listed (const char *nodelist, const char *node)
+{
+    nodelist_t *list;
+    bool found;
+
+    if (!node || !nodelist)
+        return node == NULL;
+    list = nodelist_open (nodelist, NULL);
+    found = list && nodelist_contains (list, node);
+    nodelist_close (list);
+    return found;
+}
+
+/* What the cluster's rows say of one place. */
+static void lay_states (capacity_t *c, const struct cluster *cluster,
+                        struct place *place)
+{
+    period_t spoken = {SITE_ALWAYS_START, cluster->as_of};
+
+    for (size_t i = 0; i < cluster->registration_count; i++) {
+        const struct registration *r = &cluster->registration[i];
+        bool names_it = !r->nodelist || !r->nodelist[0] || !place->node
+                        || listed (r->nodelist, place->node);
+        if (r->disconnected || names_it)
+            capacity_place_add (
+                c, place, r->disconnected ? EDGE_BLIND : EDGE_KNOWN,
+                period_clip (r->period, spoken), fraction (1, 1));
+    }
+    for (size_t i = 0; place->node && i < cluster->outage_count; i++) {
+        const struct outage *o = &cluster->outage[i];
+        if (!strcmp (o->node, place->node))
+            capacity_place_add (c, place, o->kind, o->period, fraction (1, 1));
+    }
+    for (size_t i = 0; place->node && i < cluster->booking_count; i++) {
+        const struct booking *b = &cluster->booking[i];
+        if (listed (b->nodelist, place->node))
+            capacity_place_add (c, place, b->kind, b->period, fraction (1, 1));
+    }
+}
+
+/* Without pools, what was held on a node that has no place of its own was held
+ * on the rest. */
+static void merge_unplaced (capacity_t *c)
+{
+    struct place *place, *next;
+
+    HASH_ITER (hh, c->places, place, next)
+    {
+        struct place *rest;
+        bool laid = false;
+        if (place->pool || !place->node)
+            continue;
+        for (size_t k = 0; k < place->count; k++)
+            laid |= place->interval[k].kind == EDGE_CAPACITY;
+        if (laid)
+            continue;
+        rest = capacity_place_get (c, NULL, place->cluster, NULL);
+        for (size_t k = 0; k < place->count; k++)
+            capacity_place_add (c, rest, place->interval[k].kind,
+                                place->interval[k].period,
+                                place->interval[k].amount);
+        place->count = 0;
+    }
+}
+
+void capacity_lay_out (capacity_t *c)
+{
+    struct cluster *cluster, *next;
+    struct place *place, *next_place;
+
+    HASH_ITER (hh, c->clusters, cluster, next)
+    {
+        for (size_t i = 0; i < c->site->pool_count; i++) {
+            const site_pool_t *pool = &c->site->pools[i];
+            if (!pool->cluster || !strcmp (pool->cluster, cluster->name))
+                lay_pool (c, cluster, pool);
+        }
+        if (c->site->pool_count == 0)
+            lay_registered (c, cluster);
+    }
+    if (c->site->pool_count == 0)
+        merge_unplaced (c);
+    HASH_ITER (hh, c->places, place, next_place)
+    {
+        HASH_FIND_STR (c->clusters, place->cluster, cluster);
+        if (cluster)
+            lay_states (c, cluster, place);
+    }
+    c->laid_out = true;
+}
