@@ -29,7 +29,7 @@ trap 'exit 1' HUP INT TERM
 # others from a shared one.
 as_root=
 [ "$(id -u)" = 0 ] && as_root=--user=root
-if ! mariadb-install-db --no-defaults $as_root --datadir="$dir/data" --tmpdir="$dir" \
+if ! mariadb-install-db --no-defaults --force $as_root --datadir="$dir/data" --tmpdir="$dir" \
     --auth-root-authentication-method=normal --skip-test-db \
     > "$dir/install.log" 2>&1; then
     sed 's/^/# /' "$dir/install.log"

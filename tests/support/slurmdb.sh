@@ -55,6 +55,7 @@ slurmdb_conf ()
     cat >"$slurmdb_dir/slurmdbd.conf" <<END
 AuthType=auth/none
 DbdHost=localhost
+DbdAddr=127.0.0.1
 DbdPort=$slurmdb_dbd_port
 SlurmUser=$(id -un)
 LogFile=$slurmdb_dir/slurmdbd.log
@@ -69,11 +70,11 @@ END
     chmod 600 "$slurmdb_dir/slurmdbd.conf"
     cat >"$slurmdb_dir/slurm.conf" <<END
 ClusterName=lab
-SlurmctldHost=localhost
+SlurmctldHost=localhost(127.0.0.1)
 AuthType=auth/none
 SlurmUser=$(id -un)
 AccountingStorageType=accounting_storage/slurmdbd
-AccountingStorageHost=localhost
+AccountingStorageHost=127.0.0.1
 AccountingStoragePort=$slurmdb_dbd_port
 AccountingStorageUser=$(id -un)
 NodeName=n1
@@ -90,7 +91,7 @@ slurmdb_start_db ()
     slurmdb_dir=$1
     shift
     slurmdb_socket=$slurmdb_dir/db.sock
-    mariadb-install-db --no-defaults --datadir="$slurmdb_dir/data" \
+    mariadb-install-db --no-defaults --force --datadir="$slurmdb_dir/data" \
         --tmpdir="$slurmdb_dir" \
         --auth-root-authentication-method=normal --skip-test-db \
         >"$slurmdb_dir/install.log" 2>&1 || return 1
