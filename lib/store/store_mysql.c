@@ -49,6 +49,7 @@ struct column {
 struct mysql_statement {
     struct db_statement base;
     bool running; /* rows may be left to read */
+    bool rebind;  /* buffers grew since the last bind */
     unsigned column_count;
 
     /* db_prepare() */
@@ -528,16 +529,21 @@ static int fetch_truncated (struct mysql_statement *statement,
         bind->buffer_length = column->size;
         if (mysql_stmt_fetch_column (statement->handle, bind, i, 0) != 0)
             return fail_statement (statement, error);
+        statement->rebind = true;
     }
-    if (mysql_stmt_bind_result (statement->handle, statement->column_binds)
-        != 0)
-        return fail_statement (statement, error);
     return 1;
 }
 
+/* Grown buffers are bound before the next row and not with this one: libmariadb
+ * of 10.11.18 sets the lengths of the row to 0 when it binds. */
 static int fetch_prepared (struct mysql_statement *statement,
                            gl_error_t *error)
 {
+    if (statement->rebind
+        && mysql_stmt_bind_result (statement->handle, statement->column_binds)
+               != 0)
+        return fail_statement (statement, error);
+    statement->rebind = false;
     switch (mysql_stmt_fetch (statement->handle)) {
     case 0:
         return 1;
