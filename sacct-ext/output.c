@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,6 +39,11 @@ int output_option (cli_t *cli, output_t *output, int option, const char *value)
         output->no_header = true;
         return 1;
     case OUTPUT_FILE:
+        if (!*value) {
+            cli->exit_code
+                = cli_usage (cli, "--output needs the name of a file");
+            return -1;
+        }
         output->file = strcmp (value, "-") ? value : NULL;
         return 1;
     default:
@@ -76,6 +82,19 @@ static int set_mode (int fd)
     return fchmod (fd, 0666 & ~mask);
 }
 
+/* A device, a pipe or a terminal is written to, never replaced. */
+static int write_special (cli_t *cli, const char *path, const char *data,
+                          size_t length)
+{
+    int fd = open (path, O_WRONLY | O_CLOEXEC | O_NOCTTY), rc = CLI_OK;
+
+    if (fd < 0 || write_all (fd, data, length) < 0)
+        rc = cli_failf (cli, "cannot write %s: %s", path, strerror (errno));
+    if (fd >= 0 && close (fd) < 0 && rc == CLI_OK)
+        rc = cli_failf (cli, "cannot write %s: %s", path, strerror (errno));
+    return rc;
+}
+
 /* Beside the file under another name, then renamed: a reader sees the old or
  * the new content, never a part. */
 static int replace_file (cli_t *cli, const char *path, const char *data,
@@ -98,11 +117,28 @@ static int replace_file (cli_t *cli, const char *path, const char *data,
     return rc;
 }
 
+/* A link stays, and what it leads to is replaced. */
+static int write_file (cli_t *cli, const char *path, const char *data,
+                       size_t length)
+{
+    GL_AUTOFREE char *target = NULL;
+    struct stat status;
+
+    if (stat (path, &status) < 0)
+        return replace_file (cli, path, data, length);
+    if (!S_ISREG (status.st_mode))
+        return write_special (cli, path, data, length);
+    target = realpath (path, NULL);
+    if (!target)
+        return cli_failf (cli, "cannot write %s: %s", path, strerror (errno));
+    return replace_file (cli, target, data, length);
+}
+
 int output_bytes (cli_t *cli, const output_t *output, const void *data,
                   size_t length)
 {
     if (output->file)
-        return replace_file (cli, output->file, data, length);
+        return write_file (cli, output->file, data, length);
     fwrite (data, 1, length, stdout);
     return CLI_OK;
 }

@@ -57,6 +57,7 @@ expect 2 "'user' is given twice" report usage --by user,user
 expect 2 "has no field 'price'" report usage -o account,price
 expect 2 "there is no job state 'DONE'" report usage -s DONE
 expect 2 "a name is missing" report usage -A vision,
+expect 2 "--output needs the name" report usage --output ""
 expect 2 "of periods, filters and keys it takes --pool" report breakeven --month 2026-10
 expect 1 "no such pool" report breakeven --pool none
 expect 1 "the store knows no job 999" explain 999
@@ -107,6 +108,25 @@ result $rc "nothing is left beside the file"
 (umask 027; "$program" --config "$site" report breakeven --output masked)
 test "$(stat -c %a masked)" = 640
 result $? "a new file has the mode that the umask leaves"
+mkfifo pipe
+cat pipe >piped &
+"$program" --config "$site" report breakeven --csv --output pipe 2>err
+rc=$?
+if [ $rc -eq 0 ] && [ -p pipe ]; then
+    wait
+else
+    rc=1
+    kill $! 2>/dev/null
+fi
+[ $rc -eq 0 ] && grep -q "^h100,part,hardware" piped
+result $? "--output to a pipe or device is written to it and leaves it there"
+"$program" --config "$site" report breakeven --csv --output /dev/stdout \
+    2>err | grep -q "^h100,part,hardware" && [ -L /dev/stdout ]
+result $? "--output /dev/stdout is standard output"
+ln -s page link
+"$program" --config "$site" report breakeven --json --output link 2>err
+[ -L link ] && grep -q provenance page
+result $? "--output to a link replaces what it leads to"
 
 # Colours: on a terminal that wants them, and nowhere else.
 if command -v script >/dev/null; then
