@@ -109,6 +109,15 @@ static void put_proofs (json_t *json, const report_t *report)
     json_end_array (json);
 }
 
+/* Percentages. */
+static void put_coverage (json_t *json, const report_t *report)
+{
+    json_object (json, "coverage");
+    for (size_t i = 0; i < report->coverage_count; i++)
+        json_number (json, report->coverage[i][0], report->coverage[i][1]);
+    json_end_object (json);
+}
+
 void render_json (const report_t *report, const render_options_t *options,
                   buffer_t *out)
 {
@@ -124,7 +133,7 @@ void render_json (const report_t *report, const render_options_t *options,
     put_totals (&json, report);
     put_notes (&json, report);
     put_proofs (&json, report);
-    put_pairs (&json, "coverage", report->coverage, report->coverage_count);
+    put_coverage (&json, report);
     put_pairs (&json, "provenance", report->provenance,
                report->provenance_count);
     json_end_object (&json);

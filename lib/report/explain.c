@@ -151,6 +151,11 @@ static void explain_interval (explain_step_t *step, const site_t *site,
                   xasprintf ("%lld", (long long)s->suspended));
 }
 
+static bool has_devices (const segment_t *s)
+{
+    return s->gres && s->gres[0];
+}
+
 static void explain_identity (explain_segment_t *segment, const site_t *site,
                               const segment_t *s)
 {
@@ -168,7 +173,10 @@ static void explain_identity (explain_segment_t *segment, const site_t *site,
     add_text (step, "partition", "partition", s->partition);
     add_text (step, "qos", "QOS", s->qos);
     add_text (step, "nodes", "nodes", s->nodelist);
-    add_text (step, "gres", "devices", s->gres && s->gres[0] ? s->gres : NULL);
+    add_text (step, "gres", "devices",
+              has_devices (s)  ? s->gres
+              : s->gpu_asked ? NULL
+                             : "none");
 }
 
 /* --- step 2: whose it is ----------------------------------------------- */
@@ -185,6 +193,16 @@ static const char *tag_source_name (tag_source_t source)
     };
 
     return names[source];
+}
+
+static const char *refusal (const site_t *site, const char *tag)
+{
+    for (size_t i = 0; i < site->project_count; i++) {
+        if (!strcmp (site->projects[i].name, tag))
+            return "the list of projects allows it neither to the user nor to "
+                   "the account";
+    }
+    return "the configuration lists no project of that name";
 }
 
 static void explain_project (explain_segment_t *segment, const site_t *site,
@@ -214,10 +232,8 @@ static void explain_project (explain_segment_t *segment, const site_t *site,
     } else
         add_text (step, "node", "recorded by node", NULL);
     if (project->refused[0])
-        add_format (step, "refused", "refused",
-                    "tag '%s': the list of projects allows it neither to the "
-                    "user nor to the account",
-                    project->refused);
+        add_format (step, "refused", "refused", "tag '%s': %s",
+                    project->refused, refusal (site, project->refused));
     if (project->labels[0])
         add_text (step, "labels", "labels", project->labels);
     add_text (step, "team", "team", team ? team->name : NULL);
@@ -536,15 +552,17 @@ void explain_add (explain_t *explain, const site_t *site,
     if (s->time_start == 0)
         return;
     explain_project (segment, site, accounts, s, record, project);
-    if (s->gres && s->gres[0])
+    if (has_devices (s))
         explain_usage (segment, &p, suspensions, suspension_count);
     else {
         explain_step_t *step
             = add_step (segment, "charge", xstrdup ("What it held"));
-        add_text (step, "gres_seconds",
-                  s->gpu_asked
-                      ? "a GPU was asked for, but accounting names none"
-                      : "no GPU: nothing to charge",
-                  NULL);
+        if (s->gpu_asked)
+            add_line (step, COLUMN_COUNT, "gres_seconds",
+                      "a GPU was asked for, but accounting names none", NULL);
+        else
+            add_line (step, COLUMN_COUNT, "gres_seconds",
+                      "no GPU, nothing to charge: devices x seconds",
+                      xstrdup ("0"));
     }
 }

@@ -84,6 +84,11 @@ static int add_key (key_list_t *keys, const char *word, size_t length,
                          buffer_text (&words));
     }
     for (size_t i = 0; i < keys->count; i++) {
+        if (keys->id[i] == info->id && info->id == KEY_LABEL)
+            return gl_error (error,
+                             "'%.*s' is a second label; one report groups by "
+                             "one of them",
+                             (int)length, word);
         if (keys->id[i] == info->id)
             return gl_error (error, "'%.*s' is given twice", (int)length, word);
     }
@@ -180,6 +185,15 @@ static void describe_filters (report_t *report, const report_query_t *query)
     }
 }
 
+static bool names_clusters (const report_query_t *query)
+{
+    for (size_t i = 0; i < query->filter_count; i++) {
+        if (query->filters[i].key == KEY_CLUSTER)
+            return true;
+    }
+    return false;
+}
+
 static void describe_clusters (report_t *report, const report_query_t *query)
 {
     const zone_t *zone = query->site->zone;
@@ -197,7 +211,11 @@ static void describe_clusters (report_t *report, const report_query_t *query)
                          "these figures.",
                          cluster->name, stamp);
     }
-    if (query->cluster_count == 0)
+    if (query->cluster_count == 0 && names_clusters (query))
+        report_note (report, NOTE_WARNING,
+                     "The store holds no facts of such a cluster: compare the "
+                     "name with 'gpuledger report usage --by cluster'.");
+    else if (query->cluster_count == 0)
         report_note (report, NOTE_WARNING,
                      "The store holds no facts yet: fill it with 'gpuledger "
                      "sync' or 'gpuledger import'.");

@@ -130,7 +130,7 @@ static void put_record (store_t *store, const struct job *job)
 }
 
 /* An array task, a het component, a requeued job with two segments, a job that
- * was suspended. */
+ * was suspended, a job without GPUs. */
 static void put_special (store_t *store)
 {
     static const struct job plain = {201,
@@ -173,6 +173,11 @@ static void put_special (store_t *store)
                            s.time_start + HOUR + 1800};
     if (store_put_suspension (store, &pause, NULL, &error) < 0)
         fail (&error);
+    s = segment_of (&plain);
+    s.id_job = 240;
+    s.gres = "";
+    s.gpu_asked = false;
+    put_segment (store, &s);
 }
 
 static void put_events (store_t *store)

@@ -64,6 +64,7 @@ explain_array.json lab explain 200_7 --json
 explain_requeue.text lab explain 220
 explain_refused.text lab explain 103
 explain_unknown.text lab explain 111
+explain_no_gpu.text lab explain 240
 fox_accounts.csv fox report usage --month 2025-09 --by account --csv
 fox_types.json fox report usage --month 2025-09 --by gres_type,state --json
 fox_days.table fox report usage --month 2025-09 --by day

@@ -54,6 +54,7 @@ expect 2 "the period ends before it begins" report usage -S 2026-10-02 -E 2026-1
 expect 2 "2026-02-30" report usage -S 2026-02-30
 expect 2 "'color' is nothing to group by" report usage --by account,color
 expect 2 "'user' is given twice" report usage --by user,user
+expect 2 "'label:b' is a second label" report usage --by label:a,label:b
 expect 2 "has no field 'price'" report usage -o account,price
 expect 2 "there is no job state 'DONE'" report usage -s DONE
 expect 2 "a name is missing" report usage -A vision,
@@ -90,6 +91,11 @@ result $? "with --strict a warning exits with 3"
 "$program" --strict --config "$site" report breakeven --pool h100 >out 2>err
 test $? -eq 0
 result $? "with --strict and no warning the exit is 0"
+
+"$program" --store sqlite:lab.db --config "$site" report usage -M nowhere \
+    --month 2026-10 --csv >out 2>err
+grep -q "no facts of such a cluster" err
+result $? "a cluster that the store does not know is said to be none"
 
 # Writing out.
 "$program" --config "$site" report breakeven --csv >/dev/full 2>err
