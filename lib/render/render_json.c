@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "render/json.h"
 #include "render/render_private.h"
 
@@ -58,12 +60,24 @@ static void put_rows (json_t *json, const report_t *report)
     json_end_array (json);
 }
 
+static bool is_named_total (const report_t *report, const char *name)
+{
+    for (size_t i = 0; i < report->named_total_count; i++) {
+        if (!strcmp (report->named_total[i].name, name))
+            return true;
+    }
+    return false;
+}
+
+/* A name stands once: a total that the report names goes before the sum of the
+ * column of that name. */
 static void put_totals (json_t *json, const report_t *report)
 {
     json_object (json, "totals");
     for (size_t i = 0; report->total && i < report->order_count; i++) {
         size_t at = report->order[i];
-        if (!report->column[at].is_key && report->total[at])
+        if (!report->column[at].is_key && report->total[at]
+            && !is_named_total (report, report->column[at].name))
             put_value (json, report->column[at].name, report->column[at].type,
                        report->total[at]);
     }

@@ -105,6 +105,12 @@ test ! -s found
 result $? "no page holds a script"
 jq -e . ./*.json >/dev/null
 result $? "every JSON output is JSON"
+for file in ./*.json; do
+    # jq itself keeps the last of two members with one name and says nothing
+    jq --stream -c 'select(length == 2)[0]' "$file" | sort | uniq -d
+done >found
+test ! -s found
+result $? "no JSON object has two members of one name"
 
 # The figures of the sample that others have counted (fox_expected.json).
 expected=$abs_top_srcdir/tests/data/slurm/fox_expected.json
