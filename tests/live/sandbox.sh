@@ -139,6 +139,17 @@ leaves_no_trace "$b" "nothing of that cluster is left"
 "$sandbox" down --dir "$b" >/dev/null
 ok $? "down without a cluster is no error"
 
+# A start that is killed, at several moments: down takes what it left.
+for moment in 0.3 0.7 2 3; do
+    "$sandbox" up --dir "$a" --plugin none >/dev/null 2>&1 &
+    sleep $moment
+    kill -KILL $!
+    wait $! 2>/dev/null
+    "$sandbox" down --dir "$a"
+    ok $? "down succeeds after up was killed at $moment s"
+    leaves_no_trace "$a" "and nothing of it is left"
+done
+
 # A start that must fail: slurmd refuses a required plugin that is none.
 echo junk >"$scratch/gpuledger.so"
 "$sandbox" up --dir "$a" --plugin "$scratch/gpuledger.so" --plugstack required \
