@@ -139,7 +139,8 @@ int output_bytes (cli_t *cli, const output_t *output, const void *data,
 {
     if (output->file)
         return write_file (cli, output->file, data, length);
-    fwrite (data, 1, length, stdout);
+    if (length > 0)
+        fwrite (data, 1, length, stdout);
     return CLI_OK;
 }
 

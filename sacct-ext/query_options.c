@@ -194,13 +194,14 @@ static int take_period (cli_t *cli, const query_options_t *options,
 
     if (options->month)
         return parse_month (cli, options, zone, &query->period);
-    if (options->start || options->end)
+    if (options->end || (options->start && query->cluster_count > 0))
         return parse_range (cli, options, zone, as_of, &query->period);
     if (query->cluster_count == 0)
         return cli_failf (cli,
                           "there are no facts%s, so that there is no last "
-                          "complete month: fill the store with 'gpuledger "
-                          "sync' or 'gpuledger import', or give --month",
+                          "complete month and no now: fill the store with "
+                          "'gpuledger sync' or 'gpuledger import', or give "
+                          "--month, or -S and -E",
                           options->stored_count ? " of such a cluster" : "");
     query->period = report_default_period (zone, as_of);
     return CLI_OK;

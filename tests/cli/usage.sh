@@ -154,6 +154,13 @@ fi
 "$program" --store sqlite:empty.db report usage >out 2>err
 test $? -eq 1 && grep -q "give --month" err
 result $? "an empty store has no last month, and says so"
+"$program" --store sqlite:empty.db report usage -S 2026-10-01 >out 2>err
+test $? -eq 1 && grep -q "give --month" err
+result $? "an empty store has no now, and says so"
+"$program" --store sqlite:empty.db report usage -S 2026-10-01 -E 2026-10-02 \
+    --csv -n >out 2>err
+test $? -eq 0 && test ! -s out
+result $? "an empty store has an empty period"
 "$program" --store sqlite:empty.db report usage --month 2026-10 --json 2>err |
     jq -e '.rows == [] and (.notes | length) == 1' >/dev/null
 result $? "a month of an empty store has no rows and a note"
