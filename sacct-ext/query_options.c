@@ -171,6 +171,7 @@ static int parse_range (cli_t *cli, const query_options_t *options,
                         const zone_t *zone, int64_t now, period_t *ret_period)
 {
     period_t period = {0, now};
+    char start[ZONE_STAMP_SIZE], end[ZONE_STAMP_SIZE];
     gl_error_t error;
 
     if (!options->start)
@@ -180,8 +181,14 @@ static int parse_range (cli_t *cli, const query_options_t *options,
             && timespec_parse (options->end, zone, now, &period.end, &error)
                    < 0))
         return cli_usage (cli, "%s", error.text);
-    if (period.end <= period.start)
-        return cli_usage (cli, "the period ends before it begins");
+    if (period.end <= period.start) {
+        zone_stamp (zone, period.start, start);
+        zone_stamp (zone, period.end, end);
+        return cli_usage (cli,
+                          "the period ends before it begins: %s is not before "
+                          "%s",
+                          start, end);
+    }
     *ret_period = period;
     return CLI_OK;
 }

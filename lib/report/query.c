@@ -203,8 +203,14 @@ static void describe_clusters (report_t *report, const report_query_t *query)
     for (size_t i = 0; i < query->cluster_count; i++) {
         const report_cluster_t *cluster = &query->clusters[i];
         zone_stamp (zone, cluster->as_of, stamp);
-        buffer_printf (&text, "%s%s %s", i ? ", " : "", cluster->name, stamp);
-        if (cluster->as_of < query->period.end)
+        buffer_printf (&text, "%s%s %s", i ? ", " : "", cluster->name,
+                       cluster->as_of ? stamp : "never");
+        if (cluster->as_of == 0)
+            report_note (report, NOTE_WARNING,
+                         "Of cluster %s only what its nodes recorded is known: "
+                         "run 'gpuledger sync' or 'gpuledger import'.",
+                         cluster->name);
+        else if (cluster->as_of < query->period.end)
             report_note (report, NOTE_WARNING,
                          "The facts of cluster %s speak of moments up to %s "
                          "only; what it did later in the period is not in "

@@ -50,7 +50,7 @@ expect 2 "exclude each other" report usage --csv --json
 expect 2 "'2026-13' is no month" report usage --month 2026-13
 expect 2 "--month and -S, -E exclude" report usage --month 2026-10 -S now-1day
 expect 2 "-E needs -S" report usage -E now
-expect 2 "the period ends before it begins" report usage -S 2026-10-02 -E 2026-10-01
+expect 2 "the period ends before it begins: 2026-10-02T00:00:00-04:00 is not before 2026-10-01" report usage -S 2026-10-02 -E 2026-10-01
 expect 2 "2026-02-30" report usage -S 2026-02-30
 expect 2 "'color' is nothing to group by" report usage --by account,color
 expect 2 "'user' is given twice" report usage --by user,user
@@ -161,6 +161,14 @@ result $? "an empty store has no now, and says so"
     --csv -n >out 2>err
 test $? -eq 0 && test ! -s out
 result $? "an empty store has an empty period"
+mkdir spool
+"$abs_top_builddir/tests/store/write_spool" spool lab 1 1
+"$program" --quiet --store sqlite:spool.db init
+"$program" --quiet --store sqlite:spool.db ingest spool
+"$program" --store sqlite:spool.db report usage --month 2026-10 --csv >out 2>err
+grep -q 'only what its nodes recorded is known' err && ! grep -q 1970 err
+result $? "a cluster of which there is no accounting is said to be one"
+
 "$program" --store sqlite:empty.db report usage --month 2026-10 --json 2>err |
     jq -e '.rows == [] and (.notes | length) == 1' >/dev/null
 result $? "a month of an empty store has no rows and a note"
