@@ -174,9 +174,9 @@ static void explain_identity (explain_segment_t *segment, const site_t *site,
     add_text (step, "qos", "QOS", s->qos);
     add_text (step, "nodes", "nodes", s->nodelist);
     add_text (step, "gres", "devices",
-              has_devices (s)  ? s->gres
-              : s->gpu_asked ? NULL
-                             : "none");
+              has_devices (s) ? s->gres
+              : s->gpu_asked  ? NULL
+                              : "none");
 }
 
 /* --- step 2: whose it is ----------------------------------------------- */
@@ -206,13 +206,11 @@ static const char *refusal (const site_t *site, const char *tag)
 }
 
 static void explain_project (explain_segment_t *segment, const site_t *site,
-                             const accounts_t *accounts,
-                             const segment_t *s, const evidence_t *record,
-                             const project_t *project)
+                             const accounts_t *accounts, const segment_t *s,
+                             const evidence_t *record, const project_t *project)
 {
-    const site_team_t *team
-        = team_of_account (site, accounts, s->cluster, s->account,
-                           s->time_start);
+    const site_team_t *team = team_of_account (site, accounts, s->cluster,
+                                               s->account, s->time_start);
     explain_step_t *step
         = add_step (segment, "project", xstrdup ("Whose it is"));
 
@@ -226,9 +224,6 @@ static void explain_project (explain_segment_t *segment, const site_t *site,
                   record->project ? record->project : "none");
         add_text (step, "tag_source", "where that came from",
                   tag_source_name (record->source));
-        if (record->gpus)
-            add_text (step, "gpu_indices", "GPUs that the node showed it",
-                      record->gpus);
     } else
         add_text (step, "node", "recorded by node", NULL);
     if (project->refused[0])
@@ -237,6 +232,25 @@ static void explain_project (explain_segment_t *segment, const site_t *site,
     if (project->labels[0])
         add_text (step, "labels", "labels", project->labels);
     add_text (step, "team", "team", team ? team->name : NULL);
+}
+
+/* Evidence, beside the quantity and never part of it. */
+static void explain_devices (explain_segment_t *segment,
+                             const explain_devices_t *devices, size_t count)
+{
+    explain_step_t *step = add_step (segment, "devices",
+                                     xstrdup ("Which devices the nodes saw"));
+
+    if (count == 0)
+        add_text (step, "gpus", "GPUs, by Slurm's index", NULL);
+    for (size_t i = 0; i < count; i++) {
+        GL_AUTOFREE char *name = xasprintf ("gpus_%s", devices[i].node);
+        GL_AUTOFREE char *title
+            = xasprintf ("GPUs of %s, by Slurm's index", devices[i].node);
+        GL_AUTOFREE char *worth = xasprintf ("worth_%s", devices[i].node);
+        add_text (step, name, title, devices[i].gpus);
+        add_text (step, worth, "which are", devices[i].worth);
+    }
 }
 
 /* --- step 3: quantity and price ---------------------------------------- */
@@ -534,7 +548,8 @@ void explain_query (const site_t *site, period_t period, report_query_t *ret)
 void explain_add (explain_t *explain, const site_t *site,
                   const accounts_t *accounts, const segment_t *s,
                   const suspension_t *suspensions, size_t suspension_count,
-                  const evidence_t *record, const project_t *project,
+                  const evidence_t *record, const explain_devices_t *devices,
+                  size_t device_count, const project_t *project,
                   const billing_t *billing)
 {
     struct piece p
@@ -552,6 +567,7 @@ void explain_add (explain_t *explain, const site_t *site,
     if (s->time_start == 0)
         return;
     explain_project (segment, site, accounts, s, record, project);
+    explain_devices (segment, devices, device_count);
     if (has_devices (s))
         explain_usage (segment, &p, suspensions, suspension_count);
     else {

@@ -38,6 +38,13 @@ typedef struct {
     size_t segment_count;
 } explain_t;
 
+/* The devices that a node's records show for the segment. */
+typedef struct {
+    char *node;
+    char *gpus;        /* "0,1,4,5" */
+    const char *worth; /* whether these are all; constant */
+} explain_devices_t;
+
 explain_t *explain_new (const char *job);
 /* Accepts NULL. */
 void explain_free (explain_t *explain);
@@ -50,9 +57,10 @@ void explain_query (const site_t *site, period_t period,
 /* One segment of the job. `record`: what a node saw of it, or NULL. `billing`
  * is computed; NULL without pools. `accounts` may be NULL. */
 void explain_add (explain_t *explain, const site_t *site,
-                  const accounts_t *accounts,
-                  const segment_t *segment, const suspension_t *suspensions,
-                  size_t suspension_count, const evidence_t *record,
-                  const project_t *project, const billing_t *billing);
+                  const accounts_t *accounts, const segment_t *segment,
+                  const suspension_t *suspensions, size_t suspension_count,
+                  const evidence_t *record, const explain_devices_t *devices,
+                  size_t device_count, const project_t *project,
+                  const billing_t *billing);
 
 #endif /* !GL_REPORT_EXPLAIN_H */

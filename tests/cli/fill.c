@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "record/record.h"
 #include "store/store.h"
 
 #define OCTOBER INT64_C (1790827200) /* 2026-10-01T00:00:00-04:00 */
@@ -114,16 +115,22 @@ static void put_record (store_t *store, const struct job *job)
                            .source = job->project[0] ? TAG_OPTION : TAG_NONE,
                            .labels = job->labels,
                            .gpus = "0,1"};
-    node_record_t record = {.kind = 1,
+    unsigned char bytes[RECORD_MAX];
+    record_t seen = {.version = RECORD_VERSION, .kind = RECORD_JOB_START};
+    node_record_t record = {.kind = RECORD_JOB_START,
                             .cluster = "lab",
                             .node = "g001",
                             .id_job = job->id,
                             .stamp = start + 1,
-                            .payload = "x",
-                            .payload_length = 1,
+                            .payload = bytes,
                             .evidence = &evidence};
     gl_error_t error;
 
+    seen.stamp = record.stamp * 1000000000;
+    record_set_text (&seen, RECORD_FIELD_node, record.node);
+    record_set_text (&seen, RECORD_FIELD_gpus, evidence.gpus);
+    record_set_number (&seen, RECORD_FIELD_devices, RECORD_DEVICES_LAST_TYPE);
+    record.payload_length = record_encode (&seen, bytes);
     memcpy (record.key, &job->id, sizeof (job->id));
     if (store_put_record (store, &record, NULL, &error) < 0)
         fail (&error);

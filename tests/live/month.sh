@@ -284,6 +284,18 @@ is "$(usage --by cluster -o gres_seconds,suspended_gres_seconds,gpu_hours,segmen
     "$(quantity TOTAL 2)|$(quantity TOTAL 3)|$(quantity TOTAL 4)|$(quantity \
         TOTAL 5)" "the total"
 
+# The devices once more, as the ledger tells them: explain joins what prolog,
+# epilog and steps showed, also where the prolog sees one of several types.
+requeued=$(awk -F "|" "\$1 == \"requeue\" { print \$4; exit }" "$scratch/sacct")
+while read -r id node list; do
+    [ "$id" != "$requeued" ] || continue # has two sets, one a segment
+    ledger explain "$id" --json >"$scratch/explain" 2>&1
+    is "$(jq -r --argjson id "$id" --arg gpus "gpus_$node" ".segments[].steps
+        | select(.[0].facts.id_job == (\$id | tostring))
+        | .[] | select(.step == \"devices\") | .facts[\$gpus]" \
+        "$scratch/explain")" "$list" "explain: devices of job $id on $node"
+done <"$scratch/devices.scontrol"
+
 # By node and by type, where the sums must split as the devices did.
 is "$(usage --by label:case,node -o label:case,node,gres_seconds |
     grep '^two-node|')" \
