@@ -284,7 +284,11 @@ static db_t *my_open (const char *text, unsigned flags, gl_error_t *error)
         return NULL;
     db = xcalloc (1, sizeof (*db));
     db->base.engine = &db_mysql_engine;
-    db->name = xasprintf ("%s@%s/%s", url.user, url.host, url.database);
+    if (url.port)
+        db->name = xasprintf ("%s@%s:%u/%s", url.user, url.host, url.port,
+                              url.database);
+    else
+        db->name = xasprintf ("%s@%s/%s", url.user, url.host, url.database);
     rc = open_handle (db, &url, flags, error);
     db_url_done (&url);
     if (rc < 0) {

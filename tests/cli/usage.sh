@@ -62,6 +62,7 @@ expect 2 "--output needs the name" report usage --output ""
 expect 2 "of periods, filters and keys it takes --pool" report breakeven --month 2026-10
 expect 1 "no such pool" report breakeven --pool none
 expect 1 "the store knows no job 999" explain 999
+expect 1 "u@127.0.0.1:9/db: " --store mysql://u@127.0.0.1:9/db report usage
 expect 2 "is no job" explain 12x
 expect 2 "is no job" explain 0
 expect 1 "none.yaml" --config none.yaml report usage
