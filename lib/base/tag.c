@@ -71,7 +71,9 @@ const char *labels_problem (const char *text)
         if (!tag_valid (key, klen))
             return "a key is not 1-64 characters of A-Z a-z 0-9 . _ - "
                    "beginning with a letter or digit";
-        if (key[klen] != '=' || !tag_valid (value, vlen))
+        if (key[klen] != '=')
+            return "a pair has no '='; write KEY=VALUE[,KEY=VALUE...]";
+        if (!tag_valid (value, vlen))
             return "a value is not 1-64 characters of A-Z a-z 0-9 . _ - "
                    "beginning with a letter or digit";
         if (key_seen_before (text, key, klen))

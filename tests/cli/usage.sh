@@ -98,6 +98,16 @@ result $? "with --strict and no warning the exit is 0"
 grep -q "no facts of such a cluster" err
 result $? "a cluster that the store does not know is said to be none"
 
+# The two commands that install and build do neither when asked for help.
+for script in quickstart check; do
+    "$abs_top_srcdir/contrib/$script" --help >out 2>err
+    test $? -eq 0 && grep -q "contrib/$script .*as root" out && test ! -s err
+    result $? "$script --help explains it"
+    "$abs_top_srcdir/contrib/$script" --frobnicate >out 2>err
+    test $? -eq 2 && test ! -s out
+    result $? "$script refuses arguments"
+done
+
 # Writing out.
 "$program" --config "$site" report breakeven --csv >/dev/full 2>err
 test $? -eq 1 && grep -q 'cannot write the output' err

@@ -64,12 +64,21 @@ static void labels__a_megabyte__is_refused (void **state)
     free (text);
 }
 
+static void labels__a_pair_without_a_value__the_sign_is_named (void **state)
+{
+    (void)state;
+    assert_non_null (strstr (labels_problem ("a=1,foo"), "no '='"));
+    assert_non_null (strstr (labels_problem ("foo="), "a value"));
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (tag__table_of_texts__valid_or_not),
         cmocka_unit_test (labels__table_of_texts__problem_or_none),
         cmocka_unit_test (labels__a_megabyte__is_refused),
+        cmocka_unit_test (
+            labels__a_pair_without_a_value__the_sign_is_named),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
