@@ -17,6 +17,7 @@ struct kind_entry {
     char *type;
     char *profile;
     char *problem;
+    bool unsure;
     struct kind_entry *next;
 };
 
@@ -103,6 +104,19 @@ static bool pool_lists (const site_pool_t *pool, const char *type)
     return false;
 }
 
+static bool pool_has_slices (const site_pool_t *pool)
+{
+    const char *profile;
+    size_t length;
+
+    for (size_t i = 0; i < pool->gres.count; i++) {
+        const char *type = pool->gres.item[i];
+        if (mig_profile_in_type (type, strlen (type), &profile, &length))
+            return true;
+    }
+    return pool->gres.count == 0 && pool->layout;
+}
+
 static bool pool_covers (const kinds_t *k, size_t i, const segment_t *s,
                          const char *node, int64_t instant)
 {
@@ -151,14 +165,55 @@ static const char *weighing_type (const device_kind_t *kind)
     return kind->type;
 }
 
+/* The weight of an untyped device in the pool: that of the pool's types, where
+ * all of them weigh the same. "gpu" in the list is a whole GPU. */
+static int untyped_weight (const mig_table_t *table, const site_pool_t *pool,
+                           mig_basis_t basis, fraction_t *ret_weight,
+                           gl_error_t *error)
+{
+    fraction_t weight;
+
+    *ret_weight = fraction (1, 1);
+    if (!pool || pool_lists (pool, "gpu"))
+        return 0;
+    if (pool->gres.count == 0 && pool->layout)
+        return gl_error (error,
+                         "accounting does not tell their type, and pool %s is "
+                         "cut into slices",
+                         pool->name);
+    for (size_t i = 0; i < pool->gres.count; i++) {
+        const char *type = pool->gres.item[i];
+        if (mig_type_weight (table, pool->gpu, type, strlen (type), basis,
+                             &weight, error)
+            < 0)
+            return -1;
+        if (i == 0)
+            *ret_weight = weight;
+        else if (weight.num != ret_weight->num || weight.den != ret_weight->den)
+            return gl_error (error,
+                             "accounting does not tell their type, and those "
+                             "of pool %s, such as %s and %s, weigh differently",
+                             pool->name, pool->gres.item[0], type);
+    }
+    return 0;
+}
+
 int kind_weight (const site_t *site, const device_kind_t *kind,
                  mig_basis_t basis, fraction_t *ret_weight, gl_error_t *error)
 {
     mig_table_t table = site_profiles (site);
-    const char *type = weighing_type (kind);
+    fraction_t weight;
+    int rc;
 
-    return mig_type_weight (&table, kind->pool ? kind->pool->gpu : NULL, type,
-                            type ? strlen (type) : 0, basis, ret_weight, error);
+    if (kind->type)
+        rc = mig_type_weight (&table, kind->pool ? kind->pool->gpu : NULL,
+                              kind->type, strlen (kind->type), basis, &weight,
+                              error);
+    else
+        rc = untyped_weight (&table, kind->pool, basis, &weight, error);
+    if (rc == 0)
+        *ret_weight = weight;
+    return rc;
 }
 
 static void kind_weigh (const site_t *site, struct kind_entry *entry)
@@ -170,11 +225,15 @@ static void kind_weigh (const site_t *site, struct kind_entry *entry)
 
     if (type && mig_profile_in_type (type, strlen (type), &profile, &length))
         kind->profile = entry->profile = xstrndup (profile, length);
-    if (kind_weight (site, kind, kind->pool ? kind->pool->mig_weight : MIG_COMPUTE,
-                     &kind->weight, &error)
-        == 0)
+    if (entry->unsure)
+        gl_error (&error, "accounting does not tell their type, and on their "
+                          "node are slices and whole GPUs");
+    else if (kind_weight (site, kind,
+                          kind->pool ? kind->pool->mig_weight : MIG_COMPUTE,
+                          &kind->weight, &error)
+             == 0)
         kind->weight_known = true;
-    else {
+    if (!kind->weight_known) {
         kind->weight = fraction (0, 1);
         kind->problem = entry->problem = xstrdup (error.text);
     }
@@ -185,17 +244,21 @@ static bool same_text (const char *a, const char *b)
     return a == b || (a && b && !strcmp (a, b));
 }
 
+/* `unsure`: an untyped device on a node of several pools, of which one has
+ * slices: it may be one. */
 static const device_kind_t *kind_get (kinds_t *k, const site_pool_t *pool,
-                                      const char *type)
+                                      const char *type, bool unsure)
 {
     struct kind_entry *entry;
 
     for (entry = k->list; entry; entry = entry->next) {
-        if (entry->kind.pool == pool && same_text (entry->kind.type, type))
+        if (entry->kind.pool == pool && same_text (entry->kind.type, type)
+            && entry->unsure == unsure)
             return &entry->kind;
     }
     entry = xcalloc (1, sizeof (*entry));
     entry->type = xstrdup (type);
+    entry->unsure = unsure;
     entry->kind = (device_kind_t){.pool = pool, .type = entry->type};
     kind_weigh (k->site, entry);
     entry->next = k->list;
@@ -243,8 +306,34 @@ struct split {
     bool by_node;
 };
 
-/* The nodes of the segment on which a pool has such devices; if none has, all
- * of them. */
+/* True if some pool has such devices on the node, now or at another time: pools
+ * begin and end, and the devices of a job stay where they are. */
+static bool node_has (struct split *sp, const char *node, const char *type)
+{
+    const kinds_t *k = sp->kinds;
+    bool has = pool_of_device (k, sp->segment, node, type, SITE_ALWAYS_START);
+
+    for (size_t i = 0; i < k->change_count && !has; i++)
+        has = pool_of_device (k, sp->segment, node, type, k->changes[i]);
+    return has;
+}
+
+/* An untyped device of no pool, on a node that has slices. */
+static bool may_be_slice (struct split *sp, const char *node, const char *type,
+                          const site_pool_t *pool)
+{
+    const kinds_t *k = sp->kinds;
+
+    for (size_t i = 0; !type && !pool && i < k->site->pool_count; i++) {
+        if (pool_covers (k, i, sp->segment, node, sp->instant)
+            && pool_has_slices (&k->site->pools[i]))
+            return true;
+    }
+    return false;
+}
+
+/* The nodes of the segment that have such devices; if none has, all of
+ * them. */
 static uint64_t eligible_nodes (struct split *sp, const char *type,
                                 bool *ret_pooled)
 {
@@ -253,11 +342,24 @@ static uint64_t eligible_nodes (struct split *sp, const char *type,
 
     nodelist_rewind (sp->nodes);
     while ((node = nodelist_next (sp->nodes))) {
-        if (pool_of_device (sp->kinds, sp->segment, node, type, sp->instant))
+        if (node_has (sp, node, type))
             pooled++;
     }
     *ret_pooled = pooled > 0;
     return pooled ? pooled : nodelist_count (sp->nodes);
+}
+
+/* So many devices on that node. */
+static void split_share (struct split *sp, const char *node, const char *type,
+                         uint64_t share)
+{
+    const site_pool_t *pool
+        = pool_of_device (sp->kinds, sp->segment, node, type, sp->instant);
+    bool unsure = may_be_slice (sp, node, type, pool);
+
+    if (share)
+        build_add (sp->kinds, kind_get (sp->kinds, pool, type, unsure),
+                   sp->by_node ? intern_name (sp->kinds, node) : NULL, share);
 }
 
 static void split_type (const char *text, size_t length, uint64_t count,
@@ -270,24 +372,19 @@ static void split_type (const char *text, size_t length, uint64_t count,
     bool pooled;
 
     if (!sp->nodes || nodelist_count (sp->nodes) == 0) {
-        const site_pool_t *pool = pool_of_device (sp->kinds, sp->segment, NULL,
-                                                  type, sp->instant);
-        build_add (sp->kinds, kind_get (sp->kinds, pool, type), NULL, count);
+        const site_pool_t *pool
+            = pool_of_device (sp->kinds, sp->segment, NULL, type, sp->instant);
+        build_add (sp->kinds, kind_get (sp->kinds, pool, type, false), NULL,
+                   count);
         return;
     }
     nodes = eligible_nodes (sp, type, &pooled);
     nodelist_rewind (sp->nodes);
     while ((node = nodelist_next (sp->nodes))) {
-        const site_pool_t *pool = pool_of_device (sp->kinds, sp->segment, node,
-                                                  type, sp->instant);
-        uint64_t share = count / nodes + (index < count % nodes);
-        if (pooled && !pool)
+        if (pooled && !node_has (sp, node, type))
             continue;
+        split_share (sp, node, type, count / nodes + (index < count % nodes));
         index++;
-        if (share)
-            build_add (sp->kinds, kind_get (sp->kinds, pool, type),
-                       sp->by_node ? intern_name (sp->kinds, node) : NULL,
-                       share);
     }
 }
 

@@ -5,7 +5,9 @@
  * A device's pool is found by cluster, node and Slurm type at an instant
  * (pools are dated). An untyped device belongs to a pool that lists "gpu", or
  * to the only pool of its node; where that pool has a single GRES type, the
- * device is of that type (a node whose accounting hides its MIG slices).
+ * device is of that type (a node whose accounting hides its MIG slices). Where
+ * it may be a slice or a whole GPU, or one of slices that weigh differently, its
+ * weight is not known: it is never taken for a whole GPU.
  */
 #ifndef GL_ACCT_KIND_H
 #define GL_ACCT_KIND_H
@@ -37,7 +39,8 @@ void kinds_free (kinds_t *kinds);
 
 /*
  * What the segment holds at `instant`. With `by_node`, devices are split over
- * the segment's nodes that have such devices: evenly, the rest to the first
+ * the segment's nodes that have such devices (in some pool, at whatever time):
+ * evenly, the rest to the first
  * nodes, because Slurm's accounting stores totals only; exact for one node.
  * The same even split decides when the nodes lie in different pools.
  * Returns an array that is valid until the next call; *ret_count may be 0.

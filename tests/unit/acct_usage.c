@@ -93,6 +93,78 @@ static void usage__untyped_device_of_a_pool_of_slices__weighs_the_slice (
     zone_close (site.zone);
 }
 
+/* m2 has slices of two weights; on m1 are slices of one pool and whole GPUs of
+ * another. */
+static void usage__untyped_device_that_may_be_a_slice__has_no_weight (
+    void **state)
+{
+    static const struct {
+        const char *node;
+        const char *pool;
+    } cases[] = {{"m2", "halves"}, {"m1", NULL}};
+    site_t site;
+    project_t none = {0};
+    mpq_t seconds;
+
+    (void)state;
+    test_site (&site, "UTC");
+    usage_query_t q = query (&site, T0, T0 + 1000);
+    q.by = (key_list_t){.id = {KEY_POOL}, .count = 1};
+    mpq_init (seconds);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        segment_t s = test_segment (1, T0, T0 + 70, "gpu=2", cases[i].node);
+        usage_t *u = usage_new (&q);
+        size_t count;
+        usage_add (u, &s, NULL, 0, &none);
+        const usage_cell_t *cell = usage_cells (u, &count);
+        assert_int_equal (count, 1);
+        if (cases[i].pool)
+            assert_string_equal (cell->key[0], cases[i].pool);
+        else
+            assert_null (cell->key[0]);
+        assert_int_equal (usage_cell_gres_seconds (cell), 140);
+        assert_false (usage_cell_gpu_seconds (cell, seconds));
+        assert_non_null (strstr (cell->part[0].kind->problem, "type"));
+        usage_free (u);
+    }
+    mpq_clear (seconds);
+    zone_close (site.zone);
+}
+
+/* Four GPUs on two nodes are two on each, also before the pool of the second
+ * one begins. */
+static void usage__pool_that_begins_during_a_job__moves_no_device (void **state)
+{
+    site_pool_t pools[] = {test_pools[0], test_pools[0]};
+    site_t site;
+    project_t none = {0};
+    segment_t s = test_segment (1, T0, T0 + 1000, "gpu=4,gpu:h100=4", "g[2-3]");
+    size_t count;
+
+    (void)state;
+    test_site (&site, "UTC");
+    site.pools = pools;
+    site.pool_count = 2;
+    pools[0].valid = always;
+    pools[1].name = (char *)"later";
+    pools[1].nodes = (char *)"g[3-4]";
+    pools[1].valid = (period_t){T0 + 400, SITE_ALWAYS_END};
+    usage_query_t q = query (&site, T0, T0 + 1000);
+    q.by = (key_list_t){.id = {KEY_POOL}, .count = 1};
+    usage_t *u = usage_new (&q);
+    usage_add (u, &s, NULL, 0, &none);
+    const usage_cell_t *cell = usage_cells (u, &count);
+    assert_int_equal (count, 3);
+    assert_null (cell[0].key[0]);
+    assert_int_equal (usage_cell_gres_seconds (&cell[0]), 2 * 400);
+    assert_string_equal (cell[1].key[0], "h100");
+    assert_int_equal (usage_cell_gres_seconds (&cell[1]), 2 * 1000);
+    assert_string_equal (cell[2].key[0], "later");
+    assert_int_equal (usage_cell_gres_seconds (&cell[2]), 2 * 600);
+    usage_free (u);
+    zone_close (site.zone);
+}
+
 static void usage__gpu_job_without_gpu_in_accounting__is_unknown_not_zero (
     void **state)
 {
@@ -259,6 +331,10 @@ int main (void)
         cmocka_unit_test (usage__seven_slices__weigh_one_gpu),
         cmocka_unit_test (
             usage__untyped_device_of_a_pool_of_slices__weighs_the_slice),
+        cmocka_unit_test (
+            usage__untyped_device_that_may_be_a_slice__has_no_weight),
+        cmocka_unit_test (
+            usage__pool_that_begins_during_a_job__moves_no_device),
         cmocka_unit_test (
             usage__gpu_job_without_gpu_in_accounting__is_unknown_not_zero),
         cmocka_unit_test (usage__two_nodes_by_node__devices_split_evenly),
