@@ -32,8 +32,13 @@
  *
  *   level 1: CHARGE_PATH[0]                  who pays
  *   level 2: the rest of CHARGE_PATH         the charge line
- *   then one level for each further key (day, hour, node, state, label, and
- *   the cuts of a period that is not whole months), coarse before fine
+ *   then one level for each further key (team, state, label, node ...), all
+ *   that is time (the cuts of a period that is not whole months, day, hour)
+ *   being one level together, in the order of time
+ *
+ * From the third level on parts are shared in their order (exact_share_in_order)
+ * so that the parts of a month, however it is cut, add up to it, and a day is
+ * the same as a row and as a period of its own.
  *
  * So: always add all lines of the pool-month, unfiltered, by CHARGE_PATH and
  * whatever more is asked; compute; then filter and group by adding integers.

@@ -128,6 +128,9 @@ static int hand_down (charge_t *charge, const struct amounts *which,
     return 0;
 }
 
+/* The levels that every report has. */
+#define FIXED_LEVELS 2
+
 static int share_level (charge_t *charge, const struct amounts *which,
                         struct group run, size_t level, mpz_srcptr total,
                         gl_error_t *error)
@@ -141,8 +144,8 @@ static int share_level (charge_t *charge, const struct amounts *which,
     shares_init (&shares, count);
     for (size_t i = 0; i < count; i++)
         sum_group (charge, groups[i], which, shares.parts[i]);
-    rc = exact_share (total, (const mpq_t *)shares.parts, shares.count,
-                      shares.units, error);
+    rc = (level < FIXED_LEVELS ? exact_share : exact_share_in_order) (
+        total, (const mpq_t *)shares.parts, shares.count, shares.units, error);
     if (rc == 0)
         rc = hand_down (charge, which, groups, count, level, shares.units,
                         error);

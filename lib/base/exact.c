@@ -239,6 +239,46 @@ int exact_share (const mpz_t total, const mpq_t *parts, size_t count,
     return rc;
 }
 
+/* c, and whether the parts lie within one unit of the total. */
+static bool order_offset (const mpz_t total, const mpq_t *parts, size_t count,
+                          mpq_t ret_offset)
+{
+    bool near;
+
+    mpq_set_z (ret_offset, total);
+    for (size_t i = 0; i < count; i++)
+        mpq_sub (ret_offset, ret_offset, parts[i]);
+    near = mpq_cmp_si (ret_offset, 1, 1) < 0
+           && mpq_cmp_si (ret_offset, -1, 1) > 0;
+    mpz_add (mpq_numref (ret_offset), mpq_numref (ret_offset),
+             mpq_denref (ret_offset));
+    mpq_div_2exp (ret_offset, ret_offset, 1);
+    return near;
+}
+
+int exact_share_in_order (const mpz_t total, const mpq_t *parts, size_t count,
+                          mpz_t *ret_units, gl_error_t *error)
+{
+    mpq_t sum;
+    mpz_t given, until;
+    int rc = 0;
+
+    mpq_init (sum);
+    mpz_inits (given, until, NULL);
+    if (!order_offset (total, parts, count, sum))
+        rc = gl_error (error, "the parts do not add up to the total to be "
+                              "shared (this is a defect, please report it)");
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        mpq_add (sum, sum, parts[i]);
+        mpz_fdiv_q (until, mpq_numref (sum), mpq_denref (sum));
+        mpz_sub (ret_units[i], until, given);
+        mpz_set (given, until);
+    }
+    mpz_clears (given, until, NULL);
+    mpq_clear (sum);
+    return rc;
+}
+
 fraction_t fraction (int64_t num, int64_t den)
 {
     int64_t a = num < 0 ? -num : num, b = den;

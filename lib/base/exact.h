@@ -53,6 +53,16 @@ char *exact_units_text (const mpz_t units, int digits);
 int exact_share (const mpz_t total, const mpq_t *parts, size_t count,
                  mpz_t *ret_units, gl_error_t *error);
 
+/*
+ * The same for parts that stand in an order, such as days: part i gets
+ * floor (S(i) + c) - floor (S(i-1) + c), where S are the running sums and
+ * c = (1 + total - S(count)) / 2. However neighbours are put together (hours to
+ * a day, days to a part of a month), the whole of them gets the same; and it,
+ * too, is off by less than a unit.
+ */
+int exact_share_in_order (const mpz_t total, const mpq_t *parts, size_t count,
+                          mpz_t *ret_units, gl_error_t *error);
+
 /* A weight: a small exact fraction in lowest terms, den > 0. */
 typedef struct {
     int64_t num;

@@ -3,13 +3,13 @@
 #include "base/memory.h"
 #include "report/billing.h"
 
-/* What a line may be split by beyond CHARGE_PATH, coarse before fine. Team, GPU
- * model and profile follow from the path unless they change within the month.
- */
-static const key_id_t further[] = {
-    KEY_TEAM, KEY_GPU, KEY_PROFILE, KEY_STATE, KEY_LABEL, KEY_NODE,
-};
+/* What a line may be split by beyond CHARGE_PATH, in this order. Team, GPU model
+ * and profile follow from the path unless they change within the month. Time
+ * comes before the rest, so that a day is charged the same as a row of a month
+ * and as a period of its own. */
+static const key_id_t dated[] = {KEY_TEAM, KEY_GPU, KEY_PROFILE};
 static const key_id_t units_of_time[] = {KEY_DAY, KEY_HOUR};
+static const key_id_t further[] = {KEY_STATE, KEY_LABEL, KEY_NODE};
 
 #define PATH_MAX_LENGTH (KEYS_MAX + 1)
 
@@ -57,20 +57,44 @@ static bool is_cut (const billing_t *b)
            || b->query->period.end < b->whole.end;
 }
 
+/* Some team or pool begins or ends in the time that is billed. */
+static bool has_changes (const billing_t *b)
+{
+    size_t count;
+
+    free (site_changes (b->query->site, b->whole, &count));
+    return count > 0;
+}
+
+/* All in one level, in the order of time. */
+static void add_time (billing_t *b)
+{
+    size_t before = b->path_length;
+
+    if (is_cut (b))
+        b->path[b->path_length++] = KEY_COUNT;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (units_of_time); i++)
+        if (wanted (b->query, units_of_time[i]))
+            b->path[b->path_length++] = units_of_time[i];
+    if (b->path_length > before)
+        b->levels[b->level_count++] = b->path_length;
+}
+
 static void make_path (billing_t *b)
 {
+    bool changes = has_changes (b);
+
     for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
         b->path[b->path_length++] = CHARGE_PATH[i];
     b->levels[b->level_count++] = 1;
     b->levels[b->level_count++] = CHARGE_PATH_COUNT;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (dated); i++)
+        if (changes || wanted (b->query, dated[i]))
+            add_level (b, dated[i]);
+    add_time (b);
     for (size_t i = 0; i < GL_ARRAY_SIZE (further); i++)
         if (wanted (b->query, further[i]))
             add_level (b, further[i]);
-    if (is_cut (b))
-        add_level (b, KEY_COUNT);
-    for (size_t i = 0; i < GL_ARRAY_SIZE (units_of_time); i++)
-        if (wanted (b->query, units_of_time[i]))
-            add_level (b, units_of_time[i]);
 }
 
 /* Where a rate changes, and where the period begins and ends. */

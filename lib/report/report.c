@@ -226,11 +226,14 @@ static void put (report_t *report, size_t column, char *text)
 
 void report_row (report_t *report)
 {
-    size_t used = report->row_count++ * report->column_count;
+    size_t rows = report->row_count++;
 
-    report->cell = xreallocarray (report->cell, used + report->column_count,
-                                  sizeof (*report->cell));
-    memset (report->cell + used, 0,
+    /* room for as many again, whenever there are a power of two */
+    if ((rows & (rows - 1)) == 0)
+        report->cell = xreallocarray (report->cell,
+                                      2 * (rows + 1) * report->column_count,
+                                      sizeof (*report->cell));
+    memset (report->cell + rows * report->column_count, 0,
             report->column_count * sizeof (*report->cell));
 }
 

@@ -134,6 +134,55 @@ static void exact_share__seeded_amounts__add_up (void **state)
     mpz_clears (total, check, NULL);
 }
 
+/* Ten days of 0.29 cents are 2.9 cents: 3 in all, and so are their parts. */
+static void exact_share_in_order__parts_put_together__are_the_same (void **state)
+{
+    mpq_t parts[10], joined[3];
+    mpz_t units[10], joined_units[3], total;
+    gl_error_t error;
+
+    (void)state;
+    mpz_init_set_ui (total, 3);
+    for (int i = 0; i < 10; i++) {
+        mpq_init (parts[i]);
+        mpz_init (units[i]);
+        mpq_set_ui (parts[i], 29, 100);
+    }
+    for (int i = 0; i < 3; i++) {
+        mpq_init (joined[i]);
+        mpz_init (joined_units[i]);
+        mpq_set_ui (joined[i], i == 1 ? 4 * 29 : 3 * 29, 100);
+    }
+    assert_int_equal (exact_share_in_order (total, (const mpq_t *)parts, 10,
+                                            units, &error),
+                      0);
+    assert_int_equal (exact_share_in_order (total, (const mpq_t *)joined, 3,
+                                            joined_units, &error),
+                      0);
+    for (int i = 0, day = 0; i < 3; i++) {
+        for (int n = 0; n < (i == 1 ? 4 : 3); n++, day++) {
+            assert_in_range (mpz_get_ui (units[day]), 0, 1);
+            mpz_sub (joined_units[i], joined_units[i], units[day]);
+            mpz_sub (total, total, units[day]);
+        }
+        assert_int_equal (mpz_sgn (joined_units[i]), 0);
+    }
+    assert_int_equal (mpz_sgn (total), 0);
+    mpz_set_ui (total, 4);
+    assert_int_equal (exact_share_in_order (total, (const mpq_t *)parts, 10,
+                                            units, &error),
+                      -1);
+    for (int i = 0; i < 10; i++) {
+        mpq_clear (parts[i]);
+        mpz_clear (units[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        mpq_clear (joined[i]);
+        mpz_clear (joined_units[i]);
+    }
+    mpz_clear (total);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +190,8 @@ int main (void)
         cmocka_unit_test (exact_parse__other_texts__are_refused),
         cmocka_unit_test (exact_share__published_splits__are_reproduced),
         cmocka_unit_test (exact_share__seeded_amounts__add_up),
+        cmocka_unit_test (
+            exact_share_in_order__parts_put_together__are_the_same),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
