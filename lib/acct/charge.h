@@ -32,9 +32,9 @@
  *
  *   level 1: CHARGE_PATH[0]                  who pays
  *   level 2: the rest of CHARGE_PATH         the charge line
- *   then one level for each further key (team, state, label, node ...), all
- *   that is time (the cuts of a period that is not whole months, day, hour)
- *   being one level together, in the order of time
+ *   then one level for each further key: team, GPU model, profile; time, all of
+ *   it in one level and in its order: the cuts of a period that is not whole
+ *   months, day, hour; state, label, node
  *
  * From the third level on parts are shared in their order (exact_share_in_order)
  * so that the parts of a month, however it is cut, add up to it, and a day is

@@ -50,7 +50,7 @@ epoch ()
     date -ud "$1" +%s
 }
 
-# as_of ZONE...: the tables that the oracle needs
+# days ZONE: the midnights there, for the oracle
 days ()
 {
     i=0
