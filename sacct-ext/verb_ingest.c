@@ -108,6 +108,11 @@ static void summarize (cli_t *cli, const struct ingest *in)
              " known; %" PRIu64 " bytes skipped",
              in->dir, in->stats.records, in->counts.inserted,
              in->counts.unchanged, in->stats.skipped_bytes);
+    if (in->stats.segments == 0)
+        cli_warn (cli,
+                  "%s: holds no spool segment: nothing ran on that node yet, "
+                  "or it is another directory than the plugin's spool=",
+                  in->dir);
     if (in->stats.unknown)
         cli_say (cli,
                  "%s: %" PRIu64 " of them are of a newer gpuledger: kept, not "

@@ -68,6 +68,9 @@ check 'what was appended since is taken in'
 "$write_spool" "$dir/spool" '' 300 1
 mkdir -m 0700 "$dir/other"
 "$write_spool" "$dir/other" '' 400 2
+mkdir "$dir/empty"
+run 0 ingest "$dir/empty" && says 'holds no spool segment'
+check 'a directory that is no spool is not passed over'
 run 0 ingest "$dir/other" && says '2 records name no cluster'
 check 'records of no cluster are named and left out'
 run 3 --strict ingest "$dir/other"
