@@ -8,7 +8,8 @@
  *
  * capacity is gpus_per_node x the seconds in which the node belongs to the
  * pool. Where a job holds devices of a down node they count as allocated. Idle
- * includes what no slice can use (`stranded`, an "of which"). `unknown` is time
+ * includes what no slice can use (`stranded`, an "of which"), also where only a
+ * job's hold on another slice tells that the card is up. `unknown` is time
  * for which no source spoke of the node's state (before the cluster's first
  * registration, after as-of, or a store without node events at all).
  * `difference` is capacity minus the sum: 0, or jobs held more than the pool

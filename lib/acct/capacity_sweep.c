@@ -48,29 +48,44 @@ struct tally {
         unknown, stranded;
 };
 
+/* Where the time of what nobody holds goes. */
+static __int128 *class_of_free (struct tally *t, const int64_t now[EDGE_COUNT])
+{
+    if (now[EDGE_KNOWN] == 0 || now[EDGE_BLIND] > 0)
+        return &t->unknown;
+    if (now[EDGE_DOWN] > 0)
+        return &t->down;
+    if (now[EDGE_PLANNED] > 0)
+        return &t->planned_down;
+    return now[EDGE_RESERVED] > 0 ? &t->reserved_unused : &t->idle;
+}
+
+/* The cards are up: they are idle, or nobody speaks of the node but a job holds
+ * slices of them. What their layout leaves over is stranded then. */
+static bool cards_are_up (const struct tally *t, const __int128 *class,
+                          const int64_t now[EDGE_COUNT])
+{
+    return class == &t->idle
+           || (class == &t->unknown && now[EDGE_BLIND] == 0
+               && now[EDGE_ALLOCATED] > 0);
+}
+
 static void tally_add (struct tally *t, const int64_t now[EDGE_COUNT],
                        int64_t remainder, int64_t seconds)
 {
     int64_t free_units = now[EDGE_CAPACITY] - now[EDGE_ALLOCATED];
-    __int128 *class = &t->idle;
+    int64_t stranded = remainder < free_units ? remainder : free_units;
+    __int128 *class = class_of_free (t, now);
 
     t->capacity += (__int128)now[EDGE_CAPACITY] * seconds;
     t->allocated += (__int128)now[EDGE_ALLOCATED] * seconds;
     if (free_units <= 0)
         return;
-    if (now[EDGE_KNOWN] == 0 || now[EDGE_BLIND] > 0)
-        class = &t->unknown;
-    else if (now[EDGE_DOWN] > 0)
-        class = &t->down;
-    else if (now[EDGE_PLANNED] > 0)
-        class = &t->planned_down;
-    else if (now[EDGE_RESERVED] > 0)
-        class = &t->reserved_unused;
-    else
-        t->stranded
-            += (__int128)(remainder < free_units ? remainder : free_units)
-               * seconds;
-    *class += (__int128)free_units * seconds;
+    if (!cards_are_up (t, class, now))
+        stranded = 0;
+    t->stranded += (__int128)stranded * seconds;
+    t->idle += (__int128)stranded * seconds;
+    *class += (__int128)(free_units - stranded) * seconds;
 }
 
 static void set_units (mpq_t value, __int128 units, int64_t denominator)

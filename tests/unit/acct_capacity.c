@@ -199,6 +199,34 @@ static void capacity__no_source_of_node_states__is_unknown_not_idle (
     zone_close (site.zone);
 }
 
+/* A slice is held, so the card is up: what its layout leaves over is stranded
+ * though no source speaks of the node; the other slice stays unknown. */
+static void capacity__no_source_but_a_slice_held__remainder_is_stranded (
+    void **state)
+{
+    site_t site;
+    struct total total = {.pool = "halves"};
+    segment_t a = test_segment (1, T0, T0 + HOUR, "gpu=1,gpu:3g.40gb=1", "m2");
+
+    (void)state;
+    test_site (&site, "UTC");
+    kinds_t *kinds = kinds_new (&site);
+    capacity_t *c = capacity_new (&site, kinds, (period_t){T0, T0 + 2 * HOUR});
+    capacity_set_as_of (c, "lab", T0 + 2 * HOUR);
+    capacity_add_segment (c, &a);
+    capacity_sum_init (&total.sum);
+    capacity_each (c, NULL, 0, add, &total);
+    check (total.sum.allocated, 3 * HOUR, 7);
+    check (total.sum.stranded, 1 * HOUR, 7);
+    check (total.sum.idle, 1 * HOUR, 7);
+    check (total.sum.unknown, 3 * HOUR + 7 * HOUR, 7);
+    check (total.sum.difference, 0, 1);
+    capacity_sum_clear (&total.sum);
+    capacity_free (c);
+    kinds_free (kinds);
+    zone_close (site.zone);
+}
+
 /* Whatever is thrown at it: with jobs that fit, the parts add up to the
  * capacity to the second, and cutting the period changes no sum. */
 static void capacity__seeded_months__identity_and_partition_hold (void **state)
@@ -277,6 +305,8 @@ int main (void)
             capacity__no_pools__registration_and_outage_rows_tell),
         cmocka_unit_test (
             capacity__no_source_of_node_states__is_unknown_not_idle),
+        cmocka_unit_test (
+            capacity__no_source_but_a_slice_held__remainder_is_stranded),
         cmocka_unit_test (
             capacity__seeded_months__identity_and_partition_hold),
     };
