@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
@@ -21,6 +22,8 @@
 
 /* How long a second writer waits. An import of a month takes seconds. */
 #define BUSY_MS 60000
+/* Long enough for the other to get on, short enough that nobody notices. */
+#define JOURNAL_PAUSE_MS 10
 
 struct sqlite_db {
     struct db base;
@@ -149,7 +152,7 @@ static const char settings[] = "PRAGMA synchronous = FULL;"
                                "PRAGMA trusted_schema = OFF;"
                                "PRAGMA cell_size_check = ON;";
 
-static int set_journal (struct sqlite_db *db, gl_error_t *error)
+static int try_journal (struct sqlite_db *db, gl_error_t *error)
 {
     db_statement_t *st
         = sqlite_prepare (&db->base, "PRAGMA journal_mode = WAL", error);
@@ -163,6 +166,22 @@ static int set_journal (struct sqlite_db *db, gl_error_t *error)
     if (st)
         sqlite_finalize (st);
     return rc < 0 ? -1 : 0;
+}
+
+/* Where several make the same store at once, SQLite does not wait for the lock
+ * that this change needs, whatever the busy timeout: so wait here. */
+static int set_journal (struct sqlite_db *db, gl_error_t *error)
+{
+    const struct timespec pause = {.tv_nsec = JOURNAL_PAUSE_MS * 1000000L};
+    int left = BUSY_MS / JOURNAL_PAUSE_MS;
+    int rc = try_journal (db, error);
+
+    while (rc < 0 && (sqlite3_errcode (db->handle) & 0xff) == SQLITE_BUSY
+           && left-- > 0) {
+        nanosleep (&pause, NULL);
+        rc = try_journal (db, error);
+    }
+    return rc;
 }
 
 static int open_handle (struct sqlite_db *db, unsigned flags,
