@@ -28,7 +28,7 @@ void node_fill (record_t *record, spank_t sp, node_lookup_f lookup,
 {
     for (size_t i = 0; i < count; i++) {
         const char *value;
-        if (record->present >> rows[i].field & 1)
+        if (record_has_field (record, rows[i].field))
             continue;
         if ((value = lookup (sp, rows[i].variable)))
             fill_row (record, &rows[i], value);

@@ -19,37 +19,54 @@ static const unsigned char magic[4] = {0xf7, 'g', 'l', 'r'};
 #define CHECKSUM_SIZE 4
 #define FIELD_HEADER_SIZE 4 /* number and length, 16 bits each */
 #define NUMBER_SIZE 8
-#define FIELDS_MAX 64
+#define FIELDS_MAX 128
+/* `omitted` has a bit of its own for the fields up to here. */
+#define OMITTED_MAX 62
+
+/* Which kinds have a field. */
+enum group { COMMON, JOB, DEVICE };
 
 struct field {
     const char *name;
     size_t size; /* longest text; 0: a number */
     size_t offset;
+    enum group group;
 };
 
-#define ENTRY_TEXT(number, member, size, name) \
-    [number] = {name, size, offsetof (record_t, member)},
-#define ENTRY_NUMBER(number, member, name) \
-    [number] = {name, 0, offsetof (record_t, member)},
-static const struct field fields[FIELDS_MAX] = {
-    RECORD_FIELDS (ENTRY_TEXT, ENTRY_NUMBER)};
+#define ENTRY_TEXT(number, member, size, name, group) \
+    [number] = {name, size, offsetof (record_t, member), group},
+#define ENTRY_NUMBER(number, member, name, group) \
+    [number] = {name, 0, offsetof (record_t, member), group},
+#define COMMON_TEXT(n, m, s, name) ENTRY_TEXT (n, m, s, name, COMMON)
+#define COMMON_NUMBER(n, m, name) ENTRY_NUMBER (n, m, name, COMMON)
+#define JOB_TEXT(n, m, s, name) ENTRY_TEXT (n, m, s, name, JOB)
+#define JOB_NUMBER(n, m, name) ENTRY_NUMBER (n, m, name, JOB)
+#define DEVICE_TEXT(n, m, s, name) ENTRY_TEXT (n, m, s, name, DEVICE)
+#define DEVICE_NUMBER(n, m, name) ENTRY_NUMBER (n, m, name, DEVICE)
+static const struct field fields[FIELDS_MAX]
+    = {RECORD_COMMON_FIELDS (COMMON_TEXT, COMMON_NUMBER)
+           RECORD_JOB_FIELDS (JOB_TEXT, JOB_NUMBER)
+               RECORD_DEVICE_FIELDS (DEVICE_TEXT, DEVICE_NUMBER)};
 
 #define LONGEST_TEXT(number, member, size, name) +FIELD_HEADER_SIZE + size
 #define LONGEST_NUMBER(number, member, name) +FIELD_HEADER_SIZE + NUMBER_SIZE
-_Static_assert (RECORD_MIN RECORD_FIELDS (LONGEST_TEXT, LONGEST_NUMBER)
-                    <= RECORD_MAX,
-                "all fields at their longest must fit into a record");
+#define LONGEST_COMMON RECORD_COMMON_FIELDS (LONGEST_TEXT, LONGEST_NUMBER)
+_Static_assert(RECORD_MIN LONGEST_COMMON RECORD_JOB_FIELDS (LONGEST_TEXT,
+                                                            LONGEST_NUMBER)
+                   <= RECORD_MAX,
+               "all fields of a job at their longest must fit into a record");
+_Static_assert(RECORD_MIN LONGEST_COMMON RECORD_DEVICE_FIELDS (LONGEST_TEXT,
+                                                               LONGEST_NUMBER)
+                   <= RECORD_MAX,
+               "all fields of a device must fit into a record");
 
 static const char *const kind_names[] = {
-    [RECORD_JOB_START] = "job-start",
-    [RECORD_JOB_END] = "job-end",
-    [RECORD_STEP_DEVICES] = "step-devices",
-    [RECORD_JOB_USAGE] = "job-usage",
-    [RECORD_INVENTORY] = "inventory",
-    [RECORD_SKEW] = "skew",
+    [RECORD_JOB_START] = "job-start",       [RECORD_JOB_END] = "job-end",
+    [RECORD_STEP_DEVICES] = "step-devices", [RECORD_JOB_USAGE] = "job-usage",
+    [RECORD_INVENTORY] = "inventory",       [RECORD_SKEW] = "skew",
 };
 /* The kinds whose fields are those of the table. */
-#define LAST_KIND_UNDERSTOOD RECORD_STEP_DEVICES
+#define LAST_KIND_UNDERSTOOD RECORD_SKEW
 
 static const char *const source_names[] = {
     [RECORD_SOURCE_NONE] = "none",
@@ -152,6 +169,38 @@ static const struct field *find (unsigned number)
     return number < FIELDS_MAX && fields[number].name ? &fields[number] : NULL;
 }
 
+static enum group group_of (unsigned kind)
+{
+    return kind < RECORD_JOB_USAGE ? JOB : DEVICE;
+}
+
+/* The field, if a record of this kind has it. */
+static const struct field *find_for (const record_t *record, unsigned number)
+{
+    const struct field *field = find (number);
+
+    return field
+                   && (field->group == COMMON
+                       || field->group == group_of (record->kind))
+               ? field
+               : NULL;
+}
+
+bool record_has_field (const record_t *record, record_field_t number)
+{
+    return record->present[number / 64] >> (number % 64) & 1;
+}
+
+static void mark (record_t *record, unsigned number, bool present)
+{
+    uint64_t bit = (uint64_t)1 << (number % 64);
+
+    if (present)
+        record->present[number / 64] |= bit;
+    else
+        record->present[number / 64] &= ~bit;
+}
+
 static char *text_at (const record_t *record, const struct field *field)
 {
     return (char *)record + field->offset;
@@ -169,15 +218,17 @@ static bool has_control (const char *text, size_t length)
 
 static void leave_out (record_t *record, unsigned number)
 {
-    record->present &= ~((uint64_t)1 << number);
+    unsigned bit = number <= OMITTED_MAX ? number : 0;
+
+    mark (record, number, false);
     text_at (record, &fields[number])[0] = '\0';
     record_set_number (record, RECORD_FIELD_omitted,
-                       record->omitted | (int64_t)((uint64_t)1 << number));
+                       record->omitted | (int64_t)1 << bit);
 }
 
 void record_set_text (record_t *record, record_field_t number, const char *text)
 {
-    const struct field *field = find (number);
+    const struct field *field = find_for (record, number);
     size_t length;
 
     if (!field || field->size == 0 || !text)
@@ -188,17 +239,17 @@ void record_set_text (record_t *record, record_field_t number, const char *text)
         return;
     }
     memcpy (text_at (record, field), text, length + 1);
-    record->present |= (uint64_t)1 << number;
+    mark (record, number, true);
 }
 
 void record_set_number (record_t *record, record_field_t number, int64_t value)
 {
-    const struct field *field = find (number);
+    const struct field *field = find_for (record, number);
 
     if (!field || field->size != 0)
         return;
     memcpy ((char *)record + field->offset, &value, sizeof (value));
-    record->present |= (uint64_t)1 << number;
+    mark (record, number, true);
 }
 
 bool record_next_field (const record_t *record, unsigned *cursor,
@@ -207,7 +258,7 @@ bool record_next_field (const record_t *record, unsigned *cursor,
 {
     while (++*cursor < FIELDS_MAX) {
         const struct field *field = find (*cursor);
-        if (!field || !(record->present >> *cursor & 1))
+        if (!field || !(record_has_field (record, *cursor)))
             continue;
         *ret_name = field->name;
         *ret_text = field->size ? text_at (record, field) : NULL;
@@ -295,18 +346,18 @@ static int decode_field (record_t *record, unsigned number,
                          const unsigned char *value, size_t length,
                          gl_error_t *error)
 {
-    const struct field *field = find (number);
+    const struct field *field = find_for (record, number);
 
     if (!field) {
         record->unknown++;
         return 0;
     }
-    if (record->present >> number & 1)
+    if (record_has_field (record, number))
         return gl_error (error, "%s stands twice", field->name);
     if (field->size > 0) {
         if (decode_text (record, number, value, length, error) < 0)
             return -1;
-        record->present |= (uint64_t)1 << number;
+        mark (record, number, true);
         return 0;
     }
     if (length != NUMBER_SIZE)
@@ -348,8 +399,8 @@ static bool understood (const record_t *record)
            && record->kind <= LAST_KIND_UNDERSTOOD;
 }
 
-int record_decode (const unsigned char *bytes, size_t size, record_t *ret_record,
-                   gl_error_t *error)
+int record_decode (const unsigned char *bytes, size_t size,
+                   record_t *ret_record, gl_error_t *error)
 {
     record_t record;
 

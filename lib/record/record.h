@@ -40,9 +40,10 @@ typedef enum {
     RECORD_JOB_START = 1,    /* a job began on this node (job_prolog) */
     RECORD_JOB_END = 2,      /* it ended on this node (job_epilog) */
     RECORD_STEP_DEVICES = 3, /* devices as a step's environment shows them */
-    RECORD_JOB_USAGE = 4,    /* reserved: energy and activity per device */
-    RECORD_INVENTORY = 5,    /* reserved: boot, devices, MIG layout */
-    RECORD_SKEW = 6,         /* reserved: the node's clock against the host's */
+    RECORD_JOB_USAGE = 4,    /* energy and activity of one device in a stretch of
+                              * time, for one job (job_id absent: for nobody) */
+    RECORD_INVENTORY = 5,    /* one device of a snapshot of the node's devices */
+    RECORD_SKEW = 6,         /* the node's clock against the collector's */
 } record_kind_t;
 
 /* Where a project or a list of labels came from. Written as numbers. */
@@ -66,6 +67,18 @@ typedef enum {
                                      * types on a node Slurm shows one only */
 } record_devices_t;
 
+/* How a job came to its part of a physical GPU's energy. */
+typedef enum {
+    RECORD_ENERGY_WHOLE = 1,  /* it alone held the whole GPU */
+    RECORD_ENERGY_SLICES = 2, /* by the slices of a partitioned GPU */
+    RECORD_ENERGY_SHARED = 3, /* in equal parts among the jobs on one device */
+} record_energy_t;
+
+/* Bits of the field `idle_rule`: what the rule (design 6.5, agent's manual)
+ * found at some moment of the stretch. */
+#define RECORD_IDLE_UTILIZATION 1 /* long below the threshold, memory held */
+#define RECORD_IDLE_NO_PROCESS 2  /* long without any process */
+
 /* Bits of the field `rejected`: what the user sent and we did not take. The
  * text itself is not kept: it is hostile until proven a tag. */
 #define RECORD_REJECTED_PROJECT 1
@@ -74,14 +87,23 @@ typedef enum {
 
 /*
  * The one table of fields: TEXT (number, member, longest in bytes, name) and
- * NUMBER (number, member, name). Numbers are 1..63. Texts hold no control
+ * NUMBER (number, member, name). Numbers are 1..127. Texts hold no control
  * character; one that does or that is too long is left out as a whole and its
  * bit set in `omitted`, for half an account is another account.
+ *
+ * Three groups: the fields of every record, those of jobs (kinds 1 to 3) and
+ * those of devices (kinds 4 to 6). A field set in a record of another group is
+ * ignored, so that a record fits into RECORD_MAX whatever is set.
  */
-#define RECORD_FIELDS(TEXT, NUMBER) \
+#define RECORD_COMMON_FIELDS(TEXT, NUMBER) \
     TEXT (1, cluster, 128, "cluster") \
     TEXT (2, node, 128, "node") \
     NUMBER (3, job_id, "job_id") \
+    TEXT (29, boot_id, 36, "boot_id") \
+    /* bit n: field n was left out; bit 0: one above 62 was */ \
+    NUMBER (30, omitted, "omitted")
+
+#define RECORD_JOB_FIELDS(TEXT, NUMBER) \
     NUMBER (4, uid, "uid") \
     NUMBER (5, gid, "gid") \
     TEXT (6, user, 128, "user") \
@@ -113,9 +135,85 @@ typedef enum {
      * 4294967290 the interactive one */ \
     NUMBER (26, step_id, "step_id") \
     TEXT (27, plugin_version, 32, "plugin_version") \
-    TEXT (28, slurm_version, 32, "slurm_version") \
-    TEXT (29, boot_id, 36, "boot_id") \
-    NUMBER (30, omitted, "omitted") /* bit n: field n was left out */
+    TEXT (28, slurm_version, 32, "slurm_version")
+
+/* Sums are over time: value x milliseconds, beside the milliseconds for which
+ * the value was known; their quotient is the time-weighted mean. A value that
+ * was never known leaves all its fields absent. */
+#define RECORD_DEVICE_FIELDS(TEXT, NUMBER) \
+    /* UUIDs; slice is absent for a whole GPU */ \
+    TEXT (31, gpu, 96, "gpu") \
+    TEXT (32, slice, 96, "slice") \
+    NUMBER (33, gres_index, "gres_index") /* Slurm's, where it is known */ \
+    /* job-usage: the stretch [begin, end), milliseconds since 1970 */ \
+    NUMBER (34, begin_ms, "begin_ms") \
+    NUMBER (35, end_ms, "end_ms") \
+    NUMBER (36, samples, "samples") \
+    NUMBER (37, samples_expected, "samples_expected") \
+    NUMBER (38, energy_mj, "energy_mj") /* this job's part, millijoules */ \
+    NUMBER (39, energy_ms, "energy_ms") /* the time that it speaks of */ \
+    NUMBER (40, energy_rule, "energy_rule") /* record_energy_t */ \
+    NUMBER (41, counter_resets, "counter_resets") \
+    /* utilization in hundredths of a percent, 0..10000 */ \
+    NUMBER (42, utilization_sum, "utilization_sum") \
+    NUMBER (43, utilization_ms, "utilization_ms") \
+    NUMBER (44, utilization_max, "utilization_max") \
+    /* milliseconds in each of 20 steps of 5 %, separated by commas; the last \
+     * one includes 100 % */ \
+    TEXT (45, utilization_histogram, 320, "utilization_histogram") \
+    NUMBER (46, memory_sum, "memory_sum") /* MiB in use */ \
+    NUMBER (47, memory_ms, "memory_ms") \
+    NUMBER (48, memory_max, "memory_max") \
+    NUMBER (49, memory_total, "memory_total") /* MiB that there are */ \
+    NUMBER (50, power_sum, "power_sum") /* milliwatts of the physical GPU */ \
+    NUMBER (51, power_ms, "power_ms") \
+    NUMBER (52, power_max, "power_max") \
+    NUMBER (53, clock_sum, "clock_sum") /* MHz of the SMs */ \
+    NUMBER (54, clock_ms, "clock_ms") \
+    NUMBER (55, throttled_ms, "throttled_ms") /* slowed for any reason but idle */ \
+    NUMBER (56, throttle_ms, "throttle_ms") \
+    NUMBER (57, throttle_reasons, "throttle_reasons") /* NVML's bits, all seen */ \
+    NUMBER (58, processes_ms, "processes_ms") \
+    NUMBER (59, processes_max, "processes_max") \
+    NUMBER (60, no_process_ms, "no_process_ms") \
+    NUMBER (61, idle_ms, "idle_ms") /* below the idle threshold */ \
+    /* the longest run of that which reaches into this stretch, from its own \
+     * beginning, which may lie before the stretch */ \
+    NUMBER (62, idle_longest_ms, "idle_longest_ms") \
+    NUMBER (63, idle_rule, "idle_rule") /* RECORD_IDLE_* */ \
+    NUMBER (64, holders, "holders") /* most jobs at once on this device */ \
+    NUMBER (65, interval_ms, "interval_ms") /* between two samples */ \
+    /* inventory: devices of one snapshot share its number, the stamp at which \
+     * it was taken; part 1..parts. A node without devices has parts 0. */ \
+    NUMBER (70, snapshot, "snapshot") \
+    NUMBER (71, part, "part") \
+    NUMBER (72, parts, "parts") \
+    TEXT (73, device_source, 16, "device_source") /* nvml, replay */ \
+    TEXT (74, driver, 64, "driver") \
+    TEXT (75, model, 96, "model") \
+    TEXT (76, pci, 32, "pci") \
+    NUMBER (77, minor, "minor") /* N of /dev/nvidiaN */ \
+    NUMBER (78, mig_mode, "mig_mode") /* 1: on, 0: off */ \
+    NUMBER (79, gpu_instance, "gpu_instance") \
+    NUMBER (80, compute_instance, "compute_instance") \
+    TEXT (81, profile, 32, "profile") \
+    NUMBER (82, compute_slices, "compute_slices") \
+    NUMBER (83, memory_slices, "memory_slices") \
+    NUMBER (84, placement_start, "placement_start") \
+    NUMBER (85, placement_size, "placement_size") \
+    NUMBER (86, power_limit, "power_limit") /* milliwatts */ \
+    TEXT (87, gres_type, 64, "gres_type") \
+    TEXT (88, device_file, 128, "device_file") \
+    TEXT (89, problem, 256, "problem") /* why Slurm's identity is unknown */ \
+    /* skew: the node's clock minus the collector's, and how far from the \
+     * truth that may be, nanoseconds */ \
+    NUMBER (100, skew_ns, "skew_ns") \
+    NUMBER (101, skew_bound_ns, "skew_bound_ns")
+
+#define RECORD_FIELDS(TEXT, NUMBER) \
+    RECORD_COMMON_FIELDS (TEXT, NUMBER) \
+    RECORD_JOB_FIELDS (TEXT, NUMBER) \
+    RECORD_DEVICE_FIELDS (TEXT, NUMBER)
 
 #define RECORD_ENUM_TEXT(number, member, size, name) \
     RECORD_FIELD_##member = number,
@@ -135,22 +233,25 @@ typedef struct {
     unsigned kind; /* a record_kind_t, or one that this build does not know */
     unsigned char key[RECORD_KEY_SIZE];
     int64_t stamp;    /* the node's UTC clock, nanoseconds since 1970 */
-    uint64_t present; /* bit n: field n is there */
+    uint64_t present[2]; /* bit n % 64 of word n / 64: field n is there */
     unsigned unknown; /* fields of numbers that this build does not know */
     RECORD_FIELDS (RECORD_MEMBER_TEXT, RECORD_MEMBER_NUMBER)
 } record_t;
 
 /* The field is there. */
 #define record_has(record, member) \
-    (((record)->present >> RECORD_FIELD_##member) & 1)
+    record_has_field (record, RECORD_FIELD_##member)
 
 /* An empty record of `kind`, stamped with the clock and with a new random key.
  * Returns -1 when the system gives neither. */
 int record_begin (record_t *record, record_kind_t kind, gl_error_t *error);
 
+bool record_has_field (const record_t *record, record_field_t field);
+
 /* Put a value into a field. NULL leaves it absent. A text that is too long or
  * holds a control character is left out and noted in `omitted`. Setting again
- * replaces. A number given for a text field (or the reverse) is ignored. */
+ * replaces. A number given for a text field (or the reverse) is
+ * ignored, and so is a field that the record's kind does not have. */
 void record_set_text (record_t *record, record_field_t field, const char *text);
 void record_set_number (record_t *record, record_field_t field, int64_t value);
 
