@@ -13,6 +13,24 @@ static void set_policy (site_policy_t *policy)
     mpq_set_ui (policy->utilization, 4, 5);
 }
 
+static void set_collector (site_collector_t *collector)
+{
+    collector->clients = 4096;
+}
+
+/* Defaults of the idle rule: design, agent. */
+static void set_agent (site_agent_t *agent)
+{
+    agent->spool = xstrdup (LOCALSTATEDIR "/spool/gpuledger");
+    agent->interval_seconds = 10;
+    agent->cut_minutes = 60;
+    mpq_init (agent->idle_utilization);
+    mpq_set_ui (agent->idle_utilization, 1, 20);
+    agent->idle_minutes = 30;
+    mpq_init (agent->idle_memory);
+    mpq_set_ui (agent->idle_memory, 1, 10);
+}
+
 site_t *site_default (void)
 {
     site_t *site = xcalloc (1, sizeof (*site));
@@ -21,6 +39,8 @@ site_t *site_default (void)
     memcpy (site->currency, "USD", 4);
     site->currency_digits = 2;
     set_policy (&site->policy);
+    set_collector (&site->collector);
+    set_agent (&site->agent);
     return site;
 }
 
@@ -133,6 +153,32 @@ static void free_profile (mig_profile_t *profile)
         free (array);                        \
     } while (0)
 
+static void free_network (site_network_t *network)
+{
+    free (network->nodes);
+    free (network->network);
+}
+
+static void free_collector (site_collector_t *collector)
+{
+    free_list (&collector->hosts);
+    free (collector->user);
+    free (collector->munge_socket);
+    free_list (&collector->listen);
+    free_list (&collector->node_users);
+}
+
+static void free_agent (site_agent_t *agent)
+{
+    free (agent->spool);
+    free (agent->node);
+    free (agent->cluster);
+    mpq_clear (agent->idle_utilization);
+    mpq_clear (agent->idle_memory);
+    free (agent->metrics);
+    free (agent->replay);
+}
+
 void site_free (site_t *site)
 {
     if (!site)
@@ -149,7 +195,10 @@ void site_free (site_t *site)
     FREE_ALL (site->rates, site->rate_count, free_rate);
     FREE_ALL (site->clouds, site->cloud_count, free_cloud);
     FREE_ALL (site->profiles, site->profile_count, free_profile);
+    FREE_ALL (site->networks, site->network_count, free_network);
     mpq_clear (site->policy.utilization);
+    free_collector (&site->collector);
+    free_agent (&site->agent);
     free_list (&site->files);
     zone_close (site->zone);
     free (site);

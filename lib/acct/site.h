@@ -44,16 +44,16 @@ typedef struct {
 /* A set of nodes x GRES types that share a cost. */
 typedef struct {
     char *name;
-    char *cluster;    /* NULL: every cluster */
-    char *nodes;      /* Slurm's bracketed form */
-    text_list_t gres; /* Slurm's type strings; "gpu" is the untyped device.
-                         Empty: every type on these nodes */
-    char *gpu;        /* model, e.g. H100-SXM5-80GB */
+    char *cluster;         /* NULL: every cluster */
+    char *nodes;           /* Slurm's bracketed form */
+    text_list_t gres;      /* Slurm's type strings; "gpu" is the untyped device.
+                              Empty: every type on these nodes */
+    char *gpu;             /* model, e.g. H100-SXM5-80GB */
     int64_t gpus_per_node; /* physical GPUs */
     mig_basis_t mig_weight; /* of the quantity: compute or memory */
-    char *layout;     /* MIG slices that the pool's GPUs of one node are cut
-                         into, "1g.10gb:4,3g.40gb:1"; NULL: not cut, or not
-                         known */
+    char *layout; /* MIG slices that the pool's GPUs of one node are cut
+                     into, "1g.10gb:4,3g.40gb:1"; NULL: not cut, or not
+                     known */
     period_t valid;
     place_t place;
 } site_pool_t;
@@ -85,8 +85,8 @@ typedef struct {
     char *name;
     char *pool;
     mpq_t units;
-    mpq_t price;       /* of one unit */
-    mpq_t salvage;     /* of one unit, as an amount */
+    mpq_t price;        /* of one unit */
+    mpq_t salvage;      /* of one unit, as an amount */
     civil_t in_service; /* the first day that bears cost */
     int life_months;
     depreciation_t method;
@@ -174,11 +174,45 @@ typedef struct {
     int wckey_is_project;  /* use Slurm's wckey as a project tag */
 } site_policy_t;
 
+/* The collector: where it is, who it is, whom it listens to. Read by itself, by
+ * agents, and by the verbs that ask it. */
+typedef struct {
+    text_list_t hosts;      /* HOST or HOST:PORT, tried in this order */
+    char *user;             /* whose munge credentials answer; NULL: root */
+    char *munge_socket;     /* of the local munged; NULL: libmunge's default */
+    text_list_t listen;     /* ADDRESS or ADDRESS:PORT; none: every address */
+    text_list_t node_users; /* who may speak for a node; none: root */
+    int64_t clients;        /* connections at once */
+} site_collector_t;
+
+/* From which network a node's credentials come; a node that no entry holds is
+ * looked up by name. */
+typedef struct {
+    char *nodes;   /* Slurm's bracketed form */
+    char *network; /* 10.1.0.0/16 */
+    place_t place;
+} site_network_t;
+
+typedef struct {
+    char *spool;
+    char *node;    /* NULL: the host's name up to the first dot */
+    char *cluster; /* NULL: as slurmd tells the plugin */
+    int64_t interval_seconds;
+    int cut_minutes; /* 60, 30 or 15 */
+    mpq_t idle_utilization;
+    int64_t idle_minutes;
+    mpq_t idle_memory;
+    char *metrics; /* Prometheus textfile; NULL: none */
+    char *replay;  /* file instead of NVML; NULL: NVML */
+} site_agent_t;
+
 typedef struct site {
     zone_t *zone;
     char currency[4];    /* ISO 4217 */
     int currency_digits; /* of its smallest unit: 2 for USD, 0 for JPY */
     site_policy_t policy;
+    site_collector_t collector;
+    site_agent_t agent;
     text_list_t files; /* read, in order; what place_t.file points into */
 
     site_cluster_t *clusters;
@@ -203,6 +237,8 @@ typedef struct site {
     size_t rate_count;
     site_cloud_t *clouds;
     size_t cloud_count;
+    site_network_t *networks;
+    size_t network_count;
     mig_profile_t *profiles; /* site-defined MIG profiles */
     size_t profile_count;
 } site_t;

@@ -10,22 +10,24 @@
 #define POSITIVE SCHEMA_POSITIVE
 #define KEYS(array) array, GL_ARRAY_SIZE (array)
 
-static const schema_word_t quantity_words[] = {
-    {"compute", MIG_COMPUTE}, {"memory", MIG_MEMORY}, {NULL, 0}};
+static const schema_word_t quantity_words[]
+    = {{"compute", MIG_COMPUTE}, {"memory", MIG_MEMORY}, {NULL, 0}};
 static const schema_word_t price_words[] = {{"compute", MIG_COMPUTE},
                                             {"memory", MIG_MEMORY},
                                             {"max", MIG_MAX},
                                             {NULL, 0}};
-static const schema_word_t method_words[] = {
-    {"straight-line", DEPRECIATION_STRAIGHT_LINE}, {NULL, 0}};
+static const schema_word_t method_words[]
+    = {{"straight-line", DEPRECIATION_STRAIGHT_LINE}, {NULL, 0}};
 static const schema_word_t driver_words[] = {{"gpu_hours", COST_PER_GPU_HOUR},
                                              {"month", COST_PER_MONTH},
                                              {"year", COST_PER_YEAR},
                                              {NULL, 0}};
-static const schema_word_t idle_words[] = {
-    {"explicit", IDLE_EXPLICIT}, {"in-rate", IDLE_IN_RATE}, {NULL, 0}};
-static const schema_word_t truth_words[] = {
-    {"yes", 1}, {"true", 1}, {"no", 0}, {"false", 0}, {NULL, 0}};
+static const schema_word_t idle_words[]
+    = {{"explicit", IDLE_EXPLICIT}, {"in-rate", IDLE_IN_RATE}, {NULL, 0}};
+static const schema_word_t cut_words[]
+    = {{"60", 60}, {"30", 30}, {"15", 15}, {NULL, 0}};
+static const schema_word_t truth_words[]
+    = {{"yes", 1}, {"true", 1}, {"no", 0}, {"false", 0}, {NULL, 0}};
 
 #define FROM_TO(type)                                                          \
     {"from",                                                                   \
@@ -63,6 +65,73 @@ static const schema_key_t policy_keys[] = {
     {"wckey_is_project", VALUE_WORD, 0,
      offsetof (site_t, policy.wckey_is_project), truth_words, NULL, "no", "no",
      "Take Slurm's wckey for a project tag. Default no."},
+};
+
+static const schema_key_t collector_keys[] = {
+    {"hosts", VALUE_LIST, 0, offsetof (site_t, collector.hosts), NULL, NULL,
+     NULL, "[ledger1, \"ledger2:6828\"]",
+     "Where gpuledger-collector runs: HOST or HOST:PORT, tried in this order. "
+     "Default port 6828."},
+    {"user", VALUE_TEXT, 0, offsetof (site_t, collector.user), NULL, NULL, NULL,
+     "gpuledger",
+     "User that it runs as: an answer counts only if munge says that this user "
+     "gave it. Default root."},
+    {"munge_socket", VALUE_TEXT, 0, offsetof (site_t, collector.munge_socket),
+     NULL, NULL, NULL, NULL,
+     "Socket of the local munged; default that of the munge library."},
+    {"listen", VALUE_LIST, 0, offsetof (site_t, collector.listen), NULL, NULL,
+     NULL, "[\"10.0.0.5:6828\"]",
+     "Addresses that the collector listens on: ADDRESS or ADDRESS:PORT. "
+     "Default every address, port 6828."},
+    {"node_users", VALUE_LIST, 0, offsetof (site_t, collector.node_users), NULL,
+     NULL, NULL, "[root]", "Users that may speak for a node. Default root."},
+    {"clients", VALUE_COUNT, 0, offsetof (site_t, collector.clients), NULL,
+     NULL, "4096", "4096", "Connections at once, at most. Default 4096."},
+};
+
+static const schema_key_t network_keys[] = {
+    {"nodes", VALUE_TEXT, IDENTITY, offsetof (site_network_t, nodes), NULL,
+     NULL, NULL, "\"g[001-008]\"", "Nodes, as Slurm writes them."},
+    {"network", VALUE_TEXT, IDENTITY, offsetof (site_network_t, network), NULL,
+     NULL, NULL, "10.1.0.0/16",
+     "Address or network (IPv4) that munge may name as the origin of their "
+     "credentials."},
+};
+
+static const schema_key_t agent_keys[] = {
+    {"spool", VALUE_TEXT, 0, offsetof (site_t, agent.spool), NULL, NULL,
+     LOCALSTATEDIR "/spool/gpuledger", LOCALSTATEDIR "/spool/gpuledger",
+     "Directory of the spool: the spool= of the plugin. Default " LOCALSTATEDIR
+     "/spool/gpuledger."},
+    {"node", VALUE_TEXT, 0, offsetof (site_t, agent.node), NULL, NULL, NULL,
+     NULL,
+     "NodeName of slurm.conf; default the host name up to its first dot."},
+    {"cluster", VALUE_TEXT, 0, offsetof (site_t, agent.cluster), NULL, NULL,
+     NULL, NULL,
+     "ClusterName of slurm.conf; default as slurmd told the plugin."},
+    {"interval_seconds", VALUE_COUNT, 0,
+     offsetof (site_t, agent.interval_seconds), NULL, NULL, "10", "10",
+     "Time between two looks at the devices. Default 10."},
+    {"cut_minutes", VALUE_WORD, 0, offsetof (site_t, agent.cut_minutes),
+     cut_words, NULL, "60", "60",
+     "Length of the stretches that activity is recorded in. Zones with offsets "
+     "of half or quarter hours need 30 or 15. Default 60."},
+    {"idle_utilization", VALUE_RATIO, SCHEMA_TO_ONE,
+     offsetof (site_t, agent.idle_utilization), NULL, NULL, "5%", "5%",
+     "Below this utilization a device is idle. Default 5%."},
+    {"idle_minutes", VALUE_COUNT, 0, offsetof (site_t, agent.idle_minutes),
+     NULL, NULL, "30", "30",
+     "After this time without a break an idle device is reported. Default 30."},
+    {"idle_memory", VALUE_RATIO, SCHEMA_TO_ONE,
+     offsetof (site_t, agent.idle_memory), NULL, NULL, "10%", "10%",
+     "Share of its memory in use from which on a device that does nothing is "
+     "reported as idle. Default 10%."},
+    {"metrics", VALUE_TEXT, 0, offsetof (site_t, agent.metrics), NULL, NULL,
+     NULL, "/var/lib/prometheus/node-exporter/gpuledger.prom",
+     "File for the textfile collector of Prometheus' node_exporter. Default "
+     "none."},
+    {"replay", VALUE_TEXT, 0, offsetof (site_t, agent.replay), NULL, NULL, NULL,
+     NULL, "File of recorded devices that stands in for NVML: for tests."},
 };
 
 static const schema_key_t cluster_keys[] = {
@@ -267,6 +336,12 @@ static const schema_kind_t kinds[] = {
      KEYS (ledger_keys), 0, 0, 0, false, 0, false, 0},
     {"policy", "How cost becomes charges.", KEYS (policy_keys), 0, 0, 0, false,
      0, false, 0},
+    {"collector", "Where nodes and users reach the ledger.",
+     KEYS (collector_keys), 0, 0, 0, false, 0, false, 0},
+    {"agent", "What gpuledger-agent does on a node.", KEYS (agent_keys), 0, 0,
+     0, false, 0, false, 0},
+    LIST_KIND ("networks", "Where nodes speak from.", network_keys, networks,
+               network_count, site_network_t),
     LIST_KIND ("clusters", "Slurm clusters.", cluster_keys, clusters,
                cluster_count, site_cluster_t),
     DATED_KIND ("pools", "Sets of nodes and GRES types that share a cost.",
