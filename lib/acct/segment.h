@@ -99,11 +99,11 @@ typedef struct {
     uint64_t nodes;     /* or COUNT_UNKNOWN */
 
     /* other identities */
-    uint64_t array_job;  /* 0: no array */
-    uint32_t array_task; /* or TASK_NONE */
-    uint64_t het_job;    /* 0: no het job */
-    uint32_t het_offset; /* or TASK_NONE */
-    uint64_t job_db_inx; /* unsigned, all 64 bits count; 0: not known */
+    uint64_t array_job;    /* 0: no array */
+    uint32_t array_task;   /* or TASK_NONE */
+    uint64_t het_job;      /* 0: no het job */
+    uint32_t het_offset;   /* or TASK_NONE */
+    uint64_t job_db_inx;   /* unsigned, all 64 bits count; 0: not known */
     int32_t restart_count; /* -1: not known */
 } segment_t;
 
@@ -126,9 +126,9 @@ typedef struct {
     const char *cluster;
     const char *node;
     int64_t start;
-    int64_t end;     /* 0: open */
-    uint32_t state;  /* node state with flags, as stored */
-    const char *gres; /* as in segment_t */
+    int64_t end;          /* 0: open */
+    uint32_t state;       /* node state with flags, as stored */
+    const char *gres;     /* as in segment_t */
     const char *nodelist; /* registrations only */
     const char *reason;
 } node_event_t;
@@ -174,12 +174,70 @@ typedef struct {
     uint64_t id_job;
     uint32_t uid;
     const char *node;
-    int64_t stamp;      /* the node's clock, seconds */
-    int64_t time_start; /* SLURM_JOB_START_TIME, or 0 */
+    int64_t stamp;       /* the node's clock, seconds */
+    int64_t time_start;  /* SLURM_JOB_START_TIME, or 0 */
     const char *project; /* NULL: untagged */
     tag_source_t source;
     const char *labels; /* "k=v,k=v" or NULL */
     const char *gpus;   /* SLURM_JOB_GPUS as seen; NULL: none shown */
 } evidence_t;
+
+/*
+ * What the agent measured of one device for one job in one stretch of time
+ * (docs/formats/record.md, job-usage): sums over time, in the units there. -1
+ * (MEASURE_UNKNOWN) is "not known".
+ */
+#define MEASURE_UNKNOWN (-1)
+typedef struct {
+    const char *cluster;
+    const char *node;
+    uint64_t id_job;    /* 0: time in which no job held the device */
+    const char *gpu;    /* UUID of the physical GPU */
+    const char *slice;  /* UUID of the slice; NULL: a whole GPU */
+    int64_t gres_index; /* Slurm's */
+    int64_t begin_ms;   /* [begin_ms, end_ms), since 1970, the node's clock */
+    int64_t end_ms;
+    int64_t samples;
+    int64_t samples_expected;
+    int64_t energy_mj;
+    int64_t energy_ms;
+    int64_t energy_rule; /* record_energy_t */
+    int64_t counter_resets;
+    int64_t utilization_sum; /* hundredths of a percent x ms */
+    int64_t utilization_ms;
+    int64_t utilization_max;
+    const char *utilization_histogram; /* 20 numbers of ms, or NULL */
+    int64_t memory_sum;                /* MiB x ms */
+    int64_t memory_ms;
+    int64_t memory_max;
+    int64_t memory_total;
+    int64_t power_sum; /* mW x ms */
+    int64_t power_ms;
+    int64_t power_max;
+    int64_t clock_sum; /* MHz x ms */
+    int64_t clock_ms;
+    int64_t throttled_ms;
+    int64_t throttle_ms;
+    int64_t throttle_reasons;
+    int64_t processes_ms;
+    int64_t processes_max;
+    int64_t no_process_ms;
+    int64_t idle_ms;
+    int64_t idle_longest_ms;
+    int64_t idle_rule;
+    int64_t holders;
+} device_usage_t;
+
+/* An audited change of a job's project. The last one by stamp stands. */
+typedef struct {
+    const char *cluster;
+    uint64_t id_job;
+    int64_t time_submit;
+    int64_t stamp;        /* when, the collector's clock */
+    const char *who;      /* user name, as munge and the host say */
+    const char *previous; /* the project before, or NULL: untagged */
+    const char *project;
+    const char *labels; /* "k=v,k=v", or NULL: unchanged */
+} retag_t;
 
 #endif /* !GL_ACCT_SEGMENT_H */

@@ -39,7 +39,12 @@ room lib/config base gres acct config
 room lib/store base gres record acct store
 room lib/report base gres acct report
 room lib/render base report render
-room plugin base record
+room lib/wire base record wire
+# the plugin: what is loaded into Slurm's processes
+check "plugin includes only: base record" \
+    "$(ls plugin/*.[ch] | while read -r file; do includes "$file" |
+        sed "s|^|$file:|"; done | grep -vE ':(base|record)$')"
+room plugin/agent base gres record acct config wire
 
 # only HEADER FILE...: the header is included in no other file of ours
 only () {
@@ -55,6 +60,9 @@ only 'sqlite3[.]h' lib/store/store_sqlite.c
 only 'm(ysql|ariadb).*[.]h' lib/store/store_mysql.c
 only 'yaml[.]h' lib/config/tree.c
 only 'libsmartcols.*' lib/render/render_table.c
+only 'munge[.]h' lib/wire/credential.c
+only 'event2/.*' 'sacct-ext/collector[^:]*'
+only 'dlfcn[.]h' plugin/agent/nvml.c
 only 'slurm/.*' 'plugin/[^:]*'
 
 check "lib/acct and lib/gres read no clock, environment or file" \
@@ -64,6 +72,6 @@ check "lib/acct and lib/gres read no clock, environment or file" \
 check "library code never prints" \
     "$(grep -nE '\b(printf|puts|perror|fputs) \(' lib/base/*.c lib/gres/*.c \
            lib/record/*.c lib/acct/*.c lib/store/*.c \
-           lib/config/*.c lib/report/*.c 2>/dev/null | grep -v '^lib/base/memory.c:')"
+           lib/config/*.c lib/report/*.c lib/wire/*.c 2>/dev/null | grep -v '^lib/base/memory.c:')"
 
 echo "1..$plan"
