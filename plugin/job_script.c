@@ -115,6 +115,14 @@ static int make_record (record_t *record, record_kind_t kind, spank_t sp,
     return 0;
 }
 
+/* For the steps of the job, which Slurm does not tell. */
+static void leave_project (const args_t *args, const record_t *record)
+{
+    if (record_has (record, job_id) && record_has (record, project))
+        spool_state_set_project (args->spool, record->job_id, record->project,
+                                 NULL);
+}
+
 /* One line of log at most. What the steps of the job left to be remembered
  * goes in any case: at the end it is of no use, at a start it is of an attempt
  * whose epilog never ran. */
@@ -136,6 +144,8 @@ static void write_record (record_kind_t kind, spank_t sp, int ac, char **av)
         spool_state_set_cluster (args.spool, record.cluster, NULL);
     if (record_has (&record, job_id))
         spool_state_forget_job (args.spool, record.job_id);
+    if (kind == RECORD_JOB_START)
+        leave_project (&args, &record);
 }
 
 void job_script_prolog (spank_t sp, int ac, char **av)

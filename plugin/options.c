@@ -16,6 +16,8 @@ static struct option {
     struct spank_option spank;
     const char *exported;    /* the parent's value in a client's environment */
     const char *environment; /* the user's default */
+    const char *mark; /* the same text there: a step was told, no default */
+    const char *user; /* the default then */
     const char *source;      /* job variable that says where it came from */
     const char *(*problem) (const char *text);
     char given[OPTION_TEXT_MAX + 1];     /* by option; "": not */
@@ -31,6 +33,8 @@ static struct option {
                       .cb = project_callback},
             .exported = EXPORTED VARIABLE "gpu_project",
             .environment = "GPULEDGER_PROJECT",
+            .mark = OPTION_PROJECT_MARK,
+            .user = OPTION_PROJECT_USER,
             .source = "GPULEDGER_SOURCE",
             .problem = project_problem,
         },
@@ -113,11 +117,23 @@ void options_register (spank_t sp)
 
 /* --- in a client --- */
 
+/* The job's value as the plugin told this step; NULL: it did not. */
+static const char *told (const struct option *option)
+{
+    const char *mark = option->mark ? getenv (option->mark) : NULL;
+    const char *text = getenv (option->environment);
+
+    return mark && text && strcmp (mark, text) == 0 ? text : NULL;
+}
+
+/* Slurm before 24.05 loses its copy under --export=NONE. */
 void options_save_inherited (void)
 {
     for (int i = 0; i < OPTION_COUNT; i++) {
         struct option *option = &options[i];
         const char *value = getenv (option->exported);
+        if (!value)
+            value = told (option);
         if (value && !option->problem (value))
             strcpy (option->inherited, value);
         unsetenv (option->exported);
@@ -127,7 +143,8 @@ void options_save_inherited (void)
 static bool from_environment (const struct option *option,
                               option_value_t *value)
 {
-    const char *text = getenv (option->environment);
+    const char *text
+        = getenv (told (option) ? option->user : option->environment);
 
     if (!text || text[0] == '\0')
         return false;

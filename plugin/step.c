@@ -1,5 +1,5 @@
 /* step.c: in slurmstepd, as root, once for each step and node: which devices
- * the step's environment shows.
+ * the step's environment shows. And tell the step what they cost.
  *
  * With several GPU types on a node Slurm shows prolog and epilog the last type
  * only, while a batch or interactive step sees all devices of the job and a
@@ -11,6 +11,7 @@
 #include "record/spool.h"
 #include "record/spool_state.h"
 
+#include "announce.h"
 #include "args.h"
 #include "contexts.h"
 #include "node.h"
@@ -52,9 +53,14 @@ static const char *job_environment (spank_t sp, const char *name)
     return value;
 }
 
+static bool shows_whole_job (uint32_t step)
+{
+    return step == STEP_BATCH || step == STEP_INTERACTIVE;
+}
+
 static void fill_devices (record_t *record, spank_t sp, uint32_t step)
 {
-    bool whole = step == STEP_BATCH || step == STEP_INTERACTIVE;
+    bool whole = shows_whole_job (step);
     record_devices_t devices = RECORD_DEVICES_UNKNOWN;
 
     if (whole)
@@ -129,6 +135,15 @@ static void record_devices (spank_t sp, uint32_t job, uint32_t step,
                  error.text);
 }
 
+static void announce (spank_t sp, uint32_t job, uint32_t step,
+                      const char *spool)
+{
+    const node_row_t *rows = shows_whole_job (step) ? whole_job : one_step;
+
+    announce_project (sp, spool, job);
+    announce_price (sp, spool, job_environment (sp, rows[0].variable));
+}
+
 void step_init (spank_t sp, int ac, char **av)
 {
     uint32_t job, step;
@@ -143,4 +158,5 @@ void step_init (spank_t sp, int ac, char **av)
         || step == STEP_EXTERN)
         return;
     record_devices (sp, job, step, args.spool);
+    announce (sp, job, step, args.spool);
 }

@@ -46,7 +46,7 @@ int retag_period_open (store_t *store, const segment_t *segment,
 /* Decide and do it, in one transaction. `now`: seconds, for the audit. -1 with
  * a text for the person who asked: why not. */
 int retag (store_t *store, const site_t *site, const retag_person_t *person,
-           const retag_request_t *request, int64_t now,
-           retag_done_t *ret_done, gl_error_t *error);
+           const retag_request_t *request, int64_t now, retag_done_t *ret_done,
+           gl_error_t *error);
 
 #endif /* !GL_RETAG_H */

@@ -59,7 +59,7 @@ typedef struct {
  * What the devices `gpus` ("0,1,4" or "0-3": Slurm's indices on this node) cost
  * in an hour. `qos` NULL or "": not known. `now`: seconds since 1970.
  * 1: *ret_answer is known; 0: not known (no file, too old, a device without a
- * price); -1: a file is damaged or not to be trusted.
+ * price, no spool); -1: a file is damaged or not to be trusted.
  */
 int prices_of_devices (const char *spool, const char *gpus, const char *qos,
                        int64_t now, prices_answer_t *ret_answer,

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/tag.h"
 #include "record/directory.h"
 #include "record/spool_state.h"
 
@@ -177,38 +178,38 @@ void spool_state_forget_job (const char *dir, int64_t job)
     close (fd);
 }
 
-/* --- the cluster --- */
+/* --- texts --- */
 
-static int read_cluster (int fd, char *ret_cluster, size_t size)
+static int read_text (int fd, const char *name, char *ret_text, size_t size)
 {
-    int file = openat (fd, CLUSTER,
+    int file = openat (fd, name,
                        O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    ssize_t n = file < 0 ? -1 : read (file, ret_cluster, size - 1);
+    ssize_t n = file < 0 ? -1 : read (file, ret_text, size - 1);
 
     if (file >= 0)
         close (file);
-    ret_cluster[n > 0 ? n : 0] = '\0';
+    ret_text[n > 0 ? n : 0] = '\0';
     return n > 0 ? 0 : -1;
 }
 
-/* Written beside and renamed, so that a reader sees the whole name. */
-static int write_cluster (int fd, const char *dir, const char *cluster,
-                          gl_error_t *error)
+/* Written beside and renamed, so that a reader sees the whole text. */
+static int write_text (int fd, const char *dir, const char *target,
+                       const char *text, gl_error_t *error)
 {
-    char name[NAME_SIZE];
-    size_t length = strlen (cluster);
+    char name[2 * NAME_SIZE];
+    size_t length = strlen (text);
     ssize_t n;
     int file;
 
-    snprintf (name, sizeof (name), CLUSTER ".%d", (int)getpid ());
+    snprintf (name, sizeof (name), "%s.%d", target, (int)getpid ());
     file = openat (fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
                                  | O_NOFOLLOW,
                    0600);
     if (file < 0)
         return gl_error (error, "%s/" STATE_DIR ": %s", dir, strerror (errno));
-    n = write (file, cluster, length);
+    n = write (file, text, length);
     close (file);
-    if (n == (ssize_t)length && renameat (fd, name, fd, CLUSTER) == 0)
+    if (n == (ssize_t)length && renameat (fd, name, fd, target) == 0)
         return 0;
     gl_error (error, "%s/" STATE_DIR ": %s", dir,
               n < 0 ? strerror (errno) : "the disk is full");
@@ -224,9 +225,9 @@ int spool_state_set_cluster (const char *dir, const char *cluster,
 
     if (fd < 0)
         return -1;
-    if (read_cluster (fd, before, sizeof (before)) < 0
+    if (read_text (fd, CLUSTER, before, sizeof (before)) < 0
         || strcmp (before, cluster) != 0)
-        rc = write_cluster (fd, dir, cluster, error);
+        rc = write_text (fd, dir, CLUSTER, cluster, error);
     close (fd);
     return rc;
 }
@@ -238,7 +239,46 @@ int spool_state_get_cluster (const char *dir, char *ret_cluster, size_t size)
     ret_cluster[0] = '\0';
     if (fd < 0)
         return -1;
-    rc = read_cluster (fd, ret_cluster, size);
+    rc = read_text (fd, CLUSTER, ret_cluster, size);
     close (fd);
     return rc;
+}
+
+/* --- the tag of a job --- */
+
+static void project_name (int64_t job, char name[NAME_SIZE])
+{
+    snprintf (name, NAME_SIZE, "%" PRId64 ".project", job);
+}
+
+int spool_state_set_project (const char *dir, int64_t job, const char *project,
+                             gl_error_t *error)
+{
+    char name[NAME_SIZE];
+    int fd = open_state (dir, true, error), rc;
+
+    if (fd < 0)
+        return -1;
+    project_name (job, name);
+    rc = write_text (fd, dir, name, project, error);
+    close (fd);
+    return rc;
+}
+
+int spool_state_get_project (const char *dir, int64_t job, char *ret_project,
+                             size_t size)
+{
+    char name[NAME_SIZE];
+    int fd = open_state (dir, false, NULL), rc;
+
+    ret_project[0] = '\0';
+    if (fd < 0)
+        return -1;
+    project_name (job, name);
+    rc = read_text (fd, name, ret_project, size);
+    close (fd);
+    if (rc == 0 && tag_valid (ret_project, strlen (ret_project)))
+        return 0;
+    ret_project[0] = '\0';
+    return -1;
 }

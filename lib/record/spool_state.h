@@ -3,6 +3,7 @@
  * process, in the directory DIR/state of a spool (made when first needed):
  *
  *     42.14695981039346656037  empty: job 42 had the device set of this hash
+ *     42.project               the tag of job 42, as its prolog saw it
  *     cluster                  the node's cluster, as slurmd names it
  *
  * Losing it costs repeated records, nothing else. Same rules as spool.h.
@@ -30,8 +31,15 @@ int spool_state_add_set (const char *dir, int64_t job, const char *set,
                          gl_error_t *error);
 /* Forget one set (the record about it could not be written). */
 void spool_state_remove_set (const char *dir, int64_t job, const char *set);
-/* Forget all sets of a job (it ended here, or begins anew). */
+/* Forget all sets and the tag of a job (it ended here, or begins anew). */
 void spool_state_forget_job (const char *dir, int64_t job);
+
+/* The project tag of a job, for its steps: what slurmctld told the prolog. */
+int spool_state_set_project (const char *dir, int64_t job, const char *project,
+                             gl_error_t *error);
+/* Returns -1 and "" when there is none, or no valid one. `size` > TAG_MAX. */
+int spool_state_get_project (const char *dir, int64_t job, char *ret_project,
+                             size_t size);
 
 /* The cluster's name: prolog and epilog are told by slurmd, a step only by the
  * job's environment, which is the user's. Writing happens when it differs. */

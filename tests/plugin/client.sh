@@ -91,6 +91,27 @@ check "inside a job: the environment beats the parent's tag" handed_on \
 client_inside salloc true
 check "inside a job: salloc likewise" handed_on \
     '\[env\] \[environment\] \[p=q\] \[inherited\]'
+# what the plugin told the step of the parent is no default of the user
+told='SLURM_JOB_ID=7 GPULEDGER_PROJECT=parent GPULEDGER_PROJECT_JOB=parent'
+environment="$told SLURM_SPANK__SLURM_SPANK_OPTION_gpuledger_gpu_project=parent"
+client_inside sbatch --wrap=true
+check "inside a job: the tag that the step was told is inherited" handed_on \
+    '\[parent\] \[inherited\] \[\] \[\]'
+client_inside sbatch "$dir/job.sh"
+check "inside a job: the directive beats it" handed_on \
+    '\[beta\] \[option\] \[\] \[\]'
+environment="$environment GPULEDGER_PROJECT_USER=own"
+client_inside sbatch --wrap=true
+check "inside a job: the user's own default still beats the parent's tag" \
+    handed_on '\[own\] \[environment\] \[\] \[\]'
+environment=$told
+client_inside sbatch --wrap=true
+check "inside a job: told without Slurm's copy (--export=NONE): inherited" \
+    handed_on '\[parent\] \[inherited\] \[\] \[\]'
+environment="$told GPULEDGER_PROJECT=changed"
+client_inside sbatch --wrap=true
+check "inside a job: what the script sets anew is a default" handed_on \
+    '\[changed\] \[environment\] \[\] \[\]'
 environment="SLURM_SPANK__SLURM_SPANK_OPTION_gpuledger_gpu_project=$esc[31m"
 batch
 check "a hostile inherited value is none" handed_on '\[\] \[\] \[\] \[\]'

@@ -16,6 +16,7 @@
 
 #include <slurm/spank.h>
 
+#include "record/prices.h"
 #include "record/spool_read.h"
 
 #define STEP_BATCH 0xfffffffbu
@@ -35,7 +36,7 @@ static struct {
     const char *project;        /* what spank_option_getopt() finds */
 } now;
 
-static char root[64], spool[96], log_file[96];
+static char root[64], spool[96], log_file[96], told_file[96];
 static struct spank_option *registered[8];
 static int options;
 
@@ -89,6 +90,32 @@ spank_err_t spank_getenv (spank_t sp, const char *name, char *buf, int len)
         return ESPANK_SUCCESS;
     }
     return ESPANK_ENV_NOEXIST;
+}
+
+/* What a step is told: lines of a file, the last one of a name counts. */
+static spank_err_t set_job_env (const char *name, const char *value)
+{
+    FILE *stream;
+
+    if (now.context != S_CTX_REMOTE)
+        return ESPANK_NOT_REMOTE;
+    stream = fopen (told_file, "a");
+    fprintf (stream, "%s=%s\n", name, value ? value : "(unset)");
+    fclose (stream);
+    return ESPANK_SUCCESS;
+}
+
+spank_err_t spank_setenv (spank_t sp, const char *name, const char *value,
+                          int overwrite)
+{
+    (void)sp;
+    return overwrite ? set_job_env (name, value) : ESPANK_BAD_ARG;
+}
+
+spank_err_t spank_unsetenv (spank_t sp, const char *name)
+{
+    (void)sp;
+    return set_job_env (name, NULL);
 }
 
 /* The real one dereferences NULL in prolog and epilog. */
@@ -193,6 +220,7 @@ static void run_step (uint32_t job, uint32_t step, const char *const *env)
 {
     now.job = job;
     now.step = step;
+    unlink (told_file);
     now.job_env = env;
     run (S_CTX_REMOTE, slurm_spank_init, slurm_spank_init_post_opt);
 }
@@ -242,6 +270,27 @@ static int log_lines (const char *part)
     return n;
 }
 
+/* What the last step was told; NULL: nothing of this name. */
+static const char *told (const char *name)
+{
+    static char value[4096];
+    FILE *stream = fopen (told_file, "r");
+    char line[4096];
+    bool found = false;
+
+    while (stream && fgets (line, sizeof (line), stream)) {
+        if (strncmp (line, name, strlen (name)) != 0
+            || line[strlen (name)] != '=')
+            continue;
+        line[strcspn (line, "\n")] = '\0';
+        strcpy (value, line + strlen (name) + 1);
+        found = true;
+    }
+    if (stream)
+        fclose (stream);
+    return found ? value : NULL;
+}
+
 static int set_up (void **state)
 {
     (void)state;
@@ -253,6 +302,7 @@ static int set_up (void **state)
         return -1;
     snprintf (spool, sizeof (spool), "%s/spool", root);
     snprintf (log_file, sizeof (log_file), "%s/log", root);
+    snprintf (told_file, sizeof (told_file), "%s/told", root);
     snprintf (spool_argument, sizeof (spool_argument), "spool=%s", spool);
     arguments[0] = spool_argument;
     return mkdir (spool, 0700);
@@ -485,6 +535,139 @@ static void daemon__wrong_arguments__are_told_once (void **state)
                       1);
 }
 
+static void step__of_a_tagged_job__is_told_the_project (void **state)
+{
+    static const char *const plain[] = {"HOME=/", NULL};
+    static const char *const user[] = {"GPULEDGER_PROJECT=own", NULL};
+    static const char *const outer[]
+        = {"GPULEDGER_PROJECT=older", "GPULEDGER_PROJECT_JOB=older",
+           "GPULEDGER_PROJECT_USER=own", NULL};
+
+    (void)state;
+    now.project = "alpha";
+    run_script (42, slurm_spank_job_prolog);
+    run_step (42, STEP_BATCH, plain);
+    assert_string_equal (told ("GPULEDGER_PROJECT"), "alpha");
+    assert_string_equal (told ("GPULEDGER_PROJECT_JOB"), "alpha");
+    assert_string_equal (told ("GPULEDGER_PROJECT_USER"), "(unset)");
+    run_step (42, STEP_BATCH, user);
+    assert_string_equal (told ("GPULEDGER_PROJECT"), "alpha");
+    assert_string_equal (told ("GPULEDGER_PROJECT_USER"), "own");
+    run_step (42, 0, outer); /* told by the step around it, or another job */
+    assert_string_equal (told ("GPULEDGER_PROJECT"), "alpha");
+    assert_string_equal (told ("GPULEDGER_PROJECT_JOB"), "alpha");
+    assert_null (told ("GPULEDGER_PROJECT_USER"));
+    run_script (42, slurm_spank_job_epilog);
+    run_step (42, 0, plain); /* the job is over */
+    assert_null (told ("GPULEDGER_PROJECT"));
+}
+
+static void step__of_an_untagged_job__keeps_the_users_own (void **state)
+{
+    static const char *const user[] = {"GPULEDGER_PROJECT=own", NULL};
+    static const char *const outer[] = {"GPULEDGER_PROJECT=older",
+                                        "GPULEDGER_PROJECT_JOB=older", NULL};
+    static const char *const both[]
+        = {"GPULEDGER_PROJECT=older", "GPULEDGER_PROJECT_JOB=older",
+           "GPULEDGER_PROJECT_USER=own", NULL};
+
+    (void)state;
+    run_script (42, slurm_spank_job_prolog);
+    run_step (42, STEP_BATCH, user);
+    assert_null (told ("GPULEDGER_PROJECT"));
+    run_step (42, STEP_BATCH, outer);
+    assert_string_equal (told ("GPULEDGER_PROJECT"), "(unset)");
+    assert_string_equal (told ("GPULEDGER_PROJECT_JOB"), "(unset)");
+    run_step (42, STEP_BATCH, both);
+    assert_string_equal (told ("GPULEDGER_PROJECT"), "own");
+}
+
+#define FOREVER "until 4000000000\n"
+
+static void keep_prices (const char *lines)
+{
+    char text[1024];
+    gl_error_t error;
+
+    snprintf (text, sizeof (text),
+              "gpuledger-prices 1\nnode g1\ncurrency USD\n%send\n", lines);
+    if (prices_store (spool, "g1", text, strlen (text), &error) < 0)
+        fail_msg ("%s", error.text);
+}
+
+static void step__with_prices__is_told_those_of_its_devices (void **state)
+{
+    static const char *const batch[]
+        = {"SLURM_JOB_GPUS=0,1,4", "GPULEDGER_PRICE_PER_HOUR=1.00", NULL};
+    static const char *const step[]
+        = {"SLURM_JOB_GPUS=0,1,4", "SLURM_STEP_GPUS=4", NULL};
+    static const char *const none[]
+        = {"SLURM_JOB_GPUS=0", "GPULEDGER_PRICE_PER_HOUR=1.00", NULL};
+    static const prices_device_t devices[]
+        = {{0, "h100"}, {1, "h100"}, {4, "1g.10gb"}};
+
+    (void)state;
+    run_step (42, STEP_BATCH, batch);
+    assert_string_equal (told ("GPULEDGER_PRICE_PER_HOUR"), "(unset)");
+    keep_prices (FOREVER "price 36000 h100\nprice 5143 1g.10gb\n");
+    run_step (42, STEP_BATCH, batch); /* which is which is not known */
+    assert_string_equal (told ("GPULEDGER_PRICE_PER_HOUR"), "(unset)");
+    assert_int_equal (prices_store_devices (spool, devices, COUNT (devices),
+                                            NULL),
+                      0);
+    run_step (42, STEP_BATCH, batch);
+    assert_string_equal (told ("GPULEDGER_PRICE_PER_HOUR"), "7.7143");
+    assert_string_equal (told ("GPULEDGER_PRICE_CURRENCY"), "USD");
+    run_step (42, 0, step);
+    assert_string_equal (told ("GPULEDGER_PRICE_PER_HOUR"), "0.5143");
+    run_step (42, 1, none); /* the batch step's list is not this step's */
+    assert_string_equal (told ("GPULEDGER_PRICE_PER_HOUR"), "(unset)");
+    assert_string_equal (told ("GPULEDGER_PRICE_CURRENCY"), "(unset)");
+    run_step (42, STEP_EXTERN, batch);
+    assert_null (told ("GPULEDGER_PRICE_PER_HOUR"));
+    keep_prices ("until 1000000000\nprice 36000 h100\nprice 5143 1g.10gb\n");
+    run_step (42, STEP_BATCH, batch); /* too old */
+    assert_string_equal (told ("GPULEDGER_PRICE_PER_HOUR"), "(unset)");
+    assert_int_equal (log_lines (""), 0);
+}
+
+static void step__hostile_price_file__starts_without_a_price (void **state)
+{
+    static const char *const batch[] = {"SLURM_JOB_GPUS=0", NULL};
+    char name[128], command[512];
+
+    (void)state;
+    snprintf (name, sizeof (name), "%s/prices", spool);
+    keep_prices (FOREVER "price 36000 h100\n");
+    run_step (42, STEP_BATCH, batch);
+    assert_string_equal (told ("GPULEDGER_PRICE_PER_HOUR"), "3.60");
+    assert_int_equal (chmod (name, 0666), 0);
+    run_step (42, STEP_BATCH, batch); /* others can write to it */
+    assert_string_equal (told ("GPULEDGER_PRICE_PER_HOUR"), "(unset)");
+    assert_int_equal (chmod (name, 0600), 0);
+    assert_int_equal (truncate (name, 60), 0); /* torn */
+    run_step (42, STEP_BATCH, batch);
+    assert_string_equal (told ("GPULEDGER_PRICE_PER_HOUR"), "(unset)");
+    assert_int_equal (truncate (name, (off_t)1 << 32), 0); /* 4 GiB */
+    run_step (42, STEP_BATCH, batch);
+    assert_string_equal (told ("GPULEDGER_PRICE_PER_HOUR"), "(unset)");
+    unlink (name);
+    assert_int_equal (symlink ("/dev/zero", name), 0);
+    run_step (42, STEP_BATCH, batch);
+    assert_string_equal (told ("GPULEDGER_PRICE_PER_HOUR"), "(unset)");
+    unlink (name);
+    assert_int_equal (mkfifo (name, 0600), 0);
+    run_step (42, STEP_BATCH, batch);
+    assert_string_equal (told ("GPULEDGER_PRICE_PER_HOUR"), "(unset)");
+    snprintf (command, sizeof (command), "rm -f '%s' && head -c 65536 "
+              "/dev/urandom >'%s'", name, name);
+    assert_int_equal (system (command), 0);
+    run_step (42, STEP_BATCH, batch);
+    assert_string_equal (told ("GPULEDGER_PRICE_PER_HOUR"), "(unset)");
+    assert_int_equal (log_lines ("error: "), 0);
+    assert_int_equal (log_lines ("debug: gpuledger: no price: "), 6);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown (f, set_up, tear_down)
 
 int main (void)
@@ -500,6 +683,10 @@ int main (void)
         TEST (options__registered__in_contexts_with_an_init),
         TEST (callback__in_a_step__never_fails),
         TEST (daemon__wrong_arguments__are_told_once),
+        TEST (step__of_a_tagged_job__is_told_the_project),
+        TEST (step__of_an_untagged_job__keeps_the_users_own),
+        TEST (step__with_prices__is_told_those_of_its_devices),
+        TEST (step__hostile_price_file__starts_without_a_price),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -29,7 +29,7 @@ compare "exported are the symbols that Slurm looks up, all of them" "
 compare "imported beside libc are the listed functions of Slurm" "
     slurm_debug slurm_error slurm_spank_log
     spank_context spank_get_item spank_getenv spank_job_control_setenv
-    spank_option_getopt spank_option_register
+    spank_option_getopt spank_option_register spank_setenv spank_unsetenv
 " "$(nm -D --undefined-only "$plugin" |
     awk '$1 != "w" && $NF !~ /@GLIBC_/ { print $NF }')"
 

@@ -1,0 +1,209 @@
+/* The node's price file: what is taken, what is refused, what is answered. */
+#include "support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/prices.h"
+
+#define HEAD "gpuledger-prices 1\nnode g1\ncurrency EUR\nuntil 2000\n"
+#define NOW 1999
+
+static char spool[64];
+
+static int set_up (void **state)
+{
+    (void)state;
+    strcpy (spool, "/tmp/gpuledger-prices.XXXXXX");
+    return mkdtemp (spool) ? 0 : -1;
+}
+
+static int tear_down (void **state)
+{
+    char command[96];
+
+    (void)state;
+    snprintf (command, sizeof (command), "rm -rf '%s'", spool);
+    return system (command);
+}
+
+static int store (const char *text)
+{
+    return prices_store (spool, "g1", text, strlen (text), NULL);
+}
+
+/* "7.20", "-" (not known) or "!" (damaged). */
+static const char *cost (const char *gpus, const char *qos, int64_t now)
+{
+    static char text[PRICES_TEXT_SIZE];
+    prices_answer_t answer;
+    int rc = prices_of_devices (spool, gpus, qos, now, &answer, NULL);
+
+    if (rc == 1)
+        prices_text (answer.per_hour, text);
+    return rc == 1 ? text : rc == 0 ? "-" : "!";
+}
+
+static void store__not_a_price_file__is_refused_and_the_old_one_stays (void **s)
+{
+    static const char *const bad[] = {
+        "",
+        "gpuledger-prices 1\n",
+        "gpuledger-prices 2\nnode g1\ncurrency EUR\nuntil 2000\nend\n",
+        HEAD "price 1 h100\n",
+        HEAD "price 1 h100\nend",
+        HEAD "price 1 h100\nend\nprice 2 h100\n",
+        HEAD "price -1 h100\nend\n",
+        HEAD "price 1.5 h100\nend\n",
+        HEAD "price 99999999999999 h100\nend\n",
+        HEAD "price 1\nend\n",
+        HEAD "price 1 \nend\n",
+        HEAD "price 1 h\x1b[m\nend\n",
+        HEAD "rate 1 h100\nend\n",
+        HEAD "\nend\n",
+        "gpuledger-prices 1\nnode g1\ncurrency EURO\nuntil 2000\nend\n",
+        "gpuledger-prices 1\nnode g1\ncurrency EUR\nend\n",
+        "gpuledger-prices 1\ncurrency EUR\nuntil 2000\nend\n",
+        "gpuledger-prices 1\nnode g2\ncurrency EUR\nuntil 2000\nend\n",
+    };
+
+    (void)s;
+    assert_int_equal (store (HEAD "price 10000 h100\nend\n"), 0);
+    for (size_t i = 0; i < sizeof (bad) / sizeof (bad[0]); i++) {
+        if (store (bad[i]) != -1)
+            fail_msg ("taken: %s", bad[i]);
+    }
+    assert_string_equal (cost ("0", NULL, NOW), "1.00");
+}
+
+static void
+devices__without_a_table__have_a_price_if_one_type_is_priced (void **s)
+{
+    (void)s;
+    assert_string_equal (cost ("0", NULL, NOW), "-");
+    assert_int_equal (store (HEAD "price 36000 h100\nend\n"), 0);
+    assert_string_equal (cost ("0,1,2,3", NULL, NOW), "14.40");
+    assert_string_equal (cost ("0-3", NULL, NOW), "14.40");
+    assert_string_equal (cost ("0-3", NULL, 2000), "-");
+    assert_int_equal (store (HEAD "price 1 h100\nprice 1 a100\nend\n"), 0);
+    assert_string_equal (cost ("0", NULL, NOW), "-");
+    assert_int_equal (store (HEAD "end\n"), 0);
+    assert_string_equal (cost ("0", NULL, NOW), "-");
+}
+
+static void devices__with_a_table__are_priced_by_type (void **s)
+{
+    static const prices_device_t devices[]
+        = {{0, "h100"}, {1, "1g.10gb"}, {2, ""}, {3, "v100"}};
+
+    (void)s;
+    assert_int_equal (prices_store_devices (spool, devices, 4, NULL), 0);
+    assert_int_equal (store (HEAD "price 36000 h100\nprice 5143 1g.10gb\n"
+                                  "price 20000 gpu\nend\n"),
+                      0);
+    assert_string_equal (cost ("0", NULL, NOW), "3.60");
+    assert_string_equal (cost ("1", NULL, NOW), "0.5143");
+    assert_string_equal (cost ("2", NULL, NOW), "2.00");
+    assert_string_equal (cost ("2,0,1", NULL, NOW), "6.1143");
+    assert_string_equal (cost ("0,3", NULL, NOW), "-"); /* no price */
+    assert_string_equal (cost ("0,9", NULL, NOW), "-"); /* no type */
+}
+
+static void devices__by_qos__have_the_price_of_theirs (void **s)
+{
+    (void)s;
+    assert_int_equal (store (HEAD "price 36000 h100\n"
+                                  "price 12000 h100 scavenger\n"
+                                  "price 90000 h100 two words\nend\n"),
+                      0);
+    assert_string_equal (cost ("0", "scavenger", NOW), "1.20");
+    assert_string_equal (cost ("0", "two words", NOW), "9.00");
+    assert_string_equal (cost ("0", "normal", NOW), "3.60");
+    assert_string_equal (cost ("0", NULL, NOW), "-");
+    assert_string_equal (cost ("0", "", NOW), "-");
+}
+
+static void devices__a_list_that_is_none__has_no_price (void **s)
+{
+    static const char *const lists[]
+        = {"",   ",",           "GPU-1", "0,0", "0-3,2", "3-0",   "-1",
+           "0-", "0-999999999", "0x1",   " 0",  "0 ",    "1-2-3", "0,,1"};
+
+    (void)s;
+    assert_int_equal (store (HEAD "price 36000 h100\nend\n"), 0);
+    for (size_t i = 0; i < sizeof (lists) / sizeof (lists[0]); i++) {
+        if (strcmp (cost (lists[i], NULL, NOW), "-") != 0)
+            fail_msg ("priced: '%s'", lists[i]);
+    }
+}
+
+static void table__twice_or_no_word__is_refused (void **s)
+{
+    static const prices_device_t twice[] = {{0, "h100"}, {0, "a100"}};
+    static const prices_device_t blank[] = {{0, "h 100"}};
+    static const prices_device_t negative[] = {{-1, "h100"}};
+
+    (void)s;
+    assert_int_equal (prices_store_devices (spool, twice, 2, NULL), -1);
+    assert_int_equal (prices_store_devices (spool, blank, 1, NULL), -1);
+    assert_int_equal (prices_store_devices (spool, negative, 1, NULL), -1);
+    assert_int_equal (prices_store_devices (spool, NULL, 0, NULL), 0);
+}
+
+static void table__damaged__is_told (void **s)
+{
+    char name[96];
+    FILE *stream;
+
+    (void)s;
+    assert_int_equal (store (HEAD "price 36000 h100\nend\n"), 0);
+    assert_int_equal (prices_store_devices (spool, NULL, 0, NULL), 0);
+    snprintf (name, sizeof (name), "%s/state/devices", spool);
+    stream = fopen (name, "w");
+    fputs ("gpuledger-devices 1\n0 h100\n", stream);
+    fclose (stream);
+    assert_string_equal (cost ("0", NULL, NOW), "!");
+}
+
+static void text__any_amount__has_two_to_four_decimals (void **s)
+{
+    static const struct {
+        int64_t amount;
+        const char *text;
+    } cases[] = {{0, "0.00"},
+                 {1, "0.0001"},
+                 {100, "0.01"},
+                 {10000, "1.00"},
+                 {15000, "1.50"},
+                 {15500, "1.55"},
+                 {15550, "1.555"},
+                 {144000, "14.40"},
+                 {INT64_MAX, "922337203685477.5807"}};
+    char text[PRICES_TEXT_SIZE];
+
+    (void)s;
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
+        prices_text (cases[i].amount, text);
+        assert_string_equal (text, cases[i].text);
+    }
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown (f, set_up, tear_down)
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST (store__not_a_price_file__is_refused_and_the_old_one_stays),
+        TEST (devices__without_a_table__have_a_price_if_one_type_is_priced),
+        TEST (devices__with_a_table__are_priced_by_type),
+        TEST (devices__by_qos__have_the_price_of_theirs),
+        TEST (devices__a_list_that_is_none__has_no_price),
+        TEST (table__twice_or_no_word__is_refused),
+        TEST (table__damaged__is_told),
+        TEST (text__any_amount__has_two_to_four_decimals),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
