@@ -36,8 +36,12 @@ struct source {
 };
 
 /* NULL with an error: no driver, no library ("" for its usual name), a wrong
- * version. */
+ * version. Asks NVML for what its functions are; one that the library does not
+ * have leaves its values unknown. */
 source_t *source_open_nvml (const char *library, gl_error_t *error);
+/* The same, with another root of /proc/driver/nvidia, for tests. */
+source_t *source_open_nvml_at (const char *library, const char *proc,
+                               gl_error_t *error);
 /* `start`: the moment that relative times of the file count from. */
 source_t *source_open_replay (const char *path, int64_t start,
                               gl_error_t *error);
