@@ -167,7 +167,7 @@ static int flush_clusters (store_t *store, gl_error_t *error)
 
 int store_commit (store_t *store, gl_error_t *error)
 {
-    if (flush_clusters (store, error) < 0
+    if (flush_clusters (store, error) < 0 || node_flush (store, error) < 0
         || db_commit (store->db, error) < 0) {
         store_rollback (store);
         return -1;
@@ -180,6 +180,7 @@ void store_rollback (store_t *store)
     db_rollback (store->db);
     forget_clusters (store);
     intern_forget (store);
+    node_forget (store);
 }
 
 static void pause_before (int attempt)

@@ -18,6 +18,12 @@
  *     bytewise greater one.
  *   - Suspensions: closed before open, then the later end.
  *   - A node record is known by its key; it never changes.
+ *   - A stretch of device usage is known by its key, job and begin; of two that
+ *     share these the one with the later end stands as a whole, then the greater
+ *     one (lib/store/usage.h). An agent never writes two.
+ *   - A retag is known by (cluster, id_job, time_submit, stamp, who); of two that
+ *     share these the bytewise greater one stands. So whoever writes retags
+ *     gives those of one segment different stamps.
  * Merging is a maximum in a total order, so neither order nor repetition of
  * sources can matter. Texts are bytes without NUL, of any content.
  *
@@ -125,6 +131,21 @@ typedef struct {
 int store_put_record (store_t *store, const node_record_t *record,
                       store_counts_t *counts, gl_error_t *error);
 
+/*
+ * What the agent measured of a device. The measures are stored packed and come
+ * out as they went in. A stretch that cannot be is refused (-1), and so is a
+ * measure below MEASURE_UNKNOWN: store_check_usage() says the same beforehand,
+ * without a store, so that one bad record need not cost a transaction.
+ */
+#define STORE_STRETCH_MAX_MS (24 * 3600 * 1000)
+int store_check_usage (const device_usage_t *usage, gl_error_t *error);
+int store_put_usage (store_t *store, const uint8_t key[STORE_KEY_SIZE],
+                     const device_usage_t *usage, store_counts_t *counts,
+                     gl_error_t *error);
+
+int store_put_retag (store_t *store, const retag_t *retag,
+                     store_counts_t *counts, gl_error_t *error);
+
 /* The facts of this cluster speak of moments up to as_of (it only ever moves
  * forward). Segments say so themselves. Makes the cluster known. */
 int store_put_as_of (store_t *store, const char *cluster, int64_t as_of,
@@ -150,14 +171,24 @@ void store_clusters_free (store_cluster_t *clusters, size_t count);
  * Which facts. `start` and `end` both 0: of all times, segments that never
  * started included; else what overlaps [start, end), open ones ending at their
  * time_seen (events and reservations that are open: at their cluster's as-of).
- * Evidence and records are those of the jobs that a query for segments would
- * give, and may be a few more: join them.
+ * Evidence, records and retags are those of the jobs that a query for segments
+ * would give, and may be a few more: join them. So is usage, of which only
+ * stretches that overlap are given. What belongs to no job is given by its own
+ * time: records stamped in [start, end), usage that overlaps.
  */
+typedef enum {
+    STORE_ANY_JOB = 0, /* of jobs and of none */
+    STORE_OF_JOBS,     /* only what belongs to a job */
+    STORE_OF_NO_JOB,   /* only what belongs to none: id_job 0 */
+} store_jobs_t;
 typedef struct {
     const char *cluster; /* NULL: all */
     int64_t start;
     int64_t end;
-    uint64_t id_job; /* 0: all */
+    uint64_t id_job;   /* 0: all, as `jobs` says */
+    store_jobs_t jobs; /* records and usage */
+    uint32_t kind;     /* records and nodes: of this kind; 0: all. Fast together
+                          with STORE_OF_NO_JOB, and for nodes */
     bool gpu_only;   /* segments: only those that hold or asked for a GPU */
     bool open_only;  /* segments: only those without an end */
 } store_query_t;
@@ -174,6 +205,9 @@ typedef struct store_event_iter store_event_iter_t;
 typedef struct store_reservation_iter store_reservation_iter_t;
 typedef struct store_record_iter store_record_iter_t;
 typedef struct store_account_iter store_account_iter_t;
+typedef struct store_usage_iter store_usage_iter_t;
+typedef struct store_retag_iter store_retag_iter_t;
+typedef struct store_node_iter store_node_iter_t;
 
 /* then id_job, time_submit */
 store_segment_iter_t *store_segment_iter_open (store_t *store,
@@ -233,5 +267,48 @@ store_account_iter_t *store_account_iter_open (store_t *store,
 int store_account_iter_next (store_account_iter_t *iter,
                              store_account_t *ret_account, gl_error_t *error);
 void store_account_iter_close (store_account_iter_t *iter);
+
+/* then id_job (0, of no job, first), begin_ms, key */
+typedef struct {
+    uint8_t key[STORE_KEY_SIZE];
+    device_usage_t usage;
+} store_usage_t;
+store_usage_iter_t *store_usage_iter_open (store_t *store,
+                                           const store_query_t *query,
+                                           gl_error_t *error);
+int store_usage_iter_next (store_usage_iter_t *iter, store_usage_t *ret_usage,
+                           gl_error_t *error);
+void store_usage_iter_close (store_usage_iter_t *iter);
+
+/* then id_job, time_submit, stamp, who */
+store_retag_iter_t *store_retag_iter_open (store_t *store,
+                                           const store_query_t *query,
+                                           gl_error_t *error);
+int store_retag_iter_next (store_retag_iter_t *iter, retag_t *ret_retag,
+                           gl_error_t *error);
+void store_retag_iter_close (store_retag_iter_t *iter);
+
+/*
+ * What a node has sent, one row for each kind of record; then node, kind. Cheap:
+ * it is kept at every put. The newest record is that with the latest stamp
+ * (usage: its end), then the greater key. Only cluster and kind of the query
+ * are read.
+ */
+typedef struct {
+    const char *cluster;
+    const char *node;
+    uint32_t kind;      /* as in the record */
+    uint64_t records;   /* how many there are */
+    int64_t last_stamp; /* of the newest one, seconds */
+    uint8_t last_key[STORE_KEY_SIZE];
+    const void *payload; /* the newest one verbatim; NULL: kept decoded */
+    size_t payload_length;
+} store_node_t;
+store_node_iter_t *store_node_iter_open (store_t *store,
+                                         const store_query_t *query,
+                                         gl_error_t *error);
+int store_node_iter_next (store_node_iter_t *iter, store_node_t *ret_node,
+                          gl_error_t *error);
+void store_node_iter_close (store_node_iter_t *iter);
 
 #endif /* !GL_STORE_STORE_H */

@@ -141,6 +141,17 @@ static void bind_shape (db_statement_t *st, const void *value)
     store_bind_i64 (st, 7, s->time_limit, SECONDS_UNKNOWN);
 }
 
+static void bind_device (db_statement_t *st, const void *value)
+{
+    const device_usage_t *u = value;
+
+    db_bind_text (st, 1, u->node);
+    db_bind_text (st, 2, u->gpu);
+    db_bind_text (st, 3, u->slice);
+    store_bind_i64 (st, 4, u->gres_index, MEASURE_UNKNOWN);
+    store_bind_i64 (st, 5, u->memory_total, MEASURE_UNKNOWN);
+}
+
 static const struct {
     sql_t find;
     sql_t add;
@@ -149,6 +160,7 @@ static const struct {
     [INTERN_TEXT] = {SQL_TEXT_FIND, SQL_TEXT_ADD, bind_text},
     [INTERN_PARTY] = {SQL_PARTY_FIND, SQL_PARTY_ADD, bind_party},
     [INTERN_SHAPE] = {SQL_SHAPE_FIND, SQL_SHAPE_ADD, bind_shape},
+    [INTERN_DEVICE] = {SQL_DEVICE_FIND, SQL_DEVICE_ADD, bind_device},
 };
 
 static int add_row (store_t *store, intern_kind_t kind, const uint8_t *digest,
@@ -273,5 +285,20 @@ int intern_shape (store_t *store, const segment_t *s, uint64_t *ret_id,
         || key_text (key, s->gres_requested, error) < 0)
         return -1;
     return intern (store, INTERN_SHAPE, key->data, key->length, s, ret_id,
+                   error);
+}
+
+int intern_device (store_t *store, const device_usage_t *u, uint64_t *ret_id,
+                   gl_error_t *error)
+{
+    buffer_t *key = &store->key;
+
+    buffer_clear (key);
+    key_number (key, (uint64_t)u->gres_index, 8);
+    key_number (key, (uint64_t)u->memory_total, 8);
+    if (key_text (key, u->node, error) < 0 || key_text (key, u->gpu, error) < 0
+        || key_text (key, u->slice, error) < 0)
+        return -1;
+    return intern (store, INTERN_DEVICE, key->data, key->length, u, ret_id,
                    error);
 }

@@ -36,6 +36,15 @@ typedef enum {
     SQL_RECORD_ADD,
     SQL_ACCOUNT_GET,
     SQL_ACCOUNT_PUT,
+    SQL_DEVICE_FIND,
+    SQL_DEVICE_ADD,
+    SQL_USAGE_ADD,
+    SQL_USAGE_GET,
+    SQL_USAGE_PUT,
+    SQL_NODE_GET,
+    SQL_NODE_PUT,
+    SQL_RETAG_GET,
+    SQL_RETAG_PUT,
     SQL_COUNT,
 } sql_t;
 
@@ -60,6 +69,12 @@ const char *store_sql (db_engine_t engine, sql_t name);
     "LEFT JOIN text c ON c.id = s.admin_comment "
 #define SEGMENT_FILL_COLUMN 31
 
+/* Likewise of a stretch of device usage, for store_usage_of_row(). */
+#define USAGE_COLUMNS                                                          \
+    "u.id_job, u.begin_ms, u.record_key, u.length_ms, u.measures, d.node, "    \
+    "d.gpu, d.slice, d.gres_index, d.memory_total "
+#define USAGE_JOINS "LEFT JOIN device d ON d.id = u.device "
+
 struct cluster_entry {
     char *name;
     uint64_t id;
@@ -73,10 +88,12 @@ typedef enum {
     INTERN_TEXT,
     INTERN_PARTY,
     INTERN_SHAPE,
+    INTERN_DEVICE,
     INTERN_COUNT,
 } intern_kind_t;
 
 struct intern_cache;
+struct node_entry;
 
 struct store {
     db_t *db;
@@ -85,6 +102,7 @@ struct store {
     struct cluster_entry *clusters;
     size_t cluster_count;
     struct intern_cache *caches[INTERN_COUNT];
+    struct node_entry *nodes; /* seen in this transaction */
     buffer_t key; /* scratch for interning */
     bool known;   /* the last segment put was there already */
 };
@@ -113,8 +131,24 @@ int intern_party (store_t *store, const segment_t *segment, uint64_t *ret_id,
                   gl_error_t *error);
 int intern_shape (store_t *store, const segment_t *segment, uint64_t *ret_id,
                   gl_error_t *error);
+/* node, gpu, slice, gres_index and memory_total of a usage */
+int intern_device (store_t *store, const device_usage_t *usage,
+                   uint64_t *ret_id, gl_error_t *error);
 /* After a rollback: what was cached may never have happened. */
 void intern_forget (store_t *store);
+
+/* A record of a node was put: `records` of them are new (0: it only changed).
+ * Written at the commit. Nothing where the node has no name. */
+struct node_record_id {
+    int64_t stamp;
+    uint8_t key[STORE_KEY_SIZE];
+    uint64_t id_job;
+};
+int node_seen (store_t *store, uint64_t cluster, const char *node,
+               uint32_t kind, unsigned records,
+               const struct node_record_id *record, gl_error_t *error);
+int node_flush (store_t *store, gl_error_t *error);
+void node_forget (store_t *store);
 
 /* Bind a value, or NULL where it is `unknown`. */
 void store_bind_u64 (db_statement_t *st, unsigned at, uint64_t value,
@@ -130,10 +164,11 @@ int64_t store_column_i64 (const db_statement_t *st, unsigned at,
 void store_segment_of_row (const db_statement_t *st, segment_t *ret_segment);
 
 /*
- * A walk: one statement run for one cluster after the other, clusters in
- * bytewise order, on a connection of its own. `binds` lists the parameters of
- * the SQL in their order: c cluster; l, h first and last job; s, e the period;
- * a the cluster's as-of.
+ * A walk: one statement, or two, run for one cluster after the other, clusters
+ * in bytewise order, on a connection of its own. `binds` lists the parameters of
+ * the SQL in their order: c cluster; l, h first and last job; s, e the period, S,
+ * E the same in milliseconds; B where a stretch that reaches into it can begin;
+ * k the kind; a the cluster's as-of.
  */
 struct walk_plan {
     const char *select; /* up to and with the first table */
@@ -143,8 +178,11 @@ struct walk_plan {
     const char *where_binds;
     const char *period; /* if the query has a period; may be NULL */
     const char *period_binds;
+    const char *kind; /* if the query has a kind; may be NULL; binds k */
     const char *order;
     bool by_job; /* limit the jobs to those of the period's segments */
+    /* how to read what belongs to no job, which comes first; may be NULL */
+    const struct walk_plan *none;
 };
 
 struct walk_cluster {
@@ -158,8 +196,14 @@ typedef struct {
     db_t *db;
     store_query_t query; /* its cluster is not used any more */
     bool has_period;
-    char *binds;
-    db_statement_t *st;
+    db_statement_t *st; /* the one that gave the row */
+    struct walk_pass {
+        db_statement_t *st;
+        char *binds;
+    } passes[2];
+    size_t pass_count;
+    size_t pass; /* the next or current one in the cluster */
+    uint64_t first_job; /* the least id of a job */
     db_statement_t *bounds;
     struct walk_cluster *clusters;
     size_t count;

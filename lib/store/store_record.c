@@ -22,6 +22,8 @@ int store_put_record (store_t *store, const node_record_t *r,
 {
     struct cluster_entry *cluster = store_cluster (store, r->cluster, error);
     db_statement_t *st = store_statement (store, SQL_RECORD_ADD, error);
+    struct node_record_id id = {r->stamp, {0}, r->id_job};
+    bool fresh;
 
     if (!cluster || !st)
         return -1;
@@ -39,8 +41,12 @@ int store_put_record (store_t *store, const node_record_t *r,
     db_bind_blob (st, 12, r->payload, r->payload_length);
     if (db_run (st, error) < 0)
         return -1;
-    store_count (counts, db_affected (store->db) > 0, false);
-    return 0;
+    fresh = db_affected (store->db) > 0;
+    store_count (counts, fresh, false);
+    memcpy (id.key, r->key, sizeof (id.key));
+    return fresh ? node_seen (store, cluster->id, r->node, r->kind, 1, &id,
+                              error)
+                 : 0;
 }
 
 struct store_evidence_iter {
@@ -64,14 +70,52 @@ static const struct walk_plan evidence_plan = {
     .by_job = true,
 };
 
+#define RECORD_SELECT                                                          \
+    "SELECT r.id_job, r.stamp, r.record_key, r.kind, n.value, r.payload "      \
+    "FROM node_record r"
+#define RECORD_JOINS "LEFT JOIN text n ON n.id = r.node"
+
+static const struct walk_plan record_none_plan = {
+    .select = RECORD_SELECT,
+    .joins = RECORD_JOINS,
+    .where = "r.cluster = ? AND r.id_job = 0",
+    .where_binds = "c",
+    .period = "r.stamp >= ? AND r.stamp < ?",
+    .period_binds = "se",
+    .order = "r.id_job, r.stamp, r.record_key",
+};
+/* Those of one kind have an index of their own. */
+static const struct walk_plan record_none_of_kind_plan = {
+    .select = RECORD_SELECT,
+    .index = {[DB_SQLITE] = "INDEXED BY node_record_kind",
+              [DB_MYSQL] = "FORCE INDEX (node_record_kind)"},
+    .joins = RECORD_JOINS,
+    .where = "r.cluster = ? AND r.id_job = 0",
+    .where_binds = "c",
+    .kind = "r.kind = ?",
+    .period = "r.stamp >= ? AND r.stamp < ?",
+    .period_binds = "se",
+    .order = "r.stamp, r.record_key",
+};
 static const struct walk_plan record_plan = {
-    .select = "SELECT r.id_job, r.stamp, r.record_key, r.kind, n.value, "
-              "r.payload FROM node_record r "
-              "LEFT JOIN text n ON n.id = r.node",
+    .select = RECORD_SELECT,
+    .joins = RECORD_JOINS,
     .where = "r.cluster = ? AND r.id_job BETWEEN ? AND ?",
     .where_binds = "clh",
+    .kind = "r.kind = ?",
     .order = "r.id_job, r.stamp, r.record_key",
     .by_job = true,
+    .none = &record_none_plan,
+};
+static const struct walk_plan record_of_kind_plan = {
+    .select = RECORD_SELECT,
+    .joins = RECORD_JOINS,
+    .where = "r.cluster = ? AND r.id_job BETWEEN ? AND ?",
+    .where_binds = "clh",
+    .kind = "r.kind = ?",
+    .order = "r.id_job, r.stamp, r.record_key",
+    .by_job = true,
+    .none = &record_none_of_kind_plan,
 };
 
 store_evidence_iter_t *store_evidence_iter_open (store_t *store,
@@ -123,8 +167,10 @@ store_record_iter_t *store_record_iter_open (store_t *store,
                                              gl_error_t *error)
 {
     store_record_iter_t *iter = xcalloc (1, sizeof (*iter));
+    const struct walk_plan *plan
+        = query && query->kind ? &record_of_kind_plan : &record_plan;
 
-    if (walk_open (&iter->walk, store, query, &record_plan, error) < 0) {
+    if (walk_open (&iter->walk, store, query, plan, error) < 0) {
         free (iter);
         return NULL;
     }
@@ -134,12 +180,13 @@ store_record_iter_t *store_record_iter_open (store_t *store,
 int store_record_iter_next (store_record_iter_t *iter, node_record_t *ret,
                             gl_error_t *error)
 {
-    const db_statement_t *st = iter->walk.st;
+    const db_statement_t *st;
     const char *cluster;
     int rc = walk_next (&iter->walk, &cluster, error);
 
     if (rc != 1)
         return rc;
+    st = iter->walk.st;
     *ret = (node_record_t){
         .cluster = cluster,
         .id_job = db_column_u64 (st, 0),

@@ -105,6 +105,39 @@ static const struct {
     = {"REPLACE INTO account (cluster, name, parent, time_seen) "
        "VALUES (?, ?, ?, ?)",
        NULL},
+    [SQL_DEVICE_FIND] = {"SELECT id FROM device WHERE digest = ?", NULL},
+    [SQL_DEVICE_ADD]
+    = {"INSERT INTO device (digest, node, gpu, slice, gres_index, "
+       "memory_total) VALUES (?, ?, ?, ?, ?, ?)",
+       NULL},
+#define USAGE_INTO                                                             \
+    "INTO device_usage (cluster, id_job, begin_ms, record_key, length_ms, "    \
+    "device, measures) VALUES (?, ?, ?, ?, ?, ?, ?) "
+    [SQL_USAGE_ADD]
+    = {"INSERT " USAGE_INTO "ON CONFLICT DO NOTHING",
+       "INSERT " USAGE_INTO "ON DUPLICATE KEY UPDATE cluster = cluster"},
+    [SQL_USAGE_GET]
+    = {"SELECT " USAGE_COLUMNS "FROM device_usage u " USAGE_JOINS
+       "WHERE u.cluster = ? AND u.id_job = ? AND u.begin_ms = ? "
+       "AND u.record_key = ?",
+       NULL},
+    [SQL_USAGE_PUT] = {"REPLACE " USAGE_INTO, NULL},
+    [SQL_NODE_GET]
+    = {"SELECT records, last_stamp, last_key, last_job FROM node "
+       "WHERE cluster = ? AND name = ? AND kind = ?",
+       NULL},
+    [SQL_NODE_PUT]
+    = {"REPLACE INTO node (cluster, name, kind, records, last_stamp, last_key, "
+       "last_job) VALUES (?, ?, ?, ?, ?, ?, ?)",
+       NULL},
+    [SQL_RETAG_GET]
+    = {"SELECT project, previous, labels FROM retag WHERE cluster = ? "
+       "AND id_job = ? AND time_submit = ? AND stamp = ? AND who = ?",
+       NULL},
+    [SQL_RETAG_PUT]
+    = {"REPLACE INTO retag (cluster, id_job, time_submit, stamp, who, project, "
+       "previous, labels) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+       NULL},
 };
 
 const char *store_sql (db_engine_t engine, sql_t name)

@@ -86,42 +86,65 @@ void store_clusters_free (store_cluster_t *clusters, size_t count)
     free (clusters);
 }
 
-static void build_sql (walk_t *walk, const struct walk_plan *plan,
-                       buffer_t *sql)
+static int add_pass (walk_t *walk, const struct walk_plan *plan,
+                     gl_error_t *error)
 {
+    struct walk_pass *pass = &walk->passes[walk->pass_count];
+    const char *index = plan->index[db_engine (walk->db)];
+    BUFFER_AUTO sql = BUFFER_INIT;
     BUFFER_AUTO binds = BUFFER_INIT;
 
-    const char *index = plan->index[db_engine (walk->db)];
-
-    buffer_printf (sql, "%s %s %s WHERE %s", plan->select, index ? index : "",
+    buffer_printf (&sql, "%s %s %s WHERE %s", plan->select, index ? index : "",
                    plan->joins ? plan->joins : "", plan->where);
     buffer_add_text (&binds, plan->where_binds);
+    if (walk->query.kind && plan->kind) {
+        buffer_printf (&sql, " AND %s", plan->kind);
+        buffer_add_char (&binds, 'k');
+    }
     if (walk->has_period && plan->period) {
-        buffer_printf (sql, " AND %s", plan->period);
+        buffer_printf (&sql, " AND %s", plan->period);
         buffer_add_text (&binds, plan->period_binds);
     }
-    buffer_printf (sql, " ORDER BY %s", plan->order);
-    walk->binds = buffer_take (&binds);
+    buffer_printf (&sql, " ORDER BY %s", plan->order);
+    pass->st = db_prepare (walk->db, buffer_text (&sql), error);
+    if (!pass->st)
+        return -1;
+    pass->binds = buffer_take (&binds);
+    walk->pass_count++;
+    return 0;
+}
+
+/* Up to two statements: for what belongs to no job, and for what does. */
+static int add_passes (walk_t *walk, const struct walk_plan *plan,
+                       gl_error_t *error)
+{
+    const store_query_t *q = &walk->query;
+
+    if (plan->none && q->id_job == 0 && q->jobs != STORE_OF_JOBS
+        && add_pass (walk, plan->none, error) < 0)
+        return -1;
+    if (plan->none && q->id_job == 0 && q->jobs == STORE_OF_NO_JOB)
+        return 0;
+    walk->first_job = plan->none ? 1 : 0;
+    if (add_pass (walk, plan, error) < 0)
+        return -1;
+    if (plan->by_job && walk->has_period && q->id_job == 0) {
+        walk->bounds = db_prepare (walk->db, bounds_sql, error);
+        return walk->bounds ? 0 : -1;
+    }
+    return 0;
 }
 
 static int walk_begin (walk_t *walk, const store_query_t *query,
                        const struct walk_plan *plan, gl_error_t *error)
 {
-    BUFFER_AUTO sql = BUFFER_INIT;
-
     if (db_begin_read (walk->db, error) < 0
         || read_clusters (walk->db, query ? query->cluster : NULL,
                           &walk->clusters, &walk->count, error)
-               < 0)
+               < 0
+        || add_passes (walk, plan, error) < 0)
         return -1;
-    build_sql (walk, plan, &sql);
-    walk->st = db_prepare (walk->db, buffer_text (&sql), error);
-    if (!walk->st)
-        return -1;
-    if (plan->by_job && walk->has_period && walk->query.id_job == 0) {
-        walk->bounds = db_prepare (walk->db, bounds_sql, error);
-        return walk->bounds ? 0 : -1;
-    }
+    walk->st = walk->passes[0].st;
     return 0;
 }
 
@@ -154,9 +177,9 @@ static int find_bounds (walk_t *walk, const struct walk_cluster *c,
                         : 1;
     int rc;
 
-    *ret_low = walk->query.id_job;
+    *ret_low = walk->query.id_job ? walk->query.id_job : walk->first_job;
     *ret_high = walk->query.id_job ? walk->query.id_job : INT64_MAX;
-    if (!walk->bounds)
+    if (!walk->bounds || !strchr (walk->passes[walk->pass].binds, 'l'))
         return 0;
     db_bind_u64 (walk->bounds, 0, c->id);
     db_bind_i64 (walk->bounds, 1, first);
@@ -172,32 +195,60 @@ static int find_bounds (walk_t *walk, const struct walk_cluster *c,
     return rc < 0 ? -1 : 0;
 }
 
-static int enter_cluster (walk_t *walk, gl_error_t *error)
+/* Saturated: a period may be meant to have no end. */
+static int64_t milliseconds (int64_t seconds)
+{
+    const int64_t most = INT64_MAX / 1000 - STORE_STRETCH_MAX_MS;
+
+    if (seconds > most)
+        seconds = most;
+    if (seconds < -most)
+        seconds = -most;
+    return seconds * 1000;
+}
+
+static int enter_pass (walk_t *walk, gl_error_t *error)
 {
     const struct walk_cluster *c = &walk->clusters[walk->at];
+    const struct walk_pass *pass = &walk->passes[walk->pass];
+    const store_query_t *q = &walk->query;
     uint64_t low, high;
 
     if (find_bounds (walk, c, &low, &high, error) < 0)
         return -1;
-    for (unsigned i = 0; walk->binds[i]; i++) {
-        switch (walk->binds[i]) {
+    walk->st = pass->st;
+    for (unsigned i = 0; pass->binds[i]; i++) {
+        switch (pass->binds[i]) {
         case 'c':
-            db_bind_u64 (walk->st, i, c->id);
+            db_bind_u64 (pass->st, i, c->id);
             break;
         case 'l':
-            db_bind_u64 (walk->st, i, low);
+            db_bind_u64 (pass->st, i, low);
             break;
         case 'h':
-            db_bind_u64 (walk->st, i, high);
+            db_bind_u64 (pass->st, i, high);
             break;
         case 's':
-            db_bind_i64 (walk->st, i, walk->query.start);
+            db_bind_i64 (pass->st, i, q->start);
             break;
         case 'e':
-            db_bind_i64 (walk->st, i, walk->query.end);
+            db_bind_i64 (pass->st, i, q->end);
+            break;
+        case 'S':
+            db_bind_i64 (pass->st, i, milliseconds (q->start));
+            break;
+        case 'E':
+            db_bind_i64 (pass->st, i, milliseconds (q->end));
+            break;
+        case 'B':
+            db_bind_i64 (pass->st, i,
+                         milliseconds (q->start) - STORE_STRETCH_MAX_MS);
+            break;
+        case 'k':
+            db_bind_u64 (pass->st, i, q->kind);
             break;
         case 'a':
-            db_bind_i64 (walk->st, i, c->as_of);
+            db_bind_i64 (pass->st, i, c->as_of);
             break;
         }
     }
@@ -205,30 +256,40 @@ static int enter_cluster (walk_t *walk, gl_error_t *error)
     return 0;
 }
 
+static void leave_pass (walk_t *walk)
+{
+    walk->inside = false;
+    if (++walk->pass == walk->pass_count) {
+        walk->pass = 0;
+        walk->at++;
+    }
+}
+
 int walk_next (walk_t *walk, const char **ret_cluster, gl_error_t *error)
 {
     while (walk->at < walk->count) {
         int rc;
 
-        if (!walk->inside && enter_cluster (walk, error) < 0)
+        if (!walk->inside && enter_pass (walk, error) < 0)
             return -1;
         rc = db_step (walk->st, error);
         if (rc == 1)
             *ret_cluster = walk->clusters[walk->at].name;
         if (rc != 0)
             return rc;
-        walk->inside = false;
-        walk->at++;
+        leave_pass (walk);
     }
     return 0;
 }
 
 void walk_close (walk_t *walk)
 {
-    db_finalize (walk->st);
+    for (size_t i = 0; i < walk->pass_count; i++) {
+        db_finalize (walk->passes[i].st);
+        free (walk->passes[i].binds);
+    }
     db_finalize (walk->bounds);
     db_close (walk->db);
     free_clusters (walk->clusters, walk->count);
-    free (walk->binds);
     memset (walk, 0, sizeof (*walk));
 }

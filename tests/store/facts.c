@@ -583,7 +583,8 @@ static void records__of_any_bytes__known_by_their_key (void **state)
         "record lab 7 100 01000000000000000000000000000000: 1 \"g001\" "
         "0001ff27000a\n"
         "record lab 7 100 ff000000000000000000000000000000: 1 \"g001\" "
-        "0001ff27000a\n");
+        "0001ff27000a\n"
+        "node lab g001 1: 2 100 ff000000000000000000000000000000 6\n");
 }
 
 static void evidence__of_a_period__covers_its_segments (void **state)

@@ -185,18 +185,77 @@ static void dump_reservation (buffer_t *b, const reservation_t *r)
     buffer_add_char (b, '\n');
 }
 
+static void dump_key (buffer_t *b, const uint8_t key[STORE_KEY_SIZE])
+{
+    for (size_t i = 0; i < STORE_KEY_SIZE; i++)
+        buffer_printf (b, "%02x", key[i]);
+}
+
 static void dump_record (buffer_t *b, const node_record_t *r)
 {
     buffer_printf (b, "record %s %" PRIu64 " %" PRId64 " ", r->cluster,
                    r->id_job, r->stamp);
-    for (size_t i = 0; i < STORE_KEY_SIZE; i++)
-        buffer_printf (b, "%02x", r->key[i]);
+    dump_key (b, r->key);
     buffer_printf (b, ": %" PRIu32, r->kind);
     dump_text (b, r->node);
     buffer_add_char (b, ' ');
     for (size_t i = 0; i < r->payload_length; i++)
         buffer_printf (b, "%02x", ((const uint8_t *)r->payload)[i]);
     buffer_add_char (b, '\n');
+}
+
+/* The numbers of a stretch in the order of their declaration. */
+static void dump_measures (buffer_t *b, const device_usage_t *u)
+{
+    const int64_t numbers[] = {
+        u->gres_index,       u->begin_ms,        u->end_ms,
+        u->samples,          u->samples_expected, u->energy_mj,
+        u->energy_ms,        u->energy_rule,     u->counter_resets,
+        u->utilization_sum,  u->utilization_ms,  u->utilization_max,
+        u->memory_sum,       u->memory_ms,       u->memory_max,
+        u->memory_total,     u->power_sum,       u->power_ms,
+        u->power_max,        u->clock_sum,       u->clock_ms,
+        u->throttled_ms,     u->throttle_ms,     u->throttle_reasons,
+        u->processes_ms,     u->processes_max,   u->no_process_ms,
+        u->idle_ms,          u->idle_longest_ms, u->idle_rule,
+        u->holders};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (numbers); i++)
+        buffer_printf (b, " %" PRId64, numbers[i]);
+}
+
+static void dump_usage (buffer_t *b, const store_usage_t *stored)
+{
+    const device_usage_t *u = &stored->usage;
+
+    buffer_printf (b, "usage %s %" PRIu64 " ", u->cluster, u->id_job);
+    dump_key (b, stored->key);
+    buffer_add_char (b, ':');
+    dump_measures (b, u);
+    dump_text (b, u->node);
+    dump_text (b, u->gpu);
+    dump_text (b, u->slice);
+    dump_text (b, u->utilization_histogram);
+    buffer_add_char (b, '\n');
+}
+
+static void dump_retag (buffer_t *b, const retag_t *r)
+{
+    buffer_printf (b, "retag %s %" PRIu64 " %" PRId64 " %" PRId64 ":",
+                   r->cluster, r->id_job, r->time_submit, r->stamp);
+    dump_text (b, r->who);
+    dump_text (b, r->previous);
+    dump_text (b, r->project);
+    dump_text (b, r->labels);
+    buffer_add_char (b, '\n');
+}
+
+static void dump_node (buffer_t *b, const store_node_t *n)
+{
+    buffer_printf (b, "node %s %s %" PRIu32 ": %" PRIu64 " %" PRId64 " ",
+                   n->cluster, n->node, n->kind, n->records, n->last_stamp);
+    dump_key (b, n->last_key);
+    buffer_printf (b, " %zu\n", n->payload_length);
 }
 
 #define DUMP(kind, type)                                                       \
@@ -233,6 +292,9 @@ char *fixture_dump (const char *url)
     DUMP (record, node_record_t);
     DUMP (event, node_event_t);
     DUMP (reservation, reservation_t);
+    DUMP (usage, store_usage_t);
+    DUMP (retag, retag_t);
+    DUMP (node, store_node_t);
     store_close (store);
     return buffer_take (&b);
 }
@@ -285,4 +347,47 @@ char *fixture_counts (const char *url, const char *sql)
     db_finalize (st);
     db_close (db);
     return buffer_take (&b);
+}
+
+device_usage_t fixture_usage (uint64_t id_job, int64_t begin)
+{
+    return (device_usage_t){
+        .cluster = "lab",
+        .node = "g001",
+        .id_job = id_job,
+        .gpu = "GPU-6b1f5f4c-6c1d-4e4b-9a58-0d3ab1d1a0f1",
+        .gres_index = 3,
+        .begin_ms = begin * 1000,
+        .end_ms = begin * 1000 + 3600000,
+        .samples = 360,
+        .samples_expected = 360,
+        .energy_mj = 2304567891,
+        .energy_ms = 3600000,
+        .energy_rule = 1,
+        .counter_resets = 0,
+        .utilization_sum = INT64_C (33123456789),
+        .utilization_ms = 3600000,
+        .utilization_max = 10000,
+        .utilization_histogram = "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,610000,"
+                                 "2990000",
+        .memory_sum = INT64_C (261234567890),
+        .memory_ms = 3600000,
+        .memory_max = 79123,
+        .memory_total = 81559,
+        .power_sum = INT64_C (2304567891234),
+        .power_ms = 3600000,
+        .power_max = 702345,
+        .clock_sum = INT64_C (7012345678),
+        .clock_ms = 3600000,
+        .throttled_ms = 120345,
+        .throttle_ms = 3600000,
+        .throttle_reasons = 4,
+        .processes_ms = 3600000,
+        .processes_max = 1,
+        .no_process_ms = 0,
+        .idle_ms = 0,
+        .idle_longest_ms = 0,
+        .idle_rule = 0,
+        .holders = 1,
+    };
 }

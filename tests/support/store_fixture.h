@@ -36,4 +36,8 @@ char *fixture_counts (const char *url, const char *sql);
 /* A closed segment of cluster "lab" with everything known. */
 segment_t fixture_segment (uint64_t id_job);
 
+/* An hour of a busy GPU of node "g001" of cluster "lab", from `begin` (seconds)
+ * on. */
+device_usage_t fixture_usage (uint64_t id_job, int64_t begin);
+
 #endif /* !GL_TESTS_STORE_FIXTURE_H */
