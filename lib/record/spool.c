@@ -113,7 +113,12 @@ int spool_append (const char *dir, const record_t *record, gl_error_t *error)
 
     if (at < 0)
         return -1;
-    if ((fd = open_current (at, dir, &size, error)) >= 0) {
+    fd = open_current (at, dir, &size, error);
+    /* Leased: a reader removes it (spool_cursor.h), for since we looked a higher
+     * one was begun. */
+    if (fd < 0 && errno == EWOULDBLOCK)
+        fd = open_current (at, dir, &size, error);
+    if (fd >= 0) {
         rc = write_once (fd, dir, size, record, error);
         close (fd);
     }

@@ -11,75 +11,65 @@
 #include "record/segment.h"
 #include "record/spool.h"
 #include "record/spool_read.h"
+#include "record/spool_scan.h"
 
 /* Read at once: large enough that read(2) costs nothing beside the checksum.
  * A record that the end of a block cuts is moved to the front of the next. */
 #define BLOCK_SIZE (128 * 1024)
 
-/* Where reading stands: what goes to the function and what is counted. */
-struct reader {
-    spool_record_f take;
-    void *arg;
-    spool_stats_t *stats;
-    gl_error_t *error;
-    const char *file;
-    uint64_t offset;  /* of the next byte to be looked at */
-    uint64_t damaged; /* bytes just passed that are no record */
-};
-
-static void end_damage (struct reader *reader, bool at_end)
+static void end_damage (spool_scan_t *scan, bool at_end)
 {
-    if (reader->damaged == 0)
+    if (scan->damaged == 0)
         return;
-    reader->stats->damaged++;
-    reader->stats->skipped_bytes += reader->damaged;
+    scan->stats->damaged++;
+    scan->stats->skipped_bytes += scan->damaged;
     if (at_end)
-        reader->stats->tail_bytes += reader->damaged;
-    reader->damaged = 0;
+        scan->stats->tail_bytes += scan->damaged;
+    scan->damaged = 0;
 }
 
-static int take_record (struct reader *reader, const unsigned char *bytes,
+static int take_record (spool_scan_t *scan, const unsigned char *bytes,
                         size_t size)
 {
     spool_entry_t entry = {.bytes = bytes,
                            .size = size,
-                           .file = reader->file,
-                           .offset = reader->offset};
+                           .file = scan->file,
+                           .offset = scan->offset};
     int rc = record_decode (bytes, size, &entry.record, NULL);
 
     if (rc < 0) {
-        reader->stats->malformed++;
-        reader->damaged += size;
+        scan->stats->malformed++;
+        scan->damaged += size;
         return 0;
     }
-    end_damage (reader, false);
+    end_damage (scan, false);
     entry.understood = rc == 0;
-    reader->stats->records++;
-    reader->stats->unknown += rc;
-    return reader->take (&entry, reader->arg, reader->error) < 0 ? -1 : 0;
+    scan->stats->records++;
+    scan->stats->unknown += rc;
+    return scan->take (&entry, scan->arg, scan->error);
 }
 
 /* Give away the records in `bytes`; *ret_used is how many bytes are done with.
  * When no more bytes will come (`last`), that is all of them. */
-static int scan (struct reader *reader, const unsigned char *bytes, size_t size,
-                 bool last, size_t *ret_used)
+static int scan_bytes (spool_scan_t *scan, const unsigned char *bytes,
+                       size_t size, bool last, size_t *ret_used)
 {
     size_t at = 0;
+    int rc;
 
     while (at < size) {
         int length = record_probe (bytes + at, size - at);
         if (length == 0 && !last)
             break;
         if (length > 0) {
-            if (take_record (reader, bytes + at, length) < 0)
-                return -1;
-        }
-        else {
+            if ((rc = take_record (scan, bytes + at, length)) != 0)
+                return rc;
+        } else {
             length = 1;
-            reader->damaged++;
+            scan->damaged++;
         }
         at += length;
-        reader->offset += length;
+        scan->offset += length;
     }
     *ret_used = at;
     return 0;
@@ -89,59 +79,60 @@ int spool_read_buffer (const void *data, size_t size, spool_record_f take,
                        void *arg, spool_stats_t *stats, gl_error_t *error)
 {
     spool_stats_t unwanted = {0};
-    struct reader reader = {.take = take,
-                            .arg = arg,
-                            .stats = stats ? stats : &unwanted,
-                            .error = error,
-                            .file = ""};
+    spool_scan_t scan = {.take = take,
+                         .arg = arg,
+                         .stats = stats ? stats : &unwanted,
+                         .error = error,
+                         .file = ""};
     size_t used;
+    int rc;
 
-    reader.stats->bytes += size;
-    if (scan (&reader, data, size, true, &used) < 0)
-        return -1;
-    end_damage (&reader, true);
+    scan.stats->bytes += size;
+    if ((rc = scan_bytes (&scan, data, size, true, &used)) != 0)
+        return rc < 0 ? -1 : 0;
+    end_damage (&scan, true);
     return 0;
 }
 
-static int read_blocks (struct reader *reader, int fd, unsigned char *block)
+static int read_blocks (spool_scan_t *scan, int fd, unsigned char *block)
 {
     size_t have = 0, used;
     ssize_t n;
+    int rc;
 
     do {
         n = read (fd, block + have, BLOCK_SIZE - have);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return gl_error (reader->error, "%s: %s", reader->file,
+            return gl_error (scan->error, "%s: %s", scan->file,
                              strerror (errno));
-        reader->stats->bytes += n;
+        scan->stats->bytes += n;
         have += n;
-        if (scan (reader, block, have, n == 0, &used) < 0)
-            return -1;
+        if ((rc = scan_bytes (scan, block, have, n == 0, &used)) != 0)
+            return rc;
         memmove (block, block + used, have - used);
         have -= used;
     } while (n != 0);
-    end_damage (reader, true);
+    end_damage (scan, true);
     return 0;
 }
 
-static int read_fd (struct reader *reader, int fd)
+int spool_scan_fd (spool_scan_t *scan, int fd)
 {
     unsigned char *block = malloc (BLOCK_SIZE);
     int rc;
 
     if (!block)
-        return gl_error (reader->error, "%s: out of memory", reader->file);
-    reader->stats->segments++;
-    rc = read_blocks (reader, fd, block);
+        return gl_error (scan->error, "%s: out of memory", scan->file);
+    scan->stats->segments++;
+    rc = read_blocks (scan, fd, block);
     free (block);
     return rc;
 }
 
-/* Opens regular files only, and waits for none of the others. */
-static int open_file (int dir, const char *name, const char *path,
-                      gl_error_t *error)
+int spool_scan_open (int dir, const char *name, const char *path,
+                     gl_error_t *error)
 {
     int fd = openat (dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
@@ -155,15 +146,15 @@ static int open_file (int dir, const char *name, const char *path,
 }
 
 static int read_path (int dir, const char *name, const char *path,
-                      struct reader *reader)
+                      spool_scan_t *scan)
 {
-    int fd = open_file (dir, name, path, reader->error), rc;
+    int fd = spool_scan_open (dir, name, path, scan->error), rc;
 
     if (fd < 0)
         return -1;
-    reader->file = path;
-    reader->offset = 0;
-    rc = read_fd (reader, fd);
+    scan->file = path;
+    scan->offset = 0;
+    rc = spool_scan_fd (scan, fd);
     close (fd);
     return rc;
 }
@@ -172,12 +163,12 @@ int spool_read_file (const char *path, spool_record_f take, void *arg,
                      spool_stats_t *stats, gl_error_t *error)
 {
     spool_stats_t unwanted = {0};
-    struct reader reader = {.take = take,
-                            .arg = arg,
-                            .stats = stats ? stats : &unwanted,
-                            .error = error};
+    spool_scan_t scan = {.take = take,
+                         .arg = arg,
+                         .stats = stats ? stats : &unwanted,
+                         .error = error};
 
-    return read_path (AT_FDCWD, path, path, &reader);
+    return read_path (AT_FDCWD, path, path, &scan) < 0 ? -1 : 0;
 }
 
 static int by_number (const void *a, const void *b)
@@ -215,17 +206,18 @@ static int list_segments (const char *dir, DIR *stream, uint32_t **ret_numbers,
 }
 
 static int read_segments (const char *dir, int fd, const uint32_t *numbers,
-                          size_t count, struct reader *reader)
+                          size_t count, spool_scan_t *scan)
 {
     char path[PATH_MAX], name[SEGMENT_NAME_SIZE];
+    int rc;
 
     for (size_t i = 0; i < count; i++) {
         segment_name (numbers[i], name);
         if (snprintf (path, sizeof (path), "%s/%s", dir, name)
             >= (int)sizeof (path))
-            return gl_error (reader->error, "%s: the path is too long", dir);
-        if (read_path (fd, name, path, reader) < 0)
-            return -1;
+            return gl_error (scan->error, "%s: the path is too long", dir);
+        if ((rc = read_path (fd, name, path, scan)) != 0)
+            return rc;
     }
     return 0;
 }
@@ -234,10 +226,10 @@ int spool_read_dir (const char *dir, spool_record_f take, void *arg,
                     spool_stats_t *stats, gl_error_t *error)
 {
     spool_stats_t unwanted = {0};
-    struct reader reader = {.take = take,
-                            .arg = arg,
-                            .stats = stats ? stats : &unwanted,
-                            .error = error};
+    spool_scan_t scan = {.take = take,
+                         .arg = arg,
+                         .stats = stats ? stats : &unwanted,
+                         .error = error};
     DIR *stream = opendir (dir);
     uint32_t *numbers = NULL;
     size_t count = 0;
@@ -247,8 +239,8 @@ int spool_read_dir (const char *dir, spool_record_f take, void *arg,
         return gl_error (error, "%s: %s", dir, strerror (errno));
     rc = list_segments (dir, stream, &numbers, &count, error);
     if (rc == 0)
-        rc = read_segments (dir, dirfd (stream), numbers, count, &reader);
+        rc = read_segments (dir, dirfd (stream), numbers, count, &scan);
     free (numbers);
     closedir (stream);
-    return rc;
+    return rc < 0 ? -1 : 0;
 }

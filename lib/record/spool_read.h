@@ -50,8 +50,8 @@ typedef struct {
                              * record that is being written now */
 } spool_stats_t;
 
-/* Called for each record. 0 goes on; -1 with a text ends reading, which then
- * returns -1 with that text. */
+/* Called for each record. 0 goes on; 1 ends reading, which then returns 0; -1
+ * with a text ends it, too, and it returns -1 with that text. */
 typedef int (*spool_record_f) (const spool_entry_t *entry, void *arg,
                                gl_error_t *error);
 
