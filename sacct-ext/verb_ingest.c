@@ -7,9 +7,8 @@
 #include "cli.h"
 #include "record/spool_read.h"
 #include "store/store.h"
+#include "take.h"
 #include "verb.h"
-
-#define NANOSECONDS INT64_C (1000000000)
 
 enum { OPTION_CLUSTER = CLI_LONG + 1 };
 
@@ -25,28 +24,9 @@ struct ingest {
     const char *dir;
     const char *cluster; /* --cluster */
     char last[sizeof (((record_t *)0)->cluster)]; /* of the record before */
-    store_counts_t counts;
+    take_t take;
     spool_stats_t stats;
-    uint64_t homeless; /* of no cluster */
 };
-
-static const char *or_null (const char *text)
-{
-    return text[0] ? text : NULL;
-}
-
-/* What of a job-start record joins and names. */
-static evidence_t evidence_of (const record_t *r)
-{
-    return (evidence_t){
-        .uid = record_has (r, uid) ? (uint32_t)r->uid : UINT32_MAX,
-        .time_start = r->start_time,
-        .project = or_null (r->project),
-        .source = (tag_source_t)r->project_source,
-        .labels = or_null (r->labels),
-        .gpus = record_has (r, gpus) ? r->gpus : NULL,
-    };
-}
 
 /* The cluster of a record: its own, else as told, else that of its neighbour
  * in the spool; "" if none of them helps. A record that this build does not
@@ -63,28 +43,9 @@ static const char *cluster_of (struct ingest *in, const spool_entry_t *entry)
 static int take (const spool_entry_t *entry, void *arg, gl_error_t *error)
 {
     struct ingest *in = arg;
-    const record_t *r = &entry->record;
-    evidence_t evidence;
-    node_record_t fact = {
-        .kind = r->kind,
-        .cluster = cluster_of (in, entry),
-        .node = entry->understood ? or_null (r->node) : NULL,
-        .id_job = entry->understood && r->job_id > 0 ? (uint64_t)r->job_id : 0,
-        .stamp = r->stamp / NANOSECONDS,
-        .payload = entry->bytes,
-        .payload_length = entry->size,
-    };
 
-    if (!fact.cluster[0]) {
-        in->homeless++;
-        return 0;
-    }
-    memcpy (fact.key, r->key, sizeof (fact.key));
-    if (entry->understood && r->kind == RECORD_JOB_START && fact.id_job) {
-        evidence = evidence_of (r);
-        fact.evidence = &evidence;
-    }
-    return store_put_record (in->store, &fact, &in->counts, error);
+    in->take.cluster = cluster_of (in, entry);
+    return take_record (in->store, &in->take, entry, error);
 }
 
 static int read_spool (store_t *store, void *arg, gl_error_t *error)
@@ -93,9 +54,8 @@ static int read_spool (store_t *store, void *arg, gl_error_t *error)
 
     in->store = store;
     in->last[0] = '\0';
-    in->counts = (store_counts_t){0};
+    in->take = (take_t){.cluster = NULL};
     in->stats = (spool_stats_t){0};
-    in->homeless = 0;
     return spool_read_dir (in->dir, take, in, &in->stats, error);
 }
 
@@ -106,8 +66,8 @@ static void summarize (cli_t *cli, const struct ingest *in)
     cli_say (cli,
              "%s: %" PRIu64 " records: %" PRIu64 " new, %" PRIu64
              " known; %" PRIu64 " bytes skipped",
-             in->dir, in->stats.records, in->counts.inserted,
-             in->counts.unchanged, in->stats.skipped_bytes);
+             in->dir, in->stats.records, in->take.counts.inserted,
+             in->take.counts.unchanged, in->stats.skipped_bytes);
     if (in->stats.segments == 0)
         cli_warn (cli,
                   "%s: holds no spool segment: nothing ran on that node yet, "
@@ -122,11 +82,11 @@ static void summarize (cli_t *cli, const struct ingest *in)
         cli_warn (cli,
                   "%s: %" PRIu64 " bytes in %" PRIu64 " places are damaged",
                   in->dir, damaged, in->stats.damaged);
-    if (in->homeless)
+    if (in->take.homeless)
         cli_warn (cli,
                   "%s: %" PRIu64 " records name no cluster and were left out; "
                   "name it with --cluster",
-                  in->dir, in->homeless);
+                  in->dir, in->take.homeless);
 }
 
 static int ingest (cli_t *cli, struct ingest *in)

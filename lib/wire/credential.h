@@ -23,6 +23,8 @@ typedef struct credential credential_t;
 credential_t *credential_new (const char *socket, gl_error_t *error);
 void credential_free (credential_t *credential);
 
+/* A credential of such a payload still is the body of one frame (frame.h). */
+#define CREDENTIAL_PAYLOAD_MAX (478 << 10)
 #define CREDENTIAL_ANYBODY ((uid_t)-1)
 /* Encrypted. `reader`: who may open it. *ret_text: yours to free(). */
 int credential_make (credential_t *credential, const void *payload,

@@ -1,0 +1,32 @@
+/*
+ * take.h: what a record of a node means to the store: the one place that
+ * decides it, for `gpuledger ingest` and for the collector.
+ *
+ * A job start is kept verbatim, and what of it joins and names beside it; every
+ * other record is kept verbatim. So is a record of a newer gpuledger, for a
+ * later build to understand. A record says of which cluster and node it is;
+ * where it does not, whoever brings it does.
+ *
+ * To be called inside a transaction. Taking a record twice is the same as once.
+ */
+#ifndef GL_TAKE_H
+#define GL_TAKE_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "record/spool_read.h"
+#include "store/store.h"
+
+typedef struct {
+    const char *cluster; /* of records that name none; NULL or "": unknown */
+    const char *node;    /* the same */
+    store_counts_t counts;
+    uint64_t homeless; /* of no cluster: left out */
+} take_t;
+
+/* -1: the store failed. */
+int take_record (store_t *store, take_t *take, const spool_entry_t *entry,
+                 gl_error_t *error);
+
+#endif /* !GL_TAKE_H */
