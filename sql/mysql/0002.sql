@@ -34,7 +34,12 @@ CREATE TABLE IF NOT EXISTS node (
     PRIMARY KEY (cluster, name, kind)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
-INSERT IGNORE INTO node
+-- as a writer does, and replacing what a run that was cut short has written
+START TRANSACTION;
+
+SELECT value FROM meta WHERE name = 'writer' FOR UPDATE;
+
+REPLACE INTO node
        (cluster, name, kind, records, last_stamp, last_key, last_job)
 SELECT cluster, name, kind, records, stamp, record_key, id_job
   FROM (SELECT r.cluster, t.value AS name, r.kind, r.stamp, r.record_key,
@@ -47,6 +52,8 @@ SELECT cluster, name, kind, records, stamp, record_key, id_job
           FROM node_record r JOIN text t ON t.id = r.node
          WHERE length(t.value) BETWEEN 1 AND 255) AS newest
  WHERE place = 1;
+
+COMMIT;
 
 -- The last two statements change tables that there are: who runs them again
 -- finds them changed. MySQL has no IF NOT EXISTS here.
