@@ -1,0 +1,978 @@
+/* replay.c: reads the text of a replay file (docs/formats/replay.md). */
+#include "replay.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/calendar.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "device_new.h"
+#include "replay_private.h"
+
+#define SECOND INT64_C (1000000000)
+
+const char *const replay_value_words[REPLAY_VALUES]
+    = {"utilization", "memory",   "power",    "energy",
+       "clock",       "throttle", "processes"};
+
+/* A word of the text. */
+typedef struct {
+    const char *text;
+    size_t length;
+} word_t;
+
+/* A name, and where it stands in the layout that is being read. */
+typedef struct {
+    char text[REPLAY_NAME_SIZE];
+    uint32_t index;
+    size_t layout; /* the last layout that has it */
+    bool slice;
+    UT_hash_handle hh;
+} name_t;
+
+typedef struct {
+    replay_t *replay;
+    name_t *names;
+    const char *file;
+    size_t line;
+    word_t rest;    /* of the line */
+    int64_t time;   /* of the last `at` */
+    bool headed;    /* "replay 1" was there */
+    bool in_layout; /* gpu and slice lines may follow */
+    size_t device_room;
+    size_t layout_room;
+    size_t boot_room;
+    size_t event_room;
+    gl_error_t *error;
+} reader_t;
+
+static int wrong (const reader_t *reader, const char *what)
+{
+    return gl_error (reader->error, "%s:%zu: %s", reader->file, reader->line,
+                     what);
+}
+
+/* The word is shown with what is not printable left out. */
+static int wrong_word (const reader_t *reader, const char *what, word_t word)
+{
+    char shown[41];
+    size_t length = 0;
+
+    for (size_t i = 0; i < word.length && length < sizeof (shown) - 1; i++)
+        if (word.text[i] >= ' ' && word.text[i] < 0x7f)
+            shown[length++] = word.text[i];
+    shown[length] = '\0';
+    return gl_error (reader->error, "%s:%zu: %s '%s'", reader->file,
+                     reader->line, what, shown);
+}
+
+/* ------------------------------------------------------------------- words */
+
+static bool is_blank (char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool word_is (word_t word, const char *text)
+{
+    return word.length == strlen (text)
+           && !memcmp (word.text, text, word.length);
+}
+
+/* Where a word ends: at a blank, but not at one within "...". */
+static size_t word_length (word_t rest)
+{
+    bool quoted = false;
+    size_t i;
+
+    for (i = 0; i < rest.length; i++) {
+        if (rest.text[i] == '"')
+            quoted = !quoted;
+        else if (!quoted && is_blank (rest.text[i]))
+            break;
+    }
+    return i;
+}
+
+/* The next word of the line; false at its end or a comment. */
+static bool next_word (reader_t *reader, word_t *ret_word)
+{
+    word_t *rest = &reader->rest;
+
+    while (rest->length && is_blank (*rest->text)) {
+        rest->text++;
+        rest->length--;
+    }
+    if (!rest->length || *rest->text == '#')
+        return false;
+    *ret_word = (word_t){rest->text, word_length (*rest)};
+    rest->text += ret_word->length;
+    rest->length -= ret_word->length;
+    return true;
+}
+
+/* key=value; a word without '=' is a key without a value (text NULL). */
+static void split (word_t word, word_t *ret_key, word_t *ret_value)
+{
+    const char *equals = memchr (word.text, '=', word.length);
+
+    *ret_key = word;
+    *ret_value = (word_t){NULL, 0};
+    if (equals) {
+        ret_key->length = equals - word.text;
+        *ret_value = (word_t){equals + 1, word.length - ret_key->length - 1};
+    }
+}
+
+/* Copy a text, without its quotes, of at most size - 1 bytes. */
+static int take_text (const reader_t *reader, word_t value, char *ret_text,
+                      size_t size)
+{
+    if (value.length >= 2 && value.text[0] == '"'
+        && value.text[value.length - 1] == '"') {
+        value.text++;
+        value.length -= 2;
+    }
+    if (memchr (value.text, '"', value.length))
+        return wrong_word (reader, "a quotation mark within", value);
+    if (value.length >= size)
+        return wrong_word (reader, "too long:", value);
+    memcpy (ret_text, value.text, value.length);
+    ret_text[value.length] = '\0';
+    return 0;
+}
+
+/* ------------------------------------------------------------------ numbers */
+
+static bool is_digit (char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static int take_count (const reader_t *reader, word_t value, int64_t *ret)
+{
+    uint64_t number;
+
+    if (number_u64 (value.text, value.length, &number) < 0)
+        return wrong_word (reader, "not a number:", value);
+    /* counters are unsigned where they come from */
+    *ret = number > INT64_MAX ? INT64_MAX : (int64_t)number;
+    return 0;
+}
+
+static int hexadecimal (word_t value, int64_t *ret)
+{
+    uint64_t number = 0;
+
+    if (value.length < 3 || value.length > 18)
+        return -1;
+    for (size_t i = 2; i < value.length; i++) {
+        const char *digits = "0123456789abcdef", *digit;
+
+        digit = memchr (digits, value.text[i] | 0x20, 16);
+        if (!digit)
+            return -1;
+        number = number << 4 | (uint64_t)(digit - digits);
+    }
+    *ret = number > INT64_MAX ? INT64_MAX : (int64_t)number;
+    return 0;
+}
+
+static int take_bits (const reader_t *reader, word_t value, int64_t *ret)
+{
+    if (value.length > 1 && value.text[0] == '0' && value.text[1] == 'x') {
+        if (hexadecimal (value, ret) == 0)
+            return 0;
+        return wrong_word (reader, "not a number:", value);
+    }
+    return take_count (reader, value, ret);
+}
+
+/* N[.F...] in units of 10^-places; false for anything else. */
+static bool decimal (word_t value, unsigned places, uint64_t most, int64_t *ret)
+{
+    const char *point = memchr (value.text, '.', value.length);
+    size_t whole_length = point ? (size_t)(point - value.text) : value.length;
+    size_t length = point ? value.length - whole_length - 1 : 0;
+    uint64_t whole, part = 0;
+
+    if (number_u64 (value.text, whole_length, &whole) < 0 || whole > most)
+        return false;
+    if (point
+        && (length == 0 || length > places
+            || number_u64 (point + 1, length, &part) < 0))
+        return false;
+    for (size_t i = 0; i < places; i++) {
+        whole *= 10;
+        if (i >= length)
+            part *= 10;
+    }
+    *ret = (int64_t)(whole + part);
+    return true;
+}
+
+static int take_percent (const reader_t *reader, word_t value, int64_t *ret)
+{
+    /* what a driver can say: 32 bits */
+    if (!decimal (value, 2, UINT32_MAX, ret))
+        return wrong_word (
+            reader, "not a percentage with at most two decimals:", value);
+    return 0;
+}
+
+/* -------------------------------------------------------------------- times */
+
+static const struct {
+    const char *name;
+    int64_t nanoseconds;
+} units[] = {
+    {"ms", SECOND / 1000}, {"s", SECOND},         {"m", 60 * SECOND},
+    {"h", 3600 * SECOND},  {"d", 86400 * SECOND},
+};
+
+/* 90s, 1.5s, 10m, 1h, 2d. */
+static bool duration (word_t word, int64_t *ret)
+{
+    size_t number = 0;
+    word_t unit;
+    int64_t value;
+
+    while (number < word.length
+           && (is_digit (word.text[number]) || word.text[number] == '.'))
+        number++;
+    unit = (word_t){word.text + number, word.length - number};
+    /* in thousandths, so that nothing is rounded */
+    if (!decimal ((word_t){word.text, number}, 3, UINT32_MAX, &value))
+        return false;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (units); i++)
+        if (word_is (unit, units[i].name)) {
+            int64_t most = INT64_MAX / 4 / units[i].nanoseconds * 1000;
+
+            if (value > most)
+                return false;
+            *ret = value / 1000 * units[i].nanoseconds
+                   + value % 1000 * (units[i].nanoseconds / 1000);
+            return true;
+        }
+    return false;
+}
+
+/* Two digits, the first of the text. */
+static int two_digits (const char *text)
+{
+    return is_digit (text[0]) && is_digit (text[1])
+               ? (text[0] - '0') * 10 + (text[1] - '0')
+               : -1;
+}
+
+/* .5 and the like, in nanoseconds. */
+static bool fraction_of (word_t word, int64_t *ret)
+{
+    char text[12] = "0";
+
+    if (*word.text != '.' || word.length > 10)
+        return false;
+    memcpy (text + 1, word.text, word.length);
+    return decimal ((word_t){text, word.length + 1}, 9, 0, ret);
+}
+
+/* 2026-10-01T00:00:00Z, with up to nine decimals before the Z. */
+static bool instant (word_t word, int64_t *ret)
+{
+    static const char form[] = "yyyy-mm-ddThh:mm:ss";
+    size_t length = sizeof (form) - 1;
+    int64_t fraction = 0;
+    civil_t civil;
+
+    if (word.length <= length || word.text[word.length - 1] != 'Z'
+        || word.text[10] != 'T' || word.text[13] != ':' || word.text[16] != ':'
+        || calendar_parse_date (word.text, 10, &civil) < 0)
+        return false;
+    civil.hour = two_digits (word.text + 11);
+    civil.minute = two_digits (word.text + 14);
+    civil.second = two_digits (word.text + 17);
+    if (!civil_valid (&civil) || civil.year < 1970 || civil.year > 2099)
+        return false;
+    if (word.length > length + 1
+        && !fraction_of ((word_t){word.text + length, word.length - length - 1},
+                         &fraction))
+        return false;
+    *ret = civil_seconds (&civil) * SECOND + fraction;
+    return true;
+}
+
+/* -------------------------------------------------------------------- lists */
+
+static int add_event (reader_t *reader, replay_what_t what, uint32_t name,
+                      int64_t value)
+{
+    replay_t *replay = reader->replay;
+
+    if (replay->event_count == REPLAY_EVENTS_MAX)
+        return wrong (reader, "too many changes in one file");
+    if (replay->event_count == reader->event_room) {
+        reader->event_room = reader->event_room * 2 + 64;
+        replay->event = xreallocarray (replay->event, reader->event_room,
+                                       sizeof (replay_event_t));
+    }
+    replay->event[replay->event_count++]
+        = (replay_event_t){reader->time, value, name, what};
+    return 0;
+}
+
+static int add_layout (reader_t *reader)
+{
+    replay_t *replay = reader->replay;
+
+    if (replay->layout_count == REPLAY_LAYOUTS_MAX)
+        return wrong (reader, "too many layouts in one file");
+    if (replay->layout_count == reader->layout_room) {
+        reader->layout_room = reader->layout_room * 2 + 4;
+        replay->layout = xreallocarray (replay->layout, reader->layout_room,
+                                        sizeof (replay_layout_t));
+    }
+    replay->layout[replay->layout_count++]
+        = (replay_layout_t){replay->device_count, 0};
+    reader->in_layout = true;
+    return 0;
+}
+
+static int add_boot (reader_t *reader, word_t id)
+{
+    replay_t *replay = reader->replay;
+    char text[37];
+
+    if (take_text (reader, id, text, sizeof (text)) < 0)
+        return -1;
+    if (replay->boot_count == REPLAY_BOOTS_MAX)
+        return wrong (reader, "too many boots in one file");
+    if (replay->boot_count == reader->boot_room) {
+        reader->boot_room = reader->boot_room * 2 + 4;
+        replay->boot
+            = xreallocarray (replay->boot, reader->boot_room, sizeof (text));
+    }
+    memcpy (replay->boot[replay->boot_count++], text, sizeof (text));
+    return 0;
+}
+
+static replay_device_t *add_device (reader_t *reader)
+{
+    replay_t *replay = reader->replay;
+    replay_layout_t *layout = &replay->layout[replay->layout_count - 1];
+    replay_device_t *device;
+
+    if (layout->count == DEVICES_MAX
+        || replay->device_count == REPLAY_DEVICES_MAX) {
+        wrong (reader, "too many devices");
+        return NULL;
+    }
+    if (replay->device_count == reader->device_room) {
+        reader->device_room = reader->device_room * 2 + 16;
+        replay->device = xreallocarray (replay->device, reader->device_room,
+                                        sizeof (replay_device_t));
+    }
+    device = &replay->device[replay->device_count++];
+    memset (device, 0, sizeof (*device));
+    device_unknown (&device->device);
+    device->device.gpu = layout->count++;
+    return device;
+}
+
+/* -------------------------------------------------------------------- names */
+
+static bool name_valid (word_t word)
+{
+    static const char others[] = "._-";
+
+    if (word.length == 0 || word.length >= REPLAY_NAME_SIZE)
+        return false;
+    for (size_t i = 0; i < word.length; i++) {
+        char c = word.text[i];
+
+        if (!is_digit (c) && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z')
+            && !memchr (others, c, sizeof (others) - 1))
+            return false;
+    }
+    return true;
+}
+
+static name_t *find_name (const reader_t *reader, word_t word)
+{
+    name_t *name;
+
+    HASH_FIND (hh, reader->names, word.text, (unsigned)word.length, name);
+    return name;
+}
+
+/* The name of a device of the layout that is being read: new there. */
+static name_t *declare_name (reader_t *reader, word_t word, bool slice)
+{
+    size_t layout = reader->replay->layout_count;
+    name_t *name = find_name (reader, word);
+
+    if (name && name->layout == layout) {
+        wrong_word (reader, "two devices are called", word);
+        return NULL;
+    }
+    if (name && name->slice != slice) {
+        wrong_word (reader, "both a GPU and a slice are called", word);
+        return NULL;
+    }
+    if (!name) {
+        if (reader->replay->name_count == REPLAY_NAMES_MAX) {
+            wrong (reader, "too many names in one file");
+            return NULL;
+        }
+        name = xcalloc (1, sizeof (*name));
+        memcpy (name->text, word.text, word.length);
+        name->index = (uint32_t)reader->replay->name_count++;
+        name->slice = slice;
+        HASH_ADD (hh, reader->names, text, (unsigned)word.length, name);
+    }
+    name->layout = layout;
+    return name;
+}
+
+static void forget_names (reader_t *reader)
+{
+    name_t *name, *next;
+
+    HASH_ITER (hh, reader->names, name, next)
+    {
+        HASH_DEL (reader->names, name);
+        free (name);
+    }
+}
+
+/* ------------------------------------------------------------------ devices */
+
+typedef int (*device_key_f) (const reader_t *reader, word_t value,
+                             replay_device_t *device);
+
+static int take_mig (const reader_t *reader, word_t value,
+                     replay_device_t *device)
+{
+    if (word_is (value, "on"))
+        device->device.mig_mode = 1;
+    else if (word_is (value, "off"))
+        device->device.mig_mode = 0;
+    else
+        return wrong_word (reader, "mig is 'on' or 'off', not", value);
+    return 0;
+}
+
+static int take_counter (const reader_t *reader, word_t value,
+                         replay_device_t *device)
+{
+    static const char *const words[] = {"power", "given", "none"};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (words); i++)
+        if (word_is (value, words[i])) {
+            device->counter = (replay_counter_t)i;
+            return 0;
+        }
+    return wrong_word (reader, "counter is 'power', 'given' or 'none', not",
+                       value);
+}
+
+static int take_placement (const reader_t *reader, word_t value,
+                           replay_device_t *device)
+{
+    const char *colon = memchr (value.text, ':', value.length);
+    size_t length;
+
+    if (!colon)
+        return wrong_word (reader, "placement is START:SIZE, not", value);
+    length = colon - value.text;
+    if (take_count (reader, (word_t){value.text, length},
+                    &device->device.placement_start)
+        < 0)
+        return -1;
+    return take_count (reader, (word_t){colon + 1, value.length - length - 1},
+                       &device->device.placement_size);
+}
+
+#define OF(member) offsetof (device_t, member)
+#define SIZE(member) sizeof (((device_t *)0)->member)
+enum { ON_GPU = 1, ON_SLICE = 2, ON_BOTH = 3 };
+
+static const struct {
+    const char *word;
+    unsigned where;
+    device_key_f take; /* or a text, or a number */
+    size_t offset;
+    size_t size; /* of a text; 0: a number */
+} device_keys[] = {
+    {"uuid", ON_BOTH, NULL, OF (uuid), SIZE (uuid)},
+    {"old_uuid", ON_SLICE, NULL, OF (old_uuid), SIZE (old_uuid)},
+    {"model", ON_GPU, NULL, OF (model), SIZE (model)},
+    {"pci", ON_GPU, NULL, OF (pci), SIZE (pci)},
+    {"minor", ON_GPU, NULL, OF (minor), 0},
+    {"memory", ON_BOTH, NULL, OF (memory_total), 0},
+    {"mig", ON_GPU, take_mig, 0, 0},
+    {"power_limit", ON_GPU, NULL, OF (power_limit), 0},
+    {"counter", ON_GPU, take_counter, 0, 0},
+    {"gi", ON_SLICE, NULL, OF (gpu_instance), 0},
+    {"ci", ON_SLICE, NULL, OF (compute_instance), 0},
+    {"gi_minor", ON_SLICE, NULL, OF (gpu_instance_minor), 0},
+    {"ci_minor", ON_SLICE, NULL, OF (compute_instance_minor), 0},
+    {"profile", ON_SLICE, NULL, OF (profile), SIZE (profile)},
+    {"compute", ON_SLICE, NULL, OF (compute_slices), 0},
+    {"memory_slices", ON_SLICE, NULL, OF (memory_slices), 0},
+    {"placement", ON_SLICE, take_placement, 0, 0},
+    {"file", ON_BOTH, NULL, OF (file), SIZE (file)},
+};
+
+static int take_device_key (const reader_t *reader, word_t word,
+                            replay_device_t *device)
+{
+    unsigned where = device->device.slice ? ON_SLICE : ON_GPU;
+    word_t key, value;
+
+    split (word, &key, &value);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (device_keys); i++) {
+        char *target = (char *)&device->device + device_keys[i].offset;
+
+        if (!(device_keys[i].where & where)
+            || !word_is (key, device_keys[i].word))
+            continue;
+        if (!value.text)
+            return wrong_word (reader, "no value after", key);
+        if (device_keys[i].take)
+            return device_keys[i].take (reader, value, device);
+        if (device_keys[i].size)
+            return take_text (reader, value, target, device_keys[i].size);
+        return take_count (reader, value, (int64_t *)(void *)target);
+    }
+    return wrong_word (
+        reader,
+        device->device.slice ? "a slice has no key" : "a GPU has no key", key);
+}
+
+static int take_device_keys (reader_t *reader, replay_device_t *device)
+{
+    word_t word;
+
+    while (next_word (reader, &word))
+        if (take_device_key (reader, word, device) < 0)
+            return -1;
+    return 0;
+}
+
+/* A device line's name; the device is added to the layout. */
+static replay_device_t *begin_device (reader_t *reader, bool slice,
+                                      const char **ret_name)
+{
+    replay_device_t *device;
+    name_t *name;
+    word_t word;
+
+    if (!reader->in_layout) {
+        wrong (reader, "devices stand at the head of the file or after a "
+                       "'layout' line");
+        return NULL;
+    }
+    if (!next_word (reader, &word) || !name_valid (word)) {
+        wrong (reader, "a device needs a name of letters, digits, '.', '_' "
+                       "and '-'");
+        return NULL;
+    }
+    name = declare_name (reader, word, slice);
+    device = name ? add_device (reader) : NULL;
+    if (!device)
+        return NULL;
+    device->name = name->index;
+    device->device.slice = slice;
+    *ret_name = name->text;
+    return device;
+}
+
+static void default_text (char *text, size_t size, const char *prefix,
+                          const char *rest)
+{
+    if (!*text)
+        snprintf (text, size, "%s%s", prefix, rest);
+}
+
+static void default_file (device_t *device, const char *prefix, int64_t minor)
+{
+    if (!*device->file && minor != DEVICE_UNKNOWN)
+        snprintf (device->file, sizeof (device->file), "%s%" PRId64, prefix,
+                  minor);
+}
+
+static int line_gpu (reader_t *reader)
+{
+    const char *name;
+    replay_device_t *device = begin_device (reader, false, &name);
+
+    if (!device || take_device_keys (reader, device) < 0)
+        return -1;
+    default_text (device->device.uuid, sizeof (device->device.uuid), "GPU-",
+                  name);
+    default_file (&device->device, "/dev/nvidia", device->device.minor);
+    if (device->device.mig_mode == DEVICE_UNKNOWN)
+        device->device.mig_mode = 0;
+    return 0;
+}
+
+/* What a slice has from its GPU. */
+static void inherit (device_t *slice, const device_t *gpu)
+{
+    slice->gpu = gpu->gpu;
+    memcpy (slice->model, gpu->model, sizeof (slice->model));
+    memcpy (slice->pci, gpu->pci, sizeof (slice->pci));
+    slice->minor = gpu->minor;
+    slice->mig_mode = gpu->mig_mode;
+    slice->power_limit = gpu->power_limit;
+}
+
+/* The GPU that was named last in this layout; NULL. */
+static device_t *last_gpu (const reader_t *reader)
+{
+    const replay_t *replay = reader->replay;
+    const replay_layout_t *layout = &replay->layout[replay->layout_count - 1];
+
+    for (size_t i = layout->count; i-- > 0;)
+        if (!replay->device[layout->first + i].device.slice)
+            return &replay->device[layout->first + i].device;
+    return NULL;
+}
+
+static int line_slice (reader_t *reader)
+{
+    const char *name;
+    replay_device_t *added = begin_device (reader, true, &name);
+    device_t *gpu, *slice;
+
+    if (!added || take_device_keys (reader, added) < 0)
+        return -1;
+    gpu = last_gpu (reader);
+    if (!gpu)
+        return wrong (reader, "a slice follows its GPU");
+    gpu->mig_mode = 1;
+    slice = &added->device;
+    inherit (slice, gpu);
+    default_text (slice->uuid, sizeof (slice->uuid), "MIG-", name);
+    if (!*slice->old_uuid && slice->gpu_instance != DEVICE_UNKNOWN
+        && slice->compute_instance != DEVICE_UNKNOWN
+        && snprintf (slice->old_uuid, sizeof (slice->old_uuid),
+                     "MIG-%s/%" PRId64 "/%" PRId64, gpu->uuid,
+                     slice->gpu_instance, slice->compute_instance)
+               >= (int)sizeof (slice->old_uuid))
+        slice->old_uuid[0] = '\0';
+    default_file (slice, "/dev/nvidia-caps/nvidia-cap",
+                  slice->compute_instance_minor);
+    return 0;
+}
+
+/* ------------------------------------------------------------------- states */
+
+enum { OF_GPU_ONLY = 1 };
+
+static const struct {
+    int (*take) (const reader_t *reader, word_t value, int64_t *ret);
+    unsigned flags;
+} values[REPLAY_VALUES] = {
+    [REPLAY_UTILIZATION] = {take_percent, 0},
+    [REPLAY_MEMORY] = {take_count, 0},
+    [REPLAY_POWER] = {take_count, OF_GPU_ONLY},
+    [REPLAY_ENERGY] = {take_count, OF_GPU_ONLY},
+    [REPLAY_CLOCK] = {take_count, OF_GPU_ONLY},
+    [REPLAY_THROTTLE] = {take_bits, OF_GPU_ONLY},
+    [REPLAY_PROCESSES] = {take_count, 0},
+};
+
+static int take_value (reader_t *reader, const name_t *name, size_t what,
+                       word_t word)
+{
+    int64_t value = DEVICE_UNKNOWN;
+
+    if (name->slice && values[what].flags & OF_GPU_ONLY)
+        return wrong_word (reader, "only a GPU has", word);
+    if (!word_is (word, "unsupported")
+        && values[what].take (reader, word, &value) < 0)
+        return -1;
+    return add_event (reader, (replay_what_t)what, name->index, value);
+}
+
+static int take_state (reader_t *reader, const name_t *name, word_t word)
+{
+    word_t key, value;
+
+    split (word, &key, &value);
+    if (!value.text && word_is (key, "lost"))
+        return add_event (reader, REPLAY_LOST, name->index, 0);
+    if (!value.text && word_is (key, "back"))
+        return add_event (reader, REPLAY_BACK, name->index, 0);
+    if (!value.text && !name->slice && word_is (key, "reset"))
+        return add_event (reader, REPLAY_ENERGY, name->index, 0);
+    for (size_t i = 0; value.text && i < REPLAY_VALUES; i++)
+        if (word_is (key, replay_value_words[i]))
+            return take_value (reader, name, i, value);
+    return wrong_word (reader, "what is", word);
+}
+
+static int line_state (reader_t *reader, word_t word)
+{
+    name_t *name = find_name (reader, word);
+
+    if (!name)
+        return wrong_word (reader,
+                           "neither a word of this format nor a "
+                           "device:",
+                           word);
+    if (name->layout != reader->replay->layout_count)
+        return wrong_word (reader, "this layout has no device", word);
+    if (!reader->replay->has_time)
+        return wrong (reader, "an 'at' line comes before states");
+    reader->in_layout = false;
+    while (next_word (reader, &word))
+        if (take_state (reader, name, word) < 0)
+            return -1;
+    return 0;
+}
+
+/* -------------------------------------------------------------------- lines */
+
+static int line_replay (reader_t *reader)
+{
+    static const char boot[] = "00000000-0000-0000-0000-000000000000";
+    word_t word;
+
+    if (reader->headed)
+        return wrong (reader, "'replay' stands in the first line only");
+    if (!next_word (reader, &word) || !word_is (word, "1"))
+        return wrong (reader, "this build reads 'replay 1' only");
+    reader->headed = true;
+    if (add_boot (reader, (word_t){boot, sizeof (boot) - 1}) < 0)
+        return -1;
+    return add_layout (reader);
+}
+
+/* Words of the head: before the first time. */
+static int head_only (const reader_t *reader, const char *what)
+{
+    if (reader->replay->has_time)
+        return gl_error (reader->error,
+                         "%s:%zu: '%s' comes before the first "
+                         "'at'",
+                         reader->file, reader->line, what);
+    return 0;
+}
+
+static int line_driver (reader_t *reader)
+{
+    word_t word;
+
+    if (head_only (reader, "driver") < 0)
+        return -1;
+    if (!next_word (reader, &word))
+        return wrong (reader, "'driver' needs a version");
+    return take_text (reader, word, reader->replay->driver,
+                      sizeof (reader->replay->driver));
+}
+
+static int line_boot (reader_t *reader)
+{
+    word_t word;
+
+    if (head_only (reader, "boot") < 0)
+        return -1;
+    if (!next_word (reader, &word))
+        return wrong (reader, "'boot' needs an id");
+    reader->replay->boot_count = 0;
+    return add_boot (reader, word);
+}
+
+static int line_repeat (reader_t *reader)
+{
+    word_t word;
+
+    if (head_only (reader, "repeat") < 0)
+        return -1;
+    if (!next_word (reader, &word) || !duration (word, &reader->replay->repeat)
+        || reader->replay->repeat < SECOND)
+        return wrong (reader, "'repeat' needs a time of at least 1s, as in "
+                              "'repeat 1h'");
+    return 0;
+}
+
+static int line_at (reader_t *reader)
+{
+    replay_t *replay = reader->replay;
+    bool absolute = false;
+    int64_t time;
+    word_t word;
+
+    if (!next_word (reader, &word))
+        return wrong (reader, "'at' needs a time");
+    if (*word.text == '+') {
+        if (!duration ((word_t){word.text + 1, word.length - 1}, &time))
+            return wrong_word (reader, "not a time such as +90s:", word);
+    } else if (instant (word, &time)) {
+        absolute = true;
+    } else {
+        return wrong_word (
+            reader, "not a time such as 2026-10-01T00:00:00Z or +90s:", word);
+    }
+    if (replay->has_time && replay->absolute != absolute)
+        return wrong (reader, "times with and without a date in one file");
+    if (replay->has_time && time < reader->time)
+        return wrong (reader, "time runs backwards");
+    if (absolute && replay->repeat)
+        return wrong (reader, "a file with dates cannot repeat");
+    if (replay->repeat && time >= replay->repeat)
+        return wrong (reader, "later than the file repeats");
+    if (!replay->has_time)
+        replay->first = time;
+    replay->has_time = true;
+    replay->absolute = absolute;
+    replay->last = reader->time = time;
+    reader->in_layout = false;
+    return 0;
+}
+
+static int line_layout (reader_t *reader)
+{
+    if (!reader->replay->has_time)
+        return wrong (reader, "the first layout stands at the head of the "
+                              "file, without a 'layout' line");
+    if (add_layout (reader) < 0)
+        return -1;
+    return add_event (reader, REPLAY_LAYOUT, 0,
+                      (int64_t)reader->replay->layout_count - 1);
+}
+
+static int line_reboot (reader_t *reader)
+{
+    word_t word;
+
+    if (!reader->replay->has_time)
+        return wrong (reader, "an 'at' line comes before 'reboot'");
+    if (!next_word (reader, &word))
+        return wrong (reader, "'reboot' needs the new boot id");
+    if (add_boot (reader, word) < 0)
+        return -1;
+    reader->in_layout = false;
+    return add_event (reader, REPLAY_REBOOT, 0,
+                      (int64_t)reader->replay->boot_count - 1);
+}
+
+static const struct {
+    const char *word;
+    int (*take) (reader_t *reader);
+} lines[] = {
+    {"replay", line_replay}, {"driver", line_driver}, {"boot", line_boot},
+    {"repeat", line_repeat}, {"gpu", line_gpu},       {"slice", line_slice},
+    {"at", line_at},         {"layout", line_layout}, {"reboot", line_reboot},
+};
+
+/* A name that is a word of the format could never be told from it. */
+static int dispatch (reader_t *reader, word_t word)
+{
+    if (!reader->headed && !word_is (word, "replay"))
+        return wrong (reader, "a replay file begins with 'replay 1'");
+    for (size_t i = 0; i < GL_ARRAY_SIZE (lines); i++)
+        if (word_is (word, lines[i].word))
+            return lines[i].take (reader);
+    return line_state (reader, word);
+}
+
+static int check_line (const reader_t *reader)
+{
+    const word_t *line = &reader->rest;
+    size_t quotes = 0;
+
+    if (line->length > REPLAY_LINE_MAX)
+        return wrong (reader, "the line is too long");
+    for (size_t i = 0; i < line->length; i++) {
+        unsigned char c = (unsigned char)line->text[i];
+
+        if ((c < ' ' && c != '\t') || c == 0x7f)
+            return wrong (reader, "a control character");
+        quotes += c == '"';
+    }
+    if (quotes % 2)
+        return wrong (reader, "a quotation mark without its other one");
+    return 0;
+}
+
+static int take_line (reader_t *reader)
+{
+    word_t word;
+
+    if (reader->rest.length
+        && reader->rest.text[reader->rest.length - 1] == '\r')
+        reader->rest.length--;
+    if (check_line (reader) < 0)
+        return -1;
+    if (!next_word (reader, &word))
+        return 0;
+    if (dispatch (reader, word) < 0)
+        return -1;
+    if (next_word (reader, &word))
+        return wrong_word (reader, "more than the line takes:", word);
+    return 0;
+}
+
+static int take_lines (reader_t *reader, const char *text, size_t length)
+{
+    const char *end = text + length;
+
+    while (text < end) {
+        const char *newline = memchr (text, '\n', end - text);
+
+        reader->line++;
+        reader->rest
+            = (word_t){text, (size_t)((newline ? newline : end) - text)};
+        if (take_line (reader) < 0)
+            return -1;
+        text = newline ? newline + 1 : end;
+    }
+    return 0;
+}
+
+static int finish (reader_t *reader)
+{
+    if (!reader->headed)
+        return wrong (reader, "a replay file begins with 'replay 1'");
+    return 0;
+}
+
+replay_t *replay_parse (const char *text, size_t length, const char *name,
+                        gl_error_t *error)
+{
+    reader_t reader = {.file = name, .error = error};
+    int result;
+
+    if (length > REPLAY_TEXT_MAX) {
+        gl_error (error, "%s:1: the file is larger than %d MiB", name,
+                  REPLAY_TEXT_MAX >> 20);
+        return NULL;
+    }
+    reader.replay = xcalloc (1, sizeof (*reader.replay));
+    result = take_lines (&reader, text, length);
+    if (result == 0)
+        result = finish (&reader);
+    forget_names (&reader);
+    if (result < 0) {
+        replay_free (reader.replay);
+        return NULL;
+    }
+    return reader.replay;
+}
+
+void replay_free (replay_t *replay)
+{
+    if (!replay)
+        return;
+    free (replay->device);
+    free (replay->layout);
+    free (replay->boot);
+    free (replay->event);
+    free (replay);
+}
