@@ -1,0 +1,681 @@
+#include "support/acct_site.h"
+
+#include "acct/evidence.h"
+#include "base/buffer.h"
+#include "base/memory.h"
+
+#define T0 INT64_C (1790000000)
+#define YEAR (365 * INT64_C (86400))
+
+/* --- a job, by hand ---------------------------------------------------- */
+
+static node_fact_t fact (node_fact_kind_t kind, const char *node, int64_t stamp,
+                         const char *project)
+{
+    static uint8_t serial;
+    node_fact_t f = {.kind = kind,
+                     .stamp_ns = stamp * 1000000000,
+                     .worth = DEVICES_LAST_TYPE,
+                     .seen = {.cluster = "lab",
+                              .id_job = 7,
+                              .uid = 1000,
+                              .node = node,
+                              .stamp = stamp,
+                              .project = project,
+                              .source = TAG_OPTION}};
+
+    f.key[0] = ++serial;
+    return f;
+}
+
+static device_usage_t stretch (const char *node, int64_t begin, int64_t end)
+{
+    device_usage_t u;
+
+    memset (&u, 0xff, sizeof (u)); /* every number unknown */
+    u.cluster = "lab";
+    u.node = node;
+    u.id_job = 7;
+    u.gpu = "GPU-1";
+    u.slice = NULL;
+    u.utilization_histogram = NULL;
+    u.begin_ms = begin * 1000;
+    u.end_ms = end * 1000;
+    u.energy_mj = 1000001;
+    u.samples = 7;
+    return u;
+}
+
+struct job {
+    segment_t segment[8];
+    node_fact_t fact[32];
+    device_usage_t usage[8];
+    retag_t retag[4];
+    node_skew_t skew[2];
+    evidence_input_t in;
+};
+
+static evidence_join_t *join_job (struct job *job)
+{
+    job->in.segments = job->segment;
+    job->in.facts = job->fact;
+    job->in.usage = job->usage;
+    job->in.retags = job->retag;
+    job->in.skews = job->skew;
+    return evidence_join (&job->in);
+}
+
+static void add_fact (struct job *job, node_fact_t f)
+{
+    job->fact[job->in.fact_count++] = f;
+}
+
+static segment_t *add_segment (struct job *job, int64_t start, int64_t end,
+                               const char *nodes)
+{
+    segment_t *s = &job->segment[job->in.segment_count++];
+
+    *s = test_segment (7, start, end, "gpu=1", nodes);
+    s->uid = 1000;
+    return s;
+}
+
+static const char *tag_of (const evidence_join_t *join, size_t segment)
+{
+    const evidence_t *record = join->segment[segment].record;
+
+    return record && record->project ? record->project : "-";
+}
+
+static void
+evidence_join__requeue_resize_and_reuse__the_right_record (void **state)
+{
+    struct job job = {.in = {0}};
+    evidence_join_t *join;
+
+    (void)state;
+    add_segment (&job, T0, T0 + 400, "g1");
+    add_segment (&job, T0 + 500, T0 + 900, "g1")->state = SEGMENT_RESIZING;
+    add_segment (&job, T0 + 900, T0 + 1900, "g1");
+    add_segment (&job, T0 - YEAR, T0 - YEAR + 100, "g1")->uid = 2000;
+    add_segment (&job, T0 - 9000, T0 - 8000, "g1");
+    add_fact (&job, fact (NODE_FACT_START, "g1", T0 + 1, "first"));
+    add_fact (&job, fact (NODE_FACT_END, "g1", T0 + 402, NULL));
+    add_fact (&job, fact (NODE_FACT_START, "g1", T0 + 501, "second"));
+    add_fact (&job, fact (NODE_FACT_END, "g1", T0 + 1903, NULL));
+    join = join_job (&job);
+    assert_string_equal (tag_of (join, 0), "first");
+    assert_string_equal (tag_of (join, 1), "second");
+    assert_string_equal (tag_of (join, 2), "second");
+    assert_true (join->segment[2].recorded);
+    assert_string_equal (tag_of (join, 3), "-");
+    assert_string_equal (tag_of (join, 4), "-");
+    assert_int_equal (join->attempt_count, 2);
+    assert_int_equal (join->attempt[1].problems, 0);
+    assert_ptr_equal (join->segment[1].attempt[0], join->segment[2].attempt[0]);
+    evidence_free (join);
+}
+
+static void
+evidence_join__lost_record__tag_of_the_earlier_segment (void **state)
+{
+    struct job job = {.in = {0}};
+    evidence_join_t *join;
+
+    (void)state;
+    add_segment (&job, T0, T0 + 400, "g1");
+    add_segment (&job, T0 + 700, T0 + 1000, "g2");
+    add_segment (&job, T0 + 2 * YEAR, T0 + 2 * YEAR + 10, "g1");
+    add_fact (&job, fact (NODE_FACT_START, "g1", T0 + 1, "first"));
+    join = join_job (&job);
+    assert_string_equal (tag_of (join, 1), "first");
+    assert_false (join->segment[1].recorded);
+    assert_string_equal (tag_of (join, 2), "-");
+    assert_int_equal (join->attempt[0].problems, ATTEMPT_END_MISSING);
+    evidence_free (join);
+}
+
+/* Each: the records of node g1, and the attempts that come of them. */
+static void evidence_join__repeated_missing_and_late__by_the_rule (void **state)
+{
+    static const struct {
+        struct {
+            char kind; /* s, e, p (step) */
+            int at;
+            int64_t time_start;
+        } fact[6];
+        size_t attempts;
+        unsigned problems[3];
+    } cases[] = {
+        {{{'s', 1, 0}, {'e', 401, 0}}, 1, {0}},
+        {{{'e', 401, 0}}, 1, {ATTEMPT_START_MISSING}},
+        {{{'p', 5, 0}, {'e', 401, 0}}, 1, {ATTEMPT_START_MISSING}},
+        {{{'p', 5, 0}, {'s', 6, 0}, {'e', 401, 0}}, 1, {0}},
+        {{{'s', 1, 0}}, 1, {ATTEMPT_END_MISSING}},
+        {{{'s', 1, 0}, {'s', 60, 0}, {'e', 401, 0}},
+         1,
+         {ATTEMPT_START_REPEATED}},
+        {{{'s', 1, 0}, {'e', 401, 0}, {'e', 420, 0}},
+         1,
+         {ATTEMPT_END_REPEATED}},
+        /* the second begins another attempt, so the first one's end is lost */
+        {{{'s', 1, 0}, {'s', 1001, 0}, {'e', 1401, 0}},
+         2,
+         {ATTEMPT_END_MISSING, 0}},
+        {{{'s', 1, T0}, {'s', 60, T0 + 50}, {'e', 401, T0 + 50}},
+         2,
+         {ATTEMPT_END_MISSING, 0}},
+        /* of another attempt than the open one */
+        {{{'s', 1, T0}, {'e', 30, T0 + 1000}, {'e', 401, T0}},
+         2,
+         {0, ATTEMPT_START_MISSING | ATTEMPT_END_EARLY}},
+        {{{'s', 1, 0}, {'e', 401, 0}, {'e', 1401, 0}},
+         2,
+         {0, ATTEMPT_START_MISSING}},
+        {{{'s', 1, 0}, {'e', 900, 0}, {'s', 1001, 0}, {'e', 1402, 0}},
+         2,
+         {ATTEMPT_END_LATE, 0}},
+        {{{'s', 1, 0}, {'e', 200, 0}}, 1, {ATTEMPT_END_EARLY}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        struct job job = {.in = {0}};
+        evidence_join_t *join;
+        add_segment (&job, T0, T0 + 400, "g1");
+        add_segment (&job, T0 + 1000, T0 + 1400, "g1");
+        for (size_t k = 0; cases[i].fact[k].kind; k++) {
+            char c = cases[i].fact[k].kind;
+            node_fact_t f = fact (c == 's'   ? NODE_FACT_START
+                                  : c == 'e' ? NODE_FACT_END
+                                             : NODE_FACT_STEP,
+                                  "g1", T0 + cases[i].fact[k].at, NULL);
+            f.seen.time_start = cases[i].fact[k].time_start;
+            add_fact (&job, f);
+        }
+        join = join_job (&job);
+        if (join->attempt_count != cases[i].attempts)
+            fail_msg ("case %zu: %zu attempts", i, join->attempt_count);
+        for (size_t k = 0; k < join->attempt_count; k++)
+            if (join->attempt[k].problems != cases[i].problems[k])
+                fail_msg ("case %zu, attempt %zu: problems %#x", i, k,
+                          join->attempt[k].problems);
+        evidence_free (join);
+    }
+}
+
+static void evidence_join__no_segment__says_why (void **state)
+{
+    static const struct {
+        const char *node;
+        int at;
+        uint32_t uid;
+        evidence_reason_t reason;
+    } cases[] = {
+        {"g1", 10, 1000, EVIDENCE_MATCHED},
+        {"g9", 10, 1000, EVIDENCE_OTHER_NODE},
+        {"g1", 10, 2000, EVIDENCE_OTHER_USER},
+        {"g1", 90000, 1000, EVIDENCE_OTHER_TIME},
+        {"g1", -119, 1000, EVIDENCE_MATCHED},
+        {"g1", -121, 1000, EVIDENCE_OTHER_TIME},
+        {"g2", -300, 1000, EVIDENCE_MATCHED}, /* its clock is known to be off */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        struct job job = {.in = {0}};
+        node_fact_t f
+            = fact (NODE_FACT_START, cases[i].node, T0 + cases[i].at, NULL);
+        evidence_join_t *join;
+        f.seen.uid = cases[i].uid;
+        job.skew[job.in.skew_count++] = (node_skew_t){"g2", -310000, 5000};
+        add_segment (&job, T0, T0 + 400, "g[1-2]");
+        add_fact (&job, f);
+        join = join_job (&job);
+        assert_int_equal (join->attempt[0].reason, cases[i].reason);
+        assert_int_equal (join->segment[0].attempt_count,
+                          cases[i].reason == EVIDENCE_MATCHED);
+        evidence_free (join);
+        job.segment[0].time_start = 0;
+        join = join_job (&job);
+        assert_int_equal (join->attempt[0].reason, EVIDENCE_NO_SEGMENT);
+        evidence_free (join);
+    }
+}
+
+static void evidence_join__sluid_and_start_time__beat_the_clock (void **state)
+{
+    struct job job = {.in = {0}};
+    evidence_join_t *join;
+    node_fact_t f;
+
+    (void)state;
+    add_segment (&job, T0, T0 + 400, "g1");
+    add_segment (&job, T0 + 1000, T0 + 1400, "g1")->job_db_inx
+        = UINT64_C (0xf000000000000001);
+    f = fact (NODE_FACT_START, "g1", T0 + 100, "a"); /* its clock is wrong */
+    f.seen.time_start = T0 + 1000;
+    add_fact (&job, f);
+    f = fact (NODE_FACT_START, "g1", T0 + 50, "b");
+    f.seen.time_start = T0; /* the SLUID knows better */
+    f.sluid = sluid_parse ("sF000000000001");
+    assert_int_equal (f.sluid, sluid_parse ("sf00000000000l"));
+    assert_int_equal (sluid_parse ("sF00000000000U"), 0);
+    assert_int_equal (sluid_parse ("18446744073709551615"), UINT64_MAX);
+    f.sluid = UINT64_C (0xf000000000000001);
+    job.in.fact_count = 1;
+    join = join_job (&job);
+    assert_int_equal (join->segment[1].attempt_count, 1);
+    evidence_free (join);
+    job.fact[0] = f;
+    join = join_job (&job);
+    assert_int_equal (join->segment[1].attempt_count, 1);
+    evidence_free (join);
+}
+
+static void evidence_join__devices__union_of_records_by_node (void **state)
+{
+    struct job job = {.in = {0}};
+    evidence_join_t *join;
+    const segment_evidence_t *e;
+    node_fact_t f;
+
+    (void)state;
+    add_segment (&job, T0, T0 + 400, "g[1-2]");
+    f = fact (NODE_FACT_STEP, "g2", T0 + 5, NULL);
+    f.seen.gpus = "10,2,9";
+    f.worth = DEVICES_COMPLETE;
+    add_fact (&job, f);
+    f = fact (NODE_FACT_START, "g2", T0 + 1, NULL);
+    f.seen.gpus = "2";
+    add_fact (&job, f);
+    f = fact (NODE_FACT_START, "g1", T0 + 1, NULL);
+    f.seen.gpus = "0,,0,MIG-1";
+    add_fact (&job, f);
+    join = join_job (&job);
+    e = &join->segment[0];
+    assert_int_equal (e->node_count, 2);
+    assert_int_equal (e->device_count, 5);
+    assert_string_equal (e->node[0].device[1], "MIG-1");
+    assert_int_equal (e->node[0].worth, DEVICES_LAST_TYPE);
+    assert_string_equal (e->node[1].device[0], "2");
+    assert_string_equal (e->node[1].device[2], "10");
+    assert_int_equal (e->node[1].worth, DEVICES_COMPLETE);
+    evidence_free (join);
+}
+
+static void evidence_join__retags__the_last_one_of_the_segment (void **state)
+{
+    struct job job = {.in = {0}};
+    evidence_join_t *join;
+    int64_t submit;
+
+    (void)state;
+    submit = add_segment (&job, T0, T0 + 400, "g1")->time_submit;
+    job.retag[0] = (retag_t){
+        .time_submit = submit, .stamp = 20, .who = "b", .project = "late"};
+    job.retag[1] = (retag_t){
+        .time_submit = submit, .stamp = 10, .who = "a", .project = "soon"};
+    job.retag[2] = (retag_t){
+        .time_submit = submit + 1, .stamp = 30, .who = "a", .project = "other"};
+    job.in.retag_count = 3;
+    join = join_job (&job);
+    assert_int_equal (join->segment[0].retag_count, 2);
+    assert_string_equal (join->segment[0].retag->project, "late");
+    assert_string_equal (join->segment[0].retags[0]->project, "soon");
+    evidence_free (join);
+}
+
+static void evidence_join__usage_over_a_resize__cut_in_time (void **state)
+{
+    struct job job = {.in = {0}};
+    evidence_join_t *join;
+    device_usage_t a, b;
+
+    (void)state;
+    add_segment (&job, T0, T0 + 100, "g1")->state = SEGMENT_RESIZING;
+    add_segment (&job, T0 + 100, T0 + 300, "g1");
+    job.usage[0] = stretch ("g1", T0 + 2, T0 + 302);
+    job.usage[1] = stretch ("g1", T0 + 350, T0 + 1000);
+    job.in.usage_count = 2;
+    join = join_job (&job);
+    assert_int_equal (join->part_count, 4);
+    assert_int_equal (join->segment[0].part_count, 1);
+    assert_int_equal (join->segment[1].part_count, 2);
+    assert_int_equal (join->part[3].reason, EVIDENCE_OTHER_TIME);
+    assert_int_equal (join->part[3].from_ms, (T0 + 300) * 1000 + 120000);
+    usage_share (join->part[0].usage, join->part[0].from_ms,
+                 join->part[0].to_ms, &a, NULL);
+    usage_share (join->part[1].usage, join->part[1].from_ms,
+                 join->part[1].to_ms, &b, NULL);
+    assert_int_equal (a.energy_mj, 1000001 * INT64_C (98) / 300);
+    assert_int_equal (a.energy_mj + b.energy_mj, 1000001);
+    assert_int_equal (a.samples + b.samples, 7);
+    assert_int_equal (a.idle_ms, MEASURE_UNKNOWN);
+    evidence_free (join);
+}
+
+static void usage_share__histogram__its_steps_add_up (void **state)
+{
+    device_usage_t u = stretch ("g1", T0, T0 + 7), share[2];
+    char text[2][USAGE_HISTOGRAM_SIZE];
+
+    (void)state;
+    u.utilization_histogram = "1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,6999";
+    usage_share (&u, u.begin_ms, u.begin_ms + 3500, &share[0], text[0]);
+    usage_share (&u, u.begin_ms + 3500, u.end_ms, &share[1], text[1]);
+    assert_string_equal (share[0].utilization_histogram,
+                         "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,3499");
+    assert_string_equal (share[1].utilization_histogram,
+                         "1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,3500");
+    usage_share (&u, u.begin_ms, u.end_ms, &share[0], NULL);
+    assert_ptr_equal (share[0].utilization_histogram, u.utilization_histogram);
+}
+
+/* --- many jobs, by chance ---------------------------------------------- */
+
+static uint64_t seed;
+
+static int64_t chance (int64_t below)
+{
+    seed = seed * UINT64_C (6364136223846793005)
+           + UINT64_C (1442695040888963407);
+    return (int64_t)((seed >> 33) % (uint64_t)below);
+}
+
+#define NODES 3
+static const char *const nodes[NODES] = {"g1", "g2", "g3"};
+static const char *const lists[]
+    = {"g1",  "g2", "g3", "g[1-2]", "g[1-3]", "g1,g3", NULL, "None assigned",
+       "g[1-"};
+
+struct world {
+    segment_t segment[24];
+    node_fact_t fact[200];
+    device_usage_t usage[200];
+    evidence_input_t in;
+};
+
+static bool holds (const segment_t *s, size_t node)
+{
+    const char *list = s->nodelist;
+
+    if (!list || list[0] == 'N' || !strcmp (list, "g[1-"))
+        return true;
+    if (!strcmp (list, "g[1-2]"))
+        return node < 2;
+    return !strcmp (list, "g[1-3]") || strstr (list, nodes[node]);
+}
+
+static void make_fact (struct world *w, node_fact_kind_t kind, size_t node,
+                       int64_t at_ms, const segment_t *s, bool named)
+{
+    node_fact_t *f = &w->fact[w->in.fact_count];
+
+    *f = fact (kind, nodes[node], 0, NULL);
+    f->stamp_ns = at_ms * 1000000 + chance (1000000);
+    f->seen.uid = chance (8) ? s->uid : UINT32_MAX;
+    f->seen.time_start = named && kind != NODE_FACT_STEP ? s->time_start : 0;
+    memset (f->key, 0, sizeof (f->key));
+    f->key[0] = (uint8_t)w->in.fact_count++;
+}
+
+static void make_usage (struct world *w, size_t node, int64_t begin_ms,
+                        int64_t end_ms)
+{
+    while (begin_ms < end_ms && w->in.usage_count < 200) {
+        int64_t cut = begin_ms - begin_ms % 3600000 + 3600000;
+        device_usage_t *u = &w->usage[w->in.usage_count++];
+        *u = stretch (nodes[node], 0, 0);
+        u->begin_ms = begin_ms;
+        u->end_ms = begin_ms = cut < end_ms ? cut : end_ms;
+        u->energy_mj = chance (INT64_C (1000000000));
+        u->samples = chance (400);
+        u->utilization_sum = chance (2) ? chance (INT64_C (36000000000)) : -1;
+        u->utilization_ms = u->utilization_sum < 0 ? -1 : chance (3600000);
+    }
+}
+
+/* What one attempt leaves on one node; `loss` of 100: how often something of it
+ * is lost, doubled or moved. */
+static void live_through (struct world *w, const segment_t *first,
+                          int64_t end_s, size_t node, int loss, bool named)
+{
+    int64_t skew = chance (21) - 10;
+    int64_t begin = (first->time_start + skew) * 1000 + chance (3000);
+    int64_t end = (end_s + skew) * 1000 + chance (5000);
+
+    if (chance (100) >= loss)
+        make_fact (w, NODE_FACT_START, node, begin, first, named);
+    if (chance (100) < loss)
+        make_fact (w, NODE_FACT_START, node, (begin + end) / 2, first, named);
+    if (chance (2))
+        make_fact (w, NODE_FACT_STEP, node, begin + 10, first, named);
+    if (chance (100) < loss)
+        end += chance (7200000);
+    if (chance (100) >= loss)
+        make_fact (w, NODE_FACT_END, node, end, first, named);
+    if (chance (100) < loss)
+        make_fact (w, NODE_FACT_END, node, end + 1000, first, named);
+    make_usage (w, node, begin, end);
+}
+
+static void make_world (struct world *w, int loss)
+{
+    int64_t at = T0;
+    size_t attempts = 1 + (size_t)chance (4);
+
+    w->in = (evidence_input_t){w->segment, 0,    w->fact, 0,    w->usage,
+                               0,          NULL, 0,       NULL, 0};
+    for (size_t i = 0; i < attempts; i++) {
+        const segment_t *first = &w->segment[w->in.segment_count];
+        size_t parts = 1 + (size_t)(chance (3) == 0);
+        const char *list = lists[chance (GL_ARRAY_SIZE (lists))];
+        bool named = chance (2);
+        for (size_t k = 0; k < parts; k++) {
+            segment_t *s = &w->segment[w->in.segment_count++];
+            int64_t length = 200 + chance (9000);
+            *s = test_segment (7, at, at + length, "gpu=1", list);
+            s->uid = i == 0 && attempts > 2 ? 2000 : 1000;
+            s->state = k + 1 < parts ? SEGMENT_RESIZING : SEGMENT_COMPLETED;
+            at += length;
+        }
+        for (size_t n = 0; n < NODES; n++)
+            if (holds (first, n))
+                live_through (w, first, at, n, loss, named);
+        at += chance (4) ? 130 + chance (600) : YEAR;
+    }
+}
+
+static void shuffle (void *array, size_t count, size_t size)
+{
+    char *bytes = array, spare[sizeof (device_usage_t) + sizeof (segment_t)];
+
+    for (size_t i = count; i > 1; i--) {
+        size_t k = (size_t)chance ((int64_t)i);
+        memcpy (spare, bytes + (i - 1) * size, size);
+        memmove (bytes + (i - 1) * size, bytes + k * size, size);
+        memcpy (bytes + k * size, spare, size);
+    }
+}
+
+/* The result as text, without pointers and input positions. */
+static char *print_join (const evidence_join_t *join)
+{
+    buffer_t out = BUFFER_INIT;
+
+    for (size_t i = 0; i < join->attempt_count; i++) {
+        const attempt_t *a = &join->attempt[i];
+        buffer_printf (&out, "%s %lld %lld %x %d:", a->node,
+                       (long long)a->begin_ms, (long long)a->end_ms,
+                       a->problems, a->reason);
+        for (size_t k = 0; k < a->fact_count; k++)
+            buffer_printf (&out, " %d", a->fact[k]->key[0]);
+        buffer_add_char (&out, '\n');
+    }
+    for (int64_t at = INT64_MIN;;) { /* the segments, by their key */
+        const segment_evidence_t *next = NULL;
+        for (size_t s = 0; s < join->segment_count; s++) {
+            const segment_evidence_t *e = &join->segment[s];
+            if (e->segment->time_submit > at
+                && (!next
+                    || e->segment->time_submit < next->segment->time_submit))
+                next = e;
+        }
+        if (!next)
+            break;
+        at = next->segment->time_submit;
+        buffer_printf (&out, "%lld %d:", (long long)at,
+                       next->record ? (int)next->record->stamp : -1);
+        for (size_t k = 0; k < next->attempt_count; k++)
+            buffer_printf (&out, " %s %lld", next->attempt[k]->node,
+                           (long long)next->attempt[k]->begin_ms);
+        for (size_t k = 0; k < next->part_count; k++)
+            buffer_printf (&out, " %s %lld-%lld", next->part[k]->usage->node,
+                           (long long)next->part[k]->from_ms,
+                           (long long)next->part[k]->to_ms);
+        buffer_add_char (&out, '\n');
+    }
+    return buffer_take (&out);
+}
+
+static void check_attempts (const struct world *w, const evidence_join_t *join)
+{
+    size_t facts = 0;
+    uint8_t met[256] = {0};
+
+    for (size_t i = 0; i < join->attempt_count; i++) {
+        const attempt_t *a = &join->attempt[i];
+        size_t served = 0;
+        for (size_t k = 0; k < a->fact_count; k++, facts++)
+            assert_int_equal (met[a->fact[k]->key[0]]++, 0);
+        for (size_t s = 0; s < join->segment_count; s++)
+            for (size_t k = 0; k < join->segment[s].attempt_count; k++)
+                if (join->segment[s].attempt[k] == a) {
+                    served++;
+                    assert_true (holds (join->segment[s].segment,
+                                        (size_t)(a->node[1] - '1')));
+                }
+        assert_int_equal (served > 0, a->reason == EVIDENCE_MATCHED);
+    }
+    assert_int_equal (facts, w->in.fact_count);
+}
+
+static void check_parts (const struct world *w, const evidence_join_t *join)
+{
+    size_t owned = 0, matched = 0;
+
+    for (size_t i = 0; i < w->in.usage_count; i++) {
+        const device_usage_t *u = &w->usage[i];
+        int64_t ms = 0, energy = 0, samples = 0, sum = 0;
+        for (size_t k = 0; k < join->part_count; k++) {
+            device_usage_t share;
+            if (join->part[k].usage != u)
+                continue;
+            usage_share (u, join->part[k].from_ms, join->part[k].to_ms, &share,
+                         NULL);
+            assert_true (share.end_ms > share.begin_ms);
+            ms += share.end_ms - share.begin_ms;
+            energy += share.energy_mj;
+            samples += share.samples;
+            sum += share.utilization_sum;
+            if (u->utilization_sum < 0)
+                sum = -1;
+        }
+        assert_int_equal (ms, u->end_ms - u->begin_ms);
+        assert_int_equal (energy, u->energy_mj);
+        assert_int_equal (samples, u->samples);
+        assert_int_equal (sum, u->utilization_sum);
+    }
+    for (size_t k = 0; k < join->part_count; k++)
+        matched += join->part[k].reason == EVIDENCE_MATCHED;
+    for (size_t s = 0; s < join->segment_count; s++)
+        owned += join->segment[s].part_count;
+    assert_int_equal (owned, matched);
+}
+
+static void evidence_join__by_chance__all_is_attributed_once (void **state)
+{
+    static struct world w;
+
+    (void)state;
+    for (int round = 0; round < 4000; round++) {
+        GL_AUTOFREE char *before = NULL, *after = NULL;
+        evidence_join_t *join;
+        seed = (uint64_t)round * 2654435761u + 1;
+        make_world (&w, round % 4 * 15);
+        join = evidence_join (&w.in);
+        check_attempts (&w, join);
+        check_parts (&w, join);
+        before = print_join (join);
+        evidence_free (join);
+        shuffle (w.segment, w.in.segment_count, sizeof (w.segment[0]));
+        shuffle (w.fact, w.in.fact_count, sizeof (w.fact[0]));
+        shuffle (w.usage, w.in.usage_count, sizeof (w.usage[0]));
+        join = evidence_join (&w.in);
+        after = print_join (join);
+        evidence_free (join);
+        if (strcmp (before, after))
+            fail_msg ("round %d:\n%s\n%s", round, before, after);
+    }
+}
+
+/* Nothing lost, clocks some seconds apart: every node that a segment held has
+ * exactly one attempt of it, without problems, and usage for all of its time
+ * but seconds. */
+static void evidence_join__nothing_lost__all_is_found (void **state)
+{
+    static struct world w;
+
+    (void)state;
+    for (int round = 0; round < 2000; round++) {
+        evidence_join_t *join;
+        seed = (uint64_t)round * 40503 + 7;
+        make_world (&w, 0);
+        join = evidence_join (&w.in);
+        for (size_t i = 0; i < join->attempt_count; i++)
+            if (join->attempt[i].problems || join->attempt[i].reason)
+                fail_msg ("round %d, attempt %zu: %x %d", round, i,
+                          join->attempt[i].problems, join->attempt[i].reason);
+        for (size_t s = 0; s < join->segment_count; s++) {
+            const segment_evidence_t *e = &join->segment[s];
+            size_t held = 0;
+            int64_t ms = 0, want;
+            for (size_t n = 0; n < NODES; n++)
+                held += holds (e->segment, n);
+            assert_int_equal (e->attempt_count, held);
+            assert_true (e->recorded);
+            for (size_t k = 0; k < e->part_count; k++)
+                ms += e->part[k]->to_ms - e->part[k]->from_ms;
+            want = (e->segment->time_end - e->segment->time_start) * 1000
+                   * (int64_t)held;
+            assert_true (ms > want - 20000 * (int64_t)held);
+            assert_true (ms < want + 20000 * (int64_t)held);
+        }
+        for (size_t k = 0; k < join->part_count; k++)
+            assert_int_equal (join->part[k].reason, EVIDENCE_MATCHED);
+        evidence_free (join);
+    }
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (
+            evidence_join__requeue_resize_and_reuse__the_right_record),
+        cmocka_unit_test (
+            evidence_join__lost_record__tag_of_the_earlier_segment),
+        cmocka_unit_test (
+            evidence_join__repeated_missing_and_late__by_the_rule),
+        cmocka_unit_test (evidence_join__no_segment__says_why),
+        cmocka_unit_test (evidence_join__sluid_and_start_time__beat_the_clock),
+        cmocka_unit_test (evidence_join__devices__union_of_records_by_node),
+        cmocka_unit_test (evidence_join__retags__the_last_one_of_the_segment),
+        cmocka_unit_test (evidence_join__usage_over_a_resize__cut_in_time),
+        cmocka_unit_test (usage_share__histogram__its_steps_add_up),
+        cmocka_unit_test (evidence_join__by_chance__all_is_attributed_once),
+        cmocka_unit_test (evidence_join__nothing_lost__all_is_found),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
