@@ -12,7 +12,8 @@
 /* In the order of the help: making a store, filling it, reading it. */
 const verb_t *const cli_verbs[] = {
     &verb_init,   &verb_sync,    &verb_import, &verb_ingest,
-    &verb_report, &verb_explain, NULL,
+    &verb_report, &verb_explain, &verb_tag,    &verb_mine,
+    &verb_price,  NULL,
 };
 
 static const verb_t *find_verb (const char *name)

@@ -161,12 +161,20 @@ static void tell_notes (cli_t *cli, const output_t *output,
     }
 }
 
+int output_selected (cli_t *cli, const output_t *output, report_t *report)
+{
+    render_options_t options = {output->no_header, output_colour (output)};
+    BUFFER_AUTO out = BUFFER_INIT;
+
+    render_report (report, output->format, &options, &out);
+    tell_notes (cli, output, report);
+    return output_bytes (cli, output, out.data, out.length);
+}
+
 int output_report (cli_t *cli, const output_t *output, report_t *report)
 {
     bool for_people
         = output->format == RENDER_TABLE || output->format == RENDER_HTML;
-    render_options_t options = {output->no_header, output_colour (output)};
-    BUFFER_AUTO out = BUFFER_INIT;
     gl_error_t error;
 
     if (output->fields) {
@@ -174,7 +182,5 @@ int output_report (cli_t *cli, const output_t *output, report_t *report)
             return cli_usage (cli, "%s", error.text);
     } else if (for_people)
         report_select_brief (report);
-    render_report (report, output->format, &options, &out);
-    tell_notes (cli, output, report);
-    return output_bytes (cli, output, out.data, out.length);
+    return output_selected (cli, output, report);
 }

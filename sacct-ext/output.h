@@ -43,6 +43,8 @@ int output_option (cli_t *cli, output_t *output, int option, const char *value);
 /* Selects the fields, renders and writes; tells warnings that the format has no
  * place for. Returns an exit code. */
 int output_report (cli_t *cli, const output_t *output, report_t *report);
+/* The same for a report whose fields are selected: `fields` is not read. */
+int output_selected (cli_t *cli, const output_t *output, report_t *report);
 /* Writes what is rendered already. */
 int output_bytes (cli_t *cli, const output_t *output, const void *data,
                   size_t length);

@@ -1,6 +1,6 @@
 /*
- * price.h: what a request of sbatch's words would cost. Pure: the site and the
- * instant are given.
+ * price.h: what a device costs an hour now, and what a request of sbatch's
+ * words would cost. Pure: the site and the instant are given.
  */
 #ifndef GL_PRICE_H
 #define GL_PRICE_H
@@ -8,16 +8,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "acct/breakeven.h"
 #include "acct/site.h"
 #include "base/error.h"
 #include "report/report.h"
 
+/* The price of one device of a pool. */
+typedef struct {
+    const site_rate_t *rate; /* published; NULL: full cost at the planning
+                                utilization, as `report breakeven` has it */
+    fraction_t weight;       /* in physical GPUs, by the price's basis */
+    mpq_t per_hour;
+} device_price_t;
+
+void device_price_init (device_price_t *price);
+void device_price_clear (device_price_t *price);
+
+/* `type` as Slurm has it, NULL: untyped; `qos` NULL: one without a rate of its
+ * own. -1 if it has no price: neither rate nor cost, or a weight that is not
+ * known; the error says which. */
+int device_price (const site_t *site, const site_pool_t *pool, const char *type,
+                  const char *qos, int64_t now, device_price_t *price,
+                  gl_error_t *error);
+
 /* The words as they stand on the command line; NULL: not given. */
 typedef struct {
     const char *partition;
-    const char *gres;          /* gpu:h100:4, per node */
-    const char *gpus;          /* [TYPE:]N, of the job */
-    const char *gpus_per_node; /* [TYPE:]N */
+    const char *gres;          /* gpu:h100:4,..., per node */
+    const char *gpus;          /* [TYPE:]N,..., of the job */
+    const char *gpus_per_node; /* [TYPE:]N,... */
     const char *time;          /* Slurm's time grammar */
     const char *nodes;         /* N, or MIN-MAX */
     const char *qos;
@@ -25,15 +44,16 @@ typedef struct {
     const char *cluster;
 } price_words_t;
 
-#define PRICE_SECONDS_MAX (INT64_C (366) * 100 * 86400)
 /* Slurm's time: MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS, DAYS-HOURS,
  * DAYS-HOURS:MINUTES, DAYS-HOURS:MINUTES:SECONDS. -1 for anything else, and for
  * UNLIMITED, which has no price. */
+#define PRICE_DAYS_MAX 36500
 int price_time (const char *text, int64_t *ret_seconds, gl_error_t *error);
 
-/* A table: one row for each pool that could serve the request, price per hour,
- * total, basis. Currency rounding happens here, half to even, once for each
- * figure. NULL with an error that says what to write. Yours: report_free(). */
+/* A table: one row for each pool that could serve a part of the request, with
+ * price per hour, total, basis. A total is rounded to the currency half to
+ * even, from the exact price. NULL with an error that says what to write.
+ * Yours: report_free(). */
 report_t *price_report (const site_t *site, const price_words_t *words,
                         int64_t now, gl_error_t *error);
 

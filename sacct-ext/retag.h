@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "acct/segment.h"
 #include "acct/site.h"
 #include "base/error.h"
 #include "store/store.h"
@@ -19,7 +20,8 @@ typedef struct {
     const char *job;     /* "4711", "4711_3", "4711+1" */
     const char *project; /* a tag */
     const char *submit;  /* of these segments only, in timespec.h's grammar;
-                            NULL: the latest submission */
+                            NULL: the latest submission,
+                            with its requeues and resizes */
     const char *labels;  /* "k=v,k=v"; NULL: as they are */
     const char *cluster; /* NULL: any, if one cluster alone has the job */
 } retag_request_t;

@@ -8,7 +8,10 @@ extern const verb_t verb_explain;
 extern const verb_t verb_import;
 extern const verb_t verb_ingest;
 extern const verb_t verb_init;
+extern const verb_t verb_mine;
+extern const verb_t verb_price;
 extern const verb_t verb_report;
 extern const verb_t verb_sync;
+extern const verb_t verb_tag;
 
 #endif /* !GL_VERB_H */

@@ -11,6 +11,7 @@
 #include "report/usage_report.h"
 #include "report/utilization.h"
 #include "verb.h"
+#include "verb_report.h"
 
 /* What the command line asks for. */
 struct request {
@@ -75,7 +76,7 @@ static int report_of_usage (cli_t *cli, const report_query_t *query,
     return rc;
 }
 
-static int report_of_charges (cli_t *cli, const report_query_t *query,
+int report_of_charges (cli_t *cli, const report_query_t *query,
                               report_t **ret_report)
 {
     struct collector c

@@ -1,0 +1,580 @@
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "acct/charge.h"
+#include "acct/kind.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "price.h"
+
+/* More devices or nodes than any cluster has. */
+#define COUNT_MAX 1000000
+
+static bool in_force (period_t valid, int64_t instant)
+{
+    return valid.start <= instant && instant < valid.end;
+}
+
+/* --- one device -------------------------------------------------------- */
+
+void device_price_init (device_price_t *price)
+{
+    *price = (device_price_t){.weight = fraction (1, 1)};
+    mpq_init (price->per_hour);
+}
+
+void device_price_clear (device_price_t *price)
+{
+    mpq_clear (price->per_hour);
+}
+
+static int full_cost (const site_t *site, const site_pool_t *pool, int64_t now,
+                      mpq_t ret_per_hour, gl_error_t *error)
+{
+    breakeven_t b = {0};
+    int rc = 0;
+
+    if (breakeven_of_pool (site, pool->name, now, NULL, &b, error) < 0)
+        return -1;
+    if (b.part_count == 0)
+        rc = gl_error (error, "pool %s has neither a rate nor a cost",
+                       pool->name);
+    else
+        mpq_set (ret_per_hour, b.per_hour);
+    breakeven_clear (&b);
+    return rc;
+}
+
+int device_price (const site_t *site, const site_pool_t *pool, const char *type,
+                  const char *qos, int64_t now, device_price_t *price,
+                  gl_error_t *error)
+{
+    device_kind_t kind = {.pool = pool, .type = type};
+    charge_price_t charged = charge_price (site, pool->name, qos, now);
+    mpq_t weight;
+
+    if (kind_weight (site, &kind, charged.mig_price, &price->weight, error) < 0)
+        return -1;
+    price->rate = charged.rate;
+    if (charged.rate)
+        mpq_set (price->per_hour, charged.rate->per_gpu_hour);
+    else if (full_cost (site, pool, now, price->per_hour, error) < 0)
+        return -1;
+    mpq_init (weight);
+    exact_set_fraction (weight, price->weight);
+    mpq_mul (price->per_hour, price->per_hour, weight);
+    mpq_clear (weight);
+    return 0;
+}
+
+/* --- time -------------------------------------------------------------- */
+
+/* Up to `max` numbers separated by ':'; returns how many, -1 for others. */
+static int colon_numbers (const char *text, int64_t *numbers, int max)
+{
+    int count = 0;
+
+    for (const char *at = text;; count++) {
+        size_t length = strcspn (at, ":");
+        if (count == max || number_i64 (at, length, &numbers[count]) < 0
+            || numbers[count] < 0
+            || numbers[count] > PRICE_DAYS_MAX * INT64_C (86400))
+            return -1;
+        if (at[length] == '\0')
+            return count + 1;
+        at += length + 1;
+    }
+}
+
+int price_time (const char *text, int64_t *ret_seconds, gl_error_t *error)
+{
+    /* seconds of each number, by how many there are; after "DAYS-" the first
+     * one is hours, else of one or two minutes */
+    static const int64_t after_days[3] = {3600, 60, 1};
+    static const int64_t short_form[3] = {60, 1, 0};
+    const char *dash = strchr (text, '-');
+    GL_AUTOFREE char *days_text = dash ? xstrndup (text, dash - text) : NULL;
+    int64_t number[3], days = 0, seconds;
+    const int64_t *unit = after_days;
+    int count = colon_numbers (dash ? dash + 1 : text, number, 3);
+
+    if (count < 0
+        || (dash
+            && (number_i64_text (days_text, &days) < 0 || days < 0
+                || days > PRICE_DAYS_MAX)))
+        return gl_error (error,
+                         "'%s' is no time of Slurm's: MINUTES[:SECONDS], "
+                         "HOURS:MINUTES:SECONDS or DAYS-HOURS[:MINUTES"
+                         "[:SECONDS]]",
+                         text);
+    if (!dash && count < 3)
+        unit = short_form;
+    seconds = days * 86400;
+    for (int i = 0; i < count; i++)
+        seconds += number[i] * unit[i];
+    if (seconds <= 0 || seconds > PRICE_DAYS_MAX * INT64_C (86400))
+        return gl_error (error, "'%s' is no time that has a price", text);
+    *ret_seconds = seconds;
+    return 0;
+}
+
+/* --- what is asked for ------------------------------------------------- */
+
+struct item {
+    char *type;       /* NULL: untyped */
+    uint64_t devices; /* of the whole job */
+};
+
+struct request {
+    struct item *item;
+    size_t count;
+    uint64_t nodes;
+    int64_t seconds; /* 0: not given */
+    bool parts;      /* shards or MPS were asked for */
+};
+
+static void request_done (struct request *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        free (r->item[i].type);
+    free (r->item);
+}
+
+static int add_item (struct request *r, const char *type, size_t length,
+                     uint64_t devices, gl_error_t *error)
+{
+    if (devices > COUNT_MAX || devices * r->nodes > COUNT_MAX)
+        return gl_error (error, "no cluster has so many GPUs");
+    if (devices == 0)
+        return 0;
+    r->item = xreallocarray (r->item, r->count + 1, sizeof (*r->item));
+    r->item[r->count++] = (struct item){
+        .type = length ? xstrndup (type, length) : NULL, .devices = devices};
+    return 0;
+}
+
+/* "[TYPE:]N" or "TYPE" (one of it); a type may hold anything but ':' and
+ * ','. */
+static int take_count (struct request *r, const char *text, size_t length,
+                       gl_error_t *error)
+{
+    const char *colon = memrchr (text, ':', length);
+    size_t type_length = colon ? (size_t)(colon - text) : 0;
+    const char *digits = colon ? colon + 1 : text;
+    uint64_t count;
+
+    if (number_u64 (digits, (size_t)(text + length - digits), &count) == 0)
+        return add_item (r, text, type_length, count, error);
+    if (colon || length == 0)
+        return gl_error (error,
+                         "'%.*s' is no number of GPUs: write "
+                         "[TYPE:]NUMBER",
+                         (int)length, text);
+    return add_item (r, text, length, 1, error);
+}
+
+static bool starts_word (const char *text, size_t length, const char *word)
+{
+    size_t n = strlen (word);
+
+    return length >= n && strncmp (text, word, n) == 0
+           && (length == n || text[n] == ':');
+}
+
+/* One of --gres: "gpu", "gpu:4", "gpu:h100:4"; other GRES cost nothing. */
+static int take_gres (struct request *r, const char *text, size_t length,
+                      gl_error_t *error)
+{
+    if (length > 5 && strncmp (text, "gres/", 5) == 0) {
+        text += 5;
+        length -= 5;
+    }
+    if (starts_word (text, length, "shard")
+        || starts_word (text, length, "mps"))
+        r->parts = true;
+    if (!starts_word (text, length, "gpu"))
+        return 0;
+    return length == 3 ? add_item (r, "", 0, 1, error)
+                       : take_count (r, text + 4, length - 4, error);
+}
+
+static int each_word (struct request *r, const char *list,
+                      int (*take) (struct request *r, const char *text,
+                                   size_t length, gl_error_t *error),
+                      gl_error_t *error)
+{
+    for (const char *at = list;; at++) {
+        size_t length = strcspn (at, ",");
+        if (take (r, at, length, error) < 0)
+            return -1;
+        at += length;
+        if (*at == '\0')
+            return 0;
+    }
+}
+
+/* N, or MIN-MAX, of which the job may get the lower. */
+static int take_nodes (struct request *r, const char *text, gl_error_t *error)
+{
+    size_t length = strcspn (text, "-");
+    uint64_t most;
+
+    r->nodes = 1;
+    if (!text[0])
+        return 0;
+    if (number_u64 (text, length, &r->nodes) < 0 || r->nodes == 0
+        || r->nodes > COUNT_MAX
+        || (text[length] && number_u64_text (text + length + 1, &most) < 0))
+        return gl_error (error,
+                         "'%s' is no number of nodes: write N or "
+                         "MIN-MAX",
+                         text);
+    return 0;
+}
+
+static int take_devices (struct request *r, const price_words_t *words,
+                         gl_error_t *error)
+{
+    int given = !!words->gres + !!words->gpus + !!words->gpus_per_node, rc;
+
+    if (given != 1)
+        return gl_error (error, "say which GPUs by one of --gres=gpu:TYPE:N, "
+                                "--gpus and --gpus-per-node");
+    if (words->gres)
+        rc = each_word (r, words->gres, take_gres, error);
+    else
+        rc = each_word (r, words->gpus ? words->gpus : words->gpus_per_node,
+                        take_count, error);
+    for (size_t i = 0; rc == 0 && !words->gpus && i < r->count; i++)
+        r->item[i].devices *= r->nodes;
+    if (rc == 0 && r->count == 0)
+        rc = gl_error (error, r->parts
+                                  ? "shards and MPS have no price of their own"
+                                  : "the request asks for no GPU");
+    return rc;
+}
+
+static int read_request (struct request *r, const price_words_t *words,
+                         gl_error_t *error)
+{
+    if (take_nodes (r, words->nodes ? words->nodes : "", error) < 0
+        || (words->time && price_time (words->time, &r->seconds, error) < 0))
+        return -1;
+    return take_devices (r, words, error);
+}
+
+/* --- which pools could serve it ---------------------------------------- */
+
+static bool pool_lists (const site_pool_t *pool, const char *type)
+{
+    for (size_t i = 0; i < pool->gres.count; i++) {
+        if (strcmp (pool->gres.item[i], type) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool any_pool_lists (const site_t *site, const char *type, int64_t now)
+{
+    for (size_t i = 0; i < site->pool_count; i++) {
+        if (in_force (site->pools[i].valid, now)
+            && pool_lists (&site->pools[i], type))
+            return true;
+    }
+    return false;
+}
+
+/* --- the table --------------------------------------------------------- */
+
+struct table {
+    const site_t *site;
+    const price_words_t *words;
+    const struct request *request;
+    int64_t now;
+    report_t *report;
+    size_t pool, type, devices, each, hour, total, currency, basis;
+    mpq_t hour_sum, total_sum; /* exact */
+    size_t rows, priced;
+    bool ambiguous; /* an item has several candidates */
+    bool full_cost; /* a row has no published rate */
+};
+
+static size_t column (struct table *t, const char *name, const char *title,
+                      column_type_t type, bool key, const char *help)
+{
+    size_t index = report_column (t->report, name, title, type, key);
+
+    report_column_help (t->report, index, help);
+    return index;
+}
+
+static void add_columns (struct table *t)
+{
+    t->type = column (t, "gres_type", "GPU", COLUMN_TEXT, true,
+                      "Slurm's type of the device.");
+    t->pool = column (t, "pool", "Pool", COLUMN_TEXT, true,
+                      "A pool that has such devices.");
+    t->devices = column (t, "devices", "Devices", COLUMN_COUNT, false,
+                         "Devices of the whole job; a MIG slice is one.");
+    t->each = column (t, "per_device_hour", "Device hour", COLUMN_RATE, false,
+                      "Price of one device for an hour.");
+    t->hour = column (t, "per_hour", "Per hour", COLUMN_RATE, false,
+                      "Price of all these devices for an hour.");
+    t->total = column (t, "total", "Total", COLUMN_MONEY, false,
+                       "Price for the time asked for.");
+    t->currency = column (t, "currency", "Currency", COLUMN_TEXT, false, "");
+    t->basis = column (t, "basis", "Basis", COLUMN_TEXT, false,
+                       "What the price is made of.");
+}
+
+static char *day (const site_t *site, int64_t instant)
+{
+    char text[ZONE_STAMP_SIZE];
+
+    return xstrdup (zone_unit_name (site->zone, CALENDAR_DAY, instant, text));
+}
+
+static char *rate_dates (const site_t *site, period_t valid)
+{
+    GL_AUTOFREE char *from = NULL;
+    GL_AUTOFREE char *to = NULL;
+
+    if (valid.start != SITE_ALWAYS_START)
+        from = day (site, valid.start);
+    if (valid.end != SITE_ALWAYS_END)
+        to = day (site, valid.end);
+    return xasprintf ("%s%s%s%s", from ? " from " : "", from ? from : "",
+                      to ? " to " : "", to ? to : "");
+}
+
+/* "rate 3.6 from 2026-01-01 x 1/7", "full cost 3.554 at 80 % utilization". */
+static char *basis_text (const site_t *site, const device_price_t *price)
+{
+    GL_AUTOFREE char *part
+        = price->weight.num == price->weight.den
+              ? xstrdup ("")
+              : xasprintf (" x %" PRId64 "/%" PRId64, price->weight.num,
+                           price->weight.den);
+    mpq_t value;
+    char *text;
+
+    if (price->rate) {
+        GL_AUTOFREE char *amount = exact_shortest (price->rate->per_gpu_hour);
+        GL_AUTOFREE char *dates = rate_dates (site, price->rate->valid);
+        return xasprintf ("%s %s%s%s", price->rate->qos ? "QOS rate" : "rate",
+                          amount, dates, part);
+    }
+    mpq_init (value);
+    mpq_set_ui (value, 100, 1);
+    mpq_mul (value, value, site->policy.utilization);
+    GL_AUTOFREE char *percent = exact_shortest (value);
+    mpq_clear (value);
+    text = xasprintf ("full cost at %s %% utilization%s", percent, part);
+    return text;
+}
+
+static void put_price (struct table *t, const struct item *item,
+                       const device_price_t *price)
+{
+    GL_AUTOFREE char *basis = basis_text (t->site, price);
+    mpq_t amount;
+    mpz_t units;
+
+    mpq_init (amount);
+    mpz_init (units);
+    report_put_exact (t->report, t->each, price->per_hour, 4);
+    exact_add_scaled (amount, price->per_hour, (int64_t)item->devices, 1);
+    report_put_exact (t->report, t->hour, amount, 4);
+    mpq_add (t->hour_sum, t->hour_sum, amount);
+    if (t->request->seconds) {
+        mpq_set_ui (amount, 0, 1);
+        exact_add_scaled (amount, price->per_hour,
+                          (int64_t)item->devices * t->request->seconds, 3600);
+        exact_round (units, amount, t->site->currency_digits);
+        report_put_money (t->report, t->total, units, t->site->currency_digits);
+        mpq_add (t->total_sum, t->total_sum, amount);
+    }
+    report_put_text (t->report, t->currency, t->site->currency);
+    report_put_text (t->report, t->basis, basis);
+    t->priced++;
+    t->full_cost = t->full_cost || !price->rate;
+    mpz_clear (units);
+    mpq_clear (amount);
+}
+
+static void add_row (struct table *t, const struct item *item,
+                     const site_pool_t *pool, const char *type)
+{
+    device_price_t price;
+    gl_error_t error;
+
+    device_price_init (&price);
+    report_row (t->report);
+    report_put_text (t->report, t->type, type ? type : "(untyped)");
+    report_put_text (t->report, t->pool, pool->name);
+    report_put_count (t->report, t->devices, item->devices);
+    t->rows++;
+    if (device_price (t->site, pool, type, t->words->qos, t->now, &price,
+                      &error)
+        == 0)
+        put_price (t, item, &price);
+    else
+        report_note (t->report, NOTE_WARNING, "%s in pool %s has no price: %s.",
+                     type ? type : "An untyped GPU", pool->name, error.text);
+    device_price_clear (&price);
+}
+
+/* A type is served where a pool lists it, else where a pool takes every type.
+ * An untyped GPU may be any of a pool. */
+static void add_pool (struct table *t, const struct item *item,
+                      const site_pool_t *pool, bool listed)
+{
+    if (item->type) {
+        if (listed ? pool_lists (pool, item->type) : pool->gres.count == 0)
+            add_row (t, item, pool, item->type);
+        return;
+    }
+    if (pool->gres.count == 0)
+        add_row (t, item, pool, NULL);
+    for (size_t i = 0; i < pool->gres.count; i++) {
+        const char *type = pool->gres.item[i];
+        add_row (t, item, pool, strcmp (type, "gpu") ? type : NULL);
+    }
+}
+
+static int add_item_rows (struct table *t, const struct item *item,
+                          gl_error_t *error)
+{
+    bool listed = item->type && any_pool_lists (t->site, item->type, t->now);
+    size_t before = t->rows;
+
+    for (size_t i = 0; i < t->site->pool_count; i++) {
+        const site_pool_t *pool = &t->site->pools[i];
+        if (in_force (pool->valid, t->now)
+            && (!t->words->cluster || !pool->cluster
+                || strcmp (pool->cluster, t->words->cluster) == 0))
+            add_pool (t, item, pool, listed);
+    }
+    if (t->rows == before)
+        return gl_error (error, "no pool has GPUs of type '%s'%s%s",
+                         item->type ? item->type : "gpu",
+                         t->words->cluster ? " in cluster " : "",
+                         t->words->cluster ? t->words->cluster : "");
+    t->ambiguous = t->ambiguous || t->rows - before > 1;
+    return 0;
+}
+
+/* Only where each part of the request has one row, and that a price. */
+static void add_totals (struct table *t)
+{
+    mpz_t units;
+
+    if (t->ambiguous || t->priced < t->rows)
+        return;
+    report_totals (t->report);
+    report_put_exact (t->report, t->hour, t->hour_sum, 4);
+    report_put_text (t->report, t->currency, t->site->currency);
+    if (!t->request->seconds)
+        return;
+    mpz_init (units);
+    exact_round (units, t->total_sum, t->site->currency_digits);
+    report_put_money (t->report, t->total, units, t->site->currency_digits);
+    mpz_clear (units);
+}
+
+static void add_change_note (struct table *t)
+{
+    period_t life = {t->now, t->now + t->request->seconds};
+    int64_t *cuts;
+    size_t count = charge_cuts (t->site, life, &cuts);
+    GL_AUTOFREE char *when = count ? day (t->site, cuts[0]) : NULL;
+
+    free (cuts);
+    if (when)
+        report_note (t->report, NOTE_INFORMATION,
+                     "Rates change on %s; a job across a change is charged "
+                     "each part at its rate.",
+                     when);
+}
+
+static void add_notes (struct table *t)
+{
+    if (t->full_cost)
+        report_note (t->report, NOTE_INFORMATION,
+                     "Full cost is that of an hour at the planned utilization; "
+                     "a month without a published rate is charged what it "
+                     "did cost.");
+    if (t->ambiguous)
+        report_note (t->report, NOTE_INFORMATION,
+                     "Several pools could serve this%s%s: the rows are "
+                     "alternatives, not a sum.",
+                     t->words->partition ? ", whatever partition " : "",
+                     t->words->partition ? t->words->partition : "");
+    if (!t->words->time)
+        report_note (t->report, NOTE_INFORMATION, "Give --time for a total.");
+    if (t->request->parts)
+        report_note (t->report, NOTE_WARNING,
+                     "Shards and MPS have no price of their own and are not "
+                     "in it.");
+    add_change_note (t);
+    report_note (t->report, NOTE_INFORMATION,
+                 "An estimate: charged are the GPUs that Slurm allocates, "
+                 "from start to end, at the rate then.");
+}
+
+static void add_parameters (struct table *t)
+{
+    const price_words_t *w = t->words;
+    const struct {
+        const char *name, *value;
+    } rows[] = {{"cluster", w->cluster},
+                {"partition", w->partition},
+                {"gres", w->gres},
+                {"gpus", w->gpus},
+                {"gpus-per-node", w->gpus_per_node},
+                {"nodes", w->nodes},
+                {"time", w->time},
+                {"qos", w->qos},
+                {"account", w->account}};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        if (rows[i].value)
+            report_parameter (t->report, rows[i].name, rows[i].value);
+    }
+    report_provenance (t->report, "program", "gpuledger");
+}
+
+static int fill (struct table *t, gl_error_t *error)
+{
+    add_parameters (t);
+    add_columns (t);
+    for (size_t i = 0; i < t->request->count; i++) {
+        if (add_item_rows (t, &t->request->item[i], error) < 0)
+            return -1;
+    }
+    add_totals (t);
+    add_notes (t);
+    return 0;
+}
+
+report_t *price_report (const site_t *site, const price_words_t *words,
+                        int64_t now, gl_error_t *error)
+{
+    struct request request = {0};
+    struct table table
+        = {.site = site, .words = words, .request = &request, .now = now};
+    int rc = read_request (&request, words, error);
+
+    if (rc == 0) {
+        table.report = report_new ("price", "What this request would cost");
+        mpq_inits (table.hour_sum, table.total_sum, NULL);
+        rc = fill (&table, error);
+        mpq_clears (table.hour_sum, table.total_sum, NULL);
+    }
+    request_done (&request);
+    if (rc == 0)
+        return table.report;
+    report_free (table.report);
+    return NULL;
+}
