@@ -67,6 +67,7 @@ typedef enum {
     SHIP_CAUSE_PROTOCOL, /* it does not speak as a collector */
     SHIP_CAUSE_MUNGE,    /* the local munged gave no credential, or cannot open
                           * the answer's */
+    SHIP_CAUSE_CLOCK,    /* munge finds the answer too old: clocks differ */
     SHIP_CAUSE_IMPOSTOR, /* the answer is not the collector's, or not to this
                           * request */
     SHIP_CAUSE_REFUSED,  /* in clear: REFUSED */

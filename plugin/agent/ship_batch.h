@@ -1,0 +1,47 @@
+/*
+ * ship_batch.h: what the next batch holds, and how a record that the collector
+ * will never take is found in it.
+ *
+ * A batch speaks of one node: its records come from one segment and name the
+ * same cluster and node, or none.
+ */
+#ifndef GL_AGENT_SHIP_BATCH_H
+#define GL_AGENT_SHIP_BATCH_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "record/spool_cursor.h"
+
+/* Bytes of records: as a credential 350 KiB, which munged takes in some
+ * milliseconds. */
+#define BATCH_RECORDS_MAX (256 << 10)
+
+typedef struct {
+    unsigned char *payload; /* of the request, with room for its header */
+    size_t size;
+    int records;
+    const unsigned char *first; /* the record that it begins with */
+    size_t first_size;
+    spool_mark_t mark; /* when all of it is acknowledged */
+} batch_out_t;
+
+void batch_out_free (batch_out_t *batch);
+
+/* How many records the next batch may hold. */
+typedef struct {
+    int suspects; /* so many of the next records hold one that is refused; 0:
+                   * nothing is suspected */
+} bisect_t;
+
+/* 1: *ret_batch is what to send; 0: nothing is new; -1. `cluster` and `node`
+ * stand for those of records that name none. */
+int batch_out_read (spool_cursor_t *cursor, const char *cluster,
+                    const char *node, const bisect_t *bisect,
+                    batch_out_t *ret_batch, gl_error_t *error);
+
+void bisect_accepted (bisect_t *bisect, const batch_out_t *batch);
+/* 1: the batch is the one refused record. 0: try a smaller one. */
+int bisect_refused (bisect_t *bisect, const batch_out_t *batch);
+
+#endif /* !GL_AGENT_SHIP_BATCH_H */
