@@ -27,6 +27,9 @@
 /* A slice of gres.conf's MultipleFiles= has three: the GPU and the two
  * capabilities of nvidia-caps. */
 #define GRES_FILES_MAX 8
+/* slurmd -G asks the driver where AutoDetect is on, which takes seconds on a
+ * node with many GPUs. */
+#define GRES_TABLE_TIMEOUT_MS 30000
 
 typedef struct {
     char type[64]; /* "" for an untyped one */
@@ -67,6 +70,8 @@ int gres_table_parse (const char *text, size_t length, gres_table_t *ret_table,
 int slurmd_find (const char *proc, const char *node, slurmd_t *ret_slurmd,
                  gl_error_t *error);
 bool slurmd_same (const slurmd_t *a, const slurmd_t *b);
+/* The process still runs: one look at /proc/PID/stat. */
+bool slurmd_alive (const slurmd_t *slurmd);
 
 /* Run `slurmd -G` with the options of `slurmd`, no shell, a clean environment,
  * at most `timeout_ms` and 1 MiB of output. */
@@ -82,6 +87,7 @@ int gres_table_load (const char *path, slurmd_t *ret_slurmd,
 
 /*
  * All of it, for the agent's tick: the table of the slurmd that runs now.
+ * Cheap while the slurmd that is known runs; else it walks /proc.
  * `known` is what the last call left, zeroed at first.
  *  1: it is another slurmd than known: *known and *table are new (from `path`
  *     when that speaks of this slurmd, else from slurmd -G, then kept there);

@@ -1,0 +1,404 @@
+/* slurmd.c: the slurmd of this node, and what its -G prints. */
+#include "gres_table.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/number.h"
+
+#define OUTPUT_MAX (1 << 20)
+#define ARGUMENTS_MAX (64 << 10)
+
+bool slurmd_same (const slurmd_t *a, const slurmd_t *b)
+{
+    return a->pid == b->pid && a->birth == b->birth
+           && !strcmp (a->boot_id, b->boot_id);
+}
+
+/* ---------------------------------------------------------- /proc/PID/... */
+
+/* Read a small file whole; at most `size` - 1 bytes, which a NUL follows.
+ * Returns how many, -1 if it cannot be read. */
+static ssize_t read_small (const char *path, char *ret_text, size_t size)
+{
+    int fd = open (path, O_RDONLY | O_CLOEXEC);
+    size_t length = 0;
+    ssize_t got = 0;
+
+    if (fd < 0)
+        return -1;
+    while (length < size - 1
+           && (got = read (fd, ret_text + length, size - 1 - length)) > 0)
+        length += (size_t)got;
+    close (fd);
+    ret_text[length] = '\0';
+    return got < 0 ? -1 : (ssize_t)length;
+}
+
+/* Parent and start time: fields 4 and 22 of stat, whose second field may hold
+ * anything but ends with the last ')'. */
+static int read_stat (const char *proc, int64_t pid, int64_t *ret_parent,
+                      int64_t *ret_birth)
+{
+    char path[320], text[1024];
+    const char *rest;
+
+    snprintf (path, sizeof (path), "%.256s/%" PRId64 "/stat", proc, pid);
+    if (read_small (path, text, sizeof (text)) < 0)
+        return -1;
+    rest = strrchr (text, ')');
+    if (!rest
+        || sscanf (rest + 1,
+                   " %*c %" SCNd64 " %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u "
+                   "%*u %*d %*d %*d %*d %*d %*d %" SCNd64,
+                   ret_parent, ret_birth)
+               != 2)
+        return -1;
+    return 0;
+}
+
+static bool is_slurmd (const char *proc, int64_t pid)
+{
+    char path[320], comm[32];
+
+    snprintf (path, sizeof (path), "%.256s/%" PRId64 "/comm", proc, pid);
+    return read_small (path, comm, sizeof (comm)) > 0
+           && !strcmp (comm, "slurmd\n");
+}
+
+bool slurmd_alive (const slurmd_t *slurmd)
+{
+    int64_t parent, birth;
+
+    return slurmd->pid > 0
+           && read_stat ("/proc", slurmd->pid, &parent, &birth) == 0
+           && birth == slurmd->birth;
+}
+
+/* -------------------------------------------------------------- arguments */
+
+/* Options whose value slurmd -G must be given, too. */
+static const struct {
+    const char *word;
+    bool glued; /* the value may follow without a blank: -Nname */
+    size_t offset;
+    size_t size;
+} options[] = {
+    {"-N", true, offsetof (slurmd_t, node), sizeof (((slurmd_t *)0)->node)},
+    {"-f", true, offsetof (slurmd_t, conf), sizeof (((slurmd_t *)0)->conf)},
+    {"--conf-server", false, offsetof (slurmd_t, server),
+     sizeof (((slurmd_t *)0)->server)},
+    {"--conf-server=", true, offsetof (slurmd_t, server),
+     sizeof (((slurmd_t *)0)->server)},
+};
+
+/* Takes the option's value; returns how many arguments that were, 0: another
+ * option. */
+static int take_option (slurmd_t *slurmd, const char *argument,
+                        const char *next)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (options); i++) {
+        size_t length = strlen (options[i].word);
+        char *value = (char *)slurmd + options[i].offset;
+
+        if (strncmp (argument, options[i].word, length) != 0)
+            continue;
+        if (argument[length] && options[i].glued) {
+            snprintf (value, options[i].size, "%s", argument + length);
+            return 1;
+        }
+        if (!argument[length] && next) {
+            snprintf (value, options[i].size, "%s", next);
+            return 2;
+        }
+    }
+    return 0;
+}
+
+/* Runs of slurmd that print and end are no slurmd. */
+static bool only_prints (const char *argument)
+{
+    static const char *const words[] = {"-G", "-C", "-V", "-h", "-F"};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (words); i++)
+        if (!strcmp (argument, words[i]))
+            return true;
+    return false;
+}
+
+static int read_arguments (const char *proc, slurmd_t *slurmd)
+{
+    GL_AUTOFREE char *text = xmalloc (ARGUMENTS_MAX);
+    char path[320];
+    ssize_t length;
+
+    snprintf (path, sizeof (path), "%.256s/%" PRId64 "/cmdline", proc,
+              slurmd->pid);
+    length = read_small (path, text, ARGUMENTS_MAX);
+    if (length <= 0)
+        return -1;
+    for (char *at = text, *end = text + length; at < end;) {
+        char *next = at + strlen (at) + 1;
+        int taken = at == text
+                        ? 1
+                        : take_option (slurmd, at, next < end ? next : NULL);
+
+        if (taken == 0 && only_prints (at))
+            return -1;
+        at = taken == 2 ? next + strlen (next) + 1 : next;
+    }
+    return 0;
+}
+
+/* SLURM_CONF as slurmd has it; -f is stronger. */
+static void read_environment (const char *proc, slurmd_t *slurmd)
+{
+    GL_AUTOFREE char *text = xmalloc (ARGUMENTS_MAX);
+    static const char name[] = "SLURM_CONF=";
+    char path[320];
+    ssize_t length;
+
+    snprintf (path, sizeof (path), "%.256s/%" PRId64 "/environ", proc,
+              slurmd->pid);
+    length = *slurmd->conf ? 0 : read_small (path, text, ARGUMENTS_MAX);
+    for (ssize_t at = 0; at < length; at += (ssize_t)strlen (text + at) + 1)
+        if (!strncmp (text + at, name, sizeof (name) - 1))
+            snprintf (slurmd->conf, sizeof (slurmd->conf), "%s",
+                      text + at + sizeof (name) - 1);
+}
+
+/* The path of the program; that of an upgraded one ends with " (deleted)" and
+ * then the new program stands there. */
+static void read_program (const char *proc, slurmd_t *slurmd)
+{
+    static const char deleted[] = " (deleted)";
+    char path[320];
+    ssize_t length;
+
+    snprintf (path, sizeof (path), "%.256s/%" PRId64 "/exe", proc, slurmd->pid);
+    length = readlink (path, slurmd->program, sizeof (slurmd->program) - 1);
+    if (length <= 0) {
+        strcpy (slurmd->program, "/usr/sbin/slurmd");
+        return;
+    }
+    slurmd->program[length] = '\0';
+    if ((size_t)length > strlen (deleted)
+        && !strcmp (slurmd->program + length - strlen (deleted), deleted))
+        slurmd->program[(size_t)length - strlen (deleted)] = '\0';
+}
+
+static void read_boot (const char *proc, slurmd_t *slurmd)
+{
+    char path[320];
+
+    snprintf (path, sizeof (path), "%.256s/sys/kernel/random/boot_id", proc);
+    if (read_small (path, slurmd->boot_id, sizeof (slurmd->boot_id)) < 0)
+        slurmd->boot_id[0] = '\0';
+    slurmd->boot_id[strcspn (slurmd->boot_id, "\n")] = '\0';
+}
+
+/* ------------------------------------------------------------------- find */
+
+/* 0: the process is a slurmd that serves a node. */
+static int read_slurmd (const char *proc, int64_t pid, slurmd_t *ret)
+{
+    slurmd_t slurmd = {.pid = pid};
+    int64_t parent;
+
+    if (!is_slurmd (proc, pid)
+        || read_stat (proc, pid, &parent, &slurmd.birth) < 0
+        || is_slurmd (proc, parent) /* it is about to be a slurmstepd */
+        || read_arguments (proc, &slurmd) < 0)
+        return -1;
+    read_environment (proc, &slurmd);
+    read_program (proc, &slurmd);
+    read_boot (proc, &slurmd);
+    *ret = slurmd;
+    return 0;
+}
+
+/* How well it fits: 2 it was started as this node, 1 it may be it. */
+static int fits (const slurmd_t *slurmd, const char *node)
+{
+    if (!node || !*node || !*slurmd->node)
+        return 1;
+    return strcmp (slurmd->node, node) ? 0 : 2;
+}
+
+int slurmd_find (const char *proc, const char *node, slurmd_t *ret_slurmd,
+                 gl_error_t *error)
+{
+    DIR *dir = opendir (proc);
+    struct dirent *entry;
+    slurmd_t slurmd;
+    int best = 0, count = 0;
+    int64_t pid;
+
+    if (!dir)
+        return gl_error (error, "%s: %s", proc, strerror (errno));
+    while ((entry = readdir (dir))) {
+        int fit;
+
+        if (number_i64_text (entry->d_name, &pid) < 0 || pid <= 0
+            || read_slurmd (proc, pid, &slurmd) < 0)
+            continue;
+        fit = fits (&slurmd, node);
+        if (fit > best || (fit == best && fit && !count)) {
+            best = fit;
+            count = 1;
+            *ret_slurmd = slurmd;
+        } else if (fit && fit == best) {
+            count++;
+        }
+    }
+    closedir (dir);
+    if (count > 1)
+        return gl_error (error,
+                         "%d slurmd run here: name the node (node: in agent:)",
+                         count);
+    return count;
+}
+
+/* -------------------------------------------------------------------- run */
+
+static int64_t now_ms (void)
+{
+    struct timespec now;
+
+    clock_gettime (CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int spawn (const slurmd_t *slurmd, int out, pid_t *ret_pid)
+{
+    char *argv[8] = {(char *)slurmd->program, (char *)"-G"};
+    char conf[sizeof ("SLURM_CONF=") + sizeof (slurmd->conf)];
+    char *envp[] = {(char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+                    (char *)"LC_ALL=C", *slurmd->conf ? conf : NULL, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    size_t argc = 2;
+    int result;
+
+    if (*slurmd->node) {
+        argv[argc++] = (char *)"-N";
+        argv[argc++] = (char *)slurmd->node;
+    }
+    if (*slurmd->server) {
+        argv[argc++] = (char *)"--conf-server";
+        argv[argc++] = (char *)slurmd->server;
+    }
+    snprintf (conf, sizeof (conf), "SLURM_CONF=%s", slurmd->conf);
+    sigemptyset (&none);
+    sigfillset (&all);
+    posix_spawn_file_actions_init (&actions);
+    posix_spawn_file_actions_addopen (&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2 (&actions, out, 1);
+    posix_spawn_file_actions_adddup2 (&actions, out, 2);
+    posix_spawnattr_init (&attributes);
+    posix_spawnattr_setsigmask (&attributes, &none);
+    posix_spawnattr_setsigdefault (&attributes, &all);
+    posix_spawnattr_setpgroup (&attributes, 0);
+    posix_spawnattr_setflags (&attributes, POSIX_SPAWN_SETSIGMASK
+                                               | POSIX_SPAWN_SETSIGDEF
+                                               | POSIX_SPAWN_SETPGROUP);
+    result = posix_spawn (ret_pid, slurmd->program, &actions, &attributes, argv,
+                          envp);
+    posix_spawnattr_destroy (&attributes);
+    posix_spawn_file_actions_destroy (&actions);
+    return result;
+}
+
+/* Until the end of its output: 0; -1 when time or room is out. */
+static int read_output (int fd, int64_t deadline, buffer_t *output)
+{
+    for (;;) {
+        struct pollfd ready = {.fd = fd, .events = POLLIN};
+        int64_t left = deadline - now_ms ();
+        ssize_t got;
+
+        if (left <= 0 || output->length >= OUTPUT_MAX)
+            return -1;
+        if (poll (&ready, 1, (int)left) <= 0)
+            continue;
+        got = read (fd, buffer_reserve (output, 4096), 4096);
+        if (got == 0)
+            return 0;
+        if (got > 0)
+            output->length += (size_t)got;
+        else if (errno != EINTR)
+            return -1;
+    }
+}
+
+/* It closed its output, so its end is near; but nobody waits for ever. */
+static int wait_for (pid_t pid, int64_t deadline)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    int status = -1;
+
+    while (waitpid (pid, &status, WNOHANG) == 0) {
+        if (now_ms () >= deadline) {
+            kill (-pid, SIGKILL);
+            waitpid (pid, &status, 0);
+            return -1;
+        }
+        nanosleep (&pause, NULL);
+    }
+    return status;
+}
+
+static int run (const slurmd_t *slurmd, int timeout_ms, buffer_t *output,
+                gl_error_t *error)
+{
+    int64_t deadline = now_ms () + timeout_ms;
+    int ends[2], result, status;
+    pid_t pid;
+
+    if (pipe2 (ends, O_CLOEXEC) < 0)
+        return gl_error (error, "slurmd -G: %s", strerror (errno));
+    result = spawn (slurmd, ends[1], &pid);
+    close (ends[1]);
+    if (result != 0) {
+        close (ends[0]);
+        return gl_error (error, "%s: %s", slurmd->program, strerror (result));
+    }
+    result = read_output (ends[0], deadline, output);
+    close (ends[0]);
+    status = wait_for (pid, result < 0 ? 0 : deadline);
+    if (result < 0)
+        return gl_error (error, "%s -G did not end within %d ms or 1 MiB",
+                         slurmd->program, timeout_ms);
+    if (!WIFEXITED (status) || WEXITSTATUS (status) != 0) {
+        const char *text = buffer_text (output);
+
+        return gl_error (error, "%s -G failed: %.*s", slurmd->program,
+                         (int)strcspn (text, "\n"), text);
+    }
+    return 0;
+}
+
+int gres_table_run (const slurmd_t *slurmd, int timeout_ms,
+                    gres_table_t *ret_table, gl_error_t *error)
+{
+    BUFFER_AUTO output = BUFFER_INIT;
+
+    if (run (slurmd, timeout_ms, &output, error) < 0)
+        return -1;
+    return gres_table_parse (output.data ? output.data : "", output.length,
+                             ret_table, error);
+}

@@ -1,0 +1,453 @@
+#include "support/test.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "device_new.h"
+#include "gres_table.h"
+#include "inventory_record.h"
+#include "mapping.h"
+#include "replay.h"
+
+/* Two whole GPUs, and one that is cut into two slices and a third one that
+ * shares a GPU instance with the second. */
+static const char node[]
+    = "replay 1\n"
+      "gpu g0 uuid=GPU-0a11 minor=0\n"
+      "gpu g1 uuid=GPU-0b22 minor=1\n"
+      "gpu g2 uuid=GPU-0c33 minor=2\n"
+      "slice s0 uuid=MIG-aaaa gi=1 ci=0 gi_minor=30 ci_minor=31\n"
+      "slice s1 uuid=MIG-abcd gi=2 ci=0 gi_minor=39 ci_minor=40\n"
+      "slice s2 uuid=MIG-abff gi=2 ci=1 gi_minor=39 ci_minor=41\n";
+enum { G0, G1, G2, S0, S1, S2 };
+
+static void scan_text (const char *text, inventory_t *inventory)
+{
+    gl_error_t error = {""};
+    replay_t *replay = replay_parse (text, strlen (text), "test", &error);
+    source_t *source;
+
+    if (!replay)
+        fail_msg ("%s", error.text);
+    source = source_open_replay_parsed (replay, 0, NULL);
+    source->ops->scan (source, 0, inventory, NULL);
+    source_close (source);
+}
+
+static void parse (const char *text, gres_table_t *table)
+{
+    gl_error_t error = {""};
+
+    if (gres_table_parse (text, strlen (text), table, &error) < 0)
+        fail_msg ("%s", error.text);
+}
+
+/* Fill the inventory of `node` by what slurmd would print. */
+static size_t fill (inventory_t *inventory, const char *slurmd,
+                    gl_error_t *error)
+{
+    gres_table_t table = {0};
+    size_t missing;
+
+    scan_text (node, inventory);
+    parse (slurmd, &table);
+    missing = mapping_fill (inventory, &table, error);
+    gres_table_clear (&table);
+    return missing;
+}
+
+#define LINE(type, count, file)                        \
+    "slurmd: Gres Name=gpu Type=" type " Count=" count \
+    " Index=0 ID=7696487 File=" file " (null)\n"
+#define CAPS "/dev/nvidia-caps/nvidia-cap"
+
+/* --------------------------------------------------------------- the table */
+
+static void table__output_of_22_05__counts_positions (void **state)
+{
+    /* as printed by Debian's 22.05.8, types in this order in slurm.conf */
+    gres_table_t table = {0};
+
+    (void)state;
+    parse ("slurmd-x2: Gres Name=gpu Type=s Count=1 Index=1 ID=7696487 "
+           "File=/d/nvidia3,/d/mig0,/d/mig1 (null)\n"
+           "slurmd-x2: Gres Name=gpu Type=s Count=1 Index=0 ID=7696487 "
+           "File=/d/nvidia2,/d/mig[2-3] (null)\n"
+           "slurmd-x2: Gres Name=mps Type=s Count=0 Index=0 ID=7565421 "
+           "File=/d/nvidia2 (null)\n"
+           "slurmd-x2: Gres Name=gpu Type=w Count=4 Index=0 ID=7696487 "
+           "File=/d/nvidia[10-11,2,0] (null)\n",
+           &table);
+    assert_string_equal (table.problem, "");
+    assert_int_equal (table.count, 6);
+    assert_string_equal (table.device[1].type, "s");
+    assert_int_equal (table.device[1].file_count, 3);
+    assert_string_equal (table.device[1].file[2], "/d/mig3");
+    assert_string_equal (table.device[2].file[0], "/d/nvidia10");
+    assert_string_equal (table.device[4].file[0], "/d/nvidia2");
+    assert_string_equal (table.device[5].type, "w");
+    gres_table_clear (&table);
+}
+
+static void table__later_versions__read_the_same (void **state)
+{
+    /* the form in the sources of 23.02 and later */
+    gres_table_t table = {0};
+
+    (void)state;
+    parse ("[2026-10-01T00:00:00.000] warning: something\n"
+           "slurmd: Gres Name=gpu Type=(null) Count=2 Index=0 ID=7696487 "
+           "File=/dev/nvidia[0-1] Cores=0-15 CoreCnt=16 Links=(null) "
+           "Flags=HAS_FILE,ENV_NVML\n"
+           "slurmd: Gres Name=shard Type=h100 Count=4 ID=9 Links=(null) "
+           "Flags=\n",
+           &table);
+    assert_int_equal (table.count, 2);
+    assert_string_equal (table.device[0].type, "");
+    assert_string_equal (table.device[1].file[0], "/dev/nvidia1");
+    gres_table_clear (&table);
+}
+
+static void table__what_has_no_positions__is_a_problem (void **state)
+{
+    gres_table_t table = {0};
+
+    (void)state;
+    parse ("slurmd: Gres Name=gpu Type=a Count=3 ID=7 (null)\n", &table);
+    assert_int_equal (table.count, 0);
+    assert_non_null (strstr (table.problem, "no File="));
+    parse (LINE ("a", "2", "/dev/nvidia[0-2]"), &table);
+    assert_int_equal (table.count, 0);
+    assert_non_null (strstr (table.problem, "does not say how many"));
+    parse ("slurmd: error: gres.conf\n", &table);
+    assert_int_equal (table.count, 0);
+    assert_string_equal (table.problem, "");
+}
+
+static void table__hostile_output__is_an_error_or_a_table (void **state)
+{
+    static const char *const texts[] = {LINE ("a", "x", "/dev/nvidia0"),
+                                        LINE ("a", "600", "/d/n[0-599]"),
+                                        LINE ("a", "1", "/d/n[0-8]"),
+                                        LINE ("a", "2", "/d/n[0-"),
+                                        "Gres Name=gpu",
+                                        "Gres Name=gpu Count=1 File=",
+                                        "Gres Name="};
+    gl_error_t error;
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
+        gres_table_t table = {0};
+
+        error.text[0] = '\0';
+        if (gres_table_parse (texts[i], strlen (texts[i]), &table, &error) == 0)
+            assert_int_equal (table.count, 0);
+        else
+            assert_true (*error.text);
+        gres_table_clear (&table);
+    }
+}
+
+static void table__saved__is_loaded (void **state)
+{
+    slurmd_t slurmd = {.pid = 4711, .birth = 99, .boot_id = "b-1"}, again;
+    gres_table_t table = {0}, copy = {0};
+    char path[] = "/tmp/gl-gres-XXXXXX";
+    gl_error_t error = {""};
+    FILE *file;
+
+    (void)state;
+    close (mkstemp (path));
+    parse (LINE ("a", "1", "/d/x,/d/y") LINE ("(null)", "1", "/d/z"), &table);
+    assert_int_equal (gres_table_save (path, &slurmd, &table, &error), 0);
+    assert_int_equal (gres_table_load (path, &again, &copy, &error), 1);
+    assert_true (slurmd_same (&slurmd, &again));
+    assert_int_equal (copy.count, 2);
+    assert_string_equal (copy.device[0].file[1], "/d/y");
+    assert_string_equal (copy.device[1].type, "");
+    gres_table_clear (&table);
+    gres_table_clear (&copy);
+
+    file = fopen (path, "w");
+    fputs ("gpuledger-gres 1\ndevice a /x\nnonsense\n", file);
+    fclose (file);
+    assert_int_equal (gres_table_load (path, &again, &copy, &error), -1);
+    unlink (path);
+    assert_int_equal (gres_table_load (path, &again, &copy, &error), 0);
+}
+
+/* -------------------------------------------------------------------- fill */
+
+static void fill__whole_gpus__go_by_file_not_by_order (void **state)
+{
+    inventory_t inventory = {0};
+    gl_error_t error = {""};
+
+    (void)state;
+    assert_int_equal (fill (&inventory,
+                            LINE ("a", "1", "/dev/nvidia1")
+                                LINE ("b", "1", "/dev/nvidia0"),
+                            &error),
+                      0);
+    assert_int_equal (inventory.device[G1].gres_index, 0);
+    assert_int_equal (inventory.device[G0].gres_index, 1);
+    assert_string_equal (inventory.device[G0].gres_type, "b");
+    assert_string_equal (inventory.device[G0].problem, "");
+    /* a GPU that is cut is nothing that Slurm could give out */
+    assert_string_equal (inventory.device[G2].problem, "");
+    assert_true (inventory.device[G2].gres_index == DEVICE_UNKNOWN);
+    assert_string_equal (inventory.device[S0].problem,
+                         "slurmd's list of devices does not have it");
+    inventory_clear (&inventory);
+}
+
+static void fill__slices__go_by_their_capabilities (void **state)
+{
+    inventory_t inventory = {0};
+    gl_error_t error = {""};
+
+    (void)state;
+    assert_int_equal (
+        fill (&inventory,
+              LINE ("1g", "1", "/dev/nvidia2," CAPS "39," CAPS "41")
+                  LINE ("1g", "1", "/dev/nvidia2," CAPS "30," CAPS "31")
+                      LINE ("1g", "1", "/dev/nvidia2," CAPS "39," CAPS "40"),
+              &error),
+        0);
+    assert_int_equal (inventory.device[S2].gres_index, 0);
+    assert_int_equal (inventory.device[S0].gres_index, 1);
+    assert_int_equal (inventory.device[S1].gres_index, 2);
+    inventory_clear (&inventory);
+}
+
+static void fill__ambiguity__is_unknown_with_a_reason (void **state)
+{
+    inventory_t inventory = {0};
+    gl_error_t error = {""};
+
+    (void)state;
+    /* the whole of a GPU in MIG mode */
+    fill (&inventory, LINE ("a", "1", "/dev/nvidia2"), &error);
+    assert_true (inventory.device[G2].gres_index == DEVICE_UNKNOWN);
+    assert_non_null (strstr (inventory.device[G2].problem, "MIG mode"));
+    inventory_clear (&inventory);
+    /* a GPU instance that two compute instances share */
+    fill (&inventory, LINE ("a", "1", "/dev/nvidia2," CAPS "39"), &error);
+    assert_true (inventory.device[S1].gres_index == DEVICE_UNKNOWN);
+    assert_non_null (strstr (inventory.device[S2].problem, "MultipleFiles"));
+    inventory_clear (&inventory);
+    /* one file twice */
+    fill (&inventory,
+          LINE ("a", "1", "/dev/nvidia0") LINE ("b", "1", "/dev/nvidia0"),
+          &error);
+    assert_true (inventory.device[G0].gres_index == DEVICE_UNKNOWN);
+    assert_string_equal (inventory.device[G0].gres_type, "");
+    assert_non_null (strstr (inventory.device[G0].problem, "twice"));
+    inventory_clear (&inventory);
+    /* a slice that is gone: never the GPU that is left */
+    assert_int_equal (
+        fill (&inventory, LINE ("a", "1", "/dev/nvidia0," CAPS "90"), &error),
+        1);
+    assert_true (inventory.device[G0].gres_index == DEVICE_UNKNOWN);
+    assert_non_null (strstr (error.text, "none of the 6 devices"));
+    inventory_clear (&inventory);
+}
+
+static void fill__no_table__says_so (void **state)
+{
+    inventory_t inventory = {0};
+
+    (void)state;
+    scan_text (node, &inventory);
+    mapping_fill (&inventory, NULL, NULL);
+    assert_non_null (strstr (inventory.device[G0].problem, "not known"));
+    assert_string_equal (inventory.device[G2].problem, "");
+    inventory_clear (&inventory);
+}
+
+/* -------------------------------------------------------------------- find */
+
+static void find__each_form__gives_the_device (void **state)
+{
+    static const struct {
+        const char *word;
+        size_t device;
+    } cases[] = {
+        {"0", G1},
+        {"1", S1},
+        {"2", DEVICE_NONE},
+        {"-1", DEVICE_NONE},
+        {"18446744073709551616", DEVICE_NONE},
+        {"GPU-0a11", G0},
+        {"GPU-0a", G0},
+        {"gpu-0A11", G0},
+        {"GPU-0", DEVICE_NONE}, /* several */
+        {"GPU-", DEVICE_NONE},
+        {"GPU-0a11x", DEVICE_NONE},
+        {"MIG-aaaa", S0},
+        {"MIG-abc", S1},
+        {"MIG-ab", DEVICE_NONE},
+        {"MIG-GPU-0c33/2/1", S2},
+        {"MIG-GPU-0c33/2/2", DEVICE_NONE},
+        {"/dev/nvidia0", G0},
+        {"/dev/nvidia2", DEVICE_NONE}, /* its slices share it */
+        {CAPS "41", S2},
+        {"/dev/nvidia9", DEVICE_NONE},
+        {"", DEVICE_NONE},
+        {"x", DEVICE_NONE},
+    };
+    inventory_t inventory = {0};
+    gl_error_t error = {""};
+
+    (void)state;
+    fill (&inventory,
+          LINE ("a", "1", "/dev/nvidia1")
+              LINE ("m", "1", "/dev/nvidia2," CAPS "39," CAPS "40"),
+          &error);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        size_t found;
+
+        error.text[0] = '\0';
+        found = mapping_find (&inventory, cases[i].word, strlen (cases[i].word),
+                              &error);
+        if (found != cases[i].device)
+            fail_msg ("'%s' is %zd", cases[i].word, (ssize_t)found);
+        assert_true ((found == DEVICE_NONE) == (*error.text != '\0'));
+    }
+    inventory_clear (&inventory);
+}
+
+static void find_list__words_and_ranges__once_each (void **state)
+{
+    inventory_t inventory = {0};
+    size_t devices[DEVICES_MAX], unknown;
+    gl_error_t error = {""};
+
+    (void)state;
+    fill (&inventory, LINE ("a", "2", "/dev/nvidia[0-1]"), &error);
+    assert_int_equal (mapping_find_list (&inventory, " 1, 0-1 ,GPU-0b22,,",
+                                         devices, &unknown, &error),
+                      2);
+    assert_int_equal (devices[0], G1);
+    assert_int_equal (devices[1], G0);
+    assert_int_equal (unknown, 0);
+    assert_int_equal (
+        mapping_find_list (&inventory, "7,0,8", devices, &unknown, &error), 1);
+    assert_int_equal (unknown, 2);
+    assert_non_null (strstr (error.text, "'7'"));
+    assert_int_equal (mapping_find_list (&inventory, "0-99999999999", devices,
+                                         &unknown, NULL),
+                      0);
+    assert_int_equal (unknown, 1);
+    assert_int_equal (
+        mapping_find_list (&inventory, "", devices, &unknown, NULL), 0);
+    assert_int_equal (unknown, 0);
+    inventory_clear (&inventory);
+}
+
+static void find_job__uuids__come_before_indices (void **state)
+{
+    inventory_t inventory = {0};
+    size_t d[DEVICES_MAX], unknown;
+    gl_error_t error = {""};
+
+    (void)state;
+    fill (&inventory, LINE ("a", "2", "/dev/nvidia[0-1]"), &error);
+    assert_int_equal (
+        mapping_find_job (&inventory, "0", "MIG-aaaa", d, &unknown, NULL), 1);
+    assert_int_equal (d[0], S0);
+    /* within the job it is device 0, for Slurm 1 */
+    assert_int_equal (mapping_find_job (&inventory, "1", "0", d, NULL, NULL),
+                      1);
+    assert_int_equal (d[0], G1);
+    /* a mixture: by place */
+    assert_int_equal (
+        mapping_find_job (&inventory, "5,1", "MIG-aaaa,0", d, &unknown, NULL),
+        2);
+    assert_true (d[0] == S0 && d[1] == G1 && unknown == 0);
+    assert_int_equal (
+        mapping_find_job (&inventory, "", "MIG-aaaa,0", d, &unknown, NULL), 1);
+    assert_int_equal (unknown, 1);
+    assert_int_equal (mapping_find_job (&inventory, "", "", d, &unknown, NULL),
+                      0);
+    inventory_clear (&inventory);
+}
+
+/* ------------------------------------------------------------------ slurmd */
+
+static void follow__no_slurmd__changes_nothing (void **state)
+{
+    slurmd_t slurmd;
+    gl_error_t error = {""};
+
+    (void)state;
+    assert_int_equal (slurmd_find ("/nonexistent", "", &slurmd, &error), -1);
+    assert_false (slurmd_alive (&(slurmd_t){0}));
+}
+
+/* A program that prints, that fails, that never ends, that prints without
+ * end. */
+static int run_program (const char *script, int timeout_ms, gres_table_t *table,
+                        gl_error_t *error)
+{
+    slurmd_t slurmd = {.node = "n1"};
+    int result;
+    FILE *file;
+
+    strcpy (slurmd.program, "./devices-slurmd.tmp");
+    file = fopen (slurmd.program, "w");
+    fprintf (file, "#!/bin/sh\n%s\n", script);
+    fclose (file);
+    chmod (slurmd.program, 0755);
+    result = gres_table_run (&slurmd, timeout_ms, table, error);
+    unlink (slurmd.program);
+    return result;
+}
+
+static void run__programs_good_and_bad__are_bounded (void **state)
+{
+    gres_table_t table = {0};
+    gl_error_t error = {""};
+
+    (void)state;
+    assert_int_equal (
+        run_program ("[ \"$*\" = '-G -N n1' ] && [ -z \"$HOME\" ] && echo "
+                     "'slurmd: Gres Name=gpu Type=a Count=1 File=/d/x' >&2",
+                     20000, &table, &error),
+        0);
+    assert_int_equal (table.count, 1);
+    gres_table_clear (&table);
+    assert_int_equal (run_program ("echo 'slurmd: fatal: no' >&2; exit 1",
+                                   20000, &table, &error),
+                      -1);
+    assert_non_null (strstr (error.text, "failed: slurmd: fatal: no"));
+    assert_int_equal (
+        run_program ("sleep 100 & sleep 100", 200, &table, &error), -1);
+    assert_non_null (strstr (error.text, "did not end"));
+    assert_int_equal (run_program ("exec yes", 20000, &table, &error), -1);
+    assert_non_null (strstr (error.text, "did not end"));
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (table__output_of_22_05__counts_positions),
+        cmocka_unit_test (table__later_versions__read_the_same),
+        cmocka_unit_test (table__what_has_no_positions__is_a_problem),
+        cmocka_unit_test (table__hostile_output__is_an_error_or_a_table),
+        cmocka_unit_test (table__saved__is_loaded),
+        cmocka_unit_test (fill__whole_gpus__go_by_file_not_by_order),
+        cmocka_unit_test (fill__slices__go_by_their_capabilities),
+        cmocka_unit_test (fill__ambiguity__is_unknown_with_a_reason),
+        cmocka_unit_test (fill__no_table__says_so),
+        cmocka_unit_test (find__each_form__gives_the_device),
+        cmocka_unit_test (find_list__words_and_ranges__once_each),
+        cmocka_unit_test (find_job__uuids__come_before_indices),
+        cmocka_unit_test (follow__no_slurmd__changes_nothing),
+        cmocka_unit_test (run__programs_good_and_bad__are_bounded),
+    };
+
+    return cmocka_run_group_tests_name ("devices_mapping", tests, NULL, NULL);
+}
