@@ -39,6 +39,7 @@ typedef enum {
     SQL_DEVICE_FIND,
     SQL_DEVICE_ADD,
     SQL_USAGE_ADD,
+    SQL_USAGE_SAME,
     SQL_USAGE_GET,
     SQL_USAGE_PUT,
     SQL_NODE_GET,

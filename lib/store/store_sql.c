@@ -116,6 +116,11 @@ static const struct {
     [SQL_USAGE_ADD]
     = {"INSERT " USAGE_INTO "ON CONFLICT DO NOTHING",
        "INSERT " USAGE_INTO "ON DUPLICATE KEY UPDATE cluster = cluster"},
+    [SQL_USAGE_SAME]
+    = {"SELECT 1 FROM device_usage WHERE cluster = ? AND id_job = ? "
+       "AND begin_ms = ? AND record_key = ? AND length_ms = ? AND device = ? "
+       "AND measures = ?",
+       NULL},
     [SQL_USAGE_GET]
     = {"SELECT " USAGE_COLUMNS "FROM device_usage u " USAGE_JOINS
        "WHERE u.cluster = ? AND u.id_job = ? AND u.begin_ms = ? "

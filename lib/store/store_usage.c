@@ -20,14 +20,16 @@ static void bind_key (db_statement_t *st, uint64_t cluster, const uint8_t *key,
     db_bind_blob (st, 3, key, STORE_KEY_SIZE);
 }
 
-/* Run SQL_USAGE_ADD or SQL_USAGE_PUT. */
-static int write_usage (store_t *store, sql_t sql, uint64_t cluster,
-                        const uint8_t *key, const device_usage_t *u,
-                        gl_error_t *error)
+/* Run SQL_USAGE_ADD, SQL_USAGE_PUT or SQL_USAGE_SAME; the last one gives 1 for
+ * a row. */
+static int run_usage (store_t *store, sql_t sql, uint64_t cluster,
+                      const uint8_t *key, const device_usage_t *u,
+                      gl_error_t *error)
 {
     db_statement_t *st = store_statement (store, sql, error);
     uint8_t measures[USAGE_PACKED_MAX];
     uint64_t device;
+    int rc;
 
     if (!st || intern_device (store, u, &device, error) < 0)
         return -1;
@@ -35,7 +37,9 @@ static int write_usage (store_t *store, sql_t sql, uint64_t cluster,
     db_bind_i64 (st, 4, u->end_ms - u->begin_ms);
     db_bind_u64 (st, 5, device);
     db_bind_blob (st, 6, measures, usage_pack (u, measures));
-    return db_run (st, error);
+    rc = db_step (st, error);
+    db_reset (st);
+    return rc;
 }
 
 /* In the order of USAGE_COLUMNS; not the cluster. */
@@ -94,16 +98,20 @@ static int put_usage (store_t *store, uint64_t cluster, const uint8_t *key,
 {
     int rc;
 
-    if (write_usage (store, SQL_USAGE_ADD, cluster, key, u, error) < 0)
+    if (run_usage (store, SQL_USAGE_ADD, cluster, key, u, error) < 0)
         return -1;
     if (db_affected (store->db) > 0) {
         store_count (counts, true, true);
         return 1;
     }
-    rc = wins (store, cluster, key, u, error);
+    rc = run_usage (store, SQL_USAGE_SAME, cluster, key, u, error);
+    if (rc == 0)
+        rc = wins (store, cluster, key, u, error);
+    else if (rc == 1)
+        rc = 0;
     if (rc < 0
         || (rc == 1
-            && write_usage (store, SQL_USAGE_PUT, cluster, key, u, error) < 0))
+            && run_usage (store, SQL_USAGE_PUT, cluster, key, u, error) < 0))
         return -1;
     store_count (counts, false, rc == 1);
     return 0;

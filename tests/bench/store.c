@@ -1,6 +1,8 @@
 /*
- * store N URL: how long N segments of a made-up month take to put and to read,
- * and, for SQLite, how many bytes each costs. Prints one line a figure; not a
+ * store segments|backlog|live N URL: how long N segments of a made-up month, or
+ * N stretches of device usage, take to put and to read, and, for SQLite, how many
+ * bytes each costs. Stretches come as a day of one node after the other
+ * (backlog) or hour by hour of all nodes (live). Prints one line a figure; not a
  * timed test.
  *
  * The month is shaped after published traces: 300 users in 60 accounts, four
@@ -134,30 +136,189 @@ static void read_all (store_t *store, const store_query_t *query,
             count ? (now () - start) / (double)count * 1e6 : 0);
 }
 
-int main (int argc, char **argv)
+static void bench_segments (store_t *store, uint64_t count)
 {
     store_query_t month = {.start = 1760100000, .end = 1760186400};
     store_query_t open = {.open_only = true};
-    struct rusage usage;
-    uint64_t count = 100000;
-    store_t *store;
-    struct stat st;
 
-    if (argc != 3 || number_u64_text (argv[1], &count) < 0 || count == 0) {
-        fprintf (stderr, "usage: store N URL\n");
-        return 2;
-    }
-    if (store_init (argv[2], NULL, &error) < 0
-        || !(store = store_open (argv[2], 0, &error)))
-        die ();
     put_all (store, count, "put");
     put_all (store, count, "put again");
     read_all (store, NULL, "read all");
     read_all (store, &month, "read a day");
     read_all (store, &open, "read open");
+}
+
+/*
+ * A day of nodes with eight GPUs each: every hour a stretch for each GPU, one in
+ * ten of nobody's. Jobs last six hours and hold one GPU, a node, or 16 nodes.
+ */
+#define GPUS 8
+#define HOURS 24
+#define DAY_OF_NODE (GPUS * HOURS)
+#define GROUP 4096 /* stretches in one transaction */
+#define JOB_HOURS 6
+
+static uint64_t job_of (uint64_t node, unsigned gpu, unsigned hour)
+{
+    uint64_t block = hour / JOB_HOURS;
+    uint64_t first = 5000000 + block * 1000000;
+    uint64_t hash = (node / 16 * 31 + block) * 2654435761 >> 7;
+
+    if ((node * 7 + gpu + block) % 10 == 0)
+        return 0;
+    if (hash % 4 == 0)
+        return first + node / 16 * 16 * GPUS;
+    return first + node * GPUS + (hash % 4 == 1 ? 0 : gpu);
+}
+
+static void make_usage (device_usage_t *u, uint64_t node, unsigned gpu,
+                        unsigned hour, char text[3][400])
+{
+    const int64_t length = 3600000;
+    int64_t idle = dice (4) ? 0 : dice (3600000);
+    uint64_t job = job_of (node, gpu, hour);
+
+    snprintf (text[0], 400, "g%05" PRIu64, node);
+    snprintf (text[1], 400, "GPU-%08" PRIx64 "-6c1d-4e4b-9a58-%012" PRIx64,
+              node * 2654435761 % UINT32_MAX, node * GPUS + gpu);
+    snprintf (text[2], 400,
+              "%" PRId64 ",0,0,0,0,0,0,0,0,0,0,0,0,%d,0,0,0,%d,%d,%" PRId64,
+              idle, 10003, 20011, 470123, length - idle - 10003 - 20011 - 470123);
+    if (idle > 3000000)
+        snprintf (text[2], 400,
+                  "%" PRId64 ",0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0", length);
+    *u = (device_usage_t){
+        .cluster = "lab",
+        .node = text[0],
+        .id_job = job,
+        .gpu = text[1],
+        .gres_index = gpu,
+        .begin_ms = INT64_C (1760000400000) + hour * length,
+        .end_ms = INT64_C (1760000400000) + (hour + 1) * length,
+        .samples = 360,
+        .samples_expected = 360,
+        .energy_mj = 2200000000 + dice (300000000),
+        .energy_ms = length,
+        .energy_rule = 1,
+        .utilization_sum = INT64_C (33000000000) + dice (1000000000),
+        .utilization_ms = length,
+        .utilization_max = 10000,
+        .utilization_histogram = text[2],
+        .memory_sum = INT64_C (261000000000) + dice (1000000000),
+        .memory_ms = length,
+        .memory_max = 70000 + dice (10000),
+        .memory_total = 81559,
+        .power_sum = INT64_C (2300000000000) + dice (1000000000),
+        .power_ms = length,
+        .power_max = 690000 + dice (20000),
+        .clock_sum = INT64_C (7000000000) + dice (10000000),
+        .clock_ms = length,
+        .throttled_ms = dice (3) ? 0 : dice (100000),
+        .throttle_ms = length,
+        .throttle_reasons = dice (3) ? 0 : 4,
+        .processes_ms = length,
+        .processes_max = 1,
+        .idle_ms = idle,
+        .idle_longest_ms = idle / 2,
+        .holders = 1,
+    };
+}
+
+static void put_stretch (store_t *store, uint64_t at, store_counts_t *counts,
+                         uint64_t node, unsigned gpu, unsigned hour)
+{
+    static char text[3][400];
+    uint8_t key[STORE_KEY_SIZE];
+    device_usage_t u;
+
+    make_usage (&u, node, gpu, hour, text);
+    for (size_t i = 0; i < sizeof (key); i += 4) {
+        uint32_t random = dice (UINT32_MAX);
+        memcpy (key + i, &random, 4);
+    }
+    if (at % GROUP == 0
+        && ((at > 0 && store_commit (store, &error) < 0)
+            || store_begin (store, &error) < 0))
+        die ();
+    if (store_put_usage (store, key, &u, counts, &error) < 0)
+        die ();
+}
+
+static void put_usages (store_t *store, uint64_t count, bool live,
+                        const char *what)
+{
+    uint64_t nodes = (count + DAY_OF_NODE - 1) / DAY_OF_NODE;
+    store_counts_t counts = {0};
+    double start = now ();
+
+    seed = 1;
+    for (uint64_t at = 0; at < count; at++) {
+        uint64_t node = live ? at / GPUS % nodes : at / DAY_OF_NODE;
+        uint64_t hour = live ? at / GPUS / nodes : at % DAY_OF_NODE / GPUS;
+        put_stretch (store, at, &counts, node, at % GPUS, (unsigned)hour);
+    }
+    if (store_commit (store, &error) < 0)
+        die ();
+    printf ("%s: %.2f s, %.2f us each (%" PRIu64 " new, %" PRIu64
+            " changed, %" PRIu64 " known)\n",
+            what, now () - start, (now () - start) / (double)count * 1e6,
+            counts.inserted, counts.changed, counts.unchanged);
+}
+
+static void read_usages (store_t *store, const store_query_t *query,
+                         const char *what)
+{
+    double start = now ();
+    store_usage_iter_t *iter = store_usage_iter_open (store, query, &error);
+    uint64_t count = 0;
+    store_usage_t u;
+    int rc = -1;
+
+    while (iter && (rc = store_usage_iter_next (iter, &u, &error)) == 1)
+        count++;
+    store_usage_iter_close (iter);
+    if (rc < 0)
+        die ();
+    printf ("%s: %.2f s, %" PRIu64 " stretches, %.2f us each\n", what,
+            now () - start, count,
+            count ? (now () - start) / (double)count * 1e6 : 0);
+}
+
+static void bench_usage (store_t *store, uint64_t count, bool live)
+{
+    store_query_t job = {.id_job = 5000000 + 16 * GPUS};
+    store_query_t nobody = {.jobs = STORE_OF_NO_JOB,
+                            .start = 1760000400 + 7200,
+                            .end = 1760000400 + 10800};
+
+    put_usages (store, count, live, "put");
+    put_usages (store, count, live, "put again");
+    read_usages (store, NULL, "read all");
+    read_usages (store, &job, "read a job");
+    read_usages (store, &nobody, "read an hour of nobody");
+}
+
+int main (int argc, char **argv)
+{
+    uint64_t count = 100000;
+    struct rusage usage;
+    store_t *store;
+    struct stat st;
+
+    if (argc != 4 || number_u64_text (argv[2], &count) < 0 || count == 0) {
+        fprintf (stderr, "usage: store segments|backlog|live N URL\n");
+        return 2;
+    }
+    if (store_init (argv[3], NULL, &error) < 0
+        || !(store = store_open (argv[3], 0, &error)))
+        die ();
+    if (!strcmp (argv[1], "segments"))
+        bench_segments (store, count);
+    else
+        bench_usage (store, count, !strcmp (argv[1], "live"));
     store_close (store);
-    if (strncmp (argv[2], "sqlite:", 7) == 0 && stat (argv[2] + 7, &st) == 0)
-        printf ("size: %.1f bytes a segment\n",
+    if (strncmp (argv[3], "sqlite:", 7) == 0 && stat (argv[3] + 7, &st) == 0)
+        printf ("size: %.1f bytes each\n",
                 (double)st.st_size / (double)count);
     getrusage (RUSAGE_SELF, &usage);
     printf ("memory: %ld KiB at most\n", usage.ru_maxrss);

@@ -182,6 +182,25 @@ static void writer__killed_at_any_moment__keeps_what_it_acknowledged (
     }
 }
 
+/* What nodes and people say of job `id`; in every view something else. */
+static int put_view_of_nodes (store_t *store, uint64_t id, int view,
+                              gl_error_t *reterr)
+{
+    static const char *const names[] = {"g001", "g002", "g003"};
+    device_usage_t u = fixture_usage (id % 4, 1000);
+    retag_t retag = {"lab", id, 100, 200, "ann", NULL, names[view % 3], NULL};
+    node_record_t r = {.key = {(uint8_t)(id + 40 * (unsigned)(view % 4))},
+                       .kind = 5, .cluster = "lab", .node = names[id % 3],
+                       .stamp = view % 4, .payload = ""};
+
+    u.node = names[view % 3];
+    u.energy_mj = view % 5;
+    if (store_put_usage (store, r.key, &u, NULL, reterr) < 0
+        || store_put_record (store, &r, NULL, reterr) < 0)
+        return -1;
+    return store_put_retag (store, &retag, NULL, reterr);
+}
+
 /* A view of segments 1 to 40 that differs from that of the other writer. */
 static int put_view (store_t *store, void *arg, gl_error_t *reterr)
 {
@@ -194,7 +213,8 @@ static int put_view (store_t *store, void *arg, gl_error_t *reterr)
         s.job_name = view % 2 ? "odd" : NULL;
         s.account = view % 3 ? NULL : "third";
         s.cpus = view % 5 ? (uint64_t)view : COUNT_UNKNOWN;
-        if (store_put_segment (store, &s, NULL, reterr) < 0)
+        if (store_put_segment (store, &s, NULL, reterr) < 0
+            || put_view_of_nodes (store, id, view, reterr) < 0)
             return -1;
     }
     return 0;

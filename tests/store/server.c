@@ -108,13 +108,23 @@ static int put_facts (store_t *store, void *arg, gl_error_t *reterr)
                                 .stamp = 5, .payload = name,
                                 .payload_length = 1, .evidence = &e};
 
+        device_usage_t u = fixture_usage (i, 1000 - (int64_t)i);
+        retag_t retag = {name, 7, 100, 200, name, NULL, name, NULL};
+        node_record_t skew = {.key = {(uint8_t)i}, .kind = 6, .cluster = name,
+                              .node = name, .payload = ""};
+
         s.cluster = s.user = s.job_name = name;
+        u.cluster = u.node = u.gpu = u.slice = name;
+        u.utilization_histogram = name;
         s.job_db_inx = UINT64_MAX - i;
         if (store_put_segment (store, &s, NULL, reterr) < 0
             || store_put_suspension (store, &suspension, NULL, reterr) < 0
             || store_put_event (store, &event, 1000, NULL, reterr) < 0
             || store_put_reservation (store, &r, 1000, NULL, reterr) < 0
-            || store_put_record (store, &record, NULL, reterr) < 0)
+            || store_put_record (store, &record, NULL, reterr) < 0
+            || store_put_record (store, &skew, NULL, reterr) < 0
+            || store_put_usage (store, record.key, &u, NULL, reterr) < 0
+            || store_put_retag (store, &retag, NULL, reterr) < 0)
             return -1;
     }
     return 0;
