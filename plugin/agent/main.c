@@ -1,0 +1,214 @@
+/* gpuledger-agent: its command line. */
+#include <config.h>
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+
+#include "agent.h"
+
+enum { EXIT_USAGE = 2 };
+
+typedef int (*take_f) (agent_options_t *options, const char *value);
+
+typedef struct {
+    const char *name;
+    const char *value; /* its word in the help; NULL: none */
+    take_f take;       /* NULL: ends with the help or the version */
+    const char *help;
+    char letter;
+} option_t;
+
+static int take_config (agent_options_t *options, const char *value)
+{
+    options->config = value;
+    return 0;
+}
+
+static int take_spool (agent_options_t *options, const char *value)
+{
+    options->spool = value;
+    return 0;
+}
+
+static int take_node (agent_options_t *options, const char *value)
+{
+    options->node = value;
+    return *value ? 0 : -1;
+}
+
+static int take_cluster (agent_options_t *options, const char *value)
+{
+    options->cluster = value;
+    return *value ? 0 : -1;
+}
+
+static int take_interval (agent_options_t *options, const char *value)
+{
+    uint64_t seconds;
+
+    if (number_u64_text (value, &seconds) < 0 || seconds < 1 || seconds > 600)
+        return -1;
+    options->interval_ms = (int64_t)seconds * 1000;
+    return 0;
+}
+
+static int take_replay (agent_options_t *options, const char *value)
+{
+    options->replay = value;
+    return 0;
+}
+
+static int take_through (agent_options_t *options, const char *value)
+{
+    (void)value;
+    options->through = true;
+    return 0;
+}
+
+static int take_once (agent_options_t *options, const char *value)
+{
+    (void)value;
+    options->once = true;
+    return 0;
+}
+
+static int take_record (agent_options_t *options, const char *value)
+{
+    options->record = value;
+    return 0;
+}
+
+static const option_t options_table[] = {
+    {"config", "FILE", take_config,
+     "configuration (default $GPULEDGER_CONF, " SYSCONFDIR
+     "/gpuledger/gpuledger.yaml)",
+     'c'},
+    {"spool", "DIR", take_spool, "the plugin's spool", 's'},
+    {"node", "NAME", take_node, "NodeName of slurm.conf", 'N'},
+    {"cluster", "NAME", take_cluster, "ClusterName of slurm.conf", 'M'},
+    {"interval", "SECONDS", take_interval, "between two looks, 1 to 600", 'i'},
+    {"replay", "FILE", take_replay, "recorded devices instead of the driver",
+     'r'},
+    {"through", NULL, take_through,
+     "run through the replay without waiting, then end", 't'},
+    {"once", NULL, take_once, "look once, write what there is, end", '1'},
+    {"record", "FILE", take_record, "keep what is seen as a replay", 'w'},
+    {"version", NULL, NULL, "print the version", 'V'},
+    {"help", NULL, NULL, "print this", 'h'},
+};
+
+#define OPTION_COUNT GL_ARRAY_SIZE (options_table)
+
+static void print_help (void)
+{
+    printf ("Usage: gpuledger-agent [OPTION...]\n\n"
+            "Watches the GPUs of a node and tells a collector what jobs did "
+            "with them.\nIt stays in the foreground.\n\nOptions:\n");
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const option_t *option = &options_table[i];
+        char left[40];
+        snprintf (left, sizeof (left), "-%c, --%s%s%s", option->letter,
+                  option->name, option->value ? " " : "",
+                  option->value ? option->value : "");
+        printf ("  %-24s %s\n", left, option->help);
+    }
+    printf ("\nExample: what would it see here?\n"
+            "  gpuledger-agent --spool /tmp/spool --once --record "
+            "/tmp/seen.replay\n");
+}
+
+static void fill_long_options (struct option *long_options)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        long_options[i] = (struct option){
+            .name = options_table[i].name,
+            .has_arg = options_table[i].value ? required_argument : no_argument,
+            .val = options_table[i].letter};
+    long_options[OPTION_COUNT] = (struct option){0};
+}
+
+static void fill_letters (char *letters)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        *letters++ = options_table[i].letter;
+        if (options_table[i].value)
+            *letters++ = ':';
+    }
+    *letters = '\0';
+}
+
+static const option_t *find_option (int letter)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (options_table[i].letter == letter)
+            return &options_table[i];
+    }
+    return NULL;
+}
+
+static void print_and_exit (const option_t *option)
+{
+    if (option->letter == 'h')
+        print_help ();
+    else
+        printf ("gpuledger-agent %s\n", PACKAGE_VERSION);
+    exit (fclose (stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+static int usage (const char *text, const char *value)
+{
+    fprintf (stderr, "gpuledger-agent: %s%s; see gpuledger-agent --help\n",
+             text, value ? value : "");
+    return -1;
+}
+
+static int read_options (agent_options_t *options, int argc, char **argv)
+{
+    struct option long_options[OPTION_COUNT + 1];
+    char letters[2 * OPTION_COUNT + 1];
+    int letter;
+
+    fill_long_options (long_options);
+    fill_letters (letters);
+    while ((letter = getopt_long (argc, argv, letters, long_options, NULL))
+           != -1) {
+        const option_t *option = find_option (letter);
+        if (!option)
+            return usage ("that is not how it is called", NULL);
+        if (!option->take)
+            print_and_exit (option);
+        if (option->take (options, optarg) < 0)
+            return usage ("not possible: ", optarg);
+    }
+    if (optind < argc)
+        return usage ("what is meant by ", argv[optind]);
+    if (options->through && options->once)
+        return usage ("--once and --through exclude each other", NULL);
+    return 0;
+}
+
+int main (int argc, char **argv)
+{
+    const char *config = getenv ("GPULEDGER_CONF");
+    agent_options_t options = {.config = config && *config ? config : NULL};
+    gl_error_t error = {""};
+    agent_t agent;
+    int rc;
+
+    if (read_options (&options, argc, argv) < 0)
+        return EXIT_USAGE;
+    rc = agent_init (&agent, &options, &error);
+    if (rc == 0)
+        rc = agent_start (&agent, &error);
+    if (rc == 0)
+        rc = loop_run (&agent, &error);
+    if (rc < 0)
+        agent_say (3, "%s", error.text);
+    agent_done (&agent);
+    return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,184 @@
+#include <config.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/crc32c.h"
+#include "record/directory.h"
+
+#include "state.h"
+
+#define HEAD "gpuledger-agent-state 1\n"
+#define TAIL_SIZE 13 /* "end 0123abcd\n" */
+/* 512 devices with 256 jobs each do not come near. */
+#define STATE_MAX (64 << 20)
+
+static int open_directory (const char *spool, gl_error_t *error)
+{
+    char path[PATH_MAX];
+    int at, fd;
+
+    if ((at = directory_open (AT_FDCWD, spool, spool, error)) < 0)
+        return -1;
+    snprintf (path, sizeof (path), "%s/state", spool);
+    fd = directory_open (at, "state", path, error);
+    close (at);
+    return fd;
+}
+
+int state_prepare (const char *spool, gl_error_t *error)
+{
+    int at = directory_open (AT_FDCWD, spool, spool, error), rc;
+
+    if (at < 0)
+        return -1;
+    rc = mkdirat (at, "state", 0700);
+    if (rc < 0 && errno != EEXIST)
+        gl_error (error, "%s/state: %s", spool, strerror (errno));
+    else
+        rc = 0;
+    close (at);
+    return rc;
+}
+
+int state_lock (const char *spool, gl_error_t *error)
+{
+    int at = open_directory (spool, error), fd;
+
+    if (at < 0)
+        return -1;
+    fd = openat (at, "agent.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+                 0600);
+    close (at);
+    if (fd < 0)
+        return gl_error (error, "%s/state/agent.lock: %s", spool,
+                         strerror (errno));
+    if (flock (fd, LOCK_EX | LOCK_NB) == 0)
+        return fd;
+    close (fd);
+    return gl_error (error, "another gpuledger-agent runs on %s", spool);
+}
+
+static int write_all (int fd, const void *data, size_t size)
+{
+    const char *at = data;
+
+    while (size > 0) {
+        ssize_t n = write (fd, at, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        at += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+static int write_text (int fd, const buffer_t *text)
+{
+    char tail[TAIL_SIZE + 1];
+    uint32_t sum = crc32c (text->data, text->length);
+
+    snprintf (tail, sizeof (tail), "end %08" PRIx32 "\n", sum);
+    if (write_all (fd, HEAD, strlen (HEAD)) < 0
+        || write_all (fd, text->data, text->length) < 0)
+        return -1;
+    return write_all (fd, tail, TAIL_SIZE);
+}
+
+static int replace_file (int at, const buffer_t *text, bool durable)
+{
+    int fd
+        = openat (at, "agent.new",
+                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int rc;
+
+    if (fd < 0)
+        return -1;
+    rc = write_text (fd, text);
+    if (rc == 0 && durable)
+        rc = fdatasync (fd);
+    if (close (fd) < 0)
+        rc = -1;
+    if (rc == 0)
+        rc = renameat (at, "agent.new", at, "agent");
+    if (rc == 0 && durable)
+        rc = fsync (at);
+    return rc;
+}
+
+int state_save (const char *spool, const buffer_t *text, bool durable,
+                gl_error_t *error)
+{
+    int at = open_directory (spool, error), rc;
+
+    if (at < 0)
+        return -1;
+    rc = replace_file (at, text, durable);
+    if (rc < 0)
+        gl_error (error, "%s/state/agent: %s", spool, strerror (errno));
+    close (at);
+    return rc;
+}
+
+static int read_all (int fd, buffer_t *text)
+{
+    ssize_t n;
+
+    do {
+        n = read (fd, buffer_reserve (text, 65536), 65536);
+        if (n < 0 && errno == EINTR)
+            n = 1;
+        else if (n > 0)
+            text->length += (size_t)n;
+    } while (n > 0 && text->length < STATE_MAX);
+    return n < 0 ? -1 : 0;
+}
+
+/* Cuts the first and the last line off a whole text. */
+static bool check_text (buffer_t *text)
+{
+    size_t head = strlen (HEAD);
+    uint32_t sum;
+
+    buffer_add_char (text, '\0');
+    text->length--;
+    if (text->length < head + TAIL_SIZE || strncmp (text->data, HEAD, head) != 0
+        || sscanf (text->data + text->length - TAIL_SIZE, "end %8" SCNx32, &sum)
+               != 1)
+        return false;
+    text->length -= head + TAIL_SIZE;
+    memmove (text->data, text->data + head, text->length);
+    text->data[text->length] = '\0';
+    return crc32c (text->data, text->length) == sum;
+}
+
+int state_load (const char *spool, buffer_t *ret_text, gl_error_t *error)
+{
+    int at = open_directory (spool, error), fd, rc;
+
+    if (at < 0)
+        return -1;
+    fd = openat (at, "agent", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    close (at);
+    if (fd < 0 && errno == ENOENT)
+        return 0;
+    if (fd < 0)
+        return gl_error (error, "%s/state/agent: %s", spool, strerror (errno));
+    rc = read_all (fd, ret_text);
+    close (fd);
+    if (rc < 0 || !check_text (ret_text))
+        return gl_error (error,
+                         "%s/state/agent is damaged: sums since its last "
+                         "stretch are lost",
+                         spool);
+    return 1;
+}

@@ -1,0 +1,28 @@
+/*
+ * state.h: what the agent remembers, in SPOOL/state/agent: a text of lines
+ * ended by one with its checksum, written under another name, and renamed.
+ * Who holds what, the running sums, the records that are not in the spool yet
+ * and how far the spool was read are in this one file, so that they are always
+ * of the same moment.
+ */
+#ifndef GL_AGENT_STATE_H
+#define GL_AGENT_STATE_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+/* Make SPOOL/state if it is not there. Root's alone, as the spool. */
+int state_prepare (const char *spool, gl_error_t *error);
+/* One agent for a spool: a descriptor that holds the lock until it is closed;
+ * -1 when another has it. */
+int state_lock (const char *spool, gl_error_t *error);
+
+/* `durable`: it survives a power failure when this returns. */
+int state_save (const char *spool, const buffer_t *text, bool durable,
+                gl_error_t *error);
+/* 1: read, without its last line; 0: there is none; -1: it is damaged. */
+int state_load (const char *spool, buffer_t *ret_text, gl_error_t *error);
+
+#endif /* !GL_AGENT_STATE_H */

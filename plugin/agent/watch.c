@@ -1,0 +1,183 @@
+#include <config.h>
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "record/prices.h"
+
+#include "mapping.h"
+#include "watch.h"
+
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
+#define BOOT_ID_LENGTH 36
+#define NS_PER_MS 1000000
+
+static void read_boot_id (char boot_id[37])
+{
+    int fd = open (BOOT_ID, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    if (read (fd, boot_id, BOOT_ID_LENGTH) != BOOT_ID_LENGTH)
+        boot_id[0] = '\0';
+    boot_id[BOOT_ID_LENGTH] = '\0';
+    close (fd);
+}
+
+void watch_open (watch_t *watch, const char *replay, const char *spool,
+                 const char *node)
+{
+    *watch = (watch_t){
+        .replay = replay, .spool = spool, .node = node, .due = true};
+    read_boot_id (watch->machine_boot_id);
+    memcpy (watch->boot_id, watch->machine_boot_id, sizeof (watch->boot_id));
+}
+
+void watch_close (watch_t *watch)
+{
+    source_close (watch->source);
+    inventory_clear (&watch->inventory);
+    gres_table_clear (&watch->gres);
+    free (watch->samples);
+    *watch = (watch_t){.due = true};
+}
+
+static void know_nothing (watch_t *watch)
+{
+    for (size_t i = 0; i < watch->inventory.count; i++)
+        watch->samples[i] = (sample_t){.present = false,
+                                       .utilization = DEVICE_UNKNOWN,
+                                       .memory_used = DEVICE_UNKNOWN,
+                                       .power = DEVICE_UNKNOWN,
+                                       .energy = DEVICE_UNKNOWN,
+                                       .clock = DEVICE_UNKNOWN,
+                                       .throttle = DEVICE_UNKNOWN,
+                                       .processes = DEVICE_UNKNOWN};
+}
+
+static int open_source (watch_t *watch, int64_t now, gl_error_t *error)
+{
+    if (watch->source)
+        return 0;
+    if (now / NS_PER_MS < watch->retry_ms)
+        return gl_error (error, "the driver will be asked again");
+    watch->source = watch->replay
+                        ? source_open_replay (watch->replay, now, error)
+                        : source_open_nvml ("", error);
+    watch->due = true;
+    watch->retry_ms = now / NS_PER_MS + WATCH_RETRY_MS;
+    return watch->source ? 0 : -1;
+}
+
+/*
+ * Slurm's names.
+ */
+
+/* For the plugin, which has no other way from an index to a type. */
+static void store_types (const watch_t *watch, gl_error_t *error)
+{
+    prices_device_t devices[PRICES_DEVICES_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; i < watch->inventory.count; i++) {
+        const device_t *device = &watch->inventory.device[i];
+        if (device->gres_index < 0 || count == PRICES_DEVICES_MAX)
+            continue;
+        devices[count].index = device->gres_index;
+        snprintf (devices[count].type, sizeof (devices[count].type), "%s",
+                  device->gres_type);
+        count++;
+    }
+    prices_store_devices (watch->spool, devices, count, error);
+}
+
+/* 1: slurmd is another one; 0; -1. */
+static int follow_slurmd (watch_t *watch, int64_t now, gl_error_t *error)
+{
+    char path[PATH_MAX];
+    int rc;
+
+    if (now / NS_PER_MS < watch->gres_ms)
+        return 0;
+    watch->gres_ms = now / NS_PER_MS + WATCH_RETRY_MS;
+    snprintf (path, sizeof (path), "%s/state/gres", watch->spool);
+    rc = gres_table_follow (path, watch->node, &watch->slurmd, &watch->gres,
+                            error);
+    watch->gres_known |= rc > 0;
+    return rc;
+}
+
+static void name_devices (watch_t *watch, gl_error_t *error)
+{
+    mapping_fill (&watch->inventory, watch->gres_known ? &watch->gres : NULL,
+                  error);
+    store_types (watch, error);
+}
+
+/*
+ * Looking.
+ */
+
+static int scan (watch_t *watch, int64_t now, gl_error_t *error)
+{
+    inventory_t inventory = {.count = 0};
+
+    if (watch->source->ops->scan (watch->source, now, &inventory, error) < 0)
+        return -1;
+    inventory_clear (&watch->inventory);
+    watch->inventory = inventory;
+    watch->samples = xreallocarray (watch->samples, inventory.count + 1,
+                                    sizeof (*watch->samples));
+    know_nothing (watch);
+    memcpy (watch->boot_id,
+            inventory.boot_id[0] ? inventory.boot_id : watch->machine_boot_id,
+            sizeof (watch->boot_id));
+    watch->due = false;
+    return 0;
+}
+
+static int look (watch_t *watch, int64_t now, gl_error_t *error)
+{
+    return watch->source->ops->look (watch->source, now, &watch->inventory,
+                                     watch->samples, error);
+}
+
+/* The inventory must be that of the look. 1 if it was scanned. */
+static int look_and_scan (watch_t *watch, int64_t now, gl_error_t *error)
+{
+    int rc = watch->due ? 1 : look (watch, now, error);
+
+    if (rc <= 0)
+        return rc;
+    if (scan (watch, now, error) < 0 || look (watch, now, error) < 0)
+        return -1;
+    return 1;
+}
+
+int watch_look (watch_t *watch, int64_t now, gl_error_t *error,
+                gl_error_t *gres_error)
+{
+    int rc, slurmd;
+
+    gres_error->text[0] = '\0';
+    if (open_source (watch, now, error) < 0)
+        return -1;
+    rc = look_and_scan (watch, now, error);
+    if (rc < 0) {
+        know_nothing (watch);
+        watch->due = true;
+        return -1;
+    }
+    slurmd = follow_slurmd (watch, now, gres_error);
+    if (rc > 0 || slurmd > 0)
+        name_devices (watch, gres_error);
+    if (watch->writer)
+        replay_writer_look (watch->writer, now, &watch->inventory,
+                            watch->samples, error);
+    return rc > 0 || slurmd > 0;
+}

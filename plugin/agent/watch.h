@@ -1,0 +1,51 @@
+/*
+ * watch.h: the node's devices as the agent sees them now: a source, the
+ * inventory of its last scan, Slurm's names for the devices, and the last look.
+ * A driver that is missing or fails is asked again; until then nothing is
+ * known. One thread.
+ */
+#ifndef GL_AGENT_WATCH_H
+#define GL_AGENT_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#include "device.h"
+#include "gres_table.h"
+#include "replay.h"
+#include "source.h"
+
+/* Between two tries to open a driver, and two looks for another slurmd. */
+#define WATCH_RETRY_MS 60000
+
+typedef struct {
+    const char *replay; /* borrowed; NULL: NVML */
+    const char *spool;  /* borrowed */
+    const char *node;   /* borrowed */
+    source_t *source;
+    int64_t retry_ms;
+    inventory_t inventory;
+    sample_t *samples; /* one for each device of it */
+    char boot_id[37];  /* of the last scan; of the machine when that has none */
+    char machine_boot_id[37];
+    bool due; /* a scan */
+    slurmd_t slurmd;
+    gres_table_t gres;
+    bool gres_known;
+    int64_t gres_ms; /* when slurmd is to be looked for again */
+    replay_writer_t *writer;
+} watch_t;
+
+void watch_open (watch_t *watch, const char *replay, const char *spool,
+                 const char *node);
+void watch_close (watch_t *watch);
+
+/* 1: the inventory is another one (or Slurm's names are); 0; -1: nothing can be
+ * known now: all samples say so. A warning about Slurm's table goes to
+ * `gres_error`, "" if there is none. */
+int watch_look (watch_t *watch, int64_t now, gl_error_t *error,
+                gl_error_t *gres_error);
+
+#endif /* !GL_AGENT_WATCH_H */

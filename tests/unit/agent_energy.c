@@ -1,0 +1,127 @@
+/* agent_energy.c: what a counter's difference is worth, and its parts. */
+#include <config.h>
+
+#include "support/test.h"
+
+#include "base/memory.h"
+
+#include "cut.h"
+#include "device.h"
+#include "energy.h"
+
+static int64_t sum (const int64_t *parts, size_t count)
+{
+    int64_t total = 0;
+
+    for (size_t i = 0; i < count; i++)
+        total += parts[i];
+    return total;
+}
+
+static void energy_plausible__around_the_cap__judged (void **state)
+{
+    (void)state;
+    /* 700 W for 10 s, and one of slack, half as much again: 11550 J */
+    assert_true (energy_plausible (11550000, 10000, 700000));
+    assert_false (energy_plausible (11550001, 10000, 700000));
+    assert_true (energy_plausible (0, 0, 700000));
+    assert_false (energy_plausible (-1, 10000, 700000));
+    /* seen in the wild */
+    assert_false (
+        energy_plausible (INT64_C (9223372036854775794), 10000, 700000));
+    assert_false (energy_plausible (INT64_MAX, INT64_MAX - ENERGY_SLACK_MS, 1));
+}
+
+static void energy_plausible__limit_unknown__two_kilowatts (void **state)
+{
+    (void)state;
+    assert_true (energy_plausible (33000000, 10000, DEVICE_UNKNOWN));
+    assert_false (energy_plausible (33000001, 10000, DEVICE_UNKNOWN));
+}
+
+static void energy_until__any_cuts__differences_sum (void **state)
+{
+    const int64_t cuts[] = {1, 777, 3333, 3334, 9999, 10000};
+    int64_t before = 0, total = 0;
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cuts); i++) {
+        int64_t until = energy_until (1234567, cuts[i], 10000);
+        total += until - before;
+        assert_true (until >= before);
+        before = until;
+    }
+    assert_int_equal (total, 1234567);
+}
+
+static void energy_until__large_values__no_overflow (void **state)
+{
+    (void)state;
+    assert_int_equal (energy_until (INT64_MAX, INT64_MAX / 2, INT64_MAX / 2),
+                      INT64_MAX);
+}
+
+static void energy_divide__table__largest_remainder (void **state)
+{
+    static const struct {
+        int64_t total, weights[4], parts[4];
+    } rows[] = {
+        {100, {1, 2, 3, 1}, {14, 29, 43, 14}}, /* .29 .57 .86 .29 */
+        {10, {1, 1, 1, 0}, {4, 3, 3, 0}},      /* a tie: the first */
+        {11, {1, 1, 1, 0}, {4, 4, 3, 0}},      {0, {1, 2, 3, 4}, {0, 0, 0, 0}},
+        {1, {0, 0, 0, 7}, {0, 0, 0, 1}},
+    };
+    int64_t parts[4];
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        assert_true (energy_divide (rows[i].total, rows[i].weights, 4, parts));
+        assert_memory_equal (parts, rows[i].parts, sizeof (parts));
+        assert_int_equal (sum (parts, 4), rows[i].total);
+    }
+}
+
+static void energy_divide__no_weight__nothing_divided (void **state)
+{
+    int64_t weights[2] = {0, 0}, parts[2];
+
+    (void)state;
+    assert_false (energy_divide (5, weights, 2, parts));
+}
+
+static void cut_next__around_a_cut__the_one_after (void **state)
+{
+    const int64_t hour = 3600000;
+
+    (void)state;
+    assert_int_equal (cut_next (0, hour), hour);
+    assert_int_equal (cut_next (hour - 1, hour), hour);
+    assert_int_equal (cut_next (hour, hour), 2 * hour);
+    assert_true (cut_at (hour, hour));
+    assert_false (cut_at (hour + 1, hour));
+}
+
+static void cut_looks__half_open__each_once (void **state)
+{
+    (void)state;
+    assert_int_equal (cut_looks (0, 3600000, 10000), 360);
+    assert_int_equal (cut_looks (0, 9999, 10000), 0);
+    assert_int_equal (cut_looks (0, 10000, 10000), 1);
+    assert_int_equal (cut_looks (10000, 15000, 10000), 0);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (energy_plausible__around_the_cap__judged),
+        cmocka_unit_test (energy_plausible__limit_unknown__two_kilowatts),
+        cmocka_unit_test (energy_until__any_cuts__differences_sum),
+        cmocka_unit_test (energy_until__large_values__no_overflow),
+        cmocka_unit_test (energy_divide__table__largest_remainder),
+        cmocka_unit_test (energy_divide__no_weight__nothing_divided),
+        cmocka_unit_test (cut_next__around_a_cut__the_one_after),
+        cmocka_unit_test (cut_looks__half_open__each_once),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
