@@ -24,6 +24,7 @@ struct ask {
     buffer_t in;
     unsigned char hello[FRAME_NONCE_SIZE];
     unsigned char nonce[FRAME_NONCE_SIZE];
+    int64_t skew; /* of this host against the last answer */
 };
 
 int ask_possible (const site_t *site)
@@ -319,6 +320,7 @@ static int take_credential (struct ask *ask, const frame_t *frame,
     if (credential_open (ask->credential, text, &opened, error)
         != CREDENTIAL_OK)
         return gl_error_prefix (error, "the answer of %s", ask->host);
+    ask->skew = (int64_t)opened.opened - (int64_t)opened.made;
     rc = reply_read (opened.payload, opened.length, &reply, error);
     if (rc == 0)
         rc = check_answer (ask, &opened, &reply, error);
@@ -365,21 +367,41 @@ static int find_collector (struct ask *ask, gl_error_t *error)
     return ask->credential ? 0 : -1;
 }
 
+static int ask_one (struct ask *ask, verb_code_t verb, const char *const *texts,
+                    size_t count, buffer_t *out, gl_error_t *error)
+{
+    int rc = find_collector (ask, error);
+
+    if (rc == 0)
+        rc = connect_first (ask, error);
+    if (rc == 0)
+        rc = send_request (ask, verb, texts, count, error);
+    if (rc == 0)
+        rc = read_answer (ask, out, error);
+    hang_up (ask);
+    buffer_done (&ask->in);
+    credential_free (ask->credential);
+    return rc;
+}
+
 int ask_collector (const site_t *site, verb_code_t verb,
                    const char *const *texts, size_t count, buffer_t *out,
                    gl_error_t *error)
 {
     struct ask ask = {.site = site, .fd = -1, .in = BUFFER_INIT};
-    int rc = find_collector (&ask, error);
 
-    if (rc == 0)
-        rc = connect_first (&ask, error);
-    if (rc == 0)
-        rc = send_request (&ask, verb, texts, count, error);
-    if (rc == 0)
-        rc = read_answer (&ask, out, error);
-    hang_up (&ask);
-    buffer_done (&ask.in);
-    credential_free (ask.credential);
+    return ask_one (&ask, verb, texts, count, out, error);
+}
+
+int ask_status (const site_t *site, buffer_t *out, int64_t *ret_skew,
+                const char **ret_host, gl_error_t *error)
+{
+    struct ask ask = {.site = site, .fd = -1, .in = BUFFER_INIT};
+    int rc = ask_one (&ask, VERB_STATUS, NULL, 0, out, error);
+
+    if (rc == 0) {
+        *ret_skew = ask.skew;
+        *ret_host = ask.host;
+    }
     return rc;
 }

@@ -16,6 +16,7 @@
 #define GL_ASK_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "acct/site.h"
 #include "base/buffer.h"
@@ -38,5 +39,11 @@ int ask_possible (const site_t *site);
 int ask_collector (const site_t *site, verb_code_t verb,
                    const char *const *texts, size_t count, buffer_t *out,
                    gl_error_t *error);
+
+/* Ask how it is (VERB_STATUS). *ret_skew: this host's clock minus the
+ * collector's, in whole seconds, as the answer's credential has it; *ret_host
+ * which one answered, borrowed from the site. */
+int ask_status (const site_t *site, buffer_t *out, int64_t *ret_skew,
+                const char **ret_host, gl_error_t *error);
 
 #endif /* !GL_ASK_H */

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 
+extern const verb_t verb_doctor;
 extern const verb_t verb_explain;
 extern const verb_t verb_import;
 extern const verb_t verb_ingest;
