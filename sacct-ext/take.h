@@ -2,10 +2,11 @@
  * take.h: what a record of a node means to the store: the one place that
  * decides it, for `gpuledger ingest` and for the collector.
  *
- * A job start is kept verbatim, and what of it joins and names beside it; every
- * other record is kept verbatim. So is a record of a newer gpuledger, for a
- * later build to understand. A record says of which cluster and node it is;
- * where it does not, whoever brings it does.
+ * A stretch of activity (job-usage) goes into its columns, and verbatim only if
+ * these would lose something of it. Every other record is kept verbatim, beside
+ * a job start what of it joins and names; so is a record of a newer gpuledger,
+ * for a later build to understand. A record says of which cluster and node it
+ * is; where it does not, whoever brings it does.
  *
  * To be called inside a transaction. Taking a record twice is the same as once.
  */
