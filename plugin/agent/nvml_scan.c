@@ -1,0 +1,591 @@
+/* nvml_scan.c: which GPUs and slices NVML shows. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "device_new.h"
+#include "nvml_private.h"
+
+/* A GPU has at most 7 slices; a bound on what a driver can make us ask.
+ */
+#define SLICES_MAX 64
+
+/* -------------------------------------------------------------- small
+ * files */
+
+/* The first line of a file of /proc; "" when it cannot be read. */
+static void read_line (const char *path, char *ret_line, size_t size)
+{
+    int fd = open (path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read (fd, ret_line, size - 1);
+
+    if (fd >= 0)
+        close (fd);
+    ret_line[length < 0 ? 0 : length] = '\0';
+    ret_line[strcspn (ret_line, "\n")] = '\0';
+}
+
+/* "DeviceFileMinor: 30" of a capability. */
+__attribute__ ((format (printf, 2, 3))) static int64_t
+capability_minor (const nvml_t *nvml, const char *fmt, ...)
+{
+    char path[512], line[64];
+    unsigned minor;
+    va_list args;
+    int length = snprintf (path, sizeof (path),
+                           "%s/driver/nvidia/capabilities/", nvml->proc);
+
+    va_start (args, fmt);
+    vsnprintf (path + length, sizeof (path) - (size_t)length, fmt, args);
+    va_end (args);
+    read_line (path, line, sizeof (line));
+    if (sscanf (line, "DeviceFileMinor: %u", &minor) != 1)
+        return DEVICE_UNKNOWN;
+    return minor;
+}
+
+/* --------------------------------------------------------------------
+ * GPUs */
+
+static int64_t mebibytes (unsigned long long bytes)
+{
+    return nvml_u64 (bytes >> 20);
+}
+
+static int64_t memory_total (nvml_t *nvml, nvml_device_t handle)
+{
+    nvml_memory_v2_t v2 = {.version = NVML_VERSION (nvml_memory_v2_t, 2)};
+    nvml_memory_t v1;
+
+    if (NVML_DID (nvml, memory_v2, handle, &v2))
+        return mebibytes (v2.total);
+    if (NVML_DID (nvml, memory, handle, &v1))
+        return mebibytes (v1.total);
+    return DEVICE_UNKNOWN;
+}
+
+static int64_t mig_mode (nvml_t *nvml, nvml_device_t handle)
+{
+    unsigned current, pending;
+
+    switch (NVML_STATUS (nvml, mig_mode, handle, &current, &pending)) {
+    case NVML_SUCCESS:
+        return current == 1;
+    case NVML_ERROR_NOT_SUPPORTED:
+        return 0; /* a GPU that cannot be cut is not */
+    default:
+        return DEVICE_UNKNOWN;
+    }
+}
+
+static void describe_pci (nvml_t *nvml, nvml_device_t handle, device_t *device)
+{
+    nvml_pci_t pci = {0};
+
+    if (NVML_DID (nvml, pci, handle, &pci))
+        snprintf (device->pci, sizeof (device->pci), "%08X:%02X:%02X.0",
+                  pci.domain, pci.bus, pci.device);
+}
+
+static void describe_gpu (nvml_t *nvml, nvml_device_t handle, device_t *device)
+{
+    unsigned number;
+
+    if (!NVML_DID (nvml, name, handle, device->model, sizeof (device->model)))
+        device->model[0] = '\0';
+    describe_pci (nvml, handle, device);
+    if (NVML_DID (nvml, minor, handle, &number)) {
+        device->minor = number;
+        snprintf (device->file, sizeof (device->file), "/dev/nvidia%u", number);
+    }
+    device->memory_total = memory_total (nvml, handle);
+    device->mig_mode = mig_mode (nvml, handle);
+    if (NVML_DID (nvml, power_limit, handle, &number))
+        device->power_limit = number;
+}
+
+/* -------------------------------------------------------------------
+ * slices */
+
+/* "MIG 1g.10gb+me" of the kind of GPU instance that has this id. */
+static bool profile_name (nvml_t *nvml, nvml_device_t gpu, unsigned id,
+                          char *ret_name, size_t size)
+{
+    for (unsigned i = 0; i < NVML_PROFILES_MAX; i++) {
+        nvml_profile_v2_t profile
+            = {.version = NVML_VERSION (nvml_profile_v2_t, 2)};
+        const char *name = profile.name;
+
+        if (!NVML_DID (nvml, profile, gpu, i, &profile) || profile.id != id)
+            continue;
+        profile.name[sizeof (profile.name) - 1] = '\0';
+        if (!strncmp (name, "MIG ", 4))
+            name += 4;
+        if (!*name || strlen (name) >= size)
+            return false;
+        strcpy (ret_name, name);
+        return true;
+    }
+    return false;
+}
+
+/* What follows " MIG " in a slice's own name, as "NVIDIA A100-SXM4-40GB
+ * MIG 1g.5gb". */
+static bool name_profile (nvml_t *nvml, nvml_device_t handle, char *ret_name,
+                          size_t size)
+{
+    char name[NVML_NAME_SIZE] = "";
+    const char *mig;
+
+    if (!NVML_DID (nvml, name, handle, name, sizeof (name)))
+        return false;
+    name[sizeof (name) - 1] = '\0';
+    mig = strstr (name, " MIG ");
+    if (!mig || strlen (mig + 5) >= size)
+        return false;
+    strcpy (ret_name, mig + 5);
+    return true;
+}
+
+/* The name that NVIDIA's tools would form: memory in eighths of the
+ * GPU's, rounded up, in whole GB of its size rounded up. */
+static void formed_profile (const nvml_attributes_t *attributes,
+                            int64_t gpu_mib, char *ret_name, size_t size)
+{
+    unsigned long long gpu = (unsigned long long)gpu_mib;
+    unsigned long long eighths, gigabytes;
+
+    if (gpu_mib <= 0 || attributes->memory_mib > gpu)
+        return;
+    eighths = (attributes->memory_mib * 8 + gpu - 1) / gpu;
+    gigabytes = ((gpu + 1023) / 1024 * eighths + 4) / 8;
+    snprintf (ret_name, size, "%ug.%llugb", attributes->gpu_instance_slices,
+              gigabytes);
+}
+
+/* One of several compute instances in a GPU instance: "1c.3g.40gb". */
+static void prefix_profile (const nvml_attributes_t *attributes, char *profile,
+                            size_t size)
+{
+    char whole[sizeof (((device_t *)0)->profile)];
+
+    if (!*profile || strchr (profile, 'c')
+        || attributes->compute_instance_slices
+               >= attributes->gpu_instance_slices)
+        return;
+    snprintf (whole, sizeof (whole), "%s", profile);
+    if (snprintf (profile, size, "%uc.%s", attributes->compute_instance_slices,
+                  whole)
+        >= (int)size)
+        snprintf (profile, size, "%s", whole);
+}
+
+static void describe_instance (nvml_t *nvml, nvml_device_t gpu,
+                               nvml_device_t handle, device_t *device)
+{
+    nvml_gpu_instance_t instance;
+    nvml_gpu_instance_info_t info = {0};
+    bool known = device->gpu_instance != DEVICE_UNKNOWN
+                 && NVML_DID (nvml, gpu_instance, gpu,
+                              (unsigned)device->gpu_instance, &instance)
+                 && NVML_DID (nvml, gpu_instance_info, instance, &info);
+
+    if (known) {
+        device->placement_start = info.placement_start;
+        device->placement_size = info.placement_size;
+        device->memory_slices = info.placement_size;
+    }
+    if (!known
+        || !profile_name (nvml, gpu, info.profile_id, device->profile,
+                          sizeof (device->profile)))
+        name_profile (nvml, handle, device->profile, sizeof (device->profile));
+}
+
+static void describe_attributes (nvml_t *nvml, nvml_device_t handle,
+                                 int64_t gpu_mib, device_t *device)
+{
+    nvml_attributes_t attributes = {0};
+
+    if (!NVML_DID (nvml, attributes, handle, &attributes))
+        return;
+    device->compute_slices = attributes.compute_instance_slices;
+    if (!*device->profile)
+        formed_profile (&attributes, gpu_mib, device->profile,
+                        sizeof (device->profile));
+    prefix_profile (&attributes, device->profile, sizeof (device->profile));
+}
+
+static void describe_capabilities (const nvml_t *nvml, device_t *device)
+{
+    int64_t gpu = device->minor, gi = device->gpu_instance,
+            ci = device->compute_instance;
+
+    if (gpu == DEVICE_UNKNOWN || gi == DEVICE_UNKNOWN || ci == DEVICE_UNKNOWN)
+        return;
+    device->gpu_instance_minor = capability_minor (
+        nvml, "gpu%" PRId64 "/mig/gi%" PRId64 "/access", gpu, gi);
+    device->compute_instance_minor = capability_minor (
+        nvml, "gpu%" PRId64 "/mig/gi%" PRId64 "/ci%" PRId64 "/access", gpu, gi,
+        ci);
+    if (device->compute_instance_minor != DEVICE_UNKNOWN)
+        snprintf (device->file, sizeof (device->file),
+                  "/dev/nvidia-caps/nvidia-cap%" PRId64,
+                  device->compute_instance_minor);
+}
+
+/* Both forms of its UUID. */
+static void describe_uuid (const device_t *gpu, device_t *device)
+{
+    if (!strncmp (device->uuid, "MIG-GPU-", 8)) {
+        memcpy (device->old_uuid, device->uuid, sizeof (device->old_uuid));
+        return;
+    }
+    if (device->gpu_instance == DEVICE_UNKNOWN
+        || device->compute_instance == DEVICE_UNKNOWN
+        || snprintf (device->old_uuid, sizeof (device->old_uuid),
+                     "MIG-%s/%" PRId64 "/%" PRId64, gpu->uuid,
+                     device->gpu_instance, device->compute_instance)
+               >= (int)sizeof (device->old_uuid))
+        device->old_uuid[0] = '\0';
+}
+
+static void describe_slice (nvml_t *nvml, nvml_device_t gpu_handle,
+                            nvml_device_t handle, const device_t *gpu,
+                            device_t *device)
+{
+    unsigned number;
+
+    device->slice = true;
+    memcpy (device->model, gpu->model, sizeof (device->model));
+    memcpy (device->pci, gpu->pci, sizeof (device->pci));
+    device->minor = gpu->minor;
+    device->mig_mode = gpu->mig_mode;
+    device->power_limit = gpu->power_limit;
+    if (NVML_DID (nvml, gpu_instance_id, handle, &number))
+        device->gpu_instance = number;
+    if (NVML_DID (nvml, compute_instance_id, handle, &number))
+        device->compute_instance = number;
+    device->memory_total = memory_total (nvml, handle);
+    describe_instance (nvml, gpu_handle, handle, device);
+    describe_attributes (nvml, handle, gpu->memory_total, device);
+    describe_capabilities (nvml, device);
+    describe_uuid (gpu, device);
+}
+
+/* ----------------------------------------------------------------
+ * inventory */
+
+/* A scan under way: it replaces what is known when it is whole. */
+typedef struct {
+    nvml_t *nvml;
+    inventory_t inventory;
+    nvml_slot_t *slot;
+} scan_t;
+
+static device_t *add (scan_t *scan, nvml_device_t handle, unsigned index)
+{
+    device_t *device = inventory_add (&scan->inventory);
+
+    if (!device)
+        return NULL;
+    scan->slot = xreallocarray (scan->slot, scan->inventory.count,
+                                sizeof (*scan->slot));
+    scan->slot[scan->inventory.count - 1]
+        = (nvml_slot_t){.handle = handle, .index = index};
+    return device;
+}
+
+static void scan_slices (scan_t *scan, nvml_device_t gpu_handle, size_t gpu,
+                         unsigned index)
+{
+    nvml_t *nvml = scan->nvml;
+    unsigned count = 0;
+
+    if (scan->inventory.device[gpu].mig_mode != 1
+        || !NVML_DID (nvml, mig_count, gpu_handle, &count))
+        return;
+    for (unsigned i = 0; i < count && i < SLICES_MAX; i++) {
+        char uuid[NVML_UUID_SIZE];
+        nvml_device_t handle;
+        device_t *device;
+
+        if (!NVML_DID (nvml, mig_handle, gpu_handle, i, &handle)
+            || !NVML_DID (nvml, uuid, handle, uuid, sizeof (uuid)))
+            continue;
+        device = add (scan, handle, index);
+        if (!device)
+            return;
+        uuid[sizeof (uuid) - 1] = '\0';
+        snprintf (device->uuid, sizeof (device->uuid), "%s", uuid);
+        device->gpu = gpu;
+        describe_slice (nvml, gpu_handle, handle, &scan->inventory.device[gpu],
+                        device);
+    }
+}
+
+/* A GPU that was there and is not fell off the bus: it is still in the
+ * node, and a job may hold it. NVML may count it or not, so its UUID
+ * decides. */
+static bool is_there (const scan_t *scan, const char *uuid)
+{
+    for (size_t i = 0; i < scan->inventory.count; i++)
+        if (!strcmp (scan->inventory.device[i].uuid, uuid))
+            return true;
+    return false;
+}
+
+static void keep_gpu (scan_t *scan, size_t lost)
+{
+    const nvml_t *nvml = scan->nvml;
+    size_t gpu = scan->inventory.count;
+
+    for (size_t i = lost;
+         i < nvml->inventory.count && nvml->inventory.device[i].gpu == lost;
+         i++) {
+        device_t *device = add (scan, NULL, nvml->slot[i].index);
+
+        if (!device)
+            return;
+        *device = nvml->inventory.device[i];
+        device->gpu = gpu;
+        scan->slot[scan->inventory.count - 1].lost = true;
+    }
+}
+
+static void keep_lost (scan_t *scan)
+{
+    const inventory_t *last = &scan->nvml->inventory;
+
+    for (size_t i = 0; i < last->count; i++)
+        if (!last->device[i].slice && !is_there (scan, last->device[i].uuid))
+            keep_gpu (scan, i);
+}
+
+static void scan_gpu (scan_t *scan, unsigned index)
+{
+    nvml_t *nvml = scan->nvml;
+    char uuid[NVML_UUID_SIZE];
+    nvml_device_t handle;
+    device_t *device;
+    size_t gpu = scan->inventory.count;
+
+    if (!NVML_DID (nvml, handle, index, &handle)
+        || !NVML_DID (nvml, uuid, handle, uuid, sizeof (uuid)))
+        return;
+    device = add (scan, handle, index);
+    if (!device)
+        return;
+    uuid[sizeof (uuid) - 1] = '\0';
+    snprintf (device->uuid, sizeof (device->uuid), "%s", uuid);
+    device->gpu = gpu;
+    describe_gpu (nvml, handle, device);
+    scan_slices (scan, handle, gpu, index);
+}
+
+static void describe_node (nvml_t *nvml, inventory_t *inventory)
+{
+    char driver[NVML_DRIVER_SIZE] = "", path[320];
+
+    strcpy (inventory->source, "nvml");
+    if (NVML_DID (nvml, driver_version, driver, sizeof (driver))) {
+        driver[sizeof (driver) - 1] = '\0';
+        snprintf (inventory->driver, sizeof (inventory->driver), "%.63s",
+                  driver);
+    }
+    snprintf (path, sizeof (path), "%s/sys/kernel/random/boot_id", nvml->proc);
+    read_line (path, inventory->boot_id, sizeof (inventory->boot_id));
+}
+
+/* ----------------------------------------------------------------------
+ * GPM */
+
+/* The only slice of its GPU instance: what the instance does, it does.
+ */
+static bool has_instance_alone (const nvml_t *nvml, size_t slice)
+{
+    const device_t *device = &nvml->inventory.device[slice];
+
+    for (size_t i = 0; i < nvml->inventory.count; i++) {
+        const device_t *other = &nvml->inventory.device[i];
+
+        if (i != slice && other->slice && other->gpu == device->gpu
+            && other->gpu_instance == device->gpu_instance)
+            return false;
+    }
+    return device->gpu_instance != DEVICE_UNKNOWN;
+}
+
+static bool gpm_supported (nvml_t *nvml, nvml_device_t gpu)
+{
+    nvml_gpm_support_t support = {.version = NVML_GPM_SUPPORT_VERSION};
+
+    return nvml->call.gpm_free && nvml->call.gpm_mig_sample
+           && nvml->call.gpm_metrics
+           && NVML_DID (nvml, gpm_support, gpu, &support)
+           && support.is_supported;
+}
+
+/* The first sample: activity is known from the second look on, at the
+ * latest. */
+static void begin_activity (nvml_t *nvml, size_t i)
+{
+    const device_t *device = &nvml->inventory.device[i];
+    nvml_slot_t *slot = &nvml->slot[i];
+    nvml_device_t gpu = nvml->slot[device->gpu].handle;
+
+    if (!device->slice || slot->lost || !has_instance_alone (nvml, i)
+        || !gpm_supported (nvml, gpu))
+        return;
+    if (!NVML_DID (nvml, gpm_alloc, &slot->gpm_last)) {
+        slot->gpm_last = NULL;
+        return;
+    }
+    if (!NVML_DID (nvml, gpm_alloc, &slot->gpm_next)) {
+        nvml->call.gpm_free (slot->gpm_last);
+        slot->gpm_last = slot->gpm_next = NULL;
+        return;
+    }
+    slot->gpm_sampled
+        = NVML_DID (nvml, gpm_mig_sample, gpu, (unsigned)device->gpu_instance,
+                    slot->gpm_last);
+}
+
+static void end_activity (nvml_t *nvml)
+{
+    for (size_t i = 0; i < nvml->inventory.count; i++) {
+        nvml_slot_t *slot = &nvml->slot[i];
+
+        if (slot->gpm_last)
+            nvml->call.gpm_free (slot->gpm_last);
+        if (slot->gpm_next)
+            nvml->call.gpm_free (slot->gpm_next);
+        slot->gpm_last = slot->gpm_next = NULL;
+        slot->gpm_sampled = false;
+    }
+}
+
+void nvml_forget (nvml_t *nvml)
+{
+    end_activity (nvml);
+    inventory_clear (&nvml->inventory);
+    free (nvml->slot);
+    nvml->slot = NULL;
+}
+
+/* ---------------------------------------------------------------------
+ * scan */
+
+/* A library that has lost a GPU, or the driver, knows only after a new
+ * start.
+ */
+static int restart (nvml_t *nvml, gl_error_t *error)
+{
+    nvml_return_t status;
+
+    if (!nvml->broken)
+        return 0;
+    end_activity (nvml);
+    if (nvml->call.shutdown)
+        nvml->call.shutdown ();
+    status = nvml->call.init ();
+    if (status != NVML_SUCCESS)
+        return gl_error (error, "NVML does not start again: %s",
+                         nvml_text (nvml, status));
+    nvml->broken = false;
+    return 0;
+}
+
+static inventory_t copy_of (const inventory_t *inventory)
+{
+    inventory_t copy = *inventory;
+
+    copy.device = xmalloc (inventory->count * sizeof (device_t) + 1);
+    if (inventory->count)
+        memcpy (copy.device, inventory->device,
+                inventory->count * sizeof (device_t));
+    return copy;
+}
+
+int nvml_scan (source_t *source, int64_t now, inventory_t *ret_inventory,
+               gl_error_t *error)
+{
+    nvml_t *nvml = (nvml_t *)source;
+    scan_t scan = {.nvml = nvml};
+    nvml_return_t status;
+    unsigned count = 0;
+
+    if (restart (nvml, error) < 0)
+        return -1;
+    status = nvml->call.count (&count);
+    if (status != NVML_SUCCESS) {
+        nvml->broken = true;
+        return gl_error (error, "NVML does not count its GPUs: %s",
+                         nvml_text (nvml, status));
+    }
+    describe_node (nvml, &scan.inventory);
+    for (unsigned i = 0; i < count && i < DEVICES_MAX; i++)
+        scan_gpu (&scan, i);
+    keep_lost (&scan);
+    nvml_forget (nvml);
+    nvml->inventory = scan.inventory;
+    nvml->slot = scan.slot;
+    nvml->gpus = count;
+    nvml->scanned = nvml->checked = now;
+    for (size_t i = 0; i < nvml->inventory.count; i++)
+        begin_activity (nvml, i);
+    inventory_clear (ret_inventory);
+    *ret_inventory = copy_of (&nvml->inventory);
+    return 0;
+}
+
+static bool has_slice (const nvml_t *nvml, size_t gpu, unsigned gpu_instance,
+                       unsigned compute_instance)
+{
+    for (size_t i = 0; i < nvml->inventory.count; i++) {
+        const device_t *device = &nvml->inventory.device[i];
+
+        if (device->slice && device->gpu == gpu
+            && device->gpu_instance == (int64_t)gpu_instance
+            && device->compute_instance == (int64_t)compute_instance)
+            return true;
+    }
+    return false;
+}
+
+static size_t count_slices (const nvml_t *nvml, size_t gpu)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < nvml->inventory.count; i++)
+        count += nvml->inventory.device[i].slice
+                 && nvml->inventory.device[i].gpu == gpu;
+    return count;
+}
+
+bool nvml_same_layout (nvml_t *nvml, size_t gpu)
+{
+    nvml_device_t gpu_handle = nvml->slot[gpu].handle, handle;
+    unsigned count = 0, gpu_instance, compute_instance;
+    size_t seen = 0;
+
+    if (mig_mode (nvml, gpu_handle) != nvml->inventory.device[gpu].mig_mode)
+        return false;
+    if (nvml->inventory.device[gpu].mig_mode != 1
+        || !NVML_DID (nvml, mig_count, gpu_handle, &count))
+        return true;
+    for (unsigned i = 0; i < count && i < SLICES_MAX; i++) {
+        if (!NVML_DID (nvml, mig_handle, gpu_handle, i, &handle)
+            || !NVML_DID (nvml, gpu_instance_id, handle, &gpu_instance)
+            || !NVML_DID (nvml, compute_instance_id, handle, &compute_instance))
+            continue;
+        if (!has_slice (nvml, gpu, gpu_instance, compute_instance))
+            return false;
+        seen++;
+    }
+    return seen == count_slices (nvml, gpu);
+}
