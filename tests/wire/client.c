@@ -425,18 +425,22 @@ static int hold (int port, int count, int bytes)
 {
     unsigned char header[FRAME_HEADER_SIZE];
     char *body = xcalloc (1, (size_t)bytes + 1);
-    int *fds = xcalloc ((size_t)count, sizeof (*fds));
+    int *fds = xcalloc ((size_t)count, sizeof (*fds)), full = 0;
 
     frame_header (header, FRAME_REQUEST, FRAME_BODY_MAX);
     for (int i = 0; i < count; i++) {
-        const struct timeval patience = {2, 0};
+        const struct timeval patience = {1, 0};
 
         fds[i] = connect_to (port);
         setsockopt (fds[i], SOL_SOCKET, SO_SNDTIMEO, &patience,
                     sizeof (patience));
         if (bytes) {
             send_all (fds[i], header, sizeof (header));
-            send_all (fds[i], body, (size_t)bytes);
+            /* one that takes no more is not waited for twice */
+            if (full)
+                send (fds[i], body, (size_t)bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+            else
+                full = send_all (fds[i], body, (size_t)bytes) < 0;
         }
     }
     printf ("holding\n");
