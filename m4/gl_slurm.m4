@@ -18,7 +18,7 @@ AC_DEFUN([GL_SLURM],[
   CPPFLAGS="$CPPFLAGS $SLURM_CPPFLAGS"
   gl_slurm=yes
   # spank.h of 22.05 uses uint32_t and uid_t without including their headers
-  AC_CHECK_HEADERS([slurm/spank.h slurm/slurm_version.h],[],[gl_slurm=no],
+  AC_CHECK_HEADERS([slurm/spank.h],[],[gl_slurm=no],
     [#include <stdint.h>
      #include <sys/types.h>])
   AC_CHECK_DECLS([ESPANK_JOB_FAILURE],[],[],[#include <slurm/slurm_errno.h>])

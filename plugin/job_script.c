@@ -3,6 +3,7 @@
  * standard input; every variable may be missing, and those with SPANK_ before
  * their name are the user's. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "record/spool.h"
 #include "record/spool_state.h"
@@ -40,6 +41,19 @@ static const node_row_t end_only[] = {
 };
 
 #define COUNT(rows) (sizeof (rows) / sizeof ((rows)[0]))
+
+/* 20.11 has no SLURM_JOB_GPUS here, and what it has in its place is numbers: of
+ * the device files, which on a node of one type are the same. With MPS the
+ * variable speaks of a share. */
+static void fill_gpus (record_t *record)
+{
+    const char *visible = getenv ("CUDA_VISIBLE_DEVICES");
+
+    if (!record_has (record, gpus) && visible && visible[0]
+        && visible[strspn (visible, "0123456789,")] == '\0'
+        && !getenv ("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"))
+        record_set_text (record, RECORD_FIELD_gpus, visible);
+}
 
 static const char *process_environment (spank_t sp, const char *name)
 {
@@ -107,6 +121,7 @@ static int make_record (record_t *record, record_kind_t kind, spank_t sp,
     if (kind == RECORD_JOB_END)
         node_fill (record, sp, process_environment, end_only,
                    COUNT (end_only));
+    fill_gpus (record);
     if (record_has (record, gpus))
         record_set_number (record, RECORD_FIELD_devices,
                            RECORD_DEVICES_LAST_TYPE);
@@ -121,6 +136,15 @@ static void leave_project (const args_t *args, const record_t *record)
     if (record_has (record, job_id) && record_has (record, project))
         spool_state_set_project (args->spool, record->job_id, record->project,
                                  NULL);
+}
+
+/* Who we are, for the steps: slurmd tells it to these hooks. */
+static void leave_names (const args_t *args, const record_t *record)
+{
+    if (record_has (record, cluster))
+        spool_state_set_cluster (args->spool, record->cluster, NULL);
+    if (getenv ("SLURMD_NODENAME"))
+        spool_state_set_node (args->spool, record->node, NULL);
 }
 
 /* One line of log at most. What the steps of the job left to be remembered
@@ -140,8 +164,8 @@ static void write_record (record_kind_t kind, spank_t sp, int ac, char **av)
         slurm_error ("gpuledger: %s of job %lld is not recorded: %s",
                      record_kind_name (kind), (long long)record.job_id,
                      error.text);
-    else if (record_has (&record, cluster))
-        spool_state_set_cluster (args.spool, record.cluster, NULL);
+    else
+        leave_names (&args, &record);
     if (record_has (&record, job_id))
         spool_state_forget_job (args.spool, record.job_id);
     if (kind == RECORD_JOB_START)

@@ -2,10 +2,11 @@
  * the step's environment shows. And tell the step what they cost.
  *
  * With several GPU types on a node Slurm shows prolog and epilog the last type
- * only, while a batch or interactive step sees all devices of the job and a
+ * only (20.11 all steps, too), while a batch or interactive step sees all devices of the job and a
  * step of srun its own, which is a lower bound. Where Slurm set no such
  * variable the user may have: this is evidence, never a quantity. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "record/spool.h"
@@ -58,18 +59,29 @@ static bool shows_whole_job (uint32_t step)
     return step == STEP_BATCH || step == STEP_INTERACTIVE;
 }
 
+/* What a list of devices is worth. 20.11 shows a batch step the last type only,
+ * like its prolog; it has no count beside the list either. */
+static record_devices_t worth (const record_t *record, spank_t sp, bool whole)
+{
+    if (!record_has (record, gpus))
+        return RECORD_DEVICES_UNKNOWN;
+    if (!whole)
+        return RECORD_DEVICES_LOWER_BOUND;
+    if (!record_has (record, gpus_on_node)
+        && !job_environment (sp, "SLURM_SHARDS_ON_NODE"))
+        return RECORD_DEVICES_LAST_TYPE;
+    return RECORD_DEVICES_COMPLETE;
+}
+
 static void fill_devices (record_t *record, spank_t sp, uint32_t step)
 {
     bool whole = shows_whole_job (step);
-    record_devices_t devices = RECORD_DEVICES_UNKNOWN;
 
     if (whole)
         node_fill (record, sp, job_environment, whole_job, COUNT (whole_job));
     else
         node_fill (record, sp, job_environment, one_step, COUNT (one_step));
-    if (record_has (record, gpus))
-        devices = whole ? RECORD_DEVICES_COMPLETE : RECORD_DEVICES_LOWER_BOUND;
-    record_set_number (record, RECORD_FIELD_devices, devices);
+    record_set_number (record, RECORD_FIELD_devices, worth (record, sp, whole));
 }
 
 /* There is something to say: devices, or that there are some unseen. */
@@ -79,10 +91,22 @@ static bool shows_devices (const record_t *record)
            || (record_has (record, gpus_on_node) && record->gpus_on_node > 0);
 }
 
+/* The cluster's name, and where slurmd does not name the node to its steps
+ * (before 22.05) that too: as the prolog saw them. */
+static void fill_names (record_t *record, const char *spool)
+{
+    char cluster[sizeof (record->cluster)], node[sizeof (record->node)];
+
+    if (spool_state_get_cluster (spool, cluster, sizeof (cluster)) == 0)
+        record_set_text (record, RECORD_FIELD_cluster, cluster);
+    if (!getenv ("SLURMD_NODENAME")
+        && spool_state_get_node (spool, node, sizeof (node)) == 0)
+        record_set_text (record, RECORD_FIELD_node, node);
+}
+
 static void fill_identity (record_t *record, spank_t sp, uint32_t job,
                            uint32_t step, const char *spool)
 {
-    char cluster[sizeof (record->cluster)];
     uid_t uid;
     gid_t gid;
 
@@ -92,8 +116,7 @@ static void fill_identity (record_t *record, spank_t sp, uint32_t job,
         record_set_number (record, RECORD_FIELD_uid, uid);
     if (spank_get_item (sp, S_JOB_GID, &gid) == ESPANK_SUCCESS)
         record_set_number (record, RECORD_FIELD_gid, gid);
-    if (spool_state_get_cluster (spool, cluster, sizeof (cluster)) == 0)
-        record_set_text (record, RECORD_FIELD_cluster, cluster);
+    fill_names (record, spool);
 }
 
 /* Write the record if its set of devices is new for the job on this node. The

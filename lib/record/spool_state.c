@@ -14,6 +14,7 @@
 
 #define STATE_DIR "state"
 #define CLUSTER "cluster"
+#define NODE "node"
 #define NAME_SIZE 64
 
 /* The state directory, made if `make`. */
@@ -217,31 +218,54 @@ static int write_text (int fd, const char *dir, const char *target,
     return -1;
 }
 
-int spool_state_set_cluster (const char *dir, const char *cluster,
-                             gl_error_t *error)
+/* Written when it differs. */
+static int set_name (const char *dir, const char *file, const char *name,
+                     gl_error_t *error)
 {
     char before[256];
     int fd = open_state (dir, true, error), rc = 0;
 
     if (fd < 0)
         return -1;
-    if (read_text (fd, CLUSTER, before, sizeof (before)) < 0
-        || strcmp (before, cluster) != 0)
-        rc = write_text (fd, dir, CLUSTER, cluster, error);
+    if (read_text (fd, file, before, sizeof (before)) < 0
+        || strcmp (before, name) != 0)
+        rc = write_text (fd, dir, file, name, error);
     close (fd);
     return rc;
 }
 
-int spool_state_get_cluster (const char *dir, char *ret_cluster, size_t size)
+static int get_name (const char *dir, const char *file, char *ret_name,
+                     size_t size)
 {
     int fd = open_state (dir, false, NULL), rc;
 
-    ret_cluster[0] = '\0';
+    ret_name[0] = '\0';
     if (fd < 0)
         return -1;
-    rc = read_text (fd, CLUSTER, ret_cluster, size);
+    rc = read_text (fd, file, ret_name, size);
     close (fd);
     return rc;
+}
+
+int spool_state_set_cluster (const char *dir, const char *cluster,
+                             gl_error_t *error)
+{
+    return set_name (dir, CLUSTER, cluster, error);
+}
+
+int spool_state_get_cluster (const char *dir, char *ret_cluster, size_t size)
+{
+    return get_name (dir, CLUSTER, ret_cluster, size);
+}
+
+int spool_state_set_node (const char *dir, const char *node, gl_error_t *error)
+{
+    return set_name (dir, NODE, node, error);
+}
+
+int spool_state_get_node (const char *dir, char *ret_node, size_t size)
+{
+    return get_name (dir, NODE, ret_node, size);
 }
 
 /* --- the tag of a job --- */

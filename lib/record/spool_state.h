@@ -5,6 +5,7 @@
  *     42.14695981039346656037  empty: job 42 had the device set of this hash
  *     42.project               the tag of job 42, as its prolog saw it
  *     cluster                  the node's cluster, as slurmd names it
+ *     node                     the node's name, the same
  *
  * Losing it costs repeated records, nothing else. Same rules as spool.h.
  */
@@ -47,5 +48,10 @@ int spool_state_set_cluster (const char *dir, const char *cluster,
                              gl_error_t *error);
 /* Returns -1 and "" when it is not known. */
 int spool_state_get_cluster (const char *dir, char *ret_cluster, size_t size);
+
+/* The node's name, likewise: slurmd names it to prolog and epilog, but since
+ * 22.05 only also to steps. */
+int spool_state_set_node (const char *dir, const char *node, gl_error_t *error);
+int spool_state_get_node (const char *dir, char *ret_node, size_t size);
 
 #endif /* !GL_RECORD_SPOOL_STATE_H */

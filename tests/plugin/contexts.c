@@ -34,6 +34,7 @@ static struct {
     bool no_items, no_register, in_init;
     const char *const *job_env; /* "NAME=VALUE", ended by NULL */
     const char *project;        /* what spank_option_getopt() finds */
+    bool nameless;              /* slurmd does not name the node */
 } now;
 
 static char root[64], spool[96], log_file[96], told_file[96];
@@ -206,7 +207,10 @@ static void run (spank_context_t context, hook_f first, hook_f second)
     if ((pid = fork ()) == 0) {
         int before, bad = 0;
         close (0);
-        setenv ("SLURMD_NODENAME", "g1", 1);
+        if (now.nameless)
+            unsetenv ("SLURMD_NODENAME");
+        else
+            setenv ("SLURMD_NODENAME", "g1", 1);
         before = open_descriptors ();
         bad |= call (first);
         bad |= second ? call (second) : 0;
@@ -367,6 +371,20 @@ static void job__life__leaves_its_records_in_order (void **state)
     assert_int_equal (log_lines (""), 0);
 }
 
+static void step__of_20_11__has_the_name_of_its_prolog_and_one_type (void **state)
+{
+    static const char *const env[]
+        = {"SLURM_JOB_GPUS=0", "SLURMD_NODENAME=forged", NULL};
+
+    (void)state;
+    run_script (42, slurm_spank_job_prolog);
+    now.nameless = true;
+    run_step (42, STEP_BATCH, env);
+    assert_int_equal (read_records (), 2);
+    assert_string_equal (seen.at[1].node, "g1");
+    assert_int_equal (seen.at[1].devices, RECORD_DEVICES_LAST_TYPE);
+}
+
 static void steps__same_devices__one_record_each_new_set (void **state)
 {
     static const char *const one[] = {"SLURM_STEP_GPUS=0",
@@ -394,6 +412,8 @@ static void steps__without_devices__write_nothing (void **state)
     static const char *const inherited[] = {"SLURM_JOB_GPUS=0,1",
                                             "CUDA_VISIBLE_DEVICES=0", NULL};
     static const char *const none[] = {"SLURM_GPUS_ON_NODE=0", NULL};
+    static const char *const counted[]
+        = {"SLURM_JOB_GPUS=0,1", "SLURM_GPUS_ON_NODE=2", NULL};
 
     (void)state;
     run_step (42, 0, inherited); /* srun hands on the batch step's list */
@@ -401,7 +421,7 @@ static void steps__without_devices__write_nothing (void **state)
     run_step (42, STEP_BATCH, none);
     run_step (42, STEP_INTERACTIVE, NULL);
     assert_int_equal (read_records (), 0);
-    run_step (42, STEP_INTERACTIVE, inherited);
+    run_step (42, STEP_INTERACTIVE, counted);
     assert_int_equal (read_records (), 1);
     assert_int_equal (seen.at[0].devices, RECORD_DEVICES_COMPLETE);
 }
@@ -675,6 +695,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         TEST (hooks__every_context__return_0),
         TEST (job__life__leaves_its_records_in_order),
+        TEST (step__of_20_11__has_the_name_of_its_prolog_and_one_type),
         TEST (steps__same_devices__one_record_each_new_set),
         TEST (steps__without_devices__write_nothing),
         TEST (step__devices_not_shown__are_marked_unknown),

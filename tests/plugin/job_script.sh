@@ -49,7 +49,20 @@ check "prolog twice and epilog twice: four records" record_count '^job-' 4
 check "each with a key of its own" \
     test "$("$print_records" -e "$spool" | grep -o 'key=[^ ]*' | sort -u | wc -l)" = 4
 check "nothing is remembered after the epilog" \
-    test "$(ls "$spool/state")" = cluster
+    test "$(ls "$spool/state" | paste -sd,)" = cluster,node
+
+clear_spool
+hook prolog CUDA_VISIBLE_DEVICES=2,3
+check "20.11: devices by the one variable that it has" record_has \
+    '^job-start .* gpus=2,3 visible_devices=2,3 devices=3 '
+clear_spool
+hook prolog CUDA_VISIBLE_DEVICES=0 CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=50
+check "a share of a device is none" record_has \
+    '^job-start .*gid=1000 visible_devices=0 project'
+clear_spool
+hook prolog CUDA_VISIBLE_DEVICES=NoDevFiles
+check "and so is a word" record_has \
+    '^job-start .*gid=1000 visible_devices=NoDevFiles project'
 
 clear_spool
 hook epilog SLURM_JOBID=77 SLURM_UID=0 SLURM_JOB_GID=0

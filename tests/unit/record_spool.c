@@ -551,6 +551,20 @@ static void cluster__written__is_read_back (void **state)
                       -1);
 }
 
+static void node__written__is_not_the_cluster (void **state)
+{
+    struct fixture *f = *state;
+    char name[16];
+
+    assert_int_equal (spool_state_get_node (f->dir, name, 16), -1);
+    assert_int_equal (spool_state_set_cluster (f->dir, "lab", &f->error), 0);
+    assert_int_equal (spool_state_set_node (f->dir, "g1", &f->error), 0);
+    assert_int_equal (spool_state_get_node (f->dir, name, 16), 0);
+    assert_string_equal (name, "g1");
+    assert_int_equal (spool_state_get_cluster (f->dir, name, 16), 0);
+    assert_string_equal (name, "lab");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown (f, set_up, tear_down)
 
 int main (void)
@@ -577,6 +591,7 @@ int main (void)
         TEST (sets__node_full__old_ones_make_room),
         TEST (sets__two_processes_at_once__one_is_first),
         TEST (cluster__written__is_read_back),
+        TEST (node__written__is_not_the_cluster),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
