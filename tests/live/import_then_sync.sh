@@ -17,7 +17,7 @@ END
 as games sbatch -Q --gres=gpu:h100:2 --wrap='sleep 2'
 as news sbatch -Q -a 1-3 --gres=gpu:h100:1 --wrap='sleep 2'
 as daemon sbatch -Q --gres=gpu:h100:1 : --gres=gpu:h100:3 --wrap='sleep 2'
-as nobody sbatch -Q -w m1 --gres=gpu:1g.10gb:3,gpu:h100:1 --wrap='sleep 2'
+as lp sbatch -Q -w m1 --gres=gpu:1g.10gb:3,gpu:h100:1 --wrap='sleep 2'
 as games sbatch -Q -N 2 --gres=gpu:h100:1 --wrap='sleep 3'
 as news sbatch -Q -p cpu --wrap='sleep 1'
 again=$(as games sbatch --parsable --gres=gpu:h100:1 again.sh)

@@ -232,5 +232,11 @@ ledger ()
         --store "sqlite:$scratch/ledger.db" "$@"
 }
 
+# 2205 for Slurm 22.05.
+slurm_release ()
+{
+    slurmctld -V | sed -n 's/^slurm[^ ]* \([0-9]*\)\.\([0-9]*\)\..*/\1\2/p'
+}
+
 # The states of all nodes, each once: "idle" when all is well.
 node_states () { sinfo -hN -o '%T' | sort -u | paste -sd' '; }

@@ -57,7 +57,7 @@ while read -r node gres user; do
     is "$got" "$user"$'\n'"$node" "$user runs on $node with $gres"
 done <<'END'
 g1 gpu:h100:8 games
-g2 gpu:3 nobody
+g2 gpu:3 lp
 m1 gpu:1g.10gb:2,gpu:3g.40gb:1,gpu:h100:1 news
 m1 gpu:1g.10gb:4 daemon
 END
@@ -71,7 +71,7 @@ tres ()
         sed 's/billing=[0-9]*,//; s/cpu=[0-9]*,//; s/mem=[^,]*,//'
 }
 wanted='games|vision|gres/gpu:h100=8,gres/gpu=8,node=1|g1
-nobody|vision|gres/gpu:h100=3,gres/gpu=3,node=1|g2
+lp|vision|gres/gpu:h100=3,gres/gpu=3,node=1|g2
 news|nlp|gres/gpu:1g.10gb=2,gres/gpu:3g.40gb=1,gres/gpu:h100=1,gres/gpu=4,node=1|m1
 daemon|bio|gres/gpu:1g.10gb=4,gres/gpu=4,node=1|m1
 games|vision|node=1|c1'

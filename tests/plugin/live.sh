@@ -193,7 +193,7 @@ refused "job_submit, by user" "unknown project 'beta'; yours are: alpha, gamma\$
 refused "job_submit, by account" "unknown project 'viz'; yours are: alpha, gamma\$" \
     as news sbatch --gpu-project=viz empty.sh
 job=$(submit --gpu-project=viz --gpu-label=run=7,size=7b empty.sh)
-other=$(as nobody sbatch --parsable -o /dev/null --gpu-project=alpha empty.sh)
+other=$(as lp sbatch --parsable -o /dev/null --gpu-project=alpha empty.sh)
 await 30 all_settled
 comment_of () { sacct -Xnp -S 2000-01-01 -j "$1" -o admincomment; }
 is "$(comment_of "$job")" \
