@@ -46,7 +46,8 @@ static void problem (agent_t *agent, problem_t where, const gl_error_t *error)
     agent->problems[where]++;
     if (strncmp (said, error->text, sizeof (agent->said[where]) - 1) == 0)
         return;
-    snprintf (said, sizeof (agent->said[where]), "%s", error->text);
+    snprintf (said, sizeof (agent->said[where]), "%.*s",
+              (int)sizeof (agent->said[where]) - 1, error->text);
     agent_say (4, "%s", error->text);
 }
 
@@ -359,7 +360,8 @@ int agent_start (agent_t *agent, gl_error_t *error)
     if (state_prepare (agent->spool, error) < 0
         || (agent->lock = state_lock (agent->spool, error)) < 0)
         return -1;
-    watch_open (&agent->watch, agent->replay, agent->spool, agent->node);
+    watch_open (&agent->watch, agent->replay, agent->spool, agent->node,
+                agent->options->through);
     if (agent->options->record) {
         agent->watch.writer
             = replay_writer_open (agent->options->record, error);

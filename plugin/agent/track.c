@@ -129,8 +129,67 @@ static void emit_stretch (const tracks_t *tracks, const track_t *track,
     tracks->emit (tracks->arg, &record);
 }
 
+/*
+ * Energy.
+ */
+
+/* Equal parts; the jobs are in order of their numbers. */
+static void share_energy (track_t *track, int64_t energy_mj, int64_t ms)
+{
+    int64_t count = (int64_t)track->hold_count;
+
+    for (int64_t i = 0; i < count; i++)
+        aggregate_add_energy (&track->hold[i].sum,
+                              energy_mj / count + (i < energy_mj % count), ms);
+}
+
+/* Slices first, in order of their UUIDs, then what they leave. */
+static void divide_energy (tracks_t *tracks, track_t *gpu, int64_t energy_mj,
+                           int64_t ms)
+{
+    int64_t weights[DEVICES_MAX + 1], parts[DEVICES_MAX + 1];
+    size_t count = 0;
+    track_t *slice = gpu + 1;
+    const track_t *end = tracks->track + tracks->count;
+
+    for (; slice < end && slice->slice && count < DEVICES_MAX; slice++)
+        weights[count++] = slice->weight;
+    weights[count] = gpu->weight;
+    if (!gpu->weights_known
+        || !energy_divide (energy_mj, weights, count + 1, parts)) {
+        share_energy (gpu, energy_mj, ms);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        share_energy (gpu + 1 + i, parts[i], ms);
+    share_energy (gpu, parts[count], ms);
+}
+
+/* The part of the counter's difference up to `to_ms` that nobody has got yet.
+ * Who held the GPU has not changed in that time. */
+static void spend_energy (tracks_t *tracks, track_t *gpu, int64_t to_ms)
+{
+    int64_t ms = to_ms - gpu->spent_ms, until;
+
+    if (gpu->difference == DEVICE_UNKNOWN || ms <= 0)
+        return;
+    until
+        = energy_until (gpu->difference, to_ms - gpu->counter_ms, gpu->span_ms);
+    if (gpu->cut_up)
+        divide_energy (tracks, gpu, until - gpu->given, ms);
+    else
+        share_energy (gpu, until - gpu->given, ms);
+    gpu->given = until;
+    gpu->spent_ms = to_ms;
+}
+
+/*
+ * Where stretches end.
+ */
+
 static void end_stretches (tracks_t *tracks, track_t *track, int64_t at_ms)
 {
+    spend_energy (tracks, gpu_of (tracks, track), at_ms);
     for (size_t i = 0; i < track->hold_count; i++)
         emit_stretch (tracks, track, &track->hold[i], at_ms);
     gpu_of (tracks, track)->closed_ms = at_ms;
@@ -261,8 +320,10 @@ static track_t make_track (tracks_t *before, const inventory_t *inventory,
 {
     track_t *old = find_track (before, device->uuid);
     int64_t ids[HOLDERS_SHARE_MAX];
-    track_t track
-        = {.counter = DEVICE_UNKNOWN, .closed_ms = at_ms, .sample = unseen};
+    track_t track = {.counter = DEVICE_UNKNOWN,
+                     .difference = DEVICE_UNKNOWN,
+                     .closed_ms = at_ms,
+                     .sample = unseen};
 
     if (old && old->hold) {
         track = *old;
@@ -425,6 +486,8 @@ static void read_meter (const struct passage *passage, track_t *gpu)
 
     gpu->difference = DEVICE_UNKNOWN;
     gpu->given = 0;
+    gpu->spent_ms = gpu->counter_ms;
+    gpu->span_ms = passage->to_ms - gpu->counter_ms;
     gpu->reset = false;
     if (gpu->counter_ms < passage->from_ms && gpu->closed_ms > gpu->counter_ms)
         gpu->counter = DEVICE_UNKNOWN; /* of stretches that are over */
@@ -445,6 +508,16 @@ static void read_meters (const struct passage *passage)
         track_t *track = &passage->tracks->track[i];
         if (!track->slice)
             read_meter (passage, track);
+    }
+}
+
+static void spend_rest (tracks_t *tracks, int64_t to_ms)
+{
+    for (size_t i = 0; i < tracks->count; i++) {
+        track_t *track = &tracks->track[i];
+        if (!track->slice)
+            spend_energy (tracks, track, to_ms);
+        track->difference = DEVICE_UNKNOWN;
     }
 }
 
@@ -470,57 +543,6 @@ void tracks_look (tracks_t *tracks, const inventory_t *inventory,
 {
     take_samples (tracks, inventory, samples);
     keep_meters (tracks, at_ms);
-}
-
-/* Equal parts; the jobs are in order of their numbers. */
-static void share_energy (track_t *track, int64_t energy_mj, int64_t ms)
-{
-    int64_t count = (int64_t)track->hold_count;
-
-    for (int64_t i = 0; i < count; i++)
-        aggregate_add_energy (&track->hold[i].sum,
-                              energy_mj / count + (i < energy_mj % count), ms);
-}
-
-/* Slices first, in order of their UUIDs, then what they leave. */
-static void divide_energy (tracks_t *tracks, track_t *gpu, int64_t energy_mj,
-                           int64_t ms)
-{
-    int64_t weights[DEVICES_MAX + 1], parts[DEVICES_MAX + 1];
-    size_t count = 0;
-    track_t *slice = gpu + 1;
-    const track_t *end = tracks->track + tracks->count;
-
-    for (; slice < end && slice->slice && count < DEVICES_MAX; slice++)
-        weights[count++] = slice->weight;
-    weights[count] = gpu->weight;
-    if (!gpu->weights_known
-        || !energy_divide (energy_mj, weights, count + 1, parts)) {
-        share_energy (gpu, energy_mj, ms);
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        share_energy (gpu + 1 + i, parts[i], ms);
-    share_energy (gpu, parts[count], ms);
-}
-
-/* The part of the counter's difference that belongs to [from, to). The time
- * before the passage, when the counter was not known, goes with its first. */
-static void spend_energy (const struct passage *passage, track_t *gpu,
-                          int64_t from, int64_t to)
-{
-    int64_t begin = gpu->counter_ms, until;
-
-    if (gpu->difference == DEVICE_UNKNOWN)
-        return;
-    until = energy_until (gpu->difference, to - begin, passage->to_ms - begin);
-    if (from == passage->from_ms)
-        from = begin;
-    if (gpu->cut_up)
-        divide_energy (passage->tracks, gpu, until - gpu->given, to - from);
-    else
-        share_energy (gpu, until - gpu->given, to - from);
-    gpu->given = until;
 }
 
 static void observe_hold (const struct passage *passage, track_t *track,
@@ -550,8 +572,6 @@ static void observe (const struct passage *passage, int64_t from, int64_t to)
 
     for (size_t i = 0; i < passage->tracks->count; i++) {
         track_t *track = &passage->tracks->track[i];
-        if (!track->slice)
-            spend_energy (passage, track, from, to);
         for (size_t j = 0; j < track->hold_count; j++) {
             observe_hold (passage, track, &track->hold[j], to - from);
             track->hold[j].sum.unnamed |= unnamed;
@@ -592,6 +612,7 @@ void tracks_advance (tracks_t *tracks, holders_t *holders, int64_t from_ms,
         if (cut_at (next, tracks->cut_ms))
             tracks_cut (tracks, next);
     }
+    spend_rest (tracks, to_ms);
     if (rebooted)
         forget_meters (tracks);
     keep_meters (tracks, to_ms);
@@ -651,7 +672,8 @@ void tracks_print (const tracks_t *tracks, buffer_t *out)
 
 static int parse_track (tracks_t *tracks, const char *line, bool slice)
 {
-    track_t track = {.slice = slice, .sample = unseen};
+    track_t track
+        = {.slice = slice, .difference = DEVICE_UNKNOWN, .sample = unseen};
     int64_t *numbers[TRACK_NUMBERS];
 
     track_numbers (&track, numbers);

@@ -66,7 +66,9 @@ typedef struct {
 
     /* while time passes */
     int64_t difference; /* of the counter; DEVICE_UNKNOWN */
-    int64_t given;
+    int64_t span_ms;    /* the time that it speaks of, from counter_ms on */
+    int64_t given;      /* of it, up to */
+    int64_t spent_ms;
     bool reset;
 } track_t;
 

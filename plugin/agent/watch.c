@@ -30,10 +30,13 @@ static void read_boot_id (char boot_id[37])
 }
 
 void watch_open (watch_t *watch, const char *replay, const char *spool,
-                 const char *node)
+                 const char *node, bool alone)
 {
-    *watch = (watch_t){
-        .replay = replay, .spool = spool, .node = node, .due = true};
+    *watch = (watch_t){.replay = replay,
+                       .spool = spool,
+                       .node = node,
+                       .alone = alone,
+                       .due = true};
     read_boot_id (watch->machine_boot_id);
     memcpy (watch->boot_id, watch->machine_boot_id, sizeof (watch->boot_id));
 }
@@ -96,6 +99,13 @@ static void store_types (const watch_t *watch, gl_error_t *error)
     prices_store_devices (watch->spool, devices, count, error);
 }
 
+static int load_table (watch_t *watch, const char *path, gl_error_t *error)
+{
+    if (watch->gres_known)
+        return 0;
+    return gres_table_load (path, &watch->slurmd, &watch->gres, error);
+}
+
 /* 1: slurmd is another one; 0; -1. */
 static int follow_slurmd (watch_t *watch, int64_t now, gl_error_t *error)
 {
@@ -106,8 +116,9 @@ static int follow_slurmd (watch_t *watch, int64_t now, gl_error_t *error)
         return 0;
     watch->gres_ms = now / NS_PER_MS + WATCH_RETRY_MS;
     snprintf (path, sizeof (path), "%s/state/gres", watch->spool);
-    rc = gres_table_follow (path, watch->node, &watch->slurmd, &watch->gres,
-                            error);
+    rc = watch->alone ? load_table (watch, path, error)
+                      : gres_table_follow (path, watch->node, &watch->slurmd,
+                                           &watch->gres, error);
     watch->gres_known |= rc > 0;
     return rc;
 }

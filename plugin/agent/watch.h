@@ -24,6 +24,7 @@ typedef struct {
     const char *replay; /* borrowed; NULL: NVML */
     const char *spool;  /* borrowed */
     const char *node;   /* borrowed */
+    bool alone; /* of Slurm only what was kept before: no slurmd is asked */
     source_t *source;
     int64_t retry_ms;
     inventory_t inventory;
@@ -39,7 +40,7 @@ typedef struct {
 } watch_t;
 
 void watch_open (watch_t *watch, const char *replay, const char *spool,
-                 const char *node);
+                 const char *node, bool alone);
 void watch_close (watch_t *watch);
 
 /* 1: the inventory is another one (or Slurm's names are); 0; -1: nothing can be
