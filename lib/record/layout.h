@@ -28,16 +28,16 @@
 typedef struct layout layout_t;
 
 /* One device of a snapshot; texts are "" and numbers LAYOUT_UNKNOWN where they
- * are not known. */
+ * are not known. Texts live as long as the layout_t. */
 typedef struct {
-    char gpu[97];
-    char slice[97]; /* "" for a whole GPU */
-    char model[97];
-    char profile[33];
-    char gres_type[65];
-    char device_file[129];
-    char problem[257];
-    char pci[33];
+    const char *gpu;   /* UUID of the physical GPU */
+    const char *slice; /* UUID; "" for a whole GPU */
+    const char *model;
+    const char *profile;
+    const char *gres_type;
+    const char *device_file;
+    const char *problem;
+    const char *pci;
     int64_t gres_index; /* Slurm's; unknown: not allocatable, or `problem` */
     int64_t minor;
     int64_t memory_total;
@@ -51,7 +51,7 @@ typedef struct {
     int64_t power_limit;
 } layout_device_t;
 
-/* Borrowed until the next layout_add or layout_close. */
+/* The devices are borrowed until the next layout_add or layout_close. */
 typedef struct {
     const char *cluster;
     const char *node;
