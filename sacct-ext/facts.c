@@ -1,27 +1,44 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "facts.h"
+#include "facts_job.h"
+#include "record/record.h"
 
-/* The records of one job id, copied: the iterator's strings do not stay. */
-struct records {
-    char *cluster;
-    uint64_t id_job;
-    evidence_t *record;
+/* A node's record may belong to a segment that ended just before the period:
+ * such segments are looked at too, so that nothing of theirs is taken for one
+ * that began after them. */
+#define MARGIN_SECONDS 3600
+
+/* A node's clock, far enough off to matter. */
+struct skews {
+    node_skew_t *skew;
+    char **cluster;
     size_t count;
-    size_t size;
 };
 
 struct pass {
     const site_t *site;
+    const store_query_t *query;
+    fact_f callback;
+    void *arg;
+    facts_loose_t *loose;
     store_segment_iter_t *segments;
-    store_evidence_iter_t *evidence;
     store_suspension_iter_t *suspensions;
-    evidence_t next_record; /* valid while more_records */
+    store_record_iter_t *records;
+    store_usage_iter_t *usage;
+    store_retag_iter_t *retags;
+    node_record_t next_record; /* valid while more_... */
     suspension_t next_suspension;
+    store_usage_t next_usage;
+    retag_t next_retag;
     int more_records;
     int more_suspensions;
-    struct records records;
+    int more_usage;
+    int more_retags;
+    struct skews skews;
+    facts_job_t *job;
     suspension_t *suspension; /* of the segment in hand */
     size_t suspension_count;
     size_t suspension_size;
@@ -35,65 +52,25 @@ static int compare_id (const char *cluster, uint64_t id_job,
     return order ? order : (id_job > other_id) - (id_job < other_id);
 }
 
-static void clear_records (struct records *r)
-{
-    for (size_t i = 0; i < r->count; i++) {
-        free ((char *)r->record[i].node);
-        free ((char *)r->record[i].project);
-        free ((char *)r->record[i].labels);
-        free ((char *)r->record[i].gpus);
-    }
-    r->count = 0;
-    free (r->cluster);
-    r->cluster = NULL;
-}
-
-static void keep_record (struct records *r, const evidence_t *e)
-{
-    evidence_t copy = *e;
-
-    copy.cluster = r->cluster;
-    copy.node = xstrdup (e->node);
-    copy.project = xstrdup (e->project);
-    copy.labels = xstrdup (e->labels);
-    copy.gpus = xstrdup (e->gpus);
-    if (r->count == r->size) {
-        r->size = r->size ? r->size * 2 : 8;
-        r->record = xreallocarray (r->record, r->size, sizeof (*r->record));
-    }
-    r->record[r->count++] = copy;
-}
+/* --- the streams ------------------------------------------------------- */
 
 static int next_record (struct pass *p, gl_error_t *error)
 {
     p->more_records
-        = store_evidence_iter_next (p->evidence, &p->next_record, error);
+        = store_record_iter_next (p->records, &p->next_record, error);
     return p->more_records < 0 ? -1 : 0;
 }
 
-/* All records of the segment's job id; those of ids before it are skipped. */
-static int take_records (struct pass *p, const segment_t *s, gl_error_t *error)
+static int next_usage (struct pass *p, gl_error_t *error)
 {
-    struct records *r = &p->records;
-    int order;
+    p->more_usage = store_usage_iter_next (p->usage, &p->next_usage, error);
+    return p->more_usage < 0 ? -1 : 0;
+}
 
-    if (r->cluster
-        && compare_id (r->cluster, r->id_job, s->cluster, s->id_job) == 0)
-        return 0;
-    clear_records (r);
-    r->cluster = xstrdup (s->cluster);
-    r->id_job = s->id_job;
-    while (p->more_records) {
-        order = compare_id (p->next_record.cluster, p->next_record.id_job,
-                            s->cluster, s->id_job);
-        if (order > 0)
-            break;
-        if (order == 0)
-            keep_record (r, &p->next_record);
-        if (next_record (p, error) < 0)
-            return -1;
-    }
-    return 0;
+static int next_retag (struct pass *p, gl_error_t *error)
+{
+    p->more_retags = store_retag_iter_next (p->retags, &p->next_retag, error);
+    return p->more_retags < 0 ? -1 : 0;
 }
 
 static int next_suspension (struct pass *p, gl_error_t *error)
@@ -101,6 +78,122 @@ static int next_suspension (struct pass *p, gl_error_t *error)
     p->more_suspensions = store_suspension_iter_next (
         p->suspensions, &p->next_suspension, error);
     return p->more_suspensions < 0 ? -1 : 0;
+}
+
+/* --- what belongs to no segment ---------------------------------------- */
+
+static period_t period_of (const store_query_t *q)
+{
+    bool all = !q || (q->start == 0 && q->end == 0);
+
+    return all ? (period_t){INT64_MIN / 1000, INT64_MAX / 1000}
+               : (period_t){q->start, q->end};
+}
+
+/* Of the part [from, to) only what lies in the period. */
+static void count_usage (struct pass *p, const device_usage_t *usage,
+                         int64_t from_ms, int64_t to_ms,
+                         evidence_reason_t reason)
+{
+    period_t period = period_of (p->query);
+    device_usage_t share;
+
+    if (from_ms < period.start * 1000)
+        from_ms = period.start * 1000;
+    if (to_ms > period.end * 1000)
+        to_ms = period.end * 1000;
+    if (from_ms >= to_ms)
+        return;
+    usage_share (usage, from_ms, to_ms, &share, NULL);
+    p->loose->usage_ms[reason] += (uint64_t)(to_ms - from_ms);
+    if (share.energy_mj > 0)
+        p->loose->energy_mj[reason] += (uint64_t)share.energy_mj;
+}
+
+static void count_attempt (struct pass *p, const attempt_t *a)
+{
+    period_t period = period_of (p->query);
+    int64_t at = a->fact[0]->seen.stamp;
+
+    if (at < period.start || at >= period.end)
+        return;
+    p->loose->attempts[a->reason]++;
+    for (size_t i = 0; i < ATTEMPT_PROBLEMS; i++)
+        p->loose->problems[i] += a->problems >> i & 1;
+}
+
+static void count_join (struct pass *p, const evidence_join_t *join)
+{
+    for (size_t i = 0; i < join->attempt_count; i++)
+        count_attempt (p, &join->attempt[i]);
+    for (size_t i = 0; i < join->part_count; i++) {
+        const usage_part_of_t *part = &join->part[i];
+        count_usage (p, part->usage, part->from_ms, part->to_ms, part->reason);
+    }
+}
+
+/* --- one job ----------------------------------------------------------- */
+
+/* The heads of the streams of what nodes saw, moved up to this id; true if one
+ * of them has something of it. */
+static int skip_to (struct pass *p, const char *cluster, uint64_t id_job,
+                    bool *ret_any, gl_error_t *error)
+{
+    int order[3] = {1, 1, 1};
+
+    while (p->more_records
+           && (order[0] = compare_id (p->next_record.cluster,
+                                      p->next_record.id_job, cluster, id_job))
+                  < 0)
+        if (next_record (p, error) < 0)
+            return -1;
+    while (
+        p->more_usage
+        && (order[1] = compare_id (p->next_usage.usage.cluster,
+                                   p->next_usage.usage.id_job, cluster, id_job))
+               < 0) {
+        const device_usage_t *u = &p->next_usage.usage;
+        count_usage (p, u, u->begin_ms, u->end_ms, EVIDENCE_NO_SEGMENT);
+        if (next_usage (p, error) < 0)
+            return -1;
+    }
+    while (p->more_retags
+           && (order[2] = compare_id (p->next_retag.cluster,
+                                      p->next_retag.id_job, cluster, id_job))
+                  < 0)
+        if (next_retag (p, error) < 0)
+            return -1;
+    *ret_any = (p->more_records && order[0] == 0)
+               || (p->more_usage && order[1] == 0)
+               || (p->more_retags && order[2] == 0);
+    return 0;
+}
+
+/* All that the heads have of the job that was begun. */
+static int load_job (struct pass *p, gl_error_t *error)
+{
+    while (p->more_records
+           && facts_job_is (p->job, p->next_record.cluster,
+                            p->next_record.id_job)) {
+        facts_job_add_record (p->job, &p->next_record);
+        if (next_record (p, error) < 0)
+            return -1;
+    }
+    while (p->more_usage
+           && facts_job_is (p->job, p->next_usage.usage.cluster,
+                            p->next_usage.usage.id_job)) {
+        facts_job_add_usage (p->job, &p->next_usage.usage);
+        if (next_usage (p, error) < 0)
+            return -1;
+    }
+    while (
+        p->more_retags
+        && facts_job_is (p->job, p->next_retag.cluster, p->next_retag.id_job)) {
+        facts_job_add_retag (p->job, &p->next_retag);
+        if (next_retag (p, error) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int compare_segment (const suspension_t *x, const segment_t *s)
@@ -136,53 +229,223 @@ static int take_suspensions (struct pass *p, const segment_t *s,
     return 0;
 }
 
-static int hand_over (struct pass *p, const segment_t *s, fact_f callback,
-                      void *arg, gl_error_t *error)
+/* In the period that was asked for, and no mere neighbour of it; as the store
+ * says it. */
+static bool is_wanted (const struct pass *p, const segment_t *s)
+{
+    const store_query_t *q = p->query;
+    int64_t end = s->time_end ? s->time_end : s->time_seen;
+
+    if (!q || (q->start == 0 && q->end == 0))
+        return true;
+    return s->time_start < q->end
+           && (end > q->start || s->time_start >= q->start);
+}
+
+/* `evidence` NULL: the nodes have seen nothing of its job. */
+static int hand_over (struct pass *p, const segment_t *s,
+                      const segment_evidence_t *evidence, gl_error_t *error)
 {
     project_t project;
-    fact_t fact = {.segment = s, .project = &project};
+    fact_t fact = {.segment = s, .project = &project, .evidence = evidence};
 
-    if (take_records (p, s, error) < 0 || take_suspensions (p, s, error) < 0)
+    if (!is_wanted (p, s))
+        return 0;
+    if (take_suspensions (p, s, error) < 0)
         return -1;
     fact.suspensions = p->suspension_count ? p->suspension : NULL;
     fact.suspension_count = p->suspension_count;
-    fact.record = project_record (s, p->records.record, p->records.count);
-    project_resolve (p->site, s, fact.record, NULL, &project);
-    return callback (&fact, arg, error);
+    fact.record = evidence ? evidence->record : NULL;
+    project_resolve (p->site, s, fact.record, evidence ? evidence->retag : NULL,
+                     &project);
+    p->loose->segments++;
+    if (evidence && evidence->recorded)
+        p->loose->recorded++;
+    return p->callback (&fact, p->arg, error);
 }
 
-static int run (struct pass *p, fact_f callback, void *arg, gl_error_t *error)
+static size_t skews_of (const struct skews *skews, const char *cluster,
+                        const node_skew_t **ret_first)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < skews->count; i++)
+        if (!strcmp (skews->cluster[i], cluster) && count++ == 0)
+            *ret_first = &skews->skew[i];
+    return count;
+}
+
+/* The job in hand is complete. */
+static int finish_job (struct pass *p, gl_error_t *error)
+{
+    const node_skew_t *skews = NULL;
+    const evidence_join_t *join;
+    size_t count;
+
+    if (facts_job_none (p->job))
+        return 0;
+    count = skews_of (&p->skews, facts_job_cluster (p->job), &skews);
+    join = facts_job_join (p->job, skews, count);
+    count_join (p, join);
+    for (size_t i = 0; i < join->segment_count; i++)
+        if (hand_over (p, join->segment[i].segment, &join->segment[i], error)
+            < 0)
+            return -1;
+    facts_job_forget (p->job);
+    return 0;
+}
+
+static int take_segment (struct pass *p, const segment_t *s, gl_error_t *error)
+{
+    bool any;
+
+    if (facts_job_is (p->job, s->cluster, s->id_job)) {
+        facts_job_add_segment (p->job, s);
+        return 0;
+    }
+    if (finish_job (p, error) < 0
+        || skip_to (p, s->cluster, s->id_job, &any, error) < 0)
+        return -1;
+    if (!any)
+        return hand_over (p, s, NULL, error);
+    facts_job_begin (p->job, s->cluster, s->id_job);
+    facts_job_add_segment (p->job, s);
+    return load_job (p, error);
+}
+
+static int finish_usage (struct pass *p, gl_error_t *error)
+{
+    while (p->more_usage) {
+        const device_usage_t *u = &p->next_usage.usage;
+        count_usage (p, u, u->begin_ms, u->end_ms, EVIDENCE_NO_SEGMENT);
+        if (next_usage (p, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int run (struct pass *p, gl_error_t *error)
 {
     segment_t segment;
     int more;
 
-    if (next_record (p, error) < 0 || next_suspension (p, error) < 0)
+    if (next_record (p, error) < 0 || next_suspension (p, error) < 0
+        || next_usage (p, error) < 0 || next_retag (p, error) < 0)
         return -1;
     while ((more = store_segment_iter_next (p->segments, &segment, error))
            > 0) {
-        if (hand_over (p, &segment, callback, arg, error) < 0)
+        if (take_segment (p, &segment, error) < 0)
             return -1;
     }
+    if (more < 0 || finish_job (p, error) < 0)
+        return -1;
+    return finish_usage (p, error);
+}
+
+/* --- clocks ------------------------------------------------------------ */
+
+static void take_skew (struct pass *p, const store_node_t *node)
+{
+    record_t r;
+    int64_t skew, bound;
+
+    if (!node->payload
+        || record_decode (node->payload, node->payload_length, &r, NULL) != 0
+        || !record_has (&r, skew_ns))
+        return;
+    skew = r.skew_ns / 1000000;
+    bound = r.skew_bound_ns / 1000000;
+    if (llabs (skew) > p->loose->skew_ms || !p->loose->skew_known)
+        p->loose->skew_ms = llabs (skew);
+    p->loose->skew_known = true;
+    if (llabs (skew) + bound <= EVIDENCE_TOLERANCE_MS)
+        return;
+    p->skews.skew = xreallocarray (p->skews.skew, p->skews.count + 1,
+                                   sizeof (*p->skews.skew));
+    p->skews.cluster = xreallocarray (p->skews.cluster, p->skews.count + 1,
+                                      sizeof (*p->skews.cluster));
+    p->skews.cluster[p->skews.count] = xstrdup (node->cluster);
+    p->skews.skew[p->skews.count++]
+        = (node_skew_t){xstrdup (node->node), skew, bound};
+}
+
+/* The newest measurement of each node. */
+static int read_skews (struct pass *p, store_t *store, const char *cluster,
+                       gl_error_t *error)
+{
+    store_query_t query = {.cluster = cluster, .kind = RECORD_SKEW};
+    store_node_iter_t *iter = store_node_iter_open (store, &query, error);
+    store_node_t node;
+    int more = -1;
+
+    while (iter && (more = store_node_iter_next (iter, &node, error)) > 0)
+        take_skew (p, &node);
+    store_node_iter_close (iter);
     return more;
+}
+
+static void free_skews (struct skews *skews)
+{
+    for (size_t i = 0; i < skews->count; i++) {
+        free (skews->cluster[i]);
+        free ((char *)skews->skew[i].node);
+    }
+    free (skews->cluster);
+    free (skews->skew);
+}
+
+/* --- the pass ---------------------------------------------------------- */
+
+static store_query_t widen (const store_query_t *query)
+{
+    store_query_t wide = query ? *query : (store_query_t){0};
+
+    wide.jobs = STORE_OF_JOBS;
+    if (wide.start != 0 || wide.end != 0) {
+        wide.start -= MARGIN_SECONDS;
+        wide.end += MARGIN_SECONDS;
+    }
+    return wide;
+}
+
+int facts_each_loose (store_t *store, const site_t *site,
+                      const store_query_t *query, fact_f callback, void *arg,
+                      facts_loose_t *ret_loose, gl_error_t *error)
+{
+    struct pass p = {.site = site,
+                     .query = query,
+                     .callback = callback,
+                     .arg = arg,
+                     .loose = ret_loose};
+    store_query_t wide = widen (query);
+    int rc = -1;
+
+    *ret_loose = (facts_loose_t){0};
+    p.job = facts_job_new ();
+    if (read_skews (&p, store, wide.cluster, error) == 0
+        && (p.segments = store_segment_iter_open (store, &wide, error))
+        && (p.suspensions = store_suspension_iter_open (store, &wide, error))
+        && (p.records = store_record_iter_open (store, &wide, error))
+        && (p.usage = store_usage_iter_open (store, &wide, error))
+        && (p.retags = store_retag_iter_open (store, &wide, error)))
+        rc = run (&p, error);
+    store_retag_iter_close (p.retags);
+    store_usage_iter_close (p.usage);
+    store_record_iter_close (p.records);
+    store_suspension_iter_close (p.suspensions);
+    store_segment_iter_close (p.segments);
+    facts_job_free (p.job);
+    free_skews (&p.skews);
+    free (p.suspension);
+    return rc;
 }
 
 int facts_each (store_t *store, const site_t *site, const store_query_t *query,
                 fact_f callback, void *arg, gl_error_t *error)
 {
-    struct pass p = {.site = site};
-    int rc = -1;
+    facts_loose_t loose;
 
-    if ((p.segments = store_segment_iter_open (store, query, error))
-        && (p.evidence = store_evidence_iter_open (store, query, error))
-        && (p.suspensions = store_suspension_iter_open (store, query, error)))
-        rc = run (&p, callback, arg, error);
-    store_suspension_iter_close (p.suspensions);
-    store_evidence_iter_close (p.evidence);
-    store_segment_iter_close (p.segments);
-    clear_records (&p.records);
-    free (p.records.record);
-    free (p.suspension);
-    return rc;
+    return facts_each_loose (store, site, query, callback, arg, &loose, error);
 }
 
 static int add_events (store_t *store, const store_query_t *query,

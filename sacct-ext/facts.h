@@ -1,14 +1,16 @@
 /*
  * facts.h: one pass over the store: each segment with what belongs to it.
  *
- * Segments, suspensions and the nodes' records come in the same order and are
- * joined as they stream by; memory holds one job at a time.
+ * Segments, suspensions, the nodes' records, usage of devices and retags come
+ * in the same order and are joined as they stream by (acct/evidence.h); memory
+ * holds one job at a time, and of a job of which no node saw anything, nothing.
  */
 #ifndef GL_FACTS_H
 #define GL_FACTS_H
 
 #include "acct/account.h"
 #include "acct/capacity.h"
+#include "acct/evidence.h"
 #include "acct/project.h"
 #include "acct/segment.h"
 #include "acct/site.h"
@@ -20,7 +22,9 @@ typedef struct {
     const segment_t *segment;
     const suspension_t *suspensions;
     size_t suspension_count;
-    const evidence_t *record; /* what a node saw of it; NULL: nothing */
+    const evidence_t *record;           /* that tags it; NULL: none */
+    const segment_evidence_t *evidence; /* all that the nodes saw of it; NULL:
+                                           of its job nothing at all */
     const project_t *project;
 } fact_t;
 
@@ -30,6 +34,24 @@ typedef int (*fact_f) (const fact_t *fact, void *arg, gl_error_t *error);
 /* The segments of `query`, in the order (cluster, id_job, time_submit). */
 int facts_each (store_t *store, const site_t *site, const store_query_t *query,
                 fact_f callback, void *arg, gl_error_t *error);
+
+/* What a pass met, and what of it belongs to no segment: by reason, of the
+ * query's period; EVIDENCE_MATCHED counts what does. Usage of ids that are not
+ * among the store's JobIds of the period is not looked at. */
+typedef struct {
+    uint64_t segments; /* handed over */
+    uint64_t recorded; /* of these: with records of a node */
+    uint64_t attempts[EVIDENCE_REASON_COUNT];
+    uint64_t problems[ATTEMPT_PROBLEMS]; /* attempts that have it, by bit */
+    uint64_t usage_ms[EVIDENCE_REASON_COUNT]; /* device time */
+    uint64_t energy_mj[EVIDENCE_REASON_COUNT];
+    bool skew_known; /* some node's clock was measured */
+    int64_t skew_ms; /* the largest, without sign, of each node's newest */
+} facts_loose_t;
+
+int facts_each_loose (store_t *store, const site_t *site,
+                      const store_query_t *query, fact_f callback, void *arg,
+                      facts_loose_t *ret_loose, gl_error_t *error);
 
 /* Node events and reservations of the query's period. */
 int facts_capacity (store_t *store, const store_query_t *query,

@@ -5,7 +5,6 @@
 #include "acct/site.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "devices.h"
 #include "facts.h"
 #include "output.h"
 #include "render/render_explain.h"
@@ -23,7 +22,6 @@ struct job {
 
 struct search {
     const struct job *job;
-    store_t *store;
     period_t life; /* of all its segments */
     size_t found;
     bool parted; /* one of them is a task or a component */
@@ -144,19 +142,12 @@ static int fill_billing (cli_t *cli, billing_t *billing)
 static int explain_segment (const fact_t *fact, void *arg, gl_error_t *error)
 {
     struct search *search = arg;
-    explain_devices_t *devices;
-    size_t count;
-
+    (void)error;
     if (!matches (search->job, fact->segment))
         return 0;
-    if (devices_of_segment (search->store, fact->segment, &devices, &count,
-                            error)
-        < 0)
-        return -1;
     explain_add (search->explain, search->site, search->accounts, fact->segment,
-                 fact->suspensions, fact->suspension_count, fact->record,
-                 devices, count, fact->project, search->billing);
-    devices_free (devices, count);
+                 fact->suspensions, fact->suspension_count, fact->evidence,
+                 fact->project, search->billing);
     return 0;
 }
 
@@ -185,7 +176,6 @@ static int explain_job (cli_t *cli, struct search *search,
         rc = fill_billing (cli, billing);
     }
     search->site = cli->site;
-    search->store = cli->store;
     search->billing = billing;
     search->explain = explain_new (search->job->text);
     if (rc == CLI_OK

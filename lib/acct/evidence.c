@@ -370,7 +370,10 @@ static void match_usage (struct joiner *j, const device_usage_t *usage,
             best = i;
         }
     }
-    chain = best == SIZE_MAX ? chain_of (view, &q) : roads->chain[best];
+    chain = best == SIZE_MAX ? CHAIN_NONE : roads->chain[best];
+    /* an attempt that began with a segment out of sight */
+    if (best == SIZE_MAX || attempts[best].reason == EVIDENCE_OTHER_TIME)
+        chain = chain_of (view, &q);
     if (chain == CHAIN_NONE)
         add_part (j, usage, usage->begin_ms, usage->end_ms, SIZE_MAX,
                   best == SIZE_MAX ? reason_of (j, view, UINT32_MAX)

@@ -181,4 +181,8 @@ void usage_share (const device_usage_t *usage, int64_t from_ms, int64_t to_ms,
                   device_usage_t *ret_share,
                   char histogram[USAGE_HISTOGRAM_SIZE]);
 
+/* The same of one number that grew evenly over the stretch; not negative. */
+int64_t usage_share_number (const device_usage_t *usage, int64_t value,
+                            int64_t from_ms, int64_t to_ms);
+
 #endif /* !GL_ACCT_EVIDENCE_H */

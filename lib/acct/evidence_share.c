@@ -64,6 +64,15 @@ static void share_histogram (const char *text, const struct window *w,
     }
 }
 
+int64_t usage_share_number (const device_usage_t *usage, int64_t value,
+                            int64_t from_ms, int64_t to_ms)
+{
+    struct window w = {from_ms - usage->begin_ms, to_ms - usage->begin_ms,
+                       usage->end_ms - usage->begin_ms};
+
+    return share (value, &w);
+}
+
 void usage_share (const device_usage_t *usage, int64_t from_ms, int64_t to_ms,
                   device_usage_t *ret, char histogram[USAGE_HISTOGRAM_SIZE])
 {

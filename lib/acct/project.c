@@ -3,16 +3,6 @@
 
 #include "acct/project.h"
 
-/* How far a node's clock and the order of events may be off: the prolog runs
- * after the controller's start, a slow one ends after the controller's end.
- * slurmd itself refuses credentials that are older than 120 s by default. */
-#define STAMP_TOLERANCE 120
-
-/* A resized or requeued segment may rely on the start record of an earlier one
- * of the same job id. Ids recur only after MaxJobId (67,108,863) jobs; no
- * cluster runs that many in a year. */
-#define EARLIER_RECORD_MAX (366 * INT64_C (86400))
-
 #define COMMENT_PREFIX "gpuledger: project="
 
 const char *project_rule_name (project_rule_t rule)
@@ -27,44 +17,6 @@ const char *project_rule_name (project_rule_t rule)
     };
 
     return names[rule];
-}
-
-static bool same_user (const segment_t *s, const evidence_t *e)
-{
-    return s->uid == UINT32_MAX || e->uid == UINT32_MAX || s->uid == e->uid;
-}
-
-/* The last record whose stamp lies in [from, to]. */
-static const evidence_t *last_record (const segment_t *s,
-                                      const evidence_t *evidence, size_t count,
-                                      int64_t from, int64_t to)
-{
-    for (size_t i = count; i-- > 0;) {
-        const evidence_t *e = &evidence[i];
-        if (e->stamp >= from && e->stamp <= to && same_user (s, e))
-            return e;
-    }
-    return NULL;
-}
-
-const evidence_t *project_record (const segment_t *s,
-                                  const evidence_t *evidence, size_t count)
-{
-    int64_t end = segment_end (s), start = s->time_start;
-    const evidence_t *e;
-
-    if (start == 0)
-        return NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (evidence[i].time_start == start && same_user (s, &evidence[i]))
-            return &evidence[i];
-    }
-    e = last_record (s, evidence, count, start - STAMP_TOLERANCE, end);
-    if (!e)
-        e = last_record (s, evidence, count, start, end + STAMP_TOLERANCE);
-    if (!e)
-        e = last_record (s, evidence, count, start - EARLIER_RECORD_MAX, start);
-    return e;
 }
 
 static bool list_has (const text_list_t *list, const char *text)
@@ -169,15 +121,24 @@ static bool take_text (project_t *p, const char *text, project_rule_t rule)
     return text && take_tag (p, text, strlen (text), rule);
 }
 
+static bool take_retag (project_t *p, const retag_t *retag)
+{
+    if (!retag || !take_text (p, retag->project, PROJECT_RETAG))
+        return false;
+    if (retag->labels)
+        take_labels (p, retag->labels, strlen (retag->labels));
+    return true;
+}
+
 void project_resolve (const site_t *site, const segment_t *s,
-                      const evidence_t *record, const char *retag,
+                      const evidence_t *record, const retag_t *retag,
                       project_t *ret)
 {
     project_t p = {.rule = PROJECT_NONE};
 
     if (record && record->labels)
         take_labels (&p, record->labels, strlen (record->labels));
-    (void)(take_text (&p, retag, PROJECT_RETAG)
+    (void)(take_retag (&p, retag)
         || take_comment (&p, s->admin_comment)
         || take_record (site, s, record, &p)
         || (site->policy.wckey_is_project

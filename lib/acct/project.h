@@ -35,19 +35,10 @@ typedef struct {
                                     accept, else "" */
 } project_t;
 
-/*
- * The evidence of one job id: all start records of (cluster, id_job), in the
- * order of their stamps. The record in the segment's interval is its own; a
- * resized job has one start record and several segments, so that a segment
- * without a record takes the last one before it, of the same user and at most
- * a year old (ids recur). NULL if there is none.
- */
-const evidence_t *project_record (const segment_t *segment,
-                                  const evidence_t *evidence, size_t count);
-
-/* `record` may be NULL. `retag` NULL or the audited tag. Pure. */
+/* `record` and `retag` (what the join chose, acct/evidence.h) may be NULL. Labels
+ * of a retag replace those of the record. Pure. */
 void project_resolve (const site_t *site, const segment_t *segment,
-                      const evidence_t *record, const char *retag,
+                      const evidence_t *record, const retag_t *retag,
                       project_t *ret_project);
 
 /* The team that owns the cluster's account at that instant, or NULL: the one

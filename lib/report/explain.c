@@ -4,7 +4,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "report/explain.h"
+#include "report/explain_private.h"
 
 /* Amounts before rounding are shown with as many decimals as exports carry. */
 #define EXACT_DIGITS 10
@@ -46,8 +46,8 @@ void explain_free (explain_t *explain)
     free (explain);
 }
 
-static explain_step_t *add_step (explain_segment_t *segment, const char *name,
-                                 char *title)
+explain_step_t *explain_step (explain_segment_t *segment, const char *name,
+                              char *title)
 {
     explain_step_t *step;
 
@@ -58,27 +58,45 @@ static explain_step_t *add_step (explain_segment_t *segment, const char *name,
     return step;
 }
 
-/* Takes the value over; NULL: not known. */
-static void add_line (explain_step_t *step, column_type_t type,
-                      const char *name, const char *title, char *value)
+static bool has_line (const explain_step_t *step, const char *name)
 {
+    for (size_t i = 0; i < step->line_count; i++)
+        if (!strcmp (step->line[i].name, name))
+            return true;
+    return false;
+}
+
+/* Names are members of an object: what occurs again is numbered. */
+static char *line_name (const explain_step_t *step, const char *name)
+{
+    char *unique = xstrdup (name);
+
+    for (unsigned n = 2; has_line (step, unique); n++) {
+        free (unique);
+        unique = xasprintf ("%s_%u", name, n);
+    }
+    return unique;
+}
+
+void explain_line (explain_step_t *step, column_type_t type, const char *name,
+                   const char *title, char *value)
+{
+    char *unique = line_name (step, name);
+
     step->line = xreallocarray (step->line, step->line_count + 1,
                                 sizeof (*step->line));
     step->line[step->line_count++]
-        = (explain_line_t){xstrdup (name), xstrdup (title), value, type};
+        = (explain_line_t){unique, xstrdup (title), value, type};
 }
 
-static void add_text (explain_step_t *step, const char *name, const char *title,
-                      const char *value)
+void explain_text (explain_step_t *step, const char *name, const char *title,
+                   const char *value)
 {
-    add_line (step, COLUMN_TEXT, name, title, xstrdup (value));
+    explain_line (step, COLUMN_TEXT, name, title, xstrdup (value));
 }
 
-static void add_format (explain_step_t *step, const char *name,
-                        const char *title, const char *fmt, ...)
-    __attribute__ ((format (printf, 4, 5)));
-static void add_format (explain_step_t *step, const char *name,
-                        const char *title, const char *fmt, ...)
+void explain_format (explain_step_t *step, const char *name, const char *title,
+                     const char *fmt, ...)
 {
     char *value;
     va_list ap;
@@ -87,22 +105,21 @@ static void add_format (explain_step_t *step, const char *name,
     if (vasprintf (&value, fmt, ap) < 0)
         abort ();
     va_end (ap);
-    add_line (step, COLUMN_TEXT, name, title, value);
+    explain_line (step, COLUMN_TEXT, name, title, value);
 }
 
-static void add_stamp (explain_step_t *step, const site_t *site,
-                       const char *name, const char *title, int64_t instant)
+void explain_stamp (explain_step_t *step, const site_t *site, const char *name,
+                    const char *title, int64_t instant)
 {
     char stamp[ZONE_STAMP_SIZE];
 
-    add_text (step, name, title, zone_stamp (site->zone, instant, stamp));
+    explain_text (step, name, title, zone_stamp (site->zone, instant, stamp));
 }
 
-static void add_exact (explain_step_t *step, column_type_t type,
-                       const char *name, const char *title, const mpq_t value,
-                       int digits)
+void explain_exact (explain_step_t *step, column_type_t type, const char *name,
+                    const char *title, const mpq_t value, int digits)
 {
-    add_line (step, type, name, title, exact_text (value, digits));
+    explain_line (step, type, name, title, exact_text (value, digits));
 }
 
 /* --- step 1: the segment ----------------------------------------------- */
@@ -134,21 +151,22 @@ static void explain_interval (explain_step_t *step, const site_t *site,
                               const segment_t *s)
 {
     if (s->time_start == 0) {
-        add_text (step, "start", "started", NULL);
+        explain_text (step, "start", "started", NULL);
         return;
     }
-    add_stamp (step, site, "start", "started", s->time_start);
+    explain_stamp (step, site, "start", "started", s->time_start);
     if (s->time_end)
-        add_stamp (step, site, "end", "ended", s->time_end);
+        explain_stamp (step, site, "end", "ended", s->time_end);
     else
-        add_stamp (step, site, "as_of", "still running when the source looked",
-                   s->time_seen);
-    add_line (step, COLUMN_COUNT, "seconds", "seconds held, end - start",
-              xasprintf ("%lld", (long long)(segment_end (s) - s->time_start)));
+        explain_stamp (step, site, "as_of",
+                       "still running when the source looked", s->time_seen);
+    explain_line (
+        step, COLUMN_COUNT, "seconds", "seconds held, end - start",
+        xasprintf ("%lld", (long long)(segment_end (s) - s->time_start)));
     if (s->suspended != SECONDS_UNKNOWN && s->suspended > 0)
-        add_line (step, COLUMN_COUNT, "suspended_seconds",
-                  "of these suspended; devices stay held",
-                  xasprintf ("%lld", (long long)s->suspended));
+        explain_line (step, COLUMN_COUNT, "suspended_seconds",
+                      "of these suspended; devices stay held",
+                      xasprintf ("%lld", (long long)s->suspended));
 }
 
 static bool has_devices (const segment_t *s)
@@ -159,24 +177,25 @@ static bool has_devices (const segment_t *s)
 static void explain_identity (explain_segment_t *segment, const site_t *site,
                               const segment_t *s)
 {
-    explain_step_t *step = add_step (segment, "segment",
-                                     xstrdup ("What Slurm's accounting says"));
+    explain_step_t *step = explain_step (
+        segment, "segment", xstrdup ("What Slurm's accounting says"));
 
-    add_text (step, "source", "told by", source_name (s->source));
-    add_text (step, "cluster", "cluster", s->cluster);
-    add_format (step, "id_job", "JobId", "%llu", (unsigned long long)s->id_job);
-    add_stamp (step, site, "submit", "submitted", s->time_submit);
+    explain_text (step, "source", "told by", source_name (s->source));
+    explain_text (step, "cluster", "cluster", s->cluster);
+    explain_format (step, "id_job", "JobId", "%llu",
+                    (unsigned long long)s->id_job);
+    explain_stamp (step, site, "submit", "submitted", s->time_submit);
     explain_interval (step, site, s);
-    add_text (step, "state", "state", segment_state_name (s->state));
-    add_text (step, "user", "user", s->user);
-    add_text (step, "account", "account", s->account);
-    add_text (step, "partition", "partition", s->partition);
-    add_text (step, "qos", "QOS", s->qos);
-    add_text (step, "nodes", "nodes", s->nodelist);
-    add_text (step, "gres", "devices",
-              has_devices (s) ? s->gres
-              : s->gpu_asked  ? NULL
-                              : "none");
+    explain_text (step, "state", "state", segment_state_name (s->state));
+    explain_text (step, "user", "user", s->user);
+    explain_text (step, "account", "account", s->account);
+    explain_text (step, "partition", "partition", s->partition);
+    explain_text (step, "qos", "QOS", s->qos);
+    explain_text (step, "nodes", "nodes", s->nodelist);
+    explain_text (step, "gres", "devices",
+                  has_devices (s) ? s->gres
+                  : s->gpu_asked  ? NULL
+                                  : "none");
 }
 
 /* --- step 2: whose it is ----------------------------------------------- */
@@ -205,52 +224,56 @@ static const char *refusal (const site_t *site, const char *tag)
     return "the configuration lists no project of that name";
 }
 
+/* Who changed it, when, from what to what. */
+static void explain_retags (explain_step_t *step, const site_t *site,
+                            const segment_evidence_t *evidence)
+{
+    char stamp[ZONE_STAMP_SIZE];
+
+    for (size_t i = 0; evidence && i < evidence->retag_count; i++) {
+        const retag_t *retag = evidence->retags[i];
+        explain_format (
+            step, "retag", "re-tagged", "%s by %s: %s -> %s",
+            zone_stamp (site->zone, retag->stamp, stamp), retag->who,
+            retag->previous ? retag->previous : key_info (KEY_PROJECT)->absent,
+            retag->project);
+    }
+}
+
 static void explain_project (explain_segment_t *segment, const site_t *site,
                              const accounts_t *accounts, const segment_t *s,
-                             const evidence_t *record, const project_t *project)
+                             const segment_evidence_t *evidence,
+                             const project_t *project)
 {
+    const evidence_t *record = evidence ? evidence->record : NULL;
     const site_team_t *team = team_of_account (site, accounts, s->cluster,
                                                s->account, s->time_start);
     explain_step_t *step
-        = add_step (segment, "project", xstrdup ("Whose it is"));
+        = explain_step (segment, "project", xstrdup ("Whose it is"));
 
-    add_text (step, "project", "project",
-              project->project[0] ? project->project
-                                  : key_info (KEY_PROJECT)->absent);
-    add_text (step, "rule", "found by", project_rule_name (project->rule));
+    explain_text (step, "project", "project",
+                  project->project[0] ? project->project
+                                      : key_info (KEY_PROJECT)->absent);
+    explain_text (step, "rule", "found by", project_rule_name (project->rule));
+    explain_retags (step, site, evidence);
     if (record) {
-        add_text (step, "node", "recorded by node", record->node);
-        add_text (step, "tag", "tag on the node",
-                  record->project ? record->project : "none");
-        add_text (step, "tag_source", "where that came from",
-                  tag_source_name (record->source));
+        explain_text (step, "node",
+                      evidence->recorded
+                          ? "recorded by node"
+                          : "recorded by node, in an earlier segment",
+                      record->node);
+        explain_text (step, "tag", "tag on the node",
+                      record->project ? record->project : "none");
+        explain_text (step, "tag_source", "where that came from",
+                      tag_source_name (record->source));
     } else
-        add_text (step, "node", "recorded by node", NULL);
+        explain_text (step, "node", "recorded by node", NULL);
     if (project->refused[0])
-        add_format (step, "refused", "refused", "tag '%s': %s",
-                    project->refused, refusal (site, project->refused));
+        explain_format (step, "refused", "refused", "tag '%s': %s",
+                        project->refused, refusal (site, project->refused));
     if (project->labels[0])
-        add_text (step, "labels", "labels", project->labels);
-    add_text (step, "team", "team", team ? team->name : NULL);
-}
-
-/* Evidence, beside the quantity and never part of it. */
-static void explain_devices (explain_segment_t *segment,
-                             const explain_devices_t *devices, size_t count)
-{
-    explain_step_t *step = add_step (segment, "devices",
-                                     xstrdup ("Which devices the nodes saw"));
-
-    if (count == 0)
-        add_text (step, "gpus", "GPUs, by Slurm's index", NULL);
-    for (size_t i = 0; i < count; i++) {
-        GL_AUTOFREE char *name = xasprintf ("gpus_%s", devices[i].node);
-        GL_AUTOFREE char *title
-            = xasprintf ("GPUs of %s, by Slurm's index", devices[i].node);
-        GL_AUTOFREE char *worth = xasprintf ("worth_%s", devices[i].node);
-        add_text (step, name, title, devices[i].gpus);
-        add_text (step, worth, "which are", devices[i].worth);
-    }
+        explain_text (step, "labels", "labels", project->labels);
+    explain_text (step, "team", "team", team ? team->name : NULL);
 }
 
 /* --- step 3: quantity and price ---------------------------------------- */
@@ -292,27 +315,30 @@ static void explain_quantity (explain_step_t *step, struct piece *p)
 {
     const device_kind_t *kind = p->part->kind;
 
-    add_text (step, "pool", "pool", kind->pool ? kind->pool->name : NULL);
+    explain_text (step, "pool", "pool", kind->pool ? kind->pool->name : NULL);
     if (kind->pool && kind->pool->gpu)
-        add_text (step, "gpu", "GPU model", kind->pool->gpu);
-    add_text (step, "gres_type", "device",
-              kind->type ? kind->type : key_info (KEY_GRES_TYPE)->absent);
-    add_line (step, COLUMN_COUNT, "gres_seconds", "devices x seconds",
-              xasprintf ("%llu", (unsigned long long)p->part->gres_seconds));
+        explain_text (step, "gpu", "GPU model", kind->pool->gpu);
+    explain_text (step, "gres_type", "device",
+                  kind->type ? kind->type : key_info (KEY_GRES_TYPE)->absent);
+    explain_line (
+        step, COLUMN_COUNT, "gres_seconds", "devices x seconds",
+        xasprintf ("%llu", (unsigned long long)p->part->gres_seconds));
     if (!kind->weight_known) {
-        add_format (step, "weight", "weight", "not known: %s", kind->problem);
+        explain_format (step, "weight", "weight", "not known: %s",
+                        kind->problem);
         return;
     }
     GL_AUTOFREE char *title = xasprintf (
         "weight of a device, by %s",
         mig_basis_name (kind->pool ? kind->pool->mig_weight : MIG_COMPUTE));
-    add_line (step, COLUMN_TEXT, "weight", title, fraction_text (kind->weight));
+    explain_line (step, COLUMN_TEXT, "weight", title,
+                  fraction_text (kind->weight));
     weigh (p->gpu_seconds, p->part->gres_seconds, kind->weight);
-    add_line (step, COLUMN_TEXT, "gpu_seconds",
-              "GPU seconds, exactly: devices x seconds x weight",
-              mpq_get_str (NULL, 10, p->gpu_seconds));
-    add_line (step, COLUMN_HOURS, "gpu_hours", "GPU hours",
-              report_hours_text (p->gpu_seconds));
+    explain_line (step, COLUMN_TEXT, "gpu_seconds",
+                  "GPU seconds, exactly: devices x seconds x weight",
+                  mpq_get_str (NULL, 10, p->gpu_seconds));
+    explain_line (step, COLUMN_HOURS, "gpu_hours", "GPU hours",
+                  report_hours_text (p->gpu_seconds));
 }
 
 static const pool_month_t *find_pool_month (const struct piece *p)
@@ -338,17 +364,17 @@ static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
             = xasprintf ("cost of the pool's month, %s: %s", cost->line[i].name,
                          cost->line[i].how ? cost->line[i].how : "");
         GL_AUTOFREE char *name = xasprintf ("cost_%s", cost->line[i].name);
-        add_exact (step, COLUMN_MONEY, name, title, cost->line[i].amount,
-                   site->currency_digits);
+        explain_exact (step, COLUMN_MONEY, name, title, cost->line[i].amount,
+                       site->currency_digits);
     }
-    add_exact (step, COLUMN_MONEY, "pool_cost", "cost of the pool's month",
-               cost->total, site->currency_digits);
-    add_line (step, COLUMN_HOURS, "pool_hours",
-              "GPU hours of the pool in the month",
-              report_hours_text (capacity->capacity));
-    add_exact (step, COLUMN_RATE, "owned_rate",
-               "cost of an owned GPU hour = cost / hours",
-               charge_owned_rate (pm->charge), 4);
+    explain_exact (step, COLUMN_MONEY, "pool_cost", "cost of the pool's month",
+                   cost->total, site->currency_digits);
+    explain_line (step, COLUMN_HOURS, "pool_hours",
+                  "GPU hours of the pool in the month",
+                  report_hours_text (capacity->capacity));
+    explain_exact (step, COLUMN_RATE, "owned_rate",
+                   "cost of an owned GPU hour = cost / hours",
+                   charge_owned_rate (pm->charge), 4);
 }
 
 static void add_money (explain_step_t *step, const char *name,
@@ -360,7 +386,7 @@ static void add_money (explain_step_t *step, const char *name,
     mpq_mul (amount, rate, seconds);
     mpz_mul_ui (mpq_denref (amount), mpq_denref (amount), 3600);
     mpq_canonicalize (amount);
-    add_exact (step, COLUMN_MONEY, name, title, amount, EXACT_DIGITS);
+    explain_exact (step, COLUMN_MONEY, name, title, amount, EXACT_DIGITS);
     mpq_clear (amount);
 }
 
@@ -379,21 +405,22 @@ static void explain_price (explain_step_t *step, struct piece *p,
     if (pm->has_cost)
         explain_cost_lines (step, pm, p->site);
     if (price.rate)
-        add_format (step, "basis", "price", "published rate, %s:%d",
-                    price.rate->place.file ? price.rate->place.file : "",
-                    price.rate->place.line);
+        explain_format (step, "basis", "price", "published rate, %s:%d",
+                        price.rate->place.file ? price.rate->place.file : "",
+                        price.rate->place.line);
     else
-        add_text (step, "basis", "price",
-                  p->site->policy.idle == IDLE_IN_RATE
-                      ? "full cost; the billed hours carry idle time too"
-                      : "full cost; idle time is a remainder of its own");
-    add_exact (step, COLUMN_RATE, "rate", "rate per GPU hour", rate, 4);
+        explain_text (step, "basis", "price",
+                      p->site->policy.idle == IDLE_IN_RATE
+                          ? "full cost; the billed hours carry idle time too"
+                          : "full cost; idle time is a remainder of its own");
+    explain_exact (step, COLUMN_RATE, "rate", "rate per GPU hour", rate, 4);
     if (kind_weight (p->site, p->part->kind, price.mig_price, &weight, &error)
         < 0) {
-        add_text (step, "price_weight", title, NULL);
+        explain_text (step, "price_weight", title, NULL);
         return;
     }
-    add_line (step, COLUMN_TEXT, "price_weight", title, fraction_text (weight));
+    explain_line (step, COLUMN_TEXT, "price_weight", title,
+                  fraction_text (weight));
     weigh (p->price_seconds, p->part->gres_seconds, weight);
     add_money (step, "charge", "charge before rounding = rate x hours x weight",
                rate, p->price_seconds);
@@ -454,14 +481,14 @@ static void take_line (const billing_line_t *line, void *arg)
         buffer_printf (&where, "%s%s %s", i ? ", " : "", info->word,
                        text ? text : info->absent);
     }
-    add_text (search->step, "line", "line of the statement",
-              buffer_text (&where));
-    add_line (search->step, COLUMN_HOURS, "line_gpu_hours",
-              "GPU hours on that line, of all its jobs",
-              report_hours_text (line->line->gpu_seconds));
-    add_line (search->step, COLUMN_MONEY, "line_charge",
-              "charge of that line, rounded once with its month",
-              exact_units_text (line->line->charge_units, search->digits));
+    explain_text (search->step, "line", "line of the statement",
+                  buffer_text (&where));
+    explain_line (search->step, COLUMN_HOURS, "line_gpu_hours",
+                  "GPU hours on that line, of all its jobs",
+                  report_hours_text (line->line->gpu_seconds));
+    explain_line (search->step, COLUMN_MONEY, "line_charge",
+                  "charge of that line, rounded once with its month",
+                  exact_units_text (line->line->charge_units, search->digits));
 }
 
 static void explain_charge (explain_step_t *step, struct piece *p)
@@ -470,30 +497,30 @@ static void explain_charge (explain_step_t *step, struct piece *p)
     struct search search = {p, NULL, step, p->site->currency_digits};
 
     if (!p->part->kind->pool || !p->billing || !p->part->kind->weight_known) {
-        add_text (step, "charge",
-                  p->part->kind->pool ? "charge" : "charge: it has no pool",
-                  NULL);
+        explain_text (step, "charge",
+                      p->part->kind->pool ? "charge" : "charge: it has no pool",
+                      NULL);
         return;
     }
     pm = find_pool_month (p);
     if (!pm || (!pm->has_cost && !pm->has_rate)) {
-        add_text (step, "charge", "charge: the pool has neither cost nor rate",
-                  NULL);
+        explain_text (step, "charge",
+                      "charge: the pool has neither cost nor rate", NULL);
         return;
     }
     explain_price (step, p, pm);
-    add_text (step, "currency", "currency", p->site->currency);
+    explain_text (step, "currency", "currency", p->site->currency);
     search.pool_month = pm;
     billing_each (p->billing, take_line, &search);
 }
 
 static void explain_part (explain_segment_t *segment, struct piece *p)
 {
-    explain_step_t *step = add_step (
+    explain_step_t *step = explain_step (
         segment, "charge", xasprintf ("What it held in %s", p->month));
 
     mpq_inits (p->gpu_seconds, p->price_seconds, NULL);
-    add_text (step, "month", "month", p->month);
+    explain_text (step, "month", "month", p->month);
     explain_quantity (step, p);
     explain_charge (step, p);
     mpq_clears (p->gpu_seconds, p->price_seconds, NULL);
@@ -548,8 +575,7 @@ void explain_query (const site_t *site, period_t period, report_query_t *ret)
 void explain_add (explain_t *explain, const site_t *site,
                   const accounts_t *accounts, const segment_t *s,
                   const suspension_t *suspensions, size_t suspension_count,
-                  const evidence_t *record, const explain_devices_t *devices,
-                  size_t device_count, const project_t *project,
+                  const segment_evidence_t *evidence, const project_t *project,
                   const billing_t *billing)
 {
     struct piece p
@@ -566,19 +592,20 @@ void explain_add (explain_t *explain, const site_t *site,
     explain_identity (segment, site, s);
     if (s->time_start == 0)
         return;
-    explain_project (segment, site, accounts, s, record, project);
-    explain_devices (segment, devices, device_count);
+    explain_project (segment, site, accounts, s, evidence, project);
+    explain_evidence (segment, site, s, evidence);
     if (has_devices (s))
         explain_usage (segment, &p, suspensions, suspension_count);
     else {
         explain_step_t *step
-            = add_step (segment, "charge", xstrdup ("What it held"));
+            = explain_step (segment, "charge", xstrdup ("What it held"));
         if (s->gpu_asked)
-            add_line (step, COLUMN_COUNT, "gres_seconds",
-                      "a GPU was asked for, but accounting names none", NULL);
+            explain_line (step, COLUMN_COUNT, "gres_seconds",
+                          "a GPU was asked for, but accounting names none",
+                          NULL);
         else
-            add_line (step, COLUMN_COUNT, "gres_seconds",
-                      "no GPU, nothing to charge: devices x seconds",
-                      xstrdup ("0"));
+            explain_line (step, COLUMN_COUNT, "gres_seconds",
+                          "no GPU, nothing to charge: devices x seconds",
+                          xstrdup ("0"));
     }
 }

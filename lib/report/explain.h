@@ -9,6 +9,7 @@
 #ifndef GL_REPORT_EXPLAIN_H
 #define GL_REPORT_EXPLAIN_H
 
+#include "acct/evidence.h"
 #include "acct/project.h"
 #include "report/billing.h"
 
@@ -20,7 +21,7 @@ typedef struct {
 } explain_line_t;
 
 typedef struct {
-    const char *name; /* segment, devices, project, quantity, charge */
+    const char *name; /* segment, project, devices, measured, charge */
     char *title;
     explain_line_t *line;
     size_t line_count;
@@ -38,13 +39,6 @@ typedef struct {
     size_t segment_count;
 } explain_t;
 
-/* The devices that a node's records show for the segment. */
-typedef struct {
-    char *node;
-    char *gpus;        /* "0,1,4,5" */
-    const char *worth; /* whether these are all; constant */
-} explain_devices_t;
-
 explain_t *explain_new (const char *job);
 /* Accepts NULL. */
 void explain_free (explain_t *explain);
@@ -54,13 +48,12 @@ void explain_free (explain_t *explain);
 void explain_query (const site_t *site, period_t period,
                     report_query_t *ret_query);
 
-/* One segment of the job. `record`: what a node saw of it, or NULL. `billing`
- * is computed; NULL without pools. `accounts` may be NULL. */
+/* One segment of the job. `evidence`: what the nodes saw of it, or NULL.
+ * `billing` is computed; NULL without pools. `accounts` may be NULL. */
 void explain_add (explain_t *explain, const site_t *site,
                   const accounts_t *accounts, const segment_t *segment,
                   const suspension_t *suspensions, size_t suspension_count,
-                  const evidence_t *record, const explain_devices_t *devices,
-                  size_t device_count, const project_t *project,
+                  const segment_evidence_t *evidence, const project_t *project,
                   const billing_t *billing);
 
 #endif /* !GL_REPORT_EXPLAIN_H */

@@ -476,3 +476,10 @@ void report_chart_rows (report_t *report, const char *title,
     }
     free (rank);
 }
+
+void report_kwh (mpq_t ret, uint64_t energy_mj)
+{
+    exact_set_u128 (mpq_numref (ret), energy_mj);
+    mpz_set_str (mpq_denref (ret), "3600000000", 10);
+    mpq_canonicalize (ret);
+}

@@ -192,6 +192,8 @@ void report_sort (report_t *report);
 
 /* The texts of exact values, as the put functions make them; yours to free. */
 char *report_hours_text (const mpq_t seconds);
+/* ret = millijoules in kWh, exactly. */
+void report_kwh (mpq_t ret_kwh, uint64_t energy_mj);
 /* part / whole in percent with 2 decimals; NULL where the whole is 0. */
 char *report_percent_text (const mpq_t part, const mpq_t whole);
 

@@ -2,14 +2,15 @@
  * fill URL: puts a small month of made-up facts into a store: October 2026 of
  * the cluster "lab" of golden/site.yaml. Whole GPUs, slices, an array, a het
  * job, a requeue, a suspension, a job over the month's end, one still running,
- * tags from nodes, an outage, maintenance, a reservation, and names that mean
- * harm.
+ * tags from nodes, what an agent measured, a re-tag, an outage, maintenance, a
+ * reservation, and names that mean harm.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "gres/nodelist.h"
 #include "record/record.h"
 #include "store/store.h"
 
@@ -106,7 +107,18 @@ static void put_segment (store_t *store, const segment_t *segment)
         fail (&error);
 }
 
-static void put_record (store_t *store, const struct job *job)
+static const char *devices_of (const struct job *job)
+{
+    if (job->id == 106) /* of two types, of which a prolog shows the last */
+        return "5,6";
+    return !strncmp (job->gres, "gpu=4", 5)   ? "0,1,2,3"
+           : !strncmp (job->gres, "gpu=2", 5) ? "0,1"
+                                              : "0,1,2,3,4,5,6,7";
+}
+
+static void put_one_record (store_t *store, const struct job *job,
+                            record_kind_t kind, const char *node, int64_t stamp,
+                            const char *gpus)
 {
     int64_t start = OCTOBER + (int64_t)(job->start_day * DAY);
     evidence_t evidence = {.uid = 1000,
@@ -114,25 +126,145 @@ static void put_record (store_t *store, const struct job *job)
                            .project = job->project[0] ? job->project : NULL,
                            .source = job->project[0] ? TAG_OPTION : TAG_NONE,
                            .labels = job->labels,
-                           .gpus = "0,1"};
+                           .gpus = gpus};
     unsigned char bytes[RECORD_MAX];
-    record_t seen = {.version = RECORD_VERSION, .kind = RECORD_JOB_START};
-    node_record_t record = {.kind = RECORD_JOB_START,
-                            .cluster = "lab",
-                            .node = "g001",
-                            .id_job = job->id,
-                            .stamp = start + 1,
-                            .payload = bytes,
-                            .evidence = &evidence};
+    record_t seen = {.version = RECORD_VERSION, .kind = kind};
+    node_record_t record
+        = {.kind = kind,
+           .cluster = "lab",
+           .node = node,
+           .id_job = job->id,
+           .stamp = stamp,
+           .payload = bytes,
+           .evidence = kind == RECORD_JOB_START ? &evidence : NULL};
     gl_error_t error;
 
-    seen.stamp = record.stamp * 1000000000;
-    record_set_text (&seen, RECORD_FIELD_node, record.node);
-    record_set_text (&seen, RECORD_FIELD_gpus, evidence.gpus);
-    record_set_number (&seen, RECORD_FIELD_devices, RECORD_DEVICES_LAST_TYPE);
+    seen.stamp = stamp * 1000000000;
+    record_set_text (&seen, RECORD_FIELD_node, node);
+    record_set_number (&seen, RECORD_FIELD_job_id, (int64_t)job->id);
+    record_set_text (&seen, RECORD_FIELD_gpus, gpus);
+    record_set_number (&seen, RECORD_FIELD_devices,
+                       kind == RECORD_STEP_DEVICES ? RECORD_DEVICES_COMPLETE
+                                                   : RECORD_DEVICES_LAST_TYPE);
+    if (kind != RECORD_STEP_DEVICES) {
+        record_set_number (&seen, RECORD_FIELD_uid, 1000);
+        record_set_number (&seen, RECORD_FIELD_start_time, start);
+        record_set_text (&seen, RECORD_FIELD_project, evidence.project);
+        record_set_number (&seen, RECORD_FIELD_project_source, evidence.source);
+        record_set_text (&seen, RECORD_FIELD_labels, evidence.labels);
+    }
     record.payload_length = record_encode (&seen, bytes);
     memcpy (record.key, &job->id, sizeof (job->id));
+    record.key[8] = (uint8_t)kind;
+    memcpy (record.key + 9, node, 4);
     if (store_put_record (store, &record, NULL, &error) < 0)
+        fail (&error);
+}
+
+/* What the plugin writes on each node of the job. */
+static void put_records (store_t *store, const struct job *job)
+{
+    int64_t start = OCTOBER + (int64_t)(job->start_day * DAY);
+    int64_t end = start + (int64_t)(job->hours * HOUR);
+    nodelist_t *nodes = nodelist_open (job->nodes, NULL);
+    const char *node, *gpus = devices_of (job);
+
+    while ((node = nodelist_next (nodes))) {
+        put_one_record (store, job, RECORD_JOB_START, node, start + 1, gpus);
+        if (job->id == 106)
+            put_one_record (store, job, RECORD_STEP_DEVICES, node, start + 3,
+                            "0,5,6");
+        if (job->hours > 0 && job->id != 103) /* its epilog is lost */
+            put_one_record (store, job, RECORD_JOB_END, node, end + 2, gpus);
+    }
+    nodelist_close (nodes);
+}
+
+/* What the agent of g001 measured of job 102 (four GPUs; one does not tell its
+ * utilization, one is idle) and of m001 of job 106 (energy by slices, activity
+ * unknown), and of the first day of g002, in which nobody held its first GPU.
+ * Hour by hour; in one hour no agent ran. */
+static void put_usage (store_t *store, const struct job *job, const char *node,
+                       int index, int64_t energy_w, int64_t percent)
+{
+    int64_t begin
+        = job ? OCTOBER + (int64_t)(job->start_day * DAY) + 1 : OCTOBER;
+    int64_t end
+        = job ? begin + (int64_t)(job->hours * HOUR) + 1 : OCTOBER + DAY;
+    char gpu[32], slice[32];
+    gl_error_t error;
+
+    snprintf (gpu, sizeof (gpu), "GPU-%s-%d", node,
+              job && job->id == 106 ? 0 : index);
+    snprintf (slice, sizeof (slice), "MIG-%s-%d", node, index);
+    for (int64_t at = begin, to; at < end; at = to) {
+        device_usage_t u;
+        uint8_t key[STORE_KEY_SIZE] = {0};
+        int64_t ms;
+        to = at - at % HOUR + HOUR < end ? at - at % HOUR + HOUR : end;
+        ms = (to - at) * 1000;
+        if ((at - begin) / HOUR == 5)
+            continue;
+        memset (&u, 0xff, sizeof (u)); /* every number unknown */
+        u.cluster = "lab";
+        u.node = node;
+        u.id_job = job ? job->id : 0;
+        u.gpu = gpu;
+        u.slice = job && job->id == 106 ? slice : NULL;
+        u.gres_index = index;
+        u.utilization_histogram = NULL;
+        u.begin_ms = at * 1000;
+        u.end_ms = to * 1000;
+        u.samples = u.samples_expected = (to - at + 9) / 10;
+        u.energy_mj = energy_w * ms;
+        u.energy_ms = ms;
+        u.energy_rule = u.slice ? RECORD_ENERGY_SLICES : RECORD_ENERGY_WHOLE;
+        if (percent >= 0) {
+            u.utilization_sum = percent * 100 * ms;
+            u.utilization_ms = ms;
+            u.utilization_max = percent * 100;
+            u.idle_ms = percent < 5 ? ms : 0;
+            u.idle_longest_ms = percent < 5 ? (to - begin) * 1000 : 0;
+            u.idle_rule = percent < 5 ? RECORD_IDLE_NO_PROCESS : 0;
+            u.processes_ms = ms;
+            u.no_process_ms = percent < 5 ? ms : 0;
+        }
+        memcpy (key, &u.begin_ms, sizeof (u.begin_ms));
+        memcpy (key + 8, node, 4);
+        key[12] = (uint8_t)index;
+        key[13] = (uint8_t)u.id_job;
+        if (store_put_usage (store, key, &u, NULL, &error) < 0)
+            fail (&error);
+    }
+}
+
+static const struct job *job_of (uint64_t id)
+{
+    const struct job *job = jobs;
+
+    while (job->id != id)
+        job++;
+    return job;
+}
+
+static void put_measured (store_t *store)
+{
+    retag_t retag = {.cluster = "lab",
+                     .id_job = 105,
+                     .time_submit = segment_of (job_of (105)).time_submit,
+                     .stamp = AS_OF - DAY,
+                     .who = "cy",
+                     .project = "corpus"};
+    gl_error_t error;
+
+    put_usage (store, job_of (102), "g001", 0, 600, 90);
+    put_usage (store, job_of (102), "g001", 1, 500, 75);
+    put_usage (store, job_of (102), "g001", 2, 400, -1);
+    put_usage (store, job_of (102), "g001", 3, 90, 1);
+    put_usage (store, job_of (106), "m001", 0, 50, -1);
+    put_usage (store, job_of (106), "m001", 5, 150, -1);
+    put_usage (store, NULL, "g002", 0, 80, 0);
+    if (store_put_retag (store, &retag, NULL, &error) < 0)
         fail (&error);
 }
 
@@ -233,9 +365,10 @@ int main (int argc, char **argv)
         segment_t segment = segment_of (&jobs[i]);
         put_segment (store, &segment);
         if (jobs[i].project)
-            put_record (store, &jobs[i]);
+            put_records (store, &jobs[i]);
     }
     put_special (store);
+    put_measured (store);
     put_events (store);
     if (store_put_as_of (store, "lab", AS_OF, &error) < 0
         || store_commit (store, &error) < 0)

@@ -59,6 +59,8 @@ breakeven_one.csv lab report breakeven --pool slices --csv
 usage_days.html lab report usage --by day --html
 usage_users.html lab report usage --by user,project --html
 usage_users.table lab report usage --by user,project
+explain_measured.text lab explain 102
+explain_retag.text lab explain 105
 explain_slices.text lab explain 106
 explain_array.json lab explain 200_7 --json
 explain_requeue.text lab explain 220

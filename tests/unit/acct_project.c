@@ -58,12 +58,13 @@ static void project_resolve__each_rule__in_its_order (void **state)
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         segment_t s = test_segment (7, T0, T0 + 10, "gpu=1", "g1");
         evidence_t e = record (T0, cases[i].tag);
+        retag_t retag = {.project = cases[i].retag};
         project_t p;
         s.admin_comment = cases[i].comment;
         s.wckey = cases[i].wckey;
         s.account = cases[i].account;
         site.policy.wckey_is_project = cases[i].wckey_is_project;
-        project_resolve (&site, &s, &e, cases[i].retag, &p);
+        project_resolve (&site, &s, &e, cases[i].retag ? &retag : NULL, &p);
         assert_string_equal (p.project, cases[i].want);
         assert_string_equal (p.refused, cases[i].refused);
         assert_int_equal (p.rule, cases[i].rule);
@@ -72,26 +73,6 @@ static void project_resolve__each_rule__in_its_order (void **state)
                                  strstr (cases[i].comment, ";") ? "" : "k=v");
     }
     zone_close (site.zone);
-}
-
-static void project_record__requeue_resize_and_reuse__the_right_record (
-    void **state)
-{
-    evidence_t e[] = {record (T0 - 900 * INT64_C (86400), "ancient"),
-                      record (T0 + 1, "first"), record (T0 + 501, "second")};
-    segment_t first = test_segment (7, T0, T0 + 400, "gpu=1", "g1");
-    segment_t second = test_segment (7, T0 + 500, T0 + 900, "gpu=1", "g1");
-    segment_t resized = test_segment (7, T0 + 5000, T0 + 6000, "gpu=1", "g1");
-    segment_t early = test_segment (7, T0 - 5000, T0 - 4000, "gpu=1", "g1");
-    segment_t other = first;
-
-    (void)state;
-    assert_string_equal (project_record (&first, e, 3)->project, "first");
-    assert_string_equal (project_record (&second, e, 3)->project, "second");
-    assert_string_equal (project_record (&resized, e, 3)->project, "second");
-    assert_null (project_record (&early, e, 3));
-    other.uid = 2000;
-    assert_null (project_record (&other, e, 3));
 }
 
 static void team_of_account__leaf_and_subtree__nearest_wins (void **state)
@@ -134,8 +115,6 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (project_resolve__each_rule__in_its_order),
-        cmocka_unit_test (
-            project_record__requeue_resize_and_reuse__the_right_record),
         cmocka_unit_test (team_of_account__leaf_and_subtree__nearest_wins),
     };
 

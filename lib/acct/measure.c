@@ -1,0 +1,117 @@
+#include "acct/measure.h"
+
+#define SECOND_MS 1000
+
+void measured_init (measured_t *m)
+{
+    *m = (measured_t){.utilization_max = MEASURE_UNKNOWN,
+                      .memory_max = MEASURE_UNKNOWN,
+                      .memory_total = MEASURE_UNKNOWN,
+                      .idle_longest_ms = MEASURE_UNKNOWN};
+}
+
+static int64_t max (int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t min (int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Of the stretch, as far as the samples came that were due. */
+static int64_t sampled_ms (const device_usage_t *u)
+{
+    int64_t whole = u->end_ms - u->begin_ms;
+
+    if (u->samples <= 0)
+        return 0;
+    if (u->samples_expected <= u->samples)
+        return whole;
+    return (int64_t)((__int128)whole * u->samples / u->samples_expected);
+}
+
+static void add_energy (measured_t *m, const device_usage_t *share)
+{
+    if (share->energy_mj < 0)
+        return;
+    m->energy_mj += (uint64_t)share->energy_mj;
+    m->energy_stretches++;
+    if (share->counter_resets > 0)
+        m->counter_resets += (uint64_t)share->counter_resets;
+    if (share->energy_rule > 0 && share->energy_rule < 32)
+        m->energy_rules |= 1u << share->energy_rule;
+}
+
+static void add_known (uint64_t *sum, uint64_t *known, int64_t value,
+                       int64_t known_ms)
+{
+    if (value < 0 || known_ms <= 0)
+        return;
+    *sum += (uint64_t)value;
+    *known += (uint64_t)known_ms;
+}
+
+static void add_activity (measured_t *m, const device_usage_t *share)
+{
+    int64_t ms = share->end_ms - share->begin_ms;
+
+    m->watched_ms += (uint64_t)ms;
+    if (share->energy_mj >= 0 && share->energy_ms > 0)
+        m->energy_ms += (uint64_t)share->energy_ms;
+    add_known (&m->utilization_sum, &m->utilization_ms, share->utilization_sum,
+               share->utilization_ms);
+    add_known (&m->idle_ms, &m->idle_known_ms, share->idle_ms,
+               share->utilization_ms);
+    add_known (&m->no_process_ms, &m->processes_ms, share->no_process_ms,
+               share->processes_ms);
+    m->utilization_max = max (m->utilization_max, share->utilization_max);
+    m->memory_max = max (m->memory_max, share->memory_max);
+    m->memory_total = max (m->memory_total, share->memory_total);
+    m->idle_longest_ms = max (m->idle_longest_ms, share->idle_longest_ms);
+    if (share->idle_rule > 0) {
+        m->idle_rule |= (unsigned)share->idle_rule;
+        m->idle_rule_ms += (uint64_t)ms;
+    }
+}
+
+void measured_add (measured_t *m, const device_usage_t *usage, int64_t from_ms,
+                   int64_t to_ms, period_t within)
+{
+    device_usage_t share;
+
+    usage_share (usage, from_ms, to_ms, &share, NULL);
+    add_energy (m, &share);
+    from_ms = max (from_ms, within.start * SECOND_MS);
+    to_ms = min (to_ms, within.end * SECOND_MS);
+    if (from_ms >= to_ms)
+        return;
+    usage_share (usage, from_ms, to_ms, &share, NULL);
+    add_activity (m, &share);
+    m->sampled_ms += (uint64_t)usage_share_number (usage, sampled_ms (usage),
+                                                   from_ms, to_ms);
+}
+
+void measured_sum (measured_t *m, const measured_t *o)
+{
+    m->watched_ms += o->watched_ms;
+    m->sampled_ms += o->sampled_ms;
+    m->energy_mj += o->energy_mj;
+    m->energy_ms += o->energy_ms;
+    m->energy_stretches += o->energy_stretches;
+    m->utilization_sum += o->utilization_sum;
+    m->utilization_ms += o->utilization_ms;
+    m->idle_ms += o->idle_ms;
+    m->idle_known_ms += o->idle_known_ms;
+    m->no_process_ms += o->no_process_ms;
+    m->processes_ms += o->processes_ms;
+    m->counter_resets += o->counter_resets;
+    m->idle_rule_ms += o->idle_rule_ms;
+    m->utilization_max = max (m->utilization_max, o->utilization_max);
+    m->memory_max = max (m->memory_max, o->memory_max);
+    m->memory_total = max (m->memory_total, o->memory_total);
+    m->idle_longest_ms = max (m->idle_longest_ms, o->idle_longest_ms);
+    m->idle_rule |= o->idle_rule;
+    m->energy_rules |= o->energy_rules;
+}

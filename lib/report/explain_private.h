@@ -1,0 +1,28 @@
+/* explain_private.h: how the files of an explanation write its lines. */
+#ifndef GL_REPORT_EXPLAIN_PRIVATE_H
+#define GL_REPORT_EXPLAIN_PRIVATE_H
+
+#include "report/explain.h"
+
+/* Takes the title over. Valid until the next step. */
+explain_step_t *explain_step (explain_segment_t *segment, const char *name,
+                              char *title);
+/* Takes the value over; NULL: not known. */
+void explain_line (explain_step_t *step, column_type_t type, const char *name,
+                   const char *title, char *value);
+void explain_text (explain_step_t *step, const char *name, const char *title,
+                   const char *value);
+void explain_format (explain_step_t *step, const char *name, const char *title,
+                     const char *fmt, ...)
+    __attribute__ ((format (printf, 4, 5)));
+void explain_stamp (explain_step_t *step, const site_t *site, const char *name,
+                    const char *title, int64_t instant);
+void explain_exact (explain_step_t *step, column_type_t type, const char *name,
+                    const char *title, const mpq_t value, int digits);
+
+/* What the nodes saw and measured: evidence, beside the quantity and never part
+ * of it. `evidence` may be NULL. */
+void explain_evidence (explain_segment_t *segment, const site_t *site,
+                       const segment_t *s, const segment_evidence_t *evidence);
+
+#endif /* !GL_REPORT_EXPLAIN_PRIVATE_H */
