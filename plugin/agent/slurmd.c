@@ -284,7 +284,9 @@ static int64_t now_ms (void)
 
 static int spawn (const slurmd_t *slurmd, int out, pid_t *ret_pid)
 {
-    char *argv[8] = {(char *)slurmd->program, (char *)"-G"};
+    /* by this name only does it read its own node's lines: run as slurmd-wlm,
+     * which is what Debian's slurmd links to, it takes no line for its own */
+    char *argv[8] = {(char *)"slurmd", (char *)"-G"};
     char conf[sizeof ("SLURM_CONF=") + sizeof (slurmd->conf)];
     char *envp[] = {(char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
                     (char *)"LC_ALL=C", *slurmd->conf ? conf : NULL, NULL};
