@@ -1,6 +1,7 @@
 #include "support/listener.h"
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -258,6 +259,7 @@ static void converse (struct session *s)
 static void *serve (void *arg)
 {
     listener_t *listener = arg;
+    int on = 1;
 
     fake_credential_uid = listener->speaks_as;
     while (readable (listener, listener->fd)) {
@@ -266,6 +268,7 @@ static void *serve (void *arg)
 
         if (s.fd < 0)
             continue;
+        setsockopt (s.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof (on));
         s.in = malloc (IN_MAX);
         listener->connections++;
         converse (&s);

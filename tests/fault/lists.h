@@ -1,0 +1,27 @@
+/*
+ * lists.h: what the writers say they wrote against what the ledger holds.
+ */
+#ifndef GL_TESTS_FAULT_LISTS_H
+#define GL_TESTS_FAULT_LISTS_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "record/record.h"
+
+typedef struct {
+    unsigned char (*key)[RECORD_KEY_SIZE];
+    size_t count;
+} list_t;
+
+/* A file of keys, one behind the other; sorted. */
+int list_read (const char *path, list_t *ret_list, gl_error_t *error);
+/* The keys of all that nodes sent, by SQL alone; sorted. */
+int list_stored (const char *url, list_t *ret_list, gl_error_t *error);
+void list_free (list_t *list);
+
+/* Keys of `list` that `other` has not; and how often a key comes again. */
+size_t list_missing (const list_t *list, const list_t *other);
+size_t list_repeated (const list_t *list);
+
+#endif /* !GL_TESTS_FAULT_LISTS_H */
