@@ -266,19 +266,16 @@ static int refuse_project (const site_t *site, const retag_person_t *person,
                            gl_error_t *error)
 {
     BUFFER_AUTO yours = BUFFER_INIT;
-    const char *before = "";
 
     for (size_t i = 0; i < site->project_count && yours.length < 512; i++) {
         const site_project_t *p = &site->projects[i];
         if (!may_charge (p, person, c))
             continue;
         buffer_printf (&yours, "%s%s", yours.length ? ", " : "", p->name);
-        before = "; yours are: ";
     }
-    return gl_error (
-        error, "unknown project '%s' at the time of job %" PRIu64 "%s%s",
-        project, c->id_job, yours.length ? before : "; you have none",
-        buffer_text (&yours));
+    return gl_error (error, "unknown project '%s'%s%s", project,
+                     yours.length ? "; yours are: " : "; you have none",
+                     buffer_text (&yours));
 }
 
 /* Without a list of projects every tag counts. */

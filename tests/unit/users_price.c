@@ -1,0 +1,308 @@
+/* What a request would cost: Slurm's words, rates, slices, candidates. */
+#include "support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "base/instant.h"
+#include "base/memory.h"
+#include "config/config.h"
+#include "price.h"
+#include "prices.h"
+
+static const char site_text[]
+    = "ledger:   {timezone: UTC, currency: USD}\n"
+      "pools:\n"
+      "  - {name: h100, cluster: lab, nodes: 'g[1-2]', gres: [h100], gpu: "
+      "H100-SXM5-80GB, gpus_per_node: 8}\n"
+      "  - {name: mig, cluster: lab, nodes: 'g2,m1', gres: [1g.10gb, 3g.40gb], "
+      "gpu: H100-SXM5-80GB, gpus_per_node: 2}\n"
+      "  - {name: old, cluster: lab, nodes: o1, gres: [v100], gpu: V100, "
+      "gpus_per_node: 4}\n"
+      "  - {name: cpu-free, cluster: other, nodes: x1, gpu: A100-SXM4-80GB, "
+      "gpus_per_node: 4}\n"
+      "  - {name: gone, cluster: lab, nodes: g9, gres: [h100], gpu: "
+      "H100-SXM5-80GB, gpus_per_node: 8, to: 2026-01-01}\n"
+      "rates:\n"
+      "  - {pool: h100, per_gpu_hour: 3.60, from: 2026-01-01, to: 2026-07-01}\n"
+      "  - {pool: h100, per_gpu_hour: 3.90, from: 2026-07-01}\n"
+      "  - {pool: h100, qos: scavenger, per_gpu_hour: 1.20, from: 2026-01-01}\n"
+      "  - {pool: mig, per_gpu_hour: 7, mig_price: max}\n"
+      "  - {pool: cpu-free, per_gpu_hour: 2}\n";
+
+static site_t *site;
+
+static int64_t at (const char *text)
+{
+    int64_t instant = 0;
+
+    assert_int_equal (instant_parse (text, site->zone, &instant, NULL), 0);
+    return instant;
+}
+
+static int open_site (void **state)
+{
+    gl_error_t error;
+
+    (void)state;
+    if (config_load_text ("test", site_text, strlen (site_text), &site, &error)
+        == 0)
+        return 0;
+    print_error ("%s\n", error.text);
+    return -1;
+}
+
+static int close_site (void **state)
+{
+    (void)state;
+    site_free (site);
+    return 0;
+}
+
+/* Rows as "TYPE POOL DEVICES HOUR TOTAL", then the totals; "!why" instead. */
+static const char *ask (const price_words_t *words, const char *when)
+{
+    static char text[4096];
+    size_t length = 0;
+    gl_error_t error;
+    report_t *report = price_report (site, words, at (when), &error);
+
+    if (!report) {
+        snprintf (text, sizeof (text), "!%s", error.text);
+        return text;
+    }
+    text[0] = '\0';
+    for (size_t row = 0; row < report->row_count; row++) {
+        static const size_t columns[] = {0, 1, 2, 4, 5};
+        for (size_t i = 0; i < 5; i++) {
+            const char *cell = report_cell (report, row, columns[i]);
+            length += (size_t)snprintf (text + length, sizeof (text) - length,
+                                        "%s%s",
+                                        i     ? " "
+                                        : row ? "; "
+                                              : "",
+                                        cell ? cell : "-");
+        }
+    }
+    if (report->total)
+        snprintf (text + length, sizeof (text) - length, " = %s %s",
+                  report->total[4] ? report->total[4] : "-",
+                  report->total[5] ? report->total[5] : "-");
+    report_free (report);
+    return text;
+}
+
+static void time__slurms_grammar__is_seconds (void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t seconds; /* 0: refused */
+    } cases[] = {
+        {"1", 60},
+        {"90", 5400},
+        {"1:30", 90},
+        {"0:30", 30},
+        {"12:00:00", 43200},
+        {"1:2:3", 3723},
+        {"2-0", 172800},
+        {"1-12", 129600},
+        {"1-12:30", 131400},
+        {"1-12:30:15", 131415},
+        {"0-1", 3600},
+        {"100:00", 6000},
+        {"", 0},
+        {"0", 0},
+        {"-1", 0},
+        {"1-", 0},
+        {"-", 0},
+        {"1:2:3:4", 0},
+        {"1-2-3", 0},
+        {":30", 0},
+        {"1:", 0},
+        {"1h", 0},
+        {" 1", 0},
+        {"+1", 0},
+        {"UNLIMITED", 0},
+        {"99999999999999999999", 0},
+        {"9999999999", 0},
+        {"36501-0", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        int64_t seconds = 0;
+        int rc = price_time (cases[i].text, &seconds, NULL);
+        if (rc != (cases[i].seconds ? 0 : -1) || seconds != cases[i].seconds)
+            fail_msg ("'%s': %d, %lld", cases[i].text, rc, (long long)seconds);
+    }
+}
+
+static void request__typed__has_the_rate_in_force (void **state)
+{
+    price_words_t w = {.gres = "gpu:h100:4", .time = "12:00:00"};
+
+    (void)state;
+    assert_string_equal (ask (&w, "2026-03-01"),
+                         "h100 h100 4 14.4000 172.80 = 14.4000 172.80");
+    assert_string_equal (ask (&w, "2026-07-01"),
+                         "h100 h100 4 15.6000 187.20 = 15.6000 187.20");
+    w.qos = "scavenger";
+    assert_string_equal (ask (&w, "2026-03-01"),
+                         "h100 h100 4 4.8000 57.60 = 4.8000 57.60");
+    w.qos = "normal";
+    w.nodes = "2-4";
+    assert_string_equal (ask (&w, "2026-03-01"),
+                         "h100 h100 8 28.8000 345.60 = 28.8000 345.60");
+}
+
+static void request__its_three_forms__count_alike (void **state)
+{
+    const price_words_t same[]
+        = {{.gres = "gpu:h100:2", .nodes = "3"},
+           {.gres = "license:x,gres/gpu:h100:2,craynetwork:1", .nodes = "3"},
+           {.gpus_per_node = "h100:2", .nodes = "3"},
+           {.gpus = "h100:6", .nodes = "3"},
+           {.gpus = "h100:6"}};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (same); i++)
+        assert_string_equal (ask (&same[i], "2026-03-01"),
+                             "h100 h100 6 21.6000 - = 21.6000 -");
+    assert_string_equal (
+        ask (&(price_words_t){.gres = "gpu:h100"}, "2026-03-01"),
+        "h100 h100 1 3.6000 - = 3.6000 -");
+}
+
+static void request__slices__cost_their_part (void **state)
+{
+    price_words_t w = {.gres = "gpu:1g.10gb:3,gpu:3g.40gb:1", .time = "60"};
+
+    (void)state;
+    /* 3 x 7 x 1/7 and 7 x 4/8: max of compute and memory */
+    assert_string_equal (ask (&w, "2026-03-01"),
+                         "1g.10gb mig 3 3.0000 3.00; 3g.40gb mig 1 3.5000 3.50 "
+                         "= 6.5000 6.50");
+}
+
+static void request__untyped__lists_the_pools (void **state)
+{
+    price_words_t w = {.gpus = "2", .cluster = "lab"};
+
+    (void)state;
+    assert_string_equal (ask (&w, "2026-03-01"),
+                         "h100 h100 2 7.2000 -; 1g.10gb mig 2 2.0000 -; "
+                         "3g.40gb mig 2 7.0000 -; v100 old 2 - -");
+    w.cluster = "other";
+    assert_string_equal (ask (&w, "2026-03-01"),
+                         "(untyped) cpu-free 2 4.0000 - = 4.0000 -");
+    w.gpus = "a100:2"; /* no pool lists it, one takes every type */
+    assert_string_equal (ask (&w, "2026-03-01"),
+                         "a100 cpu-free 2 4.0000 - = 4.0000 -");
+}
+
+static void request__wrong__says_what_to_write (void **state)
+{
+    static const struct {
+        price_words_t words;
+        const char *why;
+    } cases[] = {
+        {{.time = "1"}, "!say which GPUs by one of"},
+        {{.gres = "gpu:1", .gpus = "1"}, "!say which GPUs by one of"},
+        {{.gres = "license:x"}, "!the request asks for no GPU"},
+        {{.gres = "gpu:0"}, "!the request asks for no GPU"},
+        {{.gres = "shard:2"}, "!shards and MPS have no price"},
+        {{.gres = "gpu:h100:x"}, "!'h100:x' is no number of GPUs"},
+        {{.gpus = ""}, "!'' is no number of GPUs"},
+        {{.gpus = "1", .nodes = "0"}, "!'0' is no number of nodes"},
+        {{.gpus = "1", .nodes = "2-x"}, "!'2-x' is no number of nodes"},
+        {{.gpus = "1", .time = "soon"}, "!'soon' is no time of Slurm's"},
+        {{.gpus = "1000001"}, "!no cluster has so many GPUs"},
+        {{.gres = "gpu:1000", .nodes = "1001"}, "!no cluster has so many"},
+        {{.gpus = "b200:1", .cluster = "lab"}, "!no pool has GPUs of type"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        const char *answer = ask (&cases[i].words, "2026-03-01");
+        if (strncmp (answer, cases[i].why, strlen (cases[i].why)) != 0)
+            fail_msg ("%zu: %s", i, answer);
+    }
+}
+
+static const char *file (const char *node, const char *const *types,
+                         size_t count, const char *when)
+{
+    static char text[4096];
+    buffer_t out = BUFFER_INIT;
+
+    assert_int_equal (
+        prices_make (site, "lab", node, types, count, at (when), &out, NULL),
+        0);
+    snprintf (text, sizeof (text), "%s", buffer_text (&out));
+    buffer_done (&out);
+    return text;
+}
+
+static void file__of_a_node__has_its_pools_alone (void **state)
+{
+    static const char *const types[]
+        = {"h100", "1g.10gb", "a100", "x y", "gpu"};
+
+    (void)state;
+    assert_string_equal (file ("g1", NULL, 0, "2026-03-01"),
+                         "gpuledger-prices 1\nnode g1\ncurrency USD\n"
+                         "until 1772409600\nprice 36000 h100\n"
+                         "price 12000 h100 scavenger\nend\n");
+    assert_string_equal (file ("g2", types, 5, "2026-03-01"),
+                         "gpuledger-prices 1\nnode g2\ncurrency USD\n"
+                         "until 1772409600\nprice 36000 h100\n"
+                         "price 12000 h100 scavenger\nprice 10000 1g.10gb\n"
+                         "end\n");
+    assert_string_equal (file ("o1", NULL, 0, "2026-03-01"),
+                         "gpuledger-prices 1\nnode o1\ncurrency USD\n"
+                         "until 1772409600\nend\n");
+    /* the only pool of its node takes an untyped device */
+    assert_string_equal (file ("g1", types + 4, 1, "2026-03-01"),
+                         "gpuledger-prices 1\nnode g1\ncurrency USD\n"
+                         "until 1772409600\nprice 36000 gpu\n"
+                         "price 12000 gpu scavenger\nend\n");
+}
+
+static void file__before_a_change_of_rates__ends_there (void **state)
+{
+    (void)state;
+    assert_non_null (strstr (file ("g1", NULL, 0, "2026-06-30T18:00Z"),
+                             "\nuntil 1782864000\nprice 36000 h100\n"));
+    assert_non_null (strstr (file ("g1", NULL, 0, "2026-07-01T00:00Z"),
+                             "\nuntil 1782950400\nprice 39000 h100\n"));
+}
+
+static void file__of_a_hostile_name__is_none (void **state)
+{
+    buffer_t out = BUFFER_INIT;
+
+    (void)state;
+    assert_int_equal (
+        prices_make (site, "lab", "g1\nprice 0 h100", NULL, 0, 1, &out, NULL),
+        -1);
+    assert_int_equal (out.length, 0);
+    buffer_done (&out);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (time__slurms_grammar__is_seconds),
+        cmocka_unit_test (request__typed__has_the_rate_in_force),
+        cmocka_unit_test (request__its_three_forms__count_alike),
+        cmocka_unit_test (request__slices__cost_their_part),
+        cmocka_unit_test (request__untyped__lists_the_pools),
+        cmocka_unit_test (request__wrong__says_what_to_write),
+        cmocka_unit_test (file__of_a_node__has_its_pools_alone),
+        cmocka_unit_test (file__before_a_change_of_rates__ends_there),
+        cmocka_unit_test (file__of_a_hostile_name__is_none),
+    };
+
+    return cmocka_run_group_tests (tests, open_site, close_site);
+}
