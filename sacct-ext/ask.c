@@ -14,6 +14,8 @@
 
 /* Of a foreign text that is shown. */
 #define SHOWN_MAX 500
+/* Before the messages of the command that the collector runs. */
+#define PROGRAM "gpuledger: "
 
 struct ask {
     const site_t *site;
@@ -301,6 +303,9 @@ static int take_reply (const reply_t *reply, buffer_t *out, gl_error_t *error)
         return reply->status == REPLY_PART;
     }
     why = clean (reply->body, reply->length);
+    if (strncmp (why, PROGRAM, strlen (PROGRAM)) == 0)
+        memmove (why, why + strlen (PROGRAM),
+                 strlen (why + strlen (PROGRAM)) + 1);
     if (reply->status == REPLY_LATER)
         return gl_error (error, "not now, try again later%s%s",
                          why[0] ? ": " : "", why);

@@ -24,15 +24,15 @@ for format in --json --csv --html --parsable2 ''; do
     # shellcheck disable=SC2086
     mine --for daemon $format
     check "nothing of others, pools or costs in ${format:-the table}" sh -c \
-        "test "$rc" = 0 && ! sed 's/idle_gpu_hours//g; s/Idle GPU hours//g; s/at full cost//g' '$dir/out' '$dir/err' |
+        "test $rc = 0 && ! sed 's/idle_gpu_hours//g; s/Idle GPU hours//g; s/at full cost//g' '$dir/out' '$dir/err' |
             sed '/<style>/,/<\\/style>/d' | grep -E -i '$hidden'"
 done
 mine --for daemon -o project,cost
 check "cost cannot be asked for" \
-    sh -c "test "$rc" = 2 && test ! -s '$dir/out' && grep -q \"no field 'cost' here\" '$dir/err'"
+    sh -c "test $rc = 2 && test ! -s '$dir/out' && grep -q \"no field 'cost' here\" '$dir/err'"
 mine --for daemon --by user,account,pool,node,day --csv -o user,account,pool,charge
 check "any key may be asked for, and shows own rows alone" sh -c \
-    "test "$rc" = 0 && test \$(wc -l <'$dir/out') -gt 3 &&
+    "test $rc = 0 && test \$(wc -l <'$dir/out') -gt 3 &&
      ! tail -n +2 '$dir/out' | grep -v '^daemon,'"
 mine --for daemon -u games
 check "another's name is no option" test "$rc" = 2
