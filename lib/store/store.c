@@ -119,6 +119,11 @@ const char *store_url (const store_t *store)
     return store->url;
 }
 
+bool store_is_lost (const store_t *store)
+{
+    return db_failure (store->db) == DB_FAILURE_LOST;
+}
+
 db_statement_t *store_statement (store_t *store, sql_t name, gl_error_t *error)
 {
     if (!store->statements[name])

@@ -68,6 +68,10 @@ store_t *store_open (const char *url, unsigned flags, gl_error_t *error);
 /* Rolls an open transaction back. Accepts NULL. */
 void store_close (store_t *store);
 const char *store_url (const store_t *store);
+/* The connection is gone, as the last error said: nothing but store_close()
+ * helps, and opening the store again once the server is back. What was not
+ * committed never happened; a commit that failed so may have. */
+bool store_is_lost (const store_t *store);
 
 int store_begin (store_t *store, gl_error_t *error);
 int store_commit (store_t *store, gl_error_t *error);

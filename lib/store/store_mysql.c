@@ -3,7 +3,10 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <mysql.h>
@@ -119,6 +122,16 @@ static db_failure_t failure_of (unsigned code)
     case ER_SERVER_SHUTDOWN:
     case ER_CON_COUNT_ERROR:
     case ER_CONNECTION_KILLED:
+    case ER_ABORTING_CONNECTION:
+    case ER_NEW_ABORTING_CONNECTION:
+    case ER_NET_READ_ERROR:
+    case ER_NET_ERROR_ON_WRITE:
+    case CR_SERVER_HANDSHAKE_ERR:
+    case CR_SERVER_LOST_EXTENDED:
+    case CR_MALFORMED_PACKET: /* cut in the middle */
+    case CR_STMT_CLOSED:      /* with its connection */
+    case CR_ERR_NET_READ:
+    case CR_ERR_NET_WRITE:
         return DB_FAILURE_LOST;
     default:
         return DB_FAILURE_OTHER;
@@ -150,15 +163,24 @@ static int fail (struct mysql_db *db, unsigned code, const char *text,
     return gl_error (error, "%s: %s%s", db->name, text, advice_of (code));
 }
 
+/* The library does not always say why, where a connection ends in the middle of
+ * an answer. */
 static int fail_handle (struct mysql_db *db, gl_error_t *error)
 {
-    return fail (db, mysql_errno (db->handle), mysql_error (db->handle), error);
+    if (mysql_errno (db->handle) != 0)
+        return fail (db, mysql_errno (db->handle), mysql_error (db->handle),
+                     error);
+    return fail (db, CR_SERVER_LOST, "the connection broke", error);
 }
 
 static int fail_statement (struct mysql_statement *statement,
                            gl_error_t *error)
 {
-    return fail (of_db (statement->base.db), mysql_stmt_errno (statement->handle),
+    struct mysql_db *db = of_db (statement->base.db);
+
+    if (mysql_stmt_errno (statement->handle) == 0)
+        return fail_handle (db, error);
+    return fail (db, mysql_stmt_errno (statement->handle),
                  mysql_stmt_error (statement->handle), error);
 }
 
@@ -242,6 +264,23 @@ static const char *const settings[] = {
     "SET SESSION time_zone = '+00:00'",
 };
 
+/* A host that lost its power says nothing: ask it, and give up after a minute and
+ * a half. Harmless where the server is on this host. */
+static void keep_alive (int fd)
+{
+    static const struct {
+        int level, name, value;
+    } options[] = {{SOL_SOCKET, SO_KEEPALIVE, 1},
+                   {IPPROTO_TCP, TCP_KEEPIDLE, 30},
+                   {IPPROTO_TCP, TCP_KEEPINTVL, 10},
+                   {IPPROTO_TCP, TCP_KEEPCNT, 6},
+                   {IPPROTO_TCP, TCP_USER_TIMEOUT, 90000}};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (options); i++)
+        setsockopt (fd, options[i].level, options[i].name, &options[i].value,
+                    sizeof (options[i].value));
+}
+
 static int open_handle (struct mysql_db *db, const db_url_t *url,
                         unsigned flags, gl_error_t *error)
 {
@@ -255,6 +294,7 @@ static int open_handle (struct mysql_db *db, const db_url_t *url,
     if (!mysql_real_connect (db->handle, url->host, url->user, NULL,
                              url->database, url->port, url->socket, 0))
         return fail_handle (db, error);
+    keep_alive (mysql_get_socket (db->handle));
     for (size_t i = 0; i < GL_ARRAY_SIZE (settings); i++) {
         if (my_exec (&db->base, settings[i], error) < 0)
             return -1;
