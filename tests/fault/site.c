@@ -502,13 +502,25 @@ static void set_roles (site_of_test_t *site)
         site->node[i] = (part_t){.role = ROLE_NODE, .index = i};
 }
 
+int site_start_munged (site_of_test_t *site, gl_error_t *error)
+{
+    if (make_directory (site, error) < 0 || make_key (site, error) < 0)
+        return -1;
+    return start_munged (site, error);
+}
+
+int site_restart_munged (site_of_test_t *site, gl_error_t *error)
+{
+    part_kill (&site->munged);
+    return start_munged (site, error);
+}
+
 int site_start (site_of_test_t *site, int nodes, bool mariadb,
                 gl_error_t *error)
 {
     *site = (site_of_test_t){.nodes = nodes, .mariadb = mariadb};
     set_roles (site);
-    if (make_directory (site, error) < 0 || make_key (site, error) < 0
-        || start_munged (site, error) < 0 || make_store (site, error) < 0
+    if (site_start_munged (site, error) < 0 || make_store (site, error) < 0
         || make_spools (site, error) < 0)
         return -1;
     for (int i = 0; i < SITE_COLLECTORS; i++)

@@ -46,6 +46,10 @@ typedef struct {
  * the store is a server of its own, else an SQLite file. */
 int site_start (site_of_test_t *site, int nodes, bool mariadb,
                 gl_error_t *error);
+/* Directory, key and munged alone. */
+int site_start_munged (site_of_test_t *site, gl_error_t *error);
+/* munged again, which has forgotten what it has seen. */
+int site_restart_munged (site_of_test_t *site, gl_error_t *error);
 /* Ask all to end, wait, and remove the directory unless `keep`. */
 void site_stop (site_of_test_t *site, bool keep);
 

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "record/spool_read.h"
-#include "support/fake_credential.h"
 #include "wire/frame.h"
 
 #define IN_MAX (FRAME_HEADER_SIZE + FRAME_BODY_MAX)
@@ -162,11 +161,12 @@ static bool answer_credential (struct session *s, const void *payload,
     size_t cut = listener->cut;
     bool ok = false;
 
-    if (credential_make (listener->credential, payload, size, getuid (), &text,
-                         NULL)
+    if (credential_make (listener->credential, payload, size,
+                         CREDENTIAL_ANYBODY, &text, NULL)
         < 0)
         return false;
-    if (listener->mode == LISTEN_REPLAY && listener->earlier) {
+    if ((listener->mode == LISTEN_REPLAY || listener->mode == LISTEN_BLIND)
+        && listener->earlier) {
         free (text);
         text = strdup (listener->earlier);
     }
@@ -208,6 +208,15 @@ static bool answer (struct session *s, const request_t *request)
     return answer_credential (s, payload, REPLY_HEADER_SIZE + reply.length);
 }
 
+static bool answer_blindly (struct session *s)
+{
+    unsigned char payload[REPLY_HEADER_SIZE];
+    const reply_t reply = {.status = REPLY_OK};
+
+    reply_header (payload, &reply);
+    return answer_credential (s, payload, sizeof (payload));
+}
+
 static bool handle (struct session *s, const frame_t *frame)
 {
     char *text = strndup ((const char *)frame->body, frame->length);
@@ -216,6 +225,10 @@ static bool handle (struct session *s, const frame_t *frame)
     bool ok = false;
 
     s->listener->requests++;
+    if (s->listener->mode == LISTEN_BLIND) {
+        free (text);
+        return answer_blindly (s);
+    }
     if (credential_open (s->listener->credential, text, &opened, NULL)
             == CREDENTIAL_OK
         && request_read (opened.payload, opened.length, &request, NULL) == 0
@@ -261,7 +274,8 @@ static void *serve (void *arg)
     listener_t *listener = arg;
     int on = 1;
 
-    fake_credential_uid = listener->speaks_as;
+    if (listener->begin)
+        listener->begin (listener);
     while (readable (listener, listener->fd)) {
         struct session s
             = {.listener = listener, .fd = accept (listener->fd, NULL, NULL)};

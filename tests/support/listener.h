@@ -24,6 +24,8 @@ typedef enum {
     LISTEN_CLEAR,       /* the right answer, not in a credential */
     LISTEN_WRONG_NONCE, /* the right user, another request's nonce */
     LISTEN_REPLAY,      /* the answer of an earlier session */
+    LISTEN_BLIND,       /* opens no request: gives `earlier`, if it is set, or
+                         * a credential of its own */
     LISTEN_LATER,       /* REPLY_LATER */
     LISTEN_PART,        /* REPLY_PART, and no more */
     LISTEN_CUT_REQUEST, /* closes after `cut` bytes of the request */
@@ -34,13 +36,14 @@ typedef enum {
 
 #define LISTENER_KEYS_MAX 8192
 
-typedef struct {
+typedef struct listener {
     _Atomic listen_mode_t mode;
     _Atomic size_t cut;
     _Atomic int64_t bad_job;
-    const char *munge_socket; /* set before the start */
-    uid_t speaks_as;          /* for fake_credential.c */
-    const char *prices;       /* answer to VERB_PRICES */
+    const char *munge_socket;                  /* set before the start */
+    void (*begin) (struct listener *listener); /* in its thread; NULL */
+    uid_t speaks_as;
+    const char *prices; /* answer to VERB_PRICES */
 
     char address[32]; /* "127.0.0.1:PORT" */
     _Atomic int connections, requests;
@@ -50,7 +53,7 @@ typedef struct {
 
     int fd;
     _Atomic int stop;
-    char *earlier; /* answer of an earlier session */
+    char *earlier; /* answer of an earlier session; taken over */
     credential_t *credential;
     pthread_t thread;
 } listener_t;

@@ -27,10 +27,16 @@ struct fixture {
     int retry_ms;
 };
 
+static void speak_as (listener_t *listener)
+{
+    fake_credential_uid = listener->speaks_as;
+}
+
 static listener_t *start_listener (void)
 {
     listener_t *listener = calloc (1, sizeof (*listener));
 
+    listener->begin = speak_as;
     listener->speaks_as = COLLECTOR;
     assert_int_equal (listener_start (listener), 0);
     return listener;
@@ -233,6 +239,7 @@ static void ship__no_answer_that_counts__spool_stays (void **state)
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         end_listener (f->listener);
         f->listener = calloc (1, sizeof (*f->listener));
+        f->listener->begin = speak_as;
         f->listener->speaks_as = cases[i].speaks_as;
         f->listener->mode = cases[i].mode;
         assert_int_equal (listener_start (f->listener), 0);
