@@ -230,12 +230,17 @@ static int read_slurmd (const char *proc, int64_t pid, slurmd_t *ret)
     return 0;
 }
 
-/* How well it fits: 2 it was started as this node, 1 it may be it. */
+/* How well it fits: better when it was started as this node, and better still
+ * with the configuration that we were started with, too: several clusters may
+ * run on one machine. 0: it is another node's. */
 static int fits (const slurmd_t *slurmd, const char *node)
 {
+    const char *conf = getenv ("SLURM_CONF");
+    int fit = conf && !strcmp (slurmd->conf, conf) ? 3 : 1;
+
     if (!node || !*node || !*slurmd->node)
-        return 1;
-    return strcmp (slurmd->node, node) ? 0 : 2;
+        return fit;
+    return strcmp (slurmd->node, node) ? 0 : fit + 1;
 }
 
 int slurmd_find (const char *proc, const char *node, slurmd_t *ret_slurmd,
@@ -267,7 +272,8 @@ int slurmd_find (const char *proc, const char *node, slurmd_t *ret_slurmd,
     closedir (dir);
     if (count > 1)
         return gl_error (error,
-                         "%d slurmd run here: name the node (node: in agent:)",
+                         "%d slurmd run here and any could be meant: set "
+                         "node: of agent:, or SLURM_CONF as slurmd has it",
                          count);
     return count;
 }

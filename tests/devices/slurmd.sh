@@ -9,6 +9,8 @@ skip () { echo "1..0 # SKIP because $*"; exit 0; }
 print_table=$abs_top_builddir/tests/devices/print_table
 PATH=$PATH:/usr/sbin:/sbin
 slurmd=$(command -v slurmd) || skip "slurmd is not installed"
+# what /proc/PID/exe says: Debian has alternatives
+slurmd=$(readlink -f "$slurmd")
 [ "$(id -u)" = 0 ] || skip "device files are made by root only"
 
 dir=$(mktemp -d) || exit 1
