@@ -31,12 +31,25 @@ cluster_up --plugin "$plugin" \
     --plugin-args "projects=$scratch/projects policy=require"
 ledger=$scratch/cluster/ledger
 
+# What the agent keeps of prices. The devices are numbered as gres.conf has them;
+# that this is so is asked of slurmctld below.
+mkdir -m 700 "$ledger/m1/state"
+(umask 077
+    printf '%s\n' "gpuledger-prices 1" "node m1" "currency EUR" \
+        "until $(($(date +%s) + 3600))" "price 5000 1g.10gb" "price 20000 3g.40gb" \
+        "price 36000 h100" end >"$ledger/m1/prices"
+    printf '%s\n' "gpuledger-devices 1" "0 1g.10gb" "1 1g.10gb" "2 1g.10gb" \
+        "3 1g.10gb" "4 3g.40gb" "5 h100" "6 h100" end >"$ledger/m1/state/devices")
+
 # --- a batch job with devices of three types, its steps and its children
 cat >mixed.sh <<'END'
 #!/bin/sh
 #SBATCH --gpu-project=alpha --gpu-label=run=1 -w m1
 #SBATCH --gres=gpu:1g.10gb:2,gpu:3g.40gb:1,gpu:h100:1
 scontrol -d show job $SLURM_JOB_ID >mixed.scontrol
+env | grep ^GPULEDGER_ | sort >mixed.told
+srun --gres=gpu:h100:1 sh -c "env | grep ^GPULEDGER_ | sort" >step.told
+srun --gres=none sh -c "env | grep ^GPULEDGER_ | sort" >none.told
 srun --gres=gpu:h100:1 true
 srun --gres=gpu:h100:1 true
 srun true
@@ -61,6 +74,14 @@ idx=$(sed -n 's/.*GRES=//p' mixed.scontrol | grep -o 'IDX:[0-9,-]*' |
     done | sort -n | paste -sd,)
 is "$(of m1 "$job" step-devices | grep devices=1 | grep -o ' gpus=[^ ]*')" \
     " gpus=$idx" "the batch step shows all devices that slurmctld gave ($idx)"
+is "$(paste -sd' ' mixed.told)" \
+    "GPULEDGER_PRICE_CURRENCY=EUR GPULEDGER_PRICE_PER_HOUR=6.60 GPULEDGER_PROJECT=alpha GPULEDGER_PROJECT_JOB=alpha" \
+    "the batch step is told its project and the price of its devices"
+is "$(paste -sd' ' step.told)" \
+    "GPULEDGER_PRICE_CURRENCY=EUR GPULEDGER_PRICE_PER_HOUR=3.60 GPULEDGER_PROJECT=alpha GPULEDGER_PROJECT_JOB=alpha" \
+    "a step of srun is told that of its own"
+is "$(paste -sd' ' none.told)" "GPULEDGER_PROJECT=alpha GPULEDGER_PROJECT_JOB=alpha" \
+    "a step without devices is told no price"
 is "$(of m1 "$job" step-devices | grep -c devices=2)" 2 \
     "each new set of a step once: the h100 twice is one record"
 await 20 ended g1 "$(cat directive.id)"
@@ -119,6 +140,9 @@ scontrol release "$job" 2>/dev/null
 scontrol update job "$job" StartTime=now 2>/dev/null
 started_twice () { [ "$(of g1 "$job" job-start | wc -l)" = 2 ]; }
 await 200 started_twice
+# the prolog runs before the step that shows the devices
+devices_twice () { [ "$(of g1 "$job" step-devices | wc -l)" = 2 ]; }
+await 20 devices_twice
 scancel "$job"
 ended_twice () { [ "$(of g1 "$job" job-end | wc -l)" = 2 ]; }
 await 20 ended_twice
