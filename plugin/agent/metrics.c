@@ -443,6 +443,7 @@ int metrics_write (const char *path, const buffer_t *text, gl_error_t *error)
 
     if (fd < 0)
         return gl_error (error, "%s: %s", beside, strerror (errno));
+    fchmod (fd, 0644); /* others read it, whatever the umask */
     n = write (fd, text->data, text->length);
     if (close (fd) == 0 && n == (ssize_t)text->length
         && rename (beside, path) == 0)

@@ -1,0 +1,73 @@
+#!/bin/sh
+# The manual, the unit and the list of metrics say what the program does.
+set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+agent=$abs_top_builddir/plugin/agent/gpuledger-agent
+page=$abs_top_srcdir/docs/gpuledger-agent.8
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+tests=0
+
+result ()
+{
+    tests=$((tests + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tests - $2"
+    else
+        echo "not ok $tests - $2"
+    fi
+}
+
+if command -v mandoc >/dev/null; then
+    mandoc -T lint "$page" 2>&1 |
+        grep -v -e 'mandoc.db' -e 'referenced manual not found' >"$work/lint"
+    sed 's/^/# /' "$work/lint"
+    test ! -s "$work/lint"
+    result $? "mandoc has nothing to say about the page"
+fi
+
+"$agent" --help | sed -n 's/^  -\(.\), --\([a-z]*\).*/\1 \2/p' >"$work/help"
+sed -n 's/^\.It Fl \(.\) , -\([a-z]*\).*/\1 \2/p' "$page" >"$work/page"
+diff "$work/help" "$work/page" | sed 's/^/# /'
+test -s "$work/help" && cmp -s "$work/help" "$work/page"
+result $? "the options of program and page are the same"
+
+grep -oE '"gpuledger_[a-z_]+"' "$abs_top_srcdir/plugin/agent/metrics.c" |
+    tr -d '"' | sed 's/_info$//; s/_total$//' | sort -u >"$work/made"
+# shellcheck disable=SC2016
+sed -n 's/^| `\(gpuledger_[a-z_]*\)` .*/\1/p' \
+    "$abs_top_srcdir/docs/formats/metrics.md" |
+    sed 's/_info$//' | sort -u >"$work/told"
+diff "$work/made" "$work/told" | sed 's/^/# /'
+test -s "$work/made" && cmp -s "$work/made" "$work/told"
+result $? "the metrics of program and page are the same"
+
+"$agent" --version | grep -q '^gpuledger-agent [0-9]'
+result $? "--version"
+
+for wrong in --nonsense '--interval 0' '--interval x' '--once --through' extra; do
+    # shellcheck disable=SC2086
+    "$agent" $wrong >"$work/out" 2>&1
+    rc=$?
+    if [ $rc -ne 2 ] || [ ! -s "$work/out" ]; then
+        break
+    fi
+    wrong=
+done
+test -z "$wrong"
+result $? "a wrong command line ends with 2 and a line"
+
+unit=$abs_top_builddir/contrib/systemd/gpuledger-agent.service
+if command -v systemd-analyze >/dev/null &&
+    systemd-analyze --version >/dev/null 2>&1; then
+    systemd-analyze verify --man=no "$unit" 2>&1 |
+        grep -v -e 'is not executable' -e 'Failed to' -e 'Device.*not found' |
+        grep 'gpuledger-agent.service' >"$work/unit"
+    sed 's/^/# /' "$work/unit"
+    test ! -s "$work/unit"
+    result $? "systemd has nothing to say about the unit"
+fi
+grep -q '^ExecStart=/.*/gpuledger-agent$' "$unit" && ! grep -q '@[a-z]*dir@' "$unit"
+result $? "the unit names the program's place"
+
+echo "1..$tests"

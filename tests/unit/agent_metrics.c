@@ -1,0 +1,167 @@
+/* agent_metrics.c: the text that node_exporter reads. */
+#include <config.h>
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/test.h"
+
+#include "metrics.h"
+
+static int find (void *arg, const char *token, char uuid[HOLDERS_UUID_SIZE])
+{
+    (void)arg;
+    snprintf (uuid, HOLDERS_UUID_SIZE, "%s", token);
+    return 0;
+}
+
+static void ignore (void *arg, const record_t *record)
+{
+    (void)arg;
+    (void)record;
+}
+
+/* The text of a node with one GPU, held by job 7 of `account`. */
+static char *text_of (const char *account, int64_t utilization)
+{
+    device_t device = {.uuid = "GPU-a",
+                       .model = "M",
+                       .gres_index = DEVICE_UNKNOWN,
+                       .memory_total = 2,
+                       .power_limit = DEVICE_UNKNOWN};
+    inventory_t inventory = {.device = &device, .count = 1};
+    sample_t sample = {.present = true,
+                       .utilization = utilization,
+                       .memory_used = 1,
+                       .power = 250500,
+                       .energy = 1234567,
+                       .clock = DEVICE_UNKNOWN,
+                       .throttle = DEVICE_UNKNOWN,
+                       .processes = DEVICE_UNKNOWN};
+    tracks_t tracks = {.interval_ms = 10000,
+                       .cut_ms = 3600000,
+                       .rule = {50000, 100000, 1800000},
+                       .emit = ignore};
+    holders_t *holders = holders_new ("n1", find, NULL);
+    metrics_t metrics = {.version = "1",
+                         .last_look_ms = 1500,
+                         .tracks = &tracks,
+                         .holders = holders};
+    buffer_t out = BUFFER_INIT;
+    record_t start;
+
+    assert_int_equal (record_begin (&start, RECORD_JOB_START, NULL), 0);
+    record_set_number (&start, RECORD_FIELD_job_id, 7);
+    record_set_text (&start, RECORD_FIELD_gpus, "GPU-a");
+    memcpy (start.account, account, strlen (account) + 1);
+    start.present[0] |= UINT64_C (1) << RECORD_FIELD_account;
+    holders_queue (holders, &start, 1000);
+    holders_apply (holders, 1000);
+    tracks_update (&tracks, &inventory, holders, 1000);
+    tracks_look (&tracks, &inventory, &sample, 1000);
+    metrics_print (&metrics, &out);
+    tracks_done (&tracks);
+    holders_free (holders);
+    return buffer_take (&out);
+}
+
+static void has (const char *text, const char *line)
+{
+    if (!strstr (text, line))
+        fail_msg ("'%s' is not in:\n%s", line, text);
+}
+
+static void metrics_print__a_job__its_lines (void **state)
+{
+    char *text = text_of ("vision", 499);
+
+    (void)state;
+    has (text,
+         "\ngpuledger_device_allocated{gpu=\"GPU-a\",slice=\"\",job=\"7\","
+         "user=\"\",account=\"vision\",project=\"\"} 1\n");
+    has (text, "\ngpuledger_devices{state=\"idle\"} 1\n");
+    has (text, "\ngpuledger_devices{state=\"free\"} 0\n");
+    has (text, "} 0.0499\n");
+    has (text, "\ngpuledger_device_memory_used_bytes{gpu=\"GPU-a\",slice=\"\"} "
+               "1048576\n");
+    has (text,
+         "\ngpuledger_gpu_power_watts{gpu=\"GPU-a\",slice=\"\"} 250.500\n");
+    has (text, "\ngpuledger_gpu_energy_joules_total{gpu=\"GPU-a\",slice=\"\"} "
+               "1234.567\n");
+    has (text, "\ngpuledger_agent_last_look_timestamp_seconds 1.500\n");
+    assert_string_equal (text + strlen (text) - 6, "# EOF\n");
+    free (text);
+}
+
+static void metrics_print__unknown__no_line (void **state)
+{
+    char *text = text_of ("vision", DEVICE_UNKNOWN);
+
+    (void)state;
+    has (text, "\ngpuledger_devices{state=\"unknown\"} 1\n");
+    assert_null (strstr (text, "\ngpuledger_device_utilization_ratio{"));
+    assert_null (strstr (text, "\ngpuledger_device_processes{"));
+    free (text);
+}
+
+static void metrics_print__hostile_label__escaped (void **state)
+{
+    char *text = text_of ("a\"} 1\\\xff\xc3\xbc\xed\xa0\x80", 1);
+
+    (void)state;
+    has (text, "account=\"a\\\"} 1\\\\\xef\xbf\xbd\xc3\xbc\xef\xbf\xbd\xef\xbf"
+               "\xbd\xef\xbf\xbd\"");
+    free (text);
+}
+
+static void metrics_print__every_line__comment_or_sample (void **state)
+{
+    char *text = text_of ("vision", 5000), *line, *rest = NULL;
+
+    (void)state;
+    for (line = strtok_r (text, "\n", &rest); line;
+         line = strtok_r (NULL, "\n", &rest)) {
+        const char *space = strrchr (line, ' ');
+        if (*line == '#')
+            continue;
+        assert_int_equal (strncmp (line, "gpuledger_", 10), 0);
+        assert_non_null (space);
+        assert_int_equal (strspn (space + 1, "0123456789."),
+                          strlen (space + 1));
+    }
+    free (text);
+}
+
+static void metrics_write__replaced__whole_and_readable (void **state)
+{
+    char path[] = "/tmp/gpuledger-metrics.XXXXXX";
+    BUFFER_AUTO text = BUFFER_INIT;
+    struct stat st;
+    int fd = mkstemp (path);
+
+    (void)state;
+    assert_true (fd >= 0);
+    close (fd);
+    umask (077);
+    buffer_add_text (&text, "# EOF\n");
+    assert_int_equal (metrics_write (path, &text, NULL), 0);
+    assert_int_equal (stat (path, &st), 0);
+    assert_int_equal (st.st_size, 6);
+    assert_int_equal (st.st_mode & 0777, 0644);
+    unlink (path);
+    assert_int_equal (metrics_write ("/nonexistent/x", &text, NULL), -1);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (metrics_print__a_job__its_lines),
+        cmocka_unit_test (metrics_print__unknown__no_line),
+        cmocka_unit_test (metrics_print__hostile_label__escaped),
+        cmocka_unit_test (metrics_print__every_line__comment_or_sample),
+        cmocka_unit_test (metrics_write__replaced__whole_and_readable),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
