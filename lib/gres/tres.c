@@ -39,11 +39,13 @@ static bool is_gpu_name (const char *name, size_t length)
     return false;
 }
 
-/* Types come from slurm.conf and from files: printable, without blanks. */
-static bool printable (const char *text, size_t length)
+/* Types come from slurm.conf and from files: printable, without blanks and
+ * without what separates entries of a canonical text. */
+static bool name_valid (const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
-        if (!isgraph ((unsigned char)text[i]))
+        if (!isgraph ((unsigned char)text[i]) || text[i] == '='
+            || text[i] == ',')
             return false;
     }
     return length > 0 && text[length - 1] != ':';
@@ -56,9 +58,9 @@ static int add_entry (tres_t *tres, const char *name, size_t length,
 
     if (count == 0 || !is_gpu_name (name, length))
         return 0;
-    if (!printable (name, length))
-        return gl_error (error, "TRES name with a blank, a control character "
-                                "or an empty type");
+    if (!name_valid (name, length))
+        return gl_error (error, "TRES name with a blank, a control character, "
+                                "'=' or an empty type");
     for (size_t i = 0; i < tres->count && !entry; i++) {
         if (tres->entries[i].length == length
             && memcmp (tres->entries[i].name, name, length) == 0)

@@ -168,10 +168,11 @@ static void advance (player_t *player, int64_t time)
     const replay_t *replay = player->replay;
 
     for (;;) {
-        const replay_event_t *event = &replay->event[player->cursor];
+        const replay_event_t *event = player->cursor < replay->event_count
+                                          ? &replay->event[player->cursor]
+                                          : NULL;
 
-        if (player->cursor < replay->event_count
-            && event->time <= time - player->cycle) {
+        if (event && event->time <= time - player->cycle) {
             apply (player, event, player->cycle + event->time);
             player->cursor++;
         } else if (replay->repeat && time - player->cycle >= replay->repeat) {

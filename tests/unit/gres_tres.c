@@ -237,6 +237,8 @@ static void tres_add_gres__notation_of_scontrol__counts (void **state)
         {"", ""},
         {"(null)", ""},
         {"gpu:1(IDX:0", NULL},
+        {"gpu:a100=", NULL},
+        {"gpu:a=b:2", NULL},
         {":4", NULL},
         {"gpu:x:99999999999999999999", NULL},
         {"gpu:9999999999", NULL},
