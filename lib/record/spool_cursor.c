@@ -322,7 +322,8 @@ int spool_cursor_follow (spool_cursor_t *cursor, spool_record_f take, void *arg,
 
 /* --- how it stands --- */
 
-static uint64_t pending_in (const struct segment *segment, int at)
+static void look_at (const struct segment *segment, int at,
+                     spool_cursor_state_t *state)
 {
     char name[SEGMENT_NAME_SIZE];
     struct stat st;
@@ -330,10 +331,10 @@ static uint64_t pending_in (const struct segment *segment, int at)
     segment_name (segment->mark.segment, name);
     if (fstatat (at, name, &st, AT_SYMLINK_NOFOLLOW) < 0
         || is_exhausted (segment, &st))
-        return 0;
-    return (uint64_t)st.st_size > segment->mark.offset
-               ? st.st_size - segment->mark.offset
-               : 0;
+        return;
+    state->unread++;
+    if ((uint64_t)st.st_size > segment->mark.offset)
+        state->pending_bytes += st.st_size - segment->mark.offset;
 }
 
 int spool_cursor_look (spool_cursor_t *cursor, spool_cursor_state_t *ret_state,
@@ -344,9 +345,10 @@ int spool_cursor_look (spool_cursor_t *cursor, spool_cursor_state_t *ret_state,
     if (at < 0)
         return -1;
     cursor->state.segments = cursor->count;
+    cursor->state.unread = 0;
     cursor->state.pending_bytes = 0;
     for (size_t i = 0; i < cursor->count; i++)
-        cursor->state.pending_bytes += pending_in (&cursor->segment[i], at);
+        look_at (&cursor->segment[i], at, &cursor->state);
     close (at);
     *ret_state = cursor->state;
     return 0;

@@ -61,7 +61,8 @@ int spool_cursor_follow (spool_cursor_t *cursor, spool_record_f take, void *arg,
 
 typedef struct {
     uint64_t segments;      /* that there are */
-    uint64_t pending_bytes; /* that are not done with */
+    uint64_t unread;        /* of these: not read to their end as they are */
+    uint64_t pending_bytes; /* that are not done with, as the marks say */
     uint64_t skipped_bytes; /* that were no record, since spool_cursor_new() */
     uint64_t unreadable;    /* segments that the last call could not read */
     uint64_t removed;       /* segments, since spool_cursor_new() */

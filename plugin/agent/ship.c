@@ -529,11 +529,11 @@ static bool prices_due (const ship_t *ship, int64_t now)
  * the end is near. */
 static void plan (ship_t *ship, const spool_cursor_state_t *state, int64_t now)
 {
-    if (state->pending_bytes == 0)
+    if (state->unread == 0)
         ship->leave_at = NEVER;
     else if (ship->leave_at == NEVER)
         ship->leave_at = now + random_below (ship->config.spread_ms + 1);
-    if (state->pending_bytes && atomic_load (&ship->stopping))
+    if (state->unread && atomic_load (&ship->stopping))
         ship->leave_at = now;
 }
 
@@ -579,7 +579,7 @@ static void turn (ship_t *ship, spool_cursor_state_t *state)
 static bool is_over (ship_t *ship, const spool_cursor_state_t *state)
 {
     return atomic_load (&ship->stopping)
-           && (state->pending_bytes == 0
+           && (state->unread == 0
                || talk_clock () >= atomic_load (&ship->talk.until));
 }
 

@@ -26,7 +26,7 @@ static void add (list_t *list, const void *key)
     memcpy (list->key[list->count++], key, RECORD_KEY_SIZE);
 }
 
-static void sort (list_t *list)
+void list_sort (list_t *list)
 {
     if (list->count)
         qsort (list->key, list->count, sizeof (*list->key), by_key);
@@ -49,7 +49,7 @@ int list_read (const char *path, list_t *ret_list, gl_error_t *error)
     while (fread (key, sizeof (key), 1, file) == 1)
         add (&list, key);
     fclose (file);
-    sort (&list);
+    list_sort (&list);
     *ret_list = list;
     return 0;
 }
@@ -66,7 +66,7 @@ int list_stored (const char *url, list_t *ret_list, gl_error_t *error)
             add (&list, db_column_text (st, 0));
     db_finalize (st);
     db_close (db);
-    sort (&list);
+    list_sort (&list);
     *ret_list = list;
     return rc;
 }

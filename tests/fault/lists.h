@@ -18,6 +18,7 @@ typedef struct {
 int list_read (const char *path, list_t *ret_list, gl_error_t *error);
 /* The keys of all that nodes sent, by SQL alone; sorted. */
 int list_stored (const char *url, list_t *ret_list, gl_error_t *error);
+void list_sort (list_t *list);
 void list_free (list_t *list);
 
 /* Keys of `list` that `other` has not; and how often a key comes again. */

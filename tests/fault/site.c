@@ -463,7 +463,7 @@ static int mend (site_of_test_t *site, part_t *part)
         part->pid = 0;
         site->unexpected++;
     }
-    if (part->pid == 0)
+    if (part->pid == 0 && !part->off)
         part->pid = start_part (site, part);
     return part->pid < 0 ? -1 : 0;
 }

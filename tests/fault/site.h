@@ -27,6 +27,7 @@ typedef struct {
     role_t role;
     int index;
     pid_t pid; /* 0: it does not run */
+    bool off;  /* and is not to be started again */
 } part_t;
 
 typedef struct {

@@ -1,5 +1,6 @@
 #include "support/test.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -333,6 +334,38 @@ static void ship__first_in_list_swallows_all__next_takes (void **state)
     end_listener (mute);
 }
 
+/* A full queue of a listener that never accepts: packets vanish. */
+static void ship__first_in_list_is_a_black_hole__next_takes (void **state)
+{
+    struct fixture *f = *state;
+    struct sockaddr_in address
+        = {.sin_family = AF_INET, .sin_addr.s_addr = htonl (INADDR_LOOPBACK)};
+    socklen_t size = sizeof (address);
+    int fd[5] = {socket (AF_INET, SOCK_STREAM, 0)};
+    const char *hosts[2] = {NULL, f->listener->address};
+    char hole[32];
+
+    assert_int_equal (bind (fd[0], (struct sockaddr *)&address, size), 0);
+    assert_int_equal (listen (fd[0], 0), 0);
+    assert_int_equal (getsockname (fd[0], (struct sockaddr *)&address, &size),
+                      0);
+    for (int i = 1; i < 5; i++) {
+        fd[i] = socket (AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        connect (fd[i], (struct sockaddr *)&address, size);
+    }
+    snprintf (hole, sizeof (hole), "127.0.0.1:%u", ntohs (address.sin_port));
+    hosts[0] = hole;
+    append (f, 1);
+    ship_free (f->ship);
+    f->ship = make_ship (f, hosts, 2);
+    assert_ships (f);
+    assert_int_equal (f->listener->count, 1);
+    ship_health (f->ship, &f->health);
+    assert_true (f->health.errors[SHIP_CAUSE_TIMEOUT] > 0);
+    for (int i = 0; i < 5; i++)
+        close (fd[i]);
+}
+
 static void ship__first_in_list_is_back__takes_again (void **state)
 {
     struct fixture *f = *state;
@@ -492,6 +525,29 @@ static void thread__nudged__ships_at_once (void **state)
     assert_all_arrived (f);
 }
 
+/* Segments changed places while the process was down: nothing is new by
+ * numbers and sizes alone. */
+static void thread__segments_changed_places__ships_them_again (void **state)
+{
+    struct fixture *f = *state;
+    char first[128], second[128];
+
+    strcpy (first, path_of (f, "00000001.records"));
+    strcpy (second, path_of (f, "00000002.records"));
+    append (f, 1);
+    close (open (second, O_CREAT | O_WRONLY, 0600));
+    append (f, 2);
+    assert_ships (f);
+    restart (f);
+    f->listener->count = 0;
+    assert_int_equal (rename (first, path_of (f, "aside")), 0);
+    assert_int_equal (rename (second, first), 0);
+    assert_int_equal (rename (path_of (f, "aside"), second), 0);
+    assert_int_equal (ship_start (f->ship, &f->error), 0);
+    wait_for (f, 2);
+    ship_stop (f->ship, 0);
+}
+
 static void thread__stopped__ships_what_is_there (void **state)
 {
     struct fixture *f = *state;
@@ -556,6 +612,7 @@ int main (void)
         TEST (ship__no_munged__spool_stays),
         TEST (ship__first_in_list_refuses__next_takes),
         TEST (ship__first_in_list_swallows_all__next_takes),
+        TEST (ship__first_in_list_is_a_black_hole__next_takes),
         TEST (ship__first_in_list_is_back__takes_again),
         TEST (ship__one_record_refused__is_set_aside),
         TEST (ship__all_refused_and_no_room__waits),
@@ -563,6 +620,7 @@ int main (void)
         TEST (ship__full_spool__has_room_again),
         TEST (ship__state_cannot_be_written__ships_and_says_so),
         TEST (thread__nudged__ships_at_once),
+        TEST (thread__segments_changed_places__ships_them_again),
         TEST (thread__stopped__ships_what_is_there),
         TEST (thread__stopped_with_a_dead_collector__ends_in_time),
         TEST (thread__prices__are_stored_in_the_spool),
