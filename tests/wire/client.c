@@ -72,7 +72,8 @@ static struct sockaddr_in loopback (const char *address, int port)
     return a;
 }
 
-static int connect_to (int port)
+/* -1: nobody listens. */
+static int try_to_connect (int port)
 {
     const struct timeval patience = {60, 0};
     struct sockaddr_in there = loopback (NULL, port), here = loopback (from, 0);
@@ -82,7 +83,17 @@ static int connect_to (int port)
     setsockopt (fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof (patience));
     if (from && bind (fd, (struct sockaddr *)&here, sizeof (here)) < 0)
         die ("bind");
-    if (connect (fd, (struct sockaddr *)&there, sizeof (there)) < 0)
+    if (connect (fd, (struct sockaddr *)&there, sizeof (there)) == 0)
+        return fd;
+    close (fd);
+    return -1;
+}
+
+static int connect_to (int port)
+{
+    int fd = try_to_connect (port);
+
+    if (fd < 0)
         die ("connect");
     return fd;
 }
@@ -575,8 +586,10 @@ static int ship_day (int port, const buffer_t *body)
 {
     unsigned char hello[FRAME_NONCE_SIZE], nonce[FRAME_NONCE_SIZE];
     BUFFER_AUTO frame = BUFFER_INIT;
-    int fd = connect_to (port), rc = 1;
+    int fd = try_to_connect (port), rc = 1;
 
+    if (fd < 0)
+        return 1;
     if (greeted (fd, hello)) {
         make_request (hello, VERB_BATCH, body->data, body->length, &frame,
                       nonce);

@@ -1,0 +1,261 @@
+/* What a record means to the store. */
+#include "support/test.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "store/store.h"
+#include "take.h"
+
+struct fixture {
+    char dir[64];
+    char url[128];
+    store_t *store;
+    take_t take;
+};
+
+static int setup (void **state)
+{
+    struct fixture *f = calloc (1, sizeof (*f));
+    gl_error_t error = {""};
+
+    strcpy (f->dir, "/tmp/gpuledger-take.XXXXXX");
+    if (!mkdtemp (f->dir))
+        return -1;
+    snprintf (f->url, sizeof (f->url), "sqlite:%s/ledger.db", f->dir);
+    if (store_init (f->url, NULL, &error) < 0)
+        return -1;
+    f->store = store_open (f->url, 0, &error);
+    *state = f;
+    return f->store ? 0 : -1;
+}
+
+static int teardown (void **state)
+{
+    static const char *const files[]
+        = {"ledger.db", "ledger.db-wal", "ledger.db-shm"};
+    struct fixture *f = *state;
+
+    store_close (f->store);
+    for (size_t i = 0; i < 3; i++) {
+        char path[128];
+
+        snprintf (path, sizeof (path), "%s/%s", f->dir, files[i]);
+        unlink (path);
+    }
+    rmdir (f->dir);
+    free (f);
+    return 0;
+}
+
+static record_t usage_record (int number)
+{
+    record_t r = {.version = RECORD_VERSION,
+                  .kind = RECORD_JOB_USAGE,
+                  .stamp = INT64_C (1790000000123456789)};
+
+    r.key[0] = (unsigned char)number;
+    record_set_text (&r, RECORD_FIELD_cluster, "lab");
+    record_set_text (&r, RECORD_FIELD_node, "g1");
+    record_set_number (&r, RECORD_FIELD_job_id, 42);
+    record_set_text (&r, RECORD_FIELD_gpu, "GPU-1");
+    record_set_number (&r, RECORD_FIELD_begin_ms, 1000);
+    record_set_number (&r, RECORD_FIELD_end_ms, 61000);
+    record_set_number (&r, RECORD_FIELD_energy_mj, 7000);
+    record_set_number (&r, RECORD_FIELD_idle_ms, 0);
+    return r;
+}
+
+struct bytes {
+    unsigned char data[RECORD_MAX];
+    size_t size;
+};
+
+struct one {
+    struct fixture *fixture;
+    struct bytes bytes;
+};
+
+static int entry_of (const spool_entry_t *entry, void *arg, gl_error_t *error)
+{
+    struct fixture *f = arg;
+
+    return take_record (f->store, &f->take, entry, error);
+}
+
+static int take_one (store_t *store, void *arg, gl_error_t *error)
+{
+    struct one *one = arg;
+
+    (void)store;
+    return spool_read_buffer (one->bytes.data, one->bytes.size, entry_of,
+                              one->fixture, NULL, error);
+}
+
+static void take_bytes (struct fixture *f, const struct bytes *bytes)
+{
+    struct one one = {f, *bytes};
+    gl_error_t error = {""};
+
+    if (store_transaction (f->store, take_one, &one, &error) < 0)
+        fail_msg ("%s", error.text);
+}
+
+static void take_it (struct fixture *f, const record_t *r)
+{
+    struct bytes bytes;
+
+    bytes.size = record_encode (r, bytes.data);
+    take_bytes (f, &bytes);
+}
+
+static int count_records (struct fixture *f, uint32_t kind)
+{
+    store_record_iter_t *iter = store_record_iter_open (f->store, NULL, NULL);
+    node_record_t record;
+    int count = 0;
+
+    while (store_record_iter_next (iter, &record, NULL) == 1)
+        count += record.kind == kind;
+    store_record_iter_close (iter);
+    return count;
+}
+
+static int find_usage (struct fixture *f, device_usage_t *ret, char *node)
+{
+    store_usage_iter_t *iter = store_usage_iter_open (f->store, NULL, NULL);
+    store_usage_t usage;
+    int count = 0;
+
+    while (store_usage_iter_next (iter, &usage, NULL) == 1) {
+        *ret = usage.usage;
+        if (node)
+            snprintf (node, 32, "%s", usage.usage.node);
+        count++;
+    }
+    store_usage_iter_close (iter);
+    return count;
+}
+
+static void usage__known_fields__go_into_columns_alone (void **state)
+{
+    struct fixture *f = *state;
+    record_t r = usage_record (1);
+    device_usage_t usage;
+    char node[32];
+
+    take_it (f, &r);
+    take_it (f, &r);
+    assert_int_equal (f->take.counts.inserted, 1);
+    assert_int_equal (f->take.counts.unchanged, 1);
+    assert_int_equal (count_records (f, RECORD_JOB_USAGE), 0);
+    assert_int_equal (find_usage (f, &usage, node), 1);
+    assert_string_equal (node, "g1");
+    assert_int_equal (usage.id_job, 42);
+    assert_int_equal (usage.begin_ms, 1000);
+    assert_int_equal (usage.end_ms, 61000);
+    assert_int_equal (usage.energy_mj, 7000);
+    /* 0 is not unknown */
+    assert_int_equal (usage.idle_ms, 0);
+    assert_true (usage.utilization_sum == MEASURE_UNKNOWN);
+    assert_true (usage.gres_index == MEASURE_UNKNOWN);
+}
+
+static void usage__of_nobody__has_no_job (void **state)
+{
+    struct fixture *f = *state;
+    record_t r = usage_record (1);
+    store_query_t query = {.jobs = STORE_OF_NO_JOB};
+    store_usage_iter_t *iter;
+    store_usage_t usage;
+
+    r.present[0] &= ~(UINT64_C (1) << RECORD_FIELD_job_id);
+    r.job_id = 0;
+    take_it (f, &r);
+    iter = store_usage_iter_open (f->store, &query, NULL);
+    assert_int_equal (store_usage_iter_next (iter, &usage, NULL), 1);
+    assert_int_equal (usage.usage.id_job, 0);
+    store_usage_iter_close (iter);
+}
+
+static void
+usage__without_or_with_impossible_times__is_kept_verbatim (void **state)
+{
+    struct fixture *f = *state;
+    record_t r = usage_record (1);
+    device_usage_t usage;
+
+    r.present[0] &= ~(UINT64_C (1) << RECORD_FIELD_end_ms);
+    take_it (f, &r);
+    r = usage_record (2);
+    record_set_number (&r, RECORD_FIELD_end_ms, 10);
+    take_it (f, &r);
+    r = usage_record (3);
+    record_set_number (&r, RECORD_FIELD_energy_mj, -77);
+    take_it (f, &r);
+    assert_int_equal (count_records (f, RECORD_JOB_USAGE), 3);
+    assert_int_equal (find_usage (f, &usage, NULL), 0);
+}
+
+static void job_start__is_kept_with_what_names (void **state)
+{
+    struct fixture *f = *state;
+    record_t r = usage_record (1);
+    store_evidence_iter_t *iter;
+    evidence_t evidence;
+
+    r.kind = RECORD_JOB_START;
+    memset (r.present, 0, sizeof (r.present));
+    record_set_text (&r, RECORD_FIELD_cluster, "lab");
+    record_set_text (&r, RECORD_FIELD_node, "g1");
+    record_set_number (&r, RECORD_FIELD_job_id, 42);
+    record_set_text (&r, RECORD_FIELD_project, "alpha");
+    take_it (f, &r);
+    assert_int_equal (count_records (f, RECORD_JOB_START), 1);
+    iter = store_evidence_iter_open (f->store, NULL, NULL);
+    assert_int_equal (store_evidence_iter_next (iter, &evidence, NULL), 1);
+    assert_string_equal (evidence.project, "alpha");
+    assert_int_equal (evidence.stamp, 1790000000);
+    assert_int_equal (evidence.uid, UINT32_MAX);
+    store_evidence_iter_close (iter);
+}
+
+static void record__of_no_cluster__is_of_the_bringers_or_left_out (void **state)
+{
+    struct fixture *f = *state;
+    record_t r = usage_record (1);
+    store_cluster_t *clusters;
+    size_t count;
+
+    r.kind = RECORD_JOB_END;
+    memset (r.present, 0, sizeof (r.present));
+    record_set_number (&r, RECORD_FIELD_job_id, 42);
+    take_it (f, &r);
+    assert_int_equal (f->take.homeless, 1);
+    assert_int_equal (count_records (f, RECORD_JOB_END), 0);
+    f->take.cluster = "";
+    take_it (f, &r);
+    assert_int_equal (f->take.homeless, 2);
+    f->take.cluster = "fox";
+    f->take.node = "g7";
+    take_it (f, &r);
+    assert_int_equal (count_records (f, RECORD_JOB_END), 1);
+    assert_int_equal (store_clusters (f->store, &clusters, &count, NULL), 0);
+    assert_int_equal (count, 1);
+    assert_string_equal (clusters[0].name, "fox");
+    store_clusters_free (clusters, count);
+}
+
+int main (void)
+{
+#define WITH_STORE(test) cmocka_unit_test_setup_teardown (test, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        WITH_STORE (usage__known_fields__go_into_columns_alone),
+        WITH_STORE (usage__of_nobody__has_no_job),
+        WITH_STORE (usage__without_or_with_impossible_times__is_kept_verbatim),
+        WITH_STORE (job_start__is_kept_with_what_names),
+        WITH_STORE (record__of_no_cluster__is_of_the_bringers_or_left_out),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
