@@ -576,9 +576,11 @@ static void turn (ship_t *ship, spool_cursor_state_t *state)
     hang_up (ship);
 }
 
-static bool is_over (ship_t *ship, const spool_cursor_state_t *state)
+/* `stopping`: it was so before the last look at the spool. */
+static bool is_over (ship_t *ship, bool stopping,
+                     const spool_cursor_state_t *state)
 {
-    return atomic_load (&ship->stopping)
+    return stopping
            && (state->unread == 0
                || talk_clock () >= atomic_load (&ship->talk.until));
 }
@@ -591,12 +593,15 @@ static void *run (void *arg)
     load (ship);
     /* Nodes that booted together do not ask together. */
     ship->prices_at = talk_clock () + random_below (ship->config.spread_ms + 1);
-    do {
+    for (;;) {
+        bool stopping = atomic_load (&ship->stopping);
+
         turn (ship, &state);
-        if (is_over (ship, &state))
+        if (is_over (ship, stopping, &state))
             break;
-        talk_wait (&ship->talk, -1, 0, next_turn (ship, talk_clock ()));
-    } while (!is_over (ship, &state));
+        if (stopping == atomic_load (&ship->stopping))
+            talk_wait (&ship->talk, -1, 0, next_turn (ship, talk_clock ()));
+    }
     return NULL;
 }
 
