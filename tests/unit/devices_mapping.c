@@ -93,21 +93,29 @@ static void table__output_of_22_05__counts_positions (void **state)
 
 static void table__later_versions__read_the_same (void **state)
 {
-    /* the form in the sources of 23.02 and later */
+#define FLAGS "ENV_NVML,ENV_RSMI,ENV_ONEAPI,ENV_OPENCL,ENV_DEFAULT"
+    /* as printed by Debian's 24.11.5, and by its 26.05.5 behind a time */
     gres_table_t table = {0};
 
     (void)state;
-    parse ("[2026-10-01T00:00:00.000] warning: something\n"
-           "slurmd: Gres Name=gpu Type=(null) Count=2 Index=0 ID=7696487 "
-           "File=/dev/nvidia[0-1] Cores=0-15 CoreCnt=16 Links=(null) "
-           "Flags=HAS_FILE,ENV_NVML\n"
+    parse ("hwloc/linux: failed to find sysfs cpu topology directory\n"
+           "slurmd-x4: Gres Name=gpu Type=(null) Count=2 Index=0 ID=7696487 "
+           "File=/d/nvidia[10,2] Links=(null) Flags=HAS_FILE," FLAGS "\n"
+           "[2026-11-20T22:55:21.779] Gres Name=gpu Type=s Count=1 Index=1 "
+           "ID=7696487 File=/d/nvidia1,/d/cap0,/d/cap1 Links=(null) "
+           "Flags=HAS_FILE,HAS_TYPE," FLAGS "\n"
+           "slurmd: Gres Name=gpu Type=a Count=1 Index=0 ID=7696487 "
+           "File=/d/nvidia0 Cores=0-15 CoreCnt=16 Links=-1,0 Flags=\n"
            "slurmd: Gres Name=shard Type=h100 Count=4 ID=9 Links=(null) "
            "Flags=\n",
            &table);
-    assert_int_equal (table.count, 2);
+    assert_int_equal (table.count, 4);
     assert_string_equal (table.device[0].type, "");
-    assert_string_equal (table.device[1].file[0], "/dev/nvidia1");
+    assert_string_equal (table.device[1].file[0], "/d/nvidia2");
+    assert_int_equal (table.device[2].file_count, 3);
+    assert_string_equal (table.device[3].type, "a");
     gres_table_clear (&table);
+#undef FLAGS
 }
 
 static void table__what_has_no_positions__is_a_problem (void **state)
