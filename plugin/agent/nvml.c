@@ -197,7 +197,10 @@ static int64_t gpm_utilization (nvml_t *nvml, const nvml_slot_t *slot)
     return DEVICE_UNKNOWN;
 }
 
-/* Between the last look and this one; the samples change places. */
+/* Between the last look and this one; the samples change places. Samples that
+ * are nearer than this measure noise: then the earlier one stays. */
+#define GPM_INTERVAL (SECOND / 10)
+
 static int64_t slice_activity (nvml_t *nvml, size_t i)
 {
     const device_t *device = &nvml->inventory.device[i];
@@ -205,6 +208,9 @@ static int64_t slice_activity (nvml_t *nvml, size_t i)
     int64_t utilization = DEVICE_UNKNOWN;
     nvml_gpm_sample_t next = slot->gpm_next;
 
+    if (slot->gpm_sampled && nvml->now >= slot->gpm_time
+        && nvml->now - slot->gpm_time < GPM_INTERVAL)
+        return DEVICE_UNKNOWN;
     if (!next
         || !NVML_DID (nvml, gpm_mig_sample, nvml->slot[device->gpu].handle,
                       (unsigned)device->gpu_instance, next)) {
@@ -216,6 +222,7 @@ static int64_t slice_activity (nvml_t *nvml, size_t i)
     slot->gpm_next = slot->gpm_last;
     slot->gpm_last = next;
     slot->gpm_sampled = true;
+    slot->gpm_time = nvml->now;
     return utilization;
 }
 
@@ -292,6 +299,7 @@ static int look (source_t *source, int64_t now, const inventory_t *inventory,
     nvml_t *nvml = (nvml_t *)source;
     bool changed;
 
+    nvml->now = now;
     if (!same_devices (inventory, &nvml->inventory))
         return gl_error (error, "NVML: another scan was made since");
     changed = count_changed (nvml);

@@ -23,6 +23,7 @@ typedef struct {
     nvml_gpm_sample_t gpm_last;
     nvml_gpm_sample_t gpm_next;
     bool gpm_sampled; /* gpm_last holds one */
+    int64_t gpm_time; /* taken then */
 } nvml_slot_t;
 
 typedef struct {
@@ -32,6 +33,7 @@ typedef struct {
     char proc[256];
     bool broken; /* NVML itself must be started again */
     unsigned gpus;
+    int64_t now;           /* of the present call */
     int64_t scanned;       /* when the last scan was */
     int64_t checked;       /* when layouts were last compared */
     inventory_t inventory; /* what the last scan saw */

@@ -453,6 +453,7 @@ static void begin_activity (nvml_t *nvml, size_t i)
     slot->gpm_sampled
         = NVML_DID (nvml, gpm_mig_sample, gpu, (unsigned)device->gpu_instance,
                     slot->gpm_last);
+    slot->gpm_time = nvml->now;
 }
 
 static void end_activity (nvml_t *nvml)
@@ -519,6 +520,7 @@ int nvml_scan (source_t *source, int64_t now, inventory_t *ret_inventory,
     nvml_return_t status;
     unsigned count = 0;
 
+    nvml->now = now;
     if (restart (nvml, error) < 0)
         return -1;
     status = nvml->call.count (&count);

@@ -269,6 +269,9 @@ static void look__values__are_in_our_units (void **state)
 
     start (f);
     scan (f, 0);
+    /* nothing can be measured between two moments that are one */
+    assert_int_equal (look (f, 0), 0);
+    assert_true (s[2].utilization == DEVICE_UNKNOWN);
     assert_int_equal (look (f, SECOND), 0);
     assert_true (s[0].present);
     assert_int_equal (s[0].utilization, 8700);

@@ -266,6 +266,67 @@ static void parse__mistakes__are_named_with_their_line (void **state)
 #undef HEAD
 }
 
+/* The text between the first two fences of a document, or a whole file. */
+static char *read_text (const char *path, bool fenced)
+{
+    const char *top = getenv ("abs_top_srcdir");
+    GL_AUTOFREE char *whole = xasprintf ("%s/%s", top ? top : ".", path);
+    FILE *file = fopen (whole, "r");
+    char *text = xcalloc (1, 1 << 16), *begin, *end;
+
+    assert_non_null (file);
+    assert_true (fread (text, 1, (1 << 16) - 1, file) > 0);
+    fclose (file);
+    if (fenced) {
+        begin = strstr (text, "```\n");
+        assert_non_null (begin);
+        end = strstr (begin + 4, "```\n");
+        assert_non_null (end);
+        *end = '\0';
+        memmove (text, begin + 4, strlen (begin + 4) + 1);
+    }
+    return text;
+}
+
+static void parse__example_of_the_manual__plays (void **state)
+{
+    GL_AUTOFREE char *text = read_text ("docs/formats/replay.md", true);
+    source_t *source = play (text, 0);
+    inventory_t inventory = {0};
+    sample_t s[4];
+
+    (void)state;
+    scan (source, OCTOBER, &inventory);
+    assert_int_equal (inventory.count, 4);
+    assert_string_equal (inventory.device[2].old_uuid, "MIG-GPU-0b22/9/0");
+    look (source, OCTOBER + 1260 * SECOND, &inventory, s);
+    assert_false (s[0].present);
+    assert_int_equal (look (source, OCTOBER + 1800 * SECOND, &inventory, s), 1);
+    scan (source, OCTOBER + 1800 * SECOND, &inventory);
+    assert_int_equal (inventory.count, 2);
+    inventory_clear (&inventory);
+    source_close (source);
+}
+
+static void play__demo__goes_on_for_a_day (void **state)
+{
+    GL_AUTOFREE char *text = read_text ("tests/data/replay/demo.replay", false);
+    source_t *source = play (text, 0);
+    inventory_t inventory = {0};
+    sample_t first[5], s[5];
+
+    (void)state;
+    scan (source, 0, &inventory);
+    assert_int_equal (inventory.count, 5);
+    look (source, 1200 * SECOND, &inventory, first);
+    for (int64_t now = 0; now <= 86400 * SECOND; now += 600 * SECOND)
+        assert_int_equal (look (source, now, &inventory, s), 0);
+    /* 72 times the same energy */
+    assert_true (s[0].energy == 72 * first[0].energy);
+    inventory_clear (&inventory);
+    source_close (source);
+}
+
 /* Numbers of a fixed sequence. */
 static uint32_t next_random (uint32_t *seed)
 {
@@ -436,6 +497,8 @@ int main (void)
         cmocka_unit_test (
             look__given_none_and_absurd_counters__pass_as_they_are),
         cmocka_unit_test (parse__mistakes__are_named_with_their_line),
+        cmocka_unit_test (parse__example_of_the_manual__plays),
+        cmocka_unit_test (play__demo__goes_on_for_a_day),
         cmocka_unit_test (parse__any_text__parses_or_names_a_line),
         cmocka_unit_test (write__played_again__shows_the_same),
     };
