@@ -156,8 +156,9 @@ csv --by project \
     -o project,gpu_hours,energy_kwh,active_gpu_hours,coverage_pct \
     >"$scratch/usage.csv"
 note "$(cat "$scratch/usage.csv")"
-is "$(awk -F, 'NR > 1 && ($3 == "" || $3 <= 0 || $4 == "" || $5 == "") ||
-    END && NR < 5' "$scratch/usage.csv")" "" \
+is "$(awk -F, 'NR > 1 && $3 > 0 && $4 > 0 && $5 > 0 { print $1 }' \
+    "$scratch/usage.csv" | paste -sd,)" \
+    "(untagged),folding,tracking,translation" \
     "energy, activity and coverage of each are known"
 is "$(awk -F, 'NR > 1 && $4 > $2' "$scratch/usage.csv")" "" \
     "nobody was active for longer than he held"
