@@ -398,8 +398,10 @@ static int ship_batch (ship_t *ship, batch_out_t *batch)
     answer_t answer;
     int rc;
 
-    if (connect_host (ship) < 0
-        || ask (ship, VERB_BATCH, batch->payload, batch->size, &answer) < 0)
+    if (connect_host (ship) < 0)
+        return -1;
+    batch_out_stamp (batch);
+    if (ask (ship, VERB_BATCH, batch->payload, batch->size, &answer) < 0)
         return -1;
     rc = settle (ship, batch, &answer);
     free (answer.body);

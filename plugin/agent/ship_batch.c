@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "ship_batch.h"
-#include "wire/frame.h"
 
 /* Room in front of the records. */
 #define HEADERS_MAX (REQUEST_HEADER_SIZE + BATCH_HEADER_MAX)
@@ -80,13 +79,12 @@ static void name (char ret_name[129], const char *own, const char *other)
 static void finish (struct gathering *g, const char *cluster, const char *node,
                     batch_out_t *ret_batch)
 {
-    batch_t batch = {.sent_ns = clock_ns ()};
     unsigned char header[BATCH_HEADER_MAX];
     size_t size;
 
-    name (batch.cluster, g->cluster, cluster);
-    name (batch.node, g->node, node);
-    size = batch_header (header, &batch);
+    name (ret_batch->header.cluster, g->cluster, cluster);
+    name (ret_batch->header.node, g->node, node);
+    size = batch_header (header, &ret_batch->header);
     memcpy (g->bytes + REQUEST_HEADER_SIZE, header, size);
     memmove (g->bytes + REQUEST_HEADER_SIZE + size, g->bytes + HEADERS_MAX,
              g->length);
@@ -95,6 +93,16 @@ static void finish (struct gathering *g, const char *cluster, const char *node,
     ret_batch->records = g->records;
     ret_batch->first = g->bytes + REQUEST_HEADER_SIZE + size;
     ret_batch->first_size = g->first_size;
+}
+
+void batch_out_stamp (batch_out_t *batch)
+{
+    unsigned char header[BATCH_HEADER_MAX];
+    size_t size;
+
+    batch->header.sent_ns = clock_ns ();
+    size = batch_header (header, &batch->header);
+    memcpy (batch->payload + REQUEST_HEADER_SIZE, header, size);
 }
 
 static int limit_of (const bisect_t *bisect)

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "record/spool_cursor.h"
+#include "wire/frame.h"
 
 /* Bytes of records: as a credential 350 KiB, which munged takes in some
  * milliseconds. */
@@ -20,6 +21,7 @@
 typedef struct {
     unsigned char *payload; /* of the request, with room for its header */
     size_t size;
+    batch_t header; /* as it stands in the payload */
     int records;
     const unsigned char *first; /* the record that it begins with */
     size_t first_size;
@@ -39,6 +41,10 @@ typedef struct {
 int batch_out_read (spool_cursor_t *cursor, const char *cluster,
                     const char *node, const bisect_t *bisect,
                     batch_out_t *ret_batch, gl_error_t *error);
+
+/* It is sent now: the collector measures the node's clock by that, and wants
+ * the moment to lie behind its greeting. */
+void batch_out_stamp (batch_out_t *batch);
 
 void bisect_accepted (bisect_t *bisect, const batch_out_t *batch);
 /* 1: the batch is the one refused record. 0: try a smaller one. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/spool_read.h"
@@ -73,6 +74,14 @@ static void wait_for_end (struct session *s)
         ;
 }
 
+static int64_t clock_ns (void)
+{
+    struct timespec now;
+
+    clock_gettime (CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static bool greet (struct session *s)
 {
     static const unsigned char huge[FRAME_HEADER_SIZE]
@@ -88,6 +97,7 @@ static bool greet (struct session *s)
         say (s, huge, sizeof (huge));
         return false;
     default:
+        s->listener->greeted_ns = clock_ns ();
         memset (s->hello, 0x40 + s->listener->connections % 64,
                 sizeof (s->hello));
         return say_frame (s, FRAME_HELLO, s->hello, sizeof (s->hello));
@@ -138,6 +148,7 @@ static uint16_t commit (listener_t *listener, const request_t *request,
     if (batch_read (request->body, request->length, &batch, NULL) < 0)
         abort ();
     strcpy (listener->node, batch.node);
+    listener->sent_ns = batch.sent_ns;
     if (listener->mode == LISTEN_REFUSE_JOB
         && spool_read_buffer (batch.records, batch.length, find_bad, listener,
                               NULL, NULL)

@@ -49,7 +49,8 @@ typedef struct listener {
     _Atomic int connections, requests;
     _Atomic size_t count; /* of keys, repeated ones too */
     unsigned char key[LISTENER_KEYS_MAX][RECORD_KEY_SIZE];
-    char node[129]; /* of the last batch */
+    char node[129];              /* of the last batch */
+    int64_t sent_ns, greeted_ns; /* its clock, ours before its greeting */
 
     int fd;
     _Atomic int stop;

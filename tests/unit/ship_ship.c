@@ -194,6 +194,7 @@ static void ship__honest_collector__gets_each_once (void **state)
     assert_true (f->health.last_success_ms > 0);
     assert_string_equal (f->health.problem, "");
     assert_string_equal (f->health.host, f->listener->address);
+    assert_true (f->listener->sent_ns >= f->listener->greeted_ns);
     restart (f);
     append (f, 1);
     assert_ships (f);
