@@ -3,11 +3,31 @@
  * digest of its bytes. A cache in front answers nearly every question of an
  * import; it is bounded, and what falls out is looked up again.
  */
+#include <stdint.h>
 #include <string.h>
 
 #include <openssl/sha.h>
 
-/* uthash mixes bytes with shifts that wrap, which is what it is for */
+/* Keys are short and many: eight bytes at a time. */
+static unsigned hash_bytes (const void *key, size_t length)
+{
+    const uint64_t factor = UINT64_C (0x9e3779b97f4a7c15);
+    const char *p = key;
+    uint64_t hash = length, word = 0;
+
+    for (; length >= sizeof (word); length -= sizeof (word)) {
+        memcpy (&word, p, sizeof (word));
+        hash = (hash ^ word) * factor;
+        hash ^= hash >> 32;
+        p += sizeof (word);
+    }
+    word = 0;
+    memcpy (&word, p, length);
+    hash = (hash ^ word) * factor;
+    return (unsigned)(hash ^ hash >> 32);
+}
+
+#define HASH_FUNCTION(key, length, ret) (ret) = hash_bytes (key, length)
 #include <uthash.h>
 
 #include "base/memory.h"

@@ -31,8 +31,11 @@ int store_put_record (store_t *store, const node_record_t *r,
         return gl_error (error, "job id %llu is not possible",
                          (unsigned long long)r->id_job);
     if (intern_bind (store, st, 5, r->node, error) < 0
-        || (r->evidence && bind_evidence (store, st, r->evidence, error) < 0))
+        || (r->evidence && bind_evidence (store, st, r->evidence, error) < 0)) {
+        /* what is bound must not show up in the next record */
+        db_reset (st);
         return -1;
+    }
     db_bind_u64 (st, 0, cluster->id);
     db_bind_u64 (st, 1, r->id_job);
     db_bind_i64 (st, 2, r->stamp);

@@ -63,7 +63,8 @@ static int write_segment (store_t *store, sql_t sql, uint64_t cluster,
     const segment_t *s = &o->segment;
     db_statement_t *st = store_statement (store, sql, error);
     uint8_t fill[MERGE_FILL_MAX];
-    size_t length = merge_pack (o, fill);
+    /* one view alone has no exceptions */
+    size_t length = sql == SQL_SEGMENT_ADD ? 0 : merge_pack (o, fill);
 
     if (!st)
         return -1;

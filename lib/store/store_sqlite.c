@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -222,11 +223,20 @@ static void sqlite_close (db_t *base)
     free (db);
 }
 
+/* SQLite counts its memory under a lock that every allocation takes. Nobody asks
+ * for the count. Refused, which is harmless, once SQLite is in use. */
+static void configure_library (void)
+{
+    sqlite3_config (SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 static db_t *sqlite_open (const char *url, unsigned flags, gl_error_t *error)
 {
     const char *path = url + strlen (SCHEME);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct sqlite_db *db;
 
+    pthread_once (&once, configure_library);
     if (check_path (path, flags, error) < 0)
         return NULL;
     /* the path lives as long as the connection, in one piece with it */
