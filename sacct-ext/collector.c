@@ -260,11 +260,13 @@ static void on_end (evutil_socket_t number, short what, void *arg)
 /* What waits is committed and answered; nothing new is taken. */
 static void end (collector_t *c)
 {
+    static const struct timeval patience = {END_SECONDS, 0};
     int64_t until = collector_now_ms () + END_SECONDS * 1000;
 
     server_stop (c->server);
     children_free (GL_TAKE (c->children));
     group_flush (c->group);
+    event_base_loopexit (c->base, &patience); /* so that no wait is longer */
     while (!server_quiet (c->server) && collector_now_ms () < until)
         event_base_loop (c->base, EVLOOP_ONCE);
 }

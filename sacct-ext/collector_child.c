@@ -273,7 +273,9 @@ void children_run (struct children *children, asking_t *asking, char **argv)
 {
     struct child *child;
 
-    if (children->waiting == WAITING_MAX) {
+    /* answers that nobody fetches count, too */
+    if (children->waiting == WAITING_MAX
+        || children->collector->count.bytes > COLLECTOR_BYTES_MAX / 2) {
         free_argv (argv);
         asking_decline (asking, REASON_QUEUE, REPLY_LATER,
                         "too many questions wait for their answer already");

@@ -61,7 +61,7 @@ typedef struct connection {
     asking_t *asking;
     /* an answer that goes out in parts */
     asking_t *answered;
-    buffer_t answer;
+    buffer_t answer; /* counted in `bytes` */
     size_t sent;
     reply_status_t status;
     struct connection *prev, *next; /* the oldest first */
@@ -123,15 +123,17 @@ static void leave_peer (struct server *server, struct peer *peer)
 
 /* Memory */
 
+static void hold_bytes (connection_t *c, int64_t more)
+{
+    c->bytes += (size_t)more;
+    c->server->collector->count.bytes += (uint64_t)more;
+}
+
 static void on_bytes (struct evbuffer *buffer,
                       const struct evbuffer_cb_info *info, void *arg)
 {
-    connection_t *c = arg;
-    count_t *count = &c->server->collector->count;
-
     (void)buffer;
-    c->bytes += info->n_added - info->n_deleted;
-    count->bytes += info->n_added - info->n_deleted;
+    hold_bytes (arg, (int64_t)info->n_added - (int64_t)info->n_deleted);
 }
 
 static bool is_full (const struct server *server)
@@ -297,6 +299,7 @@ static void send_part (connection_t *c)
     c->sent += length;
     if (last) {
         asking_free (GL_TAKE (c->answered));
+        hold_bytes (c, -(int64_t)c->answer.length);
         buffer_done (&c->answer);
     }
     wait_for (c, c->server->collector->patience_seconds);
@@ -316,6 +319,7 @@ void asking_reply (asking_t *asking, reply_status_t status, const void *body,
     c->status = status;
     c->sent = 0;
     buffer_add (&c->answer, body, length);
+    hold_bytes (c, (int64_t)length);
     c->state = CONNECTION_READS;
     send_part (c);
 }

@@ -10,6 +10,8 @@
  * Commands, each prints one line, or the answer:
  *     status              what the collector counts
  *     verb NUMBER TEXT... any verb with texts
+ *     deaf NUMBER TEXT... the same, but nobody reads the answer until standard
+ *                         input ends
  *     batch CLUSTER NODE COUNT [FIRST [NODE-OF-RECORDS [CLUSTER-OF-RECORDS]]]
  *     twice               one credential two times, here and on a connection of
  *                         its own
@@ -275,14 +277,34 @@ static int ask (int port, uint16_t verb, const void *body, size_t length)
     return rc;
 }
 
-static int ask_texts (int port, uint16_t verb, char **texts, int count)
+static void ask_deaf (int port, uint16_t verb, const void *body, size_t length)
+{
+    unsigned char hello[FRAME_NONCE_SIZE], nonce[FRAME_NONCE_SIZE];
+    BUFFER_AUTO frame = BUFFER_INIT;
+    int fd = connect_to (port), small = 4096;
+
+    setsockopt (fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof (small));
+    if (greeted (fd, hello)) {
+        make_request (hello, verb, body, length, &frame, nonce);
+        send_all (fd, frame.data, frame.length);
+        while (getchar () != EOF)
+            ;
+    }
+    close (fd);
+}
+
+static int ask_texts (int port, uint16_t verb, char **texts, int count,
+                      int is_deaf)
 {
     const char *const *list = (const char *const *)texts;
     size_t size = texts_size (list, (size_t)count);
     GL_AUTOFREE unsigned char *body = xmalloc (size + 1);
 
     texts_write (body, list, (size_t)count);
-    return ask (port, verb, body, size);
+    if (!is_deaf)
+        return ask (port, verb, body, size);
+    ask_deaf (port, verb, body, size);
+    return 0;
 }
 
 /* Job starts that are the same for the same number: key, job and stamp. */
@@ -725,12 +747,13 @@ static int run (int port, char **argv)
 
     if (!strcmp (command, "status"))
         return ask (port, VERB_STATUS, "", 0);
-    if (!strcmp (command, "verb") && argv[1]) {
+    if ((!strcmp (command, "verb") || !strcmp (command, "deaf")) && argv[1]) {
         int count = 0;
 
         while (argv[2 + count])
             count++;
-        return ask_texts (port, (uint16_t)atoi (argv[1]), argv + 2, count);
+        return ask_texts (port, (uint16_t)atoi (argv[1]), argv + 2, count,
+                          command[0] == 'd');
     }
     if (!strcmp (command, "batch"))
         return send_batch (port, argv + 1);

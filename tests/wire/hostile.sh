@@ -186,10 +186,19 @@ check 'large frames that do not end, from many addresses'
 let_go
 most=$(memory VmHWM)
 echo "# VmRSS before the floods $at_first kB, VmHWM after them $most kB"
-[ $((most - at_first)) -lt 200000 ]
+[ $((most - at_first)) -lt 250000 ]
 check 'memory is bounded'
 wait_until 10 honest
 check 'and afterwards all is as before'
+
+# our own munged goes away and comes back
+munged_pid=$(cat "$dir/host/pid")
+kill -TERM "$munged_pid"
+wait_until 10 test ! -e "$dir/host/socket"
+"$client" --munge "$dir/other/socket" "$port" batch lab h1 1 910 >"$dir/out"
+grep -q "^refused: munge_down:" "$dir/out" &&
+    start_munged host right 127.0.1.1 && honest && counts refused_munge_down 1
+check "a munged that is gone for a while"
 
 # the ledger has what honest nodes sent, once, and nothing else
 [ "$(records)" = $((sent + 2)) ]
