@@ -29,6 +29,7 @@ static void set_agent (site_agent_t *agent)
     agent->idle_minutes = 30;
     mpq_init (agent->idle_memory);
     mpq_set_ui (agent->idle_memory, 1, 10);
+    agent->sharing = 1;
 }
 
 site_t *site_default (void)

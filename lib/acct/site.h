@@ -202,6 +202,7 @@ typedef struct {
     mpq_t idle_utilization;
     int64_t idle_minutes;
     mpq_t idle_memory;
+    int sharing;   /* 1: several jobs may hold one device at once */
     char *metrics; /* Prometheus textfile; NULL: none */
     char *replay;  /* file instead of NVML; NULL: NVML */
 } site_agent_t;

@@ -126,6 +126,11 @@ static const schema_key_t agent_keys[] = {
      offsetof (site_t, agent.idle_memory), NULL, NULL, "10%", "10%",
      "Share of its memory in use from which on a device that does nothing is "
      "reported as idle. Default 10%."},
+    {"sharing", VALUE_WORD, 0, offsetof (site_t, agent.sharing), truth_words,
+     NULL, "yes", "yes",
+     "Whether several jobs may hold one device at once, as shards and MPS let "
+     "them. With no, a later job on a device tells that the end of the earlier "
+     "one was lost. Default yes."},
     {"metrics", VALUE_TEXT, 0, offsetof (site_t, agent.metrics), NULL, NULL,
      NULL, "/var/lib/prometheus/node-exporter/gpuledger.prom",
      "File for the textfile collector of Prometheus' node_exporter. Default "

@@ -23,6 +23,8 @@
 #define MILLION_DIGITS 6
 /* A record may be stamped so much after the clock that reads it. */
 #define STAMP_AHEAD_MS 5000
+/* So far out of order do records of one spool stand. */
+#define HISTORY_MS (3600 * INT64_C (1000))
 
 void agent_say (int priority, const char *fmt, ...)
 {
@@ -94,6 +96,7 @@ static void apply_site (agent_t *agent)
         = (idle_rule_t){.utilization = millionths (config->idle_utilization),
                         .memory = millionths (config->idle_memory),
                         .limit_ms = config->idle_minutes * INT64_C (60000)};
+    holders_set_exclusive (agent->holders, !config->sharing);
 }
 
 static char *host_name (void)
@@ -163,10 +166,10 @@ int agent_init (agent_t *agent, const agent_options_t *options,
         agent->node = host_name ();
     if (options->through && !agent->replay)
         return gl_error (error, "--through needs a replay");
-    apply_site (agent);
     agent->tracks.emit = take_stretch;
     agent->tracks.arg = agent;
     agent->holders = holders_new (agent->node, find_device, &agent->watch);
+    apply_site (agent);
     agent->cursor = spool_cursor_new (agent->spool, error);
     return agent->cursor ? 0 : -1;
 }
@@ -334,6 +337,7 @@ static void forget (agent_t *agent)
     tracks_done (&agent->tracks);
     holders_free (agent->holders);
     agent->holders = holders_new (agent->node, find_device, &agent->watch);
+    apply_site (agent);
     outbox_done (&agent->outbox);
     agent->last_ms = 0;
     spool_cursor_parse (agent->cursor, "", &error);
@@ -381,25 +385,31 @@ int agent_start (agent_t *agent, gl_error_t *error)
 struct taking {
     agent_t *agent;
     int64_t latest_ms;
+    int64_t now_ms;
 };
 
 static int take_record (const spool_entry_t *entry, void *arg,
                         gl_error_t *error)
 {
     struct taking *taking = arg;
+    holders_t *holders = taking->agent->holders;
+    int64_t stamp = entry->record.stamp / CLOCK_NS_PER_MS;
 
     (void)error;
-    if (entry->understood)
-        holders_queue (taking->agent->holders, &entry->record,
-                       taking->latest_ms);
+    if (!entry->understood)
+        return 0;
+    holders_queue (holders, &entry->record, taking->latest_ms);
+    /* before the first look order is all that counts: keep the queue short */
+    if (taking->agent->last_ms == 0 && stamp < taking->now_ms)
+        holders_apply (holders, stamp - HISTORY_MS);
     return 0;
 }
 
 static void read_spool (agent_t *agent, int64_t now_ms)
 {
-    struct taking taking
-        = {agent,
-           agent->clock.through ? HOLDERS_FOREVER : now_ms + STAMP_AHEAD_MS};
+    struct taking taking = {
+        agent, agent->clock.through ? HOLDERS_FOREVER : now_ms + STAMP_AHEAD_MS,
+        now_ms};
     gl_error_t error;
 
     if (spool_cursor_follow (agent->cursor, take_record, &taking, &error) < 0)
