@@ -6,10 +6,10 @@
  *
  * While writers append to the spools of many nodes as the plugin does, and
  * nodes ship to two collectors on one store, each round kills one process with
- * signal 9 at a random moment: a writer, a node's shipper, a collector or
- * mariadbd; it is started again at once, as systemd does. At the end the store
- * holds each record whose spool_append() returned 0 exactly once, and beside
- * these at most what a killed writer had no time to note.
+ * signal 9 at a random moment: a writer, a node's shipper, a collector, munged
+ * or mariadbd; it is started again at once, as systemd does. At the end the
+ * store holds each record whose spool_append() returned 0 exactly once, and
+ * beside these at most what a killed writer had no time to note.
  *
  * The seed decides who is killed and after how long; what was going on then is
  * the machine's.
@@ -207,6 +207,8 @@ static part_t *choose_victim (struct run *run)
 
     if (run->options.mariadb && dice < 10 && site_database_answers (&run->site))
         return &run->site.database;
+    if (dice < 14)
+        return &run->site.munged;
     if (dice < 40)
         return &run->site.collector[below (&run->random, SITE_COLLECTORS)];
     if (dice < 75)
@@ -341,12 +343,14 @@ static int play_and_check (struct run *run, gl_error_t *error)
     if (play (run, error) < 0 || drain (run, error) < 0)
         return -1;
     printf ("# %d rounds, seed %" PRIu64 ", %d nodes, %s, %.1f s; killed: %d "
-            "writers, %d shippers, %d collectors, %d mariadbd; %d ended by "
+            "writers, %d shippers, %d collectors, %d munged, %d mariadbd; %d "
+            "ended by "
             "themselves\n",
             o->rounds, o->seed, o->nodes, o->mariadb ? "MariaDB" : "SQLite",
             (clock_ms () - begin) / 1000.0, run->killed_writers,
             run->killed[ROLE_NODE], run->killed[ROLE_COLLECTOR],
-            run->killed[ROLE_DATABASE], run->site.unexpected);
+            run->killed[ROLE_MUNGED], run->killed[ROLE_DATABASE],
+            run->site.unexpected);
     return check (run, error);
 }
 

@@ -174,7 +174,7 @@ static int write_text (const site_of_test_t *site, const char *name,
     return 0;
 }
 
-static int start_munged (site_of_test_t *site, gl_error_t *error)
+static pid_t spawn_munged (const site_of_test_t *site)
 {
     static const struct {
         const char *option, *file;
@@ -199,7 +199,12 @@ static int start_munged (site_of_test_t *site, gl_error_t *error)
     for (int i = 0; i < 5; i++)
         snprintf (text[i], sizeof (text[i]), "--%s=%.150s/%s", files[i].option,
                   site->dir, files[i].file);
-    site->munged.pid = start (site, "munged", argv);
+    return start (site, "munged", argv);
+}
+
+static int start_munged (site_of_test_t *site, gl_error_t *error)
+{
+    site->munged.pid = spawn_munged (site);
     return wait_until (site, "munged", munged_answers, error);
 }
 
@@ -446,6 +451,8 @@ bool site_node_is_done (const site_of_test_t *site, int node)
 static pid_t start_part (const site_of_test_t *site, const part_t *part)
 {
     switch (part->role) {
+    case ROLE_MUNGED:
+        return spawn_munged (site);
     case ROLE_DATABASE:
         return start_database (site);
     case ROLE_COLLECTOR:
@@ -470,8 +477,10 @@ static int mend (site_of_test_t *site, part_t *part)
 
 int site_mend (site_of_test_t *site, gl_error_t *error)
 {
-    int rc = site->mariadb ? mend (site, &site->database) : 0;
+    int rc = mend (site, &site->munged);
 
+    if (site->mariadb)
+        rc |= mend (site, &site->database);
     for (int i = 0; i < SITE_COLLECTORS; i++)
         rc |= mend (site, &site->collector[i]);
     for (int i = 0; i < site->nodes; i++)

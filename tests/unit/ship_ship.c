@@ -389,6 +389,28 @@ static void ship__first_in_list_is_back__takes_again (void **state)
     end_listener (first);
 }
 
+static void ship__host_in_each_form__is_found (void **state)
+{
+    static const char *const forms[]
+        = {"127.0.0.1:%s", "[127.0.0.1]:%s", "localhost:%s"};
+    struct fixture *f = *state;
+    const char *port = strchr (f->listener->address, ':') + 1;
+    char host[64];
+    const char *hosts[] = {host};
+
+    for (size_t i = 0; i < sizeof (forms) / sizeof (forms[0]); i++) {
+        const char *mark = strchr (forms[i], '%');
+
+        snprintf (host, sizeof (host), "%.*s%s", (int)(mark - forms[i]),
+                  forms[i], port);
+        append (f, 1);
+        ship_free (f->ship);
+        f->ship = make_ship (f, hosts, 1);
+        assert_ships (f);
+        assert_int_equal (f->listener->count, i + 1);
+    }
+}
+
 /* --- records that are refused --- */
 
 static int count_record (const spool_entry_t *entry, void *arg,
@@ -615,6 +637,7 @@ int main (void)
         TEST (ship__first_in_list_swallows_all__next_takes),
         TEST (ship__first_in_list_is_a_black_hole__next_takes),
         TEST (ship__first_in_list_is_back__takes_again),
+        TEST (ship__host_in_each_form__is_found),
         TEST (ship__one_record_refused__is_set_aside),
         TEST (ship__all_refused_and_no_room__waits),
         TEST (ship__segments__go_when_acknowledged),
