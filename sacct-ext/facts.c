@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "facts.h"
 #include "facts_job.h"
+#include "record/layout.h"
 #include "record/record.h"
 
 /* A node's record may belong to a segment that ended just before the period:
@@ -19,11 +20,12 @@ struct skews {
 };
 
 struct pass {
+    store_t *store;
     const site_t *site;
     const store_query_t *query;
     fact_f callback;
     void *arg;
-    facts_loose_t *loose;
+    evidence_counts_t *loose;
     store_segment_iter_t *segments;
     store_suspension_iter_t *suspensions;
     store_record_iter_t *records;
@@ -39,6 +41,7 @@ struct pass {
     int more_retags;
     struct skews skews;
     facts_job_t *job;
+    layout_t *layout;         /* read when it is first asked for */
     suspension_t *suspension; /* of the segment in hand */
     size_t suspension_count;
     size_t suspension_size;
@@ -275,6 +278,107 @@ static size_t skews_of (const struct skews *skews, const char *cluster,
     return count;
 }
 
+/* --- what the inventory says of a device ------------------------------- */
+
+static int read_inventory (struct pass *p, gl_error_t *error)
+{
+    store_query_t query = {.cluster = p->query ? p->query->cluster : NULL,
+                           .jobs = STORE_OF_NO_JOB,
+                           .kind = RECORD_INVENTORY};
+    store_record_iter_t *iter = NULL;
+    node_record_t stored;
+    record_t r;
+    int more = -1;
+
+    if (!(p->layout = layout_open (error))
+        || !(iter = store_record_iter_open (p->store, &query, error)))
+        return -1;
+    while ((more = store_record_iter_next (iter, &stored, error)) > 0) {
+        if (record_decode (stored.payload, stored.payload_length, &r, NULL)
+            != 0)
+            continue;
+        record_set_text (&r, RECORD_FIELD_cluster, stored.cluster);
+        if (stored.node)
+            record_set_text (&r, RECORD_FIELD_node, stored.node);
+        if (layout_add (p->layout, &r, error) < 0) {
+            more = -1;
+            break;
+        }
+    }
+    store_record_iter_close (iter);
+    return more;
+}
+
+static const layout_device_t *find_device (const layout_snapshot_t *snapshot,
+                                           int64_t gres_index, const char *uuid)
+{
+    if (gres_index >= 0)
+        return layout_device (snapshot, gres_index);
+    for (size_t i = 0; i < snapshot->count; i++) {
+        const layout_device_t *d = &snapshot->device[i];
+        if (!strcmp (d->slice[0] ? d->slice : d->gpu, uuid))
+            return d;
+    }
+    return NULL;
+}
+
+/* A whole GPU is only what says so: one in MIG mode is none. */
+static const char *profile_of (const layout_device_t *d)
+{
+    if (d->profile[0])
+        return d->profile;
+    return !d->slice[0] && d->mig_mode == 0 ? "" : NULL;
+}
+
+/* Slices that are held cannot be cut anew: a snapshot of any moment of the
+ * segment tells. */
+static void look_up (const segment_t *s, const char *node, int64_t gres_index,
+                     const char *uuid, held_device_t *held, void *arg)
+{
+    struct pass *p = arg;
+    const int64_t moments[] = {s->time_start, segment_end (s) - 1};
+    const layout_device_t *d = NULL;
+    layout_snapshot_t snapshot;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (moments) && !d; i++)
+        if (layout_at (p->layout, s->cluster, node, moments[i] * 1000000000,
+                       &snapshot))
+            d = find_device (&snapshot, gres_index, uuid);
+    if (!d)
+        return;
+    held->gres_type = d->gres_type[0] ? d->gres_type : NULL;
+    held->profile = profile_of (d);
+    held->model = d->model[0] ? d->model : NULL;
+}
+
+/* Sets what the segment held, where the nodes tell all of it. Freed by the
+ * caller. */
+static int take_held (struct pass *p, const segment_evidence_t *e, segment_t *s,
+                      held_device_t **ret_held, gl_error_t *error)
+{
+    *ret_held = NULL;
+    if (e->device_count == 0)
+        return 0;
+    if (!p->layout && read_inventory (p, error) < 0)
+        return -1;
+    s->held_count = evidence_held (e, look_up, p, ret_held);
+    s->held = *ret_held;
+    return 0;
+}
+
+static int hand_joined (struct pass *p, const segment_evidence_t *e,
+                        gl_error_t *error)
+{
+    segment_t s = *e->segment;
+    held_device_t *held = NULL;
+    int rc = take_held (p, e, &s, &held, error);
+
+    if (rc == 0)
+        rc = hand_over (p, &s, e, error);
+    free (held);
+    return rc;
+}
+
 /* The job in hand is complete. */
 static int finish_job (struct pass *p, gl_error_t *error)
 {
@@ -288,8 +392,7 @@ static int finish_job (struct pass *p, gl_error_t *error)
     join = facts_job_join (p->job, skews, count);
     count_join (p, join);
     for (size_t i = 0; i < join->segment_count; i++)
-        if (hand_over (p, join->segment[i].segment, &join->segment[i], error)
-            < 0)
+        if (hand_joined (p, &join->segment[i], error) < 0)
             return -1;
     facts_job_forget (p->job);
     return 0;
@@ -410,9 +513,10 @@ static store_query_t widen (const store_query_t *query)
 
 int facts_each_loose (store_t *store, const site_t *site,
                       const store_query_t *query, fact_f callback, void *arg,
-                      facts_loose_t *ret_loose, gl_error_t *error)
+                      evidence_counts_t *ret_loose, gl_error_t *error)
 {
-    struct pass p = {.site = site,
+    struct pass p = {.store = store,
+                     .site = site,
                      .query = query,
                      .callback = callback,
                      .arg = arg,
@@ -420,7 +524,7 @@ int facts_each_loose (store_t *store, const site_t *site,
     store_query_t wide = widen (query);
     int rc = -1;
 
-    *ret_loose = (facts_loose_t){0};
+    *ret_loose = (evidence_counts_t){0};
     p.job = facts_job_new ();
     if (read_skews (&p, store, wide.cluster, error) == 0
         && (p.segments = store_segment_iter_open (store, &wide, error))
@@ -435,6 +539,7 @@ int facts_each_loose (store_t *store, const site_t *site,
     store_suspension_iter_close (p.suspensions);
     store_segment_iter_close (p.segments);
     facts_job_free (p.job);
+    layout_close (p.layout);
     free_skews (&p.skews);
     free (p.suspension);
     return rc;
@@ -443,7 +548,7 @@ int facts_each_loose (store_t *store, const site_t *site,
 int facts_each (store_t *store, const site_t *site, const store_query_t *query,
                 fact_f callback, void *arg, gl_error_t *error)
 {
-    facts_loose_t loose;
+    evidence_counts_t loose;
 
     return facts_each_loose (store, site, query, callback, arg, &loose, error);
 }

@@ -35,23 +35,12 @@ typedef int (*fact_f) (const fact_t *fact, void *arg, gl_error_t *error);
 int facts_each (store_t *store, const site_t *site, const store_query_t *query,
                 fact_f callback, void *arg, gl_error_t *error);
 
-/* What a pass met, and what of it belongs to no segment: by reason, of the
- * query's period; EVIDENCE_MATCHED counts what does. Usage of ids that are not
- * among the store's JobIds of the period is not looked at. */
-typedef struct {
-    uint64_t segments; /* handed over */
-    uint64_t recorded; /* of these: with records of a node */
-    uint64_t attempts[EVIDENCE_REASON_COUNT];
-    uint64_t problems[ATTEMPT_PROBLEMS]; /* attempts that have it, by bit */
-    uint64_t usage_ms[EVIDENCE_REASON_COUNT]; /* device time */
-    uint64_t energy_mj[EVIDENCE_REASON_COUNT];
-    bool skew_known; /* some node's clock was measured */
-    int64_t skew_ms; /* the largest, without sign, of each node's newest */
-} facts_loose_t;
+/* The same, and what came of the join. Usage of ids that are not among the
+ * store's JobIds of the period is not looked at. */
 
 int facts_each_loose (store_t *store, const site_t *site,
                       const store_query_t *query, fact_f callback, void *arg,
-                      facts_loose_t *ret_loose, gl_error_t *error);
+                      evidence_counts_t *ret_loose, gl_error_t *error);
 
 /* Node events and reservations of the query's period. */
 int facts_capacity (store_t *store, const store_query_t *query,

@@ -26,6 +26,7 @@ struct collector {
     usage_report_t *usage;
     billing_t *billing;
     utilization_t *utilization;
+    evidence_counts_t counts;
 };
 
 static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
@@ -36,7 +37,7 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
     if (c->usage)
         usage_report_add (c->usage, fact->segment, fact->suspensions,
                           fact->suspension_count, fact->project,
-                          fact->record != NULL);
+                          fact->evidence);
     if (c->billing)
         billing_add (c->billing, fact->segment, fact->suspensions,
                      fact->suspension_count, fact->project);
@@ -54,7 +55,8 @@ static int collect (cli_t *cli, struct collector *collector, period_t period,
         = {.start = period.start, .end = period.end, .gpu_only = true};
     gl_error_t error;
 
-    if (facts_each (cli->store, cli->site, &query, take_fact, collector, &error)
+    if (facts_each_loose (cli->store, cli->site, &query, take_fact, collector,
+                          &collector->counts, &error)
             < 0
         || (capacity
             && facts_capacity (cli->store, &query, capacity, &error) < 0))
@@ -70,6 +72,7 @@ static int report_of_usage (cli_t *cli, const report_query_t *query,
     struct collector c = {.usage = usage_report_new (query)};
     int rc = collect (cli, &c, query->period, NULL);
 
+    usage_report_loose (c.usage, &c.counts);
     if (rc == CLI_OK)
         *ret_report = usage_report_make (c.usage);
     usage_report_free (c.usage);

@@ -161,6 +161,35 @@ typedef struct {
     struct evidence_private *private;
 } evidence_join_t;
 
+/* What many joins came to: by reason, EVIDENCE_MATCHED for what has a segment. */
+typedef struct {
+    uint64_t segments;
+    uint64_t recorded; /* of these: with records of a node */
+    uint64_t attempts[EVIDENCE_REASON_COUNT];
+    uint64_t problems[ATTEMPT_PROBLEMS]; /* attempts that have it, by bit */
+    uint64_t usage_ms[EVIDENCE_REASON_COUNT]; /* device time */
+    uint64_t energy_mj[EVIDENCE_REASON_COUNT];
+    bool skew_known; /* some node's clock was measured */
+    int64_t skew_ms; /* the largest, without sign, of each node's newest */
+} evidence_counts_t;
+
+/* What an inventory says of a device (Slurm's index, or -1 and a UUID) of a node
+ * while the segment held it: sets gres_type, profile and model where it knows
+ * them. */
+typedef void (*device_lookup_f) (const segment_t *segment, const char *node,
+                                 int64_t gres_index, const char *uuid,
+                                 held_device_t *device, void *arg);
+
+/*
+ * The devices of the segment, if the records tell all of them (as many as
+ * accounting counts) and of which type each is. Returns how many; 0: they do not,
+ * or they say no more than accounting does. *ret_held is yours to free; its texts
+ * are those of the evidence and of the lookup.
+ */
+size_t evidence_held (const segment_evidence_t *evidence,
+                      device_lookup_f lookup, void *arg,
+                      held_device_t **ret_held);
+
 /* Yours to free with evidence_free(), which accepts NULL. */
 evidence_join_t *evidence_join (const evidence_input_t *input);
 void evidence_free (evidence_join_t *join);

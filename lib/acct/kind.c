@@ -3,6 +3,7 @@
 #include <uthash.h>
 
 #include "acct/kind.h"
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "gres/mig.h"
 #include "gres/nodelist.h"
@@ -15,6 +16,8 @@
 struct kind_entry {
     device_kind_t kind;
     char *type;
+    char *seen;
+    char *model;
     char *profile;
     char *problem;
     bool unsure;
@@ -198,6 +201,22 @@ static int untyped_weight (const mig_table_t *table, const site_pool_t *pool,
     return 0;
 }
 
+/* What the node itself says that an untyped device is. */
+static int seen_weight (const mig_table_t *table, const device_kind_t *kind,
+                        mig_basis_t basis, fraction_t *ret_weight,
+                        gl_error_t *error)
+{
+    const char *gpu = kind->pool && kind->pool->gpu ? kind->pool->gpu
+                                                    : kind->model;
+
+    if (!kind->seen[0]) {
+        *ret_weight = fraction (1, 1);
+        return 0;
+    }
+    return mig_weight (table, gpu, kind->seen, strlen (kind->seen), basis,
+                       ret_weight, error);
+}
+
 int kind_weight (const site_t *site, const device_kind_t *kind,
                  mig_basis_t basis, fraction_t *ret_weight, gl_error_t *error)
 {
@@ -205,7 +224,9 @@ int kind_weight (const site_t *site, const device_kind_t *kind,
     fraction_t weight;
     int rc;
 
-    if (kind->type)
+    if (!kind->type && kind->seen)
+        rc = seen_weight (&table, kind, basis, &weight, error);
+    else if (kind->type)
         rc = mig_type_weight (&table, kind->pool ? kind->pool->gpu : NULL,
                               kind->type, strlen (kind->type), basis, &weight,
                               error);
@@ -223,7 +244,9 @@ static void kind_weigh (const site_t *site, struct kind_entry *entry)
     size_t length;
     gl_error_t error;
 
-    if (type && mig_profile_in_type (type, strlen (type), &profile, &length))
+    if (kind->seen)
+        kind->profile = kind->seen[0] ? kind->seen : NULL;
+    else if (type && mig_profile_in_type (type, strlen (type), &profile, &length))
         kind->profile = entry->profile = xstrndup (profile, length);
     if (entry->unsure)
         gl_error (&error, "accounting does not tell their type, and on their "
@@ -247,19 +270,26 @@ static bool same_text (const char *a, const char *b)
 /* `unsure`: an untyped device on a node of several pools, of which one has
  * slices: it may be one. */
 static const device_kind_t *kind_get (kinds_t *k, const site_pool_t *pool,
-                                      const char *type, bool unsure)
+                                      const char *type, bool unsure,
+                                      const char *seen, const char *model)
 {
     struct kind_entry *entry;
 
     for (entry = k->list; entry; entry = entry->next) {
         if (entry->kind.pool == pool && same_text (entry->kind.type, type)
-            && entry->unsure == unsure)
+            && entry->unsure == unsure && same_text (entry->seen, seen)
+            && same_text (entry->model, model))
             return &entry->kind;
     }
     entry = xcalloc (1, sizeof (*entry));
     entry->type = xstrdup (type);
+    entry->seen = xstrdup (seen);
+    entry->model = xstrdup (model);
     entry->unsure = unsure;
-    entry->kind = (device_kind_t){.pool = pool, .type = entry->type};
+    entry->kind = (device_kind_t){.pool = pool,
+                                  .type = entry->type,
+                                  .seen = entry->seen,
+                                  .model = entry->model};
     kind_weigh (k->site, entry);
     entry->next = k->list;
     k->list = entry;
@@ -358,7 +388,7 @@ static void split_share (struct split *sp, const char *node, const char *type,
     bool unsure = may_be_slice (sp, node, type, pool);
 
     if (share)
-        build_add (sp->kinds, kind_get (sp->kinds, pool, type, unsure),
+        build_add (sp->kinds, kind_get (sp->kinds, pool, type, unsure, NULL, NULL),
                    sp->by_node ? intern_name (sp->kinds, node) : NULL, share);
 }
 
@@ -374,7 +404,7 @@ static void split_type (const char *text, size_t length, uint64_t count,
     if (!sp->nodes || nodelist_count (sp->nodes) == 0) {
         const site_pool_t *pool
             = pool_of_device (sp->kinds, sp->segment, NULL, type, sp->instant);
-        build_add (sp->kinds, kind_get (sp->kinds, pool, type, false), NULL,
+        build_add (sp->kinds, kind_get (sp->kinds, pool, type, false, NULL, NULL), NULL,
                    count);
         return;
     }
@@ -386,6 +416,44 @@ static void split_type (const char *text, size_t length, uint64_t count,
         split_share (sp, node, type, count / nodes + (index < count % nodes));
         index++;
     }
+}
+
+/* The pool of a device that a node's record shows. Accounting may hide what the
+ * inventory tells: then its type, or its profile, finds the pool. */
+static const site_pool_t *pool_of_held (struct split *sp,
+                                        const held_device_t *held)
+{
+    const char *const types[] = {held->type, held->gres_type, held->profile};
+    size_t count = held->type ? 1 : GL_ARRAY_SIZE (types);
+    const site_pool_t *pool = NULL;
+
+    for (size_t i = 0; i < count && !pool; i++)
+        if (i == 0 || (types[i] && types[i][0]))
+            pool = pool_of_device (sp->kinds, sp->segment, held->node, types[i],
+                                   sp->instant);
+    return pool;
+}
+
+static const device_kind_t *kind_of_held (struct split *sp,
+                                          const held_device_t *held)
+{
+    const site_pool_t *pool = pool_of_held (sp, held);
+    const char *seen = held->type ? NULL : held->profile;
+    bool unsure = !seen && may_be_slice (sp, held->node, held->type, pool);
+
+    return kind_get (sp->kinds, pool, held->type, unsure, seen,
+                     seen ? held->model : NULL);
+}
+
+static void split_held (struct split *sp)
+{
+    const segment_t *s = sp->segment;
+
+    for (size_t i = 0; i < s->held_count; i++)
+        build_add (sp->kinds, kind_of_held (sp, &s->held[i]),
+                   sp->by_node ? intern_name (sp->kinds, s->held[i].node)
+                               : NULL,
+                   1);
 }
 
 static void cache_clear (kinds_t *k)
@@ -405,12 +473,22 @@ static void cache_clear (kinds_t *k)
 static char *cache_key (const kinds_t *k, const segment_t *s, int64_t instant,
                         bool by_node)
 {
+    buffer_t key = BUFFER_INIT;
     size_t epoch = 0;
 
     while (epoch < k->change_count && k->changes[epoch] <= instant)
         epoch++;
-    return xasprintf ("%s\n%s\n%s\n%d %zu", s->cluster, s->gres,
-                      s->nodelist ? s->nodelist : "", by_node, epoch);
+    buffer_printf (&key, "%s\n%s\n%s\n%d %zu", s->cluster, s->gres,
+                   s->nodelist ? s->nodelist : "", by_node, epoch);
+    for (size_t i = 0; i < s->held_count; i++) {
+        const held_device_t *held = &s->held[i];
+        buffer_printf (&key, "\n%s\t%s\t%s\t%s\t%s", held->node,
+                       held->type ? held->type : "",
+                       held->gres_type ? held->gres_type : "",
+                       held->profile ? held->profile : "?",
+                       held->model ? held->model : "");
+    }
+    return buffer_take (&key);
 }
 
 const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
@@ -431,7 +509,10 @@ const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
         if (HASH_COUNT (k->cache) >= CACHE_MAX)
             cache_clear (k);
         k->build_count = 0;
-        gres_devices (s->gres, split_type, &sp, NULL);
+        if (s->held)
+            split_held (&sp);
+        else
+            gres_devices (s->gres, split_type, &sp, NULL);
         nodelist_close (sp.nodes);
         entry = xcalloc (1, sizeof (*entry));
         entry->key = GL_TAKE (key);
@@ -444,6 +525,41 @@ const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
     }
     *ret_count = entry->count;
     return entry->holding;
+}
+
+/* The only kind among the holdings on that node (NULL: on all nodes). */
+static const device_kind_t *only_kind (const holding_t *h, size_t count,
+                                       const char *node, bool *ret_several)
+{
+    const device_kind_t *only = NULL;
+
+    *ret_several = false;
+    for (size_t i = 0; i < count; i++) {
+        if (node && h[i].node && strcmp (h[i].node, node))
+            continue;
+        *ret_several = *ret_several || (only && only != h[i].kind);
+        only = h[i].kind;
+    }
+    return *ret_several ? NULL : only;
+}
+
+const device_kind_t *kinds_of_device (kinds_t *k, const segment_t *s,
+                                      int64_t instant, const char *node,
+                                      int64_t gres_index)
+{
+    struct split sp = {.kinds = k, .segment = s, .instant = instant};
+    const device_kind_t *kind;
+    const holding_t *h;
+    size_t count;
+    bool several;
+
+    for (size_t i = 0; i < s->held_count && gres_index >= 0; i++)
+        if (s->held[i].gres_index == gres_index
+            && !strcmp (s->held[i].node, node))
+            return kind_of_held (&sp, &s->held[i]);
+    h = kinds_of_segment (k, s, instant, true, &count);
+    kind = only_kind (h, count, node, &several);
+    return kind || several ? kind : only_kind (h, count, NULL, &several);
 }
 
 kinds_t *kinds_new (const site_t *site)
@@ -476,6 +592,8 @@ void kinds_free (kinds_t *k)
         struct kind_entry *entry = k->list;
         k->list = entry->next;
         free (entry->type);
+        free (entry->seen);
+        free (entry->model);
         free (entry->profile);
         free (entry->problem);
         free (entry);

@@ -19,7 +19,10 @@
 typedef struct {
     const site_pool_t *pool; /* NULL: no pool covers it */
     const char *type;        /* Slurm's type string; NULL: untyped */
-    const char *profile;     /* MIG profile in it; NULL: a whole GPU */
+    const char *seen;        /* untyped: the profile that its node tells, "" for
+                                a whole GPU; NULL: it does not */
+    const char *model;       /* the node's word for it, beside `seen` */
+    const char *profile;     /* MIG profile; NULL: a whole GPU, or not known */
     bool weight_known;       /* else the next is 0/1 and gpu_hours unknown */
     fraction_t weight;       /* of the quantity, in physical GPUs */
     const char *problem;     /* why the weight is not known */
@@ -40,15 +43,22 @@ void kinds_free (kinds_t *kinds);
 /*
  * What the segment holds at `instant`. With `by_node`, devices are split over
  * the segment's nodes that have such devices (in some pool, at whatever time):
- * evenly, the rest to the first
- * nodes, because Slurm's accounting stores totals only; exact for one node.
- * The same even split decides when the nodes lie in different pools.
+ * evenly, the rest to the first nodes, because Slurm's accounting stores totals only; exact for one node.
+ * The same even split decides when the nodes lie in different pools. Where the
+ * records of the nodes tell which devices the segment held (segment->held), they
+ * decide instead, and for untyped devices what the inventory says they are.
  * Returns an array that is valid until the next call; *ret_count may be 0.
  * A list of nodes that does not parse counts as no nodes.
  */
 const holding_t *kinds_of_segment (kinds_t *kinds, const segment_t *segment,
                                    int64_t instant, bool by_node,
                                    size_t *ret_count);
+
+/* The kind of one of the segment's devices; NULL where the node has several of
+ * its kinds and nobody tells which one this is. gres_index < 0: not known. */
+const device_kind_t *kinds_of_device (kinds_t *kinds, const segment_t *segment,
+                                      int64_t instant, const char *node,
+                                      int64_t gres_index);
 
 /* The weight of the kind's price under another basis. -1 if not known. */
 int kind_weight (const site_t *site, const device_kind_t *kind,

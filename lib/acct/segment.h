@@ -51,6 +51,16 @@ typedef enum {
     SOURCE_SLURMDBD = 3,
 } segment_source_t;
 
+/* A device that the records of the nodes show a segment to have held. */
+typedef struct {
+    const char *node;
+    int64_t gres_index;    /* Slurm's; -1: not known */
+    const char *type;      /* as accounting has it; NULL: untyped */
+    const char *gres_type; /* as the inventory has it, or NULL */
+    const char *profile;   /* by the inventory; "": a whole GPU; NULL: unknown */
+    const char *model;     /* by the inventory, or NULL */
+} held_device_t;
+
 /*
  * One row of slurmdbd's job table: one uninterrupted allocation with fixed
  * TRES. Its key is (cluster, id_job, time_submit), which Slurm keeps unique
@@ -105,6 +115,11 @@ typedef struct {
     uint32_t het_offset;   /* or TASK_NONE */
     uint64_t job_db_inx;   /* unsigned, all 64 bits count; 0: not known */
     int32_t restart_count; /* -1: not known */
+
+    /* Which devices, where the join of the nodes' records tells all of them; else
+     * NULL. No source and no store has it. */
+    const held_device_t *held;
+    size_t held_count;
 } segment_t;
 
 /* The end for counting: time_end, or time_seen where the segment is open; 0 if

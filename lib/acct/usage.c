@@ -41,6 +41,7 @@ struct usage {
     uint32_t text_count, text_size;
     struct cell *cells;
     usage_cell_t *sorted;
+    measured_t unplaced;
 };
 
 /* One segment on its way into the cells. */
@@ -50,8 +51,8 @@ struct piece {
     size_t suspension_count;
     const project_t *project;
     uint32_t cluster;
-    bool whole;       /* the piece is the whole segment */
-    period_t period;  /* of this piece */
+    bool whole;      /* the piece is the whole segment */
+    period_t period; /* of this piece */
     size_t cut;
 };
 
@@ -77,7 +78,8 @@ static uint32_t intern (usage_t *u, const char *text)
         entry = xcalloc (1, sizeof (*entry));
         entry->id = u->text_count;
         entry->text = xstrdup (text);
-        HASH_ADD_KEYPTR (hh, u->texts, entry->text, strlen (entry->text), entry);
+        HASH_ADD_KEYPTR (hh, u->texts, entry->text, strlen (entry->text),
+                         entry);
         if (u->text_count == u->text_size) {
             u->text_size *= 2;
             u->text_of = xreallocarray (u->text_of, u->text_size,
@@ -112,8 +114,9 @@ static const char *key_text (usage_t *u, key_id_t key, const char *label,
     case KEY_PROJECT:
         return p->project ? p->project->project : NULL;
     case KEY_LABEL:
-        return p->project && label_value (p->project->labels, label, buf) ? buf
-                                                                          : NULL;
+        return p->project && label_value (p->project->labels, label, buf)
+                   ? buf
+                   : NULL;
     case KEY_QOS:
         return s->qos;
     case KEY_PARTITION:
@@ -178,8 +181,8 @@ static struct cell *cell_get (usage_t *u, const struct piece *p,
     char buf[TAG_MAX + 1];
 
     for (size_t i = 0; i < u->query->by.count; i++)
-        key.text[i] = intern (u, key_text (u, u->query->by.id[i],
-                                           u->query->by.label, p, h, buf));
+        key.text[i] = intern (
+            u, key_text (u, u->query->by.id[i], u->query->by.label, p, h, buf));
     HASH_FIND (hh, u->cells, &key, sizeof (key), cell);
     if (!cell) {
         cell = xcalloc (1, sizeof (*cell));
@@ -197,8 +200,8 @@ static void count_job (struct cell *c, const struct piece *p, bool unknown)
 {
     const segment_t *s = p->segment;
     bool first = c->cell.segments == 0;
-    bool new_job = first || c->last_cluster != p->cluster
-                   || c->last_job != s->id_job;
+    bool new_job
+        = first || c->last_cluster != p->cluster || c->last_job != s->id_job;
 
     if (new_job || c->last_submit != s->time_submit)
         c->cell.segments++;
@@ -224,6 +227,7 @@ static usage_part_t *part_get (usage_cell_t *cell, const device_kind_t *kind)
     cell->part = xreallocarray (cell->part, cell->part_count + 1,
                                 sizeof (*cell->part));
     cell->part[cell->part_count] = (usage_part_t){.kind = kind};
+    measured_init (&cell->part[cell->part_count].measured);
     return &cell->part[cell->part_count++];
 }
 
@@ -332,20 +336,195 @@ void usage_add (usage_t *u, const segment_t *s, const suspension_t *suspensions,
     }
 }
 
-/* --- life -------------------------------------------------------------- */
+/* --- what was measured ------------------------------------------------- */
+
+/* A device of which its node has several kinds, and nobody tells which one. */
+static const device_kind_t some_device
+    = {.problem = "its node does not tell which of its devices it was"};
+
+static bool needs_kind (key_id_t key)
+{
+    return key == KEY_POOL || key == KEY_GPU || key == KEY_GRES_TYPE
+           || key == KEY_PROFILE;
+}
+
+static bool asks_for_kind (const usage_query_t *q)
+{
+    for (size_t i = 0; i < q->by.count; i++)
+        if (needs_kind (q->by.id[i]))
+            return true;
+    for (size_t i = 0; i < q->filter_count; i++)
+        if (needs_kind (q->filters[i].key))
+            return true;
+    return false;
+}
+
+/* Where the stretches of one segment go: those of one device follow one
+ * another, so that the last answer mostly serves the next one. */
+struct placing {
+    struct piece piece;
+    period_t whole; /* the segment, as far as it lies in the query's period */
+    int64_t from_ms, to_ms; /* what counts as its time */
+    const char *node;
+    int64_t gres_index;
+    measured_t *measured; /* of the cell; NULL: it does not pass */
+};
+
+static measured_t *place (usage_t *u, struct placing *at)
+{
+    const struct piece *p = &at->piece;
+    const device_kind_t *kind = kinds_of_device (
+        u->kinds, p->segment, p->period.start, at->node, at->gres_index);
+    holding_t h = {.kind = kind ? kind : &some_device, .node = at->node};
+
+    if (!kind && asks_for_kind (u->query))
+        return &u->unplaced;
+    if (!passes (u, p, &h))
+        return NULL;
+    return &part_get (&cell_get (u, p, &h)->cell, h.kind)->measured;
+}
+
+static void move_to (usage_t *u, struct placing *at,
+                     const device_usage_t *usage, int64_t instant)
+{
+    bool same_piece
+        = at->piece.period.start <= instant && instant < at->piece.period.end;
+
+    if (same_piece && at->node && at->gres_index == usage->gres_index
+        && !strcmp (at->node, usage->node))
+        return;
+    at->node = usage->node;
+    at->gres_index = usage->gres_index;
+    if (!same_piece) {
+        /* from its beginning, not from where this stretch begins in it */
+        int64_t start = at->piece.period.end <= instant ? at->piece.period.end
+                                                        : at->whole.start;
+        int64_t end = piece_end (u, start, at->whole.end);
+        while (end <= instant) {
+            start = end;
+            end = piece_end (u, start, at->whole.end);
+        }
+        at->piece.period = (period_t){start, end};
+        at->piece.cut = cut_index (u->query, start);
+    }
+    at->measured = place (u, at);
+}
+
+/* A part of a stretch, cut where cells change. What lies a little outside of
+ * the segment counts with its first or last moment. */
+static void measure_part (usage_t *u, struct placing *at,
+                          const usage_part_of_t *part)
+{
+    int64_t from = part->from_ms > at->from_ms ? part->from_ms : at->from_ms;
+    int64_t to = part->to_ms < at->to_ms ? part->to_ms : at->to_ms;
+
+    while (from < to) {
+        int64_t instant = from / 1000, next = to;
+        if (instant < at->whole.start)
+            instant = at->whole.start;
+        if (instant >= at->whole.end)
+            instant = at->whole.end - 1;
+        move_to (u, at, part->usage, instant);
+        if (at->piece.period.end < at->whole.end
+            && at->piece.period.end * 1000 < to)
+            next = at->piece.period.end * 1000;
+        if (at->measured)
+            measured_add (at->measured, part->usage, from, next, at->whole);
+        from = next;
+    }
+}
+
+void usage_measure (usage_t *u, const segment_t *s, const project_t *project,
+                    const segment_evidence_t *evidence)
+{
+    period_t whole = {s->time_start, segment_end (s)};
+    struct placing at = {.piece = {.segment = s, .project = project},
+                         .whole = period_clip (whole, u->query->period),
+                         .from_ms = INT64_MIN,
+                         .to_ms = INT64_MAX};
+
+    if (!evidence || evidence->part_count == 0 || s->time_start == 0
+        || at.whole.start >= at.whole.end)
+        return;
+    if (at.whole.start > whole.start)
+        at.from_ms = at.whole.start * 1000;
+    if (at.whole.end < whole.end)
+        at.to_ms = at.whole.end * 1000;
+    at.piece.period = (period_t){at.whole.start, at.whole.start};
+    for (size_t i = 0; i < evidence->part_count; i++)
+        measure_part (u, &at, evidence->part[i]);
+}
+
+const measured_t *usage_unplaced (const usage_t *u)
+{
+    return &u->unplaced;
+}
+
+void usage_cell_measured (const usage_cell_t *cell, measured_t *ret)
+{
+    measured_init (ret);
+    for (size_t i = 0; i < cell->part_count; i++)
+        measured_sum (ret, &cell->part[i].measured);
+}
+
+/* Adds weight x value, in seconds, for the parts of which `known` is not 0. */
+static bool add_weighted (const usage_cell_t *cell, size_t value, size_t known,
+                          uint64_t scale, mpq_t ret)
+{
+    bool any = false, all = true;
+    mpq_t part;
+
+    mpq_init (part);
+    mpq_set_ui (ret, 0, 1);
+    for (size_t i = 0; i < cell->part_count; i++) {
+        const usage_part_t *p = &cell->part[i];
+        const char *measured = (const char *)&p->measured;
+        if (*(const uint64_t *)(measured + known) == 0)
+            continue;
+        any = true;
+        all = all && p->kind->weight_known;
+        if (!p->kind->weight_known)
+            continue;
+        exact_set_fraction (part, p->kind->weight);
+        mpz_mul_ui (mpq_numref (part), mpq_numref (part),
+                    *(const uint64_t *)(measured + value));
+        mpz_mul_ui (mpq_denref (part), mpq_denref (part), scale);
+        mpq_canonicalize (part);
+        mpq_add (ret, ret, part);
+    }
+    mpq_clear (part);
+    return any && all;
+}
+
+bool usage_cell_active_seconds (const usage_cell_t *cell, mpq_t ret_value)
+{
+    return add_weighted (cell, offsetof (measured_t, utilization_sum),
+                         offsetof (measured_t, utilization_ms), 10000 * 1000,
+                         ret_value);
+}
+
+bool usage_cell_idle_seconds (const usage_cell_t *cell, mpq_t ret_value)
+{
+    return add_weighted (cell, offsetof (measured_t, idle_ms),
+                         offsetof (measured_t, idle_known_ms), 1000, ret_value);
+}
+
+/* --- life ------------------------------------------------------------- */
 
 usage_t *usage_new (const usage_query_t *query)
 {
     usage_t *u = xcalloc (1, sizeof (*u));
 
     u->query = query;
+    measured_init (&u->unplaced);
     u->kinds = kinds_new (query->site);
     u->text_size = 64;
     u->text_count = 1;
     u->text_of = xcalloc (u->text_size, sizeof (*u->text_of));
     u->changes = site_changes (query->site, query->period, &u->change_count);
-    u->changes = xreallocarray (u->changes, u->change_count + query->cut_count + 1,
-                                sizeof (*u->changes));
+    u->changes
+        = xreallocarray (u->changes, u->change_count + query->cut_count + 1,
+                         sizeof (*u->changes));
     for (size_t i = 0; i < query->cut_count; i++)
         u->changes[u->change_count++] = query->cuts[i];
     u->change_count = instants_sort (u->changes, u->change_count);
@@ -415,7 +594,13 @@ static int by_kind (const void *a, const void *b)
     int order = by_text (x->pool ? x->pool->name : NULL,
                          y->pool ? y->pool->name : NULL);
 
-    return order ? order : by_text (x->type, y->type);
+    if (order == 0)
+        order = by_text (x->type, y->type);
+    if (order == 0)
+        order = by_text (x->seen, y->seen);
+    if (order == 0)
+        order = by_text (x->model, y->model);
+    return order ? order : x->weight_known - y->weight_known;
 }
 
 const usage_cell_t *usage_cells (usage_t *u, size_t *ret_count)
@@ -466,6 +651,8 @@ bool usage_cell_gpu_seconds (const usage_cell_t *cell, mpq_t ret_value)
     mpq_set_ui (ret_value, 0, 1);
     for (size_t i = 0; i < cell->part_count; i++) {
         const usage_part_t *p = &cell->part[i];
+        if (p->gres_seconds == 0)
+            continue;
         if (!p->kind->weight_known) {
             known = false;
             continue;

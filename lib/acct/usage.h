@@ -16,6 +16,7 @@
 
 #include "acct/key.h"
 #include "acct/kind.h"
+#include "acct/measure.h"
 #include "acct/project.h"
 #include "acct/segment.h"
 #include "acct/site.h"
@@ -26,6 +27,7 @@ typedef struct {
     const device_kind_t *kind;
     uint64_t gres_seconds;
     uint64_t suspended_gres_seconds;
+    measured_t measured; /* only after usage_measure () */
 } usage_part_t;
 
 typedef struct {
@@ -71,6 +73,16 @@ void usage_add (usage_t *usage, const segment_t *segment,
                 const suspension_t *suspensions, size_t count,
                 const project_t *project);
 
+/* After usage_add() of the same segment: what the agents measured of it. Stretches
+ * are cut exactly where cells change. `evidence` may be NULL. */
+void usage_measure (usage_t *usage, const segment_t *segment,
+                    const project_t *project,
+                    const segment_evidence_t *evidence);
+
+/* What was measured of devices whose kind nobody tells, where keys or filters
+ * ask for it: in no cell. */
+const measured_t *usage_unplaced (const usage_t *usage);
+
 /* The cells, ordered bytewise by key then cut; borrowed until the next call on
  * the object. Cells without time are not made. */
 const usage_cell_t *usage_cells (usage_t *usage, size_t *ret_count);
@@ -80,5 +92,12 @@ uint64_t usage_cell_suspended (const usage_cell_t *cell);
 /* Adds up weight * seconds; false if the weight of some part is not known (the
  * value is then what is known). */
 bool usage_cell_gpu_seconds (const usage_cell_t *cell, mpq_t ret_value);
+
+/* All of the cell's devices. */
+void usage_cell_measured (const usage_cell_t *cell, measured_t *ret_measured);
+/* Seconds of physical GPUs: utilization x the time for which it was known, and
+ * idle time; false where nothing of it is known, or a weight is not. */
+bool usage_cell_active_seconds (const usage_cell_t *cell, mpq_t ret_value);
+bool usage_cell_idle_seconds (const usage_cell_t *cell, mpq_t ret_value);
 
 #endif /* !GL_ACCT_USAGE_H */

@@ -33,17 +33,21 @@ static const struct {
                            "Hours of physical GPUs: a MIG slice counts its "
                            "fraction of one."},
     [MEASURE_ENERGY_KWH] = {"energy_kwh", "Energy kWh", COLUMN_ENERGY,
-                            "Measured energy. Empty: not measured."},
+                            "IT energy of the held GPUs, by their own counters, as far as it "
+                            "was measured: without the rest of the node and "
+                            "without PUE, which is in the cost book. Empty: "
+                            "not measured."},
     [MEASURE_ACTIVE_GPU_HOURS]
     = {"active_gpu_hours", "Active GPU hours", COLUMN_HOURS,
-       "Held GPU hours in which the device was busy. Empty: not measured."},
+       "Held GPU hours x measured utilization, of the time for which it is "
+       "known. Empty: not measured."},
     [MEASURE_IDLE_GPU_HOURS]
     = {"idle_gpu_hours", "Idle GPU hours", COLUMN_HOURS,
-       "Held GPU hours in which the device did nothing. Empty: not "
-       "measured."},
+       "Held GPU hours with a measured utilization below the agent's "
+       "threshold. Empty: not measured."},
     [MEASURE_COVERAGE_PCT] = {"coverage_pct", "Coverage %", COLUMN_PERCENT,
-                              "The share of the GRES seconds whose jobs a "
-                              "node has recorded."},
+                              "The share of the GRES seconds that agents' "
+                              "samples cover."},
     [MEASURE_COST] = {"cost", "Cost", COLUMN_MONEY,
                       "What the held GPU time cost: its share of the pool's "
                       "whole cost of the month."},

@@ -10,10 +10,8 @@ struct usage_report {
     usage_query_t whole_query; /* the same without keys */
     usage_t *rows;
     usage_t *whole;
-    usage_t *rows_seen; /* only what nodes have recorded */
-    usage_t *whole_seen;
-    const usage_cell_t *seen_cells; /* of rows_seen, once all is added */
-    size_t seen_count;
+    usage_t *whole_seen; /* only what nodes have recorded */
+    const evidence_counts_t *loose;
 };
 
 usage_report_t *usage_report_new (const report_query_t *query)
@@ -31,7 +29,6 @@ usage_report_t *usage_report_new (const report_query_t *query)
     u->whole_query.by.count = 0;
     u->rows = usage_new (&u->rows_query);
     u->whole = usage_new (&u->whole_query);
-    u->rows_seen = usage_new (&u->rows_query);
     u->whole_seen = usage_new (&u->whole_query);
     return u;
 }
@@ -42,21 +39,28 @@ void usage_report_free (usage_report_t *u)
         return;
     usage_free (u->rows);
     usage_free (u->whole);
-    usage_free (u->rows_seen);
     usage_free (u->whole_seen);
     free (u);
 }
 
 void usage_report_add (usage_report_t *u, const segment_t *segment,
                        const suspension_t *suspensions, size_t count,
-                       const project_t *project, bool seen)
+                       const project_t *project,
+                       const segment_evidence_t *evidence)
 {
     usage_add (u->rows, segment, suspensions, count, project);
     usage_add (u->whole, segment, suspensions, count, project);
-    if (!seen)
+    if (!evidence)
         return;
-    usage_add (u->rows_seen, segment, suspensions, count, project);
-    usage_add (u->whole_seen, segment, suspensions, count, project);
+    usage_measure (u->rows, segment, project, evidence);
+    usage_measure (u->whole, segment, project, evidence);
+    if (evidence->recorded)
+        usage_add (u->whole_seen, segment, suspensions, count, project);
+}
+
+void usage_report_loose (usage_report_t *u, const evidence_counts_t *counts)
+{
+    u->loose = counts;
 }
 
 const usage_cell_t *usage_report_cells (usage_report_t *u, size_t *ret_count)
@@ -77,66 +81,59 @@ usage_columns_t usage_report_columns (report_t *report, bool with_money)
     return columns;
 }
 
-static int compare_text (const char *a, const char *b)
-{
-    return strcmp (a ? a : "", b ? b : "");
-}
-
-/* The cell of the same key among those that nodes have recorded, which are in
- * the same order. */
-static const usage_cell_t *find_seen (usage_report_t *u,
-                                      const usage_cell_t *cell)
-{
-    const usage_cell_t *cells;
-    size_t low = 0, high;
-
-    if (!u->seen_cells)
-        u->seen_cells = usage_cells (u->rows_seen, &u->seen_count);
-    cells = u->seen_cells;
-    high = u->seen_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = 0;
-        for (size_t i = 0; i < u->query->by.count && order == 0; i++)
-            order = compare_text (cells[middle].key[i], cell->key[i]);
-        if (order == 0)
-            return &cells[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
-/* NULL where nothing was held. */
-static char *coverage_text (const usage_cell_t *cell, const usage_cell_t *seen)
+/* A part of the held device time; NULL where nothing was held. */
+static char *held_percent (const usage_cell_t *cell, uint64_t part_ms)
 {
     char *text;
     mpq_t part, whole;
 
     mpq_inits (part, whole, NULL);
-    exact_set_u128 (mpq_numref (whole), usage_cell_gres_seconds (cell));
-    if (seen)
-        exact_set_u128 (mpq_numref (part), usage_cell_gres_seconds (seen));
+    exact_set_u128 (mpq_numref (whole),
+                    (unsigned __int128)usage_cell_gres_seconds (cell) * 1000);
+    exact_set_u128 (mpq_numref (part), part_ms);
     text = report_percent_text (part, whole);
     mpq_clears (part, whole, NULL);
     return text;
 }
 
+/* What agents measured. Where they did not, cells stay empty; only coverage is
+ * then known to be 0. */
+static void put_measured (report_t *report, size_t first,
+                          const usage_cell_t *cell)
+{
+    GL_AUTOFREE char *coverage = NULL;
+    measured_t m;
+    mpq_t value;
+
+    usage_cell_measured (cell, &m);
+    mpq_init (value);
+    if (m.energy_stretches > 0) {
+        report_kwh (value, m.energy_mj);
+        report_put_exact (report, first + MEASURE_ENERGY_KWH, value, 6);
+    }
+    if (usage_cell_active_seconds (cell, value))
+        report_put_hours (report, first + MEASURE_ACTIVE_GPU_HOURS, value);
+    if (usage_cell_idle_seconds (cell, value))
+        report_put_hours (report, first + MEASURE_IDLE_GPU_HOURS, value);
+    mpq_clear (value);
+    coverage = held_percent (cell, m.sampled_ms);
+    if (coverage)
+        report_put_text (report, first + MEASURE_COVERAGE_PCT, coverage);
+}
+
 /* Into the last row, or into the totals. */
 static void put_cell (report_t *report, usage_columns_t columns,
-                      const usage_cell_t *cell, const usage_cell_t *seen)
+                      const usage_cell_t *cell)
 {
     size_t first = columns.first;
-    GL_AUTOFREE char *coverage = coverage_text (cell, seen);
     mpq_t seconds;
 
     report_put_count (report, first + MEASURE_JOBS, cell->jobs);
     report_put_count (report, first + MEASURE_SEGMENTS, cell->segments);
     report_put_count (report, first + MEASURE_UNKNOWN_JOBS, cell->unknown_jobs);
+    put_measured (report, first, cell);
     /* nothing but jobs whose devices nobody told: not known, not 0 */
-    if (cell->part_count == 0 && cell->unknown_jobs > 0)
+    if (usage_cell_gres_seconds (cell) == 0 && cell->unknown_jobs > 0)
         return;
     report_put_count (report, first + MEASURE_GRES_SECONDS,
                       usage_cell_gres_seconds (cell));
@@ -148,15 +145,14 @@ static void put_cell (report_t *report, usage_columns_t columns,
     report_put_hours (report, first + MEASURE_GRES_HOURS, seconds);
     if (usage_cell_gpu_seconds (cell, seconds))
         report_put_hours (report, first + MEASURE_GPU_HOURS, seconds);
-    if (coverage)
-        report_put_text (report, first + MEASURE_COVERAGE_PCT, coverage);
     mpq_clear (seconds);
 }
 
 void usage_report_put (usage_report_t *u, report_t *report,
                        usage_columns_t columns, const usage_cell_t *cell)
 {
-    put_cell (report, columns, cell, find_seen (u, cell));
+    (void)u;
+    put_cell (report, columns, cell);
 }
 
 static void note_unknown_weights (report_t *report, const usage_cell_t *whole)
@@ -165,7 +161,7 @@ static void note_unknown_weights (report_t *report, const usage_cell_t *whole)
         const usage_part_t *part = &whole->part[i];
         GL_AUTOFREE char *hours = NULL;
         mpq_t seconds;
-        if (part->kind->weight_known)
+        if (part->kind->weight_known || part->gres_seconds == 0)
             continue;
         mpq_init (seconds);
         exact_set_u128 (mpq_numref (seconds), part->gres_seconds);
@@ -211,19 +207,84 @@ const usage_cell_t *usage_report_whole (usage_report_t *u)
     return count ? whole : &none;
 }
 
+static void put_coverage (report_t *report, const char *measure,
+                          const usage_cell_t *whole, uint64_t part_ms)
+{
+    GL_AUTOFREE char *percent = held_percent (whole, part_ms);
+
+    if (percent)
+        report_coverage (report, measure, percent);
+}
+
+static char *ms_hours (uint64_t ms)
+{
+    char *text;
+    mpq_t seconds;
+
+    mpq_init (seconds);
+    exact_set_u128 (mpq_numref (seconds), ms);
+    mpz_set_ui (mpq_denref (seconds), 1000);
+    mpq_canonicalize (seconds);
+    text = report_hours_text (seconds);
+    mpq_clear (seconds);
+    return text;
+}
+
+static void note_unplaced (usage_report_t *u, report_t *report)
+{
+    const measured_t *m = usage_unplaced (u->rows);
+    GL_AUTOFREE char *hours = ms_hours (m->watched_ms);
+
+    if (m->watched_ms > 0)
+        report_note (report, NOTE_WARNING,
+                     "Of %s device hours that agents measured it is not known "
+                     "to which kind of device they belong: the node has "
+                     "several. They are in the totals and in no row.",
+                     hours);
+}
+
+/* Evidence without a segment, and clocks. */
+static void note_loose (usage_report_t *u, report_t *report)
+{
+    const evidence_counts_t *c = u->loose;
+
+    if (!c || u->query->filter_count > 0)
+        return;
+    for (size_t i = EVIDENCE_MATCHED + 1; i < EVIDENCE_REASON_COUNT; i++) {
+        GL_AUTOFREE char *hours = ms_hours (c->usage_ms[i]);
+        if (c->usage_ms[i] > 0 || c->attempts[i] > 0)
+            report_note (report, NOTE_INFORMATION,
+                         "Evidence without segment: %s device hours that "
+                         "agents measured, and prolog or epilog records of "
+                         "%llu jobs on a node: %s. They are in no figure.",
+                         hours, (unsigned long long)c->attempts[i],
+                         evidence_reason_name ((evidence_reason_t)i));
+    }
+    if (c->skew_known)
+        report_note (report, NOTE_INFORMATION,
+                     "The largest difference between a node's clock and the "
+                     "collector's, as last measured, is %lld.%03lld s.",
+                     (long long)c->skew_ms / 1000,
+                     (long long)c->skew_ms % 1000);
+}
+
 void usage_report_finish (usage_report_t *u, report_t *report,
                           usage_columns_t columns)
 {
     size_t seen_count;
     const usage_cell_t *whole = usage_report_whole (u);
     const usage_cell_t *seen = usage_cells (u->whole_seen, &seen_count);
-    GL_AUTOFREE char *coverage = NULL;
+    uint64_t seen_ms = seen_count ? usage_cell_gres_seconds (seen) * 1000 : 0;
+    measured_t m;
 
     report_totals (report);
-    put_cell (report, columns, whole, seen_count ? seen : NULL);
-    coverage = coverage_text (whole, seen_count ? seen : NULL);
-    if (coverage)
-        report_coverage (report, "node_records_pct", coverage);
+    put_cell (report, columns, whole);
+    usage_cell_measured (whole, &m);
+    put_coverage (report, "node_records_pct", whole, seen_ms);
+    put_coverage (report, "samples_pct", whole, m.sampled_ms);
+    put_coverage (report, "energy_pct", whole, m.energy_ms);
+    note_unplaced (u, report);
+    note_loose (u, report);
     note_unknown_jobs (report, whole);
     note_unknown_weights (report, whole);
     note_suspended (report, whole);
@@ -239,8 +300,8 @@ static void add_figures (report_t *report, usage_columns_t columns)
         {MEASURE_GPU_HOURS, "GPU hours", "of physical GPUs, held by jobs"},
         {MEASURE_GRES_HOURS, "GRES hours", "devices as Slurm counts them"},
         {MEASURE_JOBS, "Jobs", "with time in the period"},
-        {MEASURE_COVERAGE_PCT, "Recorded by nodes",
-         "percent of the held time; projects come from there"},
+        {MEASURE_COVERAGE_PCT, "Measured",
+         "percent of the held time that agents sampled"},
     };
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (figures); i++) {

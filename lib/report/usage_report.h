@@ -18,10 +18,15 @@ usage_report_t *usage_report_new (const report_query_t *query);
 /* Accepts NULL. */
 void usage_report_free (usage_report_t *usage);
 
-/* `seen`: a node has recorded the job. */
+/* `evidence`: what the nodes saw of it, or NULL. */
 void usage_report_add (usage_report_t *usage, const segment_t *segment,
                        const suspension_t *suspensions, size_t count,
-                       const project_t *project, bool seen);
+                       const project_t *project,
+                       const segment_evidence_t *evidence);
+
+/* What came of the join, to be told in notes; stays the caller's. */
+void usage_report_loose (usage_report_t *usage,
+                         const evidence_counts_t *counts);
 
 /* The rows' cells, with the query's keys, filters and period; borrowed. */
 const usage_cell_t *usage_report_cells (usage_report_t *usage,

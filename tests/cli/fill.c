@@ -238,6 +238,47 @@ static void put_usage (store_t *store, const struct job *job, const char *node,
     }
 }
 
+/* m001: seven small slices and two large ones on two GPUs. */
+static void put_inventory (store_t *store)
+{
+    gl_error_t error;
+
+    for (int i = 0; i < 9; i++) {
+        bool large = i == 5 || i == 6;
+        record_t r = {.version = RECORD_VERSION, .kind = RECORD_INVENTORY};
+        unsigned char bytes[RECORD_MAX];
+        char slice[32];
+        node_record_t record = {.kind = RECORD_INVENTORY,
+                                .cluster = "lab",
+                                .node = "m001",
+                                .stamp = OCTOBER - 5 * DAY,
+                                .payload = bytes};
+        snprintf (slice, sizeof (slice), "MIG-m001-%d", i);
+        r.stamp = record.stamp * 1000000000;
+        record_set_text (&r, RECORD_FIELD_cluster, "lab");
+        record_set_text (&r, RECORD_FIELD_node, "m001");
+        record_set_text (&r, RECORD_FIELD_gpu,
+                         large ? "GPU-m001-0" : "GPU-m001-1");
+        record_set_text (&r, RECORD_FIELD_slice, slice);
+        record_set_text (&r, RECORD_FIELD_model, "NVIDIA H100 80GB HBM3");
+        record_set_text (&r, RECORD_FIELD_profile,
+                         large ? "3g.40gb" : "1g.10gb");
+        record_set_text (&r, RECORD_FIELD_gres_type,
+                         large ? "3g.40gb" : "1g.10gb");
+        record_set_number (&r, RECORD_FIELD_gres_index, i);
+        record_set_number (&r, RECORD_FIELD_snapshot, r.stamp);
+        record_set_number (&r, RECORD_FIELD_part, i + 1);
+        record_set_number (&r, RECORD_FIELD_parts, 9);
+        record_set_number (&r, RECORD_FIELD_mig_mode, 1);
+        memset (r.key, 0xee, sizeof (r.key));
+        r.key[0] = (unsigned char)i;
+        memcpy (record.key, r.key, sizeof (record.key));
+        record.payload_length = record_encode (&r, bytes);
+        if (store_put_record (store, &record, NULL, &error) < 0)
+            fail (&error);
+    }
+}
+
 static const struct job *job_of (uint64_t id)
 {
     const struct job *job = jobs;
@@ -369,6 +410,7 @@ int main (int argc, char **argv)
     }
     put_special (store);
     put_measured (store);
+    put_inventory (store);
     put_events (store);
     if (store_put_as_of (store, "lab", AS_OF, &error) < 0
         || store_commit (store, &error) < 0)

@@ -130,7 +130,7 @@ static report_t *chargeback_of (const struct month *m,
     gl_error_t error;
 
     for (size_t i = 0; i < JOBS; i++) {
-        usage_report_add (usage, &m->segments[i], NULL, 0, &project, i % 2);
+        usage_report_add (usage, &m->segments[i], NULL, 0, &project, NULL);
         billing_add (billing, &m->segments[i], NULL, 0, &project);
     }
     if (billing_compute (billing, &error) < 0
