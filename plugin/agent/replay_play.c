@@ -15,6 +15,7 @@
 
 /* Energy in mW x ns, of which 10^9 are a millijoule. */
 #define PER_MILLIJOULE 1000000000
+#define COUNTER_MAX ((__int128)INT64_MAX * PER_MILLIJOULE)
 
 /* A device as the file has it at the moment `since`. */
 typedef struct {
@@ -22,6 +23,7 @@ typedef struct {
     bool lost;
     bool counted;         /* the energy counter has a value */
     __int128 counter;     /* mW x ns at `since` */
+    __int128 at_cycle;    /* the counter when the repetition began */
     int64_t since;        /* when the counter was brought up to date */
     replay_counter_t how; /* of the layout */
 } state_t;
@@ -32,6 +34,7 @@ typedef struct {
     int64_t start; /* what the file's times count from; 0 with dates */
     size_t cursor; /* the next event */
     int64_t cycle; /* where this repetition began, file's time */
+    size_t cycles; /* how many have ended */
     size_t layout;
     size_t boot;
     size_t scanned_layout;
@@ -43,12 +46,14 @@ static const source_ops_t replay_ops;
 
 /* ------------------------------------------------------------------- energy */
 
-static __int128 add_saturated (__int128 a, __int128 b)
+/* `times` x `by` more, up to what can be read. */
+static __int128 grown (__int128 counter, __int128 by, int64_t times)
 {
-    __int128 sum;
+    __int128 growth, sum;
 
-    if (__builtin_add_overflow (a, b, &sum))
-        return a;
+    if (__builtin_mul_overflow (by, (__int128)times, &growth)
+        || __builtin_add_overflow (counter, growth, &sum) || sum > COUNTER_MAX)
+        return COUNTER_MAX;
     return sum;
 }
 
@@ -60,8 +65,7 @@ static void integrate (state_t *state, int64_t time)
     if (time <= state->since)
         return;
     if (state->how == REPLAY_COUNTER_POWER && state->counted && power > 0)
-        state->counter = add_saturated (
-            state->counter, (__int128)power * (time - state->since));
+        state->counter = grown (state->counter, power, time - state->since);
     state->since = time;
 }
 
@@ -75,11 +79,8 @@ static void set_counter (state_t *state, int64_t millijoules)
 
 static int64_t read_counter (const state_t *state)
 {
-    __int128 millijoules = state->counter / PER_MILLIJOULE;
-
-    if (!state->counted)
-        return DEVICE_UNKNOWN;
-    return millijoules > INT64_MAX ? INT64_MAX : (int64_t)millijoules;
+    return state->counted ? (int64_t)(state->counter / PER_MILLIJOULE)
+                          : DEVICE_UNKNOWN;
 }
 
 /* ------------------------------------------------------------------- events */
@@ -158,8 +159,27 @@ static void begin_cycle (player_t *player, int64_t time)
         forget (&player->state[i]);
     }
     player->cycle = time;
+    player->cycles++;
     player->cursor = 0;
     enter_layout (player, 0, time);
+}
+
+/* From the second repetition on each one adds the same to a counter, so that
+ * all that end before `time` are taken at once. */
+static void skip_cycles (player_t *player, int64_t time)
+{
+    int64_t repeat = player->replay->repeat;
+    int64_t count = player->cycles < 2 ? 0 : (time - player->cycle) / repeat;
+
+    player->cycle += count * repeat;
+    for (size_t i = 0; i < player->replay->name_count; i++) {
+        state_t *state = &player->state[i];
+
+        state->counter
+            = grown (state->counter, state->counter - state->at_cycle, count);
+        state->at_cycle = state->counter;
+        state->since = player->cycle;
+    }
 }
 
 /* Bring the state to `time` of the file; never back. */
@@ -177,6 +197,7 @@ static void advance (player_t *player, int64_t time)
             player->cursor++;
         } else if (replay->repeat && time - player->cycle >= replay->repeat) {
             begin_cycle (player, player->cycle + replay->repeat);
+            skip_cycles (player, time);
         } else {
             return;
         }

@@ -327,6 +327,50 @@ static void play__demo__goes_on_for_a_day (void **state)
     source_close (source);
 }
 
+static void assert_same (const sample_t *a, const sample_t *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assert_true (
+            a[i].present == b[i].present && a[i].utilization == b[i].utilization
+            && a[i].memory_used == b[i].memory_used && a[i].power == b[i].power
+            && a[i].energy == b[i].energy && a[i].clock == b[i].clock
+            && a[i].throttle == b[i].throttle
+            && a[i].processes == b[i].processes);
+}
+
+/* A repetition of which nobody looked at the middle adds the same. */
+static void look__after_many_repetitions__is_as_if_seen_in_each (void **state)
+{
+    static const char text[]
+        = "replay 1\nrepeat 7s\ngpu a\ngpu b\ngpu c counter=given\n"
+          "at +0s\na power=1001 processes=1\nb power=70\n"
+          "at +2s\nb reset\na power=3\n"
+          "at +3s\na power=unsupported\nc energy=9\n"
+          "at +5s\nlayout\ngpu a\nat +6s\na power=5\n";
+    source_t *often = play (text, 0), *once = play (text, 0);
+    inventory_t inventory = {0}, copy = {0};
+    sample_t a[3], b[3];
+    const int64_t end = 100003 * SECOND;
+
+    (void)state;
+    for (int64_t now = 0; now < end; now += SECOND)
+        if (look (often, now, &inventory, a))
+            scan (often, now, &inventory);
+    scan (often, end, &inventory);
+    scan (once, end, &copy);
+    assert_true (inventory_equal (&inventory, &copy));
+    look (often, end, &inventory, a);
+    look (once, end, &copy, b);
+    assert_int_equal (copy.count, 3);
+    assert_same (a, b, 3);
+    /* years are no matter */
+    look (once, INT64_MAX, &copy, b);
+    inventory_clear (&inventory);
+    inventory_clear (&copy);
+    source_close (often);
+    source_close (once);
+}
+
 /* Numbers of a fixed sequence. */
 static uint32_t next_random (uint32_t *seed)
 {
@@ -428,17 +472,6 @@ static void parse__any_text__parses_or_names_a_line (void **state)
     }
 }
 
-static void assert_same (const sample_t *a, const sample_t *b, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        assert_true (
-            a[i].present == b[i].present && a[i].utilization == b[i].utilization
-            && a[i].memory_used == b[i].memory_used && a[i].power == b[i].power
-            && a[i].energy == b[i].energy && a[i].clock == b[i].clock
-            && a[i].throttle == b[i].throttle
-            && a[i].processes == b[i].processes);
-}
-
 /* What is written plays the same. */
 static void write__played_again__shows_the_same (void **state)
 {
@@ -499,6 +532,7 @@ int main (void)
         cmocka_unit_test (parse__mistakes__are_named_with_their_line),
         cmocka_unit_test (parse__example_of_the_manual__plays),
         cmocka_unit_test (play__demo__goes_on_for_a_day),
+        cmocka_unit_test (look__after_many_repetitions__is_as_if_seen_in_each),
         cmocka_unit_test (parse__any_text__parses_or_names_a_line),
         cmocka_unit_test (write__played_again__shows_the_same),
     };
