@@ -222,6 +222,8 @@ static int open_ship (agent_t *agent, gl_error_t *error)
     if (find_user (collector->user, &config.collector, error) < 0
         || !(agent->ship = ship_new (&config, error)))
         return -1;
+    /* nothing goes before this process has read it */
+    ship_keep (agent->ship, 1);
     return ship_start (agent->ship, error);
 }
 
