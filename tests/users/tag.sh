@@ -31,6 +31,10 @@ check "a project of the job's account; the last change is the one before" \
     says 'alpha -> beta (3 segments)'
 tag 101 open --for daemon
 check "a project of everybody" says 'beta -> open'
+ledger report usage --month 2026-10 -u daemon --by project --csv -o project,jobs
+check "reports show the new project" says '^open,1$'
+ledger explain 101
+check "and explain says why" says "audited re-tag"
 tag 101 theirs --for daemon
 check "somebody else's project is refused, and mine are named" \
     complains "unknown project 'theirs'; yours are: alpha, beta, open$"
@@ -83,6 +87,8 @@ tag 101 alpha --label a --for daemon
 check "malformed labels are refused" complains '^gpuledger: labels: '
 tag 101 alpha --label run=7 --label size=7b --for daemon
 check "labels, several" says 'open -> alpha (3 segments)'
+ledger report usage --month 2026-10 -u daemon --by label:run --csv -o label:run,jobs
+check "and reports have them" says '^7,1$'
 check "are kept" sh -c "sqlite3 '$dir/ledger.db' .dump | grep -q 'run=7,size=7b'"
 for job in x 0 101_ 101_x -- 101.1 99999999999999999999; do
     ledger tag --for daemon -- "$job" open
