@@ -75,20 +75,29 @@ static int select_fields (report_t *report, const output_t *output,
     return report_select (report, buffer_text (&fields), error);
 }
 
-/* Notes speak of pools that the user may never have used, to whoever runs the
- * site; one that begins otherwise is about what the report shows. */
+/* Most notes speak of pools that the user may never have used, or of what the
+ * whole site lacks, to whoever runs it. Kept are those of the figures shown. */
+static bool is_kept (const report_note_t *note)
+{
+    static const char *const beginnings[]
+        = {"The facts of cluster ", "Of some jobs "};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (beginnings); i++) {
+        if (strncmp (note->text, beginnings[i], strlen (beginnings[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void drop_notes (report_t *report)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < report->note_count; i++) {
-        report_note_t *note = &report->note[i];
-        if (strncmp (note->text, "Pool ", 5) == 0
-            || strncmp (note->text, "No pool ", 8) == 0
-            || strstr (note->text, "--by node"))
-            free (note->text);
+        if (is_kept (&report->note[i]))
+            report->note[kept++] = report->note[i];
         else
-            report->note[kept++] = *note;
+            free (report->note[i].text);
     }
     report->note_count = kept;
 }
