@@ -527,6 +527,18 @@ static void write_records (agent_t *agent)
         solved (agent, PROBLEM_SPOOL);
 }
 
+static void count_lost (agent_t *agent)
+{
+    gl_error_t error;
+
+    if (agent->outbox.dropped == 0)
+        return;
+    gl_error (&error, "records were dropped that could not be written");
+    problem (agent, PROBLEM_LOST, &error);
+    agent->problems[PROBLEM_LOST] += agent->outbox.dropped - 1;
+    agent->outbox.dropped = 0;
+}
+
 static void publish (agent_t *agent, int64_t now_ms)
 {
     const char *path = agent->site->agent.metrics;
@@ -548,8 +560,6 @@ static void publish (agent_t *agent, int64_t now_ms)
         ship_health (agent->ship, &health);
         metrics.ship = &health;
     }
-    agent->problems[PROBLEM_LOST] += agent->outbox.dropped;
-    agent->outbox.dropped = 0;
     memcpy (metrics.problems, agent->problems, sizeof (metrics.problems));
     metrics_print (&metrics, &text);
     if (metrics_write (path, &text, &error) < 0)
@@ -587,6 +597,7 @@ void agent_look (agent_t *agent)
     }
     agent->looks++;
     write_records (agent);
+    count_lost (agent);
     keep (agent, now_ms);
 }
 

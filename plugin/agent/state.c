@@ -104,7 +104,8 @@ static int replace_file (int at, const buffer_t *text, bool durable)
     if (fd < 0)
         return -1;
     rc = write_text (fd, text);
-    if (rc == 0 && durable)
+    /* always: some file systems rename an empty file otherwise */
+    if (rc == 0)
         rc = fdatasync (fd);
     if (close (fd) < 0)
         rc = -1;

@@ -19,7 +19,8 @@ int state_prepare (const char *spool, gl_error_t *error);
  * -1 when another has it. */
 int state_lock (const char *spool, gl_error_t *error);
 
-/* `durable`: it survives a power failure when this returns. */
+/* `durable`: it survives a power failure when this returns; otherwise this or
+ * the one before does. */
 int state_save (const char *spool, const buffer_t *text, bool durable,
                 gl_error_t *error);
 /* 1: read, without its last line; 0: there is none; -1: it is damaged. */

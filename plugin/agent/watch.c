@@ -45,6 +45,7 @@ void watch_close (watch_t *watch)
 {
     source_close (watch->source);
     inventory_clear (&watch->inventory);
+    inventory_clear (&watch->before);
     gres_table_clear (&watch->gres);
     free (watch->samples);
     *watch = (watch_t){.due = true};
@@ -68,13 +69,16 @@ static int open_source (watch_t *watch, int64_t now, gl_error_t *error)
     if (watch->source)
         return 0;
     if (now / NS_PER_MS < watch->retry_ms)
-        return gl_error (error, "the driver will be asked again");
+        return gl_error (error, "%s", watch->problem.text);
     watch->source = watch->replay
                         ? source_open_replay (watch->replay, now, error)
                         : source_open_nvml ("", error);
     watch->due = true;
     watch->retry_ms = now / NS_PER_MS + WATCH_RETRY_MS;
-    return watch->source ? 0 : -1;
+    if (watch->source)
+        return 0;
+    watch->problem = *error;
+    return -1;
 }
 
 /*
@@ -140,7 +144,8 @@ static int scan (watch_t *watch, int64_t now, gl_error_t *error)
 
     if (watch->source->ops->scan (watch->source, now, &inventory, error) < 0)
         return -1;
-    inventory_clear (&watch->inventory);
+    inventory_clear (&watch->before);
+    watch->before = watch->inventory;
     watch->inventory = inventory;
     watch->samples = xreallocarray (watch->samples, inventory.count + 1,
                                     sizeof (*watch->samples));
@@ -158,6 +163,15 @@ static int look (watch_t *watch, int64_t now, gl_error_t *error)
                                      watch->samples, error);
 }
 
+/* A driver that was loaded anew wants its library opened anew. */
+static void give_up (watch_t *watch, int64_t now, const gl_error_t *error)
+{
+    source_close (watch->source);
+    watch->source = NULL;
+    watch->retry_ms = now / NS_PER_MS + WATCH_RETRY_MS;
+    watch->problem = *error;
+}
+
 /* The inventory must be that of the look. 1 if it was scanned. */
 static int look_and_scan (watch_t *watch, int64_t now, gl_error_t *error)
 {
@@ -165,9 +179,11 @@ static int look_and_scan (watch_t *watch, int64_t now, gl_error_t *error)
 
     if (rc <= 0)
         return rc;
-    if (scan (watch, now, error) < 0 || look (watch, now, error) < 0)
+    if (scan (watch, now, error) < 0) {
+        give_up (watch, now, error);
         return -1;
-    return 1;
+    }
+    return look (watch, now, error) < 0 ? -1 : 1;
 }
 
 int watch_look (watch_t *watch, int64_t now, gl_error_t *error,
@@ -190,5 +206,6 @@ int watch_look (watch_t *watch, int64_t now, gl_error_t *error,
     if (watch->writer)
         replay_writer_look (watch->writer, now, &watch->inventory,
                             watch->samples, error);
-    return rc > 0 || slurmd > 0;
+    return slurmd > 0
+           || (rc > 0 && !inventory_equal (&watch->before, &watch->inventory));
 }

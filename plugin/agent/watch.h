@@ -27,7 +27,9 @@ typedef struct {
     bool alone; /* of Slurm only what was kept before: no slurmd is asked */
     source_t *source;
     int64_t retry_ms;
+    gl_error_t problem; /* why there is no source */
     inventory_t inventory;
+    inventory_t before; /* the last scan */
     sample_t *samples; /* one for each device of it */
     char boot_id[37];  /* of the last scan; of the machine when that has none */
     char machine_boot_id[37];
