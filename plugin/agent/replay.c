@@ -6,23 +6,16 @@
 #include <string.h>
 #include <uthash.h>
 
-#include "base/calendar.h"
 #include "base/memory.h"
-#include "base/number.h"
 #include "device_new.h"
 #include "replay_private.h"
+#include "replay_word.h"
 
 #define SECOND INT64_C (1000000000)
 
 const char *const replay_value_words[REPLAY_VALUES]
     = {"utilization", "memory",   "power",    "energy",
        "clock",       "throttle", "processes"};
-
-/* A word of the text. */
-typedef struct {
-    const char *text;
-    size_t length;
-} word_t;
 
 /* A name, and where it stands in the layout that is being read. */
 typedef struct {
@@ -69,73 +62,11 @@ static int wrong_word (const reader_t *reader, const char *what, word_t word)
                      reader->line, what, shown);
 }
 
-/* ------------------------------------------------------------------- words */
-
-static bool is_blank (char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static bool word_is (word_t word, const char *text)
-{
-    return word.length == strlen (text)
-           && !memcmp (word.text, text, word.length);
-}
-
-/* Where a word ends: at a blank, but not at one within "...". */
-static size_t word_length (word_t rest)
-{
-    bool quoted = false;
-    size_t i;
-
-    for (i = 0; i < rest.length; i++) {
-        if (rest.text[i] == '"')
-            quoted = !quoted;
-        else if (!quoted && is_blank (rest.text[i]))
-            break;
-    }
-    return i;
-}
-
-/* The next word of the line; false at its end or a comment. */
-static bool next_word (reader_t *reader, word_t *ret_word)
-{
-    word_t *rest = &reader->rest;
-
-    while (rest->length && is_blank (*rest->text)) {
-        rest->text++;
-        rest->length--;
-    }
-    if (!rest->length || *rest->text == '#')
-        return false;
-    *ret_word = (word_t){rest->text, word_length (*rest)};
-    rest->text += ret_word->length;
-    rest->length -= ret_word->length;
-    return true;
-}
-
-/* key=value; a word without '=' is a key without a value (text NULL). */
-static void split (word_t word, word_t *ret_key, word_t *ret_value)
-{
-    const char *equals = memchr (word.text, '=', word.length);
-
-    *ret_key = word;
-    *ret_value = (word_t){NULL, 0};
-    if (equals) {
-        ret_key->length = equals - word.text;
-        *ret_value = (word_t){equals + 1, word.length - ret_key->length - 1};
-    }
-}
-
 /* Copy a text, without its quotes, of at most size - 1 bytes. */
 static int take_text (const reader_t *reader, word_t value, char *ret_text,
                       size_t size)
 {
-    if (value.length >= 2 && value.text[0] == '"'
-        && value.text[value.length - 1] == '"') {
-        value.text++;
-        value.length -= 2;
-    }
+    value = word_unquoted (value);
     if (memchr (value.text, '"', value.length))
         return wrong_word (reader, "a quotation mark within", value);
     if (value.length >= size)
@@ -145,163 +76,32 @@ static int take_text (const reader_t *reader, word_t value, char *ret_text,
     return 0;
 }
 
-/* ------------------------------------------------------------------ numbers */
-
-static bool is_digit (char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static int take_count (const reader_t *reader, word_t value, int64_t *ret)
 {
-    uint64_t number;
-
-    if (number_u64 (value.text, value.length, &number) < 0)
-        return wrong_word (reader, "not a number:", value);
-    /* counters are unsigned where they come from */
-    *ret = number > INT64_MAX ? INT64_MAX : (int64_t)number;
-    return 0;
-}
-
-static int hexadecimal (word_t value, int64_t *ret)
-{
-    uint64_t number = 0;
-
-    if (value.length < 3 || value.length > 18)
-        return -1;
-    for (size_t i = 2; i < value.length; i++) {
-        const char *digits = "0123456789abcdef", *digit;
-
-        digit = memchr (digits, value.text[i] | 0x20, 16);
-        if (!digit)
-            return -1;
-        number = number << 4 | (uint64_t)(digit - digits);
-    }
-    *ret = number > INT64_MAX ? INT64_MAX : (int64_t)number;
-    return 0;
+    return word_count (value, ret)
+               ? 0
+               : wrong_word (reader, "not a number:", value);
 }
 
 static int take_bits (const reader_t *reader, word_t value, int64_t *ret)
 {
-    if (value.length > 1 && value.text[0] == '0' && value.text[1] == 'x') {
-        if (hexadecimal (value, ret) == 0)
-            return 0;
-        return wrong_word (reader, "not a number:", value);
-    }
-    return take_count (reader, value, ret);
-}
-
-/* N[.F...] in units of 10^-places; false for anything else. */
-static bool decimal (word_t value, unsigned places, uint64_t most, int64_t *ret)
-{
-    const char *point = memchr (value.text, '.', value.length);
-    size_t whole_length = point ? (size_t)(point - value.text) : value.length;
-    size_t length = point ? value.length - whole_length - 1 : 0;
-    uint64_t whole, part = 0;
-
-    if (number_u64 (value.text, whole_length, &whole) < 0 || whole > most)
-        return false;
-    if (point
-        && (length == 0 || length > places
-            || number_u64 (point + 1, length, &part) < 0))
-        return false;
-    for (size_t i = 0; i < places; i++) {
-        whole *= 10;
-        if (i >= length)
-            part *= 10;
-    }
-    *ret = (int64_t)(whole + part);
-    return true;
+    return word_bits (value, ret) ? 0
+                                  : wrong_word (reader, "not a number:", value);
 }
 
 static int take_percent (const reader_t *reader, word_t value, int64_t *ret)
 {
-    /* what a driver can say: 32 bits */
-    if (!decimal (value, 2, UINT32_MAX, ret))
-        return wrong_word (
-            reader, "not a percentage with at most two decimals:", value);
-    return 0;
+    return word_percent (value, ret)
+               ? 0
+               : wrong_word (
+                   reader,
+                   "not a percentage with at most two decimals:", value);
 }
 
-/* -------------------------------------------------------------------- times */
-
-static const struct {
-    const char *name;
-    int64_t nanoseconds;
-} units[] = {
-    {"ms", SECOND / 1000}, {"s", SECOND},         {"m", 60 * SECOND},
-    {"h", 3600 * SECOND},  {"d", 86400 * SECOND},
-};
-
-/* 90s, 1.5s, 10m, 1h, 2d. */
-static bool duration (word_t word, int64_t *ret)
+/* The next word of the line; false at its end. */
+static bool next_word (reader_t *reader, word_t *ret_word)
 {
-    size_t number = 0;
-    word_t unit;
-    int64_t value;
-
-    while (number < word.length
-           && (is_digit (word.text[number]) || word.text[number] == '.'))
-        number++;
-    unit = (word_t){word.text + number, word.length - number};
-    /* in thousandths, so that nothing is rounded */
-    if (!decimal ((word_t){word.text, number}, 3, UINT32_MAX, &value))
-        return false;
-    for (size_t i = 0; i < GL_ARRAY_SIZE (units); i++)
-        if (word_is (unit, units[i].name)) {
-            int64_t most = INT64_MAX / 4 / units[i].nanoseconds * 1000;
-
-            if (value > most)
-                return false;
-            *ret = value / 1000 * units[i].nanoseconds
-                   + value % 1000 * (units[i].nanoseconds / 1000);
-            return true;
-        }
-    return false;
-}
-
-/* Two digits, the first of the text. */
-static int two_digits (const char *text)
-{
-    return is_digit (text[0]) && is_digit (text[1])
-               ? (text[0] - '0') * 10 + (text[1] - '0')
-               : -1;
-}
-
-/* .5 and the like, in nanoseconds. */
-static bool fraction_of (word_t word, int64_t *ret)
-{
-    char text[12] = "0";
-
-    if (*word.text != '.' || word.length > 10)
-        return false;
-    memcpy (text + 1, word.text, word.length);
-    return decimal ((word_t){text, word.length + 1}, 9, 0, ret);
-}
-
-/* 2026-10-01T00:00:00Z, with up to nine decimals before the Z. */
-static bool instant (word_t word, int64_t *ret)
-{
-    static const char form[] = "yyyy-mm-ddThh:mm:ss";
-    size_t length = sizeof (form) - 1;
-    int64_t fraction = 0;
-    civil_t civil;
-
-    if (word.length <= length || word.text[word.length - 1] != 'Z'
-        || word.text[10] != 'T' || word.text[13] != ':' || word.text[16] != ':'
-        || calendar_parse_date (word.text, 10, &civil) < 0)
-        return false;
-    civil.hour = two_digits (word.text + 11);
-    civil.minute = two_digits (word.text + 14);
-    civil.second = two_digits (word.text + 17);
-    if (!civil_valid (&civil) || civil.year < 1970 || civil.year > 2099)
-        return false;
-    if (word.length > length + 1
-        && !fraction_of ((word_t){word.text + length, word.length - length - 1},
-                         &fraction))
-        return false;
-    *ret = civil_seconds (&civil) * SECOND + fraction;
-    return true;
+    return word_next (&reader->rest, ret_word);
 }
 
 /* -------------------------------------------------------------------- lists */
@@ -382,22 +182,6 @@ static replay_device_t *add_device (reader_t *reader)
 }
 
 /* -------------------------------------------------------------------- names */
-
-static bool name_valid (word_t word)
-{
-    static const char others[] = "._-";
-
-    if (word.length == 0 || word.length >= REPLAY_NAME_SIZE)
-        return false;
-    for (size_t i = 0; i < word.length; i++) {
-        char c = word.text[i];
-
-        if (!is_digit (c) && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z')
-            && !memchr (others, c, sizeof (others) - 1))
-            return false;
-    }
-    return true;
-}
 
 static name_t *find_name (const reader_t *reader, word_t word)
 {
@@ -532,7 +316,7 @@ static int take_device_key (const reader_t *reader, word_t word,
     unsigned where = device->device.slice ? ON_SLICE : ON_GPU;
     word_t key, value;
 
-    split (word, &key, &value);
+    word_split (word, &key, &value);
     for (size_t i = 0; i < GL_ARRAY_SIZE (device_keys); i++) {
         char *target = (char *)&device->device + device_keys[i].offset;
 
@@ -575,7 +359,8 @@ static replay_device_t *begin_device (reader_t *reader, bool slice,
                        "'layout' line");
         return NULL;
     }
-    if (!next_word (reader, &word) || !name_valid (word)) {
+    if (!next_word (reader, &word)
+        || !word_is_name (word, REPLAY_NAME_SIZE - 1)) {
         wrong (reader, "a device needs a name of letters, digits, '.', '_' "
                        "and '-'");
         return NULL;
@@ -703,7 +488,7 @@ static int take_state (reader_t *reader, const name_t *name, word_t word)
 {
     word_t key, value;
 
-    split (word, &key, &value);
+    word_split (word, &key, &value);
     if (!value.text && word_is (key, "lost"))
         return add_event (reader, REPLAY_LOST, name->index, 0);
     if (!value.text && word_is (key, "back"))
@@ -794,7 +579,8 @@ static int line_repeat (reader_t *reader)
 
     if (head_only (reader, "repeat") < 0)
         return -1;
-    if (!next_word (reader, &word) || !duration (word, &reader->replay->repeat)
+    if (!next_word (reader, &word)
+        || !word_duration (word, &reader->replay->repeat)
         || reader->replay->repeat < SECOND)
         return wrong (reader, "'repeat' needs a time of at least 1s, as in "
                               "'repeat 1h'");
@@ -811,9 +597,9 @@ static int line_at (reader_t *reader)
     if (!next_word (reader, &word))
         return wrong (reader, "'at' needs a time");
     if (*word.text == '+') {
-        if (!duration ((word_t){word.text + 1, word.length - 1}, &time))
+        if (!word_duration ((word_t){word.text + 1, word.length - 1}, &time))
             return wrong_word (reader, "not a time such as +90s:", word);
-    } else if (instant (word, &time)) {
+    } else if (word_instant (word, &time)) {
         absolute = true;
     } else {
         return wrong_word (
