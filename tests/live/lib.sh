@@ -113,6 +113,19 @@ cleanup ()
     rm -rf --one-file-system "$scratch"
 }
 
+# 2205 for Slurm 22.05.
+slurm_release ()
+{
+    slurmctld -V | sed -n 's/^slurm[^ ]* \([0-9]*\)\.\([0-9]*\)\..*/\1\2/p'
+}
+
+# need_release NUMBER WHY: skip the test where Slurm is older.
+need_release ()
+{
+    [ "$(slurm_release)" -ge "$1" ] ||
+        skip_all "of Slurm $(slurmctld -V | cut -d' ' -f2): $2"
+}
+
 need_built ()
 {
     local each
@@ -230,12 +243,6 @@ ledger ()
 {
     "$abs_top_builddir/sacct-ext/gpuledger" --config "$scratch/gpuledger.yaml" \
         --store "sqlite:$scratch/ledger.db" "$@"
-}
-
-# 2205 for Slurm 22.05.
-slurm_release ()
-{
-    slurmctld -V | sed -n 's/^slurm[^ ]* \([0-9]*\)\.\([0-9]*\)\..*/\1\2/p'
 }
 
 # The states of all nodes, each once: "idle" when all is well.

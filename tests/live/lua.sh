@@ -5,6 +5,8 @@
 # shellcheck source=tests/live/lib.sh disable=SC2016,SC2119,SC2317
 . "${abs_top_srcdir:-.}/tests/live/lib.sh"
 
+need_release 2108 "slurmctld reads job_submit.lua from /etc/slurm only"
+
 need_built plugin/.libs/gpuledger.so tests/live/.libs/forge.so
 projects=$scratch/projects
 cat >"$projects" <<'END'

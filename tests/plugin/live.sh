@@ -4,6 +4,8 @@
 # shellcheck source=tests/live/lib.sh disable=SC2016,SC2317
 . "${abs_top_srcdir:-.}/tests/live/lib.sh"
 
+need_release 2108 "the prolog has no account, and a step shows one type only"
+
 plugin=$abs_top_builddir/plugin/.libs/gpuledger.so
 records ()
 {

@@ -19,8 +19,13 @@ compare () {
     fi
 }
 
+# Slurm 20.11 has one symbol less.
+case $(sbatch -V 2>/dev/null) in
+    *' '20.*) also= ;;
+    *) also=spank_plugin_version ;;
+esac
 compare "exported are the symbols that Slurm looks up, all of them" "
-    plugin_name plugin_type plugin_version spank_plugin_version
+    plugin_name plugin_type plugin_version $also
     slurm_spank_init slurm_spank_init_failure_mode slurm_spank_init_post_opt
     slurm_spank_job_epilog slurm_spank_job_prolog
 " "$(nm -D --defined-only "$plugin" | awk '{ print $NF }')"
