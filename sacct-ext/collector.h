@@ -36,7 +36,7 @@
 
 /* A whole request must have come this long after its first byte; --patience. */
 #define COLLECTOR_PATIENCE_SECONDS 20
-/* A client that asked once may be silent as long. */
+/* A node may be silent as long between its requests. */
 #define COLLECTOR_IDLE_SECONDS 600
 /* Bytes that all clients together make us hold: 200 of the largest frames;
  * above, nothing more is read until some are dealt with. */
@@ -108,6 +108,10 @@ void asking_refuse (asking_t *asking, reason_t reason, const char *fmt, ...)
 void asking_decline (asking_t *asking, reason_t reason, reply_status_t status,
                      const char *fmt, ...)
     __attribute__ ((format (printf, 4, 5)));
+
+/* It is a node that asks, for itself: users and strangers make room for its
+ * connection, and it may be silent for long. */
+void asking_is_of_node (asking_t *asking);
 
 /* collector_request.c: takes the asking over. */
 void request_answer (asking_t *asking);

@@ -15,6 +15,17 @@ static const rate_t node_rate = {50, 500};
 /* A person at a terminal, or a script over some hundred jobs. */
 static const rate_t user_rate = {2, 200};
 
+/* May `name` ask anything, now? */
+static bool within_rate (asking_t *asking, const char *name, const rate_t *rate)
+{
+    if (rates_take (asking->collector->rates, name, rate, 1,
+                    collector_now_ms ()))
+        return true;
+    asking_decline (asking, REASON_RATE, REPLY_LATER, "%s asks too often",
+                    name);
+    return false;
+}
+
 /* Nodes */
 
 static bool may_be_node (const collector_t *c, uid_t uid)
@@ -37,10 +48,23 @@ static bool is_known_cluster (const site_t *site, const char *cluster)
 
 static void answer_by_table (asking_t *asking);
 
+static void serve_node (asking_t *asking)
+{
+    asking_is_of_node (asking);
+    if (asking->request.verb == VERB_PRICES)
+        answer_by_table (asking);
+    else
+        group_add (asking->collector->group, asking);
+}
+
+/* Only now: nobody uses up what another node may ask. */
 static void on_origin (void *arg, origin_t answer)
 {
     asking_t *asking = arg;
     const char *node = asking->batch.node;
+    char name[sizeof (asking->batch.node) + 16];
+
+    snprintf (name, sizeof (name), "node %s", node);
 
     if (answer == ORIGIN_ANOTHER)
         asking_refuse (asking, REASON_ORIGIN,
@@ -52,10 +76,10 @@ static void on_origin (void *arg, origin_t answer)
                        "node %s has no address here: name it in networks of "
                        "gpuledger.yaml, the hosts file or DNS",
                        node);
-    else if (asking->request.verb == VERB_PRICES)
-        answer_by_table (asking);
+    else if (!within_rate (asking, name, &node_rate))
+        return;
     else
-        group_add (asking->collector->group, asking);
+        serve_node (asking);
 }
 
 static int read_prices (const request_t *request, batch_t *batch,
@@ -83,7 +107,6 @@ static void answer_node (asking_t *asking)
 {
     collector_t *c = asking->collector;
     const request_t *request = &asking->request;
-    char name[sizeof (asking->batch.node) + 16];
     gl_error_t error = {""};
     int rc;
 
@@ -96,16 +119,12 @@ static void answer_node (asking_t *asking)
              ? read_prices (request, &asking->batch, &error)
              : batch_read (request->body, request->length, &asking->batch,
                            &error);
-    snprintf (name, sizeof (name), "node %s", asking->batch.node);
     if (rc < 0)
         asking_refuse (asking, REASON_MALFORMED, "%s", error.text);
     else if (!is_known_cluster (c->site, asking->batch.cluster))
         asking_refuse (asking, REASON_CLUSTER,
                        "cluster %s is not one of gpuledger.yaml",
                        asking->batch.cluster);
-    else if (!rates_take (c->rates, name, &node_rate, 1, collector_now_ms ()))
-        asking_decline (asking, REASON_RATE, REPLY_LATER, "%s asks too often",
-                        name);
     else
         origins_ask (c->origins, asking->batch.node, asking->opened.origin,
                      on_origin, asking);
@@ -179,18 +198,15 @@ static void answer_by_table (asking_t *asking)
         handle (asking, verb, texts, count);
 }
 
-/* May this user ask anything, now? */
-static bool within_rate (asking_t *asking)
+/* root of one node is not root of another. */
+static bool user_within_rate (asking_t *asking)
 {
     char name[32];
 
+    if (may_be_node (asking->collector, asking->opened.uid))
+        return within_rate (asking, asking->who, &user_rate);
     snprintf (name, sizeof (name), "uid %u", asking->opened.uid);
-    if (rates_take (asking->collector->rates, name, &user_rate, 1,
-                    collector_now_ms ()))
-        return true;
-    asking_decline (asking, REASON_RATE, REPLY_LATER, "%s asks too often",
-                    name);
-    return false;
+    return within_rate (asking, name, &user_rate);
 }
 
 void request_answer (asking_t *asking)
@@ -201,11 +217,11 @@ void request_answer (asking_t *asking)
         answer_node (asking);
         break;
     case VERB_STATUS:
-        if (within_rate (asking))
+        if (user_within_rate (asking))
             answer_status (asking);
         break;
     default:
-        if (within_rate (asking))
+        if (user_within_rate (asking))
             answer_by_table (asking);
     }
 }

@@ -51,7 +51,8 @@ typedef struct connection {
     struct event *timer;
     struct peer *peer;
     connection_state_t state;
-    bool spoken;  /* has asked something that munge vouched for */
+    bool known;   /* a node asked, for itself */
+    bool asked;   /* something that munge vouched for */
     bool begun;   /* the first bytes of a frame are there */
     bool paused;  /* for want of memory */
     size_t bytes; /* in its buffers */
@@ -368,6 +369,12 @@ void asking_refuse (asking_t *asking, reason_t reason, const char *fmt, ...)
     asking_free (asking);
 }
 
+void asking_is_of_node (asking_t *asking)
+{
+    if (asking->connection)
+        asking->connection->known = true;
+}
+
 /* Requests */
 
 static reason_t reason_of (credential_status_t status)
@@ -433,7 +440,7 @@ static void on_request (connection_t *c, size_t length)
     asking = open_request (c, text);
     if (!asking)
         return;
-    c->spoken = true;
+    c->asked = true;
     c->state = CONNECTION_WAITS;
     c->asking = asking;
     asking->connection = c;
@@ -510,7 +517,8 @@ static void ask_again (connection_t *c)
     }
     c->state = CONNECTION_ASKS;
     c->begun = false;
-    wait_for (c, COLLECTOR_IDLE_SECONDS);
+    wait_for (c, c->known ? COLLECTOR_IDLE_SECONDS
+                          : c->server->collector->patience_seconds);
     bufferevent_enable (c->channel, EV_READ);
     /* it may have come already */
     if (evbuffer_get_length (bufferevent_get_input (c->channel)))
@@ -557,7 +565,7 @@ static void on_timer (evutil_socket_t fd, short what, void *arg)
         connection_free (c);
     } else if (c->begun) {
         refuse (c, REASON_SLOW, "the request took too long to come");
-    } else if (c->spoken) {
+    } else if (c->asked) {
         refuse (c, REASON_IDLE, "nothing was asked for a long time");
     } else {
         refuse (c, REASON_SILENT, "nothing was asked");
@@ -566,21 +574,37 @@ static void on_timer (evutil_socket_t fd, short what, void *arg)
 
 /* New connections */
 
-/* The oldest one of `peer`, or of all, that never asked anything makes room. */
-static bool evict (struct server *server, const struct peer *peer)
+/* Strangers and users who ask nothing now, whatever they have begun to send;
+ * then nodes that ask nothing now: they come again. */
+static bool is_spare (const connection_t *c, bool nodes)
+{
+    if (c->known != nodes)
+        return false;
+    return c->state == CONNECTION_LINGERS
+           || (c->state == CONNECTION_ASKS && !(nodes && c->begun));
+}
+
+/* The oldest one that can be spared, of `peer` or of all, makes room. */
+static bool evict_one (struct server *server, const struct peer *peer,
+                       bool nodes)
 {
     connection_t *c;
 
     DL_FOREACH (server->connections, c)
     {
-        if (c->spoken || (peer && c->peer != peer))
+        if (!is_spare (c, nodes) || (peer && c->peer != peer))
             continue;
         count_for (c, REASON_EVICTED, c->peer->address,
-                   "was silent and made room for another");
+                   "asked nothing and made room for another");
         connection_free (c);
         return true;
     }
     return false;
+}
+
+static bool evict (struct server *server, const struct peer *peer)
+{
+    return evict_one (server, peer, false) || evict_one (server, peer, true);
 }
 
 static bool has_room (struct server *server, struct peer *peer,

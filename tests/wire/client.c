@@ -22,7 +22,8 @@
  *     torn                half a frame
  *     slow                a frame, a byte each 50 ms
  *     hold COUNT BYTES    COUNT connections that send BYTES of a long frame and
- *                         no more, until standard input ends
+ *                         no more, until standard input ends; BYTES -1: that
+ *                         ask how the collector is and then stay
  *     load NODES RECORDS PROCESSES [DAY]   a day of each node n00001, n00002,
  * ... and a listener that is not the collector, until it is killed: listen MODE
  * silent, garbage, refuse, lie (a reply of this user), echo (the request's own
@@ -455,10 +456,23 @@ static int send_slowly (int port)
     return rc;
 }
 
+static void ask_status_and_stay (int fd)
+{
+    unsigned char hello[FRAME_NONCE_SIZE], nonce[FRAME_NONCE_SIZE];
+    BUFFER_AUTO frame = BUFFER_INIT, answer = BUFFER_INIT;
+    frame_t reply;
+
+    if (!greeted (fd, hello))
+        return;
+    make_request (hello, VERB_STATUS, "", 0, &frame, nonce);
+    send_all (fd, frame.data, frame.length);
+    receive (fd, &answer, &reply);
+}
+
 static int hold (int port, int count, int bytes)
 {
     unsigned char header[FRAME_HEADER_SIZE];
-    char *body = xcalloc (1, (size_t)bytes + 1);
+    char *body = xcalloc (1, bytes > 0 ? (size_t)bytes : 1);
     int *fds = xcalloc ((size_t)count, sizeof (*fds)), full = 0;
 
     frame_header (header, FRAME_REQUEST, FRAME_BODY_MAX);
@@ -468,7 +482,9 @@ static int hold (int port, int count, int bytes)
         fds[i] = connect_to (port);
         setsockopt (fds[i], SOL_SOCKET, SO_SNDTIMEO, &patience,
                     sizeof (patience));
-        if (bytes) {
+        if (bytes < 0)
+            ask_status_and_stay (fds[i]);
+        if (bytes > 0) {
             send_all (fds[i], header, sizeof (header));
             /* one that takes no more is not waited for twice */
             if (full)

@@ -152,7 +152,8 @@ flood () {
     shift 2
     floods=
     for address; do
-        timeout 60 "$client" --bind "$address" "$port" hold "$count" "$bytes" \
+        timeout 60 "$client" --munge "$dir/host/socket" --bind "$address" \
+            "$port" hold "$count" "$bytes" \
             <"$dir/end" >"$dir/flood.$address" 2>&1 &
         floods="$floods $!"
     done
@@ -177,6 +178,13 @@ let_go
 
 flood 80 0 127.0.0.1 && honest && honest
 check 'also a flood from the address of an honest node'
+let_go
+
+# users who asked and stay: they make room, too
+before=$(counted refused_evicted)
+flood 80 -1 127.0.0.1 && honest && honest &&
+    counts refused_evicted $((before + 16))
+check 'also of users who asked something and stay'
 let_go
 
 # 8 addresses, 64 connections each, 640 KB each: 327 MB, of which 128 may be held
