@@ -86,7 +86,7 @@ static bool stored_once (struct test *t)
     gl_error_t error = {""};
     bool ok;
 
-    if (list_stored (t->site.url, &stored, &error) < 0) {
+    if (list_stored (t->site.url, false, &stored, &error) < 0) {
         printf ("# %s\n", error.text);
         return false;
     }
@@ -191,7 +191,7 @@ int main (int argc, char **argv)
     static struct test t;
     bool mariadb = argc > 1 && strcmp (argv[1], "--mariadb") == 0;
     gl_error_t error = {""};
-    int rc = site_start (&t.site, 1, mariadb, &error);
+    int rc = site_start (&t.site, 1, 0, mariadb, &error);
 
     t.written.key = t.key;
     site_spool (&t.site, 0, t.spool);

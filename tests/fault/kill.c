@@ -2,7 +2,7 @@
  * kill: nothing is lost and nothing is counted twice, whoever is killed.
  *
  *     tests/fault/kill [--rounds N] [--seed S] [--nodes N] [--records N]
- *                      [--mariadb] [--keep]
+ *                      [--agents N] [--mariadb] [--keep]
  *
  * While writers append to the spools of many nodes as the plugin does, and
  * nodes ship to two collectors on one store, each round kills one process with
@@ -10,6 +10,10 @@
  * or mariadbd; it is started again at once, as systemd does. At the end the
  * store holds each record whose spool_append() returned 0 exactly once, and
  * beside these at most what a killed writer had no time to note.
+ *
+ * The first so many nodes as --agents says (0) run gpuledger-agent itself, with
+ * replayed devices; then writers write what plugins write, and that alone is
+ * compared, for the agents write records of their own.
  *
  * The seed decides who is killed and after how long; what was going on then is
  * the machine's.
@@ -44,6 +48,7 @@ struct options {
     int rounds;
     uint64_t seed;
     int nodes;
+    int agents;
     int records;
     bool mariadb;
     bool keep;
@@ -119,12 +124,14 @@ static void make_start (record_t *record, int job)
     record_set_number (record, RECORD_FIELD_uid, 1000 + job % 7);
 }
 
-static int make_record (record_t *record, uint64_t *random, int node)
+/* With agents: jobs that begin and end, not too many at once. */
+static int make_record (record_t *record, uint64_t *random, int node,
+                        bool plugin)
 {
     static const record_kind_t kinds[] = {RECORD_JOB_START, RECORD_JOB_END,
                                           RECORD_JOB_USAGE, RECORD_JOB_USAGE};
-    record_kind_t kind = kinds[below (random, 4)];
-    int job = 1 + below (random, 100000);
+    record_kind_t kind = kinds[below (random, plugin ? 2 : 4)];
+    int job = 1 + below (random, plugin ? 100 : 100000);
     char name[16];
 
     if (record_begin (record, kind, NULL) < 0)
@@ -159,11 +166,13 @@ static void be_writer (const struct run *run, uint64_t random, int count)
         int node = below (&random, 4) ? below (&random, run->site.nodes) : 0;
 
         site_spool (&run->site, node, spool);
-        if (make_record (&record, &random, node) < 0)
+        if (make_record (&record, &random, node, run->site.agents > 0) < 0)
             _exit (1);
         note (intended, &record);
         if (spool_append (spool, &record, &error) == 0)
             note (done, &record);
+        else
+            fprintf (stderr, "# %s\n", error.text);
     }
     _exit (0);
 }
@@ -272,6 +281,14 @@ static bool all_done (const struct run *run)
     return true;
 }
 
+/* An agent ships in its own time, and at once when it is asked to end. */
+static void end_agents (struct run *run)
+{
+    for (int i = 0; i < run->site.agents; i++)
+        if (!site_node_is_done (&run->site, i))
+            part_end (&run->site.node[i]);
+}
+
 static int drain (struct run *run, gl_error_t *error)
 {
     int64_t until = clock_ms () + DRAIN_SECONDS * 1000;
@@ -281,6 +298,7 @@ static int drain (struct run *run, gl_error_t *error)
             return gl_error (error, "records still wait in the spools, see %s",
                              run->site.dir);
         poll (NULL, 0, 100);
+        end_agents (run);
         if (site_mend (&run->site, error) < 0)
             return -1;
     }
@@ -318,7 +336,9 @@ static int check (struct run *run, gl_error_t *error)
     list_t intended = {0}, done = {0}, stored = {0};
     int rc = list_read (run->intended, &intended, error) < 0
                      || list_read (run->done, &done, error) < 0
-                     || list_stored (run->site.url, &stored, error) < 0
+                     || list_stored (run->site.url, run->site.agents > 0,
+                                     &stored, error)
+                            < 0
                  ? -1
                  : 0;
 
@@ -335,7 +355,7 @@ static int play_and_check (struct run *run, gl_error_t *error)
     const struct options *o = &run->options;
     int64_t begin = clock_ms ();
 
-    if (site_start (&run->site, o->nodes, o->mariadb, error) < 0)
+    if (site_start (&run->site, o->nodes, o->agents, o->mariadb, error) < 0)
         return -1;
     snprintf (run->intended, sizeof (run->intended), "%s/intended",
               run->site.dir);
@@ -359,7 +379,7 @@ static int play_and_check (struct run *run, gl_error_t *error)
 static int usage (void)
 {
     fputs ("usage: kill [--rounds N] [--seed S] [--nodes N] [--records N] "
-           "[--mariadb] [--keep]\n",
+           "[--agents N] [--mariadb] [--keep]\n",
            stderr);
     return 2;
 }
@@ -371,6 +391,7 @@ static int parse (int argc, char **argv, struct options *o)
            {"seed", required_argument, NULL, 's'},
            {"nodes", required_argument, NULL, 'n'},
            {"records", required_argument, NULL, 'c'},
+           {"agents", required_argument, NULL, 'a'},
            {"mariadb", no_argument, NULL, 'm'},
            {"keep", no_argument, NULL, 'k'},
            {0}};
@@ -382,6 +403,9 @@ static int parse (int argc, char **argv, struct options *o)
         switch (c) {
         case 'r':
             o->rounds = (int)number;
+            break;
+        case 'a':
+            o->agents = (int)number;
             break;
         case 's':
             o->seed = number;
@@ -403,7 +427,7 @@ static int parse (int argc, char **argv, struct options *o)
         }
     }
     return optind == argc && o->nodes > 0 && o->nodes <= SITE_NODES_MAX
-                   && o->rounds > 0 && o->records > 0
+                   && o->agents <= o->nodes && o->rounds > 0 && o->records > 0
                ? 0
                : -1;
 }

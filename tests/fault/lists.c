@@ -12,6 +12,9 @@
 static const char stored_sql[]
     = "SELECT record_key FROM node_record WHERE kind <> 6"
       " UNION ALL SELECT record_key FROM device_usage";
+/* Starts, ends and steps of jobs. */
+static const char plugin_sql[]
+    = "SELECT record_key FROM node_record WHERE kind IN (1, 2, 3)";
 
 static int by_key (const void *a, const void *b)
 {
@@ -54,10 +57,12 @@ int list_read (const char *path, list_t *ret_list, gl_error_t *error)
     return 0;
 }
 
-int list_stored (const char *url, list_t *ret_list, gl_error_t *error)
+int list_stored (const char *url, bool plugin, list_t *ret_list,
+                 gl_error_t *error)
 {
     db_t *db = db_open (url, DB_READ_ONLY, error);
-    db_statement_t *st = db ? db_query (db, stored_sql, error) : NULL;
+    db_statement_t *st
+        = db ? db_query (db, plugin ? plugin_sql : stored_sql, error) : NULL;
     list_t list = {0};
     int rc = -1;
 

@@ -4,6 +4,7 @@
 #ifndef GL_TESTS_FAULT_LISTS_H
 #define GL_TESTS_FAULT_LISTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -16,8 +17,10 @@ typedef struct {
 
 /* A file of keys, one behind the other; sorted. */
 int list_read (const char *path, list_t *ret_list, gl_error_t *error);
-/* The keys of all that nodes sent, by SQL alone; sorted. */
-int list_stored (const char *url, list_t *ret_list, gl_error_t *error);
+/* The keys of all that nodes sent, by SQL alone; sorted. `plugin`: only of what
+ * plugins write. */
+int list_stored (const char *url, bool plugin, list_t *ret_list,
+                 gl_error_t *error);
 void list_sort (list_t *list);
 void list_free (list_t *list);
 

@@ -100,6 +100,12 @@ static void ask_to_end (const part_t *part)
         kill (part->pid, SIGTERM);
 }
 
+void part_end (part_t *part)
+{
+    ask_to_end (part);
+    forget (part);
+}
+
 static bool connects (int domain, const struct sockaddr *address,
                       socklen_t size)
 {
@@ -318,18 +324,18 @@ static int configure_collector (site_of_test_t *site, int index,
     const struct passwd *self = getpwuid (geteuid ());
     char text[1024], name[32];
 
-    site->port[index] = free_port ();
     snprintf (text, sizeof (text),
               "clusters: [{name: lab}]\n"
               "collector:\n"
-              "    hosts: [\"127.0.0.1:%d\"]\n"
+              "    hosts: [\"127.0.0.1:%d\", \"127.0.0.1:%d\"]\n"
               "    listen: [\"127.0.0.1:%d\"]\n"
               "    user: %s\n"
               "    node_users: [%s]\n"
               "    munge_socket: %s\n"
               "networks: [{nodes: \"n[1-%d]\", network: 127.0.0.1/32}]\n",
-              site->port[index], site->port[index], self->pw_name,
-              self->pw_name, site->munge_socket, SITE_NODES_MAX);
+              site->port[index], site->port[(index + 1) % SITE_COLLECTORS],
+              site->port[index], self->pw_name, self->pw_name,
+              site->munge_socket, SITE_NODES_MAX);
     snprintf (name, sizeof (name), "collector%d.yaml", index);
     return write_text (site, name, text, strlen (text), error);
 }
@@ -398,10 +404,43 @@ static int be_node (const site_of_test_t *site, int index)
     return 0;
 }
 
+static pid_t start_agent (const site_of_test_t *site, int index)
+{
+    char program[PATH_MAX], config[192], replay[192], spool[192], name[16];
+    const char *argv[]
+        = {program,  "--config",   config,      "--spool", spool,
+           "--node", name,         "--cluster", "lab",     "--replay",
+           replay,   "--interval", "1",         NULL};
+
+    built ("plugin/agent/gpuledger-agent", program);
+    snprintf (config, sizeof (config), "%s/collector%d.yaml", site->dir,
+              index % SITE_COLLECTORS);
+    snprintf (replay, sizeof (replay), "%s/replay", site->dir);
+    site_spool (site, index, spool);
+    snprintf (name, sizeof (name), "n%d", index + 1);
+    return start (site, name, argv);
+}
+
+static int write_replay (const site_of_test_t *site, gl_error_t *error)
+{
+    static const char text[]
+        = "replay 1\n"
+          "boot b\n"
+          "gpu g0 uuid=GPU-x model=\"NVIDIA H100 80GB HBM3\" minor=0 "
+          "memory=81559 power_limit=700000\n"
+          "at 2026-01-01T00:00:00Z\n"
+          "g0 utilization=50 memory=1000 power=400000 processes=1\n";
+
+    return write_text (site, "replay", text, sizeof (text) - 1, error);
+}
+
 static pid_t start_node (const site_of_test_t *site, int index)
 {
-    pid_t pid = fork ();
+    pid_t pid;
 
+    if (index < site->agents)
+        return start_agent (site, index);
+    pid = fork ();
     if (pid != 0)
         return pid;
     become_child (site, "nodes");
@@ -524,18 +563,21 @@ int site_restart_munged (site_of_test_t *site, gl_error_t *error)
     return start_munged (site, error);
 }
 
-int site_start (site_of_test_t *site, int nodes, bool mariadb,
+int site_start (site_of_test_t *site, int nodes, int agents, bool mariadb,
                 gl_error_t *error)
 {
-    *site = (site_of_test_t){.nodes = nodes, .mariadb = mariadb};
+    *site = (site_of_test_t){
+        .nodes = nodes, .agents = agents, .mariadb = mariadb};
     set_roles (site);
     if (site_start_munged (site, error) < 0 || make_store (site, error) < 0
         || make_spools (site, error) < 0)
         return -1;
     for (int i = 0; i < SITE_COLLECTORS; i++)
+        site->port[i] = free_port ();
+    for (int i = 0; i < SITE_COLLECTORS; i++)
         if (configure_collector (site, i, error) < 0)
             return -1;
-    if (site_mend (site, error) < 0)
+    if (write_replay (site, error) < 0 || site_mend (site, error) < 0)
         return -1;
     return wait_until (site, "gpuledger-collector", collectors_answer, error);
 }

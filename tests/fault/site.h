@@ -37,15 +37,18 @@ typedef struct {
     bool mariadb;
     int port[SITE_COLLECTORS];
     int nodes;
+    int agents; /* the first so many nodes run gpuledger-agent itself */
     part_t munged, database;
     part_t collector[SITE_COLLECTORS];
     part_t node[SITE_NODES_MAX];
     int unexpected; /* ends of processes that nobody killed */
 } site_of_test_t;
 
-/* Directory, key, munged, an empty store, collectors, spools, nodes. `mariadb`:
- * the store is a server of its own, else an SQLite file. */
-int site_start (site_of_test_t *site, int nodes, bool mariadb,
+/* Directory, key, munged, an empty store, collectors, spools, nodes: of these
+ * so many as `agents` say run gpuledger-agent with a replay, the others its
+ * shipper alone. `mariadb`: the store is a server of its own, else an SQLite
+ * file. */
+int site_start (site_of_test_t *site, int nodes, int agents, bool mariadb,
                 gl_error_t *error);
 /* Directory, key and munged alone. */
 int site_start_munged (site_of_test_t *site, gl_error_t *error);
@@ -58,6 +61,8 @@ void site_stop (site_of_test_t *site, bool keep);
 void part_kill (part_t *part);
 /* Start again what does not run, as systemd does. */
 int site_mend (site_of_test_t *site, gl_error_t *error);
+/* End it by the signal that systemd sends. */
+void part_end (part_t *part);
 /* The database takes connections (an SQLite file always does). */
 bool site_database_answers (const site_of_test_t *site);
 /* Nodes, collectors and the like take up no more work. */
