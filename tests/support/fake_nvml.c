@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "nvml.h"
 
@@ -55,6 +56,21 @@ static nvml_return_t put (char *target, unsigned size, const char *text)
     strcpy (target, text);
     return NVML_SUCCESS;
 }
+
+#ifndef FAKE_NVML_OLD
+/* In a process of its own the counters go with the clock. */
+static unsigned long long counted (const fake_gpu_t *gpu)
+{
+    struct timespec now;
+
+    clock_gettime (CLOCK_MONOTONIC, &now);
+    return gpu->energy
+           + (getenv ("FAKE_NVML") ? ((unsigned long long)now.tv_sec * 1000
+                                      + (unsigned)now.tv_nsec / 1000000)
+                                         * gpu->power / 1000
+                                   : 0);
+}
+#endif
 
 static void read_file (void)
 {
@@ -292,7 +308,7 @@ PROCESSES (VERSIONED (nvmlDeviceGetGraphicsRunningProcesses,
 
 PROCESSES (nvmlDeviceGetMPSComputeRunningProcesses_v3, 'm')
 VALUE (nvmlDeviceGetEnforcedPowerLimit, unsigned, gpu->power_limit)
-VALUE (nvmlDeviceGetTotalEnergyConsumption, unsigned long long, gpu->energy)
+VALUE (nvmlDeviceGetTotalEnergyConsumption, unsigned long long, counted (gpu))
 VALUE (nvmlDeviceGetCurrentClocksEventReasons, unsigned long long,
        gpu->throttle)
 VALUE (nvmlDeviceGetMaxMigDeviceCount, unsigned, 7)
