@@ -605,3 +605,28 @@ accounts_t *facts_accounts (store_t *store, gl_error_t *error)
     accounts_free (accounts);
     return NULL;
 }
+
+int facts_unheld (store_t *store, const store_query_t *query,
+                  measured_t *ret_measured, gl_error_t *error)
+{
+    store_query_t of_none = *query;
+    period_t period = period_of (query);
+    store_usage_iter_t *iter;
+    store_usage_t u;
+    int more = -1;
+
+    of_none.jobs = STORE_OF_NO_JOB;
+    measured_init (ret_measured);
+    iter = store_usage_iter_open (store, &of_none, error);
+    while (iter && (more = store_usage_iter_next (iter, &u, error)) > 0) {
+        int64_t from = u.usage.begin_ms, to = u.usage.end_ms;
+        if (from < period.start * 1000)
+            from = period.start * 1000;
+        if (to > period.end * 1000)
+            to = period.end * 1000;
+        if (from < to)
+            measured_add (ret_measured, &u.usage, from, to, period);
+    }
+    store_usage_iter_close (iter);
+    return more;
+}

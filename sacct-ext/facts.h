@@ -11,6 +11,7 @@
 #include "acct/account.h"
 #include "acct/capacity.h"
 #include "acct/evidence.h"
+#include "acct/measure.h"
 #include "acct/project.h"
 #include "acct/segment.h"
 #include "acct/site.h"
@@ -45,6 +46,10 @@ int facts_each_loose (store_t *store, const site_t *site,
 /* Node events and reservations of the query's period. */
 int facts_capacity (store_t *store, const store_query_t *query,
                     capacity_t *capacity, gl_error_t *error);
+
+/* What agents measured in the period while no job held the device. */
+int facts_unheld (store_t *store, const store_query_t *query,
+                  measured_t *ret_measured, gl_error_t *error);
 
 /* The account trees of the clusters, for teams that own a subtree. NULL with an
  * error; free with accounts_free(). */

@@ -8,6 +8,7 @@
 #include "query_options.h"
 #include "report/breakeven_report.h"
 #include "report/chargeback.h"
+#include "report/energy_report.h"
 #include "report/usage_report.h"
 #include "report/utilization.h"
 #include "verb.h"
@@ -26,6 +27,7 @@ struct collector {
     usage_report_t *usage;
     billing_t *billing;
     utilization_t *utilization;
+    energy_report_t *energy;
     evidence_counts_t counts;
 };
 
@@ -44,6 +46,9 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
     if (c->utilization)
         utilization_add (c->utilization, fact->segment, fact->suspensions,
                          fact->suspension_count, fact->project);
+    if (c->energy)
+        energy_report_add (c->energy, fact->segment, fact->project,
+                           fact->evidence);
     return 0;
 }
 
@@ -113,6 +118,24 @@ static int report_of_utilization (cli_t *cli, const report_query_t *query,
     return rc;
 }
 
+static int report_of_energy (cli_t *cli, const report_query_t *query,
+                             report_t **ret_report)
+{
+    struct collector c = {.energy = energy_report_new (query)};
+    store_query_t period
+        = {.start = query->period.start, .end = query->period.end};
+    measured_t unheld;
+    gl_error_t error;
+    int rc = collect (cli, &c, query->period, NULL);
+
+    if (rc == CLI_OK && facts_unheld (cli->store, &period, &unheld, &error) < 0)
+        rc = cli_fail (cli, &error);
+    if (rc == CLI_OK)
+        *ret_report = energy_report_make (c.energy, &c.counts, &unheld);
+    energy_report_free (c.energy);
+    return rc;
+}
+
 static const char *default_teams (const site_t *site)
 {
     return site->team_count ? "team" : "account";
@@ -139,6 +162,7 @@ static const struct {
     {"usage", report_of_usage, default_account},
     {"chargeback", report_of_charges, default_teams},
     {"utilization", report_of_utilization, default_pool},
+    {"energy", report_of_energy, default_account},
     {"breakeven", NULL, NULL},
 };
 
@@ -188,7 +212,7 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
     if (at == GL_ARRAY_SIZE (reports))
         return cli_usage (cli,
                           "there is no report '%s'; there are: usage "
-                          "chargeback utilization breakeven",
+                          "chargeback utilization energy breakeven",
                           name);
     if (!cli_site (cli))
         return CLI_FAILED;
@@ -224,7 +248,7 @@ static int run (cli_t *cli, int argc, char **argv)
         rc = cli->exit_code;
     else if (optind != argc - 1)
         rc = cli_usage (cli, "give the name of one report: usage chargeback "
-                             "utilization breakeven");
+                             "utilization energy breakeven");
     else
         rc = make_report (cli, &request, argv[optind]);
     query_options_done (&request.options);
@@ -246,11 +270,12 @@ const verb_t verb_report = {
     .name = "report",
     .run = run,
     .synopsis = "NAME [OPTION]...",
-    .summary = "usage, chargeback, utilization, breakeven",
+    .summary = "usage, chargeback, utilization, energy, breakeven",
     .help = "NAME is one of\n"
             "  usage        who held which GPUs for how long\n"
             "  chargeback   who pays what, and how that adds up to the cost\n"
             "  utilization  what the GPUs were doing, to the second\n"
+            "  energy       what the GPUs' own counters measured, and whose it was\n"
             "  breakeven    what a GPU hour costs, owned and rented",
     .options = options,
     .example = "gpuledger report usage --month 2025-09 --by account,user",

@@ -478,6 +478,9 @@ static char *cache_key (const kinds_t *k, const segment_t *s, int64_t instant,
 
     while (epoch < k->change_count && k->changes[epoch] <= instant)
         epoch++;
+    if (s->held_count == 0) /* the rule, and in a hurry */
+        return xasprintf ("%s\n%s\n%s\n%d %zu", s->cluster, s->gres,
+                          s->nodelist ? s->nodelist : "", by_node, epoch);
     buffer_printf (&key, "%s\n%s\n%s\n%d %zu", s->cluster, s->gres,
                    s->nodelist ? s->nodelist : "", by_node, epoch);
     for (size_t i = 0; i < s->held_count; i++) {

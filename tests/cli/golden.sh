@@ -36,7 +36,7 @@ fox () { "$program" --quiet --store sqlite:fox.db "$@"; }
 # One line a file: its name, the store, the arguments.
 cases ()
 {
-    for report in usage chargeback utilization breakeven; do
+    for report in usage chargeback utilization energy breakeven; do
         for format in table parsable2 csv json html; do
             case $format in
             table) option= ;;
@@ -55,6 +55,7 @@ usage_fields.table lab report usage -o gres_hours,account -n
 chargeback_filtered.json lab report chargeback -A vision --by account,project,pool --json
 chargeback_split.csv lab report chargeback -S 2026-10-05 -E 2026-11-02T06:00 --by month,account --csv
 chargeback_days.csv lab report chargeback --by day,pool --pool slices --csv
+energy_nodes.csv lab report energy --by node,month --csv -S 2026-10-05 -E 2026-11-01
 utilization_nodes.csv lab report utilization --by node,day --csv -S 2026-10-20 -E 2026-10-22
 utilization_users.table lab report utilization --by pool,user
 breakeven_one.csv lab report breakeven --pool slices --csv

@@ -1,0 +1,201 @@
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "report/energy_report.h"
+
+#define ENERGY_DIGITS 6
+
+struct energy_report {
+    const report_query_t *query;
+    usage_query_t rows_query;
+    usage_query_t whole_query; /* the same without keys */
+    usage_t *rows;
+    usage_t *whole;
+};
+
+struct columns {
+    size_t gpu_hours;
+    size_t energy;
+    size_t known;
+};
+
+energy_report_t *energy_report_new (const report_query_t *query)
+{
+    energy_report_t *e = xcalloc (1, sizeof (*e));
+
+    e->query = query;
+    e->rows_query = (usage_query_t){.site = query->site,
+                                    .period = query->period,
+                                    .by = query->by,
+                                    .filters = query->filters,
+                                    .filter_count = query->filter_count,
+                                    .accounts = query->accounts};
+    e->whole_query = e->rows_query;
+    e->whole_query.by.count = 0;
+    e->rows = usage_new (&e->rows_query);
+    e->whole = usage_new (&e->whole_query);
+    return e;
+}
+
+void energy_report_free (energy_report_t *e)
+{
+    if (!e)
+        return;
+    usage_free (e->rows);
+    usage_free (e->whole);
+    free (e);
+}
+
+void energy_report_add (energy_report_t *e, const segment_t *segment,
+                        const project_t *project,
+                        const segment_evidence_t *evidence)
+{
+    usage_add (e->rows, segment, NULL, 0, project);
+    usage_add (e->whole, segment, NULL, 0, project);
+    usage_measure (e->rows, segment, project, evidence);
+    usage_measure (e->whole, segment, project, evidence);
+}
+
+static struct columns add_columns (report_t *report)
+{
+    struct columns c
+        = {.gpu_hours = report_measure (report, MEASURE_GPU_HOURS, false)};
+
+    c.energy = report_measure (report, MEASURE_ENERGY_KWH, false);
+    c.known = report_column (report, "energy_pct", "Measured %", COLUMN_PERCENT,
+                             false);
+    report_column_help (report, c.known,
+                        "The share of the held device time that the energy "
+                        "speaks of.");
+    return c;
+}
+
+/* Of the held device time; NULL where nothing was held. */
+static char *known_text (const usage_cell_t *cell, const measured_t *m)
+{
+    mpq_t part, whole;
+    char *text;
+
+    mpq_inits (part, whole, NULL);
+    exact_set_u128 (mpq_numref (part), m->energy_ms);
+    exact_set_u128 (mpq_numref (whole),
+                    (unsigned __int128)usage_cell_gres_seconds (cell) * 1000);
+    text = report_percent_text (part, whole);
+    mpq_clears (part, whole, NULL);
+    return text;
+}
+
+/* Into the last row, or into the totals. */
+static void put_cell (report_t *report, const struct columns *c,
+                      const usage_cell_t *cell)
+{
+    GL_AUTOFREE char *known = NULL;
+    measured_t m;
+    mpq_t value;
+
+    usage_cell_measured (cell, &m);
+    mpq_init (value);
+    if (usage_cell_gres_seconds (cell) > 0
+        && usage_cell_gpu_seconds (cell, value))
+        report_put_hours (report, c->gpu_hours, value);
+    if (m.energy_stretches > 0) {
+        report_kwh (value, m.energy_mj);
+        report_put_exact (report, c->energy, value, ENERGY_DIGITS);
+    }
+    mpq_clear (value);
+    known = known_text (cell, &m);
+    if (known)
+        report_put_text (report, c->known, known);
+}
+
+static char *kwh_text (uint64_t energy_mj)
+{
+    char *text;
+    mpq_t value;
+
+    mpq_init (value);
+    report_kwh (value, energy_mj);
+    text = exact_text (value, ENERGY_DIGITS);
+    mpq_clear (value);
+    return text;
+}
+
+static void put_total (report_t *report, const char *name, const char *title,
+                       uint64_t energy_mj)
+{
+    GL_AUTOFREE char *text = kwh_text (energy_mj);
+
+    report_named_total (report, name, title, COLUMN_ENERGY, text);
+}
+
+/* What the counters counted: by jobs, nobody and jobs that are not known. What
+ * a job used just after the period, at its end, counts in the period. */
+static void put_totals (report_t *report, const measured_t *held,
+                        const evidence_counts_t *counts,
+                        const measured_t *unheld)
+{
+    uint64_t loose = 0;
+
+    for (size_t i = EVIDENCE_MATCHED + 1; i < EVIDENCE_REASON_COUNT; i++)
+        loose += counts->energy_mj[i];
+    put_total (report, "held_kwh", "held by jobs", held->energy_mj);
+    put_total (report, "unheld_kwh", "held by nobody", unheld->energy_mj);
+    put_total (report, "without_segment_kwh",
+               "of jobs that accounting does not have", loose);
+    put_total (report, "counters_kwh", "all that was measured",
+               held->energy_mj + loose + unheld->energy_mj);
+}
+
+static void finish (energy_report_t *e, report_t *report,
+                    const struct columns *columns,
+                    const evidence_counts_t *counts, const measured_t *unheld)
+{
+    static const usage_cell_t none = {.suspended_known = true};
+    size_t count;
+    const usage_cell_t *whole = usage_cells (e->whole, &count);
+    GL_AUTOFREE char *known = NULL;
+    measured_t held;
+
+    whole = count ? whole : &none;
+    usage_cell_measured (whole, &held);
+    report_totals (report);
+    put_cell (report, columns, whole);
+    known = known_text (whole, &held);
+    if (known)
+        report_coverage (report, "energy_pct", known);
+    if (e->query->filter_count == 0) {
+        GL_AUTOFREE char *idle = kwh_text (unheld->energy_mj);
+        put_totals (report, &held, counts, unheld);
+        if (unheld->energy_stretches > 0)
+            report_note (report, NOTE_INFORMATION,
+                         "Beside that, %s kWh were used while no job held the "
+                         "device.",
+                         idle);
+    }
+    report_note (report, NOTE_INFORMATION,
+                 "Energy of the GPUs alone, by their own counters, of the time "
+                 "that agents measured: not the rest of the nodes, and without "
+                 "PUE, which is in the cost book.");
+}
+
+report_t *energy_report_make (energy_report_t *e,
+                              const evidence_counts_t *counts,
+                              const measured_t *unheld)
+{
+    report_t *report = report_begin (e->query, "energy", "GPU energy");
+    struct columns columns;
+    size_t count;
+    const usage_cell_t *cells = usage_cells (e->rows, &count);
+
+    report_key_columns (report, e->query);
+    columns = add_columns (report);
+    for (size_t i = 0; i < count; i++) {
+        report_row (report);
+        report_put_keys (report, e->query, cells[i].key);
+        put_cell (report, &columns, &cells[i]);
+    }
+    finish (e, report, &columns, counts, unheld);
+    report_sort (report);
+    return report;
+}

@@ -1,0 +1,31 @@
+/*
+ * energy_report.h: the energy that the GPUs' own counters measured: whose it
+ * was, how much of it nobody held, and how much of the held time it speaks of.
+ *
+ * IT energy of the GPUs alone: not the rest of their nodes, not the cooling.
+ * Collects segments, then makes the report. Pure.
+ */
+#ifndef GL_REPORT_ENERGY_REPORT_H
+#define GL_REPORT_ENERGY_REPORT_H
+
+#include "acct/usage.h"
+#include "report/query.h"
+
+typedef struct energy_report energy_report_t;
+
+/* The query must outlive it. */
+energy_report_t *energy_report_new (const report_query_t *query);
+void energy_report_free (energy_report_t *energy); /* accepts NULL */
+
+/* In the order (cluster, id_job, time_submit). */
+void energy_report_add (energy_report_t *energy, const segment_t *segment,
+                        const project_t *project,
+                        const segment_evidence_t *evidence);
+
+/* `counts`: what came of the join; `unheld`: what was measured while no job
+ * held the device. Both of the query's period. */
+report_t *energy_report_make (energy_report_t *energy,
+                              const evidence_counts_t *counts,
+                              const measured_t *unheld);
+
+#endif /* !GL_REPORT_ENERGY_REPORT_H */
