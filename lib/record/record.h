@@ -74,7 +74,7 @@ typedef enum {
     RECORD_ENERGY_SHARED = 3, /* in equal parts among the jobs on one device */
 } record_energy_t;
 
-/* Bits of the field `idle_rule`: what the rule (design 6.5, agent's manual)
+/* Bits of the field `idle_rule`: what the rule (gpuledger-agent(8))
  * found at some moment of the stretch. */
 #define RECORD_IDLE_UTILIZATION 1 /* long below the threshold, memory held */
 #define RECORD_IDLE_NO_PROCESS 2  /* long without any process */
