@@ -28,8 +28,8 @@
  * capabilities of nvidia-caps. */
 #define GRES_FILES_MAX 8
 /* slurmd -G asks the driver where AutoDetect is on, which takes seconds on a
- * node with many GPUs. */
-#define GRES_TABLE_TIMEOUT_MS 30000
+ * node with many GPUs, and more of them under a quota. */
+#define GRES_TABLE_TIMEOUT_MS 60000
 
 typedef struct {
     char type[64]; /* "" for an untyped one */
