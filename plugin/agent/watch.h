@@ -30,8 +30,8 @@ typedef struct {
     gl_error_t problem; /* why there is no source */
     inventory_t inventory;
     inventory_t before; /* the last scan */
-    sample_t *samples; /* one for each device of it */
-    char boot_id[37];  /* of the last scan; of the machine when that has none */
+    sample_t *samples;  /* one for each device of it */
+    char boot_id[37]; /* of the last scan; of the machine when that has none */
     char machine_boot_id[37];
     bool due; /* a scan */
     slurmd_t slurmd;
