@@ -45,7 +45,8 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
                      fact->suspension_count, fact->project);
     if (c->utilization)
         utilization_add (c->utilization, fact->segment, fact->suspensions,
-                         fact->suspension_count, fact->project);
+                         fact->suspension_count, fact->project,
+                         fact->evidence);
     if (c->energy)
         energy_report_add (c->energy, fact->segment, fact->project,
                            fact->evidence);

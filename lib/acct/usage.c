@@ -503,6 +503,13 @@ bool usage_cell_active_seconds (const usage_cell_t *cell, mpq_t ret_value)
                          ret_value);
 }
 
+bool usage_cell_known_seconds (const usage_cell_t *cell, mpq_t ret_value)
+{
+    return add_weighted (cell, offsetof (measured_t, utilization_ms),
+                         offsetof (measured_t, utilization_ms), 1000,
+                         ret_value);
+}
+
 bool usage_cell_idle_seconds (const usage_cell_t *cell, mpq_t ret_value)
 {
     return add_weighted (cell, offsetof (measured_t, idle_ms),

@@ -99,5 +99,7 @@ void usage_cell_measured (const usage_cell_t *cell, measured_t *ret_measured);
  * idle time; false where nothing of it is known, or a weight is not. */
 bool usage_cell_active_seconds (const usage_cell_t *cell, mpq_t ret_value);
 bool usage_cell_idle_seconds (const usage_cell_t *cell, mpq_t ret_value);
+/* The time for which utilization is known, weighted in the same way. */
+bool usage_cell_known_seconds (const usage_cell_t *cell, mpq_t ret_value);
 
 #endif /* !GL_ACCT_USAGE_H */

@@ -12,7 +12,21 @@ struct usage_report {
     usage_t *whole;
     usage_t *whole_seen; /* only what nodes have recorded */
     const evidence_counts_t *loose;
+    bool by_node;
+    uint64_t split_exactly; /* segments on several nodes */
+    uint64_t split_evenly;
 };
+
+static bool has_node_key (const report_query_t *query)
+{
+    for (size_t i = 0; i < query->by.count; i++)
+        if (query->by.id[i] == KEY_NODE)
+            return true;
+    for (size_t i = 0; i < query->filter_count; i++)
+        if (query->filters[i].key == KEY_NODE)
+            return true;
+    return false;
+}
 
 usage_report_t *usage_report_new (const report_query_t *query)
 {
@@ -27,6 +41,7 @@ usage_report_t *usage_report_new (const report_query_t *query)
                                     .accounts = query->accounts};
     u->whole_query = u->rows_query;
     u->whole_query.by.count = 0;
+    u->by_node = has_node_key (query);
     u->rows = usage_new (&u->rows_query);
     u->whole = usage_new (&u->whole_query);
     u->whole_seen = usage_new (&u->whole_query);
@@ -43,11 +58,23 @@ void usage_report_free (usage_report_t *u)
     free (u);
 }
 
+static void count_split (usage_report_t *u, const segment_t *s)
+{
+    if (!s->gres || !s->gres[0] || !s->nodelist || !strpbrk (s->nodelist, ",["))
+        return;
+    if (s->held)
+        u->split_exactly++;
+    else
+        u->split_evenly++;
+}
+
 void usage_report_add (usage_report_t *u, const segment_t *segment,
                        const suspension_t *suspensions, size_t count,
                        const project_t *project,
                        const segment_evidence_t *evidence)
 {
+    if (u->by_node)
+        count_split (u, segment);
     usage_add (u->rows, segment, suspensions, count, project);
     usage_add (u->whole, segment, suspensions, count, project);
     if (!evidence)
@@ -243,6 +270,18 @@ static void note_unplaced (usage_report_t *u, report_t *report)
                      hours);
 }
 
+static void note_split (const usage_report_t *u, report_t *report)
+{
+    if (u->split_exactly + u->split_evenly > 0)
+        report_note (
+            report, NOTE_INFORMATION,
+            "Accounting counts devices of a job, not of a node. Of "
+            "segments on several nodes %llu are split over them as the "
+            "nodes' records say, %llu evenly.",
+            (unsigned long long)u->split_exactly,
+            (unsigned long long)u->split_evenly);
+}
+
 /* Evidence without a segment, and clocks. */
 static void note_loose (usage_report_t *u, report_t *report)
 {
@@ -254,11 +293,11 @@ static void note_loose (usage_report_t *u, report_t *report)
         GL_AUTOFREE char *hours = ms_hours (c->usage_ms[i]);
         if (c->usage_ms[i] > 0 || c->attempts[i] > 0)
             report_note (report, NOTE_INFORMATION,
-                         "Evidence without segment: %s device hours that "
-                         "agents measured, and prolog or epilog records of "
-                         "%llu jobs on a node: %s. They are in no figure.",
-                         hours, (unsigned long long)c->attempts[i],
-                         evidence_reason_name ((evidence_reason_t)i));
+                         "Evidence without segment (%s): %s device hours that "
+                         "agents measured, and %llu times that a node recorded "
+                         "a job's beginning or end. It is in no figure.",
+                         evidence_reason_name ((evidence_reason_t)i), hours,
+                         (unsigned long long)c->attempts[i]);
     }
     if (c->skew_known)
         report_note (report, NOTE_INFORMATION,
@@ -285,6 +324,7 @@ void usage_report_finish (usage_report_t *u, report_t *report,
     put_coverage (report, "energy_pct", whole, m.energy_ms);
     note_unplaced (u, report);
     note_loose (u, report);
+    note_split (u, report);
     note_unknown_jobs (report, whole);
     note_unknown_weights (report, whole);
     note_suspended (report, whole);

@@ -139,9 +139,11 @@ void utilization_free (utilization_t *u)
 
 void utilization_add (utilization_t *u, const segment_t *segment,
                       const suspension_t *suspensions, size_t count,
-                      const project_t *project)
+                      const project_t *project,
+                      const segment_evidence_t *evidence)
 {
     usage_add (u->usage, segment, suspensions, count, project);
+    usage_measure (u->usage, segment, project, evidence);
     capacity_add_segment (u->capacity, segment);
 }
 
@@ -284,6 +286,8 @@ static void group_capacity (utilization_t *u)
 struct columns {
     size_t hours[CLASS_COUNT];
     size_t percent[CLASS_COUNT]; /* not of capacity itself */
+    size_t utilization;
+    size_t coverage;
 };
 
 static struct columns add_columns (report_t *report, bool all)
@@ -305,7 +309,43 @@ static struct columns add_columns (report_t *report, bool all)
                             "The same as a share of the capacity.");
         report->column[columns.percent[i]].detail = i != 1;
     }
+    columns.utilization = report_column (report, "utilization_pct",
+                                         "Utilization %", COLUMN_PERCENT, false);
+    report_column_help (report, columns.utilization,
+                        "Mean utilization that agents measured of the held "
+                        "GPUs, over the time for which it is known. Empty: not "
+                        "measured.");
+    columns.coverage = report_column (report, "coverage_pct", "Measured %",
+                                      COLUMN_PERCENT, false);
+    report_column_help (report, columns.coverage,
+                        "The share of the held device time of which the "
+                        "utilization is known.");
+    report->column[columns.utilization].detail = true;
+    report->column[columns.coverage].detail = true;
     return columns;
+}
+
+/* What agents measured, beside what was held. */
+static void put_measured (report_t *report, const struct columns *columns,
+                          const usage_cell_t *cell)
+{
+    GL_AUTOFREE char *coverage = NULL;
+    measured_t m;
+    mpq_t active, known;
+
+    usage_cell_measured (cell, &m);
+    mpq_inits (active, known, NULL);
+    if (usage_cell_active_seconds (cell, active)
+        && usage_cell_known_seconds (cell, known)) {
+        GL_AUTOFREE char *text = report_percent_text (active, known);
+        report_put_text (report, columns->utilization, text);
+    }
+    exact_set_i64 (active, (int64_t)m.utilization_ms, 1000);
+    exact_set_i64 (known, (int64_t)usage_cell_gres_seconds (cell), 1);
+    coverage = report_percent_text (active, known);
+    if (coverage)
+        report_put_text (report, columns->coverage, coverage);
+    mpq_clears (active, known, NULL);
 }
 
 static void put_class (report_t *report, const struct columns *columns,
@@ -331,10 +371,43 @@ static void put_sum (report_t *report, const struct columns *columns,
         put_class (report, columns, i, class_value (sum, i), sum->capacity);
 }
 
+static int compare_keys (const usage_cell_t *cell, char *const *key,
+                         size_t count)
+{
+    int order = 0;
+
+    for (size_t i = 0; i < count && order == 0; i++)
+        order = strcmp (cell->key[i] ? cell->key[i] : "",
+                        key[i] ? key[i] : "");
+    return order;
+}
+
+/* What jobs held of the group's capacity; the cells are ordered by key. */
+static const usage_cell_t *cell_of_group (const usage_cell_t *cells,
+                                          size_t count, size_t keys,
+                                          const struct group *group)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = compare_keys (&cells[middle], group->key, keys);
+        if (order == 0)
+            return &cells[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
 static void add_group_rows (utilization_t *u, report_t *report,
                             const struct columns *columns)
 {
     struct group *group, *next;
+    size_t count;
+    const usage_cell_t *cells = usage_cells (u->usage, &count), *cell;
 
     HASH_ITER (hh, u->groups, group, next)
     {
@@ -345,6 +418,9 @@ static void add_group_rows (utilization_t *u, report_t *report,
         else
             put_class (report, columns, 1, group->sum.allocated,
                        group->sum.capacity);
+        cell = cell_of_group (cells, count, u->query->by.count, group);
+        if (cell)
+            put_measured (report, columns, cell);
     }
 }
 
@@ -417,6 +493,7 @@ static void add_usage_rows (utilization_t *u, report_t *report,
         if (pooled_seconds (u->query->site, &cells[i], seconds))
             put_class (report, columns, 1, seconds,
                        group ? group->sum.capacity : zero);
+        put_measured (report, columns, &cells[i]);
         mpq_add (total, total, seconds);
         mpq_clears (seconds, zero, NULL);
     }

@@ -21,7 +21,8 @@ void utilization_free (utilization_t *utilization);
 
 void utilization_add (utilization_t *utilization, const segment_t *segment,
                       const suspension_t *suspensions, size_t count,
-                      const project_t *project);
+                      const project_t *project,
+                      const segment_evidence_t *evidence);
 /* For node events and reservations. */
 capacity_t *utilization_capacity (utilization_t *utilization);
 

@@ -288,6 +288,33 @@ static const struct job *job_of (uint64_t id)
     return job;
 }
 
+/* The clock of g002, which is 1.25 s behind. */
+static void put_skew (store_t *store)
+{
+    record_t r = {.version = RECORD_VERSION, .kind = RECORD_SKEW};
+    unsigned char bytes[RECORD_MAX];
+    node_record_t record = {.kind = RECORD_SKEW,
+                            .cluster = "lab",
+                            .node = "g002",
+                            .stamp = AS_OF - DAY,
+                            .payload = bytes};
+    gl_error_t error;
+
+    r.stamp = record.stamp * 1000000000;
+    record_set_text (&r, RECORD_FIELD_node, "g002");
+    record_set_number (&r, RECORD_FIELD_skew_ns, -1250000000);
+    record_set_number (&r, RECORD_FIELD_skew_bound_ns, 1000000);
+    memset (record.key, 0xdd, sizeof (record.key));
+    record.payload_length = record_encode (&r, bytes);
+    if (store_put_record (store, &record, NULL, &error) < 0)
+        fail (&error);
+}
+
+/* A job that accounting does not have. */
+static const struct job forgotten
+    = {199,  10,  2, "ann", "vision", "gpu", "gpu=1", "g002", SEGMENT_COMPLETED,
+       NULL, NULL};
+
 static void put_measured (store_t *store)
 {
     retag_t retag = {.cluster = "lab",
@@ -305,6 +332,8 @@ static void put_measured (store_t *store)
     put_usage (store, job_of (106), "m001", 0, 50, -1);
     put_usage (store, job_of (106), "m001", 5, 150, -1);
     put_usage (store, NULL, "g002", 0, 80, 0);
+    put_usage (store, &forgotten, "g002", 7, 300, 50);
+    put_skew (store);
     if (store_put_retag (store, &retag, NULL, &error) < 0)
         fail (&error);
 }

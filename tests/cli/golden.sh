@@ -49,6 +49,7 @@ cases ()
 usage_all_keys.csv lab report usage --by cluster,team,account,user,project,label:experiment,qos,partition,pool,gpu,gres_type,profile,node,state,month,day --csv -S 2026-10-15 -E 2026-10-17
 usage_hours.parsable2 lab report usage --by hour,project -P -S 2026-11-01 -E 2026-11-01T06:00
 usage_filtered.csv lab report usage -A vision,nlp -u ann,cy --state completed,failed --by account,user,state --csv
+usage_nodes.json lab report usage --by node --json
 usage_profiles.csv lab report usage --by pool,profile,node --csv
 usage_retag.csv lab report usage --by project,user --csv
 usage_fields.table lab report usage -o gres_hours,account -n

@@ -327,7 +327,7 @@ static report_t *utilization_of (const struct month *m,
     report_t *report;
 
     for (size_t i = 0; i < JOBS; i++)
-        utilization_add (u, &m->segments[i], NULL, 0, &project);
+        utilization_add (u, &m->segments[i], NULL, 0, &project, NULL);
     report = utilization_make (u);
     utilization_free (u);
     return report;
