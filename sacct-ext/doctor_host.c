@@ -84,6 +84,10 @@ static doctor_state_t look_as_of (doctor_t *d, buffer_t *finding)
         if (age > DAY)
             state = DOCTOR_WARN;
         buffer_printf (finding, "%s%s: ", i ? "; " : "", clusters[i].name);
+        if (clusters[i].as_of == 0) {
+            buffer_add_text (finding, "nothing of Slurm's accounting");
+            continue;
+        }
         say_age (finding, age > 0 ? age : 0);
         buffer_add_text (finding, " old");
     }

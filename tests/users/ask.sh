@@ -104,6 +104,14 @@ check "price: a request that no pool serves"
 grep -q '^price 36000 h100$' "$dir/out" && grep -q '^end$' "$dir/out"
 check "prices: the file of a node"
 
+# --- what doctor finds on the accounting host
+"$client" --munge "$dir/host/socket" "$port" batch lab g1 5 >"$dir/out" 2>&1
+"$gpuledger" --config "$dir/site.yaml" --store "$store" doctor -n -P -o check,state,finding \
+    --spool "$dir/nospool" >"$dir/out" 2>&1
+grep -q '^host.nodes|ok|1 node' "$dir/out" &&
+    grep -q '^host.clocks|ok|1 node' "$dir/out" &&
+    grep -q '^host.coverage|warn|2026-10: ' "$dir/out"
+check "doctor: the accounting host"
 # --- roads that lead nowhere
 configuration "$dir/list.yaml" "$dir/host/socket" "'127.0.0.1:$dead', '127.0.0.1:$port'"
 as daemon "$dir/list.yaml" tag 120 alpha

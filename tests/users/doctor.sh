@@ -181,4 +181,34 @@ END
 examine --store "$store"
 finds host.as_of warn 'lab: [0-9]+ days old' "old facts"
 finds host.coverage warn '2026-09: nodes have recorded 0 %' "no node records"
+
+# --- a real agent, on devices that this Slurm does not have
+mkdir -m 700 "$scratch/other"
+agent=(env SLURM_CONF=/nowhere "$abs_top_builddir/plugin/agent/gpuledger-agent"
+    --config "$conf" --spool "$scratch/other" --node g1 --cluster lab
+    --replay "$abs_top_srcdir/tests/data/replay/demo.replay")
+"${agent[@]}" --once 2>"$scratch/agent.log"
+examine --spool "$scratch/other"
+finds node.agent fail 'does not run' "an agent that has ended"
+finds node.devices warn 'have no index of Slurm' "devices that Slurm does not know"
+"${agent[@]}" >"$scratch/agent.out" 2>>"$scratch/agent.log" &
+pid=$!
+trap 'kill "$pid" 2>/dev/null; cleanup' EXIT
+runs ()
+{
+    examine --spool "$scratch/other"
+    grep -q '^node.agent|ok' <<<"$table"
+}
+await 10 runs
+ok $? "an agent that runs"
+kill "$pid"
+wait "$pid"
+store=sqlite:$scratch/nodes.db
+"$abs_top_builddir/sacct-ext/gpuledger" --quiet --store "$store" init
+"$abs_top_builddir/sacct-ext/gpuledger" --quiet --store "$store" ingest \
+    "$scratch/other"
+examine --store "$store"
+finds host.nodes ok '1 node' "a node that reports"
+finds host.devices warn 'on 1 node: g1' "its devices without an index"
+finds host.as_of warn "nothing of Slurm's accounting" "no accounting yet"
 done_testing
