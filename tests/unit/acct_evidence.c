@@ -273,6 +273,27 @@ static void evidence_join__sluid_and_start_time__beat_the_clock (void **state)
     evidence_free (join);
 }
 
+/* A clock 40 s behind: the second attempt seems to begin while the first one's
+ * segment still runs, and lies in the second one's all the same. */
+static void evidence_join__clock_behind__the_larger_overlap (void **state)
+{
+    struct job job = {.in = {0}};
+    evidence_join_t *join;
+
+    (void)state;
+    add_segment (&job, T0, T0 + 400, "g1");
+    add_segment (&job, T0 + 430, T0 + 1000, "g1");
+    add_fact (&job, fact (NODE_FACT_START, "g1", T0 + 395, "second"));
+    add_fact (&job, fact (NODE_FACT_END, "g1", T0 + 962, NULL));
+    job.usage[job.in.usage_count++] = stretch ("g1", T0 + 395, T0 + 962);
+    join = join_job (&job);
+    assert_int_equal (join->segment[0].attempt_count, 0);
+    assert_int_equal (join->segment[1].attempt_count, 1);
+    assert_int_equal (join->segment[1].part_count, 1);
+    assert_int_equal (join->part_count, 1);
+    evidence_free (join);
+}
+
 static void evidence_join__devices__union_of_records_by_node (void **state)
 {
     struct job job = {.in = {0}};
@@ -669,6 +690,7 @@ int main (void)
             evidence_join__repeated_missing_and_late__by_the_rule),
         cmocka_unit_test (evidence_join__no_segment__says_why),
         cmocka_unit_test (evidence_join__sluid_and_start_time__beat_the_clock),
+        cmocka_unit_test (evidence_join__clock_behind__the_larger_overlap),
         cmocka_unit_test (evidence_join__devices__union_of_records_by_node),
         cmocka_unit_test (evidence_join__retags__the_last_one_of_the_segment),
         cmocka_unit_test (evidence_join__usage_over_a_resize__cut_in_time),
