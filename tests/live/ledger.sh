@@ -39,6 +39,7 @@ fell ()
     shift
     read -r pid _ <"$cluster/run/$name.daemon"
     kill -KILL "$pid"
+    await 10 test ! -e "/proc/$pid"
     env -i PATH="$PATH" LC_ALL=C.UTF-8 GL_SANDBOX_DAEMON="$cluster" \
         SLURM_CONF="${conf:-$SLURM_CONF}" setsid "$@" </dev/null \
         >>"$cluster/log/$name.out" 2>&1 &
