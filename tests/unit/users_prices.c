@@ -190,6 +190,39 @@ static void text__any_amount__has_two_to_four_decimals (void **s)
     }
 }
 
+/* Bytes changed, cut out and put in at random, seeded: read under the
+ * sanitizers of the build, taken or not. */
+static void files__damaged_anywhere__give_an_answer_or_none (void **s)
+{
+    static const char whole[]
+        = HEAD "price 36000 h100\nprice 12000 h100 scavenger\n"
+               "price 5143 1g.10gb\nend\n";
+    static const prices_device_t devices[] = {{0, "h100"}, {1, "1g.10gb"}};
+    char prices[96], table[96], text[sizeof (whole) + 8];
+    int answered = 0;
+
+    (void)s;
+    srand (1);
+    snprintf (prices, sizeof (prices), "%s/prices", spool);
+    snprintf (table, sizeof (table), "%s/state/devices", spool);
+    assert_int_equal (prices_store_devices (spool, devices, 2, NULL), 0);
+    for (int round = 0; round < 4000; round++) {
+        size_t length = sizeof (whole) - 1;
+        FILE *stream = fopen (round % 4 ? prices : table, "w");
+        memcpy (text, whole, length);
+        for (int i = rand () % 4; i >= 0; i--)
+            text[(size_t)rand () % length] = (char)rand ();
+        fwrite (text, 1, (size_t)rand () % 8 ? length : length / 2, stream);
+        fclose (stream);
+        answered += cost ("0,1", "scavenger", NOW)[0] != '!';
+        prices_store (spool, "g1", text, length, NULL);
+        if (round % 4 == 0)
+            assert_int_equal (prices_store_devices (spool, devices, 2, NULL),
+                              0);
+    }
+    assert_true (answered > 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown (f, set_up, tear_down)
 
 int main (void)
@@ -203,6 +236,7 @@ int main (void)
         TEST (table__twice_or_no_word__is_refused),
         TEST (table__damaged__is_told),
         TEST (text__any_amount__has_two_to_four_decimals),
+        TEST (files__damaged_anywhere__give_an_answer_or_none),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
