@@ -278,13 +278,25 @@ static void project_name (int64_t job, char name[NAME_SIZE])
 int spool_state_set_project (const char *dir, int64_t job, const char *project,
                              gl_error_t *error)
 {
+    size_t length = strlen (project);
     char name[NAME_SIZE];
-    int fd = open_state (dir, true, error), rc;
+    int fd = open_state (dir, true, error), file, rc = -1;
 
     if (fd < 0)
         return -1;
     project_name (job, name);
-    rc = write_text (fd, dir, name, project, error);
+    /* under its own name at once: no step reads it before the prolog is over */
+    file = openat (fd, name,
+                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+                   0600);
+    if (file >= 0 && write (file, project, length) == (ssize_t)length)
+        rc = 0;
+    else
+        gl_error (error, "%s/" STATE_DIR ": %s", dir, strerror (errno));
+    if (file >= 0)
+        close (file);
+    if (rc < 0)
+        unlinkat (fd, name, 0);
     close (fd);
     return rc;
 }
