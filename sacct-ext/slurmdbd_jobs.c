@@ -186,9 +186,14 @@ static void read_tres (slurmdbd_cluster_t *c, const db_statement_t *row,
         slurmdbd_note (&c->notes.unresolved, s->id_job);
 }
 
-/* sacct shows such a row with no time as well. */
+/* After a resize, Slurm up to 22.05 gives the new row the start of the old one:
+ * both would count the time before. A row begins where it was submitted.
+ * A row that ends before it starts is shown by sacct with no time as well. */
 static void mend_times (slurmdbd_cluster_t *c, segment_t *s)
 {
+    if (s->time_start > 0 && s->time_start < s->time_submit
+        && (s->time_end == 0 || s->time_end >= s->time_submit))
+        s->time_start = s->time_submit;
     if (s->time_end == 0 || s->time_start <= s->time_end)
         return;
     slurmdbd_note (&c->notes.reversed, s->id_job);

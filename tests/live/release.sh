@@ -7,6 +7,7 @@
 . "${abs_top_srcdir:-.}/tests/live/lib.sh"
 
 need_built plugin/.libs/gpuledger.so tests/plugin/print_records \
+    sacct-ext/gpuledger \
     tests/live/.libs/trace.so
 cluster_up
 export SBATCH_OUTPUT=$GL_SANDBOX_WORK/%j.out
@@ -140,7 +141,7 @@ seen "requeue: rows" "$(query "select job_db_inx, state
 
 # ------------------------------------------------ U33: a job that shrinks
 
-job=$(as games sbatch --parsable -N 2 -w 'g[1-2]' --gres=gpu:h100:1 \
+job=$(as daemon sbatch --parsable -N 2 -w 'g[1-2]' --gres=gpu:h100:1 \
     --wrap='sleep 12')
 await 30 in_state "$job" RUNNING
 sleep 3
@@ -148,7 +149,7 @@ scontrol update JobId="$job" NumNodes=1 >"$scratch/resize" 2>&1
 seen "resize: answer" "$(paste -sd' ' "$scratch/resize")"
 await 60 ended g1 "$job"
 await 30 all_settled
-seen "resize: rows" "$(query "select job_db_inx, time_start, time_end,
+seen "resize: rows" "$(query "select job_db_inx, time_submit, time_start, time_end,
     nodelist from ${GL_SANDBOX_CLUSTER}_job_table where id_job = $job
     order by time_submit, time_start" | tr '\t' ':' | paste -sd' ')"
 for node in g1 g2; do
@@ -158,6 +159,15 @@ for node in g1 g2; do
             of $node "$job" $kind | field sluid
         done | paste -sd' ')"
 done
+
+# Each second of each device once: two until the change, one after it.
+ledger_init
+ledger sync >"$scratch/sync" 2>&1 || note "$(cat "$scratch/sync")"
+wanted=$(query "select 2 * (min(time_end) - min(time_start)) + max(time_end) -
+    min(time_end) from ${GL_SANDBOX_CLUSTER}_job_table where id_job = $job")
+is "$(ledger report usage -S "$(date -u -d yesterday +%F)" --parsable2 \
+    --noheader --by user -o user,gres_seconds | grep '^daemon|')" \
+    "daemon|$wanted" "a job that shrinks is counted once"
 
 # -------------------- U2: what PrologFlags=Alloc is for: a node without a step
 

@@ -93,6 +93,9 @@ check $? "each attempt of a requeued job is a segment"
 [ "$(awk '$1 == "segment" && $2 == 112 { s += $5 - $4 } END { print s }' \
     "$dir/out")" = 800 ]
 check $? "both parts of a resized job are segments"
+[ "$(awk '$1 == "segment" && $2 == 113 { s += $5 - $4 } END { print s }' \
+    "$dir/out")" = 800 ]
+check $? "and no time is in both"
 expect "a requeued row says so" '^segment 110 1790000010 .* REQUEUED '
 expect "a resized row says so" '^segment 112 1790000012 .* RESIZING '
 expect "a revoked row says so" '^segment 152 .* REVOKED '
