@@ -41,7 +41,9 @@ struct pass {
     int more_retags;
     struct skews skews;
     facts_job_t *job;
-    layout_t *layout;         /* read when it is first asked for */
+    layout_t *layout; /* read when it is first asked for */
+    int layout_rc;
+    gl_error_t layout_error;  /* of that, where layout_rc is -1 */
     suspension_t *suspension; /* of the segment in hand */
     size_t suspension_count;
     size_t suspension_size;
@@ -340,6 +342,10 @@ static void look_up (const segment_t *s, const char *node, int64_t gres_index,
     const layout_device_t *d = NULL;
     layout_snapshot_t snapshot;
 
+    if (!p->layout && p->layout_rc == 0)
+        p->layout_rc = read_inventory (p, &p->layout_error);
+    if (p->layout_rc < 0)
+        return;
     for (size_t i = 0; i < GL_ARRAY_SIZE (moments) && !d; i++)
         if (layout_at (p->layout, s->cluster, node, moments[i] * 1000000000,
                        &snapshot))
@@ -359,11 +365,11 @@ static int take_held (struct pass *p, const segment_evidence_t *e, segment_t *s,
     *ret_held = NULL;
     if (e->device_count == 0)
         return 0;
-    if (!p->layout && read_inventory (p, error) < 0)
-        return -1;
     s->held_count = evidence_held (e, look_up, p, ret_held);
     s->held = *ret_held;
-    return 0;
+    if (p->layout_rc < 0)
+        *error = p->layout_error;
+    return p->layout_rc;
 }
 
 static int hand_joined (struct pass *p, const segment_evidence_t *e,

@@ -175,7 +175,7 @@ typedef struct {
 
 /* What an inventory says of a device (Slurm's index, or -1 and a UUID) of a node
  * while the segment held it: sets gres_type, profile and model where it knows
- * them. */
+ * them. Asked only where accounting does not tell the type. */
 typedef void (*device_lookup_f) (const segment_t *segment, const char *node,
                                  int64_t gres_index, const char *uuid,
                                  held_device_t *device, void *arg);

@@ -33,7 +33,8 @@ static void free_counts (struct counts *c)
     free (c->of);
 }
 
-/* `type`, which may be NULL, is copied behind the list. */
+/* `type`, which is copied behind the list, is that of all; NULL: the inventory
+ * is asked. */
 static held_device_t *list_devices (const segment_evidence_t *e,
                                     const char *type, device_lookup_f lookup,
                                     void *arg)
@@ -51,7 +52,8 @@ static held_device_t *list_devices (const segment_evidence_t *e,
                 .node = e->node[i].node, .gres_index = -1, .type = copy};
             if (number_i64_text (text, &d->gres_index) < 0 || d->gres_index < 0)
                 d->gres_index = -1;
-            lookup (e->segment, d->node, d->gres_index, text, d, arg);
+            if (!type)
+                lookup (e->segment, d->node, d->gres_index, text, d, arg);
         }
     }
     return held;

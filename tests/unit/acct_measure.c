@@ -229,7 +229,7 @@ evidence_held__what_records_and_inventory_tell__never_more (void **state)
          {"0,1", "0"},
          3,
          {"h100", "h100", "h100"},
-         {"", "1g.10gb", ""}},
+         {0}},
         {"gpu=3,gpu:h100=3", "g[1-2]", {"0,1", NULL}, 0, {0}, {0}},
         {"gpu=3,gpu:h100=3", "g[1-2]", {"0,1", "0,1"}, 0, {0}, {0}},
         /* one node, one type: nothing that accounting does not tell */
