@@ -9,6 +9,7 @@
 #include "report/breakeven_report.h"
 #include "report/chargeback.h"
 #include "report/energy_report.h"
+#include "report/idle_report.h"
 #include "report/usage_report.h"
 #include "report/utilization.h"
 #include "verb.h"
@@ -28,6 +29,7 @@ struct collector {
     billing_t *billing;
     utilization_t *utilization;
     energy_report_t *energy;
+    idle_report_t *idle;
     evidence_counts_t counts;
 };
 
@@ -46,6 +48,9 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
     if (c->utilization)
         utilization_add (c->utilization, fact->segment, fact->suspensions,
                          fact->suspension_count, fact->project,
+                         fact->evidence);
+    if (c->idle)
+        idle_report_add (c->idle, fact->segment, fact->project,
                          fact->evidence);
     if (c->energy)
         energy_report_add (c->energy, fact->segment, fact->project,
@@ -137,6 +142,24 @@ static int report_of_energy (cli_t *cli, const report_query_t *query,
     return rc;
 }
 
+static int report_of_idle (cli_t *cli, const report_query_t *query,
+                           report_t **ret_report)
+{
+    struct collector c = {.idle = idle_report_new (query)};
+    int rc = collect (cli, &c, query->period, NULL);
+
+    if (rc == CLI_OK)
+        *ret_report = idle_report_make (c.idle);
+    idle_report_free (c.idle);
+    return rc;
+}
+
+static const char *default_user (const site_t *site)
+{
+    (void)site;
+    return "user";
+}
+
 static const char *default_teams (const site_t *site)
 {
     return site->team_count ? "team" : "account";
@@ -164,6 +187,7 @@ static const struct {
     {"chargeback", report_of_charges, default_teams},
     {"utilization", report_of_utilization, default_pool},
     {"energy", report_of_energy, default_account},
+    {"idle", report_of_idle, default_user},
     {"breakeven", NULL, NULL},
 };
 
@@ -213,7 +237,7 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
     if (at == GL_ARRAY_SIZE (reports))
         return cli_usage (cli,
                           "there is no report '%s'; there are: usage "
-                          "chargeback utilization energy breakeven",
+                          "chargeback utilization energy idle breakeven",
                           name);
     if (!cli_site (cli))
         return CLI_FAILED;
@@ -249,7 +273,7 @@ static int run (cli_t *cli, int argc, char **argv)
         rc = cli->exit_code;
     else if (optind != argc - 1)
         rc = cli_usage (cli, "give the name of one report: usage chargeback "
-                             "utilization energy breakeven");
+                             "utilization energy idle breakeven");
     else
         rc = make_report (cli, &request, argv[optind]);
     query_options_done (&request.options);
@@ -271,12 +295,13 @@ const verb_t verb_report = {
     .name = "report",
     .run = run,
     .synopsis = "NAME [OPTION]...",
-    .summary = "usage, chargeback, utilization, energy, breakeven",
+    .summary = "usage, chargeback, utilization, energy, idle, breakeven",
     .help = "NAME is one of\n"
             "  usage        who held which GPUs for how long\n"
             "  chargeback   who pays what, and how that adds up to the cost\n"
             "  utilization  what the GPUs were doing, to the second\n"
             "  energy       what the GPUs' own counters measured, and whose it was\n"
+            "  idle         who held GPUs that agents found idle\n"
             "  breakeven    what a GPU hour costs, owned and rented",
     .options = options,
     .example = "gpuledger report usage --month 2025-09 --by account,user",

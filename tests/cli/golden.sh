@@ -56,6 +56,8 @@ usage_fields.table lab report usage -o gres_hours,account -n
 chargeback_filtered.json lab report chargeback -A vision --by account,project,pool --json
 chargeback_split.csv lab report chargeback -S 2026-10-05 -E 2026-11-02T06:00 --by month,account --csv
 chargeback_days.csv lab report chargeback --by day,pool --pool slices --csv
+idle.table lab report idle
+idle.csv lab report idle --by node,day --csv
 energy_nodes.csv lab report energy --by node,month --csv -S 2026-10-05 -E 2026-11-01
 utilization_nodes.csv lab report utilization --by node,day --csv -S 2026-10-20 -E 2026-10-22
 utilization_users.table lab report utilization --by pool,user
