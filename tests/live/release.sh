@@ -160,11 +160,17 @@ for node in g1 g2; do
         done | paste -sd' ')"
 done
 
-# Each second of each device once: two until the change, one after it.
+# Each second of each device once. 20.11 leaves the devices that went in
+# tres_alloc, where 1001 is gres/gpu.
 ledger_init
 ledger sync >"$scratch/sync" 2>&1 || note "$(cat "$scratch/sync")"
-wanted=$(query "select 2 * (min(time_end) - min(time_start)) + max(time_end) -
-    min(time_end) from ${GL_SANDBOX_CLUSTER}_job_table where id_job = $job")
+wanted=$(query "select cast(sum((time_end - greatest(time_start, time_submit)) *
+    regexp_substr(tres_alloc, '(?<=,1001=)[0-9]+')) as integer)
+    from ${GL_SANDBOX_CLUSTER}_job_table where id_job = $job")
+seen "resize: devices of each row" "$(query "select
+    regexp_substr(tres_alloc, '(?<=,1001=)[0-9]+')
+    from ${GL_SANDBOX_CLUSTER}_job_table where id_job = $job
+    order by time_submit" | paste -sd' ')"
 is "$(ledger report usage -S "$(date -u -d yesterday +%F)" --parsable2 \
     --noheader --by user -o user,gres_seconds | grep '^daemon|')" \
     "daemon|$wanted" "a job that shrinks is counted once"

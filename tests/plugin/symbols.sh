@@ -20,7 +20,7 @@ compare () {
 }
 
 # Slurm 20.11 has one symbol less.
-case $(sbatch -V 2>/dev/null) in
+case $({ /usr/sbin/slurmctld -V || sbatch -V; } 2>/dev/null) in
     *' '20.*) also= ;;
     *) also=spank_plugin_version ;;
 esac
