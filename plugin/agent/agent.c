@@ -493,6 +493,7 @@ static void pass_to (agent_t *agent, int64_t now_ms)
         begin_anew (agent, now_ms);
     } else if (breaks (agent, now_ms)) {
         tracks_cut (&agent->tracks, agent->last_ms);
+        holders_set_back (agent->holders, now_ms);
         begin_anew (agent, now_ms);
     } else {
         let_time_pass (agent, now_ms);

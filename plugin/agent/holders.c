@@ -503,6 +503,20 @@ void holders_reboot (holders_t *holders, const char *before,
     queue_event (holders, reboot);
 }
 
+void holders_set_back (holders_t *holders, int64_t now_ms)
+{
+    for (size_t i = 0; i < holders->event_count; i++) {
+        if (holders->event[i].at_ms > now_ms)
+            holders->event[i].at_ms = now_ms;
+    }
+    for (size_t i = 0; i < ENDED_MAX; i++) {
+        if (holders->ended[i].end_ms > now_ms)
+            holders->ended[i] = (ended_t){0};
+    }
+    if (holders->now_ms > now_ms)
+        holders->now_ms = now_ms;
+}
+
 void holders_forget_boots (holders_t *holders, const char *boot_id,
                            const char *other)
 {

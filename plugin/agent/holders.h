@@ -89,6 +89,10 @@ void holders_reboot (holders_t *holders, const char *before,
 void holders_forget_boots (holders_t *holders, const char *boot_id,
                            const char *other);
 
+/* The clock was set back to `now_ms`: what was to happen later happens now, and
+ * ends of later times tell nothing of the starts that come. */
+void holders_set_back (holders_t *holders, int64_t now_ms);
+
 /* When the next change is due; HOLDERS_FOREVER: nothing is queued. */
 int64_t holders_next (const holders_t *holders);
 /* Let all changes up to and at `at_ms` happen. Returns whether any did. */

@@ -210,6 +210,7 @@ void tracks_restart (tracks_t *tracks, int64_t at_ms)
     for (size_t i = 0; i < tracks->count; i++) {
         track_t *track = &tracks->track[i];
         track->counter = DEVICE_UNKNOWN;
+        track->closed_ms = at_ms;
         for (size_t j = 0; j < track->hold_count; j++) {
             track->hold[j].run = (idle_run_t){0};
             begin_stretch (&track->hold[j], at_ms);

@@ -64,11 +64,20 @@ static void know_nothing (watch_t *watch)
                                        .processes = DEVICE_UNKNOWN};
 }
 
+/* A pause that ends later than a pause can take was begun before the clock was
+ * set back, and is over. */
+static bool rests_until (int64_t until_ms, int64_t now)
+{
+    int64_t left = until_ms - now / NS_PER_MS;
+
+    return left > 0 && left <= WATCH_RETRY_MS;
+}
+
 static int open_source (watch_t *watch, int64_t now, gl_error_t *error)
 {
     if (watch->source)
         return 0;
-    if (now / NS_PER_MS < watch->retry_ms)
+    if (rests_until (watch->retry_ms, now))
         return gl_error (error, "%s", watch->problem.text);
     watch->source = watch->replay
                         ? source_open_replay (watch->replay, now, error)
@@ -116,7 +125,7 @@ static int follow_slurmd (watch_t *watch, int64_t now, gl_error_t *error)
     char path[PATH_MAX];
     int rc;
 
-    if (now / NS_PER_MS < watch->gres_ms)
+    if (rests_until (watch->gres_ms, now))
         return 0;
     watch->gres_ms = now / NS_PER_MS + WATCH_RETRY_MS;
     snprintf (path, sizeof (path), "%s/state/gres", watch->spool);

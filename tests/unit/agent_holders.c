@@ -361,6 +361,22 @@ static void holders_parse__damaged__refused (void **state)
     assert_int_equal (holders_parse (holders, "queued 5 zz"), -1);
 }
 
+static void holders_set_back__start_after_it__held (void **state)
+{
+    holders_t *holders = *state;
+
+    begin (holders, 1, 100000, "0");
+    end (holders, 1, 200000);
+    holders_apply (holders, 200000);
+    begin (holders, 2, 203000, "1");
+    holders_set_back (holders, 50000);
+    begin (holders, 1, 51000, "0");
+    assert_true (holders_apply (holders, 51000));
+    assert_string_equal (on (holders, "D0"), "1");
+    assert_string_equal (on (holders, "D1"), "2");
+    assert_int_equal (holders_job (holders, 1)->from_ms, 51000);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown (name, set_up, tear_down)
 
 int main (void)
@@ -383,6 +399,7 @@ int main (void)
         CASE (holders_queue__other_node__not_taken),
         CASE (holders_queue__stamp_of_tomorrow__counts_from_now),
         CASE (holders_will_change__events_of_others__no),
+        CASE (holders_set_back__start_after_it__held),
         CASE (holders_parse__what_was_printed__the_same),
         CASE (holders_parse__damaged__refused),
     };

@@ -406,6 +406,25 @@ static void tracks_advance__counter_unknown_for_a_look__goes_on (void **state)
     assert_int_equal (record_of (node, "GPU-a", "", 0)->energy_ms, 3 * STEP);
 }
 
+/* What ended before the clock was set back ended in a time to come. */
+static void tracks_restart__counter_unknown_for_a_look__goes_on (void **state)
+{
+    node_t *node = *state;
+
+    looks (node, 2, 1000);
+    stop (node);
+    node->count = 0;
+    node->now -= HOUR;
+    tracks_restart (&node->tracks, node->now);
+    looks (node, 1, 1000);
+    node->sample[0].energy = DEVICE_UNKNOWN;
+    pass (node, STEP, false);
+    node->sample[0].energy = 5000;
+    pass (node, STEP, false);
+    stop (node);
+    assert_int_equal (energy_of (node, "GPU-a"), 2000);
+}
+
 static void tracks_advance__unknown_over_an_end__lost (void **state)
 {
     node_t *node = *state;
@@ -523,6 +542,7 @@ int main (void)
         CASE (tracks_advance__impossible_jump__reset),
         CASE (tracks_advance__reboot__nothing_known),
         CASE (tracks_advance__counter_unknown_for_a_look__goes_on),
+        CASE (tracks_restart__counter_unknown_for_a_look__goes_on),
         CASE (tracks_advance__unknown_over_an_end__lost),
         CASE (tracks_advance__gone_from_the_bus__not_covered),
         CASE (tracks_update__layout_changes__old_slices_end),
