@@ -277,13 +277,19 @@ static void print_state (const agent_t *agent, buffer_t *out)
     buffer_add_text (out, marks ? marks : "");
 }
 
+/* What was read of the spool may go when it is in the state, or when that
+ * cannot be written: on a full disk the segments that go are the way out. */
 static int checkpoint (agent_t *agent, bool durable)
 {
     BUFFER_AUTO text = BUFFER_INIT;
     gl_error_t error;
+    int rc;
 
     print_state (agent, &text);
-    if (state_save (agent->spool, &text, durable, &error) < 0) {
+    rc = state_save (agent->spool, &text, durable, &error);
+    if (agent->ship)
+        ship_keep (agent->ship, spool_cursor_segment (agent->cursor));
+    if (rc < 0) {
         problem (agent, PROBLEM_STATE, &error);
         return -1;
     }
@@ -416,8 +422,6 @@ static void read_spool (agent_t *agent, int64_t now_ms)
 
     if (spool_cursor_follow (agent->cursor, take_record, &taking, &error) < 0)
         problem (agent, PROBLEM_SPOOL, &error);
-    if (agent->ship)
-        ship_keep (agent->ship, spool_cursor_segment (agent->cursor));
 }
 
 static void write_inventory (agent_t *agent, int64_t now)
