@@ -11,7 +11,7 @@
 #include <uthash.h>
 
 #include "base/memory.h"
-#include "base/number.h"
+#include "base/network.h"
 #include "gres/nodelist.h"
 
 /* A node has one address, or a few. */
@@ -49,35 +49,10 @@ struct origins {
 
 /* Networks */
 
-int origin_network (const char *text, uint32_t *ret_network, uint32_t *ret_mask,
-                    gl_error_t *error)
-{
-    const char *slash = strchr (text, '/');
-    GL_AUTOFREE char *address
-        = slash ? xstrndup (text, (size_t)(slash - text)) : xstrdup (text);
-    struct in_addr parsed;
-    uint64_t bits = 32;
-
-    if (inet_pton (AF_INET, address, &parsed) != 1
-        || (slash && number_u64_text (slash + 1, &bits) < 0) || bits > 32)
-        return gl_error (error,
-                         "'%s' is no IPv4 address or network: write 10.1.2.3 "
-                         "or 10.1.0.0/16",
-                         text);
-    *ret_mask = bits ? UINT32_MAX << (32 - bits) : 0;
-    *ret_network = ntohl (parsed.s_addr);
-    if (*ret_network & ~*ret_mask)
-        return gl_error (error,
-                         "'%s' has bits behind its prefix of %u: write the "
-                         "network's first address",
-                         text, (unsigned)bits);
-    return 0;
-}
-
 static int read_network (const site_network_t *entry, struct network *network,
                          gl_error_t *error)
 {
-    if (origin_network (entry->network, &network->network, &network->mask,
+    if (network_parse (entry->network, &network->network, &network->mask,
                         error)
         < 0)
         return -1;

@@ -41,9 +41,4 @@ void origins_free (origins_t *origins);
 void origins_ask (origins_t *origins, const char *node, struct in_addr origin,
                   origin_f answer, void *arg);
 
-/* "10.1.0.0/16", "10.1.2.3"; both in host order. Bits behind the prefix must
- * be zero. */
-int origin_network (const char *text, uint32_t *ret_network, uint32_t *ret_mask,
-                    gl_error_t *error);
-
 #endif /* !GL_COLLECTOR_ORIGIN_H */

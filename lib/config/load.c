@@ -120,6 +120,7 @@ static int set_value (const struct cursor *at, const schema_key_t *key,
 {
     switch (key->type) {
     case VALUE_LIST:
+    case VALUE_HOSTS:
         return set_list (at, key, value);
     case VALUE_SHARES:
         return set_shares (at, key, value);

@@ -68,7 +68,7 @@ static const schema_key_t policy_keys[] = {
 };
 
 static const schema_key_t collector_keys[] = {
-    {"hosts", VALUE_LIST, 0, offsetof (site_t, collector.hosts), NULL, NULL,
+    {"hosts", VALUE_HOSTS, 0, offsetof (site_t, collector.hosts), NULL, NULL,
      NULL, "[ledger1, \"ledger2:6828\"]",
      "Where gpuledger-collector runs: HOST or HOST:PORT, tried in this order. "
      "Default port 6828."},
@@ -76,10 +76,10 @@ static const schema_key_t collector_keys[] = {
      "gpuledger",
      "User that it runs as: an answer counts only if munge says that this user "
      "gave it. Default root."},
-    {"munge_socket", VALUE_TEXT, 0, offsetof (site_t, collector.munge_socket),
+    {"munge_socket", VALUE_PATH, 0, offsetof (site_t, collector.munge_socket),
      NULL, NULL, NULL, NULL,
      "Socket of the local munged; default that of the munge library."},
-    {"listen", VALUE_LIST, 0, offsetof (site_t, collector.listen), NULL, NULL,
+    {"listen", VALUE_HOSTS, 0, offsetof (site_t, collector.listen), NULL, NULL,
      NULL, "[\"10.0.0.5:6828\"]",
      "Addresses that the collector listens on: ADDRESS or ADDRESS:PORT. "
      "Default every address, port 6828."},
@@ -90,26 +90,26 @@ static const schema_key_t collector_keys[] = {
 };
 
 static const schema_key_t network_keys[] = {
-    {"nodes", VALUE_TEXT, IDENTITY, offsetof (site_network_t, nodes), NULL,
+    {"nodes", VALUE_NODES, IDENTITY, offsetof (site_network_t, nodes), NULL,
      NULL, NULL, "\"g[001-008]\"", "Nodes, as Slurm writes them."},
-    {"network", VALUE_TEXT, IDENTITY, offsetof (site_network_t, network), NULL,
+    {"network", VALUE_NETWORK, IDENTITY, offsetof (site_network_t, network), NULL,
      NULL, NULL, "10.1.0.0/16",
      "Address or network (IPv4) that munge may name as the origin of their "
      "credentials."},
 };
 
 static const schema_key_t agent_keys[] = {
-    {"spool", VALUE_TEXT, 0, offsetof (site_t, agent.spool), NULL, NULL,
+    {"spool", VALUE_PATH, 0, offsetof (site_t, agent.spool), NULL, NULL,
      LOCALSTATEDIR "/spool/gpuledger", LOCALSTATEDIR "/spool/gpuledger",
      "Directory of the spool: the spool= of the plugin. Default " LOCALSTATEDIR
      "/spool/gpuledger."},
-    {"node", VALUE_TEXT, 0, offsetof (site_t, agent.node), NULL, NULL, NULL,
+    {"node", VALUE_NAME, 0, offsetof (site_t, agent.node), NULL, NULL, NULL,
      NULL,
      "NodeName of slurm.conf; default the host name up to its first dot."},
-    {"cluster", VALUE_TEXT, 0, offsetof (site_t, agent.cluster), NULL, NULL,
+    {"cluster", VALUE_NAME, 0, offsetof (site_t, agent.cluster), NULL, NULL,
      NULL, NULL,
      "ClusterName of slurm.conf; default as slurmd told the plugin."},
-    {"interval_seconds", VALUE_COUNT, 0,
+    {"interval_seconds", VALUE_SECONDS, 0,
      offsetof (site_t, agent.interval_seconds), NULL, NULL, "10", "10",
      "Time between two looks at the devices. Default 10."},
     {"cut_minutes", VALUE_WORD, 0, offsetof (site_t, agent.cut_minutes),
@@ -131,11 +131,11 @@ static const schema_key_t agent_keys[] = {
      "Whether several jobs may hold one device at once, as shards and MPS let "
      "them. With no, a later job on a device tells that the end of the earlier "
      "one was lost. Default yes."},
-    {"metrics", VALUE_TEXT, 0, offsetof (site_t, agent.metrics), NULL, NULL,
+    {"metrics", VALUE_PATH, 0, offsetof (site_t, agent.metrics), NULL, NULL,
      NULL, "/var/lib/prometheus/node-exporter/gpuledger.prom",
      "File for the textfile collector of Prometheus' node_exporter. Default "
      "none."},
-    {"replay", VALUE_TEXT, 0, offsetof (site_t, agent.replay), NULL, NULL, NULL,
+    {"replay", VALUE_PATH, 0, offsetof (site_t, agent.replay), NULL, NULL, NULL,
      NULL, "File of recorded devices that stands in for NVML: for tests."},
 };
 
@@ -403,9 +403,15 @@ const char *schema_type_text (value_type_t type)
     static const char *const texts[] = {
         [VALUE_TEXT] = "a text",
         [VALUE_LIST] = "a list of texts",
+        [VALUE_PATH] = "an absolute path",
+        [VALUE_NAME] = "a name (g001)",
+        [VALUE_NODES] = "nodes (g[001-008])",
+        [VALUE_NETWORK] = "an address or network (10.1.0.0/16)",
+        [VALUE_HOSTS] = "a list of HOST or HOST:PORT",
         [VALUE_DECIMAL] = "a number (1250.50)",
         [VALUE_RATIO] = "a share (10% or 0.1)",
         [VALUE_COUNT] = "a whole number from 1 on",
+        [VALUE_SECONDS] = "a whole number from 1 to 600",
         [VALUE_DATE] = "a date (2026-03-10)",
         [VALUE_FROM] = "a date (2026-03-10)",
         [VALUE_TO] = "a date (2026-03-10)",

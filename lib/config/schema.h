@@ -14,9 +14,15 @@
 typedef enum {
     VALUE_TEXT,     /* char *                                       */
     VALUE_LIST,     /* text_list_t: a list, or one text             */
+    VALUE_PATH,     /* char *: absolute                             */
+    VALUE_NAME,     /* char *: a node or a cluster                  */
+    VALUE_NODES,    /* char *: as Slurm writes them                 */
+    VALUE_NETWORK,  /* char *: 10.1.0.0/16                          */
+    VALUE_HOSTS,    /* as VALUE_LIST: HOST or HOST:PORT             */
     VALUE_DECIMAL,  /* mpq_t: 1250.50                               */
     VALUE_RATIO,    /* mpq_t: 0.1 or 10%                            */
     VALUE_COUNT,    /* int64_t: 1 and up                            */
+    VALUE_SECONDS,  /* int64_t: 1 to 600                            */
     VALUE_DATE,     /* civil_t: 2024-03-01                          */
     VALUE_FROM,     /* the start of a period_t: 2024-03-01          */
     VALUE_TO,       /* its end, exclusive                           */

@@ -6,12 +6,17 @@
 #include "base/calendar.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/network.h"
 #include "base/number.h"
 #include "config/value.h"
+#include "gres/nodelist.h"
 
 /* A GPU pool of more nodes' GPUs than this is a typing error. */
 #define COUNT_MAX 1000000
 #define LIFE_MONTHS_MAX 1200
+#define SECONDS_MAX 600
+/* What a batch may call a node or a cluster (docs/formats/wire.md). */
+#define NAME_MAX_BYTES 128
 /* Instants end with the zone's table (base/zone.h). */
 #define YEAR_MIN 1970
 #define YEAR_MAX 2099
@@ -47,6 +52,57 @@ static void append (text_list_t *list, const char *text)
     list->item =
         xreallocarray (list->item, list->count + 1, sizeof (*list->item));
     list->item[list->count++] = xstrdup (text);
+}
+
+/* A daemon's directory is /. */
+static int set_path (char **field, const char *text, gl_error_t *error)
+{
+    if (text[0] != '/')
+        return gl_error (error,
+                         "'%.200s' is not an absolute path: begin it with /",
+                         text);
+    return set_text (field, text);
+}
+
+static int set_name (char **field, const char *text, gl_error_t *error)
+{
+    bool good = strlen (text) <= NAME_MAX_BYTES;
+
+    for (const char *p = text; *p && good; p++)
+        good = isgraph ((unsigned char)*p) && !strchr ("[],/", *p);
+    if (!good)
+        return gl_error (error,
+                         "'%.200s' is not a name of at most %d printable "
+                         "characters without blanks, brackets, ',' and '/'",
+                         text, NAME_MAX_BYTES);
+    return set_text (field, text);
+}
+
+static int set_nodes (char **field, const char *text, gl_error_t *error)
+{
+    nodelist_t *nodes = nodelist_open (text, error);
+
+    if (!nodes)
+        return -1;
+    nodelist_close (nodes);
+    return set_text (field, text);
+}
+
+static int set_network (char **field, const char *text, gl_error_t *error)
+{
+    uint32_t network, mask;
+
+    if (network_parse (text, &network, &mask, error) < 0)
+        return -1;
+    return set_text (field, text);
+}
+
+static int add_host (text_list_t *list, const char *text, gl_error_t *error)
+{
+    if (network_check_host (text, error) < 0)
+        return -1;
+    append (list, text);
+    return 0;
 }
 
 /* The bounds that the key's flags set. */
@@ -91,13 +147,14 @@ static int set_salvage (const schema_key_t *key, const char *text,
     return check_range (key, text, asset->salvage, error);
 }
 
-static int set_count (const char *text, int64_t *field, gl_error_t *error)
+static int set_count (const char *text, int most, int64_t *field,
+                      gl_error_t *error)
 {
     int64_t value;
 
-    if (number_i64_text (text, &value) < 0 || value < 1 || value > COUNT_MAX)
+    if (number_i64_text (text, &value) < 0 || value < 1 || value > most)
         return gl_error (error, "'%.60s' is not a whole number from 1 to %d",
-                         text, COUNT_MAX);
+                         text, most);
     *field = value;
     return 0;
 }
@@ -249,11 +306,23 @@ int value_set (site_t *site, const schema_key_t *key, void *entry,
     case VALUE_LIST:
         append (field, text);
         return 0;
+    case VALUE_PATH:
+        return set_path (field, text, error);
+    case VALUE_NAME:
+        return set_name (field, text, error);
+    case VALUE_NODES:
+        return set_nodes (field, text, error);
+    case VALUE_NETWORK:
+        return set_network (field, text, error);
+    case VALUE_HOSTS:
+        return add_host (field, text, error);
     case VALUE_DECIMAL:
     case VALUE_RATIO:
         return set_rational (key, text, *(mpq_t *)field, error);
     case VALUE_COUNT:
-        return set_count (text, field, error);
+        return set_count (text, COUNT_MAX, field, error);
+    case VALUE_SECONDS:
+        return set_count (text, SECONDS_MAX, field, error);
     case VALUE_DATE:
         return set_date (text, field, error);
     case VALUE_FROM:

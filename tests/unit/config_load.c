@@ -54,6 +54,19 @@ static const char pinned[] =
     "clouds:   [{name: aws-p5-3yr, gpu: H100-SXM5-80GB, per_gpu_hour: 5.25, "
     "term: 3y, as_of: 2024-11-01, source: \"...\"}]\n";
 
+static void config_load_text__hosts_of_all_forms__are_taken (void **state)
+{
+    site_t *site = load ("collector:\n"
+                         "  hosts: [ledger1, ledger2.example.org:6828, "
+                         "\"[fe80::1%eth0]:6828\", \"::1\", 10.0.0.5:1]\n"
+                         "  listen: [\"*:6828\", \"[::]\"]\n");
+
+    (void)state;
+    assert_int_equal (site->collector.hosts.count, 5);
+    assert_int_equal (site->collector.listen.count, 2);
+    site_free (site);
+}
+
 static void config_load_text__the_pinned_text__is_read_exactly (void **state)
 {
     site_t *site = load (pinned);
@@ -189,6 +202,25 @@ static const struct {
     const char *expected[3];
 } mistakes[] = {
     /* keys */
+    {"agent:\n  spool: var/spool", {"t.yaml:2: `spool`", "absolute path"}},
+    {"agent: {metrics: x.prom}", {"t.yaml:1: `metrics`", "absolute path"}},
+    {"agent: {replay: a.replay}", {"t.yaml:1: `replay`", "absolute path"}},
+    {"agent: {node: a b}", {"t.yaml:1: `node`", "is not a name"}},
+    {"agent: {cluster: a/b}", {"t.yaml:1: `cluster`", "is not a name"}},
+    {"agent: {interval_seconds: 601}", {"t.yaml:1: ", "from 1 to 600"}},
+    {"collector: {munge_socket: s}", {"t.yaml:1: ", "absolute path"}},
+    {"collector:\n  hosts:\n    - a\n    - a:99999", {"t.yaml:4: `hosts`",
+                                                     "'a:99999' is no host"}},
+    {"collector: {hosts: [\"a:b:c\"]}", {"t.yaml:1: `hosts`", "no host"}},
+    {"collector: {hosts: [\":6828\"]}", {"t.yaml:1: `hosts`", "no host"}},
+    {"collector: {hosts: [\"[::1]:x\"]}", {"t.yaml:1: `hosts`", "no host"}},
+    {"collector: {listen: [a b]}", {"t.yaml:1: `listen`", "no host"}},
+    {"networks: [{nodes: \"g[1-\", network: 10.0.0.0/8}]",
+     {"t.yaml:1: `nodes`", "g[1-"}},
+    {"networks:\n  - nodes: g1\n    network: 10.0.0.1/8",
+     {"t.yaml:3: `network`", "bits behind its prefix"}},
+    {"networks: [{nodes: g1, network: \"fe80::/10\"}]",
+     {"t.yaml:1: `network`", "no IPv4 address"}},
     {"pols: []", {"t.yaml:1", "unknown section 'pols'", "'pools'"}},
     {"zebra: []", {"t.yaml:1", "unknown section 'zebra'", "known are: ledger"}},
     {"\nledger: {currncy: USD}",
@@ -691,6 +723,7 @@ static void config_print_man__names_every_key (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (config_load_text__hosts_of_all_forms__are_taken),
         cmocka_unit_test (config_load_text__the_pinned_text__is_read_exactly),
         cmocka_unit_test (config_load_text__nothing__is_the_default_site),
         cmocka_unit_test (

@@ -5,6 +5,7 @@
 #include <event2/event.h>
 #include <stdbool.h>
 
+#include "base/network.h"
 #include "collector.h"
 #include "record/record.h"
 
@@ -76,7 +77,7 @@ static void network__texts__are_read_or_refused (void **state)
         uint32_t network = 0, mask = 0;
 
         assert_int_equal (
-            origin_network (cases[i].text, &network, &mask, &error),
+            network_parse (cases[i].text, &network, &mask, &error),
             cases[i].rc);
         if (cases[i].rc == 0) {
             assert_int_equal (network, cases[i].network);

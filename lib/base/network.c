@@ -1,0 +1,77 @@
+#include <arpa/inet.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/network.h"
+#include "base/number.h"
+
+int network_parse (const char *text, uint32_t *ret_network, uint32_t *ret_mask,
+                   gl_error_t *error)
+{
+    const char *slash = strchr (text, '/');
+    GL_AUTOFREE char *address
+        = slash ? xstrndup (text, (size_t)(slash - text)) : xstrdup (text);
+    struct in_addr parsed;
+    uint64_t bits = 32;
+
+    if (inet_pton (AF_INET, address, &parsed) != 1
+        || (slash && number_u64_text (slash + 1, &bits) < 0) || bits > 32)
+        return gl_error (error,
+                         "'%s' is no IPv4 address or network: write 10.1.2.3 "
+                         "or 10.1.0.0/16",
+                         text);
+    *ret_mask = bits ? UINT32_MAX << (32 - bits) : 0;
+    *ret_network = ntohl (parsed.s_addr);
+    if (*ret_network & ~*ret_mask)
+        return gl_error (error,
+                         "'%s' has bits behind its prefix of %u: write the "
+                         "network's first address",
+                         text, (unsigned)bits);
+    return 0;
+}
+
+static bool is_ipv6 (const char *text, size_t length)
+{
+    GL_AUTOFREE char *address = xstrndup (text, length);
+    struct in6_addr parsed;
+
+    address[strcspn (address, "%")] = '\0'; /* fe80::1%eth0 */
+    return inet_pton (AF_INET6, address, &parsed) == 1;
+}
+
+static bool is_port (const char *text)
+{
+    uint64_t port;
+
+    return number_u64_text (text, &port) == 0 && port >= 1 && port <= 65535;
+}
+
+static bool is_host (const char *text)
+{
+    const char *colon = strchr (text, ':');
+    const char *close = text[0] == '[' ? strchr (text, ']') : NULL;
+    size_t length = colon ? (size_t)(colon - text) : strlen (text);
+
+    for (const char *p = text; *p; p++) {
+        if (*p <= ' ' || *p == 0x7f)
+            return false;
+    }
+    if (close)
+        return close > text + 1
+               && (!close[1] || (close[1] == ':' && is_port (close + 2)));
+    if (colon && strchr (colon + 1, ':'))
+        return is_ipv6 (text, strlen (text));
+    return length > 0 && !memchr (text, '/', length)
+           && (!colon || is_port (colon + 1));
+}
+
+int network_check_host (const char *text, gl_error_t *error)
+{
+    if (is_host (text))
+        return 0;
+    return gl_error (error,
+                     "'%.200s' is no host: write HOST, HOST:PORT or "
+                     "[ADDRESS]:PORT",
+                     text);
+}

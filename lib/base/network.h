@@ -1,0 +1,19 @@
+/*
+ * network.h: IPv4 networks, and hosts with their ports, as people write them.
+ */
+#ifndef GL_BASE_NETWORK_H
+#define GL_BASE_NETWORK_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* "10.1.2.3" or "10.1.0.0/16", in host byte order. */
+int network_parse (const char *text, uint32_t *ret_network, uint32_t *ret_mask,
+                   gl_error_t *error);
+
+/* Whether the text is a HOST, HOST:PORT, [ADDRESS]:PORT or an IPv6 address;
+ * nobody is asked whether there is such a host. */
+int network_check_host (const char *text, gl_error_t *error);
+
+#endif /* !GL_BASE_NETWORK_H */
