@@ -70,6 +70,15 @@ int user_verb_output_word (cli_t *cli, user_words_t *words, int option,
     }
 }
 
+int user_verb_not_for (cli_t *cli, const char *person)
+{
+    if (!person)
+        return CLI_OK;
+    return cli_failf (cli,
+                      "--for is for a store that is at hand: a collector "
+                      "answers you as whom munge knows you; give --store");
+}
+
 int user_verb_ask (cli_t *cli, verb_code_t verb, const user_words_t *words,
                    const output_t *output)
 {

@@ -36,6 +36,10 @@ int user_verb_output_word (cli_t *cli, user_words_t *words, int option,
 int user_verb_word (cli_t *cli, user_words_t *words, const char *name,
                     const char *value);
 
+/* A collector is not asked on behalf of somebody: told, and an exit code,
+ * unless `person` (of --for) is NULL. */
+int user_verb_not_for (cli_t *cli, const char *person);
+
 /* Ask the collector and print its answer. Returns an exit code. */
 int user_verb_ask (cli_t *cli, verb_code_t verb, const user_words_t *words,
                    const output_t *output);

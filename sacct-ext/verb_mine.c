@@ -199,7 +199,7 @@ static int run (cli_t *cli, int argc, char **argv)
         rc = cli_usage (cli, "'%s' is too much", argv[optind]);
     else if (user_verb_here (cli))
         rc = mine_here (cli, &mine);
-    else
+    else if ((rc = user_verb_not_for (cli, mine.as)) == CLI_OK)
         rc = user_verb_ask (cli, VERB_MINE, &mine.words, &mine.output);
     query_options_done (&mine.options);
     user_words_done (&mine.words);

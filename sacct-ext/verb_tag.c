@@ -63,10 +63,10 @@ static int tag_there (cli_t *cli, const struct tag *tag)
                 {"cluster", r->cluster}};
     const output_t output = {.format = RENDER_TABLE};
     user_words_t words = {.count = 0};
-    int rc = CLI_OK;
+    int rc = user_verb_not_for (cli, tag->as);
 
     for (size_t i = 0; i < sizeof (rows) / sizeof (rows[0]); i++) {
-        if (rows[i].value
+        if (rc == CLI_OK && rows[i].value
             && user_verb_word (cli, &words, rows[i].name, rows[i].value) < 0)
             rc = cli->exit_code;
     }

@@ -69,10 +69,14 @@ check "tag: somebody else's project is refused"
 as daemon "$dir/login.yaml" tag 102 alpha --submit 2026-05-01 --label a=b
 says 'alpha (1 segment)'
 check "tag: an older submission, with labels"
+before=$(sqlite3 "$dir/ledger.db" "SELECT count(*) FROM retag")
 as daemon "$dir/login.yaml" tag 101 open --for games
-test "$rc" = 1 -o "$rc" = 0 && ! grep -q games "$dir/err" &&
-    sqlite3 "$dir/ledger.db" "SELECT count(*) FROM retag" >"$dir/count"
-check "tag: --for is not sent"
+complains '^gpuledger: --for is for a store that is at hand' &&
+    test "$(sqlite3 "$dir/ledger.db" "SELECT count(*) FROM retag")" = "$before"
+check "tag: --for is refused, not left out"
+as daemon "$dir/login.yaml" mine --for games
+complains '^gpuledger: --for is for a store that is at hand'
+check "mine: the same"
 
 as daemon "$dir/login.yaml" mine --month 2026-10 --csv -o project,jobs,charge
 cp "$dir/out" "$dir/own"
