@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,35 +161,56 @@ static void print_and_exit (const option_t *option)
     exit (fclose (stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-static int usage (const char *text, const char *value)
+__attribute__ ((format (printf, 1, 2))) static int usage (const char *fmt, ...)
 {
-    fprintf (stderr, "gpuledger-agent: %s%s; see gpuledger-agent --help\n",
-             text, value ? value : "");
+    va_list ap;
+
+    va_start (ap, fmt);
+    fputs ("gpuledger-agent: ", stderr);
+    vfprintf (stderr, fmt, ap);
+    fputs ("; see gpuledger-agent --help\n", stderr);
+    va_end (ap);
     return -1;
+}
+
+/* getopt's own message would not be like ours. */
+static int wrong_option (int letter, char **argv)
+{
+    const char *word = argv[optind > 0 ? optind - 1 : 0];
+
+    if (letter == ':')
+        return usage ("option '%s' needs an argument", word);
+    if (find_option (optopt))
+        return usage ("option '%s' takes no argument", word);
+    if (optopt)
+        return usage ("there is no option '-%c'", optopt);
+    return usage ("there is no option '%s'", word);
 }
 
 static int read_options (agent_options_t *options, int argc, char **argv)
 {
     struct option long_options[OPTION_COUNT + 1];
-    char letters[2 * OPTION_COUNT + 1];
+    char letters[2 * OPTION_COUNT + 2] = ":";
     int letter;
 
     fill_long_options (long_options);
-    fill_letters (letters);
+    fill_letters (letters + 1);
+    opterr = 0;
     while ((letter = getopt_long (argc, argv, letters, long_options, NULL))
            != -1) {
         const option_t *option = find_option (letter);
         if (!option)
-            return usage ("that is not how it is called", NULL);
+            return wrong_option (letter, argv);
         if (!option->take)
             print_and_exit (option);
         if (option->take (options, optarg) < 0)
-            return usage ("not possible: ", optarg);
+            return usage ("'%s' is no %s for --%s", optarg, option->value,
+                          option->name);
     }
     if (optind < argc)
-        return usage ("what is meant by ", argv[optind]);
+        return usage ("'%s' is too much", argv[optind]);
     if (options->through && options->once)
-        return usage ("--once and --through exclude each other", NULL);
+        return usage ("--once and --through exclude each other");
     return 0;
 }
 

@@ -57,6 +57,18 @@ done
 test -z "$wrong"
 result $? "a wrong command line ends with 2 and a line"
 
+says ()
+{
+    "$agent" "$@" 2>&1 | grep -q "^gpuledger-agent: $text; see "
+    result $? "and the line says: $text"
+}
+text="'0' is no SECONDS for --interval" says --interval 0
+text="option '--replay' needs an argument" says --replay
+text="option '--once=1' takes no argument" says --once=1
+text="there is no option '--nonsense'" says --nonsense
+text="there is no option '-x'" says -x
+text="'extra' is too much" says extra
+
 unit=$abs_top_builddir/contrib/systemd/gpuledger-agent.service
 if command -v systemd-analyze >/dev/null &&
     systemd-analyze --version >/dev/null 2>&1; then
