@@ -8,6 +8,7 @@
 #include <locale.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,14 +87,32 @@ static void free_list (text_list_t *list)
     *list = (text_list_t){NULL, 0};
 }
 
-static int usage (void)
+__attribute__ ((format (printf, 1, 2))) static int usage (const char *fmt, ...)
 {
-    fputs ("Try 'gpuledger-collector --help'.\n", stderr);
+    va_list ap;
+
+    va_start (ap, fmt);
+    fputs ("gpuledger-collector: ", stderr);
+    vfprintf (stderr, fmt, ap);
+    va_end (ap);
+    fputs ("\nTry 'gpuledger-collector --help'.\n", stderr);
     return 2;
 }
 
+/* getopt's own message would not be like ours. */
+static int wrong_option (int option, const char *word)
+{
+    if (option == ':')
+        return usage ("option '%s' needs an argument", word);
+    if (optopt >= OPTION_PATIENCE)
+        return usage ("option '%s' takes no argument", word);
+    if (optopt)
+        return usage ("there is no option '-%c'", optopt);
+    return usage ("there is no option '%s'", word);
+}
+
 /* -1: go on; else exit with that. */
-static int read_option (struct options *o, int option)
+static int read_option (struct options *o, int option, const char *word)
 {
     switch (option) {
     case 'c':
@@ -112,7 +131,7 @@ static int read_option (struct options *o, int option)
     case OPTION_PATIENCE:
         if (number_u64_text (optarg, &o->patience) < 0 || o->patience < 1
             || o->patience > 3600)
-            return usage ();
+            return usage ("--patience is 1 to 3600 seconds, not '%s'", optarg);
         return -1;
     case OPTION_VERSION:
         puts ("gpuledger-collector " PACKAGE_VERSION);
@@ -121,7 +140,7 @@ static int read_option (struct options *o, int option)
         fputs (help, stdout);
         return 0;
     default:
-        return usage ();
+        return wrong_option (option, word);
     }
 }
 
@@ -133,13 +152,14 @@ static int read_options (struct options *o, int argc, char **argv)
     o->config_given = config && *config;
     o->config
         = o->config_given ? config : SYSCONFDIR "/gpuledger/gpuledger.yaml";
-    while ((option = getopt_long (argc, argv, "c:s:l:u:", long_options, NULL))
+    opterr = 0;
+    while ((option = getopt_long (argc, argv, ":c:s:l:u:", long_options, NULL))
            != -1) {
-        rc = read_option (o, option);
+        rc = read_option (o, option, argv[optind - 1]);
         if (rc >= 0)
             return rc;
     }
-    return optind == argc ? -1 : usage ();
+    return optind == argc ? -1 : usage ("'%s' is too much", argv[optind]);
 }
 
 /* Start */
@@ -211,6 +231,19 @@ static int become (const char *user, gl_error_t *error)
     return 0;
 }
 
+/* Nodes believe no other user's answers. */
+static void check_own_user (const collector_t *c)
+{
+    const char *name = c->site->collector.user;
+    struct passwd *entry = getpwnam (name ? name : "root");
+
+    if (!entry || entry->pw_uid != geteuid ())
+        collector_log (4,
+                       "this runs as user %u, but collector.user is %s: nodes "
+                       "whose configuration says so, too, do not believe it",
+                       (unsigned)geteuid (), name ? name : "root");
+}
+
 /* The store must be there; a server that is not may come back. */
 static void try_store (const collector_t *c)
 {
@@ -228,6 +261,8 @@ static int start (collector_t *c, struct options *o, gl_error_t *error)
     if (read_site (c, o, error) < 0 || read_node_users (c, error) < 0)
         return -1;
     c->store_url = o->store ? o->store : STORE_DEFAULT_URL;
+    if (store_check_url (c->store_url, error) < 0)
+        return -1;
     c->patience_seconds = (int)o->patience;
     c->base = event_base_new ();
     if (!c->base || event_base_priority_init (c->base, 3) < 0)
@@ -242,6 +277,7 @@ static int start (collector_t *c, struct options *o, gl_error_t *error)
     c->skews = skews_new ();
     c->group = group_new (c);
     c->children = children_new (c);
+    check_own_user (c);
     try_store (c);
     return 0;
 }

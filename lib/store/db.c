@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "store/db.h"
 #include "store/db_engine.h"
+#include "store/db_url.h"
 
 static const struct db_engine *const engines[] = {
     &db_sqlite_engine,
@@ -26,22 +27,43 @@ const char *db_failure_advice (db_failure_t failure)
     }
 }
 
-db_t *db_open (const char *url, unsigned flags, gl_error_t *error)
+static const struct db_engine *find_engine (const char *url, gl_error_t *error)
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (engines); i++) {
         const char *scheme = engines[i]->scheme;
-        if (strncmp (url, scheme, strlen (scheme)) == 0) {
-            db_t *db = engines[i]->open (url, flags, error);
-            if (db)
-                db->url = xstrdup (url);
-            return db;
-        }
+        if (strncmp (url, scheme, strlen (scheme)) == 0)
+            return engines[i];
     }
     gl_error (error,
               "'%s' names no database; write sqlite:PATH or "
               "mysql://USER@HOST/DB",
               url);
     return NULL;
+}
+
+int db_check_url (const char *url, gl_error_t *error)
+{
+    const struct db_engine *engine = find_engine (url, error);
+    db_url_t parts;
+
+    if (!engine)
+        return -1;
+    if (engine->id != DB_MYSQL)
+        return 0;
+    if (db_url_parse (url, &parts, error) < 0)
+        return -1;
+    db_url_done (&parts);
+    return 0;
+}
+
+db_t *db_open (const char *url, unsigned flags, gl_error_t *error)
+{
+    const struct db_engine *engine = find_engine (url, error);
+    db_t *db = engine ? engine->open (url, flags, error) : NULL;
+
+    if (db)
+        db->url = xstrdup (url);
+    return db;
 }
 
 void db_close (db_t *db)

@@ -63,6 +63,9 @@ typedef enum {
     DB_FAILURE_DUPLICATE, /* a unique key exists already */
 } db_failure_t;
 
+/* Whether the URL names a database in one of the forms above. */
+int db_check_url (const char *url, gl_error_t *error);
+
 db_t *db_open (const char *url, unsigned flags, gl_error_t *error);
 /* Rolls an open transaction back. Accepts NULL. */
 void db_close (db_t *db);

@@ -15,6 +15,11 @@ unsigned store_schema_newest (void)
     return migrate_newest ();
 }
 
+int store_check_url (const char *url, gl_error_t *error)
+{
+    return db_check_url (url, error);
+}
+
 static int refuse_newer (const char *url, unsigned schema, gl_error_t *error)
 {
     return gl_error (error,

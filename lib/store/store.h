@@ -63,6 +63,9 @@ unsigned store_schema_newest (void);
  * may be NULL. */
 int store_init (const char *url, unsigned *ret_before, gl_error_t *error);
 
+/* Whether a store could be there at all; nothing is opened. */
+int store_check_url (const char *url, gl_error_t *error);
+
 #define STORE_READ_ONLY 0x1
 store_t *store_open (const char *url, unsigned flags, gl_error_t *error);
 /* Rolls an open transaction back. Accepts NULL. */

@@ -63,8 +63,27 @@ check 'every option is in the manual'
 sed 's/127.0.1.1/127.0.1.1\/8/' "$dir/site.yaml" >"$dir/bad.yaml"
 "$collector" --config "$dir/bad.yaml" --store "$url" \
     --listen "127.0.0.1:$port" 2>"$dir/out"
-[ $? = 1 ] && says 'networks: .*127.0.1.1/8'
+[ $? = 1 ] && says 'bad.yaml:[0-9]*: `network`: .*127.0.1.1/8'
 check 'a network that is none is an error at the start'
+for wrong in bogus:x mysql://user@/db; do
+    "$collector" --config "$dir/site.yaml" --store "$wrong" \
+        --listen "127.0.0.1:$port" 2>"$dir/out"
+    [ $? = 1 ] && says 'write .*mysql://USER@HOST/DB'
+    check "a store that cannot be: $wrong"
+done
+refuses () {
+    text=$1
+    shift
+    "$collector" "$@" 2>"$dir/out"
+    [ $? = 2 ] && says "^gpuledger-collector: $text"
+    check "usage: $text"
+}
+refuses "--patience is 1 to 3600 seconds, not '0'" --patience 0
+refuses "option '--store' needs an argument" --store
+refuses "option '--help=x' takes no argument" --help=x
+refuses "there is no option '--bogus'" --bogus
+refuses "there is no option '-x'" -x
+refuses "'extra' is too much" extra
 
 # a store that is not there yet
 start_collector "$dir/site.yaml" "$url" "$port"
