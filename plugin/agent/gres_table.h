@@ -65,8 +65,8 @@ void gres_table_clear (gres_table_t *table);
 int gres_table_parse (const char *text, size_t length, gres_table_t *ret_table,
                       gl_error_t *error);
 
-/* The slurmd of `node` on this machine (NULL or "": any); among several, the one
- * that runs with our own SLURM_CONF. `proc`: "/proc". 1 found, 0 there is none,
+/* The slurmd of `node` on this machine (NULL or "": any), run by root or by our
+ * own user; among several, the one that runs with our own SLURM_CONF. `proc`: "/proc". 1 found, 0 there is none,
  * -1 several and none can be told. */
 int slurmd_find (const char *proc, const char *node, slurmd_t *ret_slurmd,
                  gl_error_t *error);

@@ -79,6 +79,28 @@ static bool is_slurmd (const char *proc, int64_t pid)
            && !strcmp (comm, "slurmd\n");
 }
 
+/* Anybody may call a process slurmd, and its program is about to run with our
+ * rights: it must have been root's, or ours, from the beginning. The owner of
+ * /proc/PID does not tell, for that is root where a process is not dumpable. */
+static bool is_trusted (const char *proc, int64_t pid)
+{
+    char path[320], text[4096];
+    const char *line;
+    unsigned uid[4];
+
+    snprintf (path, sizeof (path), "%.256s/%" PRId64 "/status", proc, pid);
+    if (read_small (path, text, sizeof (text)) < 0
+        || !(line = strstr (text, "\nUid:"))
+        || sscanf (line, "\nUid: %u %u %u %u", &uid[0], &uid[1], &uid[2],
+                   &uid[3])
+               != 4)
+        return false;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (uid); i++)
+        if (uid[i] != 0 && uid[i] != geteuid ())
+            return false;
+    return true;
+}
+
 bool slurmd_alive (const slurmd_t *slurmd)
 {
     int64_t parent, birth;
@@ -218,7 +240,7 @@ static int read_slurmd (const char *proc, int64_t pid, slurmd_t *ret)
     slurmd_t slurmd = {.pid = pid};
     int64_t parent;
 
-    if (!is_slurmd (proc, pid)
+    if (!is_slurmd (proc, pid) || !is_trusted (proc, pid)
         || read_stat (proc, pid, &parent, &slurmd.birth) < 0
         || is_slurmd (proc, parent) /* it is about to be a slurmstepd */
         || read_arguments (proc, &slurmd) < 0)

@@ -385,6 +385,75 @@ static void find_job__uuids__come_before_indices (void **state)
 
 /* ------------------------------------------------------------------ slurmd */
 
+#define PROC "./devices-proc.tmp"
+
+static void write_proc (int pid, const char *name, const char *text,
+                        size_t length)
+{
+    char path[96];
+    FILE *file;
+
+    mkdir (PROC, 0755);
+    snprintf (path, sizeof (path), PROC "/%d", pid);
+    mkdir (path, 0755);
+    snprintf (path, sizeof (path), PROC "/%d/%s", pid, name);
+    file = fopen (path, "w");
+    assert_non_null (file);
+    assert_int_equal (fwrite (text, 1, length, file), length);
+    assert_int_equal (fclose (file), 0);
+}
+
+/* A process that calls itself slurmd and was started for node n1. */
+static void make_process (int pid, unsigned real, unsigned effective)
+{
+    static const char comm[] = "slurmd\n", line[] = "slurmd\0-N\0n1";
+    char text[256];
+
+    write_proc (pid, "comm", comm, sizeof (comm) - 1);
+    write_proc (pid, "cmdline", line, sizeof (line));
+    write_proc (pid, "environ", "", 0);
+    snprintf (text, sizeof (text),
+              "%d (slurmd) S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 77", pid);
+    write_proc (pid, "stat", text, strlen (text));
+    snprintf (text, sizeof (text),
+              "Name:\tslurmd\nUmask:\t0022\nUid:\t%u\t%u\t%u\t%u\n", real,
+              effective, effective, effective);
+    write_proc (pid, "status", text, strlen (text));
+}
+
+static int find_slurmd (slurmd_t *slurmd)
+{
+    gl_error_t error;
+    int found = slurmd_find (PROC, "n1", slurmd, &error);
+
+    assert_int_equal (system ("rm -r " PROC), 0);
+    return found;
+}
+
+static void slurmd_find__run_by_root_or_us__found (void **state)
+{
+    slurmd_t slurmd;
+
+    (void)state;
+    make_process (71, 0, 0);
+    assert_int_equal (find_slurmd (&slurmd), 1);
+    assert_int_equal (slurmd.pid, 71);
+    make_process (72, geteuid (), geteuid ());
+    assert_int_equal (find_slurmd (&slurmd), 1);
+}
+
+/* Its program would run with the rights of the agent. */
+static void slurmd_find__run_by_a_user__not_taken (void **state)
+{
+    slurmd_t slurmd;
+
+    (void)state;
+    make_process (71, geteuid () + 1, geteuid () + 1);
+    assert_int_equal (find_slurmd (&slurmd), 0);
+    make_process (71, geteuid () + 1, geteuid ());
+    assert_int_equal (find_slurmd (&slurmd), 0);
+}
+
 static void follow__no_slurmd__changes_nothing (void **state)
 {
     slurmd_t slurmd;
@@ -453,6 +522,8 @@ int main (void)
         cmocka_unit_test (find__each_form__gives_the_device),
         cmocka_unit_test (find_list__words_and_ranges__once_each),
         cmocka_unit_test (find_job__uuids__come_before_indices),
+        cmocka_unit_test (slurmd_find__run_by_root_or_us__found),
+        cmocka_unit_test (slurmd_find__run_by_a_user__not_taken),
         cmocka_unit_test (follow__no_slurmd__changes_nothing),
         cmocka_unit_test (run__programs_good_and_bad__are_bounded),
     };
