@@ -2,6 +2,7 @@
  * The MariaDB/MySQL engine of db.h; the only file that sees mysql.h.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -295,6 +296,8 @@ static int open_handle (struct mysql_db *db, const db_url_t *url,
                              url->database, url->port, url->socket, 0))
         return fail_handle (db, error);
     keep_alive (mysql_get_socket (db->handle));
+    /* a program that we start must not hold our locks when we are gone */
+    fcntl (mysql_get_socket (db->handle), F_SETFD, FD_CLOEXEC);
     for (size_t i = 0; i < GL_ARRAY_SIZE (settings); i++) {
         if (my_exec (&db->base, settings[i], error) < 0)
             return -1;

@@ -1,6 +1,10 @@
 /* What only a server can do: stores in MariaDB. Run by
  * tests/store/server_mariadb.sh. */
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "suite.h"
 
@@ -60,6 +64,35 @@ static void connection__killed__fails_and_nothing_happened (void **state)
     assert_non_null (strstr (error.text, "server"));
     store_close (store);
     assert_int_equal (count_all (url, &last), 0);
+}
+
+/* Sockets that a program which we start would have, too. */
+static int inherited_sockets (void)
+{
+    DIR *dir = opendir ("/proc/self/fd");
+    struct dirent *entry;
+    struct stat st;
+    int count = 0;
+
+    assert_non_null (dir);
+    while ((entry = readdir (dir))) {
+        int fd = atoi (entry->d_name);
+        if (entry->d_name[0] != '.' && fstat (fd, &st) == 0
+            && S_ISSOCK (st.st_mode) && !(fcntl (fd, F_GETFD) & FD_CLOEXEC))
+            count++;
+    }
+    closedir (dir);
+    return count;
+}
+
+static void connection__program_started__does_not_have_it (void **state)
+{
+    int before = inherited_sockets ();
+    store_t *store = fixture_open (fixture_store_url ());
+
+    (void)state;
+    assert_int_equal (inherited_sockets (), before);
+    store_close (store);
 }
 
 static void infile__asked_of_us__is_refused (void **state)
@@ -162,6 +195,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         TEST (login__wrong__says_what_to_check),
         TEST (connection__killed__fails_and_nothing_happened),
+        TEST (connection__program_started__does_not_have_it),
         TEST (infile__asked_of_us__is_refused),
         TEST (init__cut_short__is_said_and_completed),
         TEST (facts__on_both_engines__same_bytes),
