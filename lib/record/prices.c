@@ -16,6 +16,7 @@
 #define PRICES_HEAD "gpuledger-prices 1"
 #define DEVICES_HEAD "gpuledger-devices 1"
 #define NODE_MAX 128
+#define PATH_SHOWN 512
 
 /* --- lines and words --------------------------------------------------- */
 
@@ -216,8 +217,9 @@ static int write_all (int fd, const char *text, size_t length)
     return 0;
 }
 
-static int replace_file (int at, const char *name, const char *text,
-                         size_t length, gl_error_t *error)
+/* `path` is the file's name in messages. */
+static int replace_file (int at, const char *name, const char *path,
+                         const char *text, size_t length, gl_error_t *error)
 {
     char beside[64];
     int fd, rc = -1;
@@ -230,7 +232,7 @@ static int replace_file (int at, const char *name, const char *text,
     if (rc == 0)
         rc = renameat (at, beside, at, name);
     if (rc < 0) {
-        gl_error (error, "%s: %s", name, strerror (errno));
+        gl_error (error, "%s: %s", path, strerror (errno));
         unlinkat (at, beside, 0);
     }
     if (fd >= 0)
@@ -242,6 +244,7 @@ int prices_store (const char *spool, const char *node, const char *text,
                   size_t length, gl_error_t *error)
 {
     struct prices prices = {0};
+    char path[PATH_SHOWN];
     int at, rc;
 
     if (length > PRICES_FILE_MAX)
@@ -254,7 +257,8 @@ int prices_store (const char *spool, const char *node, const char *text,
                          (int)prices.node.length, prices.node.text, node);
     if ((at = directory_open (AT_FDCWD, spool, spool, error)) < 0)
         return -1;
-    rc = replace_file (at, PRICES, text, length, error);
+    snprintf (path, sizeof (path), "%s/" PRICES, spool);
+    rc = replace_file (at, PRICES, path, text, length, error);
     close (at);
     return rc;
 }
@@ -305,7 +309,7 @@ int prices_store_devices (const char *spool, const prices_device_t *devices,
                           size_t count, gl_error_t *error)
 {
     /* 512 lines of at most 20 + 1 + 63 + 1 bytes */
-    char text[PRICES_FILE_MAX];
+    char text[PRICES_FILE_MAX], path[PATH_SHOWN];
     size_t length;
     int at, rc;
 
@@ -320,7 +324,8 @@ int prices_store_devices (const char *spool, const prices_device_t *devices,
     length += (size_t)snprintf (text + length, sizeof (text) - length, "end\n");
     if ((at = open_state (spool, true, error)) < 0)
         return -1;
-    rc = replace_file (at, DEVICES, text, length, error);
+    snprintf (path, sizeof (path), "%s/" STATE_DIR "/" DEVICES, spool);
+    rc = replace_file (at, DEVICES, path, text, length, error);
     close (at);
     return rc;
 }

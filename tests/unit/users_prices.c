@@ -152,6 +152,21 @@ static void table__twice_or_no_word__is_refused (void **s)
     assert_int_equal (prices_store_devices (spool, NULL, 0, NULL), 0);
 }
 
+static void table__that_cannot_be_written__names_the_file (void **s)
+{
+    gl_error_t error = {""};
+    char path[96];
+
+    (void)s;
+    assert_int_equal (prices_store_devices (spool, NULL, 0, NULL), 0);
+    snprintf (path, sizeof (path), "%s/state/.devices.new", spool);
+    assert_int_equal (mkdir (path, 0700), 0);
+    assert_int_equal (prices_store_devices (spool, NULL, 0, &error), -1);
+    assert_int_equal (rmdir (path), 0);
+    snprintf (path, sizeof (path), "%s/state/devices: ", spool);
+    assert_int_equal (strncmp (error.text, path, strlen (path)), 0);
+}
+
 static void table__damaged__is_told (void **s)
 {
     char name[96];
@@ -234,6 +249,7 @@ int main (void)
         TEST (devices__by_qos__have_the_price_of_theirs),
         TEST (devices__a_list_that_is_none__has_no_price),
         TEST (table__twice_or_no_word__is_refused),
+        TEST (table__that_cannot_be_written__names_the_file),
         TEST (table__damaged__is_told),
         TEST (text__any_amount__has_two_to_four_decimals),
         TEST (files__damaged_anywhere__give_an_answer_or_none),
