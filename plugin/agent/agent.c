@@ -617,6 +617,14 @@ void agent_sync (agent_t *agent)
         ship_nudge (agent->ship);
 }
 
+bool agent_has_seen (const agent_t *agent)
+{
+    return agent->problems[PROBLEM_DRIVER] == 0
+           && agent->problems[PROBLEM_SPOOL] == 0
+           && agent->problems[PROBLEM_STATE] == 0
+           && agent->problems[PROBLEM_LOST] == 0;
+}
+
 void agent_stop (agent_t *agent)
 {
     gl_error_t error;

@@ -81,6 +81,8 @@ void agent_look (agent_t *agent);
 /* Bring the spool to the disk; tell the shipper. */
 void agent_sync (agent_t *agent);
 void agent_stop (agent_t *agent);
+/* Devices could be asked, and all that was seen is written. */
+bool agent_has_seen (const agent_t *agent);
 /* Frees everything; also after a failed agent_init(). */
 void agent_done (agent_t *agent);
 

@@ -231,6 +231,8 @@ int main (int argc, char **argv)
         rc = loop_run (&agent, &error);
     if (rc < 0)
         agent_say (3, "%s", error.text);
+    else if (options.once && !agent_has_seen (&agent))
+        rc = -1; /* why was said */
     agent_done (&agent);
     return rc < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -69,6 +69,23 @@ text="there is no option '--nonsense'" says --nonsense
 text="there is no option '-x'" says -x
 text="'extra' is too much" says extra
 
+mkdir -m 700 "$work/spool"
+{
+    echo 'replay 1'
+    echo 'gpu g0 uuid=GPU-0 minor=0'
+} >"$work/good"
+once ()
+{
+    "$agent" --spool "$work/spool" --node n1 --replay "$1" --once \
+        >"$work/out" 2>&1
+}
+once "$work/good"
+result $? "--once: 0 when it has seen the devices"
+echo 'at soon' >>"$work/good"
+once "$work/good"
+test $? -eq 1 && grep -q 'good:3: ' "$work/out"
+result $? "--once: 1 when it has not, and why"
+
 unit=$abs_top_builddir/contrib/systemd/gpuledger-agent.service
 if command -v systemd-analyze >/dev/null &&
     systemd-analyze --version >/dev/null 2>&1; then
