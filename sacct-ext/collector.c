@@ -293,6 +293,18 @@ static void on_end (evutil_socket_t number, short what, void *arg)
     event_base_loopbreak (c->base);
 }
 
+/* For systemd an end by this signal would be a wanted one, after which it does
+ * not start again. */
+static void on_hangup (evutil_socket_t number, short what, void *arg)
+{
+    (void)what;
+    (void)arg;
+    collector_log (5,
+                   "signal %d: nothing to do; the configuration is read at the "
+                   "start",
+                   (int)number);
+}
+
 /* What waits is committed and answered; nothing new is taken. */
 static void end (collector_t *c)
 {
@@ -324,11 +336,16 @@ static void collector_free (collector_t *c)
 
 static void run (collector_t *c)
 {
-    static const int signals[] = {SIGTERM, SIGINT};
+    static const struct {
+        int number;
+        event_callback_fn answer;
+    } signals[]
+        = {{SIGTERM, on_end}, {SIGINT, on_end}, {SIGHUP, on_hangup}};
     struct event *events[GL_ARRAY_SIZE (signals)];
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (signals); i++) {
-        events[i] = evsignal_new (c->base, signals[i], on_end, c);
+        events[i] = evsignal_new (c->base, signals[i].number,
+                                  signals[i].answer, c);
         event_add (events[i], NULL);
     }
     collector_log (6, "ready: %s", c->store_url);

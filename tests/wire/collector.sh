@@ -103,6 +103,11 @@ granted '' g2 3 0 g2 '' &&
         JOIN text t ON t.id = r.node WHERE t.value = 'g2' AND r.kind = 1")" = 3 ]
 check 'records without a cluster are of the only one that there is'
 
+kill -HUP "$collector_pid"
+wait_until 10 grep -q 'signal 1' "$dir/log"
+granted lab g1 5
+check 'a hangup does not end it'
+
 # clocks
 skews () {
     query 'SELECT count(*) FROM node_record WHERE kind = 6'
