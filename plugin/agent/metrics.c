@@ -434,13 +434,16 @@ void metrics_print (const metrics_t *metrics, buffer_t *out)
     buffer_add_text (out, "# EOF\n");
 }
 
+/* The directory is the exporter's: what stands there under our name may be a
+ * FIFO, or another name of a file that matters. */
 int metrics_write (const char *path, const buffer_t *text, gl_error_t *error)
 {
     GL_AUTOFREE char *beside = xasprintf ("%s.new", path);
-    int fd = open (beside,
-                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
     ssize_t n;
+    int fd;
 
+    unlink (beside);
+    fd = open (beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0)
         return gl_error (error, "%s: %s", beside, strerror (errno));
     fchmod (fd, 0644); /* others read it, whatever the umask */

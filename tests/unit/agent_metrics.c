@@ -153,6 +153,35 @@ static void metrics_write__replaced__whole_and_readable (void **state)
     assert_int_equal (metrics_write ("/nonexistent/x", &text, NULL), -1);
 }
 
+/* By whoever may write in the directory. */
+static void metrics_write__name_taken_by_others__left_alone (void **state)
+{
+    char path[] = "/tmp/gpuledger-metrics.XXXXXX", beside[64], other[64];
+    BUFFER_AUTO text = BUFFER_INIT;
+    struct stat st;
+    int fd = mkstemp (path);
+
+    (void)state;
+    assert_true (fd >= 0);
+    assert_int_equal (write (fd, "secret", 6), 6);
+    close (fd);
+    snprintf (beside, sizeof (beside), "%s.new", path);
+    snprintf (other, sizeof (other), "%s.other", path);
+    assert_int_equal (rename (path, other), 0);
+    buffer_add_text (&text, "# EOF\n...\n");
+    assert_int_equal (link (other, beside), 0);
+    assert_int_equal (metrics_write (path, &text, NULL), 0);
+    assert_int_equal (stat (other, &st), 0);
+    assert_int_equal (st.st_size, 6);
+    assert_int_equal (st.st_mode & 0777, 0600);
+    assert_int_equal (mkfifo (beside, 0600), 0);
+    alarm (10);
+    assert_int_equal (metrics_write (path, &text, NULL), 0);
+    alarm (0);
+    unlink (other);
+    unlink (path);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +190,7 @@ int main (void)
         cmocka_unit_test (metrics_print__hostile_label__escaped),
         cmocka_unit_test (metrics_print__every_line__comment_or_sample),
         cmocka_unit_test (metrics_write__replaced__whole_and_readable),
+        cmocka_unit_test (metrics_write__name_taken_by_others__left_alone),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
