@@ -30,14 +30,16 @@ static int see_file (int fd, const char *name, void *arg)
     return 0;
 }
 
+/* What is new in a directory is on the disk only when that is, too. */
 static int open_directory (const char *spool, const char *path,
                            gl_error_t *error)
 {
-    int at = directory_open (AT_FDCWD, spool, spool, error), fd = -1;
+    int at = directory_open (AT_FDCWD, spool, spool, error), fd = -1, made;
 
     if (at < 0)
         return -1;
-    if (mkdirat (at, REFUSED_DIR, 0700) < 0 && errno != EEXIST)
+    made = mkdirat (at, REFUSED_DIR, 0700);
+    if ((made < 0 && errno != EEXIST) || (made == 0 && fsync (at) < 0))
         gl_error (error, "%s: %s", path, strerror (errno));
     else
         fd = directory_open (at, REFUSED_DIR, path, error);
@@ -95,14 +97,16 @@ int refused_keep (const char *spool, const void *bytes, size_t size,
     if ((at = open_directory (spool, path, error)) < 0)
         return -1;
     fd = open_file (at, path, error);
-    close (at);
-    if (fd < 0)
+    if (fd < 0) {
+        close (at);
         return -1;
+    }
     n = write (fd, bytes, size);
-    if (n != (ssize_t)size || fsync (fd) < 0)
+    if (n != (ssize_t)size || fsync (fd) < 0 || fsync (at) < 0)
         rc = gl_error (error, "%s: %s", path,
                        n < 0 || n == (ssize_t)size ? strerror (errno)
                                                    : "the disk is full");
     close (fd);
+    close (at);
     return rc;
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -75,11 +76,26 @@ WRAP (ssize_t, read, (int fd, void *bytes, size_t size), (fd, bytes, size))
 WRAP (ssize_t, pread, (int fd, void *bytes, size_t size, off_t at),
       (fd, bytes, size, at))
 
+static int synced_refused; /* the directory of refused records */
+
+static void note_directory (int fd)
+{
+    char link[32], path[PATH_MAX];
+    ssize_t length;
+    const char *last;
+
+    snprintf (link, sizeof (link), "/proc/self/fd/%d", fd);
+    length = readlink (link, path, sizeof (path) - 1);
+    path[length > 0 ? length : 0] = '\0';
+    last = strrchr (path, '/');
+    synced_refused += last && !strcmp (last, "/refused");
+}
+
 /* Syncs nothing: it is not the power that fails here. */
 int __wrap_fsync (int fd);
 int __wrap_fsync (int fd)
 {
-    (void)fd;
+    note_directory (fd);
     return is_hit () ? fail_call () : 0;
 }
 
@@ -302,6 +318,17 @@ static void every_call__disk_gone_from_there_on__nothing_lost (void **state)
     each_call (state, FAULT_EIO, true, 3);
 }
 
+static void refused_record__file_is_new__its_directory_is_synced (void **state)
+{
+    struct fixture *f = *state;
+
+    make_spool (f);
+    synced_refused = 0;
+    play (f, 5000);
+    assert_true (synced_refused > 0);
+    remove_spool (f);
+}
+
 /* --- killed --- */
 
 static bool play_and_die (struct fixture *f, fault_t fault, int at)
@@ -342,6 +369,7 @@ int main (void)
         TEST (every_call__eio__nothing_lost),
         TEST (every_call__enospc_after_half_a_write__nothing_lost),
         TEST (every_call__disk_gone_from_there_on__nothing_lost),
+        TEST (refused_record__file_is_new__its_directory_is_synced),
         TEST (killed__before_every_call__nothing_lost),
     };
 
