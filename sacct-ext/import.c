@@ -83,6 +83,22 @@ static int closed_times (import_t *import, const import_times_t *t,
     return 0;
 }
 
+/* After a resize, Slurm up to 22.05 shows the new row with the start of the old
+ * one (docs/guides/slurm-versions.md): a row begins where it was submitted. A
+ * submission after all that is known of the row is another mistake, and says
+ * nothing of its start. */
+static void begin_at_submission (const import_t *import, int64_t known,
+                                 segment_t *s)
+{
+    int64_t end = s->time_end ? s->time_end
+                  : known     ? known
+                              : import->options->as_of;
+
+    if (s->time_start > 0 && s->time_start < s->time_submit
+        && s->time_submit <= end)
+        s->time_start = s->time_submit;
+}
+
 int import_times (import_t *import, const import_times_t *t, segment_t *s,
                   gl_error_t *error)
 {
@@ -106,6 +122,7 @@ int import_times (import_t *import, const import_times_t *t, segment_t *s,
         if (!state_is_open (s->state))
             s->time_end = known;
     }
+    begin_at_submission (import, known, s);
     if (known > import->newest)
         import->newest = known;
     return 0;
