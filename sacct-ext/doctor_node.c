@@ -245,6 +245,20 @@ static size_t count_files (const char *dir, uint64_t *ret_bytes)
     return count;
 }
 
+/* Nothing seen in a directory that one may not read is not nothing. */
+static bool may_read (const char *dir)
+{
+    return faccessat (AT_FDCWD, dir, R_OK | X_OK, AT_EACCESS) == 0
+           || errno != EACCES;
+}
+
+#define ONLY_READABLE(dir, finding)                                      \
+    do {                                                                 \
+        if (!may_read (dir))                                             \
+            return doctor_say (finding, DOCTOR_UNKNOWN,                  \
+                               "run this as root");                      \
+    } while (0)
+
 static doctor_state_t look_room (doctor_t *d, buffer_t *finding)
 {
     struct statvfs fs;
@@ -252,6 +266,7 @@ static doctor_state_t look_room (doctor_t *d, buffer_t *finding)
     size_t segments;
 
     ONLY_NODE (d, finding);
+    ONLY_READABLE (d->spool, finding);
     segments = count_files (d->spool, &bytes);
     if (segments >= SPOOL_SEGMENTS_MAX)
         return doctor_say (finding, DOCTOR_FAIL,
@@ -298,6 +313,7 @@ static doctor_state_t look_refused (doctor_t *d, buffer_t *finding)
     uint64_t bytes;
 
     ONLY_NODE (d, finding);
+    ONLY_READABLE (dir, finding);
     if (count_files (dir, &bytes) == 0)
         return doctor_say (finding, DOCTOR_OK, "none");
     return doctor_say (finding, DOCTOR_WARN,
@@ -414,7 +430,7 @@ static doctor_state_t look_collector (doctor_t *d, buffer_t *finding)
     clients = figure (buffer_text (&status), "clients");
     doctor_say (finding, DOCTOR_OK, "%s answers", host);
     if (records && clients)
-        doctor_say (finding, DOCTOR_OK, "; %s clients, %s records", clients,
+        doctor_say (finding, DOCTOR_OK, "; clients: %s, records: %s", clients,
                     records);
     return DOCTOR_OK;
 }

@@ -149,6 +149,15 @@ for i in $(seq 64); do touch "$spool/$(printf %08d "$i").records"; done
 examine
 finds node.room fail 'is full: 64 segments' "a full spool"
 rm "$spool"/*.records
+mkdir "$scratch/open"
+chmod 711 "$scratch" "$scratch/open"
+mkdir -m 700 "$scratch/open/spool"
+table=$(setpriv --reuid games --regid games --clear-groups \
+    "$abs_top_builddir/sacct-ext/gpuledger" doctor -n -P \
+    -o check,state,finding --spool "$scratch/open/spool" 2>&1)
+for what in room refused agent devices; do
+    finds "node.$what" unknown '' "a spool that may not be read: node.$what"
+done
 mkdir -m 700 "$spool/refused"
 echo x >"$spool/refused/00000001.records"
 examine
