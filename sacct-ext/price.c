@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 #include "acct/charge.h"
 #include "acct/kind.h"
@@ -99,6 +100,11 @@ int price_time (const char *text, int64_t *ret_seconds, gl_error_t *error)
     const int64_t *unit = after_days;
     int count = colon_numbers (dash ? dash + 1 : text, number, 3);
 
+    if (!strcasecmp (text, "UNLIMITED") || !strcasecmp (text, "INFINITE"))
+        return gl_error (error,
+                         "'%s' has no total: leave the time out for the price "
+                         "of an hour",
+                         text);
     if (count < 0
         || (dash
             && (number_i64_text (days_text, &days) < 0 || days < 0

@@ -401,6 +401,8 @@ static int decide (store_t *store, const site_t *site, struct search *search,
                    const retag_request_t *request, int64_t submit,
                    gl_error_t *error)
 {
+    char stamp[ZONE_STAMP_SIZE];
+
     if (find_candidates (store, site, search, error) < 0
         || read_retags (store, search, error) < 0)
         return -1;
@@ -420,9 +422,11 @@ static int decide (store_t *store, const site_t *site, struct search *search,
     if (choose (search, submit) == 0)
         return gl_error (error,
                          "job %s was not submitted at %s; its last submission "
-                         "was at @%" PRId64,
+                         "was at %s",
                          request->job, request->submit,
-                         search->item[search->count - 1].time_submit);
+                         zone_stamp (site->zone,
+                                     search->item[search->count - 1].time_submit,
+                                     stamp));
     return check_chosen (store, site, search, request, error);
 }
 

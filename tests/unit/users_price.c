@@ -216,6 +216,7 @@ static void request__wrong__says_what_to_write (void **state)
         {{.gpus = ""}, "!'' is no number of GPUs"},
         {{.gpus = "1", .nodes = "0"}, "!'0' is no number of nodes"},
         {{.gpus = "1", .nodes = "2-x"}, "!'2-x' is no number of nodes"},
+        {{.gpus = "1", .time = "UNLIMITED"}, "!'UNLIMITED' has no total"},
         {{.gpus = "1", .time = "soon"}, "!'soon' is no time of Slurm's"},
         {{.gpus = "1000001"}, "!no cluster has so many GPUs"},
         {{.gres = "gpu:1000", .nodes = "1001"}, "!no cluster has so many"},
