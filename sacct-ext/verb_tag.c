@@ -32,7 +32,9 @@ static void say_done (const struct tag *tag, const retag_done_t *done)
                 done->segments == 1 ? "" : "s");
 }
 
-/* With the rights of --for, else of whoever runs this; root has all. */
+/* With the rights of --for, else of whoever runs this; root, who can write to
+ * the store anyway, has all. A collector says --for=root for the root of any
+ * host: that is one user among others. */
 static int tag_here (cli_t *cli, const struct tag *tag)
 {
     retag_person_t person = {0};
@@ -40,7 +42,7 @@ static int tag_here (cli_t *cli, const struct tag *tag)
     gl_error_t error;
 
     person.user = user_verb_person (cli, tag->as, &person.uid);
-    person.root = person.uid == 0;
+    person.root = person.uid == 0 && !tag->as;
     if (!person.user || !cli_site (cli) || !cli_store (cli, 0))
         return CLI_FAILED;
     if (retag (cli->store, cli->site, &person, &tag->request, time (NULL),

@@ -66,6 +66,10 @@ check "tag: somebody else's job is not there"
 as daemon "$dir/login.yaml" tag 101 theirs
 complains "^gpuledger: unknown project 'theirs'; yours are: alpha, beta, open$"
 check "tag: somebody else's project is refused"
+"$client" --munge "$dir/host/socket" "$port" verb 3 job=101 project=open \
+    >"$dir/out" 2>&1
+grep -q 'the ledger has no job 101 of yours' "$dir/out"
+check "tag: root of some host is no administrator of the ledger"
 as daemon "$dir/login.yaml" tag 102 alpha --submit 2026-05-01 --label a=b
 says 'alpha (1 segment)'
 check "tag: an older submission, with labels"
