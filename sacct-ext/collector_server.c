@@ -42,6 +42,7 @@ typedef enum {
 struct peer {
     char address[INET6_ADDRSTRLEN];
     size_t count;
+    size_t bytes; /* in the buffers of its connections */
     UT_hash_handle hh;
 };
 
@@ -127,6 +128,7 @@ static void leave_peer (struct server *server, struct peer *peer)
 static void hold_bytes (connection_t *c, int64_t more)
 {
     c->bytes += (size_t)more;
+    c->peer->bytes += (size_t)more;
     c->server->collector->count.bytes += (uint64_t)more;
 }
 
@@ -137,13 +139,18 @@ static void on_bytes (struct evbuffer *buffer,
     hold_bytes (arg, (int64_t)info->n_added - (int64_t)info->n_deleted);
 }
 
-static bool is_full (const struct server *server)
+/* Above the limit nobody is read from until some of it is gone: answered, or
+ * given up by its deadline. The last quarter is for addresses that hold little:
+ * a few others that send and never end cannot keep them out. */
+static bool is_full (const connection_t *c)
 {
-    return server->collector->count.bytes > COLLECTOR_BYTES_MAX;
+    uint64_t bytes = c->server->collector->count.bytes;
+
+    return bytes > COLLECTOR_BYTES_MAX
+           || (bytes > COLLECTOR_BYTES_MAX / 4 * 3
+               && c->peer->bytes > COLLECTOR_BYTES_MAX / PEER_SHARE);
 }
 
-/* Above the limit nobody is read from until some of it is gone: answered, or
- * given up by its deadline. */
 static void pause_reading (connection_t *c)
 {
     static const struct timeval soon = {0, 50000};
@@ -158,22 +165,25 @@ static void on_resume (evutil_socket_t fd, short what, void *arg)
 {
     static const struct timeval soon = {0, 50000};
     struct server *server = arg;
+    bool again = false;
     connection_t *c;
 
     (void)fd;
     (void)what;
-    if (is_full (server)) {
-        event_add (server->resume, &soon);
-        return;
-    }
     DL_FOREACH (server->connections, c)
     {
         if (!c->paused)
             continue;
+        if (is_full (c)) {
+            again = true;
+            continue;
+        }
         c->paused = false;
         if (c->state == CONNECTION_ASKS)
             bufferevent_enable (c->channel, EV_READ);
     }
+    if (again)
+        event_add (server->resume, &soon);
 }
 
 /* Connections */
@@ -203,6 +213,7 @@ static void connection_free (connection_t *c)
     asking_free (c->answered);
     buffer_done (&c->answer);
     server->collector->count.bytes -= c->bytes;
+    c->peer->bytes -= c->bytes;
     server->collector->count.clients--;
     server->count--;
     DL_DELETE (server->connections, c);
@@ -486,7 +497,7 @@ static void look_at_frame (connection_t *c)
     else if (size == FRAME_HEADER_SIZE
              && there - FRAME_HEADER_SIZE >= body_length (header))
         on_request (c, body_length (header));
-    else if (is_full (c->server))
+    else if (is_full (c))
         pause_reading (c);
 }
 
@@ -607,11 +618,12 @@ static bool evict (struct server *server, const struct peer *peer)
     return evict_one (server, peer, false) || evict_one (server, peer, true);
 }
 
+/* The new one counts with its peer already, and not with all. */
 static bool has_room (struct server *server, struct peer *peer,
                       reason_t *ret_reason)
 {
     *ret_reason = REASON_PEER;
-    if (peer->count >= server->peer_max && !evict (server, peer))
+    if (peer->count > server->peer_max && !evict (server, peer))
         return false;
     *ret_reason = REASON_CLIENTS;
     return server->count < server->max || evict (server, NULL);
