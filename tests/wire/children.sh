@@ -68,6 +68,7 @@ check 'an answer without end is cut off'
 mode 'echo $$ >>"${0%/*}/../started"
     while ! [ -e "${0%/*}/../go" ]; do sleep 0.05; done; echo done'
 mkfifo "$dir/end"
+asked=$(counted requests)
 askers=
 for i in $(seq 34); do
     mine >"$dir/mine.$i" 2>&1 &
@@ -75,7 +76,12 @@ for i in $(seq 34); do
 done
 pids="$pids $askers"
 wait_until 20 grep -qs . "$dir/started"
-# those that were granted wait with the others; let these be few
+# all have come; each look is a request, too
+all_asked () {
+    asked=$((asked + 1))
+    [ "$(counted requests)" -ge $((asked + 34)) ] 2>/dev/null
+}
+wait_until 20 all_asked
 probe () {
     timeout 1 "$client" --munge "$dir/host/socket" "$port" verb 4 \
         >"$dir/out" 2>&1
