@@ -59,15 +59,17 @@ result $? "a wrong command line ends with 2 and a line"
 
 says ()
 {
-    "$agent" "$@" 2>&1 | grep -q "^gpuledger-agent: $text; see "
+    text=$1
+    shift
+    "$agent" "$@" 2>&1 | grep -q -e "^gpuledger-agent: $text; see "
     result $? "and the line says: $text"
 }
-text="'0' is no SECONDS for --interval" says --interval 0
-text="option '--replay' needs an argument" says --replay
-text="option '--once=1' takes no argument" says --once=1
-text="there is no option '--nonsense'" says --nonsense
-text="there is no option '-x'" says -x
-text="'extra' is too much" says extra
+says "'0' is no SECONDS for --interval" --interval 0
+says "option '--replay' needs an argument" --replay
+says "option '--once=1' takes no argument" --once=1
+says "there is no option '--nonsense'" --nonsense
+says "there is no option '-x'" -x
+says "'extra' is too much" extra
 
 mkdir -m 700 "$work/spool"
 {
