@@ -559,25 +559,31 @@ static void observe_hold (const struct passage *passage, track_t *track,
     aggregate_add_idle (&hold->sum, &hold->run, hold->idle);
 }
 
-static void count_look (const struct passage *passage, track_t *track,
-                        hold_t *hold)
+/* A look is a moment late, and is the one that was due: at a cut it belongs to
+ * the stretch that the cut ends. */
+static int64_t look_due (const struct passage *passage)
 {
-    hold->sum.samples += track->looked;
-    hold->sum.counter_resets += gpu_of (passage->tracks, track)->reset;
+    int64_t due
+        = passage->to_ms - passage->to_ms % passage->tracks->interval_ms;
+
+    return due > passage->from_ms ? due : passage->to_ms;
 }
 
 /* [from, to) in which nobody comes or goes. */
 static void observe (const struct passage *passage, int64_t from, int64_t to)
 {
     bool unnamed = holders_unnamed (passage->holders) > 0;
+    int64_t due = look_due (passage);
+    bool looks = from < due && due <= to, ends = to == passage->to_ms;
 
     for (size_t i = 0; i < passage->tracks->count; i++) {
         track_t *track = &passage->tracks->track[i];
         for (size_t j = 0; j < track->hold_count; j++) {
             observe_hold (passage, track, &track->hold[j], to - from);
             track->hold[j].sum.unnamed |= unnamed;
-            if (to == passage->to_ms)
-                count_look (passage, track, &track->hold[j]);
+            track->hold[j].sum.samples += looks && track->looked;
+            track->hold[j].sum.counter_resets
+                += ends && gpu_of (passage->tracks, track)->reset;
         }
     }
 }

@@ -168,6 +168,27 @@ static int64_t energy_of (const node_t *node, const char *gpu)
     return sum;
 }
 
+/* A look comes some milliseconds after the moment at which it was due. */
+static void tracks_advance__a_late_look_at_a_cut__is_of_the_stretch_before (
+    void **state)
+{
+    node_t *node = *state;
+    const record_t *first, *second;
+
+    node->now += 7;
+    tracks_cut (&node->tracks, node->now);
+    node->count = 0;
+    looks (node, (int)(HOUR / STEP) + 2, 1000);
+    stop (node);
+    first = find_record (node, "GPU-a", "", 0, 0);
+    second = find_record (node, "GPU-a", "", 0, 1);
+    assert_non_null (first);
+    assert_non_null (second);
+    assert_int_equal (first->end_ms % HOUR, 0);
+    assert_int_equal (first->samples, first->samples_expected);
+    assert_int_equal (second->samples, second->samples_expected);
+}
+
 static void tracks_advance__nobody__one_record_each (void **state)
 {
     node_t *node = *state;
@@ -529,6 +550,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         CASE (tracks_advance__nobody__one_record_each),
+        CASE (tracks_advance__a_late_look_at_a_cut__is_of_the_stretch_before),
         CASE (tracks_advance__slices__by_sevenths_and_the_rest),
         CASE (tracks_advance__slice_of_unknown_weight__not_divided),
         CASE (tracks_advance__job_between_looks__part_by_time),
