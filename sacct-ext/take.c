@@ -78,14 +78,55 @@ static device_usage_t usage_of (const record_t *r, const node_record_t *fact)
     };
 }
 
+/* What no device does in a millisecond of a stretch: times run once, a GPU has
+ * less than a megawatt, a petabyte and a terahertz. A node that says more, out
+ * of malice or a broken driver, would spoil the totals of everybody. */
+#define AT(member) offsetof (device_usage_t, member)
+static const struct {
+    size_t measure;
+    int64_t each_ms;
+} limits[] = {
+    {AT (energy_mj), 1000000},
+    {AT (energy_ms), 1},
+    {AT (utilization_sum), 10000},
+    {AT (utilization_ms), 1},
+    {AT (memory_sum), 1 << 30},
+    {AT (memory_ms), 1},
+    {AT (power_sum), 1000000000},
+    {AT (power_ms), 1},
+    {AT (clock_sum), 1000000},
+    {AT (clock_ms), 1},
+    {AT (throttled_ms), 1},
+    {AT (throttle_ms), 1},
+    {AT (processes_ms), 1},
+    {AT (no_process_ms), 1},
+    {AT (idle_ms), 1},
+};
+
+static bool within_limits (const device_usage_t *usage)
+{
+    int64_t length = usage->end_ms - usage->begin_ms;
+
+    for (size_t i = 0; i < sizeof (limits) / sizeof (limits[0]); i++) {
+        int64_t value;
+
+        memcpy (&value, (const char *)usage + limits[i].measure,
+                sizeof (value));
+        if (value > length * limits[i].each_ms)
+            return false;
+    }
+    return true;
+}
+
 /* A stretch of activity: its columns alone, unless they would lose something:
- * fields that this build does not know, or a stretch that cannot be. */
+ * fields that this build does not know, or measures that cannot be. */
 static int take_usage (store_t *store, take_t *take, const record_t *r,
                        const node_record_t *fact, gl_error_t *error)
 {
     device_usage_t usage = usage_of (r, fact);
     bool possible = record_has (r, begin_ms) && record_has (r, end_ms)
-                    && store_check_usage (&usage, NULL) == 0;
+                    && store_check_usage (&usage, NULL) == 0
+                    && within_limits (&usage);
 
     if (!possible)
         return store_put_record (store, fact, &take->counts, error);

@@ -193,7 +193,14 @@ usage__without_or_with_impossible_times__is_kept_verbatim (void **state)
     r = usage_record (3);
     record_set_number (&r, RECORD_FIELD_energy_mj, -77);
     take_it (f, &r);
-    assert_int_equal (count_records (f, RECORD_JOB_USAGE), 3);
+    r = usage_record (4);
+    record_set_number (&r, RECORD_FIELD_energy_mj, INT64_MAX);
+    take_it (f, &r);
+    r = usage_record (5);
+    record_set_number (&r, RECORD_FIELD_utilization_ms,
+                       r.end_ms - r.begin_ms + 1);
+    take_it (f, &r);
+    assert_int_equal (count_records (f, RECORD_JOB_USAGE), 5);
     assert_int_equal (find_usage (f, &usage, NULL), 0);
 }
 
