@@ -3,8 +3,8 @@
 # through sync into the store: every split of it agrees with the truth, to the
 # second, in each zone.
 #
-#   UGLY_JOBS=N    jobs of a month, up to 10,000,000 (2,000); a million takes a
-#                  minute or two and 1 GB in TMPDIR
+#   UGLY_JOBS=N    jobs of a month, up to 10,000,000 (2,000); a million takes
+#                  some 7 minutes and 2 GB in TMPDIR
 #   UGLY_SEEDS=... which months ("1 2")
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 . "$abs_top_srcdir/tests/support/slurmdb.sh"
