@@ -31,19 +31,23 @@ user ()
     as "$name" "$cluster/lib/gpuledger" --config "$scratch/user.yaml" "$@"
 }
 
+# A process has ended, though its parent may not have noticed.
+gone () { ! grep -qv ') Z ' "/proc/$1/stat" 2>/dev/null; }
+
 # fell NAME COMMAND...: kill a daemon of the sandbox and start it again; the
-# file of its pid is for the sandbox.
+# file with its pid and the time of its start is what `down` ends it by.
 fell ()
 {
     local name=$1 pid
     shift
     read -r pid _ <"$cluster/run/$name.daemon"
     kill -KILL "$pid"
-    await 10 test ! -e "/proc/$pid"
+    await 10 gone "$pid"
     env -i PATH="$PATH" LC_ALL=C.UTF-8 GL_SANDBOX_DAEMON="$cluster" \
         SLURM_CONF="${conf:-$SLURM_CONF}" setsid "$@" </dev/null \
         >>"$cluster/log/$name.out" 2>&1 &
-    echo "$! 0" >"$cluster/run/$name.daemon"
+    echo "$! $(sed 's/.*) //' "/proc/$!/stat" | cut -d' ' -f20)" \
+        >"$cluster/run/$name.daemon"
     disown $!
 }
 fell_agent ()
