@@ -31,9 +31,6 @@ user ()
     as "$name" "$cluster/lib/gpuledger" --config "$scratch/user.yaml" "$@"
 }
 
-# A process has ended, though its parent may not have noticed.
-gone () { ! grep -qv ') Z ' "/proc/$1/stat" 2>/dev/null; }
-
 # fell NAME COMMAND...: kill a daemon of the sandbox and start it again; the
 # file with its pid and the time of its start is what `down` ends it by.
 fell ()
@@ -42,7 +39,8 @@ fell ()
     shift
     read -r pid _ <"$cluster/run/$name.daemon"
     kill -KILL "$pid"
-    await 10 gone "$pid"
+    # a shipper's thread may hold the lock of the spool for a moment longer
+    await 10 test ! -e "/proc/$pid"
     env -i PATH="$PATH" LC_ALL=C.UTF-8 GL_SANDBOX_DAEMON="$cluster" \
         SLURM_CONF="${conf:-$SLURM_CONF}" setsid "$@" </dev/null \
         >>"$cluster/log/$name.out" 2>&1 &
