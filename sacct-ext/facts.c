@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "acct/runaway.h"
 #include "base/memory.h"
 #include "facts.h"
 #include "facts_job.h"
@@ -247,17 +248,35 @@ static bool is_wanted (const struct pass *p, const segment_t *s)
            && (end > q->start || s->time_start >= q->start);
 }
 
+/* Where an open segment ends, if it cannot be believed to run still. */
+static const segment_t *judge (const struct pass *p, const segment_t *s,
+                               const segment_evidence_t *evidence,
+                               segment_t *judged)
+{
+    runaway_t verdict;
+
+    if (s->time_end != 0)
+        return s;
+    verdict = runaway_judge (s, p->suspension, p->suspension_count, evidence,
+                             p->site->policy.runaway_grace);
+    *judged = *s;
+    judged->believed_end = verdict.end;
+    return judged;
+}
+
 /* `evidence` NULL: the nodes have seen nothing of its job. */
 static int hand_over (struct pass *p, const segment_t *s,
                       const segment_evidence_t *evidence, gl_error_t *error)
 {
+    segment_t judged;
     project_t project;
-    fact_t fact = {.segment = s, .project = &project, .evidence = evidence};
+    fact_t fact = {.project = &project, .evidence = evidence};
 
     if (!is_wanted (p, s))
         return 0;
     if (take_suspensions (p, s, error) < 0)
         return -1;
+    fact.segment = judge (p, s, evidence, &judged);
     fact.suspensions = p->suspension_count ? p->suspension : NULL;
     fact.suspension_count = p->suspension_count;
     fact.record = evidence ? evidence->record : NULL;

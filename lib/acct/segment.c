@@ -57,5 +57,7 @@ int64_t segment_end (const segment_t *s)
 
     if (s->time_start == 0)
         return 0;
+    if (s->time_end == 0 && s->believed_end != 0 && s->believed_end < end)
+        end = s->believed_end;
     return end > s->time_start ? end : s->time_start;
 }

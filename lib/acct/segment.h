@@ -120,10 +120,15 @@ typedef struct {
      * NULL. No source and no store has it. */
     const held_device_t *held;
     size_t held_count;
+
+    /* Where an open segment is believed to have ended, before time_seen (see
+     * acct/runaway.h); 0: no doubt. No source and no store has it. */
+    int64_t believed_end;
 } segment_t;
 
-/* The end for counting: time_end, or time_seen where the segment is open; 0 if
- * it never started. Never before time_start. */
+/* The end for counting: time_end; where the segment is open, time_seen, or
+ * believed_end if that is earlier; 0 if it never started. Never before
+ * time_start. */
 int64_t segment_end (const segment_t *segment);
 
 /* An interval in which a segment was suspended. end 0: open. */

@@ -11,6 +11,7 @@ static void set_policy (site_policy_t *policy)
     policy->mig_price = MIG_MAX;
     mpq_init (policy->utilization);
     mpq_set_ui (policy->utilization, 4, 5);
+    policy->runaway_grace = 3600;
 }
 
 static void set_collector (site_collector_t *collector)

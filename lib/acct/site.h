@@ -172,6 +172,7 @@ typedef struct {
     mig_basis_t mig_price; /* of full-cost pools */
     mpq_t utilization;     /* productive share, for planning reports */
     int wckey_is_project;  /* use Slurm's wckey as a project tag */
+    int64_t runaway_grace; /* seconds that a job may run past its time limit */
 } site_policy_t;
 
 /* The collector: where it is, who it is, whom it listens to. Read by itself, by

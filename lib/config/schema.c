@@ -65,6 +65,10 @@ static const schema_key_t policy_keys[] = {
     {"wckey_is_project", VALUE_WORD, 0,
      offsetof (site_t, policy.wckey_is_project), truth_words, NULL, "no", "no",
      "Take Slurm's wckey for a project tag. Default no."},
+    {"runaway_grace", VALUE_DURATION, 0,
+     offsetof (site_t, policy.runaway_grace), NULL, NULL, "1h", "1h",
+     "How long after its time limit an open job may still be running. What is "
+     "later is quarantined, not counted. Default 1h."},
 };
 
 static const schema_key_t collector_keys[] = {
@@ -412,6 +416,7 @@ const char *schema_type_text (value_type_t type)
         [VALUE_RATIO] = "a share (10% or 0.1)",
         [VALUE_COUNT] = "a whole number from 1 on",
         [VALUE_SECONDS] = "a whole number from 1 to 600",
+        [VALUE_DURATION] = "a duration (90s, 30m, 1h, 2d)",
         [VALUE_DATE] = "a date (2026-03-10)",
         [VALUE_FROM] = "a date (2026-03-10)",
         [VALUE_TO] = "a date (2026-03-10)",

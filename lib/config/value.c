@@ -15,6 +15,7 @@
 #define COUNT_MAX 1000000
 #define LIFE_MONTHS_MAX 1200
 #define SECONDS_MAX 600
+#define DURATION_MAX (INT64_C (366) * 86400)
 /* What a batch may call a node or a cluster (docs/formats/wire.md). */
 #define NAME_MAX_BYTES 128
 /* Instants end with the zone's table (base/zone.h). */
@@ -211,6 +212,31 @@ static int set_span (const char *text, int *field, gl_error_t *error)
     return 0;
 }
 
+/* At most a year: a grace that is longer is none. */
+static int set_duration (const char *text, int64_t *field, gl_error_t *error)
+{
+    static const struct {
+        char letter;
+        int64_t seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+    size_t length = strlen (text);
+    uint64_t number;
+
+    for (size_t i = 0; length > 1 && i < GL_ARRAY_SIZE (units); i++) {
+        if (text[length - 1] != units[i].letter)
+            continue;
+        if (number_u64 (text, length - 1, &number) < 0 ||
+            number > (uint64_t)(DURATION_MAX / units[i].seconds))
+            break;
+        *field = (int64_t)number * units[i].seconds;
+        return 0;
+    }
+    return gl_error (error,
+                     "'%.60s' is not a duration of up to a year; write "
+                     "seconds, minutes, hours or days, e.g. 90s, 30m, 1h or 2d",
+                     text);
+}
+
 static int set_zone (const char *text, zone_t **field, gl_error_t *error)
 {
     zone_t *zone = zone_open (text, error);
@@ -323,6 +349,8 @@ int value_set (site_t *site, const schema_key_t *key, void *entry,
         return set_count (text, COUNT_MAX, field, error);
     case VALUE_SECONDS:
         return set_count (text, SECONDS_MAX, field, error);
+    case VALUE_DURATION:
+        return set_duration (text, field, error);
     case VALUE_DATE:
         return set_date (text, field, error);
     case VALUE_FROM:

@@ -144,7 +144,8 @@ static void config_load_text__values__are_parsed_by_their_key (void **state)
 {
     site_t *site = load (
         "ledger: {currency: KWD}\n"
-        "policy: {idle: in-rate, utilization: 0.65, wckey_is_project: yes}\n"
+        "policy: {idle: in-rate, utilization: 0.65, wckey_is_project: yes,\n"
+        "  runaway_grace: 90m}\n"
         "pools: [{name: p, nodes: n1, gpus_per_node: 2}]\n"
         "assets:\n"
         "- {name: a, pool: p, price: 53125, salvage: 10%, life: 18m, "
@@ -160,6 +161,7 @@ static void config_load_text__values__are_parsed_by_their_key (void **state)
     assert_int_equal (site->currency_digits, 3);
     assert_int_equal (site->policy.idle, IDLE_IN_RATE);
     assert_int_equal (site->policy.wckey_is_project, 1);
+    assert_int_equal (site->policy.runaway_grace, 5400);
     check_number (site->policy.utilization, "0.65");
     check_number (site->assets[0].salvage, "5312.5");
     assert_int_equal (site->assets[0].life_months, 18);
