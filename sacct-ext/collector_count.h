@@ -43,6 +43,7 @@
     X (REASON_ORIGIN, "origin")         /* speaks for another node */         \
     X (REASON_UNRESOLVED, "unresolved") /* a node whose address is unknown */ \
     X (REASON_CLUSTER, "cluster")       /* of a cluster that is not ours */   \
+    X (REASON_OTHER_CLUSTER, "other_cluster") /* its network is another's */  \
     X (REASON_RATE, "rate")             /* asks too often */                  \
     X (REASON_QUEUE, "queue")           /* too many wait already */           \
     X (REASON_STORE, "store")           /* the store does not answer */       \

@@ -82,15 +82,15 @@ struct store *group_store (struct group *group)
 /* What a batch holds, before it may join a group */
 
 struct inspection {
-    const batch_t *batch;
-    const site_t *site;
-    uint64_t homeless, foreign;
+    const asking_t *asking;
+    uint64_t homeless, foreign, of_other_cluster;
 };
 
-static bool is_ours (const site_t *site, const batch_t *batch,
-                     const char *cluster)
+static bool is_ours (const asking_t *asking, const char *cluster)
 {
-    if (!strcmp (cluster, batch->cluster))
+    const site_t *site = asking->collector->site;
+
+    if (!strcmp (cluster, asking->batch.cluster))
         return true;
     for (size_t i = 0; i < site->cluster_count; i++)
         if (!strcmp (cluster, site->clusters[i].name))
@@ -98,19 +98,30 @@ static bool is_ours (const site_t *site, const batch_t *batch,
     return false;
 }
 
+/* The networks were asked about the batch's cluster, if it names one. */
+static bool is_of_its_network (const asking_t *asking, const char *cluster)
+{
+    return !strcmp (cluster, asking->batch.cluster)
+           || origins_allow_cluster (asking->collector->origins, cluster,
+                                     asking->batch.node, asking->opened.origin);
+}
+
 static int inspect_record (const spool_entry_t *entry, void *arg,
                            gl_error_t *error)
 {
     struct inspection *in = arg;
     const record_t *r = &entry->record;
+    const batch_t *batch = &in->asking->batch;
     bool names_cluster = entry->understood && r->cluster[0];
 
     (void)error;
-    if (entry->understood && r->node[0] && strcmp (r->node, in->batch->node))
+    if (entry->understood && r->node[0] && strcmp (r->node, batch->node))
         in->foreign++;
-    else if (names_cluster && !is_ours (in->site, in->batch, r->cluster))
+    else if (names_cluster && !is_ours (in->asking, r->cluster))
         in->foreign++;
-    else if (!names_cluster && !in->batch->cluster[0])
+    else if (names_cluster && !is_of_its_network (in->asking, r->cluster))
+        in->of_other_cluster++;
+    else if (!names_cluster && !batch->cluster[0])
         in->homeless++;
     return 0;
 }
@@ -118,7 +129,7 @@ static int inspect_record (const spool_entry_t *entry, void *arg,
 static bool inspect (asking_t *asking)
 {
     const batch_t *batch = &asking->batch;
-    struct inspection in = {batch, asking->collector->site, 0, 0};
+    struct inspection in = {asking, 0, 0, 0};
     spool_stats_t stats = {0};
 
     spool_read_buffer (batch->records, batch->length, inspect_record, &in,
@@ -133,6 +144,11 @@ static bool inspect (asking_t *asking)
                         "%s of %s",
                         (unsigned long long)in.foreign, batch->node,
                         batch->cluster[0] ? batch->cluster : "no cluster");
+    else if (in.of_other_cluster)
+        asking_decline (asking, REASON_OTHER_CLUSTER, REPLY_FAILED,
+                        "%llu records are of another cluster than the network "
+                        "of %s: see networks in gpuledger.yaml",
+                        (unsigned long long)in.of_other_cluster, batch->node);
     else if (in.homeless)
         asking_decline (asking, REASON_HOMELESS, REPLY_LATER,
                         "%llu records of %s name no cluster: set "
@@ -306,10 +322,16 @@ static void join (struct group *group, asking_t *asking)
         group_flush (group);
 }
 
-/* A site of one cluster need not say which. */
-static void default_cluster (const site_t *site, batch_t *batch)
+/* A site of one cluster need not say which, nor need a node of a network that is
+ * one cluster's. */
+static void default_cluster (asking_t *asking)
 {
-    const char *only = site->cluster_count == 1 ? site->clusters[0].name : NULL;
+    const collector_t *c = asking->collector;
+    batch_t *batch = &asking->batch;
+    const char *only = c->site->cluster_count == 1
+                           ? c->site->clusters[0].name
+                           : origins_cluster (c->origins, batch->node,
+                                              asking->opened.origin);
 
     if (!batch->cluster[0] && only && strlen (only) < sizeof (batch->cluster))
         strcpy (batch->cluster, only);
@@ -317,7 +339,7 @@ static void default_cluster (const site_t *site, batch_t *batch)
 
 void group_add (struct group *group, asking_t *asking)
 {
-    default_cluster (group->collector->site, &asking->batch);
+    default_cluster (asking);
     if (!inspect (asking))
         return;
     if (!group->store && collector_now_ms () < group->try_at_ms) {

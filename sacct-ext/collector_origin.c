@@ -19,6 +19,7 @@
 
 struct network {
     nodelist_t *nodes;
+    const char *cluster; /* the site's; NULL: any */
     uint32_t network, mask;
 };
 
@@ -56,6 +57,7 @@ static int read_network (const site_network_t *entry, struct network *network,
                         error)
         < 0)
         return -1;
+    network->cluster = entry->cluster;
     network->nodes = nodelist_open (entry->nodes, error);
     return network->nodes ? 0 : -1;
 }
@@ -74,24 +76,80 @@ static int read_networks (origins_t *origins, const site_t *site,
     return 0;
 }
 
-/* ORIGIN_UNRESOLVED: no entry speaks of the node. */
-static origin_t by_network (const origins_t *origins, const char *node,
-                            struct in_addr origin)
+static bool speaks_for (const struct network *n, const char *cluster)
+{
+    return !cluster[0] || !n->cluster || !strcmp (n->cluster, cluster);
+}
+
+/* What the networks say of an address. */
+struct verdict {
+    bool own;     /* the node speaks from here, for this cluster */
+    bool away;    /* it speaks from elsewhere */
+    bool foreign; /* the address is another cluster's */
+    bool native;  /* it is this cluster's */
+};
+
+static struct verdict judge (const origins_t *origins, const char *cluster,
+                             const char *node, struct in_addr origin)
 {
     uint32_t address = ntohl (origin.s_addr);
-    origin_t answer = ORIGIN_UNRESOLVED;
+    struct verdict v = {false, false, false, false};
+
+    for (size_t i = 0; i < origins->count; i++) {
+        const struct network *n = &origins->networks[i];
+        bool inside = (address & n->mask) == n->network;
+        bool fits = speaks_for (n, cluster);
+
+        v.foreign |= inside && !fits;
+        v.native |= inside && fits && n->cluster;
+        if (!fits || !nodelist_contains (n->nodes, node))
+            continue;
+        v.own |= inside;
+        v.away |= !inside;
+    }
+    return v;
+}
+
+/* ORIGIN_UNRESOLVED: no entry speaks of the node. */
+static origin_t by_network (const origins_t *origins, const char *cluster,
+                            const char *node, struct in_addr origin)
+{
+    struct verdict v = judge (origins, cluster, node, origin);
+
+    if (v.own)
+        return ORIGIN_ITS_OWN;
+    if (v.foreign && !v.native)
+        return ORIGIN_OTHER_CLUSTER;
+    return v.away ? ORIGIN_ANOTHER : ORIGIN_UNRESOLVED;
+}
+
+bool origins_allow_cluster (const origins_t *origins, const char *cluster,
+                            const char *node, struct in_addr origin)
+{
+    struct verdict v = judge (origins, cluster, node, origin);
+
+    return v.own || v.native || !v.foreign;
+}
+
+const char *origins_cluster (const origins_t *origins, const char *node,
+                             struct in_addr origin)
+{
+    uint32_t address = ntohl (origin.s_addr);
+    const char *only = NULL;
 
     for (size_t i = 0; i < origins->count; i++) {
         const struct network *n = &origins->networks[i];
 
-        if (!nodelist_contains (n->nodes, node))
+        if ((address & n->mask) != n->network
+            || !nodelist_contains (n->nodes, node))
             continue;
-        if ((address & n->mask) == n->network)
-            return ORIGIN_ITS_OWN;
-        answer = ORIGIN_ANOTHER;
+        if (!n->cluster || (only && strcmp (only, n->cluster)))
+            return NULL;
+        only = n->cluster;
     }
-    return answer;
+    return only;
 }
+
 
 /* Names */
 
@@ -208,16 +266,17 @@ static void ask_by_name (origins_t *origins, const char *node,
         look_up (origins, name);
 }
 
-void origins_ask (origins_t *origins, const char *node, struct in_addr origin,
-                  origin_f answer, void *arg)
+void origins_ask (origins_t *origins, const char *cluster, const char *node,
+                  struct in_addr origin, origin_f answer, void *arg)
 {
-    origin_t said = by_network (origins, node, origin);
+    origin_t said = by_network (origins, cluster, node, origin);
 
     if (said != ORIGIN_UNRESOLVED)
         answer (arg, said);
     else
         ask_by_name (origins, node, origin, answer, arg);
 }
+
 
 origins_t *origins_new (struct event_base *base, const site_t *site,
                         gl_error_t *error)

@@ -61,16 +61,22 @@ static void serve_node (asking_t *asking)
 static void on_origin (void *arg, origin_t answer)
 {
     asking_t *asking = arg;
-    const char *node = asking->batch.node;
-    char name[sizeof (asking->batch.node) + 16];
+    const char *node = asking->batch.node, *cluster = asking->batch.cluster;
+    char name[sizeof (asking->batch.node) + sizeof (asking->batch.cluster) + 16];
 
-    snprintf (name, sizeof (name), "node %s", node);
+    snprintf (name, sizeof (name), "node %s%s%s", node, *cluster ? " of " : "",
+              cluster);
 
     if (answer == ORIGIN_ANOTHER)
         asking_refuse (asking, REASON_ORIGIN,
                        "it speaks for node %s, whose address is another: see "
                        "networks in gpuledger.yaml",
                        node);
+    else if (answer == ORIGIN_OTHER_CLUSTER)
+        asking_refuse (asking, REASON_OTHER_CLUSTER,
+                       "node %s speaks for cluster %s, and its address is "
+                       "another cluster's: see networks in gpuledger.yaml",
+                       node, cluster);
     else if (answer == ORIGIN_UNRESOLVED)
         asking_refuse (asking, REASON_UNRESOLVED,
                        "node %s has no address here: name it in networks of "
@@ -126,8 +132,8 @@ static void answer_node (asking_t *asking)
                        "cluster %s is not one of gpuledger.yaml",
                        asking->batch.cluster);
     else
-        origins_ask (c->origins, asking->batch.node, asking->opened.origin,
-                     on_origin, asking);
+        origins_ask (c->origins, asking->batch.cluster, asking->batch.node,
+                     asking->opened.origin, on_origin, asking);
 }
 
 /* Users */

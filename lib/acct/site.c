@@ -159,6 +159,7 @@ static void free_network (site_network_t *network)
 {
     free (network->nodes);
     free (network->network);
+    free (network->cluster);
 }
 
 static void free_collector (site_collector_t *collector)

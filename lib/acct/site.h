@@ -191,6 +191,7 @@ typedef struct {
 typedef struct {
     char *nodes;   /* Slurm's bracketed form */
     char *network; /* 10.1.0.0/16 */
+    char *cluster; /* the only one that they may speak for; NULL: any */
     place_t place;
 } site_network_t;
 

@@ -100,6 +100,10 @@ static const schema_key_t network_keys[] = {
      NULL, NULL, "10.1.0.0/16",
      "Address or network (IPv4) that munge may name as the origin of their "
      "credentials."},
+    {"cluster", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_network_t, cluster),
+     NULL, "clusters", NULL, "lab",
+     "Their cluster: credentials from this network speak for no other. Default "
+     "any."},
 };
 
 static const schema_key_t agent_keys[] = {

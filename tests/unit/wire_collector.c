@@ -103,18 +103,25 @@ static void on_answer (void *arg, origin_t answer)
     event_base_loopbreak (a->base);
 }
 
-static origin_t ask (origins_t *origins, struct event_base *base,
-                     const char *node, const char *origin)
+static origin_t ask_of (origins_t *origins, struct event_base *base,
+                        const char *cluster, const char *node,
+                        const char *origin)
 {
     struct answer answer = {.base = base};
     struct in_addr address;
 
     inet_pton (AF_INET, origin, &address);
-    origins_ask (origins, node, address, on_answer, &answer);
+    origins_ask (origins, cluster, node, address, on_answer, &answer);
     if (answer.count == 0)
         event_base_dispatch (base);
     assert_int_equal (answer.count, 1);
     return answer.last;
+}
+
+static origin_t ask (origins_t *origins, struct event_base *base,
+                     const char *node, const char *origin)
+{
+    return ask_of (origins, base, "lab", node, origin);
 }
 
 static void origin__networks_and_names__bind_a_node (void **state)
@@ -145,6 +152,79 @@ static void origin__networks_and_names__bind_a_node (void **state)
     /* an address is a name that needs no look-up */
     assert_int_equal (ask (o, base, "10.9.9.9", "10.9.9.9"), ORIGIN_ITS_OWN);
     assert_int_equal (ask (o, base, "10.9.9.9", "10.9.9.8"), ORIGIN_ANOTHER);
+    origins_free (o);
+    event_base_free (base);
+    site_free (site);
+}
+
+static struct in_addr address_of (const char *text)
+{
+    struct in_addr address;
+
+    inet_pton (AF_INET, text, &address);
+    return address;
+}
+
+static void origin__networks_of_clusters__bind_a_cluster (void **state)
+{
+    static char g[] = "g[1-4]", h[] = "10.2.0.9", lab_net[] = "10.1.0.0/16",
+                hall_net[] = "10.2.0.0/16", shared[] = "10.3.0.1",
+                lab[] = "lab", hall[] = "hall";
+    site_network_t networks[] = {
+        {.nodes = g, .network = lab_net, .cluster = lab},
+        {.nodes = g, .network = hall_net, .cluster = hall},
+        {.nodes = g, .network = shared},
+        {.nodes = h, .network = hall_net, .cluster = lab},
+    };
+    static const struct {
+        const char *cluster, *node, *origin;
+        origin_t said;
+    } cases[] = {
+        /* nodes of the same name in two clusters */
+        {"lab", "g1", "10.1.0.1", ORIGIN_ITS_OWN},
+        {"hall", "g1", "10.2.0.1", ORIGIN_ITS_OWN},
+        {"hall", "g1", "10.1.0.1", ORIGIN_OTHER_CLUSTER},
+        {"lab", "g1", "10.9.0.1", ORIGIN_ANOTHER},
+        /* an entry without a cluster speaks for any */
+        {"lab", "g1", "10.3.0.1", ORIGIN_ITS_OWN},
+        {"elsewhere", "g1", "10.3.0.1", ORIGIN_ITS_OWN},
+        /* no cluster is told: the network's */
+        {"", "g1", "10.1.0.1", ORIGIN_ITS_OWN},
+        {"", "g1", "10.9.0.1", ORIGIN_ANOTHER},
+        /* a name that resolves is no way around */
+        {"hall", "10.1.0.8", "10.1.0.8", ORIGIN_OTHER_CLUSTER},
+        {"lab", "10.1.0.8", "10.1.0.8", ORIGIN_ITS_OWN},
+        /* two clusters in one network: what an entry says of the node */
+        {"lab", "10.2.0.9", "10.2.0.9", ORIGIN_ITS_OWN},
+    };
+    struct event_base *base = event_base_new ();
+    site_t *site = site_default ();
+    gl_error_t error;
+    origins_t *o;
+
+    (void)state;
+    site->networks = networks;
+    site->network_count = 4;
+    o = origins_new (base, site, &error);
+    assert_non_null (o);
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
+        origin_t said = ask_of (o, base, cases[i].cluster, cases[i].node,
+                                cases[i].origin);
+        if (said != cases[i].said)
+            fail_msg ("%s of '%s' at %s: %d", cases[i].node, cases[i].cluster,
+                      cases[i].origin, said);
+    }
+    assert_true (origins_allow_cluster (o, "lab", "g1", address_of ("10.1.0.1")));
+    assert_false (
+        origins_allow_cluster (o, "hall", "g1", address_of ("10.1.0.1")));
+    assert_true (
+        origins_allow_cluster (o, "hall", "g1", address_of ("10.3.0.1")));
+    assert_string_equal (origins_cluster (o, "g1", address_of ("10.2.0.1")),
+                         "hall");
+    assert_null (origins_cluster (o, "g1", address_of ("10.3.0.1")));
+    assert_null (origins_cluster (o, "g9", address_of ("10.1.0.1")));
+    site->networks = NULL;
+    site->network_count = 0;
     origins_free (o);
     event_base_free (base);
     site_free (site);
@@ -241,6 +321,7 @@ int main (void)
         cmocka_unit_test (rate__more_names_than_room__forgets_the_oldest),
         cmocka_unit_test (network__texts__are_read_or_refused),
         cmocka_unit_test (origin__networks_and_names__bind_a_node),
+        cmocka_unit_test (origin__networks_of_clusters__bind_a_cluster),
         cmocka_unit_test (origin__bad_entry__is_refused),
         cmocka_unit_test (skew__record__is_due_at_first_on_change_and_daily),
         cmocka_unit_test (skew__undone__is_due_again),
