@@ -1,3 +1,4 @@
+#include <stddef.h>
 #include <string.h>
 
 #include "acct/capacity_private.h"
@@ -5,22 +6,43 @@
 
 /* --- sums -------------------------------------------------------------- */
 
-/* All members of a sum, so that no function forgets one. */
-static mpq_t *sum_member (capacity_sum_t *sum, size_t i)
-{
-    mpq_t *members[]
-        = {&sum->capacity, &sum->allocated,    &sum->reserved_unused,
-           &sum->idle,     &sum->planned_down, &sum->down,
-           &sum->unknown,  &sum->stranded,     &sum->difference};
+#define MEMBER(name, of)                              \
+    {                                                \
+        #name, of, offsetof (capacity_sum_t, name)   \
+    }
+static const capacity_member_t members[] = {
+    MEMBER (capacity, NULL),
+    MEMBER (allocated, "capacity"),
+    MEMBER (reserved_unused, "capacity"),
+    MEMBER (idle, "capacity"),
+    MEMBER (planned_down, "capacity"),
+    MEMBER (down, "capacity"),
+    MEMBER (unknown, "capacity"),
+    MEMBER (stranded, "idle"),
+    MEMBER (cpu_stranded, "idle"),
+    MEMBER (drained, "down"),
+    MEMBER (missing, "down"),
+    MEMBER (difference, NULL),
+};
 
-    return i < GL_ARRAY_SIZE (members) ? members[i] : NULL;
+const capacity_member_t *capacity_sum_members (size_t *ret_count)
+{
+    *ret_count = GL_ARRAY_SIZE (members);
+    return members;
+}
+
+mpq_t *capacity_sum_member (capacity_sum_t *sum, size_t i)
+{
+    return i < GL_ARRAY_SIZE (members)
+               ? (mpq_t *)((char *)sum + members[i].offset)
+               : NULL;
 }
 
 void capacity_sum_init (capacity_sum_t *sum)
 {
     mpq_t *m;
 
-    for (size_t i = 0; (m = sum_member (sum, i)); i++)
+    for (size_t i = 0; (m = capacity_sum_member (sum, i)); i++)
         mpq_init (*m);
 }
 
@@ -28,7 +50,7 @@ void capacity_sum_clear (capacity_sum_t *sum)
 {
     mpq_t *m;
 
-    for (size_t i = 0; (m = sum_member (sum, i)); i++)
+    for (size_t i = 0; (m = capacity_sum_member (sum, i)); i++)
         mpq_clear (*m);
 }
 
@@ -36,8 +58,8 @@ void capacity_sum_add (capacity_sum_t *sum, const capacity_sum_t *more)
 {
     mpq_t *m;
 
-    for (size_t i = 0; (m = sum_member (sum, i)); i++)
-        mpq_add (*m, *m, *sum_member ((capacity_sum_t *)more, i));
+    for (size_t i = 0; (m = capacity_sum_member (sum, i)); i++)
+        mpq_add (*m, *m, *capacity_sum_member ((capacity_sum_t *)more, i));
 }
 
 /* --- facts in ---------------------------------------------------------- */
@@ -150,6 +172,23 @@ void capacity_add_reservation (capacity_t *c, const reservation_t *r)
         r->flags & RESERVATION_MAINT ? EDGE_PLANNED : EDGE_RESERVED,
         xstrdup (r->nodelist),
     };
+}
+
+bool capacity_wants_cpus (const capacity_t *c)
+{
+    for (size_t i = 0; i < c->site->pool_count; i++) {
+        const site_pool_t *pool = &c->site->pools[i];
+        if ((pool->cpus_per_node || pool->memory_per_node)
+            && period_seconds (period_clip (pool->valid, c->period)) > 0)
+            return true;
+    }
+    return false;
+}
+
+void capacity_add_inventory (capacity_t *c, const inventory_t *inventory)
+{
+    (void)c;
+    (void)inventory;
 }
 
 /* --- results ----------------------------------------------------------- */

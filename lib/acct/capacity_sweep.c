@@ -135,11 +135,11 @@ void capacity_sweep (const capacity_t *c, const struct place *place,
 
     capacity_sum_init (&sum);
     while (at < c->period.end) {
-        capacity_slice_t slice = {place->pool,
-                                  place->cluster,
-                                  place->node,
-                                  {at, c->period.end},
-                                  &sum};
+        capacity_slice_t slice = {.pool = place->pool,
+                                  .cluster = place->cluster,
+                                  .node = place->node,
+                                  .interval = {at, c->period.end},
+                                  .sum = &sum};
         struct tally tally = {0};
         while (cut < cut_count && cuts[cut] <= at)
             cut++;

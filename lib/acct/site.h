@@ -54,6 +54,10 @@ typedef struct {
     char *layout; /* MIG slices that the pool's GPUs of one node are cut
                      into, "1g.10gb:4,3g.40gb:1"; NULL: not cut, or not
                      known */
+    int64_t shards_per_gpu;  /* gres/shard of one GPU; 0: not told */
+    int64_t mps_per_gpu;     /* gres/mps of one GPU; 0: 100 */
+    int64_t cpus_per_node;   /* of a whole node, as Slurm counts; 0: not told */
+    int64_t memory_per_node; /* of a whole node, MB; 0: not told */
     period_t valid;
     place_t place;
 } site_pool_t;
@@ -161,6 +165,12 @@ typedef struct {
     place_t place;
 } site_cloud_t;
 
+/* Whether a job pays for GPUs that it holds while it is suspended. */
+typedef enum {
+    SUSPENDED_CHARGED,
+    SUSPENDED_FREE, /* a remainder of its own */
+} suspended_policy_t;
+
 /* What happens to the cost of GPU time that no job held. */
 typedef enum {
     IDLE_EXPLICIT, /* a remainder of its own, stated beside the charges */
@@ -169,6 +179,7 @@ typedef enum {
 
 typedef struct {
     idle_policy_t idle;
+    suspended_policy_t suspended;
     mig_basis_t mig_price; /* of full-cost pools */
     mpq_t utilization;     /* productive share, for planning reports */
     int wckey_is_project;  /* use Slurm's wckey as a project tag */

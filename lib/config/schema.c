@@ -24,6 +24,8 @@ static const schema_word_t driver_words[] = {{"gpu_hours", COST_PER_GPU_HOUR},
                                              {NULL, 0}};
 static const schema_word_t idle_words[]
     = {{"explicit", IDLE_EXPLICIT}, {"in-rate", IDLE_IN_RATE}, {NULL, 0}};
+static const schema_word_t suspended_words[]
+    = {{"charged", SUSPENDED_CHARGED}, {"free", SUSPENDED_FREE}, {NULL, 0}};
 static const schema_word_t cut_words[]
     = {{"60", 60}, {"30", 30}, {"15", 15}, {NULL, 0}};
 static const schema_word_t truth_words[]
@@ -56,6 +58,10 @@ static const schema_key_t policy_keys[] = {
      "explicit", "explicit",
      "Cost of time that nobody held: stated beside the charges (explicit), or "
      "carried by the hours billed (in-rate). Default explicit."},
+    {"suspended", VALUE_WORD, 0, offsetof (site_t, policy.suspended),
+     suspended_words, NULL, "charged", "charged",
+     "GPUs that a suspended job holds: charged as held, or free and stated "
+     "beside the charges. Default charged."},
     {"mig_price", VALUE_WORD, 0, offsetof (site_t, policy.mig_price),
      price_words, NULL, "max", "max",
      "Weight by which a MIG slice is priced at full cost. Default max."},
@@ -184,6 +190,19 @@ static const schema_key_t pool_keys[] = {
      NULL,
      "MIG slices into which the GPUs of one node are cut, as in "
      "\"1g.10gb:4,3g.40gb:1\"; says what is stranded."},
+    {"shards_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, shards_per_gpu),
+     NULL, NULL, NULL, NULL,
+     "gres/shard of one GPU: a shard counts this part of a GPU. Without it "
+     "the quantity of jobs that hold shards is unknown."},
+    {"mps_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, mps_per_gpu), NULL,
+     NULL, NULL, NULL, "gres/mps of one GPU. Default 100."},
+    {"cpus_per_node", VALUE_COUNT, 0, offsetof (site_pool_t, cpus_per_node),
+     NULL, NULL, NULL, NULL,
+     "CPUs of each node, as Slurm counts them (CPUTot): says what is idle "
+     "because jobs took the CPUs."},
+    {"memory_per_node", VALUE_COUNT, 0, offsetof (site_pool_t, memory_per_node),
+     NULL, NULL, NULL, NULL,
+     "Memory of each node in MB (RealMemory): the same for memory."},
     FROM_TO (site_pool_t),
 };
 
