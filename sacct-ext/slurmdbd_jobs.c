@@ -32,6 +32,7 @@
     COLUMN (HET_JOB, "het_job_id", "pack_job_id", false)            \
     COLUMN (HET_OFFSET, "het_job_offset", "pack_job_offset", false) \
     COLUMN (JOB_DB_INX, "job_db_inx", NULL, true)                   \
+    COLUMN (SLUID, "sluid", NULL, false)                            \
     COLUMN (RESTARTS, "restart_cnt", NULL, false)                   \
     COLUMN (DELETED, "deleted", NULL, false)
 
@@ -106,6 +107,7 @@ static void read_identities (const db_statement_t *row, segment_t *s)
     if (!s->het_job)
         s->het_offset = TASK_NONE;
     s->job_db_inx = db_column_u64 (row, JOB_JOB_DB_INX);
+    s->sluid = db_column_u64 (row, JOB_SLUID);
     s->restart_count = db_column_is_null (row, JOB_RESTARTS)
                            ? -1
                            : (int32_t)db_column_i64 (row, JOB_RESTARTS);

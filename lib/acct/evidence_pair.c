@@ -36,7 +36,7 @@ static const struct span *span_named (const struct node_view *view,
                                       const struct quest *q)
 {
     for (size_t i = 0; q->sluid && i < view->count; i++)
-        if (view->span[i]->segment->job_db_inx == q->sluid
+        if (segment_sluid (view->span[i]->segment) == q->sluid
             && same_user (view->span[i]->segment, q->uid))
             return view->span[i];
     for (size_t i = 0; q->time_start && i < view->count; i++)

@@ -51,6 +51,11 @@ int segment_state_parse (const char *text, size_t length,
     return -1;
 }
 
+uint64_t segment_sluid (const segment_t *s)
+{
+    return s->sluid ? s->sluid : s->job_db_inx;
+}
+
 int64_t segment_end (const segment_t *s)
 {
     int64_t end = s->time_end ? s->time_end : s->time_seen;

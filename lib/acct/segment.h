@@ -114,6 +114,8 @@ typedef struct {
     uint64_t het_job;      /* 0: no het job */
     uint32_t het_offset;   /* or TASK_NONE */
     uint64_t job_db_inx;   /* unsigned, all 64 bits count; 0: not known */
+    uint64_t sluid;        /* of the attempt, the same on all its segments (Slurm
+                              26.05); 0: not told, see segment_sluid() */
     int32_t restart_count; /* -1: not known */
 
     /* Which devices, where the join of the nodes' records tells all of them; else
@@ -130,6 +132,10 @@ typedef struct {
  * believed_end if that is earlier; 0 if it never started. Never before
  * time_start. */
 int64_t segment_end (const segment_t *segment);
+
+/* What the nodes know the attempt by: its SLUID, which up to Slurm 25.11 only the
+ * row key tells (of a resized job that of its first segment). 0: not known. */
+uint64_t segment_sluid (const segment_t *segment);
 
 /* An interval in which a segment was suspended. end 0: open. */
 typedef struct {

@@ -200,8 +200,10 @@ ALTER TABLE lab_job_table ADD resv_req text, ADD segment_size smallint unsigned,
     ADD exclusive tinyint, ADD oversubscribe tinyint, ADD sluid bigint unsigned;
 ALTER TABLE lab_assoc_table DROP lft, DROP rgt;
 ALTER TABLE lab_resv_table ADD comment text, ADD time_force bigint unsigned;
+UPDATE lab_job_table SET sluid = 18446744073709551000 WHERE id_job = 180;
 END
-same "26.05: the same facts"
+sed -i "/^segment 180 /s/sluid=0/sluid=18446744073709551000/" "$dir/out"
+same "26.05: the same facts, and the attempt's SLUID"
 sql <<'END'
 ALTER TABLE lab_job_table DROP submit_line, DROP container,
     DROP env_hash_inx, DROP script_hash_inx, DROP extra, DROP failed_node,
@@ -213,7 +215,7 @@ ALTER TABLE lab_assoc_table DROP comment, DROP id_parent, DROP lineage;
 ALTER TABLE lab_event_table DROP extra, DROP instance_id, DROP instance_type,
     DROP deleted;
 END
-sed -i 's/restarts=[0-9]*$/restarts=-1/' "$dir/out"
+sed -i 's/sluid=[0-9]*/sluid=0/; s/restarts=[0-9]*$/restarts=-1/' "$dir/out"
 same "20.11: the same facts"
 echo 'ALTER TABLE lab_job_table RENAME COLUMN het_job_id TO pack_job_id,
     RENAME COLUMN het_job_offset TO pack_job_offset' | sql
