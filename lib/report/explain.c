@@ -160,6 +160,11 @@ static void explain_interval (explain_step_t *step, const site_t *site,
     else
         explain_stamp (step, site, "as_of",
                        "still running when the source looked", s->time_seen);
+    if (segment_end (s) < s->time_seen && s->time_end == 0)
+        explain_stamp (step, site, "believed_end",
+                       "runs no longer, by its limit or its nodes: counted "
+                       "up to here",
+                       segment_end (s));
     explain_line (
         step, COLUMN_COUNT, "seconds", "seconds held, end - start",
         xasprintf ("%lld", (long long)(segment_end (s) - s->time_start)));

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "acct/runaway.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "report/usage_report.h"
@@ -11,6 +12,7 @@ struct usage_report {
     usage_t *rows;
     usage_t *whole;
     usage_t *whole_seen; /* only what nodes have recorded */
+    usage_t *quarantined; /* of runaways: what is not counted */
     const evidence_counts_t *loose;
     bool by_node;
     uint64_t split_exactly; /* segments on several nodes */
@@ -45,6 +47,7 @@ usage_report_t *usage_report_new (const report_query_t *query)
     u->rows = usage_new (&u->rows_query);
     u->whole = usage_new (&u->whole_query);
     u->whole_seen = usage_new (&u->whole_query);
+    u->quarantined = usage_new (&u->whole_query);
     return u;
 }
 
@@ -55,6 +58,7 @@ void usage_report_free (usage_report_t *u)
     usage_free (u->rows);
     usage_free (u->whole);
     usage_free (u->whole_seen);
+    usage_free (u->quarantined);
     free (u);
 }
 
@@ -68,6 +72,21 @@ static void count_split (usage_report_t *u, const segment_t *s)
         u->split_evenly++;
 }
 
+/* Only what lies after the end that is believed. */
+static void add_quarantined (usage_report_t *u, const segment_t *segment,
+                             const project_t *project)
+{
+    period_t rest = runaway_quarantined (segment, u->query->period);
+    segment_t s;
+
+    if (rest.start >= rest.end)
+        return;
+    s = *segment;
+    s.time_start = rest.start;
+    s.time_end = rest.end;
+    usage_add (u->quarantined, &s, NULL, 0, project);
+}
+
 void usage_report_add (usage_report_t *u, const segment_t *segment,
                        const suspension_t *suspensions, size_t count,
                        const project_t *project,
@@ -77,6 +96,7 @@ void usage_report_add (usage_report_t *u, const segment_t *segment,
         count_split (u, segment);
     usage_add (u->rows, segment, suspensions, count, project);
     usage_add (u->whole, segment, suspensions, count, project);
+    add_quarantined (u, segment, project);
     if (!evidence)
         return;
     usage_measure (u->rows, segment, project, evidence);
@@ -234,6 +254,29 @@ const usage_cell_t *usage_report_whole (usage_report_t *u)
     return count ? whole : &none;
 }
 
+static void note_quarantined (usage_report_t *u, report_t *report)
+{
+    size_t count;
+    const usage_cell_t *cell = usage_cells (u->quarantined, &count);
+    GL_AUTOFREE char *hours = NULL;
+    mpq_t seconds;
+
+    if (count == 0)
+        return;
+    mpq_init (seconds);
+    exact_set_u128 (mpq_numref (seconds), usage_cell_gres_seconds (cell));
+    hours = report_hours_text (seconds);
+    mpq_clear (seconds);
+    report_note (report, NOTE_WARNING,
+                 "%llu segment%s open beyond what is believable; %s GRES hours "
+                 "of %s are not counted: gpuledger report reconcile lists "
+                 "%s.",
+                 (unsigned long long)cell->segments,
+                 cell->segments == 1 ? " is" : "s are", hours,
+                 cell->segments == 1 ? "it" : "theirs",
+                 cell->segments == 1 ? "it" : "them");
+}
+
 static void put_coverage (report_t *report, const char *measure,
                           const usage_cell_t *whole, uint64_t part_ms)
 {
@@ -325,6 +368,7 @@ void usage_report_finish (usage_report_t *u, report_t *report,
     note_unplaced (u, report);
     note_loose (u, report);
     note_split (u, report);
+    note_quarantined (u, report);
     note_unknown_jobs (report, whole);
     note_unknown_weights (report, whole);
     note_suspended (report, whole);
