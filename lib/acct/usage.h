@@ -62,6 +62,7 @@ typedef struct {
 } usage_query_t;
 
 typedef struct usage usage_t;
+typedef struct rollup rollup_t; /* acct/rollup.h */
 
 /* The query and what it points to stay the caller's and must outlive it. */
 usage_t *usage_new (const usage_query_t *query);
@@ -78,6 +79,12 @@ void usage_add (usage_t *usage, const segment_t *segment,
 void usage_measure (usage_t *usage, const segment_t *segment,
                     const project_t *project,
                     const segment_evidence_t *evidence);
+
+/* Instead of its segments: all of a span that lies within the query's period, and
+ * within one unit of the keys and between two cuts. What the query asks for must
+ * be known of it: no hour, node, state or label; and no pool or team may begin
+ * or end within the period. Any order; the rollup is no longer needed after. */
+void usage_add_rollup (usage_t *usage, const rollup_t *rollup);
 
 /* What was measured of devices whose kind nobody tells, where keys or filters
  * ask for it: in no cell. */
