@@ -149,6 +149,7 @@ int store_begin (store_t *store, gl_error_t *error)
         return -1;
     }
     db_reset (lock);
+    store->wrote = false;
     return 0;
 }
 
@@ -264,6 +265,13 @@ static int fetch_cluster (store_t *store, const char *name, uint64_t *ret_id,
 
 struct cluster_entry *store_cluster (store_t *store, const char *name,
                                      gl_error_t *error)
+{
+    store->wrote = true;
+    return store_cluster_find (store, name, error);
+}
+
+struct cluster_entry *store_cluster_find (store_t *store, const char *name,
+                                          gl_error_t *error)
 {
     struct cluster_entry *c;
     uint64_t id = 0;

@@ -50,10 +50,14 @@
 
 #include "acct/segment.h"
 #include "base/error.h"
+#include "base/zone.h"
 
 typedef struct store store_t;
 
 #define STORE_DEFAULT_URL "sqlite:" LOCALSTATEDIR "/lib/gpuledger/ledger.db"
+
+/* A SHA-256. */
+#define STORE_DIGEST_SIZE 32
 
 /* The schema that this program writes; sql/ENGINE/NNNN.sql, last number. */
 unsigned store_schema_newest (void);
@@ -165,6 +169,70 @@ int store_put_mark (store_t *store, const char *cluster, const char *name,
 int store_get_mark (store_t *store, const char *cluster, const char *name,
                     int64_t *ret_value, gl_error_t *error);
 
+/*
+ * Rollups: what was counted of one cluster in one day or month, kept so that a
+ * report need not read its segments again. A cache and no fact: it may be
+ * emptied at any time. The body is the caller's (acct/rollup.h); so is the
+ * digest, which says of which configuration it was made.
+ *
+ * A put that changes what counts forgets, in its own transaction, the rollups
+ * that overlap the time concerned. So a rollup that is there is right if its
+ * digest is that of today's configuration. What is forgotten:
+ *   - a new segment: where it lies; a changed one: where it lay and lies; an
+ *     open one that only was seen later: from then to now; in each case but the
+ *     last one all segments of its JobId, whose evidence may be shared anew;
+ *   - a suspension, an event, a reservation: where it differs;
+ *   - a record of a job, a retag: all segments of its JobId, and the moment of
+ *     the record, an hour before and after it;
+ *   - usage of a device: its stretch likewise, and the segments of its JobId;
+ *   - an inventory: from its stamp on; of a node without an older one, all time;
+ *   - an as-of that moves: from the old one to the new one.
+ * What is not: the account tree, marks, and other records of no job (skew): who
+ * counts by these has them in the digest.
+ */
+typedef struct {
+    const char *cluster;
+    calendar_unit_t unit; /* CALENDAR_DAY or CALENDAR_MONTH */
+    int64_t start;
+    int64_t end;
+    uint8_t digest[STORE_DIGEST_SIZE];
+    const void *body;
+    size_t length; /* not 0 */
+} store_rollup_t;
+
+/* Replaces all rollups of that cluster and unit that it overlaps. */
+int store_put_rollup (store_t *store, const store_rollup_t *rollup,
+                      gl_error_t *error);
+/* Those that overlap [start, end), or all if both are 0; cluster NULL: of each
+ * cluster. */
+int store_forget_rollups (store_t *store, const char *cluster, int64_t start,
+                          int64_t end, gl_error_t *error);
+
+/*
+ * Segments of source slurmdbd that are open or ended after `since` (0: all) and
+ * that no observation has shown since `as_of`: slurmdbd does not have them any
+ * more, or has them with another end. In a transaction, after the puts of a
+ * reading as of `as_of`:
+ *
+ * store_unseen() gives their job ids in ascending order, each once, up to `size`
+ * of those above *at, which moves; 0 at the end. Start with *at = 0. So they
+ * can be looked for by id before they are called gone.
+ *
+ * store_put_gone() notes those that are left as gone, each once. They stay
+ * counted. A put that sees one of them again notes that it is back. Few bytes a
+ * segment.
+ */
+int store_unseen (store_t *store, const char *cluster, int64_t since,
+                  int64_t as_of, uint64_t *at, uint64_t *ret_ids, size_t size,
+                  size_t *ret_count, gl_error_t *error);
+int store_put_gone (store_t *store, const char *cluster, int64_t since,
+                    int64_t as_of, uint64_t *ret_count, gl_error_t *error);
+
+/* Of which time the store knows something of a cluster: the first start of a
+ * segment or event, and the as-of; 0 for nothing. */
+int store_extent (store_t *store, const char *cluster, int64_t *ret_start,
+                  int64_t *ret_as_of, gl_error_t *error);
+
 /* The clusters, sorted bytewise by name; free with store_clusters_free(). */
 typedef struct {
     char *name;
@@ -202,8 +270,10 @@ typedef struct {
 
 /*
  * Iterators: _open gives NULL with an error; _next 1 and a fact, 0 at the end,
- * -1 with an error; _close accepts NULL. `query` NULL: everything. Open them
- * outside a transaction. All are sorted by cluster (bytewise) first.
+ * -1 with an error; _close accepts NULL. `query` NULL: everything. They show
+ * what is committed: open them outside a transaction, or in one that has put
+ * nothing but rollups and so only keeps others from writing meanwhile. All are
+ * sorted by cluster (bytewise) first.
  */
 typedef struct store_segment_iter store_segment_iter_t;
 typedef struct store_evidence_iter store_evidence_iter_t;
@@ -317,5 +387,52 @@ store_node_iter_t *store_node_iter_open (store_t *store,
 int store_node_iter_next (store_node_iter_t *iter, store_node_t *ret_node,
                           gl_error_t *error);
 void store_node_iter_close (store_node_iter_t *iter);
+
+/* of one unit, whole; then start. In the period: what overlaps it. */
+typedef struct store_rollup_iter store_rollup_iter_t;
+store_rollup_iter_t *store_rollup_iter_open (store_t *store,
+                                             const store_query_t *query,
+                                             calendar_unit_t unit,
+                                             gl_error_t *error);
+int store_rollup_iter_next (store_rollup_iter_t *iter,
+                            store_rollup_t *ret_rollup, gl_error_t *error);
+void store_rollup_iter_close (store_rollup_iter_t *iter);
+
+/*
+ * Revisions: where a later observation changed what had been counted of a
+ * segment. How they came about depends on the order of puts: they are no facts.
+ *   changed  a closed segment has another value in a field that counts; or an
+ *            open one has in one that does not change while a job runs, or
+ *            ended before the moment up to which it had been counted. Not: the
+ *            normal end of an open one, or a value where none was known.
+ *   gone     slurmdbd does not have it any more (store_put_gone())
+ *   back     it has it again
+ * `before` and `after`: of changed ones the fields that differ, a line each,
+ * "name=value\n", in the order of docs/formats/store.md; else NULL.
+ */
+typedef enum {
+    REVISION_CHANGED = 1,
+    REVISION_GONE = 2,
+    REVISION_BACK = 3,
+} revision_kind_t;
+typedef struct {
+    const char *cluster;
+    uint64_t id_job;
+    int64_t time_submit;
+    int64_t seen; /* as-of of the observation that said so */
+    revision_kind_t kind;
+    segment_source_t source; /* of that observation */
+    const char *before;
+    const char *after;
+} revision_t;
+
+/* then id_job, time_submit, seen; in the period: those seen in it */
+typedef struct store_revision_iter store_revision_iter_t;
+store_revision_iter_t *store_revision_iter_open (store_t *store,
+                                                 const store_query_t *query,
+                                                 gl_error_t *error);
+int store_revision_iter_next (store_revision_iter_t *iter,
+                              revision_t *ret_revision, gl_error_t *error);
+void store_revision_iter_close (store_revision_iter_t *iter);
 
 #endif /* !GL_STORE_STORE_H */

@@ -46,6 +46,13 @@ typedef enum {
     SQL_NODE_PUT,
     SQL_RETAG_GET,
     SQL_RETAG_PUT,
+    SQL_ROLLUP_ADD,
+    SQL_ROLLUP_FORGET,
+    SQL_EXTENT_SEGMENT,
+    SQL_EXTENT_EVENT,
+    SQL_EXTENT_AS_OF,
+    SQL_SEGMENT_UNSEEN,
+    SQL_SEGMENT_GONE,
     SQL_COUNT,
 } sql_t;
 
@@ -106,6 +113,7 @@ struct store {
     struct node_entry *nodes; /* seen in this transaction */
     buffer_t key; /* scratch for interning */
     bool known;   /* the last segment put was there already */
+    bool wrote;   /* a fact, in this transaction */
 };
 
 /* A prepared statement, made when first asked for; NULL with an error. */
@@ -116,6 +124,9 @@ db_statement_t *store_statement (store_t *store, sql_t name,
  * pointer is good until the next call. */
 struct cluster_entry *store_cluster (store_t *store, const char *name,
                                      gl_error_t *error);
+/* The same, of what is no fact. */
+struct cluster_entry *store_cluster_find (store_t *store, const char *name,
+                                          gl_error_t *error);
 void store_cluster_seen (struct cluster_entry *cluster, int64_t as_of,
                          int64_t longest);
 
@@ -150,6 +161,10 @@ int node_seen (store_t *store, uint64_t cluster, const char *node,
                const struct node_record_id *record, gl_error_t *error);
 int node_flush (store_t *store, gl_error_t *error);
 void node_forget (store_t *store);
+
+/* Delete the rollups of the cluster that overlap [start, end). */
+int rollup_forget (store_t *store, uint64_t cluster, int64_t start, int64_t end,
+                   gl_error_t *error);
 
 /* Bind a value, or NULL where it is `unknown`. */
 void store_bind_u64 (db_statement_t *st, unsigned at, uint64_t value,

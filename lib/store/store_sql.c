@@ -143,6 +143,32 @@ static const struct {
     = {"REPLACE INTO retag (cluster, id_job, time_submit, stamp, who, project, "
        "previous, labels) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
        NULL},
+    [SQL_ROLLUP_ADD]
+    = {"INSERT INTO rollup (cluster, unit, time_start, part, time_end, "
+       "length, digest, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+       NULL},
+    [SQL_ROLLUP_FORGET]
+    = {"DELETE FROM rollup WHERE cluster = ? AND unit BETWEEN ? AND ? "
+       "AND time_start < ? AND time_end > ?",
+       NULL},
+    [SQL_EXTENT_SEGMENT]
+    = {"SELECT min(time_start) FROM segment WHERE cluster = "
+       "(SELECT id FROM cluster WHERE name = ?) AND time_start > 0",
+       NULL},
+    [SQL_EXTENT_EVENT]
+    = {"SELECT min(time_start) FROM event WHERE cluster = "
+       "(SELECT id FROM cluster WHERE name = ?) AND time_start > 0",
+       NULL},
+    [SQL_EXTENT_AS_OF] = {"SELECT as_of FROM cluster WHERE name = ?", NULL},
+/* 3: of slurmdbd */
+#define SEGMENT_UNSEEN                                                         \
+    "WHERE cluster = ? AND source = 3 AND gone IS NULL AND time_seen < ? "     \
+    "AND (? = 0 OR time_end > ? OR time_end = 0) "
+    [SQL_SEGMENT_UNSEEN]
+    = {"SELECT DISTINCT id_job FROM segment " SEGMENT_UNSEEN
+       "AND id_job > ? ORDER BY id_job",
+       NULL},
+    [SQL_SEGMENT_GONE] = {"UPDATE segment SET gone = ? " SEGMENT_UNSEEN, NULL},
 };
 
 const char *store_sql (db_engine_t engine, sql_t name)

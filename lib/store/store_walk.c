@@ -152,7 +152,7 @@ int walk_open (walk_t *walk, store_t *store, const store_query_t *query,
                const struct walk_plan *plan, gl_error_t *error)
 {
     memset (walk, 0, sizeof (*walk));
-    if (db_in_transaction (store->db))
+    if (db_in_transaction (store->db) && store->wrote)
         return gl_error (error, "facts are read outside a transaction: commit "
                                 "first");
     if (query) {

@@ -816,7 +816,13 @@ static void iterator__while_others_write__keeps_its_view (void **state)
     }
     store_segment_iter_close (iter);
     assert_int_equal (count, 3);
+    /* inside a transaction only as long as it shows all that is put */
     OK (store_begin (store, &error));
+    iter = store_segment_iter_open (store, NULL, &error);
+    assert_non_null (iter);
+    store_segment_iter_close (iter);
+    s = fixture_segment (200);
+    OK (store_put_segment (store, &s, NULL, &error));
     assert_null (store_segment_iter_open (store, NULL, &error));
     store_close (store);
     assert_int_equal (count_segments (url, NULL, NULL), 6);

@@ -1,0 +1,31 @@
+-- What is counted in advance, and what was counted otherwise before;
+-- sqlite/0003.sql explains the tables. A script that was cut short is run again
+-- from its start.
+
+CREATE TABLE IF NOT EXISTS rollup (
+    cluster INT UNSIGNED NOT NULL,
+    unit TINYINT UNSIGNED NOT NULL,
+    time_start BIGINT NOT NULL,
+    part INT UNSIGNED NOT NULL,
+    time_end BIGINT NOT NULL,
+    length BIGINT UNSIGNED NOT NULL,
+    digest BINARY(32) NOT NULL,
+    body MEDIUMBLOB NOT NULL,
+    PRIMARY KEY (cluster, unit, time_start, part)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS revision (
+    cluster INT UNSIGNED NOT NULL,
+    id_job BIGINT UNSIGNED NOT NULL,
+    time_submit BIGINT NOT NULL,
+    seen BIGINT NOT NULL,
+    number INT UNSIGNED NOT NULL,
+    kind TINYINT UNSIGNED NOT NULL,
+    source TINYINT UNSIGNED NOT NULL,
+    value_before MEDIUMBLOB,
+    value_after MEDIUMBLOB,
+    PRIMARY KEY (cluster, id_job, time_submit, seen, number)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+ALTER TABLE segment
+    ADD COLUMN /*M! IF NOT EXISTS */ gone BIGINT;
