@@ -167,7 +167,9 @@ int charge_add_part (charge_t *charge, const char *const *path, const char *qos,
 
     if (kind->weight_known) {
         quantity = kind->weight;
-        if (mig_type_weight (&table, kind->pool->gpu, type,
+        if (kind->part)
+            priced = quantity;
+        else if (mig_type_weight (&table, kind->pool->gpu, type,
                              type ? strlen (type) : 0, price.mig_price, &priced,
                              error) < 0)
             return gl_error_prefix (error, "price in pool '%s'",

@@ -5,6 +5,7 @@
 #include "acct/kind.h"
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "gres/mig.h"
 #include "gres/nodelist.h"
 #include "gres/tres.h"
@@ -130,15 +131,52 @@ static bool pool_covers (const kinds_t *k, size_t i, const segment_t *s,
            && pool_has_node (k, i, node);
 }
 
+/* The parts of a GPU that are devices of their own. */
+static const char *const part_names[] = {"shard", "mps"};
+
+/* "shard" of "shard:a100" and "shard"; NULL for a GPU or slice. *ret_gpu: the
+ * type of the GPU, NULL if it is not told. */
+static const char *part_of_type (const char *type, const char **ret_gpu)
+{
+    *ret_gpu = type;
+    for (size_t i = 0; type && i < GL_ARRAY_SIZE (part_names); i++) {
+        size_t length = strlen (part_names[i]);
+        if (strncmp (type, part_names[i], length)
+            || (type[length] && type[length] != ':'))
+            continue;
+        *ret_gpu = type[length] ? type + length + 1 : NULL;
+        return part_names[i];
+    }
+    return NULL;
+}
+
+/* A pool that lists the parts themselves. */
+static const site_pool_t *pool_of_part (const kinds_t *k, const segment_t *s,
+                                        const char *node, const char *type,
+                                        const char *part, int64_t instant)
+{
+    for (size_t i = 0; part && i < k->site->pool_count; i++) {
+        const site_pool_t *pool = &k->site->pools[i];
+        if (pool_covers (k, i, s, node, instant)
+            && (pool_lists (pool, type) || pool_lists (pool, part)))
+            return pool;
+    }
+    return NULL;
+}
+
 /* The pool of a device on a node; an untyped one may go to the node's only
  * pool. */
 static const site_pool_t *pool_of_device (const kinds_t *k, const segment_t *s,
                                           const char *node, const char *type,
                                           int64_t instant)
 {
-    const site_pool_t *only = NULL;
+    const char *gpu, *part = part_of_type (type, &gpu);
+    const site_pool_t *only = pool_of_part (k, s, node, type, part, instant);
     size_t covering = 0;
 
+    if (only)
+        return only;
+    type = gpu;
     for (size_t i = 0; i < k->site->pool_count; i++) {
         const site_pool_t *pool = &k->site->pools[i];
         if (!pool_covers (k, i, s, node, instant))
@@ -217,14 +255,42 @@ static int seen_weight (const mig_table_t *table, const device_kind_t *kind,
                        ret_weight, error);
 }
 
+/* By the pool, else by what accounting told of the node ("2/8"). */
+static int part_weight (const device_kind_t *kind, const char *part,
+                        fraction_t *ret_weight, gl_error_t *error)
+{
+    const site_pool_t *pool = kind->pool;
+    const char *slash = kind->seen ? strchr (kind->seen, '/') : NULL;
+    bool mps = !strcmp (part, "mps");
+    int64_t told = !pool ? 0 : mps ? pool->mps_per_gpu : pool->shards_per_gpu;
+    int64_t gpus = 1;
+
+    if (told == 0 && mps)
+        told = 100;
+    if (told == 0 && slash
+        && (number_i64 (kind->seen, slash - kind->seen, &gpus) < 0
+            || number_i64_text (slash + 1, &told) < 0))
+        told = 0;
+    if (told == 0)
+        return gl_error (error,
+                         "nothing tells how many shards a GPU had; set "
+                         "shards_per_gpu of %s%s",
+                         pool ? "pool " : "its pool", pool ? pool->name : "");
+    *ret_weight = fraction (gpus, told);
+    return 0;
+}
+
 int kind_weight (const site_t *site, const device_kind_t *kind,
                  mig_basis_t basis, fraction_t *ret_weight, gl_error_t *error)
 {
     mig_table_t table = site_profiles (site);
+    const char *gpu, *part = part_of_type (kind->type, &gpu);
     fraction_t weight;
     int rc;
 
-    if (!kind->type && kind->seen)
+    if (part)
+        rc = part_weight (kind, part, &weight, error);
+    else if (!kind->type && kind->seen)
         rc = seen_weight (&table, kind, basis, &weight, error);
     else if (kind->type)
         rc = mig_type_weight (&table, kind->pool ? kind->pool->gpu : NULL,
@@ -240,11 +306,14 @@ int kind_weight (const site_t *site, const device_kind_t *kind,
 static void kind_weigh (const site_t *site, struct kind_entry *entry)
 {
     device_kind_t *kind = &entry->kind;
-    const char *type = weighing_type (kind), *profile;
+    const char *type = weighing_type (kind), *profile, *gpu;
     size_t length;
     gl_error_t error;
 
-    if (kind->seen)
+    kind->part = part_of_type (kind->type, &gpu) != NULL;
+    if (kind->part)
+        kind->profile = NULL;
+    else if (kind->seen)
         kind->profile = kind->seen[0] ? kind->seen : NULL;
     else if (type && mig_profile_in_type (type, strlen (type), &profile, &length))
         kind->profile = entry->profile = xstrndup (profile, length);
@@ -379,6 +448,25 @@ static uint64_t eligible_nodes (struct split *sp, const char *type,
     return pooled ? pooled : nodelist_count (sp->nodes);
 }
 
+/* "2/8": a shard's node, where its pool does not tell. NULL: nobody does. */
+static char *seen_shards (const struct split *sp, const char *node,
+                          const char *type, const site_pool_t *pool)
+{
+    const segment_t *s = sp->segment;
+    const char *gpu, *part = part_of_type (type, &gpu);
+
+    if (!part || strcmp (part, "shard") || (pool && pool->shards_per_gpu))
+        return NULL;
+    for (size_t i = 0; i < s->shards_count; i++) {
+        fraction_t per = fraction ((int64_t)s->shards[i].gpus,
+                                   (int64_t)s->shards[i].shards);
+        if (!strcmp (s->shards[i].node, node))
+            return xasprintf ("%lld/%lld", (long long)per.num,
+                              (long long)per.den);
+    }
+    return NULL;
+}
+
 /* So many devices on that node. */
 static void split_share (struct split *sp, const char *node, const char *type,
                          uint64_t share)
@@ -386,17 +474,15 @@ static void split_share (struct split *sp, const char *node, const char *type,
     const site_pool_t *pool
         = pool_of_device (sp->kinds, sp->segment, node, type, sp->instant);
     bool unsure = may_be_slice (sp, node, type, pool);
+    GL_AUTOFREE char *seen = seen_shards (sp, node, type, pool);
 
     if (share)
-        build_add (sp->kinds, kind_get (sp->kinds, pool, type, unsure, NULL, NULL),
+        build_add (sp->kinds, kind_get (sp->kinds, pool, type, unsure, seen, NULL),
                    sp->by_node ? intern_name (sp->kinds, node) : NULL, share);
 }
 
-static void split_type (const char *text, size_t length, uint64_t count,
-                        void *arg)
+static void split_devices (struct split *sp, const char *type, uint64_t count)
 {
-    struct split *sp = arg;
-    GL_AUTOFREE char *type = text ? xstrndup (text, length) : NULL;
     uint64_t nodes, index = 0;
     const char *node;
     bool pooled;
@@ -416,6 +502,40 @@ static void split_type (const char *text, size_t length, uint64_t count,
         split_share (sp, node, type, count / nodes + (index < count % nodes));
         index++;
     }
+}
+
+static void split_type (const char *text, size_t length, uint64_t count,
+                        void *arg)
+{
+    GL_AUTOFREE char *type = text ? xstrndup (text, length) : NULL;
+
+    split_devices (arg, type, count);
+}
+
+struct part_split {
+    struct split *split;
+    const char *name;
+};
+
+static void split_part (const char *text, size_t length, uint64_t count,
+                        void *arg)
+{
+    struct part_split *part = arg;
+    GL_AUTOFREE char *type
+        = text ? xasprintf ("%s:%.*s", part->name, (int)length, text)
+               : xstrdup (part->name);
+
+    split_devices (part->split, type, count);
+}
+
+static void split_gres (struct split *sp)
+{
+    const char *gres = sp->segment->gres;
+
+    gres_devices (gres, split_type, sp, NULL);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (part_names); i++)
+        gres_parts (gres, part_names[i], split_part,
+                    &(struct part_split){sp, part_names[i]});
 }
 
 /* The pool of a device that a node's record shows. Accounting may hide what the
@@ -478,7 +598,7 @@ static char *cache_key (const kinds_t *k, const segment_t *s, int64_t instant,
 
     while (epoch < k->change_count && k->changes[epoch] <= instant)
         epoch++;
-    if (s->held_count == 0) /* the rule, and in a hurry */
+    if (s->held_count == 0 && s->shards_count == 0) /* the rule, and in a hurry */
         return xasprintf ("%s\n%s\n%s\n%d %zu", s->cluster, s->gres,
                           s->nodelist ? s->nodelist : "", by_node, epoch);
     buffer_printf (&key, "%s\n%s\n%s\n%d %zu", s->cluster, s->gres,
@@ -491,6 +611,10 @@ static char *cache_key (const kinds_t *k, const segment_t *s, int64_t instant,
                        held->profile ? held->profile : "?",
                        held->model ? held->model : "");
     }
+    for (size_t i = 0; i < s->shards_count; i++)
+        buffer_printf (&key, "\n%s\t%llu/%llu", s->shards[i].node,
+                       (unsigned long long)s->shards[i].gpus,
+                       (unsigned long long)s->shards[i].shards);
     return buffer_take (&key);
 }
 
@@ -515,7 +639,7 @@ const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
         if (s->held)
             split_held (&sp);
         else
-            gres_devices (s->gres, split_type, &sp, NULL);
+            split_gres (&sp);
         nodelist_close (sp.nodes);
         entry = xcalloc (1, sizeof (*entry));
         entry->key = GL_TAKE (key);

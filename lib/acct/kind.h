@@ -8,6 +8,13 @@
  * device is of that type (a node whose accounting hides its MIG slices). Where
  * it may be a slice or a whole GPU, or one of slices that weigh differently, its
  * weight is not known: it is never taken for a whole GPU.
+ *
+ * Shards and MPS are devices of type "shard" and "mps" ("shard:TYPE" where
+ * accounting tells the GPU's type) of segments that hold no gpu: never besides
+ * one. Their pool is one that lists them so, else that of the GPU. A shard is
+ * 1 / shards_per_gpu of its pool at that time, else what accounting told of its
+ * node at that time (segment->shards); nobody told: not known, never a GPU. A
+ * unit of MPS is 1 / mps_per_gpu of its pool, else 1/100.
  */
 #ifndef GL_ACCT_KIND_H
 #define GL_ACCT_KIND_H
@@ -20,9 +27,12 @@ typedef struct {
     const site_pool_t *pool; /* NULL: no pool covers it */
     const char *type;        /* Slurm's type string; NULL: untyped */
     const char *seen;        /* untyped: the profile that its node tells, "" for
-                                a whole GPU; NULL: it does not */
+                                a whole GPU; NULL: it does not. A shard: "2/8",
+                                GPUs / shards of its node, where its pool does
+                                not tell */
     const char *model;       /* the node's word for it, beside `seen` */
     const char *profile;     /* MIG profile; NULL: a whole GPU, or not known */
+    bool part;               /* a shard or a unit of MPS: several hold one GPU */
     bool weight_known;       /* else the next is 0/1 and gpu_hours unknown */
     fraction_t weight;       /* of the quantity, in physical GPUs */
     const char *problem;     /* why the weight is not known */

@@ -61,6 +61,13 @@ typedef struct {
     const char *model;     /* by the inventory, or NULL */
 } held_device_t;
 
+/* What accounting told of a node's shared GPUs when a segment began there. */
+typedef struct {
+    const char *node;
+    uint64_t shards; /* gres/shard of the node, not 0 */
+    uint64_t gpus;   /* gres/gpu of the node, not 0 */
+} node_shards_t;
+
 /*
  * One row of slurmdbd's job table: one uninterrupted allocation with fixed
  * TRES. Its key is (cluster, id_job, time_submit), which Slurm keeps unique
@@ -122,6 +129,11 @@ typedef struct {
      * NULL. No source and no store has it. */
     const held_device_t *held;
     size_t held_count;
+
+    /* How many shards a GPU of its nodes had, of the nodes of which that is
+     * told. No source and no store has it. */
+    const node_shards_t *shards;
+    size_t shards_count;
 
     /* Where an open segment is believed to have ended, before time_seen (see
      * acct/runaway.h); 0: no doubt. No source and no store has it. */

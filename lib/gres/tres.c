@@ -346,13 +346,15 @@ bool gres_next (const char **cursor, gres_item_t *ret_item)
     return true;
 }
 
-static bool is_gpu (const gres_item_t *item)
+static bool is_named (const gres_item_t *item, const char *name)
 {
-    return item->name_length == 3 && memcmp (item->name, "gpu", 3) == 0;
+    return item->name_length == strlen (name)
+           && memcmp (item->name, name, item->name_length) == 0;
 }
 
-uint64_t gres_devices (const char *gres, gres_device_f device, void *arg,
-                       bool *ret_contradiction)
+static uint64_t count_named (const char *gres, const char *name,
+                             gres_device_f device, void *arg,
+                             bool *ret_contradiction)
 {
     bool has_total = false;
     uint64_t total = 0, typed = 0;
@@ -360,7 +362,7 @@ uint64_t gres_devices (const char *gres, gres_device_f device, void *arg,
     gres_item_t item;
 
     while (gres_next (&cursor, &item)) {
-        if (!is_gpu (&item))
+        if (!is_named (&item, name))
             continue;
         if (item.type) {
             typed += item.count;
@@ -376,6 +378,20 @@ uint64_t gres_devices (const char *gres, gres_device_f device, void *arg,
     if (typed < total && device)
         device (NULL, 0, total - typed, arg);
     return typed > total ? typed : total;
+}
+
+uint64_t gres_devices (const char *gres, gres_device_f device, void *arg,
+                       bool *ret_contradiction)
+{
+    return count_named (gres, "gpu", device, arg, ret_contradiction);
+}
+
+uint64_t gres_parts (const char *gres, const char *name, gres_device_f device,
+                     void *arg)
+{
+    if (count_named (gres, "gpu", NULL, NULL, NULL) > 0)
+        return 0;
+    return count_named (gres, name, device, arg, NULL);
 }
 
 bool gres_any (const char *gres)

@@ -97,7 +97,7 @@ bool gres_next (const char **cursor, gres_item_t *ret_item);
  * The devices to be counted: one call for each type, bytewise, then one with
  * type NULL for devices whose type is not told. `gpu` is the total and
  * `gpu:TYPE` its breakdown; without a total the types are the total. shard and
- * mps are parts of a GPU that others hold too and are not counted here.
+ * mps are parts of a GPU that others hold too: see gres_parts().
  *
  * Types that add up to more than the total contradict it. The larger number,
  * that of the types, is counted, because an entry that is there was written by
@@ -110,6 +110,12 @@ typedef void (*gres_device_f) (const char *type, size_t type_length,
                                uint64_t count, void *arg);
 uint64_t gres_devices (const char *gres, gres_device_f device, void *arg,
                        bool *ret_contradiction);
+
+/* The same for what is a part of a GPU, by its name: "shard" or "mps". 0 where
+ * the text names any gpu: a job holds GPUs or parts of them, and where both are
+ * named they are the same ones, so that parts are never counted besides. */
+uint64_t gres_parts (const char *gres, const char *name, gres_device_f device,
+                     void *arg);
 
 /* The text asks for or holds GPUs in any form: gpu, shard or mps above 0. */
 bool gres_any (const char *gres);

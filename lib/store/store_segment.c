@@ -108,6 +108,8 @@ void store_segment_of_row (const db_statement_t *st, segment_t *ret)
 
     ret->held = NULL;
     ret->held_count = 0;
+    ret->shards = NULL;
+    ret->shards_count = 0;
     ret->believed_end = 0;
     ret->sluid = 0;
     ret->id_job = db_column_u64 (st, i++);

@@ -279,11 +279,11 @@ static void shape_unknown_id (month_t *m, job_t *job, int n)
     sprintf (job->alloc, "1=8,4=1,1001=%d,1999=7,1006=2", n);
 }
 
-/* A part of a GPU, and nothing tells which part. */
+/* Parts of a GPU, which are devices of their own. */
 static void shape_shard (month_t *m, job_t *job, int n)
 {
     (void)m;
-    hold (job, 0, false);
+    hold (job, (uint64_t)n, true);
     sprintf (job->alloc, "1=2,4=1,1005=%d", n);
 }
 

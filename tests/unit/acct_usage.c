@@ -324,6 +324,86 @@ static void usage__seeded_segments_by_time__sum_to_the_whole (void **state)
     }
 }
 
+/* Pools are dated: g1 had 4 shards in each GPU, and since T0 + 100 it has 8. */
+static void trap_23__shards__count_by_the_shards_of_that_time (void **state)
+{
+    static const struct {
+        const char *gres;
+        const char *type;
+        int64_t num, den; /* GPU-seconds; den 0: not known */
+    } cases[] = {
+        {"shard=2", "shard", 2 * 100 / 4 * 8 + 2 * 300, 8},
+        {"shard=2,shard:h100=2", "shard:h100", 2 * 100 / 4 * 8 + 2 * 300, 8},
+        {"mps=50", "mps", 200, 1},
+        {"gpu=1,gpu:h100=1,shard=2", "h100", 400, 1},
+    };
+    site_t site;
+    site_pool_t pools[2];
+    project_t none = {0};
+
+    (void)state;
+    test_site (&site, "UTC");
+    pools[0] = pools[1] = test_pools[0];
+    pools[0].valid.end = pools[1].valid.start = T0 + 100;
+    pools[0].shards_per_gpu = 4;
+    pools[1].shards_per_gpu = 8;
+    site.pools = pools;
+    site.pool_count = 2;
+    usage_query_t q = query (&site, T0, T0 + 1000);
+    q.by = (key_list_t){.id = {KEY_GRES_TYPE, KEY_POOL}, .count = 2};
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        segment_t s = test_segment (1, T0, T0 + 400, cases[i].gres, "g1");
+        usage_t *u = usage_new (&q);
+        size_t count;
+        usage_add (u, &s, NULL, 0, &none);
+        const usage_cell_t *cell = usage_cells (u, &count);
+        assert_int_equal (count, 1);
+        assert_string_equal (cell->key[0], cases[i].type);
+        assert_string_equal (cell->key[1], "h100");
+        assert_int_equal (cell->jobs, 1);
+        assert_int_equal (cell->unknown_jobs, 0);
+        check_fraction (cell, cases[i].num, cases[i].den);
+        usage_free (u);
+    }
+    zone_close (site.zone);
+}
+
+/* No pool tells: what accounting told of the node at that time, else nobody
+ * knows, and a shard is never a GPU. */
+static void trap_23__shards_that_no_pool_tells__by_the_node_or_unknown (
+    void **state)
+{
+    node_shards_t told = {.node = "g1", .shards = 32, .gpus = 8};
+    site_t site;
+    project_t none = {0};
+    mpq_t seconds;
+
+    (void)state;
+    test_site (&site, "UTC");
+    usage_query_t q = query (&site, T0, T0 + 1000);
+    mpq_init (seconds);
+    for (size_t known = 0; known < 2; known++) {
+        segment_t s = test_segment (1, T0, T0 + 400, "shard=6", "g1");
+        usage_t *u = usage_new (&q);
+        size_t count;
+        s.shards = known ? &told : NULL;
+        s.shards_count = known;
+        usage_add (u, &s, NULL, 0, &none);
+        const usage_cell_t *cell = usage_cells (u, &count);
+        assert_int_equal (count, 1);
+        assert_int_equal (usage_cell_gres_seconds (cell), 6 * 400);
+        assert_int_equal (usage_cell_gpu_seconds (cell, seconds), known);
+        if (known)
+            check_fraction (cell, 600, 1);
+        else
+            assert_non_null (strstr (cell->part[0].kind->problem,
+                                     "shards_per_gpu of pool h100"));
+        usage_free (u);
+    }
+    mpq_clear (seconds);
+    zone_close (site.zone);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,6 +421,9 @@ int main (void)
         cmocka_unit_test (usage__suspension_intervals__are_clipped_to_the_cell),
         cmocka_unit_test (usage__filters__match_the_text_that_is_printed),
         cmocka_unit_test (usage__seeded_segments_by_time__sum_to_the_whole),
+        cmocka_unit_test (trap_23__shards__count_by_the_shards_of_that_time),
+        cmocka_unit_test (
+            trap_23__shards_that_no_pool_tells__by_the_node_or_unknown),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

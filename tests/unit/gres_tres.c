@@ -182,6 +182,31 @@ static void gres_devices__forms_of_accounting__counted_once (void **state)
     }
 }
 
+static void gres_parts__beside_gpus__are_not_counted (void **state)
+{
+    static const struct {
+        const char *gres;
+        const char *name;
+        const char *parts;
+        uint64_t count;
+    } cases[] = {
+        {"shard=40,shard:gb10=40", "shard", "gb10*40 ", 40},
+        {"mps=50,shard=3", "shard", "?*3 ", 3},
+        {"mps=50,shard=3", "mps", "?*50 ", 50},
+        {"gpu=1,shard=3", "shard", "", 0},
+        {"gpu:a100=1,shard=3", "shard", "", 0},
+        {"gpu=2", "shard", "", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
+        char text[256] = "";
+        assert_true (gres_parts (cases[i].gres, cases[i].name, collect, text)
+                     == cases[i].count);
+        assert_string_equal (text, cases[i].parts);
+    }
+}
+
 static void gres_in_submit_line__options_of_sbatch__asked_or_not (void **state)
 {
     static const struct {
@@ -267,6 +292,7 @@ int main (void)
         cmocka_unit_test (tres_parse__ids__the_same_as_names),
         cmocka_unit_test (tres_parse__junk_or_overflow__an_error_with_the_text),
         cmocka_unit_test (gres_devices__forms_of_accounting__counted_once),
+        cmocka_unit_test (gres_parts__beside_gpus__are_not_counted),
         cmocka_unit_test (gres_in_submit_line__options_of_sbatch__asked_or_not),
         cmocka_unit_test (tres_add_gres__notation_of_scontrol__counts),
     };
