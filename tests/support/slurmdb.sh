@@ -115,6 +115,12 @@ CREATE DATABASE slurm_acct_db;
 CREATE USER slurm@'127.0.0.1' IDENTIFIED BY 'slurm';
 GRANT ALL ON slurm_acct_db.* TO slurm@'127.0.0.1';
 END
+    slurmdb_resume_dbd
+}
+
+# slurmdb_resume_dbd: one that has been ended, with what it left
+slurmdb_resume_dbd ()
+{
     SLURM_CONF=$slurmdb_dir/slurmdbd.conf slurmdbd -D \
         </dev/null >"$slurmdb_dir/slurmdbd.out" 2>&1 &
     slurmdb_dbd_pid=$!

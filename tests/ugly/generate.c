@@ -3,13 +3,13 @@
  *
  *     generate --jobs N --seed S --output DIR
  *
- * Writes N jobs (0 to 10,000,000) that began between 2026-09-20 and as-of:
+ * Writes N jobs (0 to 10,000,000) that began between 2025-09-20 and as-of:
  *
- *   DIR/tables.sql          TRES, QOS, associations, events; as-of in a comment
- *   DIR/jobs                rows of the job table, fields by TAB, in the order
- *                           of job_columns in month.sh; may be a FIFO
- *   DIR/suspensions         rows of the suspend table
- *   DIR/ZONE.KEYS           the truth (truth.h)
+ *   DIR/tables.sql          TRES, QOS, associations, events, reservations;
+ * as-of in a comment DIR/jobs                rows of the job table, fields by
+ * TAB, in the order of job_columns in month.sh; may be a FIFO DIR/suspensions
+ * rows of the suspend table DIR/[ZONE.]KEYS         the truth (truth.h)
+ *   DIR/pools.yaml          the pools that it is about
  *   DIR/count               how many rows of jobs and of suspensions there are
  *
  * What happened is made up first, in plain words: who held how many devices
@@ -25,15 +25,19 @@
 
 #include "truth.h"
 
-#define BEGIN 1789862400 /* 2026-09-20T00:00:00Z */
-#define AS_OF 1794292207 /* 2026-11-10T06:30:07Z */
+#define BEGIN 1758326400 /* 2025-09-20T00:00:00Z */
+#define AS_OF 1762756207 /* 2025-11-10T06:30:07Z */
 #define DAY 86400
+#define HOUR 3600
 
 #define JOBS_MAX 10000000
 #define JOB_ID_LAST 67043327 /* Slurm's default MaxJobId, less one */
 #define USERS 400            /* who have many jobs */
 #define ALONE_MAX 5000       /* users of one job each */
 #define PAUSES_MAX 3
+#define OUTAGES_MAX 300
+#define RUNAWAYS_ARE_SEEN true
+#define GRACE HOUR /* the policy for runaways, as it is without one */
 #define NO_VAL 4294967294U
 #define INFINITE 4294967295U
 #define SLUID_FROM 9981815075666744320U /* above the signed 64 bits */
@@ -60,6 +64,12 @@ typedef struct {
     uint64_t rows, suspension_rows;
     unsigned users, alone; /* user_count; of ALONE_MAX, handed out */
     unsigned totals_left;  /* stays whose suspend rows are still to be purged */
+    struct {
+        unsigned node;
+        int64_t from;
+    } outage[OUTAGES_MAX];
+    unsigned outages;
+    uint64_t reservations;
     FILE *job_file, *suspension_file, *table_file;
     truth_t *truth;
 } month_t;
@@ -70,7 +80,7 @@ typedef struct {
     unsigned user, account;
     char alloc[200], request[80];
     const char *submit_line;
-    uint64_t devices;
+    uint64_t devices[TYPES];
     bool told;
     unsigned node, nodes;
     uint64_t array_job, het_job;
@@ -201,37 +211,155 @@ static void write_tables (month_t *m)
                 write_association (m, u, a, ",");
         }
     }
-    fprintf (m->table_file,
-             ";\nINSERT INTO lab_event_table (time_start, node_name,"
-             " cluster_nodes, reason, state, tres) VALUES (%d, '', 'g[1-99]',"
-             " 'Cluster Registered TRES', 0, '1=999,1001=792');\n",
-             BEGIN);
+    fprintf (m->table_file, ";\n");
 }
 
-static void write_outage (month_t *m, unsigned node, int64_t from)
-{
-    static const unsigned states[] = {1, 0x201, 0x202, 0x2001};
+/* --- nodes -------------------------------------------------------------- */
 
+/* 0: open */
+static int64_t end_of_row (int64_t to)
+{
+    return to < AS_OF ? to : 0;
+}
+
+static void write_event (month_t *m, unsigned node, unsigned state, span_t span,
+                         const char *nodes)
+{
+    char name[16] = "";
+
+    if (node)
+        snprintf (name, sizeof (name), "g%u", node);
     fprintf (m->table_file,
-             "INSERT IGNORE INTO lab_event_table (time_start, time_end,"
-             " node_name, reason, state, tres) VALUES (%" PRId64 ", %" PRId64
-             ", 'g%u', 'Not responding', %u, '1=64,1001=8');\n",
-             from, chance (m, 20) ? 0 : from + 1 + (int64_t)pick (m, 50000),
-             node, states[pick (m, 4)]);
+             "INSERT INTO lab_event_table (time_start, time_end, node_name,"
+             " cluster_nodes, reason, state, tres) VALUES (%" PRId64
+             ", %" PRId64 ", '%s', '%s', '%s', %u, '%s');\n",
+             span.from, end_of_row (span.to), name, nodes,
+             node ? "Not responding" : "Cluster Registered TRES", state,
+             node ? "1=64,1001=8" : "1=999,1001=792");
+}
+
+static void register_nodes (month_t *m, unsigned last, span_t span)
+{
+    char nodes[32];
+
+    snprintf (nodes, sizeof (nodes), "g[1-%u]", last);
+    write_event (m, 0, 0, span, nodes);
+    for (unsigned n = 1; n <= last; n++)
+        truth_add_state (m->truth, n, KNOWN, span);
+}
+
+/* The cluster comes, grows, is not heard of for half an hour, and comes back;
+ * while slurmctld cannot be reached nobody speaks of any node. */
+static void write_registrations (month_t *m)
+{
+    const int64_t from = BEGIN + 2 * HOUR + 17, more = BEGIN + 5 * DAY + 5,
+                  gone = BEGIN + 20 * DAY, back = gone + HOUR / 2;
+    const span_t away = {BEGIN + 10 * DAY, BEGIN + 10 * DAY + 2 * HOUR + 3};
+
+    register_nodes (m, 90, (span_t){from, more});
+    register_nodes (m, 99, (span_t){more, gone});
+    register_nodes (m, 99, (span_t){back, AS_OF});
+    write_event (m, 0, 1, away, "");
+    for (unsigned n = 1; n < NODES; n++)
+        truth_add_state (m->truth, n, AWAY, away);
+}
+
+/* False: there is such a row already, the key of which is node and start. */
+static bool new_outage (month_t *m, unsigned node, int64_t from)
+{
+    for (unsigned i = 0; i < m->outages; i++)
+        if (m->outage[i].node == node && m->outage[i].from == from)
+            return false;
+    if (m->outages == OUTAGES_MAX || from >= AS_OF)
+        return false;
+    m->outage[m->outages].node = node;
+    m->outage[m->outages++].from = from;
+    return true;
+}
+
+static int64_t put_outage (month_t *m, unsigned node, int64_t from)
+{
+    static const struct {
+        unsigned state;
+        node_state_t is;
+    } states[] = {
+        {1, DOWN},         {0x201, DOWN},     {0x202, DRAINED},
+        {0x2001, DOWN},    {0x8201, PLANNED}, {0x1001, PLANNED},
+        {0x1081, PLANNED}, {0x8002, PLANNED}, {6, PLANNED},
+        {0x200, DRAINED},
+    };
+    size_t kind = pick (m, sizeof (states) / sizeof (states[0]));
+    int64_t to = chance (m, 4) ? AS_OF : moment (m, from + 1, from + 2 * DAY);
+    span_t span = {from, to > AS_OF ? AS_OF : to};
+
+    if (!new_outage (m, node, from))
+        return AS_OF;
+    write_event (m, node, states[kind].state, span, "");
+    truth_add_state (m->truth, node, states[kind].is, span);
+    return span.to;
+}
+
+/* Rows that follow one another: the state has changed, or the cluster's TRES
+ * have, which closes all rows. Jobs may go on all the while. */
+static void write_outages (month_t *m)
+{
+    for (unsigned i = 0; i < 60; i++) {
+        unsigned node = 1 + (unsigned)pick (m, 99),
+                 more = 1 + (unsigned)pick (m, 3);
+        int64_t at = moment (m, BEGIN, AS_OF);
+        while (more-- > 0 && at < AS_OF)
+            at = put_outage (m, node, at);
+    }
+}
+
+static void put_reservation (month_t *m, unsigned first, unsigned last,
+                             unsigned flags, bool deleted, span_t span)
+{
+    fprintf (m->table_file,
+             "INSERT INTO lab_resv_table (id_resv, deleted, assoclist, flags,"
+             " nodelist, node_inx, resv_name, time_start, time_end, tres)"
+             " VALUES (%" PRIu64
+             ", %d, ',10,11,', %u, 'g[%u-%u]', '', 'r%" PRIu64 "', %" PRId64
+             ", %" PRId64 ", '1001=8');\n",
+             m->reservations, deleted, flags, first, last, m->reservations,
+             span.from, span.to);
+    for (unsigned n = first; n <= last && span.from < AS_OF; n++)
+        truth_add_state (m->truth, n, flags & 1 ? PLANNED : RESERVED, span);
+}
+
+/* One that is changed goes on as another row of the same id; one that is
+ * removed is marked as deleted and ended; one may not have begun. */
+static void write_reservations (month_t *m)
+{
+    static const unsigned flags[] = {0, 1, 0x40, 0x41, 0, 0x8000};
+
+    for (m->reservations = 1; m->reservations <= 24; m->reservations++) {
+        unsigned first = 1 + (unsigned)pick (m, 90);
+        unsigned kind = flags[pick (m, 6)], more = 1 + (unsigned)pick (m, 3);
+        int64_t at = moment (m, BEGIN - DAY, AS_OF);
+        while (more-- > 0) {
+            int64_t to = moment (m, at + 1, at + 3 * DAY);
+            put_reservation (m, first, first + (unsigned)pick (m, 9), kind,
+                             chance (m, 30), (span_t){at, to});
+            at = to;
+        }
+    }
+    put_reservation (m, 1, 99, 0, false, (span_t){AS_OF + 60, AS_OF + DAY});
 }
 
 /* --- what is held ------------------------------------------------------- */
 
-static void hold (job_t *job, uint64_t devices, bool told)
+/* Accounting has what is held. */
+static void hold (job_t *job, type_t type, int devices)
 {
-    job->devices = devices;
-    job->told = told;
+    job->devices[type] = (uint64_t)devices;
+    job->told = true;
 }
 
 static void shape_total_and_type (month_t *m, job_t *job, int n)
 {
     (void)m;
-    hold (job, (uint64_t)n, true);
+    hold (job, H100, n);
     sprintf (job->alloc,
              "1=8,2=64000,3=18446744073709551614,4=1,5=8,1001=%d,"
              "1002=%d",
@@ -242,20 +370,32 @@ static void shape_types_alone (month_t *m, job_t *job, int n)
 {
     int more = 1 + (int)pick (m, 4);
 
-    hold (job, (uint64_t)(n + more), true);
+    hold (job, H100, n);
+    hold (job, A100, more);
     sprintf (job->alloc, "1=8,4=1,1002=%d,1003=%d", n, more);
+}
+
+/* The total is wrong: somebody wrote down each of the types. */
+static void shape_types_above_total (month_t *m, job_t *job, int n)
+{
+    int more = 1 + (int)pick (m, 4);
+
+    hold (job, H100, n);
+    hold (job, A100, more);
+    sprintf (job->alloc, "1=8,1001=%d,4=1,1002=%d,1003=%d", n, n, more);
 }
 
 static void shape_untyped (month_t *m, job_t *job, int n)
 {
     (void)m;
-    hold (job, (uint64_t)n, true);
+    hold (job, UNTYPED, n);
     sprintf (job->alloc, "1=8,2=64000,4=1,5=9,1001=%d", n);
 }
 
 static void shape_partly_typed (month_t *m, job_t *job, int n)
 {
-    hold (job, (uint64_t)n + 1, true);
+    hold (job, H100, n);
+    hold (job, UNTYPED, 1);
     sprintf (job->alloc, "1002=%d,1001=%d,4=1,1=%d", n, n + 1,
              1 + (int)pick (m, 64));
 }
@@ -264,7 +404,8 @@ static void shape_deleted_type (month_t *m, job_t *job, int n)
 {
     int more = 1 + (int)pick (m, 2);
 
-    hold (job, (uint64_t)(n + more), true);
+    hold (job, H100, n);
+    hold (job, SLICE, more);
     if (chance (m, 50))
         sprintf (job->alloc, "1=8,4=1,1001=%d,1002=%d,1004=%d", n + more, n,
                  more);
@@ -272,10 +413,17 @@ static void shape_deleted_type (month_t *m, job_t *job, int n)
         sprintf (job->alloc, "1=8,4=1,1002=%d,1004=%d", n, more);
 }
 
+static void shape_slices (month_t *m, job_t *job, int n)
+{
+    (void)m;
+    hold (job, SLICE, n);
+    sprintf (job->alloc, "1=8,4=1,1001=%d,1004=%d", n, n);
+}
+
 static void shape_unknown_id (month_t *m, job_t *job, int n)
 {
     (void)m;
-    hold (job, (uint64_t)n, true);
+    hold (job, UNTYPED, n);
     sprintf (job->alloc, "1=8,4=1,1001=%d,1999=7,1006=2", n);
 }
 
@@ -283,13 +431,20 @@ static void shape_unknown_id (month_t *m, job_t *job, int n)
 static void shape_shard (month_t *m, job_t *job, int n)
 {
     (void)m;
-    hold (job, (uint64_t)n, true);
+    hold (job, SHARD, n);
     sprintf (job->alloc, "1=2,4=1,1005=%d", n);
+}
+
+/* The shards are parts of what is counted already. */
+static void shape_shard_and_gpu (month_t *m, job_t *job, int n)
+{
+    (void)m;
+    hold (job, A100, n);
+    sprintf (job->alloc, "1=2,4=1,1005=4,1001=%d,1003=%d", n, n);
 }
 
 static void shape_only_requested (month_t *m, job_t *job, int n)
 {
-    hold (job, 0, false);
     sprintf (job->alloc, "1=8,2=64000,4=1");
     if (chance (m, 50))
         sprintf (job->request, "1=8,4=1,1001=%d", n);
@@ -300,15 +455,32 @@ static void shape_only_requested (month_t *m, job_t *job, int n)
 static void shape_no_value (month_t *m, job_t *job, int n)
 {
     (void)m, (void)n;
-    hold (job, 0, false);
     sprintf (job->alloc, "1=8,1001=18446744073709551614,4=1");
 }
 
 static void shape_no_gpu (month_t *m, job_t *job, int n)
 {
     (void)m;
-    hold (job, 0, true);
+    hold (job, UNTYPED, 0);
     sprintf (job->alloc, "1=%d,2=4000,4=1,5=8,1006=1", n);
+}
+
+/* Some nodes have so few jobs that they are idle at times, however many jobs
+ * there are. */
+static void choose_nodes (month_t *m, job_t *job)
+{
+    job->nodes = 1 + (unsigned)pick (m, 2);
+    job->node = 1 + (unsigned)pick (m, 98);
+    if (m->issued > 3000)
+        job->node = 1 + (unsigned)pick (m, 10) * 10 + (unsigned)pick (m, 5);
+}
+
+static bool holds_any (const job_t *job)
+{
+    for (type_t t = 0; t < TYPES; t++)
+        if (job->devices[t])
+            return true;
+    return false;
 }
 
 static void choose_shape (month_t *m, job_t *job)
@@ -317,11 +489,19 @@ static void choose_shape (month_t *m, job_t *job)
         unsigned up_to; /* of 100 */
         void (*shape) (month_t *m, job_t *job, int n);
     } shapes[] = {
-        {35, shape_total_and_type}, {45, shape_types_alone},
-        {57, shape_untyped},        {65, shape_partly_typed},
-        {72, shape_deleted_type},   {75, shape_unknown_id},
-        {79, shape_shard},          {83, shape_only_requested},
-        {85, shape_no_value},       {100, shape_no_gpu},
+        {31, shape_total_and_type},
+        {40, shape_types_alone},
+        {43, shape_types_above_total},
+        {54, shape_untyped},
+        {61, shape_partly_typed},
+        {67, shape_deleted_type},
+        {71, shape_slices},
+        {74, shape_unknown_id},
+        {77, shape_shard},
+        {80, shape_shard_and_gpu},
+        {84, shape_only_requested},
+        {86, shape_no_value},
+        {100, shape_no_gpu},
     };
     unsigned kind = (unsigned)pick (m, 100);
     int n = 1 << pick (m, 5);
@@ -329,12 +509,13 @@ static void choose_shape (month_t *m, job_t *job)
 
     job->request[0] = '\0';
     job->submit_line = "sbatch run.sh";
-    job->nodes = 1 + (unsigned)pick (m, 2);
-    job->node = 1 + (unsigned)pick (m, 98);
+    job->told = false;
+    memset (job->devices, 0, sizeof (job->devices));
+    choose_nodes (m, job);
     while (kind >= shapes[i].up_to)
         i++;
     shapes[i].shape (m, job, n);
-    if (!job->request[0] && job->told && job->devices)
+    if (!job->request[0] && holds_any (job))
         sprintf (job->request, "1=8,1001=%d", n);
 }
 
@@ -348,6 +529,7 @@ static uint64_t row_key (const month_t *m)
 typedef struct {
     int64_t submit, eligible, start, end;
     int64_t suspended;
+    int64_t limit; /* minutes; 0: none */
     enum state state;
     unsigned pending_tasks;
 } row_t;
@@ -363,13 +545,14 @@ static void write_row (month_t *m, const job_t *job, const row_t *row)
     fprintf (m->job_file,
              "%" PRIu64 "\t%s\t%u\t%" PRIu64 "\t%" PRIu64 "\t%u\t%" PRIu64
              "\t%u\t%u\t%s\t%d\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64
-             "\t%" PRId64 "\t%s\t%s\t%s\t%u\t%" PRIu64 "\n",
+             "\t%" PRId64 "\t%s\t%s\t%s\t%u\t%" PRIu64 "\t%" PRId64 "\n",
              row_key (m), account, association (job->user, job->account),
              job->id, job->array_job, job->array_task, job->het_job,
              job->het_offset, 1000 + job->user, nodes, (int)row->state,
              row->submit, row->eligible, row->start, row->end, row->suspended,
              job->submit_line, row->start ? job->alloc : "", job->request,
-             row->pending_tasks, 20 + pick (m, 3));
+             row->pending_tasks, 20 + pick (m, 3),
+             row->limit ? row->limit : (int64_t)INFINITE);
     m->rows++;
 }
 
@@ -448,20 +631,58 @@ static bool may_be_purged (const month_t *m, const attempt_t *a)
            && a->held.to - a->held.from < DAY;
 }
 
+static const char *state_word (enum state state)
+{
+    static const struct {
+        enum state state;
+        const char *word;
+    } words[] = {
+        {RUNNING, "RUNNING"},     {SUSPENDED, "SUSPENDED"},
+        {COMPLETED, "COMPLETED"}, {CANCELLED, "CANCELLED"},
+        {FAILED, "FAILED"},       {TIMEOUT, "TIMEOUT"},
+        {NODE_FAIL, "NODE_FAIL"}, {PREEMPTED, "PREEMPTED"},
+        {REQUEUED, "REQUEUED"},   {OUT_OF_MEMORY, "OUT_OF_MEMORY"},
+        {RESIZING, "RESIZING"},
+    };
+    size_t i = 0;
+
+    while (words[i].state != state)
+        i++;
+    return words[i].word;
+}
+
 static void put_stay (month_t *m, const job_t *job, const attempt_t *a,
-                      const span_t *pause, size_t count, bool only_total)
+                      enum state state, const span_t *pause, size_t count,
+                      bool only_total)
 {
     stay_t stay = {.id = job->id,
                    .user = job->user,
                    .account = job->account,
+                   .state = state_word (state),
                    .held = a->held,
-                   .devices = job->devices,
+                   .node = job->node,
+                   .nodes = job->nodes,
                    .told = job->told,
                    .pauses = pause,
                    .pause_count = count,
                    .only_total = only_total};
 
+    memcpy (stay.devices, job->devices, sizeof (stay.devices));
     truth_add (m->truth, &stay);
+}
+
+/* One that has ended may have been longer than its limit; one that goes on is
+ * not. */
+static int64_t some_limit (month_t *m, const row_t *row)
+{
+    int64_t at_least = row->end ? 1 : (AS_OF - row->start) / 60 + 1;
+
+    return chance (m, 50) ? 0 : at_least + (int64_t)pick (m, 3000);
+}
+
+static int64_t some_eligible (month_t *m, int64_t submit)
+{
+    return chance (m, 3) ? 0 : submit;
 }
 
 /* An attempt that began before as-of. False: it goes on. */
@@ -470,7 +691,7 @@ static bool put_attempt (month_t *m, job_t *job, attempt_t a)
     span_t pause[PAUSES_MAX];
     size_t count = 0;
     bool only_total = false, suspended_now = false;
-    row_t row = {.submit = a.submit, .eligible = a.submit};
+    row_t row = {.submit = a.submit, .eligible = some_eligible (m, a.submit)};
     int64_t whole;
 
     if (a.held.to >= AS_OF) {
@@ -483,7 +704,6 @@ static bool put_attempt (month_t *m, job_t *job, attempt_t a)
         count = only_total ? make_purged_pause (m, &a, pause)
                            : make_pauses (m, job, &a, pause, &suspended_now);
     }
-    put_stay (m, job, &a, pause, count, only_total);
     row.start = a.written_start ? a.written_start : a.held.from;
     row.end = a.state == RUNNING ? 0 : a.held.to;
     row.suspended = pauses_sum (pause, count);
@@ -492,11 +712,40 @@ static bool put_attempt (month_t *m, job_t *job, attempt_t a)
         row.state = SUSPENDED;
         row.suspended = AS_OF - 12345; /* no duration then */
     }
+    row.limit = some_limit (m, &row);
+    put_stay (m, job, &a, row.state, pause, count, only_total);
     write_row (m, job, &row);
     job->last_submit = a.submit;
     if (a.state == NODE_FAIL)
-        write_outage (m, job->node, a.held.to);
+        put_outage (m, job->node, a.held.to);
     return a.state != RUNNING;
+}
+
+/* A row without an end, long past its limit: whoever was to tell its end has
+ * been lost. It is believed to have ended with the grace that limits have. */
+static bool put_runaway (month_t *m, job_t *job, attempt_t a)
+{
+    row_t row = {.submit = a.submit,
+                 .eligible = some_eligible (m, a.submit),
+                 .start = a.held.from,
+                 .state = RUNNING,
+                 .limit = 5 + (int64_t)pick (m, 2000)};
+    span_t pause
+        = {a.held.from + 60, a.held.from + 61 + (int64_t)pick (m, 200)};
+    size_t count = chance (m, 30) ? 1 : 0;
+
+    row.suspended = pauses_sum (&pause, count);
+    a.held.to = a.held.from + row.limit * 60 + row.suspended + GRACE;
+    if (a.held.to >= AS_OF)
+        return false;
+    if (!RUNAWAYS_ARE_SEEN)
+        a.held.to = AS_OF;
+    if (count)
+        write_suspension (m, job, pause.from, pause.to);
+    put_stay (m, job, &a, RUNNING, &pause, count, false);
+    write_row (m, job, &row);
+    job->last_submit = a.submit;
+    return true;
 }
 
 /* --- lives -------------------------------------------------------------- */
@@ -576,6 +825,14 @@ static void live_once (month_t *m, job_t *job, int64_t submit)
     try_attempt (m, job, first_attempt (m, submit));
 }
 
+static void live_runaway (month_t *m, job_t *job, int64_t submit)
+{
+    attempt_t a = first_attempt (m, submit);
+
+    if (!put_runaway (m, job, a))
+        try_attempt (m, job, a);
+}
+
 static void live_requeued (month_t *m, job_t *job, int64_t submit)
 {
     static const enum state ends[] = {REQUEUED, PREEMPTED, NODE_FAIL};
@@ -622,7 +879,7 @@ static void live (month_t *m, job_t *job, int64_t submit)
     } lives[] = {
         {2, live_pending},  {5, live_cancelled}, {6, live_revoked},
         {8, live_reversed}, {16, live_requeued}, {24, live_resized},
-        {100, live_once},
+        {25, live_runaway}, {100, live_once},
     };
     unsigned kind = (unsigned)pick (m, 100);
     size_t i = 0;
@@ -686,6 +943,19 @@ static void make_reused (month_t *m)
         live (m, &job, submit);
 }
 
+/* The same id a second later, of somebody else: two rows all the same. */
+static void make_twins (month_t *m)
+{
+    int64_t submit = moment (m, BEGIN, AS_OF - 1);
+    job_t job = new_job (m, some_user (m));
+
+    live_once (m, &job, submit);
+    job.user = 1 + (unsigned)pick (m, USERS);
+    job.account = (unsigned)pick (m, ACCOUNTS);
+    choose_shape (m, &job);
+    live_once (m, &job, submit + 1);
+}
+
 /* Elements that have begun, and the row that the waiting ones share. */
 static void make_array (month_t *m)
 {
@@ -738,6 +1008,8 @@ static void make_jobs (month_t *m)
             make_het (m);
         else if (kind < 12)
             make_reused (m);
+        else if (kind < 13)
+            make_twins (m);
         else
             make_single (m);
     }
@@ -787,6 +1059,9 @@ static void run (month_t *m, const char *dir)
     m->suspension_file = open_file (dir, "suspensions");
     m->job_file = open_file (dir, "jobs");
     write_tables (m);
+    write_registrations (m);
+    write_outages (m);
+    write_reservations (m);
     make_jobs (m);
     close_file (m->job_file);
     close_file (m->suspension_file);

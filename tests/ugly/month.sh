@@ -18,14 +18,19 @@ fi
 LC_ALL=C
 export LC_ALL
 
-zones='America/New_York Asia/Kolkata Australia/Lord_Howe UTC'
-splits='account user day month user,month account,day'
+zones='America/New_York Asia/Kolkata Australia/Lord_Howe Pacific/Chatham UTC'
+# those that no zone cuts, and those that it does
+whole='account user state gres_type node pool'
+splits='hour day month user,month account,day'
+places='pool,hour pool,day pool,month node,month'
 measures=jobs,segments,unknown_jobs,gres_seconds,suspended_gres_seconds
-always='-S 2026-09-01T00:00Z -E 2026-12-01T00:00Z'
+classes=capacity,allocated,reserved_unused,idle,stranded,planned_down,down,unknown,drained
+always='-S 2025-09-01T00:00Z -E 2025-12-01T00:00Z'
+told='-S 2025-09-20T00:00Z -E 2025-11-10T06:30:07Z'
 job_columns="job_db_inx, account, id_assoc, id_job, id_array_job, id_array_task,
     het_job_id, het_job_offset, id_user, nodelist, state, time_submit,
     time_eligible, time_start, time_end, time_suspended, submit_line,
-    tres_alloc, tres_req, array_task_pending, id_qos"
+    tres_alloc, tres_req, array_task_pending, id_qos, timelimit"
 number=0
 
 # check TEXT: the command before decides; what it left in ./log is shown
@@ -47,7 +52,7 @@ sql () { slurmdb_sql slurm_acct_db --local-infile=1 "$@" 2>>log; }
 
 gl ()
 {
-    "$abs_top_builddir/sacct-ext/gpuledger" --store sqlite:ledger.db "$@" \
+    "$abs_top_builddir/sacct-ext/gpuledger" --store "$ledger" "$@" \
         >out 2>err
     rc=$?
     [ $rc -eq 0 ] || cat err >>log
@@ -60,6 +65,7 @@ site ()
     cat >site.yaml <<YAML
 ledger: {timezone: $1, currency: USD}
 clusters: [{name: lab, slurmdb: "$slurmdb_url"}]
+$(cat truth/pools.yaml)
 YAML
     GPULEDGER_CONF=$dir/site.yaml
     export GPULEDGER_CONF
@@ -74,6 +80,7 @@ DELETE FROM tres_table WHERE id > 1000;
 DELETE FROM qos_table WHERE id > 1;
 DELETE FROM lab_assoc_table;
 TRUNCATE lab_event_table;
+TRUNCATE lab_resv_table;
 TRUNCATE lab_suspend_table;
 TRUNCATE lab_job_table;
 SQL
@@ -81,7 +88,7 @@ SQL
         sql <<SQL &&
 SET sql_mode = '', unique_checks = 0;
 LOAD DATA LOCAL INFILE 'truth/jobs' INTO TABLE lab_job_table ($job_columns)
-    SET \`partition\` = 'gpu', timelimit = 4294967295, cpus_req = 8,
+    SET \`partition\` = 'gpu', cpus_req = 8,
         nodes_alloc = 1, job_name = 'train', id_group = 100;
 LOAD DATA LOCAL INFILE 'truth/suspensions' INTO TABLE lab_suspend_table
     (job_db_inx, id_assoc, time_start, time_end);
@@ -98,17 +105,26 @@ report ()
     gl report usage $1 --by "$2" -P -n -o "$2,$measures" && sort out >rows
 }
 
-# agree ZONE KEYS TEXT: ./rows and the truth, which are not empty
+# wanted ZONE KEYS: the truth
+wanted ()
+{
+    file=$(echo "$2" | tr , -)
+    [ -e "truth/$file" ] || file=$(basename "$1").$file
+    sort "truth/$file"
+}
+
+# agree ZONE KEYS: ./rows and the truth, which are not empty
 agree ()
 {
-    sort "truth/$(basename "$1").$(echo "$2" | tr , -)" >wanted &&
-        { [ "$jobs" -eq 0 ] || [ -s wanted ]; } && diff wanted rows >>log
+    wanted "$1" "$2" >truth.rows &&
+        { [ "$jobs" -eq 0 ] || [ -s truth.rows ]; } &&
+        diff truth.rows rows >>log
 }
 
 # only_october FILE: its October, without that column
 only_october ()
 {
-    awk -F'|' -v OFS='|' '$2 == "2026-10" {
+    awk -F'|' -v OFS='|' '$2 == "2025-10" {
         print $1, $3, $4, $5, $6, $7 }' "$1" | sort
 }
 
@@ -120,21 +136,49 @@ added ()
         "$1" | sort
 }
 
+# used ZONE KEYS: the usage by these keys is the truth
+used ()
+{
+    report "$always" "$2" && agree "$1" "$2"
+    check "$month: by $2${3:-} as it was"
+}
+
+# did ZONE KEYS: so is what the GPUs did, to the microhour, of those that began
+# before as-of: a row of 0 says nothing
+did ()
+{
+    # shellcheck disable=SC2086  # a period is several words
+    gl report utilization $told --by "$2" -P -n -o "$2,$classes" &&
+        grep -v '|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000$' out |
+        sort >rows && agree "$1" "$2"
+    check "$month: what GPUs did by $2 in $1 as it was"
+}
+
 in_zone ()
 {
     site "$1"
     for keys in $splits; do
-        report "$always" "$keys" && agree "$1" "$keys"
-        check "$month: by $keys in $1 as it was"
+        used "$1" "$keys" " in $1"
         cp rows "rows.$keys"
     done
-    report '--month 2026-10' user &&
+    for keys in $places; do
+        did "$1" "$keys"
+    done
+    report '--month 2025-10' user &&
         only_october "truth/$(basename "$1").user-month" | diff - rows >>log
     check "$month: October alone in $1 is what lies in it"
     # those named alone have one job each
     added rows.user,month >parts
-    added rows.user | diff - parts >>log
+    report "$always" user && added rows | diff - parts >>log
     check "$month: months of a job sum to it in $1"
+}
+
+in_any_zone ()
+{
+    site UTC
+    for keys in $whole; do
+        used '' "$keys"
+    done
 }
 
 # content: of the store, as one number
@@ -152,8 +196,7 @@ again ()
     done
     echo 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account' >nothing
     gl import --cluster lab --as-of "@$as_of" nothing
-    report "$always" user,month && agree UTC user,month
-    check "$month: an import of nothing changes nothing"
+    used UTC user,month ' after an import of nothing'
 }
 
 # Every second job is not there yet when sync looks first.
@@ -164,10 +207,84 @@ in_two_parts ()
         gl sync --cluster lab --as-of "@$as_of" && fill &&
         gl sync --cluster lab --as-of "@$as_of" --full
     check "$month: the same in two parts"
-    for keys in user,month account,day; do
-        report "$always" "$keys" && agree UTC "$keys"
-        check "$month: and by $keys as it was"
+    used UTC user,month
+    used UTC account,day
+}
+
+# all_reports DIR: as bytes
+all_reports ()
+{
+    mkdir "$1"
+    for keys in $whole $splits; do
+        # shellcheck disable=SC2086  # a period is several words
+        gl report usage $always --by "$keys" --csv && mv out "$1/$keys" ||
+            return 1
     done
+    for keys in $places; do
+        # shellcheck disable=SC2086  # a period is several words
+        gl report utilization $told --by "$keys" --json &&
+            sed '/"store"/d' out >"$1/$keys" || return 1
+    done
+}
+
+on_mariadb ()
+{
+    site Australia/Lord_Howe
+    rm -rf reports.*
+    all_reports reports.sqlite
+    sql -e 'DROP DATABASE IF EXISTS ledger; CREATE DATABASE ledger'
+    ledger="mysql://root@localhost/ledger?socket=$slurmdb_socket"
+    gl init && gl sync --cluster lab --as-of "@$as_of" &&
+        all_reports reports.mariadb && diff -r reports.sqlite reports.mariadb >>log
+    check "$month: MariaDB gives the same bytes"
+    ledger=sqlite:ledger.db
+}
+
+# as_sacct KEYS: the truth, as far as sacct has it: of suspensions their sums
+# alone, accounts by the names that they have now, and of a user of no
+# association who has that number here
+as_sacct ()
+{
+    whose=$(getent passwd 1000 | cut -d: -f1)
+    case $1 in
+    account*) edit='s/^acct03|/acct03new|/' ;;
+    user*) edit="s/^(none)|/${whose:-1000}|/" ;;
+    *) edit= ;;
+    esac
+    sed -e "$edit" -e 's/|[^|]*$//' | sort
+}
+
+as_text ()
+{
+    sql <<SQL
+SET @now = UNIX_TIMESTAMP ();
+-- sacct does not show those that are not eligible, nor a count of no value
+UPDATE lab_job_table SET time_eligible = time_submit
+    WHERE time_eligible IN (0, 4294967295);
+UPDATE lab_job_table SET tres_req = '1=8,1001=1'
+    WHERE tres_alloc LIKE '%1001=18446744073709551614%';
+DELETE FROM lab_last_ran_table;
+INSERT INTO lab_last_ran_table VALUES (@now, @now, @now);
+SQL
+    slurmdb_resume_dbd &&
+        fields=$(slurmdb_sacct --helpformat | tr -s '[:space:]' '\n' |
+            grep . | paste -sd,) &&
+        TZ=UTC SLURM_TIME_FORMAT=standard slurmdb_sacct -D -X -a -P \
+            -S 2025-01-01 -E 2026-12-31 -o "$fields" >sacct.text 2>>log
+    check "$month: sacct has it, too"
+    slurmdb_end "$slurmdb_dbd_pid"
+    slurmdb_dbd_pid=''
+    rm -f ledger.db*
+    site UTC
+    gl init && gl import --cluster lab --tz UTC --as-of "@$as_of" sacct.text
+    check "$month: sacct's text is taken in"
+    measures=jobs,segments,unknown_jobs,gres_seconds
+    for keys in $whole $splits; do
+        report "$always" "$keys" &&
+            wanted UTC "$keys" | as_sacct "$keys" | diff - rows >>log
+        check "$month: by $keys from sacct's text as it was"
+    done
+    measures=$measures,suspended_gres_seconds
 }
 
 one_month ()
@@ -180,14 +297,15 @@ one_month ()
     site UTC
     gl init && gl sync --cluster lab --as-of "@$as_of"
     check "$month: sync takes it in"
+    in_any_zone
     for zone in $zones; do
         in_zone "$zone"
     done
     again
-    in_two_parts
 }
 
 generate=$abs_top_builddir/tests/ugly/generate
+ledger=sqlite:ledger.db
 dir=$(mktemp -d "${TMPDIR:-/tmp}/gpuledger-ugly.XXXXXX") || exit 1
 trap 'slurmdb_stop; rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -207,6 +325,10 @@ for seed in ${UGLY_SEEDS:-1 2}; do
     jobs=${UGLY_JOBS:-2000}
     month="$jobs jobs, seed $seed"
     one_month
+    case ${ways:=mariadb} in
+    mariadb) on_mariadb; ways=text ;;
+    text) in_two_parts; as_text; ways=mariadb ;;
+    esac
 done
 jobs=0 seed=1 month="no jobs"
 one_month
