@@ -23,13 +23,6 @@ static const slurmdbd_column_t event_columns[] = {
     [EVENT_TRES] = {"tres", NULL, true},
 };
 
-/* A row without node and with a state says that slurmctld could not be
- * reached; that is no registration and says nothing of the nodes. */
-static bool controller_lost (const node_event_t *event)
-{
-    return !event->node && event->state != 0;
-}
-
 static int read_event (slurmdbd_cluster_t *c, const db_statement_t *row,
                        slurmdbd_event_f fn, void *arg, gl_error_t *error)
 {
@@ -42,8 +35,7 @@ static int read_event (slurmdbd_cluster_t *c, const db_statement_t *row,
         .reason = slurmdbd_text (row, EVENT_REASON),
     };
 
-    if (controller_lost (&event) || event.start < 0
-        || event.start >= INSTANT_MAX || event.end < 0
+    if (event.start < 0 || event.start >= INSTANT_MAX || event.end < 0
         || event.end >= INSTANT_MAX)
         return 0;
     if (!event.node)

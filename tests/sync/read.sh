@@ -140,8 +140,8 @@ expect "a registration has the cluster's GPUs and nodes" -Fx \
     'event - 1790000000 0 state=0x0 gres=[gpu=16,gpu:h100=16] nodes=g[1-2],m1 reason=Cluster Registered TRES'
 expect "an outage has its node" -Fx \
     'event g2 1790000000 1790000300 state=0x201 gres=[gpu=8,gpu:h100=8] nodes=- reason=bad "PSU"'
-[ "$(grep -c '^event' "$dir/out")" = 5 ]
-check $? "the loss of slurmctld is no event of a node"
+[ "$(grep -c '^event' "$dir/out")" = 6 ]
+check $? "that slurmctld was away is told, too"
 [ "$(grep '^reservation' "$dir/out" | tr '\n' ';')" = "\
 reservation 7 1790000000 1790000500 flags=0x40 name=class nodes=g1 accounts=vision;\
 reservation 7 1790000500 1790000700 flags=0x40 name=class nodes=g[1-2] accounts=science;" ]
