@@ -24,7 +24,7 @@ whole='account user state gres_type node pool'
 splits='hour day month user,month account,day'
 places='pool,hour pool,day pool,month node,month'
 measures=jobs,segments,unknown_jobs,gres_seconds,suspended_gres_seconds
-classes=capacity,allocated,reserved_unused,idle,stranded,planned_down,down,unknown,drained
+classes=capacity,allocated,reserved_unused,idle,stranded,planned_down,down,unknown
 always='-S 2025-09-01T00:00Z -E 2025-12-01T00:00Z'
 told='-S 2025-09-20T00:00Z -E 2025-11-10T06:30:07Z'
 job_columns="job_db_inx, account, id_assoc, id_job, id_array_job, id_array_task,
@@ -149,7 +149,7 @@ did ()
 {
     # shellcheck disable=SC2086  # a period is several words
     gl report utilization $told --by "$2" -P -n -o "$2,$classes" &&
-        grep -v '|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000$' out |
+        grep -v '|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000$' out |
         sort >rows && agree "$1" "$2"
     check "$month: what GPUs did by $2 in $1 as it was"
 }
