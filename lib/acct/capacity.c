@@ -22,6 +22,7 @@ static const capacity_member_t members[] = {
     MEMBER (cpu_stranded, "idle"),
     MEMBER (drained, "down"),
     MEMBER (missing, "down"),
+    MEMBER (surplus, NULL),
     MEMBER (difference, NULL),
 };
 
@@ -90,12 +91,16 @@ static void add_held (capacity_t *c, const segment_t *s, const holding_t *h,
     struct place *place
         = capacity_place_get (c, h->kind->pool, s->cluster, h->node);
 
-    if (h->kind->weight_known)
-        capacity_place_add (c, place, EDGE_ALLOCATED, period,
-                            fraction (h->kind->weight.num * (int64_t)h->devices,
-                                      h->kind->weight.den));
-    else
+    fraction_t amount = fraction (h->kind->weight.num * (int64_t)h->devices,
+                                  h->kind->weight.den);
+
+    if (!h->kind->weight_known) {
         capacity_place_add (c, place, EDGE_BLIND, period, fraction (1, 1));
+        return;
+    }
+    capacity_place_add (c, place, EDGE_ALLOCATED, period, amount);
+    if (h->kind->part)
+        capacity_place_add (c, place, EDGE_PARTS, period, amount);
 }
 
 void capacity_add_segment (capacity_t *c, const segment_t *s)
@@ -106,6 +111,8 @@ void capacity_add_segment (capacity_t *c, const segment_t *s)
 
     if (s->time_start == 0)
         return;
+    if (c->told)
+        capacity_node_load (c, s, in);
     while (in.start < in.end) {
         period_t piece = in;
         const holding_t *h
@@ -125,13 +132,19 @@ static period_t open_period (int64_t start, int64_t end)
     return (period_t){start, end ? end : SITE_ALWAYS_END};
 }
 
-/* Maintenance, power saving and nodes that do not exist yet are planned. */
+/* Maintenance, power saving and nodes that do not exist yet are planned; a
+ * drained node is up and takes no job. */
 static edge_kind_t outage_kind (uint32_t state)
 {
     bool planned = (state & (NODE_STATE_MAINT | NODE_STATE_POWERED_DOWN))
                    || (state & NODE_STATE_BASE) == NODE_STATE_FUTURE;
 
-    return planned ? EDGE_PLANNED : EDGE_DOWN;
+    if (planned)
+        return EDGE_PLANNED;
+    return (state & NODE_STATE_DRAIN)
+                   && (state & NODE_STATE_BASE) != NODE_STATE_DOWN
+               ? EDGE_DRAINED
+               : EDGE_DOWN;
 }
 
 void capacity_add_event (capacity_t *c, const node_event_t *e)
@@ -163,32 +176,66 @@ void capacity_add_event (capacity_t *c, const node_event_t *e)
 void capacity_add_reservation (capacity_t *c, const reservation_t *r)
 {
     struct cluster *cluster = cluster_get (c, r->cluster);
+    period_t period = open_period (r->start, r->end);
 
+    if (period_seconds (period_clip (period, c->period)) == 0)
+        return;
     cluster->booking
         = xreallocarray (cluster->booking, cluster->booking_count + 1,
                          sizeof (*cluster->booking));
     cluster->booking[cluster->booking_count++] = (struct booking){
-        open_period (r->start, r->end),
+        period,
         r->flags & RESERVATION_MAINT ? EDGE_PLANNED : EDGE_RESERVED,
+        r->id,
+        xstrdup (r->name),
+        xstrdup (r->accounts),
         xstrdup (r->nodelist),
     };
 }
 
-bool capacity_wants_cpus (const capacity_t *c)
+static inventory_gpu_t *copy_gpus (const inventory_t *inventory)
 {
-    for (size_t i = 0; i < c->site->pool_count; i++) {
-        const site_pool_t *pool = &c->site->pools[i];
-        if ((pool->cpus_per_node || pool->memory_per_node)
-            && period_seconds (period_clip (pool->valid, c->period)) > 0)
-            return true;
+    inventory_gpu_t *copy = xcalloc (inventory->gpu_count, sizeof (*copy));
+
+    for (size_t i = 0; i < inventory->gpu_count; i++) {
+        const inventory_gpu_t *gpu = &inventory->gpu[i];
+        const char **profiles = xcalloc (gpu->profile_count, sizeof (*profiles));
+        for (size_t k = 0; k < gpu->profile_count; k++)
+            profiles[k] = xstrdup (gpu->profiles[k]);
+        copy[i] = (inventory_gpu_t){xstrdup (gpu->gres_type),
+                                    xstrdup (gpu->model), profiles,
+                                    gpu->profile_count, gpu->cut};
     }
-    return false;
+    return copy;
+}
+
+static void listing_clear (struct listing *listing)
+{
+    for (size_t i = 0; i < listing->gpu_count; i++) {
+        const inventory_gpu_t *gpu = &listing->gpu[i];
+        for (size_t k = 0; k < gpu->profile_count; k++)
+            free ((char *)gpu->profiles[k]);
+        free ((char **)gpu->profiles);
+        free ((char *)gpu->gres_type);
+        free ((char *)gpu->model);
+    }
+    free (listing->gpu);
+    free (listing->node);
 }
 
 void capacity_add_inventory (capacity_t *c, const inventory_t *inventory)
 {
-    (void)c;
-    (void)inventory;
+    struct cluster *cluster = cluster_get (c, inventory->cluster);
+    period_t period = period_clip (inventory->period, c->period);
+
+    if (period_seconds (period) == 0)
+        return;
+    cluster->listing
+        = xreallocarray (cluster->listing, cluster->listing_count + 1,
+                         sizeof (*cluster->listing));
+    cluster->listing[cluster->listing_count++]
+        = (struct listing){xstrdup (inventory->node), period,
+                           copy_gpus (inventory), inventory->gpu_count};
 }
 
 /* --- results ----------------------------------------------------------- */
@@ -201,8 +248,9 @@ static int by_place (const void *a, const void *b)
 
     if (!order && x->pool && y->pool)
         order = strcmp (x->pool->name, y->pool->name);
-    return order ? order
-                 : strcmp (x->node ? x->node : "", y->node ? y->node : "");
+    if (!order)
+        order = strcmp (x->node ? x->node : "", y->node ? y->node : "");
+    return order ? order : (x->pool > y->pool) - (x->pool < y->pool);
 }
 
 void capacity_each (capacity_t *c, const int64_t *cuts, size_t cut_count,
@@ -236,6 +284,7 @@ capacity_t *capacity_new (const site_t *site, kinds_t *kinds, period_t period)
     c->kinds = kinds;
     c->period = period;
     c->changes = site_changes (site, period, &c->change_count);
+    capacity_tell_nodes (c);
     return c;
 }
 
@@ -249,8 +298,14 @@ static void cluster_free (struct cluster *cluster)
         free (cluster->outage[i].node);
         free (cluster->outage[i].gres);
     }
-    for (size_t i = 0; i < cluster->booking_count; i++)
+    for (size_t i = 0; i < cluster->booking_count; i++) {
+        free (cluster->booking[i].name);
+        free (cluster->booking[i].accounts);
         free (cluster->booking[i].nodelist);
+    }
+    for (size_t i = 0; i < cluster->listing_count; i++)
+        listing_clear (&cluster->listing[i]);
+    free (cluster->listing);
     free (cluster->registration);
     free (cluster->outage);
     free (cluster->booking);
@@ -279,6 +334,7 @@ void capacity_free (capacity_t *c)
         free (place->key);
         free (place);
     }
+    capacity_nodes_free (c);
     free (c->changes);
     free (c);
 }

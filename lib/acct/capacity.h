@@ -35,8 +35,10 @@
  *   missing    of down: M = G - the pool's GPUs in the inventory that the node
  *              itself wrote and that stood then; where the class is idle or
  *              reserved_unused, min (M, F) are down and the class has the rest,
- *              which is F in what follows. 0 where no inventory stood, or one
- *              of more GPUs than G.
+ *              which is F in what follows. No inventory says anything of its
+ *              node while a GPU is in it that belongs to no pool, or to none
+ *              for sure. One of more GPUs than G says nothing either: what is
+ *              beyond G is `surplus`, and in no sum.
  *   drained    of down, without `missing`: the class is down, and each event
  *              row that makes it so has DRAIN and another base state than DOWN.
  *   stranded   of idle: min (R, F) where the class is idle, R being the
@@ -56,7 +58,8 @@
  *                         memory of all jobs there / memory_per_node), at most 1
  *              the share s stands for s x N GPUs, of which B are allocated, and
  *                cpu_stranded = min ((s x N - B) x G / N, idle - stranded),
- *              not below 0. A job's CPUs and MB are split evenly over its
+ *              not below 0; and 0 while some device of the node has no known
+ *              weight. A job's CPUs and MB are split evenly over its
  *              nodes, the rest to the first ones; unknown ones count none.
  *              Example: 8 GPUs, 128 CPUs; one job holds 2 GPUs and 96 CPUs, of
  *              6 free GPUs 96/128 x 8 - 2 = 4 are stranded.
@@ -87,6 +90,7 @@ typedef struct {
     mpq_t cpu_stranded; /* of idle: CPUs or memory are taken */
     mpq_t drained;      /* of down */
     mpq_t missing;      /* of down: the node's inventory lacks them */
+    mpq_t surplus;      /* of nothing: GPUs that inventories have beyond G */
     mpq_t difference;   /* capacity - the identity's sum */
 } capacity_sum_t;
 
@@ -116,7 +120,8 @@ typedef struct {
     bool cut;                    /* in MIG mode */
 } inventory_gpu_t;
 
-/* What a node said that it had, [start, end). */
+/* What a node said that it had, [start, end); those of one node do not
+ * overlap. */
 typedef struct {
     const char *cluster;
     const char *node;

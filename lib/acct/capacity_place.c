@@ -20,7 +20,6 @@ struct place *capacity_place_get (capacity_t *c, const site_pool_t *pool,
         place->pool = pool;
         place->cluster = xstrdup (cluster);
         place->node = xstrdup (node);
-        place->remainder = fraction (0, 1);
         HASH_ADD_KEYPTR (hh, c->places, place->key, strlen (place->key), place);
     }
     return place;
@@ -67,21 +66,30 @@ static fraction_t gres_amount (capacity_t *c, const char *cluster,
     return sum;
 }
 
-static void lay_pool_node (capacity_t *c, const struct cluster *cluster,
-                           const site_pool_t *pool, const char *node)
+fraction_t capacity_told_remainder (const capacity_t *c,
+                                    const site_pool_t *pool)
 {
-    struct place *place = capacity_place_get (c, pool, cluster->name, node);
     mig_table_t table = {c->site->profiles, c->site->profile_count};
     fraction_t left;
 
-    capacity_place_add (c, place, EDGE_CAPACITY, pool->valid,
-                        fraction (pool->gpus_per_node, 1));
     if (pool->layout
         && mig_layout (&table, pool->gpu, pool->layout, pool->gpus_per_node,
                        pool->mig_weight, NULL, &left, NULL)
                == 0
         && left.num > 0)
-        place->remainder = left;
+        return left;
+    return fraction (0, 1);
+}
+
+static void lay_pool_node (capacity_t *c, const struct cluster *cluster,
+                           const site_pool_t *pool, const char *node)
+{
+    struct place *place = capacity_place_get (c, pool, cluster->name, node);
+
+    capacity_place_add (c, place, EDGE_CAPACITY, pool->valid,
+                        fraction (pool->gpus_per_node, 1));
+    capacity_place_add (c, place, EDGE_REMAINDER, pool->valid,
+                        capacity_told_remainder (c, pool));
 }
 
 /* A pool without `nodes` has every node that the cluster ever registered. */
@@ -147,43 +155,79 @@ static void lay_registered (capacity_t *c, const struct cluster *cluster)
     }
 }
 
-static bool listed (const char *nodelist, const char *node)
+/* Every place of the cluster, or those of the listed nodes and of nodes that
+ * nobody tells apart. */
+static void lay_over (capacity_t *c, const struct cluster *cluster,
+                      const char *nodelist, struct interval what)
 {
-    nodelist_t *list;
-    bool found;
+    struct place *place, *next;
+    nodelist_t *list = nodelist ? nodelist_open (nodelist, NULL) : NULL;
+    const char *node;
 
-    if (!node || !nodelist)
-        return node == NULL;
-    list = nodelist_open (nodelist, NULL);
-    found = list && nodelist_contains (list, node);
+    for (; list && (node = nodelist_next (list));)
+        for (struct place *p = capacity_node_places (c, cluster->name, node); p;
+             p = p->same_node)
+            capacity_place_add (c, p, what.kind, what.period, what.amount);
     nodelist_close (list);
-    return found;
+    HASH_ITER (hh, c->places, place, next)
+    {
+        if ((!nodelist || !place->node)
+            && !strcmp (place->cluster, cluster->name))
+            capacity_place_add (c, place, what.kind, what.period, what.amount);
+    }
 }
 
-/* What the cluster's rows say of one place. */
-static void lay_states (capacity_t *c, const struct cluster *cluster,
-                        struct place *place)
+static void lay_registrations (capacity_t *c, const struct cluster *cluster)
 {
     period_t spoken = {SITE_ALWAYS_START, cluster->as_of};
 
     for (size_t i = 0; i < cluster->registration_count; i++) {
         const struct registration *r = &cluster->registration[i];
-        bool names_it = !r->nodelist || !r->nodelist[0] || !place->node
-                        || listed (r->nodelist, place->node);
-        if (r->disconnected || names_it)
-            capacity_place_add (
-                c, place, r->disconnected ? EDGE_BLIND : EDGE_KNOWN,
-                period_clip (r->period, spoken), fraction (1, 1));
+        bool of_all = r->disconnected || !r->nodelist || !r->nodelist[0];
+        lay_over (c, cluster, of_all ? NULL : r->nodelist,
+                  (struct interval){period_clip (r->period, spoken),
+                                    r->disconnected ? EDGE_BLIND : EDGE_KNOWN,
+                                    {1, 1}});
     }
-    for (size_t i = 0; place->node && i < cluster->outage_count; i++) {
+}
+
+static void lay_outages (capacity_t *c, const struct cluster *cluster)
+{
+    for (size_t i = 0; i < cluster->outage_count; i++) {
         const struct outage *o = &cluster->outage[i];
-        if (!strcmp (o->node, place->node))
-            capacity_place_add (c, place, o->kind, o->period, fraction (1, 1));
+        for (struct place *p
+             = capacity_node_places (c, cluster->name, o->node);
+             p; p = p->same_node)
+            capacity_place_add (c, p, o->kind, o->period, fraction (1, 1));
     }
-    for (size_t i = 0; place->node && i < cluster->booking_count; i++) {
+}
+
+static int by_id (const void *a, const void *b)
+{
+    const struct booking *x = a, *y = b;
+
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return (x->period.start > y->period.start)
+           - (x->period.start < y->period.start);
+}
+
+static void lay_bookings (capacity_t *c, struct cluster *cluster)
+{
+    if (cluster->booking_count > 1)
+        qsort (cluster->booking, cluster->booking_count,
+               sizeof (*cluster->booking), by_id);
+    for (size_t i = 0; i < cluster->booking_count; i++) {
         const struct booking *b = &cluster->booking[i];
-        if (listed (b->nodelist, place->node))
-            capacity_place_add (c, place, b->kind, b->period, fraction (1, 1));
+        fraction_t number = {(int64_t)i + 1, 1};
+        nodelist_t *list = nodelist_open (b->nodelist, NULL);
+        const char *node;
+        while (list && (node = nodelist_next (list)))
+            for (struct place *p
+                 = capacity_node_places (c, cluster->name, node);
+                 p; p = p->same_node)
+                capacity_place_add (c, p, b->kind, b->period, number);
+        nodelist_close (list);
     }
 }
 
@@ -215,7 +259,6 @@ static void merge_unplaced (capacity_t *c)
 void capacity_lay_out (capacity_t *c)
 {
     struct cluster *cluster, *next;
-    struct place *place, *next_place;
 
     HASH_ITER (hh, c->clusters, cluster, next)
     {
@@ -229,11 +272,14 @@ void capacity_lay_out (capacity_t *c)
     }
     if (c->site->pool_count == 0)
         merge_unplaced (c);
-    HASH_ITER (hh, c->places, place, next_place)
+    capacity_index_nodes (c);
+    HASH_ITER (hh, c->clusters, cluster, next)
     {
-        HASH_FIND_STR (c->clusters, place->cluster, cluster);
-        if (cluster)
-            lay_states (c, cluster, place);
+        lay_registrations (c, cluster);
+        lay_outages (c, cluster);
+        lay_bookings (c, cluster);
+        capacity_lay_listings (c, cluster);
     }
+    capacity_lay_loads (c);
     c->laid_out = true;
 }

@@ -190,6 +190,15 @@ static const site_pool_t *pool_of_device (const kinds_t *k, const segment_t *s,
     return !type && covering == 1 ? only : NULL;
 }
 
+const site_pool_t *kinds_pool (const kinds_t *k, const char *cluster,
+                               const char *node, const char *type,
+                               int64_t instant)
+{
+    const segment_t s = {.cluster = cluster};
+
+    return pool_of_device (k, &s, node, type, instant);
+}
+
 /* --- kinds ------------------------------------------------------------- */
 
 static mig_table_t site_profiles (const site_t *site)

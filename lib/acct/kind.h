@@ -70,6 +70,12 @@ const device_kind_t *kinds_of_device (kinds_t *kinds, const segment_t *segment,
                                       int64_t instant, const char *node,
                                       int64_t gres_index);
 
+/* The pool of such devices (NULL: untyped) of a node at an instant; NULL: none,
+ * or nobody tells. */
+const site_pool_t *kinds_pool (const kinds_t *kinds, const char *cluster,
+                               const char *node, const char *type,
+                               int64_t instant);
+
 /* The weight of the kind's price under another basis. -1 if not known. */
 int kind_weight (const site_t *site, const device_kind_t *kind,
                  mig_basis_t basis, fraction_t *ret_weight, gl_error_t *error);
