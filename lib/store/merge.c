@@ -252,3 +252,14 @@ merge_change_t merge_observations (observation_t *o, const observation_t *other)
     }
     return change;
 }
+
+bool merge_same_fields (const segment_t *a, const segment_t *b)
+{
+    for (size_t i = 0; i < MERGE_FIELDS; i++) {
+        const struct field *f = &fields[i];
+        if (known (a, f) != known (b, f)
+            || (known (a, f) && compare_values (a, b, f) != 0))
+            return false;
+    }
+    return a->gpu_asked == b->gpu_asked;
+}

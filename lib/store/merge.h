@@ -42,6 +42,10 @@ size_t merge_pack (const observation_t *o, uint8_t fill[MERGE_FILL_MAX]);
 int merge_unpack (observation_t *o, const segment_t *segment, const void *fill,
                   size_t length);
 
+/* Whether two segments agree in the fields that are merged one by one, unknown ones
+ * included. */
+bool merge_same_fields (const segment_t *a, const segment_t *b);
+
 /* What merging changed: nothing, only how sure we are, or facts. */
 typedef enum {
     MERGE_SAME,

@@ -97,8 +97,10 @@ store_t *store_open (const char *url, unsigned flags, gl_error_t *error)
 
 static void forget_clusters (store_t *store)
 {
-    for (size_t i = 0; i < store->cluster_count; i++)
+    for (size_t i = 0; i < store->cluster_count; i++) {
+        forget_nothing (&store->clusters[i]);
         free (store->clusters[i].name);
+    }
     free (store->clusters);
     store->clusters = NULL;
     store->cluster_count = 0;
@@ -153,6 +155,13 @@ int store_begin (store_t *store, gl_error_t *error)
     return 0;
 }
 
+/* Others may make rollups before the next transaction. */
+static void forget_forgetting (store_t *store)
+{
+    for (size_t i = 0; i < store->cluster_count; i++)
+        forget_nothing (&store->clusters[i]);
+}
+
 static int flush_clusters (store_t *store, gl_error_t *error)
 {
     for (size_t i = 0; i < store->cluster_count; i++) {
@@ -176,13 +185,24 @@ static int flush_clusters (store_t *store, gl_error_t *error)
     return 0;
 }
 
+static int flush_forgetting (store_t *store, gl_error_t *error)
+{
+    for (size_t i = 0; i < store->cluster_count; i++) {
+        if (forget_flush (store, &store->clusters[i], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int store_commit (store_t *store, gl_error_t *error)
 {
-    if (flush_clusters (store, error) < 0 || node_flush (store, error) < 0
+    if (flush_forgetting (store, error) < 0
+        || flush_clusters (store, error) < 0 || node_flush (store, error) < 0
         || db_commit (store->db, error) < 0) {
         store_rollback (store);
         return -1;
     }
+    forget_forgetting (store);
     return 0;
 }
 

@@ -178,14 +178,17 @@ int store_get_mark (store_t *store, const char *cluster, const char *name,
  * A put that changes what counts forgets, in its own transaction, the rollups
  * that overlap the time concerned. So a rollup that is there is right if its
  * digest is that of today's configuration. What is forgotten:
- *   - a new segment: where it lies; a changed one: where it lay and lies; an
- *     open one that only was seen later: from then to now; in each case but the
- *     last one all segments of its JobId, whose evidence may be shared anew;
- *   - a suspension, an event, a reservation: where it differs;
- *   - a record of a job, a retag: all segments of its JobId, and the moment of
- *     the record, an hour before and after it;
+ *   - a new segment: where it lies; a changed one: where it lay and lies; and
+ *     all segments of its JobId, among which evidence is shared;
+ *   - an open segment that only was seen later: from then to now; one that came
+ *     to its end likewise, if no node saw anything of it, and from its time
+ *     limit on;
+ *   - an event, a reservation: where it differs;
+ *   - a suspension, a retag, a record of a job: all segments of its JobId; and
+ *     the moment of the record, an hour before and after it;
  *   - usage of a device: its stretch likewise, and the segments of its JobId;
- *   - an inventory: from its stamp on; of a node without an older one, all time;
+ *   - an inventory: from its stamp on; if the node has no older one or has a newer
+ *     one, all time;
  *   - an as-of that moves: from the old one to the new one.
  * What is not: the account tree, marks, and other records of no job (skew): who
  * counts by these has them in the digest.

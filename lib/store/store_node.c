@@ -81,6 +81,26 @@ int node_seen (store_t *store, uint64_t cluster, const char *node,
     return node_flush (store, error);
 }
 
+int node_has_older (store_t *store, uint64_t cluster, const char *node,
+                    uint32_t kind, int64_t stamp, gl_error_t *error)
+{
+    db_statement_t *st;
+    int rc;
+
+    if (node_flush (store, error) < 0)
+        return -1;
+    st = store_statement (store, SQL_NODE_OLDER, error);
+    if (!st)
+        return -1;
+    db_bind_u64 (st, 0, cluster);
+    db_bind_text (st, 1, node);
+    db_bind_u64 (st, 2, kind);
+    db_bind_i64 (st, 3, stamp);
+    rc = db_step (st, error);
+    db_reset (st);
+    return rc;
+}
+
 /* Add what the row knows to the entry. */
 static void merge_row (const db_statement_t *row, struct node_entry *entry)
 {

@@ -53,6 +53,11 @@ typedef enum {
     SQL_EXTENT_AS_OF,
     SQL_SEGMENT_UNSEEN,
     SQL_SEGMENT_GONE,
+    SQL_REVISION_ADD,
+    SQL_ROLLUP_ANY,
+    SQL_JOB_TIMES,
+    SQL_JOB_RECORDED,
+    SQL_NODE_OLDER,
     SQL_COUNT,
 } sql_t;
 
@@ -76,6 +81,7 @@ const char *store_sql (db_engine_t engine, sql_t name);
     "LEFT JOIN text j ON j.id = s.job_name "                                   \
     "LEFT JOIN text c ON c.id = s.admin_comment "
 #define SEGMENT_FILL_COLUMN 31
+#define SEGMENT_GONE_COLUMN 32
 
 /* Likewise of a stretch of device usage, for store_usage_of_row(). */
 #define USAGE_COLUMNS                                                          \
@@ -89,6 +95,7 @@ struct cluster_entry {
     int64_t as_of;   /* seen in this transaction */
     int64_t longest;
     bool dirty;
+    struct forgetting *forgetting; /* NULL: not asked in this transaction */
 };
 
 /* What is interned, each with a table and a cache. */
@@ -160,7 +167,48 @@ int node_seen (store_t *store, uint64_t cluster, const char *node,
                uint32_t kind, unsigned records,
                const struct node_record_id *record, gl_error_t *error);
 int node_flush (store_t *store, gl_error_t *error);
+/* 1 if the node's newest record of the kind is not newer than `stamp`, 0 if it is
+ * or if there is none, -1. */
+int node_has_older (store_t *store, uint64_t cluster, const char *node,
+                    uint32_t kind, int64_t stamp, gl_error_t *error);
 void node_forget (store_t *store);
+
+/*
+ * What of the cluster changes in this transaction; its rollups are forgotten at
+ * the commit. forget_any(): 1 if there are rollups at all, 0 if not, -1.
+ */
+int forget_any (store_t *store, struct cluster_entry *cluster,
+                gl_error_t *error);
+int forget_time (store_t *store, struct cluster_entry *cluster, int64_t start,
+                 int64_t end, gl_error_t *error);
+int forget_segment_time (store_t *store, struct cluster_entry *cluster,
+                         const segment_t *segment, gl_error_t *error);
+/* All segments of the JobId. */
+int forget_job (store_t *store, struct cluster_entry *cluster, uint64_t id_job,
+                gl_error_t *error);
+/* What a node says of [start, end), of a job or of none (0). */
+int forget_record (store_t *store, struct cluster_entry *cluster,
+                   uint64_t id_job, int64_t start, int64_t end,
+                   gl_error_t *error);
+/* `before` NULL: it is new. only_seen: an open one that is open still. */
+int forget_segment (store_t *store, struct cluster_entry *cluster,
+                    const segment_t *before, const segment_t *after,
+                    bool only_seen, gl_error_t *error);
+/* It ended, and nothing else of it changed. */
+int forget_ended (store_t *store, struct cluster_entry *cluster,
+                  const segment_t *before, const segment_t *after,
+                  gl_error_t *error);
+int forget_flush (store_t *store, struct cluster_entry *cluster,
+                  gl_error_t *error);
+/* A rollup is put: only what is changed from now on forgets it. */
+int forget_before (store_t *store, struct cluster_entry *cluster,
+                   gl_error_t *error);
+/* The transaction is over. */
+void forget_nothing (struct cluster_entry *cluster);
+
+/* Write a revision. before, after: NULL, or yours during the call. */
+int revision_add (store_t *store, uint64_t cluster, const revision_t *revision,
+                  gl_error_t *error);
 
 /* Delete the rollups of the cluster that overlap [start, end). */
 int rollup_forget (store_t *store, uint64_t cluster, int64_t start, int64_t end,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "record/record.h"
 #include "store/store_private.h"
 
 static int bind_evidence (store_t *store, db_statement_t *st,
@@ -15,6 +16,29 @@ static int bind_evidence (store_t *store, db_statement_t *st,
         || intern_bind (store, st, 11, e->gpus, error) < 0)
         return -1;
     return 0;
+}
+
+/* What was counted without this record. What an inventory says holds until the next
+ * one, and that of the first one also before it. */
+static int forget (store_t *store, struct cluster_entry *cluster,
+                   const node_record_t *r, gl_error_t *error)
+{
+    int older;
+
+    if (r->id_job != 0)
+        return forget_record (store, cluster, r->id_job, r->stamp, r->stamp,
+                              error);
+    if (r->kind != RECORD_INVENTORY)
+        return 0;
+    older = forget_any (store, cluster, error);
+    if (older != 1)
+        return older;
+    older = node_has_older (store, cluster->id, r->node, r->kind, r->stamp,
+                            error);
+    if (older < 0)
+        return -1;
+    return forget_time (store, cluster, older ? r->stamp : INT64_MIN, INT64_MAX,
+                        error);
 }
 
 int store_put_record (store_t *store, const node_record_t *r,
@@ -47,9 +71,11 @@ int store_put_record (store_t *store, const node_record_t *r,
     fresh = db_affected (store->db) > 0;
     store_count (counts, fresh, false);
     memcpy (id.key, r->key, sizeof (id.key));
-    return fresh ? node_seen (store, cluster->id, r->node, r->kind, 1, &id,
-                              error)
-                 : 0;
+    if (!fresh)
+        return 0;
+    if (forget (store, cluster, r, error) < 0)
+        return -1;
+    return node_seen (store, cluster->id, r->node, r->kind, 1, &id, error);
 }
 
 struct store_evidence_iter {

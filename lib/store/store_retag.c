@@ -78,7 +78,10 @@ int store_put_retag (store_t *store, const retag_t *r, store_counts_t *counts,
     rc = db_step (get, error);
     wins = rc == 0 || (rc == 1 && compare_row (get, r) > 0);
     db_reset (get);
-    if (rc < 0 || (wins && write_retag (store, cluster->id, r, error) < 0))
+    if (rc < 0
+        || (wins
+            && (write_retag (store, cluster->id, r, error) < 0
+                || forget_job (store, cluster, r->id_job, error) < 0)))
         return -1;
     store_count (counts, rc == 0, wins);
     return 0;

@@ -52,6 +52,28 @@ int store_put_gone (store_t *store, const char *cluster, int64_t since,
     return 0;
 }
 
+int revision_add (store_t *store, uint64_t cluster, const revision_t *r,
+                  gl_error_t *error)
+{
+    db_statement_t *st = store_statement (store, SQL_REVISION_ADD, error);
+
+    if (!st)
+        return -1;
+    db_bind_u64 (st, 0, cluster);
+    db_bind_u64 (st, 1, r->id_job);
+    db_bind_i64 (st, 2, r->time_submit);
+    db_bind_i64 (st, 3, r->seen);
+    db_bind_u64 (st, 4, r->kind);
+    db_bind_u64 (st, 5, r->source);
+    db_bind_text (st, 6, r->before);
+    db_bind_text (st, 7, r->after);
+    db_bind_u64 (st, 8, cluster);
+    db_bind_u64 (st, 9, r->id_job);
+    db_bind_i64 (st, 10, r->time_submit);
+    db_bind_i64 (st, 11, r->seen);
+    return db_run (st, error);
+}
+
 struct store_revision_iter {
     walk_t walk;
 };

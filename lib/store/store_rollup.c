@@ -67,7 +67,7 @@ int store_put_rollup (store_t *store, const store_rollup_t *r,
     if (check_rollup (r, error) < 0)
         return -1;
     cluster = store_cluster_find (store, r->cluster, error);
-    if (!cluster
+    if (!cluster || forget_before (store, cluster, error) < 0
         || forget_in (store, cluster->id, (int)r->unit, r->start, r->end, error)
                < 0)
         return -1;
@@ -113,18 +113,18 @@ struct store_rollup_iter {
     buffer_t body;
 };
 
-#define ROLLUP_PLAN(UNIT)                                                      \
-    {                                                                          \
-        .select = "SELECT time_start, time_end, length, digest, body "         \
-                  "FROM rollup",                                               \
-        .where = "cluster = ? AND unit = " UNIT, .where_binds = "c",           \
-        .period = "time_start < ? AND time_end > ?", .period_binds = "es",     \
-        .order = "time_start, part",                                           \
+#define ROLLUP_PLAN(UNIT)                                                  \
+    {                                                                      \
+        .select = "SELECT time_start, time_end, length, digest, body "     \
+                  "FROM rollup",                                           \
+        .where = "cluster = ? AND unit = " UNIT, .where_binds = "c",       \
+        .period = "time_start < ? AND time_end > ?", .period_binds = "es", \
+        .order = "time_start, part",                                       \
     }
 static const struct walk_plan day_plan = ROLLUP_PLAN ("1");
 static const struct walk_plan month_plan = ROLLUP_PLAN ("2");
-_Static_assert (CALENDAR_DAY == 1 && CALENDAR_MONTH == 2,
-                "units are numbers in the table");
+_Static_assert(CALENDAR_DAY == 1 && CALENDAR_MONTH == 2,
+               "units are numbers in the table");
 
 store_rollup_iter_t *store_rollup_iter_open (store_t *store,
                                              const store_query_t *query,

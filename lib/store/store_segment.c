@@ -1,8 +1,9 @@
-/* Segments: put and iterate. */
+/* Segments: put. */
 #include <string.h>
 
 #include "base/memory.h"
 #include "store/merge.h"
+#include "store/revise.h"
 #include "store/store_private.h"
 
 static int check_segment (const segment_t *s, gl_error_t *error)
@@ -58,7 +59,7 @@ static void bind_facts (db_statement_t *st, unsigned at, const segment_t *s,
 /* Run SQL_SEGMENT_ADD or SQL_SEGMENT_PUT. */
 static int write_segment (store_t *store, sql_t sql, uint64_t cluster,
                           const observation_t *o, const struct shared *shared,
-                          gl_error_t *error)
+                          int64_t gone, gl_error_t *error)
 {
     const segment_t *s = &o->segment;
     db_statement_t *st = store_statement (store, sql, error);
@@ -75,6 +76,7 @@ static int write_segment (store_t *store, sql_t sql, uint64_t cluster,
     bind_facts (st, 4, s, shared);
     if (length > 0)
         db_bind_blob (st, 20, fill, length);
+    store_bind_i64 (st, 21, gone, 0);
     return db_run (st, error);
 }
 
@@ -158,15 +160,22 @@ static void own_strings (segment_t *s, char *owned[STRINGS])
         *strings[i] = owned[i] = xstrdup (*strings[i]);
 }
 
+/* A row with what belongs to it. */
+struct stored {
+    observation_t observation;
+    int64_t gone; /* 0: it is not */
+    char *owned[STRINGS];
+};
+
 static int read_stored (db_statement_t *st, const segment_t *key,
-                        observation_t *ret_stored, char *owned[STRINGS],
-                        gl_error_t *error)
+                        struct stored *ret, gl_error_t *error)
 {
     segment_t row = {.cluster = key->cluster};
 
     store_segment_of_row (st, &row);
-    own_strings (&row, owned);
-    if (merge_unpack (ret_stored, &row,
+    own_strings (&row, ret->owned);
+    ret->gone = db_column_i64 (st, SEGMENT_GONE_COLUMN);
+    if (merge_unpack (&ret->observation, &row,
                       db_column_text (st, SEGMENT_FILL_COLUMN),
                       db_column_length (st, SEGMENT_FILL_COLUMN))
         < 0)
@@ -175,17 +184,103 @@ static int read_stored (db_statement_t *st, const segment_t *key,
     return 0;
 }
 
-static int merge_stored (store_t *store, uint64_t cluster,
-                         observation_t *stored, const observation_t *fresh,
+static int add_revision (store_t *store, uint64_t cluster,
+                         const segment_t *fresh, revision_kind_t kind,
+                         int64_t seen, const buffer_t *texts, gl_error_t *error)
+{
+    revision_t revision = {.id_job = fresh->id_job,
+                           .time_submit = fresh->time_submit,
+                           .seen = seen,
+                           .kind = kind,
+                           .source = fresh->source};
+
+    if (texts) {
+        revision.before = buffer_text (&texts[0]);
+        revision.after = buffer_text (&texts[1]);
+    }
+    return revision_add (store, cluster, &revision, error);
+}
+
+/* It was gone and slurmdbd shows it again: from now on both are history. */
+static int come_back (store_t *store, uint64_t cluster, struct stored *stored,
+                      const segment_t *fresh, bool *ret_back,
+                      gl_error_t *error)
+{
+    *ret_back = stored->gone && fresh->source == SOURCE_SLURMDBD
+                && fresh->time_seen >= stored->gone;
+    if (!*ret_back)
+        return 0;
+    if (add_revision (store, cluster, fresh, REVISION_GONE, stored->gone, NULL,
+                      error)
+            < 0
+        || add_revision (store, cluster, fresh, REVISION_BACK, fresh->time_seen,
+                         NULL, error)
+               < 0)
+        return -1;
+    stored->gone = 0;
+    return 0;
+}
+
+/* Nothing but time_seen of an open segment moved. */
+static bool only_seen (const segment_t *before, const segment_t *after)
+{
+    return before->time_end == 0 && after->time_end == 0
+           && before->time_start == after->time_start
+           && before->state == after->state
+           && merge_same_fields (before, after);
+}
+
+/* An open segment came to its end, and had been counted up to it at most. */
+static bool only_ended (const segment_t *before, const segment_t *after)
+{
+    return before->time_start > 0 && before->time_end == 0
+           && after->time_end != 0 && before->time_start == after->time_start
+           && segment_end (after) >= segment_end (before)
+           && merge_same_fields (before, after);
+}
+
+/* What the merge changed is noted, and what was counted of it is forgotten. */
+static int note_change (store_t *store, struct cluster_entry *cluster,
+                        const segment_t *before, const segment_t *after,
+                        const segment_t *fresh, gl_error_t *error)
+{
+    buffer_t texts[2] = {BUFFER_INIT, BUFFER_INIT};
+    int rc = 0;
+
+    if (revise (before, after, &texts[0], &texts[1]))
+        rc = add_revision (store, cluster->id, fresh, REVISION_CHANGED,
+                           fresh->time_seen, texts, error);
+    buffer_done (&texts[0]);
+    buffer_done (&texts[1]);
+    if (rc < 0)
+        return -1;
+    if (only_ended (before, after))
+        return forget_ended (store, cluster, before, after, error);
+    return forget_segment (store, cluster, before, after,
+                           only_seen (before, after), error);
+}
+
+static int merge_stored (store_t *store, struct cluster_entry *cluster,
+                         struct stored *stored, const observation_t *fresh,
                          store_counts_t *counts, gl_error_t *error)
 {
-    merge_change_t change = merge_observations (stored, fresh);
+    observation_t *o = &stored->observation;
+    segment_t before = o->segment;
+    merge_change_t change = merge_observations (o, fresh);
     struct shared shared;
+    bool back;
 
-    if (change != MERGE_SAME
-        && (intern_shared (store, &stored->segment, &shared, error) < 0
-            || write_segment (store, SQL_SEGMENT_PUT, cluster, stored, &shared,
-                              error)
+    if (come_back (store, cluster->id, stored, &fresh->segment, &back, error)
+            < 0
+        || (change == MERGE_FACTS
+            && note_change (store, cluster, &before, &o->segment,
+                            &fresh->segment, error)
+                   < 0))
+        return -1;
+    if ((change != MERGE_SAME || back)
+        && (intern_shared (store, &o->segment, &shared, error) < 0
+            || write_segment (store, SQL_SEGMENT_PUT, cluster->id, o, &shared,
+                              stored->gone, error)
                    < 0))
         return -1;
     store_count (counts, false, change == MERGE_FACTS);
@@ -193,18 +288,17 @@ static int merge_stored (store_t *store, uint64_t cluster,
 }
 
 /* There is a row: merge with it. */
-static int put_again (store_t *store, uint64_t cluster,
+static int put_again (store_t *store, struct cluster_entry *cluster,
                       const observation_t *fresh, store_counts_t *counts,
                       gl_error_t *error)
 {
     db_statement_t *st = store_statement (store, SQL_SEGMENT_GET, error);
-    char *owned[STRINGS] = {NULL};
-    observation_t stored;
+    struct stored stored = {.owned = {NULL}};
     int rc;
 
     if (!st)
         return -1;
-    db_bind_u64 (st, 0, cluster);
+    db_bind_u64 (st, 0, cluster->id);
     db_bind_u64 (st, 1, fresh->segment.id_job);
     db_bind_i64 (st, 2, fresh->segment.time_submit);
     rc = db_step (st, error);
@@ -212,22 +306,28 @@ static int put_again (store_t *store, uint64_t cluster,
         rc = gl_error (error, "job %llu vanished while it was written",
                        (unsigned long long)fresh->segment.id_job);
     if (rc == 1)
-        rc = read_stored (st, &fresh->segment, &stored, owned, error);
+        rc = read_stored (st, &fresh->segment, &stored, error);
     db_reset (st);
     if (rc == 0)
         rc = merge_stored (store, cluster, &stored, fresh, counts, error);
     for (size_t i = 0; i < STRINGS; i++)
-        free (owned[i]);
+        free (stored.owned[i]);
     return rc;
 }
 
 /* 1: the row was there and only its time_seen moved. */
-static int put_unchanged (store_t *store, uint64_t cluster, const segment_t *s,
-                          const struct shared *shared, store_counts_t *counts,
-                          gl_error_t *error)
+static int put_unchanged (store_t *store, struct cluster_entry *cluster,
+                          const segment_t *s, const struct shared *shared,
+                          store_counts_t *counts, gl_error_t *error)
 {
-    int rc = touch_segment (store, cluster, s, shared, error);
+    int rc = 0;
 
+    /* until when an open one was counted, only its row knows */
+    if (s->time_end == 0)
+        rc = forget_any (store, cluster, error);
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    rc = touch_segment (store, cluster->id, s, shared, error);
     /* an open segment ends where it was last seen: that is a change */
     if (rc == 1)
         store_count (counts, false, s->time_end == 0);
@@ -236,21 +336,25 @@ static int put_unchanged (store_t *store, uint64_t cluster, const segment_t *s,
 
 /* New segments and known ones come in runs: what the last one was is tried
  * first. Returns like put_unchanged(). */
-static int put_new (store_t *store, uint64_t cluster,
+static int put_new (store_t *store, struct cluster_entry *cluster,
                     const observation_t *fresh, const struct shared *shared,
                     store_counts_t *counts, gl_error_t *error)
 {
-    if (write_segment (store, SQL_SEGMENT_ADD, cluster, fresh, shared, error)
+    if (write_segment (store, SQL_SEGMENT_ADD, cluster->id, fresh, shared, 0,
+                       error)
         < 0)
         return -1;
     store->known = db_affected (store->db) == 0;
     if (store->known)
         return 0;
     store_count (counts, true, true);
+    if (forget_segment (store, cluster, NULL, &fresh->segment, false, error)
+        < 0)
+        return -1;
     return 1;
 }
 
-static int put_segment (store_t *store, uint64_t cluster,
+static int put_segment (store_t *store, struct cluster_entry *cluster,
                         const observation_t *fresh, const struct shared *shared,
                         store_counts_t *counts, gl_error_t *error)
 {
@@ -282,88 +386,9 @@ int store_put_segment (store_t *store, const segment_t *segment,
     if (!cluster || intern_shared (store, segment, &shared, error) < 0)
         return -1;
     merge_observe (&fresh, segment);
-    if (put_segment (store, cluster->id, &fresh, &shared, counts, error) < 0)
+    if (put_segment (store, cluster, &fresh, &shared, counts, error) < 0)
         return -1;
     store_cluster_seen (cluster, segment->time_seen,
                         segment_end (segment) - segment->time_start);
     return 0;
-}
-
-struct store_segment_iter {
-    walk_t walk;
-    bool gpu_only;
-};
-
-/* The unary plus keeps SQLite on the primary key, whose order is wanted.
- * A segment of no length belongs to the period that it starts in. */
-static const struct walk_plan plan = {
-    .select = "SELECT " SEGMENT_COLUMNS "FROM segment s",
-    .joins = SEGMENT_JOINS,
-    .where = "s.cluster = ? AND s.id_job BETWEEN ? AND ?",
-    .where_binds = "clh",
-    .period = "+s.time_start > 0 AND +s.time_start < ? AND "
-              "(CASE WHEN s.time_end = 0 THEN s.time_seen ELSE s.time_end END "
-              "> ? OR +s.time_start >= ?)",
-    .period_binds = "ess",
-    .order = "s.id_job, s.time_submit",
-    .by_job = true,
-};
-/* The few open ones of millions have an index of their own. */
-static const struct walk_plan open_plan = {
-    .select = "SELECT " SEGMENT_COLUMNS "FROM segment s",
-    .index = {[DB_SQLITE] = "INDEXED BY segment_open",
-              [DB_MYSQL] = "FORCE INDEX (segment_open)"},
-    .joins = SEGMENT_JOINS,
-    .where = "s.cluster = ? AND s.time_end = 0 AND +s.id_job BETWEEN ? AND ?",
-    .where_binds = "clh",
-    .period = "+s.time_start > 0 AND +s.time_start < ? AND "
-              "(s.time_seen > ? OR +s.time_start >= ?)",
-    .period_binds = "ess",
-    .order = "s.id_job, s.time_submit",
-};
-
-store_segment_iter_t *store_segment_iter_open (store_t *store,
-                                               const store_query_t *query,
-                                               gl_error_t *error)
-{
-    store_segment_iter_t *iter = xcalloc (1, sizeof (*iter));
-    bool open_only = query && query->open_only;
-
-    iter->gpu_only = query && query->gpu_only;
-    if (walk_open (&iter->walk, store, query, open_only ? &open_plan : &plan,
-                   error)
-        < 0) {
-        free (iter);
-        return NULL;
-    }
-    return iter;
-}
-
-static bool names_gpu (const segment_t *s)
-{
-    return s->gpu_asked || (s->gres && s->gres[0]);
-}
-
-int store_segment_iter_next (store_segment_iter_t *iter, segment_t *ret_segment,
-                             gl_error_t *error)
-{
-    segment_t s;
-    int rc;
-
-    while ((rc = walk_next (&iter->walk, &s.cluster, error)) == 1) {
-        store_segment_of_row (iter->walk.st, &s);
-        if (!iter->gpu_only || names_gpu (&s)) {
-            *ret_segment = s;
-            return 1;
-        }
-    }
-    return rc;
-}
-
-void store_segment_iter_close (store_segment_iter_t *iter)
-{
-    if (iter) {
-        walk_close (&iter->walk);
-        free (iter);
-    }
 }

@@ -47,7 +47,23 @@ static void version_of_row (const db_statement_t *st, struct version *ret)
  * is open, and smaller than every other. */
 enum verdict { FAILED = -1, KEEP, SEEN, REPLACE, INSERT };
 
-static enum verdict judge (db_statement_t *st, const struct version *fresh,
+/* Where two versions differ; what is open has no end. */
+static period_t difference (int64_t start, const struct version *a,
+                            const struct version *b)
+{
+    int64_t first = a->end ? a->end : INT64_MAX;
+    int64_t second = b->end ? b->end : INT64_MAX;
+    struct version same = *a;
+
+    same.end = b->end;
+    if (compare_facts (&same, b) != 0)
+        return (period_t){start, first > second ? first : second};
+    return first < second ? (period_t){first, second}
+                          : (period_t){second, first};
+}
+
+static enum verdict judge (db_statement_t *st, int64_t start,
+                           const struct version *fresh, period_t *ret_changed,
                            gl_error_t *error)
 {
     enum verdict verdict;
@@ -55,6 +71,7 @@ static enum verdict judge (db_statement_t *st, const struct version *fresh,
     int facts, order;
     int rc = db_step (st, error);
 
+    *ret_changed = (period_t){start, fresh->end ? fresh->end : INT64_MAX};
     if (rc != 1) {
         db_reset (st);
         return rc == 0 ? INSERT : FAILED;
@@ -65,6 +82,8 @@ static enum verdict judge (db_statement_t *st, const struct version *fresh,
     if (order == 0)
         order = facts;
     verdict = order <= 0 ? KEEP : facts ? REPLACE : SEEN;
+    *ret_changed = verdict == REPLACE ? difference (start, fresh, &old)
+                                      : (period_t){0, 0};
     db_reset (st);
     return verdict;
 }
@@ -105,6 +124,7 @@ int store_put_event (store_t *store, const node_event_t *event,
         time_seen, event->end, event->state,
         {event->gres, event->nodelist, event->reason}};
     enum verdict verdict;
+    period_t changed;
 
     if (!cluster || !get || !put
         || (event->node && store_check_name ("node", node, error) < 0))
@@ -112,8 +132,9 @@ int store_put_event (store_t *store, const node_event_t *event,
     db_bind_u64 (get, 0, cluster->id);
     db_bind_i64 (get, 1, event->start);
     db_bind_text (get, 2, node);
-    verdict = judge (get, &fresh, error);
-    if (verdict == FAILED)
+    verdict = judge (get, event->start, &fresh, &changed, error);
+    if (verdict == FAILED
+        || forget_time (store, cluster, changed.start, changed.end, error) < 0)
         return -1;
     store_cluster_seen (cluster, time_seen, 0);
     db_bind_u64 (put, 0, cluster->id);
@@ -132,14 +153,16 @@ int store_put_reservation (store_t *store, const reservation_t *r,
     struct version fresh = {
         time_seen, r->end, r->flags, {r->name, r->nodelist, r->accounts}};
     enum verdict verdict;
+    period_t changed;
 
     if (!cluster || !get || !put)
         return -1;
     db_bind_u64 (get, 0, cluster->id);
     db_bind_i64 (get, 1, r->start);
     db_bind_u64 (get, 2, r->id);
-    verdict = judge (get, &fresh, error);
-    if (verdict == FAILED)
+    verdict = judge (get, r->start, &fresh, &changed, error);
+    if (verdict == FAILED
+        || forget_time (store, cluster, changed.start, changed.end, error) < 0)
         return -1;
     store_cluster_seen (cluster, time_seen, 0);
     db_bind_u64 (put, 0, cluster->id);
@@ -181,7 +204,8 @@ int store_put_suspension (store_t *store, const suspension_t *s,
     }
     bind_suspension_key (put, cluster->id, s);
     db_bind_i64 (put, 4, s->end);
-    if (db_run (put, error) < 0)
+    if (db_run (put, error) < 0
+        || forget_job (store, cluster, s->id_job, error) < 0)
         return -1;
     store_count (counts, rc == 0, true);
     return 0;

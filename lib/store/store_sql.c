@@ -37,14 +37,14 @@ static const struct {
     "INTO segment (cluster, id_job, time_submit, time_seen, time_start, "      \
     "time_end, state, source, party, shape, suspended, nodelist, job_name, "   \
     "admin_comment, array_job, array_task, het_job, het_offset, job_db_inx, "  \
-    "restart_count, fill) VALUES "                                             \
-    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    "restart_count, fill, gone) VALUES "                                       \
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
     /* IGNORE would also swallow values that do not fit */
     [SQL_SEGMENT_ADD]
     = {"INSERT " SEGMENT_INTO "ON CONFLICT DO NOTHING",
        "INSERT " SEGMENT_INTO "ON DUPLICATE KEY UPDATE cluster = cluster"},
     [SQL_SEGMENT_GET]
-    = {"SELECT " SEGMENT_COLUMNS "FROM segment s " SEGMENT_JOINS
+    = {"SELECT " SEGMENT_COLUMNS ", s.gone FROM segment s " SEGMENT_JOINS
        "WHERE s.cluster = ? AND s.id_job = ? AND s.time_submit = ?",
        NULL},
     [SQL_SEGMENT_PUT] = {"REPLACE " SEGMENT_INTO, NULL},
@@ -56,7 +56,8 @@ static const struct {
     "AND party = ? AND shape = ? AND suspended " IS " ? AND nodelist " IS      \
     " ? AND job_name " IS " ? AND admin_comment " IS " ? AND array_job " IS    \
     " ? AND array_task " IS " ? AND het_job " IS " ? AND het_offset " IS       \
-    " ? AND job_db_inx " IS " ? AND restart_count " IS " ? AND fill IS NULL"
+    " ? AND job_db_inx " IS " ? AND restart_count " IS " ? AND fill IS NULL " \
+    "AND gone IS NULL"
     [SQL_SEGMENT_TOUCH] = {SEGMENT_TOUCH ("IS"), SEGMENT_TOUCH ("<=>")},
     [SQL_SUSPENSION_GET]
     = {"SELECT time_end FROM suspension WHERE cluster = ? AND id_job = ? "
@@ -142,6 +143,25 @@ static const struct {
     [SQL_RETAG_PUT]
     = {"REPLACE INTO retag (cluster, id_job, time_submit, stamp, who, project, "
        "previous, labels) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+       NULL},
+    [SQL_JOB_RECORDED]
+    = {"SELECT 1 FROM node_record WHERE cluster = ? AND id_job = ? UNION ALL "
+       "SELECT 1 FROM device_usage WHERE cluster = ? AND id_job = ? LIMIT 1",
+       NULL},
+    [SQL_ROLLUP_ANY] = {"SELECT 1 FROM rollup WHERE cluster = ? LIMIT 1", NULL},
+    [SQL_JOB_TIMES]
+    = {"SELECT time_start, time_end, time_seen FROM segment "
+       "WHERE cluster = ? AND id_job = ?",
+       NULL},
+    [SQL_NODE_OLDER]
+    = {"SELECT 1 FROM node WHERE cluster = ? AND name = ? AND kind = ? "
+       "AND last_stamp <= ?",
+       NULL},
+    [SQL_REVISION_ADD]
+    = {"INSERT INTO revision (cluster, id_job, time_submit, seen, number, kind, "
+       "source, value_before, value_after) SELECT ?, ?, ?, ?, "
+       "coalesce (max(number), 0) + 1, ?, ?, ?, ? FROM revision "
+       "WHERE cluster = ? AND id_job = ? AND time_submit = ? AND seen = ?",
        NULL},
     [SQL_ROLLUP_ADD]
     = {"INSERT INTO rollup (cluster, unit, time_start, part, time_end, "

@@ -91,7 +91,10 @@ static int wins (store_t *store, uint64_t cluster, const uint8_t *key,
     return rc;
 }
 
-/* 1: it was not there. */
+/* What a put came to. */
+enum { USAGE_KEPT, USAGE_ADDED, USAGE_REPLACED };
+
+/* One of them, or -1. */
 static int put_usage (store_t *store, uint64_t cluster, const uint8_t *key,
                       const device_usage_t *u, store_counts_t *counts,
                       gl_error_t *error)
@@ -102,7 +105,7 @@ static int put_usage (store_t *store, uint64_t cluster, const uint8_t *key,
         return -1;
     if (db_affected (store->db) > 0) {
         store_count (counts, true, true);
-        return 1;
+        return USAGE_ADDED;
     }
     rc = run_usage (store, SQL_USAGE_SAME, cluster, key, u, error);
     if (rc == 0)
@@ -114,7 +117,7 @@ static int put_usage (store_t *store, uint64_t cluster, const uint8_t *key,
             && run_usage (store, SQL_USAGE_PUT, cluster, key, u, error) < 0))
         return -1;
     store_count (counts, false, rc == 1);
-    return 0;
+    return rc == 1 ? USAGE_REPLACED : USAGE_KEPT;
 }
 
 int store_put_usage (store_t *store, const uint8_t key[STORE_KEY_SIZE],
@@ -131,11 +134,16 @@ int store_put_usage (store_t *store, const uint8_t key[STORE_KEY_SIZE],
     if (!cluster)
         return -1;
     rc = put_usage (store, cluster->id, key, usage, counts, error);
-    if (rc < 0)
+    if (rc < 0
+        || (rc != USAGE_KEPT
+            && forget_record (store, cluster, usage->id_job,
+                              usage->begin_ms / 1000,
+                              usage->end_ms / 1000 + 1, error)
+                   < 0))
         return -1;
     memcpy (id.key, key, STORE_KEY_SIZE);
     return node_seen (store, cluster->id, usage->node, RECORD_JOB_USAGE,
-                      (unsigned)rc, &id, error);
+                      rc == USAGE_ADDED, &id, error);
 }
 
 struct store_usage_iter {

@@ -191,6 +191,392 @@ static void extent__segments_and_events__first_and_as_of (void **state)
     store_close (store);
 }
 
+/*
+ * What a put forgets. Ten days are kept and the month of them, as are the days
+ * of another cluster; job 7 lies in days 2 and 3, job 8 in day 5, job 9 is open
+ * from day 6 on and was seen at noon of day 7. As-of is the end of day 8.
+ */
+#define DAYS 10
+#define AT(day, hour) (FIRST + (day)*DAY + (hour)*3600)
+
+static segment_t segment_of (uint64_t id_job, int64_t start, int64_t end)
+{
+    segment_t s = fixture_segment (id_job);
+
+    s.time_submit = FIRST - 100;
+    s.time_start = start;
+    s.time_end = end;
+    s.time_seen = end ? end : AT (7, 12);
+    s.time_limit = SECONDS_UNKNOWN;
+    if (!end)
+        s.state = SEGMENT_RUNNING;
+    return s;
+}
+
+static store_t *store_with_facts (void)
+{
+    store_t *store = fixture_open (fixture_store_url ());
+    segment_t segments[]
+        = {segment_of (7, AT (2, 12), AT (3, 12)),
+           segment_of (8, AT (5, 1), AT (5, 2)), segment_of (9, AT (6, 1), 0)};
+    node_event_t events[]
+        = {{.cluster = "lab", .node = "g001", .start = AT (4, 1), .state = 1},
+           {.cluster = "lab", .start = AT (1, 1), .gres = "gpu=8"}};
+    suspension_t held = {"lab", 7, FIRST - 100, AT (2, 13), AT (2, 14)};
+    node_record_t inventory = {.key = {99},
+                               .kind = 5,
+                               .cluster = "lab",
+                               .node = "g001",
+                               .stamp = AT (0, 5),
+                               .payload = "x",
+                               .payload_length = 1};
+
+    OK (store_begin (store, &error));
+    for (size_t i = 0; i < GL_ARRAY_SIZE (segments); i++)
+        OK (store_put_segment (store, &segments[i], NULL, &error));
+    for (size_t i = 0; i < GL_ARRAY_SIZE (events); i++)
+        OK (store_put_event (store, &events[i], AT (8, 0), NULL, &error));
+    OK (store_put_suspension (store, &held, NULL, &error));
+    OK (store_put_record (store, &inventory, NULL, &error));
+    OK (store_put_as_of (store, "lab", AT (9, 0), &error));
+    OK (store_put_as_of (store, "other", AT (9, 0), &error));
+    OK (store_commit (store, &error));
+    return store;
+}
+
+static void keep_days (store_t *store)
+{
+    static const char *const clusters[] = {"lab", "other"};
+
+    OK (store_begin (store, &error));
+    for (size_t c = 0; c < GL_ARRAY_SIZE (clusters); c++) {
+        store_rollup_t m
+            = rollup_of (CALENDAR_MONTH, FIRST, AT (DAYS, 0), "month");
+        m.cluster = clusters[c];
+        OK (store_put_rollup (store, &m, &error));
+        for (int i = 0; i < DAYS; i++) {
+            store_rollup_t r
+                = rollup_of (CALENDAR_DAY, AT (i, 0), AT (i + 1, 0), "day");
+            r.cluster = clusters[c];
+            OK (store_put_rollup (store, &r, &error));
+        }
+    }
+    OK (store_commit (store, &error));
+}
+
+/* The days that are left of "lab" as digits, and "m" for the month. */
+static void assert_left (store_t *store, const char *expected)
+{
+    store_query_t lab = {.cluster = "lab"}, other = {.cluster = "other"};
+    store_rollup_iter_t *iter;
+    char left[DAYS + 2] = "";
+    store_rollup_t r;
+    size_t count = 0;
+
+    iter = store_rollup_iter_open (store, &lab, CALENDAR_DAY, &error);
+    while (store_rollup_iter_next (iter, &r, &error) == 1)
+        left[count++] = (char)('0' + (r.start - FIRST) / DAY);
+    store_rollup_iter_close (iter);
+    iter = store_rollup_iter_open (store, &lab, CALENDAR_MONTH, &error);
+    while (store_rollup_iter_next (iter, &r, &error) == 1)
+        left[count++] = 'm';
+    store_rollup_iter_close (iter);
+    assert_string_equal (left, expected);
+    iter = store_rollup_iter_open (store, &other, CALENDAR_DAY, &error);
+    for (int i = 0; i < DAYS; i++)
+        assert_int_equal (store_rollup_iter_next (iter, &r, &error), 1);
+    store_rollup_iter_close (iter);
+}
+
+#define ALL "0123456789m"
+#define PUT(CALL)                          \
+    do {                                   \
+        OK (store_begin (store, &error));  \
+        OK (CALL);                         \
+        OK (store_commit (store, &error)); \
+    } while (0)
+#define PUT_SEGMENT(S) PUT (store_put_segment (store, &(S), NULL, &error))
+
+static void put_segment__new__its_days_are_forgotten (void **state)
+{
+    store_t *store = store_with_facts ();
+    segment_t s = segment_of (20, AT (4, 23), AT (6, 1));
+
+    (void)state;
+    keep_days (store);
+    PUT_SEGMENT (s);
+    assert_left (store, "0123789");
+    /* another attempt of a job: what nodes saw may belong to it */
+    keep_days (store);
+    s = segment_of (7, AT (8, 1), AT (8, 2));
+    s.time_submit++;
+    PUT_SEGMENT (s);
+    assert_left (store, "0145679");
+    /* without length: the day in which it starts; without a start: none */
+    keep_days (store);
+    s = segment_of (21, AT (4, 0), AT (4, 0));
+    PUT_SEGMENT (s);
+    assert_left (store, "012356789");
+    keep_days (store);
+    s = segment_of (22, 0, AT (4, 0));
+    PUT_SEGMENT (s);
+    assert_left (store, ALL);
+    store_close (store);
+}
+
+static void put_segment__seen_again__nothing_or_the_new_part (void **state)
+{
+    store_t *store = store_with_facts ();
+    segment_t s = segment_of (7, AT (2, 12), AT (3, 12));
+
+    (void)state;
+    keep_days (store);
+    s.time_seen = AT (9, 0);
+    PUT_SEGMENT (s);
+    assert_left (store, ALL);
+    s = segment_of (9, AT (6, 1), 0);
+    s.time_seen = AT (8, 12);
+    PUT_SEGMENT (s);
+    assert_left (store, "01234569");
+    PUT_SEGMENT (s);
+    assert_left (store, "01234569");
+    store_close (store);
+}
+
+static void put_segment__ended__from_where_it_was_counted (void **state)
+{
+    store_t *store = store_with_facts ();
+    segment_t s = segment_of (9, AT (6, 1), AT (8, 1));
+
+    (void)state;
+    keep_days (store);
+    PUT_SEGMENT (s);
+    assert_left (store, "01234569");
+    /* what nodes saw of it is shared anew */
+    store_close (store);
+    store = store_with_facts ();
+    PUT (store_put_record (store,
+                           &(node_record_t){.key = {1},
+                                            .kind = 1,
+                                            .cluster = "lab",
+                                            .node = "g001",
+                                            .id_job = 9,
+                                            .stamp = AT (6, 1),
+                                            .payload = "x",
+                                            .payload_length = 1},
+                           NULL, &error));
+    keep_days (store);
+    PUT_SEGMENT (s);
+    assert_left (store, "0123459");
+    store_close (store);
+    /* it was doubted beyond its limit */
+    store = store_with_facts ();
+    s = segment_of (30, AT (1, 1), 0);
+    s.time_limit = 25 * 3600;
+    PUT_SEGMENT (s);
+    keep_days (store);
+    s.time_end = s.time_seen = AT (8, 1);
+    s.state = SEGMENT_COMPLETED;
+    PUT_SEGMENT (s);
+    assert_left (store, "019");
+    store_close (store);
+}
+
+static void put_segment__changed__where_it_lay_and_lies (void **state)
+{
+    store_t *store = store_with_facts ();
+    segment_t s = segment_of (8, AT (5, 1), AT (7, 2));
+
+    (void)state;
+    keep_days (store);
+    PUT_SEGMENT (s);
+    assert_left (store, "0123489");
+    keep_days (store);
+    s.time_end = AT (5, 1);
+    s.time_seen = AT (8, 0);
+    PUT_SEGMENT (s);
+    assert_left (store, "0123489");
+    keep_days (store);
+    s = segment_of (7, AT (2, 12), AT (3, 12));
+    s.time_seen = AT (8, 0);
+    s.account = "physics";
+    PUT_SEGMENT (s);
+    assert_left (store, "01456789");
+    /* an older view that knows nothing new */
+    keep_days (store);
+    s.time_seen = AT (3, 20);
+    s.account = "chemistry";
+    PUT_SEGMENT (s);
+    assert_left (store, ALL);
+    store_close (store);
+}
+
+static void put_of_a_job__the_days_of_its_segments (void **state)
+{
+    store_t *store = store_with_facts ();
+    suspension_t held = {"lab", 7, FIRST - 100, AT (2, 13), AT (2, 14)};
+    retag_t retag = {"lab", 7, FIRST - 100, AT (9, 0), "ann", NULL, "p", NULL};
+    device_usage_t usage = fixture_usage (7, AT (2, 13));
+    node_record_t record = {.key = {2},
+                            .kind = 1,
+                            .cluster = "lab",
+                            .node = "g001",
+                            .id_job = 7,
+                            .stamp = AT (2, 12),
+                            .payload = "x",
+                            .payload_length = 1};
+    uint8_t key[STORE_KEY_SIZE] = {3};
+
+    (void)state;
+    keep_days (store);
+    PUT (store_put_suspension (store, &held, NULL, &error));
+    assert_left (store, ALL);
+    held.end++;
+    PUT (store_put_suspension (store, &held, NULL, &error));
+    assert_left (store, "01456789");
+    keep_days (store);
+    PUT (store_put_retag (store, &retag, NULL, &error));
+    assert_left (store, "01456789");
+    keep_days (store);
+    PUT (store_put_retag (store, &retag, NULL, &error));
+    assert_left (store, ALL);
+    PUT (store_put_record (store, &record, NULL, &error));
+    assert_left (store, "01456789");
+    keep_days (store);
+    PUT (store_put_record (store, &record, NULL, &error));
+    assert_left (store, ALL);
+    PUT (store_put_usage (store, key, &usage, NULL, &error));
+    assert_left (store, "01456789");
+    keep_days (store);
+    PUT (store_put_usage (store, key, &usage, NULL, &error));
+    assert_left (store, ALL);
+    store_close (store);
+}
+
+static void put_of_no_job__the_days_it_speaks_of (void **state)
+{
+    store_t *store = store_with_facts ();
+    device_usage_t usage = fixture_usage (0, AT (5, 13));
+    uint8_t key[STORE_KEY_SIZE] = {4};
+    node_record_t record = {.key = {5},
+                            .kind = 6,
+                            .cluster = "lab",
+                            .node = "g001",
+                            .stamp = AT (4, 12),
+                            .payload = "x",
+                            .payload_length = 1};
+
+    (void)state;
+    keep_days (store);
+    PUT (store_put_usage (store, key, &usage, NULL, &error));
+    assert_left (store, "012346789");
+    keep_days (store);
+    /* a skew is none of it; an inventory holds from then on */
+    PUT (store_put_record (store, &record, NULL, &error));
+    assert_left (store, ALL);
+    record.kind = 5;
+    record.key[0]++;
+    PUT (store_put_record (store, &record, NULL, &error));
+    assert_left (store, "0123");
+    keep_days (store);
+    record.node = "g002";
+    record.key[0]++;
+    PUT (store_put_record (store, &record, NULL, &error));
+    assert_left (store, "");
+    store_close (store);
+}
+
+static void put_of_the_site__where_it_differs (void **state)
+{
+    store_t *store = store_with_facts ();
+    node_event_t down
+        = {.cluster = "lab", .node = "g001", .start = AT (4, 1), .state = 1};
+    node_event_t next = {.cluster = "lab", .start = AT (8, 1), .gres = "gpu=9"};
+    reservation_t r = {.cluster = "lab",
+                       .id = 1,
+                       .start = AT (1, 1),
+                       .end = AT (3, 1),
+                       .name = "course"};
+    store_account_t account = {"lab", "physics", "root"};
+
+    (void)state;
+    keep_days (store);
+    PUT (store_put_event (store, &down, AT (8, 5), NULL, &error));
+    assert_left (store, ALL);
+    down.end = AT (7, 5);
+    PUT (store_put_event (store, &down, AT (8, 6), NULL, &error));
+    assert_left (store, "0123456");
+    keep_days (store);
+    down.reason = "changed";
+    PUT (store_put_event (store, &down, AT (8, 7), NULL, &error));
+    assert_left (store, "012389");
+    keep_days (store);
+    PUT (store_put_event (store, &next, AT (8, 7), NULL, &error));
+    assert_left (store, "01234567");
+    keep_days (store);
+    PUT (store_put_reservation (store, &r, AT (8, 7), NULL, &error));
+    assert_left (store, "0456789");
+    keep_days (store);
+    r.end = AT (4, 1);
+    PUT (store_put_reservation (store, &r, AT (8, 8), NULL, &error));
+    assert_left (store, "01256789");
+    keep_days (store);
+    PUT (store_put_account (store, &account, AT (8, 0), NULL, &error));
+    PUT (store_put_mark (store, "lab", "x", 5, &error));
+    PUT (store_put_as_of (store, "lab", AT (9, 0), &error));
+    assert_left (store, ALL);
+    PUT (store_put_as_of (store, "lab", AT (9, 1), &error));
+    assert_left (store, "012345678");
+    store_close (store);
+}
+
+/* Many puts over all of the time: not more is forgotten than must be. */
+static void put__far_apart__what_lies_between_stays (void **state)
+{
+    store_t *store = fixture_open (fixture_store_url ());
+    int left = 0;
+    store_rollup_iter_t *iter;
+    store_rollup_t r;
+
+    (void)state;
+    PUT (store_put_as_of (store, "lab", AT (1200, 0), &error));
+    OK (store_begin (store, &error));
+    for (int i = 0; i < 1200; i++) {
+        r = rollup_of (CALENDAR_DAY, AT (i, 0), AT (i + 1, 0), "day");
+        OK (store_put_rollup (store, &r, &error));
+    }
+    for (int i = 0; i < 600; i++) {
+        /* in no order: every second day */
+        int day = i * 7 % 600 * 2;
+        segment_t s = segment_of (100 + (uint64_t)i, AT (day, 3), AT (day, 4));
+        s.time_seen = s.time_end;
+        if (i % 3 == 0)
+            OK (store_put_segment (store, &s, NULL, &error));
+    }
+    OK (store_commit (store, &error));
+    iter = store_rollup_iter_open (store, NULL, CALENDAR_DAY, &error);
+    while (store_rollup_iter_next (iter, &r, &error) == 1)
+        left++;
+    store_rollup_iter_close (iter);
+    assert_int_equal (left, 1200 - 200);
+    store_close (store);
+}
+
+static void rollback__nothing_is_forgotten (void **state)
+{
+    store_t *store = store_with_facts ();
+    segment_t s = segment_of (20, AT (4, 23), AT (6, 1));
+
+    (void)state;
+    keep_days (store);
+    OK (store_begin (store, &error));
+    OK (store_put_segment (store, &s, NULL, &error));
+    store_rollback (store);
+    PUT (store_put_mark (store, "lab", "x", 5, &error));
+    assert_left (store, ALL);
+    store_close (store);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +585,15 @@ int main (void)
         TEST (iterator__period__rollups_that_overlap),
         TEST (forget_rollups__of_a_time__the_others_stay),
         TEST (extent__segments_and_events__first_and_as_of),
+        TEST (put_segment__new__its_days_are_forgotten),
+        TEST (put_segment__seen_again__nothing_or_the_new_part),
+        TEST (put_segment__ended__from_where_it_was_counted),
+        TEST (put_segment__changed__where_it_lay_and_lies),
+        TEST (put_of_a_job__the_days_of_its_segments),
+        TEST (put_of_no_job__the_days_it_speaks_of),
+        TEST (put_of_the_site__where_it_differs),
+        TEST (put__far_apart__what_lies_between_stays),
+        TEST (rollback__nothing_is_forgotten),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
