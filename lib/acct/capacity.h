@@ -167,6 +167,12 @@ typedef struct {
     const capacity_reserved_t *reserved; /* these add up to reserved_unused */
     size_t reserved_count;
 } capacity_slice_t;
+/* There was something: capacity, or a job. */
+static inline bool capacity_slice_counts (const capacity_slice_t *slice)
+{
+    return mpq_sgn (slice->sum->capacity) != 0
+           || mpq_sgn (slice->sum->allocated) != 0;
+}
 typedef void (*capacity_f) (const capacity_slice_t *slice, void *arg);
 /* By cluster, pool, node and time. May be called again, with other cuts, but no
  * fact may come after the first call. */

@@ -21,7 +21,6 @@ struct kind_entry {
     char *model;
     char *profile;
     char *problem;
-    bool unsure;
     struct kind_entry *next;
 };
 
@@ -326,7 +325,7 @@ static void kind_weigh (const site_t *site, struct kind_entry *entry)
         kind->profile = kind->seen[0] ? kind->seen : NULL;
     else if (type && mig_profile_in_type (type, strlen (type), &profile, &length))
         kind->profile = entry->profile = xstrndup (profile, length);
-    if (entry->unsure)
+    if (kind->unsure)
         gl_error (&error, "accounting does not tell their type, and on their "
                           "node are slices and whole GPUs");
     else if (kind_weight (site, kind,
@@ -355,7 +354,7 @@ static const device_kind_t *kind_get (kinds_t *k, const site_pool_t *pool,
 
     for (entry = k->list; entry; entry = entry->next) {
         if (entry->kind.pool == pool && same_text (entry->kind.type, type)
-            && entry->unsure == unsure && same_text (entry->seen, seen)
+            && entry->kind.unsure == unsure && same_text (entry->seen, seen)
             && same_text (entry->model, model))
             return &entry->kind;
     }
@@ -363,11 +362,11 @@ static const device_kind_t *kind_get (kinds_t *k, const site_pool_t *pool,
     entry->type = xstrdup (type);
     entry->seen = xstrdup (seen);
     entry->model = xstrdup (model);
-    entry->unsure = unsure;
     entry->kind = (device_kind_t){.pool = pool,
                                   .type = entry->type,
                                   .seen = entry->seen,
-                                  .model = entry->model};
+                                  .model = entry->model,
+                                  .unsure = unsure};
     kind_weigh (k->site, entry);
     entry->next = k->list;
     k->list = entry;
@@ -696,6 +695,22 @@ const device_kind_t *kinds_of_device (kinds_t *k, const segment_t *s,
     h = kinds_of_segment (k, s, instant, true, &count);
     kind = only_kind (h, count, node, &several);
     return kind || several ? kind : only_kind (h, count, NULL, &several);
+}
+
+const device_kind_t *kinds_by_value (kinds_t *k, const char *pool,
+                                     int64_t instant, const char *type,
+                                     bool unsure, const char *seen,
+                                     const char *model)
+{
+    const site_pool_t *found = NULL;
+
+    for (size_t i = 0; pool && i < k->site->pool_count; i++) {
+        const site_pool_t *p = &k->site->pools[i];
+        if (!strcmp (p->name, pool) && p->valid.start <= instant
+            && instant < p->valid.end)
+            found = p;
+    }
+    return kind_get (k, found, type, unsure, seen, model);
 }
 
 kinds_t *kinds_new (const site_t *site)

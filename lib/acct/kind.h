@@ -31,6 +31,7 @@ typedef struct {
                                 GPUs / shards of its node, where its pool does
                                 not tell */
     const char *model;       /* the node's word for it, beside `seen` */
+    bool unsure; /* untyped, on a node of several pools that has slices */
     const char *profile;     /* MIG profile; NULL: a whole GPU, or not known */
     bool part;               /* a shard or a unit of MPS: several hold one GPU */
     bool weight_known;       /* else the next is 0/1 and gpu_hours unknown */
@@ -75,6 +76,13 @@ const device_kind_t *kinds_of_device (kinds_t *kinds, const segment_t *segment,
 const site_pool_t *kinds_pool (const kinds_t *kinds, const char *cluster,
                                const char *node, const char *type,
                                int64_t instant);
+
+/* The kind that has these members; the pool is the one of that name at the
+ * instant. */
+const device_kind_t *kinds_by_value (kinds_t *kinds, const char *pool,
+                                     int64_t instant, const char *type,
+                                     bool unsure, const char *seen,
+                                     const char *model);
 
 /* The weight of the kind's price under another basis. -1 if not known. */
 int kind_weight (const site_t *site, const device_kind_t *kind,

@@ -44,16 +44,19 @@ static void add_energy (measured_t *m, const device_usage_t *share)
         m->energy_rules |= 1u << share->energy_rule;
 }
 
+/* `whole_ms`: of the stretch. However that is cut, its parts add up to it: one of
+ * which rounding leaves no known time keeps its value. */
 static void add_known (uint64_t *sum, uint64_t *known, int64_t value,
-                       int64_t known_ms)
+                       int64_t known_ms, int64_t whole_ms)
 {
-    if (value < 0 || known_ms <= 0)
+    if (value < 0 || whole_ms <= 0)
         return;
     *sum += (uint64_t)value;
     *known += (uint64_t)known_ms;
 }
 
-static void add_activity (measured_t *m, const device_usage_t *share)
+static void add_activity (measured_t *m, const device_usage_t *share,
+                          const device_usage_t *whole)
 {
     int64_t ms = share->end_ms - share->begin_ms;
 
@@ -61,11 +64,11 @@ static void add_activity (measured_t *m, const device_usage_t *share)
     if (share->energy_mj >= 0 && share->energy_ms > 0)
         m->energy_ms += (uint64_t)share->energy_ms;
     add_known (&m->utilization_sum, &m->utilization_ms, share->utilization_sum,
-               share->utilization_ms);
+               share->utilization_ms, whole->utilization_ms);
     add_known (&m->idle_ms, &m->idle_known_ms, share->idle_ms,
-               share->utilization_ms);
+               share->utilization_ms, whole->utilization_ms);
     add_known (&m->no_process_ms, &m->processes_ms, share->no_process_ms,
-               share->processes_ms);
+               share->processes_ms, whole->processes_ms);
     m->utilization_max = max (m->utilization_max, share->utilization_max);
     m->memory_max = max (m->memory_max, share->memory_max);
     m->memory_total = max (m->memory_total, share->memory_total);
@@ -88,7 +91,7 @@ void measured_add (measured_t *m, const device_usage_t *usage, int64_t from_ms,
     if (from_ms >= to_ms)
         return;
     usage_share (usage, from_ms, to_ms, &share, NULL);
-    add_activity (m, &share);
+    add_activity (m, &share, usage);
     m->sampled_ms += (uint64_t)usage_share_number (usage, sampled_ms (usage),
                                                    from_ms, to_ms);
 }

@@ -59,6 +59,8 @@ typedef struct {
     const int64_t *cuts;
     size_t cut_count;
     const accounts_t *accounts; /* for teams; may be NULL */
+    bool without_jobs; /* nobody reads how many there are: with rollups this
+                          saves the most of the work */
 } usage_query_t;
 
 typedef struct usage usage_t;
@@ -81,10 +83,13 @@ void usage_measure (usage_t *usage, const segment_t *segment,
                     const segment_evidence_t *evidence);
 
 /* Instead of its segments: all of a span that lies within the query's period, and
- * within one unit of the keys and between two cuts. What the query asks for must
+ * within one unit of the keys and between two cuts. Before the first
+ * usage_cells(). What the query asks for must
  * be known of it: no hour, node, state or label; and no pool or team may begin
  * or end within the period. Any order; the rollup is no longer needed after. */
 void usage_add_rollup (usage_t *usage, const rollup_t *rollup);
+/* Only the gres_seconds of segments that some node has recorded. */
+void usage_add_rollup_recorded (usage_t *usage, const rollup_t *rollup);
 
 /* What was measured of devices whose kind nobody tells, where keys or filters
  * ask for it: in no cell. */

@@ -1,0 +1,90 @@
+/*
+ * usage_private.h: between usage.c (cells, and segments into them) and
+ * usage_rollup.c (rollups into them).
+ */
+#ifndef GL_ACCT_USAGE_PRIVATE_H
+#define GL_ACCT_USAGE_PRIVATE_H
+
+#include <uthash.h>
+
+#include "acct/jobids.h"
+#include "acct/piece.h"
+#include "acct/usage.h"
+#include "base/buffer.h"
+
+/* Texts are interned, so that a cell's key is a few small integers. Id 0 is
+ * the absent text. */
+struct text_entry {
+    uint32_t id;
+    char *text;
+    UT_hash_handle hh;
+};
+
+struct cell_key {
+    uint32_t text[KEYS_MAX];
+    uint32_t cut;
+};
+
+/* JobIds of a cell that came with rollups, still packed (acct/jobids.h). */
+struct job_ids {
+    uint32_t cluster; /* interned */
+    bool unknown;     /* of GPU jobs without a GPU in accounting */
+    size_t at;        /* its bytes, in the cell's packed ones */
+    jobids_t set;
+};
+
+struct cell {
+    struct cell_key key;
+    usage_cell_t cell;
+    uint32_t last_cluster; /* of the last segment that had time here */
+    uint64_t last_job;
+    int64_t last_submit;
+    bool last_job_unknown;
+    struct job_ids *ids;
+    size_t id_count, id_size;
+    buffer_t packed;
+    size_t folded; /* bytes of them that are a union already */
+    UT_hash_handle hh;
+};
+
+struct usage {
+    const usage_query_t *query;
+    piece_cuts_t cuts;
+    int64_t *changes;
+    bool asks_for_kind;
+    uint32_t cluster;         /* of the segment in hand */
+    struct text_entry *texts;
+    char **text_of; /* by id */
+    uint32_t text_count, text_size;
+    struct cell *cells;
+    usage_cell_t *sorted;
+    measured_t unplaced;
+    struct halves *halves; /* suspensions of which rollups tell a part */
+};
+
+/* What keys and filters are read from. */
+typedef struct {
+    const char *cluster, *account, *user, *project, *labels, *qos, *partition,
+        *state, *node;
+    const device_kind_t *kind; /* NULL: accounting names no device */
+    int64_t instant;           /* any; nothing changes before the piece ends */
+} usage_subject_t;
+
+uint32_t usage_intern (usage_t *usage, const char *text);
+const char *usage_key_text (const usage_t *usage, key_id_t key,
+                            const usage_subject_t *subject, const char *label,
+                            char buf[TAG_MAX + 1]);
+bool usage_passes (const usage_t *usage, const usage_subject_t *subject);
+size_t usage_cut (const usage_t *usage, int64_t instant);
+struct cell *usage_cell_get (usage_t *usage, const usage_subject_t *subject);
+usage_part_t *usage_part_get (usage_cell_t *cell, const device_kind_t *kind);
+/* Where measures of such a device go; NULL: nowhere. */
+measured_t *usage_place (usage_t *usage, const usage_subject_t *subject,
+                         bool told);
+
+/* Jobs and suspensions, once all rollups are in. */
+void usage_settle_rollups (usage_t *usage);
+void usage_free_rollups (usage_t *usage);
+void usage_cell_forget (struct cell *cell);
+
+#endif /* !GL_ACCT_USAGE_PRIVATE_H */
