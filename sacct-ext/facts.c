@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "facts.h"
 #include "facts_job.h"
+#include "facts_loose.h"
 #include "record/layout.h"
 #include "record/record.h"
 
@@ -18,6 +19,8 @@ struct skews {
     node_skew_t *skew;
     char **cluster;
     size_t count;
+    bool known; /* some node's was measured */
+    int64_t largest_ms;
 };
 
 struct pass {
@@ -26,7 +29,7 @@ struct pass {
     const store_query_t *query;
     fact_f callback;
     void *arg;
-    evidence_counts_t *loose;
+    loose_t *loose;
     store_segment_iter_t *segments;
     store_suspension_iter_t *suspensions;
     store_record_iter_t *records;
@@ -96,46 +99,35 @@ static period_t period_of (const store_query_t *q)
                : (period_t){q->start, q->end};
 }
 
-/* Of the part [from, to) only what lies in the period. */
-static void count_usage (struct pass *p, const device_usage_t *usage,
-                         int64_t from_ms, int64_t to_ms,
-                         evidence_reason_t reason)
+/* By days only where there is an end to them. */
+static loose_t *new_loose (const store_query_t *q, const site_t *site)
 {
-    period_t period = period_of (p->query);
-    device_usage_t share;
+    bool all = !q || (q->start == 0 && q->end == 0);
 
-    if (from_ms < period.start * 1000)
-        from_ms = period.start * 1000;
-    if (to_ms > period.end * 1000)
-        to_ms = period.end * 1000;
-    if (from_ms >= to_ms)
-        return;
-    usage_share (usage, from_ms, to_ms, &share, NULL);
-    p->loose->usage_ms[reason] += (uint64_t)(to_ms - from_ms);
-    if (share.energy_mj > 0)
-        p->loose->energy_mj[reason] += (uint64_t)share.energy_mj;
-}
-
-static void count_attempt (struct pass *p, const attempt_t *a)
-{
-    period_t period = period_of (p->query);
-    int64_t at = a->fact[0]->seen.stamp;
-
-    if (at < period.start || at >= period.end)
-        return;
-    p->loose->attempts[a->reason]++;
-    for (size_t i = 0; i < ATTEMPT_PROBLEMS; i++)
-        p->loose->problems[i] += a->problems >> i & 1;
+    return loose_new (all ? NULL : site->zone, period_of (q));
 }
 
 static void count_join (struct pass *p, const evidence_join_t *join)
 {
+    size_t count = join->segment_count;
+    const segment_t *segments = count ? join->segment[0].segment : NULL;
+
     for (size_t i = 0; i < join->attempt_count; i++)
-        count_attempt (p, &join->attempt[i]);
+        loose_attempt (p->loose, segments, count, &join->attempt[i]);
     for (size_t i = 0; i < join->part_count; i++) {
         const usage_part_of_t *part = &join->part[i];
-        count_usage (p, part->usage, part->from_ms, part->to_ms, part->reason);
+        loose_usage (p->loose, segments, count, part->usage, part->from_ms,
+                     part->to_ms, part->reason);
     }
+}
+
+/* Nothing in accounting has its id. */
+static void count_stray (struct pass *p)
+{
+    const device_usage_t *u = &p->next_usage.usage;
+
+    loose_usage (p->loose, NULL, 0, u, u->begin_ms, u->end_ms,
+                 EVIDENCE_NO_SEGMENT);
 }
 
 /* --- one job ----------------------------------------------------------- */
@@ -158,8 +150,7 @@ static int skip_to (struct pass *p, const char *cluster, uint64_t id_job,
         && (order[1] = compare_id (p->next_usage.usage.cluster,
                                    p->next_usage.usage.id_job, cluster, id_job))
                < 0) {
-        const device_usage_t *u = &p->next_usage.usage;
-        count_usage (p, u, u->begin_ms, u->end_ms, EVIDENCE_NO_SEGMENT);
+        count_stray (p);
         if (next_usage (p, error) < 0)
             return -1;
     }
@@ -282,9 +273,7 @@ static int hand_over (struct pass *p, const segment_t *s,
     fact.record = evidence ? evidence->record : NULL;
     project_resolve (p->site, s, fact.record, evidence ? evidence->retag : NULL,
                      &project);
-    p->loose->segments++;
-    if (evidence && evidence->recorded)
-        p->loose->recorded++;
+    loose_segment (p->loose, fact.segment, evidence && evidence->recorded);
     return p->callback (&fact, p->arg, error);
 }
 
@@ -404,6 +393,29 @@ static int hand_joined (struct pass *p, const segment_evidence_t *e,
     return rc;
 }
 
+/* A job that was requeued may have segments outside the period, and what its
+ * nodes recorded belongs to these as well: then all of them are looked at, so
+ * that no answer depends on the period. */
+static int take_siblings (struct pass *p, gl_error_t *error)
+{
+    store_query_t query = {.cluster = facts_job_cluster (p->job),
+                           .id_job = facts_job_id (p->job),
+                           .gpu_only = p->query && p->query->gpu_only};
+    store_segment_iter_t *iter;
+    segment_t s;
+    int more = -1;
+
+    if (facts_job_is_whole (p->job))
+        return 0;
+    iter = store_segment_iter_open (p->store, &query, error);
+    facts_job_forget_segments (p->job);
+    while (iter && (more = store_segment_iter_next (iter, &s, error)) > 0)
+        if (s.time_start > 0)
+            facts_job_add_segment (p->job, &s);
+    store_segment_iter_close (iter);
+    return more;
+}
+
 /* The job in hand is complete. */
 static int finish_job (struct pass *p, gl_error_t *error)
 {
@@ -413,6 +425,8 @@ static int finish_job (struct pass *p, gl_error_t *error)
 
     if (facts_job_none (p->job))
         return 0;
+    if (p->query && p->query->id_job == 0 && take_siblings (p, error) < 0)
+        return -1;
     count = skews_of (&p->skews, facts_job_cluster (p->job), &skews);
     join = facts_job_join (p->job, skews, count);
     count_join (p, join);
@@ -444,8 +458,7 @@ static int take_segment (struct pass *p, const segment_t *s, gl_error_t *error)
 static int finish_usage (struct pass *p, gl_error_t *error)
 {
     while (p->more_usage) {
-        const device_usage_t *u = &p->next_usage.usage;
-        count_usage (p, u, u->begin_ms, u->end_ms, EVIDENCE_NO_SEGMENT);
+        count_stray (p);
         if (next_usage (p, error) < 0)
             return -1;
     }
@@ -472,34 +485,45 @@ static int run (struct pass *p, gl_error_t *error)
 
 /* --- clocks ------------------------------------------------------------ */
 
-static void take_skew (struct pass *p, const store_node_t *node)
+/* How far off a clock may be, in few steps, so that a clock which drifts does
+ * not count everything anew each time it is measured. */
+static int64_t step_up (int64_t ms)
+{
+    int64_t step = EVIDENCE_TOLERANCE_MS;
+
+    while (step < ms && step < INT64_MAX / 4)
+        step *= 2;
+    return step;
+}
+
+static void take_skew (struct skews *skews, const store_node_t *node)
 {
     record_t r;
-    int64_t skew, bound;
+    int64_t skew, off;
 
     if (!node->payload
         || record_decode (node->payload, node->payload_length, &r, NULL) != 0
         || !record_has (&r, skew_ns))
         return;
-    skew = r.skew_ns / 1000000;
-    bound = r.skew_bound_ns / 1000000;
-    if (llabs (skew) > p->loose->skew_ms || !p->loose->skew_known)
-        p->loose->skew_ms = llabs (skew);
-    p->loose->skew_known = true;
-    if (llabs (skew) + bound <= EVIDENCE_TOLERANCE_MS)
+    skew = llabs (r.skew_ns / 1000000);
+    off = skew + r.skew_bound_ns / 1000000;
+    if (skew > skews->largest_ms)
+        skews->largest_ms = skew;
+    skews->known = true;
+    if (off <= EVIDENCE_TOLERANCE_MS)
         return;
-    p->skews.skew = xreallocarray (p->skews.skew, p->skews.count + 1,
-                                   sizeof (*p->skews.skew));
-    p->skews.cluster = xreallocarray (p->skews.cluster, p->skews.count + 1,
-                                      sizeof (*p->skews.cluster));
-    p->skews.cluster[p->skews.count] = xstrdup (node->cluster);
-    p->skews.skew[p->skews.count++]
-        = (node_skew_t){xstrdup (node->node), skew, bound};
+    skews->skew = xreallocarray (skews->skew, skews->count + 1,
+                                 sizeof (*skews->skew));
+    skews->cluster = xreallocarray (skews->cluster, skews->count + 1,
+                                    sizeof (*skews->cluster));
+    skews->cluster[skews->count] = xstrdup (node->cluster);
+    skews->skew[skews->count++]
+        = (node_skew_t){xstrdup (node->node), step_up (off), 0};
 }
 
 /* The newest measurement of each node. */
-static int read_skews (struct pass *p, store_t *store, const char *cluster,
-                       gl_error_t *error)
+static int read_skews (struct skews *skews, store_t *store,
+                       const char *cluster, gl_error_t *error)
 {
     store_query_t query = {.cluster = cluster, .kind = RECORD_SKEW};
     store_node_iter_t *iter = store_node_iter_open (store, &query, error);
@@ -507,7 +531,7 @@ static int read_skews (struct pass *p, store_t *store, const char *cluster,
     int more = -1;
 
     while (iter && (more = store_node_iter_next (iter, &node, error)) > 0)
-        take_skew (p, &node);
+        take_skew (skews, &node);
     store_node_iter_close (iter);
     return more;
 }
@@ -520,6 +544,26 @@ static void free_skews (struct skews *skews)
     }
     free (skews->cluster);
     free (skews->skew);
+}
+
+int facts_clocks (store_t *store, const char *cluster,
+                  evidence_counts_t *ret_counts, buffer_t *text,
+                  gl_error_t *error)
+{
+    struct skews skews = {.count = 0};
+    int rc = read_skews (&skews, store, cluster, error);
+
+    if (ret_counts) {
+        ret_counts->skew_known = skews.known;
+        ret_counts->skew_ms = skews.largest_ms;
+    }
+    for (size_t i = 0; text && i < skews.count; i++)
+        buffer_printf (text, "clock %zu:%s %zu:%s %lld\n",
+                       strlen (skews.cluster[i]), skews.cluster[i],
+                       strlen (skews.skew[i].node), skews.skew[i].node,
+                       (long long)skews.skew[i].skew_ms);
+    free_skews (&skews);
+    return rc;
 }
 
 /* --- the pass ---------------------------------------------------------- */
@@ -536,6 +580,38 @@ static store_query_t widen (const store_query_t *query)
     return wide;
 }
 
+static int each (struct pass *p, gl_error_t *error)
+{
+    store_query_t wide = widen (p->query);
+    int rc = -1;
+
+    p->job = facts_job_new ();
+    p->loose = new_loose (p->query, p->site);
+    if (read_skews (&p->skews, p->store, wide.cluster, error) == 0
+        && (p->segments = store_segment_iter_open (p->store, &wide, error))
+        && (p->suspensions
+            = store_suspension_iter_open (p->store, &wide, error))
+        && (p->records = store_record_iter_open (p->store, &wide, error))
+        && (p->usage = store_usage_iter_open (p->store, &wide, error))
+        && (p->retags = store_retag_iter_open (p->store, &wide, error)))
+        rc = run (p, error);
+    store_retag_iter_close (p->retags);
+    store_usage_iter_close (p->usage);
+    store_record_iter_close (p->records);
+    store_suspension_iter_close (p->suspensions);
+    store_segment_iter_close (p->segments);
+    facts_job_free (p->job);
+    layout_close (p->layout);
+    free (p->suspension);
+    return rc;
+}
+
+static void done (struct pass *p)
+{
+    loose_free (p->loose);
+    free_skews (&p->skews);
+}
+
 int facts_each_loose (store_t *store, const site_t *site,
                       const store_query_t *query, fact_f callback, void *arg,
                       evidence_counts_t *ret_loose, gl_error_t *error)
@@ -544,29 +620,30 @@ int facts_each_loose (store_t *store, const site_t *site,
                      .site = site,
                      .query = query,
                      .callback = callback,
-                     .arg = arg,
-                     .loose = ret_loose};
-    store_query_t wide = widen (query);
-    int rc = -1;
+                     .arg = arg};
+    int rc = each (&p, error);
 
-    *ret_loose = (evidence_counts_t){0};
-    p.job = facts_job_new ();
-    if (read_skews (&p, store, wide.cluster, error) == 0
-        && (p.segments = store_segment_iter_open (store, &wide, error))
-        && (p.suspensions = store_suspension_iter_open (store, &wide, error))
-        && (p.records = store_record_iter_open (store, &wide, error))
-        && (p.usage = store_usage_iter_open (store, &wide, error))
-        && (p.retags = store_retag_iter_open (store, &wide, error)))
-        rc = run (&p, error);
-    store_retag_iter_close (p.retags);
-    store_usage_iter_close (p.usage);
-    store_record_iter_close (p.records);
-    store_suspension_iter_close (p.suspensions);
-    store_segment_iter_close (p.segments);
-    facts_job_free (p.job);
-    layout_close (p.layout);
-    free_skews (&p.skews);
-    free (p.suspension);
+    *ret_loose = (evidence_counts_t){.skew_known = p.skews.known,
+                                     .skew_ms = p.skews.largest_ms};
+    loose_sum (p.loose, ret_loose);
+    done (&p);
+    return rc;
+}
+
+int facts_each_by_day (store_t *store, const site_t *site,
+                       const store_query_t *query, fact_f callback,
+                       loose_f loose, void *arg, gl_error_t *error)
+{
+    struct pass p = {.store = store,
+                     .site = site,
+                     .query = query,
+                     .callback = callback,
+                     .arg = arg};
+    int rc = each (&p, error);
+
+    if (rc == 0)
+        loose_each (p.loose, loose, arg);
+    done (&p);
     return rc;
 }
 

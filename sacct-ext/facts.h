@@ -16,6 +16,8 @@
 #include "acct/segment.h"
 #include "acct/site.h"
 #include "base/error.h"
+#include "base/buffer.h"
+#include "facts_loose.h"
 #include "store/store.h"
 
 /* Borrowed for the call. */
@@ -42,6 +44,19 @@ int facts_each (store_t *store, const site_t *site, const store_query_t *query,
 int facts_each_loose (store_t *store, const site_t *site,
                       const store_query_t *query, fact_f callback, void *arg,
                       evidence_counts_t *ret_loose, gl_error_t *error);
+
+/* The same; what came of the join day by day of the ledger's zone, after the last
+ * fact. */
+int facts_each_by_day (store_t *store, const site_t *site,
+                       const store_query_t *query, fact_f callback,
+                       loose_f loose, void *arg, gl_error_t *error);
+
+/* The clocks of the nodes (cluster NULL: of all clusters), as last measured: the
+ * largest difference, into ret_counts; and those that are far enough off to
+ * change the join, one line each. Either may be NULL. */
+int facts_clocks (store_t *store, const char *cluster,
+                  evidence_counts_t *ret_counts, buffer_t *text,
+                  gl_error_t *error);
 
 /* Node events and reservations of the query's period. */
 int facts_capacity (store_t *store, const store_query_t *query,

@@ -140,6 +140,11 @@ const char *facts_job_cluster (const facts_job_t *job)
     return job->cluster;
 }
 
+uint64_t facts_job_id (const facts_job_t *job)
+{
+    return job->id_job;
+}
+
 bool facts_job_is (const facts_job_t *job, const char *cluster, uint64_t id_job)
 {
     return job->cluster && job->id_job == id_job
@@ -175,6 +180,32 @@ void facts_job_add_segment (facts_job_t *job, const segment_t *segment)
     s.gres_requested = keep_text (job, s.gres_requested);
     GROW (job->segment, job->segment_count, job->segment_size);
     job->segment[job->segment_count++] = s;
+}
+
+void facts_job_forget_segments (facts_job_t *job)
+{
+    job->segment_count = 0;
+}
+
+static bool is_within (const facts_job_t *job, int64_t stamp)
+{
+    const int64_t tolerance = EVIDENCE_TOLERANCE_MS / 1000;
+
+    for (size_t i = 0; i < job->segment_count; i++) {
+        const segment_t *s = &job->segment[i];
+        if (s->time_start > 0 && stamp >= s->time_start - tolerance
+            && stamp <= segment_end (s) + tolerance)
+            return true;
+    }
+    return false;
+}
+
+bool facts_job_is_whole (const facts_job_t *job)
+{
+    for (size_t i = 0; i < job->fact_count; i++)
+        if (!is_within (job, job->fact[i].seen.stamp))
+            return false;
+    return true;
 }
 
 static const char *or_null (const char *text)

@@ -18,6 +18,7 @@ void facts_job_begin (facts_job_t *job, const char *cluster, uint64_t id_job);
 /* Nothing was begun, or it was forgotten. */
 /* NULL: none. */
 const char *facts_job_cluster (const facts_job_t *job);
+uint64_t facts_job_id (const facts_job_t *job);
 bool facts_job_none (const facts_job_t *job);
 bool facts_job_is (const facts_job_t *job, const char *cluster,
                    uint64_t id_job);
@@ -28,6 +29,11 @@ void facts_job_add_segment (facts_job_t *job, const segment_t *segment);
 void facts_job_add_record (facts_job_t *job, const node_record_t *record);
 void facts_job_add_usage (facts_job_t *job, const device_usage_t *usage);
 void facts_job_add_retag (facts_job_t *job, const retag_t *retag);
+
+/* Every record lies in the time of one of the segments, as near as clocks are. If
+ * not, the job has more segments than these. */
+bool facts_job_is_whole (const facts_job_t *job);
+void facts_job_forget_segments (facts_job_t *job);
 
 /* Valid until the next begin or forget. `skews`: of the job's cluster. */
 const evidence_join_t *facts_job_join (facts_job_t *job,
