@@ -13,7 +13,7 @@
  * accounting tells the GPU's type) of segments that hold no gpu: never besides
  * one. Their pool is one that lists them so, else that of the GPU. A shard is
  * 1 / shards_per_gpu of its pool at that time, else what accounting told of its
- * node at that time (segment->shards); nobody told: not known, never a GPU. A
+ * node then, by segment->shards; nobody told: not known, never a GPU. A
  * unit of MPS is 1 / mps_per_gpu of its pool, else 1/100.
  */
 #ifndef GL_ACCT_KIND_H
