@@ -235,16 +235,36 @@ const char *slurmdbd_text (const db_statement_t *row, unsigned at)
     return text && *text ? text : NULL;
 }
 
+static void where_ids (buffer_t *sql, slurmdbd_window_t window)
+{
+    buffer_add_text (sql, "WHERE t.`id_job` IN (NULL");
+    for (size_t i = 0; i < window.id_count; i++)
+        buffer_printf (sql, ",%llu", (unsigned long long)window.ids[i]);
+    buffer_add_char (sql, ')');
+}
+
+static void where_ended (buffer_t *sql, slurmdbd_window_t window)
+{
+    buffer_printf (sql, "WHERE t.`time_end` >= %lld",
+                   (long long)(window.from > 0 ? window.from : 1));
+    if (window.to)
+        buffer_printf (sql, " AND t.`time_end` < %lld", (long long)window.to);
+}
+
 void slurmdbd_where (buffer_t *sql, slurmdbd_window_t window)
 {
-    if (window.id_count) {
-        for (size_t i = 0; i < window.id_count; i++)
-            buffer_printf (sql, "%s%llu", i ? "," : "WHERE t.`id_job` IN (",
-                           (unsigned long long)window.ids[i]);
-        buffer_add_char (sql, ')');
-    } else if (window.since > 0) {
-        buffer_printf (sql, "WHERE (t.`time_end` = 0 OR t.`time_end` > %lld)",
-                       (long long)window.since);
+    switch (window.rows) {
+    case SLURMDBD_ROWS_ALL:
+        break;
+    case SLURMDBD_ROWS_OPEN:
+        buffer_add_text (sql, "WHERE t.`time_end` = 0");
+        break;
+    case SLURMDBD_ROWS_ENDED:
+        where_ended (sql, window);
+        break;
+    case SLURMDBD_ROWS_OF_JOBS:
+        where_ids (sql, window);
+        break;
     }
 }
 

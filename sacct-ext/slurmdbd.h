@@ -3,7 +3,9 @@
  *
  * Everything is read in one read-only snapshot, streaming, in constant memory:
  * memory follows the number of associations and TRES, not that of jobs.
- * Nothing is locked and nothing is written.
+ * Nothing is locked and nothing is written. Job rows are asked for in bounded
+ * pieces, along the row key or the index on time_end, so that a server or a
+ * replica that others use is never busy with one query for long.
  *
  * The schema is probed column by column, never guessed from a version: Slurm
  * 20.11 to 26.05 differ in what a job row holds. A column that only some of
@@ -56,19 +58,27 @@ slurmdbd_cluster_t *slurmdbd_cluster_open (slurmdbd_t *dbd, const char *name,
 /* Accepts NULL. */
 void slurmdbd_cluster_close (slurmdbd_cluster_t *cluster);
 
-/*
- * Which rows. SLURMDBD_ALL: each that there is. Else those that are open or
- * ended after `since`; or, where `ids` is given, those of these job ids.
- */
+/* Which job rows. */
+typedef enum {
+    SLURMDBD_ROWS_ALL,
+    SLURMDBD_ROWS_OPEN,    /* without an end */
+    SLURMDBD_ROWS_ENDED,   /* that ended in [from, to); to 0: or later */
+    SLURMDBD_ROWS_OF_JOBS, /* of these job ids: a thousand or so */
+} slurmdbd_rows_t;
 typedef struct {
-    int64_t since; /* 0: all */
+    slurmdbd_rows_t rows;
+    int64_t from; /* above 0 */
+    int64_t to;
     const uint64_t *ids;
     size_t id_count;
-    /* events: also those that began at these instants */
-    const int64_t *starts;
-    size_t start_count;
+    bool again; /* they have been read before: note nothing */
 } slurmdbd_window_t;
-#define SLURMDBD_ALL ((slurmdbd_window_t){0})
+#define SLURMDBD_ALL ((slurmdbd_window_t){.rows = SLURMDBD_ROWS_ALL})
+
+/* About how many job rows there are: a look at an index or at the server's
+ * statistics, for a progress bar. */
+int slurmdbd_estimate (slurmdbd_cluster_t *cluster, slurmdbd_window_t window,
+                       uint64_t *ret_rows, gl_error_t *error);
 
 /*
  * Hand over the rows one by one. What a callback gets is borrowed until it
@@ -80,19 +90,25 @@ typedef int (*slurmdbd_segment_f) (const segment_t *segment, void *arg,
 int slurmdbd_segments (slurmdbd_cluster_t *cluster, slurmdbd_window_t window,
                        slurmdbd_segment_f fn, void *arg, gl_error_t *error);
 
-/* Of the segments that the same window gives. */
+/* Of the segments that the same window gives; here it is one query. */
 typedef int (*slurmdbd_suspension_f) (const suspension_t *suspension, void *arg,
                                       gl_error_t *error);
 int slurmdbd_suspensions (slurmdbd_cluster_t *cluster, slurmdbd_window_t window,
                           slurmdbd_suspension_f fn, void *arg,
                           gl_error_t *error);
 
-/* Registrations of the cluster and outages of nodes. `ids` has no meaning
- * here. */
+/* Registrations of the cluster and outages of nodes: those that are open, ended
+ * after `since` (0: all), or began at one of `starts`. */
+typedef struct {
+    int64_t since;
+    const int64_t *starts;
+    size_t start_count;
+} slurmdbd_events_t;
 typedef int (*slurmdbd_event_f) (const node_event_t *event, void *arg,
                                  gl_error_t *error);
-int slurmdbd_events (slurmdbd_cluster_t *cluster, slurmdbd_window_t window,
-                     slurmdbd_event_f fn, void *arg, gl_error_t *error);
+int slurmdbd_events (slurmdbd_cluster_t *cluster,
+                     const slurmdbd_events_t *which, slurmdbd_event_f fn,
+                     void *arg, gl_error_t *error);
 
 /* All reservations that have begun: until then slurmdbd moves or forgets them
  * without a trace. */

@@ -45,16 +45,20 @@ static int read_event (slurmdbd_cluster_t *c, const db_statement_t *row,
     return fn (&event, arg, error);
 }
 
-static void add_starts (buffer_t *sql, slurmdbd_window_t window)
+static void where_events (buffer_t *sql, const slurmdbd_events_t *which)
 {
-    for (size_t i = 0; window.since > 0 && i < window.start_count; i++)
+    if (which->since <= 0)
+        return;
+    buffer_printf (sql, "WHERE t.`time_end` = 0 OR t.`time_end` > %lld",
+                   (long long)which->since);
+    for (size_t i = 0; i < which->start_count; i++)
         buffer_printf (sql, "%s%lld", i ? "," : " OR t.`time_start` IN (",
-                       (long long)window.starts[i]);
-    if (window.since > 0 && window.start_count)
+                       (long long)which->starts[i]);
+    if (which->start_count)
         buffer_add_char (sql, ')');
 }
 
-int slurmdbd_events (slurmdbd_cluster_t *c, slurmdbd_window_t window,
+int slurmdbd_events (slurmdbd_cluster_t *c, const slurmdbd_events_t *which,
                      slurmdbd_event_f fn, void *arg, gl_error_t *error)
 {
     GL_AUTOFREE char *table = slurmdbd_table (c, "event_table");
@@ -66,8 +70,7 @@ int slurmdbd_events (slurmdbd_cluster_t *c, slurmdbd_window_t window,
                          GL_ARRAY_SIZE (event_columns), &sql, error)
         < 0)
         return -1;
-    slurmdbd_where (&sql, window);
-    add_starts (&sql, window);
+    where_events (&sql, which);
     rows = db_query (c->db, buffer_text (&sql), error);
     if (!rows)
         return -1;

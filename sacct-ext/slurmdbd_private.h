@@ -57,8 +57,13 @@ int slurmdbd_select (db_t *db, const char *table,
 /* Text of a column; empty is NULL, as Slurm writes both for "none". */
 const char *slurmdbd_text (const db_statement_t *row, unsigned at);
 
-/* "WHERE t.time_end = 0 OR t.time_end > since", or of the window's ids. */
+/* "WHERE ..." of a window. */
 void slurmdbd_where (buffer_t *sql, slurmdbd_window_t window);
+
+/* "FORCE INDEX (`name`) " with an index of the table that begins with this
+ * column; nothing where there is none, as in a copy that was made without. */
+int slurmdbd_along (db_t *db, const char *table, const char *column,
+                    buffer_t *sql, gl_error_t *error);
 
 void slurmdbd_note (slurmdbd_note_t *note, uint64_t id_job);
 

@@ -89,3 +89,29 @@ int slurmdbd_select (db_t *db, const char *table,
     buffer_printf (sql, " FROM %s AS t ", quoted);
     return 0;
 }
+
+int slurmdbd_along (db_t *db, const char *table, const char *column,
+                    buffer_t *sql, gl_error_t *error)
+{
+    db_statement_t *rows
+        = db_prepare (db,
+                      "SELECT index_name FROM information_schema.statistics"
+                      " WHERE table_schema = DATABASE() AND table_name = ?"
+                      " AND column_name = ? AND seq_in_index = 1"
+                      " ORDER BY index_name LIMIT 1",
+                      error);
+    GL_AUTOFREE char *name = NULL;
+    int rc;
+
+    if (!rows)
+        return -1;
+    db_bind_text (rows, 0, table);
+    db_bind_text (rows, 1, column);
+    rc = db_step (rows, error);
+    if (rc == 1)
+        name = db_quote_identifier (db, db_column_text (rows, 0));
+    db_finalize (rows);
+    if (name)
+        buffer_printf (sql, "FORCE INDEX (%s) ", name);
+    return rc < 0 ? -1 : 0;
+}

@@ -5,6 +5,11 @@
  * a look-back, and what the store still has as open. All of a cluster arrives
  * in one transaction of the store, or nothing does; a second run changes
  * nothing but as-of.
+ *
+ * The look-back is read every time. Where its rows are just as they were they are
+ * not put again (sync_seen.h), so that an hourly run costs little more than the
+ * reading. Rows that slurmdbd does not have any more are looked for where it was
+ * read: in the look-back, everywhere by a full run.
  */
 #ifndef GL_SYNC_H
 #define GL_SYNC_H
@@ -17,6 +22,11 @@
 #include "slurmdbd.h"
 #include "store/store.h"
 
+/* Numbers that the store keeps (store_get_mark()): as-of of the last run, and of
+ * the last one that read all rows. */
+#define SYNC_MARK "sync"
+#define SYNC_MARK_FULL "sync-full"
+
 /* How far behind the last reading an incremental one begins: slurmctld keeps
  * messages while slurmdbd is down and delivers ends days late. */
 #define SYNC_LOOK_BACK_DAYS 7
@@ -25,8 +35,9 @@ typedef struct {
     bool full;         /* all rows, however old */
     int64_t look_back; /* seconds */
     int64_t as_of;     /* 0: the database's clock */
-    /* called for each segment with their number so far; may be NULL */
-    void (*progress) (uint64_t segments, void *arg);
+    /* called for each row with their number so far, and about how many there
+     * are, 0: not known; may be NULL */
+    void (*progress) (uint64_t rows, uint64_t total, void *arg);
     void *progress_arg;
 } sync_options_t;
 
@@ -38,7 +49,8 @@ typedef struct {
     store_counts_t reservations;
     store_counts_t accounts;
     slurmdbd_notes_t notes;
-    size_t gone; /* the store has them as open, the database has no such row */
+    uint64_t gone; /* that the database does not have any more, noted now */
+    bool full;     /* all rows were read */
 } sync_result_t;
 
 int sync_cluster (store_t *store, slurmdbd_t *dbd, const char *cluster,

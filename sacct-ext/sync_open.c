@@ -73,7 +73,7 @@ static int compare (const void *key, const void *element)
                                            : a->time_submit > b->time_submit;
 }
 
-void sync_open_seen (sync_open_t *open, uint64_t id_job, int64_t time_submit)
+bool sync_open_seen (sync_open_t *open, uint64_t id_job, int64_t time_submit)
 {
     struct key wanted = {id_job, time_submit, false};
     struct key *key = NULL;
@@ -83,6 +83,7 @@ void sync_open_seen (sync_open_t *open, uint64_t id_job, int64_t time_submit)
                        compare);
     if (key)
         key->seen = true;
+    return key != NULL;
 }
 
 size_t sync_open_unseen (const sync_open_t *open, size_t *at, uint64_t *ret_ids,

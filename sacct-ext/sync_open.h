@@ -7,6 +7,7 @@
 #ifndef GL_SYNC_OPEN_H
 #define GL_SYNC_OPEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,8 +24,8 @@ void sync_open_free (sync_open_t *open);
 
 /* Nothing has been mentioned yet. */
 void sync_open_rewind (sync_open_t *open);
-/* This segment has been mentioned. */
-void sync_open_seen (sync_open_t *open, uint64_t id_job, int64_t time_submit);
+/* This segment has been mentioned; whether it is one of them. */
+bool sync_open_seen (sync_open_t *open, uint64_t id_job, int64_t time_submit);
 /* Job ids of up to `size` segments not mentioned so far, from *at on, which
  * moves; 0 at the end. Start with *at = 0. */
 size_t sync_open_unseen (const sync_open_t *open, size_t *at, uint64_t *ret_ids,

@@ -35,20 +35,40 @@ static double seconds_since (const struct timespec *then)
            + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
 }
 
+#define BAR 20
+
+/* "[########            ]  41 %, 12 s left". The total is an estimate: where
+ * it turns out too small, nothing is said of the end. */
+static void show_bar (double done, double passed)
+{
+    char bar[BAR + 1];
+
+    if (done > 1)
+        return;
+    for (int i = 0; i < BAR; i++)
+        bar[i] = i < (int)(done * BAR) ? '#' : ' ';
+    bar[BAR] = '\0';
+    fprintf (stderr, " [%s] %3.0f %%, %.0f s left", bar, done * 100,
+             passed / done - passed);
+}
+
 /* A look at the clock every 4096 rows is cheap and often enough. */
-static void show_progress (uint64_t segments, void *arg)
+static void show_progress (uint64_t rows, uint64_t total, void *arg)
 {
     struct progress *progress = arg;
     double passed;
 
-    if (segments % 4096)
+    if (rows % 4096)
         return;
     passed = seconds_since (&progress->began);
     if (passed - progress->shown < 0.2)
         return;
     progress->shown = passed;
-    fprintf (stderr, "\r%llu segments, %.0f per second ",
-             (unsigned long long)segments, (double)segments / passed);
+    fprintf (stderr, "\r%llu rows, %.0f per second", (unsigned long long)rows,
+             (double)rows / passed);
+    if (total)
+        show_bar ((double)rows / (double)total, passed);
+    fprintf (stderr, "\033[K");
 }
 
 static void end_progress (const struct progress *progress)
@@ -83,9 +103,9 @@ static void warn (cli_t *cli, const char *cluster, const sync_result_t *result)
                "have no job id or a time after 2099, and are left out");
     if (result->gone)
         cli_warn (cli,
-                  "%s: %zu segments that the store has as open are not in the "
-                  "database any more: purged, or lost",
-                  cluster, result->gone);
+                  "%s: %llu segments are not in the database any more: purged, "
+                  "or lost; they stay counted, see gpuledger report reconcile",
+                  cluster, (unsigned long long)result->gone);
 }
 
 static void say (cli_t *cli, const char *cluster, const sync_result_t *result,
@@ -93,6 +113,11 @@ static void say (cli_t *cli, const char *cluster, const sync_result_t *result,
 {
     char stamp[ZONE_STAMP_SIZE];
 
+    if (result->segments.revised)
+        cli_say (cli,
+                 "%s: %llu segments changed after the fact: see gpuledger report "
+                 "reconcile",
+                 cluster, (unsigned long long)result->segments.revised);
     cli_say (cli,
              "%s: segments: %llu new, %llu changed, %llu unchanged; events: "
              "%llu new, %llu changed; reservations: %llu new, %llu changed; as "
@@ -299,8 +324,9 @@ const verb_t verb_sync = {
       "first run reads everything; later ones what is open, what ended since the\n"
       "last run and a look-back before it, and what the store still has as open.\n"
       "All of a cluster is stored, or nothing; running it twice changes nothing.\n"
-      "Changes that Slurm makes to older rows (sacctmgr modify job) are found with\n"
-      "--full.",
+      "What was counted and then changed or purged in the database is never lost:\n"
+      "gpuledger report reconcile shows it. In rows that ended before the look-back\n"
+      "that is found with --full, which is meant to run once a week.",
     .options = options_table,
     .example = "gpuledger sync\n"
                "gpuledger sync --cluster lab --full\n"

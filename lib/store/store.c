@@ -152,6 +152,8 @@ int store_begin (store_t *store, gl_error_t *error)
     }
     db_reset (lock);
     store->wrote = false;
+    for (size_t i = 0; i < store->cluster_count; i++)
+        store->clusters[i].settled = false;
     return 0;
 }
 

@@ -98,6 +98,7 @@ typedef struct {
     uint64_t inserted;
     uint64_t changed;
     uint64_t unchanged;
+    uint64_t revised; /* segments: of the changed ones those that left a revision */
 } store_counts_t;
 
 /* `counts` may be NULL. */
@@ -212,10 +213,10 @@ int store_forget_rollups (store_t *store, const char *cluster, int64_t start,
                           int64_t end, gl_error_t *error);
 
 /*
- * Segments of source slurmdbd that are open or ended after `since` (0: all) and
- * that no observation has shown since `as_of`: slurmdbd does not have them any
- * more, or has them with another end. In a transaction, after the puts of a
- * reading as of `as_of`:
+ * Segments of source slurmdbd that ended in [from, to) (to 0: or later; an open
+ * one counts as ended at 0) and that no observation has shown since `as_of`:
+ * slurmdbd does not have them any more, or has them with another end. In a
+ * transaction, after the puts of a reading as of `as_of`:
  *
  * store_unseen() gives their job ids in ascending order, each once, up to `size`
  * of those above *at, which moves; 0 at the end. Start with *at = 0. So they
@@ -225,11 +226,40 @@ int store_forget_rollups (store_t *store, const char *cluster, int64_t start,
  * counted. A put that sees one of them again notes that it is back. Few bytes a
  * segment.
  */
-int store_unseen (store_t *store, const char *cluster, int64_t since,
-                  int64_t as_of, uint64_t *at, uint64_t *ret_ids, size_t size,
-                  size_t *ret_count, gl_error_t *error);
-int store_put_gone (store_t *store, const char *cluster, int64_t since,
-                    int64_t as_of, uint64_t *ret_count, gl_error_t *error);
+int store_unseen (store_t *store, const char *cluster, int64_t from,
+                  int64_t to, int64_t as_of, uint64_t *at, uint64_t *ret_ids,
+                  size_t size, size_t *ret_count, gl_error_t *error);
+int store_put_gone (store_t *store, const char *cluster, int64_t from,
+                    int64_t to, int64_t as_of, uint64_t *ret_count,
+                    gl_error_t *error);
+
+/*
+ * What a reader of slurmdbd's database need not put again: of the segments that
+ * ended in [start, end), how many it had at the last reading, and two sums by
+ * which the reader tells that it has them just as they were. Finding that so, it
+ * says so by store_put_seen(), and they count as seen at `as_of` without having
+ * been touched. That replaces what was said of the cluster before: the segments
+ * of a stretch that is left out have been put again. Only to be said where that
+ * reading is the latest word: no source has spoken of a later moment.
+ *
+ * store_settle_seen() lets the segments themselves say it, and forgets it. A put
+ * of a segment by another source does that first; who puts an earlier moment
+ * has to. So the order of puts does not matter here either.
+ */
+typedef struct {
+    int64_t start; /* above 0 */
+    int64_t end;
+    uint64_t segments;
+    uint64_t keys;
+    uint64_t facts;
+} store_seen_t;
+int store_put_seen (store_t *store, const char *cluster, int64_t as_of,
+                    const store_seen_t *seen, size_t count, gl_error_t *error);
+/* Ascending by start; free() them. None: count 0. */
+int store_get_seen (store_t *store, const char *cluster, int64_t *ret_as_of,
+                    store_seen_t **ret_seen, size_t *ret_count,
+                    gl_error_t *error);
+int store_settle_seen (store_t *store, const char *cluster, gl_error_t *error);
 
 /* Of which time the store knows something of a cluster: the first start of a
  * segment or event, and the as-of; 0 for nothing. */

@@ -51,6 +51,10 @@ typedef enum {
     SQL_EXTENT_SEGMENT,
     SQL_EXTENT_EVENT,
     SQL_EXTENT_AS_OF,
+    SQL_SEEN_GET,
+    SQL_SEEN_PUT,
+    SQL_SEEN_FORGET,
+    SQL_SEEN_SETTLE,
     SQL_SEGMENT_UNSEEN,
     SQL_SEGMENT_GONE,
     SQL_REVISION_ADD,
@@ -96,6 +100,7 @@ struct cluster_entry {
     int64_t longest;
     bool dirty;
     struct forgetting *forgetting; /* NULL: not asked in this transaction */
+    bool settled; /* in this transaction: nothing is taken as seen */
 };
 
 /* What is interned, each with a table and a cache. */

@@ -7,18 +7,19 @@
 /* Rows of the cluster with a time_seen before as_of, of slurmdbd, in the
  * window: the parameters of the statements that say so. */
 static unsigned bind_window (db_statement_t *st, unsigned at, uint64_t cluster,
-                             int64_t since, int64_t as_of)
+                             int64_t from, int64_t to, int64_t as_of)
 {
     db_bind_u64 (st, at++, cluster);
     db_bind_i64 (st, at++, as_of);
-    db_bind_i64 (st, at++, since);
-    db_bind_i64 (st, at++, since);
+    db_bind_i64 (st, at++, from);
+    db_bind_i64 (st, at++, to);
+    db_bind_i64 (st, at++, to);
     return at;
 }
 
-int store_unseen (store_t *store, const char *cluster, int64_t since,
-                  int64_t as_of, uint64_t *at, uint64_t *ret_ids, size_t size,
-                  size_t *ret_count, gl_error_t *error)
+int store_unseen (store_t *store, const char *cluster, int64_t from,
+                  int64_t to, int64_t as_of, uint64_t *at, uint64_t *ret_ids,
+                  size_t size, size_t *ret_count, gl_error_t *error)
 {
     struct cluster_entry *c = store_cluster_find (store, cluster, error);
     db_statement_t *st = store_statement (store, SQL_SEGMENT_UNSEEN, error);
@@ -27,8 +28,8 @@ int store_unseen (store_t *store, const char *cluster, int64_t since,
 
     if (!c || !st)
         return -1;
-    bind_window (st, 0, c->id, since, as_of);
-    db_bind_u64 (st, 4, *at);
+    bind_window (st, 0, c->id, from, to, as_of);
+    db_bind_u64 (st, 5, *at);
     while (count < size && (rc = db_step (st, error)) == 1)
         ret_ids[count++] = *at = db_column_u64 (st, 0);
     db_reset (st);
@@ -36,8 +37,9 @@ int store_unseen (store_t *store, const char *cluster, int64_t since,
     return rc < 0 ? -1 : 0;
 }
 
-int store_put_gone (store_t *store, const char *cluster, int64_t since,
-                    int64_t as_of, uint64_t *ret_count, gl_error_t *error)
+int store_put_gone (store_t *store, const char *cluster, int64_t from,
+                    int64_t to, int64_t as_of, uint64_t *ret_count,
+                    gl_error_t *error)
 {
     struct cluster_entry *c = store_cluster (store, cluster, error);
     db_statement_t *st = store_statement (store, SQL_SEGMENT_GONE, error);
@@ -45,7 +47,7 @@ int store_put_gone (store_t *store, const char *cluster, int64_t since,
     if (!c || !st)
         return -1;
     db_bind_i64 (st, 0, as_of);
-    bind_window (st, 1, c->id, since, as_of);
+    bind_window (st, 1, c->id, from, to, as_of);
     if (db_run (st, error) < 0)
         return -1;
     *ret_count = db_affected (store->db);

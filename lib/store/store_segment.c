@@ -242,14 +242,18 @@ static bool only_ended (const segment_t *before, const segment_t *after)
 /* What the merge changed is noted, and what was counted of it is forgotten. */
 static int note_change (store_t *store, struct cluster_entry *cluster,
                         const segment_t *before, const segment_t *after,
-                        const segment_t *fresh, gl_error_t *error)
+                        const segment_t *fresh, store_counts_t *counts,
+                        gl_error_t *error)
 {
     buffer_t texts[2] = {BUFFER_INIT, BUFFER_INIT};
+    bool revised = revise (before, after, &texts[0], &texts[1]);
     int rc = 0;
 
-    if (revise (before, after, &texts[0], &texts[1]))
+    if (revised)
         rc = add_revision (store, cluster->id, fresh, REVISION_CHANGED,
                            fresh->time_seen, texts, error);
+    if (counts)
+        counts->revised += revised;
     buffer_done (&texts[0]);
     buffer_done (&texts[1]);
     if (rc < 0)
@@ -274,7 +278,7 @@ static int merge_stored (store_t *store, struct cluster_entry *cluster,
             < 0
         || (change == MERGE_FACTS
             && note_change (store, cluster, &before, &o->segment,
-                            &fresh->segment, error)
+                            &fresh->segment, counts, error)
                    < 0))
         return -1;
     if ((change != MERGE_SAME || back)
@@ -384,6 +388,9 @@ int store_put_segment (store_t *store, const segment_t *segment,
         return -1;
     cluster = store_cluster (store, segment->cluster, error);
     if (!cluster || intern_shared (store, segment, &shared, error) < 0)
+        return -1;
+    if (segment->source != SOURCE_SLURMDBD && !cluster->settled
+        && store_settle_seen (store, segment->cluster, error) < 0)
         return -1;
     merge_observe (&fresh, segment);
     if (put_segment (store, cluster, &fresh, &shared, counts, error) < 0)

@@ -183,7 +183,21 @@ static const struct {
 /* 3: of slurmdbd */
 #define SEGMENT_UNSEEN                                                         \
     "WHERE cluster = ? AND source = 3 AND gone IS NULL AND time_seen < ? "     \
-    "AND (? = 0 OR time_end > ? OR time_end = 0) "
+    "AND time_end >= ? AND (? = 0 OR time_end < ?) "
+    [SQL_SEEN_GET]
+    = {"SELECT s.time_start, s.time_end, s.time_seen, s.segments, s.key_sum, "
+       "s.fact_sum FROM seen s JOIN cluster c ON c.id = s.cluster "
+       "WHERE c.name = ? ORDER BY s.time_start",
+       NULL},
+    [SQL_SEEN_PUT]
+    = {"INSERT INTO seen (cluster, time_start, time_end, time_seen, segments, "
+       "key_sum, fact_sum) VALUES (?, ?, ?, ?, ?, ?, ?)",
+       NULL},
+    [SQL_SEEN_FORGET] = {"DELETE FROM seen WHERE cluster = ?", NULL},
+    [SQL_SEEN_SETTLE]
+    = {"UPDATE segment SET time_seen = ? WHERE cluster = ? AND source = 3 "
+       "AND gone IS NULL AND time_seen < ? AND time_end >= ? AND time_end < ?",
+       NULL},
     [SQL_SEGMENT_UNSEEN]
     = {"SELECT DISTINCT id_job FROM segment " SEGMENT_UNSEEN
        "AND id_job > ? ORDER BY id_job",

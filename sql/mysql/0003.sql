@@ -27,5 +27,16 @@ CREATE TABLE IF NOT EXISTS revision (
     PRIMARY KEY (cluster, id_job, time_submit, seen, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
+CREATE TABLE IF NOT EXISTS seen (
+    cluster INT UNSIGNED NOT NULL,
+    time_start BIGINT NOT NULL,
+    time_end BIGINT NOT NULL,
+    time_seen BIGINT NOT NULL,
+    segments BIGINT UNSIGNED NOT NULL,
+    key_sum BIGINT UNSIGNED NOT NULL,
+    fact_sum BIGINT UNSIGNED NOT NULL,
+    PRIMARY KEY (cluster, time_start)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
 ALTER TABLE segment
     ADD COLUMN /*M! IF NOT EXISTS */ gone BIGINT;

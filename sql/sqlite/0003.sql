@@ -26,6 +26,19 @@ CREATE TABLE revision (
     PRIMARY KEY (cluster, id_job, time_submit, seen, number)
 ) STRICT, WITHOUT ROWID;
 
+-- The segments that ended in a stretch of time are as they were when they were
+-- put: how many, and sums by which the reader of slurmdbd's database knows them.
+CREATE TABLE seen (
+    cluster INTEGER NOT NULL,
+    time_start INTEGER NOT NULL,
+    time_end INTEGER NOT NULL,
+    time_seen INTEGER NOT NULL,
+    segments INTEGER NOT NULL,
+    key_sum INTEGER NOT NULL,
+    fact_sum INTEGER NOT NULL,
+    PRIMARY KEY (cluster, time_start)
+) STRICT, WITHOUT ROWID;
+
 -- As of when slurmdbd does not have the row any more.
 ALTER TABLE segment ADD COLUMN gone INTEGER;
 

@@ -85,13 +85,14 @@ END
 slurmdb_sacct () { SLURM_CONF=$slurmdb_dir/slurm.conf sacct "$@"; }
 slurmdb_sacctmgr () { SLURM_CONF=$slurmdb_dir/slurm.conf sacctmgr -i "$@"; }
 
-# slurmdb_start_db DIR [OPTION...]: the server alone.
+# slurmdb_start_db DIR [OPTION...]: the server alone, on what DIR/data holds, if it
+# was there before.
 slurmdb_start_db ()
 {
     slurmdb_dir=$1
     shift
     slurmdb_socket=$slurmdb_dir/db.sock
-    mariadb-install-db --no-defaults --force --datadir="$slurmdb_dir/data" \
+    [ -d "$slurmdb_dir/data/mysql" ] || mariadb-install-db --no-defaults --force --datadir="$slurmdb_dir/data" \
         --tmpdir="$slurmdb_dir" \
         --auth-root-authentication-method=normal --skip-test-db \
         >"$slurmdb_dir/install.log" 2>&1 || return 1
@@ -111,8 +112,8 @@ slurmdb_start_dbd ()
     slurmdb_dbd_port=$(slurmdb_port 2)
     slurmdb_conf
     slurmdb_sql <<END || return 1
-CREATE DATABASE slurm_acct_db;
-CREATE USER slurm@'127.0.0.1' IDENTIFIED BY 'slurm';
+CREATE DATABASE IF NOT EXISTS slurm_acct_db;
+CREATE USER IF NOT EXISTS slurm@'127.0.0.1' IDENTIFIED BY 'slurm';
 GRANT ALL ON slurm_acct_db.* TO slurm@'127.0.0.1';
 END
     slurmdb_resume_dbd
@@ -133,7 +134,7 @@ slurmdb_account ()
     slurmdb_cnf=$slurmdb_dir/reader.cnf
     (umask 077; printf '[client]\npassword=reader\n' >"$slurmdb_cnf")
     slurmdb_sql <<END || return 1
-CREATE USER reader@'127.0.0.1' IDENTIFIED BY 'reader';
+CREATE USER IF NOT EXISTS reader@'127.0.0.1' IDENTIFIED BY 'reader';
 GRANT SELECT ON slurm_acct_db.* TO reader@'127.0.0.1';
 END
     slurmdb_host=127.0.0.1:$slurmdb_db_port

@@ -2,7 +2,7 @@
  * facts: prints what the reader of slurmdbd's database finds, one fact a line,
  * so that shell tests can compare it.
  *
- *     facts URL CLUSTER AS-OF [SINCE [JOBID...]]
+ *     facts URL CLUSTER AS-OF [SINCE [JOBID...]]   SINCE 0: all rows
  *     facts -q URL CLUSTER     reads all segments and prints how many
  */
 #include <inttypes.h>
@@ -129,20 +129,35 @@ static void print_notes (const slurmdbd_notes_t *notes)
     print_note ("impossible", &notes->impossible);
 }
 
-static void print_all (slurmdbd_cluster_t *cluster, slurmdbd_window_t window)
+static void print_jobs (slurmdbd_cluster_t *cluster, slurmdbd_window_t window)
 {
     if (slurmdbd_segments (cluster, window, print_segment, NULL, &error) < 0
         || slurmdbd_suspensions (cluster, window, print_suspension, NULL,
                                  &error)
                < 0)
         fail ();
-    if (!window.ids
-        && (slurmdbd_events (cluster, window, print_event, NULL, &error) < 0
-            || slurmdbd_reservations (cluster, print_reservation, NULL, &error)
-                   < 0
-            || slurmdbd_accounts (cluster, print_account, NULL, &error) < 0))
+}
+
+static void print_rest (slurmdbd_cluster_t *cluster, int64_t since)
+{
+    slurmdbd_events_t events = {.since = since};
+
+    if (slurmdbd_events (cluster, &events, print_event, NULL, &error) < 0
+        || slurmdbd_reservations (cluster, print_reservation, NULL, &error) < 0
+        || slurmdbd_accounts (cluster, print_account, NULL, &error) < 0)
         fail ();
-    print_notes (slurmdbd_notes (cluster));
+}
+
+static void print_since (slurmdbd_cluster_t *cluster, int64_t since)
+{
+    if (since == 0)
+        print_jobs (cluster, SLURMDBD_ALL);
+    else {
+        print_jobs (cluster, (slurmdbd_window_t){.rows = SLURMDBD_ROWS_OPEN});
+        print_jobs (cluster, (slurmdbd_window_t){SLURMDBD_ROWS_ENDED,
+                                                 .from = since + 1});
+    }
+    print_rest (cluster, since);
 }
 
 static void count_all (slurmdbd_cluster_t *cluster)
@@ -158,8 +173,8 @@ static void count_all (slurmdbd_cluster_t *cluster)
 int main (int argc, char **argv)
 {
     bool quiet = argc > 1 && !strcmp (argv[1], "-q");
-    slurmdbd_window_t window = SLURMDBD_ALL;
     uint64_t ids[16];
+    slurmdbd_window_t window = {SLURMDBD_ROWS_OF_JOBS, .ids = ids};
     slurmdbd_cluster_t *cluster;
     slurmdbd_t *dbd;
 
@@ -174,16 +189,15 @@ int main (int argc, char **argv)
         dbd, argv[2], argc > 3 ? strtoll (argv[3], NULL, 10) : 0, &error);
     if (!cluster)
         fail ();
-    if (argc > 4)
-        window.since = strtoll (argv[4], NULL, 10);
     for (int i = 5; i < argc && i < 21; i++)
         ids[window.id_count++] = strtoull (argv[i], NULL, 10);
-    if (window.id_count)
-        window.ids = ids;
     if (quiet)
         count_all (cluster);
+    else if (window.id_count)
+        print_jobs (cluster, window);
     else
-        print_all (cluster, window);
+        print_since (cluster, argc > 4 ? strtoll (argv[4], NULL, 10) : 0);
+    print_notes (slurmdbd_notes (cluster));
     slurmdbd_cluster_close (cluster);
     slurmdbd_close (dbd);
     return 0;

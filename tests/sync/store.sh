@@ -72,7 +72,7 @@ main="sqlite:$dir/main.db"
 gl --store "$main" init
 gl --store "$main" sync --cluster lab --as-of $now
 says "the first run brings everything" "lab: segments: 37 new, 0 changed, \
-0 unchanged; events: 5 new, 0 changed; reservations: 2 new, 0 changed; \
+0 unchanged; events: 6 new, 0 changed; reservations: 2 new, 0 changed; \
 as of 2026-09-22T18:00:00Z"
 grep -q 'warning: lab: 1 job rows have a tres_alloc that cannot be read.*164' \
     "$dir/err" && grep -q 'marked as deleted.*job 181' "$dir/err"
@@ -111,11 +111,10 @@ UPDATE lab_suspend_table SET time_end = 1790100600 WHERE time_end = 0;
 UPDATE lab_event_table SET time_end = 1790100700
     WHERE node_name = 'm1' AND time_end = 0;
 DELETE FROM lab_job_table WHERE id_job = 121;
-UPDATE lab_job_table SET tres_alloc = '1=8' WHERE id_job = 100;
 END
 gl --store "$main" sync --cluster lab --look-back 0 --as-of @1790107200
 says "an end that lies long before the last run is found" \
-    "lab: segments: 0 new, 5 changed, 0 unchanged; events: 0 new, 1 changed"
+    "lab: segments: 0 new, 5 changed, 31 unchanged; events: 0 new, 1 changed"
 [ "$(store main 'SELECT id_job, time_end FROM segment
     WHERE id_job IN (154, 155)' | tr '\n' ' ')" = \
     '154|1790100500 155|1780000100 ' ]
@@ -125,6 +124,10 @@ check $? "and stored"
 check $? "a suspension is closed"
 grep -q 'warning: lab: 1 segments .* not in the database any more' "$dir/err"
 check $? "an open row that is gone from the database is warned about"
+echo "UPDATE lab_job_table SET tres_alloc = '1=8' WHERE id_job = 100" | sql
+gl --store "$main" sync --cluster lab --look-back 0 --as-of @1790107290
+says "a row that ended before the look-back is not read" \
+    "lab: segments: 0 new, 3 changed, 0 unchanged"
 gl --store "$main" sync --cluster lab --full --as-of @1790107300
 [ "$(store main 'SELECT h.gres FROM segment s JOIN shape h ON h.id = s.shape
     WHERE id_job = 100')" = '' ]
