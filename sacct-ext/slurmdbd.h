@@ -136,6 +136,8 @@ typedef struct {
     slurmdbd_note_t unresolved; /* a TRES id that tres_table does not know */
     slurmdbd_note_t unreadable; /* TRES text that cannot be read: taken as "a
                                    GPU was asked for, number unknown" */
+    slurmdbd_note_t contradicting; /* more GPUs by type than in total: the types
+                                      are counted */
     slurmdbd_note_t reversed;   /* an end before the start: taken as no time, at
                                    the end */
     slurmdbd_note_t impossible; /* no job id, or an instant after 2099: the row is

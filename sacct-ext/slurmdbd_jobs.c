@@ -186,6 +186,8 @@ static void read_tres (slurmdbd_cluster_t *c, const db_statement_t *row,
         slurmdbd_note (&c->notes.unreadable, s->id_job);
     if (alloc->unresolved)
         slurmdbd_note (&c->notes.unresolved, s->id_job);
+    if (alloc->contradicting)
+        slurmdbd_note (&c->notes.contradicting, s->id_job);
 }
 
 /* After a resize, Slurm up to 22.05 gives the new row the start of the old one:

@@ -97,6 +97,8 @@ static void warn (cli_t *cli, const char *cluster, const sync_result_t *result)
     warn_note (cli, cluster, &notes->unreadable,
                "have a tres_alloc that cannot be read; their GPUs count as "
                "unknown");
+    warn_note (cli, cluster, &notes->contradicting,
+               "have more GPUs by type than in total; the types are counted");
     warn_note (cli, cluster, &notes->reversed,
                "end before they start; they count as no time");
     warn_note (cli, cluster, &notes->impossible,
