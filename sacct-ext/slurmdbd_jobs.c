@@ -108,6 +108,8 @@ static void read_identities (const db_statement_t *row, segment_t *s)
         s->het_offset = TASK_NONE;
     s->job_db_inx = db_column_u64 (row, JOB_JOB_DB_INX);
     s->sluid = db_column_u64 (row, JOB_SLUID);
+    if (s->sluid == s->job_db_inx)
+        s->sluid = 0;
     s->restart_count = db_column_is_null (row, JOB_RESTARTS)
                            ? -1
                            : (int32_t)db_column_i64 (row, JOB_RESTARTS);

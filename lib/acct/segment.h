@@ -121,8 +121,8 @@ typedef struct {
     uint64_t het_job;      /* 0: no het job */
     uint32_t het_offset;   /* or TASK_NONE */
     uint64_t job_db_inx;   /* unsigned, all 64 bits count; 0: not known */
-    uint64_t sluid;        /* of the attempt, the same on all its segments (Slurm
-                              26.05); 0: not told, see segment_sluid() */
+    uint64_t sluid;        /* of the attempt, where it is told (Slurm 26.05) and is
+                              not job_db_inx; else 0: see segment_sluid() */
     int32_t restart_count; /* -1: not known */
 
     /* Which devices, where the join of the nodes' records tells all of them; else

@@ -40,6 +40,7 @@ static const struct field {
     {SMALL, offsetof (segment_t, het_offset)},
     {IDENTITY, offsetof (segment_t, job_db_inx)},
     {RESTARTS, offsetof (segment_t, restart_count)},
+    {IDENTITY, offsetof (segment_t, sluid)},
 };
 
 static const void *at (const segment_t *s, const struct field *f)

@@ -23,7 +23,7 @@ typedef struct {
 } merge_rank_t;
 
 /* The fields that are merged one by one; merge.c lists them. */
-#define MERGE_FIELDS 23
+#define MERGE_FIELDS 24
 
 typedef struct {
     segment_t segment; /* strings borrowed */

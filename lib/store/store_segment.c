@@ -54,6 +54,7 @@ static void bind_facts (db_statement_t *st, unsigned at, const segment_t *s,
     store_bind_u64 (st, at++, s->het_offset, TASK_NONE);
     store_bind_u64 (st, at++, s->job_db_inx, 0);
     store_bind_i64 (st, at++, s->restart_count, -1);
+    store_bind_u64 (st, at++, s->sluid, 0);
 }
 
 /* Run SQL_SEGMENT_ADD or SQL_SEGMENT_PUT. */
@@ -75,8 +76,8 @@ static int write_segment (store_t *store, sql_t sql, uint64_t cluster,
     db_bind_i64 (st, 3, s->time_seen);
     bind_facts (st, 4, s, shared);
     if (length > 0)
-        db_bind_blob (st, 20, fill, length);
-    store_bind_i64 (st, 21, gone, 0);
+        db_bind_blob (st, 21, fill, length);
+    store_bind_i64 (st, 22, gone, 0);
     return db_run (st, error);
 }
 
@@ -113,7 +114,6 @@ void store_segment_of_row (const db_statement_t *st, segment_t *ret)
     ret->shards = NULL;
     ret->shards_count = 0;
     ret->believed_end = 0;
-    ret->sluid = 0;
     ret->id_job = db_column_u64 (st, i++);
     ret->time_submit = db_column_i64 (st, i++);
     ret->time_start = db_column_i64 (st, i++);
@@ -145,6 +145,7 @@ void store_segment_of_row (const db_statement_t *st, segment_t *ret)
     ret->het_offset = (uint32_t)store_column_u64 (st, i++, TASK_NONE);
     ret->job_db_inx = db_column_u64 (st, i++);
     ret->restart_count = (int32_t)store_column_i64 (st, i++, -1);
+    ret->sluid = db_column_u64 (st, i++);
 }
 
 /* The strings of a segment, copied; they outlive their row. */

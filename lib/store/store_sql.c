@@ -37,8 +37,8 @@ static const struct {
     "INTO segment (cluster, id_job, time_submit, time_seen, time_start, "      \
     "time_end, state, source, party, shape, suspended, nodelist, job_name, "   \
     "admin_comment, array_job, array_task, het_job, het_offset, job_db_inx, "  \
-    "restart_count, fill, gone) VALUES "                                       \
-    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    "restart_count, sluid, fill, gone) VALUES "                                \
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
     /* IGNORE would also swallow values that do not fit */
     [SQL_SEGMENT_ADD]
     = {"INSERT " SEGMENT_INTO "ON CONFLICT DO NOTHING",
@@ -56,7 +56,8 @@ static const struct {
     "AND party = ? AND shape = ? AND suspended " IS " ? AND nodelist " IS      \
     " ? AND job_name " IS " ? AND admin_comment " IS " ? AND array_job " IS    \
     " ? AND array_task " IS " ? AND het_job " IS " ? AND het_offset " IS       \
-    " ? AND job_db_inx " IS " ? AND restart_count " IS " ? AND fill IS NULL " \
+    " ? AND job_db_inx " IS " ? AND restart_count " IS " ? AND sluid " IS     \
+    " ? AND fill IS NULL "                                                     \
     "AND gone IS NULL"
     [SQL_SEGMENT_TOUCH] = {SEGMENT_TOUCH ("IS"), SEGMENT_TOUCH ("<=>")},
     [SQL_SUSPENSION_GET]

@@ -39,6 +39,9 @@ CREATE TABLE seen (
     PRIMARY KEY (cluster, time_start)
 ) STRICT, WITHOUT ROWID;
 
+-- Of the attempt, where it is not job_db_inx.
+ALTER TABLE segment ADD COLUMN sluid INTEGER;
+
 -- As of when slurmdbd does not have the row any more.
 ALTER TABLE segment ADD COLUMN gone INTEGER;
 

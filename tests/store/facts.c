@@ -34,6 +34,7 @@ static void put_segment__everything_known__comes_out_the_same (void **state)
     s.array_job = UINT64_C (1) << 63;
     s.array_task = 0;
     s.restart_count = 3;
+    s.sluid = UINT64_MAX - 1;
     assert_int_equal (put (url, &s).inserted, 1);
     store = fixture_open (url);
     iter = store_segment_iter_open (store, NULL, &error);
@@ -45,6 +46,7 @@ static void put_segment__everything_known__comes_out_the_same (void **state)
     assert_int_equal (out.array_task, 0);
     assert_int_equal (out.het_offset, TASK_NONE);
     assert_int_equal (out.restart_count, 3);
+    assert_true (out.sluid == UINT64_MAX - 1);
     assert_string_equal (out.cluster, "lab");
     assert_string_equal (out.reservation, "");
     assert_string_equal (out.wckey, "wc");

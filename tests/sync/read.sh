@@ -200,9 +200,10 @@ ALTER TABLE lab_job_table ADD resv_req text, ADD segment_size smallint unsigned,
     ADD exclusive tinyint, ADD oversubscribe tinyint, ADD sluid bigint unsigned;
 ALTER TABLE lab_assoc_table DROP lft, DROP rgt;
 ALTER TABLE lab_resv_table ADD comment text, ADD time_force bigint unsigned;
-UPDATE lab_job_table SET sluid = 18446744073709551000 WHERE id_job = 180;
+UPDATE lab_job_table SET sluid = job_db_inx;
+UPDATE lab_job_table SET sluid = 18446744073709551001 WHERE id_job = 180;
 END
-sed -i "/^segment 180 /s/sluid=0/sluid=18446744073709551000/" "$dir/out"
+sed -i "/^segment 180 /s/sluid=0/sluid=18446744073709551001/" "$dir/out"
 same "26.05: the same facts, and the attempt's SLUID"
 sql <<'END'
 ALTER TABLE lab_job_table DROP submit_line, DROP container,
