@@ -4,6 +4,7 @@
 #include "acct/runaway.h"
 #include "base/memory.h"
 #include "facts.h"
+#include "facts_inventory.h"
 #include "facts_job.h"
 #include "facts_loose.h"
 #include "record/layout.h"
@@ -290,35 +291,6 @@ static size_t skews_of (const struct skews *skews, const char *cluster,
 
 /* --- what the inventory says of a device ------------------------------- */
 
-static int read_inventory (struct pass *p, gl_error_t *error)
-{
-    store_query_t query = {.cluster = p->query ? p->query->cluster : NULL,
-                           .jobs = STORE_OF_NO_JOB,
-                           .kind = RECORD_INVENTORY};
-    store_record_iter_t *iter = NULL;
-    node_record_t stored;
-    record_t r;
-    int more = -1;
-
-    if (!(p->layout = layout_open (error))
-        || !(iter = store_record_iter_open (p->store, &query, error)))
-        return -1;
-    while ((more = store_record_iter_next (iter, &stored, error)) > 0) {
-        if (record_decode (stored.payload, stored.payload_length, &r, NULL)
-            != 0)
-            continue;
-        record_set_text (&r, RECORD_FIELD_cluster, stored.cluster);
-        if (stored.node)
-            record_set_text (&r, RECORD_FIELD_node, stored.node);
-        if (layout_add (p->layout, &r, error) < 0) {
-            more = -1;
-            break;
-        }
-    }
-    store_record_iter_close (iter);
-    return more;
-}
-
 static const layout_device_t *find_device (const layout_snapshot_t *snapshot,
                                            int64_t gres_index, const char *uuid)
 {
@@ -350,8 +322,11 @@ static void look_up (const segment_t *s, const char *node, int64_t gres_index,
     const layout_device_t *d = NULL;
     layout_snapshot_t snapshot;
 
-    if (!p->layout && p->layout_rc == 0)
-        p->layout_rc = read_inventory (p, &p->layout_error);
+    if (!p->layout && p->layout_rc == 0
+        && !(p->layout
+             = facts_inventory (p->store, p->query ? p->query->cluster : NULL,
+                                &p->layout_error)))
+        p->layout_rc = -1;
     if (p->layout_rc < 0)
         return;
     for (size_t i = 0; i < GL_ARRAY_SIZE (moments) && !d; i++)
@@ -684,12 +659,43 @@ static int add_reservations (store_t *store, const store_query_t *query,
     return more;
 }
 
+/* Those without a GPU take CPUs and memory of the nodes. */
+static int add_others (store_t *store, const store_query_t *query,
+                       capacity_t *capacity, gl_error_t *error)
+{
+    store_query_t all = *query;
+    store_segment_iter_t *iter;
+    segment_t s;
+    int more = -1;
+
+    all.gpu_only = false;
+    iter = store_segment_iter_open (store, &all, error);
+    while (iter && (more = store_segment_iter_next (iter, &s, error)) > 0) {
+        if (s.gpu_asked || (s.gres && s.gres[0]))
+            continue;
+        if (s.time_end == 0)
+            s.believed_end
+                = runaway_judge (&s, NULL, 0, NULL,
+                                 capacity_site (capacity)->policy.runaway_grace)
+                      .end;
+        capacity_add_segment (capacity, &s);
+    }
+    store_segment_iter_close (iter);
+    return more;
+}
+
 int facts_capacity (store_t *store, const store_query_t *query,
                     capacity_t *capacity, gl_error_t *error)
 {
-    if (add_events (store, query, capacity, error) < 0)
+    if (add_events (store, query, capacity, error) < 0
+        || add_reservations (store, query, capacity, error) < 0
+        || (capacity_site (capacity)->pool_count > 0
+            && facts_add_inventory (store, query->cluster, capacity, error)
+                   < 0)
+        || (capacity_wants_cpus (capacity)
+            && add_others (store, query, capacity, error) < 0))
         return -1;
-    return add_reservations (store, query, capacity, error);
+    return 0;
 }
 
 accounts_t *facts_accounts (store_t *store, gl_error_t *error)

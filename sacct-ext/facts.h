@@ -58,7 +58,9 @@ int facts_clocks (store_t *store, const char *cluster,
                   evidence_counts_t *ret_counts, buffer_t *text,
                   gl_error_t *error);
 
-/* Node events and reservations of the query's period. */
+/* What capacity needs beside the segments that facts_each() hands over for a
+ * query with gpu_only: node events and reservations of the query's period, the
+ * nodes' inventories, and segments without GPUs where the site asks for them. */
 int facts_capacity (store_t *store, const store_query_t *query,
                     capacity_t *capacity, gl_error_t *error);
 

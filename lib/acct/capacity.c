@@ -193,7 +193,7 @@ void capacity_add_reservation (capacity_t *c, const reservation_t *r)
     };
 }
 
-static inventory_gpu_t *copy_gpus (const inventory_t *inventory)
+static inventory_gpu_t *copy_gpus (const node_inventory_t *inventory)
 {
     inventory_gpu_t *copy = xcalloc (inventory->gpu_count, sizeof (*copy));
 
@@ -223,7 +223,7 @@ static void listing_clear (struct listing *listing)
     free (listing->node);
 }
 
-void capacity_add_inventory (capacity_t *c, const inventory_t *inventory)
+void capacity_add_inventory (capacity_t *c, const node_inventory_t *inventory)
 {
     struct cluster *cluster = cluster_get (c, inventory->cluster);
     period_t period = period_clip (inventory->period, c->period);
@@ -286,6 +286,11 @@ capacity_t *capacity_new (const site_t *site, kinds_t *kinds, period_t period)
     c->changes = site_changes (site, period, &c->change_count);
     capacity_tell_nodes (c);
     return c;
+}
+
+const site_t *capacity_site (const capacity_t *c)
+{
+    return c->site;
 }
 
 static void cluster_free (struct cluster *cluster)

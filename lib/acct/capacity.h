@@ -128,7 +128,7 @@ typedef struct {
     period_t period;
     const inventory_gpu_t *gpu;
     size_t gpu_count;
-} inventory_t;
+} node_inventory_t;
 
 typedef struct capacity capacity_t;
 
@@ -136,6 +136,7 @@ typedef struct capacity capacity_t;
  * capacity_set_as_of; a cluster never named is unknown throughout. */
 capacity_t *capacity_new (const site_t *site, kinds_t *kinds, period_t period);
 void capacity_free (capacity_t *capacity);
+const site_t *capacity_site (const capacity_t *capacity);
 void capacity_set_as_of (capacity_t *capacity, const char *cluster,
                          int64_t as_of);
 /* Facts, in any order, each once. Segments without GPUs only matter where
@@ -146,7 +147,7 @@ void capacity_add_event (capacity_t *capacity, const node_event_t *event);
 void capacity_add_reservation (capacity_t *capacity,
                                const reservation_t *reservation);
 void capacity_add_inventory (capacity_t *capacity,
-                             const inventory_t *inventory);
+                             const node_inventory_t *inventory);
 
 /* What one reservation kept and no job used. */
 typedef struct {

@@ -374,7 +374,7 @@ static capacity_t *capacity_of (const struct world *w, kinds_t *kinds)
         size_t what = w->listing[i].what;
         bool mixed = w->listing[i].node == 2;
         capacity_add_inventory (
-            c, &(inventory_t){
+            c, &(node_inventory_t){
                    .cluster = "lab",
                    .node = nodes[w->listing[i].node],
                    .period = {T0 + w->listing[i].start, T0 + w->listing[i].end},
