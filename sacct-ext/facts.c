@@ -29,6 +29,7 @@ struct pass {
     const site_t *site;
     const store_query_t *query;
     fact_f callback;
+    facts_attempt_f attempt; /* or NULL */
     void *arg;
     loose_t *loose;
     store_segment_iter_t *segments;
@@ -108,13 +109,26 @@ static loose_t *new_loose (const store_query_t *q, const site_t *site)
     return loose_new (all ? NULL : site->zone, period_of (q));
 }
 
+/* Of the period alone. */
+static void tell_attempt (const struct pass *p, const attempt_t *a)
+{
+    period_t period = period_of (p->query);
+    int64_t at = a->fact[0]->seen.stamp;
+
+    if (p->attempt && a->reason != EVIDENCE_MATCHED && at >= period.start
+        && at < period.end)
+        p->attempt (a, p->arg);
+}
+
 static void count_join (struct pass *p, const evidence_join_t *join)
 {
     size_t count = join->segment_count;
     const segment_t *segments = count ? join->segment[0].segment : NULL;
 
-    for (size_t i = 0; i < join->attempt_count; i++)
+    for (size_t i = 0; i < join->attempt_count; i++) {
         loose_attempt (p->loose, segments, count, &join->attempt[i]);
+        tell_attempt (p, &join->attempt[i]);
+    }
     for (size_t i = 0; i < join->part_count; i++) {
         const usage_part_of_t *part = &join->part[i];
         loose_usage (p->loose, segments, count, part->usage, part->from_ms,
@@ -601,6 +615,22 @@ int facts_each_loose (store_t *store, const site_t *site,
     *ret_loose = (evidence_counts_t){.skew_known = p.skews.known,
                                      .skew_ms = p.skews.largest_ms};
     loose_sum (p.loose, ret_loose);
+    done (&p);
+    return rc;
+}
+
+int facts_each_attempt (store_t *store, const site_t *site,
+                        const store_query_t *query, fact_f callback,
+                        facts_attempt_f attempt, void *arg, gl_error_t *error)
+{
+    struct pass p = {.store = store,
+                     .site = site,
+                     .query = query,
+                     .callback = callback,
+                     .attempt = attempt,
+                     .arg = arg};
+    int rc = each (&p, error);
+
     done (&p);
     return rc;
 }

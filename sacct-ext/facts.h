@@ -45,6 +45,13 @@ int facts_each_loose (store_t *store, const site_t *site,
                       const store_query_t *query, fact_f callback, void *arg,
                       evidence_counts_t *ret_loose, gl_error_t *error);
 
+/* The same; and each attempt of a node that was recorded in the period and belongs
+ * to no segment of its job. Borrowed for the call. */
+typedef void (*facts_attempt_f) (const attempt_t *attempt, void *arg);
+int facts_each_attempt (store_t *store, const site_t *site,
+                        const store_query_t *query, fact_f callback,
+                        facts_attempt_f attempt, void *arg, gl_error_t *error);
+
 /* The same; what came of the join day by day of the ledger's zone, after the last
  * fact. */
 int facts_each_by_day (store_t *store, const site_t *site,

@@ -6,19 +6,25 @@
 #include "facts.h"
 #include "output.h"
 #include "query_options.h"
+#include "reconcile.h"
 #include "report/breakeven_report.h"
 #include "report/chargeback.h"
 #include "report/energy_report.h"
 #include "report/idle_report.h"
+#include "report/reconcile_report.h"
 #include "report/usage_report.h"
 #include "report/utilization.h"
 #include "verb.h"
 #include "verb_report.h"
 
+enum { REPORT_SLURMDB = CLI_LONG };
+
 /* What the command line asks for. */
 struct request {
     query_options_t options;
     output_t output;
+    const char *slurmdb; /* of reconcile: URL, or NULL */
+    bool look; /* the report is made, and should be looked at */
 };
 
 /* --- the pass over the facts ------------------------------------------- */
@@ -154,6 +160,90 @@ static int report_of_idle (cli_t *cli, const report_query_t *query,
     return rc;
 }
 
+/* --- slurmdbd's account of it ------------------------------------------ */
+
+static const char *database_of (const cli_t *cli, const struct request *request,
+                                const char *cluster)
+{
+    if (request->slurmdb)
+        return request->slurmdb;
+    for (size_t i = 0; i < cli->site->cluster_count; i++)
+        if (!strcmp (cli->site->clusters[i].name, cluster))
+            return cli->site->clusters[i].slurmdb;
+    return NULL;
+}
+
+static int reconcile_one (cli_t *cli, const struct request *request,
+                          const report_query_t *query,
+                          const report_cluster_t *cluster,
+                          reconcile_t *reconcile, bool *ret_without)
+{
+    const char *url = database_of (cli, request, cluster->name);
+    slurmdbd_t *dbd = NULL;
+    gl_error_t error;
+    int rc;
+
+    if (url && !(dbd = slurmdbd_open (url, &error)))
+        return cli_fail (cli, &error);
+    *ret_without = *ret_without || !url;
+    rc = reconcile_cluster (cli->store, query, cluster, dbd, reconcile, &error);
+    slurmdbd_close (dbd);
+    return rc < 0 ? cli_failf (cli, "%s: %s", cluster->name, error.text)
+                  : CLI_OK;
+}
+
+static bool filters_by_cluster_alone (const query_options_t *o)
+{
+    return o->filter_count == 0
+           || (o->filter_count == 1 && o->filters[0].key == KEY_CLUSTER);
+}
+
+static const char without_database[]
+    = "Without slurmdbd's database segments are compared with the nodes' records "
+      "and with kept rollups alone: give --slurmdb, or clusters[].slurmdb in "
+      "the configuration.";
+
+static int reconcile_all (cli_t *cli, struct request *request,
+                          const report_query_t *query, report_t **ret_report)
+{
+    reconcile_t *reconcile = reconcile_new (cli->site->zone);
+    bool without = false;
+    int rc = CLI_OK;
+
+    for (size_t i = 0; i < query->cluster_count && rc == CLI_OK; i++)
+        rc = reconcile_one (cli, request, query, &query->clusters[i], reconcile,
+                            &without);
+    if (rc == CLI_OK) {
+        *ret_report = reconcile_report_make (query, reconcile,
+                                             without ? without_database : NULL);
+        request->look = reconcile_unexplained (reconcile) > 0;
+    }
+    reconcile_free (reconcile);
+    return rc;
+}
+
+/* All of the clusters' jobs; what is unexplained makes the command say so. */
+static int make_reconcile (cli_t *cli, struct request *request,
+                           report_t **ret_report)
+{
+    store_t *store;
+    report_query_t query;
+    int rc;
+
+    if (request->options.by || !filters_by_cluster_alone (&request->options))
+        return cli_usage (cli, "report reconcile compares all of a cluster: of "
+                               "filters and keys it takes --clusters");
+    store = cli_store (cli, STORE_READ_ONLY);
+    if (!store)
+        return CLI_FAILED;
+    rc = query_options_resolve (cli, &request->options, cli->site, store,
+                                "cluster", &query);
+    if (rc != CLI_OK)
+        return rc;
+    query.by.count = 0;
+    return reconcile_all (cli, request, &query, ret_report);
+}
+
 static const char *default_user (const site_t *site)
 {
     (void)site;
@@ -177,7 +267,7 @@ static const char *default_pool (const site_t *site)
     return "pool";
 }
 
-/* Of facts, or (no function) of the configuration alone. */
+/* Of facts, or (no function) made in a way of its own. */
 static const struct {
     const char *name;
     int (*make) (cli_t *cli, const report_query_t *query, report_t **ret);
@@ -189,6 +279,7 @@ static const struct {
     {"energy", report_of_energy, default_account},
     {"idle", report_of_idle, default_user},
     {"breakeven", NULL, NULL},
+    {"reconcile", NULL, NULL},
 };
 
 /* --- the verb ---------------------------------------------------------- */
@@ -237,14 +328,21 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
     if (at == GL_ARRAY_SIZE (reports))
         return cli_usage (cli,
                           "there is no report '%s'; there are: usage "
-                          "chargeback utilization energy idle breakeven",
+                          "chargeback utilization energy idle breakeven "
+                          "reconcile",
                           name);
     if (!cli_site (cli))
         return CLI_FAILED;
+    if (request->slurmdb && strcmp (name, "reconcile") != 0)
+        return cli_usage (cli, "--slurmdb is for report reconcile");
     rc = reports[at].make ? make_of_facts (cli, request, at, &report)
-                          : make_breakeven (cli, request, &report);
+         : strcmp (name, "reconcile") == 0
+             ? make_reconcile (cli, request, &report)
+             : make_breakeven (cli, request, &report);
     if (rc == CLI_OK)
         rc = output_report (cli, &request->output, report);
+    if (rc == CLI_OK && request->look)
+        rc = CLI_LOOK;
     report_free (report);
     return rc;
 }
@@ -252,7 +350,13 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
 static int take_option (cli_t *cli, struct request *request, int option,
                         const char *value)
 {
-    int taken = query_option (cli, &request->options, option, value);
+    int taken;
+
+    if (option == REPORT_SLURMDB) {
+        request->slurmdb = value;
+        return 1;
+    }
+    taken = query_option (cli, &request->options, option, value);
 
     return taken ? taken : output_option (cli, &request->output, option, value);
 }
@@ -273,7 +377,7 @@ static int run (cli_t *cli, int argc, char **argv)
         rc = cli->exit_code;
     else if (optind != argc - 1)
         rc = cli_usage (cli, "give the name of one report: usage chargeback "
-                             "utilization energy idle breakeven");
+                             "utilization energy idle breakeven reconcile");
     else
         rc = make_report (cli, &request, argv[optind]);
     query_options_done (&request.options);
@@ -287,6 +391,9 @@ static const cli_option_t options[] = {
      "group by these, separated by commas: cluster team account\n"
      "user project label:KEY qos partition pool gpu gres_type\n"
      "profile node state month day hour"},
+    {REPORT_SLURMDB, "slurmdb", "URL",
+     "reconcile: slurmdbd's database, mysql://USER@HOST[:PORT]/DB[?...]\n"
+     "(default: clusters[].slurmdb of the configuration)"},
     OUTPUT_OPTIONS,
     {0},
 };
@@ -295,14 +402,16 @@ const verb_t verb_report = {
     .name = "report",
     .run = run,
     .synopsis = "NAME [OPTION]...",
-    .summary = "usage, chargeback, utilization, energy, idle, breakeven",
+    .summary = "usage, chargeback, utilization, energy, idle, breakeven, reconcile",
     .help = "NAME is one of\n"
             "  usage        who held which GPUs for how long\n"
             "  chargeback   who pays what, and how that adds up to the cost\n"
             "  utilization  what the GPUs were doing, to the second\n"
             "  energy       what the GPUs' own counters measured, and whose it was\n"
             "  idle         who held GPUs that agents found idle\n"
-            "  breakeven    what a GPU hour costs, owned and rented",
+            "  breakeven    what a GPU hour costs, owned and rented\n"
+            "  reconcile    where slurmdbd and the nodes say otherwise, and why: exit\n"
+            "               code 3 where that is not known",
     .options = options,
     .example = "gpuledger report usage --month 2025-09 --by account,user",
 };

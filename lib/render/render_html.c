@@ -113,7 +113,7 @@ static void add_cell (buffer_t *out, const report_t *report, size_t column,
 
 static void add_rows (buffer_t *out, const report_t *report)
 {
-    for (size_t row = 0; row < report->row_count; row++) {
+    for (size_t row = 0; row < render_rows_shown (report); row++) {
         buffer_add_text (out, "<tr>");
         for (size_t i = 0; i < report->order_count; i++)
             add_cell (out, report, report->order[i],
@@ -153,6 +153,11 @@ static void add_table (buffer_t *out, const report_t *report)
     buffer_add_text (out, "</tbody>\n");
     add_totals (out, report);
     buffer_add_text (out, "</table></div>\n");
+    if (render_rows_shown (report) < report->row_count)
+        buffer_printf (out,
+                       "<p class=\"about\">And %zu more; CSV and JSON list "
+                       "all.</p>\n",
+                       report->row_count - render_rows_shown (report));
     if (report->row_count == 0)
         buffer_add_text (out, "<p class=\"about\">Nothing in this period.</p>"
                               "\n");

@@ -28,6 +28,14 @@ void render_value (buffer_t *out, const char *text, const char *tag);
 extern const char render_style[];
 extern const char render_svg_patterns[];
 
+/* How many rows people are shown; a line tells of the others. */
+static inline size_t render_rows_shown (const report_t *report)
+{
+    return report->rows_shown && report->rows_shown < report->row_count
+               ? report->rows_shown
+               : report->row_count;
+}
+
 /* Digits and a point, not words. */
 static inline bool render_is_number (column_type_t type)
 {

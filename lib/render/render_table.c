@@ -77,11 +77,11 @@ static void add_columns (struct libscols_table *table, const report_t *report)
 }
 
 static void add_lines (struct libscols_table *table, const report_t *report,
-                       bool totals)
+                       size_t rows, bool totals)
 {
     struct libscols_line *line;
 
-    for (size_t row = 0; row < report->row_count; row++) {
+    for (size_t row = 0; row < rows; row++) {
         line = new_line (table);
         for (size_t i = 0; i < report->order_count; i++)
             set_cell (line, i, report_cell (report, row, report->order[i]));
@@ -126,6 +126,8 @@ static void add_rows (const report_t *report, const render_options_t *options,
 {
     struct libscols_table *table = scols_new_table ();
     bool totals = report->total && !options->no_header && report->row_count > 0;
+    size_t rows = options->no_header ? report->row_count
+                                     : render_rows_shown (report);
     char *text = NULL;
 
     if (!table)
@@ -135,13 +137,17 @@ static void add_rows (const report_t *report, const render_options_t *options,
     scols_table_enable_noencoding (table, 1);
     scols_table_set_column_separator (table, "  ");
     add_columns (table, report);
-    add_lines (table, report, totals);
+    add_lines (table, report, rows, totals);
     if (report->row_count > 0) {
         if (scols_print_table_to_string (table, &text) != 0)
             abort ();
-        add_table_text (text, options, report->row_count + 1, totals, out);
+        add_table_text (text, options, rows + 1, totals, out);
         free (text);
     }
+    if (rows < report->row_count)
+        buffer_printf (out,
+                       "... and %zu more: --csv, --json and -P list all\n",
+                       report->row_count - rows);
     scols_unref_table (table);
 }
 

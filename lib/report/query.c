@@ -249,8 +249,10 @@ report_t *report_begin (const report_query_t *query, const char *name,
     report_parameter (report, "end",
                       zone_stamp (query->site->zone, query->period.end, stamp));
     report_parameter (report, "zone", zone_name (query->site->zone));
-    add_keys_text (&by, &query->by);
-    report_parameter (report, "by", buffer_text (&by));
+    if (query->by.count > 0) {
+        add_keys_text (&by, &query->by);
+        report_parameter (report, "by", buffer_text (&by));
+    }
     describe_filters (report, query);
     report_provenance (report, "program", "gpuledger");
     describe_clusters (report, query);

@@ -107,6 +107,7 @@ typedef struct {
     size_t order_count;
     char **cell; /* row_count x column_count, NULL: missing */
     size_t row_count;
+    size_t rows_shown; /* on a table or page for people, at most; 0: all */
     char **total; /* one per column, NULL where a total has no meaning */
     report_total_t *named_total;
     size_t named_total_count;

@@ -1,0 +1,272 @@
+/* Segments against what the nodes recorded of them. */
+#include <string.h>
+
+#include "acct/reconcile_private.h"
+#include "acct/runaway.h"
+#include "base/memory.h"
+#include "gres/nodelist.h"
+#include "gres/tres.h"
+
+#define TOLERANCE (EVIDENCE_TOLERANCE_MS / 1000)
+
+struct looking {
+    reconcile_t *reconcile;
+    const reconcile_cluster_t *cluster;
+    const segment_t *segment;
+    const suspension_t *suspensions;
+    size_t suspension_count;
+    const segment_evidence_t *evidence;
+    unsigned revised;
+    reconcile_cause_t worst;
+};
+
+static reconcile_row_t row_of (const struct looking *l, const char *what)
+{
+    return (reconcile_row_t){.side = SIDE_EVIDENCE,
+                             .cluster = l->cluster->cluster,
+                             .id_job = l->segment->id_job,
+                             .time_submit = l->segment->time_submit,
+                             .what = what};
+}
+
+static void add (struct looking *l, const reconcile_row_t *row)
+{
+    if (l->worst == CAUSE_COUNT || row->cause > l->worst)
+        l->worst = row->cause; /* CAUSE_UNEXPLAINED is the last */
+    reconcile_add (l->reconcile, row);
+}
+
+/* --- devices ----------------------------------------------------------- */
+
+/* The records of every node tell all of its devices. */
+static bool tells_all (const struct looking *l)
+{
+    nodelist_t *nodes = nodelist_open (l->segment->nodelist, NULL);
+    bool all = nodes && nodelist_count (nodes) > 0
+               && nodelist_count (nodes) == l->evidence->node_count;
+
+    nodelist_close (nodes);
+    for (size_t i = 0; i < l->evidence->node_count && all; i++)
+        all = l->evidence->node[i].worth == DEVICES_COMPLETE;
+    return all;
+}
+
+/* A resized job's records are of its first part. */
+static bool is_of_first_part (const struct looking *l)
+{
+    const segment_t *s = l->segment;
+
+    for (size_t i = 0; i < l->evidence->attempt_count; i++)
+        if (l->evidence->attempt[i]->start
+            && l->evidence->attempt[i]->begin_ms / 1000
+                   < s->time_start - TOLERANCE)
+            return true;
+    return s->state == SEGMENT_RESIZING;
+}
+
+/* Parts of a GPU are shown by the node as the whole of it. */
+static bool has_parts (const char *gres)
+{
+    const char *cursor = gres;
+    gres_item_t item;
+
+    while (gres && gres_next (&cursor, &item))
+        if (item.name_length != 3 || memcmp (item.name, "gpu", 3) != 0)
+            return true;
+    return false;
+}
+
+static void look_at_devices (struct looking *l)
+{
+    const segment_t *s = l->segment;
+    uint64_t told = segment_devices (s), shown = l->evidence->device_count;
+    char ours[RECONCILE_NUMBER], theirs[RECONCILE_NUMBER];
+    reconcile_row_t row = row_of (l, "devices");
+
+    if (shown == told || has_parts (s->gres) || is_of_first_part (l)
+        || (shown < told && !tells_all (l)))
+        return;
+    row.ours = told || !s->gpu_asked ? reconcile_number ((__int128)told, ours)
+                                     : NULL;
+    row.theirs = reconcile_number ((__int128)shown, theirs);
+    row.difference
+        = (__int128)device_seconds (told, s->time_start, segment_end (s),
+                                    l->cluster->period)
+          - (__int128)device_seconds (shown, s->time_start, segment_end (s),
+                                      l->cluster->period);
+    row.cause = l->revised & REVISED_GRES   ? CAUSE_TRES_EDITED
+                : told == 0 && s->gpu_asked ? CAUSE_UNKNOWN_GPU
+                                            : CAUSE_UNEXPLAINED;
+    add (l, &row);
+}
+
+/* --- ends -------------------------------------------------------------- */
+
+static bool began_suspension_at (const struct looking *l, int64_t instant)
+{
+    for (size_t i = 0; i < l->suspension_count; i++)
+        if (l->suspensions[i].start == instant)
+            return true;
+    return false;
+}
+
+static bool has_no_time (const segment_t *s)
+{
+    return s->time_end <= s->time_start || s->time_end <= s->time_submit;
+}
+
+static reconcile_cause_t judge_late (const struct looking *l)
+{
+    const segment_t *s = l->segment;
+
+    if (s->state == SEGMENT_NODE_FAIL)
+        return CAUSE_NODE_FAILED;
+    if (began_suspension_at (l, s->time_end))
+        return CAUSE_ENDED_SUSPENDED;
+    if (has_no_time (s)
+        && (s->state == SEGMENT_COMPLETED || s->state == SEGMENT_FAILED))
+        return CAUSE_RUNAWAY_FIXED;
+    return CAUSE_EPILOG_LATE;
+}
+
+static reconcile_cause_t judge_early (const struct looking *l)
+{
+    return l->segment->state == SEGMENT_NODE_FAIL ? CAUSE_NODE_FAILED
+                                                  : CAUSE_UNEXPLAINED;
+}
+
+static uint64_t devices_on (const struct looking *l, const char *node)
+{
+    for (size_t i = 0; i < l->evidence->node_count; i++)
+        if (!strcmp (l->evidence->node[i].node, node))
+            return l->evidence->node[i].count;
+    return 0;
+}
+
+static void add_end (struct looking *l, const attempt_t *a,
+                     reconcile_cause_t cause)
+{
+    const segment_t *s = l->segment;
+    int64_t end = segment_end (s), recorded = a->end_ms / 1000;
+    uint64_t devices = devices_on (l, a->node);
+    char ours[ZONE_STAMP_SIZE], theirs[ZONE_STAMP_SIZE];
+    GL_AUTOFREE char *what = xasprintf ("end on %s", a->node);
+    reconcile_row_t row = row_of (l, what);
+    period_t period = l->cluster->period;
+
+    row.ours = zone_stamp (reconcile_zone (l->reconcile), end, ours);
+    row.theirs = zone_stamp (reconcile_zone (l->reconcile), recorded, theirs);
+    row.difference
+        = (__int128)device_seconds (devices, recorded, end, period)
+          - (__int128)device_seconds (devices, end, recorded, period);
+    row.cause = cause;
+    add (l, &row);
+}
+
+/* Of a job's last segment: the others end with a change, not with an epilog. */
+static void look_at_ends (struct looking *l)
+{
+    const segment_t *s = l->segment;
+    int64_t end = segment_end (s);
+
+    if (s->state == SEGMENT_RESIZING || s->time_end == 0)
+        return;
+    for (size_t i = 0; i < l->evidence->attempt_count; i++) {
+        const attempt_t *a = l->evidence->attempt[i];
+        if (!a->end)
+            continue;
+        if ((a->problems & ATTEMPT_END_LATE) && a->end_ms / 1000 > end)
+            add_end (l, a, judge_late (l));
+        if ((a->problems & ATTEMPT_END_EARLY) && a->end_ms / 1000 < end)
+            add_end (l, a, judge_early (l));
+    }
+}
+
+/* --- segments ---------------------------------------------------------- */
+
+/* Nothing may be missing of a job that was over before its prolog was. */
+static bool must_have_records (const segment_t *s)
+{
+    return s->state != SEGMENT_NODE_FAIL && s->state != SEGMENT_BOOT_FAIL
+           && segment_end (s) - s->time_start > TOLERANCE;
+}
+
+static void look_at_missing (struct looking *l)
+{
+    const segment_t *s = l->segment;
+    reconcile_row_t row = row_of (l, "record");
+
+    row.ours = "there";
+    row.difference = (__int128)segment_device_seconds (s, l->cluster->period);
+    row.cause = CAUSE_UNEXPLAINED;
+    add (l, &row);
+}
+
+static void look_at_runaway (struct looking *l)
+{
+    const segment_t *s = l->segment;
+    period_t rest = runaway_quarantined (s, l->cluster->period);
+    char ours[ZONE_STAMP_SIZE];
+    reconcile_row_t row = row_of (l, "counted_to");
+
+    if (rest.start >= rest.end)
+        return;
+    row.ours
+        = zone_stamp (reconcile_zone (l->reconcile), segment_end (s), ours);
+    row.theirs = "open";
+    row.difference = -(__int128)device_seconds (segment_devices (s), rest.start,
+                                                rest.end, l->cluster->period);
+    row.cause = CAUSE_RUNAWAY;
+    add (l, &row);
+}
+
+void reconcile_evidence (reconcile_t *reconcile,
+                         const reconcile_cluster_t *cluster,
+                         const segment_t *segment,
+                         const suspension_t *suspensions, size_t count,
+                         const segment_evidence_t *evidence, bool watched,
+                         unsigned revised)
+{
+    struct looking l = {reconcile, cluster,  segment, suspensions,
+                        count,     evidence, revised, CAUSE_COUNT};
+    bool recorded = evidence && evidence->recorded;
+    bool missing = !recorded && watched && must_have_records (segment);
+
+    if (segment->time_start == 0)
+        return;
+    look_at_runaway (&l);
+    if (recorded) {
+        look_at_devices (&l);
+        look_at_ends (&l);
+    }
+    if (missing)
+        look_at_missing (&l);
+    if (recorded || missing || l.worst != CAUSE_COUNT)
+        reconcile_compared (reconcile, SIDE_EVIDENCE, l.worst);
+    if (recorded)
+        reconcile_total (
+            reconcile, SIDE_EVIDENCE, "",
+            segment_device_seconds (segment, cluster->period),
+            device_seconds (evidence->device_count, segment->time_start,
+                            segment_end (segment), cluster->period));
+}
+
+void reconcile_loose (reconcile_t *reconcile,
+                      const reconcile_cluster_t *cluster, const char *node,
+                      uint64_t id_job, int64_t stamp, evidence_reason_t reason)
+{
+    char theirs[ZONE_STAMP_SIZE];
+    GL_AUTOFREE char *what
+        = xasprintf ("record of %s: %s", node, evidence_reason_name (reason));
+    reconcile_row_t row
+        = {.side = SIDE_EVIDENCE,
+           .cluster = cluster->cluster,
+           .id_job = id_job,
+           .what = what,
+           .theirs = zone_stamp (reconcile_zone (reconcile), stamp, theirs),
+           .cause = stamp >= cluster->as_of - TOLERANCE ? CAUSE_AFTER_AS_OF
+                                                        : CAUSE_UNEXPLAINED};
+
+    reconcile_compared (reconcile, SIDE_EVIDENCE, row.cause);
+    reconcile_add (reconcile, &row);
+}

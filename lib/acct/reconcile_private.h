@@ -1,0 +1,14 @@
+/* reconcile_private.h: what the files of reconcile_*.c share. */
+#ifndef GL_ACCT_RECONCILE_PRIVATE_H
+#define GL_ACCT_RECONCILE_PRIVATE_H
+
+#include "acct/reconcile.h"
+
+const zone_t *reconcile_zone (const reconcile_t *reconcile);
+
+/* device-seconds of a holder of `devices` in [start, end) within the period */
+unsigned __int128 device_seconds (uint64_t devices, int64_t start, int64_t end,
+                                  period_t period);
+uint64_t segment_devices (const segment_t *segment);
+
+#endif /* !GL_ACCT_RECONCILE_PRIVATE_H */
