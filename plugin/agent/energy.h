@@ -16,6 +16,9 @@
 /* Counters are refreshed some ten times a second, so a short time may show the
  * energy of a longer one. */
 #define ENERGY_SLACK_MS 1000
+/* Above it a counter holds no number but a word for "none", such as DCGM's blanks
+ * from 2^63 - 16 on. */
+#define ENERGY_COUNTER_MAX (INT64_C (1) << 62)
 
 /* The device can have used so much in that time: not negative, and at most one
  * and a half times its power limit (DEVICE_UNKNOWN: ENERGY_LIMIT_UNKNOWN). */

@@ -460,6 +460,8 @@ static void take_samples (tracks_t *tracks, const inventory_t *inventory,
                 && samples[j].present)
                 track->sample = samples[j];
         }
+        if (track->sample.energy > ENERGY_COUNTER_MAX)
+            track->sample.energy = DEVICE_UNKNOWN;
         track->looked = track->sample.present;
     }
 }

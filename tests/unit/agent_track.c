@@ -387,11 +387,25 @@ static void tracks_advance__impossible_jump__reset (void **state)
 {
     node_t *node = *state;
 
-    node->sample[0].energy = INT64_C (9223372036854775794);
+    node->sample[0].energy = INT64_C (9000000000000);
     pass (node, STEP, false);
     stop (node);
     assert_int_equal (record_of (node, "GPU-a", "", 0)->counter_resets, 1);
     assert_false (record_has (record_of (node, "GPU-a", "", 0), energy_mj));
+}
+
+/* What some drivers' tools say for "none", at one look after the other. */
+static void tracks_advance__sentinel__unknown (void **state)
+{
+    node_t *node = *state;
+
+    for (int i = 0; i < 3; i++) {
+        node->sample[0].energy = INT64_C (9223372036854775794);
+        pass (node, STEP, false);
+    }
+    stop (node);
+    assert_false (record_has (record_of (node, "GPU-a", "", 0), energy_mj));
+    assert_false (record_has (record_of (node, "GPU-a", "", 0), energy_ms));
 }
 
 static void tracks_advance__reboot__nothing_known (void **state)
@@ -562,6 +576,7 @@ int main (void)
         CASE (tracks_advance__holder_changes_in_a_gap__unknown),
         CASE (tracks_advance__counter_goes_back__reset),
         CASE (tracks_advance__impossible_jump__reset),
+        CASE (tracks_advance__sentinel__unknown),
         CASE (tracks_advance__reboot__nothing_known),
         CASE (tracks_advance__counter_unknown_for_a_look__goes_on),
         CASE (tracks_restart__counter_unknown_for_a_look__goes_on),
