@@ -91,4 +91,5 @@ pools:
 END
 }
 
-dir=$(mktemp -d "${TMPDIR:-/tmp}/gl-traps.XXXXXX") || exit 1
+: "${dir:=$(mktemp -d "${TMPDIR:-/tmp}/gl-traps.XXXXXX")}"
+[ -d "$dir" ] || exit 1

@@ -6,7 +6,8 @@
 . "$abs_top_srcdir/tests/support/slurmdb.sh"
 
 missing=$(slurmdb_missing)
-[ -n "$missing" ] || missing=$(command -v sqlite3 >/dev/null || echo sqlite3)
+[ -n "$missing" ] || missing=$(for each in sqlite3 jq; do
+    command -v $each >/dev/null || echo $each; done | head -n 1)
 [ -z "$missing" ] || { echo "1..0 # SKIP because $missing is not installed"; exit 0; }
 
 trap 'slurmdb_stop; rm -rf "$dir"' EXIT
@@ -535,6 +536,97 @@ trap_44_outage_in_adjacent_rows ()
     sync
     same "$(capacity capacity,down,idle)" "8.000000|4.000000|4.000000" \
         "half an hour of eight GPUs, however often it was written"
+}
+
+
+trap_23_shard_and_mps ()
+{
+    fresh
+    sed -i 's/gpus_per_node: 8}/gpus_per_node: 8, shards_per_gpu: 4}/' \
+        "$dir/site.yaml"
+    job 1 0 3600 1005=2
+    job 2 0 3600 1001=1,1002=1,1005=4 "id_assoc = 61"
+    sync
+    same "$(usage user user,gpu_hours)" "anna|0.500000
+bert|1.000000" "two of four shards are half a GPU; shards of a GPU are that GPU"
+    write_site "$slurmdb_url"
+}
+
+trap_25_mig_layout_changes ()
+{
+    fresh
+    cat >>"$dir/site.yaml" <<'END'
+  - {name: before, cluster: lab, nodes: g9, gres: [1g.10gb], gpus_per_node: 2,
+     gpu: H100-SXM5-80GB, layout: "1g.10gb:7", to: 2026-10-06}
+  - {name: after, cluster: lab, nodes: g9, gres: [h100], gpus_per_node: 2,
+     gpu: H100-SXM5-80GB, from: 2026-10-06}
+END
+    job 1 0 3600 1001=7,1003=7 "nodelist = 'g9'"
+    job 2 86400 3600 1001=1,1002=1 "nodelist = 'g9'"
+    sync
+    same "$(usage pool,profile pool,profile,gpu_hours)" "after|(none)|1.000000
+before|1g.10gb|1.000000" "each day has the layout of that day"
+    same "$(gl report utilization -S 2026-10-05 -E 2026-10-07 --by pool \
+        -o pool,capacity -P -n | grep -v -e h100 -e slices)" "after|48.000000
+before|48.000000" "and its capacity"
+    write_site "$slurmdb_url"
+    # of devices that accounting leaves untyped, the inventories of the node tell
+    # what they were then: tests/store/nodes.c
+}
+
+# -------------------------------------------------------------------- energy
+
+trap_27_no_nvidia_energy_in_slurm ()
+{
+    fresh
+    job 1 0 100 1001=1,3=0
+    job 2 0 100 1001=1,3=5000000
+    job 3 0 100 1001=1,3=18446744073709551614
+    sync
+    same "$(usage cluster gres_seconds,energy_kwh)" "300|" \
+        "what Slurm calls energy is none of a GPU: unknown, never 0"
+}
+
+trap_31_energy_in_usage_tables ()
+{
+    local each
+    fresh
+    job 1 0 100 1001=1
+    change "INSERT INTO lab_usage_hour_table (creation_time, mod_time, time_start,
+            id_tres, count, alloc_secs) VALUES (1, 1, $day, 3, 9, 9000000)"
+    change "INSERT INTO lab_assoc_usage_hour_table (creation_time, mod_time, id,
+            time_start, id_tres, alloc_secs) VALUES (1, 1, 60, $day, 3, 9000000)"
+    for each in usage assoc_usage wckey_usage; do
+        for unit in hour day month; do
+            change "RENAME TABLE lab_${each}_${unit}_table TO
+                hidden_${each}_${unit}"
+        done
+    done
+    sync
+    same "$(usage cluster gres_seconds,energy_kwh)" "100|" \
+        "nothing is missing where there are no usage tables"
+    for each in usage assoc_usage wckey_usage; do
+        for unit in hour day month; do
+            change "RENAME TABLE hidden_${each}_${unit} TO
+                lab_${each}_${unit}_table"
+        done
+    done
+    change "DELETE FROM lab_usage_hour_table; DELETE FROM
+        lab_assoc_usage_hour_table"
+    sync
+}
+
+trap_32_unknown_shown_as_zero ()
+{
+    fresh
+    job 1 0 100 1001=1,1002=1
+    sync
+    same "$(usage cluster \
+        energy_kwh,active_gpu_hours,idle_gpu_hours,coverage_pct)" "|||0.00" \
+        "nobody measured it: empty, and covered by nothing"
+    same "$(gl report usage -S 2026-10-01 -E 2026-11-01 --json |
+        jq -c '.totals | [.energy_kwh, .active_gpu_hours, .idle_gpu_hours]')" \
+        "[null,null,null]" "null in JSON"
 }
 
 run_traps
