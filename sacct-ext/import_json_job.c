@@ -67,6 +67,13 @@ static int64_t seconds_at (const json_t *job, const char *path, int64_t unit)
     return (int64_t)number * unit;
 }
 
+/* NO_VAL and INFINITE of slurm.h: 24.11 to 26.05 write the first one as the start
+ * of a job that was cancelled while it waited. */
+static bool is_no_value (uint64_t number)
+{
+    return number == 0xfffffffe || number == 0xffffffff;
+}
+
 static int time_at (const json_t *job, const char *path, int64_t *ret_time,
                     gl_error_t *error)
 {
@@ -76,6 +83,8 @@ static int time_at (const json_t *job, const char *path, int64_t *ret_time,
     *ret_time = 0;
     if (!value || json_is_null (value)
         || (json_is_object (value) && !json_number_of (value, &number)))
+        return 0;
+    if (json_number_of (value, &number) && is_no_value (number))
         return 0;
     if (!json_number_of (value, &number) || number >= LAST_INSTANT)
         return gl_error (error, "%s is no time between 1970 and 2099", path);

@@ -220,6 +220,23 @@ static void import__states_and_flags__as_slurmdbd_stores_them (void **state)
     }
 }
 
+/* What 24.11.5 and 26.05.5 print of a job cancelled while it waited. */
+static void import__start_of_no_value__never_started (void **state)
+{
+    static const char text[]
+        = "{\"job_id\":5,\"cluster\":\"c\",\"state\":{\"current\":[\"CANCELLED\"]},"
+          "\"time\":{\"submission\":1000,\"start\":4294967294,\"end\":3000,"
+          "\"elapsed\":0}}";
+    segments_t all = good_text (text, NULL);
+
+    (void)state;
+    assert_int_equal (all.count, 1);
+    assert_int_equal (all.segment->time_start, 0);
+    assert_int_equal (all.segment->time_end, 3000);
+    assert_int_equal (all.segment->state, SEGMENT_CANCELLED);
+    segments_free (&all);
+}
+
 static void import__broken_or_wrong_json__refused (void **state)
 {
     static const struct {
@@ -319,6 +336,7 @@ int main (void)
         cmocka_unit_test (import__integers_from_two_to_the_63__read_exactly),
         cmocka_unit_test (import__forms_of_a_list__the_same_job),
         cmocka_unit_test (import__states_and_flags__as_slurmdbd_stores_them),
+        cmocka_unit_test (import__start_of_no_value__never_started),
         cmocka_unit_test (import__broken_or_wrong_json__refused),
         cmocka_unit_test (import__deep_and_large_values__bounded),
     };
