@@ -4,16 +4,26 @@
 # The server lives in a directory of its own, listens on a socket there and on no
 # port, and is gone afterwards. The command finds it in $GPULEDGER_TEST_MYSQL, a
 # URL whose database is "%s"; the user root has all rights and no password.
+#
+# GPULEDGER_TEST_SERVER_ROOT   a tree with another MariaDB, as tests/live/matrix
+#                              makes them, to run that one, by chroot
+# MARIADB_OPTIONS              more options for mariadbd
 
+root=${GPULEDGER_TEST_SERVER_ROOT:-}
+there=${root:+chroot $root}
+PATH=$PATH:/usr/sbin:/usr/libexec
 for tool in mariadb-install-db mariadbd; do
-    PATH=$PATH:/usr/sbin:/usr/libexec
-    if ! command -v $tool > /dev/null; then
+    if [ -z "$root" ] && ! command -v $tool > /dev/null; then
         echo "1..0 # SKIP because $tool is not installed"
         exit 0
     fi
 done
 
-dir=$(mktemp -d "${TMPDIR:-/tmp}/gpuledger-mariadb.XXXXXX") || exit 1
+# $dir is what the server takes for $inside.
+home=${TMPDIR:-/tmp}
+[ -z "$root" ] || home=$root/tmp
+dir=$(mktemp -d "$home/gpuledger-mariadb.XXXXXX") || exit 1
+inside=${dir#"$root"}
 server=
 stop () {
     if [ -n "$server" ]; then
@@ -29,7 +39,8 @@ trap 'exit 1' HUP INT TERM
 # others from a shared one.
 as_root=
 [ "$(id -u)" = 0 ] && as_root=--user=root
-if ! mariadb-install-db --no-defaults --force $as_root --datadir="$dir/data" --tmpdir="$dir" \
+if ! $there mariadb-install-db --no-defaults --force $as_root \
+    --datadir="$inside/data" --tmpdir="$inside" \
     --auth-root-authentication-method=normal --skip-test-db \
     > "$dir/install.log" 2>&1; then
     sed 's/^/# /' "$dir/install.log"
@@ -37,9 +48,10 @@ if ! mariadb-install-db --no-defaults --force $as_root --datadir="$dir/data" --t
     exit 1
 fi
 
-mariadbd --no-defaults $as_root --datadir="$dir/data" --tmpdir="$dir" \
-    --skip-networking \
-    --socket="$dir/socket" --pid-file="$dir/pid" --log-error="$dir/log" \
+# shellcheck disable=SC2086
+$there mariadbd --no-defaults $as_root --datadir="$inside/data" \
+    --tmpdir="$inside" --skip-networking \
+    --socket="$inside/socket" --pid-file="$inside/pid" --log-error="$inside/log" \
     --innodb-flush-log-at-trx-commit=0 --innodb-log-file-size=16M \
     --innodb-buffer-pool-size=64M --innodb-lock-wait-timeout=20 \
     ${MARIADB_OPTIONS:-} > /dev/null 2>&1 &
