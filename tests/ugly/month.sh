@@ -4,8 +4,12 @@
 # second, in each zone.
 #
 #   UGLY_JOBS=N    jobs of a month, up to 10,000,000 (2,000); a million takes
-#                  some 7 minutes and 2 GB in TMPDIR
-#   UGLY_SEEDS=... which months ("1 2")
+#                  some minutes and 2 GB in TMPDIR
+#   UGLY_SEEDS=... which months ("1 2"), from MariaDB and as text by turns
+#   UGLY_WAY=...   with which of the two the first one begins: mariadb, text;
+#                  none: neither
+#   UGLY_ZONES=... in which zones; with UGLY_JOBS, what sync and reports took is
+#                  told
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 . "$abs_top_srcdir/tests/support/slurmdb.sh"
 
@@ -18,7 +22,8 @@ fi
 LC_ALL=C
 export LC_ALL
 
-zones='America/New_York Asia/Kolkata Australia/Lord_Howe Pacific/Chatham UTC'
+zones=${UGLY_ZONES:-"America/New_York Asia/Kolkata Australia/Lord_Howe
+    Pacific/Chatham UTC"}
 # those that no zone cuts, and those that it does
 whole='account user state gres_type node pool'
 splits='hour day month user,month account,day'
@@ -31,6 +36,8 @@ job_columns="job_db_inx, account, id_assoc, id_job, id_array_job, id_array_task,
     het_job_id, het_job_offset, id_user, nodelist, state, time_submit,
     time_eligible, time_start, time_end, time_suspended, submit_line,
     tres_alloc, tres_req, array_task_pending, id_qos, timelimit"
+measure=${UGLY_JOBS:+"$abs_top_builddir/tests/bench/measure figures"}
+keys=
 number=0
 
 # check TEXT: the command before decides; what it left in ./log is shown
@@ -50,11 +57,18 @@ check ()
 
 sql () { slurmdb_sql slurm_acct_db --local-infile=1 "$@" 2>>log; }
 
+# figures TEXT: what the last command took
+figures ()
+{
+    awk -v text="$1" '{ printf "# %s: %.1f s, %d MiB\n", text, $1, $3 / 1024 }' figures
+}
+
 gl ()
 {
-    "$abs_top_builddir/sacct-ext/gpuledger" --store "$ledger" "$@" \
+    $measure "$abs_top_builddir/sacct-ext/gpuledger" --store "$ledger" "$@" \
         >out 2>err
     rc=$?
+    [ -z "$measure" ] || figures "$1 $2 ${ledger%%:*} $keys"
     [ $rc -eq 0 ] || cat err >>log
     return $rc
 }
@@ -325,7 +339,7 @@ for seed in ${UGLY_SEEDS:-1 2}; do
     jobs=${UGLY_JOBS:-2000}
     month="$jobs jobs, seed $seed"
     one_month
-    case ${ways:=mariadb} in
+    case ${ways:=${UGLY_WAY:-mariadb}} in
     mariadb) on_mariadb; ways=text ;;
     text) in_two_parts; as_text; ways=mariadb ;;
     esac
