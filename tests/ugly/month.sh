@@ -200,6 +200,7 @@ content () { sqlite3 ledger.db .dump | sha256sum; }
 
 again ()
 {
+    site UTC
     content >before
     for how in '' --full; do
         # shellcheck disable=SC2086  # no word or one

@@ -1,0 +1,479 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "checks.h"
+#include "look.h"
+
+void checks_begin (void)
+{
+    look_begin ();
+}
+
+void checks_end (void)
+{
+    look_end ();
+}
+
+/* --- comparing ---------------------------------------------------------- */
+
+static bool say (char why[WHY_SIZE], const char *fmt, ...)
+    __attribute__ ((format (printf, 2, 3)));
+
+/* Always false. */
+static bool say (char why[WHY_SIZE], const char *fmt, ...)
+{
+    va_list args;
+
+    va_start (args, fmt);
+    vsnprintf (why, WHY_SIZE, fmt, args);
+    va_end (args);
+    return false;
+}
+
+/* The first line in which two texts differ. */
+static bool same_text (const char *a, const char *b, const char *what,
+                       char why[WHY_SIZE])
+{
+    const char *line_a = a, *line_b = b;
+
+    if (!strcmp (a, b))
+        return true;
+    for (size_t i = 0; a[i] && a[i] == b[i]; i++) {
+        if (a[i] == '\n') {
+            line_a = a + i + 1;
+            line_b = b + i + 1;
+        }
+    }
+    return say (why, "%s: \"%.*s\" and \"%.*s\"", what,
+                (int)strcspn (line_a, "\n"), line_a,
+                (int)strcspn (line_b, "\n"), line_b);
+}
+
+/* What adds up: seconds of devices, of GPUs, and in suspension if all of it is
+ * known on both sides. */
+static bool same_sums (const look_row_t *whole, const look_row_t *parts,
+                       const char *what, char why[WHY_SIZE])
+{
+    static const look_row_t none
+        = {.suspended_known = true, .weights_known = true};
+    bool same;
+
+    if (!whole)
+        return say (why, "%s: %s has no whole", what, parts->key);
+    if (!parts)
+        parts = &none;
+    if (whole->gres_seconds != parts->gres_seconds)
+        return say (why, "%s: %s: %" PRIu64 " gres_seconds, parts %" PRIu64,
+                    what, whole->key, whole->gres_seconds, parts->gres_seconds);
+    if (whole->suspended_known && parts->suspended_known
+        && whole->suspended != parts->suspended)
+        return say (why, "%s: %s: %" PRIu64 " suspended, parts %" PRIu64, what,
+                    whole->key, whole->suspended, parts->suspended);
+    same = parts == &none ? mpq_sgn (whole->gpu_seconds) == 0
+                          : mpq_equal (whole->gpu_seconds, parts->gpu_seconds);
+    if (!same || whole->weights_known != parts->weights_known)
+        return say (why, "%s: %s: other GPU-seconds", what, whole->key);
+    return true;
+}
+
+static bool same_usage (const look_table_t *whole, const look_table_t *parts,
+                        const char *what, char why[WHY_SIZE])
+{
+    for (size_t i = 0; i < whole->count; i++)
+        if (!same_sums (whole->row[i], look_find (parts, whole->row[i]->key),
+                        what, why))
+            return false;
+    for (size_t i = 0; i < parts->count; i++)
+        if (!look_find (whole, parts->row[i]->key))
+            return say (why, "%s: %s is in parts alone", what,
+                        parts->row[i]->key);
+    return true;
+}
+
+static bool same_counts (const look_row_t *a, const look_row_t *b,
+                         const char *what, char why[WHY_SIZE])
+{
+    if (!b)
+        return say (why, "%s: %s is gone", what, a->key);
+    if (a->jobs != b->jobs || a->segments != b->segments
+        || a->unknown_jobs != b->unknown_jobs
+        || a->suspended_known != b->suspended_known)
+        return say (why, "%s: %s: other jobs", what, a->key);
+    return same_sums (a, b, what, why);
+}
+
+/* Adds rows of `parts` to those of `sum` whose key is the part before '|'
+ * number `keep`. */
+static void add_rows (look_table_t *sum, const look_table_t *parts, size_t keep)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        const look_row_t *part = parts->row[i];
+        char key[sizeof (part->key)];
+        look_row_t *row;
+        char *at = key;
+        memcpy (key, part->key, sizeof (key));
+        for (size_t k = 0; k < keep && at; k++)
+            at = strchr (k ? at + 1 : at, '|');
+        if (at)
+            *at = '\0';
+        row = look_row (sum, key);
+        row->gres_seconds += part->gres_seconds;
+        row->suspended += part->suspended;
+        row->suspended_known = row->suspended_known && part->suspended_known;
+        row->weights_known = row->weights_known && part->weights_known;
+        mpq_add (row->gpu_seconds, row->gpu_seconds, part->gpu_seconds);
+        capacity_sum_add (&row->sum, &part->sum);
+    }
+}
+
+static bool is_zero (const capacity_sum_t *sum)
+{
+    const mpq_t *m;
+
+    for (size_t i = 0;
+         (m = (const mpq_t *)capacity_sum_member ((capacity_sum_t *)sum, i));
+         i++)
+        if (mpq_sgn (*m) != 0)
+            return false;
+    return true;
+}
+
+static bool same_capacity (const look_table_t *whole, const look_table_t *parts,
+                           const char *what, char why[WHY_SIZE])
+{
+    size_t members;
+    const capacity_member_t *member = capacity_sum_members (&members);
+
+    for (size_t i = 0; i < whole->count; i++) {
+        const look_row_t *row = whole->row[i];
+        const look_row_t *part = look_find (parts, row->key);
+        if (!part && is_zero (&row->sum))
+            continue;
+        if (!part)
+            return say (why, "%s: %s has no parts", what, row->key);
+        for (size_t k = 0; k < members; k++) {
+            mpq_t *a = capacity_sum_member ((capacity_sum_t *)&row->sum, k);
+            mpq_t *b = capacity_sum_member ((capacity_sum_t *)&part->sum, k);
+            if (!mpq_equal (*a, *b))
+                return say (why, "%s: %s: %s is %.3f, parts %.3f", what,
+                            row->key, member[k].name, mpq_get_d (*a),
+                            mpq_get_d (*b));
+        }
+    }
+    return true;
+}
+
+/* --- the properties ----------------------------------------------------- */
+
+/* Counted from the facts that the store has, without the product's code. */
+static uint64_t devices_of (const char *gres)
+{
+    uint64_t total = 0, types = 0, shards = 0;
+
+    while (gres && *gres) {
+        size_t length = strcspn (gres, ",");
+        const char *equal = memchr (gres, '=', length);
+        uint64_t count = strtoull (equal + 1, NULL, 10);
+        if (!strncmp (gres, "gpu=", 4))
+            total = count;
+        else if (!strncmp (gres, "gpu:", 4))
+            types += count;
+        else
+            shards += count;
+        gres += length + (gres[length] == ',');
+    }
+    if (total || types)
+        return types > total ? types : total;
+    return shards;
+}
+
+/* Without limits nothing is in doubt. */
+static int64_t end_of (const segment_t *s, const suspension_t *pause,
+                       size_t pauses)
+{
+    int64_t believed, suspended = 0;
+
+    if (s->time_end)
+        return s->time_end > s->time_start ? s->time_end : s->time_start;
+    (void)pause;
+    if (s->time_limit == SECONDS_UNKNOWN || pauses
+        || s->state == SEGMENT_SUSPENDED)
+        return s->time_seen;
+    if (s->suspended != SECONDS_UNKNOWN)
+        suspended = s->suspended;
+    believed = s->time_start + s->time_limit + suspended + 3600;
+    return believed < s->time_seen ? believed : s->time_seen;
+}
+
+static bool has_pauses (const world_t *w, const segment_t *s)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (w->item[i].kind == ITEM_SUSPENSION && !w->item[i].left_out
+            && w->item[i].suspension.id_job == s->id_job)
+            return true;
+    return false;
+}
+
+/* Jobs with pauses and a limit are left to others: all of the user's. */
+static bool usage_is_of_the_facts (const world_t *w, char why[WHY_SIZE])
+{
+    static const look_ask_t ask = {{KEY_USER}, 1, NULL};
+    store_t *store = look_world ("a", w, NULL, 0, w->count + 1);
+    store_segment_iter_t *iter;
+    look_table_t got, want = {0};
+    segment_t s;
+    gl_error_t error;
+    bool holds = true;
+
+    look_usage (store, w, w->period, &ask, 1, &got);
+    iter = store_segment_iter_open (store, NULL, &error);
+    while (iter && store_segment_iter_next (iter, &s, &error) == 1) {
+        int64_t from = s.time_start, to = end_of (&s, NULL, 0);
+        look_row_t *row = look_row (&want, s.user ? s.user : "-");
+        if (has_pauses (w, &s) && !s.time_end
+            && s.time_limit != SECONDS_UNKNOWN)
+            row->jobs++; /* it cannot be told */
+        if (from == 0)
+            continue;
+        from = from > w->period.start ? from : w->period.start;
+        to = to < w->period.end ? to : w->period.end;
+        if (to > from)
+            row->gres_seconds += devices_of (s.gres) * (uint64_t)(to - from);
+    }
+    store_segment_iter_close (iter);
+    for (size_t i = 0; i < want.count && holds; i++) {
+        const look_row_t *row = look_find (&got, want.row[i]->key);
+        uint64_t seconds = row ? row->gres_seconds : 0;
+        if (want.row[i]->jobs == 0 && seconds != want.row[i]->gres_seconds)
+            holds = say (why,
+                         "%s: %" PRIu64 " gres_seconds, by the facts %" PRIu64,
+                         want.row[i]->key, seconds, want.row[i]->gres_seconds);
+    }
+    look_table_free (&got);
+    look_table_free (&want);
+    store_close (store);
+    return holds;
+}
+
+static bool units_sum_to_the_whole (const world_t *w, char why[WHY_SIZE])
+{
+    static const look_ask_t asks[] = {
+        {{KEY_USER}, 1, NULL},
+        {{KEY_USER, KEY_MONTH}, 2, NULL},
+        {{KEY_USER, KEY_DAY}, 2, NULL},
+        {{KEY_USER, KEY_HOUR}, 2, NULL},
+        {{KEY_USER, KEY_NODE, KEY_GRES_TYPE}, 3, NULL},
+        {{KEY_USER, KEY_POOL, KEY_STATE}, 3, NULL},
+    };
+    enum { ASKS = sizeof (asks) / sizeof (asks[0]) };
+    static const char *const what[ASKS] = {
+        "", "months", "days", "hours", "nodes and types", "pools and states"};
+    store_t *store = look_world ("a", w, NULL, 0, w->count + 1);
+    look_table_t table[ASKS];
+    bool holds = true;
+
+    look_usage (store, w, w->period, asks, ASKS, table);
+    for (size_t i = 1; i < ASKS; i++) {
+        look_table_t sum = {0};
+        add_rows (&sum, &table[i], 1);
+        holds = holds && same_usage (&table[0], &sum, what[i], why);
+        look_table_free (&sum);
+    }
+    for (size_t i = 0; i < ASKS; i++)
+        look_table_free (&table[i]);
+    store_close (store);
+    return holds;
+}
+
+/* Some moments in the period, ascending; the last one is its end. */
+static size_t cut_period (const world_t *w, int64_t cuts[5])
+{
+    chance_t chance = chance_new (w->seed ^ 0xc5);
+    size_t count = 1 + chance_below (&chance, 3);
+    uint64_t whole = (uint64_t)(w->period.end - w->period.start);
+
+    for (size_t i = 0; i < count; i++)
+        cuts[i] = w->period.start + (int64_t)chance_below (&chance, whole);
+    cuts[count] = w->period.end;
+    return instants_sort (cuts, count + 1);
+}
+
+static bool parts_sum_to_the_period (const world_t *w, char why[WHY_SIZE])
+{
+    static const look_ask_t ask
+        = {{KEY_USER, KEY_POOL, KEY_GRES_TYPE}, 3, NULL};
+    store_t *store = look_world ("a", w, NULL, 0, w->count + 1);
+    look_table_t whole, sum = {0}, capacity, capacity_sum = {0}, hours;
+    int64_t cuts[5], at = w->period.start;
+    size_t count = cut_period (w, cuts);
+    char bad[WHY_SIZE] = "";
+    bool holds;
+
+    look_usage (store, w, w->period, &ask, 1, &whole);
+    look_capacity (store, w, w->period, false, &capacity, bad, sizeof (bad));
+    look_capacity (store, w, w->period, true, &hours, bad, sizeof (bad));
+    for (size_t i = 0; i < count; i++) {
+        period_t part = {at, cuts[i]};
+        look_table_t one;
+        at = cuts[i];
+        if (part.start == part.end)
+            continue;
+        look_usage (store, w, part, &ask, 1, &one);
+        add_rows (&sum, &one, 3);
+        look_table_free (&one);
+        look_capacity (store, w, part, false, &one, bad, sizeof (bad));
+        add_rows (&capacity_sum, &one, 3);
+        look_table_free (&one);
+    }
+    if (w->site.pool_count == 0) { /* capacity differs */
+        look_table_free (&capacity_sum);
+        add_rows (&capacity_sum, &capacity, 3);
+    }
+    holds = bad[0] ? say (why, "%s", bad)
+                   : same_usage (&whole, &sum, "parts of the period", why)
+                         && same_capacity (&capacity, &hours, "hours", why)
+                         && same_capacity (&capacity, &capacity_sum,
+                                           "capacity of parts", why)
+                         && same_capacity (&capacity_sum, &capacity,
+                                           "capacity of the whole", why);
+    look_table_free (&whole);
+    look_table_free (&sum);
+    look_table_free (&capacity);
+    look_table_free (&capacity_sum);
+    look_table_free (&hours);
+    store_close (store);
+    return holds;
+}
+
+/* Every observation at least once, in any order. */
+static size_t shuffle (const world_t *w, size_t order[2 * ITEMS_MAX],
+                       chance_t *chance)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < w->count; i++) {
+        order[count++] = i;
+        if (chance_percent (chance, 30))
+            order[count++] = i;
+    }
+    for (size_t i = count; i > 1; i--) {
+        size_t other = chance_below (chance, i), kept = order[i - 1];
+        order[i - 1] = order[other];
+        order[other] = kept;
+    }
+    return count;
+}
+
+static bool order_does_not_matter (const world_t *w, char why[WHY_SIZE])
+{
+    chance_t chance = chance_new (w->seed ^ 0x0d);
+    size_t order[2 * ITEMS_MAX], count = shuffle (w, order, &chance);
+    store_t *a = look_world ("a", w, NULL, 0, w->count + 1);
+    store_t *b
+        = look_world ("b", w, order, count, 1 + chance_below (&chance, 10));
+    GL_AUTOFREE char *reports_a = look_reports (a, w);
+    GL_AUTOFREE char *reports_b = look_reports (b, w);
+    GL_AUTOFREE char *facts_a = NULL, *facts_b = NULL;
+
+    store_close (a);
+    store_close (b);
+    facts_a = look_facts ("a");
+    facts_b = look_facts ("b");
+    return same_text (facts_a, facts_b, "facts", why)
+           && same_text (reports_a, reports_b, "reports", why);
+}
+
+static bool again_changes_nothing (const world_t *w, char why[WHY_SIZE])
+{
+    store_t *store = look_world ("a", w, NULL, 0, w->count + 1);
+    GL_AUTOFREE char *before = look_reports (store, w), *after = NULL;
+    GL_AUTOFREE char *facts = look_facts ("a"), *facts_after = NULL;
+    store_counts_t counts;
+    gl_error_t error = {""};
+    bool holds = true;
+
+    if (world_put (w, store, NULL, 0, w->count + 1, &counts, &error) < 0)
+        holds = say (why, "%s", error.text);
+    else if (counts.inserted || counts.changed)
+        holds = say (why, "%" PRIu64 " inserted, %" PRIu64 " changed",
+                     counts.inserted, counts.changed);
+    after = look_reports (store, w);
+    store_close (store);
+    facts_after = look_facts ("a");
+    return holds && same_text (facts, facts_after, "facts", why)
+           && same_text (before, after, "reports", why);
+}
+
+static bool others_change_nothing (const world_t *w, char why[WHY_SIZE])
+{
+    static const look_ask_t ask = {{KEY_USER, KEY_DAY, KEY_POOL}, 3, NULL};
+    world_t *more = xcalloc (1, sizeof (*more));
+    store_t *store = look_world ("a", w, NULL, 0, w->count + 1);
+    look_table_t before, after;
+    bool holds = true;
+
+    *more = *w;
+    world_add_stranger (more);
+    look_usage (store, w, w->period, &ask, 1, &before);
+    store_close (store);
+    store = look_world ("a", more, NULL, 0, more->count + 1);
+    look_usage (store, w, w->period, &ask, 1, &after);
+    store_close (store);
+    for (size_t i = 0; i < before.count && holds; i++)
+        holds = same_counts (before.row[i],
+                             look_find (&after, before.row[i]->key),
+                             "with a stranger's jobs", why);
+    for (size_t i = 0; i < after.count && holds; i++)
+        if (strncmp (after.row[i]->key, STRANGER "|", 4) != 0
+            && !look_find (&before, after.row[i]->key))
+            holds = say (why, "%s came with a stranger's jobs",
+                         after.row[i]->key);
+    look_table_free (&before);
+    look_table_free (&after);
+    free (more);
+    return holds;
+}
+
+static bool filtered_is_a_part (const world_t *w, char why[WHY_SIZE])
+{
+    static const look_ask_t asks[]
+        = {{{KEY_USER, KEY_ACCOUNT, KEY_DAY}, 3, NULL},
+           {{KEY_USER, KEY_ACCOUNT, KEY_DAY}, 3, "ann"}};
+    store_t *store = look_world ("a", w, NULL, 0, w->count + 1);
+    look_table_t table[2];
+    size_t mine = 0;
+    bool holds = true;
+
+    look_usage (store, w, w->period, asks, 2, table);
+    for (size_t i = 0; i < table[0].count && holds; i++) {
+        const look_row_t *row = table[0].row[i];
+        if (strncmp (row->key, "ann|", 4) != 0)
+            continue;
+        mine++;
+        holds = same_counts (row, look_find (&table[1], row->key), "filtered",
+                             why);
+    }
+    if (holds && mine != table[1].count)
+        holds = say (why, "%zu rows, filtered %zu", mine, table[1].count);
+    look_table_free (&table[0]);
+    look_table_free (&table[1]);
+    store_close (store);
+    return holds;
+}
+
+const property_t properties[] = {
+    {"usage is what the facts say", usage_is_of_the_facts},
+    {"months, days, hours, nodes and states sum to the whole",
+     units_sum_to_the_whole},
+    {"any parts of a period sum to it", parts_sum_to_the_period},
+    {"neither order nor repetition of what is taken in matters",
+     order_does_not_matter},
+    {"the same again changes nothing", again_changes_nothing},
+    {"another one's jobs change nobody's usage", others_change_nothing},
+    {"what a filter passes is a part of the whole", filtered_is_a_part},
+};
+const size_t property_count = sizeof (properties) / sizeof (properties[0]);
