@@ -23,6 +23,7 @@ static const capacity_member_t members[] = {
     MEMBER (drained, "down"),
     MEMBER (missing, "down"),
     MEMBER (surplus, NULL),
+    MEMBER (listed, NULL),
     MEMBER (difference, NULL),
 };
 

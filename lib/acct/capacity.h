@@ -91,6 +91,7 @@ typedef struct {
     mpq_t drained;      /* of down */
     mpq_t missing;      /* of down: the node's inventory lacks them */
     mpq_t surplus;      /* of nothing: GPUs that inventories have beyond G */
+    mpq_t listed;       /* capacity at times that an inventory speaks of */
     mpq_t difference;   /* capacity - the identity's sum */
 } capacity_sum_t;
 

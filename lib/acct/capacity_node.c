@@ -267,6 +267,7 @@ static void lay_listing_of (capacity_t *c, struct place *place,
                 && remainder_of_gpu (c, place->pool, &listing->gpu[i],
                                      &remainder);
     }
+    capacity_place_add (c, place, EDGE_LISTED, period, fraction (1, 1));
     lacking = place->pool->gpus_per_node - there;
     if (lacking < 0) {
         capacity_place_add (c, place, EDGE_SURPLUS, period,

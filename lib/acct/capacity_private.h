@@ -25,6 +25,7 @@ typedef enum {
     EDGE_OTHER_ALLOCATED, /* the same */
     EDGE_CPUS,
     EDGE_MEMORY,
+    EDGE_LISTED, /* an inventory speaks of it */
     EDGE_KNOWN, /* some source speaks of the node */
     EDGE_BLIND, /* it does not: controller away, weight not known */
     EDGE_OTHER_BLIND, /* a weight in another pool of the node is not known */

@@ -115,7 +115,8 @@ struct kept {
 /* Unit-seconds, one for each member of a sum. */
 struct tally {
     __int128 capacity, allocated, reserved_unused, idle, planned_down, down,
-        unknown, stranded, drained, missing, surplus;
+        unknown, stranded, drained, missing, surplus,
+        listed;
     struct share *cpu_stranded;
     size_t cpu_stranded_count;
     struct kept *kept;
@@ -251,6 +252,8 @@ static void tally_add (struct tally *t, const site_pool_t *pool,
 
     t->capacity += (__int128)now->of[EDGE_CAPACITY] * seconds;
     t->allocated += (__int128)now->of[EDGE_ALLOCATED] * seconds;
+    if (now->of[EDGE_LISTED] > 0)
+        t->listed += (__int128)now->of[EDGE_CAPACITY] * seconds;
     t->surplus += (__int128)now->of[EDGE_SURPLUS] * seconds;
     if (left <= 0)
         return;
@@ -304,6 +307,7 @@ static void tally_sum (const struct tally *t, int64_t denominator,
     set_units (sum->drained, t->drained, denominator);
     set_units (sum->missing, t->missing, denominator);
     set_units (sum->surplus, t->surplus, denominator);
+    set_units (sum->listed, t->listed, denominator);
     set_units (sum->difference, t->capacity - parts, denominator);
     mpq_set_ui (sum->cpu_stranded, 0, 1);
     mpq_init (share);

@@ -12,9 +12,9 @@ static const key_id_t capacity_keys[] = {
 };
 
 /* The classes of time: one list for columns, proof and chart. */
-enum { CLASS_COUNT = 8 };
+enum { CLASS_COUNT = 11 };
 static const struct {
-    const char *name;
+    const char *name; /* of a member of capacity_sum_t */
     const char *title;
     const char *words; /* in proof and chart */
     const char *help;
@@ -31,24 +31,48 @@ static const struct {
     {"idle", "Idle", "idle",
      "Healthy and held by nobody; includes what the scheduler merely plans.",
      true, false, 2},
-    {"stranded", "Stranded", "of idle: no MIG slice can use it",
-     "Of the idle hours: the part of cut GPUs that no slice can use.", false,
-     true, 0},
+    {"stranded", "Stranded", "of idle: the rest of cut or shared GPUs",
+     "Of the idle hours: the part of cut GPUs that no slice can use, and the "
+     "rest of GPUs of which shards are held.",
+     false, true, 0},
+    {"cpu_stranded", "CPU-stranded", "of idle: jobs took the CPUs or memory",
+     "Of the idle hours, beside the stranded: GPUs that nobody can use because "
+     "jobs took the CPUs or the memory of their node. Needs cpus_per_node or "
+     "memory_per_node of the pool.",
+     false, true, 0},
     {"planned_down", "Planned down", "planned down",
      "Maintenance and power saving.", true, false, 3},
     {"down", "Down", "down", "Down or drained.", true, false, 4},
+    {"drained", "Drained", "of down: drained",
+     "Of the down hours: the node was up and took no jobs.", false, true, 0},
+    {"missing", "Missing", "of down: not in the node's inventory",
+     "Of the down hours: the node was up, and its own inventory had fewer GPUs "
+     "than gpus_per_node.",
+     false, true, 0},
     {"unknown", "Unknown", "unknown",
      "No source tells what the node was doing.", true, false, 5},
 };
 
 static mpq_srcptr class_value (const capacity_sum_t *sum, size_t class)
 {
-    const mpq_t *const values[CLASS_COUNT]
-        = {&sum->capacity, &sum->allocated, &sum->reserved_unused,
-           &sum->idle,     &sum->stranded,  &sum->planned_down,
-           &sum->down,     &sum->unknown};
+    size_t count;
+    const capacity_member_t *members = capacity_sum_members (&count);
 
-    return *values[class];
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp (members[i].name, classes[class].name))
+            return *capacity_sum_member ((capacity_sum_t *)sum, i);
+    return NULL; /* every class is a member */
+}
+
+/* What nobody told is no 0: of CPUs the configuration, of what is missing an
+ * inventory. */
+static bool class_known (const capacity_sum_t *sum, bool cpus_told, size_t class)
+{
+    if (!strcmp (classes[class].name, "cpu_stranded"))
+        return cpus_told;
+    if (!strcmp (classes[class].name, "missing"))
+        return mpq_sgn (sum->listed) > 0;
+    return true;
 }
 
 /* Capacity by the texts of some keys. */
@@ -56,6 +80,16 @@ struct group {
     char *id;            /* the texts, joined */
     char *key[KEYS_MAX]; /* NULL: absent */
     capacity_sum_t sum;
+    bool cpus_told; /* some pool tells the CPUs or memory of its nodes */
+    UT_hash_handle hh;
+};
+
+/* What one reservation kept and no job used. */
+struct kept {
+    char *id; /* its number, name and accounts, joined */
+    char *name;
+    char *accounts;
+    mpq_t gpu_seconds;
     UT_hash_handle hh;
 };
 
@@ -68,6 +102,7 @@ struct utilization {
     key_list_t by;        /* the query's keys that capacity has */
     struct group *groups; /* by these */
     struct group *pools;  /* by pool */
+    struct kept *kept;
 };
 
 static bool is_capacity_key (key_id_t key)
@@ -125,12 +160,28 @@ static void free_groups (struct group **groups)
     }
 }
 
+static void free_kept (struct kept **all)
+{
+    struct kept *kept, *next;
+
+    HASH_ITER (hh, *all, kept, next)
+    {
+        HASH_DEL (*all, kept);
+        mpq_clear (kept->gpu_seconds);
+        free (kept->id);
+        free (kept->name);
+        free (kept->accounts);
+        free (kept);
+    }
+}
+
 void utilization_free (utilization_t *u)
 {
     if (!u)
         return;
     free_groups (&u->groups);
     free_groups (&u->pools);
+    free_kept (&u->kept);
     usage_free (u->usage);
     capacity_free (u->capacity);
     kinds_free (u->kinds);
@@ -232,6 +283,39 @@ static struct group *group_get (struct group **groups, const char *const *key,
     return group;
 }
 
+/* Ids come first in the key and in the order of the section. */
+static void take_kept (utilization_t *u, const char *cluster,
+                       const capacity_reserved_t *reserved)
+{
+    GL_AUTOFREE char *number
+        = xasprintf ("%020llu", (unsigned long long)reserved->id);
+    const char *const key[] = {cluster, number, reserved->name,
+                               reserved->accounts};
+    GL_AUTOFREE char *id = join (key, GL_ARRAY_SIZE (key));
+    struct kept *kept;
+
+    HASH_FIND_STR (u->kept, id, kept);
+    if (!kept) {
+        kept = xcalloc (1, sizeof (*kept));
+        kept->id = GL_TAKE (id);
+        kept->name = xstrdup (reserved->name);
+        kept->accounts = xstrdup (reserved->accounts);
+        mpq_init (kept->gpu_seconds);
+        HASH_ADD_KEYPTR (hh, u->kept, kept->id, strlen (kept->id), kept);
+    }
+    mpq_add (kept->gpu_seconds, kept->gpu_seconds, reserved->gpu_seconds);
+}
+
+static void add_slice (struct group *group, const capacity_slice_t *slice)
+{
+    const site_pool_t *pool = slice->pool;
+
+    capacity_sum_add (&group->sum, slice->sum);
+    group->cpus_told = group->cpus_told
+                       || (pool
+                           && (pool->cpus_per_node || pool->memory_per_node));
+}
+
 static void take_slice (const capacity_slice_t *slice, void *arg)
 {
     utilization_t *u = arg;
@@ -242,10 +326,11 @@ static void take_slice (const capacity_slice_t *slice, void *arg)
         return;
     for (size_t i = 0; i < u->by.count; i++)
         key[i] = slice_key (u, slice, u->by.id[i], buf[i]);
-    capacity_sum_add (&group_get (&u->groups, key, u->by.count)->sum,
-                      slice->sum);
+    add_slice (group_get (&u->groups, key, u->by.count), slice);
     key[0] = slice_key (u, slice, KEY_POOL, buf[0]);
-    capacity_sum_add (&group_get (&u->pools, key, 1)->sum, slice->sum);
+    add_slice (group_get (&u->pools, key, 1), slice);
+    for (size_t i = 0; i < slice->reserved_count; i++)
+        take_kept (u, slice->cluster, &slice->reserved[i]);
 }
 
 static calendar_unit_t finest_unit (const key_list_t *by, bool *ret_any)
@@ -365,10 +450,11 @@ static bool capacity_known (const utilization_t *u, const capacity_sum_t *sum)
 }
 
 static void put_sum (report_t *report, const struct columns *columns,
-                     const capacity_sum_t *sum)
+                     const capacity_sum_t *sum, bool cpus_told)
 {
     for (size_t i = 0; i < CLASS_COUNT; i++)
-        put_class (report, columns, i, class_value (sum, i), sum->capacity);
+        if (class_known (sum, cpus_told, i))
+            put_class (report, columns, i, class_value (sum, i), sum->capacity);
 }
 
 static int compare_keys (const usage_cell_t *cell, char *const *key,
@@ -414,7 +500,7 @@ static void add_group_rows (utilization_t *u, report_t *report,
         report_row (report);
         report_put_keys (report, u->query, (const char *const *)group->key);
         if (capacity_known (u, &group->sum))
-            put_sum (report, columns, &group->sum);
+            put_sum (report, columns, &group->sum, group->cpus_told);
         else
             put_class (report, columns, 1, group->sum.allocated,
                        group->sum.capacity);
@@ -507,6 +593,8 @@ static void prove_pool (report_t *report, const struct group *group)
     report_proof_t *proof = report_proof (report, title);
 
     for (size_t i = 0; i < CLASS_COUNT; i++) {
+        if (!class_known (&group->sum, group->cpus_told, i))
+            continue;
         GL_AUTOFREE char *text
             = report_hours_text (class_value (&group->sum, i));
         report_proof_line (proof, classes[i].words, text);
@@ -522,9 +610,68 @@ static void prove_pool (report_t *report, const struct group *group)
                      title);
 }
 
+static int by_id (const struct kept *a, const struct kept *b)
+{
+    return strcmp (a->id, b->id);
+}
+
+/* Whose the reserved and unused time is; the parts are all of it. */
+static void prove_reserved (utilization_t *u, report_t *report,
+                            const capacity_sum_t *sum)
+{
+    report_proof_t *proof;
+    struct kept *kept, *next;
+    mpq_t all;
+
+    if (!u->kept)
+        return;
+    proof = report_proof (report, "Reserved and not used, GPU hours, by "
+                                  "reservation and its accounts");
+    mpq_init (all);
+    HASH_SORT (u->kept, by_id);
+    HASH_ITER (hh, u->kept, kept, next)
+    {
+        GL_AUTOFREE char *hours = report_hours_text (kept->gpu_seconds);
+        GL_AUTOFREE char *words
+            = xasprintf ("%s, %s", kept->name ? kept->name : "(no name)",
+                         kept->accounts ? kept->accounts : "(no account)");
+        report_proof_line (proof, words, hours);
+        mpq_add (all, all, kept->gpu_seconds);
+    }
+    GL_AUTOFREE char *hours = report_hours_text (all);
+    report_proof_line (proof, "all of it", hours);
+    proof->holds = mpq_equal (all, sum->reserved_unused);
+    mpq_clear (all);
+}
+
 static int by_name (const struct group *a, const struct group *b)
 {
     return strcmp (a->id, b->id);
+}
+
+/* What the nodes' own inventories say against the configuration. */
+static void note_inventory (report_t *report, const struct group *pool)
+{
+    const struct {
+        mpq_srcptr seconds;
+        const char *words;
+    } differences[] = {
+        {pool->sum.missing, "fewer GPUs than gpus_per_node: what is not there "
+                            "counts as down"},
+        {pool->sum.surplus, "more GPUs than gpus_per_node: what is beyond is "
+                            "in no figure"},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (differences); i++) {
+        GL_AUTOFREE char *hours = NULL;
+        if (mpq_sgn (differences[i].seconds) == 0)
+            continue;
+        hours = report_hours_text (differences[i].seconds);
+        report_note (report, NOTE_WARNING,
+                     "Pool %s: in %s GPU hours the inventory of a node had %s.",
+                     pool->key[0] ? pool->key[0] : "(none)", hours,
+                     differences[i].words);
+    }
 }
 
 static void note_unknown (report_t *report, const utilization_t *u,
@@ -593,6 +740,7 @@ static void finish (utilization_t *u, report_t *report,
 {
     capacity_sum_t sum;
     struct group *group, *next;
+    bool cpus_told = false;
     mpq_t zero;
 
     mpq_init (zero);
@@ -601,9 +749,12 @@ static void finish (utilization_t *u, report_t *report,
     HASH_ITER (hh, u->pools, group, next)
     {
         capacity_sum_add (&sum, &group->sum);
+        cpus_told = cpus_told || group->cpus_told;
         if (capacity_known (u, &group->sum))
             prove_pool (report, group);
+        note_inventory (report, group);
     }
+    prove_reserved (u, report, &sum);
     GL_AUTOFREE char *difference = report_hours_text (sum.difference);
     report_named_total (report, "difference", "Difference", COLUMN_HOURS,
                         difference);
@@ -611,7 +762,7 @@ static void finish (utilization_t *u, report_t *report,
     if (!capacity_known (u, &sum))
         put_class (report, columns, 1, all ? sum.allocated : held, zero);
     else if (all)
-        put_sum (report, columns, &sum);
+        put_sum (report, columns, &sum, cpus_told);
     else {
         put_class (report, columns, 0, sum.capacity, zero);
         put_class (report, columns, 1, held, sum.capacity);

@@ -400,13 +400,14 @@ enum {
     DRAINED,
     MISSING,
     SURPLUS,
+    LISTED,
     DIFFERENCE,
     MEMBERS
 };
 static const char *const member_names[MEMBERS] = {
     "capacity", "allocated", "reserved_unused", "idle",         "planned_down",
     "down",     "unknown",   "stranded",        "cpu_stranded", "drained",
-    "missing",  "surplus",   "difference"};
+    "missing",  "surplus", "listed", "difference"};
 
 struct hour {
     int64_t of[MEMBERS];
@@ -531,6 +532,8 @@ static void classify (const struct world *w, int pool, int node, int64_t t,
     listing_at (w, pool, node, t, &there, &left);
     if (gpus && there * UNIT > gpus)
         h->of[SURPLUS] += there * UNIT - gpus;
+    if (there >= 0)
+        h->of[LISTED] += gpus;
     open = gpus - held;
     if (open < 0)
         h->of[DIFFERENCE] += open;
