@@ -378,6 +378,12 @@ is "$(sql "SELECT COUNT(*) FROM sandbox_job_table WHERE $reserved
 ok $? "trap idle reservation: sreport gives him CPU-seconds nevertheless"
 is "$(total "$reserved" ours | grep -c '|news|')" 0 \
     "trap idle reservation: the ledger gives him none"
+# The ledger's own word on all of this: each difference has its cause.
+ledger report reconcile -S "@$first" -E "@$before" --csv >"$scratch/reconcile" \
+    2>>"$scratch/report.err"
+is $? 0 "reconcile explains every difference of these hours"
+note "$(cat "$scratch/reconcile")"
+like "$(cat "$scratch/reconcile")" ',reserved,' "and names the reservation"
 note "$(sort -u "$scratch/sreport.err" "$scratch/report.err")"
 
 done_testing

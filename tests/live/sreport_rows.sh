@@ -218,5 +218,13 @@ in_utc () { (export TZ=UTC; theirs "$@"); }
 is "$(in_utc anna $((november - 4 * hour)) $day)" $((20 * hour)) \
     "asked from UTC, it answers by the hour"
 
+# The ledger's own word on all of this: each difference has its cause.
+zone=UTC
+gl report reconcile -S "@$base" -E "@$((base + 16 * hour))" --csv >"$dir/reconcile"
+is $? 0 "reconcile explains every difference of these hours"
+is "$(awk -F, '$1 == "usage" { print $(NF - 1) }' "$dir/reconcile" | sort -u |
+    paste -sd' ')" "clamped eligible_zero reserved reserved_idle vanished" \
+    "and names the traps"
+
 echo "1..$number"
 exit $failed
