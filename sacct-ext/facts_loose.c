@@ -77,12 +77,17 @@ static void settle (struct day *day)
     day->waiting_ms = day->waiting_mj = 0;
 }
 
+static bool is_gpu (const segment_t *s)
+{
+    return s->time_start > 0 && ((s->gres && s->gres[0]) || s->gpu_asked);
+}
+
 void loose_segment (loose_t *l, const segment_t *s, bool recorded)
 {
     int64_t end = segment_end (s);
     size_t i = day_from (l, s->time_start);
 
-    if (s->time_start == 0)
+    if (!is_gpu (s))
         return;
     enter_cluster (l, s->cluster);
     if (i < l->count) {
@@ -97,7 +102,7 @@ static bool holds (const segment_t *segments, size_t count,
                    const struct day *day)
 {
     for (size_t i = 0; i < count; i++)
-        if (segments[i].time_start > 0
+        if (is_gpu (&segments[i])
             && segments[i].time_start < day->period.end
             && segment_end (&segments[i]) > day->period.start)
             return true;

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "cli.h"
 #include "import.h"
+#include "rollups_keep.h"
 #include "store/store.h"
 #include "verb.h"
 
@@ -294,6 +295,8 @@ static int run (cli_t *cli, int argc, char **argv)
         rc = cli_usage (cli, "--as-of: %s", error.text);
     else
         rc = import_files (&w);
+    if (rc == CLI_OK)
+        rollups_keep (cli);
     zone_close (w.zone);
     return rc;
 }

@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "record/spool_read.h"
+#include "rollups_keep.h"
 #include "store/store.h"
 #include "take.h"
 #include "verb.h"
@@ -121,6 +122,7 @@ static int run (cli_t *cli, int argc, char **argv)
         if (ingest (cli, &in) != CLI_OK)
             return CLI_FAILED;
     }
+    rollups_keep (cli);
     return CLI_OK;
 }
 

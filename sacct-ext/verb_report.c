@@ -7,6 +7,7 @@
 #include "output.h"
 #include "query_options.h"
 #include "reconcile.h"
+#include "rollups.h"
 #include "report/breakeven_report.h"
 #include "report/chargeback.h"
 #include "report/energy_report.h"
@@ -81,13 +82,64 @@ static int collect (cli_t *cli, struct collector *collector, period_t period,
     return CLI_OK;
 }
 
+/* --- the rollups instead ----------------------------------------------- */
+
+/* The same collector, of rollups. */
+struct summing {
+    struct collector *collector;
+    period_t period; /* of the query; billing may want more */
+};
+
+static void add_loose (evidence_counts_t *to, const evidence_counts_t *from)
+{
+    for (size_t i = 0; i < EVIDENCE_REASON_COUNT; i++) {
+        to->attempts[i] += from->attempts[i];
+        to->usage_ms[i] += from->usage_ms[i];
+    }
+}
+
+static int take_rollup (const rollup_t *rollup, void *arg, gl_error_t *error)
+{
+    struct summing *s = arg;
+    struct collector *c = s->collector;
+    period_t span = rollup_period (rollup);
+    bool asked
+        = span.start >= s->period.start && span.end <= s->period.end;
+
+    (void)error;
+    if (c->usage && asked) {
+        usage_report_add_rollup (c->usage, rollup);
+        add_loose (&c->counts, rollup_evidence (rollup));
+    }
+    if (c->billing)
+        billing_add_rollup (c->billing, rollup);
+    if (c->utilization)
+        utilization_add_rollup (c->utilization, rollup);
+    return 0;
+}
+
+static int collect_rollups (cli_t *cli, struct collector *collector,
+                            const rollups_query_t *query)
+{
+    struct summing s = {collector, query->query->period};
+    gl_error_t error;
+
+    if (rollups_each (cli->store, query, take_rollup, &s, &error) < 0
+        || facts_clocks (cli->store, NULL, &collector->counts, NULL, &error)
+               < 0)
+        return cli_fail (cli, &error);
+    return CLI_OK;
+}
+
 /* --- the reports ------------------------------------------------------- */
 
 static int report_of_usage (cli_t *cli, const report_query_t *query,
                             report_t **ret_report)
 {
     struct collector c = {.usage = usage_report_new (query)};
-    int rc = collect (cli, &c, query->period, NULL);
+    const rollups_query_t days = {.query = query, .period = query->period};
+    int rc = rollups_answer (&days) ? collect_rollups (cli, &c, &days)
+                                    : collect (cli, &c, query->period, NULL);
 
     usage_report_loose (c.usage, &c.counts);
     if (rc == CLI_OK)
@@ -96,16 +148,29 @@ static int report_of_usage (cli_t *cli, const report_query_t *query,
     return rc;
 }
 
+/* Then the charges of the others count too, and their as-of does not. */
+static bool names_clusters (const report_query_t *query)
+{
+    for (size_t i = 0; i < query->filter_count; i++)
+        if (query->filters[i].key == KEY_CLUSTER)
+            return true;
+    return false;
+}
+
 int report_of_charges (cli_t *cli, const report_query_t *query,
                               report_t **ret_report)
 {
     struct collector c
         = {.usage = usage_report_new (query), .billing = billing_new (query)};
     period_t period = billing_period (c.billing);
+    rollups_query_t days = {.query = query, .period = period};
     gl_error_t error;
     int rc = CLI_OK;
 
-    if (period.end > period.start)
+    days.cuts = billing_cuts (c.billing, &days.cut_count);
+    if (!names_clusters (query) && rollups_answer (&days))
+        rc = collect_rollups (cli, &c, &days);
+    else if (period.end > period.start)
         rc = collect (cli, &c, period, billing_capacity (c.billing));
     if (rc == CLI_OK
         && (billing_compute (c.billing, &error) < 0
@@ -121,8 +186,13 @@ static int report_of_utilization (cli_t *cli, const report_query_t *query,
                                   report_t **ret_report)
 {
     struct collector c = {.utilization = utilization_new (query)};
-    int rc = collect (cli, &c, query->period,
-                      utilization_capacity (c.utilization));
+    const rollups_query_t days = {.query = query, .period = query->period};
+    bool pooled = query->site->pool_count > 0; /* else nodes are told apart by
+                                                  all of their events */
+    int rc = pooled && rollups_answer (&days)
+                 ? collect_rollups (cli, &c, &days)
+                 : collect (cli, &c, query->period,
+                            utilization_capacity (c.utilization));
 
     if (rc == CLI_OK)
         *ret_report = utilization_make (c.utilization);

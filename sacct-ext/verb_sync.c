@@ -8,6 +8,7 @@
 #include "base/instant.h"
 #include "base/number.h"
 #include "cli.h"
+#include "rollups_keep.h"
 #include "sync.h"
 #include "verb.h"
 
@@ -310,9 +311,12 @@ static int run (cli_t *cli, int argc, char **argv)
                           &error)
                < 0)
         return cli_usage (cli, "--as-of: %s", error.text);
-    if (options.slurmdb)
-        return sync_database (cli, options.slurmdb, options.cluster, &options);
-    return sync_configured (cli, site, &options);
+    rc = options.slurmdb ? sync_database (cli, options.slurmdb, options.cluster,
+                                          &options)
+                         : sync_configured (cli, site, &options);
+    if (rc != CLI_USAGE && cli->store)
+        rollups_keep (cli);
+    return rc;
 }
 
 const verb_t verb_sync = {

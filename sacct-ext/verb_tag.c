@@ -8,6 +8,7 @@
 
 #include "acct/site.h"
 #include "retag.h"
+#include "rollups_keep.h"
 #include "user_verb.h"
 #include "verb.h"
 
@@ -50,6 +51,7 @@ static int tag_here (cli_t *cli, const struct tag *tag)
         < 0)
         return cli_fail (cli, &error);
     say_done (tag, &done);
+    rollups_keep (cli);
     return CLI_OK;
 }
 

@@ -50,6 +50,8 @@ void rollup_free (rollup_t *r)
         return;
     for (size_t i = 0; i < r->capacity_count; i++)
         capacity_sum_clear (&r->sum[i]);
+    for (size_t i = 0; i < r->reserved_count; i++)
+        mpq_clear (r->reserved[i].gpu_seconds);
     for (size_t i = 0; i < r->memory_count; i++)
         free (r->memory[i]);
     free (r->memory);
@@ -101,7 +103,9 @@ int rollup_kind_compare (const struct rollup_kind *a,
         order = compare_text (a->seen, b->seen);
     if (order == 0)
         order = compare_text (a->model, b->model);
-    return order ? order : a->unsure - b->unsure;
+    if (order == 0)
+        order = a->unsure - b->unsure;
+    return order ? order : a->quarantined - b->quarantined;
 }
 
 int rollup_who_compare (const struct rollup_who *a, const struct rollup_who *b)
@@ -157,6 +161,8 @@ struct half {
 struct pool_sum {
     char *pool;
     capacity_sum_t sum;
+    capacity_reserved_t *reserved; /* texts are its own */
+    size_t reserved_count;
 };
 
 struct slot {
@@ -193,12 +199,22 @@ assembly_t *assembly_new (size_t slots)
     return a;
 }
 
+static void free_pool_sum (struct pool_sum *pool)
+{
+    for (size_t i = 0; i < pool->reserved_count; i++) {
+        free ((char *)pool->reserved[i].name);
+        free ((char *)pool->reserved[i].accounts);
+        mpq_clear (pool->reserved[i].gpu_seconds);
+    }
+    free (pool->reserved);
+    capacity_sum_clear (&pool->sum);
+    free (pool->pool);
+}
+
 static void free_slot (struct slot *slot)
 {
-    for (size_t i = 0; i < slot->pool_count; i++) {
-        capacity_sum_clear (&slot->pool[i].sum);
-        free (slot->pool[i].pool);
-    }
+    for (size_t i = 0; i < slot->pool_count; i++)
+        free_pool_sum (&slot->pool[i]);
     free (slot->pool);
     free (slot->half);
 }
@@ -299,6 +315,7 @@ size_t assembly_kind (assembly_t *a, const struct rollup_kind *kind)
     fresh = &a->kind[a->kind_count];
     *fresh = (struct rollup_kind){.sort = kind->sort,
                                   .unsure = kind->unsure,
+                                  .quarantined = kind->quarantined,
                                   .pool = intern (a, kind->pool),
                                   .type = intern (a, kind->type),
                                   .seen = intern (a, kind->seen),
@@ -375,22 +392,59 @@ void assembly_half (assembly_t *a, size_t slot, struct assembly_cell *cell,
         = (struct half){cell, id_job, time_submit, ends, gres_seconds};
 }
 
-void assembly_capacity (assembly_t *a, size_t slot, const char *pool,
-                        const capacity_sum_t *sum)
+static struct pool_sum *pool_get (struct slot *s, const char *pool)
 {
-    struct slot *s = &a->slot[slot];
-    size_t i = 0;
+    struct pool_sum *fresh;
 
-    while (i < s->pool_count && strcmp (s->pool[i].pool, pool) != 0)
-        i++;
-    if (i == s->pool_count) {
-        s->pool
-            = xreallocarray (s->pool, s->pool_count + 1, sizeof (*s->pool));
-        s->pool[i].pool = xstrdup (pool);
-        capacity_sum_init (&s->pool[i].sum);
-        s->pool_count++;
+    for (size_t i = 0; i < s->pool_count; i++)
+        if (!strcmp (s->pool[i].pool, pool))
+            return &s->pool[i];
+    s->pool = xreallocarray (s->pool, s->pool_count + 1, sizeof (*s->pool));
+    fresh = &s->pool[s->pool_count++];
+    memset (fresh, 0, sizeof (*fresh));
+    fresh->pool = xstrdup (pool);
+    capacity_sum_init (&fresh->sum);
+    return fresh;
+}
+
+static int compare_reserved (const void *a, const void *b)
+{
+    const capacity_reserved_t *x = a, *y = b;
+    int order = (x->id > y->id) - (x->id < y->id);
+
+    if (order == 0)
+        order = compare_text (x->name, y->name);
+    return order ? order : compare_text (x->accounts, y->accounts);
+}
+
+static void add_reserved (struct pool_sum *to, const capacity_reserved_t *more)
+{
+    capacity_reserved_t *fresh;
+
+    for (size_t i = 0; i < to->reserved_count; i++) {
+        if (compare_reserved (&to->reserved[i], more) != 0)
+            continue;
+        mpq_add (to->reserved[i].gpu_seconds, to->reserved[i].gpu_seconds,
+                 more->gpu_seconds);
+        return;
     }
-    capacity_sum_add (&s->pool[i].sum, sum);
+    to->reserved = xreallocarray (to->reserved, to->reserved_count + 1,
+                                  sizeof (*to->reserved));
+    fresh = &to->reserved[to->reserved_count++];
+    fresh->id = more->id;
+    fresh->name = xstrdup (more->name);
+    fresh->accounts = xstrdup (more->accounts);
+    mpq_init (fresh->gpu_seconds);
+    mpq_set (fresh->gpu_seconds, more->gpu_seconds);
+}
+
+void assembly_capacity (assembly_t *a, size_t slot, const rollup_capacity_t *c)
+{
+    struct pool_sum *to = pool_get (&a->slot[slot], c->pool);
+
+    capacity_sum_add (&to->sum, c->sum);
+    for (size_t i = 0; i < c->reserved_count; i++)
+        add_reserved (to, &c->reserved[i]);
 }
 
 evidence_counts_t *assembly_evidence (assembly_t *a, size_t slot)
@@ -663,20 +717,43 @@ static int by_pool (const void *a, const void *b)
                    ((const struct pool_sum *)b)->pool);
 }
 
+static void take_reserved (rollup_t *r, struct pool_sum *from,
+                           rollup_capacity_t *to)
+{
+    if (from->reserved_count > 1)
+        qsort (from->reserved, from->reserved_count, sizeof (*from->reserved),
+               compare_reserved);
+    to->reserved = r->reserved + r->reserved_count;
+    to->reserved_count = from->reserved_count;
+    for (size_t i = 0; i < from->reserved_count; i++) {
+        capacity_reserved_t *one = &r->reserved[r->reserved_count++];
+        one->id = from->reserved[i].id;
+        one->name = copy_text (r, from->reserved[i].name);
+        one->accounts = copy_text (r, from->reserved[i].accounts);
+        mpq_init (one->gpu_seconds);
+        mpq_set (one->gpu_seconds, from->reserved[i].gpu_seconds);
+    }
+}
+
 static void take_capacity (struct taking *t)
 {
     rollup_t *r = t->rollup;
     struct slot *s = t->slot;
+    size_t reserved = 0;
 
     if (s->pool_count > 1)
         qsort (s->pool, s->pool_count, sizeof (*s->pool), by_pool);
+    for (size_t i = 0; i < s->pool_count; i++)
+        reserved += s->pool[i].reserved_count;
     r->capacity = rollup_alloc (r, s->pool_count, sizeof (*r->capacity));
     r->sum = rollup_alloc (r, s->pool_count, sizeof (*r->sum));
+    r->reserved = rollup_alloc (r, reserved, sizeof (*r->reserved));
     for (size_t i = 0; i < s->pool_count; i++) {
         capacity_sum_init (&r->sum[i]);
         capacity_sum_add (&r->sum[i], &s->pool[i].sum);
-        r->capacity[i]
-            = (rollup_capacity_t){copy_text (r, s->pool[i].pool), &r->sum[i]};
+        r->capacity[i].pool = copy_text (r, s->pool[i].pool);
+        r->capacity[i].sum = &r->sum[i];
+        take_reserved (r, &s->pool[i], &r->capacity[i]);
     }
     r->capacity_count = s->pool_count;
 }
@@ -792,8 +869,7 @@ static void join (struct joining *j)
                        r->half[i].id_job, r->half[i].time_submit,
                        r->half[i].ends, r->half[i].gres_seconds);
     for (size_t i = 0; i < r->capacity_count; i++)
-        assembly_capacity (j->assembly, 0, r->capacity[i].pool,
-                           r->capacity[i].sum);
+        assembly_capacity (j->assembly, 0, &r->capacity[i]);
     join_evidence (j);
     free (j->who);
     free (j->kind);

@@ -101,6 +101,8 @@ void site_usage_text (const site_t *site, buffer_t *out);
 typedef struct {
     const char *pool;
     const capacity_sum_t *sum;
+    const capacity_reserved_t *reserved; /* by id; add up to reserved_unused */
+    size_t reserved_count;
 } rollup_capacity_t;
 const rollup_capacity_t *rollup_capacity (const rollup_t *rollup,
                                           size_t *ret_count);

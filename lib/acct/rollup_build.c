@@ -3,6 +3,7 @@
 
 #include "acct/piece.h"
 #include "acct/rollup_private.h"
+#include "acct/runaway.h"
 #include "base/memory.h"
 
 #define NO_DAY SIZE_MAX
@@ -18,14 +19,16 @@ struct rollup_builder {
 
     /* a kind of the kinds_t, and its number in the assembly */
     struct {
-        const device_kind_t *kind;
+        const device_kind_t *kind; /* NULL: a job without a device */
+        bool quarantined;
         size_t number;
     } *kind;
     size_t kind_count;
-    size_t unnamed; /* the number of a job without a device */
 
     /* the segment in hand, in its day */
     size_t who;
+    int64_t start;    /* of it, or of what is quarantined of it */
+    bool quarantined; /* that is what pieces are of */
     bool recorded;
     size_t today;
     bool begun;
@@ -82,6 +85,8 @@ static void make_cuts (rollup_builder_t *b, const site_t *site, period_t days)
 
 static struct rollup_kind value_of_kind (const device_kind_t *kind)
 {
+    if (!kind)
+        return (struct rollup_kind){.sort = ROLLUP_UNNAMED};
     if (kind == &piece_untold)
         return (struct rollup_kind){.sort = ROLLUP_UNTOLD};
     return (struct rollup_kind){.sort = ROLLUP_TOLD,
@@ -97,12 +102,15 @@ static size_t number_of_kind (rollup_builder_t *b, const device_kind_t *kind)
     struct rollup_kind value;
 
     for (size_t i = 0; i < b->kind_count; i++)
-        if (b->kind[i].kind == kind)
+        if (b->kind[i].kind == kind
+            && b->kind[i].quarantined == b->quarantined)
             return b->kind[i].number;
     value = value_of_kind (kind);
+    value.quarantined = b->quarantined;
     b->kind
         = xreallocarray (b->kind, b->kind_count + 1, sizeof (*b->kind));
     b->kind[b->kind_count].kind = kind;
+    b->kind[b->kind_count].quarantined = b->quarantined;
     b->kind[b->kind_count].number = assembly_kind (b->assembly, &value);
     return b->kind[b->kind_count++].number;
 }
@@ -147,7 +155,7 @@ static void enter_day (rollup_builder_t *b, const piece_t *p)
         return;
     leave_day (b);
     b->today = day;
-    b->begun = p->segment->time_start >= b->day[day].start;
+    b->begun = b->start >= b->day[day].start;
 }
 
 static void note_held (rollup_builder_t *b, size_t kind)
@@ -178,7 +186,7 @@ static void take_unknown (const piece_t *p, void *arg)
 {
     rollup_builder_t *b = arg;
 
-    take_job (b, p, b->unnamed);
+    take_job (b, p, number_of_kind (b, NULL));
 }
 
 static void take_suspended (rollup_builder_t *b, const piece_t *p,
@@ -207,6 +215,8 @@ static void take_held (const piece_t *p, const holding_t *h, void *arg)
     uint64_t seconds = h->devices * (uint64_t)period_seconds (p->period);
 
     cell->sum.gres_seconds += seconds;
+    if (b->quarantined)
+        return;
     if (b->recorded)
         cell->sum.recorded_gres_seconds += seconds;
     take_suspended (b, p, h->devices, cell);
@@ -227,6 +237,36 @@ static measured_t *take_measured (const piece_t *p, const holding_t *h,
 
 /* --- facts in ---------------------------------------------------------- */
 
+/* As far as it lies in the days. */
+static void add_pieces (rollup_builder_t *b, const segment_t *s,
+                        const suspension_t *suspensions, size_t count,
+                        const project_t *project, bool quarantined)
+{
+    const piece_sink_t sink = {take_unknown, take_held, take_measured, b};
+
+    b->quarantined = quarantined;
+    b->start = s->time_start;
+    b->today = NO_DAY;
+    piece_each (&b->cuts, &sink, s, suspensions, count, project);
+    leave_day (b);
+    b->quarantined = false;
+}
+
+/* Of a runaway: what lies after the end that is believed. */
+static void add_quarantined (rollup_builder_t *b, const segment_t *segment,
+                             const project_t *project)
+{
+    const period_t always = {SITE_ALWAYS_START, SITE_ALWAYS_END};
+    period_t rest = runaway_quarantined (segment, always);
+    segment_t s = *segment;
+
+    if (rest.start >= rest.end)
+        return;
+    s.time_start = rest.start;
+    s.time_end = rest.end;
+    add_pieces (b, &s, NULL, 0, project, true);
+}
+
 void rollup_builder_add (rollup_builder_t *b, const segment_t *s,
                          const suspension_t *suspensions, size_t count,
                          const project_t *project,
@@ -235,14 +275,13 @@ void rollup_builder_add (rollup_builder_t *b, const segment_t *s,
     const piece_sink_t sink = {take_unknown, take_held, take_measured, b};
 
     capacity_add_segment (b->capacity, s);
-    if (s->time_start == 0 || s->time_start >= b->cuts.period.end
-        || segment_end (s) <= b->cuts.period.start)
+    if (s->time_start == 0 || s->time_start >= b->cuts.period.end)
         return;
     b->who = number_of_who (b, s, project);
     b->recorded = evidence && evidence->recorded;
-    b->today = NO_DAY;
-    piece_each (&b->cuts, &sink, s, suspensions, count, project);
-    leave_day (b);
+    add_pieces (b, s, suspensions, count, project, false);
+    if (s->believed_end)
+        add_quarantined (b, s, project);
     if (evidence)
         piece_measure (&b->cuts, &sink, s, project, evidence);
 }
@@ -275,7 +314,9 @@ static void take_slice (const capacity_slice_t *slice, void *arg)
 
     if (slice->pool && capacity_slice_counts (slice))
         assembly_capacity (b->assembly, day_of (b, slice->interval.start),
-                           slice->pool->name, slice->sum);
+                           &(rollup_capacity_t){slice->pool->name, slice->sum,
+                                                slice->reserved,
+                                                slice->reserved_count});
 }
 
 static void measure_capacity (rollup_builder_t *b)
@@ -308,13 +349,11 @@ rollup_builder_t *rollup_builder_new (const site_t *site, const char *cluster,
                                       period_t days)
 {
     rollup_builder_t *b = xcalloc (1, sizeof (*b));
-    const struct rollup_kind unnamed = {.sort = ROLLUP_UNNAMED};
 
     b->cluster = xstrdup (cluster);
     make_days (b, site->zone, days);
     make_cuts (b, site, days);
     b->assembly = assembly_new (b->day_count);
-    b->unnamed = assembly_kind (b->assembly, &unnamed);
     b->capacity = capacity_new (site, b->cuts.kinds, days);
     return b;
 }

@@ -19,6 +19,7 @@ static const char magic[4] = {'G', 'L', 'R', ROLLUP_VERSION};
 
 /* Of a kind. */
 #define KIND_UNSURE 0x04 /* below it the sort */
+#define KIND_QUARANTINED 0x08
 
 /* The numbers of measured_t, one list for both ways. */
 static const size_t measures[] = {
@@ -96,7 +97,8 @@ static void put_kinds (struct writer *w, const rollup_t *r)
     for (size_t i = 0; i < r->kind_count; i++) {
         const struct rollup_kind *k = &r->kind[i];
         varint_add (&w->body,
-                    (uint64_t)k->sort | (k->unsure ? KIND_UNSURE : 0));
+                    (uint64_t)k->sort | (k->unsure ? KIND_UNSURE : 0)
+                        | (k->quarantined ? KIND_QUARANTINED : 0));
         if (k->sort != ROLLUP_TOLD)
             continue;
         put_text (w, k->pool);
@@ -211,6 +213,23 @@ static void put_integer (buffer_t *out, const mpz_t value)
     out->length += length;
 }
 
+static void put_fraction (buffer_t *out, const mpq_t value)
+{
+    put_integer (out, mpq_numref (value));
+    put_integer (out, mpq_denref (value));
+}
+
+static void put_reserved (struct writer *w, const rollup_capacity_t *c)
+{
+    varint_add (&w->body, c->reserved_count);
+    for (size_t i = 0; i < c->reserved_count; i++) {
+        varint_add (&w->body, c->reserved[i].id);
+        put_text (w, c->reserved[i].name);
+        put_text (w, c->reserved[i].accounts);
+        put_fraction (&w->body, c->reserved[i].gpu_seconds);
+    }
+}
+
 static void put_capacity (struct writer *w, const rollup_t *r)
 {
     size_t members;
@@ -218,13 +237,12 @@ static void put_capacity (struct writer *w, const rollup_t *r)
     capacity_sum_members (&members);
     varint_add (&w->body, members);
     varint_add (&w->body, r->capacity_count);
+    varint_add (&w->body, r->reserved_count);
     for (size_t i = 0; i < r->capacity_count; i++) {
         put_text (w, r->capacity[i].pool);
-        for (size_t k = 0; k < members; k++) {
-            mpq_t *value = capacity_sum_member (&r->sum[i], k);
-            put_integer (&w->body, mpq_numref (*value));
-            put_integer (&w->body, mpq_denref (*value));
-        }
+        for (size_t k = 0; k < members; k++)
+            put_fraction (&w->body, *capacity_sum_member (&r->sum[i], k));
+        put_reserved (w, &r->capacity[i]);
     }
 }
 
@@ -359,9 +377,10 @@ static void get_kinds (struct reader *r)
     to->kind = rollup_alloc (to, to->kind_count, sizeof (*to->kind));
     for (size_t i = 0; i < to->kind_count && r->at; i++) {
         struct rollup_kind *k = &to->kind[i];
-        uint64_t flags = get_below (r, 2 * KIND_UNSURE);
+        uint64_t flags = get_below (r, 2 * KIND_QUARANTINED);
         k->sort = (rollup_sort_t)(flags & (KIND_UNSURE - 1));
         k->unsure = flags & KIND_UNSURE;
+        k->quarantined = flags & KIND_QUARANTINED;
         if (k->sort >= ROLLUP_SORTS)
             r->at = NULL;
         if (k->sort != ROLLUP_TOLD)
@@ -502,23 +521,45 @@ static void get_fraction (struct reader *r, mpq_t value)
     mpq_canonicalize (value);
 }
 
+/* `all`: of all pools; room is made for so many. */
+static void get_reserved (struct reader *r, rollup_capacity_t *c, size_t all)
+{
+    rollup_t *to = r->rollup;
+    uint64_t count = get_below (r, all - to->reserved_count + 1);
+
+    c->reserved = to->reserved + to->reserved_count;
+    c->reserved_count = (size_t)count;
+    for (size_t i = 0; i < count; i++) {
+        capacity_reserved_t *one = &to->reserved[to->reserved_count++];
+        mpq_init (one->gpu_seconds);
+        one->id = get (r);
+        one->name = get_text (r);
+        one->accounts = get_text (r);
+        get_fraction (r, one->gpu_seconds);
+    }
+}
+
 static void get_capacity (struct reader *r)
 {
     rollup_t *to = r->rollup;
-    size_t members, count;
+    size_t members, count, reserved;
 
     capacity_sum_members (&members);
     if (get (r) != members)
         r->at = NULL;
     count = get_count (r, 1 + 3 * members);
+    reserved = get_count (r, 6);
+    to->reserved = rollup_alloc (to, reserved, sizeof (*to->reserved));
     to->capacity = rollup_alloc (to, count, sizeof (*to->capacity));
     to->sum = rollup_alloc (to, count, sizeof (*to->sum));
     for (size_t i = 0; i < count && r->at; i++) {
         capacity_sum_init (&to->sum[i]);
         to->capacity_count++;
-        to->capacity[i] = (rollup_capacity_t){get_name (r), &to->sum[i]};
+        to->capacity[i].pool = get_name (r);
+        to->capacity[i].sum = &to->sum[i];
         for (size_t k = 0; k < members; k++)
             get_fraction (r, *capacity_sum_member (&to->sum[i], k));
+        get_reserved (r, &to->capacity[i], reserved);
     }
 }
 

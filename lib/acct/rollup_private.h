@@ -20,6 +20,7 @@ typedef enum {
 struct rollup_kind {
     rollup_sort_t sort;
     bool unsure;
+    bool quarantined; /* held by a runaway after its believed end */
     const char *pool, *type, *seen, *model; /* as in device_kind_t, or NULL */
 };
 
@@ -95,6 +96,8 @@ struct rollup {
     char *room; /* in the last of them */
     size_t room_left;
     capacity_sum_t *sum; /* capacity_count of them */
+    capacity_reserved_t *reserved; /* of all pools, one after the other */
+    size_t reserved_count;
 };
 
 /* Zeroed memory, aligned for anything, that lasts as long as the rollup. */
@@ -133,8 +136,8 @@ void assembly_row (assembly_t *assembly, size_t slot, size_t who, size_t *kind,
 void assembly_half (assembly_t *assembly, size_t slot,
                     struct assembly_cell *cell, uint64_t id_job,
                     int64_t time_submit, unsigned ends, uint64_t gres_seconds);
-void assembly_capacity (assembly_t *assembly, size_t slot, const char *pool,
-                        const capacity_sum_t *sum);
+void assembly_capacity (assembly_t *assembly, size_t slot,
+                        const rollup_capacity_t *capacity);
 evidence_counts_t *assembly_evidence (assembly_t *assembly, size_t slot);
 
 /* The slot's rollup, which borrows nothing. Yours to free. */

@@ -87,9 +87,13 @@ void usage_measure (usage_t *usage, const segment_t *segment,
  * usage_cells(). What the query asks for must
  * be known of it: no hour, node, state or label; and no pool or team may begin
  * or end within the period. Any order; the rollup is no longer needed after. */
-void usage_add_rollup (usage_t *usage, const rollup_t *rollup);
-/* Only the gres_seconds of segments that some node has recorded. */
-void usage_add_rollup_recorded (usage_t *usage, const rollup_t *rollup);
+typedef enum {
+    ROLLUP_COUNTED,     /* what usage_add and usage_measure would have brought */
+    ROLLUP_RECORDED,    /* of it: gres_seconds of segments that nodes recorded */
+    ROLLUP_QUARANTINED, /* of runaways: what is not counted (acct/runaway.h) */
+} rollup_part_t;
+void usage_add_rollup (usage_t *usage, const rollup_t *rollup,
+                       rollup_part_t part);
 
 /* What was measured of devices whose kind nobody tells, where keys or filters
  * ask for it: in no cell. */

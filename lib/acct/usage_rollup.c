@@ -33,7 +33,7 @@ struct adding {
     const device_kind_t **kind; /* of its kinds; NULL: unnamed */
     int64_t piece;              /* the piece of time that it lies in begins */
     uint32_t cluster;
-    bool recorded_only;
+    rollup_part_t part;
     jobids_work_t *work;
 };
 
@@ -296,6 +296,9 @@ static void add_cell (struct adding *a, const struct rollup_cell *from)
 {
     usage_subject_t s = subject_of (a, from->who, from->kind);
 
+    if (a->rollup->kind[from->kind].quarantined
+        != (a->part == ROLLUP_QUARANTINED))
+        return;
     if (from->jobs.count > 0 && usage_passes (a->usage, &s)) {
         struct cell *to = usage_cell_get (a->usage, &s);
         if (s.kind)
@@ -325,10 +328,12 @@ static void add_row (struct adding *a, const struct rollup_row *row)
     size_t count = 0;
 
     for (size_t i = 0; i < row->kind_count; i++) {
+        const struct rollup_kind *kind = &a->rollup->kind[row->kind[i]];
         usage_subject_t s = subject_of (a, row->who, row->kind[i]);
         struct cell *cell;
         size_t k = 0;
-        if (!usage_passes (a->usage, &s))
+        if (kind->quarantined != (a->part == ROLLUP_QUARANTINED)
+            || !usage_passes (a->usage, &s))
             continue;
         cell = usage_cell_get (a->usage, &s);
         while (k < count && to[k] != cell)
@@ -341,41 +346,27 @@ static void add_row (struct adding *a, const struct rollup_row *row)
     free (to);
 }
 
-/* --- the doors --------------------------------------------------------- */
+/* --- the door ---------------------------------------------------------- */
 
-static void add (struct adding *a)
+void usage_add_rollup (usage_t *u, const rollup_t *r, rollup_part_t part)
 {
-    const rollup_t *r = a->rollup;
+    struct adding a = {.usage = u, .rollup = r, .part = part};
 
-    resolve_kinds (a);
-    a->piece = piece_start (a->usage, r->period.start);
-    a->cluster = usage_intern (a->usage, r->cluster);
+    resolve_kinds (&a);
+    a.piece = piece_start (u, r->period.start);
+    a.cluster = usage_intern (u, r->cluster);
     for (size_t i = 0; i < r->cell_count; i++) {
-        if (a->recorded_only)
-            add_recorded (a, &r->cell[i]);
+        if (part == ROLLUP_RECORDED)
+            add_recorded (&a, &r->cell[i]);
         else
-            add_cell (a, &r->cell[i]);
+            add_cell (&a, &r->cell[i]);
     }
-    for (size_t i = 0; i < r->row_count && !a->recorded_only; i++)
-        add_row (a, &r->row[i]);
-    for (size_t i = 0; i < r->half_count && !a->recorded_only; i++)
-        add_half (a, &r->half[i]);
-    jobids_work_free (a->work);
-    free (a->kind);
-}
-
-void usage_add_rollup (usage_t *u, const rollup_t *rollup)
-{
-    struct adding a = {.usage = u, .rollup = rollup};
-
-    add (&a);
-}
-
-void usage_add_rollup_recorded (usage_t *u, const rollup_t *rollup)
-{
-    struct adding a = {.usage = u, .rollup = rollup, .recorded_only = true};
-
-    add (&a);
+    for (size_t i = 0; i < r->row_count && part != ROLLUP_RECORDED; i++)
+        add_row (&a, &r->row[i]);
+    for (size_t i = 0; i < r->half_count && part == ROLLUP_COUNTED; i++)
+        add_half (&a, &r->half[i]);
+    jobids_work_free (a.work);
+    free (a.kind);
 }
 
 void usage_settle_rollups (usage_t *u)

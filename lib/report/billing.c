@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "acct/rollup.h"
 #include "base/memory.h"
 #include "report/billing.h"
 
@@ -29,6 +30,7 @@ struct billing {
     size_t level_count;
     pool_month_t *pool_months;
     size_t pool_month_count;
+    bool of_rollups; /* which bring the capacity */
 };
 
 /* --- what to ask ------------------------------------------------------- */
@@ -121,6 +123,7 @@ static void make_usage (billing_t *b)
     u->period = b->whole;
     u->cuts = b->cuts;
     u->cut_count = b->cut_count;
+    u->without_jobs = true;
     u->by.label = b->query->by.label;
     u->by.id[u->by.count++] = KEY_POOL;
     u->by.id[u->by.count++] = KEY_MONTH;
@@ -145,57 +148,6 @@ static period_t whole_months (const report_query_t *q)
     if (whole.end < whole.start)
         whole.end = whole.start;
     return whole;
-}
-
-billing_t *billing_new (const report_query_t *query)
-{
-    billing_t *b = xcalloc (1, sizeof (*b));
-
-    b->query = query;
-    b->whole = whole_months (query);
-    make_path (b);
-    make_cuts (b);
-    make_usage (b);
-    b->kinds = kinds_new (query->site);
-    b->capacity = capacity_new (query->site, b->kinds, b->whole);
-    for (size_t i = 0; i < query->cluster_count; i++)
-        capacity_set_as_of (b->capacity, query->clusters[i].name,
-                            query->clusters[i].as_of);
-    return b;
-}
-
-void billing_free (billing_t *b)
-{
-    if (!b)
-        return;
-    for (size_t i = 0; i < b->pool_month_count; i++) {
-        capacity_sum_clear (&b->pool_months[i].capacity);
-        charge_free (b->pool_months[i].charge);
-    }
-    free (b->pool_months);
-    usage_free (b->usage);
-    capacity_free (b->capacity);
-    kinds_free (b->kinds);
-    free (b->cuts);
-    free (b);
-}
-
-period_t billing_period (const billing_t *b)
-{
-    return b->whole;
-}
-
-void billing_add (billing_t *b, const segment_t *segment,
-                  const suspension_t *suspensions, size_t count,
-                  const project_t *project)
-{
-    usage_add (b->usage, segment, suspensions, count, project);
-    capacity_add_segment (b->capacity, segment);
-}
-
-capacity_t *billing_capacity (billing_t *b)
-{
-    return b->capacity;
 }
 
 /* --- pool-months ------------------------------------------------------- */
@@ -275,6 +227,62 @@ static pool_month_t *find_pool_month (const billing_t *b, const char *pool,
     return NULL;
 }
 
+/* --- life -------------------------------------------------------------- */
+
+billing_t *billing_new (const report_query_t *query)
+{
+    billing_t *b = xcalloc (1, sizeof (*b));
+
+    b->query = query;
+    b->whole = whole_months (query);
+    make_path (b);
+    make_cuts (b);
+    make_usage (b);
+    make_pool_months (b);
+    b->kinds = kinds_new (query->site);
+    b->capacity = capacity_new (query->site, b->kinds, b->whole);
+    for (size_t i = 0; i < query->cluster_count; i++)
+        capacity_set_as_of (b->capacity, query->clusters[i].name,
+                            query->clusters[i].as_of);
+    return b;
+}
+
+void billing_free (billing_t *b)
+{
+    if (!b)
+        return;
+    for (size_t i = 0; i < b->pool_month_count; i++) {
+        capacity_sum_clear (&b->pool_months[i].capacity);
+        charge_free (b->pool_months[i].charge);
+    }
+    free (b->pool_months);
+    usage_free (b->usage);
+    capacity_free (b->capacity);
+    kinds_free (b->kinds);
+    free (b->cuts);
+    free (b);
+}
+
+period_t billing_period (const billing_t *b)
+{
+    return b->whole;
+}
+
+void billing_add (billing_t *b, const segment_t *segment,
+                  const suspension_t *suspensions, size_t count,
+                  const project_t *project)
+{
+    usage_add (b->usage, segment, suspensions, count, project);
+    capacity_add_segment (b->capacity, segment);
+}
+
+capacity_t *billing_capacity (billing_t *b)
+{
+    return b->capacity;
+}
+
+/* --- capacity ---------------------------------------------------------- */
+
 static void take_slice (const capacity_slice_t *slice, void *arg)
 {
     billing_t *b = arg;
@@ -299,6 +307,27 @@ static void measure_capacity (billing_t *b)
 }
 
 /* --- lines ------------------------------------------------------------- */
+
+const int64_t *billing_cuts (const billing_t *b, size_t *ret_count)
+{
+    *ret_count = b->cut_count;
+    return b->cuts;
+}
+
+void billing_add_rollup (billing_t *b, const rollup_t *rollup)
+{
+    size_t count;
+    const rollup_capacity_t *capacity = rollup_capacity (rollup, &count);
+
+    b->of_rollups = true;
+    usage_add_rollup (b->usage, rollup, ROLLUP_COUNTED);
+    for (size_t i = 0; i < count; i++) {
+        pool_month_t *pm = find_pool_month (b, capacity[i].pool,
+                                            rollup_period (rollup).start);
+        if (pm)
+            capacity_sum_add (&pm->capacity, capacity[i].sum);
+    }
+}
 
 static int64_t cut_start (const billing_t *b, size_t cut)
 {
@@ -361,8 +390,8 @@ int billing_compute (billing_t *b, gl_error_t *error)
     const usage_cell_t *cells;
     size_t count;
 
-    make_pool_months (b);
-    measure_capacity (b);
+    if (!b->of_rollups)
+        measure_capacity (b);
     for (size_t i = 0; i < b->pool_month_count; i++) {
         pool_month_t *pm = &b->pool_months[i];
         pm->charge

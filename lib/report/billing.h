@@ -40,6 +40,11 @@ void billing_add (billing_t *billing, const segment_t *segment,
                   const project_t *project);
 /* For node events and reservations. */
 capacity_t *billing_capacity (billing_t *billing);
+/* Where pieces of billed time end within it, ascending: no rollup may lie on both
+ * sides of one. Borrowed. */
+const int64_t *billing_cuts (const billing_t *billing, size_t *ret_count);
+/* Instead of all segments, events and reservations: all of some days. */
+void billing_add_rollup (billing_t *billing, const rollup_t *rollup);
 
 /* Once, after the last fact. -1: the cost book cannot be applied. */
 int billing_compute (billing_t *billing, gl_error_t *error);

@@ -105,6 +105,14 @@ void usage_report_add (usage_report_t *u, const segment_t *segment,
         usage_add (u->whole_seen, segment, suspensions, count, project);
 }
 
+void usage_report_add_rollup (usage_report_t *u, const rollup_t *rollup)
+{
+    usage_add_rollup (u->rows, rollup, ROLLUP_COUNTED);
+    usage_add_rollup (u->whole, rollup, ROLLUP_COUNTED);
+    usage_add_rollup (u->whole_seen, rollup, ROLLUP_RECORDED);
+    usage_add_rollup (u->quarantined, rollup, ROLLUP_QUARANTINED);
+}
+
 void usage_report_loose (usage_report_t *u, const evidence_counts_t *counts)
 {
     u->loose = counts;

@@ -24,6 +24,9 @@ void usage_report_add (usage_report_t *usage, const segment_t *segment,
                        const project_t *project,
                        const segment_evidence_t *evidence);
 
+/* Instead of segments: all of some days. */
+void usage_report_add_rollup (usage_report_t *usage, const rollup_t *rollup);
+
 /* What came of the join, to be told in notes; stays the caller's. */
 void usage_report_loose (usage_report_t *usage,
                          const evidence_counts_t *counts);

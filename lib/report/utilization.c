@@ -2,6 +2,7 @@
 
 #include <uthash.h>
 
+#include "acct/rollup.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "report/utilization.h"
@@ -103,6 +104,7 @@ struct utilization {
     struct group *groups; /* by these */
     struct group *pools;  /* by pool */
     struct kept *kept;
+    bool of_rollups;      /* which bring the capacity */
 };
 
 static bool is_capacity_key (key_id_t key)
@@ -322,7 +324,7 @@ static void take_slice (const capacity_slice_t *slice, void *arg)
     char buf[KEYS_MAX][ZONE_STAMP_SIZE];
     const char *key[KEYS_MAX];
 
-    if (!slice_passes (u, slice))
+    if (!capacity_slice_counts (slice) || !slice_passes (u, slice))
         return;
     for (size_t i = 0; i < u->by.count; i++)
         key[i] = slice_key (u, slice, u->by.id[i], buf[i]);
@@ -331,6 +333,38 @@ static void take_slice (const capacity_slice_t *slice, void *arg)
     add_slice (group_get (&u->pools, key, 1), slice);
     for (size_t i = 0; i < slice->reserved_count; i++)
         take_kept (u, slice->cluster, &slice->reserved[i]);
+}
+
+/* Of that name, at the instant. */
+static const site_pool_t *pool_named (const site_t *site, const char *name,
+                                      int64_t instant)
+{
+    for (size_t i = 0; i < site->pool_count; i++)
+        if (!strcmp (site->pools[i].name, name)
+            && site->pools[i].valid.start <= instant
+            && instant < site->pools[i].valid.end)
+            return &site->pools[i];
+    return NULL;
+}
+
+void utilization_add_rollup (utilization_t *u, const rollup_t *rollup)
+{
+    size_t count;
+    const rollup_capacity_t *capacity = rollup_capacity (rollup, &count);
+
+    u->of_rollups = true;
+    usage_add_rollup (u->usage, rollup, ROLLUP_COUNTED);
+    for (size_t i = 0; i < count; i++) {
+        capacity_slice_t slice
+            = {.cluster = rollup_cluster (rollup),
+               .interval = rollup_period (rollup),
+               .sum = capacity[i].sum,
+               .reserved = capacity[i].reserved,
+               .reserved_count = capacity[i].reserved_count};
+        slice.pool = pool_named (u->query->site, capacity[i].pool,
+                                 slice.interval.start);
+        take_slice (&slice, u);
+    }
 }
 
 static calendar_unit_t finest_unit (const key_list_t *by, bool *ret_any)
@@ -787,7 +821,8 @@ report_t *utilization_make (utilization_t *u)
     mpq_init (held);
     report_key_columns (report, u->query);
     columns = add_columns (report, all);
-    group_capacity (u);
+    if (!u->of_rollups)
+        group_capacity (u);
     if (all)
         add_group_rows (u, report, &columns);
     else

@@ -25,6 +25,9 @@ void utilization_add (utilization_t *utilization, const segment_t *segment,
                       const segment_evidence_t *evidence);
 /* For node events and reservations. */
 capacity_t *utilization_capacity (utilization_t *utilization);
+/* Instead of all facts: all of some days. */
+void utilization_add_rollup (utilization_t *utilization,
+                             const rollup_t *rollup);
 
 /* After the last fact. */
 report_t *utilization_make (utilization_t *utilization);

@@ -299,6 +299,7 @@ typedef struct {
                           with STORE_OF_NO_JOB, and for nodes */
     bool gpu_only;   /* segments: only those that hold or asked for a GPU */
     bool open_only;  /* segments: only those without an end */
+    bool heads_only; /* rollups: without their bodies, which are NULL */
 } store_query_t;
 
 /*

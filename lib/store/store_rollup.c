@@ -110,19 +110,25 @@ int store_forget_rollups (store_t *store, const char *cluster, int64_t start,
 struct store_rollup_iter {
     walk_t walk;
     calendar_unit_t unit;
+    bool heads_only;
     buffer_t body;
 };
 
-#define ROLLUP_PLAN(UNIT)                                                  \
-    {                                                                      \
-        .select = "SELECT time_start, time_end, length, digest, body "     \
-                  "FROM rollup",                                           \
-        .where = "cluster = ? AND unit = " UNIT, .where_binds = "c",       \
-        .period = "time_start < ? AND time_end > ?", .period_binds = "es", \
-        .order = "time_start, part",                                       \
+#define ROLLUP_PLAN(UNIT, BODY, WHICH)                                         \
+    {                                                                          \
+        .select = "SELECT time_start, time_end, length, digest, " BODY         \
+                  " FROM rollup",                                              \
+        .where = "cluster = ? AND unit = " UNIT WHICH, .where_binds = "c",     \
+        .period = "time_start < ? AND time_end > ?", .period_binds = "es",     \
+        .order = "time_start, part",                                           \
     }
-static const struct walk_plan day_plan = ROLLUP_PLAN ("1");
-static const struct walk_plan month_plan = ROLLUP_PLAN ("2");
+/* By unit, then whole and without the body. */
+static const struct walk_plan rollup_plans[][2] = {
+    [CALENDAR_DAY] = {ROLLUP_PLAN ("1", "body", ""),
+                      ROLLUP_PLAN ("1", "NULL", " AND part = 0")},
+    [CALENDAR_MONTH] = {ROLLUP_PLAN ("2", "body", ""),
+                        ROLLUP_PLAN ("2", "NULL", " AND part = 0")},
+};
 _Static_assert(CALENDAR_DAY == 1 && CALENDAR_MONTH == 2,
                "units are numbers in the table");
 
@@ -134,8 +140,9 @@ store_rollup_iter_t *store_rollup_iter_open (store_t *store,
     store_rollup_iter_t *iter = xcalloc (1, sizeof (*iter));
 
     iter->unit = unit;
+    iter->heads_only = query && query->heads_only;
     if (walk_open (&iter->walk, store, query,
-                   unit == CALENDAR_MONTH ? &month_plan : &day_plan, error)
+                   &rollup_plans[unit][iter->heads_only], error)
         < 0) {
         free (iter);
         return NULL;
@@ -189,9 +196,9 @@ int store_rollup_iter_next (store_rollup_iter_t *iter, store_rollup_t *ret,
         return rc;
     ret->unit = iter->unit;
     if (head_of_row (iter->walk.st, ret, error) < 0
-        || read_body (iter, ret, error) < 0)
+        || (!iter->heads_only && read_body (iter, ret, error) < 0))
         return -1;
-    ret->body = iter->body.data;
+    ret->body = iter->heads_only ? NULL : iter->body.data;
     return 1;
 }
 
