@@ -64,8 +64,9 @@
  *              Example: 8 GPUs, 128 CPUs; one job holds 2 GPUs and 96 CPUs, of
  *              6 free GPUs 96/128 x 8 - 2 = 4 are stranded.
  *
- * Without any pool the capacity is what the cluster registered, in one sum; a
- * node is told apart by the GRES of its event rows only.
+ * Without any pool the capacity is what the cluster registered, up to as-of, in
+ * one sum; a node is told apart by the GRES of its event rows only, and as long
+ * as they last, so that parts of a period add up to it.
  *
  * reserved_unused is booked to a reservation: where several list the node, to
  * the one with the lowest id (then the earliest start). The parts add up to it

@@ -20,6 +20,7 @@ struct place *capacity_place_get (capacity_t *c, const site_pool_t *pool,
         place->pool = pool;
         place->cluster = xstrdup (cluster);
         place->node = xstrdup (node);
+        place->apart_until = SITE_ALWAYS_START;
         HASH_ADD_KEYPTR (hh, c->places, place->key, strlen (place->key), place);
     }
     return place;
@@ -116,42 +117,69 @@ static void lay_pool (capacity_t *c, const struct cluster *cluster,
     }
 }
 
+static int by_start (const void *a, const void *b)
+{
+    const struct outage *x = a, *y = b;
+
+    return (x->period.start > y->period.start)
+           - (x->period.start < y->period.start);
+}
+
+/* The node apart from the rest in that time. */
+static void tell_apart (capacity_t *c, const struct cluster *cluster,
+                        struct place *place, period_t period, fraction_t own)
+{
+    period_t spoken = {SITE_ALWAYS_START, cluster->as_of};
+    struct place *rest = capacity_place_get (c, NULL, cluster->name, NULL);
+
+    for (size_t i = 0; i < cluster->registration_count; i++) {
+        const struct registration *r = &cluster->registration[i];
+        period_t both
+            = period_clip (period_clip (r->period, spoken), period);
+        if (r->disconnected || period_seconds (both) == 0)
+            continue;
+        capacity_place_add (c, place, EDGE_CAPACITY, both, own);
+        capacity_place_add (c, rest, EDGE_CAPACITY, both,
+                            fraction (-own.num, own.den));
+    }
+}
+
 /* Without pools the cluster's registration tells the capacity, in one sum; a
- * node is told apart only by its outage rows, which carry its GRES. */
+ * node is told apart only by its outage rows, which carry its GRES, and only as
+ * long as they last: what a part of a period was must not depend on the rest of
+ * it. Of rows that overlap the first one tells. */
 static void lay_registered (capacity_t *c, const struct cluster *cluster)
 {
+    period_t spoken = {SITE_ALWAYS_START, cluster->as_of};
     struct place *rest = capacity_place_get (c, NULL, cluster->name, NULL);
     bool known;
 
     for (size_t i = 0; i < cluster->registration_count; i++) {
         const struct registration *r = &cluster->registration[i];
+        period_t period = period_clip (r->period, spoken);
         fraction_t all;
         if (r->disconnected)
             continue;
         all = gres_amount (c, cluster->name, r->gres, &known);
-        capacity_place_add (c, rest, EDGE_CAPACITY, r->period, all);
+        capacity_place_add (c, rest, EDGE_CAPACITY, period, all);
         if (!known)
-            capacity_place_add (c, rest, EDGE_BLIND, r->period,
-                                fraction (1, 1));
+            capacity_place_add (c, rest, EDGE_BLIND, period, fraction (1, 1));
     }
+    if (cluster->outage_count > 1)
+        qsort (cluster->outage, cluster->outage_count,
+               sizeof (*cluster->outage), by_start);
     for (size_t i = 0; i < cluster->outage_count; i++) {
         const struct outage *o = &cluster->outage[i];
         struct place *place
             = capacity_place_get (c, NULL, cluster->name, o->node);
-        fraction_t own = gres_amount (c, cluster->name, o->gres, &known);
-        bool laid = false;
-        for (size_t k = 0; k < place->count; k++)
-            laid |= place->interval[k].kind == EDGE_CAPACITY;
-        if (laid)
+        period_t period = o->period;
+        if (place->apart_until > period.start)
+            period.start = place->apart_until;
+        if (period.start >= period.end)
             continue;
-        for (size_t k = 0; k < cluster->registration_count; k++) {
-            const struct registration *r = &cluster->registration[k];
-            if (r->disconnected)
-                continue;
-            capacity_place_add (c, place, EDGE_CAPACITY, r->period, own);
-            capacity_place_add (c, rest, EDGE_CAPACITY, r->period,
-                                fraction (-own.num, own.den));
-        }
+        place->apart_until = period.end;
+        tell_apart (c, cluster, place, period,
+                    gres_amount (c, cluster->name, o->gres, &known));
     }
 }
 
@@ -231,28 +259,69 @@ static void lay_bookings (capacity_t *c, struct cluster *cluster)
     }
 }
 
-/* Without pools, what was held on a node that has no place of its own was held
- * on the rest. */
+static int by_kind_and_time (const void *a, const void *b)
+{
+    const struct interval *x = a, *y = b;
+
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return (x->period.start > y->period.start)
+           - (x->period.start < y->period.start);
+}
+
+/* What was held there: on the node as long as it is told apart (`apart`, in the
+ * order of time), else on the rest. */
+static void hold_where_told (capacity_t *c, struct place *place,
+                             const struct interval *apart, size_t count,
+                             struct interval held)
+{
+    struct place *rest = capacity_place_get (c, NULL, place->cluster, NULL);
+    int64_t at = held.period.start;
+
+    for (size_t i = 0; i < count && at < held.period.end; i++) {
+        period_t within = period_clip (
+            apart[i].period, (period_t){at, held.period.end});
+        if (period_seconds (within) == 0)
+            continue;
+        capacity_place_add (c, rest, held.kind, (period_t){at, within.start},
+                            held.amount);
+        capacity_place_add (c, place, held.kind, within, held.amount);
+        at = within.end;
+    }
+    capacity_place_add (c, rest, held.kind, (period_t){at, held.period.end},
+                        held.amount);
+}
+
+static void merge_place (capacity_t *c, struct place *place)
+{
+    struct interval *all = place->interval;
+    size_t count = place->count, apart = 0;
+
+    if (count == 0)
+        return;
+    qsort (all, count, sizeof (*all), by_kind_and_time);
+    place->interval = NULL;
+    place->count = place->size = 0;
+    while (apart < count && all[apart].kind == EDGE_CAPACITY) {
+        capacity_place_add (c, place, EDGE_CAPACITY, all[apart].period,
+                            all[apart].amount);
+        apart++;
+    }
+    for (size_t i = apart; i < count; i++)
+        hold_where_told (c, place, all, apart, all[i]);
+    free (all);
+}
+
+/* Without pools, what was held on a node while it is not told apart was held on
+ * the rest. */
 static void merge_unplaced (capacity_t *c)
 {
     struct place *place, *next;
 
     HASH_ITER (hh, c->places, place, next)
     {
-        struct place *rest;
-        bool laid = false;
-        if (place->pool || !place->node)
-            continue;
-        for (size_t k = 0; k < place->count; k++)
-            laid |= place->interval[k].kind == EDGE_CAPACITY;
-        if (laid)
-            continue;
-        rest = capacity_place_get (c, NULL, place->cluster, NULL);
-        for (size_t k = 0; k < place->count; k++)
-            capacity_place_add (c, rest, place->interval[k].kind,
-                                place->interval[k].period,
-                                place->interval[k].amount);
-        place->count = 0;
+        if (!place->pool && place->node)
+            merge_place (c, place);
     }
 }
 

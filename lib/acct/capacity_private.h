@@ -51,6 +51,7 @@ struct place {
     const site_pool_t *pool; /* NULL: the cluster as it registered */
     char *cluster;
     char *node; /* NULL: all other nodes of a cluster without pools */
+    int64_t apart_until; /* without pools: how far it is told apart */
     struct interval *interval;
     size_t count, size;
     struct place *same_node; /* the next one */

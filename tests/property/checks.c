@@ -329,10 +329,6 @@ static bool parts_sum_to_the_period (const world_t *w, char why[WHY_SIZE])
         add_rows (&capacity_sum, &one, 3);
         look_table_free (&one);
     }
-    if (w->site.pool_count == 0) { /* capacity differs */
-        look_table_free (&capacity_sum);
-        add_rows (&capacity_sum, &capacity, 3);
-    }
     holds = bad[0] ? say (why, "%s", bad)
                    : same_usage (&whole, &sum, "parts of the period", why)
                          && same_capacity (&capacity, &hours, "hours", why)
