@@ -11,6 +11,7 @@
 #include "record/record.h"
 #include "report/query.h"
 #include "store/store.h"
+#include "sync.h"
 
 #define DAY INT64_C (86400)
 /* A node that has not been heard of for longer was taken away. */
@@ -95,6 +96,56 @@ static doctor_state_t look_as_of (doctor_t *d, buffer_t *finding)
     return count ? state
                  : doctor_say (finding, DOCTOR_WARN,
                                "the store holds no job of any cluster");
+}
+
+/* When sync last read all rows: what was purged or edited long after a job ended
+ * is found in no other way. */
+#define FULL_SYNC_DAYS 10
+
+static int look_full_sync_of (doctor_t *d, const char *cluster,
+                              buffer_t *finding, doctor_state_t *state,
+                              gl_error_t *error)
+{
+    int64_t last, full, age;
+
+    if (store_get_mark (d->cli->store, cluster, SYNC_MARK, &last, error) < 0
+        || store_get_mark (d->cli->store, cluster, SYNC_MARK_FULL, &full, error)
+               < 0)
+        return -1;
+    if (last == 0)
+        return 0;
+    age = d->now > full ? d->now - full : 0;
+    if (age > FULL_SYNC_DAYS * DAY)
+        *state = DOCTOR_WARN;
+    buffer_printf (finding, "%s%s: ", finding->length ? "; " : "", cluster);
+    if (full == 0)
+        buffer_add_text (finding, "never");
+    else {
+        say_age (finding, age);
+        buffer_add_text (finding, " ago");
+    }
+    return 0;
+}
+
+static doctor_state_t look_full_sync (doctor_t *d, buffer_t *finding)
+{
+    store_cluster_t *clusters = NULL;
+    doctor_state_t state = DOCTOR_OK;
+    size_t count = 0;
+    gl_error_t error;
+    int rc;
+
+    NEED_STORE (d, finding);
+    rc = store_clusters (d->cli->store, &clusters, &count, &error);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = look_full_sync_of (d, clusters[i].name, finding, &state, &error);
+    store_clusters_free (clusters, count);
+    if (rc < 0)
+        return doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+    if (finding->length == 0)
+        return doctor_say (finding, DOCTOR_SKIPPED,
+                           "no cluster was read by gpuledger sync");
+    return state;
 }
 
 /* --- the nodes --------------------------------------------------------- */
@@ -409,6 +460,8 @@ const doctor_check_t doctor_host_checks[] = {
      "gpuledger init"},
     {"host.as_of", "the facts are of today", look_as_of,
      "run gpuledger sync by a timer, or import"},
+    {"host.full_sync", "all of slurmdbd's rows are read every week",
+     look_full_sync, "systemctl enable --now gpuledger-sync-full.timer"},
     {"host.nodes", "every node has reported within a day", look_nodes,
      "run gpuledger doctor on such a node"},
     {"host.clocks", "the nodes' clocks agree with ours", look_skew,
