@@ -12,8 +12,8 @@
  * them have reads as "not known" in the others.
  *
  * What is never read, because nobody can bill from it: usage tables (rolled up
- * by rules of their own), `billing` (truncated weights) and step rows (they
- * overlap).
+ * by rules of their own; slurmdbd_usage.h reads them to compare), `billing`
+ * (truncated weights) and step rows (they overlap).
  *
  * Names: clusters come from cluster_table, deleted ones included, and table
  * names are made of them and quoted. Users come from the association of the

@@ -572,6 +572,11 @@ static void explain_rest (const rolled_t *r, struct cell *cell)
 
     for (size_t i = 0; i < CAUSE_COUNT; i++)
         rest -= cell->moved[i];
+    /* what a purge takes stays rolled up, until its hours are rolled again */
+    if (rest > 0 && rest <= -cell->moved[CAUSE_GONE]) {
+        cell->moved[CAUSE_GONE] += rest;
+        rest = 0;
+    }
     if (rest != 0 && cell->left_alone > 0
         && rest >= (__int128)cell->left_alone) {
         cell->moved[CAUSE_VANISHED] += (__int128)cell->left_alone;
