@@ -29,8 +29,8 @@ whole='account user state gres_type node pool'
 splits='hour day month user,month account,day'
 places='pool,hour pool,day pool,month node,month'
 measures=jobs,segments,unknown_jobs,gres_seconds,suspended_gres_seconds
-classes=capacity,allocated,reserved_unused,idle,stranded,planned_down,down,unknown
-always='-S 2025-09-01T00:00Z -E 2025-12-01T00:00Z'
+classes=capacity,allocated,reserved_unused,idle,stranded,planned_down,down,unknown,drained
+always='-S 2025-09-01 -E 2025-12-01'
 told='-S 2025-09-20T00:00Z -E 2025-11-10T06:30:07Z'
 job_columns="job_db_inx, account, id_assoc, id_job, id_array_job, id_array_task,
     het_job_id, het_job_offset, id_user, nodelist, state, time_submit,
@@ -163,9 +163,21 @@ did ()
 {
     # shellcheck disable=SC2086  # a period is several words
     gl report utilization $told --by "$2" -P -n -o "$2,$classes" &&
-        grep -v '|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000$' out |
+        grep -v '|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000|0.000000$' out |
         sort >rows && agree "$1" "$2"
     check "$month: what GPUs did by $2 in $1 as it was"
+}
+
+# did_in_october ZONE KEYS: the same of a whole month, which is kept
+did_in_october ()
+{
+    gl report utilization --month 2025-10 --by "$2" -P -n -o "$2,$classes" &&
+        sort out >rows
+    case $2 in
+    pool) wanted "$1" pool,month | sed -n 's/|2025-10|/|/p' ;;
+    *) wanted "$1" "$2" | grep '|2025-10-' ;;
+    esac | diff - rows >>log
+    check "$month: what GPUs did in October by $2 in $1 as it was"
 }
 
 in_zone ()
@@ -177,6 +189,9 @@ in_zone ()
     done
     for keys in $places; do
         did "$1" "$keys"
+    done
+    for keys in pool pool,day; do
+        did_in_october "$1" "$keys"
     done
     report '--month 2025-10' user &&
         only_october "truth/$(basename "$1").user-month" | diff - rows >>log

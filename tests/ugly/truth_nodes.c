@@ -148,7 +148,6 @@ typedef struct {
         down, unknown, drained;
 } classes_t;
 #define CLASSES (sizeof (classes_t) / sizeof (int64_t))
-#define CLASSES_TOLD (CLASSES - 1)
 
 typedef struct {
     hold_t *hold;
@@ -370,7 +369,7 @@ static int64_t *free_class (classes_t *c, const now_t *now)
 static int64_t stranded_units (const classes_t *c, const int64_t *class,
                                unsigned pool, int64_t rest, const now_t *now)
 {
-    int64_t stranded = pools[pool].remainder;
+    int64_t stranded = pools[pool].remainder + (GPU - now->shards % GPU) % GPU;
     bool up
         = class == &c->idle || (now->allocated > 0 && nobody_names_it (now));
 
@@ -494,7 +493,7 @@ static void write_unit (FILE *file, const char *name, const unit_t *unit,
     if (!any (sum))
         return;
     fprintf (file, "%s|%s", name, unit->name);
-    for (size_t k = 0; k < CLASSES_TOLD; k++)
+    for (size_t k = 0; k < CLASSES; k++)
         print_hours (file, ((const int64_t *)sum)[k]);
     fputc ('\n', file);
 }
