@@ -7,6 +7,7 @@
 #include "facts.h"
 #include "gres/nodelist.h"
 #include "reconcile.h"
+#include "reconcile_private.h"
 #include "slurmdbd_usage.h"
 #include "sync.h"
 
@@ -40,6 +41,7 @@ struct pending {
 struct gather {
     store_t *store;
     const report_query_t *query;
+    const report_cluster_t *report_cluster;
     reconcile_cluster_t cluster;
     reconcile_t *reconcile;
     rolled_t *rolled; /* NULL: nothing is rolled up */
@@ -56,8 +58,8 @@ struct gather {
     size_t pending_count;
 };
 
-static int compare_key (uint64_t id_job, int64_t time_submit,
-                        uint64_t other_id, int64_t other_submit)
+static int compare_key (uint64_t id_job, int64_t time_submit, uint64_t other_id,
+                        int64_t other_submit)
 {
     if (id_job != other_id)
         return id_job < other_id ? -1 : 1;
@@ -98,8 +100,9 @@ static unsigned marks_of (const revision_t *r, unsigned before)
     case REVISION_BACK:
         return before & ~(unsigned)REVISED_GONE;
     case REVISION_CHANGED:
-        return r->before && (!strncmp (r->before, "gres=", 5)
-                             || strstr (r->before, "\ngres="))
+        return r->before
+                       && (!strncmp (r->before, "gres=", 5)
+                           || strstr (r->before, "\ngres="))
                    ? before | REVISED_GRES
                    : before;
     }
@@ -125,9 +128,8 @@ static void add_revision (struct gather *g, const revision_t *r)
     GL_AUTOFREE char *before = on_one_line (r->before);
     GL_AUTOFREE char *after = on_one_line (r->after);
     char stamp[ZONE_STAMP_SIZE];
-    GL_AUTOFREE char *what
-        = xasprintf ("revised, seen %s",
-                     zone_stamp (g->query->site->zone, r->seen, stamp));
+    GL_AUTOFREE char *what = xasprintf (
+        "revised, seen %s", zone_stamp (g->query->site->zone, r->seen, stamp));
     reconcile_row_t row = {.side = SIDE_REVISIONS,
                            .cluster = g->cluster.cluster,
                            .id_job = r->id_job,
@@ -188,7 +190,8 @@ static void free_watches (struct gather *g)
 {
     struct watch *w, *next;
 
-    HASH_ITER (hh, g->watches, w, next) {
+    HASH_ITER (hh, g->watches, w, next)
+    {
         HASH_DEL (g->watches, w);
         free (w->node);
         free (w);
@@ -263,8 +266,8 @@ static int read_records (struct gather *g, gl_error_t *error)
 
 static void keep_belief (struct gather *g, const segment_t *s)
 {
-    g->beliefs = xreallocarray (g->beliefs, g->belief_count + 1,
-                                sizeof (*g->beliefs));
+    g->beliefs
+        = xreallocarray (g->beliefs, g->belief_count + 1, sizeof (*g->beliefs));
     g->beliefs[g->belief_count++]
         = (struct belief){s->id_job, s->time_submit, s->believed_end};
 }
@@ -452,9 +455,8 @@ static int see_late_row (const job_row_t *row, const char *tres, void *arg,
                          gl_error_t *error)
 {
     struct gather *g = arg;
-    struct pending *p
-        = bsearch (&row->segment, g->pending, g->pending_count,
-                   sizeof (*g->pending), compare_pending);
+    struct pending *p = bsearch (&row->segment, g->pending, g->pending_count,
+                                 sizeof (*g->pending), compare_pending);
 
     (void)error;
     if (p && !p->found) {
@@ -504,13 +506,12 @@ static int compare_rows (struct gather *g, slurmdbd_cluster_t *from,
 static int look_at_accounting (struct gather *g, slurmdbd_t *dbd,
                                gl_error_t *error)
 {
-    slurmdbd_cluster_t *from = slurmdbd_cluster_open (
-        dbd, g->cluster.cluster, g->cluster.as_of, error);
+    slurmdbd_cluster_t *from = slurmdbd_cluster_open (dbd, g->cluster.cluster,
+                                                      g->cluster.as_of, error);
     int rc = -1;
 
     g->rolled = rolled_new (&g->cluster);
-    if (from
-        && slurmdbd_oldest_end (from, &g->cluster.oldest_end, error) == 0
+    if (from && slurmdbd_oldest_end (from, &g->cluster.oldest_end, error) == 0
         && slurmdbd_rolled (from, g->cluster.period, g->rolled, error) == 0)
         rc = compare_rows (g, from, error);
     if (rc == 0) {
@@ -533,7 +534,10 @@ static int run (struct gather *g, slurmdbd_t *dbd, gl_error_t *error)
         < 0)
         return -1;
     g->cluster.synced = mark > 0;
-    if (look_at_evidence (g, error) < 0)
+    if (look_at_evidence (g, error) < 0
+        || reconcile_rollups (g->store, g->query, g->report_cluster,
+                              g->reconcile, error)
+               < 0)
         return -1;
     if (!dbd)
         return 0;
@@ -547,6 +551,7 @@ int reconcile_cluster (store_t *store, const report_query_t *query,
 {
     struct gather g = {.store = store,
                        .query = query,
+                       .report_cluster = cluster,
                        .reconcile = reconcile,
                        .cluster = {.cluster = cluster->name,
                                    .period = query->period,

@@ -15,7 +15,8 @@ static const struct {
     [SIDE_USAGE] = {"usage", "Segments against slurmdbd's usage tables"},
     [SIDE_EVIDENCE] = {"evidence", "Segments against the nodes' records"},
     [SIDE_ROLLUPS] = {"rollups", "Kept rollups against segments"},
-    [SIDE_REVISIONS] = {"revisions", "Segments that changed after they had been counted"},
+    [SIDE_REVISIONS]
+    = {"revisions", "Segments that changed after they had been counted"},
 };
 
 const char *reconcile_side_name (reconcile_side_t side)
@@ -441,8 +442,8 @@ reconcile_totals (reconcile_t *r, reconcile_side_t side, size_t *ret_count)
 /* --- rollups ----------------------------------------------------------- */
 
 void reconcile_rollup (reconcile_t *r, const char *cluster, const char *span,
-                       unsigned __int128 kept, unsigned __int128 fresh,
-                       bool same)
+                       bool is_day, unsigned __int128 kept,
+                       unsigned __int128 fresh, bool same)
 {
     char ours[RECONCILE_NUMBER], theirs[RECONCILE_NUMBER];
     reconcile_row_t row = {.side = SIDE_ROLLUPS,
@@ -455,7 +456,8 @@ void reconcile_rollup (reconcile_t *r, const char *cluster, const char *span,
 
     reconcile_compared (r, SIDE_ROLLUPS,
                         same ? CAUSE_COUNT : CAUSE_UNEXPLAINED);
-    reconcile_total (r, SIDE_ROLLUPS, "", kept, fresh);
+    if (is_day)
+        reconcile_total (r, SIDE_ROLLUPS, "", kept, fresh);
     if (!same)
         reconcile_add (r, &row);
 }

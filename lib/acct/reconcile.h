@@ -268,7 +268,7 @@ void reconcile_loose (reconcile_t *reconcile,
 /* One day or month. `kept` and `fresh` in device-seconds, `same`: every byte.
  */
 void reconcile_rollup (reconcile_t *reconcile, const char *cluster,
-                       const char *span, unsigned __int128 kept,
+                       const char *span, bool is_day, unsigned __int128 kept,
                        unsigned __int128 fresh, bool same);
 
 /* "-123" of 128 bits; at most RECONCILE_NUMBER bytes with the NUL. */

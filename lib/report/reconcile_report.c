@@ -141,7 +141,7 @@ static const char *compared_label (reconcile_side_t side)
         [SIDE_ACCOUNTING] = "segments compared",
         [SIDE_USAGE] = "associations and sums compared",
         [SIDE_EVIDENCE] = "segments with or due to have records",
-        [SIDE_ROLLUPS] = "days compared",
+        [SIDE_ROLLUPS] = "days and months compared",
         [SIDE_REVISIONS] = "revisions",
     };
 

@@ -396,6 +396,30 @@ do_sql "UPDATE lab_assoc_usage_hour_table SET alloc_secs = alloc_secs + 5
 strange 'usage||vision/anna|gres_seconds|-5|unexplained'
 check "unexplained: a rolled up sum that the jobs do not come to"
 
+# --- what the ledger keeps summed up -----------------------------------------
+
+# whole: the day and the month of the morning are over, and kept
+whole ()
+{
+    gl sync --cluster lab --slurmdb "$slurmdb_url" --full \
+        --as-of "@$((t + 11 * 86400))" &&
+        [ "$(sqlite3 ledger.db 'SELECT count(*) FROM rollup')" -gt 10 ]
+}
+fresh
+whole && compare && [ "$rc" -eq 0 ] &&
+    gl report reconcile -S 2026-09-21 -E 2026-09-22 &&
+    grep -q '^  GRES seconds: ours, theirs, difference  [1-9][0-9]*, [1-9][0-9]*, 0$' out &&
+    grep -A1 '^Kept rollups' out | grep -q 'compared *2$'
+check "rollups: a day and its month are what the segments come to"
+sqlite3 ledger.db 'UPDATE segment SET time_end = time_end + 100
+    WHERE id_job = 102' && without=--quiet strange \
+    'rollups|||2026-09-21|-400|unexplained'
+check "rollups: one that the segments have moved away from"
+sqlite3 ledger.db "UPDATE rollup SET digest = zeroblob (32)" &&
+    without=--quiet compare && [ "$rc" -eq 0 ]
+check "rollups: another configuration's are not looked at"
+without=
+
 # --- the command and the guide -----------------------------------------------
 
 fresh
