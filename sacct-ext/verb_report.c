@@ -168,7 +168,8 @@ int report_of_charges (cli_t *cli, const report_query_t *query,
     int rc = CLI_OK;
 
     days.cuts = billing_cuts (c.billing, &days.cut_count);
-    if (!names_clusters (query) && rollups_answer (&days))
+    if (!names_clusters (query) && !billing_wants_segments (c.billing)
+        && rollups_answer (&days))
         rc = collect_rollups (cli, &c, &days);
     else if (period.end > period.start)
         rc = collect (cli, &c, period, billing_capacity (c.billing));

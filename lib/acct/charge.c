@@ -13,11 +13,13 @@ const key_id_t CHARGE_PATH[CHARGE_PATH_COUNT] = {
 
 static const remainder_info_t infos[REMAINDER_COUNT] = {
     {REMAINDER_IDLE, "idle", "idle"},
-    {REMAINDER_STRANDED, "stranded", "idle, stranded by MIG"},
+    {REMAINDER_STRANDED, "stranded", "idle, stranded by MIG or shards"},
+    {REMAINDER_CPU_STRANDED, "cpu_stranded", "idle, CPUs or memory taken"},
     {REMAINDER_RESERVED_UNUSED, "reserved_unused", "reserved, not used"},
     {REMAINDER_PLANNED_DOWN, "planned_down", "planned down"},
     {REMAINDER_DOWN, "down", "down"},
     {REMAINDER_UNKNOWN, "unknown", "unknown"},
+    {REMAINDER_SUSPENDED, "suspended", "held by suspended jobs"},
     {REMAINDER_UNBILLED, "unbilled", "held, not billed"},
     {REMAINDER_MIG, "mig", "MIG price and quantity weights"},
     {REMAINDER_RECOVERY, "recovery", "under-recovery of published rates"},
@@ -46,7 +48,7 @@ charge_t *charge_new (const site_t *site, const char *pool, period_t month,
     memcpy (charge->levels, levels, level_count * sizeof (*levels));
     charge->level_count = level_count;
     mpz_init (charge->total);
-    mpq_inits (charge->owned, charge->full, NULL);
+    mpq_inits (charge->owned, charge->full, charge->suspended, NULL);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         charge_remainder_t *rest = &charge->remainders[i];
         mpq_inits (rest->gpu_seconds, rest->cost, rest->charge, NULL);
@@ -92,7 +94,7 @@ void charge_free (charge_t *charge)
     cost_clear (&charge->cost);
     capacity_sum_clear (&charge->capacity);
     mpz_clear (charge->total);
-    mpq_clears (charge->owned, charge->full, NULL);
+    mpq_clears (charge->owned, charge->full, charge->suspended, NULL);
     free (charge->levels);
     free (charge->lines);
     free (charge->entries);
@@ -153,6 +155,20 @@ static void set_weighted (mpq_t value, uint64_t seconds, fraction_t weight)
     mpq_clear (factor);
 }
 
+void charge_add_suspended (charge_t *charge, mpq_srcptr gpu_seconds)
+{
+    mpq_add (charge->suspended, charge->suspended, gpu_seconds);
+}
+
+uint64_t charge_free_seconds (const site_t *site, const usage_part_t *part)
+{
+    if (site->policy.suspended != SUSPENDED_FREE)
+        return 0;
+    return part->placed_gres_seconds < part->gres_seconds
+               ? part->placed_gres_seconds
+               : part->gres_seconds;
+}
+
 int charge_add_part (charge_t *charge, const char *const *path, const char *qos,
                      int64_t instant, const usage_part_t *part,
                      gl_error_t *error)
@@ -163,6 +179,7 @@ int charge_add_part (charge_t *charge, const char *const *path, const char *qos,
     charge_price_t price = charge_price (site, kind->pool->name, qos, instant);
     const char *type = kind->type ? kind->type : kind->profile;
     fraction_t quantity = {0, 1}, priced = {0, 1};
+    uint64_t free_seconds = charge_free_seconds (site, part);
     mpq_t gpu_seconds, price_seconds;
 
     if (kind->weight_known) {
@@ -176,8 +193,10 @@ int charge_add_part (charge_t *charge, const char *const *path, const char *qos,
                                     kind->pool->name);
     }
     mpq_inits (gpu_seconds, price_seconds, NULL);
-    set_weighted (gpu_seconds, part->gres_seconds, quantity);
-    set_weighted (price_seconds, part->gres_seconds, priced);
+    set_weighted (gpu_seconds, free_seconds, quantity);
+    charge_add_suspended (charge, gpu_seconds);
+    set_weighted (gpu_seconds, part->gres_seconds - free_seconds, quantity);
+    set_weighted (price_seconds, part->gres_seconds - free_seconds, priced);
     charge_add (charge, path, gpu_seconds, price_seconds, price.rate);
     mpq_clears (gpu_seconds, price_seconds, NULL);
     return 0;
@@ -287,12 +306,18 @@ static void classify_time (charge_t *charge, const struct sums *sums)
     charge_remainder_t *rest = charge->remainders;
 
     mpq_sub (rest[REMAINDER_IDLE].gpu_seconds, c->idle, c->stranded);
+    mpq_sub (rest[REMAINDER_IDLE].gpu_seconds,
+             rest[REMAINDER_IDLE].gpu_seconds, c->cpu_stranded);
     mpq_set (rest[REMAINDER_STRANDED].gpu_seconds, c->stranded);
+    mpq_set (rest[REMAINDER_CPU_STRANDED].gpu_seconds, c->cpu_stranded);
     mpq_set (rest[REMAINDER_RESERVED_UNUSED].gpu_seconds, c->reserved_unused);
     mpq_set (rest[REMAINDER_PLANNED_DOWN].gpu_seconds, c->planned_down);
     mpq_set (rest[REMAINDER_DOWN].gpu_seconds, c->down);
     mpq_set (rest[REMAINDER_UNKNOWN].gpu_seconds, c->unknown);
+    mpq_set (rest[REMAINDER_SUSPENDED].gpu_seconds, charge->suspended);
     mpq_sub (rest[REMAINDER_UNBILLED].gpu_seconds, c->allocated, sums->seconds);
+    mpq_sub (rest[REMAINDER_UNBILLED].gpu_seconds,
+             rest[REMAINDER_UNBILLED].gpu_seconds, charge->suspended);
     mpq_set (rest[REMAINDER_EXCESS].gpu_seconds, c->difference);
 }
 

@@ -19,7 +19,10 @@
  *   C = sum of the lines' cost   + sum of the remainders' cost
  *   C = sum of the lines' charge + sum of the remainders' charge
  *
- * exactly, and after rounding to the smallest unit of the currency.
+ * exactly, and after rounding to the smallest unit of the currency. Where the
+ * policy says `suspended: free`, q and p are without the time in which the job was
+ * suspended, which is a remainder of its own; only time whose place is known is
+ * free, so that no cut of a month changes what it costs.
  * If nothing was billed, in-rate is as explicit. Sources: cost-model, sections
  * 8 to 10, 13 and 17.
  *
@@ -66,12 +69,14 @@ extern const key_id_t CHARGE_PATH[CHARGE_PATH_COUNT];
 
 /* Where the cost of time goes that no line bears. */
 typedef enum {
-    REMAINDER_IDLE,            /* free, without stranded */
+    REMAINDER_IDLE,            /* free, without what is stranded */
     REMAINDER_STRANDED,        /* free, and no slice can use it */
+    REMAINDER_CPU_STRANDED,    /* free, and the node's CPUs or memory taken */
     REMAINDER_RESERVED_UNUSED,
     REMAINDER_PLANNED_DOWN,
     REMAINDER_DOWN,
     REMAINDER_UNKNOWN,
+    REMAINDER_SUSPENDED, /* held by suspended jobs, and free by policy */
     REMAINDER_UNBILLED, /* held, but by no line: devices without a weight */
     REMAINDER_MIG,      /* held slices counted by one weight and priced by
                            another; negative (a credit to the pool) under max */
@@ -144,6 +149,12 @@ void charge_free (charge_t *charge);
 void charge_add (charge_t *charge, const char *const *path,
                  mpq_srcptr gpu_seconds, mpq_srcptr price_seconds,
                  const site_rate_t *rate);
+
+/* Time held, and no line's, because the job was suspended. */
+void charge_add_suspended (charge_t *charge, mpq_srcptr gpu_seconds);
+
+/* Of the part's gres_seconds: what the policy leaves free. */
+uint64_t charge_free_seconds (const site_t *site, const usage_part_t *part);
 
 /* The same from a part of a usage cell: finds rate and price weight.
  * `instant`: any inside the cell. A kind without a known weight makes a line of

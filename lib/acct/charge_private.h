@@ -27,6 +27,7 @@ struct charge {
     size_t size;
     charge_line_t *lines; /* shallow copies of the entries' lines */
     charge_remainder_t remainders[REMAINDER_COUNT];
+    mpq_t suspended; /* GPU-seconds */
     mpz_t total;
     mpq_t owned; /* r, per GPU-second until the end of compute */
     mpq_t full;  /* f, the same */

@@ -226,6 +226,26 @@ usage_part_t *usage_part_get (usage_cell_t *cell, const device_kind_t *kind)
     return &cell->part[cell->part_count++];
 }
 
+/* Seconds of the piece within known suspensions, which come by their start;
+ * none counts twice. */
+static int64_t placed_seconds (const piece_t *p)
+{
+    int64_t sum = 0, until = p->period.start;
+
+    for (size_t i = 0; i < p->suspension_count; i++) {
+        int64_t start = p->suspensions[i].start, end = p->suspensions[i].end;
+        if (end == 0 || end > p->period.end)
+            end = p->period.end;
+        if (start < until)
+            start = until;
+        if (start >= end)
+            continue;
+        sum += end - start;
+        until = end;
+    }
+    return sum;
+}
+
 static void take_held (const piece_t *p, const holding_t *h, void *arg)
 {
     usage_t *u = arg;
@@ -240,6 +260,7 @@ static void take_held (const piece_t *p, const holding_t *h, void *arg)
     count_job (u, c, p, false);
     part = usage_part_get (&c->cell, h->kind);
     part->gres_seconds += h->devices * (uint64_t)period_seconds (p->period);
+    part->placed_gres_seconds += h->devices * (uint64_t)placed_seconds (p);
     if (piece_suspended (p, &suspended) == SUSPENDED_KNOWN)
         part->suspended_gres_seconds += h->devices * (uint64_t)suspended;
     else

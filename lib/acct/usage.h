@@ -27,6 +27,10 @@ typedef struct {
     const device_kind_t *kind;
     uint64_t gres_seconds;
     uint64_t suspended_gres_seconds;
+    /* Of these: in intervals whose place in time is known, so that any cut of
+     * the cell has its own part. What policy.suspended may leave free. Of
+     * segments; no rollup tells it. */
+    uint64_t placed_gres_seconds;
     measured_t measured; /* only after usage_measure () */
 } usage_part_t;
 

@@ -276,6 +276,11 @@ void billing_add (billing_t *b, const segment_t *segment,
     capacity_add_segment (b->capacity, segment);
 }
 
+bool billing_wants_segments (const billing_t *b)
+{
+    return b->query->site->policy.suspended == SUSPENDED_FREE;
+}
+
 capacity_t *billing_capacity (billing_t *b)
 {
     return b->capacity;

@@ -38,6 +38,9 @@ period_t billing_period (const billing_t *billing);
 void billing_add (billing_t *billing, const segment_t *segment,
                   const suspension_t *suspensions, size_t count,
                   const project_t *project);
+/* The policy asks when jobs were suspended, which no rollup tells: charges are
+ * then made of segments alone. */
+bool billing_wants_segments (const billing_t *billing);
 /* For node events and reservations. */
 capacity_t *billing_capacity (billing_t *billing);
 /* Where pieces of billed time end within it, ascending: no rollup may lie on both

@@ -344,10 +344,12 @@ static int remainder_shade (size_t remainder)
     static const int shades[REMAINDER_COUNT] = {
         [REMAINDER_IDLE] = 2,
         [REMAINDER_STRANDED] = 6,
+        [REMAINDER_CPU_STRANDED] = 6,
         [REMAINDER_RESERVED_UNUSED] = 1,
         [REMAINDER_PLANNED_DOWN] = 3,
         [REMAINDER_DOWN] = 4,
         [REMAINDER_UNKNOWN] = 5,
+        [REMAINDER_SUSPENDED] = 7,
         [REMAINDER_UNBILLED] = 7,
         [REMAINDER_RECOVERY] = 7,
         [REMAINDER_NO_CAPACITY] = 4,
@@ -535,6 +537,24 @@ static void prove (struct chargeback *c, const struct columns *columns)
     sum_clear (&all);
 }
 
+/* By policy suspended time is free, as far as it is known when it was. */
+static void note_suspended (struct chargeback *c, usage_report_t *usage)
+{
+    const usage_cell_t *whole = usage_report_whole (usage);
+    uint64_t placed = 0;
+
+    if (c->query->site->policy.suspended != SUSPENDED_FREE)
+        return;
+    for (size_t i = 0; i < whole->part_count; i++)
+        placed += whole->part[i].placed_gres_seconds;
+    if (!whole->suspended_known || placed < usage_cell_suspended (whole))
+        report_note (c->report, NOTE_WARNING,
+                     "Of some jobs it is not known when they were suspended: "
+                     "that time is charged, although the policy leaves "
+                     "suspended time free. Only slurmdbd's database tells "
+                     "('gpuledger sync').");
+}
+
 static void fill (struct chargeback *c, usage_report_t *usage)
 {
     struct columns columns;
@@ -544,6 +564,7 @@ static void fill (struct chargeback *c, usage_report_t *usage)
     add_rows (c, usage, &columns);
     usage_report_finish (usage, c->report, columns.usage);
     put_money (c, &columns, &c->whole);
+    note_suspended (c, usage);
     note_pools (c);
     note_poolless (c);
     prove (c, &columns);

@@ -404,6 +404,7 @@ static void explain_price (explain_step_t *step, struct piece *p,
         = price.rate ? price.rate->per_gpu_hour : charge_full_rate (pm->charge);
     GL_AUTOFREE char *title = xasprintf ("price weight of a device, by %s",
                                          mig_basis_name (price.mig_price));
+    uint64_t free_seconds = charge_free_seconds (p->site, p->part);
     fraction_t weight;
     gl_error_t error;
 
@@ -426,7 +427,11 @@ static void explain_price (explain_step_t *step, struct piece *p,
     }
     explain_line (step, COLUMN_TEXT, "price_weight", title,
                   fraction_text (weight));
-    weigh (p->price_seconds, p->part->gres_seconds, weight);
+    if (free_seconds > 0)
+        explain_line (step, COLUMN_COUNT, "free_seconds",
+                      "of the devices x seconds: suspended, and free by policy",
+                      xasprintf ("%llu", (unsigned long long)free_seconds));
+    weigh (p->price_seconds, p->part->gres_seconds - free_seconds, weight);
     add_money (step, "charge", "charge before rounding = rate x hours x weight",
                rate, p->price_seconds);
 }

@@ -393,6 +393,44 @@ static void charge_add_part__a_slice__has_both_weights (void **state)
     site_free (site);
 }
 
+/* 10 h held, of which 4 were suspended and 3 of these are known when. */
+static void charge_add_part__suspended__is_free_only_by_policy (void **state)
+{
+    static const struct {
+        suspended_policy_t policy;
+        const char *line, *rest, *unbilled;
+    } cases[] = {{SUSPENDED_CHARGED, "100.00", "0.00", "0.00"},
+                 {SUSPENDED_FREE, "70.00", "30.00", "0.00"}};
+    static const char *const path[] = {"A", "x"};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        site_t *site = priced ("1000");
+        device_kind_t kind = {.pool = &site->pools[0],
+                              .type = "h100",
+                              .weight_known = true,
+                              .weight = {1, 1}};
+        usage_part_t part = {.kind = &kind,
+                             .gres_seconds = 10 * 3600,
+                             .suspended_gres_seconds = 4 * 3600,
+                             .placed_gres_seconds = 3 * 3600};
+        charge_t *charge = start (site, (struct hours){.allocated = 10,
+                                                       .idle = 90});
+        gl_error_t error;
+        site->policy.suspended = cases[i].policy;
+        assert_int_equal (
+            charge_add_part (charge, path, NULL, 0, &part, &error), 0);
+        compute (charge);
+        check_line (charge, 0, "A", cases[i].line, cases[i].line);
+        check_rest (charge, REMAINDER_SUSPENDED, cases[i].rest, cases[i].rest);
+        check_rest (charge, REMAINDER_UNBILLED, cases[i].unbilled,
+                    cases[i].unbilled);
+        check_rest (charge, REMAINDER_IDLE, "900.00", "900.00");
+        charge_free (charge);
+        site_free (site);
+    }
+}
+
 /* ---- properties, over made-up months ---- */
 
 #define LINES_MAX 24
@@ -412,6 +450,7 @@ struct made {
     capacity_sum_t capacity;
     struct made_line line[LINES_MAX];
     size_t count;
+    mpq_t suspended; /* GPU-seconds that the policy leaves free */
 };
 
 static const struct {
@@ -477,6 +516,9 @@ static void make (struct made *made, uint64_t *seed)
             book_rate (made->site, "p", NULL, "0", MIG_MAX)->per_gpu_hour,
             (int64_t)book_random (seed, 9999), 1000);
     capacity_sum_init (sum);
+    mpq_init (made->suspended);
+    exact_set_i64 (made->suspended, (int64_t)book_random (seed, 900000), 7);
+    mpq_set (sum->allocated, made->suspended);
     while (made->count < lines)
         make_line (made, seed);
     mpq_set (sum->capacity, sum->allocated);
@@ -488,11 +530,16 @@ static void make (struct made *made, uint64_t *seed)
     exact_set_i64 (sum->stranded, (int64_t)book_random (seed, 8), 7);
     if (mpq_cmp (sum->stranded, sum->idle) > 0)
         mpq_set (sum->stranded, sum->idle);
+    mpq_sub (sum->cpu_stranded, sum->idle, sum->stranded);
+    exact_set_i64 (sum->drained, (int64_t)book_random (seed, 3), 2);
+    mpq_mul (sum->cpu_stranded, sum->cpu_stranded, sum->drained);
+    mpq_div_2exp (sum->cpu_stranded, sum->cpu_stranded, 1);
 }
 
 static void unmake (struct made *made)
 {
     capacity_sum_clear (&made->capacity);
+    mpq_clear (made->suspended);
     site_free (made->site);
 }
 
@@ -539,6 +586,7 @@ static charge_t *ask (const struct made *made, struct asking asking)
         if (half)
             add_made (charge, line, &asking, half);
     }
+    charge_add_suspended (charge, made->suspended);
     compute (charge);
     return charge;
 }
@@ -733,6 +781,7 @@ int main (void)
         cmocka_unit_test (charge_price__a_qos_of_its_own__goes_before_the_rest),
         cmocka_unit_test (charge_cuts__rates__cut_where_they_begin_and_end),
         cmocka_unit_test (charge_add_part__a_slice__has_both_weights),
+        cmocka_unit_test (charge_add_part__suspended__is_free_only_by_policy),
         cmocka_unit_test (charge__thousands_of_months__add_up_in_every_mode),
         cmocka_unit_test (charge__any_grouping__adds_up_to_the_same_integers),
         cmocka_unit_test (charge__order_and_splitting_of_lines__change_nothing),

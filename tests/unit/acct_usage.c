@@ -236,6 +236,17 @@ static void usage__suspension_intervals__are_clipped_to_the_cell (void **state)
     assert_int_equal (usage_cell_gres_seconds (&cell[0])
                           + usage_cell_gres_seconds (&cell[1]),
                       2000);
+    assert_int_equal (cell[0].part[0].placed_gres_seconds, 2 * 100);
+    assert_int_equal (cell[1].part[0].placed_gres_seconds, 2 * (100 + 100));
+    /* overlapping rows hold nothing twice */
+    usage_free (u);
+    hold[1].start = T0 + 150;
+    hold[1].end = T0 + 400;
+    u = usage_new (&q);
+    usage_add (u, &s, hold, 2, &none);
+    cell = usage_cells (u, &count);
+    assert_int_equal (cell[0].part[0].placed_gres_seconds, 2 * 100);
+    assert_int_equal (cell[1].part[0].placed_gres_seconds, 2 * 200);
     /* only a total: known where the segment is in one cell, else unknown */
     usage_free (u);
     s.suspended = 50;
@@ -243,6 +254,7 @@ static void usage__suspension_intervals__are_clipped_to_the_cell (void **state)
     usage_add (u, &s, NULL, 0, &none);
     cell = usage_cells (u, &count);
     assert_false (cell[0].suspended_known);
+    assert_int_equal (cell[0].part[0].placed_gres_seconds, 0);
     usage_free (u);
     zone_close (site.zone);
 }

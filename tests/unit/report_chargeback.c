@@ -12,6 +12,7 @@ struct month {
     site_t *site;
     period_t period;
     segment_t segments[JOBS];
+    suspension_t holds[JOBS]; /* start 0: none */
     report_cluster_t cluster;
 };
 
@@ -61,7 +62,16 @@ static void make_segments (struct month *m)
             .nodelist = nodes[shape],
             .array_task = TASK_NONE,
             .het_offset = TASK_NONE,
+            .suspended = i % 5 == 0 ? 60 : 0, /* and nobody knows when */
         };
+        if (i % 3 == 0) {
+            m->segments[i].suspended = 0;
+            m->holds[i] = (suspension_t){.cluster = "lab",
+                                         .id_job = i + 1,
+                                         .time_submit = start,
+                                         .start = start + (int64_t)i,
+                                         .end = start + 5 * (int64_t)i + 1};
+        }
     }
 }
 
@@ -130,8 +140,10 @@ static report_t *chargeback_of (const struct month *m,
     gl_error_t error;
 
     for (size_t i = 0; i < JOBS; i++) {
-        usage_report_add (usage, &m->segments[i], NULL, 0, &project, NULL);
-        billing_add (billing, &m->segments[i], NULL, 0, &project);
+        size_t held = m->holds[i].start != 0;
+        usage_report_add (usage, &m->segments[i], &m->holds[i], held, &project,
+                          NULL);
+        billing_add (billing, &m->segments[i], &m->holds[i], held, &project);
     }
     if (billing_compute (billing, &error) < 0
         || !(report = chargeback_make (query, billing, usage, &error)))
@@ -353,6 +365,47 @@ static void utilization__any_grouping__has_the_same_held_time (void **state)
     }
 }
 
+/* The same promises where suspended time is free. */
+static void with_free_suspension (void **state, void (*test) (void **state))
+{
+    struct month *m = *state;
+
+    m->site->policy.suspended = SUSPENDED_FREE;
+    test (state);
+    m->site->policy.suspended = SUSPENDED_CHARGED;
+}
+
+static void suspended_free__any_grouping__has_the_same_sum (void **state)
+{
+    with_free_suspension (state, chargeback__any_grouping__has_the_same_sum);
+}
+
+static void suspended_free__the_whole__is_cost_to_the_cent (void **state)
+{
+    struct month *m = *state;
+    report_query_t query = query_of (m, "account");
+    report_t *charged = chargeback_of (m, &query), *free_of_charge;
+
+    with_free_suspension (state, chargeback__the_whole__is_cost_to_the_cent);
+    m->site->policy.suspended = SUSPENDED_FREE;
+    free_of_charge = chargeback_of (m, &query);
+    m->site->policy.suspended = SUSPENDED_CHARGED;
+    assert_true (cents (named_total (free_of_charge, "remainder_suspended"))
+                 > 0);
+    assert_true (sum_of (free_of_charge, "charge")
+                 < sum_of (charged, "charge"));
+    assert_string_equal (named_total (free_of_charge, "cost"),
+                         named_total (charged, "cost"));
+    report_free (free_of_charge);
+    report_free (charged);
+}
+
+static void suspended_free__two_parts_of_a_month__add_up_to_it (void **state)
+{
+    with_free_suspension (state,
+                          chargeback__two_parts_of_a_month__add_up_to_it);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +416,9 @@ int main (void)
         cmocka_unit_test (chargeback__a_pool_without_a_cost__has_no_money),
         cmocka_unit_test (chargeback__as_of_within_the_month__bills_up_to_it),
         cmocka_unit_test (utilization__any_grouping__has_the_same_held_time),
+        cmocka_unit_test (suspended_free__any_grouping__has_the_same_sum),
+        cmocka_unit_test (suspended_free__the_whole__is_cost_to_the_cent),
+        cmocka_unit_test (suspended_free__two_parts_of_a_month__add_up_to_it),
     };
 
     return cmocka_run_group_tests (tests, set_up, tear_down);
