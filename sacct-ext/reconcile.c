@@ -15,6 +15,7 @@
  * ids at the end, so many at a time; of more than these nobody looks. */
 #define IDS_PER_QUERY 1000
 #define PENDING_MAX 100000
+#define DAY 86400
 
 /* What one node has recorded, in all time. */
 struct watch {
@@ -226,29 +227,48 @@ static int has_segment (struct gather *g, uint64_t id_job, gl_error_t *error)
     return rc;
 }
 
+/* The segments of the period and a day around it, moved on to that id: most
+ * records are of one of them. */
+static int passes_by (struct gather *g, uint64_t id_job, bool *ret_there,
+                      gl_error_t *error)
+{
+    while (g->more_ours && g->ours.id_job < id_job)
+        if ((g->more_ours
+             = store_segment_iter_next (g->segments, &g->ours, error))
+            < 0)
+            return -1;
+    *ret_there = g->more_ours && g->ours.id_job == id_job;
+    return 0;
+}
+
 /* A job of which accounting knows nothing at all. */
 static int look_at_record (struct gather *g, const evidence_t *e,
                            uint64_t *known, gl_error_t *error)
 {
+    bool passed;
     int there;
 
     if (e->stamp < g->cluster.period.start || e->stamp >= g->cluster.period.end
         || e->id_job == *known)
         return 0;
+    *known = e->id_job;
+    if (passes_by (g, e->id_job, &passed, error) < 0)
+        return -1;
+    if (passed)
+        return 0;
     if ((there = has_segment (g, e->id_job, error)) < 0)
         return -1;
-    *known = e->id_job;
     if (!there)
         reconcile_loose (g->reconcile, &g->cluster, e->node ? e->node : "?",
                          e->id_job, e->stamp, EVIDENCE_NO_SEGMENT);
     return 0;
 }
 
-static int read_records (struct gather *g, gl_error_t *error)
+static int each_record (struct gather *g, gl_error_t *error)
 {
-    store_query_t query = {.cluster = g->cluster.cluster};
+    store_query_t all = {.cluster = g->cluster.cluster};
     store_evidence_iter_t *iter
-        = store_evidence_iter_open (g->store, &query, error);
+        = store_evidence_iter_open (g->store, &all, error);
     uint64_t known = 0;
     evidence_t e;
     int more = -1;
@@ -262,6 +282,23 @@ static int read_records (struct gather *g, gl_error_t *error)
     }
     store_evidence_iter_close (iter);
     return more;
+}
+
+static int read_records (struct gather *g, gl_error_t *error)
+{
+    store_query_t around = period_query (g);
+    int rc = -1;
+
+    around.start -= DAY;
+    around.end += DAY;
+    g->segments = store_segment_iter_open (g->store, &around, error);
+    if (g->segments)
+        g->more_ours = store_segment_iter_next (g->segments, &g->ours, error);
+    if (g->segments && g->more_ours >= 0)
+        rc = each_record (g, error);
+    store_segment_iter_close (g->segments);
+    g->segments = NULL;
+    return rc;
 }
 
 static void keep_belief (struct gather *g, const segment_t *s)
