@@ -116,6 +116,7 @@ void store_close (store_t *store)
     db_close (store->db);
     forget_clusters (store);
     intern_forget (store);
+    segments_forget (store);
     buffer_done (&store->key);
     free (store->url);
     free (store);
@@ -198,7 +199,7 @@ static int flush_forgetting (store_t *store, gl_error_t *error)
 
 int store_commit (store_t *store, gl_error_t *error)
 {
-    if (flush_forgetting (store, error) < 0
+    if (segments_flush (store, error) < 0 || flush_forgetting (store, error) < 0
         || flush_clusters (store, error) < 0 || node_flush (store, error) < 0
         || db_commit (store->db, error) < 0) {
         store_rollback (store);
@@ -213,6 +214,7 @@ void store_rollback (store_t *store)
     db_rollback (store->db);
     forget_clusters (store);
     intern_forget (store);
+    segments_forget (store);
     node_forget (store);
 }
 

@@ -180,6 +180,8 @@ static int look_up_all (store_t *store, struct cluster_entry *cluster,
 {
     struct forgetting *f = cluster->forgetting;
 
+    if (f->job_count > 0 && segments_flush (store, error) < 0)
+        return -1;
     qsort (f->jobs, f->job_count, sizeof (*f->jobs), compare_jobs);
     for (size_t i = 0; i < f->job_count; i++) {
         if ((i == 0 || f->jobs[i] != f->jobs[i - 1])
@@ -333,6 +335,7 @@ int forget_before (store_t *store, struct cluster_entry *cluster,
 
 void forget_nothing (struct cluster_entry *cluster)
 {
+    cluster->last_known = false;
     free (cluster->forgetting);
     cluster->forgetting = NULL;
 }

@@ -220,24 +220,30 @@ static int intern (store_t *store, intern_kind_t kind, const char *key,
     return 0;
 }
 
-static int check_length (const char *text, gl_error_t *error)
+/* The length of a text, or -1. */
+static int length_of (const char *text, gl_error_t *error)
 {
-    if (text && strnlen (text, TEXT_LIMIT + 1) > TEXT_LIMIT)
+    size_t length = strnlen (text, TEXT_LIMIT + 1);
+
+    if (length > TEXT_LIMIT)
         return gl_error (error, "a text of more than %d bytes: '%.40s...'",
                          TEXT_LIMIT, text);
-    return 0;
+    return (int)length;
 }
 
 int intern_text (store_t *store, const char *text, uint64_t *ret_id,
                  gl_error_t *error)
 {
+    int length;
+
     if (!text) {
         *ret_id = 0;
         return 0;
     }
-    if (check_length (text, error) < 0)
+    length = length_of (text, error);
+    if (length < 0)
         return -1;
-    return intern (store, INTERN_TEXT, text, strlen (text), text, ret_id,
+    return intern (store, INTERN_TEXT, text, (size_t)length, text, ret_id,
                    error);
 }
 
@@ -265,11 +271,17 @@ static void key_number (buffer_t *key, uint64_t value, int bytes)
 
 static int key_text (buffer_t *key, const char *text, gl_error_t *error)
 {
-    if (check_length (text, error) < 0)
+    int length;
+
+    if (!text) {
+        key_number (key, 0, 4);
+        return 0;
+    }
+    length = length_of (text, error);
+    if (length < 0)
         return -1;
-    key_number (key, text ? strlen (text) + 1 : 0, 4);
-    if (text)
-        buffer_add_text (key, text);
+    key_number (key, (uint64_t)length + 1, 4);
+    buffer_add (key, text, (size_t)length);
     return 0;
 }
 

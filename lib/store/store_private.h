@@ -24,6 +24,8 @@ typedef enum {
     SQL_SHAPE_FIND,
     SQL_SHAPE_ADD,
     SQL_SEGMENT_ADD,
+    SQL_SEGMENT_ADD_MANY,
+    SQL_SEGMENT_LAST,
     SQL_SEGMENT_GET,
     SQL_SEGMENT_PUT,
     SQL_SEGMENT_TOUCH,
@@ -99,6 +101,8 @@ struct cluster_entry {
     int64_t as_of;   /* seen in this transaction */
     int64_t longest;
     bool dirty;
+    bool last_known; /* whether last_job was looked up in this transaction */
+    uint64_t last_job; /* no segment has a greater id */
     struct forgetting *forgetting; /* NULL: not asked in this transaction */
     bool settled; /* in this transaction: nothing is taken as seen */
 };
@@ -113,6 +117,7 @@ typedef enum {
 } intern_kind_t;
 
 struct intern_cache;
+struct segment_batch;
 struct node_entry;
 
 struct store {
@@ -123,6 +128,7 @@ struct store {
     size_t cluster_count;
     struct intern_cache *caches[INTERN_COUNT];
     struct node_entry *nodes; /* seen in this transaction */
+    struct segment_batch *batch; /* new segments that are not written yet */
     buffer_t key; /* scratch for interning */
     bool known;   /* the last segment put was there already */
     bool wrote;   /* a fact, in this transaction */
@@ -229,6 +235,12 @@ uint64_t store_column_u64 (const db_statement_t *st, unsigned at,
 int64_t store_column_i64 (const db_statement_t *st, unsigned at,
                           int64_t unknown);
 
+/* Segments that were put may wait for others, to be written together: before a
+ * statement that looks at the table, and at the commit, they are written. */
+#define SEGMENTS_AT_ONCE 32
+int segments_flush (store_t *store, gl_error_t *error);
+void segments_forget (store_t *store);
+
 /* Everything but the cluster. Strings are the row's. */
 void store_segment_of_row (const db_statement_t *st, segment_t *ret_segment);
 
@@ -250,6 +262,7 @@ struct walk_plan {
     const char *kind; /* if the query has a kind; may be NULL; binds k */
     const char *order;
     bool by_job; /* limit the jobs to those of the period's segments */
+    bool between; /* and all ids between them */
     /* how to read what belongs to no job, which comes first; may be NULL */
     const struct walk_plan *none;
 };
@@ -273,7 +286,16 @@ typedef struct {
     size_t pass_count;
     size_t pass; /* the next or current one in the cluster */
     uint64_t first_job; /* the least id of a job */
-    db_statement_t *bounds;
+    bool by_job; /* only the jobs of the period's segments */
+    bool between;
+    struct walk_range {
+        uint64_t low;
+        uint64_t high;
+    } all;                    /* the job of the query, or all jobs */
+    struct walk_range *found; /* those of a period, ascending */
+    const struct walk_range *ranges; /* one or the other, of the pass */
+    size_t range_count;
+    size_t range_at;
     struct walk_cluster *clusters;
     size_t count;
     size_t at; /* the next cluster to begin */
@@ -285,6 +307,9 @@ int walk_open (walk_t *walk, store_t *store, const store_query_t *query,
 /* 1: walk->st holds a row, of the cluster named *ret_cluster. */
 int walk_next (walk_t *walk, const char **ret_cluster, gl_error_t *error);
 void walk_close (walk_t *walk);
+/* Sets walk->found and range_count: of the jobs with a segment of this cluster in the period. */
+int walk_find_ranges (walk_t *walk, const struct walk_cluster *cluster,
+                      gl_error_t *error);
 
 /* Count a put. */
 static inline void store_count (store_counts_t *counts, bool inserted,

@@ -26,7 +26,7 @@ int store_unseen (store_t *store, const char *cluster, int64_t from,
     size_t count = 0;
     int rc = 0;
 
-    if (!c || !st)
+    if (!c || !st || segments_flush (store, error) < 0)
         return -1;
     bind_window (st, 0, c->id, from, to, as_of);
     db_bind_u64 (st, 5, *at);
@@ -44,7 +44,7 @@ int store_put_gone (store_t *store, const char *cluster, int64_t from,
     struct cluster_entry *c = store_cluster (store, cluster, error);
     db_statement_t *st = store_statement (store, SQL_SEGMENT_GONE, error);
 
-    if (!c || !st)
+    if (!c || !st || segments_flush (store, error) < 0)
         return -1;
     db_bind_i64 (st, 0, as_of);
     bind_window (st, 1, c->id, from, to, as_of);

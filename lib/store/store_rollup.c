@@ -211,9 +211,10 @@ void store_rollup_iter_close (store_rollup_iter_t *iter)
     }
 }
 
-/* The value of a statement about a cluster; 0 for NULL. */
+/* The value of a statement whose parameters all are the cluster; 0 for NULL. */
 static int get_number (store_t *store, sql_t sql, const char *cluster,
-                       int64_t *ret_value, gl_error_t *error)
+                       unsigned parameters, int64_t *ret_value,
+                       gl_error_t *error)
 {
     db_statement_t *st = store_statement (store, sql, error);
     int64_t value = 0;
@@ -221,7 +222,8 @@ static int get_number (store_t *store, sql_t sql, const char *cluster,
 
     if (!st)
         return -1;
-    db_bind_text (st, 0, cluster);
+    for (unsigned i = 0; i < parameters; i++)
+        db_bind_text (st, i, cluster);
     rc = db_step (st, error);
     if (rc == 1)
         value = db_column_i64 (st, 0);
@@ -237,9 +239,10 @@ int store_extent (store_t *store, const char *cluster, int64_t *ret_start,
 {
     int64_t segment, event, as_of;
 
-    if (get_number (store, SQL_EXTENT_SEGMENT, cluster, &segment, error) < 0
-        || get_number (store, SQL_EXTENT_EVENT, cluster, &event, error) < 0
-        || get_number (store, SQL_EXTENT_AS_OF, cluster, &as_of, error) < 0)
+    if (get_number (store, SQL_EXTENT_SEGMENT, cluster, 12, &segment,
+                    error) < 0
+        || get_number (store, SQL_EXTENT_EVENT, cluster, 1, &event, error) < 0
+        || get_number (store, SQL_EXTENT_AS_OF, cluster, 1, &as_of, error) < 0)
         return -1;
     *ret_start = event && (segment == 0 || event < segment) ? event : segment;
     *ret_as_of = as_of;

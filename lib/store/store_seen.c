@@ -86,7 +86,7 @@ static int settle (store_t *store, const struct cluster_entry *c, int64_t as_of,
 {
     db_statement_t *st = store_statement (store, SQL_SEEN_SETTLE, error);
 
-    if (!st)
+    if (!st || segments_flush (store, error) < 0)
         return -1;
     db_bind_i64 (st, 0, as_of);
     db_bind_u64 (st, 1, c->id);

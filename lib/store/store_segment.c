@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "store/merge.h"
 #include "store/revise.h"
+#include "store/span.h"
 #include "store/store_private.h"
 
 static int check_segment (const segment_t *s, gl_error_t *error)
@@ -57,12 +58,25 @@ static void bind_facts (db_statement_t *st, unsigned at, const segment_t *s,
     store_bind_u64 (st, at++, s->sluid, 0);
 }
 
+/* What a row has of a segment that one source alone told; from parameter `at`
+ * on. */
+#define BOUND 22
+static void bind_segment (db_statement_t *st, unsigned at, uint64_t cluster,
+                          const segment_t *s, const struct shared *shared)
+{
+    db_bind_u64 (st, at, cluster);
+    db_bind_u64 (st, at + 1, s->id_job);
+    db_bind_i64 (st, at + 2, s->time_submit);
+    db_bind_i64 (st, at + 3, s->time_seen);
+    bind_facts (st, at + 4, s, shared);
+    db_bind_u64 (st, at + 21, span_of (s->time_start, s->time_end));
+}
+
 /* Run SQL_SEGMENT_ADD or SQL_SEGMENT_PUT. */
 static int write_segment (store_t *store, sql_t sql, uint64_t cluster,
                           const observation_t *o, const struct shared *shared,
                           int64_t gone, gl_error_t *error)
 {
-    const segment_t *s = &o->segment;
     db_statement_t *st = store_statement (store, sql, error);
     uint8_t fill[MERGE_FILL_MAX];
     /* one view alone has no exceptions */
@@ -70,14 +84,10 @@ static int write_segment (store_t *store, sql_t sql, uint64_t cluster,
 
     if (!st)
         return -1;
-    db_bind_u64 (st, 0, cluster);
-    db_bind_u64 (st, 1, s->id_job);
-    db_bind_i64 (st, 2, s->time_submit);
-    db_bind_i64 (st, 3, s->time_seen);
-    bind_facts (st, 4, s, shared);
+    bind_segment (st, 0, cluster, &o->segment, shared);
     if (length > 0)
-        db_bind_blob (st, 21, fill, length);
-    store_bind_i64 (st, 22, gone, 0);
+        db_bind_blob (st, BOUND, fill, length);
+    store_bind_i64 (st, BOUND + 1, gone, 0);
     return db_run (st, error);
 }
 
@@ -359,14 +369,128 @@ static int put_new (store_t *store, struct cluster_entry *cluster,
     return 1;
 }
 
+/*
+ * Job ids grow: nearly all that a first sync puts is new for sure, because no
+ * segment has so great an id. These wait until there are enough of them to be
+ * written by one statement.
+ */
+struct segment_batch {
+    size_t count;
+    struct waiting {
+        uint64_t cluster;
+        segment_t segment; /* its strings are gone */
+        struct shared shared;
+    } waiting[SEGMENTS_AT_ONCE];
+};
+
+static int write_one (store_t *store, const struct waiting *w,
+                      gl_error_t *error)
+{
+    db_statement_t *st = store_statement (store, SQL_SEGMENT_ADD, error);
+
+    if (!st)
+        return -1;
+    bind_segment (st, 0, w->cluster, &w->segment, &w->shared);
+    return db_run (st, error);
+}
+
+static int write_all (store_t *store, gl_error_t *error)
+{
+    db_statement_t *st = store_statement (store, SQL_SEGMENT_ADD_MANY, error);
+
+    if (!st)
+        return -1;
+    for (unsigned i = 0; i < SEGMENTS_AT_ONCE; i++) {
+        const struct waiting *w = &store->batch->waiting[i];
+        bind_segment (st, i * BOUND, w->cluster, &w->segment, &w->shared);
+    }
+    return db_run (st, error);
+}
+
+int segments_flush (store_t *store, gl_error_t *error)
+{
+    struct segment_batch *batch = store->batch;
+    int rc = 0;
+
+    if (!batch || batch->count == 0)
+        return 0;
+    if (batch->count == SEGMENTS_AT_ONCE)
+        rc = write_all (store, error);
+    for (size_t i = 0; batch->count < SEGMENTS_AT_ONCE && rc == 0
+                       && i < batch->count; i++)
+        rc = write_one (store, &batch->waiting[i], error);
+    batch->count = 0;
+    return rc;
+}
+
+void segments_forget (store_t *store)
+{
+    free (store->batch);
+    store->batch = NULL;
+}
+
+static int find_last (store_t *store, struct cluster_entry *cluster,
+                      gl_error_t *error)
+{
+    db_statement_t *st = store_statement (store, SQL_SEGMENT_LAST, error);
+    int rc;
+
+    if (!st || segments_flush (store, error) < 0)
+        return -1;
+    db_bind_u64 (st, 0, cluster->id);
+    rc = db_step (st, error);
+    if (rc == 1)
+        cluster->last_job = db_column_u64 (st, 0);
+    db_reset (st);
+    cluster->last_known = rc >= 0;
+    return rc < 0 ? -1 : 0;
+}
+
+/* 1: it waits to be written. */
+static int put_behind (store_t *store, struct cluster_entry *cluster,
+                       const segment_t *s, const struct shared *shared,
+                       store_counts_t *counts, gl_error_t *error)
+{
+    struct segment_batch *batch;
+
+    if (!cluster->last_known && find_last (store, cluster, error) < 0)
+        return -1;
+    if (s->id_job <= cluster->last_job)
+        return 0;
+    if (!store->batch)
+        store->batch = xcalloc (1, sizeof (*store->batch));
+    batch = store->batch;
+    batch->waiting[batch->count++]
+        = (struct waiting){cluster->id, *s, *shared};
+    cluster->last_job = s->id_job;
+    store->known = false;
+    store_count (counts, true, true);
+    if (forget_segment (store, cluster, NULL, s, false, error) < 0
+        || (batch->count == SEGMENTS_AT_ONCE
+            && segments_flush (store, error) < 0))
+        return -1;
+    return 1;
+}
+
+/* Whether a segment of that id may wait. */
+static bool may_wait (const store_t *store, uint64_t id_job)
+{
+    return store->batch && store->batch->count > 0
+           && id_job >= store->batch->waiting[0].segment.id_job;
+}
+
 static int put_segment (store_t *store, struct cluster_entry *cluster,
                         const observation_t *fresh, const struct shared *shared,
                         store_counts_t *counts, gl_error_t *error)
 {
     const segment_t *s = &fresh->segment;
     bool tried = store->known;
-    int rc = 0;
+    int rc = put_behind (store, cluster, s, shared, counts, error);
 
+    if (rc == 0 && may_wait (store, s->id_job))
+        rc = segments_flush (store, error);
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
     if (tried)
         rc = put_unchanged (store, cluster, s, shared, counts, error);
     if (rc == 0)

@@ -37,12 +37,26 @@ static const struct {
     "INTO segment (cluster, id_job, time_submit, time_seen, time_start, "      \
     "time_end, state, source, party, shape, suspended, nodelist, job_name, "   \
     "admin_comment, array_job, array_task, het_job, het_offset, job_db_inx, "  \
-    "restart_count, sluid, fill, gone) VALUES "                                \
-    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    "restart_count, sluid, span, fill, gone) VALUES "                          \
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
     /* IGNORE would also swallow values that do not fit */
     [SQL_SEGMENT_ADD]
     = {"INSERT " SEGMENT_INTO "ON CONFLICT DO NOTHING",
        "INSERT " SEGMENT_INTO "ON DUPLICATE KEY UPDATE cluster = cluster"},
+#define FOUR_TIMES(TEXT) TEXT ", " TEXT ", " TEXT ", " TEXT
+#define SEGMENT_VALUES                                                         \
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+#define SEGMENT_MANY                                                           \
+    "INTO segment (cluster, id_job, time_submit, time_seen, time_start, "      \
+    "time_end, state, source, party, shape, suspended, nodelist, job_name, "   \
+    "admin_comment, array_job, array_task, het_job, het_offset, job_db_inx, "  \
+    "restart_count, sluid, span) VALUES " FOUR_TIMES (                         \
+        FOUR_TIMES (SEGMENT_VALUES ", " SEGMENT_VALUES))
+    /* FAIL: what is rolled back as a whole needs no journal of its own */
+    [SQL_SEGMENT_ADD_MANY]
+    = {"INSERT OR FAIL " SEGMENT_MANY, "INSERT " SEGMENT_MANY},
+    [SQL_SEGMENT_LAST]
+    = {"SELECT max(id_job) FROM segment WHERE cluster = ?", NULL},
     [SQL_SEGMENT_GET]
     = {"SELECT " SEGMENT_COLUMNS ", s.gone FROM segment s " SEGMENT_JOINS
        "WHERE s.cluster = ? AND s.id_job = ? AND s.time_submit = ?",
@@ -172,19 +186,35 @@ static const struct {
     = {"DELETE FROM rollup WHERE cluster = ? AND unit BETWEEN ? AND ? "
        "AND time_start < ? AND time_end > ?",
        NULL},
+/* The first start is among the first ends: of a class without its longest one
+ * no other ends later than it lasts. */
+#define FIRST_START(SPAN, MOST)                                                \
+    "SELECT min(time_start) AS first FROM segment WHERE cluster = "            \
+    "(SELECT id FROM cluster WHERE name = ?) AND span = " #SPAN                \
+    " AND time_start > 0 AND time_end <= " MOST
+#define FIRST_END(SPAN, MOST)                                                  \
+    "(SELECT min(time_end) + " #MOST " FROM segment WHERE cluster = "          \
+    "(SELECT id FROM cluster WHERE name = ?) AND span = " #SPAN ")"
+#define FIRST_OF(SPAN, MOST) FIRST_START (SPAN, FIRST_END (SPAN, MOST))
+#define FIRST_OF_ALL(SPAN) FIRST_START (SPAN, "9223372036854775807")
     [SQL_EXTENT_SEGMENT]
-    = {"SELECT min(time_start) FROM segment WHERE cluster = "
-       "(SELECT id FROM cluster WHERE name = ?) AND time_start > 0",
+    = {"SELECT min(first) FROM (" FIRST_OF (0, 3600) " UNION ALL " FIRST_OF (
+           1, 14400) " UNION ALL " FIRST_OF (2, 86400) " UNION ALL " FIRST_OF (
+           3, 345600) " UNION ALL " FIRST_OF (4, 1382400) " UNION ALL "
+       FIRST_OF_ALL (5) " UNION ALL " FIRST_OF_ALL (6) ") AS firsts",
        NULL},
     [SQL_EXTENT_EVENT]
     = {"SELECT min(time_start) FROM event WHERE cluster = "
        "(SELECT id FROM cluster WHERE name = ?) AND time_start > 0",
        NULL},
     [SQL_EXTENT_AS_OF] = {"SELECT as_of FROM cluster WHERE name = ?", NULL},
+/* Each class has its place in the index. */
+#define SPAN_ALL "(0, 1, 2, 3, 4, 5, 6, 7)"
 /* 3: of slurmdbd */
 #define SEGMENT_UNSEEN                                                         \
     "WHERE cluster = ? AND source = 3 AND gone IS NULL AND time_seen < ? "     \
-    "AND time_end >= ? AND (? = 0 OR time_end < ?) "
+    "AND span IN " SPAN_ALL " AND time_end >= ? "                              \
+    "AND time_end < CASE WHEN ? = 0 THEN 9223372036854775807 ELSE ? END "
     [SQL_SEEN_GET]
     = {"SELECT s.time_start, s.time_end, s.time_seen, s.segments, s.key_sum, "
        "s.fact_sum FROM seen s JOIN cluster c ON c.id = s.cluster "
@@ -197,7 +227,8 @@ static const struct {
     [SQL_SEEN_FORGET] = {"DELETE FROM seen WHERE cluster = ?", NULL},
     [SQL_SEEN_SETTLE]
     = {"UPDATE segment SET time_seen = ? WHERE cluster = ? AND source = 3 "
-       "AND gone IS NULL AND time_seen < ? AND time_end >= ? AND time_end < ?",
+       "AND gone IS NULL AND time_seen < ? AND span IN " SPAN_ALL " "
+       "AND time_end >= ? AND time_end < ?",
        NULL},
     [SQL_SEGMENT_UNSEEN]
     = {"SELECT DISTINCT id_job FROM segment " SEGMENT_UNSEEN

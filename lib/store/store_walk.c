@@ -5,13 +5,6 @@
 #include "base/memory.h"
 #include "store/store_private.h"
 
-/* All jobs that have a segment in the period started in it, or before it by
- * no more than the longest segment took: the index of starts bounds the job
- * ids, and the rows are then read in the order of their key, unsorted. */
-static const char bounds_sql[]
-    = "SELECT min(id_job), max(id_job) FROM segment "
-      "WHERE cluster = ? AND time_start >= ? AND time_start < ?";
-
 static int compare_names (const void *a, const void *b)
 {
     return strcmp (((const struct walk_cluster *)a)->name,
@@ -128,10 +121,8 @@ static int add_passes (walk_t *walk, const struct walk_plan *plan,
     walk->first_job = plan->none ? 1 : 0;
     if (add_pass (walk, plan, error) < 0)
         return -1;
-    if (plan->by_job && walk->has_period && q->id_job == 0) {
-        walk->bounds = db_prepare (walk->db, bounds_sql, error);
-        return walk->bounds ? 0 : -1;
-    }
+    walk->between = plan->between;
+    walk->by_job = plan->by_job && walk->has_period && q->id_job == 0;
     return 0;
 }
 
@@ -167,32 +158,24 @@ int walk_open (walk_t *walk, store_t *store, const store_query_t *query,
     return 0;
 }
 
-/* First and last job of the cluster to look at; first > last: none. */
-static int find_bounds (walk_t *walk, const struct walk_cluster *c,
-                        uint64_t *ret_low, uint64_t *ret_high,
+/* The jobs of the cluster to look at. */
+static int find_ranges (walk_t *walk, const struct walk_cluster *c,
                         gl_error_t *error)
 {
-    int64_t first = walk->query.start > c->longest
-                        ? walk->query.start - c->longest
-                        : 1;
-    int rc;
+    uint64_t job = walk->query.id_job;
 
-    *ret_low = walk->query.id_job ? walk->query.id_job : walk->first_job;
-    *ret_high = walk->query.id_job ? walk->query.id_job : INT64_MAX;
-    if (!walk->bounds || !strchr (walk->passes[walk->pass].binds, 'l'))
+    walk->range_at = 0;
+    if (walk->by_job && strchr (walk->passes[walk->pass].binds, 'l')) {
+        if (walk_find_ranges (walk, c, error) < 0)
+            return -1;
+        walk->ranges = walk->found;
         return 0;
-    db_bind_u64 (walk->bounds, 0, c->id);
-    db_bind_i64 (walk->bounds, 1, first);
-    db_bind_i64 (walk->bounds, 2, walk->query.end);
-    rc = db_step (walk->bounds, error);
-    *ret_low = 1;
-    *ret_high = 0;
-    if (rc == 1 && !db_column_is_null (walk->bounds, 0)) {
-        *ret_low = db_column_u64 (walk->bounds, 0);
-        *ret_high = db_column_u64 (walk->bounds, 1);
     }
-    db_reset (walk->bounds);
-    return rc < 0 ? -1 : 0;
+    walk->all = (struct walk_range){job ? job : walk->first_job,
+                                    job ? job : INT64_MAX};
+    walk->ranges = &walk->all;
+    walk->range_count = 1;
+    return 0;
 }
 
 /* Saturated: a period may be meant to have no end. */
@@ -207,15 +190,14 @@ static int64_t milliseconds (int64_t seconds)
     return seconds * 1000;
 }
 
-static int enter_pass (walk_t *walk, gl_error_t *error)
+/* Run the pass for the jobs of the range that it is at. */
+static void enter_range (walk_t *walk)
 {
     const struct walk_cluster *c = &walk->clusters[walk->at];
     const struct walk_pass *pass = &walk->passes[walk->pass];
     const store_query_t *q = &walk->query;
-    uint64_t low, high;
+    const struct walk_range *range = &walk->ranges[walk->range_at];
 
-    if (find_bounds (walk, c, &low, &high, error) < 0)
-        return -1;
     walk->st = pass->st;
     for (unsigned i = 0; pass->binds[i]; i++) {
         switch (pass->binds[i]) {
@@ -223,10 +205,10 @@ static int enter_pass (walk_t *walk, gl_error_t *error)
             db_bind_u64 (pass->st, i, c->id);
             break;
         case 'l':
-            db_bind_u64 (pass->st, i, low);
+            db_bind_u64 (pass->st, i, range->low);
             break;
         case 'h':
-            db_bind_u64 (pass->st, i, high);
+            db_bind_u64 (pass->st, i, range->high);
             break;
         case 's':
             db_bind_i64 (pass->st, i, q->start);
@@ -253,12 +235,24 @@ static int enter_pass (walk_t *walk, gl_error_t *error)
         }
     }
     walk->inside = true;
+}
+
+static int enter_pass (walk_t *walk, gl_error_t *error)
+{
+    if (find_ranges (walk, &walk->clusters[walk->at], error) < 0)
+        return -1;
+    if (walk->range_count > 0)
+        enter_range (walk);
     return 0;
 }
 
-static void leave_pass (walk_t *walk)
+static void leave_range (walk_t *walk)
 {
     walk->inside = false;
+    if (++walk->range_at < walk->range_count) {
+        enter_range (walk);
+        return;
+    }
     if (++walk->pass == walk->pass_count) {
         walk->pass = 0;
         walk->at++;
@@ -268,16 +262,17 @@ static void leave_pass (walk_t *walk)
 int walk_next (walk_t *walk, const char **ret_cluster, gl_error_t *error)
 {
     while (walk->at < walk->count) {
-        int rc;
+        int rc = 0;
 
         if (!walk->inside && enter_pass (walk, error) < 0)
             return -1;
-        rc = db_step (walk->st, error);
+        if (walk->inside)
+            rc = db_step (walk->st, error);
         if (rc == 1)
             *ret_cluster = walk->clusters[walk->at].name;
         if (rc != 0)
             return rc;
-        leave_pass (walk);
+        leave_range (walk);
     }
     return 0;
 }
@@ -288,7 +283,7 @@ void walk_close (walk_t *walk)
         db_finalize (walk->passes[i].st);
         free (walk->passes[i].binds);
     }
-    db_finalize (walk->bounds);
+    free (walk->found);
     db_close (walk->db);
     free_clusters (walk->clusters, walk->count);
     memset (walk, 0, sizeof (*walk));

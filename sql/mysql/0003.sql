@@ -40,4 +40,22 @@ CREATE TABLE IF NOT EXISTS seen (
 
 ALTER TABLE segment
     ADD COLUMN /*M! IF NOT EXISTS */ sluid BIGINT UNSIGNED,
-    ADD COLUMN /*M! IF NOT EXISTS */ gone BIGINT;
+    ADD COLUMN /*M! IF NOT EXISTS */ gone BIGINT,
+    ADD COLUMN /*M! IF NOT EXISTS */ span TINYINT UNSIGNED NOT NULL DEFAULT 0;
+
+UPDATE segment SET span = CASE
+    WHEN time_end = 0 THEN 6
+    WHEN time_start = 0 THEN 7
+    WHEN time_end < time_start THEN 6
+    WHEN time_end - time_start <= 3600 THEN 0
+    WHEN time_end - time_start <= 14400 THEN 1
+    WHEN time_end - time_start <= 86400 THEN 2
+    WHEN time_end - time_start <= 345600 THEN 3
+    WHEN time_end - time_start <= 1382400 THEN 4
+    ELSE 5
+END;
+
+ALTER TABLE segment
+    DROP KEY /*M! IF EXISTS */ segment_start,
+    DROP KEY /*M! IF EXISTS */ segment_open,
+    ADD KEY /*M! IF NOT EXISTS */ segment_span (cluster, span, time_end);

@@ -45,5 +45,24 @@ ALTER TABLE segment ADD COLUMN sluid INTEGER;
 -- As of when slurmdbd does not have the row any more.
 ALTER TABLE segment ADD COLUMN gone INTEGER;
 
-CREATE INDEX segment_gone ON segment (cluster, id_job, time_submit)
-    WHERE gone IS NOT NULL;
+-- How long it took, in classes (lib/store/span.h): those of a class that overlap
+-- a period end in it or little later, so that one index finds them all.
+ALTER TABLE segment ADD COLUMN span INTEGER NOT NULL DEFAULT 0;
+
+UPDATE segment SET span = CASE
+    WHEN time_end = 0 THEN 6
+    WHEN time_start = 0 THEN 7
+    WHEN time_end < time_start THEN 6
+    WHEN time_end - time_start <= 3600 THEN 0
+    WHEN time_end - time_start <= 14400 THEN 1
+    WHEN time_end - time_start <= 86400 THEN 2
+    WHEN time_end - time_start <= 345600 THEN 3
+    WHEN time_end - time_start <= 1382400 THEN 4
+    ELSE 5
+END;
+
+DROP INDEX segment_start;
+
+DROP INDEX segment_open;
+
+CREATE INDEX segment_span ON segment (cluster, span, time_end);

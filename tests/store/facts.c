@@ -593,7 +593,7 @@ static void evidence__of_a_period__covers_its_segments (void **state)
 {
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
-    store_query_t query = {.start = 1000, .end = 2000};
+    store_query_t query = {.start = 1000000, .end = 2000000};
     evidence_t evidence = {.uid = 1, .source = TAG_NONE}, out;
     store_evidence_iter_t *iter;
     uint64_t seen = 0;
@@ -605,8 +605,8 @@ static void evidence__of_a_period__covers_its_segments (void **state)
                            .stamp = 1, .payload = "", .evidence = &evidence};
         segment_t s = fixture_segment (id);
         s.time_submit = 1;
-        s.time_start = (int64_t)id * 100;
-        s.time_end = s.time_start + 300;
+        s.time_start = (int64_t)id * 100000;
+        s.time_end = s.time_start + 300000;
         r.key[0] = (uint8_t)id;
         OK (store_put_segment (store, &s, NULL, &error));
         OK (store_put_record (store, &r, NULL, &error));
@@ -830,6 +830,62 @@ static void iterator__while_others_write__keeps_its_view (void **state)
     assert_int_equal (count_segments (url, NULL, NULL), 6);
 }
 
+/* Against a second opinion that looks at all of them: segments of all lengths,
+ * some open, some without length or start, ids in no order. */
+static void iterator__any_period__as_by_looking_at_all (void **state)
+{
+    enum { COUNT = 600 };
+    static const int64_t lengths[]
+        = {0,      1,      3599,    3600,    3601,    14400,  14401, 86400,
+           86401,  345600, 345601,  1382400, 1382401, 4000000};
+    const char *url = fixture_store_url ();
+    store_t *store = fixture_open (url);
+    segment_t all[COUNT];
+    uint64_t random = 1;
+
+    (void)state;
+    OK (store_begin (store, &error));
+    for (int i = 0; i < COUNT; i++) {
+        segment_t *s = &all[i];
+        random = random * UINT64_C (6364136223846793005) + 1442695040888963407;
+        *s = fixture_segment ((uint64_t)(i * 7919 % 5000 + 1));
+        s->time_start = 1790000000 + (int64_t)(random >> 33) % 5000000;
+        s->time_end = s->time_start + lengths[i % GL_ARRAY_SIZE (lengths)];
+        s->time_seen = 1796000000;
+        if (i % 37 == 0)
+            s->time_end = 0;
+        if (i % 41 == 0)
+            s->time_start = 0;
+        OK (store_put_segment (store, s, NULL, &error));
+    }
+    OK (store_commit (store, &error));
+    for (int i = 0; i < 60; i++) {
+        store_query_t q = {.cluster = "lab"};
+        store_segment_iter_t *iter;
+        segment_t s;
+        size_t found = 0, expected = 0;
+        uint64_t last = 0;
+        random = random * UINT64_C (6364136223846793005) + 1442695040888963407;
+        q.start = i < 20 ? all[i * 3 + 1].time_end
+                         : 1790000000 + (int64_t)(random >> 33) % 6000000;
+        q.end = q.start + (i % 3 ? 86400 : i % 2 ? 1 : 2000000);
+        for (int j = 0; j < COUNT; j++) {
+            int64_t end = all[j].time_end ? all[j].time_end : all[j].time_seen;
+            expected += all[j].time_start > 0 && all[j].time_start < q.end
+                        && (end > q.start || all[j].time_start >= q.start);
+        }
+        iter = store_segment_iter_open (store, &q, &error);
+        while (store_segment_iter_next (iter, &s, &error) == 1) {
+            assert_true (s.id_job > last);
+            last = s.id_job;
+            found++;
+        }
+        store_segment_iter_close (iter);
+        assert_int_equal (found, expected);
+    }
+    store_close (store);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -854,6 +910,7 @@ int main (void)
         TEST (accounts__in_any_order__last_parent_stands),
         TEST (marks__put_again__are_replaced),
         TEST (rollback__after_puts__leaves_the_store_as_it_was),
+        TEST (iterator__any_period__as_by_looking_at_all),
         TEST (iterator__while_others_write__keeps_its_view),
     };
 

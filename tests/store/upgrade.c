@@ -8,6 +8,7 @@
 #include "support/data.h"
 
 #include "base/buffer.h"
+#include "base/memory.h"
 
 static char *read_data (const char *name)
 {
@@ -42,15 +43,28 @@ static void run_script (const char *url, char *script)
     db_close (db);
 }
 
-static const char *store_of_schema_1 (void)
+static const char *store_of (unsigned schema)
 {
-    GL_AUTOFREE char *script
-        = read_data (fixture_on_mysql () ? "store/schema1.mysql.sql"
-                                         : "store/schema1.sqlite.sql");
+    GL_AUTOFREE char *name
+        = xasprintf ("store/schema%u.%s.sql", schema,
+                     fixture_on_mysql () ? "mysql" : "sqlite");
+    GL_AUTOFREE char *script = read_data (name);
     const char *url = fixture_url ();
 
     run_script (url, script);
     return url;
+}
+
+static char *facts_of (unsigned schema)
+{
+    GL_AUTOFREE char *name = xasprintf ("store/schema%u.txt", schema);
+
+    return read_data (name);
+}
+
+static const char *store_of_schema_1 (void)
+{
+    return store_of (1);
 }
 
 static void open__older_schema__says_run_init (void **state)
@@ -60,20 +74,54 @@ static void open__older_schema__says_run_init (void **state)
     assert_non_null (strstr (error.text, "run gpuledger init"));
 }
 
-static void init__older_schema__keeps_every_fact (void **state)
+static void keeps_every_fact (unsigned schema)
 {
-    const char *url = store_of_schema_1 ();
-    GL_AUTOFREE char *expected = read_data ("store/schema1.txt");
+    const char *url = store_of (schema);
+    GL_AUTOFREE char *expected = facts_of (schema);
     GL_AUTOFREE char *dump = NULL;
     unsigned before = 0;
 
-    (void)state;
     OK (store_init (url, &before, &error));
-    assert_int_equal (before, 1);
+    assert_int_equal (before, schema);
     dump = fixture_dump (url);
     assert_string_equal (dump, expected);
     OK (store_init (url, &before, &error));
     assert_int_equal (before, store_schema_newest ());
+}
+
+static void init__older_schema__keeps_every_fact (void **state)
+{
+    (void)state;
+    for (unsigned schema = 1; schema < store_schema_newest (); schema++)
+        keeps_every_fact (schema);
+}
+
+/* Found by the index that the upgrade makes, as all of them are. */
+static void init__older_schema__every_period_is_found (void **state)
+{
+    const char *url = store_of (2);
+    store_query_t all = {.cluster = "lab"};
+    store_segment_iter_t *iter, *one;
+    store_t *store;
+    segment_t s, found;
+
+    (void)state;
+    OK (store_init (url, NULL, &error));
+    store = fixture_open (url);
+    iter = store_segment_iter_open (store, &all, &error);
+    while (store_segment_iter_next (iter, &s, &error) == 1) {
+        int64_t end = s.time_end ? s.time_end : s.time_seen;
+        store_query_t last = {.start = end - 1, .end = end};
+        int count = 0;
+        one = store_segment_iter_open (store, &last, &error);
+        while (store_segment_iter_next (one, &found, &error) == 1)
+            count += found.id_job == s.id_job
+                     && found.time_submit == s.time_submit;
+        store_segment_iter_close (one);
+        assert_int_equal (count, 1);
+    }
+    store_segment_iter_close (iter);
+    store_close (store);
 }
 
 /* As if it had been made new: the same facts on top give the same bytes. */
@@ -169,6 +217,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         TEST (open__older_schema__says_run_init),
         TEST (init__older_schema__keeps_every_fact),
+        TEST (init__older_schema__every_period_is_found),
         TEST (put__into_an_upgraded_store__as_into_a_new_one),
         TEST (init__older_schema_by_several_at_once__all_succeed),
         TEST (init__upgrade_was_cut_short__is_completed),

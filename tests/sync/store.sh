@@ -116,7 +116,7 @@ gl --store "$main" sync --cluster lab --look-back 0 --as-of @1790107200
 says "an end that lies long before the last run is found" \
     "lab: segments: 0 new, 5 changed, 31 unchanged; events: 0 new, 1 changed"
 [ "$(store main 'SELECT id_job, time_end FROM segment
-    WHERE id_job IN (154, 155)' | tr '\n' ' ')" = \
+    WHERE id_job IN (154, 155) ORDER BY id_job' | tr '\n' ' ')" = \
     '154|1790100500 155|1780000100 ' ]
 check $? "and stored"
 [ "$(store main 'SELECT time_end FROM suspension
