@@ -8,16 +8,6 @@
 #include "checks.h"
 #include "look.h"
 
-void checks_begin (void)
-{
-    look_begin ();
-}
-
-void checks_end (void)
-{
-    look_end ();
-}
-
 /* --- comparing ---------------------------------------------------------- */
 
 static bool say (char why[WHY_SIZE], const char *fmt, ...)
@@ -169,6 +159,59 @@ static bool same_capacity (const look_table_t *whole, const look_table_t *parts,
 
 /* --- the properties ----------------------------------------------------- */
 
+/* What several properties look at, of one store of the world. */
+enum {
+    BY_USER,
+    BY_MONTH,
+    BY_DAY,
+    BY_HOUR,
+    BY_NODE,
+    BY_POOL,
+    BY_ACCOUNT,
+    BY_ACCOUNT_OF_ANN,
+    BY_DAY_AND_POOL,
+    ASKS,
+};
+static const look_ask_t asks[ASKS] = {
+    [BY_USER] = {{KEY_USER}, 1, NULL},
+    [BY_MONTH] = {{KEY_USER, KEY_MONTH}, 2, NULL},
+    [BY_DAY] = {{KEY_USER, KEY_DAY}, 2, NULL},
+    [BY_HOUR] = {{KEY_USER, KEY_HOUR}, 2, NULL},
+    [BY_NODE] = {{KEY_USER, KEY_NODE, KEY_GRES_TYPE}, 3, NULL},
+    [BY_POOL] = {{KEY_USER, KEY_POOL, KEY_STATE}, 3, NULL},
+    [BY_ACCOUNT] = {{KEY_USER, KEY_ACCOUNT, KEY_DAY}, 3, NULL},
+    [BY_ACCOUNT_OF_ANN] = {{KEY_USER, KEY_ACCOUNT, KEY_DAY}, 3, "ann"},
+    [BY_DAY_AND_POOL] = {{KEY_USER, KEY_DAY, KEY_POOL}, 3, NULL},
+};
+
+static struct {
+    uint64_t of; /* which world, and what is left out of it */
+    store_t *store;
+    look_table_t table[ASKS];
+} shared;
+
+static void shared_close (void)
+{
+    for (size_t i = 0; i < ASKS; i++)
+        look_table_free (&shared.table[i]);
+    store_close (shared.store);
+    shared.store = NULL;
+}
+
+static void share (const world_t *w)
+{
+    uint64_t of = w->seed;
+
+    for (size_t i = 0; i < w->count; i++)
+        of = of * 31 + (w->item[i].left_out ? 7 : 3);
+    if (shared.store && shared.of == of)
+        return;
+    shared_close ();
+    shared.of = of;
+    shared.store = look_world ("shared", w, NULL, 0, w->count + 1);
+    look_usage (shared.store, w, w->period, asks, ASKS, shared.table);
+}
+
 /* Counted from the facts that the store has, without the product's code. */
 static uint64_t devices_of (const char *gres)
 {
@@ -221,16 +264,15 @@ static bool has_pauses (const world_t *w, const segment_t *s)
 /* Jobs with pauses and a limit are left to others: all of the user's. */
 static bool usage_is_of_the_facts (const world_t *w, char why[WHY_SIZE])
 {
-    static const look_ask_t ask = {{KEY_USER}, 1, NULL};
-    store_t *store = look_world ("a", w, NULL, 0, w->count + 1);
+    const look_table_t *got = &shared.table[BY_USER];
     store_segment_iter_t *iter;
-    look_table_t got, want = {0};
+    look_table_t want = {0};
     segment_t s;
     gl_error_t error;
     bool holds = true;
 
-    look_usage (store, w, w->period, &ask, 1, &got);
-    iter = store_segment_iter_open (store, NULL, &error);
+    share (w);
+    iter = store_segment_iter_open (shared.store, NULL, &error);
     while (iter && store_segment_iter_next (iter, &s, &error) == 1) {
         int64_t from = s.time_start, to = end_of (&s, NULL, 0);
         look_row_t *row = look_row (&want, s.user ? s.user : "-");
@@ -246,46 +288,37 @@ static bool usage_is_of_the_facts (const world_t *w, char why[WHY_SIZE])
     }
     store_segment_iter_close (iter);
     for (size_t i = 0; i < want.count && holds; i++) {
-        const look_row_t *row = look_find (&got, want.row[i]->key);
+        const look_row_t *row = look_find (got, want.row[i]->key);
         uint64_t seconds = row ? row->gres_seconds : 0;
         if (want.row[i]->jobs == 0 && seconds != want.row[i]->gres_seconds)
             holds = say (why,
                          "%s: %" PRIu64 " gres_seconds, by the facts %" PRIu64,
                          want.row[i]->key, seconds, want.row[i]->gres_seconds);
     }
-    look_table_free (&got);
     look_table_free (&want);
-    store_close (store);
     return holds;
 }
 
 static bool units_sum_to_the_whole (const world_t *w, char why[WHY_SIZE])
 {
-    static const look_ask_t asks[] = {
-        {{KEY_USER}, 1, NULL},
-        {{KEY_USER, KEY_MONTH}, 2, NULL},
-        {{KEY_USER, KEY_DAY}, 2, NULL},
-        {{KEY_USER, KEY_HOUR}, 2, NULL},
-        {{KEY_USER, KEY_NODE, KEY_GRES_TYPE}, 3, NULL},
-        {{KEY_USER, KEY_POOL, KEY_STATE}, 3, NULL},
-    };
-    enum { ASKS = sizeof (asks) / sizeof (asks[0]) };
     static const char *const what[ASKS] = {
-        "", "months", "days", "hours", "nodes and types", "pools and states"};
-    store_t *store = look_world ("a", w, NULL, 0, w->count + 1);
-    look_table_t table[ASKS];
+        [BY_MONTH] = "months",
+        [BY_DAY] = "days",
+        [BY_HOUR] = "hours",
+        [BY_NODE] = "nodes and types",
+        [BY_POOL] = "pools and states",
+        [BY_ACCOUNT] = "accounts and days",
+    };
     bool holds = true;
 
-    look_usage (store, w, w->period, asks, ASKS, table);
-    for (size_t i = 1; i < ASKS; i++) {
+    share (w);
+    for (size_t i = BY_MONTH; i <= BY_ACCOUNT; i++) {
         look_table_t sum = {0};
-        add_rows (&sum, &table[i], 1);
-        holds = holds && same_usage (&table[0], &sum, what[i], why);
+        add_rows (&sum, &shared.table[i], 1);
+        holds
+            = holds && same_usage (&shared.table[BY_USER], &sum, what[i], why);
         look_table_free (&sum);
     }
-    for (size_t i = 0; i < ASKS; i++)
-        look_table_free (&table[i]);
-    store_close (store);
     return holds;
 }
 
@@ -314,8 +347,7 @@ static bool parts_sum_to_the_period (const world_t *w, char why[WHY_SIZE])
     bool holds;
 
     look_usage (store, w, w->period, &ask, 1, &whole);
-    look_capacity (store, w, w->period, false, &capacity, bad, sizeof (bad));
-    look_capacity (store, w, w->period, true, &hours, bad, sizeof (bad));
+    look_capacity (store, w, w->period, &capacity, &hours, bad, sizeof (bad));
     for (size_t i = 0; i < count; i++) {
         period_t part = {at, cuts[i]};
         look_table_t one;
@@ -325,7 +357,7 @@ static bool parts_sum_to_the_period (const world_t *w, char why[WHY_SIZE])
         look_usage (store, w, part, &ask, 1, &one);
         add_rows (&sum, &one, 3);
         look_table_free (&one);
-        look_capacity (store, w, part, false, &one, bad, sizeof (bad));
+        look_capacity (store, w, part, &one, NULL, bad, sizeof (bad));
         add_rows (&capacity_sum, &one, 3);
         look_table_free (&one);
     }
@@ -371,8 +403,8 @@ static bool order_does_not_matter (const world_t *w, char why[WHY_SIZE])
     store_t *a = look_world ("a", w, NULL, 0, w->count + 1);
     store_t *b
         = look_world ("b", w, order, count, 1 + chance_below (&chance, 10));
-    GL_AUTOFREE char *reports_a = look_reports (a, w);
-    GL_AUTOFREE char *reports_b = look_reports (b, w);
+    GL_AUTOFREE char *reports_a = look_reports (a, w, w->period, LOOK_ALL);
+    GL_AUTOFREE char *reports_b = look_reports (b, w, w->period, LOOK_ALL);
     GL_AUTOFREE char *facts_a = NULL, *facts_b = NULL;
 
     store_close (a);
@@ -386,8 +418,7 @@ static bool order_does_not_matter (const world_t *w, char why[WHY_SIZE])
 static bool again_changes_nothing (const world_t *w, char why[WHY_SIZE])
 {
     store_t *store = look_world ("a", w, NULL, 0, w->count + 1);
-    GL_AUTOFREE char *before = look_reports (store, w), *after = NULL;
-    GL_AUTOFREE char *facts = look_facts ("a"), *facts_after = NULL;
+    GL_AUTOFREE char *facts = look_facts ("a"), *after = NULL;
     store_counts_t counts;
     gl_error_t error = {""};
     bool holds = true;
@@ -397,38 +428,34 @@ static bool again_changes_nothing (const world_t *w, char why[WHY_SIZE])
     else if (counts.inserted || counts.changed)
         holds = say (why, "%" PRIu64 " inserted, %" PRIu64 " changed",
                      counts.inserted, counts.changed);
-    after = look_reports (store, w);
     store_close (store);
-    facts_after = look_facts ("a");
-    return holds && same_text (facts, facts_after, "facts", why)
-           && same_text (before, after, "reports", why);
+    after = look_facts ("a");
+    return holds && same_text (facts, after, "facts", why);
 }
 
 static bool others_change_nothing (const world_t *w, char why[WHY_SIZE])
 {
-    static const look_ask_t ask = {{KEY_USER, KEY_DAY, KEY_POOL}, 3, NULL};
+    const look_table_t *before = &shared.table[BY_DAY_AND_POOL];
     world_t *more = xcalloc (1, sizeof (*more));
-    store_t *store = look_world ("a", w, NULL, 0, w->count + 1);
-    look_table_t before, after;
+    store_t *store;
+    look_table_t after;
     bool holds = true;
 
     *more = *w;
     world_add_stranger (more);
-    look_usage (store, w, w->period, &ask, 1, &before);
-    store_close (store);
+    share (w);
     store = look_world ("a", more, NULL, 0, more->count + 1);
-    look_usage (store, w, w->period, &ask, 1, &after);
+    look_usage (store, w, w->period, &asks[BY_DAY_AND_POOL], 1, &after);
     store_close (store);
-    for (size_t i = 0; i < before.count && holds; i++)
-        holds = same_counts (before.row[i],
-                             look_find (&after, before.row[i]->key),
+    for (size_t i = 0; i < before->count && holds; i++)
+        holds = same_counts (before->row[i],
+                             look_find (&after, before->row[i]->key),
                              "with a stranger's jobs", why);
     for (size_t i = 0; i < after.count && holds; i++)
         if (strncmp (after.row[i]->key, STRANGER "|", 4) != 0
-            && !look_find (&before, after.row[i]->key))
+            && !look_find (before, after.row[i]->key))
             holds = say (why, "%s came with a stranger's jobs",
                          after.row[i]->key);
-    look_table_free (&before);
     look_table_free (&after);
     free (more);
     return holds;
@@ -436,29 +463,126 @@ static bool others_change_nothing (const world_t *w, char why[WHY_SIZE])
 
 static bool filtered_is_a_part (const world_t *w, char why[WHY_SIZE])
 {
-    static const look_ask_t asks[]
-        = {{{KEY_USER, KEY_ACCOUNT, KEY_DAY}, 3, NULL},
-           {{KEY_USER, KEY_ACCOUNT, KEY_DAY}, 3, "ann"}};
-    store_t *store = look_world ("a", w, NULL, 0, w->count + 1);
-    look_table_t table[2];
+    const look_table_t *all = &shared.table[BY_ACCOUNT],
+                       *filtered = &shared.table[BY_ACCOUNT_OF_ANN];
     size_t mine = 0;
     bool holds = true;
 
-    look_usage (store, w, w->period, asks, 2, table);
-    for (size_t i = 0; i < table[0].count && holds; i++) {
-        const look_row_t *row = table[0].row[i];
+    share (w);
+    for (size_t i = 0; i < all->count && holds; i++) {
+        const look_row_t *row = all->row[i];
         if (strncmp (row->key, "ann|", 4) != 0)
             continue;
         mine++;
-        holds = same_counts (row, look_find (&table[1], row->key), "filtered",
+        holds = same_counts (row, look_find (filtered, row->key), "filtered",
                              why);
     }
-    if (holds && mine != table[1].count)
-        holds = say (why, "%zu rows, filtered %zu", mine, table[1].count);
-    look_table_free (&table[0]);
-    look_table_free (&table[1]);
-    store_close (store);
+    if (holds && mine != filtered->count)
+        holds = say (why, "%zu rows, filtered %zu", mine, filtered->count);
     return holds;
+}
+
+/* The whole days of the ledger's zone. */
+static period_t days_of (const world_t *w)
+{
+    return (period_t){
+        zone_unit (w->site.zone, CALENDAR_DAY, w->period.start).start,
+        zone_unit (w->site.zone, CALENDAR_DAY, w->period.end - 1).end};
+}
+
+static int64_t seen_at (const item_t *item)
+{
+    switch (item->kind) {
+    case ITEM_SEGMENT:
+        return item->segment.time_seen;
+    case ITEM_SUSPENSION:
+        return item->suspension.start;
+    default:
+        return item->seen;
+    }
+}
+
+/* What had been seen by then, in the order of the world; the rest follows. */
+static size_t split_at (const world_t *w, int64_t at, size_t order[ITEMS_MAX])
+{
+    size_t early = 0, count = 0;
+
+    for (size_t i = 0; i < w->count; i++)
+        if (seen_at (&w->item[i]) <= at)
+            order[count++] = i;
+    early = count;
+    for (size_t i = 0; i < w->count; i++)
+        if (seen_at (&w->item[i]) > at)
+            order[count++] = i;
+    return early;
+}
+
+/* Of the store as it is, from what is kept. */
+static bool kept_is (const world_t *w, store_t *store, const char *facts,
+                     const char *when, char why[WHY_SIZE])
+{
+    GL_AUTOFREE char *kept = look_reports (store, w, days_of (w), LOOK_KEPT);
+
+    return same_text (facts, kept, when, why);
+}
+
+/* Some of the world is taken in and counted, then the rest, which has to make
+ * forgotten what it concerns. */
+static void put (const world_t *w, store_t *store, const size_t *order,
+                 size_t count, size_t batch)
+{
+    store_counts_t counts;
+    gl_error_t error = {""};
+
+    if (world_put (w, store, order, count, batch, &counts, &error) < 0) {
+        printf ("Bail out! %s\n", error.text);
+        exit (1);
+    }
+}
+
+/* Some of the world is taken in and counted, then the rest, which has to make
+ * forgotten what it concerns. */
+static bool kept_or_not (const world_t *w, char why[WHY_SIZE])
+{
+    chance_t chance = chance_new (w->seed ^ 0x6e);
+    world_t *then = xcalloc (1, sizeof (*then));
+    uint64_t known = (uint64_t)(w->as_of - w->period.start);
+    size_t order[ITEMS_MAX], early;
+    store_t *store = look_store ("a");
+    GL_AUTOFREE char *facts = NULL;
+    bool holds;
+
+    *then = *w;
+    if (chance_percent (&chance, 70))
+        then->as_of
+            = w->period.start + (int64_t)chance_below (&chance, known + 1);
+    early = split_at (w, then->as_of, order);
+    put (then, store, order, early, early + 1);
+    look_keep (store, w);
+    put (w, store, order + early, w->count - early,
+         1 + chance_below (&chance, 9));
+    facts = look_reports (store, w, days_of (w), LOOK_FACTS);
+    holds = kept_is (w, store, facts, "with more facts", why);
+    look_keep (store, w);
+    holds = holds && kept_is (w, store, facts, "kept again", why);
+    if (holds && chance_percent (&chance, 30)) {
+        look_forget (store, (period_t){0, 0});
+        holds = kept_is (w, store, facts, "forgotten", why);
+    }
+    store_close (store);
+    free (then);
+    return holds;
+}
+
+void checks_begin (void)
+{
+    look_begin ();
+}
+
+void checks_end (void)
+{
+    shared_close ();
+    look_end ();
 }
 
 const property_t properties[] = {
@@ -471,5 +595,6 @@ const property_t properties[] = {
     {"the same again changes nothing", again_changes_nothing},
     {"another one's jobs change nobody's usage", others_change_nothing},
     {"what a filter passes is a part of the whole", filtered_is_a_part},
+    {"reports are the same whatever is kept", kept_or_not},
 };
 const size_t property_count = sizeof (properties) / sizeof (properties[0]);

@@ -11,6 +11,7 @@
 #include "render/render.h"
 #include "report/usage_report.h"
 #include "report/utilization.h"
+#include "rollups.h"
 #include "support/test.h"
 #include "support/store_fixture.h"
 
@@ -73,7 +74,7 @@ static void remove_store (const char *name)
 
 void look_end (void)
 {
-    static const char *const names[] = {"empty", "a", "b"};
+    static const char *const names[] = {"empty", "a", "b", "shared"};
 
     for (size_t i = 0; dir[0] && i < sizeof (names) / sizeof (names[0]); i++)
         remove_store (names[i]);
@@ -345,8 +346,8 @@ static int64_t *hours_of (const world_t *world, period_t period,
 }
 
 void look_capacity (store_t *store, const world_t *world, period_t period,
-                    bool hours, look_table_t *ret_table, char *ret_bad,
-                    size_t bad_size)
+                    look_table_t *ret_table, look_table_t *ret_hours,
+                    char *ret_bad, size_t bad_size)
 {
     kinds_t *kinds = kinds_new (&world->site);
     capacity_t *capacity = capacity_new (&world->site, kinds, period);
@@ -362,9 +363,13 @@ void look_capacity (store_t *store, const world_t *world, period_t period,
     if (facts_each (store, &world->site, &query, add_held, capacity, &error) < 0
         || facts_capacity (store, &query, capacity, &error) < 0)
         give_up (error.text);
-    if (hours)
+    capacity_each (capacity, NULL, 0, take_slice, &look);
+    if (ret_hours) {
+        *ret_hours = (look_table_t){0};
+        look.table = ret_hours;
         cuts = hours_of (world, period, &cut_count);
-    capacity_each (capacity, cuts, cut_count, take_slice, &look);
+        capacity_each (capacity, cuts, cut_count, take_slice, &look);
+    }
     free (cuts);
     capacity_free (capacity);
     kinds_free (kinds);
@@ -372,12 +377,13 @@ void look_capacity (store_t *store, const world_t *world, period_t period,
 
 /* --- reports ------------------------------------------------------------ */
 
-#define REPORTS 4
+/* Those that what is kept can answer come first. */
+#define REPORTS 3
+#define REPORTS_KEPT 2
 static const key_list_t report_keys[REPORTS] = {
-    {{KEY_USER, KEY_MONTH}, 2, NULL},
-    {{KEY_CLUSTER, KEY_ACCOUNT, KEY_DAY}, 3, NULL},
-    {{KEY_NODE, KEY_GRES_TYPE, KEY_STATE}, 3, NULL},
-    {{KEY_POOL, KEY_HOUR}, 2, NULL},
+    {{KEY_POOL, KEY_DAY}, 2, NULL},
+    {{KEY_CLUSTER, KEY_USER, KEY_GRES_TYPE, KEY_MONTH}, 4, NULL},
+    {{KEY_NODE, KEY_ACCOUNT, KEY_STATE, KEY_HOUR}, 4, NULL},
 };
 
 static void print_report (report_t *report, buffer_t *out)
@@ -398,48 +404,138 @@ static report_cluster_t *clusters_of (const store_cluster_t *clusters,
     return list;
 }
 
-char *look_reports (store_t *store, const world_t *world)
+static int take_kept (const rollup_t *rollup, void *arg, gl_error_t *error)
 {
-    store_query_t facts = {.start = world->period.start,
-                           .end = world->period.end,
-                           .gpu_only = true};
+    struct pass *p = arg;
+
+    (void)error;
+    for (size_t i = 0; i < p->report_count; i++)
+        usage_report_add_rollup (p->reports[i], rollup);
+    for (size_t i = 0; i < p->utilization_count; i++)
+        utilization_add_rollup (p->utilization[i], rollup);
+    return 0;
+}
+
+/* All of the reports at once. */
+struct making {
     report_query_t query[REPORTS];
-    usage_report_t *reports[REPORTS];
-    utilization_t *utilization[REPORTS];
-    struct pass pass = {.reports = reports,
-                        .report_count = REPORTS,
-                        .utilization = utilization,
-                        .utilization_count = REPORTS};
+    usage_report_t *usage[REPORTS];
+    utilization_t *utilization[REPORTS]; /* by pools */
+    size_t usage_count, utilization_count;
+};
+
+static void begin_reports (struct making *m, const world_t *world,
+                           period_t period, const report_cluster_t *clusters,
+                           size_t cluster_count, size_t first, size_t count)
+{
+    *m = (struct making){0};
+    for (size_t i = first; i < first + count; i++) {
+        report_query_t *query = &m->query[m->usage_count];
+        *query = (report_query_t){.site = &world->site,
+                                  .period = period,
+                                  .clusters = clusters,
+                                  .cluster_count = cluster_count,
+                                  .by = report_keys[i]};
+        m->usage[m->usage_count++] = usage_report_new (query);
+        if (query->by.id[0] == KEY_POOL && world->site.pool_count)
+            m->utilization[m->utilization_count++] = utilization_new (query);
+    }
+}
+
+static void end_reports (struct making *m, buffer_t *out)
+{
+    size_t next = 0;
+
+    for (size_t i = 0; i < m->usage_count; i++) {
+        print_report (usage_report_make (m->usage[i]), out);
+        usage_report_free (m->usage[i]);
+        if (next < m->utilization_count && m->query[i].by.id[0] == KEY_POOL) {
+            print_report (utilization_make (m->utilization[next]), out);
+            utilization_free (m->utilization[next++]);
+        }
+    }
+}
+
+static void of_segments (store_t *store, const world_t *world, period_t period,
+                         struct making *m)
+{
+    const store_query_t facts
+        = {.start = period.start, .end = period.end, .gpu_only = true};
+    struct pass pass = {.reports = m->usage,
+                        .report_count = m->usage_count,
+                        .utilization = m->utilization,
+                        .utilization_count = m->utilization_count};
+    gl_error_t error = {""};
+
+    walk (store, world, period, &pass);
+    for (size_t i = 0; i < m->utilization_count; i++)
+        if (facts_capacity (store, &facts,
+                            utilization_capacity (m->utilization[i]), &error)
+            < 0)
+            give_up (error.text);
+}
+
+/* False: they cannot tell it. */
+static bool of_rollups (store_t *store, struct making *m)
+{
+    const rollups_query_t days
+        = {.query = &m->query[0], .period = m->query[0].period};
+    struct pass pass = {.reports = m->usage,
+                        .report_count = m->usage_count,
+                        .utilization = m->utilization,
+                        .utilization_count = m->utilization_count};
+    gl_error_t error = {""};
+
+    if (!rollups_answer (&days))
+        return false;
+    if (rollups_each (store, &days, take_kept, &pass, &error) < 0)
+        give_up (error.text);
+    return true;
+}
+
+char *look_reports (store_t *store, const world_t *world, period_t period,
+                    look_from_t from)
+{
+    size_t count, at_once = from == LOOK_KEPT ? 1 : REPORTS;
     buffer_t out = BUFFER_INIT;
     gl_error_t error = {""};
     store_cluster_t *stored;
     report_cluster_t *clusters;
-    size_t count;
+    struct making m;
 
     if (store_clusters (store, &stored, &count, &error) < 0)
         give_up (error.text);
     clusters = clusters_of (stored, count);
-    for (size_t i = 0; i < REPORTS; i++) {
-        query[i] = (report_query_t){.site = &world->site,
-                                    .period = world->period,
-                                    .clusters = clusters,
-                                    .cluster_count = count,
-                                    .by = report_keys[i]};
-        reports[i] = usage_report_new (&query[i]);
-        utilization[i] = utilization_new (&query[i]);
-    }
-    walk (store, world, world->period, &pass);
-    for (size_t i = 0; i < REPORTS; i++) {
-        if (facts_capacity (store, &facts,
-                            utilization_capacity (utilization[i]), &error)
-            < 0)
-            give_up (error.text);
-        print_report (usage_report_make (reports[i]), &out);
-        print_report (utilization_make (utilization[i]), &out);
-        usage_report_free (reports[i]);
-        utilization_free (utilization[i]);
+    if (from == LOOK_FACTS)
+        at_once = REPORTS_KEPT;
+    for (size_t i = 0; i < at_once || (at_once == 1 && i < REPORTS_KEPT);
+         i += at_once) {
+        begin_reports (&m, world, period, clusters, count, i, at_once);
+        if (from != LOOK_KEPT || !of_rollups (store, &m))
+            of_segments (store, world, period, &m);
+        end_reports (&m, &out);
     }
     free (clusters);
     store_clusters_free (stored, count);
     return buffer_take (&out);
+}
+
+void look_keep (store_t *store, const world_t *world)
+{
+    rollups_result_t result;
+    gl_error_t error = {""};
+
+    if (rollups_refresh (store, &world->site, NULL, NULL, &result, &error) < 0)
+        give_up (error.text);
+}
+
+void look_forget (store_t *store, period_t period)
+{
+    gl_error_t error = {""};
+
+    if (store_begin (store, &error) < 0
+        || store_forget_rollups (store, NULL, period.start, period.end, &error)
+               < 0
+        || store_commit (store, &error) < 0)
+        give_up (error.text);
 }

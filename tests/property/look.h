@@ -51,14 +51,24 @@ typedef struct {
 void look_usage (store_t *store, const world_t *world, period_t period,
                  const look_ask_t *asks, size_t count,
                  look_table_t *ret_tables);
-/* Capacity by cluster, pool and node ("lab|big|g1"); cut at hours, where asked
- * for, which must not matter. ret_bad: a slice against the definition. */
+/* Capacity by cluster, pool and node ("lab|big|g1"); in
+ * ret_hours (may be NULL) cut at hours, which must not matter. ret_bad: a slice
+ * against the definition. */
 void look_capacity (store_t *store, const world_t *world, period_t period,
-                    bool hours, look_table_t *ret_table, char *ret_bad,
-                    size_t bad_size);
+                    look_table_t *ret_table, look_table_t *ret_hours,
+                    char *ret_bad, size_t bad_size);
 
-/* Everything that reports print, as JSON; yours to free. */
-char *look_reports (store_t *store, const world_t *world);
+/* What some reports print, as JSON; yours to free. */
+typedef enum {
+    LOOK_ALL,   /* of segments */
+    LOOK_FACTS, /* of segments, those that LOOK_KEPT has */
+    LOOK_KEPT,  /* of rollups, where these can answer */
+} look_from_t;
+char *look_reports (store_t *store, const world_t *world, period_t period,
+                    look_from_t from);
+/* Keep rollups, and forget those of a period (both 0: all). */
+void look_keep (store_t *store, const world_t *world);
+void look_forget (store_t *store, period_t period);
 /* Every fact; yours to free. */
 char *look_facts (const char *name);
 
