@@ -19,7 +19,7 @@ write_site "$slurmdb_url"
 gl --quiet init && mv "$dir/ledger.db" "$dir/empty.db"
 
 sql () { slurmdb_sql -N slurm_acct_db; }
-sql <<'END'
+sql <<END
 SET sql_mode = '';
 INSERT INTO tres_table (creation_time, deleted, id, type, name) VALUES
     (1, 0, 1001, 'gres', 'gpu'), (1, 0, 1002, 'gres', 'gpu:h100'),
@@ -33,7 +33,8 @@ INSERT INTO lab_assoc_table
     (1, 1, 62, 'carl', 'vision', '');
 INSERT INTO lab_event_table (time_start, time_end, node_name, cluster_nodes,
     reason, state, tres) VALUES
-    (1, 0, '', 'g1,m1', 'Cluster Registered TRES', 0, '1=64,1001=13');
+    ($((day - 86400)), 0, '', 'g1,m1', 'Cluster Registered TRES', 0,
+        '1=64,1001=13');
 END
 
 # Rows go into $rows, and with the next sync into the database.
@@ -221,12 +222,12 @@ trap_10_job_id_wrap ()
     fresh
     job 7 0 100 1001=1
     job 7 864000 100 1001=2 "id_assoc = 61, account = 'nlp'"
-    job 7 -31536000 100 1001=4
+    job 7 -3456000 100 1001=4
     sync
     same "$(usage account,user account,user,gres_seconds)" "nlp|bert|200
 vision|anna|100" "the same id ten days later is another's job"
     same "$(stored 'SELECT count(*) FROM segment WHERE id_job = 7')" 3 \
-        "and a year ago a third one"
+        "and forty days ago a third one"
 }
 
 trap_11_het_components ()
