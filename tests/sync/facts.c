@@ -4,12 +4,15 @@
  *
  *     facts URL CLUSTER AS-OF [SINCE [JOBID...]]   SINCE 0: all rows
  *     facts -q URL CLUSTER     reads all segments and prints how many
+ *     facts -u URL CLUSTER     adds them up by account, user and day of October
+ *                              2026, and prints in how many cells they lie
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "acct/usage.h"
 #include "slurmdbd.h"
 
 static gl_error_t error;
@@ -170,16 +173,46 @@ static void count_all (slurmdbd_cluster_t *cluster)
     printf ("%" PRIu64 " segments\n", count);
 }
 
+static int add_segment (const segment_t *s, void *arg, gl_error_t *e)
+{
+    static const project_t none;
+
+    (void)e;
+    usage_add (arg, s, NULL, 0, &none);
+    return 0;
+}
+
+static void aggregate (slurmdbd_cluster_t *cluster)
+{
+    site_t *site = site_default ();
+    usage_query_t query = {
+        .site = site,
+        .period = {1790812800, 1790812800 + 31 * 86400},
+        .by = {{KEY_ACCOUNT, KEY_USER, KEY_DAY}, 3, NULL},
+    };
+    usage_t *usage = usage_new (&query);
+    size_t count;
+
+    if (slurmdbd_segments (cluster, SLURMDBD_ALL, add_segment, usage, &error)
+        < 0)
+        fail ();
+    usage_cells (usage, &count);
+    printf ("%zu cells\n", count);
+    usage_free (usage);
+    site_free (site);
+}
+
 int main (int argc, char **argv)
 {
+    bool sum = argc > 1 && !strcmp (argv[1], "-u");
     bool quiet = argc > 1 && !strcmp (argv[1], "-q");
     uint64_t ids[16];
     slurmdbd_window_t window = {SLURMDBD_ROWS_OF_JOBS, .ids = ids};
     slurmdbd_cluster_t *cluster;
     slurmdbd_t *dbd;
 
-    argc -= quiet;
-    argv += quiet;
+    argc -= quiet || sum;
+    argv += quiet || sum;
     if (argc < 3)
         return 2;
     dbd = slurmdbd_open (argv[1], &error);
@@ -193,6 +226,8 @@ int main (int argc, char **argv)
         ids[window.id_count++] = strtoull (argv[i], NULL, 10);
     if (quiet)
         count_all (cluster);
+    else if (sum)
+        aggregate (cluster);
     else if (window.id_count)
         print_jobs (cluster, window);
     else
