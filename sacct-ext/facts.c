@@ -6,6 +6,8 @@
 #include "facts.h"
 #include "facts_inventory.h"
 #include "facts_job.h"
+#include "facts_shards.h"
+#include "gres/tres.h"
 #include "facts_loose.h"
 #include "record/layout.h"
 #include "record/record.h"
@@ -49,6 +51,7 @@ struct pass {
     facts_job_t *job;
     layout_t *layout; /* read when it is first asked for */
     int layout_rc;
+    facts_shards_t *shards; /* the same */
     gl_error_t layout_error;  /* of that, where layout_rc is -1 */
     suspension_t *suspension; /* of the segment in hand */
     size_t suspension_count;
@@ -270,6 +273,33 @@ static const segment_t *judge (const struct pass *p, const segment_t *s,
     return judged;
 }
 
+/* Some pool leaves it to accounting how many shards a GPU has. */
+static bool asks_for_shards (const site_t *site)
+{
+    for (size_t i = 0; i < site->pool_count; i++)
+        if (site->pools[i].shards_per_gpu == 0)
+            return true;
+    return site->pool_count == 0;
+}
+
+/* How many shards the GPUs of its nodes had, where that is asked for. */
+static int tell_shards (struct pass *p, const segment_t **s, segment_t *told,
+                        gl_error_t *error)
+{
+    if (!(*s)->gres || gres_parts ((*s)->gres, "shard", NULL, NULL) == 0
+        || !asks_for_shards (p->site))
+        return 0;
+    if (!p->shards
+        && !(p->shards = facts_shards_open (
+                 p->store, p->query ? p->query->cluster : NULL, error)))
+        return -1;
+    if (*s != told)
+        *told = **s;
+    facts_shards_tell (p->shards, told);
+    *s = told;
+    return 0;
+}
+
 /* `evidence` NULL: the nodes have seen nothing of its job. */
 static int hand_over (struct pass *p, const segment_t *s,
                       const segment_evidence_t *evidence, gl_error_t *error)
@@ -283,6 +313,8 @@ static int hand_over (struct pass *p, const segment_t *s,
     if (take_suspensions (p, s, error) < 0)
         return -1;
     fact.segment = judge (p, s, evidence, &judged);
+    if (tell_shards (p, &fact.segment, &judged, error) < 0)
+        return -1;
     fact.suspensions = p->suspension_count ? p->suspension : NULL;
     fact.suspension_count = p->suspension_count;
     fact.record = evidence ? evidence->record : NULL;
@@ -591,6 +623,7 @@ static int each (struct pass *p, gl_error_t *error)
     store_segment_iter_close (p->segments);
     facts_job_free (p->job);
     layout_close (p->layout);
+    facts_shards_close (p->shards);
     free (p->suspension);
     return rc;
 }

@@ -112,6 +112,13 @@ static int settle (store_t *store, enum verdict verdict, db_statement_t *put,
     return 0;
 }
 
+/* What a node's row tells of its shards holds for segments that begin later
+ * too. */
+static bool tells_shards (const node_event_t *event)
+{
+    return event->node && event->gres && strstr (event->gres, "shard");
+}
+
 int store_put_event (store_t *store, const node_event_t *event,
                      int64_t time_seen, store_counts_t *counts,
                      gl_error_t *error)
@@ -133,6 +140,8 @@ int store_put_event (store_t *store, const node_event_t *event,
     db_bind_i64 (get, 1, event->start);
     db_bind_text (get, 2, node);
     verdict = judge (get, event->start, &fresh, &changed, error);
+    if (changed.start < changed.end && tells_shards (event))
+        changed = (period_t){event->start, INT64_MAX};
     if (verdict == FAILED
         || forget_time (store, cluster, changed.start, changed.end, error) < 0)
         return -1;
