@@ -156,6 +156,9 @@ static const char settings[] = "PRAGMA synchronous = FULL;"
                                "PRAGMA trusted_schema = OFF;"
                                "PRAGMA cell_size_check = ON;";
 
+/* A report reads with several connections at once, each mostly in one direction. */
+static const char reader_settings[] = "PRAGMA cache_size = -4096;";
+
 static int try_journal (struct sqlite_db *db, gl_error_t *error)
 {
     db_statement_t *st
@@ -209,7 +212,9 @@ static int open_handle (struct sqlite_db *db, unsigned flags,
      * may only read the directory can still read the store. */
     sqlite3_file_control (db->handle, "main", SQLITE_FCNTL_PERSIST_WAL,
                           &persist);
-    if (sqlite_exec (&db->base, settings, error) < 0)
+    if (sqlite_exec (&db->base, settings, error) < 0
+        || (flags & DB_READ_ONLY
+            && sqlite_exec (&db->base, reader_settings, error) < 0))
         return -1;
     /* the first look into the file: is it a database? */
     if (sqlite_exec (&db->base, "SELECT count(*) FROM sqlite_schema", error)

@@ -830,6 +830,43 @@ static void iterator__while_others_write__keeps_its_view (void **state)
     assert_int_equal (count_segments (url, NULL, NULL), 6);
 }
 
+/* New ones wait to be written together: what comes between finds them. */
+static void put_segment__many_at_once__as_one_by_one (void **state)
+{
+    const char *urls[] = {fixture_store_url (), fixture_store_url ()};
+    store_counts_t counts[2] = {{0}, {0}};
+    char *dumps[2];
+
+    (void)state;
+    for (int one_by_one = 0; one_by_one < 2; one_by_one++) {
+        store_t *store = fixture_open (urls[one_by_one]);
+        OK (store_begin (store, &error));
+        for (int i = 0; i < 300; i++) {
+            /* up, with repetitions, requeues, and some far behind */
+            segment_t s = fixture_segment ((uint64_t)(100 + i - i % 7 % 3));
+            s.time_submit += i % 5 == 0;
+            s.account = i % 11 == 0 ? "physics" : "vision";
+            if (i % 29 == 0)
+                s.id_job = (uint64_t)(i + 1);
+            if (i % 50 == 49)
+                s.cluster = "annex";
+            OK (store_put_segment (store, &s, &counts[one_by_one], &error));
+            if (one_by_one) {
+                OK (store_commit (store, &error));
+                OK (store_begin (store, &error));
+            }
+        }
+        OK (store_commit (store, &error));
+        store_close (store);
+        dumps[one_by_one] = fixture_dump (urls[one_by_one]);
+    }
+    assert_string_equal (dumps[0], dumps[1]);
+    assert_memory_equal (&counts[0], &counts[1], sizeof (counts[0]));
+    assert_true (counts[0].inserted > 100 && counts[0].unchanged > 0);
+    free (dumps[0]);
+    free (dumps[1]);
+}
+
 /* Against a second opinion that looks at all of them: segments of all lengths,
  * some open, some without length or start, ids in no order. */
 static void iterator__any_period__as_by_looking_at_all (void **state)
@@ -910,6 +947,7 @@ int main (void)
         TEST (accounts__in_any_order__last_parent_stands),
         TEST (marks__put_again__are_replaced),
         TEST (rollback__after_puts__leaves_the_store_as_it_was),
+        TEST (put_segment__many_at_once__as_one_by_one),
         TEST (iterator__any_period__as_by_looking_at_all),
         TEST (iterator__while_others_write__keeps_its_view),
     };
