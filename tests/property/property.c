@@ -2,7 +2,7 @@
  * property: what has to hold in any world, whatever its facts are.
  *
  *     property [SEED]     one seed (and what its world is made of); else
- *                         $PROPERTY_SEEDS of them (100), from $PROPERTY_FROM
+ *                         $PROPERTY_SEEDS of them (60), from $PROPERTY_FROM
  *                         (0) on
  *
  * Each seed makes a small world (world.h) that goes through the real store, in
@@ -91,7 +91,7 @@ static uint64_t setting (const char *name, uint64_t value)
 int main (int argc, char **argv)
 {
     uint64_t from = setting ("PROPERTY_FROM", 0), failed = 0;
-    uint64_t count = setting ("PROPERTY_SEEDS", 100);
+    uint64_t count = setting ("PROPERTY_SEEDS", 60);
 
     if (argc > 1) {
         from = strtoull (argv[1], NULL, 10);
