@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -7,14 +8,29 @@
 #include "base/number.h"
 #include "base/timespec.h"
 
-/* What a word says about the day of `now`; -1: the moment itself. */
-static const struct {
+#define LAST_INSTANT INT64_C (4102444800) /* 2100-01-01 */
+
+/* What has been read of a text so far. */
+struct reading {
+    const char *text; /* what is left */
+    civil_t now;
+    civil_t civil;
+    bool day;
+    bool clock;
+};
+
+/* A word says a day, counted from today, or a time of day; now says both. */
+#define NO_HOUR -1
+#define NO_DAY -1
+static const struct word {
     const char *word;
     int hour;
-    int days;
+    int day;
 } words[] = {
-    {"now", -1, 0},  {"today", 0, 0},    {"midnight", 0, 0}, {"noon", 12, 0},
-    {"fika", 15, 0}, {"teatime", 16, 0}, {"tomorrow", 0, 1},
+    {"now", NO_HOUR, NO_DAY}, {"today", NO_HOUR, 0},
+    {"tomorrow", NO_HOUR, 1}, {"midnight", 0, NO_DAY},
+    {"noon", 12, NO_DAY},     {"elevenses", 11, NO_DAY},
+    {"fika", 15, NO_DAY},     {"teatime", 16, NO_DAY},
 };
 
 static const struct {
@@ -25,54 +41,82 @@ static const struct {
     {"days", 86400}, {"weeks", 604800},
 };
 
-/* "", "+2hours", "-7days". Counts up to a century of seconds. */
+static const struct word *find_word (const char *text)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (words); i++) {
+        if (strncasecmp (text, words[i].word, strlen (words[i].word)) == 0)
+            return &words[i];
+    }
+    return NULL;
+}
+
+static const char *skip_blanks (const char *text)
+{
+    return text + strspn (text, " \t");
+}
+
+/* "", "+2hours", "-7days", "- 7 days". Counts up to a century of seconds. */
 static int parse_delta (const char *text, int64_t *ret_seconds)
 {
-    size_t digits;
+    const char *sign = skip_blanks (text), *digits, *unit;
+    size_t length;
     uint64_t count;
-    const char *unit;
 
     *ret_seconds = 0;
-    if (!*text)
+    if (!*sign)
         return 0;
-    if (*text != '+' && *text != '-')
+    if (*sign != '+' && *sign != '-')
         return -1;
-    digits = strspn (text + 1, "0123456789");
-    if (number_u64 (text + 1, digits, &count) < 0 || count > UINT32_MAX)
+    digits = skip_blanks (sign + 1);
+    length = strspn (digits, "0123456789");
+    if (number_u64 (digits, length, &count) < 0 || count > UINT32_MAX)
         return -1;
-    unit = text + 1 + digits;
+    unit = skip_blanks (digits + length);
     for (size_t i = 0; i < GL_ARRAY_SIZE (units); i++) {
         if (strncasecmp (unit, units[i].name, strlen (unit)) == 0) {
             *ret_seconds
-                = (int64_t)count * units[i].seconds * (*text == '-' ? -1 : 1);
+                = (int64_t)count * units[i].seconds * (*sign == '-' ? -1 : 1);
             return 0;
         }
     }
     return -1;
 }
 
-static int parse_word (const char *text, const zone_t *zone, int64_t now,
-                       int64_t *ret_instant)
+static void set_day (struct reading *r, int days)
 {
-    for (size_t i = 0; i < GL_ARRAY_SIZE (words); i++) {
-        size_t length = strlen (words[i].word);
-        civil_t civil = zone_civil (zone, now);
-        int64_t delta;
-        if (strncasecmp (text, words[i].word, length) != 0)
-            continue;
-        if (parse_delta (text + length, &delta) < 0)
-            return -1;
-        if (words[i].hour >= 0) {
-            civil = calendar_civil_of_day (
-                calendar_day_number (civil.year, civil.month, civil.day)
-                + words[i].days);
-            civil.hour = words[i].hour;
-            now = zone_instant (zone, &civil);
-        }
-        *ret_instant = now + delta;
-        return 0;
+    civil_t day = calendar_civil_of_day (
+        calendar_day_number (r->now.year, r->now.month, r->now.day) + days);
+
+    r->civil.year = day.year;
+    r->civil.month = day.month;
+    r->civil.day = day.day;
+    r->day = true;
+}
+
+static void set_hour (struct reading *r, int hour)
+{
+    r->civil.hour = hour;
+    r->civil.minute = r->civil.second = 0;
+    r->clock = true;
+}
+
+/* A word with a distance: "now-7days", "today-1day". */
+static int parse_distance (const char *text, const zone_t *zone, int64_t now,
+                           int64_t *ret_instant)
+{
+    const struct word *word = find_word (text);
+    struct reading r = {.now = zone_civil (zone, now)};
+    int64_t delta;
+
+    if (!word || parse_delta (text + strlen (word->word), &delta) < 0)
+        return -1;
+    if (word->day != NO_DAY || word->hour != NO_HOUR) {
+        set_day (&r, word->day == NO_DAY ? 0 : word->day);
+        set_hour (&r, word->hour == NO_HOUR ? 0 : word->hour);
+        now = zone_instant (zone, &r.civil);
     }
-    return -1;
+    *ret_instant = now + delta;
+    return 0;
 }
 
 static int digits_value (const char *text, size_t length, int *ret_value)
@@ -86,110 +130,206 @@ static int digits_value (const char *text, size_t length, int *ret_value)
     return 0;
 }
 
-/* "HH:MM[:SS]", one or two digits each, then " AM", "pm" or nothing. */
-static int parse_clock (const char *text, civil_t *civil)
-{
-    int *const field[] = {&civil->hour, &civil->minute, &civil->second};
-    size_t n = 0, length;
+/* The items of a text. Each moves behind itself, or leaves all as it was. */
 
-    civil->hour = civil->minute = civil->second = 0;
-    for (; n < 3; n++) {
-        length = strspn (text, "0123456789");
-        if (length < 1 || length > 2
-            || digits_value (text, length, field[n]) < 0)
-            return -1;
-        text += length;
-        if (*text != ':' || n == 2)
-            break;
-        text++;
-    }
-    if (n < 1)
+static int read_word (struct reading *r)
+{
+    const struct word *word = find_word (r->text);
+
+    if (!word || (word->day == NO_DAY && word->hour == NO_HOUR)
+        || (word->day == NO_DAY ? r->clock : r->day))
         return -1;
-    while (*text == ' ')
-        text++;
-    if (!strcasecmp (text, "am") || !strcasecmp (text, "pm")) {
-        if (civil->hour < 1 || civil->hour > 12)
+    if (word->day != NO_DAY)
+        set_day (r, word->day);
+    else
+        set_hour (r, word->hour);
+    r->text += strlen (word->word);
+    return 0;
+}
+
+/* " AM", "pm" or nothing, as Slurm has them: 0:15 pm is 12:15. */
+static int read_half_day (const char **text, int *hour)
+{
+    const char *p = *text + strspn (*text, " \t");
+    bool pm = !strncasecmp (p, "pm", 2);
+
+    if (!pm && strncasecmp (p, "am", 2) != 0)
+        return 0;
+    if (*hour > 12)
+        return -1;
+    *hour = *hour % 12 + (pm ? 12 : 0);
+    *text = p + 2;
+    return 0;
+}
+
+/* "HH:MM[:SS]", the hour of one or two digits. */
+static int read_clock (struct reading *r)
+{
+    size_t length = strspn (r->text, "0123456789");
+    const char *p = r->text + length;
+    civil_t clock = {0};
+
+    if (r->clock || length < 1 || length > 2 || *p != ':'
+        || digits_value (r->text, length, &clock.hour) < 0
+        || digits_value (p + 1, 2, &clock.minute) < 0)
+        return -1;
+    p += 3;
+    if (*p == ':') {
+        if (digits_value (p + 1, 2, &clock.second) < 0)
             return -1;
-        civil->hour = civil->hour % 12 + (*text == 'p' || *text == 'P') * 12;
-        text += 2;
+        p += 3;
     }
-    return *text ? -1 : 0;
+    if (isdigit ((unsigned char)*p) || read_half_day (&p, &clock.hour) < 0)
+        return -1;
+    r->civil.hour = clock.hour;
+    r->civil.minute = clock.minute;
+    r->civil.second = clock.second;
+    r->clock = true;
+    r->text = p;
+    return 0;
+}
+
+/* "2026-10-05" */
+static int read_date (struct reading *r)
+{
+    civil_t date;
+
+    if (r->day || strnlen (r->text, 10) < 10
+        || calendar_parse_date (r->text, 10, &date) < 0
+        || isdigit ((unsigned char)r->text[10]))
+        return -1;
+    r->civil.year = date.year;
+    r->civil.month = date.month;
+    r->civil.day = date.day;
+    r->day = true;
+    r->text += 10;
+    return 0;
 }
 
 /* A year of two digits is in this century; none: the last such month. */
-static int set_year (civil_t *civil, const char *text, size_t length,
-                     const civil_t *now)
+static int set_year (struct reading *r, const char *text, size_t length)
 {
+    int *year = &r->civil.year;
+
     if (length == 0)
-        civil->year = now->year - (civil->month > now->month);
+        *year = r->now.year - (r->civil.month > r->now.month);
     else if ((length != 2 && length != 4)
-             || digits_value (text, length, &civil->year) < 0)
+             || digits_value (text, length, year) < 0)
         return -1;
     else if (length == 2)
-        civil->year += 2000;
+        *year += 2000;
     return 0;
 }
 
-/* "MM/DD", "MM/DD/YY", "MMDD", "MMDDYY"; moves behind it. */
-static int parse_day (const char **text, const civil_t *now, civil_t *civil)
+/* "MMDD", "MMDDYY" */
+static int read_packed_day (struct reading *r)
 {
-    const char *p = *text;
+    size_t length = strspn (r->text, "0123456789");
+
+    if (r->day || (length != 4 && length != 6)
+        || digits_value (r->text, 2, &r->civil.month) < 0
+        || digits_value (r->text + 2, 2, &r->civil.day) < 0
+        || set_year (r, r->text + 4, length - 4) < 0)
+        return -1;
+    r->text += length;
+    r->day = true;
+    return 0;
+}
+
+/* "MM/DD", "MM/DD/YY", "MM.DD.YYYY" */
+static int read_parted_day (struct reading *r)
+{
+    const char *p = r->text;
     size_t length = strspn (p, "0123456789"), year;
     char separator = p[length];
 
-    if (length == 4 || length == 6) {
-        if (digits_value (p, 2, &civil->month) < 0
-            || digits_value (p + 2, 2, &civil->day) < 0
-            || set_year (civil, p + 4, length - 4, now) < 0)
-            return -1;
-        *text = p + length;
-        return 0;
-    }
-    if (length < 1 || length > 2 || (separator != '/' && separator != '.')
-        || digits_value (p, length, &civil->month) < 0)
+    if (r->day || length < 1 || length > 2
+        || (separator != '/' && separator != '.')
+        || digits_value (p, length, &r->civil.month) < 0)
         return -1;
     p += length + 1;
     length = strspn (p, "0123456789");
-    if (length < 1 || length > 2 || digits_value (p, length, &civil->day) < 0)
+    if (length < 1 || length > 2 || digits_value (p, length, &r->civil.day) < 0)
         return -1;
     p += length;
     year = *p == separator ? strspn (p + 1, "0123456789") : 0;
-    if (*p == separator && year == 0)
+    if ((*p == separator && year == 0) || set_year (r, p + 1, year) < 0)
         return -1;
-    if (set_year (civil, p + 1, year, now) < 0)
-        return -1;
-    *text = p + (year ? year + 1 : 0);
+    r->text = p + (year ? year + 1 : 0);
+    r->day = true;
     return 0;
 }
 
-static int parse_civil (const char *text, const zone_t *zone, int64_t now,
-                        int64_t *ret_instant)
-{
-    civil_t today = zone_civil (zone, now), civil = today;
+static int (*const items[]) (struct reading *r)
+    = {read_word, read_clock, read_date, read_packed_day, read_parted_day};
 
-    if (parse_clock (text, &civil) < 0) {
-        civil = (civil_t){0};
-        if (parse_day (&text, &today, &civil) < 0)
+static int read_item (struct reading *r)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (items); i++) {
+        if (items[i](r) == 0)
+            return 0;
+    }
+    return -1;
+}
+
+/* A day and a time of day, in either order, or one of them. Behind
+ * "2026-10-05" a '-' and a time would be an offset from UTC for us and a time
+ * of day for Slurm. */
+static int parse_items (const char *text, const zone_t *zone, int64_t now,
+                        int64_t *ret_instant, bool *ret_ambiguous)
+{
+    struct reading r = {.text = text, .now = zone_civil (zone, now)};
+    bool dated = read_date (&r) == 0;
+
+    *ret_ambiguous = dated && *r.text == '-'
+                     && read_clock (&(struct reading){.text = r.text + 1}) == 0;
+    if (*ret_ambiguous || (!dated && read_item (&r) < 0))
+        return -1;
+    while (*r.text) {
+        size_t separators = strspn (r.text, " \t-T");
+        if (separators == 0)
             return -1;
-        if (*text && (*text != '-' || parse_clock (text + 1, &civil) < 0))
+        r.text += separators;
+        if (!*r.text && !strpbrk (r.text - separators, "-T"))
+            break;
+        if (read_item (&r) < 0)
             return -1;
     }
-    if (!civil_valid (&civil))
+    if (!r.day)
+        set_day (&r, 0);
+    if (!civil_valid (&r.civil))
         return -1;
-    *ret_instant = zone_instant (zone, &civil);
+    *ret_instant = zone_instant (zone, &r.civil);
     return 0;
+}
+
+/* "uts1790000000", Slurm's "@1790000000" */
+static int parse_seconds (const char *text, int64_t *ret_instant)
+{
+    return strncasecmp (text, "uts", 3) == 0
+               ? number_i64_text (text + 3, ret_instant)
+               : -1;
 }
 
 int timespec_parse (const char *text, const zone_t *zone, int64_t now,
                     int64_t *ret_instant, gl_error_t *error)
 {
+    bool ambiguous = false;
     int64_t instant;
 
-    if (parse_word (text, zone, now, &instant) < 0
-        && parse_civil (text, zone, now, &instant) < 0)
-        return instant_parse (text, zone, ret_instant, error);
-    if (instant < 0)
-        return gl_error (error, "the time '%s' lies before 1970", text);
+    if (parse_seconds (text, &instant) < 0
+        && parse_distance (text, zone, now, &instant) < 0
+        && parse_items (text, zone, now, &instant, &ambiguous) < 0) {
+        if (!ambiguous)
+            return instant_parse (text, zone, ret_instant, error);
+        return gl_error (error,
+                         "'%s' could be a time of day or an offset from UTC: "
+                         "write DATETHH:MM or DATET00:00-HH:MM",
+                         text);
+    }
+    if (instant < 0 || instant >= LAST_INSTANT)
+        return gl_error (error, "the time '%s' is not between 1970 and 2099",
+                         text);
     *ret_instant = instant;
     return 0;
 }

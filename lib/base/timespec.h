@@ -1,18 +1,31 @@
 /*
- * timespec.h: a moment in sacct's whole grammar, as -S and -E take it.
+ * timespec.h: a moment in sacct's grammar, as -S and -E take it.
  *
- *   what instant.h takes: YYYY-MM-DD[THH:MM[:SS]][Z|+HH:MM|-HH:MM], @SECONDS
- *   MM/DD[/YY][-HH:MM[:SS]]   also MM/DD/YYYY and with '.' for '/'
- *   MMDD[YY][-HH:MM[:SS]]
- *   HH:MM[:SS] [AM|PM]        on the day of `now`
- *   now, today, midnight, noon, fika (15:00), teatime (16:00), tomorrow
- *   ... each of these words with +COUNT[UNIT] or -COUNT[UNIT]; UNIT is
+ *   a day, a time of day, or both, in either order, with a blank, '-' or 'T'
+ *   between:
+ *     YYYY-MM-DD
+ *     MM/DD[/YY]               also MM/DD/YYYY and with '.' for '/'
+ *     MMDD[YY]
+ *     today, tomorrow
+ *     HH:MM[:SS][AM|PM]
+ *     midnight, noon, elevenses (11:00), fika (15:00), teatime (16:00)
+ *   now, and each of these words with +COUNT[UNIT] or -COUNT[UNIT]; UNIT is
  *   seconds (the default), minutes, hours, days or weeks, or a beginning of
  *   one; a day is 24 hours here, as for Slurm
+ *   utsSECONDS, @SECONDS       since 1970
+ *   what else instant.h takes: YYYY-MM, and a date or moment with Z, +HH:MM or
+ *   -HH:MM at its end
+ *
+ * Stricter than Slurm where Slurm guesses: a date that does not exist, a second
+ * day or time of day, and separators at the ends are refused, and so is
+ * YYYY-MM-DD-HH:MM, which is a time of day there and an offset from UTC here.
+ * tests/slurm/grammar.c compares both and lists what differs.
  *
  * `now` is given, because reports do not read the clock: it is the moment that
  * the facts speak of. A date without a year is the last such month up to now's,
- * as sacct looks into the past. midnight and today are the day's first instant.
+ * as sacct looks into the past; a time without a day is of now's. midnight and
+ * today are the day's first instant; a time that the clock skips is the moment
+ * of the jump, of one that it shows twice the earlier one is meant.
  */
 #ifndef GL_BASE_TIMESPEC_H
 #define GL_BASE_TIMESPEC_H
@@ -22,6 +35,7 @@
 #include "base/error.h"
 #include "base/zone.h"
 
+/* The error names the text. Only 1970 to 2099. */
 int timespec_parse (const char *text, const zone_t *zone, int64_t now,
                     int64_t *ret_instant, gl_error_t *error);
 
