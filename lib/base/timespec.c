@@ -50,13 +50,20 @@ static const struct word *find_word (const char *text)
     return NULL;
 }
 
+static bool is_now (const struct word *word)
+{
+    return word->day == NO_DAY && word->hour == NO_HOUR;
+}
+
 static const char *skip_blanks (const char *text)
 {
     return text + strspn (text, " \t");
 }
 
-/* "", "+2hours", "-7days", "- 7 days". Counts up to a century of seconds. */
-static int parse_delta (const char *text, int64_t *ret_seconds)
+/* "", "+2hours", "-7days", "- 7 days"; seconds without a unit, if it may be
+ * missing. Counts up to a century of seconds. */
+static int parse_delta (const char *text, bool unit_needed,
+                        int64_t *ret_seconds)
 {
     const char *sign = skip_blanks (text), *digits, *unit;
     size_t length;
@@ -72,6 +79,8 @@ static int parse_delta (const char *text, int64_t *ret_seconds)
     if (number_u64 (digits, length, &count) < 0 || count > UINT32_MAX)
         return -1;
     unit = skip_blanks (digits + length);
+    if (unit_needed && !*unit)
+        return -1;
     for (size_t i = 0; i < GL_ARRAY_SIZE (units); i++) {
         if (strncasecmp (unit, units[i].name, strlen (unit)) == 0) {
             *ret_seconds
@@ -100,7 +109,7 @@ static void set_hour (struct reading *r, int hour)
     r->clock = true;
 }
 
-/* A word with a distance: "now-7days", "today-1day". */
+/* A word with a distance: "now-7days", "today-1day"; "noon-1005" is a day. */
 static int parse_distance (const char *text, const zone_t *zone, int64_t now,
                            int64_t *ret_instant)
 {
@@ -108,9 +117,10 @@ static int parse_distance (const char *text, const zone_t *zone, int64_t now,
     struct reading r = {.now = zone_civil (zone, now)};
     int64_t delta;
 
-    if (!word || parse_delta (text + strlen (word->word), &delta) < 0)
+    if (!word
+        || parse_delta (text + strlen (word->word), !is_now (word), &delta) < 0)
         return -1;
-    if (word->day != NO_DAY || word->hour != NO_HOUR) {
+    if (!is_now (word)) {
         set_day (&r, word->day == NO_DAY ? 0 : word->day);
         set_hour (&r, word->hour == NO_HOUR ? 0 : word->hour);
         now = zone_instant (zone, &r.civil);
@@ -136,8 +146,7 @@ static int read_word (struct reading *r)
 {
     const struct word *word = find_word (r->text);
 
-    if (!word || (word->day == NO_DAY && word->hour == NO_HOUR)
-        || (word->day == NO_DAY ? r->clock : r->day))
+    if (!word || is_now (word) || (word->day == NO_DAY ? r->clock : r->day))
         return -1;
     if (word->day != NO_DAY)
         set_day (r, word->day);

@@ -9,9 +9,9 @@
  *     today, tomorrow
  *     HH:MM[:SS][AM|PM]
  *     midnight, noon, elevenses (11:00), fika (15:00), teatime (16:00)
- *   now, and each of these words with +COUNT[UNIT] or -COUNT[UNIT]; UNIT is
- *   seconds (the default), minutes, hours, days or weeks, or a beginning of
- *   one; a day is 24 hours here, as for Slurm
+ *   now, now+COUNT[UNIT], now-COUNT[UNIT]; UNIT is seconds (the default),
+ *   minutes, hours, days or weeks, or a beginning of one; a day is 24 hours
+ *   here, as for Slurm. Also of the other words, with a unit: today-1day
  *   utsSECONDS, @SECONDS       since 1970
  *   what else instant.h takes: YYYY-MM, and a date or moment with Z, +HH:MM or
  *   -HH:MM at its end
