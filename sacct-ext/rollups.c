@@ -297,12 +297,9 @@ static int read_days (struct refresh *r, struct list *days, gl_error_t *error)
         rollup_t *day;
         if (memcmp (stored.digest, r->digest, sizeof (r->digest)) != 0)
             continue;
-        day = rollup_decode (stored.body, stored.length, error);
-        if (!day) {
-            more = -1;
-            break;
-        }
-        list_add (days, day);
+        day = rollup_decode (stored.body, stored.length, NULL);
+        if (day)
+            list_add (days, day);
     }
     store_rollup_iter_close (iter);
     return more;
@@ -478,23 +475,22 @@ struct reading {
     void *arg;
 };
 
-static int hand_over (struct reading *r, const store_rollup_t *stored,
-                      gl_error_t *error)
+/* NULL: it is of another configuration, or damaged, and so is not there. */
+static rollup_t *take_right (const struct reading *r,
+                             const store_rollup_t *stored, period_t within)
 {
-    rollup_t *rollup = rollup_decode (stored->body, stored->length, error);
-    int rc = rollup ? r->callback (rollup, r->arg, error) : -1;
-
-    rollup_free (rollup);
-    return rc;
+    if (memcmp (stored->digest, r->digest, sizeof (r->digest)) != 0
+        || !is_unit (r->site, stored) || stored->start < within.start
+        || stored->end > within.end)
+        return NULL;
+    return rollup_decode (stored->body, stored->length, NULL);
 }
 
-static bool is_right (const struct reading *r, const store_rollup_t *stored)
-{
-    return memcmp (stored->digest, r->digest, sizeof (r->digest)) == 0
-           && is_unit (r->site, stored)
-           && stored->start >= r->query->period.start
-           && stored->end <= r->query->period.end;
-}
+/* A day of which only the beginning is wanted. */
+struct cut_day {
+    rollup_t *day;
+    int64_t end;
+};
 
 /* Some days at a time, so that memory is bounded as in a refresh. */
 static int compute_missing (struct reading *r, period_t missing,
@@ -514,6 +510,46 @@ static int compute_missing (struct reading *r, period_t missing,
     return 0;
 }
 
+static int take_rest (const rollup_t *rest, void *arg, gl_error_t *error)
+{
+    struct cut_day *cut = arg;
+
+    (void)error;
+    rollup_end_at (cut->day, cut->end, rest);
+    return 0;
+}
+
+/* The last day, where the query ends within it: nobody held anything after
+ * as-of, so that only the capacity has to be taken off. 1: done. */
+static int read_last_day (struct reading *r, const store_rollup_t *stored,
+                          gl_error_t *error)
+{
+    period_t rest = {r->query->period.end, stored->end};
+    struct cut_day cut
+        = {take_right (r, stored, (period_t){stored->start, stored->end}),
+           rest.start};
+    store_query_t query
+        = {.cluster = r->cluster, .start = rest.start, .end = rest.end};
+    rollup_builder_t *b;
+    int rc = 0;
+
+    if (cut.day && rollup_held_until (cut.day) <= cut.end
+        && r->as_of <= cut.end) {
+        b = rollup_builder_new (r->site, r->cluster, rest);
+        capacity_set_as_of (rollup_builder_capacity (b), r->cluster, r->as_of);
+        rc = facts_capacity (r->store, &query, rollup_builder_capacity (b),
+                             error);
+        if (rc == 0)
+            rc = rollup_builder_each (b, take_rest, &cut, error);
+        if (rc == 0)
+            rc = r->callback (cut.day, r->arg, error);
+        rollup_builder_free (b);
+        rc = rc < 0 ? -1 : 1;
+    }
+    rollup_free (cut.day);
+    return rc;
+}
+
 static int read_by_days (struct reading *r, period_t period, gl_error_t *error)
 {
     store_query_t query
@@ -525,18 +561,27 @@ static int read_by_days (struct reading *r, period_t period, gl_error_t *error)
     int more = -1;
 
     while (iter && (more = store_rollup_iter_next (iter, &stored, error)) > 0) {
-        if (!is_right (r, &stored) || stored.start < at
-            || stored.end > period.end)
-            continue;
-        if (compute_missing (r, (period_t){at, stored.start}, error) < 0
-            || hand_over (r, &stored, error) < 0) {
-            more = -1;
+        rollup_t *day = take_right (r, &stored, (period_t){at, period.end});
+        if (!day && stored.start >= at && stored.start < period.end
+            && stored.end > period.end
+            && compute_missing (r, (period_t){at, stored.start}, error) == 0) {
+            at = stored.start;
+            more = read_last_day (r, &stored, error);
+            at = more == 1 ? period.end : at;
             break;
         }
+        if (!day)
+            continue;
+        if (compute_missing (r, (period_t){at, stored.start}, error) < 0
+            || r->callback (day, r->arg, error) < 0)
+            more = -1;
+        rollup_free (day);
+        if (more < 0)
+            break;
         at = stored.end;
     }
     store_rollup_iter_close (iter);
-    return more == 0 ? compute_missing (r, (period_t){at, period.end}, error)
+    return more >= 0 ? compute_missing (r, (period_t){at, period.end}, error)
                      : -1;
 }
 
@@ -567,14 +612,18 @@ static int read_by_months (struct reading *r, gl_error_t *error)
 
     while (iter && (more = store_rollup_iter_next (iter, &stored, error)) > 0) {
         period_t before = {at, stored.start};
-        if (!is_right (r, &stored)
-            || !is_uncut (r->query, (period_t){stored.start, stored.end}))
+        rollup_t *month
+            = is_uncut (r->query, (period_t){stored.start, stored.end})
+                  ? take_right (r, &stored, (period_t){at, period.end})
+                  : NULL;
+        if (!month)
             continue;
         if ((before.start < before.end && read_by_days (r, before, error) < 0)
-            || hand_over (r, &stored, error) < 0) {
+            || r->callback (month, r->arg, error) < 0)
             more = -1;
+        rollup_free (month);
+        if (more < 0)
             break;
-        }
         at = stored.end;
     }
     store_rollup_iter_close (iter);

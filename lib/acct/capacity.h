@@ -11,8 +11,9 @@
  *   idle >= stranded + cpu_stranded          down >= drained + missing
  *
  * Definitions. A pool has G = gpus_per_node GPUs on each of its nodes in the
- * time for which the pool is valid; that is the capacity. At each second, of
- * one pool on one node:
+ * time for which the pool is valid; that is the capacity. (A pool without a list
+ * of nodes has those that the cluster registered, as long as it did.) At each
+ * second, of one pool on one node:
  *
  *   allocated  A: the devices that segments hold, each by its weight (kind.h:
  *              a slice its fraction, a shard 1 / shards per GPU), suspended or

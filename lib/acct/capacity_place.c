@@ -83,38 +83,51 @@ fraction_t capacity_told_remainder (const capacity_t *c,
 }
 
 static void lay_pool_node (capacity_t *c, const struct cluster *cluster,
-                           const site_pool_t *pool, const char *node)
+                           const site_pool_t *pool, const char *node,
+                           period_t period)
 {
     struct place *place = capacity_place_get (c, pool, cluster->name, node);
 
-    capacity_place_add (c, place, EDGE_CAPACITY, pool->valid,
+    for (size_t i = 0; i < place->count; i++) /* never twice */
+        if (place->interval[i].kind == EDGE_CAPACITY
+            && place->interval[i].period.end > period.start)
+            period.start = place->interval[i].period.end;
+    capacity_place_add (c, place, EDGE_CAPACITY, period,
                         fraction (pool->gpus_per_node, 1));
-    capacity_place_add (c, place, EDGE_REMAINDER, pool->valid,
+    capacity_place_add (c, place, EDGE_REMAINDER, period,
                         capacity_told_remainder (c, pool));
 }
 
-/* A pool without `nodes` has every node that the cluster ever registered. */
+static void lay_nodes (capacity_t *c, const struct cluster *cluster,
+                       const site_pool_t *pool, const char *nodes,
+                       period_t period)
+{
+    nodelist_t *list = nodelist_open (nodes, NULL);
+    const char *node;
+
+    while (list && (node = nodelist_next (list)))
+        lay_pool_node (c, cluster, pool, node, period);
+    nodelist_close (list);
+}
+
+/* A pool without `nodes` has those that the cluster registered, as long as it
+ * did: no day's capacity depends on another day's nodes. */
 static void lay_pool (capacity_t *c, const struct cluster *cluster,
                       const site_pool_t *pool)
 {
-    size_t lists = pool->nodes ? 1 : cluster->registration_count;
+    if (pool->nodes)
+        lay_nodes (c, cluster, pool, pool->nodes, pool->valid);
+    for (size_t i = 0; !pool->nodes && i < cluster->registration_count; i++)
+        lay_nodes (c, cluster, pool, cluster->registration[i].nodelist,
+                   period_clip (pool->valid, cluster->registration[i].period));
+}
 
-    for (size_t i = 0; i < lists; i++) {
-        nodelist_t *list = nodelist_open (
-            pool->nodes ? pool->nodes : cluster->registration[i].nodelist,
-            NULL);
-        const char *node;
-        while (list && (node = nodelist_next (list))) {
-            struct place *place
-                = capacity_place_get (c, pool, cluster->name, node);
-            bool laid = false;
-            for (size_t k = 0; k < place->count; k++)
-                laid |= place->interval[k].kind == EDGE_CAPACITY;
-            if (!laid)
-                lay_pool_node (c, cluster, pool, node);
-        }
-        nodelist_close (list);
-    }
+static int by_registration (const void *a, const void *b)
+{
+    const struct registration *x = a, *y = b;
+
+    return (x->period.start > y->period.start)
+           - (x->period.start < y->period.start);
 }
 
 static int by_start (const void *a, const void *b)
@@ -331,6 +344,9 @@ void capacity_lay_out (capacity_t *c)
 
     HASH_ITER (hh, c->clusters, cluster, next)
     {
+        if (cluster->registration_count > 1)
+            qsort (cluster->registration, cluster->registration_count,
+                   sizeof (*cluster->registration), by_registration);
         for (size_t i = 0; i < c->site->pool_count; i++) {
             const site_pool_t *pool = &c->site->pools[i];
             if (!pool->cluster || !strcmp (pool->cluster, cluster->name))

@@ -80,6 +80,27 @@ const evidence_counts_t *rollup_evidence (const rollup_t *r)
     return &r->evidence;
 }
 
+int64_t rollup_held_until (const rollup_t *r)
+{
+    return r->held_until;
+}
+
+void rollup_end_at (rollup_t *r, int64_t end, const rollup_t *rest)
+{
+    r->period.end = end;
+    for (size_t i = 0; i < r->capacity_count; i++) {
+        for (size_t k = 0; k < rest->capacity_count; k++) {
+            mpq_t *value;
+            if (strcmp (r->capacity[i].pool, rest->capacity[k].pool) != 0)
+                continue;
+            for (size_t n = 0; (value = capacity_sum_member (&r->sum[i], n));
+                 n++)
+                mpq_sub (*value, *value,
+                         *capacity_sum_member (&rest->sum[k], n));
+        }
+    }
+}
+
 /* --- order ------------------------------------------------------------- */
 
 /* Absent first; "" is not absent. */
@@ -166,6 +187,7 @@ struct pool_sum {
 };
 
 struct slot {
+    int64_t held_until;
     struct assembly_cell *cells;
     size_t cell_count;
     struct row *rows;
@@ -445,6 +467,12 @@ void assembly_capacity (assembly_t *a, size_t slot, const rollup_capacity_t *c)
     capacity_sum_add (&to->sum, c->sum);
     for (size_t i = 0; i < c->reserved_count; i++)
         add_reserved (to, &c->reserved[i]);
+}
+
+void assembly_held (assembly_t *a, size_t slot, int64_t until)
+{
+    if (until > a->slot[slot].held_until)
+        a->slot[slot].held_until = until;
 }
 
 evidence_counts_t *assembly_evidence (assembly_t *a, size_t slot)
@@ -772,6 +800,7 @@ rollup_t *assembly_take (assembly_t *a, size_t slot, const char *cluster,
     take_halves (&t);
     take_capacity (&t);
     t.rollup->evidence = t.slot->evidence;
+    t.rollup->held_until = t.slot->held_until;
     sorted_done (&t.whos);
     sorted_done (&t.kinds);
     return t.rollup;
@@ -860,6 +889,7 @@ static void join (struct joining *j)
     const rollup_t *r = j->part;
 
     join_values (j);
+    assembly_held (j->assembly, 0, r->held_until);
     for (size_t i = 0; i < r->cell_count; i++)
         join_cell (j, i);
     for (size_t i = 0; i < r->row_count; i++)

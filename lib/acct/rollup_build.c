@@ -177,6 +177,7 @@ static struct assembly_cell *take_job (rollup_builder_t *b, const piece_t *p,
 
     enter_day (b, p);
     note_held (b, kind);
+    assembly_held (b->assembly, b->today, p->period.end);
     cell = assembly_cell (b->assembly, b->today, b->who, kind);
     jobids_append (&cell->ids, p->segment->id_job);
     return cell;

@@ -263,6 +263,7 @@ void rollup_encode (const rollup_t *r, buffer_t *out)
     put_text (&w, r->cluster);
     varint_add (&w.body, zigzag (r->period.start));
     varint_add (&w.body, zigzag (r->period.end));
+    varint_add (&w.body, zigzag (r->held_until));
     put_kinds (&w, r);
     put_whos (&w, r);
     put_cells (&w, r);
@@ -584,6 +585,7 @@ static void get_all (struct reader *r)
     to->cluster = xstrdup (get_name (r));
     to->period.start = unzigzag (get (r));
     to->period.end = unzigzag (get (r));
+    to->held_until = unzigzag (get (r));
     get_kinds (r);
     get_whos (r);
     get_cells (r);
@@ -683,8 +685,13 @@ void site_usage_text (const site_t *site, buffer_t *out)
 {
     size_t built_in;
     const mig_profile_t *profiles = mig_profiles (&built_in);
+    size_t member_count;
+    const capacity_member_t *members = capacity_sum_members (&member_count);
 
-    buffer_printf (out, "rollup %d\nzone", ROLLUP_VERSION);
+    buffer_printf (out, "rollup %d", ROLLUP_VERSION);
+    for (size_t i = 0; i < member_count; i++)
+        buffer_printf (out, " %s", members[i].name);
+    buffer_add_text (out, "\nzone");
     add_text (out, zone_name (site->zone));
     buffer_printf (out, "\npolicy %d %lld\n", site->policy.wckey_is_project,
                    (long long)site->policy.runaway_grace);

@@ -77,6 +77,7 @@ struct rollup_half {
 struct rollup {
     char *cluster;
     period_t period;
+    int64_t held_until; /* the end of the last piece of a segment; or 0 */
     struct rollup_kind *kind;
     size_t kind_count;
     struct rollup_who *who;
@@ -138,6 +139,7 @@ void assembly_half (assembly_t *assembly, size_t slot,
                     int64_t time_submit, unsigned ends, uint64_t gres_seconds);
 void assembly_capacity (assembly_t *assembly, size_t slot,
                         const rollup_capacity_t *capacity);
+void assembly_held (assembly_t *assembly, size_t slot, int64_t until);
 evidence_counts_t *assembly_evidence (assembly_t *assembly, size_t slot);
 
 /* The slot's rollup, which borrows nothing. Yours to free. */

@@ -124,6 +124,12 @@ static void make_site (struct world *w)
     add_gres (pool, "h100");
     if (below (w, 3) == 0) /* a pool that becomes another one */
         pool->valid.end = change;
+    if (below (w, 2)) { /* a pool of whatever nodes there are */
+        pool = book_pool (site, "old", "x", 1);
+        free (pool->nodes);
+        pool->nodes = NULL;
+        add_gres (pool, "v100");
+    }
     add_team (w, "stars", "astro", book_always);
     if (below (w, 3) == 0)
         add_team (w, "life", "bio",
@@ -325,7 +331,15 @@ static void make_events (struct world *w)
                          "gpu=11",
                          "g[1-2],m1,o1",
                          NULL};
-    for (size_t i = 1; i < count; i++) {
+    if (below (w, 2)) { /* another node joins */
+        w->event[0].end = instant_in (w);
+        if (w->event[0].end <= w->event[0].start)
+            w->event[0].end = w->event[0].start + 1;
+        w->event[w->event_count++]
+            = (node_event_t){"lab", NULL,     w->event[0].end,    0,
+                             0,     "gpu=11", "g[1-2],m1,o[1-2]", NULL};
+    }
+    for (size_t i = w->event_count; i < count; i++) {
         int64_t start = instant_in (w);
         w->event[w->event_count++] = (node_event_t){
             "lab",
@@ -668,6 +682,31 @@ static void check_usage (struct world *w, uint64_t seed, report_f make,
     list_done (&list);
 }
 
+static int end_early (const rollup_t *rest, void *arg, gl_error_t *error)
+{
+    (void)error;
+    rollup_end_at (arg, rollup_period (rest).start, rest);
+    return 0;
+}
+
+/* A last day that ends within it, from that of the whole day. */
+static void build_until (struct world *w, period_t period, struct list *list)
+{
+    period_t last = zone_unit (w->site->zone, CALENDAR_DAY, period.end - 1);
+    rollup_builder_t *b;
+    gl_error_t error;
+
+    build_days (w, (period_t){period.start, last.end}, list);
+    if (last.end == period.end)
+        return;
+    assert_true (rollup_held_until (list->rollup[list->count - 1])
+                 <= period.end);
+    b = rollup_builder_new (w->site, "lab", (period_t){period.end, last.end});
+    add_site_facts (w, rollup_builder_capacity (b));
+    rollup_builder_each (b, end_early, list->rollup[list->count - 1], &error);
+    rollup_builder_free (b);
+}
+
 static void check_charges (struct world *w, uint64_t seed)
 {
     report_query_t q = {.site = w->site,
@@ -686,7 +725,10 @@ static void check_charges (struct world *w, uint64_t seed)
     billing_free (b);
     if (!is_steady (w, billed) || billed.start >= billed.end)
         return;
-    build_days (w, billed, &list);
+    if (below (w, 2))
+        build_until (w, billed, &list);
+    else
+        build_days (w, billed, &list);
     if (!has_day (&q) && cuts == 0)
         join_months (w, &list);
     compare (w, &q, &list, of_charges, seed);
