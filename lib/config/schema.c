@@ -200,8 +200,8 @@ static const schema_key_t pool_keys[] = {
      NULL, NULL, NULL, NULL,
      "CPUs of each node, as Slurm counts them (CPUTot): says what is idle "
      "because jobs took the CPUs."},
-    {"memory_per_node", VALUE_COUNT, 0, offsetof (site_pool_t, memory_per_node),
-     NULL, NULL, NULL, NULL,
+    {"memory_per_node", VALUE_MEGABYTES, 0,
+     offsetof (site_pool_t, memory_per_node), NULL, NULL, NULL, NULL,
      "Memory of each node in MB (RealMemory): the same for memory."},
     FROM_TO (site_pool_t),
 };
@@ -438,6 +438,7 @@ const char *schema_type_text (value_type_t type)
         [VALUE_DECIMAL] = "a number (1250.50)",
         [VALUE_RATIO] = "a share (10% or 0.1)",
         [VALUE_COUNT] = "a whole number from 1 on",
+        [VALUE_MEGABYTES] = "a whole number of MB",
         [VALUE_SECONDS] = "a whole number from 1 to 600",
         [VALUE_DURATION] = "a duration (90s, 30m, 1h, 2d)",
         [VALUE_DATE] = "a date (2026-03-10)",

@@ -22,6 +22,7 @@ typedef enum {
     VALUE_DECIMAL,  /* mpq_t: 1250.50                               */
     VALUE_RATIO,    /* mpq_t: 0.1 or 10%                            */
     VALUE_COUNT,    /* int64_t: 1 and up                            */
+    VALUE_MEGABYTES, /* int64_t: 1 to 2^30, a petabyte              */
     VALUE_SECONDS,  /* int64_t: 1 to 600                            */
     VALUE_DURATION, /* int64_t, seconds: 90s, 30m, 1h, 2d           */
     VALUE_DATE,     /* civil_t: 2024-03-01                          */

@@ -13,6 +13,7 @@
 
 /* A GPU pool of more nodes' GPUs than this is a typing error. */
 #define COUNT_MAX 1000000
+#define MEGABYTES_MAX (1 << 30)
 #define LIFE_MONTHS_MAX 1200
 #define SECONDS_MAX 600
 #define DURATION_MAX (INT64_C (366) * 86400)
@@ -347,6 +348,8 @@ int value_set (site_t *site, const schema_key_t *key, void *entry,
         return set_rational (key, text, *(mpq_t *)field, error);
     case VALUE_COUNT:
         return set_count (text, COUNT_MAX, field, error);
+    case VALUE_MEGABYTES:
+        return set_count (text, MEGABYTES_MAX, field, error);
     case VALUE_SECONDS:
         return set_count (text, SECONDS_MAX, field, error);
     case VALUE_DURATION:

@@ -252,6 +252,12 @@ static const struct {
     {"pools: [{name: p, nodes: n1, gpus_per_node: 0}]",
      {"'0'", "whole number"}},
     {"pools: [{name: p, nodes: n1, gpus_per_node: 8.5}]", {"'8.5'"}},
+    {"pools:\n- {name: p, nodes: n1, gpus_per_node: 8, memory_per_node: "
+     "2199023255552}",
+     {"t.yaml:2", "`memory_per_node`", "from 1 to 1073741824"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8, shards_per_gpu: 0}]",
+     {"'0'", "whole number"}},
+    {"policy: {suspended: credited}", {"'credited'", "charged", "free"}},
     {"pools: [{name: p, nodes: \"n[1-\", gpus_per_node: 8}]",
      {"t.yaml:1", "`nodes`"}},
     {"pools: [{name: p, nodes: \"n[1-3],n2\", gpus_per_node: 8}]",
