@@ -73,6 +73,7 @@ static void read_row (slurmdbd_cluster_t *c, const db_statement_t *st,
         .mod_time = db_column_i64 (st, ROW_MOD_TIME),
         .deleted = db_column_i64 (st, ROW_DELETED) != 0,
         .id_resv = db_column_u64 (st, ROW_ID_RESV),
+        .association = association,
         .gpu_total = total_of (alloc->gres),
     };
     *s = (segment_t){
@@ -198,7 +199,8 @@ static const slurmdbd_column_t last_ran_columns[] = {
 static const slurmdbd_column_t cluster_usage_columns[] = {
     {"time_start", NULL, true}, {"id_tres", NULL, true},
     {"mod_time", NULL, true},   {"alloc_secs", NULL, true},
-    {"count", NULL, true},
+    {"idle_secs", NULL, true},  {"down_secs", NULL, true},
+    {"pdown_secs", NULL, true},
 };
 static const slurmdbd_column_t usage_columns[] = {
     {"time_start", NULL, true}, {"id_tres", NULL, true},
@@ -209,7 +211,7 @@ static const slurmdbd_column_t reservation_columns[] = {
     {"id_resv", NULL, true},     {"time_start", NULL, true},
     {"time_end", NULL, true},    {"flags", NULL, true},
     {"assoclist", NULL, true},   {"tres", NULL, true},
-    {"time_force", NULL, false},
+    {"time_force", NULL, false}, {"nodelist", NULL, false},
 };
 
 /* What is read of the usage tables: whole hours of [from, to). */
@@ -261,10 +263,12 @@ static void take_hour (struct usage *u, const db_statement_t *row)
 
 static void take_cluster_gpus (struct usage *u, const db_statement_t *row)
 {
-    uint64_t seconds = db_column_u64 (row, 3), count = db_column_u64 (row, 4);
+    uint64_t seconds = db_column_u64 (row, 3);
+    bool rest = db_column_u64 (row, 4) > 0 || db_column_u64 (row, 5) > 0
+                || db_column_u64 (row, 6) > 0;
 
     rolled_cluster (u->rolled, db_column_i64 (row, 0), seconds,
-                    count > 0 && seconds >= count * 3600);
+                    seconds > 0 && !rest);
 }
 
 static void take_usage (struct usage *u, const db_statement_t *row)
@@ -285,16 +289,30 @@ static void take_reservation (struct usage *u, const db_statement_t *row)
                     .flags = db_column_u64 (row, 3),
                     .associations = db_column_text (row, 4),
                     .tres = db_column_text (row, 5),
-                    .force = db_column_i64 (row, 6)};
+                    .force = db_column_i64 (row, 6),
+                    .nodelist = db_column_text (row, 7)};
     const char *user, *account;
 
-    rolled_reservation (u->rolled, &v, u->gpu);
+    rolled_reservation (u->rolled, &v);
     for (const char *p = v.associations; p && *p; p = *p ? p + 1 : p) {
         uint64_t id = strtoull (p, NULL, 10);
         if (ids_find (&u->cluster->associations, id, &user, &account))
             rolled_association (u->rolled, id, account, user);
         p += strcspn (p, ",");
     }
+}
+
+static const slurmdbd_column_t event_columns[] = {
+    {"node_name", NULL, true},
+    {"time_start", NULL, true},
+    {"time_end", NULL, true},
+    {"tres", NULL, true},
+};
+
+static void take_outage (struct usage *u, const db_statement_t *row)
+{
+    rolled_outage (u->rolled, db_column_text (row, 0), db_column_i64 (row, 1),
+                   db_column_i64 (row, 2), db_column_text (row, 3));
 }
 
 static char *hours_where (const struct usage *u, bool gpu_only)
@@ -329,6 +347,11 @@ static int read_hours (struct usage *u, gl_error_t *error)
 static int read_gpus (struct usage *u, gl_error_t *error)
 {
     GL_AUTOFREE char *gpus = hours_where (u, true);
+    GL_AUTOFREE char *outages
+        = xasprintf ("WHERE t.`node_name` <> '' AND NOT (t.`state` & %u)"
+                     " AND t.`time_start` < %lld"
+                     " AND (t.`time_end` = 0 OR t.`time_end` >= %lld)",
+                     NODE_STATE_MAINT, (long long)u->to, (long long)u->from);
     GL_AUTOFREE char *reservations
         = xasprintf ("WHERE t.`time_start` < %lld AND t.`time_end` >= %lld"
                      " ORDER BY t.`time_start`",
@@ -342,9 +365,14 @@ static int read_gpus (struct usage *u, gl_error_t *error)
                        GL_ARRAY_SIZE (usage_columns), gpus, take_usage, error)
                < 0)
         return -1;
-    return each_usage (u, "resv_table", reservation_columns,
-                       GL_ARRAY_SIZE (reservation_columns), reservations,
-                       take_reservation, error);
+    if (each_usage (u, "resv_table", reservation_columns,
+                    GL_ARRAY_SIZE (reservation_columns), reservations,
+                    take_reservation, error)
+        < 0)
+        return -1;
+    return each_usage (u, "event_table", event_columns,
+                       GL_ARRAY_SIZE (event_columns), outages, take_outage,
+                       error);
 }
 
 int slurmdbd_rolled (slurmdbd_cluster_t *c, period_t period, rolled_t *rolled,
@@ -365,5 +393,6 @@ int slurmdbd_rolled (slurmdbd_cluster_t *c, period_t period, rolled_t *rolled,
     u.gpu = (uint64_t)gpu;
     if (gpu == 0)
         return 0;
+    rolled_gpu (rolled, u.gpu);
     return read_hours (&u, error) < 0 ? -1 : read_gpus (&u, error);
 }

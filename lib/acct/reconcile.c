@@ -132,6 +132,11 @@ static const reconcile_cause_text_t causes[CAUSE_COUNT] = {
        "The row names GPU types without a total, or more of them than the "
        "total; slurmdbd rolls up the total alone.",
        "AccountingStorageTRES=gres/gpu beside the types", true},
+    [CAUSE_NO_VALUE]
+    = {"no_value",
+       "The row has Slurm's \"no value\" as the count of GPUs; slurmdbd "
+       "multiplies it by the time all the same, modulo 2^64.",
+       NOTHING, true},
     [CAUSE_RENAMED]
     = {"renamed",
        "The job ran under another account than the one that its association "

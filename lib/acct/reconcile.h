@@ -63,6 +63,7 @@ typedef enum {
     CAUSE_RESERVED,
     CAUSE_ELIGIBLE_ZERO,
     CAUSE_UNTOTALLED,
+    CAUSE_NO_VALUE,
     CAUSE_RENAMED,
     CAUSE_CLAMPED,
     /* what the nodes saw */
@@ -161,6 +162,7 @@ typedef struct {
     uint64_t id_resv;
     uint64_t gpu_total; /* of gres/gpu itself: what slurmdbd rolls up */
     const char *association_account; /* by id_assoc; NULL: not known */
+    uint64_t association;            /* id_assoc */
     const char *association_user;
 } job_row_t;
 
@@ -212,6 +214,8 @@ void rolled_free (rolled_t *rolled);
 /* The hour that begins there has been rolled, last at `when` (0: not known). */
 void rolled_hour (rolled_t *rolled, int64_t start, int64_t when);
 bool rolled_is_empty (const rolled_t *rolled);
+/* The TRES id of gres/gpu; before anything that has TRES. */
+void rolled_gpu (rolled_t *rolled, uint64_t id);
 
 /* A row of the reservation table. */
 typedef struct {
@@ -221,10 +225,15 @@ typedef struct {
     int64_t end;
     uint64_t flags;
     const char *associations; /* ids, separated by commas */
-    const char *tres;         /* "1=8,1001=4": ids and counts, in their order */
+    const char *nodelist;
+    const char *tres; /* "1=8,1001=4": ids and counts, in their order */
 } resv_row_t;
-/* Before the job rows. `gpu` is the TRES id of gres/gpu. */
-void rolled_reservation (rolled_t *rolled, const resv_row_t *row, uint64_t gpu);
+/* Before the job rows. */
+void rolled_reservation (rolled_t *rolled, const resv_row_t *row);
+/* A row of the event table; after the reservations. Outages of nodes in a
+ * reservation are taken off it. `end` 0: open. */
+void rolled_outage (rolled_t *rolled, const char *node, int64_t start,
+                    int64_t end, const char *tres);
 
 /* Every pair that reconcile_segment() gets, in the same way. `tres`: the row's
  * tres_alloc as it stands, for reservations; NULL: none. */
@@ -237,7 +246,7 @@ void rolled_segment (rolled_t *rolled, const segment_t *ours,
 void rolled_usage (rolled_t *rolled, uint64_t association, const char *account,
                    const char *user, int64_t start, uint64_t seconds,
                    int64_t when);
-/* Who an association is, for reservations. */
+/* Who an association is; account and user NULL: nobody knows. */
 void rolled_association (rolled_t *rolled, uint64_t association,
                          const char *account, const char *user);
 /* The same of the cluster, where it has registered GPUs; `full`: all of them

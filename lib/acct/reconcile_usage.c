@@ -13,10 +13,12 @@
 #include "acct/reconcile_private.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "gres/nodelist.h"
 
 #define HOUR INT64_C (3600)
 /* Slurm's "no value" of a TRES count, and what lies above it. */
 #define TRES_NO_VALUE UINT64_C (0xfffffffffffffffd)
+#define SLURM_NO_VAL64 UINT64_C (0xfffffffffffffffe)
 
 typedef unsigned __int128 amount_t;
 
@@ -28,6 +30,8 @@ struct cell {
     amount_t theirs;
     amount_t expected; /* by slurmdbd's rules, of the rows as they are now */
     amount_t left_alone;
+    bool voids;       /* rows without a count are among them */
+    uint64_t wrapped; /* what these come to, modulo 2^64 */
     amount_t changed; /* what rows that changed since the rolling may move */
     __int128 moved[CAUSE_COUNT]; /* expected - ours, by cause */
     UT_hash_handle hh;
@@ -47,6 +51,7 @@ struct tres_count {
 struct reservation {
     uint64_t id;
     int64_t start, end;
+    nodelist_t *nodes;
     uint64_t flags;
     uint64_t *associations;
     size_t association_count;
@@ -55,6 +60,7 @@ struct reservation {
     size_t first; /* hour */
     size_t hours;
     uint64_t *used; /* by hour, by TRES: seconds x the reservation's count */
+    uint64_t *lost; /* likewise: to outages */
 };
 
 struct rolled {
@@ -97,6 +103,8 @@ static void free_reservation (struct reservation *v)
     free (v->associations);
     free (v->tres);
     free (v->used);
+    free (v->lost);
+    nodelist_close (v->nodes);
 }
 
 void rolled_free (rolled_t *r)
@@ -142,6 +150,11 @@ void rolled_hour (rolled_t *r, int64_t start, int64_t when)
     r->done[hour] = r->any = true;
     if (when > r->when[hour])
         r->when[hour] = when;
+}
+
+void rolled_gpu (rolled_t *r, uint64_t id)
+{
+    r->gpu = id;
 }
 
 bool rolled_is_empty (const rolled_t *r)
@@ -202,18 +215,28 @@ static struct cell *cell_of (rolled_t *r, const char *account, const char *user)
     return cell;
 }
 
-void rolled_association (rolled_t *r, uint64_t id, const char *account,
-                         const char *user)
+/* One that assoc_table does not have is a cell of its own. */
+static struct cell *cell_of_association (rolled_t *r, uint64_t id,
+                                         const char *account, const char *user)
 {
+    GL_AUTOFREE char *number
+        = xasprintf ("association %llu", (unsigned long long)id);
     struct association *a;
 
     HASH_FIND (hh, r->associations, &id, sizeof (id), a);
     if (a)
-        return;
+        return a->cell;
     a = xcalloc (1, sizeof (*a));
     a->id = id;
-    a->cell = cell_of (r, account, user);
+    a->cell = account ? cell_of (r, account, user) : cell_of (r, number, NULL);
     HASH_ADD (hh, r->associations, id, sizeof (a->id), a);
+    return a->cell;
+}
+
+void rolled_association (rolled_t *r, uint64_t id, const char *account,
+                         const char *user)
+{
+    cell_of_association (r, id, account, user);
 }
 
 void rolled_usage (rolled_t *r, uint64_t association, const char *account,
@@ -225,8 +248,7 @@ void rolled_usage (rolled_t *r, uint64_t association, const char *account,
 
     if (hour >= r->hours || !r->done[hour])
         return;
-    rolled_association (r, association, account, user);
-    cell = cell_of (r, account, user);
+    cell = cell_of_association (r, association, account, user);
     cell->theirs += seconds;
     if (when < r->when[hour])
         cell->left_alone += seconds;
@@ -267,6 +289,22 @@ static struct tres_count *parse_tres (const char *text, size_t *ret_count)
     return list;
 }
 
+/* What stands behind the id, as it is; 0: nothing. */
+static uint64_t raw_count (const char *text, uint64_t wanted)
+{
+    for (const char *p = text; p && *p; p = *p ? p + 1 : p) {
+        size_t length = strcspn (p, "=,");
+        uint64_t id, count;
+        if (p[length] == '=' && number_u64 (p, length, &id) == 0 && id == wanted
+            && number_u64 (p + length + 1, strcspn (p + length + 1, ","),
+                           &count)
+                   == 0)
+            return count;
+        p += strcspn (p, ",");
+    }
+    return 0;
+}
+
 static void parse_associations (struct reservation *v, const char *text)
 {
     for (const char *p = text; p && *p; p = *p ? p + 1 : p) {
@@ -295,7 +333,7 @@ static void drop_nodes (struct reservation *v)
     v->tres_count = kept;
 }
 
-void rolled_reservation (rolled_t *r, const resv_row_t *row, uint64_t gpu)
+void rolled_reservation (rolled_t *r, const resv_row_t *row)
 {
     struct reservation v
         = {.id = row->id,
@@ -305,7 +343,6 @@ void rolled_reservation (rolled_t *r, const resv_row_t *row, uint64_t gpu)
     int64_t from = v.start > r->base ? v.start : r->base;
     int64_t to = r->base + (int64_t)r->hours * HOUR;
 
-    r->gpu = gpu;
     if (v.end < to)
         to = v.end;
     if (from >= to)
@@ -316,6 +353,8 @@ void rolled_reservation (rolled_t *r, const resv_row_t *row, uint64_t gpu)
     drop_nodes (&v);
     parse_associations (&v, row->associations);
     v.used = xcalloc (v.hours * v.tres_count + 1, sizeof (*v.used));
+    v.lost = xcalloc (v.hours * v.tres_count + 1, sizeof (*v.lost));
+    v.nodes = nodelist_open (row->nodelist, NULL);
     r->reservation = xreallocarray (r->reservation, r->reservation_count + 1,
                                     sizeof (*r->reservation));
     r->reservation[r->reservation_count++] = v;
@@ -331,12 +370,55 @@ static int64_t in_hour (const rolled_t *r, size_t hour, int64_t start,
         period_clip ((period_t){start, end}, (period_t){from, from + HOUR}));
 }
 
-static bool holds (const struct tres_count *list, size_t count, uint64_t id)
+static uint64_t count_of (const struct tres_count *list, size_t count,
+                          uint64_t id)
 {
     for (size_t i = 0; i < count; i++)
         if (list[i].id == id)
-            return true;
-    return false;
+            return list[i].count;
+    return 0;
+}
+
+static void lose (rolled_t *r, struct reservation *v, int64_t start,
+                  int64_t end, const struct tres_count *node, size_t count)
+{
+    int64_t from = start > v->start ? start : v->start;
+    int64_t to = end < v->end ? end : v->end;
+
+    for (size_t h = 0; h < v->hours; h++) {
+        int64_t seconds = in_hour (r, v->first + h, from, to);
+        for (size_t t = 0; t < v->tres_count && seconds > 0; t++)
+            v->lost[h * v->tres_count + t]
+                += (uint64_t)seconds * count_of (node, count, v->tres[t].id);
+    }
+}
+
+void rolled_outage (rolled_t *r, const char *node, int64_t start, int64_t end,
+                    const char *tres)
+{
+    struct tres_count *list = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < r->reservation_count; i++) {
+        struct reservation *v = &r->reservation[i];
+        if (!v->nodes || !nodelist_contains (v->nodes, node))
+            continue;
+        if (!list)
+            list = parse_tres (tres, &count);
+        lose (r, v, start, end ? end : r->cluster->period.end, list, count);
+    }
+    free (list);
+}
+
+/* What the reservation has of a TRES in the hour. */
+static uint64_t total_in (const rolled_t *r, const struct reservation *v,
+                          size_t h, size_t t)
+{
+    uint64_t seconds = (uint64_t)in_hour (r, v->first + h, v->start, v->end);
+    uint64_t total = v->tres[t].count * seconds;
+    uint64_t lost = v->lost[h * v->tres_count + t];
+
+    return lost >= total ? 0 : total - lost;
 }
 
 /* A job takes the whole of what the reservation has of a TRES, however little
@@ -351,17 +433,18 @@ static void use_reservation (rolled_t *r, struct reservation *v, int64_t start,
     for (size_t h = 0; h < v->hours; h++) {
         int64_t seconds = in_hour (r, v->first + h, from, to);
         for (size_t t = 0; t < v->tres_count && seconds > 0; t++)
-            if (holds (job, job_count, v->tres[t].id))
+            if (count_of (job, job_count, v->tres[t].id) > 0)
                 v->used[h * v->tres_count + t]
                     += (uint64_t)seconds * v->tres[t].count;
     }
 }
 
-static uint64_t gpus_of (const rolled_t *r, const struct reservation *v)
+static uint64_t gpus_in (const rolled_t *r, const struct reservation *v,
+                         size_t h)
 {
     for (size_t t = 0; t < v->tres_count; t++)
         if (v->tres[t].id == r->gpu)
-            return v->tres[t].count;
+            return total_in (r, v, h, t);
     return 0;
 }
 
@@ -393,10 +476,8 @@ static amount_t in_reservations (rolled_t *r, const job_row_t *row,
 static uint64_t idle_gpus (const rolled_t *r, const struct reservation *v,
                            size_t h)
 {
-    int64_t seconds = in_hour (r, v->first + h, v->start, v->end);
-
     for (size_t t = 0; t < v->tres_count; t++) {
-        int64_t idle = (int64_t)(v->tres[t].count * (uint64_t)seconds)
+        int64_t idle = (int64_t)total_in (r, v, h, t)
                        - (int64_t)v->used[h * v->tres_count + t];
         if (idle <= 0)
             return 0;
@@ -433,9 +514,7 @@ static void finish_reservations (rolled_t *r)
                 continue;
             share_idle (r, v, h);
             if (counts)
-                r->whole.moved[CAUSE_RESERVED]
-                    += (__int128)gpus_of (r, v)
-                       * in_hour (r, v->first + h, v->start, v->end);
+                r->whole.moved[CAUSE_RESERVED] += (__int128)gpus_in (r, v, h);
         }
     }
 }
@@ -470,6 +549,30 @@ static void note_change (rolled_t *r, struct cell *cell, const job_row_t *row,
                            r->cluster->period.end);
 }
 
+/* "1001=18446744073709551614" */
+static void note_void (rolled_t *r, struct cell *cell, const job_row_t *row,
+                       const char *tres)
+{
+    const segment_t *s = &row->segment;
+    int64_t start = s->time_start, eligible = row->time_eligible / HOUR * HOUR;
+    int64_t end = s->time_end ? s->time_end : r->cluster->period.end;
+    uint64_t count = raw_count (tres, r->gpu);
+
+    if (count < TRES_NO_VALUE || row->time_eligible == 0)
+        return;
+    cell->voids = r->whole.voids = true;
+    if (eligible > start)
+        start = eligible;
+    for (size_t h = 0; h < r->hours && s->time_start != 0; h++) {
+        uint64_t product
+            = r->done[h] ? count * (uint64_t)in_hour (r, h, start, end) : 0;
+        if (product == SLURM_NO_VAL64) /* that is left out */
+            continue;
+        cell->wrapped += product;
+        r->whole.wrapped += product;
+    }
+}
+
 /* From what we count of the row to what slurmdbd counts, rule by rule. */
 static void follow_row (rolled_t *r, struct cell *cell, amount_t ours,
                         reconcile_cause_t cause, const job_row_t *row,
@@ -499,15 +602,14 @@ static void follow_row (rolled_t *r, struct cell *cell, amount_t ours,
         r->whole.moved[CAUSE_RESERVED]
             += (__int128)in_reservations (r, row, raw->time_start, end, tres)
                - (__int128)rolled;
+    note_void (r, cell, row, tres);
     note_change (r, cell, row, devices);
 }
 
 static struct cell *cell_of_row (rolled_t *r, const job_row_t *row)
 {
-    bool known = row->association_account != NULL;
-
-    return cell_of (r, known ? row->association_account : row->segment.account,
-                    known ? row->association_user : row->segment.user);
+    return cell_of_association (r, row->association, row->association_account,
+                                row->association_user);
 }
 
 void rolled_segment (rolled_t *r, const segment_t *ours,
@@ -520,7 +622,9 @@ void rolled_segment (rolled_t *r, const segment_t *ours,
     amount_t held_by_us = 0;
 
     if (ours) {
-        mine = cell_of (r, ours->account, ours->user);
+        mine = theirs && !theirs->association_account
+                   ? cell_of_row (r, theirs)
+                   : cell_of (r, ours->account, ours->user);
         held_by_us = held (r, segment_devices (ours), ours->time_start,
                            segment_end (ours));
         mine->ours += held_by_us;
@@ -565,6 +669,20 @@ static amount_t absolute (__int128 value)
     return value < 0 ? -(amount_t)value : (amount_t)value;
 }
 
+/* Rows without a count, multiplied: exactly that. The cluster's hours are cut
+ * off besides, where that makes them more than there is. */
+static bool is_wrapped (const rolled_t *r, const struct cell *cell,
+                        __int128 rest)
+{
+    uint64_t taken = -cell->wrapped;
+
+    if (!cell->voids || rest == 0)
+        return false;
+    if ((uint64_t)rest == cell->wrapped)
+        return true;
+    return cell == &r->whole && (r->full || (rest < 0 && -rest <= taken));
+}
+
 /* What the rules leave over between the rows and the table. */
 static void explain_rest (const rolled_t *r, struct cell *cell)
 {
@@ -581,6 +699,10 @@ static void explain_rest (const rolled_t *r, struct cell *cell)
         && rest >= (__int128)cell->left_alone) {
         cell->moved[CAUSE_VANISHED] += (__int128)cell->left_alone;
         rest -= (__int128)cell->left_alone;
+    }
+    if (is_wrapped (r, cell, rest)) {
+        cell->moved[CAUSE_NO_VALUE] += rest;
+        rest = 0;
     }
     if (rest == 0)
         return;

@@ -274,6 +274,13 @@ known 'usage||vision/anna|gres_seconds|3000|untotalled'
 check "untotalled: types without gres/gpu"
 
 fresh
+put_job 125 60 600 1600 3 '1=8,4=1,1001=18446744073709551614'
+sync_all && roll
+known 'usage||vision/anna|gres_seconds|2000|no_value' \
+    'usage|||gres_seconds|2000|no_value'
+check "no_value: slurmdbd multiplies what is no count"
+
+fresh
 do_sql "UPDATE lab_assoc_table SET acct = 'audio' WHERE id_assoc = 62"
 known 'usage||speech/cara|gres_seconds|7300|renamed' \
     'usage||audio/cara|gres_seconds|-7300|renamed'

@@ -32,6 +32,7 @@ static job_row_t row_of (segment_t segment)
                        .time_eligible = segment.time_submit,
                        .mod_time = segment.time_end,
                        .gpu_total = 2,
+                       .association = 60,
                        .association_account = "vision",
                        .association_user = "anna"};
 }
@@ -330,7 +331,8 @@ static void rolled__reservation__idle_is_shared_as_slurmdbd_does (void **state)
     rolled_association (w.rolled, 60, "vision", "anna");
     rolled_association (w.rolled, 61, "vision", "bert");
     rolled_association (w.rolled, 62, "vision", "cara");
-    rolled_reservation (w.rolled, &resv, 1001);
+    rolled_gpu (w.rolled, 1001);
+    rolled_reservation (w.rolled, &resv);
     rolled_segment (w.rolled, &ours, &row, 0, "1=8,4=1,1001=1");
     /* (4 x 3600 - 4 x 1000) / 3 and 4 x 3600 / 3 */
     rolled_usage (w.rolled, 60, "vision", "anna", T0, 1000 + 3466, AS_OF);
