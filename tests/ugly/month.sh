@@ -136,11 +136,11 @@ agree ()
         diff truth.rows rows >>log
 }
 
-# only_october FILE: its October, without that column
-only_october ()
+# only_month MONTH FILE: its rows of that month, without that column
+only_month ()
 {
-    awk -F'|' -v OFS='|' '$2 == "2025-10" {
-        print $1, $3, $4, $5, $6, $7 }' "$1" | sort
+    awk -F'|' -v OFS='|' -v month="$1" '$2 == month {
+        print $1, $3, $4, $5, $6, $7 }' "$2" | sort
 }
 
 # added FILE: what each first column has in all its rows
@@ -194,9 +194,13 @@ in_zone ()
     for keys in pool pool,day; do
         did_in_october "$1" "$keys"
     done
-    report '--month 2025-10' user &&
-        only_october "truth/$(basename "$1").user-month" | diff - rows >>log
-    check "$month: October alone in $1 is what lies in it"
+    # a pool begins in October: the others are answered from what is kept
+    for one in 2025-09 2025-10 2025-11; do
+        report "--month $one" user &&
+            only_month "$one" "truth/$(basename "$1").user-month" |
+            diff - rows >>log
+        check "$month: $one alone in $1 is what lies in it"
+    done
     # those named alone have one job each
     added rows.user,month >parts
     report "$always" user && added rows | diff - parts >>log
