@@ -8,7 +8,7 @@
 
 /* Segments of one chunk of days: each takes some 40 bytes for every node that
  * it holds devices of (acct/capacity.h), for the time of the chunk. */
-#define CHUNK_SEGMENTS 250000
+#define CHUNK_SEGMENTS 150000
 #define CHUNK_DAYS_MAX 31
 
 /* Days that are longer ago are computed when they are asked for. */
