@@ -176,6 +176,11 @@ static const reconcile_cause_text_t causes[CAUSE_COUNT] = {
     = {"after_as_of",
        "The record is from about as-of or later: its row was not there yet.",
        SYNC, true},
+    [CAUSE_OVERLAP]
+    = {"overlap",
+       "Two segments of one JobId hold devices at the same time, which Slurm "
+       "never lets a job do. Both are counted.",
+       "sacct -D -j JOBID; if one row is wrong, correct it in slurmdbd", false},
     [CAUSE_REVISED]
     = {"revised",
        "slurmdbd said something else later of a segment that had been counted; "
@@ -222,6 +227,7 @@ struct reconcile {
     size_t row_size;
     uint64_t row_all;
     bool sorted;
+    reconcile_before_t before;
 };
 
 reconcile_t *reconcile_new (const zone_t *zone)
@@ -235,6 +241,11 @@ reconcile_t *reconcile_new (const zone_t *zone)
 const zone_t *reconcile_zone (const reconcile_t *r)
 {
     return r->zone;
+}
+
+reconcile_before_t *reconcile_before (reconcile_t *r)
+{
+    return &r->before;
 }
 
 static void clear_row (reconcile_row_t *row)
@@ -253,6 +264,7 @@ void reconcile_free (reconcile_t *r)
     for (size_t i = 0; i < r->row_count; i++)
         clear_row (&r->row[i]);
     free (r->row);
+    free (r->before.cluster);
     for (size_t side = 0; side < SIDE_COUNT; side++) {
         for (size_t i = 0; i < r->total_count[side]; i++)
             free ((char *)r->totals[side][i].kind);

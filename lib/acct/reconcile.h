@@ -73,6 +73,7 @@ typedef enum {
     CAUSE_ENDED_SUSPENDED,
     CAUSE_EPILOG_LATE,
     CAUSE_AFTER_AS_OF,
+    CAUSE_OVERLAP,
     /* what the store changed its mind about */
     CAUSE_REVISED,
     CAUSE_UNEXPLAINED,
@@ -260,7 +261,8 @@ void rolled_finish (rolled_t *rolled, reconcile_t *reconcile);
 /* --- segments against records ------------------------------------------ */
 
 /* One segment with what the nodes saw of it (NULL: nothing). `watched`: all its
- * nodes have recorded other jobs before and after it. */
+ * nodes have recorded other jobs before and after it. In the order (id_job,
+ * time_submit), cluster by cluster: segments of one JobId must not overlap. */
 void reconcile_evidence (reconcile_t *reconcile,
                          const reconcile_cluster_t *cluster,
                          const segment_t *segment,

@@ -202,6 +202,58 @@ static void look_at_missing (struct looking *l)
     add (l, &row);
 }
 
+/* --- the segments of one JobId ----------------------------------------- */
+
+static bool is_same_job (const reconcile_before_t *before,
+                         const struct looking *l)
+{
+    return before->cluster && before->id_job == l->segment->id_job
+           && !strcmp (before->cluster, l->cluster->cluster);
+}
+
+static void remember (reconcile_before_t *before, const struct looking *l,
+                      period_t held, uint64_t devices)
+{
+    bool same = is_same_job (before, l);
+
+    if (same && before->held.end >= held.end)
+        return;
+    if (!same) {
+        free (before->cluster);
+        before->cluster = xstrdup (l->cluster->cluster);
+        before->id_job = l->segment->id_job;
+    }
+    before->held = held;
+    before->devices = devices;
+}
+
+/* Slurm's defects have left a requeued job with two rows of the same time. */
+static void look_at_overlap (struct looking *l)
+{
+    const segment_t *s = l->segment;
+    reconcile_before_t *before = reconcile_before (l->reconcile);
+    period_t held = {s->time_start, segment_end (s)};
+    uint64_t devices = segment_devices (s);
+    period_t both = period_clip (held, before->held);
+    char ours[ZONE_STAMP_SIZE], theirs[ZONE_STAMP_SIZE];
+    reconcile_row_t row = row_of (l, "start");
+
+    if (devices == 0 || held.start >= held.end)
+        return;
+    if (is_same_job (before, l)
+        && period_seconds (period_clip (both, l->cluster->period)) > 0) {
+        uint64_t twice = devices < before->devices ? devices : before->devices;
+        row.ours = zone_stamp (reconcile_zone (l->reconcile), held.start, ours);
+        row.theirs = zone_stamp (reconcile_zone (l->reconcile),
+                                 before->held.end, theirs);
+        row.difference = (__int128)device_seconds (twice, both.start, both.end,
+                                                   l->cluster->period);
+        row.cause = CAUSE_OVERLAP;
+        add (l, &row);
+    }
+    remember (before, l, held, devices);
+}
+
 static void look_at_runaway (struct looking *l)
 {
     const segment_t *s = l->segment;
@@ -235,6 +287,7 @@ void reconcile_evidence (reconcile_t *reconcile,
     if (segment->time_start == 0)
         return;
     look_at_runaway (&l);
+    look_at_overlap (&l);
     if (recorded) {
         look_at_devices (&l);
         look_at_ends (&l);
