@@ -710,7 +710,8 @@ static bool put_attempt (month_t *m, job_t *job, attempt_t a)
     row.state = a.state;
     if (a.state == RUNNING && suspended_now) {
         row.state = SUSPENDED;
-        row.suspended = AS_OF - 12345; /* no duration then */
+        /* no duration then: the moment, less what had been before */
+        row.suspended = pause[count - 1].from - pauses_sum (pause, count - 1);
     }
     row.limit = some_limit (m, &row);
     put_stay (m, job, &a, row.state, pause, count, only_total);

@@ -276,13 +276,11 @@ on_mariadb ()
 }
 
 # as_sacct KEYS: the truth, as far as sacct has it: of suspensions their sums
-# alone, accounts by the names that they have now, and of a user of no
-# association who has that number here
+# alone, and of a user of no association who has that number here
 as_sacct ()
 {
     whose=$(getent passwd 1000 | cut -d: -f1)
     case $1 in
-    account*) edit='s/^acct03|/acct03new|/' ;;
     user*) edit="s/^(none)|/${whose:-1000}|/" ;;
     *) edit= ;;
     esac
@@ -293,9 +291,11 @@ as_text ()
 {
     sql <<SQL
 SET @now = UNIX_TIMESTAMP ();
--- sacct does not show those that are not eligible, nor a count of no value
+-- sacct does not show those that are not eligible, nor a count of no value;
+-- it shows accounts by the names that they have now
 UPDATE lab_job_table SET time_eligible = time_submit
     WHERE time_eligible IN (0, 4294967295);
+UPDATE lab_assoc_table SET acct = 'acct03' WHERE acct = 'acct03new';
 UPDATE lab_job_table SET tres_req = '1=8,1001=1'
     WHERE tres_alloc LIKE '%1001=18446744073709551614%';
 DELETE FROM lab_last_ran_table;
