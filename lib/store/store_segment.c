@@ -372,7 +372,7 @@ static int put_new (store_t *store, struct cluster_entry *cluster,
 /*
  * Job ids grow: nearly all that a first sync puts is new for sure, because no
  * segment has so great an id. These wait until there are enough of them to be
- * written by one statement.
+ * written by one statement. Those that wait are of one cluster.
  */
 struct segment_batch {
     size_t count;
@@ -460,6 +460,9 @@ static int put_behind (store_t *store, struct cluster_entry *cluster,
     if (!store->batch)
         store->batch = xcalloc (1, sizeof (*store->batch));
     batch = store->batch;
+    if (batch->count > 0 && batch->waiting[0].cluster != cluster->id
+        && segments_flush (store, error) < 0)
+        return -1;
     batch->waiting[batch->count++]
         = (struct waiting){cluster->id, *s, *shared};
     cluster->last_job = s->id_job;
@@ -473,10 +476,14 @@ static int put_behind (store_t *store, struct cluster_entry *cluster,
 }
 
 /* Whether a segment of that id may wait. */
-static bool may_wait (const store_t *store, uint64_t id_job)
+static bool may_wait (const store_t *store, const struct cluster_entry *cluster,
+                      uint64_t id_job)
 {
-    return store->batch && store->batch->count > 0
-           && id_job >= store->batch->waiting[0].segment.id_job;
+    const struct segment_batch *batch = store->batch;
+
+    return batch && batch->count > 0
+           && batch->waiting[0].cluster == cluster->id
+           && id_job >= batch->waiting[0].segment.id_job;
 }
 
 static int put_segment (store_t *store, struct cluster_entry *cluster,
@@ -487,7 +494,7 @@ static int put_segment (store_t *store, struct cluster_entry *cluster,
     bool tried = store->known;
     int rc = put_behind (store, cluster, s, shared, counts, error);
 
-    if (rc == 0 && may_wait (store, s->id_job))
+    if (rc == 0 && may_wait (store, cluster, s->id_job))
         rc = segments_flush (store, error);
     if (rc != 0)
         return rc < 0 ? -1 : 0;

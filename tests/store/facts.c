@@ -867,6 +867,45 @@ static void put_segment__many_at_once__as_one_by_one (void **state)
     free (dumps[1]);
 }
 
+/* The rows of two clusters in turns, as a file of both has them: what waits of
+ * one is found although the other's ids are higher. */
+static void put_segment__two_clusters_in_turns__as_one_by_one (void **state)
+{
+    static const struct {
+        const char *cluster;
+        uint64_t id_job;
+        int64_t later;
+    } puts[] = {{"annex", 1, 0}, {"lab", 900, 0}, {"lab", 900, 0},
+                {"lab", 901, 0}, {"annex", 2, 9}, {"annex", 2, 0}};
+    const char *urls[] = {fixture_store_url (), fixture_store_url ()};
+    store_counts_t counts[2] = {{0}, {0}};
+    char *dumps[2];
+
+    (void)state;
+    for (int one_by_one = 0; one_by_one < 2; one_by_one++) {
+        store_t *store = fixture_open (urls[one_by_one]);
+        OK (store_begin (store, &error));
+        for (size_t i = 0; i < GL_ARRAY_SIZE (puts); i++) {
+            segment_t s = fixture_segment (puts[i].id_job);
+            s.cluster = puts[i].cluster;
+            s.time_seen += puts[i].later;
+            s.time_end += puts[i].later;
+            OK (store_put_segment (store, &s, &counts[one_by_one], &error));
+            if (one_by_one) {
+                OK (store_commit (store, &error));
+                OK (store_begin (store, &error));
+            }
+        }
+        OK (store_commit (store, &error));
+        store_close (store);
+        dumps[one_by_one] = fixture_dump (urls[one_by_one]);
+    }
+    assert_string_equal (dumps[0], dumps[1]);
+    assert_memory_equal (&counts[0], &counts[1], sizeof (counts[0]));
+    free (dumps[0]);
+    free (dumps[1]);
+}
+
 /* Against a second opinion that looks at all of them: segments of all lengths,
  * some open, some without length or start, ids in no order. */
 static void iterator__any_period__as_by_looking_at_all (void **state)
@@ -948,6 +987,7 @@ int main (void)
         TEST (marks__put_again__are_replaced),
         TEST (rollback__after_puts__leaves_the_store_as_it_was),
         TEST (put_segment__many_at_once__as_one_by_one),
+        TEST (put_segment__two_clusters_in_turns__as_one_by_one),
         TEST (iterator__any_period__as_by_looking_at_all),
         TEST (iterator__while_others_write__keeps_its_view),
     };
