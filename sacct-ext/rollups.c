@@ -550,39 +550,41 @@ static int read_last_day (struct reading *r, const store_rollup_t *stored,
     return rc;
 }
 
+/* Begins within and ends behind. */
+static bool reaches_out (const store_rollup_t *stored, period_t rest)
+{
+    return stored->start >= rest.start && stored->start < rest.end
+           && stored->end > rest.end;
+}
+
 static int read_by_days (struct reading *r, period_t period, gl_error_t *error)
 {
     store_query_t query
         = {.cluster = r->cluster, .start = period.start, .end = period.end};
     store_rollup_iter_t *iter
         = store_rollup_iter_open (r->store, &query, CALENDAR_DAY, error);
+    period_t rest = period;
     store_rollup_t stored;
-    int64_t at = period.start;
     int more = -1;
 
     while (iter && (more = store_rollup_iter_next (iter, &stored, error)) > 0) {
-        rollup_t *day = take_right (r, &stored, (period_t){at, period.end});
-        if (!day && stored.start >= at && stored.start < period.end
-            && stored.end > period.end
-            && compute_missing (r, (period_t){at, stored.start}, error) == 0) {
-            at = stored.start;
-            more = read_last_day (r, &stored, error);
-            at = more == 1 ? period.end : at;
-            break;
-        }
-        if (!day)
+        rollup_t *day = take_right (r, &stored, rest);
+        if (!day && !reaches_out (&stored, rest))
             continue;
-        if (compute_missing (r, (period_t){at, stored.start}, error) < 0
-            || r->callback (day, r->arg, error) < 0)
-            more = -1;
+        more = compute_missing (r, (period_t){rest.start, stored.start}, error);
+        rest.start = stored.start;
+        if (more == 0 && day) {
+            more = r->callback (day, r->arg, error);
+            rest.start = stored.end;
+        } else if (more == 0
+                   && (more = read_last_day (r, &stored, error)) == 1)
+            rest.start = rest.end;
         rollup_free (day);
         if (more < 0)
             break;
-        at = stored.end;
     }
     store_rollup_iter_close (iter);
-    return more >= 0 ? compute_missing (r, (period_t){at, period.end}, error)
-                     : -1;
+    return more >= 0 ? compute_missing (r, rest, error) : -1;
 }
 
 /* Nothing that the query tells apart changes within the month. */
