@@ -427,12 +427,23 @@ const reconcile_summary_t *reconcile_summary (const reconcile_t *r,
     return &r->summary[side];
 }
 
+uint64_t reconcile_side_unexplained (const reconcile_t *r,
+                                     reconcile_side_t side)
+{
+    uint64_t count = 0;
+
+    for (reconcile_cause_t cause = 0; cause < CAUSE_COUNT; cause++)
+        if (!causes[cause].explained)
+            count += r->summary[side].rows[cause];
+    return count;
+}
+
 uint64_t reconcile_unexplained (const reconcile_t *r)
 {
     uint64_t count = 0;
 
-    for (size_t side = 0; side < SIDE_COUNT; side++)
-        count += r->summary[side].rows[CAUSE_UNEXPLAINED];
+    for (reconcile_side_t side = 0; side < SIDE_COUNT; side++)
+        count += reconcile_side_unexplained (r, side);
     return count;
 }
 

@@ -134,8 +134,10 @@ typedef struct {
 } reconcile_summary_t;
 const reconcile_summary_t *reconcile_summary (const reconcile_t *reconcile,
                                               reconcile_side_t side);
-/* Of all sides. */
+/* Differences whose cause does not explain them: of all sides, of one. */
 uint64_t reconcile_unexplained (const reconcile_t *reconcile);
+uint64_t reconcile_side_unexplained (const reconcile_t *reconcile,
+                                     reconcile_side_t side);
 
 /* The rows: unexplained first, then by size of the difference, then by side,
  * cluster, job. Borrowed. `ret_all` gets how many there were. */

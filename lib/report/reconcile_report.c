@@ -158,7 +158,7 @@ static void add_side (report_t *report, reconcile_t *reconcile,
     const reconcile_total_t *totals
         = reconcile_totals (reconcile, side, &count);
 
-    proof->holds = s->rows[CAUSE_UNEXPLAINED] == 0;
+    proof->holds = reconcile_side_unexplained (reconcile, side) == 0;
     add_count (proof, compared_label (side), s->compared);
     if (side != SIDE_REVISIONS) {
         add_count (proof, "equal", s->equal);
