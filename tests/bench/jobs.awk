@@ -4,7 +4,8 @@
 #
 # 400 users in 60 accounts on 4 partitions; 70 % of the jobs hold GPUs: whole
 # ones of two models, some a MIG slice; run times from a minute to two days,
-# short ones more often; 3 % fail, 1 % are requeued, 2 % end after the month.
+# short ones more often; 3 % fail, 1 % are requeued, what would end
+# after the month has not ended yet.
 # Tab-separated, in the order of the column list in tests/bench/ledger.
 
 function pick (n) { return int (rand () * n) }
@@ -43,7 +44,9 @@ BEGIN {
         length_ = int (60 + 172800 * rand () ^ 6)
         state = states[pick(21) + 1]
         stop = begin + length_
-        if (stop > end && rand () < 0.5) {
+        if (begin >= end)
+            begin = stop = state = 0
+        else if (stop > end) {
             stop = 0
             state = 1
         }
