@@ -358,13 +358,16 @@ static const char *profile_of (const layout_device_t *d)
     return !d->slice[0] && d->mig_mode == 0 ? "" : NULL;
 }
 
-/* Slices that are held cannot be cut anew: a snapshot of any moment of the
- * segment tells. */
+/* Slices that are held cannot be cut anew: a snapshot of the segment's start
+ * tells, or one that came a little late. Not any later one: what a day was
+ * counted as must not depend on what comes days after it. */
 static void look_up (const segment_t *s, const char *node, int64_t gres_index,
                      const char *uuid, held_device_t *held, void *arg)
 {
     struct pass *p = arg;
-    const int64_t moments[] = {s->time_start, segment_end (s) - 1};
+    const int64_t last = segment_end (s) - 1;
+    const int64_t late = s->time_start + INVENTORY_LATE_SECONDS;
+    const int64_t moments[] = {s->time_start, late < last ? late : last};
     const layout_device_t *d = NULL;
     layout_snapshot_t snapshot;
 

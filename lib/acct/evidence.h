@@ -26,6 +26,10 @@
  */
 #define EVIDENCE_TOLERANCE_MS 120000
 
+/* How long after devices were cut anew their node's inventory may say so, seconds.
+ * The agent looks every few seconds; a job may be quicker. */
+#define INVENTORY_LATE_SECONDS 3600
+
 /* The numbers are those of the records (docs/formats/record.md). */
 typedef enum {
     NODE_FACT_START = 1, /* the prolog */

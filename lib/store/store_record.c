@@ -1,6 +1,7 @@
 /* Records of nodes, and the evidence among them. */
 #include <string.h>
 
+#include "acct/evidence.h"
 #include "base/memory.h"
 #include "record/record.h"
 #include "store/store_private.h"
@@ -19,10 +20,12 @@ static int bind_evidence (store_t *store, db_statement_t *st,
 }
 
 /* What was counted without this record. What an inventory says holds until the next
- * one, and that of the first one also before it. */
+ * one, also of jobs that began a little before it, and that of the first one of
+ * all time before it. */
 static int forget (store_t *store, struct cluster_entry *cluster,
                    const node_record_t *r, gl_error_t *error)
 {
+    int64_t from = r->stamp - INVENTORY_LATE_SECONDS;
     int older;
 
     if (r->id_job != 0)
@@ -37,7 +40,7 @@ static int forget (store_t *store, struct cluster_entry *cluster,
                             error);
     if (older < 0)
         return -1;
-    return forget_time (store, cluster, older ? r->stamp : INT64_MIN, INT64_MAX,
+    return forget_time (store, cluster, older ? from : INT64_MIN, INT64_MAX,
                         error);
 }
 

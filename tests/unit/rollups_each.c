@@ -4,6 +4,9 @@
 #include "support/store_fixture.h"
 #include "support/test.h"
 
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "record/record.h"
 #include "rollups.h"
 
 #define DAY 86400
@@ -90,10 +93,131 @@ static void each__a_day_cannot_be_taken__fails_there (void **state)
     fixture_done ();
 }
 
+/* --- inventories that come late ---------------------------------------- */
+
+static void put_inventory (store_t *store, int64_t at, int64_t index)
+{
+    node_record_t n = {.kind = RECORD_INVENTORY,
+                       .cluster = "lab",
+                       .node = "g001",
+                       .stamp = at};
+    uint8_t bytes[RECORD_MAX];
+    record_t r;
+
+    OK (record_begin (&r, RECORD_INVENTORY, &error));
+    r.stamp = at * INT64_C (1000000000);
+    record_set_number (&r, RECORD_FIELD_snapshot, r.stamp);
+    record_set_number (&r, RECORD_FIELD_parts, 1);
+    record_set_number (&r, RECORD_FIELD_part, 1);
+    record_set_number (&r, RECORD_FIELD_gres_index, index);
+    record_set_text (&r, RECORD_FIELD_gpu,
+                     "GPU-6b1f5f4c-6c1d-4e4b-9a58-0d3ab1d1a0f1");
+    record_set_text (&r, RECORD_FIELD_slice, "MIG-x");
+    record_set_text (&r, RECORD_FIELD_profile, "1g.10gb");
+    record_set_text (&r, RECORD_FIELD_model, "NVIDIA H100 80GB HBM3");
+    memcpy (n.key, r.key, sizeof (n.key));
+    n.payload_length = record_encode (&r, bytes);
+    n.payload = bytes;
+    OK (store_begin (store, &error));
+    OK (store_put_record (store, &n, NULL, &error));
+    OK (store_commit (store, &error));
+}
+
+/* It held device 3 of g001, of a type that accounting does not tell. */
+static void put_job (store_t *store)
+{
+    segment_t s = fixture_segment (7);
+    evidence_t seen = {.node = "g001", .gpus = "3", .uid = 1000, .source = 1};
+    node_record_t n = {.kind = RECORD_JOB_START,
+                       .cluster = "lab",
+                       .node = "g001",
+                       .id_job = 7,
+                       .stamp = FIRST + 3601,
+                       .evidence = &seen};
+    uint8_t bytes[RECORD_MAX];
+    record_t r;
+
+    s.gres = "gpu=1";
+    s.nodelist = "g001";
+    s.nodes = 1;
+    s.time_start = FIRST + 3600;
+    s.time_end = FIRST + 2 * DAY + 3600;
+    s.time_seen = FIRST + 3 * DAY;
+    OK (record_begin (&r, RECORD_JOB_START, &error));
+    r.stamp = n.stamp * INT64_C (1000000000);
+    record_set_number (&r, RECORD_FIELD_job_id, 7);
+    record_set_number (&r, RECORD_FIELD_uid, 1000);
+    record_set_text (&r, RECORD_FIELD_node, "g001");
+    record_set_text (&r, RECORD_FIELD_gpus, "3");
+    memcpy (n.key, r.key, sizeof (n.key));
+    n.payload_length = record_encode (&r, bytes);
+    n.payload = bytes;
+    OK (store_begin (store, &error));
+    OK (store_put_segment (store, &s, NULL, &error));
+    OK (store_put_record (store, &n, NULL, &error));
+    OK (store_commit (store, &error));
+}
+
+static int encode (const rollup_t *rollup, void *arg, gl_error_t *reterr)
+{
+    (void)reterr;
+    rollup_encode (rollup, arg);
+    return 0;
+}
+
+/* How many days of the job are kept; each is what the facts say today. */
+static int right_days (store_t *store, const site_t *site)
+{
+    store_rollup_iter_t *iter
+        = store_rollup_iter_open (store, NULL, CALENDAR_DAY, &error);
+    BUFFER_AUTO fresh = BUFFER_INIT;
+    store_rollup_t kept;
+    int days = 0;
+
+    while (store_rollup_iter_next (iter, &kept, &error) == 1) {
+        if (kept.start < FIRST)
+            continue;
+        buffer_clear (&fresh);
+        OK (rollups_compute (store, site, "lab", FIRST + 3 * DAY,
+                             (period_t){kept.start, kept.end}, encode, &fresh,
+                             &error));
+        assert_int_equal (fresh.length, kept.length);
+        assert_memory_equal (fresh.data, kept.body, kept.length);
+        days++;
+    }
+    store_rollup_iter_close (iter);
+    return days;
+}
+
+static void inventory__comes_later__kept_days_are_right (void **state)
+{
+    static const struct {
+        int64_t after_start;
+        int left; /* of the three days */
+    } cases[] = {{1800, 0}, {DAY + 43200, 1}};
+    site_t site = {.zone = zone_open ("UTC", &error)};
+    rollups_result_t result;
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        store_t *store = fixture_open (fixture_store_url ());
+        put_job (store);
+        put_inventory (store, FIRST - DAY, 0);
+        OK (rollups_refresh (store, &site, NULL, NULL, &result, &error));
+        assert_int_equal (right_days (store, &site), 3);
+        put_inventory (store, FIRST + 3600 + cases[i].after_start, 3);
+        assert_int_equal (right_days (store, &site), cases[i].left);
+        store_close (store);
+        fixture_done ();
+    }
+    zone_close (site.zone);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (each__a_day_cannot_be_taken__fails_there),
+        cmocka_unit_test (inventory__comes_later__kept_days_are_right),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
