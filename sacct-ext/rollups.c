@@ -8,7 +8,7 @@
 
 /* Segments of one chunk of days: each takes some 40 bytes for every node that
  * it holds devices of (acct/capacity.h), for the time of the chunk. */
-#define CHUNK_SEGMENTS 150000
+#define CHUNK_SEGMENTS 75000
 #define CHUNK_DAYS_MAX 31
 
 /* Days that are longer ago are computed when they are asked for. */
@@ -282,8 +282,31 @@ static void list_done (struct list *list)
     free (list->rollup);
 }
 
-/* The days of the month that are there and right. */
-static int read_days (struct refresh *r, struct list *days, gl_error_t *error)
+/* A month in the making: days that follow one another from its start on. */
+struct month {
+    struct list days; /* not yet put together with the ones before */
+    int64_t end;
+};
+
+/* Decoded, a day takes ten times its bytes. */
+#define DAYS_AT_ONCE 4
+
+static int put_together (struct month *m, gl_error_t *error)
+{
+    rollup_t *merged = rollup_merge ((const rollup_t *const *)m->days.rollup,
+                                     m->days.count, error);
+
+    if (!merged)
+        return -1;
+    list_done (&m->days);
+    m->days = (struct list){NULL, 0};
+    list_add (&m->days, merged);
+    return 0;
+}
+
+/* The days of the month that are there and right, up to the first one that is
+ * not. */
+static int read_days (struct refresh *r, struct month *m, gl_error_t *error)
 {
     store_query_t query = {.cluster = r->cluster,
                            .start = r->chunk.start,
@@ -294,47 +317,40 @@ static int read_days (struct refresh *r, struct list *days, gl_error_t *error)
     int more = -1;
 
     while (iter && (more = store_rollup_iter_next (iter, &stored, error)) > 0) {
-        rollup_t *day;
-        if (memcmp (stored.digest, r->digest, sizeof (r->digest)) != 0)
-            continue;
-        day = rollup_decode (stored.body, stored.length, NULL);
-        if (day)
-            list_add (days, day);
+        rollup_t *day = NULL;
+        if (stored.start == m->end
+            && !memcmp (stored.digest, r->digest, sizeof (r->digest)))
+            day = rollup_decode (stored.body, stored.length, NULL);
+        if (!day) {
+            more = 0;
+            break;
+        }
+        list_add (&m->days, day);
+        m->end = stored.end;
+        if (m->days.count == DAYS_AT_ONCE && put_together (m, error) < 0) {
+            more = -1;
+            break;
+        }
     }
     store_rollup_iter_close (iter);
     return more;
-}
-
-static bool is_whole (const struct refresh *r, const struct list *days)
-{
-    int64_t at = r->chunk.start;
-
-    for (size_t i = 0; i < days->count; i++) {
-        period_t day = rollup_period (days->rollup[i]);
-        if (day.start != at)
-            return false;
-        at = day.end;
-    }
-    return at == r->chunk.end;
 }
 
 /* Of days that are all there: another writer may have been faster. */
 static int keep_month (store_t *store, void *arg, gl_error_t *error)
 {
     struct refresh *r = arg;
-    struct list days = {NULL, 0};
-    rollup_t *month = NULL;
-    int rc = read_days (r, &days, error);
+    struct month m = {.end = r->chunk.start};
+    int rc = read_days (r, &m, error);
 
     (void)store;
-    if (rc == 0 && is_whole (r, &days)) {
-        month = rollup_merge ((const rollup_t *const *)days.rollup, days.count,
-                              error);
-        rc = month ? put (r, CALENDAR_MONTH, month, error) : -1;
+    if (rc == 0 && m.end == r->chunk.end) {
+        rc = put_together (&m, error);
+        if (rc == 0)
+            rc = put (r, CALENDAR_MONTH, m.days.rollup[0], error);
         r->result->months += rc == 0;
     }
-    rollup_free (month);
-    list_done (&days);
+    list_done (&m.days);
     return rc;
 }
 
@@ -395,6 +411,7 @@ int rollups_refresh (store_t *store, const site_t *site,
     int rc = 0;
 
     *ret_result = (rollups_result_t){0, 0};
+    store_shrink (store);
     if (store_clusters (store, &clusters, &count, error) < 0)
         return -1;
     for (size_t i = 0; i < count && rc == 0; i++) {

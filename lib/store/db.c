@@ -102,6 +102,12 @@ int db_exec (db_t *db, const char *sql, gl_error_t *error)
     return db->engine->exec (db, sql, error);
 }
 
+void db_shrink (db_t *db)
+{
+    if (db->engine->shrink)
+        db->engine->shrink (db);
+}
+
 uint64_t db_affected (const db_t *db)
 {
     return db->engine->affected (db);

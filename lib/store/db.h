@@ -81,6 +81,8 @@ int db_exec (db_t *db, const char *sql, gl_error_t *error);
 /* Rows that the last db_exec() or finished db_step() inserted, changed or
  * deleted; on MySQL a row that was set to what it was does not count. */
 uint64_t db_affected (const db_t *db);
+/* Give back memory that is only kept for speed. */
+void db_shrink (db_t *db);
 /* The key that the last INSERT made up. */
 uint64_t db_last_id (const db_t *db);
 

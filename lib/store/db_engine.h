@@ -33,6 +33,7 @@ struct db_engine {
     int (*exec) (db_t *db, const char *sql, gl_error_t *error);
     uint64_t (*affected) (const db_t *db);
     uint64_t (*last_id) (const db_t *db);
+    void (*shrink) (db_t *db); /* NULL: there is nothing to give back */
 
     db_statement_t *(*prepare) (db_t *db, const char *sql, gl_error_t *error);
     db_statement_t *(*query) (db_t *db, const char *sql, gl_error_t *error);

@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -216,6 +217,13 @@ void store_rollback (store_t *store)
     intern_forget (store);
     segments_forget (store);
     node_forget (store);
+}
+
+void store_shrink (store_t *store)
+{
+    intern_forget (store);
+    db_shrink (store->db);
+    malloc_trim (0);
 }
 
 static void pause_before (int attempt)

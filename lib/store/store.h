@@ -84,6 +84,10 @@ int store_begin (store_t *store, gl_error_t *error);
 int store_commit (store_t *store, gl_error_t *error);
 void store_rollback (store_t *store);
 
+/* Outside a transaction: give back the memory that a long one has left behind.
+ * What follows is right, and slower at first. */
+void store_shrink (store_t *store);
+
 /* begin, fn, commit; fn's -1 rolls back. Where the engine says that another
  * writer was in the way, all of it is run again, at most 5 times: fn must be
  * able to start over (and reset what it counts). */
@@ -188,8 +192,8 @@ int store_get_mark (store_t *store, const char *cluster, const char *name,
  *   - a suspension, a retag, a record of a job: all segments of its JobId; and
  *     the moment of the record, an hour before and after it;
  *   - usage of a device: its stretch likewise, and the segments of its JobId;
- *   - an inventory: from its stamp on; if the node has no older one or has a newer
- *     one, all time;
+ *   - an inventory: from an hour before its stamp on; if the node has no older one
+ *     or has a newer one, all time;
  *   - an as-of that moves: from the old one to the new one.
  * What is not: the account tree, marks, and other records of no job (skew): who
  * counts by these has them in the digest.

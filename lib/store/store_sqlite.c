@@ -268,6 +268,11 @@ static uint64_t sqlite_last_id (const db_t *db)
     return (uint64_t)sqlite3_last_insert_rowid (of_db (db)->handle);
 }
 
+static void sqlite_shrink (db_t *db)
+{
+    sqlite3_db_release_memory (of_db (db)->handle);
+}
+
 static db_statement_t *sqlite_prepare (db_t *base, const char *sql,
                                        gl_error_t *error)
 {
@@ -381,6 +386,7 @@ const struct db_engine db_sqlite_engine = {
     .exec = sqlite_exec,
     .affected = sqlite_affected,
     .last_id = sqlite_last_id,
+    .shrink = sqlite_shrink,
     .prepare = sqlite_prepare,
     .query = sqlite_prepare,
     .finalize = sqlite_finalize,
