@@ -33,17 +33,21 @@ int rollups_digest (store_t *store, const site_t *site, const char *cluster,
 
 /* --- from facts -------------------------------------------------------- */
 
+/* More segments than a chunk may have: take fewer days. */
+#define TOO_MANY 1
+
 struct computing {
     rollup_builder_t *builder;
     uint64_t segments;
+    uint64_t most; /* segments; more are too many at once */
 };
 
 static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
 {
     struct computing *c = arg;
 
-    (void)error;
-    c->segments++;
+    if (c->segments++ == c->most)
+        return gl_error (error, "too many segments at once");
     rollup_builder_add (c->builder, fact->segment, fact->suspensions,
                         fact->suspension_count, fact->project, fact->evidence);
     return 0;
@@ -57,11 +61,14 @@ static void take_loose (int64_t instant, const evidence_counts_t *counts,
     rollup_builder_loose (c->builder, instant, counts);
 }
 
+/* One day may have any number; -1, or TOO_MANY of several days. */
 static int compute (store_t *store, const site_t *site, const char *cluster,
                     int64_t as_of, period_t days, rollup_f callback, void *arg,
                     uint64_t *ret_segments, gl_error_t *error)
 {
-    struct computing c = {rollup_builder_new (site, cluster, days), 0};
+    bool one = zone_unit (site->zone, CALENDAR_DAY, days.start).end >= days.end;
+    struct computing c = {rollup_builder_new (site, cluster, days), 0,
+                          one ? UINT64_MAX : 2 * CHUNK_SEGMENTS};
     capacity_t *capacity = rollup_builder_capacity (c.builder);
     store_query_t query = {.cluster = cluster,
                            .start = days.start,
@@ -77,7 +84,25 @@ static int compute (store_t *store, const site_t *site, const char *cluster,
         rc = rollup_builder_each (c.builder, callback, arg, error);
     rollup_builder_free (c.builder);
     *ret_segments = c.segments;
-    return rc;
+    return c.segments > c.most ? TOO_MANY : rc;
+}
+
+/* Of days that are too many at once, one after the other. */
+static int compute_each (store_t *store, const site_t *site,
+                         const char *cluster, int64_t as_of, period_t days,
+                         rollup_f callback, void *arg, gl_error_t *error)
+{
+    while (days.start < days.end) {
+        period_t day = period_clip (
+            zone_unit (site->zone, CALENDAR_DAY, days.start), days);
+        uint64_t segments;
+        if (compute (store, site, cluster, as_of, day, callback, arg, &segments,
+                     error)
+            < 0)
+            return -1;
+        days.start = day.end;
+    }
+    return 0;
 }
 
 int rollups_compute (store_t *store, const site_t *site, const char *cluster,
@@ -85,9 +110,13 @@ int rollups_compute (store_t *store, const site_t *site, const char *cluster,
                      gl_error_t *error)
 {
     uint64_t segments;
+    int rc = compute (store, site, cluster, as_of, days, callback, arg,
+                      &segments, error);
 
-    return compute (store, site, cluster, as_of, days, callback, arg, &segments,
-                    error);
+    if (rc != TOO_MANY)
+        return rc;
+    return compute_each (store, site, cluster, as_of, days, callback, arg,
+                         error);
 }
 
 /* --- keeping ----------------------------------------------------------- */
@@ -111,6 +140,7 @@ struct refresh {
     period_t chunk; /* in work */
     uint64_t chunk_segments;
     uint64_t chunk_days;
+    bool too_many;
 };
 
 static int put (struct refresh *r, calendar_unit_t unit, const rollup_t *rollup,
@@ -191,12 +221,16 @@ static int keep_chunk (store_t *store, void *arg, gl_error_t *error)
 {
     struct refresh *r = arg;
     int64_t start;
+    int rc;
 
     r->chunk_days = 0;
+    r->too_many = false;
     if (store_extent (store, r->cluster, &start, &r->as_of, error) < 0)
         return -1;
-    return compute (store, r->site, r->cluster, r->as_of, r->chunk, put_day, r,
-                    &r->chunk_segments, error);
+    rc = compute (store, r->site, r->cluster, r->as_of, r->chunk, put_day, r,
+                  &r->chunk_segments, error);
+    r->too_many = rc == TOO_MANY;
+    return rc == 0 ? 0 : -1;
 }
 
 /* Days for the next chunk, by how many segments the last one had. */
@@ -240,19 +274,26 @@ static uint64_t count_missing (const struct refresh *r)
 
 static int keep_days (struct refresh *r, gl_error_t *error)
 {
-    size_t last = 0;
+    size_t last = 0, size = 1;
     uint64_t done = 0, all;
 
     if (list_kept (r, CALENDAR_DAY, error) < 0)
         return -1;
     all = count_missing (r);
     for (r->chunk.end = r->extent.start;;) {
-        r->chunk = missing_from (r, r->chunk.end, chunk_size (r, last));
+        int64_t at = r->chunk.end;
+        r->chunk = missing_from (r, at, size);
         if (r->chunk.start == r->chunk.end)
             return 0;
-        if (store_transaction (r->store, keep_chunk, r, error) < 0)
-            return -1;
+        if (store_transaction (r->store, keep_chunk, r, error) < 0) {
+            if (!r->too_many)
+                return -1;
+            r->chunk.end = at;
+            size = size > 8 ? size / 8 : 1;
+            continue;
+        }
         last = (size_t)r->chunk_days;
+        size = chunk_size (r, last);
         done += r->chunk_days;
         r->result->days += r->chunk_days;
         if (r->progress)
@@ -270,8 +311,8 @@ struct list {
 
 static void list_add (struct list *list, rollup_t *rollup)
 {
-    list->rollup = xreallocarray (list->rollup, list->count + 1,
-                                  sizeof (*list->rollup));
+    list->rollup
+        = xreallocarray (list->rollup, list->count + 1, sizeof (*list->rollup));
     list->rollup[list->count++] = rollup;
 }
 
@@ -308,9 +349,8 @@ static int put_together (struct month *m, gl_error_t *error)
  * not. */
 static int read_days (struct refresh *r, struct month *m, gl_error_t *error)
 {
-    store_query_t query = {.cluster = r->cluster,
-                           .start = r->chunk.start,
-                           .end = r->chunk.end};
+    store_query_t query
+        = {.cluster = r->cluster, .start = r->chunk.start, .end = r->chunk.end};
     store_rollup_iter_t *iter
         = store_rollup_iter_open (r->store, &query, CALENDAR_DAY, error);
     store_rollup_t stored;
@@ -383,9 +423,9 @@ static int find_extent (struct refresh *r, gl_error_t *error)
     if (start == 0 || r->as_of <= start)
         return 0;
     first = r->as_of - (int64_t)DAYS_KEPT * 86400;
-    r->extent.start
-        = zone_unit (r->site->zone, CALENDAR_MONTH, start > first ? start : first)
-              .start;
+    r->extent.start = zone_unit (r->site->zone, CALENDAR_MONTH,
+                                 start > first ? start : first)
+                          .start;
     r->extent.end = zone_unit (r->site->zone, CALENDAR_DAY, r->as_of - 1).end;
     return 0;
 }
@@ -431,9 +471,9 @@ int rollups_refresh (store_t *store, const site_t *site,
 
 /* What a cell tells of a job. */
 static const key_id_t cell_keys[] = {
-    KEY_CLUSTER, KEY_TEAM, KEY_ACCOUNT,   KEY_USER,    KEY_PROJECT,
-    KEY_QOS,     KEY_PARTITION, KEY_POOL, KEY_GPU,     KEY_GRES_TYPE,
-    KEY_PROFILE, KEY_MONTH, KEY_DAY,
+    KEY_CLUSTER, KEY_TEAM,      KEY_ACCOUNT, KEY_USER, KEY_PROJECT,
+    KEY_QOS,     KEY_PARTITION, KEY_POOL,    KEY_GPU,  KEY_GRES_TYPE,
+    KEY_PROFILE, KEY_MONTH,     KEY_DAY,
 };
 
 static bool is_cell_key (key_id_t key)
@@ -593,8 +633,7 @@ static int read_by_days (struct reading *r, period_t period, gl_error_t *error)
         if (more == 0 && day) {
             more = r->callback (day, r->arg, error);
             rest.start = stored.end;
-        } else if (more == 0
-                   && (more = read_last_day (r, &stored, error)) == 1)
+        } else if (more == 0 && (more = read_last_day (r, &stored, error)) == 1)
             rest.start = rest.end;
         rollup_free (day);
         if (more < 0)
@@ -648,9 +687,8 @@ static int read_by_months (struct reading *r, gl_error_t *error)
     store_rollup_iter_close (iter);
     if (more < 0)
         return -1;
-    return at < period.end
-               ? read_by_days (r, (period_t){at, period.end}, error)
-               : 0;
+    return at < period.end ? read_by_days (r, (period_t){at, period.end}, error)
+                           : 0;
 }
 
 static bool wants_days (const report_query_t *q)
