@@ -106,36 +106,48 @@ static int sqlite_exec (db_t *base, const char *sql, gl_error_t *error)
     return 0;
 }
 
+/* An empty file, if there is none. */
+static int make_file (const char *path)
+{
+    /* what users ran is not for everybody: 0640, for SQLite's -wal and -shm
+     * as well */
+    int fd = open (path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+
+    if (fd < 0)
+        return errno == EEXIST ? 0 : -1;
+    close (fd);
+    return 0;
+}
+
 /* Say what is wrong with the path in words of the file system, where SQLite
- * only says that it cannot open it. */
+ * only says that it cannot open it. A file that is there is not opened: to
+ * close it would take away the locks of this process's other connections, and
+ * who leaves next would empty the log under their feet. */
 static int check_path (const char *path, unsigned flags, gl_error_t *error)
 {
-    int mode = flags & DB_READ_ONLY ? O_RDONLY : O_RDWR;
-    int fd;
+    int mode = flags & DB_READ_ONLY ? R_OK : R_OK | W_OK;
+    int rc;
 
     if (path[0] == '\0')
         return gl_error (error, "'%s' names no file; write sqlite:PATH",
                          SCHEME);
-    /* what users ran is not for everybody: 0640, for SQLite's -wal and -shm
-     * as well */
-    if (flags & DB_CREATE)
-        mode |= O_CREAT;
-    fd = open (path, mode | O_CLOEXEC, 0640);
-    if (fd < 0 && errno == ENOENT && !(flags & DB_CREATE))
+    rc = faccessat (AT_FDCWD, path, mode, AT_EACCESS);
+    if (rc < 0 && errno == ENOENT && flags & DB_CREATE)
+        rc = make_file (path);
+    if (rc < 0 && errno == ENOENT && !(flags & DB_CREATE))
         return gl_error (error, "there is no store %s; run gpuledger init",
                          path);
-    if (fd < 0 && errno == ENOENT) {
+    if (rc < 0 && errno == ENOENT) {
         const char *slash = strrchr (path, '/');
         return gl_error (error,
                          "cannot create %s: its directory is missing; make it "
                          "with install -d -m 0750 %.*s",
                          path, (int)(slash ? slash - path : 0), path);
     }
-    if (fd < 0)
+    if (rc < 0)
         return gl_error (error, "cannot open %s%s: %s", path,
                          flags & DB_READ_ONLY ? "" : " for writing",
                          strerror (errno));
-    close (fd);
     return 0;
 }
 

@@ -150,6 +150,89 @@ static void open__meta_table_of_others__is_refused (void **state)
     assert_init_refused (url, "another program");
 }
 
+#define READ_SEGMENTS 3000
+
+static int change_all (store_t *store, void *arg, gl_error_t *reterr)
+{
+    (void)arg;
+    for (uint64_t id = 1; id <= READ_SEGMENTS; id++) {
+        segment_t s = fixture_segment (id);
+        s.time_end++;
+        s.time_seen++;
+        if (store_put_segment (store, &s, NULL, reterr) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Another process, as the locks of one's own never stand in the way: once told
+ * to by the pipe, it writes and leaves, as the last one that it can see. */
+static int write_when_told (const char *url, int told)
+{
+    store_t *store;
+    char byte;
+
+    if (read (told, &byte, 1) != 1)
+        return 3;
+    store = store_open (url, 0, &error);
+    if (!store || store_transaction (store, change_all, NULL, &error) < 0)
+        return 4;
+    store_close (store);
+    return 0;
+}
+
+/* How many segments are as they were made; -1 if one is not, or is lost. */
+static int count_unchanged (store_segment_iter_t *iter)
+{
+    segment_t s;
+    int rc, count = 0;
+
+    while ((rc = store_segment_iter_next (iter, &s, &error)) == 1) {
+        if (s.time_end != fixture_segment (s.id_job).time_end)
+            return -1;
+        count++;
+    }
+    return rc < 0 ? -1 : count;
+}
+
+/* A process that opens a store twice still keeps the others from moving the
+ * log into the file while it reads. */
+static void read__writer_leaves_after_second_open__sees_one_state (void **state)
+{
+    const char *url = fixture_store_url ();
+    store_segment_iter_t *iter;
+    store_t *store, *second;
+    segment_t s;
+    int told[2], status;
+    pid_t pid;
+
+    (void)state;
+    store = fixture_open (url);
+    for (uint64_t first = 1; first < READ_SEGMENTS; first += 100)
+        OK (store_transaction (store, put_hundred, &(uint64_t){first}, &error));
+    store_close (store);
+    assert_int_equal (pipe (told), 0);
+    pid = fork ();
+    if (pid == 0)
+        _exit (write_when_told (url, told[0]));
+    store = store_open (url, STORE_READ_ONLY, &error);
+    assert_non_null (store);
+    iter = store_segment_iter_open (store, NULL, &error);
+    assert_non_null (iter);
+    assert_int_equal (store_segment_iter_next (iter, &s, &error), 1);
+    second = store_open (url, STORE_READ_ONLY, &error);
+    assert_non_null (second);
+    assert_int_equal (write (told[1], "", 1), 1);
+    assert_int_equal (waitpid (pid, &status, 0), pid);
+    assert_int_equal (status, 0);
+    assert_int_equal (count_unchanged (iter), READ_SEGMENTS - 1);
+    store_segment_iter_close (iter);
+    store_close (second);
+    store_close (store);
+    close (told[0]);
+    close (told[1]);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +241,7 @@ int main (void)
         TEST (open__read_only_directory__reads),
         TEST (open__meta_table_of_others__is_refused),
         TEST (write__fails_half_way__nothing_happened),
+        TEST (read__writer_leaves_after_second_open__sees_one_state),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
