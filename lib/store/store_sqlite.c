@@ -119,19 +119,33 @@ static int make_file (const char *path)
     return 0;
 }
 
+/* Like open(), but the file is not opened. */
+static int check_file (const char *path, unsigned flags)
+{
+    int mode = flags & DB_READ_ONLY ? R_OK : R_OK | W_OK;
+    struct stat st;
+
+    if (faccessat (AT_FDCWD, path, mode, AT_EACCESS) < 0
+        || stat (path, &st) < 0)
+        return -1;
+    if (!S_ISDIR (st.st_mode))
+        return 0;
+    errno = EISDIR;
+    return -1;
+}
+
 /* Say what is wrong with the path in words of the file system, where SQLite
  * only says that it cannot open it. A file that is there is not opened: to
  * close it would take away the locks of this process's other connections, and
  * who leaves next would empty the log under their feet. */
 static int check_path (const char *path, unsigned flags, gl_error_t *error)
 {
-    int mode = flags & DB_READ_ONLY ? R_OK : R_OK | W_OK;
     int rc;
 
     if (path[0] == '\0')
         return gl_error (error, "'%s' names no file; write sqlite:PATH",
                          SCHEME);
-    rc = faccessat (AT_FDCWD, path, mode, AT_EACCESS);
+    rc = check_file (path, flags);
     if (rc < 0 && errno == ENOENT && flags & DB_CREATE)
         rc = make_file (path);
     if (rc < 0 && errno == ENOENT && !(flags & DB_CREATE))
