@@ -1,5 +1,6 @@
 /*
- * rollup_private.h: between rollup.c (what one is, and putting it together),
+ * rollup_private.h: between rollup.c (what one is, and several as one),
+ * rollup_assembly.c (putting one together),
  * rollup_build.c (from facts), rollup_code.c (to and from bytes) and
  * usage_rollup.c (into cells).
  */
@@ -105,6 +106,8 @@ struct rollup {
 void *rollup_alloc (rollup_t *rollup, size_t count, size_t size);
 rollup_t *rollup_new (const char *cluster, period_t period);
 
+/* Absent first; "" is not absent. */
+int rollup_text_compare (const char *a, const char *b);
 int rollup_kind_compare (const struct rollup_kind *a,
                          const struct rollup_kind *b);
 int rollup_who_compare (const struct rollup_who *a, const struct rollup_who *b);
