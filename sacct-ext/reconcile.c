@@ -570,7 +570,7 @@ static int run (struct gather *g, slurmdbd_t *dbd, gl_error_t *error)
     if (store_get_mark (g->store, g->cluster.cluster, SYNC_MARK, &mark, error)
         < 0)
         return -1;
-    g->cluster.synced = mark > 0;
+    g->cluster.synced = mark;
     if (look_at_evidence (g, error) < 0
         || reconcile_rollups (g->store, g->query, g->report_cluster,
                               g->reconcile, error)

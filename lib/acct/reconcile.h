@@ -175,7 +175,7 @@ typedef struct {
     period_t period;    /* clipped at as_of */
     int64_t as_of;      /* the store's */
     int64_t clock;      /* the database's, now */
-    bool synced;        /* the store has ever read this database */
+    int64_t synced;     /* as-of of the last reading of this database; 0: never */
     int64_t oldest_end; /* of the ended rows that the database still has; 0: it
                            has none */
 } reconcile_cluster_t;

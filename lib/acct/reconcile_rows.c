@@ -150,7 +150,9 @@ static reconcile_cause_t judge_source (const reconcile_cluster_t *c,
     if (ours->time_seen > c->clock)
         return CAUSE_DATABASE_OLDER;
     if (ours->source != SOURCE_SLURMDBD)
-        return c->synced ? CAUSE_OTHER_SOURCE : CAUSE_NEVER_SYNCED;
+        return c->synced == 0                 ? CAUSE_NEVER_SYNCED
+               : ours->time_seen > c->synced ? CAUSE_OTHER_SOURCE
+                                             : CAUSE_UNEXPLAINED;
     return CAUSE_UNEXPLAINED;
 }
 

@@ -219,6 +219,10 @@ END
 gl import --cluster lab --tz UTC --as-of "@$((as_of + 60))" newer.txt &&
     known 'accounting|101||end|1800|other_source'
 check "other_source: what sacct said later is believed"
+fresh
+sqlite3 ledger.db "UPDATE segment SET source = 1, time_end = time_end + 100
+    WHERE id_job = 102" && strange 'accounting|102||end|400|unexplained'
+check "unexplained: another source that spoke before the last sync"
 
 rm -f ledger.db*
 gl init && gl import --cluster lab --tz UTC --as-of "@$as_of" newer.txt &&

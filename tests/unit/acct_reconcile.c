@@ -11,7 +11,7 @@ static const reconcile_cluster_t lab = {.cluster = "lab",
                                         .period = {T0, AS_OF},
                                         .as_of = AS_OF,
                                         .clock = AS_OF + 1000,
-                                        .synced = true,
+                                        .synced = AS_OF,
                                         .oldest_end = T0 + 500};
 
 static segment_t closed (void)
@@ -67,6 +67,9 @@ static void reconcile_judge__changed__needs_proof (void **state)
     row.deleted = false;
     ours.source = SOURCE_JSON;
     assert_int_equal (reconcile_judge (&lab, &ours, &row, 0),
+                      CAUSE_UNEXPLAINED);
+    ours.time_seen = AS_OF + 1;
+    assert_int_equal (reconcile_judge (&lab, &ours, &row, 0),
                       CAUSE_OTHER_SOURCE);
     ours.time_seen = lab.clock + 1;
     assert_int_equal (reconcile_judge (&lab, &ours, &row, 0),
@@ -114,7 +117,7 @@ static void reconcile_judge__missing__by_what_is_known (void **state)
     row.mod_time = AS_OF + 1;
     assert_int_equal (reconcile_judge (&lab, NULL, &row, 0),
                       CAUSE_ARRIVED_LATE);
-    cluster.synced = false;
+    cluster.synced = 0;
     assert_int_equal (reconcile_judge (&cluster, NULL, &row, 0),
                       CAUSE_NEVER_SYNCED);
 }
