@@ -75,9 +75,9 @@ static void clear_entry (const charge_t *charge, struct entry *entry)
         free (entry->path[i]);
     free (entry->path);
     mpq_clears (line->gpu_seconds, line->price_seconds, line->cost,
-                line->charge, entry->full_seconds, entry->full_price,
+                line->list, line->charge, entry->full_seconds, entry->full_price,
                 entry->published, NULL);
-    mpz_clears (line->cost_units, line->charge_units, NULL);
+    mpz_clears (line->cost_units, line->list_units, line->charge_units, NULL);
 }
 
 void charge_free (charge_t *charge)
@@ -118,9 +118,9 @@ static struct entry *new_entry (charge_t *charge, const char *const *path)
     for (size_t i = 0; i < length; i++)
         entry->path[i] = xstrdup (path[i]);
     line->path = (const char *const *)entry->path;
-    mpq_inits (line->gpu_seconds, line->price_seconds, line->cost, line->charge,
-               entry->full_seconds, entry->full_price, entry->published, NULL);
-    mpz_inits (line->cost_units, line->charge_units, NULL);
+    mpq_inits (line->gpu_seconds, line->price_seconds, line->cost, line->list,
+               line->charge, entry->full_seconds, entry->full_price, entry->published, NULL);
+    mpz_inits (line->cost_units, line->list_units, line->charge_units, NULL);
     return entry;
 }
 
@@ -296,6 +296,7 @@ static void price_lines (charge_t *charge)
         mpq_mul (line->cost, charge->owned, line->gpu_seconds);
         mpq_mul (line->charge, charge->full, entry->full_price);
         mpq_add (line->charge, line->charge, entry->published);
+        mpq_set (line->list, line->charge);
     }
 }
 
@@ -362,8 +363,11 @@ static void to_hours (mpq_t rate)
 static void hand_out (charge_t *charge)
 {
     charge->lines = xcalloc (charge->count, sizeof (*charge->lines));
-    for (size_t i = 0; i < charge->count; i++)
-        charge->lines[i] = charge->entries[i].line;
+    for (size_t i = 0; i < charge->count; i++) {
+        charge_line_t *line = &charge->entries[i].line;
+        mpz_set (line->list_units, line->charge_units);
+        charge->lines[i] = *line;
+    }
 }
 
 int charge_compute (charge_t *charge, gl_error_t *error)

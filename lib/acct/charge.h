@@ -103,13 +103,27 @@ typedef struct {
     mpz_t charge_units;
 } charge_remainder_t;
 
+/* Why a line is there. */
+typedef enum {
+    CHARGE_USED,   /* time that jobs held */
+    CHARGE_IDLE,   /* a part of time that nobody held, by the idle policy */
+    CHARGE_CREDIT, /* negative: given back by policy; the charge stays */
+} charge_kind_t;
+
 typedef struct {
+    charge_kind_t kind;
     const char *const *path; /* as added; NULL: absent. Borrowed */
+    const char *what;        /* a word: the class of idle time, the reason of the
+                                credit; NULL: used. Borrowed */
+    const char *reference;   /* of a credit: the job, CLUSTER/JOBID/SUBMIT; else
+                                NULL. Borrowed */
     mpq_t gpu_seconds;
     mpq_t price_seconds;
     mpq_t cost;
-    mpq_t charge;
+    mpq_t list;   /* the price before tiers, entitlements, subsidies, surcharges */
+    mpq_t charge; /* after them: what is due */
     mpz_t cost_units;
+    mpz_t list_units;
     mpz_t charge_units;
 } charge_line_t;
 

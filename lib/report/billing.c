@@ -263,6 +263,11 @@ void billing_free (billing_t *b)
     free (b);
 }
 
+const report_query_t *billing_query (const billing_t *b)
+{
+    return b->query;
+}
+
 period_t billing_period (const billing_t *b)
 {
     return b->whole;

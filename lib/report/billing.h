@@ -33,6 +33,9 @@ billing_t *billing_new (const report_query_t *query);
 /* Accepts NULL. */
 void billing_free (billing_t *billing);
 
+/* Borrowed. */
+const report_query_t *billing_query (const billing_t *billing);
+
 /* The time of which all facts are wanted. Empty: before any fact. */
 period_t billing_period (const billing_t *billing);
 void billing_add (billing_t *billing, const segment_t *segment,

@@ -1,0 +1,124 @@
+/*
+ * bill.h: the bill of calendar months: every charge, credit and remainder as a
+ * row, at the grain of the charge line, and the cost book's lines beside them.
+ *
+ * It is what a statement, a journal and a closed period are made of. Of each
+ * pool and month
+ *
+ *   sum of the costs = sum of the rows' charges, remainders included
+ *
+ * in smallest units of the currency, corrections and taxes left out, which are
+ * of other months or no cost. A row is data: it owns its texts and numbers, has
+ * one canonical text (what hashes are made over), and comes back from it.
+ * Rows are ordered bytewise by month, pool, kind, team, keys, what, reference,
+ * origin, absent first. Pure. An object belongs to one thread.
+ */
+#ifndef GL_REPORT_BILL_H
+#define GL_REPORT_BILL_H
+
+#include <gmp.h>
+#include <stddef.h>
+
+#include "acct/charge.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "report/billing.h"
+
+typedef enum {
+    BILL_CHARGE,     /* time that jobs held */
+    BILL_IDLE,       /* a part of time that nobody held, by policy */
+    BILL_CREDIT,     /* given back, by policy or by hand; negative */
+    BILL_CORRECTION, /* a change of a closed month, either sign */
+    BILL_TAX,
+    BILL_REMAINDER, /* of a pool: what nobody is charged */
+    BILL_KIND_COUNT,
+} bill_kind_t;
+
+/* "charge", "idle", "credit", "correction", "tax", "remainder". */
+const char *bill_kind_word (bill_kind_t kind);
+
+typedef struct {
+    bill_kind_t kind;
+    char *month;   /* 2026-10: of the time that it is for */
+    char *pool;    /* NULL: of none */
+    char *team;    /* NULL: of none */
+    char *gpu;     /* model; NULL: not known */
+    char *profile; /* of a MIG slice; NULL: a whole GPU */
+    char *key[CHARGE_PATH_COUNT]; /* texts of CHARGE_PATH; NULL: absent */
+    char *what;      /* a word: class of a remainder or of idle time, reason of a
+                        credit, cause of a correction; NULL: none */
+    char *reference; /* what it goes back to: CLUSTER/JOBID/SUBMIT, or the number
+                        of a row; NULL: none */
+    mpq_t gpu_seconds;
+    mpq_t price_seconds; /* by price weights */
+    mpq_t exact;         /* the charge before rounding */
+    mpz_t list_units;    /* before tiers, entitlements, subsidies, surcharges */
+    mpz_t cost_units;    /* of the time, at the owned rate */
+    mpz_t charge_units;  /* what is due */
+} bill_row_t;
+
+/* A line of the cost book in a pool and month. */
+typedef struct {
+    char *month;
+    char *pool;
+    cost_kind_t kind;
+    char *name;
+    char *how;
+    mpq_t amount; /* exact */
+    mpz_t units;  /* rounded: the lines of a pool and month add up */
+} bill_cost_t;
+
+/* A pool in a month. */
+typedef struct {
+    char *month;
+    char *pool;
+    bool has_cost;
+    bool has_rate;
+    mpq_t capacity;  /* GPU-seconds in service */
+    mpq_t owned_rate; /* per GPU-hour, as charge_owned_rate() */
+    mpq_t full_rate;  /* as charge_full_rate() */
+    mpz_t cost_units;
+} bill_pool_t;
+
+typedef struct bill bill_t;
+
+/* What the billing's query has to group by, for bill_of_billing(). */
+extern const char bill_keys[];
+
+bill_t *bill_new (void);
+/* Accepts NULL. */
+void bill_free (bill_t *bill);
+
+/* Of a computed billing whose query groups by bill_keys, over whole months (the
+ * last one up to as-of) and without filters. -1 is a defect. */
+int bill_of_billing (const billing_t *billing, bill_t **ret_bill,
+                     gl_error_t *error);
+
+/* A row of zeros and NULLs at the end, to be filled; valid until the next. */
+bill_row_t *bill_add (bill_t *bill);
+/* Takes a copy. */
+void bill_add_copy (bill_t *bill, const bill_row_t *row);
+void bill_sort (bill_t *bill);
+
+/* Borrowed until the next bill_add() or bill_sort(). */
+const bill_row_t *bill_rows (const bill_t *bill, size_t *ret_count);
+const bill_cost_t *bill_costs (const bill_t *bill, size_t *ret_count);
+const bill_pool_t *bill_pools (const bill_t *bill, size_t *ret_count);
+
+void bill_row_init (bill_row_t *row);
+void bill_row_clear (bill_row_t *row);
+/* The order above: <0, 0, >0. Equal rows are of the same line. */
+int bill_row_compare (const bill_row_t *a, const bill_row_t *b);
+
+/*
+ * The canonical text of a row: "name=value" fields in the order of the struct,
+ * separated by one tab, absent texts and zeros left out, with \ \t \n escaped
+ * by a backslash; rationals in lowest terms "n/d" or "n", units as integers.
+ * The names never change; new fields come last. The same row, the same bytes.
+ */
+void bill_row_text (const bill_row_t *row, buffer_t *out);
+/* Into an initialised row; -1 with what is wrong in it. */
+int bill_row_parse (const char *text, size_t length, bill_row_t *row,
+                    gl_error_t *error);
+
+#endif /* !GL_REPORT_BILL_H */

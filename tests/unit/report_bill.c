@@ -1,0 +1,117 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "report/bill.h"
+
+static void parse (const char *text, bill_row_t *row)
+{
+    gl_error_t error;
+
+    bill_row_init (row);
+    if (bill_row_parse (text, strlen (text), row, &error) < 0)
+        fail_msg ("%s: %s", text, error.text);
+}
+
+static void text_and_back__every_field__same_bytes (void **state)
+{
+    static const char text[]
+        = "kind=correction\tmonth=2026-10\tpool=h100\tteam=a\\tb\tgpu=H100\t"
+          "profile=1g.10gb\taccount=x\\\\y\tcluster=lab\tuser=u\tproject=p\t"
+          "qos=q\tpartition=r\tgres_type=h100\twhat=late\treference=lab/1/2\t"
+          "gpu_seconds=7/3\tprice_seconds=-2\texact=1/7\tlist=3\tcost=-4\t"
+          "charge=5";
+    BUFFER_AUTO out = BUFFER_INIT;
+    bill_row_t row;
+
+    (void)state;
+    parse (text, &row);
+    assert_string_equal (row.team, "a\tb");
+    assert_string_equal (row.key[0], "x\\y");
+    assert_int_equal (row.kind, BILL_CORRECTION);
+    assert_int_equal (mpq_cmp_si (row.gpu_seconds, 7, 3), 0);
+    bill_row_text (&row, &out);
+    assert_string_equal (buffer_text (&out), text);
+    bill_row_clear (&row);
+}
+
+static void parse__not_what_is_written__refused (void **state)
+{
+    static const char *const wrong[] = {
+        "",
+        "month=2026-10",
+        "kind=bribe",
+        "kind=charge\tpool=a\tmonth=2026-10",
+        "kind=charge\tpool=a\tpool=b",
+        "kind=charge\tcolour=red",
+        "kind=charge\tcharge=05",
+        "kind=charge\tcharge=0",
+        "kind=charge\texact=2/4",
+        "kind=charge\texact=1/0",
+        "kind=charge\texact=0/1",
+        "kind=charge\tpool=a\\x",
+        "kind=charge\tpool=a\\",
+        "kind=charge\t",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (wrong); i++) {
+        gl_error_t error = {{0}};
+        bill_row_t row;
+        bill_row_init (&row);
+        if (bill_row_parse (wrong[i], strlen (wrong[i]), &row, &error) == 0)
+            fail_msg ("accepted: %s", wrong[i]);
+        assert_true (error.text[0] != '\0');
+        bill_row_clear (&row);
+    }
+}
+
+static void sort__mixed_rows__by_month_pool_kind_team (void **state)
+{
+    static const char *const texts[] = {
+        "kind=charge\tmonth=2026-10\tpool=a",
+        "kind=charge\tmonth=2026-10\tpool=a\tteam=x",
+        "kind=charge\tmonth=2026-10\tpool=a\tteam=x\taccount=b",
+        "kind=credit\tmonth=2026-10\tpool=a",
+        "kind=remainder\tmonth=2026-10\tpool=a\twhat=idle",
+        "kind=charge\tmonth=2026-10\tpool=b",
+        "kind=charge\tmonth=2026-11\tpool=a",
+    };
+    bill_t *bill = bill_new ();
+    const bill_row_t *rows;
+    size_t count;
+
+    (void)state;
+    for (size_t i = GL_ARRAY_SIZE (texts); i-- > 0;) {
+        bill_row_t row;
+        parse (texts[i], &row);
+        bill_add_copy (bill, &row);
+        bill_row_clear (&row);
+    }
+    bill_sort (bill);
+    rows = bill_rows (bill, &count);
+    assert_int_equal (count, GL_ARRAY_SIZE (texts));
+    for (size_t i = 0; i < count; i++) {
+        BUFFER_AUTO out = BUFFER_INIT;
+        bill_row_text (&rows[i], &out);
+        assert_string_equal (buffer_text (&out), texts[i]);
+    }
+    bill_free (bill);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (text_and_back__every_field__same_bytes),
+        cmocka_unit_test (parse__not_what_is_written__refused),
+        cmocka_unit_test (sort__mixed_rows__by_month_pool_kind_team),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
