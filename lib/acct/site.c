@@ -40,6 +40,7 @@ site_t *site_default (void)
     site->zone = zone_open ("UTC", NULL);
     memcpy (site->currency, "USD", 4);
     site->currency_digits = 2;
+    site->fiscal_month = 1;
     set_policy (&site->policy);
     set_collector (&site->collector);
     set_agent (&site->agent);
@@ -128,6 +129,8 @@ static void free_rate (site_rate_t *rate)
 {
     free (rate->pool);
     free (rate->qos);
+    free (rate->approved_by);
+    free (rate->note);
     mpq_clear (rate->per_gpu_hour);
 }
 

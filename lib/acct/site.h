@@ -151,6 +151,8 @@ typedef struct {
     char *qos; /* NULL: every QOS without a rate of its own */
     mpq_t per_gpu_hour;
     mig_basis_t mig_price; /* compute, memory or max */
+    char *approved_by; /* of this version; NULL: not told */
+    char *note;
     period_t valid;
     place_t place;
 } site_rate_t;
@@ -224,6 +226,7 @@ typedef struct site {
     zone_t *zone;
     char currency[4];    /* ISO 4217 */
     int currency_digits; /* of its smallest unit: 2 for USD, 0 for JPY */
+    int fiscal_month;    /* with whose first day the fiscal year begins, 1..12 */
     site_policy_t policy;
     site_collector_t collector;
     site_agent_t agent;

@@ -51,6 +51,10 @@ static const schema_key_t ledger_keys[] = {
      "Europe/Oslo", "Zone of months, days and all dates here; default UTC."},
     {"currency", VALUE_CURRENCY, 0, offsetof (site_t, currency), NULL, NULL,
      NULL, "EUR", "Three letters of ISO 4217; default USD."},
+    {"fiscal_year", VALUE_MONTH, 0, offsetof (site_t, fiscal_month), NULL, NULL,
+     "01-01", "07-01",
+     "First day of the fiscal year, which is named after the year that it ends "
+     "in: with 07-01 fiscal year 2027 is July 2026 to June 2027. Default 01-01."},
 };
 
 static const schema_key_t policy_keys[] = {
@@ -318,6 +322,11 @@ static const schema_key_t rate_keys[] = {
      "Price of one physical GPU for an hour."},
     {"mig_price", VALUE_WORD, 0, offsetof (site_rate_t, mig_price), price_words,
      NULL, "max", "max", "Weight by which a MIG slice is priced. Default max."},
+    {"approved_by", VALUE_TEXT, 0, offsetof (site_rate_t, approved_by), NULL,
+     NULL, NULL, NULL,
+     "Who approved this version of the rate, and when; an audit asks for it."},
+    {"note", VALUE_TEXT, 0, offsetof (site_rate_t, note), NULL, NULL, NULL,
+     NULL, "Why the rate is what it is."},
     FROM_TO (site_rate_t),
 };
 
@@ -445,6 +454,7 @@ const char *schema_type_text (value_type_t type)
         [VALUE_FROM] = "a date (2026-03-10)",
         [VALUE_TO] = "a date (2026-03-10)",
         [VALUE_SPAN] = "a span (5y or 18m)",
+        [VALUE_MONTH] = "the first day of a month (07-01)",
         [VALUE_ZONE] = "a time zone (Europe/Oslo)",
         [VALUE_CURRENCY] = "a currency (EUR)",
         [VALUE_WORD] = "one of",

@@ -29,6 +29,7 @@ typedef enum {
     VALUE_FROM,     /* the start of a period_t: 2024-03-01          */
     VALUE_TO,       /* its end, exclusive                           */
     VALUE_SPAN,     /* int, months: 5y, 18m                         */
+    VALUE_MONTH,    /* int, 1 to 12: 07-01, the first day of it     */
     VALUE_ZONE,     /* zone_t *                                     */
     VALUE_CURRENCY, /* char[4] and digits of the site: USD          */
     VALUE_WORD,     /* int: one of `words`                          */

@@ -238,6 +238,21 @@ static int set_duration (const char *text, int64_t *field, gl_error_t *error)
                      text);
 }
 
+/* Charges are made by calendar month: a year cannot begin within one. */
+static int set_month (const char *text, int *field, gl_error_t *error)
+{
+    uint64_t month;
+
+    if (strlen (text) != 5 || strcmp (text + 2, "-01") != 0
+        || number_u64 (text, 2, &month) < 0 || month < 1 || month > 12)
+        return gl_error (error,
+                         "'%.60s' is not the first day of a month; write month "
+                         "and day, e.g. 07-01",
+                         text);
+    *field = (int)month;
+    return 0;
+}
+
 static int set_zone (const char *text, zone_t **field, gl_error_t *error)
 {
     zone_t *zone = zone_open (text, error);
@@ -361,6 +376,8 @@ int value_set (site_t *site, const schema_key_t *key, void *entry,
         return set_limit (site, key, text, field, error);
     case VALUE_SPAN:
         return set_span (text, field, error);
+    case VALUE_MONTH:
+        return set_month (text, field, error);
     case VALUE_ZONE:
         return set_zone (text, field, error);
     case VALUE_CURRENCY:

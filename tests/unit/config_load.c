@@ -67,6 +67,24 @@ static void config_load_text__hosts_of_all_forms__are_taken (void **state)
     site_free (site);
 }
 
+static void config_load_text__who_approved_a_rate__is_kept (void **state)
+{
+    site_t *site = load (
+        "ledger: {fiscal_year: 07-01}\n"
+        "pools: [{name: p, nodes: n1, gpus_per_node: 1}]\n"
+        "rates: [{pool: p, per_gpu_hour: 2, approved_by: \"board, 3 May\", "
+        "note: \"first rate\"}]\n");
+    site_t *plain = load ("{}");
+
+    (void)state;
+    assert_int_equal (site->fiscal_month, 7);
+    assert_string_equal (site->rates[0].approved_by, "board, 3 May");
+    assert_string_equal (site->rates[0].note, "first rate");
+    assert_int_equal (plain->fiscal_month, 1);
+    site_free (site);
+    site_free (plain);
+}
+
 static void config_load_text__the_pinned_text__is_read_exactly (void **state)
 {
     site_t *site = load (pinned);
@@ -245,6 +263,9 @@ static const struct {
     /* values */
     {"ledger: {currency: usd}", {"`currency`", "'usd'", "ISO 4217"}},
     {"ledger: {currency: EURO}", {"`currency`", "'EURO'"}},
+    {"ledger: {fiscal_year: 07-02}", {"`fiscal_year`", "'07-02'", "07-01"}},
+    {"ledger: {fiscal_year: 13-01}", {"`fiscal_year`", "'13-01'"}},
+    {"ledger: {fiscal_year: 7-01}", {"`fiscal_year`", "'7-01'"}},
     {"ledger: {timezone: Mars/Base}", {"t.yaml:1", "'Mars/Base'"}},
     {"policy: {idle: maybe}", {"'maybe'", "explicit, in-rate"}},
     {"policy: {utilization: 120%}", {"'120%'", "more than 100%"}},
@@ -733,6 +754,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (config_load_text__hosts_of_all_forms__are_taken),
         cmocka_unit_test (config_load_text__the_pinned_text__is_read_exactly),
+        cmocka_unit_test (config_load_text__who_approved_a_rate__is_kept),
         cmocka_unit_test (config_load_text__nothing__is_the_default_site),
         cmocka_unit_test (
             config_load_text__dates__are_days_of_the_ledgers_zone),
