@@ -144,6 +144,25 @@ static void free_cloud (site_cloud_t *cloud)
     mpq_clear (cloud->per_gpu_hour);
 }
 
+static void free_tax (site_tax_t *tax)
+{
+    free (tax->name);
+    mpq_clear (tax->percent);
+    free_list (&tax->teams);
+}
+
+static void free_budget (site_budget_t *budget)
+{
+    free (budget->name);
+    free (budget->team);
+    free (budget->project);
+    free (budget->account);
+    free (budget->pool);
+    free (budget->owner);
+    mpq_clears (budget->amount, budget->gpu_hours, budget->soft, budget->hard,
+                NULL);
+}
+
 /* The texts are const for the built-in table; a site's own are allocated. */
 static void free_profile (mig_profile_t *profile)
 {
@@ -200,6 +219,8 @@ void site_free (site_t *site)
     FREE_ALL (site->costs, site->cost_count, free_cost);
     FREE_ALL (site->rates, site->rate_count, free_rate);
     FREE_ALL (site->clouds, site->cloud_count, free_cloud);
+    FREE_ALL (site->taxes, site->tax_count, free_tax);
+    FREE_ALL (site->budgets, site->budget_count, free_budget);
     FREE_ALL (site->profiles, site->profile_count, free_profile);
     FREE_ALL (site->networks, site->network_count, free_network);
     mpq_clear (site->policy.utilization);

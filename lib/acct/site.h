@@ -167,6 +167,41 @@ typedef struct {
     place_t place;
 } site_cloud_t;
 
+/* What is added to what a team has to pay in a month, on the sum of its charges,
+ * credits and corrections; rounded once, half to even. */
+typedef struct {
+    char *name;
+    mpq_t percent;     /* as a ratio: 25% is 1/4 */
+    text_list_t teams; /* empty: every team */
+    period_t valid;
+    place_t place;
+} site_tax_t;
+
+typedef enum {
+    BUDGET_MONTH,
+    BUDGET_QUARTER, /* of the fiscal year */
+    BUDGET_YEAR,    /* the fiscal year */
+} budget_period_t;
+
+/* What may be spent in each period. Exactly one of the four scopes is given, and
+ * one of amount and gpu_hours is above 0. */
+typedef struct {
+    char *name;
+    char *team;
+    char *project;
+    char *account;
+    char *pool;
+    mpq_t amount;
+    mpq_t gpu_hours;
+    budget_period_t period;
+    mpq_t soft;     /* share of it from which a submission is warned; 0: never */
+    mpq_t hard;     /* ... refused; 0: never */
+    char *owner;    /* whom mail is addressed to; NULL: nobody */
+    int carry_over; /* what the period before left is added */
+    period_t valid;
+    place_t place;
+} site_budget_t;
+
 /* Whether a job pays for GPUs that it holds while it is suspended. */
 typedef enum {
     SUSPENDED_CHARGED,
@@ -254,6 +289,10 @@ typedef struct site {
     size_t rate_count;
     site_cloud_t *clouds;
     size_t cloud_count;
+    site_tax_t *taxes;
+    size_t tax_count;
+    site_budget_t *budgets;
+    size_t budget_count;
     site_network_t *networks;
     size_t network_count;
     mig_profile_t *profiles; /* site-defined MIG profiles */

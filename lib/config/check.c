@@ -371,6 +371,43 @@ static int check_power (const site_t *site, gl_error_t *error)
     return 0;
 }
 
+/* ---- budgets ---- */
+
+static int check_budget (const site_budget_t *b, gl_error_t *error)
+{
+    int scopes = (b->team != NULL) + (b->project != NULL)
+                 + (b->account != NULL) + (b->pool != NULL);
+    int amounts = (mpq_sgn (b->amount) > 0) + (mpq_sgn (b->gpu_hours) > 0);
+
+    if (scopes != 1)
+        return gl_error (error,
+                         "%s:%d: budget '%s' limits %s; give one of `team`, "
+                         "`project`, `account` and `pool`",
+                         b->place.file, b->place.line, b->name,
+                         scopes ? "more than one thing" : "nothing");
+    if (amounts != 1)
+        return gl_error (error,
+                         "%s:%d: budget '%s' has %s; give one of `amount` and "
+                         "`gpu_hours`",
+                         b->place.file, b->place.line, b->name,
+                         amounts ? "two amounts" : "no amount");
+    if (mpq_sgn (b->hard) > 0 && mpq_cmp (b->soft, b->hard) > 0)
+        return gl_error (error,
+                         "%s:%d: budget '%s' would refuse jobs before it "
+                         "warns: `soft` is above `hard`",
+                         b->place.file, b->place.line, b->name);
+    return 0;
+}
+
+static int check_budgets (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->budget_count; i++) {
+        if (check_budget (&site->budgets[i], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
 {
     if (list->entry_count > 0)
@@ -378,7 +415,8 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
                by_name_and_start);
     if (check_duplicates (list, error) < 0 ||
         check_references (list, error) < 0 || check_pools (site, error) < 0 ||
-        check_teams (site, error) < 0 || check_power (site, error) < 0)
+        check_teams (site, error) < 0 || check_power (site, error) < 0 ||
+        check_budgets (site, error) < 0)
         return -1;
     return 0;
 }

@@ -26,6 +26,10 @@ static const schema_word_t idle_words[]
     = {{"explicit", IDLE_EXPLICIT}, {"in-rate", IDLE_IN_RATE}, {NULL, 0}};
 static const schema_word_t suspended_words[]
     = {{"charged", SUSPENDED_CHARGED}, {"free", SUSPENDED_FREE}, {NULL, 0}};
+static const schema_word_t period_words[] = {{"month", BUDGET_MONTH},
+                                             {"quarter", BUDGET_QUARTER},
+                                             {"year", BUDGET_YEAR},
+                                             {NULL, 0}};
 static const schema_word_t cut_words[]
     = {{"60", 60}, {"30", 30}, {"15", 15}, {NULL, 0}};
 static const schema_word_t truth_words[]
@@ -346,6 +350,52 @@ static const schema_key_t cloud_keys[] = {
      NULL, NULL, "\"the provider's price list\"", "Where it was read."},
 };
 
+static const schema_key_t tax_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_tax_t, name), NULL, NULL,
+     NULL, "VAT", "Name of the tax, as it stands on a statement."},
+    {"percent", VALUE_RATIO, REQUIRED | POSITIVE,
+     offsetof (site_tax_t, percent), NULL, NULL, NULL, "\"25%\"",
+     "Share of what a team has to pay in a month, credits and corrections "
+     "included; a row of its own, rounded once."},
+    {"teams", VALUE_LIST, 0, offsetof (site_tax_t, teams), NULL, "teams", NULL,
+     NULL, "Teams that pay it. Default every team."},
+    FROM_TO (site_tax_t),
+};
+
+static const schema_key_t budget_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_budget_t, name), NULL, NULL,
+     NULL, "vision-2026", "Name of the budget."},
+    {"team", VALUE_TEXT, 0, offsetof (site_budget_t, team), NULL, "teams", NULL,
+     "vision", "What it limits: one of team, project, account and pool."},
+    {"project", VALUE_TEXT, 0, offsetof (site_budget_t, project), NULL, NULL,
+     NULL, NULL, "A project tag."},
+    {"account", VALUE_TEXT, 0, offsetof (site_budget_t, account), NULL, NULL,
+     NULL, NULL, "A Slurm account, itself alone."},
+    {"pool", VALUE_TEXT, 0, offsetof (site_budget_t, pool), NULL, "pools", NULL,
+     NULL, "A pool."},
+    {"amount", VALUE_DECIMAL, POSITIVE, offsetof (site_budget_t, amount), NULL,
+     NULL, NULL, "120000", "Money for each period; or gpu_hours."},
+    {"gpu_hours", VALUE_DECIMAL, POSITIVE, offsetof (site_budget_t, gpu_hours),
+     NULL, NULL, NULL, NULL, "GPU-hours for each period; or amount."},
+    {"period", VALUE_WORD, 0, offsetof (site_budget_t, period), period_words,
+     NULL, "month", "month",
+     "month, or quarter or year of the fiscal year. Default month."},
+    {"soft", VALUE_RATIO, POSITIVE, offsetof (site_budget_t, soft), NULL, NULL,
+     NULL, "\"90%\"",
+     "Share of it from which the file of limits warns new jobs. Default "
+     "never."},
+    {"hard", VALUE_RATIO, POSITIVE, offsetof (site_budget_t, hard), NULL, NULL,
+     NULL, "\"100%\"",
+     "Share of it from which the file of limits refuses new jobs. Default "
+     "never."},
+    {"owner", VALUE_TEXT, 0, offsetof (site_budget_t, owner), NULL, NULL, NULL,
+     "ada@example.org", "Whom mail about it is addressed to."},
+    {"carry_over", VALUE_WORD, 0, offsetof (site_budget_t, carry_over),
+     truth_words, NULL, "no", "no",
+     "Add what the period before left of its own amount. Default no."},
+    FROM_TO (site_budget_t),
+};
+
 static const schema_key_t profile_keys[] = {
     {"gpu", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (mig_profile_t, model), NULL,
      NULL, NULL, "H100-SXM5-80GB",
@@ -405,6 +455,10 @@ static const schema_kind_t kinds[] = {
                 site_rate_t),
     LIST_KIND ("clouds", "Dated prices to compare with.", cloud_keys, clouds,
                cloud_count, site_cloud_t),
+    DATED_KIND ("taxes", "What is added to what a team has to pay.", tax_keys,
+                taxes, tax_count, site_tax_t),
+    DATED_KIND ("budgets", "What may be spent in a period.", budget_keys,
+                budgets, budget_count, site_budget_t),
     {"profiles", "MIG profiles that the built-in table lacks or has otherwise.",
      KEYS (profile_keys), sizeof (mig_profile_t), offsetof (site_t, profiles),
      offsetof (site_t, profile_count), false, 0, false, 0},

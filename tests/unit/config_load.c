@@ -356,6 +356,20 @@ static const struct {
           "per_kwh: 1, from: 2026-01-02}\npower: [{pool: p, watts_per_gpu: "
           "500, pue: 1.2, tariff: t}]",
      {"t.yaml:5", "from 2026-01-01T00:00:00Z on"}},
+    /* budgets */
+    {"teams: [{name: t, accounts: [a]}]\nbudgets: [{name: b, team: t}]",
+     {"t.yaml:2", "budget 'b' has no amount"}},
+    {"budgets: [{name: b, amount: 1}]", {"t.yaml:1", "limits nothing"}},
+    {"budgets: [{name: b, account: a, project: p, amount: 1}]",
+     {"limits more than one thing"}},
+    {"budgets: [{name: b, account: a, amount: 1, gpu_hours: 2}]",
+     {"has two amounts"}},
+    {"budgets: [{name: b, account: a, amount: 1, soft: 110%, hard: 100%}]",
+     {"refuse jobs before it warns"}},
+    {"budgets: [{name: b, team: x, amount: 1}]", {"'x' is not in `teams`"}},
+    {"budgets: [{name: b, account: a, amount: 0}]", {"`amount`"}},
+    {"taxes: [{name: VAT, percent: 0.25, teams: [x]}]",
+     {"'x' is not in `teams`"}},
     /* YAML */
     {"pools: [", {"t.yaml:", "broken YAML"}},
     {"pools:\n\t- a", {"t.yaml:2", "broken YAML"}},
