@@ -15,6 +15,7 @@ struct sync {
     const char *name;
     slurmdbd_cluster_t *from;
     int64_t last;  /* as-of of the last reading; 0: none */
+    int64_t newest; /* end that any reading has seen; 0: none */
     int64_t since; /* what ended before is not looked at; 0: all is */
     sync_open_t *open;
     slurmdbd_events_t events;
@@ -61,6 +62,9 @@ static int check_segment (const segment_t *segment, void *arg,
 
     (void)error;
     count_row (sync);
+    if (segment->time_end > sync->newest
+        && segment->time_end <= sync->result->as_of)
+        sync->newest = segment->time_end;
     sync_seen_add (sync->seen, segment);
     return 0;
 }
@@ -429,7 +433,10 @@ static int put_marks (struct sync *sync, gl_error_t *error)
                            error)
                < 0)
         return -1;
-    if (store_put_mark (sync->store, sync->name, SYNC_MARK, as_of, error) < 0)
+    if (store_put_mark (sync->store, sync->name, SYNC_MARK, as_of, error) < 0
+        || store_put_mark (sync->store, sync->name, SYNC_MARK_END, sync->newest,
+                           error)
+               < 0)
         return -1;
     return store_put_as_of (sync->store, sync->name, as_of, error);
 }
@@ -478,12 +485,19 @@ static int find_open_events (struct sync *sync, int64_t last, gl_error_t *error)
     return rc;
 }
 
+/* The look-back reaches from the newest end: while slurmdbd does not hear of
+ * ends there are none, however long that takes. */
 static int find_window (struct sync *sync, gl_error_t *error)
 {
     if (store_get_mark (sync->store, sync->name, SYNC_MARK, &sync->last, error)
-        < 0)
+            < 0
+        || store_get_mark (sync->store, sync->name, SYNC_MARK_END,
+                           &sync->newest, error)
+               < 0)
         return -1;
-    sync->since = sync->last - sync->options->look_back;
+    sync->since = sync->newest && sync->newest < sync->last ? sync->newest
+                                                            : sync->last;
+    sync->since -= sync->options->look_back;
     if (sync->last == 0 || sync->options->full
         || sync->since < SYNC_SEEN_SECONDS) {
         sync->since = 0;

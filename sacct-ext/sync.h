@@ -1,8 +1,8 @@
 /*
  * sync.h: what slurmdbd's database says of a cluster, into the store.
  *
- * Incremental: rows that are open, rows that ended since the last reading minus
- * a look-back, and what the store still has as open. All of a cluster arrives
+ * Incremental: rows that are open, rows that ended since the newest end of the last
+ * reading minus a look-back, and what the store still has as open. All of a cluster arrives
  * in one transaction of the store, or nothing does; a second run changes
  * nothing but as-of.
  *
@@ -23,13 +23,15 @@
 #include "store/store.h"
 
 /* Numbers that the store keeps (store_get_mark()): as-of of the last run, and of
- * the last one that read all rows. */
+ * the last one that read all rows; the newest end that any run has seen. */
 #define SYNC_MARK "sync"
 #define SYNC_MARK_FULL "sync-full"
+#define SYNC_MARK_END "sync-end"
 
-/* How far behind the last reading an incremental one begins: slurmctld keeps
- * messages while slurmdbd is down and delivers ends days late. */
-#define SYNC_LOOK_BACK_DAYS 7
+/* How far behind the newest end of the last reading an incremental one begins.
+ * slurmctld keeps messages while slurmdbd is down and delivers them in their
+ * order, days late: until then no end is newer than the outage. */
+#define SYNC_LOOK_BACK_DAYS 2
 
 typedef struct {
     bool full;         /* all rows, however old */

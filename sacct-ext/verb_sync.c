@@ -242,8 +242,8 @@ static const cli_option_t options_table[] = {
     {OPTION_FULL, "full", NULL,
      "read all rows, not only what may have changed"},
     {OPTION_LOOK_BACK, "look-back", "DAYS",
-     "how long before the last sync a job may have ended that slurmdbd\n"
-     "is told of only now (default: 7)"},
+     "how long before the newest end so far a job may have ended whose\n"
+     "row is new or changed (default: 2)"},
     {OPTION_AS_OF, "as-of", "TIME",
      "the moment that the database speaks of (default: its clock); for a\n"
      "restored copy"},

@@ -228,6 +228,29 @@ rows=$(store 'SELECT COUNT(*), SUM(gone IS NOT NULL) FROM segment')
 [ "$rows" = '22|2' ]
 check $? "nothing is lost"
 
+# ------------------------------------------------- after an outage of slurmdbd
+
+# Nothing ends for five days as far as the database knows; then it hears of it.
+clock=$((clock + 5 * 86400))
+again
+sql <<END
+SET sql_mode = '';
+INSERT INTO lab_job_table (job_db_inx, id_job, id_assoc, account, job_name,
+    id_user, id_group, id_resv, id_wckey, id_qos, het_job_id, het_job_offset,
+    cpus_req, nodes_alloc, nodelist, \`partition\`, priority, state,
+    state_reason_prev, timelimit, time_submit, time_eligible, time_start,
+    time_end, tres_alloc, tres_req)
+SELECT 23, 23, 11, 'vision', 'train', 1000, 1000, 0, 0, 1, 0, 4294967294, 8, 1,
+    'g1', 'gpu', 1, 3, 0, 60, $clock - 350000, $clock - 350000,
+    $clock - 350000, $clock - 346400, '1=8,1001=2', '1=8,1001=2';
+END
+again
+[ "$(store 'SELECT COUNT(*) FROM segment WHERE id_job = 23')" = 1 ]
+check $? "a job that began and ended in an outage of days is found"
+[ "$(revisions 22)" = "2|| " ]
+check $? "and what is not read is not missed"
+again --full
+
 # --------------------------------------------------- another source in between
 
 slurmdb_sacct -a -D -X -P -S 2020-01-01 -E 2027-01-01 \

@@ -342,6 +342,7 @@ trap_18_incremental_cursor ()
     fresh
     job 1 0 0 1001=1 "job_db_inx = 5000"
     job 2 0 100 1001=1 "job_db_inx = 5001"
+    job 4 1727000 900 1=8 # the newest end
     sync_at 1728000
     # ended long ago, without a touch of mod_time; a new row with a smaller key
     change "UPDATE lab_job_table SET time_end = $((day + 50)), state = 3
