@@ -64,6 +64,10 @@ typedef enum {
     SQL_JOB_TIMES,
     SQL_JOB_RECORDED,
     SQL_NODE_OLDER,
+    SQL_CHAIN_HEAD,
+    SQL_CHAIN_ADD,
+    SQL_SNAPSHOT_GET,
+    SQL_SNAPSHOT_ADD,
     SQL_COUNT,
 } sql_t;
 

@@ -235,6 +235,16 @@ static const struct {
        "AND id_job > ? ORDER BY id_job",
        NULL},
     [SQL_SEGMENT_GONE] = {"UPDATE segment SET gone = ? " SEGMENT_UNSEEN, NULL},
+    [SQL_CHAIN_HEAD]
+    = {"SELECT number, hash FROM chain ORDER BY number DESC LIMIT 1", NULL},
+    [SQL_CHAIN_ADD]
+    = {"INSERT INTO chain (number, kind, month, version, body, hash) "
+       "VALUES (?, ?, ?, ?, ?, ?)",
+       NULL},
+    [SQL_SNAPSHOT_GET]
+    = {"SELECT body FROM snapshot WHERE digest = ? ORDER BY part", NULL},
+    [SQL_SNAPSHOT_ADD]
+    = {"INSERT INTO snapshot (digest, part, body) VALUES (?, ?, ?)", NULL},
 };
 
 const char *store_sql (db_engine_t engine, sql_t name)

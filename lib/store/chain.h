@@ -1,0 +1,105 @@
+/*
+ * chain.h: what was closed and decided, in its order; nothing of it is ever
+ * changed or taken away.
+ *
+ * The chain is a list of entries, numbered from 1 on without a gap. Each has a
+ * kind, the month that it is of, which closing of that month (version, from 1
+ * on), a body of bytes, and a hash over all of these and the hash before it:
+ *
+ *   SHA-256 (HEX "\n" NUMBER " " WORD " " MONTH " " VERSION " " LENGTH "\n" BODY)
+ *
+ * HEX being the hash before in 64 lowercase digits (zeros before the first),
+ * WORD the word of the kind, the numbers decimal. So the last hash, the head, is
+ * of everything that was ever closed or decided. What bodies mean is the
+ * caller's (docs/formats/period.md).
+ *
+ * A closed month is the entries that lead up to one of CHAIN_CLOSE, all of one
+ * month and version, put in one transaction. There is no function that changes
+ * or deletes an entry.
+ */
+#ifndef GL_STORE_CHAIN_H
+#define GL_STORE_CHAIN_H
+
+#include "store/store.h"
+
+/* The numbers are those of the table: they never change. */
+typedef enum {
+    CHAIN_ROW = 1,      /* of the bill (report/bill.h) */
+    CHAIN_COST = 2,     /* a line of the cost book */
+    CHAIN_POOL = 3,     /* a pool */
+    CHAIN_DETAIL = 4,   /* a piece of what lies below the rows: opaque bytes */
+    CHAIN_CLOSE = 5,    /* the end of a closed month */
+    CHAIN_REOPEN = 6,   /* the month is open again */
+    CHAIN_CORRECT = 7,  /* a row by hand, in the month that is open */
+    CHAIN_CREDIT = 8,   /* a credit by hand, likewise */
+    CHAIN_DISPUTE = 9,  /* of a row of a closed month */
+    CHAIN_UPHOLD = 10,  /* the dispute was right */
+    CHAIN_REJECT = 11,  /* it was not */
+    CHAIN_KIND_COUNT,
+} chain_kind_t;
+
+/* "row", "cost", ... NULL: there is no such kind. */
+const char *chain_kind_word (chain_kind_t kind);
+
+/* Far below max_allowed_packet. */
+#define CHAIN_BODY_MAX ((size_t)1 << 20)
+
+typedef struct {
+    uint64_t number;
+    chain_kind_t kind;
+    const char *month; /* 2026-10 */
+    uint32_t version;
+    const void *body;
+    size_t length;
+    uint8_t hash[STORE_DIGEST_SIZE];
+} chain_entry_t;
+
+/* Its last entry; number 0 and zeros where there is none. */
+typedef struct {
+    uint64_t number;
+    uint8_t hash[STORE_DIGEST_SIZE];
+} chain_head_t;
+
+/* Also inside a transaction: what it has put counts. */
+int store_chain_head (store_t *store, chain_head_t *ret_head,
+                      gl_error_t *error);
+
+/* In a transaction: one more entry behind `head`, as store_chain_head() has
+ * given it in the same transaction. Of the entry kind, month, version and body
+ * are read. Moves the head. */
+int store_chain_add (store_t *store, const chain_entry_t *entry,
+                     chain_head_t *head, gl_error_t *error);
+
+/* What the hash of the entry has to be; its own is not read. -1: SHA-256 is not
+ * available. */
+int chain_hash (const uint8_t before[STORE_DIGEST_SIZE],
+                const chain_entry_t *entry,
+                uint8_t ret_hash[STORE_DIGEST_SIZE], gl_error_t *error);
+
+/* In the order of their numbers, as committed; `month` NULL: of all. `kinds`: a
+ * set of CHAIN_BIT(); 0: all. Works as the iterators of store.h. */
+#define CHAIN_BIT(kind) (1u << (kind))
+typedef struct {
+    const char *month;
+    unsigned kinds;
+} chain_query_t;
+typedef struct store_chain_iter store_chain_iter_t;
+store_chain_iter_t *store_chain_iter_open (store_t *store,
+                                           const chain_query_t *query,
+                                           gl_error_t *error);
+int store_chain_iter_next (store_chain_iter_t *iter, chain_entry_t *ret_entry,
+                           gl_error_t *error);
+void store_chain_iter_close (store_chain_iter_t *iter);
+
+/*
+ * The configuration that priced a month, as text, kept once. Its digest stands in
+ * the entry that closes the month. store_put_snapshot() in a transaction. Of one
+ * that is not there *ret_text is NULL; else yours to free.
+ */
+int store_put_snapshot (store_t *store, const char *text,
+                        uint8_t ret_digest[STORE_DIGEST_SIZE],
+                        gl_error_t *error);
+int store_get_snapshot (store_t *store, const uint8_t digest[STORE_DIGEST_SIZE],
+                        char **ret_text, gl_error_t *error);
+
+#endif /* !GL_STORE_CHAIN_H */

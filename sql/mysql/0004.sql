@@ -1,0 +1,19 @@
+-- Months that stay closed; sqlite/0004.sql explains the tables. A script that
+-- was cut short is run again from its start.
+
+CREATE TABLE IF NOT EXISTS chain (
+    number BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+    kind TINYINT UNSIGNED NOT NULL,
+    month VARBINARY(7) NOT NULL,
+    version INT UNSIGNED NOT NULL,
+    body MEDIUMBLOB NOT NULL,
+    hash BINARY(32) NOT NULL,
+    KEY chain_month (month, number)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS snapshot (
+    digest BINARY(32) NOT NULL,
+    part INT UNSIGNED NOT NULL,
+    body MEDIUMBLOB NOT NULL,
+    PRIMARY KEY (digest, part)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
