@@ -169,37 +169,64 @@ uint64_t charge_free_seconds (const site_t *site, const usage_part_t *part)
                : part->gres_seconds;
 }
 
-int charge_add_part (charge_t *charge, const char *const *path, const char *qos,
-                     int64_t instant, const usage_part_t *part,
-                     gl_error_t *error)
+void charge_part_init (charge_part_t *part)
 {
-    const device_kind_t *kind = part->kind;
-    const site_t *site = charge->site;
+    part->rate = NULL;
+    mpq_inits (part->gpu_seconds, part->price_seconds, part->suspended, NULL);
+}
+
+void charge_part_clear (charge_part_t *part)
+{
+    mpq_clears (part->gpu_seconds, part->price_seconds, part->suspended, NULL);
+}
+
+int charge_part_measure (const site_t *site, const char *qos, int64_t instant,
+                         const usage_part_t *from, charge_part_t *part,
+                         gl_error_t *error)
+{
+    const device_kind_t *kind = from->kind;
     const mig_table_t table = {site->profiles, site->profile_count};
     charge_price_t price = charge_price (site, kind->pool->name, qos, instant);
     const char *type = kind->type ? kind->type : kind->profile;
     fraction_t quantity = {0, 1}, priced = {0, 1};
-    uint64_t free_seconds = charge_free_seconds (site, part);
-    mpq_t gpu_seconds, price_seconds;
+    uint64_t free_seconds = charge_free_seconds (site, from);
 
     if (kind->weight_known) {
         quantity = kind->weight;
         if (kind->part)
             priced = quantity;
         else if (mig_type_weight (&table, kind->pool->gpu, type,
-                             type ? strlen (type) : 0, price.mig_price, &priced,
-                             error) < 0)
+                                  type ? strlen (type) : 0, price.mig_price,
+                                  &priced, error)
+                 < 0)
             return gl_error_prefix (error, "price in pool '%s'",
                                     kind->pool->name);
     }
-    mpq_inits (gpu_seconds, price_seconds, NULL);
-    set_weighted (gpu_seconds, free_seconds, quantity);
-    charge_add_suspended (charge, gpu_seconds);
-    set_weighted (gpu_seconds, part->gres_seconds - free_seconds, quantity);
-    set_weighted (price_seconds, part->gres_seconds - free_seconds, priced);
-    charge_add (charge, path, gpu_seconds, price_seconds, price.rate);
-    mpq_clears (gpu_seconds, price_seconds, NULL);
+    part->rate = price.rate;
+    set_weighted (part->suspended, free_seconds, quantity);
+    set_weighted (part->gpu_seconds, from->gres_seconds - free_seconds,
+                  quantity);
+    set_weighted (part->price_seconds, from->gres_seconds - free_seconds,
+                  priced);
     return 0;
+}
+
+int charge_add_part (charge_t *charge, const char *const *path, const char *qos,
+                     int64_t instant, const usage_part_t *from,
+                     gl_error_t *error)
+{
+    charge_part_t part;
+    int rc;
+
+    charge_part_init (&part);
+    rc = charge_part_measure (charge->site, qos, instant, from, &part, error);
+    if (rc == 0) {
+        charge_add_suspended (charge, part.suspended);
+        charge_add (charge, path, part.gpu_seconds, part.price_seconds,
+                    part.rate);
+    }
+    charge_part_clear (&part);
+    return rc;
 }
 
 /* ---- order ---- */

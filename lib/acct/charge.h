@@ -170,9 +170,24 @@ void charge_add_suspended (charge_t *charge, mpq_srcptr gpu_seconds);
 /* Of the part's gres_seconds: what the policy leaves free. */
 uint64_t charge_free_seconds (const site_t *site, const usage_part_t *part);
 
-/* The same from a part of a usage cell: finds rate and price weight.
- * `instant`: any inside the cell. A kind without a known weight makes a line of
- * 0: its time stays in the remainder. -1 if the kind has no price weight. */
+/* What a part of a usage cell brings to a line, whatever the line. */
+typedef struct {
+    mpq_t gpu_seconds;       /* q, without what is free */
+    mpq_t price_seconds;     /* p */
+    mpq_t suspended;         /* GPU-seconds that the policy leaves free */
+    const site_rate_t *rate; /* published; NULL: full cost */
+} charge_part_t;
+
+void charge_part_init (charge_part_t *part);
+void charge_part_clear (charge_part_t *part);
+/* `instant`: any inside the cell. A kind without a known weight brings 0. -1 if
+ * the kind has no price weight. */
+int charge_part_measure (const site_t *site, const char *qos, int64_t instant,
+                         const usage_part_t *from, charge_part_t *ret_part,
+                         gl_error_t *error);
+
+/* Time held, by charge_part_measure (). A kind without a known weight makes a line
+ * of 0: its time stays in the remainder. */
 int charge_add_part (charge_t *charge, const char *const *path,
                      const char *qos, int64_t instant,
                      const usage_part_t *part, gl_error_t *error);

@@ -33,6 +33,15 @@ static void set_agent (site_agent_t *agent)
     agent->sharing = 1;
 }
 
+static void set_issuer (site_issuer_t *issuer)
+{
+    issuer->name = xstrdup ("GPU chargeback");
+    issuer->service = xstrdup ("Slurm GPU Compute");
+    issuer->category = ISSUER_COMPUTE;
+    issuer->region = xstrdup ("on-premises");
+    issuer->invoice_prefix = xstrdup ("st");
+}
+
 site_t *site_default (void)
 {
     site_t *site = xcalloc (1, sizeof (*site));
@@ -42,6 +51,7 @@ site_t *site_default (void)
     site->currency_digits = 2;
     site->fiscal_month = 1;
     set_policy (&site->policy);
+    set_issuer (&site->issuer);
     set_collector (&site->collector);
     set_agent (&site->agent);
     return site;
@@ -193,6 +203,17 @@ static void free_collector (site_collector_t *collector)
     free_list (&collector->node_users);
 }
 
+static void free_issuer (site_issuer_t *issuer)
+{
+    free (issuer->name);
+    free (issuer->operator);
+    free (issuer->owner);
+    free (issuer->service);
+    free (issuer->region);
+    free (issuer->region_name);
+    free (issuer->invoice_prefix);
+}
+
 static void free_agent (site_agent_t *agent)
 {
     free (agent->spool);
@@ -224,6 +245,7 @@ void site_free (site_t *site)
     FREE_ALL (site->profiles, site->profile_count, free_profile);
     FREE_ALL (site->networks, site->network_count, free_network);
     mpq_clear (site->policy.utilization);
+    free_issuer (&site->issuer);
     free_collector (&site->collector);
     free_agent (&site->agent);
     free_list (&site->files);

@@ -223,6 +223,24 @@ typedef struct {
     int64_t runaway_grace; /* seconds that a job may run past its time limit */
 } site_policy_t;
 
+/* Who issues statements and runs the cluster: how it signs what leaves the ledger
+ * (FOCUS). Never NULL once a configuration has been read. */
+typedef struct {
+    char *name;     /* whose statements they are */
+    char *operator; /* who runs the cluster; NULL: the issuer */
+    char *owner;    /* of the hardware; NULL: the operator */
+    char *service;
+    int category;   /* issuer_category_t */
+    char *region;   /* id of the site */
+    char *region_name; /* NULL: the id */
+    char *invoice_prefix;
+} site_issuer_t;
+
+typedef enum {
+    ISSUER_COMPUTE, /* Compute, Virtual Machines */
+    ISSUER_AI,      /* AI and Machine Learning, AI Platforms */
+} issuer_category_t;
+
 /* The collector: where it is, who it is, whom it listens to. Read by itself, by
  * agents, and by the verbs that ask it. */
 typedef struct {
@@ -263,6 +281,7 @@ typedef struct site {
     int currency_digits; /* of its smallest unit: 2 for USD, 0 for JPY */
     int fiscal_month;    /* with whose first day the fiscal year begins, 1..12 */
     site_policy_t policy;
+    site_issuer_t issuer;
     site_collector_t collector;
     site_agent_t agent;
     text_list_t files; /* read, in order; what place_t.file points into */

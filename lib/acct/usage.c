@@ -136,7 +136,7 @@ bool usage_passes (const usage_t *u, const usage_subject_t *s)
     return true;
 }
 
-static usage_subject_t subject_of (const piece_t *p, const holding_t *h)
+usage_subject_t usage_subject_of (const piece_t *p, const holding_t *h)
 {
     const segment_t *s = p->segment;
 
@@ -246,31 +246,36 @@ static int64_t placed_seconds (const piece_t *p)
     return sum;
 }
 
+bool usage_part_hold (usage_part_t *part, const piece_t *p, const holding_t *h)
+{
+    int64_t suspended;
+
+    part->gres_seconds += h->devices * (uint64_t)period_seconds (p->period);
+    part->placed_gres_seconds += h->devices * (uint64_t)placed_seconds (p);
+    if (piece_suspended (p, &suspended) != SUSPENDED_KNOWN)
+        return false;
+    part->suspended_gres_seconds += h->devices * (uint64_t)suspended;
+    return true;
+}
+
 static void take_held (const piece_t *p, const holding_t *h, void *arg)
 {
     usage_t *u = arg;
-    usage_subject_t s = subject_of (p, h);
+    usage_subject_t s = usage_subject_of (p, h);
     struct cell *c;
-    int64_t suspended;
-    usage_part_t *part;
 
     if (!usage_passes (u, &s))
         return;
     c = usage_cell_get (u, &s);
     count_job (u, c, p, false);
-    part = usage_part_get (&c->cell, h->kind);
-    part->gres_seconds += h->devices * (uint64_t)period_seconds (p->period);
-    part->placed_gres_seconds += h->devices * (uint64_t)placed_seconds (p);
-    if (piece_suspended (p, &suspended) == SUSPENDED_KNOWN)
-        part->suspended_gres_seconds += h->devices * (uint64_t)suspended;
-    else
+    if (!usage_part_hold (usage_part_get (&c->cell, h->kind), p, h))
         c->cell.suspended_known = false;
 }
 
 static void take_unknown (const piece_t *p, void *arg)
 {
     usage_t *u = arg;
-    usage_subject_t s = subject_of (p, NULL);
+    usage_subject_t s = usage_subject_of (p, NULL);
 
     if (usage_passes (u, &s))
         count_job (u, usage_cell_get (u, &s), p, true);
@@ -307,7 +312,7 @@ measured_t *usage_place (usage_t *u, const usage_subject_t *s, bool told)
 static measured_t *take_measured (const piece_t *p, const holding_t *h,
                                   bool told, void *arg)
 {
-    usage_subject_t s = subject_of (p, h);
+    usage_subject_t s = usage_subject_of (p, h);
 
     return usage_place (arg, &s, told);
 }
@@ -468,6 +473,7 @@ void usage_free (usage_t *u)
     kinds_free (u->cuts.kinds);
     free (u->text_of);
     free (u->changes);
+    free (u->slices);
     free (u->sorted);
     free (u);
 }

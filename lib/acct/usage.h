@@ -80,6 +80,27 @@ void usage_add (usage_t *usage, const segment_t *segment,
                 const suspension_t *suspensions, size_t count,
                 const project_t *project);
 
+/*
+ * The cells that one segment alone would make, piece by piece: what it holds of
+ * one kind from one cut of time to the next. They add up to what usage_add ()
+ * brings, and are kept nowhere; memory holds those of one segment.
+ */
+typedef struct {
+    const char *key[KEYS_MAX]; /* as in a cell; valid as long as the usage */
+    size_t cut;
+    period_t period;
+    uint64_t devices;
+    usage_part_t part; /* `measured` included */
+} usage_slice_t;
+typedef int (*usage_slice_f) (const usage_slice_t *slice, void *arg,
+                              gl_error_t *error);
+/* By time, then kind. `evidence` may be NULL. -1: the callback said so. */
+int usage_each_slice (usage_t *usage, const segment_t *segment,
+                      const suspension_t *suspensions, size_t count,
+                      const project_t *project,
+                      const segment_evidence_t *evidence,
+                      usage_slice_f callback, void *arg, gl_error_t *error);
+
 /* After usage_add() of the same segment: what the agents measured of it. Stretches
  * are cut exactly where cells change. `evidence` may be NULL. */
 void usage_measure (usage_t *usage, const segment_t *segment,

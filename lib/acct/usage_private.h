@@ -60,6 +60,8 @@ struct usage {
     usage_cell_t *sorted;
     measured_t unplaced;
     struct halves *halves; /* suspensions of which rollups tell a part */
+    usage_slice_t *slices; /* of the segment in hand */
+    size_t slice_count, slice_size;
 };
 
 /* What keys and filters are read from. */
@@ -70,6 +72,9 @@ typedef struct {
     int64_t instant;           /* any; nothing changes before the piece ends */
 } usage_subject_t;
 
+/* `holding` NULL: accounting names no device. */
+usage_subject_t usage_subject_of (const piece_t *piece,
+                                  const holding_t *holding);
 uint32_t usage_intern (usage_t *usage, const char *text);
 const char *usage_key_text (const usage_t *usage, key_id_t key,
                             const usage_subject_t *subject, const char *label,
@@ -78,6 +83,9 @@ bool usage_passes (const usage_t *usage, const usage_subject_t *subject);
 size_t usage_cut (const usage_t *usage, int64_t instant);
 struct cell *usage_cell_get (usage_t *usage, const usage_subject_t *subject);
 usage_part_t *usage_part_get (usage_cell_t *cell, const device_kind_t *kind);
+/* Adds what the piece holds; false: it is not known how much of it was suspended. */
+bool usage_part_hold (usage_part_t *part, const piece_t *piece,
+                      const holding_t *holding);
 /* Where measures of such a device go; NULL: nowhere. */
 measured_t *usage_place (usage_t *usage, const usage_subject_t *subject,
                          bool told);

@@ -30,6 +30,8 @@ static const schema_word_t period_words[] = {{"month", BUDGET_MONTH},
                                              {"quarter", BUDGET_QUARTER},
                                              {"year", BUDGET_YEAR},
                                              {NULL, 0}};
+static const schema_word_t category_words[]
+    = {{"compute", ISSUER_COMPUTE}, {"ai", ISSUER_AI}, {NULL, 0}};
 static const schema_word_t cut_words[]
     = {{"60", 60}, {"30", 30}, {"15", 15}, {NULL, 0}};
 static const schema_word_t truth_words[]
@@ -83,6 +85,33 @@ static const schema_key_t policy_keys[] = {
      offsetof (site_t, policy.runaway_grace), NULL, NULL, "1h", "1h",
      "How long after its time limit an open job may still be running. What is "
      "later is quarantined, not counted. Default 1h."},
+};
+
+static const schema_key_t issuer_keys[] = {
+    {"name", VALUE_TEXT, 0, offsetof (site_t, issuer.name), NULL, NULL,
+     "GPU chargeback", "\"Research Computing\"",
+     "Unit that issues statements: InvoiceIssuerName. Default GPU chargeback."},
+    {"operator", VALUE_TEXT, 0, offsetof (site_t, issuer.operator), NULL, NULL,
+     NULL, NULL,
+     "Who runs the cluster: ProviderName, PublisherName, ServiceProviderName. "
+     "Default the issuer."},
+    {"owner", VALUE_TEXT, 0, offsetof (site_t, issuer.owner), NULL, NULL, NULL,
+     NULL, "Whose hardware it is: HostProviderName. Default the operator."},
+    {"service", VALUE_TEXT, 0, offsetof (site_t, issuer.service), NULL, NULL,
+     "Slurm GPU Compute", "\"Slurm GPU Compute\"",
+     "ServiceName. Default Slurm GPU Compute."},
+    {"category", VALUE_WORD, 0, offsetof (site_t, issuer.category),
+     category_words, NULL, "compute", "compute",
+     "ServiceCategory and ServiceSubcategory: compute (Compute, Virtual "
+     "Machines) or ai (AI and Machine Learning, AI Platforms). Default "
+     "compute."},
+    {"region", VALUE_TEXT, 0, offsetof (site_t, issuer.region), NULL, NULL,
+     "on-premises", "on-premises", "Id of the site: RegionId. Default on-premises."},
+    {"region_name", VALUE_TEXT, 0, offsetof (site_t, issuer.region_name), NULL,
+     NULL, NULL, NULL, "Name of the site: RegionName. Default its id."},
+    {"invoice_prefix", VALUE_TEXT, 0, offsetof (site_t, issuer.invoice_prefix),
+     NULL, NULL, "st", "st",
+     "How InvoiceId begins: PREFIX-2026-10-TEAM. Default st."},
 };
 
 static const schema_key_t collector_keys[] = {
@@ -427,6 +456,8 @@ static const schema_kind_t kinds[] = {
      KEYS (ledger_keys), 0, 0, 0, false, 0, false, 0},
     {"policy", "How cost becomes charges.", KEYS (policy_keys), 0, 0, 0, false,
      0, false, 0},
+    {"issuer", "Who issues statements, as a FOCUS export names it.",
+     KEYS (issuer_keys), 0, 0, 0, false, 0, false, 0},
     {"collector", "Where nodes and users reach the ledger.",
      KEYS (collector_keys), 0, 0, 0, false, 0, false, 0},
     {"agent", "What gpuledger-agent does on a node.", KEYS (agent_keys), 0, 0,

@@ -1,0 +1,90 @@
+/* A segment's own cells, handed on instead of being collected. */
+#include <string.h>
+
+#include "acct/usage_private.h"
+#include "base/memory.h"
+
+/* One of the last piece; those of earlier pieces are complete. */
+static usage_slice_t *find_slice (usage_t *u, period_t period,
+                                  const device_kind_t *kind)
+{
+    for (size_t i = u->slice_count; i-- > 0;) {
+        usage_slice_t *slice = &u->slices[i];
+        if (slice->period.start == period.start && slice->part.kind == kind)
+            return slice;
+    }
+    return NULL;
+}
+
+static usage_slice_t *add_slice (usage_t *u, const usage_subject_t *s,
+                                 period_t period)
+{
+    usage_slice_t *slice;
+    char buf[TAG_MAX + 1];
+
+    if (u->slice_count == u->slice_size) {
+        u->slice_size = u->slice_size * 2 + 8;
+        u->slices = xreallocarray (u->slices, u->slice_size,
+                                   sizeof (*u->slices));
+    }
+    slice = &u->slices[u->slice_count++];
+    memset (slice, 0, sizeof (*slice));
+    for (size_t i = 0; i < u->query->by.count; i++) {
+        uint32_t text = usage_intern (
+            u, usage_key_text (u, u->query->by.id[i], s, u->query->by.label,
+                               buf));
+        slice->key[i] = u->text_of[text];
+    }
+    slice->cut = usage_cut (u, s->instant);
+    slice->period = period;
+    slice->part.kind = s->kind;
+    measured_init (&slice->part.measured);
+    return slice;
+}
+
+static void take_held (const piece_t *p, const holding_t *h, void *arg)
+{
+    usage_t *u = arg;
+    usage_subject_t s = usage_subject_of (p, h);
+    usage_slice_t *slice;
+
+    if (!usage_passes (u, &s))
+        return;
+    slice = find_slice (u, p->period, h->kind);
+    if (!slice)
+        slice = add_slice (u, &s, p->period);
+    slice->devices += h->devices;
+    usage_part_hold (&slice->part, p, h);
+}
+
+/* No device: nothing of which a slice could tell. */
+static void take_unknown (const piece_t *p, void *arg)
+{
+    (void)p;
+    (void)arg;
+}
+
+static measured_t *take_measured (const piece_t *p, const holding_t *h,
+                                  bool told, void *arg)
+{
+    usage_slice_t *slice = find_slice (arg, p->period, h->kind);
+
+    return told && slice ? &slice->part.measured : NULL;
+}
+
+int usage_each_slice (usage_t *u, const segment_t *s,
+                      const suspension_t *suspensions, size_t count,
+                      const project_t *project,
+                      const segment_evidence_t *evidence,
+                      usage_slice_f callback, void *arg, gl_error_t *error)
+{
+    const piece_sink_t sink = {take_unknown, take_held, take_measured, u};
+
+    u->slice_count = 0;
+    piece_each (&u->cuts, &sink, s, suspensions, count, project);
+    piece_measure (&u->cuts, &sink, s, project, evidence);
+    for (size_t i = 0; i < u->slice_count; i++)
+        if (callback (&u->slices[i], arg, error) < 0)
+            return -1;
+    return 0;
+}

@@ -1,0 +1,151 @@
+/*
+ * detail.h: what the bill of a month is made of, row by row: each segment on
+ * each local day with each kind of device that it held; the time that nobody
+ * held, by pool and day; and what else stands on the bill.
+ *
+ * Amounts have 10 decimals. Those of one line of the bill are handed out in the
+ * order in which the rows come: row i gets floor (S(i)) - floor (S(i-1)) of the
+ * line's amount shared by priced seconds, so that the rows of a line add up to
+ * its exact amount rounded to 10 decimals, whatever tiers, subsidies or
+ * entitlements made that amount. One further row for each statement is the
+ * difference to the cents that were billed:
+ *
+ *   sum of `billed` of a statement's rows = what the bill charges it, exactly
+ *
+ * Nothing is collected but the lines of the bill and pools x days: segments
+ * stream through. Pure. An object belongs to one thread.
+ */
+#ifndef GL_REPORT_DETAIL_H
+#define GL_REPORT_DETAIL_H
+
+#include <gmp.h>
+
+#include "acct/capacity.h"
+#include "base/buffer.h"
+#include "report/bill.h"
+#include "report/billing.h"
+
+#define DETAIL_DIGITS 10
+
+typedef enum {
+    DETAIL_JOB,      /* a segment, a day, a kind of device */
+    DETAIL_CAPACITY, /* time of a pool on a day that no line bears; no charge */
+    DETAIL_IDLE,     /* as in bill_kind_t, one row each */
+    DETAIL_CREDIT,
+    DETAIL_CORRECTION,
+    DETAIL_TAX,
+    DETAIL_ROUNDING, /* of a statement: exact amounts to smallest units */
+    DETAIL_KIND_COUNT,
+} detail_kind_t;
+
+/* "job", "capacity", "idle", "credit", "correction", "tax", "rounding". */
+const char *detail_kind_word (detail_kind_t kind);
+
+/* Texts are borrowed: valid during the call that hands the row over. NULL, and 0
+ * where nothing else is said, are "none" or "not known". */
+typedef struct {
+    detail_kind_t kind;
+    const char *month;     /* of the time that it is for, "2026-10" */
+    const char *statement; /* whom it is addressed to: the team, or the account
+                              at a site without teams */
+    const char *team;
+    const char *cost_center; /* of the team */
+    const char *pool;
+    const char *gpu;     /* model */
+    const char *profile; /* of a MIG slice */
+    const char *account;
+    const char *cluster;
+    const char *user;
+    const char *project;
+    const char *qos;
+    const char *partition;
+    const char *gres_type;
+    const char *what; /* class of capacity; else as in bill_row_t */
+    const char *reference; /* as in bill_row_t */
+    /* the segment */
+    const char *job_name;
+    const char *state;
+    const char *labels;      /* "k=v,k=v" */
+    const char *reservation; /* name */
+    uint64_t reservation_id;
+    uint64_t id_job;
+    int64_t submit;
+    uint64_t array_job; /* and array_task + 1: 0 is no array */
+    uint64_t array_task_1;
+    uint64_t het_job; /* and het_offset + 1: 0 is no het job */
+    uint64_t het_offset_1;
+    uint64_t job_db_inx;
+    uint64_t sluid;
+    /* time: the local day, or of rows without one the month */
+    int64_t start;
+    int64_t end;
+    int64_t slice_start; /* of the day: where the segment lies */
+    int64_t slice_end;
+    /* quantity */
+    uint64_t devices;
+    mpq_t gpu_seconds;   /* physical GPUs, without what is free */
+    mpq_t price_seconds; /* by price weights */
+    /* in units of 10^-10: hours of devices, GPUs and priced GPUs; money */
+    mpz_t device_hours;
+    mpz_t gpu_hours;
+    mpz_t price_hours;
+    mpz_t list_rate; /* per priced GPU-hour, before tiers and the like */
+    mpz_t rate;      /* after them */
+    mpz_t billed;
+    mpz_t full_cost; /* of the time, at the owned rate */
+    /* what agents measured, where energy_ms or utilization_ms are not 0 */
+    uint64_t energy_mj;
+    uint64_t energy_ms;
+    uint64_t utilization_sum; /* hundredths of a percent x ms */
+    uint64_t utilization_ms;
+} detail_row_t;
+
+void detail_row_init (detail_row_t *row);
+void detail_row_clear (detail_row_t *row);
+
+/* The canonical text, as that of bill_row_t: "kind=job" and "\tname=value" fields
+ * in the order of the struct, absent texts and zeros left out. Names never
+ * change; new fields come last. */
+void detail_row_text (const detail_row_t *row, buffer_t *out);
+/* Into an initialised row, whose texts then lie in `text`, which is changed. -1
+ * with what is wrong in it. */
+int detail_row_parse (char *text, detail_row_t *row, gl_error_t *error);
+
+/* Returns 0, or -1 with an error to end it. */
+typedef int (*detail_f) (const detail_row_t *row, void *arg,
+                         gl_error_t *error);
+
+typedef struct detail detail_t;
+
+/* What the billing's query has to group by for the detail of that month: the keys
+ * of a bill, by days where a price changes within the month. */
+const char *detail_keys (const site_t *site, period_t month);
+
+/* Of a computed billing of one month by detail_keys(), without filters, which
+ * must outlive it. */
+detail_t *detail_new (const billing_t *billing);
+/* Accepts NULL. */
+void detail_free (detail_t *detail);
+
+/* First: what tells the numbers of reservations. */
+void detail_add_reservation (detail_t *detail, const reservation_t *reservation);
+/* Rows of the bill that no billing makes (corrections, taxes); copied. */
+void detail_add_row (detail_t *detail, const bill_row_t *row);
+/* All slices of the month, cut at local days. */
+void detail_add_capacity (detail_t *detail, const capacity_slice_t *slice);
+/* All segments that the billing had, in the same order. */
+int detail_add_segment (detail_t *detail, const segment_t *segment,
+                        const suspension_t *suspensions, size_t count,
+                        const project_t *project,
+                        const segment_evidence_t *evidence, detail_f callback,
+                        void *arg, gl_error_t *error);
+/* Then the rest: capacity by pool, day and class; further rows in the bill's
+ * order; rounding by statement. -1 also where the segments were not those of
+ * the billing. */
+int detail_finish (detail_t *detail, detail_f callback, void *arg,
+                   gl_error_t *error);
+
+/* GRES-seconds of segments on devices of no pool: no row has them. */
+uint64_t detail_poolless (const detail_t *detail);
+
+#endif /* !GL_REPORT_DETAIL_H */

@@ -1,0 +1,333 @@
+/* A row of the detail: its fields and its canonical text. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "report/detail.h"
+
+static const char *const kind_words[DETAIL_KIND_COUNT] = {
+    [DETAIL_JOB] = "job",
+    [DETAIL_CAPACITY] = "capacity",
+    [DETAIL_IDLE] = "idle",
+    [DETAIL_CREDIT] = "credit",
+    [DETAIL_CORRECTION] = "correction",
+    [DETAIL_TAX] = "tax",
+    [DETAIL_ROUNDING] = "rounding",
+};
+
+const char *detail_kind_word (detail_kind_t kind)
+{
+    return kind_words[kind];
+}
+
+/* --- the fields: order, name and place --------------------------------- */
+
+typedef enum {
+    FIELD_TEXT,
+    FIELD_NUMBER, /* 64 bits, not negative */
+    FIELD_EXACT,
+    FIELD_UNITS,
+} field_type_t;
+
+#define FIELD(name, type) {#name, type, offsetof (detail_row_t, name)}
+
+static const struct field {
+    const char *name;
+    field_type_t type;
+    size_t offset;
+} fields[] = {
+    FIELD (month, FIELD_TEXT),
+    FIELD (statement, FIELD_TEXT),
+    FIELD (team, FIELD_TEXT),
+    FIELD (cost_center, FIELD_TEXT),
+    FIELD (pool, FIELD_TEXT),
+    FIELD (gpu, FIELD_TEXT),
+    FIELD (profile, FIELD_TEXT),
+    FIELD (account, FIELD_TEXT),
+    FIELD (cluster, FIELD_TEXT),
+    FIELD (user, FIELD_TEXT),
+    FIELD (project, FIELD_TEXT),
+    FIELD (qos, FIELD_TEXT),
+    FIELD (partition, FIELD_TEXT),
+    FIELD (gres_type, FIELD_TEXT),
+    FIELD (what, FIELD_TEXT),
+    FIELD (reference, FIELD_TEXT),
+    FIELD (job_name, FIELD_TEXT),
+    FIELD (state, FIELD_TEXT),
+    FIELD (labels, FIELD_TEXT),
+    FIELD (reservation, FIELD_TEXT),
+    FIELD (reservation_id, FIELD_NUMBER),
+    FIELD (id_job, FIELD_NUMBER),
+    FIELD (submit, FIELD_NUMBER),
+    FIELD (array_job, FIELD_NUMBER),
+    FIELD (array_task_1, FIELD_NUMBER),
+    FIELD (het_job, FIELD_NUMBER),
+    FIELD (het_offset_1, FIELD_NUMBER),
+    FIELD (job_db_inx, FIELD_NUMBER),
+    FIELD (sluid, FIELD_NUMBER),
+    FIELD (start, FIELD_NUMBER),
+    FIELD (end, FIELD_NUMBER),
+    FIELD (slice_start, FIELD_NUMBER),
+    FIELD (slice_end, FIELD_NUMBER),
+    FIELD (devices, FIELD_NUMBER),
+    FIELD (gpu_seconds, FIELD_EXACT),
+    FIELD (price_seconds, FIELD_EXACT),
+    FIELD (device_hours, FIELD_UNITS),
+    FIELD (gpu_hours, FIELD_UNITS),
+    FIELD (price_hours, FIELD_UNITS),
+    FIELD (list_rate, FIELD_UNITS),
+    FIELD (rate, FIELD_UNITS),
+    FIELD (billed, FIELD_UNITS),
+    FIELD (full_cost, FIELD_UNITS),
+    FIELD (energy_mj, FIELD_NUMBER),
+    FIELD (energy_ms, FIELD_NUMBER),
+    FIELD (utilization_sum, FIELD_NUMBER),
+    FIELD (utilization_ms, FIELD_NUMBER),
+};
+
+static const char **text_of (const detail_row_t *row, const struct field *f)
+{
+    return (const char **)((char *)row + f->offset);
+}
+
+static uint64_t *number_of (const detail_row_t *row, const struct field *f)
+{
+    return (uint64_t *)((char *)row + f->offset);
+}
+
+static mpq_ptr exact_of (const detail_row_t *row, const struct field *f)
+{
+    return *(mpq_t *)((char *)row + f->offset);
+}
+
+static mpz_ptr units_of (const detail_row_t *row, const struct field *f)
+{
+    return *(mpz_t *)((char *)row + f->offset);
+}
+
+void detail_row_init (detail_row_t *row)
+{
+    memset (row, 0, sizeof (*row));
+    for (size_t i = 0; i < GL_ARRAY_SIZE (fields); i++) {
+        if (fields[i].type == FIELD_EXACT)
+            mpq_init (exact_of (row, &fields[i]));
+        else if (fields[i].type == FIELD_UNITS)
+            mpz_init (units_of (row, &fields[i]));
+    }
+}
+
+void detail_row_clear (detail_row_t *row)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (fields); i++) {
+        if (fields[i].type == FIELD_EXACT)
+            mpq_clear (exact_of (row, &fields[i]));
+        else if (fields[i].type == FIELD_UNITS)
+            mpz_clear (units_of (row, &fields[i]));
+    }
+}
+
+/* --- writing ----------------------------------------------------------- */
+
+static void add_escaped (buffer_t *out, const char *text)
+{
+    for (size_t plain; *text; text++) {
+        plain = strcspn (text, "\\\t\n");
+        buffer_add (out, text, plain);
+        text += plain;
+        if (!*text)
+            return;
+        buffer_add_char (out, '\\');
+        buffer_add_char (out, *text == '\t' ? 't' : *text == '\n' ? 'n' : '\\');
+    }
+}
+
+static bool is_absent (const detail_row_t *row, const struct field *f)
+{
+    switch (f->type) {
+    case FIELD_TEXT:
+        return *text_of (row, f) == NULL;
+    case FIELD_NUMBER:
+        return *number_of (row, f) == 0;
+    case FIELD_EXACT:
+        return mpq_sgn (exact_of (row, f)) == 0;
+    case FIELD_UNITS:
+        break;
+    }
+    return mpz_sgn (units_of (row, f)) == 0;
+}
+
+static void add_units (buffer_t *out, mpz_srcptr value)
+{
+    char *room = buffer_reserve (out, mpz_sizeinbase (value, 10) + 2);
+
+    mpz_get_str (room, 10, value);
+    out->length += strlen (room);
+}
+
+static void add_value (buffer_t *out, const detail_row_t *row,
+                       const struct field *f)
+{
+    switch (f->type) {
+    case FIELD_TEXT:
+        add_escaped (out, *text_of (row, f));
+        break;
+    case FIELD_NUMBER:
+        buffer_printf (out, "%llu", (unsigned long long)*number_of (row, f));
+        break;
+    case FIELD_EXACT:
+        add_units (out, mpq_numref (exact_of (row, f)));
+        if (mpz_cmp_ui (mpq_denref (exact_of (row, f)), 1) != 0) {
+            buffer_add_char (out, '/');
+            add_units (out, mpq_denref (exact_of (row, f)));
+        }
+        break;
+    case FIELD_UNITS:
+        add_units (out, units_of (row, f));
+        break;
+    }
+}
+
+void detail_row_text (const detail_row_t *row, buffer_t *out)
+{
+    buffer_add_text (out, "kind=");
+    buffer_add_text (out, kind_words[row->kind]);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (fields); i++) {
+        if (is_absent (row, &fields[i]))
+            continue;
+        buffer_add_char (out, '\t');
+        buffer_add_text (out, fields[i].name);
+        buffer_add_char (out, '=');
+        add_value (out, row, &fields[i]);
+    }
+}
+
+/* --- reading: only what is written above -------------------------------- */
+
+/* In place; false for a backslash that no writer has made. */
+static bool unescape (char *text)
+{
+    char *to = text;
+
+    for (; *text; text++) {
+        if (*text != '\\') {
+            *to++ = *text;
+            continue;
+        }
+        text++;
+        if (!*text || !strchr ("\\tn", *text))
+            return false;
+        *to++ = *text == 't' ? '\t' : *text == 'n' ? '\n' : '\\';
+    }
+    *to = '\0';
+    return true;
+}
+
+static bool is_integer (const char *text, size_t length)
+{
+    size_t sign = length > 0 && text[0] == '-';
+
+    return length > sign && text[sign] >= '1' && text[sign] <= '9'
+           && strspn (text + sign, "0123456789") >= length - sign;
+}
+
+static bool read_number (const char *text, uint64_t *value)
+{
+    char again[24];
+
+    if (!is_integer (text, strlen (text)) || *text == '-')
+        return false;
+    *value = strtoull (text, NULL, 10);
+    snprintf (again, sizeof (again), "%llu", (unsigned long long)*value);
+    return !strcmp (again, text);
+}
+
+static bool read_units (const char *text, mpz_ptr value)
+{
+    return is_integer (text, strlen (text)) && mpz_set_str (value, text, 10) == 0;
+}
+
+static bool read_exact (const char *text, mpq_ptr value)
+{
+    const char *slash = strchr (text, '/');
+    size_t whole = slash ? (size_t)(slash - text) : strlen (text);
+    mpz_t common;
+    bool lowest;
+
+    if (!is_integer (text, whole)
+        || (slash && (slash[1] == '-' || !is_integer (slash + 1, strlen (slash + 1))))
+        || mpq_set_str (value, text, 10) < 0)
+        return false;
+    mpz_init (common);
+    mpz_gcd (common, mpq_numref (value), mpq_denref (value));
+    lowest = mpz_cmp_ui (common, 1) == 0
+             && (!slash || mpz_cmp_ui (mpq_denref (value), 1) != 0);
+    mpz_clear (common);
+    return lowest;
+}
+
+static bool read_value (detail_row_t *row, const struct field *f, char *text)
+{
+    switch (f->type) {
+    case FIELD_TEXT:
+        *text_of (row, f) = text;
+        return unescape (text);
+    case FIELD_NUMBER:
+        return read_number (text, number_of (row, f));
+    case FIELD_EXACT:
+        return read_exact (text, exact_of (row, f));
+    case FIELD_UNITS:
+        break;
+    }
+    return read_units (text, units_of (row, f));
+}
+
+static int read_kind (const char *text, detail_kind_t *ret_kind,
+                      gl_error_t *error)
+{
+    for (size_t i = 0; i < DETAIL_KIND_COUNT; i++) {
+        if (!strcmp (text, kind_words[i])) {
+            *ret_kind = (detail_kind_t)i;
+            return 0;
+        }
+    }
+    return gl_error (error, "there is no kind of row '%.40s'", text);
+}
+
+/* `at`: fields before it have been read. */
+static int read_field (detail_row_t *row, const char *name, char *value,
+                       size_t *at, gl_error_t *error)
+{
+    while (*at < GL_ARRAY_SIZE (fields) && strcmp (fields[*at].name, name) != 0)
+        ++*at;
+    if (*at == GL_ARRAY_SIZE (fields))
+        return gl_error (error, "unexpected field '%.40s'", name);
+    if (!read_value (row, &fields[(*at)++], value))
+        return gl_error (error, "field '%s': '%.60s' is not as written here",
+                         name, value);
+    return 0;
+}
+
+int detail_row_parse (char *text, detail_row_t *row, gl_error_t *error)
+{
+    size_t at = 0;
+    bool first = true;
+
+    for (char *next; text; text = next, first = false) {
+        char *value;
+        next = strchr (text, '\t');
+        if (next)
+            *next++ = '\0';
+        value = strchr (text, '=');
+        if (!value)
+            return gl_error (error, "'%.60s' is no field", text);
+        *value++ = '\0';
+        if (first && strcmp (text, "kind") != 0)
+            return gl_error (error, "a row begins with its kind");
+        if ((first ? read_kind (value, &row->kind, error)
+                   : read_field (row, text, value, &at, error))
+            < 0)
+            return -1;
+    }
+    return 0;
+}
