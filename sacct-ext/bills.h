@@ -1,8 +1,16 @@
 /*
- * bills.h: the bill of a month (report/bill.h), computed from the store.
+ * bills.h: the bill of a month (report/bill.h), from the store.
+ *
+ * What a statement, a journal or an export shows is bills_of_month(): of a closed
+ * month the rows that were closed, which never move; of the open one what facts
+ * and configuration make of it now, and the corrections of closed months.
  */
 #ifndef GL_BILLS_H
 #define GL_BILLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "acct/site.h"
 #include "base/error.h"
@@ -16,5 +24,44 @@
  */
 int bills_compute (store_t *store, const site_t *site, period_t period,
                    bill_t **ret_bill, gl_error_t *error);
+
+#define BILLS_MONTH_SIZE 8 /* "2026-10" */
+#define BILLS_HASH_SIZE 65 /* 64 hexadecimal digits */
+
+typedef enum {
+    BILLS_LATER,    /* nothing was decided about it, and an earlier one is open */
+    BILLS_OPEN,     /* the month that corrections and credits go to */
+    BILLS_CLOSED,   /* its rows never move */
+    BILLS_IMPORTED, /* closed without charges: before go-live */
+} bills_state_t;
+
+/* "later", "open", "closed", "imported". */
+const char *bills_state_word (bills_state_t state);
+
+typedef struct {
+    char month[BILLS_MONTH_SIZE];
+    period_t period;
+    bills_state_t state;
+    uint32_t version; /* which closing of it this is, from 1 on; 0: open */
+    char hash[BILLS_HASH_SIZE]; /* of that closing: the head of the chain then;
+                                   "": open */
+    int64_t closed;   /* when; 0: open */
+    int64_t handover; /* when its review is over; 0: open */
+    /*
+     * charge, idle, credit, remainder: of the month itself. correction: of an
+     * earlier one (row->month), or by hand. Credits by hand too may be of an
+     * earlier month. Of a closed month row i has the number i + 1, by which
+     * people name it: "2026-10/17".
+     */
+    bill_t *bill;
+    bool *disputed; /* row by row: not to be handed over, until it is decided */
+    size_t disputed_count;
+} bills_month_t;
+
+/* `month`: "2026-10"; a month without facts has no rows. */
+int bills_of_month (store_t *store, const site_t *site, const char *month,
+                    bills_month_t **ret_month, gl_error_t *error);
+/* Accepts NULL. */
+void bills_month_free (bills_month_t *month);
 
 #endif /* !GL_BILLS_H */

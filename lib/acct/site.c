@@ -14,6 +14,15 @@ static void set_policy (site_policy_t *policy)
     policy->runaway_grace = 3600;
 }
 
+/* cost-model, section 18: a week of review. */
+static void set_close (site_close_t *close)
+{
+    close->review = 7 * 86400;
+    close->fresh = 2 * 86400;
+    mpq_inits (close->untagged, close->coverage, NULL);
+    mpq_set_ui (close->untagged, 1, 1);
+}
+
 static void set_collector (site_collector_t *collector)
 {
     collector->clients = 4096;
@@ -52,6 +61,7 @@ site_t *site_default (void)
     site->fiscal_month = 1;
     set_policy (&site->policy);
     set_issuer (&site->issuer);
+    set_close (&site->close);
     set_collector (&site->collector);
     set_agent (&site->agent);
     return site;
@@ -246,6 +256,8 @@ void site_free (site_t *site)
     FREE_ALL (site->networks, site->network_count, free_network);
     mpq_clear (site->policy.utilization);
     free_issuer (&site->issuer);
+    mpq_clears (site->close.untagged, site->close.coverage, NULL);
+    free (site->book);
     free_collector (&site->collector);
     free_agent (&site->agent);
     free_list (&site->files);

@@ -241,6 +241,12 @@ typedef enum {
     ISSUER_AI,      /* AI and Machine Learning, AI Platforms */
 } issuer_category_t;
 
+/* Months before ledger.go_live. */
+typedef enum {
+    BEFORE_GO_LIVE_SHOWN,    /* are in reports, and never closed */
+    BEFORE_GO_LIVE_IMPORTED, /* are closed without charges by the first close */
+} before_go_live_t;
+
 /* The collector: where it is, who it is, whom it listens to. Read by itself, by
  * agents, and by the verbs that ask it. */
 typedef struct {
@@ -275,6 +281,15 @@ typedef struct {
     char *replay;  /* file instead of NVML; NULL: NVML */
 } site_agent_t;
 
+/* What has to be looked at before a month is closed, and how long a closed one
+ * is reviewed. */
+typedef struct {
+    int64_t review;  /* seconds before it is handed over */
+    int64_t fresh;   /* seconds that the facts may lie back at most */
+    mpq_t untagged;  /* share of GPU time without a project, at most */
+    mpq_t coverage;  /* share of GPU time that the nodes saw, at least */
+} site_close_t;
+
 typedef struct site {
     zone_t *zone;
     char currency[4];    /* ISO 4217 */
@@ -284,6 +299,10 @@ typedef struct site {
     site_issuer_t issuer;
     site_collector_t collector;
     site_agent_t agent;
+    site_close_t close;
+    civil_t go_live; /* the first day of which the ledger bills; year 0: none */
+    int before_go_live; /* BEFORE_GO_LIVE_... */
+    char *book; /* what prices a month, as canonical text; NULL: no file */
     text_list_t files; /* read, in order; what place_t.file points into */
 
     site_cluster_t *clusters;

@@ -408,6 +408,19 @@ static int check_budgets (const site_t *site, gl_error_t *error)
     return 0;
 }
 
+/* ---- the ledger ---- */
+
+static int check_go_live (const site_t *site, gl_error_t *error)
+{
+    if (site->go_live.year == 0 || site->go_live.day == 1)
+        return 0;
+    return gl_error (error,
+                     "ledger: `go_live` is %04d-%02d-%02d: months are billed as "
+                     "a whole, write the first day of one",
+                     site->go_live.year, site->go_live.month,
+                     site->go_live.day);
+}
+
 int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
 {
     if (list->entry_count > 0)
@@ -415,7 +428,8 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
                by_name_and_start);
     if (check_duplicates (list, error) < 0 ||
         check_references (list, error) < 0 || check_pools (site, error) < 0 ||
-        check_teams (site, error) < 0 || check_power (site, error) < 0 ||
+        check_teams (site, error) < 0 || check_power (site, error) < 0
+        || check_go_live (site, error) < 0 ||
         check_budgets (site, error) < 0)
         return -1;
     return 0;

@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "config/book.h"
 #include "config/check.h"
 #include "config/config.h"
 #include "config/schema.h"
@@ -420,10 +421,24 @@ static int add_directory (struct loader *loader, const char *path)
 
 /* ---- the top ---- */
 
+static char *book_of (const struct loader *loader)
+{
+    const tree_t **trees = xcalloc (loader->document_count + 1, sizeof (*trees));
+    buffer_t text = BUFFER_INIT;
+
+    for (size_t i = 0; i < loader->document_count; i++)
+        trees[i] = loader->document[i].tree;
+    book_text (trees, loader->document_count, &text);
+    free (trees);
+    return buffer_take (&text);
+}
+
 static int finish (struct loader *loader, int rc, site_t **ret_site)
 {
     if (rc == 0)
         rc = read_documents (loader);
+    if (rc == 0)
+        loader->site->book = book_of (loader);
     for (size_t i = 0; i < loader->document_count; i++)
         tree_free (loader->document[i].tree);
     free (loader->document);

@@ -24,6 +24,10 @@ static const schema_word_t driver_words[] = {{"gpu_hours", COST_PER_GPU_HOUR},
                                              {NULL, 0}};
 static const schema_word_t idle_words[]
     = {{"explicit", IDLE_EXPLICIT}, {"in-rate", IDLE_IN_RATE}, {NULL, 0}};
+static const schema_word_t before_words[]
+    = {{"shown", BEFORE_GO_LIVE_SHOWN},
+       {"imported", BEFORE_GO_LIVE_IMPORTED},
+       {NULL, 0}};
 static const schema_word_t suspended_words[]
     = {{"charged", SUSPENDED_CHARGED}, {"free", SUSPENDED_FREE}, {NULL, 0}};
 static const schema_word_t period_words[] = {{"month", BUDGET_MONTH},
@@ -57,6 +61,14 @@ static const schema_key_t ledger_keys[] = {
      "Europe/Oslo", "Zone of months, days and all dates here; default UTC."},
     {"currency", VALUE_CURRENCY, 0, offsetof (site_t, currency), NULL, NULL,
      NULL, "EUR", "Three letters of ISO 4217; default USD."},
+    {"go_live", VALUE_DATE, 0, offsetof (site_t, go_live), NULL, NULL, NULL,
+     "2026-01-01",
+     "First day that is billed, the first of a month: months are closed from "
+     "here on, in their order. Default none: from the first one closed."},
+    {"before_go_live", VALUE_WORD, 0, offsetof (site_t, before_go_live),
+     before_words, NULL, "shown", "shown",
+     "Months before go_live: in reports and never closed (shown), or closed "
+     "without charges with the first one (imported). Default shown."},
     {"fiscal_year", VALUE_MONTH, 0, offsetof (site_t, fiscal_month), NULL, NULL,
      "01-01", "07-01",
      "First day of the fiscal year, which is named after the year that it ends "
@@ -112,6 +124,25 @@ static const schema_key_t issuer_keys[] = {
     {"invoice_prefix", VALUE_TEXT, 0, offsetof (site_t, issuer.invoice_prefix),
      NULL, NULL, "st", "st",
      "How InvoiceId begins: PREFIX-2026-10-TEAM. Default st."},
+};
+
+static const schema_key_t close_keys[] = {
+    {"review", VALUE_DURATION, 0, offsetof (site_t, close.review), NULL, NULL,
+     "7d", "7d",
+     "How long a closed month is open to disputes before it is handed over. "
+     "Default 7d."},
+    {"fresh", VALUE_DURATION, 0, offsetof (site_t, close.fresh), NULL, NULL,
+     "2d", "2d",
+     "How old the facts of a cluster may be when a month is closed. Default "
+     "2d."},
+    {"untagged", VALUE_RATIO, SCHEMA_TO_ONE, offsetof (site_t, close.untagged),
+     NULL, NULL, "100%", "10%",
+     "Share of GPU time without a project from which on closing asks. Default "
+     "100%: never."},
+    {"coverage", VALUE_RATIO, SCHEMA_TO_ONE, offsetof (site_t, close.coverage),
+     NULL, NULL, "0%", "90%",
+     "Share of GPU time seen by the nodes below which closing asks. Default "
+     "0%: never."},
 };
 
 static const schema_key_t collector_keys[] = {
@@ -458,6 +489,8 @@ static const schema_kind_t kinds[] = {
      0, false, 0},
     {"issuer", "Who issues statements, as a FOCUS export names it.",
      KEYS (issuer_keys), 0, 0, 0, false, 0, false, 0},
+    {"close", "What has to be in order before a month is closed.",
+     KEYS (close_keys), 0, 0, 0, false, 0, false, 0},
     {"collector", "Where nodes and users reach the ledger.",
      KEYS (collector_keys), 0, 0, 0, false, 0, false, 0},
     {"agent", "What gpuledger-agent does on a node.", KEYS (agent_keys), 0, 0,

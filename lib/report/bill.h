@@ -46,7 +46,8 @@ typedef struct {
     char *profile; /* of a MIG slice; NULL: a whole GPU */
     char *key[CHARGE_PATH_COUNT]; /* texts of CHARGE_PATH; NULL: absent */
     char *what;      /* a word: class of a remainder or of idle time, reason of a
-                        credit, cause of a correction; NULL: none */
+                        credit, cause of a correction (report/correction.h);
+                        NULL: none */
     char *reference; /* what it goes back to: CLUSTER/JOBID/SUBMIT, or the number
                         of a row; NULL: none */
     mpq_t gpu_seconds;
@@ -55,6 +56,11 @@ typedef struct {
     mpz_t list_units;    /* before tiers, entitlements, subsidies, surcharges */
     mpz_t cost_units;    /* of the time, at the owned rate */
     mpz_t charge_units;  /* what is due */
+    char *origin; /* of a correction made by comparing: which line it corrects,
+                     "KIND" or "KIND:WHAT" of it; else NULL */
+    char *reason; /* in words, of a row by hand; else NULL */
+    mpz_t before_units; /* of such a correction: what was due of the line */
+    mpz_t after_units;  /* and what is */
 } bill_row_t;
 
 /* A line of the cost book in a pool and month. */
@@ -98,6 +104,9 @@ int bill_of_billing (const billing_t *billing, bill_t **ret_bill,
 bill_row_t *bill_add (bill_t *bill);
 /* Takes a copy. */
 void bill_add_copy (bill_t *bill, const bill_row_t *row);
+/* The same of costs and pools, which keep the order in which they are added. */
+bill_cost_t *bill_add_cost (bill_t *bill);
+bill_pool_t *bill_add_pool (bill_t *bill);
 void bill_sort (bill_t *bill);
 
 /* Borrowed until the next bill_add() or bill_sort(). */
@@ -107,18 +116,46 @@ const bill_pool_t *bill_pools (const bill_t *bill, size_t *ret_count);
 
 void bill_row_init (bill_row_t *row);
 void bill_row_clear (bill_row_t *row);
+/* Into an initialised row. */
+void bill_row_copy (bill_row_t *to, const bill_row_t *from);
+/* Its numbers, by sign: to += from, or to -= from. */
+void bill_row_add (bill_row_t *to, const bill_row_t *from, int sign);
+/* All of its numbers are. */
+bool bill_row_is_zero (const bill_row_t *row);
 /* The order above: <0, 0, >0. Equal rows are of the same line. */
 int bill_row_compare (const bill_row_t *a, const bill_row_t *b);
 
 /*
  * The canonical text of a row: "name=value" fields in the order of the struct,
- * separated by one tab, absent texts and zeros left out, with \ \t \n escaped
- * by a backslash; rationals in lowest terms "n/d" or "n", units as integers.
- * The names never change; new fields come last. The same row, the same bytes.
+ * the kind first, separated by one tab, absent texts and zeros left out, with
+ * \ \t \n escaped by a backslash; rationals in lowest terms "n/d" or "n", units
+ * as integers. The names never change; new fields come last. The same row, the
+ * same bytes.
  */
 void bill_row_text (const bill_row_t *row, buffer_t *out);
 /* Into an initialised row; -1 with what is wrong in it. */
 int bill_row_parse (const char *text, size_t length, bill_row_t *row,
                     gl_error_t *error);
+
+/* Field by field: the name of the index-th, and its value onto `out`, nothing
+ * where it is absent. `row` may be NULL. */
+size_t bill_row_field_count (void);
+const char *bill_row_field (const bill_row_t *row, size_t index, buffer_t *out);
+/* Units or rationals: they can be summed. */
+bool bill_row_field_is_number (size_t index);
+
+/* The same texts of costs and pools; parsed into what bill_add_cost() and
+ * bill_add_pool() give. */
+void bill_cost_text (const bill_cost_t *cost, buffer_t *out);
+int bill_cost_parse (const char *text, size_t length, bill_cost_t *cost,
+                     gl_error_t *error);
+void bill_pool_text (const bill_pool_t *pool, buffer_t *out);
+int bill_pool_parse (const char *text, size_t length, bill_pool_t *pool,
+                     gl_error_t *error);
+
+/* A text with \ \t \n escaped, and back: NULL for a backslash that no writer
+ * has made. */
+void bill_escape (const char *text, buffer_t *out);
+char *bill_unescape (const char *text, size_t length);
 
 #endif /* !GL_REPORT_BILL_H */
