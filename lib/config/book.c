@@ -12,6 +12,7 @@ static const struct {
     {"collector", NULL}, {"agent", NULL},        {"networks", NULL},
     {"clouds", NULL},    {"clusters", "slurmdb"}, {"close", NULL},
     {"budgets", NULL},
+    {"issuer", NULL},
 };
 
 static bool is_left_out (const char *kind, const char *key)
