@@ -113,6 +113,7 @@ static struct entry *new_entry (charge_t *charge, const char *const *path)
                                          sizeof (*charge->entries));
     }
     entry = &charge->entries[charge->count++];
+    memset (entry, 0, sizeof (*entry));
     line = &entry->line;
     entry->path = xcalloc (length, sizeof (*entry->path));
     for (size_t i = 0; i < length; i++)
