@@ -3,6 +3,7 @@
 
 #include "acct/site.h"
 #include "base/memory.h"
+#include "exports.h"
 #include "facts.h"
 #include "output.h"
 #include "query_options.h"
@@ -24,6 +25,7 @@ enum { REPORT_SLURMDB = CLI_LONG };
 struct request {
     query_options_t options;
     output_t output;
+    const export_t *export; /* instead of a report; NULL: none */
     const char *slurmdb; /* of reconcile: URL, or NULL */
     bool look; /* the report is made, and should be looked at */
 };
@@ -388,12 +390,54 @@ static int make_breakeven (cli_t *cli, struct request *request,
     return *ret_report ? CLI_OK : cli_fail (cli, &error);
 }
 
+/* What is left out of a file that has to add up would be missed there. */
+static int check_export (cli_t *cli, const struct request *request,
+                         const char *name)
+{
+    const output_t *output = &request->output;
+    const query_options_t *o = &request->options;
+
+    if (strcmp (name, "chargeback") != 0)
+        return cli_usage (cli, "%s is for report chargeback",
+                          export_name (request->export));
+    if (o->by || o->filter_count > 0 || output->fields || output->no_header
+        || output->format_given)
+        return cli_usage (cli,
+                          "%s is a form of its own, of all charges: it takes a "
+                          "period and --output, no filters, keys, fields or "
+                          "other formats",
+                          export_name (request->export));
+    return CLI_OK;
+}
+
+static int make_export (cli_t *cli, struct request *request, const char *name)
+{
+    store_t *store;
+    report_query_t query;
+    BUFFER_AUTO out = BUFFER_INIT;
+    int rc = check_export (cli, request, name);
+
+    if (rc != CLI_OK)
+        return rc;
+    if (!cli_site (cli) || !(store = cli_store (cli, STORE_READ_ONLY)))
+        return CLI_FAILED;
+    rc = query_options_resolve (cli, &request->options, cli->site, store, "team",
+                                &query);
+    if (rc == CLI_OK)
+        rc = export_make (cli, request->export, &query, &out);
+    return rc == CLI_OK
+               ? output_bytes (cli, &request->output, out.data, out.length)
+               : rc;
+}
+
 static int make_report (cli_t *cli, struct request *request, const char *name)
 {
     report_t *report = NULL;
     size_t at = 0;
     int rc;
 
+    if (request->export)
+        return make_export (cli, request, name);
     while (at < GL_ARRAY_SIZE (reports) && strcmp (reports[at].name, name))
         at++;
     if (at == GL_ARRAY_SIZE (reports))
@@ -425,6 +469,15 @@ static int take_option (cli_t *cli, struct request *request, int option,
 
     if (option == REPORT_SLURMDB) {
         request->slurmdb = value;
+        return 1;
+    }
+    if (export_of_option (option)) {
+        if (request->export && request->export != export_of_option (option)) {
+            cli->exit_code = cli_usage (cli, "%s and another form exclude each "
+                                        "other", export_name (request->export));
+            return -1;
+        }
+        request->export = export_of_option (option);
         return 1;
     }
     taken = query_option (cli, &request->options, option, value);
@@ -465,6 +518,7 @@ static const cli_option_t options[] = {
     {REPORT_SLURMDB, "slurmdb", "URL",
      "reconcile: slurmdbd's database, mysql://USER@HOST[:PORT]/DB[?...]\n"
      "(default: clusters[].slurmdb of the configuration)"},
+    EXPORT_OPTIONS,
     OUTPUT_OPTIONS,
     {0},
 };

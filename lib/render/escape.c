@@ -160,6 +160,42 @@ void escape_html (buffer_t *out, const char *text)
     }
 }
 
+/* Takes room and shows nothing, or may end a name. */
+static bool is_blank (int32_t code)
+{
+    return code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200f)
+           || code == 0x202f || code == 0x205f || code == 0x2060
+           || code == 0x3000;
+}
+
+static bool stays_in_journal (const char *text, bool first, int32_t code)
+{
+    if (code >= 0x80)
+        return !is_control (code) && !is_deceptive (code) && !is_blank (code);
+    if (code == ' ') /* two, or one at an end, would end the name */
+        return !first && text[-1] != ' ' && text[1] && text[1] != ' ';
+    return (code >= '0' && code <= '9') || (code >= 'A' && code <= 'Z')
+           || (code >= 'a' && code <= 'z') || code == '-' || code == '_'
+           || code == '.' || code == '/';
+}
+
+void escape_journal (buffer_t *out, const char *text)
+{
+    const char *start = text;
+    int32_t code;
+
+    if (!*text)
+        buffer_add_char (out, '%');
+    for (size_t n; *text; text += n) {
+        n = decode (text, &code);
+        if (stays_in_journal (text, text == start, code))
+            buffer_add (out, text, n);
+        else
+            for (size_t i = 0; i < n; i++)
+                buffer_printf (out, "%%%02X", (unsigned char)text[i]);
+    }
+}
+
 size_t escape_length (const char *text)
 {
     size_t length = 0;

@@ -25,6 +25,11 @@ void escape_json (buffer_t *out, const char *text);
 /* For HTML and SVG text and double-quoted attributes. Control characters and
  * direction marks become U+FFFD. */
 void escape_html (buffer_t *out, const char *text);
+/* For a part of an account's name, a payee or a comment of a journal
+ * (docs/formats/journal.md): letters, digits, - _ . / and single blanks between
+ * them, and what is beyond ASCII and shows, stay; any other byte becomes
+ * %XX. Different texts stay different. An empty text is %. */
+void escape_journal (buffer_t *out, const char *text);
 
 /* Columns that a text takes if each character takes one; what begins no UTF-8
  * counts as one. */

@@ -1,0 +1,143 @@
+#include "base/memory.h"
+#include "exports.h"
+#include "render/render_journal.h"
+#include "report/journal.h"
+
+struct export {
+    int option;
+    const char *name; /* of the option */
+    int (*make) (cli_t *cli, const report_query_t *query, buffer_t *out,
+                 gl_error_t *error);
+};
+
+/* --- months ------------------------------------------------------------ */
+
+typedef int (*month_f) (const char *month, const bill_t *bill, void *arg,
+                        gl_error_t *error);
+
+/* The bill of each month of the query, in their order. */
+static int each_month (cli_t *cli, const report_query_t *query, month_f take,
+                       void *arg, gl_error_t *error)
+{
+    const zone_t *zone = query->site->zone;
+    period_t month = query->period;
+    int rc = 0;
+
+    for (int64_t at = month.start; at < query->period.end && rc == 0;
+         at = month.end) {
+        char name[ZONE_STAMP_SIZE];
+        bill_t *bill = NULL;
+        month = zone_unit (zone, CALENDAR_MONTH, at);
+        zone_unit_name (zone, CALENDAR_MONTH, at, name);
+        rc = bills_compute (cli->store, query->site, month, &bill, error);
+        if (rc == 0)
+            rc = take (name, bill, arg, error);
+        bill_free (bill);
+    }
+    return rc;
+}
+
+/* --- the journal ------------------------------------------------------- */
+
+static int add_to_journal (const char *month, const bill_t *bill, void *arg,
+                           gl_error_t *error)
+{
+    return journal_add_month (arg, month, bill, NULL, error);
+}
+
+static void head_journal (journal_t *journal, const report_query_t *query)
+{
+    const site_t *site = query->site;
+    GL_AUTOFREE char *period = report_period_text (site->zone, query->period);
+
+    journal_remark (journal, "GPU chargeback of %s, double entry, for ledger "
+                    "and hledger", period);
+    journal_remark (journal, "months of the zone %s, amounts in %s",
+                    zone_name (site->zone), site->currency);
+    for (size_t i = 0; i < query->cluster_count; i++) {
+        char stamp[ZONE_STAMP_SIZE];
+        journal_remark (journal, "cluster %s as of %s", query->clusters[i].name,
+                        zone_stamp (site->zone, query->clusters[i].as_of,
+                                    stamp));
+    }
+    journal_remark (journal, "made by gpuledger report chargeback --journal");
+}
+
+static int make_journal (cli_t *cli, const report_query_t *query, buffer_t *out,
+                         gl_error_t *error)
+{
+    journal_t *journal = journal_new (query->site);
+    int rc;
+
+    head_journal (journal, query);
+    rc = each_month (cli, query, add_to_journal, journal, error);
+    if (rc == 0)
+        render_journal (journal, out);
+    journal_free (journal);
+    return rc;
+}
+
+/* --- the list ---------------------------------------------------------- */
+
+static const export_t exports[] = {
+    {EXPORT_JOURNAL, "--journal", make_journal},
+};
+
+const export_t *export_of_option (int option)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (exports); i++)
+        if (exports[i].option == option)
+            return &exports[i];
+    return NULL;
+}
+
+const char *export_name (const export_t *export)
+{
+    return export->name;
+}
+
+/* A part of a month, or a month that is not over, would not be what is booked
+ * in the end. */
+static int check_months (cli_t *cli, const export_t *export,
+                         const report_query_t *query)
+{
+    const zone_t *zone = query->site->zone;
+    period_t p = query->period;
+    char end[ZONE_STAMP_SIZE], stamp[ZONE_STAMP_SIZE];
+
+    zone_stamp (zone, p.end, end);
+    if (zone_unit (zone, CALENDAR_MONTH, p.start).start != p.start
+        || zone_unit (zone, CALENDAR_MONTH, p.end).start != p.end)
+        return cli_usage (cli,
+                          "%s is of whole months, in which charges add up to "
+                          "the cost: begin and end with the first of a month, "
+                          "or give --month",
+                          export->name);
+    if (report_as_of (query) < p.end)
+        return cli_failf (cli,
+                          "%s is of months that are over: the facts speak up "
+                          "to %s, which is before %s; fill the store with "
+                          "'gpuledger sync' or 'gpuledger import', or give an "
+                          "earlier --month",
+                          export->name,
+                          zone_stamp (zone, report_as_of (query), stamp), end);
+    for (size_t i = 0; i < query->cluster_count; i++)
+        if (query->clusters[i].as_of < p.end)
+            cli_warn (cli,
+                      "the facts of cluster %s end at %s: what it did later "
+                      "is not in these months",
+                      query->clusters[i].name,
+                      zone_stamp (zone, query->clusters[i].as_of, stamp));
+    return CLI_OK;
+}
+
+int export_make (cli_t *cli, const export_t *export,
+                 const report_query_t *query, buffer_t *out)
+{
+    gl_error_t error;
+    int rc = check_months (cli, export, query);
+
+    if (rc == CLI_OK && export->make (cli, query, out, &error) < 0)
+        rc = cli_fail (cli, &error);
+    return rc;
+}

@@ -1,0 +1,40 @@
+/*
+ * exports.h: what report chargeback writes for other programs: files of a form of
+ * their own, made of the whole bill of whole months, so that what adds up here
+ * adds up there.
+ */
+#ifndef GL_EXPORTS_H
+#define GL_EXPORTS_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "bills.h"
+#include "cli.h"
+#include "report/query.h"
+
+enum {
+    EXPORT_JOURNAL = CLI_LONG + 700,
+};
+
+/* Rows of a verb's option table. */
+#define EXPORT_OPTIONS                                                \
+    {                                                                 \
+        EXPORT_JOURNAL, "journal", NULL,                              \
+            "chargeback of whole months as a double-entry journal for\n" \
+            "ledger and hledger"                                      \
+    }
+
+typedef struct export export_t;
+
+/* The export of an option; NULL: it is none of ours. */
+const export_t *export_of_option (int option);
+/* "--journal" */
+const char *export_name (const export_t *export);
+
+/* The bills of the query's months, one by one, as the export. The query has
+ * no filters. Returns an exit code; the reason has been told. */
+int export_make (cli_t *cli, const export_t *export,
+                 const report_query_t *query, buffer_t *out);
+
+#endif /* !GL_EXPORTS_H */

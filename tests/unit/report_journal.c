@@ -1,0 +1,174 @@
+#include "support/test.h"
+
+#include "base/memory.h"
+#include "render/render_journal.h"
+#include "report/journal.h"
+
+static void add_row (bill_t *bill, const char *text)
+{
+    gl_error_t error;
+    bill_row_t row;
+
+    bill_row_init (&row);
+    if (bill_row_parse (text, strlen (text), &row, &error) < 0)
+        fail_msg ("%s: %s", text, error.text);
+    bill_add_copy (bill, &row);
+    bill_row_clear (&row);
+}
+
+static journal_t *journal_of (const site_t *site, const char *month,
+                              const char *const *rows, const char *hash)
+{
+    journal_t *journal = journal_new (site);
+    bill_t *bill = bill_new ();
+    gl_error_t error;
+
+    for (size_t i = 0; rows[i]; i++)
+        add_row (bill, rows[i]);
+    bill_sort (bill);
+    if (journal_add_month (journal, month, bill, hash, &error) < 0)
+        fail_msg ("%s", error.text);
+    bill_free (bill);
+    return journal;
+}
+
+static void assert_balanced (const journal_t *journal)
+{
+    mpz_t sum;
+
+    mpz_init (sum);
+    for (size_t i = 0; i < journal->count; i++) {
+        const journal_transaction_t *t = &journal->transaction[i];
+        mpz_set_ui (sum, 0);
+        for (size_t k = 0; k < t->count; k++)
+            mpz_add (sum, sum, t->posting[k].units);
+        if (mpz_sgn (sum) != 0)
+            fail_msg ("%s: off by %ld", t->description, mpz_get_si (sum));
+    }
+    mpz_clear (sum);
+}
+
+/* Everything after the declarations. */
+static char *transactions_of (const journal_t *journal)
+{
+    BUFFER_AUTO out = BUFFER_INIT;
+    const char *last = "";
+
+    render_journal (journal, &out);
+    for (const char *p = buffer_text (&out);
+         (p = strstr (p, "\n\n2026-")) != NULL; p++) {
+        last = p + 2;
+        break;
+    }
+    return xstrdup (last);
+}
+
+/* Corrections of October, a tax and a credit without a pool, in November. */
+static void add_month__corrections_and_taxes__posted_with_origin (void **state)
+{
+    static const char *const rows[] = {
+        "kind=correction\tmonth=2026-10\tpool=h100\tteam=vision\taccount=cv"
+        "\twhat=late\treference=lab/7/9\tgpu_seconds=7200\tcharge=-250",
+        "kind=tax\tmonth=2026-11\tteam=vision\taccount=cv\twhat=vat\tcharge=19",
+        "kind=credit\tmonth=2026-11\tteam=vision\twhat=goodwill\tcharge=-5",
+        NULL,
+    };
+    site_t *site = site_default ();
+    journal_t *journal = journal_of (site, "2026-11", rows, "00ff");
+    GL_AUTOFREE char *text = transactions_of (journal);
+
+    (void)state;
+    assert_balanced (journal);
+    assert_string_equal (
+        text,
+        "2026-11-30 * Charges of 2026-11 to vision\n"
+        "    ; month: 2026-11\n"
+        "    ; team: vision\n"
+        "    ; period: closed\n"
+        "    ; hash: 00ff\n"
+        "    charges:vision:(none):(none):credit                        "
+        "-0.05 USD\n"
+        "    ; what: goodwill\n"
+        "    charges:vision:cv:(none):tax                                "
+        "0.19 USD\n"
+        "    ; what: vat\n"
+        "    charges:vision:cv:h100:correction                          "
+        "-2.50 USD\n"
+        "    ; gpu_hours: 2.000000\n"
+        "    ; what: late\n"
+        "    ; reference: lab/7/9\n"
+        "    ; origin: 2026-10\n"
+        "    unrecovered:(none):corrections                              "
+        "0.05 USD\n"
+        "    taxes:vat                                                  "
+        "-0.19 USD\n"
+        "    unrecovered:h100:corrections                                "
+        "2.50 USD\n");
+    journal_free (journal);
+    site_free (site);
+}
+
+/* A charge whose pool's cost is not there would leave the pool unbalanced. */
+static void add_month__row_without_its_pool__refused (void **state)
+{
+    static const char *const rows[] = {
+        "kind=charge\tmonth=2026-10\tpool=h100\tteam=a\tcharge=1",
+        "kind=remainder\tmonth=2026-10\tpool=h100\twhat=idle\tcharge=1",
+        "kind=remainder\tmonth=2026-09\tpool=h100\twhat=idle\tcharge=1",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        site_t *site = site_default ();
+        journal_t *journal = journal_new (site);
+        bill_t *bill = bill_new ();
+        gl_error_t error = {{0}};
+        add_row (bill, rows[i]);
+        if (journal_add_month (journal, "2026-10", bill, NULL, &error) == 0)
+            fail_msg ("taken: %s", rows[i]);
+        assert_non_null (strstr (error.text, "2026-"));
+        bill_free (bill);
+        journal_free (journal);
+        site_free (site);
+    }
+}
+
+/* The currency's smallest unit decides the digits. */
+static void render__other_currencies__their_digits (void **state)
+{
+    static const char *const rows[] = {
+        "kind=tax\tmonth=2026-10\tteam=a\twhat=vat\tcharge=1234", NULL};
+    static const struct {
+        const char *currency;
+        int digits;
+        const char *amount;
+    } cases[] = {{"JPY", 0, "  1234 JPY\n"},
+                 {"USD", 2, "  12.34 USD\n"},
+                 {"KWD", 3, "  1.234 KWD\n"}};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        site_t *site = site_default ();
+        journal_t *journal;
+        strcpy (site->currency, cases[i].currency);
+        site->currency_digits = cases[i].digits;
+        journal = journal_of (site, "2026-10", rows, NULL);
+        GL_AUTOFREE char *text = transactions_of (journal);
+        if (!strstr (text, cases[i].amount))
+            fail_msg ("no '%s' in %s", cases[i].amount, text);
+        journal_free (journal);
+        site_free (site);
+    }
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (
+            add_month__corrections_and_taxes__posted_with_origin),
+        cmocka_unit_test (add_month__row_without_its_pool__refused),
+        cmocka_unit_test (render__other_currencies__their_digits),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
