@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/memory.h"
 #include "render/escape.h"
 #include "render/render_private.h"
 
@@ -24,6 +25,38 @@ void render_report (const report_t *report, render_format_t format,
 bool render_shows_notes (render_format_t format)
 {
     return formats[format].shows_notes;
+}
+
+size_t render_tables (const report_t *report)
+{
+    return report->section_count ? report->section_count : 1;
+}
+
+render_rows_t render_rows (const report_t *report, size_t table)
+{
+    bool sections = report->section_count > 0;
+    render_rows_t rows = {.order = xcalloc (report->order_count + 1,
+                                            sizeof (*rows.order))};
+    size_t end = sections ? report_section_end (report, table)
+                          : report->row_count;
+
+    rows.first = sections ? report->section[table].first : 0;
+    rows.shown = end - rows.first;
+    if (report->rows_shown && report->rows_shown < rows.shown)
+        rows.shown = report->rows_shown;
+    rows.more = end - rows.first - rows.shown;
+    if (end > rows.first)
+        rows.total = sections ? report->section[table].total : report->total;
+    for (size_t i = 0; i < report->order_count; i++) {
+        if (!sections || report_section_has (report, table, report->order[i]))
+            rows.order[rows.order_count++] = report->order[i];
+    }
+    return rows;
+}
+
+void render_rows_done (render_rows_t *rows)
+{
+    free (rows->order);
 }
 
 /* False and nothing for a text that is no number. */

@@ -111,57 +111,76 @@ static void add_cell (buffer_t *out, const report_t *report, size_t column,
     buffer_printf (out, "</%s>", tag);
 }
 
-static void add_rows (buffer_t *out, const report_t *report)
+static void add_rows (buffer_t *out, const report_t *report,
+                      const render_rows_t *rows)
 {
-    for (size_t row = 0; row < render_rows_shown (report); row++) {
+    for (size_t row = rows->first; row < rows->first + rows->shown; row++) {
         buffer_add_text (out, "<tr>");
-        for (size_t i = 0; i < report->order_count; i++)
-            add_cell (out, report, report->order[i],
-                      report_cell (report, row, report->order[i]), i == 0);
+        for (size_t i = 0; i < rows->order_count; i++)
+            add_cell (out, report, rows->order[i],
+                      report_cell (report, row, rows->order[i]), i == 0);
         buffer_add_text (out, "</tr>\n");
     }
 }
 
-static void add_totals (buffer_t *out, const report_t *report)
+static void add_totals (buffer_t *out, const report_t *report,
+                        const render_rows_t *rows)
 {
-    if (!report->total || report->row_count == 0)
+    if (!rows->total)
         return;
     buffer_add_text (out, "<tfoot><tr>");
-    for (size_t i = 0; i < report->order_count; i++) {
-        size_t at = report->order[i];
-        if (report->total[at])
-            add_cell (out, report, at, report->total[at], i == 0);
+    for (size_t i = 0; i < rows->order_count; i++) {
+        size_t at = rows->order[i];
+        if (rows->total[at])
+            add_cell (out, report, at, rows->total[at], i == 0);
         else
             buffer_add_text (out, "<td></td>");
     }
     buffer_add_text (out, "</tr></tfoot>\n");
 }
 
-static void add_table (buffer_t *out, const report_t *report)
+static void add_table (buffer_t *out, const report_t *report,
+                       const render_rows_t *rows)
 {
-    buffer_add_text (out, "<section>\n<h2>Details</h2>\n<div class=\"scroll\">"
-                          "<table>\n<thead><tr>");
-    for (size_t i = 0; i < report->order_count; i++) {
-        const report_column_t *column = &report->column[report->order[i]];
+    buffer_add_text (out, "<div class=\"scroll\"><table>\n<thead><tr>");
+    for (size_t i = 0; i < rows->order_count; i++) {
+        const report_column_t *column = &report->column[rows->order[i]];
         buffer_printf (out, "<th scope=\"col\"%s>",
                        render_is_number (column->type) ? " class=\"n\"" : "");
         escape_html (out, column->title);
         buffer_add_text (out, "</th>");
     }
     buffer_add_text (out, "</tr></thead>\n<tbody>\n");
-    add_rows (out, report);
+    add_rows (out, report, rows);
     buffer_add_text (out, "</tbody>\n");
-    add_totals (out, report);
+    add_totals (out, report, rows);
     buffer_add_text (out, "</table></div>\n");
-    if (render_rows_shown (report) < report->row_count)
+    if (rows->more > 0)
         buffer_printf (out,
                        "<p class=\"about\">And %zu more; CSV and JSON list "
                        "all.</p>\n",
-                       report->row_count - render_rows_shown (report));
-    if (report->row_count == 0)
-        buffer_add_text (out, "<p class=\"about\">Nothing in this period.</p>"
-                              "\n");
-    buffer_add_text (out, "</section>\n");
+                       rows->more);
+}
+
+static void add_tables (buffer_t *out, const report_t *report)
+{
+    for (size_t i = 0; i < render_tables (report); i++) {
+        render_rows_t rows = render_rows (report, i);
+        bool section = report->section_count > 0;
+        buffer_add_text (out, "<section>\n");
+        add_element (out, "h2", section ? report->section[i].title : "Details");
+        buffer_add_char (out, '\n');
+        if (section && *report->section[i].help) {
+            add_element (out, "p class=\"about\"", report->section[i].help);
+            buffer_add_char (out, '\n');
+        }
+        add_table (out, report, &rows);
+        if (report->row_count == 0)
+            buffer_add_text (out, "<p class=\"about\">Nothing in this "
+                                  "period.</p>\n");
+        buffer_add_text (out, "</section>\n");
+        render_rows_done (&rows);
+    }
 }
 
 static void add_proofs (buffer_t *out, const report_t *report)
@@ -195,6 +214,19 @@ static void add_words (buffer_t *out, const char *name, const char *value)
     add_element (out, "dt", name);
     add_element (out, "dd", value);
     buffer_add_char (out, '\n');
+}
+
+static void add_lists (buffer_t *out, const report_t *report)
+{
+    for (size_t i = 0; i < report->list_count; i++) {
+        const report_list_t *list = &report->list[i];
+        buffer_add_text (out, "<section>\n");
+        add_element (out, "h2", list->title);
+        buffer_add_text (out, "\n<dl class=\"words\">\n");
+        for (size_t k = 0; k < list->item_count; k++)
+            add_words (out, list->item[k][0], list->item[k][1]);
+        buffer_add_text (out, "</dl>\n</section>\n");
+    }
 }
 
 static void add_definitions (buffer_t *out, const report_t *report)
@@ -236,8 +268,9 @@ void render_html (const report_t *report, const render_options_t *options,
     add_figures (out, report);
     add_notes (out, report);
     add_charts (out, report);
-    add_table (out, report);
+    add_tables (out, report);
     add_proofs (out, report);
     add_definitions (out, report);
+    add_lists (out, report);
     add_foot (out, report);
 }

@@ -28,13 +28,22 @@ void render_value (buffer_t *out, const char *text, const char *tag);
 extern const char render_style[];
 extern const char render_svg_patterns[];
 
-/* How many rows people are shown; a line tells of the others. */
-static inline size_t render_rows_shown (const report_t *report)
-{
-    return report->rows_shown && report->rows_shown < report->row_count
-               ? report->rows_shown
-               : report->row_count;
-}
+/* One table for people: all rows, or those of a section, with the columns that say
+ * something there. */
+typedef struct {
+    size_t first;
+    size_t shown; /* rows */
+    size_t more;  /* rows that are not shown */
+    char *const *total; /* or NULL */
+    size_t *order;      /* columns */
+    size_t order_count;
+} render_rows_t;
+
+/* How many there are; at least one. */
+size_t render_tables (const report_t *report);
+/* Made for reading; render_rows_done() frees it. */
+render_rows_t render_rows (const report_t *report, size_t table);
+void render_rows_done (render_rows_t *rows);
 
 /* Digits and a point, not words. */
 static inline bool render_is_number (column_type_t type)

@@ -63,10 +63,11 @@ static struct libscols_line *new_line (struct libscols_table *table)
     return line;
 }
 
-static void add_columns (struct libscols_table *table, const report_t *report)
+static void add_columns (struct libscols_table *table, const report_t *report,
+                         const render_rows_t *rows)
 {
-    for (size_t i = 0; i < report->order_count; i++) {
-        const report_column_t *column = &report->column[report->order[i]];
+    for (size_t i = 0; i < rows->order_count; i++) {
+        const report_column_t *column = &report->column[rows->order[i]];
         BUFFER_AUTO title = BUFFER_INIT;
         escape_visible (&title, column->title);
         if (!scols_table_new_column (
@@ -77,20 +78,20 @@ static void add_columns (struct libscols_table *table, const report_t *report)
 }
 
 static void add_lines (struct libscols_table *table, const report_t *report,
-                       size_t rows, bool totals)
+                       const render_rows_t *rows)
 {
     struct libscols_line *line;
 
-    for (size_t row = 0; row < rows; row++) {
+    for (size_t row = rows->first; row < rows->first + rows->shown; row++) {
         line = new_line (table);
-        for (size_t i = 0; i < report->order_count; i++)
-            set_cell (line, i, report_cell (report, row, report->order[i]));
+        for (size_t i = 0; i < rows->order_count; i++)
+            set_cell (line, i, report_cell (report, row, rows->order[i]));
     }
-    if (!totals)
+    if (!rows->total)
         return;
     line = new_line (table);
-    for (size_t i = 0; i < report->order_count; i++)
-        set_cell (line, i, report->total[report->order[i]]);
+    for (size_t i = 0; i < rows->order_count; i++)
+        set_cell (line, i, rows->total[rows->order[i]]);
 }
 
 /* The laid out lines, without blanks at their ends; the header bold, a rule
@@ -121,13 +122,10 @@ static void add_table_text (char *text, const render_options_t *options,
     }
 }
 
-static void add_rows (const report_t *report, const render_options_t *options,
-                      buffer_t *out)
+static void print_rows (const report_t *report, const render_rows_t *rows,
+                        const render_options_t *options, buffer_t *out)
 {
     struct libscols_table *table = scols_new_table ();
-    bool totals = report->total && !options->no_header && report->row_count > 0;
-    size_t rows = options->no_header ? report->row_count
-                                     : render_rows_shown (report);
     char *text = NULL;
 
     if (!table)
@@ -136,19 +134,49 @@ static void add_rows (const report_t *report, const render_options_t *options,
     scols_table_enable_noheadings (table, options->no_header);
     scols_table_enable_noencoding (table, 1);
     scols_table_set_column_separator (table, "  ");
-    add_columns (table, report);
-    add_lines (table, report, rows, totals);
-    if (report->row_count > 0) {
+    add_columns (table, report, rows);
+    add_lines (table, report, rows);
+    if (rows->shown > 0) {
         if (scols_print_table_to_string (table, &text) != 0)
             abort ();
-        add_table_text (text, options, rows + 1, totals, out);
+        add_table_text (text, options, rows->shown + 1, rows->total != NULL,
+                        out);
         free (text);
     }
-    if (rows < report->row_count)
+    if (rows->more > 0)
         buffer_printf (out,
                        "... and %zu more: --csv, --json and -P list all\n",
-                       report->row_count - rows);
+                       rows->more);
     scols_unref_table (table);
+}
+
+/* Without a header the rows alone, all of them. */
+static void add_all_rows (const report_t *report,
+                          const render_options_t *options, buffer_t *out)
+{
+    render_rows_t rows = {.shown = report->row_count,
+                          .order = report->order,
+                          .order_count = report->order_count};
+
+    print_rows (report, &rows, options, out);
+}
+
+static void add_tables (const report_t *report,
+                        const render_options_t *options, buffer_t *out)
+{
+    for (size_t i = 0; i < render_tables (report); i++) {
+        render_rows_t rows = render_rows (report, i);
+        BUFFER_AUTO title = BUFFER_INIT;
+        if (report->section_count > 0) {
+            escape_visible (&title, report->section[i].title);
+            if (i > 0)
+                buffer_add_char (out, '\n');
+            add_styled (out, options, BOLD, title.data, title.length);
+            buffer_add_char (out, '\n');
+        }
+        print_rows (report, &rows, options, out);
+        render_rows_done (&rows);
+    }
 }
 
 static void add_proof (const report_proof_t *proof, buffer_t *out)
@@ -176,6 +204,28 @@ static void add_proof (const report_proof_t *proof, buffer_t *out)
     }
 }
 
+static void add_list (const report_list_t *list, buffer_t *out)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < list->item_count; i++) {
+        size_t length = escape_length (list->item[i][0]);
+        width = length > width ? length : width;
+    }
+    buffer_add_char (out, '\n');
+    escape_visible (out, list->title);
+    buffer_add_text (out, ":\n");
+    for (size_t i = 0; i < list->item_count; i++) {
+        buffer_add_text (out, "  ");
+        escape_visible (out, list->item[i][0]);
+        buffer_printf (out, "%*s",
+                       (int)(width + 2 - escape_length (list->item[i][0])),
+                       "");
+        escape_visible (out, list->item[i][1]);
+        buffer_add_char (out, '\n');
+    }
+}
+
 static void add_notes (const report_t *report, const render_options_t *options,
                        buffer_t *out)
 {
@@ -195,14 +245,17 @@ static void add_notes (const report_t *report, const render_options_t *options,
 void render_table (const report_t *report, const render_options_t *options,
                    buffer_t *out)
 {
-    if (!options->no_header)
-        add_heading (report, options, out);
-    add_rows (report, options, out);
-    if (options->no_header)
+    if (options->no_header) {
+        add_all_rows (report, options, out);
         return;
+    }
+    add_heading (report, options, out);
+    add_tables (report, options, out);
     if (report->row_count == 0)
         buffer_add_text (out, "(no rows)\n");
     for (size_t i = 0; i < report->proof_count; i++)
         add_proof (&report->proof[i], out);
+    for (size_t i = 0; i < report->list_count; i++)
+        add_list (&report->list[i], out);
     add_notes (report, options, out);
 }

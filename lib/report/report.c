@@ -102,12 +102,28 @@ static void free_proofs_and_charts (report_t *report)
     free (report->chart);
 }
 
+static void free_sections_and_lists (report_t *report)
+{
+    for (size_t i = 0; i < report->section_count; i++) {
+        free (report->section[i].title);
+        free (report->section[i].help);
+        free_texts (report->section[i].total, report->column_count);
+    }
+    free (report->section);
+    for (size_t i = 0; i < report->list_count; i++) {
+        free (report->list[i].title);
+        free_pairs (report->list[i].item, report->list[i].item_count);
+    }
+    free (report->list);
+}
+
 void report_free (report_t *report)
 {
     if (!report)
         return;
     free_texts (report->cell, report->row_count * report->column_count);
     free_texts (report->total, report->column_count);
+    free_sections_and_lists (report);
     free_columns (report);
     free_notes_and_totals (report);
     free_proofs_and_charts (report);
@@ -210,18 +226,10 @@ int report_select (report_t *report, const char *names, gl_error_t *error)
     return 0;
 }
 
-/* The put functions fill the line of totals once it has been begun, else the
- * last row. */
 static void put (report_t *report, size_t column, char *text)
 {
-    char **cell
-        = report->total
-              ? &report->total[column]
-              : &report->cell[(report->row_count - 1) * report->column_count
-                              + column];
-
-    free (*cell);
-    *cell = text;
+    free (report->line[column]);
+    report->line[column] = text;
 }
 
 void report_row (report_t *report)
@@ -235,11 +243,48 @@ void report_row (report_t *report)
                                       sizeof (*report->cell));
     memset (report->cell + rows * report->column_count, 0,
             report->column_count * sizeof (*report->cell));
+    report->line = report->cell + rows * report->column_count;
 }
 
 void report_totals (report_t *report)
 {
     report->total = xcalloc (report->column_count, sizeof (*report->total));
+    report->line = report->total;
+}
+
+void report_section (report_t *report, const char *title, const char *help)
+{
+    report_section_t *section = APPEND (report->section, report->section_count);
+
+    section->title = xstrdup (title);
+    section->help = xstrdup (help);
+    section->first = report->row_count;
+}
+
+void report_section_totals (report_t *report)
+{
+    report_section_t *section = &report->section[report->section_count - 1];
+
+    section->total = xcalloc (report->column_count, sizeof (*section->total));
+    report->line = section->total;
+}
+
+size_t report_section_end (const report_t *report, size_t section)
+{
+    return section + 1 < report->section_count
+               ? report->section[section + 1].first
+               : report->row_count;
+}
+
+bool report_section_has (const report_t *report, size_t section, size_t column)
+{
+    const report_section_t *s = &report->section[section];
+
+    for (size_t i = s->first; i < report_section_end (report, section); i++) {
+        if (report_cell (report, i, column))
+            return true;
+    }
+    return s->total && s->total[column];
 }
 
 const char *report_cell (const report_t *report, size_t row, size_t column)
@@ -339,6 +384,19 @@ void report_proof_line (report_proof_t *proof, const char *label,
                         const char *value)
 {
     add_pair (&proof->line, &proof->line_count, label, value);
+}
+
+report_list_t *report_list (report_t *report, const char *title)
+{
+    report_list_t *list = APPEND (report->list, report->list_count);
+
+    list->title = xstrdup (title);
+    return list;
+}
+
+void report_list_item (report_list_t *list, const char *word, const char *text)
+{
+    add_pair (&list->item, &list->item_count, word, text);
 }
 
 report_chart_t *report_chart (report_t *report, chart_kind_t kind,

@@ -63,6 +63,22 @@ typedef struct {
     column_type_t type;
 } report_figure_t;
 
+/* Some of the rows, under a title of their own: people see a table for each section,
+ * with the columns that say something in it; CSV and JSON have all rows in one. */
+typedef struct {
+    char *title;
+    char *help;   /* what its rows are, a sentence or more; may be "" */
+    size_t first; /* its first row; it ends where the next begins */
+    char **total; /* one per column, or NULL */
+} report_section_t;
+
+/* Words explained, or commands to be run, at the end of a page. */
+typedef struct {
+    char *title;
+    char *(*item)[2];
+    size_t item_count;
+} report_list_t;
+
 /* A block of (label, value) lines under the table: how the parts add up. */
 typedef struct {
     char *title;
@@ -107,7 +123,12 @@ typedef struct {
     size_t order_count;
     char **cell; /* row_count x column_count, NULL: missing */
     size_t row_count;
-    size_t rows_shown; /* on a table or page for people, at most; 0: all */
+    size_t rows_shown; /* on a table or page for people, at most; 0: all. Of
+                          each section, where there are any */
+    char **line; /* what the put functions fill; borrowed from cell, total or a
+                    section */
+    report_section_t *section; /* none: the rows are one table */
+    size_t section_count;
     char **total; /* one per column, NULL where a total has no meaning */
     report_total_t *named_total;
     size_t named_total_count;
@@ -119,6 +140,8 @@ typedef struct {
     size_t chart_count;
     char *(*coverage)[2]; /* measure, percent */
     size_t coverage_count;
+    report_list_t *list;
+    size_t list_count;
     char *(*provenance)[2]; /* program, store, ... */
     size_t provenance_count;
 } report_t;
@@ -156,6 +179,20 @@ void report_put_exact (report_t *report, size_t column, const mpq_t value,
                        int digits);
 /* A cell; NULL: missing. Borrowed. */
 const char *report_cell (const report_t *report, size_t row, size_t column);
+
+/* The rows that follow are of it; it has a column that names it for CSV. The
+ * rows of all sections must not be sorted any more. */
+void report_section (report_t *report, const char *title, const char *help);
+/* The put functions fill the section's own line of totals. */
+void report_section_totals (report_t *report);
+/* The rows of a section: [first, end). */
+size_t report_section_end (const report_t *report, size_t section);
+/* Whether a row of the section, or its totals, has something there. */
+bool report_section_has (const report_t *report, size_t section, size_t column);
+
+/* Valid until the next list is begun. */
+report_list_t *report_list (report_t *report, const char *title);
+void report_list_item (report_list_t *list, const char *word, const char *text);
 
 /* The line of totals: after report_totals() the put functions fill it. */
 void report_totals (report_t *report);
