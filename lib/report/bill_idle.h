@@ -1,0 +1,29 @@
+/*
+ * bill_idle.h: how much of a charge pays for time that nobody held.
+ *
+ * A price above what the same time cost as an owned hour (C / K, charge.h) pays
+ * for time that nobody held, whatever the policy: at full cost with idle time
+ * in the rate, and at a published rate, where it is the rate's margin too. So
+ *
+ *   share = 1 - owned rate x price_seconds / list price     (not below 0)
+ *
+ * of what is due, which is less than the list price where part of it is
+ * subsidised. A row of idle time is idle time as a whole. Pure.
+ */
+#ifndef GL_REPORT_BILL_IDLE_H
+#define GL_REPORT_BILL_IDLE_H
+
+#include <gmp.h>
+#include <stdbool.h>
+
+#include "report/bill.h"
+
+/* In smallest units, exact; 0 for rows of other kinds. False, and 0, where the
+ * cost of the row's pool is not known. */
+bool bill_idle (const bill_t *bill, const bill_row_t *row, int digits,
+                mpq_t ret_units);
+
+/* The row is `team`'s (NULL: of no team), and no remainder. */
+bool bill_row_of (const bill_row_t *row, const char *team);
+
+#endif /* !GL_REPORT_BILL_IDLE_H */
