@@ -43,7 +43,7 @@ static int give_facts (store_t *store, const report_query_t *query,
 }
 
 static int compute (store_t *store, const report_query_t *query,
-                    bill_t **ret_bill, gl_error_t *error)
+                    bills_billing_f callback, void *arg, gl_error_t *error)
 {
     billing_t *billing = billing_new (query);
     int rc = give_facts (store, query, billing, error);
@@ -51,15 +51,16 @@ static int compute (store_t *store, const report_query_t *query,
     if (rc == 0)
         rc = billing_compute (billing, error);
     if (rc == 0)
-        rc = bill_of_billing (billing, ret_bill, error);
+        rc = callback (billing, arg, error);
     billing_free (billing);
     return rc;
 }
 
-int bills_compute (store_t *store, const site_t *site, period_t period,
-                   bill_t **ret_bill, gl_error_t *error)
+int bills_billing (store_t *store, const site_t *site, const char *by,
+                   period_t period, bills_billing_f callback, void *arg,
+                   gl_error_t *error)
 {
-    report_query_t query = {.site = site};
+    report_query_t query = {.site = site, .period = period};
     report_cluster_t *clusters;
     store_cluster_t *stored;
     accounts_t *accounts;
@@ -67,15 +68,9 @@ int bills_compute (store_t *store, const site_t *site, period_t period,
     char *label;
     int rc;
 
-    if (report_keys_parse (bill_keys, &query.by, &label, error) < 0
+    if (report_keys_parse (by, &query.by, &label, error) < 0
         || store_clusters (store, &stored, &count, error) < 0)
         return -1;
-    query.period.start
-        = zone_unit (site->zone, CALENDAR_MONTH, period.start).start;
-    query.period.end
-        = period.end > period.start
-              ? zone_unit (site->zone, CALENDAR_MONTH, period.end - 1).end
-              : query.period.start;
     clusters = xcalloc (count + 1, sizeof (*clusters));
     for (size_t i = 0; i < count; i++)
         clusters[i] = (report_cluster_t){stored[i].name, stored[i].as_of};
@@ -83,9 +78,28 @@ int bills_compute (store_t *store, const site_t *site, period_t period,
     query.cluster_count = count;
     accounts = facts_accounts (store, error);
     query.accounts = accounts;
-    rc = accounts ? compute (store, &query, ret_bill, error) : -1;
+    rc = accounts ? compute (store, &query, callback, arg, error) : -1;
     accounts_free (accounts);
     free (clusters);
     store_clusters_free (stored, count);
     return rc;
+}
+
+static int make_bill (const billing_t *billing, void *arg, gl_error_t *error)
+{
+    return bill_of_billing (billing, arg, error);
+}
+
+int bills_compute (store_t *store, const site_t *site, period_t period,
+                   bill_t **ret_bill, gl_error_t *error)
+{
+    period_t months = {.start = zone_unit (site->zone, CALENDAR_MONTH,
+                                           period.start)
+                                    .start};
+
+    months.end = period.end > period.start
+                     ? zone_unit (site->zone, CALENDAR_MONTH, period.end - 1).end
+                     : months.start;
+    return bills_billing (store, site, bill_keys, months, make_bill, ret_bill,
+                          error);
 }

@@ -25,6 +25,15 @@
 int bills_compute (store_t *store, const site_t *site, period_t period,
                    bill_t **ret_bill, gl_error_t *error);
 
+/* Charges of all clusters and pools for any other purpose: the computed billing of
+ * `period` by the keys, as bills_compute() makes one; without filters. Returns 0,
+ * or -1 with an error, which it hands on. */
+typedef int (*bills_billing_f) (const billing_t *billing, void *arg,
+                                gl_error_t *error);
+int bills_billing (store_t *store, const site_t *site, const char *by,
+                   period_t period, bills_billing_f callback, void *arg,
+                   gl_error_t *error);
+
 #define BILLS_MONTH_SIZE 8 /* "2026-10" */
 #define BILLS_HASH_SIZE 65 /* 64 hexadecimal digits */
 
