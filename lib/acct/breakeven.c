@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "acct/breakeven.h"
+#include "acct/depreciation.h"
 #include "base/buffer.h"
 #include "base/calendar.h"
 #include "base/exact.h"
@@ -26,6 +27,25 @@ static bool shares_pool (const site_staff_t *staff, const char *pool)
     return false;
 }
 
+static void later_asset (const site_t *site, const site_asset_t *asset,
+                         const char *pool, int64_t *latest)
+{
+    asset_stay_t stay;
+
+    for (size_t i = 0; asset_stay (asset, i, &stay); i++) {
+        civil_t first = calendar_civil_of_day (stay.first);
+        if (strcmp (stay.pool, pool) == 0)
+            later (latest, zone_instant (site->zone, &first));
+    }
+    for (size_t i = 0; i < asset->change_count; i++)
+        if (strcmp (asset_pool (asset, calendar_day_number (
+                                           asset->changes[i].from.year,
+                                           asset->changes[i].from.month,
+                                           asset->changes[i].from.day)),
+                    pool) == 0)
+            later (latest, zone_instant (site->zone, &asset->changes[i].from));
+}
+
 /* The latest beginning of anything that the pool's cost is made of. */
 static int64_t latest_beginning (const site_t *site, const char *pool)
 {
@@ -36,9 +56,7 @@ static int64_t latest_beginning (const site_t *site, const char *pool)
             later (&latest, site->pools[i].valid.start);
     }
     for (size_t i = 0; i < site->asset_count; i++) {
-        if (strcmp (site->assets[i].pool, pool) == 0)
-            later (&latest,
-                   zone_instant (site->zone, &site->assets[i].in_service));
+        later_asset (site, &site->assets[i], pool, &latest);
     }
     for (size_t i = 0; i < site->staff_count; i++) {
         if (shares_pool (&site->staff[i], pool))
@@ -88,33 +106,46 @@ static void add_part (breakeven_t *b, cost_kind_t kind, const char *name,
     mpq_clear (gpus);
 }
 
+/* "8 x (425000 - 0) / 36 months x 12", or by what other rule it is. */
+static void asset_how (const site_asset_t *asset, mpq_srcptr yearly,
+                       buffer_t *how)
+{
+    GL_AUTOFREE char *units = exact_shortest (asset->units);
+    GL_AUTOFREE char *price = exact_shortest (asset->price);
+    GL_AUTOFREE char *salvage = exact_shortest (asset->salvage);
+    GL_AUTOFREE char *amount = exact_shortest (yearly);
+
+    if (how->length)
+        buffer_add_text (how, " + ");
+    if (asset->method == DEPRECIATION_STRAIGHT_LINE && !asset->change_count)
+        buffer_printf (how, "%s x (%s - %s) / %d months x 12", units, price,
+                       salvage, asset->life_months);
+    else
+        buffer_printf (how, "%s x %s a year, as it stands", units, amount);
+}
+
 /* F2 for each asset in its life at the instant; its life counts in years, not
  * in days, as a planning figure does. */
 static void add_hardware (const site_t *site, int64_t at, breakeven_t *b)
 {
     civil_t today = zone_civil (site->zone, at);
-    int64_t day = calendar_day_number (today.year, today.month, today.day);
     BUFFER_AUTO how = BUFFER_INIT;
     mpq_t total, one;
 
     mpq_inits (total, one, NULL);
     for (size_t i = 0; i < site->asset_count; i++) {
         const site_asset_t *asset = &site->assets[i];
-        civil_t first = asset->in_service;
-        civil_t end = civil_add_months (first, asset->life_months);
-        if (strcmp (asset->pool, b->pool) != 0 ||
-            day < calendar_day_number (first.year, first.month, first.day) ||
-            day >= calendar_day_number (end.year, end.month, end.day))
+        if (strcmp (asset_pool (asset, calendar_day_number (today.year,
+                                                            today.month,
+                                                            today.day)),
+                    b->pool) != 0)
             continue;
-        mpq_sub (one, asset->price, asset->salvage);
+        depreciation_plan (asset, &today, one, NULL);
+        if (mpq_sgn (one) == 0)
+            continue;
+        asset_how (asset, one, &how);
         mpq_mul (one, one, asset->units);
-        exact_add_scaled (total, one, 12, asset->life_months);
-        GL_AUTOFREE char *units = exact_shortest (asset->units);
-        GL_AUTOFREE char *price = exact_shortest (asset->price);
-        GL_AUTOFREE char *salvage = exact_shortest (asset->salvage);
-        buffer_printf (&how, "%s%s x (%s - %s) / %d months x 12",
-                       how.length ? " + " : "", units, price, salvage,
-                       asset->life_months);
+        mpq_add (total, total, one);
     }
     buffer_printf (&how, ", over %llu GPUs", (unsigned long long)b->gpus);
     add_part (b, COST_HARDWARE, "hardware", total, buffer_take (&how));

@@ -35,10 +35,13 @@ const remainder_info_t *remainder_info (remainder_id_t id)
 /* ---- the object ---- */
 
 charge_t *charge_new (const site_t *site, const char *pool, period_t month,
-                      const capacity_sum_t *capacity, const size_t *levels,
+                      const capacity_sum_t *capacity,
+                      const cost_inputs_t *inputs, const size_t *levels,
                       size_t level_count, gl_error_t *error)
 {
     charge_t *charge = xcalloc (1, sizeof (*charge));
+    cost_inputs_t own = {NULL, 0};
+    int rc;
 
     charge->site = site;
     cost_init (&charge->cost);
@@ -54,8 +57,15 @@ charge_t *charge_new (const site_t *site, const char *pool, period_t month,
         mpq_inits (rest->gpu_seconds, rest->cost, rest->charge, NULL);
         mpz_inits (rest->cost_units, rest->charge_units, NULL);
     }
-    if (cost_of_pool (site, pool, month, capacity->allocated, &charge->cost,
-                      error) < 0) {
+    if (!inputs) {
+        cost_use_t *use = cost_inputs_add (&own, pool, month);
+        mpq_set (use->allocated, capacity->allocated);
+        mpq_set (use->capacity, capacity->capacity);
+    }
+    rc = cost_of_pool (site, pool, month, inputs ? inputs : &own, &charge->cost,
+                       error);
+    cost_inputs_clear (&own);
+    if (rc < 0) {
         charge_free (charge);
         return NULL;
     }

@@ -147,13 +147,15 @@ typedef struct charge charge_t;
 
 /*
  * `month`: the calendar month or the part of it that is billed. `capacity`: the
- * pool's sums over exactly that period; copied. `levels`: ends of the levels in
+ * pool's sums over exactly that period; copied. `inputs`: what cost_of_pool asks,
+ * of all pools; NULL: what `capacity` tells of this one. `levels`: ends of the levels in
  * a path, ascending, the last being the length of every path; the first two
  * are 1 and CHARGE_PATH_COUNT. Computes the cost. NULL with an error as
  * cost_of_pool.
  */
 charge_t *charge_new (const site_t *site, const char *pool, period_t month,
-                      const capacity_sum_t *capacity, const size_t *levels,
+                      const capacity_sum_t *capacity,
+                      const cost_inputs_t *inputs, const size_t *levels,
                       size_t level_count, gl_error_t *error);
 /* Accepts NULL. */
 void charge_free (charge_t *charge);

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "acct/cost.h"
+#include "acct/depreciation.h"
 #include "base/buffer.h"
 #include "base/calendar.h"
 #include "base/exact.h"
@@ -12,6 +13,7 @@ static const char *const kind_names[COST_KIND_COUNT] = {
     [COST_STAFF] = "staff",
     [COST_POWER] = "power",
     [COST_OTHER] = "other",
+    [COST_DISPOSAL] = "disposal",
 };
 
 const char *cost_kind_name (cost_kind_t kind)
@@ -22,18 +24,26 @@ const char *cost_kind_name (cost_kind_t kind)
 void cost_init (cost_t *cost)
 {
     memset (cost, 0, sizeof (*cost));
-    mpq_init (cost->total);
+    mpq_inits (cost->total, cost->full, cost->recoverable, cost->disposal,
+               NULL);
+}
+
+static void clear_lines (cost_line_t *line, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free (line[i].name);
+        free (line[i].how);
+        mpq_clear (line[i].amount);
+    }
+    free (line);
 }
 
 void cost_clear (cost_t *cost)
 {
-    for (size_t i = 0; i < cost->count; i++) {
-        free (cost->line[i].name);
-        free (cost->line[i].how);
-        mpq_clear (cost->line[i].amount);
-    }
-    free (cost->line);
-    mpq_clear (cost->total);
+    clear_lines (cost->line, cost->count);
+    clear_lines (cost->apart, cost->apart_count);
+    mpq_clears (cost->total, cost->full, cost->recoverable, cost->disposal,
+                NULL);
 }
 
 static void empty (cost_t *cost)
@@ -42,25 +52,58 @@ static void empty (cost_t *cost)
     cost_init (cost);
 }
 
-/* Takes `how`; an amount of 0 makes no line. */
-static void add_line (cost_t *cost, cost_kind_t kind, const char *name,
-                      const mpq_t amount, char *how, place_t place)
+/* What becomes a line. */
+struct item {
+    cost_kind_t kind;
+    const char *name;
+    mpq_srcptr amount;
+    mpq_srcptr recoverable; /* of it; NULL: all */
+    const char *how;
+    place_t place;
+};
+
+/* An amount of 0 makes no line. */
+static void append (cost_line_t **lines, size_t *count, const struct item *item,
+                    const mpq_t amount)
 {
     cost_line_t *line;
 
-    if (mpq_sgn (amount) == 0) {
-        free (how);
+    if (mpq_sgn (amount) == 0)
         return;
-    }
-    cost->line =
-        xreallocarray (cost->line, cost->count + 1, sizeof (*cost->line));
-    line = &cost->line[cost->count++];
-    *line = (cost_line_t){.kind = kind, .place = place};
-    line->name = xstrdup (name);
-    line->how = how;
+    *lines = xreallocarray (*lines, *count + 1, sizeof (**lines));
+    line = &(*lines)[(*count)++];
+    *line = (cost_line_t){.kind = item->kind, .place = item->place};
+    line->name = xstrdup (item->name);
+    line->how = xstrdup (item->how);
     mpq_init (line->amount);
     mpq_set (line->amount, amount);
-    mpq_add (cost->total, cost->total, amount);
+}
+
+/* By the book that charges are made of: what is not in it stands apart. */
+static void add_line (const site_t *site, cost_t *cost, const struct item *item)
+{
+    mpq_t rest;
+    mpq_srcptr recoverable = item->recoverable ? item->recoverable : item->amount;
+
+    if (item->kind == COST_DISPOSAL
+        && site->policy.disposal == DISPOSAL_APART) {
+        append (&cost->apart, &cost->apart_count, item, item->amount);
+        mpq_add (cost->disposal, cost->disposal, item->amount);
+        return;
+    }
+    mpq_init (rest);
+    mpq_sub (rest, item->amount, recoverable);
+    mpq_add (cost->full, cost->full, item->amount);
+    mpq_add (cost->recoverable, cost->recoverable, recoverable);
+    if (site->policy.book == BOOK_FULL) {
+        append (&cost->line, &cost->count, item, item->amount);
+        mpq_set (cost->total, cost->full);
+    } else {
+        append (&cost->line, &cost->count, item, recoverable);
+        append (&cost->apart, &cost->apart_count, item, rest);
+        mpq_set (cost->total, cost->recoverable);
+    }
+    mpq_clear (rest);
 }
 
 /* "%s x %s" with exact numbers: the texts of `count` values, freed by
@@ -115,26 +158,45 @@ void cost_months (const zone_t *zone, period_t period, mpq_t ret_months)
     mpq_clear (start);
 }
 
-/* The asset's life in day numbers, [first, end). */
-static void asset_life (const site_asset_t *asset, int64_t *ret_first,
-                        int64_t *ret_end)
-{
-    civil_t first = asset->in_service;
-    civil_t end = civil_add_months (first, asset->life_months);
+/* ---- hardware ---- */
 
-    *ret_first = calendar_day_number (first.year, first.month, first.day);
-    *ret_end = calendar_day_number (end.year, end.month, end.day);
+/* A stay's instants; an asset that is not retired stays for ever. */
+static period_t stay_period (const zone_t *zone, const asset_stay_t *stay)
+{
+    civil_t first = calendar_civil_of_day (stay->first), end;
+    period_t period = {zone_instant (zone, &first), SITE_ALWAYS_END};
+
+    if (stay->end != INT64_MAX) {
+        end = calendar_civil_of_day (stay->end);
+        period.end = zone_instant (zone, &end);
+    }
+    return period;
+}
+
+void cost_of_asset (const site_t *site, const site_asset_t *asset,
+                    period_t period, const cost_inputs_t *inputs,
+                    mpq_t ret_amount)
+{
+    mpq_t before;
+
+    mpq_init (before);
+    mpq_set_ui (ret_amount, 0, 1);
+    if (period_seconds (period) > 0) {
+        depreciation_until (site, asset, period.end, inputs, ret_amount);
+        depreciation_until (site, asset, period.start, inputs, before);
+        mpq_sub (ret_amount, ret_amount, before);
+        mpq_mul (ret_amount, ret_amount, asset->units);
+    }
+    mpq_clear (before);
 }
 
 /* Days of the asset's life in the period, with parts of days. */
-static void asset_days (const zone_t *zone, const site_asset_t *asset,
+static void asset_days (const zone_t *zone, int64_t first, int64_t end,
                         period_t period, mpq_t ret_days)
 {
-    int64_t first, end;
     mpq_t start, limit;
 
     mpq_inits (start, limit, NULL);
-    asset_life (asset, &first, &end);
     position (zone, CALENDAR_DAY, period.start, start);
     position (zone, CALENDAR_DAY, period.end, ret_days);
     exact_set_i64 (limit, first, 1);
@@ -149,34 +211,20 @@ static void asset_days (const zone_t *zone, const site_asset_t *asset,
     mpq_clears (start, limit, NULL);
 }
 
-void cost_of_asset (const site_t *site, const site_asset_t *asset,
-                    period_t period, mpq_t ret_amount)
-{
-    int64_t first, end;
-    mpq_t days;
-
-    mpq_init (days);
-    asset_life (asset, &first, &end);
-    asset_days (site->zone, asset, period, days);
-    mpq_sub (ret_amount, asset->price, asset->salvage);
-    mpq_mul (ret_amount, ret_amount, asset->units);
-    mpq_mul (ret_amount, ret_amount, days);
-    exact_set_i64 (days, end - first, 1);
-    mpq_div (ret_amount, ret_amount, days);
-    mpq_clear (days);
-}
-
-static char *asset_how (const site_t *site, const site_asset_t *asset,
-                        period_t period)
+/* Straight line without a change of estimate. */
+static char *straight_how (const site_t *site, const site_asset_t *asset,
+                           period_t period)
 {
     mpq_srcptr const values[] = {asset->units, asset->price, asset->salvage};
     char *text[GL_ARRAY_SIZE (values) + 1], *how;
-    int64_t first, end;
+    civil_t limit = civil_add_months (asset->in_service, asset->life_months);
+    int64_t first = calendar_day_number (
+        asset->in_service.year, asset->in_service.month, asset->in_service.day);
+    int64_t end = calendar_day_number (limit.year, limit.month, limit.day);
     mpq_t days;
 
     mpq_init (days);
-    asset_life (asset, &first, &end);
-    asset_days (site->zone, asset, period, days);
+    asset_days (site->zone, first, end, period, days);
     make_texts (values, GL_ARRAY_SIZE (values), text);
     text[3] = exact_shortest (days);
     how = xasprintf ("%s x (%s - %s) / %lld days x %s days", text[0], text[1],
@@ -186,19 +234,102 @@ static char *asset_how (const site_t *site, const site_asset_t *asset,
     return how;
 }
 
-static void add_hardware (const site_t *site, const char *pool, period_t period,
-                          cost_t *cost)
+/* Any other: what the books had it at before and after. */
+static char *book_how (const site_t *site, const site_asset_t *asset,
+                       period_t period, const cost_inputs_t *inputs)
 {
+    static const char *const methods[] = {
+        [DEPRECIATION_STRAIGHT_LINE] = "straight-line",
+        [DEPRECIATION_DECLINING] = "declining-balance",
+        [DEPRECIATION_SUM_OF_YEARS] = "sum-of-years",
+        [DEPRECIATION_UNITS_OF_USE] = "units-of-use",
+    };
+    mpq_t value;
+    char *how;
+
+    mpq_init (value);
+    depreciation_until (site, asset, period.start, inputs, value);
+    mpq_sub (value, asset->price, value);
+    GL_AUTOFREE char *before = exact_shortest (value);
+    depreciation_until (site, asset, period.end, inputs, value);
+    mpq_sub (value, asset->price, value);
+    GL_AUTOFREE char *after = exact_shortest (value);
+    GL_AUTOFREE char *units = exact_shortest (asset->units);
+    how = xasprintf ("%s x (%s - %s), book values of one before and after, %s",
+                     units, before, after, methods[asset->method]);
+    mpq_clear (value);
+    return how;
+}
+
+static char *asset_how (const site_t *site, const site_asset_t *asset,
+                        period_t period, const cost_inputs_t *inputs)
+{
+    bool plain = asset->method == DEPRECIATION_STRAIGHT_LINE;
+
+    for (size_t i = 0; i < asset->change_count; i++)
+        plain = plain && !asset->changes[i].life_months
+                && asset->changes[i].salvage_is == SALVAGE_AS_BEFORE;
+    return plain ? straight_how (site, asset, period)
+                 : book_how (site, asset, period, inputs);
+}
+
+/* As much as the asset's share says. */
+static void add_asset_line (const site_t *site, const site_asset_t *asset,
+                            cost_kind_t kind, mpq_srcptr amount,
+                            const char *how, cost_t *cost)
+{
+    struct item item = {.kind = kind, .name = asset->name, .amount = amount,
+                        .how = how, .place = asset->place};
+    mpq_t recoverable;
+
+    mpq_init (recoverable);
+    mpq_mul (recoverable, amount, asset->recoverable);
+    item.recoverable = recoverable;
+    add_line (site, cost, &item);
+    mpq_clear (recoverable);
+}
+
+/* What the books still had it at, less what it was sold for: on the first
+ * instant on which it no longer serves. */
+static void add_disposal (const site_t *site, const site_asset_t *asset,
+                          const cost_inputs_t *inputs, cost_t *cost)
+{
+    mpq_t value, amount;
+
+    mpq_inits (value, amount, NULL);
+    depreciation_book_value (site, asset, &asset->retired, inputs, value);
+    mpq_sub (amount, value, asset->proceeds);
+    mpq_mul (amount, amount, asset->units);
+    GL_AUTOFREE char *units = exact_shortest (asset->units);
+    GL_AUTOFREE char *book = exact_shortest (value);
+    GL_AUTOFREE char *proceeds = exact_shortest (asset->proceeds);
+    GL_AUTOFREE char *how = xasprintf (
+        "%s x (book value %s - proceeds %s), %s", units, book, proceeds,
+        mpq_sgn (amount) < 0 ? "a gain" : "a loss");
+    add_asset_line (site, asset, COST_DISPOSAL, amount, how, cost);
+    mpq_clears (value, amount, NULL);
+}
+
+static void add_asset (const site_t *site, const site_asset_t *asset,
+                       const char *pool, period_t period,
+                       const cost_inputs_t *inputs, cost_t *cost)
+{
+    asset_stay_t stay;
     mpq_t amount;
 
     mpq_init (amount);
-    for (size_t i = 0; i < site->asset_count; i++) {
-        const site_asset_t *asset = &site->assets[i];
-        if (strcmp (asset->pool, pool) != 0)
+    for (size_t i = 0; asset_stay (asset, i, &stay); i++) {
+        period_t there = stay_period (site->zone, &stay);
+        period_t part = period_clip (period, there);
+        if (strcmp (stay.pool, pool) != 0)
             continue;
-        cost_of_asset (site, asset, period, amount);
-        add_line (cost, COST_HARDWARE, asset->name, amount,
-                  asset_how (site, asset, period), asset->place);
+        cost_of_asset (site, asset, part, inputs, amount);
+        GL_AUTOFREE char *how = asset_how (site, asset, part, inputs);
+        add_asset_line (site, asset, COST_HARDWARE, amount, how, cost);
+        if (asset->retired.year && there.end >= period.start
+            && there.end < period.end
+            && there.end == zone_instant (site->zone, &asset->retired))
+            add_disposal (site, asset, inputs, cost);
     }
     mpq_clear (amount);
 }
@@ -207,10 +338,10 @@ static void add_hardware (const site_t *site, const char *pool, period_t period,
 static void add_staff (const site_t *site, const char *pool, period_t period,
                        cost_t *cost)
 {
-    place_t place = {NULL, 0};
-    mpq_t total, fte, one, months;
+    struct item item = {.kind = COST_STAFF, .name = "staff"};
+    mpq_t total, recoverable, fte, one, months;
 
-    mpq_inits (total, fte, one, months, NULL);
+    mpq_inits (total, recoverable, fte, one, months, NULL);
     for (size_t i = 0; i < site->staff_count; i++) {
         const site_staff_t *staff = &site->staff[i];
         cost_months (site->zone, period_clip (period, staff->valid), months);
@@ -222,17 +353,20 @@ static void add_staff (const site_t *site, const char *pool, period_t period,
             mpq_add (fte, fte, one);
             mpq_mul (one, one, staff->loaded_salary);
             exact_add_scaled (total, one, 1, 12);
-            if (!place.file)
-                place = staff->place;
+            mpq_mul (one, one, staff->recoverable);
+            exact_add_scaled (recoverable, one, 1, 12);
+            if (!item.place.file)
+                item.place = staff->place;
         }
     }
     GL_AUTOFREE char *text = exact_shortest (fte);
-    add_line (cost, COST_STAFF, "staff", total,
-              xasprintf ("%s months of full-time equivalents x their loaded "
-                         "salary / 12",
-                         text),
-              place);
-    mpq_clears (total, fte, one, months, NULL);
+    GL_AUTOFREE char *how = xasprintf (
+        "%s months of full-time equivalents x their loaded salary / 12", text);
+    item.amount = total;
+    item.recoverable = recoverable;
+    item.how = how;
+    add_line (site, cost, &item);
+    mpq_clears (total, recoverable, fte, one, months, NULL);
 }
 
 /* Nodes of the entry x GPUs in each. */
@@ -334,8 +468,8 @@ static int power_of_entry (const site_t *site, const site_power_t *power,
 static int add_power (const site_t *site, const char *pool, period_t period,
                       cost_t *cost, gl_error_t *error)
 {
+    struct item item = {.kind = COST_POWER, .name = "power"};
     BUFFER_AUTO how = BUFFER_INIT;
-    place_t place = {NULL, 0};
     mpq_t total;
     int rc = 0;
 
@@ -344,16 +478,18 @@ static int add_power (const site_t *site, const char *pool, period_t period,
         const site_power_t *power = &site->power[i];
         if (strcmp (power->pool, pool) != 0)
             continue;
-        if (!place.file)
-            place = power->place;
+        if (!item.place.file)
+            item.place = power->place;
         for (size_t k = 0; k < site->pool_count && rc == 0; k++) {
             if (strcmp (site->pools[k].name, pool) == 0)
                 rc = power_of_entry (site, power, &site->pools[k], period,
                                      total, &how, error);
         }
     }
+    item.amount = total;
+    item.how = buffer_text (&how);
     if (rc == 0)
-        add_line (cost, COST_POWER, "power", total, buffer_take (&how), place);
+        add_line (site, cost, &item);
     mpq_clear (total);
     return rc;
 }
@@ -361,7 +497,7 @@ static int add_power (const site_t *site, const char *pool, period_t period,
 /* Allocated GPU-seconds are known for the whole period only: a cost that holds
  * in a part of it bears that part of them, by time. */
 static void cost_quantity (const site_t *site, const site_cost_t *item,
-                           period_t period, mpq_srcptr allocated,
+                           period_t period, const cost_inputs_t *inputs,
                            mpq_t ret_quantity)
 {
     period_t part = period_clip (period, item->valid);
@@ -370,16 +506,14 @@ static void cost_quantity (const site_t *site, const site_cost_t *item,
         cost_months (site->zone, part, ret_quantity);
         return;
     }
-    mpq_set_ui (ret_quantity, 0, 1);
-    if (allocated && period_seconds (period) > 0) {
-        exact_set_i64 (ret_quantity, period_seconds (part),
-                       period_seconds (period) * 3600);
-        mpq_mul (ret_quantity, ret_quantity, allocated);
-    }
+    cost_inputs_sum (inputs, item->pool, part, USE_ALLOCATED, ret_quantity);
+    mpz_mul_ui (mpq_denref (ret_quantity), mpq_denref (ret_quantity), 3600);
+    mpq_canonicalize (ret_quantity);
 }
 
-static void add_other (const site_t *site, const site_cost_t *item,
-                       period_t period, mpq_srcptr allocated, cost_t *cost)
+static void add_other (const site_t *site, const site_cost_t *entry,
+                       period_t period, const cost_inputs_t *inputs,
+                       cost_t *cost)
 {
     static const struct {
         const char *each;
@@ -390,28 +524,35 @@ static void add_other (const site_t *site, const site_cost_t *item,
         [COST_PER_MONTH] = {" a month", "months", 1},
         [COST_PER_YEAR] = {" a year / 12", "months", 12},
     };
+    struct item item = {.kind = COST_OTHER, .name = entry->name,
+                        .place = entry->place};
     mpq_t amount, product, quantity;
-    char *how;
 
     mpq_inits (amount, product, quantity, NULL);
-    cost_quantity (site, item, period, allocated, quantity);
-    mpq_mul (product, item->amount, quantity);
-    exact_add_scaled (amount, product, 1, driver[item->driver].divisor);
-    GL_AUTOFREE char *each = exact_shortest (item->amount);
+    cost_quantity (site, entry, period, inputs, quantity);
+    mpq_mul (product, entry->amount, quantity);
+    exact_add_scaled (amount, product, 1, driver[entry->driver].divisor);
+    mpq_mul (product, amount, entry->recoverable);
+    GL_AUTOFREE char *each = exact_shortest (entry->amount);
     GL_AUTOFREE char *times = exact_shortest (quantity);
-    how = xasprintf ("%s%s x %s %s", each, driver[item->driver].each, times,
-                     driver[item->driver].times);
-    add_line (cost, COST_OTHER, item->name, amount, how, item->place);
+    GL_AUTOFREE char *how
+        = xasprintf ("%s%s x %s %s", each, driver[entry->driver].each, times,
+                     driver[entry->driver].times);
+    item.amount = amount;
+    item.recoverable = product;
+    item.how = how;
+    add_line (site, cost, &item);
     mpq_clears (amount, product, quantity, NULL);
 }
 
 int cost_of_pool (const site_t *site, const char *pool, period_t period,
-                  mpq_srcptr allocated, cost_t *cost, gl_error_t *error)
+                  const cost_inputs_t *inputs, cost_t *cost, gl_error_t *error)
 {
     empty (cost);
     if (period_seconds (period) == 0)
         return 0;
-    add_hardware (site, pool, period, cost);
+    for (size_t i = 0; i < site->asset_count; i++)
+        add_asset (site, &site->assets[i], pool, period, inputs, cost);
     add_staff (site, pool, period, cost);
     if (add_power (site, pool, period, cost, error) < 0) {
         empty (cost);
@@ -419,7 +560,7 @@ int cost_of_pool (const site_t *site, const char *pool, period_t period,
     }
     for (size_t i = 0; i < site->cost_count; i++) {
         if (strcmp (site->costs[i].pool, pool) == 0)
-            add_other (site, &site->costs[i], period, allocated, cost);
+            add_other (site, &site->costs[i], period, inputs, cost);
     }
     return 0;
 }

@@ -4,9 +4,11 @@
  * Sources of the formulas: cost-model, sections 5 (depreciation), 6 (power) and
  * 7 (staff). A line's share of a period:
  *
- *   hardware  units x (price - salvage) / days of the life, for each local day
- *             from the in-service date on; a part of a day by its seconds
- *             (a day of 23 or 25 hours bears the same amount as any other)
+ *   hardware  depreciation (depreciation.h) of the days that the asset stands in
+ *             the pool; a part of a day by its seconds (a day of 23 or 25 hours
+ *             bears the same amount as any other)
+ *   disposal  units x (book value - proceeds), in the month of the first day on
+ *             which the asset no longer serves
  *   staff     FTE x share x loaded salary / 12 for each calendar month of the
  *             ledger's zone; a part of a month by its seconds
  *   power     watts x GPUs x seconds x PUE x price per kWh, cut at every change
@@ -26,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "acct/cost_inputs.h"
 #include "acct/site.h"
 #include "base/error.h"
 #include "base/zone.h"
@@ -35,10 +38,11 @@ typedef enum {
     COST_STAFF,
     COST_POWER,
     COST_OTHER,
+    COST_DISPOSAL, /* gain (below 0) or loss of an asset that is retired */
     COST_KIND_COUNT,
 } cost_kind_t;
 
-/* "hardware", "staff", "power", "other". */
+/* "hardware", "staff", "power", "other", "disposal". */
 const char *cost_kind_name (cost_kind_t kind);
 
 typedef struct {
@@ -50,10 +54,25 @@ typedef struct {
     place_t place; /* of the first entry in it */
 } cost_line_t;
 
+/*
+ * Two books. The full cost is for decisions; the recoverable one leaves out what
+ * others have paid for, which rates must not recover (2 CFR 200.468).
+ * policy.book says which of them charges are made of:
+ *
+ *   total = full, or recoverable
+ *   full + disposal = total + sum of `apart`
+ */
 typedef struct {
-    cost_line_t *line; /* hardware, staff, power, other; each in file order */
+    cost_line_t *line; /* hardware (and disposals), staff, power, other; each in
+                          file order: what charges are made of */
     size_t count;
     mpq_t total; /* the sum of the lines */
+    cost_line_t *apart; /* what is in no charge: disposals, and in the recoverable
+                           book what is not recoverable */
+    size_t apart_count;
+    mpq_t full;
+    mpq_t recoverable; /* of it */
+    mpq_t disposal;    /* of `apart`, and in neither book */
 } cost_t;
 
 /* cost_init before use, cost_clear after. */
@@ -61,23 +80,24 @@ void cost_init (cost_t *cost);
 void cost_clear (cost_t *cost);
 
 /*
- * The cost of the pool named `pool` in `period`. `allocated`: the GPU-seconds
- * that jobs held in it, for costs per GPU-hour (NULL: 0). Entries that bear
- * nothing in the period give no line. -1 if a node list of the pool cannot be
+ * The cost of the pool named `pool` in `period`. `inputs`: what the pools did (may
+ * be NULL: nothing), for units of use from the day in service on. Entries that
+ * bear nothing in the period give no line. -1 if a node list of the pool cannot be
  * read or no tariff holds for a part of the period with power (a checked
  * configuration has neither); *cost is then empty. What was in it is freed.
  */
 int cost_of_pool (const site_t *site, const char *pool, period_t period,
-                  mpq_srcptr allocated, cost_t *cost, gl_error_t *error);
+                  const cost_inputs_t *inputs, cost_t *cost, gl_error_t *error);
 
 /* Physical GPUs of the pool at that instant: nodes x gpus_per_node over its
  * entries in force; 0 for a pool that does not exist then. */
 int cost_pool_gpus (const site_t *site, const char *pool, int64_t instant,
                     uint64_t *ret_gpus, gl_error_t *error);
 
-/* Depreciation alone, exact: what one asset bears in the period. */
+/* Depreciation alone, exact: what one asset bears in the period, in all pools. */
 void cost_of_asset (const site_t *site, const site_asset_t *asset,
-                    period_t period, mpq_t ret_amount);
+                    period_t period, const cost_inputs_t *inputs,
+                    mpq_t ret_amount);
 
 /* Calendar months of the zone in `period`, parts by seconds: exact. */
 void cost_months (const zone_t *zone, period_t period, mpq_t ret_months);

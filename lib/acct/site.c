@@ -111,13 +111,20 @@ static void free_asset (site_asset_t *asset)
     free (asset->name);
     free (asset->pool);
     free (asset->funding);
-    mpq_clears (asset->units, asset->price, asset->salvage, NULL);
+    for (size_t i = 0; i < asset->change_count; i++) {
+        site_asset_change_t *change = &asset->changes[i];
+        free (change->pool);
+        mpq_clears (change->salvage, change->expected_gpu_hours, NULL);
+    }
+    free (asset->changes);
+    mpq_clears (asset->units, asset->price, asset->salvage, asset->proceeds,
+                asset->expected_gpu_hours, asset->recoverable, NULL);
 }
 
 static void free_staff (site_staff_t *staff)
 {
     free (staff->name);
-    mpq_clears (staff->fte, staff->loaded_salary, NULL);
+    mpq_clears (staff->fte, staff->loaded_salary, staff->recoverable, NULL);
     for (size_t i = 0; i < staff->pool_count; i++) {
         free (staff->pools[i].pool);
         mpq_clear (staff->pools[i].share);
@@ -142,7 +149,7 @@ static void free_cost (site_cost_t *cost)
 {
     free (cost->name);
     free (cost->pool);
-    mpq_clear (cost->amount);
+    mpq_clears (cost->amount, cost->recoverable, NULL);
 }
 
 static void free_rate (site_rate_t *rate)

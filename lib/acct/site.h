@@ -83,18 +83,44 @@ typedef struct {
 
 typedef enum {
     DEPRECIATION_STRAIGHT_LINE,
+    DEPRECIATION_DECLINING,
+    DEPRECIATION_SUM_OF_YEARS,
+    DEPRECIATION_UNITS_OF_USE,
 } depreciation_t;
+
+typedef enum {
+    SALVAGE_AS_BEFORE,
+    SALVAGE_AMOUNT,
+    SALVAGE_SHARE, /* of the price */
+} salvage_t;
+
+/* What is otherwise of an asset from a day on; what came before stays. */
+typedef struct {
+    civil_t from;
+    char *pool;             /* it moves there; NULL: stays */
+    int life_months;        /* in all, from the day in service; 0: as before */
+    salvage_t salvage_is;
+    mpq_t salvage;
+    mpq_t expected_gpu_hours; /* in all; 0: as before */
+    place_t place;
+} site_asset_change_t;
 
 typedef struct {
     char *name;
-    char *pool;
+    char *pool; /* on the day in service */
     mpq_t units;
     mpq_t price;        /* of one unit */
     mpq_t salvage;      /* of one unit, as an amount */
     civil_t in_service; /* the first day that bears cost */
+    civil_t retired; /* the first day that no longer does; year 0: none known */
+    mpq_t proceeds;  /* of one unit, when it was retired */
     int life_months;
     depreciation_t method;
+    mpq_t expected_gpu_hours; /* of units of use: of all units, in all; else 0 */
     char *funding;
+    mpq_t recoverable; /* the share that rates may recover, 0..1 */
+    site_asset_change_t *changes; /* by date */
+    size_t change_count;
     place_t place;
 } site_asset_t;
 
@@ -107,6 +133,7 @@ typedef struct {
     char *name;
     mpq_t fte;
     mpq_t loaded_salary; /* of one full-time equivalent and year */
+    mpq_t recoverable; /* the share that rates may recover, 0..1 */
     site_share_t *pools;
     size_t pool_count;
     period_t valid;
@@ -141,6 +168,7 @@ typedef struct {
     char *pool;
     mpq_t amount;
     cost_driver_t driver;
+    mpq_t recoverable; /* the share that rates may recover, 0..1 */
     period_t valid;
     place_t place;
 } site_cost_t;
@@ -214,8 +242,22 @@ typedef enum {
     IDLE_IN_RATE,  /* in the rate: the billed hours carry the whole cost */
 } idle_policy_t;
 
+/* Which cost charges are made of. */
+typedef enum {
+    BOOK_FULL,
+    BOOK_RECOVERABLE, /* without what others have paid for */
+} book_t;
+
+/* What is done with the gain or loss of an asset that is sold or scrapped. */
+typedef enum {
+    DISPOSAL_APART,   /* stated beside the cost, in no charge */
+    DISPOSAL_IN_RATE, /* a cost of its month */
+} disposal_policy_t;
+
 typedef struct {
     idle_policy_t idle;
+    book_t book;
+    disposal_policy_t disposal;
     suspended_policy_t suspended;
     mig_basis_t mig_price; /* of full-cost pools */
     mpq_t utilization;     /* productive share, for planning reports */

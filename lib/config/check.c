@@ -313,64 +313,6 @@ static int check_teams (const site_t *site, gl_error_t *error)
     return 0;
 }
 
-/* ---- power ---- */
-
-/* The first instant of `period` at which no entry of the tariff holds; its end
- * or later if there is none. */
-static int64_t first_gap (const site_t *site, const char *tariff,
-                          period_t period)
-{
-    int64_t at = period.start;
-    bool moved = true;
-
-    while (moved && at < period.end) {
-        moved = false;
-        for (size_t i = 0; i < site->tariff_count; i++) {
-            const site_tariff_t *t = &site->tariffs[i];
-            if (strcmp (t->name, tariff) == 0 && t->valid.start <= at &&
-                at < t->valid.end) {
-                at = t->valid.end;
-                moved = true;
-            }
-        }
-    }
-    return at;
-}
-
-static int check_tariff (const site_t *site, const site_power_t *power,
-                         period_t period, gl_error_t *error)
-{
-    char stamp[ZONE_STAMP_SIZE] = "the beginning";
-    int64_t gap;
-
-    period = period_clip (period, power->valid);
-    gap = first_gap (site, power->tariff, period);
-    if (period.start >= period.end || gap >= period.end)
-        return 0;
-    if (gap != SITE_ALWAYS_START)
-        zone_stamp (site->zone, gap, stamp);
-    return gl_error (error,
-                     "%s:%d: tariff '%s' does not hold from %s on, when pool "
-                     "'%s' needs it; give the tariff, or the power, other "
-                     "dates",
-                     power->place.file, power->place.line, power->tariff, stamp,
-                     power->pool);
-}
-
-/* Power is drawn where both the entry and its pool hold. */
-static int check_power (const site_t *site, gl_error_t *error)
-{
-    for (size_t i = 0; i < site->power_count; i++) {
-        const site_power_t *power = &site->power[i];
-        for (size_t k = 0; k < site->pool_count; k++) {
-            if (strcmp (site->pools[k].name, power->pool) == 0 &&
-                check_tariff (site, power, site->pools[k].valid, error) < 0)
-                return -1;
-        }
-    }
-    return 0;
-}
-
 /* ---- budgets ---- */
 
 static int check_budget (const site_budget_t *b, gl_error_t *error)
@@ -428,7 +370,7 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
                by_name_and_start);
     if (check_duplicates (list, error) < 0 ||
         check_references (list, error) < 0 || check_pools (site, error) < 0 ||
-        check_teams (site, error) < 0 || check_power (site, error) < 0
+        check_teams (site, error) < 0 || check_book (site, error) < 0
         || check_go_live (site, error) < 0 ||
         check_budgets (site, error) < 0)
         return -1;

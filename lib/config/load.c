@@ -116,6 +116,9 @@ static int set_shares (const struct cursor *at, const schema_key_t *key,
     return 0;
 }
 
+static int read_entries (const struct cursor *at, const schema_key_t *key,
+                         const tree_t *list);
+
 static int set_value (const struct cursor *at, const schema_key_t *key,
                       const tree_t *value)
 {
@@ -125,6 +128,8 @@ static int set_value (const struct cursor *at, const schema_key_t *key,
         return set_list (at, key, value);
     case VALUE_SHARES:
         return set_shares (at, key, value);
+    case VALUE_ENTRIES:
+        return read_entries (at, key, value);
     default:
         return set_text (at, key, value);
     }
@@ -176,11 +181,11 @@ static void *field (void *base, size_t offset)
     return (char *)base + offset;
 }
 
-/* A zeroed entry at the end of the site's array. */
-static void *new_entry (site_t *site, const schema_kind_t *kind)
+/* A zeroed entry at the end of an array of the site, or of an entry. */
+static void *new_entry (void *owner, const schema_kind_t *kind)
 {
-    void **array = field (site, kind->array);
-    size_t *count = field (site, kind->counter);
+    void **array = field (owner, kind->array);
+    size_t *count = field (owner, kind->counter);
     void *entry;
 
     *array = xreallocarray (*array, *count + 1, kind->size);
@@ -224,6 +229,30 @@ static int read_entry (struct cursor *at, const tree_t *mapping)
                               : (period_t){SITE_ALWAYS_START, SITE_ALWAYS_END};
     entry.identity = identity_of (kind, mapping);
     check_add_entry (&at->loader->list, entry);
+    return 0;
+}
+
+/* A list within an entry: it has no name of its own, so nothing refers to it. */
+static int read_entries (const struct cursor *at, const schema_key_t *key,
+                         const tree_t *list)
+{
+    struct cursor inner = {at->loader, at->file, schema_entries (key), NULL};
+
+    if (check_shape (at, key, list, TREE_LIST) < 0)
+        return -1;
+    for (size_t i = 0; i < list->count; i++) {
+        const tree_t *mapping = list->item[i];
+        if (mapping->type != TREE_MAPPING)
+            return gl_error (at->loader->error,
+                             "%s:%d: an entry of `%s` must be a mapping, not %s",
+                             at->file, mapping->line, key->name,
+                             tree_type_name (mapping->type));
+        inner.entry = new_entry (at->entry, inner.kind);
+        *(place_t *)field (inner.entry, inner.kind->place)
+            = (place_t){at->file, mapping->line};
+        if (read_mapping (&inner, mapping, true) < 0)
+            return -1;
+    }
     return 0;
 }
 

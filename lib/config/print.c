@@ -109,15 +109,30 @@ static void add_value (buffer_t *out, const schema_key_t *key)
     add_roff (out, buffer_text (&text));
 }
 
+static void add_items (buffer_t *out, const schema_kind_t *kind);
+
 static void add_item (buffer_t *out, const schema_key_t *key)
 {
+    const schema_kind_t *entries
+        = key->type == VALUE_ENTRIES ? schema_entries (key) : NULL;
+
     buffer_printf (out, ".It Ic %s\n", key->name);
     add_roff (out, key->help);
     add_value (out, key);
-    if (key->refers)
+    if (key->refers && !entries)
         buffer_printf (out, "Must be a name in\n.Ic %s .\n", key->refers);
     if (key->flags & SCHEMA_REQUIRED)
         buffer_add_text (out, "Required.\n");
+    if (entries)
+        add_items (out, entries);
+}
+
+static void add_items (buffer_t *out, const schema_kind_t *kind)
+{
+    buffer_add_text (out, ".Bl -tag -width Ds\n");
+    for (size_t k = 0; k < kind->key_count; k++)
+        add_item (out, &kind->keys[k]);
+    buffer_add_text (out, ".El\n");
 }
 
 void config_print_man (buffer_t *out)
@@ -129,9 +144,6 @@ void config_print_man (buffer_t *out)
         buffer_printf (out, ".Ss %s\n", kinds[i].name);
         add_roff (out, kinds[i].help);
         buffer_add_text (out, kinds[i].size ? "A list.\n" : "One mapping.\n");
-        buffer_add_text (out, ".Bl -tag -width Ds\n");
-        for (size_t k = 0; k < kinds[i].key_count; k++)
-            add_item (out, &kinds[i].keys[k]);
-        buffer_add_text (out, ".El\n");
+        add_items (out, &kinds[i]);
     }
 }

@@ -17,7 +17,15 @@ static const schema_word_t price_words[] = {{"compute", MIG_COMPUTE},
                                             {"max", MIG_MAX},
                                             {NULL, 0}};
 static const schema_word_t method_words[]
-    = {{"straight-line", DEPRECIATION_STRAIGHT_LINE}, {NULL, 0}};
+    = {{"straight-line", DEPRECIATION_STRAIGHT_LINE},
+       {"declining-balance", DEPRECIATION_DECLINING},
+       {"sum-of-years", DEPRECIATION_SUM_OF_YEARS},
+       {"units-of-use", DEPRECIATION_UNITS_OF_USE},
+       {NULL, 0}};
+static const schema_word_t book_words[]
+    = {{"full", BOOK_FULL}, {"recoverable", BOOK_RECOVERABLE}, {NULL, 0}};
+static const schema_word_t disposal_words[]
+    = {{"apart", DISPOSAL_APART}, {"in-rate", DISPOSAL_IN_RATE}, {NULL, 0}};
 static const schema_word_t driver_words[] = {{"gpu_hours", COST_PER_GPU_HOUR},
                                              {"month", COST_PER_MONTH},
                                              {"year", COST_PER_YEAR},
@@ -56,6 +64,14 @@ static const schema_word_t truth_words[]
             "First day on which this no longer holds; without it, never ends." \
     }
 
+#define RECOVERABLE(type)                                                      \
+    {                                                                          \
+        "recoverable", VALUE_RATIO, SCHEMA_TO_ONE,                             \
+            offsetof (type, recoverable), NULL, NULL, "100%", "100%",          \
+            "Share that rates may recover: not what others have paid for, "    \
+            "such as federal awards. Default 100%."                            \
+    }
+
 static const schema_key_t ledger_keys[] = {
     {"timezone", VALUE_ZONE, 0, offsetof (site_t, zone), NULL, NULL, NULL,
      "Europe/Oslo", "Zone of months, days and all dates here; default UTC."},
@@ -80,6 +96,14 @@ static const schema_key_t policy_keys[] = {
      "explicit", "explicit",
      "Cost of time that nobody held: stated beside the charges (explicit), or "
      "carried by the hours billed (in-rate). Default explicit."},
+    {"book", VALUE_WORD, 0, offsetof (site_t, policy.book), book_words, NULL,
+     "full", "full",
+     "Which cost charges are made of: all of it (full), or without the shares "
+     "that are not recoverable. Both are shown. Default full."},
+    {"disposal", VALUE_WORD, 0, offsetof (site_t, policy.disposal),
+     disposal_words, NULL, "apart", "apart",
+     "Gain or loss of an asset that is retired: stated beside the cost (apart), "
+     "or a cost of the month (in-rate). Default apart."},
     {"suspended", VALUE_WORD, 0, offsetof (site_t, policy.suspended),
      suspended_words, NULL, "charged", "charged",
      "GPUs that a suspended job holds: charged as held, or free and stated "
@@ -298,6 +322,21 @@ static const schema_key_t project_keys[] = {
     FROM_TO (site_project_t),
 };
 
+static const schema_key_t asset_change_keys[] = {
+    {"from", VALUE_DATE, REQUIRED, offsetof (site_asset_change_t, from), NULL,
+     NULL, NULL, "2029-01-01", "First day of the change."},
+    {"pool", VALUE_TEXT, 0, offsetof (site_asset_change_t, pool), NULL, "pools",
+     NULL, "h100", "Pool that it moves to."},
+    {"life", VALUE_SPAN, 0, offsetof (site_asset_change_t, life_months), NULL,
+     NULL, NULL, "6y", "Useful life in all, from the day in service."},
+    {"salvage", VALUE_REVALUE, 0, offsetof (site_asset_change_t, salvage), NULL,
+     NULL, NULL, "5%",
+     "What one will be worth at the end: an amount, or a share of the price."},
+    {"expected_gpu_hours", VALUE_DECIMAL, POSITIVE,
+     offsetof (site_asset_change_t, expected_gpu_hours), NULL, NULL, NULL, NULL,
+     "GPU-hours in all, from the day in service; for units-of-use."},
+};
+
 static const schema_key_t asset_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_asset_t, name), NULL, NULL,
      NULL, "dgx-2026", "Name of the purchase."},
@@ -317,9 +356,23 @@ static const schema_key_t asset_keys[] = {
      "Default 0."},
     {"method", VALUE_WORD, 0, offsetof (site_asset_t, method), method_words,
      NULL, "straight-line", "straight-line",
-     "Depreciation: straight-line, by day."},
+     "Depreciation: straight-line, by day; declining-balance and sum-of-years "
+     "by life-year; units-of-use by the GPU-hours that jobs hold. Default "
+     "straight-line."},
+    {"expected_gpu_hours", VALUE_DECIMAL, POSITIVE,
+     offsetof (site_asset_t, expected_gpu_hours), NULL, NULL, NULL, NULL,
+     "GPU-hours that jobs will hold of all units until they are written off; "
+     "for units-of-use."},
+    {"retired", VALUE_DATE, 0, offsetof (site_asset_t, retired), NULL, NULL,
+     NULL, NULL, "First day that it no longer serves: sold or scrapped."},
+    {"proceeds", VALUE_DECIMAL, 0, offsetof (site_asset_t, proceeds), NULL,
+     NULL, "0", NULL, "What one was sold for when it was retired. Default 0."},
     {"funding", VALUE_TEXT, 0, offsetof (site_asset_t, funding), NULL, NULL,
      NULL, "institutional", "Where the money came from."},
+    RECOVERABLE (site_asset_t),
+    {"changes", VALUE_ENTRIES, 0, 0, NULL, "assets.changes", NULL, NULL,
+     "What is otherwise of it from a day on. What came before stays as it "
+     "was."},
 };
 
 static const schema_key_t staff_keys[] = {
@@ -330,6 +383,7 @@ static const schema_key_t staff_keys[] = {
     {"loaded_salary", VALUE_DECIMAL, REQUIRED,
      offsetof (site_staff_t, loaded_salary), NULL, NULL, NULL, "120000",
      "Yearly cost of one full-time equivalent, with all that comes on top."},
+    RECOVERABLE (site_staff_t),
     {"pools", VALUE_SHARES, REQUIRED, 0, NULL, "pools", NULL,
      "{h100: \"100%\"}",
      "Share of the work for each pool, at most 100% in "
@@ -369,6 +423,7 @@ static const schema_key_t cost_keys[] = {
     {"driver", VALUE_WORD, REQUIRED, offsetof (site_cost_t, driver),
      driver_words, NULL, NULL, "gpu_hours",
      "What it is paid for: each allocated GPU-hour, month or year."},
+    RECOVERABLE (site_cost_t),
     FROM_TO (site_cost_t),
 };
 
@@ -534,6 +589,23 @@ const schema_kind_t *schema_kinds (size_t *ret_count)
     return kinds;
 }
 
+/* Lists within an entry of another kind. */
+static const schema_kind_t nested[] = {
+    {"assets.changes", "What is otherwise from a day on.",
+     KEYS (asset_change_keys), sizeof (site_asset_change_t),
+     offsetof (site_asset_t, changes), offsetof (site_asset_t, change_count),
+     false, 0, true, offsetof (site_asset_change_t, place)},
+};
+
+const schema_kind_t *schema_entries (const schema_key_t *key)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (nested); i++) {
+        if (strcmp (nested[i].name, key->refers) == 0)
+            return &nested[i];
+    }
+    return NULL;
+}
+
 const schema_kind_t *schema_kind (const char *name)
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (kinds); i++) {
@@ -579,6 +651,8 @@ const char *schema_type_text (value_type_t type)
         [VALUE_SHARES] = "shares by pool ({h100: 60%, a100: 40%})",
         [VALUE_SALVAGE] = "an amount or a share of the price",
         [VALUE_SLICES] = "slices of all slices (1/7)",
+        [VALUE_REVALUE] = "an amount or a share of the price",
+        [VALUE_ENTRIES] = "a list of entries ([{from: 2029-01-01, ...}, ...])",
     };
 
     return texts[type];

@@ -36,6 +36,8 @@ typedef enum {
     VALUE_SHARES,   /* of site_staff_t: {POOL: SHARE, ...}          */
     VALUE_SALVAGE,  /* mpq_t of site_asset_t: an amount, or 10%     */
     VALUE_SLICES,   /* two ints: 1/7                                */
+    VALUE_REVALUE,  /* of site_asset_change_t: an amount, or 10%    */
+    VALUE_ENTRIES,  /* a list within an entry: of the kind `refers`   */
 } value_type_t;
 
 enum {
@@ -57,7 +59,8 @@ typedef struct {
     unsigned flags;
     size_t offset;              /* in the kind's struct */
     const schema_word_t *words; /* of VALUE_WORD */
-    const char *refers;         /* kind of whose names it must be one */
+    const char *refers;         /* kind of whose names it must be one;
+                                   of VALUE_ENTRIES: the kind in it */
     const char *fallback;       /* parsed where the key is absent, or NULL */
     const char *example;        /* in the default file, as YAML */
     const char *help;           /* a sentence for manual and default file */
@@ -84,6 +87,9 @@ const schema_kind_t *schema_kinds (size_t *ret_count);
 /* NULL for an unknown name. */
 const schema_kind_t *schema_kind (const char *name);
 const schema_key_t *schema_key (const schema_kind_t *kind, const char *name);
+/* The kind of the entries in a value of VALUE_ENTRIES; its array and counter are
+ * offsets in the entry that holds them. */
+const schema_kind_t *schema_entries (const schema_key_t *key);
 
 /* What a value of the type looks like: "a date (2024-03-01)". */
 const char *schema_type_text (value_type_t type);

@@ -26,7 +26,7 @@
 static bool is_rational (value_type_t type)
 {
     return type == VALUE_DECIMAL || type == VALUE_RATIO ||
-           type == VALUE_SALVAGE;
+           type == VALUE_SALVAGE || type == VALUE_REVALUE;
 }
 
 void value_init (const schema_kind_t *kind, void *entry)
@@ -147,6 +147,20 @@ static int set_salvage (const schema_key_t *key, const char *text,
     if (mpq_cmp (asset->salvage, asset->price) > 0)
         return gl_error (error, "'%s' is more than the price", text);
     return check_range (key, text, asset->salvage, error);
+}
+
+/* The price is the asset's: what a share is of is known where it is used. */
+static int set_revalue (const schema_key_t *key, const char *text,
+                        site_asset_change_t *change, gl_error_t *error)
+{
+    size_t length = strlen (text);
+    bool share = length > 0 && text[length - 1] == '%';
+
+    change->salvage_is = share ? SALVAGE_SHARE : SALVAGE_AMOUNT;
+    if ((share ? exact_parse_ratio (text, change->salvage, error)
+               : exact_parse (text, change->salvage, error)) < 0)
+        return -1;
+    return check_range (key, text, change->salvage, error);
 }
 
 static int set_count (const char *text, int most, int64_t *field,
@@ -388,10 +402,13 @@ int value_set (site_t *site, const schema_key_t *key, void *entry,
         return set_salvage (key, text, entry, error);
     case VALUE_SLICES:
         return set_slices (text, field, error);
+    case VALUE_REVALUE:
+        return set_revalue (key, text, entry, error);
     case VALUE_SHARES:
+    case VALUE_ENTRIES:
         break;
     }
-    return gl_error (error, "must be a mapping of shares by pool");
+    return gl_error (error, "must be %s", schema_type_text (key->type));
 }
 
 int value_add_share (site_staff_t *staff, const char *pool, const char *text,

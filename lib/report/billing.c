@@ -406,7 +406,7 @@ int billing_compute (billing_t *b, gl_error_t *error)
         pool_month_t *pm = &b->pool_months[i];
         pm->charge
             = charge_new (b->query->site, pm->pool, pm->month, &pm->capacity,
-                          b->levels, b->level_count, error);
+                          NULL, b->levels, b->level_count, error);
         if (!pm->charge)
             return -1;
         pm->has_cost = charge_cost (pm->charge)->count > 0;

@@ -64,6 +64,8 @@ static inline site_asset_t *book_asset (site_t *site, const char *pool,
     book_number (asset->units, units);
     book_number (asset->price, price);
     book_number (asset->salvage, salvage);
+    book_number (asset->recoverable, "1");
+    mpq_inits (asset->proceeds, asset->expected_gpu_hours, NULL);
     asset->in_service = first;
     asset->life_months = months;
     return asset;
@@ -79,6 +81,7 @@ static inline site_staff_t *book_staff (site_t *site, const char *pool,
     staff->name = xstrdup ("Ada Lovelace");
     book_number (staff->fte, fte);
     book_number (staff->loaded_salary, salary);
+    book_number (staff->recoverable, "1");
     part->pool = xstrdup (pool);
     book_number (part->share, share);
     staff->valid = book_always;
@@ -119,6 +122,7 @@ static inline site_cost_t *book_cost (site_t *site, const char *pool,
     cost->pool = xstrdup (pool);
     cost->name = xstrdup (name);
     book_number (cost->amount, amount);
+    book_number (cost->recoverable, "1");
     cost->driver = driver;
     cost->valid = book_always;
     return cost;

@@ -38,7 +38,7 @@ static charge_t *start (const site_t *site, struct hours hours)
     charge_t *charge;
 
     fill_capacity (&capacity, hours);
-    charge = charge_new (site, "p", month, &capacity, levels, 2, &error);
+    charge = charge_new (site, "p", month, &capacity, NULL, levels, 2, &error);
     if (!charge)
         fail_msg ("%s", error.text);
     capacity_sum_clear (&capacity);
@@ -573,7 +573,7 @@ static charge_t *ask (const struct made *made, struct asking asking)
 {
     period_t month = book_month (made->site, 2026, 11);
     gl_error_t error;
-    charge_t *charge = charge_new (made->site, "p", month, &made->capacity,
+    charge_t *charge = charge_new (made->site, "p", month, &made->capacity, NULL,
                                    asking.levels, asking.level_count, &error);
 
     if (!charge)

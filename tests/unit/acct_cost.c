@@ -10,7 +10,7 @@ static void check_amount (const site_t *site, period_t period, int digits,
     mpq_t amount;
 
     mpq_init (amount);
-    cost_of_asset (site, &site->assets[0], period, amount);
+    cost_of_asset (site, &site->assets[0], period, NULL, amount);
     book_check (amount, digits, expected);
     mpq_clear (amount);
 }
@@ -93,14 +93,16 @@ static void check_line (const cost_t *cost, size_t i, cost_kind_t kind,
 static void compute (const site_t *site, period_t period, const char *hours,
                      cost_t *cost)
 {
+    cost_inputs_t inputs = {NULL, 0};
+    cost_use_t *use = cost_inputs_add (&inputs, "p", period);
     gl_error_t error;
-    mpq_t seconds;
 
-    book_number (seconds, hours);
-    exact_add_scaled (seconds, seconds, 3599, 1);
-    if (cost_of_pool (site, "p", period, seconds, cost, &error) < 0)
+    mpq_clear (use->allocated);
+    book_number (use->allocated, hours);
+    exact_add_scaled (use->allocated, use->allocated, 3599, 1);
+    if (cost_of_pool (site, "p", period, &inputs, cost, &error) < 0)
         fail_msg ("%s", error.text);
-    mpq_clear (seconds);
+    cost_inputs_clear (&inputs);
 }
 
 static void cost_of_pool__staff__is_a_twelfth_a_month (void **state)
@@ -332,7 +334,7 @@ static void cost_of_asset__its_whole_life__is_price_less_salvage (void **state)
         exact_set_i64 (asset->price, 1000 + (int64_t)book_random (&seed, 99999),
                        100);
         exact_set_i64 (asset->salvage, (int64_t)book_random (&seed, 1000), 100);
-        cost_of_asset (site, asset, ever, amount);
+        cost_of_asset (site, asset, ever, NULL, amount);
         mpq_sub (expected, asset->price, asset->salvage);
         mpq_mul (expected, expected, asset->units);
         assert_true (mpq_equal (amount, expected));

@@ -313,7 +313,7 @@ static charge_t *month_of (const site_t *site, const int64_t *hours,
         mpq_add (capacity.allocated, capacity.allocated, q);
     }
     mpq_set (capacity.capacity, capacity.allocated);
-    charge = charge_new (site, "p", month, &capacity, levels, 2, &error);
+    charge = charge_new (site, "p", month, &capacity, NULL, levels, 2, &error);
     assert_non_null (charge);
     for (size_t i = 0; i < count; i++) {
         char name[8];

@@ -1,0 +1,237 @@
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "acct/depreciation.h"
+#include "base/calendar.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "config/check.h"
+
+/* ---- assets ---- */
+
+static int64_t day_of (const civil_t *date)
+{
+    return calendar_day_number (date->year, date->month, date->day);
+}
+
+static const char *date_text (const civil_t *date, char buf[ZONE_STAMP_SIZE])
+{
+    snprintf (buf, ZONE_STAMP_SIZE, "%04d-%02d-%02d", date->year, date->month,
+              date->day);
+    return buf;
+}
+
+static int fail (place_t place, gl_error_t *error)
+{
+    return gl_error_prefix (error, "%s:%d", place.file, place.line);
+}
+
+static int check_dates (const site_asset_t *asset, gl_error_t *error)
+{
+    bool retired = asset->retired.year != 0;
+    char a[ZONE_STAMP_SIZE], b[ZONE_STAMP_SIZE];
+
+    if (retired && day_of (&asset->retired) <= day_of (&asset->in_service)) {
+        gl_error (error, "`retired`: asset '%s' is out of service on %s, not "
+                         "after it came into service on %s",
+                  asset->name, date_text (&asset->retired, a),
+                  date_text (&asset->in_service, b));
+        return fail (asset->place, error);
+    }
+    if (!retired && mpq_sgn (asset->proceeds) > 0) {
+        gl_error (error, "`proceeds`: asset '%s' is not `retired`; give the "
+                         "first day on which it no longer serves",
+                  asset->name);
+        return fail (asset->place, error);
+    }
+    return 0;
+}
+
+static int check_method (const site_asset_t *asset, gl_error_t *error)
+{
+    bool by_use = asset->method == DEPRECIATION_UNITS_OF_USE;
+    bool expected = mpq_sgn (asset->expected_gpu_hours) > 0;
+
+    if (by_use == expected)
+        return 0;
+    gl_error (error,
+              by_use ? "`expected_gpu_hours`: asset '%s' is written off by "
+                       "units-of-use and needs it"
+                     : "`expected_gpu_hours`: asset '%s' is not written off by "
+                       "units-of-use; remove it, or give that `method`",
+              asset->name);
+    return fail (asset->place, error);
+}
+
+/* In their order, in the asset's time, and each of them one. */
+static int check_change (const site_asset_t *asset, size_t i, gl_error_t *error)
+{
+    const site_asset_change_t *change = &asset->changes[i];
+    const civil_t *before
+        = i > 0 ? &asset->changes[i - 1].from : &asset->in_service;
+    char a[ZONE_STAMP_SIZE], b[ZONE_STAMP_SIZE];
+
+    if (day_of (&change->from) <= day_of (before))
+        return gl_error (error, "`from`: %s is not after %s: changes of asset "
+                                "'%s' stand in their order, after the day in "
+                                "service",
+                         date_text (&change->from, a), date_text (before, b),
+                         asset->name);
+    if (asset->retired.year && day_of (&change->from) >= day_of (&asset->retired))
+        return gl_error (error, "`from`: asset '%s' is out of service from %s "
+                                "on",
+                         asset->name, date_text (&asset->retired, a));
+    if (!change->pool && !change->life_months
+        && change->salvage_is == SALVAGE_AS_BEFORE
+        && mpq_sgn (change->expected_gpu_hours) == 0)
+        return gl_error (error, "a change of asset '%s' says nothing: give "
+                                "`pool`, `life`, `salvage` or "
+                                "`expected_gpu_hours`",
+                         asset->name);
+    if (mpq_sgn (change->expected_gpu_hours) > 0
+        && asset->method != DEPRECIATION_UNITS_OF_USE)
+        return gl_error (error, "`expected_gpu_hours`: asset '%s' is not "
+                                "written off by units-of-use",
+                         asset->name);
+    return 0;
+}
+
+/* The life in force from the i-th change on ends after it. */
+static int check_life (const site_asset_t *asset, size_t i, int months,
+                       gl_error_t *error)
+{
+    const site_asset_change_t *change = &asset->changes[i];
+    civil_t end = civil_add_months (asset->in_service, months);
+    char a[ZONE_STAMP_SIZE], b[ZONE_STAMP_SIZE];
+
+    if (day_of (&end) > day_of (&change->from))
+        return 0;
+    return gl_error (error, "`life`: that of asset '%s' ends on %s, not after "
+                            "the change on %s; give a longer one",
+                     asset->name, date_text (&end, a),
+                     date_text (&change->from, b));
+}
+
+/* Nothing is written up. */
+static int check_salvage (const site_t *site, const site_asset_t *asset,
+                          const site_asset_change_t *change, gl_error_t *error)
+{
+    char stamp[ZONE_STAMP_SIZE];
+    mpq_t book, salvage;
+    int rc = 0;
+
+    mpq_inits (book, salvage, NULL);
+    depreciation_book_value (site, asset, &change->from, NULL, book);
+    mpq_set (salvage, change->salvage);
+    if (change->salvage_is == SALVAGE_SHARE)
+        mpq_mul (salvage, salvage, asset->price);
+    if (mpq_cmp (salvage, book) > 0) {
+        GL_AUTOFREE char *have = exact_text (book, 2);
+        GL_AUTOFREE char *want = exact_shortest (salvage);
+        rc = gl_error (error, "`salvage`: %s is more than the book value of "
+                              "asset '%s' on %s, %s: an asset is not written "
+                              "up",
+                       want, asset->name, date_text (&change->from, stamp),
+                       have);
+    }
+    mpq_clears (book, salvage, NULL);
+    return rc;
+}
+
+static int check_changes (const site_t *site, const site_asset_t *asset,
+                          gl_error_t *error)
+{
+    int months = asset->life_months;
+
+    for (size_t i = 0; i < asset->change_count; i++) {
+        const site_asset_change_t *change = &asset->changes[i];
+        bool estimate = change->life_months
+                        || change->salvage_is != SALVAGE_AS_BEFORE;
+        if (change->life_months)
+            months = change->life_months;
+        if (check_change (asset, i, error) < 0
+            || (estimate && asset->method != DEPRECIATION_UNITS_OF_USE
+                && check_life (asset, i, months, error) < 0)
+            || (change->salvage_is != SALVAGE_AS_BEFORE
+                && check_salvage (site, asset, change, error) < 0))
+            return fail (change->place, error);
+    }
+    return 0;
+}
+
+static int check_assets (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->asset_count; i++) {
+        const site_asset_t *asset = &site->assets[i];
+        if (check_dates (asset, error) < 0 || check_method (asset, error) < 0
+            || check_changes (site, asset, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- power ---- */
+
+/* The first instant of `period` at which no entry of the tariff holds; its end
+ * or later if there is none. */
+static int64_t first_gap (const site_t *site, const char *tariff,
+                          period_t period)
+{
+    int64_t at = period.start;
+    bool moved = true;
+
+    while (moved && at < period.end) {
+        moved = false;
+        for (size_t i = 0; i < site->tariff_count; i++) {
+            const site_tariff_t *t = &site->tariffs[i];
+            if (strcmp (t->name, tariff) == 0 && t->valid.start <= at &&
+                at < t->valid.end) {
+                at = t->valid.end;
+                moved = true;
+            }
+        }
+    }
+    return at;
+}
+
+static int check_tariff (const site_t *site, const site_power_t *power,
+                         period_t period, gl_error_t *error)
+{
+    char stamp[ZONE_STAMP_SIZE] = "the beginning";
+    int64_t gap;
+
+    period = period_clip (period, power->valid);
+    gap = first_gap (site, power->tariff, period);
+    if (period.start >= period.end || gap >= period.end)
+        return 0;
+    if (gap != SITE_ALWAYS_START)
+        zone_stamp (site->zone, gap, stamp);
+    return gl_error (error,
+                     "%s:%d: tariff '%s' does not hold from %s on, when pool "
+                     "'%s' needs it; give the tariff, or the power, other "
+                     "dates",
+                     power->place.file, power->place.line, power->tariff, stamp,
+                     power->pool);
+}
+
+/* Power is drawn where both the entry and its pool hold. */
+static int check_power (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->power_count; i++) {
+        const site_power_t *power = &site->power[i];
+        for (size_t k = 0; k < site->pool_count; k++) {
+            if (strcmp (site->pools[k].name, power->pool) == 0 &&
+                check_tariff (site, power, site->pools[k].valid, error) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+int check_book (const site_t *site, gl_error_t *error)
+{
+    if (check_assets (site, error) < 0 || check_power (site, error) < 0)
+        return -1;
+    return 0;
+}
