@@ -21,10 +21,11 @@ static const remainder_info_t infos[REMAINDER_COUNT] = {
     {REMAINDER_UNKNOWN, "unknown", "unknown"},
     {REMAINDER_SUSPENDED, "suspended", "held by suspended jobs"},
     {REMAINDER_UNBILLED, "unbilled", "held, not billed"},
-    {REMAINDER_MIG, "mig", "MIG price and quantity weights"},
+    {REMAINDER_MIG, "mig", "price and quantity weights"},
     {REMAINDER_RECOVERY, "recovery", "under-recovery of published rates"},
     {REMAINDER_EXCESS, "excess", "held beyond the pool's capacity"},
     {REMAINDER_NO_CAPACITY, "no_capacity", "cost without capacity"},
+    {REMAINDER_CREDITED, "credited", "given back as credits"},
 };
 
 const remainder_info_t *remainder_info (remainder_id_t id)
@@ -96,6 +97,7 @@ void charge_free (charge_t *charge)
         return;
     for (size_t i = 0; i < charge->count; i++)
         clear_entry (charge, &charge->entries[i]);
+    charge_credits_free (charge);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         charge_remainder_t *rest = &charge->remainders[i];
         mpq_clears (rest->gpu_seconds, rest->cost, rest->charge, NULL);
@@ -398,14 +400,46 @@ static void to_hours (mpq_t rate)
     mpq_canonicalize (rate);
 }
 
-static void hand_out (charge_t *charge)
+static void set_list_units (charge_t *charge)
 {
-    charge->lines = xcalloc (charge->count, sizeof (*charge->lines));
     for (size_t i = 0; i < charge->count; i++) {
         charge_line_t *line = &charge->entries[i].line;
         mpz_set (line->list_units, line->charge_units);
-        charge->lines[i] = *line;
     }
+}
+
+static int compare_texts (const char *a, const char *b)
+{
+    return strcmp (a ? a : "", b ? b : "");
+}
+
+static int by_line (const void *a, const void *b, void *arg)
+{
+    const charge_line_t *x = a, *y = b;
+    int order = charge_compare_paths ((char **)x->path, (char **)y->path,
+                                      *(size_t *)arg);
+
+    if (order == 0)
+        order = (x->kind > y->kind) - (x->kind < y->kind);
+    if (order == 0)
+        order = compare_texts (x->what, y->what);
+    return order ? order : compare_texts (x->reference, y->reference);
+}
+
+static void hand_out (charge_t *charge)
+{
+    size_t length = path_length (charge);
+
+    charge->lines = xcalloc (charge->count + charge->credit_count + 1,
+                             sizeof (*charge->lines));
+    for (size_t i = 0; i < charge->count; i++)
+        charge->lines[charge->line_count++] = charge->entries[i].line;
+    for (size_t i = 0; i < charge->credit_count; i++)
+        if (mpq_sgn (charge->credits[i].line.charge) != 0)
+            charge->lines[charge->line_count++] = charge->credits[i].line;
+    if (charge->line_count > 1)
+        qsort_r (charge->lines, charge->line_count, sizeof (*charge->lines),
+                 by_line, &length);
 }
 
 int charge_compute (charge_t *charge, gl_error_t *error)
@@ -421,6 +455,9 @@ int charge_compute (charge_t *charge, gl_error_t *error)
     clear_sums (&sums);
     if (charge_round (charge, error) < 0)
         return -1;
+    set_list_units (charge);
+    if (charge_credits_compute (charge, error) < 0)
+        return -1;
     to_hours (charge->owned);
     to_hours (charge->full);
     hand_out (charge);
@@ -429,7 +466,7 @@ int charge_compute (charge_t *charge, gl_error_t *error)
 
 const charge_line_t *charge_lines (const charge_t *charge, size_t *ret_count)
 {
-    *ret_count = charge->count;
+    *ret_count = charge->line_count;
     return charge->lines;
 }
 

@@ -78,12 +78,14 @@ typedef enum {
     REMAINDER_UNKNOWN,
     REMAINDER_SUSPENDED, /* held by suspended jobs, and free by policy */
     REMAINDER_UNBILLED, /* held, but by no line: devices without a weight */
-    REMAINDER_MIG,      /* held slices counted by one weight and priced by
-                           another; negative (a credit to the pool) under max */
+    REMAINDER_MIG,      /* time counted by one weight and priced by another, a
+                           slice or a job that is billed otherwise than held
+                           (billed.h); negative: a credit to the pool */
     REMAINDER_RECOVERY, /* published rates: cost less charges; negative: over-
                            recovery */
     REMAINDER_EXCESS,   /* negative: jobs held more than the pool has */
     REMAINDER_NO_CAPACITY, /* cost of a period in which the pool has no GPU */
+    REMAINDER_CREDITED, /* given back: the credits, with the other sign */
     REMAINDER_COUNT,
 } remainder_id_t;
 
@@ -161,10 +163,22 @@ charge_t *charge_new (const site_t *site, const char *pool, period_t month,
 void charge_free (charge_t *charge);
 
 /* Time held. Texts are copied. Lines with the same path are added up, so a
- * line may mix rates (after a change within the month). */
+ * line may mix rates (after a change within the month). Without gpu_seconds:
+ * what is billed beyond the time held; below 0: what of it is not (billed.h),
+ * never more than the path has. */
 void charge_add (charge_t *charge, const char *const *path,
                  mpq_srcptr gpu_seconds, mpq_srcptr price_seconds,
                  const site_rate_t *rate);
+
+/* A part of a line's time that is given back for the reason `what`: priced as it
+ * was charged, scaled by what of the line's list price is due, a line of its own
+ * (CHARGE_CREDIT). All credits of a line together at most its price_seconds. Those
+ * of the same path, reason and reference are added up. A credit changes no other
+ * line. Its integer is a part of the integer of its line (CHARGE_PATH), so that
+ * credit and rest add up to it, and all of it back is all of it. */
+void charge_add_credit (charge_t *charge, const char *const *path,
+                        mpq_srcptr price_seconds, const site_rate_t *rate,
+                        const char *what, const char *reference);
 
 /* Time held, and no line's, because the job was suspended. */
 void charge_add_suspended (charge_t *charge, mpq_srcptr gpu_seconds);
@@ -197,7 +211,8 @@ int charge_add_part (charge_t *charge, const char *const *path,
 /* After the last line, once. -1 is a defect of this module. */
 int charge_compute (charge_t *charge, gl_error_t *error);
 
-/* Results; borrowed. The lines are ordered bytewise by path, absent first. */
+/* Results; borrowed. The lines are ordered bytewise by path, absent first, then by
+ * kind, what and reference. */
 const charge_line_t *charge_lines (const charge_t *charge, size_t *ret_count);
 /* REMAINDER_COUNT of them, by remainder_id_t. */
 const charge_remainder_t *charge_remainders (const charge_t *charge);

@@ -35,7 +35,7 @@ static mpq_ptr line_amount (charge_line_t *line, const struct amounts *which)
     return which->charge ? line->charge : line->cost;
 }
 
-static void set_scaled (mpq_t value, const mpq_t amount, int digits)
+void charge_scale (mpq_ptr value, mpq_srcptr amount, int digits)
 {
     mpz_t power;
 
@@ -104,7 +104,7 @@ static void sum_group (charge_t *charge, struct group group,
     for (size_t i = group.start; i < group.end; i++)
         mpq_add (ret_sum, ret_sum,
                  line_amount (&charge->entries[i].line, which));
-    set_scaled (ret_sum, ret_sum, which->digits);
+    charge_scale (ret_sum, ret_sum, which->digits);
 }
 
 static int share_level (charge_t *charge, const struct amounts *which,
@@ -163,7 +163,7 @@ static int share_remainders (charge_t *charge, const struct amounts *which,
     shares_init (&shares, REMAINDER_COUNT);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         charge_remainder_t *rest = &charge->remainders[i];
-        set_scaled (shares.parts[i], which->charge ? rest->charge : rest->cost,
+        charge_scale (shares.parts[i], which->charge ? rest->charge : rest->cost,
                     which->digits);
     }
     rc = exact_share (total, (const mpq_t *)shares.parts, shares.count,
@@ -188,7 +188,7 @@ static int share_all (charge_t *charge, const struct amounts *which,
 
     shares_init (&top, 2);
     sum_group (charge, all, which, top.parts[1]);
-    set_scaled (top.parts[0], charge->cost.total, which->digits);
+    charge_scale (top.parts[0], charge->cost.total, which->digits);
     mpq_sub (top.parts[0], top.parts[0], top.parts[1]);
     rc = exact_share (charge->total, (const mpq_t *)top.parts, top.count,
                       top.units, error);

@@ -33,6 +33,14 @@ const char *segment_state_name (segment_state_t state)
     return "UNKNOWN";
 }
 
+uint32_t segment_state_bit (segment_state_t state)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (states); i++)
+        if (states[i].state == state)
+            return UINT32_C (1) << i;
+    return 0;
+}
+
 int segment_state_parse (const char *text, size_t length,
                          segment_state_t *ret_state)
 {

@@ -39,6 +39,9 @@ typedef enum {
 
 /* sacct's word ("OUT_OF_MEMORY"); "UNKNOWN" for a number Slurm never stores. */
 const char *segment_state_name (segment_state_t state);
+/* A bit of its own for each state, 1 << 0 to 1 << 31; 0 for a number that Slurm
+ * never stores. Not stored. */
+uint32_t segment_state_bit (segment_state_t state);
 /* From sacct's word, "CANCELLED by 1000" and "CANCELLED+" included. 0 or -1. */
 int segment_state_parse (const char *text, size_t length,
                          segment_state_t *ret_state);

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "acct/segment.h"
 #include "acct/site.h"
 #include "base/memory.h"
 
@@ -12,6 +13,9 @@ static void set_policy (site_policy_t *policy)
     mpq_init (policy->utilization);
     mpq_set_ui (policy->utilization, 4, 5);
     policy->runaway_grace = 3600;
+    policy->increment = 1;
+    policy->credits = segment_state_bit (SEGMENT_NODE_FAIL)
+                      | segment_state_bit (SEGMENT_BOOT_FAIL);
 }
 
 /* cost-model, section 18: a week of review. */
@@ -89,6 +93,7 @@ static void free_pool (site_pool_t *pool)
     free_list (&pool->gres);
     free (pool->gpu);
     free (pool->layout);
+    mpq_clears (pool->gpu_weight, pool->cpu_weight, pool->memory_weight, NULL);
 }
 
 static void free_team (site_team_t *team)

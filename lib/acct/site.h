@@ -41,6 +41,13 @@ typedef struct {
     place_t place;
 } site_cluster_t;
 
+/* By what a job is billed in a pool. */
+typedef enum {
+    BILL_GPUS,     /* what it holds of GPUs */
+    BILL_DOMINANT, /* or the GPUs that its CPUs or memory stand for, rounded up */
+    BILL_WEIGHTED, /* or what these weigh, not rounded: Slurm's MAX_TRES */
+} bill_basis_t;
+
 /* A set of nodes x GRES types that share a cost. */
 typedef struct {
     char *name;
@@ -58,6 +65,12 @@ typedef struct {
     int64_t mps_per_gpu;     /* gres/mps of one GPU; 0: 100 */
     int64_t cpus_per_node;   /* of a whole node, as Slurm counts; 0: not told */
     int64_t memory_per_node; /* of a whole node, MB; 0: not told */
+    int bill; /* bill_basis_t: what is billed of a job (acct/billed.h) */
+    int64_t cpus_per_gpu;   /* of dominant: so many stand for a GPU; 0: no CPUs */
+    int64_t memory_per_gpu; /* the same, MB; 0: no memory */
+    mpq_t gpu_weight;       /* of weighted: as TRESBillingWeights has them, of a */
+    mpq_t cpu_weight;       /* GPU, a CPU and a GiB of memory */
+    mpq_t memory_weight;
     period_t valid;
     place_t place;
 } site_pool_t;
@@ -263,6 +276,11 @@ typedef struct {
     mpq_t utilization;     /* productive share, for planning reports */
     int wckey_is_project;  /* use Slurm's wckey as a project tag */
     int64_t runaway_grace; /* seconds that a job may run past its time limit */
+    int64_t minimum;       /* seconds that a segment is billed at least */
+    int64_t increment;     /* and in multiples of which; 1: as held */
+    int64_t grace;         /* one that held for less is free; 0: none */
+    uint32_t credits;      /* segment_state_bit () of the ends that give back */
+    int64_t credit_cap;    /* seconds, at most the last ones; 0: all */
 } site_policy_t;
 
 /* Who issues statements and runs the cluster: how it signs what leaves the ledger

@@ -126,6 +126,9 @@ static int set_value (const struct cursor *at, const schema_key_t *key,
     case VALUE_LIST:
     case VALUE_HOSTS:
         return set_list (at, key, value);
+    case VALUE_STATES: /* what is said replaces the default */
+        *(uint32_t *)((char *)at->entry + key->offset) = 0;
+        return set_list (at, key, value);
     case VALUE_SHARES:
         return set_shares (at, key, value);
     case VALUE_ENTRIES:

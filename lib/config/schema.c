@@ -44,6 +44,10 @@ static const schema_word_t period_words[] = {{"month", BUDGET_MONTH},
                                              {NULL, 0}};
 static const schema_word_t category_words[]
     = {{"compute", ISSUER_COMPUTE}, {"ai", ISSUER_AI}, {NULL, 0}};
+static const schema_word_t bill_words[] = {{"gpus", BILL_GPUS},
+                                           {"dominant", BILL_DOMINANT},
+                                           {"weighted", BILL_WEIGHTED},
+                                           {NULL, 0}};
 static const schema_word_t cut_words[]
     = {{"60", 60}, {"30", 30}, {"15", 15}, {NULL, 0}};
 static const schema_word_t truth_words[]
@@ -121,6 +125,21 @@ static const schema_key_t policy_keys[] = {
      offsetof (site_t, policy.runaway_grace), NULL, NULL, "1h", "1h",
      "How long after its time limit an open job may still be running. What is "
      "later is quarantined, not counted. Default 1h."},
+    {"minimum", VALUE_DURATION, 0, offsetof (site_t, policy.minimum), NULL,
+     NULL, "0s", "0s",
+     "Time that a job is billed at least once it has ended. Default 0s."},
+    {"increment", VALUE_DURATION, POSITIVE, offsetof (site_t, policy.increment),
+     NULL, NULL, "1s", "1s",
+     "Its time is billed in whole ones of these. Default 1s."},
+    {"grace", VALUE_DURATION, 0, offsetof (site_t, policy.grace), NULL, NULL,
+     "0s", "0s", "A job that ended within less than this is free. Default 0s."},
+    {"credits", VALUE_STATES, 0, offsetof (site_t, policy.credits), NULL, NULL,
+     "NODE_FAIL BOOT_FAIL", "[NODE_FAIL, BOOT_FAIL]",
+     "Ends, in the words of sacct, for which a job is given back what it was "
+     "charged; or off. Default NODE_FAIL and BOOT_FAIL."},
+    {"credit_cap", VALUE_DURATION, POSITIVE,
+     offsetof (site_t, policy.credit_cap), NULL, NULL, NULL, NULL,
+     "Of its time at most the last so much is given back. Default all."},
 };
 
 static const schema_key_t issuer_keys[] = {
@@ -295,6 +314,24 @@ static const schema_key_t pool_keys[] = {
     {"memory_per_node", VALUE_MEGABYTES, 0,
      offsetof (site_pool_t, memory_per_node), NULL, NULL, NULL, NULL,
      "Memory of each node in MB (RealMemory): the same for memory."},
+    {"bill", VALUE_WORD, 0, offsetof (site_pool_t, bill), bill_words, NULL,
+     "gpus", "gpus",
+     "What is billed of a job: its GPUs (gpus); or as many as its CPUs or "
+     "memory stand for, where these are more: rounded up (dominant), or as "
+     "Slurm's MAX_TRES (weighted). Default gpus."},
+    {"cpus_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, cpus_per_gpu), NULL,
+     NULL, NULL, NULL, "With dominant: so many CPUs stand for a GPU."},
+    {"memory_per_gpu", VALUE_MEGABYTES, 0,
+     offsetof (site_pool_t, memory_per_gpu), NULL, NULL, NULL, NULL,
+     "With dominant: so many MB of memory stand for a GPU."},
+    {"gpu_weight", VALUE_DECIMAL, POSITIVE, offsetof (site_pool_t, gpu_weight),
+     NULL, NULL, "1", NULL,
+     "With weighted: TRESBillingWeights of slurm.conf for a GPU. Default 1."},
+    {"cpu_weight", VALUE_DECIMAL, 0, offsetof (site_pool_t, cpu_weight), NULL,
+     NULL, "0", NULL, "With weighted: the same for a CPU. Default 0."},
+    {"memory_weight", VALUE_DECIMAL, 0, offsetof (site_pool_t, memory_weight),
+     NULL, NULL, "0", NULL,
+     "With weighted: the same for a GiB of memory. Default 0."},
     FROM_TO (site_pool_t),
 };
 
@@ -640,6 +677,7 @@ const char *schema_type_text (value_type_t type)
         [VALUE_MEGABYTES] = "a whole number of MB",
         [VALUE_SECONDS] = "a whole number from 1 to 600",
         [VALUE_DURATION] = "a duration (90s, 30m, 1h, 2d)",
+        [VALUE_STATES] = "words of sacct's State, or off",
         [VALUE_DATE] = "a date (2026-03-10)",
         [VALUE_FROM] = "a date (2026-03-10)",
         [VALUE_TO] = "a date (2026-03-10)",

@@ -25,6 +25,7 @@ typedef enum {
     VALUE_MEGABYTES, /* int64_t: 1 to 2^30, a petabyte              */
     VALUE_SECONDS,  /* int64_t: 1 to 600                            */
     VALUE_DURATION, /* int64_t, seconds: 90s, 30m, 1h, 2d           */
+    VALUE_STATES,   /* uint32_t: a list of job states, or off       */
     VALUE_DATE,     /* civil_t: 2024-03-01                          */
     VALUE_FROM,     /* the start of a period_t: 2024-03-01          */
     VALUE_TO,       /* its end, exclusive                           */

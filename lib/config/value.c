@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "acct/segment.h"
 #include "base/buffer.h"
 #include "base/calendar.h"
 #include "base/exact.h"
@@ -228,7 +229,8 @@ static int set_span (const char *text, int *field, gl_error_t *error)
 }
 
 /* At most a year: a grace that is longer is none. */
-static int set_duration (const char *text, int64_t *field, gl_error_t *error)
+static int set_duration (const schema_key_t *key, const char *text,
+                         int64_t *field, gl_error_t *error)
 {
     static const struct {
         char letter;
@@ -243,6 +245,8 @@ static int set_duration (const char *text, int64_t *field, gl_error_t *error)
         if (number_u64 (text, length - 1, &number) < 0 ||
             number > (uint64_t)(DURATION_MAX / units[i].seconds))
             break;
+        if ((key->flags & SCHEMA_POSITIVE) && number == 0)
+            return gl_error (error, "must be above 0");
         *field = (int64_t)number * units[i].seconds;
         return 0;
     }
@@ -264,6 +268,25 @@ static int set_month (const char *text, int *field, gl_error_t *error)
                          "and day, e.g. 07-01",
                          text);
     *field = (int)month;
+    return 0;
+}
+
+/* Words, divided by blanks; the loader has emptied the field. */
+static int set_states (const char *text, uint32_t *field, gl_error_t *error)
+{
+    if (!strcmp (text, "off"))
+        return 0;
+    while (*text) {
+        size_t length = strcspn (text, " ");
+        segment_state_t state;
+        if (segment_state_parse (text, length, &state) < 0)
+            return gl_error (error,
+                             "'%.*s' is no end of a job; write the words of "
+                             "sacct's State, e.g. NODE_FAIL, or off",
+                             (int)(length > 60 ? 60 : length), text);
+        *field |= segment_state_bit (state);
+        text += length + strspn (text + length, " ");
+    }
     return 0;
 }
 
@@ -382,7 +405,9 @@ int value_set (site_t *site, const schema_key_t *key, void *entry,
     case VALUE_SECONDS:
         return set_count (text, SECONDS_MAX, field, error);
     case VALUE_DURATION:
-        return set_duration (text, field, error);
+        return set_duration (key, text, field, error);
+    case VALUE_STATES:
+        return set_states (text, field, error);
     case VALUE_DATE:
         return set_date (text, field, error);
     case VALUE_FROM:

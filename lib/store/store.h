@@ -303,6 +303,11 @@ typedef struct {
                           with STORE_OF_NO_JOB, and for nodes */
     bool gpu_only;   /* segments: only those that hold or asked for a GPU */
     bool open_only;  /* segments: only those without an end */
+    uint32_t ended; /* only of the jobs of which a segment ended in one of these
+                       states (segment_state_bit ()) and overlaps the period,
+                       which has to be given; all segments of these, and a few
+                       others. 0: of all. Fast for NODE_FAIL, BOOT_FAIL and
+                       PREEMPTED */
     bool heads_only; /* rollups: without their bodies, which are NULL */
 } store_query_t;
 

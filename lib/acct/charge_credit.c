@@ -1,0 +1,343 @@
+/*
+ * Credits: what of a line is given back. They are made of finished lines, whose
+ * integers stay as they are: see charge_add_credit().
+ */
+#include <string.h>
+
+#include "acct/charge_private.h"
+#include "base/exact.h"
+#include "base/memory.h"
+
+/* --- one credit -------------------------------------------------------- */
+
+void charge_add_credit (charge_t *charge, const char *const *path,
+                        mpq_srcptr price_seconds, const site_rate_t *rate,
+                        const char *what, const char *reference)
+{
+    size_t length = charge->levels[charge->level_count - 1];
+    struct credit *credit;
+
+    if (mpq_sgn (price_seconds) == 0)
+        return;
+    if (charge->credit_count == charge->credit_size) {
+        charge->credit_size = charge->credit_size * 2 + 16;
+        charge->credits
+            = xreallocarray (charge->credits, charge->credit_size,
+                             sizeof (*charge->credits));
+    }
+    credit = &charge->credits[charge->credit_count++];
+    *credit = (struct credit){.path = xcalloc (length, sizeof (char *)),
+                              .what = xstrdup (what),
+                              .reference = xstrdup (reference)};
+    for (size_t i = 0; i < length; i++)
+        credit->path[i] = xstrdup (path[i]);
+    mpq_inits (credit->seconds, credit->full_price, credit->published, NULL);
+    mpq_set (credit->seconds, price_seconds);
+    if (!rate) {
+        mpq_set (credit->full_price, price_seconds);
+        return;
+    }
+    mpq_mul (credit->published, price_seconds, rate->per_gpu_hour);
+    mpz_mul_ui (mpq_denref (credit->published), mpq_denref (credit->published),
+                3600);
+    mpq_canonicalize (credit->published);
+}
+
+static void clear_credit (const charge_t *charge, struct credit *credit)
+{
+    charge_line_t *line = &credit->line;
+
+    for (size_t i = 0; i < charge->levels[charge->level_count - 1]; i++)
+        free (credit->path[i]);
+    free (credit->path);
+    free (credit->what);
+    free (credit->reference);
+    mpq_clears (credit->seconds, credit->full_price, credit->published, NULL);
+    if (line->path) {
+        mpq_clears (line->gpu_seconds, line->price_seconds, line->cost,
+                    line->list, line->charge, NULL);
+        mpz_clears (line->cost_units, line->list_units, line->charge_units,
+                    NULL);
+    }
+}
+
+void charge_credits_free (charge_t *charge)
+{
+    for (size_t i = 0; i < charge->credit_count; i++)
+        clear_credit (charge, &charge->credits[i]);
+    free (charge->credits);
+}
+
+/* --- order ------------------------------------------------------------- */
+
+/* Keys of a charge line, whatever else a path has. */
+static size_t line_length (const charge_t *charge)
+{
+    return charge->levels[1];
+}
+
+static int compare_reasons (const struct credit *a, const struct credit *b)
+{
+    int order = strcmp (a->what, b->what);
+
+    return order ? order : strcmp (a->reference, b->reference);
+}
+
+/* By line, then by reason and reference, then by the rest of the path. */
+static int by_line (const void *a, const void *b, void *arg)
+{
+    const struct credit *x = a, *y = b;
+    const charge_t *charge = arg;
+    int order = charge_compare_paths (x->path, y->path, line_length (charge));
+
+    if (order == 0)
+        order = compare_reasons (x, y);
+    return order ? order
+                 : charge_compare_paths (
+                     x->path, y->path,
+                     charge->levels[charge->level_count - 1]);
+}
+
+static void sort_and_merge (charge_t *charge)
+{
+    size_t kept = 0;
+
+    if (charge->credit_count > 1)
+        qsort_r (charge->credits, charge->credit_count,
+                 sizeof (*charge->credits), by_line, charge);
+    for (size_t i = 0; i < charge->credit_count; i++) {
+        struct credit *credit = &charge->credits[i];
+        struct credit *last = kept ? &charge->credits[kept - 1] : NULL;
+        if (!last || by_line (last, credit, charge) != 0) {
+            charge->credits[kept++] = *credit;
+            continue;
+        }
+        mpq_add (last->seconds, last->seconds, credit->seconds);
+        mpq_add (last->full_price, last->full_price, credit->full_price);
+        mpq_add (last->published, last->published, credit->published);
+        clear_credit (charge, credit);
+    }
+    charge->credit_count = kept;
+}
+
+/* --- amounts ----------------------------------------------------------- */
+
+/* The credits [start, end) are of one line. */
+struct run {
+    size_t start;
+    size_t end;
+    /* of that line, all its entries */
+    mpq_t list, charge;
+    mpz_t list_units, charge_units;
+};
+
+/* The entries have the same order: *at moves on. */
+static void sum_line (const charge_t *charge, struct run *run, size_t *at)
+{
+    char **path = charge->credits[run->start].path;
+
+    for (; *at < charge->count; ++*at) {
+        const struct entry *entry = &charge->entries[*at];
+        const charge_line_t *line = &entry->line;
+        int order
+            = charge_compare_paths (entry->path, path, line_length (charge));
+        if (order > 0)
+            break;
+        if (order < 0)
+            continue;
+        mpq_add (run->list, run->list, line->list);
+        mpq_add (run->charge, run->charge, line->charge);
+        mpz_add (run->list_units, run->list_units, line->list_units);
+        mpz_add (run->charge_units, run->charge_units, line->charge_units);
+    }
+}
+
+static void init_line (struct credit *credit)
+{
+    charge_line_t *line = &credit->line;
+
+    line->kind = CHARGE_CREDIT;
+    line->path = (const char *const *)credit->path;
+    line->what = credit->what;
+    line->reference = credit->reference;
+    mpq_inits (line->gpu_seconds, line->price_seconds, line->cost, line->list,
+               line->charge, NULL);
+    mpz_inits (line->cost_units, line->list_units, line->charge_units, NULL);
+    mpq_neg (line->price_seconds, credit->seconds);
+}
+
+/* List price as it was charged; of that as much as is due of the line. */
+static void price (const charge_t *charge, struct run *run)
+{
+    mpq_t due;
+
+    mpq_init (due);
+    if (mpq_sgn (run->list) > 0 && mpq_sgn (run->charge) > 0)
+        mpq_div (due, run->charge, run->list);
+    for (size_t i = run->start; i < run->end; i++) {
+        struct credit *credit = &charge->credits[i];
+        charge_line_t *line = &credit->line;
+        init_line (credit);
+        mpq_mul (line->list, charge->full, credit->full_price);
+        mpq_add (line->list, line->list, credit->published);
+        mpq_neg (line->list, line->list);
+        mpq_mul (line->charge, line->list, due);
+    }
+    mpq_clear (due);
+}
+
+/* --- integers ---------------------------------------------------------- */
+
+/* Which of the two amounts is shared out. */
+static mpq_ptr amount_of (struct credit *credit, bool list)
+{
+    return list ? credit->line.list : credit->line.charge;
+}
+
+static mpz_ptr units_of (struct credit *credit, bool list)
+{
+    return list ? credit->line.list_units : credit->line.charge_units;
+}
+
+struct shares {
+    mpq_t *part;
+    mpz_t *units;
+    size_t count;
+};
+
+static void shares_init (struct shares *s, size_t count)
+{
+    s->part = xcalloc (count, sizeof (*s->part));
+    s->units = xcalloc (count, sizeof (*s->units));
+    s->count = count;
+    for (size_t i = 0; i < count; i++) {
+        mpq_init (s->part[i]);
+        mpz_init (s->units[i]);
+    }
+}
+
+static void shares_clear (struct shares *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        mpq_clear (s->part[i]);
+        mpz_clear (s->units[i]);
+    }
+    free (s->part);
+    free (s->units);
+}
+
+/* Ends of the run's references: of one job each, in whatever parts. */
+static size_t next_reference (const charge_t *charge, const struct run *run,
+                              size_t at)
+{
+    size_t end = at + 1;
+
+    while (end < run->end
+           && !compare_reasons (&charge->credits[at], &charge->credits[end]))
+        end++;
+    return end;
+}
+
+/* Of one reference, over the rest of the path, in its order. */
+static int share_parts (const charge_t *charge, size_t start, size_t end,
+                        bool list, mpz_srcptr total, gl_error_t *error)
+{
+    struct shares s;
+    int rc;
+
+    shares_init (&s, end - start);
+    for (size_t i = 0; i < s.count; i++) {
+        charge_scale (s.part[i], amount_of (&charge->credits[start + i], list),
+                      charge->site->currency_digits);
+        mpq_neg (s.part[i], s.part[i]);
+    }
+    rc = exact_share_in_order (total, (const mpq_t *)s.part, s.count, s.units,
+                               error);
+    for (size_t i = 0; i < s.count && rc == 0; i++)
+        mpz_neg (units_of (&charge->credits[start + i], list), s.units[i]);
+    shares_clear (&s);
+    return rc;
+}
+
+/* The line's integer, over what it keeps and each reference. */
+static int share_line (const charge_t *charge, struct run *run, bool list,
+                       gl_error_t *error)
+{
+    struct shares s;
+    size_t count = 1;
+    int rc;
+
+    shares_init (&s, run->end - run->start + 1);
+    mpq_set (s.part[0], list ? run->list : run->charge);
+    for (size_t at = run->start; at < run->end; count++) {
+        size_t end = next_reference (charge, run, at);
+        for (; at < end; at++)
+            mpq_sub (s.part[count], s.part[count],
+                     amount_of (&charge->credits[at], list));
+        mpq_sub (s.part[0], s.part[0], s.part[count]);
+    }
+    for (size_t i = 0; i < count; i++)
+        charge_scale (s.part[i], s.part[i], charge->site->currency_digits);
+    rc = exact_share (list ? run->list_units : run->charge_units,
+                      (const mpq_t *)s.part, count, s.units, error);
+    count = 1;
+    for (size_t at = run->start; at < run->end && rc == 0; count++) {
+        size_t end = next_reference (charge, run, at);
+        rc = share_parts (charge, at, end, list, s.units[count], error);
+        at = end;
+    }
+    shares_clear (&s);
+    return rc;
+}
+
+/* Nothing is due of the line: nothing is given back of it. */
+static int credit_line (charge_t *charge, struct run *run, size_t *at,
+                        gl_error_t *error)
+{
+    int rc = 0;
+
+    mpq_inits (run->list, run->charge, NULL);
+    mpz_inits (run->list_units, run->charge_units, NULL);
+    sum_line (charge, run, at);
+    price (charge, run);
+    if (mpq_sgn (run->list) > 0 && mpq_sgn (run->charge) > 0
+        && (share_line (charge, run, true, error) < 0
+            || share_line (charge, run, false, error) < 0))
+        rc = -1;
+    mpq_clears (run->list, run->charge, NULL);
+    mpz_clears (run->list_units, run->charge_units, NULL);
+    return rc;
+}
+
+static void state_remainder (charge_t *charge)
+{
+    charge_remainder_t *rest = &charge->remainders[REMAINDER_CREDITED];
+
+    for (size_t i = 0; i < charge->credit_count; i++) {
+        const charge_line_t *line = &charge->credits[i].line;
+        mpq_sub (rest->charge, rest->charge, line->charge);
+        mpz_sub (rest->charge_units, rest->charge_units, line->charge_units);
+    }
+}
+
+int charge_credits_compute (charge_t *charge, gl_error_t *error)
+{
+    struct run run;
+    size_t at = 0, entry = 0;
+
+    sort_and_merge (charge);
+    while (at < charge->credit_count) {
+        run.start = at;
+        while (at < charge->credit_count
+               && charge_compare_paths (charge->credits[run.start].path,
+                                        charge->credits[at].path,
+                                        line_length (charge))
+                      == 0)
+            at++;
+        run.end = at;
+        if (credit_line (charge, &run, &entry, error) < 0)
+            return -1;
+    }
+    state_remainder (charge);
+    return 0;
+}
