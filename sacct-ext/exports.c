@@ -1,7 +1,11 @@
+#include <string.h>
+
 #include "base/memory.h"
 #include "exports.h"
 #include "render/render_journal.h"
+#include "render/render_opencost.h"
 #include "report/journal.h"
+#include "verb_report.h"
 
 struct export {
     int option;
@@ -77,10 +81,71 @@ static int make_journal (cli_t *cli, const report_query_t *query, buffer_t *out,
     return rc;
 }
 
+/* --- OpenCost ---------------------------------------------------------- */
+
+struct opencost {
+    cli_t *cli;
+    const report_query_t *query;
+    json_t json;
+};
+
+/* The month's cells at the grain of the bill. */
+static int cells_of_month (struct opencost *o, opencost_month_t *month,
+                           report_query_t *query, evidence_counts_t *counts,
+                           usage_report_t **ret_usage)
+{
+    gl_error_t error;
+    char *label;
+
+    *query = *o->query;
+    query->period = month->period;
+    if (report_keys_parse (bill_keys, &query->by, &label, &error) < 0)
+        return cli_fail (o->cli, &error);
+    free (label);
+    return usage_of_query (o->cli, query, counts, ret_usage);
+}
+
+static int add_to_opencost (const char *name, const bill_t *bill, void *arg,
+                            gl_error_t *error)
+{
+    struct opencost *o = arg;
+    const site_t *site = o->query->site;
+    opencost_month_t month = {.site = site, .bill = bill};
+    usage_report_t *usage = NULL;
+    report_query_t query;
+    evidence_counts_t counts;
+    civil_t civil;
+    int rc;
+
+    calendar_parse_month (name, strlen (name), &civil);
+    month.period = zone_unit (site->zone, CALENDAR_MONTH,
+                              zone_instant (site->zone, &civil));
+    rc = cells_of_month (o, &month, &query, &counts, &usage);
+    if (rc == CLI_OK) {
+        month.cells = usage_report_cells (usage, &month.cell_count);
+        render_opencost_month (&o->json, &month);
+    }
+    usage_report_free (usage);
+    return rc == CLI_OK ? 0 : gl_error (error, "no usage of %s", name);
+}
+
+static int make_opencost (cli_t *cli, const report_query_t *query,
+                          buffer_t *out, gl_error_t *error)
+{
+    struct opencost o = {cli, query, JSON_INIT (out)};
+    int rc;
+
+    render_opencost_begin (&o.json, query->site);
+    rc = each_month (cli, query, add_to_opencost, &o, error);
+    render_opencost_end (&o.json);
+    return rc;
+}
+
 /* --- the list ---------------------------------------------------------- */
 
 static const export_t exports[] = {
     {EXPORT_JOURNAL, "--journal", make_journal},
+    {EXPORT_OPENCOST, "--opencost", make_opencost},
 };
 
 const export_t *export_of_option (int option)

@@ -15,14 +15,18 @@
 
 enum {
     EXPORT_JOURNAL = CLI_LONG + 700,
+    EXPORT_OPENCOST,
 };
 
 /* Rows of a verb's option table. */
-#define EXPORT_OPTIONS                                                \
-    {                                                                 \
-        EXPORT_JOURNAL, "journal", NULL,                              \
-            "chargeback of whole months as a double-entry journal for\n" \
-            "ledger and hledger"                                      \
+#define EXPORT_OPTIONS                                                   \
+    {EXPORT_JOURNAL, "journal", NULL,                                    \
+     "chargeback of whole months as a double-entry journal for\n"        \
+     "ledger and hledger"},                                              \
+    {                                                                    \
+        EXPORT_OPENCOST, "opencost", NULL,                               \
+            "chargeback of whole months in the shape of OpenCost's\n"     \
+            "allocations (JSON)"                                         \
     }
 
 typedef struct export export_t;

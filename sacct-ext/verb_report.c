@@ -135,18 +135,30 @@ static int collect_rollups (cli_t *cli, struct collector *collector,
 
 /* --- the reports ------------------------------------------------------- */
 
-static int report_of_usage (cli_t *cli, const report_query_t *query,
-                            report_t **ret_report)
+int usage_of_query (cli_t *cli, const report_query_t *query,
+                    evidence_counts_t *ret_counts, usage_report_t **ret_usage)
 {
     struct collector c = {.usage = usage_report_new (query)};
     const rollups_query_t days = {.query = query, .period = query->period};
     int rc = rollups_answer (&days) ? collect_rollups (cli, &c, &days)
                                     : collect (cli, &c, query->period, NULL);
 
-    usage_report_loose (c.usage, &c.counts);
+    *ret_counts = c.counts;
+    usage_report_loose (c.usage, ret_counts);
+    *ret_usage = c.usage;
+    return rc;
+}
+
+static int report_of_usage (cli_t *cli, const report_query_t *query,
+                            report_t **ret_report)
+{
+    evidence_counts_t counts;
+    usage_report_t *usage;
+    int rc = usage_of_query (cli, query, &counts, &usage);
+
     if (rc == CLI_OK)
-        *ret_report = usage_report_make (c.usage);
-    usage_report_free (c.usage);
+        *ret_report = usage_report_make (usage);
+    usage_report_free (usage);
     return rc;
 }
 
