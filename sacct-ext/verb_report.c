@@ -3,13 +3,13 @@
 
 #include "acct/site.h"
 #include "base/memory.h"
+#include "decisions.h"
 #include "exports.h"
 #include "facts.h"
 #include "output.h"
 #include "query_options.h"
 #include "reconcile.h"
 #include "rollups.h"
-#include "report/breakeven_report.h"
 #include "report/chargeback.h"
 #include "report/energy_report.h"
 #include "report/idle_report.h"
@@ -27,6 +27,7 @@ struct request {
     output_t output;
     const export_t *export; /* instead of a report; NULL: none */
     const char *slurmdb; /* of reconcile: URL, or NULL */
+    decision_options_t decision;
     bool look; /* the report is made, and should be looked at */
 };
 
@@ -383,25 +384,6 @@ static int make_of_facts (cli_t *cli, struct request *request, size_t at,
     return rc == CLI_OK ? reports[at].make (cli, &query, ret_report) : rc;
 }
 
-/* Reads the cost book alone: periods, keys and most filters say nothing here.
- */
-static int make_breakeven (cli_t *cli, struct request *request,
-                           report_t **ret_report)
-{
-    const query_options_t *o = &request->options;
-    gl_error_t error;
-
-    if (o->month || o->start || o->end || o->by || o->filter_count > 1
-        || (o->filter_count == 1 && o->filters[0].key != KEY_POOL))
-        return cli_usage (cli, "report breakeven reads the configuration "
-                               "alone: of periods, filters and keys it takes "
-                               "--pool");
-    *ret_report
-        = breakeven_report_make (cli->site, BREAKEVEN_UNDATED,
-                                 query_options_names (o, KEY_POOL), &error);
-    return *ret_report ? CLI_OK : cli_fail (cli, &error);
-}
-
 /* What is left out of a file that has to add up would be missed there. */
 static int check_export (cli_t *cli, const struct request *request,
                          const char *name)
@@ -462,10 +444,14 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
         return CLI_FAILED;
     if (request->slurmdb && strcmp (name, "reconcile") != 0)
         return cli_usage (cli, "--slurmdb is for report reconcile");
+    rc = decision_options_check (cli, &request->decision, name);
+    if (rc != CLI_OK)
+        return rc;
     rc = reports[at].make ? make_of_facts (cli, request, at, &report)
          : strcmp (name, "reconcile") == 0
              ? make_reconcile (cli, request, &report)
-             : make_breakeven (cli, request, &report);
+             : decision_breakeven (cli, &request->options,
+                                   &request->decision, &report);
     if (rc == CLI_OK)
         rc = output_report (cli, &request->output, report);
     if (rc == CLI_OK && request->look)
@@ -492,7 +478,9 @@ static int take_option (cli_t *cli, struct request *request, int option,
         request->export = export_of_option (option);
         return 1;
     }
-    taken = query_option (cli, &request->options, option, value);
+    taken = decision_option (&request->decision, option, value);
+    if (taken == 0)
+        taken = query_option (cli, &request->options, option, value);
 
     return taken ? taken : output_option (cli, &request->output, option, value);
 }
@@ -530,6 +518,7 @@ static const cli_option_t options[] = {
     {REPORT_SLURMDB, "slurmdb", "URL",
      "reconcile: slurmdbd's database, mysql://USER@HOST[:PORT]/DB[?...]\n"
      "(default: clusters[].slurmdb of the configuration)"},
+    DECISION_OPTIONS,
     EXPORT_OPTIONS,
     OUTPUT_OPTIONS,
     {0},

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "acct/breakeven.h"
+#include "acct/decision.h"
 #include "acct/depreciation.h"
 #include "base/buffer.h"
 #include "base/calendar.h"
@@ -124,36 +125,105 @@ static void asset_how (const site_asset_t *asset, mpq_srcptr yearly,
         buffer_printf (how, "%s x %s a year, as it stands", units, amount);
 }
 
-/* F2 for each asset in its life at the instant; its life counts in years, not
- * in days, as a planning figure does. */
-static void add_hardware (const site_t *site, int64_t at, breakeven_t *b)
+/* The text of a change as a number; `fallback` without one. */
+static void changed (const char *text, mpq_srcptr fallback, mpq_t ret_value)
 {
-    civil_t today = zone_civil (site->zone, at);
-    BUFFER_AUTO how = BUFFER_INIT;
-    mpq_t total, one;
+    if (text)
+        exact_parse_ratio (text, ret_value, NULL);
+    else
+        mpq_set (ret_value, fallback);
+}
 
-    mpq_inits (total, one, NULL);
-    for (size_t i = 0; i < site->asset_count; i++) {
-        const site_asset_t *asset = &site->assets[i];
-        if (strcmp (asset_pool (asset, calendar_day_number (today.year,
-                                                            today.month,
-                                                            today.day)),
-                    b->pool) != 0)
-            continue;
-        depreciation_plan (asset, &today, one, NULL);
-        if (mpq_sgn (one) == 0)
-            continue;
-        asset_how (asset, one, &how);
+/* One unit of the asset, with what changes; clear price and salvage of the
+ * copy. A life counts from the day in service. */
+static site_asset_t changed_asset (const site_asset_t *asset,
+                                   const breakeven_change_t *change)
+{
+    site_asset_t other = *asset;
+    mpq_t factor;
+
+    mpq_inits (other.price, other.salvage, factor, NULL);
+    mpq_set_ui (factor, 1, 1);
+    changed (change->price, factor, factor);
+    mpq_mul (other.price, asset->price, factor);
+    mpq_mul (other.salvage, asset->salvage, factor);
+    if (change->salvage) {
+        changed (change->salvage, factor, factor);
+        mpq_mul (other.salvage, other.price, factor);
+    }
+    if (change->life_years) {
+        other.life_months = change->life_years * 12;
+        other.change_count = 0;
+    }
+    mpq_clear (factor);
+    return other;
+}
+
+/* The yearly amount of one unit on the day. Straight line is the same on each:
+ * where a life has been made shorter than the asset is old, that of the first. */
+static void add_asset (const site_asset_t *asset, const civil_t *day,
+                       const breakeven_change_t *change, mpq_t total,
+                       buffer_t *how)
+{
+    site_asset_t other;
+    mpq_t one;
+
+    mpq_init (one);
+    depreciation_plan (asset, day, one, NULL);
+    if (mpq_sgn (one) != 0) {
+        bool even = asset->method == DEPRECIATION_STRAIGHT_LINE;
+        other = changed_asset (asset, change);
+        depreciation_plan (&other,
+                           even && change->life_years ? &other.in_service : day,
+                           one, NULL);
+        asset_how (&other, one, how);
         mpq_mul (one, one, asset->units);
         mpq_add (total, total, one);
+        mpq_clears (other.price, other.salvage, NULL);
     }
+    mpq_clear (one);
+}
+
+/* F2 for each asset in its life at the instant; its life counts in years, not
+ * in days, as a planning figure does. */
+static void add_hardware (const site_t *site, int64_t at,
+                          const breakeven_change_t *change, breakeven_t *b)
+{
+    civil_t today = zone_civil (site->zone, at);
+    int64_t day = calendar_day_number (today.year, today.month, today.day);
+    BUFFER_AUTO how = BUFFER_INIT;
+    mpq_t total;
+
+    mpq_init (total);
+    for (size_t i = 0; i < site->asset_count; i++)
+        if (strcmp (asset_pool (&site->assets[i], day), b->pool) == 0)
+            add_asset (&site->assets[i], &today, change, total, &how);
     buffer_printf (&how, ", over %llu GPUs", (unsigned long long)b->gpus);
     add_part (b, COST_HARDWARE, "hardware", total, buffer_take (&how));
-    mpq_clears (total, one, NULL);
+    mpq_clear (total);
+}
+
+/* People more or less, at the mean of what those there are cost; none where
+ * there is nobody, or fewer than are to go. */
+static void change_staff (const char *more, mpq_t fte, mpq_t total)
+{
+    mpq_t each, change;
+
+    if (!more || mpq_sgn (fte) == 0)
+        return;
+    mpq_inits (each, change, NULL);
+    changed (more, fte, change);
+    mpq_div (each, total, fte);
+    mpq_add (fte, fte, change);
+    if (mpq_sgn (fte) < 0)
+        mpq_set_ui (fte, 0, 1);
+    mpq_mul (total, each, fte);
+    mpq_clears (each, change, NULL);
 }
 
 /* F3 */
-static void add_staff (const site_t *site, int64_t at, breakeven_t *b)
+static void add_staff (const site_t *site, int64_t at,
+                       const breakeven_change_t *change, breakeven_t *b)
 {
     mpq_t total, fte, one;
 
@@ -170,6 +240,7 @@ static void add_staff (const site_t *site, int64_t at, breakeven_t *b)
             mpq_add (total, total, one);
         }
     }
+    change_staff (change->staff, fte, total);
     GL_AUTOFREE char *text = exact_shortest (fte);
     add_part (b, COST_STAFF, "staff", total,
               xasprintf ("%s full-time equivalents x their loaded salary, "
@@ -190,13 +261,14 @@ static const site_tariff_t *tariff_in_force (const site_t *site,
 }
 
 /* F4: over all hours of the year, since the watts are an average. */
-static int add_power (const site_t *site, int64_t at, breakeven_t *b,
+static int add_power (const site_t *site, int64_t at,
+                      const breakeven_change_t *change, breakeven_t *b,
                       gl_error_t *error)
 {
     char stamp[ZONE_STAMP_SIZE];
-    mpq_t yearly, one;
+    mpq_t yearly, one, used_pue, per_kwh;
 
-    mpq_inits (yearly, one, NULL);
+    mpq_inits (yearly, one, used_pue, per_kwh, NULL);
     for (size_t i = 0; i < site->power_count; i++) {
         const site_power_t *power = &site->power[i];
         const site_tariff_t *tariff;
@@ -204,22 +276,24 @@ static int add_power (const site_t *site, int64_t at, breakeven_t *b,
             continue;
         tariff = tariff_in_force (site, power->tariff, at);
         if (!tariff) {
-            mpq_clears (yearly, one, NULL);
+            mpq_clears (yearly, one, used_pue, per_kwh, NULL);
             return gl_error (error, "no tariff '%s' holds on %s", power->tariff,
                              zone_stamp (site->zone, at, stamp));
         }
-        mpq_mul (one, power->watts_per_gpu, power->pue);
-        mpq_mul (one, one, tariff->per_kwh);
+        changed (change->pue, power->pue, used_pue);
+        changed (change->per_kwh, tariff->per_kwh, per_kwh);
+        mpq_mul (one, power->watts_per_gpu, used_pue);
+        mpq_mul (one, one, per_kwh);
         mpq_set_ui (yearly, 0, 1);
         exact_add_scaled (yearly, one, b->hours * (int64_t)b->gpus, 1000);
         GL_AUTOFREE char *watts = exact_shortest (power->watts_per_gpu);
-        GL_AUTOFREE char *pue = exact_shortest (power->pue);
-        GL_AUTOFREE char *price = exact_shortest (tariff->per_kwh);
+        GL_AUTOFREE char *pue = exact_shortest (used_pue);
+        GL_AUTOFREE char *price = exact_shortest (per_kwh);
         add_part (b, COST_POWER, "power", yearly,
                   xasprintf ("%s W x %d h x PUE %s x %s per kWh", watts,
                              b->hours, pue, price));
     }
-    mpq_clears (yearly, one, NULL);
+    mpq_clears (yearly, one, used_pue, per_kwh, NULL);
     return 0;
 }
 
@@ -257,8 +331,8 @@ static void add_cloud (const site_cloud_t *cloud, breakeven_t *b)
     row->cloud = cloud;
     mpq_inits (row->utilization, hours, NULL);
     exact_set_i64 (hours, b->hours, 1);
-    mpq_mul (hours, hours, cloud->per_gpu_hour);
-    mpq_div (row->utilization, b->per_gpu_year, hours);
+    decision_breakeven (row->utilization, b->per_gpu_year, NULL,
+                        cloud->per_gpu_hour, hours);
     row->never = mpq_cmp_ui (row->utilization, 1, 1) > 0;
     mpq_clear (hours);
 }
@@ -280,6 +354,7 @@ static void init (breakeven_t *b, const site_pool_t *pool, int hours,
     memset (b, 0, sizeof (*b));
     b->pool = pool->name;
     b->gpu = pool->gpu;
+    b->gpus_per_node = pool->gpus_per_node;
     b->hours = hours;
     mpq_inits (b->utilization, b->productive_hours, b->per_gpu_year,
                b->per_hour, NULL);
@@ -289,16 +364,17 @@ static void init (breakeven_t *b, const site_pool_t *pool, int hours,
 }
 
 /* All parts, then the sums and the comparisons. */
-static int fill (const site_t *site, int64_t at, breakeven_t *b,
+static int fill (const site_t *site, int64_t at,
+                 const breakeven_change_t *change, breakeven_t *b,
                  gl_error_t *error)
 {
     if (cost_pool_gpus (site, b->pool, at, &b->gpus, error) < 0)
         return -1;
     if (b->gpus == 0)
         return gl_error (error, "pool '%s' has no nodes", b->pool);
-    add_hardware (site, at, b);
-    add_staff (site, at, b);
-    if (add_power (site, at, b, error) < 0)
+    add_hardware (site, at, change, b);
+    add_staff (site, at, change, b);
+    if (add_power (site, at, change, b, error) < 0)
         return -1;
     for (size_t i = 0; i < site->cost_count; i++) {
         const site_cost_t *item = &site->costs[i];
@@ -315,9 +391,9 @@ static int fill (const site_t *site, int64_t at, breakeven_t *b,
     return 0;
 }
 
-int breakeven_of_pool (const site_t *site, const char *pool, int64_t at,
-                       mpq_srcptr utilization, breakeven_t *ret_breakeven,
-                       gl_error_t *error)
+int breakeven_changed (const site_t *site, const char *pool, int64_t at,
+                       mpq_srcptr utilization, const breakeven_change_t *change,
+                       breakeven_t *ret_breakeven, gl_error_t *error)
 {
     bool dated = at != BREAKEVEN_UNDATED;
     int64_t instant = dated ? at : latest_beginning (site, pool);
@@ -334,12 +410,46 @@ int breakeven_of_pool (const site_t *site, const char *pool, int64_t at,
         return gl_error (error, "a utilization must be above 0 and at most "
                                 "100%%");
     init (&b, found, dated ? hours_of_year (site, instant) : 8760, utilization);
-    if (fill (site, instant, &b, error) < 0) {
+    if (fill (site, instant, change, &b, error) < 0) {
         breakeven_clear (&b);
         return -1;
     }
     *ret_breakeven = b;
     return 0;
+}
+
+int breakeven_of_pool (const site_t *site, const char *pool, int64_t at,
+                       mpq_srcptr utilization, breakeven_t *ret_breakeven,
+                       gl_error_t *error)
+{
+    static const breakeven_change_t none;
+
+    return breakeven_changed (site, pool, at, utilization, &none, ret_breakeven,
+                              error);
+}
+
+/* Lives that companies write off in; the salvage that is hoped for; the range of
+ * tariffs and PUE that is quoted (cost-model, section 3). */
+const breakeven_change_t *breakeven_changes (size_t *ret_count)
+{
+    static const breakeven_change_t changes[] = {
+        {.label = "life 3 years", .life_years = 3},
+        {.label = "life 4 years", .life_years = 4},
+        {.label = "life 5 years", .life_years = 5},
+        {.label = "life 6 years", .life_years = 6},
+        {.label = "life 5 years, 10 % salvage", .life_years = 5, .salvage = "10%"},
+        {.label = "purchase price -10 %", .price = "0.9"},
+        {.label = "purchase price +10 %", .price = "1.1"},
+        {.label = "staff -0.5 FTE", .staff = "-0.5"},
+        {.label = "staff +0.5 FTE", .staff = "0.5"},
+        {.label = "tariff 0.08 per kWh", .per_kwh = "0.08"},
+        {.label = "tariff 0.15 per kWh", .per_kwh = "0.15"},
+        {.label = "PUE 1.1", .pue = "1.1"},
+        {.label = "PUE 1.6", .pue = "1.6"},
+    };
+
+    *ret_count = GL_ARRAY_SIZE (changes);
+    return changes;
 }
 
 void breakeven_clear (breakeven_t *b)
@@ -363,7 +473,10 @@ void breakeven_clear (breakeven_t *b)
 void breakeven_cost_at (const breakeven_t *b, const mpq_t utilization,
                         mpq_t ret_per_hour)
 {
-    exact_set_i64 (ret_per_hour, b->hours, 1);
-    mpq_mul (ret_per_hour, ret_per_hour, utilization);
-    mpq_div (ret_per_hour, b->per_gpu_year, ret_per_hour);
+    mpq_t hours;
+
+    mpq_init (hours);
+    exact_set_i64 (hours, b->hours, 1);
+    decision_per_hour (ret_per_hour, b->per_gpu_year, hours, utilization);
+    mpq_clear (hours);
 }

@@ -40,6 +40,7 @@ typedef struct {
     const char *pool;  /* borrowed from the site */
     const char *gpu;   /* model; NULL if the pool names none */
     uint64_t gpus;     /* G */
+    int64_t gpus_per_node;
     int hours;         /* H: 8760, or 8784 in a leap year */
     mpq_t utilization; /* u */
     mpq_t productive_hours; /* H u */
@@ -67,6 +68,27 @@ int breakeven_of_pool (const site_t *site, const char *pool, int64_t at,
                        mpq_srcptr utilization, breakeven_t *ret_breakeven,
                        gl_error_t *error);
 void breakeven_clear (breakeven_t *breakeven);
+
+/* Inputs that are taken instead of those of the book: what if? A member of 0, or
+ * NULL, changes nothing; numbers are texts of exact decimals. */
+typedef struct {
+    const char *label;       /* for people */
+    int life_years;          /* of every asset */
+    const char *salvage;     /* share of the price of every asset */
+    const char *price;       /* factor of the price of every asset, salvage too */
+    const char *staff;       /* full-time equivalents more, negative: less */
+    const char *per_kwh;     /* tariff */
+    const char *pue;
+} breakeven_change_t;
+
+/* The same under a change. */
+int breakeven_changed (const site_t *site, const char *pool, int64_t at,
+                       mpq_srcptr utilization, const breakeven_change_t *change,
+                       breakeven_t *ret_breakeven, gl_error_t *error);
+
+/* The changes that are looked at by default: life, salvage, price, staff, tariff
+ * and PUE, each by as much as it usually differs (docs/guides/decisions.md). */
+const breakeven_change_t *breakeven_changes (size_t *ret_count);
 
 /* c(u) of another utilization, u > 0. */
 void breakeven_cost_at (const breakeven_t *breakeven, const mpq_t utilization,

@@ -1,20 +1,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "report/breakeven_report.h"
-
-struct columns {
-    size_t pool;
-    size_t kind;
-    size_t item;
-    size_t per_year;
-    size_t per_hour;
-    size_t share;
-    size_t breakeven;
-    size_t term;
-    size_t as_of;
-    size_t source;
-};
+#include "report/breakeven_private.h"
 
 static size_t column (report_t *report, const char *name, const char *title,
                       column_type_t type, bool is_key, const char *help)
@@ -25,14 +12,15 @@ static size_t column (report_t *report, const char *name, const char *title,
     return index;
 }
 
-static struct columns add_columns (report_t *report)
+static struct breakeven_columns add_columns (report_t *report)
 {
-    struct columns c;
+    struct breakeven_columns c;
 
     c.pool = column (report, "pool", "Pool", COLUMN_TEXT, true, "");
     c.kind = column (report, "kind", "Kind", COLUMN_TEXT, true,
                      "part: of the cost of owning; total: all parts; price: "
-                     "of renting.");
+                     "of renting; utilization: the hour at another one; "
+                     "change: with another input; without: a part left out.");
     c.item = column (report, "item", "Item", COLUMN_TEXT, true, "");
     c.per_year
         = column (report, "per_gpu_year", "Per GPU and year", COLUMN_MONEY,
@@ -53,11 +41,16 @@ static struct columns add_columns (report_t *report)
                       "When the price was read.");
     c.source = column (report, "source", "Source", COLUMN_TEXT, false,
                        "Where the price was read.");
+    c.difference = column (report, "difference", "Difference", COLUMN_RATE,
+                           false, "Of a change: how much dearer an hour is.");
+    c.against = column (report, "against", "Against", COLUMN_TEXT, false,
+                        "The price that a change's break-even is against.");
     report->column[c.source].detail = true;
+    report->column[c.against].detail = true;
     return c;
 }
 
-static void put_percent (report_t *report, size_t at, const mpq_t ratio)
+void breakeven_put_percent (report_t *report, size_t at, const mpq_t ratio)
 {
     mpq_t percent;
 
@@ -68,8 +61,9 @@ static void put_percent (report_t *report, size_t at, const mpq_t ratio)
     mpq_clear (percent);
 }
 
-static void begin_row (report_t *report, const struct columns *c,
-                       const breakeven_t *b, const char *kind, const char *item)
+void breakeven_begin_row (report_t *report, const struct breakeven_columns *c,
+                          const breakeven_t *b, const char *kind,
+                          const char *item)
 {
     report_row (report);
     report_put_text (report, c->pool, b->pool);
@@ -77,26 +71,26 @@ static void begin_row (report_t *report, const struct columns *c,
     report_put_text (report, c->item, item);
 }
 
-static void add_parts (report_t *report, const struct columns *c,
+static void add_parts (report_t *report, const struct breakeven_columns *c,
                        const breakeven_t *b, int digits)
 {
     mpq_t share;
 
     mpq_init (share);
     for (size_t i = 0; i < b->part_count; i++) {
-        begin_row (report, c, b, "part", b->part[i].name);
+        breakeven_begin_row (report, c, b, "part", b->part[i].name);
         report_put_exact (report, c->per_year, b->part[i].per_gpu_year, digits);
         report_put_exact (report, c->per_hour, b->part[i].per_hour, 4);
         if (mpq_sgn (b->per_gpu_year) != 0) {
             mpq_div (share, b->part[i].per_gpu_year, b->per_gpu_year);
-            put_percent (report, c->share, share);
+            breakeven_put_percent (report, c->share, share);
         }
     }
-    begin_row (report, c, b, "total", "all parts");
+    breakeven_begin_row (report, c, b, "total", "all parts");
     report_put_exact (report, c->per_year, b->per_gpu_year, digits);
     report_put_exact (report, c->per_hour, b->per_hour, 4);
     mpq_set_ui (share, 1, 1);
-    put_percent (report, c->share, share);
+    breakeven_put_percent (report, c->share, share);
     mpq_clear (share);
 }
 
@@ -106,14 +100,14 @@ static void put_optional (report_t *report, size_t at, const char *text)
         report_put_text (report, at, text);
 }
 
-static void add_clouds (report_t *report, const struct columns *c,
+static void add_clouds (report_t *report, const struct breakeven_columns *c,
                         const breakeven_t *b)
 {
     for (size_t i = 0; i < b->cloud_count; i++) {
         const site_cloud_t *cloud = b->cloud[i].cloud;
-        begin_row (report, c, b, "price", cloud->name);
+        breakeven_begin_row (report, c, b, "price", cloud->name);
         report_put_exact (report, c->per_hour, cloud->per_gpu_hour, 4);
-        put_percent (report, c->breakeven, b->cloud[i].utilization);
+        breakeven_put_percent (report, c->breakeven, b->cloud[i].utilization);
         put_optional (report, c->term, cloud->term);
         put_optional (report, c->as_of, cloud->as_of);
         put_optional (report, c->source, cloud->source);
@@ -121,7 +115,7 @@ static void add_clouds (report_t *report, const struct columns *c,
 }
 
 /* A ratio as "54.2". */
-static char *percent_text (const mpq_t ratio)
+char *breakeven_percent_text (const mpq_t ratio)
 {
     char *text;
     mpq_t percent;
@@ -145,7 +139,7 @@ static void proof_exact (report_proof_t *proof, const char *label,
 /* Each part with its arithmetic; the sum is formed from the exact parts. */
 static void prove (report_t *report, const breakeven_t *b, const site_t *site)
 {
-    GL_AUTOFREE char *u = percent_text (b->utilization);
+    GL_AUTOFREE char *u = breakeven_percent_text (b->utilization);
     GL_AUTOFREE char *hours = exact_text (b->productive_hours, 1);
     GL_AUTOFREE char *title = xasprintf (
         "Pool %s: %s per productive GPU hour at %s %% (%s of %d hours a year)",
@@ -173,7 +167,7 @@ static void note_clouds (report_t *report, const breakeven_t *b,
 {
     for (size_t i = 0; i < b->cloud_count; i++) {
         const site_cloud_t *cloud = b->cloud[i].cloud;
-        GL_AUTOFREE char *u = percent_text (b->cloud[i].utilization);
+        GL_AUTOFREE char *u = breakeven_percent_text (b->cloud[i].utilization);
         GL_AUTOFREE char *price = exact_text (cloud->per_gpu_hour, 2);
         GL_AUTOFREE char *when = cloud->as_of
                                      ? xasprintf (", as of %s", cloud->as_of)
@@ -216,7 +210,7 @@ static void add_charts (report_t *report, const breakeven_t *b,
 static void add_figures (report_t *report, const breakeven_t *b,
                          const site_t *site)
 {
-    GL_AUTOFREE char *u = percent_text (b->utilization);
+    GL_AUTOFREE char *u = breakeven_percent_text (b->utilization);
     GL_AUTOFREE char *hour = exact_text (b->per_hour, 4);
     GL_AUTOFREE char *year
         = exact_text (b->per_gpu_year, site->currency_digits);
@@ -229,7 +223,7 @@ static void add_figures (report_t *report, const breakeven_t *b,
     report_figure (report, b->pool, hour, hint, COLUMN_RATE);
     report_figure (report, b->pool, year, year_hint, COLUMN_MONEY);
     for (size_t i = 0; i < b->cloud_count && i < 2; i++) {
-        GL_AUTOFREE char *percent = percent_text (b->cloud[i].utilization);
+        GL_AUTOFREE char *percent = breakeven_percent_text (b->cloud[i].utilization);
         GL_AUTOFREE char *value = xasprintf ("%s %%", percent);
         GL_AUTOFREE char *against
             = xasprintf ("break-even against %s", b->cloud[i].cloud->name);
@@ -237,22 +231,29 @@ static void add_figures (report_t *report, const breakeven_t *b,
     }
 }
 
-static void add_pool (report_t *report, const struct columns *columns,
-                      const breakeven_t *b, const site_t *site)
+static int add_pool (report_t *report, const struct breakeven_columns *columns,
+                     const breakeven_subject_t *subject, gl_error_t *error)
 {
+    const breakeven_t *b = subject->breakeven;
+    const site_t *site = subject->site;
+
     if (b->part_count == 0) {
         report_note (report, NOTE_WARNING,
                      "Pool %s: no cost is known. Enter it under 'assets', "
                      "'staff', 'power' and 'costs'.",
                      b->pool);
-        return;
+        return 0;
     }
     add_parts (report, columns, b, site->currency_digits);
     add_clouds (report, columns, b);
+    breakeven_add_utilizations (report, columns, b);
+    if (breakeven_add_changes (report, columns, subject, error) < 0)
+        return -1;
     add_figures (report, b, site);
     add_charts (report, b, site);
     prove (report, b, site);
     note_clouds (report, b, site);
+    return breakeven_add_printed (report, columns, subject, error);
 }
 
 static bool is_asked (const text_list_t *pools, const char *name)
@@ -272,43 +273,49 @@ static bool is_first_entry (const site_t *site, size_t pool)
 }
 
 static int add_pools (report_t *report, const site_t *site, int64_t at,
-                      const text_list_t *pools, gl_error_t *error)
+                      const breakeven_query_t *query, gl_error_t *error)
 {
-    struct columns columns = add_columns (report);
+    struct breakeven_columns columns = add_columns (report);
     size_t count = 0;
 
     for (size_t i = 0; i < site->pool_count; i++) {
         const char *name = site->pools[i].name;
         breakeven_t b = {0};
-        if (!is_first_entry (site, i) || !is_asked (pools, name))
+        const breakeven_subject_t subject = {site, at, query, &b};
+        int rc;
+        if (!is_first_entry (site, i) || !is_asked (query->pools, name))
             continue;
         if (breakeven_of_pool (site, name, at, NULL, &b, error) < 0)
             return -1;
-        add_pool (report, &columns, &b, site);
+        rc = add_pool (report, &columns, &subject, error);
         breakeven_clear (&b);
+        if (rc < 0)
+            return -1;
         count++;
     }
     if (count == 0)
         return gl_error (error,
-                         pools ? "there is no such pool in the configuration"
-                               : "the configuration has no pools: list the "
-                                 "GPU nodes under 'pools' and what they cost "
-                                 "under 'assets', 'staff', 'power' and "
-                                 "'costs'");
+                         query->pools
+                             ? "there is no such pool in the configuration"
+                             : "the configuration has no pools: list the "
+                               "GPU nodes under 'pools' and what they cost "
+                               "under 'assets', 'staff', 'power' and "
+                               "'costs'");
     return 0;
 }
 
 report_t *breakeven_report_make (const site_t *site, int64_t at,
-                                 const text_list_t *pools, gl_error_t *error)
+                                 const breakeven_query_t *query,
+                                 gl_error_t *error)
 {
     report_t *report = report_new ("breakeven", "Owning or renting");
-    GL_AUTOFREE char *u = percent_text (site->policy.utilization);
+    GL_AUTOFREE char *u = breakeven_percent_text (site->policy.utilization);
     GL_AUTOFREE char *utilization = xasprintf ("%s %%", u);
 
     report_parameter (report, "currency", site->currency);
     report_parameter (report, "utilization", utilization);
     report_provenance (report, "program", "gpuledger");
-    if (add_pools (report, site, at, pools, error) < 0) {
+    if (add_pools (report, site, at, query, error) < 0) {
         report_free (report);
         return NULL;
     }

@@ -10,9 +10,25 @@
 #include "acct/breakeven.h"
 #include "report/report.h"
 
-/* `at`: see breakeven_of_pool(). `pools`: these only; NULL: all. NULL with an
- * error where the book cannot be applied, or names none of the pools. */
+typedef struct {
+    const text_list_t *pools; /* these only; NULL: all */
+    const char *against; /* a name of `clouds`: the price that changes are
+                            looked at with; NULL: of each pool the lowest price
+                            that owning can still beat */
+    const char *printed; /* a published figure to be explained: "40.5%", a
+                            break-even, or "18628", a year of one GPU */
+} breakeven_query_t;
+
+/*
+ * Rows by kind: part and total (of the cost of owning), price (of renting),
+ * utilization (the hour at 10 % to 100 %), change (another input), and with
+ * `printed` without (a part left out).
+ *
+ * `at`: see breakeven_of_pool(). NULL with an error where the book cannot be
+ * applied, or has no such pool or price, or `printed` is no number.
+ */
 report_t *breakeven_report_make (const site_t *site, int64_t at,
-                                 const text_list_t *pools, gl_error_t *error);
+                                 const breakeven_query_t *query,
+                                 gl_error_t *error);
 
 #endif /* !GL_REPORT_BREAKEVEN_REPORT_H */

@@ -24,13 +24,15 @@ result ()
 
 # The configuration is named without a directory: its name is part of what
 # explain prints.
-cp "$golden"/*.yaml "$work" && cd "$work" || exit 1
+cp "$golden"/*.yaml "$abs_top_srcdir/contrib/examples/h100-64.yaml" \
+    "$abs_top_srcdir/tests/data/cost/published_examples.json" "$work" && cd "$work" || exit 1
 "$fill" sqlite:lab.db || exit 1
 "$program" --quiet --store sqlite:fox.db init || exit 1
 "$program" --quiet --store sqlite:fox.db import --cluster fox \
     --tz Europe/Oslo "$fox" || exit 1
 
 lab () { "$program" --quiet --config site.yaml --store sqlite:lab.db "$@"; }
+h100 () { "$program" --quiet --config h100-64.yaml "$@"; }
 fox () { "$program" --quiet --store sqlite:fox.db "$@"; }
 
 # One line a file: its name, the store, the arguments.
@@ -62,6 +64,10 @@ energy_nodes.csv lab report energy --by node,month --csv -S 2026-10-05 -E 2026-1
 utilization_nodes.csv lab report utilization --by node,day --csv -S 2026-10-20 -E 2026-10-22
 utilization_users.table lab report utilization --by pool,user
 breakeven_one.csv lab report breakeven --pool slices --csv
+breakeven_h100.table h100 report breakeven --against aws-p5-3yr --printed 40.5%
+breakeven_h100.csv h100 report breakeven --against aws-p5-3yr --csv
+claims.table h100 report breakeven --check published_examples.json
+claims.csv h100 report breakeven --check published_examples.json --csv
 usage_days.html lab report usage --by day --html
 usage_users.html lab report usage --by user,project --html
 usage_users.table lab report usage --by user,project

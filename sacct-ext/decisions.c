@@ -1,0 +1,70 @@
+#include <string.h>
+
+#include "base/memory.h"
+#include "claims.h"
+#include "decisions.h"
+#include "report/claim_report.h"
+
+int decision_option (decision_options_t *options, int option, const char *value)
+{
+    const struct {
+        int option;
+        const char **field;
+    } ours[] = {{DECISION_AGAINST, &options->breakeven.against},
+                {DECISION_PRINTED, &options->breakeven.printed},
+                {DECISION_CHECK, &options->check}};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (ours); i++)
+        if (ours[i].option == option) {
+            *ours[i].field = value;
+            return 1;
+        }
+    return 0;
+}
+
+int decision_options_check (cli_t *cli, const decision_options_t *options,
+                            const char *name)
+{
+    if ((options->check || options->breakeven.printed
+         || options->breakeven.against)
+        && strcmp (name, "breakeven") != 0)
+        return cli_usage (cli, "--against, --printed and --check are for "
+                               "report breakeven");
+    return CLI_OK;
+}
+
+static int make_claims (cli_t *cli, const char *path, report_t **ret_report)
+{
+    claim_t *claims;
+    gl_error_t error;
+    size_t count;
+
+    if (claims_read (path, &claims, &count, &error) < 0)
+        return cli_fail (cli, &error);
+    *ret_report = claim_report_make (claims, count, path);
+    claims_free (claims, count);
+    return CLI_OK;
+}
+
+/* Reads the cost book alone: periods, keys and most filters say nothing here.
+ */
+int decision_breakeven (cli_t *cli, const query_options_t *query,
+                        const decision_options_t *options,
+                        report_t **ret_report)
+{
+    breakeven_query_t asked = options->breakeven;
+    gl_error_t error;
+
+    if (query->month || query->start || query->end || query->by
+        || query->filter_count > 1
+        || (query->filter_count == 1 && query->filters[0].key != KEY_POOL))
+        return cli_usage (cli, "report breakeven reads the configuration "
+                               "alone: of periods, filters and keys it takes "
+                               "--pool");
+    if (options->check)
+        return make_claims (cli, options->check, ret_report);
+    asked.pools = query_options_names (query, KEY_POOL);
+    *ret_report = breakeven_report_make (cli->site, BREAKEVEN_UNDATED, &asked,
+                                         &error);
+    return *ret_report ? CLI_OK : cli_fail (cli, &error);
+}

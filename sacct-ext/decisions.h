@@ -1,0 +1,47 @@
+/*
+ * decisions.h: the reports that help to decide, and their options: breakeven.
+ */
+#ifndef GL_DECISIONS_H
+#define GL_DECISIONS_H
+
+#include "cli.h"
+#include "query_options.h"
+#include "report/breakeven_report.h"
+
+enum {
+    DECISION_AGAINST = CLI_LONG + 800,
+    DECISION_PRINTED,
+    DECISION_CHECK,
+};
+
+/* Rows of a verb's option table. */
+#define DECISION_OPTIONS                                               \
+    {DECISION_AGAINST, "against", "NAME",                              \
+     "breakeven: look at changes with this price of `clouds`\n"        \
+     "(default: the lowest that owning can still beat)"},              \
+        {DECISION_PRINTED, "printed", "FIGURE",                        \
+         "breakeven: explain a published one, 40.5% or 18628 a year"}, \
+    {                                                                  \
+        DECISION_CHECK, "check", "FILE",                               \
+            "breakeven: judge a file of published figures instead"     \
+    }
+
+typedef struct {
+    breakeven_query_t breakeven;
+    const char *check; /* a file of published figures */
+} decision_options_t;
+
+/* 1: it was one of ours; 0: it was not. */
+int decision_option (decision_options_t *options, int option,
+                     const char *value);
+/* CLI_OK, or wrong use that has been told: an option of ours for report `name`,
+ * which it is not for. */
+int decision_options_check (cli_t *cli, const decision_options_t *options,
+                            const char *name);
+
+/* CLI_OK and the report, or what to exit with after the reason has been told. */
+int decision_breakeven (cli_t *cli, const query_options_t *query,
+                        const decision_options_t *options,
+                        report_t **ret_report);
+
+#endif /* !GL_DECISIONS_H */

@@ -1,0 +1,832 @@
+/*
+ * The published examples (tests/data/cost/published_examples.json), twice:
+ *
+ *   as claims: every case is judged by the check of printed figures, from its
+ *   expressions alone, and must come out as the file says;
+ *   as formulas: what is more than plain arithmetic is computed by the product's
+ *   own function for it, from the case's inputs.
+ */
+#include <jansson.h>
+#include <stdio.h>
+
+#include "support/book.h"
+
+#include "acct/breakeven.h"
+#include "acct/breakeven_why.h"
+#include "acct/cash.h"
+#include "acct/claim.h"
+#include "acct/decision.h"
+#include "acct/reserve.h"
+#include "base/buffer.h"
+#include "claims.h"
+
+#define GPU "H100-SXM5-80GB"
+
+static claim_t *claims;
+static size_t claim_count;
+
+static char *data_path (void)
+{
+    const char *top = getenv ("abs_top_srcdir");
+
+    return xasprintf ("%s/tests/data/cost/published_examples.json",
+                      top ? top : ".");
+}
+
+static int read_claims (void **state)
+{
+    GL_AUTOFREE char *path = data_path ();
+    gl_error_t error;
+
+    (void)state;
+    if (claims_read (path, &claims, &claim_count, &error) < 0)
+        fail_msg ("%s", error.text);
+    return 0;
+}
+
+static int free_claims (void **state)
+{
+    (void)state;
+    claims_free (claims, claim_count);
+    return 0;
+}
+
+/* ---- inputs ---- */
+
+static mpq_srcptr number (const claim_t *one, const char *name)
+{
+    for (size_t i = 0; i < one->input_count; i++)
+        if (strcmp (one->input[i].name, name) == 0)
+            return one->input[i].value;
+    fail_msg ("%s has no input %s", one->id, name);
+    return NULL;
+}
+
+/* As the decimal that it is. */
+static const char *input (const claim_t *one, const char *name)
+{
+    static char text[8][64];
+    static size_t turn;
+    char *to = text[turn++ % 8];
+    GL_AUTOFREE char *decimal = exact_text (number (one, name), 20);
+
+    snprintf (to, 64, "%s", decimal);
+    return to;
+}
+
+static int64_t input_count (const claim_t *one, const char *name)
+{
+    return (int64_t)mpz_get_si (mpq_numref (number (one, name)));
+}
+
+/* ---- results of one case ---- */
+
+#define RESULTS_MAX 16
+
+struct results {
+    struct {
+        const char *name;
+        mpq_t value;
+    } item[RESULTS_MAX];
+    size_t count;
+};
+
+static void result (struct results *results, const char *name, mpq_srcptr q)
+{
+    assert_in_range (results->count, 0, RESULTS_MAX - 1);
+    results->item[results->count].name = name;
+    mpq_init (results->item[results->count].value);
+    mpq_set (results->item[results->count++].value, q);
+}
+
+/* A site with one pool of so many GPUs and a utilization. */
+static site_t *pool_of (int64_t gpus, const char *utilization)
+{
+    site_t *site = book_new ("UTC");
+
+    book_pool (site, "p", "n1", gpus);
+    mpq_clear (site->policy.utilization);
+    book_number (site->policy.utilization, utilization);
+    return site;
+}
+
+static void solve (const site_t *site, breakeven_t *b)
+{
+    gl_error_t error;
+
+    if (breakeven_of_pool (site, "p", BREAKEVEN_UNDATED, NULL, b, &error) < 0)
+        fail_msg ("%s", error.text);
+}
+
+static void finish (site_t *site, breakeven_t *b)
+{
+    breakeven_clear (b);
+    site_free (site);
+}
+
+/* ---- published_examples.json ---- */
+
+static void hardware (const claim_t *one, struct results *r)
+{
+    site_t *site = pool_of (input_count (one, "gpus"), input (one, "util"));
+    breakeven_t b;
+
+    book_asset (site, "p", "1", input (one, "node_cost"), "0",
+                (civil_t){2026, 1, 1, 0, 0, 0},
+                (int)input_count (one, "years") * 12);
+    solve (site, &b);
+    result (r, "per_gpu_year", b.part[0].per_gpu_year);
+    result (r, "productive_hours", b.productive_hours);
+    result (r, "hw_per_hour", b.part[0].per_hour);
+    finish (site, &b);
+}
+
+static void staff (const claim_t *one, struct results *r)
+{
+    site_t *site = pool_of (input_count (one, "gpus"), "0.8");
+    breakeven_t b;
+
+    book_staff (site, "p", input (one, "fte"), input (one, "loaded"), "1");
+    solve (site, &b);
+    result (r, "staff_per_hour", b.per_hour);
+    result (r, "staff_per_gpu_year", b.per_gpu_year);
+    finish (site, &b);
+}
+
+static void power (const claim_t *one, struct results *r)
+{
+    static const struct {
+        const char *name;
+        const char *price;
+    } tariffs[] = {{"power_year", NULL},
+                   {"power_year_at_0_08", "0.08"},
+                   {"power_year_at_0_15", "0.15"}};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (tariffs); i++) {
+        const char *price = tariffs[i].price;
+        site_t *site = pool_of (1, input (one, "util"));
+        site_power_t *power = book_power (site, "p", input (one, "tdp_kw"),
+                                          input (one, "pue"), "k");
+        breakeven_t b;
+        exact_add_scaled (power->watts_per_gpu, power->watts_per_gpu, 999, 1);
+        mpq_mul (power->watts_per_gpu, power->watts_per_gpu,
+                 site->policy.utilization);
+        book_tariff (site, "k", price ? price : input (one, "kwh"));
+        solve (site, &b);
+        result (r, tariffs[i].name, b.per_gpu_year);
+        if (i == 0)
+            result (r, "power_per_hour", b.per_hour);
+        finish (site, &b);
+    }
+}
+
+static void total (const claim_t *one, struct results *r)
+{
+    static const char *const parts[] = {"hw", "staff", "power", "net"};
+    site_t *site = pool_of (64, "0.8");
+    breakeven_t b;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (parts); i++)
+        book_cost (site, "p", parts[i], input (one, parts[i]),
+                   COST_PER_GPU_HOUR);
+    solve (site, &b);
+    result (r, "total_exact", b.per_hour);
+    finish (site, &b);
+}
+
+/* Yearly amounts of one GPU against prices; names of the results in the order
+ * of the prices. */
+static void against (const char *const *yearly, size_t yearly_count,
+                     const char *const *prices, const char *const *names,
+                     size_t count, const char *sum, struct results *r)
+{
+    site_t *site = pool_of (1, "0.8");
+    breakeven_t b;
+
+    for (size_t i = 0; i < yearly_count; i++)
+        book_cost (site, "p", "part", yearly[i], COST_PER_YEAR);
+    for (size_t i = 0; i < count; i++)
+        book_cloud (site, GPU, prices[i]);
+    book_cloud (site, "another model", "1");
+    solve (site, &b);
+    assert_int_equal (b.cloud_count, count);
+    for (size_t i = 0; i < count; i++)
+        result (r, names[i], b.cloud[i].utilization);
+    if (sum)
+        result (r, sum, b.per_gpu_year);
+    finish (site, &b);
+}
+
+static void printed (const claim_t *one, struct results *r)
+{
+    const char *annual = input (one, "annual"), *cloud = input (one, "cloud");
+    const char *name = "breakeven";
+
+    against (&annual, 1, &cloud, &name, 1, NULL, r);
+}
+
+static void consistent (const claim_t *one, struct results *r)
+{
+    const char *parts[] = {input (one, "hw"), input (one, "power"),
+                           input (one, "net_year"), input (one, "staff")};
+    const char *cloud = input (one, "cloud");
+    const char *full = "breakeven_full", *without = "breakeven_without_staff";
+
+    against (parts, 4, &cloud, &full, 1, "annual_total", r);
+    against (parts, 3, &cloud, &without, 1, "annual_without_staff", r);
+    against (parts, 2, NULL, NULL, 0, "hw_plus_power", r);
+}
+
+static void grid (const claim_t *one, struct results *r)
+{
+    static const char *const prices[] = {"12.29", "8.05", "5.25",
+                                         "2.50",  "2.49", "6.88"};
+    static const char *const names[] = {"be_ondemand",   "be_1yr",
+                                        "be_3yr",        "be_coreweave_250",
+                                        "be_lambda_249", "be_aws_2026_688"};
+    const char *annual = input (one, "annual");
+
+    against (&annual, 1, prices, names, GL_ARRAY_SIZE (prices), NULL, r);
+}
+
+static void by_utilization (const claim_t *one, struct results *r)
+{
+    static const struct {
+        const char *name;
+        const char *utilization;
+    } rows[] = {{"at_10", "10%"}, {"at_20", "20%"},  {"at_30", "30%"},
+                {"at_40", "40%"}, {"at_50", "50%"},  {"at_54", "54%"},
+                {"at_60", "60%"}, {"at_70", "70%"},  {"at_80", "80%"},
+                {"at_90", "90%"}, {"at_100", "100%"}};
+    site_t *site = pool_of (1, "0.8");
+    breakeven_t b;
+
+    book_cost (site, "p", "all", input (one, "annual"), COST_PER_YEAR);
+    solve (site, &b);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        mpq_t u, cost;
+        mpq_init (cost);
+        book_number (u, rows[i].utilization);
+        breakeven_cost_at (&b, u, cost);
+        result (r, rows[i].name, cost);
+        mpq_clears (u, cost, NULL);
+    }
+    finish (site, &b);
+}
+
+/* Half of the hardware's price each year, as a cost of its own. */
+static void overhead (const claim_t *one, struct results *r)
+{
+    static const struct {
+        const char *name;
+        const char *utilization;
+    } rows[] = {{"per_hour_u100", "100%"}, {"per_hour_u10", "10%"}};
+    site_t *site = pool_of (1, "0.8");
+    site_cost_t *cost;
+    breakeven_t b;
+
+    book_asset (site, "p", "1", input (one, "hw"), "0",
+                (civil_t){2026, 1, 1, 0, 0, 0},
+                (int)input_count (one, "years") * 12);
+    cost = book_cost (site, "p", "opex", input (one, "opex"), COST_PER_YEAR);
+    mpq_mul (cost->amount, cost->amount, site->assets[0].price);
+    solve (site, &b);
+    result (r, "per_year_a", b.per_gpu_year);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        mpq_t u, per_hour;
+        mpq_init (per_hour);
+        book_number (u, rows[i].utilization);
+        breakeven_cost_at (&b, u, per_hour);
+        result (r, rows[i].name, per_hour);
+        mpq_clears (u, per_hour, NULL);
+    }
+    finish (site, &b);
+}
+
+/* A server of 8 GPUs, its power as a yearly cost, against one price. */
+static void server (const claim_t *one, struct results *r)
+{
+    int64_t gpus = input_count (one, "gpus");
+    site_t *site = pool_of (gpus, "0.8");
+    site_cost_t *cost;
+    breakeven_t b;
+
+    book_asset (site, "p", "1", input (one, "server"), "0",
+                (civil_t){2026, 1, 1, 0, 0, 0},
+                (int)input_count (one, "years") * 12);
+    cost = book_cost (site, "p", "power", input (one, "power"), COST_PER_YEAR);
+    exact_add_scaled (cost->amount, cost->amount, gpus - 1, 1);
+    book_cloud (site, GPU, input (one, "cloud"));
+    solve (site, &b);
+    result (r, "onprem_year_correct", b.per_gpu_year);
+    result (r, "breakeven_util", b.cloud[0].utilization);
+    finish (site, &b);
+}
+
+/* All of year one on day one, as the case says. */
+static void pitch (const claim_t *one, struct results *r)
+{
+    cash_plan_t plan;
+    mpq_t q;
+
+    mpq_init (q);
+    cash_plan_init (&plan);
+    mpq_set (plan.first_day, number (one, "year1_onprem"));
+    exact_add_scaled (plan.own_per_month, number (one, "opex_per_year"), 1, 12);
+    exact_add_scaled (plan.rent_per_month, number (one, "aws_per_year"), 1, 12);
+    plan.prepaid_months = 12;
+    cash_own (&plan, 12, q);
+    result (r, "onprem_cum_y1", q);
+    cash_own (&plan, 24, q);
+    result (r, "onprem_cum_y2", q);
+    cash_own (&plan, 36, q);
+    result (r, "onprem_cum_y3", q);
+    cash_rent (&plan, 36, q);
+    result (r, "aws_cum_y3", q);
+    cash_saving (&plan, 36, q);
+    result (r, "savings_3yr", q);
+    assert_true (cash_payback (&plan, q));
+    result (r, "payback_months", q);
+    cash_plan_clear (&plan);
+    mpq_clear (q);
+}
+
+static void spot (const claim_t *one, struct results *r)
+{
+    mpq_t restart, loss, price;
+
+    mpq_inits (restart, loss, price, NULL);
+    decision_interruption_loss (loss, number (one, "p"),
+                                number (one, "interval_h"), restart, false);
+    result (r, "waste_expected_uniform", loss);
+    decision_interruption_loss (loss, number (one, "p"),
+                                number (one, "interval_h"), restart, true);
+    result (r, "waste_upper", loss);
+    mpq_set_ui (price, 1, 1);
+    mpq_sub (price, price, number (one, "discount"));
+    mpq_mul (price, price, number (one, "od"));
+    decision_effective_price (price, price, loss);
+    result (r, "effective_upper", price);
+    mpq_clears (restart, loss, price, NULL);
+}
+
+static void egress (const claim_t *one, struct results *r)
+{
+    static const char *const names[] = {"lo", "hi"};
+    static const int64_t cents[] = {8, 9};
+    mpq_t day, price;
+
+    mpq_inits (day, price, NULL);
+    mpq_set_ui (day, 1, 1);
+    for (size_t i = 0; i < 2; i++) {
+        exact_set_i64 (price, cents[i], 100);
+        decision_egress (price, number (one, "gb"), day, price);
+        result (r, names[i], price);
+    }
+    mpq_clears (day, price, NULL);
+}
+
+static void day_of_18_hours (const claim_t *one, struct results *r)
+{
+    mpq_t q;
+
+    mpq_init (q);
+    exact_add_scaled (q, number (one, "h"), 1, 24);
+    decision_effective_utilization (q, q, number (one, "eff"));
+    result (r, "effective", q);
+    mpq_clear (q);
+}
+
+static void memory (const claim_t *one, struct results *r)
+{
+    mpq_t gb, bytes, cache;
+
+    mpq_inits (gb, bytes, cache, NULL);
+    exact_set_i64 (bytes, 2, 1);
+    exact_set_i64 (cache, 1, 1);
+    decision_serving_memory (gb, number (one, "p"), bytes, cache);
+    result (r, "fp16_gb", gb);
+    exact_set_i64 (cache, 13, 10);
+    decision_serving_memory (gb, number (one, "p"), bytes, cache);
+    result (r, "fp16_infer_gb", gb);
+    decision_gib (gb, gb);
+    result (r, "code_fp16_gib", gb);
+    exact_set_i64 (bytes, 1, 2);
+    decision_serving_memory (gb, number (one, "p"), bytes, cache);
+    result (r, "int4_infer_gb", gb);
+    decision_gib (gb, gb);
+    result (r, "code_int4_gib", gb);
+    exact_set_i64 (bytes, 2, 1);
+    decision_training_memory (gb, number (one, "p"), bytes);
+    result (r, "train_gb", gb);
+    mpq_clears (gb, bytes, cache, NULL);
+}
+
+static void scaling (const claim_t *one, struct results *r)
+{
+    mpq_t q;
+
+    mpq_init (q);
+    decision_scaling_efficiency (q, number (one, "x"), number (one, "n"));
+    result (r, "eff", q);
+    assert_false (decision_scaling_is_poor (q));
+    mpq_inv (q, q);
+    result (r, "cost_multiplier", q);
+    mpq_clear (q);
+}
+
+/* F7, and the other reading of it: a share of one year's depreciation. */
+static void overhead_ratio (const claim_t *one, struct results *r)
+{
+    mpq_t q, hours, u;
+
+    mpq_inits (q, hours, u, NULL);
+    decision_overhead_cost (q, number (one, "hw"), number (one, "years"),
+                            number (one, "opex"));
+    result (r, "per_year_a", q);
+    exact_set_i64 (u, 1, 10);
+    decision_per_hour (u, q, number (one, "h"), u);
+    result (r, "per_hour_u10", u);
+    mpq_mul (q, q, number (one, "years"));
+    result (r, "tco_3yr_reading_a", q);
+    mpq_div (q, number (one, "opex"), number (one, "years"));
+    decision_overhead_cost (q, number (one, "hw"), number (one, "years"), q);
+    mpq_mul (q, q, number (one, "years"));
+    result (r, "tco_3yr_reading_b", q);
+    mpq_clears (q, hours, u, NULL);
+}
+
+/* ---- every case ---- */
+
+static const struct {
+    const char *id;
+    void (*run) (const claim_t *one, struct results *results);
+} formulas[] = {
+    {"S0-pitch-3yr", pitch},
+    {"S0-h100-hardware", hardware},
+    {"S0-h100-staff", staff},
+    {"S0-h100-power", power},
+    {"S0-h100-total", total},
+    {"S0-breakeven-printed", printed},
+    {"S0-breakeven-consistent", consistent},
+    {"S0-breakeven-grid", grid},
+    {"S0-cost-by-utilization", by_utilization},
+    {"S0-spot-waste", spot},
+    {"S0-egress-1tb", egress},
+    {"S0-18h-day", day_of_18_hours},
+    {"S1-opex50", overhead},
+    {"S1-opex50", overhead_ratio},
+    {"S2-onprem", server},
+    {"S2-vram", memory},
+    {"S2-scaling", scaling},
+};
+
+static const claim_t *find_claim (const char *id)
+{
+    for (size_t i = 0; i < claim_count; i++)
+        if (strcmp (claims[i].id, id) == 0)
+            return &claims[i];
+    fail_msg ("the file has no case %s", id);
+    return NULL;
+}
+
+/* The tolerance is the file's; its own inputs are cut off in the tenth digit. */
+static void check_result (const claim_t *one, const char *name,
+                          mpq_srcptr value)
+{
+    mpq_t distance, tolerance;
+
+    for (size_t i = 0; i < one->figure_count; i++) {
+        const claim_figure_t *f = &one->figure[i];
+        if (strcmp (f->name, name) != 0)
+            continue;
+        mpq_inits (distance, tolerance, NULL);
+        exact_set_i64 (tolerance, 1, 1000000000);
+        mpq_add (tolerance, tolerance, f->tolerance.value);
+        mpq_sub (distance, value, f->told.value);
+        mpq_abs (distance, distance);
+        if (mpq_cmp (distance, tolerance) > 0)
+            fail_msg ("%s: %s is %.12g, not %.12g", one->id, name,
+                      mpq_get_d (value), mpq_get_d (f->told.value));
+        mpq_clears (distance, tolerance, NULL);
+        return;
+    }
+    fail_msg ("%s has no figure %s", one->id, name);
+}
+
+static void formulas__of_the_published_cases__give_their_values (void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (formulas); i++) {
+        const claim_t *one = find_claim (formulas[i].id);
+        struct results r = {.count = 0};
+        formulas[i].run (one, &r);
+        assert_true (r.count > 0);
+        for (size_t k = 0; k < r.count; k++) {
+            check_result (one, r.item[k].name, r.item[k].value);
+            mpq_clear (r.item[k].value);
+        }
+    }
+}
+
+/* The figures of a case that cannot be computed: there are none. */
+static const char *const statuses_without_figures[] = {"stated"};
+
+static void claims__every_case__is_judged_as_the_file_says (void **state)
+{
+    size_t figures = 0, stated = 0;
+
+    (void)state;
+    assert_int_equal (claim_count, 43);
+    for (size_t i = 0; i < claim_count; i++) {
+        const claim_t *one = &claims[i];
+        if (strcmp (claim_verdict_word (one->verdict), one->status) != 0)
+            fail_msg ("%s is %s, the file says %s", one->id,
+                      claim_verdict_word (one->verdict), one->status);
+        if (one->figure_count == 0) {
+            assert_string_equal (one->status, statuses_without_figures[0]);
+            stated++;
+        }
+        for (size_t k = 0; k < one->figure_count; k++)
+            if (one->figure[k].told_differs)
+                fail_msg ("%s: %s is another value", one->id,
+                          one->figure[k].name);
+        figures += one->figure_count;
+    }
+    printf ("# %zu cases, %zu figures; %zu cases are thresholds or practices "
+            "(status stated), with nothing to compute\n",
+            claim_count, figures, stated);
+    assert_int_equal (stated, 13);
+}
+
+/* matches_printed, which the judge does not read. */
+static void claims__every_printed_figure__is_found_as_the_file_says (void **state)
+{
+    GL_AUTOFREE char *path = data_path ();
+    json_t *root = json_load_file (path, 0, NULL), *one, *figure;
+    size_t i, k, compared = 0;
+
+    (void)state;
+    assert_non_null (root);
+    json_array_foreach (json_object_get (root, "cases"), i, one)
+        json_array_foreach (json_object_get (one, "expected"), k, figure)
+        {
+            const json_t *matches = json_object_get (figure, "matches_printed");
+            claim_finding_t finding = claims[i].figure[k].finding;
+            if (json_is_boolean (matches) != (finding != CLAIM_UNPRINTED)
+                || (matches
+                    && json_is_true (matches)
+                           != (finding == CLAIM_FOLLOWS
+                               || finding == CLAIM_UNIT)))
+                fail_msg ("%s: %s: %s", claims[i].id,
+                          claims[i].figure[k].name,
+                          claim_finding_word (finding));
+            compared += matches != NULL;
+        }
+    printf ("# %zu printed figures\n", compared);
+    assert_true (compared > 50);
+    json_decref (root);
+}
+
+/* ---- the whole example, and how it changes (cost-model, section 3) ---- */
+
+static site_t *h100 (const char *price, const char *salvage, int months,
+                     const char *fte, const char *kwh, const char *pue)
+{
+    site_t *site = pool_of (64, "80%");
+
+    book_asset (site, "p", "8", price, salvage, (civil_t){2024, 3, 1, 0, 0, 0},
+                months);
+    book_staff (site, "p", fte, "250000", "1");
+    book_power (site, "p", "560", pue, "k");
+    book_tariff (site, "k", kwh);
+    book_cost (site, "p", "fabric", "0.10", COST_PER_GPU_HOUR);
+    book_cloud (site, GPU, "5.25");
+    return site;
+}
+
+static void breakeven__the_sensitivity_table__as_published (void **state)
+{
+    static const struct {
+        const char *price, *salvage;
+        int years;
+        const char *fte, *kwh, *pue, *per_hour, *utilization;
+    } rows[] = {
+        {"425000", "0", 3, "1.5", "0.10", "1.3", "3.554", "0.542"},
+        {"425000", "0", 4, "1.5", "0.10", "1.3", "2.922", "0.445"},
+        {"425000", "0", 5, "1.5", "0.10", "1.3", "2.543", "0.388"},
+        {"425000", "0", 6, "1.5", "0.10", "1.3", "2.291", "0.349"},
+        {"425000", "42500", 5, "1.5", "0.10", "1.3", "2.392", "0.364"},
+        {"382500", "0", 3, "1.5", "0.10", "1.3", "3.301", NULL},
+        {"467500", "0", 3, "1.5", "0.10", "1.3", "3.807", NULL},
+        {"425000", "0", 3, "1", "0.10", "1.3", "3.275", NULL},
+        {"425000", "0", 3, "2", "0.10", "1.3", "3.833", NULL},
+        {"425000", "0", 3, "1.5", "0.08", "1.3", "3.536", NULL},
+        {"425000", "0", 3, "1.5", "0.15", "1.3", "3.599", NULL},
+        {"425000", "0", 3, "1.5", "0.10", "1.1", "3.540", NULL},
+        {"425000", "0", 3, "1.5", "0.10", "1.6", "3.575", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        site_t *site = h100 (rows[i].price, rows[i].salvage, rows[i].years * 12,
+                             rows[i].fte, rows[i].kwh, rows[i].pue);
+        breakeven_t b;
+        solve (site, &b);
+        book_check (b.per_hour, 3, rows[i].per_hour);
+        if (rows[i].utilization)
+            book_check (b.cloud[0].utilization, 3, rows[i].utilization);
+        finish (site, &b);
+    }
+}
+
+/* 18,628 and 40.5 %: the staff divided by the GPUs of a node once more, power and
+ * fabric left out; 19,046.86 and 41.4 %: the staff left out. */
+static void breakeven_why__the_published_figures__are_explained (void **state)
+{
+    static const struct {
+        const char *year, *tolerance;
+        bool found, follows;
+        why_part_t part[4];
+    } rows[] = {
+        {"18628", "0.5", true, false,
+         {WHY_WHOLE, WHY_DIVIDED_HOUR, WHY_LEFT_OUT, WHY_LEFT_OUT}},
+        {"18625.95", "22.995", true, false,
+         {WHY_WHOLE, WHY_DIVIDED_HOUR, WHY_LEFT_OUT, WHY_LEFT_OUT}},
+        {"19047", "0.5", true, false,
+         {WHY_WHOLE, WHY_LEFT_OUT, WHY_WHOLE, WHY_WHOLE}},
+        {"24906", "0.5", true, true,
+         {WHY_WHOLE, WHY_WHOLE, WHY_WHOLE, WHY_WHOLE}},
+        {"26000", "0.5", false, false, {WHY_WHOLE}},
+    };
+    site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
+    breakeven_t b;
+
+    (void)state;
+    mpz_set_ui (mpq_numref (site->assets[0].units), 1);
+    site->pools[0].gpus_per_node = 8;
+    mpq_set_ui (site->staff[0].fte, 3, 16); /* 1.5 over 64 GPUs, here over 8 */
+    solve (site, &b);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        breakeven_why_t why;
+        mpq_t year, tolerance;
+        book_number (year, rows[i].year);
+        book_number (tolerance, rows[i].tolerance);
+        breakeven_why (&b, year, tolerance, &why);
+        assert_int_equal (why.found, rows[i].found);
+        assert_int_equal (why.follows, rows[i].follows);
+        for (size_t k = 0; k < b.part_count && why.found; k++)
+            assert_int_equal (why.part[k], rows[i].part[k]);
+        breakeven_why_clear (&why);
+        mpq_clears (year, tolerance, NULL);
+    }
+    finish (site, &b);
+}
+
+static void breakeven_changed__each_change__is_the_changed_book (void **state)
+{
+    static const struct {
+        const char *label, *per_hour, *utilization;
+    } rows[] = {
+        {"life 4 years", "2.922", "0.445"},
+        {"life 5 years", "2.543", "0.388"},
+        {"life 6 years", "2.291", "0.349"},
+        {"life 5 years, 10 % salvage", "2.392", "0.364"},
+        {"purchase price -10 %", "3.301", "0.503"},
+        {"purchase price +10 %", "3.807", "0.580"},
+        {"staff -0.5 FTE", "3.275", "0.499"},
+        {"staff +0.5 FTE", "3.833", "0.584"},
+        {"tariff 0.08 per kWh", "3.536", "0.539"},
+        {"tariff 0.15 per kWh", "3.599", "0.548"},
+        {"PUE 1.1", "3.540", "0.539"},
+        {"PUE 1.6", "3.575", "0.545"},
+    };
+    site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
+    size_t count, found = 0;
+    const breakeven_change_t *changes = breakeven_changes (&count);
+
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < GL_ARRAY_SIZE (rows); k++) {
+            gl_error_t error;
+            breakeven_t b;
+            if (strcmp (changes[i].label, rows[k].label) != 0)
+                continue;
+            assert_int_equal (breakeven_changed (site, "p", BREAKEVEN_UNDATED,
+                                                 NULL, &changes[i], &b, &error),
+                              0);
+            book_check (b.per_hour, 3, rows[k].per_hour);
+            book_check (b.cloud[0].utilization, 3, rows[k].utilization);
+            breakeven_clear (&b);
+            found++;
+        }
+    assert_int_equal (found, GL_ARRAY_SIZE (rows));
+    site_free (site);
+}
+
+static void breakeven__a_leap_year__has_8784_hours (void **state)
+{
+    site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
+    gl_error_t error;
+    breakeven_t b;
+
+    (void)state;
+    assert_int_equal (breakeven_of_pool (site, "p",
+                                         book_instant (site, 2024, 6, 1, 0),
+                                         NULL, &b, &error),
+                      0);
+    assert_int_equal (b.hours, 8784);
+    book_check (b.part[2].per_hour, 4, "0.0910");
+    book_check (b.part[3].per_hour, 4, "0.1000");
+    book_check (b.part[0].per_hour, 4, "2.5200");
+    breakeven_clear (&b);
+    site_free (site);
+}
+
+/* Fully depreciated hardware costs nothing; the rest stays. */
+static void breakeven__entries_out_of_force__do_not_count (void **state)
+{
+    site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
+    gl_error_t error;
+    breakeven_t b;
+
+    (void)state;
+    site->staff[0].valid.end = book_instant (site, 2026, 1, 1, 0);
+    assert_int_equal (breakeven_of_pool (site, "p",
+                                         book_instant (site, 2027, 3, 1, 0),
+                                         NULL, &b, &error),
+                      0);
+    assert_int_equal (b.part_count, 2);
+    assert_string_equal (b.part[0].name, "power");
+    breakeven_clear (&b);
+    assert_int_equal (breakeven_of_pool (site, "p",
+                                         book_instant (site, 2027, 2, 28, 0),
+                                         NULL, &b, &error),
+                      0);
+    assert_int_equal (b.part_count, 3);
+    assert_string_equal (b.part[0].name, "hardware");
+    breakeven_clear (&b);
+    site_free (site);
+}
+
+/* Without a date the newest entries count: here the tariff of 2025. */
+static void breakeven__undated__takes_the_latest_beginning (void **state)
+{
+    site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
+    int64_t change = book_instant (site, 2025, 6, 1, 0);
+    breakeven_t b;
+
+    (void)state;
+    site->tariffs[0].valid.end = change;
+    book_tariff (site, "k", "0.20")->valid.start = change;
+    solve (site, &b);
+    assert_int_equal (b.hours, 8760);
+    book_check (b.part[2].per_gpu_year, 2, "1275.46");
+    finish (site, &b);
+}
+
+static void breakeven__impossible_questions__are_refused (void **state)
+{
+    site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
+    gl_error_t error;
+    breakeven_t b;
+    mpq_t u;
+
+    (void)state;
+    assert_int_equal (
+        breakeven_of_pool (site, "q", BREAKEVEN_UNDATED, NULL, &b, &error), -1);
+    assert_non_null (strstr (error.text, "no pool 'q'"));
+    mpq_init (u);
+    assert_int_equal (
+        breakeven_of_pool (site, "p", BREAKEVEN_UNDATED, u, &b, &error), -1);
+    mpq_set_ui (u, 11, 10);
+    assert_int_equal (
+        breakeven_of_pool (site, "p", BREAKEVEN_UNDATED, u, &b, &error), -1);
+    site->tariffs[0].valid.end = book_instant (site, 2020, 1, 1, 0);
+    assert_int_equal (
+        breakeven_of_pool (site, "p", BREAKEVEN_UNDATED, NULL, &b, &error), -1);
+    assert_non_null (strstr (error.text, "no tariff 'k'"));
+    mpq_clear (u);
+    site_free (site);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (claims__every_case__is_judged_as_the_file_says),
+        cmocka_unit_test (
+            claims__every_printed_figure__is_found_as_the_file_says),
+        cmocka_unit_test (formulas__of_the_published_cases__give_their_values),
+        cmocka_unit_test (breakeven__the_sensitivity_table__as_published),
+        cmocka_unit_test (
+            breakeven_why__the_published_figures__are_explained),
+        cmocka_unit_test (
+            breakeven_changed__each_change__is_the_changed_book),
+        cmocka_unit_test (breakeven__a_leap_year__has_8784_hours),
+        cmocka_unit_test (breakeven__entries_out_of_force__do_not_count),
+        cmocka_unit_test (breakeven__undated__takes_the_latest_beginning),
+        cmocka_unit_test (breakeven__impossible_questions__are_refused),
+    };
+
+    return cmocka_run_group_tests (tests, read_claims, free_claims);
+}
