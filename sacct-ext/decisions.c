@@ -5,7 +5,7 @@
 #include "decisions.h"
 #include "report/claim_report.h"
 
-int decision_option (decision_options_t *options, int option, const char *value)
+int decisions_option (decision_options_t *options, int option, const char *value)
 {
     const struct {
         int option;
@@ -22,7 +22,7 @@ int decision_option (decision_options_t *options, int option, const char *value)
     return 0;
 }
 
-int decision_options_check (cli_t *cli, const decision_options_t *options,
+int decisions_check (cli_t *cli, const decision_options_t *options,
                             const char *name)
 {
     if ((options->check || options->breakeven.printed
@@ -48,7 +48,7 @@ static int make_claims (cli_t *cli, const char *path, report_t **ret_report)
 
 /* Reads the cost book alone: periods, keys and most filters say nothing here.
  */
-int decision_breakeven (cli_t *cli, const query_options_t *query,
+int decisions_breakeven (cli_t *cli, const query_options_t *query,
                         const decision_options_t *options,
                         report_t **ret_report)
 {

@@ -32,15 +32,15 @@ typedef struct {
 } decision_options_t;
 
 /* 1: it was one of ours; 0: it was not. */
-int decision_option (decision_options_t *options, int option,
+int decisions_option (decision_options_t *options, int option,
                      const char *value);
 /* CLI_OK, or wrong use that has been told: an option of ours for report `name`,
  * which it is not for. */
-int decision_options_check (cli_t *cli, const decision_options_t *options,
+int decisions_check (cli_t *cli, const decision_options_t *options,
                             const char *name);
 
 /* CLI_OK and the report, or what to exit with after the reason has been told. */
-int decision_breakeven (cli_t *cli, const query_options_t *query,
+int decisions_breakeven (cli_t *cli, const query_options_t *query,
                         const decision_options_t *options,
                         report_t **ret_report);
 

@@ -444,13 +444,13 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
         return CLI_FAILED;
     if (request->slurmdb && strcmp (name, "reconcile") != 0)
         return cli_usage (cli, "--slurmdb is for report reconcile");
-    rc = decision_options_check (cli, &request->decision, name);
+    rc = decisions_check (cli, &request->decision, name);
     if (rc != CLI_OK)
         return rc;
     rc = reports[at].make ? make_of_facts (cli, request, at, &report)
          : strcmp (name, "reconcile") == 0
              ? make_reconcile (cli, request, &report)
-             : decision_breakeven (cli, &request->options,
+             : decisions_breakeven (cli, &request->options,
                                    &request->decision, &report);
     if (rc == CLI_OK)
         rc = output_report (cli, &request->output, report);
@@ -478,7 +478,7 @@ static int take_option (cli_t *cli, struct request *request, int option,
         request->export = export_of_option (option);
         return 1;
     }
-    taken = decision_option (&request->decision, option, value);
+    taken = decisions_option (&request->decision, option, value);
     if (taken == 0)
         taken = query_option (cli, &request->options, option, value);
 
