@@ -12,6 +12,7 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
     (void)error;
     billing_add (billing, fact->segment, fact->suspensions,
                  fact->suspension_count, fact->project);
+    billing_measure (billing, fact->segment, fact->project, fact->evidence);
     return 0;
 }
 

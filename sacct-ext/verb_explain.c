@@ -114,6 +114,7 @@ static int add_to_billing (const fact_t *fact, void *arg, gl_error_t *error)
     (void)error;
     billing_add (arg, fact->segment, fact->suspensions, fact->suspension_count,
                  fact->project);
+    billing_measure (arg, fact->segment, fact->project, fact->evidence);
     return 0;
 }
 

@@ -52,9 +52,12 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
         usage_report_add (c->usage, fact->segment, fact->suspensions,
                           fact->suspension_count, fact->project,
                           fact->evidence);
-    if (c->billing)
+    if (c->billing) {
         billing_add (c->billing, fact->segment, fact->suspensions,
                      fact->suspension_count, fact->project);
+        billing_measure (c->billing, fact->segment, fact->project,
+                         fact->evidence);
+    }
     if (c->utilization)
         utilization_add (c->utilization, fact->segment, fact->suspensions,
                          fact->suspension_count, fact->project,

@@ -545,6 +545,12 @@ static void add_other (const site_t *site, const site_cost_t *entry,
     mpq_clears (amount, product, quantity, NULL);
 }
 
+bool cost_wants_usage (const site_t *site)
+{
+    (void)site;
+    return false;
+}
+
 int cost_of_pool (const site_t *site, const char *pool, period_t period,
                   const cost_inputs_t *inputs, cost_t *cost, gl_error_t *error)
 {

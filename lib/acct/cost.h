@@ -89,6 +89,10 @@ void cost_clear (cost_t *cost);
 int cost_of_pool (const site_t *site, const char *pool, period_t period,
                   const cost_inputs_t *inputs, cost_t *cost, gl_error_t *error);
 
+/* Some cost follows jobs or measured energy, which cost_inputs_t must then
+ * have. */
+bool cost_wants_usage (const site_t *site);
+
 /* Physical GPUs of the pool at that instant: nodes x gpus_per_node over its
  * entries in force; 0 for a pool that does not exist then. */
 int cost_pool_gpus (const site_t *site, const char *pool, int64_t instant,

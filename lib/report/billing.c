@@ -3,6 +3,7 @@
 #include "acct/rollup.h"
 #include "base/memory.h"
 #include "report/billing.h"
+#include "report/billing_inputs.h"
 
 /* What a line may be split by beyond CHARGE_PATH, in this order. Team, GPU model
  * and profile follow from the path unless they change within the month. Time
@@ -21,6 +22,7 @@ struct billing {
     usage_query_t usage_query;
     usage_t *usage;
     capacity_t *capacity;
+    billing_inputs_t *inputs; /* of the cost book */
     int64_t *cuts;
     size_t cut_count;
     key_id_t
@@ -240,7 +242,9 @@ billing_t *billing_new (const report_query_t *query)
     make_usage (b);
     make_pool_months (b);
     b->kinds = kinds_new (query->site);
-    b->capacity = capacity_new (query->site, b->kinds, b->whole);
+    b->inputs = billing_inputs_new (query->site, b->whole);
+    b->capacity = capacity_new (query->site, b->kinds,
+                                billing_inputs_period (b->inputs));
     for (size_t i = 0; i < query->cluster_count; i++)
         capacity_set_as_of (b->capacity, query->clusters[i].name,
                             query->clusters[i].as_of);
@@ -258,6 +262,7 @@ void billing_free (billing_t *b)
     free (b->pool_months);
     usage_free (b->usage);
     capacity_free (b->capacity);
+    billing_inputs_free (b->inputs);
     kinds_free (b->kinds);
     free (b->cuts);
     free (b);
@@ -270,7 +275,7 @@ const report_query_t *billing_query (const billing_t *b)
 
 period_t billing_period (const billing_t *b)
 {
-    return b->whole;
+    return billing_inputs_period (b->inputs);
 }
 
 void billing_add (billing_t *b, const segment_t *segment,
@@ -278,7 +283,15 @@ void billing_add (billing_t *b, const segment_t *segment,
                   const project_t *project)
 {
     usage_add (b->usage, segment, suspensions, count, project);
+    billing_inputs_add (b->inputs, segment, suspensions, count, project);
     capacity_add_segment (b->capacity, segment);
+}
+
+void billing_measure (billing_t *b, const segment_t *segment,
+                      const project_t *project,
+                      const segment_evidence_t *evidence)
+{
+    billing_inputs_measure (b->inputs, segment, project, evidence);
 }
 
 bool billing_wants_segments (const billing_t *b)
@@ -301,17 +314,23 @@ static void take_slice (const capacity_slice_t *slice, void *arg)
 
     if (pm)
         capacity_sum_add (&pm->capacity, slice->sum);
+    if (slice->pool)
+        billing_inputs_capacity (b->inputs, slice->pool->name,
+                                 slice->interval.start, slice->sum);
 }
 
 static void measure_capacity (billing_t *b)
 {
-    int64_t *boundaries
-        = xcalloc (b->pool_month_count + 1, sizeof (*boundaries));
+    period_t facts = billing_inputs_period (b->inputs);
+    int64_t *boundaries = NULL;
     size_t count = 0;
 
-    for (size_t i = 0; i < b->pool_month_count; i++)
-        boundaries[count++] = b->pool_months[i].month.start;
-    count = instants_sort (boundaries, count);
+    for (int64_t at = facts.start; at < facts.end;
+         at = zone_unit (b->query->site->zone, CALENDAR_MONTH, at).end) {
+        boundaries
+            = xreallocarray (boundaries, count + 1, sizeof (*boundaries));
+        boundaries[count++] = at;
+    }
     capacity_each (b->capacity, boundaries, count, take_slice, b);
     free (boundaries);
 }
@@ -330,6 +349,9 @@ void billing_add_rollup (billing_t *b, const rollup_t *rollup)
     const rollup_capacity_t *capacity = rollup_capacity (rollup, &count);
 
     b->of_rollups = true;
+    billing_inputs_add_rollup (b->inputs, rollup);
+    if (rollup_period (rollup).start < b->whole.start)
+        return;
     usage_add_rollup (b->usage, rollup, ROLLUP_COUNTED);
     for (size_t i = 0; i < count; i++) {
         pool_month_t *pm = find_pool_month (b, capacity[i].pool,
@@ -397,16 +419,18 @@ static int add_cell (billing_t *b, const usage_cell_t *cell, gl_error_t *error)
 
 int billing_compute (billing_t *b, gl_error_t *error)
 {
+    const cost_inputs_t *inputs;
     const usage_cell_t *cells;
     size_t count;
 
     if (!b->of_rollups)
         measure_capacity (b);
+    inputs = billing_inputs_done (b->inputs);
     for (size_t i = 0; i < b->pool_month_count; i++) {
         pool_month_t *pm = &b->pool_months[i];
         pm->charge
             = charge_new (b->query->site, pm->pool, pm->month, &pm->capacity,
-                          NULL, b->levels, b->level_count, error);
+                          inputs, b->levels, b->level_count, error);
         if (!pm->charge)
             return -1;
         pm->has_cost = charge_cost (pm->charge)->count > 0;

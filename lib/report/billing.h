@@ -36,11 +36,18 @@ void billing_free (billing_t *billing);
 /* Borrowed. */
 const report_query_t *billing_query (const billing_t *billing);
 
-/* The time of which all facts are wanted. Empty: before any fact. */
+/* The time of which all facts are wanted: the months, and where an asset is
+ * written off by use, those since it came into service. Empty: before any
+ * fact. */
 period_t billing_period (const billing_t *billing);
 void billing_add (billing_t *billing, const segment_t *segment,
                   const suspension_t *suspensions, size_t count,
                   const project_t *project);
+/* After billing_add() of the same segment: what agents measured of it; for power
+ * that is charged by measured energy. */
+void billing_measure (billing_t *billing, const segment_t *segment,
+                      const project_t *project,
+                      const segment_evidence_t *evidence);
 /* The policy asks when jobs were suspended, which no rollup tells: charges are
  * then made of segments alone. */
 bool billing_wants_segments (const billing_t *billing);

@@ -19,6 +19,9 @@ struct money {
 struct pool_sum {
     const char *pool;
     mpz_t cost;      /* of the pool */
+    mpz_t full;      /* of it, with what others have paid for */
+    mpz_t recoverable;
+    mpz_t disposal; /* gains and losses that are in no charge */
     mpz_t in_period; /* charged for time in the period */
     mpz_t outside;   /* charged for time of the same months outside it */
     mpz_t remainder[REMAINDER_COUNT];
@@ -100,14 +103,16 @@ static struct money *find_row (struct chargeback *c, const char *const *keys)
 static void sum_init (struct pool_sum *sum, const char *pool)
 {
     *sum = (struct pool_sum){.pool = pool, .complete = true, .silent = true};
-    mpz_inits (sum->cost, sum->in_period, sum->outside, NULL);
+    mpz_inits (sum->cost, sum->full, sum->recoverable, sum->disposal,
+               sum->in_period, sum->outside, NULL);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_init (sum->remainder[i]);
 }
 
 static void sum_clear (struct pool_sum *sum)
 {
-    mpz_clears (sum->cost, sum->in_period, sum->outside, NULL);
+    mpz_clears (sum->cost, sum->full, sum->recoverable, sum->disposal,
+                sum->in_period, sum->outside, NULL);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_clear (sum->remainder[i]);
 }
@@ -145,6 +150,33 @@ static void take_line (const billing_line_t *line, void *arg)
     money_add (&c->whole, line);
 }
 
+static void add_rounded (mpz_t sum, const mpq_t value, int digits)
+{
+    mpz_t units;
+
+    mpz_init (units);
+    exact_round (units, value, digits);
+    mpz_add (sum, sum, units);
+    mpz_clear (units);
+}
+
+/* Both books, and what is in neither. What charges are made of is rounded
+ * already. */
+static void take_books (struct pool_sum *sum, const charge_t *charge, int digits)
+{
+    const cost_t *cost = charge_cost (charge);
+
+    if (mpq_equal (cost->total, cost->full))
+        mpz_add (sum->full, sum->full, charge_total (charge));
+    else
+        add_rounded (sum->full, cost->full, digits);
+    if (mpq_equal (cost->total, cost->recoverable))
+        mpz_add (sum->recoverable, sum->recoverable, charge_total (charge));
+    else
+        add_rounded (sum->recoverable, cost->recoverable, digits);
+    add_rounded (sum->disposal, cost->disposal, digits);
+}
+
 static void take_pool_months (struct chargeback *c)
 {
     size_t count;
@@ -156,6 +188,7 @@ static void take_pool_months (struct chargeback *c)
         sum->complete = sum->complete && pm[i].has_cost;
         sum->silent = sum->silent && !pm[i].has_cost && !pm[i].has_rate;
         mpz_add (sum->cost, sum->cost, charge_total (pm[i].charge));
+        take_books (sum, pm[i].charge, c->digits);
         for (size_t k = 0; k < REMAINDER_COUNT; k++)
             mpz_add (sum->remainder[k], sum->remainder[k],
                      rest[k].charge_units);
@@ -229,6 +262,9 @@ static void add_rows (struct chargeback *c, usage_report_t *usage,
 static void add_sum (struct pool_sum *to, const struct pool_sum *from)
 {
     mpz_add (to->cost, to->cost, from->cost);
+    mpz_add (to->full, to->full, from->full);
+    mpz_add (to->recoverable, to->recoverable, from->recoverable);
+    mpz_add (to->disposal, to->disposal, from->disposal);
     mpz_add (to->in_period, to->in_period, from->in_period);
     mpz_add (to->outside, to->outside, from->outside);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
@@ -265,6 +301,29 @@ static void proof_money (const struct chargeback *c, report_proof_t *proof,
     report_proof_line (proof, label, text);
 }
 
+/* The two books where they differ, and what is in no charge. */
+static void prove_books (const struct chargeback *c, report_proof_t *proof,
+                         const struct pool_sum *sum)
+{
+    mpz_t rest;
+
+    if (mpz_cmp (sum->full, sum->recoverable) != 0) {
+        mpz_init (rest);
+        mpz_sub (rest, sum->full, sum->cost);
+        proof_money (c, proof, "full cost", sum->full);
+        proof_money (c, proof, "recoverable cost", sum->recoverable);
+        if (mpz_sgn (rest))
+            proof_money (c, proof, "not recoverable: in no charge", rest);
+        mpz_clear (rest);
+    }
+    if (mpz_sgn (sum->disposal))
+        proof_money (c, proof,
+                     mpz_sgn (sum->disposal) > 0
+                         ? "loss of disposals: in no charge"
+                         : "gain of disposals: in no charge",
+                     sum->disposal);
+}
+
 static void add_proof (struct chargeback *c, const char *title,
                        const struct pool_sum *sum)
 {
@@ -274,6 +333,7 @@ static void add_proof (struct chargeback *c, const char *title,
     mpz_init_set (rest, sum->cost);
     mpz_sub (rest, rest, sum->in_period);
     mpz_sub (rest, rest, sum->outside);
+    prove_books (c, proof, sum);
     proof_money (c, proof, "cost", sum->cost);
     proof_money (c, proof, "charged to jobs", sum->in_period);
     if (mpz_sgn (sum->outside))
@@ -309,6 +369,14 @@ static void add_named_totals (struct chargeback *c, const struct pool_sum *all)
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_add (rest, rest, all->remainder[i]);
     named_money (c, "cost", "Cost of the pools", all->cost);
+    if (mpz_cmp (all->full, all->recoverable) != 0) {
+        named_money (c, "full_cost", "Full cost", all->full);
+        named_money (c, "recoverable_cost", "Recoverable cost",
+                     all->recoverable);
+    }
+    if (mpz_sgn (all->disposal))
+        named_money (c, "disposal", "Gain or loss of disposals, in no charge",
+                     all->disposal);
     named_money (c, "charge", "Charged", all->in_period);
     if (mpz_sgn (all->outside))
         named_money (c, "charge_outside_period",

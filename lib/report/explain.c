@@ -372,6 +372,14 @@ static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
         explain_exact (step, COLUMN_MONEY, name, title, cost->line[i].amount,
                        site->currency_digits);
     }
+    for (size_t i = 0; i < cost->apart_count; i++) {
+        GL_AUTOFREE char *title
+            = xasprintf ("in no charge, %s: %s", cost->apart[i].name,
+                         cost->apart[i].how ? cost->apart[i].how : "");
+        GL_AUTOFREE char *name = xasprintf ("apart_%s", cost->apart[i].name);
+        explain_exact (step, COLUMN_MONEY, name, title, cost->apart[i].amount,
+                       site->currency_digits);
+    }
     explain_exact (step, COLUMN_MONEY, "pool_cost", "cost of the pool's month",
                    cost->total, site->currency_digits);
     explain_line (step, COLUMN_HOURS, "pool_hours",

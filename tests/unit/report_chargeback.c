@@ -406,6 +406,94 @@ static void suspended_free__two_parts_of_a_month__add_up_to_it (void **state)
                           chargeback__two_parts_of_a_month__add_up_to_it);
 }
 
+static const char *proof_line (const report_proof_t *proof, const char *label)
+{
+    for (size_t i = 0; i < proof->line_count; i++)
+        if (!strcmp (proof->line[i][0], label))
+            return proof->line[i][1];
+    return NULL;
+}
+
+/* Half of the big pool's nodes were paid by an award, and one is sold. */
+static void chargeback__two_books__both_stand_in_the_proof (void **state)
+{
+    struct month *m = *state;
+    report_query_t query = query_of (m, "account");
+    report_t *report;
+    site_asset_t *sold = book_asset (m->site, "big", "1", "1000", "0",
+                                     (civil_t){2026, 1, 1, 0, 0, 0}, 12);
+    const report_proof_t *proof;
+    int64_t full;
+
+    sold->retired = (civil_t){2026, 10, 1, 0, 0, 0};
+    mpq_set_ui (m->site->assets[0].recoverable, 1, 2);
+    report = chargeback_of (m, &query);
+    full = cents (named_total (report, "cost"));
+    assert_int_equal (cents (named_total (report, "full_cost")), full);
+    proof = &report->proof[1];
+    assert_null (proof_line (proof, "not recoverable: in no charge"));
+    /* 92 of 365 days are left */
+    assert_string_equal (proof_line (proof, "loss of disposals: in no charge"),
+                         "252.05");
+    report_free (report);
+    m->site->policy.book = BOOK_RECOVERABLE;
+    report = chargeback_of (m, &query);
+    proof = &report->proof[1];
+    assert_true (proof->holds);
+    assert_int_equal (cents (named_total (report, "full_cost")), full);
+    /* 2 x 333333.33 / 1826 x 31, and half of it */
+    assert_string_equal (proof_line (proof, "full cost"), "11318.00");
+    assert_string_equal (proof_line (proof, "recoverable cost"), "5659.00");
+    assert_string_equal (proof_line (proof, "not recoverable: in no charge"),
+                         "5659.00");
+    assert_string_equal (proof_line (proof, "cost"), "5659.00");
+    assert_int_equal (cents (named_total (report, "cost")) + 565900, full);
+    report_free (report);
+}
+
+/* What was held before the month is asked for too, and wears it down. */
+static void chargeback__units_of_use__know_the_months_before (void **state)
+{
+    struct month *m = *state;
+    report_query_t query = query_of (m, "account");
+    site_asset_t *asset = book_asset (m->site, "free", "1", "1000", "100",
+                                      (civil_t){2026, 8, 20, 0, 0, 0}, 60);
+    billing_t *billing;
+    project_t project = {.project = ""};
+    segment_t early = m->segments[0];
+    const pool_month_t *pm;
+    gl_error_t error;
+    size_t count;
+
+    asset->method = DEPRECIATION_UNITS_OF_USE;
+    mpq_set_ui (asset->expected_gpu_hours, 150, 1);
+    billing = billing_new (&query);
+    assert_int_equal (billing_period (billing).start,
+                      book_instant (m->site, 2026, 8, 1, 0));
+    /* 100 of the 150 hours in September; 10 hours in October */
+    early.gres = "gpu=1,gpu:v100=1";
+    early.nodelist = "o1";
+    early.time_start = book_instant (m->site, 2026, 9, 10, 0);
+    early.time_end = early.time_start + 100 * 3600;
+    billing_add (billing, &early, NULL, 0, &project);
+    early.id_job++;
+    early.time_start = book_instant (m->site, 2026, 10, 10, 0);
+    early.time_end = early.time_start + 60 * 3600;
+    billing_add (billing, &early, NULL, 0, &project);
+    if (billing_compute (billing, &error) < 0)
+        fail_msg ("%s", error.text);
+    pm = billing_pool_months (billing, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp (pm[i].pool, "free"))
+            continue;
+        /* one month alone is billed, and of 900 the 600 before are gone */
+        assert_int_equal (pm[i].month.start, m->period.start);
+        book_check (charge_cost (pm[i].charge)->total, 2, "300.00");
+    }
+    assert_int_equal (count, 3);
+    billing_free (billing);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +507,11 @@ int main (void)
         cmocka_unit_test (suspended_free__any_grouping__has_the_same_sum),
         cmocka_unit_test (suspended_free__the_whole__is_cost_to_the_cent),
         cmocka_unit_test (suspended_free__two_parts_of_a_month__add_up_to_it),
+        cmocka_unit_test_setup_teardown (
+            chargeback__two_books__both_stand_in_the_proof, set_up, tear_down),
+        cmocka_unit_test_setup_teardown (
+            chargeback__units_of_use__know_the_months_before, set_up,
+            tear_down),
     };
 
     return cmocka_run_group_tests (tests, set_up, tear_down);
