@@ -18,6 +18,7 @@ static const char *const tag_names[JOURNAL_TAG_COUNT] = {
     [JOURNAL_TAG_RATE] = "rate",
     [JOURNAL_TAG_WHAT] = "what",
     [JOURNAL_TAG_REFERENCE] = "reference",
+    [JOURNAL_TAG_REASON] = "reason",
     [JOURNAL_TAG_ORIGIN] = "origin",
 };
 
@@ -262,6 +263,41 @@ static void post_cost (const struct posting_month *m, const bill_pool_t *pool,
 
 /* --- what nobody is charged -------------------------------------------- */
 
+/* What stands against a row. */
+typedef enum {
+    SIDE_COST,        /* a part of the cost of its pool and month */
+    SIDE_CORRECTIONS, /* a computed correction, which others balance */
+    SIDE_UNRECOVERED, /* given or taken by hand */
+    SIDE_TAX,
+} side_t;
+
+static bool starts_with (const char *text, const char *word)
+{
+    return text && strncmp (text, word, strlen (word)) == 0;
+}
+
+static side_t side_of (const bill_row_t *row, const char *month)
+{
+    if (row->kind == BILL_TAX || starts_with (row->origin, "tax"))
+        return SIDE_TAX;
+    if (row->kind == BILL_CORRECTION && row->origin && row->pool)
+        return SIDE_CORRECTIONS;
+    return row->reason || row->kind == BILL_CORRECTION || !row->pool
+                   || !same_text (row->month, month)
+               ? SIDE_UNRECOVERED
+               : SIDE_COST;
+}
+
+/* A correction of a class of what nobody is charged: its word, else NULL. */
+static const char *corrected_class (const bill_row_t *row)
+{
+    static const char prefix[] = "remainder:";
+
+    return row->kind == BILL_CORRECTION && starts_with (row->origin, prefix)
+               ? row->origin + sizeof (prefix) - 1
+               : NULL;
+}
+
 static bool is_pool_row (const bill_row_t *row, const char *month,
                          const char *pool)
 {
@@ -325,12 +361,17 @@ static int compare_dues (const void *a, const void *b)
         order = (int)x->kind - (int)y->kind;
     if (order == 0)
         order = compare_texts (x->what, y->what);
-    return order ? order : compare_texts (x->reference, y->reference);
+    if (order == 0)
+        order = compare_texts (x->reference, y->reference);
+    if (order == 0)
+        order = compare_texts (x->origin, y->origin);
+    return order ? order : compare_texts (x->reason, y->reason);
 }
 
 static bool is_due (const bill_row_t *row)
 {
-    return row->kind != BILL_REMAINDER && mpz_sgn (row->charge_units) != 0;
+    return row->kind != BILL_REMAINDER && !corrected_class (row)
+           && mpz_sgn (row->charge_units) != 0;
 }
 
 static void choose_rows (struct posting_month *m)
@@ -385,6 +426,7 @@ static void post_due (const struct posting_month *m, journal_transaction_t *t,
     put_quantity (posting, seconds, row->kind == BILL_CHARGE ? exact : NULL);
     posting->tag[JOURNAL_TAG_WHAT] = xstrdup (row->what);
     posting->tag[JOURNAL_TAG_REFERENCE] = xstrdup (row->reference);
+    posting->tag[JOURNAL_TAG_REASON] = xstrdup (row->reason);
     if (!same_text (row->month, m->month))
         posting->tag[JOURNAL_TAG_ORIGIN] = xstrdup (row->month);
     mpq_clears (seconds, exact, NULL);
@@ -393,12 +435,19 @@ static void post_due (const struct posting_month *m, journal_transaction_t *t,
 static struct account other_side (const struct posting_month *m,
                                   const bill_row_t *row)
 {
-    if (row->kind == BILL_TAX)
-        return ACCOUNT ("taxes", row->what);
-    if (row->kind == BILL_CORRECTION || !row->pool
-        || !same_text (row->month, m->month))
-        return ACCOUNT ("unrecovered", row->pool, "corrections");
-    return ACCOUNT ("cost", row->pool, "charged");
+    switch (side_of (row, m->month)) {
+    case SIDE_TAX:
+        return ACCOUNT ("taxes", row->kind == BILL_TAX ? row->what
+                                 : starts_with (row->origin, "tax:")
+                                     ? row->origin + strlen ("tax:")
+                                     : NULL);
+    case SIDE_UNRECOVERED:
+        return ACCOUNT ("unrecovered", row->pool, "by_hand");
+    case SIDE_CORRECTIONS:
+        return ACCOUNT ("cost", row->pool, "corrections");
+    default:
+        return ACCOUNT ("cost", row->pool, "charged");
+    }
 }
 
 /* The rows [from, to) are of one team. */
@@ -441,9 +490,77 @@ static void take_charged (const struct posting_month *m,
 {
     for (size_t i = 0; i < m->count; i++)
         if (is_pool_row (m->rows[i], m->month, pool->pool)
-            && m->rows[i]->kind != BILL_CORRECTION
-            && m->rows[i]->kind != BILL_TAX)
+            && side_of (m->rows[i], m->month) == SIDE_COST)
             mpz_sub (balance, balance, m->rows[i]->charge_units);
+}
+
+/* --- corrections of what nobody was charged ---------------------------- */
+
+static int by_pool (const void *a, const void *b)
+{
+    const bill_row_t *x = *(const bill_row_t *const *)a,
+                     *y = *(const bill_row_t *const *)b;
+    int order = compare_texts (x->pool, y->pool);
+
+    return order ? order : bill_row_compare (x, y);
+}
+
+/* The rows [from, to) of one pool: its classes, and the cost where that has
+ * changed. */
+static void post_corrections (const struct posting_month *m,
+                              const bill_row_t *const *rows, size_t count)
+{
+    const char *pool = rows[0]->pool;
+    journal_transaction_t *t
+        = begin (m, xasprintf ("Corrections of %s in %s", pool, m->month));
+    size_t first;
+    mpz_t sum, negative;
+
+    mpz_inits (sum, negative, NULL);
+    t->tag[JOURNAL_TAG_POOL] = xstrdup (pool);
+    for (size_t i = 0; i < count; i++) {
+        const char *class = corrected_class (rows[i]);
+        journal_posting_t *posting;
+        mpz_add (sum, sum, rows[i]->charge_units);
+        if (!class)
+            continue;
+        posting = add_posting (t, ACCOUNT ("unrecovered", pool, class));
+        mpz_set (posting->units, rows[i]->charge_units);
+        posting->tag[JOURNAL_TAG_WHAT] = xstrdup (rows[i]->what);
+        posting->tag[JOURNAL_TAG_ORIGIN] = xstrdup (rows[i]->month);
+    }
+    first = t->count;
+    for (size_t i = 0; i < first; i++)
+        take_off (t, first, ACCOUNT ("cost", pool, "corrections"),
+                  t->posting[i].units);
+    if (mpz_sgn (sum) != 0) {
+        mpz_neg (negative, sum);
+        take_off (t, first, ACCOUNT ("cost", pool, "corrections"), negative);
+        take_off (t, first, ACCOUNT ("accruals", pool, "corrections"), sum);
+    }
+    mpz_clears (sum, negative, NULL);
+    end (m->journal);
+}
+
+static void post_all_corrections (const struct posting_month *m)
+{
+    size_t count, chosen = 0;
+    const bill_row_t *rows = bill_rows (m->bill, &count);
+    const bill_row_t **list = xcalloc (count + 1, sizeof (*list));
+
+    for (size_t i = 0; i < count; i++)
+        if (mpz_sgn (rows[i].charge_units) != 0
+            && side_of (&rows[i], m->month) == SIDE_CORRECTIONS)
+            list[chosen++] = &rows[i];
+    if (chosen > 1)
+        qsort (list, chosen, sizeof (*list), by_pool);
+    for (size_t i = 0, next; i < chosen; i = next) {
+        for (next = i + 1;
+             next < chosen && same_text (list[i]->pool, list[next]->pool);)
+            next++;
+        post_corrections (m, list + i, next - i);
+    }
+    free (list);
 }
 
 /* --- a month ----------------------------------------------------------- */
@@ -493,12 +610,10 @@ static int check_rows (const struct posting_month *m, gl_error_t *error)
     const bill_pool_t *pools = bill_pools (m->bill, &pool_count);
 
     for (size_t i = 0; i < count; i++) {
-        bool found = mpz_sgn (rows[i].charge_units) == 0
-                     || (rows[i].kind != BILL_REMAINDER
-                         && !same_text (rows[i].month, m->month))
-                     || rows[i].kind == BILL_CORRECTION
-                     || rows[i].kind == BILL_TAX
-                     || (rows[i].kind != BILL_REMAINDER && !rows[i].pool);
+        bool found
+            = mpz_sgn (rows[i].charge_units) == 0
+              || (rows[i].kind != BILL_REMAINDER
+                  && side_of (&rows[i], m->month) != SIDE_COST);
         for (size_t k = 0; k < pool_count && !found; k++)
             found = is_pool_row (&rows[i], m->month, pools[k].pool)
                     && same_text (pools[k].month, m->month);
@@ -524,6 +639,7 @@ int journal_add_month (journal_t *journal, const char *month,
         return -1;
     choose_rows (&m);
     rc = post_pools (&m, error);
+    post_all_corrections (&m);
     free (m.rows);
     return rc;
 }

@@ -9,19 +9,24 @@
  * one for each team that it was charged,
  *
  *   charges:TEAM:ACCOUNT:POOL:KIND +  cost:POOL:charged             -
- *                                     (of a tax: taxes:WHAT         -)
- *                                     (of another month:
- *                                      unrecovered:POOL:corrections -)
+ *                       of a tax:    taxes:WHAT                    -
+ *                       by hand:     unrecovered:POOL:by_hand      -
+ *                       of a computed correction:
+ *                                    cost:POOL:corrections         -
  *
  * and one for each pool for what nobody is charged,
  *
  *   unrecovered:POOL:CLASS        +   cost:POOL:unrecovered         -
  *
  * so that cost:POOL is 0 once a month is posted, and charges:TEAM is what the
- * team pays. Rows of another month than the one they are posted in are its
- * corrections: their time is in the tag `origin`. Amounts are the bill's
- * integers; nothing is rounded here. Texts are as they are, escaping is the
- * renderer's. Pure.
+ * team pays. Computed corrections of closed months change what nobody is charged
+ * as well, and where they do not add up to zero, the cost of the pool then:
+ *
+ *   unrecovered:POOL:CLASS        +   cost:POOL:corrections         -
+ *   cost:POOL:corrections         +   accruals:POOL:corrections     -
+ *
+ * Amounts are the bill's integers; nothing is rounded here. Texts are as they
+ * are, escaping is the renderer's. Pure.
  */
 #ifndef GL_REPORT_JOURNAL_H
 #define GL_REPORT_JOURNAL_H
@@ -44,7 +49,8 @@ typedef enum {
     JOURNAL_TAG_RATE, /* per GPU-hour */
     JOURNAL_TAG_WHAT,
     JOURNAL_TAG_REFERENCE,
-    JOURNAL_TAG_ORIGIN, /* the month that a correction is for */
+    JOURNAL_TAG_REASON, /* in words, of a row by hand */
+    JOURNAL_TAG_ORIGIN, /* the month that it is for, if another one */
     JOURNAL_TAG_COUNT,
 } journal_tag_t;
 

@@ -63,12 +63,13 @@ static char *transactions_of (const journal_t *journal)
     return xstrdup (last);
 }
 
-/* Corrections of October, a tax and a credit without a pool, in November. */
-static void add_month__corrections_and_taxes__posted_with_origin (void **state)
+/* What was changed of October by hand, a tax and a credit without a pool, in November. */
+static void add_month__by_hand_and_taxes__posted_with_origin (void **state)
 {
     static const char *const rows[] = {
         "kind=correction\tmonth=2026-10\tpool=h100\tteam=vision\taccount=cv"
-        "\twhat=late\treference=lab/7/9\tgpu_seconds=7200\tcharge=-250",
+        "\twhat=manual\treference=lab/7/9\tgpu_seconds=7200\tcharge=-250"
+        "\treason=too much",
         "kind=tax\tmonth=2026-11\tteam=vision\taccount=cv\twhat=vat\tcharge=19",
         "kind=credit\tmonth=2026-11\tteam=vision\twhat=goodwill\tcharge=-5",
         NULL,
@@ -95,15 +96,62 @@ static void add_month__corrections_and_taxes__posted_with_origin (void **state)
         "    charges:vision:cv:h100:correction                          "
         "-2.50 USD\n"
         "    ; gpu_hours: 2.000000\n"
-        "    ; what: late\n"
+        "    ; what: manual\n"
         "    ; reference: lab/7/9\n"
+        "    ; reason: too much\n"
         "    ; origin: 2026-10\n"
-        "    unrecovered:(none):corrections                              "
+        "    unrecovered:(none):by_hand                                  "
         "0.05 USD\n"
         "    taxes:vat                                                  "
         "-0.19 USD\n"
-        "    unrecovered:h100:corrections                                "
+        "    unrecovered:h100:by_hand                                    "
         "2.50 USD\n");
+    journal_free (journal);
+    site_free (site);
+}
+
+/* A late job of October: five more for the team, three less idle, and the cost
+ * of the pool two higher. The pool is zero, and the accruals have the two. */
+static void add_month__computed_corrections__pool_is_zero (void **state)
+{
+    static const char *const rows[] = {
+        "kind=correction\tmonth=2026-10\tpool=h100\tteam=vision\taccount=cv"
+        "\twhat=late_job\tcharge=5\torigin=charge",
+        "kind=correction\tmonth=2026-10\tpool=h100\twhat=share\tcharge=-3"
+        "\torigin=remainder:idle",
+        NULL,
+    };
+    site_t *site = site_default ();
+    journal_t *journal = journal_of (site, "2026-11", rows, NULL);
+    GL_AUTOFREE char *text = transactions_of (journal);
+
+    (void)state;
+    assert_balanced (journal);
+    assert_string_equal (
+        text,
+        "2026-11-30 * Charges of 2026-11 to vision\n"
+        "    ; month: 2026-11\n"
+        "    ; team: vision\n"
+        "    ; period: open\n"
+        "    charges:vision:cv:h100:correction                           "
+        "0.05 USD\n"
+        "    ; what: late_job\n"
+        "    ; origin: 2026-10\n"
+        "    cost:h100:corrections                                      "
+        "-0.05 USD\n"
+        "\n"
+        "2026-11-30 * Corrections of h100 in 2026-11\n"
+        "    ; month: 2026-11\n"
+        "    ; pool: h100\n"
+        "    ; period: open\n"
+        "    unrecovered:h100:idle                                      "
+        "-0.03 USD\n"
+        "    ; what: share\n"
+        "    ; origin: 2026-10\n"
+        "    cost:h100:corrections                                       "
+        "0.05 USD\n"
+        "    accruals:h100:corrections                                  "
+        "-0.02 USD\n");
     journal_free (journal);
     site_free (site);
 }
@@ -165,7 +213,8 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (
-            add_month__corrections_and_taxes__posted_with_origin),
+            add_month__by_hand_and_taxes__posted_with_origin),
+        cmocka_unit_test (add_month__computed_corrections__pool_is_zero),
         cmocka_unit_test (add_month__row_without_its_pool__refused),
         cmocka_unit_test (render__other_currencies__their_digits),
     };
