@@ -1,12 +1,15 @@
 /* gpuledger price: what a request would cost, before it is submitted. */
 #include <getopt.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <time.h>
 
 #include "acct/site.h"
 #include "base/memory.h"
 #include "base/timespec.h"
 #include "price.h"
+#include "skypilot.h"
 #include "user_verb.h"
 #include "verb.h"
 
@@ -15,6 +18,7 @@ enum {
     OPTION_GPUS_PER_NODE,
     OPTION_CLUSTER,
     OPTION_AT,
+    OPTION_SKYPILOT,
 };
 
 /* sbatch's words: an option, its name in a question, its place. */
@@ -39,6 +43,7 @@ static const struct row {
 struct price {
     price_words_t words;
     const char *at; /* --at */
+    bool skypilot;  /* the whole list, not a request */
     output_t output;
     user_words_t question;
 };
@@ -54,6 +59,48 @@ static int instant (cli_t *cli, const struct price *price, int64_t *ret_now)
                == 0)
         return CLI_OK;
     return cli_usage (cli, "%s", error.text);
+}
+
+static int no_prices (cli_t *cli, const struct price *price,
+                      const report_t *report)
+{
+    for (size_t i = 0; i < report->note_count; i++)
+        cli_warn (cli, "%s", report->note[i].text);
+    return cli_failf (cli, "no pool%s%s has a price then",
+                      price->words.cluster ? " of cluster " : "",
+                      price->words.cluster ? price->words.cluster : "");
+}
+
+/* Of the words of a request the cluster says which part of the list. */
+static int list_for_skypilot (cli_t *cli, struct price *price)
+{
+    price_words_t of_cluster = {.cluster = price->words.cluster};
+    report_t *report;
+    int64_t now;
+    int rc;
+
+    if (memcmp (&price->words, &of_cluster, sizeof (of_cluster)) != 0
+        || price->output.fields || price->output.format_given)
+        return cli_usage (cli, "--skypilot lists the price of every GPU, as "
+                               "CSV: it takes --cluster, --at and --output");
+    if (!cli_site (cli))
+        return CLI_FAILED;
+    if (cli->site->pool_count == 0)
+        return cli_failf (cli, "%s has no pools, so that nothing has a price "
+                               "here: --skypilot needs the ledger's "
+                               "configuration",
+                          cli->config);
+    rc = instant (cli, price, &now);
+    if (rc != CLI_OK)
+        return rc;
+    price->output.format = RENDER_CSV;
+    report = skypilot_report (cli->site, price->words.cluster, now);
+    if (report->row_count == 0)
+        rc = no_prices (cli, price, report);
+    else
+        rc = output_selected (cli, &price->output, report);
+    report_free (report);
+    return rc;
 }
 
 static int price_here (cli_t *cli, const struct price *price)
@@ -87,6 +134,10 @@ static int take (cli_t *cli, struct price *price, int option, const char *value)
 {
     int taken;
 
+    if (option == OPTION_SKYPILOT) {
+        price->skypilot = true;
+        return 0;
+    }
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         if (rows[i].option != option)
             continue;
@@ -120,7 +171,8 @@ static int run (cli_t *cli, int argc, char **argv)
         rc = cli_usage (cli, "'%s' is too much: a request is made of options",
                         argv[optind]);
     else
-        rc = answer (cli, &price);
+        rc = price.skypilot ? list_for_skypilot (cli, &price)
+                            : answer (cli, &price);
     user_words_done (&price.question);
     return rc;
 }
@@ -138,6 +190,9 @@ static const cli_option_t options[] = {
     {'A', "account", "NAME", "as in sbatch; prices do not depend on it"},
     {OPTION_CLUSTER, "cluster", "NAME", "pools of this cluster only"},
     {OPTION_AT, "at", "TIME", "prices of that moment (default: now)"},
+    {OPTION_SKYPILOT, "skypilot", NULL,
+     "instead of a request: the price of every GPU, in the columns of\n"
+     "SkyPilot's catalogues (CSV)"},
     OUTPUT_OPTIONS,
     {0},
 };
