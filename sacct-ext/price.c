@@ -52,7 +52,7 @@ int device_price (const site_t *site, const site_pool_t *pool, const char *type,
                   gl_error_t *error)
 {
     device_kind_t kind = {.pool = pool, .type = type};
-    charge_price_t charged = charge_price (site, pool->name, qos, now);
+    charge_price_t charged = charge_price (site, pool->name, qos, NULL, now);
     mpq_t weight;
 
     if (kind_weight (site, &kind, charged.mig_price, &price->weight, error) < 0)

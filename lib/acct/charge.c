@@ -1,4 +1,3 @@
-#include <stdbool.h>
 #include <string.h>
 
 #include "acct/charge.h"
@@ -10,28 +9,6 @@ const key_id_t CHARGE_PATH[CHARGE_PATH_COUNT] = {
     KEY_ACCOUNT, KEY_CLUSTER,   KEY_USER,      KEY_PROJECT,
     KEY_QOS,     KEY_PARTITION, KEY_GRES_TYPE,
 };
-
-static const remainder_info_t infos[REMAINDER_COUNT] = {
-    {REMAINDER_IDLE, "idle", "idle"},
-    {REMAINDER_STRANDED, "stranded", "idle, stranded by MIG or shards"},
-    {REMAINDER_CPU_STRANDED, "cpu_stranded", "idle, CPUs or memory taken"},
-    {REMAINDER_RESERVED_UNUSED, "reserved_unused", "reserved, not used"},
-    {REMAINDER_PLANNED_DOWN, "planned_down", "planned down"},
-    {REMAINDER_DOWN, "down", "down"},
-    {REMAINDER_UNKNOWN, "unknown", "unknown"},
-    {REMAINDER_SUSPENDED, "suspended", "held by suspended jobs"},
-    {REMAINDER_UNBILLED, "unbilled", "held, not billed"},
-    {REMAINDER_MIG, "mig", "price and quantity weights"},
-    {REMAINDER_RECOVERY, "recovery", "under-recovery of published rates"},
-    {REMAINDER_EXCESS, "excess", "held beyond the pool's capacity"},
-    {REMAINDER_NO_CAPACITY, "no_capacity", "cost without capacity"},
-    {REMAINDER_CREDITED, "credited", "given back as credits"},
-};
-
-const remainder_info_t *remainder_info (remainder_id_t id)
-{
-    return &infos[id];
-}
 
 /* ---- the object ---- */
 
@@ -45,6 +22,9 @@ charge_t *charge_new (const site_t *site, const char *pool, period_t month,
     int rc;
 
     charge->site = site;
+    charge->pool = xstrdup (pool);
+    charge->month = month;
+    charge->idle = charge_idle_policy (site, pool, month);
     cost_init (&charge->cost);
     capacity_sum_init (&charge->capacity);
     capacity_sum_add (&charge->capacity, capacity);
@@ -73,7 +53,7 @@ charge_t *charge_new (const site_t *site, const char *pool, period_t month,
     return charge;
 }
 
-static size_t path_length (const charge_t *charge)
+size_t charge_path_length (const charge_t *charge)
 {
     return charge->levels[charge->level_count - 1];
 }
@@ -82,13 +62,27 @@ static void clear_entry (const charge_t *charge, struct entry *entry)
 {
     charge_line_t *line = &entry->line;
 
-    for (size_t i = 0; i < path_length (charge); i++)
+    for (size_t i = 0; i < charge_path_length (charge); i++)
         free (entry->path[i]);
     free (entry->path);
-    mpq_clears (line->gpu_seconds, line->price_seconds, line->cost,
-                line->list, line->charge, entry->full_seconds, entry->full_price,
-                entry->published, NULL);
+    free (entry->what);
+    mpq_clears (line->gpu_seconds, line->price_seconds, line->cost, line->list,
+                line->charge, NULL);
     mpz_clears (line->cost_units, line->list_units, line->charge_units, NULL);
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
+        mpq_clear (line->adjustment[i]);
+        mpz_clear (line->adjustment_units[i]);
+    }
+}
+
+static void clear_stretches (charge_t *charge)
+{
+    for (size_t i = 0; i < charge->stretch_count; i++) {
+        for (size_t k = 0; k < charge_path_length (charge); k++)
+            free (charge->stretches[i].path[k]);
+        free (charge->stretches[i].path);
+    }
+    free (charge->stretches);
 }
 
 void charge_free (charge_t *charge)
@@ -103,19 +97,33 @@ void charge_free (charge_t *charge)
         mpq_clears (rest->gpu_seconds, rest->cost, rest->charge, NULL);
         mpz_clears (rest->cost_units, rest->charge_units, NULL);
     }
+    clear_stretches (charge);
+    charge_shares_free (&charge->reserved);
+    charge_free_payers (charge);
     cost_clear (&charge->cost);
     capacity_sum_clear (&charge->capacity);
     mpz_clear (charge->total);
     mpq_clears (charge->owned, charge->full, charge->suspended, NULL);
+    free (charge->pool);
     free (charge->levels);
     free (charge->lines);
     free (charge->entries);
     free (charge);
 }
 
-static struct entry *new_entry (charge_t *charge, const char *const *path)
+static char **copy_path (const charge_t *charge, const char *const *path)
 {
-    size_t length = path_length (charge);
+    size_t length = charge_path_length (charge);
+    char **copy = xcalloc (length, sizeof (*copy));
+
+    for (size_t i = 0; i < length; i++)
+        copy[i] = xstrdup (path[i]);
+    return copy;
+}
+
+struct entry *charge_new_entry (charge_t *charge, charge_kind_t kind,
+                                const char *const *path, const char *what)
+{
     struct entry *entry;
     charge_line_t *line;
 
@@ -127,32 +135,69 @@ static struct entry *new_entry (charge_t *charge, const char *const *path)
     entry = &charge->entries[charge->count++];
     memset (entry, 0, sizeof (*entry));
     line = &entry->line;
-    entry->path = xcalloc (length, sizeof (*entry->path));
-    for (size_t i = 0; i < length; i++)
-        entry->path[i] = xstrdup (path[i]);
+    entry->path = copy_path (charge, path);
+    entry->what = xstrdup (what);
+    line->kind = kind;
     line->path = (const char *const *)entry->path;
+    line->what = entry->what;
     mpq_inits (line->gpu_seconds, line->price_seconds, line->cost, line->list,
-               line->charge, entry->full_seconds, entry->full_price, entry->published, NULL);
+               line->charge, NULL);
     mpz_inits (line->cost_units, line->list_units, line->charge_units, NULL);
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
+        mpq_init (line->adjustment[i]);
+        mpz_init (line->adjustment_units[i]);
+    }
     return entry;
+}
+
+const char *charge_path_team (const charge_t *charge, const char *const *path)
+{
+    return charge_path_length (charge) > CHARGE_TEAM ? path[CHARGE_TEAM] : NULL;
+}
+
+/* ---- what is added ---- */
+
+void charge_set_idle_policy (charge_t *charge, idle_policy_t policy)
+{
+    charge->idle = policy;
 }
 
 void charge_add (charge_t *charge, const char *const *path,
                  mpq_srcptr gpu_seconds, mpq_srcptr price_seconds,
-                 const site_rate_t *rate)
+                 const charge_price_t *price)
 {
-    struct entry *entry = new_entry (charge, path);
+    struct entry *entry
+        = charge_new_entry (charge, CHARGE_USED, path, NULL);
 
+    entry->price = *price;
     mpq_set (entry->line.gpu_seconds, gpu_seconds);
     mpq_set (entry->line.price_seconds, price_seconds);
-    if (!rate) {
-        mpq_set (entry->full_seconds, gpu_seconds);
-        mpq_set (entry->full_price, price_seconds);
-    } else {
-        exact_set_i64 (entry->published, 1, 3600);
-        mpq_mul (entry->published, entry->published, price_seconds);
-        mpq_mul (entry->published, entry->published, rate->per_gpu_hour);
-    }
+}
+
+void charge_add_reserved (charge_t *charge, const char *cluster,
+                          const char *account, const char *team,
+                          mpq_srcptr gpu_seconds)
+{
+    charge_share_add (&charge->reserved, account, cluster, team, gpu_seconds);
+}
+
+void charge_add_stretch (charge_t *charge, const char *const *path,
+                         int64_t start, uint64_t seconds)
+{
+    charge->stretches
+        = xreallocarray (charge->stretches, charge->stretch_count + 1,
+                         sizeof (*charge->stretches));
+    charge->stretches[charge->stretch_count++]
+        = (struct stretch){copy_path (charge, path), start, seconds};
+}
+
+void charge_set_before (charge_t *charge, const char *team, const char *account,
+                        mpq_srcptr billed, mpq_srcptr spent)
+{
+    charge_payer_t *payer = charge_payer (charge, team, account);
+
+    mpq_set (payer->before_billed, billed);
+    mpq_set (payer->before_spent, spent);
 }
 
 /* seconds x weight */
@@ -184,7 +229,7 @@ uint64_t charge_free_seconds (const site_t *site, const usage_part_t *part)
 
 void charge_part_init (charge_part_t *part)
 {
-    part->rate = NULL;
+    part->price = (charge_price_t){NULL, MIG_MAX, NULL, NULL};
     mpq_inits (part->gpu_seconds, part->price_seconds, part->suspended, NULL);
 }
 
@@ -199,7 +244,8 @@ int charge_part_measure (const site_t *site, const char *qos, int64_t instant,
 {
     const device_kind_t *kind = from->kind;
     const mig_table_t table = {site->profiles, site->profile_count};
-    charge_price_t price = charge_price (site, kind->pool->name, qos, instant);
+    charge_price_t price
+        = charge_price (site, kind->pool->name, qos, NULL, instant);
     const char *type = kind->type ? kind->type : kind->profile;
     fraction_t quantity = {0, 1}, priced = {0, 1};
     uint64_t free_seconds = charge_free_seconds (site, from);
@@ -215,7 +261,7 @@ int charge_part_measure (const site_t *site, const char *qos, int64_t instant,
             return gl_error_prefix (error, "price in pool '%s'",
                                     kind->pool->name);
     }
-    part->rate = price.rate;
+    part->price = price;
     set_weighted (part->suspended, free_seconds, quantity);
     set_weighted (part->gpu_seconds, from->gres_seconds - free_seconds,
                   quantity);
@@ -235,8 +281,11 @@ int charge_add_part (charge_t *charge, const char *const *path, const char *qos,
     rc = charge_part_measure (charge->site, qos, instant, from, &part, error);
     if (rc == 0) {
         charge_add_suspended (charge, part.suspended);
+        part.price.team
+            = charge_team (charge->site, charge_path_team (charge, path),
+                           instant);
         charge_add (charge, path, part.gpu_seconds, part.price_seconds,
-                    part.rate);
+                    &part.price);
     }
     charge_part_clear (&part);
     return rc;
@@ -244,37 +293,97 @@ int charge_add_part (charge_t *charge, const char *const *path, const char *qos,
 
 /* ---- order ---- */
 
-static int by_path (const void *a, const void *b, void *arg)
+int charge_compare_texts (const char *a, const char *b)
 {
-    const struct entry *x = a, *y = b;
-
-    return charge_compare_paths (x->path, y->path, *(size_t *)arg);
+    if (!a || !b)
+        return (a != NULL) - (b != NULL);
+    return strcmp (a, b);
 }
 
-static void merge_into (struct entry *to, const struct entry *from)
+int charge_compare_paths (char **a, char **b, size_t length)
 {
-    mpq_add (to->line.gpu_seconds, to->line.gpu_seconds,
-             from->line.gpu_seconds);
-    mpq_add (to->line.price_seconds, to->line.price_seconds,
-             from->line.price_seconds);
-    mpq_add (to->full_seconds, to->full_seconds, from->full_seconds);
-    mpq_add (to->full_price, to->full_price, from->full_price);
-    mpq_add (to->published, to->published, from->published);
+    int order = 0;
+
+    for (size_t i = 0; i < length && order == 0; i++)
+        order = charge_compare_texts (a[i], b[i]);
+    return order;
 }
 
-static void sort_and_merge (charge_t *charge)
+static int compare_paths (const struct entry *a, const struct entry *b,
+                          size_t start, size_t end)
 {
-    size_t length = path_length (charge), kept = 0;
+    int order = 0;
+
+    for (size_t i = start; i < end && order == 0; i++)
+        order = charge_compare_texts (a->path[i], b->path[i]);
+    return order;
+}
+
+int charge_compare (const charge_t *charge, const struct entry *a,
+                    const struct entry *b, size_t end)
+{
+    size_t length = charge_path_length (charge);
+    size_t fixed = length < CHARGE_PATH_COUNT ? length : CHARGE_PATH_COUNT;
+    int order = compare_paths (a, b, 0, end < fixed ? end : fixed);
+
+    if (order != 0 || end < fixed)
+        return order;
+    if (a->line.kind != b->line.kind)
+        return a->line.kind < b->line.kind ? -1 : 1;
+    order = charge_compare_texts (a->what, b->what);
+    return order ? order : compare_paths (a, b, fixed, end);
+}
+
+static int compare_pointers (const void *a, const void *b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Prices are entries of the site's arrays: their order is that of the file. */
+static int compare_prices (const struct entry *a, const struct entry *b)
+{
+    int order = compare_pointers (a->price.rate, b->price.rate);
+
+    if (order == 0)
+        order = compare_pointers (a->price.rule, b->price.rule);
+    if (order == 0)
+        order = compare_pointers (a->price.team, b->price.team);
+    return order ? order : (int)a->at_cost - (int)b->at_cost;
+}
+
+static int by_line_and_price (const void *a, const void *b, void *arg)
+{
+    const charge_t *charge = arg;
+    int order = charge_compare (charge, a, b, charge_path_length (charge));
+
+    return order ? order : compare_prices (a, b);
+}
+
+static void merge_into (charge_line_t *to, const charge_line_t *from)
+{
+    mpq_add (to->gpu_seconds, to->gpu_seconds, from->gpu_seconds);
+    mpq_add (to->price_seconds, to->price_seconds, from->price_seconds);
+    mpq_add (to->cost, to->cost, from->cost);
+    mpq_add (to->list, to->list, from->list);
+    mpq_add (to->charge, to->charge, from->charge);
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
+        mpq_add (to->adjustment[i], to->adjustment[i], from->adjustment[i]);
+}
+
+/* One entry for each line, or for each price in it. */
+static void sort_and_merge (charge_t *charge, bool each_price)
+{
+    size_t length = charge_path_length (charge), kept = 0;
 
     if (charge->count > 1)
         qsort_r (charge->entries, charge->count, sizeof (*charge->entries),
-                 by_path, &length);
+                 by_line_and_price, charge);
     for (size_t i = 0; i < charge->count; i++) {
         struct entry *entry = &charge->entries[i];
         struct entry *last = kept ? &charge->entries[kept - 1] : NULL;
-        if (last &&
-            charge_compare_paths (last->path, entry->path, length) == 0) {
-            merge_into (last, entry);
+        if (last && charge_compare (charge, last, entry, length) == 0
+            && (!each_price || compare_prices (last, entry) == 0)) {
+            merge_into (&last->line, &entry->line);
             clear_entry (charge, entry);
         } else
             charge->entries[kept++] = *entry;
@@ -282,117 +391,29 @@ static void sort_and_merge (charge_t *charge)
     charge->count = kept;
 }
 
-/* ---- exact amounts ---- */
+/* ---- the steps ---- */
 
-struct sums {
-    mpq_t seconds;      /* sum of q */
-    mpq_t price;        /* sum of p */
-    mpq_t full_seconds; /* of these: without a published rate */
-    mpq_t full_price;
-    mpq_t published; /* money */
-};
-
-static void make_sums (const charge_t *charge, struct sums *sums)
+/* The rates of the header, per GPU-second. */
+static void find_rates (charge_t *charge)
 {
-    mpq_inits (sums->seconds, sums->price, sums->full_seconds, sums->full_price,
-               sums->published, NULL);
-    for (size_t i = 0; i < charge->count; i++) {
-        const struct entry *entry = &charge->entries[i];
-        mpq_add (sums->seconds, sums->seconds, entry->line.gpu_seconds);
-        mpq_add (sums->price, sums->price, entry->line.price_seconds);
-        mpq_add (sums->full_seconds, sums->full_seconds, entry->full_seconds);
-        mpq_add (sums->full_price, sums->full_price, entry->full_price);
-        mpq_add (sums->published, sums->published, entry->published);
-    }
-}
+    mpq_t billed;
 
-static void clear_sums (struct sums *sums)
-{
-    mpq_clears (sums->seconds, sums->price, sums->full_seconds,
-                sums->full_price, sums->published, NULL);
-}
-
-static bool in_rate (const charge_t *charge, const struct sums *sums)
-{
-    return charge->site->policy.idle == IDLE_IN_RATE &&
-           mpq_sgn (sums->price) > 0;
-}
-
-static void find_rates (charge_t *charge, const struct sums *sums)
-{
+    mpq_init (billed);
+    for (size_t i = 0; i < charge->count; i++)
+        if (charge->entries[i].line.kind == CHARGE_USED)
+            mpq_add (billed, billed, charge->entries[i].line.price_seconds);
+    for (size_t i = 0; i < charge->reserved.count; i++)
+        mpq_add (billed, billed, charge->reserved.share[i].amount);
     if (mpq_sgn (charge->capacity.capacity) > 0)
         mpq_div (charge->owned, charge->cost.total, charge->capacity.capacity);
-    if (in_rate (charge, sums))
-        mpq_div (charge->full, charge->cost.total, sums->price);
-    else
-        mpq_set (charge->full, charge->owned);
+    mpq_set (charge->full, charge->owned);
+    charge->carried = charge->idle == IDLE_IN_RATE && mpq_sgn (billed) > 0;
+    if (charge->carried)
+        mpq_div (charge->full, charge->cost.total, billed);
+    else if (charge->idle == IDLE_PRACTICAL)
+        mpq_div (charge->full, charge->owned, charge->site->policy.utilization);
+    mpq_clear (billed);
 }
-
-static void price_lines (charge_t *charge)
-{
-    for (size_t i = 0; i < charge->count; i++) {
-        struct entry *entry = &charge->entries[i];
-        charge_line_t *line = &entry->line;
-        mpq_mul (line->cost, charge->owned, line->gpu_seconds);
-        mpq_mul (line->charge, charge->full, entry->full_price);
-        mpq_add (line->charge, line->charge, entry->published);
-        mpq_set (line->list, line->charge);
-    }
-}
-
-/* Seconds of the classes that have some. */
-static void classify_time (charge_t *charge, const struct sums *sums)
-{
-    const capacity_sum_t *c = &charge->capacity;
-    charge_remainder_t *rest = charge->remainders;
-
-    mpq_sub (rest[REMAINDER_IDLE].gpu_seconds, c->idle, c->stranded);
-    mpq_sub (rest[REMAINDER_IDLE].gpu_seconds,
-             rest[REMAINDER_IDLE].gpu_seconds, c->cpu_stranded);
-    mpq_set (rest[REMAINDER_STRANDED].gpu_seconds, c->stranded);
-    mpq_set (rest[REMAINDER_CPU_STRANDED].gpu_seconds, c->cpu_stranded);
-    mpq_set (rest[REMAINDER_RESERVED_UNUSED].gpu_seconds, c->reserved_unused);
-    mpq_set (rest[REMAINDER_PLANNED_DOWN].gpu_seconds, c->planned_down);
-    mpq_set (rest[REMAINDER_DOWN].gpu_seconds, c->down);
-    mpq_set (rest[REMAINDER_UNKNOWN].gpu_seconds, c->unknown);
-    mpq_set (rest[REMAINDER_SUSPENDED].gpu_seconds, charge->suspended);
-    mpq_sub (rest[REMAINDER_UNBILLED].gpu_seconds, c->allocated, sums->seconds);
-    mpq_sub (rest[REMAINDER_UNBILLED].gpu_seconds,
-             rest[REMAINDER_UNBILLED].gpu_seconds, charge->suspended);
-    mpq_set (rest[REMAINDER_EXCESS].gpu_seconds, c->difference);
-}
-
-/* The header's equations. What lines under a published rate do not recover is
- * what they would bear at full cost less what they pay. */
-static void price_remainders (charge_t *charge, const struct sums *sums)
-{
-    charge_remainder_t *rest = charge->remainders;
-    bool carried = in_rate (charge, sums);
-    mpq_t other;
-
-    mpq_init (other);
-    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
-        mpq_mul (rest[i].cost, charge->owned, rest[i].gpu_seconds);
-        if (!carried)
-            mpq_set (rest[i].charge, rest[i].cost);
-    }
-    if (mpq_sgn (charge->capacity.capacity) <= 0) {
-        mpq_set (rest[REMAINDER_NO_CAPACITY].cost, charge->cost.total);
-        if (!carried)
-            mpq_set (rest[REMAINDER_NO_CAPACITY].charge, charge->cost.total);
-    }
-    if (!carried) {
-        mpq_sub (other, sums->full_seconds, sums->full_price);
-        mpq_mul (rest[REMAINDER_MIG].charge, charge->owned, other);
-        mpq_sub (other, sums->seconds, sums->full_seconds);
-    } else
-        mpq_sub (other, sums->price, sums->full_price);
-    mpq_mul (other, other, charge->full);
-    mpq_sub (rest[REMAINDER_RECOVERY].charge, other, sums->published);
-    mpq_clear (other);
-}
-
-/* ---- the top ---- */
 
 static void to_hours (mpq_t rate)
 {
@@ -400,35 +421,24 @@ static void to_hours (mpq_t rate)
     mpq_canonicalize (rate);
 }
 
-static void set_list_units (charge_t *charge)
-{
-    for (size_t i = 0; i < charge->count; i++) {
-        charge_line_t *line = &charge->entries[i].line;
-        mpz_set (line->list_units, line->charge_units);
-    }
-}
-
-static int compare_texts (const char *a, const char *b)
-{
-    return strcmp (a ? a : "", b ? b : "");
-}
-
 static int by_line (const void *a, const void *b, void *arg)
 {
     const charge_line_t *x = a, *y = b;
-    int order = charge_compare_paths ((char **)x->path, (char **)y->path,
-                                      *(size_t *)arg);
+    int order = 0;
+
+    for (size_t i = 0; i < *(size_t *)arg && order == 0; i++)
+        order = charge_compare_texts (x->path[i], y->path[i]);
 
     if (order == 0)
         order = (x->kind > y->kind) - (x->kind < y->kind);
     if (order == 0)
-        order = compare_texts (x->what, y->what);
-    return order ? order : compare_texts (x->reference, y->reference);
+        order = charge_compare_texts (x->what, y->what);
+    return order ? order : charge_compare_texts (x->reference, y->reference);
 }
 
 static void hand_out (charge_t *charge)
 {
-    size_t length = path_length (charge);
+    size_t length = charge_path_length (charge);
 
     charge->lines = xcalloc (charge->count + charge->credit_count + 1,
                              sizeof (*charge->lines));
@@ -444,19 +454,16 @@ static void hand_out (charge_t *charge)
 
 int charge_compute (charge_t *charge, gl_error_t *error)
 {
-    struct sums sums;
-
-    sort_and_merge (charge);
-    make_sums (charge, &sums);
-    find_rates (charge, &sums);
-    price_lines (charge);
-    classify_time (charge, &sums);
-    price_remainders (charge, &sums);
-    clear_sums (&sums);
-    if (charge_round (charge, error) < 0)
-        return -1;
-    set_list_units (charge);
-    if (charge_credits_compute (charge, error) < 0)
+    sort_and_merge (charge, true);
+    charge_find_payers (charge);
+    find_rates (charge);
+    charge_classify (charge);
+    charge_give_idle (charge);
+    charge_price_entries (charge);
+    charge_price_remainders (charge);
+    sort_and_merge (charge, false);
+    if (charge_round (charge, error) < 0
+        || charge_credits_compute (charge, error) < 0)
         return -1;
     to_hours (charge->owned);
     to_hours (charge->full);
@@ -473,6 +480,12 @@ const charge_line_t *charge_lines (const charge_t *charge, size_t *ret_count)
 const charge_remainder_t *charge_remainders (const charge_t *charge)
 {
     return charge->remainders;
+}
+
+const charge_payer_t *charge_payers (const charge_t *charge, size_t *ret_count)
+{
+    *ret_count = charge->payer_count;
+    return charge->payers;
 }
 
 const cost_t *charge_cost (const charge_t *charge)

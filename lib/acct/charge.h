@@ -8,23 +8,52 @@
  *   C  cost of the pool-month (cost.h)      K  capacity in GPU-seconds
  *   q  GPU-seconds of a line (quantity)     p  q priced: the same devices,
  *                                              each by its price weight
- *   r = C / K                               f = r          (idle: explicit)
- *                                           f = C / sum p  (idle: in-rate)
+ *   r = C / K, what an owned second cost; f, the rate of full cost, is by the
+ *   idle policy of the pool (charge_idle_policy):
+ *     in-rate    C / (sum of all p, and of the reserved time that holders pay)
+ *     practical  r / planned utilization
+ *     else       r
  *
- * a line is charged  rate x p  where a published rate is in force, else f x p,
- * and its cost is r x q whatever the policy, so that charge - cost says how
+ * The list price of a line is  rate x p  where a published rate is in force, else
+ * f x p. What is due is the list price and its adjustments, in this order, each
+ * by what the former ones left:
+ *
+ *   qos          x multiplier of the QOS
+ *   subsidy      x (1 - subsidy of the QOS)
+ *   entitlement  x (1 - e),  e = min (1, entitled / billed)  of who pays, where
+ *                billed is the sum of p x multiplier x (1 - subsidy)
+ *   tier         x t,  t = mean marginal price of what is billed and not entitled
+ *                / rate, for who pays (docs/decisions/blended-tiers.md)
+ *   surcharge    x (1 + surcharge) x (1 + overhead) of an external team
+ *
+ * Factors e and t hold for all that somebody uses of the pool in the month, so
+ * that how lines are split changes nothing. Who pays is the team, or the account
+ * where it has none (charge_payer_t).
+ *
+ * Time that no job held is one of the remainders, unless the policies give it to
+ * somebody: then it is a line of kind CHARGE_IDLE of an account or a team, with
+ * the class as `what`, the GPU-seconds and their cost; spread evenly over the
+ * stretches of the month. Reserved time is paid at the rate of a GPU without
+ * QOS, the other classes at r, and of these only the part that falls to time
+ * under no published rate (by q): a published rate is all there is to pay. An
+ * external team pays its surcharge on them, too. See docs/guides/rates.md.
+ *
+ * A credit gives back what was due for so much of p, at the same factors.
+ *
+ * The cost of a line is r x q whatever the policy, so that charge - cost says how
  * much of a charge is idle time, surcharge or subsidy. What the lines do not
  * carry is stated as remainders, by class, so that twice
  *
  *   C = sum of the lines' cost   + sum of the remainders' cost
  *   C = sum of the lines' charge + sum of the remainders' charge
  *
- * exactly, and after rounding to the smallest unit of the currency. Where the
- * policy says `suspended: free`, q and p are without the time in which the job was
- * suspended, which is a remainder of its own; only time whose place is known is
- * free, so that no cut of a month changes what it costs.
+ * exactly, and after rounding to the smallest unit of the currency. Each
+ * adjustment, too, is a remainder: what it takes from the list price is not
+ * recovered. Where the policy says `suspended: free`, q and p are without the
+ * time in which the job was suspended, which is a remainder of its own; only time
+ * whose place is known is free, so that no cut of a month changes what it costs.
  * If nothing was billed, in-rate is as explicit. Sources: cost-model, sections
- * 8 to 10, 13 and 17.
+ * 8 to 11, 13 and 17.
  *
  * Rounding happens here and nowhere else, once, as a cascade of the
  * largest-remainder method (exact_share): the pool-month, half to even -> all
@@ -34,14 +63,16 @@
  * same month gives the same integers:
  *
  *   level 1: CHARGE_PATH[0]                  who pays
- *   level 2: the rest of CHARGE_PATH         the charge line
- *   then one level for each further key: team, GPU model, profile; time, all of
+ *   level 2: the rest of CHARGE_PATH, kind, what, reference: the charge line
+ *   level 3: the team (CHARGE_TEAM)
+ *   then one level for each further key: GPU model, profile; time, all of
  *   it in one level and in its order: the cuts of a period that is not whole
  *   months, day, hour; state, label, node
  *
  * From the third level on parts are shared in their order (exact_share_in_order)
  * so that the parts of a month, however it is cut, add up to it, and a day is
- * the same as a row and as a period of its own.
+ * the same as a row and as a period of its own. Adjustments are shared in the same way, each from
+ * its remainder, and  list = charge - sum of the adjustments  in integers.
  *
  * So: always add all lines of the pool-month, unfiltered, by CHARGE_PATH and
  * whatever more is asked; compute; then filter and group by adding integers.
@@ -66,6 +97,8 @@
  * GPU model and profile follow from these. */
 #define CHARGE_PATH_COUNT 7
 extern const key_id_t CHARGE_PATH[CHARGE_PATH_COUNT];
+/* Where the team stands in a path that is longer. */
+#define CHARGE_TEAM CHARGE_PATH_COUNT
 
 /* Where the cost of time goes that no line bears. */
 typedef enum {
@@ -81,8 +114,15 @@ typedef enum {
     REMAINDER_MIG,      /* time counted by one weight and priced by another, a
                            slice or a job that is billed otherwise than held
                            (billed.h); negative: a credit to the pool */
-    REMAINDER_RECOVERY, /* published rates: cost less charges; negative: over-
+    REMAINDER_RECOVERY, /* published rates: cost less list prices; negative: over-
                            recovery */
+    REMAINDER_CARRIED, /* negative: idle time in the practical rate */
+    REMAINDER_QOS,     /* these five: what the adjustments of the same names take
+                          from list prices; negative: what they add */
+    REMAINDER_SUBSIDY,
+    REMAINDER_ENTITLEMENT,
+    REMAINDER_TIER,
+    REMAINDER_SURCHARGE,
     REMAINDER_EXCESS,   /* negative: jobs held more than the pool has */
     REMAINDER_NO_CAPACITY, /* cost of a period in which the pool has no GPU */
     REMAINDER_CREDITED, /* given back: the credits, with the other sign */
@@ -105,11 +145,32 @@ typedef struct {
     mpz_t charge_units;
 } charge_remainder_t;
 
+/* What makes the list price the price that is due: the header's list, in its
+ * order. */
+typedef enum {
+    ADJUSTMENT_QOS,
+    ADJUSTMENT_SUBSIDY,
+    ADJUSTMENT_ENTITLEMENT,
+    ADJUSTMENT_TIER,
+    ADJUSTMENT_SURCHARGE,
+    ADJUSTMENT_COUNT,
+} adjustment_id_t;
+
+typedef struct {
+    adjustment_id_t id;
+    const char *word;  /* "subsidy": machine name */
+    const char *title; /* "subsidy of the QOS" */
+    remainder_id_t remainder;
+} adjustment_info_t;
+
+const adjustment_info_t *adjustment_info (adjustment_id_t id);
+
 /* Why a line is there. */
 typedef enum {
     CHARGE_USED,   /* time that jobs held */
     CHARGE_IDLE,   /* a part of time that nobody held, by the idle policy */
     CHARGE_CREDIT, /* negative: given back by policy; the charge stays */
+    CHARGE_KIND_COUNT,
 } charge_kind_t;
 
 typedef struct {
@@ -120,12 +181,14 @@ typedef struct {
     const char *reference;   /* of a credit: the job, CLUSTER/JOBID/SUBMIT; else
                                 NULL. Borrowed */
     mpq_t gpu_seconds;
-    mpq_t price_seconds;
+    mpq_t price_seconds; /* of a credit: of what it gives back, negative */
     mpq_t cost;
-    mpq_t list;   /* the price before tiers, entitlements, subsidies, surcharges */
-    mpq_t charge; /* after them: what is due */
+    mpq_t list; /* before the adjustments; of a credit as charge */
+    mpq_t adjustment[ADJUSTMENT_COUNT];
+    mpq_t charge; /* what is due: list + adjustments */
     mpz_t cost_units;
     mpz_t list_units;
+    mpz_t adjustment_units[ADJUSTMENT_COUNT];
     mpz_t charge_units;
 } charge_line_t;
 
@@ -133,17 +196,34 @@ typedef struct {
 typedef struct {
     const site_rate_t *rate; /* published; NULL: full cost */
     mig_basis_t mig_price;
+    const site_qos_t *rule;  /* what the QOS does to it; NULL: nothing */
+    const site_team_t *team; /* of an account's holder; NULL: none */
 } charge_price_t;
 
 /* The rate of the QOS, else the one without QOS, else full cost and the
- * policy's mig_price. `qos` may be NULL. */
+ * policy's mig_price; the rule of the QOS for the pool, else for every pool; the
+ * entry of the team. `qos` and `team` may be NULL. */
 charge_price_t charge_price (const site_t *site, const char *pool,
-                             const char *qos, int64_t instant);
+                             const char *qos, const char *team,
+                             int64_t instant);
 
-/* The instants inside `period` at which any published rate begins or ends,
- * ascending, each once: give them to usage as cuts, so that a cell lies under
- * one rate. *ret_cuts is yours to free; returns how many. */
+/* The entry of the team at that instant; NULL: none. */
+const site_team_t *charge_team (const site_t *site, const char *team,
+                                int64_t instant);
+
+/* The instants inside `period` at which any published rate, rule of a QOS or
+ * surcharge begins or ends, ascending, each once: give them to usage as cuts, so
+ * that a cell lies under one price. *ret_cuts is yours to free; returns how
+ * many. */
 size_t charge_cuts (const site_t *site, period_t period, int64_t **ret_cuts);
+
+/* The policy that holds for the pool in the whole month: that of its entry at
+ * the beginning (else its first within the month), else the site's. */
+idle_policy_t charge_idle_policy (const site_t *site, const char *pool,
+                                  period_t month);
+/* "in-rate", and what it does, for people: "carried by the hours billed". */
+const char *idle_policy_word (idle_policy_t policy);
+const char *idle_policy_title (idle_policy_t policy);
 
 typedef struct charge charge_t;
 
@@ -162,13 +242,34 @@ charge_t *charge_new (const site_t *site, const char *pool, period_t month,
 /* Accepts NULL. */
 void charge_free (charge_t *charge);
 
+/* Before charge_compute(): another idle policy than the site says. */
+void charge_set_idle_policy (charge_t *charge, idle_policy_t policy);
+
 /* Time held. Texts are copied. Lines with the same path are added up, so a
- * line may mix rates (after a change within the month). Without gpu_seconds:
+ * line may mix prices (after a change within the month). Without gpu_seconds:
  * what is billed beyond the time held; below 0: what of it is not (billed.h),
  * never more than the path has. */
 void charge_add (charge_t *charge, const char *const *path,
                  mpq_srcptr gpu_seconds, mpq_srcptr price_seconds,
-                 const site_rate_t *rate);
+                 const charge_price_t *price);
+
+/* Reserved time that no job used, of which the account is to pay; `team` may be
+ * NULL. It is of the capacity's reserved_unused. */
+void charge_add_reserved (charge_t *charge, const char *cluster,
+                          const char *account, const char *team,
+                          mpq_srcptr gpu_seconds);
+
+/* A stretch of the month as the paths have it, from `start` on, `seconds` long:
+ * CHARGE_IDLE lines are spread over these. `path`: its texts; those of account,
+ * cluster and team are NULL. Without any, the month is one, of NULLs. */
+void charge_add_stretch (charge_t *charge, const char *const *path,
+                         int64_t start, uint64_t seconds);
+
+/* What a payer had used of the pool in the earlier months of the fiscal year,
+ * after entitlements: GPU-seconds billed, and what was due for them before
+ * surcharges. For tiers. */
+void charge_set_before (charge_t *charge, const char *team, const char *account,
+                        mpq_srcptr billed, mpq_srcptr spent);
 
 /* A part of a line's time that is given back for the reason `what`: priced as it
  * was charged, scaled by what of the line's list price is due, a line of its own
@@ -191,7 +292,7 @@ typedef struct {
     mpq_t gpu_seconds;       /* q, without what is free */
     mpq_t price_seconds;     /* p */
     mpq_t suspended;         /* GPU-seconds that the policy leaves free */
-    const site_rate_t *rate; /* published; NULL: full cost */
+    charge_price_t price;    /* without the team */
 } charge_part_t;
 
 void charge_part_init (charge_part_t *part);
@@ -216,6 +317,27 @@ int charge_compute (charge_t *charge, gl_error_t *error);
 const charge_line_t *charge_lines (const charge_t *charge, size_t *ret_count);
 /* REMAINDER_COUNT of them, by remainder_id_t. */
 const charge_remainder_t *charge_remainders (const charge_t *charge);
+/* A team, or an account that no team owns, and what it did in the pool-month. */
+typedef struct {
+    const char *team;    /* NULL: none */
+    const char *account; /* NULL: of a team */
+    mpq_t billed;        /* GPU-seconds: p x multiplier x (1 - subsidy) */
+    mpq_t entitled;      /* GPU-seconds that it need not pay */
+    mpq_t drawn;         /* of billed: within entitled */
+    mpq_t before_billed; /* charge_set_before() */
+    mpq_t before_spent;
+    mpq_t spent; /* due before surcharges, for billed - drawn */
+    mpq_t due;   /* all its lines but credits */
+} charge_payer_t;
+/* By team, then account, absent first. */
+const charge_payer_t *charge_payers (const charge_t *charge, size_t *ret_count);
+
+/* What each adjustment is, for each unit of list price: of time used at this
+ * price by somebody. After charge_compute(). */
+void charge_factors (const charge_t *charge, const charge_price_t *price,
+                     const char *team, const char *account,
+                     mpq_t ret_factor[ADJUSTMENT_COUNT]);
+
 const cost_t *charge_cost (const charge_t *charge);
 const capacity_sum_t *charge_capacity (const charge_t *charge);
 /* The cost of the pool-month in smallest units: what everything adds up to. */

@@ -58,6 +58,10 @@ static void clear_credit (const charge_t *charge, struct credit *credit)
                     line->list, line->charge, NULL);
         mpz_clears (line->cost_units, line->list_units, line->charge_units,
                     NULL);
+        for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
+            mpq_clear (line->adjustment[i]);
+            mpz_clear (line->adjustment_units[i]);
+        }
     }
 }
 
@@ -143,7 +147,7 @@ static void sum_line (const charge_t *charge, struct run *run, size_t *at)
             = charge_compare_paths (entry->path, path, line_length (charge));
         if (order > 0)
             break;
-        if (order < 0)
+        if (order < 0 || line->kind != CHARGE_USED)
             continue;
         mpq_add (run->list, run->list, line->list);
         mpq_add (run->charge, run->charge, line->charge);
@@ -163,6 +167,10 @@ static void init_line (struct credit *credit)
     mpq_inits (line->gpu_seconds, line->price_seconds, line->cost, line->list,
                line->charge, NULL);
     mpz_inits (line->cost_units, line->list_units, line->charge_units, NULL);
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
+        mpq_init (line->adjustment[i]);
+        mpz_init (line->adjustment_units[i]);
+    }
     mpq_neg (line->price_seconds, credit->seconds);
 }
 

@@ -4,40 +4,158 @@
 #include "acct/charge.h"
 #include "base/memory.h"
 
+/* --- what holds at an instant ------------------------------------------- */
+
 static bool in_force (period_t valid, int64_t instant)
 {
     return instant >= valid.start && instant < valid.end;
 }
 
-charge_price_t charge_price (const site_t *site, const char *pool,
-                             const char *qos, int64_t instant)
+static bool same (const char *a, const char *b)
 {
-    charge_price_t price = {NULL, site->policy.mig_price};
+    return a && b && strcmp (a, b) == 0;
+}
+
+static const site_rate_t *find_rate (const site_t *site, const char *pool,
+                                     const char *qos, int64_t instant)
+{
+    const site_rate_t *found = NULL;
 
     for (size_t i = 0; i < site->rate_count; i++) {
         const site_rate_t *rate = &site->rates[i];
-        bool own = rate->qos && qos && strcmp (rate->qos, qos) == 0;
-        if (strcmp (rate->pool, pool) != 0 || (rate->qos && !own) ||
-            !in_force (rate->valid, instant) || (price.rate && !own))
+        if (!same (rate->pool, pool) || !in_force (rate->valid, instant))
             continue;
-        price = (charge_price_t){rate, rate->mig_price};
-        if (own)
-            break;
+        if (same (rate->qos, qos))
+            return rate;
+        if (!rate->qos && !found)
+            found = rate;
     }
-    return price;
+    return found;
+}
+
+static const site_qos_t *find_rule (const site_t *site, const char *pool,
+                                    const char *qos, int64_t instant)
+{
+    const site_qos_t *found = NULL;
+
+    for (size_t i = 0; i < site->qos_count; i++) {
+        const site_qos_t *rule = &site->qos[i];
+        if (!same (rule->name, qos) || !in_force (rule->valid, instant))
+            continue;
+        if (same (rule->pool, pool))
+            return rule;
+        if (!rule->pool && !found)
+            found = rule;
+    }
+    return found;
+}
+
+const site_team_t *charge_team (const site_t *site, const char *team,
+                                int64_t instant)
+{
+    for (size_t i = 0; i < site->team_count; i++)
+        if (same (site->teams[i].name, team)
+            && in_force (site->teams[i].valid, instant))
+            return &site->teams[i];
+    return NULL;
+}
+
+charge_price_t charge_price (const site_t *site, const char *pool,
+                             const char *qos, const char *team, int64_t instant)
+{
+    const site_rate_t *rate = find_rate (site, pool, qos, instant);
+
+    return (charge_price_t){
+        .rate = rate,
+        .mig_price = rate ? rate->mig_price : site->policy.mig_price,
+        .rule = find_rule (site, pool, qos, instant),
+        .team = charge_team (site, team, instant),
+    };
+}
+
+/* --- when it changes ---------------------------------------------------- */
+
+struct cuts {
+    period_t period;
+    int64_t *cut;
+    size_t count;
+};
+
+static void add_cut (struct cuts *cuts, int64_t at)
+{
+    if (at > cuts->period.start && at < cuts->period.end)
+        cuts->cut[cuts->count++] = at;
+}
+
+static void add_cuts (struct cuts *cuts, period_t valid)
+{
+    add_cut (cuts, valid.start);
+    add_cut (cuts, valid.end);
+}
+
+static bool is_external (const site_team_t *team)
+{
+    return mpq_sgn (team->surcharge) > 0 || mpq_sgn (team->overhead) > 0;
 }
 
 size_t charge_cuts (const site_t *site, period_t period, int64_t **ret_cuts)
 {
-    int64_t *cuts = xcalloc (site->rate_count * 2 + 1, sizeof (*cuts));
-    size_t count = 0;
+    size_t most = site->rate_count + site->qos_count + site->team_count;
+    struct cuts cuts = {.period = period};
 
-    for (size_t i = 0; i < site->rate_count * 2; i++) {
-        const period_t *valid = &site->rates[i / 2].valid;
-        int64_t at = i % 2 ? valid->end : valid->start;
-        if (at > period.start && at < period.end)
-            cuts[count++] = at;
+    cuts.cut = xcalloc (2 * most + 1, sizeof (*cuts.cut));
+    for (size_t i = 0; i < site->rate_count; i++)
+        add_cuts (&cuts, site->rates[i].valid);
+    for (size_t i = 0; i < site->qos_count; i++)
+        add_cuts (&cuts, site->qos[i].valid);
+    for (size_t i = 0; i < site->team_count; i++)
+        if (is_external (&site->teams[i]))
+            add_cuts (&cuts, site->teams[i].valid);
+    *ret_cuts = cuts.cut;
+    return instants_sort (cuts.cut, cuts.count);
+}
+
+/* --- idle policies ------------------------------------------------------ */
+
+idle_policy_t charge_idle_policy (const site_t *site, const char *pool,
+                                  period_t month)
+{
+    const site_pool_t *first = NULL;
+
+    for (size_t i = 0; i < site->pool_count; i++) {
+        const site_pool_t *entry = &site->pools[i];
+        if (!same (entry->name, pool) || entry->valid.start >= month.end
+            || entry->valid.end <= month.start)
+            continue;
+        if (!first || entry->valid.start < first->valid.start)
+            first = entry;
     }
-    *ret_cuts = cuts;
-    return instants_sort (cuts, count);
+    return first && first->idle != IDLE_AS_POLICY ? first->idle
+                                                  : site->policy.idle;
+}
+
+static const struct {
+    const char *word;
+    const char *title;
+} policies[] = {
+    [IDLE_AS_POLICY] = {"", ""},
+    [IDLE_EXPLICIT] = {"explicit", "stated, and paid by the platform"},
+    [IDLE_IN_RATE] = {"in-rate", "carried by the hours billed"},
+    [IDLE_PRACTICAL]
+    = {"practical", "carried by the hours billed as far as it was planned"},
+    [IDLE_PROPORTIONAL]
+    = {"proportional", "shared by the GPU time that accounts held"},
+    [IDLE_UNIFORM] = {"uniform", "shared by teams in equal parts"},
+    [IDLE_ENTITLEMENT] = {"entitlement", "shared by teams by entitlement"},
+    [IDLE_NONE] = {"none", "stated, and paid by nobody"},
+};
+
+const char *idle_policy_word (idle_policy_t policy)
+{
+    return policies[policy].word;
+}
+
+const char *idle_policy_title (idle_policy_t policy)
+{
+    return policies[policy].title;
 }

@@ -1,19 +1,47 @@
 /*
- * charge_private.h: shared by charge.c (exact amounts), charge_round.c (their
- * integers) and charge_credit.c (what is given back).
+ * charge_private.h: shared by the files of the room's charges:
+ *
+ *   charge.c         what is added, its order, the steps of the computation
+ *   charge_price.c   which price holds, from the site's configuration
+ *   charge_idle.c    who pays for time that no job held
+ *   charge_adjust.c  payers, and what is due of a list price
+ *   charge_credit.c  what is given back of the finished lines
+ *   charge_rest.c    what no line carries
+ *   charge_round.c   from exact amounts to integers
  */
 #ifndef GL_ACCT_CHARGE_PRIVATE_H
 #define GL_ACCT_CHARGE_PRIVATE_H
 
+#include <stdbool.h>
+
 #include "acct/charge.h"
 
-/* A line as it is added up. */
+/* First a part of a line that has one price, then a line. */
 struct entry {
     charge_line_t line; /* first: results are handed out as an array of it */
     char **path;
-    mpq_t full_seconds; /* of gpu_seconds: under no published rate */
-    mpq_t full_price;   /* of price_seconds: the same */
-    mpq_t published;    /* money by published rates */
+    char *what;
+    charge_price_t price;
+    bool at_cost; /* list = r x q, whatever the price */
+};
+
+struct stretch {
+    char **path;
+    int64_t start;
+    uint64_t seconds;
+};
+
+/* Of time that no job held: whose, and how much of it. */
+struct share {
+    char *account; /* NULL: a team's */
+    char *cluster;
+    char *team; /* NULL: none */
+    mpq_t amount;
+};
+
+struct share_list {
+    struct share *share; /* by account, cluster, team, absent first */
+    size_t count;
 };
 
 /* A part of a line that is given back. */
@@ -29,6 +57,9 @@ struct credit {
 
 struct charge {
     const site_t *site;
+    char *pool;
+    period_t month;
+    idle_policy_t idle;
     cost_t cost;
     capacity_sum_t capacity;
     size_t *levels;
@@ -36,6 +67,11 @@ struct charge {
     struct entry *entries;
     size_t count;
     size_t size;
+    struct stretch *stretches;
+    size_t stretch_count;
+    struct share_list reserved; /* GPU-seconds */
+    charge_payer_t *payers;
+    size_t payer_count;
     charge_line_t *lines; /* shallow copies of the entries' and credits' */
     size_t line_count;
     struct credit *credits;
@@ -44,15 +80,58 @@ struct charge {
     charge_remainder_t remainders[REMAINDER_COUNT];
     mpq_t suspended; /* GPU-seconds */
     mpz_t total;
-    mpq_t owned; /* r, per GPU-second until the end of compute */
-    mpq_t full;  /* f, the same */
+    mpq_t owned;  /* r, per GPU-second until the end of compute */
+    mpq_t full;   /* f, the same */
+    bool carried; /* the hours billed carry the whole cost */
 };
 
-/* Bytewise, element by element, absent first. */
-int charge_compare_paths (char **a, char **b, size_t length);
+/* --- charge.c --- */
 
-/* From exact amounts to smallest units: charge->total and both integers of
- * every remainder and entry. The entries are sorted, their paths distinct. */
+size_t charge_path_length (const charge_t *charge);
+/* A new one at the end, with the texts copied. */
+struct entry *charge_new_entry (charge_t *charge, charge_kind_t kind,
+                                const char *const *path, const char *what);
+/* The team of a path; NULL: none, or the paths have none. */
+const char *charge_path_team (const charge_t *charge, const char *const *path);
+int charge_compare_texts (const char *a, const char *b);
+int charge_compare_paths (char **a, char **b, size_t length);
+/* By what stands before `end` in the path, and as soon as that is the charge
+ * line, by kind, what and reference. */
+int charge_compare (const charge_t *charge, const struct entry *a,
+                    const struct entry *b, size_t end);
+
+/* --- charge_idle.c --- */
+
+/* Adds to the share of (account, cluster, team), which it makes if need be. */
+void charge_share_add (struct share_list *shares, const char *account,
+                       const char *cluster, const char *team,
+                       mpq_srcptr amount);
+void charge_shares_free (struct share_list *shares);
+/* CHARGE_IDLE entries, by the policies; their time leaves the remainders. */
+void charge_give_idle (charge_t *charge);
+
+/* --- charge_adjust.c --- */
+
+/* Made where it is not yet there: valid until the next one is made. */
+charge_payer_t *charge_payer (charge_t *charge, const char *team,
+                              const char *account);
+void charge_free_payers (charge_t *charge);
+/* What each may draw, and draws, from what is added. */
+void charge_find_payers (charge_t *charge);
+/* Cost, list, adjustments and charge of every entry; what payers owe. */
+void charge_price_entries (charge_t *charge);
+
+/* --- charge_rest.c --- */
+
+/* GPU-seconds of every class, before any is given to somebody. */
+void charge_classify (charge_t *charge);
+/* Cost and charge of every class, after the entries are priced. */
+void charge_price_remainders (charge_t *charge);
+
+/* --- charge_round.c --- */
+
+/* From exact amounts to smallest units: charge->total and the integers of
+ * every remainder and entry. The entries are sorted, and each a line. */
 int charge_round (charge_t *charge, gl_error_t *error);
 
 /* value = amount x 10^digits */

@@ -101,6 +101,7 @@ static void free_team (site_team_t *team)
     free (team->name);
     free_list (&team->accounts);
     free (team->cost_center);
+    mpq_clears (team->surcharge, team->overhead, NULL);
 }
 
 static void free_project (site_project_t *project)
@@ -159,11 +160,29 @@ static void free_cost (site_cost_t *cost)
 
 static void free_rate (site_rate_t *rate)
 {
+    for (size_t i = 0; i < rate->tier_count; i++)
+        mpq_clears (rate->tiers[i].above, rate->tiers[i].per_gpu_hour, NULL);
+    free (rate->tiers);
     free (rate->pool);
     free (rate->qos);
     free (rate->approved_by);
     free (rate->note);
     mpq_clear (rate->per_gpu_hour);
+}
+
+static void free_qos (site_qos_t *qos)
+{
+    free (qos->name);
+    free (qos->pool);
+    mpq_clears (qos->multiplier, qos->subsidy, NULL);
+}
+
+static void free_entitlement (site_entitlement_t *entitlement)
+{
+    free (entitlement->team);
+    free (entitlement->pool);
+    mpq_clears (entitlement->gpus, entitlement->share, entitlement->gpu_hours,
+                NULL);
 }
 
 static void free_cloud (site_cloud_t *cloud)
@@ -261,6 +280,8 @@ void site_free (site_t *site)
     FREE_ALL (site->tariffs, site->tariff_count, free_tariff);
     FREE_ALL (site->costs, site->cost_count, free_cost);
     FREE_ALL (site->rates, site->rate_count, free_rate);
+    FREE_ALL (site->qos, site->qos_count, free_qos);
+    FREE_ALL (site->entitlements, site->entitlement_count, free_entitlement);
     FREE_ALL (site->clouds, site->cloud_count, free_cloud);
     FREE_ALL (site->taxes, site->tax_count, free_tax);
     FREE_ALL (site->budgets, site->budget_count, free_budget);

@@ -48,6 +48,19 @@ typedef enum {
     BILL_WEIGHTED, /* or what these weigh, not rounded: Slurm's MAX_TRES */
 } bill_basis_t;
 
+/* What happens to the cost of GPU time that no job held. */
+typedef enum {
+    IDLE_AS_POLICY, /* of a pool: as the policy of the site */
+    IDLE_EXPLICIT,  /* stated beside the charges; the platform pays */
+    IDLE_IN_RATE,   /* in the rate: the billed hours carry the whole cost */
+    IDLE_PRACTICAL, /* in the rate as far as it was planned: cost / (capacity
+                       x policy.utilization); the rest is stated */
+    IDLE_PROPORTIONAL, /* lines of accounts, by the GPU time that they held */
+    IDLE_UNIFORM,      /* lines of teams, equal parts */
+    IDLE_ENTITLEMENT,  /* lines of teams, by their entitlements in the pool */
+    IDLE_NONE,         /* stated, and nobody pays it (showback) */
+} idle_policy_t;
+
 /* A set of nodes x GRES types that share a cost. */
 typedef struct {
     char *name;
@@ -71,6 +84,7 @@ typedef struct {
     mpq_t gpu_weight;       /* of weighted: as TRESBillingWeights has them, of a */
     mpq_t cpu_weight;       /* GPU, a CPU and a GiB of memory */
     mpq_t memory_weight;
+    idle_policy_t idle;
     period_t valid;
     place_t place;
 } site_pool_t;
@@ -79,6 +93,9 @@ typedef struct {
     char *name;
     text_list_t accounts; /* "vision", or "subtree:cv" */
     char *cost_center;
+    /* External customers pay internal x (1 + surcharge) x (1 + overhead). */
+    mpq_t surcharge;
+    mpq_t overhead;
     period_t valid;
     place_t place;
 } site_team_t;
@@ -186,17 +203,54 @@ typedef struct {
     place_t place;
 } site_cost_t;
 
+/* The price of what a team takes beyond a threshold within the fiscal year. */
+typedef struct {
+    mpq_t above; /* in units of the rate's tiers_by */
+    mpq_t per_gpu_hour;
+    place_t place;
+} site_tier_t;
+
+typedef enum {
+    TIERS_BY_GPU_HOURS, /* billed, after entitlements */
+    TIERS_BY_SPEND,     /* what was due for them, before surcharges */
+} tiers_by_t;
+
 /* A published price. A pool without a rate in force is charged at full cost. */
 typedef struct {
     char *pool;
     char *qos; /* NULL: every QOS without a rate of its own */
     mpq_t per_gpu_hour;
     mig_basis_t mig_price; /* compute, memory or max */
+    site_tier_t *tiers; /* by rising threshold; below the first: per_gpu_hour */
+    size_t tier_count;
+    tiers_by_t tiers_by;
     char *approved_by; /* of this version; NULL: not told */
     char *note;
     period_t valid;
     place_t place;
 } site_rate_t;
+
+/* What a QOS does to the price. */
+typedef struct {
+    char *name;
+    char *pool;       /* NULL: every pool without an entry of its own */
+    mpq_t multiplier; /* 1: as it is */
+    mpq_t subsidy;    /* share that the site pays: 1 is free */
+    period_t valid;
+    place_t place;
+} site_qos_t;
+
+/* What a team owns or has bought of a pool, and uses without paying again.
+ * Exactly one of the three amounts is above 0. */
+typedef struct {
+    char *team;
+    char *pool;
+    mpq_t gpus;      /* physical GPUs */
+    mpq_t share;     /* of the capacity, 0..1 */
+    mpq_t gpu_hours; /* in each calendar month */
+    period_t valid;
+    place_t place;
+} site_entitlement_t;
 
 typedef struct {
     char *name;
@@ -249,11 +303,11 @@ typedef enum {
     SUSPENDED_FREE, /* a remainder of its own */
 } suspended_policy_t;
 
-/* What happens to the cost of GPU time that no job held. */
+/* Who pays for reserved time that no job used. */
 typedef enum {
-    IDLE_EXPLICIT, /* a remainder of its own, stated beside the charges */
-    IDLE_IN_RATE,  /* in the rate: the billed hours carry the whole cost */
-} idle_policy_t;
+    RESERVED_STATED, /* as other idle time that nobody is charged */
+    RESERVED_HOLDER, /* the accounts of the reservation, in equal parts */
+} reserved_policy_t;
 
 /* Which cost charges are made of. */
 typedef enum {
@@ -271,6 +325,7 @@ typedef struct {
     idle_policy_t idle;
     book_t book;
     disposal_policy_t disposal;
+    reserved_policy_t reserved;
     suspended_policy_t suspended;
     mig_basis_t mig_price; /* of full-cost pools */
     mpq_t utilization;     /* productive share, for planning reports */
@@ -385,6 +440,10 @@ typedef struct site {
     size_t cost_count;
     site_rate_t *rates;
     size_t rate_count;
+    site_qos_t *qos;
+    size_t qos_count;
+    site_entitlement_t *entitlements;
+    size_t entitlement_count;
     site_cloud_t *clouds;
     size_t cloud_count;
     site_tax_t *taxes;

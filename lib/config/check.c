@@ -363,6 +363,66 @@ static int check_go_live (const site_t *site, gl_error_t *error)
                      site->go_live.day);
 }
 
+/* ---- prices ---- */
+
+static int check_tiers (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->rate_count; i++) {
+        const site_rate_t *rate = &site->rates[i];
+        for (size_t k = 1; k < rate->tier_count; k++)
+            if (mpq_cmp (rate->tiers[k - 1].above, rate->tiers[k].above) >= 0)
+                return gl_error (error,
+                                 "%s:%d: `above`: not above the threshold "
+                                 "before it; write tiers in rising order",
+                                 rate->tiers[k].place.file,
+                                 rate->tiers[k].place.line);
+        if (rate->tier_count > 0 && mpq_sgn (rate->per_gpu_hour) <= 0)
+            return gl_error (error,
+                             "%s:%d: a rate with `tiers` needs a price below "
+                             "the first of them: `per_gpu_hour` is 0",
+                             rate->place.file, rate->place.line);
+    }
+    return 0;
+}
+
+/* A QOS is priced by a rate of its own or by a multiplier, not by both. */
+static int check_qos (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->qos_count; i++) {
+        const site_qos_t *qos = &site->qos[i];
+        for (size_t k = 0; k < site->rate_count; k++) {
+            const site_rate_t *rate = &site->rates[k];
+            if (mpq_cmp_ui (qos->multiplier, 1, 1) == 0 || !rate->qos
+                || strcmp (rate->qos, qos->name) != 0
+                || (qos->pool && strcmp (qos->pool, rate->pool) != 0)
+                || !overlap (qos->valid, rate->valid))
+                continue;
+            return gl_error (error,
+                             "%s:%d: QOS '%s' has a `multiplier` and, in pool "
+                             "'%s', a rate of its own (%s:%d); keep one",
+                             qos->place.file, qos->place.line, qos->name,
+                             rate->pool, rate->place.file, rate->place.line);
+        }
+    }
+    return 0;
+}
+
+static int check_entitlements (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->entitlement_count; i++) {
+        const site_entitlement_t *e = &site->entitlements[i];
+        int amounts = (mpq_sgn (e->gpus) > 0) + (mpq_sgn (e->share) > 0)
+                      + (mpq_sgn (e->gpu_hours) > 0);
+        if (amounts != 1)
+            return gl_error (error,
+                             "%s:%d: the entitlement of team '%s' has %s; give "
+                             "one of `gpus`, `share` and `gpu_hours`",
+                             e->place.file, e->place.line, e->team,
+                             amounts ? "several amounts" : "no amount");
+    }
+    return 0;
+}
+
 int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
 {
     if (list->entry_count > 0)
@@ -371,8 +431,9 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
     if (check_duplicates (list, error) < 0 ||
         check_references (list, error) < 0 || check_pools (site, error) < 0 ||
         check_teams (site, error) < 0 || check_book (site, error) < 0
-        || check_go_live (site, error) < 0 ||
-        check_budgets (site, error) < 0)
+        || check_go_live (site, error) < 0 || check_budgets (site, error) < 0
+        || check_tiers (site, error) < 0 || check_qos (site, error) < 0
+        || check_entitlements (site, error) < 0)
         return -1;
     return 0;
 }

@@ -30,8 +30,21 @@ static const schema_word_t driver_words[] = {{"gpu_hours", COST_PER_GPU_HOUR},
                                              {"month", COST_PER_MONTH},
                                              {"year", COST_PER_YEAR},
                                              {NULL, 0}};
-static const schema_word_t idle_words[]
-    = {{"explicit", IDLE_EXPLICIT}, {"in-rate", IDLE_IN_RATE}, {NULL, 0}};
+/* Of a pool; the policy itself has no word for the first of the enumeration. */
+static const schema_word_t idle_words[] = {
+    {"explicit", IDLE_EXPLICIT},
+    {"in-rate", IDLE_IN_RATE},
+    {"practical", IDLE_PRACTICAL},
+    {"proportional", IDLE_PROPORTIONAL},
+    {"uniform", IDLE_UNIFORM},
+    {"entitlement", IDLE_ENTITLEMENT},
+    {"none", IDLE_NONE},
+    {NULL, 0},
+};
+static const schema_word_t reserved_words[]
+    = {{"stated", RESERVED_STATED}, {"holder", RESERVED_HOLDER}, {NULL, 0}};
+static const schema_word_t tiers_words[] = {
+    {"gpu_hours", TIERS_BY_GPU_HOURS}, {"spend", TIERS_BY_SPEND}, {NULL, 0}};
 static const schema_word_t before_words[]
     = {{"shown", BEFORE_GO_LIVE_SHOWN},
        {"imported", BEFORE_GO_LIVE_IMPORTED},
@@ -98,8 +111,17 @@ static const schema_key_t ledger_keys[] = {
 static const schema_key_t policy_keys[] = {
     {"idle", VALUE_WORD, 0, offsetof (site_t, policy.idle), idle_words, NULL,
      "explicit", "explicit",
-     "Cost of time that nobody held: stated beside the charges (explicit), or "
-     "carried by the hours billed (in-rate). Default explicit."},
+     "Who bears the cost of time that nobody held, where no rate is published: "
+     "the platform (explicit); the hours billed, by their rate (in-rate), or as "
+     "far as the planned utilization says (practical); lines of their own for "
+     "accounts by the time that they held (proportional), for teams in equal "
+     "parts (uniform) or by their entitlements (entitlement); nobody (none). "
+     "Default explicit."},
+    {"reserved", VALUE_WORD, 0, offsetof (site_t, policy.reserved),
+     reserved_words, NULL, "stated", "stated",
+     "Reserved time that no job used: idle time like any other (stated), or "
+     "charged to the accounts of the reservation in equal parts (holder). "
+     "Default stated."},
     {"book", VALUE_WORD, 0, offsetof (site_t, policy.book), book_words, NULL,
      "full", "full",
      "Which cost charges are made of: all of it (full), or without the shares "
@@ -117,7 +139,8 @@ static const schema_key_t policy_keys[] = {
      "Weight by which a MIG slice is priced at full cost. Default max."},
     {"utilization", VALUE_RATIO, POSITIVE | SCHEMA_TO_ONE,
      offsetof (site_t, policy.utilization), NULL, NULL, "80%", "80%",
-     "Productive share of the time that planning assumes. Default 80%."},
+     "Productive share of the time that planning and the practical rate "
+     "assume. Default 80%."},
     {"wckey_is_project", VALUE_WORD, 0,
      offsetof (site_t, policy.wckey_is_project), truth_words, NULL, "no", "no",
      "Take Slurm's wckey for a project tag. Default no."},
@@ -332,6 +355,8 @@ static const schema_key_t pool_keys[] = {
     {"memory_weight", VALUE_DECIMAL, 0, offsetof (site_pool_t, memory_weight),
      NULL, NULL, "0", NULL,
      "With weighted: the same for a GiB of memory. Default 0."},
+    {"idle", VALUE_WORD, 0, offsetof (site_pool_t, idle), idle_words, NULL, NULL,
+     NULL, "As policy.idle, for this pool. Default policy.idle."},
     FROM_TO (site_pool_t),
 };
 
@@ -343,6 +368,12 @@ static const schema_key_t team_keys[] = {
      "Slurm accounts it owns; subtree:NAME takes those below NAME too."},
     {"cost_center", VALUE_TEXT, 0, offsetof (site_team_t, cost_center), NULL,
      NULL, NULL, "CC-1", "Where finance posts it."},
+    {"surcharge", VALUE_RATIO, 0, offsetof (site_team_t, surcharge), NULL, NULL,
+     NULL, NULL,
+     "Of an external customer, who pays internal price x (1 + surcharge) x "
+     "(1 + overhead). Default 0."},
+    {"overhead", VALUE_RATIO, 0, offsetof (site_team_t, overhead), NULL, NULL,
+     NULL, NULL, "Of an external customer: indirect costs. Default 0."},
     FROM_TO (site_team_t),
 };
 
@@ -464,6 +495,14 @@ static const schema_key_t cost_keys[] = {
     FROM_TO (site_cost_t),
 };
 
+static const schema_key_t tier_keys[] = {
+    {"above", VALUE_DECIMAL, REQUIRED | POSITIVE, offsetof (site_tier_t, above),
+     NULL, NULL, NULL, "5000", "Threshold, in what tiers_by says."},
+    {"per_gpu_hour", VALUE_DECIMAL, REQUIRED,
+     offsetof (site_tier_t, per_gpu_hour), NULL, NULL, NULL, "3.20",
+     "Price of a GPU-hour above it."},
+};
+
 static const schema_key_t rate_keys[] = {
     {"pool", VALUE_TEXT, IDENTITY, offsetof (site_rate_t, pool), NULL, "pools",
      NULL, "h100",
@@ -478,12 +517,52 @@ static const schema_key_t rate_keys[] = {
      "Price of one physical GPU for an hour."},
     {"mig_price", VALUE_WORD, 0, offsetof (site_rate_t, mig_price), price_words,
      NULL, "max", "max", "Weight by which a MIG slice is priced. Default max."},
+    {"tiers", VALUE_ENTRIES, 0, 0, NULL, "rates.tiers", NULL, NULL,
+     "Marginal prices of what a team takes above a threshold within the fiscal "
+     "year, by rising thresholds."},
+    {"tiers_by", VALUE_WORD, 0, offsetof (site_rate_t, tiers_by), tiers_words,
+     NULL, "gpu_hours", "gpu_hours",
+     "What the thresholds count: GPU-hours billed, or money due for them. "
+     "Default gpu_hours."},
     {"approved_by", VALUE_TEXT, 0, offsetof (site_rate_t, approved_by), NULL,
      NULL, NULL, NULL,
      "Who approved this version of the rate, and when; an audit asks for it."},
     {"note", VALUE_TEXT, 0, offsetof (site_rate_t, note), NULL, NULL, NULL,
      NULL, "Why the rate is what it is."},
     FROM_TO (site_rate_t),
+};
+
+static const schema_key_t qos_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_qos_t, name), NULL, NULL, NULL,
+     "scavenge", "QOS of Slurm."},
+    {"pool", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_qos_t, pool), NULL,
+     "pools", NULL, NULL,
+     "For this pool only; default every pool without an entry of its own."},
+    {"multiplier", VALUE_DECIMAL, 0, offsetof (site_qos_t, multiplier), NULL,
+     NULL, "1", "1", "Times the price of the pool: 1.5 for priority. Default 1."},
+    {"subsidy", VALUE_RATIO, SCHEMA_TO_ONE, offsetof (site_qos_t, subsidy), NULL,
+     NULL, "0", "100%",
+     "Share of the price that the site pays: 100% is free, with its value "
+     "shown. Default 0."},
+    FROM_TO (site_qos_t),
+};
+
+static const schema_key_t entitlement_keys[] = {
+    {"team", VALUE_TEXT, IDENTITY, offsetof (site_entitlement_t, team), NULL,
+     "teams", NULL, "vision", "Team that uses it without paying again."},
+    {"pool", VALUE_TEXT, IDENTITY, offsetof (site_entitlement_t, pool), NULL,
+     "pools", NULL, "h100", "Pool of which it is; the rest is at the rate."},
+    {"gpus", VALUE_DECIMAL, POSITIVE, offsetof (site_entitlement_t, gpus), NULL,
+     NULL, NULL, "8",
+     "So many physical GPUs all the time; or share, or gpu_hours."},
+    {"share", VALUE_RATIO, POSITIVE | SCHEMA_TO_ONE,
+     offsetof (site_entitlement_t, share), NULL, NULL, NULL, NULL,
+     "This share of the capacity of the pool."},
+    {"gpu_hours", VALUE_DECIMAL, POSITIVE,
+     offsetof (site_entitlement_t, gpu_hours), NULL, NULL, NULL, NULL,
+     "So many GPU-hours in each calendar month; what is unused expires with "
+     "it."},
+    FROM_TO (site_entitlement_t),
 };
 
 static const schema_key_t cloud_keys[] = {
@@ -609,6 +688,11 @@ static const schema_kind_t kinds[] = {
                 site_cost_t),
     DATED_KIND ("rates", "Published prices.", rate_keys, rates, rate_count,
                 site_rate_t),
+    DATED_KIND ("qos", "What a QOS does to the price.", qos_keys, qos, qos_count,
+                site_qos_t),
+    DATED_KIND ("entitlements", "What teams own or have bought of a pool.",
+                entitlement_keys, entitlements, entitlement_count,
+                site_entitlement_t),
     LIST_KIND ("clouds", "Dated prices to compare with.", cloud_keys, clouds,
                cloud_count, site_cloud_t),
     DATED_KIND ("taxes", "What is added to what a team has to pay.", tax_keys,
@@ -632,6 +716,10 @@ static const schema_kind_t nested[] = {
      KEYS (asset_change_keys), sizeof (site_asset_change_t),
      offsetof (site_asset_t, changes), offsetof (site_asset_t, change_count),
      false, 0, true, offsetof (site_asset_change_t, place)},
+    {"rates.tiers", "The price above a threshold.", KEYS (tier_keys),
+     sizeof (site_tier_t), offsetof (site_rate_t, tiers),
+     offsetof (site_rate_t, tier_count), false, 0, true,
+     offsetof (site_tier_t, place)},
 };
 
 const schema_kind_t *schema_entries (const schema_key_t *key)

@@ -159,6 +159,8 @@ static void take_line (const billing_line_t *from, void *arg)
     mpz_set (row->list_units, line->list_units);
     mpz_set (row->cost_units, line->cost_units);
     mpz_set (row->charge_units, line->charge_units);
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
+        mpz_set (row->adjustment_units[i], line->adjustment_units[i]);
 }
 
 static void take_remainders (bill_t *bill, const pool_month_t *pm,
@@ -237,6 +239,7 @@ static void take_pool (bill_t *bill, const pool_month_t *pm, const char *month)
     mpq_set (pool->owned_rate, charge_owned_rate (pm->charge));
     mpq_set (pool->full_rate, charge_full_rate (pm->charge));
     mpz_set (pool->cost_units, charge_total (pm->charge));
+    pool->idle = xstrdup (idle_policy_word (pm->idle));
 }
 
 int bill_of_billing (const billing_t *billing, bill_t **ret_bill,

@@ -61,6 +61,7 @@ typedef struct {
     char *reason; /* in words, of a row by hand; else NULL */
     mpz_t before_units; /* of such a correction: what was due of the line */
     mpz_t after_units;  /* and what is */
+    mpz_t adjustment_units[ADJUSTMENT_COUNT]; /* list + these = charge */
 } bill_row_t;
 
 /* A line of the cost book in a pool and month. */
@@ -84,6 +85,7 @@ typedef struct {
     mpq_t owned_rate; /* per GPU-hour, as charge_owned_rate() */
     mpq_t full_rate;  /* as charge_full_rate() */
     mpz_t cost_units;
+    char *idle; /* idle_policy_word() of the month */
 } bill_pool_t;
 
 typedef struct bill bill_t;

@@ -52,6 +52,13 @@ static const char *cost_word (unsigned value)
             offsetof (bill_row_t, key) + (index) * sizeof (char *), NULL       \
     }
 #define ROW(name, kind, member) FIELD (name, kind, bill_row_t, member)
+#define ADJUSTMENT(name, id)                                                   \
+    {                                                                          \
+        name, FIELD_UNITS,                                                     \
+            offsetof (bill_row_t, adjustment_units)                            \
+                + ADJUSTMENT_##id * sizeof (mpz_t),                            \
+            NULL                                                               \
+    }
 
 static const struct field row_fields[] = {
     WORD (kind, bill_row_t, row_word),
@@ -79,6 +86,11 @@ static const struct field row_fields[] = {
     ROW ("reason", TEXT, reason),
     ROW ("before", UNITS, before_units),
     ROW ("after", UNITS, after_units),
+    ADJUSTMENT ("adjustment_qos", QOS),
+    ADJUSTMENT ("adjustment_subsidy", SUBSIDY),
+    ADJUSTMENT ("adjustment_entitlement", ENTITLEMENT),
+    ADJUSTMENT ("adjustment_tier", TIER),
+    ADJUSTMENT ("adjustment_surcharge", SURCHARGE),
 };
 /* Rows are ordered by kind behind month and pool. */
 #define KIND_AFTER 2
@@ -101,6 +113,7 @@ static const struct field pool_fields[] = {
     POOL ("owned_rate", EXACT, owned_rate),
     POOL ("full_rate", EXACT, full_rate),
     POOL ("cost", UNITS, cost_units),
+    POOL ("idle", TEXT, idle),
 };
 
 static const struct shape row_shape

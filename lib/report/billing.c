@@ -5,11 +5,11 @@
 #include "report/billing.h"
 #include "report/billing_inputs.h"
 
-/* What a line may be split by beyond CHARGE_PATH, in this order. Team, GPU model
- * and profile follow from the path unless they change within the month. Time
+/* What a line may be split by beyond CHARGE_PATH and the team, in this order. GPU
+ * model and profile follow from the path unless they change within the month. Time
  * comes before the rest, so that a day is charged the same as a row of a month
  * and as a period of its own. */
-static const key_id_t dated[] = {KEY_TEAM, KEY_GPU, KEY_PROFILE};
+static const key_id_t dated[] = {KEY_GPU, KEY_PROFILE};
 static const key_id_t units_of_time[] = {KEY_DAY, KEY_HOUR};
 static const key_id_t further[] = {KEY_STATE, KEY_LABEL, KEY_NODE};
 
@@ -92,6 +92,7 @@ static void make_path (billing_t *b)
         b->path[b->path_length++] = CHARGE_PATH[i];
     b->levels[b->level_count++] = 1;
     b->levels[b->level_count++] = CHARGE_PATH_COUNT;
+    add_level (b, KEY_TEAM);
     for (size_t i = 0; i < GL_ARRAY_SIZE (dated); i++)
         if (changes || wanted (b->query, dated[i]))
             add_level (b, dated[i]);
@@ -197,6 +198,7 @@ static void add_pool_month (billing_t *b, const char *pool, period_t month)
     pm->pool = pool;
     pm->month = month;
     pm->has_rate = has_rate (b->query->site, pool, month);
+    pm->idle = charge_idle_policy (b->query->site, pool, month);
     capacity_sum_init (&pm->capacity);
 }
 

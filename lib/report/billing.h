@@ -24,6 +24,7 @@ typedef struct {
     charge_t *charge;
     bool has_cost; /* the book has a cost for it */
     bool has_rate; /* a published rate is in force in it */
+    idle_policy_t idle;
 } pool_month_t;
 
 typedef struct billing billing_t;

@@ -407,7 +407,7 @@ static void explain_price (explain_step_t *step, struct piece *p,
                            const pool_month_t *pm)
 {
     charge_price_t price
-        = charge_price (p->site, pm->pool, p->segment->qos, p->instant);
+        = charge_price (p->site, pm->pool, p->segment->qos, NULL, p->instant);
     mpq_srcptr rate
         = price.rate ? price.rate->per_gpu_hour : charge_full_rate (pm->charge);
     GL_AUTOFREE char *title = xasprintf ("price weight of a device, by %s",

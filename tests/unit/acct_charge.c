@@ -56,7 +56,7 @@ static void add (charge_t *charge, const char *account, const char *line,
     mpq_inits (q, p, NULL);
     exact_set_i64 (q, hours * INT64_C (3600) * quantity.num, quantity.den);
     exact_set_i64 (p, hours * INT64_C (3600) * price.num, price.den);
-    charge_add (charge, path, q, p, rate);
+    charge_add (charge, path, q, p, &(charge_price_t){.rate = rate});
     mpq_clears (q, p, NULL);
 }
 
@@ -327,19 +327,19 @@ static void charge_price__a_qos_of_its_own__goes_before_the_rest (void **state)
     site->policy.mig_price = MIG_COMPUTE;
     book_rate (site, "p", NULL, "3", MIG_MAX)->valid.start = 1000;
     book_rate (site, "p", "low", "1", MIG_MEMORY)->valid.start = 2000;
-    price = charge_price (site, "p", "low", 999);
+    price = charge_price (site, "p", "low", NULL, 999);
     assert_null (price.rate);
     assert_int_equal (price.mig_price, MIG_COMPUTE);
-    price = charge_price (site, "p", "low", 1000);
+    price = charge_price (site, "p", "low", NULL, 1000);
     book_check (price.rate->per_gpu_hour, 0, "3");
     assert_int_equal (price.mig_price, MIG_MAX);
-    price = charge_price (site, "p", "low", 2000);
+    price = charge_price (site, "p", "low", NULL, 2000);
     book_check (price.rate->per_gpu_hour, 0, "1");
-    price = charge_price (site, "p", "high", 2000);
+    price = charge_price (site, "p", "high", NULL, 2000);
     book_check (price.rate->per_gpu_hour, 0, "3");
-    price = charge_price (site, "p", NULL, 2000);
+    price = charge_price (site, "p", NULL, NULL, 2000);
     book_check (price.rate->per_gpu_hour, 0, "3");
-    assert_null (charge_price (site, "q", NULL, 2000).rate);
+    assert_null (charge_price (site, "q", NULL, NULL, 2000).rate);
     site_free (site);
 }
 
@@ -565,7 +565,7 @@ static void add_made (charge_t *charge, const struct made_line *line,
     exact_set_i64 (q, (int64_t)seconds * line->quantity.num,
                    line->quantity.den);
     exact_set_i64 (p, (int64_t)seconds * line->price.num, line->price.den);
-    charge_add (charge, path, q, p, line->rate);
+    charge_add (charge, path, q, p, &(charge_price_t){.rate = line->rate});
     mpq_clears (q, p, NULL);
 }
 

@@ -67,10 +67,11 @@ static charge_t *month_of (const site_t *site, const int64_t *hours,
     for (size_t i = 0; i < count; i++) {
         char name[8];
         const char *const path[] = {name, "x"};
+        charge_price_t price
+            = charge_price (site, "p", NULL, NULL, month.start);
         snprintf (name, sizeof (name), "%c", (char)('a' + i));
         exact_set_i64 (q, hours[i] * 3600, 1);
-        charge_add (charge, path, q, q,
-                    charge_price (site, "p", NULL, month.start).rate);
+        charge_add (charge, path, q, q, &price);
     }
     if (charge_compute (charge, &error) < 0)
         fail_msg ("%s", error.text);

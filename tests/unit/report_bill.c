@@ -26,7 +26,10 @@ static void text_and_back__every_field__same_bytes (void **state)
           "profile=1g.10gb\taccount=x\\\\y\tcluster=lab\tuser=u\tproject=p\t"
           "qos=q\tpartition=r\tgres_type=h100\twhat=late\treference=lab/1/2\t"
           "gpu_seconds=7/3\tprice_seconds=-2\texact=1/7\tlist=3\tcost=-4\t"
-          "charge=5\torigin=idle:unused\treason=by hand\tbefore=6\tafter=11";
+          "charge=5\torigin=idle:unused\treason=by hand\tbefore=6\tafter=11\t"
+          "adjustment_qos=12\tadjustment_subsidy=-13\t"
+          "adjustment_entitlement=-14\tadjustment_tier=-15\t"
+          "adjustment_surcharge=16";
     BUFFER_AUTO out = BUFFER_INIT;
     bill_row_t row;
 
