@@ -112,6 +112,13 @@ struct parser {
     buffer_t shorts;
 };
 
+static int argument_of (const cli_option_t *option)
+{
+    return !option->argument             ? no_argument
+           : option->argument[0] == '[' ? optional_argument
+                                         : required_argument;
+}
+
 static void parser_add (struct parser *p, const cli_option_t *options)
 {
     for (; options && options->id; options++) {
@@ -119,8 +126,7 @@ static void parser_add (struct parser *p, const cli_option_t *options)
         p->of = xreallocarray (p->of, p->count + 1, sizeof (*p->of));
         p->of[p->count] = options;
         p->longs[p->count] = (struct option){
-            options->name, options->argument ? required_argument : no_argument,
-            NULL, options->id};
+            options->name, argument_of (options), NULL, options->id};
         p->longs[++p->count] = (struct option){0};
         if (options->id < CLI_LONG) {
             buffer_add_char (&p->shorts, options->id);

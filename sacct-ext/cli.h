@@ -45,7 +45,7 @@
 typedef struct {
     int id;
     const char *name;     /* without "--" */
-    const char *argument; /* FILE; NULL: takes none */
+    const char *argument; /* FILE; [=FILE]: may be left out; NULL: takes none */
     const char *help;     /* one or more lines, separated by \n */
 } cli_option_t;
 

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "export_focus.h"
 #include "exports.h"
 #include "render/render_journal.h"
 #include "render/render_opencost.h"
@@ -10,8 +11,11 @@
 struct export {
     int option;
     const char *name; /* of the option */
+    /* One of them: all of it, or as it comes, told why when it is not CLI_OK. */
     int (*make) (cli_t *cli, const report_query_t *query, buffer_t *out,
                  gl_error_t *error);
+    int (*stream) (cli_t *cli, const report_query_t *query, const char *value,
+                   output_stream_t *out);
 };
 
 /* --- months ------------------------------------------------------------ */
@@ -144,8 +148,9 @@ static int make_opencost (cli_t *cli, const report_query_t *query,
 /* --- the list ---------------------------------------------------------- */
 
 static const export_t exports[] = {
-    {EXPORT_JOURNAL, "--journal", make_journal},
-    {EXPORT_OPENCOST, "--opencost", make_opencost},
+    {EXPORT_JOURNAL, "--journal", make_journal, NULL},
+    {EXPORT_OPENCOST, "--opencost", make_opencost, NULL},
+    {EXPORT_FOCUS, "--focus", NULL, export_focus},
 };
 
 const export_t *export_of_option (int option)
@@ -196,13 +201,30 @@ static int check_months (cli_t *cli, const export_t *export,
     return CLI_OK;
 }
 
-int export_make (cli_t *cli, const export_t *export,
-                 const report_query_t *query, buffer_t *out)
+static int make_whole (cli_t *cli, const export_t *export,
+                       const report_query_t *query, output_stream_t *out)
 {
+    BUFFER_AUTO text = BUFFER_INIT;
     gl_error_t error;
-    int rc = check_months (cli, export, query);
 
-    if (rc == CLI_OK && export->make (cli, query, out, &error) < 0)
-        rc = cli_fail (cli, &error);
-    return rc;
+    if (export->make (cli, query, &text, &error) < 0)
+        return cli_fail (cli, &error);
+    return output_write (cli, out, text.data, text.length) < 0 ? CLI_FAILED
+                                                               : CLI_OK;
+}
+
+int export_make (cli_t *cli, const export_t *export, const char *value,
+                 const report_query_t *query, const output_t *output)
+{
+    output_stream_t *out;
+    int rc = check_months (cli, export, query), closed;
+
+    if (rc != CLI_OK)
+        return rc;
+    if (!(out = output_open (cli, output)))
+        return CLI_FAILED;
+    rc = export->stream ? export->stream (cli, query, value, out)
+                        : make_whole (cli, export, query, out);
+    closed = output_close (cli, out, rc == CLI_OK);
+    return rc == CLI_OK ? closed : rc;
 }

@@ -8,14 +8,15 @@
 
 #include <stdbool.h>
 
-#include "base/buffer.h"
 #include "bills.h"
 #include "cli.h"
+#include "output.h"
 #include "report/query.h"
 
 enum {
     EXPORT_JOURNAL = CLI_LONG + 700,
     EXPORT_OPENCOST,
+    EXPORT_FOCUS,
 };
 
 /* Rows of a verb's option table. */
@@ -23,10 +24,13 @@ enum {
     {EXPORT_JOURNAL, "journal", NULL,                                    \
      "chargeback of whole months as a double-entry journal for\n"        \
      "ledger and hledger"},                                              \
+    {EXPORT_OPENCOST, "opencost", NULL,                                  \
+     "chargeback of whole months in the shape of OpenCost's\n"          \
+     "allocations (JSON)"},                                              \
     {                                                                    \
-        EXPORT_OPENCOST, "opencost", NULL,                               \
-            "chargeback of whole months in the shape of OpenCost's\n"     \
-            "allocations (JSON)"                                         \
+        EXPORT_FOCUS, "focus", "[=VERSION]",                             \
+            "chargeback of whole months as FOCUS billing data by job\n"  \
+            "and day: 1.2 (default), 1.3 or 1.4"                         \
     }
 
 typedef struct export export_t;
@@ -36,9 +40,10 @@ const export_t *export_of_option (int option);
 /* "--journal" */
 const char *export_name (const export_t *export);
 
-/* The bills of the query's months, one by one, as the export. The query has
- * no filters. Returns an exit code; the reason has been told. */
-int export_make (cli_t *cli, const export_t *export,
-                 const report_query_t *query, buffer_t *out);
+/* The bills of the query's months, one by one, as the export; `value` is that of
+ * the option. The query has no filters. Returns an exit code; the reason has been
+ * told. */
+int export_make (cli_t *cli, const export_t *export, const char *value,
+                 const report_query_t *query, const output_t *output);
 
 #endif /* !GL_EXPORTS_H */

@@ -59,6 +59,16 @@ bool output_colour (const output_t *output)
            && term && strcmp (term, "dumb");
 }
 
+/* --- where it goes ------------------------------------------------------- */
+
+struct output_stream {
+    const char *path; /* as it was given; NULL: standard output */
+    char *target;     /* what is replaced in the end; NULL: nothing is */
+    char *temporary;  /* beside it */
+    int fd;
+    bool failed; /* told already */
+};
+
 static int write_all (int fd, const char *data, size_t length)
 {
     while (length > 0) {
@@ -82,66 +92,110 @@ static int set_mode (int fd)
     return fchmod (fd, 0666 & ~mask);
 }
 
-/* A device, a pipe or a terminal is written to, never replaced. */
-static int write_special (cli_t *cli, const char *path, const char *data,
-                          size_t length)
+static void tell_failure (cli_t *cli, output_stream_t *s)
 {
-    int fd = open (path, O_WRONLY | O_CLOEXEC | O_NOCTTY), rc = CLI_OK;
-
-    if (fd < 0 || write_all (fd, data, length) < 0)
-        rc = cli_failf (cli, "cannot write %s: %s", path, strerror (errno));
-    if (fd >= 0 && close (fd) < 0 && rc == CLI_OK)
-        rc = cli_failf (cli, "cannot write %s: %s", path, strerror (errno));
-    return rc;
+    if (!s->failed)
+        cli_failf (cli, "cannot write %s: %s", s->path, strerror (errno));
+    s->failed = true;
 }
 
-/* Beside the file under another name, then renamed: a reader sees the old or
- * the new content, never a part. */
-static int replace_file (cli_t *cli, const char *path, const char *data,
-                         size_t length)
+/* A device, a pipe or a terminal is written to, never replaced. A file is written
+ * beside itself under another name, then renamed: a reader sees the old or the
+ * new content, never a part. A link stays, and what it leads to is replaced. */
+static void open_path (output_stream_t *s)
 {
-    GL_AUTOFREE char *temporary = xasprintf ("%s.XXXXXX", path);
-    int fd = mkostemp (temporary, O_CLOEXEC), rc = CLI_OK;
-
-    if (fd < 0)
-        return cli_failf (cli, "cannot write %s: %s", path, strerror (errno));
-    if (set_mode (fd) < 0 || write_all (fd, data, length) < 0 || fsync (fd) < 0)
-        rc = cli_failf (cli, "cannot write %s: %s", path, strerror (errno));
-    if (close (fd) < 0 && rc == CLI_OK)
-        rc = cli_failf (cli, "cannot write %s: %s", path, strerror (errno));
-    if (rc == CLI_OK && rename (temporary, path) < 0)
-        rc = cli_failf (cli, "cannot rename %s to %s: %s", temporary, path,
-                        strerror (errno));
-    if (rc != CLI_OK)
-        unlink (temporary);
-    return rc;
-}
-
-/* A link stays, and what it leads to is replaced. */
-static int write_file (cli_t *cli, const char *path, const char *data,
-                       size_t length)
-{
-    GL_AUTOFREE char *target = NULL;
     struct stat status;
 
-    if (stat (path, &status) < 0)
-        return replace_file (cli, path, data, length);
-    if (!S_ISREG (status.st_mode))
-        return write_special (cli, path, data, length);
-    target = realpath (path, NULL);
-    if (!target)
-        return cli_failf (cli, "cannot write %s: %s", path, strerror (errno));
-    return replace_file (cli, target, data, length);
+    if (stat (s->path, &status) < 0)
+        s->target = xstrdup (s->path);
+    else if (S_ISREG (status.st_mode))
+        s->target = realpath (s->path, NULL);
+    else {
+        s->fd = open (s->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        return;
+    }
+    if (!s->target)
+        return;
+    s->temporary = xasprintf ("%s.XXXXXX", s->target);
+    s->fd = mkostemp (s->temporary, O_CLOEXEC);
+    if (s->fd >= 0 && set_mode (s->fd) < 0) {
+        close (s->fd);
+        unlink (s->temporary);
+        s->fd = -1;
+    }
+}
+
+static void stream_free (output_stream_t *s)
+{
+    free (s->target);
+    free (s->temporary);
+    free (s);
+}
+
+output_stream_t *output_open (cli_t *cli, const output_t *output)
+{
+    output_stream_t *s = xcalloc (1, sizeof (*s));
+
+    s->path = output->file;
+    s->fd = -1;
+    if (!s->path)
+        return s;
+    open_path (s);
+    if (s->fd >= 0)
+        return s;
+    tell_failure (cli, s);
+    stream_free (s);
+    return NULL;
+}
+
+int output_write (cli_t *cli, output_stream_t *s, const void *data,
+                  size_t length)
+{
+    if (s->path) {
+        if (!s->failed && write_all (s->fd, data, length) < 0)
+            tell_failure (cli, s);
+    } else if (length > 0)
+        fwrite (data, 1, length, stdout);
+    return s->failed ? -1 : 0;
+}
+
+static void replace (cli_t *cli, output_stream_t *s)
+{
+    if (s->failed || rename (s->temporary, s->target) == 0)
+        return;
+    cli_failf (cli, "cannot rename %s to %s: %s", s->temporary, s->target,
+               strerror (errno));
+    s->failed = true;
+}
+
+int output_close (cli_t *cli, output_stream_t *s, bool complete)
+{
+    int rc;
+
+    if (!s)
+        return CLI_FAILED;
+    if (s->path) {
+        if (complete && s->target && fsync (s->fd) < 0)
+            tell_failure (cli, s);
+        if (close (s->fd) < 0)
+            tell_failure (cli, s);
+        if (complete && s->target)
+            replace (cli, s);
+        if (s->target && (s->failed || !complete))
+            unlink (s->temporary);
+    }
+    rc = s->failed ? CLI_FAILED : CLI_OK;
+    stream_free (s);
+    return rc;
 }
 
 int output_bytes (cli_t *cli, const output_t *output, const void *data,
                   size_t length)
 {
-    if (output->file)
-        return write_file (cli, output->file, data, length);
-    if (length > 0)
-        fwrite (data, 1, length, stdout);
-    return CLI_OK;
+    output_stream_t *s = output_open (cli, output);
+
+    return s ? output_close (cli, s, output_write (cli, s, data, length) == 0)
+             : CLI_FAILED;
 }
 
 /* Warnings count for --strict wherever they are shown. */

@@ -45,6 +45,14 @@ int output_option (cli_t *cli, output_t *output, int option, const char *value);
 int output_report (cli_t *cli, const output_t *output, report_t *report);
 /* The same for a report whose fields are selected: `fields` is not read. */
 int output_selected (cli_t *cli, const output_t *output, report_t *report);
+/* Content that comes bit by bit. NULL: it cannot be opened, already told. */
+typedef struct output_stream output_stream_t;
+output_stream_t *output_open (cli_t *cli, const output_t *output);
+/* -1: it cannot be written, already told. */
+int output_write (cli_t *cli, output_stream_t *stream, const void *data,
+                  size_t length);
+/* Only a complete one replaces a file. Returns an exit code. Accepts NULL. */
+int output_close (cli_t *cli, output_stream_t *stream, bool complete);
 /* Writes what is rendered already. */
 int output_bytes (cli_t *cli, const output_t *output, const void *data,
                   size_t length);

@@ -26,6 +26,7 @@ struct request {
     query_options_t options;
     output_t output;
     const export_t *export; /* instead of a report; NULL: none */
+    const char *export_value; /* of its option, or NULL */
     const char *slurmdb; /* of reconcile: URL, or NULL */
     decision_options_t decision;
     bool look; /* the report is made, and should be looked at */
@@ -411,7 +412,6 @@ static int make_export (cli_t *cli, struct request *request, const char *name)
 {
     store_t *store;
     report_query_t query;
-    BUFFER_AUTO out = BUFFER_INIT;
     int rc = check_export (cli, request, name);
 
     if (rc != CLI_OK)
@@ -420,11 +420,10 @@ static int make_export (cli_t *cli, struct request *request, const char *name)
         return CLI_FAILED;
     rc = query_options_resolve (cli, &request->options, cli->site, store, "team",
                                 &query);
-    if (rc == CLI_OK)
-        rc = export_make (cli, request->export, &query, &out);
-    return rc == CLI_OK
-               ? output_bytes (cli, &request->output, out.data, out.length)
-               : rc;
+    return rc == CLI_OK ? export_make (cli, request->export,
+                                       request->export_value, &query,
+                                       &request->output)
+                        : rc;
 }
 
 static int make_report (cli_t *cli, struct request *request, const char *name)
@@ -479,6 +478,7 @@ static int take_option (cli_t *cli, struct request *request, int option,
             return -1;
         }
         request->export = export_of_option (option);
+        request->export_value = value;
         return 1;
     }
     taken = decisions_option (&request->decision, option, value);

@@ -98,10 +98,16 @@ typedef struct {
     uint64_t energy_ms;
     uint64_t utilization_sum; /* hundredths of a percent x ms */
     uint64_t utilization_ms;
+    const char *rate_card; /* what it was priced by: first day of the published
+                              rate, "undated", or "full-cost" */
+    const char *origin; /* as in bill_row_t */
+    const char *reason; /* as in bill_row_t */
 } detail_row_t;
 
 void detail_row_init (detail_row_t *row);
 void detail_row_clear (detail_row_t *row);
+/* As after init. */
+void detail_row_reset (detail_row_t *row);
 
 /* The canonical text, as that of bill_row_t: "kind=job" and "\tname=value" fields
  * in the order of the struct, absent texts and zeros left out. Names never
@@ -129,7 +135,7 @@ void detail_free (detail_t *detail);
 
 /* First: what tells the numbers of reservations. */
 void detail_add_reservation (detail_t *detail, const reservation_t *reservation);
-/* Rows of the bill that no billing makes (corrections, taxes); copied. */
+/* Of the bill, rows that are neither charges nor remainders; copied. */
 void detail_add_row (detail_t *detail, const bill_row_t *row);
 /* All slices of the month, cut at local days. */
 void detail_add_capacity (detail_t *detail, const capacity_slice_t *slice);

@@ -84,6 +84,9 @@ static const struct field {
     FIELD (energy_ms, FIELD_NUMBER),
     FIELD (utilization_sum, FIELD_NUMBER),
     FIELD (utilization_ms, FIELD_NUMBER),
+    FIELD (rate_card, FIELD_TEXT),
+    FIELD (origin, FIELD_TEXT),
+    FIELD (reason, FIELD_TEXT),
 };
 
 static const char **text_of (const detail_row_t *row, const struct field *f)
@@ -124,6 +127,22 @@ void detail_row_clear (detail_row_t *row)
             mpq_clear (exact_of (row, &fields[i]));
         else if (fields[i].type == FIELD_UNITS)
             mpz_clear (units_of (row, &fields[i]));
+    }
+}
+
+void detail_row_reset (detail_row_t *row)
+{
+    row->kind = DETAIL_JOB;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (fields); i++) {
+        const struct field *f = &fields[i];
+        if (f->type == FIELD_TEXT)
+            *text_of (row, f) = NULL;
+        else if (f->type == FIELD_NUMBER)
+            *number_of (row, f) = 0;
+        else if (f->type == FIELD_EXACT)
+            mpq_set_ui (exact_of (row, f), 0, 1);
+        else
+            mpz_set_ui (units_of (row, f), 0);
     }
 }
 

@@ -35,7 +35,7 @@ page_options ()
         $0 == from {on = 1; next}
         /^\.S[hs] / {on = 0}
         on && /^\.It Fl / {
-            sub (/^\.It Fl /, ""); sub (/ Ar .*/, "")
+            sub (/^\.It Fl /, ""); sub (/ (Ns|Ar) .*/, "")
             if (split ($0, part, " , ") == 2)
                 print "-" part[1] " -" part[2]
             else

@@ -21,7 +21,8 @@ static const char full_text[]
       "slice_start=3\tslice_end=4\tdevices=8\tgpu_seconds=7/3\t"
       "price_seconds=-2\tdevice_hours=1\tgpu_hours=2\tprice_hours=3\t"
       "list_rate=4\trate=5\tbilled=-6\tfull_cost=70000000000000000000000\t"
-      "energy_mj=1\tenergy_ms=2\tutilization_sum=3\tutilization_ms=4";
+      "energy_mj=1\tenergy_ms=2\tutilization_sum=3\tutilization_ms=4\t"
+      "rate_card=2026-01-01\torigin=charge\treason=a b";
 
 static void text_and_back__every_field__same_bytes (void **state)
 {

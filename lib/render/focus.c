@@ -1,0 +1,316 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "render/escape.h"
+#include "render/focus_private.h"
+
+/* --- the columns ----------------------------------------------------------- */
+
+
+#define AS_ROW(name, number, first, until) {#name, number, first, until},
+static const struct {
+    const char *name;
+    bool is_number;
+    int first, until;
+} columns[FOCUS_COLUMN_COUNT] = {FOCUS_COLUMNS (AS_ROW)};
+
+static const char *const versions[FOCUS_VERSION_COUNT] = {"1.2", "1.3", "1.4"};
+
+int focus_version_parse (const char *text, focus_version_t *ret_version)
+{
+    for (size_t i = 0; i < FOCUS_VERSION_COUNT; i++) {
+        if (!text || !strcmp (text, versions[i])) {
+            *ret_version = (focus_version_t)i;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+
+focus_t *focus_new (const site_t *site, period_t month, bool provisional,
+                    focus_version_t version)
+{
+    focus_t *f = xcalloc (1, sizeof (*f));
+
+    f->site = site;
+    f->month = month;
+    f->provisional = provisional;
+    zone_unit_name (site->zone, CALENDAR_MONTH, month.start, f->month_name);
+    mpz_init (f->product);
+    for (size_t i = 0; i < FOCUS_COLUMN_COUNT; i++) {
+        if ((int)version < columns[i].first
+            || (int)version >= columns[i].until)
+            continue;
+        f->at[f->count] = i;
+        f->shown[f->count++]
+            = (focus_column_t){columns[i].name, columns[i].is_number};
+    }
+    return f;
+}
+
+void focus_free (focus_t *f)
+{
+    if (!f)
+        return;
+    for (size_t i = 0; i < FOCUS_COLUMN_COUNT; i++)
+        buffer_done (&f->cell[i]);
+    buffer_done (&f->digits);
+    mpz_clear (f->product);
+    free (f);
+}
+
+const focus_column_t *focus_columns (const focus_t *f, size_t *ret_count)
+{
+    *ret_count = f->count;
+    return f->shown;
+}
+
+/* --- cells ------------------------------------------------------------------ */
+
+void focus_put (focus_t *f, size_t column, const char *text)
+{
+    if (text)
+        buffer_add_text (&f->cell[column], text);
+}
+
+/* Texts with a prefix, where there is one. */
+void focus_put_id (focus_t *f, size_t column, const char *prefix,
+                    const char *text)
+{
+    if (!text)
+        return;
+    focus_put (f, column, prefix);
+    focus_put (f, column, text);
+}
+
+/* UTC with Z, whatever the ledger's zone. */
+void focus_put_time (focus_t *f, size_t column, int64_t instant)
+{
+    civil_t c = civil_of_seconds (instant);
+
+    buffer_printf (&f->cell[column], "%04d-%02d-%02dT%02d:%02d:%02dZ", c.year,
+                   c.month, c.day, c.hour, c.minute, c.second);
+}
+
+/* units of 10^-digits, with all of the digits: "-0.0100000000" */
+void focus_put_units (focus_t *f, size_t column, mpz_srcptr units,
+                       size_t digits)
+{
+    buffer_t *out = &f->cell[column];
+    const char *text;
+    size_t length;
+
+    buffer_clear (&f->digits);
+    mpz_get_str (buffer_reserve (&f->digits, mpz_sizeinbase (units, 10) + 2), 10,
+                 units);
+    text = f->digits.data;
+    if (*text == '-') {
+        buffer_add_char (out, '-');
+        text++;
+    }
+    length = strlen (text);
+    if (length > digits)
+        buffer_add (out, text, length - digits);
+    else
+        buffer_add_char (out, '0');
+    buffer_add_char (out, '.');
+    for (size_t i = length; i < digits; i++)
+        buffer_add_char (out, '0');
+    buffer_add (out, text + (length > digits ? length - digits : 0),
+                length > digits ? digits : length);
+}
+
+void focus_copy (focus_t *f, size_t to, size_t from)
+{
+    buffer_add (&f->cell[to], f->cell[from].data, f->cell[from].length);
+}
+
+/* --- what kind of charge ----------------------------------------------------- */
+
+struct kind {
+    const char *category;
+    const char *frequency;
+    bool priced; /* with quantity, unit prices and SKU */
+};
+
+static const struct kind usage = {"Usage", "Usage-Based", true};
+static const struct kind kinds[DETAIL_KIND_COUNT] = {
+    [DETAIL_JOB] = {"Usage", "Usage-Based", true},
+    [DETAIL_CAPACITY] = {"Usage", "Usage-Based", true},
+    [DETAIL_IDLE] = {"Usage", "Usage-Based", true},
+    [DETAIL_CREDIT] = {"Credit", "One-Time", false},
+    [DETAIL_CORRECTION] = {"Adjustment", "One-Time", false},
+    [DETAIL_TAX] = {"Tax", "One-Time", false},
+    [DETAIL_ROUNDING] = {"Adjustment", "One-Time", false},
+};
+
+static bool begins (const char *text, const char *word)
+{
+    return text && !strncmp (text, word, strlen (word));
+}
+
+/* A correction is of the category of what it corrects; quantities it has none. */
+static struct kind kind_of (const detail_row_t *row)
+{
+    struct kind kind = kinds[row->kind];
+
+    if (row->kind != DETAIL_CORRECTION)
+        return kind;
+    if (begins (row->origin, "charge") || begins (row->origin, "idle"))
+        kind = usage;
+    else if (begins (row->origin, "credit"))
+        kind = kinds[DETAIL_CREDIT];
+    kind.priced = false;
+    return kind;
+}
+
+bool focus_is_idle_time (const detail_row_t *row)
+{
+    return row->kind == DETAIL_CAPACITY || row->kind == DETAIL_IDLE;
+}
+
+/* A shard or a unit of MPS: several hold one GPU. */
+bool focus_is_part (const detail_row_t *row)
+{
+    return begins (row->gres_type, "shard") || begins (row->gres_type, "mps");
+}
+
+/* --- who ---------------------------------------------------------------------- */
+
+static void put_parties (focus_t *f, const detail_row_t *row)
+{
+    const site_issuer_t *issuer = &f->site->issuer;
+    const char *operator = issuer->operator ? issuer->operator : issuer->name;
+    bool ai = issuer->category == ISSUER_AI;
+
+    focus_put (f, C_InvoiceIssuerName, issuer->name);
+    focus_put (f, C_ProviderName, operator);
+    focus_put (f, C_PublisherName, operator);
+    focus_put (f, C_ServiceProviderName, operator);
+    focus_put (f, C_HostProviderName, issuer->owner ? issuer->owner : operator);
+    focus_put (f, C_ServiceName, issuer->service);
+    focus_put (f, C_ServiceCategory, ai ? "AI and Machine Learning" : "Compute");
+    focus_put (f, C_ServiceSubcategory, ai ? "AI Platforms" : "Virtual Machines");
+    focus_put (f, C_RegionId, issuer->region);
+    focus_put (f, C_RegionName,
+         issuer->region_name ? issuer->region_name : issuer->region);
+    focus_put_id (f, C_BillingAccountId, "ba-", row->pool);
+    focus_put (f, C_BillingAccountName, row->pool);
+    if (!row->pool) {
+        focus_put (f, C_BillingAccountId, "ledger");
+        focus_put (f, C_BillingAccountName, "all pools");
+    }
+    focus_put (f, C_BillingAccountType, "Cost Pool");
+    focus_put_id (f, C_SubAccountId, "acct-", row->account);
+    focus_put (f, C_SubAccountName, row->account);
+    focus_put (f, C_SubAccountType, row->account ? "Slurm Account" : NULL);
+    buffer_printf (&f->cell[C_InvoiceId], "%s-%s", issuer->invoice_prefix,
+                   f->month_name);
+    focus_put_id (f, C_InvoiceId, "-", row->statement);
+    focus_put (f, C_InvoiceId, f->provisional ? "-provisional" : NULL);
+}
+
+/* --- when --------------------------------------------------------------------- */
+
+static void put_periods (focus_t *f, const detail_row_t *row)
+{
+    focus_put_time (f, C_BillingPeriodStart, f->month.start);
+    focus_put_time (f, C_BillingPeriodEnd, f->month.end);
+    focus_put_time (f, C_ChargePeriodStart, row->start);
+    focus_put_time (f, C_ChargePeriodEnd, row->end);
+}
+
+/* --- how much ------------------------------------------------------------------ */
+
+static void put_product (focus_t *f, size_t column, mpz_srcptr price,
+                         mpz_srcptr quantity)
+{
+    mpz_mul (f->product, price, quantity);
+    focus_put_units (f, column, f->product, 2 * DETAIL_DIGITS);
+}
+
+static void put_priced (focus_t *f, const detail_row_t *row)
+{
+    bool slices = row->kind == DETAIL_JOB && (row->profile || focus_is_part (row));
+
+    focus_put_units (f, C_PricingQuantity, row->price_hours, DETAIL_DIGITS);
+    focus_put (f, C_PricingUnit, "GPU-Hours");
+    focus_put_units (f, C_ConsumedQuantity,
+               row->kind == DETAIL_IDLE ? row->price_hours : row->device_hours,
+               DETAIL_DIGITS);
+    focus_put (f, C_ConsumedUnit, slices ? "Instance-Hours" : "GPU-Hours");
+    focus_put_units (f, C_ListUnitPrice, row->list_rate, DETAIL_DIGITS);
+    focus_put_units (f, C_ContractedUnitPrice, row->rate, DETAIL_DIGITS);
+    focus_copy (f, C_PricingCurrencyListUnitPrice, C_ListUnitPrice);
+    focus_copy (f, C_PricingCurrencyContractedUnitPrice, C_ContractedUnitPrice);
+    put_product (f, C_ListCost, row->list_rate, row->price_hours);
+    put_product (f, C_ContractedCost, row->rate, row->price_hours);
+    focus_put (f, C_PricingCategory, "Standard");
+    focus_put_sku (f, row);
+}
+
+static void put_amounts (focus_t *f, const detail_row_t *row,
+                         const struct kind *kind)
+{
+    focus_put_units (f, C_BilledCost, row->billed, DETAIL_DIGITS);
+    focus_copy (f, C_EffectiveCost, C_BilledCost);
+    focus_copy (f, C_PricingCurrencyEffectiveCost, C_BilledCost);
+    focus_put (f, C_BillingCurrency, f->site->currency);
+    focus_put (f, C_PricingCurrency, f->site->currency);
+    if (kind->priced)
+        put_priced (f, row);
+    else {
+        focus_copy (f, C_ListCost, C_BilledCost);
+        focus_copy (f, C_ContractedCost, C_BilledCost);
+    }
+}
+
+/* --- the top --------------------------------------------------------------------- */
+
+const char *const *focus_cells (focus_t *f, const detail_row_t *row)
+{
+    struct kind kind = kind_of (row);
+
+    for (size_t i = 0; i < FOCUS_COLUMN_COUNT; i++)
+        buffer_clear (&f->cell[i]);
+    focus_put (f, C_ChargeCategory, kind.category);
+    focus_put (f, C_ChargeFrequency, kind.frequency);
+    if (row->kind == DETAIL_CORRECTION)
+        focus_put (f, C_ChargeClass, "Correction");
+    put_parties (f, row);
+    put_periods (f, row);
+    focus_put_resource (f, row);
+    put_amounts (f, row, &kind);
+    focus_put_description (f, row);
+    focus_put_tags (f, row);
+    focus_put_own (f, row);
+    for (size_t i = 0; i < f->count; i++)
+        f->text[i] = buffer_text (&f->cell[f->at[i]]);
+    return f->text;
+}
+
+/* --- as CSV -------------------------------------------------------------------- */
+
+void focus_render_header (const focus_t *f, buffer_t *out)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        if (i > 0)
+            buffer_add_char (out, ',');
+        buffer_add_text (out, f->shown[i].name);
+    }
+    buffer_add_char (out, '\n');
+}
+
+void focus_render_row (focus_t *f, const detail_row_t *row, buffer_t *out)
+{
+    const char *const *cells = focus_cells (f, row);
+
+    for (size_t i = 0; i < f->count; i++) {
+        if (i > 0)
+            buffer_add_char (out, ',');
+        escape_csv (out, cells[i], !f->shown[i].is_number);
+    }
+    buffer_add_char (out, '\n');
+}

@@ -1,0 +1,50 @@
+/*
+ * focus.h: rows of the detail as rows of FOCUS, the FinOps Open Cost and Usage
+ * Specification (https://focus.finops.org), and our own columns after them.
+ * What each column says and where it comes from: docs/formats/focus.md.
+ *
+ * It is the statement export: the customer is the team, the issuer the site. One
+ * object for a billing period; a row's cells are valid until the next one. Pure.
+ */
+#ifndef GL_RENDER_FOCUS_H
+#define GL_RENDER_FOCUS_H
+
+#include <stdbool.h>
+
+#include "report/detail.h"
+
+typedef enum {
+    FOCUS_1_2,
+    FOCUS_1_3,
+    FOCUS_1_4,
+    FOCUS_VERSION_COUNT,
+} focus_version_t;
+
+/* "1.2", "1.3", "1.4"; NULL is the first. 0 or -1. */
+int focus_version_parse (const char *text, focus_version_t *ret_version);
+
+typedef struct {
+    const char *name;
+    bool is_number; /* digits with a point, or nothing; else text */
+} focus_column_t;
+
+typedef struct focus focus_t;
+
+/* `month`: the billing period. `site` must outlive it. */
+focus_t *focus_new (const site_t *site, period_t month, bool provisional,
+                    focus_version_t version);
+/* Accepts NULL. */
+void focus_free (focus_t *focus);
+
+/* The columns of the version, in their order. */
+const focus_column_t *focus_columns (const focus_t *focus, size_t *ret_count);
+/* The names, as the first line of a file. */
+void focus_render_header (const focus_t *focus, buffer_t *out);
+/* The row as a line of CSV (RFC 4180, LF). What a spreadsheet would take for a
+ * formula gets a leading ', as in every CSV of ours; identifiers, numbers, times
+ * and JSON never begin so. */
+void focus_render_row (focus_t *focus, const detail_row_t *row, buffer_t *out);
+/* One text for each; "" is null. Not escaped for anything. */
+const char *const *focus_cells (focus_t *focus, const detail_row_t *row);
+
+#endif /* !GL_RENDER_FOCUS_H */

@@ -1,0 +1,348 @@
+/* FOCUS cells in words: resources, SKUs, descriptions, tags, our own columns. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "base/tag.h"
+#include "render/focus_private.h"
+#include "render/json.h"
+
+/* So deep that an object stands in one line. */
+#define JSON_INLINE 3
+
+static void put_member (json_t *json, const char *key, const char *value)
+{
+    if (value)
+        json_string (json, key, value);
+}
+
+static bool is_reserved (const detail_row_t *row)
+{
+    return row->what && !strcmp (row->what, "reserved_unused");
+}
+
+/* --- what --------------------------------------------------------------------- */
+
+/* "4242", "4240_2" or "4200+1". */
+static void job_text (const detail_row_t *row, char buf[64])
+{
+    if (row->array_job && row->array_task_1)
+        snprintf (buf, 64, "%llu_%llu", (unsigned long long)row->array_job,
+                  (unsigned long long)row->array_task_1 - 1);
+    else if (row->het_job && row->het_offset_1)
+        snprintf (buf, 64, "%llu+%llu", (unsigned long long)row->het_job,
+                  (unsigned long long)row->het_offset_1 - 1);
+    else
+        snprintf (buf, 64, "%llu", (unsigned long long)row->id_job);
+}
+
+static void reservation_text (const detail_row_t *row, buffer_t *out)
+{
+    buffer_printf (out, "slurm://%s/reservation/",
+                   row->cluster ? row->cluster : "any");
+    if (row->reservation_id)
+        buffer_printf (out, "%llu-", (unsigned long long)row->reservation_id);
+    buffer_add_text (out, row->reservation);
+}
+
+/* The job that a credit goes back to: CLUSTER/JOBID/SUBMIT. */
+static void put_referred (focus_t *f, const detail_row_t *row)
+{
+    const char *slash = row->reference ? strchr (row->reference, '/') : NULL;
+    size_t digits = slash ? strspn (slash + 1, "0123456789") : 0;
+
+    if (!slash || digits == 0 || slash[1 + digits] != '/')
+        return;
+    buffer_printf (&f->cell[C_ResourceId], "slurm://%.*s/job/%.*s",
+                   (int)(slash - row->reference), row->reference, (int)digits,
+                   slash + 1);
+    focus_put (f, C_ResourceType, "GPU job");
+}
+
+static const char *class_type (const detail_row_t *row)
+{
+    static const struct {
+        const char *what, *type;
+    } types[] = {
+        {"stranded", "Stranded capacity"},
+        {"cpu_stranded", "Stranded capacity"},
+        {"reserved_unused", "GPU reservation"},
+        {"planned_down", "Down capacity"},
+        {"down", "Down capacity"},
+        {"unknown", "Unknown capacity"},
+    };
+
+    for (size_t i = 0; row->what && i < GL_ARRAY_SIZE (types); i++)
+        if (!strcmp (types[i].what, row->what))
+            return types[i].type;
+    return "Idle capacity";
+}
+
+void focus_put_resource (focus_t *f, const detail_row_t *row)
+{
+    char job[64];
+
+    if (row->kind == DETAIL_JOB) {
+        job_text (row, job);
+        buffer_printf (&f->cell[C_ResourceId], "slurm://%s/job/%s",
+                       row->cluster, job);
+        focus_put (f, C_ResourceName, row->job_name);
+        focus_put (f, C_ResourceType,
+             row->profile    ? "MIG job"
+             : focus_is_part (row) ? "GPU shard job"
+                             : "GPU job");
+    } else if (focus_is_idle_time (row) && is_reserved (row) && row->reservation) {
+        reservation_text (row, &f->cell[C_ResourceId]);
+        focus_put (f, C_ResourceName, row->reservation);
+        focus_put (f, C_ResourceType, class_type (row));
+    } else if (focus_is_idle_time (row)) {
+        buffer_printf (&f->cell[C_ResourceId], "slurm://%s/pool/%s",
+                       row->cluster ? row->cluster : "any",
+                       row->pool ? row->pool : "any");
+        focus_put (f, C_ResourceName, row->pool);
+        focus_put (f, C_ResourceType, class_type (row));
+    } else
+        put_referred (f, row);
+    if (row->reservation) {
+        reservation_text (row, &f->cell[C_CapacityReservationId]);
+        focus_put (f, C_CapacityReservationStatus,
+             row->kind == DETAIL_JOB ? "Used" : "Unused");
+    }
+}
+
+/* Lower case; all but letters and digits is a dash. */
+static void add_slug (buffer_t *out, const char *text)
+{
+    for (; *text; text++) {
+        char c = *text >= 'A' && *text <= 'Z' ? (char)(*text + 32) : *text;
+        bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+        buffer_add_char (out, plain ? c : '-');
+    }
+}
+
+static const char *meter (const detail_row_t *row)
+{
+    if (row->kind == DETAIL_IDLE || row->kind == DETAIL_CAPACITY)
+        return "GPU idle time";
+    return row->profile    ? "MIG slice time"
+           : focus_is_part (row) ? "GPU shard time"
+                           : "GPU allocation time";
+}
+
+void focus_put_sku (focus_t *f, const detail_row_t *row)
+{
+    buffer_t *id = &f->cell[C_SkuId], *price = &f->cell[C_SkuPriceId];
+    buffer_t *details = &f->cell[C_SkuPriceDetails];
+    bool idle = focus_is_idle_time (row);
+    json_t json = {details, JSON_INLINE, true};
+
+    buffer_add_text (id, "gpu-");
+    add_slug (id, row->gpu ? row->gpu : "any");
+    if (row->profile) {
+        buffer_add_text (id, "-mig-");
+        add_slug (id, row->profile);
+    } else if (focus_is_part (row)) {
+        buffer_add_char (id, '-');
+        add_slug (id, row->gres_type);
+    }
+    if (idle)
+        buffer_add_text (id, "-idle");
+    focus_put (f, C_SkuMeter, meter (row));
+    focus_copy (f, C_SkuPriceId, C_SkuId);
+    buffer_printf (price, "/%s", row->pool ? row->pool : "");
+    if (row->qos && !idle)
+        buffer_printf (price, "/%s", row->qos);
+    json_object (&json, NULL);
+    put_member (&json, "x_GpuModel", row->gpu);
+    put_member (&json, "x_MigProfile", row->profile);
+    put_member (&json, "x_Pool", row->pool);
+    put_member (&json, "x_Qos", idle ? NULL : row->qos);
+    json_end_object (&json);
+}
+
+/* --- in words ------------------------------------------------------------------ */
+
+void focus_put_description (focus_t *f, const detail_row_t *row)
+{
+    buffer_t *out = &f->cell[C_ChargeDescription];
+    char job[64], day[ZONE_STAMP_SIZE];
+
+    zone_unit_name (f->site->zone, CALENDAR_DAY, row->start, day);
+    switch (row->kind) {
+    case DETAIL_JOB:
+        job_text (row, job);
+        buffer_printf (out, "%llux %s%s%s job %s",
+                       (unsigned long long)row->devices,
+                       row->gpu ? row->gpu : "GPU", row->profile ? " " : "",
+                       row->profile ? row->profile : "", job);
+        if (row->job_name)
+            buffer_printf (out, " (%s)", row->job_name);
+        buffer_printf (out, " %s", day);
+        break;
+    case DETAIL_CAPACITY:
+        buffer_printf (out, "pool %s, %s, %s", row->pool, row->what, day);
+        break;
+    case DETAIL_IDLE:
+        buffer_printf (out, "share of %s in pool %s, %s",
+                       row->what ? row->what : "idle time",
+                       row->pool ? row->pool : "(none)", row->month);
+        break;
+    case DETAIL_ROUNDING:
+        buffer_printf (out, "rounding of the statement, %s", row->month);
+        break;
+    case DETAIL_CREDIT:
+    case DETAIL_CORRECTION:
+    case DETAIL_TAX:
+    case DETAIL_KIND_COUNT:
+        buffer_printf (out, "%s", detail_kind_word (row->kind));
+        if (row->what)
+            buffer_printf (out, " %s", row->what);
+        buffer_printf (out, ", %s", row->month);
+        if (row->reason)
+            buffer_printf (out, ": %s", row->reason);
+        break;
+    }
+}
+
+static bool is_own_tag (const char *key, size_t length)
+{
+    static const char *const own[] = {"team", "project", "cost-center"};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (own); i++)
+        if (strlen (own[i]) == length && !strncmp (own[i], key, length))
+            return true;
+    return false;
+}
+
+/* A label of a user does not pass for what the site says. */
+static void put_label (json_t *json, const char *key, size_t key_length,
+                       const char *value, size_t value_length)
+{
+    char name[TAG_MAX + 8], text[TAG_MAX + 1];
+
+    if (key_length > TAG_MAX || value_length > TAG_MAX)
+        return;
+    snprintf (name, sizeof (name), "%s%.*s",
+              is_own_tag (key, key_length) ? "label-" : "", (int)key_length,
+              key);
+    snprintf (text, sizeof (text), "%.*s", (int)value_length, value);
+    put_member (json, name, text);
+}
+
+void focus_put_tags (focus_t *f, const detail_row_t *row)
+{
+    json_t json = {&f->cell[C_Tags], JSON_INLINE, true};
+    const char *at = row->labels, *key, *value;
+    size_t key_length, value_length;
+
+    json_object (&json, NULL);
+    put_member (&json, "team", row->team);
+    put_member (&json, "project", row->project);
+    put_member (&json, "cost-center", row->cost_center);
+    while (at && labels_next (&at, &key, &key_length, &value, &value_length))
+        put_label (&json, key, key_length, value, value_length);
+    json_end_object (&json);
+}
+
+/* --- our own columns ------------------------------------------------------------- */
+
+/* The newest price of that model that is not of a later day. */
+static const site_cloud_t *find_cloud (const site_t *site, const char *gpu,
+                                       const char *day)
+{
+    const site_cloud_t *found = NULL;
+
+    for (size_t i = 0; gpu && i < site->cloud_count; i++) {
+        const site_cloud_t *cloud = &site->clouds[i];
+        if (!cloud->as_of || strcmp (cloud->gpu, gpu) != 0
+            || strcmp (cloud->as_of, day) > 0
+            || (found && strcmp (cloud->as_of, found->as_of) <= 0))
+            continue;
+        found = cloud;
+    }
+    return found;
+}
+
+static void put_cloud (focus_t *f, const detail_row_t *row)
+{
+    const site_cloud_t *cloud;
+    char day[ZONE_STAMP_SIZE];
+    mpq_t cost;
+
+    if (row->kind != DETAIL_JOB || f->site->cloud_count == 0)
+        return;
+    zone_unit_name (f->site->zone, CALENDAR_DAY, row->start, day);
+    cloud = find_cloud (f->site, row->gpu, day);
+    if (!cloud)
+        return;
+    mpq_init (cost);
+    mpq_set_z (cost, row->gpu_hours);
+    mpq_mul (cost, cost, cloud->per_gpu_hour);
+    exact_round (f->product, cost, 0);
+    mpq_clear (cost);
+    focus_put_units (f, C_x_CloudEquivalentCost, f->product, DETAIL_DIGITS);
+    focus_put (f, C_x_CloudPriceDate, cloud->as_of);
+}
+
+static void put_measured (focus_t *f, const detail_row_t *row)
+{
+    mpq_t value;
+
+    mpq_init (value);
+    if (row->energy_ms) {
+        exact_set_i64 (value, 1, 3600000000);
+        mpz_mul_ui (mpq_numref (value), mpq_numref (value), row->energy_mj);
+        mpq_canonicalize (value);
+        exact_round (f->product, value, 6);
+        focus_put_units (f, C_x_EnergyKwh, f->product, 6);
+    }
+    if (row->utilization_ms) {
+        mpz_set_ui (mpq_numref (value), row->utilization_sum);
+        mpz_set_ui (mpq_denref (value), row->utilization_ms);
+        mpq_canonicalize (value);
+        exact_round (f->product, value, 0);
+        focus_put_units (f, C_x_GpuUtilization, f->product, 2);
+    }
+    mpq_clear (value);
+}
+
+static void put_job (focus_t *f, const detail_row_t *row)
+{
+    buffer_printf (&f->cell[C_x_SlurmJobId], "j%llu",
+                   (unsigned long long)row->id_job);
+    if (row->job_db_inx)
+        buffer_printf (&f->cell[C_x_SlurmDbIndex], "i%llu",
+                       (unsigned long long)row->job_db_inx);
+    focus_put_time (f, C_x_SlurmSubmitTime, row->submit);
+    focus_put (f, C_x_JobState, row->state);
+    buffer_printf (&f->cell[C_x_DeviceCount], "%llu.0",
+                   (unsigned long long)row->devices);
+    put_cloud (f, row);
+    put_measured (f, row);
+}
+
+void focus_put_own (focus_t *f, const detail_row_t *row)
+{
+    focus_put (f, C_x_SlurmCluster, row->cluster);
+    focus_put (f, C_x_SlurmAccount, row->account);
+    focus_put (f, C_x_SlurmUser, row->user);
+    focus_put (f, C_x_SlurmPartition, row->partition);
+    focus_put (f, C_x_SlurmQos, row->qos);
+    focus_put (f, C_x_Pool, row->pool);
+    focus_put (f, C_x_GresType, row->gres_type);
+    focus_put (f, C_x_RowKind, detail_kind_word (row->kind));
+    focus_put (f, C_x_Reference, row->reference);
+    focus_put (f, C_x_RateCardVersion, row->rate_card);
+    if (focus_is_idle_time (row))
+        focus_put (f, C_x_IdleClass, row->what);
+    if (row->slice_end) {
+        focus_put_time (f, C_x_SliceStart, row->slice_start);
+        focus_put_time (f, C_x_SliceEnd, row->slice_end);
+        focus_put_units (f, C_x_GpuHours, row->gpu_hours, DETAIL_DIGITS);
+        focus_put_units (f, C_x_FullCost, row->full_cost, DETAIL_DIGITS);
+    }
+    if (row->kind == DETAIL_JOB)
+        put_job (f, row);
+}
+

@@ -1,0 +1,135 @@
+/*
+ * detail_private.h: between detail.c (lines of the bill, and segments) and
+ * detail_rest.c (all other rows).
+ */
+#ifndef GL_REPORT_DETAIL_PRIVATE_H
+#define GL_REPORT_DETAIL_PRIVATE_H
+
+#include <uthash.h>
+
+#include "report/detail.h"
+
+/* A line, and how much of it has been handed out. */
+struct detail_line {
+    char *key;
+    const charge_line_t *charge;
+    size_t pool; /* of detail.pool_months */
+    mpz_t billed, cost; /* all of it, in units of 10^-10 */
+    mpz_t list_rate, rate;
+    mpq_t gres_seen, gpu_seen, price_seen;
+    mpz_t given_billed, given_cost, given_device_hours, given_gpu_hours,
+        given_price_hours;
+    UT_hash_handle hh;
+};
+
+/* A row in the making: of a line, in a piece of the segment in hand. */
+struct detail_pending {
+    struct detail_line *line;
+    period_t period;
+    const char *key[KEYS_MAX];
+    uint64_t devices;
+    mpq_t gres_seconds, gpu_seconds, price_seconds;
+    const site_rate_t *rate;
+    measured_t measured;
+};
+
+/* The segment in hand. */
+struct detail_segment {
+    detail_t *detail;
+    const segment_t *segment;
+    const project_t *project;
+    detail_f callback;
+    void *arg;
+};
+
+struct detail_statement {
+    char *name; /* "": on no statement */
+    mpz_t owes; /* what the bill charges, in smallest units */
+    mpz_t has;  /* what rows have, in units of 10^-10 */
+    UT_hash_handle hh;
+};
+
+/* What one reservation kept unused. */
+struct detail_reserved {
+    char *cluster, *name, *account;
+    uint64_t id;
+    mpq_t gpu_seconds;
+};
+
+/* A pool on a day. */
+struct detail_day {
+    capacity_sum_t sum;
+    mpq_t held; /* by job rows */
+    mpq_t suspended;
+    struct detail_reserved *reserved;
+    size_t reserved_count;
+};
+
+struct detail_reservation {
+    char *key; /* cluster, name */
+    struct {
+        uint64_t id;
+        period_t period;
+    } *at;
+    size_t count;
+    UT_hash_handle hh;
+};
+
+struct detail {
+    const report_query_t *query;
+    period_t month, whole; /* whole: up to as-of */
+    char month_name[ZONE_STAMP_SIZE];
+    const pool_month_t *pool_months;
+    size_t pool_count;
+    size_t key_count; /* of the billing */
+    buffer_t key;
+    struct detail_line *lines;
+    usage_query_t usage_query;
+    char *label;
+    usage_t *usage;
+    struct detail_pending *pending;
+    size_t pending_count, pending_size;
+    struct detail_statement *statements;
+    int64_t *day_start;
+    size_t day_count;
+    struct detail_day *days; /* pool by pool */
+    struct detail_reservation *reservations;
+    bill_t *extra;
+    detail_row_t row;
+    char rate_card[ZONE_STAMP_SIZE]; /* of it */
+    uint64_t poolless;
+};
+
+/* The team, or the account at a site without teams; NULL: none. */
+const char *detail_statement_of (const detail_t *detail, const char *team,
+                                 const char *account);
+void detail_statement_owes (detail_t *detail, const char *statement,
+                            mpz_srcptr units);
+void detail_statement_has (detail_t *detail, const char *statement,
+                           mpz_srcptr units);
+
+/* A row of nothing but its kind and month. */
+void detail_row_begin (detail_t *detail, detail_kind_t kind);
+int detail_emit (detail_t *detail, detail_f callback, void *arg,
+                 gl_error_t *error);
+/* floor (seen in hours) less what has been given of it, in units of 10^-10 */
+void detail_hours (mpz_t ret, mpq_srcptr seen, mpz_t given);
+
+/* money / seconds, for an hour, in units of 10^-10; 0 where there is no time */
+void detail_hourly (mpz_t units, mpq_srcptr money, mpq_srcptr seconds);
+
+uint64_t detail_reservation_id (const detail_t *detail, const char *cluster,
+                                const char *name, int64_t instant);
+void detail_capacity_init (detail_t *detail);
+/* A job row has this of the pool on that day. */
+void detail_capacity_held (detail_t *detail, size_t pool, int64_t instant,
+                           const charge_part_t *part);
+int detail_each_capacity (detail_t *detail, detail_f callback, void *arg,
+                          gl_error_t *error);
+int detail_each_extra (detail_t *detail, detail_f callback, void *arg,
+                       gl_error_t *error);
+int detail_each_rounding (detail_t *detail, detail_f callback, void *arg,
+                          gl_error_t *error);
+void detail_rest_free (detail_t *detail);
+
+#endif /* !GL_REPORT_DETAIL_PRIVATE_H */
