@@ -25,11 +25,14 @@ int decisions_option (decision_options_t *options, int option, const char *value
 int decisions_check (cli_t *cli, const decision_options_t *options,
                             const char *name)
 {
-    if ((options->check || options->breakeven.printed
-         || options->breakeven.against)
-        && strcmp (name, "breakeven") != 0)
-        return cli_usage (cli, "--against, --printed and --check are for "
-                               "report breakeven");
+    bool breakeven = strcmp (name, "breakeven") == 0;
+
+    if (!breakeven && (options->check || options->breakeven.printed))
+        return cli_usage (cli, "--printed and --check are for report "
+                               "breakeven");
+    if (!breakeven && options->breakeven.against && strcmp (name, "plan") != 0)
+        return cli_usage (cli, "--against is for the reports breakeven and "
+                               "plan");
     return CLI_OK;
 }
 

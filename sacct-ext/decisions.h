@@ -17,7 +17,7 @@ enum {
 /* Rows of a verb's option table. */
 #define DECISION_OPTIONS                                               \
     {DECISION_AGAINST, "against", "NAME",                              \
-     "breakeven: look at changes with this price of `clouds`\n"        \
+     "breakeven, plan: compare with this price of `clouds`\n"          \
      "(default: the lowest that owning can still beat)"},              \
         {DECISION_PRINTED, "printed", "FIGURE",                        \
          "breakeven: explain a published one, 40.5% or 18628 a year"}, \

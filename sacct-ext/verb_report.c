@@ -13,6 +13,7 @@
 #include "report/chargeback.h"
 #include "report/energy_report.h"
 #include "report/idle_report.h"
+#include "report/plan.h"
 #include "report/reconcile_report.h"
 #include "report/usage_report.h"
 #include "report/utilization.h"
@@ -32,6 +33,8 @@ struct request {
     bool look; /* the report is made, and should be looked at */
 };
 
+static const key_id_t plan_keys[] = {KEY_POOL, KEY_CLUSTER};
+
 /* --- the pass over the facts ------------------------------------------- */
 
 /* A report in the making, as far as it is asked for. */
@@ -41,6 +44,7 @@ struct collector {
     utilization_t *utilization;
     energy_report_t *energy;
     idle_report_t *idle;
+    plan_t *plan;
     evidence_counts_t counts;
 };
 
@@ -66,6 +70,9 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
     if (c->idle)
         idle_report_add (c->idle, fact->segment, fact->project,
                          fact->evidence);
+    if (c->plan)
+        plan_add (c->plan, fact->segment, fact->suspensions,
+                  fact->suspension_count, fact->project, fact->evidence);
     if (c->energy)
         energy_report_add (c->energy, fact->segment, fact->project,
                            fact->evidence);
@@ -250,6 +257,38 @@ static int report_of_idle (cli_t *cli, const report_query_t *query,
     return rc;
 }
 
+/* Of whole hours of the period, up to as-of. */
+static int make_plan (cli_t *cli, struct request *request,
+                      report_t **ret_report)
+{
+    store_t *store = cli_store (cli, STORE_READ_ONLY);
+    struct collector c = {0};
+    report_query_t query;
+    gl_error_t error;
+    int rc;
+
+    if (request->options.by
+        || !report_filters_within (&(report_query_t){
+                                       .filters = request->options.filters,
+                                       .filter_count
+                                       = request->options.filter_count},
+                                   plan_keys, GL_ARRAY_SIZE (plan_keys)))
+        return cli_usage (cli, "report plan looks at whole pools: of filters "
+                               "and keys it takes --pool and --clusters");
+    if (!store)
+        return CLI_FAILED;
+    rc = query_options_resolve (cli, &request->options, cli->site, store,
+                                "pool", &query);
+    if (rc != CLI_OK)
+        return rc;
+    c.plan = plan_new (&query, request->decision.breakeven.against);
+    rc = collect (cli, &c, plan_period (c.plan), plan_capacity (c.plan));
+    if (rc == CLI_OK && plan_make (c.plan, ret_report, &error) < 0)
+        rc = cli_fail (cli, &error);
+    plan_free (c.plan);
+    return rc;
+}
+
 /* --- slurmdbd's account of it ------------------------------------------ */
 
 static const char *database_of (const cli_t *cli, const struct request *request,
@@ -369,6 +408,7 @@ static const struct {
     {"energy", report_of_energy, default_account},
     {"idle", report_of_idle, default_user},
     {"breakeven", NULL, NULL},
+    {"plan", NULL, NULL},
     {"reconcile", NULL, NULL},
 };
 
@@ -439,7 +479,7 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
     if (at == GL_ARRAY_SIZE (reports))
         return cli_usage (cli,
                           "there is no report '%s'; there are: usage "
-                          "chargeback utilization energy idle breakeven "
+                          "chargeback utilization energy idle breakeven plan "
                           "reconcile",
                           name);
     if (!cli_site (cli))
@@ -452,6 +492,8 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
     rc = reports[at].make ? make_of_facts (cli, request, at, &report)
          : strcmp (name, "reconcile") == 0
              ? make_reconcile (cli, request, &report)
+         : strcmp (name, "plan") == 0
+             ? make_plan (cli, request, &report)
              : decisions_breakeven (cli, &request->options,
                                    &request->decision, &report);
     if (rc == CLI_OK)
@@ -504,7 +546,7 @@ static int run (cli_t *cli, int argc, char **argv)
         rc = cli->exit_code;
     else if (optind != argc - 1)
         rc = cli_usage (cli, "give the name of one report: usage chargeback "
-                             "utilization energy idle breakeven reconcile");
+                             "utilization energy idle breakeven plan reconcile");
     else
         rc = make_report (cli, &request, argv[optind]);
     query_options_done (&request.options);
@@ -531,7 +573,7 @@ const verb_t verb_report = {
     .name = "report",
     .run = run,
     .synopsis = "NAME [OPTION]...",
-    .summary = "usage, chargeback, utilization, energy, idle, breakeven, reconcile",
+    .summary = "usage, chargeback, utilization, energy, break-even and others",
     .help = "NAME is one of\n"
             "  usage        who held which GPUs for how long\n"
             "  chargeback   who pays what, and how that adds up to the cost\n"
@@ -539,6 +581,8 @@ const verb_t verb_report = {
             "  energy       what the GPUs' own counters measured, and whose it was\n"
             "  idle         who held GPUs that agents found idle\n"
             "  breakeven    what a GPU hour costs, owned and rented\n"
+            "  plan         measured use beside what owning and renting cost, and how\n"
+            "               many GPUs to own\n"
             "  reconcile    where slurmdbd and the nodes say otherwise, and why: exit\n"
             "               code 3 where that is not known",
     .options = options,

@@ -428,6 +428,29 @@ int breakeven_of_pool (const site_t *site, const char *pool, int64_t at,
                               error);
 }
 
+int breakeven_against (const breakeven_t *b, const char *name,
+                       const breakeven_cloud_t **ret_cloud, gl_error_t *error)
+{
+    const breakeven_cloud_t *found = NULL;
+
+    for (size_t i = 0; i < b->cloud_count; i++) {
+        const breakeven_cloud_t *cloud = &b->cloud[i];
+        bool lower = !found
+                     || mpq_cmp (cloud->cloud->per_gpu_hour,
+                                 found->cloud->per_gpu_hour)
+                            < 0;
+        if (name ? strcmp (cloud->cloud->name, name) == 0
+                 : !cloud->never && lower)
+            found = cloud;
+    }
+    if (name && !found)
+        return gl_error (error,
+                         "`clouds` has no price '%s' for the GPUs of pool '%s'",
+                         name, b->pool);
+    *ret_cloud = found;
+    return 0;
+}
+
 /* Lives that companies write off in; the salvage that is hoped for; the range of
  * tariffs and PUE that is quoted (cost-model, section 3). */
 const breakeven_change_t *breakeven_changes (size_t *ret_count)

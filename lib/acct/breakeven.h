@@ -69,6 +69,11 @@ int breakeven_of_pool (const site_t *site, const char *pool, int64_t at,
                        gl_error_t *error);
 void breakeven_clear (breakeven_t *breakeven);
 
+/* The price of that name, or with NULL the lowest that owning can still beat (NULL
+ * where there is none). -1: the pool has no price of the name. Borrowed. */
+int breakeven_against (const breakeven_t *breakeven, const char *name,
+                       const breakeven_cloud_t **ret_cloud, gl_error_t *error);
+
 /* Inputs that are taken instead of those of the book: what if? A member of 0, or
  * NULL, changes nothing; numbers are texts of exact decimals. */
 typedef struct {

@@ -1,4 +1,5 @@
 #include "acct/decision.h"
+#include "base/exact.h"
 
 /* a / (b c), whatever ret is. */
 static void quotient (mpq_t ret, mpq_srcptr a, mpq_srcptr b, mpq_srcptr c)
@@ -215,6 +216,25 @@ void decision_capacity (const decision_demand_t *demand,
 void decision_capacity_clear (decision_capacity_t *capacity)
 {
     mpq_clears (capacity->gpus, capacity->gpus_spare, NULL);
+}
+
+/* With x counted from the middle, in halves: x = 2 i - (count - 1). */
+void decision_trend (mpq_t ret_value, const mpq_t *values, size_t count,
+                     uint32_t ahead)
+{
+    mpq_t mean, slope;
+    int64_t squares = 0, n = (int64_t)count;
+
+    mpq_inits (mean, slope, NULL);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t x = 2 * i - (n - 1);
+        squares += x * x;
+        exact_add_scaled (mean, values[i], 1, n);
+        exact_add_scaled (slope, values[i], x, 1);
+    }
+    exact_add_scaled (mean, slope, n - 1 + 2 * (int64_t)ahead, squares);
+    mpq_set (ret_value, mean);
+    mpq_clears (mean, slope, NULL);
 }
 
 void decision_next_rate (mpq_t ret_per_unit, mpq_srcptr cost_next_year,

@@ -12,6 +12,7 @@
 
 #include <gmp.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* F5: what a productive hour costs: per_year / (hours_of_year u). */
@@ -101,6 +102,11 @@ void decision_demand_clear (decision_demand_t *demand);
 void decision_capacity (const decision_demand_t *demand,
                         decision_capacity_t *ret_capacity);
 void decision_capacity_clear (decision_capacity_t *capacity);
+
+/* F15, growth: the straight line through `count` values at equal distances (least
+ * squares), `ahead` distances after the last one. From 2 values on. */
+void decision_trend (mpq_t ret_value, const mpq_t *values, size_t count,
+                     uint32_t ahead);
 
 /* A balance carried into the next rate of a service (2 CFR 200.468):
  * (cost next year - balance) / units next year; a deficit is negative. */

@@ -32,30 +32,6 @@ struct effect {
     mpq_t size; /* of the difference */
 };
 
-int breakeven_reference (const breakeven_subject_t *subject,
-                         const breakeven_cloud_t **ret_cloud, gl_error_t *error)
-{
-    const breakeven_t *b = subject->breakeven;
-    const char *name = subject->query->against;
-
-    *ret_cloud = NULL;
-    for (size_t i = 0; i < b->cloud_count; i++) {
-        const breakeven_cloud_t *cloud = &b->cloud[i];
-        if (name ? strcmp (cloud->cloud->name, name) == 0
-                 : !cloud->never
-                       && (!*ret_cloud
-                           || mpq_cmp (cloud->cloud->per_gpu_hour,
-                                       (*ret_cloud)->cloud->per_gpu_hour)
-                                  < 0))
-            *ret_cloud = cloud;
-    }
-    if (name && !*ret_cloud)
-        return gl_error (error,
-                         "`clouds` has no price '%s' for the GPUs of pool '%s'",
-                         name, b->pool);
-    return 0;
-}
-
 static void add_row (report_t *report, const struct breakeven_columns *c,
                      const breakeven_subject_t *subject,
                      const breakeven_cloud_t *against, const char *label,
@@ -139,7 +115,8 @@ int breakeven_add_changes (report_t *report, const struct breakeven_columns *c,
     const breakeven_change_t *changes = breakeven_changes (&change_count);
     struct effect *effects = xcalloc (change_count, sizeof (*effects));
     const breakeven_cloud_t *against;
-    int rc = breakeven_reference (subject, &against, error);
+    int rc = breakeven_against (subject->breakeven,
+                                subject->query->against, &against, error);
 
     for (size_t i = 0; i < change_count; i++)
         mpq_inits (effects[i].difference, effects[i].size, NULL);

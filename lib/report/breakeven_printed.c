@@ -94,7 +94,9 @@ static int ask (const breakeven_subject_t *subject, const struct printed *p,
                 struct answer *answer, gl_error_t *error)
 {
     memset (answer, 0, sizeof (*answer));
-    if (breakeven_reference (subject, &answer->cloud, error) < 0)
+    if (breakeven_against (subject->breakeven, subject->query->against,
+                           &answer->cloud, error)
+        < 0)
         return -1;
     if (p->is_ratio) {
         mpq_init (answer->why.per_gpu_year);

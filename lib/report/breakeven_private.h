@@ -34,12 +34,6 @@ void breakeven_put_percent (report_t *report, size_t at, const mpq_t ratio);
 /* A ratio as "54.2"; yours to free. */
 char *breakeven_percent_text (const mpq_t ratio);
 
-/* The price that is asked for, else the lowest that owning can beat; NULL: there
- * is none. -1: the one that is asked for is none of the pool's. */
-int breakeven_reference (const breakeven_subject_t *subject,
-                         const breakeven_cloud_t **ret_cloud,
-                         gl_error_t *error);
-
 /* breakeven_change.c: the hour at other utilizations, and with other inputs. */
 void breakeven_add_utilizations (report_t *report,
                                  const struct breakeven_columns *c,

@@ -66,6 +66,9 @@ utilization_users.table lab report utilization --by pool,user
 breakeven_one.csv lab report breakeven --pool slices --csv
 breakeven_h100.table h100 report breakeven --against aws-p5-3yr --printed 40.5%
 breakeven_h100.csv h100 report breakeven --against aws-p5-3yr --csv
+plan.table lab report plan
+plan.csv lab report plan --pool h100 --against reserved-3y -S 2026-10-05 -E 2026-10-20 --csv
+plan.json lab report plan --json
 claims.table h100 report breakeven --check published_examples.json
 claims.csv h100 report breakeven --check published_examples.json --csv
 usage_days.html lab report usage --by day --html

@@ -149,6 +149,35 @@ static void decision_capacity__demand__becomes_whole_nodes (void **state)
     decision_demand_clear (&demand);
 }
 
+/* 10, 12, 14 grow by 2; 1, 2, 2, 3 by 0.6 (least squares, by hand: mean 2, the
+ * middle at 1.5, 0.6 x 1.5 above it at the last). */
+static void decision_trend__of_lines_and_others__goes_on (void **state)
+{
+    mpq_t values[4], q;
+
+    (void)state;
+    mpq_init (q);
+    for (size_t i = 0; i < 4; i++)
+        mpq_init (values[i]);
+    for (unsigned long i = 0; i < 3; i++)
+        mpq_set_ui (values[i], 10 + 2 * i, 1);
+    decision_trend (q, values, 3, 0);
+    check (q, 2, "14.00");
+    decision_trend (q, values, 3, 12);
+    check (q, 2, "38.00");
+    mpq_set_ui (values[0], 1, 1);
+    mpq_set_ui (values[1], 2, 1);
+    mpq_set_ui (values[2], 2, 1);
+    mpq_set_ui (values[3], 3, 1);
+    decision_trend (q, values, 4, 0);
+    check (q, 2, "2.90");
+    decision_trend (q, values, 4, 10);
+    check (q, 2, "8.90");
+    for (size_t i = 0; i < 4; i++)
+        mpq_clear (values[i]);
+    mpq_clear (q);
+}
+
 /* ---- F9 ---- */
 
 static void make_demand (mpq_t *gpus, const char *const *texts, size_t count)
@@ -293,6 +322,7 @@ int main (void)
         cmocka_unit_test (decision__interruptions__cost_what_was_bought),
         cmocka_unit_test (decision__the_other_formulas__as_worked),
         cmocka_unit_test (decision_capacity__demand__becomes_whole_nodes),
+        cmocka_unit_test (decision_trend__of_lines_and_others__goes_on),
         cmocka_unit_test (reserve__ten_days__28_pay),
         cmocka_unit_test (reserve_size__any_demand__is_the_cheapest),
         cmocka_unit_test (cash__of_the_pitch__both_conventions),

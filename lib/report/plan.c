@@ -1,0 +1,321 @@
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "report/breakeven_report.h"
+#include "report/plan_private.h"
+
+#define HOUR 3600
+
+struct plan {
+    report_query_t query; /* the caller's, of whole hours up to as-of */
+    const char *against;
+    kinds_t *kinds;
+    capacity_t *capacity;
+    usage_query_t usage_query;
+    usage_t *usage;
+    int64_t *cuts; /* ends of months within the period */
+    size_t cut_count;
+    plan_pool_t *pools;
+    size_t count;
+};
+
+/* ---- the period ---- */
+
+static period_t whole_hours (const report_query_t *query)
+{
+    const zone_t *zone = query->site->zone;
+    int64_t as_of = report_as_of (query);
+    period_t p = query->period;
+
+    if (as_of < p.end)
+        p.end = as_of;
+    if (zone_unit (zone, CALENDAR_HOUR, p.start).start < p.start)
+        p.start = zone_unit (zone, CALENDAR_HOUR, p.start).end;
+    p.end = zone_unit (zone, CALENDAR_HOUR, p.end).start;
+    if (p.end < p.start)
+        p.end = p.start;
+    return p;
+}
+
+static void cut_months (plan_t *plan)
+{
+    period_t p = plan->query.period;
+
+    for (int64_t at = p.start; at < p.end;) {
+        at = zone_unit (plan->query.site->zone, CALENDAR_MONTH, at).end;
+        plan->cuts = xreallocarray (plan->cuts, plan->cut_count + 1,
+                                    sizeof (*plan->cuts));
+        plan->cuts[plan->cut_count++] = at;
+    }
+}
+
+/* ---- pools ---- */
+
+static bool is_asked (const report_query_t *query, const char *pool)
+{
+    for (size_t i = 0; i < query->filter_count; i++) {
+        const usage_filter_t *f = &query->filters[i];
+        bool found = f->key != KEY_POOL;
+        for (size_t k = 0; k < f->values.count; k++)
+            found = found || !strcmp (f->values.item[k], pool);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static plan_pool_t *find_pool (plan_t *plan, const char *name)
+{
+    for (size_t i = 0; name && i < plan->count; i++)
+        if (strcmp (plan->pools[i].pool->name, name) == 0)
+            return &plan->pools[i];
+    return NULL;
+}
+
+static void add_pools (plan_t *plan)
+{
+    const site_t *site = plan->query.site;
+
+    for (size_t i = 0; i < site->pool_count; i++) {
+        plan_pool_t *pool;
+        if (!is_asked (&plan->query, site->pools[i].name)
+            || find_pool (plan, site->pools[i].name))
+            continue;
+        plan->pools = xreallocarray (plan->pools, plan->count + 1,
+                                     sizeof (*plan->pools));
+        pool = &plan->pools[plan->count++];
+        *pool = (plan_pool_t){.pool = &site->pools[i], .weights_known = true};
+        capacity_sum_init (&pool->capacity);
+        mpq_inits (pool->held, pool->active, pool->known, NULL);
+    }
+}
+
+plan_t *plan_new (const report_query_t *query, const char *against)
+{
+    static const key_list_t by = {.id = {KEY_POOL, KEY_HOUR}, .count = 2};
+    plan_t *plan = xcalloc (1, sizeof (*plan));
+
+    plan->query = *query;
+    plan->query.period = whole_hours (query);
+    plan->query.by = (key_list_t){.id = {KEY_POOL}, .count = 1};
+    plan->against = against;
+    plan->kinds = kinds_new (query->site);
+    plan->capacity
+        = capacity_new (query->site, plan->kinds, plan->query.period);
+    for (size_t i = 0; i < query->cluster_count; i++)
+        capacity_set_as_of (plan->capacity, query->clusters[i].name,
+                            query->clusters[i].as_of);
+    cut_months (plan);
+    plan->usage_query = (usage_query_t){.site = query->site,
+                                        .period = plan->query.period,
+                                        .by = by,
+                                        .filters = query->filters,
+                                        .filter_count = query->filter_count,
+                                        .cuts = plan->cuts,
+                                        .cut_count = plan->cut_count,
+                                        .accounts = query->accounts,
+                                        .without_jobs = true};
+    plan->usage = usage_new (&plan->usage_query);
+    add_pools (plan);
+    return plan;
+}
+
+static void clear_numbers (mpq_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        mpq_clear (values[i]);
+    free (values);
+}
+
+void plan_free (plan_t *plan)
+{
+    if (!plan)
+        return;
+    for (size_t i = 0; i < plan->count; i++) {
+        plan_pool_t *pool = &plan->pools[i];
+        capacity_sum_clear (&pool->capacity);
+        mpq_clears (pool->held, pool->active, pool->known, NULL);
+        clear_numbers (pool->demand, pool->hours);
+        clear_numbers (pool->month, pool->months);
+        breakeven_clear (&pool->cost);
+    }
+    free (plan->pools);
+    free (plan->cuts);
+    usage_free (plan->usage);
+    capacity_free (plan->capacity);
+    kinds_free (plan->kinds);
+    free (plan);
+}
+
+period_t plan_period (const plan_t *plan)
+{
+    return plan->query.period;
+}
+
+void plan_add (plan_t *plan, const segment_t *segment,
+               const suspension_t *suspensions, size_t count,
+               const project_t *project, const segment_evidence_t *evidence)
+{
+    usage_add (plan->usage, segment, suspensions, count, project);
+    usage_measure (plan->usage, segment, project, evidence);
+    capacity_add_segment (plan->capacity, segment);
+}
+
+capacity_t *plan_capacity (plan_t *plan)
+{
+    return plan->capacity;
+}
+
+/* ---- what was measured ---- */
+
+static bool passes_cluster (const plan_t *plan, const char *cluster)
+{
+    for (size_t i = 0; i < plan->query.filter_count; i++) {
+        const usage_filter_t *f = &plan->query.filters[i];
+        bool found = f->key != KEY_CLUSTER;
+        for (size_t k = 0; k < f->values.count; k++)
+            found = found || !strcmp (f->values.item[k], cluster);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static void take_slice (const capacity_slice_t *slice, void *arg)
+{
+    plan_t *plan = arg;
+    plan_pool_t *pool
+        = slice->pool ? find_pool (plan, slice->pool->name) : NULL;
+
+    if (pool && passes_cluster (plan, slice->cluster))
+        capacity_sum_add (&pool->capacity, slice->sum);
+}
+
+static mpq_t *numbers (size_t count)
+{
+    mpq_t *values = xcalloc (count + 1, sizeof (*values));
+
+    for (size_t i = 0; i < count; i++)
+        mpq_init (values[i]);
+    return values;
+}
+
+/* Whole months: from its first day in the period to its last. */
+static void make_samples (const plan_t *plan, plan_pool_t *pool)
+{
+    period_t p = plan->query.period;
+
+    pool->hours = (size_t)((p.end - p.start) / HOUR);
+    pool->demand = numbers (pool->hours);
+    pool->months = plan->cut_count;
+    pool->month = numbers (pool->months);
+}
+
+/* Hours come in no order that matters: the i-th cell of the pool is a sample, and
+ * hours without a cell are 0, as numbers() made them. */
+static void take_cell (plan_pool_t *pool, const usage_cell_t *cell,
+                       size_t *used)
+{
+    mpq_t q;
+
+    mpq_init (q);
+    pool->weights_known
+        = usage_cell_gpu_seconds (cell, q) && pool->weights_known;
+    mpq_add (pool->held, pool->held, q);
+    mpq_add (pool->month[cell->cut], pool->month[cell->cut], q);
+    if (*used < pool->hours)
+        exact_add_scaled (pool->demand[(*used)++], q, 1, HOUR);
+    if (usage_cell_active_seconds (cell, q)) {
+        mpq_add (pool->active, pool->active, q);
+        usage_cell_known_seconds (cell, q);
+        mpq_add (pool->known, pool->known, q);
+    }
+    mpq_clear (q);
+}
+
+/* GPU-seconds of a month to GPU-hours a day; what is no whole month goes. */
+static void finish_months (const plan_t *plan, plan_pool_t *pool)
+{
+    period_t p = plan->query.period;
+    size_t whole = 0;
+
+    for (size_t i = 0; i < plan->cut_count; i++) {
+        period_t month = zone_unit (plan->query.site->zone, CALENDAR_MONTH,
+                                    plan->cuts[i] - 1);
+        mpq_t days;
+        if (month.start < p.start || month.end > p.end)
+            continue;
+        mpq_init (days);
+        exact_set_i64 (days, month.end - month.start, 86400 / HOUR);
+        mpq_div (pool->month[whole++], pool->month[i], days);
+        mpq_clear (days);
+    }
+    for (size_t i = whole; i < pool->months; i++)
+        mpq_clear (pool->month[i]);
+    pool->months = whole;
+}
+
+static void measure (plan_t *plan)
+{
+    size_t count;
+    const usage_cell_t *cells = usage_cells (plan->usage, &count);
+
+    for (size_t i = 0; i < plan->count; i++) {
+        plan_pool_t *pool = &plan->pools[i];
+        size_t used = 0;
+        make_samples (plan, pool);
+        for (size_t k = 0; k < count; k++)
+            if (cells[k].key[0]
+                && strcmp (cells[k].key[0], pool->pool->name) == 0)
+                take_cell (pool, &cells[k], &used);
+        finish_months (plan, pool);
+    }
+    capacity_each (plan->capacity, NULL, 0, take_slice, plan);
+}
+
+bool plan_utilization (const plan_pool_t *pool, mpq_t ret_ratio)
+{
+    if (mpq_sgn (pool->capacity.capacity) == 0)
+        return false;
+    mpq_div (ret_ratio, pool->held, pool->capacity.capacity);
+    return true;
+}
+
+bool plan_down (const plan_pool_t *pool, mpq_t ret_ratio)
+{
+    if (mpq_sgn (pool->capacity.capacity) == 0)
+        return false;
+    mpq_add (ret_ratio, pool->capacity.down, pool->capacity.planned_down);
+    mpq_div (ret_ratio, ret_ratio, pool->capacity.capacity);
+    return true;
+}
+
+/* ---- what it costs ---- */
+
+static int add_cost (const plan_t *plan, plan_pool_t *pool, int64_t at,
+                     gl_error_t *error)
+{
+    if (breakeven_of_pool (plan->query.site, pool->pool->name, at, NULL,
+                           &pool->cost, error)
+        < 0)
+        return -1;
+    pool->has_cost = pool->cost.part_count > 0;
+    return breakeven_against (&pool->cost, plan->against, &pool->cloud, error);
+}
+
+int plan_make (plan_t *plan, report_t **ret_report, gl_error_t *error)
+{
+    int64_t at = report_as_of (&plan->query);
+
+    if (plan->count == 0)
+        return gl_error (error, "there is no such pool in the configuration; "
+                                "the plan is made of `pools` and what they "
+                                "cost");
+    for (size_t i = 0; i < plan->count; i++)
+        if (add_cost (plan, &plan->pools[i], at, error) < 0)
+            return -1;
+    measure (plan);
+    *ret_report = plan_report (&plan->query, at, plan->pools, plan->count);
+    return 0;
+}

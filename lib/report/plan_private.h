@@ -1,0 +1,33 @@
+/* What the files of the plan share: what was measured of a pool. */
+#ifndef GL_REPORT_PLAN_PRIVATE_H
+#define GL_REPORT_PLAN_PRIVATE_H
+
+#include "acct/breakeven.h"
+#include "report/plan.h"
+
+typedef struct {
+    const site_pool_t *pool; /* its first entry; borrowed */
+    capacity_sum_t capacity;
+    mpq_t held;    /* GPU-seconds */
+    mpq_t active;  /* of these: the devices' activity x time */
+    mpq_t known;   /* and for how long it is known */
+    mpq_t *demand; /* GPUs held, of each hour of the period */
+    size_t hours;
+    mpq_t *month;  /* GPU-hours a day, of each whole month of the period */
+    size_t months;
+    bool weights_known; /* of all devices that were held */
+    bool has_cost;
+    breakeven_t cost; /* where it has */
+    const breakeven_cloud_t *cloud; /* compared with; NULL: none */
+} plan_pool_t;
+
+/* The share of the pool's capacity that jobs held; false: no capacity. */
+bool plan_utilization (const plan_pool_t *pool, mpq_t ret_ratio);
+/* Of it planned down or down. */
+bool plan_down (const plan_pool_t *pool, mpq_t ret_ratio);
+
+/* plan_report.c: the sections of all pools. */
+report_t *plan_report (const report_query_t *query, int64_t at,
+                       const plan_pool_t *pools, size_t count);
+
+#endif /* !GL_REPORT_PLAN_PRIVATE_H */
