@@ -388,7 +388,7 @@ static void collect (detail_t *d, struct detail_line *line,
     mpq_add (p->gres_seconds, p->gres_seconds, gres);
     mpq_clear (gres);
     p->devices += slice->devices;
-    p->rate = part->rate;
+    p->rate = part->price.rate;
     mpq_add (p->gpu_seconds, p->gpu_seconds, part->gpu_seconds);
     mpq_add (p->price_seconds, p->price_seconds, part->price_seconds);
     measured_sum (&p->measured, &slice->part.measured);
