@@ -12,7 +12,7 @@
 /* In the order of the help: making a store, filling it, reading it. */
 const verb_t *const cli_verbs[] = {
     &verb_init,   &verb_sync,    &verb_import, &verb_ingest,
-    &verb_report, &verb_explain, &verb_tag,    &verb_mine,
+    &verb_report, &verb_statement, &verb_explain, &verb_tag,    &verb_mine,
     &verb_price,  &verb_doctor, NULL,
 };
 

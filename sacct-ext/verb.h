@@ -12,6 +12,7 @@ extern const verb_t verb_init;
 extern const verb_t verb_mine;
 extern const verb_t verb_price;
 extern const verb_t verb_report;
+extern const verb_t verb_statement;
 extern const verb_t verb_sync;
 extern const verb_t verb_tag;
 

@@ -33,6 +33,7 @@ cp "$golden"/*.yaml "$abs_top_srcdir/contrib/examples/h100-64.yaml" \
 
 lab () { "$program" --quiet --config site.yaml --store sqlite:lab.db "$@"; }
 h100 () { "$program" --quiet --config h100-64.yaml "$@"; }
+money () { "$program" --quiet --config money.yaml --store sqlite:lab.db "$@"; }
 fox () { "$program" --quiet --store sqlite:fox.db "$@"; }
 
 # One line a file: its name, the store, the arguments.
@@ -82,6 +83,14 @@ explain_requeue.text lab explain 220
 explain_refused.text lab explain 103
 explain_unknown.text lab explain 111
 explain_no_gpu.text lab explain 240
+statement.table money statement language --month 2026-11
+statement.parsable2 money statement language --month 2026-11 -P
+statement.csv money statement language --month 2026-11 --csv
+statement.json money statement language --month 2026-11 --json
+statement.html money statement language --month 2026-11 --html
+statement_october.html money statement vision --month 2026-10 --html
+statement_none.csv money statement (none) --month 2026-10 --csv
+statement_unpriced.table money statement vision --month 2026-10
 fox_accounts.csv fox report usage --month 2025-09 --by account --csv
 fox_types.json fox report usage --month 2025-09 --by gres_type,state --json
 fox_days.table fox report usage --month 2025-09 --by day

@@ -1,0 +1,27 @@
+/* budget_private.h: shared by budget.c and budget_forecast.c. */
+#ifndef GL_REPORT_BUDGET_PRIVATE_H
+#define GL_REPORT_BUDGET_PRIVATE_H
+
+#include "acct/key.h"
+#include "report/budget.h"
+
+/* On how many months before this one the forecasts are measured. */
+#define BUDGET_MONTHS_MEASURED 6
+
+struct budget_day {
+    int64_t start;
+    mpq_t value;
+};
+
+struct budget_days {
+    const site_t *site;
+    struct budget_day *day; /* in any order */
+    size_t count;
+    struct budget_day *month; /* of the month, of no day */
+    size_t month_count;
+};
+
+/* Fills rate, forecasts, band and errors; `spent` is there. */
+void budget_forecast (budget_t *budget, budget_window_t window, int64_t first);
+
+#endif /* !GL_REPORT_BUDGET_PRIVATE_H */

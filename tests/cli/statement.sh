@@ -1,0 +1,124 @@
+#!/bin/sh
+# Statements against report chargeback: the same sums, team by team and in all;
+# nothing of other teams; what is asked for wrongly.
+set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+program=$abs_top_builddir/sacct-ext/gpuledger
+fill=$abs_top_builddir/tests/cli/fill
+golden=$abs_top_srcdir/tests/cli/golden
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+tests=0
+
+result ()
+{
+    tests=$((tests + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tests - $2"
+    else
+        echo "not ok $tests - $2"
+    fi
+}
+
+is ()
+{
+    [ "$1" = "$2" ] || echo "# got '$1', wanted '$2'"
+    [ "$1" = "$2" ]
+    result $? "$3"
+}
+
+cd "$work" || exit 1
+# without the pool that has no price, so that every sum is known
+grep -v -e 'name: old' -e 'old-machines' "$golden/money.yaml" >money.yaml
+"$fill" sqlite:lab.db || exit 1
+lab () { "$program" --quiet --config money.yaml --store sqlite:lab.db "$@"; }
+
+cents () { tr -d .; }
+
+for month in 2026-10 2026-11; do
+    lab report chargeback --month $month --by team --json >charges.json
+    sum=0
+    for team in language vision '(none)'; do
+        lab statement "$team" --month $month --json >one.json
+        wanted=$(jq -r --arg team "$team" \
+            '.rows[] | select(.team == $team) | .charge' charges.json)
+        net=$(jq -r .totals.net one.json)
+        is "$net" "${wanted:-0.00}" "$month: what $team has to pay is its charge"
+        sum=$((sum + $(echo "$net" | cents)))
+        for section in charges projects users accounts; do
+            parts=$(jq -r --arg s $section \
+                '.rows[] | select(.section == $s) | .charge' one.json | cents |
+                awk '{s += $1} END {print s + 0}')
+            [ "$parts" -eq "$(jq -r .totals.net one.json | cents |
+                sed 's/^0*\(.\)/\1/')" ]
+            result $? "$month, $team: the $section add up to it"
+        done
+        jq -e '[.proof[].holds] | length == 2 and all' one.json >holds
+        result $? "$month, $team: both proofs hold"
+        changed=$(jq -r '.rows[] | select(.section == "changes") | .charge' \
+            one.json | cents | awk '{s += $1} END {print s + 0}')
+        before=$(jq -r .totals.due_before one.json | cents)
+        is "$((before + changed))" "$(jq -r .totals.due one.json | cents |
+            sed 's/^0*\(.\)/\1/')" "$month, $team: the change leads there"
+    done
+    is "$sum" "$(jq -r .totals.charge charges.json | cents)" \
+        "$month: the statements add up to all charges"
+done
+
+# A quarter of it, rounded once, for the one team that pays it.
+lab statement language --month 2026-10 --json >language.json
+is "$(jq -r '.totals.taxes' language.json)" \
+    "$(jq -r '.totals.net' language.json | cents |
+        awk '{t = int ($1 / 4); r = $1 % 4
+              if (r == 3 || (r == 2 && t % 2)) t++
+              printf "%d.%02d", t / 100, t % 100}')" "the tax is its percentage"
+is "$(lab statement vision --month 2026-10 --json | jq -r .totals.taxes)" 0.00 \
+    "who is not taxed pays no tax"
+
+# Every command that it prints does what it says: the sum is that of the line.
+lab statement language --month 2026-10 --json |
+    jq -r '.rows[] | select(.section == "users" or .section == "projects"
+        or .section == "accounts") | "\(.charge) \(.show)"' >commands
+test -s commands
+result $? "lines name commands"
+while read -r charge command; do
+    printf '%s --json\n' "${command#gpuledger }" >arguments
+    # shellcheck disable=SC2046
+    got=$(eval "lab $(cat arguments)" | jq -r .totals.charge)
+    is "$got" "$charge" "$command"
+done <commands
+
+# The same content has the same name, another one another.
+first=$(jq -r .parameters.statement language.json)
+is "$(lab statement language --month 2026-10 --csv >/dev/null &&
+    lab statement language --month 2026-10 --json |
+    jq -r .parameters.statement)" "$first" "a statement keeps its name"
+sed 's/per_gpu_hour: 6.50/per_gpu_hour: 6.51/' money.yaml >other.yaml
+[ "$("$program" --config other.yaml --store sqlite:lab.db statement language \
+    --month 2026-10 --json | jq -r .parameters.statement)" != "$first" ]
+result $? "another price makes another statement"
+
+# Of others nothing.
+for format in '' --csv --json --html -P; do
+    # shellcheck disable=SC2086
+    lab statement vision --month 2026-10 $format >page
+    grep -n -i -e nlp -e speech -e language -e corpus-secret -e '"dee"' \
+        -e 180000 -e salary -e 'ops' -e 425000 page
+done >found
+sed 's/^/# /' found
+test ! -s found
+result $? "a statement says nothing of other teams, staff and purchases"
+
+lab statement visoin --month 2026-10 >out 2>errors
+rc=$?
+is "$rc" 1 "a team that does not exist is an error"
+grep -q "there is no team 'visoin'; there are: vision, language, (none)" errors
+result $? "which names the teams: $(cat errors)"
+test ! -s out
+result $? "and nothing is printed"
+lab statement >out 2>errors
+is "$?" 2 "a team must be named"
+lab statement vision --month 2026-13 >out 2>errors
+is "$?" 2 "a month must be one"
+
+echo "1..$tests"
