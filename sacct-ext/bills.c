@@ -25,6 +25,30 @@ static int take_rollup (const rollup_t *rollup, void *arg, gl_error_t *error)
     return 0;
 }
 
+static int take_ended (const fact_t *fact, void *arg, gl_error_t *error)
+{
+    billing_t *billing = arg;
+
+    (void)error;
+    billing_add_ended (billing, fact->segment, fact->suspensions,
+                       fact->suspension_count, fact->project);
+    return 0;
+}
+
+int bills_add_ended (store_t *store, const site_t *site, billing_t *billing,
+                     gl_error_t *error)
+{
+    period_t period = billing_period (billing);
+    store_query_t query = {.start = period.start,
+                           .end = period.end,
+                           .gpu_only = true,
+                           .ended = billing_wants_ended (billing)};
+
+    if (query.ended == 0)
+        return 0;
+    return facts_each (store, site, &query, take_ended, billing, error);
+}
+
 static int give_facts (store_t *store, const report_query_t *query,
                        billing_t *billing, gl_error_t *error)
 {
@@ -35,7 +59,9 @@ static int give_facts (store_t *store, const report_query_t *query,
 
     days.cuts = billing_cuts (billing, &days.cut_count);
     if (!billing_wants_segments (billing) && rollups_answer (&days))
-        return rollups_each (store, &days, take_rollup, billing, error);
+        return rollups_each (store, &days, take_rollup, billing, error) < 0
+                   ? -1
+                   : bills_add_ended (store, query->site, billing, error);
     if (period.end <= period.start)
         return 0;
     if (facts_each (store, query->site, &facts, take_fact, billing, error) < 0)

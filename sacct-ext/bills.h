@@ -34,6 +34,11 @@ int bills_billing (store_t *store, const site_t *site, const char *by,
                    period_t period, bills_billing_f callback, void *arg,
                    gl_error_t *error);
 
+/* To a billing of rollups, after the last one: what jobs are given back for how
+ * they ended, which no rollup tells. */
+int bills_add_ended (store_t *store, const site_t *site, billing_t *billing,
+                     gl_error_t *error);
+
 #define BILLS_MONTH_SIZE 8 /* "2026-10" */
 #define BILLS_HASH_SIZE 65 /* 64 hexadecimal digits */
 

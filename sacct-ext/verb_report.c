@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "decisions.h"
 #include "exports.h"
+#include "bills.h"
 #include "facts.h"
 #include "output.h"
 #include "query_options.h"
@@ -139,6 +140,10 @@ static int collect_rollups (cli_t *cli, struct collector *collector,
     gl_error_t error;
 
     if (rollups_each (cli->store, query, take_rollup, &s, &error) < 0
+        || (collector->billing
+            && bills_add_ended (cli->store, cli->site, collector->billing,
+                                &error)
+                   < 0)
         || facts_clocks (cli->store, NULL, &collector->counts, NULL, &error)
                < 0)
         return cli_fail (cli, &error);

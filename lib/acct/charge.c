@@ -243,21 +243,15 @@ int charge_part_measure (const site_t *site, const char *qos, int64_t instant,
                          gl_error_t *error)
 {
     const device_kind_t *kind = from->kind;
-    const mig_table_t table = {site->profiles, site->profile_count};
     charge_price_t price
         = charge_price (site, kind->pool->name, qos, NULL, instant);
-    const char *type = kind->type ? kind->type : kind->profile;
     fraction_t quantity = {0, 1}, priced = {0, 1};
     uint64_t free_seconds = charge_free_seconds (site, from);
 
     if (kind->weight_known) {
         quantity = kind->weight;
-        if (kind->part)
-            priced = quantity;
-        else if (mig_type_weight (&table, kind->pool->gpu, type,
-                                  type ? strlen (type) : 0, price.mig_price,
-                                  &priced, error)
-                 < 0)
+        if (charge_price_weight (site, kind, price.mig_price, &priced, error)
+            < 0)
             return gl_error_prefix (error, "price in pool '%s'",
                                     kind->pool->name);
     }
@@ -267,6 +261,8 @@ int charge_part_measure (const site_t *site, const char *qos, int64_t instant,
                   quantity);
     set_weighted (part->price_seconds, from->gres_seconds - free_seconds,
                   priced);
+    if (from->more)
+        mpq_add (part->price_seconds, part->price_seconds, *from->more);
     return 0;
 }
 
@@ -340,14 +336,19 @@ static int compare_pointers (const void *a, const void *b)
 }
 
 /* Prices are entries of the site's arrays: their order is that of the file. */
-static int compare_prices (const struct entry *a, const struct entry *b)
+int charge_compare_prices (const charge_price_t *a, const charge_price_t *b)
 {
-    int order = compare_pointers (a->price.rate, b->price.rate);
+    int order = compare_pointers (a->rate, b->rate);
 
     if (order == 0)
-        order = compare_pointers (a->price.rule, b->price.rule);
-    if (order == 0)
-        order = compare_pointers (a->price.team, b->price.team);
+        order = compare_pointers (a->rule, b->rule);
+    return order ? order : compare_pointers (a->team, b->team);
+}
+
+static int compare_prices (const struct entry *a, const struct entry *b)
+{
+    int order = charge_compare_prices (&a->price, &b->price);
+
     return order ? order : (int)a->at_cost - (int)b->at_cost;
 }
 
@@ -460,10 +461,11 @@ int charge_compute (charge_t *charge, gl_error_t *error)
     charge_classify (charge);
     charge_give_idle (charge);
     charge_price_entries (charge);
+    charge_credits_price (charge);
     charge_price_remainders (charge);
     sort_and_merge (charge, false);
     if (charge_round (charge, error) < 0
-        || charge_credits_compute (charge, error) < 0)
+        || charge_credits_round (charge, error) < 0)
         return -1;
     to_hours (charge->owned);
     to_hours (charge->full);

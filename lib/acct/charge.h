@@ -211,6 +211,12 @@ charge_price_t charge_price (const site_t *site, const char *pool,
 const site_team_t *charge_team (const site_t *site, const char *team,
                                 int64_t instant);
 
+/* The weight of a device in the price; of a kind whose own weight is known. -1 if
+ * the basis has none. `error` may be NULL. */
+int charge_price_weight (const site_t *site, const device_kind_t *kind,
+                         mig_basis_t basis, fraction_t *ret_weight,
+                         gl_error_t *error);
+
 /* The instants inside `period` at which any published rate, rule of a QOS or
  * surcharge begins or ends, ascending, each once: give them to usage as cuts, so
  * that a cell lies under one price. *ret_cuts is yours to free; returns how
@@ -246,9 +252,7 @@ void charge_free (charge_t *charge);
 void charge_set_idle_policy (charge_t *charge, idle_policy_t policy);
 
 /* Time held. Texts are copied. Lines with the same path are added up, so a
- * line may mix prices (after a change within the month). Without gpu_seconds:
- * what is billed beyond the time held; below 0: what of it is not (billed.h),
- * never more than the path has. */
+ * line may mix prices (after a change within the month). */
 void charge_add (charge_t *charge, const char *const *path,
                  mpq_srcptr gpu_seconds, mpq_srcptr price_seconds,
                  const charge_price_t *price);
@@ -271,15 +275,17 @@ void charge_add_stretch (charge_t *charge, const char *const *path,
 void charge_set_before (charge_t *charge, const char *team, const char *account,
                         mpq_srcptr billed, mpq_srcptr spent);
 
-/* A part of a line's time that is given back for the reason `what`: priced as it
- * was charged, scaled by what of the line's list price is due, a line of its own
- * (CHARGE_CREDIT). All credits of a line together at most its price_seconds. Those
- * of the same path, reason and reference are added up. A credit changes no other
- * line. Its integer is a part of the integer of its line (CHARGE_PATH), so that
- * credit and rest add up to it, and all of it back is all of it. */
+/* A part of a line's time that is given back for the reason `what`, an instant
+ * within it: priced as it was charged, after all adjustments; a line of its own
+ * (CHARGE_CREDIT). All credits of a line and price together at most its
+ * price_seconds. Those of the same path, reason and reference are added up. A
+ * credit changes no other line. Its integer is a part of the integer of its line
+ * (CHARGE_PATH), so that credit and rest add up to it, and all of it back is all of
+ * it. */
 void charge_add_credit (charge_t *charge, const char *const *path,
-                        mpq_srcptr price_seconds, const site_rate_t *rate,
-                        const char *what, const char *reference);
+                        const char *qos, int64_t instant,
+                        mpq_srcptr price_seconds, const char *what,
+                        const char *reference);
 
 /* Time held, and no line's, because the job was suspended. */
 void charge_add_suspended (charge_t *charge, mpq_srcptr gpu_seconds);

@@ -1,6 +1,6 @@
 /*
- * Credits: what of a line is given back. They are made of finished lines, whose
- * integers stay as they are: see charge_add_credit().
+ * Credits: what of a line is given back. They are made of finished lines, which
+ * stay as they are: see charge_add_credit().
  */
 #include <string.h>
 
@@ -10,11 +10,29 @@
 
 /* --- one credit -------------------------------------------------------- */
 
-void charge_add_credit (charge_t *charge, const char *const *path,
-                        mpq_srcptr price_seconds, const site_rate_t *rate,
-                        const char *what, const char *reference)
+static void init_line (struct credit *credit)
 {
-    size_t length = charge->levels[charge->level_count - 1];
+    charge_line_t *line = &credit->line;
+
+    line->kind = CHARGE_CREDIT;
+    line->path = (const char *const *)credit->path;
+    line->what = credit->what;
+    line->reference = credit->reference;
+    mpq_inits (line->gpu_seconds, line->price_seconds, line->cost, line->list,
+               line->charge, NULL);
+    mpz_inits (line->cost_units, line->list_units, line->charge_units, NULL);
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
+        mpq_init (line->adjustment[i]);
+        mpz_init (line->adjustment_units[i]);
+    }
+}
+
+void charge_add_credit (charge_t *charge, const char *const *path,
+                        const char *qos, int64_t instant,
+                        mpq_srcptr price_seconds, const char *what,
+                        const char *reference)
+{
+    size_t length = charge_path_length (charge);
     struct credit *credit;
 
     if (mpq_sgn (price_seconds) == 0)
@@ -26,42 +44,34 @@ void charge_add_credit (charge_t *charge, const char *const *path,
                              sizeof (*charge->credits));
     }
     credit = &charge->credits[charge->credit_count++];
-    *credit = (struct credit){.path = xcalloc (length, sizeof (char *)),
-                              .what = xstrdup (what),
-                              .reference = xstrdup (reference)};
+    *credit = (struct credit){
+        .path = xcalloc (length, sizeof (char *)),
+        .what = xstrdup (what),
+        .reference = xstrdup (reference),
+        .price = charge_price (charge->site, charge->pool, qos,
+                               charge_path_team (charge, path), instant),
+    };
     for (size_t i = 0; i < length; i++)
         credit->path[i] = xstrdup (path[i]);
-    mpq_inits (credit->seconds, credit->full_price, credit->published, NULL);
-    mpq_set (credit->seconds, price_seconds);
-    if (!rate) {
-        mpq_set (credit->full_price, price_seconds);
-        return;
-    }
-    mpq_mul (credit->published, price_seconds, rate->per_gpu_hour);
-    mpz_mul_ui (mpq_denref (credit->published), mpq_denref (credit->published),
-                3600);
-    mpq_canonicalize (credit->published);
+    init_line (credit);
+    mpq_neg (credit->line.price_seconds, price_seconds);
 }
 
 static void clear_credit (const charge_t *charge, struct credit *credit)
 {
     charge_line_t *line = &credit->line;
 
-    for (size_t i = 0; i < charge->levels[charge->level_count - 1]; i++)
+    for (size_t i = 0; i < charge_path_length (charge); i++)
         free (credit->path[i]);
     free (credit->path);
     free (credit->what);
     free (credit->reference);
-    mpq_clears (credit->seconds, credit->full_price, credit->published, NULL);
-    if (line->path) {
-        mpq_clears (line->gpu_seconds, line->price_seconds, line->cost,
-                    line->list, line->charge, NULL);
-        mpz_clears (line->cost_units, line->list_units, line->charge_units,
-                    NULL);
-        for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
-            mpq_clear (line->adjustment[i]);
-            mpz_clear (line->adjustment_units[i]);
-        }
+    mpq_clears (line->gpu_seconds, line->price_seconds, line->cost, line->list,
+                line->charge, NULL);
+    mpz_clears (line->cost_units, line->list_units, line->charge_units, NULL);
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
+        mpq_clear (line->adjustment[i]);
+        mpz_clear (line->adjustment_units[i]);
     }
 }
 
@@ -97,11 +107,11 @@ static int by_line (const void *a, const void *b, void *arg)
     if (order == 0)
         order = compare_reasons (x, y);
     return order ? order
-                 : charge_compare_paths (
-                     x->path, y->path,
-                     charge->levels[charge->level_count - 1]);
+                 : charge_compare_paths (x->path, y->path,
+                                         charge_path_length (charge));
 }
 
+/* The lines have their exact amounts: one credit for each path and reference. */
 static void sort_and_merge (charge_t *charge)
 {
     size_t kept = 0;
@@ -116,23 +126,75 @@ static void sort_and_merge (charge_t *charge)
             charge->credits[kept++] = *credit;
             continue;
         }
-        mpq_add (last->seconds, last->seconds, credit->seconds);
-        mpq_add (last->full_price, last->full_price, credit->full_price);
-        mpq_add (last->published, last->published, credit->published);
+        mpq_add (last->line.price_seconds, last->line.price_seconds,
+                 credit->line.price_seconds);
+        mpq_add (last->line.charge, last->line.charge, credit->line.charge);
         clear_credit (charge, credit);
     }
     charge->credit_count = kept;
 }
 
-/* --- amounts ----------------------------------------------------------- */
+/* --- exact amounts ----------------------------------------------------- */
+
+static int compare_entry (const charge_t *charge, const struct entry *entry,
+                          const struct credit *credit)
+{
+    int order = charge_compare_paths (entry->path, credit->path,
+                                      charge_path_length (charge));
+
+    return order ? order
+                 : charge_compare_prices (&entry->price, &credit->price);
+}
+
+/* As the entries of time held, which come first. */
+static int by_price (const void *a, const void *b, void *arg)
+{
+    const struct credit *x = a, *y = b;
+    int order = charge_compare_paths (x->path, y->path,
+                                      charge_path_length (arg));
+
+    return order ? order : charge_compare_prices (&x->price, &y->price);
+}
+
+/* The same part of what is due as of the price seconds. */
+static void price (struct credit *credit, const struct entry *entry)
+{
+    charge_line_t *line = &credit->line;
+
+    if (mpq_sgn (entry->line.charge) <= 0
+        || mpq_sgn (entry->line.price_seconds) <= 0)
+        return;
+    mpq_div (line->charge, line->price_seconds, entry->line.price_seconds);
+    mpq_mul (line->charge, line->charge, entry->line.charge);
+}
+
+void charge_credits_price (charge_t *charge)
+{
+    size_t at = 0;
+
+    if (charge->credit_count > 1)
+        qsort_r (charge->credits, charge->credit_count,
+                 sizeof (*charge->credits), by_price, charge);
+    for (size_t i = 0; i < charge->credit_count; i++) {
+        struct credit *credit = &charge->credits[i];
+        while (at < charge->count
+               && charge->entries[at].line.kind == CHARGE_USED
+               && compare_entry (charge, &charge->entries[at], credit) < 0)
+            at++;
+        if (at < charge->count
+            && charge->entries[at].line.kind == CHARGE_USED
+            && compare_entry (charge, &charge->entries[at], credit) == 0)
+            price (credit, &charge->entries[at]);
+    }
+    sort_and_merge (charge);
+}
 
 /* The credits [start, end) are of one line. */
 struct run {
     size_t start;
     size_t end;
-    /* of that line, all its entries */
-    mpq_t list, charge;
-    mpz_t list_units, charge_units;
+    mpq_t charge; /* of that line, all its entries */
+    mpz_t units;
 };
 
 /* The entries have the same order: *at moves on. */
@@ -142,70 +204,18 @@ static void sum_line (const charge_t *charge, struct run *run, size_t *at)
 
     for (; *at < charge->count; ++*at) {
         const struct entry *entry = &charge->entries[*at];
-        const charge_line_t *line = &entry->line;
         int order
             = charge_compare_paths (entry->path, path, line_length (charge));
         if (order > 0)
             break;
-        if (order < 0 || line->kind != CHARGE_USED)
+        if (order < 0 || entry->line.kind != CHARGE_USED)
             continue;
-        mpq_add (run->list, run->list, line->list);
-        mpq_add (run->charge, run->charge, line->charge);
-        mpz_add (run->list_units, run->list_units, line->list_units);
-        mpz_add (run->charge_units, run->charge_units, line->charge_units);
+        mpq_add (run->charge, run->charge, entry->line.charge);
+        mpz_add (run->units, run->units, entry->line.charge_units);
     }
-}
-
-static void init_line (struct credit *credit)
-{
-    charge_line_t *line = &credit->line;
-
-    line->kind = CHARGE_CREDIT;
-    line->path = (const char *const *)credit->path;
-    line->what = credit->what;
-    line->reference = credit->reference;
-    mpq_inits (line->gpu_seconds, line->price_seconds, line->cost, line->list,
-               line->charge, NULL);
-    mpz_inits (line->cost_units, line->list_units, line->charge_units, NULL);
-    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
-        mpq_init (line->adjustment[i]);
-        mpz_init (line->adjustment_units[i]);
-    }
-    mpq_neg (line->price_seconds, credit->seconds);
-}
-
-/* List price as it was charged; of that as much as is due of the line. */
-static void price (const charge_t *charge, struct run *run)
-{
-    mpq_t due;
-
-    mpq_init (due);
-    if (mpq_sgn (run->list) > 0 && mpq_sgn (run->charge) > 0)
-        mpq_div (due, run->charge, run->list);
-    for (size_t i = run->start; i < run->end; i++) {
-        struct credit *credit = &charge->credits[i];
-        charge_line_t *line = &credit->line;
-        init_line (credit);
-        mpq_mul (line->list, charge->full, credit->full_price);
-        mpq_add (line->list, line->list, credit->published);
-        mpq_neg (line->list, line->list);
-        mpq_mul (line->charge, line->list, due);
-    }
-    mpq_clear (due);
 }
 
 /* --- integers ---------------------------------------------------------- */
-
-/* Which of the two amounts is shared out. */
-static mpq_ptr amount_of (struct credit *credit, bool list)
-{
-    return list ? credit->line.list : credit->line.charge;
-}
-
-static mpz_ptr units_of (struct credit *credit, bool list)
-{
-    return list ? credit->line.list_units : credit->line.charge_units;
-}
 
 struct shares {
     mpq_t *part;
@@ -248,27 +258,27 @@ static size_t next_reference (const charge_t *charge, const struct run *run,
 
 /* Of one reference, over the rest of the path, in its order. */
 static int share_parts (const charge_t *charge, size_t start, size_t end,
-                        bool list, mpz_srcptr total, gl_error_t *error)
+                        mpz_srcptr total, gl_error_t *error)
 {
     struct shares s;
     int rc;
 
     shares_init (&s, end - start);
     for (size_t i = 0; i < s.count; i++) {
-        charge_scale (s.part[i], amount_of (&charge->credits[start + i], list),
+        charge_scale (s.part[i], charge->credits[start + i].line.charge,
                       charge->site->currency_digits);
         mpq_neg (s.part[i], s.part[i]);
     }
     rc = exact_share_in_order (total, (const mpq_t *)s.part, s.count, s.units,
                                error);
     for (size_t i = 0; i < s.count && rc == 0; i++)
-        mpz_neg (units_of (&charge->credits[start + i], list), s.units[i]);
+        mpz_neg (charge->credits[start + i].line.charge_units, s.units[i]);
     shares_clear (&s);
     return rc;
 }
 
 /* The line's integer, over what it keeps and each reference. */
-static int share_line (const charge_t *charge, struct run *run, bool list,
+static int share_line (const charge_t *charge, struct run *run,
                        gl_error_t *error)
 {
     struct shares s;
@@ -276,64 +286,61 @@ static int share_line (const charge_t *charge, struct run *run, bool list,
     int rc;
 
     shares_init (&s, run->end - run->start + 1);
-    mpq_set (s.part[0], list ? run->list : run->charge);
+    mpq_set (s.part[0], run->charge);
     for (size_t at = run->start; at < run->end; count++) {
         size_t end = next_reference (charge, run, at);
         for (; at < end; at++)
             mpq_sub (s.part[count], s.part[count],
-                     amount_of (&charge->credits[at], list));
+                     charge->credits[at].line.charge);
         mpq_sub (s.part[0], s.part[0], s.part[count]);
     }
     for (size_t i = 0; i < count; i++)
         charge_scale (s.part[i], s.part[i], charge->site->currency_digits);
-    rc = exact_share (list ? run->list_units : run->charge_units,
-                      (const mpq_t *)s.part, count, s.units, error);
+    rc = exact_share (run->units, (const mpq_t *)s.part, count, s.units, error);
     count = 1;
     for (size_t at = run->start; at < run->end && rc == 0; count++) {
         size_t end = next_reference (charge, run, at);
-        rc = share_parts (charge, at, end, list, s.units[count], error);
+        rc = share_parts (charge, at, end, s.units[count], error);
         at = end;
     }
     shares_clear (&s);
     return rc;
 }
 
-/* Nothing is due of the line: nothing is given back of it. */
-static int credit_line (charge_t *charge, struct run *run, size_t *at,
+static int credit_line (const charge_t *charge, struct run *run, size_t *at,
                         gl_error_t *error)
 {
     int rc = 0;
 
-    mpq_inits (run->list, run->charge, NULL);
-    mpz_inits (run->list_units, run->charge_units, NULL);
+    mpq_init (run->charge);
+    mpz_init (run->units);
     sum_line (charge, run, at);
-    price (charge, run);
-    if (mpq_sgn (run->list) > 0 && mpq_sgn (run->charge) > 0
-        && (share_line (charge, run, true, error) < 0
-            || share_line (charge, run, false, error) < 0))
-        rc = -1;
-    mpq_clears (run->list, run->charge, NULL);
-    mpz_clears (run->list_units, run->charge_units, NULL);
+    if (mpq_sgn (run->charge) > 0)
+        rc = share_line (charge, run, error);
+    mpq_clear (run->charge);
+    mpz_clear (run->units);
     return rc;
 }
 
-static void state_remainder (charge_t *charge)
+/* All that there is to say of them. */
+static void finish (charge_t *charge)
 {
     charge_remainder_t *rest = &charge->remainders[REMAINDER_CREDITED];
 
     for (size_t i = 0; i < charge->credit_count; i++) {
-        const charge_line_t *line = &charge->credits[i].line;
+        charge_line_t *line = &charge->credits[i].line;
+        mpq_set (line->list, line->charge);
+        mpz_set (line->list_units, line->charge_units);
         mpq_sub (rest->charge, rest->charge, line->charge);
         mpz_sub (rest->charge_units, rest->charge_units, line->charge_units);
     }
 }
 
-int charge_credits_compute (charge_t *charge, gl_error_t *error)
+int charge_credits_round (charge_t *charge, gl_error_t *error)
 {
     struct run run;
     size_t at = 0, entry = 0;
 
-    sort_and_merge (charge);
     while (at < charge->credit_count) {
         run.start = at;
         while (at < charge->credit_count
@@ -346,6 +353,6 @@ int charge_credits_compute (charge_t *charge, gl_error_t *error)
         if (credit_line (charge, &run, &entry, error) < 0)
             return -1;
     }
-    state_remainder (charge);
+    finish (charge);
     return 0;
 }

@@ -98,6 +98,21 @@ static bool is_external (const site_team_t *team)
     return mpq_sgn (team->surcharge) > 0 || mpq_sgn (team->overhead) > 0;
 }
 
+int charge_price_weight (const site_t *site, const device_kind_t *kind,
+                         mig_basis_t basis, fraction_t *ret_weight,
+                         gl_error_t *error)
+{
+    const mig_table_t table = {site->profiles, site->profile_count};
+    const char *type = kind->type ? kind->type : kind->profile;
+
+    *ret_weight = kind->weight;
+    if (kind->part)
+        return 0;
+    return mig_type_weight (&table, kind->pool->gpu, type,
+                            type ? strlen (type) : 0, basis, ret_weight,
+                            error);
+}
+
 size_t charge_cuts (const site_t *site, period_t period, int64_t **ret_cuts)
 {
     size_t most = site->rate_count + site->qos_count + site->team_count;

@@ -50,9 +50,8 @@ struct credit {
     char **path;
     char *what;
     char *reference;
-    mpq_t seconds;    /* priced */
-    mpq_t full_price; /* of these: under no published rate */
-    mpq_t published;  /* money by published rates */
+    charge_price_t price;
+    mpq_t seconds; /* priced */
 };
 
 struct charge {
@@ -94,6 +93,7 @@ struct entry *charge_new_entry (charge_t *charge, charge_kind_t kind,
 /* The team of a path; NULL: none, or the paths have none. */
 const char *charge_path_team (const charge_t *charge, const char *const *path);
 int charge_compare_texts (const char *a, const char *b);
+int charge_compare_prices (const charge_price_t *a, const charge_price_t *b);
 int charge_compare_paths (char **a, char **b, size_t length);
 /* By what stands before `end` in the path, and as soon as that is the charge
  * line, by kind, what and reference. */
@@ -137,8 +137,10 @@ int charge_round (charge_t *charge, gl_error_t *error);
 /* value = amount x 10^digits */
 void charge_scale (mpq_ptr value, mpq_srcptr amount, int digits);
 
-/* After charge_round(): the lines of the credits, and their remainder. */
-int charge_credits_compute (charge_t *charge, gl_error_t *error);
+/* Their exact amounts, while each price has an entry of its own. */
+void charge_credits_price (charge_t *charge);
+/* Their integers and their remainder, after charge_round(). */
+int charge_credits_round (charge_t *charge, gl_error_t *error);
 void charge_credits_free (charge_t *charge);
 
 #endif /* !GL_ACCT_CHARGE_PRIVATE_H */

@@ -61,6 +61,10 @@ static void hand_over (const piece_cuts_t *c, const piece_sink_t *sink,
     const holding_t *h = kinds_of_segment (c->kinds, p->segment,
                                            p->period.start, c->by_node, &count);
 
+    if (sink->all) {
+        sink->all (p, h, count, sink->arg);
+        return;
+    }
     if (count == 0 && p->segment->gpu_asked)
         sink->unknown (p, sink->arg);
     for (size_t i = 0; i < count; i++)

@@ -46,6 +46,9 @@ typedef struct {
     measured_t *(*measured) (const piece_t *piece, const holding_t *holding,
                              bool told, void *arg);
     void *arg;
+    /* all that it holds, instead of `unknown` and `held`; NULL: these */
+    void (*all) (const piece_t *piece, const holding_t *holding, size_t count,
+                 void *arg);
 } piece_sink_t;
 
 /* Where pieces are cut. */

@@ -243,7 +243,7 @@ static void add_pieces (rollup_builder_t *b, const segment_t *s,
                         const suspension_t *suspensions, size_t count,
                         const project_t *project, bool quarantined)
 {
-    const piece_sink_t sink = {take_unknown, take_held, take_measured, b};
+    const piece_sink_t sink = {take_unknown, take_held, take_measured, b, NULL};
 
     b->quarantined = quarantined;
     b->start = s->time_start;
@@ -273,7 +273,7 @@ void rollup_builder_add (rollup_builder_t *b, const segment_t *s,
                          const project_t *project,
                          const segment_evidence_t *evidence)
 {
-    const piece_sink_t sink = {take_unknown, take_held, take_measured, b};
+    const piece_sink_t sink = {take_unknown, take_held, take_measured, b, NULL};
 
     capacity_add_segment (b->capacity, s);
     if (s->time_start == 0 || s->time_start >= b->cuts.period.end)

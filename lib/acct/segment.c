@@ -24,6 +24,14 @@ static const struct {
     {SEGMENT_REVOKED, "REVOKED"},
 };
 
+bool segment_state_at (size_t index, segment_state_t *ret_state)
+{
+    if (index >= GL_ARRAY_SIZE (states))
+        return false;
+    *ret_state = states[index].state;
+    return true;
+}
+
 const char *segment_state_name (segment_state_t state)
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (states); i++) {

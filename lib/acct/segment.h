@@ -37,6 +37,8 @@ typedef enum {
     SEGMENT_REVOKED = 524288,
 } segment_state_t;
 
+/* Those above, in their order: false behind the last. */
+bool segment_state_at (size_t index, segment_state_t *ret_state);
 /* sacct's word ("OUT_OF_MEMORY"); "UNKNOWN" for a number Slurm never stores. */
 const char *segment_state_name (segment_state_t state);
 /* A bit of its own for each state, 1 << 0 to 1 << 31; 0 for a number that Slurm

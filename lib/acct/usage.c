@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "acct/billed.h"
 #include "acct/usage_private.h"
 #include "base/memory.h"
 
@@ -228,7 +229,7 @@ usage_part_t *usage_part_get (usage_cell_t *cell, const device_kind_t *kind)
 
 /* Seconds of the piece within known suspensions, which come by their start;
  * none counts twice. */
-static int64_t placed_seconds (const piece_t *p)
+int64_t usage_placed_seconds (const piece_t *p)
 {
     int64_t sum = 0, until = p->period.start;
 
@@ -251,11 +252,28 @@ bool usage_part_hold (usage_part_t *part, const piece_t *p, const holding_t *h)
     int64_t suspended;
 
     part->gres_seconds += h->devices * (uint64_t)period_seconds (p->period);
-    part->placed_gres_seconds += h->devices * (uint64_t)placed_seconds (p);
+    part->placed_gres_seconds += h->devices * (uint64_t)usage_placed_seconds (p);
     if (piece_suspended (p, &suspended) != SUSPENDED_KNOWN)
         return false;
     part->suspended_gres_seconds += h->devices * (uint64_t)suspended;
     return true;
+}
+
+void usage_part_bill (usage_part_t *part, mpq_srcptr more)
+{
+    if (!part->more) {
+        part->more = xcalloc (1, sizeof (*part->more));
+        mpq_init (*part->more);
+    }
+    mpq_add (*part->more, *part->more, more);
+}
+
+void usage_part_clear (usage_part_t *part)
+{
+    if (part->more)
+        mpq_clear (*part->more);
+    free (part->more);
+    part->more = NULL;
 }
 
 static void take_held (const piece_t *p, const holding_t *h, void *arg)
@@ -270,6 +288,18 @@ static void take_held (const piece_t *p, const holding_t *h, void *arg)
     count_job (u, c, p, false);
     if (!usage_part_hold (usage_part_get (&c->cell, h->kind), p, h))
         c->cell.suspended_known = false;
+}
+
+static void take_billed (const piece_t *p, const holding_t *h, mpq_srcptr more,
+                         mpq_srcptr credited, void *arg)
+{
+    usage_t *u = arg;
+    usage_subject_t s = usage_subject_of (p, h);
+
+    (void)credited;
+    if (mpq_sgn (more) != 0 && usage_passes (u, &s))
+        usage_part_bill (
+            usage_part_get (&usage_cell_get (u, &s)->cell, h->kind), more);
 }
 
 static void take_unknown (const piece_t *p, void *arg)
@@ -321,7 +351,7 @@ static measured_t *take_measured (const piece_t *p, const holding_t *h,
 
 static piece_sink_t sink_of (usage_t *u)
 {
-    return (piece_sink_t){take_unknown, take_held, take_measured, u};
+    return (piece_sink_t){take_unknown, take_held, take_measured, u, NULL};
 }
 
 void usage_add (usage_t *u, const segment_t *s, const suspension_t *suspensions,
@@ -331,6 +361,8 @@ void usage_add (usage_t *u, const segment_t *s, const suspension_t *suspensions,
 
     u->cluster = usage_intern (u, s->cluster);
     piece_each (&u->cuts, &sink, s, suspensions, count, project);
+    if (u->billed_otherwise)
+        billed_each_held (u, s, suspensions, count, project, take_billed, u);
 }
 
 void usage_measure (usage_t *u, const segment_t *s, const project_t *project,
@@ -441,6 +473,7 @@ usage_t *usage_new (const usage_query_t *query)
     u->cuts.zone = query->site->zone;
     u->cuts.period = query->period;
     u->asks_for_kind = asks_for_kind (query);
+    u->billed_otherwise = billed_otherwise (query->site);
     make_changes (u);
     for (size_t i = 0; i < query->by.count; i++)
         note_key (u, query->by.id[i]);
@@ -460,6 +493,8 @@ void usage_free (usage_t *u)
     {
         HASH_DEL (u->cells, cell);
         usage_cell_forget (cell);
+        for (size_t i = 0; i < cell->cell.part_count; i++)
+            usage_part_clear (&cell->cell.part[i]);
         free (cell->cell.part);
         free (cell);
     }
@@ -473,7 +508,7 @@ void usage_free (usage_t *u)
     kinds_free (u->cuts.kinds);
     free (u->text_of);
     free (u->changes);
-    free (u->slices);
+    usage_free_slices (u);
     free (u->sorted);
     free (u);
 }

@@ -32,6 +32,9 @@ typedef struct {
      * segments; no rollup tells it. */
     uint64_t placed_gres_seconds;
     measured_t measured; /* only after usage_measure () */
+    /* Price seconds that are billed beyond those held, or below 0 (billed.h); NULL:
+     * none. Of segments; no rollup tells it. */
+    mpq_t *more;
 } usage_part_t;
 
 typedef struct {

@@ -52,6 +52,7 @@ struct usage {
     piece_cuts_t cuts;
     int64_t *changes;
     bool asks_for_kind;
+    bool billed_otherwise; /* than held: parts have `more` */
     uint32_t cluster;         /* of the segment in hand */
     struct text_entry *texts;
     char **text_of; /* by id */
@@ -75,6 +76,8 @@ typedef struct {
 /* `holding` NULL: accounting names no device. */
 usage_subject_t usage_subject_of (const piece_t *piece,
                                   const holding_t *holding);
+/* Of the piece: within known suspensions, none twice. */
+int64_t usage_placed_seconds (const piece_t *piece);
 uint32_t usage_intern (usage_t *usage, const char *text);
 const char *usage_key_text (const usage_t *usage, key_id_t key,
                             const usage_subject_t *subject, const char *label,
@@ -83,6 +86,9 @@ bool usage_passes (const usage_t *usage, const usage_subject_t *subject);
 size_t usage_cut (const usage_t *usage, int64_t instant);
 struct cell *usage_cell_get (usage_t *usage, const usage_subject_t *subject);
 usage_part_t *usage_part_get (usage_cell_t *cell, const device_kind_t *kind);
+/* Adds what is billed beyond what is held. */
+void usage_part_bill (usage_part_t *part, mpq_srcptr more);
+void usage_part_clear (usage_part_t *part);
 /* Adds what the piece holds; false: it is not known how much of it was suspended. */
 bool usage_part_hold (usage_part_t *part, const piece_t *piece,
                       const holding_t *holding);
@@ -90,8 +96,20 @@ bool usage_part_hold (usage_part_t *part, const piece_t *piece,
 measured_t *usage_place (usage_t *usage, const usage_subject_t *subject,
                          bool told);
 
+/* By billed.c, piece by piece of a segment as usage_add() takes it: devices of
+ * which more is billed than held (below 0: less), or some is given back, both in
+ * price seconds. */
+typedef void (*billed_held_f) (const piece_t *piece, const holding_t *holding,
+                               mpq_srcptr more, mpq_srcptr credited,
+                               void *arg);
+void billed_each_held (usage_t *usage, const segment_t *segment,
+                       const suspension_t *suspensions, size_t count,
+                       const project_t *project, billed_held_f callback,
+                       void *arg);
+
 /* Jobs and suspensions, once all rollups are in. */
 void usage_settle_rollups (usage_t *usage);
+void usage_free_slices (usage_t *usage);
 void usage_free_rollups (usage_t *usage);
 void usage_cell_forget (struct cell *cell);
 

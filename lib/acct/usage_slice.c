@@ -57,6 +57,16 @@ static void take_held (const piece_t *p, const holding_t *h, void *arg)
     usage_part_hold (&slice->part, p, h);
 }
 
+static void take_billed (const piece_t *p, const holding_t *h, mpq_srcptr more,
+                         mpq_srcptr credited, void *arg)
+{
+    usage_slice_t *slice = find_slice (arg, p->period, h->kind);
+
+    (void)credited;
+    if (slice && mpq_sgn (more) != 0)
+        usage_part_bill (&slice->part, more);
+}
+
 /* No device: nothing of which a slice could tell. */
 static void take_unknown (const piece_t *p, void *arg)
 {
@@ -72,16 +82,31 @@ static measured_t *take_measured (const piece_t *p, const holding_t *h,
     return told && slice ? &slice->part.measured : NULL;
 }
 
+static void forget_slices (usage_t *u)
+{
+    for (size_t i = 0; i < u->slice_count; i++)
+        usage_part_clear (&u->slices[i].part);
+    u->slice_count = 0;
+}
+
+void usage_free_slices (usage_t *u)
+{
+    forget_slices (u);
+    free (u->slices);
+}
+
 int usage_each_slice (usage_t *u, const segment_t *s,
                       const suspension_t *suspensions, size_t count,
                       const project_t *project,
                       const segment_evidence_t *evidence,
                       usage_slice_f callback, void *arg, gl_error_t *error)
 {
-    const piece_sink_t sink = {take_unknown, take_held, take_measured, u};
+    const piece_sink_t sink = {take_unknown, take_held, take_measured, u, NULL};
 
-    u->slice_count = 0;
+    forget_slices (u);
     piece_each (&u->cuts, &sink, s, suspensions, count, project);
+    if (u->billed_otherwise)
+        billed_each_held (u, s, suspensions, count, project, take_billed, u);
     piece_measure (&u->cuts, &sink, s, project, evidence);
     for (size_t i = 0; i < u->slice_count; i++)
         if (callback (&u->slices[i], arg, error) < 0)

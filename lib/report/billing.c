@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "acct/billed.h"
 #include "acct/rollup.h"
 #include "base/memory.h"
 #include "report/billing.h"
@@ -14,6 +15,16 @@ static const key_id_t units_of_time[] = {KEY_DAY, KEY_HOUR};
 static const key_id_t further[] = {KEY_STATE, KEY_LABEL, KEY_NODE};
 
 #define PATH_MAX_LENGTH (KEYS_MAX + 1)
+
+/* Price seconds of a segment that are given back. */
+struct credit {
+    pool_month_t *pool_month;
+    const char *path[PATH_MAX_LENGTH]; /* texts of the usage */
+    int64_t instant;
+    const char *what;
+    char *reference;
+    mpq_t price_seconds;
+};
 
 struct billing {
     const report_query_t *query;
@@ -33,6 +44,9 @@ struct billing {
     pool_month_t *pool_months;
     size_t pool_month_count;
     bool of_rollups; /* which bring the capacity */
+    struct credit *credits;
+    size_t credit_count;
+    size_t credit_size;
 };
 
 /* --- what to ask ------------------------------------------------------- */
@@ -261,6 +275,11 @@ void billing_free (billing_t *b)
         capacity_sum_clear (&b->pool_months[i].capacity);
         charge_free (b->pool_months[i].charge);
     }
+    for (size_t i = 0; i < b->credit_count; i++) {
+        free (b->credits[i].reference);
+        mpq_clear (b->credits[i].price_seconds);
+    }
+    free (b->credits);
     free (b->pool_months);
     usage_free (b->usage);
     capacity_free (b->capacity);
@@ -286,6 +305,7 @@ void billing_add (billing_t *b, const segment_t *segment,
 {
     usage_add (b->usage, segment, suspensions, count, project);
     billing_inputs_add (b->inputs, segment, suspensions, count, project);
+    billing_add_ended (b, segment, suspensions, count, project);
     capacity_add_segment (b->capacity, segment);
 }
 
@@ -298,7 +318,8 @@ void billing_measure (billing_t *b, const segment_t *segment,
 
 bool billing_wants_segments (const billing_t *b)
 {
-    return b->query->site->policy.suspended == SUSPENDED_FREE;
+    return b->query->site->policy.suspended == SUSPENDED_FREE
+           || billed_otherwise (b->query->site);
 }
 
 capacity_t *billing_capacity (billing_t *b)
@@ -391,32 +412,108 @@ static pool_month_t *pool_month_of_cell (const billing_t *b,
     return NULL;
 }
 
+/* Of the keys of the usage, at an instant. */
+static void path_of (const billing_t *b, const char *const *keys,
+                     int64_t instant, const char *path[PATH_MAX_LENGTH])
+{
+    size_t key = 2;
+
+    for (size_t i = 0; i < b->path_length; i++)
+        path[i] = b->path[i] == KEY_COUNT ? part_of_period (b, instant)
+                                          : keys[key++];
+}
+
+static const char *qos_of (const billing_t *b, const char *const *path)
+{
+    for (size_t i = 0; i < b->path_length; i++)
+        if (b->path[i] == KEY_QOS)
+            return path[i];
+    return NULL;
+}
+
 static int add_cell (billing_t *b, const usage_cell_t *cell, gl_error_t *error)
 {
     pool_month_t *pm = pool_month_of_cell (b, cell);
     const char *path[PATH_MAX_LENGTH];
-    const char *qos = NULL;
     int64_t instant;
-    size_t key = 2;
 
     if (!pm)
         return 0;
     instant = cut_start (b, cell->cut);
     if (instant < pm->month.start)
         instant = pm->month.start;
-    for (size_t i = 0; i < b->path_length; i++) {
-        path[i] = b->path[i] == KEY_COUNT ? part_of_period (b, instant)
-                                          : cell->key[key++];
-        if (b->path[i] == KEY_QOS)
-            qos = path[i];
-    }
+    path_of (b, cell->key, instant, path);
     for (size_t i = 0; i < cell->part_count; i++) {
-        if (charge_add_part (pm->charge, path, qos, instant, &cell->part[i],
-                             error)
+        if (charge_add_part (pm->charge, path, qos_of (b, path), instant,
+                             &cell->part[i], error)
             < 0)
             return -1;
     }
     return 0;
+}
+
+/* --- credits ----------------------------------------------------------- */
+
+/* Of the segment in hand. */
+struct crediting {
+    billing_t *billing;
+    const segment_t *segment;
+};
+
+static void take_credit (const billed_credit_t *credit, void *arg)
+{
+    const struct crediting *c = arg;
+    const segment_t *s = c->segment;
+    billing_t *b = c->billing;
+    pool_month_t *pm
+        = find_pool_month (b, credit->key[0], credit->period.start);
+    struct credit *to;
+
+    if (!pm)
+        return;
+    if (b->credit_count == b->credit_size) {
+        b->credit_size = b->credit_size * 2 + 16;
+        b->credits = xreallocarray (b->credits, b->credit_size,
+                                    sizeof (*b->credits));
+    }
+    to = &b->credits[b->credit_count++];
+    *to = (struct credit){
+        .pool_month = pm,
+        .instant = credit->period.start,
+        .what = segment_state_name (s->state),
+        .reference = xasprintf ("%s/%llu/%lld", s->cluster,
+                                (unsigned long long)s->id_job,
+                                (long long)s->time_submit),
+    };
+    mpq_init (to->price_seconds);
+    mpq_set (to->price_seconds, credit->price_seconds);
+    path_of (b, credit->key, credit->period.start, to->path);
+}
+
+void billing_add_ended (billing_t *b, const segment_t *segment,
+                        const suspension_t *suspensions, size_t count,
+                        const project_t *project)
+{
+    struct crediting c = {b, segment};
+
+    billed_each_credit (b->usage, segment, suspensions, count, project,
+                        take_credit, &c);
+}
+
+uint32_t billing_wants_ended (const billing_t *b)
+{
+    return b->of_rollups ? b->query->site->policy.credits : 0;
+}
+
+static void add_credits (billing_t *b)
+{
+    for (size_t i = 0; i < b->credit_count; i++) {
+        const struct credit *credit = &b->credits[i];
+        charge_add_credit (credit->pool_month->charge, credit->path,
+                           qos_of (b, credit->path), credit->instant,
+                           credit->price_seconds, credit->what,
+                           credit->reference);
+    }
 }
 
 int billing_compute (billing_t *b, gl_error_t *error)
@@ -441,6 +538,7 @@ int billing_compute (billing_t *b, gl_error_t *error)
     for (size_t i = 0; i < count; i++)
         if (add_cell (b, &cells[i], error) < 0)
             return -1;
+    add_credits (b);
     for (size_t i = 0; i < b->pool_month_count; i++)
         if (charge_compute (b->pool_months[i].charge, error) < 0)
             return -1;

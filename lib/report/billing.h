@@ -49,8 +49,8 @@ void billing_add (billing_t *billing, const segment_t *segment,
 void billing_measure (billing_t *billing, const segment_t *segment,
                       const project_t *project,
                       const segment_evidence_t *evidence);
-/* The policy asks when jobs were suspended, which no rollup tells: charges are
- * then made of segments alone. */
+/* The policy asks when jobs were suspended, or what each job is billed, which no
+ * rollup tells: charges are then made of segments alone. */
 bool billing_wants_segments (const billing_t *billing);
 /* For node events and reservations. */
 capacity_t *billing_capacity (billing_t *billing);
@@ -59,6 +59,13 @@ capacity_t *billing_capacity (billing_t *billing);
 const int64_t *billing_cuts (const billing_t *billing, size_t *ret_count);
 /* Instead of all segments, events and reservations: all of some days. */
 void billing_add_rollup (billing_t *billing, const rollup_t *rollup);
+/* Then, too: of the segments that overlap billing_period() and ended in one of
+ * these states (segment_state_bit (); 0: none), what is given back. Others, and
+ * other segments of theirs, change nothing. billing_add() does it itself. */
+uint32_t billing_wants_ended (const billing_t *billing);
+void billing_add_ended (billing_t *billing, const segment_t *segment,
+                        const suspension_t *suspensions, size_t count,
+                        const project_t *project);
 
 /* Once, after the last fact. -1: the cost book cannot be applied. */
 int billing_compute (billing_t *billing, gl_error_t *error);

@@ -8,11 +8,19 @@
 struct money {
     mpz_t cost;
     mpz_t charge;
+    mpz_t credit; /* below 0 */
     mpq_t charged_seconds; /* GPU-seconds that the charge is for */
     mpq_t exact; /* the charge before rounding: a rate is not made of rounded
                     money */
     bool has_cost;
     bool has_charge;
+    bool has_credit;
+};
+
+/* What is given back for one reason, in the period; below 0. */
+struct credit_sum {
+    const char *what;
+    mpz_t units;
 };
 
 /* What became of a pool's cost, over all its months. */
@@ -24,6 +32,9 @@ struct pool_sum {
     mpz_t disposal; /* gains and losses that are in no charge */
     mpz_t in_period; /* charged for time in the period */
     mpz_t outside;   /* charged for time of the same months outside it */
+    struct credit_sum *credits; /* of time in the period, by reason */
+    size_t credit_count;
+    mpz_t credited_outside;
     mpz_t remainder[REMAINDER_COUNT];
     bool complete; /* every month has a cost */
     bool silent;   /* no month has a cost or a rate */
@@ -45,14 +56,14 @@ struct chargeback {
 
 static void money_init (struct money *m)
 {
-    mpz_inits (m->cost, m->charge, NULL);
+    mpz_inits (m->cost, m->charge, m->credit, NULL);
     mpq_init (m->charged_seconds);
     mpq_init (m->exact);
 }
 
 static void money_clear (struct money *m)
 {
-    mpz_clears (m->cost, m->charge, NULL);
+    mpz_clears (m->cost, m->charge, m->credit, NULL);
     mpq_clear (m->charged_seconds);
     mpq_clear (m->exact);
 }
@@ -65,7 +76,12 @@ static void money_add (struct money *m, const billing_line_t *line)
         mpz_add (m->cost, m->cost, line->line->cost_units);
         m->has_cost = true;
     }
-    if (pm->has_cost || pm->has_rate) {
+    if (!pm->has_cost && !pm->has_rate)
+        return;
+    if (line->line->kind == CHARGE_CREDIT) {
+        mpz_add (m->credit, m->credit, line->line->charge_units);
+        m->has_credit = true;
+    } else {
         mpz_add (m->charge, m->charge, line->line->charge_units);
         mpq_add (m->charged_seconds, m->charged_seconds,
                  line->line->gpu_seconds);
@@ -104,7 +120,7 @@ static void sum_init (struct pool_sum *sum, const char *pool)
 {
     *sum = (struct pool_sum){.pool = pool, .complete = true, .silent = true};
     mpz_inits (sum->cost, sum->full, sum->recoverable, sum->disposal,
-               sum->in_period, sum->outside, NULL);
+               sum->in_period, sum->outside, sum->credited_outside, NULL);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_init (sum->remainder[i]);
 }
@@ -112,7 +128,10 @@ static void sum_init (struct pool_sum *sum, const char *pool)
 static void sum_clear (struct pool_sum *sum)
 {
     mpz_clears (sum->cost, sum->full, sum->recoverable, sum->disposal,
-                sum->in_period, sum->outside, NULL);
+                sum->in_period, sum->outside, sum->credited_outside, NULL);
+    for (size_t i = 0; i < sum->credit_count; i++)
+        mpz_clear (sum->credits[i].units);
+    free (sum->credits);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_clear (sum->remainder[i]);
 }
@@ -130,15 +149,50 @@ static struct pool_sum *find_pool (struct chargeback *c, const char *pool)
     return sum;
 }
 
+static void add_credit (struct pool_sum *sum, const char *what,
+                        const mpz_t units)
+{
+    size_t i = 0;
+
+    while (i < sum->credit_count && strcmp (sum->credits[i].what, what))
+        i++;
+    if (i == sum->credit_count) {
+        sum->credits = xreallocarray (sum->credits, ++sum->credit_count,
+                                      sizeof (*sum->credits));
+        sum->credits[i].what = what;
+        mpz_init (sum->credits[i].units);
+    }
+    mpz_add (sum->credits[i].units, sum->credits[i].units, units);
+}
+
+/* All reasons together. */
+static void sum_credits (const struct pool_sum *sum, mpz_t ret_units)
+{
+    mpz_set_ui (ret_units, 0);
+    for (size_t i = 0; i < sum->credit_count; i++)
+        mpz_add (ret_units, ret_units, sum->credits[i].units);
+}
+
+static void add_to_pool (struct pool_sum *sum, const billing_line_t *line)
+{
+    bool credit = line->line->kind == CHARGE_CREDIT;
+    mpz_ptr to = line->in_period ? sum->in_period
+                 : credit        ? sum->credited_outside
+                                 : sum->outside;
+
+    if (credit && line->in_period)
+        add_credit (sum, line->line->what, line->line->charge_units);
+    else
+        mpz_add (to, to, line->line->charge_units);
+}
+
 static void take_line (const billing_line_t *line, void *arg)
 {
     struct chargeback *c = arg;
     struct pool_sum *sum = find_pool (c, line->pool_month->pool);
     struct money *row;
 
-    mpz_add (line->in_period ? sum->in_period : sum->outside,
-             line->in_period ? sum->in_period : sum->outside,
-             line->line->charge_units);
+    add_to_pool (sum, line);
     if (!line->in_period || !line->passes)
         return;
     row = find_row (c, line->keys);
@@ -202,6 +256,7 @@ struct columns {
     size_t cost;
     size_t rate;
     size_t charge;
+    size_t credit;
     size_t currency;
 };
 
@@ -212,7 +267,7 @@ static struct columns add_columns (report_t *report)
     columns.cost = report_measure (report, MEASURE_COST, false);
     columns.rate = report_measure (report, MEASURE_RATE, false);
     columns.charge = report_measure (report, MEASURE_CHARGE, false);
-    report_measure (report, MEASURE_CREDIT, true);
+    columns.credit = report_measure (report, MEASURE_CREDIT, true);
     columns.currency = report_measure (report, MEASURE_CURRENCY, false);
     return columns;
 }
@@ -243,6 +298,8 @@ static void put_money (struct chargeback *c, const struct columns *columns,
         report_put_text (c->report, columns->currency,
                          c->query->site->currency);
     }
+    if (money->has_credit)
+        report_put_money (c->report, columns->credit, money->credit, c->digits);
     put_rate (c, columns->rate, money);
 }
 
@@ -267,6 +324,10 @@ static void add_sum (struct pool_sum *to, const struct pool_sum *from)
     mpz_add (to->disposal, to->disposal, from->disposal);
     mpz_add (to->in_period, to->in_period, from->in_period);
     mpz_add (to->outside, to->outside, from->outside);
+    mpz_add (to->credited_outside, to->credited_outside,
+             from->credited_outside);
+    for (size_t i = 0; i < from->credit_count; i++)
+        add_credit (to, from->credits[i].what, from->credits[i].units);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_add (to->remainder[i], to->remainder[i], from->remainder[i]);
 }
@@ -291,6 +352,24 @@ static const char *remainder_title (size_t remainder, const mpz_t units)
     return remainder == REMAINDER_RECOVERY && mpz_sgn (units) < 0
                ? "over-recovery of published rates"
                : remainder_info (remainder)->title;
+}
+
+/* "node failure". */
+static const char *credit_title (const char *what)
+{
+    static const struct {
+        const char *what;
+        const char *title;
+    } titles[] = {
+        {"NODE_FAIL", "node failure"},
+        {"BOOT_FAIL", "boot failure"},
+        {"PREEMPTED", "preemption"},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (titles); i++)
+        if (!strcmp (titles[i].what, what))
+            return titles[i].title;
+    return what;
 }
 
 static void proof_money (const struct chargeback *c, report_proof_t *proof,
@@ -324,6 +403,24 @@ static void prove_books (const struct chargeback *c, report_proof_t *proof,
                      sum->disposal);
 }
 
+/* What jobs were given back, taken off what is left to tell. */
+static void prove_credits (const struct chargeback *c, report_proof_t *proof,
+                           const struct pool_sum *sum, mpz_t rest)
+{
+    for (size_t i = 0; i < sum->credit_count; i++) {
+        const struct credit_sum *credit = &sum->credits[i];
+        GL_AUTOFREE char *label
+            = xasprintf ("credited: %s", credit_title (credit->what));
+        proof_money (c, proof, label, credit->units);
+        mpz_sub (rest, rest, credit->units);
+    }
+    if (mpz_sgn (sum->credited_outside))
+        proof_money (c, proof,
+                     "credited in the same months, outside the period",
+                     sum->credited_outside);
+    mpz_sub (rest, rest, sum->credited_outside);
+}
+
 static void add_proof (struct chargeback *c, const char *title,
                        const struct pool_sum *sum)
 {
@@ -339,6 +436,7 @@ static void add_proof (struct chargeback *c, const char *title,
     if (mpz_sgn (sum->outside))
         proof_money (c, proof, "charged in the same months, outside the period",
                      sum->outside);
+    prove_credits (c, proof, sum, rest);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         mpz_sub (rest, rest, sum->remainder[i]);
         if (mpz_sgn (sum->remainder[i])) {
@@ -360,7 +458,22 @@ static void named_money (struct chargeback *c, const char *name,
     report_named_total (c->report, name, title, COLUMN_MONEY, text);
 }
 
-/* The totals that add up: cost = charge + remainder, and its classes. */
+static void name_credits (struct chargeback *c, const struct pool_sum *all)
+{
+    mpz_t units;
+
+    mpz_init (units);
+    sum_credits (all, units);
+    if (all->credit_count > 0)
+        named_money (c, "credit", "Credited", units);
+    if (mpz_sgn (all->credited_outside))
+        named_money (c, "credit_outside_period",
+                     "Credited in the same months, outside the period",
+                     all->credited_outside);
+    mpz_clear (units);
+}
+
+/* The totals that add up: cost = charge + credit + remainder, and its classes. */
 static void add_named_totals (struct chargeback *c, const struct pool_sum *all)
 {
     mpz_t rest;
@@ -382,6 +495,7 @@ static void add_named_totals (struct chargeback *c, const struct pool_sum *all)
         named_money (c, "charge_outside_period",
                      "Charged in the same months, outside the period",
                      all->outside);
+    name_credits (c, all);
     named_money (c, "remainder", "Not charged", rest);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         GL_AUTOFREE char *name
@@ -421,15 +535,17 @@ static int remainder_shade (size_t remainder)
         [REMAINDER_UNBILLED] = 7,
         [REMAINDER_RECOVERY] = 7,
         [REMAINDER_NO_CAPACITY] = 4,
+        [REMAINDER_CREDITED] = 7,
     };
 
     return shades[remainder];
 }
 
 /* The bar's whole: the cost, or more where something was charged beyond it. */
-static void chart_whole (const struct pool_sum *all, mpz_t ret_whole)
+static void chart_whole (const struct pool_sum *all, const mpz_t charged,
+                         const mpz_t outside, mpz_t ret_whole)
 {
-    mpz_add (ret_whole, all->in_period, all->outside);
+    mpz_add (ret_whole, charged, outside);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         if (mpz_sgn (all->remainder[i]) > 0)
             mpz_add (ret_whole, ret_whole, all->remainder[i]);
@@ -441,19 +557,24 @@ static void add_cost_chart (struct chargeback *c, const struct pool_sum *all)
         c->report, CHART_STACK, "What became of the cost",
         "The cost of the pools, divided into what jobs are charged and what "
         "nobody is charged.");
-    mpz_t whole;
+    bool credits = all->credit_count > 0 || mpz_sgn (all->credited_outside);
+    mpz_t whole, charged, outside;
 
-    mpz_init (whole);
-    chart_whole (all, whole);
-    chart_item (c, chart, "charged to jobs", all->in_period, whole, 0);
-    if (mpz_sgn (all->outside) > 0)
-        chart_item (c, chart, "charged outside the period", all->outside, whole,
-                    1);
+    mpz_inits (whole, charged, outside, NULL);
+    sum_credits (all, charged);
+    mpz_add (charged, charged, all->in_period);
+    mpz_add (outside, all->outside, all->credited_outside);
+    chart_whole (all, charged, outside, whole);
+    chart_item (c, chart,
+                credits ? "charged to jobs, less credits" : "charged to jobs",
+                charged, whole, 0);
+    if (mpz_sgn (outside) > 0)
+        chart_item (c, chart, "charged outside the period", outside, whole, 1);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         if (mpz_sgn (all->remainder[i]))
             chart_item (c, chart, remainder_title (i, all->remainder[i]),
                         all->remainder[i], whole, remainder_shade (i));
-    mpz_clear (whole);
+    mpz_clears (whole, charged, outside, NULL);
 }
 
 static void add_row_chart (struct chargeback *c, const struct columns *columns)

@@ -487,7 +487,7 @@ static void take_line (const billing_line_t *line, void *arg)
     struct search *search = arg;
     BUFFER_AUTO where = BUFFER_INIT;
 
-    if (line->pool_month != search->pool_month)
+    if (line->pool_month != search->pool_month || line->line->kind != CHARGE_USED)
         return;
     for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
         if (!same_text (line->line->path[i],

@@ -27,6 +27,16 @@ static const char ends_sql[]
 static const char first_sql[]
     = "SELECT min(time_end) FROM segment WHERE cluster = ? AND span = ?";
 
+/* Of ends that have an index, in its own words (sql/ENGINE/0004.sql), and of
+ * others. */
+#define ENDED_INDEXED "7, 8, 9"
+static const char ended_sql[]
+    = "SELECT id_job FROM segment WHERE cluster = ? AND state = ? "
+      "AND state IN (" ENDED_INDEXED ") AND time_end >= ? AND time_end < ?";
+static const char ended_scan_sql[]
+    = "SELECT id_job FROM segment WHERE cluster = ? AND span = ? "
+      "AND time_end >= ? AND time_end < ? AND state = ?";
+
 struct ranges {
     struct walk_range *range;
     size_t count;
@@ -109,6 +119,18 @@ static void bind_class (db_statement_t *st, const walk_t *walk,
     db_bind_i64 (st, 3, ends.end);
 }
 
+static int add_found (db_statement_t *st, struct ranges *r, gl_error_t *error)
+{
+    int rc;
+
+    while ((rc = db_step (st, error)) == 1) {
+        uint64_t id = db_column_u64 (st, 0);
+        add_range (r, id, id);
+    }
+    db_reset (st);
+    return rc;
+}
+
 static int add_ids (const walk_t *walk, const struct walk_cluster *c,
                     db_statement_t *st, struct ranges *r, gl_error_t *error)
 {
@@ -116,11 +138,7 @@ static int add_ids (const walk_t *walk, const struct walk_cluster *c,
 
     for (unsigned span = 0; rc == 0 && span <= SPAN_OPEN; span++) {
         bind_class (st, walk, c, span);
-        while ((rc = db_step (st, error)) == 1) {
-            uint64_t id = db_column_u64 (st, 0);
-            add_range (r, id, id);
-        }
-        db_reset (st);
+        rc = add_found (st, r, error);
     }
     return rc;
 }
@@ -138,6 +156,57 @@ static int add_ends (const walk_t *walk, const struct walk_cluster *c,
             add_range (r, db_column_u64 (st, 0), db_column_u64 (st, 1));
         db_reset (st);
         rc = rc < 0 ? -1 : 0;
+    }
+    return rc;
+}
+
+static int add_indexed (const walk_t *walk, const struct walk_cluster *c,
+                        segment_state_t state, struct ranges *r,
+                        gl_error_t *error)
+{
+    db_statement_t *st = db_prepare (walk->db, ended_sql, error);
+    int rc = -1;
+
+    if (st) {
+        db_bind_u64 (st, 0, c->id);
+        db_bind_u64 (st, 1, state);
+        db_bind_i64 (st, 2, walk->query.start);
+        db_bind_i64 (st, 3, later (walk->query.end, c->longest));
+        rc = add_found (st, r, error);
+    }
+    db_finalize (st);
+    return rc;
+}
+
+static int add_scanned (const walk_t *walk, const struct walk_cluster *c,
+                        segment_state_t state, struct ranges *r,
+                        gl_error_t *error)
+{
+    db_statement_t *st = db_prepare (walk->db, ended_scan_sql, error);
+    int rc = st ? 0 : -1;
+
+    for (unsigned span = 0; rc == 0 && span < SPAN_OPEN; span++) {
+        bind_class (st, walk, c, span);
+        db_bind_u64 (st, 4, state);
+        rc = add_found (st, r, error);
+    }
+    db_finalize (st);
+    return rc;
+}
+
+/* The jobs that the query wants for how they ended. */
+static int add_ended (const walk_t *walk, const struct walk_cluster *c,
+                      struct ranges *r, gl_error_t *error)
+{
+    segment_state_t state;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && segment_state_at (i, &state); i++) {
+        if (!(walk->query.ended & segment_state_bit (state)))
+            continue;
+        rc = state >= SEGMENT_NODE_FAIL && state <= SEGMENT_BOOT_FAIL
+                 ? add_indexed (walk, c, state, r, error)
+                 : add_scanned (walk, c, state, r, error);
     }
     return rc;
 }
@@ -167,6 +236,23 @@ static int is_wide (const walk_t *walk, const struct walk_cluster *c,
     return period_seconds (part) > period_seconds (all) / WIDE_PART;
 }
 
+/* The jobs that have a segment in the period. */
+static int add_jobs (const walk_t *walk, const struct walk_cluster *c,
+                     struct ranges *r, gl_error_t *error)
+{
+    int wide = walk->between ? 1 : is_wide (walk, c, error), rc = -1;
+    db_statement_t *st;
+
+    if (wide < 0)
+        return -1;
+    st = db_prepare (walk->db, wide ? ends_sql : ids_sql, error);
+    if (st)
+        rc = wide ? add_ends (walk, c, st, r, error)
+                  : add_ids (walk, c, st, r, error);
+    db_finalize (st);
+    return rc;
+}
+
 int walk_find_ranges (walk_t *walk, const struct walk_cluster *c,
                       gl_error_t *error)
 {
@@ -174,19 +260,12 @@ int walk_find_ranges (walk_t *walk, const struct walk_cluster *c,
         .range = walk->found,
         .gap = db_engine (walk->db) == DB_MYSQL ? GAP_MYSQL : GAP_SQLITE,
     };
-    int wide = walk->between ? 1 : is_wide (walk, c, error);
-    db_statement_t *st;
-    int rc = -1;
+    int rc;
 
-    if (wide < 0)
-        return -1;
     if (!r.range)
         r.range = walk->found = xcalloc (RANGES, sizeof (*walk->found));
-    st = db_prepare (walk->db, wide ? ends_sql : ids_sql, error);
-    if (st)
-        rc = wide ? add_ends (walk, c, st, &r, error)
-                  : add_ids (walk, c, st, &r, error);
-    db_finalize (st);
+    rc = walk->query.ended ? add_ended (walk, c, &r, error)
+                           : add_jobs (walk, c, &r, error);
     join (&r);
     walk->range_count = r.count;
     return rc;

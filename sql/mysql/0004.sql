@@ -17,3 +17,6 @@ CREATE TABLE IF NOT EXISTS snapshot (
     body MEDIUMBLOB NOT NULL,
     PRIMARY KEY (digest, part)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+ALTER TABLE segment
+    ADD KEY /*M! IF NOT EXISTS */ segment_ended (cluster, state, time_end);

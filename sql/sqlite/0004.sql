@@ -20,3 +20,8 @@ CREATE TABLE snapshot (
     body BLOB NOT NULL,
     PRIMARY KEY (digest, part)
 ) STRICT, WITHOUT ROWID;
+
+-- Jobs that came to an end for which they may be given back what they paid:
+-- PREEMPTED, NODE_FAIL, BOOT_FAIL. A query says so in the same words.
+CREATE INDEX segment_ended ON segment (cluster, state, time_end)
+    WHERE state IN (7, 8, 9);
