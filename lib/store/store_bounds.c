@@ -40,6 +40,7 @@ static const char ended_scan_sql[]
 struct ranges {
     struct walk_range *range;
     size_t count;
+    size_t sorted; /* of these: the first ones, by their low ends */
     uint64_t gap;
 };
 
@@ -67,15 +68,35 @@ static void join (struct ranges *r)
             last->high = next->high;
     }
     r->count = count + 1;
+    r->sorted = r->count;
+}
+
+/* The sorted range that the other one lies in or just behind; NULL: none. */
+static struct walk_range *find_range (const struct ranges *r, uint64_t low)
+{
+    size_t first = 0, end = r->sorted;
+
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (r->range[middle].low <= low)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    if (first == 0 || low > r->range[first - 1].high + r->gap)
+        return NULL;
+    return &r->range[first - 1];
 }
 
 static void add_range (struct ranges *r, uint64_t low, uint64_t high)
 {
-    struct walk_range *last = r->count ? &r->range[r->count - 1] : NULL;
+    struct walk_range *near = r->count ? &r->range[r->count - 1] : NULL;
 
-    if (last && low >= last->low && low <= last->high + r->gap) {
-        if (high > last->high)
-            last->high = high;
+    if (!near || low < near->low || low > near->high + r->gap)
+        near = find_range (r, low);
+    if (near) {
+        if (high > near->high)
+            near->high = high;
         return;
     }
     if (r->count == RANGES) {

@@ -266,6 +266,9 @@ struct walk_plan {
     const char *kind; /* if the query has a kind; may be NULL; binds k */
     const char *order;
     bool by_job; /* limit the jobs to those of the period's segments */
+    /* by_job: where the rows are, if not every job has one; finding the jobs is
+     * spared where there are none. May be NULL */
+    const char *table;
     bool between; /* and all ids between them */
     /* how to read what belongs to no job, which comes first; may be NULL */
     const struct walk_plan *none;
@@ -291,6 +294,7 @@ typedef struct {
     size_t pass; /* the next or current one in the cluster */
     uint64_t first_job; /* the least id of a job */
     bool by_job; /* only the jobs of the period's segments */
+    const char *table; /* of the plan */
     bool between;
     struct walk_range {
         uint64_t low;

@@ -100,6 +100,7 @@ static const struct walk_plan evidence_plan = {
     .where_binds = "clh",
     .order = "r.id_job, r.stamp, r.record_key",
     .by_job = true,
+    .table = "node_record",
 };
 
 #define RECORD_SELECT                                                          \
@@ -137,6 +138,7 @@ static const struct walk_plan record_plan = {
     .kind = "r.kind = ?",
     .order = "r.id_job, r.stamp, r.record_key",
     .by_job = true,
+    .table = "node_record",
     .none = &record_none_plan,
 };
 static const struct walk_plan record_of_kind_plan = {
@@ -147,6 +149,7 @@ static const struct walk_plan record_of_kind_plan = {
     .kind = "r.kind = ?",
     .order = "r.id_job, r.stamp, r.record_key",
     .by_job = true,
+    .table = "node_record",
     .none = &record_none_of_kind_plan,
 };
 

@@ -98,6 +98,7 @@ static const struct walk_plan plan = {
     .where_binds = "clh",
     .order = "id_job, time_submit, stamp, who",
     .by_job = true,
+    .table = "retag",
 };
 
 store_retag_iter_t *store_retag_iter_open (store_t *store,

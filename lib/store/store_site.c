@@ -238,6 +238,7 @@ static const struct walk_plan suspension_plan = {
     .where_binds = "clh",
     .order = "id_job, time_submit, time_start",
     .by_job = true,
+    .table = "suspension",
 };
 
 static const struct walk_plan event_plan = {

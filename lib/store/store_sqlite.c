@@ -183,7 +183,7 @@ static const char settings[] = "PRAGMA synchronous = FULL;"
                                "PRAGMA cell_size_check = ON;";
 
 /* A report reads with several connections at once, each mostly in one direction. */
-static const char reader_settings[] = "PRAGMA cache_size = -4096;";
+static const char reader_settings[] = "PRAGMA cache_size = -2048;";
 
 static int try_journal (struct sqlite_db *db, gl_error_t *error)
 {

@@ -171,6 +171,7 @@ static const struct walk_plan plan = {
     .period_binds = "ES",
     .order = "u.id_job, u.begin_ms, u.record_key",
     .by_job = true,
+    .table = "device_usage",
     .between = true, /* what is of no job that accounting knows */
     .none = &none_plan,
 };

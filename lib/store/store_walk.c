@@ -122,6 +122,7 @@ static int add_passes (walk_t *walk, const struct walk_plan *plan,
     if (add_pass (walk, plan, error) < 0)
         return -1;
     walk->between = plan->between;
+    walk->table = plan->table;
     walk->by_job = plan->by_job && walk->has_period && q->id_job == 0;
     return 0;
 }
@@ -158,6 +159,28 @@ int walk_open (walk_t *walk, store_t *store, const store_query_t *query,
     return 0;
 }
 
+/* 1: the cluster has rows of a job at all. */
+static int has_rows (walk_t *walk, const struct walk_cluster *c,
+                     gl_error_t *error)
+{
+    BUFFER_AUTO sql = BUFFER_INIT;
+    db_statement_t *st;
+    int rc;
+
+    if (!walk->table)
+        return 1;
+    buffer_printf (&sql,
+                   "SELECT 1 FROM %s WHERE cluster = ? AND id_job > 0 LIMIT 1",
+                   walk->table);
+    st = db_prepare (walk->db, buffer_text (&sql), error);
+    if (!st)
+        return -1;
+    db_bind_u64 (st, 0, c->id);
+    rc = db_step (st, error);
+    db_finalize (st);
+    return rc;
+}
+
 /* The jobs of the cluster to look at. */
 static int find_ranges (walk_t *walk, const struct walk_cluster *c,
                         gl_error_t *error)
@@ -166,10 +189,12 @@ static int find_ranges (walk_t *walk, const struct walk_cluster *c,
 
     walk->range_at = 0;
     if (walk->by_job && strchr (walk->passes[walk->pass].binds, 'l')) {
-        if (walk_find_ranges (walk, c, error) < 0)
-            return -1;
+        int rc = has_rows (walk, c, error);
+        walk->range_count = 0;
+        if (rc == 1)
+            rc = walk_find_ranges (walk, c, error);
         walk->ranges = walk->found;
-        return 0;
+        return rc < 0 ? -1 : 0;
     }
     walk->all = (struct walk_range){job ? job : walk->first_job,
                                     job ? job : INT64_MAX};
