@@ -30,6 +30,11 @@
 /* Reads and checks everything. *ret_site is yours: site_free(). */
 int config_load (const char *path, site_t **ret_site, gl_error_t *error);
 
+/* The same, with the file `overlay` laid over it: what that says takes the place of
+ * what is said here (config/overlay.h). */
+int config_load_overlay (const char *path, const char *overlay,
+                         site_t **ret_site, gl_error_t *error);
+
 /* The same from a text; `name` stands for the file in messages. */
 int config_load_text (const char *name, const char *text, size_t length,
                       site_t **ret_site, gl_error_t *error);

@@ -9,6 +9,7 @@
 #include "config/book.h"
 #include "config/check.h"
 #include "config/config.h"
+#include "config/overlay.h"
 #include "config/schema.h"
 #include "config/tree.h"
 #include "config/value.h"
@@ -489,6 +490,25 @@ int config_load (const char *path, site_t **ret_site, gl_error_t *error)
 
     if (rc == 0)
         rc = add_directory (&loader, path);
+    return finish (&loader, rc, ret_site);
+}
+
+int config_load_overlay (const char *path, const char *overlay,
+                         site_t **ret_site, gl_error_t *error)
+{
+    struct loader loader = {.site = site_default (), .error = error};
+    int rc = add_file (&loader, path);
+
+    if (rc == 0)
+        rc = add_directory (&loader, path);
+    if (rc == 0)
+        rc = add_file (&loader, overlay);
+    if (rc == 0) {
+        size_t last = loader.document_count - 1;
+        for (size_t i = 0; i < last; i++)
+            overlay_take_out (loader.document[i].tree,
+                              loader.document[last].tree);
+    }
     return finish (&loader, rc, ret_site);
 }
 

@@ -47,6 +47,15 @@ const tree_t *tree_get (const tree_t *mapping, const char *key,
     return NULL;
 }
 
+void tree_remove (tree_t *tree, size_t index, size_t count)
+{
+    for (size_t i = index; i < index + count; i++)
+        tree_free (tree->item[i]);
+    memmove (tree->item + index, tree->item + index + count,
+             (tree->count - index - count) * sizeof (*tree->item));
+    tree->count -= count;
+}
+
 static int line_of (const yaml_event_t *event)
 {
     return (int)event->start_mark.line + 1;

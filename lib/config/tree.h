@@ -46,6 +46,9 @@ void tree_free (tree_t *tree);
 const tree_t *tree_get (const tree_t *mapping, const char *key,
                         const tree_t **ret_key);
 
+/* Frees `count` items from `index` on; the others close up. */
+void tree_remove (tree_t *tree, size_t index, size_t count);
+
 /* "a text", "a list", "a mapping", for messages. */
 const char *tree_type_name (tree_type_t type);
 
