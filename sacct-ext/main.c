@@ -13,7 +13,7 @@
 const verb_t *const cli_verbs[] = {
     &verb_init,   &verb_sync,    &verb_import, &verb_ingest,
     &verb_report, &verb_statement, &verb_explain, &verb_tag,    &verb_mine,
-    &verb_price,  &verb_doctor, NULL,
+    &verb_price,  &verb_whatif, &verb_doctor, NULL,
 };
 
 static const verb_t *find_verb (const char *name)

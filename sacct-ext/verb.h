@@ -15,5 +15,6 @@ extern const verb_t verb_report;
 extern const verb_t verb_statement;
 extern const verb_t verb_sync;
 extern const verb_t verb_tag;
+extern const verb_t verb_whatif;
 
 #endif /* !GL_VERB_H */
