@@ -2,7 +2,9 @@
 
 #include "acct/breakeven.h"
 #include "acct/decision.h"
+#include "acct/cost_private.h"
 #include "acct/depreciation.h"
+#include "acct/tariff.h"
 #include "base/buffer.h"
 #include "base/calendar.h"
 #include "base/exact.h"
@@ -21,8 +23,8 @@ static void later (int64_t *latest, int64_t instant)
 
 static bool shares_pool (const site_staff_t *staff, const char *pool)
 {
-    for (size_t i = 0; i < staff->pool_count; i++) {
-        if (strcmp (staff->pools[i].pool, pool) == 0)
+    for (size_t i = 0; i < staff->pools.count; i++) {
+        if (strcmp (staff->pools.item[i].pool, pool) == 0)
             return true;
     }
     return false;
@@ -73,7 +75,7 @@ static int64_t latest_beginning (const site_t *site, const char *pool)
         }
     }
     for (size_t i = 0; i < site->cost_count; i++) {
-        if (strcmp (site->costs[i].pool, pool) == 0)
+        if (cost_bears (&site->costs[i], pool))
             later (&latest, site->costs[i].valid.start);
     }
     return latest;
@@ -230,11 +232,11 @@ static void add_staff (const site_t *site, int64_t at,
     mpq_inits (total, fte, one, NULL);
     for (size_t i = 0; i < site->staff_count; i++) {
         const site_staff_t *staff = &site->staff[i];
-        for (size_t k = 0; k < staff->pool_count; k++) {
+        for (size_t k = 0; k < staff->pools.count; k++) {
             if (!in_force (staff->valid, at) ||
-                strcmp (staff->pools[k].pool, b->pool) != 0)
+                strcmp (staff->pools.item[k].pool, b->pool) != 0)
                 continue;
-            mpq_mul (one, staff->fte, staff->pools[k].share);
+            mpq_mul (one, staff->fte, staff->pools.item[k].share);
             mpq_add (fte, fte, one);
             mpq_mul (one, one, staff->loaded_salary);
             mpq_add (total, total, one);
@@ -260,15 +262,61 @@ static const site_tariff_t *tariff_in_force (const site_t *site,
     return NULL;
 }
 
+/* Of all its GPUs and nodes: held for u of the time where idle ones draw
+ * less. */
+static int planned_watts (const site_t *site, const site_power_t *power,
+                          int64_t at, const breakeven_t *b, mpq_t ret_watts,
+                          gl_error_t *error)
+{
+    uint64_t gpus, nodes;
+    mpq_t one;
+
+    mpq_init (one);
+    mpq_set (ret_watts, power->watts_per_gpu);
+    if (mpq_sgn (power->idle_watts) > 0) {
+        mpq_mul (ret_watts, ret_watts, b->utilization);
+        mpq_set_ui (one, 1, 1);
+        mpq_sub (one, one, b->utilization);
+        mpq_mul (one, one, power->idle_watts);
+        mpq_add (ret_watts, ret_watts, one);
+    }
+
+    exact_set_i64 (one, (int64_t)b->gpus, 1);
+    mpq_mul (ret_watts, ret_watts, one);
+    mpq_clear (one);
+    for (size_t i = 0; i < site->pool_count; i++) {
+        const site_pool_t *entry = &site->pools[i];
+        if (strcmp (entry->name, b->pool) != 0 || !in_force (entry->valid, at))
+            continue;
+        if (cost_entry_size (entry, &gpus, &nodes, error) < 0)
+            return -1;
+        exact_add_scaled (ret_watts, power->node_watts, (int64_t)nodes, 1);
+    }
+    return 0;
+}
+
+/* Over the year from `at` on, of even load. */
+static void planned_price (const site_t *site, const site_tariff_t *tariff,
+                           int64_t at, mpq_t ret_price)
+{
+    period_t year = period_clip ((period_t){at, at + INT64_C (365) * 86400},
+                                 tariff->valid);
+
+    if (tariff->time_count == 0)
+        mpq_set (ret_price, tariff->per_kwh);
+    else
+        tariff_mean_price (site, tariff, year, ret_price);
+}
+
 /* F4: over all hours of the year, since the watts are an average. */
 static int add_power (const site_t *site, int64_t at,
                       const breakeven_change_t *change, breakeven_t *b,
                       gl_error_t *error)
 {
     char stamp[ZONE_STAMP_SIZE];
-    mpq_t yearly, one, used_pue, per_kwh;
+    mpq_t yearly, one, used_pue, per_kwh, watts;
 
-    mpq_inits (yearly, one, used_pue, per_kwh, NULL);
+    mpq_inits (yearly, one, used_pue, per_kwh, watts, NULL);
     for (size_t i = 0; i < site->power_count; i++) {
         const site_power_t *power = &site->power[i];
         const site_tariff_t *tariff;
@@ -276,48 +324,77 @@ static int add_power (const site_t *site, int64_t at,
             continue;
         tariff = tariff_in_force (site, power->tariff, at);
         if (!tariff) {
-            mpq_clears (yearly, one, used_pue, per_kwh, NULL);
+            mpq_clears (yearly, one, used_pue, per_kwh, watts, NULL);
             return gl_error (error, "no tariff '%s' holds on %s", power->tariff,
                              zone_stamp (site->zone, at, stamp));
         }
         changed (change->pue, power->pue, used_pue);
-        changed (change->per_kwh, tariff->per_kwh, per_kwh);
-        mpq_mul (one, power->watts_per_gpu, used_pue);
+        planned_price (site, tariff, at, one);
+        changed (change->per_kwh, one, per_kwh);
+        if (planned_watts (site, power, at, b, watts, error) < 0) {
+            mpq_clears (yearly, one, used_pue, per_kwh, watts, NULL);
+            return -1;
+        }
+        mpq_mul (one, watts, used_pue);
         mpq_mul (one, one, per_kwh);
         mpq_set_ui (yearly, 0, 1);
-        exact_add_scaled (yearly, one, b->hours * (int64_t)b->gpus, 1000);
-        GL_AUTOFREE char *watts = exact_shortest (power->watts_per_gpu);
+        exact_add_scaled (yearly, one, b->hours, 1000);
+        exact_set_i64 (one, (int64_t)b->gpus, 1);
+        mpq_div (watts, watts, one);
+        GL_AUTOFREE char *each = exact_shortest (watts);
         GL_AUTOFREE char *pue = exact_shortest (used_pue);
         GL_AUTOFREE char *price = exact_shortest (per_kwh);
         add_part (b, COST_POWER, "power", yearly,
-                  xasprintf ("%s W x %d h x PUE %s x %s per kWh", watts,
+                  xasprintf ("%s W x %d h x PUE %s x %s per kWh", each,
                              b->hours, pue, price));
     }
-    mpq_clears (yearly, one, used_pue, per_kwh, NULL);
+    mpq_clears (yearly, one, used_pue, per_kwh, watts, NULL);
     return 0;
 }
 
 /* One item's amount for the pool and year. */
-static void add_other (const site_cost_t *item, breakeven_t *b)
+static int add_other (const site_t *site, const site_cost_t *item, int64_t at,
+                      breakeven_t *b, gl_error_t *error)
 {
     static const char *const how[] = {
         [COST_PER_GPU_HOUR] = "for each productive hour",
         [COST_PER_MONTH] = "x 12 months, over the pool's GPUs",
         [COST_PER_YEAR] = "a year, over the pool's GPUs",
+        [COST_PER_CAPACITY] = "for each hour of the year",
+        [COST_PER_KWH] = "for each kWh, over the pool's GPUs",
+        [COST_PER_JOB] = NULL, /* planning knows of no jobs */
     };
-    GL_AUTOFREE char *amount = exact_shortest (item->amount);
-    mpq_t yearly, times;
+    const period_t month = zone_unit (site->zone, CALENDAR_MONTH, at);
+    mpq_t yearly, times, share;
+    int rc = 0;
 
-    mpq_inits (yearly, times, NULL);
+    if (!how[item->driver])
+        return 0;
+    mpq_inits (yearly, times, share, NULL);
     exact_set_i64 (times, item->driver == COST_PER_MONTH ? 12 : 1, 1);
     if (item->driver == COST_PER_GPU_HOUR) {
         exact_set_i64 (times, b->gpus, 1);
         mpq_mul (times, times, b->productive_hours);
+    } else if (item->driver == COST_PER_CAPACITY) {
+        exact_set_i64 (times, (int64_t)b->gpus * b->hours, 1);
+    } else if (item->driver == COST_PER_KWH) {
+        rc = cost_energy (site, b->pool, month, NULL, times, error);
+        exact_set_i64 (share, (int64_t)b->hours * 3600, period_seconds (month));
+        mpq_mul (times, times, share);
     }
+    if (rc == 0)
+        rc = cost_share (site, item, b->pool, month, NULL, share, error);
     mpq_mul (yearly, item->amount, times);
-    add_part (b, COST_OTHER, item->name, yearly,
-              xasprintf ("%s %s", amount, how[item->driver]));
-    mpq_clears (yearly, times, NULL);
+    mpq_mul (yearly, yearly, share);
+    GL_AUTOFREE char *amount = exact_shortest (item->amount);
+    GL_AUTOFREE char *part = exact_shortest (share);
+    if (rc == 0)
+        add_part (b, COST_OTHER, item->name, yearly,
+                  item->pool ? xasprintf ("%s %s", amount, how[item->driver])
+                             : xasprintf ("%s %s, x %s of it", amount,
+                                          how[item->driver], part));
+    mpq_clears (yearly, times, share, NULL);
+    return rc;
 }
 
 /* F6 */
@@ -378,8 +455,9 @@ static int fill (const site_t *site, int64_t at,
         return -1;
     for (size_t i = 0; i < site->cost_count; i++) {
         const site_cost_t *item = &site->costs[i];
-        if (strcmp (item->pool, b->pool) == 0 && in_force (item->valid, at))
-            add_other (item, b);
+        if (cost_bears (item, b->pool) && in_force (item->valid, at)
+            && add_other (site, item, at, b, error) < 0)
+            return -1;
     }
     mpq_div (b->per_hour, b->per_gpu_year, b->productive_hours);
     for (size_t i = 0; i < site->cloud_count; i++) {

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "acct/cost.h"
+#include "acct/cost_private.h"
 #include "acct/depreciation.h"
 #include "base/buffer.h"
 #include "base/calendar.h"
@@ -52,16 +52,6 @@ static void empty (cost_t *cost)
     cost_init (cost);
 }
 
-/* What becomes a line. */
-struct item {
-    cost_kind_t kind;
-    const char *name;
-    mpq_srcptr amount;
-    mpq_srcptr recoverable; /* of it; NULL: all */
-    const char *how;
-    place_t place;
-};
-
 /* An amount of 0 makes no line. */
 static void append (cost_line_t **lines, size_t *count, const struct item *item,
                     const mpq_t amount)
@@ -79,8 +69,7 @@ static void append (cost_line_t **lines, size_t *count, const struct item *item,
     mpq_set (line->amount, amount);
 }
 
-/* By the book that charges are made of: what is not in it stands apart. */
-static void add_line (const site_t *site, cost_t *cost, const struct item *item)
+void cost_add_line (const site_t *site, cost_t *cost, const struct item *item)
 {
     mpq_t rest;
     mpq_srcptr recoverable = item->recoverable ? item->recoverable : item->amount;
@@ -285,7 +274,7 @@ static void add_asset_line (const site_t *site, const site_asset_t *asset,
     mpq_init (recoverable);
     mpq_mul (recoverable, amount, asset->recoverable);
     item.recoverable = recoverable;
-    add_line (site, cost, &item);
+    cost_add_line (site, cost, &item);
     mpq_clear (recoverable);
 }
 
@@ -345,10 +334,10 @@ static void add_staff (const site_t *site, const char *pool, period_t period,
     for (size_t i = 0; i < site->staff_count; i++) {
         const site_staff_t *staff = &site->staff[i];
         cost_months (site->zone, period_clip (period, staff->valid), months);
-        for (size_t k = 0; k < staff->pool_count; k++) {
-            if (strcmp (staff->pools[k].pool, pool) != 0)
+        for (size_t k = 0; k < staff->pools.count; k++) {
+            if (strcmp (staff->pools.item[k].pool, pool) != 0)
                 continue;
-            mpq_mul (one, staff->fte, staff->pools[k].share);
+            mpq_mul (one, staff->fte, staff->pools.item[k].share);
             mpq_mul (one, one, months);
             mpq_add (fte, fte, one);
             mpq_mul (one, one, staff->loaded_salary);
@@ -365,19 +354,19 @@ static void add_staff (const site_t *site, const char *pool, period_t period,
     item.amount = total;
     item.recoverable = recoverable;
     item.how = how;
-    add_line (site, cost, &item);
+    cost_add_line (site, cost, &item);
     mpq_clears (total, recoverable, fte, one, months, NULL);
 }
 
-/* Nodes of the entry x GPUs in each. */
-static int entry_gpus (const site_pool_t *pool, uint64_t *ret_gpus,
-                       gl_error_t *error)
+int cost_entry_size (const site_pool_t *pool, uint64_t *ret_gpus,
+                     uint64_t *ret_nodes, gl_error_t *error)
 {
     nodelist_t *list = nodelist_open (pool->nodes, error);
 
     if (!list)
         return gl_error_prefix (error, "nodes of pool '%s'", pool->name);
-    *ret_gpus = nodelist_count (list) * (uint64_t)pool->gpus_per_node;
+    *ret_nodes = nodelist_count (list);
+    *ret_gpus = *ret_nodes * (uint64_t)pool->gpus_per_node;
     nodelist_close (list);
     return 0;
 }
@@ -385,14 +374,14 @@ static int entry_gpus (const site_pool_t *pool, uint64_t *ret_gpus,
 int cost_pool_gpus (const site_t *site, const char *pool, int64_t instant,
                     uint64_t *ret_gpus, gl_error_t *error)
 {
-    uint64_t gpus = 0, total = 0;
+    uint64_t gpus = 0, nodes, total = 0;
 
     for (size_t i = 0; i < site->pool_count; i++) {
         const site_pool_t *entry = &site->pools[i];
         if (strcmp (entry->name, pool) != 0 || instant < entry->valid.start ||
             instant >= entry->valid.end)
             continue;
-        if (entry_gpus (entry, &gpus, error) < 0)
+        if (cost_entry_size (entry, &gpus, &nodes, error) < 0)
             return -1;
         total += gpus;
     }
@@ -400,154 +389,15 @@ int cost_pool_gpus (const site_t *site, const char *pool, int64_t instant,
     return 0;
 }
 
-/* The power of one entry of `power`, over the pieces that tariffs and pool
- * entries cut it into. */
-struct piece {
-    const site_power_t *power;
-    uint64_t gpus;
-    int64_t seconds; /* that tariffs have covered */
-    mpq_t amount;
-    buffer_t *how;
-};
-
-static void add_piece (struct piece *piece, const site_tariff_t *tariff,
-                       int64_t seconds)
-{
-    mpq_srcptr const values[] = {piece->power->watts_per_gpu, piece->power->pue,
-                                 tariff->per_kwh};
-    char *text[GL_ARRAY_SIZE (values)];
-    mpq_t one;
-
-    mpq_init (one);
-    mpq_mul (one, piece->power->watts_per_gpu, piece->power->pue);
-    mpq_mul (one, one, tariff->per_kwh);
-    exact_add_scaled (piece->amount, one, piece->gpus * seconds,
-                      INT64_C (3600) * 1000);
-    mpq_clear (one);
-    piece->seconds += seconds;
-    make_texts (values, GL_ARRAY_SIZE (values), text);
-    buffer_printf (
-        piece->how, "%s%s W x %llu GPUs x %lld s x PUE %s x %s per kWh",
-        piece->how->length ? "; " : "", text[0],
-        (unsigned long long)piece->gpus, (long long)seconds, text[1], text[2]);
-    free_texts (text, GL_ARRAY_SIZE (text));
-}
-
-static int power_of_entry (const site_t *site, const site_power_t *power,
-                           const site_pool_t *entry, period_t period,
-                           mpq_t total, buffer_t *how, gl_error_t *error)
-{
-    struct piece piece = {.power = power, .how = how};
-    char stamp[ZONE_STAMP_SIZE];
-
-    period = period_clip (period_clip (period, power->valid), entry->valid);
-    if (period_seconds (period) == 0)
-        return 0;
-    if (entry_gpus (entry, &piece.gpus, error) < 0)
-        return -1;
-    mpq_init (piece.amount);
-    for (size_t i = 0; i < site->tariff_count; i++) {
-        const site_tariff_t *tariff = &site->tariffs[i];
-        int64_t seconds = period_seconds (period_clip (period, tariff->valid));
-        if (seconds > 0 && strcmp (tariff->name, power->tariff) == 0)
-            add_piece (&piece, tariff, seconds);
-    }
-    mpq_add (total, total, piece.amount);
-    mpq_clear (piece.amount);
-    if (piece.seconds != period_seconds (period))
-        return gl_error (error,
-                         "tariff '%s' does not hold in the whole period from "
-                         "%s on, in which pool '%s' needs it; give its dates "
-                         "without a gap",
-                         power->tariff,
-                         zone_stamp (site->zone, period.start, stamp),
-                         power->pool);
-    return 0;
-}
-
-static int add_power (const site_t *site, const char *pool, period_t period,
-                      cost_t *cost, gl_error_t *error)
-{
-    struct item item = {.kind = COST_POWER, .name = "power"};
-    BUFFER_AUTO how = BUFFER_INIT;
-    mpq_t total;
-    int rc = 0;
-
-    mpq_init (total);
-    for (size_t i = 0; i < site->power_count && rc == 0; i++) {
-        const site_power_t *power = &site->power[i];
-        if (strcmp (power->pool, pool) != 0)
-            continue;
-        if (!item.place.file)
-            item.place = power->place;
-        for (size_t k = 0; k < site->pool_count && rc == 0; k++) {
-            if (strcmp (site->pools[k].name, pool) == 0)
-                rc = power_of_entry (site, power, &site->pools[k], period,
-                                     total, &how, error);
-        }
-    }
-    item.amount = total;
-    item.how = buffer_text (&how);
-    if (rc == 0)
-        add_line (site, cost, &item);
-    mpq_clear (total);
-    return rc;
-}
-
-/* Allocated GPU-seconds are known for the whole period only: a cost that holds
- * in a part of it bears that part of them, by time. */
-static void cost_quantity (const site_t *site, const site_cost_t *item,
-                           period_t period, const cost_inputs_t *inputs,
-                           mpq_t ret_quantity)
-{
-    period_t part = period_clip (period, item->valid);
-
-    if (item->driver != COST_PER_GPU_HOUR) {
-        cost_months (site->zone, part, ret_quantity);
-        return;
-    }
-    cost_inputs_sum (inputs, item->pool, part, USE_ALLOCATED, ret_quantity);
-    mpz_mul_ui (mpq_denref (ret_quantity), mpq_denref (ret_quantity), 3600);
-    mpq_canonicalize (ret_quantity);
-}
-
-static void add_other (const site_t *site, const site_cost_t *entry,
-                       period_t period, const cost_inputs_t *inputs,
-                       cost_t *cost)
-{
-    static const struct {
-        const char *each;
-        const char *times;
-        int64_t divisor;
-    } driver[] = {
-        [COST_PER_GPU_HOUR] = {"", "allocated GPU-hours", 1},
-        [COST_PER_MONTH] = {" a month", "months", 1},
-        [COST_PER_YEAR] = {" a year / 12", "months", 12},
-    };
-    struct item item = {.kind = COST_OTHER, .name = entry->name,
-                        .place = entry->place};
-    mpq_t amount, product, quantity;
-
-    mpq_inits (amount, product, quantity, NULL);
-    cost_quantity (site, entry, period, inputs, quantity);
-    mpq_mul (product, entry->amount, quantity);
-    exact_add_scaled (amount, product, 1, driver[entry->driver].divisor);
-    mpq_mul (product, amount, entry->recoverable);
-    GL_AUTOFREE char *each = exact_shortest (entry->amount);
-    GL_AUTOFREE char *times = exact_shortest (quantity);
-    GL_AUTOFREE char *how
-        = xasprintf ("%s%s x %s %s", each, driver[entry->driver].each, times,
-                     driver[entry->driver].times);
-    item.amount = amount;
-    item.recoverable = product;
-    item.how = how;
-    add_line (site, cost, &item);
-    mpq_clears (amount, product, quantity, NULL);
-}
-
 bool cost_wants_usage (const site_t *site)
 {
-    (void)site;
+    for (size_t i = 0; i < site->power_count; i++)
+        if (site->power[i].measured)
+            return true;
+    for (size_t i = 0; i < site->cost_count; i++)
+        if (site->costs[i].driver == COST_PER_JOB
+            || site->costs[i].share_by == SHARE_BY_JOBS)
+            return true;
     return false;
 }
 
@@ -560,13 +410,10 @@ int cost_of_pool (const site_t *site, const char *pool, period_t period,
     for (size_t i = 0; i < site->asset_count; i++)
         add_asset (site, &site->assets[i], pool, period, inputs, cost);
     add_staff (site, pool, period, cost);
-    if (add_power (site, pool, period, cost, error) < 0) {
+    if (cost_add_power (site, pool, period, inputs, cost, error) < 0
+        || cost_add_other (site, pool, period, inputs, cost, error) < 0) {
         empty (cost);
         return -1;
-    }
-    for (size_t i = 0; i < site->cost_count; i++) {
-        if (strcmp (site->costs[i].pool, pool) == 0)
-            add_other (site, &site->costs[i], period, inputs, cost);
     }
     return 0;
 }

@@ -11,10 +11,17 @@
  *             which the asset no longer serves
  *   staff     FTE x share x loaded salary / 12 for each calendar month of the
  *             ledger's zone; a part of a month by its seconds
- *   power     watts x GPUs x seconds x PUE x price per kWh, cut at every change
- *             of power, tariff and pool: an average over busy and idle time
- *   other     per GPU-hour: amount x allocated GPU-hours of the period; per
- *             month: as staff; per year: amount / 12 for each calendar month
+ *   power     watts x seconds x PUE x price per kWh, cut at every change of
+ *             power, tariff, its times of use and pool. Watts: of all GPUs, as
+ *             the entry says on average; or with idle_watts, in each month, the
+ *             energy of held GPUs (measured, else watts x held time) and of free
+ *             ones (idle watts x free time) over the time in service; and of all
+ *             nodes. Demand: price x the highest load of the month, with PUE.
+ *             Fee: by energy, to the pools that pay by the tariff
+ *   other     amount x what its driver counts in the period; a month: as staff; a
+ *             year: 1/12 for each calendar month. Shared ones: by fixed shares,
+ *             or by the pools' quantities of the calendar month; where none has
+ *             any, by capacity, then evenly
  *
  * Every share is additive: the lines of adjacent periods add up to those of
  * the whole, and hardware over its life to price - salvage. Nothing is rounded

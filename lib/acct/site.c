@@ -127,34 +127,47 @@ static void free_asset (site_asset_t *asset)
                 asset->expected_gpu_hours, asset->recoverable, NULL);
 }
 
+static void free_shares (share_list_t *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free (list->item[i].pool);
+        mpq_clear (list->item[i].share);
+    }
+    free (list->item);
+}
+
 static void free_staff (site_staff_t *staff)
 {
     free (staff->name);
     mpq_clears (staff->fte, staff->loaded_salary, staff->recoverable, NULL);
-    for (size_t i = 0; i < staff->pool_count; i++) {
-        free (staff->pools[i].pool);
-        mpq_clear (staff->pools[i].share);
-    }
-    free (staff->pools);
+    free_shares (&staff->pools);
 }
 
 static void free_power (site_power_t *power)
 {
     free (power->pool);
     free (power->tariff);
-    mpq_clears (power->watts_per_gpu, power->pue, NULL);
+    mpq_clears (power->watts_per_gpu, power->idle_watts, power->node_watts,
+                power->pue, NULL);
 }
 
 static void free_tariff (site_tariff_t *tariff)
 {
     free (tariff->name);
-    mpq_clear (tariff->per_kwh);
+    for (size_t i = 0; i < tariff->time_count; i++)
+        mpq_clear (tariff->times[i].per_kwh);
+    free (tariff->times);
+    zone_close (tariff->zone);
+    mpq_clears (tariff->per_kwh, tariff->demand_per_kw,
+                tariff->fixed_per_month, NULL);
 }
 
 static void free_cost (site_cost_t *cost)
 {
     free (cost->name);
     free (cost->pool);
+    free_shares (&cost->pools);
+    free (cost->evidence);
     mpq_clears (cost->amount, cost->recoverable, NULL);
 }
 

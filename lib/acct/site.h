@@ -160,12 +160,16 @@ typedef struct {
 } site_share_t;
 
 typedef struct {
+    site_share_t *item;
+    size_t count;
+} share_list_t;
+
+typedef struct {
     char *name;
     mpq_t fte;
     mpq_t loaded_salary; /* of one full-time equivalent and year */
     mpq_t recoverable; /* the share that rates may recover, 0..1 */
-    site_share_t *pools;
-    size_t pool_count;
+    share_list_t pools;
     period_t valid;
     place_t place;
 } site_staff_t;
@@ -173,16 +177,34 @@ typedef struct {
 typedef struct {
     char *pool;
     mpq_t watts_per_gpu; /* average over busy and idle time, with the GPU's
-                            share of its node */
+                            share of its node; with idle_watts and node_watts:
+                            of a GPU that a job holds, without its node */
+    mpq_t idle_watts;    /* of a GPU that no job holds; 0: as any other */
+    mpq_t node_watts;    /* of the rest of a node */
+    int measured; /* held GPUs by their own counters, as far as they tell */
     mpq_t pue;           /* facility energy / IT energy, >= 1 */
     char *tariff;
     period_t valid;
     place_t place;
 } site_power_t;
 
+/* Hours of some days at another price. */
+typedef struct {
+    unsigned days; /* bit 0: Monday; on which it begins */
+    int hours[2];  /* minutes of the local day, [from, to); to <= from: until the
+                      next day */
+    mpq_t per_kwh;
+    place_t place;
+} site_tariff_time_t;
+
 typedef struct {
     char *name;
     mpq_t per_kwh;
+    site_tariff_time_t *times; /* the first that holds counts */
+    size_t time_count;
+    zone_t *zone;          /* of these hours; NULL: the ledger's */
+    mpq_t demand_per_kw;   /* and month, of the highest load in it */
+    mpq_t fixed_per_month; /* shared by energy */
     period_t valid;
     place_t place;
 } site_tariff_t;
@@ -191,13 +213,47 @@ typedef enum {
     COST_PER_GPU_HOUR, /* driver: gpu_hours: amount for each allocated one */
     COST_PER_MONTH,    /* driver: month */
     COST_PER_YEAR,     /* driver: year: 1/12 of it each month */
+    COST_PER_CAPACITY, /* driver: capacity: each GPU-hour in service */
+    COST_PER_KWH,      /* driver: energy: each kWh of the machines */
+    COST_PER_JOB,      /* driver: jobs */
 } cost_driver_t;
+
+/* How pools share an amount of a month or year. */
+typedef enum {
+    SHARE_FIXED,
+    SHARE_BY_CAPACITY,
+    SHARE_BY_GPU_HOURS,
+    SHARE_BY_ENERGY,
+    SHARE_BY_JOBS,
+} cost_share_t;
+
+typedef enum {
+    COST_OF_OTHER,
+    COST_OF_NETWORK,
+    COST_OF_STORAGE,
+    COST_OF_INSTALLATION,
+    COST_OF_RACK,
+    COST_OF_LICENCE,
+    COST_OF_MAINTENANCE,
+} cost_category_t;
+
+typedef enum {
+    COST_STATUS_UNTOLD,
+    COST_ACTUAL,
+    COST_ACCRUED,
+    COST_PLANNED,
+} cost_status_t;
 
 typedef struct {
     char *name;
-    char *pool;
+    char *pool; /* NULL: `pools` share it */
+    share_list_t pools;
+    cost_share_t share_by;
+    cost_category_t category;
     mpq_t amount;
     cost_driver_t driver;
+    char *evidence; /* an invoice, a contract, an estimate */
+    cost_status_t status;
     mpq_t recoverable; /* the share that rates may recover, 0..1 */
     period_t valid;
     place_t place;

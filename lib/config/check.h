@@ -41,7 +41,7 @@ void check_list_done (check_list_t *list);
 /* Sorts the list. The first problem found, by kind then name. */
 int check_site (const site_t *site, check_list_t *list, gl_error_t *error);
 
-/* Part of it: assets, power. */
+/* Part of it: assets, power, costs. */
 int check_book (const site_t *site, gl_error_t *error);
 
 #endif /* !GL_CONFIG_CHECK_H */

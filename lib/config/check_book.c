@@ -229,9 +229,75 @@ static int check_power (const site_t *site, gl_error_t *error)
     return 0;
 }
 
+/* Measured energy speaks of held GPUs alone: free ones must be modelled. */
+static int check_measured (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->power_count; i++) {
+        const site_power_t *power = &site->power[i];
+        if (!power->measured || mpq_sgn (power->idle_watts) > 0)
+            continue;
+        gl_error (error, "`energy`: pool '%s' is to pay for measured energy, "
+                         "which speaks of GPUs that jobs hold: give "
+                         "`idle_watts` for the others",
+                  power->pool);
+        return fail (power->place, error);
+    }
+    return 0;
+}
+
+/* ---- other costs ---- */
+
+static int check_shares (const site_cost_t *cost, gl_error_t *error)
+{
+    bool fixed = cost->share_by == SHARE_FIXED;
+    bool by_time = cost->driver == COST_PER_MONTH
+                   || cost->driver == COST_PER_YEAR;
+    mpq_t sum;
+    bool whole;
+
+    if (!by_time)
+        return gl_error (error, "`pools`: only an amount a month or year is "
+                                "shared; for driver gpu_hours, capacity, energy "
+                                "or jobs give one entry for each `pool`");
+    mpq_init (sum);
+    for (size_t i = 0; i < cost->pools.count; i++)
+        mpq_add (sum, sum, cost->pools.item[i].share);
+    whole = fixed ? mpq_cmp_ui (sum, 1, 1) == 0 : mpq_sgn (sum) == 0;
+    mpq_clear (sum);
+    if (whole)
+        return 0;
+    return gl_error (error,
+                     fixed ? "`pools`: the shares of '%s' must be 100%% in all, "
+                             "so that nothing of it is lost; or give `share_by`"
+                           : "`pools`: '%s' has shares and `share_by`; write "
+                             "the pools as a list, or leave `share_by` out",
+                     cost->name);
+}
+
+static int check_costs (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->cost_count; i++) {
+        const site_cost_t *cost = &site->costs[i];
+        int rc = 0;
+        if ((cost->pool != NULL) == (cost->pools.count > 0))
+            rc = gl_error (error, "'%s' must have either `pool` or `pools`",
+                           cost->name);
+        else if (cost->pool && cost->share_by != SHARE_FIXED)
+            rc = gl_error (error, "`share_by`: '%s' has one pool alone; give "
+                                  "`pools`",
+                           cost->name);
+        else if (!cost->pool)
+            rc = check_shares (cost, error);
+        if (rc < 0)
+            return fail (cost->place, error);
+    }
+    return 0;
+}
+
 int check_book (const site_t *site, gl_error_t *error)
 {
-    if (check_assets (site, error) < 0 || check_power (site, error) < 0)
+    if (check_assets (site, error) < 0 || check_power (site, error) < 0
+        || check_measured (site, error) < 0 || check_costs (site, error) < 0)
         return -1;
     return 0;
 }

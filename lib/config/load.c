@@ -100,16 +100,40 @@ static int set_list (const struct cursor *at, const schema_key_t *key,
     return 0;
 }
 
+static share_list_t *share_field (const struct cursor *at,
+                                  const schema_key_t *key)
+{
+    return (share_list_t *)((char *)at->entry + key->offset);
+}
+
+/* Pools without a share: what they share by stands elsewhere. */
+static int set_names (const struct cursor *at, const schema_key_t *key,
+                      const tree_t *value)
+{
+    for (size_t i = 0; i < value->count; i++) {
+        const tree_t *pool = value->item[i];
+        if (check_shape (at, key, pool, TREE_TEXT) < 0)
+            return -1;
+        if (value_add_share (share_field (at, key), pool->text, NULL,
+                             at->loader->error) < 0)
+            return fail_at (at, pool->line, key->name);
+        refer (at, key, pool->text, pool->line);
+    }
+    return 0;
+}
+
 static int set_shares (const struct cursor *at, const schema_key_t *key,
                        const tree_t *value)
 {
+    if (value->type == TREE_LIST && (key->flags & SCHEMA_NAMES))
+        return set_names (at, key, value);
     if (check_shape (at, key, value, TREE_MAPPING) < 0)
         return -1;
     for (size_t i = 0; i + 1 < value->count; i += 2) {
         const tree_t *pool = value->item[i], *share = value->item[i + 1];
         if (check_shape (at, key, share, TREE_TEXT) < 0)
             return -1;
-        if (value_add_share (at->entry, pool->text, share->text,
+        if (value_add_share (share_field (at, key), pool->text, share->text,
                              at->loader->error) < 0)
             return fail_at (at, share->line, key->name);
         refer (at, key, pool->text, pool->line);

@@ -29,6 +29,9 @@ static const schema_word_t disposal_words[]
 static const schema_word_t driver_words[] = {{"gpu_hours", COST_PER_GPU_HOUR},
                                              {"month", COST_PER_MONTH},
                                              {"year", COST_PER_YEAR},
+                                             {"capacity", COST_PER_CAPACITY},
+                                             {"energy", COST_PER_KWH},
+                                             {"jobs", COST_PER_JOB},
                                              {NULL, 0}};
 /* Of a pool; the policy itself has no word for the first of the enumeration. */
 static const schema_word_t idle_words[] = {
@@ -45,6 +48,26 @@ static const schema_word_t reserved_words[]
     = {{"stated", RESERVED_STATED}, {"holder", RESERVED_HOLDER}, {NULL, 0}};
 static const schema_word_t tiers_words[] = {
     {"gpu_hours", TIERS_BY_GPU_HOURS}, {"spend", TIERS_BY_SPEND}, {NULL, 0}};
+static const schema_word_t share_words[] = {{"capacity", SHARE_BY_CAPACITY},
+                                            {"gpu_hours", SHARE_BY_GPU_HOURS},
+                                            {"energy", SHARE_BY_ENERGY},
+                                            {"jobs", SHARE_BY_JOBS},
+                                            {NULL, 0}};
+static const schema_word_t cost_kind_words[]
+    = {{"other", COST_OF_OTHER},
+       {"network", COST_OF_NETWORK},
+       {"storage", COST_OF_STORAGE},
+       {"installation", COST_OF_INSTALLATION},
+       {"rack", COST_OF_RACK},
+       {"licence", COST_OF_LICENCE},
+       {"maintenance", COST_OF_MAINTENANCE},
+       {NULL, 0}};
+static const schema_word_t status_words[] = {{"actual", COST_ACTUAL},
+                                             {"accrued", COST_ACCRUED},
+                                             {"planned", COST_PLANNED},
+                                             {NULL, 0}};
+static const schema_word_t energy_words[]
+    = {{"modelled", 0}, {"measured", 1}, {NULL, 0}};
 static const schema_word_t before_words[]
     = {{"shown", BEFORE_GO_LIVE_SHOWN},
        {"imported", BEFORE_GO_LIVE_IMPORTED},
@@ -452,7 +475,7 @@ static const schema_key_t staff_keys[] = {
      offsetof (site_staff_t, loaded_salary), NULL, NULL, NULL, "120000",
      "Yearly cost of one full-time equivalent, with all that comes on top."},
     RECOVERABLE (site_staff_t),
-    {"pools", VALUE_SHARES, REQUIRED, 0, NULL, "pools", NULL,
+    {"pools", VALUE_SHARES, REQUIRED, offsetof (site_staff_t, pools), NULL, "pools", NULL,
      "{h100: \"100%\"}",
      "Share of the work for each pool, at most 100% in "
      "all."},
@@ -464,7 +487,19 @@ static const schema_key_t power_keys[] = {
      NULL, "h100", "Pool that draws it."},
     {"watts_per_gpu", VALUE_DECIMAL, REQUIRED | POSITIVE,
      offsetof (site_power_t, watts_per_gpu), NULL, NULL, NULL, "560",
-     "Average over busy and idle time, with the GPU's share of its node."},
+     "Average over busy and idle time, with the GPU's share of its node. With "
+     "idle_watts that of a GPU that a job holds, with node_watts without its "
+     "node."},
+    {"idle_watts", VALUE_DECIMAL, POSITIVE, offsetof (site_power_t, idle_watts),
+     NULL, NULL, NULL, NULL,
+     "Of a GPU that no job holds. Without it all GPUs draw watts_per_gpu."},
+    {"node_watts", VALUE_DECIMAL, 0, offsetof (site_power_t, node_watts), NULL,
+     NULL, "0", NULL, "Of the rest of each node, at all times. Default 0."},
+    {"energy", VALUE_WORD, 0, offsetof (site_power_t, measured), energy_words,
+     NULL, "modelled", "modelled",
+     "Where the energy of held GPUs comes from: watts_per_gpu (modelled), or "
+     "their own counters as far as agents read them, else watts_per_gpu "
+     "(measured; needs idle_watts). Default modelled."},
     {"pue", VALUE_DECIMAL, REQUIRED | SCHEMA_FROM_ONE,
      offsetof (site_power_t, pue), NULL, NULL, NULL, "1.3",
      "Energy of the facility for each unit of energy of the machines."},
@@ -473,24 +508,63 @@ static const schema_key_t power_keys[] = {
     FROM_TO (site_power_t),
 };
 
+static const schema_key_t tariff_time_keys[] = {
+    {"days", VALUE_DAYS, 0, offsetof (site_tariff_time_t, days), NULL, NULL,
+     "mon-sun", "mon-fri", "Days on which it begins. Default all."},
+    {"hours", VALUE_HOURS_OF_DAY, REQUIRED,
+     offsetof (site_tariff_time_t, hours), NULL, NULL, NULL, "07:00-22:00",
+     "From and to, of the local clock; a night may pass midnight."},
+    {"per_kwh", VALUE_DECIMAL, REQUIRED, offsetof (site_tariff_time_t, per_kwh),
+     NULL, NULL, NULL, "0.18", "Price of a kilowatt-hour in it."},
+};
+
 static const schema_key_t tariff_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_tariff_t, name), NULL, NULL,
      NULL, "flat", "Name of the tariff."},
     {"per_kwh", VALUE_DECIMAL, REQUIRED, offsetof (site_tariff_t, per_kwh),
      NULL, NULL, NULL, "0.10", "Price of a kilowatt-hour."},
+    {"times", VALUE_ENTRIES, 0, 0, NULL, "tariffs.times", NULL, NULL,
+     "Hours with another price; where several hold, the first counts."},
+    {"timezone", VALUE_ZONE, 0, offsetof (site_tariff_t, zone), NULL, NULL, NULL,
+     NULL, "Zone of these hours; default the ledger's."},
+    {"demand_per_kw", VALUE_DECIMAL, 0, offsetof (site_tariff_t, demand_per_kw),
+     NULL, NULL, "0", NULL,
+     "Price a month of a kilowatt of the highest load in it, PUE included, as "
+     "the pool's power has it. Default 0."},
+    {"fixed_per_month", VALUE_DECIMAL, 0,
+     offsetof (site_tariff_t, fixed_per_month), NULL, NULL, "0", NULL,
+     "Fee a month, shared by the energy of the pools that pay by this tariff. "
+     "Default 0."},
     FROM_TO (site_tariff_t),
 };
 
 static const schema_key_t cost_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_cost_t, name), NULL, NULL,
      NULL, "fabric", "What it is: fabric, space, licences, maintenance ..."},
-    {"pool", VALUE_TEXT, IDENTITY, offsetof (site_cost_t, pool), NULL, "pools",
-     NULL, "h100", "Pool that bears it."},
+    {"pool", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_cost_t, pool), NULL,
+     "pools", NULL, "h100", "Pool that bears it; or give pools."},
+    {"pools", VALUE_SHARES, SCHEMA_NAMES, offsetof (site_cost_t, pools), NULL,
+     "pools", NULL, NULL,
+     "Pools that share it: by these shares, 100% in all; or a list of them, and "
+     "share_by. For an amount a month or year."},
+    {"share_by", VALUE_WORD, 0, offsetof (site_cost_t, share_by), share_words,
+     NULL, NULL, NULL,
+     "What the pools share it by, each month: GPU-hours in service (capacity) "
+     "or held by jobs (gpu_hours), energy of the machines, jobs."},
+    {"kind", VALUE_WORD, 0, offsetof (site_cost_t, category), cost_kind_words,
+     NULL, "other", "network", "What sort of cost it is. Default other."},
     {"amount", VALUE_DECIMAL, REQUIRED, offsetof (site_cost_t, amount), NULL,
      NULL, NULL, "0.10", "Amount for each unit of the driver."},
     {"driver", VALUE_WORD, REQUIRED, offsetof (site_cost_t, driver),
      driver_words, NULL, NULL, "gpu_hours",
-     "What it is paid for: each allocated GPU-hour, month or year."},
+     "What it is paid for: each GPU-hour that jobs hold (gpu_hours) or that is "
+     "in service (capacity), each kWh of the machines (energy), each job (jobs), "
+     "month or year."},
+    {"evidence", VALUE_TEXT, 0, offsetof (site_cost_t, evidence), NULL, NULL,
+     NULL, "\"contract 4711\"",
+     "What shows it: an invoice, a contract, an estimate."},
+    {"status", VALUE_WORD, 0, offsetof (site_cost_t, status), status_words, NULL,
+     NULL, "actual", "How certain it is."},
     RECOVERABLE (site_cost_t),
     FROM_TO (site_cost_t),
 };
@@ -712,6 +786,10 @@ const schema_kind_t *schema_kinds (size_t *ret_count)
 
 /* Lists within an entry of another kind. */
 static const schema_kind_t nested[] = {
+    {"tariffs.times", "Hours with another price.", KEYS (tariff_time_keys),
+     sizeof (site_tariff_time_t), offsetof (site_tariff_t, times),
+     offsetof (site_tariff_t, time_count), false, 0, true,
+     offsetof (site_tariff_time_t, place)},
     {"assets.changes", "What is otherwise from a day on.",
      KEYS (asset_change_keys), sizeof (site_asset_change_t),
      offsetof (site_asset_t, changes), offsetof (site_asset_t, change_count),
@@ -777,6 +855,8 @@ const char *schema_type_text (value_type_t type)
         [VALUE_SHARES] = "shares by pool ({h100: 60%, a100: 40%})",
         [VALUE_SALVAGE] = "an amount or a share of the price",
         [VALUE_SLICES] = "slices of all slices (1/7)",
+        [VALUE_DAYS] = "days of the week (mon-fri)",
+        [VALUE_HOURS_OF_DAY] = "hours (07:00-22:00)",
         [VALUE_REVALUE] = "an amount or a share of the price",
         [VALUE_ENTRIES] = "a list of entries ([{from: 2029-01-01, ...}, ...])",
     };

@@ -34,10 +34,12 @@ typedef enum {
     VALUE_ZONE,     /* zone_t *                                     */
     VALUE_CURRENCY, /* char[4] and digits of the site: USD          */
     VALUE_WORD,     /* int: one of `words`                          */
-    VALUE_SHARES,   /* of site_staff_t: {POOL: SHARE, ...}          */
+    VALUE_SHARES,   /* share_list_t: {POOL: SHARE, ...}             */
     VALUE_SALVAGE,  /* mpq_t of site_asset_t: an amount, or 10%     */
     VALUE_SLICES,   /* two ints: 1/7                                */
     VALUE_REVALUE,  /* of site_asset_change_t: an amount, or 10%    */
+    VALUE_DAYS,     /* unsigned, bit 0 Monday: mon-fri, sun          */
+    VALUE_HOURS_OF_DAY, /* two ints, minutes: 07:00-22:00            */
     VALUE_ENTRIES,  /* a list within an entry: of the kind `refers`   */
 } value_type_t;
 
@@ -47,6 +49,7 @@ enum {
     SCHEMA_POSITIVE = 4, /* a number above 0 (else 0 and up)        */
     SCHEMA_TO_ONE = 8,   /* at most 1                               */
     SCHEMA_FROM_ONE = 16, /* at least 1                             */
+    SCHEMA_NAMES = 32,   /* of VALUE_SHARES: a list of names will do  */
 };
 
 typedef struct {

@@ -362,6 +362,73 @@ static int set_slices (const char *text, int *field, gl_error_t *error)
     return 0;
 }
 
+static int day_index (const char *text, size_t length)
+{
+    static const char *const days[]
+        = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
+
+    for (int i = 0; length == 3 && i < 7; i++)
+        if (strncmp (text, days[i], 3) == 0)
+            return i;
+    return -1;
+}
+
+/* "mon-fri,sun"; a range may pass the end of the week. */
+static int set_days (const char *text, unsigned *field, gl_error_t *error)
+{
+    unsigned days = 0;
+
+    for (const char *p = text;;) {
+        size_t length = strcspn (p, ",");
+        const char *dash = memchr (p, '-', length);
+        int first = day_index (p, dash ? (size_t)(dash - p) : length);
+        int last = dash ? day_index (dash + 1, length - (size_t)(dash + 1 - p))
+                        : first;
+        if (first < 0 || last < 0)
+            return gl_error (error,
+                             "'%.60s' does not name days; write e.g. mon-fri "
+                             "or sat,sun",
+                             text);
+        for (int d = first;; d = (d + 1) % 7) {
+            days |= 1u << d;
+            if (d == last)
+                break;
+        }
+        if (p[length] == '\0')
+            break;
+        p += length + 1;
+    }
+    *field = days;
+    return 0;
+}
+
+/* "07:00" to minutes; 24:00 is the end of the day. */
+static int minutes_of (const char *text, int *ret_minutes)
+{
+    uint64_t hour, minute;
+
+    if (strlen (text) < 5 || text[2] != ':'
+        || number_u64 (text, 2, &hour) < 0
+        || number_u64 (text + 3, 2, &minute) < 0 || minute > 59
+        || hour * 60 + minute > 24 * 60)
+        return -1;
+    *ret_minutes = (int)(hour * 60 + minute);
+    return 0;
+}
+
+static int set_hours (const char *text, int *field, gl_error_t *error)
+{
+    if (strlen (text) != 11 || text[5] != '-'
+        || minutes_of (text, &field[0]) < 0
+        || minutes_of (text + 6, &field[1]) < 0 || field[0] == field[1]
+        || field[0] == 24 * 60)
+        return gl_error (error,
+                         "'%.60s' does not name hours of a day; write e.g. "
+                         "07:00-22:00, or 22:00-06:00 for those of a night",
+                         text);
+    return 0;
+}
+
 /* Texts go to terminals and pages: nothing that moves a cursor. */
 static int check_text (const char *text, gl_error_t *error)
 {
@@ -427,6 +494,10 @@ int value_set (site_t *site, const schema_key_t *key, void *entry,
         return set_salvage (key, text, entry, error);
     case VALUE_SLICES:
         return set_slices (text, field, error);
+    case VALUE_DAYS:
+        return set_days (text, field, error);
+    case VALUE_HOURS_OF_DAY:
+        return set_hours (text, field, error);
     case VALUE_REVALUE:
         return set_revalue (key, text, entry, error);
     case VALUE_SHARES:
@@ -436,7 +507,7 @@ int value_set (site_t *site, const schema_key_t *key, void *entry,
     return gl_error (error, "must be %s", schema_type_text (key->type));
 }
 
-int value_add_share (site_staff_t *staff, const char *pool, const char *text,
+int value_add_share (share_list_t *list, const char *pool, const char *text,
                      gl_error_t *error)
 {
     site_share_t *share;
@@ -445,18 +516,20 @@ int value_add_share (site_staff_t *staff, const char *pool, const char *text,
 
     if (check_text (pool, error) < 0)
         return -1;
-    staff->pools = xreallocarray (staff->pools, staff->pool_count + 1,
-                                  sizeof (*staff->pools));
-    share = &staff->pools[staff->pool_count++];
+    list->item = xreallocarray (list->item, list->count + 1,
+                                sizeof (*list->item));
+    share = &list->item[list->count++];
     share->pool = xstrdup (pool);
     mpq_init (share->share);
+    if (!text)
+        return 0;
     if (exact_parse_ratio (text, share->share, error) < 0)
         return -1;
     if (mpq_sgn (share->share) < 0)
         return gl_error (error, "the share '%s' is below 0", text);
     mpq_init (sum);
-    for (size_t i = 0; i < staff->pool_count; i++)
-        mpq_add (sum, sum, staff->pools[i].share);
+    for (size_t i = 0; i < list->count; i++)
+        mpq_add (sum, sum, list->item[i].share);
     over = mpq_cmp_ui (sum, 1, 1) > 0;
     mpq_clear (sum);
     if (over)

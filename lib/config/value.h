@@ -21,8 +21,9 @@ void value_init (const schema_kind_t *kind, void *entry);
 int value_set (site_t *site, const schema_key_t *key, void *entry,
                const char *text, gl_error_t *error);
 
-/* A person's share of a pool; the shares must not add up to more than 1. */
-int value_add_share (site_staff_t *staff, const char *pool, const char *text,
+/* A share of a pool; the shares must not add up to more than 1. `text` NULL: the
+ * name alone, a share of 0. */
+int value_add_share (share_list_t *list, const char *pool, const char *text,
                      gl_error_t *error);
 
 #endif /* !GL_CONFIG_VALUE_H */

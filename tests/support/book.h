@@ -76,7 +76,7 @@ static inline site_staff_t *book_staff (site_t *site, const char *pool,
                                         const char *share)
 {
     site_staff_t *staff = BOOK_NEW (site->staff, site->staff_count);
-    site_share_t *part = BOOK_NEW (staff->pools, staff->pool_count);
+    site_share_t *part = BOOK_NEW (staff->pools.item, staff->pools.count);
 
     staff->name = xstrdup ("Ada Lovelace");
     book_number (staff->fte, fte);
@@ -98,6 +98,7 @@ static inline site_power_t *book_power (site_t *site, const char *pool,
     power->tariff = xstrdup (tariff);
     book_number (power->watts_per_gpu, watts);
     book_number (power->pue, pue);
+    mpq_inits (power->idle_watts, power->node_watts, NULL);
     power->valid = book_always;
     return power;
 }
@@ -109,6 +110,7 @@ static inline site_tariff_t *book_tariff (site_t *site, const char *name,
 
     tariff->name = xstrdup (name);
     book_number (tariff->per_kwh, per_kwh);
+    mpq_inits (tariff->demand_per_kw, tariff->fixed_per_month, NULL);
     tariff->valid = book_always;
     return tariff;
 }

@@ -113,13 +113,77 @@ static void config_load_text__the_pinned_text__is_read_exactly (void **state)
     assert_int_equal (asset->in_service.month, 3);
     assert_int_equal (asset->life_months, 36);
     check_number (site->staff[0].fte, "1.5");
-    check_number (site->staff[0].pools[0].share, "1");
+    check_number (site->staff[0].pools.item[0].share, "1");
     check_number (site->power[0].pue, "1.3");
     check_number (site->tariffs[0].per_kwh, "0.1");
     assert_int_equal (site->costs[0].driver, COST_PER_GPU_HOUR);
     check_number (site->rates[0].per_gpu_hour, "3.6");
     assert_int_equal (site->rates[0].mig_price, MIG_MAX);
     assert_string_equal (site->clouds[0].as_of, "2024-11-01");
+    site_free (site);
+}
+
+/* Changes, shares and times of use, as the manual writes them. */
+static void config_load_text__the_cost_book__is_read_exactly (void **state)
+{
+    static const char text[]
+        = "pools:\n"
+          "- {name: p, nodes: n1, gpus_per_node: 4}\n"
+          "- {name: q, nodes: n2, gpus_per_node: 4}\n"
+          "assets:\n"
+          "- name: a\n"
+          "  pool: p\n"
+          "  price: 53125\n"
+          "  in_service: 2026-03-10\n"
+          "  method: declining-balance\n"
+          "  recoverable: 60%\n"
+          "  retired: 2030-03-10\n"
+          "  proceeds: 6000\n"
+          "  changes:\n"
+          "  - {from: 2027-01-01, pool: q}\n"
+          "  - {from: 2028-01-01, life: 6y, salvage: 5%}\n"
+          "costs:\n"
+          "- {name: room, pools: {p: 60%, q: 40%}, amount: 5, driver: year}\n"
+          "- {name: net, pools: [p, q], share_by: energy, amount: 5,\n"
+          "   driver: month, kind: network, evidence: invoice 7,\n"
+          "   status: planned}\n"
+          "tariffs:\n"
+          "- name: grid\n"
+          "  per_kwh: 0.08\n"
+          "  timezone: Europe/Oslo\n"
+          "  demand_per_kw: 4\n"
+          "  times:\n"
+          "  - {days: \"mon-wed,sun\", hours: \"22:00-06:30\", per_kwh: 0.18}\n"
+          "policy: {book: recoverable, disposal: in-rate}\n";
+    site_t *site = load (text);
+    const site_asset_t *asset = &site->assets[0];
+    const site_tariff_t *tariff = &site->tariffs[0];
+
+    (void)state;
+    assert_int_equal (asset->method, DEPRECIATION_DECLINING);
+    check_number (asset->recoverable, "0.6");
+    assert_int_equal (asset->retired.year, 2030);
+    check_number (asset->proceeds, "6000");
+    assert_int_equal (asset->change_count, 2);
+    assert_string_equal (asset->changes[0].pool, "q");
+    assert_int_equal (asset->changes[1].life_months, 72);
+    assert_int_equal (asset->changes[1].salvage_is, SALVAGE_SHARE);
+    check_number (asset->changes[1].salvage, "0.05");
+    assert_int_equal (asset->changes[1].place.line, 15);
+    assert_int_equal (site->costs[0].pools.count, 2);
+    check_number (site->costs[0].pools.item[1].share, "0.4");
+    assert_int_equal (site->costs[1].share_by, SHARE_BY_ENERGY);
+    assert_int_equal (site->costs[1].category, COST_OF_NETWORK);
+    assert_int_equal (site->costs[1].status, COST_PLANNED);
+    assert_string_equal (site->costs[1].evidence, "invoice 7");
+    assert_int_equal (tariff->time_count, 1);
+    assert_int_equal (tariff->times[0].days, 0x47);
+    assert_int_equal (tariff->times[0].hours[0], 22 * 60);
+    assert_int_equal (tariff->times[0].hours[1], 6 * 60 + 30);
+    check_number (tariff->demand_per_kw, "4");
+    assert_string_equal (zone_name (tariff->zone), "Europe/Oslo");
+    assert_int_equal (site->policy.book, BOOK_RECOVERABLE);
+    assert_int_equal (site->policy.disposal, DISPOSAL_IN_RATE);
     site_free (site);
 }
 
@@ -370,6 +434,62 @@ static const struct {
     {"budgets: [{name: b, account: a, amount: 0}]", {"`amount`"}},
     {"taxes: [{name: VAT, percent: 0.25, teams: [x]}]",
      {"'x' is not in `teams`"}},
+    /* the cost book */
+#define ASSET POOL "assets: [{name: a, pool: p, price: 500, in_service: 2024-03-01"
+    {ASSET ", retired: 2024-03-01}]", {"t.yaml:2", "`retired`", "not after"}},
+    {ASSET ", proceeds: 5}]", {"t.yaml:2", "`proceeds`", "not `retired`"}},
+    {ASSET ", method: units-of-use}]", {"t.yaml:2", "`expected_gpu_hours`"}},
+    {ASSET ", expected_gpu_hours: 5}]", {"not written off by units-of-use"}},
+    {ASSET ", recoverable: 101%}]", {"`recoverable`", "more than 100%"}},
+    {ASSET ", changes: {from: 2025-01-01}}]", {"`changes` must be a list"}},
+    {ASSET ", changes: [2025-01-01]}]", {"`changes` must be a mapping"}},
+    {ASSET ", changes: [{life: 6y}]}]", {"lacks `from`"}},
+    {ASSET ", changes: [{from: 2025-01-01, lif: 6y}]}]",
+     {"unknown key 'lif'", "did you mean 'life'"}},
+    {ASSET ", changes: [{from: 2025-01-01}]}]", {"says nothing"}},
+    {ASSET ", changes: [{from: 2024-03-01, life: 6y}]}]", {"not after"}},
+    {ASSET ",\n changes: [{from: 2025-01-01, life: 6y},\n {from: 2024-06-01, "
+           "life: 7y}]}]",
+     {"t.yaml:4", "stand in their order"}},
+    {ASSET ", changes: [{from: 2025-01-01, pool: q}]}]",
+     {"'q' is not in `pools`"}},
+    {ASSET ", changes: [{from: 2026-03-01, life: 2y}]}]",
+     {"`life`", "ends on 2026-03-01"}},
+    {ASSET ", life: 1y, changes: [{from: 2026-03-01, salvage: 0}]}]",
+     {"`life`", "give a longer one"}},
+    {ASSET ", changes: [{from: 2028-03-01, salvage: 50%}]}]",
+     {"`salvage`: 250 is more than the book value", "99.95"}},
+    {POOL "costs: [{name: c, amount: 5, driver: month}]",
+     {"t.yaml:2", "either `pool` or `pools`"}},
+    {POOL "costs: [{name: c, pools: {p: 90%}, amount: 5, driver: month}]",
+     {"100% in all"}},
+    {POOL "costs: [{name: c, pools: [p], amount: 5, driver: month}]",
+     {"100% in all", "`share_by`"}},
+    {POOL "costs: [{name: c, pools: {p: 100%}, share_by: jobs, amount: 5, "
+          "driver: month}]",
+     {"shares and `share_by`"}},
+    {POOL "costs: [{name: c, pools: [p], share_by: jobs, amount: 5, driver: "
+          "energy}]",
+     {"only an amount a month or year is shared"}},
+    {POOL "costs: [{name: c, pool: p, share_by: jobs, amount: 5, driver: "
+          "month}]",
+     {"one pool alone"}},
+    {POOL "costs: [{name: c, pools: [q], share_by: jobs, amount: 5, driver: "
+          "month}]",
+     {"'q' is not in `pools`"}},
+    {POOL "staff: [{name: s, fte: 1, loaded_salary: 1, pools: [p]}]",
+     {"`pools` must be"}},
+    {POOL "power: [{pool: p, watts_per_gpu: 5, pue: 1, tariff: t, energy: "
+          "measured}]\ntariffs: [{name: t, per_kwh: 1}]",
+     {"t.yaml:2", "give `idle_watts`"}},
+    {"tariffs: [{name: t, per_kwh: 1, times: [{hours: \"7-22\", per_kwh: 1}]}]",
+     {"`hours`", "07:00-22:00"}},
+    {"tariffs: [{name: t, per_kwh: 1, times: [{hours: \"24:00-25:00\", "
+     "per_kwh: 1}]}]",
+     {"`hours`"}},
+    {"tariffs: [{name: t, per_kwh: 1, times: [{days: mon-fry, hours: "
+     "\"07:00-22:00\", per_kwh: 1}]}]",
+     {"`days`", "mon-fri"}},
     /* YAML */
     {"pools: [", {"t.yaml:", "broken YAML"}},
     {"pools:\n\t- a", {"t.yaml:2", "broken YAML"}},
@@ -770,6 +890,7 @@ int main (void)
         cmocka_unit_test (config_load_text__hosts_of_all_forms__are_taken),
         cmocka_unit_test (config_load_text__the_pinned_text__is_read_exactly),
         cmocka_unit_test (config_load_text__who_approved_a_rate__is_kept),
+        cmocka_unit_test (config_load_text__the_cost_book__is_read_exactly),
         cmocka_unit_test (config_load_text__nothing__is_the_default_site),
         cmocka_unit_test (
             config_load_text__dates__are_days_of_the_ledgers_zone),

@@ -1,0 +1,285 @@
+#include <stdbool.h>
+#include <string.h>
+
+#include "acct/cost_private.h"
+#include "base/buffer.h"
+#include "base/exact.h"
+#include "base/memory.h"
+
+/* By cost_driver_t. */
+static const struct {
+    const char *each;
+    const char *times;
+    int64_t divisor;
+} drivers[] = {
+    [COST_PER_GPU_HOUR] = {"", "allocated GPU-hours", 1},
+    [COST_PER_CAPACITY] = {"", "GPU-hours in service", 1},
+    [COST_PER_KWH] = {"", "kWh", 1},
+    [COST_PER_JOB] = {"", "jobs", 1},
+    [COST_PER_MONTH] = {" a month", "months", 1},
+    [COST_PER_YEAR] = {" a year / 12", "months", 12},
+};
+
+/* ---- quantities ---- */
+
+/* GPU-seconds in service: as measured, else as the pool's entries have it. */
+static int capacity (const site_t *site, const char *pool, period_t period,
+                     const cost_inputs_t *inputs, mpq_t ret_seconds,
+                     gl_error_t *error)
+{
+    uint64_t gpus, nodes;
+
+    cost_inputs_sum (inputs, pool, period, USE_CAPACITY, ret_seconds);
+    if (mpq_sgn (ret_seconds) > 0)
+        return 0;
+    for (size_t i = 0; i < site->pool_count; i++) {
+        const site_pool_t *entry = &site->pools[i];
+        period_t part = period_clip (period, entry->valid);
+        mpq_t one;
+        if (strcmp (entry->name, pool) != 0 || period_seconds (part) == 0)
+            continue;
+        if (cost_entry_size (entry, &gpus, &nodes, error) < 0)
+            return -1;
+        mpq_init (one);
+        exact_set_i64 (one, (int64_t)gpus, 1);
+        exact_add_scaled (ret_seconds, one, period_seconds (part), 1);
+        mpq_clear (one);
+    }
+    return 0;
+}
+
+static void to_hours (mpq_t seconds)
+{
+    mpq_t hour;
+
+    mpq_init (hour);
+    mpq_set_ui (hour, 3600, 1);
+    mpq_div (seconds, seconds, hour);
+    mpq_clear (hour);
+}
+
+static int quantity (const site_t *site, cost_driver_t driver, const char *pool,
+                     period_t period, const cost_inputs_t *inputs,
+                     mpq_t ret_quantity, gl_error_t *error)
+{
+    int rc = 0;
+
+    switch (driver) {
+    case COST_PER_GPU_HOUR:
+        cost_inputs_sum (inputs, pool, period, USE_ALLOCATED, ret_quantity);
+        to_hours (ret_quantity);
+        break;
+    case COST_PER_CAPACITY:
+        rc = capacity (site, pool, period, inputs, ret_quantity, error);
+        to_hours (ret_quantity);
+        break;
+    case COST_PER_KWH:
+        rc = cost_energy (site, pool, period, inputs, ret_quantity, error);
+        break;
+    case COST_PER_JOB:
+        cost_inputs_sum (inputs, pool, period, USE_JOBS, ret_quantity);
+        break;
+    case COST_PER_MONTH:
+    case COST_PER_YEAR:
+        cost_months (site->zone, period, ret_quantity);
+        break;
+    }
+    return rc;
+}
+
+/* ---- shares ---- */
+
+static const site_share_t *find_share (const site_cost_t *entry,
+                                       const char *pool)
+{
+    for (size_t i = 0; i < entry->pools.count; i++)
+        if (!strcmp (entry->pools.item[i].pool, pool))
+            return &entry->pools.item[i];
+    return NULL;
+}
+
+bool cost_bears (const site_cost_t *entry, const char *pool)
+{
+    return entry->pool ? !strcmp (entry->pool, pool)
+                       : find_share (entry, pool) != NULL;
+}
+
+static cost_driver_t driver_of_share (cost_share_t share)
+{
+    return share == SHARE_BY_GPU_HOURS ? COST_PER_GPU_HOUR
+           : share == SHARE_BY_ENERGY  ? COST_PER_KWH
+           : share == SHARE_BY_JOBS    ? COST_PER_JOB
+                                       : COST_PER_CAPACITY;
+}
+
+/* The pool's part of what all of them have; 0 and false if none has any. */
+static int part_of (const site_t *site, const site_cost_t *entry,
+                    cost_driver_t driver, const char *pool, period_t month,
+                    const cost_inputs_t *inputs, mpq_t ret_part,
+                    gl_error_t *error)
+{
+    mpq_t all, one;
+    int rc = 0;
+
+    mpq_inits (all, one, NULL);
+    mpq_set_ui (ret_part, 0, 1);
+    for (size_t i = 0; i < entry->pools.count && rc == 0; i++) {
+        const char *name = entry->pools.item[i].pool;
+        rc = quantity (site, driver, name, month, inputs, one, error);
+        mpq_add (all, all, one);
+        if (!strcmp (name, pool))
+            mpq_set (ret_part, one);
+    }
+    if (rc == 0 && mpq_sgn (all) > 0) {
+        mpq_div (ret_part, ret_part, all);
+        rc = 1;
+    }
+    mpq_clears (all, one, NULL);
+    return rc;
+}
+
+/* In a calendar month. What nobody drives is shared by capacity, and without
+ * any, evenly: nothing is lost. */
+int cost_share (const site_t *site, const site_cost_t *entry, const char *pool,
+                period_t month, const cost_inputs_t *inputs, mpq_t ret_share,
+                gl_error_t *error)
+{
+    int rc;
+
+    mpq_set_ui (ret_share, 1, 1);
+    if (entry->pool)
+        return 0;
+    if (entry->share_by == SHARE_FIXED) {
+        mpq_set (ret_share, find_share (entry, pool)->share);
+        return 0;
+    }
+    rc = part_of (site, entry, driver_of_share (entry->share_by), pool, month,
+                  inputs, ret_share, error);
+    if (rc == 0)
+        rc = part_of (site, entry, COST_PER_CAPACITY, pool, month, inputs,
+                      ret_share, error);
+    if (rc == 0)
+        exact_set_i64 (ret_share, 1, (int64_t)entry->pools.count);
+    return rc < 0 ? -1 : 0;
+}
+
+/* ---- lines ---- */
+
+/* " (network; contract 4711; accrued)"; empty where nothing is told. */
+static void add_evidence (const site_cost_t *entry, buffer_t *how)
+{
+    static const char *const categories[] = {
+        [COST_OF_OTHER] = NULL,
+        [COST_OF_NETWORK] = "network",
+        [COST_OF_STORAGE] = "storage",
+        [COST_OF_INSTALLATION] = "installation",
+        [COST_OF_RACK] = "rack",
+        [COST_OF_LICENCE] = "licence",
+        [COST_OF_MAINTENANCE] = "maintenance",
+    };
+    static const char *const statuses[] = {
+        [COST_STATUS_UNTOLD] = NULL,
+        [COST_ACTUAL] = "actual",
+        [COST_ACCRUED] = "accrued",
+        [COST_PLANNED] = "planned",
+    };
+    const char *const words[] = {categories[entry->category], entry->evidence,
+                                 statuses[entry->status]};
+    bool any = false;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (words); i++) {
+        if (!words[i])
+            continue;
+        buffer_printf (how, "%s%s", any ? "; " : " (", words[i]);
+        any = true;
+    }
+    if (any)
+        buffer_add_char (how, ')');
+}
+
+/* A line of quantity x share. `share` NULL: all of it. */
+static void add_amount (const site_t *site, const site_cost_t *entry,
+                        mpq_srcptr times, mpq_srcptr share, cost_t *cost)
+{
+    BUFFER_AUTO how = BUFFER_INIT;
+    struct item item = {.kind = COST_OTHER, .name = entry->name,
+                        .place = entry->place};
+    GL_AUTOFREE char *each = exact_shortest (entry->amount);
+    GL_AUTOFREE char *count = exact_shortest (times);
+    mpq_t amount, recoverable;
+
+    mpq_inits (amount, recoverable, NULL);
+    mpq_mul (recoverable, entry->amount, times);
+    exact_add_scaled (amount, recoverable, 1, drivers[entry->driver].divisor);
+    buffer_printf (&how, "%s%s x %s %s", each, drivers[entry->driver].each,
+                   count, drivers[entry->driver].times);
+    if (share) {
+        GL_AUTOFREE char *part = exact_shortest (share);
+        mpq_mul (amount, amount, share);
+        buffer_printf (&how, " x %s of it", part);
+    }
+    add_evidence (entry, &how);
+    mpq_mul (recoverable, amount, entry->recoverable);
+    item.amount = amount;
+    item.recoverable = recoverable;
+    item.how = buffer_text (&how);
+    cost_add_line (site, cost, &item);
+    mpq_clears (amount, recoverable, NULL);
+}
+
+static int add_own (const site_t *site, const site_cost_t *entry,
+                    period_t period, const cost_inputs_t *inputs, cost_t *cost,
+                    gl_error_t *error)
+{
+    mpq_t times;
+    int rc;
+
+    mpq_init (times);
+    rc = quantity (site, entry->driver, entry->pool,
+                   period_clip (period, entry->valid), inputs, times, error);
+    if (rc == 0)
+        add_amount (site, entry, times, NULL, cost);
+    mpq_clear (times);
+    return rc;
+}
+
+/* Month by month: the shares are those of whole months, so that parts of one
+ * add up. */
+static int add_shared (const site_t *site, const site_cost_t *entry,
+                       const char *pool, period_t period,
+                       const cost_inputs_t *inputs, cost_t *cost,
+                       gl_error_t *error)
+{
+    period_t held = period_clip (period, entry->valid), month;
+    mpq_t times, share;
+    int rc = 0;
+
+    mpq_inits (times, share, NULL);
+    for (int64_t at = held.start; at < held.end && rc == 0; at = month.end) {
+        month = zone_unit (site->zone, CALENDAR_MONTH, at);
+        cost_months (site->zone, period_clip (held, month), times);
+        rc = cost_share (site, entry, pool, month, inputs, share, error);
+        if (rc == 0)
+            add_amount (site, entry, times, share, cost);
+    }
+    mpq_clears (times, share, NULL);
+    return rc;
+}
+
+int cost_add_other (const site_t *site, const char *pool, period_t period,
+                    const cost_inputs_t *inputs, cost_t *cost,
+                    gl_error_t *error)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < site->cost_count && rc == 0; i++) {
+        const site_cost_t *entry = &site->costs[i];
+        if (!cost_bears (entry, pool))
+            continue;
+        if (entry->pool)
+            rc = add_own (site, entry, period, inputs, cost, error);
+        else
+            rc = add_shared (site, entry, pool, period, inputs, cost, error);
+    }
+    return rc;
+}
