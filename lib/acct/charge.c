@@ -191,13 +191,14 @@ void charge_add_stretch (charge_t *charge, const char *const *path,
         = (struct stretch){copy_path (charge, path), start, seconds};
 }
 
-void charge_set_before (charge_t *charge, const char *team, const char *account,
-                        mpq_srcptr billed, mpq_srcptr spent)
+void charge_add_before (charge_t *charge, const charge_payer_t *earlier)
 {
-    charge_payer_t *payer = charge_payer (charge, team, account);
+    charge_payer_t *payer
+        = charge_payer (charge, earlier->team, earlier->account);
 
-    mpq_set (payer->before_billed, billed);
-    mpq_set (payer->before_spent, spent);
+    mpq_add (payer->before_billed, payer->before_billed, earlier->billed);
+    mpq_sub (payer->before_billed, payer->before_billed, earlier->drawn);
+    mpq_add (payer->before_spent, payer->before_spent, earlier->spent);
 }
 
 /* seconds x weight */

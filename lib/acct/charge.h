@@ -269,12 +269,6 @@ void charge_add_reserved (charge_t *charge, const char *cluster,
 void charge_add_stretch (charge_t *charge, const char *const *path,
                          int64_t start, uint64_t seconds);
 
-/* What a payer had used of the pool in the earlier months of the fiscal year,
- * after entitlements: GPU-seconds billed, and what was due for them before
- * surcharges. For tiers. */
-void charge_set_before (charge_t *charge, const char *team, const char *account,
-                        mpq_srcptr billed, mpq_srcptr spent);
-
 /* A part of a line's time that is given back for the reason `what`, an instant
  * within it: priced as it was charged, after all adjustments; a line of its own
  * (CHARGE_CREDIT). All credits of a line and price together at most its
@@ -330,13 +324,16 @@ typedef struct {
     mpq_t billed;        /* GPU-seconds: p x multiplier x (1 - subsidy) */
     mpq_t entitled;      /* GPU-seconds that it need not pay */
     mpq_t drawn;         /* of billed: within entitled */
-    mpq_t before_billed; /* charge_set_before() */
+    mpq_t before_billed; /* charge_add_before() */
     mpq_t before_spent;
     mpq_t spent; /* due before surcharges, for billed - drawn */
     mpq_t due;   /* all its lines but credits */
 } charge_payer_t;
 /* By team, then account, absent first. */
 const charge_payer_t *charge_payers (const charge_t *charge, size_t *ret_count);
+/* Before charge_compute(), for tiers: what somebody used of the pool in an earlier
+ * month of the fiscal year; billed - drawn and spent of that month count. */
+void charge_add_before (charge_t *charge, const charge_payer_t *earlier);
 
 /* What each adjustment is, for each unit of list price: of time used at this
  * price by somebody. After charge_compute(). */

@@ -4,6 +4,7 @@
 #include "acct/rollup.h"
 #include "base/memory.h"
 #include "report/billing.h"
+#include "report/billing_idle.h"
 #include "report/billing_inputs.h"
 
 /* What a line may be split by beyond CHARGE_PATH and the team, in this order. GPU
@@ -28,12 +29,14 @@ struct credit {
 
 struct billing {
     const report_query_t *query;
-    period_t whole; /* the months, up to as-of */
+    period_t asked; /* the months that the query touches, up to as-of */
+    period_t whole; /* with earlier ones of the fiscal year, for tiers */
     kinds_t *kinds;
     usage_query_t usage_query;
     usage_t *usage;
     capacity_t *capacity;
     billing_inputs_t *inputs; /* of the cost book */
+    billing_idle_t *idle;
     int64_t *cuts;
     size_t cut_count;
     key_id_t
@@ -41,8 +44,9 @@ struct billing {
     size_t path_length;
     size_t levels[PATH_MAX_LENGTH];
     size_t level_count;
-    pool_month_t *pool_months;
+    pool_month_t *pool_months; /* those asked for, then earlier ones */
     size_t pool_month_count;
+    size_t asked_count;
     bool of_rollups; /* which bring the capacity */
     struct credit *credits;
     size_t credit_count;
@@ -71,8 +75,8 @@ static void add_level (billing_t *b, key_id_t key)
 /* The period begins or ends within the time that is billed. */
 static bool is_cut (const billing_t *b)
 {
-    return b->query->period.start > b->whole.start
-           || b->query->period.end < b->whole.end;
+    return b->query->period.start > b->asked.start
+           || b->query->period.end < b->asked.end;
 }
 
 /* Some team or pool begins or ends in the time that is billed. */
@@ -167,6 +171,36 @@ static period_t whole_months (const report_query_t *q)
     return whole;
 }
 
+/* Some rate has tiers: what came before in the fiscal year counts. */
+static bool has_tiers (const site_t *site, period_t period)
+{
+    for (size_t i = 0; i < site->rate_count; i++)
+        if (site->rates[i].tier_count > 0
+            && site->rates[i].valid.start < period.end
+            && site->rates[i].valid.end > period.start)
+            return true;
+    return false;
+}
+
+static int64_t fiscal_start (const site_t *site, int64_t instant)
+{
+    civil_t civil = zone_civil (site->zone, instant);
+    civil_t first = {civil.year, site->fiscal_month, 1, 0, 0, 0};
+
+    if (civil.month < site->fiscal_month)
+        first.year--;
+    return zone_instant (site->zone, &first);
+}
+
+static period_t with_earlier (const report_query_t *q, period_t asked)
+{
+    period_t whole = asked;
+
+    if (asked.end > asked.start && has_tiers (q->site, asked))
+        whole.start = fiscal_start (q->site, asked.start);
+    return whole;
+}
+
 /* --- pool-months ------------------------------------------------------- */
 
 static bool overlap (period_t a, period_t b)
@@ -216,7 +250,7 @@ static void add_pool_month (billing_t *b, const char *pool, period_t month)
     capacity_sum_init (&pm->capacity);
 }
 
-static void make_pool_months (billing_t *b)
+static void make_pool_months (billing_t *b, period_t period)
 {
     const site_t *site = b->query->site;
 
@@ -225,10 +259,10 @@ static void make_pool_months (billing_t *b)
         period_t month;
         if (!is_first_entry (site, i))
             continue;
-        for (int64_t at = b->whole.start; at < b->whole.end; at = month.end) {
+        for (int64_t at = period.start; at < period.end; at = month.end) {
             month = zone_unit (site->zone, CALENDAR_MONTH, at);
-            if (pool_exists (site, name, period_clip (month, b->whole)))
-                add_pool_month (b, name, period_clip (month, b->whole));
+            if (pool_exists (site, name, period_clip (month, period)))
+                add_pool_month (b, name, period_clip (month, period));
         }
     }
 }
@@ -252,11 +286,15 @@ billing_t *billing_new (const report_query_t *query)
     billing_t *b = xcalloc (1, sizeof (*b));
 
     b->query = query;
-    b->whole = whole_months (query);
+    b->asked = whole_months (query);
+    b->whole = with_earlier (query, b->asked);
     make_path (b);
     make_cuts (b);
     make_usage (b);
-    make_pool_months (b);
+    make_pool_months (b, b->asked);
+    b->asked_count = b->pool_month_count;
+    make_pool_months (b, (period_t){b->whole.start, b->asked.start});
+    b->idle = billing_idle_new (query);
     b->kinds = kinds_new (query->site);
     b->inputs = billing_inputs_new (query->site, b->whole);
     b->capacity = capacity_new (query->site, b->kinds,
@@ -284,6 +322,7 @@ void billing_free (billing_t *b)
     usage_free (b->usage);
     capacity_free (b->capacity);
     billing_inputs_free (b->inputs);
+    billing_idle_free (b->idle);
     kinds_free (b->kinds);
     free (b->cuts);
     free (b);
@@ -335,8 +374,12 @@ static void take_slice (const capacity_slice_t *slice, void *arg)
     pool_month_t *pm = find_pool_month (
         b, slice->pool ? slice->pool->name : NULL, slice->interval.start);
 
-    if (pm)
+    if (pm) {
         capacity_sum_add (&pm->capacity, slice->sum);
+        billing_idle_reserved (b->idle, pm->pool, slice->cluster,
+                               slice->interval.start, slice->reserved,
+                               slice->reserved_count);
+    }
     if (slice->pool)
         billing_inputs_capacity (b->inputs, slice->pool->name,
                                  slice->interval.start, slice->sum);
@@ -379,21 +422,19 @@ void billing_add_rollup (billing_t *b, const rollup_t *rollup)
     for (size_t i = 0; i < count; i++) {
         pool_month_t *pm = find_pool_month (b, capacity[i].pool,
                                             rollup_period (rollup).start);
-        if (pm)
-            capacity_sum_add (&pm->capacity, capacity[i].sum);
+        if (!pm)
+            continue;
+        capacity_sum_add (&pm->capacity, capacity[i].sum);
+        billing_idle_reserved (b->idle, pm->pool, rollup_cluster (rollup),
+                               rollup_period (rollup).start,
+                               capacity[i].reserved,
+                               capacity[i].reserved_count);
     }
 }
 
 static int64_t cut_start (const billing_t *b, size_t cut)
 {
     return cut == 0 ? b->whole.start : b->cuts[cut - 1];
-}
-
-static const char *part_of_period (const billing_t *b, int64_t instant)
-{
-    return instant < b->query->period.start ? "before"
-           : instant < b->query->period.end ? "in"
-                                            : "later";
 }
 
 /* The pool-month of a cell: its pool is the first key, its month the second. */
@@ -419,7 +460,7 @@ static void path_of (const billing_t *b, const char *const *keys,
     size_t key = 2;
 
     for (size_t i = 0; i < b->path_length; i++)
-        path[i] = b->path[i] == KEY_COUNT ? part_of_period (b, instant)
+        path[i] = b->path[i] == KEY_COUNT ? billing_part (b->query, instant)
                                           : keys[key++];
 }
 
@@ -516,6 +557,46 @@ static void add_credits (billing_t *b)
     }
 }
 
+/* What payers had used of the pool in the fiscal year before this month. */
+static void give_before (const billing_t *b, pool_month_t *pm)
+{
+    int64_t start = fiscal_start (b->query->site, pm->month.start);
+
+    for (size_t i = 0; i < b->pool_month_count; i++) {
+        const pool_month_t *before = &b->pool_months[i];
+        const charge_payer_t *payer;
+        size_t count;
+        if (strcmp (before->pool, pm->pool) != 0 || before->month.start < start
+            || before->month.start >= pm->month.start)
+            continue;
+        payer = charge_payers (before->charge, &count);
+        for (size_t k = 0; k < count; k++)
+            charge_add_before (pm->charge, &payer[k]);
+    }
+}
+
+static int compute_month (const billing_t *b, pool_month_t *pm,
+                          gl_error_t *error)
+{
+    billing_path_t path = {b->path, b->path_length};
+
+    give_before (b, pm);
+    billing_idle_give (b->idle, pm->pool, pm->month, path, b->cuts,
+                       b->cut_count, pm->charge);
+    return charge_compute (pm->charge, error);
+}
+
+/* Earlier months first: what is due depends on them. */
+static int compute_months (billing_t *b, gl_error_t *error)
+{
+    for (size_t i = 0; i < b->pool_month_count; i++) {
+        size_t at = (b->asked_count + i) % b->pool_month_count;
+        if (compute_month (b, &b->pool_months[at], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int billing_compute (billing_t *b, gl_error_t *error)
 {
     const cost_inputs_t *inputs;
@@ -539,15 +620,12 @@ int billing_compute (billing_t *b, gl_error_t *error)
         if (add_cell (b, &cells[i], error) < 0)
             return -1;
     add_credits (b);
-    for (size_t i = 0; i < b->pool_month_count; i++)
-        if (charge_compute (b->pool_months[i].charge, error) < 0)
-            return -1;
-    return 0;
+    return compute_months (b, error);
 }
 
 const pool_month_t *billing_pool_months (const billing_t *b, size_t *ret_count)
 {
-    *ret_count = b->pool_month_count;
+    *ret_count = b->asked_count;
     return b->pool_months;
 }
 
@@ -597,7 +675,7 @@ void billing_each (const billing_t *b, billing_f callback, void *arg)
     const char *keys[KEYS_MAX];
     char month[ZONE_STAMP_SIZE];
 
-    for (size_t i = 0; i < b->pool_month_count; i++) {
+    for (size_t i = 0; i < b->asked_count; i++) {
         const pool_month_t *pm = &b->pool_months[i];
         size_t count;
         const charge_line_t *lines = charge_lines (pm->charge, &count);

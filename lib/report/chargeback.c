@@ -32,12 +32,19 @@ struct pool_sum {
     mpz_t disposal; /* gains and losses that are in no charge */
     mpz_t in_period; /* charged for time in the period */
     mpz_t outside;   /* charged for time of the same months outside it */
+    mpz_t idle[REMAINDER_COUNT]; /* of in_period: for time that no job held */
     struct credit_sum *credits; /* of time in the period, by reason */
     size_t credit_count;
     mpz_t credited_outside;
     mpz_t remainder[REMAINDER_COUNT];
     bool complete; /* every month has a cost */
     bool silent;   /* no month has a cost or a rate */
+};
+
+/* Charged for time that no job held, where no job has such a row. */
+struct idle_row {
+    char *key[KEYS_MAX];
+    struct money money;
 };
 
 struct chargeback {
@@ -48,6 +55,8 @@ struct chargeback {
     const usage_cell_t *cells; /* ordered by key */
     size_t cell_count;
     struct money *rows;
+    struct idle_row **idle_rows; /* ordered by key */
+    size_t idle_count;
     struct money whole;
     struct pool_sum *pools;
     size_t pool_count;
@@ -83,8 +92,9 @@ static void money_add (struct money *m, const billing_line_t *line)
         m->has_credit = true;
     } else {
         mpz_add (m->charge, m->charge, line->line->charge_units);
-        mpq_add (m->charged_seconds, m->charged_seconds,
-                 line->line->gpu_seconds);
+        if (line->line->kind == CHARGE_USED)
+            mpq_add (m->charged_seconds, m->charged_seconds,
+                     line->line->gpu_seconds);
         mpq_add (m->exact, m->exact, line->line->charge);
         m->has_charge = true;
     }
@@ -97,15 +107,23 @@ static int compare_text (const char *a, const char *b)
     return strcmp (a ? a : "", b ? b : "");
 }
 
+static int compare_keys (const struct chargeback *c, const char *const *a,
+                         const char *const *b)
+{
+    int order = 0;
+
+    for (size_t i = 0; i < c->query->by.count && order == 0; i++)
+        order = compare_text (a[i], b[i]);
+    return order;
+}
+
 static struct money *find_row (struct chargeback *c, const char *const *keys)
 {
     size_t low = 0, high = c->cell_count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = 0;
-        for (size_t i = 0; i < c->query->by.count && order == 0; i++)
-            order = compare_text (c->cells[middle].key[i], keys[i]);
+        int order = compare_keys (c, c->cells[middle].key, keys);
         if (order == 0)
             return &c->rows[middle];
         if (order < 0)
@@ -116,13 +134,49 @@ static struct money *find_row (struct chargeback *c, const char *const *keys)
     return NULL;
 }
 
+static struct idle_row *new_idle_row (const struct chargeback *c,
+                                      const char *const *keys)
+{
+    struct idle_row *row = xcalloc (1, sizeof (*row));
+
+    for (size_t i = 0; i < c->query->by.count; i++)
+        row->key[i] = xstrdup (keys[i]);
+    money_init (&row->money);
+    return row;
+}
+
+static struct money *find_idle_row (struct chargeback *c,
+                                    const char *const *keys)
+{
+    size_t low = 0, high = c->idle_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = compare_keys (
+            c, (const char *const *)c->idle_rows[middle]->key, keys);
+        if (order == 0)
+            return &c->idle_rows[middle]->money;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    c->idle_rows = xreallocarray (c->idle_rows, c->idle_count + 1,
+                                  sizeof (*c->idle_rows));
+    memmove (c->idle_rows + low + 1, c->idle_rows + low,
+             (c->idle_count - low) * sizeof (*c->idle_rows));
+    c->idle_count++;
+    c->idle_rows[low] = new_idle_row (c, keys);
+    return &c->idle_rows[low]->money;
+}
+
 static void sum_init (struct pool_sum *sum, const char *pool)
 {
     *sum = (struct pool_sum){.pool = pool, .complete = true, .silent = true};
     mpz_inits (sum->cost, sum->full, sum->recoverable, sum->disposal,
                sum->in_period, sum->outside, sum->credited_outside, NULL);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
-        mpz_init (sum->remainder[i]);
+        mpz_inits (sum->remainder[i], sum->idle[i], NULL);
 }
 
 static void sum_clear (struct pool_sum *sum)
@@ -133,7 +187,7 @@ static void sum_clear (struct pool_sum *sum)
         mpz_clear (sum->credits[i].units);
     free (sum->credits);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
-        mpz_clear (sum->remainder[i]);
+        mpz_clears (sum->remainder[i], sum->idle[i], NULL);
 }
 
 static struct pool_sum *find_pool (struct chargeback *c, const char *pool)
@@ -186,6 +240,13 @@ static void add_to_pool (struct pool_sum *sum, const billing_line_t *line)
         mpz_add (to, to, line->line->charge_units);
 }
 
+static void take_idle (struct pool_sum *sum, const charge_line_t *line)
+{
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        if (!strcmp (remainder_info ((remainder_id_t)i)->word, line->what))
+            mpz_add (sum->idle[i], sum->idle[i], line->charge_units);
+}
+
 static void take_line (const billing_line_t *line, void *arg)
 {
     struct chargeback *c = arg;
@@ -193,9 +254,16 @@ static void take_line (const billing_line_t *line, void *arg)
     struct money *row;
 
     add_to_pool (sum, line);
+    if (line->in_period && line->line->kind == CHARGE_IDLE)
+        take_idle (sum, line->line);
     if (!line->in_period || !line->passes)
         return;
     row = find_row (c, line->keys);
+    if (!row && line->line->kind == CHARGE_IDLE
+        && mpz_sgn (line->line->charge_units) == 0)
+        return;
+    if (!row && line->line->kind == CHARGE_IDLE)
+        row = find_idle_row (c, line->keys);
     if (!row) {
         c->lost++;
         return;
@@ -312,6 +380,14 @@ static void add_rows (struct chargeback *c, usage_report_t *usage,
         usage_report_put (usage, c->report, columns->usage, &c->cells[i]);
         put_money (c, columns, &c->rows[i]);
     }
+    for (size_t i = 0; i < c->idle_count; i++) {
+        const usage_cell_t none = {.suspended_known = true};
+        report_row (c->report);
+        report_put_keys (c->report, c->query,
+                         (const char *const *)c->idle_rows[i]->key);
+        usage_report_put (usage, c->report, columns->usage, &none);
+        put_money (c, columns, &c->idle_rows[i]->money);
+    }
 }
 
 /* --- how it adds up ---------------------------------------------------- */
@@ -328,8 +404,10 @@ static void add_sum (struct pool_sum *to, const struct pool_sum *from)
              from->credited_outside);
     for (size_t i = 0; i < from->credit_count; i++)
         add_credit (to, from->credits[i].what, from->credits[i].units);
-    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         mpz_add (to->remainder[i], to->remainder[i], from->remainder[i]);
+        mpz_add (to->idle[i], to->idle[i], from->idle[i]);
+    }
 }
 
 /* Filters other than by pool leave out charges that the cost has. */
@@ -421,6 +499,34 @@ static void prove_credits (const struct chargeback *c, report_proof_t *proof,
     mpz_sub (rest, rest, sum->credited_outside);
 }
 
+/* What jobs are charged for time that they held: all but idle time. */
+static void charged_to_jobs (const struct pool_sum *sum, mpz_t ret_units)
+{
+    mpz_set (ret_units, sum->in_period);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        mpz_sub (ret_units, ret_units, sum->idle[i]);
+}
+
+static void prove_charges (const struct chargeback *c, report_proof_t *proof,
+                           const struct pool_sum *sum)
+{
+    mpz_t jobs;
+
+    mpz_init (jobs);
+    charged_to_jobs (sum, jobs);
+    proof_money (c, proof, "charged to jobs", jobs);
+    mpz_clear (jobs);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
+        GL_AUTOFREE char *label
+            = xasprintf ("charged beside jobs: %s", remainder_info (i)->title);
+        if (mpz_sgn (sum->idle[i]))
+            proof_money (c, proof, label, sum->idle[i]);
+    }
+    if (mpz_sgn (sum->outside))
+        proof_money (c, proof, "charged in the same months, outside the period",
+                     sum->outside);
+}
+
 static void add_proof (struct chargeback *c, const char *title,
                        const struct pool_sum *sum)
 {
@@ -432,10 +538,7 @@ static void add_proof (struct chargeback *c, const char *title,
     mpz_sub (rest, rest, sum->outside);
     prove_books (c, proof, sum);
     proof_money (c, proof, "cost", sum->cost);
-    proof_money (c, proof, "charged to jobs", sum->in_period);
-    if (mpz_sgn (sum->outside))
-        proof_money (c, proof, "charged in the same months, outside the period",
-                     sum->outside);
+    prove_charges (c, proof, sum);
     prove_credits (c, proof, sum, rest);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         mpz_sub (rest, rest, sum->remainder[i]);
@@ -565,9 +668,18 @@ static void add_cost_chart (struct chargeback *c, const struct pool_sum *all)
     mpz_add (charged, charged, all->in_period);
     mpz_add (outside, all->outside, all->credited_outside);
     chart_whole (all, charged, outside, whole);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        mpz_sub (charged, charged, all->idle[i]);
     chart_item (c, chart,
                 credits ? "charged to jobs, less credits" : "charged to jobs",
                 charged, whole, 0);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
+        GL_AUTOFREE char *label
+            = xasprintf ("charged: %s", remainder_info (i)->title);
+        if (mpz_sgn (all->idle[i]))
+            chart_item (c, chart, label, all->idle[i], whole,
+                        remainder_shade (i));
+    }
     if (mpz_sgn (outside) > 0)
         chart_item (c, chart, "charged outside the period", outside, whole, 1);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
@@ -579,11 +691,14 @@ static void add_cost_chart (struct chargeback *c, const struct pool_sum *all)
 
 static void add_row_chart (struct chargeback *c, const struct columns *columns)
 {
-    mpq_t *value = xcalloc (c->cell_count + 1, sizeof (*value));
+    size_t count = c->cell_count + c->idle_count;
+    mpq_t *value = xcalloc (count + 1, sizeof (*value));
 
-    for (size_t i = 0; i < c->cell_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         mpq_init (value[i]);
-        mpq_set_z (value[i], c->rows[i].charge);
+        mpq_set_z (value[i], i < c->cell_count
+                                 ? c->rows[i].charge
+                                 : c->idle_rows[i - c->cell_count]->money.charge);
     }
     report_chart_rows (c->report,
                        report_by_time (c->query) ? "Charges over time"
@@ -592,7 +707,7 @@ static void add_row_chart (struct chargeback *c, const struct columns *columns)
                                                  : "The largest rows.",
                        (const mpq_t *)value, columns->charge,
                        report_chart_size (c->query), report_by_time (c->query));
-    for (size_t i = 0; i < c->cell_count; i++)
+    for (size_t i = 0; i < count; i++)
         mpq_clear (value[i]);
     free (value);
 }
@@ -764,6 +879,13 @@ static void clear (struct chargeback *c)
 {
     for (size_t i = 0; i < c->cell_count; i++)
         money_clear (&c->rows[i]);
+    for (size_t i = 0; i < c->idle_count; i++) {
+        for (size_t k = 0; k < c->query->by.count; k++)
+            free (c->idle_rows[i]->key[k]);
+        money_clear (&c->idle_rows[i]->money);
+        free (c->idle_rows[i]);
+    }
+    free (c->idle_rows);
     money_clear (&c->whole);
     for (size_t i = 0; i < c->pool_count; i++)
         sum_clear (&c->pools[i]);
