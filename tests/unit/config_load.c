@@ -6,6 +6,7 @@
 #include "support/test.h"
 
 #include "acct/breakeven.h"
+#include "acct/cost.h"
 #include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
@@ -821,6 +822,43 @@ static void examples__the_others__are_valid (void **state)
         site_free (load_example (names[i]));
 }
 
+static void check_month (const site_t *site, const char *pool, unsigned hours,
+                         const char *expected)
+{
+    civil_t first = {2026, 10, 1, 0, 0, 0};
+    period_t month = zone_unit (site->zone, CALENDAR_MONTH,
+                                zone_instant (site->zone, &first) + 86400);
+    cost_inputs_t inputs = {NULL, 0};
+    cost_use_t *use = cost_inputs_add (&inputs, pool, month);
+    gl_error_t error;
+    cost_t cost;
+
+    mpq_set_ui (use->allocated, hours * 3600u, 1);
+    cost_init (&cost);
+    if (cost_of_pool (site, pool, month, &inputs, &cost, &error) < 0)
+        fail_msg ("%s", error.text);
+    check_rounded (cost.total, 2, expected);
+    cost_clear (&cost);
+    cost_inputs_clear (&inputs);
+}
+
+/* October 2026, by hand: 31 days of the lives, 744 hours in New York and 745 in
+ * Oslo. 8 x 425000 / 1095 x 31 + 31250 + 0.56 x 64 x 744 x 1.3 x 0.10 +
+ * 0.10 x 36000; 3 x 81000 / 1826 x 31 + 2500 + 4.2 x 745 x 1.4 x 0.21 + 450 +
+ * 500; 81000 / 1826 x 31 + 833.33 + 1.4 x 745 x 1.4 x 0.21 + 150. */
+static void examples__a_month__costs_what_the_book_says (void **state)
+{
+    site_t *site = load_example ("h100-64.yaml");
+
+    (void)state;
+    check_month (site, "h100", 36000, "134572.15");
+    site_free (site);
+    site = load_example ("small-lab.yaml");
+    check_month (site, "a100", 5000, "8495.34");
+    check_month (site, "slices", 1000, "2665.11");
+    site_free (site);
+}
+
 /* ---- what is made from the table ---- */
 
 static void config_print_default__live__is_a_valid_site (void **state)
@@ -912,6 +950,7 @@ int main (void)
             remove_directory),
         cmocka_unit_test (examples__h100_64__gives_the_published_break_even),
         cmocka_unit_test (examples__the_others__are_valid),
+        cmocka_unit_test (examples__a_month__costs_what_the_book_says),
         cmocka_unit_test (config_print_default__live__is_a_valid_site),
         cmocka_unit_test (config_print_default__commented__changes_nothing),
         cmocka_unit_test (config_print_man__names_every_key),
