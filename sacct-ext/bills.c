@@ -1,7 +1,11 @@
+#include <string.h>
+
 #include "acct/account.h"
 #include "base/memory.h"
 #include "bills.h"
+#include "corrections.h"
 #include "facts.h"
+#include "periods.h"
 #include "report/billing.h"
 #include "rollups.h"
 
@@ -129,4 +133,127 @@ int bills_compute (store_t *store, const site_t *site, period_t period,
                      : months.start;
     return bills_billing (store, site, bill_keys, months, make_bill, ret_bill,
                           error);
+}
+
+/* --- the bill of a month, closed or open ------------------------------- */
+
+const char *bills_state_word (bills_state_t state)
+{
+    static const char *const words[] = {[BILLS_LATER] = "later",
+                                        [BILLS_OPEN] = "open",
+                                        [BILLS_CLOSED] = "closed",
+                                        [BILLS_IMPORTED] = "imported"};
+
+    return words[state];
+}
+
+/* Rows that people brought while the month was open. */
+static void take_decisions (const periods_t *periods, const char *month,
+                            bill_t *bill)
+{
+    for (size_t i = 0; i < periods->decision_count; i++) {
+        const decision_t *d = &periods->decisions[i];
+        if (d->row && !strcmp (d->month, month))
+            bill_add_copy (bill, d->row);
+    }
+}
+
+static int open_month (store_t *store, const site_t *site,
+                       const periods_t *periods, bills_month_t *m,
+                       gl_error_t *error)
+{
+    char open[BILLS_MONTH_SIZE];
+
+    if (periods_open_month (store, site, periods, open, error) < 0
+        || bills_compute (store, site, m->period, &m->bill, error) < 0)
+        return -1;
+    m->state = strcmp (open, m->month) ? BILLS_LATER : BILLS_OPEN;
+    take_decisions (periods, m->month, m->bill);
+    if (m->state == BILLS_OPEN
+        && corrections_compute (store, site, periods, m->month, m->bill, error)
+               < 0)
+        return -1;
+    bill_sort (m->bill);
+    return 0;
+}
+
+/* A dispute holds until it is decided, or the month is closed again. */
+static void take_disputes (const periods_t *periods, const closing_t *closing,
+                           bills_month_t *m)
+{
+    size_t count;
+
+    bill_rows (m->bill, &count);
+    for (size_t i = 0; i < periods->decision_count; i++) {
+        const decision_t *d = &periods->decisions[i];
+        char month[BILLS_MONTH_SIZE];
+        size_t row;
+        if (d->kind != CHAIN_DISPUTE || d->number < closing->number
+            || !d->reference
+            || periods_row_parse (d->reference, month, &row, NULL) < 0
+            || strcmp (month, m->month) != 0 || row > count
+            || periods_dispute (periods, d, NULL) != DISPUTE_RAISED)
+            continue;
+        m->disputed_count += !m->disputed[row - 1];
+        m->disputed[row - 1] = true;
+    }
+}
+
+static int closed_month (store_t *store, const closing_t *closing,
+                         bills_month_t *m, gl_error_t *error)
+{
+    m->state = closing->imported ? BILLS_IMPORTED : BILLS_CLOSED;
+    m->version = closing->version;
+    m->closed = closing->when;
+    m->handover = body_get_number (closing->body, "handover");
+    memcpy (m->hash, closing->hash, sizeof (m->hash));
+    return periods_bill (store, closing, &m->bill, error);
+}
+
+static int fill_month (store_t *store, const site_t *site,
+                       const periods_t *periods, bills_month_t *m,
+                       gl_error_t *error)
+{
+    const closing_t *closing = periods_closing (periods, m->month);
+    size_t count;
+
+    if ((closing ? closed_month (store, closing, m, error)
+                 : open_month (store, site, periods, m, error))
+        < 0)
+        return -1;
+    bill_rows (m->bill, &count);
+    m->disputed = xcalloc (count + 1, sizeof (*m->disputed));
+    if (closing)
+        take_disputes (periods, closing, m);
+    return 0;
+}
+
+int bills_of_month (store_t *store, const site_t *site, const char *month,
+                    bills_month_t **ret_month, gl_error_t *error)
+{
+    bills_month_t *m = xcalloc (1, sizeof (*m));
+    periods_t *periods = NULL;
+    int rc = periods_month (site, month, &m->period, error);
+
+    if (rc == 0)
+        rc = periods_read (store, &periods, error);
+    if (rc == 0) {
+        periods_month_of (site, m->period.start, m->month);
+        rc = fill_month (store, site, periods, m, error);
+    }
+    periods_free (periods);
+    if (rc < 0)
+        bills_month_free (m);
+    else
+        *ret_month = m;
+    return rc;
+}
+
+void bills_month_free (bills_month_t *m)
+{
+    if (!m)
+        return;
+    bill_free (m->bill);
+    free (m->disputed);
+    free (m);
 }

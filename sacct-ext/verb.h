@@ -4,6 +4,7 @@
 
 #include "cli.h"
 
+extern const verb_t verb_close;
 extern const verb_t verb_doctor;
 extern const verb_t verb_explain;
 extern const verb_t verb_import;
@@ -15,6 +16,7 @@ extern const verb_t verb_report;
 extern const verb_t verb_statement;
 extern const verb_t verb_sync;
 extern const verb_t verb_tag;
+extern const verb_t verb_verify;
 extern const verb_t verb_whatif;
 
 #endif /* !GL_VERB_H */

@@ -130,19 +130,38 @@ struct store_chain_iter {
     db_t *db;
     db_statement_t *st;
     char *month;
-    unsigned kinds;
 };
 
-static int begin_read (store_chain_iter_t *iter, gl_error_t *error)
+static void add_kinds (buffer_t *sql, unsigned kinds)
 {
-    const char *sql
-        = iter->month ? "SELECT number, kind, month, version, body, hash "
-                        "FROM chain WHERE month = ? ORDER BY number"
-                      : "SELECT number, kind, month, version, body, hash "
-                        "FROM chain ORDER BY number";
+    const char *comma = "";
 
+    buffer_add_text (sql, "kind IN (");
+    for (unsigned kind = 0; kind < CHAIN_KIND_COUNT; kind++) {
+        if (kinds & CHAIN_BIT (kind)) {
+            buffer_printf (sql, "%s%u", comma, kind);
+            comma = ", ";
+        }
+    }
+    buffer_add_char (sql, ')');
+}
+
+static int begin_read (store_chain_iter_t *iter, unsigned kinds,
+                       gl_error_t *error)
+{
+    BUFFER_AUTO sql = BUFFER_INIT;
+
+    buffer_printf (&sql,
+                   "SELECT number, kind, month, version, body, hash FROM chain "
+                   "WHERE %s",
+                   iter->month ? "month = ? AND " : "");
+    if (kinds)
+        add_kinds (&sql, kinds);
+    else
+        buffer_add_text (&sql, "1 = 1");
+    buffer_add_text (&sql, " ORDER BY number");
     if (db_begin_read (iter->db, error) < 0
-        || !(iter->st = db_prepare (iter->db, sql, error)))
+        || !(iter->st = db_prepare (iter->db, buffer_text (&sql), error)))
         return -1;
     if (iter->month)
         db_bind_text (iter->st, 0, iter->month);
@@ -163,8 +182,7 @@ store_chain_iter_t *store_chain_iter_open (store_t *store,
     iter = xcalloc (1, sizeof (*iter));
     iter->db = db_open (store->url, DB_READ_ONLY, error);
     iter->month = query ? xstrdup (query->month) : NULL;
-    iter->kinds = query ? query->kinds : 0;
-    if (!iter->db || begin_read (iter, error) < 0) {
+    if (!iter->db || begin_read (iter, query ? query->kinds : 0, error) < 0) {
         store_chain_iter_close (iter);
         return NULL;
     }
@@ -180,28 +198,22 @@ static int entry_of_row (const db_statement_t *st, chain_entry_t *ret,
                            .version = (uint32_t)db_column_u64 (st, 3),
                            .body = db_column_text (st, 4),
                            .length = db_column_length (st, 4)};
-    if (!ret->month || !ret->body
-        || db_column_length (st, 5) != sizeof (ret->hash))
+    if (!ret->month || !ret->body)
         return gl_error (error,
-                         "entry %" PRIu64 " of the chain has no month, no body "
-                         "or no hash: run gpuledger verify",
+                         "entry %" PRIu64 " of the chain has no month or no "
+                         "body: the store is damaged",
                          ret->number);
-    memcpy (ret->hash, db_column_text (st, 5), sizeof (ret->hash));
+    if (db_column_length (st, 5) == sizeof (ret->hash))
+        memcpy (ret->hash, db_column_text (st, 5), sizeof (ret->hash));
     return 1;
 }
 
 int store_chain_iter_next (store_chain_iter_t *iter, chain_entry_t *ret_entry,
                            gl_error_t *error)
 {
-    int rc;
+    int rc = db_step (iter->st, error);
 
-    while ((rc = db_step (iter->st, error)) == 1) {
-        uint64_t kind = db_column_u64 (iter->st, 1);
-        if (iter->kinds == 0
-            || (kind < CHAIN_KIND_COUNT && iter->kinds & CHAIN_BIT (kind)))
-            return entry_of_row (iter->st, ret_entry, error);
-    }
-    return rc;
+    return rc == 1 ? entry_of_row (iter->st, ret_entry, error) : rc;
 }
 
 void store_chain_iter_close (store_chain_iter_t *iter)

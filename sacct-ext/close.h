@@ -1,0 +1,73 @@
+/*
+ * close.h: what has to be in order before a month is closed, and closing it.
+ *
+ * Nothing here reads a clock: who closes, and when, comes from the verb.
+ */
+#ifndef GL_CLOSE_H
+#define GL_CLOSE_H
+
+#include "acct/site.h"
+#include "periods.h"
+#include "store/store.h"
+
+typedef enum {
+    CHECK_OK,
+    CHECK_UNKNOWN, /* could not be checked; says why */
+    CHECK_LOOK,    /* closing asks: only with a reason */
+    CHECK_NEVER,   /* no reason helps */
+} check_state_t;
+
+/* "ok", "unknown", "look", "never". */
+const char *check_state_word (check_state_t state);
+
+typedef struct {
+    check_state_t state;
+    const char *name; /* a word: over, fresh, reconcile, ... */
+    char *figure;     /* what was found, in words */
+} check_t;
+
+typedef struct {
+    check_t *item;
+    size_t count;
+} checks_t;
+
+/* How many are in that state. */
+size_t checks_in (const checks_t *checks, check_state_t state);
+void checks_clear (checks_t *checks);
+
+/* Of a month that is not closed, as of `now`. -1: a check could not even be
+ * tried. */
+int close_check (store_t *store, const site_t *site, const char *month,
+                 int64_t now, checks_t *ret_checks, gl_error_t *error);
+
+typedef struct {
+    const char *month;
+    const char *who;
+    int64_t now;
+    const char *accept;     /* why findings are accepted; NULL */
+    const checks_t *checks; /* as close_check() gave them */
+} close_request_t;
+
+typedef struct {
+    uint32_t version;
+    size_t rows;
+    size_t corrections; /* among them */
+    size_t imported;    /* months before go-live that were closed with it */
+    char hash[BILLS_HASH_SIZE];
+    int64_t handover;
+} close_done_t;
+
+/* All of it in one transaction, in which no fact can be put. -1: it is closed
+ * already, or is not the month to be closed next. */
+int close_month (store_t *store, const site_t *site,
+                 const close_request_t *request, close_done_t *ret_done,
+                 gl_error_t *error);
+
+/* A decision, in a transaction of its own. Of `decision` kind, who, when,
+ * reason, reference, row and month are read; no month: the open one. *ret_number
+ * gets the entry's. */
+int close_decide (store_t *store, const site_t *site,
+                  const decision_t *decision, uint64_t *ret_number,
+                  gl_error_t *error);
+
+#endif /* !GL_CLOSE_H */

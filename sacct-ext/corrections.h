@@ -1,0 +1,24 @@
+/*
+ * corrections.h: the corrections of all closed months (report/correction.h), as
+ * facts and configuration have them now.
+ *
+ * A closed month is computed afresh twice: with the configuration that it was
+ * closed with, and with that of today. What differs already in the first is due to
+ * facts, what differs between the two to the configuration. Of facts the cause is
+ * what the store knows to have changed since: revisions, retags, new jobs.
+ */
+#ifndef GL_CORRECTIONS_H
+#define GL_CORRECTIONS_H
+
+#include "acct/site.h"
+#include "periods.h"
+#include "report/bill.h"
+#include "store/store.h"
+
+/* Of months closed before `month` ("2026-11") that still hold, onto `out`.
+ * Imported months have none. */
+int corrections_compute (store_t *store, const site_t *site,
+                         const periods_t *periods, const char *month,
+                         bill_t *out, gl_error_t *error);
+
+#endif /* !GL_CORRECTIONS_H */
