@@ -6,6 +6,7 @@
 #include "corrections.h"
 #include "facts.h"
 #include "periods.h"
+#include "report/bill_tax.h"
 #include "report/billing.h"
 #include "rollups.h"
 
@@ -174,6 +175,7 @@ static int open_month (store_t *store, const site_t *site,
                < 0)
         return -1;
     bill_sort (m->bill);
+    bill_add_taxes (m->bill, site, m->month, m->period.start);
     return 0;
 }
 

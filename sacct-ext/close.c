@@ -264,7 +264,9 @@ int close_month (store_t *store, const site_t *site,
 
 struct deciding {
     const site_t *site;
-    const decision_t *decision;
+    decision_t *decision;
+    close_check_f check;
+    void *arg;
     uint64_t number;
 };
 
@@ -281,43 +283,53 @@ static void put_decision (const decision_t *d, buffer_t *body)
     body_put (body, "row", d->row ? buffer_text (&row) : NULL);
 }
 
+/* Reads; nothing is written before. */
+static int prepare (store_t *store, struct deciding *deciding,
+                    const periods_t *periods, gl_error_t *error)
+{
+    decision_t *d = deciding->decision;
+
+    if (!d->month[0]
+        && periods_open_month (store, deciding->site, periods, d->month, error)
+               < 0)
+        return -1;
+    if (!d->month[0])
+        return gl_error (error, "no month is open: the store has no facts, and "
+                                "ledger.go_live is not set");
+    return deciding->check ? deciding->check (store, deciding->site, periods, d,
+                                              deciding->arg, error)
+                           : 0;
+}
+
 static int decide_now (store_t *store, void *arg, gl_error_t *error)
 {
     struct deciding *deciding = arg;
-    const decision_t *d = deciding->decision;
-    struct writing w = {.store = store};
+    decision_t *d = deciding->decision;
+    struct writing w = {.store = store, .month = d->month};
     BUFFER_AUTO body = BUFFER_INIT;
-    char month[BILLS_MONTH_SIZE];
     periods_t *periods;
-    int rc = 0;
+    int rc;
 
     if (periods_read (store, &periods, error) < 0)
         return -1;
-    memcpy (month, d->month, sizeof (month));
-    if (!month[0])
-        rc = periods_open_month (store, deciding->site, periods, month, error);
-    if (rc == 0 && !month[0])
-        rc = gl_error (error, "no month is open: the store has no facts, and "
-                              "ledger.go_live is not set");
-    w.month = month;
-    w.version = periods_versions (periods, month);
-    if (d->kind != CHAIN_REOPEN)
-        w.version++;
+    rc = prepare (store, deciding, periods, error);
+    w.version = periods_versions (periods, d->month)
+                + (periods_closing (periods, d->month) == NULL);
     periods_free (periods);
-    put_decision (d, &body);
     if (rc == 0)
         rc = store_chain_head (store, &w.head, error);
+    put_decision (d, &body);
     if (rc == 0)
         rc = add (&w, d->kind, &body, error);
     deciding->number = w.head.number;
     return rc;
 }
 
-int close_decide (store_t *store, const site_t *site,
-                  const decision_t *decision, uint64_t *ret_number,
+int close_decide (store_t *store, const site_t *site, decision_t *decision,
+                  close_check_f check, void *arg, uint64_t *ret_number,
                   gl_error_t *error)
 {
-    struct deciding deciding = {site, decision, 0};
+    struct deciding deciding = {site, decision, check, arg, 0};
 
     if (store_transaction (store, decide_now, &deciding, error) < 0)
         return -1;

@@ -63,11 +63,17 @@ int close_month (store_t *store, const site_t *site,
                  const close_request_t *request, close_done_t *ret_done,
                  gl_error_t *error);
 
-/* A decision, in a transaction of its own. Of `decision` kind, who, when,
- * reason, reference, row and month are read; no month: the open one. *ret_number
- * gets the entry's. */
-int close_decide (store_t *store, const site_t *site,
-                  const decision_t *decision, uint64_t *ret_number,
+/*
+ * A decision, in a transaction of its own. Of `decision` kind, who, when, reason,
+ * reference and row are read, and month: "" is the open one. `check` is asked in
+ * the transaction, before anything is written, and may fill what it has not been
+ * given; NULL: nothing to ask. *ret_number gets the number of the entry.
+ */
+typedef int (*close_check_f) (store_t *store, const site_t *site,
+                              const periods_t *periods, decision_t *decision,
+                              void *arg, gl_error_t *error);
+int close_decide (store_t *store, const site_t *site, decision_t *decision,
+                  close_check_f check, void *arg, uint64_t *ret_number,
                   gl_error_t *error);
 
 #endif /* !GL_CLOSE_H */

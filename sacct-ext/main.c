@@ -13,7 +13,8 @@
 const verb_t *const cli_verbs[] = {
     &verb_init, &verb_sync, &verb_import, &verb_ingest, &verb_report,
     &verb_statement, &verb_explain, &verb_tag, &verb_mine, &verb_price,
-    &verb_whatif, &verb_close, &verb_verify, &verb_doctor, NULL,
+    &verb_whatif, &verb_close, &verb_correct, &verb_credit, &verb_dispute,
+    &verb_reopen, &verb_verify, &verb_doctor, NULL,
 };
 
 static const verb_t *find_verb (const char *name)

@@ -5,6 +5,9 @@
 #include "cli.h"
 
 extern const verb_t verb_close;
+extern const verb_t verb_correct;
+extern const verb_t verb_credit;
+extern const verb_t verb_dispute;
 extern const verb_t verb_doctor;
 extern const verb_t verb_explain;
 extern const verb_t verb_import;
@@ -12,6 +15,7 @@ extern const verb_t verb_ingest;
 extern const verb_t verb_init;
 extern const verb_t verb_mine;
 extern const verb_t verb_price;
+extern const verb_t verb_reopen;
 extern const verb_t verb_report;
 extern const verb_t verb_statement;
 extern const verb_t verb_sync;

@@ -81,13 +81,14 @@ static void add_broken (struct walk *w, const chain_entry_t *e,
 static int settle_doubt (struct walk *w, const chain_entry_t *e,
                          gl_error_t *error)
 {
-    struct broken *b = &w->broken[w->broken_count - 1];
     uint8_t hash[STORE_DIGEST_SIZE];
+    struct broken *b;
     char *text;
 
     if (!w->doubt)
         return 0;
     w->doubt = false;
+    b = &w->broken[w->broken_count - 1];
     if (chain_hash (w->computed, e, hash, error) < 0)
         return -1;
     if (memcmp (hash, e->hash, sizeof (hash)) != 0)

@@ -44,7 +44,7 @@ bool correction_is_computed (const bill_row_t *row)
 
 bool correction_compares (const bill_row_t *row)
 {
-    return row->kind != BILL_CORRECTION && !row->reason;
+    return row->kind != BILL_CORRECTION && row->kind != BILL_TAX && !row->reason;
 }
 
 /* --- a line and its correction ----------------------------------------- */

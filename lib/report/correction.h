@@ -10,8 +10,8 @@
  *
  * line by line, in every number of the row, exactly. A correction keeps the
  * texts of its line; its `origin` says which kind of line that was, its `what`
- * the cause. Rows by hand and taxes of a correction's own are not compared.
- * Pure.
+ * the cause. Rows by hand and taxes are not compared: what is due of corrections
+ * is taxed where they are billed. Pure.
  */
 #ifndef GL_REPORT_CORRECTION_H
 #define GL_REPORT_CORRECTION_H

@@ -1,0 +1,97 @@
+/* gpuledger correct: a row by hand in the month that is open. */
+#include <getopt.h>
+#include <string.h>
+
+#include "acct/site.h"
+#include "base/memory.h"
+#include "decide.h"
+#include "report/correction.h"
+#include "verb.h"
+
+enum { CORRECT_FOR = CLI_LONG + 1, CORRECT_POOL };
+
+struct request {
+    const char *team;
+    const char *amount;
+    const char *reason;
+    const char *month; /* --for */
+    const char *pool;
+};
+
+/* The month that it is for must not lie behind the open one. */
+static int check (store_t *store, const site_t *site, const periods_t *periods,
+                  decision_t *d, void *arg, gl_error_t *error)
+{
+    const struct request *r = arg;
+    const char *month = r->month ? r->month : d->month;
+    period_t period;
+    mpz_t units;
+    int rc;
+
+    (void)store;
+    (void)periods;
+    if (periods_month (site, month, &period, error) < 0)
+        return -1;
+    if (strcmp (month, d->month) > 0)
+        return gl_error (error, "%s lies behind %s, which is open", month,
+                         d->month);
+    mpz_init (units);
+    rc = decide_amount (site, r->amount, true, units, error);
+    if (rc == 0)
+        decide_row (d->row, BILL_CORRECTION,
+                    correction_cause_word (CAUSE_MANUAL), month, r->reason,
+                    units, site->currency_digits);
+    mpz_clear (units);
+    return rc;
+}
+
+static int correct (cli_t *cli, struct request *r)
+{
+    decision_t d = {.kind = CHAIN_CORRECT, .reason = xstrdup (r->reason)};
+
+    d.row = xcalloc (1, sizeof (*d.row));
+    bill_row_init (d.row);
+    d.row->team = xstrdup (r->team);
+    d.row->pool = xstrdup (r->pool);
+    return decide (cli, &d, check, r, "corrected");
+}
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    struct request r = {NULL};
+    const char *value;
+    int option;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
+        if (option == CORRECT_FOR)
+            r.month = value;
+        else if (option == CORRECT_POOL)
+            r.pool = value;
+    }
+    if (option < 0)
+        return cli->exit_code;
+    if (optind != argc - 3 || !*argv[argc - 1])
+        return cli_usage (cli, "give a team, an amount and a reason");
+    r.team = argv[optind];
+    r.amount = argv[optind + 1];
+    r.reason = argv[optind + 2];
+    return correct (cli, &r);
+}
+
+static const cli_option_t options[] = {
+    {CORRECT_FOR, "for", "YYYY-MM", "the month that it is for (default: the open\none)"},
+    {CORRECT_POOL, "pool", "NAME", "the pool that it is for"},
+    {0},
+};
+
+const verb_t verb_correct = {
+    .name = "correct",
+    .run = run,
+    .synopsis = "[OPTION]... [--] TEAM AMOUNT REASON",
+    .summary = "a correction by hand in the month that is open",
+    .help = "What a closed month got wrong, and no fact or price can tell: an "
+            "amount that a team\nowes in addition, or, below 0, less. A new "
+            "entry of the chain, in the open month.",
+    .options = options,
+    .example = "gpuledger correct --for 2026-10 -- vision -12.50 'paid twice'",
+};

@@ -1,0 +1,85 @@
+# lib.sh: a store with a month of made-up facts that can be closed. To be sourced.
+# Sets work, program, and the functions below; failed is 1 after a failure.
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+program=$abs_top_builddir/sacct-ext/gpuledger
+fill=$abs_top_builddir/tests/cli/fill
+sum=$abs_top_builddir/tests/close/sum
+tests=0
+failed=0
+
+result ()
+{
+    tests=$((tests + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tests - $2"
+    else
+        echo "not ok $tests - $2"
+        sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 30
+        failed=1
+    fi
+}
+
+# Both engines, or SQLite alone where there is no MariaDB: runs the script again
+# inside a private server.
+with_mariadb ()
+{
+    if [ -z "${GPULEDGER_TEST_MYSQL:-}" ] && [ -z "${CLOSE_ALONE:-}" ] &&
+        PATH=$PATH:/usr/sbin command -v mariadbd >/dev/null &&
+        command -v mariadb-install-db >/dev/null; then
+        CLOSE_ALONE=1 exec sh "$abs_top_srcdir/tests/support/mariadb.sh" \
+            sh "$1"
+    fi
+}
+
+# engines: the URL of a store named $1, one of each engine, a line each
+urls ()
+{
+    echo "sqlite:$work/$1.db"
+    [ -z "${GPULEDGER_TEST_MYSQL:-}" ] || mysql_url "$1"
+}
+
+mysql_url ()
+{
+    # shellcheck disable=SC2059 # the URL is a format
+    printf "$GPULEDGER_TEST_MYSQL\n" "$1"
+}
+
+# empty URL: a database without tables
+empty ()
+{
+    case $1 in
+    sqlite:*) rm -f "${1#sqlite:}" "${1#sqlite:}-wal" "${1#sqlite:}-shm" ;;
+    *)  name=${1%%\?*} name=${name##*/}
+        mariadb --no-defaults --socket="$GPULEDGER_TEST_DIR/socket" --user=root \
+            -e "DROP DATABASE IF EXISTS \`$name\`; CREATE DATABASE \`$name\` CHARACTER SET binary" ;;
+    esac
+}
+
+# sql URL: statements from stdin
+sql ()
+{
+    case $1 in
+    sqlite:*) sqlite3 "${1#sqlite:}" ;;
+    *)  name=${1%%\?*} name=${name##*/}
+        mariadb --no-defaults --socket="$GPULEDGER_TEST_DIR/socket" --user=root \
+            -N -B "$name" ;;
+    esac
+}
+
+# gl URL VERB...: out and err are left in files
+gl ()
+{
+    url=$1
+    shift
+    "$program" --config "$work/site.yaml" --store "$url" "$@" \
+        >"$work/out" 2>"$work/err"
+}
+
+# close_it URL MONTH [OPTION...]: whatever is found; only 0 and 3 are well
+close_it ()
+{
+    to=$1 month=$2
+    shift 2
+    gl "$to" close --month "$month" --accept 'a test' "$@"
+    [ $? -eq 3 ]
+}

@@ -1,0 +1,194 @@
+#!/bin/sh
+# A month is checked, closed, and stays; rows by hand, disputes, reopening.
+set -u
+# shellcheck source=tests/close/lib.sh
+. "$abs_top_srcdir/tests/close/lib.sh"
+command -v sqlite3 >/dev/null || { echo '1..0 # SKIP because sqlite3 is not installed'; exit 0; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+# shellcheck source=tests/close/facts.sh
+. "$abs_top_srcdir/tests/close/facts.sh"
+
+url=sqlite:$work/lab.db
+count () { echo "SELECT count(*) FROM chain" | sql "$url"; }
+has () { grep -qF -e "$1" "$work/out" "$work/err"; }
+refused () { [ "$1" -eq "$2" ] && [ "$(count)" -eq "$before_count" ]; }
+
+site >"$work/site.yaml"
+october >"$work/rows"
+gl "$url" init && import "$url" 2026-10-31T12:00:00
+result $? "facts up to the last day of October"
+before_count=$(count)
+
+gl "$url" close --month 2026-10
+rc=$?
+refused $rc 3 && has 'look     over       lab: facts up to 2026-10-31T12:00:00+01:00'
+result $? "a month that is not over is refused, and nothing is written"
+gl "$url" close --month 2026-11
+rc=$?
+refused $rc 3 && has 'never    order      2026-10 is to be closed next'
+result $? "months are closed in their order"
+gl "$url" close --month 2026-11 --accept 'I want it'
+rc=$?
+refused $rc 3
+result $? "no reason helps against that"
+gl "$url" close --month 2026-13
+rc=$?
+refused $rc 2
+result $? "a month that there is not"
+gl "$url" close --month 2026-10 --accept ''
+rc=$?
+refused $rc 2
+result $? "accepting without a reason"
+
+import "$url" 2026-11-10T00:00:00
+gl "$url" close --month 2026-10 --check
+rc=$?
+refused $rc 0 && has 'unknown  reconcile' && has '1 jobs run on'
+result $? "a check writes nothing; what nobody could compare is said"
+gl "$url" close --month 2026-10
+result $? "a month in which all is in order is closed"
+has '2026-10 is closed: version 1'
+result $? "and says so"
+gl "$url" verify && has 'as they were written'
+result $? "its hashes are right"
+before_count=$(count)
+gl "$url" close --month 2026-10 --accept again
+rc=$?
+refused $rc 1 && has 'is closed already: version 1'
+result $? "it is not closed twice"
+gl "$url" close --list --csv
+grep -q '^2026-10,1,closed,' "$work/out" && grep -q '^2026-11,,open' "$work/out"
+result $? "the list"
+
+# the oracle is sha256sum
+echo "SELECT number, CASE kind WHEN 1 THEN 'row' WHEN 2 THEN 'cost' WHEN 3 THEN 'pool' WHEN 5 THEN 'close' END, month, version, length(CAST(body AS BLOB)), hex(CAST(body AS BLOB)), lower(hex(hash)) FROM chain ORDER BY number" |
+    sqlite3 -separator ' ' "$work/lab.db" >"$work/chain"
+hash=0000000000000000000000000000000000000000000000000000000000000000
+wrong=0
+while read -r number word month version length body stored; do
+    hash=$({ printf '%s\n%s %s %s %s %s\n' $hash "$number" "$word" "$month" \
+        "$version" "$length"; echo "$body" | xxd -r -p; } | sha256sum | cut -d' ' -f1)
+    [ "$hash" = "$stored" ] || wrong=$((wrong + 1))
+done <"$work/chain"
+if command -v xxd >/dev/null; then
+    [ $wrong -eq 0 ] && [ -s "$work/chain" ]
+    result $? "sha256sum comes to the same hashes"
+fi
+[ "$(echo "SELECT body FROM chain WHERE kind = 1" | sql "$url" | sha256sum | cut -d' ' -f1)" = \
+    "$(echo "SELECT body FROM chain WHERE kind = 5" | sql "$url" | sed -n 's/^digest=//p')" ]
+result $? "and to the digest of the rows"
+
+# closed is closed
+price=999999
+site >"$work/site.yaml"
+row 6 2026-10-10T00:00:00 2026-10-11T00:00:00 COMPLETED 2 ann vision >>"$work/rows"
+import "$url" 2026-11-11T00:00:00 && gl "$url" tag 2 corpus
+result $? "then: another price, a job that came late, a tag"
+"$sum" "$url" "$work/site.yaml" 2026-11 >"$work/out" 2>"$work/err"
+result $? "closed rows and corrections are a computation from all facts"
+price=300000
+site >"$work/site.yaml"
+
+# by hand
+gl "$url" correct --for 2026-10 -- vision -12.50 'paid twice'
+result $? "a correction by hand"
+gl "$url" correct vision 0.001 'too fine'
+rc=$?
+[ $rc -eq 1 ] && has 'more than the 2 decimals'
+result $? "not finer than the currency"
+gl "$url" correct --for 2027-01 vision 1 'later'
+[ $? -eq 1 ]
+result $? "nor of a month to come"
+gl "$url" credit --for 2026-10 vision 99999999 'all'
+rc=$?
+[ $rc -eq 1 ] && has 'is more than'
+result $? "no credit above the charge"
+gl "$url" credit --for 2026-10 vision 10 'fabric failed'
+result $? "a credit"
+gl "$url" credit --for 2026-10 nobody 10 'x'
+[ $? -eq 1 ]
+result $? "none to who is charged nothing"
+
+# disputes
+gl "$url" dispute raise 2026-10/999 'x'
+[ $? -eq 1 ]
+result $? "a row that there is not cannot be disputed"
+gl "$url" dispute raise 2026-10/1 'that was the test' &&
+    gl "$url" dispute raise 2026-10/2 'and that'
+result $? "two rows are disputed"
+gl "$url" dispute raise 2026-10/1 'again'
+[ $? -eq 1 ]
+result $? "not twice"
+gl "$url" dispute list -P -n -o dispute,row,state
+first=$(sed -n '1s/|.*//p' "$work/out") second=$(sed -n '2s/|.*//p' "$work/out")
+[ "$(cut -d'|' -f2,3 "$work/out" | tr '\n' ' ')" = '2026-10/1|raised 2026-10/2|raised ' ]
+result $? "the list of disputes"
+gl "$url" dispute uphold --amount 99999999 "$first" 'more'
+[ $? -eq 1 ]
+result $? "upheld with more than the row"
+gl "$url" dispute uphold "$first" 'right' && gl "$url" dispute reject "$second" 'no'
+result $? "one is upheld, the other rejected"
+gl "$url" dispute uphold "$second" 'yes after all'
+[ $? -eq 1 ]
+result $? "decided is decided"
+gl "$url" dispute raise 2026-10/1 'once more'
+[ $? -eq 1 ]
+result $? "and credited once"
+echo "SELECT body FROM chain WHERE kind = 10" | sql "$url" | grep -q 'kind=credit.*what=dispute.*reference=2026-10/1.*charge=-'
+result $? "the credit names the row"
+
+# November
+row 7 2026-11-05T00:00:00 2026-11-06T00:00:00 COMPLETED 2 ann vision >>"$work/rows"
+import "$url" 2026-12-05T00:00:00 && gl "$url" close --month 2026-11 --accept 'a test'
+result $? "November is closed with them"
+rows=$(echo "SELECT body FROM chain WHERE kind = 1 AND month = '2026-11'" | sql "$url")
+echo "$rows" | grep -q 'kind=correction.month=2026-10.*what=late_job.*origin=charge' &&
+    echo "$rows" | grep -q 'kind=correction.month=2026-10.*what=retag' &&
+    echo "$rows" | grep -q 'what=manual.*reason=paid twice' &&
+    echo "$rows" | grep -q 'what=manual.*reason=fabric failed' &&
+    echo "$rows" | grep -q 'what=dispute'
+result $? "it has the corrections and the rows by hand"
+"$sum" "$url" "$work/site.yaml" 2026-12 >"$work/out" 2>"$work/err" && ! test -s "$work/out"
+result $? "December needs no correction then"
+# again
+gl "$url" reopen --month 2026-10 --approval 'nobody'
+rc=$?
+[ $rc -eq 1 ] && has 'reopen 2026-11'
+result $? "only the last month is opened again"
+gl "$url" reopen --month 2026-11 --approval 'A. Lovelace: not sent yet' &&
+    gl "$url" close --month 2026-11 --accept 'a test' && has 'version 2'
+result $? "it is, and closed as version 2"
+[ "$(echo "SELECT count(*) FROM chain WHERE month = '2026-11' AND kind = 1 AND version = 1" | sql "$url")" -eq \
+    "$(echo "SELECT count(*) FROM chain WHERE month = '2026-11' AND kind = 1 AND version = 2" | sql "$url")" ]
+result $? "the first closing is kept, and the second has the same rows"
+gl "$url" verify
+result $? "all hashes are right"
+head=$(sed -n 's/^head //p' "$work/out")
+gl "$url" verify --head "$head" && has 'is in the chain'
+result $? "the head is in the chain"
+gl "$url" verify --head "$(echo "$head" | tr 0123456789abcdef 123456789abcdef0)"
+[ $? -eq 3 ]
+result $? "another is not"
+
+# go-live
+url=sqlite:$work/live.db
+go_live=2026-10-01 before=imported
+site >"$work/site.yaml"
+{ row 90 2026-08-10T00:00:00 2026-08-11T00:00:00 COMPLETED 2 ann vision; october; } >"$work/rows"
+gl "$url" init && import "$url" 2026-11-10T00:00:00 && close_it "$url" 2026-10
+rc=$?
+[ $rc -eq 0 ] || gl "$url" close --month 2026-10
+gl "$url" close --list -P -n -o month,state,rows
+[ "$(head -n 2 "$work/out" | tr '\n' ' ')" = '2026-08|imported|0 2026-09|imported|0 ' ]
+result $? "months before go-live are closed without charges"
+row 91 2026-08-20T00:00:00 2026-08-21T00:00:00 COMPLETED 2 ann vision >>"$work/rows"
+import "$url" 2026-11-11T00:00:00
+"$sum" "$url" "$work/site.yaml" 2026-11 >"$work/out" 2>"$work/err" && ! test -s "$work/out"
+result $? "and are never corrected"
+gl "$url" verify
+result $? "the chain with them is right"
+
+echo "1..$tests"
+exit $failed

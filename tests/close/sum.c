@@ -1,0 +1,188 @@
+/*
+ * sum URL CONFIG MONTH: of each closed month before MONTH, which is open: closed
+ * rows and all corrections, those of MONTH included, against a computation from
+ * all facts. Grouped by every key but the kind, in each number of a row; apart
+ * from the product's own comparing. Prints what differs; 1 if anything does.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "bills.h"
+#include "config/config.h"
+#include "periods.h"
+#include "report/bill.h"
+
+static gl_error_t error;
+
+static void fail (void)
+{
+    fprintf (stderr, "sum: %s\n", error.text);
+    exit (2);
+}
+
+struct line {
+    char *key;
+    mpq_t number[6];
+};
+
+struct lines {
+    struct line *item;
+    size_t count;
+};
+
+static struct line *find (struct lines *lines, const char *key)
+{
+    struct line *line;
+
+    for (size_t i = 0; i < lines->count; i++)
+        if (!strcmp (lines->item[i].key, key))
+            return &lines->item[i];
+    lines->item = xreallocarray (lines->item, lines->count + 1, sizeof (*line));
+    line = &lines->item[lines->count++];
+    line->key = xstrdup (key);
+    for (size_t i = 0; i < 6; i++)
+        mpq_init (line->number[i]);
+    return line;
+}
+
+static void add_units (mpq_t to, const mpz_t units, int sign)
+{
+    mpq_t value;
+
+    mpq_init (value);
+    mpq_set_z (value, units);
+    (sign < 0 ? mpq_sub : mpq_add) (to, to, value);
+    mpq_clear (value);
+}
+
+static void add (struct lines *lines, const bill_row_t *row, int sign)
+{
+    buffer_t key = BUFFER_INIT;
+    const char *texts[] = {row->pool, row->team, row->gpu, row->profile};
+    struct line *line;
+    void (*sum) (mpq_t, const mpq_t, const mpq_t) = sign < 0 ? mpq_sub : mpq_add;
+
+    for (size_t i = 0; i < 4; i++)
+        buffer_printf (&key, "|%s", texts[i] ? texts[i] : "");
+    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
+        buffer_printf (&key, "|%s", row->key[i] ? row->key[i] : "");
+    line = find (lines, buffer_text (&key));
+    sum (line->number[0], line->number[0], row->gpu_seconds);
+    sum (line->number[1], line->number[1], row->price_seconds);
+    sum (line->number[2], line->number[2], row->exact);
+    add_units (line->number[3], row->list_units, sign);
+    add_units (line->number[4], row->cost_units, sign);
+    add_units (line->number[5], row->charge_units, sign);
+    buffer_done (&key);
+}
+
+/* Rows by hand are no computation's; what is taxed is another matter. */
+static void add_month (struct lines *lines, const bill_t *bill,
+                       const char *month, int sign)
+{
+    size_t count;
+    const bill_row_t *rows = bill_rows (bill, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp (rows[i].month, month) && !rows[i].reason
+            && rows[i].kind != BILL_TAX)
+            add (lines, &rows[i], sign);
+}
+
+static bool compare (const struct lines *lines, const char *month)
+{
+    bool same = true;
+
+    for (size_t i = 0; i < lines->count; i++) {
+        for (size_t k = 0; k < 6; k++) {
+            if (mpq_sgn (lines->item[i].number[k]) == 0)
+                continue;
+            gmp_printf ("%s %s: number %zu differs by %Qd\n", month,
+                        lines->item[i].key, k, lines->item[i].number[k]);
+            same = false;
+        }
+    }
+    return same;
+}
+
+static bool check (store_t *store, const site_t *site, const periods_t *periods,
+                   const closing_t *closing, const char *open)
+{
+    struct lines lines = {NULL, 0};
+    bills_month_t *m;
+    bill_t *fresh;
+    period_t period;
+    bool same;
+
+    for (size_t i = 0; i < periods->closing_count; i++) {
+        if (periods->closings[i].reopened)
+            continue;
+        if (bills_of_month (store, site, periods->closings[i].month, &m, &error)
+            < 0)
+            fail ();
+        add_month (&lines, m->bill, closing->month, 1);
+        bills_month_free (m);
+    }
+    if (bills_of_month (store, site, open, &m, &error) < 0
+        || periods_month (site, closing->month, &period, &error) < 0
+        || bills_compute (store, site, period, &fresh, &error) < 0)
+        fail ();
+    add_month (&lines, m->bill, closing->month, 1);
+    add_month (&lines, fresh, closing->month, -1);
+    bills_month_free (m);
+    bill_free (fresh);
+    same = compare (&lines, closing->month);
+    for (size_t i = 0; i < lines.count; i++) {
+        for (size_t k = 0; k < 6; k++)
+            mpq_clear (lines.item[i].number[k]);
+        free (lines.item[i].key);
+    }
+    free (lines.item);
+    return same;
+}
+
+static void print_corrections (store_t *store, const site_t *site,
+                               const char *open)
+{
+    bills_month_t *m;
+    const bill_row_t *rows;
+    size_t count;
+
+    if (bills_of_month (store, site, open, &m, &error) < 0)
+        fail ();
+    rows = bill_rows (m->bill, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].kind == BILL_CORRECTION)
+            gmp_printf ("%s %s %s %s %Zd\n", rows[i].month,
+                        rows[i].what ? rows[i].what : "-",
+                        rows[i].origin ? rows[i].origin : "-",
+                        rows[i].key[0] ? rows[i].key[0] : "-",
+                        rows[i].charge_units);
+    }
+    bills_month_free (m);
+}
+
+int main (int argc, char **argv)
+{
+    site_t *site;
+    store_t *store;
+    periods_t *periods;
+    bool same = true;
+
+    if (argc != 4)
+        return 2;
+    if (config_load (argv[2], &site, &error) < 0
+        || !(store = store_open (argv[1], STORE_READ_ONLY, &error))
+        || periods_read (store, &periods, &error) < 0)
+        fail ();
+    for (size_t i = 0; i < periods->closing_count; i++)
+        if (!periods->closings[i].reopened && !periods->closings[i].imported)
+            same = check (store, site, periods, &periods->closings[i], argv[3])
+                   && same;
+    print_corrections (store, site, argv[3]);
+    periods_free (periods);
+    store_close (store);
+    site_free (site);
+    return same ? 0 : 1;
+}
