@@ -3,6 +3,7 @@
 
 #include "acct/site.h"
 #include "base/memory.h"
+#include "closed.h"
 #include "decisions.h"
 #include "exports.h"
 #include "bills.h"
@@ -188,8 +189,8 @@ static bool names_clusters (const report_query_t *query)
     return false;
 }
 
-int report_of_charges (cli_t *cli, const report_query_t *query,
-                              report_t **ret_report)
+static int charges_of_facts (cli_t *cli, const report_query_t *query,
+                             report_t **ret_report)
 {
     struct collector c
         = {.usage = usage_report_new (query), .billing = billing_new (query)};
@@ -211,6 +212,24 @@ int report_of_charges (cli_t *cli, const report_query_t *query,
         rc = cli_fail (cli, &error);
     billing_free (c.billing);
     usage_report_free (c.usage);
+    return rc;
+}
+
+/* Of closed months what was closed. */
+int report_of_charges (cli_t *cli, const report_query_t *query,
+                       report_t **ret_report)
+{
+    gl_error_t error;
+    int rc = closed_charges (cli->store, query, ret_report, &error);
+
+    if (rc < 0)
+        return cli_fail (cli, &error);
+    if (rc > 0)
+        return CLI_OK;
+    rc = charges_of_facts (cli, query, ret_report);
+    if (rc == CLI_OK
+        && closed_note (cli->store, query, *ret_report, &error) < 0)
+        rc = cli_fail (cli, &error);
     return rc;
 }
 

@@ -14,6 +14,13 @@ url=sqlite:$work/lab.db
 count () { echo "SELECT count(*) FROM chain" | sql "$url"; }
 has () { grep -qF -e "$1" "$work/out" "$work/err"; }
 refused () { [ "$1" -eq "$2" ] && [ "$(count)" -eq "$before_count" ]; }
+charges ()
+{
+    for format in csv json html parsable2; do
+        gl "$url" report chargeback --month 2026-10 --by team,user --$format &&
+            cat "$work/out"
+    done
+}
 
 site >"$work/site.yaml"
 october >"$work/rows"
@@ -81,11 +88,21 @@ fi
 result $? "and to the digest of the rows"
 
 # closed is closed
+charges >"$work/closed.csv"
+test -s "$work/closed.csv"
+result $? "chargeback of the closed month"
 price=999999
 site >"$work/site.yaml"
 row 6 2026-10-10T00:00:00 2026-10-11T00:00:00 COMPLETED 2 ann vision >>"$work/rows"
 import "$url" 2026-11-11T00:00:00 && gl "$url" tag 2 corpus
 result $? "then: another price, a job that came late, a tag"
+charges | cmp - "$work/closed.csv"
+result $? "the closed month's chargeback is the same bytes"
+gl "$url" report chargeback --month 2026-10 --by day --json && has 'is closed, and its rows do not have what is asked for' && has ' EUR away from what was billed'
+result $? "by day it is of today's facts, and says by how much that differs"
+gl "$url" report chargeback --month 2026-10 --by user --team vision -P -n -o user,gpu_hours
+[ "$(tr '\n' ' ' <"$work/out")" = 'ann|240.000000 bob|22.572778 ' ]
+result $? "filtered rows of the closed month"
 "$sum" "$url" "$work/site.yaml" 2026-11 >"$work/out" 2>"$work/err"
 result $? "closed rows and corrections are a computation from all facts"
 price=300000
@@ -152,6 +169,9 @@ echo "$rows" | grep -q 'kind=correction.month=2026-10.*what=late_job.*origin=cha
 result $? "it has the corrections and the rows by hand"
 "$sum" "$url" "$work/site.yaml" 2026-12 >"$work/out" 2>"$work/err" && ! test -s "$work/out"
 result $? "December needs no correction then"
+charges | cmp - "$work/closed.csv"
+result $? "October is the same bytes still"
+
 # again
 gl "$url" reopen --month 2026-10 --approval 'nobody'
 rc=$?

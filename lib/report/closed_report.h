@@ -1,0 +1,29 @@
+/*
+ * closed_report.h: report chargeback of months that are closed: from their rows
+ * alone, so that it gives the same bytes whatever is learned or configured later.
+ *
+ * Rows have no jobs and nothing that was measured: these cells are empty.
+ * Corrections of other months that are billed in them are no charges of their
+ * time: they are told as a total. Pure.
+ */
+#ifndef GL_REPORT_CLOSED_REPORT_H
+#define GL_REPORT_CLOSED_REPORT_H
+
+#include "report/bill.h"
+#include "report/query.h"
+
+typedef struct {
+    const char *month;
+    const bill_t *bill;
+    const char *note; /* which closing it is, a sentence */
+} closed_month_t;
+
+/* Keys and filters that rows have. */
+bool closed_report_answers (const report_query_t *query);
+
+/* The query's period is these months, which are whole; its clusters and its
+ * currency are those of the closings. */
+report_t *closed_report_make (const report_query_t *query,
+                              const closed_month_t *months, size_t count);
+
+#endif /* !GL_REPORT_CLOSED_REPORT_H */

@@ -1,0 +1,194 @@
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "closed.h"
+#include "periods.h"
+#include "report/closed_report.h"
+#include "report/correction.h"
+
+struct reading {
+    store_t *store;
+    const report_query_t *query;
+    periods_t *periods;
+    closed_month_t *months;
+    const closing_t **closings;
+    size_t count;
+};
+
+static void clear (struct reading *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        bill_free ((bill_t *)r->months[i].bill);
+        free ((char *)r->months[i].note);
+    }
+    free (r->months);
+    free (r->closings);
+    periods_free (r->periods);
+}
+
+static int add_month (struct reading *r, const closing_t *closing,
+                      gl_error_t *error)
+{
+    bill_t *bill;
+
+    if (periods_bill (r->store, closing, &bill, error) < 0)
+        return -1;
+    r->months = xreallocarray (r->months, r->count + 1, sizeof (*r->months));
+    r->closings
+        = xreallocarray (r->closings, r->count + 1, sizeof (*r->closings));
+    r->closings[r->count] = closing;
+    r->months[r->count++] = (closed_month_t){
+        .month = closing->month,
+        .bill = bill,
+        .note = xasprintf ("%s is %s: version %u, hash %s.", closing->month,
+                           closing->imported ? "before go-live, and closed "
+                                               "without charges"
+                                             : "closed",
+                           closing->version, closing->hash)};
+    return 0;
+}
+
+/* The closed months of the period; *ret_all: it is made of nothing else. */
+static int read_months (struct reading *r, bool *ret_all, gl_error_t *error)
+{
+    const site_t *site = r->query->site;
+    period_t period = r->query->period;
+
+    if (periods_read (r->store, &r->periods, error) < 0)
+        return -1;
+    *ret_all = period.end > period.start;
+    for (int64_t at = period.start;
+         at < period.end && r->periods->closing_count > 0;) {
+        period_t month = zone_unit (site->zone, CALENDAR_MONTH, at);
+        char name[BILLS_MONTH_SIZE];
+        const closing_t *closing;
+        periods_month_of (site, at, name);
+        closing = periods_closing (r->periods, name);
+        if (closing && add_month (r, closing, error) < 0)
+            return -1;
+        if (!closing || month.start < period.start || month.end > period.end)
+            *ret_all = false;
+        at = month.end;
+    }
+    *ret_all = *ret_all && r->count > 0;
+    return 0;
+}
+
+/* The clusters, as the last of the months was closed; names are the bodies'. */
+static size_t closed_clusters (const char *body, report_cluster_t **ret_clusters)
+{
+    static const char prefix[] = "as_of.";
+    report_cluster_t *clusters = NULL;
+    size_t count = 0;
+
+    for (const char *line = body; line && *line;) {
+        const char *next = strchr (line, '\n');
+        const char *equals = strchr (line, '=');
+        if (!strncmp (line, prefix, strlen (prefix)) && equals) {
+            line += strlen (prefix);
+            clusters
+                = xreallocarray (clusters, count + 1, sizeof (*clusters));
+            clusters[count++] = (report_cluster_t){
+                .name = xstrndup (line, (size_t)(equals - line)),
+                .as_of = strtoll (equals + 1, NULL, 10)};
+        }
+        line = next ? next + 1 : NULL;
+    }
+    *ret_clusters = clusters;
+    return count;
+}
+
+/* Currency and as-of as they were closed with: a report must not move. */
+static report_t *make (const struct reading *r)
+{
+    const char *body = r->closings[r->count - 1]->body;
+    GL_AUTOFREE char *currency = body_get (body, "currency");
+    report_query_t query = *r->query;
+    site_t site = *r->query->site;
+    report_cluster_t *clusters;
+    report_t *report;
+
+    if (currency)
+        strncpy (site.currency, currency, sizeof (site.currency) - 1);
+    site.currency_digits = (int)body_get_number (body, "digits");
+    query.site = &site;
+    query.cluster_count = closed_clusters (body, &clusters);
+    query.clusters = clusters;
+    report = closed_report_make (&query, r->months, r->count);
+    for (size_t i = 0; i < query.cluster_count; i++)
+        free ((char *)clusters[i].name);
+    free (clusters);
+    return report;
+}
+
+int closed_charges (store_t *store, const report_query_t *query,
+                    report_t **ret_report, gl_error_t *error)
+{
+    struct reading r = {.store = store, .query = query};
+    bool all = false;
+    int rc = 0;
+
+    if (!closed_report_answers (query))
+        return 0;
+    rc = read_months (&r, &all, error);
+    if (rc == 0 && all) {
+        *ret_report = make (&r);
+        rc = 1;
+    }
+    clear (&r);
+    return rc;
+}
+
+/* --- what today's facts make of it ------------------------------------- */
+
+static void sum_charges (const bill_t *bill, const char *month, int sign,
+                         mpz_t units)
+{
+    size_t count;
+    const bill_row_t *rows = bill_rows (bill, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].kind != BILL_REMAINDER && correction_compares (&rows[i])
+            && !strcmp (rows[i].month, month))
+            (sign < 0 ? mpz_sub : mpz_add) (units, units, rows[i].charge_units);
+}
+
+static int note_month (struct reading *r, const closed_month_t *month,
+                       report_t *report, gl_error_t *error)
+{
+    const site_t *site = r->query->site;
+    GL_AUTOFREE char *text = NULL;
+    period_t period;
+    bill_t *now;
+    mpz_t units;
+
+    if (periods_month (site, month->month, &period, error) < 0
+        || bills_compute (r->store, site, period, &now, error) < 0)
+        return -1;
+    mpz_init (units);
+    sum_charges (now, month->month, 1, units);
+    sum_charges (month->bill, month->month, -1, units);
+    text = exact_units_text (units, site->currency_digits);
+    report_note (report, NOTE_WARNING,
+                 "%s is closed, and its rows do not have what is asked for: "
+                 "these figures are computed from today's facts, and of that "
+                 "whole month are %s %s away from what was billed.",
+                 month->month, text, site->currency);
+    mpz_clear (units);
+    bill_free (now);
+    return 0;
+}
+
+int closed_note (store_t *store, const report_query_t *query, report_t *report,
+                 gl_error_t *error)
+{
+    struct reading r = {.store = store, .query = query};
+    bool all;
+    int rc = read_months (&r, &all, error);
+
+    for (size_t i = 0; i < r.count && rc == 0; i++)
+        rc = note_month (&r, &r.months[i], report, error);
+    clear (&r);
+    return rc;
+}
