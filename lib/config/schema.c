@@ -194,7 +194,7 @@ static const schema_key_t issuer_keys[] = {
      "Unit that issues statements: InvoiceIssuerName. Default GPU chargeback."},
     {"operator", VALUE_TEXT, 0, offsetof (site_t, issuer.operator), NULL, NULL,
      NULL, NULL,
-     "Who runs the cluster: ProviderName, PublisherName, ServiceProviderName. "
+     "Who runs the cluster: PublisherName, ServiceProviderName. "
      "Default the issuer."},
     {"owner", VALUE_TEXT, 0, offsetof (site_t, issuer.owner), NULL, NULL, NULL,
      NULL, "Whose hardware it is: HostProviderName. Default the operator."},

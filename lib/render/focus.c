@@ -186,7 +186,8 @@ static void put_parties (focus_t *f, const detail_row_t *row)
     bool ai = issuer->category == ISSUER_AI;
 
     focus_put (f, C_InvoiceIssuerName, issuer->name);
-    focus_put (f, C_ProviderName, operator);
+    /* another name would say that a third party is paid */
+    focus_put (f, C_ProviderName, issuer->name);
     focus_put (f, C_PublisherName, operator);
     focus_put (f, C_ServiceProviderName, operator);
     focus_put (f, C_HostProviderName, issuer->owner ? issuer->owner : operator);

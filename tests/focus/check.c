@@ -1,0 +1,75 @@
+/*
+ * check DATA FILE ["POOL=GPUS ..."] [COLUMN=VALUE[@CATEGORY]...]: checks a FOCUS
+ * file against the published rules and the invariants, after setting cells of the
+ * first row of that category (of Usage), "*": of every row. "+": the first row
+ * stands twice. Exit 1 if something is wrong. "sums FILE": billed cost by team, in
+ * hundredths.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/focus/check.h"
+
+static void set (table_t *t, const char *text)
+{
+    char *column = strdup (text), *value = strchr (column, '='), *category;
+    bool all;
+
+    if (!strcmp (text, "+")) {
+        t->row = realloc (t->row, (t->rows + 1) * sizeof (*t->row));
+        t->row[t->rows] = t->row[0];
+        t->rows++;
+        return;
+    }
+    *value++ = '\0';
+    category = strrchr (value, '@');
+    if (category)
+        *category++ = '\0';
+    all = category && !strcmp (category, "*");
+    for (size_t row = 0; row < t->rows; row++) {
+        if (!all
+            && strcmp (table_cell (t, row, "ChargeCategory"),
+                       category ? category : "Usage")
+                   != 0)
+            continue;
+        table_set (t, row, column, value);
+        if (!all)
+            return;
+    }
+    if (!all) {
+        fprintf (stderr, "no row for %s\n", text);
+        exit (2);
+    }
+}
+
+int main (int argc, char **argv)
+{
+    char model[4096], codes[4096], pairs[4096];
+    table_t *t;
+    size_t wrong;
+
+    if (argc == 3 && !strcmp (argv[1], "sums")) {
+        print_sums (table_read (argv[2]));
+        return 0;
+    }
+    if (argc < 4)
+        return 2;
+    snprintf (model, sizeof (model), "%s/model-1.2.json", argv[1]);
+    snprintf (codes, sizeof (codes), "%s/currency_codes.csv", argv[1]);
+    snprintf (pairs, sizeof (pairs), "%s/service_subcategories_1.2.csv",
+              argv[1]);
+    t = table_read (argv[2]);
+    for (int i = 4; i < argc; i++)
+        set (t, argv[i]);
+    wrong = check_rules (t, model, codes);
+    wrong += check_invariants (t, pairs, argv[3]);
+    return wrong > 0;
+}
+
+/* It ends at once: what it holds is freed with it. */
+const char *__asan_default_options (void);
+const char *__asan_default_options (void)
+{
+    return "detect_leaks=0";
+}

@@ -1,0 +1,21 @@
+/* check.h: the checks of a FOCUS file; each tells what is wrong on standard
+ * output, one line each, "RULE: what", and returns how much it was. */
+#ifndef GL_TESTS_FOCUS_CHECK_H
+#define GL_TESTS_FOCUS_CHECK_H
+
+#include "tests/focus/table.h"
+
+/* The published rules (MODEL, currency codes). Ends with "rules: N pass, N skip, N
+ * fail". */
+size_t check_rules (const table_t *table, const char *model,
+                    const char *currencies);
+
+/* What the published rules do not see: invariants that the file has to keep. The
+ * zone is that of TZ. `pools`: "POOL=GPUS ..." whose time has to be complete. */
+size_t check_invariants (const table_t *table, const char *subcategories,
+                         const char *pools);
+
+/* "TEAM<TAB>SUM" of BilledCost by the tag `team`, "(none)" without; bytewise. */
+void print_sums (const table_t *table);
+
+#endif /* !GL_TESTS_FOCUS_CHECK_H */

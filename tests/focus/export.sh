@@ -1,0 +1,174 @@
+#!/bin/sh
+# The FOCUS export against the published rules, read as meant, and against what a
+# file has to keep beyond them: its sums are those of report chargeback, its hours
+# those of the pools; and that each check finds what it is there for.
+# shellcheck disable=SC2016 # $a is a command of sed
+set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+program=$abs_top_builddir/sacct-ext/gpuledger
+fill=$abs_top_builddir/tests/cli/fill
+check=$abs_top_builddir/tests/focus/check
+data=$abs_top_srcdir/tests/data/focus
+pools='h100=16 slices=2 old=4'
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+cp "$abs_top_srcdir/tests/cli/golden/site.yaml" golden.yaml
+"$fill" sqlite:lab.db || exit 1
+tests=0
+
+# result TEXT: the command before decides; its ./log is shown
+result ()
+{
+    result=$?
+    tests=$((tests + 1))
+    if [ $result -eq 0 ]; then
+        echo "ok $tests - $1"
+    else
+        echo "not ok $tests - $1"
+        head -n 20 log | sed 's/^/# /'
+    fi
+    : >log
+}
+
+# lab CONFIG ARGUMENT...
+lab ()
+{
+    config=$1
+    shift
+    "$program" --quiet --config "$config" --store sqlite:lab.db "$@"
+}
+
+# same_sums CONFIG FILE: charges of the teams, in hundredths, read back
+same_sums ()
+{
+    lab "$1" report chargeback --month 2026-10 --by team --csv |
+        awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next}
+            {charge = $(at["charge"]); sub (/\./, "", charge)
+             sub (/^0+/, "", charge)
+             print $(at["team"]) "\t" (charge == "" ? 0 : charge)}' |
+        LC_ALL=C sort >wanted
+    "$check" sums "$2" >got
+    diff wanted got >log
+}
+
+# good NAME ZONE CONFIG: the export of it, with every check
+good ()
+{
+    lab "$3" report chargeback --month 2026-10 --focus --output "$1.csv" \
+        2>log
+    result "$1: is made"
+    TZ=$2 "$check" "$data" "$1.csv" "$pools" >log
+    result "$1: $(grep '^rules' log); $(grep '^invariants' log)"
+    same_sums "$3" "$1.csv"
+    result "$1: adds up to what each team is charged"
+}
+
+# variant NAME ZONE SED: the golden site, changed
+variant ()
+{
+    sed "$3" golden.yaml >"$1.yaml"
+    good "$1" "$2" "$1.yaml"
+}
+
+good golden America/New_York golden.yaml
+variant oslo Europe/Oslo 's|America/New_York|Europe/Oslo|'
+variant lord_howe Australia/Lord_Howe 's|America/New_York|Australia/Lord_Howe|'
+variant in_rate America/New_York '$a policy: {idle: in-rate, suspended: free}'
+variant proportional America/New_York '$a policy: {idle: proportional}'
+variant entitled America/New_York '$a\
+policy: {idle: uniform}\
+qos: [{name: normal, multiplier: 1.37, subsidy: "33%"}]'
+variant rates America/New_York '/^rates:/d
+$a rates: [{pool: slices, per_gpu_hour: 6.50, mig_price: max, to: 2026-10-12}, {pool: slices, per_gpu_hour: 7.10, mig_price: compute, from: 2026-10-12}, {pool: h100, qos: normal, per_gpu_hour: 3.333333, from: 2026-10-20}]'
+
+# --- versions and columns ---------------------------------------------------
+
+columns () { head -n 1 "$1" | tr , '\n' | grep -vc '^x_'; }
+lab golden.yaml report chargeback --focus=1.2 --output v12.csv &&
+    cmp golden.csv v12.csv >log
+result "1.2 is the default, and the same bytes a second time"
+[ "$(columns golden.csv)" -eq 57 ]
+result "1.2 has 57 columns of FOCUS"
+head -n 1 golden.csv | tr , '\n' | grep '^x_' | grep -Ev '^x_[A-Z][A-Za-z]*$' >log
+[ ! -s log ]
+result "our own columns are x_ and PascalCase"
+lab golden.yaml report chargeback --focus=1.3 --output v13.csv &&
+    [ "$(columns v13.csv)" -eq 65 ]
+result "1.3 has 8 more"
+lab golden.yaml report chargeback --focus=1.4 --output v14.csv &&
+    ! head -n 1 v14.csv | grep -q -e ',ProviderName,' -e ',PublisherName,'
+result "1.4 has no ProviderName and PublisherName"
+for wrong in '--focus=2.0' '--focus --by team' '--focus --team vision' \
+    '--focus -S 2026-10-02 -E 2026-11-01' '--focus --csv'; do
+    # shellcheck disable=SC2086
+    lab golden.yaml report chargeback $wrong >out 2>log
+    [ $? -eq 2 ] && [ ! -s out ]
+    result "refused: $wrong"
+done
+
+# --- what the checks find ---------------------------------------------------
+
+# finds WHAT CHANGE...: after the change the check named WHAT complains
+finds ()
+{
+    what=$1
+    shift
+    TZ=America/New_York "$check" "$data" golden.csv "$pools" "$@" >log 2>&1
+    [ $? -eq 1 ] && grep -q "^$what" log
+    result "found by $what: $*"
+}
+
+finds BilledCost-C-001-M 'BilledCost=5@*'
+finds BilledCost-C-001-M BilledCost=5
+finds BillingAccountId-C-002-M BillingAccountId=12
+finds BillingCurrency-C-00 BillingCurrency=ZZZ
+finds Tags-C-001-M Tags=team
+finds Tags-C-001-M 'Tags={"team": "a", "team": "b"}'
+finds PricingUnit-C-003-O PricingUnit=hours
+finds ProviderName-C-003-M ProviderName=
+finds ListCost-C-001-M ListCost=1,000.0
+finds ListUnitPrice-C-008-M ListUnitPrice=-1.0
+finds ChargeClass-C-005-C ChargeClass=correction
+finds ServiceName-C-005-C ServiceCategory=Storage
+finds EffectiveCost-C-005-C ChargeCategory=Purchase EffectiveCost=1.0@Purchase
+finds ChargeFrequency-C-004-C ChargeCategory=Purchase
+finds SkuMeter-C-004-C SkuId=
+finds InvoiceId-C-005-C InvoiceId=
+finds CapacityReservationStatus-C-003-C CapacityReservationStatus=Used
+finds CapacityReservationStatus-C-004-C CapacityReservationId=r1
+# what the validator lets pass
+finds ListCost-C-009-C ListCost=1.0
+finds ContractedUnitPrice-C-011-C ContractedCost=1.0
+finds PricingQuantity-C-005-C PricingQuantity=
+finds ChargeCategory-C-003-M ChargeCategory=Sale
+finds PricingCategory-C-007-M PricingCategory=Free
+finds CapacityReservationStatus-C-006-M CapacityReservationStatus=Half
+finds periods BillingPeriodEnd=2026-10-31T04:00:00Z
+finds periods BillingPeriodEnd=2026-11-01T03:59:59Z
+finds periods ChargePeriodEnd=2026-09-30T04:00:00Z
+finds keys +
+finds keys x_SliceEnd=2026-10-03T04:00:00Z
+finds capacity x_GpuHours=191.9999999000
+finds same EffectiveCost=1.0
+finds credit ChargeCategory=Credit BilledCost=1.0@Credit
+finds costs BilledCost=
+finds priced SkuPriceId=
+finds skus x_Pool=h100 SkuPriceDetails='{"x_Pool": "other"}'
+finds lists ChargeFrequency=Often
+finds services ServiceSubcategory=Networks
+
+# --- text of users ----------------------------------------------------------
+
+printf 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|Partition|QOS|JobName|NodeList\n1|2026-10-01T00:00:00|2026-10-01T00:00:00|2026-10-01T02:00:00|COMPLETED|gres/gpu=1,gres/gpu:h100=1|eve|vision|gpu|normal|=cmd("x")|g001\n' >evil.text
+"$program" --quiet --store sqlite:evil.db init &&
+    "$program" --quiet --config golden.yaml --store sqlite:evil.db import \
+        --cluster lab --as-of 2026-11-02T00:00:00Z evil.text 2>log &&
+    "$program" --quiet --config golden.yaml --store sqlite:evil.db \
+        report chargeback --month 2026-10 --focus --output evil.csv 2>log &&
+    grep -q ",\"'=cmd(\"\"x\"\")\"," evil.csv &&
+    ! grep -Eq '(^|,)"?[=+@]' evil.csv
+result "no cell is a formula"
+TZ=America/New_York "$check" "$data" evil.csv "$pools" >log
+result "the rules hold for hostile text"
+echo "1..$tests"
