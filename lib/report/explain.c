@@ -440,6 +440,13 @@ static void explain_price (explain_step_t *step, struct piece *p,
                       "of the devices x seconds: suspended, and free by policy",
                       xasprintf ("%llu", (unsigned long long)free_seconds));
     weigh (p->price_seconds, p->part->gres_seconds - free_seconds, weight);
+    if (p->part->more) {
+        explain_line (step, COLUMN_TEXT, "more_seconds",
+                      "GPU seconds billed beyond that: CPUs or memory taken, "
+                      "minimum, increment, grace",
+                      mpq_get_str (NULL, 10, *p->part->more));
+        mpq_add (p->price_seconds, p->price_seconds, *p->part->more);
+    }
     add_money (step, "charge", "charge before rounding = rate x hours x weight",
                rate, p->price_seconds);
 }
@@ -482,17 +489,38 @@ static const char *path_text (const struct piece *p, key_id_t key)
     }
 }
 
+/* Of the segment itself. */
+static void take_credit (const struct search *search, const charge_line_t *line)
+{
+    const segment_t *s = search->piece->segment;
+    GL_AUTOFREE char *reference
+        = xasprintf ("%s/%llu/%lld", s->cluster, (unsigned long long)s->id_job,
+                     (long long)s->time_submit);
+    GL_AUTOFREE char *title = NULL;
+
+    if (line->kind != CHARGE_CREDIT || strcmp (line->reference, reference))
+        return;
+    title = xasprintf ("given back: %s",
+                       line->what);
+    explain_line (search->step, COLUMN_MONEY, "credit", title,
+                  exact_units_text (line->charge_units, search->digits));
+}
+
 static void take_line (const billing_line_t *line, void *arg)
 {
     struct search *search = arg;
     BUFFER_AUTO where = BUFFER_INIT;
 
-    if (line->pool_month != search->pool_month || line->line->kind != CHARGE_USED)
+    if (line->pool_month != search->pool_month)
         return;
     for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
         if (!same_text (line->line->path[i],
                         path_text (search->piece, CHARGE_PATH[i])))
             return;
+    if (line->line->kind != CHARGE_USED) {
+        take_credit (search, line->line);
+        return;
+    }
     for (size_t i = 0; i < CHARGE_PATH_COUNT; i++) {
         const key_info_t *info = key_info (CHARGE_PATH[i]);
         const char *text = line->line->path[i];

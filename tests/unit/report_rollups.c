@@ -147,6 +147,8 @@ static void make_site (struct world *w)
     rate->valid = book_always;
     if (below (w, 2))
         rate->valid.start = day_start (w, below (w, 60));
+    if (below (w, 2))
+        site->policy.credit_cap = 1 + (int64_t)below (w, 200000);
 }
 
 /* --- facts ------------------------------------------------------------- */
@@ -245,7 +247,7 @@ static void add_segment (struct world *w, uint64_t id, int64_t start)
         .time_end = open ? 0 : end,
         .time_seen = open ? end : w->as_of,
         .time_limit = SECONDS_UNKNOWN,
-        .state = SEGMENT_COMPLETED,
+        .state = below (w, 3) ? SEGMENT_COMPLETED : SEGMENT_NODE_FAIL,
         .source = SOURCE_SLURMDBD,
         .uid = 1000,
         .user = ONE_OF (w, users),
@@ -566,6 +568,11 @@ static report_t *of_charges (const struct world *w, const report_query_t *q,
         if (span.start >= q->period.start && span.end <= q->period.end)
             usage_report_add_rollup (u, list->rollup[i]);
         billing_add_rollup (b, list->rollup[i]);
+    }
+    for (size_t i = 0; list && billing_wants_ended (b) && i < w->count; i++) {
+        const struct fact *f = &w->fact[i];
+        billing_add_ended (b, &f->segment, f->suspension, f->suspension_count,
+                           &f->project);
     }
     if (billing_compute (b, &error) < 0
         || !(report = chargeback_make (q, b, u, &error)))
