@@ -33,7 +33,7 @@ struct pool_sum {
     mpz_t in_period; /* charged for time in the period */
     mpz_t outside;   /* charged for time of the same months outside it */
     mpz_t idle[REMAINDER_COUNT]; /* of in_period: for time that no job held */
-    struct credit_sum *credits; /* of time in the period, by reason */
+    struct credit_sum *credits; /* of time in the period, sorted by reason */
     size_t credit_count;
     mpz_t credited_outside;
     mpz_t remainder[REMAINDER_COUNT];
@@ -208,11 +208,13 @@ static void add_credit (struct pool_sum *sum, const char *what,
 {
     size_t i = 0;
 
-    while (i < sum->credit_count && strcmp (sum->credits[i].what, what))
+    while (i < sum->credit_count && strcmp (sum->credits[i].what, what) < 0)
         i++;
-    if (i == sum->credit_count) {
-        sum->credits = xreallocarray (sum->credits, ++sum->credit_count,
+    if (i == sum->credit_count || strcmp (sum->credits[i].what, what)) {
+        sum->credits = xreallocarray (sum->credits, sum->credit_count + 1,
                                       sizeof (*sum->credits));
+        memmove (&sum->credits[i + 1], &sum->credits[i],
+                 (sum->credit_count++ - i) * sizeof (*sum->credits));
         sum->credits[i].what = what;
         mpz_init (sum->credits[i].units);
     }
