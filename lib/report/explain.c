@@ -287,6 +287,7 @@ static void explain_project (explain_segment_t *segment, const site_t *site,
  * price. */
 struct piece {
     const site_t *site;
+    const accounts_t *accounts;
     const segment_t *segment;
     const project_t *project;
     const billing_t *billing;
@@ -390,17 +391,76 @@ static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
                    charge_owned_rate (pm->charge), 4);
 }
 
-static void add_money (explain_step_t *step, const char *name,
-                       const char *title, mpq_srcptr rate, const mpq_t seconds)
+static const char *rule_text (const charge_price_t *price, adjustment_id_t id,
+                              const char *team)
 {
-    mpq_t amount;
+    bool of_qos = id == ADJUSTMENT_QOS || id == ADJUSTMENT_SUBSIDY;
+    const char *name = of_qos ? price->rule ? price->rule->name : "" : team;
+
+    return name ? name : "";
+}
+
+/* One line for each step that changed the list price; false: none did. */
+static bool explain_adjustments (explain_step_t *step, const struct piece *p,
+                                 const pool_month_t *pm, mpq_srcptr list,
+                                 mpq_t ret_due)
+{
+    const segment_t *s = p->segment;
+    const site_team_t *team = team_of_account (
+        p->site, p->accounts, s->cluster, s->account, p->instant);
+    const char *name = team ? team->name : NULL;
+    charge_price_t price
+        = charge_price (p->site, pm->pool, s->qos, name, p->instant);
+    mpq_t factor[ADJUSTMENT_COUNT], amount;
+    bool any = false;
 
     mpq_init (amount);
-    mpq_mul (amount, rate, seconds);
-    mpz_mul_ui (mpq_denref (amount), mpq_denref (amount), 3600);
-    mpq_canonicalize (amount);
-    explain_exact (step, COLUMN_MONEY, name, title, amount, EXACT_DIGITS);
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
+        mpq_init (factor[i]);
+    charge_factors (pm->charge, &price, name, s->account, factor);
+    mpq_set (ret_due, list);
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
+        const adjustment_info_t *info = adjustment_info ((adjustment_id_t)i);
+        GL_AUTOFREE char *title = NULL;
+        GL_AUTOFREE char *part = NULL;
+        if (mpq_sgn (factor[i]) == 0)
+            continue;
+        mpq_mul (amount, list, factor[i]);
+        mpq_add (ret_due, ret_due, amount);
+        part = exact_text (factor[i], 6);
+        title = xasprintf ("%s %s = list price x %s", info->title,
+                           rule_text (&price, info->id, name), part);
+        if (!any)
+            explain_exact (step, COLUMN_MONEY, "list",
+                           "list price before rounding = rate x hours x weight",
+                           list, EXACT_DIGITS);
+        explain_exact (step, COLUMN_MONEY, info->word, title, amount,
+                       EXACT_DIGITS);
+        any = true;
+    }
     mpq_clear (amount);
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
+        mpq_clear (factor[i]);
+    return any;
+}
+
+/* What is due before rounding, and how it comes from the list price. */
+static void explain_due (explain_step_t *step, const struct piece *p,
+                         const pool_month_t *pm, mpq_srcptr rate)
+{
+    mpq_t list, due;
+    bool adjusted;
+
+    mpq_inits (list, due, NULL);
+    exact_set_i64 (list, 1, 3600);
+    mpq_mul (list, list, rate);
+    mpq_mul (list, list, p->price_seconds);
+    adjusted = explain_adjustments (step, p, pm, list, due);
+    explain_exact (step, COLUMN_MONEY, "charge",
+                   adjusted ? "charge before rounding = list price and these"
+                            : "charge before rounding = rate x hours x weight",
+                   due, EXACT_DIGITS);
+    mpq_clears (list, due, NULL);
 }
 
 static void explain_price (explain_step_t *step, struct piece *p,
@@ -422,9 +482,12 @@ static void explain_price (explain_step_t *step, struct piece *p,
         explain_format (step, "basis", "price", "published rate, %s:%d",
                         price.rate->place.file ? price.rate->place.file : "",
                         price.rate->place.line);
+    else if (pm->idle != IDLE_IN_RATE && pm->idle != IDLE_EXPLICIT)
+        explain_format (step, "basis", "price", "full cost; idle time is %s",
+                        idle_policy_title (pm->idle));
     else
         explain_text (step, "basis", "price",
-                      p->site->policy.idle == IDLE_IN_RATE
+                      pm->idle == IDLE_IN_RATE
                           ? "full cost; the billed hours carry idle time too"
                           : "full cost; idle time is a remainder of its own");
     explain_exact (step, COLUMN_RATE, "rate", "rate per GPU hour", rate, 4);
@@ -447,8 +510,7 @@ static void explain_price (explain_step_t *step, struct piece *p,
                       mpq_get_str (NULL, 10, *p->part->more));
         mpq_add (p->price_seconds, p->price_seconds, *p->part->more);
     }
-    add_money (step, "charge", "charge before rounding = rate x hours x weight",
-               rate, p->price_seconds);
+    explain_due (step, p, pm, rate);
 }
 
 /* --- step 4: the line of the statement --------------------------------- */
@@ -625,7 +687,11 @@ void explain_add (explain_t *explain, const site_t *site,
                   const billing_t *billing)
 {
     struct piece p
-        = {.site = site, .segment = s, .project = project, .billing = billing};
+        = {.site = site,
+           .accounts = accounts,
+           .segment = s,
+           .project = project,
+           .billing = billing};
     GL_AUTOFREE char *job = job_name (s);
     explain_segment_t *segment;
 
