@@ -2,6 +2,7 @@
  * cost-model, sections 8, 10 and 11. */
 #include "support/book.h"
 
+#include "acct/carry_forward.h"
 #include "acct/charge.h"
 
 /* --- months ------------------------------------------------------------- */
@@ -466,6 +467,47 @@ static void tiers__earlier_months__are_gone_on_from (void **state)
     site_free (site);
 }
 
+/* 800,000 of expense, 776,000 of revenue: 3.0 % short, inside a band of 10 %; next
+ * year 820,000 and 220,000 GPU-hours: 844,000 / 220,000 = 3.836364. A surplus beyond
+ * the next cost leaves something, and never a negative rate. */
+static void carry_forward__a_year__moves_its_balance_into_the_next (
+    void **state)
+{
+    static const struct {
+        const char *revenue, *balance, *share, *rate, *left;
+        bool within;
+    } cases[] = {
+        {"776000", "-24000", "0.03", "3.836364", "0", true},
+        {"900000", "100000", "0.125", "3.272727", "0", false},
+        {"1700000", "900000", "1.125", "0.000000", "80000", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        carry_year_t year;
+        carry_forward_t carry;
+        gl_error_t error;
+        carry_year_init (&year);
+        carry_forward_init (&carry);
+        assert_int_equal (carry_forward (&year, &carry, &error), -1);
+        mpq_set_ui (year.cost, 800000, 1);
+        assert_int_equal (carry_forward (&year, &carry, &error), -1);
+        mpq_set_str (year.revenue, cases[i].revenue, 10);
+        mpq_set_ui (year.band, 1, 10);
+        mpq_set_ui (year.next_cost, 820000, 1);
+        mpq_set_ui (year.next_units, 220000, 1);
+        assert_int_equal (carry_forward (&year, &carry, &error), 0);
+        book_check (carry.balance, 0, cases[i].balance);
+        book_check (carry.share, (int)strlen (cases[i].share) - 2,
+                    cases[i].share);
+        book_check (carry.next_rate, 6, cases[i].rate);
+        book_check (carry.left, 0, cases[i].left);
+        assert_true (carry.within == cases[i].within);
+        carry_year_clear (&year);
+        carry_forward_clear (&carry);
+    }
+}
+
 /* --- what holds when ---------------------------------------------------- */
 
 static void idle_policy__of_the_pool__goes_before_the_sites (void **state)
@@ -496,6 +538,8 @@ int main (void)
         cmocka_unit_test (entitlement__use_within_it__is_not_due),
         cmocka_unit_test (tiers__the_published_year__costs_as_published),
         cmocka_unit_test (tiers__earlier_months__are_gone_on_from),
+        cmocka_unit_test (
+            carry_forward__a_year__moves_its_balance_into_the_next),
         cmocka_unit_test (idle_policy__of_the_pool__goes_before_the_sites),
     };
 
