@@ -274,8 +274,8 @@ static bill_t *only_month (const bill_t *bill, const char *month)
     return own;
 }
 
-/* The configuration that it was closed with; NULL in *ret_site: this program
- * cannot read it any more. */
+/* The configuration of a closing; NULL in *ret_site: this program cannot read it
+ * any more. */
 static int site_then (store_t *store, const closing_t *closing,
                       site_t **ret_site, char **ret_book, gl_error_t *error)
 {
@@ -301,10 +301,10 @@ static int site_then (store_t *store, const closing_t *closing,
 struct month {
     store_t *store;
     const site_t *site;
-    const closing_t *closing;
+    const closing_t *since; /* the last closing: up to there it is corrected */
     period_t period;
     bill_t *closed;
-    bill_t *then; /* facts of today, configuration of then; or NULL */
+    bill_t *then; /* facts of today, configuration of that closing; or NULL */
     bill_t *now;
     correction_cause_t between; /* then and now */
 };
@@ -313,7 +313,7 @@ static int compute (struct month *m, gl_error_t *error)
 {
     GL_AUTOFREE char *book = NULL;
     site_t *site;
-    int rc = site_then (m->store, m->closing, &site, &book, error);
+    int rc = site_then (m->store, m->since, &site, &book, error);
     const char *today = m->site->book ? m->site->book : "";
 
     if (rc == 0)
@@ -337,8 +337,8 @@ static int compare (struct month *m, bill_t *out, gl_error_t *error)
                             out);
         return 0;
     }
-    if (take_revisions (m->store, m->closing, m->period, &touches, error) < 0
-        || take_retags (m->store, m->closing, &touches, error) < 0)
+    if (take_revisions (m->store, m->since, m->period, &touches, error) < 0
+        || take_retags (m->store, m->since, &touches, error) < 0)
         rc = -1;
     else
         correction_compare (m->closed, m->then ? m->then : m->now, of_facts,
@@ -352,11 +352,12 @@ static int compare (struct month *m, bill_t *out, gl_error_t *error)
 
 static int correct_month (store_t *store, const site_t *site,
                           const periods_t *p, const closing_t *closing,
-                          const char *before, bill_t *out, gl_error_t *error)
+                          const closing_t *since, const char *before,
+                          bill_t *out, gl_error_t *error)
 {
     struct month m = {.store = store,
                       .site = site,
-                      .closing = closing,
+                      .since = since,
                       .between = CAUSE_COUNT};
     bill_t *all = NULL;
     int rc = -1;
@@ -375,15 +376,32 @@ static int correct_month (store_t *store, const site_t *site,
     return rc;
 }
 
+/* The last month closed before: with its facts and its configuration all
+ * corrections so far were computed. */
+static const closing_t *last_before (const periods_t *p, const char *month)
+{
+    const closing_t *last = NULL;
+
+    for (size_t i = 0; i < p->closing_count; i++) {
+        const closing_t *c = &p->closings[i];
+        if (!c->reopened && strcmp (c->month, month) < 0
+            && (!last || strcmp (c->month, last->month) > 0))
+            last = c;
+    }
+    return last;
+}
+
 int corrections_compute (store_t *store, const site_t *site,
                          const periods_t *p, const char *month, bill_t *out,
                          gl_error_t *error)
 {
+    const closing_t *since = last_before (p, month);
+
     for (size_t i = 0; i < p->closing_count; i++) {
         const closing_t *c = &p->closings[i];
         if (c->reopened || c->imported || strcmp (c->month, month) >= 0)
             continue;
-        if (correct_month (store, site, p, c, month, out, error) < 0)
+        if (correct_month (store, site, p, c, since, month, out, error) < 0)
             return gl_error_prefix (error, "corrections of %s", c->month);
     }
     return 0;

@@ -2,10 +2,11 @@
  * corrections.h: the corrections of all closed months (report/correction.h), as
  * facts and configuration have them now.
  *
- * A closed month is computed afresh twice: with the configuration that it was
- * closed with, and with that of today. What differs already in the first is due to
- * facts, what differs between the two to the configuration. Of facts the cause is
- * what the store knows to have changed since: revisions, retags, new jobs.
+ * A closed month is computed afresh twice: with the configuration of the last
+ * closing, in which it was corrected last, and with that of today. What differs
+ * already in the first is due to facts, what differs between the two to the
+ * configuration. Of facts the cause is what the store knows to have changed since
+ * that closing: revisions, retags, new jobs.
  */
 #ifndef GL_CORRECTIONS_H
 #define GL_CORRECTIONS_H

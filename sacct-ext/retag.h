@@ -40,8 +40,8 @@ typedef struct {
     char previous[65]; /* project before; "": untagged */
 } retag_done_t;
 
-/* The period that holds `segment` may still be changed. There are no closed
- * periods yet: it always may. The one place that will ask. -1: closed. */
+/* No closed month holds a part of `segment`. -1: one does; root may change it all
+ * the same, and the change is a correction in the month that is open. */
 int retag_period_open (store_t *store, const segment_t *segment,
                        gl_error_t *error);
 
