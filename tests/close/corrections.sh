@@ -4,6 +4,7 @@
 # facts gives, in every number of every line (tests/close/sum.c). October has an
 # hour more here.
 set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/close/lib.sh
 . "$abs_top_srcdir/tests/close/lib.sh"
 command -v sqlite3 >/dev/null || { echo '1..0 # SKIP because sqlite3 is not installed'; exit 0; }

@@ -1,6 +1,8 @@
+# shellcheck shell=sh
 # facts.sh: months of facts as sacct prints them. To be sourced after lib.sh.
 # jobs FILE: October and November 2026 of a cluster, one job a line in rows;
 # what is changed later is changed in rows, and imported again.
+: "${work:?}"
 header='JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|Partition|QOS|NodeList|ElapsedRaw|Timelimit'
 
 # row ID START END STATE GPUS USER ACCOUNT: times as 2026-10-05T10:00:00

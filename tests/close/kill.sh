@@ -5,6 +5,7 @@
 #
 #   CLOSE_KILL_ROUNDS=N  how often it is killed in each engine (8)
 set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/close/lib.sh
 . "$abs_top_srcdir/tests/close/lib.sh"
 command -v sqlite3 >/dev/null || { echo '1..0 # SKIP because sqlite3 is not installed'; exit 0; }

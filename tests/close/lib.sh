@@ -1,8 +1,10 @@
+# shellcheck shell=sh
 # lib.sh: a store with a month of made-up facts that can be closed. To be sourced.
 # Sets work, program, and the functions below; failed is 1 after a failure.
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}" "${work:=}"
 program=$abs_top_builddir/sacct-ext/gpuledger
-fill=$abs_top_builddir/tests/cli/fill
+
+# shellcheck disable=SC2034 # for who sources this
 sum=$abs_top_builddir/tests/close/sum
 tests=0
 failed=0
@@ -15,6 +17,7 @@ result ()
     else
         echo "not ok $tests - $2"
         sed 's/^/# /' "$work/out" "$work/err" 2>/dev/null | head -n 30
+        # shellcheck disable=SC2034
         failed=1
     fi
 }

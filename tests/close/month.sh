@@ -1,6 +1,7 @@
 #!/bin/sh
 # A month is checked, closed, and stays; rows by hand, disputes, reopening.
 set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/close/lib.sh
 . "$abs_top_srcdir/tests/close/lib.sh"
 command -v sqlite3 >/dev/null || { echo '1..0 # SKIP because sqlite3 is not installed'; exit 0; }
@@ -79,7 +80,7 @@ echo "SELECT number, CASE kind WHEN 1 THEN 'row' WHEN 2 THEN 'cost' WHEN 3 THEN 
 hash=0000000000000000000000000000000000000000000000000000000000000000
 wrong=0
 while read -r number word month version length body stored; do
-    hash=$({ printf '%s\n%s %s %s %s %s\n' $hash "$number" "$word" "$month" \
+    hash=$({ printf '%s\n%s %s %s %s %s\n' "$hash" "$number" "$word" "$month" \
         "$version" "$length"; echo "$body" | xxd -r -p; } | sha256sum | cut -d' ' -f1)
     [ "$hash" = "$stored" ] || wrong=$((wrong + 1))
 done <"$work/chain"

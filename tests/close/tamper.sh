@@ -2,6 +2,7 @@
 # Whatever is changed in the store of what was closed is found, and told by month,
 # row and field; in both engines.
 set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/close/lib.sh
 . "$abs_top_srcdir/tests/close/lib.sh"
 command -v sqlite3 >/dev/null || { echo '1..0 # SKIP because sqlite3 is not installed'; exit 0; }
