@@ -160,6 +160,25 @@ static int check_layout (const site_t *site, const site_pool_t *pool,
     return 0;
 }
 
+/* What a job is billed by has to be told. */
+static int check_bill (const site_pool_t *pool, gl_error_t *error)
+{
+    bool dominant = pool->cpus_per_gpu || pool->memory_per_gpu;
+    bool weighted
+        = mpq_sgn (pool->cpu_weight) > 0 || mpq_sgn (pool->memory_weight) > 0;
+    const char *lacks = pool->bill == BILL_DOMINANT && !dominant
+                            ? "`cpus_per_gpu` or `memory_per_gpu`"
+                        : pool->bill == BILL_WEIGHTED && !weighted
+                            ? "`cpu_weight` or `memory_weight`"
+                            : NULL;
+
+    if (lacks)
+        return gl_error (error, "%s:%d: `bill` of pool '%s' needs %s",
+                         pool->place.file, pool->place.line, pool->name,
+                         lacks);
+    return 0;
+}
+
 static bool share_type (const text_list_t *a, const text_list_t *b)
 {
     if (a->count == 0 || b->count == 0)
@@ -271,6 +290,8 @@ static int check_pools (const site_t *site, gl_error_t *error)
         rc = add_claims (&claims, &site->pools[i], error);
         if (rc == 0)
             rc = check_layout (site, &site->pools[i], error);
+        if (rc == 0)
+            rc = check_bill (&site->pools[i], error);
     }
     if (rc == 0)
         rc = check_claims (&claims, error);

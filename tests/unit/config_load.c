@@ -124,6 +124,37 @@ static void config_load_text__the_pinned_text__is_read_exactly (void **state)
     site_free (site);
 }
 
+static void config_load_text__what_is_billed__is_read (void **state)
+{
+    const uint32_t node_fail = segment_state_bit (SEGMENT_NODE_FAIL);
+    const uint32_t boot_fail = segment_state_bit (SEGMENT_BOOT_FAIL);
+    site_t *site = load ("policy: {minimum: 1m, increment: 60s, grace: 30s,\n"
+                         "  credits: [NODE_FAIL, PREEMPTED], credit_cap: 4h}\n"
+                         "pools: [{name: p, nodes: n1, gpus_per_node: 8,\n"
+                         "  bill: weighted, gpu_weight: 35, cpu_weight: 1,\n"
+                         "  memory_weight: 0.215}]\n");
+
+    (void)state;
+    assert_int_equal (site->policy.minimum, 60);
+    assert_int_equal (site->policy.increment, 60);
+    assert_int_equal (site->policy.grace, 30);
+    assert_int_equal (site->policy.credit_cap, 4 * 3600);
+    assert_int_equal (site->policy.credits,
+                      node_fail | segment_state_bit (SEGMENT_PREEMPTED));
+    assert_int_equal (site->pools[0].bill, BILL_WEIGHTED);
+    check_number (site->pools[0].memory_weight, "0.215");
+    site_free (site);
+    site = load ("policy: {credits: off}\npools: [{name: p, nodes: n1, "
+                 "gpus_per_node: 8}]\n");
+    assert_int_equal (site->policy.credits, 0);
+    assert_int_equal (site->policy.increment, 1);
+    check_number (site->pools[0].gpu_weight, "1");
+    site_free (site);
+    site = load ("policy: {idle: explicit}\n");
+    assert_int_equal (site->policy.credits, node_fail | boot_fail);
+    site_free (site);
+}
+
 /* Changes, shares and times of use, as the manual writes them. */
 static void config_load_text__the_cost_book__is_read_exactly (void **state)
 {
@@ -344,6 +375,17 @@ static const struct {
     {"pools: [{name: p, nodes: n1, gpus_per_node: 8, shards_per_gpu: 0}]",
      {"'0'", "whole number"}},
     {"policy: {suspended: credited}", {"'credited'", "charged", "free"}},
+    {"policy: {credits: [NODE_FAIL, CRASHED]}",
+     {"`credits`", "'CRASHED'", "NODE_FAIL"}},
+    {"policy: {credit_cap: 0h}", {"`credit_cap`", "above 0"}},
+    {"policy: {increment: 0s}", {"`increment`", "above 0"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8, bill: dominant}]",
+     {"t.yaml:1", "'p'", "`cpus_per_gpu`"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8, bill: weighted, "
+     "cpus_per_gpu: 16}]",
+     {"t.yaml:1", "'p'", "`cpu_weight`"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8, gpu_weight: 0}]",
+     {"`gpu_weight`", "above 0"}},
     {"pools: [{name: p, nodes: \"n[1-\", gpus_per_node: 8}]",
      {"t.yaml:1", "`nodes`"}},
     {"pools: [{name: p, nodes: \"n[1-3],n2\", gpus_per_node: 8}]",
@@ -928,6 +970,7 @@ int main (void)
         cmocka_unit_test (config_load_text__hosts_of_all_forms__are_taken),
         cmocka_unit_test (config_load_text__the_pinned_text__is_read_exactly),
         cmocka_unit_test (config_load_text__who_approved_a_rate__is_kept),
+        cmocka_unit_test (config_load_text__what_is_billed__is_read),
         cmocka_unit_test (config_load_text__the_cost_book__is_read_exactly),
         cmocka_unit_test (config_load_text__nothing__is_the_default_site),
         cmocka_unit_test (
