@@ -7,6 +7,7 @@
 
 #include "acct/breakeven.h"
 #include "acct/cost.h"
+#include "acct/segment.h"
 #include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
