@@ -138,7 +138,7 @@ struct month {
 static int run (struct month *m, const billing_t *billing, gl_error_t *error)
 {
     const report_query_t *query = billing_query (billing);
-    period_t period = billing_period (billing);
+    period_t period = period_clip (billing_period (billing), m->period);
     struct pass *p = &m->pass;
 
     if (add_rows (p, m->store, query->site, m->period, error) < 0)

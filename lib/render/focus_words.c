@@ -51,12 +51,15 @@ static void put_referred (focus_t *f, const detail_row_t *row)
 {
     const char *slash = row->reference ? strchr (row->reference, '/') : NULL;
     size_t digits = slash ? strspn (slash + 1, "0123456789") : 0;
+    char job[64];
 
     if (!slash || digits == 0 || slash[1 + digits] != '/')
         return;
-    buffer_printf (&f->cell[C_ResourceId], "slurm://%.*s/job/%.*s",
-                   (int)(slash - row->reference), row->reference, (int)digits,
-                   slash + 1);
+    snprintf (job, sizeof (job), "%.*s", (int)digits, slash + 1);
+    if (row->id_job)
+        job_text (row, job);
+    buffer_printf (&f->cell[C_ResourceId], "slurm://%.*s/job/%s",
+                   (int)(slash - row->reference), row->reference, job);
     focus_put (f, C_ResourceType, "GPU job");
 }
 

@@ -112,9 +112,10 @@ detail_t *detail_new (const billing_t *billing)
     const report_query_t *query = billing_query (billing);
 
     d->query = query;
-    d->whole = billing_period (billing);
-    d->month = zone_unit (query->site->zone, CALENDAR_MONTH, d->whole.start);
-    zone_unit_name (query->site->zone, CALENDAR_MONTH, d->whole.start,
+    d->month = zone_unit (query->site->zone, CALENDAR_MONTH,
+                          query->period.start);
+    d->whole = period_clip (billing_period (billing), d->month);
+    zone_unit_name (query->site->zone, CALENDAR_MONTH, d->month.start,
                     d->month_name);
     d->pool_months = billing_pool_months (billing, &d->pool_count);
     d->key_count = query->by.count;
@@ -231,15 +232,8 @@ static const char *cost_center (const site_t *site, const char *team,
     return NULL;
 }
 
-static void put_segment (detail_t *d, const segment_t *s,
-                         const project_t *project)
+void detail_put_segment (detail_row_t *row, const segment_t *s)
 {
-    detail_row_t *row = &d->row;
-
-    row->job_name = s->job_name;
-    row->state = segment_state_name (s->state);
-    row->labels = project ? some (project->labels) : NULL;
-    row->reservation = some (s->reservation);
     row->id_job = s->id_job;
     row->submit = s->time_submit;
     row->array_job = s->array_job;
@@ -316,7 +310,12 @@ static int hand_out (detail_t *d, const struct detail_segment *of,
 
     detail_row_begin (d, DETAIL_JOB);
     put_keys (d, p->key, p->period.start);
-    put_segment (d, of->segment, of->project);
+    detail_put_segment (row, of->segment);
+    row->job_name = of->segment->job_name;
+    row->state = segment_state_name (of->segment->state);
+    row->labels = of->project ? some (of->project->labels) : NULL;
+    row->reservation = some (of->segment->reservation);
+    detail_note_credited (d, of->segment);
     row->reservation_id = detail_reservation_id (
         d, row->cluster, row->reservation, p->period.start);
     row->start = day.start;

@@ -65,6 +65,13 @@ struct detail_day {
     size_t reserved_count;
 };
 
+/* A job that a credit goes back to, and what else its segment tells. */
+struct detail_credited {
+    char *reference; /* CLUSTER/JOBID/SUBMIT */
+    segment_t segment; /* numbers alone */
+    UT_hash_handle hh;
+};
+
 struct detail_reservation {
     char *key; /* cluster, name */
     struct {
@@ -94,6 +101,7 @@ struct detail {
     size_t day_count;
     struct detail_day *days; /* pool by pool */
     struct detail_reservation *reservations;
+    struct detail_credited *credited;
     bill_t *extra;
     detail_row_t row;
     char rate_card[ZONE_STAMP_SIZE]; /* of it */
@@ -108,6 +116,8 @@ void detail_statement_owes (detail_t *detail, const char *statement,
 void detail_statement_has (detail_t *detail, const char *statement,
                            mpz_srcptr units);
 
+/* Which job it is. */
+void detail_put_segment (detail_row_t *row, const segment_t *segment);
 /* A row of nothing but its kind and month. */
 void detail_row_begin (detail_t *detail, detail_kind_t kind);
 int detail_emit (detail_t *detail, detail_f callback, void *arg,
@@ -120,6 +130,8 @@ void detail_hourly (mpz_t units, mpq_srcptr money, mpq_srcptr seconds);
 
 uint64_t detail_reservation_id (const detail_t *detail, const char *cluster,
                                 const char *name, int64_t instant);
+/* The segment has a row; a credit may want to know. */
+void detail_note_credited (detail_t *detail, const segment_t *segment);
 void detail_capacity_init (detail_t *detail);
 /* A job row has this of the pool on that day. */
 void detail_capacity_held (detail_t *detail, size_t pool, int64_t instant,

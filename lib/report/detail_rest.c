@@ -1,5 +1,6 @@
 /* The rows of the detail that are no job's: capacity, what else stands on the
  * bill, and rounding. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -384,8 +385,54 @@ static const char *key_text (const bill_row_t *row, key_id_t key)
     return NULL;
 }
 
+/* Segments come later: what they tell of it is kept until its row. */
+static void expect_credited (detail_t *d, const char *reference)
+{
+    struct detail_credited *c;
+
+    HASH_FIND_STR (d->credited, reference, c);
+    if (c)
+        return;
+    c = xcalloc (1, sizeof (*c));
+    c->reference = xstrdup (reference);
+    HASH_ADD_KEYPTR (hh, d->credited, c->reference, strlen (c->reference), c);
+}
+
+void detail_note_credited (detail_t *d, const segment_t *s)
+{
+    struct detail_credited *c;
+    char reference[600];
+
+    if (!d->credited)
+        return;
+    snprintf (reference, sizeof (reference), "%s/%llu/%lld", s->cluster,
+              (unsigned long long)s->id_job, (long long)s->time_submit);
+    HASH_FIND_STR (d->credited, reference, c);
+    if (c)
+        c->segment = (segment_t){.id_job = s->id_job,
+                                 .time_submit = s->time_submit,
+                                 .array_job = s->array_job,
+                                 .array_task = s->array_task,
+                                 .het_job = s->het_job,
+                                 .het_offset = s->het_offset,
+                                 .job_db_inx = s->job_db_inx,
+                                 .sluid = s->sluid};
+}
+
+static void put_credited (detail_t *d)
+{
+    struct detail_credited *c = NULL;
+
+    if (d->row.reference)
+        HASH_FIND_STR (d->credited, d->row.reference, c);
+    if (c && c->segment.id_job)
+        detail_put_segment (&d->row, &c->segment);
+}
+
 void detail_add_row (detail_t *d, const bill_row_t *row)
 {
+    if (row->kind == BILL_CREDIT && row->reference)
+        expect_credited (d, row->reference);
     bill_add_copy (d->extra, row);
     detail_statement_owes (
         d, detail_statement_of (d, row->team, key_text (row, KEY_ACCOUNT)),
@@ -436,6 +483,7 @@ static void put_extra (detail_t *d, const bill_row_t *from)
     row->origin = from->origin;
     row->reason = from->reason;
     row->statement = detail_statement_of (d, row->team, row->account);
+    put_credited (d);
     put_extra_money (d, from);
 }
 
@@ -496,6 +544,7 @@ void detail_rest_free (detail_t *d)
 {
     struct detail_statement *s, *next_s;
     struct detail_reservation *r, *next_r;
+    struct detail_credited *c, *next_c;
 
     for (size_t i = 0; i < d->pool_count * d->day_count; i++)
         free_day (&d->days[i]);
@@ -507,6 +556,12 @@ void detail_rest_free (detail_t *d)
         mpz_clears (s->owes, s->has, NULL);
         free (s->name);
         free (s);
+    }
+    HASH_ITER (hh, d->credited, c, next_c)
+    {
+        HASH_DEL (d->credited, c);
+        free (c->reference);
+        free (c);
     }
     HASH_ITER (hh, d->reservations, r, next_r)
     {

@@ -39,14 +39,12 @@ lab ()
     "$program" --quiet --config "$config" --store sqlite:lab.db "$@"
 }
 
-# same_sums CONFIG FILE: charges of the teams, in hundredths, read back
+# same_sums CONFIG FILE: charges less credits of the teams, in hundredths, read back
 same_sums ()
 {
-    lab "$1" report chargeback --month 2026-10 --by team --csv |
-        awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next}
-            {charge = $(at["charge"]); sub (/\./, "", charge)
-             sub (/^0+/, "", charge)
-             print $(at["team"]) "\t" (charge == "" ? 0 : charge)}' |
+    lab "$1" report chargeback --month 2026-10 --by team --csv \
+        -o team,charge,credit |
+        awk -F, 'NR > 1 {gsub (/\./, ""); print $1 "\t" $2 + $3}' |
         LC_ALL=C sort >wanted
     "$check" sums "$2" >got
     diff wanted got >log
@@ -81,6 +79,11 @@ policy: {idle: uniform}\
 qos: [{name: normal, multiplier: 1.37, subsidy: "33%"}]'
 variant rates America/New_York '/^rates:/d
 $a rates: [{pool: slices, per_gpu_hour: 6.50, mig_price: max, to: 2026-10-12}, {pool: slices, per_gpu_hour: 7.10, mig_price: compute, from: 2026-10-12}, {pool: h100, qos: normal, per_gpu_hour: 3.333333, from: 2026-10-20}]'
+variant billed America/New_York '$a policy: {minimum: 3h, increment: 1h, grace: 10m, credits: [NODE_FAIL, FAILED, CANCELLED, TIMEOUT, COMPLETED], credit_cap: 2h}'
+grep -q ',Credit,,' billed.csv
+result "billed: some credits are in it"
+variant tiers America/New_York '/^rates:/d
+$a rates: [{pool: h100, per_gpu_hour: 3.60, tiers: [{above: 100, per_gpu_hour: 3.10}, {above: 1000, per_gpu_hour: 2.70}]}]'
 
 # --- versions and columns ---------------------------------------------------
 
