@@ -24,8 +24,6 @@ struct request {
 /* The other configuration and what it makes of the months. */
 struct other {
     site_t *site;
-    mpq_t *rates; /* as loaded */
-    mpq_srcptr *published; /* the same, for the report */
     bill_t *bill;
 };
 
@@ -47,23 +45,11 @@ static int load (cli_t *cli, const struct request *request, struct other *other)
                           "%s changes the ledger's currency or zone: amounts "
                           "and months could not be compared",
                           request->file);
-    other->rates = xcalloc (other->site->rate_count + 1, sizeof (mpq_t));
-    other->published
-        = xcalloc (other->site->rate_count + 1, sizeof (mpq_srcptr));
-    for (size_t i = 0; i < other->site->rate_count; i++) {
-        mpq_init (other->rates[i]);
-        mpq_set (other->rates[i], other->site->rates[i].per_gpu_hour);
-        other->published[i] = other->rates[i];
-    }
     return CLI_OK;
 }
 
 static void other_done (struct other *other)
 {
-    for (size_t i = 0; other->rates && i < other->site->rate_count; i++)
-        mpq_clear (other->rates[i]);
-    free (other->rates);
-    free (other->published);
     bill_free (other->bill);
     site_free (other->site);
 }
@@ -188,8 +174,7 @@ static int compare (cli_t *cli, struct request *request,
 {
     whatif_t whatif = {.query = query,
                        .site_after = other->site,
-                       .file = request->file,
-                       .rates = other->published};
+                       .file = request->file};
     bill_t *before = NULL;
     gl_error_t error;
     mpq_t factor;

@@ -47,6 +47,7 @@ typedef enum {
     JOURNAL_TAG_HASH,   /* of the closed period */
     JOURNAL_TAG_GPU_HOURS,
     JOURNAL_TAG_RATE, /* per GPU-hour */
+    JOURNAL_TAG_LIST, /* before tiers, subsidies ..., where that is another */
     JOURNAL_TAG_WHAT,
     JOURNAL_TAG_REFERENCE,
     JOURNAL_TAG_REASON, /* in words, of a row by hand */

@@ -56,9 +56,13 @@ void whatif_revenue (const bill_t *bill, mpq_t ret_exact)
 
 void whatif_scale (site_t *site, mpq_srcptr factor)
 {
-    for (size_t i = 0; i < site->rate_count; i++)
-        mpq_mul (site->rates[i].per_gpu_hour, site->rates[i].per_gpu_hour,
-                 factor);
+    for (size_t i = 0; i < site->rate_count; i++) {
+        site_rate_t *rate = &site->rates[i];
+        mpq_mul (rate->per_gpu_hour, rate->per_gpu_hour, factor);
+        for (size_t k = 0; k < rate->tier_count; k++)
+            mpq_mul (rate->tiers[k].per_gpu_hour, rate->tiers[k].per_gpu_hour,
+                     factor);
+    }
 }
 
 /* --- sums -------------------------------------------------------------- */
@@ -320,6 +324,20 @@ static char *rate_name (const site_t *site, const site_rate_t *rate)
                       dated ? from : "");
 }
 
+static void add_rate (struct table *t, const char *name, mpq_srcptr scaled)
+{
+    mpq_t rate;
+
+    mpq_init (rate);
+    mpq_div (rate, scaled, t->whatif->factor);
+    begin_row (t, "rate", name);
+    report_put_exact (t->report, t->c.rate[BEFORE], rate, 4);
+    report_put_exact (t->report, t->c.rate[AFTER], scaled, 4);
+    report_put_text (t->report, t->c.currency,
+                     t->whatif->query->site->currency);
+    mpq_clear (rate);
+}
+
 static void add_rates (struct table *t)
 {
     const site_t *site = t->whatif->site_after;
@@ -333,11 +351,14 @@ static void add_rates (struct table *t)
         GL_AUTOFREE char *name = rate_name (site, &site->rates[i]);
         if (!holds_in (&site->rates[i], t->whatif->query->period))
             continue;
-        begin_row (t, "rate", name);
-        report_put_exact (t->report, t->c.rate[BEFORE], t->whatif->rates[i], 4);
-        report_put_exact (t->report, t->c.rate[AFTER],
-                          site->rates[i].per_gpu_hour, 4);
-        report_put_text (t->report, t->c.currency, site->currency);
+        add_rate (t, name, site->rates[i].per_gpu_hour);
+        for (size_t k = 0; k < site->rates[i].tier_count; k++) {
+            const site_tier_t *tier = &site->rates[i].tiers[k];
+            GL_AUTOFREE char *above = exact_shortest (tier->above);
+            GL_AUTOFREE char *tier_name
+                = xasprintf ("%s, above %s", name, above);
+            add_rate (t, tier_name, tier->per_gpu_hour);
+        }
     }
 }
 

@@ -25,7 +25,6 @@ typedef struct {
     const bill_t *after;
     mpq_srcptr factor; /* by which the published rates after were scaled so that the
                           charges stay; NULL: they were not */
-    mpq_srcptr *rates; /* of site_after, before they were scaled */
 } whatif_t;
 
 /* What a bill brings: charges, idle time and credits, before rounding. */

@@ -97,6 +97,11 @@ for report in usage chargeback utilization energy idle breakeven; do
 done
 same "usage by every key" report usage --csv -S 2026-10-15 -E 2026-10-17 --by \
     cluster,account,user,project,qos,partition,gres_type,node,state,day
+for form in journal opencost; do
+    same "chargeback --$form" report chargeback --month 2026-10 --$form
+done
+printf 'rates: [{pool: h100, per_gpu_hour: 2}]\n' >whatif.yaml
+same "whatif" whatif whatif.yaml --revenue-neutral
 same "explain" explain 106
 
 # Files imported in one order into one, in another and one of them twice into the

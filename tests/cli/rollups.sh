@@ -41,6 +41,8 @@ reports ()
     ledger report usage -S 2026-09-01 -E 2026-11-01 --by month,partition --csv
     ledger report chargeback --month 2026-10 --json
     ledger report chargeback --month 2026-10 --by day,pool --csv
+    ledger report chargeback --month 2026-10 --journal
+    ledger report chargeback --month 2026-10 --opencost
     ledger report chargeback -S 2026-10-06 -E 2026-10-11 --by user --html
     ledger report utilization --month 2026-10 --json
     ledger report utilization --month 2026-10 --by pool,day --csv

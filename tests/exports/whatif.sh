@@ -74,6 +74,7 @@ change life 'assets: [{name: nodes-2025, pool: h100, units: 2, price: 425000, in
 change power 'tariffs: [{name: flat, per_kwh: 0.31}]'
 change dated 'rates: [{pool: h100, per_gpu_hour: 1, to: 2026-10-15}, {pool: h100, per_gpu_hour: 1.7, from: 2026-10-15}]'
 change teams 'teams: [{name: vision, accounts: [vision, nlp]}, {name: language, accounts: [speech]}]'
+change tiers 'rates: [{pool: h100, per_gpu_hour: 2, tiers: [{above: 500, per_gpu_hour: 1.5}, {above: 4000, per_gpu_hour: 1}], tiers_by: spend}]'
 bad=0 neutral_bad=0 worst=0
 for change in $changes; do
     # shellcheck disable=SC2086
@@ -105,6 +106,10 @@ result $? "every published rate is scaled by the one factor"
 lab whatif dated.yaml --revenue-neutral --csv | grep -c '^rate,' >count
 test "$(cat count)" -eq 3
 result $? "dated rates are scaled each"
+
+lab whatif tiers.yaml --revenue-neutral --csv | grep -c '^rate,"h100, above' >count
+test "$(cat count)" -eq 2
+result $? "so are the prices of tiers"
 
 # --- what is wrong
 refused ()
