@@ -8,6 +8,7 @@
 
 #include "support/book.h"
 
+#include "acct/billed.h"
 #include "acct/charge.h"
 
 /* ---- reading ---- */
@@ -172,6 +173,73 @@ static void shares (const json_t *one)
     site_free (site);
 }
 
+/* Amounts of the inputs as units of a pool, times `scale`. */
+static void units_of (const json_t *one, const site_pool_t *pool,
+                      const char *gpus, const char *cpus, const char *gb,
+                      int64_t scale, mpq_t ret_units)
+{
+    mpq_t g, c, m;
+
+    mpq_inits (g, c, m, NULL);
+    exact_set_i64 (g, input_count (one, gpus), 1);
+    exact_set_i64 (c, input_count (one, cpus), 1);
+    exact_set_i64 (m, input_count (one, gb) * 1024, 1);
+    billed_units (pool, g, c, m, ret_units);
+    exact_set_i64 (g, scale, 1);
+    mpq_mul (ret_units, ret_units, g);
+    mpq_clears (g, c, m, NULL);
+}
+
+static void dominant (const json_t *one)
+{
+    site_pool_t pool = {.bill = BILL_DOMINANT,
+                        .cpus_per_gpu = input_count (one, "cpus_per_gpu"),
+                        .memory_per_gpu
+                        = input_count (one, "mem_per_gpu") * 1024};
+    json_t *wanted = json_object_get (one, "expected");
+    mpq_t hours;
+
+    mpq_init (hours);
+    units_of (one, &pool, "gpus", "cpus", "mem", input_count (one, "hours"),
+              hours);
+    assert_int_equal (
+        mpq_cmp_si (hours,
+                    json_integer_value (json_object_get (wanted, "gpu_hours")),
+                    1),
+        0);
+    mpq_clear (hours);
+}
+
+/* Weights of the formula: 1 a core, 0.215 a GB, 35 a GPU. */
+static void weighted (const json_t *one)
+{
+    site_pool_t pool = {.bill = BILL_WEIGHTED};
+    json_t *wanted
+        = json_object_get (json_object_get (one, "expected"), "units");
+    mpq_t units;
+
+    mpq_init (units);
+    book_number (pool.gpu_weight, "35");
+    book_number (pool.cpu_weight, "1");
+    book_number (pool.memory_weight, "0.215");
+    units_of (one, &pool, "gpu", "cpu", "gb",
+              35 * input_count (one, "minutes"), units);
+    book_check (units, 2, json_string_value (wanted));
+    mpq_clears (units, pool.gpu_weight, pool.cpu_weight, pool.memory_weight,
+                NULL);
+}
+
+static void refund (const json_t *one)
+{
+    site_policy_t policy = {.credit_cap = input_count (one, "cap_h") * 3600};
+    json_t *wanted
+        = json_object_get (json_object_get (one, "expected"), "refund_h");
+
+    assert_int_equal (
+        billed_credit_seconds (&policy, input_count (one, "lost_h") * 3600),
+        json_integer_value (wanted) * 3600);
+}
+
 /* ---- the list of all vectors ---- */
 
 #define PARTS "CPU and memory are not priced"
@@ -184,13 +252,13 @@ static const struct {
 } vectors[] = {
     {"uw-external-oncampus", NULL, "external rates are not computed"},
     {"wur-anunna", NULL, PARTS},
-    {"acenet-1", NULL, PARTS},
-    {"cyfronet", NULL, PARTS},
+    {"acenet-1", weighted, NULL},
+    {"cyfronet", dominant, NULL},
     {"ncsa-rails", NULL, UNITS},
     {"nhr-mig", NULL, "a flat price per slice does not conserve"},
     {"openchargeback-su", NULL, PARTS},
     {"drexel", published_rate, NULL},
-    {"alcf-refund", NULL, "credits are not computed"},
+    {"alcf-refund", refund, NULL},
     {"lr-thirds", rounding, NULL},
     {"lr-weights", rounding, NULL},
     {"lr-negative", rounding, NULL},
