@@ -1,4 +1,5 @@
 /* gpuledger import: what sacct and slurmrestd print, into the store. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "base/memory.h"
 #include "cli.h"
 #include "import.h"
+#include "import_meter.h"
 #include "rollups_keep.h"
 #include "store/store.h"
 #include "verb.h"
@@ -233,10 +235,88 @@ static int check_operands (cli_t *cli, char **paths, size_t count)
     return CLI_OK;
 }
 
+/* --- readings of a meter ----------------------------------------------- */
+
+typedef struct {
+    meter_file_t file;
+    store_counts_t counts;
+} meter_work_t;
+
+static int put_meter (store_t *store, void *arg, gl_error_t *error)
+{
+    meter_work_t *w = arg;
+
+    w->counts = (store_counts_t){0};
+    for (size_t i = 0; i < w->file.count; i++)
+        if (store_put_meter (store, &w->file.reading[i], &w->counts, error) < 0)
+            return -1;
+    return 0;
+}
+
+static int read_meter (const char *path, const char *meter, const zone_t *zone,
+                       meter_file_t *file, gl_error_t *error)
+{
+    bool standard = strcmp (path, "-") == 0;
+    FILE *stream = standard ? stdin : fopen (path, "re");
+    int rc;
+
+    if (!stream)
+        return gl_error (error, "cannot read %s: %s", path, strerror (errno));
+    rc = import_meter (stream, path, meter, zone, file, error);
+    if (!standard)
+        fclose (stream);
+    return rc;
+}
+
+static int import_one_meter (cli_t *cli, const char *path, const char *meter,
+                             const zone_t *zone)
+{
+    meter_work_t w = {.file = {NULL, 0, 0}};
+    gl_error_t error;
+    store_t *store;
+    int rc = CLI_OK;
+
+    if (read_meter (path, meter, zone, &w.file, &error) < 0)
+        return cli_fail (cli, &error);
+    store = cli_store (cli, 0);
+    if (!store)
+        rc = CLI_FAILED;
+    else if (store_transaction (store, put_meter, &w, &error) < 0)
+        rc = cli_fail (cli, &error);
+    if (rc == CLI_OK) {
+        cli_say (cli, "%s: readings of meter %s: %llu new, %llu unchanged", path,
+                 meter, (unsigned long long)w.counts.inserted,
+                 (unsigned long long)w.counts.unchanged);
+        warn (cli, path, w.file.resets,
+              "times the counter showed less than before: what was used then "
+              "is not known");
+    }
+    import_meter_free (&w.file);
+    return rc;
+}
+
+static int import_meters (cli_t *cli, const site_t *site, const char *meter,
+                          const zone_t *zone, char **paths, size_t count)
+{
+    bool known = false;
+    int rc = CLI_OK;
+
+    for (size_t i = 0; i < site->meter_count; i++)
+        known = known || strcmp (site->meters[i].name, meter) == 0;
+    if (!known)
+        return cli_failf (cli, "meter '%s' is not in `meters` of the "
+                               "configuration, which says what it measures",
+                          meter);
+    for (size_t i = 0; i < count && rc == CLI_OK; i++)
+        rc = import_one_meter (cli, paths[i], meter, zone);
+    return rc;
+}
+
 enum {
     OPTION_CLUSTER = CLI_LONG,
     OPTION_TZ,
     OPTION_AS_OF,
+    OPTION_METER,
 };
 
 static const cli_option_t options_table[] = {
@@ -250,12 +330,16 @@ static const cli_option_t options_table[] = {
     {OPTION_AS_OF, "as-of", "TIME",
      "the moment that the files speak of, where open jobs end so far\n"
      "(default: the latest that each file knows of)"},
+    {OPTION_METER, "meter", "NAME",
+     "the files are readings of this meter of the configuration: CSV of\n"
+     "start,end,kwh or time,reading_kwh; with --tz alone"},
     {0},
 };
 
 static int run (cli_t *cli, int argc, char **argv)
 {
-    const char *cluster = NULL, *tz = NULL, *as_of = NULL, *value;
+    const char *cluster = NULL, *tz = NULL, *as_of = NULL, *meter = NULL;
+    const char *value;
     work_t w = {.cli = cli};
     gl_error_t error;
     int option, rc;
@@ -271,6 +355,9 @@ static int run (cli_t *cli, int argc, char **argv)
         case OPTION_AS_OF:
             as_of = value;
             break;
+        case OPTION_METER:
+            meter = value;
+            break;
         }
     if (option < 0)
         return cli->exit_code;
@@ -279,6 +366,9 @@ static int run (cli_t *cli, int argc, char **argv)
     rc = check_operands (cli, w.paths, w.count);
     if (rc != CLI_OK)
         return rc;
+    if (meter && (cluster || as_of))
+        return cli_usage (cli, "a meter has no cluster and no as-of: with "
+                               "--meter give --tz alone");
     if (cluster && !*cluster)
         return cli_usage (cli, "--cluster takes a name");
     if (!(w.site = cli_site (cli)))
@@ -293,9 +383,12 @@ static int run (cli_t *cli, int argc, char **argv)
                           &w.options.as_of, &error)
                < 0)
         rc = cli_usage (cli, "--as-of: %s", error.text);
+    else if (meter)
+        rc = import_meters (cli, w.site, meter, w.zone ? w.zone : w.site->zone,
+                            w.paths, w.count);
     else
         rc = import_files (&w);
-    if (rc == CLI_OK)
+    if (rc == CLI_OK && !meter)
         rollups_keep (cli);
     zone_close (w.zone);
     return rc;

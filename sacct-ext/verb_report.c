@@ -13,6 +13,7 @@
 #include "reconcile.h"
 #include "rollups.h"
 #include "report/chargeback.h"
+#include "report/energy_balance.h"
 #include "report/energy_report.h"
 #include "report/idle_report.h"
 #include "report/plan.h"
@@ -251,6 +252,34 @@ static int report_of_utilization (cli_t *cli, const report_query_t *query,
     return rc;
 }
 
+/* Against the site's meters, if it has some and all jobs are asked for. */
+static int add_balance (cli_t *cli, const report_query_t *query,
+                        const struct collector *c, const measured_t *unheld,
+                        report_t *report)
+{
+    meter_reading_t *readings;
+    meter_balance_t balance;
+    gl_error_t error;
+    size_t count;
+    int rc = CLI_OK;
+
+    if (query->filter_count > 0 || cli->site->meter_count == 0)
+        return CLI_OK;
+    if (store_meters (cli->store, query->period, &readings, &count, &error) < 0)
+        return cli_fail (cli, &error);
+    meter_balance_init (&balance);
+    energy_report_devices (c->energy, &c->counts, unheld, &balance);
+    if (meter_balance (cli->site, query->period, readings, count, &balance,
+                       &error)
+        < 0)
+        rc = cli_fail (cli, &error);
+    else
+        energy_balance_put (report, query, &balance);
+    meter_balance_clear (&balance);
+    store_meters_free (readings, count);
+    return rc;
+}
+
 static int report_of_energy (cli_t *cli, const report_query_t *query,
                              report_t **ret_report)
 {
@@ -263,8 +292,10 @@ static int report_of_energy (cli_t *cli, const report_query_t *query,
 
     if (rc == CLI_OK && facts_unheld (cli->store, &period, &unheld, &error) < 0)
         rc = cli_fail (cli, &error);
-    if (rc == CLI_OK)
+    if (rc == CLI_OK) {
         *ret_report = energy_report_make (c.energy, &c.counts, &unheld);
+        rc = add_balance (cli, query, &c, &unheld, *ret_report);
+    }
     energy_report_free (c.energy);
     return rc;
 }

@@ -162,6 +162,11 @@ static void free_tariff (site_tariff_t *tariff)
                 tariff->fixed_per_month, NULL);
 }
 
+static void free_meter (site_meter_t *meter)
+{
+    free (meter->name);
+}
+
 static void free_cost (site_cost_t *cost)
 {
     free (cost->name);
@@ -291,6 +296,7 @@ void site_free (site_t *site)
     FREE_ALL (site->staff, site->staff_count, free_staff);
     FREE_ALL (site->power, site->power_count, free_power);
     FREE_ALL (site->tariffs, site->tariff_count, free_tariff);
+    FREE_ALL (site->meters, site->meter_count, free_meter);
     FREE_ALL (site->costs, site->cost_count, free_cost);
     FREE_ALL (site->rates, site->rate_count, free_rate);
     FREE_ALL (site->qos, site->qos_count, free_qos);

@@ -210,6 +210,19 @@ typedef struct {
 } site_tariff_t;
 
 typedef enum {
+    METER_MACHINES, /* all machines: PDUs */
+    METER_NODES,    /* the GPU nodes as a whole: BMCs */
+    METER_FACILITY, /* with cooling and losses: the utility's */
+} meter_kind_t;
+
+/* A meter whose readings are imported. */
+typedef struct {
+    char *name;
+    meter_kind_t measures;
+    place_t place;
+} site_meter_t;
+
+typedef enum {
     COST_PER_GPU_HOUR, /* driver: gpu_hours: amount for each allocated one */
     COST_PER_MONTH,    /* driver: month */
     COST_PER_YEAR,     /* driver: year: 1/12 of it each month */
@@ -492,6 +505,8 @@ typedef struct site {
     size_t power_count;
     site_tariff_t *tariffs;
     size_t tariff_count;
+    site_meter_t *meters;
+    size_t meter_count;
     site_cost_t *costs;
     size_t cost_count;
     site_rate_t *rates;

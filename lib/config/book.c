@@ -11,7 +11,7 @@ static const struct {
 } left_out[] = {
     {"collector", NULL}, {"agent", NULL},        {"networks", NULL},
     {"clouds", NULL},    {"clusters", "slurmdb"}, {"close", NULL},
-    {"budgets", NULL},
+    {"budgets", NULL},   {"meters", NULL},
     {"issuer", NULL},
 };
 

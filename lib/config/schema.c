@@ -66,6 +66,10 @@ static const schema_word_t status_words[] = {{"actual", COST_ACTUAL},
                                              {"accrued", COST_ACCRUED},
                                              {"planned", COST_PLANNED},
                                              {NULL, 0}};
+static const schema_word_t meter_words[] = {{"machines", METER_MACHINES},
+                                            {"nodes", METER_NODES},
+                                            {"facility", METER_FACILITY},
+                                            {NULL, 0}};
 static const schema_word_t energy_words[]
     = {{"modelled", 0}, {"measured", 1}, {NULL, 0}};
 static const schema_word_t before_words[]
@@ -538,6 +542,15 @@ static const schema_key_t tariff_keys[] = {
     FROM_TO (site_tariff_t),
 };
 
+static const schema_key_t meter_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_meter_t, name), NULL, NULL,
+     NULL, "rack-1", "Name of the meter, for import --meter."},
+    {"measures", VALUE_WORD, REQUIRED, offsetof (site_meter_t, measures),
+     meter_words, NULL, NULL, "machines",
+     "What it counts: machines (PDUs: all of them together), nodes (BMCs: GPU "
+     "nodes as a whole) or facility (the utility's meter)."},
+};
+
 static const schema_key_t cost_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_cost_t, name), NULL, NULL,
      NULL, "fabric", "What it is: fabric, space, licences, maintenance ..."},
@@ -758,6 +771,8 @@ static const schema_kind_t kinds[] = {
                 power_keys, power, power_count, site_power_t),
     DATED_KIND ("tariffs", "Prices of electricity.", tariff_keys, tariffs,
                 tariff_count, site_tariff_t),
+    LIST_KIND ("meters", "Meters whose readings are imported.", meter_keys,
+               meters, meter_count, site_meter_t),
     DATED_KIND ("costs", "Other costs of a pool.", cost_keys, costs, cost_count,
                 site_cost_t),
     DATED_KIND ("rates", "Published prices.", rate_keys, rates, rate_count,

@@ -129,16 +129,23 @@ static void put_total (report_t *report, const char *name, const char *title,
     report_named_total (report, name, title, COLUMN_ENERGY, text);
 }
 
+static uint64_t loose_mj (const evidence_counts_t *counts)
+{
+    uint64_t loose = 0;
+
+    for (size_t i = EVIDENCE_MATCHED + 1; i < EVIDENCE_REASON_COUNT; i++)
+        loose += counts->energy_mj[i];
+    return loose;
+}
+
 /* What the counters counted: by jobs, nobody and jobs that are not known. What
  * a job used just after the period, at its end, counts in the period. */
 static void put_totals (report_t *report, const measured_t *held,
                         const evidence_counts_t *counts,
                         const measured_t *unheld)
 {
-    uint64_t loose = 0;
+    uint64_t loose = loose_mj (counts);
 
-    for (size_t i = EVIDENCE_MATCHED + 1; i < EVIDENCE_REASON_COUNT; i++)
-        loose += counts->energy_mj[i];
     put_total (report, "held_kwh", "held by jobs", held->energy_mj);
     put_total (report, "unheld_kwh", "held by nobody", unheld->energy_mj);
     put_total (report, "without_segment_kwh",
@@ -177,6 +184,22 @@ static void finish (energy_report_t *e, report_t *report,
                  "Energy of the GPUs alone, by their own counters, of the time "
                  "that agents measured: not the rest of the nodes, and without "
                  "PUE, which is in the cost book.");
+}
+
+void energy_report_devices (energy_report_t *e, const evidence_counts_t *counts,
+                            const measured_t *unheld, meter_balance_t *balance)
+{
+    size_t count;
+    const usage_cell_t *whole = usage_cells (e->whole, &count);
+    measured_t held = {0};
+
+    if (count)
+        usage_cell_measured (whole, &held);
+    report_kwh (balance->held, held.energy_mj);
+    report_kwh (balance->idle, unheld->energy_mj);
+    report_kwh (balance->loose, loose_mj (counts));
+    balance->devices_known
+        = held.energy_stretches > 0 || unheld->energy_stretches > 0;
 }
 
 report_t *energy_report_make (energy_report_t *e,

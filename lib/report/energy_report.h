@@ -8,6 +8,7 @@
 #ifndef GL_REPORT_ENERGY_REPORT_H
 #define GL_REPORT_ENERGY_REPORT_H
 
+#include "acct/meter.h"
 #include "acct/usage.h"
 #include "report/query.h"
 
@@ -21,6 +22,12 @@ void energy_report_free (energy_report_t *energy); /* accepts NULL */
 void energy_report_add (energy_report_t *energy, const segment_t *segment,
                         const project_t *project,
                         const segment_evidence_t *evidence);
+
+/* What the GPUs counted, for a balance with the site's meters: of all jobs, so the
+ * query must have no filter. */
+void energy_report_devices (energy_report_t *energy,
+                            const evidence_counts_t *counts,
+                            const measured_t *unheld, meter_balance_t *balance);
 
 /* `counts`: what came of the join; `unheld`: what was measured while no job
  * held the device. Both of the query's period. */

@@ -48,6 +48,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "acct/meter.h"
 #include "acct/segment.h"
 #include "base/error.h"
 #include "base/zone.h"
@@ -161,6 +162,15 @@ int store_put_usage (store_t *store, const uint8_t key[STORE_KEY_SIZE],
 
 int store_put_retag (store_t *store, const retag_t *retag,
                      store_counts_t *counts, gl_error_t *error);
+
+/* A reading of a meter. The same one again changes nothing; another one of the
+ * same time is an error. store_meters: all that overlap the period, by meter and
+ * time; texts and array are freed by store_meters_free(). */
+int store_put_meter (store_t *store, const meter_reading_t *reading,
+                     store_counts_t *counts, gl_error_t *error);
+int store_meters (store_t *store, period_t period, meter_reading_t **ret,
+                  size_t *ret_count, gl_error_t *error);
+void store_meters_free (meter_reading_t *readings, size_t count);
 
 /* The facts of this cluster speak of moments up to as_of (it only ever moves
  * forward). Segments say so themselves. Makes the cluster known. */

@@ -68,6 +68,9 @@ typedef enum {
     SQL_CHAIN_ADD,
     SQL_SNAPSHOT_GET,
     SQL_SNAPSHOT_ADD,
+    SQL_METER_GET,
+    SQL_METER_PUT,
+    SQL_METER_EACH,
     SQL_COUNT,
 } sql_t;
 

@@ -235,6 +235,17 @@ static const struct {
        "AND id_job > ? ORDER BY id_job",
        NULL},
     [SQL_SEGMENT_GONE] = {"UPDATE segment SET gone = ? " SEGMENT_UNSEEN, NULL},
+    [SQL_METER_GET]
+    = {"SELECT time_start, time_end, energy FROM meter_reading WHERE meter = ? "
+       "AND time_start < ? AND time_end > ? ORDER BY time_start LIMIT 1",
+       NULL},
+    [SQL_METER_PUT] = {"INSERT INTO meter_reading (meter, time_start, time_end, "
+                       "energy) VALUES (?, ?, ?, ?)",
+                       NULL},
+    [SQL_METER_EACH]
+    = {"SELECT meter, time_start, time_end, energy FROM meter_reading "
+       "WHERE time_start < ? AND time_end > ? ORDER BY meter, time_start",
+       NULL},
     [SQL_CHAIN_HEAD]
     = {"SELECT number, hash FROM chain ORDER BY number DESC LIMIT 1", NULL},
     [SQL_CHAIN_ADD]

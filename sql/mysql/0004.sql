@@ -20,3 +20,11 @@ CREATE TABLE IF NOT EXISTS snapshot (
 
 ALTER TABLE segment
     ADD KEY /*M! IF NOT EXISTS */ segment_ended (cluster, state, time_end);
+
+CREATE TABLE IF NOT EXISTS meter_reading (
+    meter VARBINARY(200) NOT NULL,
+    time_start BIGINT NOT NULL,
+    time_end BIGINT NOT NULL,
+    energy BIGINT UNSIGNED NOT NULL,
+    PRIMARY KEY (meter, time_start)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;

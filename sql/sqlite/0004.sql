@@ -25,3 +25,12 @@ CREATE TABLE snapshot (
 -- PREEMPTED, NODE_FAIL, BOOT_FAIL. A query says so in the same words.
 CREATE INDEX segment_ended ON segment (cluster, state, time_end)
     WHERE state IN (7, 8, 9);
+
+-- What meters of the site counted: PDUs, BMCs, the utility's.
+CREATE TABLE meter_reading (
+    meter TEXT NOT NULL,         -- its name in the configuration
+    time_start INTEGER NOT NULL, -- readings of one meter do not overlap
+    time_end INTEGER NOT NULL,
+    energy INTEGER NOT NULL,     -- milliwatt-hours
+    PRIMARY KEY (meter, time_start)
+) STRICT, WITHOUT ROWID;
