@@ -12,7 +12,10 @@ int decisions_option (decision_options_t *options, int option, const char *value
         const char **field;
     } ours[] = {{DECISION_AGAINST, &options->breakeven.against},
                 {DECISION_PRINTED, &options->breakeven.printed},
-                {DECISION_CHECK, &options->check}};
+                {DECISION_CHECK, &options->check},
+                {DECISION_YEAR, &options->recharge.year},
+                {DECISION_NEXT_COST, &options->recharge.next_cost},
+                {DECISION_NEXT_HOURS, &options->recharge.next_hours}};
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (ours); i++)
         if (ours[i].option == option) {
@@ -33,6 +36,11 @@ int decisions_check (cli_t *cli, const decision_options_t *options,
     if (!breakeven && options->breakeven.against && strcmp (name, "plan") != 0)
         return cli_usage (cli, "--against is for the reports breakeven and "
                                "plan");
+    if ((options->recharge.year || options->recharge.next_cost
+         || options->recharge.next_hours)
+        && strcmp (name, "recharge") != 0)
+        return cli_usage (cli, "--year, --next-cost and --next-hours are for "
+                               "report recharge");
     return CLI_OK;
 }
 

@@ -1,17 +1,22 @@
 /*
- * decisions.h: the reports that help to decide, and their options: breakeven.
+ * decisions.h: the reports that help to decide, and their options: breakeven;
+ * of plan and recharge the options.
  */
 #ifndef GL_DECISIONS_H
 #define GL_DECISIONS_H
 
 #include "cli.h"
 #include "query_options.h"
+#include "recharge.h"
 #include "report/breakeven_report.h"
 
 enum {
     DECISION_AGAINST = CLI_LONG + 800,
     DECISION_PRINTED,
     DECISION_CHECK,
+    DECISION_YEAR,
+    DECISION_NEXT_COST,
+    DECISION_NEXT_HOURS,
 };
 
 /* Rows of a verb's option table. */
@@ -21,14 +26,22 @@ enum {
      "(default: the lowest that owning can still beat)"},              \
         {DECISION_PRINTED, "printed", "FIGURE",                        \
          "breakeven: explain a published one, 40.5% or 18628 a year"}, \
+        {DECISION_CHECK, "check", "FILE",                              \
+         "breakeven: judge a file of published figures instead"},      \
+        {DECISION_YEAR, "year", "YYYY",                                \
+         "recharge: a fiscal year (default: the one that the last\n"   \
+         "complete month is in)"},                                     \
+        {DECISION_NEXT_COST, "next-cost", "AMOUNT",                    \
+         "recharge: expected cost of the next year, of one --pool"},   \
     {                                                                  \
-        DECISION_CHECK, "check", "FILE",                               \
-            "breakeven: judge a file of published figures instead"     \
+        DECISION_NEXT_HOURS, "next-hours", "HOURS",                    \
+            "recharge: GPU hours expected to be billed in it"          \
     }
 
 typedef struct {
     breakeven_query_t breakeven;
     const char *check; /* a file of published figures */
+    recharge_options_t recharge;
 } decision_options_t;
 
 /* 1: it was one of ours; 0: it was not. */

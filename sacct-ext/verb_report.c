@@ -464,6 +464,7 @@ static const struct {
     {"idle", report_of_idle, default_user},
     {"breakeven", NULL, NULL},
     {"plan", NULL, NULL},
+    {"recharge", NULL, NULL},
     {"reconcile", NULL, NULL},
 };
 
@@ -535,7 +536,7 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
         return cli_usage (cli,
                           "there is no report '%s'; there are: usage "
                           "chargeback utilization energy idle breakeven plan "
-                          "reconcile",
+                          "recharge reconcile",
                           name);
     if (!cli_site (cli))
         return CLI_FAILED;
@@ -549,6 +550,9 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
              ? make_reconcile (cli, request, &report)
          : strcmp (name, "plan") == 0
              ? make_plan (cli, request, &report)
+         : strcmp (name, "recharge") == 0
+             ? recharge_report (cli, &request->options,
+                                &request->decision.recharge, &report)
              : decisions_breakeven (cli, &request->options,
                                    &request->decision, &report);
     if (rc == CLI_OK)
@@ -601,7 +605,8 @@ static int run (cli_t *cli, int argc, char **argv)
         rc = cli->exit_code;
     else if (optind != argc - 1)
         rc = cli_usage (cli, "give the name of one report: usage chargeback "
-                             "utilization energy idle breakeven plan reconcile");
+                             "utilization energy idle breakeven plan recharge "
+                             "reconcile");
     else
         rc = make_report (cli, &request, argv[optind]);
     query_options_done (&request.options);
@@ -638,6 +643,7 @@ const verb_t verb_report = {
             "  breakeven    what a GPU hour costs, owned and rented\n"
             "  plan         measured use beside what owning and renting cost, and how\n"
             "               many GPUs to own\n"
+            "  recharge     rates, recovery and checks of a fiscal year (2 CFR 200.468)\n"
             "  reconcile    where slurmdbd and the nodes say otherwise, and why: exit\n"
             "               code 3 where that is not known",
     .options = options,

@@ -70,6 +70,8 @@ breakeven_h100.csv h100 report breakeven --against aws-p5-3yr --csv
 plan.table lab report plan
 plan.csv lab report plan --pool h100 --against reserved-3y -S 2026-10-05 -E 2026-10-20 --csv
 plan.json lab report plan --json
+recharge.table lab report recharge
+recharge.csv lab report recharge --csv
 claims.table h100 report breakeven --check published_examples.json
 claims.csv h100 report breakeven --check published_examples.json --csv
 usage_days.html lab report usage --by day --html

@@ -1,0 +1,460 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "acct/decision.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "report/recharge_private.h"
+
+/* ---- fiscal years ---- */
+
+int recharge_year_of (const site_t *site, int64_t instant)
+{
+    civil_t civil = zone_civil (site->zone, instant);
+
+    return civil.year
+           + (site->fiscal_month > 1 && civil.month >= site->fiscal_month);
+}
+
+period_t recharge_year_period (const site_t *site, int year)
+{
+    civil_t first = {year - (site->fiscal_month > 1), site->fiscal_month, 1, 0,
+                     0, 0};
+    civil_t next = civil_add_months (first, 12);
+
+    return (period_t){zone_instant (site->zone, &first),
+                      zone_instant (site->zone, &next)};
+}
+
+/* Of "2026-10". */
+static int year_of_month (const site_t *site, const char *month)
+{
+    civil_t civil;
+
+    if (calendar_parse_month (month, strlen (month), &civil) < 0)
+        return 0;
+    return civil.year
+           + (site->fiscal_month > 1 && civil.month >= site->fiscal_month);
+}
+
+/* ---- what is added ---- */
+
+recharge_t *recharge_new (const report_query_t *query,
+                          const recharge_forecast_t *forecast)
+{
+    recharge_t *r = xcalloc (1, sizeof (*r));
+
+    r->query = query;
+    r->forecast = *forecast;
+    r->year = recharge_year_of (query->site, query->period.end - 1);
+    return r;
+}
+
+void recharge_free (recharge_t *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->month_count; i++) {
+        recharge_month_t *m = &r->month[i];
+        mpz_clear (m->revenue_units);
+        mpq_clears (m->price_seconds, m->full, m->recoverable, NULL);
+        free (m->pool);
+    }
+    for (size_t i = 0; i < r->account_count; i++) {
+        recharge_account_t *a = &r->account[i];
+        mpq_clears (a->revenue, a->price_seconds, a->full, a->recoverable,
+                    a->balance, NULL);
+    }
+    free (r->month);
+    free (r->account);
+    free (r);
+}
+
+bool recharge_asks (const recharge_t *r, const char *pool)
+{
+    for (size_t i = 0; i < r->query->filter_count; i++) {
+        const usage_filter_t *f = &r->query->filters[i];
+        bool found = f->key != KEY_POOL;
+        for (size_t k = 0; k < f->values.count; k++)
+            found = found || !strcmp (f->values.item[k], pool);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static recharge_month_t *find_month (recharge_t *r, const char *pool,
+                                     const char *month)
+{
+    for (size_t i = r->month_count; i-- > 0;)
+        if (!strcmp (r->month[i].pool, pool)
+            && !strcmp (r->month[i].month, month))
+            return &r->month[i];
+    return NULL;
+}
+
+static recharge_month_t *get_month (recharge_t *r, const char *pool,
+                                    const char *month)
+{
+    recharge_month_t *m = find_month (r, pool, month);
+
+    if (m)
+        return m;
+    r->month = xreallocarray (r->month, r->month_count + 1, sizeof (*m));
+    m = &r->month[r->month_count++];
+    memset (m, 0, sizeof (*m));
+    m->pool = xstrdup (pool);
+    snprintf (m->month, sizeof (m->month), "%.7s", month);
+    mpz_init (m->revenue_units);
+    mpq_inits (m->price_seconds, m->full, m->recoverable, NULL);
+    return m;
+}
+
+/* Taxes are not the centre's, and a remainder is what nobody pays. */
+static bool is_revenue (const bill_row_t *row)
+{
+    return row->kind == BILL_CHARGE || row->kind == BILL_IDLE
+           || row->kind == BILL_CREDIT || row->kind == BILL_CORRECTION;
+}
+
+void recharge_add_bill (recharge_t *r, const bill_t *bill)
+{
+    size_t count;
+    const bill_row_t *rows = bill_rows (bill, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const bill_row_t *row = &rows[i];
+        recharge_month_t *m;
+        if (!is_revenue (row) || !row->pool || !recharge_asks (r, row->pool))
+            continue;
+        m = get_month (r, row->pool, row->month);
+        mpz_add (m->revenue_units, m->revenue_units, row->charge_units);
+        if (row->kind == BILL_CHARGE) {
+            mpq_add (m->price_seconds, m->price_seconds, row->price_seconds);
+            m->lines++;
+        }
+    }
+}
+
+void recharge_add_cost (recharge_t *r, const char *pool, const char *month,
+                        mpq_srcptr full, mpq_srcptr recoverable)
+{
+    recharge_month_t *m = find_month (r, pool, month);
+
+    if (!m)
+        return;
+    mpq_set (m->full, full);
+    mpq_set (m->recoverable, recoverable);
+}
+
+void recharge_add_costs (recharge_t *r, const billing_t *billing)
+{
+    size_t count;
+    const pool_month_t *months = billing_pool_months (billing, &count);
+    char name[ZONE_STAMP_SIZE];
+
+    for (size_t i = 0; i < count; i++) {
+        const cost_t *cost = charge_cost (months[i].charge);
+        zone_unit_name (r->query->site->zone, CALENDAR_MONTH,
+                        months[i].month.start, name);
+        recharge_add_cost (r, months[i].pool, name, cost->full,
+                           cost->recoverable);
+    }
+}
+
+/* ---- the years ---- */
+
+static recharge_account_t *get_account (recharge_t *r, const char *pool,
+                                        int year)
+{
+    recharge_account_t *a;
+
+    for (size_t i = 0; i < r->account_count; i++)
+        if (r->account[i].year == year && !strcmp (r->account[i].pool, pool))
+            return &r->account[i];
+    r->account
+        = xreallocarray (r->account, r->account_count + 1, sizeof (*a));
+    a = &r->account[r->account_count++];
+    *a = (recharge_account_t){.pool = pool, .year = year};
+    mpq_inits (a->revenue, a->price_seconds, a->full, a->recoverable,
+               a->balance, NULL);
+    return a;
+}
+
+static int by_pool_and_year (const void *a, const void *b)
+{
+    const recharge_account_t *x = a, *y = b;
+    int order = strcmp (x->pool, y->pool);
+
+    return order ? order : x->year - y->year;
+}
+
+static void sum_years (recharge_t *r)
+{
+    mpq_t money;
+
+    mpq_init (money);
+    for (size_t i = 0; i < r->month_count; i++) {
+        const recharge_month_t *m = &r->month[i];
+        recharge_account_t *a
+            = get_account (r, m->pool, year_of_month (r->query->site, m->month));
+        mpq_set_z (money, m->revenue_units);
+        for (int d = 0; d < r->query->site->currency_digits; d++)
+            mpz_mul_ui (mpq_denref (money), mpq_denref (money), 10);
+        mpq_canonicalize (money);
+        mpq_add (a->revenue, a->revenue, money);
+        mpq_add (a->price_seconds, a->price_seconds, m->price_seconds);
+        mpq_add (a->full, a->full, m->full);
+        mpq_add (a->recoverable, a->recoverable, m->recoverable);
+        mpq_sub (a->balance, a->revenue, a->recoverable);
+        a->lines += m->lines;
+        a->months++;
+    }
+    if (r->account_count > 0)
+        qsort (r->account, r->account_count, sizeof (*r->account),
+               by_pool_and_year);
+    mpq_clear (money);
+}
+
+bool recharge_outside (const recharge_account_t *a)
+{
+    mpq_t band, size;
+    bool outside;
+
+    mpq_inits (band, size, NULL);
+    exact_add_scaled (band, a->recoverable, RECHARGE_BAND_PERCENT, 100);
+    mpq_abs (size, a->balance);
+    outside = mpq_cmp (size, band) > 0;
+    mpq_clears (band, size, NULL);
+    return outside;
+}
+
+/* ---- the report ---- */
+
+static size_t column (report_t *report, const char *name, const char *title,
+                      column_type_t type, bool is_key, const char *help)
+{
+    size_t index = report_column (report, name, title, type, is_key);
+
+    report_column_help (report, index, help);
+    return index;
+}
+
+static struct recharge_columns add_columns (report_t *r)
+{
+    struct recharge_columns c;
+
+    c.section = column (r, "section", "Section", COLUMN_TEXT, true,
+                        "rate, balance, next, excluded, check.");
+    r->column[c.section].detail = true;
+    c.pool = column (r, "pool", "Pool", COLUMN_TEXT, true, "");
+    c.item = column (r, "item", "Item", COLUMN_TEXT, true, "");
+    c.year = column (r, "year", "Year", COLUMN_COUNT, true,
+                     "The fiscal year, named after the calendar year that it "
+                     "ends in.");
+    c.from = column (r, "from", "From", COLUMN_TEXT, false, "");
+    c.to = column (r, "to", "To", COLUMN_TEXT, false,
+                   "The first day on which it no longer holds.");
+    c.rate = column (r, "per_gpu_hour", "Per GPU hour", COLUMN_RATE, false, "");
+    c.approved_by = column (r, "approved_by", "Approved by", COLUMN_TEXT,
+                            false, "");
+    c.months = column (r, "months", "Months", COLUMN_COUNT, false,
+                       "Months with charges; revenue and cost are of these.");
+    c.hours = column (r, "gpu_hours", "GPU hours", COLUMN_HOURS, false,
+                      "Billed, by the weights of the price.");
+    c.revenue = column (r, "revenue", "Revenue", COLUMN_MONEY, false,
+                        "Charges, shared idle time, credits and corrections; "
+                        "taxes are not in it.");
+    c.full = column (r, "full_cost", "Full cost", COLUMN_MONEY, false, "");
+    c.excluded = column (r, "excluded", "Excluded", COLUMN_MONEY, false,
+                         "Paid for by others: in no rate.");
+    c.recoverable = column (r, "recoverable_cost", "Recoverable cost",
+                            COLUMN_MONEY, false, "Full cost less excluded.");
+    c.balance = column (r, "balance", "Balance", COLUMN_MONEY, false,
+                        "Revenue less recoverable cost; below 0 a deficit.");
+    c.percent = column (r, "percent", "%", COLUMN_PERCENT, false,
+                        "Of a balance the share of the recoverable cost; of "
+                        "an entry the share that rates may recover.");
+    c.finding = column (r, "finding", "Finding", COLUMN_TEXT, false, "");
+    c.note = column (r, "note", "Note", COLUMN_TEXT, false, "");
+    return c;
+}
+
+void recharge_row (report_t *report, const struct recharge_columns *c,
+                   const char *section, const char *pool, const char *item)
+{
+    report_row (report);
+    report_put_text (report, c->section, section);
+    report_put_text (report, c->item, item);
+    if (pool)
+        report_put_text (report, c->pool, pool);
+}
+
+static void put_day (report_t *report, size_t at, const zone_t *zone,
+                     int64_t instant)
+{
+    civil_t day;
+
+    if (instant == SITE_ALWAYS_START || instant == SITE_ALWAYS_END)
+        return;
+    day = zone_civil (zone, instant);
+    GL_AUTOFREE char *text
+        = xasprintf ("%04d-%02d-%02d", day.year, day.month, day.day);
+    report_put_text (report, at, text);
+}
+
+/* Every version, whenever it held. */
+static void add_rates (report_t *report, const struct recharge_columns *c,
+                       const recharge_t *r)
+{
+    const site_t *site = r->query->site;
+
+    report_section (report, "Rates",
+                    "Every version that the configuration has, whenever it "
+                    "held.");
+    for (size_t i = 0; i < site->rate_count; i++) {
+        const site_rate_t *rate = &site->rates[i];
+        if (!recharge_asks (r, rate->pool))
+            continue;
+        GL_AUTOFREE char *item = rate->qos ? xasprintf ("QOS %s", rate->qos)
+                                           : xstrdup ("every QOS");
+        recharge_row (report, c, "rate", rate->pool, item);
+        put_day (report, c->from, site->zone, rate->valid.start);
+        put_day (report, c->to, site->zone, rate->valid.end);
+        report_put_exact (report, c->rate, rate->per_gpu_hour, 4);
+        report_put_text (report, c->approved_by, rate->approved_by);
+        report_put_text (report, c->note, rate->note);
+    }
+}
+
+static void add_balances (report_t *report, const struct recharge_columns *c,
+                          const recharge_t *r)
+{
+    int digits = r->query->site->currency_digits;
+    mpq_t q;
+
+    mpq_init (q);
+    report_section (report, "Balance",
+                    "By service and fiscal year. The last year may not be "
+                    "over.");
+    for (size_t i = 0; i < r->account_count; i++) {
+        const recharge_account_t *a = &r->account[i];
+        recharge_row (report, c, "balance", a->pool, "balance");
+        report_put_count (report, c->year, (uint64_t)a->year);
+        report_put_count (report, c->months, a->months);
+        report_put_hours (report, c->hours, a->price_seconds);
+        report_put_exact (report, c->revenue, a->revenue, digits);
+        report_put_exact (report, c->full, a->full, digits);
+        mpq_sub (q, a->full, a->recoverable);
+        report_put_exact (report, c->excluded, q, digits);
+        report_put_exact (report, c->recoverable, a->recoverable, digits);
+        report_put_exact (report, c->balance, a->balance, digits);
+        if (mpq_sgn (a->recoverable) != 0) {
+            mpq_div (q, a->balance, a->recoverable);
+            exact_add_scaled (q, q, 99, 1);
+            report_put_exact (report, c->percent, q, 2);
+        }
+        report_put_text (report, c->finding,
+                         recharge_outside (a) ? "outside the band" : "in the "
+                                                                     "band");
+    }
+    mpq_clear (q);
+}
+
+/* The rate that carries the balance into the next year. */
+static void add_next (report_t *report, const struct recharge_columns *c,
+                      const recharge_t *r, const recharge_account_t *a)
+{
+    int digits = r->query->site->currency_digits;
+    mpq_t hours, rate, cost, seconds;
+    GL_AUTOFREE char *note = NULL;
+
+    mpq_inits (hours, rate, cost, seconds, NULL);
+    exact_add_scaled (hours, a->price_seconds, 1, 3600);
+    mpq_set (cost, r->forecast.cost ? r->forecast.cost : a->recoverable);
+    if (r->forecast.gpu_hours)
+        mpq_set (hours, r->forecast.gpu_hours);
+    if (mpq_sgn (hours) > 0) {
+        decision_next_rate (rate, cost, a->balance, hours);
+        exact_add_scaled (seconds, hours, 3600, 1);
+        recharge_row (report, c, "next", a->pool, "rate with the balance");
+        report_put_count (report, c->year, (uint64_t)a->year + 1);
+        report_put_exact (report, c->rate, rate, 4);
+        report_put_hours (report, c->hours, seconds);
+        report_put_exact (report, c->recoverable, cost, digits);
+        report_put_exact (report, c->balance, a->balance, digits);
+        GL_AUTOFREE char *exact = exact_text (rate, 6);
+        note = xasprintf ("%s; cost %s, hours %s", exact,
+                          r->forecast.cost ? "as given" : "as this year",
+                          r->forecast.gpu_hours ? "as given" : "as this year");
+        report_put_text (report, c->note, note);
+    }
+    mpq_clears (hours, rate, cost, seconds, NULL);
+}
+
+static void add_nexts (report_t *report, const struct recharge_columns *c,
+                       const recharge_t *r)
+{
+    report_section (report, "Carried forward",
+                    "(cost of the next year - balance) / billed GPU hours of "
+                    "the next year.");
+    for (size_t i = 0; i < r->account_count; i++)
+        if (r->account[i].year == r->year)
+            add_next (report, c, r, &r->account[i]);
+}
+
+static void add_share (report_t *report, const struct recharge_columns *c,
+                       const char *pool, const char *item, mpq_srcptr share,
+                       const char *note)
+{
+    mpq_t percent;
+
+    if (mpq_cmp_ui (share, 1, 1) >= 0)
+        return;
+    mpq_init (percent);
+    exact_add_scaled (percent, share, 100, 1);
+    recharge_row (report, c, "excluded", pool, item);
+    report_put_exact (report, c->percent, percent, 2);
+    report_put_text (report, c->note, note);
+    mpq_clear (percent);
+}
+
+/* People are not named. */
+static void add_excluded (report_t *report, const struct recharge_columns *c,
+                          const recharge_t *r)
+{
+    const site_t *site = r->query->site;
+
+    report_section (report, "What rates may not recover in full",
+                    "% is the share that they may; the amounts stand with the "
+                    "balance.");
+    for (size_t i = 0; i < site->asset_count; i++)
+        if (recharge_asks (r, site->assets[i].pool))
+            add_share (report, c, site->assets[i].pool, site->assets[i].name,
+                       site->assets[i].recoverable, site->assets[i].funding);
+    for (size_t i = 0; i < site->staff_count; i++)
+        add_share (report, c, NULL, "staff", site->staff[i].recoverable, NULL);
+    for (size_t i = 0; i < site->cost_count; i++)
+        if (!site->costs[i].pool || recharge_asks (r, site->costs[i].pool))
+            add_share (report, c, site->costs[i].pool, site->costs[i].name,
+                       site->costs[i].recoverable, NULL);
+}
+
+report_t *recharge_make (recharge_t *r)
+{
+    report_t *report
+        = report_begin (r->query, "recharge", "Recharge rates and recovery");
+    GL_AUTOFREE char *year = xasprintf ("%d", r->year);
+    struct recharge_columns c;
+
+    report_parameter (report, "fiscal_year", year);
+    report_parameter (report, "currency", r->query->site->currency);
+    c = add_columns (report);
+    sum_years (r);
+    add_rates (report, &c, r);
+    add_balances (report, &c, r);
+    add_nexts (report, &c, r);
+    add_excluded (report, &c, r);
+    recharge_add_checks (report, &c, r);
+    return report;
+}

@@ -1,0 +1,80 @@
+/* What the files of the recharge report share. */
+#ifndef GL_REPORT_RECHARGE_PRIVATE_H
+#define GL_REPORT_RECHARGE_PRIVATE_H
+
+#include "report/recharge.h"
+
+/* Of its own size: twice this is the largest balance that is carried as it is
+ * (New York University, and others: 10 % of a year's expense). */
+#define RECHARGE_BAND_PERCENT 10
+/* Rates have to be looked at every two years. */
+#define RECHARGE_RATE_MONTHS 24
+
+/* A pool in a calendar month. */
+typedef struct {
+    char *pool;
+    char month[8];
+    mpz_t revenue_units;
+    mpq_t price_seconds; /* billed */
+    uint64_t lines;
+    mpq_t full;
+    mpq_t recoverable;
+} recharge_month_t;
+
+/* The sum of a fiscal year. */
+typedef struct {
+    const char *pool;
+    int year;
+    size_t months;
+    uint64_t lines;
+    mpq_t revenue;
+    mpq_t price_seconds;
+    mpq_t full;
+    mpq_t recoverable;
+    mpq_t balance;
+} recharge_account_t;
+
+struct recharge {
+    const report_query_t *query;
+    recharge_forecast_t forecast;
+    int year;
+    recharge_month_t *month;
+    size_t month_count;
+    recharge_account_t *account; /* by pool, then year */
+    size_t account_count;
+};
+
+struct recharge_columns {
+    size_t section;
+    size_t pool;
+    size_t item;
+    size_t year;
+    size_t from;
+    size_t to;
+    size_t rate;
+    size_t approved_by;
+    size_t months;
+    size_t hours;
+    size_t revenue;
+    size_t full;
+    size_t excluded;
+    size_t recoverable;
+    size_t balance;
+    size_t percent;
+    size_t finding;
+    size_t note;
+};
+
+/* The balance is outside of the band. */
+bool recharge_outside (const recharge_account_t *account);
+bool recharge_asks (const recharge_t *recharge, const char *pool);
+
+/* A row of a section, with its first cells; `pool` may be NULL. */
+void recharge_row (report_t *report, const struct recharge_columns *c,
+                   const char *section, const char *pool, const char *item);
+
+/* recharge_check.c: what an auditor would look at. */
+void recharge_add_checks (report_t *report, const struct recharge_columns *c,
+                          const recharge_t *recharge);
+
+#endif /* !GL_REPORT_RECHARGE_PRIVATE_H */

@@ -1,0 +1,151 @@
+#!/bin/sh
+# report plan and report recharge, on a year whose figures are known: what the
+# program says against arithmetic of our own.
+set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+program=$abs_top_builddir/sacct-ext/gpuledger
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+tests=0
+
+result ()
+{
+    tests=$((tests + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tests - $2"
+    else
+        echo "not ok $tests - $2"
+    fi
+}
+
+# is WANTED GOT TEXT
+is ()
+{
+    test "$1" = "$2"
+    result $? "$3: $1"
+    [ "$1" = "$2" ] || echo "# not $2"
+}
+
+ledger () { "$program" --quiet --config site.yaml --store sqlite:year.db "$@"; }
+
+cd "$work" || exit 1
+
+# 64 GPUs that cost 800,000 a year, and 200,000 GPU hours at 3.88: a deficit of
+# 24,000. The fiscal year 2026 begins in July 2025.
+cat >site.yaml <<'END'
+ledger: {fiscal_year: 07-01}
+clusters: [{name: lab}]
+pools:
+  - {name: p, cluster: lab, nodes: "n[01-08]", gres: [h100],
+     gpu: H100-SXM5-80GB, gpus_per_node: 8}
+costs: [{name: all, pool: p, amount: 800000, driver: year}]
+rates:
+  - {pool: p, per_gpu_hour: 3.88, from: 2025-07-01, approved_by: board,
+     note: "review of May 2025"}
+clouds:
+  - {name: rent, gpu: H100-SXM5-80GB, per_gpu_hour: 4.10, as_of: 2026-06-01,
+     source: "a price list"}
+  - {name: cheap, gpu: H100-SXM5-80GB, per_gpu_hour: 1.00, as_of: 2026-06-01,
+     source: "another"}
+END
+
+# A job a month on all GPUs; ten of 260 hours, two of 262.5.
+{
+    echo 'JobIDRaw|Submit|Start|End|ElapsedRaw|State|AllocTRES|User|Account|NodeList'
+    job=1
+    for month in 2025-07 2025-08 2025-09 2025-10 2025-11 2025-12 2026-01 \
+        2026-02 2026-03 2026-04 2026-05 2026-06; do
+        seconds=936000
+        [ $job -le 10 ] || seconds=945000
+        start=$(date -u -d "$month-02T00:00:00Z" +%s)
+        from=$(date -u -d "@$start" +%Y-%m-%dT%H:%M:%S)
+        to=$(date -u -d "@$((start + seconds))" +%Y-%m-%dT%H:%M:%S)
+        echo "$job|$from|$from|$to|$seconds|COMPLETED|billing=64,cpu=64,gres/gpu:h100=64,gres/gpu=64,mem=8G,node=8|ann|vision|n[01-08]"
+        job=$((job + 1))
+    done
+} >year.sacct
+"$program" --quiet --store sqlite:year.db init || exit 1
+ledger import --cluster lab --tz UTC --as-of 2026-07-05T00:00:00Z year.sacct ||
+    exit 1
+
+# --- recharge ---
+ledger report recharge --next-cost 820000 --next-hours 220000 --pool p \
+    --csv 2>warnings >recharge.csv
+result $? "a recharge report is made"
+cell ()
+{
+    # cell SECTION ITEM COLUMN: a cell of recharge.csv without quoted commas
+    awk -F, -v section="$1" -v item="$2" -v name="$3" '
+        NR == 1 {for (i = 1; i <= NF; i++) if ($i == name) at = i}
+        $1 == section && $3 == item {print $at; exit}' recharge.csv
+}
+is 2026 "$(cell balance balance year)" "the fiscal year is the last complete one"
+is 12 "$(cell balance balance months)" "its months"
+is 200000.000000 "$(cell balance balance gpu_hours)" "billed GPU hours"
+is 776000.00 "$(cell balance balance revenue)" "revenue"
+is 800000.00 "$(cell balance balance recoverable_cost)" "expense"
+is -24000.00 "$(cell balance balance balance)" "the balance"
+is -3.00 "$(cell balance balance percent)" "percent of the expense"
+is 3.8364 "$(cell next 'rate with the balance' per_gpu_hour)" "the next rate"
+is holds "$(cell check 'recovery stays in the band' finding)" "the band"
+is board "$(cell rate 'every QOS' approved_by)" "who approved the rate"
+test ! -s warnings
+result $? "nothing to be warned of"
+
+sed 's/from: 2025-07-01, approved_by: board,/from: 2023-07-01,/' site.yaml >old.yaml
+"$program" --quiet --strict --config old.yaml --store sqlite:year.db \
+    report recharge --csv >old.csv 2>/dev/null
+is 3 $? "an old rate without approver is looked at, under --strict"
+grep -c ',look,' old.csv >looks
+is 2 "$(cat looks)" "checks that want to be looked at"
+
+for wrong in '--year 26' '--year 2031' '--next-cost 1' '--month 2026-05' \
+    '--next-hours 0 --pool p'; do
+    # shellcheck disable=SC2086
+    ledger report recharge $wrong >/dev/null 2>&1
+    is 2 $? "wrong use is refused ($wrong)"
+done
+ledger report usage --year 2026 >/dev/null 2>&1
+is 2 $? "--year is not for report usage"
+
+# --- plan: every number of owned GPUs tried, on the hours that usage shows ---
+ledger report usage -S 2025-07-01 -E 2026-07-01 --by hour -P -n \
+    -o hour,gpu_hours >hours
+ledger report plan -S 2025-07-01 -E 2026-07-01 --pool p --against rent --csv \
+    >plan.csv
+result $? "a plan is made"
+awk -F'|' '{seen++; held += $2; hour[seen] = $2}
+    END {
+        own = 800000 / 64 / 8760; n = 8760; price[1] = 4.1; price[2] = 1
+        for (p = 1; p <= 2; p++) {
+            best = -1
+            for (k = 0; k <= 64; k++) {
+                over = 0
+                for (i = 1; i <= seen; i++)
+                    if (hour[i] > k) over += hour[i] - k
+                cost = k * own + over / n * price[p]
+                if (best < 0 || cost < least - 1e-9) {best = k; least = cost}
+            }
+            printf "%d %.4f\n", best, least
+        }
+        printf "%.2f\n", 100 * held / (64 * 8760)
+        printf "%.2f\n", 100 * 12500 / (4.1 * 8760)
+        rent = held * 4.1; printf "%.2f\n", 5 * rent - 5 * 800000
+        printf "%.6f\n", held / 365
+    }' hours >wanted
+mix () { awk -F, -v item="rest from $1" '$1 == "mix" && $3 == item {print $7, $6}' plan.csv; }
+plan () { awk -F, -v a="$1" -v item="$2" -v at="$3" '$1 == a && $3 == item {print $at; exit}' plan.csv; }
+is "$(sed -n 1p wanted)" "$(mix rent | sed -n 2p)" "the cheapest number to own against 4.10"
+is 3 "$(mix rent | wc -l)" "with one less and one more beside it"
+is "$(sed -n 2p wanted)" "$(mix cheap)" "the cheapest number to own against 1.00"
+is "$(sed -n 3p wanted)" "$(plan use 'held by jobs' 4)" "the measured share"
+is "$(sed -n 4p wanted)" "$(plan breakeven rent 4)" "the break-even"
+is "$(sed -n 5p wanted)" "$(plan cash 'after 5 years' 13)" "the saving after five years"
+is "$(sed -n 6p wanted)" "$(plan capacity 'for the demand of the period' 9)" "GPU hours a day"
+# 547.945 / (24 x 0.8) x 1.1 = 31.39
+is "32 4" "$(plan capacity 'for the demand of the period' 7) $(plan capacity 'for the demand of the period' 8)" "GPUs and nodes that it needs"
+test -n "$(plan capacity 'in 12 months, if it goes on so' 9)" ||
+    test -n "$(awk -F'"' '$2 == "in 12 months, if it goes on so"' plan.csv)"
+result $? "twelve whole months have a trend"
+
+echo "1..$tests"

@@ -1,0 +1,281 @@
+/* The pack of a recharge centre, on figures that can be done by hand. */
+#include <stdio.h>
+
+#include "support/book.h"
+
+#include "report/recharge.h"
+
+/* 12 rows of a twelfth of the revenue and the hours each, and a tax that is
+ * none of the centre's. */
+static bill_t *bill_of (int first_month, int64_t cents, int64_t seconds)
+{
+    bill_t *bill = bill_new ();
+
+    for (int i = 0; i < 12; i++) {
+        int month = (first_month - 1 + i) % 12 + 1;
+        int year = 2025 + (first_month - 1 + i) / 12;
+        for (int kind = BILL_CHARGE; kind < BILL_KIND_COUNT; kind++) {
+            bill_row_t *row;
+            if (kind != BILL_CHARGE && kind != BILL_TAX
+                && kind != BILL_REMAINDER)
+                continue;
+            row = bill_add (bill);
+            row->kind = (bill_kind_t)kind;
+            row->month = xasprintf ("%04d-%02d", year, month);
+            row->pool = xstrdup ("p");
+            mpz_set_si (row->charge_units,
+                        (i + 1) * cents / 12 - i * cents / 12);
+            exact_set_i64 (row->price_seconds, seconds, 12);
+        }
+    }
+    return bill;
+}
+
+static const char *cell_of (const report_t *report, const char *section,
+                            const char *item, const char *column)
+{
+    size_t at = 0, of_section = 0, of_item = 0;
+
+    for (size_t i = 0; i < report->column_count; i++) {
+        if (!strcmp (report->column[i].name, column))
+            at = i;
+        if (!strcmp (report->column[i].name, "section"))
+            of_section = i;
+        if (!strcmp (report->column[i].name, "item"))
+            of_item = i;
+    }
+    for (size_t row = 0; row < report->row_count; row++) {
+        if (!strcmp (report_cell (report, row, of_section), section)
+            && !strcmp (report_cell (report, row, of_item), item)) {
+            const char *text = report_cell (report, row, at);
+            return text ? text : "";
+        }
+    }
+    fail_msg ("no row %s, %s", section, item);
+    return NULL;
+}
+
+static void check_cell (const report_t *report, const char *section,
+                        const char *item, const char *column,
+                        const char *expected)
+{
+    assert_string_equal (cell_of (report, section, item, column), expected);
+}
+
+/* A year that begins in July: 12 months from 2025-07 are the year 2026. */
+static report_t *make (site_t *site, int64_t revenue, int64_t full,
+                       int64_t recoverable, const char *next_cost,
+                       const char *next_hours)
+{
+    report_cluster_t cluster = {"lab", book_instant (site, 2026, 8, 1, 0)};
+    report_query_t query
+        = {.site = site, .clusters = &cluster, .cluster_count = 1};
+    recharge_forecast_t forecast = {NULL, NULL};
+    bill_t *bill = bill_of (7, revenue * 100, INT64_C (200000) * 3600);
+    recharge_t *recharge;
+    report_t *report;
+    mpq_t cost, hours, a, b;
+
+    query.period = recharge_year_period (site, 2026);
+    if (next_cost) {
+        book_number (cost, next_cost);
+        book_number (hours, next_hours);
+        forecast = (recharge_forecast_t){cost, hours};
+    }
+    recharge = recharge_new (&query, &forecast);
+    recharge_add_bill (recharge, bill);
+    mpq_inits (a, b, NULL);
+    exact_set_i64 (a, full, 12);
+    exact_set_i64 (b, recoverable, 12);
+    for (int i = 0; i < 24; i++) { /* the first twelve have no charges */
+        char month[8];
+        snprintf (month, sizeof (month), "%04d-%02d", 2024 + (6 + i) / 12,
+                  (6 + i) % 12 + 1);
+        recharge_add_cost (recharge, "p", month, a, b);
+    }
+    report = recharge_make (recharge);
+    recharge_free (recharge);
+    bill_free (bill);
+    mpq_clears (a, b, NULL);
+    if (next_cost)
+        mpq_clears (cost, hours, NULL);
+    return report;
+}
+
+static site_t *new_site (void)
+{
+    site_t *site = book_new ("America/New_York");
+
+    book_pool (site, "p", "n1", 8);
+    site->fiscal_month = 7;
+    return site;
+}
+
+static void recharge_year__from_july__is_named_after_its_end (void **state)
+{
+    site_t *site = new_site ();
+    period_t year = recharge_year_period (site, 2026);
+
+    (void)state;
+    assert_int_equal (year.start, book_instant (site, 2025, 7, 1, 0));
+    assert_int_equal (year.end, book_instant (site, 2026, 7, 1, 0));
+    assert_int_equal (recharge_year_of (site, year.start - 1), 2025);
+    assert_int_equal (recharge_year_of (site, year.start), 2026);
+    assert_int_equal (recharge_year_of (site, year.end - 1), 2026);
+    site->fiscal_month = 1;
+    assert_int_equal (recharge_year_of (site, year.start), 2025);
+    site_free (site);
+}
+
+/* The worked example: expense 800,000, revenue 776,000, next year 820,000 for
+ * 220,000 hours. */
+static void recharge__a_deficit__is_carried_into_the_next_rate (void **state)
+{
+    site_t *site = new_site ();
+    report_t *report
+        = make (site, 776000, 800000, 800000, "820000", "220000");
+
+    (void)state;
+    check_cell (report, "balance", "balance", "year", "2026");
+    check_cell (report, "balance", "balance", "months", "12");
+    check_cell (report, "balance", "balance", "revenue", "776000.00");
+    check_cell (report, "balance", "balance", "recoverable_cost", "800000.00");
+    check_cell (report, "balance", "balance", "balance", "-24000.00");
+    check_cell (report, "balance", "balance", "percent", "-3.00");
+    check_cell (report, "balance", "balance", "finding", "in the band");
+    check_cell (report, "balance", "balance", "gpu_hours", "200000.000000");
+    check_cell (report, "next", "rate with the balance", "per_gpu_hour",
+                "3.8364");
+    check_cell (report, "next", "rate with the balance", "note",
+                "3.836364; cost as given, hours as given");
+    check_cell (report, "next", "rate with the balance", "year", "2027");
+    report_free (report);
+    site_free (site);
+}
+
+/* What others paid for is no expense of the rates: the same revenue is then a
+ * surplus, beyond the band, that lowers the rate. */
+static void recharge__a_federal_share__is_excluded (void **state)
+{
+    site_t *site = new_site ();
+    report_t *report = make (site, 776000, 800000, 600000, NULL, NULL);
+
+    (void)state;
+    check_cell (report, "balance", "balance", "full_cost", "800000.00");
+    check_cell (report, "balance", "balance", "excluded", "200000.00");
+    check_cell (report, "balance", "balance", "balance", "176000.00");
+    check_cell (report, "balance", "balance", "percent", "29.33");
+    check_cell (report, "balance", "balance", "finding", "outside the band");
+    check_cell (report, "check", "recovery stays in the band", "finding",
+                "look");
+    check_cell (report, "check", "charges are made of recoverable cost",
+                "finding", "look");
+    check_cell (report, "next", "rate with the balance", "per_gpu_hour",
+                "2.1200");
+    report_free (report);
+    site_free (site);
+}
+
+static void recharge__a_band_of_ten_percent__is_in_it (void **state)
+{
+    site_t *site = new_site ();
+    report_t *report = make (site, 880000, 800000, 800000, NULL, NULL);
+
+    (void)state;
+    check_cell (report, "balance", "balance", "finding", "in the band");
+    report_free (report);
+    report = make (site, 880012, 800000, 800000, NULL, NULL);
+    check_cell (report, "balance", "balance", "finding", "outside the band");
+    report_free (report);
+    site_free (site);
+}
+
+/* ---- checks ---- */
+
+static void check_finding (site_t *site, const char *check,
+                           const char *expected)
+{
+    report_t *report = make (site, 800000, 800000, 800000, NULL, NULL);
+
+    check_cell (report, "check", check, "finding", expected);
+    report_free (report);
+}
+
+static site_rate_t *add_rate (site_t *site, const char *qos, const char *price,
+                              int year)
+{
+    site_rate_t *rate = book_rate (site, "p", qos, price, MIG_MAX);
+
+    rate->approved_by = xstrdup ("board");
+    rate->note = xstrdup ("yearly review");
+    rate->valid.start = book_instant (site, year, 7, 1, 0);
+    return rate;
+}
+
+static void recharge_checks__of_rates__find_what_differs (void **state)
+{
+    site_t *site = new_site ();
+
+    (void)state;
+    add_rate (site, NULL, "4", 2025);
+    check_finding (site, "one rate for every QOS", "holds");
+    check_finding (site, "rates are looked at every two years", "holds");
+    check_finding (site, "each rate has an approver and a reason", "holds");
+    check_finding (site, "no discount by volume", "holds");
+    add_rate (site, "same", "4", 2025);
+    check_finding (site, "one rate for every QOS", "holds");
+    add_rate (site, "urgent", "6", 2025);
+    check_finding (site, "one rate for every QOS", "look");
+    free (site->rates[2].note);
+    site->rates[2].note = NULL;
+    check_finding (site, "each rate has an approver and a reason", "look");
+    site_free (site);
+}
+
+/* 24 months on the last day of the year are enough, a day more is too old. */
+static void recharge_checks__of_old_rates__count_24_months (void **state)
+{
+    site_t *site = new_site ();
+    site_rate_t *rate = add_rate (site, NULL, "4", 2024);
+
+    (void)state;
+    check_finding (site, "rates are looked at every two years", "holds");
+    rate->valid.start -= 86400;
+    check_finding (site, "rates are looked at every two years", "look");
+    rate->valid.end = book_instant (site, 2026, 1, 1, 0);
+    check_finding (site, "rates are looked at every two years", "holds");
+    site_free (site);
+}
+
+static void recharge_checks__of_funding__want_the_federal_part_out (
+    void **state)
+{
+    site_t *site = new_site ();
+    site_asset_t *asset = book_asset (site, "p", "1", "800000", "0",
+                                      (civil_t){2025, 7, 1, 0, 0, 0}, 60);
+
+    (void)state;
+    free (asset->funding);
+    asset->funding = xstrdup ("Federal award 1234");
+    mpq_set_ui (asset->recoverable, 1, 1);
+    check_finding (site, "what others paid for is in no rate", "look");
+    mpq_set_ui (asset->recoverable, 0, 1);
+    check_finding (site, "what others paid for is in no rate", "holds");
+    site_free (site);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (recharge_year__from_july__is_named_after_its_end),
+        cmocka_unit_test (recharge__a_deficit__is_carried_into_the_next_rate),
+        cmocka_unit_test (recharge__a_federal_share__is_excluded),
+        cmocka_unit_test (recharge__a_band_of_ten_percent__is_in_it),
+        cmocka_unit_test (recharge_checks__of_rates__find_what_differs),
+        cmocka_unit_test (recharge_checks__of_old_rates__count_24_months),
+        cmocka_unit_test (
+            recharge_checks__of_funding__want_the_federal_part_out),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
