@@ -20,10 +20,11 @@ struct export {
 
 /* --- months ------------------------------------------------------------ */
 
-typedef int (*month_f) (const char *month, const bill_t *bill, void *arg,
+typedef int (*month_f) (const bills_month_t *month, void *arg,
                         gl_error_t *error);
 
-/* The bill of each month of the query, in their order. */
+/* The bill of each month of the query, in their order: of a closed one what was
+ * closed, of the open one what it is now with all corrections. */
 static int each_month (cli_t *cli, const report_query_t *query, month_f take,
                        void *arg, gl_error_t *error)
 {
@@ -34,23 +35,23 @@ static int each_month (cli_t *cli, const report_query_t *query, month_f take,
     for (int64_t at = month.start; at < query->period.end && rc == 0;
          at = month.end) {
         char name[ZONE_STAMP_SIZE];
-        bill_t *bill = NULL;
+        bills_month_t *m = NULL;
         month = zone_unit (zone, CALENDAR_MONTH, at);
         zone_unit_name (zone, CALENDAR_MONTH, at, name);
-        rc = bills_compute (cli->store, query->site, month, &bill, error);
+        rc = bills_of_month (cli->store, query->site, name, &m, error);
         if (rc == 0)
-            rc = take (name, bill, arg, error);
-        bill_free (bill);
+            rc = take (m, arg, error);
+        bills_month_free (m);
     }
     return rc;
 }
 
 /* --- the journal ------------------------------------------------------- */
 
-static int add_to_journal (const char *month, const bill_t *bill, void *arg,
-                           gl_error_t *error)
+static int add_to_journal (const bills_month_t *m, void *arg, gl_error_t *error)
 {
-    return journal_add_month (arg, month, bill, NULL, error);
+    return journal_add_month (arg, m->month, m->bill, m->disputed,
+                              *m->hash ? m->hash : NULL, error);
 }
 
 static void head_journal (journal_t *journal, const report_query_t *query)
@@ -109,28 +110,24 @@ static int cells_of_month (struct opencost *o, opencost_month_t *month,
     return usage_of_query (o->cli, query, counts, ret_usage);
 }
 
-static int add_to_opencost (const char *name, const bill_t *bill, void *arg,
-                            gl_error_t *error)
+static int add_to_opencost (const bills_month_t *m, void *arg, gl_error_t *error)
 {
     struct opencost *o = arg;
     const site_t *site = o->query->site;
-    opencost_month_t month = {.site = site, .bill = bill};
+    opencost_month_t month
+        = {.site = site, .bill = m->bill, .period = m->period};
     usage_report_t *usage = NULL;
     report_query_t query;
     evidence_counts_t counts;
-    civil_t civil;
     int rc;
 
-    calendar_parse_month (name, strlen (name), &civil);
-    month.period = zone_unit (site->zone, CALENDAR_MONTH,
-                              zone_instant (site->zone, &civil));
     rc = cells_of_month (o, &month, &query, &counts, &usage);
     if (rc == CLI_OK) {
         month.cells = usage_report_cells (usage, &month.cell_count);
         render_opencost_month (&o->json, &month);
     }
     usage_report_free (usage);
-    return rc == CLI_OK ? 0 : gl_error (error, "no usage of %s", name);
+    return rc == CLI_OK ? 0 : gl_error (error, "no usage of %s", m->month);
 }
 
 static int make_opencost (cli_t *cli, const report_query_t *query,

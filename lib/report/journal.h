@@ -14,6 +14,7 @@
  *                       of a computed correction:
  *                                    cost:POOL:corrections         -
  *
+ * disputed:TEAM:... instead of charges:TEAM:... as long as a row is in dispute;
  * and one for each pool for what nobody is charged,
  *
  *   unrecovered:POOL:CLASS        +   cost:POOL:unrecovered         -
@@ -32,6 +33,7 @@
 #define GL_REPORT_JOURNAL_H
 
 #include <gmp.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "acct/site.h"
@@ -91,11 +93,12 @@ void journal_free (journal_t *journal);
 void journal_remark (journal_t *journal, const char *fmt, ...)
     __attribute__ ((format (printf, 2, 3)));
 
-/* The bill that is posted in `month`, after the months before it. `hash`: of the
- * closed period, NULL while it is open. -1: costs, charges and remainders of a
+/* The bill that is posted in `month`, after the months before it. `disputed`: row by row,
+ * or NULL; such a row stands under disputed:TEAM instead of charges:TEAM. `hash`: of
+ * the closed period, NULL while it is open. -1: costs, charges and remainders of a
  * pool do not add up, or a row is in none (a defect). */
 int journal_add_month (journal_t *journal, const char *month,
-                       const bill_t *bill, const char *hash,
-                       gl_error_t *error);
+                       const bill_t *bill, const bool *disputed,
+                       const char *hash, gl_error_t *error);
 
 #endif /* !GL_REPORT_JOURNAL_H */

@@ -188,13 +188,21 @@ static const char *cost_center_of (const struct journal_month *m,
     return NULL;
 }
 
+static bool is_disputed (const struct journal_month *m, const bill_row_t *row)
+{
+    size_t count;
+
+    return m->disputed && m->disputed[row - bill_rows (m->bill, &count)];
+}
+
 /* The rows [from, to), which are one posting. */
 static void post_due (const struct journal_month *m, journal_transaction_t *t,
                       size_t from, size_t to)
 {
     const bill_row_t *row = m->rows[from];
     journal_posting_t *posting = journal_post (
-        t, JOURNAL_ACCOUNT ("charges", row->team, row->key[0], row->pool,
+        t, JOURNAL_ACCOUNT (is_disputed (m, row) ? "disputed" : "charges",
+                            row->team, row->key[0], row->pool,
                     bill_kind_word (row->kind)));
     mpq_t seconds, exact;
     mpz_t list;
@@ -251,7 +259,9 @@ static void post_team (const struct journal_month *m, size_t from, size_t to)
     t->tag[JOURNAL_TAG_COST_CENTER] = xstrdup (cost_center_of (m, team));
     for (size_t i = from, next; i < to; i = next) {
         for (next = i + 1;
-             next < to && compare_dues (&m->rows[i], &m->rows[next]) == 0;)
+             next < to && compare_dues (&m->rows[i], &m->rows[next]) == 0
+             && !is_disputed (m, m->rows[i])
+             && !is_disputed (m, m->rows[next]);)
             next++;
         post_due (m, t, i, next);
     }
@@ -417,10 +427,14 @@ static int check_rows (const struct journal_month *m, gl_error_t *error)
 }
 
 int journal_add_month (journal_t *journal, const char *month,
-                       const bill_t *bill, const char *hash, gl_error_t *error)
+                       const bill_t *bill, const bool *disputed,
+                       const char *hash, gl_error_t *error)
 {
-    struct journal_month m
-        = {.journal = journal, .bill = bill, .month = month, .hash = hash};
+    struct journal_month m = {.journal = journal,
+                              .bill = bill,
+                              .month = month,
+                              .hash = hash,
+                              .disputed = disputed};
     int rc;
 
     if (check_rows (&m, error) < 0)

@@ -12,6 +12,7 @@ struct journal_month {
     const bill_t *bill;
     const char *month;
     const char *hash;
+    const bool *disputed; /* by row of the bill; NULL: none */
     const bill_row_t **rows; /* those that somebody owes, by whom */
     size_t count;
 };

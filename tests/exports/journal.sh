@@ -150,4 +150,31 @@ else
     skip "names that mean harm" hledger
 fi
 
+# A closed month: the same postings with its hash, whatever is configured later,
+# and what is in dispute apart, until it is decided.
+lab close --month 2026-10 --accept "for this test" >/dev/null 2>&1
+hash=$(lab close --list --csv -n -o month,hash | sed -n 's/^2026-10,//p')
+lab report chargeback --journal --month 2026-10 >closed.journal
+grep -v "; hash: $hash" closed.journal | sed 's/; period: closed/; period: open/' |
+    cmp -s lab.journal - && [ "$(grep -c "; hash: $hash" closed.journal)" -eq 7 ]
+result $? "a closed month has the same postings and its hash"
+sed 's/per_gpu_hour: 6.50/per_gpu_hour: 65/; s/price: 425000/price: 1/' site.yaml >later.yaml
+"$program" --quiet --config later.yaml --store sqlite:lab.db \
+    report chargeback --journal --month 2026-10 | cmp -s closed.journal -
+result $? "it stays under another configuration"
+lab dispute raise 2026-10/5 "not ours" >/dev/null 2>&1
+lab report chargeback --journal --month 2026-10 >disputed.journal
+disputed=$(grep -c '^    disputed:vision:vision:h100:charge  *35[.]33 USD$' disputed.journal)
+test "$disputed" -eq 1
+result $? "a disputed row stands apart"
+if command -v hledger >/dev/null; then
+    hledger -f disputed.journal check --strict >/dev/null 2>&1 &&
+        hledger_balances disputed.journal --depth 1 \
+            '^(charges|disputed)' | paste -sd' ' >found
+    grep -qx 'charges,11042.38 disputed,35.33' found
+    result $? "charges and disputes are what the month brought ($(cat found))"
+else
+    skip "charges and disputes are what the month brought" hledger
+fi
+
 echo "1..$tests"
