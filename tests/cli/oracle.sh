@@ -330,11 +330,11 @@ for mode in explicit in-rate published qos; do
     check "$mode: what $(wc -l <wanted) accounts and pools cost and are charged"
 
     ledger report chargeback $october --json >money.json
-    jq -r '.totals | [.cost, .charge, .remainder] | @tsv' money.json |
-        tr -d . >totals
-    read -r cost charge remainder <totals
-    equal "$cost $((charge + remainder))" "2987906 2987906"
-    check "$mode: charges and remainder are the cost of the pools"
+    jq -r '.totals | [.cost, .charge, .credit // "0", .remainder]
+        | map(gsub("[.]"; "") | tonumber) | @tsv' money.json >totals
+    read -r cost charge credit remainder <totals
+    equal "$cost $((charge + credit + remainder))" "2987906 2987906"
+    check "$mode: charges, credits and remainder are the cost of the pools"
     jq -e '.proof | length > 1 and all(.holds)' money.json >>log
     check "$mode: so it is for each pool"
     for key in team account user project label:x qos partition pool,gpu \
