@@ -12,14 +12,11 @@ const key_id_t CHARGE_PATH[CHARGE_PATH_COUNT] = {
 
 /* ---- the object ---- */
 
-charge_t *charge_new (const site_t *site, const char *pool, period_t month,
-                      const capacity_sum_t *capacity,
-                      const cost_inputs_t *inputs, const size_t *levels,
-                      size_t level_count, gl_error_t *error)
+charge_t *charge_new_with (const site_t *site, const char *pool,
+                           period_t month, const capacity_sum_t *capacity,
+                           const size_t *levels, size_t level_count)
 {
     charge_t *charge = xcalloc (1, sizeof (*charge));
-    cost_inputs_t own = {NULL, 0};
-    int rc;
 
     charge->site = site;
     charge->pool = xstrdup (pool);
@@ -38,6 +35,19 @@ charge_t *charge_new (const site_t *site, const char *pool, period_t month,
         mpq_inits (rest->gpu_seconds, rest->cost, rest->charge, NULL);
         mpz_inits (rest->cost_units, rest->charge_units, NULL);
     }
+    return charge;
+}
+
+charge_t *charge_new (const site_t *site, const char *pool, period_t month,
+                      const capacity_sum_t *capacity,
+                      const cost_inputs_t *inputs, const size_t *levels,
+                      size_t level_count, gl_error_t *error)
+{
+    charge_t *charge = charge_new_with (site, pool, month, capacity, levels,
+                                        level_count);
+    cost_inputs_t own = {NULL, 0};
+    int rc;
+
     if (!inputs) {
         cost_use_t *use = cost_inputs_add (&own, pool, month);
         mpq_set (use->allocated, capacity->allocated);
@@ -100,6 +110,7 @@ void charge_free (charge_t *charge)
     clear_stretches (charge);
     charge_shares_free (&charge->reserved);
     charge_free_payers (charge);
+    charge_free_held (charge);
     cost_clear (&charge->cost);
     capacity_sum_clear (&charge->capacity);
     mpz_clear (charge->total);
@@ -156,11 +167,6 @@ const char *charge_path_team (const charge_t *charge, const char *const *path)
 }
 
 /* ---- what is added ---- */
-
-void charge_set_idle_policy (charge_t *charge, idle_policy_t policy)
-{
-    charge->idle = policy;
-}
 
 void charge_add (charge_t *charge, const char *const *path,
                  mpq_srcptr gpu_seconds, mpq_srcptr price_seconds,
@@ -457,6 +463,7 @@ static void hand_out (charge_t *charge)
 int charge_compute (charge_t *charge, gl_error_t *error)
 {
     sort_and_merge (charge, true);
+    charge_keep_held (charge);
     charge_find_payers (charge);
     find_rates (charge);
     charge_classify (charge);

@@ -248,9 +248,6 @@ charge_t *charge_new (const site_t *site, const char *pool, period_t month,
 /* Accepts NULL. */
 void charge_free (charge_t *charge);
 
-/* Before charge_compute(): another idle policy than the site says. */
-void charge_set_idle_policy (charge_t *charge, idle_policy_t policy);
-
 /* Time held. Texts are copied. Lines with the same path are added up, so a
  * line may mix prices (after a change within the month). */
 void charge_add (charge_t *charge, const char *const *path,
@@ -340,6 +337,12 @@ void charge_add_before (charge_t *charge, const charge_payer_t *earlier);
 void charge_factors (const charge_t *charge, const charge_price_t *price,
                      const char *team, const char *account,
                      mpq_t ret_factor[ADJUSTMENT_COUNT]);
+
+/* The same pool-month under another idle policy, computed: lines by account,
+ * cluster and team, over the whole month, without credits. Yours to free. After
+ * charge_compute(). NULL: a defect. */
+charge_t *charge_under (const charge_t *charge, idle_policy_t policy,
+                        gl_error_t *error);
 
 const cost_t *charge_cost (const charge_t *charge);
 const capacity_sum_t *charge_capacity (const charge_t *charge);

@@ -7,6 +7,7 @@
  *   charge_adjust.c  payers, and what is due of a list price
  *   charge_credit.c  what is given back of the finished lines
  *   charge_rest.c    what no line carries
+ *   charge_other.c   the same under another idle policy
  *   charge_round.c   from exact amounts to integers
  */
 #ifndef GL_ACCT_CHARGE_PRIVATE_H
@@ -54,6 +55,13 @@ struct credit {
     mpq_t seconds; /* priced */
 };
 
+/* What an account held at one price, for other policies. */
+struct held {
+    struct share who; /* and its GPU-seconds */
+    mpq_t price_seconds;
+    charge_price_t price;
+};
+
 struct charge {
     const site_t *site;
     char *pool;
@@ -69,6 +77,8 @@ struct charge {
     struct stretch *stretches;
     size_t stretch_count;
     struct share_list reserved; /* GPU-seconds */
+    struct held *held;
+    size_t held_count;
     charge_payer_t *payers;
     size_t payer_count;
     charge_line_t *lines; /* shallow copies of the entries' and credits' */
@@ -86,6 +96,10 @@ struct charge {
 
 /* --- charge.c --- */
 
+/* Without a cost. */
+charge_t *charge_new_with (const site_t *site, const char *pool,
+                           period_t month, const capacity_sum_t *capacity,
+                           const size_t *levels, size_t level_count);
 size_t charge_path_length (const charge_t *charge);
 /* A new one at the end, with the texts copied. */
 struct entry *charge_new_entry (charge_t *charge, charge_kind_t kind,
@@ -120,6 +134,12 @@ void charge_free_payers (charge_t *charge);
 void charge_find_payers (charge_t *charge);
 /* Cost, list, adjustments and charge of every entry; what payers owe. */
 void charge_price_entries (charge_t *charge);
+
+/* --- charge_other.c --- */
+
+/* Of the sorted entries of time used, before there are others. */
+void charge_keep_held (charge_t *charge);
+void charge_free_held (charge_t *charge);
 
 /* --- charge_rest.c --- */
 

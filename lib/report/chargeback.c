@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "report/chargeback.h"
+#include "report/chargeback_private.h"
 
 /* Money of a row, or of all. */
 struct money {
@@ -861,6 +862,16 @@ static void note_suspended (struct chargeback *c, usage_report_t *usage)
                      "('gpuledger sync').");
 }
 
+/* By team, and nothing filtered out but pools. */
+static bool whole_pools (const struct chargeback *c)
+{
+    bool by_team = false;
+
+    for (size_t i = 0; i < c->query->by.count; i++)
+        by_team = by_team || c->query->by.id[i] == KEY_TEAM;
+    return by_team && c->query->filter_count == 0;
+}
+
 static void fill (struct chargeback *c, usage_report_t *usage)
 {
     struct columns columns;
@@ -874,6 +885,8 @@ static void fill (struct chargeback *c, usage_report_t *usage)
     note_pools (c);
     note_poolless (c);
     prove (c, &columns);
+    if (whole_pools (c) && chargeback_other (c->report, c->query, c->billing) < 0)
+        c->lost++;
     add_row_chart (c, &columns);
 }
 

@@ -55,6 +55,9 @@ try ()
     { cat "$site"; printf 'policy: {%s}\n%s\n' "$1" "$2"; } >p.yaml
     sums_hold pool,account
     result $? "$1: cost is what is charged and what is not"
+    chargeback --month 2026-10 --by team |
+        grep -q "^These months under other idle policies.*PASS"
+    result $? "$1: the alternatives add up to the cost"
     charged=$(chargeback --month 2026-10 --json | cents charge)
     for by in team user day node gpu qos,project state,hour; do
         test "$(chargeback --month 2026-10 --by $by --json | cents charge)" \
