@@ -4,6 +4,8 @@
 
 #include "base/memory.h"
 #include "close.h"
+#include "detail.h"
+#include "pieces.h"
 #include "seal.h"
 
 /* --- adding entries ---------------------------------------------------- */
@@ -64,6 +66,36 @@ static int add_costs (struct writing *w, const bill_t *bill, gl_error_t *error)
     return 0;
 }
 
+/* --- what lies below the rows ------------------------------------------ */
+
+static int take_detail (const detail_row_t *row, void *arg, gl_error_t *error)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+
+    detail_row_text (row, &text);
+    return pieces_add (arg, buffer_text (&text), text.length, error);
+}
+
+static int read_detail (store_t *store, const site_t *site, period_t month,
+                        pieces_t *pieces, gl_error_t *error)
+{
+    detail_result_t result;
+
+    if (detail_each (store, site, month, take_detail, pieces, &result, error)
+        < 0)
+        return -1;
+    return pieces_end (pieces, error);
+}
+
+static int add_detail (struct writing *w, const pieces_t *pieces,
+                       gl_error_t *error)
+{
+    for (size_t i = 0; i < pieces->count; i++)
+        if (add (w, CHAIN_DETAIL, &pieces->item[i], error) < 0)
+            return -1;
+    return 0;
+}
+
 /* --- the entry that closes --------------------------------------------- */
 
 struct closing {
@@ -71,6 +103,7 @@ struct closing {
     const close_request_t *request;
     close_done_t *done;
     seal_t *seal;
+    pieces_t pieces; /* the detail of the month */
 };
 
 static int put_as_of (store_t *store, buffer_t *body, gl_error_t *error)
@@ -131,6 +164,7 @@ static int add_end (struct writing *w, const struct closing *c,
     body_put (&body, "timezone", zone_name (c->site->zone));
     body_put (&body, "currency", c->site->currency);
     body_put_number (&body, "digits", c->site->currency_digits);
+    body_put_number (&body, "detail", (int64_t)c->pieces.lines);
     if (put_as_of (w->store, &body, error) < 0
         || put_snapshot (w->store, c->site, &body, error) < 0
         || seal_put (c->seal, &body, error) < 0)
@@ -208,7 +242,7 @@ static int write_month (struct writing *w, struct closing *c,
     c->seal = seal_new ();
     if (add_rows (w, m->bill, c->seal, error) < 0
         || add_costs (w, m->bill, error) < 0
-        || add_end (w, c, "closed", m->period, error) < 0)
+        || add_detail (w, &c->pieces, error) < 0 || add_end (w, c, "closed", m->period, error) < 0)
         return -1;
     hash_text (w->head.hash, c->done->hash);
     return 0;
@@ -237,6 +271,7 @@ static int close_now (store_t *store, void *arg, gl_error_t *error)
     if (periods_read (store, &periods, error) < 0
         || check_month (store, c->site, periods, c->request->month, error) < 0
         || bills_of_month (store, c->site, c->request->month, &m, error) < 0
+        || read_detail (store, c->site, m->period, &c->pieces, error) < 0
         || store_chain_head (store, &w.head, error) < 0)
         goto out;
     c->done->version = periods_versions (periods, m->month) + 1;
@@ -246,6 +281,7 @@ static int close_now (store_t *store, void *arg, gl_error_t *error)
         rc = write_month (&w, c, m, error);
 out:
     seal_free (GL_TAKE (c->seal));
+    pieces_clear (&c->pieces);
     bills_month_free (m);
     periods_free (periods);
     return rc;
@@ -255,7 +291,8 @@ int close_month (store_t *store, const site_t *site,
                  const close_request_t *request, close_done_t *ret_done,
                  gl_error_t *error)
 {
-    struct closing closing = {site, request, ret_done, NULL};
+    struct closing closing
+        = {.site = site, .request = request, .done = ret_done};
 
     return store_transaction (store, close_now, &closing, error);
 }

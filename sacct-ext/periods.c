@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "periods.h"
+#include "pieces.h"
 
 /* --- bodies ------------------------------------------------------------ */
 
@@ -341,6 +342,47 @@ int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
     }
     *ret_bill = bill;
     return 0;
+}
+
+struct lines {
+    detail_row_t row;
+    detail_f callback;
+    void *arg;
+};
+
+static int take_line (char *line, void *arg, gl_error_t *error)
+{
+    struct lines *l = arg;
+
+    detail_row_reset (&l->row);
+    return detail_row_parse (line, &l->row, error) < 0
+               ? -1
+               : l->callback (&l->row, l->arg, error);
+}
+
+int periods_detail (store_t *store, const closing_t *closing, detail_f callback,
+                    void *arg, gl_error_t *error)
+{
+    const chain_query_t query
+        = {.month = closing->month, .kinds = CHAIN_BIT (CHAIN_DETAIL)};
+    store_chain_iter_t *iter = store_chain_iter_open (store, &query, error);
+    struct lines lines = {.callback = callback, .arg = arg};
+    chain_entry_t e;
+    int rc;
+
+    if (!iter)
+        return -1;
+    detail_row_init (&lines.row);
+    while ((rc = store_chain_iter_next (iter, &e, error)) == 1) {
+        if (e.version == closing->version
+            && pieces_each (e.body, e.length, take_line, &lines, error) < 0) {
+            rc = -1;
+            break;
+        }
+    }
+    detail_row_clear (&lines.row);
+    store_chain_iter_close (iter);
+    return rc;
 }
 
 /* --- disputes ---------------------------------------------------------- */

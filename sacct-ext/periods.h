@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "bills.h"
 #include "report/bill.h"
+#include "report/detail.h"
 #include "store/chain.h"
 
 /* --- bodies: a line "name=value" each ----------------------------------- */
@@ -89,6 +90,11 @@ void periods_month_of (const site_t *site, int64_t instant,
 /* The stored rows, costs and pools of a closing. */
 int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
                   gl_error_t *error);
+
+/* The rows that lay below them when it was closed, by job and day
+ * (report/detail.h), in their order. */
+int periods_detail (store_t *store, const closing_t *closing, detail_f callback,
+                    void *arg, gl_error_t *error);
 
 /* --- disputes ----------------------------------------------------------- */
 

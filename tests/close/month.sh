@@ -75,7 +75,7 @@ grep -q '^2026-10,1,closed,' "$work/out" && grep -q '^2026-11,,open' "$work/out"
 result $? "the list"
 
 # the oracle is sha256sum
-echo "SELECT number, CASE kind WHEN 1 THEN 'row' WHEN 2 THEN 'cost' WHEN 3 THEN 'pool' WHEN 5 THEN 'close' END, month, version, length(CAST(body AS BLOB)), hex(CAST(body AS BLOB)), lower(hex(hash)) FROM chain ORDER BY number" |
+echo "SELECT number, CASE kind WHEN 1 THEN 'row' WHEN 2 THEN 'cost' WHEN 3 THEN 'pool' WHEN 4 THEN 'detail' WHEN 5 THEN 'close' END, month, version, length(CAST(body AS BLOB)), hex(CAST(body AS BLOB)), lower(hex(hash)) FROM chain ORDER BY number" |
     sqlite3 -separator ' ' "$work/lab.db" >"$work/chain"
 hash=0000000000000000000000000000000000000000000000000000000000000000
 wrong=0

@@ -142,6 +142,42 @@ static bool check (store_t *store, const site_t *site, const periods_t *periods,
     return same;
 }
 
+/* The kept detail holds the GPU time of the closed charges. */
+static int take_detail (const detail_row_t *row, void *arg, gl_error_t *unused)
+{
+    mpq_ptr sum = arg;
+
+    (void)unused;
+    if (row->kind == DETAIL_JOB)
+        mpq_add (sum, sum, row->gpu_seconds);
+    return 0;
+}
+
+static bool check_detail (store_t *store, const closing_t *closing)
+{
+    const bill_row_t *rows;
+    size_t count;
+    bill_t *bill;
+    mpq_t sum;
+    bool same;
+
+    mpq_init (sum);
+    if (periods_bill (store, closing, &bill, &error) < 0
+        || periods_detail (store, closing, take_detail, sum, &error) < 0)
+        fail ();
+    rows = bill_rows (bill, &count);
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].kind == BILL_CHARGE)
+            mpq_sub (sum, sum, rows[i].gpu_seconds);
+    same = mpq_sgn (sum) == 0;
+    if (!same)
+        gmp_printf ("%s: the detail is %Qd seconds away\n", closing->month,
+                    sum);
+    mpq_clear (sum);
+    bill_free (bill);
+    return same;
+}
+
 static void print_corrections (store_t *store, const site_t *site,
                                const char *open)
 {
@@ -179,7 +215,7 @@ int main (int argc, char **argv)
     for (size_t i = 0; i < periods->closing_count; i++)
         if (!periods->closings[i].reopened && !periods->closings[i].imported)
             same = check (store, site, periods, &periods->closings[i], argv[3])
-                   && same;
+                   && check_detail (store, &periods->closings[i]) && same;
     print_corrections (store, site, argv[3]);
     periods_free (periods);
     store_close (store);
