@@ -1,5 +1,5 @@
-/* What a reader need not put again, and what vanished, on the engine that the
- * fixture chooses. */
+/* What a reader need not put again, and what vanished, and readings of meters, on
+ * the engine that the fixture chooses. */
 #include <string.h>
 
 #include "suite.h"
@@ -168,6 +168,38 @@ static void put_gone__by_their_end__those_not_seen_since (void **state)
     store_close (store);
 }
 
+static void put_meter__again_and_otherwise__is_once_or_refused (void **state)
+{
+    const meter_reading_t first = {"pdu", {1000, 2000}, UINT64_C (5) << 40};
+    const meter_reading_t next = {"pdu", {2000, 3000}, 0};
+    const meter_reading_t other = {"pdu", {1999, 2001}, 1};
+    store_t *store = fixture_open (fixture_store_url ());
+    store_counts_t counts = {0};
+    meter_reading_t *readings;
+    size_t count;
+
+    (void)state;
+    OK (store_begin (store, &error));
+    OK (store_put_meter (store, &first, &counts, &error));
+    OK (store_put_meter (store, &next, &counts, &error));
+    OK (store_put_meter (store, &first, &counts, &error));
+    OK (store_commit (store, &error));
+    assert_int_equal (counts.inserted, 2);
+    assert_int_equal (counts.unchanged, 1);
+    OK (store_begin (store, &error));
+    assert_int_equal (store_put_meter (store, &other, NULL, &error), -1);
+    assert_non_null (strstr (error.text, "another reading of this time"));
+    store_rollback (store);
+    OK (store_meters (store, (period_t){1999, 2000}, &readings, &count,
+                      &error));
+    assert_int_equal (count, 1);
+    assert_string_equal (readings[0].meter, "pdu");
+    assert_true (readings[0].energy_mwh == first.energy_mwh);
+    assert_true (readings[0].period.end == 2000);
+    store_meters_free (readings, count);
+    store_close (store);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +208,7 @@ int main (void)
         TEST (put_segment__later_than_what_was_seen__wins),
         TEST (settle_seen__outside_the_stretch__is_not_touched),
         TEST (put_gone__by_their_end__those_not_seen_since),
+        TEST (put_meter__again_and_otherwise__is_once_or_refused),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
