@@ -236,14 +236,3 @@ void decision_trend (mpq_t ret_value, const mpq_t *values, size_t count,
     mpq_set (ret_value, mean);
     mpq_clears (mean, slope, NULL);
 }
-
-void decision_next_rate (mpq_t ret_per_unit, mpq_srcptr cost_next_year,
-                         mpq_srcptr balance, mpq_srcptr units_next_year)
-{
-    mpq_t due;
-
-    mpq_init (due);
-    mpq_sub (due, cost_next_year, balance);
-    mpq_div (ret_per_unit, due, units_next_year);
-    mpq_clear (due);
-}

@@ -108,9 +108,4 @@ void decision_capacity_clear (decision_capacity_t *capacity);
 void decision_trend (mpq_t ret_value, const mpq_t *values, size_t count,
                      uint32_t ahead);
 
-/* A balance carried into the next rate of a service (2 CFR 200.468):
- * (cost next year - balance) / units next year; a deficit is negative. */
-void decision_next_rate (mpq_t ret_per_unit, mpq_srcptr cost_next_year,
-                         mpq_srcptr balance, mpq_srcptr units_next_year);
-
 #endif /* !GL_ACCT_DECISION_H */

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "acct/decision.h"
+#include "acct/carry_forward.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "report/recharge_private.h"
@@ -366,30 +366,39 @@ static void add_next (report_t *report, const struct recharge_columns *c,
                       const recharge_t *r, const recharge_account_t *a)
 {
     int digits = r->query->site->currency_digits;
-    mpq_t hours, rate, cost, seconds;
-    GL_AUTOFREE char *note = NULL;
+    carry_year_t year;
+    carry_forward_t carry;
+    mpq_t seconds;
 
-    mpq_inits (hours, rate, cost, seconds, NULL);
-    exact_add_scaled (hours, a->price_seconds, 1, 3600);
-    mpq_set (cost, r->forecast.cost ? r->forecast.cost : a->recoverable);
+    carry_year_init (&year);
+    carry_forward_init (&carry);
+    mpq_init (seconds);
+    mpq_set (year.cost, a->recoverable);
+    mpq_set (year.revenue, a->revenue);
+    exact_set_i64 (year.band, RECHARGE_BAND_PERCENT, 100);
+    mpq_set (year.next_cost,
+             r->forecast.cost ? r->forecast.cost : a->recoverable);
+    exact_add_scaled (year.next_units, a->price_seconds, 1, 3600);
     if (r->forecast.gpu_hours)
-        mpq_set (hours, r->forecast.gpu_hours);
-    if (mpq_sgn (hours) > 0) {
-        decision_next_rate (rate, cost, a->balance, hours);
-        exact_add_scaled (seconds, hours, 3600, 1);
+        mpq_set (year.next_units, r->forecast.gpu_hours);
+    if (carry_forward (&year, &carry, NULL) == 0) {
+        GL_AUTOFREE char *exact = exact_text (carry.next_rate, 6);
+        GL_AUTOFREE char *note = xasprintf (
+            "%s; cost %s, hours %s", exact,
+            r->forecast.cost ? "as given" : "as this year",
+            r->forecast.gpu_hours ? "as given" : "as this year");
         recharge_row (report, c, "next", a->pool, "rate with the balance");
         report_put_count (report, c->year, (uint64_t)a->year + 1);
-        report_put_exact (report, c->rate, rate, 4);
+        report_put_exact (report, c->rate, carry.next_rate, 4);
+        exact_add_scaled (seconds, year.next_units, 3600, 1);
         report_put_hours (report, c->hours, seconds);
-        report_put_exact (report, c->recoverable, cost, digits);
-        report_put_exact (report, c->balance, a->balance, digits);
-        GL_AUTOFREE char *exact = exact_text (rate, 6);
-        note = xasprintf ("%s; cost %s, hours %s", exact,
-                          r->forecast.cost ? "as given" : "as this year",
-                          r->forecast.gpu_hours ? "as given" : "as this year");
+        report_put_exact (report, c->recoverable, year.next_cost, digits);
+        report_put_exact (report, c->balance, carry.balance, digits);
         report_put_text (report, c->note, note);
     }
-    mpq_clears (hours, rate, cost, seconds, NULL);
+    carry_year_clear (&year);
+    carry_forward_clear (&carry);
+    mpq_clear (seconds);
 }
 
 static void add_nexts (report_t *report, const struct recharge_columns *c,

@@ -4,8 +4,8 @@
 
 #include "report/recharge.h"
 
-/* Of its own size: twice this is the largest balance that is carried as it is
- * (New York University, and others: 10 % of a year's expense). */
+/* The largest balance, of the year's expense, that is carried without a change of
+ * the rate within the year (New York University, and others). */
 #define RECHARGE_BAND_PERCENT 10
 /* Rates have to be looked at every two years. */
 #define RECHARGE_RATE_MONTHS 24

@@ -117,9 +117,6 @@ static void decision__the_other_formulas__as_worked (void **state)
     check (q, 0, "84");
     decision_gib (q, q);
     check (q, 1, "78.2");
-    decision_next_rate (q, n ("820000"), n ("-24000"), n ("220000"));
-    check (q, 6, "3.836364");
-    check (q, 4, "3.8364");
     mpq_clear (q);
 }
 
