@@ -16,6 +16,8 @@ typedef struct {
     const char *name;    /* this budget alone; NULL: all */
     const char *team;    /* budgets of this team alone; NULL: all */
     budget_window_t window;
+    uint64_t *ret_unlimited; /* running jobs without a known time limit, which
+                                are in no encumbrance; may be NULL */
 } budgets_query_t;
 
 /* The entries in force at as-of, in the order of the configuration, computed.

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 
+extern const verb_t verb_budget;
 extern const verb_t verb_close;
 extern const verb_t verb_correct;
 extern const verb_t verb_credit;

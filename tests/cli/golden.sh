@@ -93,6 +93,13 @@ statement.html money statement language --month 2026-11 --html
 statement_october.html money statement vision --month 2026-10 --html
 statement_none.csv money statement (none) --month 2026-10 --csv
 statement_unpriced.table money statement vision --month 2026-10
+budget.table money budget
+budget.parsable2 money budget -P
+budget.csv money budget --csv
+budget.json money budget --json
+budget.html money budget --html
+budget_mail.text money budget --mail
+budget_october.csv money budget language-month --as-of 2026-10-29 --window 7 --csv
 fox_accounts.csv fox report usage --month 2025-09 --by account --csv
 fox_types.json fox report usage --month 2025-09 --by gres_type,state --json
 fox_days.table fox report usage --month 2025-09 --by day

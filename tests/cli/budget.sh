@@ -1,0 +1,121 @@
+#!/bin/sh
+# Budgets at the command: exit codes, each threshold once, mail, the file of
+# limits, running jobs, and what is asked for wrongly.
+set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+program=$abs_top_builddir/sacct-ext/gpuledger
+fill=$abs_top_builddir/tests/cli/fill
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+tests=0
+
+result ()
+{
+    tests=$((tests + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tests - $2"
+    else
+        echo "not ok $tests - $2"
+    fi
+}
+
+is ()
+{
+    [ "$1" = "$2" ] || echo "# got '$1', wanted '$2'"
+    [ "$1" = "$2" ]
+    result $? "$3"
+}
+
+cp "$abs_top_srcdir/tests/cli/golden/money.yaml" "$work" && cd "$work" || exit 1
+"$fill" sqlite:lab.db || exit 1
+lab () { "$program" --quiet --config money.yaml --store sqlite:lab.db "$@"; }
+field () { lab budget "$1" -n -P -o "$2"; }
+
+lab budget >out
+is $? 3 "something is to be looked at: exit code 3"
+lab budget old-machines >out
+is $? 0 "of what is not known nobody is told: exit code 0"
+
+# The same sum as the report's.
+month=$(lab report chargeback --month 2026-11 --team language --json |
+    jq -r .totals.charge)
+is "$(field language-month spent)" "$month" "spent is what was charged"
+year=$(lab report chargeback -S 2026-07-01 -E 2026-11-03T23:00 --team language \
+    --json | jq -r .totals.charge)
+is "$(field language-year spent)" "$year" "in a fiscal year as well"
+hours=$(lab report usage -S 2026-10-01 -E 2026-11-03T23:00 --project corpus \
+    -n -P -o gpu_hours | awk '{s += $1} END {printf "%.2f", s}')
+is "$(field corpus spent)" "$hours" "GPU hours are those of report usage"
+
+# Two GPUs, whose limit is 3 November, 23:00 (the clock is set back on the 1st). On
+# 30 October 48 hours of it lie in the month, 120 in the fiscal year.
+sed 's/name: language-month, team: language, amount: 12000/name: language-month, team: language, gpu_hours: 12000/
+     s/amount: 40000, period: year/gpu_hours: 40000, period: year/' \
+    money.yaml >hours.yaml
+held ()
+{
+    "$program" --quiet --config hours.yaml --store sqlite:lab.db budget "$1" \
+        --as-of 2026-10-30 -n -P -o encumbered
+}
+is "$(held language-month)" 96.00 "running jobs hold their limit, in the period"
+is "$(held language-year)" 240.00 "and all of it in a longer period"
+
+# Once.
+lab budget --once told --mail >first
+is $? 3 "the first time there is something new"
+lab budget --once told --mail >second
+is $? 0 "the second time there is not"
+test ! -s second
+result $? "and no mail"
+grep -v "forecast" told >less
+cp less told
+lab budget --once told --mail >third
+is $? 3 "what was not told is told"
+is "$(grep -c '^Alert  *forecast above 100 %$' third)" \
+    "$(grep -c '^Subject' third)" "and nothing else"
+is "$(grep -c '^From gpuledger ' first)" "$(grep -c '^Subject: ' first)" \
+    "a mail has one head"
+echo damaged >told
+lab budget --once told --mail >out 2>errors
+is $? 1 "a damaged file of what was told is an error"
+grep -q 'everybody is told again' errors
+result $? "which says what to do"
+is "$(cat told)" damaged "and is left as it is"
+
+# Limits.
+lab budget --output-limits limits >out
+cat >wanted <<'END'
+gpuledger-limits 1
+as_of 1793764800
+until 1793937600
+refuse project corpus budget corpus, FY2027-Q2: 80.6 % spent, forecast 247.7 %
+end 1
+END
+cmp limits wanted
+result $? "the file of limits refuses what is above hard"
+sed 's/soft: "50%", hard: "80%"/soft: "10%", hard: "80%"/' money.yaml >soft.yaml
+"$program" --quiet --config soft.yaml --store sqlite:lab.db budget \
+    --output-limits limits >out
+grep -q '^warn account nlp budget language-month' limits &&
+    grep -q '^warn account speech budget language-month' limits &&
+    grep -q '^end 3$' limits
+result $? "a team's accounts are warned above soft"
+mkdir readonly && : >readonly/limits && chmod 500 readonly
+if [ "$(id -u)" -ne 0 ]; then
+    lab budget --output-limits readonly/limits >out 2>errors
+    is $? 1 "a file that cannot be replaced is an error"
+fi
+chmod 700 readonly
+
+lab budget nobody >out 2>errors
+is $? 1 "a budget that does not exist is an error"
+grep -q "there is no budget 'nobody' in force; there are: language-month" errors
+result $? "which names the budgets"
+lab budget --as-of 2027-01-01 >out 2>errors
+is $? 1 "the future is not known"
+lab budget --window 3 >out 2>errors
+is $? 2 "a window is one of three"
+lab budget --mail --csv >out 2>errors
+is $? 2 "mail is no table"
+
+echo "1..$tests"
