@@ -5,6 +5,8 @@
 #include "bills.h"
 #include "budgets.h"
 #include "facts.h"
+#include "periods.h"
+#include "report/bill_idle.h"
 #include "report/billing.h"
 
 /* What an hour at full cost was charged. */
@@ -279,6 +281,41 @@ static int add_running (store_t *store, struct filling *f,
     return rc;
 }
 
+/* --- rows by hand ------------------------------------------------------ */
+
+/* Credits and corrections that somebody decided, in the month that was open. What
+ * facts moved in closed months is in the charges by day already. */
+static int add_decisions (store_t *store, struct filling *f, gl_error_t *error)
+{
+    const site_t *site = f->query->site;
+    periods_t *periods;
+    mpq_t units;
+
+    if (periods_read (store, &periods, error) < 0)
+        return -1;
+    mpq_init (units);
+    for (size_t i = 0; i < periods->decision_count; i++) {
+        const decision_t *d = &periods->decisions[i];
+        period_t month;
+        if (!d->row || d->when > f->query->as_of
+            || periods_month (site, d->month, &month, NULL) < 0)
+            continue;
+        mpq_set_z (units, d->row->charge_units);
+        for (size_t k = 0; k < f->count; k++) {
+            budget_t *b = f->budget[k];
+            if (b->of_money
+                && budget_takes (b, d->row->team,
+                                 bill_row_key (d->row, KEY_PROJECT),
+                                 bill_row_key (d->row, KEY_ACCOUNT),
+                                 d->row->pool))
+                budget_add_month (b, month.start, units);
+        }
+    }
+    mpq_clear (units);
+    periods_free (periods);
+    return 0;
+}
+
 /* --- all together ------------------------------------------------------ */
 
 static bool is_wanted (const budgets_query_t *q, const site_budget_t *entry)
@@ -295,6 +332,8 @@ static int fill (store_t *store, struct filling *f, gl_error_t *error)
     accounts_t *accounts = facts_accounts (store, error);
     int rc = accounts ? add_charges (store, f, error) : -1;
 
+    if (rc == 0)
+        rc = add_decisions (store, f, error);
     if (rc == 0)
         rc = add_running (store, f, accounts, error);
     accounts_free (accounts);

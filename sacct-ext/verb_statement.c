@@ -12,7 +12,6 @@
 #include "output.h"
 #include "query_options.h"
 #include "report/bill_idle.h"
-#include "report/bill_tax.h"
 #include "report/statement.h"
 #include "rollups.h"
 #include "verb.h"
@@ -201,17 +200,37 @@ static int sum_days (struct making *m, gl_error_t *error)
 
 /* --- the bills --------------------------------------------------------- */
 
-static int bill_of (struct making *m, int64_t instant, char *ret_name,
-                    bill_t **ret_bill, gl_error_t *error)
+static int bill_of (struct making *m, int64_t instant, bills_month_t **ret,
+                    gl_error_t *error)
 {
-    const site_t *site = m->query.site;
-    period_t month = zone_unit (site->zone, CALENDAR_MONTH, instant);
+    char month[ZONE_STAMP_SIZE];
 
-    zone_unit_name (site->zone, CALENDAR_MONTH, instant, ret_name);
-    if (bills_compute (m->cli->store, site, month, ret_bill, error) < 0)
-        return -1;
-    bill_add_taxes (*ret_bill, site, ret_name, month.start);
-    return 0;
+    zone_unit_name (m->query.site->zone, CALENDAR_MONTH, instant, month);
+    return bills_of_month (m->cli->store, m->query.site, month, ret, error);
+}
+
+/* "closed 2026-11-05, version 1", or "not closed". */
+static char *state_of (const struct making *m, const bills_month_t *month)
+{
+    char day[ZONE_STAMP_SIZE];
+
+    if (month->version == 0)
+        return xstrdup ("not closed");
+    return xasprintf ("%s %s, version %u", bills_state_word (month->state),
+                      zone_unit_name (m->query.site->zone, CALENDAR_DAY,
+                                      month->closed, day),
+                      month->version);
+}
+
+/* How many of the team's rows are disputed. */
+static size_t disputed_of (const bills_month_t *month, const char *team)
+{
+    size_t count, disputed = 0;
+    const bill_row_t *rows = bill_rows (month->bill, &count);
+
+    for (size_t i = 0; i < count; i++)
+        disputed += month->disputed[i] && bill_row_of (&rows[i], team);
+    return disputed;
 }
 
 /* TEAM-MONTH- and the begin of the hash of its rows: another content has another
@@ -236,27 +255,38 @@ static int name_statement (struct making *m, gl_error_t *error)
 
 /* --- the page ---------------------------------------------------------- */
 
+static void fill (struct making *m, const bills_month_t *now,
+                  const bills_month_t *before)
+{
+    size_t rows;
+
+    m->s.month = now->month;
+    m->s.before_month = before->month;
+    m->s.bill = now->bill;
+    bill_rows (before->bill, &rows);
+    m->s.before = rows > 0 ? before->bill : NULL;
+    m->s.closed = now->version > 0;
+    m->s.hash = m->s.closed ? now->hash : NULL;
+    m->s.disputed = now->disputed;
+    m->s.disputed_count = disputed_of (now, m->s.team);
+}
+
 static int make (struct making *m, report_t **ret_report, gl_error_t *error)
 {
-    char month[ZONE_STAMP_SIZE], before[ZONE_STAMP_SIZE];
-    bill_t *now = NULL, *earlier = NULL;
+    bills_month_t *now = NULL, *before = NULL;
+    GL_AUTOFREE char *state = NULL;
     budget_t **budgets = NULL;
     size_t count = 0;
     int rc = -1;
 
-    if (bill_of (m, m->query.period.start, month, &now, error) == 0
-        && bill_of (m, m->query.period.start - 1, before, &earlier, error) == 0
+    if (bill_of (m, m->query.period.start, &now, error) == 0
+        && bill_of (m, m->query.period.start - 1, &before, error) == 0
         && count_jobs (m, error) == 0 && sum_days (m, error) == 0
         && budgets_of_team (m->cli->store, m->query.site, m->s.team,
                             &m->query, &budgets, &count, error)
                == 0) {
-        size_t rows;
-        m->s.month = month;
-        m->s.before_month = before;
-        m->s.bill = now;
-        bill_rows (earlier, &rows);
-        m->s.before = rows > 0 ? earlier : NULL;
-        m->s.state = "open";
+        fill (m, now, before);
+        m->s.state = state = state_of (m, now);
         m->s.budgets = budgets;
         m->s.budget_count = count;
         if (name_statement (m, error) == 0
@@ -264,8 +294,8 @@ static int make (struct making *m, report_t **ret_report, gl_error_t *error)
             rc = 0;
     }
     budgets_free (budgets, count);
-    bill_free (now);
-    bill_free (earlier);
+    bills_month_free (now);
+    bills_month_free (before);
     return rc;
 }
 

@@ -23,6 +23,10 @@
 bool bill_idle (const bill_t *bill, const bill_row_t *row, int digits,
                 mpq_t ret_units);
 
+/* The text of the row's pool, profile or key of CHARGE_PATH; NULL: absent, or
+ * another key. */
+const char *bill_row_key (const bill_row_t *row, key_id_t key);
+
 /* The row is `team`'s (NULL: of no team), and no remainder. */
 bool bill_row_of (const bill_row_t *row, const char *team);
 

@@ -71,6 +71,12 @@ static void add_notes (page_t *page)
         report_note (page->report, NOTE_INFORMATION,
                      "Provisional: the month is not closed, and its figures may "
                      "still change.");
+    if (page->s->disputed_count > 0)
+        report_note (page->report, NOTE_INFORMATION,
+                     "%zu of the rows %s disputed, and not to be paid before "
+                     "that is decided.",
+                     page->s->disputed_count,
+                     page->s->disputed_count == 1 ? "is" : "are");
     if (!page->sum.priced)
         report_note (page->report, NOTE_WARNING,
                      "Some of the GPU time has no price, because its pool has "

@@ -53,8 +53,10 @@ typedef struct {
     const bill_t *before; /* of the month before; NULL: the facts begin later */
     const char *id;       /* of the statement */
     bool closed;          /* else provisional */
-    const char *state;    /* "closed 2026-11-05, version 1", "open" */
-    const char *hash;     /* of the closed period; NULL: none */
+    const char *state;    /* "closed 2026-11-05, version 1", "not closed" */
+    const char *hash; /* of the closed period: the head of the chain; or NULL */
+    const bool *disputed;  /* row by row of the bill; NULL: none */
+    size_t disputed_count; /* of the team */
     statement_cells_t cells[STATEMENT_CELLS];
     uint64_t jobs; /* of the team in the month */
     const statement_day_t *days;

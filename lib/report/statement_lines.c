@@ -4,6 +4,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "report/bill_idle.h"
+#include "report/correction.h"
 #include "report/shell.h"
 #include "report/statement_private.h"
 
@@ -41,6 +42,10 @@ static const struct {
                        "Due less list price: negative where the time is "
                        "subsidised or prepaid, positive where a surcharge is "
                        "added."},
+    [AT_BEFORE] = {"before", "Was", COLUMN_MONEY, false, false,
+                   "What was due of the corrected line."},
+    [AT_AFTER] = {"after", "Is", COLUMN_MONEY, false, false,
+                  "What is due of it by what is known now."},
     [AT_CHARGE] = {"charge", "Due", COLUMN_MONEY, false, false,
                    "What is to be paid."},
     [AT_IDLE] = {"idle", "For idle time", COLUMN_MONEY, false, true,
@@ -69,6 +74,8 @@ static const struct {
                       "earlier bill."},
     [AT_ROW] = {"row", "Row", COLUMN_TEXT, false, true,
                 "Its number on the closed bill."},
+    [AT_DISPUTED] = {"disputed", "Disputed", COLUMN_TEXT, false, false,
+                     "Not to be paid before that is decided."},
     [AT_CURRENCY] = {"currency", "Currency", COLUMN_TEXT, false, true, ""},
     [AT_SHOW] = {"show", "Command", COLUMN_TEXT, false, true, ""},
 };
@@ -147,19 +154,6 @@ static const char *const cell_keys[STATEMENT_CELLS] = {
 const char *statement_keys (statement_by_t by)
 {
     return cell_keys[by];
-}
-
-static const char *row_key (const bill_row_t *row, key_id_t key)
-{
-    if (key == KEY_POOL)
-        return row->pool;
-    if (key == KEY_PROFILE)
-        return row->profile;
-    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++) {
-        if (CHARGE_PATH[i] == key)
-            return row->key[i];
-    }
-    return NULL;
 }
 
 static int compare_texts (const char *a, const char *b)
@@ -256,7 +250,7 @@ static groups_t group_rows (const page_t *page, const table_t *table)
             || !(table->kinds & 1U << rows[i].kind))
             continue;
         for (size_t k = 0; k < table->key_count; k++)
-            key[k] = row_key (&rows[i], table->keys[k]);
+            key[k] = bill_row_key (&rows[i], table->keys[k]);
         add_to_group (page, find_group (&groups, key), &rows[i]);
     }
     if (groups.count > 1)
@@ -507,7 +501,14 @@ static void add_single (page_t *page, const struct single *kind,
     if (mpq_sgn (row->gpu_seconds) != 0)
         report_put_hours (page->report, AT_GPU_HOURS, row->gpu_seconds);
     put_units (page, AT_CHARGE, row->charge_units);
-    report_put_text (page->report, AT_REASON, row->reason);
+    report_put_text (page->report, AT_REASON,
+                     row->reason ? row->reason : correction_cause_text (row->what));
+    if (row->origin) {
+        put_units (page, AT_BEFORE, row->before_units);
+        put_units (page, AT_AFTER, row->after_units);
+    }
+    if (page->s->disputed && page->s->disputed[index])
+        report_put_text (page->report, AT_DISPUTED, "yes");
     report_put_text (page->report, AT_REFERENCE, row->reference);
     put_row_number (page, index);
     if (command_of_job (row->reference, &command))

@@ -121,4 +121,37 @@ is "$?" 2 "a team must be named"
 lab statement vision --month 2026-13 >out 2>errors
 is "$?" 2 "a month must be one"
 
+# A closed month: its page stays, says so, and what moved is on the next one.
+lab close --month 2026-09 --accept "nothing was charged" >out 2>errors
+lab close --month 2026-10 --accept "as it is" >out 2>>errors
+rc=$?
+[ $rc -eq 0 ] || [ $rc -eq 3 ] # it says what it accepted
+result $? "the month can be closed: $(tail -1 errors)"
+lab statement language --month 2026-10 --json >closed.json
+is "$(jq -r .provenance.'"period hash"' closed.json)" \
+    "$(lab close --list --json | jq -r '.rows[] | select(.month == "2026-10").hash')" \
+    "the page has the hash of the closed month"
+jq -e '.parameters.state | startswith("closed ")' closed.json >holds
+result $? "and says that it is closed"
+is "$(jq -c .totals closed.json)" "$(jq -c .totals language.json)" \
+    "its sums are those before it was closed"
+name=$(jq -r .parameters.statement closed.json)
+cp other.yaml money.yaml
+is "$(lab statement language --month 2026-10 --json |
+    jq -r .parameters.statement)" "$name" "another price does not change it"
+lab credit --for 2026-10 language 10.00 "fabric failed" >out 2>errors
+result $? "a credit is given: $(cat errors)"
+lab statement language --month 2026-11 --json >open.json
+[ "$(jq '[.rows[] | select(.section == "corrections")
+    | select(.month == "2026-10" and .before != null and .after != null)]
+    | length' open.json)" -gt 0 ]
+result $? "what moved is a correction of the next month"
+is "$(jq -r '.rows[] | select(.section == "credits") | .charge + .reason' \
+    open.json)" "-10.00fabric failed" "and the credit stands there with its reason"
+jq -e '.totals | [.due, .charges, .idle, .credits, .corrections, .taxes]
+    | map(sub("[.]"; "") | tonumber) | .[0] == (.[1:] | add)' open.json >holds
+result $? "the parts add up to what is due"
+jq -e '[.proof[].holds] | all' open.json >holds
+result $? "and so does the change"
+
 echo "1..$tests"
