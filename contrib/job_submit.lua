@@ -11,6 +11,10 @@ which slurmdbd keeps with the job and which its owner cannot change:
 
 (docs/formats/admin-comment.md, docs/formats/projects.md).
 
+With settings.limits it warns or refuses new jobs that ask for GPUs, where a budget
+of their account or project is spent (docs/formats/limits.md). A file that is
+missing, too old or damaged says nothing: the job passes.
+
 Alone: copy it beside slurm.conf under this name and set JobSubmitPlugins=lua.
 With a script of your own: copy it under another name and, in yours,
 
@@ -28,6 +32,9 @@ local settings = {
     projects = "/etc/gpuledger/projects",
     -- off: write admin_comment only; warn: and tell the user; require: refuse
     policy = "require",
+    -- what budgets say, the file of `gpuledger budget --output-limits`; nil:
+    -- nothing (docs/formats/limits.md)
+    limits = nil,
 }
 
 -- How long a list that was read is believed, in seconds: a change takes effect
@@ -234,6 +241,106 @@ local function modify (job_desc, job_rec)
     return complain (project, false, yours)
 end
 
+-- one line of the file of limits, into the table
+local function take_limit (limits, line)
+    local action, scope, name, text
+        = line:match ("^(%l+) (%l+) ([^%s%c]+) ([^%c]+)$")
+    if (action ~= "warn" and action ~= "refuse")
+        or (scope ~= "account" and scope ~= "project") then
+        error ("not a limit: " .. line:sub (1, 60), 0)
+    end
+    local known = limits[scope][name]
+    if known == nil or (known.action == "warn" and action == "refuse") then
+        limits[scope][name] = { action = action, text = text }
+    end
+    limits.count = limits.count + 1
+end
+
+-- whole, of this version, and not too old
+local function read_limits (path, now)
+    local file = assert (io.open (path, "r"))
+    local text = file:read (LIST_MAX + 1) or ""
+    file:close ()
+    local as_of, till, body, count = text:match (
+        "^gpuledger%-limits 1\nas_of (%d+)\nuntil (%d+)\n(.-)end (%d+)\n$")
+    if #text > LIST_MAX or as_of == nil then
+        error (path .. ": damaged", 0)
+    elseif tonumber (till) <= now then
+        error (path .. ": too old: is 'gpuledger budget' still run?", 0)
+    end
+    local limits = { account = {}, project = {}, count = 0 }
+    for line in body:gmatch ("([^\n]*)\n") do
+        take_limit (limits, line)
+    end
+    if limits.count ~= tonumber (count) then
+        error (path .. ": a line is missing", 0)
+    end
+    return limits
+end
+
+-- A file that cannot be used is remembered too, and told of once a lifetime.
+local limits_cache = { time = 0 }
+local function current_limits ()
+    local now = os.time ()
+    if limits_cache.path ~= settings.limits or now < limits_cache.time
+        or now - limits_cache.time >= LIST_LIFETIME then
+        local good, result = pcall (read_limits, settings.limits, now)
+        limits_cache = { path = settings.limits, time = now,
+                         limits = good and result or nil }
+        if not good then
+            slurm.log_error ("gpuledger: budgets are not looked at: %s",
+                             tostring (result))
+        end
+    end
+    return limits_cache.limits
+end
+
+-- GPUs, shards and MPS are what budgets are about.
+local TRES = { "tres_per_job", "tres_per_node", "tres_per_socket",
+               "tres_per_task" }
+local function asks_for_gpus (job_desc)
+    for _, field in ipairs (TRES) do
+        local text = job_desc[field]
+        if type (text) == "string"
+            and (text:find ("gpu", 1, true) or text:find ("shard", 1, true)
+                 or text:find ("mps", 1, true)) then
+            return true
+        end
+    end
+    return false
+end
+
+local function limit_of (account, project)
+    local limits = current_limits ()
+    if limits == nil then
+        return nil
+    end
+    local a = account and limits.account[account]
+    local p = project and limits.project[project]
+    if a and p then
+        return a.action == "refuse" and a or p
+    end
+    return a or p
+end
+
+-- status for Slurm
+local function look_at_budgets (job_desc)
+    if settings.limits == nil or not asks_for_gpus (job_desc) then
+        return slurm.SUCCESS
+    end
+    local sent = variables_of (job_desc)[PROJECT]
+    local limit = limit_of (job_desc.account or job_desc.default_account,
+                            is_tag (sent) and sent or nil)
+    if limit == nil then
+        return slurm.SUCCESS
+    elseif limit.action == "warn" then
+        tell ("please note: %s", limit.text)
+        return slurm.SUCCESS
+    end
+    tell ("refused: %s", limit.text)
+    return slurm.ERROR
+end
+
 local function guarded (f, ...)
     local good, result = pcall (f, ...)
     if good then
@@ -245,7 +352,11 @@ local function guarded (f, ...)
 end
 
 function gpuledger.submit (job_desc)
-    return guarded (submit, job_desc)
+    local rc = guarded (submit, job_desc)
+    if rc ~= slurm.SUCCESS then
+        return rc
+    end
+    return guarded (look_at_budgets, job_desc)
 end
 
 function gpuledger.modify (job_desc, job_rec)
