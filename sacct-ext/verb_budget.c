@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/timespec.h"
 #include "budgets.h"
-#include "limits.h"
+#include "budget_limits.h"
 #include "output.h"
 #include "query_options.h"
 #include "report/bill.h"

@@ -1,9 +1,9 @@
 /*
- * limits.h: the file that a submit filter reads: whose new jobs are to be warned
- * or refused, because a budget is spent (docs/formats/limits.md).
+ * budget_limits.h: the file that a submit filter reads: whose new jobs are to be
+ * warned or refused, because a budget is spent (docs/formats/limits.md).
  */
-#ifndef GL_LIMITS_H
-#define GL_LIMITS_H
+#ifndef GL_BUDGET_LIMITS_H
+#define GL_BUDGET_LIMITS_H
 
 #include "acct/site.h"
 #include "base/buffer.h"
@@ -22,4 +22,4 @@ int limits_text (store_t *store, const site_t *site, int64_t as_of,
                  budget_t *const *budgets, size_t count, buffer_t *out,
                  size_t *ret_skipped, gl_error_t *error);
 
-#endif /* !GL_LIMITS_H */
+#endif /* !GL_BUDGET_LIMITS_H */

@@ -4,7 +4,7 @@
 #include "acct/project.h"
 #include "base/memory.h"
 #include "facts.h"
-#include "limits.h"
+#include "budget_limits.h"
 #include "report/budget_report.h"
 
 typedef enum { ACTION_NONE, ACTION_WARN, ACTION_REFUSE } action_t;
