@@ -1,6 +1,5 @@
 #include "detail.h"
 #include "base/memory.h"
-#include "bills.h"
 #include "facts.h"
 
 struct pass {
@@ -107,29 +106,79 @@ static int add_capacity (struct pass *p, store_t *store,
     return 0;
 }
 
-/* --- what no billing of time makes ----------------------------------------- */
+/* --- the bill ------------------------------------------------------------------ */
 
-static int add_rows (struct pass *p, store_t *store, const site_t *site,
-                     period_t month, gl_error_t *error)
+static const bill_row_t *next_charge (const bill_row_t *rows, size_t count,
+                                      size_t *at)
 {
-    const bill_row_t *rows;
-    bill_t *bill;
-    size_t count;
+    while (*at < count && rows[*at].kind != BILL_CHARGE)
+        ++*at;
+    return *at < count ? &rows[(*at)++] : NULL;
+}
 
-    if (bills_compute (store, site, month, &bill, error) < 0)
+static bool same_charge (const bill_row_t *a, const bill_row_t *b)
+{
+    return bill_row_compare (a, b) == 0
+           && mpz_cmp (a->charge_units, b->charge_units) == 0
+           && mpq_equal (a->exact, b->exact)
+           && mpq_equal (a->price_seconds, b->price_seconds);
+}
+
+static bool same_charges (const bill_t *a, const bill_t *b)
+{
+    size_t a_count, b_count, a_at = 0, b_at = 0;
+    const bill_row_t *a_rows = bill_rows (a, &a_count);
+    const bill_row_t *b_rows = bill_rows (b, &b_count);
+    const bill_row_t *one, *other;
+
+    do {
+        one = next_charge (a_rows, a_count, &a_at);
+        other = next_charge (b_rows, b_count, &b_at);
+        if (one && other && !same_charge (one, other))
+            return false;
+    } while (one && other);
+    return !one && !other;
+}
+
+/* Rows by job are not kept with a closed month: they can be made as long as they
+ * come to the same charges. */
+static int check_closed (store_t *store, const site_t *site,
+                         const bills_month_t *month, gl_error_t *error)
+{
+    bill_t *now;
+    bool same;
+
+    if (month->state != BILLS_CLOSED)
+        return 0;
+    if (bills_compute (store, site, month->period, &now, error) < 0)
         return -1;
-    rows = bill_rows (bill, &count);
+    same = same_charges (now, month->bill);
+    bill_free (now);
+    if (same)
+        return 0;
+    return gl_error (error,
+                     "%s is closed, and its jobs would be charged otherwise "
+                     "now: facts or the configuration have changed, and rows "
+                     "by job are not kept; use the export of the day when it "
+                     "was closed, and see its corrections in the open month",
+                     month->month);
+}
+
+static void add_rows (struct pass *p, const bill_t *bill)
+{
+    size_t count;
+    const bill_row_t *rows = bill_rows (bill, &count);
+
     for (size_t i = 0; i < count; i++)
         if (rows[i].kind != BILL_CHARGE && rows[i].kind != BILL_REMAINDER)
             detail_add_row (p->detail, &rows[i]);
-    bill_free (bill);
-    return 0;
 }
 
 /* --- all of it --------------------------------------------------------------- */
 
 struct month {
     store_t *store;
+    const bills_month_t *of;
     period_t period;
     struct pass pass;
     detail_result_t *result;
@@ -141,8 +190,7 @@ static int run (struct month *m, const billing_t *billing, gl_error_t *error)
     period_t period = period_clip (billing_period (billing), m->period);
     struct pass *p = &m->pass;
 
-    if (add_rows (p, m->store, query->site, m->period, error) < 0)
-        return -1;
+    add_rows (p, m->of->bill);
     if (period.start < period.end
         && (add_reservations (p, m->store, period, error) < 0
             || add_segments (p, m->store, query->site, period, error) < 0
@@ -161,23 +209,42 @@ static int take_billing (const billing_t *billing, void *arg, gl_error_t *error)
     *m->result = (detail_result_t){
         .rows = m->pass.rows,
         .poolless_gres_seconds = detail_poolless (m->pass.detail),
-        .complete = report_as_of (billing_query (billing)) >= m->period.end,
     };
     detail_free (m->pass.detail);
     return rc;
+}
+
+int detail_of_month (store_t *store, const site_t *site,
+                     const bills_month_t *month,
+                 detail_f callback, void *arg, detail_result_t *ret_result,
+                 gl_error_t *error)
+{
+    struct month m = {
+        .store = store,
+        .of = month,
+        .period = month->period,
+        .pass = {.callback = callback, .arg = arg},
+        .result = ret_result,
+    };
+
+    if (check_closed (store, site, month, error) < 0)
+        return -1;
+    return bills_billing (store, site, detail_keys (site, m.period), m.period,
+                          take_billing, &m, error);
 }
 
 int detail_each (store_t *store, const site_t *site, period_t month,
                  detail_f callback, void *arg, detail_result_t *ret_result,
                  gl_error_t *error)
 {
-    struct month m = {
-        .store = store,
-        .period = zone_unit (site->zone, CALENDAR_MONTH, month.start),
-        .pass = {.callback = callback, .arg = arg},
-        .result = ret_result,
-    };
+    char name[ZONE_STAMP_SIZE];
+    bills_month_t *of;
+    int rc;
 
-    return bills_billing (store, site, detail_keys (site, m.period), m.period,
-                          take_billing, &m, error);
+    zone_unit_name (site->zone, CALENDAR_MONTH, month.start, name);
+    if (bills_of_month (store, site, name, &of, error) < 0)
+        return -1;
+    rc = detail_of_month (store, site, of, callback, arg, ret_result, error);
+    bills_month_free (of);
+    return rc;
 }

@@ -7,6 +7,7 @@
 
 #include "acct/site.h"
 #include "base/error.h"
+#include "bills.h"
 #include "report/detail.h"
 #include "store/store.h"
 
@@ -14,15 +15,21 @@
 typedef struct {
     uint64_t rows;
     uint64_t poolless_gres_seconds; /* held on devices of no pool: in no row */
-    bool complete; /* as-of lies at or beyond the month's end */
 } detail_result_t;
 
 /*
- * The rows of the calendar month of the ledger's zone that begins at
- * month.start, up to the latest as-of; as the facts in the store and the
- * configuration have it now. Two passes over the month's segments and one over
- * those of each day; memory holds the bill's lines and the segments of a day.
+ * The rows of a month that bills_of_month() gave, as the facts in the store and the
+ * configuration have it now; with the credits, corrections and taxes of its bill.
+ * Of a closed month only while that comes to the charges that were closed: else -1.
+ * Two passes over the month's segments and one over those of each day; memory holds
+ * the bill's lines and the segments of a day.
  */
+int detail_of_month (store_t *store, const site_t *site,
+                     const bills_month_t *month,
+                 detail_f callback, void *arg, detail_result_t *ret_result,
+                 gl_error_t *error);
+
+/* The same of the month that begins at month.start. */
 int detail_each (store_t *store, const site_t *site, period_t month,
                  detail_f callback, void *arg, detail_result_t *ret_result,
                  gl_error_t *error);

@@ -9,6 +9,7 @@ struct writer {
     focus_t *focus;
     output_stream_t *out;
     buffer_t text;
+    bool failed; /* to write, told already */
 };
 
 static int flush (struct writer *w)
@@ -16,6 +17,7 @@ static int flush (struct writer *w)
     int rc = output_write (w->cli, w->out, w->text.data, w->text.length);
 
     buffer_clear (&w->text);
+    w->failed = w->failed || rc < 0;
     return rc;
 }
 
@@ -29,29 +31,44 @@ static int take_row (const detail_row_t *row, void *arg, gl_error_t *error)
     return gl_error (error, "the export is not complete");
 }
 
-static int write_month (struct writer *w, const site_t *site, period_t month,
-                        focus_version_t version, bool first)
+static int write_rows (struct writer *w, const site_t *site,
+                       const bills_month_t *month)
 {
     detail_result_t result;
     gl_error_t error;
-    int rc;
 
-    w->focus = focus_new (site, month, true, version);
-    if (first)
-        focus_render_header (w->focus, &w->text);
-    rc = detail_each (w->cli->store, site, month, take_row, w, &result, &error);
-    if (rc < 0)
-        cli_fail (w->cli, &error);
-    else
-        rc = flush (w);
-    focus_free (w->focus);
-    if (rc == 0 && result.poolless_gres_seconds > 0)
+    if (detail_of_month (w->cli->store, site, month, take_row, w, &result, &error)
+        < 0)
+        return w->failed ? CLI_FAILED : cli_fail (w->cli, &error);
+    if (result.poolless_gres_seconds > 0)
         cli_warn (w->cli,
                   "%llu GRES hours were held on devices that belong to no "
                   "pool and are in no row: report usage --by "
                   "node,gres_type,pool shows which",
                   (unsigned long long)(result.poolless_gres_seconds / 3600));
-    return rc < 0 ? CLI_FAILED : CLI_OK;
+    return flush (w) == 0 ? CLI_OK : CLI_FAILED;
+}
+
+static int write_month (struct writer *w, const site_t *site, period_t period,
+                        focus_version_t version, bool first)
+{
+    char name[ZONE_STAMP_SIZE];
+    bills_month_t *month;
+    gl_error_t error;
+    int rc;
+
+    zone_unit_name (site->zone, CALENDAR_MONTH, period.start, name);
+    if (bills_of_month (w->cli->store, site, name, &month, &error) < 0)
+        return cli_fail (w->cli, &error);
+    w->focus = focus_new (site, period, month->state != BILLS_CLOSED, version);
+    if (first)
+        focus_render_header (w->focus, &w->text);
+    if (month->state == BILLS_IMPORTED)
+        cli_warn (w->cli, "%s is closed without charges: it has no rows", name);
+    rc = month->state == BILLS_IMPORTED ? CLI_OK : write_rows (w, site, month);
+    focus_free (w->focus);
+    bills_month_free (month);
+    return rc == CLI_OK && flush (w) < 0 ? CLI_FAILED : rc;
 }
 
 int export_focus (cli_t *cli, const report_query_t *query, const char *version,

@@ -266,6 +266,11 @@ static void put_amounts (focus_t *f, const detail_row_t *row,
         focus_copy (f, C_ListCost, C_BilledCost);
         focus_copy (f, C_ContractedCost, C_BilledCost);
     }
+    /* of a correction may be null, says the text of FOCUS; its rule, never */
+    if (!kind->priced && !strcmp (kind->category, usage.category)) {
+        focus_put_units (f, C_ConsumedQuantity, row->gpu_hours, DETAIL_DIGITS);
+        focus_put (f, C_ConsumedUnit, "GPU-Hours");
+    }
 }
 
 /* --- the top --------------------------------------------------------------------- */

@@ -85,6 +85,38 @@ result "billed: some credits are in it"
 variant tiers America/New_York '/^rates:/d
 $a rates: [{pool: h100, per_gpu_hour: 3.60, tiers: [{above: 100, per_gpu_hour: 3.10}, {above: 1000, per_gpu_hour: 2.70}]}]'
 
+# --- closed months ----------------------------------------------------------
+
+# with STORE CONFIG ARGUMENT...
+with ()
+{
+    store=$1 config=$2
+    shift 2
+    "$program" --quiet --config "$config" --store "sqlite:$store.db" "$@" 2>log
+}
+
+"$fill" sqlite:closed.db
+with closed golden.yaml close --month 2026-10 --accept "a test" >out
+with closed golden.yaml report chargeback --focus --output closed.csv &&
+    sed 's/-provisional,/,/' golden.csv | diff - closed.csv >log
+result "a closed month is the same, under its final invoice ids"
+sed 's/price: 425000/price: 525000/' golden.yaml >dearer.yaml
+with closed dearer.yaml report chargeback --focus --output changed.csv
+[ $? -eq 1 ] && grep -q 'is closed' log && [ ! -e changed.csv ]
+result "a closed month that would be another now is refused, and no file left"
+
+"$fill" sqlite:later.db
+for config in golden dearer; do
+    sed 's/currency: USD/currency: USD, go_live: 2026-09-01/' $config.yaml \
+        >"live_$config.yaml"
+done
+with later live_golden.yaml close --month 2026-09 --accept "a test" >out
+with later live_dearer.yaml report chargeback --month 2026-10 --focus \
+    --output corrected.csv && grep -q ',Usage,Correction,' corrected.csv
+result "corrections of a closed month are in the open one"
+TZ=America/New_York "$check" "$data" corrected.csv "$pools" >log
+result "corrected: $(grep '^rules' log); $(grep '^invariants' log)"
+
 # --- versions and columns ---------------------------------------------------
 
 columns () { head -n 1 "$1" | tr , '\n' | grep -vc '^x_'; }
