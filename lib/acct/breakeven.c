@@ -243,11 +243,10 @@ static void add_staff (const site_t *site, int64_t at,
         }
     }
     change_staff (change->staff, fte, total);
-    GL_AUTOFREE char *text = exact_shortest (fte);
     add_part (b, COST_STAFF, "staff", total,
-              xasprintf ("%s full-time equivalents x their loaded salary, "
-                         "over %llu GPUs",
-                         text, (unsigned long long)b->gpus));
+              xasprintf ("full-time equivalents x their loaded salary, over "
+                         "%llu GPUs",
+                         (unsigned long long)b->gpus));
     mpq_clears (total, fte, one, NULL);
 }
 

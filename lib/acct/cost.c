@@ -323,14 +323,15 @@ static void add_asset (const site_t *site, const site_asset_t *asset,
     mpq_clear (amount);
 }
 
-/* One line for all people, so that nobody's pay is on it. */
+/* One line for all people, and not how many they are: of one or two the total
+ * would tell the pay. */
 static void add_staff (const site_t *site, const char *pool, period_t period,
                        cost_t *cost)
 {
     struct item item = {.kind = COST_STAFF, .name = "staff"};
-    mpq_t total, recoverable, fte, one, months;
+    mpq_t total, recoverable, one, months;
 
-    mpq_inits (total, recoverable, fte, one, months, NULL);
+    mpq_inits (total, recoverable, one, months, NULL);
     for (size_t i = 0; i < site->staff_count; i++) {
         const site_staff_t *staff = &site->staff[i];
         cost_months (site->zone, period_clip (period, staff->valid), months);
@@ -339,7 +340,6 @@ static void add_staff (const site_t *site, const char *pool, period_t period,
                 continue;
             mpq_mul (one, staff->fte, staff->pools.item[k].share);
             mpq_mul (one, one, months);
-            mpq_add (fte, fte, one);
             mpq_mul (one, one, staff->loaded_salary);
             exact_add_scaled (total, one, 1, 12);
             mpq_mul (one, one, staff->recoverable);
@@ -348,14 +348,13 @@ static void add_staff (const site_t *site, const char *pool, period_t period,
                 item.place = staff->place;
         }
     }
-    GL_AUTOFREE char *text = exact_shortest (fte);
-    GL_AUTOFREE char *how = xasprintf (
-        "%s months of full-time equivalents x their loaded salary / 12", text);
+    GL_AUTOFREE char *how
+        = xstrdup ("months of full-time equivalents x their loaded salary / 12");
     item.amount = total;
     item.recoverable = recoverable;
     item.how = how;
     cost_add_line (site, cost, &item);
-    mpq_clears (total, recoverable, fte, one, months, NULL);
+    mpq_clears (total, recoverable, one, months, NULL);
 }
 
 int cost_entry_size (const site_pool_t *pool, uint64_t *ret_gpus,
