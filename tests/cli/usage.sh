@@ -199,7 +199,7 @@ END
         bash complete.bash "$abs_top_srcdir/contrib/completion/gpuledger" \
             "$program" "$@" | tr '\n' ' '
     }
-    test "$(offers re)" = "report "
+    test "$(offers rep)" = "report "
     result $? "completion knows the verbs"
     test "$(offers report u)" = "usage utilization "
     result $? "completion knows the reports"
