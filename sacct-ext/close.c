@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "close.h"
+#include "closed_site.h"
 #include "detail.h"
 #include "pieces.h"
 #include "seal.h"
@@ -15,6 +16,7 @@ struct writing {
     chain_head_t head;
     const char *month;
     uint32_t version;
+    uint64_t lines; /* of the detail of the month */
 };
 
 static int add (struct writing *w, chain_kind_t kind, const buffer_t *body,
@@ -93,6 +95,7 @@ static int add_detail (struct writing *w, const pieces_t *pieces,
     for (size_t i = 0; i < pieces->count; i++)
         if (add (w, CHAIN_DETAIL, &pieces->item[i], error) < 0)
             return -1;
+    w->lines = pieces->lines;
     return 0;
 }
 
@@ -161,10 +164,8 @@ static int add_end (struct writing *w, const struct closing *c,
     body_put (&body, "program", PACKAGE_VERSION);
     body_put_number (&body, "start", period.start);
     body_put_number (&body, "end", period.end);
-    body_put (&body, "timezone", zone_name (c->site->zone));
-    body_put (&body, "currency", c->site->currency);
-    body_put_number (&body, "digits", c->site->currency_digits);
-    body_put_number (&body, "detail", (int64_t)c->pieces.lines);
+    closed_site_put (c->site, &body);
+    body_put_number (&body, "detail", (int64_t)w->lines);
     if (put_as_of (w->store, &body, error) < 0
         || put_snapshot (w->store, c->site, &body, error) < 0
         || seal_put (c->seal, &body, error) < 0)

@@ -106,63 +106,7 @@ static int add_capacity (struct pass *p, store_t *store,
     return 0;
 }
 
-/* --- the bill ------------------------------------------------------------------ */
-
-static const bill_row_t *next_charge (const bill_row_t *rows, size_t count,
-                                      size_t *at)
-{
-    while (*at < count && rows[*at].kind != BILL_CHARGE)
-        ++*at;
-    return *at < count ? &rows[(*at)++] : NULL;
-}
-
-static bool same_charge (const bill_row_t *a, const bill_row_t *b)
-{
-    return bill_row_compare (a, b) == 0
-           && mpz_cmp (a->charge_units, b->charge_units) == 0
-           && mpq_equal (a->exact, b->exact)
-           && mpq_equal (a->price_seconds, b->price_seconds);
-}
-
-static bool same_charges (const bill_t *a, const bill_t *b)
-{
-    size_t a_count, b_count, a_at = 0, b_at = 0;
-    const bill_row_t *a_rows = bill_rows (a, &a_count);
-    const bill_row_t *b_rows = bill_rows (b, &b_count);
-    const bill_row_t *one, *other;
-
-    do {
-        one = next_charge (a_rows, a_count, &a_at);
-        other = next_charge (b_rows, b_count, &b_at);
-        if (one && other && !same_charge (one, other))
-            return false;
-    } while (one && other);
-    return !one && !other;
-}
-
-/* Rows by job are not kept with a closed month: they can be made as long as they
- * come to the same charges. */
-static int check_closed (store_t *store, const site_t *site,
-                         const bills_month_t *month, gl_error_t *error)
-{
-    bill_t *now;
-    bool same;
-
-    if (month->state != BILLS_CLOSED)
-        return 0;
-    if (bills_compute (store, site, month->period, &now, error) < 0)
-        return -1;
-    same = same_charges (now, month->bill);
-    bill_free (now);
-    if (same)
-        return 0;
-    return gl_error (error,
-                     "%s is closed, and its jobs would be charged otherwise "
-                     "now: facts or the configuration have changed, and rows "
-                     "by job are not kept; use the export of the day when it "
-                     "was closed, and see its corrections in the open month",
-                     month->month);
-}
+/* --- the bill ------------------------------------------------------------- */
 
 static void add_rows (struct pass *p, const bill_t *bill)
 {
@@ -170,7 +114,7 @@ static void add_rows (struct pass *p, const bill_t *bill)
     const bill_row_t *rows = bill_rows (bill, &count);
 
     for (size_t i = 0; i < count; i++)
-        if (rows[i].kind != BILL_CHARGE && rows[i].kind != BILL_REMAINDER)
+        if (rows[i].kind != BILL_CHARGE)
             detail_add_row (p->detail, &rows[i]);
 }
 
@@ -215,9 +159,8 @@ static int take_billing (const billing_t *billing, void *arg, gl_error_t *error)
 }
 
 int detail_of_month (store_t *store, const site_t *site,
-                     const bills_month_t *month,
-                 detail_f callback, void *arg, detail_result_t *ret_result,
-                 gl_error_t *error)
+                     const bills_month_t *month, detail_f callback,
+                     void *arg, detail_result_t *ret_result, gl_error_t *error)
 {
     struct month m = {
         .store = store,
@@ -227,8 +170,6 @@ int detail_of_month (store_t *store, const site_t *site,
         .result = ret_result,
     };
 
-    if (check_closed (store, site, month, error) < 0)
-        return -1;
     return bills_billing (store, site, detail_keys (site, m.period), m.period,
                           take_billing, &m, error);
 }

@@ -18,18 +18,17 @@ typedef struct {
 } detail_result_t;
 
 /*
- * The rows of a month that bills_of_month() gave, as the facts in the store and the
- * configuration have it now; with the credits, corrections and taxes of its bill.
- * Of a closed month only while that comes to the charges that were closed: else -1.
- * Two passes over the month's segments and one over those of each day; memory holds
- * the bill's lines and the segments of a day.
+ * The rows of a month that bills_of_month() gave and that is not closed, as the
+ * facts in the store and the configuration have it now; with the credits,
+ * corrections and taxes of its bill. Those of a closed month are kept:
+ * periods_detail(). Two passes over the month's segments and one over those of
+ * each day; memory holds the bill's lines and the segments of a day.
  */
 int detail_of_month (store_t *store, const site_t *site,
-                     const bills_month_t *month,
-                 detail_f callback, void *arg, detail_result_t *ret_result,
-                 gl_error_t *error);
+                     const bills_month_t *month, detail_f callback,
+                     void *arg, detail_result_t *ret_result, gl_error_t *error);
 
-/* The same of the month that begins at month.start. */
+/* The same of a month that is not closed and begins at month.start. */
 int detail_each (store_t *store, const site_t *site, period_t month,
                  detail_f callback, void *arg, detail_result_t *ret_result,
                  gl_error_t *error);

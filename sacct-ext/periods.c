@@ -346,6 +346,7 @@ int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
 
 struct lines {
     detail_row_t row;
+    uint64_t count;
     detail_f callback;
     void *arg;
 };
@@ -354,10 +355,31 @@ static int take_line (char *line, void *arg, gl_error_t *error)
 {
     struct lines *l = arg;
 
+    l->count++;
     detail_row_reset (&l->row);
     return detail_row_parse (line, &l->row, error) < 0
                ? -1
                : l->callback (&l->row, l->arg, error);
+}
+
+/* As many as were closed. */
+static int check_lines (const closing_t *closing, uint64_t count,
+                        gl_error_t *error)
+{
+    GL_AUTOFREE char *kept = body_get (closing->body, "detail");
+
+    if (!kept)
+        return gl_error (error,
+                         "%s was closed by a version of gpuledger that did not "
+                         "keep rows by job and day: its statements and "
+                         "--journal have what was closed",
+                         closing->month);
+    if ((uint64_t)body_get_number (closing->body, "detail") != count)
+        return gl_error (error,
+                         "%s: of %s rows by job and day there are %" PRIu64
+                         " (run gpuledger verify)",
+                         closing->month, kept, count);
+    return 0;
 }
 
 int periods_detail (store_t *store, const closing_t *closing, detail_f callback,
@@ -368,7 +390,7 @@ int periods_detail (store_t *store, const closing_t *closing, detail_f callback,
     store_chain_iter_t *iter = store_chain_iter_open (store, &query, error);
     struct lines lines = {.callback = callback, .arg = arg};
     chain_entry_t e;
-    int rc;
+    int rc = -1;
 
     if (!iter)
         return -1;
@@ -382,7 +404,7 @@ int periods_detail (store_t *store, const closing_t *closing, detail_f callback,
     }
     detail_row_clear (&lines.row);
     store_chain_iter_close (iter);
-    return rc;
+    return rc < 0 ? rc : check_lines (closing, lines.count, error);
 }
 
 /* --- disputes ---------------------------------------------------------- */

@@ -201,6 +201,8 @@ void focus_put_description (focus_t *f, const detail_row_t *row)
         buffer_printf (out, "%s", detail_kind_word (row->kind));
         if (row->what)
             buffer_printf (out, " %s", row->what);
+        if (row->kind == DETAIL_CORRECTION && row->origin)
+            buffer_printf (out, " (%s)", row->origin);
         buffer_printf (out, ", %s", row->month);
         if (row->reason)
             buffer_printf (out, ": %s", row->reason);
@@ -250,44 +252,6 @@ void focus_put_tags (focus_t *f, const detail_row_t *row)
 
 /* --- our own columns ------------------------------------------------------------- */
 
-/* The newest price of that model that is not of a later day. */
-static const site_cloud_t *find_cloud (const site_t *site, const char *gpu,
-                                       const char *day)
-{
-    const site_cloud_t *found = NULL;
-
-    for (size_t i = 0; gpu && i < site->cloud_count; i++) {
-        const site_cloud_t *cloud = &site->clouds[i];
-        if (!cloud->as_of || strcmp (cloud->gpu, gpu) != 0
-            || strcmp (cloud->as_of, day) > 0
-            || (found && strcmp (cloud->as_of, found->as_of) <= 0))
-            continue;
-        found = cloud;
-    }
-    return found;
-}
-
-static void put_cloud (focus_t *f, const detail_row_t *row)
-{
-    const site_cloud_t *cloud;
-    char day[ZONE_STAMP_SIZE];
-    mpq_t cost;
-
-    if (row->kind != DETAIL_JOB || f->site->cloud_count == 0)
-        return;
-    zone_unit_name (f->site->zone, CALENDAR_DAY, row->start, day);
-    cloud = find_cloud (f->site, row->gpu, day);
-    if (!cloud)
-        return;
-    mpq_init (cost);
-    mpq_set_z (cost, row->gpu_hours);
-    mpq_mul (cost, cost, cloud->per_gpu_hour);
-    exact_round (f->product, cost, 0);
-    mpq_clear (cost);
-    focus_put_units (f, C_x_CloudEquivalentCost, f->product, DETAIL_DIGITS);
-    focus_put (f, C_x_CloudPriceDate, cloud->as_of);
-}
-
 static void put_measured (focus_t *f, const detail_row_t *row)
 {
     mpq_t value;
@@ -321,7 +285,11 @@ static void put_job (focus_t *f, const detail_row_t *row)
     focus_put (f, C_x_JobState, row->state);
     buffer_printf (&f->cell[C_x_DeviceCount], "%llu.0",
                    (unsigned long long)row->devices);
-    put_cloud (f, row);
+    if (row->cloud_date) {
+        focus_put_units (f, C_x_CloudEquivalentCost, row->cloud_cost,
+                         DETAIL_DIGITS);
+        focus_put (f, C_x_CloudPriceDate, row->cloud_date);
+    }
     put_measured (f, row);
 }
 

@@ -124,6 +124,9 @@ void bill_row_copy (bill_row_t *to, const bill_row_t *from);
 void bill_row_add (bill_row_t *to, const bill_row_t *from, int sign);
 /* All of its numbers are. */
 bool bill_row_is_zero (const bill_row_t *row);
+/* Somebody pays for it: it is neither what nobody is charged, nor a correction of
+ * that. */
+bool bill_row_is_due (const bill_row_t *row);
 /* The order above: <0, 0, >0. Equal rows are of the same line. */
 int bill_row_compare (const bill_row_t *a, const bill_row_t *b);
 

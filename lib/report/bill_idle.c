@@ -5,7 +5,7 @@
 
 bool bill_row_of (const bill_row_t *row, const char *team)
 {
-    return row->kind != BILL_REMAINDER
+    return bill_row_is_due (row)
            && (row->team && team ? strcmp (row->team, team) == 0
                                  : row->team == team);
 }

@@ -429,6 +429,15 @@ void bill_row_add (bill_row_t *to, const bill_row_t *from, int sign)
     }
 }
 
+bool bill_row_is_due (const bill_row_t *row)
+{
+    const char *word = bill_kind_word (BILL_REMAINDER);
+
+    return row->kind != BILL_REMAINDER
+           && (row->kind != BILL_CORRECTION || !row->origin
+               || strncmp (row->origin, word, strlen (word)) != 0);
+}
+
 bool bill_row_is_zero (const bill_row_t *row)
 {
     for (size_t i = 0; i < row_shape.count; i++) {

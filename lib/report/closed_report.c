@@ -157,7 +157,7 @@ static void take_row (struct closed *c, const closed_month_t *month,
 {
     const char *keys[KEYS_MAX] = {NULL};
 
-    if (row->kind == BILL_REMAINDER || row->kind == BILL_TAX
+    if (!bill_row_is_due (row) || row->kind == BILL_TAX
         || !passes (row, c->query))
         return;
     if (row->kind == BILL_CORRECTION || strcmp (row->month, month->month) != 0) {

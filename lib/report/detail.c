@@ -299,6 +299,44 @@ static const char *rate_card (detail_t *d, const site_rate_t *rate)
                            rate->valid.start, d->rate_card);
 }
 
+/* The newest price of that model that is not of a later day. */
+static const site_cloud_t *find_cloud (const site_t *site, const char *gpu,
+                                       const char *day)
+{
+    const site_cloud_t *found = NULL;
+
+    for (size_t i = 0; gpu && i < site->cloud_count; i++) {
+        const site_cloud_t *cloud = &site->clouds[i];
+        if (!cloud->as_of || strcmp (cloud->gpu, gpu) != 0
+            || strcmp (cloud->as_of, day) > 0
+            || (found && strcmp (cloud->as_of, found->as_of) <= 0))
+            continue;
+        found = cloud;
+    }
+    return found;
+}
+
+static void put_cloud (detail_t *d)
+{
+    detail_row_t *row = &d->row;
+    char day[ZONE_STAMP_SIZE];
+    const site_cloud_t *cloud;
+    mpq_t cost;
+
+    if (d->query->site->cloud_count == 0)
+        return;
+    zone_unit_name (d->query->site->zone, CALENDAR_DAY, row->start, day);
+    cloud = find_cloud (d->query->site, row->gpu, day);
+    if (!cloud)
+        return;
+    mpq_init (cost);
+    mpq_set_z (cost, row->gpu_hours);
+    mpq_mul (cost, cost, cloud->per_gpu_hour);
+    exact_round (row->cloud_cost, cost, 0);
+    mpq_clear (cost);
+    row->cloud_date = cloud->as_of;
+}
+
 static int hand_out (detail_t *d, const struct detail_segment *of,
                      const struct detail_pending *p, detail_f callback,
                      void *arg, gl_error_t *error)
@@ -330,6 +368,7 @@ static int hand_out (detail_t *d, const struct detail_segment *of,
     mpq_add (line->price_seen, line->price_seen, p->price_seconds);
     row->rate_card = rate_card (d, p->rate);
     put_shares (d, line);
+    put_cloud (d);
     put_measured (d, &p->measured);
     return detail_emit (d, callback, arg, error);
 }

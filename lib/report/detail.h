@@ -102,6 +102,9 @@ typedef struct {
                               rate, "undated", or "full-cost" */
     const char *origin; /* as in bill_row_t */
     const char *reason; /* as in bill_row_t */
+    mpz_t cloud_cost; /* of a job: gpu_hours at the newest cloud price of the
+                         model of no later day, 10^-10 */
+    const char *cloud_date; /* of that price, "2026-09-01"; NULL: there is none */
 } detail_row_t;
 
 void detail_row_init (detail_row_t *row);
@@ -135,7 +138,7 @@ void detail_free (detail_t *detail);
 
 /* First: what tells the numbers of reservations. */
 void detail_add_reservation (detail_t *detail, const reservation_t *reservation);
-/* Of the bill, rows that are neither charges nor remainders; copied. */
+/* Of the bill, rows that are no charges; copied, if somebody pays for them. */
 void detail_add_row (detail_t *detail, const bill_row_t *row);
 /* All slices of the month, cut at local days. */
 void detail_add_capacity (detail_t *detail, const capacity_slice_t *slice);

@@ -429,18 +429,9 @@ static void put_credited (detail_t *d)
         detail_put_segment (&d->row, &c->segment);
 }
 
-/* What nobody was charged is another now: on no statement. */
-static bool corrects_remainder (const bill_row_t *row)
-{
-    const char *word = bill_kind_word (BILL_REMAINDER);
-
-    return row->kind == BILL_CORRECTION && row->origin
-           && !strncmp (row->origin, word, strlen (word));
-}
-
 void detail_add_row (detail_t *d, const bill_row_t *row)
 {
-    if (corrects_remainder (row))
+    if (!bill_row_is_due (row))
         return;
     if (row->kind == BILL_CREDIT && row->reference)
         expect_credited (d, row->reference);

@@ -87,6 +87,8 @@ static const struct field {
     FIELD (rate_card, FIELD_TEXT),
     FIELD (origin, FIELD_TEXT),
     FIELD (reason, FIELD_TEXT),
+    FIELD (cloud_cost, FIELD_UNITS),
+    FIELD (cloud_date, FIELD_TEXT),
 };
 
 static const char **text_of (const detail_row_t *row, const struct field *f)

@@ -167,9 +167,10 @@ static const char *const key[]
     = {"x_RowKind",    "ResourceId",   "x_SlurmJobId", "x_SlurmSubmitTime",
        "x_Pool",       "x_GresType",   "SkuId",        "x_IdleClass",
        "x_Reference",  "InvoiceId",    "SubAccountId", "x_SlurmUser",
-       "x_SliceStart", "ChargePeriodStart"};
+       "x_SlurmQos",   "x_SlurmPartition", "Tags",
+       "x_SliceStart", "ChargePeriodStart", "ChargeDescription"};
 #define KEYS (sizeof (key) / sizeof (*key))
-#define OF_TIME 2 /* the last ones */
+#define OF_TIME 3 /* the last ones; a description may name the day */
 
 static int compare (size_t a, size_t b, size_t keys)
 {

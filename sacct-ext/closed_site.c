@@ -1,0 +1,73 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "closed_site.h"
+
+#define FIELD(name) {"issuer." #name, offsetof (site_issuer_t, name)}
+static const struct {
+    const char *name;
+    size_t offset;
+} issuer_texts[] = {
+    FIELD (name),   FIELD (operator),    FIELD (owner),         FIELD (service),
+    FIELD (region), FIELD (region_name), FIELD (invoice_prefix),
+};
+
+static const char issuer_ai[] = "issuer.ai"; /* its category, if it is that */
+
+static char **text_of (const site_issuer_t *issuer, size_t field)
+{
+    return (char **)((char *)issuer + issuer_texts[field].offset);
+}
+
+void closed_site_put (const site_t *site, buffer_t *body)
+{
+    body_put (body, "timezone", zone_name (site->zone));
+    body_put (body, "currency", site->currency);
+    body_put_number (body, "digits", site->currency_digits);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (issuer_texts); i++)
+        body_put (body, issuer_texts[i].name, *text_of (&site->issuer, i));
+    if (site->issuer.category == ISSUER_AI)
+        body_put (body, issuer_ai, "yes");
+}
+
+static void get_issuer (const char *body, const site_issuer_t *today,
+                        site_issuer_t *issuer)
+{
+    GL_AUTOFREE char *name = body_get (body, issuer_texts[0].name);
+    GL_AUTOFREE char *ai = body_get (body, issuer_ai);
+
+    issuer->category = (name ? ai != NULL : today->category == ISSUER_AI)
+                           ? ISSUER_AI
+                           : ISSUER_COMPUTE;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (issuer_texts); i++) {
+        char **text = text_of (issuer, i);
+        free (*text);
+        *text = name ? body_get (body, issuer_texts[i].name)
+                     : xstrdup (*text_of (today, i));
+    }
+}
+
+int closed_site_get (const closing_t *closing, const site_t *today,
+                     site_t **ret_site, period_t *ret_period,
+                     gl_error_t *error)
+{
+    GL_AUTOFREE char *zone = body_get (closing->body, "timezone");
+    GL_AUTOFREE char *currency = body_get (closing->body, "currency");
+    zone_t *opened = zone_open (zone ? zone : zone_name (today->zone), error);
+    site_t *site;
+
+    if (!opened)
+        return gl_error_prefix (error, "%s", closing->month);
+    site = site_default ();
+    zone_close (site->zone);
+    site->zone = opened;
+    if (currency)
+        strncpy (site->currency, currency, sizeof (site->currency) - 1);
+    site->currency_digits = (int)body_get_number (closing->body, "digits");
+    get_issuer (closing->body, &today->issuer, &site->issuer);
+    *ret_period = (period_t){body_get_number (closing->body, "start"),
+                             body_get_number (closing->body, "end")};
+    *ret_site = site;
+    return 0;
+}
