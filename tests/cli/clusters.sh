@@ -140,8 +140,8 @@ synced one lab shared >log 2>&1 && synced one hall shared >>log 2>&1 &&
     facts one | diff one.facts - >>log
 result $? "reading both once more changes nothing"
 
-# Every table of facts has the cluster first in its key; tables of shared words
-# have none at all.
+# Every table of a cluster's facts has the cluster first in its key; tables of
+# shared words, of meters and of what was closed have none at all.
 # shellcheck disable=SC2317
 keys_of_sqlite ()
 {
@@ -160,7 +160,8 @@ SELECT table_name, group_concat(column_name ORDER BY seq_in_index)
  WHERE table_schema = 'ledger' AND index_name = 'PRIMARY' GROUP BY table_name;
 END
 }
-words='^(meta name|(cluster|text|party|shape|device) id|sqlite_)'
+words='^(meta name|(cluster|text|party|shape|device) id|meter_reading meter|'
+words=$words'chain number|snapshot digest|sqlite_)'
 echo 'CREATE DATABASE ledger; GRANT ALL ON ledger.* TO reader@127.0.0.1' | slurmdb_sql
 "$program" --quiet --store "$(url_of ledger)" init >log 2>&1
 for engine in sqlite mariadb; do
