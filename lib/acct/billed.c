@@ -228,6 +228,10 @@ static void find_factor (const struct billed *b, const struct held *held,
 {
     mpq_t gpus, cpus, memory;
 
+    if (pool->bill == BILL_GPUS) {
+        mpq_set_ui (factor, 1, 1);
+        return;
+    }
     mpq_inits (gpus, cpus, memory, NULL);
     for (size_t i = 0; i < held->count; i++)
         if (held->holding[i].kind->pool == pool)

@@ -19,17 +19,22 @@ struct jobids_work {
 
 /* --- varints ----------------------------------------------------------- */
 
+/* Returns the end of it; there is room for VARINT_MAX bytes. */
+static inline char *put_varint (char *at, uint64_t value)
+{
+    while (value >= 0x80) {
+        *at++ = (char)(value | 0x80);
+        value >>= 7;
+    }
+    *at++ = (char)value;
+    return at;
+}
+
 void varint_add (buffer_t *out, uint64_t value)
 {
     char *at = buffer_reserve (out, VARINT_MAX);
-    size_t length = 0;
 
-    while (value >= 0x80) {
-        at[length++] = (char)(value | 0x80);
-        value >>= 7;
-    }
-    at[length++] = (char)value;
-    out->length += length;
+    out->length += (size_t)(put_varint (at, value) - at);
 }
 
 const uint8_t *varint_read (const uint8_t *at, const uint8_t *end,
@@ -50,13 +55,16 @@ const uint8_t *varint_read (const uint8_t *at, const uint8_t *end,
     return NULL;
 }
 
-/* Of bytes that were checked. */
+/* Of bytes that were checked. Nearly all ids are one or two bytes. */
 static inline const uint8_t *next_id (const uint8_t *at, uint64_t *id)
 {
     uint64_t value = *at & 0x7f;
 
-    for (unsigned shift = 7; *at++ & 0x80; shift += 7)
-        value |= (uint64_t)(*at & 0x7f) << shift;
+    if (*at++ & 0x80) {
+        value |= (uint64_t)(*at & 0x7f) << 7;
+        for (unsigned shift = 14; *at++ & 0x80; shift += 7)
+            value |= (uint64_t)(*at & 0x7f) << shift;
+    }
     *id += value;
     return at;
 }
@@ -90,7 +98,13 @@ int jobids_check (const jobids_t *set)
     uint64_t id = 0, step = 0, count = 0;
 
     for (; at < end; count++) {
-        at = varint_read (at, end, &step);
+        if (*at < 0x80)
+            step = *at++;
+        else if (at + 1 < end && at[1] < 0x80) {
+            step = (*at & 0x7f) | (uint64_t)at[1] << 7;
+            at += 2;
+        } else
+            at = varint_read (at, end, &step);
         if (!at || (step == 0 && count > 0) || step > UINT64_MAX - id)
             return -1;
         id += step;
@@ -231,10 +245,22 @@ static void list_bits (const jobids_work_t *work, const struct span *span,
 {
     size_t words = (size_t)((span->last - span->first) / 64 + 1);
 
-    for (size_t i = 0; i < words; i++)
-        for (uint64_t word = work->word[i]; word; word &= word - 1)
-            jobids_append (list, span->first + i * 64
-                                     + (uint64_t)__builtin_ctzll (word));
+    for (size_t i = 0; i < words; i++) {
+        char *start, *at;
+        if (work->word[i] == 0)
+            continue;
+        start = at = buffer_reserve (
+            &list->packed,
+            (size_t)__builtin_popcountll (work->word[i]) * VARINT_MAX);
+        for (uint64_t word = work->word[i]; word; word &= word - 1) {
+            uint64_t id = span->first + i * 64
+                          + (uint64_t)__builtin_ctzll (word);
+            at = put_varint (at, id - list->last);
+            list->last = id;
+            list->count++;
+        }
+        list->packed.length += (size_t)(at - start);
+    }
 }
 
 void jobids_union (jobids_work_t *work, const jobids_t *sets, size_t count,

@@ -7,7 +7,7 @@
 
 /* Packed JobIds in one cell above which they are put together, so that memory
  * grows with the different ids, not with the rollups. */
-#define PACKED_MAX (1024 * 1024)
+#define PACKED_MAX (2 * 1024 * 1024)
 
 /* A suspension of which some rollups tell the ends. */
 struct half_key {

@@ -172,6 +172,19 @@ static void normalize (const char *name, char to[NAME_MAX_LENGTH + 1])
     to[length] = '\0';
 }
 
+/* The name is that normalized one; most differ in their first letters. */
+static bool is_normal (const char *name, const char *normal)
+{
+    if (strncasecmp (name, "nvidia", 6) == 0 && name[6] != '\0')
+        name += 7;
+    for (; *name; name++, normal++) {
+        unsigned char c = *name;
+        if (*normal != (isalnum (c) ? (char)tolower (c) : '-'))
+            return false;
+    }
+    return *normal == '\0';
+}
+
 /* Case, separators and the vendor do not matter. */
 static bool same_name (const char *a, const char *b)
 {
@@ -184,12 +197,15 @@ static bool same_name (const char *a, const char *b)
 
 const char *mig_model (const char *name)
 {
+    char normal[NAME_MAX_LENGTH + 1];
+
+    normalize (name, normal);
     for (size_t i = 0; i < GL_ARRAY_SIZE (builtin); i++) {
-        if (same_name (builtin[i].model, name))
+        if (is_normal (builtin[i].model, normal))
             return builtin[i].model;
     }
     for (size_t i = 0; i < GL_ARRAY_SIZE (aliases); i++) {
-        if (same_name (aliases[i].name, name))
+        if (is_normal (aliases[i].name, normal))
             return aliases[i].model;
     }
     return NULL;

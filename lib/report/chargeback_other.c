@@ -50,14 +50,25 @@ static void take (struct table *t, const charge_t *charge, size_t column)
         mpz_add (t->rest[column], t->rest[column], rest[i].charge_units);
 }
 
-static int take_month (struct table *t, const pool_month_t *pm)
+/* Without entitlements nobody would share idle time by them. */
+static bool is_shown (const site_t *site, size_t column)
+{
+    return column == 0 || others[column - 1] != IDLE_ENTITLEMENT
+           || site->entitlement_count > 0;
+}
+
+static int take_month (struct table *t, const site_t *site,
+                       const pool_month_t *pm)
 {
     gl_error_t error;
 
     mpz_add (t->cost, t->cost, charge_total (pm->charge));
     take (t, pm->charge, 0);
     for (size_t i = 0; i < GL_ARRAY_SIZE (others); i++) {
-        charge_t *other = charge_under (pm->charge, others[i], &error);
+        charge_t *other;
+        if (!is_shown (site, i + 1))
+            continue;
+        other = charge_under (pm->charge, others[i], &error);
         if (!other)
             return -1;
         take (t, other, i + 1);
@@ -73,13 +84,6 @@ static int by_name (const void *a, const void *b)
     const struct team *x = a, *y = b;
 
     return strcmp (x->name ? x->name : "", y->name ? y->name : "");
-}
-
-/* Without entitlements nobody would share idle time by them. */
-static bool is_shown (const site_t *site, size_t column)
-{
-    return column == 0 || others[column - 1] != IDLE_ENTITLEMENT
-           || site->entitlement_count > 0;
 }
 
 static void put_line (report_proof_t *proof, const site_t *site,
@@ -116,7 +120,8 @@ static void put_table (report_t *report, const site_t *site,
 
     proof->holds = true;
     for (size_t k = 0; k < COLUMNS; k++)
-        proof->holds = proof->holds && adds_up (t, k);
+        proof->holds
+            = proof->holds && (!is_shown (site, k) || adds_up (t, k));
     for (size_t i = 0; i < t->count; i++)
         for (size_t k = 0; k < COLUMNS; k++)
             if (is_shown (site, k))
@@ -142,7 +147,7 @@ int chargeback_other (report_t *report, const report_query_t *query,
         mpz_init (t.rest[i]);
     for (size_t i = 0; i < count && rc == 0; i++)
         if (pm[i].has_cost)
-            rc = take_month (&t, &pm[i]);
+            rc = take_month (&t, query->site, &pm[i]);
     if (t.count > 1)
         qsort (t.team, t.count, sizeof (*t.team), by_name);
     if (rc == 0 && t.count > 0)
