@@ -180,6 +180,30 @@ static int note_month (struct reading *r, const closed_month_t *month,
     return 0;
 }
 
+/* The open month, if it is the whole period. */
+static int add_corrections (struct reading *r, report_t *report,
+                            gl_error_t *error)
+{
+    const report_query_t *query = r->query;
+    char open[BILLS_MONTH_SIZE];
+    bills_month_t *month;
+    period_t period;
+
+    if ((r->periods->closing_count == 0 && r->periods->decision_count == 0)
+        || r->count > 0)
+        return 0;
+    if (periods_open_month (r->store, query->site, r->periods, open, error) < 0
+        || periods_month (query->site, open, &period, error) < 0)
+        return -1;
+    if (query->period.start > period.start || query->period.end < period.end)
+        return 0;
+    if (bills_of_month (r->store, query->site, open, &month, error) < 0)
+        return -1;
+    closed_report_corrections (report, query, month->bill, open);
+    bills_month_free (month);
+    return 0;
+}
+
 int closed_note (store_t *store, const report_query_t *query, report_t *report,
                  gl_error_t *error)
 {
@@ -189,6 +213,8 @@ int closed_note (store_t *store, const report_query_t *query, report_t *report,
 
     for (size_t i = 0; i < r.count && rc == 0; i++)
         rc = note_month (&r, &r.months[i], report, error);
+    if (rc == 0)
+        rc = add_corrections (&r, report, error);
     clear (&r);
     return rc;
 }

@@ -15,7 +15,8 @@ int closed_charges (store_t *store, const report_query_t *query,
                     report_t **ret_report, gl_error_t *error);
 
 /* To a report that is made of today's facts: which months of its period are
- * closed, and by how much today's facts differ from what was closed. */
+ * closed, and by how much today's facts differ from what was closed; and
+ * what the open month is charged for closed ones. */
 int closed_note (store_t *store, const report_query_t *query, report_t *report,
                  gl_error_t *error);
 

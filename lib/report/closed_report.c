@@ -1,5 +1,8 @@
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
+#include "base/exact.h"
 #include "base/memory.h"
 #include "report/closed_report.h"
 #include "report/usage_report.h"
@@ -336,4 +339,136 @@ report_t *closed_report_make (const report_query_t *query,
     mpz_clear (c.corrections);
     free (c.rows);
     return c.report;
+}
+
+/* --- what the open month is charged for closed ones ----------------------- */
+
+/* Was not computed of the month's own time. */
+static bool is_brought (const bill_row_t *row)
+{
+    return bill_row_is_due (row) && row->kind != BILL_TAX
+           && (row->kind == BILL_CORRECTION || row->reason);
+}
+
+static bool filters_answer (const report_query_t *query)
+{
+    report_query_t filters = *query;
+
+    filters.by.count = 0;
+    return closed_report_answers (&filters);
+}
+
+/* The keys that rows have; what is billed in a month is of that month. */
+static char *row_label (const report_query_t *query, const bill_row_t *row,
+                        const char *month)
+{
+    buffer_t label = BUFFER_INIT;
+    char *text;
+
+    for (size_t i = 0; i < query->by.count; i++) {
+        const char *key = NULL;
+        if (!key_of (row, query->by.id[i], &key))
+            continue;
+        if (query->by.id[i] == KEY_MONTH)
+            key = month;
+        buffer_printf (&label, "%s%s", label.length ? ", " : "",
+                       key ? key : key_info (query->by.id[i])->absent);
+    }
+    text = xstrdup (label.length ? buffer_text (&label) : "all");
+    buffer_done (&label);
+    return text;
+}
+
+struct brought {
+    char *label;
+    mpz_t units;
+};
+
+static int by_label (const void *a, const void *b)
+{
+    return strcmp (((const struct brought *)a)->label,
+                   ((const struct brought *)b)->label);
+}
+
+static struct brought *take_brought (const report_query_t *query,
+                                     const bill_t *bill, const char *month,
+                                     mpz_t total, size_t *ret_count)
+{
+    struct brought *sums = NULL;
+    size_t count = 0, row_count;
+    const bill_row_t *rows = bill_rows (bill, &row_count);
+
+    for (size_t i = 0; i < row_count; i++) {
+        size_t k = 0;
+        char *label;
+        if (!is_brought (&rows[i]) || !passes (&rows[i], query))
+            continue;
+        mpz_add (total, total, rows[i].charge_units);
+        label = row_label (query, &rows[i], month);
+        while (k < count && strcmp (sums[k].label, label) != 0)
+            k++;
+        if (k == count) {
+            sums = xreallocarray (sums, ++count, sizeof (*sums));
+            sums[k].label = xstrdup (label);
+            mpz_init (sums[k].units);
+        }
+        mpz_add (sums[k].units, sums[k].units, rows[i].charge_units);
+        free (label);
+    }
+    if (count > 1)
+        qsort (sums, count, sizeof (*sums), by_label);
+    *ret_count = count;
+    return sums;
+}
+
+/* Its lines add up to all of them. */
+static void put_brought (struct closed *c, const struct brought *sums,
+                         size_t count, const char *month)
+{
+    GL_AUTOFREE char *total
+        = exact_units_text (c->corrections, c->query->site->currency_digits);
+    GL_AUTOFREE char *title
+        = xasprintf ("Corrections of closed months, and by hand, %s",
+                     c->query->site->currency);
+    report_proof_t *proof = report_proof (c->report, title);
+    mpz_t sum;
+
+    mpz_init (sum);
+    for (size_t i = 0; i < count; i++) {
+        proof_money (c, proof, sums[i].label, sums[i].units);
+        mpz_add (sum, sum, sums[i].units);
+    }
+    proof_money (c, proof, "together", c->corrections);
+    proof->holds = mpz_cmp (sum, c->corrections) == 0;
+    mpz_clear (sum);
+    report_named_total (c->report, "corrections",
+                        "Corrections of closed months, and by hand",
+                        COLUMN_MONEY, total);
+    report_note (c->report, NOTE_INFORMATION,
+                 "Corrections of closed months, and rows by hand, are billed in "
+                 "%s and are in none of its rows: they are not part of its "
+                 "cost. Charge, credit and they are what statements say before "
+                 "taxes.",
+                 month);
+}
+
+void closed_report_corrections (report_t *report, const report_query_t *query,
+                                const bill_t *bill, const char *month)
+{
+    struct closed c = {.query = query, .report = report};
+    struct brought *sums;
+    size_t count;
+
+    if (!filters_answer (query))
+        return;
+    mpz_init (c.corrections);
+    sums = take_brought (query, bill, month, c.corrections, &count);
+    if (count > 0)
+        put_brought (&c, sums, count, month);
+    for (size_t i = 0; i < count; i++) {
+        mpz_clear (sums[i].units);
+        free (sums[i].label);
+    }
+    free (sums);
+    mpz_clear (c.corrections);
 }

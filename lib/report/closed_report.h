@@ -26,4 +26,10 @@ bool closed_report_answers (const report_query_t *query);
 report_t *closed_report_make (const report_query_t *query,
                               const closed_month_t *months, size_t count);
 
+/* To a report of the open month, which is made of facts: what is billed in it
+ * besides (`bill`): corrections of closed months, and rows by hand, by those of
+ * the query's keys that rows have. Nothing where there are none. */
+void closed_report_corrections (report_t *report, const report_query_t *query,
+                                const bill_t *bill, const char *month);
+
 #endif /* !GL_REPORT_CLOSED_REPORT_H */

@@ -113,6 +113,28 @@ for cause in late_job end retag configuration; do
 done
 holds november.csv
 same_dues 2026-11 november.csv
+# by team: charge and credit of report chargeback and the corrections below it,
+# against the statements before taxes
+cents='def cents: gsub ("\\."; "") | tonumber;'
+gl "$url" report chargeback --month 2026-11 --by team --json &&
+    cp "$work/out" "$work/charges" &&
+    for team in vision language '(none)'; do
+        gl "$url" statement "$team" --month 2026-11 --json &&
+            jq -r --arg team "$team" \
+                "$cents"' [$team, (.totals.net | cents)] | @tsv' "$work/out"
+    done | LC_ALL=C sort >"$work/wanted"
+jq -r "$cents"'
+    [.rows[] | {team, units: (((.charge // "0") | cents)
+                              + ((.credit // "0") | cents))}]
+    + [.proof[] | select (.title | startswith ("Corrections of closed"))
+       | .lines[] | select (.label != "together")
+       | {team: .label, units: (.value | cents)}]
+    | group_by (.team)[] | [.[0].team, (map (.units) | add)] | @tsv' \
+    "$work/charges" | LC_ALL=C sort >"$work/got"
+[ "$(wc -l <"$work/wanted")" -eq 3 ] &&
+    diff "$work/wanted" "$work/got" >"$work/out" &&
+    [ "$(jq -r .totals.corrections "$work/charges")" != null ]
+result $? "report chargeback with its corrections is what statements say"
 close_it "$url" 2026-11 &&
     sed 's/-provisional,/,/' "$work/november.csv" >"$work/wanted" &&
     export_month 2026-11 closed_november.csv &&
