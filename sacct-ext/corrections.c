@@ -327,8 +327,23 @@ static int compute (struct month *m, gl_error_t *error)
     return rc;
 }
 
+/* Some line does: why it does takes a look at all changes of facts, which is
+ * long. */
+static bool differs (const bill_t *before, const bill_t *after)
+{
+    correction_cause_t any = CAUSE_FACTS;
+    bill_t *differences = bill_new ();
+    size_t count;
+
+    correction_compare (before, after, of_configuration, &any, differences);
+    bill_rows (differences, &count);
+    bill_free (differences);
+    return count > 0;
+}
+
 static int compare (struct month *m, bill_t *out, gl_error_t *error)
 {
+    const bill_t *facts = m->then ? m->then : m->now;
     struct touches touches = {NULL, 0};
     int rc = 0;
 
@@ -337,12 +352,13 @@ static int compare (struct month *m, bill_t *out, gl_error_t *error)
                             out);
         return 0;
     }
-    if (take_revisions (m->store, m->since, m->period, &touches, error) < 0
-        || take_retags (m->store, m->since, &touches, error) < 0)
-        rc = -1;
-    else
-        correction_compare (m->closed, m->then ? m->then : m->now, of_facts,
-                            &touches, out);
+    if (differs (m->closed, facts)) {
+        if (take_revisions (m->store, m->since, m->period, &touches, error) < 0
+            || take_retags (m->store, m->since, &touches, error) < 0)
+            rc = -1;
+        else
+            correction_compare (m->closed, facts, of_facts, &touches, out);
+    }
     if (rc == 0 && m->then)
         correction_compare (m->then, m->now, of_configuration, &m->between,
                             out);
