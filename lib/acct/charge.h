@@ -197,7 +197,7 @@ typedef struct {
     const site_rate_t *rate; /* published; NULL: full cost */
     mig_basis_t mig_price;
     const site_qos_t *rule;  /* what the QOS does to it; NULL: nothing */
-    const site_team_t *team; /* of an account's holder; NULL: none */
+    const site_team_t *team; /* external, who pays a surcharge; NULL: none */
 } charge_price_t;
 
 /* The rate of the QOS, else the one without QOS, else full cost and the
@@ -207,7 +207,8 @@ charge_price_t charge_price (const site_t *site, const char *pool,
                              const char *qos, const char *team,
                              int64_t instant);
 
-/* The entry of the team at that instant; NULL: none. */
+/* The entry of an external team at that instant; NULL: it pays no surcharge, and
+ * so has no part in the price. */
 const site_team_t *charge_team (const site_t *site, const char *team,
                                 int64_t instant);
 

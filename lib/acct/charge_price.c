@@ -11,6 +11,11 @@ static bool in_force (period_t valid, int64_t instant)
     return instant >= valid.start && instant < valid.end;
 }
 
+static bool is_external (const site_team_t *team)
+{
+    return mpq_sgn (team->surcharge) > 0 || mpq_sgn (team->overhead) > 0;
+}
+
 static bool same (const char *a, const char *b)
 {
     return a && b && strcmp (a, b) == 0;
@@ -55,6 +60,7 @@ const site_team_t *charge_team (const site_t *site, const char *team,
 {
     for (size_t i = 0; i < site->team_count; i++)
         if (same (site->teams[i].name, team)
+            && is_external (&site->teams[i])
             && in_force (site->teams[i].valid, instant))
             return &site->teams[i];
     return NULL;
@@ -91,11 +97,6 @@ static void add_cuts (struct cuts *cuts, period_t valid)
 {
     add_cut (cuts, valid.start);
     add_cut (cuts, valid.end);
-}
-
-static bool is_external (const site_team_t *team)
-{
-    return mpq_sgn (team->surcharge) > 0 || mpq_sgn (team->overhead) > 0;
 }
 
 int charge_price_weight (const site_t *site, const device_kind_t *kind,

@@ -354,6 +354,30 @@ static void credits__free_suspension__is_not_given_back (void **state)
 }
 
 /* 2 h of max (1, 3, 1) GPUs; and a minute more where minutes are billed. */
+/* A team that begins within the month has the price of every other: what its job
+ * lost comes back in full. */
+static void credits__a_team_from_the_middle_of_a_month__come_back (void **state)
+{
+    struct world w;
+    site_team_t *team;
+
+    (void)state;
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "10", MIG_MAX);
+    team = BOOK_NEW (w.site->teams, w.site->team_count);
+    team->name = xstrdup ("blue");
+    team->accounts.item = xcalloc (1, sizeof (char *));
+    team->accounts.item[team->accounts.count++] = xstrdup ("vision");
+    mpq_inits (team->surcharge, team->overhead, NULL);
+    team->valid = (period_t){w.period.start + 10 * 86400, SITE_ALWAYS_END};
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start + 20 * 86400, 6 * HOUR,
+                 "gpu=1,gpu:h100=1", "g1");
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start + 10 * 86400 - 2 * HOUR,
+                 3 * HOUR, "gpu=1,gpu:h100=1", "g2");
+    check_month (&w, 10, "90.00", "-90.00");
+    world_done (&w);
+}
+
 static void billed__dominant_resource__changes_the_price_alone (void **state)
 {
     struct world w;
@@ -729,6 +753,8 @@ int main (void)
             credits__over_the_end_of_a_month__lie_where_they_were),
         cmocka_unit_test (credits__a_requeued_job__each_segment_by_itself),
         cmocka_unit_test (credits__free_suspension__is_not_given_back),
+        cmocka_unit_test (
+            credits__a_team_from_the_middle_of_a_month__come_back),
         cmocka_unit_test (billed__dominant_resource__changes_the_price_alone),
         cmocka_unit_test (billed__a_slice__is_at_least_its_own_weight),
         cmocka_unit_test (
