@@ -50,6 +50,7 @@ void decide_row (bill_row_t *row, bill_kind_t kind, const char *what,
     free (row->reason);
     row->reason = xstrdup (reason);
     mpz_set (row->charge_units, units);
+    mpz_set (row->list_units, units);
     mpz_init (scale);
     mpz_ui_pow_ui (scale, 10, (unsigned long)digits);
     mpq_set_num (row->exact, units);
