@@ -3,24 +3,80 @@
 #include "base/exact.h"
 #include "base/number.h"
 #include "bills.h"
+#include "periods.h"
 #include "recharge.h"
 #include "report/recharge.h"
 
 /* Years before the one that is asked for. */
 #define EARLIER_YEARS 3
 
-static int take_billing (const billing_t *billing, void *arg, gl_error_t *error)
+/* --- bills -------------------------------------------------------------- */
+
+static int add_month (store_t *store, const site_t *site, const char *name,
+                      recharge_t *recharge, gl_error_t *error)
 {
-    recharge_t *recharge = arg;
+    bills_month_t *m;
+
+    if (bills_of_month (store, site, name, &m, error) < 0)
+        return -1;
+    recharge_add_bill (recharge, m->bill, m->month);
+    bills_month_free (m);
+    return 0;
+}
+
+static int add_later (store_t *store, const site_t *site, period_t period,
+                      recharge_t *recharge, gl_error_t *error)
+{
     bill_t *bill;
 
-    if (bill_of_billing (billing, &bill, error) < 0)
+    if (period.end <= period.start)
+        return 0;
+    if (bills_compute (store, site, period, &bill, error) < 0)
         return -1;
-    recharge_add_bill (recharge, bill);
-    recharge_add_costs (recharge, billing);
+    recharge_add_bill (recharge, bill, NULL);
     bill_free (bill);
     return 0;
 }
+
+/* Closed months as they were closed, the open one, and those behind it. What lies
+ * before and is not closed has no charges: it is before go-live. */
+static int add_bills (store_t *store, const report_query_t *query,
+                      const periods_t *periods, recharge_t *recharge,
+                      gl_error_t *error)
+{
+    const site_t *site = query->site;
+    int64_t at = query->period.start, end = query->period.end;
+    char name[BILLS_MONTH_SIZE], open[BILLS_MONTH_SIZE];
+
+    if (periods_open_month (store, site, periods, open, error) < 0)
+        return -1;
+    if (end > report_as_of (query))
+        end = report_as_of (query);
+    for (; at < end; at = zone_unit (site->zone, CALENDAR_MONTH, at).end) {
+        periods_month_of (site, at, name);
+        if (strcmp (name, open) > 0)
+            break;
+        if ((periods_closing (periods, name) || !strcmp (name, open))
+            && add_month (store, site, name, recharge, error) < 0)
+            return -1;
+    }
+    return add_later (store, site, (period_t){at, end}, recharge, error);
+}
+
+static int read_bills (store_t *store, const report_query_t *query,
+                       recharge_t *recharge, gl_error_t *error)
+{
+    periods_t *periods;
+    int rc;
+
+    if (periods_read (store, &periods, error) < 0)
+        return -1;
+    rc = add_bills (store, query, periods, recharge, error);
+    periods_free (periods);
+    return rc;
+}
+
+/* --- what is asked ------------------------------------------------------ */
 
 /* The fiscal year, and those before it, up to as-of. */
 static int take_years (cli_t *cli, const recharge_options_t *options,
@@ -77,9 +133,7 @@ static int make (cli_t *cli, const report_query_t *query,
     gl_error_t error;
     int rc = CLI_OK;
 
-    if (bills_billing (cli->store, query->site, bill_keys, query->period,
-                       take_billing, recharge, &error)
-        < 0)
+    if (read_bills (cli->store, query, recharge, &error) < 0)
         rc = cli_fail (cli, &error);
     else
         *ret_report = recharge_make (recharge);

@@ -240,6 +240,8 @@ static void take_pool (bill_t *bill, const pool_month_t *pm, const char *month)
     mpq_set (pool->full_rate, charge_full_rate (pm->charge));
     mpz_set (pool->cost_units, charge_total (pm->charge));
     pool->idle = xstrdup (idle_policy_word (pm->idle));
+    mpq_set (pool->full_cost, charge_cost (pm->charge)->full);
+    mpq_set (pool->recoverable_cost, charge_cost (pm->charge)->recoverable);
 }
 
 int bill_of_billing (const billing_t *billing, bill_t **ret_bill,

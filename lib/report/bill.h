@@ -61,7 +61,9 @@ typedef struct {
     char *reason; /* in words, of a row by hand; else NULL */
     mpz_t before_units; /* of such a correction: what was due of the line */
     mpz_t after_units;  /* and what is */
-    mpz_t adjustment_units[ADJUSTMENT_COUNT]; /* list + these = charge */
+    mpz_t adjustment_units[ADJUSTMENT_COUNT]; /* list + these = charge, of all
+                    kinds but remainders and their corrections, which have no
+                    price; without adjustments the list is the charge */
 } bill_row_t;
 
 /* A line of the cost book in a pool and month. */
@@ -86,6 +88,8 @@ typedef struct {
     mpq_t full_rate;  /* as charge_full_rate() */
     mpz_t cost_units;
     char *idle; /* idle_policy_word() of the month */
+    mpq_t full_cost; /* exact, of the two books (acct/cost.h) */
+    mpq_t recoverable_cost;
 } bill_pool_t;
 
 typedef struct bill bill_t;

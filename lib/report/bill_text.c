@@ -114,6 +114,8 @@ static const struct field pool_fields[] = {
     POOL ("full_rate", EXACT, full_rate),
     POOL ("cost", UNITS, cost_units),
     POOL ("idle", TEXT, idle),
+    POOL ("full_cost", EXACT, full_cost),
+    POOL ("recoverable_cost", EXACT, recoverable_cost),
 };
 
 static const struct shape row_shape

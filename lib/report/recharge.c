@@ -4,6 +4,7 @@
 #include "acct/carry_forward.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "report/correction.h"
 #include "report/recharge_private.h"
 
 /* ---- fiscal years ---- */
@@ -47,6 +48,7 @@ recharge_t *recharge_new (const report_query_t *query,
     r->query = query;
     r->forecast = *forecast;
     r->year = recharge_year_of (query->site, query->period.end - 1);
+    mpz_init (r->unplaced_units);
     return r;
 }
 
@@ -56,7 +58,7 @@ void recharge_free (recharge_t *r)
         return;
     for (size_t i = 0; i < r->month_count; i++) {
         recharge_month_t *m = &r->month[i];
-        mpz_clear (m->revenue_units);
+        mpz_clears (m->revenue_units, m->corrected_units, NULL);
         mpq_clears (m->price_seconds, m->full, m->recoverable, NULL);
         free (m->pool);
     }
@@ -65,6 +67,7 @@ void recharge_free (recharge_t *r)
         mpq_clears (a->revenue, a->price_seconds, a->full, a->recoverable,
                     a->balance, NULL);
     }
+    mpz_clear (r->unplaced_units);
     free (r->month);
     free (r->account);
     free (r);
@@ -105,35 +108,55 @@ static recharge_month_t *get_month (recharge_t *r, const char *pool,
     memset (m, 0, sizeof (*m));
     m->pool = xstrdup (pool);
     snprintf (m->month, sizeof (m->month), "%.7s", month);
-    mpz_init (m->revenue_units);
+    mpz_inits (m->revenue_units, m->corrected_units, NULL);
     mpq_inits (m->price_seconds, m->full, m->recoverable, NULL);
     return m;
 }
 
-/* Taxes are not the centre's, and a remainder is what nobody pays. */
-static bool is_revenue (const bill_row_t *row)
+static bool is_of (const bill_row_t *row, bill_kind_t kind)
 {
-    return row->kind == BILL_CHARGE || row->kind == BILL_IDLE
-           || row->kind == BILL_CREDIT || row->kind == BILL_CORRECTION;
+    const char *word = bill_kind_word (kind);
+
+    return row->kind == kind
+           || (correction_is_computed (row)
+               && !strncmp (row->origin, word, strlen (word)));
 }
 
-void recharge_add_bill (recharge_t *r, const bill_t *bill)
+/* Of a pool. Together a computed correction's lines, remainders among them, are
+ * what the cost of the pool has changed by. */
+static void add_row (recharge_t *r, const bill_row_t *row, const char *month)
 {
-    size_t count;
+    recharge_month_t *m = get_month (r, row->pool, month ? month : row->month);
+
+    if (correction_is_computed (row))
+        mpz_add (m->corrected_units, m->corrected_units, row->charge_units);
+    if (!bill_row_is_due (row))
+        return;
+    mpz_add (m->revenue_units, m->revenue_units, row->charge_units);
+    if (is_of (row, BILL_CHARGE))
+        mpq_add (m->price_seconds, m->price_seconds, row->price_seconds);
+    m->lines += row->kind == BILL_CHARGE;
+}
+
+/* Taxes are not the centre's, and a remainder is what nobody pays. */
+void recharge_add_bill (recharge_t *r, const bill_t *bill, const char *month)
+{
+    size_t count, pool_count;
     const bill_row_t *rows = bill_rows (bill, &count);
+    const bill_pool_t *pools = bill_pools (bill, &pool_count);
 
     for (size_t i = 0; i < count; i++) {
         const bill_row_t *row = &rows[i];
-        recharge_month_t *m;
-        if (!is_revenue (row) || !row->pool || !recharge_asks (r, row->pool))
+        if (is_of (row, BILL_TAX) || row->kind == BILL_REMAINDER)
             continue;
-        m = get_month (r, row->pool, row->month);
-        mpz_add (m->revenue_units, m->revenue_units, row->charge_units);
-        if (row->kind == BILL_CHARGE) {
-            mpq_add (m->price_seconds, m->price_seconds, row->price_seconds);
-            m->lines++;
-        }
+        if (!row->pool)
+            mpz_add (r->unplaced_units, r->unplaced_units, row->charge_units);
+        else if (recharge_asks (r, row->pool))
+            add_row (r, row, month);
     }
+    for (size_t i = 0; i < pool_count; i++)
+        recharge_add_cost (r, pools[i].pool, pools[i].month,
+                           pools[i].full_cost, pools[i].recoverable_cost);
 }
 
 void recharge_add_cost (recharge_t *r, const char *pool, const char *month,
@@ -145,21 +168,6 @@ void recharge_add_cost (recharge_t *r, const char *pool, const char *month,
         return;
     mpq_set (m->full, full);
     mpq_set (m->recoverable, recoverable);
-}
-
-void recharge_add_costs (recharge_t *r, const billing_t *billing)
-{
-    size_t count;
-    const pool_month_t *months = billing_pool_months (billing, &count);
-    char name[ZONE_STAMP_SIZE];
-
-    for (size_t i = 0; i < count; i++) {
-        const cost_t *cost = charge_cost (months[i].charge);
-        zone_unit_name (r->query->site->zone, CALENDAR_MONTH,
-                        months[i].month.start, name);
-        recharge_add_cost (r, months[i].pool, name, cost->full,
-                           cost->recoverable);
-    }
 }
 
 /* ---- the years ---- */
@@ -189,6 +197,14 @@ static int by_pool_and_year (const void *a, const void *b)
     return order ? order : x->year - y->year;
 }
 
+static void to_money (const recharge_t *r, const mpz_t units, mpq_t ret_money)
+{
+    mpq_set_z (ret_money, units);
+    for (int d = 0; d < r->query->site->currency_digits; d++)
+        mpz_mul_ui (mpq_denref (ret_money), mpq_denref (ret_money), 10);
+    mpq_canonicalize (ret_money);
+}
+
 static void sum_years (recharge_t *r)
 {
     mpq_t money;
@@ -198,11 +214,11 @@ static void sum_years (recharge_t *r)
         const recharge_month_t *m = &r->month[i];
         recharge_account_t *a
             = get_account (r, m->pool, year_of_month (r->query->site, m->month));
-        mpq_set_z (money, m->revenue_units);
-        for (int d = 0; d < r->query->site->currency_digits; d++)
-            mpz_mul_ui (mpq_denref (money), mpq_denref (money), 10);
-        mpq_canonicalize (money);
+        to_money (r, m->revenue_units, money);
         mpq_add (a->revenue, a->revenue, money);
+        to_money (r, m->corrected_units, money);
+        mpq_add (a->full, a->full, money);
+        mpq_add (a->recoverable, a->recoverable, money);
         mpq_add (a->price_seconds, a->price_seconds, m->price_seconds);
         mpq_add (a->full, a->full, m->full);
         mpq_add (a->recoverable, a->recoverable, m->recoverable);
@@ -449,6 +465,19 @@ static void add_excluded (report_t *report, const struct recharge_columns *c,
                        site->costs[i].recoverable, NULL);
 }
 
+/* Rows by hand name a team, and seldom a pool. */
+static void note_unplaced (report_t *report, const recharge_t *r)
+{
+    GL_AUTOFREE char *text = exact_units_text (
+        r->unplaced_units, r->query->site->currency_digits);
+
+    if (mpz_sgn (r->unplaced_units) != 0)
+        report_note (report, NOTE_WARNING,
+                     "%s %s of credits and corrections by hand are of no pool, "
+                     "and in no balance.",
+                     text, r->query->site->currency);
+}
+
 report_t *recharge_make (recharge_t *r)
 {
     report_t *report
@@ -465,5 +494,6 @@ report_t *recharge_make (recharge_t *r)
     add_nexts (report, &c, r);
     add_excluded (report, &c, r);
     recharge_add_checks (report, &c, r);
+    note_unplaced (report, r);
     return report;
 }

@@ -7,7 +7,10 @@
  *   balance = revenue - recoverable cost, of the months with charges
  *   next rate = (cost of the next year - balance) / its billed GPU-hours
  *
- * A fiscal year is named after the calendar year that it ends in. Pure.
+ * A closed month is what was closed of it; a correction counts in the month that it
+ * is billed in, with its revenue and with what the cost of its pool has changed by,
+ * which is the same in both books. A fiscal year is named after the calendar year
+ * that it ends in. Pure.
  */
 #ifndef GL_REPORT_RECHARGE_H
 #define GL_REPORT_RECHARGE_H
@@ -34,11 +37,12 @@ recharge_t *recharge_new (const report_query_t *query,
 /* Accepts NULL. */
 void recharge_free (recharge_t *recharge);
 
-/* Revenue and billed time: the rows that somebody pays. In any portions. */
-void recharge_add_bill (recharge_t *recharge, const bill_t *bill);
-/* After all bills: the cost, in both books, of the months that have charges. */
-void recharge_add_costs (recharge_t *recharge, const billing_t *billing);
-/* The same of a pool and month ("2026-10"); nothing where it has no charges. */
+/* Rows, and the costs of pools in months that have charges. `month`: all rows are of
+ * the bill of that month ("2026-10"); NULL: each row's own month. In any portions, of
+ * which each has the whole of a month. */
+void recharge_add_bill (recharge_t *recharge, const bill_t *bill,
+                        const char *month);
+/* The cost of a pool and month, in both books; nothing where it has no charges. */
 void recharge_add_cost (recharge_t *recharge, const char *pool,
                         const char *month, mpq_srcptr full,
                         mpq_srcptr recoverable);

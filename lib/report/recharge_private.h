@@ -15,6 +15,7 @@ typedef struct {
     char *pool;
     char month[8];
     mpz_t revenue_units;
+    mpz_t corrected_units; /* by what corrections have changed the cost */
     mpq_t price_seconds; /* billed */
     uint64_t lines;
     mpq_t full;
@@ -42,6 +43,7 @@ struct recharge {
     size_t month_count;
     recharge_account_t *account; /* by pool, then year */
     size_t account_count;
+    mpz_t unplaced_units; /* revenue that is of no pool: rows by hand */
 };
 
 struct recharge_columns {

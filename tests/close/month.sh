@@ -179,10 +179,64 @@ echo "$rows" | grep -q 'kind=correction.month=2026-10.*what=late_job.*origin=cha
     echo "$rows" | grep -q 'what=manual.*reason=fabric failed' &&
     echo "$rows" | grep -q 'what=dispute'
 result $? "it has the corrections and the rows by hand"
+echo "$rows" | awk -F'\t' '
+    /^kind=remainder/ || /\torigin=remainder/ {next}
+    {
+        delete of
+        for (i = 1; i <= NF; i++) {
+            at = index ($i, "=")
+            of[substr ($i, 1, at - 1)] = substr ($i, at + 1)
+        }
+        sum = of["list"] + of["adjustment_qos"] + of["adjustment_subsidy"] \
+            + of["adjustment_entitlement"] + of["adjustment_tier"] + of["adjustment_surcharge"]
+        if (sum != of["charge"]) {print; wrong = 1}
+    }
+    END {exit wrong}' >"$work/out"
+result $? "of each row list and adjustments are the charge, of those by hand too"
+due=$(echo "$rows" | awk -F'\t' '
+    /\torigin=remainder/ || /^kind=tax/ {next}
+    /^kind=correction/ || /\tmonth=2026-10\t/ {
+        for (i = 1; i <= NF; i++) if ($i ~ /^charge=/) sum += substr ($i, 8)
+    }
+    END {printf "%.2f\n", sum / 100}')
+gl "$url" report chargeback --month 2026-11 --json && has "\"corrections\": \"$due\""
+result $? "its report has their sum, $due, without what nobody was charged"
 "$sum" "$url" "$work/site.yaml" 2026-12 >"$work/out" 2>"$work/err" && ! test -s "$work/out"
 result $? "December needs no correction then"
 charges | cmp - "$work/closed.csv"
 result $? "October is the same bytes still"
+
+# a fiscal year of closed months
+recharge ()
+{
+    gl "$url" report recharge --year 2026 -P -n -o section,revenue,full_cost
+    sed -n 's/^balance|//p' "$work/out"
+}
+fiscal_year=12-01
+site >"$work/site.yaml"
+held=$(recharge)
+[ "$held" = "$(for month in 2026-10 2026-11; do
+    echo "SELECT body FROM chain WHERE kind IN (1, 2) AND month = '$month'" | sql "$url"
+done | awk -F'\t' '
+    {
+        charge = units = pool = 0
+        for (i = 1; i <= NF; i++) {
+            if ($i ~ /^charge=/) charge = substr ($i, 8)
+            if ($i ~ /^units=/) units = substr ($i, 7)
+            if ($i ~ /^pool=/) pool = 1
+        }
+        cost += units
+    }
+    pool && !/^kind=remainder/ && !/\torigin=remainder/ {revenue += charge}
+    /\torigin=/ {cost += charge}
+    END {printf "%.2f|%.2f", revenue / 100, cost / 100}')" ]
+result $? "recharge has the closed rows' revenue and cost, $held"
+price=900000
+site >"$work/site.yaml"
+[ "$(recharge)" = "$held" ]
+result $? "whatever the price is now"
+price=300000 fiscal_year=''
+site >"$work/site.yaml"
 
 # again
 gl "$url" reopen --month 2026-10 --approval 'nobody'

@@ -83,7 +83,7 @@ static report_t *make (site_t *site, int64_t revenue, int64_t full,
         forecast = (recharge_forecast_t){cost, hours};
     }
     recharge = recharge_new (&query, &forecast);
-    recharge_add_bill (recharge, bill);
+    recharge_add_bill (recharge, bill, NULL);
     mpq_inits (a, b, NULL);
     exact_set_i64 (a, full, 12);
     exact_set_i64 (b, recoverable, 12);
