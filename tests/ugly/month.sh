@@ -215,6 +215,25 @@ in_any_zone ()
     done
 }
 
+# as_focus ZONE: October as FOCUS, priced oddly: rules and invariants, the time of
+# the pools among them
+as_focus ()
+{
+    site "$1"
+    {
+        echo 'rates:'
+        sed -n 's/.*{name: \([^,]*\),.*/  - {pool: \1, per_gpu_hour: 3.333333}/p' \
+            truth/pools.yaml
+        echo 'policy: {credits: [NODE_FAIL, FAILED], minimum: 10m, increment: 5m}'
+    } >>site.yaml
+    gl report chargeback --month 2025-10 --focus --output focus.csv &&
+        TZ=$1 "$abs_top_builddir/tests/focus/check" \
+            "$abs_top_srcdir/tests/data/focus" focus.csv \
+            'a100=320 h100=480 mig=20' >>log
+    check "$month: October in $1 as FOCUS: $(tail -n 1 log)"
+    site UTC
+}
+
 # content: of the store, as one number
 content () { sqlite3 ledger.db .dump | sha256sum; }
 
@@ -360,6 +379,7 @@ for seed in ${UGLY_SEEDS:-1 2}; do
     jobs=${UGLY_JOBS:-2000}
     month="$jobs jobs, seed $seed"
     one_month
+    [ -n "$UGLY_JOBS" ] || as_focus Australia/Lord_Howe
     # a second month need not be all of it again, nor one without jobs
     [ -n "$UGLY_ZONES$UGLY_JOBS" ] || these="Australia/Lord_Howe Pacific/Chatham"
     case ${ways:=${UGLY_WAY:-mariadb}} in
