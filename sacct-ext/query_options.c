@@ -238,3 +238,35 @@ int query_options_resolve (cli_t *cli, query_options_t *options,
     *ret_query = query;
     return CLI_OK;
 }
+
+/* --- a team ------------------------------------------------------------ */
+
+static int no_such_team (cli_t *cli, const char *team)
+{
+    const site_t *site = cli->site;
+    BUFFER_AUTO names = BUFFER_INIT;
+
+    for (size_t i = 0; i < site->team_count; i++) {
+        bool again = false;
+        for (size_t k = 0; k < i; k++)
+            again = again
+                    || strcmp (site->teams[i].name, site->teams[k].name) == 0;
+        if (!again)
+            buffer_printf (&names, "%s, ", site->teams[i].name);
+    }
+    return cli_failf (cli, "there is no team '%s'; there are: %s%s", team,
+                      buffer_text (&names), key_info (KEY_TEAM)->absent);
+}
+
+int query_team_named (cli_t *cli, const char *text, const char **ret_team)
+{
+    const site_t *site = cli->site;
+
+    *ret_team = NULL;
+    if (strcmp (text, key_info (KEY_TEAM)->absent) == 0)
+        return CLI_OK;
+    for (size_t i = 0; i < site->team_count && !*ret_team; i++)
+        if (strcmp (site->teams[i].name, text) == 0)
+            *ret_team = site->teams[i].name;
+    return *ret_team ? CLI_OK : no_such_team (cli, text);
+}

@@ -5,13 +5,15 @@
 #include "acct/site.h"
 #include "base/memory.h"
 #include "decide.h"
+#include "query_options.h"
 #include "report/correction.h"
 #include "verb.h"
 
 enum { CORRECT_FOR = CLI_LONG + 1, CORRECT_POOL };
 
 struct request {
-    const char *team;
+    const char *word; /* of the team, as it was written */
+    const char *team; /* NULL: (none) */
     const char *amount;
     const char *reason;
     const char *month; /* --for */
@@ -47,8 +49,14 @@ static int check (store_t *store, const site_t *site, const periods_t *periods,
 
 static int correct (cli_t *cli, struct request *r)
 {
-    decision_t d = {.kind = CHAIN_CORRECT, .reason = xstrdup (r->reason)};
+    decision_t d = {.kind = CHAIN_CORRECT};
+    int rc;
 
+    if (!cli_site (cli))
+        return CLI_FAILED;
+    if ((rc = query_team_named (cli, r->word, &r->team)) != CLI_OK)
+        return rc;
+    d.reason = xstrdup (r->reason);
     d.row = xcalloc (1, sizeof (*d.row));
     bill_row_init (d.row);
     d.row->team = xstrdup (r->team);
@@ -72,7 +80,7 @@ static int run (cli_t *cli, int argc, char **argv)
         return cli->exit_code;
     if (optind != argc - 3 || !*argv[argc - 1])
         return cli_usage (cli, "give a team, an amount and a reason");
-    r.team = argv[optind];
+    r.word = argv[optind];
     r.amount = argv[optind + 1];
     r.reason = argv[optind + 2];
     return correct (cli, &r);

@@ -5,12 +5,15 @@
 #include "acct/site.h"
 #include "base/memory.h"
 #include "decide.h"
+#include "query_options.h"
+#include "report/bill_idle.h"
 #include "verb.h"
 
 enum { CREDIT_FOR = CLI_LONG + 1 };
 
 struct request {
-    const char *team;
+    const char *word; /* of the team, as it was written */
+    const char *team; /* NULL: (none) */
     const char *amount;
     const char *reason;
     const char *month; /* --for */
@@ -20,7 +23,7 @@ static bool of_team (const bill_row_t *row, const void *arg)
 {
     const struct request *r = arg;
 
-    return row->team && !strcmp (row->team, r->team);
+    return bill_row_of (row, r->team);
 }
 
 static int check_due (const struct request *r, const site_t *site,
@@ -34,7 +37,7 @@ static int check_due (const struct request *r, const site_t *site,
     return gl_error (error,
                      "%s %s is more than %s %s, which '%s' is charged for %s, "
                      "credits taken off",
-                     r->amount, site->currency, is, site->currency, r->team,
+                     r->amount, site->currency, is, site->currency, r->word,
                      month);
 }
 
@@ -65,8 +68,14 @@ static int check (store_t *store, const site_t *site, const periods_t *periods,
 
 static int credit (cli_t *cli, struct request *r)
 {
-    decision_t d = {.kind = CHAIN_CREDIT, .reason = xstrdup (r->reason)};
+    decision_t d = {.kind = CHAIN_CREDIT};
+    int rc;
 
+    if (!cli_site (cli))
+        return CLI_FAILED;
+    if ((rc = query_team_named (cli, r->word, &r->team)) != CLI_OK)
+        return rc;
+    d.reason = xstrdup (r->reason);
     d.row = xcalloc (1, sizeof (*d.row));
     bill_row_init (d.row);
     d.row->team = xstrdup (r->team);
@@ -86,7 +95,7 @@ static int run (cli_t *cli, int argc, char **argv)
         return cli->exit_code;
     if (optind != argc - 3 || !*argv[argc - 1])
         return cli_usage (cli, "give a team, an amount and a reason");
-    r.team = argv[optind];
+    r.word = argv[optind];
     r.amount = argv[optind + 1];
     r.reason = argv[optind + 2];
     return credit (cli, &r);

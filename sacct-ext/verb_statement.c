@@ -36,38 +36,6 @@ struct making {
     char id[80];
 };
 
-/* --- the team ---------------------------------------------------------- */
-
-static bool is_none (const char *team)
-{
-    return strcmp (team, key_info (KEY_TEAM)->absent) == 0;
-}
-
-static int no_such_team (cli_t *cli, const char *team)
-{
-    const site_t *site = cli->site;
-    BUFFER_AUTO names = BUFFER_INIT;
-
-    for (size_t i = 0; i < site->team_count; i++) {
-        bool again = false;
-        for (size_t k = 0; k < i; k++)
-            again = again
-                    || strcmp (site->teams[i].name, site->teams[k].name) == 0;
-        if (!again)
-            buffer_printf (&names, "%s, ", site->teams[i].name);
-    }
-    return cli_failf (cli, "there is no team '%s'; there are: %s%s", team,
-                      buffer_text (&names), key_info (KEY_TEAM)->absent);
-}
-
-static int check_team (cli_t *cli, const char *team)
-{
-    for (size_t i = 0; i < cli->site->team_count; i++) {
-        if (strcmp (cli->site->teams[i].name, team) == 0)
-            return CLI_OK;
-    }
-    return is_none (team) ? CLI_OK : no_such_team (cli, team);
-}
 
 /* --- jobs -------------------------------------------------------------- */
 
@@ -222,6 +190,26 @@ static char *state_of (const struct making *m, const bills_month_t *month)
                       month->version);
 }
 
+/* Days are made of today's facts: on a closed page only while they add up to what
+ * was closed. */
+static void keep_days (struct making *m)
+{
+    size_t count;
+    const bill_row_t *rows = bill_rows (m->s.bill, &count);
+    mpz_t left;
+
+    mpz_init (left);
+    for (size_t i = 0; i < count; i++)
+        if ((rows[i].kind == BILL_CHARGE || rows[i].kind == BILL_IDLE)
+            && bill_row_of (&rows[i], m->s.team))
+            mpz_add (left, left, rows[i].charge_units);
+    for (size_t i = 0; i < m->day_count; i++)
+        mpz_sub (left, left, m->days[i].units);
+    if (m->s.closed && mpz_sgn (left))
+        m->s.day_count = 0;
+    mpz_clear (left);
+}
+
 /* How many of the team's rows are disputed. */
 static size_t disputed_of (const bills_month_t *month, const char *team)
 {
@@ -286,6 +274,7 @@ static int make (struct making *m, report_t **ret_report, gl_error_t *error)
                             &m->query, &budgets, &count, error)
                == 0) {
         fill (m, now, before);
+        keep_days (m);
         m->s.state = state = state_of (m, now);
         m->s.budgets = budgets;
         m->s.budget_count = count;
@@ -318,7 +307,7 @@ static int print_statement (cli_t *cli, struct request *request)
 
     if (!cli_site (cli) || !cli_store (cli, STORE_READ_ONLY))
         return CLI_FAILED;
-    if ((rc = check_team (cli, request->team)) != CLI_OK)
+    if ((rc = query_team_named (cli, request->team, &m.s.team)) != CLI_OK)
         return rc;
     if (strchr (request->team, ','))
         return cli_failf (cli, "a team's name with a comma cannot be asked for");
@@ -330,7 +319,6 @@ static int print_statement (cli_t *cli, struct request *request)
         return rc;
     m.query.by.count = 0;
     m.s.query = &m.query;
-    m.s.team = is_none (request->team) ? NULL : request->team;
     rc = make (&m, &report, &error) == 0
              ? output_report (cli, &request->output, report)
              : cli_fail (cli, &error);

@@ -173,8 +173,10 @@ static void put_money (struct chargeback *c, const struct columns *columns,
         report_put_text (c->report, columns->currency,
                          c->query->site->currency);
     }
-    if (money->has_credit)
+    if (money->has_credit) {
         report_put_money (c->report, columns->credit, money->credit, c->digits);
+        c->report->column[columns->credit].detail = false;
+    }
     put_rate (c, columns->rate, money);
 }
 

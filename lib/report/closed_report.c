@@ -204,8 +204,10 @@ static void put_money (struct closed *c, const struct columns *columns,
                       m->gpu_seconds);
     report_put_money (c->report, columns->cost, m->cost, digits);
     report_put_money (c->report, columns->charge, m->charge, digits);
-    if (mpz_sgn (m->credit))
+    if (mpz_sgn (m->credit)) {
         report_put_money (c->report, columns->credit, m->credit, digits);
+        c->report->column[columns->credit].detail = false;
+    }
     report_put_text (c->report, columns->currency, c->query->site->currency);
     if (mpq_sgn (m->gpu_seconds) <= 0)
         return;

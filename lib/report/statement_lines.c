@@ -100,6 +100,7 @@ typedef struct {
     mpq_t idle;
     mpz_t list;
     mpz_t charge;
+    mpz_t charged; /* of it: charges and idle rows */
     bool idle_known;
     bool priced;
 } group_t;
@@ -186,7 +187,7 @@ static group_t *find_group (groups_t *groups, const char *const *key)
     *group = (group_t){.idle_known = true, .priced = true};
     memcpy (group->key, key, sizeof (group->key));
     mpq_inits (group->gpu_seconds, group->exact, group->idle, NULL);
-    mpz_inits (group->list, group->charge, NULL);
+    mpz_inits (group->list, group->charge, group->charged, NULL);
     return group;
 }
 
@@ -215,6 +216,8 @@ static void add_to_group (const page_t *page, group_t *group,
         = statement_row_priced (page->s->bill, row) && group->priced;
     mpq_add (group->idle, group->idle, idle);
     mpz_add (group->charge, group->charge, row->charge_units);
+    if (row->kind == BILL_CHARGE || row->kind == BILL_IDLE)
+        mpz_add (group->charged, group->charged, row->charge_units);
     if (row->kind == BILL_CHARGE) {
         mpq_add (group->gpu_seconds, group->gpu_seconds, row->gpu_seconds);
         mpq_add (group->exact, group->exact, row->exact);
@@ -264,7 +267,7 @@ static void groups_done (groups_t *groups)
     for (size_t i = 0; i < groups->count; i++) {
         group_t *group = &groups->group[i];
         mpq_clears (group->gpu_seconds, group->exact, group->idle, NULL);
-        mpz_clears (group->list, group->charge, NULL);
+        mpz_clears (group->list, group->charge, group->charged, NULL);
     }
     free (groups->group);
 }
@@ -380,8 +383,8 @@ static void put_amounts (page_t *page, const table_t *table,
         GL_AUTOFREE char *percent = NULL;
         exact_round (units, group->idle, 0);
         put_units (page, AT_IDLE, units);
-        mpq_set_z (whole, group->charge);
-        percent = mpz_sgn (group->charge) > 0
+        mpq_set_z (whole, group->charged);
+        percent = mpz_sgn (group->charged) > 0
                       ? report_percent_text (group->idle, whole)
                       : NULL;
         report_put_text (page->report, AT_IDLE_PCT, percent);
@@ -425,6 +428,7 @@ static void add_total (group_t *to, const group_t *from)
     mpq_add (to->idle, to->idle, from->idle);
     mpz_add (to->list, to->list, from->list);
     mpz_add (to->charge, to->charge, from->charge);
+    mpz_add (to->charged, to->charged, from->charged);
     to->idle_known = to->idle_known && from->idle_known;
     to->priced = to->priced && from->priced;
 }

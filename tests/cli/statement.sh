@@ -146,6 +146,17 @@ lab statement language --month 2026-11 --json >open.json
     | select(.month == "2026-10" and .before != null and .after != null)]
     | length' open.json)" -gt 0 ]
 result $? "what moved is a correction of the next month"
+# What nobody was charged has no team, and is not what "no team" owes.
+is "$(lab statement '(none)' --month 2026-11 --json |
+    jq -c '[.rows[] | select(.section == "corrections")]')" "[]" \
+    "corrections of what nobody was charged are on no statement"
+for verb in credit correct; do
+    lab $verb --for 2026-10 visoin 1.00 "a slip" >out 2>errors
+    rc=$?
+    is "$rc" 1 "$verb of a team that does not exist is an error"
+    grep -q "there is no team .visoin.; there are: vision, language" errors
+    result $? "which names the teams: $(cat errors)"
+done
 is "$(jq -r '.rows[] | select(.section == "credits") | .charge + .reason' \
     open.json)" "-10.00fabric failed" "and the credit stands there with its reason"
 jq -e '.totals | [.due, .charges, .idle, .credits, .corrections, .taxes]

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "report/bill.h"
+#include "report/bill_idle.h"
 
 static void parse (const char *text, bill_row_t *row)
 {
@@ -108,12 +109,38 @@ static void sort__mixed_rows__by_month_pool_kind_team (void **state)
     bill_free (bill);
 }
 
+/* What nobody was charged has no team, but is not what "no team" has to pay. */
+static void row_of__corrected_remainder__nobodys (void **state)
+{
+    static const struct {
+        const char *text;
+        bool nobodys;
+    } rows[] = {
+        {"kind=charge\tcharge=1", false},
+        {"kind=remainder\twhat=idle\tcharge=1", true},
+        {"kind=correction\tcharge=1\torigin=remainder:recovery", true},
+        {"kind=correction\tcharge=1\torigin=charge", false},
+        {"kind=correction\tcharge=1\treason=by hand", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof (rows) / sizeof (rows[0]); i++) {
+        bill_row_t row;
+        parse (rows[i].text, &row);
+        assert_int_equal (bill_row_is_due (&row), !rows[i].nobodys);
+        assert_int_equal (bill_row_of (&row, NULL), !rows[i].nobodys);
+        assert_false (bill_row_of (&row, "vision"));
+        bill_row_clear (&row);
+    }
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (text_and_back__every_field__same_bytes),
         cmocka_unit_test (parse__not_what_is_written__refused),
         cmocka_unit_test (sort__mixed_rows__by_month_pool_kind_team),
+        cmocka_unit_test (row_of__corrected_remainder__nobodys),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
