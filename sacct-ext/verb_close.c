@@ -36,6 +36,7 @@ static void print_checks (const checks_t *checks)
         printf ("%-8s %-10s %s\n", check_state_word (c->state), c->name,
                 c->figure);
     }
+    fflush (stdout); /* before what is said of them */
 }
 
 static int refuse (cli_t *cli, const struct request *request,
@@ -45,9 +46,10 @@ static int refuse (cli_t *cli, const struct request *request,
         cli_failf (cli, "%s is not closed", request->month);
     else
         cli_failf (cli,
-                   "%s is not closed: %zu findings; look at them, or close with "
-                   "--accept and the reason",
-                   request->month, checks_in (checks, CHECK_LOOK));
+                   "%s is not closed: %zu finding%s; look, or close with --accept and "
+                   "the reason",
+                   request->month, checks_in (checks, CHECK_LOOK),
+                   checks_in (checks, CHECK_LOOK) == 1 ? "" : "s");
     return CLI_LOOK;
 }
 
