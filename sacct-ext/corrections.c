@@ -407,6 +407,21 @@ static const closing_t *last_before (const periods_t *p, const char *month)
     return last;
 }
 
+/* Money of two currencies is not compared. */
+static int check_currency (const site_t *site, const closing_t *c,
+                           gl_error_t *error)
+{
+    GL_AUTOFREE char *currency = body_get (c->body, "currency");
+
+    if (currency && !strcmp (currency, site->currency)
+        && body_get_number (c->body, "digits") == site->currency_digits)
+        return 0;
+    return gl_error (error,
+                     "it was closed in %s, and ledger.currency is %s now: a "
+                     "ledger keeps its currency; begin another store",
+                     currency ? currency : "?", site->currency);
+}
+
 int corrections_compute (store_t *store, const site_t *site,
                          const periods_t *p, const char *month, bill_t *out,
                          gl_error_t *error)
@@ -417,7 +432,8 @@ int corrections_compute (store_t *store, const site_t *site,
         const closing_t *c = &p->closings[i];
         if (c->reopened || c->imported || strcmp (c->month, month) >= 0)
             continue;
-        if (correct_month (store, site, p, c, since, month, out, error) < 0)
+        if (check_currency (site, c, error) < 0
+            || correct_month (store, site, p, c, since, month, out, error) < 0)
             return gl_error_prefix (error, "corrections of %s", c->month);
     }
     return 0;

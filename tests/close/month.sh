@@ -257,6 +257,11 @@ result $? "the head is in the chain"
 gl "$url" verify --head "$(echo "$head" | tr 0123456789abcdef 123456789abcdef0)"
 [ $? -eq 3 ]
 result $? "another is not"
+sed -i 's/currency: EUR/currency: USD/' "$work/site.yaml"
+gl "$url" report chargeback --month 2026-12
+rc=$?
+[ $rc -eq 1 ] && has 'it was closed in EUR, and ledger.currency is USD now'
+result $? "money of two currencies is not compared"
 
 # go-live
 url=sqlite:$work/live.db
