@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "decide.h"
 #include "output.h"
+#include "report/bill_idle.h"
 #include "verb.h"
 
 enum { DISPUTE_AMOUNT = CLI_LONG + 1 };
@@ -156,19 +157,48 @@ static void credit_row (bill_row_t *to, const bill_row_t *from,
     decide_row (to, BILL_CREDIT, "dispute", from->month, reason, units, digits);
 }
 
+/* The rows of the disputed one's team. */
+static bool of_team (const bill_row_t *row, const void *arg)
+{
+    const bill_row_t *disputed = arg;
+
+    return bill_row_of (row, disputed->team);
+}
+
+/* What the row may still give back: its charge, or what its team owes of the
+ * month after other credits, if that is less. */
+static int find_most (store_t *store, const site_t *site,
+                      const periods_t *periods, const bill_row_t *row,
+                      mpz_t ret_most, gl_error_t *error)
+{
+    if (decide_due (store, site, periods, row->month, of_team, row, ret_most,
+                    error)
+        < 0)
+        return -1;
+    if (mpz_cmp (ret_most, row->charge_units) > 0)
+        mpz_set (ret_most, row->charge_units);
+    return mpz_sgn (ret_most) > 0
+               ? 0
+               : gl_error (error, "nothing is left to be given back: credits "
+                                  "have taken all that is due of it");
+}
+
 static int fill_credit (const struct request *r, const site_t *site,
                         const bill_row_t *row, const decision_t *dispute,
-                        decision_t *d, gl_error_t *error)
+                        const mpz_t most, decision_t *d, gl_error_t *error)
 {
+    GL_AUTOFREE char *text = exact_units_text (most, site->currency_digits);
     mpz_t units;
     int rc = 0;
 
-    mpz_init_set (units, row->charge_units);
+    mpz_init_set (units, most);
     if (r->amount)
         rc = decide_amount (site, r->amount, false, units, error);
-    if (rc == 0 && mpz_cmp (units, row->charge_units) > 0)
-        rc = gl_error (error, "%s is more than what is due of the row",
-                       r->amount);
+    if (rc == 0 && mpz_cmp (units, most) > 0)
+        rc = gl_error (error,
+                       "%s %s is more than %s %s, which is due of the row, "
+                       "credits taken off",
+                       r->amount, site->currency, text, site->currency);
     mpz_neg (units, units);
     if (rc == 0)
         credit_row (d->row, row, dispute, r->reason, units,
@@ -182,15 +212,21 @@ static int check_uphold (store_t *store, const site_t *site,
                          gl_error_t *error)
 {
     const decision_t *dispute = find_dispute (periods, d->reference, error);
+    const bill_row_t *row;
     bills_month_t *m;
-    size_t row, count;
+    size_t at, count;
+    mpz_t most;
     int rc;
 
     if (!dispute || check_open (periods, dispute, error) < 0
-        || find_row (store, site, dispute->reference, &m, &row, error) < 0)
+        || find_row (store, site, dispute->reference, &m, &at, error) < 0)
         return -1;
-    rc = fill_credit (arg, site, &bill_rows (m->bill, &count)[row], dispute, d,
-                      error);
+    row = &bill_rows (m->bill, &count)[at];
+    mpz_init (most);
+    rc = find_most (store, site, periods, row, most, error);
+    if (rc == 0)
+        rc = fill_credit (arg, site, row, dispute, most, d, error);
+    mpz_clear (most);
     bills_month_free (m);
     return rc;
 }

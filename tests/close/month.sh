@@ -279,5 +279,20 @@ result $? "and are never corrected"
 gl "$url" verify
 result $? "the chain with them is right"
 
+# what credits have taken is not given back once more
+gl "$url" dispute raise 2026-10/1 'not ours' && gl "$url" dispute list -P -n -o dispute
+first=$(cat "$work/out")
+team=$(echo "SELECT body FROM chain WHERE month = '2026-10' AND kind = 1 ORDER BY number LIMIT 1" |
+    sql "$url" | tr '\t' '\n' | sed -n 's/^team=//p')
+team=${team:-"(none)"}
+gl "$url" credit --for 2026-10 "$team" 99999999 'all'
+due=$(sed -n 's/.*is more than \([0-9.]*\) EUR.*/\1/p' "$work/err")
+gl "$url" credit --for 2026-10 "$team" "$due" 'all'
+result $? "all that $team owes is given back"
+gl "$url" dispute uphold "$first" 'right'
+rc=$?
+[ $rc -eq 1 ] && has 'nothing is left to be given back'
+result $? "and a dispute upheld gives back no more"
+
 echo "1..$tests"
 exit $failed
