@@ -148,17 +148,6 @@ const char *bills_state_word (bills_state_t state)
     return words[state];
 }
 
-/* Rows that people brought while the month was open. */
-static void take_decisions (const periods_t *periods, const char *month,
-                            bill_t *bill)
-{
-    for (size_t i = 0; i < periods->decision_count; i++) {
-        const decision_t *d = &periods->decisions[i];
-        if (d->row && !strcmp (d->month, month))
-            bill_add_copy (bill, d->row);
-    }
-}
-
 static int open_month (store_t *store, const site_t *site,
                        const periods_t *periods, bills_month_t *m,
                        gl_error_t *error)
@@ -169,10 +158,8 @@ static int open_month (store_t *store, const site_t *site,
         || bills_compute (store, site, m->period, &m->bill, error) < 0)
         return -1;
     m->state = strcmp (open, m->month) ? BILLS_LATER : BILLS_OPEN;
-    take_decisions (periods, m->month, m->bill);
-    if (m->state == BILLS_OPEN
-        && corrections_compute (store, site, periods, m->month, m->bill, error)
-               < 0)
+    if (corrections_brought (store, site, periods, m->month, m->bill, error)
+        < 0)
         return -1;
     bill_sort (m->bill);
     bill_add_taxes (m->bill, site, m->month, m->period.start);

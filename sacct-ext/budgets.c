@@ -2,129 +2,14 @@
 
 #include "acct/charge.h"
 #include "base/memory.h"
-#include "bills.h"
-#include "budgets.h"
+#include "budgets_private.h"
 #include "facts.h"
-#include "periods.h"
-#include "report/bill_idle.h"
-#include "report/billing.h"
-
-/* What an hour at full cost was charged. */
-struct pool_rate {
-    char *pool;
-    bool known;
-    mpq_t per_hour;
-};
-
-/* Budgets in the making. */
-struct filling {
-    const budgets_query_t *query;
-    budget_t **budget;
-    size_t count;
-    int64_t first; /* day with a charge of anybody; 0: none */
-    struct pool_rate *rate; /* of the pools in the month of as-of */
-    size_t rate_count;
-    uint64_t unlimited; /* running jobs without a known time limit */
-};
 
 void budgets_free (budget_t **budgets, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         budget_free (budgets[i]);
     free (budgets);
-}
-
-/* --- charges by day ---------------------------------------------------- */
-
-static const char charge_keys[] = "day,team,project,account,pool,user";
-enum { BY_DAY, BY_TEAM, BY_PROJECT, BY_ACCOUNT, BY_POOL, BY_USER };
-
-static int64_t start_of_day (const site_t *site, const char *day)
-{
-    civil_t civil;
-
-    if (!day || calendar_parse_date (day, strlen (day), &civil) < 0)
-        return 0;
-    return zone_instant (site->zone, &civil);
-}
-
-static void take_line (const billing_line_t *line, void *arg)
-{
-    struct filling *f = arg;
-    const char *const *key = line->keys;
-    const pool_month_t *pm = line->pool_month;
-    int64_t day = start_of_day (f->query->site, key[BY_DAY]);
-    bool priced = pm->has_cost || pm->has_rate;
-    mpq_t units;
-
-    if (!line->in_period)
-        return;
-    if (f->first == 0 || day < f->first)
-        f->first = day;
-    mpq_init (units);
-    mpq_set_z (units, line->line->charge_units);
-    for (size_t i = 0; i < f->count; i++) {
-        budget_t *b = f->budget[i];
-        if (budget_takes (b, key[BY_TEAM], key[BY_PROJECT], key[BY_ACCOUNT],
-                          key[BY_POOL]))
-            budget_add (b, day, key[BY_USER],
-                        b->of_money ? units : line->line->gpu_seconds,
-                        priced || !b->of_money);
-    }
-    mpq_clear (units);
-}
-
-static void take_rates (const billing_t *billing, struct filling *f)
-{
-    size_t count;
-    const pool_month_t *pm = billing_pool_months (billing, &count);
-
-    for (size_t i = 0; i < count; i++) {
-        struct pool_rate *rate;
-        if (f->query->as_of - 1 < pm[i].month.start
-            || f->query->as_of - 1 >= pm[i].month.end)
-            continue;
-        f->rate = xreallocarray (f->rate, f->rate_count + 1,
-                                 sizeof (*f->rate));
-        rate = &f->rate[f->rate_count++];
-        rate->pool = xstrdup (pm[i].pool);
-        rate->known = pm[i].has_cost;
-        mpq_init (rate->per_hour);
-        mpq_set (rate->per_hour, charge_full_rate (pm[i].charge));
-    }
-}
-
-static void drop_rates (struct filling *f)
-{
-    for (size_t i = 0; i < f->rate_count; i++) {
-        free (f->rate[i].pool);
-        mpq_clear (f->rate[i].per_hour);
-    }
-    free (f->rate);
-}
-
-static int take_billing (const billing_t *billing, void *arg,
-                         gl_error_t *error)
-{
-    (void)error;
-    billing_each (billing, take_line, arg);
-    take_rates (billing, arg);
-    return 0;
-}
-
-static int add_charges (store_t *store, struct filling *f, gl_error_t *error)
-{
-    const budgets_query_t *q = f->query;
-    period_t period = {q->as_of, q->as_of};
-
-    for (size_t i = 0; i < f->count; i++) {
-        int64_t since
-            = budget_since (q->site, f->budget[i]->budget, q->as_of);
-        if (since < period.start)
-            period.start = since;
-    }
-    return bills_billing (store, q->site, charge_keys, period, take_billing, f,
-                          error);
 }
 
 /* --- running jobs ------------------------------------------------------ */
@@ -281,42 +166,16 @@ static int add_running (store_t *store, struct filling *f,
     return rc;
 }
 
-/* --- rows by hand ------------------------------------------------------ */
-
-/* Credits and corrections that somebody decided, in the month that was open. What
- * facts moved in closed months is in the charges by day already. */
-static int add_decisions (store_t *store, struct filling *f, gl_error_t *error)
-{
-    const site_t *site = f->query->site;
-    periods_t *periods;
-    mpq_t units;
-
-    if (periods_read (store, &periods, error) < 0)
-        return -1;
-    mpq_init (units);
-    for (size_t i = 0; i < periods->decision_count; i++) {
-        const decision_t *d = &periods->decisions[i];
-        period_t month;
-        if (!d->row || d->when > f->query->as_of
-            || periods_month (site, d->month, &month, NULL) < 0)
-            continue;
-        mpq_set_z (units, d->row->charge_units);
-        for (size_t k = 0; k < f->count; k++) {
-            budget_t *b = f->budget[k];
-            if (b->of_money
-                && budget_takes (b, d->row->team,
-                                 bill_row_key (d->row, KEY_PROJECT),
-                                 bill_row_key (d->row, KEY_ACCOUNT),
-                                 d->row->pool))
-                budget_add_month (b, month.start, units);
-        }
-    }
-    mpq_clear (units);
-    periods_free (periods);
-    return 0;
-}
-
 /* --- all together ------------------------------------------------------ */
+
+static void drop_rates (struct filling *f)
+{
+    for (size_t i = 0; i < f->rate_count; i++) {
+        free (f->rate[i].pool);
+        mpq_clear (f->rate[i].per_hour);
+    }
+    free (f->rate);
+}
 
 static bool is_wanted (const budgets_query_t *q, const site_budget_t *entry)
 {
@@ -330,10 +189,8 @@ static bool is_wanted (const budgets_query_t *q, const site_budget_t *entry)
 static int fill (store_t *store, struct filling *f, gl_error_t *error)
 {
     accounts_t *accounts = facts_accounts (store, error);
-    int rc = accounts ? add_charges (store, f, error) : -1;
+    int rc = accounts ? budgets_add_charges (store, f, error) : -1;
 
-    if (rc == 0)
-        rc = add_decisions (store, f, error);
     if (rc == 0)
         rc = add_running (store, f, accounts, error);
     accounts_free (accounts);

@@ -438,3 +438,30 @@ int corrections_compute (store_t *store, const site_t *site,
     }
     return 0;
 }
+
+/* --- with what people brought ------------------------------------------ */
+
+/* Rows that people brought while the month was open. */
+static void take_decisions (const periods_t *periods, const char *month,
+                            bill_t *bill)
+{
+    for (size_t i = 0; i < periods->decision_count; i++) {
+        const decision_t *d = &periods->decisions[i];
+        if (d->row && !strcmp (d->month, month))
+            bill_add_copy (bill, d->row);
+    }
+}
+
+int corrections_brought (store_t *store, const site_t *site,
+                         const periods_t *periods, const char *month,
+                         bill_t *out, gl_error_t *error)
+{
+    char open[BILLS_MONTH_SIZE];
+
+    if (periods_open_month (store, site, periods, open, error) < 0)
+        return -1;
+    take_decisions (periods, month, out);
+    return strcmp (open, month) == 0
+               ? corrections_compute (store, site, periods, month, out, error)
+               : 0;
+}

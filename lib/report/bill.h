@@ -131,6 +131,9 @@ bool bill_row_is_zero (const bill_row_t *row);
 /* Somebody pays for it: it is neither what nobody is charged, nor a correction of
  * that. */
 bool bill_row_is_due (const bill_row_t *row);
+/* It was not computed of the month's own time: somebody pays or gets it for an
+ * earlier month, or it is by hand. */
+bool bill_row_is_brought (const bill_row_t *row);
 /* The order above: <0, 0, >0. Equal rows are of the same line. */
 int bill_row_compare (const bill_row_t *a, const bill_row_t *b);
 

@@ -36,6 +36,13 @@ static const bill_pool_t *pool_of (const bill_t *bill, const bill_row_t *row)
     return NULL;
 }
 
+bool bill_row_priced (const bill_t *bill, const bill_row_t *row)
+{
+    const bill_pool_t *pool = pool_of (bill, row);
+
+    return !pool || pool->has_cost || pool->has_rate;
+}
+
 /* The list price before rounding, where that is kept, in smallest units. */
 static void list_price (const bill_row_t *row, const mpz_t scale, mpq_t ret)
 {

@@ -27,6 +27,10 @@ bool bill_idle (const bill_t *bill, const bill_row_t *row, int digits,
  * another key. */
 const char *bill_row_key (const bill_row_t *row, key_id_t key);
 
+/* Its pool has a cost or a rate in its month; of a pool that the bill does not
+ * have, it does. */
+bool bill_row_priced (const bill_t *bill, const bill_row_t *row);
+
 /* The row is `team`'s (NULL: of no team), and no remainder. */
 bool bill_row_of (const bill_row_t *row, const char *team);
 

@@ -440,6 +440,12 @@ bool bill_row_is_due (const bill_row_t *row)
                || strncmp (row->origin, word, strlen (word)) != 0);
 }
 
+bool bill_row_is_brought (const bill_row_t *row)
+{
+    return bill_row_is_due (row) && row->kind != BILL_TAX
+           && (row->kind == BILL_CORRECTION || row->reason);
+}
+
 bool bill_row_is_zero (const bill_row_t *row)
 {
     for (size_t i = 0; i < row_shape.count; i++) {

@@ -138,8 +138,8 @@ bool budget_takes (const budget_t *b, const char *team, const char *project,
            && same (b->budget->pool, pool);
 }
 
-static struct budget_day *add_day (struct budget_day **list, size_t *count,
-                                   int64_t start)
+static struct budget_day *day_in (struct budget_day **list, size_t *count,
+                                  int64_t start)
 {
     struct budget_day *day;
 
@@ -159,7 +159,7 @@ static bool in_period (const budget_t *b, int64_t instant)
     return instant >= b->period.start && instant < b->period.end;
 }
 
-static void add_part (budget_t *b, const char *who, mpq_srcptr value)
+static budget_part_t *find_part (budget_t *b, const char *who)
 {
     budget_part_t *part = NULL;
 
@@ -174,28 +174,40 @@ static void add_part (budget_t *b, const char *who, mpq_srcptr value)
         part->name = xstrdup (who);
         mpq_init (part->value);
     }
+    return part;
+}
+
+void budget_add_part (budget_t *b, int64_t instant, const char *who,
+                      mpq_srcptr value, bool known)
+{
+    budget_part_t *part;
+
+    if (!known && instant >= b->period.start)
+        b->known = false;
+    if (!in_period (b, instant))
+        return;
+    part = find_part (b, who ? who : key_info (KEY_USER)->absent);
     mpq_add (part->value, part->value, value);
+}
+
+void budget_add_day (budget_t *b, int64_t start, mpq_srcptr value)
+{
+    struct budget_day *day = day_in (&b->days->day, &b->days->count, start);
+
+    mpq_add (day->value, day->value, value);
 }
 
 void budget_add (budget_t *b, int64_t start, const char *who, mpq_srcptr value,
                  bool known)
 {
-    struct budget_day *day
-        = add_day (&b->days->day, &b->days->count, start);
-
-    mpq_add (day->value, day->value, value);
-    if (!known && start >= b->period.start)
-        b->known = false;
-    if (in_period (b, start)) {
-        b->begun = true;
-        add_part (b, who ? who : key_info (KEY_USER)->absent, value);
-    }
+    budget_add_day (b, start, value);
+    budget_add_part (b, start, who, value, known);
 }
 
 void budget_add_month (budget_t *b, int64_t month, mpq_srcptr value)
 {
     struct budget_day *entry
-        = add_day (&b->days->month, &b->days->month_count, month);
+        = day_in (&b->days->month, &b->days->month_count, month);
 
     mpq_add (entry->value, entry->value, value);
 }

@@ -37,6 +37,8 @@
 #include "acct/site.h"
 #include "base/error.h"
 #include "base/zone.h"
+#include "report/bill.h"
+#include "report/detail_sums.h"
 
 /* Over which days the daily rate is a mean. */
 typedef enum {
@@ -69,7 +71,6 @@ struct budget {
     int64_t as_of;
     bool of_money;   /* else GPU-seconds */
     bool known;      /* false: of some of it the price is not known */
-    bool begun;      /* there are facts in the period */
     mpq_t carried;   /* from the period before */
     mpq_t amount;    /* B */
     mpq_t spent;     /* s */
@@ -115,6 +116,31 @@ void budget_add (budget_t *budget, int64_t day, const char *who,
                  mpq_srcptr value, bool known);
 /* Of a month, but of none of its days: a credit or a correction. */
 void budget_add_month (budget_t *budget, int64_t month, mpq_srcptr value);
+
+/* A month that is closed. */
+typedef struct {
+    period_t period;
+    const bill_t *bill;       /* as it was closed */
+    const detail_sum_t *days; /* of the detail that was kept with it */
+    size_t day_count;         /* 0: none was */
+} budget_month_t;
+
+/*
+ * All that is charged in a closed month, from its rows:
+ *
+ *   sum over its days + what is of no day = sum of the rows' charges, exactly
+ *
+ * What jobs held is of the days of the detail. What the rows have beside is
+ * spread evenly over the time of the month: idle time, credits by policy, the
+ * smallest units that rounding made of them; and all of it, where no detail was
+ * kept. Corrections, and rows by hand, are of the month and none of its days. Of
+ * the day of as-of counts the part that has passed.
+ */
+void budget_add_closed (budget_t *budget, const budget_month_t *month);
+/* A row of the month that is open, if it is a correction or by hand: of that
+ * month and none of its days. */
+void budget_add_brought (budget_t *budget, const bill_row_t *row,
+                         int64_t month);
 /* What a running job may still spend within the period. */
 void budget_encumber (budget_t *budget, mpq_srcptr value);
 

@@ -345,13 +345,6 @@ report_t *closed_report_make (const report_query_t *query,
 
 /* --- what the open month is charged for closed ones ----------------------- */
 
-/* Was not computed of the month's own time. */
-static bool is_brought (const bill_row_t *row)
-{
-    return bill_row_is_due (row) && row->kind != BILL_TAX
-           && (row->kind == BILL_CORRECTION || row->reason);
-}
-
 static bool filters_answer (const report_query_t *query)
 {
     report_query_t filters = *query;
@@ -403,7 +396,7 @@ static struct brought *take_brought (const report_query_t *query,
     for (size_t i = 0; i < row_count; i++) {
         size_t k = 0;
         char *label;
-        if (!is_brought (&rows[i]) || !passes (&rows[i], query))
+        if (!bill_row_is_brought (&rows[i]) || !passes (&rows[i], query))
             continue;
         mpz_add (total, total, rows[i].charge_units);
         label = row_label (query, &rows[i], month);

@@ -191,19 +191,6 @@ static group_t *find_group (groups_t *groups, const char *const *key)
     return group;
 }
 
-bool statement_row_priced (const bill_t *bill, const bill_row_t *row)
-{
-    size_t count;
-    const bill_pool_t *pools = bill_pools (bill, &count);
-
-    for (size_t i = 0; i < count && row->pool && row->month; i++) {
-        if (strcmp (pools[i].pool, row->pool) == 0
-            && strcmp (pools[i].month, row->month) == 0)
-            return pools[i].has_cost || pools[i].has_rate;
-    }
-    return true;
-}
-
 static void add_to_group (const page_t *page, group_t *group,
                           const bill_row_t *row)
 {
@@ -213,7 +200,7 @@ static void add_to_group (const page_t *page, group_t *group,
     group->idle_known = bill_idle (page->s->bill, row, page->digits, idle)
                         && group->idle_known;
     group->priced
-        = statement_row_priced (page->s->bill, row) && group->priced;
+        = bill_row_priced (page->s->bill, row) && group->priced;
     mpq_add (group->idle, group->idle, idle);
     mpz_add (group->charge, group->charge, row->charge_units);
     if (row->kind == BILL_CHARGE || row->kind == BILL_IDLE)

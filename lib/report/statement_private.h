@@ -64,9 +64,6 @@ typedef struct {
     change_t change;
 } page_t;
 
-/* The pool of the row has a cost or a rate in the row's month. */
-bool statement_row_priced (const bill_t *bill, const bill_row_t *row);
-
 void statement_columns (page_t *page);
 /* The tables of charges, credits, projects and so on. */
 void statement_lines (page_t *page);

@@ -25,7 +25,7 @@ static void sum_row (page_t *page, const bill_row_t *row)
         mpz_add (sum->net, sum->net, row->charge_units);
     sum->idle_known = bill_idle (page->s->bill, row, page->digits, idle)
                       && sum->idle_known;
-    sum->priced = statement_row_priced (page->s->bill, row) && sum->priced;
+    sum->priced = bill_row_priced (page->s->bill, row) && sum->priced;
     mpq_add (sum->idle, sum->idle, idle);
     if (row->kind == BILL_CHARGE) {
         mpz_add (sum->list, sum->list, row->list_units);
