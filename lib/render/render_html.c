@@ -1,6 +1,7 @@
-/* One page that needs nothing else: for a screen, light or dark, and for
- * paper. What matters comes first, how it adds up after the rows, definitions
- * and origin last. */
+/* One page that needs nothing else: for a screen, light or dark, for paper, and
+ * for whoever hears it read: a table has its heading as its name, and one that is
+ * wider than the window can be scrolled by keys. What matters comes first, how
+ * it adds up after the rows, definitions and origin last. */
 #include <string.h>
 
 #include "render/escape.h"
@@ -102,7 +103,8 @@ static void add_cell (buffer_t *out, const report_t *report, size_t column,
     buffer_printf (out, "<%s%s%s>", tag, heads_row ? " scope=\"row\"" : "",
                    number ? " class=\"n\"" : "");
     if (!text)
-        buffer_add_text (out, "<span class=\"missing\" title=\"not "
+        buffer_add_text (out, "<span class=\"missing\" role=\"img\" "
+                              "aria-label=\"not known\" title=\"not "
                               "known\">\xe2\x80\x93</span>");
     else if (number)
         add_value (out, text);
@@ -139,10 +141,15 @@ static void add_totals (buffer_t *out, const report_t *report,
     buffer_add_text (out, "</tr></tfoot>\n");
 }
 
+/* The table under the heading of id t`id`. */
 static void add_table (buffer_t *out, const report_t *report,
-                       const render_rows_t *rows)
+                       const render_rows_t *rows, size_t id)
 {
-    buffer_add_text (out, "<div class=\"scroll\"><table>\n<thead><tr>");
+    buffer_printf (out,
+                   "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+                   "aria-labelledby=\"t%zu\">"
+                   "<table aria-labelledby=\"t%zu\">\n<thead><tr>",
+                   id, id);
     for (size_t i = 0; i < rows->order_count; i++) {
         const report_column_t *column = &report->column[rows->order[i]];
         buffer_printf (out, "<th scope=\"col\"%s>",
@@ -167,14 +174,14 @@ static void add_tables (buffer_t *out, const report_t *report)
     for (size_t i = 0; i < render_tables (report); i++) {
         render_rows_t rows = render_rows (report, i);
         bool section = report->section_count > 0;
-        buffer_add_text (out, "<section>\n");
-        add_element (out, "h2", section ? report->section[i].title : "Details");
-        buffer_add_char (out, '\n');
+        buffer_printf (out, "<section>\n<h2 id=\"t%zu\">", i);
+        escape_html (out, section ? report->section[i].title : "Details");
+        buffer_add_text (out, "</h2>\n");
         if (section && *report->section[i].help) {
             add_element (out, "p class=\"about\"", report->section[i].help);
             buffer_add_char (out, '\n');
         }
-        add_table (out, report, &rows);
+        add_table (out, report, &rows, i);
         if (report->row_count == 0)
             buffer_add_text (out, "<p class=\"about\">Nothing in this "
                                   "period.</p>\n");
