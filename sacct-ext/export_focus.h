@@ -3,12 +3,14 @@
 #define GL_EXPORT_FOCUS_H
 
 #include "cli.h"
+#include "exports.h"
 #include "output.h"
 #include "report/query.h"
 
-/* `version`: "1.2"; NULL: the default. Row by row. Returns an exit code; the
- * reason has been told. */
-int export_focus (cli_t *cli, const report_query_t *query, const char *version,
-                  output_stream_t *out);
+/* The dataset that the options name, in their version; NULL: the first one, in the
+ * first version that has it. Row by row. Returns an exit code; the reason has been
+ * told. */
+int export_focus (cli_t *cli, const report_query_t *query,
+                  const export_options_t *options, output_stream_t *out);
 
 #endif /* !GL_EXPORT_FOCUS_H */

@@ -14,8 +14,8 @@ struct export {
     /* One of them: all of it, or as it comes, told why when it is not CLI_OK. */
     int (*make) (cli_t *cli, const report_query_t *query, buffer_t *out,
                  gl_error_t *error);
-    int (*stream) (cli_t *cli, const report_query_t *query, const char *value,
-                   output_stream_t *out);
+    int (*stream) (cli_t *cli, const report_query_t *query,
+                   const export_options_t *options, output_stream_t *out);
 };
 
 /* --- months ------------------------------------------------------------ */
@@ -150,12 +150,33 @@ static const export_t exports[] = {
     {EXPORT_FOCUS, "--focus", NULL, export_focus},
 };
 
-const export_t *export_of_option (int option)
+static const export_t *export_of_option (int option)
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (exports); i++)
         if (exports[i].option == option)
             return &exports[i];
     return NULL;
+}
+
+int export_option (cli_t *cli, export_options_t *options, int option,
+                   const char *value)
+{
+    const export_t *export = export_of_option (option);
+
+    if (option == EXPORT_DATASET) {
+        options->dataset = value;
+        return 1;
+    }
+    if (!export)
+        return 0;
+    if (options->export && options->export != export) {
+        cli->exit_code = cli_usage (cli, "%s and another form exclude each "
+                                    "other", options->export->name);
+        return -1;
+    }
+    options->export = export;
+    options->version = value;
+    return 1;
 }
 
 const char *export_name (const export_t *export)
@@ -210,17 +231,22 @@ static int make_whole (cli_t *cli, const export_t *export,
                                                                : CLI_OK;
 }
 
-int export_make (cli_t *cli, const export_t *export, const char *value,
+int export_make (cli_t *cli, const export_options_t *options,
                  const report_query_t *query, const output_t *output)
 {
+    const export_t *export = options->export;
     output_stream_t *out;
-    int rc = check_months (cli, export, query), closed;
+    int rc, closed;
 
+    if (options->dataset && export->option != EXPORT_FOCUS)
+        return cli_usage (cli, "%s has no datasets: --focus-dataset goes with "
+                          "--focus", export->name);
+    rc = check_months (cli, export, query);
     if (rc != CLI_OK)
         return rc;
     if (!(out = output_open (cli, output)))
         return CLI_FAILED;
-    rc = export->stream ? export->stream (cli, query, value, out)
+    rc = export->stream ? export->stream (cli, query, options, out)
                         : make_whole (cli, export, query, out);
     closed = output_close (cli, out, rc == CLI_OK);
     return rc == CLI_OK ? closed : rc;

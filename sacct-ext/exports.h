@@ -17,6 +17,7 @@ enum {
     EXPORT_JOURNAL = CLI_LONG + 700,
     EXPORT_OPENCOST,
     EXPORT_FOCUS,
+    EXPORT_DATASET,
 };
 
 /* Rows of a verb's option table. */
@@ -27,23 +28,33 @@ enum {
     {EXPORT_OPENCOST, "opencost", NULL,                                  \
      "chargeback of whole months in the shape of OpenCost's\n"          \
      "allocations (JSON)"},                                              \
+    {EXPORT_FOCUS, "focus", "[=VERSION]",                                \
+     "chargeback of whole months as FOCUS billing data by job\n"         \
+     "and day: 1.2 (default), 1.3 or 1.4"},                              \
     {                                                                    \
-        EXPORT_FOCUS, "focus", "[=VERSION]",                             \
-            "chargeback of whole months as FOCUS billing data by job\n"  \
-            "and day: 1.2 (default), 1.3 or 1.4"                         \
+        EXPORT_DATASET, "focus-dataset", "NAME",                         \
+            "with --focus: cost-and-usage (default), invoice-detail or\n"\
+            "billing-period"                                             \
     }
 
 typedef struct export export_t;
 
-/* The export of an option; NULL: it is none of ours. */
-const export_t *export_of_option (int option);
+/* What the command line says of it; zeros: nothing. */
+typedef struct {
+    const export_t *export; /* NULL: none is asked for */
+    const char *version;    /* of FOCUS; NULL: the default */
+    const char *dataset;    /* of FOCUS; NULL: the first */
+} export_options_t;
+
+/* 1: it was one of ours; 0: it was not; -1: wrong use, already told. */
+int export_option (cli_t *cli, export_options_t *options, int option,
+                   const char *value);
 /* "--journal" */
 const char *export_name (const export_t *export);
 
-/* The bills of the query's months, one by one, as the export; `value` is that of
- * the option. The query has no filters. Returns an exit code; the reason has been
- * told. */
-int export_make (cli_t *cli, const export_t *export, const char *value,
+/* The bills of the query's months, one by one, as the export. The query has no
+ * filters. Returns an exit code; the reason has been told. */
+int export_make (cli_t *cli, const export_options_t *options,
                  const report_query_t *query, const output_t *output);
 
 #endif /* !GL_EXPORTS_H */

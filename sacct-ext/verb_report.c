@@ -29,8 +29,7 @@ enum { REPORT_SLURMDB = CLI_LONG };
 struct request {
     query_options_t options;
     output_t output;
-    const export_t *export; /* instead of a report; NULL: none */
-    const char *export_value; /* of its option, or NULL */
+    export_options_t export; /* instead of a report */
     const char *slurmdb; /* of reconcile: URL, or NULL */
     decision_options_t decision;
     bool look; /* the report is made, and should be looked at */
@@ -493,14 +492,14 @@ static int check_export (cli_t *cli, const struct request *request,
 
     if (strcmp (name, "chargeback") != 0)
         return cli_usage (cli, "%s is for report chargeback",
-                          export_name (request->export));
+                          export_name (request->export.export));
     if (o->by || o->filter_count > 0 || output->fields || output->no_header
         || output->format_given)
         return cli_usage (cli,
                           "%s is a form of its own, of all charges: it takes a "
                           "period and --output, no filters, keys, fields or "
                           "other formats",
-                          export_name (request->export));
+                          export_name (request->export.export));
     return CLI_OK;
 }
 
@@ -516,8 +515,7 @@ static int make_export (cli_t *cli, struct request *request, const char *name)
         return CLI_FAILED;
     rc = query_options_resolve (cli, &request->options, cli->site, store, "team",
                                 &query);
-    return rc == CLI_OK ? export_make (cli, request->export,
-                                       request->export_value, &query,
+    return rc == CLI_OK ? export_make (cli, &request->export, &query,
                                        &request->output)
                         : rc;
 }
@@ -528,8 +526,10 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
     size_t at = 0;
     int rc;
 
-    if (request->export)
+    if (request->export.export)
         return make_export (cli, request, name);
+    if (request->export.dataset)
+        return cli_usage (cli, "--focus-dataset goes with --focus");
     while (at < GL_ARRAY_SIZE (reports) && strcmp (reports[at].name, name))
         at++;
     if (at == GL_ARRAY_SIZE (reports))
@@ -572,17 +572,9 @@ static int take_option (cli_t *cli, struct request *request, int option,
         request->slurmdb = value;
         return 1;
     }
-    if (export_of_option (option)) {
-        if (request->export && request->export != export_of_option (option)) {
-            cli->exit_code = cli_usage (cli, "%s and another form exclude each "
-                                        "other", export_name (request->export));
-            return -1;
-        }
-        request->export = export_of_option (option);
-        request->export_value = value;
-        return 1;
-    }
-    taken = decisions_option (&request->decision, option, value);
+    taken = export_option (cli, &request->export, option, value);
+    if (taken == 0)
+        taken = decisions_option (&request->decision, option, value);
     if (taken == 0)
         taken = query_option (cli, &request->options, option, value);
 

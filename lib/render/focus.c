@@ -57,6 +57,7 @@ void focus_free (focus_t *f)
     for (size_t i = 0; i < FOCUS_COLUMN_COUNT; i++)
         buffer_done (&f->cell[i]);
     buffer_done (&f->digits);
+    buffer_done (&f->scratch);
     mpz_clear (f->product);
     free (f);
 }
@@ -85,20 +86,23 @@ void focus_put_id (focus_t *f, size_t column, const char *prefix,
     focus_put (f, column, text);
 }
 
-/* UTC with Z, whatever the ledger's zone. */
-void focus_put_time (focus_t *f, size_t column, int64_t instant)
+void focus_add_time (buffer_t *out, int64_t instant)
 {
     civil_t c = civil_of_seconds (instant);
 
-    buffer_printf (&f->cell[column], "%04d-%02d-%02dT%02d:%02d:%02dZ", c.year,
+    buffer_printf (out, "%04d-%02d-%02dT%02d:%02d:%02dZ", c.year,
                    c.month, c.day, c.hour, c.minute, c.second);
 }
 
-/* units of 10^-digits, with all of the digits: "-0.0100000000" */
-void focus_put_units (focus_t *f, size_t column, mpz_srcptr units,
-                       size_t digits)
+void focus_put_time (focus_t *f, size_t column, int64_t instant)
 {
-    buffer_t *out = &f->cell[column];
+    focus_add_time (&f->cell[column], instant);
+}
+
+/* units of 10^-digits, with all of the digits: "-0.0100000000" */
+void focus_add_units (focus_t *f, buffer_t *out, mpz_srcptr units,
+                      size_t digits)
+{
     const char *text;
     size_t length;
 
@@ -120,6 +124,12 @@ void focus_put_units (focus_t *f, size_t column, mpz_srcptr units,
         buffer_add_char (out, '0');
     buffer_add (out, text + (length > digits ? length - digits : 0),
                 length > digits ? digits : length);
+}
+
+void focus_put_units (focus_t *f, size_t column, mpz_srcptr units,
+                      size_t digits)
+{
+    focus_add_units (f, &f->cell[column], units, digits);
 }
 
 void focus_copy (focus_t *f, size_t to, size_t from)
@@ -207,10 +217,10 @@ static void put_parties (focus_t *f, const detail_row_t *row)
     focus_put_id (f, C_SubAccountId, "acct-", row->account);
     focus_put (f, C_SubAccountName, row->account);
     focus_put (f, C_SubAccountType, row->account ? "Slurm Account" : NULL);
-    buffer_printf (&f->cell[C_InvoiceId], "%s-%s", issuer->invoice_prefix,
-                   f->month_name);
-    focus_put_id (f, C_InvoiceId, "-", row->statement);
-    focus_put (f, C_InvoiceId, f->provisional ? "-provisional" : NULL);
+    focus_add_invoice (f, &f->cell[C_InvoiceId], f->month_name, row->statement,
+                       f->provisional);
+    if (row->form)
+        focus_add_line (&f->cell[C_InvoiceDetailId], row);
 }
 
 /* --- when --------------------------------------------------------------------- */
@@ -291,6 +301,7 @@ const char *const *focus_cells (focus_t *f, const detail_row_t *row)
     put_amounts (f, row, &kind);
     focus_put_description (f, row);
     focus_put_tags (f, row);
+    focus_put_split (f, row);
     focus_put_own (f, row);
     for (size_t i = 0; i < f->count; i++)
         f->text[i] = buffer_text (&f->cell[f->at[i]]);

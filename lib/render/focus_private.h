@@ -1,6 +1,7 @@
 /*
  * focus_private.h: the columns, and what is shared by focus.c (amounts, periods,
- * parties) and focus_words.c (resources, SKUs, tags, our own columns).
+ * parties), focus_words.c (resources, SKUs, tags, our own columns) and
+ * focus_invoice.c (lines of invoices, and the datasets that are made of them).
  */
 #ifndef GL_RENDER_FOCUS_PRIVATE_H
 #define GL_RENDER_FOCUS_PRIVATE_H
@@ -120,7 +121,7 @@ struct focus {
     size_t count;
     const char *text[FOCUS_COLUMN_COUNT];
     mpz_t product;
-    buffer_t digits;
+    buffer_t digits, scratch;
 };
 
 /* Adds to a cell. */
@@ -129,6 +130,11 @@ void focus_put_id (focus_t *focus, size_t column, const char *prefix,
                    const char *text);
 void focus_put_time (focus_t *focus, size_t column, int64_t instant);
 void focus_put_units (focus_t *focus, size_t column, mpz_srcptr units,
+                      size_t digits);
+/* Onto any text. */
+/* UTC with Z, whatever the ledger's zone. */
+void focus_add_time (buffer_t *out, int64_t instant);
+void focus_add_units (focus_t *focus, buffer_t *out, mpz_srcptr units,
                       size_t digits);
 void focus_copy (focus_t *focus, size_t to, size_t from);
 
@@ -140,6 +146,16 @@ void focus_put_resource (focus_t *focus, const detail_row_t *row);
 void focus_put_sku (focus_t *focus, const detail_row_t *row);
 void focus_put_description (focus_t *focus, const detail_row_t *row);
 void focus_put_tags (focus_t *focus, const detail_row_t *row);
+/* Which part of what it is, and for whom. */
+void focus_put_split (focus_t *focus, const detail_row_t *row);
 void focus_put_own (focus_t *focus, const detail_row_t *row);
+
+/* --- focus_invoice.c --- */
+
+/* The invoice of a month; `statement` may be NULL. */
+void focus_add_invoice (const focus_t *focus, buffer_t *out, const char *month,
+                        const char *statement, bool provisional);
+/* The line of it that the row is of: "charge/h100/normal/-". */
+void focus_add_line (buffer_t *out, const detail_row_t *row);
 
 #endif /* !GL_RENDER_FOCUS_PRIVATE_H */

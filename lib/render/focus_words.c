@@ -250,6 +250,41 @@ void focus_put_tags (focus_t *f, const detail_row_t *row)
     json_end_object (&json);
 }
 
+/* --- a share of time that nobody held ---------------------------------------------- */
+
+static void put_decimal (focus_t *f, json_t *json, const char *key,
+                         mpz_srcptr units)
+{
+    buffer_clear (&f->scratch);
+    focus_add_units (f, &f->scratch, units, DETAIL_DIGITS);
+    json_number (json, key, buffer_text (&f->scratch));
+}
+
+/* Of the origin, which is the time of that class in the pool (ResourceId). */
+void focus_put_split (focus_t *f, const detail_row_t *row)
+{
+    const char *to = row->account ? row->account : row->team;
+    json_t json = {&f->cell[C_AllocatedMethodDetails], JSON_INLINE, true};
+
+    if (!row->method)
+        return;
+    focus_put (f, C_AllocatedMethodId, row->method);
+    json_object (&json, NULL);
+    json_array (&json, "Elements");
+    json_object (&json, NULL);
+    put_decimal (f, &json, "AllocatedRatio", row->ratio);
+    json_string (&json, "UsageUnit", row->unit);
+    put_decimal (f, &json, "UsageQuantity", row->counted);
+    json_end_object (&json);
+    json_end_array (&json);
+    json_end_object (&json);
+    focus_put_id (f, C_AllocatedResourceId,
+                  row->account || !row->team ? "acct-" : "team-",
+                  to ? to : "(none)");
+    focus_put (f, C_AllocatedResourceName, to ? to : "(none)");
+    focus_copy (f, C_AllocatedTags, C_Tags);
+}
+
 /* --- our own columns ------------------------------------------------------------- */
 
 static void put_measured (focus_t *f, const detail_row_t *row)

@@ -149,6 +149,7 @@ void detail_free (detail_t *d)
                     d->pending[i].price_seconds, NULL);
     free (d->pending);
     detail_rest_free (d);
+    detail_split_free (d);
     bill_free (d->extra);
     usage_free (d->usage);
     detail_row_clear (&d->row);
@@ -170,6 +171,7 @@ void detail_row_begin (detail_t *d, detail_kind_t kind)
 
     detail_row_reset (row);
     row->kind = kind;
+    row->form = DETAIL_FORM;
     row->month = d->month_name;
     row->start = d->month.start;
     row->end = d->month.end;
@@ -431,6 +433,8 @@ static void collect (detail_t *d, struct detail_line *line,
     mpq_add (p->price_seconds, p->price_seconds, part->price_seconds);
     measured_sum (&p->measured, &slice->part.measured);
     detail_capacity_held (d, line->pool, slice->period.start, part);
+    detail_split_held (d, line->pool, slice->key[AT_ACCOUNT],
+                       slice->key[AT_CLUSTER], part);
 }
 
 static struct detail_line *find_line (detail_t *d, const char *const *key)

@@ -1,6 +1,7 @@
 /*
  * detail_private.h: between detail.c (lines of the bill, and segments) and
- * detail_rest.c (all other rows).
+ * detail_rest.c (all other
+ * rows) and detail_split.c (how time that nobody held is shared out).
  */
 #ifndef GL_REPORT_DETAIL_PRIVATE_H
 #define GL_REPORT_DETAIL_PRIVATE_H
@@ -46,6 +47,20 @@ struct detail_statement {
     char *name; /* "": on no statement */
     mpz_t owes; /* what the bill charges, in smallest units */
     mpz_t has;  /* what rows have, in units of 10^-10 */
+    UT_hash_handle hh;
+};
+
+/* Time that nobody held and that is shared out: of a pool and class. */
+struct detail_origin {
+    const char *pool, *cluster, *what; /* of rows of the bill */
+    mpq_t whole, seen;                 /* GPU-seconds */
+    mpz_t given;                       /* of 10^10 parts */
+};
+
+/* What an account held of a pool under no published rate. */
+struct detail_held {
+    char *key; /* pool, account, cluster */
+    mpq_t gpu_seconds;
     UT_hash_handle hh;
 };
 
@@ -103,6 +118,9 @@ struct detail {
     struct detail_reservation *reservations;
     struct detail_credited *credited;
     bill_t *extra;
+    struct detail_origin *origins;
+    size_t origin_count;
+    struct detail_held *held;
     detail_row_t row;
     char rate_card[ZONE_STAMP_SIZE]; /* of it */
     uint64_t poolless;
@@ -142,6 +160,18 @@ int detail_each_extra (detail_t *detail, detail_f callback, void *arg,
                        gl_error_t *error);
 int detail_each_rounding (detail_t *detail, detail_f callback, void *arg,
                           gl_error_t *error);
+/* --- detail_split.c --- */
+
+/* A job row has this of a pool. */
+void detail_split_held (detail_t *detail, size_t pool, const char *account,
+                        const char *cluster, const charge_part_t *part);
+/* All rows of the bill that are no charges, before the first one is handed out. */
+void detail_split_begin (detail_t *detail, const bill_row_t *rows,
+                         size_t count);
+/* In the order of these: how the time of this one was found. */
+void detail_split_put (detail_t *detail, const bill_row_t *from);
+void detail_split_free (detail_t *detail);
+
 void detail_rest_free (detail_t *detail);
 
 #endif /* !GL_REPORT_DETAIL_PRIVATE_H */

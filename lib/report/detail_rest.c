@@ -511,6 +511,7 @@ int detail_each_extra (detail_t *d, detail_f callback, void *arg,
 
     bill_sort (d->extra);
     rows = bill_rows (d->extra, &count);
+    detail_split_begin (d, rows, count);
     for (size_t i = 0; i < count; i++) {
         size_t kind = 0;
         while (kind < GL_ARRAY_SIZE (extra_kinds)
@@ -520,6 +521,7 @@ int detail_each_extra (detail_t *d, detail_f callback, void *arg,
             continue;
         detail_row_begin (d, extra_kinds[kind].to);
         put_extra (d, &rows[i]);
+        detail_split_put (d, &rows[i]);
         put_month (d, rows[i].month);
         if (detail_emit (d, callback, arg, error) < 0)
             return -1;

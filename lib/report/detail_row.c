@@ -89,6 +89,11 @@ static const struct field {
     FIELD (reason, FIELD_TEXT),
     FIELD (cloud_cost, FIELD_UNITS),
     FIELD (cloud_date, FIELD_TEXT),
+    FIELD (form, FIELD_NUMBER),
+    FIELD (method, FIELD_TEXT),
+    FIELD (unit, FIELD_TEXT),
+    FIELD (counted, FIELD_UNITS),
+    FIELD (ratio, FIELD_UNITS),
 };
 
 static const char **text_of (const detail_row_t *row, const struct field *f)

@@ -3,13 +3,35 @@
  * file against the published rules and the invariants, after setting cells of the
  * first row of that category (of Usage), "*": of every row. "+": the first row
  * stands twice. Exit 1 if something is wrong. "sums FILE": billed cost by team, in
- * hundredths.
+ * hundredths. "periods FILE [...]", "invoices FILE CHARGES [...]": the datasets of
+ * 1.4, after the same changes, of their first row.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/focus/check.h"
+
+/* A cell of a table that has no categories. */
+static void set_first (table_t *t, const char *text)
+{
+    char *column = strdup (text), *value = strchr (column, '=');
+
+    *value++ = '\0';
+    table_set (t, 0, column, value);
+}
+
+static int check_dataset (int argc, char **argv)
+{
+    bool invoices = !strcmp (argv[1], "invoices");
+    table_t *t = table_read (argv[2]);
+
+    for (int i = 3 + invoices; i < argc; i++)
+        set_first (t, argv[i]);
+    return (invoices ? check_invoices_file (t, table_read (argv[3]))
+                     : check_periods_file (t))
+           > 0;
+}
 
 static void set (table_t *t, const char *text)
 {
@@ -53,6 +75,9 @@ int main (int argc, char **argv)
         print_sums (table_read (argv[2]));
         return 0;
     }
+    if ((argc >= 3 && !strcmp (argv[1], "periods"))
+        || (argc >= 4 && !strcmp (argv[1], "invoices")))
+        return check_dataset (argc, argv);
     if (argc < 4)
         return 2;
     snprintf (model, sizeof (model), "%s/model-1.2.json", argv[1]);
@@ -64,6 +89,7 @@ int main (int argc, char **argv)
         set (t, argv[i]);
     wrong = check_rules (t, model, codes);
     wrong += check_invariants (t, pairs, argv[3]);
+    wrong += check_later (t);
     return wrong > 0;
 }
 

@@ -15,6 +15,12 @@ size_t check_rules (const table_t *table, const char *model,
 size_t check_invariants (const table_t *table, const char *subcategories,
                          const char *pools);
 
+/* What versions after 1.2 add, of a file that has it. */
+size_t check_later (const table_t *table);
+/* The datasets above the charges. */
+size_t check_periods_file (const table_t *table);
+size_t check_invoices_file (const table_t *table, const table_t *charges);
+
 /* "TEAM<TAB>SUM" of BilledCost by the tag `team`, "(none)" without; bytewise. */
 void print_sums (const table_t *table);
 

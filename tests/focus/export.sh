@@ -60,6 +60,13 @@ good ()
     result "$1: $(grep '^rules' log); $(grep '^invariants' log)"
     same_sums "$3" "$1.csv"
     result "$1: adds up to what each team is charged"
+    lab "$3" report chargeback --month 2026-10 --focus=1.4 --output "$1-14.csv" \
+        2>log && TZ=$2 "$check" "$data" "$1-14.csv" "$pools" >log
+    result "$1: 1.4: $(grep '^rules' log); $(grep '^later' log)"
+    lab "$3" report chargeback --month 2026-10 --focus \
+        --focus-dataset invoice-detail --output invoices.csv 2>log &&
+        "$check" invoices invoices.csv "$1-14.csv" >log
+    result "$1: $(grep '^invoices' log)"
 }
 
 # variant NAME ZONE SED: the golden site, changed
@@ -74,6 +81,14 @@ variant oslo Europe/Oslo 's|America/New_York|Europe/Oslo|'
 variant lord_howe Australia/Lord_Howe 's|America/New_York|Australia/Lord_Howe|'
 variant in_rate America/New_York '$a policy: {idle: in-rate, suspended: free}'
 variant proportional America/New_York '$a policy: {idle: proportional}'
+variant uniform America/New_York '$a policy: {idle: uniform}'
+variant shares America/New_York '$a\
+policy: {idle: entitlement, reserved: holder}\
+entitlements: [{team: vision, pool: h100, gpus: 5}, {team: language, pool: h100, gpu_hours: 700}]'
+for name in proportional uniform shares; do
+    grep -q "\"\"AllocatedRatio\"\": 0\." $name-14.csv
+    result "$name: some costs are split in it"
+done
 variant entitled America/New_York '$a\
 policy: {idle: uniform}\
 qos: [{name: normal, multiplier: 1.37, subsidy: "33%"}]'
@@ -134,7 +149,9 @@ result "1.3 has 8 more"
 lab golden.yaml report chargeback --focus=1.4 --output v14.csv &&
     ! head -n 1 v14.csv | grep -q -e ',ProviderName,' -e ',PublisherName,'
 result "1.4 has no ProviderName and PublisherName"
-for wrong in '--focus=2.0' '--focus --by team' '--focus --team vision' \
+for wrong in '--focus=2.0' '--focus=1.3 --focus-dataset invoice-detail' \
+    '--focus --focus-dataset none' '--focus-dataset billing-period' \
+    '--journal --focus-dataset billing-period' '--focus --by team' '--focus --team vision' \
     '--focus -S 2026-10-02 -E 2026-11-01' '--focus --csv'; do
     # shellcheck disable=SC2086
     lab golden.yaml report chargeback $wrong >out 2>log
@@ -192,6 +209,59 @@ finds priced SkuPriceId=
 finds skus x_Pool=h100 SkuPriceDetails='{"x_Pool": "other"}'
 finds lists ChargeFrequency=Often
 finds services ServiceSubcategory=Networks
+
+# finds_later WHAT CHANGE...: in what 1.3 and 1.4 add
+finds_later ()
+{
+    what=$1
+    shift
+    TZ=America/New_York "$check" "$data" proportional-14.csv "$pools" "$@" \
+        >log 2>&1
+    [ $? -eq 1 ] && grep -q "^$what" log
+    result "found by $what: $*"
+}
+
+elements='{"Elements": [{"AllocatedRatio": 0.5, "UsageUnit": "GPU-Hours", "UsageQuantity": 1.0}]}'
+sed '1s/,AllocatedTags,/,x_AllocatedTags,/' proportional-14.csv >short.csv
+! TZ=America/New_York "$check" "$data" short.csv "$pools" >log 2>&1 &&
+    grep -q "^columns" log
+result "found by columns: one is missing"
+finds_later providers HostProviderName=
+finds_later split AllocatedResourceId=acct-vision
+finds_later split "AllocatedMethodDetails=$elements@*"
+finds_later split AllocatedMethodId=idle-other-v1@*
+finds_later split 'AllocatedMethodDetails=[]@*'
+finds_later line InvoiceDetailId=
+finds_later line InvoiceDetailId=rounding
+
+# finds_in DATASET WHAT CHANGE...
+finds_in ()
+{
+    dataset=$1 what=$2
+    shift 2
+    case $dataset in
+    invoices) "$check" invoices invoices.csv tiers-14.csv "$@" ;;
+    periods) "$check" periods periods.csv "$@" ;;
+    esac >log 2>&1
+    [ $? -eq 1 ] && grep -q "^$what" log
+    result "found by $what of $dataset: $*"
+}
+
+lab golden.yaml report chargeback --focus --focus-dataset billing-period \
+    --month 2026-10 --output periods.csv 2>log &&
+    "$check" periods periods.csv >log && grep -q ',Open,' periods.csv
+result "the period is open"
+finds_in periods status BillingPeriodStatus=open
+finds_in periods null InvoiceIssuerName=
+finds_in periods periods BillingPeriodEnd=2026-10-01T04:00:00Z
+finds_in periods periods BillingPeriodLastUpdated=2026-01-01T00:00:00Z
+finds_in invoices join BilledCost=0.0100000000
+finds_in invoices join InvoiceDetailId=charge/other
+finds_in invoices status InvoiceIssueStatus=Issued
+finds_in invoices status InvoiceIssueStatus=Paid
+finds_in invoices null ReferenceInvoiceId=
+finds_in invoices grain InvoiceDetailGrain=pool
+finds_in invoices line InvoiceDetailLastUpdated=2026-01-01T00:00:00Z
 
 # --- text of users ----------------------------------------------------------
 

@@ -99,6 +99,11 @@ int table_column (const table_t *t, const char *name)
     return -1;
 }
 
+bool table_is_1_4 (const table_t *t)
+{
+    return table_column (t, "InvoiceDetailId") >= 0;
+}
+
 const char *table_cell (const table_t *t, size_t row, const char *column)
 {
     int at = table_column (t, column);

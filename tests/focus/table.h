@@ -18,6 +18,8 @@ table_t *table_read (const char *path);
 
 /* -1: there is none. */
 int table_column (const table_t *table, const char *name);
+/* It has what 1.4 added. */
+bool table_is_1_4 (const table_t *table);
 /* "" where the column is not there. */
 const char *table_cell (const table_t *table, size_t row, const char *column);
 void table_set (table_t *table, size_t row, const char *column,
