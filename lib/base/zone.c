@@ -1,144 +1,91 @@
-#include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/zone.h"
+#include "base/zone_table.h"
 
-/* The span of the table: from the epoch to 2100-01-01. */
-#define FIRST_INSTANT 0
-#define LAST_INSTANT INT64_C (4102444800)
-/* No zone has had two changes within a week that cancel each other, so a
- * probe a week finds each. */
-#define PROBE_STEP (7 * 86400)
-
-struct change {
-    int64_t instant; /* from here on ... */
-    int offset;      /* ... this offset holds */
-};
+/* Ten times what the largest one takes. */
+#define FILE_BYTES_MAX ((size_t)64 << 10)
 
 struct zone {
     char *name;
-    struct change *changes; /* ascending; the first at FIRST_INSTANT */
-    size_t count;
+    zone_table_t table; /* its first change is at 1970-01-01 */
 };
 
-static int libc_offset (int64_t instant)
+/* --- opening ----------------------------------------------------------- */
+
+/* NULL: there is no such name. No path leads out of the database. */
+static FILE *open_file (const char *name)
 {
-    time_t t = instant;
-    struct tm tm;
-
-    localtime_r (&t, &tm);
-    return tm.tm_gmtoff;
-}
-
-static void add_change (zone_t *zone, int64_t instant, int offset)
-{
-    zone->changes = xreallocarray (zone->changes, zone->count + 1,
-                                   sizeof (*zone->changes));
-    zone->changes[zone->count++] = (struct change){instant, offset};
-}
-
-/* Between `low` and `high` the offset changes from `before`: find where. */
-static int64_t find_change (int64_t low, int64_t high, int before)
-{
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (libc_offset (middle) == before)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
-}
-
-static void read_changes (zone_t *zone)
-{
-    int64_t at = FIRST_INSTANT;
-    int offset = libc_offset (at);
-
-    add_change (zone, at, offset);
-    while (at < LAST_INSTANT) {
-        int64_t next = at + PROBE_STEP;
-        if (libc_offset (next) != offset) {
-            next = find_change (at, next, offset);
-            offset = libc_offset (next);
-            add_change (zone, next, offset);
-        }
-        at = next;
-    }
-}
-
-/* The C library takes any text for a zone and quietly means UTC. */
-static bool zone_known (const char *name)
-{
-    GL_AUTOFREE char *path = NULL;
     const char *dir = getenv ("TZDIR");
-    size_t letters = 0;
+    GL_AUTOFREE char *path = NULL;
 
-    if (name[0] == '\0' || strlen (name) > 128)
-        return false;
-    if (!strcmp (name, "UTC"))
-        return true;
-    if (name[0] != '/' && !strstr (name, "..")) {
-        path = xasprintf ("%s/%s", dir ? dir : "/usr/share/zoneinfo", name);
-        FILE *fp = fopen (path, "re");
-        char magic[4] = "";
-        bool found = fp && fread (magic, 1, 4, fp) == 4
-                     && memcmp (magic, "TZif", 4) == 0;
-        if (fp)
-            fclose (fp);
-        if (found)
-            return true;
-    }
-    /* a POSIX rule: a name of letters or <...>, then an offset */
-    if (name[0] == '<')
-        letters = strcspn (name, ">") + 1;
-    else
-        while (isalpha ((unsigned char)name[letters]))
-            letters++;
-    if (letters < 3 || letters >= strlen (name))
-        return false;
-    return strchr ("+-0123456789", name[letters]) != NULL
-           && strspn (name + letters + 1,
-                      "0123456789:+-,./MJABCDEFGHIKLNOPQRSTUVWXYZ"
-                      "abcdefghijklmnopqrstuvwxyz<>")
-                  == strlen (name + letters + 1);
+    if (name[0] == '/' || strstr (name, ".."))
+        return NULL;
+    path = xasprintf ("%s/%s", dir ? dir : "/usr/share/zoneinfo", name);
+    return fopen (path, "re");
+}
+
+/* 1: read, 0: there is no such file. */
+static int read_file (zone_t *zone, gl_error_t *error)
+{
+    GL_AUTOFREE char *bytes = NULL;
+    FILE *file = open_file (zone->name);
+    size_t length;
+
+    if (!file)
+        return 0;
+    bytes = xmalloc (FILE_BYTES_MAX);
+    length = fread (bytes, 1, FILE_BYTES_MAX, file);
+    fclose (file);
+    if (length < 4 || memcmp (bytes, "TZif", 4) != 0)
+        return 0;
+    if (length < FILE_BYTES_MAX
+        && zone_table_add_file (&zone->table, bytes, length) == 0)
+        return 1;
+    return gl_error (error,
+                     "the file of the time zone '%s' is damaged: install the "
+                     "package tzdata again",
+                     zone->name);
+}
+
+static int read_zone (zone_t *zone, gl_error_t *error)
+{
+    const char *name = zone->name;
+    int rc = strcmp (name, "UTC")
+                 ? 0
+                 : zone_table_add_rule (&zone->table, "UTC0", 0) + 1;
+
+    if (rc == 0 && name[0] && strlen (name) <= 128)
+        rc = read_file (zone, error);
+    if (rc == 0 && zone_table_add_rule (&zone->table, name, 0) == 0)
+        rc = 1;
+    if (rc == 0)
+        return gl_error (error,
+                         "unknown time zone '%s'; use a name such as "
+                         "Europe/Oslo or UTC (is the package tzdata "
+                         "installed?)",
+                         name);
+    return rc < 0 ? -1 : 0;
 }
 
 zone_t *zone_open (const char *name, gl_error_t *error)
 {
-    GL_AUTOFREE char *saved = NULL;
-    zone_t *zone;
+    zone_t *zone = xcalloc (1, sizeof (*zone));
 
-    if (!zone_known (name)) {
-        gl_error (error,
-                  "unknown time zone '%s'; use a name such as Europe/Oslo or "
-                  "UTC (is the package tzdata installed?)",
-                  name);
+    zone->name = xstrdup (name);
+    if (read_zone (zone, error) < 0) {
+        zone_close (zone);
         return NULL;
     }
-    saved = xstrdup (getenv ("TZ"));
-    setenv ("TZ", strcmp (name, "UTC") ? name : "UTC0", 1);
-    tzset ();
-    zone = xcalloc (1, sizeof (*zone));
-    zone->name = xstrdup (name);
-    read_changes (zone);
-    if (saved)
-        setenv ("TZ", saved, 1);
-    else
-        unsetenv ("TZ");
-    tzset ();
     return zone;
 }
 
 void zone_close (zone_t *zone)
 {
     if (zone) {
-        free (zone->changes);
+        free (zone->table.change);
         free (zone->name);
         free (zone);
     }
@@ -152,11 +99,11 @@ const char *zone_name (const zone_t *zone)
 /* The last change at or before the instant. */
 static size_t change_index (const zone_t *zone, int64_t instant)
 {
-    size_t low = 0, high = zone->count;
+    size_t low = 0, high = zone->table.count;
 
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (zone->changes[middle].instant <= instant)
+        if (zone->table.change[middle].instant <= instant)
             low = middle;
         else
             high = middle;
@@ -166,7 +113,7 @@ static size_t change_index (const zone_t *zone, int64_t instant)
 
 int zone_offset (const zone_t *zone, int64_t instant)
 {
-    return zone->changes[change_index (zone, instant)].offset;
+    return zone->table.change[change_index (zone, instant)].offset;
 }
 
 civil_t zone_civil (const zone_t *zone, int64_t instant)
@@ -182,32 +129,32 @@ int64_t zone_instant (const zone_t *zone, const civil_t *civil)
     size_t last = change_index (zone, local + 26 * 3600);
 
     for (size_t i = first; i <= last; i++) {
-        int64_t instant = local - zone->changes[i].offset;
+        int64_t instant = local - zone->table.change[i].offset;
         if (change_index (zone, instant) == i)
             return instant;
     }
     /* skipped: the jump whose old clock is before it and whose new is after */
     for (size_t i = first + 1; i <= last; i++) {
-        int64_t jump = zone->changes[i].instant;
-        if (local - zone->changes[i - 1].offset >= jump
-            && local - zone->changes[i].offset < jump)
+        int64_t jump = zone->table.change[i].instant;
+        if (local - zone->table.change[i - 1].offset >= jump
+            && local - zone->table.change[i].offset < jump)
             return jump;
     }
-    return local - zone->changes[last].offset;
+    return local - zone->table.change[last].offset;
 }
 
 static period_t unit_of_hour (const zone_t *zone, int64_t instant)
 {
     size_t i = change_index (zone, instant);
-    int64_t local = instant + zone->changes[i].offset;
+    int64_t local = instant + zone->table.change[i].offset;
     int64_t floor = local - ((local % 3600) + 3600) % 3600;
-    period_t hour = {floor - zone->changes[i].offset,
-                     floor - zone->changes[i].offset + 3600};
+    period_t hour = {floor - zone->table.change[i].offset,
+                     floor - zone->table.change[i].offset + 3600};
 
-    if (hour.start < zone->changes[i].instant)
-        hour.start = zone->changes[i].instant;
-    if (i + 1 < zone->count && hour.end > zone->changes[i + 1].instant)
-        hour.end = zone->changes[i + 1].instant;
+    if (hour.start < zone->table.change[i].instant)
+        hour.start = zone->table.change[i].instant;
+    if (i + 1 < zone->table.count && hour.end > zone->table.change[i + 1].instant)
+        hour.end = zone->table.change[i + 1].instant;
     return hour;
 }
 

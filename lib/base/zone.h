@@ -1,11 +1,11 @@
 /*
  * zone.h: time zones and the periods that a calendar cuts.
  *
- * A zone is a table of offsets read once from the C library, so that any
+ * A zone is a table of offsets read once from the zone database, so that any
  * number of zones live side by side and a conversion neither touches the
  * environment nor takes a lock. Instants are seconds since 1970 UTC, from
- * 1970-01-01 to 2100-01-01. Opening a zone changes TZ for a moment: do it
- * before starting threads. Everything else is pure.
+ * 1970-01-01 to 2100-01-01. Opening a zone reads its file (of $TZDIR, else of
+ * /usr/share/zoneinfo); everything else is pure.
  *
  * A local day begins at its first instant: it has 23, 24 or 25 hours (24.5
  * where a zone shifts by half an hour), or begins at 01:00 where midnight is
