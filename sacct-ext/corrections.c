@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "config/config.h"
 #include "corrections.h"
+#include "corrections_kept.h"
 #include "report/correction.h"
 
 /* --- what changed since a month was closed ----------------------------- */
@@ -110,7 +111,8 @@ static int take_revisions (store_t *store, const closing_t *closing,
 }
 
 static int take_retags (store_t *store, const closing_t *closing,
-                        struct touches *touches, gl_error_t *error)
+                        period_t period, struct touches *touches,
+                        gl_error_t *error)
 {
     store_retag_iter_t *iter = store_retag_iter_open (store, NULL, error);
     retag_t r;
@@ -118,15 +120,17 @@ static int take_retags (store_t *store, const closing_t *closing,
 
     while (iter && (rc = store_retag_iter_next (iter, &r, error)) == 1) {
         struct touch touch = {.cause = CAUSE_RETAG};
-        int64_t start;
+        int64_t start = 0;
         if (r.stamp < closing->when)
             continue;
         rc = find_segment (store, r.cluster, r.id_job, r.time_submit, &touch,
                            &start, error);
         if (rc < 0)
             break;
-        if (rc == 0)
+        if (rc == 0 || start == 0 || start >= period.end) {
+            touch_clear (&touch);
             continue;
+        }
         touch.projects[0] = xstrdup (r.previous);
         touch.projects[1] = xstrdup (r.project);
         add_touch (touches, touch);
@@ -354,7 +358,7 @@ static int compare (struct month *m, bill_t *out, gl_error_t *error)
     }
     if (differs (m->closed, facts)) {
         if (take_revisions (m->store, m->since, m->period, &touches, error) < 0
-            || take_retags (m->store, m->since, &touches, error) < 0)
+            || take_retags (m->store, m->since, m->period, &touches, error) < 0)
             rc = -1;
         else
             correction_compare (m->closed, facts, of_facts, &touches, out);
@@ -422,21 +426,117 @@ static int check_currency (const site_t *site, const closing_t *c,
                      currency ? currency : "?", site->currency);
 }
 
+/* --- all months -------------------------------------------------------- */
+
+/* The corrections that the bill of one month has. */
+struct corrected {
+    const site_t *site;
+    const periods_t *periods;
+    const char *before; /* that month */
+    uint8_t digest[STORE_DIGEST_SIZE];
+    const closing_t *closing; /* in hand */
+    period_t period;          /* its month */
+};
+
+static bool is_corrected (const closing_t *c, const char *before)
+{
+    return !c->reopened && !c->imported && strcmp (c->month, before) < 0;
+}
+
+static int afresh (store_t *store, const struct corrected *c, bill_t *out,
+                   gl_error_t *error)
+{
+    return correct_month (store, c->site, c->periods, c->closing,
+                          last_before (c->periods, c->before), c->before, out,
+                          error);
+}
+
+static int compute_one (store_t *store, struct corrected *c, bill_t *out,
+                        gl_error_t *error)
+{
+    int rc = check_currency (c->site, c->closing, error);
+
+    if (rc == 0)
+        rc = corrections_take (store, c->period, c->digest, out, error);
+    return rc ? rc : afresh (store, c, out, error);
+}
+
+/* Nobody can write meanwhile, so that what is kept is what the facts say. */
+static int keep (store_t *store, void *arg, gl_error_t *error)
+{
+    struct corrected *c = arg;
+    bill_t *bill = bill_new ();
+    int rc = corrections_digest (store, c->site, c->periods, c->before,
+                                 c->digest, error);
+
+    if (rc == 0)
+        rc = afresh (store, c, bill, error);
+    if (rc == 0)
+        rc = corrections_put (store, c->period, c->digest, bill, error);
+    bill_free (bill);
+    return rc;
+}
+
+static int keep_one (store_t *store, struct corrected *c, bill_t *out,
+                     gl_error_t *error)
+{
+    int rc = check_currency (c->site, c->closing, error);
+
+    if (rc == 0)
+        rc = corrections_take (store, c->period, c->digest, out, error);
+    return rc ? rc : store_transaction (store, keep, c, error);
+}
+
+static int each (store_t *store, struct corrected *c,
+                 int (*one) (store_t *store, struct corrected *c, bill_t *out,
+                             gl_error_t *error),
+                 bill_t *out, gl_error_t *error)
+{
+    const periods_t *p = c->periods;
+    bool known = false;
+
+    for (size_t i = 0; i < p->closing_count; i++) {
+        c->closing = &p->closings[i];
+        if (!is_corrected (c->closing, c->before))
+            continue;
+        if ((!known
+             && corrections_digest (store, c->site, p, c->before, c->digest,
+                                    error)
+                    < 0)
+            || periods_month (c->site, c->closing->month, &c->period, error) < 0
+            || one (store, c, out, error) < 0)
+            return gl_error_prefix (error, "corrections of %s",
+                                    c->closing->month);
+        known = true;
+    }
+    return 0;
+}
+
 int corrections_compute (store_t *store, const site_t *site,
                          const periods_t *p, const char *month, bill_t *out,
                          gl_error_t *error)
 {
-    const closing_t *since = last_before (p, month);
+    struct corrected c = {.site = site, .periods = p, .before = month};
 
-    for (size_t i = 0; i < p->closing_count; i++) {
-        const closing_t *c = &p->closings[i];
-        if (c->reopened || c->imported || strcmp (c->month, month) >= 0)
-            continue;
-        if (check_currency (site, c, error) < 0
-            || correct_month (store, site, p, c, since, month, out, error) < 0)
-            return gl_error_prefix (error, "corrections of %s", c->month);
-    }
-    return 0;
+    return each (store, &c, compute_one, out, error);
+}
+
+int corrections_keep (store_t *store, const site_t *site, gl_error_t *error)
+{
+    char open[BILLS_MONTH_SIZE];
+    struct corrected c = {.site = site, .before = open};
+    bill_t *all = bill_new ();
+    periods_t *p = NULL;
+    int rc = periods_read (store, &p, error);
+
+    if (rc == 0)
+        rc = periods_open_month (store, site, p, open, error);
+    c.periods = p;
+    if (rc == 0)
+        rc = each (store, &c, keep_one, all, error);
+    periods_free (p);
+    bill_free (all);
+    return rc;
 }
 
 /* --- with what people brought ------------------------------------------ */

@@ -16,8 +16,9 @@
 #include "report/bill.h"
 #include "store/store.h"
 
-/* Of months closed before `month` ("2026-11") that still hold, onto `out`.
- * Imported months have none. */
+/* Of months closed before `month` ("2026-11") that still hold, onto `out`: as they
+ * are kept, or computed afresh, which are the same rows. Imported months have
+ * none. */
 int corrections_compute (store_t *store, const site_t *site,
                          const periods_t *periods, const char *month,
                          bill_t *out, gl_error_t *error);
@@ -27,5 +28,11 @@ int corrections_compute (store_t *store, const site_t *site,
 int corrections_brought (store_t *store, const site_t *site,
                          const periods_t *periods, const char *month,
                          bill_t *out, gl_error_t *error);
+
+/* Outside a transaction, where facts were written: computes those of the month
+ * that is open now, where they are not kept or of something that changed since,
+ * and keeps them, so that corrections_compute() has them. Safe to interrupt and to
+ * repeat; never needed for a report to be right. */
+int corrections_keep (store_t *store, const site_t *site, gl_error_t *error);
 
 #endif /* !GL_CORRECTIONS_H */

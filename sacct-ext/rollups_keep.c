@@ -2,6 +2,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "corrections.h"
 #include "rollups.h"
 #include "rollups_keep.h"
 
@@ -46,6 +47,8 @@ void rollups_keep (cli_t *cli)
         return;
     clock_gettime (CLOCK_MONOTONIC, &progress.began);
     rc = rollups_refresh (store, site, shows, &progress, &result, &error);
+    if (rc == 0)
+        rc = corrections_keep (store, site, &error);
     if (progress.shown)
         fprintf (stderr, "\r\033[K");
     if (rc < 0)

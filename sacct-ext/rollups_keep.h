@@ -6,8 +6,8 @@
 
 #include "cli.h"
 
-/* Counts in advance what reports will ask for (rollups.h), after the facts are
- * committed; shown on a terminal if it takes more than a second. It is not
+/* Counts in advance what reports will ask for (rollups.h, corrections.h), after the
+ * facts are committed; shown on a terminal if it takes more than a second. It is not
  * needed for any report to be right, so where it fails that is a warning. */
 void rollups_keep (cli_t *cli);
 

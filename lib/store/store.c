@@ -154,6 +154,7 @@ int store_begin (store_t *store, gl_error_t *error)
     }
     db_reset (lock);
     store->wrote = false;
+    store->changed_from = INT64_MAX;
     for (size_t i = 0; i < store->cluster_count; i++)
         store->clusters[i].settled = false;
     return 0;
@@ -195,7 +196,7 @@ static int flush_forgetting (store_t *store, gl_error_t *error)
         if (forget_flush (store, &store->clusters[i], error) < 0)
             return -1;
     }
-    return 0;
+    return kept_flush (store, error);
 }
 
 int store_commit (store_t *store, gl_error_t *error)

@@ -43,6 +43,8 @@ static int find_any (store_t *store, struct cluster_entry *cluster,
         return -1;
     cluster->forgetting = xcalloc (1, sizeof (*cluster->forgetting));
     cluster->forgetting->any = rc == 1;
+    if (rc == 0) /* what changes is not looked at */
+        kept_forget (store, INT64_MIN);
     return 0;
 }
 
@@ -126,6 +128,8 @@ int forget_time (store_t *store, struct cluster_entry *cluster, int64_t start,
     const period_t *last;
     int rc = forget_any (store, cluster, error);
 
+    if (start < end)
+        kept_forget (store, start);
     if (rc != 1 || start >= end)
         return rc < 0 ? -1 : 0;
     f = cluster->forgetting;
@@ -264,6 +268,7 @@ int forget_ended (store_t *store, struct cluster_entry *cluster,
     int64_t from = segment_end (before);
     int rc = forget_any (store, cluster, error);
 
+    kept_forget (store, after->time_start);
     if (rc == 1)
         rc = is_recorded (store, cluster->id, after->id_job, error);
     else if (rc == 0)
@@ -314,7 +319,7 @@ int forget_flush (store_t *store, struct cluster_entry *cluster,
         || look_up_all (store, cluster, error) < 0)
         return -1;
     for (size_t i = 0; i < f->count; i++) {
-        if (rollup_forget (store, cluster->id, f->stretches[i].start,
+        if (rollup_forget (store, cluster->id, -1, f->stretches[i].start,
                            f->stretches[i].end, error)
             < 0)
             return -1;

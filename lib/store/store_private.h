@@ -50,6 +50,7 @@ typedef enum {
     SQL_RETAG_PUT,
     SQL_ROLLUP_ADD,
     SQL_ROLLUP_FORGET,
+    SQL_KEPT_GET,
     SQL_EXTENT_SEGMENT,
     SQL_EXTENT_EVENT,
     SQL_EXTENT_AS_OF,
@@ -139,6 +140,8 @@ struct store {
     buffer_t key; /* scratch for interning */
     bool known;   /* the last segment put was there already */
     bool wrote;   /* a fact, in this transaction */
+    int64_t changed_from; /* in this transaction: what is kept of stretches that
+                             end later is wrong (store/kept.h) */
 };
 
 /* A prepared statement, made when first asked for; NULL with an error. */
@@ -221,6 +224,10 @@ int forget_flush (store_t *store, struct cluster_entry *cluster,
 /* A rollup is put: only what is changed from now on forgets it. */
 int forget_before (store_t *store, struct cluster_entry *cluster,
                    gl_error_t *error);
+/* Of kept.h: what changes in this transaction; done at the commit. */
+void kept_forget (store_t *store, int64_t from);
+int kept_flush (store_t *store, gl_error_t *error);
+
 /* The transaction is over. */
 void forget_nothing (struct cluster_entry *cluster);
 
@@ -228,9 +235,13 @@ void forget_nothing (struct cluster_entry *cluster);
 int revision_add (store_t *store, uint64_t cluster, const revision_t *revision,
                   gl_error_t *error);
 
-/* Delete the rollups of the cluster that overlap [start, end). */
-int rollup_forget (store_t *store, uint64_t cluster, int64_t start, int64_t end,
-                   gl_error_t *error);
+/* Delete the rollups of the cluster that overlap [start, end): of one unit, or
+ * (-1) of days and months. */
+int rollup_forget (store_t *store, uint64_t cluster, int unit, int64_t start,
+                   int64_t end, gl_error_t *error);
+/* All parts of one that overlaps none. */
+int rollup_add (store_t *store, uint64_t cluster, const store_rollup_t *rollup,
+                gl_error_t *error);
 
 /* Bind a value, or NULL where it is `unknown`. */
 void store_bind_u64 (db_statement_t *st, unsigned at, uint64_t value,

@@ -16,9 +16,8 @@ static int check_rollup (const store_rollup_t *r, gl_error_t *error)
     return 0;
 }
 
-/* Of one unit, or of all (-1). */
-static int forget_in (store_t *store, uint64_t cluster, int unit, int64_t start,
-                      int64_t end, gl_error_t *error)
+int rollup_forget (store_t *store, uint64_t cluster, int unit, int64_t start,
+                   int64_t end, gl_error_t *error)
 {
     db_statement_t *st = store_statement (store, SQL_ROLLUP_FORGET, error);
 
@@ -30,12 +29,6 @@ static int forget_in (store_t *store, uint64_t cluster, int unit, int64_t start,
     db_bind_i64 (st, 3, end);
     db_bind_i64 (st, 4, start);
     return db_run (st, error);
-}
-
-int rollup_forget (store_t *store, uint64_t cluster, int64_t start, int64_t end,
-                   gl_error_t *error)
-{
-    return forget_in (store, cluster, -1, start, end, error);
 }
 
 static int put_part (store_t *store, uint64_t cluster, const store_rollup_t *r,
@@ -59,6 +52,16 @@ static int put_part (store_t *store, uint64_t cluster, const store_rollup_t *r,
     return db_run (st, error);
 }
 
+int rollup_add (store_t *store, uint64_t cluster, const store_rollup_t *r,
+                gl_error_t *error)
+{
+    for (uint64_t part = 0; part * PART_BYTES < r->length; part++) {
+        if (put_part (store, cluster, r, part, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int store_put_rollup (store_t *store, const store_rollup_t *r,
                       gl_error_t *error)
 {
@@ -68,14 +71,11 @@ int store_put_rollup (store_t *store, const store_rollup_t *r,
         return -1;
     cluster = store_cluster_find (store, r->cluster, error);
     if (!cluster || forget_before (store, cluster, error) < 0
-        || forget_in (store, cluster->id, (int)r->unit, r->start, r->end, error)
+        || rollup_forget (store, cluster->id, (int)r->unit, r->start, r->end,
+                          error)
                < 0)
         return -1;
-    for (uint64_t part = 0; part * PART_BYTES < r->length; part++) {
-        if (put_part (store, cluster->id, r, part, error) < 0)
-            return -1;
-    }
-    return 0;
+    return rollup_add (store, cluster->id, r, error);
 }
 
 static int forget_of (store_t *store, const char *name, int64_t start,
@@ -83,7 +83,8 @@ static int forget_of (store_t *store, const char *name, int64_t start,
 {
     struct cluster_entry *cluster = store_cluster_find (store, name, error);
 
-    return cluster ? rollup_forget (store, cluster->id, start, end, error) : -1;
+    return cluster ? rollup_forget (store, cluster->id, -1, start, end, error)
+                   : -1;
 }
 
 int store_forget_rollups (store_t *store, const char *cluster, int64_t start,
@@ -97,6 +98,7 @@ int store_forget_rollups (store_t *store, const char *cluster, int64_t start,
         start = INT64_MIN;
         end = INT64_MAX;
     }
+    kept_forget (store, start);
     if (cluster)
         return forget_of (store, cluster, start, end, error);
     if (store_clusters (store, &clusters, &count, error) < 0)

@@ -228,6 +228,7 @@ static int come_back (store_t *store, uint64_t cluster, struct stored *stored,
                          NULL, error)
                < 0)
         return -1;
+    kept_forget (store, stored->observation.segment.time_start);
     stored->gone = 0;
     return 0;
 }

@@ -182,6 +182,10 @@ static const struct {
     = {"INSERT INTO rollup (cluster, unit, time_start, part, time_end, "
        "length, digest, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
        NULL},
+    [SQL_KEPT_GET]
+    = {"SELECT length, body FROM rollup WHERE cluster = ? AND unit = ? "
+       "AND time_start = ? AND time_end = ? AND digest = ? ORDER BY part",
+       NULL},
     [SQL_ROLLUP_FORGET]
     = {"DELETE FROM rollup WHERE cluster = ? AND unit BETWEEN ? AND ? "
        "AND time_start < ? AND time_end > ?",

@@ -28,13 +28,27 @@ begin ()
 # A job without an end, with a limit of a day.
 runaway () { row 8 2026-10-05T00:00:00 Unknown RUNNING 1 eve vision | sed 's/90-00/1-00/'; }
 
+# afresh MONTH: what is kept of corrections is what is computed afresh, in every byte
+afresh ()
+{
+    "$sum" "$url" "$work/site.yaml" "$1" rows >"$work/kept" 2>>"$work/err" || return 1
+    rm -f "$work"/afresh.db*
+    echo ".backup '$work/afresh.db'" | sqlite3 "$work/lab.db" || return 1
+    echo "DELETE FROM rollup WHERE unit = 3" | sqlite3 "$work/afresh.db" || return 1
+    "$sum" "sqlite:$work/afresh.db" "$work/site.yaml" "$1" rows >"$work/fresh" 2>>"$work/err" || return 1
+    cmp "$work/kept" "$work/fresh" >>"$work/err" 2>&1
+}
+
+# kept: of how many months corrections are kept
+kept () { echo "SELECT COUNT(DISTINCT time_start) FROM rollup WHERE unit = 3" | sqlite3 "$work/lab.db"; }
+
 # causes LABEL EXPECTED [MONTH]: the sums are right, and these are the causes
 causes ()
 {
     "$sum" "$url" "$work/site.yaml" "${3:-2026-11}" >"$work/out" 2>"$work/err"
     rc=$?
     found=$(awk '{ print $1, $2 }' "$work/out" | sort -u | tr '\n' ' ')
-    [ $rc -eq 0 ] && [ "$found" = "$2" ]
+    [ $rc -eq 0 ] && [ "$found" = "$2" ] && afresh "${3:-2026-11}"
     result $? "$1"
     [ "$found" = "$2" ] || echo "# found $found"
 }
@@ -45,7 +59,9 @@ gl "$url" init && import "$url" 2026-11-10T00:00:00 && close_it "$url" 2026-10
 result $? "October is closed"
 grep -q '^2026-10 is closed' "$work/out"
 result $? "as it says"
-gl "$url" sync 2>/dev/null
+import "$url" 2026-11-10T00:00:00
+[ "$(kept)" = 1 ]
+result $? "what is to be corrected of it is kept"
 sqlite3 "$work/lab.db" 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
 cp "$work/lab.db" "$work/base.db"
 

@@ -3,6 +3,8 @@
  * rows and all corrections, those of MONTH included, against a computation from
  * all facts. Grouped by every key but the kind, in each number of a row; apart
  * from the product's own comparing. Prints what differs; 1 if anything does.
+ *
+ * sum URL CONFIG MONTH rows: the rows of the bill of MONTH, as text.
  */
 #include <stdio.h>
 #include <string.h>
@@ -199,6 +201,25 @@ static void print_corrections (store_t *store, const site_t *site,
     bills_month_free (m);
 }
 
+static void print_rows (store_t *store, const site_t *site, const char *month)
+{
+    bills_month_t *m;
+    const bill_row_t *rows;
+    size_t count;
+    buffer_t text = BUFFER_INIT;
+
+    if (bills_of_month (store, site, month, &m, &error) < 0)
+        fail ();
+    rows = bill_rows (m->bill, &count);
+    for (size_t i = 0; i < count; i++) {
+        buffer_clear (&text);
+        bill_row_text (&rows[i], &text);
+        puts (buffer_text (&text));
+    }
+    buffer_done (&text);
+    bills_month_free (m);
+}
+
 int main (int argc, char **argv)
 {
     site_t *site;
@@ -206,17 +227,17 @@ int main (int argc, char **argv)
     periods_t *periods;
     bool same = true;
 
-    if (argc != 4)
+    if (argc < 4 || argc > 5)
         return 2;
     if (config_load (argv[2], &site, &error) < 0
         || !(store = store_open (argv[1], STORE_READ_ONLY, &error))
         || periods_read (store, &periods, &error) < 0)
         fail ();
-    for (size_t i = 0; i < periods->closing_count; i++)
+    for (size_t i = 0; argc == 4 && i < periods->closing_count; i++)
         if (!periods->closings[i].reopened && !periods->closings[i].imported)
             same = check (store, site, periods, &periods->closings[i], argv[3])
                    && check_detail (store, &periods->closings[i]) && same;
-    print_corrections (store, site, argv[3]);
+    (argc == 4 ? print_corrections : print_rows) (store, site, argv[3]);
     periods_free (periods);
     store_close (store);
     site_free (site);

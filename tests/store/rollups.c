@@ -4,6 +4,7 @@
 #include "suite.h"
 
 #include "base/buffer.h"
+#include "store/kept.h"
 
 #define DAY 86400
 #define FIRST 1793000000 /* any instant */
@@ -244,6 +245,20 @@ static store_t *store_with_facts (void)
     return store;
 }
 
+static const uint8_t digest[STORE_DIGEST_SIZE] = {1, 2, 3};
+
+static int is_kept (store_t *store, int day)
+{
+    BUFFER_AUTO body = BUFFER_INIT;
+    int rc = store_get_kept (store, (period_t){AT (day, 0), AT (day + 1, 0)},
+                             digest, &body, &error);
+
+    OK (rc);
+    if (rc == 1)
+        assert_string_equal (buffer_text (&body), "kept");
+    return rc;
+}
+
 static void keep_days (store_t *store)
 {
     static const char *const clusters[] = {"lab", "other"};
@@ -261,7 +276,23 @@ static void keep_days (store_t *store)
             OK (store_put_rollup (store, &r, &error));
         }
     }
+    for (int i = 0; i < DAYS; i++)
+        OK (store_put_kept (store, (period_t){AT (i, 0), AT (i + 1, 0)}, digest,
+                            "kept", 4, &error));
     OK (store_commit (store, &error));
+    for (int i = 0; i < DAYS; i++)
+        assert_int_equal (is_kept (store, i), 1);
+}
+
+/* Of kept.h nothing is left from the first day on that was forgotten. */
+static void assert_kept_before (store_t *store, const char *left)
+{
+    int first = 0;
+
+    while (left[first] == '0' + first)
+        first++;
+    for (int i = first; i < DAYS; i++)
+        assert_int_equal (is_kept (store, i), 0);
 }
 
 /* The days that are left of "lab" as digits, and "m" for the month. */
@@ -282,6 +313,7 @@ static void assert_left (store_t *store, const char *expected)
         left[count++] = 'm';
     store_rollup_iter_close (iter);
     assert_string_equal (left, expected);
+    assert_kept_before (store, left);
     iter = store_rollup_iter_open (store, &other, CALENDAR_DAY, &error);
     for (int i = 0; i < DAYS; i++)
         assert_int_equal (store_rollup_iter_next (iter, &r, &error), 1);

@@ -1,0 +1,78 @@
+/* What is kept until a fact before its end changes: put, get, forget. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/kept.h"
+#include "store/store_private.h"
+
+/* Its place in the table of rollups: no cluster, and a unit behind theirs. */
+#define KEPT_CLUSTER 0
+#define KEPT_UNIT 3
+_Static_assert(KEPT_UNIT > CALENDAR_MONTH, "rollups have units of their own");
+
+static int forget (store_t *store, int64_t start, int64_t end,
+                   gl_error_t *error)
+{
+    return rollup_forget (store, KEPT_CLUSTER, KEPT_UNIT, start, end, error);
+}
+
+int kept_flush (store_t *store, gl_error_t *error)
+{
+    int64_t from = store->changed_from;
+
+    store->changed_from = INT64_MAX;
+    return from < INT64_MAX ? forget (store, from, INT64_MAX, error) : 0;
+}
+
+void kept_forget (store_t *store, int64_t from)
+{
+    if (from < store->changed_from)
+        store->changed_from = from;
+}
+
+int store_put_kept (store_t *store, period_t stretch,
+                    const uint8_t digest[STORE_DIGEST_SIZE], const void *body,
+                    size_t length, gl_error_t *error)
+{
+    store_rollup_t r = {.unit = KEPT_UNIT,
+                        .start = stretch.start,
+                        .end = stretch.end,
+                        .body = body,
+                        .length = length};
+
+    memcpy (r.digest, digest, sizeof (r.digest));
+    if (stretch.start >= stretch.end || length == 0)
+        return gl_error (error, "what is kept has a time and a body");
+    for (size_t i = 0; i < store->cluster_count; i++)
+        if (forget_before (store, &store->clusters[i], error) < 0)
+            return -1;
+    if (kept_flush (store, error) < 0
+        || forget (store, stretch.start, stretch.end, error) < 0)
+        return -1;
+    return rollup_add (store, KEPT_CLUSTER, &r, error);
+}
+
+int store_get_kept (store_t *store, period_t stretch,
+                    const uint8_t digest[STORE_DIGEST_SIZE],
+                    buffer_t *ret_body, gl_error_t *error)
+{
+    db_statement_t *st = store_statement (store, SQL_KEPT_GET, error);
+    size_t length = 0, before = ret_body->length;
+    int rc;
+
+    if (!st)
+        return -1;
+    db_bind_u64 (st, 0, KEPT_CLUSTER);
+    db_bind_u64 (st, 1, KEPT_UNIT);
+    db_bind_i64 (st, 2, stretch.start);
+    db_bind_i64 (st, 3, stretch.end);
+    db_bind_blob (st, 4, digest, STORE_DIGEST_SIZE);
+    while ((rc = db_step (st, error)) == 1) {
+        length = (size_t)db_column_u64 (st, 0);
+        buffer_add (ret_body, db_column_text (st, 1), db_column_length (st, 1));
+    }
+    db_reset (st);
+    if (rc < 0)
+        return -1;
+    return length > 0 && ret_body->length - before == length;
+}
