@@ -220,12 +220,11 @@ static int put_day (const rollup_t *rollup, void *arg, gl_error_t *error)
 static int keep_chunk (store_t *store, void *arg, gl_error_t *error)
 {
     struct refresh *r = arg;
-    int64_t start;
     int rc;
 
     r->chunk_days = 0;
     r->too_many = false;
-    if (store_extent (store, r->cluster, &start, &r->as_of, error) < 0)
+    if (store_as_of (store, r->cluster, &r->as_of, error) < 0)
         return -1;
     rc = compute (store, r->site, r->cluster, r->as_of, r->chunk, put_day, r,
                   &r->chunk_segments, error);
@@ -436,8 +435,11 @@ static int refresh_cluster (struct refresh *r, gl_error_t *error)
 
     if (find_extent (r, error) == 0
         && rollups_digest (r->store, r->site, r->cluster, r->digest, error) == 0
-        && keep_days (r, error) == 0)
+        && keep_days (r, error) == 0) {
+        /* a month is as large as all its days */
+        store_shrink (r->store);
         rc = keep_months (r, error);
+    }
     free (r->kept);
     return rc;
 }

@@ -342,5 +342,6 @@ void capacity_free (capacity_t *c)
     }
     capacity_nodes_free (c);
     free (c->changes);
+    buffer_done (&c->key);
     free (c);
 }

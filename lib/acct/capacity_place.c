@@ -5,23 +5,34 @@
 #include "gres/mig.h"
 #include "gres/nodelist.h"
 
+/* Asked for each device that each segment holds: no formatting. */
+static void place_key (buffer_t *key, const site_pool_t *pool,
+                       const char *cluster, const char *node)
+{
+    buffer_clear (key);
+    buffer_add (key, &pool, sizeof (pool));
+    buffer_add (key, cluster, strlen (cluster) + 1);
+    if (node)
+        buffer_add_text (key, node);
+}
+
 struct place *capacity_place_get (capacity_t *c, const site_pool_t *pool,
                                   const char *cluster, const char *node)
 {
-    GL_AUTOFREE char *key
-        = xasprintf ("%td\n%s\n%s", pool ? pool - c->site->pools : -1, cluster,
-                     node ? node : "");
+    buffer_t *key = &c->key;
     struct place *place;
 
-    HASH_FIND_STR (c->places, key, place);
+    place_key (key, pool, cluster, node);
+    HASH_FIND (hh, c->places, key->data, key->length, place);
     if (!place) {
         place = xcalloc (1, sizeof (*place));
-        place->key = GL_TAKE (key);
+        place->key_length = key->length;
+        place->key = buffer_take (key);
         place->pool = pool;
         place->cluster = xstrdup (cluster);
         place->node = xstrdup (node);
         place->apart_until = SITE_ALWAYS_START;
-        HASH_ADD_KEYPTR (hh, c->places, place->key, strlen (place->key), place);
+        HASH_ADD_KEYPTR (hh, c->places, place->key, place->key_length, place);
     }
     return place;
 }

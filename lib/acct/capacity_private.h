@@ -11,6 +11,7 @@
 #include <uthash.h>
 
 #include "acct/capacity.h"
+#include "base/buffer.h"
 
 /* What an edge switches: an amount of GPUs, CPUs or MB, a state of the node, or
  * a reservation. */
@@ -48,6 +49,7 @@ struct interval {
 /* A node's part of a pool. */
 struct place {
     char *key;
+    size_t key_length;
     const site_pool_t *pool; /* NULL: the cluster as it registered */
     char *cluster;
     char *node; /* NULL: all other nodes of a cluster without pools */
@@ -128,6 +130,7 @@ struct capacity {
     struct node *nodes;
     struct told_node *told;
     bool laid_out;
+    buffer_t key; /* of the place that is looked for */
 };
 
 struct place *capacity_place_get (capacity_t *capacity, const site_pool_t *pool,

@@ -32,6 +32,7 @@ struct pool_node {
 
 struct cache_entry {
     char *key;
+    size_t key_length;
     holding_t *holding;
     size_t count;
     UT_hash_handle hh;
@@ -48,6 +49,7 @@ struct kinds {
     struct pool_node **nodes; /* one set for each pool */
     struct kind_entry *list;
     struct cache_entry *cache;
+    buffer_t key; /* of the entry that is looked for */
     struct name_entry *names;
     int64_t *changes; /* instants at which a pool begins or ends */
     size_t change_count;
@@ -597,33 +599,40 @@ static void cache_clear (kinds_t *k)
     }
 }
 
-/* The instant matters only by which pools are in force. */
-static char *cache_key (const kinds_t *k, const segment_t *s, int64_t instant,
-                        bool by_node)
+static void key_text (buffer_t *key, const char *text)
 {
-    buffer_t key = BUFFER_INIT;
+    buffer_add (key, text ? text : "", (text ? strlen (text) : 0) + 1);
+}
+
+/* The instant matters only by which pools are in force. Asked for each segment
+ * of a month, and nearly all of them hold what some other one held: no
+ * formatting. */
+static void cache_key (kinds_t *k, const segment_t *s, int64_t instant,
+                       bool by_node)
+{
+    buffer_t *key = &k->key;
     size_t epoch = 0;
 
     while (epoch < k->change_count && k->changes[epoch] <= instant)
         epoch++;
-    if (s->held_count == 0 && s->shards_count == 0) /* the rule, and in a hurry */
-        return xasprintf ("%s\n%s\n%s\n%d %zu", s->cluster, s->gres,
-                          s->nodelist ? s->nodelist : "", by_node, epoch);
-    buffer_printf (&key, "%s\n%s\n%s\n%d %zu", s->cluster, s->gres,
-                   s->nodelist ? s->nodelist : "", by_node, epoch);
+    buffer_clear (key);
+    key_text (key, s->cluster);
+    key_text (key, s->gres);
+    key_text (key, s->nodelist);
+    buffer_add_char (key, by_node ? 'n' : 'j');
+    buffer_add (key, &epoch, sizeof (epoch));
     for (size_t i = 0; i < s->held_count; i++) {
         const held_device_t *held = &s->held[i];
-        buffer_printf (&key, "\n%s\t%s\t%s\t%s\t%s", held->node,
+        buffer_printf (key, "\n%s\t%s\t%s\t%s\t%s", held->node,
                        held->type ? held->type : "",
                        held->gres_type ? held->gres_type : "",
                        held->profile ? held->profile : "?",
                        held->model ? held->model : "");
     }
     for (size_t i = 0; i < s->shards_count; i++)
-        buffer_printf (&key, "\n%s\t%llu/%llu", s->shards[i].node,
+        buffer_printf (key, "\n%s\t%llu/%llu", s->shards[i].node,
                        (unsigned long long)s->shards[i].gpus,
                        (unsigned long long)s->shards[i].shards);
-    return buffer_take (&key);
 }
 
 const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
@@ -631,13 +640,12 @@ const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
                                    size_t *ret_count)
 {
     struct cache_entry *entry;
-    GL_AUTOFREE char *key = NULL;
 
     *ret_count = 0;
     if (!s->gres || !s->gres[0])
         return NULL;
-    key = cache_key (k, s, instant, by_node);
-    HASH_FIND_STR (k->cache, key, entry);
+    cache_key (k, s, instant, by_node);
+    HASH_FIND (hh, k->cache, k->key.data, k->key.length, entry);
     if (!entry) {
         struct split sp = {k, s, nodelist_open (s->nodelist, NULL), instant,
                            by_node};
@@ -650,13 +658,14 @@ const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
             split_gres (&sp);
         nodelist_close (sp.nodes);
         entry = xcalloc (1, sizeof (*entry));
-        entry->key = GL_TAKE (key);
+        entry->key_length = k->key.length;
+        entry->key = buffer_take (&k->key);
         entry->count = k->build_count;
         entry->holding = xcalloc (k->build_count, sizeof (*entry->holding));
         if (k->build_count)
             memcpy (entry->holding, k->build,
                     k->build_count * sizeof (*entry->holding));
-        HASH_ADD_KEYPTR (hh, k->cache, entry->key, strlen (entry->key), entry);
+        HASH_ADD_KEYPTR (hh, k->cache, entry->key, entry->key_length, entry);
     }
     *ret_count = entry->count;
     return entry->holding;
@@ -754,6 +763,7 @@ void kinds_free (kinds_t *k)
     free (k->nodes);
     free (k->changes);
     free (k->build);
+    buffer_done (&k->key);
     free (k);
 }
 

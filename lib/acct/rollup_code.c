@@ -255,9 +255,28 @@ static void put_evidence (buffer_t *out, const evidence_counts_t *counts)
     }
 }
 
+/* What is known last comes first. The body moves: of a large month there is no
+ * room for a second one. */
+static void put_head (struct writer *w, size_t start)
+{
+    BUFFER_AUTO head = BUFFER_INIT;
+    buffer_t *out = &w->body;
+    size_t length = out->length - start;
+
+    buffer_add (&head, magic, sizeof (magic));
+    varint_add (&head, w->count);
+    buffer_add (&head, w->texts.data, w->texts.length);
+    buffer_reserve (out, head.length);
+    memmove (out->data + start + head.length, out->data + start, length);
+    memcpy (out->data + start, head.data, head.length);
+    out->length += head.length;
+    out->data[out->length] = '\0';
+}
+
 void rollup_encode (const rollup_t *r, buffer_t *out)
 {
-    struct writer w = {BUFFER_INIT, BUFFER_INIT, NULL, 0};
+    struct writer w = {BUFFER_INIT, *out, NULL, 0};
+    size_t start = out->length;
     struct text *text, *next;
 
     put_text (&w, r->cluster);
@@ -271,17 +290,14 @@ void rollup_encode (const rollup_t *r, buffer_t *out)
     put_halves (&w.body, r);
     put_capacity (&w, r);
     put_evidence (&w.body, &r->evidence);
-    buffer_add (out, magic, sizeof (magic));
-    varint_add (out, w.count);
-    buffer_add (out, w.texts.data, w.texts.length);
-    buffer_add (out, w.body.data, w.body.length);
+    put_head (&w, start);
+    *out = w.body;
     HASH_ITER (hh, w.seen, text, next)
     {
         HASH_DEL (w.seen, text);
         free (text);
     }
     buffer_done (&w.texts);
-    buffer_done (&w.body);
 }
 
 /* --- decode ------------------------------------------------------------ */

@@ -236,6 +236,12 @@ static int get_number (store_t *store, sql_t sql, const char *cluster,
     return 0;
 }
 
+int store_as_of (store_t *store, const char *cluster, int64_t *ret_as_of,
+                 gl_error_t *error)
+{
+    return get_number (store, SQL_EXTENT_AS_OF, cluster, 1, ret_as_of, error);
+}
+
 int store_extent (store_t *store, const char *cluster, int64_t *ret_start,
                   int64_t *ret_as_of, gl_error_t *error)
 {
@@ -244,7 +250,7 @@ int store_extent (store_t *store, const char *cluster, int64_t *ret_start,
     if (get_number (store, SQL_EXTENT_SEGMENT, cluster, 12, &segment,
                     error) < 0
         || get_number (store, SQL_EXTENT_EVENT, cluster, 1, &event, error) < 0
-        || get_number (store, SQL_EXTENT_AS_OF, cluster, 1, &as_of, error) < 0)
+        || store_as_of (store, cluster, &as_of, error) < 0)
         return -1;
     *ret_start = event && (segment == 0 || event < segment) ? event : segment;
     *ret_as_of = as_of;
