@@ -279,27 +279,6 @@ int exact_share_in_order (const mpz_t total, const mpq_t *parts, size_t count,
     return rc;
 }
 
-int exact_share_marked (const mpz_t total, const mpq_t *parts, size_t count,
-                        size_t marked, mpz_t *ret_units, gl_error_t *error)
-{
-    mpz_t left;
-    int rc = 0;
-
-    mpz_init_set (left, total);
-    for (size_t i = 0; i < count; i++) {
-        mpz_fdiv_q (ret_units[i], mpq_numref (parts[i]),
-                    mpq_denref (parts[i]));
-        mpz_sub (left, left, ret_units[i]);
-    }
-    if (marked >= count || mpz_sgn (left) < 0)
-        rc = gl_error (error, "a part that takes the rest is none of the "
-                              "parts, or these are more than the total");
-    else
-        mpz_add (ret_units[marked], ret_units[marked], left);
-    mpz_clear (left);
-    return rc;
-}
-
 fraction_t fraction (int64_t num, int64_t den)
 {
     int64_t a = num < 0 ? -num : num, b = den;

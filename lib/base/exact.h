@@ -63,15 +63,6 @@ int exact_share (const mpz_t total, const mpq_t *parts, size_t count,
 int exact_share_in_order (const mpz_t total, const mpq_t *parts, size_t count,
                           mpz_t *ret_units, gl_error_t *error);
 
-/*
- * The rule of systems (NUcore) that floor every part and give the whole rest to
- * one marked part: for splits that came from them and must be met to the unit.
- * Ours are exact_share(). Parts and total are not negative; -1 if the parts are
- * more than the total, or `marked` is none of them.
- */
-int exact_share_marked (const mpz_t total, const mpq_t *parts, size_t count,
-                        size_t marked, mpz_t *ret_units, gl_error_t *error);
-
 /* A weight: a small exact fraction in lowest terms, den > 0. */
 typedef struct {
     int64_t num;
