@@ -4,6 +4,7 @@
 #include "claims.h"
 #include "decisions.h"
 #include "report/claim_report.h"
+#include "report/decide_report.h"
 
 int decisions_option (decision_options_t *options, int option, const char *value)
 {
@@ -57,6 +58,27 @@ static int make_claims (cli_t *cli, const char *path, report_t **ret_report)
     return CLI_OK;
 }
 
+/* Of what a query may say, --pool alone, if that. */
+static bool asks_no_more (const query_options_t *query, bool pool)
+{
+    return !query->month && !query->start && !query->end && !query->by
+           && (query->filter_count == 0
+               || (pool && query->filter_count == 1
+                   && query->filters[0].key == KEY_POOL));
+}
+
+int decisions_decide (cli_t *cli, const query_options_t *query,
+                      report_t **ret_report)
+{
+    gl_error_t error;
+
+    if (!asks_no_more (query, false))
+        return cli_usage (cli, "report decide reads the configuration alone: "
+                               "it takes no periods, filters and keys");
+    *ret_report = decide_report_make (cli->site, &error);
+    return *ret_report ? CLI_OK : cli_fail (cli, &error);
+}
+
 /* Reads the cost book alone: periods, keys and most filters say nothing here.
  */
 int decisions_breakeven (cli_t *cli, const query_options_t *query,
@@ -66,9 +88,7 @@ int decisions_breakeven (cli_t *cli, const query_options_t *query,
     breakeven_query_t asked = options->breakeven;
     gl_error_t error;
 
-    if (query->month || query->start || query->end || query->by
-        || query->filter_count > 1
-        || (query->filter_count == 1 && query->filters[0].key != KEY_POOL))
+    if (!asks_no_more (query, true))
         return cli_usage (cli, "report breakeven reads the configuration "
                                "alone: of periods, filters and keys it takes "
                                "--pool");

@@ -1,6 +1,6 @@
 /*
- * decisions.h: the reports that help to decide, and their options: breakeven;
- * of plan and recharge the options.
+ * decisions.h: the reports that need the configuration alone, decide and
+ * breakeven; the options of these, and of plan and recharge.
  */
 #ifndef GL_DECISIONS_H
 #define GL_DECISIONS_H
@@ -53,6 +53,8 @@ int decisions_check (cli_t *cli, const decision_options_t *options,
                             const char *name);
 
 /* CLI_OK and the report, or what to exit with after the reason has been told. */
+int decisions_decide (cli_t *cli, const query_options_t *query,
+                      report_t **ret_report);
 int decisions_breakeven (cli_t *cli, const query_options_t *query,
                         const decision_options_t *options,
                         report_t **ret_report);

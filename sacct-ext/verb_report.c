@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "acct/site.h"
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "closed.h"
 #include "decisions.h"
@@ -450,22 +451,54 @@ static const char *default_pool (const site_t *site)
     return "pool";
 }
 
-/* Of facts, or (no function) made in a way of its own. */
+static int make_recharge (cli_t *cli, struct request *request,
+                          report_t **ret_report)
+{
+    return recharge_report (cli, &request->options,
+                            &request->decision.recharge, ret_report);
+}
+
+static int make_breakeven (cli_t *cli, struct request *request,
+                           report_t **ret_report)
+{
+    return decisions_breakeven (cli, &request->options, &request->decision,
+                                ret_report);
+}
+
+static int make_decide (cli_t *cli, struct request *request,
+                        report_t **ret_report)
+{
+    return decisions_decide (cli, &request->options, ret_report);
+}
+
+/* Of facts by keys, or made in a way of its own. */
 static const struct {
     const char *name;
-    int (*make) (cli_t *cli, const report_query_t *query, report_t **ret);
+    int (*of_facts) (cli_t *cli, const report_query_t *query, report_t **ret);
     const char *(*default_by) (const site_t *site);
+    int (*make) (cli_t *cli, struct request *request, report_t **ret);
 } reports[] = {
-    {"usage", report_of_usage, default_account},
-    {"chargeback", report_of_charges, default_teams},
-    {"utilization", report_of_utilization, default_pool},
-    {"energy", report_of_energy, default_account},
-    {"idle", report_of_idle, default_user},
-    {"breakeven", NULL, NULL},
-    {"plan", NULL, NULL},
-    {"recharge", NULL, NULL},
-    {"reconcile", NULL, NULL},
+    {"usage", report_of_usage, default_account, NULL},
+    {"chargeback", report_of_charges, default_teams, NULL},
+    {"utilization", report_of_utilization, default_pool, NULL},
+    {"energy", report_of_energy, default_account, NULL},
+    {"idle", report_of_idle, default_user, NULL},
+    {"breakeven", NULL, NULL, make_breakeven},
+    {"decide", NULL, NULL, make_decide},
+    {"plan", NULL, NULL, make_plan},
+    {"recharge", NULL, NULL, make_recharge},
+    {"reconcile", NULL, NULL, make_reconcile},
 };
+
+/* "usage chargeback ...", after what is wrong. */
+static int refuse_name (cli_t *cli, const char *what)
+{
+    BUFFER_AUTO names = BUFFER_INIT;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (reports); i++)
+        buffer_printf (&names, " %s", reports[i].name);
+    return cli_usage (cli, "%s:%s", what, buffer_text (&names));
+}
 
 /* --- the verb ---------------------------------------------------------- */
 
@@ -480,7 +513,7 @@ static int make_of_facts (cli_t *cli, struct request *request, size_t at,
         return CLI_FAILED;
     rc = query_options_resolve (cli, &request->options, cli->site, store,
                                 reports[at].default_by (cli->site), &query);
-    return rc == CLI_OK ? reports[at].make (cli, &query, ret_report) : rc;
+    return rc == CLI_OK ? reports[at].of_facts (cli, &query, ret_report) : rc;
 }
 
 /* What is left out of a file that has to add up would be missed there. */
@@ -532,12 +565,11 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
         return cli_usage (cli, "--focus-dataset goes with --focus");
     while (at < GL_ARRAY_SIZE (reports) && strcmp (reports[at].name, name))
         at++;
-    if (at == GL_ARRAY_SIZE (reports))
-        return cli_usage (cli,
-                          "there is no report '%s'; there are: usage "
-                          "chargeback utilization energy idle breakeven plan "
-                          "recharge reconcile",
-                          name);
+    if (at == GL_ARRAY_SIZE (reports)) {
+        GL_AUTOFREE char *what
+            = xasprintf ("there is no report '%s'; there are", name);
+        return refuse_name (cli, what);
+    }
     if (!cli_site (cli))
         return CLI_FAILED;
     if (request->slurmdb && strcmp (name, "reconcile") != 0)
@@ -545,16 +577,8 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
     rc = decisions_check (cli, &request->decision, name);
     if (rc != CLI_OK)
         return rc;
-    rc = reports[at].make ? make_of_facts (cli, request, at, &report)
-         : strcmp (name, "reconcile") == 0
-             ? make_reconcile (cli, request, &report)
-         : strcmp (name, "plan") == 0
-             ? make_plan (cli, request, &report)
-         : strcmp (name, "recharge") == 0
-             ? recharge_report (cli, &request->options,
-                                &request->decision.recharge, &report)
-             : decisions_breakeven (cli, &request->options,
-                                   &request->decision, &report);
+    rc = reports[at].make ? reports[at].make (cli, request, &report)
+                          : make_of_facts (cli, request, at, &report);
     if (rc == CLI_OK)
         rc = output_report (cli, &request->output, report);
     if (rc == CLI_OK && request->look)
@@ -596,9 +620,7 @@ static int run (cli_t *cli, int argc, char **argv)
     if (option < 0)
         rc = cli->exit_code;
     else if (optind != argc - 1)
-        rc = cli_usage (cli, "give the name of one report: usage chargeback "
-                             "utilization energy idle breakeven plan recharge "
-                             "reconcile");
+        rc = refuse_name (cli, "give the name of one report");
     else
         rc = make_report (cli, &request, argv[optind]);
     query_options_done (&request.options);
@@ -633,6 +655,8 @@ const verb_t verb_report = {
             "  energy       what the GPUs' own counters measured, and whose it was\n"
             "  idle         who held GPUs that agents found idle\n"
             "  breakeven    what a GPU hour costs, owned and rented\n"
+            "  decide       the questions of the configuration: what a run costs, whether\n"
+            "               interruptible capacity pays, cash over the years and others\n"
             "  plan         measured use beside what owning and renting cost, and how\n"
             "               many GPUs to own\n"
             "  recharge     rates, recovery and checks of a fiscal year (2 CFR 200.468)\n"

@@ -213,6 +213,17 @@ static void free_cloud (site_cloud_t *cloud)
     mpq_clear (cloud->per_gpu_hour);
 }
 
+static void free_analysis (site_analysis_t *analysis)
+{
+    free (analysis->name);
+    free (analysis->price);
+    free (analysis->against);
+    free (analysis->as_of);
+    free (analysis->source);
+    for (size_t i = 0; i < ANALYSIS_NUMBERS; i++)
+        mpq_clear (analysis->input[i]);
+}
+
 static void free_tax (site_tax_t *tax)
 {
     free (tax->name);
@@ -302,6 +313,7 @@ void site_free (site_t *site)
     FREE_ALL (site->qos, site->qos_count, free_qos);
     FREE_ALL (site->entitlements, site->entitlement_count, free_entitlement);
     FREE_ALL (site->clouds, site->cloud_count, free_cloud);
+    FREE_ALL (site->analyses, site->analysis_count, free_analysis);
     FREE_ALL (site->taxes, site->tax_count, free_tax);
     FREE_ALL (site->budgets, site->budget_count, free_budget);
     FREE_ALL (site->profiles, site->profile_count, free_profile);

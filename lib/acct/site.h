@@ -331,6 +331,64 @@ typedef struct {
     place_t place;
 } site_cloud_t;
 
+/* What is to be decided (acct/analysis.h). */
+typedef enum {
+    ANALYSIS_OVERHEAD,
+    ANALYSIS_INTERRUPTIBLE,
+    ANALYSIS_EGRESS,
+    ANALYSIS_SCALING,
+    ANALYSIS_NEWER_GPU,
+    ANALYSIS_MEMORY,
+    ANALYSIS_RUN,
+    ANALYSIS_CASH,
+} analysis_kind_t;
+
+typedef enum {
+    INPUT_PURCHASE,
+    INPUT_YEARS,
+    INPUT_OVERHEAD, /* a ratio */
+    INPUT_UTILIZATION, /* a ratio */
+    INPUT_GPUS,
+    INPUT_INTERRUPTIONS, /* per hour */
+    INPUT_CHECKPOINT,    /* hours */
+    INPUT_RESTART,       /* hours */
+    INPUT_GB_PER_DAY,
+    INPUT_DAYS,
+    INPUT_PER_GB,
+    INPUT_SPEED,      /* a ratio */
+    INPUT_PARAMETERS, /* 10^9 */
+    INPUT_BYTES,      /* of one */
+    INPUT_CACHE,      /* a ratio */
+    INPUT_GPU_HOURS,
+    INPUT_STORAGE,  /* money */
+    INPUT_PER_YEAR, /* money */
+    INPUT_RENT,     /* money per year */
+    INPUT_PREPAID,  /* months */
+    INPUT_DISCOUNT, /* a ratio */
+    ANALYSIS_NUMBERS,
+    INPUT_PRICE = ANALYSIS_NUMBERS, /* of these two the entry has texts */
+    INPUT_AGAINST,
+    ANALYSIS_INPUTS,
+} analysis_number_t;
+
+typedef enum {
+    OVERHEAD_UNTOLD,
+    OVERHEAD_OF_PURCHASE,
+    OVERHEAD_OF_DEPRECIATION, /* of one year */
+} overhead_of_t;
+
+typedef struct {
+    char *name;
+    int kind;        /* analysis_kind_t */
+    char *price;     /* a number, a cloud or a pool; NULL: none */
+    char *against;   /* the same */
+    int overhead_of; /* overhead_of_t */
+    mpq_t input[ANALYSIS_NUMBERS]; /* 0: not given */
+    char *as_of;  /* of prices that are numbers; NULL: not told */
+    char *source; /* the same */
+    place_t place;
+} site_analysis_t;
+
 /* What is added to what a team has to pay in a month, on the sum of its charges,
  * credits and corrections; rounded once, half to even. */
 typedef struct {
@@ -517,6 +575,8 @@ typedef struct site {
     size_t entitlement_count;
     site_cloud_t *clouds;
     size_t cloud_count;
+    site_analysis_t *analyses;
+    size_t analysis_count;
     site_tax_t *taxes;
     size_t tax_count;
     site_budget_t *budgets;

@@ -12,6 +12,7 @@ static const struct {
     {"collector", NULL}, {"agent", NULL},        {"networks", NULL},
     {"clouds", NULL},    {"clusters", "slurmdb"}, {"close", NULL},
     {"budgets", NULL},   {"meters", NULL},
+    {"analyses", NULL},
     {"issuer", NULL},
 };
 

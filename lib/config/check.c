@@ -1,6 +1,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "acct/analysis.h"
 #include "base/memory.h"
 #include "config/check.h"
 #include "gres/mig.h"
@@ -444,6 +445,14 @@ static int check_entitlements (const site_t *site, gl_error_t *error)
     return 0;
 }
 
+static int check_analyses (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->analysis_count; i++)
+        if (analysis_check (&site->analyses[i], error) < 0)
+            return -1;
+    return 0;
+}
+
 int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
 {
     if (list->entry_count > 0)
@@ -454,7 +463,8 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
         check_teams (site, error) < 0 || check_book (site, error) < 0
         || check_go_live (site, error) < 0 || check_budgets (site, error) < 0
         || check_tiers (site, error) < 0 || check_qos (site, error) < 0
-        || check_entitlements (site, error) < 0)
+        || check_entitlements (site, error) < 0
+        || check_analyses (site, error) < 0)
         return -1;
     return 0;
 }

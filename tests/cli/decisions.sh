@@ -1,5 +1,5 @@
 #!/bin/sh
-# report plan and report recharge, on a year whose figures are known: what the
+# report plan, recharge and decide, on figures that are known: what the
 # program says against arithmetic of our own.
 set -u
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
@@ -147,5 +147,122 @@ is "32 4" "$(plan capacity 'for the demand of the period' 7) $(plan capacity 'fo
 test -n "$(plan capacity 'in 12 months, if it goes on so' 9)" ||
     test -n "$(awk -F'"' '$2 == "in 12 months, if it goes on so"' plan.csv)"
 result $? "twelve whole months have a trend"
+
+# --- decide: the figures that were published ---
+examples=$abs_top_srcdir/contrib/examples
+cases=$abs_top_srcdir/tests/data/cost/published_examples.json
+"$program" --quiet --config "$examples/decisions.yaml" report decide -P \
+    >decided 2>warnings
+result $? "the example of decisions is answered"
+test ! -s warnings
+result $? "every price of it has a date"
+
+# decided ANALYSIS ITEM UNIT: a result
+decided ()
+{
+    awk -F"|" -v a="$1" -v item="$2" -v unit="$3" '
+        $1 == a && $3 == "result" && $4 == item && $6 == unit {print $5}' decided
+}
+
+# published CASE FIGURE DIGITS [FACTOR]: as the file of cases has it
+published ()
+{
+    jq -r --arg id "$1" --arg name "$2" --argjson times "${4:-1}" '
+        .cases[] | select (.id == $id) | .expected[]
+        | select (.name == $name) | .value * $times' "$cases" |
+        awk -v digits="$3" '{printf "%.*f\n", digits, $1}'
+}
+
+# Each line: analysis, item, unit, case, figure, digits, factor.
+while IFS="|" read -r analysis item unit id figure digits factor; do
+    is "$(published "$id" "$figure" "$digits" "${factor:-1}")" \
+        "$(decided "$analysis" "$item" "$unit")" "$analysis: $item, $unit"
+done <<'END'
+a-rough-estimate|cost of a year|USD per GPU-year|S1-opex50|per_year_a|2
+a-rough-estimate|cost of an hour, always busy|USD per GPU-hour|S1-opex50|per_hour_u100|4
+a-rough-estimate|cost of a productive hour|USD per GPU-hour|S1-opex50|per_hour_u10|4
+spot|expected loss|GPU-hours per GPU-hour|S0-spot-waste|waste_expected_uniform|4
+spot|loss at worst|GPU-hours per GPU-hour|S0-spot-waste|waste_upper|4
+spot|effective price at worst|USD per GPU-hour|S0-spot-waste|effective_upper|4
+spot|saving at worst|%|S0-spot-waste|net_discount_upper|2|100
+eight-gpus|efficiency|%|S2-scaling|eff|2|100
+eight-gpus|cost of the same work|times|S2-scaling|cost_multiplier|4
+seven-billion|weights|GB|S2-vram|fp16_gb|2
+seven-billion|to serve|GB|S2-vram|fp16_infer_gb|2
+seven-billion|to serve|GiB|S2-vram|code_fp16_gib|2
+seven-billion|to train|GB|S2-vram|train_gb|2
+an-offer|owned after 3 years|USD|S0-pitch-3yr|onprem_cum_y3|2
+an-offer|rented after 3 years|USD|S0-pitch-3yr|aws_cum_y3|2
+an-offer|saving after 3 years|USD|S0-pitch-3yr|savings_3yr|2
+an-offer|payback|months|S0-pitch-3yr|payback_months|2
+END
+
+# The rest against arithmetic of our own.
+awk 'BEGIN {
+    print "traffic|cost|USD|" sprintf ("%.2f", 250 * 30 * 0.09)
+    print "newer|break-even speed|times|" sprintf ("%.4f", 6.88 / 2.7447)
+    print "newer|cost of the same run|times|" sprintf ("%.4f", 6.88 / 2.7447 / 2.2)
+    loss = 0.02 * (0.5 / 2 + 0.1)
+    run = 1000 * (1 + loss) / (6 / 8) * 12.29
+    print "fine-tuning|computing|USD|" sprintf ("%.2f", run)
+    print "fine-tuning|cost of the run|USD|" sprintf ("%.2f", run + 100 + 675)
+    own = 3300000; rent = 0
+    for (y = 1; y <= 3; y++) {own += 500000 / 1.08 ^ y; rent += 4700000 / 1.08 ^ y}
+    print "an-offer-discounted|owned, present value|USD|" sprintf ("%.2f", own)
+    print "an-offer-discounted|rented, present value|USD|" sprintf ("%.2f", rent)
+    print "an-offer-discounted|payback|months|" sprintf ("%.2f", 3300000 / (4200000 / 12))
+    print "a-rough-estimate|break-even utilization|%|" sprintf ("%.2f", 100 * (250000 / 3) / (24.48 * 8760))
+    print "spot|break-even interruptions|per hour|" sprintf ("%.4f", (12.29 / 3.687 - 1) / 0.25)
+}' >wanted
+while IFS="|" read -r analysis item unit value; do
+    is "$value" "$(decided "$analysis" "$item" "$unit")" "$analysis: $item"
+done <wanted
+
+# decide WHAT: one entry, beside the cost book of 64 H100
+decide ()
+{
+    { cat "$examples/h100-64.yaml"; echo "analyses: [{name: a, $1}]"; } >a.yaml
+    "$program" --config a.yaml report decide -P >decided 2>said
+}
+decide "kind: newer-gpu, price: h100, against: aws-p5-3yr"
+is 0.6769 "$(decided a "break-even speed" times)" "3.5540 of a pool over 5.25 of an offer"
+grep -q "^a|newer-gpu|input|against|5.25|USD per GPU-hour|2024-11-01|aws-p5-3yr: " decided
+result $? "an offer has its date and source"
+decide "kind: overhead, purchase: 100000, years: 4, overhead: 50%, overhead_of: depreciation"
+is 37500.00 "$(decided a "cost of a year" "USD per GPU-year")" "half of a year of depreciation"
+is 5.3510 "$(decided a "cost of a productive hour" "USD per GPU-hour")" "at the planned utilization"
+decide "kind: scaling, gpus: 8, speed: 4"
+grep -q "below 60 %" said
+result $? "a poor efficiency is warned of"
+decide "kind: egress, gb_per_day: 1, per_gb: 0.09"
+grep -q "a.yaml:[0-9]*). Prices move" said
+result $? "a price without a date is warned of, with its line"
+decide "kind: interruptible, price: 5, against: 4, interruptions_per_hour: 1, checkpoint_hours: 1"
+is "" "$(decided a "break-even interruptions" "per hour")" "no rate at which a dearer price pays"
+
+# refused TEXT ENTRY: the message has the line and TEXT
+refused ()
+{
+    decide "$2"
+    test $? -eq 1 && grep -q "a.yaml:[0-9]*: .*$1" said && test ! -s decided
+    result $? "refused: $1"
+    grep -q "$1" said || sed "s/^/# /" said
+}
+refused "needs .per_gb." "kind: egress, gb_per_day: 1"
+refused "has nothing to do with .speed." "kind: egress, gb_per_day: 1, per_gb: 1, speed: 2"
+refused "lacks .per_gb." "kind: run, gpu_hours: 1, price: 1, gb_per_day: 1"
+refused "lacks .gpus." "kind: run, gpu_hours: 1, price: 1, speed: 6"
+refused "overhead_of: depreciation" "kind: overhead, purchase: 1, years: 1, overhead: 1"
+refused "is for the kind overhead" "kind: scaling, gpus: 1, speed: 1, overhead_of: purchase"
+refused "whole number of at most 100" "kind: cash, purchase: 1, rent_per_year: 1, years: 2.5"
+refused "drop .prepaid_months." "kind: cash, purchase: 1, rent_per_year: 1, years: 2, prepaid_months: 12, discount: 8%"
+refused "no number, no entry of .clouds. and no pool" "kind: newer-gpu, price: nobody, against: 1"
+refused "not a price above 0" "kind: newer-gpu, price: -1, against: 1"
+refused "is not one of overhead" "kind: wish"
+"$program" --config site.yaml report decide >out 2>said
+test $? -eq 1 && grep -q "no .analyses." said
+result $? "a configuration without questions says so"
+"$program" --config site.yaml report decide --pool p >out 2>said
+is 2 $? "report decide takes no filter"
 
 echo "1..$tests"

@@ -25,6 +25,7 @@ result ()
 # The configuration is named without a directory: its name is part of what
 # explain prints.
 cp "$golden"/*.yaml "$abs_top_srcdir/contrib/examples/h100-64.yaml" \
+    "$abs_top_srcdir/contrib/examples/decisions.yaml" \
     "$abs_top_srcdir/tests/data/cost/published_examples.json" "$work" && cd "$work" || exit 1
 "$fill" sqlite:lab.db || exit 1
 "$program" --quiet --store sqlite:fox.db init || exit 1
@@ -33,6 +34,7 @@ cp "$golden"/*.yaml "$abs_top_srcdir/contrib/examples/h100-64.yaml" \
 
 lab () { "$program" --quiet --config site.yaml --store sqlite:lab.db "$@"; }
 h100 () { "$program" --quiet --config h100-64.yaml "$@"; }
+ask () { "$program" --quiet --config decisions.yaml "$@"; }
 money () { "$program" --quiet --config money.yaml --store sqlite:lab.db "$@"; }
 fox () { "$program" --quiet --store sqlite:fox.db "$@"; }
 
@@ -74,6 +76,10 @@ recharge.table lab report recharge
 recharge.csv lab report recharge --csv
 claims.table h100 report breakeven --check published_examples.json
 claims.csv h100 report breakeven --check published_examples.json --csv
+decide.table ask report decide
+decide.csv ask report decide --csv
+decide.json ask report decide --json
+decide.html ask report decide --html
 usage_days.html lab report usage --by day --html
 usage_users.html lab report usage --by user,project --html
 usage_users.table lab report usage --by user,project

@@ -69,6 +69,27 @@ static void config_load_text__hosts_of_all_forms__are_taken (void **state)
     site_free (site);
 }
 
+/* Else a question would change what a closed month was priced by. */
+static void config_load_text__what_prices_nothing__is_not_in_the_book (
+    void **state)
+{
+    static const char rate[]
+        = "pools: [{name: p, nodes: n1, gpus_per_node: 1}]\n"
+          "rates: [{pool: p, per_gpu_hour: 2}]\n";
+    GL_AUTOFREE char *more = xasprintf (
+        "%sanalyses: [{name: a, kind: scaling, gpus: 8, speed: 6}]\n"
+        "clouds: [{name: c, gpu: H100-SXM5-80GB, per_gpu_hour: 3, "
+        "as_of: 2026, source: s}]\n",
+        rate);
+    site_t *plain = load (rate), *asked = load (more);
+
+    (void)state;
+    assert_int_equal (asked->analysis_count, 1);
+    assert_string_equal (asked->book, plain->book);
+    site_free (plain);
+    site_free (asked);
+}
+
 static void config_load_text__who_approved_a_rate__is_kept (void **state)
 {
     site_t *site = load (
@@ -970,6 +991,8 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (config_load_text__hosts_of_all_forms__are_taken),
         cmocka_unit_test (config_load_text__the_pinned_text__is_read_exactly),
+        cmocka_unit_test (
+            config_load_text__what_prices_nothing__is_not_in_the_book),
         cmocka_unit_test (config_load_text__who_approved_a_rate__is_kept),
         cmocka_unit_test (config_load_text__what_is_billed__is_read),
         cmocka_unit_test (config_load_text__the_cost_book__is_read_exactly),

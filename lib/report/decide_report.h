@@ -1,0 +1,18 @@
+/*
+ * decide_report.h: the questions of the configuration (`analyses`), each with
+ * the inputs that were taken, when and where their prices were read, the figures
+ * that follow with their formulas, and what is left out.
+ *
+ * Needs the configuration only. Pure.
+ */
+#ifndef GL_REPORT_DECIDE_REPORT_H
+#define GL_REPORT_DECIDE_REPORT_H
+
+#include "acct/site.h"
+#include "report/report.h"
+
+/* Rows by analysis, in file order: input, then result. NULL with an error where
+ * there are no analyses, or a price cannot be found. */
+report_t *decide_report_make (const site_t *site, gl_error_t *error);
+
+#endif /* !GL_REPORT_DECIDE_REPORT_H */
