@@ -54,6 +54,24 @@ int bills_add_ended (store_t *store, const site_t *site, billing_t *billing,
     return facts_each (store, site, &query, take_ended, billing, error);
 }
 
+int bills_finish (store_t *store, billing_t *billing, gl_error_t *error)
+{
+    meter_reading_t *readings = NULL;
+    size_t count = 0;
+    int rc;
+
+    if (billing_wants_meters (billing)
+        && store_meters (store, billing_period (billing), &readings, &count,
+                         error)
+               < 0)
+        return -1;
+    billing_meters (billing, readings, count);
+    rc = billing_compute (billing, error);
+    billing_meters (billing, NULL, 0);
+    store_meters_free (readings, count);
+    return rc;
+}
+
 static int give_facts (store_t *store, const report_query_t *query,
                        billing_t *billing, gl_error_t *error)
 {
@@ -81,7 +99,7 @@ static int compute (store_t *store, const report_query_t *query,
     int rc = give_facts (store, query, billing, error);
 
     if (rc == 0)
-        rc = billing_compute (billing, error);
+        rc = bills_finish (store, billing, error);
     if (rc == 0)
         rc = callback (billing, arg, error);
     billing_free (billing);

@@ -34,6 +34,9 @@ int bills_billing (store_t *store, const site_t *site, const char *by,
                    period_t period, bills_billing_f callback, void *arg,
                    gl_error_t *error);
 
+/* After the last fact: with what meters read, where demand is charged. */
+int bills_finish (store_t *store, billing_t *billing, gl_error_t *error);
+
 /* To a billing of rollups, after the last one: what jobs are given back for how
  * they ended, which no rollup tells. */
 int bills_add_ended (store_t *store, const site_t *site, billing_t *billing,

@@ -5,6 +5,7 @@
 #include "acct/site.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "bills.h"
 #include "facts.h"
 #include "output.h"
 #include "render/render_explain.h"
@@ -133,7 +134,7 @@ static int fill_billing (cli_t *cli, billing_t *billing)
                                &error)
                    < 0))
         return cli_fail (cli, &error);
-    if (billing_compute (billing, &error) < 0)
+    if (bills_finish (cli->store, billing, &error) < 0)
         return cli_fail (cli, &error);
     return CLI_OK;
 }

@@ -207,7 +207,7 @@ static int charges_of_facts (cli_t *cli, const report_query_t *query,
     else if (period.end > period.start)
         rc = collect (cli, &c, period, billing_capacity (c.billing));
     if (rc == CLI_OK
-        && (billing_compute (c.billing, &error) < 0
+        && (bills_finish (cli->store, c.billing, &error) < 0
             || !(*ret_report
                  = chargeback_make (query, c.billing, c.usage, &error))))
         rc = cli_fail (cli, &error);

@@ -45,7 +45,7 @@ charge_t *charge_new (const site_t *site, const char *pool, period_t month,
 {
     charge_t *charge = charge_new_with (site, pool, month, capacity, levels,
                                         level_count);
-    cost_inputs_t own = {NULL, 0};
+    cost_inputs_t own = {.count = 0};
     int rc;
 
     if (!inputs) {

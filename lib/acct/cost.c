@@ -400,6 +400,16 @@ bool cost_wants_usage (const site_t *site)
     return false;
 }
 
+bool cost_wants_meters (const site_t *site, period_t period)
+{
+    for (size_t i = 0; i < site->tariff_count && site->meter_count > 0; i++)
+        if (mpq_sgn (site->tariffs[i].demand_per_kw) > 0
+            && period_seconds (period_clip (period, site->tariffs[i].valid))
+                   > 0)
+            return true;
+    return false;
+}
+
 int cost_of_pool (const site_t *site, const char *pool, period_t period,
                   const cost_inputs_t *inputs, cost_t *cost, gl_error_t *error)
 {

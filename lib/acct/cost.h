@@ -14,9 +14,12 @@
  *   power     watts x seconds x PUE x price per kWh, cut at every change of
  *             power, tariff, its times of use and pool. Watts: of all GPUs, as
  *             the entry says on average; or with idle_watts, in each month, the
- *             energy of held GPUs (measured, else watts x held time) and of free
- *             ones (idle watts x free time) over the time in service; and of all
- *             nodes. Demand: price x the highest load of the month, with PUE.
+ *             energy of held GPUs (watts x held time) and of free ones (idle
+ *             watts x free time) over the time in service; and of all nodes.
+ *             What was measured of held GPUs takes the place of its time, at the
+ *             price of the quarter of an hour in which it was used
+ *             (load_profile.h). Demand: price x the highest load of the month, by
+ *             meters or modelled, shared by what pools drew then (cost_peak.h).
  *             Fee: by energy, to the pools that pay by the tariff
  *   other     amount x what its driver counts in the period; a month: as staff; a
  *             year: 1/12 for each calendar month. Shared ones: by fixed shares,
@@ -99,6 +102,9 @@ int cost_of_pool (const site_t *site, const char *pool, period_t period,
 /* Some cost follows jobs or measured energy, which cost_inputs_t must then
  * have. */
 bool cost_wants_usage (const site_t *site);
+
+/* Some demand is charged, which meters may tell, in the period. */
+bool cost_wants_meters (const site_t *site, period_t period);
 
 /* Physical GPUs of the pool at that instant: nodes x gpus_per_node over its
  * entries in force; 0 for a pool that does not exist then. */

@@ -23,7 +23,8 @@ void cost_inputs_clear (cost_inputs_t *inputs)
         mpq_clears (inputs->use[i].allocated, inputs->use[i].capacity,
                     inputs->use[i].energy_seconds, NULL);
     free (inputs->use);
-    *inputs = (cost_inputs_t){NULL, 0};
+    load_profile_clear (&inputs->load);
+    *inputs = (cost_inputs_t){.count = 0};
 }
 
 static void quantity (const cost_use_t *use, use_t what, mpq_t ret_quantity)

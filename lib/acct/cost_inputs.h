@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "acct/load_profile.h"
+#include "acct/meter.h"
 #include "base/zone.h"
 
 /* One pool in one calendar month, or in the part of it up to as-of. */
@@ -26,6 +28,12 @@ typedef struct {
 typedef struct {
     cost_use_t *use; /* any order; no two of one pool overlap */
     size_t count;
+    load_profile_t load; /* when measured energy was used: of all energy_mj, or of
+                            less */
+    /* What meters read in the months, by meter and time; borrowed. For demand
+     * charges (cost_wants_meters). */
+    const meter_reading_t *meters;
+    size_t meter_count;
 } cost_inputs_t;
 
 /* Zeroed before use. A further entry, all quantities 0; borrowed until the next

@@ -21,15 +21,50 @@ void cost_add_line (const site_t *site, cost_t *cost, const struct item *item);
 int cost_entry_size (const site_pool_t *pool, uint64_t *ret_gpus,
                      uint64_t *ret_nodes, gl_error_t *error);
 
-/* cost_power.c: power, and what a tariff has beside the price of energy. */
-int cost_add_power (const site_t *site, const char *pool, period_t period,
-                    const cost_inputs_t *inputs, cost_t *cost,
+/* ---- cost_load.c: what is drawn ---- */
+
+/* The even load of a pool for as long as nothing changes: one entry of `power`,
+ * one of `pools`, and where the load follows what jobs hold, one calendar month.
+ * Beside it is drawn what was measured, when it was. */
+struct load {
+    const site_power_t *power;
+    period_t period;
+    uint64_t gpus;
+    uint64_t nodes;
+    mpq_t watts; /* of one GPU, on average */
+    mpq_t all;   /* watts of all GPUs and nodes */
+};
+typedef int (*load_f) (const struct load *load, void *arg, gl_error_t *error);
+
+/* In the order of `power`, then of `pools`. */
+int cost_each_load (const site_t *site, const char *pool, period_t period,
+                    const cost_inputs_t *inputs, load_f callback, void *arg,
                     gl_error_t *error);
+
+/* What was measured of the pool by time, and is charged by the entry so: NULL:
+ * nothing. */
+const pool_load_t *cost_measured_load (const site_power_t *power,
+                                       const cost_inputs_t *inputs);
+
 /* kWh of the pool's machines in the period, without PUE. */
 int cost_energy (const site_t *site, const char *pool, period_t period,
                  const cost_inputs_t *inputs, mpq_t ret_kwh, gl_error_t *error);
 
-/* cost_other.c */
+/* ---- cost_power.c, cost_demand.c: its price ---- */
+
+int cost_add_power (const site_t *site, const char *pool, period_t period,
+                    const cost_inputs_t *inputs, cost_t *cost,
+                    gl_error_t *error);
+/* Some entry of the pool's power in the period is paid by the tariff. */
+bool cost_pays_by (const site_t *site, const char *pool, const char *tariff,
+                   period_t period);
+/* What a tariff has beside the price of energy. */
+int cost_add_fees (const site_t *site, const char *pool, period_t period,
+                   const cost_inputs_t *inputs, cost_t *cost,
+                   gl_error_t *error);
+
+/* ---- cost_other.c ---- */
+
 bool cost_bears (const site_cost_t *entry, const char *pool);
 /* The pool's share of the entry in a calendar month; 1 for one with `pool`. */
 int cost_share (const site_t *site, const site_cost_t *entry, const char *pool,

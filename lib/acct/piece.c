@@ -104,17 +104,19 @@ struct placing {
     const char *node;
     int64_t gres_index;
     measured_t *measured; /* NULL: it is not wanted */
+    const device_kind_t *kind; /* NULL: nobody tells */
 };
 
-static measured_t *place (const piece_cuts_t *c, const piece_sink_t *sink,
-                          const struct placing *at)
+static void place (const piece_cuts_t *c, const piece_sink_t *sink,
+                   struct placing *at)
 {
     const piece_t *p = &at->piece;
     const device_kind_t *kind = kinds_of_device (
         c->kinds, p->segment, p->period.start, at->node, at->gres_index);
     holding_t h = {.kind = kind ? kind : &piece_untold, .node = at->node};
 
-    return sink->measured (p, &h, kind != NULL, sink->arg);
+    at->kind = kind;
+    at->measured = sink->measured (p, &h, kind != NULL, sink->arg);
 }
 
 static void move_to (const piece_cuts_t *c, const piece_sink_t *sink,
@@ -140,7 +142,7 @@ static void move_to (const piece_cuts_t *c, const piece_sink_t *sink,
         }
         at->piece.period = (period_t){start, end};
     }
-    at->measured = place (c, sink, at);
+    place (c, sink, at);
 }
 
 /* A part of a stretch, cut where pieces are. What lies a little outside of the
@@ -163,6 +165,9 @@ static void measure_part (const piece_cuts_t *c, const piece_sink_t *sink,
             next = at->piece.period.end * 1000;
         if (at->measured)
             measured_add (at->measured, part->usage, from, next, at->whole);
+        if (sink->stretch && at->kind)
+            sink->stretch (&at->piece, at->kind, part->usage, from, next,
+                           sink->arg);
         from = next;
     }
 }

@@ -49,6 +49,11 @@ typedef struct {
     /* all that it holds, instead of `unknown` and `held`; NULL: these */
     void (*all) (const piece_t *piece, const holding_t *holding, size_t count,
                  void *arg);
+    /* Each part of a stretch of a device whose kind is told, within the piece; NULL:
+     * not wanted. */
+    void (*stretch) (const piece_t *piece, const device_kind_t *kind,
+                     const device_usage_t *usage, int64_t from_ms,
+                     int64_t to_ms, void *arg);
 } piece_sink_t;
 
 /* Where pieces are cut. */

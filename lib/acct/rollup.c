@@ -50,6 +50,7 @@ void rollup_free (rollup_t *r)
         capacity_sum_clear (&r->sum[i]);
     for (size_t i = 0; i < r->reserved_count; i++)
         mpq_clear (r->reserved[i].gpu_seconds);
+    load_profile_clear (&r->load);
     for (size_t i = 0; i < r->memory_count; i++)
         free (r->memory[i]);
     free (r->memory);
@@ -229,6 +230,7 @@ static void join (struct joining *j)
                        r->half[i].ends, r->half[i].gres_seconds);
     for (size_t i = 0; i < r->capacity_count; i++)
         assembly_capacity (j->assembly, 0, &r->capacity[i]);
+    load_profile_join (assembly_load (j->assembly, 0), &r->load);
     join_evidence (j);
     free (j->who);
     free (j->kind);

@@ -7,7 +7,8 @@
  * jobs of any grouping and any range are counted exactly; segments as "present
  * in the span" and "begun in the span", so that those of a range are present
  * (its first span) + begun (all later ones); capacity by pool; and what of the
- * nodes' evidence belongs to no segment. It depends on nothing but the facts
+ * nodes' evidence belongs to no segment; the measured energy of each pool by quarter
+ * of an hour. It depends on nothing but the facts
  * that touch its span and the part of the configuration that site_usage_text()
  * shows: not on other spans, nor on teams, rates and costs, which are applied
  * when it is read.
@@ -87,7 +88,7 @@ void rollup_end_at (rollup_t *rollup, int64_t end, const rollup_t *rest);
 /* --- keeping ----------------------------------------------------------- */
 
 /* Changes whenever what a rollup holds, or how, changes. */
-#define ROLLUP_VERSION 1
+#define ROLLUP_VERSION 2
 
 /* Appends to `out`. */
 void rollup_encode (const rollup_t *rollup, buffer_t *out);

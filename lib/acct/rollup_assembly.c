@@ -65,6 +65,7 @@ struct slot {
     size_t half_count, half_size;
     struct pool_sum *pool;
     size_t pool_count;
+    load_profile_t load;
     evidence_counts_t evidence;
 };
 
@@ -108,6 +109,7 @@ static void free_slot (struct slot *slot)
         free_pool_sum (&slot->pool[i]);
     free (slot->pool);
     free (slot->half);
+    load_profile_clear (&slot->load);
 }
 
 static void free_cell (struct hashed_cell *cell)
@@ -347,6 +349,11 @@ void assembly_held (assembly_t *a, size_t slot, int64_t until)
 evidence_counts_t *assembly_evidence (assembly_t *a, size_t slot)
 {
     return &a->slot[slot].evidence;
+}
+
+load_profile_t *assembly_load (assembly_t *a, size_t slot)
+{
+    return &a->slot[slot].load;
 }
 
 /* --- a slot becomes a rollup ------------------------------------------- */
@@ -665,6 +672,7 @@ rollup_t *assembly_take (assembly_t *a, size_t slot, const char *cluster,
     take_rows (&t);
     take_halves (&t);
     take_capacity (&t);
+    load_profile_join (&t.rollup->load, &t.slot->load);
     t.rollup->evidence = t.slot->evidence;
     t.rollup->held_until = t.slot->held_until;
     sorted_done (&t.whos);

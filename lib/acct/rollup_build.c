@@ -236,6 +236,18 @@ static measured_t *take_measured (const piece_t *p, const holding_t *h,
     return &cell->sum.measured;
 }
 
+static void take_stretch (const piece_t *p, const device_kind_t *kind,
+                          const device_usage_t *usage, int64_t from_ms,
+                          int64_t to_ms, void *arg)
+{
+    rollup_builder_t *b = arg;
+
+    if (kind->pool && kind->weight_known)
+        load_profile_stretch (
+            assembly_load (b->assembly, day_of (b, p->period.start)),
+            kind->pool->name, usage, from_ms, to_ms, p->period);
+}
+
 /* --- facts in ---------------------------------------------------------- */
 
 /* As far as it lies in the days. */
@@ -243,7 +255,11 @@ static void add_pieces (rollup_builder_t *b, const segment_t *s,
                         const suspension_t *suspensions, size_t count,
                         const project_t *project, bool quarantined)
 {
-    const piece_sink_t sink = {take_unknown, take_held, take_measured, b, NULL};
+    const piece_sink_t sink = {.unknown = take_unknown,
+                               .held = take_held,
+                               .measured = take_measured,
+                               .stretch = take_stretch,
+                               .arg = b};
 
     b->quarantined = quarantined;
     b->start = s->time_start;
@@ -273,7 +289,11 @@ void rollup_builder_add (rollup_builder_t *b, const segment_t *s,
                          const project_t *project,
                          const segment_evidence_t *evidence)
 {
-    const piece_sink_t sink = {take_unknown, take_held, take_measured, b, NULL};
+    const piece_sink_t sink = {.unknown = take_unknown,
+                               .held = take_held,
+                               .measured = take_measured,
+                               .stretch = take_stretch,
+                               .arg = b};
 
     capacity_add_segment (b->capacity, s);
     if (s->time_start == 0 || s->time_start >= b->cuts.period.end)

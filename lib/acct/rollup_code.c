@@ -17,6 +17,9 @@ static const char magic[4] = {'G', 'L', 'R', ROLLUP_VERSION};
 #define CELL_JOBS 0x20
 #define CELL_MEASURED 0x40
 
+/* Quarters of an hour since 1970: further ones are no time. */
+#define LOAD_START_MAX (INT64_C (1) << 40)
+
 /* Of a kind. */
 #define KIND_UNSURE 0x04 /* below it the sort */
 #define KIND_QUARANTINED 0x08
@@ -255,6 +258,19 @@ static void put_evidence (buffer_t *out, const evidence_counts_t *counts)
     }
 }
 
+static void put_load (struct writer *w, const rollup_t *r)
+{
+    varint_add (&w->body, r->load.pool_count);
+    for (size_t i = 0; i < r->load.pool_count; i++) {
+        const pool_load_t *load = &r->load.pool[i];
+        put_text (w, load->pool);
+        varint_add (&w->body, zigzag (load->start / LOAD_SECONDS));
+        varint_add (&w->body, load->count);
+        for (size_t k = 0; k < load->count; k++)
+            varint_add (&w->body, load->energy_mj[k]);
+    }
+}
+
 /* What is known last comes first. The body moves: of a large month there is no
  * room for a second one. */
 static void put_head (struct writer *w, size_t start)
@@ -290,6 +306,7 @@ void rollup_encode (const rollup_t *r, buffer_t *out)
     put_halves (&w.body, r);
     put_capacity (&w, r);
     put_evidence (&w.body, &r->evidence);
+    put_load (&w, r);
     put_head (&w, start);
     *out = w.body;
     HASH_ITER (hh, w.seen, text, next)
@@ -592,6 +609,29 @@ static void get_evidence (struct reader *r)
     }
 }
 
+/* One pool; `start` in quarters of an hour. */
+static void get_pool_load (struct reader *r)
+{
+    const char *pool = get_name (r);
+    int64_t start = unzigzag (get (r));
+    size_t count = get_count (r, 1);
+
+    if (start > LOAD_START_MAX || start < -LOAD_START_MAX
+        || load_profile_pool (&r->rollup->load, pool))
+        r->at = NULL;
+    for (size_t i = 0; i < count && r->at; i++)
+        load_profile_add (&r->rollup->load, pool,
+                          (start + (int64_t)i) * LOAD_SECONDS, get (r));
+}
+
+static void get_load (struct reader *r)
+{
+    size_t count = get_count (r, 4);
+
+    for (size_t i = 0; i < count && r->at; i++)
+        get_pool_load (r);
+}
+
 static void get_all (struct reader *r)
 {
     rollup_t *to = r->rollup;
@@ -609,6 +649,7 @@ static void get_all (struct reader *r)
     get_halves (r);
     get_capacity (r);
     get_evidence (r);
+    get_load (r);
     if (r->at != r->end || to->period.end <= to->period.start)
         r->at = NULL;
 }

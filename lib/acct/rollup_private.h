@@ -91,6 +91,7 @@ struct rollup {
     size_t half_count;
     rollup_capacity_t *capacity; /* by pool */
     size_t capacity_count;
+    load_profile_t load;
     evidence_counts_t evidence;
     /* what the texts, kinds of rows, ids and sums are in */
     void **memory;
@@ -144,6 +145,7 @@ void assembly_capacity (assembly_t *assembly, size_t slot,
                         const rollup_capacity_t *capacity);
 void assembly_held (assembly_t *assembly, size_t slot, int64_t until);
 evidence_counts_t *assembly_evidence (assembly_t *assembly, size_t slot);
+load_profile_t *assembly_load (assembly_t *assembly, size_t slot);
 
 /* The slot's rollup, which borrows nothing. Yours to free. */
 rollup_t *assembly_take (assembly_t *assembly, size_t slot, const char *cluster,

@@ -165,6 +165,7 @@ static void free_tariff (site_tariff_t *tariff)
 static void free_meter (site_meter_t *meter)
 {
     free (meter->name);
+    free (meter->tariff);
 }
 
 static void free_cost (site_cost_t *cost)

@@ -219,6 +219,7 @@ typedef enum {
 typedef struct {
     char *name;
     meter_kind_t measures;
+    char *tariff; /* by which what it measures is paid; NULL: the only one */
     place_t place;
 } site_meter_t;
 

@@ -51,8 +51,9 @@ static size_t price_at (const zone_t *zone, const site_tariff_t *tariff,
 }
 
 /* One local day: between two ends of windows one price holds. */
-static void add_day (const zone_t *zone, const site_tariff_t *tariff,
-                     int64_t day, period_t part, int64_t *seconds)
+static void each_of_day (const zone_t *zone, const site_tariff_t *tariff,
+                         int64_t day, period_t part, tariff_f callback,
+                         void *arg)
 {
     int64_t *cuts = xcalloc (4 * tariff->time_count + 2, sizeof (*cuts));
     size_t count = 0;
@@ -70,30 +71,43 @@ static void add_day (const zone_t *zone, const site_tariff_t *tariff,
     }
     count = instants_sort (cuts, count);
     for (size_t i = 1; i < count; i++)
-        seconds[price_at (zone, tariff, day, cuts[i - 1])]
-            += cuts[i] - cuts[i - 1];
+        callback ((period_t){cuts[i - 1], cuts[i]},
+                  price_at (zone, tariff, day, cuts[i - 1]), arg);
     free (cuts);
 }
 
-void tariff_seconds (const site_t *site, const site_tariff_t *tariff,
-                     period_t period, int64_t *ret_seconds)
+void tariff_each (const site_t *site, const site_tariff_t *tariff,
+                  period_t period, tariff_f callback, void *arg)
 {
     const zone_t *zone = tariff->zone ? tariff->zone : site->zone;
 
-    memset (ret_seconds, 0, (tariff->time_count + 1) * sizeof (*ret_seconds));
-    if (tariff->time_count == 0) {
-        ret_seconds[0] = period_seconds (period);
+    if (tariff->time_count == 0 && period_seconds (period) > 0) {
+        callback (period, 0, arg);
         return;
     }
     for (int64_t at = period.start; at < period.end;) {
         period_t day = zone_unit (zone, CALENDAR_DAY, at);
         civil_t date = zone_civil (zone, day.start);
         period_t part = period_clip (period, (period_t){at, day.end});
-        add_day (zone, tariff,
-                 calendar_day_number (date.year, date.month, date.day), part,
-                 ret_seconds);
+        each_of_day (zone, tariff,
+                     calendar_day_number (date.year, date.month, date.day),
+                     part, callback, arg);
         at = day.end;
     }
+}
+
+static void count_seconds (period_t period, size_t price, void *arg)
+{
+    int64_t *seconds = arg;
+
+    seconds[price] += period_seconds (period);
+}
+
+void tariff_seconds (const site_t *site, const site_tariff_t *tariff,
+                     period_t period, int64_t *ret_seconds)
+{
+    memset (ret_seconds, 0, (tariff->time_count + 1) * sizeof (*ret_seconds));
+    tariff_each (site, tariff, period, count_seconds, ret_seconds);
 }
 
 mpq_srcptr tariff_price (const site_tariff_t *tariff, size_t i)

@@ -12,6 +12,12 @@
 
 #include "acct/site.h"
 
+/* Each stretch of `period` (within the tariff's own) in which one price holds, in
+ * the order of time: 0 that of the tariff, i + 1 that of times[i]. */
+typedef void (*tariff_f) (period_t period, size_t price, void *arg);
+void tariff_each (const site_t *site, const site_tariff_t *tariff,
+                  period_t period, tariff_f callback, void *arg);
+
 /* Seconds of `period` (within the tariff's own) for each price: [0] that of the
  * tariff, [i + 1] that of times[i]. `ret_seconds` has time_count + 1. */
 void tariff_seconds (const site_t *site, const site_tariff_t *tariff,

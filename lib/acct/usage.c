@@ -347,11 +347,26 @@ static measured_t *take_measured (const piece_t *p, const holding_t *h,
     return usage_place (arg, &s, told);
 }
 
+static void take_stretch (const piece_t *p, const device_kind_t *kind,
+                          const device_usage_t *usage, int64_t from_ms,
+                          int64_t to_ms, void *arg)
+{
+    usage_t *u = arg;
+
+    if (kind->pool && kind->weight_known)
+        load_profile_stretch (u->query->load, kind->pool->name, usage, from_ms,
+                              to_ms, p->period);
+}
+
 /* --- facts in ---------------------------------------------------------- */
 
 static piece_sink_t sink_of (usage_t *u)
 {
-    return (piece_sink_t){take_unknown, take_held, take_measured, u, NULL};
+    return (piece_sink_t){.unknown = take_unknown,
+                          .held = take_held,
+                          .measured = take_measured,
+                          .stretch = u->query->load ? take_stretch : NULL,
+                          .arg = u};
 }
 
 void usage_add (usage_t *u, const segment_t *s, const suspension_t *suspensions,

@@ -16,6 +16,7 @@
 
 #include "acct/key.h"
 #include "acct/kind.h"
+#include "acct/load_profile.h"
 #include "acct/measure.h"
 #include "acct/project.h"
 #include "acct/segment.h"
@@ -66,6 +67,9 @@ typedef struct {
     const int64_t *cuts;
     size_t cut_count;
     const accounts_t *accounts; /* for teams; may be NULL */
+    /* To which energy is added by time, of kinds with a pool and a weight, whatever
+     * the filters; NULL: not wanted. */
+    load_profile_t *load;
     bool without_jobs; /* nobody reads how many there are: with rollups this
                           saves the most of the work */
 } usage_query_t;

@@ -365,6 +365,8 @@ void usage_add_rollup (usage_t *u, const rollup_t *r, rollup_part_t part)
         add_row (&a, &r->row[i]);
     for (size_t i = 0; i < r->half_count && part == ROLLUP_COUNTED; i++)
         add_half (&a, &r->half[i]);
+    if (part == ROLLUP_COUNTED && u->query->load)
+        load_profile_join (u->query->load, &r->load);
     jobids_work_free (a.work);
     free (a.kind);
 }

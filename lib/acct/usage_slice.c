@@ -101,7 +101,10 @@ int usage_each_slice (usage_t *u, const segment_t *s,
                       const segment_evidence_t *evidence,
                       usage_slice_f callback, void *arg, gl_error_t *error)
 {
-    const piece_sink_t sink = {take_unknown, take_held, take_measured, u, NULL};
+    const piece_sink_t sink = {.unknown = take_unknown,
+                               .held = take_held,
+                               .measured = take_measured,
+                               .arg = u};
 
     forget_slices (u);
     piece_each (&u->cuts, &sink, s, suspensions, count, project);

@@ -516,8 +516,9 @@ static const schema_key_t power_keys[] = {
     {"energy", VALUE_WORD, 0, offsetof (site_power_t, measured), energy_words,
      NULL, "modelled", "modelled",
      "Where the energy of held GPUs comes from: watts_per_gpu (modelled), or "
-     "their own counters as far as agents read them, else watts_per_gpu "
-     "(measured; needs idle_watts). Default modelled."},
+     "their own counters as far as agents read them, at the price of the time "
+     "at which it was used, else watts_per_gpu (measured; needs idle_watts). "
+     "Default modelled."},
     {"pue", VALUE_DECIMAL, REQUIRED | SCHEMA_FROM_ONE,
      offsetof (site_power_t, pue), NULL, NULL, NULL, "1.3",
      "Energy of the facility for each unit of energy of the machines."},
@@ -547,8 +548,9 @@ static const schema_key_t tariff_keys[] = {
      NULL, "Zone of these hours; default the ledger's."},
     {"demand_per_kw", VALUE_DECIMAL, 0, offsetof (site_tariff_t, demand_per_kw),
      NULL, NULL, "0", NULL,
-     "Price a month of a kilowatt of the highest load in it, PUE included, as "
-     "the pool's power has it. Default 0."},
+     "Price a month of a kilowatt of the highest load in it, PUE included: as "
+     "meters tell it in intervals of at most an hour, else as power has it. "
+     "Default 0."},
     {"fixed_per_month", VALUE_DECIMAL, 0,
      offsetof (site_tariff_t, fixed_per_month), NULL, NULL, "0", NULL,
      "Fee a month, shared by the energy of the pools that pay by this tariff. "
@@ -563,6 +565,10 @@ static const schema_key_t meter_keys[] = {
      meter_words, NULL, NULL, "machines",
      "What it counts: machines (PDUs: all of them together), nodes (BMCs: GPU "
      "nodes as a whole) or facility (the utility's meter)."},
+    {"tariff", VALUE_TEXT, 0, offsetof (site_meter_t, tariff), NULL, "tariffs",
+     NULL, "flat",
+     "Tariff by which what it measures is paid, for the demand charge. Default "
+     "the only one that pools pay by."},
 };
 
 static const schema_key_t cost_keys[] = {

@@ -546,6 +546,17 @@ uint32_t billing_wants_ended (const billing_t *b)
     return b->of_rollups ? b->query->site->policy.credits : 0;
 }
 
+bool billing_wants_meters (const billing_t *b)
+{
+    return cost_wants_meters (b->query->site, billing_period (b));
+}
+
+void billing_meters (billing_t *b, const meter_reading_t *readings,
+                     size_t count)
+{
+    billing_inputs_meters (b->inputs, readings, count);
+}
+
 static void add_credits (billing_t *b)
 {
     for (size_t i = 0; i < b->credit_count; i++) {

@@ -14,6 +14,7 @@
 
 #include "acct/capacity.h"
 #include "acct/charge.h"
+#include "acct/meter.h"
 #include "report/query.h"
 
 /* A pool in a month. */
@@ -66,6 +67,12 @@ uint32_t billing_wants_ended (const billing_t *billing);
 void billing_add_ended (billing_t *billing, const segment_t *segment,
                         const suspension_t *suspensions, size_t count,
                         const project_t *project);
+
+/* Demand is charged that meters may tell: then what they read in billing_period(),
+ * by meter and time. Borrowed until billing_compute(). */
+bool billing_wants_meters (const billing_t *billing);
+void billing_meters (billing_t *billing, const meter_reading_t *readings,
+                     size_t count);
 
 /* Once, after the last fact. -1: the cost book cannot be applied. */
 int billing_compute (billing_t *billing, gl_error_t *error);

@@ -39,8 +39,10 @@ billing_inputs_t *billing_inputs_new (const site_t *site, period_t whole)
     b->query.period = whole;
     b->query.by.id[b->query.by.count++] = KEY_POOL;
     b->query.by.id[b->query.by.count++] = KEY_MONTH;
-    if (cost_wants_usage (site))
+    if (cost_wants_usage (site)) {
+        b->query.load = &b->inputs.load;
         b->usage = usage_new (&b->query);
+    }
     return b;
 }
 
@@ -72,6 +74,13 @@ void billing_inputs_measure (billing_inputs_t *b, const segment_t *segment,
 {
     if (b->usage)
         usage_measure (b->usage, segment, project, evidence);
+}
+
+void billing_inputs_meters (billing_inputs_t *b,
+                            const meter_reading_t *readings, size_t count)
+{
+    b->inputs.meters = readings;
+    b->inputs.meter_count = count;
 }
 
 static cost_use_t *find_use (billing_inputs_t *b, const char *pool,

@@ -32,6 +32,10 @@ void billing_inputs_measure (billing_inputs_t *inputs, const segment_t *segment,
 void billing_inputs_add_rollup (billing_inputs_t *inputs,
                                 const rollup_t *rollup);
 
+/* Borrowed until the costs are computed. */
+void billing_inputs_meters (billing_inputs_t *inputs,
+                            const meter_reading_t *readings, size_t count);
+
 /* GPU time of a pool at an instant (of `sum`, capacity and allocated). */
 void billing_inputs_capacity (billing_inputs_t *inputs, const char *pool,
                               int64_t instant, const capacity_sum_t *sum);

@@ -61,7 +61,7 @@ static void cost_of_pool__each_driver__counts_its_own (void **state)
     };
     site_t *site = book_new ("UTC");
     period_t may = book_month (site, 2026, 5);
-    cost_inputs_t inputs = {NULL, 0};
+    cost_inputs_t inputs = {.count = 0};
     site_cost_t *cost;
     cost_t costs;
 
@@ -106,7 +106,7 @@ static void cost_of_pool__shared__is_split_and_nothing_is_lost (void **state)
     };
     site_t *site = book_new ("UTC");
     period_t may = book_month (site, 2026, 5);
-    cost_inputs_t inputs = {NULL, 0};
+    cost_inputs_t inputs = {.count = 0};
     site_cost_t *cost;
 
     (void)state;
@@ -290,7 +290,7 @@ static void cost_of_pool__idle_and_node_watts__follow_what_is_held (void **state
 {
     site_t *site = book_new ("UTC");
     period_t may = book_month (site, 2026, 5), half = may;
-    cost_inputs_t inputs = {NULL, 0};
+    cost_inputs_t inputs = {.count = 0};
     site_power_t *power;
     cost_use_t *use;
 
@@ -342,7 +342,7 @@ static void cost_of_pool__demand_and_fee__are_monthly (void **state)
     assert_int_equal (cost.count, 2);
     assert_string_equal (cost.line[0].name, "power demand");
     assert_string_equal (cost.line[0].how,
-                         "10 a month x 1.5 kW of the highest load");
+                         "10 a month x 1.5 kW of the highest load, modelled");
     book_check (cost.line[0].amount, 2, "15.00");
     assert_string_equal (cost.line[1].name, "power fee");
     book_check (cost.line[1].amount, 2, "25.00");
@@ -365,7 +365,7 @@ static void cost_of_pool__demand_and_fee__are_monthly (void **state)
 static void cost_of_pool__parts_of_months__add_up (void **state)
 {
     site_t *site = book_new ("America/New_York");
-    cost_inputs_t inputs = {NULL, 0};
+    cost_inputs_t inputs = {.count = 0};
     site_tariff_t *tariff;
     site_cost_t *shared;
     uint64_t seed = 4242;

@@ -93,7 +93,7 @@ static void check_line (const cost_t *cost, size_t i, cost_kind_t kind,
 static void compute (const site_t *site, period_t period, const char *hours,
                      cost_t *cost)
 {
-    cost_inputs_t inputs = {NULL, 0};
+    cost_inputs_t inputs = {.count = 0};
     cost_use_t *use = cost_inputs_add (&inputs, "p", period);
     gl_error_t error;
 

@@ -260,7 +260,7 @@ static void cost_of_pool__units_of_use__never_below_salvage (void **state)
     site_t *site = book_new ("UTC");
     site_asset_t *asset = book_asset (site, "p", "1", "100000", "10000",
                                       (civil_t){2026, 1, 1, 0, 0, 0}, 60);
-    cost_inputs_t inputs = {NULL, 0};
+    cost_inputs_t inputs = {.count = 0};
     cost_t cost;
 
     (void)state;

@@ -892,7 +892,7 @@ static void check_month (const site_t *site, const char *pool, unsigned hours,
     civil_t first = {2026, 10, 1, 0, 0, 0};
     period_t month = zone_unit (site->zone, CALENDAR_MONTH,
                                 zone_instant (site->zone, &first) + 86400);
-    cost_inputs_t inputs = {NULL, 0};
+    cost_inputs_t inputs = {.count = 0};
     cost_use_t *use = cost_inputs_add (&inputs, pool, month);
     gl_error_t error;
     cost_t cost;

@@ -107,6 +107,25 @@ static void add_team (struct world *w, const char *name, const char *account,
     team->valid = valid;
 }
 
+/* At prices at which a few joules show; hours that begin within a quarter. */
+static void make_power (site_t *site)
+{
+    static const char *const pools[] = {"h100", "mig"};
+    site_tariff_t *tariff = book_tariff (site, "grid", "100000");
+    site_tariff_time_t *time = BOOK_NEW (tariff->times, tariff->time_count);
+
+    time->days = 0x1f;
+    time->hours[0] = 7 * 60 + 10;
+    time->hours[1] = 22 * 60;
+    book_number (time->per_kwh, "300000");
+    mpq_set_ui (tariff->demand_per_kw, 1000000, 1);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (pools); i++) {
+        site_power_t *power = book_power (site, pools[i], "0.7", "1.3", "grid");
+        power->measured = 1;
+        mpq_set_ui (power->idle_watts, 1, 10);
+    }
+}
+
 static void make_site (struct world *w)
 {
     site_t *site = w->site;
@@ -140,6 +159,7 @@ static void make_site (struct world *w)
     book_number (cost->amount, "1000.01");
     cost->driver = COST_PER_MONTH;
     cost->valid = book_always;
+    make_power (site);
     rate = BOOK_NEW (site->rates, site->rate_count);
     rate->pool = xstrdup ("mig");
     book_number (rate->per_gpu_hour, "1.37");
@@ -560,6 +580,8 @@ static report_t *of_charges (const struct world *w, const report_query_t *q,
                           &f->project, f->seen ? &f->evidence : NULL);
         billing_add (b, &f->segment, f->suspension, f->suspension_count,
                      &f->project);
+        billing_measure (b, &f->segment, &f->project,
+                         f->seen ? &f->evidence : NULL);
     }
     if (!list)
         add_site_facts (w, billing_capacity (b));
