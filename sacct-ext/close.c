@@ -70,33 +70,46 @@ static int add_costs (struct writing *w, const bill_t *bill, gl_error_t *error)
 
 /* --- what lies below the rows ------------------------------------------ */
 
+struct detailing {
+    struct writing *writing;
+    pieces_t *pieces;
+    buffer_t line;
+};
+
+static int put_piece (const buffer_t *piece, void *arg, gl_error_t *error)
+{
+    const struct detailing *d = arg;
+
+    return add (d->writing, CHAIN_DETAIL, piece, error);
+}
+
 static int take_detail (const detail_row_t *row, void *arg, gl_error_t *error)
 {
-    BUFFER_AUTO text = BUFFER_INIT;
+    struct detailing *d = arg;
 
-    detail_row_text (row, &text);
-    return pieces_add (arg, buffer_text (&text), text.length, error);
+    buffer_clear (&d->line);
+    detail_row_text (row, &d->line);
+    return pieces_add (d->pieces, buffer_text (&d->line), d->line.length,
+                       error);
 }
 
-static int read_detail (store_t *store, const site_t *site, period_t month,
-                        pieces_t *pieces, gl_error_t *error)
+/* Row by row, as the segments come: the store reads facts while entries are
+ * written. */
+static int add_detail (struct writing *w, const site_t *site,
+                       const bills_month_t *m, gl_error_t *error)
 {
+    struct detailing d = {.writing = w};
     detail_result_t result;
+    int rc;
 
-    if (detail_each (store, site, month, take_detail, pieces, &result, error)
-        < 0)
-        return -1;
-    return pieces_end (pieces, error);
-}
-
-static int add_detail (struct writing *w, const pieces_t *pieces,
-                       gl_error_t *error)
-{
-    for (size_t i = 0; i < pieces->count; i++)
-        if (add (w, CHAIN_DETAIL, &pieces->item[i], error) < 0)
-            return -1;
-    w->lines = pieces->lines;
-    return 0;
+    d.pieces = pieces_new (put_piece, &d);
+    rc = detail_of_month (w->store, site, m, take_detail, &d, &result, error);
+    if (rc == 0)
+        rc = pieces_end (d.pieces, error);
+    w->lines = pieces_lines (d.pieces);
+    pieces_free (d.pieces);
+    buffer_done (&d.line);
+    return rc;
 }
 
 /* --- the entry that closes --------------------------------------------- */
@@ -106,7 +119,6 @@ struct closing {
     const close_request_t *request;
     close_done_t *done;
     seal_t *seal;
-    pieces_t pieces; /* the detail of the month */
 };
 
 static int put_as_of (store_t *store, buffer_t *body, gl_error_t *error)
@@ -243,7 +255,8 @@ static int write_month (struct writing *w, struct closing *c,
     c->seal = seal_new ();
     if (add_rows (w, m->bill, c->seal, error) < 0
         || add_costs (w, m->bill, error) < 0
-        || add_detail (w, &c->pieces, error) < 0 || add_end (w, c, "closed", m->period, error) < 0)
+        || add_detail (w, c->site, m, error) < 0
+        || add_end (w, c, "closed", m->period, error) < 0)
         return -1;
     hash_text (w->head.hash, c->done->hash);
     return 0;
@@ -257,8 +270,8 @@ static void count_rows (const bills_month_t *m, close_done_t *done)
         done->corrections += rows[i].kind == BILL_CORRECTION;
 }
 
-/* Everything is read before anything is written: iterators see only what is
- * committed. */
+/* What the chain says is read before anything is added to it: iterators see only
+ * what is committed. */
 static int close_now (store_t *store, void *arg, gl_error_t *error)
 {
     struct closing *c = arg;
@@ -272,7 +285,6 @@ static int close_now (store_t *store, void *arg, gl_error_t *error)
     if (periods_read (store, &periods, error) < 0
         || check_month (store, c->site, periods, c->request->month, error) < 0
         || bills_of_month (store, c->site, c->request->month, &m, error) < 0
-        || read_detail (store, c->site, m->period, &c->pieces, error) < 0
         || store_chain_head (store, &w.head, error) < 0)
         goto out;
     c->done->version = periods_versions (periods, m->month) + 1;
@@ -282,7 +294,6 @@ static int close_now (store_t *store, void *arg, gl_error_t *error)
         rc = write_month (&w, c, m, error);
 out:
     seal_free (GL_TAKE (c->seal));
-    pieces_clear (&c->pieces);
     bills_month_free (m);
     periods_free (periods);
     return rc;

@@ -173,19 +173,3 @@ int detail_of_month (store_t *store, const site_t *site,
     return bills_billing (store, site, detail_keys (site, m.period), m.period,
                           take_billing, &m, error);
 }
-
-int detail_each (store_t *store, const site_t *site, period_t month,
-                 detail_f callback, void *arg, detail_result_t *ret_result,
-                 gl_error_t *error)
-{
-    char name[ZONE_STAMP_SIZE];
-    bills_month_t *of;
-    int rc;
-
-    zone_unit_name (site->zone, CALENDAR_MONTH, month.start, name);
-    if (bills_of_month (store, site, name, &of, error) < 0)
-        return -1;
-    rc = detail_of_month (store, site, of, callback, arg, ret_result, error);
-    bills_month_free (of);
-    return rc;
-}

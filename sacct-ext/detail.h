@@ -28,9 +28,4 @@ int detail_of_month (store_t *store, const site_t *site,
                      const bills_month_t *month, detail_f callback,
                      void *arg, detail_result_t *ret_result, gl_error_t *error);
 
-/* The same of a month that is not closed and begins at month.start. */
-int detail_each (store_t *store, const site_t *site, period_t month,
-                 detail_f callback, void *arg, detail_result_t *ret_result,
-                 gl_error_t *error);
-
 #endif /* !GL_DETAIL_H */

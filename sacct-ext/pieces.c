@@ -10,30 +10,52 @@
  * CHAIN_BODY_MAX. */
 #define PIECE_TEXT ((size_t)1000000)
 
-static int compress_piece (pieces_t *p, gl_error_t *error)
+struct pieces {
+    pieces_put_f put;
+    void *arg;
+    buffer_t text; /* not compressed yet */
+    buffer_t piece;
+    uint64_t lines;
+};
+
+pieces_t *pieces_new (pieces_put_f put, void *arg)
+{
+    pieces_t *p = xcalloc (1, sizeof (*p));
+
+    p->put = put;
+    p->arg = arg;
+    return p;
+}
+
+void pieces_free (pieces_t *p)
+{
+    if (!p)
+        return;
+    buffer_done (&p->text);
+    buffer_done (&p->piece);
+    free (p);
+}
+
+static int put_piece (pieces_t *p, gl_error_t *error)
 {
     uLongf size = compressBound (p->text.length);
-    buffer_t *piece;
 
-    p->item = xreallocarray (p->item, p->count + 1, sizeof (*p->item));
-    piece = &p->item[p->count++];
-    *piece = (buffer_t)BUFFER_INIT;
-    if (compress2 ((Bytef *)buffer_reserve (piece, size), &size,
+    buffer_clear (&p->piece);
+    if (compress2 ((Bytef *)buffer_reserve (&p->piece, size), &size,
                    (const Bytef *)p->text.data, p->text.length,
-                   Z_BEST_COMPRESSION)
+                   Z_DEFAULT_COMPRESSION)
         != Z_OK)
         return gl_error (error, "zlib cannot compress the detail");
-    piece->length = size;
+    p->piece.length = size;
     buffer_clear (&p->text);
-    return 0;
+    return p->put (&p->piece, p->arg, error);
 }
 
 int pieces_add (pieces_t *p, const char *line, size_t length, gl_error_t *error)
 {
     if (length + 1 > PIECE_TEXT)
         return gl_error (error, "a line of the detail has %zu bytes", length);
-    if (p->text.length + length + 1 > PIECE_TEXT
-        && compress_piece (p, error) < 0)
+    if (p->text.length + length + 1 > PIECE_TEXT && put_piece (p, error) < 0)
         return -1;
     buffer_add (&p->text, line, length);
     buffer_add_char (&p->text, '\n');
@@ -43,16 +65,12 @@ int pieces_add (pieces_t *p, const char *line, size_t length, gl_error_t *error)
 
 int pieces_end (pieces_t *p, gl_error_t *error)
 {
-    return p->text.length ? compress_piece (p, error) : 0;
+    return p->text.length ? put_piece (p, error) : 0;
 }
 
-void pieces_clear (pieces_t *p)
+uint64_t pieces_lines (const pieces_t *p)
 {
-    for (size_t i = 0; i < p->count; i++)
-        buffer_done (&p->item[i]);
-    free (p->item);
-    buffer_done (&p->text);
-    *p = (pieces_t)PIECES_INIT;
+    return p->lines;
 }
 
 int pieces_each (const void *piece, size_t length, pieces_f callback, void *arg,

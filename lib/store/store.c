@@ -153,7 +153,8 @@ int store_begin (store_t *store, gl_error_t *error)
         return -1;
     }
     db_reset (lock);
-    store->wrote = false;
+    store->wrote_facts = false;
+    store->wrote_chain = false;
     store->changed_from = INT64_MAX;
     for (size_t i = 0; i < store->cluster_count; i++)
         store->clusters[i].settled = false;
@@ -299,7 +300,7 @@ static int fetch_cluster (store_t *store, const char *name, uint64_t *ret_id,
 struct cluster_entry *store_cluster (store_t *store, const char *name,
                                      gl_error_t *error)
 {
-    store->wrote = true;
+    store->wrote_facts = true;
     return store_cluster_find (store, name, error);
 }
 

@@ -34,19 +34,33 @@ static int digest (const buffer_t *bytes, uint8_t ret[STORE_DIGEST_SIZE],
     return 0;
 }
 
+/* What stands before the body. */
+static void hash_head (const uint8_t before[STORE_DIGEST_SIZE],
+                       const chain_entry_t *e, buffer_t *out)
+{
+    const char *word = chain_kind_word (e->kind);
+
+    for (size_t i = 0; i < STORE_DIGEST_SIZE; i++)
+        buffer_printf (out, "%02x", before[i]);
+    buffer_printf (out, "\n%" PRIu64 " %s %s %" PRIu32 " %zu\n", e->number,
+                   word ? word : "?", e->month, e->version, e->length);
+}
+
 int chain_hash (const uint8_t before[STORE_DIGEST_SIZE],
                 const chain_entry_t *e, uint8_t ret_hash[STORE_DIGEST_SIZE],
                 gl_error_t *error)
 {
-    const char *word = chain_kind_word (e->kind);
-    BUFFER_AUTO bytes = BUFFER_INIT;
+    EVP_MD_CTX *context = EVP_MD_CTX_new ();
+    BUFFER_AUTO head = BUFFER_INIT;
+    bool done;
 
-    for (size_t i = 0; i < STORE_DIGEST_SIZE; i++)
-        buffer_printf (&bytes, "%02x", before[i]);
-    buffer_printf (&bytes, "\n%" PRIu64 " %s %s %" PRIu32 " %zu\n", e->number,
-                   word ? word : "?", e->month, e->version, e->length);
-    buffer_add (&bytes, e->body, e->length);
-    return digest (&bytes, ret_hash, error);
+    hash_head (before, e, &head);
+    done = context && EVP_DigestInit_ex (context, EVP_sha256 (), NULL) == 1
+           && EVP_DigestUpdate (context, head.data, head.length) == 1
+           && EVP_DigestUpdate (context, e->body, e->length) == 1
+           && EVP_DigestFinal_ex (context, ret_hash, NULL) == 1;
+    EVP_MD_CTX_free (context);
+    return done ? 0 : gl_error (error, "SHA-256 is not available");
 }
 
 /* --- adding ------------------------------------------------------------ */
@@ -101,16 +115,19 @@ int store_chain_add (store_t *store, const chain_entry_t *entry,
                      chain_head_t *head, gl_error_t *error)
 {
     db_statement_t *st = store_statement (store, SQL_CHAIN_ADD, error);
-    GL_AUTOFREE char *text = xstrndup (entry->body, entry->length);
+    /* of details, which are large, there is no copy */
+    GL_AUTOFREE char *text = entry->kind == CHAIN_DETAIL
+                                 ? NULL
+                                 : xstrndup (entry->body, entry->length);
     chain_entry_t e = *entry;
 
     e.number = head->number + 1;
     if (!st || check_entry (&e, error) < 0
         || chain_hash (head->hash, &e, e.hash, error) < 0)
         return -1;
-    if (e.kind != CHAIN_DETAIL && strlen (text) != e.length)
+    if (text && strlen (text) != e.length)
         return gl_error (error, "an entry of the chain holds a NUL");
-    store->wrote = true;
+    store->wrote_chain = true;
     db_bind_u64 (st, 0, e.number);
     db_bind_u64 (st, 1, e.kind);
     db_bind_text (st, 2, e.month);
@@ -174,7 +191,7 @@ store_chain_iter_t *store_chain_iter_open (store_t *store,
 {
     store_chain_iter_t *iter;
 
-    if (db_in_transaction (store->db) && store->wrote) {
+    if (db_in_transaction (store->db) && store->wrote_chain) {
         gl_error (error, "the chain is read outside a transaction: commit "
                          "first");
         return NULL;
@@ -280,7 +297,7 @@ int store_put_snapshot (store_t *store, const char *text,
     buffer_t bytes = {.data = (char *)text, .length = strlen (text)};
     GL_AUTOFREE char *there = NULL;
 
-    store->wrote = true;
+    store->wrote_chain = true;
     if (digest (&bytes, ret_digest, error) < 0
         || store_get_snapshot (store, ret_digest, &there, error) < 0)
         return -1;

@@ -47,7 +47,7 @@ int store_put_meter (store_t *store, const meter_reading_t *r,
     store_count (counts, !same, false);
     if (same)
         return 0;
-    store->wrote = true;
+    store->wrote_facts = true;
     kept_forget (store, r->period.start);
     db_bind_text (put, 0, r->meter);
     db_bind_i64 (put, 1, r->period.start);

@@ -139,7 +139,8 @@ struct store {
     struct segment_batch *batch; /* new segments that are not written yet */
     buffer_t key; /* scratch for interning */
     bool known;   /* the last segment put was there already */
-    bool wrote;   /* a fact, in this transaction */
+    bool wrote_facts; /* in this transaction */
+    bool wrote_chain;
     int64_t changed_from; /* in this transaction: what is kept of stretches that
                              end later is wrong (store/kept.h) */
 };

@@ -144,9 +144,9 @@ int walk_open (walk_t *walk, store_t *store, const store_query_t *query,
                const struct walk_plan *plan, gl_error_t *error)
 {
     memset (walk, 0, sizeof (*walk));
-    if (db_in_transaction (store->db) && store->wrote)
-        return gl_error (error, "facts are read outside a transaction: commit "
-                                "first");
+    if (db_in_transaction (store->db) && store->wrote_facts)
+        return gl_error (error, "facts are read outside a transaction that puts "
+                                "some: commit first");
     if (query) {
         walk->query = *query;
         walk->has_period = query->start != 0 || query->end != 0;
