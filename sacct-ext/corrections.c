@@ -299,6 +299,11 @@ static int site_then (store_t *store, const closing_t *closing,
                              ret_site, NULL)
                < 0)
         *ret_site = NULL;
+    /* as it would be written today */
+    if (*ret_site && (*ret_site)->book) {
+        free (*ret_book);
+        *ret_book = xstrdup ((*ret_site)->book);
+    }
     return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "config/book.h"
+#include "config/book_staff.h"
 #include "config/schema.h"
 
 /* What never made a price: the kind, or one key of it. */
@@ -28,7 +29,7 @@ static bool is_left_out (const char *kind, const char *key)
 }
 
 /* In double quotes every text is itself. */
-static void add_text (buffer_t *out, const char *text)
+void book_add_text (buffer_t *out, const char *text)
 {
     buffer_add_char (out, '"');
     for (; *text; text++) {
@@ -46,7 +47,7 @@ static void add_text (buffer_t *out, const char *text)
 static void add_tree (buffer_t *out, const tree_t *tree)
 {
     if (tree->type == TREE_TEXT) {
-        add_text (out, tree->text);
+        book_add_text (out, tree->text);
         return;
     }
     buffer_add_char (out, tree->type == TREE_LIST ? '[' : '{');
@@ -87,19 +88,32 @@ static void add_section (buffer_t *out, const schema_kind_t *kind,
     }
 }
 
-void book_text (const tree_t *const *trees, size_t count, buffer_t *out)
+/* One section as all documents have it. */
+static void add_sections (buffer_t *out, const schema_kind_t *kind,
+                          const tree_t *const *trees, size_t count)
+{
+    for (size_t d = 0; d < count; d++) {
+        const tree_t *value
+            = trees[d] ? tree_get (trees[d], kind->name, NULL) : NULL;
+        if (value)
+            add_section (out, kind, value);
+    }
+}
+
+void book_text (const site_t *site, const tree_t *const *trees, size_t count,
+                buffer_t *out)
 {
     size_t kind_count;
     const schema_kind_t *kinds = schema_kinds (&kind_count);
 
     for (size_t i = 0; i < kind_count; i++) {
         BUFFER_AUTO section = BUFFER_INIT;
-        for (size_t d = 0; d < count && !is_left_out (kinds[i].name, NULL); d++) {
-            const tree_t *value
-                = trees[d] ? tree_get (trees[d], kinds[i].name, NULL) : NULL;
-            if (value)
-                add_section (&section, &kinds[i], value);
-        }
+        if (is_left_out (kinds[i].name, NULL))
+            continue;
+        if (!strcmp (kinds[i].name, "staff"))
+            book_staff (site, &section);
+        else
+            add_sections (&section, &kinds[i], trees, count);
         if (section.length)
             buffer_printf (out, "%s:%s\n", kinds[i].name,
                            buffer_text (&section));

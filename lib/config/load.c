@@ -485,7 +485,7 @@ static char *book_of (const struct loader *loader)
 
     for (size_t i = 0; i < loader->document_count; i++)
         trees[i] = loader->document[i].tree;
-    book_text (trees, loader->document_count, &text);
+    book_text (loader->site, trees, loader->document_count, &text);
     free (trees);
     return buffer_take (&text);
 }

@@ -294,5 +294,16 @@ rc=$?
 [ $rc -eq 1 ] && has 'nothing is left to be given back'
 result $? "and a dispute upheld gives back no more"
 
+# of people the store has what they cost a pool
+url=sqlite:$work/people.db
+go_live='' before=''
+site >"$work/site.yaml"
+echo 'staff: [{name: Ann Lee, fte: 1.5, loaded_salary: 123457, pools: {h100: 100%}}]' >>"$work/site.yaml"
+october >"$work/rows"
+gl "$url" init && import "$url" 2026-11-10T00:00:00 && close_it "$url" 2026-10 &&
+    echo 'SELECT CAST (body AS TEXT) FROM snapshot' | sql "$url" >"$work/out"
+has 'loaded_salary: "185185.5"' && ! grep -aqE 'Ann Lee|123457' "$work/people.db"
+result $? "no name and no pay is kept with a closed month"
+
 echo "1..$tests"
 exit $failed
