@@ -3,6 +3,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "closed.h"
+#include "closed_site.h"
 #include "periods.h"
 #include "report/closed_report.h"
 #include "report/correction.h"
@@ -75,30 +76,6 @@ static int read_months (struct reading *r, bool *ret_all, gl_error_t *error)
     return 0;
 }
 
-/* The clusters, as the last of the months was closed; names are the bodies'. */
-static size_t closed_clusters (const char *body, report_cluster_t **ret_clusters)
-{
-    static const char prefix[] = "as_of.";
-    report_cluster_t *clusters = NULL;
-    size_t count = 0;
-
-    for (const char *line = body; line && *line;) {
-        const char *next = strchr (line, '\n');
-        const char *equals = strchr (line, '=');
-        if (!strncmp (line, prefix, strlen (prefix)) && equals) {
-            line += strlen (prefix);
-            clusters
-                = xreallocarray (clusters, count + 1, sizeof (*clusters));
-            clusters[count++] = (report_cluster_t){
-                .name = xstrndup (line, (size_t)(equals - line)),
-                .as_of = strtoll (equals + 1, NULL, 10)};
-        }
-        line = next ? next + 1 : NULL;
-    }
-    *ret_clusters = clusters;
-    return count;
-}
-
 /* Currency and as-of as they were closed with: a report must not move. */
 static report_t *make (const struct reading *r)
 {
@@ -113,12 +90,10 @@ static report_t *make (const struct reading *r)
         strncpy (site.currency, currency, sizeof (site.currency) - 1);
     site.currency_digits = (int)body_get_number (body, "digits");
     query.site = &site;
-    query.cluster_count = closed_clusters (body, &clusters);
+    query.cluster_count = closed_clusters (r->closings[r->count - 1], &clusters);
     query.clusters = clusters;
     report = closed_report_make (&query, r->months, r->count);
-    for (size_t i = 0; i < query.cluster_count; i++)
-        free ((char *)clusters[i].name);
-    free (clusters);
+    closed_clusters_free (clusters, query.cluster_count);
     return report;
 }
 

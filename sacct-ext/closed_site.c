@@ -71,3 +71,53 @@ int closed_site_get (const closing_t *closing, const site_t *today,
     *ret_site = site;
     return 0;
 }
+
+size_t closed_clusters (const closing_t *closing,
+                        report_cluster_t **ret_clusters)
+{
+    static const char prefix[] = "as_of.";
+    report_cluster_t *clusters = NULL;
+    size_t count = 0;
+
+    for (const char *line = closing->body; line && *line;) {
+        const char *next = strchr (line, '\n');
+        const char *equals = strchr (line, '=');
+        if (!strncmp (line, prefix, strlen (prefix)) && equals) {
+            line += strlen (prefix);
+            clusters
+                = xreallocarray (clusters, count + 1, sizeof (*clusters));
+            clusters[count++] = (report_cluster_t){
+                .name = xstrndup (line, (size_t)(equals - line)),
+                .as_of = strtoll (equals + 1, NULL, 10)};
+        }
+        line = next ? next + 1 : NULL;
+    }
+    *ret_clusters = clusters;
+    return count;
+}
+
+void closed_clusters_free (report_cluster_t *clusters, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free ((char *)clusters[i].name);
+    free (clusters);
+}
+
+const closing_t *closed_last (const periods_t *periods,
+                              const report_query_t *query)
+{
+    const zone_t *zone = query->site->zone;
+    const closing_t *last = NULL;
+
+    for (int64_t at = query->period.start; at < query->period.end;) {
+        period_t month = zone_unit (zone, CALENDAR_MONTH, at);
+        char name[BILLS_MONTH_SIZE];
+        periods_month_of (query->site, at, name);
+        last = periods_closing (periods, name);
+        if (!last || month.start < query->period.start
+            || month.end > query->period.end)
+            return NULL;
+        at = month.end;
+    }
+    return last;
+}

@@ -1,13 +1,15 @@
 /*
- * closed_site.h: the site as papers of a closed month name it. Zone, currency and
- * issuer stand in the entry that closes the month (docs/formats/period.md), so
- * that what is printed of it later is signed as it was then.
+ * closed_site.h: the site as papers of a closed month name it. Zone, currency,
+ * issuer and how far the facts of each cluster went stand in the entry that closes
+ * the month (docs/formats/period.md), so that what is printed of it later is signed
+ * and dated as it was then.
  */
 #ifndef GL_CLOSED_SITE_H
 #define GL_CLOSED_SITE_H
 
 #include "acct/site.h"
 #include "periods.h"
+#include "report/query.h"
 
 /* Into the body of the entry that closes. */
 void closed_site_put (const site_t *site, buffer_t *body);
@@ -17,5 +19,15 @@ void closed_site_put (const site_t *site, buffer_t *body);
 int closed_site_get (const closing_t *closing, const site_t *today,
                      site_t **ret_site, period_t *ret_period,
                      gl_error_t *error);
+
+/* The clusters and their as-of; for closed_clusters_free(). */
+size_t closed_clusters (const closing_t *closing,
+                        report_cluster_t **ret_clusters);
+void closed_clusters_free (report_cluster_t *clusters, size_t count);
+
+/* The closing of the last month of the query's period; NULL: it is not whole
+ * closed months. */
+const closing_t *closed_last (const periods_t *periods,
+                              const report_query_t *query);
 
 #endif /* !GL_CLOSED_SITE_H */

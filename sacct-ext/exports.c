@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "closed_site.h"
 #include "export_focus.h"
 #include "exports.h"
 #include "render/render_journal.h"
@@ -54,31 +55,47 @@ static int add_to_journal (const bills_month_t *m, void *arg, gl_error_t *error)
                               *m->hash ? m->hash : NULL, error);
 }
 
-static void head_journal (journal_t *journal, const report_query_t *query)
+/* As of when: of closed months as they were closed. */
+static void add_clusters (journal_t *journal, const site_t *site,
+                          const report_cluster_t *clusters, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char stamp[ZONE_STAMP_SIZE];
+        journal_remark (journal, "cluster %s as of %s", clusters[i].name,
+                        zone_stamp (site->zone, clusters[i].as_of, stamp));
+    }
+}
+
+static void head_journal (journal_t *journal, const report_query_t *query,
+                          const closing_t *closing)
 {
     const site_t *site = query->site;
     GL_AUTOFREE char *period = report_period_text (site->zone, query->period);
+    report_cluster_t *closed = NULL;
+    size_t count = closing ? closed_clusters (closing, &closed) : 0;
 
     journal_remark (journal, "GPU chargeback of %s, double entry, for ledger "
                     "and hledger", period);
     journal_remark (journal, "months of the zone %s, amounts in %s",
                     zone_name (site->zone), site->currency);
-    for (size_t i = 0; i < query->cluster_count; i++) {
-        char stamp[ZONE_STAMP_SIZE];
-        journal_remark (journal, "cluster %s as of %s", query->clusters[i].name,
-                        zone_stamp (site->zone, query->clusters[i].as_of,
-                                    stamp));
-    }
+    add_clusters (journal, site, closing ? closed : query->clusters,
+                  closing ? count : query->cluster_count);
+    closed_clusters_free (closed, count);
     journal_remark (journal, "made by gpuledger report chargeback --journal");
 }
 
 static int make_journal (cli_t *cli, const report_query_t *query, buffer_t *out,
                          gl_error_t *error)
 {
-    journal_t *journal = journal_new (query->site);
+    journal_t *journal;
+    periods_t *periods;
     int rc;
 
-    head_journal (journal, query);
+    if (periods_read (cli->store, &periods, error) < 0)
+        return -1;
+    journal = journal_new (query->site);
+    head_journal (journal, query, closed_last (periods, query));
+    periods_free (periods);
     rc = each_month (cli, query, add_to_journal, journal, error);
     if (rc == 0)
         render_journal (journal, out);

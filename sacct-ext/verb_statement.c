@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "bills.h"
 #include "budgets.h"
+#include "closed_site.h"
 #include "facts.h"
 #include "output.h"
 #include "query_options.h"
@@ -34,8 +35,9 @@ struct making {
     statement_day_t *days;
     size_t day_count;
     char id[80];
+    report_cluster_t *clusters; /* of a closed month */
+    size_t cluster_count;
 };
-
 
 /* --- jobs -------------------------------------------------------------- */
 
@@ -259,6 +261,26 @@ static void fill (struct making *m, const bills_month_t *now,
     m->s.disputed_count = disputed_of (now, m->s.team);
 }
 
+/* A page of a closed month says how far the facts went when it was closed. */
+static int date_page (struct making *m, gl_error_t *error)
+{
+    const closing_t *closing;
+    periods_t *periods;
+
+    if (!m->s.closed)
+        return 0;
+    if (periods_read (m->cli->store, &periods, error) < 0)
+        return -1;
+    closing = closed_last (periods, &m->query);
+    if (closing) {
+        m->query.cluster_count = m->cluster_count
+            = closed_clusters (closing, &m->clusters);
+        m->query.clusters = m->clusters;
+    }
+    periods_free (periods);
+    return 0;
+}
+
 static int make (struct making *m, report_t **ret_report, gl_error_t *error)
 {
     bills_month_t *now = NULL, *before = NULL;
@@ -278,7 +300,7 @@ static int make (struct making *m, report_t **ret_report, gl_error_t *error)
         m->s.state = state = state_of (m, now);
         m->s.budgets = budgets;
         m->s.budget_count = count;
-        if (name_statement (m, error) == 0
+        if (name_statement (m, error) == 0 && date_page (m, error) == 0
             && (*ret_report = statement_make (&m->s, error)))
             rc = 0;
     }
@@ -295,6 +317,7 @@ static void making_done (struct making *m)
     usage_free (m->whole);
     for (size_t i = 0; i < m->day_count; i++)
         mpz_clear (m->days[i].units);
+    closed_clusters_free (m->clusters, m->cluster_count);
     free (m->days);
 }
 

@@ -34,7 +34,41 @@ with_mariadb ()
     fi
 }
 
-# engines: the URL of a store named $1, one of each engine, a line each
+# on_each_engine SCRIPT: runs it again for each engine, whose name is then in
+# $engine; what they say is one list.
+on_each_engine ()
+{
+    engine=${CLOSE_ENGINE:-}
+    [ -z "$engine" ] || return 0
+    with_mariadb "$1"
+    for each in sqlite ${GPULEDGER_TEST_MYSQL:+mysql}; do
+        echo "engine $each"
+        CLOSE_ENGINE=$each sh "$1" || echo failed
+    done | awk '
+        $1 == "engine" { engine = $2; next }
+        $1 == "failed" { failed = 1; next }
+        /^1\.\.0/ { print; skipped = 1; next }
+        /^1\.\./ { planned += substr ($1, 4); next }
+        /^(not )?ok / {
+            done++
+            sub (/ok [0-9]+ - /, "ok " done " - " engine ": ")
+        }
+        { print; fflush () }
+        END {
+            if (!skipped)
+                print "1.." planned
+            exit failed
+        }'
+    exit
+}
+
+# url_of NAME: a store of the engine
+url_of ()
+{
+    urls "$1" | grep "^${engine:?}:"
+}
+
+# urls NAME: the URL one of each engine, a line each
 urls ()
 {
     echo "sqlite:$work/$1.db"
@@ -58,14 +92,14 @@ empty ()
     esac
 }
 
-# sql URL: statements from stdin
+# sql URL: statements from stdin; columns are parted by | or a tab
 sql ()
 {
     case $1 in
     sqlite:*) sqlite3 "${1#sqlite:}" ;;
     *)  name=${1%%\?*} name=${name##*/}
         mariadb --no-defaults --socket="$GPULEDGER_TEST_DIR/socket" --user=root \
-            -N -B "$name" ;;
+            -N -B --raw "$name" ;;
     esac
 }
 
