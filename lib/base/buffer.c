@@ -42,19 +42,24 @@ void buffer_add_char (buffer_t *b, char c)
 
 void buffer_printf (buffer_t *b, const char *fmt, ...)
 {
+    size_t room = b->size - b->length;
     va_list ap;
     int n;
 
+    /* mostly there is room for it */
     va_start (ap, fmt);
-    n = vsnprintf (NULL, 0, fmt, ap);
+    n = vsnprintf (b->data ? b->data + b->length : NULL, room, fmt, ap);
     va_end (ap);
-    if (n <= 0)
-        return;
-    buffer_reserve (b, n);
-    va_start (ap, fmt);
-    vsnprintf (b->data + b->length, n + 1, fmt, ap);
-    va_end (ap);
-    b->length += n;
+    if (n > 0 && (size_t)n >= room) {
+        buffer_reserve (b, (size_t)n);
+        va_start (ap, fmt);
+        vsnprintf (b->data + b->length, (size_t)n + 1, fmt, ap);
+        va_end (ap);
+    }
+    if (n > 0)
+        b->length += (size_t)n;
+    else if (b->data)
+        b->data[b->length] = '\0';
 }
 
 void buffer_clear (buffer_t *b)

@@ -157,15 +157,17 @@ void detail_row_reset (detail_row_t *row)
 
 static void add_escaped (buffer_t *out, const char *text)
 {
-    for (size_t plain; *text; text++) {
-        plain = strcspn (text, "\\\t\n");
-        buffer_add (out, text, plain);
-        text += plain;
-        if (!*text)
-            return;
+    const char *end = text;
+
+    for (; *end; end++) {
+        if (*end != '\\' && *end != '\t' && *end != '\n')
+            continue;
+        buffer_add (out, text, (size_t)(end - text));
         buffer_add_char (out, '\\');
-        buffer_add_char (out, *text == '\t' ? 't' : *text == '\n' ? 'n' : '\\');
+        buffer_add_char (out, *end == '\t' ? 't' : *end == '\n' ? 'n' : '\\');
+        text = end + 1;
     }
+    buffer_add (out, text, (size_t)(end - text));
 }
 
 static bool is_absent (const detail_row_t *row, const struct field *f)
@@ -181,6 +183,18 @@ static bool is_absent (const detail_row_t *row, const struct field *f)
         break;
     }
     return mpz_sgn (units_of (row, f)) == 0;
+}
+
+/* There are a dozen in a row, and printf takes its time. */
+static void add_number (buffer_t *out, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof (digits);
+
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    buffer_add (out, digits + at, sizeof (digits) - at);
 }
 
 static void add_units (buffer_t *out, mpz_srcptr value)
@@ -199,7 +213,7 @@ static void add_value (buffer_t *out, const detail_row_t *row,
         add_escaped (out, *text_of (row, f));
         break;
     case FIELD_NUMBER:
-        buffer_printf (out, "%llu", (unsigned long long)*number_of (row, f));
+        add_number (out, *number_of (row, f));
         break;
     case FIELD_EXACT:
         add_units (out, mpq_numref (exact_of (row, f)));
