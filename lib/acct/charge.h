@@ -136,6 +136,9 @@ typedef struct {
 } remainder_info_t;
 
 const remainder_info_t *remainder_info (remainder_id_t id);
+/* How an amount of that sign is called: where published rates brought more than
+ * the cost, it is an over-recovery. */
+const char *remainder_title (remainder_id_t id, int sign);
 
 typedef struct {
     mpq_t gpu_seconds; /* 0 for classes of money only */

@@ -31,6 +31,13 @@ const remainder_info_t *remainder_info (remainder_id_t id)
     return &infos[id];
 }
 
+const char *remainder_title (remainder_id_t id, int sign)
+{
+    return id == REMAINDER_RECOVERY && sign < 0
+               ? "over-recovery of published rates"
+               : infos[id].title;
+}
+
 static const adjustment_info_t adjustments[ADJUSTMENT_COUNT] = {
     {ADJUSTMENT_QOS, "qos", "multiplier of the QOS", REMAINDER_QOS},
     {ADJUSTMENT_SUBSIDY, "subsidy", "subsidy of the QOS", REMAINDER_SUBSIDY},

@@ -80,7 +80,7 @@ void chargeback_cost_chart (struct chargeback *c, const struct pool_sum *all)
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         if (mpz_sgn (all->remainder[i]))
             chart_item (c, chart,
-                        chargeback_remainder_title (i, all->remainder[i]),
+                        remainder_title (i, mpz_sgn (all->remainder[i])),
                         all->remainder[i], whole, remainder_shade (i));
     mpz_clears (whole, charged, outside, NULL);
 }

@@ -99,7 +99,6 @@ void chargeback_pool_months (struct chargeback *c);
 /* A proof of each pool and of all together, the totals that add up, and their
  * chart and figures. */
 void chargeback_prove (struct chargeback *c, const struct columns *columns);
-const char *chargeback_remainder_title (size_t remainder, const mpz_t units);
 
 /* --- chargeback_chart.c --- */
 

@@ -20,14 +20,6 @@ static bool is_shown (const struct chargeback *c, const struct pool_sum *sum)
     return true;
 }
 
-/* More than the cost was charged: then it is not an under-recovery. */
-const char *chargeback_remainder_title (size_t remainder, const mpz_t units)
-{
-    return remainder == REMAINDER_RECOVERY && mpz_sgn (units) < 0
-               ? "over-recovery of published rates"
-               : remainder_info (remainder)->title;
-}
-
 /* "node failure". */
 static const char *credit_title (const char *what)
 {
@@ -141,7 +133,7 @@ static void add_proof (struct chargeback *c, const char *title,
         if (mpz_sgn (sum->remainder[i])) {
             GL_AUTOFREE char *label = xasprintf (
                 "not charged: %s",
-                chargeback_remainder_title (i, sum->remainder[i]));
+                remainder_title (i, mpz_sgn (sum->remainder[i])));
             proof_money (c, proof, label, sum->remainder[i]);
         }
     }

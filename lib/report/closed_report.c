@@ -247,12 +247,13 @@ static void proof_money (struct closed *c, report_proof_t *proof,
     report_proof_line (proof, label, text);
 }
 
-static const char *remainder_title (const char *word)
+static const char *title_of (const bill_row_t *row)
 {
-    for (size_t i = 0; word && i < REMAINDER_COUNT; i++)
-        if (!strcmp (remainder_info ((remainder_id_t)i)->word, word))
-            return remainder_info ((remainder_id_t)i)->title;
-    return word;
+    for (size_t i = 0; row->what && i < REMAINDER_COUNT; i++)
+        if (!strcmp (remainder_info ((remainder_id_t)i)->word, row->what))
+            return remainder_title ((remainder_id_t)i,
+                                    mpz_sgn (row->charge_units));
+    return row->what;
 }
 
 static bool is_own (const bill_row_t *row, const bill_pool_t *pool)
@@ -289,7 +290,7 @@ static void prove_pool (struct closed *c, const closed_month_t *month,
         if (!is_own (&rows[i], pool) || rows[i].kind != BILL_REMAINDER
             || mpz_sgn (rows[i].charge_units) == 0)
             continue;
-        label = xasprintf ("not charged: %s", remainder_title (rows[i].what));
+        label = xasprintf ("not charged: %s", title_of (&rows[i]));
         proof_money (c, proof, label, rows[i].charge_units);
     }
     proof_money (c, proof, "difference", rest);
