@@ -68,6 +68,21 @@ static int add_costs (struct writing *w, const bill_t *bill, gl_error_t *error)
     return 0;
 }
 
+static int add_entitlements (struct writing *w, const bill_t *bill,
+                             gl_error_t *error)
+{
+    size_t count;
+    const bill_entitlement_t *item = bill_entitlements (bill, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        BUFFER_AUTO text = BUFFER_INIT;
+        bill_entitlement_text (&item[i], &text);
+        if (add (w, CHAIN_ENTITLEMENT, &text, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* --- what lies below the rows ------------------------------------------ */
 
 struct detailing {
@@ -255,6 +270,7 @@ static int write_month (struct writing *w, struct closing *c,
     c->seal = seal_new ();
     if (add_rows (w, m->bill, c->seal, error) < 0
         || add_costs (w, m->bill, error) < 0
+        || add_entitlements (w, m->bill, error) < 0
         || add_detail (w, c->site, m, error) < 0
         || add_end (w, c, "closed", m->period, error) < 0)
         return -1;

@@ -145,7 +145,8 @@ int periods_read (store_t *store, periods_t **ret_periods, gl_error_t *error)
 {
     /* whatever follows the rows of a month, so the last one is the head */
     const unsigned rows = CHAIN_BIT (CHAIN_ROW) | CHAIN_BIT (CHAIN_COST)
-                          | CHAIN_BIT (CHAIN_POOL) | CHAIN_BIT (CHAIN_DETAIL);
+                          | CHAIN_BIT (CHAIN_POOL) | CHAIN_BIT (CHAIN_DETAIL)
+                          | CHAIN_BIT (CHAIN_ENTITLEMENT);
     const chain_query_t query
         = {.kinds = ~rows & (CHAIN_BIT (CHAIN_KIND_COUNT) - 1)};
     store_chain_iter_t *iter = store_chain_iter_open (store, &query, error);
@@ -303,6 +304,9 @@ static int take_part (bill_t *bill, const chain_entry_t *e, gl_error_t *error)
     case CHAIN_POOL:
         return bill_pool_parse (e->body, e->length, bill_add_pool (bill),
                                 error);
+    case CHAIN_ENTITLEMENT:
+        return bill_entitlement_parse (e->body, e->length,
+                                       bill_add_entitlement (bill), error);
     default:
         return 0;
     }
@@ -314,7 +318,7 @@ int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
     const chain_query_t query
         = {.month = closing->month,
            .kinds = CHAIN_BIT (CHAIN_ROW) | CHAIN_BIT (CHAIN_COST)
-                    | CHAIN_BIT (CHAIN_POOL)};
+                    | CHAIN_BIT (CHAIN_POOL) | CHAIN_BIT (CHAIN_ENTITLEMENT)};
     store_chain_iter_t *iter = store_chain_iter_open (store, &query, error);
     bill_t *bill;
     chain_entry_t e;

@@ -77,7 +77,7 @@ static void clear_entry (const charge_t *charge, struct entry *entry)
     free (entry->path);
     free (entry->what);
     mpq_clears (line->gpu_seconds, line->price_seconds, line->cost, line->list,
-                line->charge, NULL);
+                line->charge, line->drawn, NULL);
     mpz_clears (line->cost_units, line->list_units, line->charge_units, NULL);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
         mpq_clear (line->adjustment[i]);
@@ -152,7 +152,7 @@ struct entry *charge_new_entry (charge_t *charge, charge_kind_t kind,
     line->path = (const char *const *)entry->path;
     line->what = entry->what;
     mpq_inits (line->gpu_seconds, line->price_seconds, line->cost, line->list,
-               line->charge, NULL);
+               line->charge, line->drawn, NULL);
     mpz_inits (line->cost_units, line->list_units, line->charge_units, NULL);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
         mpq_init (line->adjustment[i]);
@@ -205,6 +205,13 @@ void charge_add_before (charge_t *charge, const charge_payer_t *earlier)
     mpq_add (payer->before_billed, payer->before_billed, earlier->billed);
     mpq_sub (payer->before_billed, payer->before_billed, earlier->drawn);
     mpq_add (payer->before_spent, payer->before_spent, earlier->spent);
+}
+
+void charge_carry (charge_t *charge, const charge_payer_t *last)
+{
+    if (mpq_sgn (last->carried_out) > 0)
+        mpq_set (charge_payer (charge, last->team, last->account)->carried_in,
+                 last->carried_out);
 }
 
 /* seconds x weight */
@@ -374,6 +381,7 @@ static void merge_into (charge_line_t *to, const charge_line_t *from)
     mpq_add (to->cost, to->cost, from->cost);
     mpq_add (to->list, to->list, from->list);
     mpq_add (to->charge, to->charge, from->charge);
+    mpq_add (to->drawn, to->drawn, from->drawn);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
         mpq_add (to->adjustment[i], to->adjustment[i], from->adjustment[i]);
 }

@@ -20,8 +20,10 @@
  *
  *   qos          x multiplier of the QOS
  *   subsidy      x (1 - subsidy of the QOS)
- *   entitlement  x (1 - e),  e = min (1, entitled / billed)  of who pays, where
- *                billed is the sum of p x multiplier x (1 - subsidy)
+ *   entitlement  x (1 - e),  e = min (1, (entitled + carried in) / asked)  of who
+ *                pays, where asked is what it is billed, the sum of p x
+ *                multiplier x (1 - subsidy), and by policy the reserved time
+ *                that it is to pay
  *   tier         x t,  t = mean marginal price of what is billed and not entitled
  *                / rate, for who pays (docs/decisions/blended-tiers.md)
  *   surcharge    x (1 + surcharge) x (1 + overhead) of an external team
@@ -37,6 +39,14 @@
  * QOS, the other classes at r, and of these only the part that falls to time
  * under no published rate (by q): a published rate is all there is to pay. An
  * external team pays its surcharge on them, too. See docs/guides/rates.md.
+ *
+ * What is entitled and not drawn is unused. When the month is over it expires, or
+ * by the entitlement goes to the next month of the fiscal year, capped, so that
+ *
+ *   entitled + carried in = drawn + drawn by reservations + unused
+ *   unused = carried out + expired              of a month that is over
+ *
+ * exactly; what is carried out of a month is what is carried into the next.
  *
  * A credit gives back what was due for so much of p, at the same factors.
  *
@@ -189,6 +199,8 @@ typedef struct {
     mpq_t list; /* before the adjustments; of a credit as charge */
     mpq_t adjustment[ADJUSTMENT_COUNT];
     mpq_t charge; /* what is due: list + adjustments */
+    mpq_t drawn;  /* GPU-seconds of billed time that an entitlement covers, for
+                     which adjustment[ADJUSTMENT_ENTITLEMENT] is not due */
     mpz_t cost_units;
     mpz_t list_units;
     mpz_t adjustment_units[ADJUSTMENT_COUNT];
@@ -323,8 +335,14 @@ typedef struct {
     const char *team;    /* NULL: none */
     const char *account; /* NULL: of a team */
     mpq_t billed;        /* GPU-seconds: p x multiplier x (1 - subsidy) */
-    mpq_t entitled;      /* GPU-seconds that it need not pay */
-    mpq_t drawn;         /* of billed: within entitled */
+    mpq_t reserved;      /* reserved, unused GPU-seconds that draw as well */
+    mpq_t entitled;      /* GPU-seconds that it need not pay, of this month */
+    mpq_t carried_in;    /* and of the month before */
+    mpq_t drawn;         /* of billed: within entitled and carried_in */
+    mpq_t drawn_reserved; /* of reserved: the same */
+    mpq_t unused;        /* of entitled and carried_in */
+    mpq_t carried_out;   /* of unused: goes to the next month */
+    mpq_t expired;       /* of unused: is gone; 0 while the month lasts */
     mpq_t before_billed; /* charge_add_before() */
     mpq_t before_spent;
     mpq_t spent; /* due before surcharges, for billed - drawn */
@@ -335,6 +353,11 @@ const charge_payer_t *charge_payers (const charge_t *charge, size_t *ret_count);
 /* Before charge_compute(), for tiers: what somebody used of the pool in an earlier
  * month of the fiscal year; billed - drawn and spent of that month count. */
 void charge_add_before (charge_t *charge, const charge_payer_t *earlier);
+/* Likewise: of the month before this one, what is carried out of it. */
+void charge_carry (charge_t *charge, const charge_payer_t *last);
+/* What a GPU-hour of the pool is priced without QOS, on average over the month;
+ * after charge_compute(). */
+void charge_pool_price (const charge_t *charge, mpq_t ret_price);
 
 /* What each adjustment is, for each unit of list price: of time used at this
  * price by somebody. After charge_compute(). */

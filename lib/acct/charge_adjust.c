@@ -59,7 +59,9 @@ charge_payer_t *charge_payer (charge_t *charge, const char *team,
     charge->payer_count++;
     payer->team = xstrdup (team);
     payer->account = team ? NULL : xstrdup (account);
-    mpq_inits (payer->billed, payer->entitled, payer->drawn,
+    mpq_inits (payer->billed, payer->reserved, payer->entitled,
+               payer->carried_in, payer->drawn, payer->drawn_reserved,
+               payer->unused, payer->carried_out, payer->expired,
                payer->before_billed, payer->before_spent, payer->spent,
                payer->due, NULL);
     return payer;
@@ -71,7 +73,9 @@ void charge_free_payers (charge_t *charge)
         charge_payer_t *payer = &charge->payers[i];
         free ((char *)payer->team);
         free ((char *)payer->account);
-        mpq_clears (payer->billed, payer->entitled, payer->drawn,
+        mpq_clears (payer->billed, payer->reserved, payer->entitled,
+                    payer->carried_in, payer->drawn, payer->drawn_reserved,
+                    payer->unused, payer->carried_out, payer->expired,
                     payer->before_billed, payer->before_spent, payer->spent,
                     payer->due, NULL);
     }
@@ -99,60 +103,11 @@ static void apply_rule (mpq_t value, const site_qos_t *rule)
     mpq_clear (paid);
 }
 
-/* GPU-seconds of one entitlement in the month: GPUs and shares as long as they
- * hold, up to as-of; hours for the calendar month, its part by days. */
-static void entitled_seconds (const charge_t *charge,
-                              const site_entitlement_t *e, mpq_t ret_seconds)
-{
-    const zone_t *zone = charge->site->zone;
-    period_t held = period_clip (e->valid, charge->month);
-    int64_t seconds = held.end > held.start ? held.end - held.start : 0;
-    mpq_t months;
-
-    mpq_init (months);
-    if (mpq_sgn (e->gpu_hours) > 0) {
-        period_t month
-            = zone_unit (zone, CALENDAR_MONTH, charge->month.start);
-        held = period_clip (e->valid, month);
-        if (held.end > held.start)
-            cost_months (zone, held, months);
-        mpq_mul (months, months, e->gpu_hours);
-        exact_add_scaled (ret_seconds, months, 3600, 1);
-    } else if (mpq_sgn (e->gpus) > 0)
-        exact_add_scaled (ret_seconds, e->gpus, seconds, 1);
-    else if (charge->month.end > charge->month.start) {
-        exact_add_scaled (ret_seconds, charge->capacity.capacity, seconds,
-                          charge->month.end - charge->month.start);
-        mpq_mul (ret_seconds, ret_seconds, e->share);
-    }
-    mpq_clear (months);
-}
-
-static void add_entitlements (charge_t *charge)
-{
-    const site_t *site = charge->site;
-
-    for (size_t i = 0; i < site->entitlement_count; i++) {
-        const site_entitlement_t *e = &site->entitlements[i];
-        charge_payer_t *payer;
-        mpq_t seconds;
-        if (strcmp (e->pool, charge->pool) != 0)
-            continue;
-        mpq_init (seconds);
-        entitled_seconds (charge, e, seconds);
-        if (mpq_sgn (seconds) > 0) {
-            payer = charge_payer (charge, e->team, NULL);
-            mpq_add (payer->entitled, payer->entitled, seconds);
-        }
-        mpq_clear (seconds);
-    }
-}
-
 void charge_find_payers (charge_t *charge)
 {
     mpq_t billed;
 
-    add_entitlements (charge);
+    charge_find_entitled (charge);
     mpq_init (billed);
     for (size_t i = 0; i < charge->count; i++) {
         const struct entry *entry = &charge->entries[i];
@@ -164,12 +119,7 @@ void charge_find_payers (charge_t *charge)
         mpq_add (payer->billed, payer->billed, billed);
     }
     mpq_clear (billed);
-    for (size_t i = 0; i < charge->payer_count; i++) {
-        charge_payer_t *payer = &charge->payers[i];
-        mpq_set (payer->drawn, mpq_cmp (payer->billed, payer->entitled) < 0
-                                   ? payer->billed
-                                   : payer->entitled);
-    }
+    charge_draw_entitled (charge);
 }
 
 /* --- tiers -------------------------------------------------------------- */
@@ -274,17 +224,23 @@ static void adjust_less (mpq_t factor[ADJUSTMENT_COUNT], adjustment_id_t id,
     mpq_clear (by);
 }
 
-static void adjust_by_payer (const charge_payer_t *payer,
-                             const site_rate_t *rate,
+static void adjust_entitled (const charge_payer_t *payer,
                              mpq_t factor[ADJUSTMENT_COUNT], mpq_t left)
+{
+    mpq_t part;
+
+    mpq_init (part);
+    if (charge_drawn_part (payer, part))
+        adjust_less (factor, ADJUSTMENT_ENTITLEMENT, left, part);
+    mpq_clear (part);
+}
+
+static void adjust_tier (const charge_payer_t *payer, const site_rate_t *rate,
+                         mpq_t factor[ADJUSTMENT_COUNT], mpq_t left)
 {
     mpq_t by;
 
     mpq_init (by);
-    if (mpq_sgn (payer->billed) > 0) {
-        mpq_div (by, payer->drawn, payer->billed);
-        adjust_less (factor, ADJUSTMENT_ENTITLEMENT, left, by);
-    }
     tier_factor (payer, rate, by);
     adjust (factor, ADJUSTMENT_TIER, left, by);
     mpq_clear (by);
@@ -309,9 +265,15 @@ static void adjust_external (const site_team_t *team,
     mpq_clears (by, overhead, NULL);
 }
 
-/* `used`: of time that jobs held; else the surcharge alone. */
+/* Of whom a line is: what reduces its price. */
+typedef enum {
+    LINE_USED,     /* time that jobs held: everything */
+    LINE_RESERVED, /* reserved time that draws on an entitlement: that */
+    LINE_OTHER,    /* the surcharge alone */
+} line_of_t;
+
 static void find_factors (const charge_price_t *price,
-                          const charge_payer_t *payer, bool used,
+                          const charge_payer_t *payer, line_of_t of,
                           mpq_t factor[ADJUSTMENT_COUNT])
 {
     mpq_t left;
@@ -320,12 +282,14 @@ static void find_factors (const charge_price_t *price,
     mpq_set_ui (left, 1, 1);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
         mpq_set_ui (factor[i], 0, 1);
-    if (used && price->rule) {
+    if (of == LINE_USED && price->rule) {
         adjust (factor, ADJUSTMENT_QOS, left, price->rule->multiplier);
         adjust_less (factor, ADJUSTMENT_SUBSIDY, left, price->rule->subsidy);
     }
-    if (used && payer)
-        adjust_by_payer (payer, price->rate, factor, left);
+    if (of != LINE_OTHER && payer)
+        adjust_entitled (payer, factor, left);
+    if (of == LINE_USED && payer)
+        adjust_tier (payer, price->rate, factor, left);
     adjust_external (price->team, factor, left);
     mpq_clear (left);
 }
@@ -334,7 +298,8 @@ void charge_factors (const charge_t *charge, const charge_price_t *price,
                      const char *team, const char *account,
                      mpq_t ret_factor[ADJUSTMENT_COUNT])
 {
-    find_factors (price, find_payer (charge, team, account), true, ret_factor);
+    find_factors (price, find_payer (charge, team, account), LINE_USED,
+                  ret_factor);
 }
 
 /* --- entries ------------------------------------------------------------ */
@@ -362,6 +327,25 @@ static void set_charge (charge_line_t *line, const mpq_t factor[ADJUSTMENT_COUNT
     }
 }
 
+static line_of_t line_of (const charge_t *charge, const struct entry *entry)
+{
+    if (entry->line.kind == CHARGE_USED)
+        return LINE_USED;
+    return charge_reserved_draws (charge) && !entry->at_cost ? LINE_RESERVED
+                                                             : LINE_OTHER;
+}
+
+/* GPU-seconds that the line draws: its part of the payer's. */
+static void set_drawn (const charge_payer_t *payer, line_of_t of,
+                       const charge_price_t *price, charge_line_t *line)
+{
+    if (of == LINE_OTHER || !charge_drawn_part (payer, line->drawn))
+        return;
+    mpq_mul (line->drawn, line->drawn, line->price_seconds);
+    if (of == LINE_USED)
+        apply_rule (line->drawn, price->rule);
+}
+
 static void owe (charge_payer_t *payer, const charge_line_t *line)
 {
     mpq_add (payer->due, payer->due, line->charge);
@@ -382,7 +366,9 @@ void charge_price_entries (charge_t *charge)
         struct entry *entry = &charge->entries[i];
         charge_line_t *line = &entry->line;
         charge_payer_t *payer = payer_of (charge, entry);
-        find_factors (&entry->price, payer, line->kind == CHARGE_USED, factor);
+        line_of_t of = line_of (charge, entry);
+        find_factors (&entry->price, payer, of, factor);
+        set_drawn (payer, of, &entry->price, line);
         set_list (charge, entry);
         set_charge (line, (const mpq_t *)factor);
         mpq_mul (line->cost, charge->owned, line->gpu_seconds);

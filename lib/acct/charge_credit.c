@@ -19,7 +19,7 @@ static void init_line (struct credit *credit)
     line->what = credit->what;
     line->reference = credit->reference;
     mpq_inits (line->gpu_seconds, line->price_seconds, line->cost, line->list,
-               line->charge, NULL);
+               line->charge, line->drawn, NULL);
     mpz_inits (line->cost_units, line->list_units, line->charge_units, NULL);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
         mpq_init (line->adjustment[i]);
@@ -67,7 +67,7 @@ static void clear_credit (const charge_t *charge, struct credit *credit)
     free (credit->what);
     free (credit->reference);
     mpq_clears (line->gpu_seconds, line->price_seconds, line->cost, line->list,
-                line->charge, NULL);
+                line->charge, line->drawn, NULL);
     mpz_clears (line->cost_units, line->list_units, line->charge_units, NULL);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
         mpq_clear (line->adjustment[i]);

@@ -96,6 +96,7 @@ charge_t *charge_under (const charge_t *charge, idle_policy_t policy,
         charge_payer_t *to = charge_payer (other, from->team, from->account);
         mpq_set (to->before_billed, from->before_billed);
         mpq_set (to->before_spent, from->before_spent);
+        mpq_set (to->carried_in, from->carried_in);
     }
     if (charge_compute (other, error) < 0) {
         charge_free (other);

@@ -5,6 +5,7 @@
  *   charge_price.c   which price holds, from the site's configuration
  *   charge_idle.c    who pays for time that no job held
  *   charge_adjust.c  payers, and what is due of a list price
+ *   charge_entitlement.c  what payers have bought, draw and leave
  *   charge_credit.c  what is given back of the finished lines
  *   charge_rest.c    what no line carries
  *   charge_other.c   the same under another idle policy
@@ -134,6 +135,18 @@ void charge_free_payers (charge_t *charge);
 void charge_find_payers (charge_t *charge);
 /* Cost, list, adjustments and charge of every entry; what payers owe. */
 void charge_price_entries (charge_t *charge);
+
+/* --- charge_entitlement.c --- */
+
+/* What each may draw in the month, onto its payer. */
+void charge_find_entitled (charge_t *charge);
+/* After all that is billed is known: what each draws, and what becomes of the
+ * rest. */
+void charge_draw_entitled (charge_t *charge);
+/* e of charge.h; false: it is 0. */
+bool charge_drawn_part (const charge_payer_t *payer, mpq_t ret_part);
+/* Reserved time that holders pay draws on their entitlements. */
+bool charge_reserved_draws (const charge_t *charge);
 
 /* --- charge_other.c --- */
 

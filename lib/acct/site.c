@@ -201,7 +201,7 @@ static void free_entitlement (site_entitlement_t *entitlement)
     free (entitlement->team);
     free (entitlement->pool);
     mpq_clears (entitlement->gpus, entitlement->share, entitlement->gpu_hours,
-                NULL);
+                entitlement->carry_cap, NULL);
 }
 
 static void free_cloud (site_cloud_t *cloud)

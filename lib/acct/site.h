@@ -310,6 +310,12 @@ typedef struct {
     place_t place;
 } site_qos_t;
 
+/* What becomes of what is unused at the end of a month. */
+typedef enum {
+    UNUSED_EXPIRES,
+    UNUSED_CARRIED, /* into the next month of the fiscal year */
+} unused_policy_t;
+
 /* What a team owns or has bought of a pool, and uses without paying again.
  * Exactly one of the three amounts is above 0. */
 typedef struct {
@@ -318,6 +324,8 @@ typedef struct {
     mpq_t gpus;      /* physical GPUs */
     mpq_t share;     /* of the capacity, 0..1 */
     mpq_t gpu_hours; /* in each calendar month */
+    unused_policy_t unused;
+    mpq_t carry_cap; /* GPU-hours that are carried at most; 0: no cap */
     period_t valid;
     place_t place;
 } site_entitlement_t;
@@ -435,6 +443,7 @@ typedef enum {
 typedef enum {
     RESERVED_STATED, /* as other idle time that nobody is charged */
     RESERVED_HOLDER, /* the accounts of the reservation, in equal parts */
+    RESERVED_ENTITLEMENT, /* they too, from what their team is entitled to */
 } reserved_policy_t;
 
 /* Which cost charges are made of. */

@@ -441,6 +441,12 @@ static int check_entitlements (const site_t *site, gl_error_t *error)
                              "one of `gpus`, `share` and `gpu_hours`",
                              e->place.file, e->place.line, e->team,
                              amounts ? "several amounts" : "no amount");
+        if (mpq_sgn (e->carry_cap) > 0 && e->unused != UNUSED_CARRIED)
+            return gl_error (error,
+                             "%s:%d: the entitlement of team '%s' has a "
+                             "`carry_cap`, and what is unused expires; add "
+                             "`unused: carry`, or take the cap away",
+                             e->place.file, e->place.line, e->team);
     }
     return 0;
 }

@@ -45,7 +45,12 @@ static const schema_word_t idle_words[] = {
     {NULL, 0},
 };
 static const schema_word_t reserved_words[]
-    = {{"stated", RESERVED_STATED}, {"holder", RESERVED_HOLDER}, {NULL, 0}};
+    = {{"stated", RESERVED_STATED},
+       {"holder", RESERVED_HOLDER},
+       {"entitlement", RESERVED_ENTITLEMENT},
+       {NULL, 0}};
+static const schema_word_t unused_words[]
+    = {{"expire", UNUSED_EXPIRES}, {"carry", UNUSED_CARRIED}, {NULL, 0}};
 static const schema_word_t tiers_words[] = {
     {"gpu_hours", TIERS_BY_GPU_HOURS}, {"spend", TIERS_BY_SPEND}, {NULL, 0}};
 static const schema_word_t share_words[] = {{"capacity", SHARE_BY_CAPACITY},
@@ -161,8 +166,9 @@ static const schema_key_t policy_keys[] = {
     {"reserved", VALUE_WORD, 0, offsetof (site_t, policy.reserved),
      reserved_words, NULL, "stated", "stated",
      "Reserved time that no job used: idle time like any other (stated), or "
-     "charged to the accounts of the reservation in equal parts (holder). "
-     "Default stated."},
+     "charged to the accounts of the reservation in equal parts (holder), and "
+     "drawn from what their team is entitled to, as far as that reaches "
+     "(entitlement). Default stated."},
     {"book", VALUE_WORD, 0, offsetof (site_t, policy.book), book_words, NULL,
      "full", "full",
      "Which cost charges are made of: all of it (full), or without the shares "
@@ -667,8 +673,15 @@ static const schema_key_t entitlement_keys[] = {
      "This share of the capacity of the pool."},
     {"gpu_hours", VALUE_DECIMAL, POSITIVE,
      offsetof (site_entitlement_t, gpu_hours), NULL, NULL, NULL, NULL,
-     "So many GPU-hours in each calendar month; what is unused expires with "
-     "it."},
+     "So many GPU-hours in each calendar month."},
+    {"unused", VALUE_WORD, 0, offsetof (site_entitlement_t, unused),
+     unused_words, NULL, "expire", "expire",
+     "What is unused at the end of a month is gone (expire), or can be used in "
+     "the next one of the same fiscal year (carry). Default expire."},
+    {"carry_cap", VALUE_DECIMAL, POSITIVE,
+     offsetof (site_entitlement_t, carry_cap), NULL, NULL, NULL, NULL,
+     "Of unused: carry, so many GPU-hours at most; the rest expires. Default all "
+     "of it."},
     FROM_TO (site_entitlement_t),
 };
 

@@ -22,6 +22,8 @@ struct bill {
     size_t cost_count;
     bill_pool_t *pools;
     size_t pool_count;
+    bill_entitlement_t *entitlements;
+    size_t entitlement_count;
 };
 
 static const char *const kind_words[BILL_KIND_COUNT] = {
@@ -52,9 +54,12 @@ void bill_free (bill_t *bill)
         bill_cost_clear (&bill->costs[i]);
     for (size_t i = 0; i < bill->pool_count; i++)
         bill_pool_clear (&bill->pools[i]);
+    for (size_t i = 0; i < bill->entitlement_count; i++)
+        bill_entitlement_clear (&bill->entitlements[i]);
     free (bill->rows);
     free (bill->costs);
     free (bill->pools);
+    free (bill->entitlements);
     free (bill);
 }
 
@@ -88,6 +93,15 @@ bill_pool_t *bill_add_pool (bill_t *bill)
                                  sizeof (*bill->pools));
     bill_pool_init (&bill->pools[bill->pool_count]);
     return &bill->pools[bill->pool_count++];
+}
+
+bill_entitlement_t *bill_add_entitlement (bill_t *bill)
+{
+    bill->entitlements
+        = xreallocarray (bill->entitlements, bill->entitlement_count + 1,
+                         sizeof (*bill->entitlements));
+    bill_entitlement_init (&bill->entitlements[bill->entitlement_count]);
+    return &bill->entitlements[bill->entitlement_count++];
 }
 
 /* Rows by hand may be of one line: then by all that they say. */
@@ -129,6 +143,13 @@ const bill_pool_t *bill_pools (const bill_t *bill, size_t *ret_count)
     return bill->pools;
 }
 
+const bill_entitlement_t *bill_entitlements (const bill_t *bill,
+                                             size_t *ret_count)
+{
+    *ret_count = bill->entitlement_count;
+    return bill->entitlements;
+}
+
 /* --- of a billing ------------------------------------------------------ */
 
 static const bill_kind_t kinds[] = {
@@ -161,6 +182,7 @@ static void take_line (const billing_line_t *from, void *arg)
     mpz_set (row->charge_units, line->charge_units);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
         mpz_set (row->adjustment_units[i], line->adjustment_units[i]);
+    mpq_set (row->drawn_seconds, line->drawn);
 }
 
 static void take_remainders (bill_t *bill, const pool_month_t *pm,
@@ -244,6 +266,46 @@ static void take_pool (bill_t *bill, const pool_month_t *pm, const char *month)
     mpq_set (pool->recoverable_cost, charge_cost (pm->charge)->recoverable);
 }
 
+/* What is drawn stands on the lines, too, in smallest units. */
+static void take_amount (const pool_month_t *pm, const char *team,
+                         mpz_t ret_units)
+{
+    size_t count;
+    const charge_line_t *line = charge_lines (pm->charge, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (line[i].path[CHARGE_TEAM] && !strcmp (line[i].path[CHARGE_TEAM], team))
+            mpz_sub (ret_units, ret_units,
+                     line[i].adjustment_units[ADJUSTMENT_ENTITLEMENT]);
+}
+
+static void take_entitlements (bill_t *bill, const pool_month_t *pm,
+                               const char *month)
+{
+    size_t count;
+    const charge_payer_t *payer = charge_payers (pm->charge, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        bill_entitlement_t *to;
+        if (mpq_sgn (payer[i].entitled) == 0
+            && mpq_sgn (payer[i].carried_in) == 0)
+            continue;
+        to = bill_add_entitlement (bill);
+        to->month = xstrdup (month);
+        to->pool = xstrdup (pm->pool);
+        to->team = xstrdup (payer[i].team);
+        mpq_set (to->bought, payer[i].entitled);
+        mpq_set (to->carried_in, payer[i].carried_in);
+        mpq_set (to->used, payer[i].drawn);
+        mpq_set (to->used_reserved, payer[i].drawn_reserved);
+        mpq_set (to->unused, payer[i].unused);
+        mpq_set (to->carried_out, payer[i].carried_out);
+        mpq_set (to->expired, payer[i].expired);
+        charge_pool_price (pm->charge, to->price);
+        take_amount (pm, to->team, to->amount_units);
+    }
+}
+
 int bill_of_billing (const billing_t *billing, bill_t **ret_bill,
                      gl_error_t *error)
 {
@@ -259,6 +321,7 @@ int bill_of_billing (const billing_t *billing, bill_t **ret_bill,
                         month);
         take_remainders (bill, &pm[i], month);
         take_pool (bill, &pm[i], month);
+        take_entitlements (bill, &pm[i], month);
         if (take_costs (bill, &pm[i], month, query->site->currency_digits,
                         error)
             < 0) {

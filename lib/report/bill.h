@@ -64,6 +64,9 @@ typedef struct {
     mpz_t adjustment_units[ADJUSTMENT_COUNT]; /* list + these = charge, of all
                     kinds but remainders and their corrections, which have no
                     price; without adjustments the list is the charge */
+    mpq_t drawn_seconds; /* GPU-seconds that the team's entitlement in the pool
+                            covers, for which the adjustment of that name is not
+                            due; of a charge, or of idle time of a reservation */
 } bill_row_t;
 
 /* A line of the cost book in a pool and month. */
@@ -92,6 +95,33 @@ typedef struct {
     mpq_t recoverable_cost;
 } bill_pool_t;
 
+/*
+ * What a team is entitled to in a pool, in a month: its entitlement is named by
+ * the two. With the fields' names,
+ *
+ *   bought + carried_in = used + used_reserved + unused
+ *   unused = carried_out + expired       of a month that is over
+ *   used + used_reserved = sum of drawn_seconds of the rows of team and pool
+ *   amount = sum of their adjustments by entitlement, with the other sign
+ *
+ * exactly (charge.h).
+ */
+typedef struct {
+    char *month;
+    char *pool;
+    char *team;
+    mpq_t bought;        /* GPU-seconds, as all of these: of this month */
+    mpq_t carried_in;    /* unused of the month before */
+    mpq_t used;          /* drawn by jobs */
+    mpq_t used_reserved; /* drawn by reservations that no job used */
+    mpq_t unused;
+    mpq_t carried_out;   /* into the next month */
+    mpq_t expired;
+    mpq_t price; /* of a GPU-hour of the pool without QOS, on average over the
+                    month: what unused time is worth */
+    mpz_t amount_units; /* what was not due for what was used */
+} bill_entitlement_t;
+
 typedef struct bill bill_t;
 
 /* What the billing's query has to group by, for bill_of_billing(). */
@@ -110,15 +140,19 @@ int bill_of_billing (const billing_t *billing, bill_t **ret_bill,
 bill_row_t *bill_add (bill_t *bill);
 /* Takes a copy. */
 void bill_add_copy (bill_t *bill, const bill_row_t *row);
-/* The same of costs and pools, which keep the order in which they are added. */
+/* The same of costs, pools and entitlements, which keep the order in which they are added. */
 bill_cost_t *bill_add_cost (bill_t *bill);
 bill_pool_t *bill_add_pool (bill_t *bill);
+bill_entitlement_t *bill_add_entitlement (bill_t *bill);
 void bill_sort (bill_t *bill);
 
 /* Borrowed until the next bill_add() or bill_sort(). */
 const bill_row_t *bill_rows (const bill_t *bill, size_t *ret_count);
 const bill_cost_t *bill_costs (const bill_t *bill, size_t *ret_count);
 const bill_pool_t *bill_pools (const bill_t *bill, size_t *ret_count);
+/* By pool and team. A month that was closed before they were kept has none. */
+const bill_entitlement_t *bill_entitlements (const bill_t *bill,
+                                             size_t *ret_count);
 
 void bill_row_init (bill_row_t *row);
 void bill_row_clear (bill_row_t *row);
@@ -156,14 +190,18 @@ const char *bill_row_field (const bill_row_t *row, size_t index, buffer_t *out);
 /* Units or rationals: they can be summed. */
 bool bill_row_field_is_number (size_t index);
 
-/* The same texts of costs and pools; parsed into what bill_add_cost() and
- * bill_add_pool() give. */
+/* The same texts of costs, pools and entitlements; parsed into what
+ * bill_add_cost() and its likes give. */
 void bill_cost_text (const bill_cost_t *cost, buffer_t *out);
 int bill_cost_parse (const char *text, size_t length, bill_cost_t *cost,
                      gl_error_t *error);
 void bill_pool_text (const bill_pool_t *pool, buffer_t *out);
 int bill_pool_parse (const char *text, size_t length, bill_pool_t *pool,
                      gl_error_t *error);
+void bill_entitlement_text (const bill_entitlement_t *entitlement,
+                            buffer_t *out);
+int bill_entitlement_parse (const char *text, size_t length,
+                            bill_entitlement_t *entitlement, gl_error_t *error);
 
 /* A text with \ \t \n escaped, and back: NULL for a backslash that no writer
  * has made. */

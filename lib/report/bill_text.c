@@ -91,6 +91,7 @@ static const struct field row_fields[] = {
     ADJUSTMENT ("adjustment_entitlement", ENTITLEMENT),
     ADJUSTMENT ("adjustment_tier", TIER),
     ADJUSTMENT ("adjustment_surcharge", SURCHARGE),
+    ROW ("drawn_seconds", EXACT, drawn_seconds),
 };
 /* Rows are ordered by kind behind month and pool. */
 #define KIND_AFTER 2
@@ -118,12 +119,31 @@ static const struct field pool_fields[] = {
     POOL ("recoverable_cost", EXACT, recoverable_cost),
 };
 
+#define ENTITLEMENT(kind, member)                                              \
+    FIELD (#member, kind, bill_entitlement_t, member)
+static const struct field entitlement_fields[] = {
+    ENTITLEMENT (TEXT, month),
+    ENTITLEMENT (TEXT, pool),
+    ENTITLEMENT (TEXT, team),
+    ENTITLEMENT (EXACT, bought),
+    ENTITLEMENT (EXACT, carried_in),
+    ENTITLEMENT (EXACT, used),
+    ENTITLEMENT (EXACT, used_reserved),
+    ENTITLEMENT (EXACT, unused),
+    ENTITLEMENT (EXACT, carried_out),
+    ENTITLEMENT (EXACT, expired),
+    ENTITLEMENT (EXACT, price),
+    FIELD ("amount", UNITS, bill_entitlement_t, amount_units),
+};
+
 static const struct shape row_shape
     = {"row", row_fields, GL_ARRAY_SIZE (row_fields)};
 static const struct shape cost_shape
     = {"cost", cost_fields, GL_ARRAY_SIZE (cost_fields)};
 static const struct shape pool_shape
     = {"pool", pool_fields, GL_ARRAY_SIZE (pool_fields)};
+static const struct shape entitlement_shape
+    = {"entitlement", entitlement_fields, GL_ARRAY_SIZE (entitlement_fields)};
 
 /* --- members ----------------------------------------------------------- */
 
@@ -496,7 +516,7 @@ int bill_row_compare (const bill_row_t *a, const bill_row_t *b)
     return order;
 }
 
-/* --- costs and pools --------------------------------------------------- */
+/* --- costs, pools, entitlements ----------------------------------------- */
 
 void bill_cost_init (bill_cost_t *cost)
 {
@@ -540,4 +560,27 @@ int bill_pool_parse (const char *text, size_t length, bill_pool_t *pool,
                      gl_error_t *error)
 {
     return shape_parse (&pool_shape, text, length, pool, error);
+}
+
+void bill_entitlement_init (bill_entitlement_t *entitlement)
+{
+    memset (entitlement, 0, sizeof (*entitlement));
+    shape_init (&entitlement_shape, entitlement);
+}
+
+void bill_entitlement_clear (bill_entitlement_t *entitlement)
+{
+    shape_clear (&entitlement_shape, entitlement);
+}
+
+void bill_entitlement_text (const bill_entitlement_t *entitlement,
+                            buffer_t *out)
+{
+    shape_text (&entitlement_shape, entitlement, out);
+}
+
+int bill_entitlement_parse (const char *text, size_t length,
+                            bill_entitlement_t *entitlement, gl_error_t *error)
+{
+    return shape_parse (&entitlement_shape, text, length, entitlement, error);
 }

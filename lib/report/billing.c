@@ -30,7 +30,8 @@ struct credit {
 struct billing {
     const report_query_t *query;
     period_t asked; /* the months that the query touches, up to as-of */
-    period_t whole; /* with earlier ones of the fiscal year, for tiers */
+    period_t whole; /* with earlier ones of the fiscal year, for tiers and for
+                       what is carried of entitlements */
     kinds_t *kinds;
     usage_query_t usage_query;
     usage_t *usage;
@@ -182,6 +183,16 @@ static bool has_tiers (const site_t *site, period_t period)
     return false;
 }
 
+/* What is unused of some entitlement is carried: the same. */
+static bool has_carried (const site_t *site, period_t period)
+{
+    for (size_t i = 0; i < site->entitlement_count; i++)
+        if (site->entitlements[i].unused == UNUSED_CARRIED
+            && site->entitlements[i].valid.start < period.end)
+            return true;
+    return false;
+}
+
 static int64_t fiscal_start (const site_t *site, int64_t instant)
 {
     civil_t civil = zone_civil (site->zone, instant);
@@ -196,7 +207,8 @@ static period_t with_earlier (const report_query_t *q, period_t asked)
 {
     period_t whole = asked;
 
-    if (asked.end > asked.start && has_tiers (q->site, asked))
+    if (asked.end > asked.start
+        && (has_tiers (q->site, asked) || has_carried (q->site, asked)))
         whole.start = fiscal_start (q->site, asked.start);
     return whole;
 }
@@ -568,7 +580,8 @@ static void add_credits (billing_t *b)
     }
 }
 
-/* What payers had used of the pool in the fiscal year before this month. */
+/* What payers had used of the pool in the fiscal year before this month, and what
+ * the last one of these left them. */
 static void give_before (const billing_t *b, pool_month_t *pm)
 {
     int64_t start = fiscal_start (b->query->site, pm->month.start);
@@ -581,8 +594,11 @@ static void give_before (const billing_t *b, pool_month_t *pm)
             || before->month.start >= pm->month.start)
             continue;
         payer = charge_payers (before->charge, &count);
-        for (size_t k = 0; k < count; k++)
+        for (size_t k = 0; k < count; k++) {
             charge_add_before (pm->charge, &payer[k]);
+            if (before->month.end == pm->month.start)
+                charge_carry (pm->charge, &payer[k]);
+        }
     }
 }
 

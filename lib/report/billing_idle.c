@@ -101,7 +101,7 @@ void billing_idle_reserved (billing_idle_t *idle, const char *pool,
 {
     mpq_t part;
 
-    if (idle->query->site->policy.reserved != RESERVED_HOLDER)
+    if (idle->query->site->policy.reserved == RESERVED_STATED)
         return;
     mpq_init (part);
     for (size_t i = 0; i < count; i++) {

@@ -35,6 +35,7 @@ typedef enum {
     CHAIN_DISPUTE = 9,  /* of a row of a closed month */
     CHAIN_UPHOLD = 10,  /* the dispute was right */
     CHAIN_REJECT = 11,  /* it was not */
+    CHAIN_ENTITLEMENT = 12, /* of a team in a pool, of a closed month */
     CHAIN_KIND_COUNT,
 } chain_kind_t;
 

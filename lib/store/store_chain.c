@@ -15,7 +15,7 @@ static const char *const words[CHAIN_KIND_COUNT] = {
     [CHAIN_CLOSE] = "close",     [CHAIN_REOPEN] = "reopen",
     [CHAIN_CORRECT] = "correct", [CHAIN_CREDIT] = "credit",
     [CHAIN_DISPUTE] = "dispute", [CHAIN_UPHOLD] = "uphold",
-    [CHAIN_REJECT] = "reject",
+    [CHAIN_REJECT] = "reject",   [CHAIN_ENTITLEMENT] = "entitlement",
 };
 
 const char *chain_kind_word (chain_kind_t kind)

@@ -55,7 +55,7 @@ static site_entitlement_t *add_entitlement (site_t *site, const char *team)
 
     e->team = xstrdup (team);
     e->pool = xstrdup ("p");
-    mpq_inits (e->gpus, e->share, e->gpu_hours, NULL);
+    mpq_inits (e->gpus, e->share, e->gpu_hours, e->carry_cap, NULL);
     e->valid = book_always;
     return e;
 }

@@ -32,6 +32,7 @@ struct world {
     size_t count;
     mpq_t reserved; /* of reserved_unused, for a0 */
     mpq_t billed, spent; /* by t0, in earlier months */
+    mpq_t carried;       /* of t0's entitlement, from the last one */
 };
 
 static uint64_t below (struct world *w, uint64_t limit)
@@ -94,7 +95,10 @@ static void make_teams (struct world *w)
         e->team = xstrdup (teams[i]);
         e->pool = xstrdup ("p");
         e->valid = book_always;
-        mpq_inits (e->gpus, e->share, e->gpu_hours, NULL);
+        mpq_inits (e->gpus, e->share, e->gpu_hours, e->carry_cap, NULL);
+        e->unused = below (w, 2) ? UNUSED_CARRIED : UNUSED_EXPIRES;
+        if (e->unused == UNUSED_CARRIED && below (w, 2))
+            number (w, e->carry_cap, 500, 7);
         exact_set_i64 (below (w, 2) ? e->gpus : e->gpu_hours,
                        1 + (int64_t)below (w, 700), 3);
     }
@@ -160,14 +164,16 @@ static void make (struct world *w, uint64_t seed)
     w->seed = seed * 2685821657736338717ull + 1;
     w->site = book_new ("UTC");
     w->site->currency_digits = digits[below (w, 4)];
+    w->site->policy.reserved = below (w, RESERVED_ENTITLEMENT + 1);
     w->site->policy.idle = IDLE_EXPLICIT + below (w, IDLE_NONE);
     book_pool (w->site, "p", "n1", 8);
     exact_set_i64 (book_cost (w->site, "p", "c", "0", COST_PER_MONTH)->amount,
                    (int64_t)below (w, 99999999), 1 + (int64_t)below (w, 999));
     capacity_sum_init (&w->capacity);
-    mpq_inits (w->reserved, w->billed, w->spent, NULL);
+    mpq_inits (w->reserved, w->billed, w->spent, w->carried, NULL);
     number (w, w->billed, 4000000, 1);
     number (w, w->spent, 4000, 1);
+    number (w, w->carried, 900000, 11);
     make_rates (w);
     make_teams (w);
     make_lines (w);
@@ -177,7 +183,7 @@ static void make (struct world *w, uint64_t seed)
 static void unmake (struct world *w)
 {
     capacity_sum_clear (&w->capacity);
-    mpq_clears (w->reserved, w->billed, w->spent, NULL);
+    mpq_clears (w->reserved, w->billed, w->spent, w->carried, NULL);
     site_free (w->site);
 }
 
@@ -241,11 +247,15 @@ static charge_t *ask (const struct world *w, struct asking asking)
     if (mpq_sgn (w->reserved) > 0)
         charge_add_reserved (charge, "lab", accounts[0], teams[0],
                              w->reserved);
-    mpq_inits (before.billed, before.drawn, before.spent, NULL);
+    mpq_inits (before.billed, before.drawn, before.spent, before.carried_out,
+               NULL);
+    mpq_set (before.carried_out, w->carried);
     mpq_set (before.billed, w->billed);
     mpq_set (before.spent, w->spent);
     charge_add_before (charge, &before);
-    mpq_clears (before.billed, before.drawn, before.spent, NULL);
+    charge_carry (charge, &before);
+    mpq_clears (before.billed, before.drawn, before.spent, before.carried_out,
+                NULL);
     if (charge_compute (charge, &error) < 0)
         fail_msg ("%s", error.text);
     return charge;
@@ -312,6 +322,39 @@ static void check_adjustments (const charge_t *charge)
         assert_int_equal (mpz_sgn (sum), 0);
     }
     mpz_clear (sum);
+}
+
+/* What is had is drawn, carried on or gone; and what is drawn stands on lines. */
+static void check_entitled (const charge_t *charge)
+{
+    size_t count, payer_count;
+    const charge_line_t *line = charge_lines (charge, &count);
+    const charge_payer_t *payer = charge_payers (charge, &payer_count);
+    mpq_t left, lines;
+
+    mpq_inits (left, lines, NULL);
+    for (size_t i = 0; i < payer_count; i++) {
+        const charge_payer_t *p = &payer[i];
+        mpq_set_ui (lines, 0, 1);
+        for (size_t k = 0; p->team && k < count; k++)
+            if (line[k].path[CHARGE_TEAM]
+                && !strcmp (line[k].path[CHARGE_TEAM], p->team))
+                mpq_add (lines, lines, line[k].drawn);
+        mpq_sub (lines, lines, p->drawn);
+        mpq_sub (lines, lines, p->drawn_reserved);
+        assert_int_equal (mpq_sgn (lines), 0);
+        mpq_add (left, p->entitled, p->carried_in);
+        mpq_sub (left, left, p->drawn);
+        mpq_sub (left, left, p->drawn_reserved);
+        assert_true (mpq_equal (left, p->unused));
+        assert_true (mpq_sgn (p->unused) >= 0);
+        mpq_sub (left, left, p->carried_out);
+        mpq_sub (left, left, p->expired);
+        assert_int_equal (mpq_sgn (left), 0);
+        assert_true (mpq_sgn (p->carried_out) >= 0);
+        assert_true (mpq_sgn (p->expired) >= 0);
+    }
+    mpq_clears (left, lines, NULL);
 }
 
 static bool same (const char *a, const char *b)
@@ -415,6 +458,9 @@ static void check_world (uint64_t seed)
     check_sums (by_day);
     check_sums (fewer);
     check_adjustments (by_day);
+    check_entitled (lines);
+    check_entitled (by_day);
+    check_entitled (fewer);
     check_list_prices (lines, &w);
     check_refines (by_day, lines, CHARGE_TEAM + 1);
     check_refines (backward, lines, CHARGE_TEAM + 1);

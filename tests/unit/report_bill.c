@@ -30,7 +30,7 @@ static void text_and_back__every_field__same_bytes (void **state)
           "charge=5\torigin=idle:unused\treason=by hand\tbefore=6\tafter=11\t"
           "adjustment_qos=12\tadjustment_subsidy=-13\t"
           "adjustment_entitlement=-14\tadjustment_tier=-15\t"
-          "adjustment_surcharge=16";
+          "adjustment_surcharge=16\tdrawn_seconds=17/2";
     BUFFER_AUTO out = BUFFER_INIT;
     bill_row_t row;
 
@@ -43,6 +43,27 @@ static void text_and_back__every_field__same_bytes (void **state)
     bill_row_text (&row, &out);
     assert_string_equal (buffer_text (&out), text);
     bill_row_clear (&row);
+}
+
+static void entitlement__every_field__same_bytes (void **state)
+{
+    static const char text[]
+        = "month=2026-10\tpool=h100\tteam=a\tbought=7/3\tcarried_in=2\tused=3\t"
+          "used_reserved=4\tunused=5\tcarried_out=6\texpired=7\tprice=18/5\t"
+          "amount=8";
+    bill_t *bill = bill_new ();
+    bill_entitlement_t *read = bill_add_entitlement (bill);
+    BUFFER_AUTO out = BUFFER_INIT;
+    gl_error_t error;
+    size_t count;
+
+    (void)state;
+    assert_int_equal (
+        bill_entitlement_parse (text, strlen (text), read, &error), 0);
+    bill_entitlement_text (bill_entitlements (bill, &count), &out);
+    assert_string_equal (buffer_text (&out), text);
+    assert_int_equal (count, 1);
+    bill_free (bill);
 }
 
 static void parse__not_what_is_written__refused (void **state)
@@ -138,6 +159,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (text_and_back__every_field__same_bytes),
+        cmocka_unit_test (entitlement__every_field__same_bytes),
         cmocka_unit_test (parse__not_what_is_written__refused),
         cmocka_unit_test (sort__mixed_rows__by_month_pool_kind_team),
         cmocka_unit_test (row_of__corrected_remainder__nobodys),
