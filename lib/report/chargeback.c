@@ -143,6 +143,7 @@ static struct columns add_columns (report_t *report)
     columns.rate = report_measure (report, MEASURE_RATE, false);
     columns.charge = report_measure (report, MEASURE_CHARGE, false);
     columns.credit = report_measure (report, MEASURE_CREDIT, true);
+    columns.correction = report_measure (report, MEASURE_CORRECTION, true);
     columns.currency = report_measure (report, MEASURE_CURRENCY, false);
     return columns;
 }

@@ -79,6 +79,7 @@ struct columns {
     size_t rate;
     size_t charge;
     size_t credit;
+    size_t correction; /* put by who knows the bill: brought.h */
     size_t currency;
 };
 

@@ -1,44 +1,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "report/brought.h"
 #include "report/closed_report.h"
 #include "report/usage_report.h"
-
-/* --- keys -------------------------------------------------------------- */
-
-/* What a row says of a key; false: rows do not have it. */
-static bool key_of (const bill_row_t *row, key_id_t key, const char **ret_text)
-{
-    switch (key) {
-    case KEY_MONTH:
-        *ret_text = row->month;
-        return true;
-    case KEY_POOL:
-        *ret_text = row->pool;
-        return true;
-    case KEY_TEAM:
-        *ret_text = row->team;
-        return true;
-    case KEY_GPU:
-        *ret_text = row->gpu;
-        return true;
-    case KEY_PROFILE:
-        *ret_text = row->profile;
-        return true;
-    default:
-        break;
-    }
-    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++) {
-        if (CHARGE_PATH[i] == key) {
-            *ret_text = row->key[i];
-            return true;
-        }
-    }
-    return false;
-}
 
 bool closed_report_answers (const report_query_t *query)
 {
@@ -46,28 +13,11 @@ bool closed_report_answers (const report_query_t *query)
     const char *text;
 
     for (size_t i = 0; i < query->by.count; i++)
-        if (!key_of (&none, query->by.id[i], &text))
+        if (!brought_key (&none, "", query->by.id[i], &text))
             return false;
     for (size_t i = 0; i < query->filter_count; i++)
-        if (!key_of (&none, query->filters[i].key, &text))
+        if (!brought_key (&none, "", query->filters[i].key, &text))
             return false;
-    return true;
-}
-
-static bool passes (const bill_row_t *row, const report_query_t *query)
-{
-    for (size_t i = 0; i < query->filter_count; i++) {
-        const usage_filter_t *f = &query->filters[i];
-        const char *text = NULL;
-        bool found = false;
-        key_of (row, f->key, &text);
-        if (!text)
-            text = key_info (f->key)->absent;
-        for (size_t k = 0; k < f->values.count; k++)
-            found = found || !strcmp (f->values.item[k], text);
-        if (!found)
-            return false;
-    }
     return true;
 }
 
@@ -88,7 +38,7 @@ struct closed {
     struct money *rows;
     size_t count;
     struct money whole;
-    mpz_t corrections;
+    brought_t *brought;
 };
 
 static void money_init (struct money *m)
@@ -161,14 +111,11 @@ static void take_row (struct closed *c, const closed_month_t *month,
     const char *keys[KEYS_MAX] = {NULL};
 
     if (!bill_row_is_due (row) || row->kind == BILL_TAX
-        || !passes (row, c->query))
+        || bill_row_is_brought (row)
+        || !brought_passes (row, month->month, c->query))
         return;
-    if (row->kind == BILL_CORRECTION || strcmp (row->month, month->month) != 0) {
-        mpz_add (c->corrections, c->corrections, row->charge_units);
-        return;
-    }
     for (size_t i = 0; i < c->query->by.count; i++)
-        key_of (row, c->query->by.id[i], &keys[i]);
+        brought_key (row, month->month, c->query->by.id[i], &keys[i]);
     money_add (find_row (c, keys), row);
     money_add (&c->whole, row);
 }
@@ -177,7 +124,7 @@ static void take_row (struct closed *c, const closed_month_t *month,
 
 struct columns {
     usage_columns_t usage;
-    size_t cost, rate, charge, credit, currency;
+    size_t cost, rate, charge, credit, correction, currency;
 };
 
 static struct columns add_columns (struct closed *c)
@@ -190,6 +137,8 @@ static struct columns add_columns (struct closed *c)
     columns.rate = report_measure (c->report, MEASURE_RATE, false);
     columns.charge = report_measure (c->report, MEASURE_CHARGE, false);
     columns.credit = report_measure (c->report, MEASURE_CREDIT, true);
+    columns.correction
+        = report_measure (c->report, MEASURE_CORRECTION, true);
     columns.currency = report_measure (c->report, MEASURE_CURRENCY, false);
     return columns;
 }
@@ -227,13 +176,6 @@ static void note_months (struct closed *c, const closed_month_t *months,
     report_note (c->report, NOTE_INFORMATION,
                  "These are the rows that were closed: jobs and what was "
                  "measured are in report usage.");
-    if (mpz_sgn (c->corrections)) {
-        GL_AUTOFREE char *text = exact_units_text (
-            c->corrections, c->query->site->currency_digits);
-        report_named_total (c->report, "corrections",
-                            "Corrections of other months, and by hand",
-                            COLUMN_MONEY, text);
-    }
 }
 
 /* --- how it adds up ---------------------------------------------------- */
@@ -320,12 +262,13 @@ report_t *closed_report_make (const report_query_t *query,
     c.report = report_begin (query, "chargeback", "GPU chargeback");
     columns = add_columns (&c);
     money_init (&c.whole);
-    mpz_init (c.corrections);
+    c.brought = brought_new (query);
     for (size_t i = 0; i < count; i++) {
         size_t row_count;
         const bill_row_t *rows = bill_rows (months[i].bill, &row_count);
         for (size_t k = 0; k < row_count; k++)
             take_row (&c, &months[i], &rows[k]);
+        brought_add (c.brought, months[i].bill, months[i].month);
     }
     for (size_t i = 0; i < c.count; i++) {
         report_row (c.report);
@@ -337,9 +280,10 @@ report_t *closed_report_make (const report_query_t *query,
     put_money (&c, &columns, &c.whole);
     note_months (&c, months, count);
     prove (&c, months, count);
+    brought_put (c.brought, c.report, columns.correction, columns.currency);
     report_sort (c.report);
     money_clear (&c.whole);
-    mpz_clear (c.corrections);
+    brought_free (c.brought);
     free (c.rows);
     return c.report;
 }
@@ -354,117 +298,28 @@ static bool filters_answer (const report_query_t *query)
     return closed_report_answers (&filters);
 }
 
-/* The keys that rows have; what is billed in a month is of that month. */
-static char *row_label (const report_query_t *query, const bill_row_t *row,
-                        const char *month)
+static size_t column_of (const report_t *report, measure_t measure)
 {
-    buffer_t label = BUFFER_INIT;
-    char *text;
+    size_t column = 0;
 
-    for (size_t i = 0; i < query->by.count; i++) {
-        const char *key = NULL;
-        if (!key_of (row, query->by.id[i], &key))
-            continue;
-        if (query->by.id[i] == KEY_MONTH)
-            key = month;
-        buffer_printf (&label, "%s%s", label.length ? ", " : "",
-                       key ? key : key_info (query->by.id[i])->absent);
-    }
-    text = xstrdup (label.length ? buffer_text (&label) : "all");
-    buffer_done (&label);
-    return text;
-}
-
-struct brought {
-    char *label;
-    mpz_t units;
-};
-
-static int by_label (const void *a, const void *b)
-{
-    return strcmp (((const struct brought *)a)->label,
-                   ((const struct brought *)b)->label);
-}
-
-static struct brought *take_brought (const report_query_t *query,
-                                     const bill_t *bill, const char *month,
-                                     mpz_t total, size_t *ret_count)
-{
-    struct brought *sums = NULL;
-    size_t count = 0, row_count;
-    const bill_row_t *rows = bill_rows (bill, &row_count);
-
-    for (size_t i = 0; i < row_count; i++) {
-        size_t k = 0;
-        char *label;
-        if (!bill_row_is_brought (&rows[i]) || !passes (&rows[i], query))
-            continue;
-        mpz_add (total, total, rows[i].charge_units);
-        label = row_label (query, &rows[i], month);
-        while (k < count && strcmp (sums[k].label, label) != 0)
-            k++;
-        if (k == count) {
-            sums = xreallocarray (sums, ++count, sizeof (*sums));
-            sums[k].label = xstrdup (label);
-            mpz_init (sums[k].units);
-        }
-        mpz_add (sums[k].units, sums[k].units, rows[i].charge_units);
-        free (label);
-    }
-    if (count > 1)
-        qsort (sums, count, sizeof (*sums), by_label);
-    *ret_count = count;
-    return sums;
-}
-
-/* Its lines add up to all of them. */
-static void put_brought (struct closed *c, const struct brought *sums,
-                         size_t count, const char *month)
-{
-    GL_AUTOFREE char *total
-        = exact_units_text (c->corrections, c->query->site->currency_digits);
-    GL_AUTOFREE char *title
-        = xasprintf ("Corrections of closed months, and by hand, %s",
-                     c->query->site->currency);
-    report_proof_t *proof = report_proof (c->report, title);
-    mpz_t sum;
-
-    mpz_init (sum);
-    for (size_t i = 0; i < count; i++) {
-        proof_money (c, proof, sums[i].label, sums[i].units);
-        mpz_add (sum, sum, sums[i].units);
-    }
-    proof_money (c, proof, "together", c->corrections);
-    proof->holds = mpz_cmp (sum, c->corrections) == 0;
-    mpz_clear (sum);
-    report_named_total (c->report, "corrections",
-                        "Corrections of closed months, and by hand",
-                        COLUMN_MONEY, total);
-    report_note (c->report, NOTE_INFORMATION,
-                 "Corrections of closed months, and rows by hand, are billed in "
-                 "%s and are in none of its rows: they are not part of its "
-                 "cost. Charge, credit and they are what statements say before "
-                 "taxes.",
-                 month);
+    while (column + 1 < report->column_count
+           && strcmp (report->column[column].name, report_measure_name (measure))
+                  != 0)
+        column++;
+    return column;
 }
 
 void closed_report_corrections (report_t *report, const report_query_t *query,
                                 const bill_t *bill, const char *month)
 {
-    struct closed c = {.query = query, .report = report};
-    struct brought *sums;
-    size_t count;
+    brought_t *brought;
 
     if (!filters_answer (query))
         return;
-    mpz_init (c.corrections);
-    sums = take_brought (query, bill, month, c.corrections, &count);
-    if (count > 0)
-        put_brought (&c, sums, count, month);
-    for (size_t i = 0; i < count; i++) {
-        mpz_clear (sums[i].units);
-        free (sums[i].label);
-    }
-    free (sums);
-    mpz_clear (c.corrections);
+    brought = brought_new (query);
+    brought_add (brought, bill, month);
+    brought_put (brought, report, column_of (report, MEASURE_CORRECTION),
+                 column_of (report, MEASURE_CURRENCY));
+    brought_free (brought);
+    report_sort (report);
 }

@@ -4,7 +4,7 @@
  *
  * Rows have no jobs and nothing that was measured: these cells are empty.
  * Corrections of other months that are billed in them are no charges of their
- * time: they are told as a total. Pure.
+ * time: they have a column of their own (brought.h). Pure.
  */
 #ifndef GL_REPORT_CLOSED_REPORT_H
 #define GL_REPORT_CLOSED_REPORT_H
@@ -26,9 +26,9 @@ bool closed_report_answers (const report_query_t *query);
 report_t *closed_report_make (const report_query_t *query,
                               const closed_month_t *months, size_t count);
 
-/* To a report of the open month, which is made of facts: what is billed in it
- * besides (`bill`): corrections of closed months, and rows by hand, by those of
- * the query's keys that rows have. Nothing where there are none. */
+/* To a report of the open month, which is made of facts: what its bill brings
+ * besides (brought.h). Nothing where there is nothing, or where the query filters
+ * by what rows of a bill do not have. */
 void closed_report_corrections (report_t *report, const report_query_t *query,
                                 const bill_t *bill, const char *month);
 

@@ -57,10 +57,20 @@ static const struct {
                         "What is to be paid: by the published rate, or at "
                         "full cost."},
     [MEASURE_CREDIT] = {"credit", "Credit", COLUMN_MONEY,
-                        "What is given back. Empty: no credit is known."},
+                        "What is given back by policy. Empty: no credit is "
+                        "known."},
+    [MEASURE_CORRECTION]
+    = {"correction", "Correction", COLUMN_MONEY,
+       "What is billed in the month besides its own time: corrections of closed "
+       "months, and credits and corrections by hand. Empty: there is none."},
     [MEASURE_CURRENCY]
     = {"currency", "Currency", COLUMN_TEXT, "The currency of the ledger."},
 };
+
+const char *report_measure_name (measure_t measure)
+{
+    return measures[measure].name;
+}
 
 size_t report_measure (report_t *report, measure_t measure, bool detail)
 {

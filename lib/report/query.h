@@ -73,12 +73,15 @@ typedef enum {
     MEASURE_RATE,
     MEASURE_CHARGE,
     MEASURE_CREDIT,
+    MEASURE_CORRECTION,
     MEASURE_CURRENCY,
     MEASURE_COUNT,
 } measure_t;
 
 /* `detail`: people see it only when they ask for it. */
 size_t report_measure (report_t *report, measure_t measure, bool detail);
+/* "gpu_hours". */
+const char *report_measure_name (measure_t measure);
 
 /* The rows follow one another in time: the first key is a unit of it. */
 bool report_by_time (const report_query_t *query);

@@ -246,6 +246,16 @@ void report_row (report_t *report)
     report->line = report->cell + rows * report->column_count;
 }
 
+void report_at_row (report_t *report, size_t row)
+{
+    report->line = report->cell + row * report->column_count;
+}
+
+void report_at_totals (report_t *report)
+{
+    report->line = report->total;
+}
+
 void report_totals (report_t *report)
 {
     report->total = xcalloc (report->column_count, sizeof (*report->total));

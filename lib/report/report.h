@@ -167,6 +167,9 @@ void report_select_brief (report_t *report);
 
 /* Starts a row of missing cells; the put functions fill the last one. */
 void report_row (report_t *report);
+/* The put functions fill that row again, or the totals that there are. */
+void report_at_row (report_t *report, size_t row);
+void report_at_totals (report_t *report);
 void report_put_text (report_t *report, size_t column, const char *text);
 void report_put_count (report_t *report, size_t column, uint64_t count);
 /* seconds -> hours */

@@ -113,7 +113,7 @@ for cause in late_job end retag configuration; do
 done
 holds november.csv
 same_dues 2026-11 november.csv
-# by team: charge and credit of report chargeback and the corrections below it,
+# by team: charge, credit and correction of report chargeback, and in all,
 # against the statements before taxes
 cents='def cents: gsub ("\\."; "") | tonumber;'
 gl "$url" report chargeback --month 2026-11 --by team --json &&
@@ -124,12 +124,8 @@ gl "$url" report chargeback --month 2026-11 --by team --json &&
                 "$cents"' [$team, (.totals.net | cents)] | @tsv' "$work/out"
     done | LC_ALL=C sort >"$work/wanted"
 jq -r "$cents"'
-    [.rows[] | {team, units: (((.charge // "0") | cents)
-                              + ((.credit // "0") | cents))}]
-    + [.proof[] | select (.title | startswith ("Corrections of closed"))
-       | .lines[] | select (.label != "together")
-       | {team: .label, units: (.value | cents)}]
-    | group_by (.team)[] | [.[0].team, (map (.units) | add)] | @tsv' \
+    .rows[] | [.team, ([.charge, .credit, .correction | (. // "0") | cents] | add)]
+    | @tsv' \
     "$work/charges" | LC_ALL=C sort >"$work/got"
 [ "$(wc -l <"$work/wanted")" -eq 3 ] &&
     diff "$work/wanted" "$work/got" >"$work/out" &&
