@@ -1,44 +1,111 @@
-/* gpuledger credit: something is given back, in the month that is open. */
+/* gpuledger credit: something is given back, in the month that is open: to a team,
+ * or of a job. */
 #include <getopt.h>
 #include <string.h>
 
+#include "acct/billed.h"
 #include "acct/site.h"
+#include "base/exact.h"
 #include "base/memory.h"
+#include "base/number.h"
+#include "base/timespec.h"
 #include "decide.h"
+#include "job_charge.h"
 #include "query_options.h"
-#include "report/bill_idle.h"
 #include "verb.h"
 
-enum { CREDIT_FOR = CLI_LONG + 1 };
-
-struct request {
-    const char *word; /* of the team, as it was written */
-    const char *team; /* NULL: (none) */
-    const char *amount;
-    const char *reason;
-    const char *month; /* --for */
+enum {
+    CREDIT_CLUSTER = 'M',
+    CREDIT_FOR = CLI_LONG + 1,
+    CREDIT_POOL,
+    CREDIT_JOB,
+    CREDIT_SUBMIT,
+    CREDIT_HOURS,
 };
 
-static bool of_team (const bill_row_t *row, const void *arg)
-{
-    const struct request *r = arg;
+struct request {
+    const char *word;   /* of the team, as it was written; NULL: of a job */
+    const char *amount; /* NULL: all that is due of the job, or its hours */
+    const char *reason;
+    const char *month; /* --for */
+    const char *pool;
+    const char *job;
+    const char *submit;
+    const char *hours;
+    job_key_t key;
+    int64_t seconds; /* of --hours; INT64_MAX: all */
+};
 
-    return bill_row_of (row, r->team);
+/* --- how much ----------------------------------------------------------- */
+
+/* In smallest units, above 0: as it was written; or what is due of the job, or of
+ * its last hours. */
+static int find_amount (const struct request *r, const site_t *site,
+                        const job_charge_t *job, const decide_level_t *levels,
+                        size_t count, mpz_t units, gl_error_t *error)
+{
+    if (r->amount)
+        return decide_amount (site, r->amount, false, units, error);
+    job_charge_last (site, job, r->seconds, units);
+    for (size_t i = 0; i < count && !r->hours; i++)
+        if (mpz_cmp (units, levels[i].due) > 0)
+            mpz_set (units, levels[i].due);
+    return mpz_sgn (units) > 0
+               ? 0
+               : gl_error (error, "nothing is due of it that could be given "
+                                  "back");
 }
 
-static int check_due (const struct request *r, const site_t *site,
-                      const char *month, const mpz_t units, const mpz_t due,
-                      gl_error_t *error)
+/* The job's own level: what it is charged, and what has been given back of it. */
+static void add_charged (const site_t *site, const job_charge_t *job, mpz_t due)
 {
-    GL_AUTOFREE char *is = exact_units_text (due, site->currency_digits);
+    mpz_t units;
 
-    if (mpz_cmp (units, due) <= 0)
-        return 0;
-    return gl_error (error,
-                     "%s %s is more than %s %s, which '%s' is charged for %s, "
-                     "credits taken off",
-                     r->amount, site->currency, is, site->currency, r->word,
-                     month);
+    mpz_init (units);
+    job_charge_last (site, job, INT64_MAX, units);
+    mpz_add (due, due, units);
+    mpz_clear (units);
+}
+
+enum { LEVEL_TEAM, LEVEL_POOL, LEVEL_LINE, LEVEL_JOB, LEVEL_COUNT };
+
+/* `job`: of which it is, or NULL. Fills the row of the decision. */
+static int fill (store_t *store, const site_t *site, const periods_t *periods,
+                 const struct request *r, const char *month,
+                 const job_charge_t *job, decision_t *d, gl_error_t *error)
+{
+    GL_AUTOFREE char *team = xasprintf (
+        "'%s'", d->row->team ? d->row->team : key_info (KEY_TEAM)->absent);
+    GL_AUTOFREE char *pool = xasprintf ("%s in pool '%s'", team,
+                                        d->row->pool ? d->row->pool : "");
+    decide_level_t levels[LEVEL_COUNT] = {
+        [LEVEL_TEAM] = {.match = decide_of_team, .arg = d->row, .of = team},
+        [LEVEL_POOL] = {.match = decide_of_pool, .arg = d->row, .of = pool},
+        [LEVEL_LINE] = {.match = decide_of_line, .arg = d->row, .of = "the job's line"},
+        [LEVEL_JOB] = {.match = decide_of_reference, .arg = d->row, .of = "the job"},
+    };
+    size_t count = job ? LEVEL_COUNT : r->pool ? LEVEL_LINE : LEVEL_POOL;
+    mpz_t units;
+    int rc;
+
+    mpz_init (units);
+    for (size_t i = 0; i < LEVEL_COUNT; i++)
+        mpz_init (levels[i].due);
+    rc = decide_due (store, site, periods, month, levels, count, error);
+    if (job)
+        add_charged (site, job, levels[LEVEL_JOB].due);
+    if (rc == 0)
+        rc = find_amount (r, site, job, levels, count, units, error);
+    if (rc == 0)
+        rc = decide_check_due (site, month, levels, count, units, error);
+    mpz_neg (units, units);
+    if (rc == 0)
+        decide_row (d->row, BILL_CREDIT, "manual", month, r->reason, units,
+                    site->currency_digits);
+    for (size_t i = 0; i < LEVEL_COUNT; i++)
+        mpz_clear (levels[i].due);
+    mpz_clear (units);
+    return rc;
 }
 
 static int check (store_t *store, const site_t *site, const periods_t *periods,
@@ -46,74 +113,153 @@ static int check (store_t *store, const site_t *site, const periods_t *periods,
 {
     const struct request *r = arg;
     const char *month = r->month ? r->month : d->month;
+    job_charge_t job = {.count = 0};
     period_t period;
-    mpz_t units, due;
     int rc;
 
     if (periods_month (site, month, &period, error) < 0)
         return -1;
-    mpz_inits (units, due, NULL);
-    rc = decide_amount (site, r->amount, false, units, error);
-    if (rc == 0)
-        rc = decide_due (store, site, periods, month, of_team, r, due, error);
-    if (rc == 0)
-        rc = check_due (r, site, month, units, due, error);
-    mpz_neg (units, units);
-    if (rc == 0)
-        decide_row (d->row, BILL_CREDIT, "manual", month, r->reason, units,
-                    site->currency_digits);
-    mpz_clears (units, due, NULL);
+    if (!r->job)
+        return fill (store, site, periods, r, month, NULL, d, error);
+    rc = job_charge_read (store, site, periods, month, &r->key, &job, error);
+    if (rc == 0) {
+        bill_row_copy (d->row, &job.line);
+        rc = fill (store, site, periods, r, month, &job, d, error);
+    }
+    job_charge_clear (&job);
     return rc;
+}
+
+/* --- the request -------------------------------------------------------- */
+
+/* Hours, of which no more are given back than policy.credit_cap says. */
+static int read_hours (struct request *r, const site_t *site, gl_error_t *error)
+{
+    mpq_t hours;
+    int rc = 0;
+
+    r->seconds = INT64_MAX;
+    if (!r->hours)
+        return 0;
+    mpq_init (hours);
+    if (exact_parse (r->hours, hours, error) < 0)
+        rc = gl_error_prefix (error, "--hours");
+    else {
+        mpz_mul_ui (mpq_numref (hours), mpq_numref (hours), 3600);
+        mpq_canonicalize (hours);
+        if (mpq_sgn (hours) <= 0 || mpq_cmp_ui (hours, 1u << 31, 1) > 0
+            || mpz_cmp_ui (mpq_denref (hours), 1) != 0)
+            rc = gl_error (error, "--hours: '%s' is no time above 0 in whole "
+                                  "seconds",
+                           r->hours);
+        else
+            r->seconds = billed_credit_seconds (
+                &site->policy, mpz_get_si (mpq_numref (hours)));
+    }
+    mpq_clear (hours);
+    return rc;
+}
+
+static int read_job (cli_t *cli, struct request *r)
+{
+    gl_error_t error;
+
+    r->key.submit = SECONDS_UNKNOWN;
+    r->key.pool = r->pool;
+    if (number_u64_text (r->job, &r->key.id_job) < 0 || r->key.id_job == 0)
+        return cli_usage (cli, "--job: '%s' is no JobId", r->job);
+    if (r->submit
+        && timespec_parse (r->submit, cli->site->zone, 0, &r->key.submit, &error)
+               < 0)
+        return cli_usage (cli, "--submit: %s", error.text);
+    return read_hours (r, cli->site, &error) < 0 ? cli_usage (cli, "%s",
+                                                              error.text)
+                                                 : CLI_OK;
 }
 
 static int credit (cli_t *cli, struct request *r)
 {
     decision_t d = {.kind = CHAIN_CREDIT};
+    const char *team = NULL;
     int rc;
 
     if (!cli_site (cli))
         return CLI_FAILED;
-    if ((rc = query_team_named (cli, r->word, &r->team)) != CLI_OK)
+    rc = r->job ? read_job (cli, r) : query_team_named (cli, r->word, &team);
+    if (rc != CLI_OK)
         return rc;
     d.reason = xstrdup (r->reason);
     d.row = xcalloc (1, sizeof (*d.row));
     bill_row_init (d.row);
-    d.row->team = xstrdup (r->team);
+    d.row->team = xstrdup (team);
+    d.row->pool = xstrdup (r->pool);
     return decide (cli, &d, check, r, "credited");
+}
+
+static void take_option (struct request *r, int option, const char *value)
+{
+    if (option == CREDIT_FOR)
+        r->month = value;
+    else if (option == CREDIT_POOL)
+        r->pool = value;
+    else if (option == CREDIT_JOB)
+        r->job = value;
+    else if (option == CREDIT_SUBMIT)
+        r->submit = value;
+    else if (option == CREDIT_HOURS)
+        r->hours = value;
+    else if (option == CREDIT_CLUSTER)
+        r->key.cluster = value;
 }
 
 static int run (cli_t *cli, int argc, char **argv)
 {
     struct request r = {NULL};
     const char *value;
-    int option;
+    int option, words;
 
     while ((option = cli_option (cli, argc, argv, &value)) > 0)
-        if (option == CREDIT_FOR)
-            r.month = value;
+        take_option (&r, option, value);
     if (option < 0)
         return cli->exit_code;
-    if (optind != argc - 3 || !*argv[argc - 1])
-        return cli_usage (cli, "give a team, an amount and a reason");
-    r.word = argv[optind];
-    r.amount = argv[optind + 1];
-    r.reason = argv[optind + 2];
+    words = argc - optind;
+    if (!r.job && (r.submit || r.hours || r.key.cluster))
+        return cli_usage (cli, "--submit, --hours and --clusters are for --job");
+    if (r.job ? words != 1 && (words != 2 || r.hours) : words != 3)
+        return cli_usage (cli, r.job ? "give a reason, and before it an amount "
+                                       "or --hours or neither"
+                                     : "give a team, an amount and a reason");
+    if (!*argv[argc - 1])
+        return cli_usage (cli, "the reason is empty");
+    r.word = r.job ? NULL : argv[optind];
+    r.amount = words > 1 ? argv[argc - 2] : NULL;
+    r.reason = argv[argc - 1];
     return credit (cli, &r);
 }
 
 static const cli_option_t options[] = {
     {CREDIT_FOR, "for", "YYYY-MM",
      "the month of the charge (default: the open one)"},
+    {CREDIT_POOL, "pool", "NAME", "of what is charged in this pool"},
+    {CREDIT_JOB, "job", "JOBID", "of what this job is charged for the month"},
+    {CREDIT_SUBMIT, "submit", "TIME",
+     "of --job: its submission of that moment; JobIds recur"},
+    {CREDIT_CLUSTER, "clusters", "NAME", "of --job: the job of this cluster"},
+    {CREDIT_HOURS, "hours", "N",
+     "of --job: what its last hours in the month were charged,\n"
+     "no more of them than policy.credit_cap"},
     {0},
 };
 
 const verb_t verb_credit = {
     .name = "credit",
     .run = run,
-    .synopsis = "[OPTION]... TEAM AMOUNT REASON",
+    .synopsis = "[OPTION]... {TEAM AMOUNT | --job JOBID [AMOUNT]} REASON",
     .summary = "give something back, in the month that is open",
     .help = "The charge stays, and a credit stands beside it: never more than "
-            "what the team is\ncharged for that month, credits taken off.",
+            "what the team is\ncharged for that month, in the pool, on the job's "
+            "line and for the job, credits taken\noff. Of a job all that is left "
+            "of its charge, or the amount, or its last hours.",
     .options = options,
-    .example = "gpuledger credit --for 2026-10 vision 113.73 'fabric failed'",
+    .example = "gpuledger credit --for 2026-10 --job 4711 'fabric failed'",
 };

@@ -10,7 +10,6 @@
 #include "base/number.h"
 #include "decide.h"
 #include "output.h"
-#include "report/bill_idle.h"
 #include "verb.h"
 
 enum { DISPUTE_AMOUNT = CLI_LONG + 1 };
@@ -157,30 +156,31 @@ static void credit_row (bill_row_t *to, const bill_row_t *from,
     decide_row (to, BILL_CREDIT, "dispute", from->month, reason, units, digits);
 }
 
-/* The rows of the disputed one's team. */
-static bool of_team (const bill_row_t *row, const void *arg)
-{
-    const bill_row_t *disputed = arg;
-
-    return bill_row_of (row, disputed->team);
-}
-
-/* What the row may still give back: its charge, or what its team owes of the
- * month after other credits, if that is less. */
+/* What the row may still give back: its charge, or what is due of its line, its
+ * team in the pool or its team after other credits, if that is less. */
 static int find_most (store_t *store, const site_t *site,
                       const periods_t *periods, const bill_row_t *row,
                       mpz_t ret_most, gl_error_t *error)
 {
-    if (decide_due (store, site, periods, row->month, of_team, row, ret_most,
-                    error)
-        < 0)
-        return -1;
-    if (mpz_cmp (ret_most, row->charge_units) > 0)
-        mpz_set (ret_most, row->charge_units);
-    return mpz_sgn (ret_most) > 0
-               ? 0
-               : gl_error (error, "nothing is left to be given back: credits "
-                                  "have taken all that is due of it");
+    decide_level_t levels[] = {{.match = decide_of_line, .arg = row},
+                               {.match = decide_of_pool, .arg = row},
+                               {.match = decide_of_team, .arg = row}};
+    const size_t count = GL_ARRAY_SIZE (levels);
+    int rc;
+
+    for (size_t i = 0; i < count; i++)
+        mpz_init (levels[i].due);
+    rc = decide_due (store, site, periods, row->month, levels, count, error);
+    mpz_set (ret_most, row->charge_units);
+    for (size_t i = 0; i < count; i++) {
+        if (mpz_cmp (ret_most, levels[i].due) > 0)
+            mpz_set (ret_most, levels[i].due);
+        mpz_clear (levels[i].due);
+    }
+    if (rc == 0 && mpz_sgn (ret_most) <= 0)
+        rc = gl_error (error, "nothing is left to be given back: credits have "
+                              "taken all that is due of it");
+    return rc;
 }
 
 static int fill_credit (const struct request *r, const site_t *site,

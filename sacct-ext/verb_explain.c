@@ -8,6 +8,7 @@
 #include "bills.h"
 #include "facts.h"
 #include "output.h"
+#include "periods.h"
 #include "render/render_explain.h"
 #include "report/explain.h"
 #include "verb.h"
@@ -31,6 +32,7 @@ struct search {
     explain_t *explain;
     const billing_t *billing;
     const accounts_t *accounts;
+    const periods_t *periods; /* what was decided */
 };
 
 static int parse_job (cli_t *cli, const char *text, struct job *job)
@@ -150,6 +152,12 @@ static int explain_segment (const fact_t *fact, void *arg, gl_error_t *error)
     explain_add (search->explain, search->site, search->accounts, fact->segment,
                  fact->suspensions, fact->suspension_count, fact->evidence,
                  fact->project, search->billing);
+    for (size_t i = 0; i < search->periods->decision_count; i++) {
+        const decision_t *d = &search->periods->decisions[i];
+        if (d->row)
+            explain_decided (search->explain, search->site, fact->segment,
+                             d->row, d->who, d->when);
+    }
     return 0;
 }
 
@@ -170,15 +178,19 @@ static int explain_job (cli_t *cli, struct search *search,
                         const store_query_t *query)
 {
     billing_t *billing = NULL;
+    periods_t *periods;
     gl_error_t error;
     int rc = CLI_OK;
 
+    if (periods_read (cli->store, &periods, &error) < 0)
+        return cli_fail (cli, &error);
     if (cli->site->pool_count > 0 && search->life.start > 0) {
         billing = billing_new (charges);
         rc = fill_billing (cli, billing);
     }
     search->site = cli->site;
     search->billing = billing;
+    search->periods = periods;
     search->explain = explain_new (search->job->text);
     if (rc == CLI_OK
         && facts_each (cli->store, cli->site, query, explain_segment, search,
@@ -189,6 +201,7 @@ static int explain_job (cli_t *cli, struct search *search,
         rc = write_explanation (cli, output, search->explain);
     explain_free (search->explain);
     billing_free (billing);
+    periods_free (periods);
     return rc;
 }
 

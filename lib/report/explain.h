@@ -11,6 +11,7 @@
 
 #include "acct/evidence.h"
 #include "acct/project.h"
+#include "report/bill.h"
 #include "report/billing.h"
 
 typedef struct {
@@ -55,5 +56,11 @@ void explain_add (explain_t *explain, const site_t *site,
                   const suspension_t *suspensions, size_t suspension_count,
                   const segment_evidence_t *evidence, const project_t *project,
                   const billing_t *billing);
+
+/* Of the segment that was added last: a row that somebody decided, who and when,
+ * if it goes back to that segment. */
+void explain_decided (explain_t *explain, const site_t *site,
+                      const segment_t *segment, const bill_row_t *row,
+                      const char *who, int64_t when);
 
 #endif /* !GL_REPORT_EXPLAIN_H */

@@ -1,0 +1,190 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "detail.h"
+#include "job_charge.h"
+
+/* --- its rows ----------------------------------------------------------- */
+
+struct reading {
+    const site_t *site;
+    const char *month;
+    const job_key_t *key;
+    job_charge_t *charge;
+};
+
+static bool is_asked (const struct reading *r, const detail_row_t *row)
+{
+    const job_key_t *key = r->key;
+
+    return row->kind == DETAIL_JOB && row->id_job == key->id_job
+           && (!key->cluster || !strcmp (row->cluster, key->cluster))
+           && (!key->pool || !strcmp (row->pool, key->pool))
+           && (key->submit == SECONDS_UNKNOWN || row->submit == key->submit);
+}
+
+static void set_line (struct reading *r, const detail_row_t *row)
+{
+    bill_row_t *line = &r->charge->line;
+    const char *const keys[CHARGE_PATH_COUNT]
+        = {row->account, row->cluster,   row->user,     row->project,
+           row->qos,     row->partition, row->gres_type};
+
+    bill_row_init (line);
+    line->month = xstrdup (r->month);
+    line->pool = xstrdup (row->pool);
+    line->team = xstrdup (row->team);
+    line->gpu = xstrdup (row->gpu);
+    line->profile = xstrdup (row->profile);
+    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
+        line->key[i] = xstrdup (keys[i]);
+    line->reference = xasprintf ("%s/%" PRIu64 "/%" PRId64, row->cluster,
+                                 row->id_job, row->submit);
+}
+
+static int check_same (const bill_row_t *first, const bill_row_t *line,
+                       uint64_t id_job, gl_error_t *error)
+{
+    if (strcmp (first->reference, line->reference) != 0)
+        return gl_error (error,
+                         "JobId %" PRIu64 " is several submissions, %s and %s "
+                         "(cluster/JobId/seconds since 1970); choose with "
+                         "--submit and --clusters",
+                         id_job, first->reference, line->reference);
+    return bill_row_compare (first, line) == 0
+               ? 0
+               : gl_error (error,
+                           "job %" PRIu64 " is on several lines of the bill, in "
+                           "pool %s and pool %s; choose with --pool, or give "
+                           "the credit to its team",
+                           id_job, first->pool, line->pool);
+}
+
+static int check_line (struct reading *r, const detail_row_t *row,
+                       gl_error_t *error)
+{
+    job_charge_t other = {.count = 0};
+    struct reading again = *r;
+    int rc;
+
+    again.charge = &other;
+    set_line (&again, row);
+    rc = check_same (&r->charge->line, &other.line, row->id_job, error);
+    bill_row_clear (&other.line);
+    return rc;
+}
+
+static int take_row (const detail_row_t *row, void *arg, gl_error_t *error)
+{
+    struct reading *r = arg;
+    job_charge_t *c = r->charge;
+    job_stretch_t *stretch;
+
+    if (!is_asked (r, row))
+        return 0;
+    if (c->count == 0)
+        set_line (r, row);
+    else if (check_line (r, row, error) < 0)
+        return -1;
+    if (c->count == c->size) {
+        c->size = c->size * 2 + 8;
+        c->stretch = xreallocarray (c->stretch, c->size, sizeof (*c->stretch));
+    }
+    stretch = &c->stretch[c->count++];
+    stretch->start = row->slice_start;
+    stretch->end = row->slice_end;
+    mpz_init_set (stretch->billed, row->billed);
+    return 0;
+}
+
+/* --- the month ---------------------------------------------------------- */
+
+static int read_open (struct reading *r, store_t *store, gl_error_t *error)
+{
+    detail_result_t result;
+    bills_month_t *m;
+    int rc;
+
+    if (bills_of_month (store, r->site, r->month, &m, error) < 0)
+        return -1;
+    rc = detail_of_month (store, r->site, m, take_row, r, &result, error);
+    bills_month_free (m);
+    return rc;
+}
+
+static int by_start (const void *a, const void *b)
+{
+    const job_stretch_t *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+int job_charge_read (store_t *store, const site_t *site,
+                     const periods_t *periods, const char *month,
+                     const job_key_t *key, job_charge_t *charge,
+                     gl_error_t *error)
+{
+    struct reading r = {site, month, key, charge};
+    const closing_t *closing = periods_closing (periods, month);
+
+    if ((closing ? periods_detail (store, closing, take_row, &r, error)
+                 : read_open (&r, store, error))
+        < 0)
+        return -1;
+    if (charge->count == 0)
+        return gl_error (error,
+                         "job %" PRIu64 " is charged nothing for %s; --for names "
+                         "a month in which it ran",
+                         key->id_job, month);
+    qsort (charge->stretch, charge->count, sizeof (*charge->stretch), by_start);
+    return 0;
+}
+
+void job_charge_clear (job_charge_t *charge)
+{
+    if (charge->count > 0)
+        bill_row_clear (&charge->line);
+    for (size_t i = 0; i < charge->count; i++)
+        mpz_clear (charge->stretch[i].billed);
+    free (charge->stretch);
+}
+
+/* --- amounts ------------------------------------------------------------ */
+
+static void add_stretch (mpq_t sum, const job_stretch_t *stretch,
+                         int64_t seconds)
+{
+    mpq_t part;
+
+    mpq_init (part);
+    mpq_set_z (part, stretch->billed);
+    exact_add_scaled (sum, part, seconds, stretch->end - stretch->start);
+    mpq_clear (part);
+}
+
+void job_charge_last (const site_t *site, const job_charge_t *charge,
+                      int64_t seconds, mpz_t ret_units)
+{
+    mpq_t sum;
+    mpz_t scale;
+
+    mpq_init (sum);
+    mpz_init (scale);
+    for (size_t i = charge->count; i > 0 && seconds > 0; i--) {
+        const job_stretch_t *stretch = &charge->stretch[i - 1];
+        int64_t length = stretch->end - stretch->start;
+        int64_t taken = length < seconds ? length : seconds;
+        if (length > 0)
+            add_stretch (sum, stretch, taken);
+        seconds -= taken;
+    }
+    mpz_ui_pow_ui (scale, 10, DETAIL_DIGITS);
+    mpz_mul (mpq_denref (sum), mpq_denref (sum), scale);
+    mpq_canonicalize (sum);
+    exact_round (ret_units, sum, site->currency_digits);
+    mpz_clear (scale);
+    mpq_clear (sum);
+}

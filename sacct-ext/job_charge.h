@@ -1,0 +1,48 @@
+/*
+ * job_charge.h: what one job is charged in a month: the sum of its rows in the
+ * detail that lies below the bill (report/detail.h), as it was closed, or of an open
+ * month as facts and configuration have it now.
+ */
+#ifndef GL_JOB_CHARGE_H
+#define GL_JOB_CHARGE_H
+
+#include "periods.h"
+
+/* Which job: one submission of it. NULL and SECONDS_UNKNOWN: whichever there is,
+ * if it is one. */
+typedef struct {
+    uint64_t id_job;
+    const char *cluster;
+    const char *pool;
+    int64_t submit;
+} job_key_t;
+
+/* A stretch that it ran, and what that was charged, in units of 10^-10. */
+typedef struct {
+    int64_t start;
+    int64_t end;
+    mpz_t billed;
+} job_stretch_t;
+
+typedef struct {
+    bill_row_t line; /* its line of the bill, by texts alone; reference: the job */
+    job_stretch_t *stretch; /* in their order */
+    size_t count;
+    size_t size;
+} job_charge_t;
+
+/* -1 with what is missing: it is charged nothing in the month; it is several
+ * submissions; it is on several lines. */
+int job_charge_read (store_t *store, const site_t *site,
+                     const periods_t *periods, const char *month,
+                     const job_key_t *key, job_charge_t *ret_charge,
+                     gl_error_t *error);
+/* As 0 it need not be cleared. */
+void job_charge_clear (job_charge_t *charge);
+
+/* What its last seconds of the month were charged, or all of them, in smallest
+ * units, rounded half to even. */
+void job_charge_last (const site_t *site, const job_charge_t *charge,
+                      int64_t seconds, mpz_t ret_units);
+
+#endif /* !GL_JOB_CHARGE_H */
