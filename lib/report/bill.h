@@ -89,7 +89,7 @@ typedef struct {
     mpq_t capacity;  /* GPU-seconds in service */
     mpq_t owned_rate; /* per GPU-hour, as charge_owned_rate() */
     mpq_t full_rate;  /* as charge_full_rate() */
-    mpz_t cost_units;
+    mpz_t cost_units; /* what charges are made of: all lines but disposals apart */
     char *idle; /* idle_policy_word() of the month */
     mpq_t full_cost; /* exact, of the two books (acct/cost.h) */
     mpq_t recoverable_cost;
@@ -121,6 +121,11 @@ typedef struct {
                     month: what unused time is worth */
     mpz_t amount_units; /* what was not due for what was used */
 } bill_entitlement_t;
+
+/* The class of the remainder that gains (below 0) and losses of disposals are where
+ * policy.disposal leaves them out of the charges: of the bill alone, with a line of
+ * the cost book of the same amount, and not in the pool's cost_units. */
+#define BILL_DISPOSAL "disposal"
 
 typedef struct bill bill_t;
 

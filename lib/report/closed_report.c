@@ -205,6 +205,23 @@ static bool is_own (const bill_row_t *row, const bill_pool_t *pool)
            && row->kind != BILL_CORRECTION && row->kind != BILL_TAX;
 }
 
+static bool is_disposal (const bill_row_t *row)
+{
+    return row->kind == BILL_REMAINDER && row->what
+           && !strcmp (row->what, BILL_DISPOSAL);
+}
+
+/* What is in no charge, as the chargeback of an open month says it. */
+static void prove_disposals (struct closed *c, report_proof_t *proof,
+                             const mpz_t units)
+{
+    if (mpz_sgn (units) != 0)
+        proof_money (c, proof,
+                     mpz_sgn (units) > 0 ? "loss of disposals: in no charge"
+                                         : "gain of disposals: in no charge",
+                     units);
+}
+
 /* cost = charges, idle time and automatic credits + remainders */
 static void prove_pool (struct closed *c, const closed_month_t *month,
                         const bill_pool_t *pool)
@@ -214,30 +231,35 @@ static void prove_pool (struct closed *c, const closed_month_t *month,
     GL_AUTOFREE char *title = xasprintf ("Pool %s, %s, %s", pool->pool,
                                          month->month, c->query->site->currency);
     report_proof_t *proof = report_proof (c->report, title);
-    mpz_t rest, due;
+    mpz_t rest, due, disposal;
 
     mpz_init_set (rest, pool->cost_units);
-    mpz_init (due);
+    mpz_inits (due, disposal, NULL);
     for (size_t i = 0; i < count; i++) {
         if (!is_own (&rows[i], pool))
             continue;
+        if (is_disposal (&rows[i])) {
+            mpz_add (disposal, disposal, rows[i].charge_units);
+            continue;
+        }
         mpz_sub (rest, rest, rows[i].charge_units);
         if (rows[i].kind != BILL_REMAINDER)
             mpz_add (due, due, rows[i].charge_units);
     }
+    prove_disposals (c, proof, disposal);
     proof_money (c, proof, "cost", pool->cost_units);
     proof_money (c, proof, "charged", due);
     for (size_t i = 0; i < count; i++) {
         GL_AUTOFREE char *label = NULL;
         if (!is_own (&rows[i], pool) || rows[i].kind != BILL_REMAINDER
-            || mpz_sgn (rows[i].charge_units) == 0)
+            || is_disposal (&rows[i]) || mpz_sgn (rows[i].charge_units) == 0)
             continue;
         label = xasprintf ("not charged: %s", title_of (&rows[i]));
         proof_money (c, proof, label, rows[i].charge_units);
     }
     proof_money (c, proof, "difference", rest);
     proof->holds = mpz_sgn (rest) == 0;
-    mpz_clears (rest, due, NULL);
+    mpz_clears (rest, due, disposal, NULL);
 }
 
 static void prove (struct closed *c, const closed_month_t *months, size_t count)

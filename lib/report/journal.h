@@ -19,7 +19,9 @@
  *
  *   unrecovered:POOL:CLASS        +   cost:POOL:unrecovered         -
  *
- * so that cost:POOL is 0 once a month is posted, and charges:TEAM is what the
+ * Gains and losses of disposals that are in no charge have accounts of their own,
+ * cost:POOL:disposal:ASSET, accruals:POOL:disposal and unrecovered:POOL:disposal.
+ * So cost:POOL is 0 once a month is posted, and charges:TEAM is what the
  * team pays. Computed corrections of closed months change what nobody is charged
  * as well, and where they do not add up to zero, the cost of the pool then:
  *

@@ -143,6 +143,9 @@ static void take_row (struct table *t, const bill_row_t *row, int side)
 {
     const char *payer = by_team (t->whatif) ? row->team : row->key[0];
 
+    if (row->kind == BILL_REMAINDER && row->what
+        && !strcmp (row->what, BILL_DISPOSAL))
+        return; /* in neither cost */
     if (row->kind == BILL_REMAINDER) {
         add_rest (line_of (&t->pools, row->pool), row, side);
         add_rest (&t->all, row, side);

@@ -2,7 +2,9 @@
  * grouped, filtered or cut, the amounts are the same and add up. */
 #include "support/book.h"
 
+#include "report/bill.h"
 #include "report/chargeback.h"
+#include "report/journal.h"
 #include "report/utilization.h"
 
 #define JOBS 300
@@ -451,6 +453,112 @@ static void chargeback__two_books__both_stand_in_the_proof (void **state)
     report_free (report);
 }
 
+static bill_t *bill_of (const struct month *m, const report_query_t *query)
+{
+    billing_t *billing = billing_new (query);
+    project_t project = {.project = ""};
+    gl_error_t error;
+    bill_t *bill;
+
+    for (size_t i = 0; i < JOBS; i++)
+        billing_add (billing, &m->segments[i], &m->holds[i],
+                     m->holds[i].start != 0, &project);
+    if (billing_compute (billing, &error) < 0
+        || bill_of_billing (billing, &bill, &error) < 0)
+        fail_msg ("%s", error.text);
+    billing_free (billing);
+    return bill;
+}
+
+/* Of each pool: the lines of the cost book are the rows, to the last unit. */
+static void check_conserved (const bill_t *bill)
+{
+    size_t pools, costs, rows;
+    const bill_pool_t *pool = bill_pools (bill, &pools);
+    const bill_cost_t *cost = bill_costs (bill, &costs);
+    const bill_row_t *row = bill_rows (bill, &rows);
+
+    for (size_t i = 0; i < pools; i++) {
+        mpz_t rest;
+        mpz_init (rest);
+        for (size_t k = 0; k < costs; k++)
+            if (!strcmp (cost[k].pool, pool[i].pool))
+                mpz_add (rest, rest, cost[k].units);
+        for (size_t k = 0; k < rows; k++)
+            if (!strcmp (row[k].pool, pool[i].pool))
+                mpz_sub (rest, rest, row[k].charge_units);
+        assert_int_equal (mpz_sgn (rest), 0);
+        mpz_clear (rest);
+    }
+}
+
+/* Units of what the journal posts to the account; of accounts above it, all. */
+static long posted (const journal_t *journal, const char *account)
+{
+    mpz_t sum;
+    long units;
+
+    mpz_init (sum);
+    for (size_t i = 0; i < journal->count; i++) {
+        const journal_transaction_t *t = &journal->transaction[i];
+        for (size_t k = 0; k < t->count; k++) {
+            BUFFER_AUTO name = BUFFER_INIT;
+            for (size_t n = 0; n < t->posting[k].depth; n++)
+                buffer_printf (&name, "%s%s", n ? ":" : "",
+                               t->posting[k].account[n]);
+            if (!strcmp (buffer_text (&name), account))
+                mpz_add (sum, sum, t->posting[k].units);
+        }
+    }
+    units = mpz_get_si (sum);
+    mpz_clear (sum);
+    return units;
+}
+
+/* Cost model, section 5: sold after four years for 6,000 at a book value of
+ * 14,875, a loss of 8,875; and one for more than its book value, a gain of 1,125. */
+static void bill__disposals__are_lines_of_their_own (void **state)
+{
+    static const struct {
+        const char *proceeds;
+        long units;
+    } sales[] = {{"6000", 887500}, {"16000", -112500}};
+    struct month *m = *state;
+    report_query_t query = query_of (m, bill_keys);
+    site_asset_t *sold = book_asset (m->site, "big", "1", "53125", "5312.50",
+                                     (civil_t){2022, 10, 1, 0, 0, 0}, 60);
+
+    sold->retired = (civil_t){2026, 10, 1, 0, 0, 0};
+    for (size_t i = 0; i < GL_ARRAY_SIZE (sales); i++) {
+        journal_t *journal = journal_new (m->site);
+        gl_error_t error;
+        bill_t *bill;
+        GL_AUTOFREE char *account
+            = xasprintf ("cost:big:disposal:%s", sold->name);
+        long book;
+        mpq_clear (sold->proceeds);
+        book_number (sold->proceeds, sales[i].proceeds);
+        bill = bill_of (m, &query);
+        check_conserved (bill);
+        if (journal_add_month (journal, "2026-10", bill, NULL, NULL, &error)
+            < 0)
+            fail_msg ("%s", error.text);
+        /* by day: of 1,826 days 365 are left, 9,557.26 above the salvage */
+        book = posted (journal, account);
+        assert_int_equal (book, sales[i].units - 524);
+        assert_int_equal (posted (journal, "accruals:big:disposal"), -book);
+        assert_int_equal (posted (journal, "unrecovered:big:disposal"), book);
+        journal_free (journal);
+        bill_free (bill);
+        /* in the rate it is a cost as any other */
+        m->site->policy.disposal = DISPOSAL_IN_RATE;
+        bill = bill_of (m, &query);
+        check_conserved (bill);
+        m->site->policy.disposal = DISPOSAL_APART;
+        bill_free (bill);
+    }
+}
+
 /* What was held before the month is asked for too, and wears it down. */
 static void chargeback__units_of_use__know_the_months_before (void **state)
 {
@@ -507,6 +615,8 @@ int main (void)
         cmocka_unit_test (suspended_free__any_grouping__has_the_same_sum),
         cmocka_unit_test (suspended_free__the_whole__is_cost_to_the_cent),
         cmocka_unit_test (suspended_free__two_parts_of_a_month__add_up_to_it),
+        cmocka_unit_test_setup_teardown (
+            bill__disposals__are_lines_of_their_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown (
             chargeback__two_books__both_stand_in_the_proof, set_up, tear_down),
         cmocka_unit_test_setup_teardown (
