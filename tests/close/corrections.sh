@@ -1,26 +1,26 @@
 #!/bin/sh
 # What is learned of a closed month later is a correction of the open one, with
 # its cause; and closed rows with all corrections are what a computation from all
-# facts gives, in every number of every line (tests/close/sum.c). October has an
-# hour more here.
+# facts gives, in every number of every line (tests/close/sum.c); in both engines.
+# October has an hour more here.
 set -u
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/close/lib.sh
 . "$abs_top_srcdir/tests/close/lib.sh"
 command -v sqlite3 >/dev/null || { echo '1..0 # SKIP because sqlite3 is not installed'; exit 0; }
+on_each_engine "$0"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 # shellcheck source=tests/close/facts.sh
 . "$abs_top_srcdir/tests/close/facts.sh"
 
-url=sqlite:$work/lab.db
+url=$(url_of lab) base=$(url_of base) fresh=$(url_of afresh)
 
 # october closed, and what belongs to it
 begin ()
 {
-    rm -f "$work"/lab.db*
-    cp "$work/base.db" "$work/lab.db"
+    copy "$base" "$url"
     site >"$work/site.yaml"
     { october; runaway; } >"$work/rows"
 }
@@ -32,15 +32,14 @@ runaway () { row 8 2026-10-05T00:00:00 Unknown RUNNING 1 eve vision | sed 's/90-
 afresh ()
 {
     "$sum" "$url" "$work/site.yaml" "$1" rows >"$work/kept" 2>>"$work/err" || return 1
-    rm -f "$work"/afresh.db*
-    echo ".backup '$work/afresh.db'" | sqlite3 "$work/lab.db" || return 1
-    echo "DELETE FROM rollup WHERE unit = 3" | sqlite3 "$work/afresh.db" || return 1
-    "$sum" "sqlite:$work/afresh.db" "$work/site.yaml" "$1" rows >"$work/fresh" 2>>"$work/err" || return 1
+    copy "$url" "$fresh" || return 1
+    echo "DELETE FROM rollup WHERE unit = 3" | sql "$fresh" || return 1
+    "$sum" "$fresh" "$work/site.yaml" "$1" rows >"$work/fresh" 2>>"$work/err" || return 1
     cmp "$work/kept" "$work/fresh" >>"$work/err" 2>&1
 }
 
 # kept: of how many months corrections are kept
-kept () { echo "SELECT COUNT(DISTINCT time_start) FROM rollup WHERE unit = 3" | sqlite3 "$work/lab.db"; }
+kept () { echo "SELECT COUNT(DISTINCT time_start) FROM rollup WHERE unit = 3" | sql "$url"; }
 
 # causes LABEL EXPECTED [MONTH]: the sums are right, and these are the causes
 causes ()
@@ -55,15 +54,15 @@ causes ()
 
 site >"$work/site.yaml"
 { october; runaway; } >"$work/rows"
-gl "$url" init && import "$url" 2026-11-10T00:00:00 && close_it "$url" 2026-10
+empty "$url" && gl "$url" init && import "$url" 2026-11-10T00:00:00 &&
+    close_it "$url" 2026-10
 result $? "October is closed"
 grep -q '^2026-10 is closed' "$work/out"
 result $? "as it says"
 import "$url" 2026-11-10T00:00:00
 [ "$(kept)" = 1 ]
 result $? "what is to be corrected of it is kept"
-sqlite3 "$work/lab.db" 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
-cp "$work/lab.db" "$work/base.db"
+copy "$url" "$base"
 
 causes "nothing changed" ''
 
@@ -86,7 +85,7 @@ import "$url" 2026-11-12T00:00:00
 causes "a job with fewer GPUs" '2026-10 job 2026-10 share '
 
 begin
-echo 'UPDATE segment SET gone = 1794000000 WHERE id_job = 2' | sqlite3 "$work/lab.db"
+echo 'UPDATE segment SET gone = 1794000000 WHERE id_job = 2' | sql "$url"
 causes "a job that was purged stays billed" ''
 
 begin

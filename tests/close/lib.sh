@@ -103,6 +103,18 @@ sql ()
     esac
 }
 
+# copy URL TO-URL: all that the store has, into another of the same engine
+copy ()
+{
+    empty "$2"
+    case $1 in
+    sqlite:*) echo ".backup '${2#sqlite:}'" | sqlite3 "${1#sqlite:}" ;;
+    *)  name=${1%%\?*} name=${name##*/}
+        mariadb-dump --no-defaults --socket="$GPULEDGER_TEST_DIR/socket" \
+            --user=root --hex-blob "$name" | sql "$2" ;;
+    esac
+}
+
 # gl URL VERB...: out and err are left in files
 gl ()
 {
