@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "closed_site.h"
+#include "config/config.h"
 
 #define FIELD(name) {"issuer." #name, offsetof (site_issuer_t, name)}
 static const struct {
@@ -120,4 +121,31 @@ const closing_t *closed_last (const periods_t *periods,
         at = month.end;
     }
     return last;
+}
+
+int closed_site_then (store_t *store, const closing_t *closing,
+                      site_t **ret_site, char **ret_book, gl_error_t *error)
+{
+    GL_AUTOFREE char *digest = body_get (closing->body, "snapshot");
+    uint8_t hash[STORE_DIGEST_SIZE];
+
+    *ret_site = NULL;
+    *ret_book = NULL;
+    if (!digest || hash_parse (digest, hash) < 0)
+        return gl_error (error, "%s: the closing names no snapshot: run "
+                                "gpuledger verify",
+                         closing->month);
+    if (store_get_snapshot (store, hash, ret_book, error) < 0)
+        return -1;
+    if (*ret_book
+        && config_load_text ("snapshot", *ret_book, strlen (*ret_book),
+                             ret_site, NULL)
+               < 0)
+        *ret_site = NULL;
+    /* as it would be written today */
+    if (*ret_site && (*ret_site)->book) {
+        free (*ret_book);
+        *ret_book = xstrdup ((*ret_site)->book);
+    }
+    return 0;
 }

@@ -30,4 +30,9 @@ void closed_clusters_free (report_cluster_t *clusters, size_t count);
 const closing_t *closed_last (const periods_t *periods,
                               const report_query_t *query);
 
+/* The configuration of a closing, for site_free(), and its text, for free(); NULL in
+ * *ret_site: this program cannot read it any more. */
+int closed_site_then (store_t *store, const closing_t *closing,
+                      site_t **ret_site, char **ret_book, gl_error_t *error);
+
 #endif /* !GL_CLOSED_SITE_H */

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "config/config.h"
+#include "closed_site.h"
 #include "corrections.h"
 #include "corrections_kept.h"
 #include "report/correction.h"
@@ -278,35 +278,6 @@ static bill_t *only_month (const bill_t *bill, const char *month)
     return own;
 }
 
-/* The configuration of a closing; NULL in *ret_site: this program cannot read it
- * any more. */
-static int site_then (store_t *store, const closing_t *closing,
-                      site_t **ret_site, char **ret_book, gl_error_t *error)
-{
-    GL_AUTOFREE char *digest = body_get (closing->body, "snapshot");
-    uint8_t hash[STORE_DIGEST_SIZE];
-
-    *ret_site = NULL;
-    *ret_book = NULL;
-    if (!digest || hash_parse (digest, hash) < 0)
-        return gl_error (error, "%s: the closing names no snapshot: run "
-                                "gpuledger verify",
-                         closing->month);
-    if (store_get_snapshot (store, hash, ret_book, error) < 0)
-        return -1;
-    if (*ret_book
-        && config_load_text ("snapshot", *ret_book, strlen (*ret_book),
-                             ret_site, NULL)
-               < 0)
-        *ret_site = NULL;
-    /* as it would be written today */
-    if (*ret_site && (*ret_site)->book) {
-        free (*ret_book);
-        *ret_book = xstrdup ((*ret_site)->book);
-    }
-    return 0;
-}
-
 struct month {
     store_t *store;
     const site_t *site;
@@ -322,7 +293,7 @@ static int compute (struct month *m, gl_error_t *error)
 {
     GL_AUTOFREE char *book = NULL;
     site_t *site;
-    int rc = site_then (m->store, m->since, &site, &book, error);
+    int rc = closed_site_then (m->store, m->since, &site, &book, error);
     const char *today = m->site->book ? m->site->book : "";
 
     if (rc == 0)

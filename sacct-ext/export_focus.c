@@ -7,6 +7,7 @@
 #include "periods.h"
 #include "render/focus.h"
 #include "render/focus_invoice.h"
+#include "report/estate.h"
 
 #define CHUNK (64 * 1024)
 
@@ -20,9 +21,13 @@ struct writer {
     bool begun;  /* the header is written */
     bool failed; /* to write, told already */
     /* the month in hand */
+    const bill_t *bill;
+    const site_t *book; /* with the assets that it was priced by */
+    period_t period;
     focus_t *focus;
     int64_t updated; /* when it was closed; else up to when the facts speak */
     focus_invoices_t *invoices;
+    estate_t *estate;
 };
 
 /* --- the datasets ------------------------------------------------------------ */
@@ -33,9 +38,31 @@ static void begin_charges (struct writer *w)
         focus_render_header (w->focus, &w->text);
 }
 
-static void take_charge (struct writer *w, const detail_row_t *row)
+static int take_charge (const detail_row_t *row, void *arg, gl_error_t *error)
 {
+    struct writer *w = arg;
+
+    (void)error;
     focus_render_row (w->focus, row, &w->text);
+    return 0;
+}
+
+static void begin_estate (struct writer *w)
+{
+    begin_charges (w);
+    w->estate = estate_new (w->book, w->bill, w->period);
+}
+
+static int take_owned (const detail_row_t *row, void *arg, gl_error_t *error)
+{
+    struct writer *w = arg;
+
+    return estate_add (w->estate, row, take_charge, w, error);
+}
+
+static int end_estate (struct writer *w, gl_error_t *error)
+{
+    return estate_finish (w->estate, take_charge, w, error);
 }
 
 static void begin_invoices (struct writer *w)
@@ -45,15 +72,20 @@ static void begin_invoices (struct writer *w)
     w->invoices = focus_invoices_new (w->focus, w->updated);
 }
 
-static void take_invoiced (struct writer *w, const detail_row_t *row)
+static int take_invoiced (const detail_row_t *row, void *arg, gl_error_t *error)
 {
+    struct writer *w = arg;
+
+    (void)error;
     focus_invoices_add (w->invoices, row);
+    return 0;
 }
 
-static void end_invoices (struct writer *w)
+static int end_invoices (struct writer *w, gl_error_t *error)
 {
+    (void)error;
     focus_render_invoices (w->invoices, &w->text);
-    focus_invoices_free (GL_TAKE (w->invoices));
+    return 0;
 }
 
 static void begin_period (struct writer *w)
@@ -66,13 +98,18 @@ static void begin_period (struct writer *w)
 static const struct dataset {
     const char *name;
     focus_version_t since;
+    focus_customer_t customer;
     void (*begin) (struct writer *w); /* of each month */
-    void (*take) (struct writer *w, const detail_row_t *row); /* NULL: no rows */
-    void (*end) (struct writer *w); /* after the last one; or NULL */
+    detail_f take; /* of each row, with the writer; NULL: not made of rows */
+    int (*end) (struct writer *w, gl_error_t *error); /* or NULL */
 } datasets[] = {
-    {"cost-and-usage", FOCUS_1_2, begin_charges, take_charge, NULL},
-    {"invoice-detail", FOCUS_1_4, begin_invoices, take_invoiced, end_invoices},
-    {"billing-period", FOCUS_1_4, begin_period, NULL, NULL},
+    {"cost-and-usage", FOCUS_1_2, FOCUS_TEAMS, begin_charges, take_charge,
+     NULL},
+    {"invoice-detail", FOCUS_1_4, FOCUS_TEAMS, begin_invoices, take_invoiced,
+     end_invoices},
+    {"billing-period", FOCUS_1_4, FOCUS_TEAMS, begin_period, NULL, NULL},
+    {"estate", FOCUS_1_2, FOCUS_ORGANISATION, begin_estate, take_owned,
+     end_estate},
 };
 
 static const struct dataset *find_dataset (const char *name)
@@ -94,77 +131,130 @@ static int flush (struct writer *w)
     return rc;
 }
 
-static void begin (struct writer *w, const site_t *site, period_t month,
-                   bool provisional, int64_t updated)
-{
-    w->focus = focus_new (site, month, provisional, w->version);
-    w->updated = updated;
-    w->dataset->begin (w);
-    w->begun = true;
-}
-
 static int take_row (const detail_row_t *row, void *arg, gl_error_t *error)
 {
     struct writer *w = arg;
 
-    w->dataset->take (w, row);
+    if (w->dataset->take (row, w, error) < 0)
+        return -1;
     if (w->text.length < CHUNK || flush (w) == 0)
         return 0;
     return gl_error (error, "the export is not complete");
 }
 
-static void end (struct writer *w, int rc)
-{
-    if (rc == 0 && w->dataset->end)
-        w->dataset->end (w);
-    focus_invoices_free (GL_TAKE (w->invoices));
-    focus_free (GL_TAKE (w->focus));
-}
-
 /* --- months ------------------------------------------------------------------- */
 
-/* As facts and configuration have it now. */
-static int write_open (struct writer *w, const bills_month_t *month,
-                       gl_error_t *error)
+/* A month: how it is signed, what priced it, and its rows. */
+struct source {
+    const site_t *site;
+    const site_t *book;
+    period_t period;
+    bool closed;
+    int64_t updated;
+    int (*rows) (struct writer *w, const void *of, gl_error_t *error);
+    const void *of;
+};
+
+static int write_source (struct writer *w, const bills_month_t *month,
+                         const struct source *s, gl_error_t *error)
 {
-    detail_result_t result = {0};
     int rc = 0;
 
-    begin (w, w->query->site, month->period, true, report_as_of (w->query));
-    if (w->dataset->take)
-        rc = detail_of_month (w->cli->store, w->query->site, month, take_row, w,
-                              &result, error);
-    end (w, rc);
+    w->bill = month->bill;
+    w->book = s->book;
+    w->period = s->period;
+    w->updated = s->updated;
+    w->focus = focus_new (s->site, s->period, !s->closed, w->version,
+                          w->dataset->customer);
+    w->dataset->begin (w);
+    w->begun = true;
+    if (w->dataset->take && month->state != BILLS_IMPORTED)
+        rc = s->rows (w, s->of, error);
+    if (rc == 0 && w->dataset->end && month->state != BILLS_IMPORTED)
+        rc = w->dataset->end (w, error);
+    focus_invoices_free (GL_TAKE (w->invoices));
+    estate_free (GL_TAKE (w->estate));
+    focus_free (GL_TAKE (w->focus));
+    return rc;
+}
+
+static int open_rows (struct writer *w, const void *of, gl_error_t *error)
+{
+    detail_result_t result = {0};
+
+    if (detail_of_month (w->cli->store, w->query->site, of, take_row, w,
+                         &result, error)
+        < 0)
+        return -1;
     if (result.poolless_gres_seconds > 0)
         cli_warn (w->cli,
                   "%llu GRES hours were held on devices that belong to no "
                   "pool and are in no row: report usage --by "
                   "node,gres_type,pool shows which",
                   (unsigned long long)(result.poolless_gres_seconds / 3600));
-    return rc;
+    return 0;
+}
+
+/* As facts and configuration have it now. */
+static int write_open (struct writer *w, const bills_month_t *month,
+                       gl_error_t *error)
+{
+    const struct source source = {.site = w->query->site,
+                                  .book = w->query->site,
+                                  .period = month->period,
+                                  .updated = report_as_of (w->query),
+                                  .rows = open_rows,
+                                  .of = month};
+
+    return write_source (w, month, &source, error);
+}
+
+static int closed_rows (struct writer *w, const void *of, gl_error_t *error)
+{
+    return periods_detail (w->cli->store, of, take_row, w, error);
 }
 
 /* As it was closed; of one without charges the header alone. */
+static int write_closing (struct writer *w, const bills_month_t *month,
+                          const closing_t *closing, gl_error_t *error)
+{
+    struct source source = {.closed = true,
+                            .updated = closing->when,
+                            .rows = closed_rows,
+                            .of = closing};
+    GL_AUTOFREE char *text = NULL;
+    site_t *site = NULL, *book = NULL;
+    int rc = closed_site_get (closing, w->query->site, &site, &source.period,
+                              error);
+
+    if (rc == 0 && w->dataset->customer == FOCUS_ORGANISATION) {
+        rc = closed_site_then (w->cli->store, closing, &book, &text, error);
+        if (rc == 0 && !book)
+            rc = gl_error (error,
+                           "%s was closed with a configuration that this "
+                           "version cannot read: what was bought then is not "
+                           "known",
+                           month->month);
+    }
+    source.site = site;
+    source.book = book;
+    if (rc == 0)
+        rc = write_source (w, month, &source, error);
+    site_free (site);
+    site_free (book);
+    return rc;
+}
+
 static int write_closed (struct writer *w, const bills_month_t *month,
                          gl_error_t *error)
 {
-    const closing_t *closing;
     periods_t *periods;
-    site_t *then = NULL;
-    period_t period;
     int rc;
 
     if (periods_read (w->cli->store, &periods, error) < 0)
         return -1;
-    closing = periods_closing (periods, month->month);
-    rc = closed_site_get (closing, w->query->site, &then, &period, error);
-    if (rc == 0) {
-        begin (w, then, period, false, closing->when);
-        if (month->state == BILLS_CLOSED && w->dataset->take)
-            rc = periods_detail (w->cli->store, closing, take_row, w, error);
-        end (w, rc);
-    }
-    site_free (then);
+    rc = write_closing (w, month, periods_closing (periods, month->month),
+                        error);
     periods_free (periods);
     return rc;
 }
@@ -198,7 +288,7 @@ static int choose (struct writer *w, const export_options_t *options)
     if (!w->dataset)
         return cli_usage (w->cli,
                           "there is no dataset '%s' here; there are: "
-                          "cost-and-usage invoice-detail billing-period",
+                          "cost-and-usage invoice-detail billing-period estate",
                           options->dataset);
     w->version = w->dataset->since;
     if (options->version

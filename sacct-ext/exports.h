@@ -33,8 +33,8 @@ enum {
      "and day: 1.2 (default), 1.3 or 1.4"},                              \
     {                                                                    \
         EXPORT_DATASET, "focus-dataset", "NAME",                         \
-            "with --focus: cost-and-usage (default), invoice-detail or\n"\
-            "billing-period"                                             \
+            "with --focus: cost-and-usage (default), invoice-detail,\n"   \
+            "billing-period or estate"                                   \
     }
 
 typedef struct export export_t;

@@ -30,13 +30,15 @@ int focus_version_parse (const char *text, focus_version_t *ret_version)
 
 
 focus_t *focus_new (const site_t *site, period_t month, bool provisional,
-                    focus_version_t version)
+                    focus_version_t version,
+                    focus_customer_t customer)
 {
     focus_t *f = xcalloc (1, sizeof (*f));
 
     f->site = site;
     f->month = month;
     f->provisional = provisional;
+    f->customer = customer;
     zone_unit_name (site->zone, CALENDAR_MONTH, month.start, f->month_name);
     mpz_init (f->product);
     for (size_t i = 0; i < FOCUS_COLUMN_COUNT; i++) {
@@ -154,6 +156,8 @@ static const struct kind kinds[DETAIL_KIND_COUNT] = {
     [DETAIL_CORRECTION] = {"Adjustment", "One-Time", false},
     [DETAIL_TAX] = {"Tax", "One-Time", false},
     [DETAIL_ROUNDING] = {"Adjustment", "One-Time", false},
+    [DETAIL_COST] = {"Usage", "Usage-Based", true},
+    [DETAIL_PURCHASE] = {"Purchase", "One-Time", true},
 };
 
 static bool begins (const char *text, const char *word)
@@ -166,6 +170,9 @@ static struct kind kind_of (const detail_row_t *row)
 {
     struct kind kind = kinds[row->kind];
 
+    /* what is not bought at a price */
+    if (row->kind == DETAIL_COST && mpz_sgn (row->billed) <= 0)
+        return kinds[DETAIL_ROUNDING];
     if (row->kind != DETAIL_CORRECTION)
         return kind;
     if (begins (row->origin, "charge") || begins (row->origin, "idle"))
@@ -188,6 +195,14 @@ bool focus_is_part (const detail_row_t *row)
 }
 
 /* --- who ---------------------------------------------------------------------- */
+
+static void put_invoice (focus_t *f, const detail_row_t *row)
+{
+    focus_add_invoice (f, &f->cell[C_InvoiceId], f->month_name, row->statement,
+                       f->provisional);
+    if (row->form)
+        focus_add_line (&f->cell[C_InvoiceDetailId], row);
+}
 
 static void put_parties (focus_t *f, const detail_row_t *row)
 {
@@ -217,10 +232,8 @@ static void put_parties (focus_t *f, const detail_row_t *row)
     focus_put_id (f, C_SubAccountId, "acct-", row->account);
     focus_put (f, C_SubAccountName, row->account);
     focus_put (f, C_SubAccountType, row->account ? "Slurm Account" : NULL);
-    focus_add_invoice (f, &f->cell[C_InvoiceId], f->month_name, row->statement,
-                       f->provisional);
-    if (row->form)
-        focus_add_line (&f->cell[C_InvoiceDetailId], row);
+    if (f->customer == FOCUS_TEAMS)
+        put_invoice (f, row);
 }
 
 /* --- when --------------------------------------------------------------------- */
@@ -245,20 +258,27 @@ static void put_product (focus_t *f, size_t column, mpz_srcptr price,
 static void put_priced (focus_t *f, const detail_row_t *row)
 {
     bool slices = row->kind == DETAIL_JOB && (row->profile || focus_is_part (row));
+    const char *unit = row->kind == DETAIL_COST       ? "Months"
+                       : row->kind == DETAIL_PURCHASE ? "Units"
+                                                      : "GPU-Hours";
 
     focus_put_units (f, C_PricingQuantity, row->price_hours, DETAIL_DIGITS);
-    focus_put (f, C_PricingUnit, "GPU-Hours");
-    focus_put_units (f, C_ConsumedQuantity,
-               row->kind == DETAIL_IDLE ? row->price_hours : row->device_hours,
-               DETAIL_DIGITS);
-    focus_put (f, C_ConsumedUnit, slices ? "Instance-Hours" : "GPU-Hours");
+    focus_put (f, C_PricingUnit, unit);
+    if (row->kind != DETAIL_PURCHASE) {
+        focus_put_units (f, C_ConsumedQuantity,
+                         row->kind == DETAIL_IDLE ? row->price_hours
+                                                  : row->device_hours,
+                         DETAIL_DIGITS);
+        focus_put (f, C_ConsumedUnit, slices ? "Instance-Hours" : unit);
+    }
     focus_put_units (f, C_ListUnitPrice, row->list_rate, DETAIL_DIGITS);
     focus_put_units (f, C_ContractedUnitPrice, row->rate, DETAIL_DIGITS);
     focus_copy (f, C_PricingCurrencyListUnitPrice, C_ListUnitPrice);
     focus_copy (f, C_PricingCurrencyContractedUnitPrice, C_ContractedUnitPrice);
     put_product (f, C_ListCost, row->list_rate, row->price_hours);
     put_product (f, C_ContractedCost, row->rate, row->price_hours);
-    focus_put (f, C_PricingCategory, "Standard");
+    focus_put (f, C_PricingCategory,
+               row->kind == DETAIL_PURCHASE ? "Other" : "Standard");
     focus_put_sku (f, row);
 }
 
@@ -266,8 +286,9 @@ static void put_amounts (focus_t *f, const detail_row_t *row,
                          const struct kind *kind)
 {
     focus_put_units (f, C_BilledCost, row->billed, DETAIL_DIGITS);
-    focus_copy (f, C_EffectiveCost, C_BilledCost);
-    focus_copy (f, C_PricingCurrencyEffectiveCost, C_BilledCost);
+    mpz_add (f->product, row->billed, row->prepaid);
+    focus_put_units (f, C_EffectiveCost, f->product, DETAIL_DIGITS);
+    focus_copy (f, C_PricingCurrencyEffectiveCost, C_EffectiveCost);
     focus_put (f, C_BillingCurrency, f->site->currency);
     focus_put (f, C_PricingCurrency, f->site->currency);
     if (kind->priced)

@@ -3,8 +3,10 @@
  * Specification (https://focus.finops.org), and our own columns after them.
  * What each column says and where it comes from: docs/formats/focus.md.
  *
- * It is the statement export: the customer is the team, the issuer the site. One
- * object for a billing period; a row's cells are valid until the next one. Pure.
+ * For teams it is the statement export: the customer is the team, the issuer the
+ * site. For the organisation it is the estate export, of rows of report/estate.h:
+ * on no invoice. One object for a billing period; a row's cells are valid until the
+ * next one. Pure.
  */
 #ifndef GL_RENDER_FOCUS_H
 #define GL_RENDER_FOCUS_H
@@ -20,6 +22,11 @@ typedef enum {
     FOCUS_VERSION_COUNT,
 } focus_version_t;
 
+typedef enum {
+    FOCUS_TEAMS,
+    FOCUS_ORGANISATION,
+} focus_customer_t;
+
 /* "1.2", "1.3", "1.4"; NULL is the first. 0 or -1. */
 int focus_version_parse (const char *text, focus_version_t *ret_version);
 
@@ -32,7 +39,8 @@ typedef struct focus focus_t;
 
 /* `month`: the billing period. `site` must outlive it. */
 focus_t *focus_new (const site_t *site, period_t month, bool provisional,
-                    focus_version_t version);
+                    focus_version_t version,
+                    focus_customer_t customer);
 /* Accepts NULL. */
 void focus_free (focus_t *focus);
 

@@ -40,6 +40,8 @@ static const struct grain {
                             OF ("x_Month", month), OF ("x_Origin", origin)}},
     [DETAIL_TAX] = {"tax", "tax", {OF ("x_Tax", what)}},
     [DETAIL_ROUNDING] = {"rounding", "rounding of the statement", {{0}}},
+    [DETAIL_COST] = {"cost", "cost of a pool", {OF ("x_Pool", pool)}},
+    [DETAIL_PURCHASE] = {"purchase", "purchase", {OF ("x_Pool", pool)}},
 };
 
 static const char *part_of (const detail_row_t *row, const struct grain *grain,

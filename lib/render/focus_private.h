@@ -115,6 +115,7 @@ struct focus {
     period_t month;
     char month_name[ZONE_STAMP_SIZE];
     bool provisional;
+    focus_customer_t customer;
     buffer_t cell[FOCUS_COLUMN_COUNT];
     focus_column_t shown[FOCUS_COLUMN_COUNT];
     size_t at[FOCUS_COLUMN_COUNT]; /* of the shown ones */

@@ -99,12 +99,17 @@ void focus_put_resource (focus_t *f, const detail_row_t *row)
         reservation_text (row, &f->cell[C_ResourceId]);
         focus_put (f, C_ResourceName, row->reservation);
         focus_put (f, C_ResourceType, class_type (row));
-    } else if (focus_is_idle_time (row)) {
+    } else if (focus_is_idle_time (row) || row->kind == DETAIL_COST) {
         buffer_printf (&f->cell[C_ResourceId], "slurm://%s/pool/%s",
                        row->cluster ? row->cluster : "any",
                        row->pool ? row->pool : "any");
         focus_put (f, C_ResourceName, row->pool);
-        focus_put (f, C_ResourceType, class_type (row));
+        focus_put (f, C_ResourceType, row->kind == DETAIL_COST ? "Cost pool"
+                                                           : class_type (row));
+    } else if (row->kind == DETAIL_PURCHASE) {
+        focus_put_id (f, C_ResourceId, "asset/", row->reference);
+        focus_put (f, C_ResourceName, row->reference);
+        focus_put (f, C_ResourceType, "Hardware");
     } else
         put_referred (f, row);
     if (row->reservation) {
@@ -133,6 +138,29 @@ static const char *meter (const detail_row_t *row)
                            : "GPU allocation time";
 }
 
+/* What no job holds: "cost-staff-ops/h100", "asset-nodes-2025/h100". */
+static void put_bought (focus_t *f, const detail_row_t *row)
+{
+    json_t json = {&f->cell[C_SkuPriceDetails], JSON_INLINE, true};
+    buffer_t *id = &f->cell[C_SkuId];
+
+    buffer_printf (id, "%s-",
+                   row->kind == DETAIL_PURCHASE ? "asset" : "cost");
+    if (row->what) {
+        add_slug (id, row->what);
+        buffer_add_char (id, '-');
+    }
+    add_slug (id, row->reference ? row->reference : "any");
+    focus_put (f, C_SkuMeter,
+               row->kind == DETAIL_PURCHASE ? "Hardware" : "Cost of a month");
+    focus_copy (f, C_SkuPriceId, C_SkuId);
+    buffer_printf (&f->cell[C_SkuPriceId], "/%s", row->pool ? row->pool : "");
+    json_object (&json, NULL);
+    put_member (&json, "x_Pool", row->pool);
+    put_member (&json, "x_Name", row->reference);
+    json_end_object (&json);
+}
+
 void focus_put_sku (focus_t *f, const detail_row_t *row)
 {
     buffer_t *id = &f->cell[C_SkuId], *price = &f->cell[C_SkuPriceId];
@@ -140,6 +168,10 @@ void focus_put_sku (focus_t *f, const detail_row_t *row)
     bool idle = focus_is_idle_time (row);
     json_t json = {details, JSON_INLINE, true};
 
+    if (row->kind == DETAIL_COST || row->kind == DETAIL_PURCHASE) {
+        put_bought (f, row);
+        return;
+    }
     buffer_add_text (id, "gpu-");
     add_slug (id, row->gpu ? row->gpu : "any");
     if (row->profile) {
@@ -193,6 +225,15 @@ void focus_put_description (focus_t *f, const detail_row_t *row)
         break;
     case DETAIL_ROUNDING:
         buffer_printf (out, "rounding of the statement, %s", row->month);
+        break;
+    case DETAIL_COST:
+        buffer_printf (out, "%s, %s in pool %s, %s", row->what,
+                       row->reference ? row->reference : "(none)", row->pool,
+                       row->month);
+        break;
+    case DETAIL_PURCHASE:
+        buffer_printf (out, "%s for pool %s, in service %s", row->reference,
+                       row->pool, day);
         break;
     case DETAIL_CREDIT:
     case DETAIL_CORRECTION:

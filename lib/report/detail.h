@@ -36,10 +36,13 @@ typedef enum {
     DETAIL_CORRECTION,
     DETAIL_TAX,
     DETAIL_ROUNDING, /* of a statement: exact amounts to smallest units */
+    DETAIL_COST,     /* of an estate (estate.h) alone: a line of the cost book */
+    DETAIL_PURCHASE, /* the same: an asset */
     DETAIL_KIND_COUNT,
 } detail_kind_t;
 
-/* "job", "capacity", "idle", "credit", "correction", "tax", "rounding". */
+/* "job", "capacity", "idle", "credit", "correction", "tax", "rounding",
+ * "cost", "purchase". */
 const char *detail_kind_word (detail_kind_t kind);
 
 /* Texts are borrowed: valid during the call that hands the row over. NULL, and 0
@@ -114,10 +117,14 @@ typedef struct {
     mpz_t counted;      /* 10^-10 */
     mpz_t ratio;        /* the part that falls to this row, 10^-10 of all: those
                            of one pool, cluster and class add up to 1 */
+    mpz_t prepaid; /* what it takes of something that was paid beforehand, beside
+                      what is billed; of what is paid beforehand, negative */
 } detail_row_t;
 
 void detail_row_init (detail_row_t *row);
 void detail_row_clear (detail_row_t *row);
+/* Texts stay borrowed. Into an initialised row. */
+void detail_row_copy (detail_row_t *to, const detail_row_t *from);
 /* As after init. */
 void detail_row_reset (detail_row_t *row);
 

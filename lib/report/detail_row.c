@@ -14,6 +14,8 @@ static const char *const kind_words[DETAIL_KIND_COUNT] = {
     [DETAIL_CORRECTION] = "correction",
     [DETAIL_TAX] = "tax",
     [DETAIL_ROUNDING] = "rounding",
+    [DETAIL_COST] = "cost",
+    [DETAIL_PURCHASE] = "purchase",
 };
 
 const char *detail_kind_word (detail_kind_t kind)
@@ -94,6 +96,7 @@ static const struct field {
     FIELD (unit, FIELD_TEXT),
     FIELD (counted, FIELD_UNITS),
     FIELD (ratio, FIELD_UNITS),
+    FIELD (prepaid, FIELD_UNITS),
 };
 
 static const char **text_of (const detail_row_t *row, const struct field *f)
@@ -134,6 +137,22 @@ void detail_row_clear (detail_row_t *row)
             mpq_clear (exact_of (row, &fields[i]));
         else if (fields[i].type == FIELD_UNITS)
             mpz_clear (units_of (row, &fields[i]));
+    }
+}
+
+void detail_row_copy (detail_row_t *to, const detail_row_t *from)
+{
+    to->kind = from->kind;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (fields); i++) {
+        const struct field *f = &fields[i];
+        if (f->type == FIELD_TEXT)
+            *text_of (to, f) = *text_of (from, f);
+        else if (f->type == FIELD_NUMBER)
+            *number_of (to, f) = *number_of (from, f);
+        else if (f->type == FIELD_EXACT)
+            mpq_set (exact_of (to, f), exact_of (from, f));
+        else
+            mpz_set (units_of (to, f), units_of (from, f));
     }
 }
 

@@ -24,4 +24,7 @@ size_t check_invoices_file (const table_t *table, const table_t *charges);
 /* "TEAM<TAB>SUM" of BilledCost by the tag `team`, "(none)" without; bytewise. */
 void print_sums (const table_t *table);
 
+/* The column's sum in units of 10^-10, over rows whose kind is in the list. */
+void print_total (const table_t *table, const char *column, const char *kinds);
+
 #endif /* !GL_TESTS_FOCUS_CHECK_H */

@@ -37,6 +37,17 @@ static bool product (const char *a, const char *b, const char *c)
     return same;
 }
 
+static bool is_zero (const char *text)
+{
+    return *text && strspn (text, "0.") == strlen (text);
+}
+
+/* Paid beforehand, or the payment: one of the two amounts is 0. */
+static bool may_differ (const table_t *t, size_t row)
+{
+    return is (CELL ("ChargeCategory"), "Purchase") || !*CELL ("InvoiceId");
+}
+
 static void check_costs (const table_t *t, size_t row)
 {
     static const char *const needed[]
@@ -44,17 +55,21 @@ static void check_costs (const table_t *t, size_t row)
     static const char *const priced[]
         = {"PricingQuantity",     "PricingUnit",     "ListUnitPrice",
            "ContractedUnitPrice", "PricingCategory", "SkuId",
-           "SkuPriceId",          "SkuMeter",        "ConsumedQuantity",
-           "ConsumedUnit"};
+           "SkuPriceId",          "SkuMeter"};
+    static const char *const consumed[] = {"ConsumedQuantity", "ConsumedUnit"};
     bool usage = is (CELL ("ChargeCategory"), "Usage");
+    bool bought = is (CELL ("ChargeCategory"), "Purchase");
     bool corrects = is (CELL ("ChargeClass"), "Correction");
 
     for (size_t i = 0; i < sizeof (needed) / sizeof (*needed); i++)
         if (!*CELL (needed[i]))
             tell ("costs", needed[i], row);
     for (size_t i = 0; i < sizeof (priced) / sizeof (*priced); i++)
-        if (!corrects && (*CELL (priced[i]) != '\0') != usage)
+        if (!corrects && (*CELL (priced[i]) != '\0') != (usage || bought))
             tell ("priced", priced[i], row);
+    for (size_t i = 0; i < sizeof (consumed) / sizeof (*consumed); i++)
+        if (!corrects && (*CELL (consumed[i]) != '\0') != usage)
+            tell ("priced", consumed[i], row);
     if (*CELL ("PricingQuantity") && !corrects
         && (!product (CELL ("ListUnitPrice"), CELL ("PricingQuantity"),
                       CELL ("ListCost"))
@@ -62,7 +77,11 @@ static void check_costs (const table_t *t, size_t row)
                          CELL ("ContractedCost"))))
         tell ("products", "unit price x quantity is not the cost", row);
     if (!is (CELL ("EffectiveCost"), CELL ("BilledCost"))
-        || !is (CELL ("PricingCurrencyEffectiveCost"), CELL ("BilledCost"))
+        && !(may_differ (t, row)
+             && (is_zero (CELL ("EffectiveCost"))
+                 || is_zero (CELL ("BilledCost")))))
+        tell ("same", "billed and effective", row);
+    if (!is (CELL ("PricingCurrencyEffectiveCost"), CELL ("EffectiveCost"))
         || !is (CELL ("PricingCurrency"), CELL ("BillingCurrency"))
         || !is (CELL ("PricingCurrencyListUnitPrice"), CELL ("ListUnitPrice"))
         || !is (CELL ("PricingCurrencyContractedUnitPrice"),
@@ -71,7 +90,7 @@ static void check_costs (const table_t *t, size_t row)
     if (is (CELL ("ChargeCategory"), "Credit") && *CELL ("BilledCost") != '-'
         && strspn (CELL ("BilledCost"), "0.") != strlen (CELL ("BilledCost")))
         tell ("credit", "a credit above 0", row);
-    if (!*CELL ("InvoiceId"))
+    if (!*CELL ("InvoiceId") != !*table_cell (t, 0, "InvoiceId"))
         tell ("invoice", "a row on none", row);
 }
 
@@ -138,8 +157,8 @@ static void check_lists (const table_t *t, size_t row)
         {"CapacityReservationStatus", "||Used|Unused|"},
         {"CommitmentDiscountStatus", "||Used|Unused|"},
         {"CommitmentDiscountCategory", "||Spend|Usage|"},
-        {"PricingUnit", "||GPU-Hours|"},
-        {"ConsumedUnit", "||GPU-Hours|Instance-Hours|"},
+        {"PricingUnit", "||GPU-Hours|Months|Units|"},
+        {"ConsumedUnit", "||GPU-Hours|Instance-Hours|Months|"},
     };
 
     for (size_t i = 0; i < sizeof (lists) / sizeof (*lists); i++) {
@@ -333,6 +352,20 @@ size_t check_invariants (const table_t *t, const char *subcategories,
 }
 
 /* --- sums ------------------------------------------------------------------------------ */
+
+void print_total (const table_t *t, const char *column, const char *kinds)
+{
+    mpq_t sum, units;
+
+    mpq_inits (sum, units, NULL);
+    for (size_t row = 0; row < t->rows; row++)
+        if (strstr (kinds, CELL ("x_RowKind")))
+            decimal_add (sum, CELL (column));
+    mpz_ui_pow_ui (mpq_numref (units), 10, 10);
+    mpq_mul (sum, sum, units);
+    gmp_printf ("%Qd\n", sum);
+    mpq_clears (sum, units, NULL);
+}
 
 struct sum {
     char *team;
