@@ -273,8 +273,12 @@ static int add_balance (cli_t *cli, const report_query_t *query,
                        &error)
         < 0)
         rc = cli_fail (cli, &error);
-    else
-        energy_balance_put (report, query, &balance);
+    else {
+        meter_prices_t prices;
+        meter_prices (cli->site, query->period, readings, count, &prices);
+        energy_balance_put (report, query, &balance, &prices);
+        meter_prices_free (&prices);
+    }
     meter_balance_clear (&balance);
     store_meters_free (readings, count);
     return rc;

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "acct/cost_private.h"
-#include "acct/meter.h"
+#include "acct/meter_price.h"
 #include "acct/tariff.h"
 #include "base/exact.h"
 #include "base/memory.h"
@@ -185,47 +185,109 @@ static int64_t unchanged_until (const site_t *site, int64_t at, int64_t end)
     return end;
 }
 
-/* One reading: at the mean price of its interval. */
-static bool price_reading (const site_t *site, period_t part,
-                           const meter_reading_t *reading, meter_balance_t *b)
-{
-    mpq_t kwh, price;
-    bool good = true;
+/* Energy with PUE at a price. */
+typedef void (*priced_f) (mpq_srcptr per_kwh, mpq_srcptr kwh, void *arg);
 
-    mpq_inits (kwh, price, NULL);
-    for (period_t p = {part.start, 0}; p.start < part.end && good;
-         p.start = p.end) {
+/* A time in which one tariff holds: what falls on each of its prices. */
+static void price_part (const site_t *site, const site_power_t *power,
+                        const site_tariff_t *tariff, period_t part,
+                        const meter_reading_t *reading, priced_f callback,
+                        void *arg)
+{
+    int64_t *seconds = xcalloc (tariff->time_count + 1, sizeof (*seconds));
+    mpq_t kwh;
+
+    mpq_init (kwh);
+    tariff_seconds (site, tariff, part, seconds);
+    for (size_t i = 0; i <= tariff->time_count; i++) {
+        if (seconds[i] == 0)
+            continue;
+        mpq_set_ui (kwh, 0, 1);
+        add_part (reading, seconds[i], kwh);
+        mpq_mul (kwh, kwh, power->pue);
+        callback (tariff_price (tariff, i), kwh, arg);
+    }
+    mpq_clear (kwh);
+    free (seconds);
+}
+
+/* One reading; false: no one tariff holds. */
+static bool price_reading (const site_t *site, period_t part,
+                           const meter_reading_t *reading, priced_f callback,
+                           void *arg)
+{
+    for (period_t p = {part.start, 0}; p.start < part.end; p.start = p.end) {
         const site_power_t *power = power_at (site, p.start);
         const site_tariff_t *tariff
             = power ? tariff_at (site, power->tariff, p.start) : NULL;
         p.end = unchanged_until (site, p.start, part.end);
-        good = tariff != NULL;
-        if (!good)
-            break;
-        mpq_set_ui (kwh, 0, 1);
-        add_part (reading, period_seconds (p), kwh);
-        mpq_mul (kwh, kwh, power->pue);
-        mpq_add (b->with_pue, b->with_pue, kwh);
-        tariff_mean_price (site, tariff, p, price);
-        mpq_mul (kwh, kwh, price);
-        mpq_add (b->bill, b->bill, kwh);
+        if (!tariff)
+            return false;
+        price_part (site, power, tariff, p, reading, callback, arg);
     }
-    mpq_clears (kwh, price, NULL);
-    return good;
+    return true;
 }
 
-static void price (const site_t *site, period_t period,
-                   const meter_reading_t *readings, size_t count,
-                   meter_balance_t *b)
+static bool price_machines (const site_t *site, period_t period,
+                            const meter_reading_t *readings, size_t count,
+                            priced_f callback, void *arg)
 {
-    b->priced = b->machines.known;
-    for (size_t i = 0; i < count && b->priced; i++) {
+    for (size_t i = 0; i < count; i++) {
         const site_meter_t *meter = find_meter (site, readings[i].meter);
         period_t part = period_clip (period, readings[i].period);
         if (meter && meter->measures == METER_MACHINES
-            && period_seconds (part) > 0)
-            b->priced = price_reading (site, part, &readings[i], b);
+            && period_seconds (part) > 0
+            && !price_reading (site, part, &readings[i], callback, arg))
+            return false;
     }
+    return true;
+}
+
+static void add_to_bill (mpq_srcptr per_kwh, mpq_srcptr kwh, void *arg)
+{
+    meter_balance_t *b = arg;
+    mpq_t amount;
+
+    mpq_init (amount);
+    mpq_mul (amount, kwh, per_kwh);
+    mpq_add (b->with_pue, b->with_pue, kwh);
+    mpq_add (b->bill, b->bill, amount);
+    mpq_clear (amount);
+}
+
+/* Where its price stands, or belongs: the dearest first. */
+static void add_to_prices (mpq_srcptr per_kwh, mpq_srcptr kwh, void *arg)
+{
+    meter_prices_t *prices = arg;
+    size_t i = 0;
+
+    while (i < prices->count
+           && mpq_cmp (prices->price[i].per_kwh, per_kwh) > 0)
+        i++;
+    if (i == prices->count || !mpq_equal (prices->price[i].per_kwh, per_kwh)) {
+        prices->price = xreallocarray (prices->price, prices->count + 1,
+                                       sizeof (*prices->price));
+        memmove (&prices->price[i + 1], &prices->price[i],
+                 (prices->count++ - i) * sizeof (*prices->price));
+        mpq_inits (prices->price[i].per_kwh, prices->price[i].kwh, NULL);
+        mpq_set (prices->price[i].per_kwh, per_kwh);
+    }
+    mpq_add (prices->price[i].kwh, prices->price[i].kwh, kwh);
+}
+
+void meter_prices (const site_t *site, period_t period,
+                   const meter_reading_t *readings, size_t count,
+                   meter_prices_t *ret_prices)
+{
+    *ret_prices = (meter_prices_t){NULL, 0};
+    price_machines (site, period, readings, count, add_to_prices, ret_prices);
+}
+
+void meter_prices_free (meter_prices_t *prices)
+{
+    for (size_t i = 0; i < prices->count; i++)
+        mpq_clears (prices->price[i].per_kwh, prices->price[i].kwh, NULL);
+    free (prices->price);
 }
 
 int meter_balance (const site_t *site, period_t period,
@@ -240,6 +302,8 @@ int meter_balance (const site_t *site, period_t period,
     devices (b, b->residual);
     mpq_add (b->residual, b->residual, b->rest);
     mpq_sub (b->residual, b->machines.kwh, b->residual);
-    price (site, period, readings, count, b);
+    b->priced = b->machines.known
+                && price_machines (site, period, readings, count, add_to_bill,
+                                   b);
     return 0;
 }

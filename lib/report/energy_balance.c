@@ -54,14 +54,25 @@ static void put_machines (struct block *b, const meter_balance_t *m)
     put_kwh (b, "machines_kwh", "the machines' meters", m->machines.kwh);
 }
 
+/* What falls on each price, where there are several. */
+static void put_prices (struct block *b, const meter_prices_t *prices)
+{
+    for (size_t i = 0; i < prices->count && prices->count > 1; i++) {
+        GL_AUTOFREE char *price = exact_shortest (prices->price[i].per_kwh);
+        GL_AUTOFREE char *title = xasprintf ("of it at %s a kWh", price);
+        put_kwh (b, NULL, title, prices->price[i].kwh);
+    }
+}
+
 static void put_bill (struct block *b, const meter_balance_t *m,
-                      const site_t *site)
+                      const meter_prices_t *prices, const site_t *site)
 {
     GL_AUTOFREE char *title
         = xasprintf ("at the tariff, %s", site->currency);
     GL_AUTOFREE char *bill = exact_text (m->bill, site->currency_digits);
 
     put_kwh (b, "with_pue_kwh", "x PUE", m->with_pue);
+    put_prices (b, prices);
     put_text (b, "energy_bill", title, COLUMN_MONEY, bill);
 }
 
@@ -99,7 +110,8 @@ static void put_facility (struct block *b, const meter_balance_t *m)
 }
 
 void energy_balance_put (report_t *report, const report_query_t *query,
-                         const meter_balance_t *m)
+                         const meter_balance_t *m,
+                         const meter_prices_t *prices)
 {
     struct block b = {.report = report};
 
@@ -110,7 +122,7 @@ void energy_balance_put (report_t *report, const report_query_t *query,
     if (m->machines.known)
         put_machines (&b, m);
     if (m->priced)
-        put_bill (&b, m, query->site);
+        put_bill (&b, m, prices, query->site);
     if (m->facility.known)
         put_facility (&b, m);
     if (m->machines.known && !m->priced)

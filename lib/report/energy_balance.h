@@ -6,12 +6,14 @@
 #ifndef GL_REPORT_ENERGY_BALANCE_H
 #define GL_REPORT_ENERGY_BALANCE_H
 
-#include "acct/meter.h"
+#include "acct/meter_price.h"
 #include "report/query.h"
 
 /* Adds the block, and its figures as named totals, if some meter of machines or
- * of the facility was read in the period. */
+ * of the facility was read in the period; of a bill at several prices, what falls on
+ * each. */
 void energy_balance_put (report_t *report, const report_query_t *query,
-                         const meter_balance_t *balance);
+                         const meter_balance_t *balance,
+                         const meter_prices_t *prices);
 
 #endif /* !GL_REPORT_ENERGY_BALANCE_H */

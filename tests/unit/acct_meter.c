@@ -1,7 +1,7 @@
 /* What meters counted, beside the devices, and the bill. */
 #include "support/book.h"
 
-#include "acct/meter.h"
+#include "acct/meter_price.h"
 
 #define KWH UINT64_C (1000000)
 
@@ -143,6 +143,42 @@ static void meter_balance__prices__are_those_of_the_interval (void **state)
     site_free (site);
 }
 
+/* A kWh an hour in May: of 744 hours 315 on weekdays from 7 to 22 cost 0.18, the
+ * others 0.08; with PUE 1.3 that is 409.5 kWh for 73.71 and 557.7 for 44.616. */
+static void meter_prices__times_of_use__add_up_to_the_bill (void **state)
+{
+    site_t *site = site_of ();
+    period_t may = book_month (site, 2026, 5);
+    const meter_reading_t readings[] = {{"pdu-1", may, 744 * KWH}};
+    site_tariff_time_t *time
+        = BOOK_NEW (site->tariffs[0].times, site->tariffs[0].time_count);
+    meter_prices_t prices;
+    meter_balance_t b;
+    mpq_t kwh;
+
+    (void)state;
+    time->days = 0x1f;
+    time->hours[0] = 7 * 60;
+    time->hours[1] = 22 * 60;
+    book_number (time->per_kwh, "0.18");
+    mpq_set_ui (site->tariffs[0].per_kwh, 2, 25);
+    meter_balance_init (&b);
+    compute (site, may, readings, 1, &b);
+    meter_prices (site, may, readings, 1, &prices);
+    assert_int_equal (prices.count, 2);
+    book_check (prices.price[0].per_kwh, 2, "0.18");
+    book_check (prices.price[0].kwh, 1, "409.5");
+    book_check (prices.price[1].kwh, 1, "557.7");
+    book_check (b.bill, 3, "118.326");
+    mpq_init (kwh);
+    mpq_add (kwh, prices.price[0].kwh, prices.price[1].kwh);
+    assert_true (mpq_equal (kwh, b.with_pue));
+    mpq_clear (kwh);
+    meter_prices_free (&prices);
+    meter_balance_clear (&b);
+    site_free (site);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +186,7 @@ int main (void)
         cmocka_unit_test (
             meter_balance__no_bmc__the_rest_is_modelled_or_unknown),
         cmocka_unit_test (meter_balance__prices__are_those_of_the_interval),
+        cmocka_unit_test (meter_prices__times_of_use__add_up_to_the_bill),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
