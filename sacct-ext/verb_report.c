@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "closed.h"
 #include "decisions.h"
+#include "entitlements.h"
 #include "exports.h"
 #include "bills.h"
 #include "facts.h"
@@ -462,6 +463,12 @@ static int make_recharge (cli_t *cli, struct request *request,
                             &request->decision.recharge, ret_report);
 }
 
+static int make_entitlements (cli_t *cli, struct request *request,
+                              report_t **ret_report)
+{
+    return entitlements_report (cli, &request->options, ret_report);
+}
+
 static int make_breakeven (cli_t *cli, struct request *request,
                            report_t **ret_report)
 {
@@ -491,6 +498,7 @@ static const struct {
     {"decide", NULL, NULL, make_decide},
     {"plan", NULL, NULL, make_plan},
     {"recharge", NULL, NULL, make_recharge},
+    {"entitlements", NULL, NULL, make_entitlements},
     {"reconcile", NULL, NULL, make_reconcile},
 };
 
@@ -664,6 +672,7 @@ const verb_t verb_report = {
             "  plan         measured use beside what owning and renting cost, and how\n"
             "               many GPUs to own\n"
             "  recharge     rates, recovery and checks of a fiscal year (2 CFR 200.468)\n"
+            "  entitlements what teams have bought, used and left, month by month\n"
             "  reconcile    where slurmdbd and the nodes say otherwise, and why: exit\n"
             "               code 3 where that is not known",
     .options = options,

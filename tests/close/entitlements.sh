@@ -1,0 +1,114 @@
+#!/bin/sh
+# What teams have bought of a pool, month by month and to date: used + unused =
+# bought, to the GPU-second; the same once months are closed, whatever is
+# configured then; and what is not due is what the bill says.
+set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+# shellcheck source=tests/close/lib.sh
+. "$abs_top_srcdir/tests/close/lib.sh"
+command -v sqlite3 >/dev/null || { echo '1..0 # SKIP because sqlite3 is not installed'; exit 0; }
+command -v jq >/dev/null || { echo '1..0 # SKIP because jq is not installed'; exit 0; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+# shellcheck source=tests/close/facts.sh
+. "$abs_top_srcdir/tests/close/facts.sh"
+
+url=sqlite:$work/lab.db
+
+# entitled WORDS: vision has 100 hours a month, at 2.00; language 1/100 of all
+entitled ()
+{
+    rates=2.00 site
+    echo "entitlements:"
+    echo "  - {team: vision, pool: h100, gpu_hours: 100, from: 2026-10-01${1:+, $1}}"
+    echo "  - {team: language, pool: h100, gpus: 0.5, from: 2026-10-01, to: 2026-11-01}"
+}
+
+# 60 hours of October, 150 of November and 40 of December; language 48 of October
+facts ()
+{
+    row 31 2026-10-05T00:00:00 2026-10-05T15:00:00 COMPLETED 4 ann vision
+    row 32 2026-11-05T00:00:00 2026-11-06T13:30:00 COMPLETED 4 ann vision
+    row 33 2026-12-05T00:00:00 2026-12-05T10:00:00 COMPLETED 4 ann vision
+    row 34 2026-10-06T00:00:00 2026-10-07T00:00:00 COMPLETED 2 cy nlp
+}
+
+# rows ARGUMENT...: team, month and hours in short
+rows ()
+{
+    gl "$url" report entitlements "$@" -P -n \
+        -o team,month,bought,carried_in,used,unused,carried_out,expired,amount,unused_value &&
+        sed 's/\.000000//g' "$work/out" >"$work/rows_out"
+}
+is () { diff "$work/rows_out" - >"$work/out"; }
+
+facts >"$work/rows"
+entitled >"$work/site.yaml"
+gl "$url" init && import "$url" 2026-12-20T00:00:00
+result $? "facts"
+rows
+is <<'END'
+language|2026-10|372.500000|0|48|324.500000|0|324.500000|96.00|649.00
+vision|2026-10|100|0|60|40|0|40|120.00|80.00
+vision|2026-11|100|0|100|0|0|0|200.00|0.00
+vision|2026-12|100|0|40|60|0|0|80.00|120.00
+END
+result $? "unused expires with the month; while it lasts, it is left"
+gl "$url" report chargeback --month 2026-11 --team vision -P -n -o charge
+[ "$(cat "$work/out")" = 100.00 ]
+result $? "50 of 150 hours are due"
+
+entitled 'unused: carry, carry_cap: 30' >"$work/site.yaml"
+rows --team vision
+is <<'END'
+vision|2026-10|100|0|60|40|30|10|120.00|80.00
+vision|2026-11|100|30|130|0|0|0|260.00|0.00
+vision|2026-12|100|0|40|60|0|0|80.00|120.00
+END
+result $? "it is carried, as far as the cap, and used in the next month"
+gl "$url" report entitlements --team vision --json
+[ "$(jq -r '.proof[0] | .holds, (.lines[] | .label + " " + .value)' "$work/out")" = 'true
+bought 300.000000
+used by jobs 230.000000
+used by reservations 0.000000
+expired 10.000000
+carried on 0.000000
+left 60.000000' ]
+result $? "and to date"
+[ "$(jq -r .totals.amount "$work/out")" = 460.00 ]
+result $? "with what was not due in all"
+fiscal_year=11-01 entitled 'unused: carry' >"$work/new"
+mv "$work/new" "$work/site.yaml"
+rows --month 2026-10 --team vision
+is <<'END'
+vision|2026-10|100|0|60|40|0|40|120.00|80.00
+END
+result $? "not into the next fiscal year"
+
+# closed
+entitled 'unused: carry, carry_cap: 30' >"$work/site.yaml"
+gl "$url" report entitlements --month 2026-10 --csv && cp "$work/out" "$work/open"
+close_it "$url" 2026-10 && close_it "$url" 2026-11
+result $? "October and November are closed"
+entitled >"$work/site.yaml"
+sed 's/gpu_hours: 100/gpu_hours: 7/' "$work/site.yaml" >"$work/new" && mv "$work/new" "$work/site.yaml"
+gl "$url" report entitlements --month 2026-10 --csv &&
+    sed 's/closed/open/' "$work/out" | cmp - "$work/open"
+result $? "then it is what was closed, whatever is configured"
+echo "SELECT body FROM chain WHERE kind = 1 AND month = '2026-11'" | sql "$url" |
+    grep -q 'adjustment_entitlement=-26000.*drawn_seconds=468000'
+result $? "a row says what it drew"
+gl "$url" verify
+result $? "all hashes are right"
+entitled 'carry_cap: 5' >"$work/site.yaml"
+gl "$url" report entitlements
+[ $? -eq 1 ] && grep -q 'and what is unused expires' "$work/err"
+result $? "a cap of nothing that is carried is refused"
+entitled >"$work/site.yaml"
+gl "$url" report entitlements --user ann
+[ $? -eq 2 ]
+result $? "no filters but team and pool"
+
+echo "1..$tests"
+exit $failed
