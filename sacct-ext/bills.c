@@ -96,8 +96,11 @@ static int compute (store_t *store, const report_query_t *query,
                     bills_billing_f callback, void *arg, gl_error_t *error)
 {
     billing_t *billing = billing_new (query);
-    int rc = give_facts (store, query, billing, error);
+    int rc;
 
+    if (query->filter_count > 0)
+        billing_only_passing (billing);
+    rc = give_facts (store, query, billing, error);
     if (rc == 0)
         rc = bills_finish (store, billing, error);
     if (rc == 0)
@@ -107,10 +110,13 @@ static int compute (store_t *store, const report_query_t *query,
 }
 
 int bills_billing (store_t *store, const site_t *site, const char *by,
-                   period_t period, bills_billing_f callback, void *arg,
-                   gl_error_t *error)
+                   const usage_filter_t *filter, period_t period,
+                   bills_billing_f callback, void *arg, gl_error_t *error)
 {
-    report_query_t query = {.site = site, .period = period};
+    report_query_t query = {.site = site,
+                            .period = period,
+                            .filters = filter,
+                            .filter_count = filter != NULL};
     report_cluster_t *clusters;
     store_cluster_t *stored;
     accounts_t *accounts;
@@ -150,8 +156,8 @@ int bills_compute (store_t *store, const site_t *site, period_t period,
     months.end = period.end > period.start
                      ? zone_unit (site->zone, CALENDAR_MONTH, period.end - 1).end
                      : months.start;
-    return bills_billing (store, site, bill_keys, months, make_bill, ret_bill,
-                          error);
+    return bills_billing (store, site, bill_keys, NULL, months, make_bill,
+                          ret_bill, error);
 }
 
 /* --- the bill of a month, closed or open ------------------------------- */

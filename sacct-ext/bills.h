@@ -26,12 +26,13 @@ int bills_compute (store_t *store, const site_t *site, period_t period,
                    bill_t **ret_bill, gl_error_t *error);
 
 /* Charges of all clusters and pools for any other purpose: the computed billing of
- * `period` by the keys, as bills_compute() makes one; without filters. Returns 0,
- * or -1 with an error, which it hands on. */
+ * `period` by the keys, as bills_compute() makes one; of all, or (`filter`) of lines
+ * that pass it. Returns 0, or -1 with an error, which it hands on. */
 typedef int (*bills_billing_f) (const billing_t *billing, void *arg,
                                 gl_error_t *error);
 int bills_billing (store_t *store, const site_t *site, const char *by,
-                   period_t period, bills_billing_f callback, void *arg,
+                   const usage_filter_t *filter, period_t period,
+                   bills_billing_f callback, void *arg,
                    gl_error_t *error);
 
 /* After the last fact: with what meters read, where demand is charged. */

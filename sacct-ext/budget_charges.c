@@ -95,7 +95,7 @@ static int add_computed (store_t *store, struct filling *f, period_t period,
 {
     if (period.start >= period.end)
         return 0;
-    return bills_billing (store, f->query->site, charge_keys, period,
+    return bills_billing (store, f->query->site, charge_keys, NULL, period,
                           take_billing, f, error);
 }
 

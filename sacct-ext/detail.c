@@ -170,6 +170,6 @@ int detail_of_month (store_t *store, const site_t *site,
         .result = ret_result,
     };
 
-    return bills_billing (store, site, detail_keys (site, m.period), m.period,
-                          take_billing, &m, error);
+    return bills_billing (store, site, detail_keys (site, m.period), NULL,
+                          m.period, take_billing, &m, error);
 }

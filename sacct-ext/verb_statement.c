@@ -165,7 +165,8 @@ static int sum_days (struct making *m, gl_error_t *error)
     return m->day_count == 0
                ? 0
                : bills_billing (m->cli->store, m->query.site, "day,team",
-                                m->query.period, take_billing, m, error);
+                              m->query.filters, m->query.period, take_billing,
+                              m, error);
 }
 
 /* --- the bills --------------------------------------------------------- */

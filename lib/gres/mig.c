@@ -199,6 +199,10 @@ const char *mig_model (const char *name)
 {
     char normal[NAME_MAX_LENGTH + 1];
 
+    for (size_t i = 0; i < GL_ARRAY_SIZE (builtin); i++) {
+        if (!strcmp (builtin[i].model, name))
+            return builtin[i].model;
+    }
     normalize (name, normal);
     for (size_t i = 0; i < GL_ARRAY_SIZE (builtin); i++) {
         if (is_normal (builtin[i].model, normal))

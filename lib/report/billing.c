@@ -49,6 +49,7 @@ struct billing {
     size_t pool_month_count;
     size_t asked_count;
     bool of_rollups; /* which bring the capacity */
+    bool only_passing; /* others are not told apart behind the team */
     struct credit *credits;
     size_t credit_count;
     size_t credit_size;
@@ -350,6 +351,11 @@ period_t billing_period (const billing_t *b)
     return billing_inputs_period (b->inputs);
 }
 
+void billing_only_passing (billing_t *b)
+{
+    b->only_passing = true;
+}
+
 void billing_add (billing_t *b, const segment_t *segment,
                   const suspension_t *suspensions, size_t count,
                   const project_t *project)
@@ -465,6 +471,58 @@ static pool_month_t *pool_month_of_cell (const billing_t *b,
     return NULL;
 }
 
+static bool passes (const usage_filter_t *f, const char *text)
+{
+    if (!text)
+        text = key_info (f->key)->absent;
+    for (size_t i = 0; i < f->values.count; i++)
+        if (!strcmp (f->values.item[i], text))
+            return true;
+    return false;
+}
+
+static const char *path_key (const billing_t *b, const char *pool,
+                             const char *month, const char *const *path,
+                             key_id_t key)
+{
+    if (key == KEY_POOL)
+        return pool;
+    if (key == KEY_MONTH)
+        return month;
+    for (size_t i = 0; i < b->path_length; i++)
+        if (b->path[i] == key)
+            return path[i];
+    return NULL;
+}
+
+static bool path_passes (const billing_t *b, const char *pool,
+                         const char *month, const char *const *path)
+{
+    for (size_t i = 0; i < b->query->filter_count; i++) {
+        const usage_filter_t *f = &b->query->filters[i];
+        if (!passes (f, path_key (b, pool, month, path, f->key)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_filter (const billing_t *b, key_id_t key)
+{
+    for (size_t i = 0; i < b->query->filter_count; i++)
+        if (b->query->filters[i].key == key)
+            return true;
+    return false;
+}
+
+/* Integers are handed down from the account on, so that what is behind the team
+ * decides nothing before it. */
+static void forget_split (const billing_t *b, const char **path)
+{
+    for (size_t i = CHARGE_TEAM + 1; i < b->path_length; i++)
+        if (b->path[i] != KEY_COUNT && !is_filter (b, b->path[i]))
+            path[i] = NULL;
+}
+
 /* Of the keys of the usage, at an instant. */
 static void path_of (const billing_t *b, const char *const *keys,
                      int64_t instant, const char *path[PATH_MAX_LENGTH])
@@ -474,6 +532,8 @@ static void path_of (const billing_t *b, const char *const *keys,
     for (size_t i = 0; i < b->path_length; i++)
         path[i] = b->path[i] == KEY_COUNT ? billing_part (b->query, instant)
                                           : keys[key++];
+    if (b->only_passing && !path_passes (b, keys[0], keys[1], path))
+        forget_split (b, path);
 }
 
 static const char *qos_of (const billing_t *b, const char *const *path)
@@ -658,37 +718,6 @@ const pool_month_t *billing_pool_months (const billing_t *b, size_t *ret_count)
 
 /* --- reading ----------------------------------------------------------- */
 
-static const char *line_key (const billing_t *b, const pool_month_t *pm,
-                             const char *month, const charge_line_t *line,
-                             key_id_t key)
-{
-    if (key == KEY_POOL)
-        return pm->pool;
-    if (key == KEY_MONTH)
-        return month;
-    for (size_t i = 0; i < b->path_length; i++)
-        if (b->path[i] == key)
-            return line->path[i];
-    return NULL;
-}
-
-static bool line_passes (const billing_t *b, const pool_month_t *pm,
-                         const char *month, const charge_line_t *line)
-{
-    for (size_t i = 0; i < b->query->filter_count; i++) {
-        const usage_filter_t *f = &b->query->filters[i];
-        const char *text = line_key (b, pm, month, line, f->key);
-        bool found = false;
-        if (!text)
-            text = key_info (f->key)->absent;
-        for (size_t k = 0; k < f->values.count; k++)
-            found = found || !strcmp (f->values.item[k], text);
-        if (!found)
-            return false;
-    }
-    return true;
-}
-
 static bool line_in_period (const billing_t *b, const charge_line_t *line)
 {
     for (size_t i = 0; i < b->path_length; i++)
@@ -711,10 +740,10 @@ void billing_each (const billing_t *b, billing_f callback, void *arg)
         for (size_t k = 0; k < count; k++) {
             billing_line_t line
                 = {pm, keys, &lines[k], line_in_period (b, &lines[k]),
-                   line_passes (b, pm, month, &lines[k])};
+                   path_passes (b, pm->pool, month, lines[k].path)};
             for (size_t n = 0; n < b->query->by.count; n++)
-                keys[n]
-                    = line_key (b, pm, month, &lines[k], b->query->by.id[n]);
+                keys[n] = path_key (b, pm->pool, month, lines[k].path,
+                                    b->query->by.id[n]);
             callback (&line, arg);
         }
     }

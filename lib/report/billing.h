@@ -35,6 +35,10 @@ billing_t *billing_new (const report_query_t *query);
 /* Accepts NULL. */
 void billing_free (billing_t *billing);
 
+/* Before the first fact: only lines that pass the query's filters are read. Others
+ * are then not told apart by what a path has behind the team, days above all. */
+void billing_only_passing (billing_t *billing);
+
 /* Borrowed. */
 const report_query_t *billing_query (const billing_t *billing);
 
