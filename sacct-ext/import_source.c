@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <zlib.h>
@@ -15,6 +16,10 @@
 
 /* One read of zlib; its own buffer is of that size too. */
 #define CHUNK (128 * 1024)
+
+/* What comes through a pipe is kept while it is read. A month of ten million jobs
+ * is a tenth of it; what is longer has no end, or should be compressed. */
+#define COPY_MAX (UINT64_C (16) << 30)
 
 struct source {
     char *name;
@@ -47,14 +52,19 @@ static int open_gz (source_t *s, gl_error_t *error)
     return 0;
 }
 
+/* 1: there is more than COPY_MAX of it. */
 static int copy_fd (int from, int to)
 {
     char data[65536];
+    uint64_t copied = 0;
     ssize_t n;
 
     while ((n = read (from, data, sizeof (data))) != 0) {
         if (n < 0 && errno != EINTR)
             return -1;
+        copied += n > 0 ? (uint64_t)n : 0;
+        if (copied > COPY_MAX)
+            return 1;
         for (ssize_t done = 0; done < n;) {
             ssize_t w = write (to, data + done, n - done);
             if (w < 0 && errno != EINTR)
@@ -66,8 +76,9 @@ static int copy_fd (int from, int to)
 }
 
 /* A pipe cannot be read twice; its bytes can. */
-static int copy_pipe (int from, gl_error_t *error)
+static int copy_pipe (int from, const char *name, gl_error_t *error)
 {
+    int rc;
     const char *dir = getenv ("TMPDIR");
     GL_AUTOFREE char *path
         = xasprintf ("%s/gpuledger.XXXXXX", dir && *dir ? dir : "/tmp");
@@ -77,15 +88,28 @@ static int copy_pipe (int from, gl_error_t *error)
         return gl_error (error, "cannot make a temporary file %s: %s", path,
                          strerror (errno));
     unlink (path);
-    if (copy_fd (from, fd) < 0) {
-        gl_error (error,
-                  "cannot copy standard input to a temporary file %s: %s; is "
-                  "there room? TMPDIR names another directory",
-                  path, strerror (errno));
+    rc = copy_fd (from, fd);
+    if (rc != 0) {
+        if (rc > 0)
+            gl_error (error,
+                      "%s has more than 16 GiB: give a file, or compress it; "
+                      "does it end at all?",
+                      name);
+        else
+            gl_error (error,
+                      "cannot copy %s to a temporary file %s: %s; is there "
+                      "room? TMPDIR names another directory",
+                      name, path, strerror (errno));
         close (fd);
         return -1;
     }
     return fd;
+}
+
+/* /dev/null, which is empty and often somebody's standard input. */
+static bool is_null (const struct stat *st)
+{
+    return major (st->st_rdev) == 1 && minor (st->st_rdev) == 3;
 }
 
 /* *ret_reopen: the name will do to open it again. */
@@ -106,9 +130,15 @@ static int open_fd (const char *path, bool *ret_reopen, gl_error_t *error)
         close (fd);
         return gl_error (error, "%s is a directory, not a file", path);
     }
+    if (S_ISBLK (st.st_mode) || (S_ISCHR (st.st_mode) && !isatty (fd)
+                                  && !is_null (&st))) {
+        close (fd);
+        return gl_error (error, "%s is a device, not a file",
+                         input ? "standard input" : path);
+    }
     *ret_reopen = S_ISREG (st.st_mode) && !input;
     if (!S_ISREG (st.st_mode)) {
-        int copy = copy_pipe (fd, error);
+        int copy = copy_pipe (fd, input ? "standard input" : path, error);
         close (fd);
         return copy;
     }

@@ -123,6 +123,11 @@ check 'a row of another cluster is refused' \
     refuses 1 "cluster 'hpc', but --cluster says 'fox'" --cluster fox \
     "$data/slurmrestd/24.05_slurmdb-job-timeout.json"
 check 'a missing file is refused' refuses 1 'No such file' "$dir/none"
+check 'a device is refused: it may have no end' \
+    refuses 1 '/dev/zero is a device' /dev/zero
+check 'the same on standard input' \
+    sh -c '"$0" --store "$1" import - </dev/zero 2>&1 | grep -q "standard input is a device"' \
+    "$gpuledger" "$store"
 check 'an unknown zone is wrong use' refuses 2 "'Mars/X'" --tz Mars/X "$fox"
 check 'a moment that is none is wrong use' \
     refuses 2 'as-of.*2026-13' --as-of 2026-13 "$fox"
