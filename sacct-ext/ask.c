@@ -10,6 +10,7 @@
 
 #include "ask.h"
 #include "base/memory.h"
+#include "base/network.h"
 #include "wire/credential.h"
 
 /* Of a foreign text that is shown. */
@@ -44,26 +45,6 @@ static int64_t clock_seconds (void)
     return now.tv_sec;
 }
 
-/* HOST, HOST:PORT, [ADDRESS]:PORT, or an IPv6 address, which has several
- * colons. Cuts `text` into its parts. */
-static void split_host (char *text, const char **ret_host,
-                        const char **ret_port)
-{
-    char *colon = strrchr (text, ':'), *bracket = strchr (text, ']');
-
-    *ret_host = text;
-    *ret_port = ASK_PORT;
-    if (text[0] == '[' && bracket) {
-        *ret_host = text + 1;
-        *bracket = '\0';
-        if (bracket[1] == ':')
-            *ret_port = bracket + 2;
-    } else if (colon && colon == strchr (text, ':')) {
-        *colon = '\0';
-        *ret_port = colon + 1;
-    }
-}
-
 static void set_timeout (int fd, int option, time_t seconds)
 {
     struct timeval limit = {.tv_sec = seconds > 0 ? seconds : 1};
@@ -95,8 +76,8 @@ static int dial (const char *text, gl_error_t *error)
     const char *host, *port;
     int fd = -1, rc;
 
-    split_host (parts, &host, &port);
-    if ((rc = getaddrinfo (host, port, &hints, &addresses)) != 0)
+    network_split_host (parts, &host, &port);
+    if ((rc = getaddrinfo (host, port ? port : ASK_PORT, &hints, &addresses)) != 0)
         return gl_error (error, "%s: %s", text, gai_strerror (rc));
     for (const struct addrinfo *a = addresses; a && fd < 0; a = a->ai_next) {
         if ((fd = connect_to (a)) < 0)

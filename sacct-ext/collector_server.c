@@ -19,6 +19,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/network.h"
 #include "collector.h"
 
 /* One address may hold a sixteenth of all connections, and some. */
@@ -706,24 +707,6 @@ static void on_accept_error (struct evconnlistener *listener, void *arg)
 
 /* Listening */
 
-/* "ADDRESS", "ADDRESS:PORT", "[ADDRESS]:PORT", "[ADDRESS]", "*:PORT". */
-static void split (const char *text, char **ret_address, char **ret_port)
-{
-    const char *close = text[0] == '[' ? strchr (text, ']') : NULL;
-    const char *colon = strrchr (text, ':');
-
-    if (close) {
-        *ret_address = xstrndup (text + 1, (size_t)(close - text - 1));
-        *ret_port = xstrdup (close[1] == ':' ? close + 2 : COLLECTOR_PORT);
-    } else if (colon && strchr (text, ':') == colon) {
-        *ret_address = xstrndup (text, (size_t)(colon - text));
-        *ret_port = xstrdup (colon + 1);
-    } else {
-        *ret_address = xstrdup (text);
-        *ret_port = xstrdup (COLLECTOR_PORT);
-    }
-}
-
 static int listen_on (struct server *server, const struct addrinfo *address,
                       const char *text, gl_error_t *error)
 {
@@ -753,14 +736,15 @@ static int listen_at (struct server *server, const char *text,
 {
     struct addrinfo hints
         = {.ai_flags = AI_PASSIVE | AI_ADDRCONFIG, .ai_socktype = SOCK_STREAM};
-    GL_AUTOFREE char *address = NULL, *port = NULL;
+    GL_AUTOFREE char *parts = xstrdup (text);
+    const char *address, *port;
     struct addrinfo *found;
     size_t before = server->listener_count;
     int rc;
 
-    split (text, &address, &port);
-    rc = getaddrinfo (strcmp (address, "*") != 0 ? address : NULL, port, &hints,
-                      &found);
+    network_split_host (parts, &address, &port);
+    rc = getaddrinfo (strcmp (address, "*") != 0 ? address : NULL,
+                      port ? port : COLLECTOR_PORT, &hints, &found);
     if (rc != 0)
         return gl_error (error, "cannot listen on %s: %s", text,
                          gai_strerror (rc));

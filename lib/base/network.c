@@ -75,3 +75,21 @@ int network_check_host (const char *text, gl_error_t *error)
                      "[ADDRESS]:PORT",
                      text);
 }
+
+void network_split_host (char *text, const char **ret_host,
+                         const char **ret_port)
+{
+    char *colon = strrchr (text, ':'), *bracket = strchr (text, ']');
+
+    *ret_host = text;
+    *ret_port = NULL;
+    if (text[0] == '[' && bracket) {
+        *ret_host = text + 1;
+        *bracket = '\0';
+        if (bracket[1] == ':')
+            *ret_port = bracket + 2;
+    } else if (colon && colon == strchr (text, ':')) {
+        *colon = '\0';
+        *ret_port = colon + 1;
+    }
+}

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/network.h"
 #include "ship_talk.h"
 
 #define IN_MIN 4096
@@ -92,26 +93,6 @@ int talk_wait (talk_t *talk, int fd, short events, int64_t deadline)
 
 /* --- connecting --- */
 
-/* HOST, HOST:PORT, [ADDRESS]:PORT, or an IPv6 address, which has more than one
- * colon. `text` is cut into its parts. */
-static void split_host (char *text, const char **ret_host,
-                        const char **ret_port)
-{
-    char *colon = strrchr (text, ':'), *bracket = strchr (text, ']');
-
-    *ret_host = text;
-    *ret_port = SHIP_DEFAULT_PORT;
-    if (text[0] == '[' && bracket) {
-        *ret_host = text + 1;
-        *bracket = '\0';
-        if (bracket[1] == ':')
-            *ret_port = bracket + 2;
-    } else if (colon && colon == strchr (text, ':')) {
-        *colon = '\0';
-        *ret_port = colon + 1;
-    }
-}
-
 static int connect_address (talk_t *talk, const struct addrinfo *address,
                             int64_t deadline)
 {
@@ -170,8 +151,8 @@ static int dial (talk_t *talk, const char *text, int64_t deadline,
         return fail (talk, SHIP_CAUSE_NAME,
                      gl_error (error, "the name of a collector is too long"));
     strcpy (parts, text);
-    split_host (parts, &host, &port);
-    if ((rc = getaddrinfo (host, port, &hints, &addresses)) != 0)
+    network_split_host (parts, &host, &port);
+    if ((rc = getaddrinfo (host, port ? port : SHIP_DEFAULT_PORT, &hints, &addresses)) != 0)
         return fail (talk, SHIP_CAUSE_NAME,
                      gl_error (error, "%s: %s", text, gai_strerror (rc)));
     talk->fd = connect_first (talk, addresses, deadline);
