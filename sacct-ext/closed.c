@@ -80,15 +80,12 @@ static int read_months (struct reading *r, bool *ret_all, gl_error_t *error)
 static report_t *make (const struct reading *r)
 {
     const char *body = r->closings[r->count - 1]->body;
-    GL_AUTOFREE char *currency = body_get (body, "currency");
     report_query_t query = *r->query;
     site_t site = *r->query->site;
     report_cluster_t *clusters;
     report_t *report;
 
-    if (currency)
-        strncpy (site.currency, currency, sizeof (site.currency) - 1);
-    site.currency_digits = (int)body_get_number (body, "digits");
+    closed_site_currency (body, &site);
     query.site = &site;
     query.cluster_count = closed_clusters (r->closings[r->count - 1], &clusters);
     query.clusters = clusters;

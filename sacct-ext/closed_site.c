@@ -49,12 +49,20 @@ static void get_issuer (const char *body, const site_issuer_t *today,
     }
 }
 
+void closed_site_currency (const char *body, site_t *site)
+{
+    GL_AUTOFREE char *currency = body_get (body, "currency");
+
+    if (currency)
+        strncpy (site->currency, currency, sizeof (site->currency) - 1);
+    site->currency_digits = (int)body_get_number (body, "digits");
+}
+
 int closed_site_get (const closing_t *closing, const site_t *today,
                      site_t **ret_site, period_t *ret_period,
                      gl_error_t *error)
 {
     GL_AUTOFREE char *zone = body_get (closing->body, "timezone");
-    GL_AUTOFREE char *currency = body_get (closing->body, "currency");
     zone_t *opened = zone_open (zone ? zone : zone_name (today->zone), error);
     site_t *site;
 
@@ -63,9 +71,7 @@ int closed_site_get (const closing_t *closing, const site_t *today,
     site = site_default ();
     zone_close (site->zone);
     site->zone = opened;
-    if (currency)
-        strncpy (site->currency, currency, sizeof (site->currency) - 1);
-    site->currency_digits = (int)body_get_number (closing->body, "digits");
+    closed_site_currency (closing->body, site);
     get_issuer (closing->body, &today->issuer, &site->issuer);
     *ret_period = (period_t){body_get_number (closing->body, "start"),
                              body_get_number (closing->body, "end")};

@@ -20,6 +20,9 @@ int closed_site_get (const closing_t *closing, const site_t *today,
                      site_t **ret_site, period_t *ret_period,
                      gl_error_t *error);
 
+/* That of an entry that closes, into a site. */
+void closed_site_currency (const char *body, site_t *site);
+
 /* The clusters and their as-of; for closed_clusters_free(). */
 size_t closed_clusters (const closing_t *closing,
                         report_cluster_t **ret_clusters);

@@ -151,8 +151,7 @@ static int compare_dues (const void *a, const void *b)
 
 static bool is_due (const bill_row_t *row)
 {
-    return row->kind != BILL_REMAINDER && !corrected_class (row)
-           && mpz_sgn (row->charge_units) != 0;
+    return bill_row_is_due (row) && mpz_sgn (row->charge_units) != 0;
 }
 
 static void choose_rows (struct journal_month *m)
