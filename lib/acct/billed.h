@@ -21,8 +21,8 @@
  *
  * So cutting a segment at any instants changes no sum. A segment that ended in
  * one of policy.credits is given back what it was billed for its last
- * policy.credit_cap, in the months in which that lies. Sources: cost-model,
- * sections 10 and 12. Pure.
+ * policy.credit_cap, in the months in which that lies. Examples:
+ * docs/guides/billing.md. Pure.
  */
 #ifndef GL_ACCT_BILLED_H
 #define GL_ACCT_BILLED_H

@@ -529,7 +529,7 @@ int breakeven_against (const breakeven_t *b, const char *name,
 }
 
 /* Lives that companies write off in; the salvage that is hoped for; the range of
- * tariffs and PUE that is quoted (cost-model, section 3). */
+ * tariffs and PUE that is quoted (docs/guides/decisions.md). */
 const breakeven_change_t *breakeven_changes (size_t *ret_count)
 {
     static const breakeven_change_t changes[] = {

@@ -1,6 +1,6 @@
 /*
  * breakeven.h: what a productive GPU-hour costs, and from which utilization on
- * owning is cheaper than a price per hour (cost-model, F1 to F6).
+ * owning is cheaper than a price per hour (docs/guides/decisions.md).
  *
  *   c(u) = A / (H u)     cost of a productive hour at utilization u
  *   u*   = A / (C H)     break-even against the price C; above 1: never

@@ -7,7 +7,7 @@
  *                                              be changed within the year
  *   next rate = (cost next year - balance) / units next year
  *
- * Source: cost-model, section 10; 2 CFR 200.468 asks for it at least every two
+ * docs/guides/recharge.md; 2 CFR 200.468 asks for it at least every two
  * years. Exact: a rate is rounded by decision, when it is published. Pure.
  */
 #ifndef GL_ACCT_CARRY_FORWARD_H

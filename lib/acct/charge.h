@@ -62,8 +62,8 @@
  * recovered. Where the policy says `suspended: free`, q and p are without the
  * time in which the job was suspended, which is a remainder of its own; only time
  * whose place is known is free, so that no cut of a month changes what it costs.
- * If nothing was billed, in-rate is as explicit. Sources: cost-model, sections
- * 8 to 11, 13 and 17.
+ * If nothing was billed, in-rate is as explicit. Formulas and
+ * examples: docs/guides/rates.md, docs/guides/billing.md.
  *
  * Rounding happens here and nowhere else, once, as a cascade of the
  * largest-remainder method (exact_share): the pool-month, half to even -> all

@@ -1,8 +1,8 @@
 /*
  * cost.h: what a pool cost in a period, line by line, exactly.
  *
- * Sources of the formulas: cost-model, sections 5 (depreciation), 6 (power) and
- * 7 (staff). A line's share of a period:
+ * docs/guides/cost-book.md has the formulas of depreciation, power and staff,
+ * with worked figures. A line's share of a period:
  *
  *   hardware  depreciation (depreciation.h) of the days that the asset stands in
  *             the pool; a part of a day by its seconds (a day of 23 or 25 hours

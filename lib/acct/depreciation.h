@@ -3,8 +3,8 @@
  *
  * Everything here is of one unit, exact, and a running sum: what a period bears
  * is the difference of two sums, so that adjacent periods add up and what is
- * past never moves. With price K, salvage V and life L (cost-model, section 5;
- * docs/guides/cost-book.md has the formulas and worked figures):
+ * past never moves. With price K, salvage V and life L
+ * (docs/guides/cost-book.md has the formulas and worked figures):
  *
  *   straight line   (K - V) / days of the life, for each day of it
  *   declining       in each life-year 2 / L x book value, never below V; in the

@@ -1,6 +1,6 @@
 /*
  * meter.h: what was measured beside the GPUs' own counters, and how it adds up
- * (cost-model, section 6; docs/guides/cost-book.md):
+ * (docs/guides/cost-book.md):
  *
  *   devices under jobs + devices idle + rest of the nodes + residual
  *     = energy of the machines, by their meters;   x PUE = the utility's bill

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 
 /* What a site has that says nothing: planning needs a utilization, and 80 % is
- * the usual target (cost-model, section 18); a report prints it. */
+ * the usual target (docs/guides/decisions.md); a report prints it. */
 static void set_policy (site_policy_t *policy)
 {
     policy->idle = IDLE_EXPLICIT;
@@ -18,7 +18,7 @@ static void set_policy (site_policy_t *policy)
                       | segment_state_bit (SEGMENT_BOOT_FAIL);
 }
 
-/* cost-model, section 18: a week of review. */
+/* A week of review (docs/guides/closing.md). */
 static void set_close (site_close_t *close)
 {
     close->review = 7 * 86400;

@@ -44,7 +44,8 @@ char *exact_units_text (const mpz_t units, int digits);
  * amounts are `parts` (in the same unit): the largest-remainder method. Each
  * part gets its floor; what is left goes one unit each to the largest
  * remainders, ties to the lower index. For a negative total the work is done
- * on the negated numbers. Source: cost-model, section 13.3; Hamilton's method.
+ * on the negated numbers. Hamilton's method
+ * (docs/decisions/exact-rationals.md).
  *
  * The sum of the parts must lie within one unit of the total (the total being
  * that sum rounded), so that no part is off by a unit or more. -1 with an error

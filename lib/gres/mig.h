@@ -3,7 +3,7 @@
  *
  * A profile is g of G compute slices and m of M memory slices (7 and 8; 4 and 4
  * on the A30). Its weight is g/G, m/M or the larger of both, by choice of the
- * site (cost-model, section 9). The name alone does not tell: 1g.10gb has 2/8
+ * site (docs/formats/reports.md). The name alone does not tell: 1g.10gb has 2/8
  * of the memory of an A100 with 40 GB and 1/8 of an 80 GB card. An unknown
  * profile is an error, never a whole GPU.
  *

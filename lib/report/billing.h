@@ -5,7 +5,7 @@
  * one up to as-of), for all pools, from all segments, at the grain of the
  * charge line plus what the query groups and filters by; the query's period,
  * filters and grouping are applied to the finished integers. So a filtered
- * total is the filtered part of the total (cost-model, section 8).
+ * total is the filtered part of the total.
  *
  * Use: new; give all facts of billing_period(); compute; read. Pure.
  */

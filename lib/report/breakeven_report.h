@@ -1,6 +1,7 @@
 /*
  * breakeven_report.h: what a productive GPU hour of each pool costs, and from
- * which utilization on owning is cheaper than renting (cost-model, F1 to F6).
+ * which utilization on owning is cheaper than renting
+ * (docs/guides/decisions.md).
  *
  * Needs the configuration only. Pure.
  */

@@ -24,7 +24,7 @@
  * Days left count from as-of on, today by the part of it that is left. All exact
  * rationals, in smallest units or GPU-seconds; rounded only when shown. What is
  * not known stays so: no forecast without days, no alert without a forecast.
- * Source: cost-model, section 14. Pure.
+ * docs/guides/budgets.md has an example. Pure.
  */
 #ifndef GL_REPORT_BUDGET_H
 #define GL_REPORT_BUDGET_H

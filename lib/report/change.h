@@ -24,7 +24,7 @@
  * Where no time was held in the earlier month, all of A1 - A0 is volume. The
  * first four are exact rationals whose sum is an integer; they are rounded by
  * largest remainder (exact_share), so that all seven add up to the difference to
- * the smallest unit. Source: cost-model, section 14 and invariant 12. Pure.
+ * the smallest unit. docs/guides/statements.md has an example. Pure.
  */
 #ifndef GL_REPORT_CHANGE_H
 #define GL_REPORT_CHANGE_H

@@ -99,7 +99,7 @@ static void check_rest (const charge_t *charge, remainder_id_t id,
     check_units (rest->charge_units, amount);
 }
 
-/* 64 x 24,906.2363... x 30 / 365, the month of cost-model, section 8. */
+/* 64 x 24,906.2363... x 30 / 365, the month of docs/guides/rates.md. */
 static site_t *section_8 (idle_policy_t idle)
 {
     site_t *site = book_new ("UTC");
@@ -167,7 +167,7 @@ static site_t *priced (const char *amount)
     return site;
 }
 
-/* One GPU cut into 2 x 3g.40gb, 1,000 hours at 3.5540: cost-model, section 9.
+/* One GPU cut into 2 x 3g.40gb, 1,000 hours at 3.5540: docs/formats/reports.md.
  * Under compute 1/7 is stranded; under max the slices cost the whole GPU. */
 static void charge__two_halves__cost_what_their_price_weight_says (void **state)
 {
@@ -217,7 +217,7 @@ static void charge__four_and_three__give_back_what_they_overpay (void **state)
     site_free (site);
 }
 
-/* 800,000 of expense, 776,000 of revenue: cost-model, section 10. */
+/* 800,000 of expense, 776,000 of revenue: docs/guides/recharge.md. */
 static void charge__published_rate__leaves_the_difference (void **state)
 {
     site_t *site = priced ("800000");

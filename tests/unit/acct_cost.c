@@ -153,7 +153,7 @@ static void cost_of_pool__staff__shows_neither_name_nor_pay (void **state)
     site_free (site);
 }
 
-/* 0.56 kW x PUE 1.3 for 2 h at 0.18 and 2 h at 0.08: cost-model, section 6. */
+/* docs/guides/cost-book.md: 0.56 kW x PUE 1.3, 2 h at 0.18 and 2 h at 0.08. */
 static void cost_of_pool__power__is_cut_at_every_change (void **state)
 {
     site_t *site = book_new ("UTC");

@@ -5,7 +5,7 @@
 
 #define SEEDS 3000
 
-/* The asset of cost-model, section 5: 53,125, salvage 10 %, 5 years. */
+/* The asset of docs/guides/cost-book.md: 53,125, salvage 10 %, 5 years. */
 static site_asset_t *worked (site_t *site, depreciation_t method)
 {
     site_asset_t *asset

@@ -588,7 +588,7 @@ static void claims__every_printed_figure__is_found_as_the_file_says (void **stat
     json_decref (root);
 }
 
-/* ---- the whole example, and how it changes (cost-model, section 3) ---- */
+/* ---- the whole example, and how it changes ---- */
 
 static site_t *h100 (const char *price, const char *salvage, int months,
                      const char *fte, const char *kwh, const char *pue)

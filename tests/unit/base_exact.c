@@ -46,7 +46,7 @@ static void exact_parse__other_texts__are_refused (void **state)
     mpq_clear (q);
 }
 
-/* Expected results: cost-model, section 13. */
+/* Expected results: docs/decisions/exact-rationals.md. */
 static void exact_share__published_splits__are_reproduced (void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* What policies make of a price and of idle time, to the cent: the examples of
- * cost-model, sections 8, 10 and 11. */
+ * docs/guides/rates.md. */
 #include "support/book.h"
 
 #include "acct/carry_forward.h"

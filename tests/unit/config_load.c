@@ -841,7 +841,7 @@ static void check_rounded (const mpq_t value, int digits, const char *expected)
     free (text);
 }
 
-/* Expected: cost-model, section 3. */
+/* Expected: docs/guides/decisions.md. */
 static void examples__h100_64__gives_the_published_break_even (void **state)
 {
     static const struct {

@@ -55,7 +55,7 @@ static void mig_profiles__every_row__as_in_the_collected_facts (void **state)
     json_decref (root);
 }
 
-/* cost-model, section 9: sums and remainders of layouts of an H100 80GB */
+/* docs/formats/reports.md: sums and remainders of layouts of an H100 80GB */
 static void mig_layout__layouts_of_an_h100__sum_and_remainder (void **state)
 {
     static const struct {

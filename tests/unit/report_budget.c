@@ -59,8 +59,8 @@ static void is_text (const budget_t *b, mpq_srcptr value, const char *wanted)
     free (text);
 }
 
-/* cost-model, section 14: 120,000 for 30 days; after day 12 spent 54,000, 4,500 a
- * day: forecast 135,000 (112.5 %), exhausted after 26.67 days, on day 27. */
+/* docs/guides/budgets.md: 120,000 for 30 days; after day 12 spent 54,000, 4,500
+ * a day: forecast 135,000 (112.5 %), exhausted after 26.67 days, on day 27. */
 static void compute__published_example__forecast_and_day (void **state)
 {
     site_t site;

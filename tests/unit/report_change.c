@@ -92,7 +92,7 @@ static void split__other_hours_and_prices__mix_and_price (void **state)
     bill_free (after);
 }
 
-/* One pool with idle time in the rate (cost-model, section 8): an owned hour at
+/* One pool with idle time in the rate (docs/guides/rates.md): an owned hour at
  * 2.8432, charged 3.7909 of which a quarter is idle. Next month the machine is
  * full: as many hours, nothing idle. Then twice the hours: volume alone. */
 static void split__the_machine_fills_up__idle_alone (void **state)
