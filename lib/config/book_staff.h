@@ -4,7 +4,7 @@
  * Books of closed months are kept in the store. They have to give the same costs
  * again, and who reads the store is not to learn what somebody is paid. Costs of
  * staff are linear in people, shares and pay, so entries that sum them up by pool
- * price every period as the originals do (cost-model, section 3):
+ * price every period as the originals do (docs/guides/cost-book.md):
  *
  *   {name: POOL, fte: 1, loaded_salary: sum of fte x loaded_salary x share, ...}
  *
