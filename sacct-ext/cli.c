@@ -145,6 +145,11 @@ static int wrong_option (cli_t *cli, int c, char **argv)
         return cli_usage (cli, "option '%s' needs an argument", word);
     if (optopt >= CLI_LONG || (optopt && !strncmp (word, "--", 2)))
         return cli_usage (cli, "option '%s' takes no argument", word);
+    if (optopt >= '0' && optopt <= '9')
+        return cli_usage (cli,
+                          "there is no option '-%c'; write -- before a value "
+                          "that begins with -",
+                          optopt);
     if (optopt)
         return cli_usage (cli, "there is no option '-%c'", optopt);
     return cli_usage (cli,

@@ -78,7 +78,10 @@ static void tell (const site_t *site, const decision_t *d, const char *said,
                                      site->currency_digits)
                  : NULL;
 
-    printf ("%s: %s, entry %" PRIu64, d->month, said, number);
+    if (d->kind == CHAIN_DISPUTE)
+        printf ("%s: %s, as dispute %" PRIu64, d->reference, said, number);
+    else
+        printf ("%s: %s, entry %" PRIu64, d->month, said, number);
     if (amount)
         printf (": %s %s", amount, site->currency);
     putchar ('\n');

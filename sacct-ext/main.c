@@ -54,9 +54,11 @@ static int run (cli_t *cli, int argc, char **argv)
     return verb->run (cli, argc, argv);
 }
 
-/* A full disk behind a redirection shows only now. */
+/* A full disk behind a redirection may show only now. */
 static int close_output (cli_t *cli, int rc)
 {
+    if (ferror (stdout) && rc == CLI_FAILED)
+        return rc; /* told already, with its cause */
     if (ferror (stdout) || fclose (stdout) != 0)
         return cli_failf (cli, "cannot write the output: %s",
                           strerror (errno ? errno : EIO));

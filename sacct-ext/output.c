@@ -95,7 +95,8 @@ static int set_mode (int fd)
 static void tell_failure (cli_t *cli, output_stream_t *s)
 {
     if (!s->failed)
-        cli_failf (cli, "cannot write %s: %s", s->path, strerror (errno));
+        cli_failf (cli, "cannot write %s: %s", s->path ? s->path : "the output",
+                   strerror (errno));
     s->failed = true;
 }
 
@@ -154,8 +155,8 @@ int output_write (cli_t *cli, output_stream_t *s, const void *data,
     if (s->path) {
         if (!s->failed && write_all (s->fd, data, length) < 0)
             tell_failure (cli, s);
-    } else if (length > 0)
-        fwrite (data, 1, length, stdout);
+    } else if (length > 0 && fwrite (data, 1, length, stdout) != length)
+        tell_failure (cli, s);
     return s->failed ? -1 : 0;
 }
 

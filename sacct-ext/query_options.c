@@ -36,7 +36,10 @@ static int add_state (cli_t *cli, text_list_t *list, const char *text,
         if (*p >= 'a' && *p <= 'z')
             *p -= 'a' - 'A';
     if (segment_state_parse (word, length, &state) < 0) {
-        cli->exit_code = cli_usage (cli, "there is no job state '%s'", word);
+        cli->exit_code = cli_usage (cli,
+                                    "there is no job state '%s'; write sacct's "
+                                    "words, e.g. COMPLETED or NODE_FAIL",
+                                    word);
         return -1;
     }
     name = segment_state_name (state);
@@ -214,6 +217,83 @@ static int take_period (cli_t *cli, const query_options_t *options,
     return CLI_OK;
 }
 
+/* --- names of the configuration ------------------------------------------ */
+
+/* The entries that teams and pools of the configuration are. */
+static const char *site_name (const site_t *site, key_id_t key, size_t at)
+{
+    if (key == KEY_TEAM)
+        return at < site->team_count ? site->teams[at].name : NULL;
+    return at < site->pool_count ? site->pools[at].name : NULL;
+}
+
+static bool is_named_before (const site_t *site, key_id_t key, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (strcmp (site_name (site, key, i), site_name (site, key, at)) == 0)
+            return true;
+    return false;
+}
+
+static int no_such (cli_t *cli, const site_t *site, key_id_t key,
+                    const char *text)
+{
+    BUFFER_AUTO names = BUFFER_INIT;
+
+    for (size_t i = 0; site_name (site, key, i); i++)
+        if (!is_named_before (site, key, i))
+            buffer_printf (&names, "%s, ", site_name (site, key, i));
+    return cli_failf (cli, "there is no %s '%s'; there are: %s%s",
+                      key_info (key)->word, text, buffer_text (&names),
+                      key_info (key)->absent);
+}
+
+/* Its name in the configuration; NULL: there is none. */
+static const char *find_name (const site_t *site, key_id_t key,
+                              const char *text)
+{
+    for (size_t i = 0; site_name (site, key, i); i++)
+        if (strcmp (site_name (site, key, i), text) == 0)
+            return site_name (site, key, i);
+    return NULL;
+}
+
+static bool is_absent (key_id_t key, const char *text)
+{
+    return strcmp (text, key_info (key)->absent) == 0;
+}
+
+int query_team_named (cli_t *cli, const char *text, const char **ret_team)
+{
+    *ret_team = find_name (cli->site, KEY_TEAM, text);
+    return *ret_team || is_absent (KEY_TEAM, text)
+               ? CLI_OK
+               : no_such (cli, cli->site, KEY_TEAM, text);
+}
+
+int query_pool_named (cli_t *cli, const char *text)
+{
+    return find_name (cli->site, KEY_POOL, text)
+               ? CLI_OK
+               : no_such (cli, cli->site, KEY_POOL, text);
+}
+
+/* A filter by a name that is not there would leave a page of nothing, which looks
+ * like a team that used nothing. */
+static int check_names (cli_t *cli, const query_options_t *options,
+                        const site_t *site, key_id_t key)
+{
+    const text_list_t *names = query_options_names (options, key);
+
+    for (size_t i = 0; names && i < names->count; i++)
+        if (!find_name (site, key, names->item[i])
+            && !is_absent (key, names->item[i]))
+            return no_such (cli, site, key, names->item[i]);
+    return CLI_OK;
+}
+
+/* --- all of it ------------------------------------------------------------- */
+
 int query_options_resolve (cli_t *cli, query_options_t *options,
                            const site_t *site, store_t *store,
                            const char *default_by, report_query_t *ret_query)
@@ -228,7 +308,9 @@ int query_options_resolve (cli_t *cli, query_options_t *options,
                            &options->label, &error)
         < 0)
         return cli_usage (cli, "%s", error.text);
-    if ((rc = take_clusters (cli, options, store, &query)) != CLI_OK
+    if ((rc = check_names (cli, options, site, KEY_TEAM)) != CLI_OK
+        || (rc = check_names (cli, options, site, KEY_POOL)) != CLI_OK
+        || (rc = take_clusters (cli, options, store, &query)) != CLI_OK
         || (rc = take_period (cli, options, &query)) != CLI_OK)
         return rc;
     options->accounts = facts_accounts (store, &error);
@@ -237,36 +319,4 @@ int query_options_resolve (cli_t *cli, query_options_t *options,
     query.accounts = options->accounts;
     *ret_query = query;
     return CLI_OK;
-}
-
-/* --- a team ------------------------------------------------------------ */
-
-static int no_such_team (cli_t *cli, const char *team)
-{
-    const site_t *site = cli->site;
-    BUFFER_AUTO names = BUFFER_INIT;
-
-    for (size_t i = 0; i < site->team_count; i++) {
-        bool again = false;
-        for (size_t k = 0; k < i; k++)
-            again = again
-                    || strcmp (site->teams[i].name, site->teams[k].name) == 0;
-        if (!again)
-            buffer_printf (&names, "%s, ", site->teams[i].name);
-    }
-    return cli_failf (cli, "there is no team '%s'; there are: %s%s", team,
-                      buffer_text (&names), key_info (KEY_TEAM)->absent);
-}
-
-int query_team_named (cli_t *cli, const char *text, const char **ret_team)
-{
-    const site_t *site = cli->site;
-
-    *ret_team = NULL;
-    if (strcmp (text, key_info (KEY_TEAM)->absent) == 0)
-        return CLI_OK;
-    for (size_t i = 0; i < site->team_count && !*ret_team; i++)
-        if (strcmp (site->teams[i].name, text) == 0)
-            *ret_team = site->teams[i].name;
-    return *ret_team ? CLI_OK : no_such_team (cli, text);
 }

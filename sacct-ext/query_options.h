@@ -75,5 +75,7 @@ const text_list_t *query_options_names (const query_options_t *options,
 /* A team of the configuration, whenever it exists, or "(none)", as somebody wrote
  * it: CLI_OK and its name, NULL of none; or CLI_FAILED, told which there are. */
 int query_team_named (cli_t *cli, const char *text, const char **ret_team);
+/* The same of a pool. */
+int query_pool_named (cli_t *cli, const char *text);
 
 #endif /* !GL_QUERY_OPTIONS_H */

@@ -119,6 +119,8 @@ static int take_forecast (cli_t *cli, const query_options_t *query,
         || (options->next_hours
             && exact_parse (options->next_hours, hours, &error) < 0))
         return cli_usage (cli, "%s", error.text);
+    if (options->next_cost && mpq_sgn (cost) < 0)
+        return cli_usage (cli, "--next-cost must not be below 0");
     if (options->next_hours && mpq_sgn (hours) <= 0)
         return cli_usage (cli, "--next-hours must be above 0");
     *forecast = (recharge_forecast_t){options->next_cost ? cost : NULL,

@@ -339,10 +339,11 @@ static int check_request (const retag_request_t *request, gl_error_t *error)
     const char *problem;
 
     if (!tag_valid (request->project, strnlen (request->project, TAG_MAX + 1)))
-        return gl_error (error, "the project is not 1-64 characters of A-Z a-z "
-                                "0-9 . _ - beginning with a letter or digit");
+        return gl_error (error, "'%.64s' is no project: 1-64 characters of A-Z "
+                                "a-z 0-9 . _ -, beginning with a letter or digit",
+                         request->project);
     if (request->labels && (problem = labels_problem (request->labels)))
-        return gl_error (error, "labels: %s", problem);
+        return gl_error (error, "labels: '%.64s': %s", request->labels, problem);
     return 0;
 }
 

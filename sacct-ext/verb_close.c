@@ -256,10 +256,16 @@ static int run (cli_t *cli, int argc, char **argv)
             return cli->exit_code;
     if (option < 0)
         return cli->exit_code;
-    if (optind != argc || !request.list == !request.month)
-        return cli_usage (cli, "give --month or --list");
+    if (optind != argc)
+        return cli_usage (cli, "'%s' is one argument too many", argv[optind]);
+    if (!request.list == !request.month)
+        return cli_usage (cli, "give --month or --list%s",
+                          request.list ? ", not both" : "");
     if (request.list && (request.accept || request.check))
         return cli_usage (cli, "--accept and --check go with --month");
+    if (request.accept && request.check)
+        return cli_usage (cli, "--check writes nothing, so that there is "
+                               "nothing to --accept: give one of them");
     if (request.accept && !*request.accept)
         return cli_usage (cli, "--accept wants a reason");
     if (!cli_site (cli)

@@ -54,7 +54,8 @@ static int correct (cli_t *cli, struct request *r)
 
     if (!cli_site (cli))
         return CLI_FAILED;
-    if ((rc = query_team_named (cli, r->word, &r->team)) != CLI_OK)
+    if ((rc = query_team_named (cli, r->word, &r->team)) != CLI_OK
+        || (r->pool && (rc = query_pool_named (cli, r->pool)) != CLI_OK))
         return rc;
     d.reason = xstrdup (r->reason);
     d.row = xcalloc (1, sizeof (*d.row));

@@ -505,6 +505,20 @@ int breakeven_of_pool (const site_t *site, const char *pool, int64_t at,
                               error);
 }
 
+static int no_such_cloud (const breakeven_t *b, const char *name,
+                          gl_error_t *error)
+{
+    BUFFER_AUTO names = BUFFER_INIT;
+
+    for (size_t i = 0; i < b->cloud_count; i++)
+        buffer_printf (&names, "%s%s", i ? ", " : "", b->cloud[i].cloud->name);
+    return gl_error (error,
+                     "`clouds` has no price '%s' for the GPUs of pool '%s'; it "
+                     "has: %s",
+                     name, b->pool,
+                     b->cloud_count ? buffer_text (&names) : "none");
+}
+
 int breakeven_against (const breakeven_t *b, const char *name,
                        const breakeven_cloud_t **ret_cloud, gl_error_t *error)
 {
@@ -521,9 +535,7 @@ int breakeven_against (const breakeven_t *b, const char *name,
             found = cloud;
     }
     if (name && !found)
-        return gl_error (error,
-                         "`clouds` has no price '%s' for the GPUs of pool '%s'",
-                         name, b->pool);
+        return no_such_cloud (b, name, error);
     *ret_cloud = found;
     return 0;
 }

@@ -130,6 +130,12 @@ static int set_rational (const schema_key_t *key, const char *text, mpq_t value,
                  ? exact_parse (text, value, error)
                  : exact_parse_ratio (text, value, error);
 
+    /* "25" where 25 % is meant; who means 1000 % and more writes "1000%" */
+    if (rc == 0 && key->type == VALUE_RATIO && !strchr (text, '%')
+        && mpq_cmp_ui (value, 10, 1) >= 0)
+        return gl_error (error, "'%.40s' is that many times the whole; write "
+                                "'%.40s%%' if that is meant",
+                         text, text);
     return rc < 0 ? -1 : check_range (key, text, value, error);
 }
 

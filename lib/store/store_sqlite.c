@@ -89,8 +89,19 @@ static const char *advice_of (int code)
     }
 }
 
+/* A full disk is SQLITE_FULL where pages are written, and an error of input and
+ * output where the file beside the database, PATH-shm, cannot grow. */
+static int cause_of (struct sqlite_db *db, int code)
+{
+    return (code & 0xff) == SQLITE_IOERR
+                   && sqlite3_system_errno (db->handle) == ENOSPC
+               ? SQLITE_FULL
+               : code;
+}
+
 static int fail (struct sqlite_db *db, int code, gl_error_t *error)
 {
+    code = cause_of (db, code);
     db->base.failure = failure_of (code);
     return gl_error (error, "%s: %s%s", db->path, sqlite3_errmsg (db->handle),
                      advice_of (code));

@@ -1,0 +1,197 @@
+#!/bin/sh
+# Wrong use, one after the other: what is said is one line with the value and what to do
+# (and the way to the help of wrong words), the status is 1 or 2, nothing is printed,
+# and the ledger is what it was.
+set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+program=$abs_top_builddir/sacct-ext/gpuledger
+command -v sqlite3 >/dev/null || { echo '1..0 # SKIP because sqlite3 is not installed'; exit 0; }
+work=$(mktemp -d) || exit 1
+trap 'umount "$work/full" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+tests=0
+failed=0
+
+result ()
+{
+    tests=$((tests + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tests - $2"
+    else
+        echo "not ok $tests - $2"
+        sed 's/^/# /' "$work/err"
+        failed=1
+    fi
+}
+
+gl () { "$program" --config site.yaml --store sqlite:ledger.db "$@"; }
+
+# what is kept: every row of what is closed and decided, and every fact
+state () { sqlite3 ledger.db 'SELECT count(*), max(hash) FROM chain; SELECT count(*) FROM segment; SELECT count(*) FROM retag'; }
+
+# wrong STATUS TEXT VERB...: TEXT is in the line
+wrong ()
+{
+    status=$1 text=$2
+    shift 2
+    gl "$@" >"$work/out" 2>"$work/err" </dev/null
+    rc=$?
+    said=$(grep -vc "^Try 'gpuledger .*--help'.\$" "$work/err")
+    [ $rc -eq "$status" ] && [ "$said" -eq 1 ] && grep -qF -e "$text" "$work/err" &&
+        grep -q '^gpuledger: ' "$work/err" && test ! -s "$work/out"
+    result $? "$*"
+}
+
+cd "$work" || exit 1
+cp "$abs_top_srcdir"/contrib/examples/month/* . && chmod u+w ./*
+{
+    gl init && gl import --cluster lab --tz UTC --as-of 2026-11-05T05:00:00Z jobs.txt
+    gl close --month 2026-09 --accept 'a test'
+    gl close --month 2026-10 --accept 'a test'
+} >"$work/err" 2>&1
+[ $? -eq 3 ]
+result $? "a ledger with two closed months"
+state >"$work/before"
+
+# months
+wrong 2 "'2026-13' is no month; write e.g. 2026-10" close --month 2026-13
+wrong 2 "'october' is no month" report chargeback --month october
+wrong 2 'give --month or --list, not both' close --month 2026-11 --list
+wrong 2 'give --month or --list' close
+wrong 2 "'now' is one argument too many" close --month 2026-11 now
+wrong 2 'give one of them' close --month 2026-11 --check --accept 'why not'
+wrong 2 '--accept wants a reason' close --month 2026-11 --accept ''
+wrong 1 '2026-10 is closed already: version 1' close --month 2026-10 --accept again
+wrong 2 '--month and -S, -E exclude each other' report usage --month 2026-10 -S 2026-10-01
+wrong 2 'the period ends before it begins' report usage -S 2026-10-05 -E 2026-10-01
+wrong 2 "'soon' is no time" report usage -S soon
+wrong 1 'is of months that are over' report chargeback --month 2026-11 --journal
+wrong 1 'is of months that are over' whatif new-rates.yaml --month 2026-11
+wrong 1 'reopen 2026-10 first' reopen --month 2026-09 --approval 'the dean'
+wrong 1 '2026-11 is not closed' reopen --month 2026-11 --approval 'the dean'
+wrong 2 'give --month, and --approval' reopen --month 2026-10
+wrong 1 'lies behind 2026-11, which is open' correct --for 2027-01 vision 1 later
+wrong 1 'facts are known up to 2026-11-05' budget --as-of 2030-01-01
+
+# names
+known='there are: vision, language, spin-off, (none)'
+wrong 1 "there is no team 'nobody'; $known" statement nobody --month 2026-10
+wrong 1 "there is no team 'nobody'; $known" report chargeback --month 2026-10 --team nobody
+wrong 1 "there is no team 'nobody'; $known" report usage --team vision,nobody
+wrong 1 "there is no team 'nobody'; $known" correct nobody 1 reason
+wrong 1 "there is no team 'nobody'; $known" credit nobody 1 reason
+pools='there are: h100, slices, (none)'
+wrong 1 "there is no pool 'h200'; $pools" report chargeback --month 2026-10 --pool h200
+wrong 1 "there is no pool 'h200'; $pools" report plan --pool h200
+wrong 1 "there is no pool 'h200'; there are: h100, slices" correct --pool h200 vision 1 reason
+wrong 1 "there is no budget 'nobody' in force; there are: vision, corpus" budget nobody
+wrong 1 "has no price 'moon' for the GPUs of pool 'h100'; it has: reserved-3y" report breakeven --against moon
+wrong 2 "'colour' is nothing to group by; there is: cluster team" report usage --by colour
+wrong 2 "'team' is given twice" report usage --by team,team
+wrong 2 "no field 'colour'" report usage -o colour
+wrong 2 "there is no job state 'SLEEPING'; write sacct's words" report usage -s sleeping
+wrong 2 "there is no report 'money'; there are: usage" report money
+wrong 2 "there is no verb 'invoice'" invoice
+wrong 2 'exclude each other' statement vision --csv --json
+wrong 2 '--journal is a form of its own' report chargeback --journal --team vision
+wrong 2 'there is no FOCUS 2.0 here' report chargeback --focus=2.0
+wrong 1 'the store knows no job 99' explain 99
+wrong 1 "unknown project 'x'; yours are: segmentation" tag 4711 x
+wrong 1 "'bad tag' is no project: 1-64 characters" tag 4711 'bad tag'
+wrong 1 "labels: 'foo': a pair has no '='" tag 4711 alpha --label foo
+wrong 1 "no pool has GPUs of type 'b200'" price --gres=gpu:b200:1
+wrong 1 "meter 'rack-2' is not in \`meters\`" import --meter rack-2 rack-1.csv
+wrong 1 'cannot open october.txt' import october.txt
+
+# amounts
+wrong 2 'write -- before a value that begins with -' correct vision -12.50 'paid twice'
+wrong 1 "'1e5' is not a number" correct vision 1e5 reason
+wrong 1 "'12,50' is not a number" correct vision 12,50 reason
+wrong 1 'more than the 2 decimals' correct vision 0.001 reason
+wrong 1 "'-5' is not an amount above 0" credit -- vision -5 reason
+wrong 1 'credits taken off' credit --for 2026-10 vision 99999999 all
+wrong 2 'give a team, an amount and a reason' correct vision 12 ''
+wrong 2 'must not be below 0' report recharge --pool h100 --next-cost -5 --next-hours 1
+wrong 2 'must be above 0' report recharge --pool h100 --next-cost 5 --next-hours 0
+wrong 1 "'abc' is no published figure" report breakeven --printed abc
+
+# disputes and hashes
+wrong 1 'write its month and number, e.g. 2026-10/17' dispute raise 2026-10 reason
+wrong 1 '2026-10 has 20 rows' dispute raise 2026-10/99 reason
+wrong 1 '2026-11 is not closed' dispute raise 2026-11/1 reason
+wrong 1 'gpuledger dispute list names them' dispute uphold 7 reason
+wrong 2 '64 hexadecimal digits' verify --head abc
+
+# configurations: file and line, key, value
+configured ()
+{
+    text=$1
+    cp site.yaml kept.yaml
+    cat >>site.yaml
+    wrong 1 "$text" report chargeback --month 2026-10
+    mv kept.yaml site.yaml
+}
+lines=$(($(wc -l <site.yaml) + 1))
+configured "key 'taxes' stands twice" <<'STOP'
+taxes: [{name: GST, percent: "10%"}]
+STOP
+configured "site.yaml:$lines: unknown key 'ammount' in \`networks\`" <<'STOP'
+networks: [{ammount: 5}]
+STOP
+swap ()
+{
+    text=$1
+    cp site.yaml kept.yaml
+    sed -i "$2" site.yaml
+    wrong 1 "$text" report chargeback --month 2026-10
+    mv kept.yaml site.yaml
+}
+swap "'25' is that many times the whole; write '25%'" 's/percent: "25%"/percent: 25/'
+swap "'26' is that many times the whole; write '26%'" 's/overhead: 26%/overhead: 26/'
+swap "account 'nlp' belongs to two teams" 's/accounts: \[deepstart\]/accounts: [nlp]/'
+swap "stands twice in \`teams\`" 's/name: language/name: vision/'
+swap "'-1' is below 0" 's/price: 425000/price: -1/'
+swap "'h200' is not in \`pools\`" 's/dgx-2025, pool: h100/dgx-2025, pool: h200/'
+swap "is not a date that exists" 's/in_service: 2025-07-01/in_service: 2025-13-01/'
+
+# stores and disks
+wrong 1 "'nonsense' names no database; write sqlite:PATH" --store nonsense report usage
+wrong 1 'run gpuledger init' --store sqlite:none.db report usage
+head -c 5000 site.yaml >junk.db
+wrong 1 'file is not a database' --store sqlite:junk.db report usage
+wrong 1 'cannot write /nonexistent/page: No such file' statement vision --month 2026-10 --output /nonexistent/page
+if [ -w /dev/full ]; then
+    gl report chargeback --month 2026-10 --focus 2>"$work/err" >/dev/full
+    [ $? -eq 1 ] && grep -q 'cannot write the output: No space left on device' "$work/err" &&
+        [ "$(wc -l <"$work/err")" -eq 1 ]
+    result $? "output to a full disk"
+fi
+if [ "$(id -u)" -eq 0 ]; then
+    chmod 755 "$work" && chmod 600 ledger.db
+    setpriv --reuid daemon --clear-groups "$program" --config "$work/site.yaml" \
+        --store "sqlite:$work/ledger.db" report usage >"$work/out" 2>"$work/err"
+    [ $? -eq 1 ] && grep -q 'cannot open .*ledger.db: Permission denied' "$work/err"
+    result $? "a store that one may not read"
+fi
+if [ "$(id -u)" -eq 0 ] && mkdir full && mount -t tmpfs -o size=1m none full 2>/dev/null; then
+    cp ledger.db full/
+    head -c 2000000 /dev/zero >full/fill 2>/dev/null
+    gl --store sqlite:full/ledger.db import --cluster lab --tz UTC late.txt >"$work/out" 2>"$work/err"
+    [ $? -eq 1 ] && grep -q 'make room on that file system, nothing was written' "$work/err"
+    result $? "a full disk: the store says so"
+    gl statement vision --month 2026-10 --html --output full/page >"$work/out" 2>"$work/err"
+    [ $? -eq 1 ] && grep -q 'cannot write full/page: No space left' "$work/err" &&
+        [ "$(find full -name 'page*' | wc -l)" -eq 0 ]
+    result $? "and a page is not half there"
+    rm full/fill
+    gl --store sqlite:full/ledger.db verify >"$work/out" 2>"$work/err"
+    result $? "with room again the ledger is whole"
+    umount full
+fi
+
+state >"$work/after"
+cmp -s "$work/before" "$work/after"
+result $? "nothing of it has changed the ledger"
+
+echo "1..$tests"
+exit $failed
