@@ -112,10 +112,14 @@ static void add_rows (struct pass *p, const bill_t *bill)
 {
     size_t count;
     const bill_row_t *rows = bill_rows (bill, &count);
+    const bill_entitlement_t *entitlements;
 
     for (size_t i = 0; i < count; i++)
         if (rows[i].kind != BILL_CHARGE)
             detail_add_row (p->detail, &rows[i]);
+    entitlements = bill_entitlements (bill, &count);
+    for (size_t i = 0; i < count; i++)
+        detail_add_entitlement (p->detail, &entitlements[i]);
 }
 
 /* --- all of it --------------------------------------------------------------- */

@@ -39,8 +39,10 @@ focus_t *focus_new (const site_t *site, period_t month, bool provisional,
     f->month = month;
     f->provisional = provisional;
     f->customer = customer;
+    f->version = version;
     zone_unit_name (site->zone, CALENDAR_MONTH, month.start, f->month_name);
     mpz_init (f->product);
+    detail_row_init (&f->part);
     for (size_t i = 0; i < FOCUS_COLUMN_COUNT; i++) {
         if ((int)version < columns[i].first
             || (int)version >= columns[i].until)
@@ -61,6 +63,7 @@ void focus_free (focus_t *f)
     buffer_done (&f->digits);
     buffer_done (&f->scratch);
     mpz_clear (f->product);
+    detail_row_clear (&f->part);
     free (f);
 }
 
@@ -158,6 +161,7 @@ static const struct kind kinds[DETAIL_KIND_COUNT] = {
     [DETAIL_ROUNDING] = {"Adjustment", "One-Time", false},
     [DETAIL_COST] = {"Usage", "Usage-Based", true},
     [DETAIL_PURCHASE] = {"Purchase", "One-Time", true},
+    [DETAIL_UNUSED] = {"Usage", "Usage-Based", true},
 };
 
 static bool begins (const char *text, const char *word)
@@ -258,13 +262,14 @@ static void put_product (focus_t *f, size_t column, mpz_srcptr price,
 static void put_priced (focus_t *f, const detail_row_t *row)
 {
     bool slices = row->kind == DETAIL_JOB && (row->profile || focus_is_part (row));
+    mpz_srcptr rate = focus_is_committed (row) ? row->committed_rate : row->rate;
     const char *unit = row->kind == DETAIL_COST       ? "Months"
                        : row->kind == DETAIL_PURCHASE ? "Units"
                                                       : "GPU-Hours";
 
     focus_put_units (f, C_PricingQuantity, row->price_hours, DETAIL_DIGITS);
     focus_put (f, C_PricingUnit, unit);
-    if (row->kind != DETAIL_PURCHASE) {
+    if (row->kind != DETAIL_PURCHASE && row->kind != DETAIL_UNUSED) {
         focus_put_units (f, C_ConsumedQuantity,
                          row->kind == DETAIL_IDLE ? row->price_hours
                                                   : row->device_hours,
@@ -272,13 +277,15 @@ static void put_priced (focus_t *f, const detail_row_t *row)
         focus_put (f, C_ConsumedUnit, slices ? "Instance-Hours" : unit);
     }
     focus_put_units (f, C_ListUnitPrice, row->list_rate, DETAIL_DIGITS);
-    focus_put_units (f, C_ContractedUnitPrice, row->rate, DETAIL_DIGITS);
+    focus_put_units (f, C_ContractedUnitPrice, rate, DETAIL_DIGITS);
     focus_copy (f, C_PricingCurrencyListUnitPrice, C_ListUnitPrice);
     focus_copy (f, C_PricingCurrencyContractedUnitPrice, C_ContractedUnitPrice);
     put_product (f, C_ListCost, row->list_rate, row->price_hours);
-    put_product (f, C_ContractedCost, row->rate, row->price_hours);
+    put_product (f, C_ContractedCost, rate, row->price_hours);
     focus_put (f, C_PricingCategory,
-               row->kind == DETAIL_PURCHASE ? "Other" : "Standard");
+               row->kind == DETAIL_PURCHASE  ? "Other"
+               : focus_is_committed (row) ? "Committed"
+                                          : "Standard");
     focus_put_sku (f, row);
 }
 
@@ -323,6 +330,7 @@ const char *const *focus_cells (focus_t *f, const detail_row_t *row)
     focus_put_description (f, row);
     focus_put_tags (f, row);
     focus_put_split (f, row);
+    focus_put_commitment (f, row);
     focus_put_own (f, row);
     for (size_t i = 0; i < f->count; i++)
         f->text[i] = buffer_text (&f->cell[f->at[i]]);
@@ -341,7 +349,7 @@ void focus_render_header (const focus_t *f, buffer_t *out)
     buffer_add_char (out, '\n');
 }
 
-void focus_render_row (focus_t *f, const detail_row_t *row, buffer_t *out)
+static void render_one (focus_t *f, const detail_row_t *row, buffer_t *out)
 {
     const char *const *cells = focus_cells (f, row);
 
@@ -351,4 +359,17 @@ void focus_render_row (focus_t *f, const detail_row_t *row, buffer_t *out)
         escape_csv (out, cells[i], !f->shown[i].is_number);
     }
     buffer_add_char (out, '\n');
+}
+
+/* A row that is paid beforehand in part is two. */
+void focus_render_row (focus_t *f, const detail_row_t *row, buffer_t *out)
+{
+    if (mpz_sgn (row->committed_hours) <= 0) {
+        render_one (f, row, out);
+        return;
+    }
+    if (focus_take_part (&f->part, row, true))
+        render_one (f, &f->part, out);
+    if (focus_take_part (&f->part, row, false))
+        render_one (f, &f->part, out);
 }

@@ -48,7 +48,8 @@ void focus_free (focus_t *focus);
 const focus_column_t *focus_columns (const focus_t *focus, size_t *ret_count);
 /* The names, as the first line of a file. */
 void focus_render_header (const focus_t *focus, buffer_t *out);
-/* The row as a line of CSV (RFC 4180, LF). What a spreadsheet would take for a
+/* The row as a line of CSV (RFC 4180, LF), or as two: what is paid beforehand, and
+ * the rest. What a spreadsheet would take for a
  * formula gets a leading ', as in every CSV of ours; identifiers, numbers, times
  * and JSON never begin so. */
 void focus_render_row (focus_t *focus, const detail_row_t *row, buffer_t *out);

@@ -41,6 +41,8 @@ static const struct grain {
     [DETAIL_TAX] = {"tax", "tax", {OF ("x_Tax", what)}},
     [DETAIL_ROUNDING] = {"rounding", "rounding of the statement", {{0}}},
     [DETAIL_COST] = {"cost", "cost of a pool", {OF ("x_Pool", pool)}},
+    [DETAIL_UNUSED] = {"unused", "entitlement that is not used",
+                       {OF ("x_Pool", pool)}},
     [DETAIL_PURCHASE] = {"purchase", "purchase", {OF ("x_Pool", pool)}},
 };
 

@@ -1,7 +1,8 @@
 /*
  * focus_private.h: the columns, and what is shared by focus.c (amounts, periods,
- * parties), focus_words.c (resources, SKUs, tags, our own columns) and
- * focus_invoice.c (lines of invoices, and the datasets that are made of them).
+ * parties), focus_words.c (resources, SKUs, tags, our own columns),
+ * focus_invoice.c (lines of invoices, and the datasets that are made of them) and
+ * focus_commitment.c (what is paid beforehand).
  */
 #ifndef GL_RENDER_FOCUS_PRIVATE_H
 #define GL_RENDER_FOCUS_PRIVATE_H
@@ -116,6 +117,7 @@ struct focus {
     char month_name[ZONE_STAMP_SIZE];
     bool provisional;
     focus_customer_t customer;
+    focus_version_t version;
     buffer_t cell[FOCUS_COLUMN_COUNT];
     focus_column_t shown[FOCUS_COLUMN_COUNT];
     size_t at[FOCUS_COLUMN_COUNT]; /* of the shown ones */
@@ -123,6 +125,7 @@ struct focus {
     const char *text[FOCUS_COLUMN_COUNT];
     mpz_t product;
     buffer_t digits, scratch;
+    detail_row_t part; /* of a row that draws on an entitlement */
 };
 
 /* Adds to a cell. */
@@ -150,6 +153,15 @@ void focus_put_tags (focus_t *focus, const detail_row_t *row);
 /* Which part of what it is, and for whom. */
 void focus_put_split (focus_t *focus, const detail_row_t *row);
 void focus_put_own (focus_t *focus, const detail_row_t *row);
+
+/* --- focus_commitment.c --- */
+
+/* Paid beforehand, as a whole: a row of its own. */
+bool focus_is_committed (const detail_row_t *row);
+/* The part of a row that is, or the rest of it; false: it has none. */
+bool focus_take_part (detail_row_t *ret_part, const detail_row_t *row,
+                      bool committed);
+void focus_put_commitment (focus_t *focus, const detail_row_t *row);
 
 /* --- focus_invoice.c --- */
 

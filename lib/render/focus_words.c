@@ -99,13 +99,15 @@ void focus_put_resource (focus_t *f, const detail_row_t *row)
         reservation_text (row, &f->cell[C_ResourceId]);
         focus_put (f, C_ResourceName, row->reservation);
         focus_put (f, C_ResourceType, class_type (row));
-    } else if (focus_is_idle_time (row) || row->kind == DETAIL_COST) {
+    } else if (focus_is_idle_time (row) || row->kind == DETAIL_COST
+               || row->kind == DETAIL_UNUSED) {
         buffer_printf (&f->cell[C_ResourceId], "slurm://%s/pool/%s",
                        row->cluster ? row->cluster : "any",
                        row->pool ? row->pool : "any");
         focus_put (f, C_ResourceName, row->pool);
-        focus_put (f, C_ResourceType, row->kind == DETAIL_COST ? "Cost pool"
-                                                           : class_type (row));
+        focus_put (f, C_ResourceType, row->kind == DETAIL_COST     ? "Cost pool"
+                                  : row->kind == DETAIL_UNUSED ? "Entitlement"
+                                                               : class_type (row));
     } else if (row->kind == DETAIL_PURCHASE) {
         focus_put_id (f, C_ResourceId, "asset/", row->reference);
         focus_put (f, C_ResourceName, row->reference);
@@ -133,6 +135,8 @@ static const char *meter (const detail_row_t *row)
 {
     if (row->kind == DETAIL_IDLE || row->kind == DETAIL_CAPACITY)
         return "GPU idle time";
+    if (row->kind == DETAIL_UNUSED)
+        return "Entitled GPU time";
     return row->profile    ? "MIG slice time"
            : focus_is_part (row) ? "GPU shard time"
                            : "GPU allocation time";
@@ -183,6 +187,8 @@ void focus_put_sku (focus_t *f, const detail_row_t *row)
     }
     if (idle)
         buffer_add_text (id, "-idle");
+    else if (row->kind == DETAIL_UNUSED)
+        buffer_add_text (id, "-entitled");
     focus_put (f, C_SkuMeter, meter (row));
     focus_copy (f, C_SkuPriceId, C_SkuId);
     buffer_printf (price, "/%s", row->pool ? row->pool : "");
@@ -229,6 +235,10 @@ void focus_put_description (focus_t *f, const detail_row_t *row)
     case DETAIL_COST:
         buffer_printf (out, "%s, %s in pool %s, %s", row->what,
                        row->reference ? row->reference : "(none)", row->pool,
+                       row->month);
+        break;
+    case DETAIL_UNUSED:
+        buffer_printf (out, "entitlement %s, not used, %s", row->commitment,
                        row->month);
         break;
     case DETAIL_PURCHASE:

@@ -80,6 +80,7 @@ static void add_line (detail_t *d, const billing_line_t *from)
     exact_round (line->cost, charge->cost, DETAIL_DIGITS);
     detail_hourly (line->list_rate, charge->list, charge->price_seconds);
     detail_hourly (line->rate, charge->charge, charge->price_seconds);
+    detail_line_init (line, from->pool_month, from->keys[AT_TEAM]);
     line_key (&d->key, from->keys, d->key_count);
     line->key = xstrdup (buffer_text (&d->key));
     HASH_ADD_KEYPTR (hh, d->lines, line->key, d->key.length, line);
@@ -100,6 +101,7 @@ static void free_line (struct detail_line *line)
                 line->given_billed, line->given_cost, line->given_device_hours,
                 line->given_gpu_hours, line->given_price_hours, NULL);
     mpq_clears (line->gres_seen, line->gpu_seen, line->price_seen, NULL);
+    detail_line_done (line);
     free (line->key);
     free (line);
 }
@@ -150,6 +152,7 @@ void detail_free (detail_t *d)
     free (d->pending);
     detail_rest_free (d);
     detail_split_free (d);
+    detail_commitment_free (d);
     bill_free (d->extra);
     usage_free (d->usage);
     detail_row_clear (&d->row);
@@ -182,24 +185,6 @@ int detail_emit (detail_t *d, detail_f callback, void *arg, gl_error_t *error)
     if (mpz_sgn (d->row.billed) != 0)
         detail_statement_has (d, d->row.statement, d->row.billed);
     return callback (&d->row, arg, error);
-}
-
-/* floor (total x seen / whole) less what has been given of it */
-static void share (mpz_t ret, mpz_srcptr total, mpq_srcptr seen,
-                   mpq_srcptr whole, mpz_t given)
-{
-    mpz_t divisor;
-
-    if (mpq_sgn (whole) == 0)
-        return;
-    mpz_init (divisor);
-    mpz_mul (ret, total, mpq_numref (seen));
-    mpz_mul (ret, ret, mpq_denref (whole));
-    mpz_mul (divisor, mpq_denref (seen), mpq_numref (whole));
-    mpz_fdiv_q (ret, ret, divisor);
-    mpz_sub (ret, ret, given);
-    mpz_add (given, given, ret);
-    mpz_clear (divisor);
 }
 
 void detail_hours (mpz_t ret, mpq_srcptr seen, mpz_t given)
@@ -272,15 +257,16 @@ static void put_shares (detail_t *d, struct detail_line *line)
     const charge_line_t *charge = line->charge;
     detail_row_t *row = &d->row;
 
-    share (row->billed, line->billed, line->price_seen, charge->price_seconds,
-           line->given_billed);
-    share (row->full_cost, line->cost, line->gpu_seen, charge->gpu_seconds,
-           line->given_cost);
+    detail_share (row->billed, line->billed, line->price_seen, charge->price_seconds,
+                  line->given_billed);
+    detail_share (row->full_cost, line->cost, line->gpu_seen, charge->gpu_seconds,
+                  line->given_cost);
     detail_hours (row->device_hours, line->gres_seen, line->given_device_hours);
     detail_hours (row->gpu_hours, line->gpu_seen, line->given_gpu_hours);
     detail_hours (row->price_hours, line->price_seen, line->given_price_hours);
     mpz_set (row->list_rate, line->list_rate);
     mpz_set (row->rate, line->rate);
+    detail_put_drawn (d, line);
 }
 
 static void put_measured (detail_t *d, const measured_t *m)
@@ -516,7 +502,8 @@ int detail_finish (detail_t *d, detail_f callback, void *arg, gl_error_t *error)
 {
     if (check_lines (d, error) < 0
         || detail_each_capacity (d, callback, arg, error) < 0
-        || detail_each_extra (d, callback, arg, error) < 0)
+        || detail_each_extra (d, callback, arg, error) < 0
+        || detail_each_unused (d, callback, arg, error) < 0)
         return -1;
     return detail_each_rounding (d, callback, arg, error);
 }

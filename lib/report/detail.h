@@ -38,11 +38,12 @@ typedef enum {
     DETAIL_ROUNDING, /* of a statement: exact amounts to smallest units */
     DETAIL_COST,     /* of an estate (estate.h) alone: a line of the cost book */
     DETAIL_PURCHASE, /* the same: an asset */
+    DETAIL_UNUSED,   /* what a team was entitled to and is gone */
     DETAIL_KIND_COUNT,
 } detail_kind_t;
 
 /* "job", "capacity", "idle", "credit", "correction", "tax", "rounding",
- * "cost", "purchase". */
+ * "cost", "purchase", "unused". */
 const char *detail_kind_word (detail_kind_t kind);
 
 /* Texts are borrowed: valid during the call that hands the row over. NULL, and 0
@@ -117,6 +118,12 @@ typedef struct {
     mpz_t counted;      /* 10^-10 */
     mpz_t ratio;        /* the part that falls to this row, 10^-10 of all: those
                            of one pool, cluster and class add up to 1 */
+    const char *commitment; /* the entitlement that its time may draw on,
+                               "TEAM/POOL"; NULL: none */
+    mpz_t drawn_hours;      /* of it, by which this draws on it, 10^-10 */
+    mpz_t committed_hours;  /* of price_hours: paid by that, and not billed */
+    mpz_t committed_rate;   /* of these: what would be due for an hour; `rate` is
+                               then of the others */
     mpz_t prepaid; /* what it takes of something that was paid beforehand, beside
                       what is billed; of what is paid beforehand, negative */
 } detail_row_t;
@@ -156,6 +163,9 @@ void detail_free (detail_t *detail);
 void detail_add_reservation (detail_t *detail, const reservation_t *reservation);
 /* Of the bill, rows that are no charges; copied, if somebody pays for them. */
 void detail_add_row (detail_t *detail, const bill_row_t *row);
+/* Of the bill, too: what a team was entitled to in the month. */
+void detail_add_entitlement (detail_t *detail,
+                             const bill_entitlement_t *entitlement);
 /* All slices of the month, cut at local days. */
 void detail_add_capacity (detail_t *detail, const capacity_slice_t *slice);
 /* All segments that the billing had, in the same order. */

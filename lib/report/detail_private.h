@@ -1,7 +1,7 @@
 /*
  * detail_private.h: between detail.c (lines of the bill, and segments) and
  * detail_rest.c (all other
- * rows) and detail_split.c (how time that nobody held is shared out).
+ * rows), detail_commitment.c (entitlements) and detail_split.c (how time that nobody held is shared out).
  */
 #ifndef GL_REPORT_DETAIL_PRIVATE_H
 #define GL_REPORT_DETAIL_PRIVATE_H
@@ -17,6 +17,9 @@ struct detail_line {
     size_t pool; /* of detail.pool_months */
     mpz_t billed, cost; /* all of it, in units of 10^-10 */
     mpz_t list_rate, rate;
+    char *commitment; /* of an entitlement; NULL: none. And what is drawn: */
+    mpz_t drawn, committed, prepaid, committed_rate;
+    mpz_t given_drawn, given_committed, given_prepaid;
     mpq_t gres_seen, gpu_seen, price_seen;
     mpz_t given_billed, given_cost, given_device_hours, given_gpu_hours,
         given_price_hours;
@@ -121,6 +124,12 @@ struct detail {
     struct detail_origin *origins;
     size_t origin_count;
     struct detail_held *held;
+    char *commitment; /* of the row in hand */
+    struct detail_unused {
+        char *pool, *team, *commitment;
+        mpq_t expired, price;
+    } *unused;
+    size_t unused_count;
     detail_row_t row;
     char rate_card[ZONE_STAMP_SIZE]; /* of it */
     uint64_t poolless;
@@ -160,6 +169,22 @@ int detail_each_extra (detail_t *detail, detail_f callback, void *arg,
                        gl_error_t *error);
 int detail_each_rounding (detail_t *detail, detail_f callback, void *arg,
                           gl_error_t *error);
+/* --- detail_commitment.c --- */
+
+/* What the line draws on an entitlement. */
+void detail_line_init (struct detail_line *line, const pool_month_t *pool_month,
+                       const char *team);
+void detail_line_done (struct detail_line *line);
+/* A row's part of that; of a row of the bill. */
+void detail_put_drawn (detail_t *detail, struct detail_line *line);
+void detail_put_reserved (detail_t *detail, const bill_row_t *from);
+int detail_each_unused (detail_t *detail, detail_f callback, void *arg,
+                        gl_error_t *error);
+void detail_commitment_free (detail_t *detail);
+/* floor (total x seen / whole) less what has been given of it. */
+void detail_share (mpz_t ret, mpz_srcptr total, mpq_srcptr seen,
+                   mpq_srcptr whole, mpz_t given);
+
 /* --- detail_split.c --- */
 
 /* A job row has this of a pool. */

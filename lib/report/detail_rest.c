@@ -522,6 +522,7 @@ int detail_each_extra (detail_t *d, detail_f callback, void *arg,
         detail_row_begin (d, extra_kinds[kind].to);
         put_extra (d, &rows[i]);
         detail_split_put (d, &rows[i]);
+        detail_put_reserved (d, &rows[i]);
         put_month (d, rows[i].month);
         if (detail_emit (d, callback, arg, error) < 0)
             return -1;

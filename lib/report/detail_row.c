@@ -16,6 +16,7 @@ static const char *const kind_words[DETAIL_KIND_COUNT] = {
     [DETAIL_ROUNDING] = "rounding",
     [DETAIL_COST] = "cost",
     [DETAIL_PURCHASE] = "purchase",
+    [DETAIL_UNUSED] = "unused",
 };
 
 const char *detail_kind_word (detail_kind_t kind)
@@ -96,6 +97,10 @@ static const struct field {
     FIELD (unit, FIELD_TEXT),
     FIELD (counted, FIELD_UNITS),
     FIELD (ratio, FIELD_UNITS),
+    FIELD (commitment, FIELD_TEXT),
+    FIELD (drawn_hours, FIELD_UNITS),
+    FIELD (committed_hours, FIELD_UNITS),
+    FIELD (committed_rate, FIELD_UNITS),
     FIELD (prepaid, FIELD_UNITS),
 };
 

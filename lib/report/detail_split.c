@@ -137,7 +137,7 @@ static void put_method (detail_t *d, const pool_month_t *pm,
     mpq_t seconds;
 
     mpq_init (seconds);
-    if (d->query->site->policy.reserved == RESERVED_HOLDER
+    if (d->query->site->policy.reserved != RESERVED_STATED
         && same (from->what, reserved)) {
         row->method = "idle-holder-v1";
         put_hours (row, from->gpu_seconds);

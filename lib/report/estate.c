@@ -119,6 +119,10 @@ int estate_add (estate_t *e, const detail_row_t *from, detail_f callback,
     detail_row_copy (row, from);
     row->statement = NULL;
     row->rate_card = NULL;
+    row->commitment = NULL;
+    mpz_set_ui (row->drawn_hours, 0);
+    mpz_set_ui (row->committed_hours, 0);
+    mpz_set_ui (row->committed_rate, 0);
     mpz_set_ui (row->billed, 0);
     mpz_set_ui (row->list_rate, 0);
     mpz_set_ui (row->rate, 0);

@@ -4,7 +4,8 @@
  * first row of that category (of Usage), "*": of every row. "+": the first row
  * stands twice. Exit 1 if something is wrong. "sums FILE": billed cost by team, in
  * hundredths. "periods FILE [...]", "invoices FILE CHARGES [...]": the datasets of
- * 1.4, after the same changes, of their first row. "total FILE COLUMN KINDS".
+ * 1.4, after the same changes, of their first row. "total FILE COLUMN KINDS",
+ * "commitment FILE ID STATUS".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,10 @@ int main (int argc, char **argv)
 
     if (argc == 3 && !strcmp (argv[1], "sums")) {
         print_sums (table_read (argv[2]));
+        return 0;
+    }
+    if (argc == 5 && !strcmp (argv[1], "commitment")) {
+        print_commitment (table_read (argv[2]), argv[3], argv[4]);
         return 0;
     }
     if (argc == 5 && !strcmp (argv[1], "total")) {

@@ -24,6 +24,9 @@ size_t check_invoices_file (const table_t *table, const table_t *charges);
 /* "TEAM<TAB>SUM" of BilledCost by the tag `team`, "(none)" without; bytewise. */
 void print_sums (const table_t *table);
 
+/* "HOURS MONEY" of these rows, rounded, whose id holds that text. */
+void print_commitment (const table_t *table, const char *id, const char *status);
+
 /* The column's sum in units of 10^-10, over rows whose kind is in the list. */
 void print_total (const table_t *table, const char *column, const char *kinds);
 

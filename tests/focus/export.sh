@@ -89,6 +89,20 @@ for name in proportional uniform shares; do
     grep -q "\"\"AllocatedRatio\"\": 0\." $name-14.csv
     result "$name: some costs are split in it"
 done
+# used and unused of a share are what it has in the month: 5 GPUs for 744 hours, and
+# 700 hours that are all used; what is effective is what was not due
+{ "$check" commitment shares-14.csv vision/h100 Used
+  "$check" commitment shares-14.csv vision/h100 Unused
+  "$check" commitment shares-14.csv language/h100 Used
+  "$check" commitment shares-14.csv language/h100 Unused; } >got
+awk '{hours += $1} END {printf "%.4f\n", hours}' got >sum
+echo 4420.0000 | diff - sum >log && [ "$(sed -n 3p got | cut -d. -f1)" -eq 700 ] &&
+    grep -q '^0.0000' got
+result "shares: used and unused are what is bought"
+lab shares.yaml report chargeback --month 2026-10 --json |
+    sed -n 's/.*"remainder_entitlement": "\(.*\)".*/\1/p' >wanted
+"$check" commitment shares-14.csv / Used | cut -d' ' -f2 | diff wanted - >log
+result "shares: effective is what was not due"
 variant entitled America/New_York '$a\
 policy: {idle: uniform}\
 qos: [{name: normal, multiplier: 1.37, subsidy: "33%"}]'
@@ -233,6 +247,8 @@ finds_later split AllocatedMethodId=idle-other-v1@*
 finds_later split 'AllocatedMethodDetails=[]@*'
 finds_later line InvoiceDetailId=
 finds_later line InvoiceDetailId=rounding
+finds_later commitment CommitmentDiscountStatus=Used
+finds_later commitment PricingCategory=Committed
 
 # finds_in DATASET WHAT CHANGE...
 finds_in ()

@@ -45,7 +45,26 @@ static bool is_zero (const char *text)
 /* Paid beforehand, or the payment: one of the two amounts is 0. */
 static bool may_differ (const table_t *t, size_t row)
 {
-    return is (CELL ("ChargeCategory"), "Purchase") || !*CELL ("InvoiceId");
+    return is (CELL ("ChargeCategory"), "Purchase")
+           || is (CELL ("PricingCategory"), "Committed") || !*CELL ("InvoiceId");
+}
+
+/* What draws on an entitlement, or is what is left of one. */
+static void check_commitment (const table_t *t, size_t row)
+{
+    static const char *const columns[]
+        = {"CommitmentDiscountName",   "CommitmentDiscountCategory",
+           "CommitmentDiscountType",   "CommitmentDiscountStatus",
+           "CommitmentDiscountUnit",   "CommitmentDiscountQuantity"};
+    bool committed = *CELL ("CommitmentDiscountId") != '\0';
+
+    for (size_t i = 0; i < sizeof (columns) / sizeof (*columns); i++)
+        if ((*CELL (columns[i]) != '\0') != committed)
+            tell ("commitment", columns[i], row);
+    if (committed != is (CELL ("PricingCategory"), "Committed"))
+        tell ("commitment", "another price", row);
+    if (committed && !is_zero (CELL ("BilledCost")))
+        tell ("commitment", "paid beforehand, and billed", row);
 }
 
 static void check_costs (const table_t *t, size_t row)
@@ -68,7 +87,8 @@ static void check_costs (const table_t *t, size_t row)
         if (!corrects && (*CELL (priced[i]) != '\0') != (usage || bought))
             tell ("priced", priced[i], row);
     for (size_t i = 0; i < sizeof (consumed) / sizeof (*consumed); i++)
-        if (!corrects && (*CELL (consumed[i]) != '\0') != usage)
+        if (!corrects && (*CELL (consumed[i]) != '\0')
+               != (usage && !is (CELL ("CommitmentDiscountStatus"), "Unused")))
             tell ("priced", consumed[i], row);
     if (*CELL ("PricingQuantity") && !corrects
         && (!product (CELL ("ListUnitPrice"), CELL ("PricingQuantity"),
@@ -186,6 +206,7 @@ static const char *const key[]
     = {"x_RowKind",    "ResourceId",   "x_SlurmJobId", "x_SlurmSubmitTime",
        "x_Pool",       "x_GresType",   "SkuId",        "x_IdleClass",
        "x_Reference",  "InvoiceId",    "SubAccountId", "x_SlurmUser",
+       "PricingCategory",
        "x_SlurmQos",   "x_SlurmPartition", "Tags",
        "x_SliceStart", "ChargePeriodStart", "ChargeDescription"};
 #define KEYS (sizeof (key) / sizeof (*key))
@@ -339,6 +360,7 @@ size_t check_invariants (const table_t *t, const char *subcategories,
 
     for (size_t row = 0; row < t->rows; row++) {
         check_costs (t, row);
+        check_commitment (t, row);
         check_periods (t, row);
         check_lists (t, row);
         check_services (t, pairs, row);
@@ -352,6 +374,21 @@ size_t check_invariants (const table_t *t, const char *subcategories,
 }
 
 /* --- sums ------------------------------------------------------------------------------ */
+
+void print_commitment (const table_t *t, const char *id, const char *status)
+{
+    mpq_t sum, money;
+
+    mpq_inits (sum, money, NULL);
+    for (size_t row = 0; row < t->rows; row++)
+        if (strstr (CELL ("CommitmentDiscountId"), id)
+            && is (CELL ("CommitmentDiscountStatus"), status)) {
+            decimal_add (sum, CELL ("CommitmentDiscountQuantity"));
+            decimal_add (money, CELL ("EffectiveCost"));
+        }
+    printf ("%.4f %.2f\n", mpq_get_d (sum), mpq_get_d (money));
+    mpq_clears (sum, money, NULL);
+}
 
 void print_total (const table_t *t, const char *column, const char *kinds)
 {

@@ -1,0 +1,212 @@
+/*
+ * What rows draw on what a team is entitled to (charge.h): of all of its jobs in a
+ * pool the same part is within, so that of each row a part of its hours is paid
+ * beforehand, at what would be due for them, and the rest is billed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "report/detail_private.h"
+
+static const charge_payer_t *payer_of (const pool_month_t *pm, const char *team)
+{
+    size_t count;
+    const charge_payer_t *payers = charge_payers (pm->charge, &count);
+
+    for (size_t i = 0; team && i < count; i++)
+        if (payers[i].team && !strcmp (payers[i].team, team))
+            return &payers[i];
+    return NULL;
+}
+
+static char *name_of (const char *team, const char *pool)
+{
+    return xasprintf ("%s/%s", team, pool);
+}
+
+/* --- a line ---------------------------------------------------------------- */
+
+/* Of its hours, the part of the payer's that is within. */
+static void committed_seconds (const charge_line_t *charge,
+                               const charge_payer_t *payer, mpq_t ret_seconds)
+{
+    mpq_div (ret_seconds, payer->drawn, payer->billed);
+    mpq_mul (ret_seconds, ret_seconds, charge->price_seconds);
+}
+
+static void to_hours (mpz_t ret, mpq_srcptr seconds)
+{
+    mpz_t none;
+
+    mpz_init (none);
+    detail_hours (ret, seconds, none);
+    mpz_clear (none);
+}
+
+void detail_line_init (struct detail_line *line, const pool_month_t *pm,
+                       const char *team)
+{
+    const charge_line_t *charge = line->charge;
+    const charge_payer_t *payer = payer_of (pm, team);
+    mpq_t committed, amount;
+
+    mpz_inits (line->drawn, line->committed, line->prepaid, line->committed_rate,
+               line->given_drawn, line->given_committed, line->given_prepaid,
+               NULL);
+    if (!payer || mpq_sgn (charge->drawn) <= 0)
+        return;
+    mpq_inits (committed, amount, NULL);
+    line->commitment = name_of (team, pm->pool);
+    committed_seconds (charge, payer, committed);
+    to_hours (line->drawn, charge->drawn);
+    to_hours (line->committed, committed);
+    mpq_neg (amount, charge->adjustment[ADJUSTMENT_ENTITLEMENT]);
+    exact_round (line->prepaid, amount, DETAIL_DIGITS);
+    detail_hourly (line->committed_rate, amount, committed);
+    mpq_sub (committed, charge->price_seconds, committed);
+    detail_hourly (line->rate, charge->charge, committed);
+    mpq_clears (committed, amount, NULL);
+}
+
+void detail_line_done (struct detail_line *line)
+{
+    mpz_clears (line->drawn, line->committed, line->prepaid, line->committed_rate,
+                line->given_drawn, line->given_committed, line->given_prepaid,
+                NULL);
+    free (line->commitment);
+}
+
+/* --- a row ------------------------------------------------------------------- */
+
+void detail_share (mpz_t ret, mpz_srcptr total, mpq_srcptr seen,
+                   mpq_srcptr whole, mpz_t given)
+{
+    mpz_t divisor;
+
+    if (mpq_sgn (whole) == 0)
+        return;
+    mpz_init (divisor);
+    mpz_mul (ret, total, mpq_numref (seen));
+    mpz_mul (ret, ret, mpq_denref (whole));
+    mpz_mul (divisor, mpq_denref (seen), mpq_numref (whole));
+    mpz_fdiv_q (ret, ret, divisor);
+    mpz_sub (ret, ret, given);
+    mpz_add (given, given, ret);
+    mpz_clear (divisor);
+}
+
+void detail_put_drawn (detail_t *d, struct detail_line *line)
+{
+    mpq_srcptr seen = line->price_seen, whole = line->charge->price_seconds;
+    detail_row_t *row = &d->row;
+
+    if (!line->commitment)
+        return;
+    row->commitment = line->commitment;
+    detail_share (row->drawn_hours, line->drawn, seen, whole, line->given_drawn);
+    detail_share (row->committed_hours, line->committed, seen, whole,
+                  line->given_committed);
+    detail_share (row->prepaid, line->prepaid, seen, whole, line->given_prepaid);
+    mpz_set (row->committed_rate, line->committed_rate);
+    /* by a last digit */
+    if (mpz_cmp (row->committed_hours, row->price_hours) > 0)
+        mpz_set (row->committed_hours, row->price_hours);
+}
+
+/* Time of a reservation that no job used. */
+void detail_put_reserved (detail_t *d, const bill_row_t *from)
+{
+    mpz_srcptr units = from->adjustment_units[ADJUSTMENT_ENTITLEMENT];
+    detail_row_t *row = &d->row;
+    mpq_t amount, rest;
+    mpz_t scale;
+
+    if (from->kind != BILL_IDLE || mpq_sgn (from->drawn_seconds) <= 0
+        || !from->team)
+        return;
+    free (d->commitment);
+    d->commitment = name_of (from->team, from->pool);
+    row->commitment = d->commitment;
+    to_hours (row->drawn_hours, from->drawn_seconds);
+    mpz_set (row->committed_hours, row->drawn_hours);
+    mpq_inits (amount, rest, NULL);
+    mpz_init (scale);
+    mpz_ui_pow_ui (scale, 10, (unsigned)d->query->site->currency_digits);
+    mpz_neg (mpq_numref (amount), units);
+    mpz_set (mpq_denref (amount), scale);
+    mpq_canonicalize (amount);
+    exact_round (row->prepaid, amount, DETAIL_DIGITS);
+    detail_hourly (row->committed_rate, amount, from->drawn_seconds);
+    mpq_sub (rest, from->price_seconds, from->drawn_seconds);
+    mpz_set_ui (row->rate, 0);
+    detail_hourly (row->rate, from->exact, rest);
+    mpz_clear (scale);
+    mpq_clears (amount, rest, NULL);
+}
+
+/* --- what is gone --------------------------------------------------------------- */
+
+void detail_add_entitlement (detail_t *d, const bill_entitlement_t *from)
+{
+    struct detail_unused *u;
+
+    if (mpq_sgn (from->expired) <= 0 || strcmp (from->month, d->month_name) != 0)
+        return;
+    d->unused = xreallocarray (d->unused, d->unused_count + 1,
+                               sizeof (*d->unused));
+    u = &d->unused[d->unused_count++];
+    u->pool = xstrdup (from->pool);
+    u->team = xstrdup (from->team);
+    u->commitment = name_of (from->team, from->pool);
+    mpq_inits (u->expired, u->price, NULL);
+    mpq_set (u->expired, from->expired);
+    mpq_set (u->price, from->price);
+}
+
+/* At what an hour without QOS is priced. */
+static void put_unused (detail_t *d, const struct detail_unused *u)
+{
+    detail_row_t *row = &d->row;
+    mpq_t amount;
+
+    row->pool = u->pool;
+    row->team = u->team;
+    row->statement = detail_statement_of (d, u->team, NULL);
+    row->commitment = u->commitment;
+    to_hours (row->drawn_hours, u->expired);
+    mpz_set (row->price_hours, row->drawn_hours);
+    mpz_set (row->committed_hours, row->drawn_hours);
+    mpq_init (amount);
+    exact_round (row->list_rate, u->price, DETAIL_DIGITS);
+    mpz_set (row->committed_rate, row->list_rate);
+    exact_add_scaled (amount, u->expired, 1, 3600);
+    mpq_mul (amount, amount, u->price);
+    exact_round (row->prepaid, amount, DETAIL_DIGITS);
+    mpq_clear (amount);
+}
+
+int detail_each_unused (detail_t *d, detail_f callback, void *arg,
+                        gl_error_t *error)
+{
+    for (size_t i = 0; i < d->unused_count; i++) {
+        detail_row_begin (d, DETAIL_UNUSED);
+        put_unused (d, &d->unused[i]);
+        if (detail_emit (d, callback, arg, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void detail_commitment_free (detail_t *d)
+{
+    for (size_t i = 0; i < d->unused_count; i++) {
+        free (d->unused[i].pool);
+        free (d->unused[i].team);
+        free (d->unused[i].commitment);
+        mpq_clears (d->unused[i].expired, d->unused[i].price, NULL);
+    }
+    free (d->unused);
+    free (d->commitment);
+}
