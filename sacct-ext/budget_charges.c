@@ -119,14 +119,25 @@ static int add_brought (store_t *store, struct filling *f,
 
 /* --- months that are --------------------------------------------------- */
 
+/* Its first day with a charge; the first of all where no days were kept. */
+static void take_first (struct filling *f, const budget_month_t *month)
+{
+    size_t count;
+    const bill_row_t *rows = bill_rows (month->bill, &count);
+
+    for (size_t i = 0; i < month->day_count; i++)
+        add_first (f, start_of_day (f->query->site, month->days[i].day));
+    for (size_t i = 0; i < count && month->day_count == 0; i++)
+        if (rows[i].kind == BILL_CHARGE)
+            add_first (f, month->period.start);
+}
+
 static void take_closed (struct filling *f, const budget_month_t *month)
 {
-    size_t rows, pools;
+    size_t pools;
     const bill_pool_t *pool = bill_pools (month->bill, &pools);
 
-    bill_rows (month->bill, &rows);
-    if (rows > 0)
-        add_first (f, month->period.start);
+    take_first (f, month);
     for (size_t i = 0; i < f->count; i++)
         budget_add_closed (f->budget[i], month);
     for (size_t i = 0; i < pools && is_as_of_month (f, month->period); i++)

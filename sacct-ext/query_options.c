@@ -76,6 +76,12 @@ static int add_filter (cli_t *cli, query_options_t *options, key_id_t key,
     return 1;
 }
 
+void query_option_name (query_options_t *options, key_id_t key,
+                        const char *name)
+{
+    add_value (&filter_of (options, key)->values, name, strlen (name));
+}
+
 int query_option (cli_t *cli, query_options_t *options, int option,
                   const char *value)
 {

@@ -60,6 +60,10 @@ typedef struct {
 int query_option (cli_t *cli, query_options_t *options, int option,
                   const char *value);
 
+/* A filter by one name, whatever is in it. */
+void query_option_name (query_options_t *options, key_id_t key,
+                        const char *name);
+
 /* `default_by` holds without --by. Returns CLI_OK, or what to exit with after
  * the reason has been told. The query points into `options` and `site`. */
 int query_options_resolve (cli_t *cli, query_options_t *options,

@@ -45,6 +45,8 @@ render_rows_t render_rows (const report_t *report, size_t table)
     if (report->rows_shown && report->rows_shown < rows.shown)
         rows.shown = report->rows_shown;
     rows.more = end - rows.first - rows.shown;
+    if (sections && rows.more > 0)
+        rows.rest = report->section[table].rest;
     if (end > rows.first)
         rows.total = sections ? report->section[table].total : report->total;
     for (size_t i = 0; i < report->order_count; i++) {

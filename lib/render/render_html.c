@@ -125,6 +125,22 @@ static void add_rows (buffer_t *out, const report_t *report,
     }
 }
 
+static void add_rest (buffer_t *out, const report_t *report,
+                      const render_rows_t *rows)
+{
+    if (!rows->rest)
+        return;
+    buffer_add_text (out, "<tr>");
+    for (size_t i = 0; i < rows->order_count; i++) {
+        size_t at = rows->order[i];
+        if (rows->rest[at])
+            add_cell (out, report, at, rows->rest[at], i == 0);
+        else
+            buffer_add_text (out, "<td></td>");
+    }
+    buffer_add_text (out, "</tr>\n");
+}
+
 static void add_totals (buffer_t *out, const report_t *report,
                         const render_rows_t *rows)
 {
@@ -159,6 +175,7 @@ static void add_table (buffer_t *out, const report_t *report,
     }
     buffer_add_text (out, "</tr></thead>\n<tbody>\n");
     add_rows (out, report, rows);
+    add_rest (out, report, rows);
     buffer_add_text (out, "</tbody>\n");
     add_totals (out, report, rows);
     buffer_add_text (out, "</table></div>\n");
@@ -174,9 +191,12 @@ static void add_tables (buffer_t *out, const report_t *report)
     for (size_t i = 0; i < render_tables (report); i++) {
         render_rows_t rows = render_rows (report, i);
         bool section = report->section_count > 0;
-        buffer_printf (out, "<section>\n<h2 id=\"t%zu\">", i);
+        bool folded = section && report->section[i].folded;
+        buffer_add_text (out, folded ? "<details>\n<summary>" : "<section>\n");
+        buffer_printf (out, "<h2 id=\"t%zu\"%s>", i,
+                       folded ? " style=\"display:inline\"" : "");
         escape_html (out, section ? report->section[i].title : "Details");
-        buffer_add_text (out, "</h2>\n");
+        buffer_add_text (out, folded ? "</h2></summary>\n" : "</h2>\n");
         if (section && *report->section[i].help) {
             add_element (out, "p class=\"about\"", report->section[i].help);
             buffer_add_char (out, '\n');
@@ -185,7 +205,7 @@ static void add_tables (buffer_t *out, const report_t *report)
         if (report->row_count == 0)
             buffer_add_text (out, "<p class=\"about\">Nothing in this "
                                   "period.</p>\n");
-        buffer_add_text (out, "</section>\n");
+        buffer_add_text (out, folded ? "</details>\n" : "</section>\n");
         render_rows_done (&rows);
     }
 }

@@ -35,6 +35,7 @@ typedef struct {
     size_t shown; /* rows */
     size_t more;  /* rows that are not shown */
     char *const *total; /* or NULL */
+    char *const *rest;  /* of the rows that are not shown; or NULL */
     size_t *order;      /* columns */
     size_t order_count;
 } render_rows_t;

@@ -77,6 +77,15 @@ static void add_columns (struct libscols_table *table, const report_t *report,
     }
 }
 
+static void add_line (struct libscols_table *table, const render_rows_t *rows,
+                      char *const *text)
+{
+    struct libscols_line *line = new_line (table);
+
+    for (size_t i = 0; i < rows->order_count; i++)
+        set_cell (line, i, text[rows->order[i]]);
+}
+
 static void add_lines (struct libscols_table *table, const report_t *report,
                        const render_rows_t *rows)
 {
@@ -87,11 +96,10 @@ static void add_lines (struct libscols_table *table, const report_t *report,
         for (size_t i = 0; i < rows->order_count; i++)
             set_cell (line, i, report_cell (report, row, rows->order[i]));
     }
-    if (!rows->total)
-        return;
-    line = new_line (table);
-    for (size_t i = 0; i < rows->order_count; i++)
-        set_cell (line, i, rows->total[rows->order[i]]);
+    if (rows->rest)
+        add_line (table, rows, rows->rest);
+    if (rows->total)
+        add_line (table, rows, rows->total);
 }
 
 /* The laid out lines, without blanks at their ends; the header bold, a rule
@@ -139,8 +147,8 @@ static void print_rows (const report_t *report, const render_rows_t *rows,
     if (rows->shown > 0) {
         if (scols_print_table_to_string (table, &text) != 0)
             abort ();
-        add_table_text (text, options, rows->shown + 1, rows->total != NULL,
-                        out);
+        add_table_text (text, options, rows->shown + 1 + (rows->rest != NULL),
+                        rows->total != NULL, out);
         free (text);
     }
     if (rows->more > 0)

@@ -52,14 +52,7 @@ typedef enum {
     AT_COUNT,
 } column_t;
 
-static const struct {
-    const char *name;
-    const char *title;
-    column_type_t type;
-    bool is_key;
-    bool detail;
-    const char *help;
-} columns[AT_COUNT] = {
+static const column_info_t columns[AT_COUNT] = {
     [AT_NAME] = {"budget", "Budget", COLUMN_TEXT, true, false, ""},
     [AT_SCOPE] = {"scope", "Of", COLUMN_TEXT, true, false, "What it limits."},
     [AT_PERIOD] = {"period", "Period", COLUMN_TEXT, true, false,
@@ -78,9 +71,9 @@ static const struct {
                       "Of the amount."},
     [AT_LEFT] = {"left", "Left", COLUMN_MONEY, false, true,
                  "Amount less spent."},
-    [AT_RATE] = {"daily_rate", "A day", COLUMN_MONEY, false, false,
+    [AT_RATE] = {"daily_rate", "A day", COLUMN_MONEY, false, true,
                  "Mean of the whole days of the window."},
-    [AT_ENCUMBERED] = {"encumbered", "Encumbered", COLUMN_MONEY, false, false,
+    [AT_ENCUMBERED] = {"encumbered", "Encumbered", COLUMN_MONEY, false, true,
                        "What running jobs may still hold up to their time "
                        "limits, within the period, at list prices: an upper "
                        "bound."},
@@ -89,39 +82,29 @@ static const struct {
     [AT_RUN_RATE_PCT] = {"run_rate_pct", "Forecast %", COLUMN_PERCENT, false,
                          false, "Of the amount."},
     [AT_RUN_RATE_ERROR]
-    = {"run_rate_error_pct", "Error %", COLUMN_PERCENT, false, false,
+    = {"run_rate_error_pct", "Error %", COLUMN_PERCENT, false, true,
        "Mean absolute error of this forecast in up to six months before, made "
        "as many days into the month. Empty: there are none to measure."},
-    [AT_SEASONAL] = {"seasonal", "By weekday", COLUMN_MONEY, false, false,
+    [AT_SEASONAL] = {"seasonal", "By weekday", COLUMN_MONEY, false, true,
                      "Spent, and for each day that is left the mean of its "
                      "weekday in the last four weeks."},
-    [AT_LOW] = {"seasonal_low", "Low", COLUMN_MONEY, false, false,
+    [AT_LOW] = {"seasonal_low", "Low", COLUMN_MONEY, false, true,
                 "The same, if the rest is like the lowest of these weeks."},
-    [AT_HIGH] = {"seasonal_high", "High", COLUMN_MONEY, false, false,
+    [AT_HIGH] = {"seasonal_high", "High", COLUMN_MONEY, false, true,
                  "The same, if the rest is like the highest of them."},
     [AT_SEASONAL_ERROR] = {"seasonal_error_pct", "Error %", COLUMN_PERCENT,
-                           false, false,
+                           false, true,
                            "Of the forecast by weekday, as the other one's."},
     [AT_EXHAUSTED] = {"exhausted_on", "Exhausted on", COLUMN_TEXT, false, false,
                       "The day on which spent, encumbered and the daily rate "
                       "reach the amount; if it is spent, when that was."},
-    [AT_ALERT] = {"alert", "Alert", COLUMN_TEXT, false, false,
+    [AT_ALERT] = {"alert", "Alert", COLUMN_TEXT, false, true,
                   "What is new: 50, 75, 90 or 100 percent are spent, or the "
                   "forecast is beyond 100."},
     [AT_OWNER] = {"owner", "Owner", COLUMN_TEXT, false, true, ""},
-    [AT_LARGEST] = {"largest", "Largest", COLUMN_TEXT, false, false,
+    [AT_LARGEST] = {"largest", "Largest", COLUMN_TEXT, false, true,
                     "The three users who spent most of it."},
 };
-
-static void add_columns (report_t *report)
-{
-    for (size_t i = 0; i < AT_COUNT; i++) {
-        report_column (report, columns[i].name, columns[i].title,
-                       columns[i].type, columns[i].is_key);
-        report_column_help (report, i, columns[i].help);
-        report->column[i].detail = columns[i].detail;
-    }
-}
 
 /* --- rows -------------------------------------------------------------- */
 
@@ -231,6 +214,17 @@ static void put_row (report_t *report, const site_t *site, const budget_t *b,
     report_put_text (report, AT_LARGEST, largest);
 }
 
+/* For who reads the table, which is kept narrow. */
+static void note_alert (report_t *report, const budget_t *b,
+                        const budget_alert_t *alert)
+{
+    GL_AUTOFREE char *told = alert_text (alert);
+
+    if (told)
+        report_note (report, NOTE_INFORMATION, "Budget %s: %s.",
+                     b->budget->name, told);
+}
+
 report_t *budget_report_make (const report_query_t *query,
                               budget_t *const *budgets,
                               const budget_alert_t *alerts, size_t count,
@@ -238,9 +232,10 @@ report_t *budget_report_make (const report_query_t *query,
 {
     report_t *report = report_begin (query, "budget", "Budgets");
 
-    add_columns (report);
+    report_columns (report, columns, AT_COUNT);
     for (size_t i = 0; i < count; i++) {
         put_row (report, query->site, budgets[i], &alerts[i]);
+        note_alert (report, budgets[i], &alerts[i]);
         if (!budgets[i]->known)
             report_note (report, NOTE_WARNING,
                          "Of budget %s it is not known what is spent, because "

@@ -3,7 +3,9 @@
 #include "base/memory.h"
 #include "report/chargeback_private.h"
 
-/* What a reader compares with; the first column is what is billed. */
+/* What a reader compares with; the first column is what is billed. All of it is
+ * before credits for how jobs ended, which are the same under any policy: in each
+ * column what was credited is in no remainder and in no team's sum. */
 static const idle_policy_t others[] = {IDLE_EXPLICIT, IDLE_IN_RATE,
                                        IDLE_PROPORTIONAL, IDLE_UNIFORM,
                                        IDLE_ENTITLEMENT};
@@ -44,10 +46,13 @@ static void take (struct table *t, const charge_t *charge, size_t column)
 
     for (size_t i = 0; i < count; i++) {
         struct team *team = find_team (t, line[i].path[CHARGE_TEAM]);
-        mpz_add (team->due[column], team->due[column], line[i].charge_units);
+        if (line[i].kind != CHARGE_CREDIT)
+            mpz_add (team->due[column], team->due[column],
+                     line[i].charge_units);
     }
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
-        mpz_add (t->rest[column], t->rest[column], rest[i].charge_units);
+        if (i != REMAINDER_CREDITED)
+            mpz_add (t->rest[column], t->rest[column], rest[i].charge_units);
 }
 
 /* Without entitlements nobody would share idle time by them. */
@@ -115,7 +120,8 @@ static void put_table (report_t *report, const site_t *site,
                        const struct table *t)
 {
     GL_AUTOFREE char *title = xasprintf (
-        "These months under other idle policies, %s", site->currency);
+        "These months under other idle policies, before credits, %s",
+        site->currency);
     report_proof_t *proof = report_proof (report, title);
 
     proof->holds = true;

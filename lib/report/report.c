@@ -108,6 +108,7 @@ static void free_sections_and_lists (report_t *report)
         free (report->section[i].title);
         free (report->section[i].help);
         free_texts (report->section[i].total, report->column_count);
+        free_texts (report->section[i].rest, report->column_count);
     }
     free (report->section);
     for (size_t i = 0; i < report->list_count; i++) {
@@ -175,6 +176,17 @@ size_t report_column (report_t *report, const char *name, const char *title,
     column->is_key = is_key;
     *APPEND (report->order, report->order_count) = index;
     return index;
+}
+
+void report_columns (report_t *report, const column_info_t *columns,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        report_column (report, columns[i].name, columns[i].title,
+                       columns[i].type, columns[i].is_key);
+        report_column_help (report, i, columns[i].help);
+        report->column[i].detail = columns[i].detail;
+    }
 }
 
 void report_column_help (report_t *report, size_t column, const char *help)
@@ -277,6 +289,19 @@ void report_section_totals (report_t *report)
 
     section->total = xcalloc (report->column_count, sizeof (*section->total));
     report->line = section->total;
+}
+
+void report_section_rest (report_t *report)
+{
+    report_section_t *section = &report->section[report->section_count - 1];
+
+    section->rest = xcalloc (report->column_count, sizeof (*section->rest));
+    report->line = section->rest;
+}
+
+void report_section_fold (report_t *report)
+{
+    report->section[report->section_count - 1].folded = true;
 }
 
 size_t report_section_end (const report_t *report, size_t section)

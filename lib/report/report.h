@@ -37,6 +37,16 @@ typedef struct {
     bool detail; /* people see it only when they ask for it */
 } report_column_t;
 
+/* A column as a report's own table of columns has it. */
+typedef struct {
+    const char *name;
+    const char *title;
+    column_type_t type;
+    bool is_key;
+    bool detail;
+    const char *help;
+} column_info_t;
+
 typedef enum {
     NOTE_INFORMATION,
     NOTE_WARNING, /* a figure is affected; says which and what to do */
@@ -70,6 +80,8 @@ typedef struct {
     char *help;   /* what its rows are, a sentence or more; may be "" */
     size_t first; /* its first row; it ends where the next begins */
     char **total; /* one per column, or NULL */
+    char **rest;  /* of the rows that people are not shown; or NULL */
+    bool folded;  /* on a page that can: opened by who wants to see it */
 } report_section_t;
 
 /* Words explained, or commands to be run, at the end of a page. */
@@ -158,6 +170,9 @@ void report_figure (report_t *report, const char *title, const char *value,
 /* Columns come before rows. Returns the column's index. */
 size_t report_column (report_t *report, const char *name, const char *title,
                       column_type_t type, bool is_key);
+/* Those of a table: column i is columns[i]. Before any other. */
+void report_columns (report_t *report, const column_info_t *columns,
+                     size_t count);
 void report_column_help (report_t *report, size_t column, const char *help);
 /* Show only these columns, in this order: "account,gres_hours". -1 with an
  * error that lists the columns there are. */
@@ -188,6 +203,9 @@ const char *report_cell (const report_t *report, size_t row, size_t column);
 void report_section (report_t *report, const char *title, const char *help);
 /* The put functions fill the section's own line of totals. */
 void report_section_totals (report_t *report);
+/* The same of a line for the rows beyond report->rows_shown, together. */
+void report_section_rest (report_t *report);
+void report_section_fold (report_t *report);
 /* The rows of a section: [first, end). */
 size_t report_section_end (const report_t *report, size_t section);
 /* Whether a row of the section, or its totals, has something there. */

@@ -22,7 +22,7 @@ void statement_text (const bill_t *bill, const char *team, buffer_t *out)
 
 static const site_team_t *team_entry (const statement_t *s)
 {
-    const site_t *site = s->query->site;
+    const site_t *site = s->then ? s->then : s->query->site;
 
     for (size_t i = 0; i < site->team_count; i++) {
         const site_team_t *team = &site->teams[i];
@@ -81,6 +81,11 @@ static void add_notes (page_t *page)
         report_note (page->report, NOTE_WARNING,
                      "Some of the GPU time has no price, because its pool has "
                      "neither a cost nor a rate: what is due is not known.");
+    if (!page->s->jobs_known)
+        report_note (page->report, NOTE_INFORMATION,
+                     "The month was closed by a version of gpuledger that kept "
+                     "no rows by job and day: its jobs and days are not "
+                     "known.");
     if (!page->s->before)
         report_note (page->report, NOTE_INFORMATION,
                      "There are no facts of %s to compare with.",
@@ -104,6 +109,7 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
         statement_figures (&page);
         statement_lines (&page);
         statement_budget_lines (&page);
+        rc = statement_job_tables (&page, error);
         statement_charts (&page);
         statement_proofs (&page);
         add_meanings (&page);
@@ -111,5 +117,9 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
     }
     change_clear (&page.change);
     statement_sum_clear (&page.sum);
+    if (rc < 0) {
+        report_free (page.report);
+        return NULL;
+    }
     return page.report;
 }

@@ -12,30 +12,12 @@
 #ifndef GL_REPORT_STATEMENT_H
 #define GL_REPORT_STATEMENT_H
 
-#include "acct/usage.h"
 #include "base/error.h"
 #include "report/bill.h"
 #include "report/budget.h"
 #include "report/query.h"
 #include "report/report.h"
-
-/* Cells by keys, for the number of jobs. */
-typedef struct {
-    const usage_cell_t *cell;
-    size_t count;
-} statement_cells_t;
-
-/* What the cells of each are by, in this order. */
-typedef enum {
-    STATEMENT_PRICED, /* pool,qos,profile */
-    STATEMENT_ACCOUNTS,
-    STATEMENT_PROJECTS,
-    STATEMENT_USERS,
-    STATEMENT_CELLS,
-} statement_by_t;
-
-/* The --by of each. */
-const char *statement_keys (statement_by_t by);
+#include "report/statement_jobs.h"
 
 /* Charged for a local day. */
 typedef struct {
@@ -54,11 +36,14 @@ typedef struct {
     const char *id;       /* of the statement */
     bool closed;          /* else provisional */
     const char *state;    /* "closed 2026-11-05, version 1", "not closed" */
+    const site_t *then; /* the configuration of the closing; NULL: today's */
     const char *hash; /* of the closed period: the head of the chain; or NULL */
     const bool *disputed;  /* row by row of the bill; NULL: none */
     size_t disputed_count; /* of the team */
-    statement_cells_t cells[STATEMENT_CELLS];
-    uint64_t jobs; /* of the team in the month */
+    statement_counts_t counts[STATEMENT_COUNTS]; /* of jobs */
+    uint64_t jobs;   /* of the team in the month */
+    bool jobs_known; /* false: it was closed without rows by job and day */
+    const statement_jobs_t *list; /* each is to be a line; NULL: none */
     const statement_day_t *days;
     size_t day_count;
     budget_t *const *budgets; /* of the team */

@@ -1,6 +1,7 @@
 /*
- * statement_private.h: shared by statement.c (the page), statement_lines.c (its
- * tables) and statement_sums.c (figures, proofs and charts).
+ * statement_private.h: shared by statement.c (the page), statement_columns.c,
+ * statement_lines.c, statement_groups.c and statement_job_lines.c (its tables)
+ * and statement_sums.c (figures, proofs and charts).
  */
 #ifndef GL_REPORT_STATEMENT_PRIVATE_H
 #define GL_REPORT_STATEMENT_PRIVATE_H
@@ -39,6 +40,11 @@ typedef enum {
     AT_DISPUTED,
     AT_CURRENCY,
     AT_SHOW,
+    AT_OF, /* from here on: of jobs, where these are asked for */
+    AT_JOB,
+    AT_USER,
+    AT_PROJECT,
+    AT_DAYS,
     AT_COUNT,
 } statement_at_t;
 
@@ -64,10 +70,49 @@ typedef struct {
     change_t change;
 } page_t;
 
+/* Rows of the bill, added up by some of their keys. */
+typedef struct {
+    const char *key[STATEMENT_KEYS];
+    mpq_t gpu_seconds;
+    mpq_t exact;
+    mpq_t idle;
+    mpz_t list;
+    mpz_t charge;
+    mpz_t charged; /* of it: charges and idle rows */
+    bool idle_known;
+    bool priced;
+} group_t;
+
+typedef struct {
+    group_t *group;
+    size_t count;
+} groups_t;
+
 void statement_columns (page_t *page);
-/* The tables of charges, credits, projects and so on. */
+
+/* A line of the section: "C1". */
+void statement_begin_line (page_t *page, const char *section, char letter,
+                           size_t number, char line[16]);
+void statement_put_units (page_t *page, statement_at_t at, const mpz_t units);
+/* What the line is made of. */
+void statement_put_command (page_t *page, const char *line,
+                            const char *command);
+/* Begins such a command; false where the team cannot be asked for, because a comma
+ * separates names. */
+bool statement_command (const page_t *page, const char *month, buffer_t *out);
+
+/* The tables, one after the other. */
 void statement_lines (page_t *page);
+void statement_charge_table (page_t *page);
+void statement_split_tables (page_t *page);
 void statement_budget_lines (page_t *page);
+
+/* Of each line of the charges, where these are asked for. -1 is a defect. */
+int statement_job_tables (page_t *page, gl_error_t *error);
+
+/* The lines of the table of charges, in their order. */
+groups_t statement_charge_groups (const page_t *page);
+void statement_groups_done (groups_t *groups);
 
 /* Adds up the team's rows. */
 void statement_sum (page_t *page);

@@ -43,7 +43,7 @@ END
 # cents JSON-FILE: all that its totals charge
 cents ()
 {
-    jq -r '.totals | [.charge, .credit, .corrections]
+    jq -r '.totals | [.charge, .credit, (.correction // .corrections)]
         | map(select(. != null) | sub("[.]"; "") | tonumber) | add' "$1"
 }
 

@@ -1,0 +1,156 @@
+#!/bin/sh
+# The statement of a closed month: the same as on the day before it was closed, and
+# the same bytes ever after; and the jobs that its lines are made of.
+set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+# shellcheck source=tests/close/lib.sh
+. "$abs_top_srcdir/tests/close/lib.sh"
+command -v sqlite3 >/dev/null || { echo '1..0 # SKIP because sqlite3 is not installed'; exit 0; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+# shellcheck source=tests/close/facts.sh
+. "$abs_top_srcdir/tests/close/facts.sh"
+
+url=sqlite:$work/lab.db
+
+# settings [COST-CENTER]
+settings () { site | sed "s/{name: vision,/{name: vision, cost_center: ${1:-CC-1},/"; }
+
+# page TEAM FORMAT...: the statement of October with its jobs
+page ()
+{
+    team=$1
+    shift
+    gl "$url" statement "$team" --month 2026-10 --jobs "$@"
+}
+
+# what does not tell whether it is closed
+content ()
+{
+    jq -S 'del(.parameters.state, .provenance, .notes)
+        | .rows |= map(del(.row))' "$1"
+}
+
+# of each line of the charges the jobs add up to it, to the smallest unit
+jobs_add_up ()
+{
+    jq -e '
+        def cents: sub("[.]"; "") | tonumber;
+        .rows as $rows
+        | [$rows[] | select(.section == "charges")] | length > 0 and all(
+            . as $line
+            | [$rows[] | select(.section == "jobs" and .of == $line.line)]
+            | (map(.charge | cents) | add) == ($line.charge | cents)
+            and ((map(.gpu_hours) | add) - $line.gpu_hours
+                | . < 0.0001 and . > -0.0001)
+            and ([.[].job] | unique | length) == $line.jobs)' "$1" >"$work/holds"
+}
+
+settings >"$work/site.yaml"
+{
+    october
+    # 40 jobs, one of them requeued, one in two days
+    at=100
+    while [ $at -lt 139 ]; do
+        row $at "2026-10-$((at % 20 + 10))T0$((at % 7)):00:00" \
+            "2026-10-$((at % 20 + 10))T0$((at % 7 + 1)):$((at % 50 + 10)):07" COMPLETED $((at % 3 + 1)) eve vision
+        at=$((at + 1))
+    done
+    row 139 2026-10-05T23:00:00 2026-10-06T02:10:00 COMPLETED 1 eve vision
+    row 100 2026-10-30T00:00:00 2026-10-30T01:00:00 COMPLETED 1 eve vision
+} >"$work/rows"
+gl "$url" init && import "$url" 2026-12-05T00:00:00 && gl "$url" tag 105 corpus
+result $? "facts of October"
+
+for team in vision language '(none)'; do
+    page "$team" --json
+    cp "$work/out" "$work/open.$team"
+    jobs_add_up "$work/open.$team"
+    result $? "$team: the jobs of each line add up to it"
+done
+[ "$(jq '[.rows[] | select(.section == "jobs")] | length' "$work/open.vision")" -eq 42 ]
+result $? "all jobs are there"
+[ "$(jq -c '[.rows[] | select(.job == "lab/139") | .days, .user]' "$work/open.vision")" = '[2,"eve"]' ] &&
+    [ "$(jq -c '[.rows[] | select(.job == "lab/100") | .days]' "$work/open.vision")" = '[2]' ]
+result $? "with the days on which they ran"
+gl "$url" statement vision --month 2026-10 --json
+[ "$(jq -c '.columns[-1].name, ([.rows[] | select(.section == "jobs")] | length)' "$work/out" | tr '\n' ' ')" = '"show" 0 ' ]
+result $? "without --jobs there are none"
+
+# for people: the largest, and the others in one line
+page vision
+sed -n '/^Jobs of C1/,/^$/p' "$work/out" >"$work/table"
+[ "$(grep -c '^J[0-9]' "$work/table")" -eq 25 ] && grep -q '^  *17 others ' "$work/table" &&
+    grep -q '^\.\.\. and 17 more: --csv' "$work/table"
+result $? "the table shows 25 of them, and 17 others"
+awk '/^J[0-9]/ {sum += $NF; next} / others / {sum += $NF; next} /^ / {total = $NF}
+    END {exit !(sum > 0 && sprintf ("%.2f", sum) == total)}' "$work/table"
+result $? "which add up"
+page vision --html
+[ "$(grep -c '<details>' "$work/out")" -eq 1 ] && [ "$(grep -c 'lab/1[0-9][0-9]' "$work/out")" -lt 30 ]
+result $? "on the page they are folded"
+
+close_it "$url" 2026-10
+result $? "October is closed"
+for team in vision language '(none)'; do
+    page "$team" --json
+    content "$work/open.$team" >"$work/a"
+    content "$work/out" >"$work/b"
+    cmp "$work/a" "$work/b" && jq -e '.parameters.state | startswith ("closed")' "$work/out" >"$work/holds"
+    result $? "$team: every figure is that of the day before"
+done
+
+pages ()
+{
+    for team in vision language '(none)'; do
+        for format in --csv --json --html -n; do
+            page "$team" $format && cat "$work/out"
+        done
+    done
+}
+pages >"$work/closed"
+grep -q 'CC-1' "$work/closed" && ! grep -q 'CC-9' "$work/closed"
+result $? "with its cost center"
+
+same ()
+{
+    pages | cmp - "$work/closed"
+    result $? "$1: the pages are the same bytes"
+}
+settings CC-9 >"$work/site.yaml"
+same "another cost center"
+price=999999
+settings >"$work/site.yaml"
+same "another price"
+price=300000 extra=', nlp'
+settings | sed 's/accounts: \[nlp\]/accounts: [speech]/' >"$work/site.yaml"
+same "accounts of other teams"
+extra=''
+settings >"$work/site.yaml"
+row 200 2026-10-10T00:00:00 2026-10-11T00:00:00 COMPLETED 2 eve vision >>"$work/rows"
+sed -i 's/^101|\(.*\)|eve|/101|\1|zoe|/' "$work/rows"
+import "$url" 2026-12-06T00:00:00 && gl "$url" tag 110 corpus
+result $? "a late job, another user, a tag"
+same "facts"
+
+# closed before there were rows by job and day
+cp "$work/lab.db" "$work/old.db"
+echo "UPDATE chain SET body = CAST(replace(CAST(body AS TEXT), 'detail=', 'x=') AS BLOB) WHERE kind = 5;
+    DELETE FROM chain WHERE kind = 4" | sqlite3 "$work/old.db"
+url=sqlite:$work/old.db
+page vision --json
+[ "$(jq -r '.totals.due' "$work/out")" = "$(jq -r '.totals.due' "$work/open.vision")" ] &&
+    [ "$(jq '[.rows[].jobs | select(. != null)] | length' "$work/out")" -eq 0 ] &&
+    jq -r '.notes[].text' "$work/out" | grep -q 'its jobs and days are not known'
+result $? "without them its jobs are not known, and it says so"
+url=sqlite:$work/lab.db
+
+# a comma is a letter as any other
+settings | sed 's/name: vision,/name: "vision, and more",/' >"$work/site.yaml"
+page 'vision, and more' --month 2026-12 --json && [ "$(jq -r '.parameters.team' "$work/out")" = 'vision, and more' ] &&
+    [ "$(jq '[.rows[] | select(.show != null and (.show | contains ("--team")))] | length' "$work/out")" -eq 0 ]
+result $? "a team with a comma in its name has a statement"
+
+echo "1..$tests"
+exit $failed
