@@ -12,9 +12,7 @@ static const struct {
 } left_out[] = {
     {"collector", NULL}, {"agent", NULL},        {"networks", NULL},
     {"clouds", NULL},    {"clusters", "slurmdb"}, {"close", NULL},
-    {"budgets", NULL},   {"meters", NULL},
-    {"analyses", NULL},
-    {"issuer", NULL},
+    {"budgets", NULL},   {"analyses", NULL},     {"issuer", NULL},
 };
 
 static bool is_left_out (const char *kind, const char *key)

@@ -125,6 +125,26 @@ begin
 site | sed 's/^close:.*/close: {fresh: 100d}/; s/^teams:/# of people\nteams:/' >"$work/site.yaml"
 causes "comments, and when months are closed, change no price" ''
 
+# Load is metered every quarter of an hour: 20 kW, and 30 kW once.
+power ()
+{
+    site
+    cat <<END
+power:    [{pool: h100, watts_per_gpu: 500, pue: 1.2, tariff: grid}]
+tariffs:  [{name: grid, per_kwh: 0.10, demand_per_kw: 9}]
+END
+}
+begin
+{ power; echo "meters: [{name: hall, measures: facility}]"; } >"$work/site.yaml"
+printf 'start,end,kwh\n%s,%s,5\n%s,%s,7.5\n' 2026-10-07T10:00:00Z \
+    2026-10-07T10:15:00Z 2026-10-07T10:15:00Z 2026-10-07T10:30:00Z >"$work/hall.csv"
+gl "$url" import --meter hall "$work/hall.csv" &&
+    import "$url" 2026-11-10T00:00:00 && [ "$(kept)" = 1 ]
+result $? "a meter of the hall is read, and what it makes is kept"
+causes "the load by that meter" '2026-10 cost '
+power >"$work/site.yaml"
+causes "the load without it" '2026-10 cost '
+
 begin
 row 9 2026-10-12T00:00:00 2026-10-13T00:00:00 COMPLETED 2 ann vision >>"$work/rows"
 rates=3.60; site >"$work/site.yaml"; rates=

@@ -76,7 +76,8 @@ static const char whole[]
       "projects: [{name: corpus, accounts: [vision]}]\n"
       "assets: [{name: dgx, pool: h100, price: 425000, in_service: 2026-03-01, life: 5y}]\n"
       "power: [{pool: h100, watts_per_gpu: 560, pue: 1.3, tariff: flat}]\n"
-      "tariffs: [{name: flat, per_kwh: 0.10}]\n"
+      "tariffs: [{name: flat, per_kwh: 0.10, demand_per_kw: 9}]\n"
+      "meters: [{name: hall, measures: facility, tariff: flat}]\n"
       "costs: [{name: fabric, pool: h100, amount: 100, driver: month}]\n"
       "rates: [{pool: h100, per_gpu_hour: 3.60, from: 2026-02-01}]\n"
       "taxes: [{name: VAT, percent: 25%}]\n";
@@ -107,6 +108,20 @@ static void book__what_makes_no_price__is_left_out (void **state)
     has (site, "mysql", false);
     has (site, "425000", true);
     site_free (site);
+}
+
+/* Which of them tell the load that is paid by a tariff. */
+static void book__meters__make_the_demand_charge (void **state)
+{
+    site_t *site = load (whole), *again = load (site->book);
+
+    (void)state;
+    assert_int_equal (again->meter_count, 1);
+    assert_string_equal (again->meters[0].name, "hall");
+    assert_int_equal (again->meters[0].measures, METER_FACILITY);
+    assert_string_equal (again->meters[0].tariff, "flat");
+    site_free (site);
+    site_free (again);
 }
 
 /* --- people ------------------------------------------------------------------ */
@@ -216,6 +231,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (book__read_again__is_the_same_book),
         cmocka_unit_test (book__what_makes_no_price__is_left_out),
+        cmocka_unit_test (book__meters__make_the_demand_charge),
         cmocka_unit_test (staff__three_people_of_a_pool__are_one_amount),
         cmocka_unit_test (staff__one_comes_and_one_goes__stretches_between),
         cmocka_unit_test (staff__any__costs_what_the_book_says),
