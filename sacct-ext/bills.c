@@ -3,6 +3,7 @@
 #include "acct/account.h"
 #include "base/memory.h"
 #include "bills.h"
+#include "closed_site.h"
 #include "corrections.h"
 #include "facts.h"
 #include "periods.h"
@@ -224,12 +225,15 @@ static int closed_month (store_t *store, const closing_t *closing,
 }
 
 static int fill_month (store_t *store, const site_t *site,
-                       const periods_t *periods, bills_month_t *m,
-                       gl_error_t *error)
+                       const periods_t *periods, bool any_currency,
+                       bills_month_t *m, gl_error_t *error)
 {
     const closing_t *closing = periods_closing (periods, m->month);
     size_t count;
 
+    if (closing && !any_currency
+        && closed_site_same_currency (closing, site, error) < 0)
+        return -1;
     if ((closing ? closed_month (store, closing, m, error)
                  : open_month (store, site, periods, m, error))
         < 0)
@@ -241,8 +245,9 @@ static int fill_month (store_t *store, const site_t *site,
     return 0;
 }
 
-int bills_of_month (store_t *store, const site_t *site, const char *month,
-                    bills_month_t **ret_month, gl_error_t *error)
+static int read_month (store_t *store, const site_t *site, const char *month,
+                       bool any_currency, bills_month_t **ret_month,
+                       gl_error_t *error)
 {
     bills_month_t *m = xcalloc (1, sizeof (*m));
     periods_t *periods = NULL;
@@ -252,7 +257,7 @@ int bills_of_month (store_t *store, const site_t *site, const char *month,
         rc = periods_read (store, &periods, error);
     if (rc == 0) {
         periods_month_of (site, m->period.start, m->month);
-        rc = fill_month (store, site, periods, m, error);
+        rc = fill_month (store, site, periods, any_currency, m, error);
     }
     periods_free (periods);
     if (rc < 0)
@@ -260,6 +265,18 @@ int bills_of_month (store_t *store, const site_t *site, const char *month,
     else
         *ret_month = m;
     return rc;
+}
+
+int bills_of_month (store_t *store, const site_t *site, const char *month,
+                    bills_month_t **ret_month, gl_error_t *error)
+{
+    return read_month (store, site, month, false, ret_month, error);
+}
+
+int bills_as_closed (store_t *store, const site_t *site, const char *month,
+                     bills_month_t **ret_month, gl_error_t *error)
+{
+    return read_month (store, site, month, true, ret_month, error);
 }
 
 void bills_month_free (bills_month_t *m)

@@ -76,9 +76,14 @@ typedef struct {
     size_t disputed_count;
 } bills_month_t;
 
-/* `month`: "2026-10"; a month without facts has no rows. */
+/* `month`: "2026-10"; a month without facts has no rows. A closed one is in the
+ * ledger's currency of today, or it is an error. */
 int bills_of_month (store_t *store, const site_t *site, const char *month,
                     bills_month_t **ret_month, gl_error_t *error);
+/* The same in whatever currency it was closed: for papers that say in which
+ * (closed_site.h). */
+int bills_as_closed (store_t *store, const site_t *site, const char *month,
+                     bills_month_t **ret_month, gl_error_t *error);
 /* Accepts NULL. */
 void bills_month_free (bills_month_t *month);
 

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "bills.h"
 #include "budgets_private.h"
+#include "closed_site.h"
 #include "closed_sums.h"
 #include "corrections.h"
 #include "report/billing.h"
@@ -151,8 +152,10 @@ static int add_closed (store_t *store, struct filling *f,
     budget_month_t month = {.period = period};
     detail_sums_t *sums = NULL;
     bill_t *bill = NULL;
-    int rc = periods_bill (store, closing, &bill, error);
+    int rc = closed_site_same_currency (closing, f->query->site, error);
 
+    if (rc == 0)
+        rc = periods_bill (store, closing, &bill, error);
     if (rc == 0)
         rc = closed_sums (store, closing, &sums, error);
     if (rc == 0) {

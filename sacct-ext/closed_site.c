@@ -58,6 +58,23 @@ void closed_site_currency (const char *body, site_t *site)
     site->currency_digits = (int)body_get_number (body, "digits");
 }
 
+int closed_site_same_currency (const closing_t *closing, const site_t *today,
+                               gl_error_t *error)
+{
+    GL_AUTOFREE char *currency = body_get (closing->body, "currency");
+
+    if (closing->imported
+        || (currency && !strcmp (currency, today->currency)
+            && body_get_number (closing->body, "digits")
+                   == today->currency_digits))
+        return 0;
+    return gl_error (error,
+                     "%s was closed in %s, and ledger.currency is %s now: a "
+                     "ledger keeps its currency; begin another store",
+                     closing->month, currency ? currency : "?",
+                     today->currency);
+}
+
 int closed_site_get (const closing_t *closing, const site_t *today,
                      site_t **ret_site, period_t *ret_period,
                      gl_error_t *error)

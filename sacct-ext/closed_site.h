@@ -23,6 +23,11 @@ int closed_site_get (const closing_t *closing, const site_t *today,
 /* That of an entry that closes, into a site. */
 void closed_site_currency (const char *body, site_t *site);
 
+/* -1: its money is of another currency than the ledger's of today, so that it is
+ * neither written nor added up as such. One without charges is of any. */
+int closed_site_same_currency (const closing_t *closing, const site_t *today,
+                               gl_error_t *error);
+
 /* The clusters and their as-of; for closed_clusters_free(). */
 size_t closed_clusters (const closing_t *closing,
                         report_cluster_t **ret_clusters);

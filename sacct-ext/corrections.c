@@ -387,21 +387,6 @@ static const closing_t *last_before (const periods_t *p, const char *month)
     return last;
 }
 
-/* Money of two currencies is not compared. */
-static int check_currency (const site_t *site, const closing_t *c,
-                           gl_error_t *error)
-{
-    GL_AUTOFREE char *currency = body_get (c->body, "currency");
-
-    if (currency && !strcmp (currency, site->currency)
-        && body_get_number (c->body, "digits") == site->currency_digits)
-        return 0;
-    return gl_error (error,
-                     "it was closed in %s, and ledger.currency is %s now: a "
-                     "ledger keeps its currency; begin another store",
-                     currency ? currency : "?", site->currency);
-}
-
 /* --- all months -------------------------------------------------------- */
 
 /* The corrections that the bill of one month has. */
@@ -430,7 +415,7 @@ static int afresh (store_t *store, const struct corrected *c, bill_t *out,
 static int compute_one (store_t *store, struct corrected *c, bill_t *out,
                         gl_error_t *error)
 {
-    int rc = check_currency (c->site, c->closing, error);
+    int rc = closed_site_same_currency (c->closing, c->site, error);
 
     if (rc == 0)
         rc = corrections_take (store, c->period, c->digest, out, error);
@@ -456,7 +441,7 @@ static int keep (store_t *store, void *arg, gl_error_t *error)
 static int keep_one (store_t *store, struct corrected *c, bill_t *out,
                      gl_error_t *error)
 {
-    int rc = check_currency (c->site, c->closing, error);
+    int rc = closed_site_same_currency (c->closing, c->site, error);
 
     if (rc == 0)
         rc = corrections_take (store, c->period, c->digest, out, error);

@@ -267,7 +267,7 @@ static int write_month (struct writer *w, period_t period)
     int rc;
 
     zone_unit_name (w->query->site->zone, CALENDAR_MONTH, period.start, name);
-    if (bills_of_month (w->cli->store, w->query->site, name, &month, &error) < 0)
+    if (bills_as_closed (w->cli->store, w->query->site, name, &month, &error) < 0)
         return cli_fail (w->cli, &error);
     if (month->state == BILLS_IMPORTED)
         cli_warn (w->cli, "%s is closed without charges: it has no rows", name);

@@ -178,5 +178,22 @@ net=$(jq -r '.totals.net | sub("[.]"; "") | tonumber' "$work/out")
 [ "$net" -ne 0 ] && [ "$(spent 2026-12-06 team-vision-month)" = "$net" ]
 result $? "and spent in the open month, with its corrections: $net"
 
+# Money that was closed in euros is none of another currency: what names the
+# ledger's is not made, what names that of the closing stays.
+settings | sed 's/currency: EUR/currency: USD/' >"$work/site.yaml"
+for asked in 'budget --as-of 2026-11-01' 'statement vision --month 2026-10' \
+    'report chargeback --journal --month 2026-10' \
+    'report entitlements --month 2026-10'; do
+    # shellcheck disable=SC2086 # words
+    gl "$url" $asked
+    [ $? -eq 1 ] && grep -q 'closed in EUR, and ledger.currency is USD' "$work/err"
+    result $? "another currency: $asked"
+done
+for asked in --csv --focus; do
+    gl "$url" report chargeback --month 2026-10 "$asked" && grep -q EUR "$work/out" &&
+        ! grep -q USD "$work/out"
+    result $? "another currency: report chargeback $asked of the closed month"
+done
+
 echo "1..$tests"
 exit $failed
