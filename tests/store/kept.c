@@ -213,6 +213,33 @@ static void put__of_a_cluster_without_rollups__all (void **state)
     store_close (store);
 }
 
+static void put_retag__of_a_known_job__from_its_start_on (void **state)
+{
+    store_t *store = store_that_keeps ();
+    segment_t s = segment_of (1, AT (2) + 1, AT (2) + 60);
+    retag_t retag = {"lab", s.id_job, s.time_submit, AT (DAYS), "ann",
+                     NULL,  "corpus", NULL};
+
+    (void)state;
+    PUT_SEGMENT (s);
+    keep (store);
+    PUT (store_put_retag (store, &retag, NULL, &error));
+    assert_kept (store, 2);
+    store_close (store);
+}
+
+static void forget_rollups__of_a_time__what_ends_after_its_start (void **state)
+{
+    store_t *store = store_that_keeps ();
+
+    (void)state;
+    PUT (store_forget_rollups (store, "lab", AT (2) + 1, AT (3), &error));
+    assert_kept (store, 2);
+    PUT (store_forget_rollups (store, NULL, 0, 0, &error));
+    assert_kept (store, 0);
+    store_close (store);
+}
+
 static void rollback__of_a_fact__all_stays (void **state)
 {
     store_t *store = store_that_keeps ();
@@ -239,6 +266,8 @@ int main (void)
         TEST (put_segment__back__from_its_start_on),
         TEST (put_meter__a_reading__from_its_start_on),
         TEST (put__of_a_cluster_without_rollups__all),
+        TEST (put_retag__of_a_known_job__from_its_start_on),
+        TEST (forget_rollups__of_a_time__what_ends_after_its_start),
         TEST (rollback__of_a_fact__all_stays),
     };
 
