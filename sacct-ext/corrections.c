@@ -187,7 +187,8 @@ static const struct {
     {"rates", CAUSE_PRICE},     {"assets", CAUSE_COST},
     {"staff", CAUSE_COST},      {"power", CAUSE_COST},
     {"tariffs", CAUSE_COST},    {"costs", CAUSE_COST},
-    {"meters", CAUSE_COST},     {"policy", CAUSE_POLICY},
+    {"meters", CAUSE_COST},     {"funds", CAUSE_COST},
+    {"policy", CAUSE_POLICY},
     {"teams", CAUSE_TEAM},      {"pools", CAUSE_POOL},
     {"profiles", CAUSE_POOL},   {"projects", CAUSE_PROJECT},
 };

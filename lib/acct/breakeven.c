@@ -24,7 +24,7 @@ static void later (int64_t *latest, int64_t instant)
 static bool shares_pool (const site_staff_t *staff, const char *pool)
 {
     for (size_t i = 0; i < staff->pools.count; i++) {
-        if (strcmp (staff->pools.item[i].pool, pool) == 0)
+        if (strcmp (staff->pools.item[i].name, pool) == 0)
             return true;
     }
     return false;
@@ -234,7 +234,7 @@ static void add_staff (const site_t *site, int64_t at,
         const site_staff_t *staff = &site->staff[i];
         for (size_t k = 0; k < staff->pools.count; k++) {
             if (!in_force (staff->valid, at) ||
-                strcmp (staff->pools.item[k].pool, b->pool) != 0)
+                strcmp (staff->pools.item[k].name, b->pool) != 0)
                 continue;
             mpq_mul (one, staff->fte, staff->pools.item[k].share);
             mpq_add (fte, fte, one);

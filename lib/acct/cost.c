@@ -32,6 +32,7 @@ static void clear_lines (cost_line_t *line, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         free (line[i].name);
+        free (line[i].fund);
         free (line[i].how);
         mpq_clear (line[i].amount);
     }
@@ -50,49 +51,6 @@ static void empty (cost_t *cost)
 {
     cost_clear (cost);
     cost_init (cost);
-}
-
-/* An amount of 0 makes no line. */
-static void append (cost_line_t **lines, size_t *count, const struct item *item,
-                    const mpq_t amount)
-{
-    cost_line_t *line;
-
-    if (mpq_sgn (amount) == 0)
-        return;
-    *lines = xreallocarray (*lines, *count + 1, sizeof (**lines));
-    line = &(*lines)[(*count)++];
-    *line = (cost_line_t){.kind = item->kind, .place = item->place};
-    line->name = xstrdup (item->name);
-    line->how = xstrdup (item->how);
-    mpq_init (line->amount);
-    mpq_set (line->amount, amount);
-}
-
-void cost_add_line (const site_t *site, cost_t *cost, const struct item *item)
-{
-    mpq_t rest;
-    mpq_srcptr recoverable = item->recoverable ? item->recoverable : item->amount;
-
-    if (item->kind == COST_DISPOSAL
-        && site->policy.disposal == DISPOSAL_APART) {
-        append (&cost->apart, &cost->apart_count, item, item->amount);
-        mpq_add (cost->disposal, cost->disposal, item->amount);
-        return;
-    }
-    mpq_init (rest);
-    mpq_sub (rest, item->amount, recoverable);
-    mpq_add (cost->full, cost->full, item->amount);
-    mpq_add (cost->recoverable, cost->recoverable, recoverable);
-    if (site->policy.book == BOOK_FULL) {
-        append (&cost->line, &cost->count, item, item->amount);
-        mpq_set (cost->total, cost->full);
-    } else {
-        append (&cost->line, &cost->count, item, recoverable);
-        append (&cost->apart, &cost->apart_count, item, rest);
-        mpq_set (cost->total, cost->recoverable);
-    }
-    mpq_clear (rest);
 }
 
 /* "%s x %s" with exact numbers: the texts of `count` values, freed by
@@ -262,20 +220,17 @@ static char *asset_how (const site_t *site, const site_asset_t *asset,
                  : book_how (site, asset, period, inputs);
 }
 
-/* As much as the asset's share says. */
 static void add_asset_line (const site_t *site, const site_asset_t *asset,
                             cost_kind_t kind, mpq_srcptr amount,
                             const char *how, cost_t *cost)
 {
-    struct item item = {.kind = kind, .name = asset->name, .amount = amount,
-                        .how = how, .place = asset->place};
-    mpq_t recoverable;
+    const struct item item = {.kind = kind, .name = asset->name,
+                              .amount = amount,
+                              .recoverable = asset->recoverable,
+                              .funding = &asset->funding, .how = how,
+                              .place = asset->place};
 
-    mpq_init (recoverable);
-    mpq_mul (recoverable, amount, asset->recoverable);
-    item.recoverable = recoverable;
     cost_add_line (site, cost, &item);
-    mpq_clear (recoverable);
 }
 
 /* What the books still had it at, less what it was sold for: on the first
@@ -336,7 +291,7 @@ static void add_staff (const site_t *site, const char *pool, period_t period,
         const site_staff_t *staff = &site->staff[i];
         cost_months (site->zone, period_clip (period, staff->valid), months);
         for (size_t k = 0; k < staff->pools.count; k++) {
-            if (strcmp (staff->pools.item[k].pool, pool) != 0)
+            if (strcmp (staff->pools.item[k].name, pool) != 0)
                 continue;
             mpq_mul (one, staff->fte, staff->pools.item[k].share);
             mpq_mul (one, one, months);
@@ -350,6 +305,8 @@ static void add_staff (const site_t *site, const char *pool, period_t period,
     }
     GL_AUTOFREE char *how
         = xstrdup ("months of full-time equivalents x their loaded salary / 12");
+    if (mpq_sgn (total) != 0)
+        mpq_div (recoverable, recoverable, total);
     item.amount = total;
     item.recoverable = recoverable;
     item.how = how;

@@ -60,13 +60,17 @@ typedef struct {
     char *name;    /* of the entry; "staff" and "power" for these kinds: people
                       and their pay never show, only a pool's total */
     mpq_t amount;  /* of the ledger's currency, exact */
+    char *fund;    /* that pays for it; NULL: not told */
+    size_t entry;  /* lines of one entry, by its funds, have the same */
     char *how;     /* the inputs and the arithmetic, for people */
     place_t place; /* of the first entry in it */
 } cost_line_t;
 
 /*
  * Two books. The full cost is for decisions; the recoverable one leaves out what
- * others have paid for, which rates must not recover (2 CFR 200.468).
+ * others have paid for, which rates must not recover (2 CFR 200.468): an entry's
+ * own `recoverable` share, and of each of its funds that of the fund. An entry with
+ * funds gives one line for each, which add up to what it costs.
  * policy.book says which of them charges are made of:
  *
  *   total = full, or recoverable
@@ -80,6 +84,7 @@ typedef struct {
     cost_line_t *apart; /* what is in no charge: disposals, and in the recoverable
                            book what is not recoverable */
     size_t apart_count;
+    size_t entry_count; /* that the lines are of */
     mpq_t full;
     mpq_t recoverable; /* of it */
     mpq_t disposal;    /* of `apart`, and in neither book */
@@ -110,6 +115,11 @@ bool cost_wants_meters (const site_t *site, period_t period);
  * entries in force; 0 for a pool that does not exist then. */
 int cost_pool_gpus (const site_t *site, const char *pool, int64_t instant,
                     uint64_t *ret_gpus, gl_error_t *error);
+
+/* The share that rates may recover of what `fund` (NULL: not told) pays of an
+ * entry, of which they may recover `entry`; 0..1. */
+void cost_recoverable (const site_t *site, mpq_srcptr entry, const char *fund,
+                       mpq_t ret_share);
 
 /* Depreciation alone, exact: what one asset bears in the period, in all pools. */
 void cost_of_asset (const site_t *site, const site_asset_t *asset,

@@ -93,7 +93,7 @@ static const site_share_t *find_share (const site_cost_t *entry,
                                        const char *pool)
 {
     for (size_t i = 0; i < entry->pools.count; i++)
-        if (!strcmp (entry->pools.item[i].pool, pool))
+        if (!strcmp (entry->pools.item[i].name, pool))
             return &entry->pools.item[i];
     return NULL;
 }
@@ -124,7 +124,7 @@ static int part_of (const site_t *site, const site_cost_t *entry,
     mpq_inits (all, one, NULL);
     mpq_set_ui (ret_part, 0, 1);
     for (size_t i = 0; i < entry->pools.count && rc == 0; i++) {
-        const char *name = entry->pools.item[i].pool;
+        const char *name = entry->pools.item[i].name;
         rc = quantity (site, driver, name, month, inputs, one, error);
         mpq_add (all, all, one);
         if (!strcmp (name, pool))
@@ -203,14 +203,15 @@ static void add_amount (const site_t *site, const site_cost_t *entry,
 {
     BUFFER_AUTO how = BUFFER_INIT;
     struct item item = {.kind = COST_OTHER, .name = entry->name,
-                        .place = entry->place};
+                        .recoverable = entry->recoverable,
+                        .funding = &entry->funding, .place = entry->place};
     GL_AUTOFREE char *each = exact_shortest (entry->amount);
     GL_AUTOFREE char *count = exact_shortest (times);
-    mpq_t amount, recoverable;
+    mpq_t amount, all;
 
-    mpq_inits (amount, recoverable, NULL);
-    mpq_mul (recoverable, entry->amount, times);
-    exact_add_scaled (amount, recoverable, 1, drivers[entry->driver].divisor);
+    mpq_inits (amount, all, NULL);
+    mpq_mul (all, entry->amount, times);
+    exact_add_scaled (amount, all, 1, drivers[entry->driver].divisor);
     buffer_printf (&how, "%s%s x %s %s", each, drivers[entry->driver].each,
                    count, drivers[entry->driver].times);
     if (share) {
@@ -219,12 +220,10 @@ static void add_amount (const site_t *site, const site_cost_t *entry,
         buffer_printf (&how, " x %s of it", part);
     }
     add_evidence (entry, &how);
-    mpq_mul (recoverable, amount, entry->recoverable);
     item.amount = amount;
-    item.recoverable = recoverable;
     item.how = buffer_text (&how);
     cost_add_line (site, cost, &item);
-    mpq_clears (amount, recoverable, NULL);
+    mpq_clears (amount, all, NULL);
 }
 
 static int add_own (const site_t *site, const site_cost_t *entry,

@@ -9,12 +9,16 @@ struct item {
     cost_kind_t kind;
     const char *name;
     mpq_srcptr amount;
-    mpq_srcptr recoverable; /* of it; NULL: all */
+    mpq_srcptr recoverable; /* share of it that rates may recover; NULL: all */
+    const share_list_t *funding; /* NULL or empty: not told */
     const char *how;
     place_t place;
 };
 
-/* By the book that charges are made of: what is not in it stands apart. */
+/* ---- cost_line.c ---- */
+
+/* One line for each of its funds, by the book that charges are made of: what is not
+ * in it stands apart. */
 void cost_add_line (const site_t *site, cost_t *cost, const struct item *item);
 
 /* GPUs and nodes of one entry of a pool. */

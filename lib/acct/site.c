@@ -112,11 +112,26 @@ static void free_project (site_project_t *project)
     free_list (&project->default_for);
 }
 
+static void free_shares (share_list_t *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free (list->item[i].name);
+        mpq_clear (list->item[i].share);
+    }
+    free (list->item);
+}
+
+static void free_fund (site_fund_t *fund)
+{
+    free (fund->name);
+    mpq_clear (fund->recoverable);
+}
+
 static void free_asset (site_asset_t *asset)
 {
     free (asset->name);
     free (asset->pool);
-    free (asset->funding);
+    free_shares (&asset->funding);
     for (size_t i = 0; i < asset->change_count; i++) {
         site_asset_change_t *change = &asset->changes[i];
         free (change->pool);
@@ -125,15 +140,6 @@ static void free_asset (site_asset_t *asset)
     free (asset->changes);
     mpq_clears (asset->units, asset->price, asset->salvage, asset->proceeds,
                 asset->expected_gpu_hours, asset->recoverable, NULL);
-}
-
-static void free_shares (share_list_t *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        free (list->item[i].pool);
-        mpq_clear (list->item[i].share);
-    }
-    free (list->item);
 }
 
 static void free_staff (site_staff_t *staff)
@@ -173,6 +179,7 @@ static void free_cost (site_cost_t *cost)
     free (cost->name);
     free (cost->pool);
     free_shares (&cost->pools);
+    free_shares (&cost->funding);
     free (cost->evidence);
     mpq_clears (cost->amount, cost->recoverable, NULL);
 }
@@ -304,6 +311,7 @@ void site_free (site_t *site)
     FREE_ALL (site->pools, site->pool_count, free_pool);
     FREE_ALL (site->teams, site->team_count, free_team);
     FREE_ALL (site->projects, site->project_count, free_project);
+    FREE_ALL (site->funds, site->fund_count, free_fund);
     FREE_ALL (site->assets, site->asset_count, free_asset);
     FREE_ALL (site->staff, site->staff_count, free_staff);
     FREE_ALL (site->power, site->power_count, free_power);

@@ -111,6 +111,23 @@ typedef struct {
     place_t place;
 } site_project_t;
 
+typedef struct {
+    char *name;  /* of a pool, or of a fund */
+    mpq_t share; /* 0..1 */
+} site_share_t;
+
+typedef struct {
+    site_share_t *item;
+    size_t count;
+} share_list_t;
+
+/* Who pays for a part of the cost book. */
+typedef struct {
+    char *name;
+    mpq_t recoverable; /* the share that rates may recover, 0..1 */
+    place_t place;
+} site_fund_t;
+
 typedef enum {
     DEPRECIATION_STRAIGHT_LINE,
     DEPRECIATION_DECLINING,
@@ -147,22 +164,12 @@ typedef struct {
     int life_months;
     depreciation_t method;
     mpq_t expected_gpu_hours; /* of units of use: of all units, in all; else 0 */
-    char *funding;
+    share_list_t funding; /* by fund, 1 in all; empty: not told */
     mpq_t recoverable; /* the share that rates may recover, 0..1 */
     site_asset_change_t *changes; /* by date */
     size_t change_count;
     place_t place;
 } site_asset_t;
-
-typedef struct {
-    char *pool;
-    mpq_t share; /* 0..1 */
-} site_share_t;
-
-typedef struct {
-    site_share_t *item;
-    size_t count;
-} share_list_t;
 
 typedef struct {
     char *name;
@@ -268,6 +275,7 @@ typedef struct {
     cost_driver_t driver;
     char *evidence; /* an invoice, a contract, an estimate */
     cost_status_t status;
+    share_list_t funding; /* as of an asset */
     mpq_t recoverable; /* the share that rates may recover, 0..1 */
     period_t valid;
     place_t place;
@@ -565,6 +573,8 @@ typedef struct site {
     size_t team_count;
     site_project_t *projects;
     size_t project_count;
+    site_fund_t *funds;
+    size_t fund_count;
     site_asset_t *assets;
     size_t asset_count;
     site_staff_t *staff;

@@ -80,7 +80,7 @@ static void sum_staff (const struct stretch *s, mpq_t yearly, mpq_t recovered)
             || staff->valid.end < s->period.end)
             continue;
         for (size_t k = 0; k < staff->pools.count; k++) {
-            if (strcmp (staff->pools.item[k].pool, s->pool) != 0)
+            if (strcmp (staff->pools.item[k].name, s->pool) != 0)
                 continue;
             mpq_mul (one, staff->fte, staff->pools.item[k].share);
             mpq_mul (one, one, staff->loaded_salary);
@@ -109,7 +109,7 @@ static void add_stretch (const struct stretch *s, buffer_t *out)
 static bool has_pool (const site_staff_t *staff, const char *pool)
 {
     for (size_t k = 0; k < staff->pools.count; k++)
-        if (!strcmp (staff->pools.item[k].pool, pool))
+        if (!strcmp (staff->pools.item[k].name, pool))
             return true;
     return false;
 }
@@ -140,10 +140,10 @@ void book_staff (const site_t *site, buffer_t *out)
         for (size_t k = 0; k < pools->count; k++) {
             size_t before = 0;
             while (before < i
-                   && !has_pool (&site->staff[before], pools->item[k].pool))
+                   && !has_pool (&site->staff[before], pools->item[k].name))
                 before++;
             if (before == i)
-                add_pool (site, pools->item[k].pool, out);
+                add_pool (site, pools->item[k].name, out);
         }
     }
 }

@@ -118,7 +118,14 @@ static bool any_of_kind (const check_list_t *list, const schema_kind_t *kind)
     return false;
 }
 
-/* A site without a list of clusters may name any: imports need no list. */
+/* Without a list of them any may be named: imports need none of clusters, and one
+ * of funds is for a site whose rates treat them apart. */
+static bool needs_list (const schema_kind_t *kind)
+{
+    return strcmp (kind->name, "clusters") != 0
+           && strcmp (kind->name, "funds") != 0;
+}
+
 static int check_references (const check_list_t *list, gl_error_t *error)
 {
     for (size_t i = 0; i < list->reference_count; i++) {
@@ -127,8 +134,7 @@ static int check_references (const check_list_t *list, gl_error_t *error)
         char known[300];
         if (bsearch (&wanted, list->entry, list->entry_count, sizeof (wanted),
                      by_name) ||
-            (strcmp (ref->kind->name, "clusters") == 0 &&
-             !any_of_kind (list, ref->kind)))
+            (!needs_list (ref->kind) && !any_of_kind (list, ref->kind)))
             continue;
         list_names (list, ref->kind, known, sizeof (known));
         return gl_error (error, "%s:%d: `%s`: '%s' is not in `%s`; %s%s",

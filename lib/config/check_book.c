@@ -160,6 +160,52 @@ static int check_changes (const site_t *site, const site_asset_t *asset,
     return 0;
 }
 
+/* ---- funding ---- */
+
+static const site_fund_t *find_fund (const site_t *site, const char *name)
+{
+    for (size_t i = 0; i < site->fund_count; i++)
+        if (!strcmp (site->funds[i].name, name))
+            return &site->funds[i];
+    return NULL;
+}
+
+static bool add_up_to (const share_list_t *shares, unsigned long total)
+{
+    mpq_t sum;
+    bool same;
+
+    mpq_init (sum);
+    for (size_t i = 0; i < shares->count; i++)
+        mpq_add (sum, sum, shares->item[i].share);
+    same = mpq_cmp_ui (sum, total, 1) == 0;
+    mpq_clear (sum);
+    return same;
+}
+
+/* What is not recoverable is said once: of the entry, or of its fund. */
+static int check_funding (const site_t *site, const char *name,
+                          const share_list_t *funding, mpq_srcptr recoverable,
+                          gl_error_t *error)
+{
+    if (funding->count > 0 && !add_up_to (funding, 1))
+        return gl_error (error, "`funding`: the shares of '%s' must be 100%% in "
+                                "all, so that nothing of it is lost",
+                         name);
+    if (mpq_cmp_ui (recoverable, 1, 1) == 0)
+        return 0;
+    for (size_t i = 0; i < funding->count; i++) {
+        const site_fund_t *fund = find_fund (site, funding->item[i].name);
+        if (fund && mpq_cmp_ui (fund->recoverable, 1, 1) < 0)
+            return gl_error (error, "`recoverable` of '%s' is below 100%%, and "
+                                    "so is that of its fund '%s' (%s:%d); leave "
+                                    "it out here",
+                             name, fund->name, fund->place.file,
+                             fund->place.line);
+    }
+    return 0;
+}
+
 static int check_assets (const site_t *site, gl_error_t *error)
 {
     for (size_t i = 0; i < site->asset_count; i++) {
@@ -167,6 +213,10 @@ static int check_assets (const site_t *site, gl_error_t *error)
         if (check_dates (asset, error) < 0 || check_method (asset, error) < 0
             || check_changes (site, asset, error) < 0)
             return -1;
+        if (check_funding (site, asset->name, &asset->funding,
+                           asset->recoverable, error)
+            < 0)
+            return fail (asset->place, error);
     }
     return 0;
 }
@@ -252,19 +302,12 @@ static int check_shares (const site_cost_t *cost, gl_error_t *error)
     bool fixed = cost->share_by == SHARE_FIXED;
     bool by_time = cost->driver == COST_PER_MONTH
                    || cost->driver == COST_PER_YEAR;
-    mpq_t sum;
-    bool whole;
 
     if (!by_time)
         return gl_error (error, "`pools`: only an amount a month or year is "
                                 "shared; for driver gpu_hours, capacity, energy "
                                 "or jobs give one entry for each `pool`");
-    mpq_init (sum);
-    for (size_t i = 0; i < cost->pools.count; i++)
-        mpq_add (sum, sum, cost->pools.item[i].share);
-    whole = fixed ? mpq_cmp_ui (sum, 1, 1) == 0 : mpq_sgn (sum) == 0;
-    mpq_clear (sum);
-    if (whole)
+    if (add_up_to (&cost->pools, fixed ? 1 : 0))
         return 0;
     return gl_error (error,
                      fixed ? "`pools`: the shares of '%s' must be 100%% in all, "
@@ -288,6 +331,9 @@ static int check_costs (const site_t *site, gl_error_t *error)
                            cost->name);
         else if (!cost->pool)
             rc = check_shares (cost, error);
+        if (rc == 0)
+            rc = check_funding (site, cost->name, &cost->funding,
+                                cost->recoverable, error);
         if (rc < 0)
             return fail (cost->place, error);
     }

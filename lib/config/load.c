@@ -130,14 +130,29 @@ static int set_shares (const struct cursor *at, const schema_key_t *key,
     if (check_shape (at, key, value, TREE_MAPPING) < 0)
         return -1;
     for (size_t i = 0; i + 1 < value->count; i += 2) {
-        const tree_t *pool = value->item[i], *share = value->item[i + 1];
+        const tree_t *name = value->item[i], *share = value->item[i + 1];
         if (check_shape (at, key, share, TREE_TEXT) < 0)
             return -1;
-        if (value_add_share (share_field (at, key), pool->text, share->text,
+        if (value_add_share (share_field (at, key), name->text, share->text,
                              at->loader->error) < 0)
             return fail_at (at, share->line, key->name);
-        refer (at, key, pool->text, pool->line);
+        refer (at, key, name->text, name->line);
     }
+    return 0;
+}
+
+/* One name alone is all of it. */
+static int set_funding (const struct cursor *at, const schema_key_t *key,
+                        const tree_t *value)
+{
+    if (value->type != TREE_TEXT)
+        return set_shares (at, key, value);
+    if (check_shape (at, key, value, TREE_TEXT) < 0)
+        return -1;
+    if (value_add_share (share_field (at, key), value->text, "100%",
+                         at->loader->error) < 0)
+        return fail_at (at, value->line, key->name);
+    refer (at, key, value->text, value->line);
     return 0;
 }
 
@@ -156,6 +171,8 @@ static int set_value (const struct cursor *at, const schema_key_t *key,
         return set_list (at, key, value);
     case VALUE_SHARES:
         return set_shares (at, key, value);
+    case VALUE_FUNDING:
+        return set_funding (at, key, value);
     case VALUE_ENTRIES:
         return read_entries (at, key, value);
     default:

@@ -437,6 +437,24 @@ static const schema_key_t project_keys[] = {
     FROM_TO (site_project_t),
 };
 
+/* Of assets and costs; what names a fund must be in the list, where there is one. */
+#define FUNDING(type, example)                                                 \
+    {                                                                          \
+        "funding", VALUE_FUNDING, 0, offsetof (type, funding), NULL, "funds",  \
+            NULL, example,                                                     \
+            "Who pays for it: a fund, or shares by fund, 100% in all. Each "   \
+            "has a line of its own in the cost book."                          \
+    }
+
+static const schema_key_t fund_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_fund_t, name), NULL, NULL,
+     NULL, "institutional", "Name of the fund, as funding has it."},
+    {"recoverable", VALUE_RATIO, SCHEMA_TO_ONE | SCHEMA_YES_NO,
+     offsetof (site_fund_t, recoverable), NULL, NULL, "yes", "yes",
+     "Whether rates may recover what it pays for, or the share of it that they "
+     "may: no for a federal award. Default yes."},
+};
+
 static const schema_key_t asset_change_keys[] = {
     {"from", VALUE_DATE, REQUIRED, offsetof (site_asset_change_t, from), NULL,
      NULL, NULL, "2029-01-01", "First day of the change."},
@@ -482,8 +500,7 @@ static const schema_key_t asset_keys[] = {
      NULL, NULL, "First day that it no longer serves: sold or scrapped."},
     {"proceeds", VALUE_DECIMAL, 0, offsetof (site_asset_t, proceeds), NULL,
      NULL, "0", NULL, "What one was sold for when it was retired. Default 0."},
-    {"funding", VALUE_TEXT, 0, offsetof (site_asset_t, funding), NULL, NULL,
-     NULL, "institutional", "Where the money came from."},
+    FUNDING (site_asset_t, "institutional"),
     RECOVERABLE (site_asset_t),
     {"changes", VALUE_ENTRIES, 0, 0, NULL, "assets.changes", NULL, NULL,
      "What is otherwise of it from a day on. What came before stays as it "
@@ -604,6 +621,7 @@ static const schema_key_t cost_keys[] = {
      "What shows it: an invoice, a contract, an estimate."},
     {"status", VALUE_WORD, 0, offsetof (site_cost_t, status), status_words, NULL,
      NULL, "actual", "How certain it is."},
+    FUNDING (site_cost_t, NULL),
     RECOVERABLE (site_cost_t),
     FROM_TO (site_cost_t),
 };
@@ -866,6 +884,8 @@ static const schema_kind_t kinds[] = {
                 team_count, site_team_t),
     DATED_KIND ("projects", "The allow-list of project tags.", project_keys,
                 projects, project_count, site_project_t),
+    LIST_KIND ("funds", "Who pays for assets and costs.", fund_keys, funds,
+               fund_count, site_fund_t),
     LIST_KIND ("assets", "What was bought.", asset_keys, assets, asset_count,
                site_asset_t),
     DATED_KIND ("staff", "Who runs it.", staff_keys, staff, staff_count,
@@ -973,6 +993,8 @@ const char *schema_type_text (value_type_t type)
         [VALUE_CURRENCY] = "a currency (EUR)",
         [VALUE_WORD] = "one of",
         [VALUE_SHARES] = "shares by pool ({h100: 60%, a100: 40%})",
+        [VALUE_FUNDING]
+        = "a fund, or shares by fund ({federal: 60%, institutional: 40%})",
         [VALUE_SALVAGE] = "an amount or a share of the price",
         [VALUE_SLICES] = "slices of all slices (1/7)",
         [VALUE_DAYS] = "days of the week (mon-fri)",

@@ -35,6 +35,7 @@ typedef enum {
     VALUE_CURRENCY, /* char[4] and digits of the site: USD          */
     VALUE_WORD,     /* int: one of `words`                          */
     VALUE_SHARES,   /* share_list_t: {POOL: SHARE, ...}             */
+    VALUE_FUNDING,  /* share_list_t: a name, or {NAME: SHARE, ...} */
     VALUE_SALVAGE,  /* mpq_t of site_asset_t: an amount, or 10%     */
     VALUE_SLICES,   /* two ints: 1/7                                */
     VALUE_REVALUE,  /* of site_asset_change_t: an amount, or 10%    */
@@ -50,6 +51,7 @@ enum {
     SCHEMA_TO_ONE = 8,   /* at most 1                               */
     SCHEMA_FROM_ONE = 16, /* at least 1                             */
     SCHEMA_NAMES = 32,   /* of VALUE_SHARES: a list of names will do  */
+    SCHEMA_YES_NO = 64,  /* of VALUE_RATIO: yes and no are 100% and 0 */
 };
 
 typedef struct {

@@ -126,10 +126,13 @@ static int check_range (const schema_key_t *key, const char *text,
 static int set_rational (const schema_key_t *key, const char *text, mpq_t value,
                          gl_error_t *error)
 {
-    int rc = key->type == VALUE_DECIMAL
-                 ? exact_parse (text, value, error)
-                 : exact_parse_ratio (text, value, error);
+    int rc;
 
+    if (key->flags & SCHEMA_YES_NO)
+        text = !strcmp (text, "yes") ? "100%" : !strcmp (text, "no") ? "0" : text;
+    rc = key->type == VALUE_DECIMAL
+             ? exact_parse (text, value, error)
+             : exact_parse_ratio (text, value, error);
     /* "25" where 25 % is meant; who means 1000 % and more writes "1000%" */
     if (rc == 0 && key->type == VALUE_RATIO && !strchr (text, '%')
         && mpq_cmp_ui (value, 10, 1) >= 0)
@@ -507,25 +510,26 @@ int value_set (site_t *site, const schema_key_t *key, void *entry,
     case VALUE_REVALUE:
         return set_revalue (key, text, entry, error);
     case VALUE_SHARES:
+    case VALUE_FUNDING:
     case VALUE_ENTRIES:
         break;
     }
     return gl_error (error, "must be %s", schema_type_text (key->type));
 }
 
-int value_add_share (share_list_t *list, const char *pool, const char *text,
+int value_add_share (share_list_t *list, const char *name, const char *text,
                      gl_error_t *error)
 {
     site_share_t *share;
     mpq_t sum;
     bool over;
 
-    if (check_text (pool, error) < 0)
+    if (check_text (name, error) < 0)
         return -1;
     list->item = xreallocarray (list->item, list->count + 1,
                                 sizeof (*list->item));
     share = &list->item[list->count++];
-    share->pool = xstrdup (pool);
+    share->name = xstrdup (name);
     mpq_init (share->share);
     if (!text)
         return 0;

@@ -16,14 +16,14 @@ void value_init (const schema_kind_t *kind, void *entry);
 /*
  * Parse one text into the key's field of `entry` (for `ledger` and `policy`:
  * of the site). The key's former value is replaced. VALUE_LIST appends one
- * item; VALUE_SHARES is value_add_share's.
+ * item; VALUE_SHARES and VALUE_FUNDING are value_add_share's.
  */
 int value_set (site_t *site, const schema_key_t *key, void *entry,
                const char *text, gl_error_t *error);
 
-/* A share of a pool; the shares must not add up to more than 1. `text` NULL: the
+/* A share of a pool or fund; the shares must not add up to more than 1. `text` NULL: the
  * name alone, a share of 0. */
-int value_add_share (share_list_t *list, const char *pool, const char *text,
+int value_add_share (share_list_t *list, const char *name, const char *text,
                      gl_error_t *error);
 
 #endif /* !GL_CONFIG_VALUE_H */

@@ -208,82 +208,6 @@ static void take_remainders (bill_t *bill, const pool_month_t *pm,
     }
 }
 
-/* All but its units. */
-static void take_line_of_book (bill_cost_t *to, const pool_month_t *pm,
-                               const char *month, const cost_line_t *line)
-{
-    to->month = xstrdup (month);
-    to->pool = xstrdup (pm->pool);
-    to->kind = line->kind;
-    to->name = xstrdup (line->name);
-    to->how = xstrdup (line->how);
-    mpq_set (to->amount, line->amount);
-}
-
-/* The integers of the cost book's lines: rounded here so that they add up to
- * what the pool cost, which charge_compute() has rounded. */
-static int take_costs (bill_t *bill, const pool_month_t *pm, const char *month,
-                       int digits, gl_error_t *error)
-{
-    const cost_t *cost = charge_cost (pm->charge);
-    mpq_t *parts = xcalloc (cost->count + 1, sizeof (*parts));
-    mpz_t *units = xcalloc (cost->count + 1, sizeof (*units));
-    mpz_t scale;
-    int rc;
-
-    mpz_init (scale);
-    mpz_ui_pow_ui (scale, 10, (unsigned long)digits);
-    for (size_t i = 0; i < cost->count; i++) {
-        mpz_init (units[i]);
-        mpq_init (parts[i]);
-        mpq_set_z (parts[i], scale);
-        mpq_mul (parts[i], parts[i], cost->line[i].amount);
-    }
-    rc = cost->count ? exact_share (charge_total (pm->charge),
-                                    (const mpq_t *)parts, cost->count, units,
-                                    error)
-                     : 0;
-    for (size_t i = 0; i < cost->count; i++) {
-        bill_cost_t *to = bill_add_cost (bill);
-        take_line_of_book (to, pm, month, &cost->line[i]);
-        mpz_set (to->units, units[i]);
-        mpq_clear (parts[i]);
-        mpz_clear (units[i]);
-    }
-    mpz_clear (scale);
-    free (parts);
-    free (units);
-    return rc;
-}
-
-/* Gains and losses of disposals that are in no charge: lines of their own in the
- * cost book, and a remainder, so that costs and rows still add up. */
-static void take_disposals (bill_t *bill, const pool_month_t *pm,
-                            const char *month, int digits)
-{
-    const cost_t *cost = charge_cost (pm->charge);
-    bill_row_t *row;
-
-    if (mpq_sgn (cost->disposal) == 0)
-        return;
-    row = bill_add (bill);
-    row->kind = BILL_REMAINDER;
-    row->month = xstrdup (month);
-    row->pool = xstrdup (pm->pool);
-    row->what = xstrdup (BILL_DISPOSAL);
-    mpq_set (row->exact, cost->disposal);
-    for (size_t i = 0; i < cost->apart_count; i++) {
-        const cost_line_t *line = &cost->apart[i];
-        bill_cost_t *to;
-        if (line->kind != COST_DISPOSAL)
-            continue;
-        to = bill_add_cost (bill);
-        take_line_of_book (to, pm, month, line);
-        exact_round (to->units, line->amount, digits);
-        mpz_add (row->charge_units, row->charge_units, to->units);
-    }
-}
-
 static void take_pool (bill_t *bill, const pool_month_t *pm, const char *month)
 {
     bill_pool_t *pool = bill_add_pool (bill);
@@ -357,9 +281,8 @@ int bill_of_billing (const billing_t *billing, bill_t **ret_bill,
         take_remainders (bill, &pm[i], month);
         take_pool (bill, &pm[i], month);
         take_entitlements (bill, &pm[i], month);
-        take_disposals (bill, &pm[i], month, query->site->currency_digits);
-        if (take_costs (bill, &pm[i], month, query->site->currency_digits,
-                        error)
+        if (bill_take_costs (bill, &pm[i], month,
+                             query->site->currency_digits, error)
             < 0) {
             bill_free (bill);
             return -1;

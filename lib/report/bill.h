@@ -78,6 +78,8 @@ typedef struct {
     char *how;
     mpq_t amount; /* exact */
     mpz_t units;  /* rounded: the lines of a pool and month add up */
+    char *fund;   /* that pays for it; NULL: not told. The lines of an entry by its
+                     funds add up to what the entry is without them */
 } bill_cost_t;
 
 /* A pool in a month. */

@@ -101,7 +101,7 @@ static const struct field cost_fields[] = {
     WORD (kind, bill_cost_t, cost_word), COST ("month", TEXT, month),
     COST ("pool", TEXT, pool),           COST ("name", TEXT, name),
     COST ("how", TEXT, how),             COST ("amount", EXACT, amount),
-    COST ("units", UNITS, units),
+    COST ("units", UNITS, units),        COST ("fund", TEXT, fund),
 };
 
 #define POOL(name, kind, member) FIELD (name, kind, bill_pool_t, member)

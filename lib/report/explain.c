@@ -359,6 +359,13 @@ static const pool_month_t *find_pool_month (const struct piece *p)
     return NULL;
 }
 
+/* "dgx-2026", or "dgx-2026 (federal)". */
+static char *cost_line_name (const cost_line_t *line)
+{
+    return line->fund ? xasprintf ("%s (%s)", line->name, line->fund)
+                      : xstrdup (line->name);
+}
+
 static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
                                 const site_t *site)
 {
@@ -366,16 +373,18 @@ static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
     const capacity_sum_t *capacity = charge_capacity (pm->charge);
 
     for (size_t i = 0; i < cost->count; i++) {
+        GL_AUTOFREE char *who = cost_line_name (&cost->line[i]);
         GL_AUTOFREE char *title
-            = xasprintf ("cost of the pool's month, %s: %s", cost->line[i].name,
+            = xasprintf ("cost of the pool's month, %s: %s", who,
                          cost->line[i].how ? cost->line[i].how : "");
         GL_AUTOFREE char *name = xasprintf ("cost_%s", cost->line[i].name);
         explain_exact (step, COLUMN_MONEY, name, title, cost->line[i].amount,
                        site->currency_digits);
     }
     for (size_t i = 0; i < cost->apart_count; i++) {
+        GL_AUTOFREE char *who = cost_line_name (&cost->apart[i]);
         GL_AUTOFREE char *title
-            = xasprintf ("in no charge, %s: %s", cost->apart[i].name,
+            = xasprintf ("in no charge, %s: %s", who,
                          cost->apart[i].how ? cost->apart[i].how : "");
         GL_AUTOFREE char *name = xasprintf ("apart_%s", cost->apart[i].name);
         explain_exact (step, COLUMN_MONEY, name, title, cost->apart[i].amount,

@@ -21,6 +21,7 @@ static const char *const tag_names[JOURNAL_TAG_COUNT] = {
     [JOURNAL_TAG_REFERENCE] = "reference",
     [JOURNAL_TAG_REASON] = "reason",
     [JOURNAL_TAG_ORIGIN] = "origin",
+    [JOURNAL_TAG_FUND] = "fund",
 };
 
 const char *journal_tag_name (journal_tag_t tag)

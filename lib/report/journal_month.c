@@ -25,11 +25,14 @@ static void post_cost (const struct journal_month *m, const bill_pool_t *pool,
         const char *kind = cost_kind_name (costs[i].kind);
         struct journal_account account
             = JOURNAL_ACCOUNT ("cost", pool->pool, kind, costs[i].name);
+        journal_posting_t *posting;
         if (!is_line_of (&costs[i], pool))
             continue;
         if (journal_same (kind, costs[i].name))
             account.depth--;
-        mpz_set (journal_post (t, account)->units, costs[i].units);
+        posting = journal_post (t, account);
+        mpz_set (posting->units, costs[i].units);
+        posting->tag[JOURNAL_TAG_FUND] = xstrdup (costs[i].fund);
         mpz_add (balance, balance, costs[i].units);
     }
     first = t->count;

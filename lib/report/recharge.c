@@ -444,6 +444,42 @@ static void add_share (report_t *report, const struct recharge_columns *c,
     mpq_clear (percent);
 }
 
+/* "federal", "60 % federal". */
+static char *source_text (const site_share_t *source)
+{
+    mpq_t percent;
+
+    mpq_init (percent);
+    exact_add_scaled (percent, source->share, 100, 1);
+    GL_AUTOFREE char *number = exact_shortest (percent);
+    bool whole = mpq_cmp_ui (source->share, 1, 1) == 0;
+    mpq_clear (percent);
+    return whole ? xstrdup (source->name)
+                 : xasprintf ("%s %% %s", number, source->name);
+}
+
+/* Of an entry what each of its funds pays. */
+static void add_sources (report_t *report, const struct recharge_columns *c,
+                         const recharge_t *r, const char *pool,
+                         const char *item, const share_list_t *funding,
+                         mpq_srcptr recoverable)
+{
+    mpq_t share;
+
+    if (pool && !recharge_asks (r, pool))
+        return;
+    if (funding->count == 0)
+        add_share (report, c, pool, item, recoverable, NULL);
+    mpq_init (share);
+    for (size_t i = 0; i < funding->count; i++) {
+        GL_AUTOFREE char *text = source_text (&funding->item[i]);
+        cost_recoverable (r->query->site, recoverable, funding->item[i].name,
+                          share);
+        add_share (report, c, pool, item, share, text);
+    }
+    mpq_clear (share);
+}
+
 /* People are not named. */
 static void add_excluded (report_t *report, const struct recharge_columns *c,
                           const recharge_t *r)
@@ -453,16 +489,18 @@ static void add_excluded (report_t *report, const struct recharge_columns *c,
     report_section (report, "What rates may not recover in full",
                     "% is the share that they may; the amounts stand with the "
                     "balance.");
-    for (size_t i = 0; i < site->asset_count; i++)
-        if (recharge_asks (r, site->assets[i].pool))
-            add_share (report, c, site->assets[i].pool, site->assets[i].name,
-                       site->assets[i].recoverable, site->assets[i].funding);
+    for (size_t i = 0; i < site->asset_count; i++) {
+        const site_asset_t *asset = &site->assets[i];
+        add_sources (report, c, r, asset->pool, asset->name, &asset->funding,
+                     asset->recoverable);
+    }
     for (size_t i = 0; i < site->staff_count; i++)
         add_share (report, c, NULL, "staff", site->staff[i].recoverable, NULL);
-    for (size_t i = 0; i < site->cost_count; i++)
-        if (!site->costs[i].pool || recharge_asks (r, site->costs[i].pool))
-            add_share (report, c, site->costs[i].pool, site->costs[i].name,
-                       site->costs[i].recoverable, NULL);
+    for (size_t i = 0; i < site->cost_count; i++) {
+        const site_cost_t *cost = &site->costs[i];
+        add_sources (report, c, r, cost->pool, cost->name, &cost->funding,
+                     cost->recoverable);
+    }
 }
 
 /* Rows by hand name a team, and seldom a pool. */

@@ -122,9 +122,20 @@ static void check_approval (struct checking *k)
     }
 }
 
-static bool says_federal (const char *funding)
+/* What a federal award pays of an entry, in the rates. */
+static void check_sources (struct checking *k, const char *name,
+                           const share_list_t *funding, mpq_srcptr recoverable)
 {
-    return funding && strcasestr (funding, "federal");
+    mpq_t share;
+
+    mpq_init (share);
+    for (size_t i = 0; i < funding->count; i++) {
+        const char *fund = funding->item[i].name;
+        cost_recoverable (k->site, recoverable, fund, share);
+        if (strcasestr (fund, "federal") && mpq_cmp_ui (share, 1, 1) >= 0)
+            look (k, ": federally funded, and wholly in the rates", name, "");
+    }
+    mpq_clear (share);
 }
 
 static void check_funding (struct checking *k)
@@ -133,12 +144,14 @@ static void check_funding (struct checking *k)
         const site_asset_t *asset = &k->site->assets[i];
         if (!recharge_asks (k->recharge, asset->pool))
             continue;
-        if (!asset->funding)
+        if (asset->funding.count == 0)
             look (k, ": its funding is not told", asset->name, "");
-        if (says_federal (asset->funding)
-            && mpq_cmp_ui (asset->recoverable, 1, 1) >= 0)
-            look (k, ": federally funded, and wholly in the rates",
-                  asset->name, "");
+        check_sources (k, asset->name, &asset->funding, asset->recoverable);
+    }
+    for (size_t i = 0; i < k->site->cost_count; i++) {
+        const site_cost_t *cost = &k->site->costs[i];
+        if (!cost->pool || recharge_asks (k->recharge, cost->pool))
+            check_sources (k, cost->name, &cost->funding, cost->recoverable);
     }
 }
 

@@ -33,6 +33,7 @@ cp "$golden"/*.yaml "$abs_top_srcdir/contrib/examples/h100-64.yaml" \
     --tz Europe/Oslo "$fox" || exit 1
 
 lab () { "$program" --quiet --config site.yaml --store sqlite:lab.db "$@"; }
+funds () { "$program" --quiet --config funds.yaml --store sqlite:lab.db "$@"; }
 h100 () { "$program" --quiet --config h100-64.yaml "$@"; }
 ask () { "$program" --quiet --config decisions.yaml "$@"; }
 money () { "$program" --quiet --config money.yaml --store sqlite:lab.db "$@"; }
@@ -74,6 +75,8 @@ plan.csv lab report plan --pool h100 --against reserved-3y -S 2026-10-05 -E 2026
 plan.json lab report plan --json
 recharge.table lab report recharge
 recharge.csv lab report recharge --csv
+recharge_funds.table funds report recharge
+recharge_funds.csv funds report recharge --csv
 claims.table h100 report breakeven --check published_examples.json
 claims.csv h100 report breakeven --check published_examples.json --csv
 decide.table ask report decide
@@ -91,6 +94,7 @@ explain_requeue.text lab explain 220
 explain_refused.text lab explain 103
 explain_unknown.text lab explain 111
 explain_no_gpu.text lab explain 240
+explain_funds.text funds explain 102
 statement.table money statement language --month 2026-11
 statement.parsable2 money statement language --month 2026-11 -P
 statement.csv money statement language --month 2026-11 --csv

@@ -71,6 +71,27 @@ static inline site_asset_t *book_asset (site_t *site, const char *pool,
     return asset;
 }
 
+/* "60%" of what `funding` is of is paid by the fund. */
+static inline void book_funding (share_list_t *funding, const char *fund,
+                                 const char *share)
+{
+    site_share_t *part = BOOK_NEW (funding->item, funding->count);
+
+    part->name = xstrdup (fund);
+    mpq_init (part->share);
+    assert_int_equal (exact_parse_ratio (share, part->share, NULL), 0);
+}
+
+static inline site_fund_t *book_fund (site_t *site, const char *name,
+                                      const char *recoverable)
+{
+    site_fund_t *fund = BOOK_NEW (site->funds, site->fund_count);
+
+    fund->name = xstrdup (name);
+    book_number (fund->recoverable, recoverable);
+    return fund;
+}
+
 static inline site_staff_t *book_staff (site_t *site, const char *pool,
                                         const char *fte, const char *salary,
                                         const char *share)
@@ -82,7 +103,7 @@ static inline site_staff_t *book_staff (site_t *site, const char *pool,
     book_number (staff->fte, fte);
     book_number (staff->loaded_salary, salary);
     book_number (staff->recoverable, "1");
-    part->pool = xstrdup (pool);
+    part->name = xstrdup (pool);
     book_number (part->share, share);
     staff->valid = book_always;
     return staff;

@@ -43,7 +43,7 @@ static void add_share (site_cost_t *cost, const char *pool, const char *share)
 {
     site_share_t *part = BOOK_NEW (cost->pools.item, cost->pools.count);
 
-    part->pool = xstrdup (pool);
+    part->name = xstrdup (pool);
     book_number (part->share, share);
 }
 

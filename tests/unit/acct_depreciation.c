@@ -330,6 +330,54 @@ static void cost_of_pool__two_books__charge_one_and_state_the_rest (void **state
     site_free (site);
 }
 
+/* 36,500 over two years of 365 days, 1,500 in June, 60 % of it by a federal award;
+ * a fabric of 100 a month, 25 % by it; 90 % of what a gift paid for is recoverable. */
+static void cost_of_pool__funds__have_lines_of_their_own (void **state)
+{
+    site_t *site = book_new ("UTC");
+    site_asset_t *asset = book_asset (site, "p", "1", "36500", "0",
+                                      (civil_t){2025, 1, 1, 0, 0, 0}, 24);
+    site_cost_t *fabric
+        = book_cost (site, "p", "fabric", "100", COST_PER_MONTH);
+    cost_t cost;
+
+    (void)state;
+    cost_init (&cost);
+    book_fund (site, "federal", "0");
+    book_fund (site, "gift", "0.9");
+    book_funding (&asset->funding, "federal", "60%");
+    book_funding (&asset->funding, "institutional", "40%");
+    book_funding (&fabric->funding, "gift", "75%");
+    book_funding (&fabric->funding, "federal", "25%");
+    compute (site, "p", book_month (site, 2026, 6), NULL, &cost);
+    assert_int_equal (cost.count, 4);
+    assert_string_equal (cost.line[0].fund, "federal");
+    book_check (cost.line[0].amount, 2, "900.00");
+    assert_string_equal (cost.line[0].how,
+                         "0.6 x 1 x (36500 - 0) / 730 days x 30 days");
+    assert_string_equal (cost.line[1].fund, "institutional");
+    book_check (cost.line[1].amount, 2, "600.00");
+    assert_int_equal (cost.line[1].entry, cost.line[0].entry);
+    assert_string_equal (cost.line[2].fund, "gift");
+    book_check (cost.line[2].amount, 2, "75.00");
+    assert_true (cost.line[2].entry != cost.line[1].entry);
+    book_check (cost.full, 2, "1600.00");
+    book_check (cost.recoverable, 2, "667.50"); /* 600 + 75 x 0.9 */
+    site->policy.book = BOOK_RECOVERABLE;
+    compute (site, "p", book_month (site, 2026, 6), NULL, &cost);
+    book_check (cost.total, 2, "667.50");
+    assert_int_equal (cost.count, 2);
+    assert_string_equal (cost.line[0].fund, "institutional");
+    assert_string_equal (cost.line[1].fund, "gift");
+    assert_int_equal (cost.apart_count, 3);
+    assert_string_equal (cost.apart[0].fund, "federal");
+    book_check (cost.apart[0].amount, 2, "900.00");
+    book_check (cost.apart[1].amount, 2, "7.50");
+    book_check (cost.apart[2].amount, 2, "25.00");
+    cost_clear (&cost);
+    site_free (site);
+}
+
 /* ---- invariant 13 ---- */
 
 struct chance {
@@ -523,6 +571,7 @@ int main (void)
         cmocka_unit_test (cost_of_pool__a_gain__is_negative),
         cmocka_unit_test (cost_of_pool__moved_in_mid_month__is_by_day),
         cmocka_unit_test (cost_of_pool__units_of_use__never_below_salvage),
+        cmocka_unit_test (cost_of_pool__funds__have_lines_of_their_own),
         cmocka_unit_test (
             cost_of_pool__two_books__charge_one_and_state_the_rest),
         cmocka_unit_test (cost_of_asset__any_life__sums_to_price_less_salvage),

@@ -196,11 +196,12 @@ static void config_load_text__the_cost_book__is_read_exactly (void **state)
           "  changes:\n"
           "  - {from: 2027-01-01, pool: q}\n"
           "  - {from: 2028-01-01, life: 6y, salvage: 5%}\n"
+          "  funding: {x: 25%, y: 75%}\n"
           "costs:\n"
           "- {name: room, pools: {p: 60%, q: 40%}, amount: 5, driver: year}\n"
           "- {name: net, pools: [p, q], share_by: energy, amount: 5,\n"
           "   driver: month, kind: network, evidence: invoice 7,\n"
-          "   status: planned}\n"
+          "   status: planned, funding: x}\n"
           "tariffs:\n"
           "- name: grid\n"
           "  per_kwh: 0.08\n"
@@ -224,6 +225,10 @@ static void config_load_text__the_cost_book__is_read_exactly (void **state)
     assert_int_equal (asset->changes[1].salvage_is, SALVAGE_SHARE);
     check_number (asset->changes[1].salvage, "0.05");
     assert_int_equal (asset->changes[1].place.line, 15);
+    assert_int_equal (asset->funding.count, 2);
+    assert_string_equal (asset->funding.item[1].name, "y");
+    check_number (asset->funding.item[1].share, "0.75");
+    check_number (site->costs[1].funding.item[0].share, "1");
     assert_int_equal (site->costs[0].pools.count, 2);
     check_number (site->costs[0].pools.item[1].share, "0.4");
     assert_int_equal (site->costs[1].share_by, SHARE_BY_ENERGY);
@@ -506,6 +511,27 @@ static const struct {
     {ASSET ", method: units-of-use}]", {"t.yaml:2", "`expected_gpu_hours`"}},
     {ASSET ", expected_gpu_hours: 5}]", {"not written off by units-of-use"}},
     {ASSET ", recoverable: 101%}]", {"`recoverable`", "more than 100%"}},
+    {ASSET ",\n  funding: {x: 60%, y: 30%}}]",
+     {"t.yaml:2", "`funding`: the shares of 'a' must be 100% in all"}},
+    {ASSET ", funding: {x: 60%, y: 50%}}]", {"more than 100%"}},
+    {ASSET ", funding: [x]}]", {"`funding` must be a fund, or shares by fund"}},
+    {ASSET ", funding: ''}]", {"`funding` has no value"}},
+    {"funds: [{name: x}]\n" ASSET ",\n  funding: y}]",
+     {"t.yaml:4", "`funding`: 'y' is not in `funds`; known are: x"}},
+    {"funds: [{name: x}]\n" ASSET ",\n  funding: {x: 60%, y: 40%}}]",
+     {"t.yaml:4", "'y' is not in `funds`"}},
+    {"funds: [{name: x, recoverable: no}]\n" ASSET ", recoverable: 50%,\n"
+     "  funding: {y: 100%, x: 0%}}]", {"'y' is not in `funds`"}},
+    {"funds: [{name: x, recoverable: no}, {name: y}]\n" ASSET
+     ", recoverable: 50%, funding: {y: 60%, x: 40%}}]",
+     {"t.yaml:3", "`recoverable` of 'a' is below 100%", "'x' (t.yaml:1)"}},
+    {"funds: [{name: x, recoverable: maybe}]", {"t.yaml:1", "`recoverable`"}},
+    {"funds: [{name: x, recoverable: 101%}]", {"more than 100%"}},
+    {"funds: [{name: x}, {name: x}]", {"'x' stands twice in `funds`"}},
+    {"funds: [{name: x, recoverable: no}]\n" POOL
+     "costs: [{name: c, pool: p, amount: 5, driver: month, funding: x, "
+     "recoverable: 0%}]",
+     {"t.yaml:3", "`recoverable` of 'c'", "its fund 'x'"}},
     {ASSET ", changes: {from: 2025-01-01}}]", {"`changes` must be a list"}},
     {ASSET ", changes: [2025-01-01]}]", {"`changes` must be a mapping"}},
     {ASSET ", changes: [{life: 6y}]}]", {"lacks `from`"}},

@@ -66,6 +66,31 @@ static void entitlement__every_field__same_bytes (void **state)
     bill_free (bill);
 }
 
+/* One of a month that was closed before funds were named, too. */
+static void cost__with_and_without_fund__same_bytes (void **state)
+{
+    static const char *const texts[] = {
+        "kind=hardware\tmonth=2026-10\tpool=h100\tname=a\thow=1 x 2\tamount=7/3"
+        "\tunits=233",
+        "kind=hardware\tmonth=2026-10\tpool=h100\tname=a\thow=1 x 2\tamount=7/3"
+        "\tunits=233\tfund=federal",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
+        bill_t *bill = bill_new ();
+        BUFFER_AUTO out = BUFFER_INIT;
+        gl_error_t error;
+        size_t count;
+        assert_int_equal (bill_cost_parse (texts[i], strlen (texts[i]),
+                                           bill_add_cost (bill), &error),
+                          0);
+        bill_cost_text (bill_costs (bill, &count), &out);
+        assert_string_equal (buffer_text (&out), texts[i]);
+        bill_free (bill);
+    }
+}
+
 static void parse__not_what_is_written__refused (void **state)
 {
     static const char *const wrong[] = {
@@ -159,6 +184,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (text_and_back__every_field__same_bytes),
+        cmocka_unit_test (cost__with_and_without_fund__same_bytes),
         cmocka_unit_test (entitlement__every_field__same_bytes),
         cmocka_unit_test (parse__not_what_is_written__refused),
         cmocka_unit_test (sort__mixed_rows__by_month_pool_kind_team),

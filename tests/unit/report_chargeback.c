@@ -492,6 +492,93 @@ static void check_conserved (const bill_t *bill)
     }
 }
 
+/* Any funding; of an asset or a cost. */
+static void fund_at_random (uint64_t *seed, share_list_t *funding)
+{
+    static const char *const names[] = {"federal", "gift", "own"};
+    uint64_t left = 97;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (names); i++) {
+        uint64_t part = i == 2 ? left : book_random (seed, left + 1);
+        book_funding (funding, names[i], "0");
+        exact_set_i64 (funding->item[i].share, (int64_t)part, 97);
+        left -= part;
+    }
+}
+
+static void units_of_entry (const bill_t *bill, const char *pool,
+                            const char *name, cost_kind_t kind, mpz_t sum)
+{
+    size_t count;
+    const bill_cost_t *cost = bill_costs (bill, &count);
+
+    mpz_set_ui (sum, 0);
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp (cost[i].pool, pool) && !strcmp (cost[i].name, name)
+            && cost[i].kind == kind)
+            mpz_add (sum, sum, cost[i].units);
+}
+
+static void unfund (share_list_t *funding)
+{
+    for (size_t i = 0; i < funding->count; i++) {
+        free (funding->item[i].name);
+        mpq_clear (funding->item[i].share);
+    }
+    free (funding->item);
+    *funding = (share_list_t){NULL, 0};
+}
+
+/* Of every entry of `before`: as many units as in `after`. */
+static void check_entries (const bill_t *before, const bill_t *after)
+{
+    size_t count;
+    const bill_cost_t *cost = bill_costs (before, &count);
+    mpz_t a, b;
+
+    mpz_inits (a, b, NULL);
+    for (size_t i = 0; i < count; i++) {
+        units_of_entry (before, cost[i].pool, cost[i].name, cost[i].kind, a);
+        units_of_entry (after, cost[i].pool, cost[i].name, cost[i].kind, b);
+        assert_true (mpz_cmp (a, b) == 0);
+    }
+    mpz_clears (a, b, NULL);
+}
+
+/* Who pays changes no entry by a unit. */
+static void bill__any_funding__adds_up_to_the_same_entries (void **state)
+{
+    static const char *const names[] = {"room", "fabric", "licences"};
+    struct month *m = *state;
+    report_query_t query = query_of (m, bill_keys);
+    site_cost_t *costs;
+    uint64_t seed = 4711;
+    size_t whole, divided;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (names); i++)
+        book_cost (m->site, "big", names[i], "0", COST_PER_MONTH);
+    costs = m->site->costs + m->site->cost_count - GL_ARRAY_SIZE (names);
+    for (int round = 0; round < 40; round++) {
+        bill_t *before, *after;
+        for (size_t i = 0; i < GL_ARRAY_SIZE (names); i++)
+            exact_set_i64 (costs[i].amount,
+                           1 + (int64_t)book_random (&seed, 99999999), 97);
+        before = bill_of (m, &query);
+        for (size_t i = 0; i < GL_ARRAY_SIZE (names); i++)
+            fund_at_random (&seed, &costs[i].funding);
+        after = bill_of (m, &query);
+        check_conserved (after);
+        check_entries (before, after);
+        bill_costs (before, &whole);
+        bill_costs (after, &divided);
+        assert_true (divided > whole);
+        for (size_t i = 0; i < GL_ARRAY_SIZE (names); i++)
+            unfund (&costs[i].funding);
+        bill_free (before);
+        bill_free (after);
+    }
+}
+
 /* Units of what the journal posts to the account; of accounts above it, all. */
 static long posted (const journal_t *journal, const char *account)
 {
@@ -615,6 +702,8 @@ int main (void)
         cmocka_unit_test (suspended_free__any_grouping__has_the_same_sum),
         cmocka_unit_test (suspended_free__the_whole__is_cost_to_the_cent),
         cmocka_unit_test (suspended_free__two_parts_of_a_month__add_up_to_it),
+        cmocka_unit_test_setup_teardown (
+            bill__any_funding__adds_up_to_the_same_entries, set_up, tear_down),
         cmocka_unit_test_setup_teardown (
             bill__disposals__are_lines_of_their_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown (

@@ -255,12 +255,36 @@ static void recharge_checks__of_funding__want_the_federal_part_out (
                                       (civil_t){2025, 7, 1, 0, 0, 0}, 60);
 
     (void)state;
-    free (asset->funding);
-    asset->funding = xstrdup ("Federal award 1234");
+    book_funding (&asset->funding, "Federal award 1234", "100%");
     mpq_set_ui (asset->recoverable, 1, 1);
     check_finding (site, "what others paid for is in no rate", "look");
     mpq_set_ui (asset->recoverable, 0, 1);
     check_finding (site, "what others paid for is in no rate", "holds");
+    site_free (site);
+}
+
+/* 60 % of an asset and all of a cost are of a federal award. */
+static void recharge__funds__exclude_what_the_federal_one_pays (void **state)
+{
+    static const char check[] = "what others paid for is in no rate";
+    site_t *site = new_site ();
+    site_asset_t *asset = book_asset (site, "p", "1", "800000", "0",
+                                      (civil_t){2025, 7, 1, 0, 0, 0}, 60);
+    site_cost_t *cost = book_cost (site, "p", "fabric", "5", COST_PER_MONTH);
+    report_t *report;
+
+    (void)state;
+    book_funding (&asset->funding, "federal", "60%");
+    book_funding (&asset->funding, "institutional", "40%");
+    book_funding (&cost->funding, "federal", "100%");
+    check_finding (site, check, "look");
+    book_fund (site, "federal", "0");
+    report = make (site, 800000, 800000, 800000, NULL, NULL);
+    check_cell (report, "check", check, "finding", "holds");
+    check_cell (report, "excluded", "asset", "percent", "0.00");
+    check_cell (report, "excluded", "asset", "note", "60 % federal");
+    check_cell (report, "excluded", "fabric", "note", "federal");
+    report_free (report);
     site_free (site);
 }
 
@@ -275,6 +299,8 @@ int main (void)
         cmocka_unit_test (recharge_checks__of_old_rates__count_24_months),
         cmocka_unit_test (
             recharge_checks__of_funding__want_the_federal_part_out),
+        cmocka_unit_test (
+            recharge__funds__exclude_what_the_federal_one_pays),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
