@@ -503,8 +503,10 @@ void report_sort (report_t *report)
     qsort_r (row, rows, sizeof (*row), compare_rows, report);
     for (size_t i = 0; i < rows; i++)
         memcpy (cell + i * columns, row[i], columns * sizeof (*cell));
-    free (report->cell);
-    report->cell = cell;
+    /* back into the room that there is: report_row() counts on it */
+    if (rows)
+        memcpy (report->cell, cell, rows * columns * sizeof (*cell));
+    free (cell);
     free (row);
 }
 

@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "support/test.h"
 
 #include "base/buffer.h"
@@ -184,6 +186,29 @@ static void report_select__fields__are_shown_in_that_order (void **state)
     report_free (report);
 }
 
+/* A former sort left room for the rows that there were and no more. */
+static void report_sort__rows_after_it__have_room (void **state)
+{
+    report_t *report = report_new ("usage", "Usage");
+    size_t user = report_column (report, "user", "User", COLUMN_TEXT, true);
+    char name[8];
+
+    (void)state;
+    for (int i = 0; i < 64; i++) {
+        if (i == 5 || i == 33)
+            report_sort (report);
+        snprintf (name, sizeof (name), "u%02d", 63 - i);
+        report_row (report);
+        report_put_text (report, user, name);
+    }
+    report_sort (report);
+    for (size_t i = 0; i < 64; i++) {
+        snprintf (name, sizeof (name), "u%02zu", i);
+        assert_string_equal (report_cell (report, i, user), name);
+    }
+    report_free (report);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +219,7 @@ int main (void)
         cmocka_unit_test (render_html__hostile_texts__make_no_markup),
         cmocka_unit_test (render__twice__gives_the_same_bytes),
         cmocka_unit_test (report_select__fields__are_shown_in_that_order),
+        cmocka_unit_test (report_sort__rows_after_it__have_room),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
