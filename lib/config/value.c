@@ -17,7 +17,7 @@
 #define MEGABYTES_MAX (1 << 30)
 #define LIFE_MONTHS_MAX 1200
 #define SECONDS_MAX 600
-#define DURATION_MAX (INT64_C (366) * 86400)
+#define DURATION_MAX (INT64_C (36525) * 86400)
 /* What a batch may call a node or a cluster (docs/formats/wire.md). */
 #define NAME_MAX_BYTES 128
 /* Instants end with the zone's table (base/zone.h). */
@@ -237,7 +237,7 @@ static int set_span (const char *text, int *field, gl_error_t *error)
     return 0;
 }
 
-/* At most a year: a grace that is longer is none. */
+/* At most a century: facts of any age are fresh enough for who closes the past. */
 static int set_duration (const schema_key_t *key, const char *text,
                          int64_t *field, gl_error_t *error)
 {
@@ -260,8 +260,9 @@ static int set_duration (const schema_key_t *key, const char *text,
         return 0;
     }
     return gl_error (error,
-                     "'%.60s' is not a duration of up to a year; write "
-                     "seconds, minutes, hours or days, e.g. 90s, 30m, 1h or 2d",
+                     "'%.60s' is not a duration of up to a century; "
+                     "write seconds, minutes, hours or days, e.g. 90s, 30m, "
+                     "1h or 2d",
                      text);
 }
 

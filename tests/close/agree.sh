@@ -2,20 +2,22 @@
 # What a team owes of a month is the same sum in the chargeback (charge + credit +
 # correction), on its statement, in the journal and in FOCUS: of the open month
 # and once it is closed, with corrections of another price, credits by job and by
-# team, a dispute and a correction by hand in it.
+# team, a dispute and a correction by hand in it; in both engines.
 set -u
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/close/lib.sh
 . "$abs_top_srcdir/tests/close/lib.sh"
 command -v sqlite3 >/dev/null || { echo '1..0 # SKIP because sqlite3 is not installed'; exit 0; }
 command -v jq >/dev/null || { echo '1..0 # SKIP because jq is not installed'; exit 0; }
+on_each_engine "$0"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 # shellcheck source=tests/close/facts.sh
 . "$abs_top_srcdir/tests/close/facts.sh"
 
-url=sqlite:$work/lab.db
+url=$(url_of lab)
+empty "$url"
 check=$abs_top_builddir/tests/focus/check
 teams='vision language (none)'
 
@@ -87,7 +89,7 @@ rates=3.7000 site >"$work/site.yaml"
 row=$(echo "SELECT body FROM chain WHERE kind = 1 ORDER BY number" | sql "$url" |
     grep -n '^kind=charge.*account=nlp' | cut -d: -f1)
 gl "$url" dispute raise "2026-10/$row" 'ours' &&
-    number=$(sed -n 's/.*entry \([0-9]*\).*/\1/p' "$work/out") &&
+    number=$(sed -n 's/.*dispute \([0-9]*\).*/\1/p' "$work/out") &&
     gl "$url" dispute uphold --amount 7.77 "$number" 'right' &&
     gl "$url" credit --for 2026-10 --job 2 5.00 'late' &&
     gl "$url" credit --job 41 100 'half of it' &&

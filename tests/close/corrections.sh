@@ -122,7 +122,7 @@ extra=', speech' rates=3.60; site >"$work/site.yaml"; extra='' rates=''
 causes "two of them" '2026-10 configuration '
 
 begin
-site | sed 's/^close:.*/close: {fresh: 100d}/; s/^teams:/# of people\nteams:/' >"$work/site.yaml"
+site | sed 's/^close:.*/close: {fresh: 36000d}/; s/^teams:/# of people\nteams:/' >"$work/site.yaml"
 causes "comments, and when months are closed, change no price" ''
 
 # Load is metered every quarter of an hour: 20 kW, and 30 kW once.

@@ -1,20 +1,22 @@
 #!/bin/sh
 # What teams have bought of a pool, month by month and to date: used + unused =
 # bought, to the GPU-second; the same once months are closed, whatever is
-# configured then; and what is not due is what the bill says.
+# configured then; and what is not due is what the bill says; in both engines.
 set -u
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/close/lib.sh
 . "$abs_top_srcdir/tests/close/lib.sh"
 command -v sqlite3 >/dev/null || { echo '1..0 # SKIP because sqlite3 is not installed'; exit 0; }
 command -v jq >/dev/null || { echo '1..0 # SKIP because jq is not installed'; exit 0; }
+on_each_engine "$0"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 # shellcheck source=tests/close/facts.sh
 . "$abs_top_srcdir/tests/close/facts.sh"
 
-url=sqlite:$work/lab.db
+url=$(url_of lab)
+empty "$url"
 
 # entitled WORDS: vision has 100 hours a month, at 2.00; language 1/100 of all
 entitled ()
