@@ -26,21 +26,29 @@ static bool is_asked (const struct reading *r, const detail_row_t *row)
            && (key->submit == SECONDS_UNKNOWN || row->submit == key->submit);
 }
 
-static void set_line (struct reading *r, const detail_row_t *row)
+void job_charge_line (const char *month, const detail_row_t *row,
+                      bill_row_t *line)
 {
-    bill_row_t *line = &r->charge->line;
     const char *const keys[CHARGE_PATH_COUNT]
         = {row->account, row->cluster,   row->user,     row->project,
            row->qos,     row->partition, row->gres_type};
 
-    bill_row_init (line);
-    line->month = xstrdup (r->month);
+    line->kind = BILL_CHARGE;
+    line->month = xstrdup (month);
     line->pool = xstrdup (row->pool);
     line->team = xstrdup (row->team);
     line->gpu = xstrdup (row->gpu);
     line->profile = xstrdup (row->profile);
     for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
         line->key[i] = xstrdup (keys[i]);
+}
+
+static void set_line (struct reading *r, const detail_row_t *row)
+{
+    bill_row_t *line = &r->charge->line;
+
+    bill_row_init (line);
+    job_charge_line (r->month, row, line);
     line->reference = xasprintf ("%s/%" PRIu64 "/%" PRId64, row->cluster,
                                  row->id_job, row->submit);
 }

@@ -40,6 +40,11 @@ int job_charge_read (store_t *store, const site_t *site,
 /* As 0 it need not be cleared. */
 void job_charge_clear (job_charge_t *charge);
 
+/* The texts of the line of the bill that a row of a job by day lies below, into an
+ * initialised row. */
+void job_charge_line (const char *month, const detail_row_t *row,
+                      bill_row_t *ret_line);
+
 /* What its last seconds of the month were charged, or all of them, in smallest
  * units, rounded half to even. */
 void job_charge_last (const site_t *site, const job_charge_t *charge,

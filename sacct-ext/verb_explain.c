@@ -6,7 +6,9 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "bills.h"
+#include "closed_site.h"
 #include "facts.h"
+#include "job_rows.h"
 #include "output.h"
 #include "periods.h"
 #include "render/render_explain.h"
@@ -27,6 +29,7 @@ struct search {
     period_t life; /* of all its segments */
     size_t found;
     bool parted; /* one of them is a task or a component */
+    job_rows_t *rows; /* of closed bills */
     /* second pass */
     const site_t *site;
     explain_t *explain;
@@ -73,6 +76,7 @@ static int find_segment (const fact_t *fact, void *arg, gl_error_t *error)
     if (!matches (search->job, s))
         return 0;
     search->found++;
+    job_rows_add (search->rows, s);
     search->parted = search->parted || s->array_job || s->het_job;
     if (s->time_start == 0)
         return 0;
@@ -97,6 +101,7 @@ static int find_job (cli_t *cli, struct search *search, store_query_t *query)
     if (query->id_job && (search->found == 0 || search->parted)) {
         query->id_job = 0;
         search->found = 0;
+        job_rows_clear (search->rows);
         if (facts_each (cli->store, cli->site, query, find_segment, search,
                         &error)
             < 0)
@@ -143,6 +148,17 @@ static int fill_billing (cli_t *cli, billing_t *billing)
 
 /* --- second pass: the explanation -------------------------------------- */
 
+static void explain_month (const job_month_t *month, void *arg)
+{
+    struct search *search = arg;
+    site_t then = *search->site;
+
+    closed_site_currency (month->closing->body, &then);
+    explain_billed (search->explain, month->closing->month, month->bill,
+                    month->row, month->count, month->known,
+                    then.currency_digits);
+}
+
 static int explain_segment (const fact_t *fact, void *arg, gl_error_t *error)
 {
     struct search *search = arg;
@@ -152,6 +168,7 @@ static int explain_segment (const fact_t *fact, void *arg, gl_error_t *error)
     explain_add (search->explain, search->site, search->accounts, fact->segment,
                  fact->suspensions, fact->suspension_count, fact->evidence,
                  fact->project, search->billing);
+    job_rows_each (search->rows, fact->segment, explain_month, search);
     for (size_t i = 0; i < search->periods->decision_count; i++) {
         const decision_t *d = &search->periods->decisions[i];
         if (d->row)
@@ -193,9 +210,12 @@ static int explain_job (cli_t *cli, struct search *search,
     search->periods = periods;
     search->explain = explain_new (search->job->text);
     if (rc == CLI_OK
-        && facts_each (cli->store, cli->site, query, explain_segment, search,
-                       &error)
-               < 0)
+        && (job_rows_read (search->rows, cli->store, cli->site, periods,
+                           search->life, &error)
+                < 0
+            || facts_each (cli->store, cli->site, query, explain_segment,
+                           search, &error)
+                   < 0))
         rc = cli_fail (cli, &error);
     if (rc == CLI_OK)
         rc = write_explanation (cli, output, search->explain);
@@ -229,6 +249,7 @@ static int explain (cli_t *cli, const struct job *job, const output_t *output)
     clusters = xcalloc (count + 1, sizeof (*clusters));
     for (size_t i = 0; i < count; i++)
         clusters[i] = (report_cluster_t){stored[i].name, stored[i].as_of};
+    search.rows = job_rows_new ();
     rc = find_job (cli, &search, &query);
     if (rc == CLI_OK) {
         explain_query (cli->site,
@@ -240,6 +261,7 @@ static int explain (cli_t *cli, const struct job *job, const output_t *output)
         search.accounts = accounts;
         rc = explain_job (cli, &search, output, &charges, &query);
     }
+    job_rows_free (search.rows);
     free (clusters);
     accounts_free (accounts);
     store_clusters_free (stored, count);

@@ -560,8 +560,7 @@ static const char *path_text (const struct piece *p, key_id_t key)
     }
 }
 
-/* What rows that go back to the segment refer to. */
-static char *reference_of (const segment_t *s)
+char *explain_reference (const segment_t *s)
 {
     return xasprintf ("%s/%llu/%lld", s->cluster, (unsigned long long)s->id_job,
                       (long long)s->time_submit);
@@ -570,7 +569,7 @@ static char *reference_of (const segment_t *s)
 /* Of the segment itself. */
 static void take_credit (const struct search *search, const charge_line_t *line)
 {
-    GL_AUTOFREE char *reference = reference_of (search->piece->segment);
+    GL_AUTOFREE char *reference = explain_reference (search->piece->segment);
     GL_AUTOFREE char *title = NULL;
 
     if (line->kind != CHARGE_CREDIT || strcmp (line->reference, reference))
@@ -733,28 +732,4 @@ void explain_add (explain_t *explain, const site_t *site,
                           "no GPU, nothing to charge: devices x seconds",
                           xstrdup ("0"));
     }
-}
-
-void explain_decided (explain_t *explain, const site_t *site,
-                      const segment_t *s, const bill_row_t *row,
-                      const char *who, int64_t when)
-{
-    GL_AUTOFREE char *reference = reference_of (s);
-    explain_segment_t *segment
-        = &explain->segment[explain->segment_count - 1];
-    explain_step_t *step;
-    char stamp[ZONE_STAMP_SIZE];
-
-    if (!row->reference || strcmp (row->reference, reference) != 0)
-        return;
-    step = explain_step (segment, "decided",
-                         xasprintf ("What was decided of it, for %s",
-                                    row->month));
-    explain_line (step, COLUMN_MONEY, bill_kind_word (row->kind),
-                  row->kind == BILL_CREDIT ? "given back by hand"
-                                           : "corrected by hand",
-                  exact_units_text (row->charge_units, site->currency_digits));
-    explain_text (step, "reason", "reason", row->reason);
-    explain_text (step, "who", "by", who);
-    explain_text (step, "when", "on", zone_stamp (site->zone, when, stamp));
 }

@@ -1,7 +1,7 @@
 /*
  * explain.h: how a job's charge came about, step by step: who told, when it
  * ran, what it held, whose it is, what that weighs, what it costs, and on which
- * line of which statement it stands.
+ * line of which statement it stands, and in which rows of closed bills.
  *
  * An explanation is data, as a report is: steps of lines with final texts.
  * Pure.
@@ -56,6 +56,12 @@ void explain_add (explain_t *explain, const site_t *site,
                   const suspension_t *suspensions, size_t suspension_count,
                   const segment_evidence_t *evidence, const project_t *project,
                   const billing_t *billing);
+
+/* Of the segment that was added last: the rows of a closed month that it is in, by
+ * which they are disputed, 2026-10/17; row i of the bill has the number i + 1.
+ * `known`: its charge is among them; `digits` of the currency then. */
+void explain_billed (explain_t *explain, const char *month, const bill_t *bill,
+                     const size_t *row, size_t count, bool known, int digits);
 
 /* Of the segment that was added last: a row that somebody decided, who and when,
  * if it goes back to that segment. */

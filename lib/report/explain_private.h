@@ -20,6 +20,9 @@ void explain_stamp (explain_step_t *step, const site_t *site, const char *name,
 void explain_exact (explain_step_t *step, column_type_t type, const char *name,
                     const char *title, const mpq_t value, int digits);
 
+/* What rows that go back to the segment refer to: yours to free. */
+char *explain_reference (const segment_t *s);
+
 /* What the nodes saw and measured: evidence, beside the quantity and never part
  * of it. `evidence` may be NULL. */
 void explain_evidence (explain_segment_t *segment, const site_t *site,

@@ -58,8 +58,9 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_REFERENCE] = {"reference", "Refers to", COLUMN_TEXT, false, false,
                       "The job (cluster/JobId/submit time), or the row of an "
                       "earlier bill."},
-    [AT_ROW] = {"row", "Row", COLUMN_TEXT, false, true,
-                "Its number on the closed bill."},
+    [AT_ROW] = {"row", "Row", COLUMN_TEXT, false, false,
+                "On the closed bill: its number there, or those of the rows that "
+                "it is made of. A row is disputed by it."},
     [AT_DISPUTED] = {"disputed", "Disputed", COLUMN_TEXT, false, false,
                      "Not to be paid before that is decided."},
     [AT_CURRENCY] = {"currency", "Currency", COLUMN_TEXT, false, true, ""},

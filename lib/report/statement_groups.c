@@ -112,6 +112,16 @@ static int by_keys (const void *a, const void *b)
     return compare_keys (x->key, y->key);
 }
 
+static void keep_row (group_t *group, size_t index)
+{
+    if (group->row_count == group->row_size) {
+        group->row_size = group->row_size * 2 + 4;
+        group->row = xreallocarray (group->row, group->row_size,
+                                    sizeof (*group->row));
+    }
+    group->row[group->row_count++] = index;
+}
+
 static groups_t group_rows (const page_t *page, const table_t *table)
 {
     groups_t groups = {NULL, 0};
@@ -120,12 +130,15 @@ static groups_t group_rows (const page_t *page, const table_t *table)
 
     for (size_t i = 0; i < count; i++) {
         const char *key[STATEMENT_KEYS] = {NULL};
+        group_t *group;
         if (!bill_row_of (&rows[i], page->s->team)
             || !(table->kinds & 1U << rows[i].kind))
             continue;
         for (size_t k = 0; k < table->key_count; k++)
             key[k] = bill_row_key (&rows[i], table->keys[k]);
-        add_to_group (page, find_group (&groups, key), &rows[i]);
+        group = find_group (&groups, key);
+        add_to_group (page, group, &rows[i]);
+        keep_row (group, i);
     }
     if (groups.count > 1)
         qsort (groups.group, groups.count, sizeof (*groups.group),
@@ -139,6 +152,7 @@ void statement_groups_done (groups_t *groups)
         group_t *group = &groups->group[i];
         mpq_clears (group->gpu_seconds, group->exact, group->idle, NULL);
         mpz_clears (group->list, group->charge, group->charged, NULL);
+        free (group->row);
     }
     free (groups->group);
 }
@@ -275,6 +289,7 @@ static void add_table (page_t *page, const table_t *table)
         put_keys (page, table, group);
         put_jobs (page, table, group);
         put_amounts (page, table, group);
+        statement_put_rows (page, group->row, group->row_count);
         if (command_of_group (page, table, group, &command))
             statement_put_command (page, line, buffer_text (&command));
         add_total (total, group);

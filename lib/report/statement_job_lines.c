@@ -137,8 +137,14 @@ static void put_amount (page_t *page, bool priced, mpq_srcptr gpu_seconds,
         statement_put_units (page, AT_CHARGE, units);
 }
 
+/* Of the bill, that the line is made of. */
+struct rows {
+    statement_row_t *list;
+    size_t count;
+};
+
 static void add_job (page_t *page, const struct part *part, const char *of,
-                     bool priced, size_t number)
+                     const struct rows *rows, bool priced, size_t number)
 {
     const statement_job_t *job = part->job;
     GL_AUTOFREE char *name = xasprintf (
@@ -154,6 +160,7 @@ static void add_job (page_t *page, const struct part *part, const char *of,
     report_put_count (page->report, AT_DAYS,
                       (uint64_t)__builtin_popcount (job->days));
     put_amount (page, priced, job->gpu_seconds, part->units);
+    statement_put_job_rows (page, rows->list, rows->count, job);
     buffer_printf (&command, "gpuledger explain %llu -M",
                    (unsigned long long)job->id_job);
     shell_word (&command, job->cluster);
@@ -210,17 +217,19 @@ static int add_table (page_t *page, const group_t *group, const char *of,
                       size_t *number, gl_error_t *error)
 {
     struct parts parts = parts_of (page, group);
+    struct rows rows = {statement_rows_by_job (page, group), group->row_count};
     int rc = parts.count > 0 ? share (&parts, group->charge, error) : 0;
 
     if (rc == 0 && parts.count > 0) {
         qsort (parts.part, parts.count, sizeof (*parts.part), by_amount);
         begin_table (page, group, of);
         for (size_t i = 0; i < parts.count; i++)
-            add_job (page, &parts.part[i], of, group->priced, ++*number);
+            add_job (page, &parts.part[i], of, &rows, group->priced, ++*number);
         put_others (page, &parts, group->priced);
         report_section_totals (page->report);
         put_sum (page, &parts, 0, group->priced);
     }
+    free (rows.list);
     parts_done (&parts);
     return rc;
 }

@@ -86,15 +86,6 @@ static const struct single {
      "On the sum of everything above, rounded once."},
 };
 
-static void put_row_number (page_t *page, size_t index)
-{
-    GL_AUTOFREE char *text
-        = xasprintf ("%s/%zu", page->s->month, index + 1);
-
-    if (page->s->closed)
-        report_put_text (page->report, AT_ROW, text);
-}
-
 static void add_single (page_t *page, const struct single *kind,
                         const bill_row_t *row, size_t index, size_t number)
 {
@@ -118,7 +109,7 @@ static void add_single (page_t *page, const struct single *kind,
     if (page->s->disputed && page->s->disputed[index])
         report_put_text (page->report, AT_DISPUTED, "yes");
     report_put_text (page->report, AT_REFERENCE, row->reference);
-    put_row_number (page, index);
+    statement_put_rows (page, &index, 1);
     if (command_of_job (row->reference, &command))
         statement_put_command (page, line, buffer_text (&command));
     else if (kind->kind == BILL_CORRECTION && row->month

@@ -1,6 +1,7 @@
 /*
  * statement_private.h: shared by statement.c (the page), statement_columns.c,
- * statement_lines.c, statement_groups.c and statement_job_lines.c (its tables)
+ * statement_lines.c, statement_groups.c, statement_job_lines.c and
+ * statement_rows.c (its tables)
  * and statement_sums.c (figures, proofs and charts).
  */
 #ifndef GL_REPORT_STATEMENT_PRIVATE_H
@@ -79,6 +80,9 @@ typedef struct {
     mpz_t list;
     mpz_t charge;
     mpz_t charged; /* of it: charges and idle rows */
+    size_t *row; /* of the bill, in their order */
+    size_t row_count;
+    size_t row_size;
     bool idle_known;
     bool priced;
 } group_t;
@@ -94,6 +98,9 @@ void statement_columns (page_t *page);
 void statement_begin_line (page_t *page, const char *section, char letter,
                            size_t number, char line[16]);
 void statement_put_units (page_t *page, statement_at_t at, const mpz_t units);
+/* Of a closed month: the rows of the bill that it is made of, "2026-10/3-7,9", by
+ * which they are disputed. */
+void statement_put_rows (page_t *page, const size_t *row, size_t count);
 /* What the line is made of. */
 void statement_put_command (page_t *page, const char *line,
                             const char *command);
@@ -121,5 +128,17 @@ void statement_sum_clear (statement_sum_t *sum);
 void statement_figures (page_t *page);
 void statement_charts (page_t *page);
 void statement_proofs (page_t *page);
+
+/* The rows of a line of the charges in the order in which those of a job are found:
+ * as many as the line has; yours to free. */
+typedef struct {
+    const bill_row_t *row;
+    size_t index;
+} statement_row_t;
+statement_row_t *statement_rows_by_job (const page_t *page,
+                                        const group_t *group);
+/* As statement_put_rows(), of the rows that the job is in. */
+void statement_put_job_rows (page_t *page, const statement_row_t *rows,
+                             size_t count, const statement_job_t *job);
 
 #endif /* !GL_REPORT_STATEMENT_PRIVATE_H */

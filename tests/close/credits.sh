@@ -1,20 +1,23 @@
 #!/bin/sh
 # Credits by job: of the open month and of a closed one, named wherever the job is;
 # and all credits, automatic ones, by hand and of disputes, are never more than
-# the charge of the job, its line, its team: whatever was decided in which order.
+# the charge of the job, its line, its team: whatever was decided in which order; in
+# both engines.
 set -u
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/close/lib.sh
 . "$abs_top_srcdir/tests/close/lib.sh"
 command -v sqlite3 >/dev/null || { echo '1..0 # SKIP because sqlite3 is not installed'; exit 0; }
 command -v jq >/dev/null || { echo '1..0 # SKIP because jq is not installed'; exit 0; }
+on_each_engine "$0"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 # shellcheck source=tests/close/facts.sh
 . "$abs_top_srcdir/tests/close/facts.sh"
 
-url=sqlite:$work/lab.db
+url=$(url_of lab) base=$(url_of base)
+empty "$url"
 has () { grep -qF -e "$1" "$work/out" "$work/err"; }
 # refused TEXT: the last command failed, and says so
 refused () { [ "$1" -eq 1 ] && has "$2"; }
@@ -32,11 +35,7 @@ facts ()
     row 26 2026-11-02T00:00:00 2026-11-02T10:00:00 COMPLETED 2 cy nlp
 }
 priced () { rates=3.5540 site | sed 's/^policy:.*/policy: {idle: explicit, credit_cap: 4h}/'; }
-begin ()
-{
-    rm -f "$work"/lab.db*
-    cp "$work/base.db" "$work/lab.db"
-}
+begin () { copy "$base" "$url"; }
 
 priced >"$work/site.yaml"
 facts >"$work/rows"
@@ -99,12 +98,10 @@ gl "$url" report chargeback --month 2026-10 --focus --output "$work/focus.csv" &
 result $? "FOCUS has the job as the resource"
 
 # the rest of the test is about October as it was closed
-rm -f "$work"/lab.db*
+empty "$url"
 gl "$url" init && import "$url" 2026-11-20T00:00:00 && close_it "$url" 2026-10
 result $? "October is closed"
-gl "$url" sync 2>/dev/null
-sqlite3 "$work/lab.db" 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
-cp "$work/lab.db" "$work/base.db"
+copy "$url" "$base"
 sed 's/3.5540/9.9900/' "$work/site.yaml" >"$work/dear" && mv "$work/dear" "$work/site.yaml"
 gl "$url" credit --for 2026-10 --job 22 'closed' &&
     has '2026-11: credited, entry' && has '-71.08 EUR'
@@ -114,6 +111,33 @@ priced >"$work/site.yaml"
 # the row of vision's line, as it was closed
 line=$(echo "SELECT body FROM chain WHERE kind = 1 ORDER BY number" | sql "$url" |
     grep -n '^kind=charge.*account=vision' | cut -d: -f1)
+
+# numbered TEXT: of the row of the bill that has it
+numbered () { echo "SELECT body FROM chain WHERE kind = 1 ORDER BY number" | sql "$url" | grep -n "$1" | cut -d: -f1; }
+# billed_in JOB: what explain says
+billed_in ()
+{
+    gl "$url" explain "$1" --json &&
+        jq -r '.segments[].steps[] | select (.step == "billed") | .facts
+            | to_entries[] | select (.value | test ("/")) | .value' "$work/out" | tr '\n' ' '
+}
+given=$(numbered '^kind=credit.*reference=lab/23/')
+[ -n "$given" ] && [ "$(billed_in 21)" = "2026-10/$line " ] &&
+    [ "$(billed_in 23)" = "2026-10/$line 2026-10/$given " ]
+result $? "explain names the rows of a closed month that a job is in"
+[ "$(billed_in 25)" = "2026-10/$(numbered '^kind=charge.*account=nlp') " ] && [ -z "$(billed_in 26)" ]
+result $? "of the submission of that month, and none of a month that is open"
+# rows_of SECTION
+rows_of () { jq -r --arg s "$1" '.rows[] | select (.section == $s) | .row' "$work/out" | sort -u | tr '\n' ' '; }
+gl "$url" statement vision --month 2026-10 --jobs --json &&
+    [ "$(rows_of charges)" = "2026-10/$line " ] &&
+    [ "$(rows_of jobs)" = "2026-10/$line " ] &&
+    [ "$(rows_of credits)" = "2026-10/$given " ]
+result $? "and so does the statement, on every line"
+gl "$url" statement vision --month 2026-10 && grep -q "^C1 .* 2026-10/$line *$" "$work/out"
+result $? "for people, too"
+gl "$url" statement language --month 2026-11 --json && [ "$(rows_of charges)" = 'null ' ]
+result $? "of an open month there are none"
 
 # cents FILTER: of October, in November's bill and its own, jq over rows
 left ()
@@ -153,7 +177,7 @@ step ()
     part) gl "$url" credit --for 2026-10 --job 21 "$((random % 200 + 1)).50" 'some' ;;
     dispute)
         gl "$url" dispute raise "2026-10/$line" 'ours' || return
-        number=$(sed -n 's/.*entry \([0-9]*\).*/\1/p' "$work/out")
+        number=$(sed -n 's/.*dispute \([0-9]*\).*/\1/p' "$work/out")
         gl "$url" dispute uphold "$number" 'right' ;;
     esac
 }
