@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "acct/site.h"
+#include "base/exact.h"
 #include "base/memory.h"
 #include "decide.h"
 #include "query_options.h"
@@ -20,6 +21,80 @@ struct request {
     const char *pool;
 };
 
+/* --- how much -------------------------------------------------------- */
+
+/* What the month was charged to all teams, or what it cost, if that is more. */
+static void raise_to (const bill_t *bill, mpz_t most)
+{
+    size_t count;
+    const bill_row_t *rows = bill_rows (bill, &count);
+    const bill_pool_t *pools;
+    mpz_t charged, cost;
+
+    mpz_inits (charged, cost, NULL);
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].kind == BILL_CHARGE || rows[i].kind == BILL_IDLE)
+            mpz_add (charged, charged, rows[i].charge_units);
+    pools = bill_pools (bill, &count);
+    for (size_t i = 0; i < count; i++)
+        mpz_add (cost, cost, pools[i].cost_units);
+    if (mpz_cmp (charged, most) > 0)
+        mpz_set (most, charged);
+    if (mpz_cmp (cost, most) > 0)
+        mpz_set (most, cost);
+    mpz_clears (charged, cost, NULL);
+}
+
+/* Months before go-live have no rows, but facts and costs. */
+static int raise_to_month (store_t *store, const site_t *site,
+                           const char *month, mpz_t most, gl_error_t *error)
+{
+    bills_month_t *m;
+    bill_t *computed = NULL;
+    int rc;
+
+    if (bills_of_month (store, site, month, &m, error) < 0)
+        return -1;
+    rc = m->state == BILLS_IMPORTED
+             ? bills_compute (store, site, m->period, &computed, error)
+             : 0;
+    if (rc == 0)
+        raise_to (computed ? computed : m->bill, most);
+    bill_free (computed);
+    bills_month_free (m);
+    return rc;
+}
+
+/* A slip of the finger, not a correction: more than the whole month, or the last one
+ * that was closed, where that is larger, as early in a month. */
+static int check_size (store_t *store, const site_t *site,
+                       const periods_t *periods, const char *month,
+                       const mpz_t units, gl_error_t *error)
+{
+    const closing_t *last = periods_last (periods);
+    mpz_t most;
+    int rc;
+
+    mpz_init (most);
+    rc = raise_to_month (store, site, month, most, error);
+    if (rc == 0 && last && strcmp (last->month, month) != 0)
+        rc = raise_to_month (store, site, last->month, most, error);
+    if (rc == 0 && mpz_cmpabs (units, most) > 0) {
+        GL_AUTOFREE char *text
+            = exact_units_text (units, site->currency_digits);
+        GL_AUTOFREE char *limit
+            = exact_units_text (most, site->currency_digits);
+        rc = gl_error (error,
+                       "%s %s is more than %s %s, all that %s%s%s cost or was "
+                       "charged: give what is of other months with --for",
+                       text, site->currency, limit, site->currency, month,
+                       last && strcmp (last->month, month) ? " or " : "",
+                       last && strcmp (last->month, month) ? last->month : "");
+    }
+    mpz_clear (most);
+    return rc;
+}
+
 /* The month that it is for must not lie behind the open one. */
 static int check (store_t *store, const site_t *site, const periods_t *periods,
                   decision_t *d, void *arg, gl_error_t *error)
@@ -30,8 +105,6 @@ static int check (store_t *store, const site_t *site, const periods_t *periods,
     mpz_t units;
     int rc;
 
-    (void)store;
-    (void)periods;
     if (periods_month (site, month, &period, error) < 0)
         return -1;
     if (strcmp (month, d->month) > 0)
@@ -39,6 +112,8 @@ static int check (store_t *store, const site_t *site, const periods_t *periods,
                          d->month);
     mpz_init (units);
     rc = decide_amount (site, r->amount, true, units, error);
+    if (rc == 0)
+        rc = check_size (store, site, periods, month, units, error);
     if (rc == 0)
         decide_row (d->row, BILL_CORRECTION,
                     correction_cause_word (CAUSE_MANUAL), month, r->reason,
@@ -99,8 +174,9 @@ const verb_t verb_correct = {
     .synopsis = "[OPTION]... [--] TEAM AMOUNT REASON",
     .summary = "a correction by hand in the month that is open",
     .help = "What a closed month got wrong, and no fact or price can tell: an "
-            "amount that a team\nowes in addition, or, below 0, less. A new "
-            "entry of the chain, in the open month.",
+            "amount that a team\nowes in addition, or, below 0, less: never more "
+            "than the month cost or was\ncharged as a whole. A new entry of the chain, "
+            "in the open month.",
     .options = options,
     .example = "gpuledger correct --for 2026-10 -- vision -12.50 'paid twice'",
 };
