@@ -119,12 +119,35 @@ static int make_page (struct making *m, const bills_month_t *now,
     return rc;
 }
 
+/* A month that the facts have not reached, and to which nothing was brought by hand:
+ * its zeros would look like a team that used nothing. */
+static int check_reached (const struct making *m, const bills_month_t *now,
+                          gl_error_t *error)
+{
+    int64_t as_of = report_as_of (&m->query);
+    char stamp[ZONE_STAMP_SIZE];
+    size_t rows;
+
+    bill_rows (now->bill, &rows);
+    if (now->version > 0 || rows > 0 || now->period.start < as_of)
+        return 0;
+    return as_of == 0
+               ? gl_error (error, "the store has no facts, so that there is "
+                                  "nothing to say of %s",
+                           now->month)
+               : gl_error (error,
+                           "nothing is known of %s yet: the facts end at %s",
+                           now->month,
+                           zone_stamp (m->query.site->zone, as_of, stamp));
+}
+
 static int make (struct making *m, report_t **ret_report, gl_error_t *error)
 {
     bills_month_t *now = NULL, *before = NULL;
     int rc = -1;
 
     if (bill_of (m, m->query.period.start, &now, error) == 0
+        && check_reached (m, now, error) == 0
         && bill_of (m, m->query.period.start - 1, &before, error) == 0
         && (now->version > 0 ? statement_from_closing (m, now, error)
                              : statement_from_facts (m, now, error))

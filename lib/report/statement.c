@@ -65,8 +65,32 @@ static void add_meanings (page_t *page)
     }
 }
 
+/* Of a month before go-live: closed with charges it was billed, whatever is
+ * configured now. */
+static void add_go_live (page_t *page)
+{
+    const report_query_t *query = page->s->query;
+    const civil_t *first = &query->site->go_live;
+    char day[ZONE_STAMP_SIZE];
+    int64_t start;
+    size_t rows;
+
+    bill_rows (page->s->bill, &rows);
+    if (first->year == 0 || (page->s->closed && rows > 0))
+        return;
+    start = zone_instant (query->site->zone, first);
+    if (query->period.start < start)
+        report_note (page->report, NOTE_INFORMATION,
+                     "The ledger bills from %s on (ledger.go_live): nothing of "
+                     "%s is to be paid.",
+                     zone_unit_name (query->site->zone, CALENDAR_DAY, start,
+                                     day),
+                     page->s->month);
+}
+
 static void add_notes (page_t *page)
 {
+    add_go_live (page);
     if (!page->s->closed)
         report_note (page->report, NOTE_INFORMATION,
                      "Provisional: the month is not closed, and its figures may "

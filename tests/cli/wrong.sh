@@ -72,6 +72,7 @@ wrong 1 '2026-11 is not closed' reopen --month 2026-11 --approval 'the dean'
 wrong 2 'give --month, and --approval' reopen --month 2026-10
 wrong 1 'lies behind 2026-11, which is open' correct --for 2027-01 vision 1 later
 wrong 1 'facts are known up to 2026-11-05' budget --as-of 2030-01-01
+wrong 1 'nothing is known of 2027-03 yet: the facts end at 2026-11-05' statement vision --month 2027-03
 
 # names
 known='there are: vision, language, spin-off, (none)'
@@ -110,6 +111,7 @@ wrong 1 "'12,50' is not a number" correct vision 12,50 reason
 wrong 1 'more than the 2 decimals' correct vision 0.001 reason
 wrong 1 "'-5' is not an amount above 0" credit -- vision -5 reason
 wrong 1 'credits taken off' credit --for 2026-10 vision 99999999 all
+wrong 1 'cost or was charged: give what is of other months with --for' correct --for 2026-10 vision 100000000000000000000 slip
 wrong 2 'give a team, an amount and a reason' correct vision 12 ''
 wrong 2 'must not be below 0' report recharge --pool h100 --next-cost -5 --next-hours 1
 wrong 2 'must be above 0' report recharge --pool h100 --next-cost 5 --next-hours 0

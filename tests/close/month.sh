@@ -117,6 +117,19 @@ gl "$url" report chargeback --month 2026-10 --by user --team vision -P -n -o use
 result $? "filtered rows of the closed month"
 "$sum" "$url" "$work/site.yaml" 2026-11 >"$work/out" 2>"$work/err"
 result $? "closed rows and corrections are a computation from all facts"
+bob=$(echo "SELECT body FROM chain WHERE kind = 1 ORDER BY number" | sql "$url" |
+    grep -n '^kind=charge.*user=bob' | cut -d: -f1)
+gl "$url" explain 2
+has "2026-10/$bob" && has 'project                                         corpus'
+result $? "explain names the row that a job is in, whatever its project is now"
+gl "$url" statement vision --month 2026-10 --csv && has ",2026-10/$((bob - 1))-$bob,"
+result $? "the statement those of a line that is made of two"
+gl "$url" statement vision --month 2026-09 && has 'The ledger bills from 2026-10-01 on'
+result $? "a month before go-live says so"
+gl "$url" statement vision --month 2027-03
+rc=$?
+[ $rc -eq 1 ] && [ ! -s "$work/out" ] && has 'nothing is known of 2027-03 yet: the facts end at 2026-11-11T00:00:00+01:00'
+result $? "a month to come has no page"
 price=300000
 site >"$work/site.yaml"
 
@@ -130,6 +143,16 @@ result $? "not finer than the currency"
 gl "$url" correct --for 2027-01 vision 1 'later'
 [ $? -eq 1 ]
 result $? "nor of a month to come"
+gl "$url" correct vision 100000000000000000000 'a slip'
+rc=$?
+[ $rc -eq 1 ] && has '100000000000000000000.00 EUR is more than 5093.10 EUR, all that 2026-11 or 2026-10 cost or was charged'
+result $? "nor more than a whole month cost"
+gl "$url" correct --for 2026-10 -- vision -5093.11 'a slip'
+rc=$?
+[ $rc -eq 1 ] && has '-5093.11 EUR is more than 5093.10 EUR, all that 2026-10 cost'
+result $? "nor below 0, by the smallest unit"
+copy "$url" "$(url_of spare)" && gl "$(url_of spare)" correct --for 2026-10 language 5093.10 'all of it'
+result $? "all of it can be"
 gl "$url" credit --for 2026-10 vision 99999999 'all'
 rc=$?
 [ $rc -eq 1 ] && has 'is more than'
