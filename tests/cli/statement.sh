@@ -88,6 +88,14 @@ while read -r charge command; do
     is "$got" "$charge" "$command"
 done <commands
 
+# Of what is given twice the last counts; names of filters add up.
+lab statement language --month 2026-11 --month 2026-10 --json | cmp -s - language.json
+result $? "the last of two months"
+lab report chargeback --month 2026-10 --by team --team vision,language --csv >both
+lab report chargeback --month 2026-10 --by team --team vision --team language --csv | cmp -s - both &&
+    test "$(wc -l <both)" -eq 3
+result $? "both of two teams"
+
 # The same content has the same name, another one another.
 first=$(jq -r .parameters.statement language.json)
 is "$(lab statement language --month 2026-10 --csv >/dev/null &&
