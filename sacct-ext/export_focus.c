@@ -6,6 +6,7 @@
 #include "export_focus.h"
 #include "periods.h"
 #include "render/focus.h"
+#include "render/focus_contract.h"
 #include "render/focus_invoice.h"
 #include "report/estate.h"
 
@@ -95,21 +96,36 @@ static void begin_period (struct writer *w)
     focus_render_period (w->focus, w->updated, &w->text);
 }
 
+static void begin_contracts (struct writer *w)
+{
+    size_t count;
+    const bill_entitlement_t *e = bill_entitlements (w->bill, &count);
+
+    if (!w->begun)
+        focus_render_contract_header (&w->text);
+    for (size_t i = 0; i < count; i++)
+        focus_render_contract (w->focus, &e[i], &w->text);
+}
+
 static const struct dataset {
     const char *name;
     focus_version_t since;
+    focus_version_t last; /* later ones ask for what the ledger is not told */
     focus_customer_t customer;
     void (*begin) (struct writer *w); /* of each month */
     detail_f take; /* of each row, with the writer; NULL: not made of rows */
     int (*end) (struct writer *w, gl_error_t *error); /* or NULL */
 } datasets[] = {
-    {"cost-and-usage", FOCUS_1_2, FOCUS_TEAMS, begin_charges, take_charge,
+    {"cost-and-usage", FOCUS_1_2, FOCUS_1_4, FOCUS_TEAMS, begin_charges,
+     take_charge, NULL},
+    {"invoice-detail", FOCUS_1_4, FOCUS_1_4, FOCUS_TEAMS, begin_invoices,
+     take_invoiced, end_invoices},
+    {"billing-period", FOCUS_1_4, FOCUS_1_4, FOCUS_TEAMS, begin_period, NULL,
      NULL},
-    {"invoice-detail", FOCUS_1_4, FOCUS_TEAMS, begin_invoices, take_invoiced,
-     end_invoices},
-    {"billing-period", FOCUS_1_4, FOCUS_TEAMS, begin_period, NULL, NULL},
-    {"estate", FOCUS_1_2, FOCUS_ORGANISATION, begin_estate, take_owned,
-     end_estate},
+    {"contract-commitment", FOCUS_1_3, FOCUS_1_3, FOCUS_TEAMS, begin_contracts,
+     NULL, NULL},
+    {"estate", FOCUS_1_2, FOCUS_1_4, FOCUS_ORGANISATION, begin_estate,
+     take_owned, end_estate},
 };
 
 static const struct dataset *find_dataset (const char *name)
@@ -288,7 +304,8 @@ static int choose (struct writer *w, const export_options_t *options)
     if (!w->dataset)
         return cli_usage (w->cli,
                           "there is no dataset '%s' here; there are: "
-                          "cost-and-usage invoice-detail billing-period estate",
+                          "cost-and-usage invoice-detail billing-period "
+                          "contract-commitment estate",
                           options->dataset);
     w->version = w->dataset->since;
     if (options->version
@@ -300,6 +317,10 @@ static int choose (struct writer *w, const export_options_t *options)
         return cli_usage (w->cli, "FOCUS %s has no dataset %s: give --focus "
                           "without a version, or a later one",
                           options->version, w->dataset->name);
+    if (w->version > w->dataset->last)
+        return cli_usage (w->cli, "the dataset %s is not made in FOCUS %s: "
+                          "give --focus without a version",
+                          w->dataset->name, options->version);
     return CLI_OK;
 }
 

@@ -34,7 +34,7 @@ enum {
     {                                                                    \
         EXPORT_DATASET, "focus-dataset", "NAME",                         \
             "with --focus: cost-and-usage (default), invoice-detail,\n"   \
-            "billing-period or estate"                                   \
+            "billing-period, contract-commitment or estate"              \
     }
 
 typedef struct export export_t;

@@ -314,6 +314,7 @@ typedef struct {
     char *pool;       /* NULL: every pool without an entry of its own */
     mpq_t multiplier; /* 1: as it is */
     mpq_t subsidy;    /* share that the site pays: 1 is free */
+    int preemptible;  /* 1: its jobs may be stopped for others */
     period_t valid;
     place_t place;
 } site_qos_t;

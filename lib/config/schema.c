@@ -675,6 +675,11 @@ static const schema_key_t qos_keys[] = {
      NULL, "0", "100%",
      "Share of the price that the site pays: 100% is free, with its value "
      "shown. Default 0."},
+    {"preemptible", VALUE_WORD, 0, offsetof (site_qos_t, preemptible),
+     truth_words, NULL, "no", "no",
+     "Whether its jobs may be stopped for others. Billing data of FOCUS then "
+     "has its time as Dynamic, where its price is lower or a rate of its own. "
+     "Default no."},
     FROM_TO (site_qos_t),
 };
 

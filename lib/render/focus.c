@@ -285,6 +285,7 @@ static void put_priced (focus_t *f, const detail_row_t *row)
     focus_put (f, C_PricingCategory,
                row->kind == DETAIL_PURCHASE  ? "Other"
                : focus_is_committed (row) ? "Committed"
+               : row->preemptible         ? "Dynamic"
                                           : "Standard");
     focus_put_sku (f, row);
 }

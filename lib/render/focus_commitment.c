@@ -4,7 +4,7 @@
 
 #define JSON_INLINE 3
 
-static const char type[] = "Allocation";
+const char focus_commitment_type[] = "Allocation";
 
 bool focus_is_committed (const detail_row_t *row)
 {
@@ -51,6 +51,8 @@ bool focus_take_part (detail_row_t *to, const detail_row_t *row, bool committed)
     cut (to->gpu_hours, part, whole, committed);
     cut (to->full_cost, part, whole, committed);
     cut (to->cloud_cost, part, whole, committed);
+    cut (to->counted, part, whole, committed);
+    cut (to->ratio, part, whole, committed);
     to->energy_mj = cut_number (row->energy_mj, part, whole, committed);
     if (committed) {
         mpz_set (to->price_hours, part);
@@ -66,26 +68,35 @@ bool focus_take_part (detail_row_t *to, const detail_row_t *row, bool committed)
 
 /* --- columns -------------------------------------------------------------------- */
 
+void focus_add_contract (const focus_t *f, buffer_t *out, const char *commitment)
+{
+    buffer_printf (out, "%s/%s", commitment, f->month_name);
+}
+
 static void put_applied (focus_t *f, const detail_row_t *row)
 {
     json_t json = {&f->cell[C_ContractApplied], JSON_INLINE, true};
     bool is_1_3 = f->version < FOCUS_1_4; /* which spelt them so */
+    buffer_t id = {0};
 
+    focus_add_contract (f, &id, row->commitment);
     buffer_clear (&f->scratch);
     focus_add_units (f, &f->scratch, row->drawn_hours, DETAIL_DIGITS);
     json_object (&json, NULL);
     json_array (&json, "Elements");
     json_object (&json, NULL);
-    json_string (&json, is_1_3 ? "ContractID" : "ContractId", row->commitment);
+    json_string (&json, is_1_3 ? "ContractID" : "ContractId",
+                 buffer_text (&id));
     json_string (&json,
                  is_1_3 ? "ContractCommitmentID" : "ContractCommitmentId",
-                 row->commitment);
+                 buffer_text (&id));
     json_number (&json, "ContractCommitmentAppliedQuantity",
                  buffer_text (&f->scratch));
     json_string (&json, "ContractCommitmentAppliedUnit", "GPU-Hours");
     json_end_object (&json);
     json_end_array (&json);
     json_end_object (&json);
+    buffer_done (&id);
 }
 
 /* Covered or not: the team's time in the pool could be. */
@@ -97,7 +108,7 @@ static void put_eligible (focus_t *f)
     json_object (&json, NULL);
     json_array (&json, "CommitmentPrograms");
     json_object (&json, NULL);
-    json_string (&json, "ProgramType", type);
+    json_string (&json, "ProgramType", focus_commitment_type);
     json_end_object (&json);
     json_end_array (&json);
     json_end_object (&json);
@@ -113,7 +124,7 @@ void focus_put_commitment (focus_t *f, const detail_row_t *row)
     focus_put (f, C_CommitmentDiscountId, row->commitment);
     focus_put (f, C_CommitmentDiscountName, row->commitment);
     focus_put (f, C_CommitmentDiscountCategory, "Usage");
-    focus_put (f, C_CommitmentDiscountType, type);
+    focus_put (f, C_CommitmentDiscountType, focus_commitment_type);
     focus_put (f, C_CommitmentDiscountStatus,
                row->kind == DETAIL_UNUSED ? "Unused" : "Used");
     focus_put (f, C_CommitmentDiscountUnit, "GPU-Hours");

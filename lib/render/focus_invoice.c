@@ -91,19 +91,14 @@ void focus_add_invoice (const focus_t *f, buffer_t *out, const char *month,
 
 /* --- rows of a dataset ---------------------------------------------------------- */
 
-static void add_header (buffer_t *out, const char *const *names, size_t count)
+void focus_add_names (buffer_t *out, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         buffer_printf (out, "%s%s", i > 0 ? "," : "", names[i]);
     buffer_add_char (out, '\n');
 }
 
-struct line_out {
-    buffer_t *out;
-    bool begun;
-};
-
-static void put_cell (struct line_out *line, const char *text, bool is_text)
+void focus_put_cell (focus_line_t *line, const char *text, bool is_text)
 {
     if (line->begun)
         buffer_add_char (line->out, ',');
@@ -111,11 +106,11 @@ static void put_cell (struct line_out *line, const char *text, bool is_text)
     escape_csv (line->out, text, is_text);
 }
 
-static void put_instant (struct line_out *line, focus_t *f, int64_t instant)
+void focus_put_instant (focus_line_t *line, focus_t *f, int64_t instant)
 {
     buffer_clear (&f->scratch);
     focus_add_time (&f->scratch, instant);
-    put_cell (line, buffer_text (&f->scratch), true);
+    focus_put_cell (line, buffer_text (&f->scratch), true);
 }
 
 /* --- Billing Period --------------------------------------------------------------- */
@@ -127,19 +122,19 @@ static const char *const period_columns[]
 
 void focus_render_period_header (buffer_t *out)
 {
-    add_header (out, period_columns, GL_ARRAY_SIZE (period_columns));
+    focus_add_names (out, period_columns, GL_ARRAY_SIZE (period_columns));
 }
 
 void focus_render_period (focus_t *f, int64_t updated, buffer_t *out)
 {
-    struct line_out line = {out, false};
+    focus_line_t line = {out, false};
 
-    put_instant (&line, f, f->month.start);
-    put_instant (&line, f, f->month.end);
-    put_instant (&line, f, updated);
-    put_instant (&line, f, f->month.start);
-    put_cell (&line, f->provisional ? "Open" : "Closed", true);
-    put_cell (&line, f->site->issuer.name, true);
+    focus_put_instant (&line, f, f->month.start);
+    focus_put_instant (&line, f, f->month.end);
+    focus_put_instant (&line, f, updated);
+    focus_put_instant (&line, f, f->month.start);
+    focus_put_cell (&line, f->provisional ? "Open" : "Closed", true);
+    focus_put_cell (&line, f->site->issuer.name, true);
     buffer_add_char (out, '\n');
 }
 
@@ -308,40 +303,40 @@ static const char *const invoice_columns[]
 
 void focus_render_invoice_header (buffer_t *out)
 {
-    add_header (out, invoice_columns, GL_ARRAY_SIZE (invoice_columns));
+    focus_add_names (out, invoice_columns, GL_ARRAY_SIZE (invoice_columns));
 }
 
 static void render_line (focus_invoices_t *invoices,
                          const struct invoice_line *from, buffer_t *out)
 {
     focus_t *f = invoices->focus;
-    struct line_out line = {out, false};
+    focus_line_t line = {out, false};
 
     buffer_clear (&f->scratch);
     focus_add_units (f, &f->scratch, from->billed, DETAIL_DIGITS);
-    put_cell (&line, buffer_text (&f->scratch), false);
-    put_cell (&line, from->account, true);
-    put_cell (&line, f->site->currency, true);
-    put_instant (&line, f, f->month.end);
-    put_instant (&line, f, f->month.start);
-    put_cell (&line, from->category, true);
-    put_instant (&line, f, invoices->updated);
-    put_cell (&line, from->description, true);
-    put_cell (&line, from->grain, true);
-    put_cell (&line, from->id, true);
-    put_instant (&line, f, invoices->updated);
-    put_cell (&line, from->invoice, true);
+    focus_put_cell (&line, buffer_text (&f->scratch), false);
+    focus_put_cell (&line, from->account, true);
+    focus_put_cell (&line, f->site->currency, true);
+    focus_put_instant (&line, f, f->month.end);
+    focus_put_instant (&line, f, f->month.start);
+    focus_put_cell (&line, from->category, true);
+    focus_put_instant (&line, f, invoices->updated);
+    focus_put_cell (&line, from->description, true);
+    focus_put_cell (&line, from->grain, true);
+    focus_put_cell (&line, from->id, true);
+    focus_put_instant (&line, f, invoices->updated);
+    focus_put_cell (&line, from->invoice, true);
     if (f->provisional)
-        put_cell (&line, "", true);
+        focus_put_cell (&line, "", true);
     else
-        put_instant (&line, f, invoices->updated);
-    put_cell (&line, f->provisional ? "Open" : "Issued", true);
-    put_cell (&line, f->site->issuer.name, true);
-    put_cell (&line, f->site->currency, true);
-    put_cell (&line, "", true); /* no day on which an internal charge is due, */
-    put_cell (&line, "Not Applicable", true); /* no terms, */
-    put_cell (&line, "", true);               /* no order */
-    put_cell (&line, from->reference, true);
+        focus_put_instant (&line, f, invoices->updated);
+    focus_put_cell (&line, f->provisional ? "Open" : "Issued", true);
+    focus_put_cell (&line, f->site->issuer.name, true);
+    focus_put_cell (&line, f->site->currency, true);
+    focus_put_cell (&line, "", true); /* no day on which an internal charge is due, */
+    focus_put_cell (&line, "Not Applicable", true); /* no terms, */
+    focus_put_cell (&line, "", true);               /* no order */
+    focus_put_cell (&line, from->reference, true);
     buffer_add_char (out, '\n');
 }
 

@@ -1,8 +1,9 @@
 /*
  * focus_private.h: the columns, and what is shared by focus.c (amounts, periods,
  * parties), focus_words.c (resources, SKUs, tags, our own columns),
- * focus_invoice.c (lines of invoices, and the datasets that are made of them) and
- * focus_commitment.c (what is paid beforehand).
+ * focus_invoice.c (lines of invoices, and the datasets that are made of them),
+ * focus_commitment.c (what is paid beforehand) and focus_contract.c (of which
+ * contract).
  */
 #ifndef GL_RENDER_FOCUS_PRIVATE_H
 #define GL_RENDER_FOCUS_PRIVATE_H
@@ -156,6 +157,13 @@ void focus_put_own (focus_t *focus, const detail_row_t *row);
 
 /* --- focus_commitment.c --- */
 
+/* The type of all of them. */
+extern const char focus_commitment_type[];
+
+/* The contract of the month: "vision/h100/2026-10". */
+void focus_add_contract (const focus_t *focus, buffer_t *out,
+                         const char *commitment);
+
 /* Paid beforehand, as a whole: a row of its own. */
 bool focus_is_committed (const detail_row_t *row);
 /* The part of a row that is, or the rest of it; false: it has none. */
@@ -170,5 +178,15 @@ void focus_add_invoice (const focus_t *focus, buffer_t *out, const char *month,
                         const char *statement, bool provisional);
 /* The line of it that the row is of: "charge/h100/normal/-". */
 void focus_add_line (buffer_t *out, const detail_row_t *row);
+
+/* A row of a dataset that is no charge, cell by cell. */
+typedef struct {
+    buffer_t *out;
+    bool begun;
+} focus_line_t;
+
+void focus_put_cell (focus_line_t *line, const char *text, bool is_text);
+void focus_put_instant (focus_line_t *line, focus_t *focus, int64_t instant);
+void focus_add_names (buffer_t *out, const char *const *names, size_t count);
 
 #endif /* !GL_RENDER_FOCUS_PRIVATE_H */

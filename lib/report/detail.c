@@ -355,6 +355,7 @@ static int hand_out (detail_t *d, const struct detail_segment *of,
     mpq_add (line->gpu_seen, line->gpu_seen, p->gpu_seconds);
     mpq_add (line->price_seen, line->price_seen, p->price_seconds);
     row->rate_card = rate_card (d, p->rate);
+    row->preemptible = p->preemptible;
     put_shares (d, line);
     put_cloud (d);
     put_measured (d, &p->measured);
@@ -400,6 +401,17 @@ static struct detail_pending *get_pending (detail_t *d,
     return p;
 }
 
+/* Of time that may be taken back, and at a price of its own for that. */
+static bool is_preemptible (const charge_price_t *price)
+{
+    const site_qos_t *rule = price->rule;
+
+    return rule && rule->preemptible
+           && (mpq_cmp_ui (rule->multiplier, 1, 1) < 0
+               || mpq_sgn (rule->subsidy) > 0
+               || (price->rate && price->rate->qos));
+}
+
 /* Several kinds of device may be of one line: they are one row. */
 static void collect (detail_t *d, struct detail_line *line,
                      const usage_slice_t *slice, const charge_part_t *part)
@@ -415,6 +427,7 @@ static void collect (detail_t *d, struct detail_line *line,
     mpq_clear (gres);
     p->devices += slice->devices;
     p->rate = part->price.rate;
+    p->preemptible = is_preemptible (&part->price);
     mpq_add (p->gpu_seconds, p->gpu_seconds, part->gpu_seconds);
     mpq_add (p->price_seconds, p->price_seconds, part->price_seconds);
     measured_sum (&p->measured, &slice->part.measured);

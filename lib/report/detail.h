@@ -126,7 +126,11 @@ typedef struct {
                                then of the others */
     mpz_t prepaid; /* what it takes of something that was paid beforehand, beside
                       what is billed; of what is paid beforehand, negative */
+    uint64_t preemptible; /* 1: priced as time that may be taken back */
 } detail_row_t;
+
+/* The name of an entitlement: "vision/h100"; yours to free. */
+char *detail_commitment (const char *team, const char *pool);
 
 void detail_row_init (detail_row_t *row);
 void detail_row_clear (detail_row_t *row);

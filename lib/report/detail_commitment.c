@@ -21,7 +21,7 @@ static const charge_payer_t *payer_of (const pool_month_t *pm, const char *team)
     return NULL;
 }
 
-static char *name_of (const char *team, const char *pool)
+char *detail_commitment (const char *team, const char *pool)
 {
     return xasprintf ("%s/%s", team, pool);
 }
@@ -58,7 +58,7 @@ void detail_line_init (struct detail_line *line, const pool_month_t *pm,
     if (!payer || mpq_sgn (charge->drawn) <= 0)
         return;
     mpq_inits (committed, amount, NULL);
-    line->commitment = name_of (team, pm->pool);
+    line->commitment = detail_commitment (team, pm->pool);
     committed_seconds (charge, payer, committed);
     to_hours (line->drawn, charge->drawn);
     to_hours (line->committed, committed);
@@ -115,6 +115,13 @@ void detail_put_drawn (detail_t *d, struct detail_line *line)
         mpz_set (row->committed_hours, row->price_hours);
 }
 
+static void to_money (mpq_t ret, mpz_srcptr units, mpz_srcptr scale)
+{
+    mpq_set_num (ret, units);
+    mpq_set_den (ret, scale);
+    mpq_canonicalize (ret);
+}
+
 /* Time of a reservation that no job used. */
 void detail_put_reserved (detail_t *d, const bill_row_t *from)
 {
@@ -127,16 +134,18 @@ void detail_put_reserved (detail_t *d, const bill_row_t *from)
         || !from->team)
         return;
     free (d->commitment);
-    d->commitment = name_of (from->team, from->pool);
+    d->commitment = detail_commitment (from->team, from->pool);
     row->commitment = d->commitment;
     to_hours (row->drawn_hours, from->drawn_seconds);
     mpz_set (row->committed_hours, row->drawn_hours);
     mpq_inits (amount, rest, NULL);
     mpz_init (scale);
     mpz_ui_pow_ui (scale, 10, (unsigned)d->query->site->currency_digits);
-    mpz_neg (mpq_numref (amount), units);
-    mpz_set (mpq_denref (amount), scale);
-    mpq_canonicalize (amount);
+    to_money (amount, from->list_units, scale);
+    mpz_set_ui (row->list_rate, 0);
+    detail_hourly (row->list_rate, amount, from->price_seconds);
+    to_money (amount, units, scale);
+    mpq_neg (amount, amount);
     exact_round (row->prepaid, amount, DETAIL_DIGITS);
     detail_hourly (row->committed_rate, amount, from->drawn_seconds);
     mpq_sub (rest, from->price_seconds, from->drawn_seconds);
@@ -159,7 +168,7 @@ void detail_add_entitlement (detail_t *d, const bill_entitlement_t *from)
     u = &d->unused[d->unused_count++];
     u->pool = xstrdup (from->pool);
     u->team = xstrdup (from->team);
-    u->commitment = name_of (from->team, from->pool);
+    u->commitment = detail_commitment (from->team, from->pool);
     mpq_inits (u->expired, u->price, NULL);
     mpq_set (u->expired, from->expired);
     mpq_set (u->price, from->price);

@@ -1,7 +1,7 @@
 /*
  * detail_private.h: between detail.c (lines of the bill, and segments) and
- * detail_rest.c (all other
- * rows), detail_commitment.c (entitlements) and detail_split.c (how time that nobody held is shared out).
+ * detail_rest.c (all other rows), detail_commitment.c (entitlements) and
+ * detail_split.c (how time that nobody held is shared out).
  */
 #ifndef GL_REPORT_DETAIL_PRIVATE_H
 #define GL_REPORT_DETAIL_PRIVATE_H
@@ -34,6 +34,7 @@ struct detail_pending {
     uint64_t devices;
     mpq_t gres_seconds, gpu_seconds, price_seconds;
     const site_rate_t *rate;
+    bool preemptible;
     measured_t measured;
 };
 

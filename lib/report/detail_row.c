@@ -102,6 +102,7 @@ static const struct field {
     FIELD (committed_hours, FIELD_UNITS),
     FIELD (committed_rate, FIELD_UNITS),
     FIELD (prepaid, FIELD_UNITS),
+    FIELD (preemptible, FIELD_NUMBER),
 };
 
 static const char **text_of (const detail_row_t *row, const struct field *f)

@@ -3,9 +3,10 @@
  * file against the published rules and the invariants, after setting cells of the
  * first row of that category (of Usage), "*": of every row. "+": the first row
  * stands twice. Exit 1 if something is wrong. "sums FILE": billed cost by team, in
- * hundredths. "periods FILE [...]", "invoices FILE CHARGES [...]": the datasets of
- * 1.4, after the same changes, of their first row. "total FILE COLUMN KINDS",
- * "commitment FILE ID STATUS".
+ * hundredths. "priced FILE": pool and category of the price of each job.
+ * "periods FILE [...]", "invoices FILE CHARGES [...]" and "contracts
+ * FILE CHARGES [...]": the datasets beside the charges, after the same changes, of
+ * their first row. "total FILE COLUMN KINDS", "commitment FILE ID STATUS".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,13 +25,16 @@ static void set_first (table_t *t, const char *text)
 
 static int check_dataset (int argc, char **argv)
 {
-    bool invoices = !strcmp (argv[1], "invoices");
+    bool joined = strcmp (argv[1], "periods") != 0;
     table_t *t = table_read (argv[2]);
 
-    for (int i = 3 + invoices; i < argc; i++)
+    for (int i = 3 + joined; i < argc; i++)
         set_first (t, argv[i]);
-    return (invoices ? check_invoices_file (t, table_read (argv[3]))
-                     : check_periods_file (t))
+    if (!joined)
+        return check_periods_file (t) > 0;
+    return (!strcmp (argv[1], "contracts")
+                ? check_contracts_file (t, table_read (argv[3]))
+                : check_invoices_file (t, table_read (argv[3])))
            > 0;
 }
 
@@ -76,6 +80,10 @@ int main (int argc, char **argv)
         print_sums (table_read (argv[2]));
         return 0;
     }
+    if (argc == 3 && !strcmp (argv[1], "priced")) {
+        print_priced (table_read (argv[2]));
+        return 0;
+    }
     if (argc == 5 && !strcmp (argv[1], "commitment")) {
         print_commitment (table_read (argv[2]), argv[3], argv[4]);
         return 0;
@@ -85,7 +93,9 @@ int main (int argc, char **argv)
         return 0;
     }
     if ((argc >= 3 && !strcmp (argv[1], "periods"))
-        || (argc >= 4 && !strcmp (argv[1], "invoices")))
+        || (argc >= 4
+            && (!strcmp (argv[1], "invoices")
+                || !strcmp (argv[1], "contracts"))))
         return check_dataset (argc, argv);
     if (argc < 4)
         return 2;
@@ -99,6 +109,7 @@ int main (int argc, char **argv)
     wrong = check_rules (t, model, codes);
     wrong += check_invariants (t, pairs, argv[3]);
     wrong += check_later (t);
+    wrong += check_commitments (t);
     return wrong > 0;
 }
 

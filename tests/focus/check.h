@@ -20,12 +20,18 @@ size_t check_later (const table_t *table);
 /* The datasets above the charges. */
 size_t check_periods_file (const table_t *table);
 size_t check_invoices_file (const table_t *table, const table_t *charges);
+/* The objects that tell what is drawn on commitments; their dataset. */
+size_t check_commitments (const table_t *table);
+size_t check_contracts_file (const table_t *table, const table_t *charges);
 
 /* "TEAM<TAB>SUM" of BilledCost by the tag `team`, "(none)" without; bytewise. */
 void print_sums (const table_t *table);
 
 /* "HOURS MONEY" of these rows, rounded, whose id holds that text. */
 void print_commitment (const table_t *table, const char *id, const char *status);
+
+/* "POOL CATEGORY" of the price of each row of a job. */
+void print_priced (const table_t *table);
 
 /* The column's sum in units of 10^-10, over rows whose kind is in the list. */
 void print_total (const table_t *table, const char *column, const char *kinds);

@@ -103,6 +103,34 @@ lab shares.yaml report chargeback --month 2026-10 --json |
     sed -n 's/.*"remainder_entitlement": "\(.*\)".*/\1/p' >wanted
 "$check" commitment shares-14.csv / Used | cut -d' ' -f2 | diff wanted - >log
 result "shares: effective is what was not due"
+# what a reservation keeps unused is drawn, too: all of it, or in part
+variant reserved America/New_York '$a\
+policy: {reserved: entitlement}\
+entitlements: [{team: vision, pool: h100, gpus: 5}, {team: language, pool: h100, gpu_hours: 700}]'
+variant partly America/New_York '$a\
+policy: {reserved: entitlement}\
+entitlements: [{team: vision, pool: h100, gpu_hours: 500}, {team: language, pool: h100, gpu_hours: 700}]'
+for name in reserved:Committed partly:Committed partly:Standard; do
+    grep ',reserved_unused,idle,' ${name%:*}-14.csv | grep -q ",${name#*:},"
+    result "$name: what a reservation kept unused draws on the entitlement"
+done
+for name in shares reserved partly; do
+    lab $name.yaml report chargeback --month 2026-10 --focus=1.3 \
+        --output $name-13.csv 2>log &&
+        TZ=America/New_York "$check" "$data" $name-13.csv "$pools" >log
+    result "$name: 1.3: $(grep '^rules' log)"
+    lab $name.yaml report chargeback --month 2026-10 --focus \
+        --focus-dataset contract-commitment --output $name-contracts.csv 2>log &&
+        "$check" contracts $name-contracts.csv $name-13.csv >log &&
+        [ "$(wc -l <$name-contracts.csv)" -eq 3 ]
+    result "$name: $(grep '^contracts' log)"
+done
+# what may be stopped for others, at a lower price, and nothing else
+variant preemptible America/New_York '$a\
+qos: [{name: normal, pool: h100, multiplier: 0.25, preemptible: yes}, {name: normal, preemptible: yes}]'
+"$check" priced preemptible.csv | LC_ALL=C sort -u >got
+printf '%s\n' 'h100 Dynamic' 'old Standard' 'slices Standard' | diff - got >log
+result "preemptible: time at its lower price is dynamic"
 variant entitled America/New_York '$a\
 policy: {idle: uniform}\
 qos: [{name: normal, multiplier: 1.37, subsidy: "33%"}]'
@@ -164,6 +192,8 @@ lab golden.yaml report chargeback --focus=1.4 --output v14.csv &&
     ! head -n 1 v14.csv | grep -q -e ',ProviderName,' -e ',PublisherName,'
 result "1.4 has no ProviderName and PublisherName"
 for wrong in '--focus=2.0' '--focus=1.3 --focus-dataset invoice-detail' \
+    '--focus=1.2 --focus-dataset contract-commitment' \
+    '--focus=1.4 --focus-dataset contract-commitment' \
     '--focus --focus-dataset none' '--focus-dataset billing-period' \
     '--journal --focus-dataset billing-period' '--focus --by team' '--focus --team vision' \
     '--focus -S 2026-10-02 -E 2026-11-01' '--focus --csv'; do
@@ -250,6 +280,29 @@ finds_later line InvoiceDetailId=rounding
 finds_later commitment CommitmentDiscountStatus=Used
 finds_later commitment PricingCategory=Committed
 
+# finds_drawn WHAT CHANGE...: the first row that draws is the first one of shares
+finds_drawn ()
+{
+    what=$1
+    shift
+    { head -n 1 shares-14.csv; grep ',Committed,' shares-14.csv | grep ',Used,'; } \
+        >drawn.csv
+    TZ=America/New_York "$check" "$data" drawn.csv "" "$@" >log 2>&1
+    [ $? -eq 1 ] && grep -q "^$what" log
+    result "found by $what: $*"
+}
+
+applied='"ContractId": "a", "ContractCommitmentId": "a"'
+finds_drawn applied ContractApplied=
+finds_drawn applied 'ContractApplied={"Elements": []}'
+finds_drawn applied "ContractApplied={\"Elements\": [{$applied}]}"
+finds_drawn applied \
+    "ContractApplied={\"Elements\": [{$applied, \"ContractCommitmentAppliedQuantity\": 1.0}]}"
+finds_drawn programs CommitmentProgramEligibilityDetails=
+finds_drawn programs 'CommitmentProgramEligibilityDetails={"CommitmentPrograms": []}'
+finds_drawn programs \
+    'CommitmentProgramEligibilityDetails={"CommitmentPrograms": [{"ProgramType": "Other"}]}'
+
 # finds_in DATASET WHAT CHANGE...
 finds_in ()
 {
@@ -257,6 +310,7 @@ finds_in ()
     shift 2
     case $dataset in
     invoices) "$check" invoices invoices.csv tiers-14.csv "$@" ;;
+    contracts) "$check" contracts shares-contracts.csv shares-13.csv "$@" ;;
     periods) "$check" periods periods.csv "$@" ;;
     esac >log 2>&1
     [ $? -eq 1 ] && grep -q "^$what" log
@@ -278,6 +332,14 @@ finds_in invoices status InvoiceIssueStatus=Paid
 finds_in invoices null ReferenceInvoiceId=
 finds_in invoices grain InvoiceDetailGrain=pool
 finds_in invoices line InvoiceDetailLastUpdated=2026-01-01T00:00:00Z
+finds_in contracts join ContractCommitmentId=language/h100/2026-09
+finds_in contracts join ContractId=other
+finds_in contracts contract ContractCommitmentId=vision/h100/2026-10
+finds_in contracts drawn ContractCommitmentQuantity=699.9990000000
+finds_in contracts drawn x_CarriedOutQuantity=1.0
+finds_in contracts null ContractPeriodStart=
+finds_in contracts periods ContractPeriodEnd=2026-10-05T04:00:00Z
+finds_in contracts category ContractCommitmentCategory=Spend
 
 # --- text of users ----------------------------------------------------------
 

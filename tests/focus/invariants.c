@@ -65,6 +65,9 @@ static void check_commitment (const table_t *t, size_t row)
         tell ("commitment", "another price", row);
     if (committed && !is_zero (CELL ("BilledCost")))
         tell ("commitment", "paid beforehand, and billed", row);
+    if (committed && !is_zero (CELL ("EffectiveCost"))
+        && is_zero (CELL ("ListUnitPrice")))
+        tell ("commitment", "worth something, and of no price", row);
 }
 
 static void check_costs (const table_t *t, size_t row)
@@ -374,6 +377,13 @@ size_t check_invariants (const table_t *t, const char *subcategories,
 }
 
 /* --- sums ------------------------------------------------------------------------------ */
+
+void print_priced (const table_t *t)
+{
+    for (size_t row = 0; row < t->rows; row++)
+        if (is (CELL ("x_RowKind"), "job"))
+            printf ("%s %s\n", CELL ("x_Pool"), CELL ("PricingCategory"));
+}
 
 void print_commitment (const table_t *t, const char *id, const char *status)
 {

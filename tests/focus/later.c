@@ -103,28 +103,35 @@ static bool same_origin (const table_t *t, size_t a, size_t b)
     return true;
 }
 
-/* |part - ratio x whole| is at most 2 x 10^-10 of the whole and of one. */
-static bool near (mpq_srcptr part, mpq_srcptr ratio, mpq_srcptr whole)
+/* |part - ratio x whole| is at most 2 x 10^-10 of the whole and of one, or so many
+ * hundredths besides. */
+static bool near (mpq_srcptr part, mpq_srcptr ratio, mpq_srcptr whole,
+                  unsigned hundredths)
 {
-    mpq_t off, most;
+    mpq_t off, most, slack;
     bool good;
 
-    mpq_inits (off, most, NULL);
+    mpq_inits (off, most, slack, NULL);
     mpq_mul (off, ratio, whole);
     mpq_sub (off, part, off);
     mpq_abs (off, off);
     mpq_set_ui (most, 1, 1);
     mpq_add (most, most, whole);
     mpq_div_2exp (most, most, 32);
+    mpq_set_ui (slack, hundredths, 100);
+    mpq_canonicalize (slack);
+    mpq_add (most, most, slack);
     good = mpq_cmp (off, most) <= 0;
-    mpq_clears (off, most, NULL);
+    mpq_clears (off, most, slack, NULL);
     return good;
 }
 
 /* Ratios of one origin are 1 together; each is the part of what is counted, and of
- * the money. */
+ * the money, paid beforehand or billed. What is paid beforehand the bill has in
+ * hundredths. */
 static void check_origin (const table_t *t, size_t first)
 {
+    unsigned slack = 0;
     mpq_t ratios, counted, billed, ratio, value;
 
     mpq_inits (ratios, counted, billed, ratio, value, NULL);
@@ -136,7 +143,8 @@ static void check_origin (const table_t *t, size_t first)
             mpq_add (ratios, ratios, ratio);
         if (json_decimal (details, "UsageQuantity", value))
             mpq_add (counted, counted, value);
-        decimal_add (billed, CELL ("BilledCost"));
+        decimal_add (billed, CELL ("EffectiveCost"));
+        slack |= is (CELL ("PricingCategory"), "Committed");
     }
     if (mpq_cmp_ui (ratios, 1, 1) != 0)
         tell ("split", "ratios are not 1 together", first);
@@ -146,10 +154,10 @@ static void check_origin (const table_t *t, size_t first)
             || !json_decimal (details, "AllocatedRatio", ratio))
             continue;
         if (!json_decimal (details, "UsageQuantity", value)
-            || !near (value, ratio, counted))
+            || !near (value, ratio, counted, 0))
             tell ("split", "not the part of what is counted", row);
-        if (!decimal_parse (CELL ("BilledCost"), value)
-            || !near (value, ratio, billed))
+        if (!decimal_parse (CELL ("EffectiveCost"), value)
+            || !near (value, ratio, billed, slack))
             tell ("split", "not the part of the money", row);
     }
     mpq_clears (ratios, counted, billed, ratio, value, NULL);
