@@ -290,7 +290,7 @@ result $? "another is not"
 sed -i 's/currency: EUR/currency: USD/' "$work/site.yaml"
 gl "$url" report chargeback --month 2026-12
 rc=$?
-[ $rc -eq 1 ] && has 'it was closed in EUR, and ledger.currency is USD now'
+[ $rc -eq 1 ] && has 'was closed in EUR, and ledger.currency is USD now'
 result $? "money of two currencies is not compared"
 
 # go-live
