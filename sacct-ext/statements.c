@@ -82,12 +82,15 @@ static void fill (struct making *m, const bills_month_t *now,
                   const bills_month_t *before)
 {
     size_t rows;
+    bool comparable;
 
     m->s.month = now->month;
     m->s.before_month = before->month;
     m->s.bill = now->bill;
     bill_rows (before->bill, &rows);
-    m->s.before = rows > 0 ? before->bill : NULL;
+    /* a closed page does not move with a month that still can */
+    comparable = now->version == 0 || before->version > 0;
+    m->s.before = rows > 0 && comparable ? before->bill : NULL;
     m->s.closed = now->version > 0;
     m->s.hash = m->s.closed ? now->hash : NULL;
     m->s.disputed = now->disputed;

@@ -112,7 +112,9 @@ static void add_notes (page_t *page)
                      "known.");
     if (!page->s->before)
         report_note (page->report, NOTE_INFORMATION,
-                     "There are no facts of %s to compare with.",
+                     page->s->closed
+                         ? "There are no closed rows of %s to compare with."
+                         : "There are no facts of %s to compare with.",
                      page->s->before_month);
 }
 

@@ -32,7 +32,8 @@ typedef struct {
     const char *month;           /* 2026-10 */
     const bill_t *bill;          /* of the month, taxes included */
     const char *before_month;
-    const bill_t *before; /* of the month before; NULL: the facts begin later */
+    const bill_t *before; /* of the month before; NULL: it has no rows, or
+                             this one is closed and it is not */
     const char *id;       /* of the statement */
     bool closed;          /* else provisional */
     const char *state;    /* "closed 2026-11-05, version 1", "not closed" */

@@ -25,11 +25,12 @@ page ()
     gl "$url" statement "$team" --month 2026-10 --jobs "$@"
 }
 
-# what does not tell whether it is closed
+# what does not tell whether it is closed, and is not compared with a month that is not
 content ()
 {
-    jq -S 'del(.parameters.state, .provenance, .notes)
-        | .rows |= map(del(.row))' "$1"
+    jq -S 'del(.parameters.state, .provenance, .notes, .totals.due_before, .totals.change)
+        | .proofs |= map(select(.title | startswith("From ") | not))
+        | .rows |= map(select(.section != "changes") | del(.row))' "$1"
 }
 
 # of each line of the charges the jobs add up to it, to the smallest unit
@@ -144,6 +145,24 @@ page vision --json
     [ "$(jq '[.rows[].jobs | select(. != null)] | length' "$work/out")" -eq 0 ] &&
     jq -r '.notes[].text' "$work/out" | grep -q 'its jobs and days are not known'
 result $? "without them its jobs are not known, and it says so"
+url=sqlite:$work/lab.db
+
+# September is before go-live: it is never closed, and priced anew each time
+url=sqlite:$work/early.db
+settings >"$work/site.yaml"
+{
+    row 90 2026-09-10T00:00:00 2026-09-12T00:00:00 COMPLETED 1 eve vision
+    october
+} >"$work/rows"
+gl "$url" init && import "$url" 2026-12-05T00:00:00 && page vision --json &&
+    [ "$(jq '[.rows[] | select(.section == "changes")] | length' "$work/out")" -gt 0 ] &&
+    close_it "$url" 2026-10 && pages >"$work/closed" &&
+    grep -q 'There are no closed rows of 2026-09 to compare with' "$work/closed"
+result $? "an open month is compared with one before go-live, a closed one is not"
+price=999999
+settings >"$work/site.yaml"
+same "another price of a month that is not closed"
+price=300000
 url=sqlite:$work/lab.db
 
 # a comma is a letter as any other
