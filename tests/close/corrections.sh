@@ -15,7 +15,7 @@ trap 'exit 1' HUP INT TERM
 # shellcheck source=tests/close/facts.sh
 . "$abs_top_srcdir/tests/close/facts.sh"
 
-url=$(url_of lab) base=$(url_of base) fresh=$(url_of afresh)
+url=$(url_of lab) base=$(url_of base) afresh=$(url_of afresh)
 
 # october closed, and what belongs to it
 begin ()
@@ -32,9 +32,9 @@ runaway () { row 8 2026-10-05T00:00:00 Unknown RUNNING 1 eve vision | sed 's/90-
 afresh ()
 {
     "$sum" "$url" "$work/site.yaml" "$1" rows >"$work/kept" 2>>"$work/err" || return 1
-    copy "$url" "$fresh" || return 1
-    echo "DELETE FROM rollup WHERE unit = 3" | sql "$fresh" || return 1
-    "$sum" "$fresh" "$work/site.yaml" "$1" rows >"$work/fresh" 2>>"$work/err" || return 1
+    copy "$url" "$afresh" || return 1
+    echo "DELETE FROM rollup WHERE unit = 3" | sql "$afresh" || return 1
+    "$sum" "$afresh" "$work/site.yaml" "$1" rows >"$work/fresh" 2>>"$work/err" || return 1
     cmp "$work/kept" "$work/fresh" >>"$work/err" 2>&1
 }
 
