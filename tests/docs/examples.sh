@@ -56,6 +56,7 @@ for file in "$examples"/*.yaml "$examples"/month/site.yaml; do
     gl "$name" init &&
         [ "$(gl "$name" doctor -n -P -o check,state | sed -n 's/^host.config|//p')" = ok ]
     result $? "$name: doctor has nothing to say of it"
+    grep -q '^assets:' "$file" || continue
     gl "$name" report breakeven --json >breakeven.json &&
         jq -e '.proof | length > 0 and all (.holds)' breakeven.json >holds
     result $? "$name: what an hour costs is the sum of its parts"
