@@ -298,15 +298,21 @@ static int write_month (struct writer *w, period_t period)
 
 /* --- what is asked for ----------------------------------------------------------- */
 
+static int no_dataset (cli_t *cli, const char *name)
+{
+    BUFFER_AUTO names = BUFFER_INIT;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (datasets); i++)
+        buffer_printf (&names, " %s", datasets[i].name);
+    return cli_usage (cli, "there is no dataset '%s' here; there are:%s", name,
+                      buffer_text (&names));
+}
+
 static int choose (struct writer *w, const export_options_t *options)
 {
     w->dataset = find_dataset (options->dataset);
     if (!w->dataset)
-        return cli_usage (w->cli,
-                          "there is no dataset '%s' here; there are: "
-                          "cost-and-usage invoice-detail billing-period "
-                          "contract-commitment estate",
-                          options->dataset);
+        return no_dataset (w->cli, options->dataset);
     w->version = w->dataset->since;
     if (options->version
         && focus_version_parse (options->version, &w->version) < 0)
