@@ -112,8 +112,9 @@ result $? "a second agent on the spool ends with an error"
 
 # the disk is full: nothing can be written, until there is room again
 if command -v prlimit >/dev/null; then
-    records=$(usage_records | wc -l)
     prlimit --pid "$pid" --fsize=100:unlimited
+    # counted now: what was remembered at that look is appended after it
+    records=$(usage_records | wc -l)
     job job-end 1000
     wait_until grep -q 'state/agent' "$work/log"
     result $? "a full disk is said"

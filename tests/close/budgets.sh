@@ -44,7 +44,7 @@ END
 cents ()
 {
     jq -r '.totals | [.charge, .credit, (.correction // .corrections)]
-        | map(select(. != null) | sub("[.]"; "") | tonumber) | add' "$1"
+        | map(select(. != null) | sub("[.]"; "") | tonumber) | add // 0' "$1"
 }
 
 # charged MONTH OPTION NAME: what report chargeback says of a closed month
