@@ -411,12 +411,20 @@ static int keep_months (struct refresh *r, gl_error_t *error)
 
 /* --- refresh ----------------------------------------------------------- */
 
+static int keep_extent (store_t *store, void *arg, gl_error_t *error)
+{
+    const struct refresh *r = arg;
+
+    return store_keep_extent (store, r->cluster, error);
+}
+
 /* From the month of the first fact to the day of the last. */
 static int find_extent (struct refresh *r, gl_error_t *error)
 {
     int64_t start, first;
 
-    if (store_extent (r->store, r->cluster, &start, &r->as_of, error) < 0)
+    if (store_transaction (r->store, keep_extent, r, error) < 0
+        || store_extent (r->store, r->cluster, &start, &r->as_of, error) < 0)
         return -1;
     r->extent = (period_t){0, 0};
     if (start == 0 || r->as_of <= start)

@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -84,6 +85,10 @@ void exact_set_u128 (mpz_t value, unsigned __int128 number)
 {
     uint64_t words[2] = {(uint64_t)(number >> 64), (uint64_t)number};
 
+    if (number <= ULONG_MAX) {
+        mpz_set_ui (value, (unsigned long)number);
+        return;
+    }
     mpz_import (value, 2, 1, sizeof (words[0]), 0, 0, words);
 }
 

@@ -91,6 +91,7 @@ store_t *store_open (const char *url, unsigned flags, gl_error_t *error)
         return NULL;
     }
     store = xcalloc (1, sizeof (*store));
+    store->changed_from = INT64_MAX;
     store->db = db;
     store->url = xstrdup (url);
     return store;
@@ -273,6 +274,18 @@ int store_check_name (const char *what, const char *name, gl_error_t *error)
     return 0;
 }
 
+/* It stands in lines NAME=VALUE and in CLUSTER/JOBID. */
+static int check_cluster (const char *name, gl_error_t *error)
+{
+    for (const char *p = name; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7f || *p == '/' || *p == '=')
+            return gl_error (error,
+                             "the name of a cluster has byte 0x%02x; '/', '=' "
+                             "and control characters are not possible",
+                             (unsigned char)*p);
+    return 0;
+}
+
 /* The cluster from the database, or a new one. */
 static int fetch_cluster (store_t *store, const char *name, uint64_t *ret_id,
                           gl_error_t *error)
@@ -290,6 +303,8 @@ static int fetch_cluster (store_t *store, const char *name, uint64_t *ret_id,
     db_reset (find);
     if (rc != 0)
         return rc;
+    if (check_cluster (name, error) < 0)
+        return -1;
     db_bind_text (add, 0, name);
     if (db_run (add, error) < 0)
         return -1;

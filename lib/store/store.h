@@ -279,6 +279,9 @@ int store_settle_seen (store_t *store, const char *cluster, gl_error_t *error);
  * segment or event, and the as-of; 0 for nothing. */
 int store_extent (store_t *store, const char *cluster, int64_t *ret_start,
                   int64_t *ret_as_of, gl_error_t *error);
+/* In a transaction: remembers the first start, so that nobody has to search for it,
+ * until a change of a fact that is as old. */
+int store_keep_extent (store_t *store, const char *cluster, gl_error_t *error);
 /* That as-of alone, which costs no search for the first start. */
 int store_as_of (store_t *store, const char *cluster, int64_t *ret_as_of,
                  gl_error_t *error);

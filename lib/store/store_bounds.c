@@ -281,8 +281,12 @@ int walk_find_ranges (walk_t *walk, const struct walk_cluster *c,
         .range = walk->found,
         .gap = db_engine (walk->db) == DB_MYSQL ? GAP_MYSQL : GAP_SQLITE,
     };
-    int rc;
+    int64_t first;
+    int rc = kept_first (walk->db, c->name, &first, error);
 
+    walk->range_count = 0;
+    if (rc < 0 || (rc == 1 && walk->query.end <= first))
+        return rc < 0 ? -1 : 0;
     if (!r.range)
         r.range = walk->found = xcalloc (RANGES, sizeof (*walk->found));
     rc = walk->query.ended ? add_ended (walk, c, &r, error)

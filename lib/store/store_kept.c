@@ -1,4 +1,5 @@
-/* What is kept until a fact before its end changes: put, get, forget. */
+/* What is kept until a fact before its end changes: put, get, forget. And since when
+ * a cluster is known, which is kept likewise. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -8,6 +9,8 @@
 /* Its place in the table of rollups: no cluster, and a unit behind theirs. */
 #define KEPT_CLUSTER 0
 #define KEPT_UNIT 3
+/* The first moment of a cluster, beside its rollups: the time of the row. */
+#define FIRST_UNIT 4
 _Static_assert(KEPT_UNIT > CALENDAR_MONTH, "rollups have units of their own");
 
 static int forget (store_t *store, int64_t start, int64_t end,
@@ -21,7 +24,14 @@ int kept_flush (store_t *store, gl_error_t *error)
     int64_t from = store->changed_from;
 
     store->changed_from = INT64_MAX;
-    return from < INT64_MAX ? forget (store, from, INT64_MAX, error) : 0;
+    if (from == INT64_MAX)
+        return 0;
+    for (size_t i = 0; i < store->cluster_count; i++)
+        if (rollup_forget (store, store->clusters[i].id, FIRST_UNIT, from,
+                           INT64_MAX, error)
+            < 0)
+            return -1;
+    return forget (store, from, INT64_MAX, error);
 }
 
 void kept_forget (store_t *store, int64_t from)
@@ -75,4 +85,46 @@ int store_get_kept (store_t *store, period_t stretch,
     if (rc < 0)
         return -1;
     return length > 0 && ret_body->length - before == length;
+}
+
+/* --- the first moment -------------------------------------------------- */
+
+int kept_first (db_t *db, const char *cluster, int64_t *ret_first,
+                gl_error_t *error)
+{
+    db_statement_t *st
+        = db_prepare (db, "SELECT time_start FROM rollup WHERE cluster = "
+                          "(SELECT id FROM cluster WHERE name = ?) "
+                          "AND unit = ? LIMIT 1",
+                      error);
+    int rc = -1;
+
+    if (st) {
+        db_bind_text (st, 0, cluster);
+        db_bind_i64 (st, 1, FIRST_UNIT);
+        rc = db_step (st, error);
+        if (rc == 1)
+            *ret_first = db_column_i64 (st, 0);
+    }
+    db_finalize (st);
+    return rc;
+}
+
+int store_keep_extent (store_t *store, const char *cluster, gl_error_t *error)
+{
+    struct cluster_entry *c = store_cluster_find (store, cluster, error);
+    store_rollup_t r = {.unit = FIRST_UNIT, .body = "", .length = 1};
+    int64_t as_of;
+    int rc;
+
+    if (!c || forget_before (store, c, error) < 0
+        || kept_flush (store, error) < 0)
+        return -1;
+    rc = kept_first (store->db, cluster, &r.start, error);
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    if (store_extent (store, cluster, &r.start, &as_of, error) < 0)
+        return -1;
+    r.end = r.start + 1;
+    return r.start > 0 ? rollup_add (store, c->id, &r, error) : 0;
 }

@@ -228,6 +228,10 @@ int forget_before (store_t *store, struct cluster_entry *cluster,
 /* Of kept.h: what changes in this transaction; done at the commit. */
 void kept_forget (store_t *store, int64_t from);
 int kept_flush (store_t *store, gl_error_t *error);
+/* 1: before *ret_first no segment and no event of the cluster began, as of what is
+ * committed. 0: nobody kept it. */
+int kept_first (db_t *db, const char *cluster, int64_t *ret_first,
+                gl_error_t *error);
 
 /* The transaction is over. */
 void forget_nothing (struct cluster_entry *cluster);

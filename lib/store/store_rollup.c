@@ -242,17 +242,29 @@ int store_as_of (store_t *store, const char *cluster, int64_t *ret_as_of,
     return get_number (store, SQL_EXTENT_AS_OF, cluster, 1, ret_as_of, error);
 }
 
-int store_extent (store_t *store, const char *cluster, int64_t *ret_start,
-                  int64_t *ret_as_of, gl_error_t *error)
+static int search_first (store_t *store, const char *cluster,
+                         int64_t *ret_first, gl_error_t *error)
 {
-    int64_t segment, event, as_of;
+    int64_t segment, event;
 
     if (get_number (store, SQL_EXTENT_SEGMENT, cluster, 12, &segment,
                     error) < 0
-        || get_number (store, SQL_EXTENT_EVENT, cluster, 1, &event, error) < 0
-        || store_as_of (store, cluster, &as_of, error) < 0)
+        || get_number (store, SQL_EXTENT_EVENT, cluster, 1, &event, error) < 0)
         return -1;
-    *ret_start = event && (segment == 0 || event < segment) ? event : segment;
-    *ret_as_of = as_of;
+    *ret_first = event && (segment == 0 || event < segment) ? event : segment;
     return 0;
+}
+
+int store_extent (store_t *store, const char *cluster, int64_t *ret_start,
+                  int64_t *ret_as_of, gl_error_t *error)
+{
+    int rc = 0;
+
+    if (store_as_of (store, cluster, ret_as_of, error) < 0)
+        return -1;
+    /* what this transaction changed is not forgotten yet */
+    if (store->changed_from == INT64_MAX)
+        rc = kept_first (store->db, cluster, ret_start, error);
+    return rc == 0 ? search_first (store, cluster, ret_start, error)
+                   : rc < 0 ? -1 : 0;
 }

@@ -145,6 +145,8 @@ int store_put_event (store_t *store, const node_event_t *event,
     if (verdict == FAILED
         || forget_time (store, cluster, changed.start, changed.end, error) < 0)
         return -1;
+    if (verdict == INSERT) /* one without length is a first moment, too */
+        kept_forget (store, event->start);
     store_cluster_seen (cluster, time_seen, 0);
     db_bind_u64 (put, 0, cluster->id);
     db_bind_i64 (put, 1, event->start);

@@ -332,6 +332,30 @@ static void put_segment__hostile_text__comes_out_the_same (void **state)
     store_close (store);
 }
 
+/* A closing names clusters in lines NAME=VALUE, a credit its job as
+ * CLUSTER/JOBID. */
+static void put_segment__name_of_a_cluster__cannot_end_what_holds_it (void **state)
+{
+    static const struct {
+        const char *name;
+        int rc;
+    } cases[] = {{"lab", 0},     {"lab 2", 0},   {"l\xc3\xa5" "b", 0},
+                 {"lab/7", -1},  {"as_of=1", -1}, {"lab\nstate", -1},
+                 {"\x1b[31m", -1}, {"lab\x7f", -1}};
+    store_t *store = fixture_open (fixture_store_url ());
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        segment_t s = fixture_segment (i + 1);
+        s.cluster = cases[i].name;
+        OK (store_begin (store, &error));
+        assert_int_equal (store_put_segment (store, &s, NULL, &error),
+                          cases[i].rc);
+        store_rollback (store);
+    }
+    store_close (store);
+}
+
 static void put_segment__long_texts__kept_or_refused (void **state)
 {
     static const struct {
@@ -973,6 +997,7 @@ int main (void)
         TEST (put_segment__winner_does_not_know__loser_fills_in),
         TEST (put_segment__any_order_and_repetition__same_facts),
         TEST (put_segment__hostile_text__comes_out_the_same),
+        TEST (put_segment__name_of_a_cluster__cannot_end_what_holds_it),
         TEST (put_segment__long_texts__kept_or_refused),
         TEST (put_segment__impossible_keys__are_refused),
         TEST (text__shared_by_segments__is_stored_once),

@@ -28,9 +28,11 @@ static void keep (store_t *store)
 }
 
 /* With a rollup of the cluster, as a store has them that counted its facts. */
+static const char *url; /* of the store */
+
 static store_t *store_that_keeps (void)
 {
-    store_t *store = fixture_open (fixture_store_url ());
+    store_t *store = fixture_open (url = fixture_store_url ());
     store_rollup_t r = {.cluster = "lab",
                         .unit = CALENDAR_DAY,
                         .start = AT (-9),
@@ -255,6 +257,145 @@ static void rollback__of_a_fact__all_stays (void **state)
     store_close (store);
 }
 
+/* --- since when a cluster is known ------------------------------------- */
+
+/* A number that no fact has, to see whether it is asked for. */
+static void mark_first (void)
+{
+    run_sql (url, "UPDATE rollup SET time_start = 17, time_end = 18 "
+                  "WHERE unit = 4");
+}
+
+static int64_t first_of (store_t *store)
+{
+    int64_t start, as_of;
+
+    OK (store_extent (store, "lab", &start, &as_of, &error));
+    return start;
+}
+
+static void keep_first (store_t *store)
+{
+    OK (store_begin (store, &error));
+    OK (store_keep_extent (store, "lab", &error));
+    OK (store_commit (store, &error));
+}
+
+static void put_start (store_t *store, uint64_t id, int64_t start)
+{
+    static int64_t seen = AT (DAYS);
+    segment_t s = fixture_segment (id);
+
+    s.time_submit = AT (-8); /* whenever it starts, it is the same segment */
+    s.time_start = start;
+    s.time_end = AT (3);
+    s.time_seen = seen++; /* the later word */
+    PUT (store_put_segment (store, &s, NULL, &error));
+}
+
+static void put_event_at (store_t *store, int64_t start, int64_t end)
+{
+    node_event_t event
+        = {.cluster = "lab", .start = start, .end = end, .state = 1};
+
+    PUT (store_put_event (store, &event, AT (4), NULL, &error));
+}
+
+static void keep_extent__no_earlier_fact__is_not_searched_again (void **state)
+{
+    store_t *store = store_that_keeps ();
+
+    (void)state;
+    keep_first (store); /* nothing is known: nothing to keep */
+    put_start (store, 1, AT (0));
+    assert_int_equal (first_of (store), AT (0));
+    keep_first (store);
+    assert_int_equal (first_of (store), AT (0));
+    mark_first ();
+    assert_int_equal (first_of (store), 17);
+    put_start (store, 2, AT (0) + 1);
+    assert_int_equal (first_of (store), 17);
+    put_event_at (store, AT (1), AT (2));
+    assert_int_equal (first_of (store), 17);
+    store_close (store);
+}
+
+/* Whatever has a start: new, moved, with or without a length. */
+static void keep_extent__fact_that_is_as_old__is_searched_again (void **state)
+{
+    store_t *store = store_that_keeps ();
+
+    (void)state;
+    put_start (store, 1, AT (1));
+    keep_first (store);
+    put_start (store, 2, AT (0));
+    assert_int_equal (first_of (store), AT (0));
+    keep_first (store);
+    put_event_at (store, AT (-1), AT (0));
+    assert_int_equal (first_of (store), AT (-1));
+    keep_first (store);
+    put_event_at (store, AT (-2), AT (-2));
+    assert_int_equal (first_of (store), AT (-2));
+    keep_first (store);
+    put_start (store, 3, AT (-3));
+    keep_first (store);
+    assert_int_equal (first_of (store), AT (-3));
+    put_start (store, 3, AT (-4)); /* the same one, known better */
+    assert_int_equal (first_of (store), AT (-4));
+    keep_first (store);
+    put_start (store, 3, AT (2)); /* and it is not the first one any more */
+    assert_int_equal (first_of (store), AT (-2));
+    store_close (store);
+}
+
+/* What a transaction put counts in it at once. */
+static void keep_extent__within_a_transaction__what_is_put_counts (void **state)
+{
+    store_t *store = store_that_keeps ();
+    node_event_t event = {.cluster = "lab", .start = AT (-1), .state = 1};
+
+    (void)state;
+    put_start (store, 1, AT (1));
+    keep_first (store);
+    OK (store_begin (store, &error));
+    OK (store_put_event (store, &event, AT (4), NULL, &error));
+    assert_int_equal (first_of (store), AT (-1));
+    OK (store_keep_extent (store, "lab", &error));
+    assert_int_equal (first_of (store), AT (-1));
+    store_rollback (store);
+    assert_int_equal (first_of (store), AT (1));
+    store_close (store);
+}
+
+static int count_segments (store_t *store, int64_t start, int64_t end)
+{
+    store_query_t query = {.start = start, .end = end};
+    store_segment_iter_t *iter = store_segment_iter_open (store, &query, &error);
+    segment_t s;
+    int count = 0, more;
+
+    assert_non_null (iter);
+    while ((more = store_segment_iter_next (iter, &s, &error)) > 0)
+        count++;
+    OK (more);
+    store_segment_iter_close (iter);
+    return count;
+}
+
+static void keep_extent__period_that_ends_there__has_no_segments (void **state)
+{
+    store_t *store = store_that_keeps ();
+
+    (void)state;
+    put_start (store, 1, AT (1));
+    keep_first (store);
+    assert_int_equal (count_segments (store, AT (0), AT (1)), 0);
+    assert_int_equal (count_segments (store, AT (0), AT (1) + 1), 1);
+    put_start (store, 2, AT (0));
+    assert_int_equal (count_segments (store, AT (0), AT (1)), 1);
+    store_close (store);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +410,10 @@ int main (void)
         TEST (put_retag__of_a_known_job__from_its_start_on),
         TEST (forget_rollups__of_a_time__what_ends_after_its_start),
         TEST (rollback__of_a_fact__all_stays),
+        TEST (keep_extent__no_earlier_fact__is_not_searched_again),
+        TEST (keep_extent__fact_that_is_as_old__is_searched_again),
+        TEST (keep_extent__within_a_transaction__what_is_put_counts),
+        TEST (keep_extent__period_that_ends_there__has_no_segments),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
