@@ -164,12 +164,14 @@ static bool is_pool (const site_t *site, const char *name)
 }
 
 /* What a productive hour of the pool costs, of what is owned. */
-static int take_pool (const site_t *site, const char *name,
+static int take_pool (const site_t *site, const char *name, int64_t known,
                       analysis_input_value_t *input, gl_error_t *error)
 {
     breakeven_t b;
 
-    if (breakeven_of_pool (site, name, BREAKEVEN_UNDATED, NULL, &b, error) < 0)
+    if (breakeven_of_pool (site, name, breakeven_instant (site, name, known),
+                           NULL, &b, error)
+        < 0)
         return -1;
     mpq_set (input->value, b.per_hour);
     breakeven_clear (&b);
@@ -188,7 +190,8 @@ static int take_pool (const site_t *site, const char *name,
 }
 
 static int take_price (const site_t *site, const site_analysis_t *entry,
-                       const char *text, analysis_input_value_t *input,
+                       const char *text, int64_t known,
+                       analysis_input_value_t *input,
                        gl_error_t *error)
 {
     const site_cloud_t *cloud = find_cloud (site, text);
@@ -199,7 +202,7 @@ static int take_price (const site_t *site, const site_analysis_t *entry,
         input->as_of = cloud->as_of;
         input->source = xasprintf ("%s: %s", cloud->name, cloud->source);
     } else if (is_pool (site, text)) {
-        if (take_pool (site, text, input, error) < 0)
+        if (take_pool (site, text, known, input, error) < 0)
             return -1;
     } else if (exact_parse (text, input->value, &no_number) == 0) {
         input->as_of = entry->as_of;
@@ -216,12 +219,12 @@ static int take_price (const site_t *site, const site_analysis_t *entry,
 /* --- making it ---------------------------------------------------------- */
 
 static int take_named (const site_t *site, const site_analysis_t *entry,
-                       analysis_number_t i, analysis_input_value_t *input,
+                       int64_t known, analysis_number_t i, analysis_input_value_t *input,
                        gl_error_t *error)
 {
     if (!input->used)
         return 0;
-    return take_price (site, entry, text_of (entry, i), input, error) < 0
+    return take_price (site, entry, text_of (entry, i), known, input, error) < 0
                ? gl_error_prefix (error, "%s:%d: analysis '%s': `%s`",
                                   entry->place.file, entry->place.line,
                                   entry->name, input->name)
@@ -247,7 +250,7 @@ static void take_number (const site_t *site, const site_analysis_t *entry,
 }
 
 static int take_inputs (const site_t *site, const site_analysis_t *entry,
-                        unsigned taken, analysis_t *a, gl_error_t *error)
+                        int64_t known, unsigned taken, analysis_t *a, gl_error_t *error)
 {
     int rc = 0;
 
@@ -262,7 +265,7 @@ static int take_inputs (const site_t *site, const site_analysis_t *entry,
         if (i < ANALYSIS_NUMBERS)
             take_number (site, entry, i, input);
         else
-            rc = take_named (site, entry, i, input, error);
+            rc = take_named (site, entry, known, i, input, error);
         if (input->used && input->unit.money && !input->as_of)
             a->dated = false;
     }
@@ -270,7 +273,7 @@ static int take_inputs (const site_t *site, const site_analysis_t *entry,
 }
 
 int analysis_make (const site_t *site, const site_analysis_t *entry,
-                   analysis_t *ret_analysis, gl_error_t *error)
+                   int64_t known, analysis_t *ret_analysis, gl_error_t *error)
 {
     const analysis_spec_t *spec = analysis_spec (entry->kind);
 
@@ -278,8 +281,8 @@ int analysis_make (const site_t *site, const site_analysis_t *entry,
                                  .title = spec->title,
                                  .left_out = spec->left_out,
                                  .dated = true};
-    if (take_inputs (site, entry, spec->needs | spec->takes, ret_analysis,
-                     error)
+    if (take_inputs (site, entry, known, spec->needs | spec->takes,
+                     ret_analysis, error)
         < 0) {
         analysis_clear (ret_analysis);
         return -1;

@@ -64,10 +64,11 @@ int analysis_check (const site_analysis_t *entry, gl_error_t *error);
  * The figures of a checked entry. A price is a number, or a name: of `clouds`
  * (its latest as_of), or of a pool, whose productive hour it then is
  * (acct/breakeven.h). -1: there is no such name, or the pool has no cost. Into a
- * struct that need not be initialised; clear it after success.
+ * struct that need not be initialised; clear it after success. `known`: as
+ * breakeven_instant() has it.
  */
 int analysis_make (const site_t *site, const site_analysis_t *entry,
-                   analysis_t *ret_analysis, gl_error_t *error);
+                   int64_t known, analysis_t *ret_analysis, gl_error_t *error);
 void analysis_clear (analysis_t *analysis);
 
 #endif /* !GL_ACCT_ANALYSIS_H */

@@ -326,15 +326,14 @@ static void tell_credit (const piece_t *p, const holding_t *h, mpq_srcptr more,
     usage_t *u = c->usage;
     usage_subject_t subject = usage_subject_of (p, h);
     const char *keys[KEYS_MAX] = {NULL};
-    char buf[TAG_MAX + 1];
+    uint32_t text[KEYS_MAX];
 
     (void)more;
     if (mpq_sgn (credited) == 0 || !usage_passes (u, &subject))
         return;
+    usage_key_ids (u, &subject, text);
     for (size_t i = 0; i < u->query->by.count; i++)
-        keys[i] = u->text_of[usage_intern (
-            u, usage_key_text (u, u->query->by.id[i], &subject,
-                               u->query->by.label, buf))];
+        keys[i] = u->text_of[text[i]];
     c->callback (&(billed_credit_t){keys, p->period, h->kind, credited},
                  c->arg);
 }

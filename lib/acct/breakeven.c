@@ -1,16 +1,15 @@
 #include <string.h>
 
-#include "acct/breakeven.h"
+#include "acct/breakeven_private.h"
 #include "acct/decision.h"
 #include "acct/cost_private.h"
 #include "acct/depreciation.h"
-#include "acct/tariff.h"
 #include "base/buffer.h"
 #include "base/calendar.h"
 #include "base/exact.h"
 #include "base/memory.h"
 
-static bool in_force (period_t valid, int64_t instant)
+bool breakeven_in_force (period_t valid, int64_t instant)
 {
     return instant >= valid.start && instant < valid.end;
 }
@@ -86,8 +85,7 @@ static int hours_of_year (const site_t *site, int64_t at)
     return calendar_leap_year (zone_civil (site->zone, at).year) ? 8784 : 8760;
 }
 
-/* Takes `how`. `yearly`: of the whole pool; becomes a part per GPU. */
-static void add_part (breakeven_t *b, cost_kind_t kind, const char *name,
+void breakeven_add_part (breakeven_t *b, cost_kind_t kind, const char *name,
                       const mpq_t yearly, char *how)
 {
     breakeven_part_t *part;
@@ -127,8 +125,7 @@ static void asset_how (const site_asset_t *asset, mpq_srcptr yearly,
         buffer_printf (how, "%s x %s a year, as it stands", units, amount);
 }
 
-/* The text of a change as a number; `fallback` without one. */
-static void changed (const char *text, mpq_srcptr fallback, mpq_t ret_value)
+void breakeven_input (const char *text, mpq_srcptr fallback, mpq_t ret_value)
 {
     if (text)
         exact_parse_ratio (text, ret_value, NULL);
@@ -146,11 +143,11 @@ static site_asset_t changed_asset (const site_asset_t *asset,
 
     mpq_inits (other.price, other.salvage, factor, NULL);
     mpq_set_ui (factor, 1, 1);
-    changed (change->price, factor, factor);
+    breakeven_input (change->price, factor, factor);
     mpq_mul (other.price, asset->price, factor);
     mpq_mul (other.salvage, asset->salvage, factor);
     if (change->salvage) {
-        changed (change->salvage, factor, factor);
+        breakeven_input (change->salvage, factor, factor);
         mpq_mul (other.salvage, other.price, factor);
     }
     if (change->life_years) {
@@ -201,7 +198,7 @@ static void add_hardware (const site_t *site, int64_t at,
         if (strcmp (asset_pool (&site->assets[i], day), b->pool) == 0)
             add_asset (&site->assets[i], &today, change, total, &how);
     buffer_printf (&how, ", over %llu GPUs", (unsigned long long)b->gpus);
-    add_part (b, COST_HARDWARE, "hardware", total, buffer_take (&how));
+    breakeven_add_part (b, COST_HARDWARE, "hardware", total, buffer_take (&how));
     mpq_clear (total);
 }
 
@@ -214,7 +211,7 @@ static void change_staff (const char *more, mpq_t fte, mpq_t total)
     if (!more || mpq_sgn (fte) == 0)
         return;
     mpq_inits (each, change, NULL);
-    changed (more, fte, change);
+    breakeven_input (more, fte, change);
     mpq_div (each, total, fte);
     mpq_add (fte, fte, change);
     if (mpq_sgn (fte) < 0)
@@ -233,7 +230,7 @@ static void add_staff (const site_t *site, int64_t at,
     for (size_t i = 0; i < site->staff_count; i++) {
         const site_staff_t *staff = &site->staff[i];
         for (size_t k = 0; k < staff->pools.count; k++) {
-            if (!in_force (staff->valid, at) ||
+            if (!breakeven_in_force (staff->valid, at) ||
                 strcmp (staff->pools.item[k].name, b->pool) != 0)
                 continue;
             mpq_mul (one, staff->fte, staff->pools.item[k].share);
@@ -243,112 +240,11 @@ static void add_staff (const site_t *site, int64_t at,
         }
     }
     change_staff (change->staff, fte, total);
-    add_part (b, COST_STAFF, "staff", total,
+    breakeven_add_part (b, COST_STAFF, "staff", total,
               xasprintf ("full-time equivalents x their loaded salary, over "
                          "%llu GPUs",
                          (unsigned long long)b->gpus));
     mpq_clears (total, fte, one, NULL);
-}
-
-static const site_tariff_t *tariff_in_force (const site_t *site,
-                                             const char *name, int64_t at)
-{
-    for (size_t i = 0; i < site->tariff_count; i++) {
-        const site_tariff_t *tariff = &site->tariffs[i];
-        if (strcmp (tariff->name, name) == 0 && in_force (tariff->valid, at))
-            return tariff;
-    }
-    return NULL;
-}
-
-/* Of all its GPUs and nodes: held for u of the time where idle ones draw
- * less. */
-static int planned_watts (const site_t *site, const site_power_t *power,
-                          int64_t at, const breakeven_t *b, mpq_t ret_watts,
-                          gl_error_t *error)
-{
-    uint64_t gpus, nodes;
-    mpq_t one;
-
-    mpq_init (one);
-    mpq_set (ret_watts, power->watts_per_gpu);
-    if (mpq_sgn (power->idle_watts) > 0) {
-        mpq_mul (ret_watts, ret_watts, b->utilization);
-        mpq_set_ui (one, 1, 1);
-        mpq_sub (one, one, b->utilization);
-        mpq_mul (one, one, power->idle_watts);
-        mpq_add (ret_watts, ret_watts, one);
-    }
-
-    exact_set_i64 (one, (int64_t)b->gpus, 1);
-    mpq_mul (ret_watts, ret_watts, one);
-    mpq_clear (one);
-    for (size_t i = 0; i < site->pool_count; i++) {
-        const site_pool_t *entry = &site->pools[i];
-        if (strcmp (entry->name, b->pool) != 0 || !in_force (entry->valid, at))
-            continue;
-        if (cost_entry_size (entry, &gpus, &nodes, error) < 0)
-            return -1;
-        exact_add_scaled (ret_watts, power->node_watts, (int64_t)nodes, 1);
-    }
-    return 0;
-}
-
-/* Over the year from `at` on, of even load. */
-static void planned_price (const site_t *site, const site_tariff_t *tariff,
-                           int64_t at, mpq_t ret_price)
-{
-    period_t year = period_clip ((period_t){at, at + INT64_C (365) * 86400},
-                                 tariff->valid);
-
-    if (tariff->time_count == 0)
-        mpq_set (ret_price, tariff->per_kwh);
-    else
-        tariff_mean_price (site, tariff, year, ret_price);
-}
-
-/* F4: over all hours of the year, since the watts are an average. */
-static int add_power (const site_t *site, int64_t at,
-                      const breakeven_change_t *change, breakeven_t *b,
-                      gl_error_t *error)
-{
-    char stamp[ZONE_STAMP_SIZE];
-    mpq_t yearly, one, used_pue, per_kwh, watts;
-
-    mpq_inits (yearly, one, used_pue, per_kwh, watts, NULL);
-    for (size_t i = 0; i < site->power_count; i++) {
-        const site_power_t *power = &site->power[i];
-        const site_tariff_t *tariff;
-        if (strcmp (power->pool, b->pool) != 0 || !in_force (power->valid, at))
-            continue;
-        tariff = tariff_in_force (site, power->tariff, at);
-        if (!tariff) {
-            mpq_clears (yearly, one, used_pue, per_kwh, watts, NULL);
-            return gl_error (error, "no tariff '%s' holds on %s", power->tariff,
-                             zone_stamp (site->zone, at, stamp));
-        }
-        changed (change->pue, power->pue, used_pue);
-        planned_price (site, tariff, at, one);
-        changed (change->per_kwh, one, per_kwh);
-        if (planned_watts (site, power, at, b, watts, error) < 0) {
-            mpq_clears (yearly, one, used_pue, per_kwh, watts, NULL);
-            return -1;
-        }
-        mpq_mul (one, watts, used_pue);
-        mpq_mul (one, one, per_kwh);
-        mpq_set_ui (yearly, 0, 1);
-        exact_add_scaled (yearly, one, b->hours, 1000);
-        exact_set_i64 (one, (int64_t)b->gpus, 1);
-        mpq_div (watts, watts, one);
-        GL_AUTOFREE char *each = exact_shortest (watts);
-        GL_AUTOFREE char *pue = exact_shortest (used_pue);
-        GL_AUTOFREE char *price = exact_shortest (per_kwh);
-        add_part (b, COST_POWER, "power", yearly,
-                  xasprintf ("%s W x %d h x PUE %s x %s per kWh", each,
-                             b->hours, pue, price));
-    }
-    mpq_clears (yearly, one, used_pue, per_kwh, watts, NULL);
-    return 0;
 }
 
 /* One item's amount for the pool and year. */
@@ -377,9 +273,7 @@ static int add_other (const site_t *site, const site_cost_t *item, int64_t at,
     } else if (item->driver == COST_PER_CAPACITY) {
         exact_set_i64 (times, (int64_t)b->gpus * b->hours, 1);
     } else if (item->driver == COST_PER_KWH) {
-        rc = cost_energy (site, b->pool, month, NULL, times, error);
-        exact_set_i64 (share, (int64_t)b->hours * 3600, period_seconds (month));
-        mpq_mul (times, times, share);
+        rc = breakeven_kwh (site, b->pool, at, b, times, error);
     }
     if (rc == 0)
         rc = cost_share (site, item, b->pool, month, NULL, share, error);
@@ -388,7 +282,7 @@ static int add_other (const site_t *site, const site_cost_t *item, int64_t at,
     GL_AUTOFREE char *amount = exact_shortest (item->amount);
     GL_AUTOFREE char *part = exact_shortest (share);
     if (rc == 0)
-        add_part (b, COST_OTHER, item->name, yearly,
+        breakeven_add_part (b, COST_OTHER, item->name, yearly,
                   item->pool ? xasprintf ("%s %s", amount, how[item->driver])
                              : xasprintf ("%s %s, x %s of it", amount,
                                           how[item->driver], part));
@@ -418,7 +312,7 @@ static const site_pool_t *find_pool (const site_t *site, const char *name,
 {
     for (size_t i = 0; i < site->pool_count; i++) {
         if (strcmp (site->pools[i].name, name) == 0 &&
-            in_force (site->pools[i].valid, at))
+            breakeven_in_force (site->pools[i].valid, at))
             return &site->pools[i];
     }
     return NULL;
@@ -450,11 +344,11 @@ static int fill (const site_t *site, int64_t at,
         return gl_error (error, "pool '%s' has no nodes", b->pool);
     add_hardware (site, at, change, b);
     add_staff (site, at, change, b);
-    if (add_power (site, at, change, b, error) < 0)
+    if (breakeven_add_power (site, at, change, b, error) < 0)
         return -1;
     for (size_t i = 0; i < site->cost_count; i++) {
         const site_cost_t *item = &site->costs[i];
-        if (cost_bears (item, b->pool) && in_force (item->valid, at)
+        if (cost_bears (item, b->pool) && breakeven_in_force (item->valid, at)
             && add_other (site, item, at, b, error) < 0)
             return -1;
     }
@@ -466,6 +360,11 @@ static int fill (const site_t *site, int64_t at,
             add_cloud (cloud, b);
     }
     return 0;
+}
+
+int64_t breakeven_instant (const site_t *site, const char *pool, int64_t known)
+{
+    return known >= latest_beginning (site, pool) ? known : BREAKEVEN_UNDATED;
 }
 
 int breakeven_changed (const site_t *site, const char *pool, int64_t at,
@@ -487,6 +386,7 @@ int breakeven_changed (const site_t *site, const char *pool, int64_t at,
         return gl_error (error, "a utilization must be above 0 and at most "
                                 "100%%");
     init (&b, found, dated ? hours_of_year (site, instant) : 8760, utilization);
+    b.at = instant;
     if (fill (site, instant, change, &b, error) < 0) {
         breakeven_clear (&b);
         return -1;

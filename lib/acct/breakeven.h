@@ -24,7 +24,8 @@
 
 typedef struct {
     cost_kind_t kind;
-    char *name;         /* "hardware", "staff", "power", or the cost's name */
+    char *name;         /* "hardware", "staff", "power", "power demand", "power
+                           fee", or the cost's name */
     mpq_t per_gpu_year; /* its part of A */
     mpq_t per_hour;     /* per_gpu_year / (H u) */
     char *how;          /* inputs and arithmetic, for people */
@@ -39,6 +40,7 @@ typedef struct {
 typedef struct {
     const char *pool;  /* borrowed from the site */
     const char *gpu;   /* model; NULL if the pool names none */
+    int64_t at;        /* the instant whose entries count */
     uint64_t gpus;     /* G */
     int64_t gpus_per_node;
     int hours;         /* H: 8760, or 8784 in a leap year */
@@ -56,6 +58,11 @@ typedef struct {
 /* No date: a year of 365 days, and the book as it stands at the latest
  * beginning of any entry of the pool. */
 #define BREAKEVEN_UNDATED INT64_MIN
+
+/* For a question that names no date: `known`, until when facts tell (or
+ * BREAKEVEN_UNDATED), so that what had been retired or written off by then does not
+ * count; undated where an entry of the pool begins later. */
+int64_t breakeven_instant (const site_t *site, const char *pool, int64_t known);
 
 /*
  * `at`: the instant whose entries and whose year (of the ledger's zone) count,

@@ -58,10 +58,13 @@ void capacity_sum_clear (capacity_sum_t *sum)
 
 void capacity_sum_add (capacity_sum_t *sum, const capacity_sum_t *more)
 {
-    mpq_t *m;
+    mpq_t *m, *n;
 
-    for (size_t i = 0; (m = capacity_sum_member (sum, i)); i++)
-        mpq_add (*m, *m, *capacity_sum_member ((capacity_sum_t *)more, i));
+    for (size_t i = 0; (m = capacity_sum_member (sum, i)); i++) {
+        n = capacity_sum_member ((capacity_sum_t *)more, i);
+        if (mpq_sgn (*n) != 0) /* few are; mpq_add() is dear */
+            mpq_add (*m, *m, *n);
+    }
 }
 
 /* --- facts in ---------------------------------------------------------- */

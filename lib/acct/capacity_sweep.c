@@ -278,6 +278,10 @@ static void set_units (mpq_t value, __int128 units, __int128 denominator)
     bool negative = units < 0;
     mpz_t den;
 
+    if (units == 0) {
+        mpq_set_ui (value, 0, 1);
+        return;
+    }
     mpz_init (den);
     exact_set_u128 (mpq_numref (value), negative ? -(unsigned __int128)units
                                                  : (unsigned __int128)units);

@@ -76,6 +76,7 @@ static void clear_entry (const charge_t *charge, struct entry *entry)
         free (entry->path[i]);
     free (entry->path);
     free (entry->what);
+    free (entry->reference);
     mpq_clears (line->gpu_seconds, line->price_seconds, line->cost, line->list,
                 line->charge, line->drawn, NULL);
     mpz_clears (line->cost_units, line->list_units, line->charge_units, NULL);
@@ -209,9 +210,14 @@ void charge_add_before (charge_t *charge, const charge_payer_t *earlier)
 
 void charge_carry (charge_t *charge, const charge_payer_t *last)
 {
-    if (mpq_sgn (last->carried_out) > 0)
-        mpq_set (charge_payer (charge, last->team, last->account)->carried_in,
-                 last->carried_out);
+    charge_payer_t *payer;
+
+    if (mpq_sgn (last->carried_out) <= 0)
+        return;
+    payer = charge_payer (charge, last->team, last->account);
+    mpq_set (payer->carried_in, last->carried_out);
+    if (mpq_sgn (last->value_out) > 0)
+        mpq_set (payer->value_in, last->value_out);
 }
 
 /* seconds x weight */
@@ -341,6 +347,8 @@ int charge_compare (const charge_t *charge, const struct entry *a,
     if (a->line.kind != b->line.kind)
         return a->line.kind < b->line.kind ? -1 : 1;
     order = charge_compare_texts (a->what, b->what);
+    if (order == 0)
+        order = charge_compare_texts (a->reference, b->reference);
     return order ? order : compare_paths (a, b, fixed, end);
 }
 
@@ -476,7 +484,9 @@ int charge_compute (charge_t *charge, gl_error_t *error)
     find_rates (charge);
     charge_classify (charge);
     charge_give_idle (charge);
+    charge_give_purchases (charge);
     charge_price_entries (charge);
+    charge_value_entitled (charge);
     charge_credits_price (charge);
     charge_price_remainders (charge);
     sort_and_merge (charge, false);

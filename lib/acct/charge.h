@@ -48,6 +48,22 @@
  *
  * exactly; what is carried out of a month is what is carried into the next.
  *
+ * What is paid for an entitlement is a line of kind CHARGE_PURCHASE of its team,
+ * without GPU-seconds and cost: the price of each hour entitled, drawn or not, or
+ * a fee for the month, up to as-of, spread evenly over the time that the entry
+ * holds; an external team pays its surcharge on it. It is money for time that
+ * other lines are not charged for, so the remainder "paid beforehand" has it with
+ * the other sign. Every hour had of the month is worth the same,
+ *
+ *   (value carried in + fee) / (entitled + carried in)
+ *
+ * where the fee is what is due for the purchase, so that
+ *
+ *   value carried in + fee = value drawn + drawn by reservations + unused
+ *   value unused = carried out + expired        of a month that is over
+ *
+ * exactly.
+ *
  * A credit gives back what was due for so much of p, at the same factors.
  *
  * The cost of a line is r x q whatever the policy, so that charge - cost says how
@@ -136,6 +152,7 @@ typedef enum {
     REMAINDER_EXCESS,   /* negative: jobs held more than the pool has */
     REMAINDER_NO_CAPACITY, /* cost of a period in which the pool has no GPU */
     REMAINDER_CREDITED, /* given back: the credits, with the other sign */
+    REMAINDER_PREPAID,  /* negative: list prices of purchases */
     REMAINDER_COUNT,
 } remainder_id_t;
 
@@ -178,11 +195,15 @@ typedef struct {
 
 const adjustment_info_t *adjustment_info (adjustment_id_t id);
 
+/* `what` of a purchase. */
+#define CHARGE_ENTITLEMENT "entitlement"
+
 /* Why a line is there. */
 typedef enum {
     CHARGE_USED,   /* time that jobs held */
     CHARGE_IDLE,   /* a part of time that nobody held, by the idle policy */
     CHARGE_CREDIT, /* negative: given back by policy; the charge stays */
+    CHARGE_PURCHASE, /* paid for an entitlement, whatever is drawn */
     CHARGE_KIND_COUNT,
 } charge_kind_t;
 
@@ -190,11 +211,14 @@ typedef struct {
     charge_kind_t kind;
     const char *const *path; /* as added; NULL: absent. Borrowed */
     const char *what;        /* a word: the class of idle time, the reason of the
-                                credit; NULL: used. Borrowed */
-    const char *reference;   /* of a credit: the job, CLUSTER/JOBID/SUBMIT; else
-                                NULL. Borrowed */
+                                credit, CHARGE_ENTITLEMENT; NULL: used.
+                                Borrowed */
+    const char *reference;   /* of a credit: the job, CLUSTER/JOBID/SUBMIT; of a
+                                purchase: the entitlement, TEAM/POOL; else NULL.
+                                Borrowed */
     mpq_t gpu_seconds;
-    mpq_t price_seconds; /* of a credit: of what it gives back, negative */
+    mpq_t price_seconds; /* of a credit: of what it gives back, negative; of a
+                            purchase: what is bought */
     mpq_t cost;
     mpq_t list; /* before the adjustments; of a credit as charge */
     mpq_t adjustment[ADJUSTMENT_COUNT];
@@ -343,6 +367,12 @@ typedef struct {
     mpq_t unused;        /* of entitled and carried_in */
     mpq_t carried_out;   /* of unused: goes to the next month */
     mpq_t expired;       /* of unused: is gone; 0 while the month lasts */
+    mpq_t fee;           /* due for what is bought; and of money, as above: */
+    mpq_t value_in;
+    mpq_t value_drawn;
+    mpq_t value_reserved;
+    mpq_t value_out;
+    mpq_t value_expired;
     mpq_t before_billed; /* charge_add_before() */
     mpq_t before_spent;
     mpq_t spent; /* due before surcharges, for billed - drawn */
@@ -353,7 +383,8 @@ const charge_payer_t *charge_payers (const charge_t *charge, size_t *ret_count);
 /* Before charge_compute(), for tiers: what somebody used of the pool in an earlier
  * month of the fiscal year; billed - drawn and spent of that month count. */
 void charge_add_before (charge_t *charge, const charge_payer_t *earlier);
-/* Likewise: of the month before this one, what is carried out of it. */
+/* Likewise: of the month before this one, what is carried out of it, and what
+ * that is worth. */
 void charge_carry (charge_t *charge, const charge_payer_t *last);
 /* What a GPU-hour of the pool is priced without QOS, on average over the month;
  * after charge_compute(). */

@@ -61,9 +61,10 @@ charge_payer_t *charge_payer (charge_t *charge, const char *team,
     payer->account = team ? NULL : xstrdup (account);
     mpq_inits (payer->billed, payer->reserved, payer->entitled,
                payer->carried_in, payer->drawn, payer->drawn_reserved,
-               payer->unused, payer->carried_out, payer->expired,
-               payer->before_billed, payer->before_spent, payer->spent,
-               payer->due, NULL);
+               payer->unused, payer->carried_out, payer->expired, payer->fee,
+               payer->value_in, payer->value_drawn, payer->value_reserved,
+               payer->value_out, payer->value_expired, payer->before_billed,
+               payer->before_spent, payer->spent, payer->due, NULL);
     return payer;
 }
 
@@ -76,7 +77,9 @@ void charge_free_payers (charge_t *charge)
         mpq_clears (payer->billed, payer->reserved, payer->entitled,
                     payer->carried_in, payer->drawn, payer->drawn_reserved,
                     payer->unused, payer->carried_out, payer->expired,
-                    payer->before_billed, payer->before_spent, payer->spent,
+                    payer->fee, payer->value_in, payer->value_drawn,
+                    payer->value_reserved, payer->value_out,
+                    payer->value_expired, payer->before_billed, payer->before_spent, payer->spent,
                     payer->due, NULL);
     }
     free (charge->payers);
@@ -308,6 +311,8 @@ static void set_list (const charge_t *charge, struct entry *entry)
 {
     charge_line_t *line = &entry->line;
 
+    if (entry->bought)
+        return;
     if (entry->at_cost)
         mpq_mul (line->list, charge->owned, line->gpu_seconds);
     else if (entry->price.rate) {

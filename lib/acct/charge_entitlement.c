@@ -10,33 +10,40 @@
 
 /* --- what is bought ----------------------------------------------------- */
 
-/* GPU-seconds of one entitlement in the month: GPUs and shares as long as they
- * hold, up to as-of; hours for the calendar month, its part by days. */
+void charge_add_bought (const charge_t *charge, const site_entitlement_t *e,
+                        period_t part, mpq_t seconds)
+{
+    period_t held = period_clip (e->valid, part), month = charge->month;
+    mpq_t amount;
+
+    if (held.end <= held.start)
+        return;
+    mpq_init (amount);
+    if (mpq_sgn (e->gpu_hours) > 0) {
+        cost_months (charge->site->zone, held, amount);
+        mpq_mul (amount, amount, e->gpu_hours);
+        exact_add_scaled (seconds, amount, 3600, 1);
+    } else if (mpq_sgn (e->gpus) > 0)
+        exact_add_scaled (seconds, e->gpus, held.end - held.start, 1);
+    else {
+        mpq_mul (amount, charge->capacity.capacity, e->share);
+        exact_add_scaled (seconds, amount, held.end - held.start,
+                          month.end - month.start);
+    }
+    mpq_clear (amount);
+}
+
+/* GPUs and shares up to as-of; hours of the calendar month can be drawn from its
+ * beginning. */
 static void bought_seconds (const charge_t *charge, const site_entitlement_t *e,
                             mpq_t ret_seconds)
 {
-    const zone_t *zone = charge->site->zone;
-    period_t held = period_clip (e->valid, charge->month);
-    int64_t seconds = held.end > held.start ? held.end - held.start : 0;
-    mpq_t months;
+    period_t part = charge->month;
 
-    mpq_init (months);
-    if (mpq_sgn (e->gpu_hours) > 0) {
-        period_t month
-            = zone_unit (zone, CALENDAR_MONTH, charge->month.start);
-        held = period_clip (e->valid, month);
-        if (held.end > held.start)
-            cost_months (zone, held, months);
-        mpq_mul (months, months, e->gpu_hours);
-        exact_add_scaled (ret_seconds, months, 3600, 1);
-    } else if (mpq_sgn (e->gpus) > 0)
-        exact_add_scaled (ret_seconds, e->gpus, seconds, 1);
-    else if (charge->month.end > charge->month.start) {
-        exact_add_scaled (ret_seconds, charge->capacity.capacity, seconds,
-                          charge->month.end - charge->month.start);
-        mpq_mul (ret_seconds, ret_seconds, e->share);
-    }
-    mpq_clear (months);
+    if (mpq_sgn (e->gpu_hours) > 0)
+        part = zone_unit (charge->site->zone, CALENDAR_MONTH, part.start);
+    mpq_set_ui (ret_seconds, 0, 1);
+    charge_add_bought (charge, e, part, ret_seconds);
 }
 
 static bool is_of (const site_entitlement_t *e, const charge_t *charge,
@@ -57,7 +64,6 @@ void charge_find_entitled (charge_t *charge)
         charge_payer_t *payer;
         if (!is_of (e, charge, NULL))
             continue;
-        mpq_set_ui (seconds, 0, 1);
         bought_seconds (charge, e, seconds);
         if (mpq_sgn (seconds) > 0) {
             payer = charge_payer (charge, e->team, NULL);
@@ -116,21 +122,40 @@ static const site_entitlement_t *entry_at (const charge_t *charge,
     return NULL;
 }
 
-/* A month that is over, at whose end the entitlement goes on in the same fiscal
- * year: how much of the rest its last entry carries. */
-static void set_left (const charge_t *charge, charge_payer_t *payer)
+bool charge_is_over (const charge_t *charge)
+{
+    period_t month = charge->month;
+
+    return zone_unit (charge->site->zone, CALENDAR_MONTH, month.start).end
+           == month.end;
+}
+
+/* Hours of a month may be used in the next one: the entitlement goes on, in the
+ * same fiscal year, and the ledger bills already. What was drawn before it does,
+ * nobody knows. */
+static bool goes_on (const charge_t *charge, const char *team)
 {
     const site_t *site = charge->site;
     int64_t end = charge->month.end;
-    const site_entitlement_t *last = entry_at (charge, payer->team, end - 1);
+
+    return entry_at (charge, team, end)
+           && zone_civil (site->zone, end).month != site->fiscal_month
+           && (site->go_live.year == 0
+               || end > zone_instant (site->zone, &site->go_live));
+}
+
+/* A month that is over: how much of the rest its last entry carries. */
+static void set_left (const charge_t *charge, charge_payer_t *payer)
+{
+    const site_entitlement_t *last
+        = entry_at (charge, payer->team, charge->month.end - 1);
     mpq_t cap;
 
-    if (zone_unit (site->zone, CALENDAR_MONTH, charge->month.start).end != end)
+    if (!charge_is_over (charge))
         return;
     mpq_set (payer->expired, payer->unused);
     if (!last || last->unused != UNUSED_CARRIED
-        || !entry_at (charge, payer->team, end)
-        || zone_civil (site->zone, end).month == site->fiscal_month)
+        || !goes_on (charge, payer->team))
         return;
     mpq_init (cap);
     exact_add_scaled (cap, last->carry_cap, 3600, 1);

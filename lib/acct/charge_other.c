@@ -97,6 +97,7 @@ charge_t *charge_under (const charge_t *charge, idle_policy_t policy,
         mpq_set (to->before_billed, from->before_billed);
         mpq_set (to->before_spent, from->before_spent);
         mpq_set (to->carried_in, from->carried_in);
+        mpq_set (to->value_in, from->value_in);
     }
     if (charge_compute (other, error) < 0) {
         charge_free (other);

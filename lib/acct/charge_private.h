@@ -6,6 +6,7 @@
  *   charge_idle.c    who pays for time that no job held
  *   charge_adjust.c  payers, and what is due of a list price
  *   charge_entitlement.c  what payers have bought, draw and leave
+ *   charge_purchase.c what they pay for that, and what it is worth
  *   charge_credit.c  what is given back of the finished lines
  *   charge_rest.c    what no line carries
  *   charge_other.c   the same under another idle policy
@@ -23,8 +24,10 @@ struct entry {
     charge_line_t line; /* first: results are handed out as an array of it */
     char **path;
     char *what;
+    char *reference;
     charge_price_t price;
     bool at_cost; /* list = r x q, whatever the price */
+    const site_entitlement_t *bought; /* of a purchase: list is its price */
 };
 
 struct stretch {
@@ -143,10 +146,23 @@ void charge_find_entitled (charge_t *charge);
 /* After all that is billed is known: what each draws, and what becomes of the
  * rest. */
 void charge_draw_entitled (charge_t *charge);
+/* GPU-seconds of one entry in that part of its month; hours of a calendar month by
+ * days. Onto what is there. */
+void charge_add_bought (const charge_t *charge, const site_entitlement_t *entry,
+                        period_t part, mpq_t seconds);
+/* The calendar month has ended: what is unused then is carried on, or gone. */
+bool charge_is_over (const charge_t *charge);
 /* e of charge.h; false: it is 0. */
 bool charge_drawn_part (const charge_payer_t *payer, mpq_t ret_part);
 /* Reserved time that holders pay draws on their entitlements. */
 bool charge_reserved_draws (const charge_t *charge);
+
+/* --- charge_purchase.c --- */
+
+/* CHARGE_PURCHASE entries, over the stretches of the month. */
+void charge_give_purchases (charge_t *charge);
+/* After the entries are priced: what payers have paid, drawn and left of it. */
+void charge_value_entitled (charge_t *charge);
 
 /* --- charge_other.c --- */
 

@@ -24,6 +24,7 @@ static const remainder_info_t infos[REMAINDER_COUNT] = {
     {REMAINDER_EXCESS, "excess", "held beyond the pool's capacity"},
     {REMAINDER_NO_CAPACITY, "no_capacity", "cost without capacity"},
     {REMAINDER_CREDITED, "credited", "given back as credits"},
+    {REMAINDER_PREPAID, "prepaid", "paid beforehand"},
 };
 
 const remainder_info_t *remainder_info (remainder_id_t id)
@@ -156,6 +157,13 @@ static void price_adjustments (charge_t *charge)
     }
 }
 
+static void price_purchases (charge_t *charge)
+{
+    for (size_t i = 0; i < charge->count; i++)
+        if (charge->entries[i].bought)
+            take_back (charge, REMAINDER_PREPAID, charge->entries[i].line.list);
+}
+
 void charge_price_remainders (charge_t *charge)
 {
     charge_remainder_t *rest = charge->remainders;
@@ -174,5 +182,6 @@ void charge_price_remainders (charge_t *charge)
     }
     price_recovery (charge, &sums);
     price_adjustments (charge);
+    price_purchases (charge);
     clear_sums (&sums);
 }

@@ -137,6 +137,26 @@ void cost_of_asset (const site_t *site, const site_asset_t *asset,
     mpq_clear (before);
 }
 
+void cost_of_asset_in (const site_t *site, const site_asset_t *asset,
+                       const char *pool, period_t period,
+                       const cost_inputs_t *inputs, mpq_t ret_amount)
+{
+    asset_stay_t stay;
+    mpq_t one;
+
+    mpq_init (one);
+    mpq_set_ui (ret_amount, 0, 1);
+    for (size_t i = 0; asset_stay (asset, i, &stay); i++) {
+        if (strcmp (stay.pool, pool) != 0)
+            continue;
+        cost_of_asset (site, asset,
+                       period_clip (period, stay_period (site->zone, &stay)),
+                       inputs, one);
+        mpq_add (ret_amount, ret_amount, one);
+    }
+    mpq_clear (one);
+}
+
 /* Days of the asset's life in the period, with parts of days. */
 static void asset_days (const zone_t *zone, int64_t first, int64_t end,
                         period_t period, mpq_t ret_days)
@@ -278,42 +298,6 @@ static void add_asset (const site_t *site, const site_asset_t *asset,
     mpq_clear (amount);
 }
 
-/* One line for all people, and not how many they are: of one or two the total
- * would tell the pay. */
-static void add_staff (const site_t *site, const char *pool, period_t period,
-                       cost_t *cost)
-{
-    struct item item = {.kind = COST_STAFF, .name = "staff"};
-    mpq_t total, recoverable, one, months;
-
-    mpq_inits (total, recoverable, one, months, NULL);
-    for (size_t i = 0; i < site->staff_count; i++) {
-        const site_staff_t *staff = &site->staff[i];
-        cost_months (site->zone, period_clip (period, staff->valid), months);
-        for (size_t k = 0; k < staff->pools.count; k++) {
-            if (strcmp (staff->pools.item[k].name, pool) != 0)
-                continue;
-            mpq_mul (one, staff->fte, staff->pools.item[k].share);
-            mpq_mul (one, one, months);
-            mpq_mul (one, one, staff->loaded_salary);
-            exact_add_scaled (total, one, 1, 12);
-            mpq_mul (one, one, staff->recoverable);
-            exact_add_scaled (recoverable, one, 1, 12);
-            if (!item.place.file)
-                item.place = staff->place;
-        }
-    }
-    GL_AUTOFREE char *how
-        = xstrdup ("months of full-time equivalents x their loaded salary / 12");
-    if (mpq_sgn (total) != 0)
-        mpq_div (recoverable, recoverable, total);
-    item.amount = total;
-    item.recoverable = recoverable;
-    item.how = how;
-    cost_add_line (site, cost, &item);
-    mpq_clears (total, recoverable, one, months, NULL);
-}
-
 int cost_entry_size (const site_pool_t *pool, uint64_t *ret_gpus,
                      uint64_t *ret_nodes, gl_error_t *error)
 {
@@ -375,7 +359,7 @@ int cost_of_pool (const site_t *site, const char *pool, period_t period,
         return 0;
     for (size_t i = 0; i < site->asset_count; i++)
         add_asset (site, &site->assets[i], pool, period, inputs, cost);
-    add_staff (site, pool, period, cost);
+    cost_add_staff (site, pool, period, cost);
     if (cost_add_power (site, pool, period, inputs, cost, error) < 0
         || cost_add_other (site, pool, period, inputs, cost, error) < 0) {
         empty (cost);

@@ -58,7 +58,8 @@ const char *cost_kind_name (cost_kind_t kind);
 typedef struct {
     cost_kind_t kind;
     char *name;    /* of the entry; "staff" and "power" for these kinds: people
-                      and their pay never show, only a pool's total */
+                      and their pay never show, only what a pool's cost in all,
+                      by fund */
     mpq_t amount;  /* of the ledger's currency, exact */
     char *fund;    /* that pays for it; NULL: not told */
     size_t entry;  /* lines of one entry, by its funds, have the same */
@@ -121,10 +122,22 @@ int cost_pool_gpus (const site_t *site, const char *pool, int64_t instant,
 void cost_recoverable (const site_t *site, mpq_srcptr entry, const char *fund,
                        mpq_t ret_share);
 
+/* From NULL, those of whom it is not told, to each of the funds that pay staff,
+ * bytewise; false after the last. */
+bool cost_next_staff_fund (const site_t *site, const char **fund);
+/* What share of the entry the fund (NULL: not told) pays. */
+void cost_staff_share (const site_staff_t *staff, const char *fund,
+                       mpq_t ret_share);
+
 /* Depreciation alone, exact: what one asset bears in the period, in all pools. */
 void cost_of_asset (const site_t *site, const site_asset_t *asset,
                     period_t period, const cost_inputs_t *inputs,
                     mpq_t ret_amount);
+
+/* The same as far as it stands in the pool. */
+void cost_of_asset_in (const site_t *site, const site_asset_t *asset,
+                       const char *pool, period_t period,
+                       const cost_inputs_t *inputs, mpq_t ret_amount);
 
 /* Calendar months of the zone in `period`, parts by seconds: exact. */
 void cost_months (const zone_t *zone, period_t period, mpq_t ret_months);

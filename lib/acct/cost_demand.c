@@ -79,7 +79,9 @@ static void add_named (const site_t *site, const site_tariff_t *tariff,
                        cost_t *cost)
 {
     struct item item = {.kind = COST_POWER, .name = name, .amount = amount,
-                        .how = how, .place = tariff->place};
+                        .recoverable = tariff->recoverable,
+                        .funding = &tariff->funding, .how = how,
+                        .place = tariff->place};
 
     cost_add_line (site, cost, &item);
 }

@@ -103,6 +103,6 @@ void cost_add_line (const site_t *site, cost_t *cost, const struct item *item)
                    funding->item[i].share);
     if (!funding || funding->count == 0)
         add_share (site, cost, &whole, NULL, all);
-    cost->entry_count++;
+    cost->entry_count += !item->goes_on;
     mpq_clear (all);
 }

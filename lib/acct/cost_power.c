@@ -10,9 +10,22 @@
 
 struct bill {
     const site_t *site;
+    const site_tariff_t *payer; /* what those pay who pay for it, too */
     mpq_t amount;
     buffer_t *how;
 };
+
+/* The same funds in the same shares, for rates to recover the same of. */
+static bool same_payer (const site_tariff_t *a, const site_tariff_t *b)
+{
+    const share_list_t *x = &a->funding, *y = &b->funding;
+    bool same = x->count == y->count && mpq_equal (a->recoverable, b->recoverable);
+
+    for (size_t i = 0; i < x->count && same; i++)
+        same = !strcmp (x->item[i].name, y->item[i].name)
+               && mpq_equal (x->item[i].share, y->item[i].share);
+    return same;
+}
 
 /* ---- what is drawn evenly ---- */
 
@@ -72,7 +85,8 @@ static int price_load (const struct load *load, void *arg, gl_error_t *error)
         if (period_seconds (part) == 0
             || strcmp (tariff->name, load->power->tariff) != 0)
             continue;
-        add_tariff (bill, load, tariff, part);
+        if (same_payer (bill->payer, tariff))
+            add_tariff (bill, load, tariff, part);
         covered += period_seconds (part);
     }
     if (covered != period_seconds (load->period))
@@ -209,7 +223,8 @@ static void price_measured (struct bill *bill, const char *pool,
             period_t part = period_clip (period_clip (period, power->valid),
                                          tariff->valid);
             if (period_seconds (part) > 0
-                && !strcmp (tariff->name, power->tariff))
+                && !strcmp (tariff->name, power->tariff)
+                && same_payer (bill->payer, tariff))
                 price_quarters (bill, power, tariff, part, load);
         }
     }
@@ -225,14 +240,17 @@ static place_t first_place (const site_t *site, const char *pool)
     return (place_t){NULL, 0};
 }
 
-int cost_add_power (const site_t *site, const char *pool, period_t period,
-                    const cost_inputs_t *inputs, cost_t *cost,
-                    gl_error_t *error)
+/* What the pool draws and the payers of one tariff pay for. */
+static int add_payer (const site_t *site, const char *pool, period_t period,
+                      const cost_inputs_t *inputs, const site_tariff_t *payer,
+                      cost_t *cost, gl_error_t *error)
 {
     BUFFER_AUTO how = BUFFER_INIT;
-    struct bill bill = {.site = site, .how = &how};
+    struct bill bill = {.site = site, .payer = payer, .how = &how};
     struct item item = {.kind = COST_POWER, .name = "power",
                         .amount = bill.amount,
+                        .recoverable = payer->recoverable,
+                        .funding = &payer->funding,
                         .place = first_place (site, pool)};
     int rc;
 
@@ -244,5 +262,29 @@ int cost_add_power (const site_t *site, const char *pool, period_t period,
     if (rc == 0)
         cost_add_line (site, cost, &item);
     mpq_clear (bill.amount);
-    return rc == 0 ? cost_add_fees (site, pool, period, inputs, cost, error) : rc;
+    return rc;
+}
+
+int cost_add_power (const site_t *site, const char *pool, period_t period,
+                    const cost_inputs_t *inputs, cost_t *cost,
+                    gl_error_t *error)
+{
+    struct bill unpaid = {.site = site};
+
+    if (site->tariff_count == 0
+        && cost_each_load (site, pool, period, inputs, price_load, &unpaid,
+                           error)
+               < 0)
+        return -1;
+    for (size_t i = 0; i < site->tariff_count; i++) {
+        bool again = false;
+        for (size_t k = 0; k < i && !again; k++)
+            again = same_payer (&site->tariffs[k], &site->tariffs[i]);
+        if (!again
+            && add_payer (site, pool, period, inputs, &site->tariffs[i], cost,
+                          error)
+                   < 0)
+            return -1;
+    }
+    return cost_add_fees (site, pool, period, inputs, cost, error);
 }

@@ -13,6 +13,7 @@ struct item {
     const share_list_t *funding; /* NULL or empty: not told */
     const char *how;
     place_t place;
+    bool goes_on; /* the next item is of the same entry */
 };
 
 /* ---- cost_line.c ---- */
@@ -20,6 +21,11 @@ struct item {
 /* One line for each of its funds, by the book that charges are made of: what is not
  * in it stands apart. */
 void cost_add_line (const site_t *site, cost_t *cost, const struct item *item);
+
+/* ---- cost_staff.c ---- */
+
+void cost_add_staff (const site_t *site, const char *pool, period_t period,
+                     cost_t *cost);
 
 /* GPUs and nodes of one entry of a pool. */
 int cost_entry_size (const site_pool_t *pool, uint64_t *ret_gpus,

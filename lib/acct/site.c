@@ -146,6 +146,7 @@ static void free_staff (site_staff_t *staff)
 {
     free (staff->name);
     mpq_clears (staff->fte, staff->loaded_salary, staff->recoverable, NULL);
+    free_shares (&staff->funding);
     free_shares (&staff->pools);
 }
 
@@ -164,8 +165,9 @@ static void free_tariff (site_tariff_t *tariff)
         mpq_clear (tariff->times[i].per_kwh);
     free (tariff->times);
     zone_close (tariff->zone);
+    free_shares (&tariff->funding);
     mpq_clears (tariff->per_kwh, tariff->demand_per_kw,
-                tariff->fixed_per_month, NULL);
+                tariff->fixed_per_month, tariff->recoverable, NULL);
 }
 
 static void free_meter (site_meter_t *meter)
@@ -208,7 +210,8 @@ static void free_entitlement (site_entitlement_t *entitlement)
     free (entitlement->team);
     free (entitlement->pool);
     mpq_clears (entitlement->gpus, entitlement->share, entitlement->gpu_hours,
-                entitlement->carry_cap, NULL);
+                entitlement->carry_cap, entitlement->per_gpu_hour,
+                entitlement->per_month, NULL);
 }
 
 static void free_cloud (site_cloud_t *cloud)

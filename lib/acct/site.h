@@ -176,6 +176,7 @@ typedef struct {
     mpq_t fte;
     mpq_t loaded_salary; /* of one full-time equivalent and year */
     mpq_t recoverable; /* the share that rates may recover, 0..1 */
+    share_list_t funding; /* as of an asset */
     share_list_t pools;
     period_t valid;
     place_t place;
@@ -212,6 +213,8 @@ typedef struct {
     zone_t *zone;          /* of these hours; NULL: the ledger's */
     mpq_t demand_per_kw;   /* and month, of the highest load in it */
     mpq_t fixed_per_month; /* shared by energy */
+    share_list_t funding;  /* of all that is paid by it, as of an asset */
+    mpq_t recoverable;
     period_t valid;
     place_t place;
 } site_tariff_t;
@@ -326,7 +329,7 @@ typedef enum {
 } unused_policy_t;
 
 /* What a team owns or has bought of a pool, and uses without paying again.
- * Exactly one of the three amounts is above 0. */
+ * Exactly one of the three amounts is above 0, and at most one of the prices. */
 typedef struct {
     char *team;
     char *pool;
@@ -335,6 +338,8 @@ typedef struct {
     mpq_t gpu_hours; /* in each calendar month */
     unused_policy_t unused;
     mpq_t carry_cap; /* GPU-hours that are carried at most; 0: no cap */
+    mpq_t per_gpu_hour; /* paid for each GPU-hour, drawn or not; 0: not by hours */
+    mpq_t per_month;    /* paid for a calendar month; 0: not by months */
     period_t valid;
     place_t place;
 } site_entitlement_t;

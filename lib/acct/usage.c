@@ -5,138 +5,6 @@
 #include "acct/usage_private.h"
 #include "base/memory.h"
 
-static const struct {
-    key_id_t key;
-    calendar_unit_t unit;
-} unit_keys[] = {
-    {KEY_HOUR, CALENDAR_HOUR},
-    {KEY_DAY, CALENDAR_DAY},
-    {KEY_MONTH, CALENDAR_MONTH},
-};
-
-/* --- texts ------------------------------------------------------------- */
-
-uint32_t usage_intern (usage_t *u, const char *text)
-{
-    struct text_entry *entry;
-
-    if (!text || !text[0])
-        return 0;
-    HASH_FIND_STR (u->texts, text, entry);
-    if (!entry) {
-        entry = xcalloc (1, sizeof (*entry));
-        entry->id = u->text_count;
-        entry->text = xstrdup (text);
-        HASH_ADD_KEYPTR (hh, u->texts, entry->text, strlen (entry->text),
-                         entry);
-        if (u->text_count == u->text_size) {
-            u->text_size *= 2;
-            u->text_of = xreallocarray (u->text_of, u->text_size,
-                                        sizeof (*u->text_of));
-        }
-        u->text_of[u->text_count++] = entry->text;
-    }
-    return entry->id;
-}
-
-/* --- keys -------------------------------------------------------------- */
-
-static const char *kind_text (const device_kind_t *kind, key_id_t key)
-{
-    const site_pool_t *pool = kind ? kind->pool : NULL;
-
-    switch (key) {
-    case KEY_POOL:
-        return pool ? pool->name : NULL;
-    case KEY_GPU:
-        return pool ? pool->gpu : NULL;
-    case KEY_GRES_TYPE:
-        return kind ? kind->type : NULL;
-    case KEY_PROFILE:
-        return kind ? kind->profile : NULL;
-    default:
-        return NULL;
-    }
-}
-
-static calendar_unit_t unit_of_key (key_id_t key)
-{
-    size_t i = 0;
-
-    while (i + 1 < GL_ARRAY_SIZE (unit_keys) && unit_keys[i].key != key)
-        i++;
-    return unit_keys[i].unit;
-}
-
-const char *usage_key_text (const usage_t *u, key_id_t key,
-                            const usage_subject_t *s, const char *label,
-                            char buf[TAG_MAX + 1])
-{
-    const site_team_t *team;
-
-    switch (key) {
-    case KEY_CLUSTER:
-        return s->cluster;
-    case KEY_TEAM:
-        team = team_of_account (u->query->site, u->query->accounts, s->cluster,
-                                s->account, s->instant);
-        return team ? team->name : NULL;
-    case KEY_ACCOUNT:
-        return s->account;
-    case KEY_USER:
-        return s->user;
-    case KEY_PROJECT:
-        return s->project;
-    case KEY_LABEL:
-        return s->labels && label_value (s->labels, label, buf) ? buf : NULL;
-    case KEY_QOS:
-        return s->qos;
-    case KEY_PARTITION:
-        return s->partition;
-    case KEY_POOL:
-    case KEY_GPU:
-    case KEY_GRES_TYPE:
-    case KEY_PROFILE:
-        return kind_text (s->kind, key);
-    case KEY_NODE:
-        return s->node;
-    case KEY_STATE:
-        return s->state;
-    case KEY_HOUR:
-    case KEY_DAY:
-    case KEY_MONTH:
-        return zone_unit_name (u->query->site->zone, unit_of_key (key),
-                               s->instant, buf);
-    case KEY_COUNT:
-        break;
-    }
-    return NULL;
-}
-
-static bool filter_passes (const usage_t *u, const usage_filter_t *f,
-                           const usage_subject_t *s)
-{
-    char buf[TAG_MAX + 1];
-    const char *text = usage_key_text (u, f->key, s, f->label, buf);
-
-    if (!text || !text[0])
-        text = key_info (f->key)->absent;
-    for (size_t i = 0; i < f->values.count; i++) {
-        if (!strcmp (f->values.item[i], text))
-            return true;
-    }
-    return false;
-}
-
-bool usage_passes (const usage_t *u, const usage_subject_t *s)
-{
-    for (size_t i = 0; i < u->query->filter_count; i++) {
-        if (!filter_passes (u, &u->query->filters[i], s))
-            return false;
-    }
-    return true;
-}
-
 usage_subject_t usage_subject_of (const piece_t *p, const holding_t *h)
 {
     const segment_t *s = p->segment;
@@ -172,12 +40,8 @@ struct cell *usage_cell_get (usage_t *u, const usage_subject_t *s)
 {
     struct cell_key key = {.cut = (uint32_t)usage_cut (u, s->instant)};
     struct cell *cell;
-    char buf[TAG_MAX + 1];
 
-    for (size_t i = 0; i < u->query->by.count; i++)
-        key.text[i] = usage_intern (
-            u, usage_key_text (u, u->query->by.id[i], s, u->query->by.label,
-                               buf));
+    usage_key_ids (u, s, key.text);
     HASH_FIND (hh, u->cells, &key, sizeof (key), cell);
     if (!cell) {
         cell = xcalloc (1, sizeof (*cell));
@@ -468,11 +332,12 @@ static void make_changes (usage_t *u)
 
 static void note_key (usage_t *u, key_id_t key)
 {
+    calendar_unit_t unit;
+
     if (key == KEY_NODE)
         u->cuts.by_node = true;
-    for (size_t i = 0; i < GL_ARRAY_SIZE (unit_keys); i++)
-        if (unit_keys[i].key == key)
-            u->cuts.units[unit_keys[i].unit] = true;
+    if (usage_key_unit (key, &unit))
+        u->cuts.units[unit] = true;
 }
 
 usage_t *usage_new (const usage_query_t *query)
@@ -481,9 +346,7 @@ usage_t *usage_new (const usage_query_t *query)
 
     u->query = query;
     measured_init (&u->unplaced);
-    u->text_size = 64;
-    u->text_count = 1;
-    u->text_of = xcalloc (u->text_size, sizeof (*u->text_of));
+    usage_new_keys (u);
     u->cuts.kinds = kinds_new (query->site);
     u->cuts.zone = query->site->zone;
     u->cuts.period = query->period;
@@ -500,7 +363,6 @@ usage_t *usage_new (const usage_query_t *query)
 void usage_free (usage_t *u)
 {
     struct cell *cell, *next_cell;
-    struct text_entry *text, *next_text;
 
     if (!u)
         return;
@@ -513,15 +375,9 @@ void usage_free (usage_t *u)
         free (cell->cell.part);
         free (cell);
     }
-    HASH_ITER (hh, u->texts, text, next_text)
-    {
-        HASH_DEL (u->texts, text);
-        free (text->text);
-        free (text);
-    }
+    usage_free_keys (u);
     usage_free_rollups (u);
     kinds_free (u->cuts.kinds);
-    free (u->text_of);
     free (u->changes);
     usage_free_slices (u);
     free (u->sorted);

@@ -67,6 +67,11 @@ typedef struct {
     const int64_t *cuts;
     size_t cut_count;
     const accounts_t *accounts; /* for teams; may be NULL */
+    /* What does not pass these filters is not told apart by these keys, a bit (1
+     * << KEY) each: they are absent then. */
+    const usage_filter_t *apart;
+    size_t apart_count;
+    uint32_t apart_keys;
     /* To which energy is added by time, of kinds with a pool and a weight, whatever
      * the filters; NULL: not wanted. */
     load_profile_t *load;

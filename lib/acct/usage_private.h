@@ -1,6 +1,6 @@
 /*
- * usage_private.h: between usage.c (cells, and segments into them) and
- * usage_rollup.c (rollups into them).
+ * usage_private.h: between usage.c (cells, and segments into them), usage_key.c
+ * (what they are told apart by) and usage_rollup.c (rollups into them).
  */
 #ifndef GL_ACCT_USAGE_PRIVATE_H
 #define GL_ACCT_USAGE_PRIVATE_H
@@ -17,6 +17,24 @@
 struct text_entry {
     uint32_t id;
     char *text;
+    UT_hash_handle hh;
+};
+
+/* The last one of its kind, and its name interned; 0: none yet. */
+struct named_unit {
+    period_t period;
+    uint32_t id;
+};
+
+/* Whose team an account is between two changes. */
+struct team_key {
+    uint32_t cluster, account; /* interned */
+    size_t change;
+};
+
+struct team_entry {
+    struct team_key key;
+    uint32_t id; /* its name, interned */
     UT_hash_handle hh;
 };
 
@@ -57,6 +75,8 @@ struct usage {
     struct text_entry *texts;
     char **text_of; /* by id */
     uint32_t text_count, text_size;
+    struct named_unit named[CALENDAR_MONTH + 1];
+    struct team_entry *teams;
     struct cell *cells;
     usage_cell_t *sorted;
     measured_t unplaced;
@@ -79,10 +99,12 @@ usage_subject_t usage_subject_of (const piece_t *piece,
 /* Of the piece: within known suspensions, none twice. */
 int64_t usage_placed_seconds (const piece_t *piece);
 uint32_t usage_intern (usage_t *usage, const char *text);
-const char *usage_key_text (const usage_t *usage, key_id_t key,
-                            const usage_subject_t *subject, const char *label,
-                            char buf[TAG_MAX + 1]);
-bool usage_passes (const usage_t *usage, const usage_subject_t *subject);
+bool usage_passes (usage_t *usage, const usage_subject_t *subject);
+/* The key is a unit of time. */
+bool usage_key_unit (key_id_t key, calendar_unit_t *ret_unit);
+/* The texts of the query's keys, interned. */
+void usage_key_ids (usage_t *usage, const usage_subject_t *subject,
+                    uint32_t ret_text[KEYS_MAX]);
 size_t usage_cut (const usage_t *usage, int64_t instant);
 struct cell *usage_cell_get (usage_t *usage, const usage_subject_t *subject);
 usage_part_t *usage_part_get (usage_cell_t *cell, const device_kind_t *kind);
@@ -110,6 +132,8 @@ void billed_each_held (usage_t *usage, const segment_t *segment,
 /* Jobs and suspensions, once all rollups are in. */
 void usage_settle_rollups (usage_t *usage);
 void usage_free_slices (usage_t *usage);
+void usage_new_keys (usage_t *usage);
+void usage_free_keys (usage_t *usage);
 void usage_free_rollups (usage_t *usage);
 void usage_cell_forget (struct cell *cell);
 

@@ -20,7 +20,7 @@ static usage_slice_t *add_slice (usage_t *u, const usage_subject_t *s,
                                  period_t period)
 {
     usage_slice_t *slice;
-    char buf[TAG_MAX + 1];
+    uint32_t text[KEYS_MAX];
 
     if (u->slice_count == u->slice_size) {
         u->slice_size = u->slice_size * 2 + 8;
@@ -29,12 +29,9 @@ static usage_slice_t *add_slice (usage_t *u, const usage_subject_t *s,
     }
     slice = &u->slices[u->slice_count++];
     memset (slice, 0, sizeof (*slice));
-    for (size_t i = 0; i < u->query->by.count; i++) {
-        uint32_t text = usage_intern (
-            u, usage_key_text (u, u->query->by.id[i], s, u->query->by.label,
-                               buf));
-        slice->key[i] = u->text_of[text];
-    }
+    usage_key_ids (u, s, text);
+    for (size_t i = 0; i < u->query->by.count; i++)
+        slice->key[i] = u->text_of[text[i]];
     slice->cut = usage_cut (u, s->instant);
     slice->period = period;
     slice->part.kind = s->kind;

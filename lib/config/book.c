@@ -102,18 +102,18 @@ void book_text (const site_t *site, const tree_t *const *trees, size_t count,
                 buffer_t *out)
 {
     size_t kind_count;
-    const schema_kind_t *kinds = schema_kinds (&kind_count);
+    const schema_kind_t *const *kinds = schema_kinds (&kind_count);
 
     for (size_t i = 0; i < kind_count; i++) {
         BUFFER_AUTO section = BUFFER_INIT;
-        if (is_left_out (kinds[i].name, NULL))
+        if (is_left_out (kinds[i]->name, NULL))
             continue;
-        if (!strcmp (kinds[i].name, "staff"))
+        if (!strcmp (kinds[i]->name, "staff"))
             book_staff (site, &section);
         else
-            add_sections (&section, &kinds[i], trees, count);
+            add_sections (&section, kinds[i], trees, count);
         if (section.length)
-            buffer_printf (out, "%s:%s\n", kinds[i].name,
+            buffer_printf (out, "%s:%s\n", kinds[i]->name,
                            buffer_text (&section));
     }
 }

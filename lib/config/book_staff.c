@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "acct/cost.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "config/book.h"
@@ -16,6 +17,7 @@ struct stretch {
     const site_t *site;
     const char *pool;
     period_t period; /* in which nothing begins or ends */
+    const char *fund; /* that pays; NULL: not told */
 };
 
 static void add_value (buffer_t *out, const mpq_t value)
@@ -55,7 +57,9 @@ static void add_entry (const struct stretch *s, const mpq_t yearly,
     if (mpq_sgn (yearly) == 0)
         return;
     buffer_add_text (out, "\n  - {name: ");
-    name = xasprintf ("%s%s", s->pool, recoverable ? "" : ", not recoverable");
+    name = xasprintf ("%s%s%s%s", s->pool, s->fund ? ", " : "",
+                      s->fund ? s->fund : "",
+                      recoverable ? "" : ", not recoverable");
     book_add_text (out, name);
     buffer_add_text (out, ", fte: \"1\", loaded_salary: \"");
     add_value (out, yearly);
@@ -63,33 +67,39 @@ static void add_entry (const struct stretch *s, const mpq_t yearly,
                                       : "\", recoverable: \"0%\", pools: {");
     book_add_text (out, s->pool);
     buffer_add_text (out, ": \"100%\"}");
+    if (s->fund) {
+        buffer_add_text (out, ", funding: ");
+        book_add_text (out, s->fund);
+    }
     add_day (out, s->site, "from", s->period.start);
     add_day (out, s->site, "to", s->period.end);
     buffer_add_char (out, '}');
 }
 
-/* What they cost the pool in a year, and how much of it rates recover. */
+/* What the fund pays for them in a year, and how much of it rates recover. */
 static void sum_staff (const struct stretch *s, mpq_t yearly, mpq_t recovered)
 {
-    mpq_t one;
+    mpq_t one, paid;
 
-    mpq_init (one);
+    mpq_inits (one, paid, NULL);
     for (size_t i = 0; i < s->site->staff_count; i++) {
         const site_staff_t *staff = &s->site->staff[i];
         if (staff->valid.start > s->period.start
             || staff->valid.end < s->period.end)
             continue;
+        cost_staff_share (staff, s->fund, paid);
         for (size_t k = 0; k < staff->pools.count; k++) {
             if (strcmp (staff->pools.item[k].name, s->pool) != 0)
                 continue;
             mpq_mul (one, staff->fte, staff->pools.item[k].share);
             mpq_mul (one, one, staff->loaded_salary);
+            mpq_mul (one, one, paid);
             mpq_add (yearly, yearly, one);
             mpq_mul (one, one, staff->recoverable);
             mpq_add (recovered, recovered, one);
         }
     }
-    mpq_clear (one);
+    mpq_clears (one, paid, NULL);
 }
 
 static void add_stretch (const struct stretch *s, buffer_t *out)
@@ -127,8 +137,10 @@ static void add_pool (const site_t *site, const char *pool, buffer_t *out)
     }
     count = instants_sort (at, count);
     for (size_t i = 0; i + 1 < count; i++) {
-        const struct stretch s = {site, pool, {at[i], at[i + 1]}};
-        add_stretch (&s, out);
+        struct stretch s = {site, pool, {at[i], at[i + 1]}, NULL};
+        do
+            add_stretch (&s, out);
+        while (cost_next_staff_fund (site, &s.fund));
     }
     free (at);
 }

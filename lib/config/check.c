@@ -447,6 +447,12 @@ static int check_entitlements (const site_t *site, gl_error_t *error)
                              "one of `gpus`, `share` and `gpu_hours`",
                              e->place.file, e->place.line, e->team,
                              amounts ? "several amounts" : "no amount");
+        if (mpq_sgn (e->per_gpu_hour) > 0 && mpq_sgn (e->per_month) > 0)
+            return gl_error (error,
+                             "%s:%d: the entitlement of team '%s' has two "
+                             "prices; give one of `per_gpu_hour` and "
+                             "`per_month`, or none",
+                             e->place.file, e->place.line, e->team);
         if (mpq_sgn (e->carry_cap) > 0 && e->unused != UNUSED_CARRIED)
             return gl_error (error,
                              "%s:%d: the entitlement of team '%s' has a "

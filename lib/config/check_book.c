@@ -340,8 +340,29 @@ static int check_costs (const site_t *site, gl_error_t *error)
     return 0;
 }
 
+static int check_payers (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->staff_count; i++) {
+        const site_staff_t *staff = &site->staff[i];
+        if (check_funding (site, staff->name, &staff->funding,
+                           staff->recoverable, error)
+            < 0)
+            return fail (staff->place, error);
+    }
+    for (size_t i = 0; i < site->tariff_count; i++) {
+        const site_tariff_t *tariff = &site->tariffs[i];
+        if (check_funding (site, tariff->name, &tariff->funding,
+                           tariff->recoverable, error)
+            < 0)
+            return fail (tariff->place, error);
+    }
+    return 0;
+}
+
 int check_book (const site_t *site, gl_error_t *error)
 {
+    if (check_payers (site, error) < 0)
+        return -1;
     if (check_assets (site, error) < 0 || check_power (site, error) < 0
         || check_measured (site, error) < 0 || check_costs (site, error) < 0)
         return -1;

@@ -398,14 +398,14 @@ static int read_kind (struct loader *loader, const schema_kind_t *kind)
 static int read_documents (struct loader *loader)
 {
     size_t count;
-    const schema_kind_t *kinds = schema_kinds (&count);
+    const schema_kind_t *const *kinds = schema_kinds (&count);
 
     for (size_t i = 0; i < loader->document_count; i++) {
         if (check_top (loader, &loader->document[i]) < 0)
             return -1;
     }
     for (size_t i = 0; i < count; i++) {
-        if (read_kind (loader, &kinds[i]) < 0)
+        if (read_kind (loader, kinds[i]) < 0)
             return -1;
     }
     return check_site (loader->site, &loader->list, loader->error);

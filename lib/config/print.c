@@ -41,7 +41,7 @@ void config_print_default (buffer_t *out, bool live)
 {
     const char *off = live ? "" : "#";
     size_t count;
-    const schema_kind_t *kinds = schema_kinds (&count);
+    const schema_kind_t *const *kinds = schema_kinds (&count);
 
     add_comment (out, "",
                  "gpuledger.yaml: what the cluster costs and how that is "
@@ -49,11 +49,11 @@ void config_print_default (buffer_t *out, bool live)
                  "the same list.");
     for (size_t i = 0; i < count; i++) {
         buffer_add_char (out, '\n');
-        add_comment (out, "", kinds[i].help);
-        buffer_printf (out, "%s%s:\n", off, kinds[i].name);
-        for (size_t k = 0; k < kinds[i].key_count; k++)
-            add_key (out, &kinds[i].keys[k], off,
-                     kinds[i].size && k == 0 ? "  - " : "    ");
+        add_comment (out, "", kinds[i]->help);
+        buffer_printf (out, "%s%s:\n", off, kinds[i]->name);
+        for (size_t k = 0; k < kinds[i]->key_count; k++)
+            add_key (out, &kinds[i]->keys[k], off,
+                     kinds[i]->size && k == 0 ? "  - " : "    ");
     }
 }
 
@@ -138,12 +138,12 @@ static void add_items (buffer_t *out, const schema_kind_t *kind)
 void config_print_man (buffer_t *out)
 {
     size_t count;
-    const schema_kind_t *kinds = schema_kinds (&count);
+    const schema_kind_t *const *kinds = schema_kinds (&count);
 
     for (size_t i = 0; i < count; i++) {
-        buffer_printf (out, ".Ss %s\n", kinds[i].name);
-        add_roff (out, kinds[i].help);
-        buffer_add_text (out, kinds[i].size ? "A list.\n" : "One mapping.\n");
-        add_items (out, &kinds[i]);
+        buffer_printf (out, ".Ss %s\n", kinds[i]->name);
+        add_roff (out, kinds[i]->help);
+        buffer_add_text (out, kinds[i]->size ? "A list.\n" : "One mapping.\n");
+        add_items (out, kinds[i]);
     }
 }

@@ -89,7 +89,7 @@ typedef struct {
     size_t place;
 } schema_kind_t;
 
-const schema_kind_t *schema_kinds (size_t *ret_count);
+const schema_kind_t *const *schema_kinds (size_t *ret_count);
 /* NULL for an unknown name. */
 const schema_kind_t *schema_kind (const char *name);
 const schema_key_t *schema_key (const schema_kind_t *kind, const char *name);

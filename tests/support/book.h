@@ -132,6 +132,7 @@ static inline site_tariff_t *book_tariff (site_t *site, const char *name,
     tariff->name = xstrdup (name);
     book_number (tariff->per_kwh, per_kwh);
     mpq_inits (tariff->demand_per_kw, tariff->fixed_per_month, NULL);
+    book_number (tariff->recoverable, "1");
     tariff->valid = book_always;
     return tariff;
 }

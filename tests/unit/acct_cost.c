@@ -135,6 +135,94 @@ static void cost_of_pool__staff__is_a_twelfth_a_month (void **state)
     site_free (site);
 }
 
+/* By hand, June 2026 of 720 hours: 120,000 / 12, half of it federal, and 60,000 / 12 of
+ * whom it is not told; 8 x 500 W x 1.25 = 5 kW: 3,600 kWh x 0.10, 5 x 4 of demand and
+ * a fee of 100, a quarter of each federal. */
+static void cost_of_pool__funds__pay_staff_and_power (void **state)
+{
+    static const struct {
+        const char *name;
+        const char *fund;
+        const char *amount;
+    } rates[] = {{"staff", NULL, "5000.00"},
+                 {"staff", "inst", "5000.00"},
+                 {"power", "inst", "270.00"},
+                 {"power demand", "inst", "15.00"},
+                 {"power fee", "inst", "75.00"}},
+      apart[] = {{"staff", "federal", "5000.00"},
+                 {"power", "federal", "90.00"},
+                 {"power demand", "federal", "5.00"},
+                 {"power fee", "federal", "25.00"}};
+    site_t *site = book_new ("UTC");
+    site_tariff_t *tariff;
+    cost_t cost;
+
+    (void)state;
+    cost_init (&cost);
+    book_pool (site, "p", "n1", 8);
+    book_fund (site, "federal", "0");
+    book_fund (site, "inst", "1");
+    book_funding (&book_staff (site, "p", "1", "120000", "100%")->funding,
+                  "federal", "50%");
+    book_funding (&site->staff[0].funding, "inst", "50%");
+    book_staff (site, "p", "0.5", "120000", "100%");
+    book_power (site, "p", "500", "1.25", "grid");
+    tariff = book_tariff (site, "grid", "0.10");
+    mpq_set_ui (tariff->demand_per_kw, 4, 1);
+    mpq_set_ui (tariff->fixed_per_month, 100, 1);
+    book_funding (&tariff->funding, "federal", "25%");
+    book_funding (&tariff->funding, "inst", "75%");
+    site->policy.book = BOOK_RECOVERABLE;
+    compute (site, book_month (site, 2026, 6), "0", &cost);
+    assert_int_equal (cost.count, GL_ARRAY_SIZE (rates));
+    for (size_t i = 0; i < cost.count; i++) {
+        check_line (&cost, i, i < 2 ? COST_STAFF : COST_POWER, rates[i].name,
+                    2, rates[i].amount);
+        if (rates[i].fund)
+            assert_string_equal (cost.line[i].fund, rates[i].fund);
+        else
+            assert_null (cost.line[i].fund);
+    }
+    assert_int_equal (cost.apart_count, GL_ARRAY_SIZE (apart));
+    for (size_t i = 0; i < cost.apart_count; i++) {
+        assert_string_equal (cost.apart[i].name, apart[i].name);
+        assert_string_equal (cost.apart[i].fund, apart[i].fund);
+        book_check (cost.apart[i].amount, 2, apart[i].amount);
+    }
+    assert_int_equal (cost.line[0].entry, cost.line[1].entry);
+    assert_int_not_equal (cost.line[1].entry, cost.line[2].entry);
+    book_check (cost.full, 2, "15480.00");
+    book_check (cost.recoverable, 2, "10360.00");
+    cost_clear (&cost);
+    site_free (site);
+}
+
+/* A tariff that somebody else pays from the 16th on: two lines, by whom. */
+static void cost_of_pool__a_tariff_with_another_payer__two_lines (void **state)
+{
+    site_t *site = book_new ("UTC");
+    int64_t change = book_instant (site, 2026, 6, 16, 0);
+    cost_t cost;
+
+    (void)state;
+    cost_init (&cost);
+    book_pool (site, "p", "n1", 8);
+    book_power (site, "p", "500", "1.25", "grid");
+    book_tariff (site, "grid", "0.10")->valid.end = change;
+    book_tariff (site, "grid", "0.20")->valid.start = change;
+    compute (site, book_month (site, 2026, 6), "0", &cost);
+    assert_int_equal (cost.count, 1);
+    check_line (&cost, 0, COST_POWER, "power", 2, "540.00");
+    book_funding (&site->tariffs[1].funding, "federal", "100%");
+    compute (site, book_month (site, 2026, 6), "0", &cost);
+    assert_int_equal (cost.count, 2);
+    check_line (&cost, 0, COST_POWER, "power", 2, "180.00");
+    check_line (&cost, 1, COST_POWER, "power", 2, "360.00");
+    assert_string_equal (cost.line[1].fund, "federal");
+    cost_clear (&cost);
+    site_free (site);
+}
+
 static void cost_of_pool__staff__shows_neither_name_nor_pay (void **state)
 {
     site_t *site = book_new ("UTC");
@@ -351,6 +439,9 @@ int main (void)
         cmocka_unit_test (cost_of_asset__a_day_without_midnight__bears_one_day),
         cmocka_unit_test (cost_of_asset__its_whole_life__is_price_less_salvage),
         cmocka_unit_test (cost_of_pool__staff__is_a_twelfth_a_month),
+        cmocka_unit_test (cost_of_pool__funds__pay_staff_and_power),
+        cmocka_unit_test (
+            cost_of_pool__a_tariff_with_another_payer__two_lines),
         cmocka_unit_test (cost_of_pool__staff__shows_neither_name_nor_pay),
         cmocka_unit_test (cost_of_pool__power__is_cut_at_every_change),
         cmocka_unit_test (cost_of_pool__a_gap_in_the_tariff__is_an_error),

@@ -284,6 +284,89 @@ static void usage__filters__match_the_text_that_is_printed (void **state)
     zone_close (site.zone);
 }
 
+/* Three days of 10, 20 and 30 s of two accounts, of which one is looked at. */
+static void usage__what_does_not_pass__is_not_told_apart (void **state)
+{
+    site_t site;
+    project_t none = {0};
+    char *speech[] = {(char *)"speech"};
+    usage_filter_t filter = {KEY_ACCOUNT, NULL, {speech, 1}};
+    size_t count;
+
+    (void)state;
+    test_site (&site, "UTC");
+    usage_query_t q = query (&site, T0, T0 + 3 * 86400);
+    q.by = (key_list_t){.id = {KEY_ACCOUNT, KEY_DAY}, .count = 2};
+    q.apart = &filter;
+    q.apart_count = 1;
+    q.apart_keys = 1U << KEY_DAY;
+    usage_t *u = usage_new (&q);
+    for (int i = 0; i < 6; i++) {
+        int64_t start = T0 + i / 2 * 86400;
+        segment_t s = test_segment (i + 1, start, start + 10 * (i / 2 + 1),
+                                    "gpu=1,gpu:h100=1", "g1");
+        s.account = i % 2 ? "vision" : "speech";
+        usage_add (u, &s, NULL, 0, &none);
+    }
+    const usage_cell_t *cell = usage_cells (u, &count);
+    assert_int_equal (count, 4);
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal (cell[i].key[0], "speech");
+        assert_non_null (cell[i].key[1]);
+        assert_int_equal (usage_cell_gres_seconds (&cell[i]), 10 * (i + 1));
+    }
+    assert_string_equal (cell[3].key[0], "vision");
+    assert_null (cell[3].key[1]);
+    assert_int_equal (usage_cell_gres_seconds (&cell[3]), 60);
+    usage_free (u);
+    zone_close (site.zone);
+}
+
+/* An account that changes its team twice, and the name of a month and a day that
+ * are asked for out of order. */
+static void usage__team_and_day_of_each_instant__are_its_own (void **state)
+{
+    static char *account[] = {(char *)"vision"};
+    static const int64_t at[] = {2, 0, 1, 0, 2, 1};
+    static const char *const team[] = {"early", "late", "early"};
+    static const char *const day[] = {"2026-09-21", "2026-10-01", "2026-10-11"};
+    site_t site;
+    project_t none = {0};
+    size_t count;
+
+    (void)state;
+    test_site (&site, "UTC");
+    site_team_t teams[] = {
+        {.name = (char *)"early", .accounts = {account, 1},
+         .valid = {INT64_MIN, T0 + 5 * 86400}},
+        {.name = (char *)"late", .accounts = {account, 1},
+         .valid = {T0 + 5 * 86400, T0 + 15 * 86400}},
+        {.name = (char *)"early", .accounts = {account, 1},
+         .valid = {T0 + 15 * 86400, INT64_MAX}},
+    };
+    site.teams = teams;
+    site.team_count = GL_ARRAY_SIZE (teams);
+    usage_query_t q = query (&site, T0, T0 + 30 * 86400);
+    q.by = (key_list_t){.id = {KEY_DAY, KEY_TEAM, KEY_MONTH}, .count = 3};
+    usage_t *u = usage_new (&q);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (at); i++) {
+        int64_t start = T0 + at[i] * 10 * 86400;
+        segment_t s = test_segment (i + 1, start, start + 60,
+                                    "gpu=1,gpu:h100=1", "g1");
+        usage_add (u, &s, NULL, 0, &none);
+    }
+    const usage_cell_t *cell = usage_cells (u, &count);
+    assert_int_equal (count, 3);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal (cell[i].key[0], day[i]);
+        assert_string_equal (cell[i].key[1], team[i]);
+        assert_int_equal (cell[i].jobs, 2);
+        assert_memory_equal (cell[i].key[2], day[i], strlen ("2026-09"));
+    }
+    usage_free (u);
+    zone_close (site.zone);
+}
+
 /* Any calendar and any cuts: the cells add up to the segments' own seconds in
  * the period, and a job is counted once a cell. */
 static void usage__seeded_segments_by_time__sum_to_the_whole (void **state)
@@ -432,6 +515,8 @@ int main (void)
         cmocka_unit_test (usage__two_nodes_by_node__devices_split_evenly),
         cmocka_unit_test (usage__suspension_intervals__are_clipped_to_the_cell),
         cmocka_unit_test (usage__filters__match_the_text_that_is_printed),
+        cmocka_unit_test (usage__what_does_not_pass__is_not_told_apart),
+        cmocka_unit_test (usage__team_and_day_of_each_instant__are_its_own),
         cmocka_unit_test (usage__seeded_segments_by_time__sum_to_the_whole),
         cmocka_unit_test (trap_23__shards__count_by_the_shards_of_that_time),
         cmocka_unit_test (

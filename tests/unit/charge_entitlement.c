@@ -27,7 +27,8 @@ static site_t *site_of (unused_policy_t unused, int cap)
     e = BOOK_NEW (site->entitlements, site->entitlement_count);
     e->team = xstrdup (TEAM);
     e->pool = xstrdup ("p");
-    mpq_inits (e->gpus, e->share, e->gpu_hours, e->carry_cap, NULL);
+    mpq_inits (e->gpus, e->share, e->gpu_hours, e->carry_cap, e->per_gpu_hour,
+               e->per_month, NULL);
     mpq_set_ui (e->gpu_hours, 100, 1);
     mpq_set_ui (e->carry_cap, (unsigned long)cap, 1);
     e->unused = unused;
@@ -40,6 +41,7 @@ struct asked {
     int used;
     int reserved;
     int carried;
+    const char *worth; /* of carried; NULL: nothing was paid for it */
 };
 
 static void add_used (charge_t *charge, const site_t *site, struct asked asked)
@@ -59,14 +61,24 @@ static void add_used (charge_t *charge, const site_t *site, struct asked asked)
     mpq_clear (seconds);
 }
 
-static void carry (charge_t *charge, int hours)
+static void set_decimal (mpq_t value, const char *text)
+{
+    gl_error_t error;
+
+    if (exact_parse (text, value, &error) < 0)
+        fail_msg ("%s", error.text);
+}
+
+static void carry (charge_t *charge, int hours, const char *worth)
 {
     charge_payer_t last = {.team = TEAM};
 
-    mpq_init (last.carried_out);
+    mpq_inits (last.carried_out, last.value_out, NULL);
     set_hours (last.carried_out, hours);
+    if (worth)
+        set_decimal (last.value_out, worth);
     charge_carry (charge, &last);
-    mpq_clear (last.carried_out);
+    mpq_clears (last.carried_out, last.value_out, NULL);
 }
 
 static charge_t *month_of (const site_t *site, struct asked asked)
@@ -88,7 +100,7 @@ static charge_t *month_of (const site_t *site, struct asked asked)
         fail_msg ("%s", error.text);
     capacity_sum_clear (&sum);
     add_used (charge, site, asked);
-    carry (charge, asked.carried);
+    carry (charge, asked.carried, asked.worth);
     if (charge_compute (charge, &error) < 0)
         fail_msg ("%s", error.text);
     return charge;
@@ -199,6 +211,25 @@ static void carry__into_the_next_month__is_drawn (void **state)
     site_free (site);
 }
 
+/* Nobody knows what was drawn before the ledger bills: the month is November. */
+static void carry__before_go_live__expires (void **state)
+{
+    static const civil_t go_live[] = {{.year = 2026, .month = 12, .day = 1},
+                                      {.year = 2026, .month = 11, .day = 1}};
+    static const int carried[] = {0, 40};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (go_live); i++) {
+        site_t *site = site_of (UNUSED_CARRIED, 0);
+        charge_t *charge;
+        site->go_live = go_live[i];
+        charge = month_of (site, (struct asked){.used = 60});
+        check_left (charge, 40, carried[i], 40 - carried[i]);
+        charge_free (charge);
+        site_free (site);
+    }
+}
+
 static void carry__end_of_fiscal_year_or_of_it__expires (void **state)
 {
     (void)state;
@@ -261,6 +292,236 @@ static void pool_price__changes__is_the_mean_of_the_month (void **state)
     site_free (site);
 }
 
+/* --- with a price -------------------------------------------------------- */
+
+static const charge_line_t *purchase_of (const charge_t *charge)
+{
+    size_t count;
+    const charge_line_t *line = charge_lines (charge, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (line[i].kind == CHARGE_PURCHASE)
+            return &line[i];
+    fail_msg ("nothing is paid for the entitlement");
+    return NULL;
+}
+
+static void check_units (mpz_srcptr units, const char *expected)
+{
+    GL_AUTOFREE char *text = exact_units_text (units, 2);
+
+    assert_string_equal (text, expected);
+}
+
+/* 3000.00 of the month = all lines + all remainders. */
+static void check_whole (const charge_t *charge)
+{
+    const charge_remainder_t *rest = charge_remainders (charge);
+    size_t count;
+    const charge_line_t *line = charge_lines (charge, &count);
+    mpz_t sum;
+
+    mpz_init (sum);
+    for (size_t i = 0; i < count; i++)
+        mpz_add (sum, sum, line[i].charge_units);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        mpz_add (sum, sum, rest[i].charge_units);
+    assert_int_equal (mpz_cmp (sum, charge_total (charge)), 0);
+    mpz_clear (sum);
+}
+
+/* 100 hours at 1.50: due in full, for 60 hours used or none; no time, no cost. */
+static void price__by_hour__is_due_drawn_or_not (void **state)
+{
+    (void)state;
+    for (int used = 0; used <= 60; used += 60) {
+        site_t *site = site_of (UNUSED_EXPIRES, 0);
+        charge_t *charge;
+        const charge_line_t *line;
+        set_decimal (site->entitlements[0].per_gpu_hour, "1.50");
+        charge = month_of (site, (struct asked){.used = used});
+        line = purchase_of (charge);
+        check_units (line->charge_units, "150.00");
+        check_units (line->list_units, "150.00");
+        check_units (line->cost_units, "0.00");
+        check_hours (line->price_seconds, 100);
+        check_hours (line->gpu_seconds, 0);
+        assert_string_equal (line->path[CHARGE_TEAM], TEAM);
+        assert_null (line->path[0]);
+        assert_string_equal (line->what, "entitlement");
+        assert_string_equal (line->reference, TEAM "/p");
+        check_units (charge_remainders (charge)[REMAINDER_PREPAID].charge_units,
+                     "-150.00");
+        check_whole (charge);
+        charge_free (charge);
+        site_free (site);
+    }
+}
+
+/* 90.00 for a month of 30 days: 15 of them are 45.00, 10 up to as-of 30.00. */
+static void price__by_month__is_by_days (void **state)
+{
+    static const struct {
+        int first_day, days;
+        const char *fee;
+    } rows[] = {{1, 30, "90.00"}, {16, 30, "45.00"}, {1, 10, "30.00"},
+                {8, 10, "9.00"}};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        site_t *site = site_of (UNUSED_EXPIRES, 0);
+        period_t month = book_month (site, 2026, 11);
+        charge_t *charge;
+        set_decimal (site->entitlements[0].per_month, "90");
+        site->entitlements[0].valid.start
+            = book_instant (site, 2026, 11, rows[i].first_day, 0);
+        month.end = month.start + rows[i].days * 86400;
+        charge = month_of (site, (struct asked){.month = month, .used = 20});
+        check_units (purchase_of (charge)->charge_units, rows[i].fee);
+        check_whole (charge);
+        charge_free (charge);
+        site_free (site);
+    }
+}
+
+/* Stretches of 10 and 20 days, an entry that holds for the last 15 of them: all of
+ * its 45.00 lies on the second one. */
+static void price__held_in_part__lies_on_its_days (void **state)
+{
+    site_t *site = site_of (UNUSED_EXPIRES, 0);
+    period_t month = book_month (site, 2026, 11);
+    const char *path[LENGTH] = {NULL};
+    capacity_sum_t sum;
+    gl_error_t error;
+    charge_t *charge;
+    size_t count;
+
+    (void)state;
+    set_decimal (site->entitlements[0].per_month, "90");
+    site->entitlements[0].valid.start = book_instant (site, 2026, 11, 16, 0);
+    capacity_sum_init (&sum);
+    set_hours (sum.capacity, 1000);
+    set_hours (sum.idle, 1000);
+    charge = charge_new (site, "p", month, &sum, NULL, levels,
+                         GL_ARRAY_SIZE (levels), &error);
+    assert_non_null (charge);
+    path[3] = "first";
+    charge_add_stretch (charge, path, month.start, 10 * 86400);
+    path[3] = "second";
+    charge_add_stretch (charge, path, month.start + 10 * 86400, 20 * 86400);
+    assert_int_equal (charge_compute (charge, &error), 0);
+    charge_lines (charge, &count);
+    assert_int_equal (count, 1);
+    assert_string_equal (purchase_of (charge)->path[3], "second");
+    check_units (purchase_of (charge)->charge_units, "45.00");
+    check_hours (purchase_of (charge)->price_seconds, 50);
+    charge_free (charge);
+    capacity_sum_clear (&sum);
+    site_free (site);
+}
+
+/* 100.00 x 1.10 x 1.26: the surcharge is a step of its own, and what was paid with
+ * it is what the hours are worth. */
+static void price__external_team__pays_its_surcharge (void **state)
+{
+    site_t *site = site_of (UNUSED_EXPIRES, 0);
+    site_team_t *team = BOOK_NEW (site->teams, site->team_count);
+    charge_t *charge;
+    const charge_line_t *line;
+
+    (void)state;
+    team->name = xstrdup (TEAM);
+    team->valid = book_always;
+    mpq_inits (team->surcharge, team->overhead, NULL);
+    set_decimal (team->surcharge, "0.10");
+    set_decimal (team->overhead, "0.26");
+    set_decimal (site->entitlements[0].per_gpu_hour, "1");
+    charge = month_of (site, (struct asked){.used = 50});
+    line = purchase_of (charge);
+    check_units (line->list_units, "100.00");
+    check_units (line->adjustment_units[ADJUSTMENT_SURCHARGE], "38.60");
+    check_units (line->charge_units, "138.60");
+    check_units (charge_remainders (charge)[REMAINDER_PREPAID].charge_units,
+                 "-100.00");
+    book_check (payer_of (charge)->fee, 2, "138.60");
+    book_check (payer_of (charge)->value_drawn, 2, "69.30");
+    check_whole (charge);
+    charge_free (charge);
+    site_free (site);
+}
+
+/* October: 100 hours at 1.50 are 150.00. Of an hour at 1.50, 60 are used: 90.00;
+ * 30 are carried: 45.00; 10 are gone: 15.00. November: 100 hours at 1.60 are
+ * 160.00, with the 30 carried 130 hours for 205.00. 104 of them are used, four
+ * fifths: 164.00; 26 are carried: 41.00. */
+static void value__carried_over_another_price__is_the_mean (void **state)
+{
+    static const struct {
+        int month;
+        const char *price;
+        int used, carried;
+        const char *worth, *fee, *drawn, *out, *gone;
+    } rows[] = {
+        {10, "1.50", 60, 0, NULL, "150.00", "90.00", "45.00", "15.00"},
+        {11, "1.60", 104, 30, "45", "160.00", "164.00", "41.00", "0.00"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        site_t *site = site_of (UNUSED_CARRIED, 30);
+        const charge_payer_t *payer;
+        charge_t *charge;
+        set_decimal (site->entitlements[0].per_gpu_hour, rows[i].price);
+        charge = month_of (
+            site, (struct asked){.month = book_month (site, 2026, rows[i].month),
+                                 .used = rows[i].used,
+                                 .carried = rows[i].carried,
+                                 .worth = rows[i].worth});
+        payer = payer_of (charge);
+        book_check (payer->fee, 2, rows[i].fee);
+        book_check (payer->value_drawn, 2, rows[i].drawn);
+        book_check (payer->value_out, 2, rows[i].out);
+        book_check (payer->value_expired, 2, rows[i].gone);
+        check_due (charge, CHARGE_USED, "0.00");
+        charge_free (charge);
+        site_free (site);
+    }
+}
+
+/* 150.00 for 100 hours, of which jobs draw 40 and a reservation 60. */
+static void value__reserved__is_drawn_too (void **state)
+{
+    site_t *site = site_of (UNUSED_EXPIRES, 0);
+    charge_t *charge;
+
+    (void)state;
+    site->policy.reserved = RESERVED_ENTITLEMENT;
+    set_decimal (site->entitlements[0].per_gpu_hour, "1.50");
+    charge = month_of (site, (struct asked){.used = 60, .reserved = 90});
+    book_check (payer_of (charge)->value_drawn, 2, "60.00");
+    book_check (payer_of (charge)->value_reserved, 2, "90.00");
+    book_check (payer_of (charge)->value_expired, 2, "0.00");
+    charge_free (charge);
+    site_free (site);
+}
+
+static void price__none__nothing_is_paid (void **state)
+{
+    site_t *site = site_of (UNUSED_EXPIRES, 0);
+    charge_t *charge = month_of (site, (struct asked){.used = 60});
+    size_t count;
+    const charge_line_t *line = charge_lines (charge, &count);
+
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        assert_int_not_equal (line[i].kind, CHARGE_PURCHASE);
+    assert_int_equal (mpq_sgn (payer_of (charge)->value_drawn), 0);
+    assert_int_equal (
+        mpq_sgn (charge_remainders (charge)[REMAINDER_PREPAID].charge), 0);
+    charge_free (charge);
+    site_free (site);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,9 +529,17 @@ int main (void)
         cmocka_unit_test (unused__month_lasts__is_not_gone),
         cmocka_unit_test (carry__cap__the_rest_expires),
         cmocka_unit_test (carry__into_the_next_month__is_drawn),
+        cmocka_unit_test (carry__before_go_live__expires),
         cmocka_unit_test (carry__end_of_fiscal_year_or_of_it__expires),
         cmocka_unit_test (reserved__by_policy__draws_as_jobs_do),
         cmocka_unit_test (pool_price__changes__is_the_mean_of_the_month),
+        cmocka_unit_test (price__by_hour__is_due_drawn_or_not),
+        cmocka_unit_test (price__by_month__is_by_days),
+        cmocka_unit_test (price__held_in_part__lies_on_its_days),
+        cmocka_unit_test (price__external_team__pays_its_surcharge),
+        cmocka_unit_test (value__carried_over_another_price__is_the_mean),
+        cmocka_unit_test (value__reserved__is_drawn_too),
+        cmocka_unit_test (price__none__nothing_is_paid),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -33,6 +33,7 @@ struct world {
     mpq_t reserved; /* of reserved_unused, for a0 */
     mpq_t billed, spent; /* by t0, in earlier months */
     mpq_t carried;       /* of t0's entitlement, from the last one */
+    mpq_t worth;         /* what was paid for that */
 };
 
 static uint64_t below (struct world *w, uint64_t limit)
@@ -95,7 +96,14 @@ static void make_teams (struct world *w)
         e->team = xstrdup (teams[i]);
         e->pool = xstrdup ("p");
         e->valid = book_always;
-        mpq_inits (e->gpus, e->share, e->gpu_hours, e->carry_cap, NULL);
+        mpq_inits (e->gpus, e->share, e->gpu_hours, e->carry_cap,
+                   e->per_gpu_hour, e->per_month, NULL);
+        if (below (w, 3) == 0)
+            exact_set_i64 (below (w, 2) ? e->per_gpu_hour : e->per_month,
+                           1 + (int64_t)below (w, 99999), 1000);
+        if (below (w, 3) == 0)
+            e->valid.start = book_instant (site, 2026, 11,
+                                           1 + (int)below (w, 6), 5);
         e->unused = below (w, 2) ? UNUSED_CARRIED : UNUSED_EXPIRES;
         if (e->unused == UNUSED_CARRIED && below (w, 2))
             number (w, e->carry_cap, 500, 7);
@@ -170,10 +178,13 @@ static void make (struct world *w, uint64_t seed)
     exact_set_i64 (book_cost (w->site, "p", "c", "0", COST_PER_MONTH)->amount,
                    (int64_t)below (w, 99999999), 1 + (int64_t)below (w, 999));
     capacity_sum_init (&w->capacity);
-    mpq_inits (w->reserved, w->billed, w->spent, w->carried, NULL);
+    mpq_inits (w->reserved, w->billed, w->spent, w->carried,
+               w->worth, NULL);
     number (w, w->billed, 4000000, 1);
     number (w, w->spent, 4000, 1);
     number (w, w->carried, 900000, 11);
+    if (below (w, 2))
+        number (w, w->worth, 90000, 13);
     make_rates (w);
     make_teams (w);
     make_lines (w);
@@ -183,7 +194,8 @@ static void make (struct world *w, uint64_t seed)
 static void unmake (struct world *w)
 {
     capacity_sum_clear (&w->capacity);
-    mpq_clears (w->reserved, w->billed, w->spent, w->carried, NULL);
+    mpq_clears (w->reserved, w->billed, w->spent, w->carried,
+               w->worth, NULL);
     site_free (w->site);
 }
 
@@ -248,14 +260,15 @@ static charge_t *ask (const struct world *w, struct asking asking)
         charge_add_reserved (charge, "lab", accounts[0], teams[0],
                              w->reserved);
     mpq_inits (before.billed, before.drawn, before.spent, before.carried_out,
-               NULL);
+               before.value_out, NULL);
     mpq_set (before.carried_out, w->carried);
+    mpq_set (before.value_out, w->worth);
     mpq_set (before.billed, w->billed);
     mpq_set (before.spent, w->spent);
     charge_add_before (charge, &before);
     charge_carry (charge, &before);
     mpq_clears (before.billed, before.drawn, before.spent, before.carried_out,
-                NULL);
+                before.value_out, NULL);
     if (charge_compute (charge, &error) < 0)
         fail_msg ("%s", error.text);
     return charge;
@@ -355,6 +368,41 @@ static void check_entitled (const charge_t *charge)
         assert_true (mpq_sgn (p->expired) >= 0);
     }
     mpq_clears (left, lines, NULL);
+}
+
+/* What is paid is the purchases of the team; with what was carried in it is used,
+ * carried on or gone, and nothing of it is negative. */
+static void check_values (const charge_t *charge)
+{
+    size_t count, payer_count;
+    const charge_line_t *line = charge_lines (charge, &count);
+    const charge_payer_t *payer = charge_payers (charge, &payer_count);
+    mpq_t left, list;
+
+    mpq_inits (left, list, NULL);
+    for (size_t i = 0; i < payer_count; i++) {
+        const charge_payer_t *p = &payer[i];
+        mpq_srcptr parts[] = {p->value_drawn, p->value_reserved, p->value_out,
+                              p->value_expired};
+        mpq_add (left, p->fee, p->value_in);
+        for (size_t k = 0; k < GL_ARRAY_SIZE (parts); k++) {
+            assert_true (mpq_sgn (parts[k]) >= 0);
+            mpq_sub (left, left, parts[k]);
+        }
+        assert_int_equal (mpq_sgn (left), 0);
+        mpq_set (left, p->fee);
+        for (size_t k = 0; p->team && k < count; k++)
+            if (line[k].kind == CHARGE_PURCHASE
+                && !strcmp (line[k].path[CHARGE_TEAM], p->team))
+                mpq_sub (left, left, line[k].charge);
+        assert_int_equal (mpq_sgn (left), 0);
+    }
+    for (size_t k = 0; k < count; k++)
+        if (line[k].kind == CHARGE_PURCHASE)
+            mpq_add (list, list, line[k].list);
+    mpq_add (list, list, charge_remainders (charge)[REMAINDER_PREPAID].charge);
+    assert_int_equal (mpq_sgn (list), 0);
+    mpq_clears (left, list, NULL);
 }
 
 static bool same (const char *a, const char *b)
@@ -461,6 +509,9 @@ static void check_world (uint64_t seed)
     check_entitled (lines);
     check_entitled (by_day);
     check_entitled (fewer);
+    check_values (lines);
+    check_values (by_day);
+    check_values (fewer);
     check_list_prices (lines, &w);
     check_refines (by_day, lines, CHARGE_TEAM + 1);
     check_refines (backward, lines, CHARGE_TEAM + 1);

@@ -191,14 +191,24 @@ static char *random_site (void)
     buffer_t text = BUFFER_INIT;
     unsigned count = 1 + dice (6);
 
-    buffer_add_text (&text, LEDGER POOLS "staff:\n");
+    buffer_add_text (&text, LEDGER POOLS
+                     "funds: [{name: award, recoverable: 0%}, {name: own}]\n"
+                     "staff:\n");
     for (unsigned i = 0; i < count; i++) {
-        unsigned share = dice (101);
+        unsigned share = dice (101), paid = dice (4);
         buffer_printf (&text,
                        "  - {name: p%u, fte: %u.%02u, loaded_salary: %u.%02u, "
-                       "pools: {h100: %u%%, a100: %u%%}, recoverable: %u.%u%%",
+                       "pools: {h100: %u%%, a100: %u%%}",
                        i, dice (3), 1 + dice (99), dice (200000), dice (100),
-                       share, dice (101 - share), dice (100), dice (10));
+                       share, dice (101 - share));
+        if (paid < 2)
+            buffer_printf (&text, ", recoverable: %u.%u%%", dice (100),
+                           dice (10));
+        if (paid == 1)
+            buffer_add_text (&text, ", funding: own");
+        if (paid == 2)
+            buffer_printf (&text, ", funding: {award: %u%%, own: %u%%}",
+                           share, 100 - share);
         add_time (&text);
         buffer_add_text (&text, "}\n");
     }

@@ -50,7 +50,8 @@ static void entitlement__every_field__same_bytes (void **state)
     static const char text[]
         = "month=2026-10\tpool=h100\tteam=a\tbought=7/3\tcarried_in=2\tused=3\t"
           "used_reserved=4\tunused=5\tcarried_out=6\texpired=7\tprice=18/5\t"
-          "amount=8";
+          "amount=8\tfee=9/2\tfee_due=10\tvalue_in=11\tvalue_used=12\t"
+          "value_reserved=13\tvalue_out=14\tvalue_expired=15/4";
     bill_t *bill = bill_new ();
     bill_entitlement_t *read = bill_add_entitlement (bill);
     BUFFER_AUTO out = BUFFER_INIT;

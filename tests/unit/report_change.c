@@ -40,8 +40,8 @@ static void add_other (bill_t *bill, bill_kind_t kind, const char *month,
     mpz_set_si (row->charge_units, charge);
 }
 
-static void add_pool (bill_t *bill, const char *month, const char *name,
-                      long owned, long of)
+static bill_pool_t *add_pool (bill_t *bill, const char *month,
+                              const char *name, long owned, long of)
 {
     bill_pool_t *pool = bill_add_pool (bill);
 
@@ -50,6 +50,7 @@ static void add_pool (bill_t *bill, const char *month, const char *name,
     pool->has_cost = true;
     mpq_set_si (pool->owned_rate, owned, of);
     mpq_canonicalize (pool->owned_rate);
+    return pool;
 }
 
 static void check_split (const bill_t *before, const bill_t *after,
@@ -86,8 +87,11 @@ static void split__other_hours_and_prices__mix_and_price (void **state)
     add_other (after, BILL_CORRECTION, "2026-08", "t", 33);
     add_other (after, BILL_TAX, "2026-10", "t", 11);
     add_other (before, BILL_REMAINDER, "2026-09", NULL, 5000);
+    add_other (before, BILL_PURCHASE, "2026-09", "t", 15000);
+    add_other (after, BILL_PURCHASE, "2026-10", "t", 16000);
     check_split (before, after,
-                 (const long[]){0, 10000, 4500, 0, -500, 33, 11});
+                 (const long[CHANGE_COUNT]){0, 10000, 4500, 0, -500, 33, 11,
+                                            1000});
     bill_free (before);
     bill_free (after);
 }
@@ -112,11 +116,27 @@ static void split__the_machine_fills_up__idle_alone (void **state)
     assert_true (bill_idle (before, row, 2, idle));
     assert_int_equal (mpq_cmp_si (idle, 7581800 - 5686400, 1), 0);
     mpq_clear (idle);
-    check_split (before, after, (const long[]){0, 0, 0, -1895400, 0, 0, 0});
-    check_split (after, twice, (const long[]){5686400, 0, 0, 0, 0, 0, 0});
+    check_split (before, after, (const long[CHANGE_COUNT]){0, 0, 0, -1895400, 0, 0, 0});
+    check_split (after, twice, (const long[CHANGE_COUNT]){5686400, 0, 0, 0, 0, 0, 0});
     bill_free (before);
     bill_free (after);
     bill_free (twice);
+}
+
+/* A published rate of three times the cost: 100 h at 3.00, then 50 h at 3.30. What is
+ * above the cost is the rate's, and no idle time that came or went. */
+static void split__published_rate__volume_and_price (void **state)
+{
+    bill_t *before = bill_new (), *after = bill_new ();
+
+    (void)state;
+    add_charge (before, "2026-09", "p", NULL, "t", 100, 30000);
+    add_pool (before, "2026-09", "p", 1, 1)->has_rate = true;
+    add_charge (after, "2026-10", "p", NULL, "t", 50, 16500);
+    add_pool (after, "2026-10", "p", 1, 1)->has_rate = true;
+    check_split (before, after, (const long[]){-15000, 0, 1500, 0, 0, 0, 0, 0});
+    bill_free (before);
+    bill_free (after);
 }
 
 /* Free of charge by a subsidy: no idle time is paid either. */
@@ -150,8 +170,8 @@ static void split__nothing_before_or_after__volume (void **state)
 
     (void)state;
     add_charge (some, "2026-10", "p", NULL, "t", 10, 3000);
-    check_split (empty, some, (const long[]){3000, 0, 0, 0, 0, 0, 0});
-    check_split (some, empty, (const long[]){-3000, 0, 0, 0, 0, 0, 0});
+    check_split (empty, some, (const long[CHANGE_COUNT]){3000, 0, 0, 0, 0, 0, 0});
+    check_split (some, empty, (const long[CHANGE_COUNT]){-3000, 0, 0, 0, 0, 0, 0});
     check_split (empty, empty, (const long[CHANGE_COUNT]){0});
     bill_free (empty);
     bill_free (some);
@@ -189,8 +209,8 @@ static bill_t *any_month (const char *month)
         if (pick (5) == 0)
             row->profile = xstrdup ("1g.10gb");
     }
-    for (bill_kind_t kind = BILL_IDLE; kind <= BILL_TAX; kind++) {
-        if (pick (3) == 0)
+    for (bill_kind_t kind = BILL_IDLE; kind < BILL_KIND_COUNT; kind++) {
+        if (kind != BILL_REMAINDER && pick (3) == 0)
             add_other (bill, kind, month, "t", pick (90000) - 45000);
     }
     return bill;
@@ -285,6 +305,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (split__other_hours_and_prices__mix_and_price),
         cmocka_unit_test (split__the_machine_fills_up__idle_alone),
+        cmocka_unit_test (split__published_rate__volume_and_price),
         cmocka_unit_test (idle__subsidised__in_the_same_part),
         cmocka_unit_test (split__nothing_before_or_after__volume),
         cmocka_unit_test (split__any_two_months__parts_add_up),

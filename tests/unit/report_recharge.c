@@ -201,6 +201,15 @@ static void check_finding (site_t *site, const char *check,
     report_free (report);
 }
 
+/* What it says is to be looked at. */
+static void check_note (site_t *site, const char *check, const char *expected)
+{
+    report_t *report = make (site, 800000, 800000, 800000, NULL, NULL);
+
+    check_cell (report, "check", check, "note", expected);
+    report_free (report);
+}
+
 static site_rate_t *add_rate (site_t *site, const char *qos, const char *price,
                               int year)
 {
@@ -226,9 +235,38 @@ static void recharge_checks__of_rates__find_what_differs (void **state)
     check_finding (site, "one rate for every QOS", "holds");
     add_rate (site, "urgent", "6", 2025);
     check_finding (site, "one rate for every QOS", "look");
+    check_note (site, "one rate for every QOS",
+                "p: a rate of its own for QOS same; "
+                "p: a rate of its own for QOS urgent");
     free (site->rates[2].note);
     site->rates[2].note = NULL;
     check_finding (site, "each rate has an approver and a reason", "look");
+    site_free (site);
+}
+
+static void add_qos (site_t *site, const char *name, const char *multiplier,
+                     const char *subsidy)
+{
+    site_qos_t *qos = BOOK_NEW (site->qos, site->qos_count);
+
+    qos->name = xstrdup (name);
+    book_number (qos->multiplier, multiplier);
+    book_number (qos->subsidy, subsidy);
+    qos->valid = book_always;
+}
+
+static void recharge_checks__of_qos__name_who_pays_otherwise (void **state)
+{
+    static const char check[] = "no premium or discount by QOS";
+    site_t *site = new_site ();
+
+    (void)state;
+    add_rate (site, NULL, "4", 2025);
+    add_qos (site, "normal", "1", "0");
+    check_finding (site, check, "holds");
+    add_qos (site, "high", "1.5", "0");
+    add_qos (site, "scavenge", "1", "0.5");
+    check_note (site, check, "QOS high costs more; QOS scavenge costs less");
     site_free (site);
 }
 
@@ -296,6 +334,7 @@ int main (void)
         cmocka_unit_test (recharge__a_federal_share__is_excluded),
         cmocka_unit_test (recharge__a_band_of_ten_percent__is_in_it),
         cmocka_unit_test (recharge_checks__of_rates__find_what_differs),
+        cmocka_unit_test (recharge_checks__of_qos__name_who_pays_otherwise),
         cmocka_unit_test (recharge_checks__of_old_rates__count_24_months),
         cmocka_unit_test (
             recharge_checks__of_funding__want_the_federal_part_out),

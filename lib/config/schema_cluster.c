@@ -1,0 +1,153 @@
+#include "acct/site.h"
+#include "config/schema_kinds.h"
+
+static const schema_word_t quantity_words[]
+    = {{"compute", MIG_COMPUTE}, {"memory", MIG_MEMORY}, {NULL, 0}};
+static const schema_word_t bill_words[] = {{"gpus", BILL_GPUS},
+                                           {"dominant", BILL_DOMINANT},
+                                           {"weighted", BILL_WEIGHTED},
+                                           {NULL, 0}};
+
+static const schema_key_t cluster_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_cluster_t, name), NULL, NULL,
+     NULL, "lab", "ClusterName of slurm.conf."},
+    {"timezone", VALUE_ZONE, 0, offsetof (site_cluster_t, zone), NULL, NULL,
+     NULL, "Europe/Oslo",
+     "Zone of the times in its sacct output; default the ledger's."},
+    {"slurmdb", VALUE_TEXT, 0, offsetof (site_cluster_t, slurmdb), NULL, NULL,
+     NULL,
+     "\"mysql://gpuledger@dbhost/slurm_acct_db?option-file=/etc/gpuledger/"
+     "slurmdb.cnf\"",
+     "Database of slurmdbd, without a password."},
+};
+
+const schema_kind_t schema_clusters
+    = LIST_KIND ("clusters", "Slurm clusters.", cluster_keys, clusters,
+                 cluster_count, site_cluster_t);
+
+static const schema_key_t pool_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_pool_t, name), NULL, NULL,
+     NULL, "h100", "Name of the pool."},
+    {"cluster", VALUE_TEXT, 0, offsetof (site_pool_t, cluster), NULL,
+     "clusters", NULL, "lab", "Its cluster; default every cluster."},
+    {"nodes", VALUE_TEXT, REQUIRED, offsetof (site_pool_t, nodes), NULL, NULL,
+     NULL, "\"g[001-008]\"", "Its nodes, as Slurm writes them."},
+    {"gres", VALUE_LIST, 0, offsetof (site_pool_t, gres), NULL, NULL, NULL,
+     "[h100]",
+     "Slurm's GRES types that belong to it, MIG types included; \"gpu\" is "
+     "the GPU without a type. Default every type on these nodes."},
+    {"gpu", VALUE_TEXT, 0, offsetof (site_pool_t, gpu), NULL, NULL, NULL,
+     "H100-SXM5-80GB",
+     "Model: gives MIG profiles their weights and finds cloud prices."},
+    {"gpus_per_node", VALUE_COUNT, REQUIRED,
+     offsetof (site_pool_t, gpus_per_node), NULL, NULL, NULL, "8",
+     "Physical GPUs of the pool in each node."},
+    {"mig_weight", VALUE_WORD, 0, offsetof (site_pool_t, mig_weight),
+     quantity_words, NULL, "compute", "compute",
+     "Weight by which a MIG slice counts in gpu_hours. Default compute."},
+    {"layout", VALUE_TEXT, 0, offsetof (site_pool_t, layout), NULL, NULL, NULL,
+     NULL,
+     "MIG slices into which the GPUs of one node are cut, as in "
+     "\"1g.10gb:4,3g.40gb:1\"; says what is stranded."},
+    {"shards_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, shards_per_gpu),
+     NULL, NULL, NULL, NULL,
+     "gres/shard of one GPU: a shard counts this part of a GPU. Without it "
+     "the quantity of jobs that hold shards is unknown."},
+    {"mps_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, mps_per_gpu), NULL,
+     NULL, NULL, NULL, "gres/mps of one GPU. Default 100."},
+    {"cpus_per_node", VALUE_COUNT, 0, offsetof (site_pool_t, cpus_per_node),
+     NULL, NULL, NULL, NULL,
+     "CPUs of each node, as Slurm counts them (CPUTot): says what is idle "
+     "because jobs took the CPUs."},
+    {"memory_per_node", VALUE_MEGABYTES, 0,
+     offsetof (site_pool_t, memory_per_node), NULL, NULL, NULL, NULL,
+     "Memory of each node in MB (RealMemory): the same for memory."},
+    {"bill", VALUE_WORD, 0, offsetof (site_pool_t, bill), bill_words, NULL,
+     "gpus", "gpus",
+     "What is billed of a job: its GPUs (gpus); or as many as its CPUs or "
+     "memory stand for, where these are more: rounded up (dominant), or as "
+     "Slurm's MAX_TRES (weighted). Default gpus."},
+    {"cpus_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, cpus_per_gpu), NULL,
+     NULL, NULL, NULL, "With dominant: so many CPUs stand for a GPU."},
+    {"memory_per_gpu", VALUE_MEGABYTES, 0,
+     offsetof (site_pool_t, memory_per_gpu), NULL, NULL, NULL, NULL,
+     "With dominant: so many MB of memory stand for a GPU."},
+    {"gpu_weight", VALUE_DECIMAL, POSITIVE, offsetof (site_pool_t, gpu_weight),
+     NULL, NULL, "1", NULL,
+     "With weighted: TRESBillingWeights of slurm.conf for a GPU. Default 1."},
+    {"cpu_weight", VALUE_DECIMAL, 0, offsetof (site_pool_t, cpu_weight), NULL,
+     NULL, "0", NULL, "With weighted: the same for a CPU. Default 0."},
+    {"memory_weight", VALUE_DECIMAL, 0, offsetof (site_pool_t, memory_weight),
+     NULL, NULL, "0", NULL,
+     "With weighted: the same for a GiB of memory. Default 0."},
+    {"idle", VALUE_WORD, 0, offsetof (site_pool_t, idle), schema_idle_words,
+     NULL, NULL, NULL, "As policy.idle, for this pool. Default policy.idle."},
+    FROM_TO (site_pool_t),
+};
+
+const schema_kind_t schema_pools
+    = DATED_KIND ("pools", "Sets of nodes and GRES types that share a cost.",
+                  pool_keys, pools, pool_count, site_pool_t);
+
+static const schema_key_t team_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_team_t, name), NULL, NULL,
+     NULL, "vision", "Name of the team: whom a statement is addressed to."},
+    {"accounts", VALUE_LIST, REQUIRED, offsetof (site_team_t, accounts), NULL,
+     NULL, NULL, "[vision, \"subtree:cv\"]",
+     "Slurm accounts it owns; subtree:NAME takes those below NAME too."},
+    {"cost_center", VALUE_TEXT, 0, offsetof (site_team_t, cost_center), NULL,
+     NULL, NULL, "CC-1", "Where finance posts it."},
+    {"surcharge", VALUE_RATIO, 0, offsetof (site_team_t, surcharge), NULL, NULL,
+     NULL, NULL,
+     "Of an external customer, who pays internal price x (1 + surcharge) x "
+     "(1 + overhead). Default 0."},
+    {"overhead", VALUE_RATIO, 0, offsetof (site_team_t, overhead), NULL, NULL,
+     NULL, NULL, "Of an external customer: indirect costs. Default 0."},
+    FROM_TO (site_team_t),
+};
+
+const schema_kind_t schema_teams
+    = DATED_KIND ("teams", "Whom statements are addressed to.", team_keys,
+                  teams, team_count, site_team_t);
+
+static const schema_key_t project_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_project_t, name), NULL, NULL,
+     NULL, "segmentation", "The tag."},
+    {"users", VALUE_LIST, 0, offsetof (site_project_t, users), NULL, NULL, NULL,
+     "[ada, grace]", "Users that may charge it."},
+    {"accounts", VALUE_LIST, 0, offsetof (site_project_t, accounts), NULL, NULL,
+     NULL, "[vision]",
+     "Accounts that may charge it. Neither users nor accounts: everybody."},
+    {"default_for", VALUE_LIST, 0, offsetof (site_project_t, default_for), NULL,
+     NULL, NULL, NULL, "Accounts whose untagged jobs belong to it."},
+    FROM_TO (site_project_t),
+};
+
+const schema_kind_t schema_projects
+    = DATED_KIND ("projects", "The allow-list of project tags.", project_keys,
+                  projects, project_count, site_project_t);
+
+static const schema_key_t profile_keys[] = {
+    {"gpu", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (mig_profile_t, model), NULL,
+     NULL, NULL, "H100-SXM5-80GB",
+     "Model, written as in the pools; default "
+     "any."},
+    {"profile", VALUE_TEXT, IDENTITY, offsetof (mig_profile_t, profile), NULL,
+     NULL, NULL, "1g.10gb", "MIG profile, as in Slurm's GRES type."},
+    {"compute", VALUE_SLICES, REQUIRED, offsetof (mig_profile_t, compute), NULL,
+     NULL, NULL, "1/7", "Its compute slices of the GPU's."},
+    {"memory", VALUE_SLICES, REQUIRED, offsetof (mig_profile_t, memory), NULL,
+     NULL, NULL, "1/8", "Its memory slices of the GPU's."},
+};
+
+const schema_kind_t schema_profiles
+    = {"profiles",
+       "MIG profiles that the built-in table lacks or has otherwise.",
+       KEYS (profile_keys),
+       sizeof (mig_profile_t),
+       offsetof (site_t, profiles),
+       offsetof (site_t, profile_count),
+       false,
+       0,
+       false,
+       0};

@@ -1,0 +1,91 @@
+#include "acct/site.h"
+#include "config/schema_kinds.h"
+
+static const schema_word_t cut_words[]
+    = {{"60", 60}, {"30", 30}, {"15", 15}, {NULL, 0}};
+
+static const schema_key_t collector_keys[] = {
+    {"hosts", VALUE_HOSTS, 0, offsetof (site_t, collector.hosts), NULL, NULL,
+     NULL, "[ledger1, \"ledger2:6828\"]",
+     "Where gpuledger-collector runs: HOST or HOST:PORT, tried in this order. "
+     "Default port 6828."},
+    {"user", VALUE_TEXT, 0, offsetof (site_t, collector.user), NULL, NULL, NULL,
+     "gpuledger",
+     "User that it runs as: an answer counts only if munge says that this user "
+     "gave it. Default root."},
+    {"munge_socket", VALUE_PATH, 0, offsetof (site_t, collector.munge_socket),
+     NULL, NULL, NULL, NULL,
+     "Socket of the local munged; default that of the munge library."},
+    {"listen", VALUE_HOSTS, 0, offsetof (site_t, collector.listen), NULL, NULL,
+     NULL, "[\"10.0.0.5:6828\"]",
+     "Addresses that the collector listens on: ADDRESS or ADDRESS:PORT. "
+     "Default every address, port 6828."},
+    {"node_users", VALUE_LIST, 0, offsetof (site_t, collector.node_users), NULL,
+     NULL, NULL, "[root]", "Users that may speak for a node. Default root."},
+    {"clients", VALUE_COUNT, 0, offsetof (site_t, collector.clients), NULL,
+     NULL, "4096", "4096", "Connections at once, at most. Default 4096."},
+};
+
+const schema_kind_t schema_collector = ONE_KIND (
+    "collector", "Where nodes and users reach the ledger.", collector_keys);
+
+static const schema_key_t agent_keys[] = {
+    {"spool", VALUE_PATH, 0, offsetof (site_t, agent.spool), NULL, NULL,
+     LOCALSTATEDIR "/spool/gpuledger", LOCALSTATEDIR "/spool/gpuledger",
+     "Directory of the spool: the spool= of the plugin. Default " LOCALSTATEDIR
+     "/spool/gpuledger."},
+    {"node", VALUE_NAME, 0, offsetof (site_t, agent.node), NULL, NULL, NULL,
+     NULL,
+     "NodeName of slurm.conf; default the host name up to its first dot."},
+    {"cluster", VALUE_NAME, 0, offsetof (site_t, agent.cluster), NULL, NULL,
+     NULL, NULL,
+     "ClusterName of slurm.conf; default as slurmd told the plugin."},
+    {"interval_seconds", VALUE_SECONDS, 0,
+     offsetof (site_t, agent.interval_seconds), NULL, NULL, "10", "10",
+     "Time between two looks at the devices. Default 10."},
+    {"cut_minutes", VALUE_WORD, 0, offsetof (site_t, agent.cut_minutes),
+     cut_words, NULL, "60", "60",
+     "Length of the stretches that activity is recorded in. Zones with offsets "
+     "of half or quarter hours need 30 or 15. Default 60."},
+    {"idle_utilization", VALUE_RATIO, SCHEMA_TO_ONE,
+     offsetof (site_t, agent.idle_utilization), NULL, NULL, "5%", "5%",
+     "Below this utilization a device is idle. Default 5%."},
+    {"idle_minutes", VALUE_COUNT, 0, offsetof (site_t, agent.idle_minutes),
+     NULL, NULL, "30", "30",
+     "After this time without a break an idle device is reported. Default 30."},
+    {"idle_memory", VALUE_RATIO, SCHEMA_TO_ONE,
+     offsetof (site_t, agent.idle_memory), NULL, NULL, "10%", "10%",
+     "Share of its memory in use from which on a device that does nothing is "
+     "reported as idle. Default 10%."},
+    {"sharing", VALUE_WORD, 0, offsetof (site_t, agent.sharing),
+     schema_truth_words, NULL, "yes", "yes",
+     "Whether several jobs may hold one device at once, as shards and MPS let "
+     "them. With no, a later job on a device tells that the end of the earlier "
+     "one was lost. Default yes."},
+    {"metrics", VALUE_PATH, 0, offsetof (site_t, agent.metrics), NULL, NULL,
+     NULL, "/var/lib/prometheus/node-exporter/gpuledger.prom",
+     "File for the textfile collector of Prometheus' node_exporter. Default "
+     "none."},
+    {"replay", VALUE_PATH, 0, offsetof (site_t, agent.replay), NULL, NULL, NULL,
+     NULL, "File of recorded devices that stands in for NVML: for tests."},
+};
+
+const schema_kind_t schema_agent
+    = ONE_KIND ("agent", "What gpuledger-agent does on a node.", agent_keys);
+
+static const schema_key_t network_keys[] = {
+    {"nodes", VALUE_NODES, IDENTITY, offsetof (site_network_t, nodes), NULL,
+     NULL, NULL, "\"g[001-008]\"", "Nodes, as Slurm writes them."},
+    {"network", VALUE_NETWORK, IDENTITY, offsetof (site_network_t, network),
+     NULL, NULL, NULL, "10.1.0.0/16",
+     "Address or network (IPv4) that munge may name as the origin of their "
+     "credentials."},
+    {"cluster", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_network_t, cluster),
+     NULL, "clusters", NULL, "lab",
+     "Their cluster: credentials from this network speak for no other. Default "
+     "any."},
+};
+
+const schema_kind_t schema_networks
+    = LIST_KIND ("networks", "Where nodes speak from.", network_keys, networks,
+                 network_count, site_network_t);

@@ -1,0 +1,173 @@
+#include "acct/site.h"
+#include "config/schema_kinds.h"
+
+static const schema_word_t unused_words[]
+    = {{"expire", UNUSED_EXPIRES}, {"carry", UNUSED_CARRIED}, {NULL, 0}};
+static const schema_word_t tiers_words[]
+    = {{"gpu_hours", TIERS_BY_GPU_HOURS}, {"spend", TIERS_BY_SPEND}, {NULL, 0}};
+static const schema_word_t period_words[] = {{"month", BUDGET_MONTH},
+                                             {"quarter", BUDGET_QUARTER},
+                                             {"year", BUDGET_YEAR},
+                                             {NULL, 0}};
+
+static const schema_key_t tier_keys[] = {
+    {"above", VALUE_DECIMAL, REQUIRED | POSITIVE, offsetof (site_tier_t, above),
+     NULL, NULL, NULL, "5000", "Threshold, in what tiers_by says."},
+    {"per_gpu_hour", VALUE_DECIMAL, REQUIRED,
+     offsetof (site_tier_t, per_gpu_hour), NULL, NULL, NULL, "3.20",
+     "Price of a GPU-hour above it."},
+};
+
+const schema_kind_t schema_rate_tiers
+    = NESTED_KIND ("rates.tiers", "The price above a threshold.", tier_keys,
+                   site_rate_t, tiers, tier_count, site_tier_t);
+
+static const schema_key_t rate_keys[] = {
+    {"pool", VALUE_TEXT, IDENTITY, offsetof (site_rate_t, pool), NULL, "pools",
+     NULL, "h100",
+     "Pool that it prices; without any, a pool is charged at "
+     "full cost."},
+    {"qos", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_rate_t, qos), NULL,
+     NULL, NULL, NULL,
+     "For this QOS only; default every QOS without a rate "
+     "of its own."},
+    {"per_gpu_hour", VALUE_DECIMAL, REQUIRED,
+     offsetof (site_rate_t, per_gpu_hour), NULL, NULL, NULL, "3.60",
+     "Price of one physical GPU for an hour."},
+    {"mig_price", VALUE_WORD, 0, offsetof (site_rate_t, mig_price),
+     schema_price_words, NULL, "max", "max",
+     "Weight by which a MIG slice is priced. Default max."},
+    {"tiers", VALUE_ENTRIES, 0, 0, NULL, "rates.tiers", NULL, NULL,
+     "Marginal prices of what a team takes above a threshold within the fiscal "
+     "year, by rising thresholds."},
+    {"tiers_by", VALUE_WORD, 0, offsetof (site_rate_t, tiers_by), tiers_words,
+     NULL, "gpu_hours", "gpu_hours",
+     "What the thresholds count: GPU-hours billed, or money due for them. "
+     "Default gpu_hours."},
+    {"approved_by", VALUE_TEXT, 0, offsetof (site_rate_t, approved_by), NULL,
+     NULL, NULL, NULL,
+     "Who approved this version of the rate, and when; an audit asks for it."},
+    {"note", VALUE_TEXT, 0, offsetof (site_rate_t, note), NULL, NULL, NULL,
+     NULL, "Why the rate is what it is."},
+    FROM_TO (site_rate_t),
+};
+
+const schema_kind_t schema_rates = DATED_KIND (
+    "rates", "Published prices.", rate_keys, rates, rate_count, site_rate_t);
+
+static const schema_key_t qos_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_qos_t, name), NULL, NULL,
+     NULL, "scavenge", "QOS of Slurm."},
+    {"pool", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_qos_t, pool), NULL,
+     "pools", NULL, NULL,
+     "For this pool only; default every pool without an entry of its own."},
+    {"multiplier", VALUE_DECIMAL, 0, offsetof (site_qos_t, multiplier), NULL,
+     NULL, "1", "1",
+     "Times the price of the pool: 1.5 for priority. Default 1."},
+    {"subsidy", VALUE_RATIO, SCHEMA_TO_ONE, offsetof (site_qos_t, subsidy),
+     NULL, NULL, "0", "100%",
+     "Share of the price that the site pays: 100% is free, with its value "
+     "shown. Default 0."},
+    {"preemptible", VALUE_WORD, 0, offsetof (site_qos_t, preemptible),
+     schema_truth_words, NULL, "no", "no",
+     "Whether its jobs may be stopped for others. Billing data of FOCUS then "
+     "has its time as Dynamic, where its price is lower or a rate of its own. "
+     "Default no."},
+    FROM_TO (site_qos_t),
+};
+
+const schema_kind_t schema_qos
+    = DATED_KIND ("qos", "What a QOS does to the price.", qos_keys, qos,
+                  qos_count, site_qos_t);
+
+static const schema_key_t entitlement_keys[] = {
+    {"team", VALUE_TEXT, IDENTITY, offsetof (site_entitlement_t, team), NULL,
+     "teams", NULL, "vision", "Team that uses it without paying again."},
+    {"pool", VALUE_TEXT, IDENTITY, offsetof (site_entitlement_t, pool), NULL,
+     "pools", NULL, "h100", "Pool of which it is; the rest is at the rate."},
+    {"gpus", VALUE_DECIMAL, POSITIVE, offsetof (site_entitlement_t, gpus), NULL,
+     NULL, NULL, "8",
+     "So many physical GPUs all the time; or share, or gpu_hours."},
+    {"share", VALUE_RATIO, POSITIVE | SCHEMA_TO_ONE,
+     offsetof (site_entitlement_t, share), NULL, NULL, NULL, NULL,
+     "This share of the capacity of the pool."},
+    {"gpu_hours", VALUE_DECIMAL, POSITIVE,
+     offsetof (site_entitlement_t, gpu_hours), NULL, NULL, NULL, NULL,
+     "So many GPU-hours in each calendar month."},
+    {"unused", VALUE_WORD, 0, offsetof (site_entitlement_t, unused),
+     unused_words, NULL, "expire", "expire",
+     "What is unused at the end of a month is gone (expire), or can be used in "
+     "the next one of the same fiscal year (carry), from ledger.go_live on. "
+     "Default expire."},
+    {"carry_cap", VALUE_DECIMAL, POSITIVE,
+     offsetof (site_entitlement_t, carry_cap), NULL, NULL, NULL, NULL,
+     "Of unused: carry, so many GPU-hours at most; the rest expires. Default "
+     "all "
+     "of it."},
+    {"per_gpu_hour", VALUE_DECIMAL, POSITIVE,
+     offsetof (site_entitlement_t, per_gpu_hour), NULL, NULL, NULL, NULL,
+     "What the team pays for each GPU-hour of it, drawn or not, as a row of its "
+     "own; or per_month. Default: nothing is paid for it here."},
+    {"per_month", VALUE_DECIMAL, POSITIVE,
+     offsetof (site_entitlement_t, per_month), NULL, NULL, NULL, NULL,
+     "What it pays for it in each calendar month, by days in a part of one."},
+    FROM_TO (site_entitlement_t),
+};
+
+const schema_kind_t schema_entitlements = DATED_KIND (
+    "entitlements", "What teams own or have bought of a pool.",
+    entitlement_keys, entitlements, entitlement_count, site_entitlement_t);
+
+static const schema_key_t tax_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_tax_t, name), NULL, NULL,
+     NULL, "VAT", "Name of the tax, as it stands on a statement."},
+    {"percent", VALUE_RATIO, REQUIRED | POSITIVE,
+     offsetof (site_tax_t, percent), NULL, NULL, NULL, "\"25%\"",
+     "Share of what a team has to pay in a month, credits and corrections "
+     "included; a row of its own, rounded once."},
+    {"teams", VALUE_LIST, 0, offsetof (site_tax_t, teams), NULL, "teams", NULL,
+     NULL, "Teams that pay it. Default every team."},
+    FROM_TO (site_tax_t),
+};
+
+const schema_kind_t schema_taxes
+    = DATED_KIND ("taxes", "What is added to what a team has to pay.", tax_keys,
+                  taxes, tax_count, site_tax_t);
+
+static const schema_key_t budget_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_budget_t, name), NULL, NULL,
+     NULL, "vision-2026", "Name of the budget."},
+    {"team", VALUE_TEXT, 0, offsetof (site_budget_t, team), NULL, "teams", NULL,
+     "vision", "What it limits: one of team, project, account and pool."},
+    {"project", VALUE_TEXT, 0, offsetof (site_budget_t, project), NULL, NULL,
+     NULL, NULL, "A project tag."},
+    {"account", VALUE_TEXT, 0, offsetof (site_budget_t, account), NULL, NULL,
+     NULL, NULL, "A Slurm account, itself alone."},
+    {"pool", VALUE_TEXT, 0, offsetof (site_budget_t, pool), NULL, "pools", NULL,
+     NULL, "A pool."},
+    {"amount", VALUE_DECIMAL, POSITIVE, offsetof (site_budget_t, amount), NULL,
+     NULL, NULL, "120000", "Money for each period; or gpu_hours."},
+    {"gpu_hours", VALUE_DECIMAL, POSITIVE, offsetof (site_budget_t, gpu_hours),
+     NULL, NULL, NULL, NULL, "GPU-hours for each period; or amount."},
+    {"period", VALUE_WORD, 0, offsetof (site_budget_t, period), period_words,
+     NULL, "month", "month",
+     "month, or quarter or year of the fiscal year. Default month."},
+    {"soft", VALUE_RATIO, POSITIVE, offsetof (site_budget_t, soft), NULL, NULL,
+     NULL, "\"90%\"",
+     "Share of it from which the file of limits warns new jobs. Default "
+     "never."},
+    {"hard", VALUE_RATIO, POSITIVE, offsetof (site_budget_t, hard), NULL, NULL,
+     NULL, "\"100%\"",
+     "Share of it from which the file of limits refuses new jobs. Default "
+     "never."},
+    {"owner", VALUE_TEXT, 0, offsetof (site_budget_t, owner), NULL, NULL, NULL,
+     "ada@example.org", "Whom mail about it is addressed to."},
+    {"carry_over", VALUE_WORD, 0, offsetof (site_budget_t, carry_over),
+     schema_truth_words, NULL, "no", "no",
+     "Add what the period before left of its own amount. Default no."},
+    FROM_TO (site_budget_t),
+};
+
+const schema_kind_t schema_budgets
+    = DATED_KIND ("budgets", "What may be spent in a period.", budget_keys,
+                  budgets, budget_count, site_budget_t);

@@ -1,0 +1,161 @@
+#include "acct/site.h"
+#include "config/schema_kinds.h"
+
+static const schema_word_t book_words[]
+    = {{"full", BOOK_FULL}, {"recoverable", BOOK_RECOVERABLE}, {NULL, 0}};
+static const schema_word_t disposal_words[]
+    = {{"apart", DISPOSAL_APART}, {"in-rate", DISPOSAL_IN_RATE}, {NULL, 0}};
+static const schema_word_t reserved_words[]
+    = {{"stated", RESERVED_STATED},
+       {"holder", RESERVED_HOLDER},
+       {"entitlement", RESERVED_ENTITLEMENT},
+       {NULL, 0}};
+static const schema_word_t before_words[]
+    = {{"shown", BEFORE_GO_LIVE_SHOWN},
+       {"imported", BEFORE_GO_LIVE_IMPORTED},
+       {NULL, 0}};
+static const schema_word_t suspended_words[]
+    = {{"charged", SUSPENDED_CHARGED}, {"free", SUSPENDED_FREE}, {NULL, 0}};
+static const schema_word_t category_words[]
+    = {{"compute", ISSUER_COMPUTE}, {"ai", ISSUER_AI}, {NULL, 0}};
+
+static const schema_key_t ledger_keys[] = {
+    {"timezone", VALUE_ZONE, 0, offsetof (site_t, zone), NULL, NULL, NULL,
+     "Europe/Oslo", "Zone of months, days and all dates here; default UTC."},
+    {"currency", VALUE_CURRENCY, 0, offsetof (site_t, currency), NULL, NULL,
+     NULL, "EUR", "Three letters of ISO 4217; default USD."},
+    {"go_live", VALUE_DATE, 0, offsetof (site_t, go_live), NULL, NULL, NULL,
+     "2026-01-01",
+     "First day that is billed, the first of a month: months are closed from "
+     "here on, in their order. Default none: from the first one closed."},
+    {"before_go_live", VALUE_WORD, 0, offsetof (site_t, before_go_live),
+     before_words, NULL, "shown", "shown",
+     "Months before go_live: in reports and never closed (shown), or closed "
+     "without charges with the first one (imported). Default shown."},
+    {"fiscal_year", VALUE_MONTH, 0, offsetof (site_t, fiscal_month), NULL, NULL,
+     "01-01", "07-01",
+     "First day of the fiscal year, which is named after the year that it ends "
+     "in: with 07-01 fiscal year 2027 is July 2026 to June 2027. Default "
+     "01-01."},
+};
+
+const schema_kind_t schema_ledger = ONE_KIND (
+    "ledger", "One zone and one currency for money, however many clusters.",
+    ledger_keys);
+
+static const schema_key_t policy_keys[] = {
+    {"idle", VALUE_WORD, 0, offsetof (site_t, policy.idle), schema_idle_words,
+     NULL, "explicit", "explicit",
+     "Who bears the cost of time that nobody held, where no rate is published: "
+     "the platform (explicit); the hours billed, by their rate (in-rate), or "
+     "as "
+     "far as the planned utilization says (practical); lines of their own for "
+     "accounts by the time that they held (proportional), for teams in equal "
+     "parts (uniform) or by their entitlements (entitlement); nobody (none). "
+     "Default explicit."},
+    {"reserved", VALUE_WORD, 0, offsetof (site_t, policy.reserved),
+     reserved_words, NULL, "stated", "stated",
+     "Reserved time that no job used: idle time like any other (stated), or "
+     "charged to the accounts of the reservation in equal parts (holder), and "
+     "drawn from what their team is entitled to, as far as that reaches "
+     "(entitlement). Default stated."},
+    {"book", VALUE_WORD, 0, offsetof (site_t, policy.book), book_words, NULL,
+     "full", "full",
+     "Which cost charges are made of: all of it (full), or without the shares "
+     "that are not recoverable. Both are shown. Default full."},
+    {"disposal", VALUE_WORD, 0, offsetof (site_t, policy.disposal),
+     disposal_words, NULL, "apart", "apart",
+     "Gain or loss of an asset that is retired: stated beside the cost "
+     "(apart), "
+     "or a cost of the month (in-rate). Default apart."},
+    {"suspended", VALUE_WORD, 0, offsetof (site_t, policy.suspended),
+     suspended_words, NULL, "charged", "charged",
+     "GPUs that a suspended job holds: charged as held, or free and stated "
+     "beside the charges. Default charged."},
+    {"mig_price", VALUE_WORD, 0, offsetof (site_t, policy.mig_price),
+     schema_price_words, NULL, "max", "max",
+     "Weight by which a MIG slice is priced at full cost. Default max."},
+    {"utilization", VALUE_RATIO, POSITIVE | SCHEMA_TO_ONE,
+     offsetof (site_t, policy.utilization), NULL, NULL, "80%", "80%",
+     "Productive share of the time that planning and the practical rate "
+     "assume. Default 80%."},
+    {"wckey_is_project", VALUE_WORD, 0,
+     offsetof (site_t, policy.wckey_is_project), schema_truth_words, NULL, "no",
+     "no", "Take Slurm's wckey for a project tag. Default no."},
+    {"runaway_grace", VALUE_DURATION, 0,
+     offsetof (site_t, policy.runaway_grace), NULL, NULL, "1h", "1h",
+     "How long after its time limit an open job may still be running. What is "
+     "later is quarantined, not counted. Default 1h."},
+    {"minimum", VALUE_DURATION, 0, offsetof (site_t, policy.minimum), NULL,
+     NULL, "0s", "0s",
+     "Time that a job is billed at least once it has ended. Default 0s."},
+    {"increment", VALUE_DURATION, POSITIVE, offsetof (site_t, policy.increment),
+     NULL, NULL, "1s", "1s",
+     "Its time is billed in whole ones of these. Default 1s."},
+    {"grace", VALUE_DURATION, 0, offsetof (site_t, policy.grace), NULL, NULL,
+     "0s", "0s", "A job that ended within less than this is free. Default 0s."},
+    {"credits", VALUE_STATES, 0, offsetof (site_t, policy.credits), NULL, NULL,
+     "NODE_FAIL BOOT_FAIL", "[NODE_FAIL, BOOT_FAIL]",
+     "Ends, in the words of sacct, for which a job is given back what it was "
+     "charged; or off. Default NODE_FAIL and BOOT_FAIL."},
+    {"credit_cap", VALUE_DURATION, POSITIVE,
+     offsetof (site_t, policy.credit_cap), NULL, NULL, NULL, NULL,
+     "Of its time at most the last so much is given back. Default all."},
+};
+
+const schema_kind_t schema_policy
+    = ONE_KIND ("policy", "How cost becomes charges.", policy_keys);
+
+static const schema_key_t issuer_keys[] = {
+    {"name", VALUE_TEXT, 0, offsetof (site_t, issuer.name), NULL, NULL,
+     "GPU chargeback", "\"Research Computing\"",
+     "Unit that issues statements: InvoiceIssuerName. Default GPU chargeback."},
+    {"operator", VALUE_TEXT, 0, offsetof (site_t, issuer.operator), NULL, NULL,
+     NULL, NULL,
+     "Who runs the cluster: PublisherName, ServiceProviderName. "
+     "Default the issuer."},
+    {"owner", VALUE_TEXT, 0, offsetof (site_t, issuer.owner), NULL, NULL, NULL,
+     NULL, "Whose hardware it is: HostProviderName. Default the operator."},
+    {"service", VALUE_TEXT, 0, offsetof (site_t, issuer.service), NULL, NULL,
+     "Slurm GPU Compute", "\"Slurm GPU Compute\"",
+     "ServiceName. Default Slurm GPU Compute."},
+    {"category", VALUE_WORD, 0, offsetof (site_t, issuer.category),
+     category_words, NULL, "compute", "compute",
+     "ServiceCategory and ServiceSubcategory: compute (Compute, Virtual "
+     "Machines) or ai (AI and Machine Learning, AI Platforms). Default "
+     "compute."},
+    {"region", VALUE_TEXT, 0, offsetof (site_t, issuer.region), NULL, NULL,
+     "on-premises", "on-premises",
+     "Id of the site: RegionId. Default on-premises."},
+    {"region_name", VALUE_TEXT, 0, offsetof (site_t, issuer.region_name), NULL,
+     NULL, NULL, NULL, "Name of the site: RegionName. Default its id."},
+    {"invoice_prefix", VALUE_TEXT, 0, offsetof (site_t, issuer.invoice_prefix),
+     NULL, NULL, "st", "st",
+     "How InvoiceId begins: PREFIX-2026-10-TEAM. Default st."},
+};
+
+const schema_kind_t schema_issuer
+    = ONE_KIND ("issuer", "Who issues statements, as a FOCUS export names it.",
+                issuer_keys);
+
+static const schema_key_t close_keys[] = {
+    {"review", VALUE_DURATION, 0, offsetof (site_t, close.review), NULL, NULL,
+     "7d", "7d",
+     "How long a closed month is open to disputes before it is handed over. "
+     "Default 7d."},
+    {"fresh", VALUE_DURATION, 0, offsetof (site_t, close.fresh), NULL, NULL,
+     "2d", "2d",
+     "How old the facts of a cluster may be when a month is closed. Default "
+     "2d."},
+    {"untagged", VALUE_RATIO, SCHEMA_TO_ONE, offsetof (site_t, close.untagged),
+     NULL, NULL, "100%", "10%",
+     "Share of GPU time without a project from which on closing asks. Default "
+     "100%: never."},
+    {"coverage", VALUE_RATIO, SCHEMA_TO_ONE, offsetof (site_t, close.coverage),
+     NULL, NULL, "0%", "90%",
+     "Share of GPU time seen by the nodes below which closing asks. Default "
+     "0%: never."},
+};
+
+const schema_kind_t schema_close = ONE_KIND (
+    "close", "What has to be in order before a month is closed.", close_keys);

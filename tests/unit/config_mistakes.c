@@ -1,0 +1,341 @@
+#include "support/test.h"
+
+#include "base/memory.h"
+#include "config/config.h"
+
+#define POOL "pools: [{name: p, nodes: \"n[1-2]\", gpus_per_node: 4}]\n"
+
+/* What is wrong, and what the message must hold. The second line of a text is
+ * line 2 of the file. */
+typedef struct {
+    const char *text;
+    const char *expected[3];
+} mistake_t;
+
+static void check (const mistake_t *mistakes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *text = mistakes[i].text;
+        gl_error_t error = {""};
+        site_t *site = (site_t *)&error;
+
+        if (config_load_text ("t.yaml", text, strlen (text), &site, &error) !=
+            -1)
+            fail_msg ("accepted: %s", text);
+        assert_ptr_equal (site, &error);
+        for (size_t k = 0; k < 3 && mistakes[i].expected[k]; k++) {
+            if (!strstr (error.text, mistakes[i].expected[k]))
+                fail_msg ("%s\n  gave: %s\n  without: %s", text, error.text,
+                          mistakes[i].expected[k]);
+        }
+    }
+}
+
+static const mistake_t forms_mistakes[] = {
+    /* keys */
+    {"agent:\n  spool: var/spool", {"t.yaml:2: `spool`", "absolute path"}},
+    {"agent: {metrics: x.prom}", {"t.yaml:1: `metrics`", "absolute path"}},
+    {"agent: {replay: a.replay}", {"t.yaml:1: `replay`", "absolute path"}},
+    {"agent: {node: a b}", {"t.yaml:1: `node`", "is not a name"}},
+    {"agent: {cluster: a/b}", {"t.yaml:1: `cluster`", "is not a name"}},
+    {"agent: {interval_seconds: 601}", {"t.yaml:1: ", "from 1 to 600"}},
+    {"collector: {munge_socket: s}", {"t.yaml:1: ", "absolute path"}},
+    {"collector:\n  hosts:\n    - a\n    - a:99999", {"t.yaml:4: `hosts`",
+                                                     "'a:99999' is no host"}},
+    {"collector: {hosts: [\"a:b:c\"]}", {"t.yaml:1: `hosts`", "no host"}},
+    {"collector: {hosts: [\":6828\"]}", {"t.yaml:1: `hosts`", "no host"}},
+    {"collector: {hosts: [\"[::1]:x\"]}", {"t.yaml:1: `hosts`", "no host"}},
+    {"collector: {listen: [a b]}", {"t.yaml:1: `listen`", "no host"}},
+    {"networks: [{nodes: \"g[1-\", network: 10.0.0.0/8}]",
+     {"t.yaml:1: `nodes`", "g[1-"}},
+    {"networks:\n  - nodes: g1\n    network: 10.0.0.1/8",
+     {"t.yaml:3: `network`", "bits behind its prefix"}},
+    {"networks: [{nodes: g1, network: \"fe80::/10\"}]",
+     {"t.yaml:1: `network`", "no IPv4 address"}},
+    {"pols: []", {"t.yaml:1", "unknown section 'pols'", "'pools'"}},
+    {"zebra: []", {"t.yaml:1", "unknown section 'zebra'", "known are: ledger"}},
+    {"\nledger: {currncy: USD}",
+     {"t.yaml:2", "unknown key 'currncy'", "did you mean 'currency'"}},
+    {"pools:\n- name: p\n  nodes: n1\n  gpus_per_nod: 4",
+     {"t.yaml:4", "'gpus_per_nod' in `pools`", "'gpus_per_node'"}},
+    {"pools: [{name: p, nodes: n1}]", {"t.yaml:1", "lacks `gpus_per_node`"}},
+    {"pools: [{name: p, name: q}]", {"t.yaml:1", "'name' stands twice"}},
+    {"pools: []\npools: []", {"t.yaml:2", "'pools' stands twice"}},
+    {"pools: [{name: , nodes: n1, gpus_per_node: 1}]",
+     {"t.yaml:1", "`name` has no value"}},
+    /* shapes */
+    {"pools: {name: p}", {"t.yaml:1", "`pools` must be a list"}},
+    {"pools: [p]", {"t.yaml:1", "must be a mapping", "not a text"}},
+    {"ledger: [a]", {"t.yaml:1", "`ledger` must be a mapping"}},
+    {"- a", {"t.yaml:1", "a configuration is a mapping"}},
+    {"hello", {"t.yaml:1", "a configuration is a mapping"}},
+    {"ledger: {currency: [USD]}", {"t.yaml:1", "`currency` must be"}},
+    {"{[a]: b}", {"t.yaml:1", "key must be a plain word"}},
+    /* YAML */
+    {"pools: [", {"t.yaml:", "broken YAML"}},
+    {"pools:\n\t- a", {"t.yaml:2", "broken YAML"}},
+    {"a: b: c", {"t.yaml:1", "broken YAML"}},
+    {"ledger: \"\xff\xfe\"", {"t.yaml:", "broken YAML"}},
+    {"ledger: {}\n---\nledger: {}", {"t.yaml:2", "second YAML document"}},
+    {"pools: &x []\nteams: *x", {"t.yaml:2", "alias (*x)"}},
+    {"&x [*x]", {"t.yaml:1", "alias"}},
+};
+
+static void config_load_text__mistakes_of_forms__are_named (void **state)
+{
+    (void)state;
+    check (forms_mistakes, GL_ARRAY_SIZE (forms_mistakes));
+}
+
+static const mistake_t values_mistakes[] = {
+    {"ledger: {currency: usd}", {"`currency`", "'usd'", "ISO 4217"}},
+    {"ledger: {currency: EURO}", {"`currency`", "'EURO'"}},
+    {"ledger: {fiscal_year: 07-02}", {"`fiscal_year`", "'07-02'", "07-01"}},
+    {"ledger: {fiscal_year: 13-01}", {"`fiscal_year`", "'13-01'"}},
+    {"ledger: {fiscal_year: 7-01}", {"`fiscal_year`", "'7-01'"}},
+    {"ledger: {timezone: Mars/Base}", {"t.yaml:1", "'Mars/Base'"}},
+    {"policy: {idle: maybe}", {"'maybe'", "explicit, in-rate"}},
+    {"policy: {utilization: 120%}", {"'120%'", "more than 100%"}},
+    {"policy: {utilization: 0}", {"`utilization`", "above 0"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 0}]",
+     {"'0'", "whole number"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8.5}]", {"'8.5'"}},
+    {"pools:\n- {name: p, nodes: n1, gpus_per_node: 8, memory_per_node: "
+     "2199023255552}",
+     {"t.yaml:2", "`memory_per_node`", "from 1 to 1073741824"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8, shards_per_gpu: 0}]",
+     {"'0'", "whole number"}},
+    {"policy: {suspended: credited}", {"'credited'", "charged", "free"}},
+    {"policy: {credits: [NODE_FAIL, CRASHED]}",
+     {"`credits`", "'CRASHED'", "NODE_FAIL"}},
+    {"policy: {credit_cap: 0h}", {"`credit_cap`", "above 0"}},
+    {"policy: {increment: 0s}", {"`increment`", "above 0"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8, bill: dominant}]",
+     {"t.yaml:1", "'p'", "`cpus_per_gpu`"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8, bill: weighted, "
+     "cpus_per_gpu: 16}]",
+     {"t.yaml:1", "'p'", "`cpu_weight`"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8, gpu_weight: 0}]",
+     {"`gpu_weight`", "above 0"}},
+    {"pools: [{name: p, nodes: \"n[1-\", gpus_per_node: 8}]",
+     {"t.yaml:1", "`nodes`"}},
+    {"pools: [{name: p, nodes: \"n[1-3],n2\", gpus_per_node: 8}]",
+     {"t.yaml:1", "'n2' stands twice"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 1, gpu: H100-80GB, layout: "
+     "\"3g.40gb:3\"}]",
+     {"t.yaml:1", "`layout`"}},
+    {POOL "assets: [{name: a, pool: p, price: 1e6, in_service: 2024-03-01}]",
+     {"t.yaml:2", "`price`", "'1e6'"}},
+    {POOL "assets: [{name: a, pool: p, price: -5, in_service: 2024-03-01}]",
+     {"t.yaml:2", "`price`", "below 0"}},
+    {POOL "assets: [{name: a, pool: p, price: \"1,000\", in_service: "
+          "2024-03-01}]",
+     {"t.yaml:2", "'1,000'"}},
+    {POOL "assets: [{name: a, pool: p, price: 5, in_service: 2023-02-29}]",
+     {"t.yaml:2", "`in_service`", "'2023-02-29'"}},
+    {POOL "assets: [{name: a, pool: p, price: 5, in_service: 03/01/2024}]",
+     {"t.yaml:2", "`in_service`"}},
+    {POOL "assets: [{name: a, pool: p, price: 5, in_service: 0024-03-01}]",
+     {"t.yaml:2", "1970"}},
+    {POOL "assets: [{name: a, pool: p, price: 5, in_service: 2024-03-01, life: "
+          "3}]",
+     {"t.yaml:2", "`life`", "5y or 18m"}},
+    {POOL "assets: [{name: a, pool: p, price: 5, in_service: 2024-03-01, life: "
+          "0y}]",
+     {"t.yaml:2", "`life`", "'0y'"}},
+    {POOL "assets: [{name: a, pool: p, price: 5, in_service: 2024-03-01, "
+          "salvage: 6}]",
+     {"t.yaml:2", "`salvage`", "more than the price"}},
+    {POOL "assets: [{name: a, pool: p, price: 5, in_service: 2024-03-01, "
+          "method: magic}]",
+     {"t.yaml:2", "`method`", "straight-line"}},
+    {POOL "power: [{pool: p, watts_per_gpu: 500, pue: 0.9, tariff: t}]",
+     {"t.yaml:2", "`pue`", "below 1"}},
+    {"tariffs: [{name: t, per_kwh: 0.10 USD}]", {"`per_kwh`", "'0.10 USD'"}},
+    {"tariffs: [{name: \"a\\eb\", per_kwh: 1}]", {"control character"}},
+    {"tariffs: [{name: \"a\\0b\", per_kwh: 1}]", {"NUL"}},
+    {"profiles: [{profile: 1g, compute: 8/7, memory: 1/8}]", {"'8/7'"}},
+};
+
+static void config_load_text__mistakes_of_values__are_named (void **state)
+{
+    (void)state;
+    check (values_mistakes, GL_ARRAY_SIZE (values_mistakes));
+}
+
+static const mistake_t wholes_mistakes[] = {
+    /* dates */
+    {"tariffs: [{name: t, per_kwh: 1, from: 2026-02-01, to: 2026-02-01}]",
+     {"t.yaml:1", "`to`", "not after `from`"}},
+    {"tariffs:\n- {name: t, per_kwh: 1, to: 2026-03-01}\n- {name: t, per_kwh: "
+     "2, from: 2026-02-01}",
+     {"t.yaml:3", "'t' stands twice in `tariffs`", "t.yaml:2"}},
+    {"tariffs:\n- {name: t, per_kwh: 1}\n- {name: t, per_kwh: 2}",
+     {"t.yaml:3", "stands twice", "t.yaml:2"}},
+    {POOL "assets:\n- {name: a, pool: p, price: 5, in_service: 2024-03-01}\n- "
+          "{name: a, pool: p, price: 5, in_service: 2025-03-01}",
+     {"t.yaml:4", "'a' stands twice", "another name"}},
+    {POOL "rates:\n- {pool: p, per_gpu_hour: 1, from: 2026-01-01}\n- {pool: p, "
+          "per_gpu_hour: 2, from: 2026-06-01}",
+     {"t.yaml:4", "'p' stands twice in `rates`"}},
+    /* references */
+    {POOL "assets:\n- name: a\n  pool: q\n  price: 5\n  in_service: 2024-03-01",
+     {"t.yaml:4", "'q' is not in `pools`", "known are: p"}},
+    {POOL "power: [{pool: p, watts_per_gpu: 500, pue: 1.2, tariff: night}]",
+     {"t.yaml:2", "'night' is not in `tariffs`"}},
+    {POOL "staff: [{name: a, fte: 1, loaded_salary: 1, pools: {q: 50%}}]",
+     {"t.yaml:2", "'q' is not in `pools`"}},
+    {"clusters: [{name: a}]\npools: [{name: p, cluster: b, nodes: n1, "
+     "gpus_per_node: 1}]",
+     {"t.yaml:2", "'b' is not in `clusters`", "known are: a"}},
+    /* wholes */
+    {POOL "staff: [{name: a, fte: 1, loaded_salary: 1, pools: {p: 100.1%}}]",
+     {"t.yaml:2", "more than 100%"}},
+    {"pools:\n- {name: p, nodes: \"n[1-4]\", gpus_per_node: 4}\n- {name: q, "
+     "nodes: n3, gres: [a100], gpus_per_node: 4}",
+     {"t.yaml:3", "'q' and 'p'", "'n3'"}},
+    {"teams:\n- {name: a, accounts: [x, y]}\n- {name: b, accounts: [y]}",
+     {"t.yaml:3", "'y' belongs to two teams"}},
+    {POOL "tariffs: [{name: t, per_kwh: 1, from: 2026-01-01}]\npower: [{pool: "
+          "p, watts_per_gpu: 500, pue: 1.2, tariff: t}]",
+     {"t.yaml:3", "does not hold from the beginning"}},
+    {POOL "tariffs:\n- {name: t, per_kwh: 1, to: 2026-01-01}\n- {name: t, "
+          "per_kwh: 1, from: 2026-01-02}\npower: [{pool: p, watts_per_gpu: "
+          "500, pue: 1.2, tariff: t}]",
+     {"t.yaml:5", "from 2026-01-01T00:00:00Z on"}},
+    /* budgets */
+    {"teams: [{name: t, accounts: [a]}]\nbudgets: [{name: b, team: t}]",
+     {"t.yaml:2", "budget 'b' has no amount"}},
+    {"budgets: [{name: b, amount: 1}]", {"t.yaml:1", "limits nothing"}},
+    {"budgets: [{name: b, account: a, project: p, amount: 1}]",
+     {"limits more than one thing"}},
+    {"budgets: [{name: b, account: a, amount: 1, gpu_hours: 2}]",
+     {"has two amounts"}},
+    {"budgets: [{name: b, account: a, amount: 1, soft: 110%, hard: 100%}]",
+     {"refuse jobs before it warns"}},
+    {"budgets: [{name: b, team: x, amount: 1}]", {"'x' is not in `teams`"}},
+    {"budgets: [{name: b, account: a, amount: 0}]", {"`amount`"}},
+    /* entitlements */
+    {POOL "teams: [{name: t, accounts: [a]}]\nentitlements:\n"
+     "  - {team: t, pool: p, gpus: 1, per_gpu_hour: 1, per_month: 2}",
+     {"t.yaml:4: the entitlement of team 't' has two prices",
+      "`per_gpu_hour` and `per_month`"}},
+    {"entitlements: [{team: t, pool: p, gpus: 1, per_month: 0}]",
+     {"t.yaml:1: `per_month`"}},
+    {"taxes: [{name: VAT, percent: 0.25, teams: [x]}]",
+     {"'x' is not in `teams`"}},
+};
+
+static void config_load_text__mistakes_of_wholes__are_named (void **state)
+{
+    (void)state;
+    check (wholes_mistakes, GL_ARRAY_SIZE (wholes_mistakes));
+}
+
+#define ASSET                                                                  \
+    POOL "assets: [{name: a, pool: p, price: 500, in_service: 2024-03-01"
+
+static const mistake_t book_mistakes[] = {
+    {ASSET ", retired: 2024-03-01}]", {"t.yaml:2", "`retired`", "not after"}},
+    {ASSET ", proceeds: 5}]", {"t.yaml:2", "`proceeds`", "not `retired`"}},
+    {ASSET ", method: units-of-use}]", {"t.yaml:2", "`expected_gpu_hours`"}},
+    {ASSET ", expected_gpu_hours: 5}]", {"not written off by units-of-use"}},
+    {ASSET ", recoverable: 101%}]", {"`recoverable`", "more than 100%"}},
+    {ASSET ",\n  funding: {x: 60%, y: 30%}}]",
+     {"t.yaml:2", "`funding`: the shares of 'a' must be 100% in all"}},
+    {ASSET ", funding: {x: 60%, y: 50%}}]", {"more than 100%"}},
+    {ASSET ", funding: [x]}]", {"`funding` must be a fund, or shares by fund"}},
+    {ASSET ", funding: ''}]", {"`funding` has no value"}},
+    {"funds: [{name: x}]\n" ASSET ",\n  funding: y}]",
+     {"t.yaml:4", "`funding`: 'y' is not in `funds`; known are: x"}},
+    {"funds: [{name: x}]\n" ASSET ",\n  funding: {x: 60%, y: 40%}}]",
+     {"t.yaml:4", "'y' is not in `funds`"}},
+    {"funds: [{name: x, recoverable: no}]\n" ASSET ", recoverable: 50%,\n"
+     "  funding: {y: 100%, x: 0%}}]", {"'y' is not in `funds`"}},
+    {"funds: [{name: x, recoverable: no}, {name: y}]\n" ASSET
+     ", recoverable: 50%, funding: {y: 60%, x: 40%}}]",
+     {"t.yaml:3", "`recoverable` of 'a' is below 100%", "'x' (t.yaml:1)"}},
+    {"funds: [{name: x, recoverable: maybe}]", {"t.yaml:1", "`recoverable`"}},
+    {"funds: [{name: x, recoverable: 101%}]", {"more than 100%"}},
+    {"funds: [{name: x}, {name: x}]", {"'x' stands twice in `funds`"}},
+    {"funds: [{name: x, recoverable: no}]\n" POOL
+     "costs: [{name: c, pool: p, amount: 5, driver: month, funding: x, "
+     "recoverable: 0%}]",
+     {"t.yaml:3", "`recoverable` of 'c'", "its fund 'x'"}},
+    {"funds: [{name: x}]\n" POOL
+     "staff: [{name: s, fte: 1, loaded_salary: 1, pools: {p: 100%}, funding: y}]",
+     {"t.yaml:3", "`funding`: 'y' is not in `funds`"}},
+    {POOL "staff: [{name: s, fte: 1, loaded_salary: 1, pools: {p: 100%},\n"
+          "  funding: {x: 90%}}]",
+     {"t.yaml:2", "the shares of 's' must be 100% in all"}},
+    {"funds: [{name: x, recoverable: no}]\n"
+     "tariffs: [{name: t, per_kwh: 1, funding: x, recoverable: 0%}]",
+     {"t.yaml:2", "`recoverable` of 't'", "its fund 'x'"}},
+    {ASSET ", changes: {from: 2025-01-01}}]", {"`changes` must be a list"}},
+    {ASSET ", changes: [2025-01-01]}]", {"`changes` must be a mapping"}},
+    {ASSET ", changes: [{life: 6y}]}]", {"lacks `from`"}},
+    {ASSET ", changes: [{from: 2025-01-01, lif: 6y}]}]",
+     {"unknown key 'lif'", "did you mean 'life'"}},
+    {ASSET ", changes: [{from: 2025-01-01}]}]", {"says nothing"}},
+    {ASSET ", changes: [{from: 2024-03-01, life: 6y}]}]", {"not after"}},
+    {ASSET ",\n changes: [{from: 2025-01-01, life: 6y},\n {from: 2024-06-01, "
+           "life: 7y}]}]",
+     {"t.yaml:4", "stand in their order"}},
+    {ASSET ", changes: [{from: 2025-01-01, pool: q}]}]",
+     {"'q' is not in `pools`"}},
+    {ASSET ", changes: [{from: 2026-03-01, life: 2y}]}]",
+     {"`life`", "ends on 2026-03-01"}},
+    {ASSET ", life: 1y, changes: [{from: 2026-03-01, salvage: 0}]}]",
+     {"`life`", "give a longer one"}},
+    {ASSET ", changes: [{from: 2028-03-01, salvage: 50%}]}]",
+     {"`salvage`: 250 is more than the book value", "99.95"}},
+    {POOL "costs: [{name: c, amount: 5, driver: month}]",
+     {"t.yaml:2", "either `pool` or `pools`"}},
+    {POOL "costs: [{name: c, pools: {p: 90%}, amount: 5, driver: month}]",
+     {"100% in all"}},
+    {POOL "costs: [{name: c, pools: [p], amount: 5, driver: month}]",
+     {"100% in all", "`share_by`"}},
+    {POOL "costs: [{name: c, pools: {p: 100%}, share_by: jobs, amount: 5, "
+          "driver: month}]",
+     {"shares and `share_by`"}},
+    {POOL "costs: [{name: c, pools: [p], share_by: jobs, amount: 5, driver: "
+          "energy}]",
+     {"only an amount a month or year is shared"}},
+    {POOL "costs: [{name: c, pool: p, share_by: jobs, amount: 5, driver: "
+          "month}]",
+     {"one pool alone"}},
+    {POOL "costs: [{name: c, pools: [q], share_by: jobs, amount: 5, driver: "
+          "month}]",
+     {"'q' is not in `pools`"}},
+    {POOL "staff: [{name: s, fte: 1, loaded_salary: 1, pools: [p]}]",
+     {"`pools` must be"}},
+    {POOL "power: [{pool: p, watts_per_gpu: 5, pue: 1, tariff: t, energy: "
+          "measured}]\ntariffs: [{name: t, per_kwh: 1}]",
+     {"t.yaml:2", "give `idle_watts`"}},
+    {"tariffs: [{name: t, per_kwh: 1, times: [{hours: \"7-22\", per_kwh: 1}]}]",
+     {"`hours`", "07:00-22:00"}},
+    {"tariffs: [{name: t, per_kwh: 1, times: [{hours: \"24:00-25:00\", "
+     "per_kwh: 1}]}]",
+     {"`hours`"}},
+    {"tariffs: [{name: t, per_kwh: 1, times: [{days: mon-fry, hours: "
+     "\"07:00-22:00\", per_kwh: 1}]}]",
+     {"`days`", "mon-fri"}},
+};
+
+static void config_load_text__mistakes_of_book__are_named (void **state)
+{
+    (void)state;
+    check (book_mistakes, GL_ARRAY_SIZE (book_mistakes));
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (config_load_text__mistakes_of_forms__are_named),
+        cmocka_unit_test (config_load_text__mistakes_of_values__are_named),
+        cmocka_unit_test (config_load_text__mistakes_of_wholes__are_named),
+        cmocka_unit_test (config_load_text__mistakes_of_book__are_named),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
