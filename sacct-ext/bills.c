@@ -73,9 +73,9 @@ int bills_finish (store_t *store, billing_t *billing, gl_error_t *error)
     return rc;
 }
 
-static int give_facts (store_t *store, const report_query_t *query,
-                       billing_t *billing, gl_error_t *error)
+int bills_give_facts (store_t *store, billing_t *billing, gl_error_t *error)
 {
+    const report_query_t *query = billing_query (billing);
     period_t period = billing_period (billing);
     rollups_query_t days = {.query = query, .period = period};
     store_query_t facts
@@ -101,7 +101,7 @@ static int compute (store_t *store, const report_query_t *query,
 
     if (query->filter_count > 0)
         billing_only_passing (billing);
-    rc = give_facts (store, query, billing, error);
+    rc = bills_give_facts (store, billing, error);
     if (rc == 0)
         rc = bills_finish (store, billing, error);
     if (rc == 0)
@@ -165,7 +165,8 @@ int bills_compute (store_t *store, const site_t *site, period_t period,
 
 const char *bills_state_word (bills_state_t state)
 {
-    static const char *const words[] = {[BILLS_LATER] = "later",
+    static const char *const words[] = {[BILLS_BEFORE] = "before",
+                                        [BILLS_LATER] = "later",
                                         [BILLS_OPEN] = "open",
                                         [BILLS_CLOSED] = "closed",
                                         [BILLS_IMPORTED] = "imported"};
@@ -178,11 +179,15 @@ static int open_month (store_t *store, const site_t *site,
                        gl_error_t *error)
 {
     char open[BILLS_MONTH_SIZE];
+    int order;
 
     if (periods_open_month (store, site, periods, open, error) < 0
         || bills_compute (store, site, m->period, &m->bill, error) < 0)
         return -1;
-    m->state = strcmp (open, m->month) ? BILLS_LATER : BILLS_OPEN;
+    order = strcmp (m->month, open);
+    m->state = order < 0    ? BILLS_BEFORE
+               : order == 0 ? BILLS_OPEN
+                            : BILLS_LATER;
     if (corrections_brought (store, site, periods, m->month, m->bill, error)
         < 0)
         return -1;
@@ -191,7 +196,7 @@ static int open_month (store_t *store, const site_t *site,
     return 0;
 }
 
-/* A dispute holds until it is decided, or the month is closed again. */
+/* A dispute holds until it is decided, or the month is opened again. */
 static void take_disputes (const periods_t *periods, const closing_t *closing,
                            bills_month_t *m)
 {

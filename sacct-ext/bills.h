@@ -35,6 +35,9 @@ int bills_billing (store_t *store, const site_t *site, const char *by,
                    bills_billing_f callback, void *arg,
                    gl_error_t *error);
 
+/* All that the billing is made of: rollups where they can tell it. */
+int bills_give_facts (store_t *store, billing_t *billing, gl_error_t *error);
+
 /* After the last fact: with what meters read, where demand is charged. */
 int bills_finish (store_t *store, billing_t *billing, gl_error_t *error);
 
@@ -47,13 +50,14 @@ int bills_add_ended (store_t *store, const site_t *site, billing_t *billing,
 #define BILLS_HASH_SIZE 65 /* 64 hexadecimal digits */
 
 typedef enum {
+    BILLS_BEFORE,   /* before the first month that is billed */
     BILLS_LATER,    /* nothing was decided about it, and an earlier one is open */
     BILLS_OPEN,     /* the month that corrections and credits go to */
     BILLS_CLOSED,   /* its rows never move */
     BILLS_IMPORTED, /* closed without charges: before go-live */
 } bills_state_t;
 
-/* "later", "open", "closed", "imported". */
+/* "before", "later", "open", "closed", "imported". */
 const char *bills_state_word (bills_state_t state);
 
 typedef struct {

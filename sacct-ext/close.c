@@ -332,6 +332,7 @@ struct deciding {
     decision_t *decision;
     close_check_f check;
     void *arg;
+    bool in_open; /* it is of the month that is open when it is written */
     uint64_t number;
 };
 
@@ -348,13 +349,14 @@ static void put_decision (const decision_t *d, buffer_t *body)
     body_put (body, "row", d->row ? buffer_text (&row) : NULL);
 }
 
-/* Reads; nothing is written before. */
+/* Reads; nothing is written before. Where the transaction is run again, somebody
+ * may have closed the month that was open the first time. */
 static int prepare (store_t *store, struct deciding *deciding,
                     const periods_t *periods, gl_error_t *error)
 {
     decision_t *d = deciding->decision;
 
-    if (!d->month[0]
+    if (deciding->in_open
         && periods_open_month (store, deciding->site, periods, d->month, error)
                < 0)
         return -1;
@@ -394,7 +396,8 @@ int close_decide (store_t *store, const site_t *site, decision_t *decision,
                   close_check_f check, void *arg, uint64_t *ret_number,
                   gl_error_t *error)
 {
-    struct deciding deciding = {site, decision, check, arg, 0};
+    struct deciding deciding
+        = {site, decision, check, arg, decision->month[0] == '\0', 0};
 
     if (store_transaction (store, decide_now, &deciding, error) < 0)
         return -1;

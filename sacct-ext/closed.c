@@ -152,28 +152,110 @@ static int note_month (struct reading *r, const closed_month_t *month,
     return 0;
 }
 
-/* The open month, if it is the whole period. */
+/* What is brought by hand is billed with a month as a whole, and has no time in
+ * it. */
+static void note_by_hand (const struct reading *r, report_t *report)
+{
+    const site_t *site = r->query->site;
+    char first[BILLS_MONTH_SIZE], last[BILLS_MONTH_SIZE];
+    GL_AUTOFREE char *text = NULL;
+    size_t count = 0;
+    mpz_t units;
+
+    mpz_init (units);
+    periods_month_of (site, r->query->period.start, first);
+    periods_month_of (site, r->query->period.end - 1, last);
+    for (size_t i = 0; i < r->periods->decision_count; i++) {
+        const decision_t *d = &r->periods->decisions[i];
+        if (!d->row || strcmp (d->month, first) < 0
+            || strcmp (d->month, last) > 0)
+            continue;
+        mpz_add (units, units, d->row->charge_units);
+        count++;
+    }
+    text = exact_units_text (units, site->currency_digits);
+    if (count > 0)
+        report_note (report, NOTE_WARNING,
+                     "%zu credits and corrections by hand, of all teams %s %s, "
+                     "are billed from %s to %s and not in these figures: ask for "
+                     "one month, or months that are closed.",
+                     count, text, site->currency, first, last);
+    mpz_clear (units);
+}
+
+/* The bill of the month brings more than what facts make of it: corrections of
+ * closed months, or what was decided in it by hand, also before a month that is
+ * earlier was opened again. */
+static bool is_brought (const periods_t *periods, const char *month,
+                        const char *open)
+{
+    for (size_t i = 0; i < periods->decision_count; i++)
+        if (periods->decisions[i].row
+            && !strcmp (periods->decisions[i].month, month))
+            return true;
+    return !strcmp (month, open);
+}
+
+struct brought_months {
+    bills_month_t **bills;
+    closed_month_t *months;
+    size_t count;
+};
+
+static int read_brought (const struct reading *r, const char *open,
+                         struct brought_months *b, gl_error_t *error)
+{
+    const report_query_t *query = r->query;
+    const zone_t *zone = query->site->zone;
+    period_t month;
+
+    for (int64_t at = query->period.start; at < query->period.end;
+         at = month.end) {
+        char name[BILLS_MONTH_SIZE];
+        month = zone_unit (zone, CALENDAR_MONTH, at);
+        periods_month_of (query->site, at, name);
+        if (month.start < query->period.start || month.end > query->period.end
+            || !is_brought (r->periods, name, open))
+            continue;
+        b->bills = xreallocarray (b->bills, b->count + 1, sizeof (*b->bills));
+        b->months = xreallocarray (b->months, b->count + 1, sizeof (*b->months));
+        if (bills_of_month (r->store, query->site, name, &b->bills[b->count],
+                            error)
+            < 0)
+            return -1;
+        b->months[b->count] = (closed_month_t){
+            .month = b->bills[b->count]->month, .bill = b->bills[b->count]->bill};
+        b->count++;
+    }
+    return 0;
+}
+
+/* Of the whole months of a period without closed ones. */
 static int add_corrections (struct reading *r, report_t *report,
                             gl_error_t *error)
 {
-    const report_query_t *query = r->query;
+    struct brought_months b = {NULL};
     char open[BILLS_MONTH_SIZE];
-    bills_month_t *month;
-    period_t period;
+    int rc;
 
-    if ((r->periods->closing_count == 0 && r->periods->decision_count == 0)
-        || r->count > 0)
+    if (r->periods->closing_count == 0 && r->periods->decision_count == 0)
         return 0;
-    if (periods_open_month (r->store, query->site, r->periods, open, error) < 0
-        || periods_month (query->site, open, &period, error) < 0)
-        return -1;
-    if (query->period.start > period.start || query->period.end < period.end)
+    if (r->count > 0) {
+        note_by_hand (r, report);
         return 0;
-    if (bills_of_month (r->store, query->site, open, &month, error) < 0)
-        return -1;
-    closed_report_corrections (report, query, month->bill, open);
-    bills_month_free (month);
-    return 0;
+    }
+    rc = periods_open_month (r->store, r->query->site, r->periods, open, error);
+    if (rc == 0)
+        rc = read_brought (r, open, &b, error);
+    if (rc == 0 && b.count > 0)
+        closed_report_corrections (report, r->query, b.months, b.count);
+    else if (rc == 0)
+        note_by_hand (r, report);
+    for (size_t i = 0; i < b.count; i++)
+        bills_month_free (b.bills[i]);
+    free (b.bills);
+    free (b.months);
+    return rc;
 }
 
 int closed_note (store_t *store, const report_query_t *query, report_t *report,

@@ -10,6 +10,16 @@
 #include "report/bill_idle.h"
 #include "user_verb.h"
 
+int decide_month (cli_t *cli, const char *month)
+{
+    period_t period;
+    gl_error_t error;
+
+    return month && periods_month (cli->site, month, &period, &error) < 0
+               ? cli_usage (cli, "--for: %s", error.text)
+               : CLI_OK;
+}
+
 int decide_amount (const site_t *site, const char *text, bool negative,
                    mpz_t ret_units, gl_error_t *error)
 {

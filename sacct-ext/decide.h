@@ -9,6 +9,9 @@
 #include "close.h"
 
 /* "12.50" as units; at most the currency's digits. `negative`: may be below 0. */
+/* Of --for, which may be NULL: a month, or wrong use. */
+int decide_month (cli_t *cli, const char *month);
+
 int decide_amount (const site_t *site, const char *text, bool negative,
                    mpz_t ret_units, gl_error_t *error);
 

@@ -1,10 +1,13 @@
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "claims.h"
 #include "decisions.h"
 #include "report/claim_report.h"
 #include "report/decide_report.h"
+#include "store/store.h"
 
 int decisions_option (decision_options_t *options, int option, const char *value)
 {
@@ -67,19 +70,59 @@ static bool asks_no_more (const query_options_t *query, bool pool)
                    && query->filters[0].key == KEY_POOL));
 }
 
+/* A file that nobody has made yet: the book is looked at before there are facts. */
+static bool no_store_yet (const char *url)
+{
+    return strncmp (url, "sqlite:", 7) == 0 && access (url + 7, F_OK) < 0
+           && errno == ENOENT;
+}
+
+/* Until when facts tell. Users who may not read the site's own store have the
+ * book, too; one that was asked for has to be readable. */
+static int facts_end (cli_t *cli, int64_t *ret_known)
+{
+    const char *url = cli_store_url (cli);
+    store_cluster_t *clusters;
+    gl_error_t error;
+    size_t count;
+
+    *ret_known = BREAKEVEN_UNDATED;
+    if (!cli->store && no_store_yet (url))
+        return CLI_OK;
+    if (!cli->store)
+        cli->store = store_open (url, STORE_READ_ONLY, &error);
+    if (!cli->store && cli->store_url)
+        return cli_fail (cli, &error);
+    if (!cli->store) {
+        cli_detail (cli, "the book as of its latest entries: %s", error.text);
+        return CLI_OK;
+    }
+    if (store_clusters (cli->store, &clusters, &count, &error) < 0)
+        return cli_fail (cli, &error);
+    for (size_t i = 0; i < count; i++)
+        if (clusters[i].as_of > *ret_known)
+            *ret_known = clusters[i].as_of;
+    store_clusters_free (clusters, count);
+    return CLI_OK;
+}
+
 int decisions_decide (cli_t *cli, const query_options_t *query,
                       report_t **ret_report)
 {
     gl_error_t error;
+    int64_t known;
+    int rc;
 
     if (!asks_no_more (query, false))
         return cli_usage (cli, "report decide reads the configuration alone: "
                                "it takes no periods, filters and keys");
-    *ret_report = decide_report_make (cli->site, &error);
+    if ((rc = facts_end (cli, &known)) != CLI_OK)
+        return rc;
+    *ret_report = decide_report_make (cli->site, known, &error);
     return *ret_report ? CLI_OK : cli_fail (cli, &error);
 }
 
-/* Reads the cost book alone: periods, keys and most filters say nothing here.
+/* Of the cost book: periods, keys and most filters say nothing here.
  */
 int decisions_breakeven (cli_t *cli, const query_options_t *query,
                         const decision_options_t *options,
@@ -87,6 +130,8 @@ int decisions_breakeven (cli_t *cli, const query_options_t *query,
 {
     breakeven_query_t asked = options->breakeven;
     gl_error_t error;
+    int64_t known;
+    int rc;
 
     if (!asks_no_more (query, true))
         return cli_usage (cli, "report breakeven reads the configuration "
@@ -95,7 +140,8 @@ int decisions_breakeven (cli_t *cli, const query_options_t *query,
     if (options->check)
         return make_claims (cli, options->check, ret_report);
     asked.pools = query_options_names (query, KEY_POOL);
-    *ret_report = breakeven_report_make (cli->site, BREAKEVEN_UNDATED, &asked,
-                                         &error);
+    if ((rc = facts_end (cli, &known)) != CLI_OK)
+        return rc;
+    *ret_report = breakeven_report_make (cli->site, known, &asked, &error);
     return *ret_report ? CLI_OK : cli_fail (cli, &error);
 }

@@ -34,7 +34,7 @@ static int add_month (store_t *store, const site_t *site, period_t period,
     bill_entitlements (m->bill, &count);
     if (m->state == BILLS_CLOSED && count == 0 && site->entitlement_count > 0)
         rc = add_anew (store, site, period, report, error);
-    else
+    else if (m->state != BILLS_BEFORE) /* nobody pays for it */
         entitlement_report_add (report, m->bill, bills_state_word (m->state));
     bills_month_free (m);
     return rc;

@@ -93,8 +93,11 @@ static int take_row (const detail_row_t *row, void *arg, gl_error_t *error)
 
     if (!is_asked (r, row))
         return 0;
-    if (c->count == 0)
+    if (c->count == 0) {
         set_line (r, row);
+        mpq_init (c->exact);
+        mpz_init (c->units);
+    }
     else if (check_line (r, row, error) < 0)
         return -1;
     if (c->count == c->size) {
@@ -110,6 +113,24 @@ static int take_row (const detail_row_t *row, void *arg, gl_error_t *error)
 
 /* --- the month ---------------------------------------------------------- */
 
+/* What the bill has of the job's line. */
+static void take_bill (const struct reading *r, const bill_t *bill)
+{
+    job_charge_t *c = r->charge;
+    char *reference = c->line.reference;
+    size_t count;
+    const bill_row_t *rows = bill_rows (bill, &count);
+
+    c->line.reference = NULL; /* lines have none */
+    for (size_t i = 0; i < count && c->count > 0; i++) {
+        if (bill_row_compare (&rows[i], &c->line) != 0)
+            continue;
+        mpq_set (c->exact, rows[i].exact);
+        mpz_set (c->units, rows[i].charge_units);
+    }
+    c->line.reference = reference;
+}
+
 static int read_open (struct reading *r, store_t *store, gl_error_t *error)
 {
     detail_result_t result;
@@ -119,8 +140,23 @@ static int read_open (struct reading *r, store_t *store, gl_error_t *error)
     if (bills_of_month (store, r->site, r->month, &m, error) < 0)
         return -1;
     rc = detail_of_month (store, r->site, m, take_row, r, &result, error);
+    if (rc == 0)
+        take_bill (r, m->bill);
     bills_month_free (m);
     return rc;
+}
+
+static int read_closed (struct reading *r, store_t *store,
+                        const closing_t *closing, gl_error_t *error)
+{
+    bill_t *bill;
+
+    if (periods_detail (store, closing, take_row, r, error) < 0
+        || periods_bill (store, closing, &bill, error) < 0)
+        return -1;
+    take_bill (r, bill);
+    bill_free (bill);
+    return 0;
 }
 
 static int by_start (const void *a, const void *b)
@@ -138,7 +174,7 @@ int job_charge_read (store_t *store, const site_t *site,
     struct reading r = {site, month, key, charge};
     const closing_t *closing = periods_closing (periods, month);
 
-    if ((closing ? periods_detail (store, closing, take_row, &r, error)
+    if ((closing ? read_closed (&r, store, closing, error)
                  : read_open (&r, store, error))
         < 0)
         return -1;
@@ -153,8 +189,11 @@ int job_charge_read (store_t *store, const site_t *site,
 
 void job_charge_clear (job_charge_t *charge)
 {
-    if (charge->count > 0)
+    if (charge->count > 0) {
         bill_row_clear (&charge->line);
+        mpq_clear (charge->exact);
+        mpz_clear (charge->units);
+    }
     for (size_t i = 0; i < charge->count; i++)
         mpz_clear (charge->stretch[i].billed);
     free (charge->stretch);
@@ -173,26 +212,71 @@ static void add_stretch (mpq_t sum, const job_stretch_t *stretch,
     mpq_clear (part);
 }
 
-void job_charge_last (const site_t *site, const job_charge_t *charge,
-                      int64_t seconds, mpz_t ret_units)
+/* value * 10^digits, or / where these are negative */
+static void shift (mpq_t value, int digits)
 {
-    mpq_t sum;
-    mpz_t scale;
+    mpz_t power;
 
-    mpq_init (sum);
-    mpz_init (scale);
-    for (size_t i = charge->count; i > 0 && seconds > 0; i--) {
+    mpz_init (power);
+    mpz_ui_pow_ui (power, 10, (unsigned long)abs (digits));
+    if (digits < 0)
+        mpz_mul (mpq_denref (value), mpq_denref (value), power);
+    else
+        mpz_mul (mpq_numref (value), mpq_numref (value), power);
+    mpq_canonicalize (value);
+    mpz_clear (power);
+}
+
+/* Exact. Whether it is all that the job ran. */
+static bool add_last (const job_charge_t *charge, int64_t seconds, mpq_t sum)
+{
+    size_t i = charge->count;
+    bool cut = false;
+
+    for (; i > 0 && seconds > 0; i--) {
         const job_stretch_t *stretch = &charge->stretch[i - 1];
         int64_t length = stretch->end - stretch->start;
         int64_t taken = length < seconds ? length : seconds;
         if (length > 0)
             add_stretch (sum, stretch, taken);
+        cut = taken < length;
         seconds -= taken;
     }
-    mpz_ui_pow_ui (scale, 10, DETAIL_DIGITS);
-    mpz_mul (mpq_denref (sum), mpq_denref (sum), scale);
-    mpq_canonicalize (sum);
-    exact_round (ret_units, sum, site->currency_digits);
-    mpz_clear (scale);
+    shift (sum, -DETAIL_DIGITS);
+    return i == 0 && !cut;
+}
+
+/* The line's integer, shared by what the other jobs have of it and this one. */
+static int share_line (const job_charge_t *charge, const mpq_t sum, int digits,
+                       mpz_t ret_units)
+{
+    gl_error_t error;
+    mpq_t part[2];
+    mpz_t units[2];
+    int rc;
+
+    mpq_inits (part[0], part[1], NULL);
+    mpz_inits (units[0], units[1], NULL);
+    mpq_sub (part[0], charge->exact, sum);
+    mpq_set (part[1], sum);
+    shift (part[0], digits);
+    shift (part[1], digits);
+    rc = exact_share (charge->units, (const mpq_t *)part, 2, units, &error);
+    mpz_set (ret_units, units[1]);
+    mpq_clears (part[0], part[1], NULL);
+    mpz_clears (units[0], units[1], NULL);
+    return rc;
+}
+
+void job_charge_last (const site_t *site, const job_charge_t *charge,
+                      int64_t seconds, mpz_t ret_units)
+{
+    int digits = site->currency_digits;
+    mpq_t sum;
+
+    mpq_init (sum);
+    if (!add_last (charge, seconds, sum) || mpz_sgn (charge->units) == 0
+        || share_line (charge, sum, digits, ret_units) < 0)
+        exact_round (ret_units, sum, digits);
     mpq_clear (sum);
 }

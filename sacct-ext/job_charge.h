@@ -26,6 +26,8 @@ typedef struct {
 
 typedef struct {
     bill_row_t line; /* its line of the bill, by texts alone; reference: the job */
+    mpq_t exact;     /* what that line is charged, all its jobs, before rounding */
+    mpz_t units;     /* and as it is billed */
     job_stretch_t *stretch; /* in their order */
     size_t count;
     size_t size;
@@ -45,8 +47,9 @@ void job_charge_clear (job_charge_t *charge);
 void job_charge_line (const char *month, const detail_row_t *row,
                       bill_row_t *ret_line);
 
-/* What its last seconds of the month were charged, or all of them, in smallest
- * units, rounded half to even. */
+/* What its last seconds of the month were charged, in smallest units, rounded half
+ * to even. Of all of them it is the job's part of what its line is billed, so that a
+ * job that is alone on a line is charged what stands there. */
 void job_charge_last (const site_t *site, const job_charge_t *charge,
                       int64_t seconds, mpz_t ret_units);
 

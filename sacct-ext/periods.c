@@ -417,27 +417,42 @@ const char *dispute_state_word (dispute_state_t state)
 {
     static const char *const words[] = {[DISPUTE_RAISED] = "raised",
                                         [DISPUTE_UPHELD] = "upheld",
-                                        [DISPUTE_REJECTED] = "rejected"};
+                                        [DISPUTE_REJECTED] = "rejected",
+                                        [DISPUTE_LAPSED] = "lapsed"};
 
     return words[state];
+}
+
+/* What became of the dispute by that decision: of it, or of the month of its row,
+ * whose rows are others once it was opened again. */
+static dispute_state_t after_decision (const decision_t *dispute,
+                                       const decision_t *d)
+{
+    if (d->kind == CHAIN_REOPEN)
+        return d->number > dispute->number && dispute->reference
+                       && !strncmp (d->month, dispute->reference,
+                                    BILLS_MONTH_SIZE - 1)
+                   ? DISPUTE_LAPSED
+                   : DISPUTE_RAISED;
+    if ((d->kind != CHAIN_UPHOLD && d->kind != CHAIN_REJECT) || !d->reference
+        || strtoull (d->reference, NULL, 10) != dispute->number)
+        return DISPUTE_RAISED;
+    return d->kind == CHAIN_UPHOLD ? DISPUTE_UPHELD : DISPUTE_REJECTED;
 }
 
 dispute_state_t periods_dispute (const periods_t *p, const decision_t *dispute,
                                  const decision_t **ret_decided)
 {
-    for (size_t i = 0; i < p->decision_count; i++) {
-        const decision_t *d = &p->decisions[i];
-        if ((d->kind != CHAIN_UPHOLD && d->kind != CHAIN_REJECT)
-            || !d->reference
-            || strtoull (d->reference, NULL, 10) != dispute->number)
-            continue;
-        if (ret_decided)
-            *ret_decided = d;
-        return d->kind == CHAIN_UPHOLD ? DISPUTE_UPHELD : DISPUTE_REJECTED;
-    }
+    dispute_state_t state = DISPUTE_RAISED;
+
     if (ret_decided)
         *ret_decided = NULL;
-    return DISPUTE_RAISED;
+    for (size_t i = 0; i < p->decision_count && state == DISPUTE_RAISED; i++) {
+        state = after_decision (dispute, &p->decisions[i]);
+        if (state != DISPUTE_RAISED && ret_decided)
+            *ret_decided = &p->decisions[i];
+    }
+    return state;
 }
 
 int periods_row_parse (const char *text, char ret_month[BILLS_MONTH_SIZE],

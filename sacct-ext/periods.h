@@ -103,9 +103,10 @@ typedef enum {
     DISPUTE_RAISED,
     DISPUTE_UPHELD,
     DISPUTE_REJECTED,
+    DISPUTE_LAPSED, /* its month was opened again: there is no such row any more */
 } dispute_state_t;
 const char *dispute_state_word (dispute_state_t state);
-/* `decided`: what decided it; may be NULL. */
+/* `decided`: what decided it, or opened its month again; may be NULL. */
 dispute_state_t periods_dispute (const periods_t *periods,
                                  const decision_t *dispute,
                                  const decision_t **ret_decided);

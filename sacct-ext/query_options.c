@@ -1,7 +1,9 @@
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "base/timespec.h"
+#include "billed_names.h"
 #include "facts.h"
 #include "query_options.h"
 
@@ -138,6 +140,44 @@ static bool is_asked (const text_list_t *names, const char *name)
     return names == NULL;
 }
 
+static bool is_stored (const query_options_t *options, const char *name)
+{
+    for (size_t i = 0; i < options->stored_count; i++)
+        if (!strcmp (options->stored[i].name, name))
+            return true;
+    return false;
+}
+
+static bool is_configured (const site_t *site, const char *name)
+{
+    for (size_t i = 0; i < site->cluster_count; i++)
+        if (!strcmp (site->clusters[i].name, name))
+            return true;
+    return false;
+}
+
+/* Those of which there are facts, and those of the configuration. Before there are
+ * any, that is what is wrong. */
+static int check_clusters (cli_t *cli, const query_options_t *options,
+                           const site_t *site, const text_list_t *names)
+{
+    BUFFER_AUTO known = BUFFER_INIT;
+
+    for (size_t i = 0; i < options->stored_count; i++)
+        buffer_printf (&known, "%s%s", known.length ? ", " : "",
+                       options->stored[i].name);
+    for (size_t i = 0; i < site->cluster_count; i++)
+        if (!is_stored (options, site->clusters[i].name))
+            buffer_printf (&known, "%s%s", known.length ? ", " : "",
+                           site->clusters[i].name);
+    for (size_t i = 0; names && options->stored_count && i < names->count; i++)
+        if (!is_stored (options, names->item[i])
+            && !is_configured (site, names->item[i]))
+            return cli_failf (cli, "there is no cluster '%s'; there are: %s",
+                              names->item[i], buffer_text (&known));
+    return CLI_OK;
+}
+
 static int take_clusters (cli_t *cli, query_options_t *options, store_t *store,
                           report_query_t *query)
 {
@@ -147,6 +187,8 @@ static int take_clusters (cli_t *cli, query_options_t *options, store_t *store,
     if (store_clusters (store, &options->stored, &options->stored_count, &error)
         < 0)
         return cli_fail (cli, &error);
+    if (check_clusters (cli, options, query->site, names) != CLI_OK)
+        return CLI_FAILED;
     options->clusters
         = xcalloc (options->stored_count + 1, sizeof (*options->clusters));
     query->clusters = options->clusters;
@@ -241,17 +283,21 @@ static bool is_named_before (const site_t *site, key_id_t key, size_t at)
     return false;
 }
 
+/* `or_none`: the word for none would do, too. */
 static int no_such (cli_t *cli, const site_t *site, key_id_t key,
-                    const char *text)
+                    const char *text, bool or_none)
 {
     BUFFER_AUTO names = BUFFER_INIT;
 
     for (size_t i = 0; site_name (site, key, i); i++)
         if (!is_named_before (site, key, i))
-            buffer_printf (&names, "%s, ", site_name (site, key, i));
-    return cli_failf (cli, "there is no %s '%s'; there are: %s%s",
-                      key_info (key)->word, text, buffer_text (&names),
-                      key_info (key)->absent);
+            buffer_printf (&names, "%s%s", names.length ? ", " : "",
+                           site_name (site, key, i));
+    if (or_none)
+        buffer_printf (&names, "%s%s", names.length ? ", " : "",
+                       key_info (key)->absent);
+    return cli_failf (cli, "there is no %s '%s'; there are: %s",
+                      key_info (key)->word, text, buffer_text (&names));
 }
 
 /* Its name in the configuration; NULL: there is none. */
@@ -269,33 +315,44 @@ static bool is_absent (key_id_t key, const char *text)
     return strcmp (text, key_info (key)->absent) == 0;
 }
 
-int query_team_named (cli_t *cli, const char *text, const char **ret_team)
+/* Of the configuration; or of a closed month, with a store. */
+static int check_name (cli_t *cli, const site_t *site, store_t *store,
+                       key_id_t key, const char *text, bool or_none)
 {
-    *ret_team = find_name (cli->site, KEY_TEAM, text);
-    return *ret_team || is_absent (KEY_TEAM, text)
-               ? CLI_OK
-               : no_such (cli, cli->site, KEY_TEAM, text);
+    gl_error_t error;
+    bool is_billed = false;
+
+    if (find_name (site, key, text) || (or_none && is_absent (key, text)))
+        return CLI_OK;
+    if (store
+        && billed_name (store, key, text, &is_billed, &error) < 0)
+        return cli_fail (cli, &error);
+    return is_billed ? CLI_OK : no_such (cli, site, key, text, or_none);
 }
 
-int query_pool_named (cli_t *cli, const char *text)
+int query_team_billed (cli_t *cli, store_t *store, const char *text,
+                       const char **ret_team)
 {
-    return find_name (cli->site, KEY_POOL, text)
-               ? CLI_OK
-               : no_such (cli, cli->site, KEY_POOL, text);
+    *ret_team = is_absent (KEY_TEAM, text) ? NULL : text;
+    return check_name (cli, cli->site, store, KEY_TEAM, text, true);
+}
+
+int query_pool_billed (cli_t *cli, store_t *store, const char *text)
+{
+    return check_name (cli, cli->site, store, KEY_POOL, text, false);
 }
 
 /* A filter by a name that is not there would leave a page of nothing, which looks
  * like a team that used nothing. */
 static int check_names (cli_t *cli, const query_options_t *options,
-                        const site_t *site, key_id_t key)
+                        const site_t *site, store_t *store, key_id_t key)
 {
     const text_list_t *names = query_options_names (options, key);
+    int rc = CLI_OK;
 
-    for (size_t i = 0; names && i < names->count; i++)
-        if (!find_name (site, key, names->item[i])
-            && !is_absent (key, names->item[i]))
-            return no_such (cli, site, key, names->item[i]);
-    return CLI_OK;
+    for (size_t i = 0; names && i < names->count && rc == CLI_OK; i++)
+        rc = check_name (cli, site, store, key, names->item[i], true);
+    return rc;
 }
 
 /* --- all of it ------------------------------------------------------------- */
@@ -307,6 +364,7 @@ int query_options_resolve (cli_t *cli, query_options_t *options,
     report_query_t query = {.site = site,
                             .filters = options->filters,
                             .filter_count = options->filter_count};
+    store_t *bills = options->of_bills ? store : NULL;
     gl_error_t error;
     int rc;
 
@@ -314,8 +372,8 @@ int query_options_resolve (cli_t *cli, query_options_t *options,
                            &options->label, &error)
         < 0)
         return cli_usage (cli, "%s", error.text);
-    if ((rc = check_names (cli, options, site, KEY_TEAM)) != CLI_OK
-        || (rc = check_names (cli, options, site, KEY_POOL)) != CLI_OK
+    if ((rc = check_names (cli, options, site, bills, KEY_TEAM)) != CLI_OK
+        || (rc = check_names (cli, options, site, bills, KEY_POOL)) != CLI_OK
         || (rc = take_clusters (cli, options, store, &query)) != CLI_OK
         || (rc = take_period (cli, options, &query)) != CLI_OK)
         return rc;

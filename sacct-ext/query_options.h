@@ -48,6 +48,7 @@ typedef struct {
     const char *by;
     usage_filter_t filters[QUERY_FILTERS_MAX];
     size_t filter_count;
+    bool of_bills; /* names of closed months are names, too */
     /* made by query_options_resolve() */
     char *label;
     store_cluster_t *stored;
@@ -76,10 +77,12 @@ void query_options_done (query_options_t *options);
 const text_list_t *query_options_names (const query_options_t *options,
                                         key_id_t key);
 
-/* A team of the configuration, whenever it exists, or "(none)", as somebody wrote
- * it: CLI_OK and its name, NULL of none; or CLI_FAILED, told which there are. */
-int query_team_named (cli_t *cli, const char *text, const char **ret_team);
-/* The same of a pool. */
-int query_pool_named (cli_t *cli, const char *text);
+/* A team of the configuration, whenever it exists, or of a closed month, or "(none)",
+ * as somebody wrote it: CLI_OK and its name (`text`), NULL of none; or CLI_FAILED,
+ * told which there are. */
+int query_team_billed (cli_t *cli, store_t *store, const char *text,
+                       const char **ret_team);
+/* The same of a pool; none is none. */
+int query_pool_billed (cli_t *cli, store_t *store, const char *text);
 
 #endif /* !GL_QUERY_OPTIONS_H */

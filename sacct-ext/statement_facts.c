@@ -108,7 +108,8 @@ static void take_line (const billing_line_t *line, void *arg)
     civil_t civil;
     int64_t start;
 
-    if (!line->in_period || line->line->kind == CHARGE_CREDIT || !line->keys[0]
+    if (!line->in_period || line->line->kind == CHARGE_CREDIT
+        || line->line->kind == CHARGE_PURCHASE || !line->keys[0]
         || (team && m->s.team ? strcmp (team, m->s.team) != 0
                               : team != m->s.team)
         || calendar_parse_date (line->keys[0], strlen (line->keys[0]), &civil)

@@ -391,13 +391,9 @@ static int find_missing (struct sync *sync, gl_error_t *error)
 
 static int read_before (struct sync *sync, gl_error_t *error)
 {
-    int64_t start;
-
     free (sync->before);
     sync->before = NULL;
-    if (store_extent (sync->store, sync->name, &start, &sync->known_as_of,
-                      error)
-        < 0)
+    if (store_as_of (sync->store, sync->name, &sync->known_as_of, error) < 0)
         return -1;
     /* an older copy of the database has no say in what is seen now */
     if (sync->result->as_of < sync->known_as_of

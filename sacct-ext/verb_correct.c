@@ -33,7 +33,8 @@ static void raise_to (const bill_t *bill, mpz_t most)
 
     mpz_inits (charged, cost, NULL);
     for (size_t i = 0; i < count; i++)
-        if (rows[i].kind == BILL_CHARGE || rows[i].kind == BILL_IDLE)
+        if (rows[i].kind == BILL_CHARGE || rows[i].kind == BILL_IDLE
+            || rows[i].kind == BILL_PURCHASE)
             mpz_add (charged, charged, rows[i].charge_units);
     pools = bill_pools (bill, &count);
     for (size_t i = 0; i < count; i++)
@@ -127,10 +128,13 @@ static int correct (cli_t *cli, struct request *r)
     decision_t d = {.kind = CHAIN_CORRECT};
     int rc;
 
-    if (!cli_site (cli))
+    if (!cli_site (cli) || !cli_store (cli, 0))
         return CLI_FAILED;
-    if ((rc = query_team_named (cli, r->word, &r->team)) != CLI_OK
-        || (r->pool && (rc = query_pool_named (cli, r->pool)) != CLI_OK))
+    if ((rc = decide_month (cli, r->month)) != CLI_OK
+        || (rc = query_team_billed (cli, cli->store, r->word, &r->team))
+               != CLI_OK
+        || (r->pool
+            && (rc = query_pool_billed (cli, cli->store, r->pool)) != CLI_OK))
         return rc;
     d.reason = xstrdup (r->reason);
     d.row = xcalloc (1, sizeof (*d.row));

@@ -34,6 +34,7 @@ struct request {
     const char *hours;
     job_key_t key;
     int64_t seconds; /* of --hours; INT64_MAX: all */
+    bool capped;     /* they are fewer than it says */
 };
 
 /* --- how much ----------------------------------------------------------- */
@@ -155,6 +156,7 @@ static int read_hours (struct request *r, const site_t *site, gl_error_t *error)
         else
             r->seconds = billed_credit_seconds (
                 &site->policy, mpz_get_si (mpq_numref (hours)));
+        r->capped = rc == 0 && mpq_cmp_si (hours, r->seconds, 1) > 0;
     }
     mpq_clear (hours);
     return rc;
@@ -177,23 +179,46 @@ static int read_job (cli_t *cli, struct request *r)
                                                  : CLI_OK;
 }
 
+/* The cap is the site's; who asked for more is to know that it was not given. */
+static void tell_cap (cli_t *cli, const struct request *r)
+{
+    mpq_t hours;
+
+    if (!r->capped)
+        return;
+    mpq_init (hours);
+    exact_set_i64 (hours, r->seconds, 3600);
+    GL_AUTOFREE char *cap = exact_shortest (hours);
+    cli_warn (cli, "--hours %s: given back are the last %s hours, all that "
+                   "policy.credit_cap allows; give an amount for more",
+              r->hours, cap);
+    mpq_clear (hours);
+}
+
 static int credit (cli_t *cli, struct request *r)
 {
     decision_t d = {.kind = CHAIN_CREDIT};
     const char *team = NULL;
     int rc;
 
-    if (!cli_site (cli))
+    if (!cli_site (cli) || !cli_store (cli, 0))
         return CLI_FAILED;
-    rc = r->job ? read_job (cli, r) : query_team_named (cli, r->word, &team);
-    if (rc != CLI_OK)
+    if ((rc = decide_month (cli, r->month)) != CLI_OK
+        || (r->pool
+            && (rc = query_pool_billed (cli, cli->store, r->pool)) != CLI_OK)
+        || (rc = r->job ? read_job (cli, r)
+                        : query_team_billed (cli, cli->store, r->word, &team))
+               != CLI_OK)
         return rc;
     d.reason = xstrdup (r->reason);
     d.row = xcalloc (1, sizeof (*d.row));
     bill_row_init (d.row);
     d.row->team = xstrdup (team);
     d.row->pool = xstrdup (r->pool);
-    return decide (cli, &d, check, r, "credited");
+    rc = decide (cli, &d, check, r, "credited");
+    if (rc == CLI_OK)
+        tell_cap (cli, r);
+    return rc;
 }
 
 static void take_option (struct request *r, int option, const char *value)

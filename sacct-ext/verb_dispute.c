@@ -70,7 +70,7 @@ static const decision_t *find_dispute (const periods_t *periods,
 
 /* --- raising ----------------------------------------------------------- */
 
-/* Of this closing of the month. */
+/* In this closing of the month. */
 static bool was_upheld (const periods_t *periods, const bills_month_t *m,
                         const char *reference)
 {
@@ -99,6 +99,9 @@ static int check_raise (store_t *store, const site_t *site,
     if (find_row (store, site, d->reference, &m, &row, error) < 0)
         return -1;
     rows = bill_rows (m->bill, &count);
+    /* 2026-10/007 is the row that 2026-10/7 is */
+    free (d->reference);
+    d->reference = xasprintf ("%s/%zu", m->month, row + 1);
     if (was_upheld (periods, m, d->reference))
         rc = gl_error (error, "%s was disputed and credited already",
                        d->reference);
@@ -124,6 +127,12 @@ static int check_open (const periods_t *periods, const decision_t *dispute,
 {
     dispute_state_t state = periods_dispute (periods, dispute, NULL);
 
+    if (state == DISPUTE_LAPSED)
+        return gl_error (error,
+                         "dispute %" PRIu64 " has lapsed: the month of %s was "
+                         "opened again after it, and its rows are others now; "
+                         "raise it again when it is closed",
+                         dispute->number, dispute->reference);
     return state == DISPUTE_RAISED
                ? 0
                : gl_error (error, "dispute %" PRIu64 " is %s already",
@@ -364,9 +373,9 @@ const verb_t verb_dispute = {
     .synopsis = "raise ROW REASON | uphold N REASON | reject N REASON | list",
     .summary = "dispute a row of a closed month, and decide it",
     .help = "A disputed row stays where it is and is not handed over until it is "
-            "decided. Upheld,\nit is credited in the month that is open. ROW is a "
-            "month and the number of its row,\n2026-10/17; N the dispute's "
-            "number.",
+            "decided. Upheld,\nit is credited in the month that is open; it lapses "
+            "when the month is opened again.\nROW is a month and the number of its "
+            "row, 2026-10/17; N the dispute's number.",
     .options = options,
     .example = "gpuledger dispute list",
 };

@@ -117,31 +117,12 @@ static int find_job (cli_t *cli, struct search *search, store_query_t *query)
 
 /* --- the charges of its months ----------------------------------------- */
 
-static int add_to_billing (const fact_t *fact, void *arg, gl_error_t *error)
-{
-    (void)error;
-    billing_add (arg, fact->segment, fact->suspensions, fact->suspension_count,
-                 fact->project);
-    billing_measure (arg, fact->segment, fact->project, fact->evidence);
-    return 0;
-}
-
 static int fill_billing (cli_t *cli, billing_t *billing)
 {
-    period_t period = billing_period (billing);
-    store_query_t query
-        = {.start = period.start, .end = period.end, .gpu_only = true};
     gl_error_t error;
 
-    if (period.end > period.start
-        && (facts_each (cli->store, cli->site, &query, add_to_billing, billing,
-                        &error)
-                < 0
-            || facts_capacity (cli->store, &query, billing_capacity (billing),
-                               &error)
-                   < 0))
-        return cli_fail (cli, &error);
-    if (bills_finish (cli->store, billing, &error) < 0)
+    if (bills_give_facts (cli->store, billing, &error) < 0
+        || bills_finish (cli->store, billing, &error) < 0)
         return cli_fail (cli, &error);
     return CLI_OK;
 }

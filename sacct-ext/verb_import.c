@@ -39,6 +39,7 @@ typedef struct {
     size_t count;
     size_t current;   /* the file that is being read */
     names_t clusters; /* of it */
+    names_t unknown;  /* of all, those that the configuration has not */
 } work_t;
 
 /* --tz, else the zone of the cluster, else the ledger's. */
@@ -99,6 +100,15 @@ static int put_segment (const segment_t *segment, void *arg, gl_error_t *error)
     return store_put_segment (w->store, segment, &w->counts[w->current], error);
 }
 
+/* One of the configuration; without any, every one is. */
+static bool is_configured (const site_t *site, const char *cluster)
+{
+    for (size_t i = 0; i < site->cluster_count; i++)
+        if (!strcmp (site->clusters[i].name, cluster))
+            return true;
+    return site->cluster_count == 0;
+}
+
 static int put_file (work_t *w, gl_error_t *error)
 {
     import_t *import = w->imports[w->current];
@@ -106,9 +116,12 @@ static int put_file (work_t *w, gl_error_t *error)
 
     clear_names (&w->clusters);
     rc = import_run (import, put_segment, w, error);
-    for (size_t i = 0; rc == 0 && i < w->clusters.count; i++)
+    for (size_t i = 0; rc == 0 && i < w->clusters.count; i++) {
+        if (!is_configured (w->site, w->clusters.name[i]))
+            add_name (&w->unknown, w->clusters.name[i]);
         rc = store_put_as_of (w->store, w->clusters.name[i],
                               import_stats (import)->as_of, error);
+    }
     clear_names (&w->clusters);
     return rc;
 }
@@ -119,6 +132,7 @@ static int put_all (store_t *store, void *arg, gl_error_t *error)
     work_t *w = arg;
 
     w->store = store;
+    clear_names (&w->unknown);
     memset (w->counts, 0, w->count * sizeof (*w->counts));
     for (w->current = 0; w->current < w->count; w->current++) {
         if (put_file (w, error) < 0)
@@ -176,6 +190,16 @@ static void report_file (const work_t *w, size_t i)
         cli_warn (w->cli, "%s: knows of later moments than --as-of", path);
 }
 
+static void report_unknown (const work_t *w)
+{
+    for (size_t i = 0; i < w->unknown.count; i++)
+        cli_warn (w->cli,
+                  "cluster '%s' is not in `clusters` of the configuration; if "
+                  "it is one of these under another name, its jobs now count "
+                  "twice",
+                  w->unknown.name[i]);
+}
+
 static int import_all (work_t *w)
 {
     gl_error_t error;
@@ -194,6 +218,7 @@ static int import_all (work_t *w)
     end_progress (w);
     for (size_t i = 0; i < w->count; i++)
         report_file (w, i);
+    report_unknown (w);
     return CLI_OK;
 }
 
@@ -208,6 +233,7 @@ static int import_files (work_t *w)
         import_close (w->imports[i]);
     free (w->imports);
     free (w->counts);
+    clear_names (&w->unknown);
     return rc;
 }
 
@@ -388,7 +414,7 @@ static int run (cli_t *cli, int argc, char **argv)
                             w.paths, w.count);
     else
         rc = import_files (&w);
-    if (rc == CLI_OK && !meter)
+    if (rc == CLI_OK)
         rollups_keep (cli);
     zone_close (w.zone);
     return rc;

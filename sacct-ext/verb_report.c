@@ -523,6 +523,7 @@ static int make_of_facts (cli_t *cli, struct request *request, size_t at,
 
     if (!store)
         return CLI_FAILED;
+    request->options.of_bills = reports[at].of_facts == report_of_charges;
     rc = query_options_resolve (cli, &request->options, cli->site, store,
                                 reports[at].default_by (cli->site), &query);
     return rc == CLI_OK ? reports[at].of_facts (cli, &query, ret_report) : rc;

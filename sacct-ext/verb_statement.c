@@ -27,10 +27,12 @@ static int print_statement (cli_t *cli, struct request *request)
     if (!cli_site (cli)
         || !(statement.store = cli_store (cli, STORE_READ_ONLY)))
         return CLI_FAILED;
-    rc = query_team_named (cli, request->team, &statement.team);
+    rc = query_team_billed (cli, statement.store, request->team,
+                            &statement.team);
     if (rc != CLI_OK)
         return rc;
     query_option_name (&request->options, KEY_TEAM, request->team);
+    request->options.of_bills = true;
     rc = query_options_resolve (cli, &request->options, cli->site, cli->store,
                                 "pool", &query);
     if (rc != CLI_OK)

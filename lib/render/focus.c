@@ -45,7 +45,8 @@ focus_t *focus_new (const site_t *site, period_t month, bool provisional,
     detail_row_init (&f->part);
     for (size_t i = 0; i < FOCUS_COLUMN_COUNT; i++) {
         if ((int)version < columns[i].first
-            || (int)version >= columns[i].until)
+            || (int)version >= columns[i].until
+            || (i == C_x_Fund && customer == FOCUS_TEAMS))
             continue;
         f->at[f->count] = i;
         f->shown[f->count++]
@@ -162,6 +163,7 @@ static const struct kind kinds[DETAIL_KIND_COUNT] = {
     [DETAIL_COST] = {"Usage", "Usage-Based", true},
     [DETAIL_PURCHASE] = {"Purchase", "One-Time", true},
     [DETAIL_UNUSED] = {"Usage", "Usage-Based", true},
+    [DETAIL_ENTITLEMENT] = {"Purchase", "Recurring", true},
 };
 
 static bool begins (const char *text, const char *word)
@@ -183,6 +185,8 @@ static struct kind kind_of (const detail_row_t *row)
         kind = usage;
     else if (begins (row->origin, "credit"))
         kind = kinds[DETAIL_CREDIT];
+    else if (begins (row->origin, "purchase"))
+        kind = kinds[DETAIL_ENTITLEMENT];
     kind.priced = false;
     return kind;
 }
@@ -269,7 +273,8 @@ static void put_priced (focus_t *f, const detail_row_t *row)
 
     focus_put_units (f, C_PricingQuantity, row->price_hours, DETAIL_DIGITS);
     focus_put (f, C_PricingUnit, unit);
-    if (row->kind != DETAIL_PURCHASE && row->kind != DETAIL_UNUSED) {
+    if (row->kind != DETAIL_PURCHASE && row->kind != DETAIL_UNUSED
+        && row->kind != DETAIL_ENTITLEMENT) {
         focus_put_units (f, C_ConsumedQuantity,
                          row->kind == DETAIL_IDLE ? row->price_hours
                                                   : row->device_hours,

@@ -8,9 +8,10 @@ const char focus_commitment_type[] = "Allocation";
 
 bool focus_is_committed (const detail_row_t *row)
 {
-    return mpz_sgn (row->committed_hours) > 0
-           && mpz_cmp (row->committed_hours, row->price_hours) == 0
-           && mpz_sgn (row->billed) == 0;
+    return row->kind == DETAIL_UNUSED
+           || (mpz_sgn (row->committed_hours) > 0
+               && mpz_cmp (row->committed_hours, row->price_hours) == 0
+               && mpz_sgn (row->billed) == 0);
 }
 
 /* --- a row in two ------------------------------------------------------------- */
@@ -119,17 +120,19 @@ void focus_put_commitment (focus_t *f, const detail_row_t *row)
     if (!row->commitment)
         return;
     put_eligible (f);
-    if (!focus_is_committed (row))
+    if (!focus_is_committed (row) && row->kind != DETAIL_ENTITLEMENT)
         return;
     focus_put (f, C_CommitmentDiscountId, row->commitment);
     focus_put (f, C_CommitmentDiscountName, row->commitment);
     focus_put (f, C_CommitmentDiscountCategory, "Usage");
     focus_put (f, C_CommitmentDiscountType, focus_commitment_type);
-    focus_put (f, C_CommitmentDiscountStatus,
-               row->kind == DETAIL_UNUSED ? "Unused" : "Used");
     focus_put (f, C_CommitmentDiscountUnit, "GPU-Hours");
     focus_put_units (f, C_CommitmentDiscountQuantity, row->drawn_hours,
                      DETAIL_DIGITS);
+    if (row->kind == DETAIL_ENTITLEMENT)
+        return;
+    focus_put (f, C_CommitmentDiscountStatus,
+               row->kind == DETAIL_UNUSED ? "Unused" : "Used");
     if (row->kind != DETAIL_UNUSED)
         put_applied (f, row);
 }

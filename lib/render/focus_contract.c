@@ -42,6 +42,18 @@ static void put_hours (focus_line_t *line, focus_t *f, mpq_srcptr seconds)
     mpq_clear (hours);
 }
 
+/* Nothing where nothing is paid. */
+static void put_cost (focus_line_t *line, focus_t *f,
+                      const bill_entitlement_t *e)
+{
+    buffer_clear (&f->scratch);
+    if (mpq_sgn (e->fee) > 0) {
+        exact_round (f->product, e->fee, DETAIL_DIGITS);
+        focus_add_units (f, &f->scratch, f->product, DETAIL_DIGITS);
+    }
+    focus_put_cell (line, buffer_text (&f->scratch), false);
+}
+
 static void put_description (focus_line_t *line, focus_t *f,
                              const bill_entitlement_t *e)
 {
@@ -64,7 +76,7 @@ void focus_render_contract (focus_t *f, const bill_entitlement_t *e,
     focus_add_contract (f, &id, commitment);
     focus_put_cell (&line, f->site->currency, true);
     focus_put_cell (&line, "Usage", true);
-    focus_put_cell (&line, "", true); /* what it cost, the cost book has not */
+    put_cost (&line, f, e);
     put_description (&line, f, e);
     focus_put_cell (&line, buffer_text (&id), true);
     focus_put_instant (&line, f, f->month.end);

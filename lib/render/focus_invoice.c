@@ -44,6 +44,8 @@ static const struct grain {
     [DETAIL_UNUSED] = {"unused", "entitlement that is not used",
                        {OF ("x_Pool", pool)}},
     [DETAIL_PURCHASE] = {"purchase", "purchase", {OF ("x_Pool", pool)}},
+    [DETAIL_ENTITLEMENT] = {"entitlement", "entitlement, paid beforehand",
+                            {OF ("x_Pool", pool)}},
 };
 
 static const char *part_of (const detail_row_t *row, const struct grain *grain,

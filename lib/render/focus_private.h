@@ -104,6 +104,7 @@
     X (x_IdleClass, false, FOCUS_1_2, LAST)                          \
     X (x_RowKind, false, FOCUS_1_2, LAST)                            \
     X (x_Reference, false, FOCUS_1_2, LAST)                          \
+    X (x_Fund, false, FOCUS_1_2, LAST)                               \
     X (x_FullCost, true, FOCUS_1_2, LAST)                            \
     X (x_CloudEquivalentCost, true, FOCUS_1_2, LAST)                 \
     X (x_CloudPriceDate, false, FOCUS_1_2, LAST)                     \

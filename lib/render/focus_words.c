@@ -82,6 +82,12 @@ static const char *class_type (const detail_row_t *row)
     return "Idle capacity";
 }
 
+/* What is paid for it, or is left of it. */
+static bool is_entitlement (const detail_row_t *row)
+{
+    return row->kind == DETAIL_UNUSED || row->kind == DETAIL_ENTITLEMENT;
+}
+
 void focus_put_resource (focus_t *f, const detail_row_t *row)
 {
     char job[64];
@@ -100,14 +106,14 @@ void focus_put_resource (focus_t *f, const detail_row_t *row)
         focus_put (f, C_ResourceName, row->reservation);
         focus_put (f, C_ResourceType, class_type (row));
     } else if (focus_is_idle_time (row) || row->kind == DETAIL_COST
-               || row->kind == DETAIL_UNUSED) {
+               || is_entitlement (row)) {
         buffer_printf (&f->cell[C_ResourceId], "slurm://%s/pool/%s",
                        row->cluster ? row->cluster : "any",
                        row->pool ? row->pool : "any");
         focus_put (f, C_ResourceName, row->pool);
-        focus_put (f, C_ResourceType, row->kind == DETAIL_COST     ? "Cost pool"
-                                  : row->kind == DETAIL_UNUSED ? "Entitlement"
-                                                               : class_type (row));
+        focus_put (f, C_ResourceType, row->kind == DETAIL_COST ? "Cost pool"
+                                  : is_entitlement (row)   ? "Entitlement"
+                                                           : class_type (row));
     } else if (row->kind == DETAIL_PURCHASE) {
         focus_put_id (f, C_ResourceId, "asset/", row->reference);
         focus_put (f, C_ResourceName, row->reference);
@@ -135,7 +141,7 @@ static const char *meter (const detail_row_t *row)
 {
     if (row->kind == DETAIL_IDLE || row->kind == DETAIL_CAPACITY)
         return "GPU idle time";
-    if (row->kind == DETAIL_UNUSED)
+    if (is_entitlement (row))
         return "Entitled GPU time";
     return row->profile    ? "MIG slice time"
            : focus_is_part (row) ? "GPU shard time"
@@ -189,6 +195,8 @@ void focus_put_sku (focus_t *f, const detail_row_t *row)
         buffer_add_text (id, "-idle");
     else if (row->kind == DETAIL_UNUSED)
         buffer_add_text (id, "-entitled");
+    else if (row->kind == DETAIL_ENTITLEMENT)
+        buffer_add_text (id, "-entitlement");
     focus_put (f, C_SkuMeter, meter (row));
     focus_copy (f, C_SkuPriceId, C_SkuId);
     buffer_printf (price, "/%s", row->pool ? row->pool : "");
@@ -240,6 +248,9 @@ void focus_put_description (focus_t *f, const detail_row_t *row)
     case DETAIL_UNUSED:
         buffer_printf (out, "entitlement %s, not used, %s", row->commitment,
                        row->month);
+        break;
+    case DETAIL_ENTITLEMENT:
+        buffer_printf (out, "entitlement %s, %s", row->reference, row->month);
         break;
     case DETAIL_PURCHASE:
         buffer_printf (out, "%s for pool %s, in service %s", row->reference,
@@ -390,6 +401,7 @@ void focus_put_own (focus_t *f, const detail_row_t *row)
     focus_put (f, C_x_GresType, row->gres_type);
     focus_put (f, C_x_RowKind, detail_kind_word (row->kind));
     focus_put (f, C_x_Reference, row->reference);
+    focus_put (f, C_x_Fund, row->fund);
     focus_put (f, C_x_RateCardVersion, row->rate_card);
     if (focus_is_idle_time (row))
         focus_put (f, C_x_IdleClass, row->what);

@@ -19,6 +19,7 @@ static const part_t parts[BILL_KIND_COUNT] = {
     [BILL_CHARGE] = PART_COST,           [BILL_IDLE] = PART_SHARED,
     [BILL_CREDIT] = PART_ADJUSTMENT,     [BILL_CORRECTION] = PART_ADJUSTMENT,
     [BILL_TAX] = PART_EXTERNAL,          [BILL_REMAINDER] = PART_COST,
+    [BILL_PURCHASE] = PART_COST,
 };
 
 static const char *const part_names[PART_COUNT] = {

@@ -30,6 +30,7 @@ static const char *const kind_words[BILL_KIND_COUNT] = {
     [BILL_CHARGE] = "charge",         [BILL_IDLE] = "idle",
     [BILL_CREDIT] = "credit",         [BILL_CORRECTION] = "correction",
     [BILL_TAX] = "tax",               [BILL_REMAINDER] = "remainder",
+    [BILL_PURCHASE] = "purchase",
 };
 
 const char *bill_kind_word (bill_kind_t kind)
@@ -156,6 +157,7 @@ static const bill_kind_t kinds[] = {
     [CHARGE_USED] = BILL_CHARGE,
     [CHARGE_IDLE] = BILL_IDLE,
     [CHARGE_CREDIT] = BILL_CREDIT,
+    [CHARGE_PURCHASE] = BILL_PURCHASE,
 };
 
 static void take_line (const billing_line_t *from, void *arg)
@@ -225,17 +227,31 @@ static void take_pool (bill_t *bill, const pool_month_t *pm, const char *month)
     mpq_set (pool->recoverable_cost, charge_cost (pm->charge)->recoverable);
 }
 
-/* What is drawn stands on the lines, too, in smallest units. */
-static void take_amount (const pool_month_t *pm, const char *team,
-                         mpz_t ret_units)
+/* What is drawn and what is paid stand on the lines, too, in smallest units. */
+static void take_amounts (const pool_month_t *pm, bill_entitlement_t *to)
 {
     size_t count;
     const charge_line_t *line = charge_lines (pm->charge, &count);
 
-    for (size_t i = 0; i < count; i++)
-        if (line[i].path[CHARGE_TEAM] && !strcmp (line[i].path[CHARGE_TEAM], team))
-            mpz_sub (ret_units, ret_units,
-                     line[i].adjustment_units[ADJUSTMENT_ENTITLEMENT]);
+    for (size_t i = 0; i < count; i++) {
+        const char *team = line[i].path[CHARGE_TEAM];
+        if (!team || strcmp (team, to->team) != 0)
+            continue;
+        mpz_sub (to->amount_units, to->amount_units,
+                 line[i].adjustment_units[ADJUSTMENT_ENTITLEMENT]);
+        if (line[i].kind == CHARGE_PURCHASE)
+            mpz_add (to->fee_units, to->fee_units, line[i].charge_units);
+    }
+}
+
+static void take_values (const charge_payer_t *payer, bill_entitlement_t *to)
+{
+    mpq_set (to->fee, payer->fee);
+    mpq_set (to->value_in, payer->value_in);
+    mpq_set (to->value_used, payer->value_drawn);
+    mpq_set (to->value_reserved, payer->value_reserved);
+    mpq_set (to->value_out, payer->value_out);
+    mpq_set (to->value_expired, payer->value_expired);
 }
 
 static void take_entitlements (bill_t *bill, const pool_month_t *pm,
@@ -247,7 +263,8 @@ static void take_entitlements (bill_t *bill, const pool_month_t *pm,
     for (size_t i = 0; i < count; i++) {
         bill_entitlement_t *to;
         if (mpq_sgn (payer[i].entitled) == 0
-            && mpq_sgn (payer[i].carried_in) == 0)
+            && mpq_sgn (payer[i].carried_in) == 0
+            && mpq_sgn (payer[i].fee) == 0)
             continue;
         to = bill_add_entitlement (bill);
         to->month = xstrdup (month);
@@ -261,7 +278,8 @@ static void take_entitlements (bill_t *bill, const pool_month_t *pm,
         mpq_set (to->carried_out, payer[i].carried_out);
         mpq_set (to->expired, payer[i].expired);
         charge_pool_price (pm->charge, to->price);
-        take_amount (pm, to->team, to->amount_units);
+        take_amounts (pm, to);
+        take_values (&payer[i], to);
     }
 }
 

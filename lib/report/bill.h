@@ -31,10 +31,11 @@ typedef enum {
     BILL_CORRECTION, /* a change of a closed month, either sign */
     BILL_TAX,
     BILL_REMAINDER, /* of a pool: what nobody is charged */
+    BILL_PURCHASE,  /* paid by a team for what it is entitled to in a pool */
     BILL_KIND_COUNT,
 } bill_kind_t;
 
-/* "charge", "idle", "credit", "correction", "tax", "remainder". */
+/* "charge", "idle", "credit", "correction", "tax", "remainder", "purchase". */
 const char *bill_kind_word (bill_kind_t kind);
 
 typedef struct {
@@ -48,10 +49,10 @@ typedef struct {
     char *what;      /* a word: class of a remainder or of idle time, reason of a
                         credit, cause of a correction (report/correction.h);
                         NULL: none */
-    char *reference; /* what it goes back to: CLUSTER/JOBID/SUBMIT, or the number
-                        of a row; NULL: none */
+    char *reference; /* what it goes back to: CLUSTER/JOBID/SUBMIT, the number
+                        of a row, or of a purchase TEAM/POOL; NULL: none */
     mpq_t gpu_seconds;
-    mpq_t price_seconds; /* by price weights */
+    mpq_t price_seconds; /* by price weights; of a purchase: bought */
     mpq_t exact;         /* the charge before rounding */
     mpz_t list_units;    /* before tiers, entitlements, subsidies, surcharges */
     mpz_t cost_units;    /* of the time, at the owned rate */
@@ -106,6 +107,9 @@ typedef struct {
  *   used + used_reserved = sum of drawn_seconds of the rows of team and pool
  *   amount = sum of their adjustments by entitlement, with the other sign
  *
+ *   fee + value_in = value_used + value_reserved + value unused
+ *   value unused = value_out + value_expired       of a month that is over
+ *
  * exactly (charge.h).
  */
 typedef struct {
@@ -122,7 +126,20 @@ typedef struct {
     mpq_t price; /* of a GPU-hour of the pool without QOS, on average over the
                     month: what unused time is worth */
     mpz_t amount_units; /* what was not due for what was used */
+    mpq_t fee;           /* due for what is bought, before rounding */
+    mpz_t fee_units;     /* and on the bill: its purchases */
+    mpq_t value_in;      /* of carried_in, of what was paid for it; and so on */
+    mpq_t value_used;
+    mpq_t value_reserved;
+    mpq_t value_out;
+    mpq_t value_expired;
 } bill_entitlement_t;
+
+/* It has a price: what is had of it is worth what was paid. */
+bool bill_entitlement_is_paid (const bill_entitlement_t *entitlement);
+/* Of fee and value_in what is not used. */
+void bill_entitlement_value_unused (const bill_entitlement_t *entitlement,
+                                    mpq_t ret_value);
 
 /* The class of the remainder that gains (below 0) and losses of disposals are where
  * policy.disposal leaves them out of the charges: of the bill alone, with a line of

@@ -40,7 +40,22 @@ bool bill_row_priced (const bill_t *bill, const bill_row_t *row)
 {
     const bill_pool_t *pool = pool_of (bill, row);
 
-    return !pool || pool->has_cost || pool->has_rate;
+    return row->kind == BILL_PURCHASE || !pool || pool->has_cost
+           || pool->has_rate;
+}
+
+bool bill_row_has_cost (const bill_t *bill, const bill_row_t *row)
+{
+    const bill_pool_t *pool = pool_of (bill, row);
+
+    return !pool || pool->has_cost;
+}
+
+bool bill_row_rated (const bill_t *bill, const bill_row_t *row)
+{
+    const bill_pool_t *pool = pool_of (bill, row);
+
+    return pool && pool->has_rate;
 }
 
 /* The list price before rounding, where that is kept, in smallest units. */

@@ -30,6 +30,11 @@ const char *bill_row_key (const bill_row_t *row, key_id_t key);
 /* Its pool has a cost or a rate in its month; of a pool that the bill does not
  * have, it does. */
 bool bill_row_priced (const bill_t *bill, const bill_row_t *row);
+/* It has a cost; the same of a pool that the bill does not have. */
+bool bill_row_has_cost (const bill_t *bill, const bill_row_t *row);
+
+/* Its pool has a published rate in its month. */
+bool bill_row_rated (const bill_t *bill, const bill_row_t *row);
 
 /* The row is `team`'s (NULL: of no team), and no remainder. */
 bool bill_row_of (const bill_row_t *row, const char *team);

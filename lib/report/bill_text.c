@@ -134,6 +134,13 @@ static const struct field entitlement_fields[] = {
     ENTITLEMENT (EXACT, expired),
     ENTITLEMENT (EXACT, price),
     FIELD ("amount", UNITS, bill_entitlement_t, amount_units),
+    ENTITLEMENT (EXACT, fee),
+    FIELD ("fee_due", UNITS, bill_entitlement_t, fee_units),
+    ENTITLEMENT (EXACT, value_in),
+    ENTITLEMENT (EXACT, value_used),
+    ENTITLEMENT (EXACT, value_reserved),
+    ENTITLEMENT (EXACT, value_out),
+    ENTITLEMENT (EXACT, value_expired),
 };
 
 static const struct shape row_shape
@@ -583,4 +590,17 @@ int bill_entitlement_parse (const char *text, size_t length,
                             bill_entitlement_t *entitlement, gl_error_t *error)
 {
     return shape_parse (&entitlement_shape, text, length, entitlement, error);
+}
+
+bool bill_entitlement_is_paid (const bill_entitlement_t *entitlement)
+{
+    return mpq_sgn (entitlement->fee) > 0 || mpq_sgn (entitlement->value_in) > 0;
+}
+
+void bill_entitlement_value_unused (const bill_entitlement_t *entitlement,
+                                    mpq_t ret_value)
+{
+    mpq_add (ret_value, entitlement->fee, entitlement->value_in);
+    mpq_sub (ret_value, ret_value, entitlement->value_used);
+    mpq_sub (ret_value, ret_value, entitlement->value_reserved);
 }

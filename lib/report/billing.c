@@ -49,7 +49,6 @@ struct billing {
     size_t pool_month_count;
     size_t asked_count;
     bool of_rollups; /* which bring the capacity */
-    bool only_passing; /* others are not told apart behind the team */
     struct credit *credits;
     size_t credit_count;
     size_t credit_size;
@@ -351,9 +350,25 @@ period_t billing_period (const billing_t *b)
     return billing_inputs_period (b->inputs);
 }
 
+static bool is_filter (const billing_t *b, key_id_t key)
+{
+    for (size_t i = 0; i < b->query->filter_count; i++)
+        if (b->query->filters[i].key == key)
+            return true;
+    return false;
+}
+
+/* Integers are handed down from the account on, so that what is behind the team
+ * decides nothing before it. */
 void billing_only_passing (billing_t *b)
 {
-    b->only_passing = true;
+    usage_query_t *u = &b->usage_query;
+
+    u->apart = b->query->filters;
+    u->apart_count = b->query->filter_count;
+    for (size_t i = CHARGE_TEAM + 1; i < b->path_length; i++)
+        if (b->path[i] != KEY_COUNT && !is_filter (b, b->path[i]))
+            u->apart_keys |= 1U << b->path[i];
 }
 
 void billing_add (billing_t *b, const segment_t *segment,
@@ -506,23 +521,6 @@ static bool path_passes (const billing_t *b, const char *pool,
     return true;
 }
 
-static bool is_filter (const billing_t *b, key_id_t key)
-{
-    for (size_t i = 0; i < b->query->filter_count; i++)
-        if (b->query->filters[i].key == key)
-            return true;
-    return false;
-}
-
-/* Integers are handed down from the account on, so that what is behind the team
- * decides nothing before it. */
-static void forget_split (const billing_t *b, const char **path)
-{
-    for (size_t i = CHARGE_TEAM + 1; i < b->path_length; i++)
-        if (b->path[i] != KEY_COUNT && !is_filter (b, b->path[i]))
-            path[i] = NULL;
-}
-
 /* Of the keys of the usage, at an instant. */
 static void path_of (const billing_t *b, const char *const *keys,
                      int64_t instant, const char *path[PATH_MAX_LENGTH])
@@ -532,8 +530,6 @@ static void path_of (const billing_t *b, const char *const *keys,
     for (size_t i = 0; i < b->path_length; i++)
         path[i] = b->path[i] == KEY_COUNT ? billing_part (b->query, instant)
                                           : keys[key++];
-    if (b->only_passing && !path_passes (b, keys[0], keys[1], path))
-        forget_split (b, path);
 }
 
 static const char *qos_of (const billing_t *b, const char *const *path)

@@ -207,12 +207,26 @@ static bool makes_lines (idle_policy_t policy)
            || policy == IDLE_ENTITLEMENT;
 }
 
+/* Some team pays for what it is entitled to, spread in the same way. */
+static bool sells (const site_t *site, const char *pool, period_t month)
+{
+    for (size_t i = 0; i < site->entitlement_count; i++) {
+        const site_entitlement_t *e = &site->entitlements[i];
+        if ((mpq_sgn (e->per_gpu_hour) > 0 || mpq_sgn (e->per_month) > 0)
+            && !strcmp (e->pool, pool) && e->valid.start < month.end
+            && month.start < e->valid.end)
+            return true;
+    }
+    return false;
+}
+
 void billing_idle_give (const billing_idle_t *idle, const char *pool,
                         period_t month, billing_path_t path,
                         const int64_t *cuts, size_t cut_count, charge_t *charge)
 {
     const report_query_t *q = idle->query;
-    bool any = makes_lines (charge_idle_policy (q->site, pool, month));
+    bool any = makes_lines (charge_idle_policy (q->site, pool, month))
+               || sells (q->site, pool, month);
 
     for (size_t i = 0; i < idle->count; i++) {
         const struct kept *kept = &idle->kept[i];

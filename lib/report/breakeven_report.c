@@ -1,5 +1,7 @@
 #include <string.h>
 
+#include "acct/depreciation.h"
+#include "base/calendar.h"
 #include "base/memory.h"
 #include "report/breakeven_private.h"
 
@@ -190,6 +192,28 @@ static void note_clouds (report_t *report, const breakeven_t *b,
                      b->pool);
 }
 
+/* The reader knows of the sale, and could not tell from the sum alone. */
+static void note_retired (report_t *report, const breakeven_t *b,
+                          const site_t *site)
+{
+    for (size_t i = 0; i < site->asset_count; i++) {
+        const site_asset_t *asset = &site->assets[i];
+        int64_t day = calendar_day_number (
+            asset->retired.year, asset->retired.month, asset->retired.day);
+        bool gone;
+        if (!asset->retired.year || strcmp (asset_pool (asset, day), b->pool))
+            continue;
+        gone = b->at >= zone_instant (site->zone, &asset->retired);
+        report_note (report, NOTE_INFORMATION,
+                     gone ? "Pool %s: '%s' is retired since %04d-%02d-%02d and "
+                            "does not count."
+                          : "Pool %s: '%s' counts: it retires on "
+                            "%04d-%02d-%02d, of which no facts tell yet.",
+                     b->pool, asset->name, asset->retired.year,
+                     asset->retired.month, asset->retired.day);
+    }
+}
+
 static void add_charts (report_t *report, const breakeven_t *b,
                         const site_t *site)
 {
@@ -237,6 +261,7 @@ static int add_pool (report_t *report, const struct breakeven_columns *columns,
     const breakeven_t *b = subject->breakeven;
     const site_t *site = subject->site;
 
+    note_retired (report, b, site);
     if (b->part_count == 0) {
         report_note (report, NOTE_WARNING,
                      "Pool %s: no cost is known. Enter it under 'assets', "
@@ -272,7 +297,7 @@ static bool is_first_entry (const site_t *site, size_t pool)
     return true;
 }
 
-static int add_pools (report_t *report, const site_t *site, int64_t at,
+static int add_pools (report_t *report, const site_t *site, int64_t known,
                       const breakeven_query_t *query, gl_error_t *error)
 {
     struct breakeven_columns columns = add_columns (report);
@@ -280,6 +305,7 @@ static int add_pools (report_t *report, const site_t *site, int64_t at,
 
     for (size_t i = 0; i < site->pool_count; i++) {
         const char *name = site->pools[i].name;
+        int64_t at = breakeven_instant (site, name, known);
         breakeven_t b = {0};
         const breakeven_subject_t subject = {site, at, query, &b};
         int rc;
@@ -304,7 +330,7 @@ static int add_pools (report_t *report, const site_t *site, int64_t at,
     return 0;
 }
 
-report_t *breakeven_report_make (const site_t *site, int64_t at,
+report_t *breakeven_report_make (const site_t *site, int64_t known,
                                  const breakeven_query_t *query,
                                  gl_error_t *error)
 {
@@ -315,7 +341,7 @@ report_t *breakeven_report_make (const site_t *site, int64_t at,
     report_parameter (report, "currency", site->currency);
     report_parameter (report, "utilization", utilization);
     report_provenance (report, "program", "gpuledger");
-    if (add_pools (report, site, at, query, error) < 0) {
+    if (add_pools (report, site, known, query, error) < 0) {
         report_free (report);
         return NULL;
     }

@@ -3,7 +3,7 @@
  * which utilization on owning is cheaper than renting
  * (docs/guides/decisions.md).
  *
- * Needs the configuration only. Pure.
+ * Needs the configuration, and until when facts tell. Pure.
  */
 #ifndef GL_REPORT_BREAKEVEN_REPORT_H
 #define GL_REPORT_BREAKEVEN_REPORT_H
@@ -25,10 +25,10 @@ typedef struct {
  * utilization (the hour at 10 % to 100 %), change (another input), and with
  * `printed` without (a part left out).
  *
- * `at`: see breakeven_of_pool(). NULL with an error where the book cannot be
+ * `known`: see breakeven_instant(). NULL with an error where the book cannot be
  * applied, or has no such pool or price, or `printed` is no number.
  */
-report_t *breakeven_report_make (const site_t *site, int64_t at,
+report_t *breakeven_report_make (const site_t *site, int64_t known,
                                  const breakeven_query_t *query,
                                  gl_error_t *error);
 

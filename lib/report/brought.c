@@ -318,6 +318,8 @@ static void put_block (const brought_t *b, report_t *report)
     mpz_init_set (rest, b->total);
     for (size_t i = 0; i < b->lines.count; i++) {
         const struct sum *line = &b->lines.item[i];
+        if (mpz_sgn (line->units) == 0)
+            continue; /* moved within the keys: nothing to tell */
         GL_AUTOFREE char *text
             = exact_units_text (line->units, site->currency_digits);
         report_proof_line (proof, line->text, text);

@@ -20,18 +20,26 @@ static const change_info_t infos[CHANGE_COUNT] = {
        "adjustments. Without idle time."},
     [CHANGE_IDLE]
     = {"idle", "Idle",
-       "What is charged for time that nobody held: in the prices, and in rows "
-       "of its own."},
+       "What is charged for time that nobody held: in prices at full cost, and in "
+       "rows of its own."},
     [CHANGE_CREDIT] = {"credits", "Credits", "Credits of both months."},
     [CHANGE_CORRECTION]
     = {"corrections", "Corrections",
        "Corrections of earlier months on both statements."},
     [CHANGE_TAX] = {"taxes", "Taxes", "Taxes of both months."},
+    [CHANGE_PURCHASE]
+    = {"purchases", "Paid beforehand",
+       "What is paid for entitlements in both months."},
 };
 
 const change_info_t *change_info (change_id_t id)
 {
     return &infos[id];
+}
+
+bool change_is_said (const change_t *change, change_id_t id)
+{
+    return id != CHANGE_PURCHASE || mpz_sgn (change->part[id]) != 0;
 }
 
 void change_init (change_t *change)
@@ -128,7 +136,19 @@ static mpz_ptr whole_part (change_t *change, bill_kind_t kind)
     return kind == BILL_CREDIT       ? change->part[CHANGE_CREDIT]
            : kind == BILL_CORRECTION ? change->part[CHANGE_CORRECTION]
            : kind == BILL_TAX        ? change->part[CHANGE_TAX]
+           : kind == BILL_PURCHASE   ? change->part[CHANGE_PURCHASE]
                                      : NULL;
+}
+
+/* Of a charge at full cost what it pays for idle time. A published rate is a price
+ * as a whole: another rate, or more hours at it, are no other idle time. */
+static void idle_of (const bill_t *bill, const bill_row_t *row, int digits,
+                     mpq_t ret_idle)
+{
+    if (row->kind == BILL_CHARGE && bill_row_rated (bill, row))
+        mpq_set_ui (ret_idle, 0, 1);
+    else
+        bill_idle (bill, row, digits, ret_idle);
 }
 
 static void take_month (struct split *s, size_t month, const bill_t *bill,
@@ -145,7 +165,7 @@ static void take_month (struct split *s, size_t month, const bill_t *bill,
         if (!bill_row_of (&rows[i], team))
             continue;
         mpz_add (due, due, rows[i].charge_units);
-        bill_idle (bill, &rows[i], s->digits, idle);
+        idle_of (bill, &rows[i], s->digits, idle);
         mpq_add (s->idle[month], s->idle[month], idle);
         if (rows[i].kind == BILL_CHARGE)
             add_charge (s, month, &rows[i], idle);

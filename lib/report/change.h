@@ -5,7 +5,8 @@
  * month,
  *
  *   q_i  GPU time held         a_i  charged for it, without the part for idle
- *   Q    sum of the q_i             time (bill_idle.h)
+ *   Q    sum of the q_i             time (bill_idle.h); all of it in a pool
+ *                                 that has a published rate
  *   A    sum of the a_i
  *   z    charged where no time was held (q_i = 0), which is in no a_i
  *
@@ -18,12 +19,13 @@
  *                                            before a1_i/q1_i
  *   price        sum a1_i - q1_i p_i         the same hours at other prices
  *                + z1 - z0
- *   idle         what idle time was charged, in prices and in rows of its own
- *   credits, corrections, taxes              as they stand on the statements
+ *   idle         what idle time was charged, in prices at full cost and in rows
+ *                of its own
+ *   credits, corrections, taxes, purchases   as they stand on the statements
  *
  * Where no time was held in the earlier month, all of A1 - A0 is volume. The
  * first four are exact rationals whose sum is an integer; they are rounded by
- * largest remainder (exact_share), so that all seven add up to the difference to
+ * largest remainder (exact_share), so that all of them add up to the difference to
  * the smallest unit. docs/guides/statements.md has an example. Pure.
  */
 #ifndef GL_REPORT_CHANGE_H
@@ -42,6 +44,7 @@ typedef enum {
     CHANGE_CREDIT,
     CHANGE_CORRECTION,
     CHANGE_TAX,
+    CHANGE_PURCHASE, /* said only where there is one */
     CHANGE_COUNT,
 } change_id_t;
 
@@ -58,6 +61,9 @@ typedef struct {
     mpz_t after;
     mpz_t part[CHANGE_COUNT];
 } change_t;
+
+/* Statements say this part. */
+bool change_is_said (const change_t *change, change_id_t id);
 
 void change_init (change_t *change);
 void change_clear (change_t *change);

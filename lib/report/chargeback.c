@@ -25,7 +25,8 @@ static void money_add (struct money *m, const billing_line_t *line)
         mpz_add (m->cost, m->cost, line->line->cost_units);
         m->has_cost = true;
     }
-    if (!pm->has_cost && !pm->has_rate)
+    if (!pm->has_cost && !pm->has_rate
+        && line->line->kind != CHARGE_PURCHASE)
         return;
     if (line->line->kind == CHARGE_CREDIT) {
         mpz_add (m->credit, m->credit, line->line->charge_units);
@@ -110,6 +111,12 @@ static struct money *find_idle_row (struct chargeback *c,
     return &c->idle_rows[low]->money;
 }
 
+/* What no job has a row for: one of its own. */
+static bool is_beside_jobs (charge_kind_t kind)
+{
+    return kind == CHARGE_IDLE || kind == CHARGE_PURCHASE;
+}
+
 static void take_line (const billing_line_t *line, void *arg)
 {
     struct chargeback *c = arg;
@@ -120,10 +127,10 @@ static void take_line (const billing_line_t *line, void *arg)
     if (!line->in_period || !line->passes)
         return;
     row = find_row (c, line->keys);
-    if (!row && line->line->kind == CHARGE_IDLE
+    if (!row && is_beside_jobs (line->line->kind)
         && mpz_sgn (line->line->charge_units) == 0)
         return;
-    if (!row && line->line->kind == CHARGE_IDLE)
+    if (!row && is_beside_jobs (line->line->kind))
         row = find_idle_row (c, line->keys);
     if (!row) {
         c->lost++;

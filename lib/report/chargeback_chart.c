@@ -34,6 +34,7 @@ static int remainder_shade (size_t remainder)
         [REMAINDER_RECOVERY] = 7,
         [REMAINDER_NO_CAPACITY] = 4,
         [REMAINDER_CREDITED] = 7,
+        [REMAINDER_PREPAID] = 7,
     };
 
     return shades[remainder];
@@ -65,6 +66,7 @@ void chargeback_cost_chart (struct chargeback *c, const struct pool_sum *all)
     chart_whole (all, charged, outside, whole);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_sub (charged, charged, all->idle[i]);
+    mpz_sub (charged, charged, all->purchased);
     chart_item (c, chart,
                 credits ? "charged to jobs, less credits" : "charged to jobs",
                 charged, whole, 0);
@@ -75,6 +77,9 @@ void chargeback_cost_chart (struct chargeback *c, const struct pool_sum *all)
             chart_item (c, chart, label, all->idle[i], whole,
                         remainder_shade (i));
     }
+    if (mpz_sgn (all->purchased))
+        chart_item (c, chart, "charged: paid beforehand", all->purchased,
+                    whole, 1);
     if (mpz_sgn (outside) > 0)
         chart_item (c, chart, "charged outside the period", outside, whole, 1);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)

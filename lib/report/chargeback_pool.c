@@ -10,7 +10,8 @@ void pool_sum_init (struct pool_sum *sum, const char *pool)
 {
     *sum = (struct pool_sum){.pool = pool, .complete = true, .silent = true};
     mpz_inits (sum->cost, sum->full, sum->recoverable, sum->disposal,
-               sum->in_period, sum->outside, sum->credited_outside, NULL);
+               sum->in_period, sum->outside, sum->credited_outside,
+               sum->purchased, NULL);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_inits (sum->remainder[i], sum->idle[i], NULL);
 }
@@ -18,7 +19,8 @@ void pool_sum_init (struct pool_sum *sum, const char *pool)
 void pool_sum_clear (struct pool_sum *sum)
 {
     mpz_clears (sum->cost, sum->full, sum->recoverable, sum->disposal,
-                sum->in_period, sum->outside, sum->credited_outside, NULL);
+                sum->in_period, sum->outside, sum->credited_outside,
+                sum->purchased, NULL);
     for (size_t i = 0; i < sum->credit_count; i++)
         mpz_clear (sum->credits[i].units);
     free (sum->credits);
@@ -39,8 +41,8 @@ struct pool_sum *chargeback_pool (struct chargeback *c, const char *pool)
     return sum;
 }
 
-static void add_credit (struct pool_sum *sum, const char *what,
-                        const mpz_t units)
+void pool_sum_credit (struct pool_sum *sum, const char *what,
+                      const mpz_t units)
 {
     size_t i = 0;
 
@@ -72,7 +74,7 @@ static void add_to_pool (struct pool_sum *sum, const billing_line_t *line)
                                  : sum->outside;
 
     if (credit && line->in_period)
-        add_credit (sum, line->line->what, line->line->charge_units);
+        pool_sum_credit (sum, line->line->what, line->line->charge_units);
     else
         mpz_add (to, to, line->line->charge_units);
 }
@@ -89,6 +91,8 @@ void pool_sum_line (struct pool_sum *sum, const billing_line_t *line)
     add_to_pool (sum, line);
     if (line->in_period && line->line->kind == CHARGE_IDLE)
         take_idle (sum, line->line);
+    if (line->in_period && line->line->kind == CHARGE_PURCHASE)
+        mpz_add (sum->purchased, sum->purchased, line->line->charge_units);
 }
 
 void pool_sum_add (struct pool_sum *to, const struct pool_sum *from)
@@ -101,8 +105,9 @@ void pool_sum_add (struct pool_sum *to, const struct pool_sum *from)
     mpz_add (to->outside, to->outside, from->outside);
     mpz_add (to->credited_outside, to->credited_outside,
              from->credited_outside);
+    mpz_add (to->purchased, to->purchased, from->purchased);
     for (size_t i = 0; i < from->credit_count; i++)
-        add_credit (to, from->credits[i].what, from->credits[i].units);
+        pool_sum_credit (to, from->credits[i].what, from->credits[i].units);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         mpz_add (to->remainder[i], to->remainder[i], from->remainder[i]);
         mpz_add (to->idle[i], to->idle[i], from->idle[i]);

@@ -43,6 +43,7 @@ struct pool_sum {
     mpz_t in_period; /* charged for time in the period */
     mpz_t outside;   /* charged for time of the same months outside it */
     mpz_t idle[REMAINDER_COUNT]; /* of in_period: for time that no job held */
+    mpz_t purchased;             /* the same: for entitlements */
     struct credit_sum *credits; /* of time in the period, sorted by reason */
     size_t credit_count;
     mpz_t credited_outside;
@@ -51,7 +52,8 @@ struct pool_sum {
     bool silent;   /* no month has a cost or a rate */
 };
 
-/* Charged for time that no job held, where no job has such a row. */
+/* Charged for time that no job held, or for an entitlement, where no job has such a
+ * row. */
 struct idle_row {
     char *key[KEYS_MAX];
     struct money money;
@@ -91,6 +93,8 @@ void pool_sum_clear (struct pool_sum *sum);
 struct pool_sum *chargeback_pool (struct chargeback *c, const char *pool);
 void pool_sum_line (struct pool_sum *sum, const billing_line_t *line);
 void pool_sum_add (struct pool_sum *to, const struct pool_sum *from);
+void pool_sum_credit (struct pool_sum *sum, const char *what,
+                      const mpz_t units);
 /* All reasons together. */
 void pool_sum_credits (const struct pool_sum *sum, mpz_t ret_units);
 void chargeback_pool_months (struct chargeback *c);
@@ -100,6 +104,9 @@ void chargeback_pool_months (struct chargeback *c);
 /* A proof of each pool and of all together, the totals that add up, and their
  * chart and figures. */
 void chargeback_prove (struct chargeback *c, const struct columns *columns);
+/* The totals that add up: cost = charge + credit + remainder, and its classes. */
+void chargeback_name_totals (report_t *report, int digits,
+                             const struct pool_sum *all);
 
 /* --- chargeback_chart.c --- */
 

@@ -87,10 +87,11 @@ static void prove_credits (const struct chargeback *c, report_proof_t *proof,
     mpz_sub (rest, rest, sum->credited_outside);
 }
 
-/* What jobs are charged for time that they held: all but idle time. */
+/* What jobs are charged for time that they held: all but idle time and
+ * entitlements. */
 static void charged_to_jobs (const struct pool_sum *sum, mpz_t ret_units)
 {
-    mpz_set (ret_units, sum->in_period);
+    mpz_sub (ret_units, sum->in_period, sum->purchased);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_sub (ret_units, ret_units, sum->idle[i]);
 }
@@ -110,6 +111,9 @@ static void prove_charges (const struct chargeback *c, report_proof_t *proof,
         if (mpz_sgn (sum->idle[i]))
             proof_money (c, proof, label, sum->idle[i]);
     }
+    if (mpz_sgn (sum->purchased))
+        proof_money (c, proof, "charged beside jobs: paid beforehand",
+                     sum->purchased);
     if (mpz_sgn (sum->outside))
         proof_money (c, proof, "charged in the same months, outside the period",
                      sum->outside);
@@ -142,58 +146,66 @@ static void add_proof (struct chargeback *c, const char *title,
     mpz_clear (rest);
 }
 
-static void named_money (struct chargeback *c, const char *name,
+struct totals {
+    report_t *report;
+    int digits;
+};
+
+static void named_money (const struct totals *t, const char *name,
                          const char *title, const mpz_t units)
 {
-    GL_AUTOFREE char *text = exact_units_text (units, c->digits);
+    GL_AUTOFREE char *text = exact_units_text (units, t->digits);
 
-    report_named_total (c->report, name, title, COLUMN_MONEY, text);
+    report_named_total (t->report, name, title, COLUMN_MONEY, text);
 }
 
-static void name_credits (struct chargeback *c, const struct pool_sum *all)
+static void name_credits (const struct totals *t, const struct pool_sum *all)
 {
     mpz_t units;
 
     mpz_init (units);
     pool_sum_credits (all, units);
     if (all->credit_count > 0)
-        named_money (c, "credit", "Credited", units);
+        named_money (t, "credit", "Credited", units);
     if (mpz_sgn (all->credited_outside))
-        named_money (c, "credit_outside_period",
+        named_money (t, "credit_outside_period",
                      "Credited in the same months, outside the period",
                      all->credited_outside);
     mpz_clear (units);
 }
 
-/* The totals that add up: cost = charge + credit + remainder, and its classes. */
-static void add_named_totals (struct chargeback *c, const struct pool_sum *all)
+void chargeback_name_totals (report_t *report, int digits,
+                             const struct pool_sum *all)
 {
+    const struct totals t = {report, digits};
     mpz_t rest;
 
     mpz_init (rest);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_add (rest, rest, all->remainder[i]);
-    named_money (c, "cost", "Cost of the pools", all->cost);
+    named_money (&t, "cost", "Cost of the pools", all->cost);
     if (mpz_cmp (all->full, all->recoverable) != 0) {
-        named_money (c, "full_cost", "Full cost", all->full);
-        named_money (c, "recoverable_cost", "Recoverable cost",
+        named_money (&t, "full_cost", "Full cost", all->full);
+        named_money (&t, "recoverable_cost", "Recoverable cost",
                      all->recoverable);
     }
     if (mpz_sgn (all->disposal))
-        named_money (c, "disposal", "Gain or loss of disposals, in no charge",
+        named_money (&t, "disposal", "Gain or loss of disposals, in no charge",
                      all->disposal);
-    named_money (c, "charge", "Charged", all->in_period);
+    named_money (&t, "charge", "Charged", all->in_period);
+    if (mpz_sgn (all->purchased))
+        named_money (&t, "purchase", "Of it paid beforehand", all->purchased);
     if (mpz_sgn (all->outside))
-        named_money (c, "charge_outside_period",
+        named_money (&t, "charge_outside_period",
                      "Charged in the same months, outside the period",
                      all->outside);
-    name_credits (c, all);
-    named_money (c, "remainder", "Not charged", rest);
+    name_credits (&t, all);
+    named_money (&t, "remainder", "Not charged", rest);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         GL_AUTOFREE char *name
             = xasprintf ("remainder_%s", remainder_info (i)->word);
         if (mpz_sgn (all->remainder[i]))
-            named_money (c, name, remainder_info (i)->title, all->remainder[i]);
+            named_money (&t, name, remainder_info (i)->title, all->remainder[i]);
     }
     mpz_clear (rest);
 }
@@ -245,7 +257,7 @@ void chargeback_prove (struct chargeback *c, const struct columns *columns)
     }
     prove_pools (c);
     if (whole) {
-        add_named_totals (c, &all);
+        chargeback_name_totals (c->report, c->digits, &all);
         chargeback_cost_chart (c, &all);
     }
     chargeback_figures (c, columns, &all, whole);

@@ -3,7 +3,9 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
+#include "report/bill_idle.h"
 #include "report/brought.h"
+#include "report/chargeback_private.h"
 #include "report/closed_report.h"
 #include "report/usage_report.h"
 
@@ -23,52 +25,65 @@ bool closed_report_answers (const report_query_t *query)
 
 /* --- sums -------------------------------------------------------------- */
 
-struct money {
+struct closed_money {
     const char *keys[KEYS_MAX]; /* of a row of the report; the bill's */
     mpq_t gpu_seconds;
+    mpq_t charged_seconds; /* of them those that the charge is for */
     mpq_t exact;
     mpz_t cost;
     mpz_t charge;
     mpz_t credit;
+    bool has_cost, has_charge;
 };
 
 struct closed {
     const report_query_t *query;
     report_t *report;
-    struct money *rows;
+    struct closed_money *rows;
     size_t count;
-    struct money whole;
+    struct closed_money whole;
     brought_t *brought;
 };
 
-static void money_init (struct money *m)
+static void money_init (struct closed_money *m)
 {
     memset (m, 0, sizeof (*m));
-    mpq_inits (m->gpu_seconds, m->exact, NULL);
+    mpq_inits (m->gpu_seconds, m->charged_seconds, m->exact, NULL);
     mpz_inits (m->cost, m->charge, m->credit, NULL);
 }
 
-static void money_clear (struct money *m)
+static void money_clear (struct closed_money *m)
 {
-    mpq_clears (m->gpu_seconds, m->exact, NULL);
+    mpq_clears (m->gpu_seconds, m->charged_seconds, m->exact, NULL);
     mpz_clears (m->cost, m->charge, m->credit, NULL);
 }
 
-static void money_add (struct money *m, const bill_row_t *row)
+/* What has no cost or no price has none, and not 0. */
+static void money_add (struct closed_money *m, const bill_t *bill,
+                       const bill_row_t *row)
 {
+    bool is_charge = row->kind == BILL_CHARGE;
+
+    if (is_charge)
+        mpq_add (m->gpu_seconds, m->gpu_seconds, row->gpu_seconds);
+    if (bill_row_has_cost (bill, row)) {
+        mpz_add (m->cost, m->cost, row->cost_units);
+        m->has_cost = true;
+    }
+    if (!bill_row_priced (bill, row))
+        return;
     if (row->kind == BILL_CREDIT) {
         mpz_add (m->credit, m->credit, row->charge_units);
         return;
     }
-    mpz_add (m->cost, m->cost, row->cost_units);
     mpz_add (m->charge, m->charge, row->charge_units);
-    if (row->kind == BILL_CHARGE) {
-        mpq_add (m->gpu_seconds, m->gpu_seconds, row->gpu_seconds);
-        mpq_add (m->exact, m->exact, row->exact);
-    }
+    if (is_charge)
+        mpq_add (m->charged_seconds, m->charged_seconds, row->gpu_seconds);
+    mpq_add (m->exact, m->exact, row->exact);
+    m->has_charge = true;
 }
 
-static int compare_keys (const struct money *m, const char *const *keys,
+static int compare_keys (const struct closed_money *m, const char *const *keys,
                          size_t count)
 {
     int order = 0;
@@ -81,7 +96,7 @@ static int compare_keys (const struct money *m, const char *const *keys,
 }
 
 /* Few rows, in the order of their keys. */
-static struct money *find_row (struct closed *c, const char *const *keys)
+static struct closed_money *find_row (struct closed *c, const char *const *keys)
 {
     size_t low = 0, high = c->count;
 
@@ -116,20 +131,20 @@ static void take_row (struct closed *c, const closed_month_t *month,
         return;
     for (size_t i = 0; i < c->query->by.count; i++)
         brought_key (row, month->month, c->query->by.id[i], &keys[i]);
-    money_add (find_row (c, keys), row);
-    money_add (&c->whole, row);
+    money_add (find_row (c, keys), month->bill, row);
+    money_add (&c->whole, month->bill, row);
 }
 
 /* --- the report -------------------------------------------------------- */
 
-struct columns {
+struct closed_columns {
     usage_columns_t usage;
     size_t cost, rate, charge, credit, correction, currency;
 };
 
-static struct columns add_columns (struct closed *c)
+static struct closed_columns add_columns (struct closed *c)
 {
-    struct columns columns;
+    struct closed_columns columns;
 
     report_key_columns (c->report, c->query);
     columns.usage = usage_report_columns (c->report, true);
@@ -143,27 +158,31 @@ static struct columns add_columns (struct closed *c)
     return columns;
 }
 
-static void put_money (struct closed *c, const struct columns *columns,
-                       const struct money *m)
+static void put_money (struct closed *c, const struct closed_columns *columns,
+                       const struct closed_money *m)
 {
     int digits = c->query->site->currency_digits;
     mpq_t rate;
 
     report_put_hours (c->report, columns->usage.first + MEASURE_GPU_HOURS,
                       m->gpu_seconds);
-    report_put_money (c->report, columns->cost, m->cost, digits);
-    report_put_money (c->report, columns->charge, m->charge, digits);
+    if (m->has_cost)
+        report_put_money (c->report, columns->cost, m->cost, digits);
+    if (m->has_charge) {
+        report_put_money (c->report, columns->charge, m->charge, digits);
+        report_put_text (c->report, columns->currency,
+                         c->query->site->currency);
+    }
     if (mpz_sgn (m->credit)) {
         report_put_money (c->report, columns->credit, m->credit, digits);
         c->report->column[columns->credit].detail = false;
     }
-    report_put_text (c->report, columns->currency, c->query->site->currency);
-    if (mpq_sgn (m->gpu_seconds) <= 0)
+    if (mpq_sgn (m->charged_seconds) <= 0)
         return;
     mpq_init (rate);
     mpq_set_ui (rate, 3600, 1);
     mpq_mul (rate, rate, m->exact);
-    mpq_div (rate, rate, m->gpu_seconds);
+    mpq_div (rate, rate, m->charged_seconds);
     report_put_exact (c->report, columns->rate, rate, 4);
     mpq_clear (rate);
 }
@@ -275,11 +294,82 @@ static void prove (struct closed *c, const closed_month_t *months, size_t count)
     }
 }
 
+static void add_own_row (struct pool_sum *sum, const bill_row_t *row)
+{
+    mpz_srcptr units = row->charge_units;
+
+    if (is_disposal (row)) {
+        mpz_add (sum->disposal, sum->disposal, units);
+    } else if (row->kind == BILL_REMAINDER) {
+        for (size_t i = 0; i < REMAINDER_COUNT; i++)
+            if (!strcmp (remainder_info ((remainder_id_t)i)->word, row->what))
+                mpz_add (sum->remainder[i], sum->remainder[i], units);
+    } else if (row->kind == BILL_CREDIT) {
+        pool_sum_credit (sum, row->what, units);
+    } else {
+        mpz_add (sum->in_period, sum->in_period, units);
+        if (row->kind == BILL_PURCHASE)
+            mpz_add (sum->purchased, sum->purchased, units);
+    }
+}
+
+static void add_book (mpz_t sum, mpq_srcptr cost, int digits)
+{
+    mpz_t units;
+
+    mpz_init (units);
+    exact_round (units, cost, digits);
+    mpz_add (sum, sum, units);
+    mpz_clear (units);
+}
+
+static void add_pool (const struct closed *c, const closed_month_t *month,
+                      const bill_pool_t *pool, struct pool_sum *sum)
+{
+    int digits = c->query->site->currency_digits;
+    size_t count;
+    const bill_row_t *rows = bill_rows (month->bill, &count);
+
+    mpz_add (sum->cost, sum->cost, pool->cost_units);
+    add_book (sum->full, pool->full_cost, digits);
+    add_book (sum->recoverable, pool->recoverable_cost, digits);
+    for (size_t i = 0; i < count; i++)
+        if (is_own (&rows[i], pool))
+            add_own_row (sum, &rows[i]);
+}
+
+/* The totals that the same month had while it was open: where each pool with a price
+ * has a cost. */
+static void name_totals (struct closed *c, const closed_month_t *months,
+                         size_t count)
+{
+    bool whole = c->query->filter_count == 0;
+    struct pool_sum sum;
+    size_t added = 0;
+
+    pool_sum_init (&sum, "");
+    for (size_t i = 0; i < count; i++) {
+        size_t pools;
+        const bill_pool_t *pool = bill_pools (months[i].bill, &pools);
+        for (size_t k = 0; k < pools; k++) {
+            whole = whole && (pool[k].has_cost || !pool[k].has_rate);
+            if (pool[k].has_cost) {
+                add_pool (c, &months[i], &pool[k], &sum);
+                added++;
+            }
+        }
+    }
+    if (whole && added > 0)
+        chargeback_name_totals (c->report, c->query->site->currency_digits,
+                                &sum);
+    pool_sum_clear (&sum);
+}
+
 report_t *closed_report_make (const report_query_t *query,
                               const closed_month_t *months, size_t count)
 {
     struct closed c = {.query = query};
-    struct columns columns;
+    struct closed_columns columns;
 
     c.report = report_begin (query, "chargeback", "GPU chargeback");
     columns = add_columns (&c);
@@ -302,6 +392,7 @@ report_t *closed_report_make (const report_query_t *query,
     put_money (&c, &columns, &c.whole);
     note_months (&c, months, count);
     prove (&c, months, count);
+    name_totals (&c, months, count);
     brought_put (c.brought, c.report, columns.correction, columns.currency);
     report_sort (c.report);
     money_clear (&c.whole);
@@ -310,7 +401,7 @@ report_t *closed_report_make (const report_query_t *query,
     return c.report;
 }
 
-/* --- what the open month is charged for closed ones ----------------------- */
+/* --- what open months are charged for closed ones ------------------------- */
 
 static bool filters_answer (const report_query_t *query)
 {
@@ -332,14 +423,15 @@ static size_t column_of (const report_t *report, measure_t measure)
 }
 
 void closed_report_corrections (report_t *report, const report_query_t *query,
-                                const bill_t *bill, const char *month)
+                                const closed_month_t *months, size_t count)
 {
     brought_t *brought;
 
     if (!filters_answer (query))
         return;
     brought = brought_new (query);
-    brought_add (brought, bill, month);
+    for (size_t i = 0; i < count; i++)
+        brought_add (brought, months[i].bill, months[i].month);
     brought_put (brought, report, column_of (report, MEASURE_CORRECTION),
                  column_of (report, MEASURE_CURRENCY));
     brought_free (brought);

@@ -26,10 +26,10 @@ bool closed_report_answers (const report_query_t *query);
 report_t *closed_report_make (const report_query_t *query,
                               const closed_month_t *months, size_t count);
 
-/* To a report of the open month, which is made of facts: what its bill brings
- * besides (brought.h). Nothing where there is nothing, or where the query filters
- * by what rows of a bill do not have. */
+/* To a report of months that are not closed, which is made of facts: what their
+ * bills bring besides (brought.h). Nothing where there is nothing, or where the query
+ * filters by what rows of a bill do not have. */
 void closed_report_corrections (report_t *report, const report_query_t *query,
-                                const bill_t *bill, const char *month);
+                                const closed_month_t *months, size_t count);
 
 #endif /* !GL_REPORT_CLOSED_REPORT_H */

@@ -124,12 +124,12 @@ static void add_notes (report_t *report, const site_analysis_t *entry,
 
 static int add_analysis (report_t *report, const struct columns *c,
                          const site_t *site, const site_analysis_t *entry,
-                         gl_error_t *error)
+                         int64_t known, gl_error_t *error)
 {
     GL_AUTOFREE char *title = NULL;
     analysis_t a;
 
-    if (analysis_make (site, entry, &a, error) < 0)
+    if (analysis_make (site, entry, known, &a, error) < 0)
         return -1;
     title = xasprintf ("%s: %s", entry->name, a.title);
     report_section (report, title, "");
@@ -143,7 +143,8 @@ static int add_analysis (report_t *report, const struct columns *c,
     return 0;
 }
 
-report_t *decide_report_make (const site_t *site, gl_error_t *error)
+report_t *decide_report_make (const site_t *site, int64_t known,
+                              gl_error_t *error)
 {
     report_t *report;
     struct columns c;
@@ -158,7 +159,8 @@ report_t *decide_report_make (const site_t *site, gl_error_t *error)
     report_provenance (report, "program", "gpuledger");
     c = add_columns (report);
     for (size_t i = 0; i < site->analysis_count; i++) {
-        if (add_analysis (report, &c, site, &site->analyses[i], error) < 0) {
+        if (add_analysis (report, &c, site, &site->analyses[i], known, error)
+            < 0) {
             report_free (report);
             return NULL;
         }

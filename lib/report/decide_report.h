@@ -3,7 +3,7 @@
  * the inputs that were taken, when and where their prices were read, the figures
  * that follow with their formulas, and what is left out.
  *
- * Needs the configuration only. Pure.
+ * Needs the configuration, and until when facts tell. Pure.
  */
 #ifndef GL_REPORT_DECIDE_REPORT_H
 #define GL_REPORT_DECIDE_REPORT_H
@@ -12,7 +12,9 @@
 #include "report/report.h"
 
 /* Rows by analysis, in file order: input, then result. NULL with an error where
- * there are no analyses, or a price cannot be found. */
-report_t *decide_report_make (const site_t *site, gl_error_t *error);
+ * there are no analyses, or a price cannot be found. `known`: as
+ * breakeven_instant() has it. */
+report_t *decide_report_make (const site_t *site, int64_t known,
+                              gl_error_t *error);
 
 #endif /* !GL_REPORT_DECIDE_REPORT_H */

@@ -80,7 +80,7 @@ static void add_line (detail_t *d, const billing_line_t *from)
     exact_round (line->cost, charge->cost, DETAIL_DIGITS);
     detail_hourly (line->list_rate, charge->list, charge->price_seconds);
     detail_hourly (line->rate, charge->charge, charge->price_seconds);
-    detail_line_init (line, from->pool_month, from->keys[AT_TEAM]);
+    detail_line_init (d, line, from->pool_month, from->keys[AT_TEAM]);
     line_key (&d->key, from->keys, d->key_count);
     line->key = xstrdup (buffer_text (&d->key));
     HASH_ADD_KEYPTR (hh, d->lines, line->key, d->key.length, line);

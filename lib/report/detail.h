@@ -39,11 +39,12 @@ typedef enum {
     DETAIL_COST,     /* of an estate (estate.h) alone: a line of the cost book */
     DETAIL_PURCHASE, /* the same: an asset */
     DETAIL_UNUSED,   /* what a team was entitled to and is gone */
+    DETAIL_ENTITLEMENT, /* what it paid for what it is entitled to */
     DETAIL_KIND_COUNT,
 } detail_kind_t;
 
 /* "job", "capacity", "idle", "credit", "correction", "tax", "rounding",
- * "cost", "purchase", "unused". */
+ * "cost", "purchase", "unused", "entitlement". */
 const char *detail_kind_word (detail_kind_t kind);
 
 /* Texts are borrowed: valid during the call that hands the row over. NULL, and 0
@@ -67,6 +68,7 @@ typedef struct {
     const char *gres_type;
     const char *what; /* class of capacity; else as in bill_row_t */
     const char *reference; /* as in bill_row_t */
+    const char *fund; /* of the estate: who pays for it; not kept */
     /* the segment */
     const char *job_name;
     const char *state;
@@ -120,7 +122,8 @@ typedef struct {
                            of one pool, cluster and class add up to 1 */
     const char *commitment; /* the entitlement that its time may draw on,
                                "TEAM/POOL"; NULL: none */
-    mpz_t drawn_hours;      /* of it, by which this draws on it, 10^-10 */
+    mpz_t drawn_hours;      /* of it, by which this draws on it, 10^-10; of
+                               DETAIL_ENTITLEMENT: bought */
     mpz_t committed_hours;  /* of price_hours: paid by that, and not billed */
     mpz_t committed_rate;   /* of these: what would be due for an hour; `rate` is
                                then of the others */

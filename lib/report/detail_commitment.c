@@ -1,7 +1,12 @@
 /*
  * What rows draw on what a team is entitled to (charge.h): of all of its jobs in a
  * pool the same part is within, so that of each row a part of its hours is paid
- * beforehand, at what would be due for them, and the rest is billed.
+ * beforehand, and the rest is billed. Where the entitlement has a price, these hours
+ * are worth what was paid, so that over the months
+ *
+ *   paid + worth of what is carried in = drawn + gone + carried out
+ *
+ * to the last digit; else they are worth what would be due for them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +31,71 @@ char *detail_commitment (const char *team, const char *pool)
     return xasprintf ("%s/%s", team, pool);
 }
 
+/* --- what is paid ------------------------------------------------------------ */
+
+static void round_money (mpz_t units, mpq_srcptr amount)
+{
+    exact_round (units, amount, DETAIL_DIGITS);
+}
+
+/* Each as it stands on rows: of the purchase, and of the months beside. */
+static void sum_value (struct detail_value *v)
+{
+    const charge_payer_t *payer = v->payer;
+    mpz_t part;
+
+    mpz_init (part);
+    mpq_add (v->whole, payer->value_drawn, payer->value_reserved);
+    mpq_add (v->whole, v->whole, payer->value_expired);
+    round_money (v->total, v->whole);
+    if (mpq_sgn (payer->value_out) > 0 || mpq_sgn (payer->value_expired) > 0) {
+        round_money (v->total, payer->fee);
+        round_money (part, payer->value_in);
+        mpz_add (v->total, v->total, part);
+        round_money (part, payer->value_out);
+        mpz_sub (v->total, v->total, part);
+    }
+    mpz_clear (part);
+}
+
+/* NULL: nothing was paid for it. */
+static struct detail_value *value_of (detail_t *d, const charge_payer_t *payer)
+{
+    struct detail_value *v;
+
+    if (!payer
+        || (mpq_sgn (payer->fee) == 0 && mpq_sgn (payer->value_in) == 0))
+        return NULL;
+    for (size_t i = 0; i < d->value_count; i++)
+        if (d->values[i].payer == payer)
+            return &d->values[i];
+    d->values = xreallocarray (d->values, d->value_count + 1,
+                               sizeof (*d->values));
+    v = &d->values[d->value_count++];
+    v->payer = payer;
+    mpz_inits (v->total, v->given, NULL);
+    mpq_inits (v->whole, v->seen, NULL);
+    sum_value (v);
+    return v;
+}
+
+/* `part` of what the payer draws, which is worth `value`. */
+static void hand_value (struct detail_value *v, mpq_srcptr value,
+                        mpq_srcptr part, mpq_srcptr all, mpz_t ret_units)
+{
+    mpq_t amount;
+
+    mpz_set_ui (ret_units, 0);
+    if (mpq_sgn (all) == 0)
+        return;
+    mpq_init (amount);
+    mpq_div (amount, part, all);
+    mpq_mul (amount, amount, value);
+    mpq_add (v->seen, v->seen, amount);
+    detail_share (ret_units, v->total, v->seen, v->whole, v->given);
+    mpq_clear (amount);
+}
+
 /* --- a line ---------------------------------------------------------------- */
 
 /* Of its hours, the part of the payer's that is within. */
@@ -45,11 +115,12 @@ static void to_hours (mpz_t ret, mpq_srcptr seconds)
     mpz_clear (none);
 }
 
-void detail_line_init (struct detail_line *line, const pool_month_t *pm,
-                       const char *team)
+void detail_line_init (detail_t *d, struct detail_line *line,
+                       const pool_month_t *pm, const char *team)
 {
     const charge_line_t *charge = line->charge;
     const charge_payer_t *payer = payer_of (pm, team);
+    struct detail_value *value = value_of (d, payer);
     mpq_t committed, amount;
 
     mpz_inits (line->drawn, line->committed, line->prepaid, line->committed_rate,
@@ -64,6 +135,9 @@ void detail_line_init (struct detail_line *line, const pool_month_t *pm,
     to_hours (line->committed, committed);
     mpq_neg (amount, charge->adjustment[ADJUSTMENT_ENTITLEMENT]);
     exact_round (line->prepaid, amount, DETAIL_DIGITS);
+    if (value)
+        hand_value (value, payer->value_drawn, charge->drawn, payer->drawn,
+                    line->prepaid);
     detail_hourly (line->committed_rate, amount, committed);
     mpq_sub (committed, charge->price_seconds, committed);
     detail_hourly (line->rate, charge->charge, committed);
@@ -122,10 +196,28 @@ static void to_money (mpq_t ret, mpz_srcptr units, mpz_srcptr scale)
     mpq_canonicalize (ret);
 }
 
+static const charge_payer_t *payer_of_row (const detail_t *d,
+                                           const char *pool, const char *team)
+{
+    for (size_t i = 0; pool && i < d->pool_count; i++)
+        if (!strcmp (d->pool_months[i].pool, pool))
+            return payer_of (&d->pool_months[i], team);
+    return NULL;
+}
+
+static void name_commitment (detail_t *d, const bill_row_t *from)
+{
+    free (d->commitment);
+    d->commitment = detail_commitment (from->team, from->pool);
+    d->row.commitment = d->commitment;
+}
+
 /* Time of a reservation that no job used. */
 void detail_put_reserved (detail_t *d, const bill_row_t *from)
 {
     mpz_srcptr units = from->adjustment_units[ADJUSTMENT_ENTITLEMENT];
+    const charge_payer_t *payer = payer_of_row (d, from->pool, from->team);
+    struct detail_value *value = value_of (d, payer);
     detail_row_t *row = &d->row;
     mpq_t amount, rest;
     mpz_t scale;
@@ -133,9 +225,7 @@ void detail_put_reserved (detail_t *d, const bill_row_t *from)
     if (from->kind != BILL_IDLE || mpq_sgn (from->drawn_seconds) <= 0
         || !from->team)
         return;
-    free (d->commitment);
-    d->commitment = detail_commitment (from->team, from->pool);
-    row->commitment = d->commitment;
+    name_commitment (d, from);
     to_hours (row->drawn_hours, from->drawn_seconds);
     mpz_set (row->committed_hours, row->drawn_hours);
     mpq_inits (amount, rest, NULL);
@@ -147,6 +237,9 @@ void detail_put_reserved (detail_t *d, const bill_row_t *from)
     to_money (amount, units, scale);
     mpq_neg (amount, amount);
     exact_round (row->prepaid, amount, DETAIL_DIGITS);
+    if (value)
+        hand_value (value, payer->value_reserved, from->drawn_seconds,
+                    payer->drawn_reserved, row->prepaid);
     detail_hourly (row->committed_rate, amount, from->drawn_seconds);
     mpq_sub (rest, from->price_seconds, from->drawn_seconds);
     mpz_set_ui (row->rate, 0);
@@ -155,13 +248,50 @@ void detail_put_reserved (detail_t *d, const bill_row_t *from)
     mpq_clears (amount, rest, NULL);
 }
 
+/* --- what is paid for it ------------------------------------------------------------ */
+
+static bool is_of_purchase (const bill_row_t *row)
+{
+    const char *word = bill_kind_word (BILL_PURCHASE);
+
+    return row->kind == BILL_PURCHASE
+           || (row->kind == BILL_CORRECTION && row->origin
+               && !strncmp (row->origin, word, strlen (word)));
+}
+
+/* Worth nothing by itself: what draws on it is. A correction has no hours. */
+void detail_put_bought (detail_t *d, const bill_row_t *from)
+{
+    detail_row_t *row = &d->row;
+    mpq_t list;
+    mpz_t scale;
+
+    if (!is_of_purchase (from))
+        return;
+    mpz_neg (row->prepaid, row->billed);
+    if (from->kind != BILL_PURCHASE)
+        return;
+    name_commitment (d, from);
+    mpz_set (row->drawn_hours, row->price_hours);
+    if (mpz_cmp (from->list_units, from->charge_units) == 0)
+        return;
+    mpq_init (list);
+    mpz_init (scale);
+    mpz_ui_pow_ui (scale, 10, (unsigned)d->query->site->currency_digits);
+    to_money (list, from->list_units, scale);
+    detail_hourly (row->list_rate, list, from->price_seconds);
+    mpz_clear (scale);
+    mpq_clear (list);
+}
+
 /* --- what is gone --------------------------------------------------------------- */
 
 void detail_add_entitlement (detail_t *d, const bill_entitlement_t *from)
 {
     struct detail_unused *u;
 
-    if (mpq_sgn (from->expired) <= 0 || strcmp (from->month, d->month_name) != 0)
+    if ((mpq_sgn (from->expired) <= 0 && mpq_sgn (from->value_expired) <= 0)
+        || strcmp (from->month, d->month_name) != 0)
         return;
     d->unused = xreallocarray (d->unused, d->unused_count + 1,
                                sizeof (*d->unused));
@@ -169,14 +299,17 @@ void detail_add_entitlement (detail_t *d, const bill_entitlement_t *from)
     u->pool = xstrdup (from->pool);
     u->team = xstrdup (from->team);
     u->commitment = detail_commitment (from->team, from->pool);
-    mpq_inits (u->expired, u->price, NULL);
+    mpq_inits (u->expired, u->price, u->value, NULL);
     mpq_set (u->expired, from->expired);
     mpq_set (u->price, from->price);
+    mpq_set (u->value, from->value_expired);
 }
 
-/* At what an hour without QOS is priced. */
+/* At what an hour without QOS is priced, where it is not paid. */
 static void put_unused (detail_t *d, const struct detail_unused *u)
 {
+    struct detail_value *value
+        = value_of (d, payer_of_row (d, u->pool, u->team));
     detail_row_t *row = &d->row;
     mpq_t amount;
 
@@ -193,6 +326,8 @@ static void put_unused (detail_t *d, const struct detail_unused *u)
     exact_add_scaled (amount, u->expired, 1, 3600);
     mpq_mul (amount, amount, u->price);
     exact_round (row->prepaid, amount, DETAIL_DIGITS);
+    if (value)
+        hand_value (value, u->value, u->value, u->value, row->prepaid);
     mpq_clear (amount);
 }
 
@@ -214,8 +349,14 @@ void detail_commitment_free (detail_t *d)
         free (d->unused[i].pool);
         free (d->unused[i].team);
         free (d->unused[i].commitment);
-        mpq_clears (d->unused[i].expired, d->unused[i].price, NULL);
+        mpq_clears (d->unused[i].expired, d->unused[i].price,
+                    d->unused[i].value, NULL);
     }
+    for (size_t i = 0; i < d->value_count; i++) {
+        mpz_clears (d->values[i].total, d->values[i].given, NULL);
+        mpq_clears (d->values[i].whole, d->values[i].seen, NULL);
+    }
+    free (d->values);
     free (d->unused);
     free (d->commitment);
 }

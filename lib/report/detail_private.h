@@ -91,6 +91,14 @@ struct detail_credited {
     UT_hash_handle hh;
 };
 
+/* What an entitlement that is paid is worth in the month, and how much of that has
+ * been handed out: in the order of lines, rows of the bill, and what is gone. */
+struct detail_value {
+    const charge_payer_t *payer;
+    mpz_t total, given; /* in units of 10^-10 */
+    mpq_t whole, seen;
+};
+
 struct detail_reservation {
     char *key; /* cluster, name */
     struct {
@@ -128,9 +136,11 @@ struct detail {
     char *commitment; /* of the row in hand */
     struct detail_unused {
         char *pool, *team, *commitment;
-        mpq_t expired, price;
+        mpq_t expired, price, value;
     } *unused;
     size_t unused_count;
+    struct detail_value *values; /* of entitlements that are paid */
+    size_t value_count;
     detail_row_t row;
     char rate_card[ZONE_STAMP_SIZE]; /* of it */
     uint64_t poolless;
@@ -173,12 +183,14 @@ int detail_each_rounding (detail_t *detail, detail_f callback, void *arg,
 /* --- detail_commitment.c --- */
 
 /* What the line draws on an entitlement. */
-void detail_line_init (struct detail_line *line, const pool_month_t *pool_month,
-                       const char *team);
+void detail_line_init (detail_t *detail, struct detail_line *line,
+                       const pool_month_t *pool_month, const char *team);
 void detail_line_done (struct detail_line *line);
 /* A row's part of that; of a row of the bill. */
 void detail_put_drawn (detail_t *detail, struct detail_line *line);
 void detail_put_reserved (detail_t *detail, const bill_row_t *from);
+/* The price of an entitlement, or a correction of it. */
+void detail_put_bought (detail_t *detail, const bill_row_t *from);
 int detail_each_unused (detail_t *detail, detail_f callback, void *arg,
                         gl_error_t *error);
 void detail_commitment_free (detail_t *detail);

@@ -375,6 +375,7 @@ static const struct {
     {BILL_CREDIT, DETAIL_CREDIT},
     {BILL_CORRECTION, DETAIL_CORRECTION},
     {BILL_TAX, DETAIL_TAX},
+    {BILL_PURCHASE, DETAIL_ENTITLEMENT},
 };
 
 static const char *key_text (const bill_row_t *row, key_id_t key)
@@ -523,6 +524,7 @@ int detail_each_extra (detail_t *d, detail_f callback, void *arg,
         put_extra (d, &rows[i]);
         detail_split_put (d, &rows[i]);
         detail_put_reserved (d, &rows[i]);
+        detail_put_bought (d, &rows[i]);
         put_month (d, rows[i].month);
         if (detail_emit (d, callback, arg, error) < 0)
             return -1;

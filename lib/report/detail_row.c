@@ -17,6 +17,7 @@ static const char *const kind_words[DETAIL_KIND_COUNT] = {
     [DETAIL_COST] = "cost",
     [DETAIL_PURCHASE] = "purchase",
     [DETAIL_UNUSED] = "unused",
+    [DETAIL_ENTITLEMENT] = "entitlement",
 };
 
 const char *detail_kind_word (detail_kind_t kind)
@@ -149,6 +150,7 @@ void detail_row_clear (detail_row_t *row)
 void detail_row_copy (detail_row_t *to, const detail_row_t *from)
 {
     to->kind = from->kind;
+    to->fund = from->fund;
     for (size_t i = 0; i < GL_ARRAY_SIZE (fields); i++) {
         const struct field *f = &fields[i];
         if (f->type == FIELD_TEXT)
@@ -165,6 +167,7 @@ void detail_row_copy (detail_row_t *to, const detail_row_t *from)
 void detail_row_reset (detail_row_t *row)
 {
     row->kind = DETAIL_JOB;
+    row->fund = NULL;
     for (size_t i = 0; i < GL_ARRAY_SIZE (fields); i++) {
         const struct field *f = &fields[i];
         if (f->type == FIELD_TEXT)

@@ -37,7 +37,39 @@ enum {
 #define HOURS_COUNT GL_ARRAY_SIZE (hours)
 #define AT_HOURS (AT_STATE + 1)
 
-enum { AT_PERCENT = AT_HOURS + HOURS_COUNT, AT_AMOUNT, AT_VALUE, AT_CURRENCY };
+/* What was paid for it, and what became of that: one list for columns, sums and the
+ * block. */
+#define VALUE(name, member, title, help)                                       \
+    {                                                                          \
+        name, title, help, offsetof (bill_entitlement_t, member)               \
+    }
+static const struct {
+    const char *name, *title, *help;
+    size_t offset;
+} values[] = {
+    VALUE ("carried_in_value", value_in, "Carried in, worth",
+           "What was paid for the hours carried in."),
+    VALUE ("used_value", value_used, "Used, worth",
+           "Of what was paid: for the hours that jobs drew."),
+    VALUE ("used_reserved_value", value_reserved, "Reserved, worth",
+           "For those that reservations drew."),
+    VALUE ("carried_out_value", value_out, "Carried out, worth",
+           "For those that can be used in the next month."),
+    VALUE ("expired_value", value_expired, "Expired, worth",
+           "For those that are gone."),
+};
+enum { VALUE_IN, VALUE_USED, VALUE_RESERVED, VALUE_OUT, VALUE_EXPIRED };
+#define VALUES_COUNT GL_ARRAY_SIZE (values)
+
+enum {
+    AT_PERCENT = AT_HOURS + HOURS_COUNT,
+    AT_AMOUNT,
+    AT_VALUE,
+    AT_FEE,
+    AT_HOUR,
+    AT_VALUES,
+    AT_CURRENCY = AT_VALUES + VALUES_COUNT,
+};
 
 static void add_columns (report_t *report)
 {
@@ -58,8 +90,23 @@ static void add_columns (report_t *report)
                         "bill.");
     report_column (report, "unused_value", "Unused worth", COLUMN_MONEY, false);
     report_column_help (report, AT_VALUE,
-                        "The unused hours at the pool's price without QOS, on "
-                        "average over the month.");
+                        "What was paid for the unused hours; where nothing was, "
+                        "at the pool's price without QOS, on average over the "
+                        "month.");
+    report_column (report, "fee", "Paid", COLUMN_MONEY, false);
+    report_column_help (report, AT_FEE,
+                        "Due for the hours bought, as on the bill.");
+    report_column (report, "hour_value", "Per hour", COLUMN_RATE, false);
+    report_column_help (report, AT_HOUR,
+                        "Paid and carried in, for an hour bought and carried "
+                        "in.");
+    for (size_t i = 0; i < VALUES_COUNT; i++) {
+        size_t at = report_column (report, values[i].name, values[i].title,
+                                   COLUMN_MONEY, false);
+        report_column_help (report, at, values[i].help);
+    }
+    for (size_t i = AT_FEE; i < AT_CURRENCY; i++)
+        report->column[i].detail = true;
     report_column (report, "currency", "Currency", COLUMN_TEXT, false);
 }
 
@@ -74,6 +121,8 @@ struct share {
     mpq_t last_out; /* carried out of the last one */
     mpq_t changed;  /* carried in less carried out of the month before, closed
                        with other facts */
+    mpq_t paid, value[GL_ARRAY_SIZE (values)];
+    mpq_t first_value_in, last_value_out, changed_value; /* the same in money */
     bool holds; /* of each month */
 };
 
@@ -82,7 +131,7 @@ struct entitlement_report {
     report_t *report;
     struct share *share;
     size_t count;
-    mpz_t amount;
+    mpz_t amount, fee;
 };
 
 entitlement_report_t *entitlement_report_new (const report_query_t *query)
@@ -90,7 +139,7 @@ entitlement_report_t *entitlement_report_new (const report_query_t *query)
     entitlement_report_t *r = xcalloc (1, sizeof (*r));
 
     r->query = query;
-    mpz_init (r->amount);
+    mpz_inits (r->amount, r->fee, NULL);
     r->report = report_begin (query, "entitlements", "Entitlements");
     add_columns (r->report);
     return r;
@@ -104,12 +153,16 @@ void entitlement_report_free (entitlement_report_t *r)
         struct share *share = &r->share[i];
         for (size_t k = 0; k < HOURS_COUNT; k++)
             mpq_clear (share->sum[k]);
-        mpq_clears (share->first_in, share->last_out, share->changed, NULL);
+        for (size_t k = 0; k < VALUES_COUNT; k++)
+            mpq_clear (share->value[k]);
+        mpq_clears (share->first_in, share->last_out, share->changed,
+                    share->paid, share->first_value_in, share->last_value_out,
+                    share->changed_value, NULL);
         free (share->team);
         free (share->pool);
     }
     free (r->share);
-    mpz_clear (r->amount);
+    mpz_clears (r->amount, r->fee, NULL);
     report_free (r->report);
     free (r);
 }
@@ -117,6 +170,11 @@ void entitlement_report_free (entitlement_report_t *r)
 static mpq_srcptr seconds_of (const bill_entitlement_t *e, size_t at)
 {
     return *(const mpq_t *)((const char *)e + hours[at].offset);
+}
+
+static mpq_srcptr value_of (const bill_entitlement_t *e, size_t at)
+{
+    return *(const mpq_t *)((const char *)e + values[at].offset);
 }
 
 static bool passes (const report_query_t *query, const bill_entitlement_t *e)
@@ -149,9 +207,15 @@ static struct share *share_of (entitlement_report_t *r,
                             .holds = true};
     for (size_t k = 0; k < HOURS_COUNT; k++)
         mpq_init (share->sum[k]);
-    mpq_inits (share->first_in, share->last_out, share->changed, NULL);
+    for (size_t k = 0; k < VALUES_COUNT; k++)
+        mpq_init (share->value[k]);
+    mpq_inits (share->first_in, share->last_out, share->changed, share->paid,
+               share->first_value_in, share->last_value_out,
+               share->changed_value, NULL);
     mpq_set (share->first_in, e->carried_in);
     mpq_set (share->last_out, e->carried_in);
+    mpq_set (share->first_value_in, e->value_in);
+    mpq_set (share->last_value_out, e->value_in);
     return share;
 }
 
@@ -170,8 +234,20 @@ static bool balances (const bill_entitlement_t *e)
     return holds;
 }
 
+static void sum_values (struct share *share, const bill_entitlement_t *e)
+{
+    mpq_add (share->paid, share->paid, e->fee);
+    for (size_t k = 0; k < VALUES_COUNT; k++)
+        mpq_add (share->value[k], share->value[k], value_of (e, k));
+    mpq_add (share->changed_value, share->changed_value, e->value_in);
+    mpq_sub (share->changed_value, share->changed_value,
+             share->last_value_out);
+    mpq_set (share->last_value_out, e->value_out);
+}
+
 static void sum (struct share *share, const bill_entitlement_t *e)
 {
+    sum_values (share, e);
     for (size_t k = 0; k < HOURS_COUNT; k++)
         mpq_add (share->sum[k], share->sum[k], seconds_of (e, k));
     mpq_add (share->changed, share->changed, e->carried_in);
@@ -202,11 +278,48 @@ static void put_value (report_t *report, const bill_entitlement_t *e, int digits
     mpq_t value;
 
     mpq_init (value);
-    mpq_mul (value, e->unused, e->price);
-    mpz_mul_ui (mpq_denref (value), mpq_denref (value), 3600);
-    mpq_canonicalize (value);
+    if (bill_entitlement_is_paid (e))
+        bill_entitlement_value_unused (e, value);
+    else {
+        mpq_mul (value, e->unused, e->price);
+        mpz_mul_ui (mpq_denref (value), mpq_denref (value), 3600);
+        mpq_canonicalize (value);
+    }
     report_put_exact (report, AT_VALUE, value, digits);
     mpq_clear (value);
+}
+
+/* (paid + value carried in) / (bought + carried in) */
+static void put_hour (report_t *report, const bill_entitlement_t *e)
+{
+    mpq_t had, value;
+
+    mpq_inits (had, value, NULL);
+    mpq_add (had, e->bought, e->carried_in);
+    mpq_add (value, e->fee, e->value_in);
+    if (mpq_sgn (had) > 0) {
+        mpz_mul_ui (mpq_numref (value), mpq_numref (value), 3600);
+        mpq_canonicalize (value);
+        mpq_div (value, value, had);
+        report_put_exact (report, AT_HOUR, value, 4);
+    }
+    mpq_clears (had, value, NULL);
+}
+
+static void put_paid (report_t *report, const bill_entitlement_t *e, int digits)
+{
+    if (!bill_entitlement_is_paid (e))
+        return;
+    report_put_money (report, AT_FEE, e->fee_units, digits);
+    put_hour (report, e);
+    report->column[AT_FEE].detail = false;
+    report->column[AT_HOUR].detail = false;
+    report->column[AT_VALUES + VALUE_USED].detail = false;
+    for (size_t i = 0; i < VALUES_COUNT; i++) {
+        report_put_exact (report, AT_VALUES + i, value_of (e, i), digits);
+        if (mpq_sgn (value_of (e, i)) != 0)
+            report->column[AT_VALUES + i].detail = false;
+    }
 }
 
 static void put_row (entitlement_report_t *r, const bill_entitlement_t *e,
@@ -228,6 +341,7 @@ static void put_row (entitlement_report_t *r, const bill_entitlement_t *e,
     report_put_money (r->report, AT_AMOUNT, e->amount_units,
                       site->currency_digits);
     put_value (r->report, e, site->currency_digits);
+    put_paid (r->report, e, site->currency_digits);
     report_put_text (r->report, AT_CURRENCY, site->currency);
 }
 
@@ -243,6 +357,7 @@ void entitlement_report_add (entitlement_report_t *r, const bill_t *bill,
         put_row (r, &e[i], state);
         sum (share_of (r, &e[i]), &e[i]);
         mpz_add (r->amount, r->amount, e[i].amount_units);
+        mpz_add (r->fee, r->fee, e[i].fee_units);
     }
 }
 
@@ -290,15 +405,91 @@ static void put_share (entitlement_report_t *r, const struct share *share)
     mpq_clears (rest, left, NULL);
 }
 
+/* Lines of money; rounded, they add up to the first one. */
+#define MONEY_LINES 5
+struct money_line {
+    const char *label;
+    mpq_srcptr value;
+};
+
+static int put_money_lines (entitlement_report_t *r, report_proof_t *proof,
+                            const struct money_line *line, size_t count,
+                            mpz_srcptr total)
+{
+    int digits = r->query->site->currency_digits, rc;
+    mpq_t part[MONEY_LINES];
+    mpz_t units[MONEY_LINES];
+    gl_error_t error;
+
+    for (size_t i = 0; i < count; i++) {
+        mpq_init (part[i]);
+        mpz_init (units[i]);
+        mpz_ui_pow_ui (mpq_numref (part[i]), 10, (unsigned long)digits);
+        mpq_mul (part[i], part[i], line[i].value);
+    }
+    rc = exact_share (total, (const mpq_t *)part, count, units, &error);
+    for (size_t i = 0; i < count; i++) {
+        GL_AUTOFREE char *text = exact_units_text (units[i], digits);
+        if (rc == 0)
+            report_proof_line (proof, line[i].label, text);
+        mpq_clear (part[i]);
+        mpz_clear (units[i]);
+    }
+    return rc;
+}
+
+/* paid + carried in = used + by reservations + expired + carried on + left */
+static void put_share_value (entitlement_report_t *r, const struct share *share)
+{
+    const site_t *site = r->query->site;
+    GL_AUTOFREE char *title
+        = xasprintf ("Paid for entitlement %s/%s to date, %s", share->team,
+                     share->pool, site->currency);
+    report_proof_t *proof;
+    mpq_t had, left;
+    mpz_t total;
+
+    mpq_inits (had, left, NULL);
+    mpz_init (total);
+    mpq_add (had, share->paid, share->first_value_in);
+    mpq_add (had, had, share->changed_value);
+    mpq_sub (left, had, share->last_value_out);
+    for (size_t k = VALUE_USED; k < VALUES_COUNT; k++)
+        if (k != VALUE_OUT)
+            mpq_sub (left, left, share->value[k]);
+    if (mpq_sgn (had) > 0) {
+        const struct money_line lines[MONEY_LINES]
+            = {{"used by jobs", share->value[VALUE_USED]},
+               {"used by reservations", share->value[VALUE_RESERVED]},
+               {"expired", share->value[VALUE_EXPIRED]},
+               {"carried on", share->last_value_out},
+               {"left", left}};
+        exact_round (total, had, site->currency_digits);
+        GL_AUTOFREE char *text
+            = exact_units_text (total, site->currency_digits);
+        proof = report_proof (r->report, title);
+        report_proof_line (proof, "paid and carried in", text);
+        proof->holds = mpq_sgn (left) >= 0
+                       && put_money_lines (r, proof, lines,
+                                           GL_ARRAY_SIZE (lines), total)
+                              == 0;
+    }
+    mpz_clear (total);
+    mpq_clears (had, left, NULL);
+}
+
 report_t *entitlement_report_make (entitlement_report_t *r)
 {
     const site_t *site = r->query->site;
 
     report_totals (r->report);
     report_put_money (r->report, AT_AMOUNT, r->amount, site->currency_digits);
+    report_put_money (r->report, AT_FEE, r->fee, site->currency_digits);
     report_put_text (r->report, AT_CURRENCY, site->currency);
-    for (size_t i = 0; i < r->count; i++)
+    for (size_t i = 0; i < r->count; i++) {
         put_share (r, &r->share[i]);
+        put_share_value (r, &r->share[i]);
+    }
     if (r->count == 0)
         report_note (r->report, NOTE_INFORMATION,
                      "Nobody has an entitlement in these months: list what teams "

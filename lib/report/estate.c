@@ -173,6 +173,7 @@ static int emit_cost (estate_t *e, const bill_cost_t *cost, detail_f callback,
     mpq_t one;
 
     begin (e, DETAIL_COST, cost->pool, cost_kind_name (cost->kind), cost->name);
+    row->fund = cost->fund;
     mpq_init (one);
     mpq_set_ui (one, 1, 1);
     put_pieces (row, one, cost->amount);
@@ -195,20 +196,52 @@ static int emit_rest (estate_t *e, struct estate_pool *p, detail_f callback,
     return callback (&e->row, arg, error);
 }
 
-static int emit_purchase (estate_t *e, const site_asset_t *asset,
-                          detail_f callback, void *arg, gl_error_t *error)
+/* What one fund pays of it, so many of the pieces. */
+static int emit_pieces (estate_t *e, const site_asset_t *asset,
+                        const char *fund, mpq_srcptr count, detail_f callback,
+                        void *arg, gl_error_t *error)
 {
     int64_t day = zone_instant (e->site->zone, &asset->in_service);
     detail_row_t *row = &e->row;
 
-    if (day < e->month.start || day >= e->month.end)
-        return 0;
     begin (e, DETAIL_PURCHASE, asset->pool, NULL, asset->name);
+    row->fund = fund;
     row->start = day;
     row->end = zone_unit (e->site->zone, CALENDAR_DAY, day).end;
-    put_pieces (row, asset->units, asset->price);
+    put_pieces (row, count, asset->price);
     mpz_neg (row->prepaid, row->billed);
     return callback (row, arg, error);
+}
+
+static int emit_purchase (estate_t *e, const site_asset_t *asset,
+                          detail_f callback, void *arg, gl_error_t *error)
+{
+    int64_t day = zone_instant (e->site->zone, &asset->in_service);
+    const share_list_t *funding = &asset->funding;
+    mpq_t count;
+    int rc = 0;
+
+    if (day < e->month.start || day >= e->month.end)
+        return 0;
+    if (funding->count == 0)
+        return emit_pieces (e, asset, NULL, asset->units, callback, arg, error);
+    mpq_init (count);
+    for (size_t i = 0; i < funding->count && rc == 0; i++) {
+        mpq_mul (count, asset->units, funding->item[i].share);
+        if (mpq_sgn (count) > 0)
+            rc = emit_pieces (e, asset, funding->item[i].name, count, callback,
+                              arg, error);
+    }
+    mpq_clear (count);
+    return rc;
+}
+
+/* Time has the hardware; a disposal that is in no charge is in no cost. */
+static bool is_cost (const estate_t *e, const bill_cost_t *cost)
+{
+    return cost->kind != COST_HARDWARE
+           && !(cost->kind == COST_DISPOSAL
+                && e->site->policy.disposal == DISPOSAL_APART);
 }
 
 int estate_finish (estate_t *e, detail_f callback, void *arg, gl_error_t *error)
@@ -217,7 +250,7 @@ int estate_finish (estate_t *e, detail_f callback, void *arg, gl_error_t *error)
     const bill_cost_t *costs = bill_costs (e->bill, &count);
 
     for (size_t i = 0; i < count; i++)
-        if (costs[i].kind != COST_HARDWARE
+        if (is_cost (e, &costs[i])
             && emit_cost (e, &costs[i], callback, arg, error) < 0)
             return -1;
     for (size_t i = 0; i < e->pool_count; i++)

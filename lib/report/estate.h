@@ -5,9 +5,11 @@
  *
  *   job, capacity  nothing is billed; `prepaid` is the part of the hardware's cost
  *                  in the pool and month that falls to its GPU time
- *   cost           every other line of the cost book, once a month
+ *   cost           every other line of the cost book, once a month; no disposal
+ *                  that is in no charge
  *   purchase       an asset in the month in which it comes into service: billed
- *                  units x price, and as much less in `prepaid`
+ *                  units x price, and as much less in `prepaid`; a row for each of
+ *                  its funds, of so many of the units
  *
  *   sum of billed + prepaid in a month and pool = the cost of the pool
  *   sum of billed of purchases = the prices of the assets

@@ -28,7 +28,7 @@ period_t recharge_year_period (const site_t *site, int year)
 }
 
 /* Of "2026-10". */
-static int year_of_month (const site_t *site, const char *month)
+int recharge_year_of_month (const site_t *site, const char *month)
 {
     civil_t civil;
 
@@ -213,7 +213,8 @@ static void sum_years (recharge_t *r)
     for (size_t i = 0; i < r->month_count; i++) {
         const recharge_month_t *m = &r->month[i];
         recharge_account_t *a
-            = get_account (r, m->pool, year_of_month (r->query->site, m->month));
+            = get_account (r, m->pool,
+                           recharge_year_of_month (r->query->site, m->month));
         to_money (r, m->revenue_units, money);
         mpq_add (a->revenue, a->revenue, money);
         to_money (r, m->corrected_units, money);
@@ -261,7 +262,7 @@ static struct recharge_columns add_columns (report_t *r)
     struct recharge_columns c;
 
     c.section = column (r, "section", "Section", COLUMN_TEXT, true,
-                        "rate, balance, next, excluded, check.");
+                        "rate, balance, next, depreciation, excluded, check.");
     r->column[c.section].detail = true;
     c.pool = column (r, "pool", "Pool", COLUMN_TEXT, true, "");
     c.item = column (r, "item", "Item", COLUMN_TEXT, true, "");
@@ -495,7 +496,11 @@ static void add_excluded (report_t *report, const struct recharge_columns *c,
                      asset->recoverable);
     }
     for (size_t i = 0; i < site->staff_count; i++)
-        add_share (report, c, NULL, "staff", site->staff[i].recoverable, NULL);
+        add_sources (report, c, r, NULL, "staff", &site->staff[i].funding,
+                     site->staff[i].recoverable);
+    for (size_t i = 0; i < site->tariff_count; i++)
+        add_sources (report, c, r, NULL, site->tariffs[i].name,
+                     &site->tariffs[i].funding, site->tariffs[i].recoverable);
     for (size_t i = 0; i < site->cost_count; i++) {
         const site_cost_t *cost = &site->costs[i];
         add_sources (report, c, r, cost->pool, cost->name, &cost->funding,
@@ -530,6 +535,7 @@ report_t *recharge_make (recharge_t *r)
     add_rates (report, &c, r);
     add_balances (report, &c, r);
     add_nexts (report, &c, r);
+    recharge_add_depreciation (report, &c, r);
     add_excluded (report, &c, r);
     recharge_add_checks (report, &c, r);
     note_unplaced (report, r);

@@ -13,12 +13,13 @@ struct checking {
     buffer_t found; /* what to look at, joined by "; " */
 };
 
-static void look (struct checking *k, const char *format, const char *a,
-                  const char *b)
+/* The three, one after the other. */
+static void look (struct checking *k, const char *a, const char *b,
+                  const char *c)
 {
     if (k->found.length > 0)
         buffer_add_text (&k->found, "; ");
-    buffer_printf (&k->found, "%s%s%s", a, format, b);
+    buffer_printf (&k->found, "%s%s%s", a, b, c);
 }
 
 static bool overlaps (period_t a, period_t b)
@@ -54,7 +55,7 @@ static void check_qos_rates (struct checking *k)
                           && mpq_cmp (a->per_gpu_hour, b->per_gpu_hour) != 0);
         }
         if (differs)
-            look (k, ": a rate of its own for QOS ", a->pool, a->qos);
+            look (k, a->pool, ": a rate of its own for QOS ", a->qos);
     }
 }
 
@@ -65,10 +66,10 @@ static void check_qos (struct checking *k)
         if (!counts (k, qos->pool, qos->valid))
             continue;
         if (mpq_cmp_ui (qos->multiplier, 1, 1) > 0)
-            look (k, " costs more", "QOS ", qos->name);
+            look (k, "QOS ", qos->name, " costs more");
         if (mpq_cmp_ui (qos->multiplier, 1, 1) < 0
             || mpq_sgn (qos->subsidy) > 0)
-            look (k, " costs less", "QOS ", qos->name);
+            look (k, "QOS ", qos->name, " costs less");
     }
 }
 
@@ -77,7 +78,7 @@ static void check_tiers (struct checking *k)
     for (size_t i = 0; i < k->site->rate_count; i++) {
         const site_rate_t *rate = &k->site->rates[i];
         if (rate->tier_count > 0 && counts (k, rate->pool, rate->valid))
-            look (k, ": large users pay less (tiers)", rate->pool, "");
+            look (k, rate->pool, ": large users pay less (tiers)", "");
     }
 }
 
@@ -88,7 +89,7 @@ static void check_teams (struct checking *k)
         const site_team_t *team = &k->site->teams[i];
         if (overlaps (team->valid, k->year)
             && (mpq_sgn (team->surcharge) < 0 || mpq_sgn (team->overhead) < 0))
-            look (k, " pays less than the internal rate", "team ", team->name);
+            look (k, "team ", team->name, " pays less than the internal rate");
     }
 }
 
@@ -101,14 +102,14 @@ static void check_age (struct checking *k)
             || rate->valid.end < k->year.end)
             continue;
         if (rate->valid.start == SITE_ALWAYS_START) {
-            look (k, ": a rate has no `from`, so that its age is not known",
-                  rate->pool, "");
+            look (k, rate->pool,
+                  ": a rate has no `from`, so that its age is not known", "");
             continue;
         }
         civil = zone_civil (k->site->zone, rate->valid.start);
         civil = civil_add_months (civil, RECHARGE_RATE_MONTHS);
         if (zone_instant (k->site->zone, &civil) < k->year.end)
-            look (k, ": a rate is older than 24 months", rate->pool, "");
+            look (k, rate->pool, ": a rate is older than 24 months", "");
     }
 }
 
@@ -118,7 +119,7 @@ static void check_approval (struct checking *k)
         const site_rate_t *rate = &k->site->rates[i];
         if (counts (k, rate->pool, rate->valid)
             && (!rate->approved_by || !rate->note))
-            look (k, ": a rate lacks approved_by or note", rate->pool, "");
+            look (k, rate->pool, ": a rate lacks approved_by or note", "");
     }
 }
 
@@ -133,7 +134,7 @@ static void check_sources (struct checking *k, const char *name,
         const char *fund = funding->item[i].name;
         cost_recoverable (k->site, recoverable, fund, share);
         if (strcasestr (fund, "federal") && mpq_cmp_ui (share, 1, 1) >= 0)
-            look (k, ": federally funded, and wholly in the rates", name, "");
+            look (k, name, ": federally funded, and wholly in the rates", "");
     }
     mpq_clear (share);
 }
@@ -145,7 +146,7 @@ static void check_funding (struct checking *k)
         if (!recharge_asks (k->recharge, asset->pool))
             continue;
         if (asset->funding.count == 0)
-            look (k, ": its funding is not told", asset->name, "");
+            look (k, asset->name, ": its funding is not told", "");
         check_sources (k, asset->name, &asset->funding, asset->recoverable);
     }
     for (size_t i = 0; i < k->site->cost_count; i++) {
@@ -153,6 +154,13 @@ static void check_funding (struct checking *k)
         if (!cost->pool || recharge_asks (k->recharge, cost->pool))
             check_sources (k, cost->name, &cost->funding, cost->recoverable);
     }
+    for (size_t i = 0; i < k->site->staff_count; i++)
+        check_sources (k, "staff", &k->site->staff[i].funding,
+                       k->site->staff[i].recoverable);
+    for (size_t i = 0; i < k->site->tariff_count; i++)
+        check_sources (k, k->site->tariffs[i].name,
+                       &k->site->tariffs[i].funding,
+                       k->site->tariffs[i].recoverable);
 }
 
 static void check_book (struct checking *k)
@@ -161,9 +169,10 @@ static void check_book (struct checking *k)
         const recharge_account_t *a = &k->recharge->account[i];
         if (a->year == k->recharge->year && k->site->policy.book == BOOK_FULL
             && mpq_cmp (a->full, a->recoverable) > 0)
-            look (k, ": charged at full cost where no rate is published "
-                     "(policy.book)",
-                  a->pool, "");
+            look (k, a->pool,
+                  ": charged at full cost where no rate is published "
+                  "(policy.book)",
+                  "");
     }
 }
 
@@ -173,7 +182,7 @@ static void check_band (struct checking *k)
         const recharge_account_t *a = &k->recharge->account[i];
         GL_AUTOFREE char *year = xasprintf (" in %d", a->year);
         if (recharge_outside (a))
-            look (k, ": the balance is more than 10 % of the expense", a->pool,
+            look (k, a->pool, ": the balance is more than 10 % of the expense",
                   year);
     }
 }

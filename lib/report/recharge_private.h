@@ -75,6 +75,13 @@ bool recharge_asks (const recharge_t *recharge, const char *pool);
 void recharge_row (report_t *report, const struct recharge_columns *c,
                    const char *section, const char *pool, const char *item);
 
+int recharge_year_of_month (const site_t *site, const char *month);
+
+/* recharge_funds.c */
+void recharge_add_depreciation (report_t *report,
+                                const struct recharge_columns *c,
+                                const recharge_t *recharge);
+
 /* recharge_check.c: what an auditor would look at. */
 void recharge_add_checks (report_t *report, const struct recharge_columns *c,
                           const recharge_t *recharge);

@@ -61,7 +61,8 @@ static void add_meanings (page_t *page)
     list = report_list (page->report, "What the parts of the change mean");
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         const change_info_t *info = change_info ((change_id_t)i);
-        report_list_item (list, info->word, info->help);
+        if (change_is_said (&page->change, (change_id_t)i))
+            report_list_item (list, info->word, info->help);
     }
 }
 

@@ -24,7 +24,7 @@ typedef struct {
 
 #define KINDS_DUE                                                          \
     (1U << BILL_CHARGE | 1U << BILL_IDLE | 1U << BILL_CREDIT               \
-     | 1U << BILL_CORRECTION)
+     | 1U << BILL_CORRECTION | 1U << BILL_PURCHASE)
 
 static const table_t tables[] = {
     {"charges", 'C', "What you pay for",

@@ -75,6 +75,10 @@ static const struct single {
     const char *title;
     const char *help;
 } singles[] = {
+    {BILL_PURCHASE, "purchases", 'E', "Paid beforehand",
+     "For GPU time that you have bought, whether your jobs used it or not: what "
+     "they draw on it is not due again. gpuledger report entitlements says what "
+     "was used."},
     {BILL_IDLE, "idle", 'I', "Idle time shared out",
      "Time of the pools that nobody held, as the site's policy shares it."},
     {BILL_CREDIT, "credits", 'K', "Credits",
@@ -85,6 +89,31 @@ static const struct single {
     {BILL_TAX, "taxes", 'T', "Taxes",
      "On the sum of everything above, rounded once."},
 };
+
+/* Hours and price of what is bought; its list price where a surcharge is added. */
+static void put_bought (page_t *page, const bill_row_t *row)
+{
+    mpq_t value;
+    mpz_t added;
+
+    if (row->kind != BILL_PURCHASE || mpq_sgn (row->price_seconds) <= 0)
+        return;
+    mpq_init (value);
+    mpz_init (added);
+    exact_add_scaled (value, row->price_seconds, 1, 3600);
+    GL_AUTOFREE char *hours = exact_shortest (value);
+    GL_AUTOFREE char *reason = xasprintf ("%s GPU hours", hours);
+    report_put_text (page->report, AT_REASON, reason);
+    mpq_div (value, row->exact, value);
+    report_put_exact (page->report, AT_RATE, value, 4);
+    mpz_sub (added, row->charge_units, row->list_units);
+    if (mpz_sgn (added) != 0) {
+        statement_put_units (page, AT_LIST, row->list_units);
+        statement_put_units (page, AT_ADJUSTMENT, added);
+    }
+    mpq_clear (value);
+    mpz_clear (added);
+}
 
 static void add_single (page_t *page, const struct single *kind,
                         const bill_row_t *row, size_t index, size_t number)
@@ -102,6 +131,7 @@ static void add_single (page_t *page, const struct single *kind,
     statement_put_units (page, AT_CHARGE, row->charge_units);
     report_put_text (page->report, AT_REASON,
                      row->reason ? row->reason : correction_cause_text (row->what));
+    put_bought (page, row);
     if (row->origin) {
         statement_put_units (page, AT_BEFORE, row->before_units);
         statement_put_units (page, AT_AFTER, row->after_units);
@@ -152,6 +182,8 @@ static void add_changes (page_t *page)
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         const change_info_t *info = change_info ((change_id_t)i);
         char line[16];
+        if (!change_is_said (&page->change, (change_id_t)i))
+            continue;
         statement_begin_line (page, "changes", 'D', i + 1, line);
         report_put_text (page->report, AT_NAME, info->word);
         statement_put_units (page, AT_CHARGE, page->change.part[i]);

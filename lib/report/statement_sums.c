@@ -234,6 +234,7 @@ static const struct {
 } parts[] = {
     {BILL_CHARGE, "charges", "GPU time"},
     {BILL_IDLE, "idle", "idle time shared out"},
+    {BILL_PURCHASE, "purchases", "paid beforehand"},
     {BILL_CREDIT, "credits", "credits"},
     {BILL_CORRECTION, "corrections", "corrections of earlier months"},
     {BILL_TAX, "taxes", "taxes"},
@@ -260,7 +261,8 @@ static void prove_due (page_t *page)
         mpz_add (sum, sum, units);
         if (mpz_sgn (units) != 0 || parts[i].kind == BILL_CHARGE)
             proof_money (page, proof, parts[i].title, units);
-        named_money (page, parts[i].name, parts[i].title, units);
+        if (mpz_sgn (units) != 0 || parts[i].kind != BILL_PURCHASE)
+            named_money (page, parts[i].name, parts[i].title, units);
     }
     proof_money (page, proof, "due", page->sum.due);
     named_money (page, "net", "before taxes", page->sum.net);
@@ -282,6 +284,8 @@ static void prove_change (page_t *page)
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         const change_info_t *info = change_info ((change_id_t)i);
         GL_AUTOFREE char *name = xasprintf ("change_%s", info->word);
+        if (!change_is_said (&page->change, (change_id_t)i))
+            continue;
         mpz_add (sum, sum, page->change.part[i]);
         proof_money (page, proof, info->word, page->change.part[i]);
         named_money (page, name, info->title, page->change.part[i]);
