@@ -105,6 +105,38 @@ for wrong in '--year 26' '--year 2031' '--next-cost 1' '--month 2026-05' \
     ledger report recharge $wrong >/dev/null 2>&1
     is 2 $? "wrong use is refused ($wrong)"
 done
+# What funds pay of equipment: 365 of 1,096 days of 100,000.01, by thirds, and of
+# 50,000 that nobody recovers a quarter of.
+{ cat site.yaml
+  cat <<'END'
+funds: [{name: award, recoverable: no}, {name: gift, recoverable: 75%}, {name: own}]
+assets:
+  - {name: nodes, pool: p, price: 100000.01, in_service: 2025-07-01, life: 3y,
+     funding: {award: 33.3333%, own: 66.6667%}}
+  - {name: racks, pool: p, price: 50000, in_service: 2025-07-01, life: 3y, funding: gift}
+END
+} >funded.yaml
+"$program" --quiet --config funded.yaml --store sqlite:year.db report recharge \
+    -P -n -o section,item,note,full_cost,excluded,recoverable_cost 2>/dev/null |
+    grep '^depreciation' >got
+awk 'BEGIN {
+    nodes = 100000.01 / 1096 * 365; racks = 50000 / 1096 * 365
+    award = sprintf ("%.2f", nodes * 0.333333); own = sprintf ("%.2f", nodes * 0.666667)
+    gift = sprintf ("%.2f", racks); back = sprintf ("%.2f", racks * 0.75)
+    printf "depreciation|nodes|award|%.2f|%.2f|0.00\n", award, award
+    printf "depreciation|nodes|own|%.2f|0.00|%.2f\n", own, own
+    printf "depreciation|racks|gift|%.2f|%.2f|%.2f\n", gift, gift - back, back
+    printf "depreciation|all assets||%.2f|%.2f|%.2f\n", award + own + gift,
+        award + gift - back, own + back
+}' >wanted
+diff wanted got
+result $? "depreciation by fund, to the cent"
+"$program" --quiet --config funded.yaml --store sqlite:year.db report recharge \
+    -P -n -o section,excluded 2>/dev/null |
+    awk -F'|' '$1 == "balance" {print $2}' >balance
+is "$(tail -n 1 got | cut -d'|' -f5)" "$(cat balance)" \
+    "what is excluded is that of the bills"
+
 ledger report usage --year 2026 >/dev/null 2>&1
 is 2 $? "--year is not for report usage"
 
@@ -264,5 +296,71 @@ test $? -eq 1 && grep -q "no .analyses." said
 result $? "a configuration without questions says so"
 "$program" --config site.yaml report decide --pool p >out 2>said
 is 2 $? "report decide takes no filter"
+
+# --- breakeven: a tariff's other prices, and what is sold ---
+# Two pools pay by one tariff. p: 64 GPUs of 500 W, held for 80 % of the time and
+# else at 100 W, on 8 nodes of 800 W. q: 8 GPUs of 1,040 W.
+cat >fees.yaml <<'END'
+pools:
+  - {name: p, nodes: "n[01-08]", gpus_per_node: 8, gpu: H100-SXM5-80GB}
+  - {name: q, nodes: m1, gpus_per_node: 8}
+power:
+  - {pool: p, watts_per_gpu: 500, idle_watts: 100, node_watts: 800, pue: 1.25,
+     tariff: grid}
+  - {pool: q, watts_per_gpu: 1040, pue: 1.25, tariff: grid}
+tariffs: [{name: grid, per_kwh: 0.10, demand_per_kw: 4, fixed_per_month: 100}]
+costs: [{name: cooling, pool: p, amount: 0.01, driver: energy}]
+assets:
+  - {name: first, pool: p, price: 640000, in_service: 2024-07-01, life: 10y,
+     retired: 2026-03-01}
+  - {name: second, pool: p, price: 320000, in_service: 2025-07-01, life: 5y}
+END
+awk 'BEGIN {
+    p = 64 * (0.8 * 500 + 0.2 * 100) + 8 * 800; q = 8 * 1040; pue = 1.25
+    printf "power|%.2f\n", p / 1000 * 8760 * pue * 0.10 / 64
+    printf "power demand|%.2f\n", p / 1000 * pue * 4 * 12 / 64
+    printf "power fee|%.2f\n", 100 * 12 * p / (p + q) / 64
+    printf "cooling|%.2f\n", p / 1000 * 8760 * 0.01 / 64
+}' >wanted
+# of_book CONFIG [OPTION...]: item|a year of one GPU, of pool p
+of_book ()
+{
+    book=$1
+    shift
+    "$program" --config "$book" "$@" report breakeven --pool p \
+        -n -P -o item,per_gpu_year 2>said
+    "$program" --config "$book" "$@" report breakeven --json >said.json 2>/dev/null
+}
+of_book fees.yaml >got
+while IFS="|" read -r item value; do
+    is "$value" "$(awk -F'|' -v item="$item" '$1 == item {print $2; exit}' got)" \
+        "a year of one GPU: $item"
+done <wanted
+# 640,000 / 10 / 64 + 320,000 / 5 / 64
+is 2000.00 "$(awk -F'|' '$1 == "hardware" {print $2}' got)" \
+    "without facts what retires later counts"
+grep -q "'first' counts: it retires on 2026-03-01" said.json
+result $? "and that is said"
+of_book fees.yaml --store sqlite:year.db >got
+is 1000.00 "$(awk -F'|' '$1 == "hardware" {print $2}' got)" \
+    "what was retired before the facts end does not"
+grep -q "'first' is retired since 2026-03-01 and does not count" said.json
+result $? "and that is said too"
+of_book fees.yaml --store sqlite:nowhere.db >got
+is 2000.00 "$(awk -F'|' '$1 == "hardware" {print $2}' got)" \
+    "before there is a store, as without facts"
+echo garbage >broken.db
+of_book fees.yaml --store sqlite:broken.db >got
+is 1 $? "a store that was asked for and cannot be read is told of"
+cat >>fees.yaml <<'END'
+analyses: [{name: a, kind: newer-gpu, price: p, against: 1}]
+END
+hour=$("$program" --config fees.yaml --store sqlite:year.db report breakeven \
+    --pool p -n -P -o item,per_gpu_hour 2>/dev/null |
+    awk -F'|' '$1 == "all parts" {print $2}')
+"$program" --config fees.yaml --store sqlite:year.db report decide -P \
+    >decided 2>/dev/null
+is "$hour" "$(awk -F'|' '$3 == "input" && $4 == "price" {printf "%.4f", $5}' decided)" \
+    "report decide takes the same hour"
 
 echo "1..$tests"

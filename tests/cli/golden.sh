@@ -27,6 +27,13 @@ result ()
 cp "$golden"/*.yaml "$abs_top_srcdir/contrib/examples/h100-64.yaml" \
     "$abs_top_srcdir/contrib/examples/decisions.yaml" \
     "$abs_top_srcdir/tests/data/cost/published_examples.json" "$work" && cd "$work" || exit 1
+{ cat money.yaml; cat <<'END'
+entitlements:
+  - {team: language, pool: slices, gpu_hours: 60, per_gpu_hour: 5.25, unused: carry, to: 2026-10-20}
+  - {team: language, pool: slices, gpu_hours: 60, per_gpu_hour: 5.75, unused: carry, from: 2026-10-20}
+  - {team: vision, pool: h100, share: 10%, per_month: 2500}
+END
+} >paid.yaml
 "$fill" sqlite:lab.db || exit 1
 "$program" --quiet --store sqlite:fox.db init || exit 1
 "$program" --quiet --store sqlite:fox.db import --cluster fox \
@@ -37,6 +44,7 @@ funds () { "$program" --quiet --config funds.yaml --store sqlite:lab.db "$@"; }
 h100 () { "$program" --quiet --config h100-64.yaml "$@"; }
 ask () { "$program" --quiet --config decisions.yaml "$@"; }
 money () { "$program" --quiet --config money.yaml --store sqlite:lab.db "$@"; }
+paid () { "$program" --quiet --config paid.yaml --store sqlite:lab.db "$@"; }
 fox () { "$program" --quiet --store sqlite:fox.db "$@"; }
 
 # One line a file: its name, the store, the arguments.
@@ -110,6 +118,13 @@ budget.json money budget --json
 budget.html money budget --html
 budget_mail.text money budget --mail
 budget_october.csv money budget language-month --as-of 2026-10-29 --window 7 --csv
+paid_chargeback.table paid report chargeback --month 2026-10
+paid_entitlements.table paid report entitlements
+paid_entitlements.csv paid report entitlements --csv
+paid_entitlements.json paid report entitlements --json
+paid_statement.table paid statement language --month 2026-10
+paid_statement.csv paid statement vision --month 2026-10 --csv
+paid_statement.html paid statement language --month 2026-10 --html
 fox_accounts.csv fox report usage --month 2025-09 --by account --csv
 fox_types.json fox report usage --month 2025-09 --by gres_type,state --json
 fox_days.table fox report usage --month 2025-09 --by day

@@ -143,4 +143,19 @@ check 'a moment can be given' \
 check 'it says nothing with --quiet' \
     sh -c '! "$0" --store "$1" --quiet import "$2" 2>&1 | grep .' \
     "$gpuledger" "$store" "$dir/none"
+
+# a slip in the name of a cluster would count its jobs twice
+check 'a name that is none' \
+    refuses 1 'the name of a cluster has byte 0x2f' --cluster lab/2 "$dir/none"
+echo 'clusters: [{name: lab}]' >"$dir/site.yaml"
+printf "%s\n" "JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account" \
+    "1|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:01:00|FAILED|gres/gpu=1|u|a" \
+    >"$dir/one"
+check 'one that the configuration has' \
+    sh -c '"$0" --config "$1/site.yaml" --store "$2" --strict import --cluster lab "$1/one"' \
+    "$gpuledger" "$dir" "$store"
+check 'one that it has not is told, and stored' \
+    sh -c '"$0" --config "$1/site.yaml" --store "$2" --strict import --cluster labb "$1/one" >"$1/out" 2>&1
+        [ $? -eq 3 ] && grep -q "cluster .labb. is not in" "$1/out"' \
+    "$gpuledger" "$dir" "$store"
 echo "1..$count"

@@ -37,8 +37,9 @@ result $? "a store"
 
 prices='qos: [{name: normal, multiplier: 1.25}, {name: low, subsidy: 100%}]
 entitlements:
-  - {team: vision, pool: h100, gpus: 1}
-  - {team: language, pool: slices, gpu_hours: 20}'
+  - {team: vision, pool: h100, gpus: 1, per_gpu_hour: 1.75}
+  - {team: vision, pool: slices, share: 10%, from: 2026-10-11}
+  - {team: language, pool: slices, gpu_hours: 20, per_month: 99.99, to: 2026-10-20}'
 
 # Each month's proof holds: the report says FAIL where it does not.
 sums_hold ()

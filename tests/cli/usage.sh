@@ -95,7 +95,7 @@ result $? "with --strict and no warning the exit is 0"
 
 "$program" --store sqlite:lab.db --config "$site" report usage -M nowhere \
     --month 2026-10 --csv >out 2>err
-grep -q "no facts of such a cluster" err
+grep -q "there is no cluster 'nowhere'; there are: " err
 result $? "a cluster that the store does not know is said to be none"
 
 # The two commands that install and build do neither when asked for help.

@@ -84,7 +84,13 @@ wrong 1 "there is no team 'nobody'; $known" credit nobody 1 reason
 pools='there are: h100, slices, (none)'
 wrong 1 "there is no pool 'h200'; $pools" report chargeback --month 2026-10 --pool h200
 wrong 1 "there is no pool 'h200'; $pools" report plan --pool h200
+wrong 1 "there is no pool 'h200'; there are: h100, slices" credit --pool h200 vision 1 reason
+wrong 1 "there is no cluster 'moon'; there are: lab" report usage --month 2026-10 -M moon
+wrong 1 "there is no cluster 'moon'; there are: lab" report chargeback -M lab,moon
+wrong 2 "--for: '2026-13' is no month; write e.g. 2026-10" credit --for 2026-13 vision 1 reason
+wrong 2 "--for: '2026-13' is no month; write e.g. 2026-10" correct --for 2026-13 vision 1 reason
 wrong 1 "there is no pool 'h200'; there are: h100, slices" correct --pool h200 vision 1 reason
+wrong 1 "there is no pool '(none)'; there are: h100, slices" credit --pool '(none)' vision 1 reason
 wrong 1 "there is no budget 'nobody' in force; there are: vision, corpus" budget nobody
 wrong 1 "has no price 'moon' for the GPUs of pool 'h100'; it has: reserved-3y" report breakeven --against moon
 wrong 2 "'colour' is nothing to group by; there is: cluster team" report usage --by colour

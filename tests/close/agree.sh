@@ -15,46 +15,14 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 # shellcheck source=tests/close/facts.sh
 . "$abs_top_srcdir/tests/close/facts.sh"
+# shellcheck source=tests/close/owed.sh
+. "$abs_top_srcdir/tests/close/owed.sh"
 
 url=$(url_of lab)
 empty "$url"
-check=$abs_top_builddir/tests/focus/check
+# shellcheck disable=SC2034 # of owed.sh
 teams='vision language (none)'
 
-# of each of the four, MONTH: a line TEAM CENTS for each team; called by name
-# shellcheck disable=SC2317
-chargeback ()
-{
-    gl "$url" report chargeback --month "$1" --by team --json &&
-        jq -r '.rows[] | [.team, ([.charge, .credit, .correction
-            | (. // "0") | gsub ("\\."; "") | tonumber] | add)] | @tsv' "$work/out"
-}
-# shellcheck disable=SC2317
-statements ()
-{
-    for team in $teams; do
-        gl "$url" statement "$team" --month "$1" --json &&
-            jq -r --arg team "$team" '[$team, (.totals.due | gsub ("\\."; "")
-                | tonumber)] | @tsv' "$work/out"
-    done
-}
-# shellcheck disable=SC2317
-journal ()
-{
-    gl "$url" report chargeback --month "$1" --journal &&
-        awk '$1 ~ /^charges:/ && $3 == "EUR" {
-                split ($1, of, ":")
-                sub ("\\.", "", $2)
-                sum[of[2]] += $2
-            }
-            END { for (team in sum) printf "%s\t%d\n", team, sum[team] }' "$work/out"
-}
-# shellcheck disable=SC2317
-focus ()
-{
-    gl "$url" report chargeback --month "$1" --focus --output "$work/focus.csv" &&
-        "$check" sums "$work/focus.csv"
-}
 # agree MONTH LABEL
 agree ()
 {
@@ -82,8 +50,18 @@ gl "$url" credit --job 1 --hours 6 'fabric failed' &&
     gl "$url" credit language 10 'sorry' &&
     gl "$url" correct -- vision -12.50 'paid twice' &&
     agree 2026-10 "open October"
+# what adds up to the cost of the pools
+totals ()
+{
+    gl "$url" report chargeback --month 2026-10 --json &&
+        jq '.totals | with_entries (select (.key | test ("cost|charge|credit|remainder")))' "$work/out"
+}
+totals >"$work/open" && grep -q remainder_ "$work/open"
+result $? "open October: charges and remainders are the cost of the pools"
 close_it "$url" 2026-10
 agree 2026-10 "closed October"
+totals | diff "$work/open" - >"$work/seen"
+result $? "closed October: the same to the cent, class by class"
 
 rates=3.7000 site >"$work/site.yaml"
 row=$(echo "SELECT body FROM chain WHERE kind = 1 ORDER BY number" | sql "$url" |
@@ -103,6 +81,64 @@ agree 2026-11 "closed November"
 gl "$url" report chargeback --month 2026-11 --by team --csv &&
     cut -d, -f1,14- "$work/out" | cmp - "$work/open"
 result $? "charge, credit and correction are the same when it is closed"
+
+# idle time shared out, a pool that has a rate and no cost, and one that has nothing
+other=$(url_of other)
+empty "$other"
+idle=proportional site | sed 's/^pools: .*/pools:\
+  - {name: h100, nodes: g001, gres: [h100], gpu: H100-SXM5-80GB, gpus_per_node: 8}\
+  - {name: rented, nodes: g002, gres: [a100], gpu: A100-SXM4-80GB, gpus_per_node: 8}\
+  - {name: unknown, nodes: g003, gres: [v100], gpu: V100-SXM2-16GB, gpus_per_node: 8}\
+rates: [{pool: rented, per_gpu_hour: 1.23}]/' >"$work/site.yaml"
+{
+    october
+    row 6 2026-10-04T00:00:00 2026-10-05T00:00:00 COMPLETED 3 ann vision |
+        sed 's/h100/a100/;s/g001/g002/'
+    row 7 2026-10-04T00:00:00 2026-10-05T00:00:00 COMPLETED 2 cy nlp |
+        sed 's/h100/v100/;s/g001/g003/'
+    row 8 2026-10-06T00:00:00 2026-10-07T00:00:00 COMPLETED 2 eve other |
+        sed 's/h100/v100/;s/g001/g003/'
+} >"$work/rows"
+# asked for once more, closed
+tables ()
+{
+    for by in team pool team,pool account,qos; do
+        gl "$other" report chargeback --month 2026-10 --by "$by" --csv || return
+        awk -F, -v OFS=, 'NR == 1 {
+                for (i = 1; i <= NF; i++)
+                    if ($i == "jobs")
+                        keys = i - 1
+            }
+            {
+                line = ""
+                for (i = 1; i <= keys; i++)
+                    line = line $i OFS
+                for (i = NF - 5; i <= NF; i++)
+                    line = line $i OFS
+                print line
+            }' "$work/out"
+    done
+}
+gl "$other" init && import "$other" 2026-12-10T00:00:00 &&
+    tables >"$work/open" && grep -q '^unknown,,,,,,,$' "$work/open"
+result $? "open October with idle time shared out"
+close_it "$other" 2026-10 && tables >"$work/closed" &&
+    diff "$work/open" "$work/closed" >"$work/out"
+result $? "cost, rate, charge and credit are the same when it is closed"
+
+# rows by hand have no time within a month
+gl "$other" credit --for 2026-10 vision 1.25 'sorry' &&
+    gl "$other" correct -- language -2.50 'paid twice'
+said='2 credits and corrections by hand, of all teams -3.75 EUR, are billed from'
+for period in '2026-10-01 -E 2026-12-01' '2026-11-03 -E 2026-11-10'; do
+    # shellcheck disable=SC2086
+    gl "$other" report chargeback -S $period --by team && grep -qF "$said" "$work/out"
+    result $? "from $period: told that they are not in it"
+done
+gl "$other" report chargeback --month 2026-11 --by team &&
+    ! grep -qF 'by hand, of all teams' "$work/out" &&
+    awk '$1 == "language" || $1 == "vision" { sum += $(NF - 1) } END { exit sprintf ("%.2f", sum) != "-3.75" }' "$work/out"
+result $? "in their month they are in it"
 
 echo "1..$tests"
 exit $failed

@@ -42,7 +42,8 @@ facts >"$work/rows"
 gl "$url" init && import "$url" 2026-11-20T00:00:00
 result $? "facts"
 gl "$url" credit --job 21 --hours 9 'fabric failed' &&
-    has 'credited, entry 1: -113.73 EUR'
+    has 'credited, entry 1: -113.73 EUR' &&
+    has '--hours 9: given back are the last 4 hours, all that policy.credit_cap allows'
 result $? "of the open month: hours, and no more than policy.credit_cap"
 gl "$url" explain 21
 has 'given back by hand' && has '-113.73' && has 'fabric failed'
@@ -62,8 +63,8 @@ gl "$url" credit --job 23 1 'it died'
 refused $? '1.00 EUR is more than 0.00 EUR, which the job is charged'
 result $? "what was given back automatically is not given back again"
 gl "$url" credit --job 25 'no' &&
-    has '-3.55 EUR'
-result $? "of two submissions the one of the month"
+    has '-3.56 EUR'
+result $? "of two submissions the one of the month: its part of the line's 74.64"
 gl "$url" credit --job 99 'no'
 refused $? 'job 99 is charged nothing for 2026-10'
 result $? "a job that there is not"
@@ -83,10 +84,10 @@ gl "$url" credit --job x1 'no'
 [ $? -eq 2 ]
 result $? "no JobId"
 gl "$url" credit --pool h100 language 74.64 'no'
-refused $? "74.64 EUR is more than 71.09 EUR, which 'language' is charged"
+refused $? "74.64 EUR is more than 71.08 EUR, which 'language' is charged"
 result $? "no more than the pool"
 gl "$url" credit --pool cold language 1 'no'
-refused $? "is more than 0.00 EUR, which 'language' in pool 'cold' is charged"
+refused $? "there is no pool 'cold'; there are: h100" && ! has "(none)"
 result $? "nor of a pool where nothing is charged"
 gl "$url" statement vision --month 2026-10 --json
 [ "$(jq -c '[.rows[] | select (.section == "credits" and .reason)
@@ -211,6 +212,21 @@ result $? "a dispute gives back what is left of its line"
 step job22
 refused $? "nothing is due of it"
 result $? "and a job of it nothing then"
+
+# A credit is held against the charge when it is given, and does not follow it: the
+# 92 hours of vision are 276.00 at 3.00, and were 326.97.
+begin
+gl "$url" credit --for 2026-10 vision 326.97 'all' && [ "$(left)" = 0 ]
+result $? "a team is given back all"
+sed 's/3.5540/3.0000/' "$work/site.yaml" >"$work/cheap" && mv "$work/cheap" "$work/site.yaml"
+[ "$(left)" = -5097 ]
+result $? "where its price falls afterwards the credit stays"
+gl "$url" correct --for 2026-10 vision 50.97 'less was charged' && [ "$(left)" = 0 ]
+result $? "a correction by hand takes the difference back"
+begin
+gl "$url" credit --for 2026-10 vision 276.01 'all'
+refused $? "276.01 EUR is more than 276.00 EUR, which 'vision' is charged"
+result $? "where it fell before, the credit is no more than what is left"
 gl "$url" verify
 result $? "all hashes are right"
 

@@ -195,6 +195,9 @@ result $? "decided is decided"
 gl "$url" dispute raise 2026-10/1 'once more'
 [ $? -eq 1 ]
 result $? "and credited once"
+gl "$url" dispute raise 2026-10/001 'once more'
+[ $? -eq 1 ] && has '2026-10/1 was disputed and credited already'
+result $? "however its number is written"
 echo "SELECT body FROM chain WHERE kind = 10" | sql "$url" | grep -q 'kind=credit.*what=dispute.*reference=2026-10/1.*charge=-'
 result $? "the credit names the row"
 

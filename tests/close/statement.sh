@@ -28,8 +28,9 @@ page ()
 # what does not tell whether it is closed, and is not compared with a month that is not
 content ()
 {
-    jq -S 'del(.parameters.state, .provenance, .notes, .totals.due_before, .totals.change)
-        | .proofs |= map(select(.title | startswith("From ") | not))
+    jq -S 'del(.parameters.state, .provenance, .notes, .totals.due_before)
+        | .totals |= with_entries(select(.key | startswith("change_") | not))
+        | .proof |= map(select(.title | startswith("From ") | not))
         | .rows |= map(select(.section != "changes") | del(.row))' "$1"
 }
 
@@ -96,9 +97,8 @@ close_it "$url" 2026-10
 result $? "October is closed"
 for team in vision language '(none)'; do
     page "$team" --json
-    content "$work/open.$team" >"$work/a"
-    content "$work/out" >"$work/b"
-    cmp "$work/a" "$work/b" && jq -e '.parameters.state | startswith ("closed")' "$work/out" >"$work/holds"
+    content "$work/open.$team" >"$work/a" && content "$work/out" >"$work/b" &&
+        cmp "$work/a" "$work/b" && jq -e '.parameters.state | startswith ("closed")' "$work/out" >"$work/holds"
     result $? "$team: every figure is that of the day before"
 done
 
@@ -128,6 +128,20 @@ price=300000 extra=', nlp'
 settings | sed 's/accounts: \[nlp\]/accounts: [speech]/' >"$work/site.yaml"
 same "accounts of other teams"
 extra=''
+settings | grep -v 'name: vision' >"$work/site.yaml"
+same "a team that is no more"
+gl "$url" report chargeback --month 2026-10 --team vision --by team --csv &&
+    grep -q '^vision,.*EUR' "$work/out" &&
+    gl "$url" statement vision --month 2026-11 --csv &&
+    grep -q '^corrections,.*-' "$work/out"
+result $? "its charges and corrections can be asked for"
+gl "$url" correct --for 2026-10 --pool h100 vision 0.01 "given back too much" &&
+    ! gl "$url" credit --for 2026-10 vision 0.02 "not owed any more" &&
+    grep -q "which .vision. is charged" "$work/err"
+result $? "something can be decided of it"
+! gl "$url" statement visio --month 2026-10 && grep -q "there is no team 'visio'" "$work/err" &&
+    ! gl "$url" report usage --month 2026-10 --team vision && grep -q "there is no team 'vision'" "$work/err"
+result $? "a team that nobody billed is refused, and one where nothing can be said of it"
 settings >"$work/site.yaml"
 row 200 2026-10-10T00:00:00 2026-10-11T00:00:00 COMPLETED 2 eve vision >>"$work/rows"
 sed -i 's/^101|\(.*\)|eve|/101|\1|zoe|/' "$work/rows"

@@ -193,18 +193,39 @@ static bool is_of (const char *id, const char *name)
            && !strchr (id + length + 1, '/');
 }
 
-/* Used and Unused rows of the charges in its period. */
-static void sum_drawn (const table_t *t, size_t row, const table_t *charges,
-                       mpq_t ret_sum)
+/* Of the charges of that category in its period, which change no closed month. */
+static void sum_charges (const table_t *t, size_t row, const table_t *charges,
+                         const char *category, const char *column,
+                         mpq_t ret_sum)
 {
     mpq_set_ui (ret_sum, 0, 1);
     for (size_t i = 0; i < charges->rows; i++)
         if (is_of (CELL ("ContractCommitmentId"),
                    table_cell (charges, i, "CommitmentDiscountId"))
             && is (CELL ("ContractCommitmentPeriodStart"),
-                   table_cell (charges, i, "BillingPeriodStart")))
-            decimal_add (ret_sum,
-                         table_cell (charges, i, "CommitmentDiscountQuantity"));
+                   table_cell (charges, i, "BillingPeriodStart"))
+            && is (table_cell (charges, i, "ChargeCategory"), category)
+            && !*table_cell (charges, i, "ChargeClass"))
+            decimal_add (ret_sum, table_cell (charges, i, column));
+}
+
+/* What it cost is what was paid, for as many hours. */
+static void check_paid (const table_t *t, size_t row, const table_t *charges)
+{
+    mpq_t sum, has;
+
+    mpq_inits (sum, has, NULL);
+    sum_charges (t, row, charges, "Purchase", "BilledCost", sum);
+    if (*CELL ("ContractCommitmentCost"))
+        decimal_add (has, CELL ("ContractCommitmentCost"));
+    if (!mpq_equal (sum, has))
+        tell ("paid", "not what is billed for it", row);
+    sum_charges (t, row, charges, "Purchase", "CommitmentDiscountQuantity", sum);
+    mpq_set_ui (has, 0, 1);
+    decimal_add (has, CELL ("ContractCommitmentQuantity"));
+    if (*CELL ("ContractCommitmentCost") && !mpq_equal (sum, has))
+        tell ("paid", "for other hours", row);
+    mpq_clears (sum, has, NULL);
 }
 
 /* What is bought and carried in is used, unused and carried out, but for the last
@@ -214,7 +235,7 @@ static void check_drawn (const table_t *t, size_t row, const table_t *charges)
     mpq_t sum, has;
 
     mpq_inits (sum, has, NULL);
-    sum_drawn (t, row, charges, sum);
+    sum_charges (t, row, charges, "Usage", "CommitmentDiscountQuantity", sum);
     decimal_add (sum, CELL ("x_CarriedOutQuantity"));
     decimal_add (has, CELL ("ContractCommitmentQuantity"));
     decimal_add (has, CELL ("x_CarriedInQuantity"));
@@ -303,6 +324,7 @@ size_t check_contracts_file (const table_t *t, const table_t *charges)
     for (size_t row = 0; row < t->rows; row++) {
         check_contract (t, row);
         check_drawn (t, row, charges);
+        check_paid (t, row, charges);
     }
     for (size_t i = 0; i < charges->rows; i++)
         check_named (t, charges, i);

@@ -8,8 +8,10 @@ program=$abs_top_builddir/sacct-ext/gpuledger
 fill=$abs_top_builddir/tests/cli/fill
 check=$abs_top_builddir/tests/focus/check
 data=$abs_top_srcdir/tests/data/focus
-command -v jq >/dev/null ||
-    { echo "1..0 # SKIP because jq is not installed"; exit 0; }
+for tool in jq sqlite3; do
+    command -v $tool >/dev/null ||
+        { echo "1..0 # SKIP because $tool is not installed"; exit 0; }
+done
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -88,6 +90,41 @@ good bought bought.yaml
   "$check" total bought.csv EffectiveCost purchase; } >got
 printf '1\n1200000000000000\n0\n' | diff - got >log
 result "a purchase is billed and not effective"
+
+# who pays: 3 x 100000 bought in October, two thirds of staff and a quarter of power
+cat >paid.yaml <<'END'
+ledger:   {timezone: America/New_York, currency: USD}
+clusters: [{name: lab}]
+pools:    [{name: h100, cluster: lab, nodes: "g[001-002]", gres: [h100], gpu: H100-SXM5-80GB, gpus_per_node: 8}]
+teams:    [{name: vision, accounts: [vision]}]
+funds:    [{name: award, recoverable: no}, {name: own}]
+assets:   [{name: nodes, pool: h100, units: 3, price: 100000, in_service: 2026-10-01, life: 5y, funding: {award: 60%, own: 40%}}]
+staff:    [{name: ops, fte: 1, loaded_salary: 120000, pools: {h100: "100%"}, funding: {award: 50%, own: 50%}}]
+power:    [{pool: h100, watts_per_gpu: 1000, pue: 1.25, tariff: grid}]
+tariffs:  [{name: grid, per_kwh: 0.10, funding: {award: 25%, own: 75%}}]
+END
+estate paid.yaml paid.csv --month 2026-10
+TZ=America/New_York "$check" "$data" paid.csv h100=16 >log
+result "paid: $(grep '^rules' log); $(grep '^invariants' log)"
+is_cost paid.yaml paid.csv
+result "paid: effective is the cost of the pools"
+# x_RowKind, x_Reference, x_Fund, BilledCost; 16 kW x 744 h x 1.25 x 0.10 = 1488
+sqlite3 -separator ' ' :memory: '.import --csv paid.csv t' \
+    "SELECT x_RowKind, x_Reference, x_Fund, CAST (BilledCost AS REAL) FROM t
+     WHERE x_Fund <> '' ORDER BY 1, 2, 3" >got 2>log
+cat >wanted <<'END'
+cost power award 372.0
+cost power own 1116.0
+cost staff award 5000.0
+cost staff own 5000.0
+purchase nodes award 180000.0
+purchase nodes own 120000.0
+END
+diff wanted got >log
+result "each row of a cost and of a purchase names who pays for it"
+lab paid.yaml --focus --month 2026-10 | head -n 1 | grep -q x_Fund && false
+[ $? -eq 1 ]
+result "a statement's export has no such column"
 
 # over the life of an asset: 3 at 1000.01, 10 % salvage, bought within the month
 cat >life.yaml <<'END'

@@ -114,7 +114,12 @@ for name in reserved:Committed partly:Committed partly:Standard; do
     grep ',reserved_unused,idle,' ${name%:*}-14.csv | grep -q ",${name#*:},"
     result "$name: what a reservation kept unused draws on the entitlement"
 done
-for name in shares reserved partly; do
+# what is paid for them: a row of its own; they are then worth that
+variant paid America/New_York 's/CC-1}/CC-1, surcharge: 10%}/
+$a\
+policy: {reserved: entitlement}\
+entitlements: [{team: vision, pool: h100, gpus: 5, per_gpu_hour: 1.10}, {team: language, pool: h100, gpu_hours: 700, per_month: 1000.01, to: 2026-10-20}]'
+for name in shares reserved partly paid; do
     lab $name.yaml report chargeback --month 2026-10 --focus=1.3 \
         --output $name-13.csv 2>log &&
         TZ=America/New_York "$check" "$data" $name-13.csv "$pools" >log
@@ -292,6 +297,25 @@ finds_drawn ()
     result "found by $what: $*"
 }
 
+# finds_bought WHAT CHANGE...: the first row that pays for an entitlement is the first
+finds_bought ()
+{
+    what=$1
+    shift
+    { head -n 1 paid-14.csv; grep ',Purchase,,' paid-14.csv; } >bought.csv
+    TZ=America/New_York "$check" "$data" bought.csv "" "$@" >log 2>&1
+    [ $? -eq 1 ] && grep -q "^$what" log
+    result "found by $what: $*"
+}
+
+finds_bought commitment CommitmentDiscountStatus=Used@Purchase
+finds_bought commitment CommitmentDiscountQuantity=@Purchase
+finds_bought commitment ChargeFrequency=One-Time@Purchase
+finds_bought EffectiveCost-C-005-C EffectiveCost=1.0@Purchase
+finds_bought priced PricingQuantity=@Purchase
+finds_bought priced SkuPriceId=@Purchase
+finds_bought priced ConsumedQuantity=1.0@Purchase
+
 applied='"ContractId": "a", "ContractCommitmentId": "a"'
 finds_drawn applied ContractApplied=
 finds_drawn applied 'ContractApplied={"Elements": []}'
@@ -311,6 +335,7 @@ finds_in ()
     case $dataset in
     invoices) "$check" invoices invoices.csv tiers-14.csv "$@" ;;
     contracts) "$check" contracts shares-contracts.csv shares-13.csv "$@" ;;
+    paid) "$check" contracts paid-contracts.csv paid-13.csv "$@" ;;
     periods) "$check" periods periods.csv "$@" ;;
     esac >log 2>&1
     [ $? -eq 1 ] && grep -q "^$what" log
@@ -340,6 +365,8 @@ finds_in contracts drawn x_CarriedOutQuantity=1.0
 finds_in contracts null ContractPeriodStart=
 finds_in contracts periods ContractPeriodEnd=2026-10-05T04:00:00Z
 finds_in contracts category ContractCommitmentCategory=Spend
+finds_in paid paid ContractCommitmentCost=1.0
+finds_in paid paid ContractCommitmentCost=
 
 # --- text of users ----------------------------------------------------------
 

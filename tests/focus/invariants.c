@@ -49,18 +49,25 @@ static bool may_differ (const table_t *t, size_t row)
            || is (CELL ("PricingCategory"), "Committed") || !*CELL ("InvoiceId");
 }
 
-/* What draws on an entitlement, or is what is left of one. */
+/* What is paid for an entitlement, draws on it, or is what is left of it. */
 static void check_commitment (const table_t *t, size_t row)
 {
     static const char *const columns[]
-        = {"CommitmentDiscountName",   "CommitmentDiscountCategory",
-           "CommitmentDiscountType",   "CommitmentDiscountStatus",
-           "CommitmentDiscountUnit",   "CommitmentDiscountQuantity"};
-    bool committed = *CELL ("CommitmentDiscountId") != '\0';
+        = {"CommitmentDiscountName", "CommitmentDiscountCategory",
+           "CommitmentDiscountType", "CommitmentDiscountUnit",
+           "CommitmentDiscountQuantity"};
+    bool named = *CELL ("CommitmentDiscountId") != '\0';
+    bool committed = named && !is (CELL ("ChargeCategory"), "Purchase");
 
     for (size_t i = 0; i < sizeof (columns) / sizeof (*columns); i++)
-        if ((*CELL (columns[i]) != '\0') != committed)
+        if ((*CELL (columns[i]) != '\0') != named)
             tell ("commitment", columns[i], row);
+    if ((*CELL ("CommitmentDiscountStatus") != '\0') != committed)
+        tell ("commitment", "CommitmentDiscountStatus", row);
+    if (named && !committed && !is_zero (CELL ("EffectiveCost")))
+        tell ("commitment", "bought, and worth something by itself", row);
+    if (named && !committed && !is (CELL ("ChargeFrequency"), "Recurring"))
+        tell ("commitment", "bought, and not month by month", row);
     if (committed != is (CELL ("PricingCategory"), "Committed"))
         tell ("commitment", "another price", row);
     if (committed && !is_zero (CELL ("BilledCost")))
@@ -208,7 +215,7 @@ static const table_t *sorted;
 static const char *const key[]
     = {"x_RowKind",    "ResourceId",   "x_SlurmJobId", "x_SlurmSubmitTime",
        "x_Pool",       "x_GresType",   "SkuId",        "x_IdleClass",
-       "x_Reference",  "InvoiceId",    "SubAccountId", "x_SlurmUser",
+       "x_Reference",  "x_Fund",       "InvoiceId",    "SubAccountId", "x_SlurmUser",
        "PricingCategory",
        "x_SlurmQos",   "x_SlurmPartition", "Tags",
        "x_SliceStart", "ChargePeriodStart", "ChargeDescription"};
