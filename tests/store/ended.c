@@ -19,14 +19,6 @@ static struct made {
     segment_state_t state;
 } made[COUNT];
 
-static unsigned dice (unsigned sides)
-{
-    static uint64_t seed = 1;
-
-    seed = seed * UINT64_C (6364136223846793005) + 1442695040888963407;
-    return (unsigned)(seed >> 33) % sides;
-}
-
 /* A third of the segments are a job's second or third. */
 static void make (size_t i)
 {

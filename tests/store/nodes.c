@@ -158,14 +158,6 @@ static void put_usage__no_stretch__is_refused (void **state)
     assert_string_equal (count, "1");
 }
 
-/* A small generator of our own, so that a seed means the same everywhere. */
-static uint64_t seed;
-static unsigned dice (unsigned sides)
-{
-    seed = seed * UINT64_C (6364136223846793005) + 1442695040888963407;
-    return (unsigned)(seed >> 33) % sides;
-}
-
 #define VIEWS 8
 struct view {
     unsigned key;

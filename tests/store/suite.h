@@ -70,6 +70,28 @@ static inline int in_child (int (*fn) (const char *url, int arg), const char *ur
     return WIFEXITED (status) ? WEXITSTATUS (status) : -1;
 }
 
+/* A small generator of our own, so that a seed means the same everywhere. */
+static uint64_t seed = 1;
+static inline unsigned dice (unsigned sides)
+{
+    seed = seed * UINT64_C (6364136223846793005) + 1442695040888963407;
+    return (unsigned)(seed >> 33) % sides;
+}
+
+/* One segment into a store, in a transaction of its own. */
+static inline store_counts_t put_alone (const char *url,
+                                        const segment_t *segment)
+{
+    store_t *store = fixture_open (url);
+    store_counts_t counts = {0};
+
+    OK (store_begin (store, &error));
+    OK (store_put_segment (store, segment, &counts, &error));
+    OK (store_commit (store, &error));
+    store_close (store);
+    return counts;
+}
+
 /* Segments first to first + 99, one transaction. */
 static inline int put_hundred (store_t *store, void *arg, gl_error_t *reterr)
 {
