@@ -3,7 +3,8 @@
 # has it from the facts and the guide alone: the rows of the closed month cent for
 # cent, and of them the chargeback, the statements, the journal, FOCUS and the
 # budgets; charges and what is stated are the cost of the pools. A month of 721
-# hours, in three pools, one of slices and one under a published rate.
+# hours, in three pools, one of slices and one under a published rate. In
+# both engines.
 set -u
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/close/lib.sh
@@ -12,6 +13,7 @@ for tool in sqlite3 jq; do
     command -v $tool >/dev/null ||
         { echo "1..0 # SKIP because $tool is not installed"; exit 0; }
 done
+on_each_engine "$0"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -97,7 +99,12 @@ END
 slurmdbd ()
 {
     second () { date -u -d "$1Z" +%s; }
-    text () { printf "INSERT OR IGNORE INTO text (digest, value) VALUES (x'%s', '%s');\n" "$(printf %s "$1" | sha256sum | cut -c1-32)" "$1"; }
+    text ()
+    {
+        digest="x'$(printf %s "$1" | sha256sum | cut -c1-32)'"
+        echo "INSERT INTO text (digest, value) SELECT $digest, '$1' FROM (SELECT 1) AS once
+            WHERE NOT EXISTS (SELECT 1 FROM text WHERE digest = $digest);"
+    }
     id () { echo "(SELECT id FROM text WHERE value = '$1')"; }
     for value in "g[1-2],m1,o1" course g2 nlp,vision gpu=14; do
         text "$value"
@@ -139,7 +146,8 @@ rows ()
 
 site explicit stated >"$work/site.yaml"
 awk -v mode=sacct -f "$cents" -f "$hand" "$work/jobs" >"$work/sacct"
-lab=sqlite:$work/lab.db
+lab=$(url_of lab) closed=$(url_of closed)
+empty "$lab"
 gl "$lab" init &&
     gl "$lab" import --cluster lab --tz UTC --as-of 2026-12-10T00:00:00 "$work/sacct" &&
     slurmdbd | sql "$lab"
@@ -148,7 +156,7 @@ result $? "facts"
 for policy in in-rate,holder practical,entitlement none,holder uniform,stated \
     entitlement,entitlement; do
     site "${policy%,*}" "${policy#*,}" >"$work/site.yaml"
-    url=sqlite:$work/closed.db
+    url=$closed
     copy "$lab" "$url" && close_it "$url" 2026-11
     result $? "$policy: the month is closed"
     awk -v mode=due -v idle="${policy%,*}" -v reserved="${policy#*,}" -f "$cents" -f "$hand" \

@@ -4,6 +4,7 @@
 # together what a fresh computation says and what was decided by hand; no correction
 # counts twice; the first closings stay; in the chargeback, on statements, in the
 # journal, in FOCUS and in budgets. November has an hour more here.
+# In both engines.
 set -u
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/close/lib.sh
@@ -12,6 +13,7 @@ for tool in sqlite3 jq; do
     command -v $tool >/dev/null ||
         { echo "1..0 # SKIP because $tool is not installed"; exit 0; }
 done
+on_each_engine "$0"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -21,7 +23,8 @@ export LC_ALL=C
 cents=$abs_top_srcdir/tests/close/cents.awk
 hand=$abs_top_srcdir/tests/close/reopened.awk
 teams='language vision (none)'
-url=sqlite:$work/lab.db
+url=$(url_of lab)
+empty "$url"
 
 # priced RATE
 priced ()
