@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "output.h"
 
@@ -62,35 +63,12 @@ bool output_colour (const output_t *output)
 /* --- where it goes ------------------------------------------------------- */
 
 struct output_stream {
-    const char *path; /* as it was given; NULL: standard output */
-    char *target;     /* what is replaced in the end; NULL: nothing is */
-    char *temporary;  /* beside it */
-    int fd;
-    bool failed; /* told already */
+    const char *path;    /* as it was given; NULL: standard output */
+    char *target;        /* what is replaced in the end; NULL: nothing is */
+    file_draft_t *draft; /* of it */
+    int fd;              /* what is written to otherwise */
+    bool failed;         /* told already */
 };
-
-static int write_all (int fd, const char *data, size_t length)
-{
-    while (length > 0) {
-        ssize_t n = write (fd, data, length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        data += n;
-        length -= n;
-    }
-    return 0;
-}
-
-/* As open() would have made it. */
-static int set_mode (int fd)
-{
-    mode_t mask = umask (0);
-
-    umask (mask);
-    return fchmod (fd, 0666 & ~mask);
-}
 
 static void tell_failure (cli_t *cli, output_stream_t *s)
 {
@@ -100,11 +78,11 @@ static void tell_failure (cli_t *cli, output_stream_t *s)
     s->failed = true;
 }
 
-/* A device, a pipe or a terminal is written to, never replaced. A file is written
- * beside itself under another name, then renamed: a reader sees the old or the
- * new content, never a part. A link stays, and what it leads to is replaced. */
+/* A device, a pipe or a terminal is written to, never replaced; a file is, as a
+ * whole. A link stays, and what it leads to is replaced. */
 static void open_path (output_stream_t *s)
 {
+    file_target_t file = {.at = AT_FDCWD, .sync = FILE_WHOLE, .shared = true};
     struct stat status;
 
     if (stat (s->path, &status) < 0)
@@ -115,21 +93,14 @@ static void open_path (output_stream_t *s)
         s->fd = open (s->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
         return;
     }
-    if (!s->target)
-        return;
-    s->temporary = xasprintf ("%s.XXXXXX", s->target);
-    s->fd = mkostemp (s->temporary, O_CLOEXEC);
-    if (s->fd >= 0 && set_mode (s->fd) < 0) {
-        close (s->fd);
-        unlink (s->temporary);
-        s->fd = -1;
-    }
+    file.name = s->target;
+    if (file.name)
+        s->draft = file_draft_open (&file);
 }
 
 static void stream_free (output_stream_t *s)
 {
     free (s->target);
-    free (s->temporary);
     free (s);
 }
 
@@ -142,49 +113,42 @@ output_stream_t *output_open (cli_t *cli, const output_t *output)
     if (!s->path)
         return s;
     open_path (s);
-    if (s->fd >= 0)
+    if (s->draft || s->fd >= 0)
         return s;
     tell_failure (cli, s);
     stream_free (s);
     return NULL;
 }
 
+static int write_stream (output_stream_t *s, const void *data, size_t length)
+{
+    if (s->draft)
+        return file_draft_write (s->draft, data, length);
+    if (s->path)
+        return file_write_all (s->fd, data, length);
+    return length > 0 && fwrite (data, 1, length, stdout) != length ? -1 : 0;
+}
+
 int output_write (cli_t *cli, output_stream_t *s, const void *data,
                   size_t length)
 {
-    if (s->path) {
-        if (!s->failed && write_all (s->fd, data, length) < 0)
-            tell_failure (cli, s);
-    } else if (length > 0 && fwrite (data, 1, length, stdout) != length)
+    if (!s->failed && write_stream (s, data, length) < 0)
         tell_failure (cli, s);
     return s->failed ? -1 : 0;
 }
 
-static void replace (cli_t *cli, output_stream_t *s)
-{
-    if (s->failed || rename (s->temporary, s->target) == 0)
-        return;
-    cli_failf (cli, "cannot rename %s to %s: %s", s->temporary, s->target,
-               strerror (errno));
-    s->failed = true;
-}
-
 int output_close (cli_t *cli, output_stream_t *s, bool complete)
 {
-    int rc;
+    int rc = 0;
 
     if (!s)
         return CLI_FAILED;
-    if (s->path) {
-        if (complete && s->target && fsync (s->fd) < 0)
-            tell_failure (cli, s);
-        if (close (s->fd) < 0)
-            tell_failure (cli, s);
-        if (complete && s->target)
-            replace (cli, s);
-        if (s->target && (s->failed || !complete))
-            unlink (s->temporary);
-    }
+    if (s->draft)
+        rc = file_draft_close (s->draft, complete && !s->failed);
+    else if (s->path)
+        rc = close (s->fd);
+    if (rc < 0)
+        tell_failure (cli, s);
     rc = s->failed ? CLI_FAILED : CLI_OK;
     stream_free (s);
     return rc;

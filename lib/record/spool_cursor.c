@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "record/directory.h"
-#include "record/replace.h"
 #include "record/segment.h"
 #include "record/spool.h"
 #include "record/spool_cursor.h"
@@ -558,14 +558,15 @@ int spool_cursor_save (const spool_cursor_t *cursor, const char *name,
 {
     char path[PATH_MAX];
     char *text = spool_cursor_print (cursor);
-    int fd, rc = -1;
+    file_target_t file = {.name = name, .mode = 0600, .sync = FILE_DURABLE};
+    int rc = -1;
 
     if (!text)
         return gl_error (error, "%s: out of memory", cursor->dir);
     snprintf (path, sizeof (path), "%s/" STATE_DIR "/%s", cursor->dir, name);
-    if ((fd = open_state (cursor, true, error)) >= 0) {
-        rc = replace_file (fd, name, path, text, strlen (text), error);
-        close (fd);
+    if ((file.at = open_state (cursor, true, error)) >= 0) {
+        rc = file_replace (&file, path, text, strlen (text), error);
+        close (file.at);
     }
     free (text);
     return rc;
@@ -582,7 +583,7 @@ int spool_cursor_load (spool_cursor_t *cursor, const char *name,
     if (fd < 0)
         return errno == ENOENT ? 0 : -1;
     snprintf (path, sizeof (path), "%s/" STATE_DIR "/%s", cursor->dir, name);
-    text = read_file (fd, name, path, TEXT_MAX, &size, error);
+    text = file_read (fd, name, path, TEXT_MAX, &size, error);
     rc = text ? 0 : errno == ENOENT ? 0 : -1;
     close (fd);
     if (text) {

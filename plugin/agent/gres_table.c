@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "gres/nodelist.h"
@@ -230,47 +231,19 @@ static void put_table (buffer_t *text, const slurmd_t *slurmd,
     }
 }
 
-static int write_all (int fd, const buffer_t *text)
-{
-    size_t done = 0;
-
-    while (done < text->length) {
-        ssize_t wrote = write (fd, text->data + done, text->length - done);
-
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return -1;
-        done += (size_t)wrote;
-    }
-    return fsync (fd);
-}
-
-static int write_file (const char *path, const char *temporary,
-                       const buffer_t *text, gl_error_t *error)
-{
-    int fd = open (temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-    if (fd < 0)
-        return gl_error (error, "%s: %s", temporary, strerror (errno));
-    if (write_all (fd, text) < 0 || rename (temporary, path) < 0) {
-        gl_error (error, "%s: %s", path, strerror (errno));
-        close (fd);
-        unlink (temporary);
-        return -1;
-    }
-    close (fd);
-    return 0;
-}
-
 int gres_table_save (const char *path, const slurmd_t *slurmd,
                      const gres_table_t *table, gl_error_t *error)
 {
+    const file_target_t file = {
+        .at = AT_FDCWD,
+        .name = path,
+        .mode = 0600,
+        .sync = FILE_WHOLE,
+    };
     BUFFER_AUTO text = BUFFER_INIT;
-    GL_AUTOFREE char *temporary = xasprintf ("%s.new", path);
 
     put_table (&text, slurmd, table);
-    return write_file (path, temporary, &text, error);
+    return file_replace (&file, path, text.data, text.length, error);
 }
 
 static int load_device (gres_table_t *table, char *words)

@@ -1,13 +1,11 @@
 #include <config.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include "metrics.h"
@@ -435,25 +433,16 @@ void metrics_print (const metrics_t *metrics, buffer_t *out)
 }
 
 /* The directory is the exporter's: what stands there under our name may be a
- * FIFO, or another name of a file that matters. */
+ * FIFO, or another name of a file that matters. Not synced: it is written again
+ * soon. */
 int metrics_write (const char *path, const buffer_t *text, gl_error_t *error)
 {
-    GL_AUTOFREE char *beside = xasprintf ("%s.new", path);
-    ssize_t n;
-    int fd;
+    const file_target_t file = {
+        .at = AT_FDCWD,
+        .name = path,
+        .mode = 0644, /* others read it, whatever the umask */
+        .sync = FILE_LOOSE,
+    };
 
-    unlink (beside);
-    fd = open (beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return gl_error (error, "%s: %s", beside, strerror (errno));
-    fchmod (fd, 0644); /* others read it, whatever the umask */
-    n = write (fd, text->data, text->length);
-    if (close (fd) == 0 && n == (ssize_t)text->length
-        && rename (beside, path) == 0)
-        return 0;
-    gl_error (error, "%s: %s", path,
-              n >= 0 && n < (ssize_t)text->length ? "the disk is full"
-                                                  : strerror (errno));
-    unlink (beside);
-    return -1;
+    return file_replace (&file, path, text->data, text->length, error);
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "record/prices.h"
-#include "record/replace.h"
 #include "ship_prices.h"
 #include "wire/frame.h"
 
@@ -45,7 +45,7 @@ static char *read_devices (const char *spool)
     size_t size;
 
     snprintf (path, sizeof (path), "%s/" DEVICES_FILE, spool);
-    return read_file (AT_FDCWD, path, path, PRICES_FILE_MAX, &size, NULL);
+    return file_read (AT_FDCWD, path, path, PRICES_FILE_MAX, &size, NULL);
 }
 
 unsigned char *prices_request (const char *spool, const char *cluster,

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "record/crc32c.h"
 #include "record/directory.h"
 
@@ -66,54 +67,26 @@ int state_lock (const char *spool, gl_error_t *error)
     return gl_error (error, "another gpuledger-agent runs on %s", spool);
 }
 
-static int write_all (int fd, const void *data, size_t size)
+/* Always synced: some file systems rename an empty file otherwise. */
+static int replace (int at, const buffer_t *text, bool durable)
 {
-    const char *at = data;
-
-    while (size > 0) {
-        ssize_t n = write (fd, at, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        at += n;
-        size -= (size_t)n;
-    }
-    return 0;
-}
-
-static int write_text (int fd, const buffer_t *text)
-{
+    const file_target_t file = {
+        .at = at,
+        .name = "agent",
+        .mode = 0600,
+        .sync = durable ? FILE_DURABLE : FILE_WHOLE,
+    };
+    file_draft_t *draft = file_draft_open (&file);
     char tail[TAIL_SIZE + 1];
-    uint32_t sum = crc32c (text->data, text->length);
 
-    snprintf (tail, sizeof (tail), "end %08" PRIx32 "\n", sum);
-    if (write_all (fd, HEAD, strlen (HEAD)) < 0
-        || write_all (fd, text->data, text->length) < 0)
+    if (!draft)
         return -1;
-    return write_all (fd, tail, TAIL_SIZE);
-}
-
-static int replace_file (int at, const buffer_t *text, bool durable)
-{
-    int fd
-        = openat (at, "agent.new",
-                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    int rc;
-
-    if (fd < 0)
-        return -1;
-    rc = write_text (fd, text);
-    /* always: some file systems rename an empty file otherwise */
-    if (rc == 0)
-        rc = fdatasync (fd);
-    if (close (fd) < 0)
-        rc = -1;
-    if (rc == 0)
-        rc = renameat (at, "agent.new", at, "agent");
-    if (rc == 0 && durable)
-        rc = fsync (at);
-    return rc;
+    snprintf (tail, sizeof (tail), "end %08" PRIx32 "\n",
+              crc32c (text->data, text->length));
+    file_draft_write (draft, HEAD, strlen (HEAD));
+    file_draft_write (draft, text->data, text->length);
+    file_draft_write (draft, tail, TAIL_SIZE);
+    return file_draft_close (draft, true);
 }
 
 int state_save (const char *spool, const buffer_t *text, bool durable,
@@ -123,7 +96,7 @@ int state_save (const char *spool, const buffer_t *text, bool durable,
 
     if (at < 0)
         return -1;
-    rc = replace_file (at, text, durable);
+    rc = replace (at, text, durable);
     if (rc < 0)
         gl_error (error, "%s/state/agent: %s", spool, strerror (errno));
     close (at);
