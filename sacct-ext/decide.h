@@ -8,10 +8,10 @@
 #include "cli.h"
 #include "close.h"
 
-/* "12.50" as units; at most the currency's digits. `negative`: may be below 0. */
-/* Of --for, which may be NULL: a month, or wrong use. */
+/* --for, which may be NULL, is a month: CLI_OK; or CLI_USAGE, already told. */
 int decide_month (cli_t *cli, const char *month);
 
+/* "12.50" as units; at most the currency's digits. `negative`: may be below 0. */
 int decide_amount (const site_t *site, const char *text, bool negative,
                    mpz_t ret_units, gl_error_t *error);
 

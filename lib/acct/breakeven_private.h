@@ -1,27 +1,39 @@
-/* What the files of the break-even share. */
+/*
+ * breakeven_private.h: what breakeven.c (the parts of the cost of owning, and
+ * prices against it) and breakeven_power.c (power) share.
+ *
+ * Money is in the currency of the site, for a year, exact; `at` is the instant whose
+ * entries of the book count. Of *b the pool, its GPUs, the hours of the year and the
+ * utilization are set before anything is added; who made it clears it after -1. A
+ * `ret_value` is initialised by the caller. Texts are borrowed, but for `how`.
+ */
 #ifndef GL_ACCT_BREAKEVEN_PRIVATE_H
 #define GL_ACCT_BREAKEVEN_PRIVATE_H
 
 #include "acct/breakeven.h"
 
+/* The instant is in the period, whose end is not. */
 bool breakeven_in_force (period_t valid, int64_t instant);
 
-/* The text of a change as a number; `fallback` without one. */
+/* A member of breakeven_change_t, which is well-formed, as a number: "0.08", "10%";
+ * for NULL `fallback`. */
 void breakeven_input (const char *text, mpq_srcptr fallback, mpq_t ret_value);
 
-/* Takes `how`. `yearly`: of the whole pool; becomes a part per GPU. 0 makes
- * none. */
+/* Adds a part of the cost: `yearly`, of the whole pool, is divided among its GPUs,
+ * and 0 makes no part. Takes `how`, which was allocated, whatever becomes of it. */
 void breakeven_add_part (breakeven_t *b, cost_kind_t kind, const char *name,
                          const mpq_t yearly, char *how);
 
 /* ---- breakeven_power.c ---- */
 
+/* Adds energy, and what a tariff has beside its price, of the entries of `power`
+ * that hold. -1: no tariff holds at that instant, or a list of nodes cannot be read. */
 int breakeven_add_power (const site_t *site, int64_t at,
                          const breakeven_change_t *change, breakeven_t *b,
                          gl_error_t *error);
 
-/* What the machines of any pool draw in the year at the utilization of *b, without
- * PUE. */
+/* kWh that the machines of any pool draw in the year at the utilization of *b,
+ * without PUE. */
 int breakeven_kwh (const site_t *site, const char *pool, int64_t at,
                    const breakeven_t *b, mpq_t ret_kwh, gl_error_t *error);
 

@@ -1,4 +1,11 @@
-/* cost_private.h: what the parts of cost.c share. */
+/*
+ * cost_private.h: what the parts of cost.c share: a file for each kind of cost,
+ * which adds the lines of one pool and period, and cost_line.c, which makes one.
+ *
+ * Amounts are exact, in the currency of the site; names, `how` and entries are
+ * borrowed. A `ret_` number is initialised by the caller. -1 leaves what was added
+ * in *cost, which its maker clears.
+ */
 #ifndef GL_ACCT_COST_PRIVATE_H
 #define GL_ACCT_COST_PRIVATE_H
 

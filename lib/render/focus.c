@@ -105,7 +105,6 @@ void focus_put_time (focus_t *f, size_t column, int64_t instant)
     focus_add_time (&f->cell[column], instant);
 }
 
-/* units of 10^-digits, with all of the digits: "-0.0100000000" */
 void focus_add_units (focus_t *f, buffer_t *out, mpz_srcptr units,
                       size_t digits)
 {

@@ -4,6 +4,10 @@
  * focus_invoice.c (lines of invoices, and the datasets that are made of them),
  * focus_commitment.c (what is paid beforehand) and focus_contract.c (of which
  * contract).
+ *
+ * Each focus_put_* fills its cells of the row that is being made, from a row of the
+ * detail; cells that nothing fills are empty, which is null. Texts are borrowed for
+ * the call, escaped when the row is written. Nothing here fails.
  */
 #ifndef GL_RENDER_FOCUS_PRIVATE_H
 #define GL_RENDER_FOCUS_PRIVATE_H
@@ -113,6 +117,7 @@
 #define AS_ENUM(name, number, first, until) C_##name,
 enum { FOCUS_COLUMNS (AS_ENUM) FOCUS_COLUMN_COUNT };
 
+/* The file that is being written, and its row. */
 struct focus {
     const site_t *site;
     period_t month;
@@ -137,9 +142,9 @@ void focus_put_id (focus_t *focus, size_t column, const char *prefix,
 void focus_put_time (focus_t *focus, size_t column, int64_t instant);
 void focus_put_units (focus_t *focus, size_t column, mpz_srcptr units,
                       size_t digits);
-/* Onto any text. */
-/* UTC with Z, whatever the ledger's zone. */
+/* Onto any text: UTC with Z, whatever the ledger's zone. */
 void focus_add_time (buffer_t *out, int64_t instant);
+/* `units` of 10^-`digits`, with all of the digits: "-0.0100000000". */
 void focus_add_units (focus_t *focus, buffer_t *out, mpz_srcptr units,
                       size_t digits);
 void focus_copy (focus_t *focus, size_t to, size_t from);

@@ -8,7 +8,10 @@
  *   share = 1 - owned rate x price_seconds / list price     (not below 0)
  *
  * of what is due, which is less than the list price where part of it is
- * subsidised. A row of idle time is idle time as a whole. Pure.
+ * subsidised. A row of idle time is idle time as a whole.
+ *
+ * Beside it the questions about a row that this and its readers ask: what it is by,
+ * whose it is, what its pool has. Bills and rows are borrowed. Pure.
  */
 #ifndef GL_REPORT_BILL_IDLE_H
 #define GL_REPORT_BILL_IDLE_H

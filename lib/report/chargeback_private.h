@@ -6,6 +6,10 @@
  *   chargeback_proof.c  how that adds up
  *   chargeback_chart.c  charts and figures
  *   chargeback_other.c  the same months under other idle policies
+ *
+ * Money is in smallest units of the currency, of which the site has `digits`; time
+ * in GPU-seconds. The names of pools and of reasons are those of the billing, which
+ * outlives all of it. -1 and `lost` are defects of the program, never of the input.
  */
 #ifndef GL_REPORT_CHARGEBACK_PRIVATE_H
 #define GL_REPORT_CHARGEBACK_PRIVATE_H

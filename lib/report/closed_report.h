@@ -4,7 +4,8 @@
  *
  * Rows have no jobs and nothing that was measured: these cells are empty.
  * Corrections of other months that are billed in them are no charges of their
- * time: they have a column of their own (brought.h). Pure.
+ * time: they have a column of their own (brought.h). What is given is borrowed for
+ * the call; the report is the caller's to free. Nothing here fails. Pure.
  */
 #ifndef GL_REPORT_CLOSED_REPORT_H
 #define GL_REPORT_CLOSED_REPORT_H

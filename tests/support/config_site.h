@@ -1,4 +1,5 @@
-/* config_site.h: a site from a text, and its numbers. */
+/* config_site.h: a site from a text, and its numbers. All fail the test where they do
+ * not succeed; the site is freed by who loaded it (site_free). */
 #ifndef GL_TESTS_SUPPORT_CONFIG_SITE_H
 #define GL_TESTS_SUPPORT_CONFIG_SITE_H
 
