@@ -4,27 +4,17 @@
 #include "acct/runaway.h"
 #include "base/memory.h"
 #include "facts.h"
+#include "facts_clocks.h"
 #include "facts_inventory.h"
 #include "facts_job.h"
+#include "facts_loose.h"
 #include "facts_shards.h"
 #include "gres/tres.h"
-#include "facts_loose.h"
-#include "record/layout.h"
-#include "record/record.h"
 
 /* A node's record may belong to a segment that ended just before the period:
  * such segments are looked at too, so that nothing of theirs is taken for one
  * that began after them. */
 #define MARGIN_SECONDS 3600
-
-/* A node's clock, far enough off to matter. */
-struct skews {
-    node_skew_t *skew;
-    char **cluster;
-    size_t count;
-    bool known; /* some node's was measured */
-    int64_t largest_ms;
-};
 
 struct pass {
     store_t *store;
@@ -47,7 +37,7 @@ struct pass {
     int more_suspensions;
     int more_usage;
     int more_retags;
-    struct skews skews;
+    clocks_t clocks;
     facts_job_t *job;
     layout_t *layout; /* read when it is first asked for */
     int layout_rc;
@@ -324,69 +314,20 @@ static int hand_over (struct pass *p, const segment_t *s,
     return p->callback (&fact, p->arg, error);
 }
 
-static size_t skews_of (const struct skews *skews, const char *cluster,
-                        const node_skew_t **ret_first)
-{
-    size_t count = 0;
+/* --- what it held, and the end of it ------------------------------------ */
 
-    for (size_t i = 0; i < skews->count; i++)
-        if (!strcmp (skews->cluster[i], cluster) && count++ == 0)
-            *ret_first = &skews->skew[i];
-    return count;
-}
-
-/* --- what the inventory says of a device ------------------------------- */
-
-static const layout_device_t *find_device (const layout_snapshot_t *snapshot,
-                                           int64_t gres_index, const char *uuid)
-{
-    if (gres_index >= 0)
-        return layout_device (snapshot, gres_index);
-    for (size_t i = 0; i < snapshot->count; i++) {
-        const layout_device_t *d = &snapshot->device[i];
-        if (!strcmp (d->slice[0] ? d->slice : d->gpu, uuid))
-            return d;
-    }
-    return NULL;
-}
-
-/* A whole GPU is only what says so: one in MIG mode is none. */
-static const char *profile_of (const layout_device_t *d)
-{
-    if (d->profile[0])
-        return d->profile;
-    return !d->slice[0] && d->mig_mode == 0 ? "" : NULL;
-}
-
-/* Slices that are held cannot be cut anew: a snapshot of the segment's start
- * tells, or one that came a little late. Not any later one: what a day was
- * counted as must not depend on what comes days after it. */
 static void look_up (const segment_t *s, const char *node, int64_t gres_index,
                      const char *uuid, held_device_t *held, void *arg)
 {
     struct pass *p = arg;
-    const int64_t last = segment_end (s) - 1;
-    const int64_t late = s->time_start + INVENTORY_LATE_SECONDS;
-    const int64_t moments[] = {s->time_start, late < last ? late : last};
-    const layout_device_t *d = NULL;
-    layout_snapshot_t snapshot;
 
     if (!p->layout && p->layout_rc == 0
         && !(p->layout
              = facts_inventory (p->store, p->query ? p->query->cluster : NULL,
                                 &p->layout_error)))
         p->layout_rc = -1;
-    if (p->layout_rc < 0)
-        return;
-    for (size_t i = 0; i < GL_ARRAY_SIZE (moments) && !d; i++)
-        if (layout_at (p->layout, s->cluster, node, moments[i] * 1000000000,
-                       &snapshot))
-            d = find_device (&snapshot, gres_index, uuid);
-    if (!d)
-        return;
-    held->gres_type = d->gres_type[0] ? d->gres_type : NULL;
-    held->profile = profile_of (d);
-    held->model = d->model[0] ? d->model : NULL;
+    if (p->layout_rc == 0)
+        facts_inventory_tell (p->layout, s, node, gres_index, uuid, held);
 }
 
 /* Sets what the segment held, where the nodes tell all of it. Freed by the
@@ -451,7 +392,7 @@ static int finish_job (struct pass *p, gl_error_t *error)
         return 0;
     if (p->query && p->query->id_job == 0 && take_siblings (p, error) < 0)
         return -1;
-    count = skews_of (&p->skews, facts_job_cluster (p->job), &skews);
+    count = clocks_of (&p->clocks, facts_job_cluster (p->job), &skews);
     join = facts_job_join (p->job, skews, count);
     count_join (p, join);
     for (size_t i = 0; i < join->segment_count; i++)
@@ -507,89 +448,6 @@ static int run (struct pass *p, gl_error_t *error)
     return finish_usage (p, error);
 }
 
-/* --- clocks ------------------------------------------------------------ */
-
-/* How far off a clock may be, in few steps, so that a clock which drifts does
- * not count everything anew each time it is measured. */
-static int64_t step_up (int64_t ms)
-{
-    int64_t step = EVIDENCE_TOLERANCE_MS;
-
-    while (step < ms && step < INT64_MAX / 4)
-        step *= 2;
-    return step;
-}
-
-static void take_skew (struct skews *skews, const store_node_t *node)
-{
-    record_t r;
-    int64_t skew, off;
-
-    if (!node->payload
-        || record_decode (node->payload, node->payload_length, &r, NULL) != 0
-        || !record_has (&r, skew_ns))
-        return;
-    skew = llabs (r.skew_ns / 1000000);
-    off = skew + r.skew_bound_ns / 1000000;
-    if (skew > skews->largest_ms)
-        skews->largest_ms = skew;
-    skews->known = true;
-    if (off <= EVIDENCE_TOLERANCE_MS)
-        return;
-    skews->skew = xreallocarray (skews->skew, skews->count + 1,
-                                 sizeof (*skews->skew));
-    skews->cluster = xreallocarray (skews->cluster, skews->count + 1,
-                                    sizeof (*skews->cluster));
-    skews->cluster[skews->count] = xstrdup (node->cluster);
-    skews->skew[skews->count++]
-        = (node_skew_t){xstrdup (node->node), step_up (off), 0};
-}
-
-/* The newest measurement of each node. */
-static int read_skews (struct skews *skews, store_t *store,
-                       const char *cluster, gl_error_t *error)
-{
-    store_query_t query = {.cluster = cluster, .kind = RECORD_SKEW};
-    store_node_iter_t *iter = store_node_iter_open (store, &query, error);
-    store_node_t node;
-    int more = -1;
-
-    while (iter && (more = store_node_iter_next (iter, &node, error)) > 0)
-        take_skew (skews, &node);
-    store_node_iter_close (iter);
-    return more;
-}
-
-static void free_skews (struct skews *skews)
-{
-    for (size_t i = 0; i < skews->count; i++) {
-        free (skews->cluster[i]);
-        free ((char *)skews->skew[i].node);
-    }
-    free (skews->cluster);
-    free (skews->skew);
-}
-
-int facts_clocks (store_t *store, const char *cluster,
-                  evidence_counts_t *ret_counts, buffer_t *text,
-                  gl_error_t *error)
-{
-    struct skews skews = {.count = 0};
-    int rc = read_skews (&skews, store, cluster, error);
-
-    if (ret_counts) {
-        ret_counts->skew_known = skews.known;
-        ret_counts->skew_ms = skews.largest_ms;
-    }
-    for (size_t i = 0; text && i < skews.count; i++)
-        buffer_printf (text, "clock %zu:%s %zu:%s %lld\n",
-                       strlen (skews.cluster[i]), skews.cluster[i],
-                       strlen (skews.skew[i].node), skews.skew[i].node,
-                       (long long)skews.skew[i].skew_ms);
-    free_skews (&skews);
-    return rc;
-}
-
 /* --- the pass ---------------------------------------------------------- */
 
 static store_query_t widen (const store_query_t *query)
@@ -611,7 +469,7 @@ static int each (struct pass *p, gl_error_t *error)
 
     p->job = facts_job_new ();
     p->loose = new_loose (p->query, p->site);
-    if (read_skews (&p->skews, p->store, wide.cluster, error) == 0
+    if (clocks_read (&p->clocks, p->store, wide.cluster, error) == 0
         && (p->segments = store_segment_iter_open (p->store, &wide, error))
         && (p->suspensions
             = store_suspension_iter_open (p->store, &wide, error))
@@ -634,7 +492,7 @@ static int each (struct pass *p, gl_error_t *error)
 static void done (struct pass *p)
 {
     loose_free (p->loose);
-    free_skews (&p->skews);
+    clocks_done (&p->clocks);
 }
 
 int facts_each_loose (store_t *store, const site_t *site,
@@ -648,8 +506,8 @@ int facts_each_loose (store_t *store, const site_t *site,
                      .arg = arg};
     int rc = each (&p, error);
 
-    *ret_loose = (evidence_counts_t){.skew_known = p.skews.known,
-                                     .skew_ms = p.skews.largest_ms};
+    *ret_loose = (evidence_counts_t){.skew_known = p.clocks.known,
+                                     .skew_ms = p.clocks.largest_ms};
     loose_sum (p.loose, ret_loose);
     done (&p);
     return rc;
@@ -694,113 +552,4 @@ int facts_each (store_t *store, const site_t *site, const store_query_t *query,
     evidence_counts_t loose;
 
     return facts_each_loose (store, site, query, callback, arg, &loose, error);
-}
-
-static int add_events (store_t *store, const store_query_t *query,
-                       capacity_t *capacity, gl_error_t *error)
-{
-    store_event_iter_t *iter = store_event_iter_open (store, query, error);
-    node_event_t event;
-    int more = -1;
-
-    while (iter && (more = store_event_iter_next (iter, &event, error)) > 0)
-        capacity_add_event (capacity, &event);
-    store_event_iter_close (iter);
-    return more;
-}
-
-static int add_reservations (store_t *store, const store_query_t *query,
-                             capacity_t *capacity, gl_error_t *error)
-{
-    store_reservation_iter_t *iter
-        = store_reservation_iter_open (store, query, error);
-    reservation_t reservation;
-    int more = -1;
-
-    while (iter
-           && (more = store_reservation_iter_next (iter, &reservation, error))
-                  > 0)
-        capacity_add_reservation (capacity, &reservation);
-    store_reservation_iter_close (iter);
-    return more;
-}
-
-/* Those without a GPU take CPUs and memory of the nodes. */
-static int add_others (store_t *store, const store_query_t *query,
-                       capacity_t *capacity, gl_error_t *error)
-{
-    store_query_t all = *query;
-    store_segment_iter_t *iter;
-    segment_t s;
-    int more = -1;
-
-    all.gpu_only = false;
-    iter = store_segment_iter_open (store, &all, error);
-    while (iter && (more = store_segment_iter_next (iter, &s, error)) > 0) {
-        if (s.gpu_asked || (s.gres && s.gres[0]))
-            continue;
-        if (s.time_end == 0)
-            s.believed_end
-                = runaway_judge (&s, NULL, 0, NULL,
-                                 capacity_site (capacity)->policy.runaway_grace)
-                      .end;
-        capacity_add_segment (capacity, &s);
-    }
-    store_segment_iter_close (iter);
-    return more;
-}
-
-int facts_capacity (store_t *store, const store_query_t *query,
-                    capacity_t *capacity, gl_error_t *error)
-{
-    if (add_events (store, query, capacity, error) < 0
-        || add_reservations (store, query, capacity, error) < 0
-        || (capacity_site (capacity)->pool_count > 0
-            && facts_add_inventory (store, query->cluster, capacity, error)
-                   < 0)
-        || (capacity_wants_cpus (capacity)
-            && add_others (store, query, capacity, error) < 0))
-        return -1;
-    return 0;
-}
-
-accounts_t *facts_accounts (store_t *store, gl_error_t *error)
-{
-    store_account_iter_t *iter = store_account_iter_open (store, NULL, error);
-    accounts_t *accounts = accounts_new ();
-    store_account_t account;
-    int more = -1;
-
-    while (iter && (more = store_account_iter_next (iter, &account, error)) > 0)
-        accounts_add (accounts, account.cluster, account.name, account.parent);
-    store_account_iter_close (iter);
-    if (more == 0)
-        return accounts;
-    accounts_free (accounts);
-    return NULL;
-}
-
-int facts_unheld (store_t *store, const store_query_t *query,
-                  measured_t *ret_measured, gl_error_t *error)
-{
-    store_query_t of_none = *query;
-    period_t period = period_of (query);
-    store_usage_iter_t *iter;
-    store_usage_t u;
-    int more = -1;
-
-    of_none.jobs = STORE_OF_NO_JOB;
-    measured_init (ret_measured);
-    iter = store_usage_iter_open (store, &of_none, error);
-    while (iter && (more = store_usage_iter_next (iter, &u, error)) > 0) {
-        int64_t from = u.usage.begin_ms, to = u.usage.end_ms;
-        if (from < period.start * 1000)
-            from = period.start * 1000;
-        if (to > period.end * 1000)
-            to = period.end * 1000;
-        if (from < to)
-            measured_add (ret_measured, &u.usage, from, to, period);
-    }
-    store_usage_iter_close (iter);
-    return more;
 }

@@ -40,7 +40,6 @@ int facts_each (store_t *store, const site_t *site, const store_query_t *query,
 
 /* The same, and what came of the join. Usage of ids that are not among the
  * store's JobIds of the period is not looked at. */
-
 int facts_each_loose (store_t *store, const site_t *site,
                       const store_query_t *query, fact_f callback, void *arg,
                       evidence_counts_t *ret_loose, gl_error_t *error);
@@ -65,13 +64,16 @@ int facts_clocks (store_t *store, const char *cluster,
                   evidence_counts_t *ret_counts, buffer_t *text,
                   gl_error_t *error);
 
+/* --- beside segments ----------------------------------------------------- */
+
 /* What capacity needs beside the segments that facts_each() hands over for a
  * query with gpu_only: node events and reservations of the query's period, the
  * nodes' inventories, and segments without GPUs where the site asks for them. */
 int facts_capacity (store_t *store, const store_query_t *query,
                     capacity_t *capacity, gl_error_t *error);
 
-/* What agents measured in the period while no job held the device. */
+/* What agents measured in the period, which the query has, while no job held the
+ * device. */
 int facts_unheld (store_t *store, const store_query_t *query,
                   measured_t *ret_measured, gl_error_t *error);
 

@@ -134,3 +134,50 @@ int facts_add_inventory (store_t *store, const char *cluster,
     layout_close (layout);
     return 0;
 }
+
+/* --- one device of a segment --------------------------------------------- */
+
+static const layout_device_t *find_device (const layout_snapshot_t *snapshot,
+                                           int64_t gres_index, const char *uuid)
+{
+    if (gres_index >= 0)
+        return layout_device (snapshot, gres_index);
+    for (size_t i = 0; i < snapshot->count; i++) {
+        const layout_device_t *d = &snapshot->device[i];
+        if (!strcmp (d->slice[0] ? d->slice : d->gpu, uuid))
+            return d;
+    }
+    return NULL;
+}
+
+/* A whole GPU is only what says so: one in MIG mode is none. */
+static const char *profile_of (const layout_device_t *d)
+{
+    if (d->profile[0])
+        return d->profile;
+    return !d->slice[0] && d->mig_mode == 0 ? "" : NULL;
+}
+
+/* Slices that are held cannot be cut anew: a snapshot of the segment's start
+ * tells, or one that came a little late. Not any later one: what a day was
+ * counted as must not depend on what comes days after it. */
+void facts_inventory_tell (layout_t *layout, const segment_t *s,
+                           const char *node, int64_t gres_index,
+                           const char *uuid, held_device_t *held)
+{
+    const int64_t last = segment_end (s) - 1;
+    const int64_t late = s->time_start + INVENTORY_LATE_SECONDS;
+    const int64_t moments[] = {s->time_start, late < last ? late : last};
+    const layout_device_t *d = NULL;
+    layout_snapshot_t snapshot;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (moments) && !d; i++)
+        if (layout_at (layout, s->cluster, node, moments[i] * SECOND_NS,
+                       &snapshot))
+            d = find_device (&snapshot, gres_index, uuid);
+    if (!d)
+        return;
+    held->gres_type = known (d->gres_type);
+    held->profile = profile_of (d);
+    held->model = known (d->model);
+}
