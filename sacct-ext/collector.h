@@ -4,7 +4,8 @@
  * One process, one thread, one event loop (libevent):
  *
  *     collector.c          options, start, signals, end
- *     collector_server.c   connections: frames in, frames out, all limits
+ *     collector_server.c   connections: who may have one, where it is listened
+ *     collector_connection.c  one of them: frames in, frames out, its limits
  *     collector_request.c  who asks, may he, and who answers
  *     collector_origin.c   nodes and their addresses
  *     collector_group.c    batches of records into the store
@@ -93,6 +94,8 @@ void server_stop (struct server *server);
 /* Nothing is left to send. */
 bool server_quiet (const struct server *server);
 void server_free (struct server *server);
+
+/* collector_connection.c */
 
 /* The answer; `body` is copied, and sent in parts where it is long. Both free
  * the asking. */
