@@ -4,84 +4,15 @@
  * each rule that is not ours being a cause with the amount that it moves; what
  * is left over between that and the tables has to be proven otherwise.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
-#include "acct/reconcile_private.h"
+#include "acct/reconcile_rolled.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "gres/nodelist.h"
 
-#define HOUR INT64_C (3600)
-/* Slurm's "no value" of a TRES count, and what lies above it. */
-#define TRES_NO_VALUE UINT64_C (0xfffffffffffffffd)
+/* What slurmdbd takes for no value, and leaves out. */
 #define SLURM_NO_VAL64 UINT64_C (0xfffffffffffffffe)
-
-typedef unsigned __int128 amount_t;
-
-/* An association's account and user, or the cluster (both ""). */
-struct cell {
-    char *key; /* account, \001, user */
-    char *who; /* for people */
-    amount_t ours;
-    amount_t theirs;
-    amount_t expected; /* by slurmdbd's rules, of the rows as they are now */
-    amount_t left_alone;
-    bool voids;       /* rows without a count are among them */
-    uint64_t wrapped; /* what these come to, modulo 2^64 */
-    amount_t changed; /* what rows that changed since the rolling may move */
-    __int128 moved[CAUSE_COUNT]; /* expected - ours, by cause */
-    UT_hash_handle hh;
-};
-
-struct association {
-    uint64_t id;
-    struct cell *cell;
-    UT_hash_handle hh;
-};
-
-struct tres_count {
-    uint64_t id;
-    uint64_t count;
-};
-
-struct reservation {
-    uint64_t id;
-    int64_t start, end;
-    nodelist_t *nodes;
-    uint64_t flags;
-    uint64_t *associations;
-    size_t association_count;
-    struct tres_count *tres;
-    size_t tres_count;
-    size_t first; /* hour */
-    size_t hours;
-    uint64_t *used; /* by hour, by TRES: seconds x the reservation's count */
-    uint64_t *lost; /* likewise: to outages */
-};
-
-struct rolled {
-    const reconcile_cluster_t *cluster;
-    int64_t base;    /* the first whole hour of the period */
-    size_t hours;    /* whole ones */
-    bool *done;      /* rolled, by hour */
-    int64_t *when;   /* last, by hour; 0: not known */
-    int64_t *before; /* rolled seconds before each hour; made when first asked
-                        for */
-    bool any;
-    struct cell *cells;
-    struct cell whole; /* the cluster */
-    bool whole_known;
-    bool full;        /* all of its GPUs were in use in some hour */
-    amount_t outside; /* ours, in hours that were not rolled */
-    struct association *associations;
-    struct reservation *reservation;
-    size_t reservation_count;
-    uint64_t gpu;
-};
 
 /* --- hours ------------------------------------------------------------- */
 
@@ -96,15 +27,6 @@ rolled_t *rolled_new (const reconcile_cluster_t *cluster)
     r->done = xcalloc (r->hours + 1, sizeof (*r->done));
     r->when = xcalloc (r->hours + 1, sizeof (*r->when));
     return r;
-}
-
-static void free_reservation (struct reservation *v)
-{
-    free (v->associations);
-    free (v->tres);
-    free (v->used);
-    free (v->lost);
-    nodelist_close (v->nodes);
 }
 
 void rolled_free (rolled_t *r)
@@ -127,7 +49,7 @@ void rolled_free (rolled_t *r)
         free (cell);
     }
     for (size_t i = 0; i < r->reservation_count; i++)
-        free_reservation (&r->reservation[i]);
+        reserved_clear (&r->reservation[i]);
     free (r->reservation);
     free (r->done);
     free (r->when);
@@ -135,15 +57,23 @@ void rolled_free (rolled_t *r)
     free (r);
 }
 
-/* The hour of that instant; `hours` or more: none of the period's. */
-static size_t hour_of (const rolled_t *r, int64_t instant)
+size_t rolled_hour_of (const rolled_t *r, int64_t instant)
 {
     return instant < r->base ? SIZE_MAX : (size_t)((instant - r->base) / HOUR);
 }
 
+int64_t rolled_in_hour (const rolled_t *r, size_t hour, int64_t start,
+                        int64_t end)
+{
+    int64_t from = r->base + (int64_t)hour * HOUR;
+
+    return period_seconds (
+        period_clip ((period_t){start, end}, (period_t){from, from + HOUR}));
+}
+
 void rolled_hour (rolled_t *r, int64_t start, int64_t when)
 {
-    size_t hour = hour_of (r, start);
+    size_t hour = rolled_hour_of (r, start);
 
     if (hour >= r->hours)
         return;
@@ -177,7 +107,7 @@ static void count_before (rolled_t *r)
 /* Rolled seconds of the period before the instant. */
 static int64_t seconds_before (rolled_t *r, int64_t instant)
 {
-    size_t hour = hour_of (r, instant);
+    size_t hour = rolled_hour_of (r, instant);
 
     if (!r->before)
         count_before (r);
@@ -189,7 +119,8 @@ static int64_t seconds_before (rolled_t *r, int64_t instant)
            + (r->done[hour] ? instant - r->base - (int64_t)hour * HOUR : 0);
 }
 
-static amount_t held (rolled_t *r, uint64_t devices, int64_t start, int64_t end)
+amount_t rolled_held (rolled_t *r, uint64_t devices, int64_t start,
+                      int64_t end)
 {
     if (start == 0 || end <= start)
         return 0;
@@ -243,7 +174,7 @@ void rolled_usage (rolled_t *r, uint64_t association, const char *account,
                    const char *user, int64_t start, uint64_t seconds,
                    int64_t when)
 {
-    size_t hour = hour_of (r, start);
+    size_t hour = rolled_hour_of (r, start);
     struct cell *cell;
 
     if (hour >= r->hours || !r->done[hour])
@@ -256,267 +187,13 @@ void rolled_usage (rolled_t *r, uint64_t association, const char *account,
 
 void rolled_cluster (rolled_t *r, int64_t start, uint64_t seconds, bool full)
 {
-    size_t hour = hour_of (r, start);
+    size_t hour = rolled_hour_of (r, start);
 
     if (hour >= r->hours || !r->done[hour])
         return;
     r->whole_known = true;
     r->whole.theirs += seconds;
     r->full |= full;
-}
-
-/* --- reservations ------------------------------------------------------ */
-
-/* "1=8,1001=4" */
-static struct tres_count *parse_tres (const char *text, size_t *ret_count)
-{
-    struct tres_count *list = NULL;
-    size_t count = 0;
-
-    for (const char *p = text; p && *p; p = *p ? p + 1 : p) {
-        size_t id_length = strcspn (p, "=,"), length;
-        const char *value = p + id_length + 1;
-        uint64_t id, number;
-        if (p[id_length] == '=' && number_u64 (p, id_length, &id) == 0
-            && number_u64 (value, length = strcspn (value, ","), &number) == 0
-            && number > 0 && number < TRES_NO_VALUE) {
-            list = xreallocarray (list, count + 1, sizeof (*list));
-            list[count++] = (struct tres_count){id, number};
-        }
-        p += strcspn (p, ",");
-    }
-    *ret_count = count;
-    return list;
-}
-
-/* What stands behind the id, as it is; 0: nothing. */
-static uint64_t raw_count (const char *text, uint64_t wanted)
-{
-    for (const char *p = text; p && *p; p = *p ? p + 1 : p) {
-        size_t length = strcspn (p, "=,");
-        uint64_t id, count;
-        if (p[length] == '=' && number_u64 (p, length, &id) == 0 && id == wanted
-            && number_u64 (p + length + 1, strcspn (p + length + 1, ","),
-                           &count)
-                   == 0)
-            return count;
-        p += strcspn (p, ",");
-    }
-    return 0;
-}
-
-static void parse_associations (struct reservation *v, const char *text)
-{
-    for (const char *p = text; p && *p; p = *p ? p + 1 : p) {
-        size_t length = strcspn (p, ",");
-        uint64_t id;
-        if (number_u64 (p, length, &id) == 0) {
-            v->associations
-                = xreallocarray (v->associations, v->association_count + 1,
-                                 sizeof (*v->associations));
-            v->associations[v->association_count++] = id;
-        }
-        p += length;
-    }
-}
-
-/* Nodes and energy are not rolled up by reservation. */
-#define TRES_NODE 4
-
-static void drop_nodes (struct reservation *v)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < v->tres_count; i++)
-        if (v->tres[i].id != TRES_NODE)
-            v->tres[kept++] = v->tres[i];
-    v->tres_count = kept;
-}
-
-void rolled_reservation (rolled_t *r, const resv_row_t *row)
-{
-    struct reservation v
-        = {.id = row->id,
-           .start = row->force > row->start ? row->force : row->start,
-           .end = row->end,
-           .flags = row->flags};
-    int64_t from = v.start > r->base ? v.start : r->base;
-    int64_t to = r->base + (int64_t)r->hours * HOUR;
-
-    if (v.end < to)
-        to = v.end;
-    if (from >= to)
-        return;
-    v.first = hour_of (r, from);
-    v.hours = hour_of (r, to - 1) + 1 - v.first;
-    v.tres = parse_tres (row->tres, &v.tres_count);
-    drop_nodes (&v);
-    parse_associations (&v, row->associations);
-    v.used = xcalloc (v.hours * v.tres_count + 1, sizeof (*v.used));
-    v.lost = xcalloc (v.hours * v.tres_count + 1, sizeof (*v.lost));
-    v.nodes = nodelist_open (row->nodelist, NULL);
-    r->reservation = xreallocarray (r->reservation, r->reservation_count + 1,
-                                    sizeof (*r->reservation));
-    r->reservation[r->reservation_count++] = v;
-}
-
-/* [start, end) within the hour */
-static int64_t in_hour (const rolled_t *r, size_t hour, int64_t start,
-                        int64_t end)
-{
-    int64_t from = r->base + (int64_t)hour * HOUR;
-
-    return period_seconds (
-        period_clip ((period_t){start, end}, (period_t){from, from + HOUR}));
-}
-
-static uint64_t count_of (const struct tres_count *list, size_t count,
-                          uint64_t id)
-{
-    for (size_t i = 0; i < count; i++)
-        if (list[i].id == id)
-            return list[i].count;
-    return 0;
-}
-
-static void lose (rolled_t *r, struct reservation *v, int64_t start,
-                  int64_t end, const struct tres_count *node, size_t count)
-{
-    int64_t from = start > v->start ? start : v->start;
-    int64_t to = end < v->end ? end : v->end;
-
-    for (size_t h = 0; h < v->hours; h++) {
-        int64_t seconds = in_hour (r, v->first + h, from, to);
-        for (size_t t = 0; t < v->tres_count && seconds > 0; t++)
-            v->lost[h * v->tres_count + t]
-                += (uint64_t)seconds * count_of (node, count, v->tres[t].id);
-    }
-}
-
-void rolled_outage (rolled_t *r, const char *node, int64_t start, int64_t end,
-                    const char *tres)
-{
-    struct tres_count *list = NULL;
-    size_t count = 0;
-
-    for (size_t i = 0; i < r->reservation_count; i++) {
-        struct reservation *v = &r->reservation[i];
-        if (!v->nodes || !nodelist_contains (v->nodes, node))
-            continue;
-        if (!list)
-            list = parse_tres (tres, &count);
-        lose (r, v, start, end ? end : r->cluster->period.end, list, count);
-    }
-    free (list);
-}
-
-/* What the reservation has of a TRES in the hour. */
-static uint64_t total_in (const rolled_t *r, const struct reservation *v,
-                          size_t h, size_t t)
-{
-    uint64_t seconds = (uint64_t)in_hour (r, v->first + h, v->start, v->end);
-    uint64_t total = v->tres[t].count * seconds;
-    uint64_t lost = v->lost[h * v->tres_count + t];
-
-    return lost >= total ? 0 : total - lost;
-}
-
-/* A job takes the whole of what the reservation has of a TRES, however little
- * of it it holds: slurmdbd multiplies by the reservation's count. */
-static void use_reservation (rolled_t *r, struct reservation *v, int64_t start,
-                             int64_t end, const struct tres_count *job,
-                             size_t job_count)
-{
-    int64_t from = start > v->start ? start : v->start;
-    int64_t to = end < v->end ? end : v->end;
-
-    for (size_t h = 0; h < v->hours; h++) {
-        int64_t seconds = in_hour (r, v->first + h, from, to);
-        for (size_t t = 0; t < v->tres_count && seconds > 0; t++)
-            if (count_of (job, job_count, v->tres[t].id) > 0)
-                v->used[h * v->tres_count + t]
-                    += (uint64_t)seconds * v->tres[t].count;
-    }
-}
-
-static uint64_t gpus_in (const rolled_t *r, const struct reservation *v,
-                         size_t h)
-{
-    for (size_t t = 0; t < v->tres_count; t++)
-        if (v->tres[t].id == r->gpu)
-            return total_in (r, v, h, t);
-    return 0;
-}
-
-/* The cluster's part of a job in a reservation: none but where the reservation
- * lets other jobs be. */
-static amount_t in_reservations (rolled_t *r, const job_row_t *row,
-                                 int64_t start, int64_t end, const char *tres)
-{
-    size_t count;
-    struct tres_count *job = parse_tres (tres, &count);
-    amount_t apart = 0;
-
-    for (size_t i = 0; i < r->reservation_count; i++) {
-        struct reservation *v = &r->reservation[i];
-        if (v->id != row->id_resv)
-            continue;
-        use_reservation (r, v, start, end, job, count);
-        if (v->flags & RESERVATION_IGNORE_JOBS)
-            apart
-                += held (r, row->gpu_total, start > v->start ? start : v->start,
-                         end < v->end ? end : v->end);
-    }
-    free (job);
-    return apart;
-}
-
-/* What one reservation leaves unused of GPUs in an hour, as slurmdbd reckons:
- * it stops at the first TRES of which nothing is left. */
-static uint64_t idle_gpus (const rolled_t *r, const struct reservation *v,
-                           size_t h)
-{
-    for (size_t t = 0; t < v->tres_count; t++) {
-        int64_t idle = (int64_t)total_in (r, v, h, t)
-                       - (int64_t)v->used[h * v->tres_count + t];
-        if (idle <= 0)
-            return 0;
-        if (v->tres[t].id == r->gpu)
-            return (uint64_t)idle;
-    }
-    return 0;
-}
-
-static void share_idle (rolled_t *r, const struct reservation *v, size_t h)
-{
-    int32_t share = (int32_t)(uint32_t)idle_gpus (r, v, h);
-
-    if (v->association_count == 0)
-        return;
-    share /= (int32_t)v->association_count;
-    for (size_t i = 0; i < v->association_count; i++) {
-        uint64_t id = v->associations[i];
-        struct association *a;
-        HASH_FIND (hh, r->associations, &id, sizeof (id), a);
-        if (a)
-            a->cell->moved[CAUSE_RESERVED_IDLE] += share;
-    }
-}
-
-static void finish_reservations (rolled_t *r)
-{
-    for (size_t i = 0; i < r->reservation_count; i++) {
-        const struct reservation *v = &r->reservation[i];
-        bool counts
-            = !(v->flags & (RESERVATION_IGNORE_JOBS | RESERVATION_MAINT));
-        for (size_t h = 0; h < v->hours; h++) {
-            if (!r->done[v->first + h])
-                continue;
-            share_idle (r, v, h);
-            if (counts)
-                r->whole.moved[CAUSE_RESERVED] += (__int128)gpus_in (r, v, h);
-        }
-    }
 }
 
 /* --- segments ---------------------------------------------------------- */
@@ -537,7 +214,7 @@ static void note_change (rolled_t *r, struct cell *cell, const job_row_t *row,
                          uint64_t devices)
 {
     const segment_t *s = &row->segment;
-    size_t hour = hour_of (r, s->time_end);
+    size_t hour = rolled_hour_of (r, s->time_end);
 
     if (s->time_end == 0 || s->time_start == 0 || hour >= r->hours
         || !r->done[hour] || r->when[hour] == 0
@@ -545,8 +222,24 @@ static void note_change (rolled_t *r, struct cell *cell, const job_row_t *row,
         return;
     if (row->gpu_total > devices)
         devices = row->gpu_total;
-    cell->changed += held (r, devices ? devices : 1, s->time_start,
+    cell->changed += rolled_held (r, devices ? devices : 1, s->time_start,
                            r->cluster->period.end);
+}
+
+/* What stands behind the id, as it is; 0: nothing. */
+static uint64_t raw_count (const char *text, uint64_t wanted)
+{
+    for (const char *p = text; p && *p; p = *p ? p + 1 : p) {
+        size_t length = strcspn (p, "=,");
+        uint64_t id, count;
+        if (p[length] == '=' && number_u64 (p, length, &id) == 0 && id == wanted
+            && number_u64 (p + length + 1, strcspn (p + length + 1, ","),
+                           &count)
+                   == 0)
+            return count;
+        p += strcspn (p, ",");
+    }
+    return 0;
 }
 
 /* "1001=18446744073709551614" */
@@ -565,7 +258,9 @@ static void note_void (rolled_t *r, struct cell *cell, const job_row_t *row,
         start = eligible;
     for (size_t h = 0; h < r->hours && s->time_start != 0; h++) {
         uint64_t product
-            = r->done[h] ? count * (uint64_t)in_hour (r, h, start, end) : 0;
+            = r->done[h]
+                  ? count * (uint64_t)rolled_in_hour (r, h, start, end)
+                  : 0;
         if (product == SLURM_NO_VAL64) /* that is left out */
             continue;
         cell->wrapped += product;
@@ -583,14 +278,16 @@ static void follow_row (rolled_t *r, struct cell *cell, amount_t ours,
     uint64_t devices = segment_devices (raw);
     int64_t end = raw->time_end ? raw->time_end : r->cluster->period.end;
     int64_t start = raw->time_start;
-    amount_t counted = held (r, devices, mended.time_start, end);
-    amount_t as_written = held (r, devices, start, end);
-    amount_t total = held (r, row->gpu_total, start, end);
+    amount_t counted = rolled_held (r, devices, mended.time_start, end);
+    amount_t as_written = rolled_held (r, devices, start, end);
+    amount_t total = rolled_held (r, row->gpu_total, start, end);
     amount_t rolled;
 
     if (row->time_eligible / HOUR * HOUR > start)
         start = row->time_eligible / HOUR * HOUR;
-    rolled = row->time_eligible == 0 ? 0 : held (r, row->gpu_total, start, end);
+    rolled = row->time_eligible == 0
+                 ? 0
+                 : rolled_held (r, row->gpu_total, start, end);
     move (r, cell, cause == CAUSE_COUNT ? CAUSE_UNEXPLAINED : cause, ours,
           counted);
     move (r, cell, start > end ? CAUSE_REVERSED : CAUSE_RESIZED_START, counted,
@@ -600,7 +297,7 @@ static void follow_row (rolled_t *r, struct cell *cell, amount_t ours,
     cell->expected += rolled;
     if (row->id_resv != 0 && row->time_eligible != 0)
         r->whole.moved[CAUSE_RESERVED]
-            += (__int128)in_reservations (r, row, raw->time_start, end, tres)
+            += (__int128)reserved_use (r, row, raw->time_start, end, tres)
                - (__int128)rolled;
     note_void (r, cell, row, tres);
     note_change (r, cell, row, devices);
@@ -625,7 +322,7 @@ void rolled_segment (rolled_t *r, const segment_t *ours,
         mine = theirs && !theirs->association_account
                    ? cell_of_row (r, theirs)
                    : cell_of (r, ours->account, ours->user);
-        held_by_us = held (r, segment_devices (ours), ours->time_start,
+        held_by_us = rolled_held (r, segment_devices (ours), ours->time_start,
                            segment_end (ours));
         mine->ours += held_by_us;
         r->whole.ours += held_by_us;
@@ -756,7 +453,7 @@ void rolled_finish (rolled_t *r, reconcile_t *reconcile)
     struct cell *cell, *next;
     amount_t theirs = 0;
 
-    finish_reservations (r);
+    reserved_finish (r);
     HASH_SORT (r->cells, by_key);
     HASH_ITER (hh, r->cells, cell, next)
     {
