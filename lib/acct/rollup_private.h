@@ -1,8 +1,8 @@
 /*
  * rollup_private.h: between rollup.c (what one is, and several as one),
  * rollup_assembly.c (putting one together),
- * rollup_build.c (from facts), rollup_code.c (to and from bytes) and
- * usage_rollup.c (into cells).
+ * rollup_build.c (from facts), rollup_code.c (to and from bytes), rollup_site.c (what
+ * they depend on) and usage_rollup.c (into cells).
  */
 #ifndef GL_ACCT_ROLLUP_PRIVATE_H
 #define GL_ACCT_ROLLUP_PRIVATE_H
