@@ -1,0 +1,119 @@
+/* An explanation as a value: its steps and their lines. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "report/explain_private.h"
+
+explain_t *explain_new (const char *job)
+{
+    explain_t *explain = xcalloc (1, sizeof (*explain));
+
+    explain->job = xstrdup (job);
+    return explain;
+}
+
+static void free_segment (explain_segment_t *segment)
+{
+    for (size_t i = 0; i < segment->step_count; i++) {
+        explain_step_t *step = &segment->step[i];
+        for (size_t k = 0; k < step->line_count; k++) {
+            free (step->line[k].name);
+            free (step->line[k].title);
+            free (step->line[k].value);
+        }
+        free (step->line);
+        free (step->title);
+    }
+    free (segment->step);
+    free (segment->title);
+}
+
+void explain_free (explain_t *explain)
+{
+    if (!explain)
+        return;
+    for (size_t i = 0; i < explain->segment_count; i++)
+        free_segment (&explain->segment[i]);
+    free (explain->segment);
+    free (explain->job);
+    free (explain);
+}
+
+explain_step_t *explain_step (explain_segment_t *segment, const char *name,
+                              char *title)
+{
+    explain_step_t *step;
+
+    segment->step = xreallocarray (segment->step, segment->step_count + 1,
+                                   sizeof (*segment->step));
+    step = &segment->step[segment->step_count++];
+    *step = (explain_step_t){.name = name, .title = title};
+    return step;
+}
+
+static bool has_line (const explain_step_t *step, const char *name)
+{
+    for (size_t i = 0; i < step->line_count; i++)
+        if (!strcmp (step->line[i].name, name))
+            return true;
+    return false;
+}
+
+/* Names are members of an object: what occurs again is numbered. */
+static char *line_name (const explain_step_t *step, const char *name)
+{
+    char *unique = xstrdup (name);
+
+    for (unsigned n = 2; has_line (step, unique); n++) {
+        free (unique);
+        unique = xasprintf ("%s_%u", name, n);
+    }
+    return unique;
+}
+
+void explain_line (explain_step_t *step, column_type_t type, const char *name,
+                   const char *title, char *value)
+{
+    char *unique = line_name (step, name);
+
+    step->line = xreallocarray (step->line, step->line_count + 1,
+                                sizeof (*step->line));
+    step->line[step->line_count++]
+        = (explain_line_t){unique, xstrdup (title), value, type};
+}
+
+void explain_text (explain_step_t *step, const char *name, const char *title,
+                   const char *value)
+{
+    explain_line (step, COLUMN_TEXT, name, title, xstrdup (value));
+}
+
+void explain_format (explain_step_t *step, const char *name, const char *title,
+                     const char *fmt, ...)
+{
+    char *value;
+    va_list ap;
+
+    va_start (ap, fmt);
+    if (vasprintf (&value, fmt, ap) < 0)
+        abort ();
+    va_end (ap);
+    explain_line (step, COLUMN_TEXT, name, title, value);
+}
+
+void explain_stamp (explain_step_t *step, const site_t *site, const char *name,
+                    const char *title, int64_t instant)
+{
+    char stamp[ZONE_STAMP_SIZE];
+
+    explain_text (step, name, title, zone_stamp (site->zone, instant, stamp));
+}
+
+void explain_exact (explain_step_t *step, column_type_t type, const char *name,
+                    const char *title, const mpq_t value, int digits)
+{
+    explain_line (step, type, name, title, exact_text (value, digits));
+}
