@@ -5,44 +5,7 @@
 
 #include "base/memory.h"
 
-#include "holders.h"
-#include "words.h"
-
-/* Devices of one job on one node: bounded as device.h bounds the node's. */
-#define TOKENS_MAX 512
-#define ENDED_MAX 64
-
-/* What a record means here, waiting for its time. */
-typedef struct {
-    int64_t at_ms;
-    uint64_t order; /* of arrival, for those of the same time */
-    bool reboot;    /* boot_id is the new one */
-    char boot_id[37];
-    size_t size;
-    unsigned char *bytes; /* the record; none for a reboot */
-} event_t;
-
-typedef struct {
-    int64_t id;
-    int64_t end_ms;
-} ended_t;
-
-struct holders {
-    char node[129];
-    holders_find_f find;
-    void *arg;
-    bool exclusive;
-    holders_job_t *job;
-    size_t job_count, job_room;
-    event_t *event; /* sorted */
-    size_t event_count, event_room;
-    uint64_t order;
-    int64_t now_ms; /* up to which changes have happened */
-    /* the last ends, so that a start that is read twice opens nothing */
-    ended_t ended[ENDED_MAX];
-    size_t ended_next;
-    holders_counts_t counts;
-};
+#include "holders_private.h"
 
 holders_t *holders_new (const char *node, holders_find_f find, void *arg)
 {
@@ -191,7 +154,7 @@ static holders_job_t *oldest_job (holders_t *holders)
     return oldest;
 }
 
-static holders_job_t *add_job (holders_t *holders)
+holders_job_t *holders_add_job (holders_t *holders)
 {
     if (holders->job_count == HOLDERS_JOBS_MAX)
         close_unknown (holders, oldest_job (holders), holders->now_ms);
@@ -384,7 +347,7 @@ static void close_superseded (holders_t *holders, int64_t id, int64_t at_ms)
 static void open_job (holders_t *holders, const record_t *record,
                       const char *boot_id, int64_t at_ms)
 {
-    holders_job_t *job = add_job (holders);
+    holders_job_t *job = holders_add_job (holders);
 
     *job = (holders_job_t){.id = record->job_id,
                            .from_ms = at_ms,
@@ -648,115 +611,4 @@ size_t holders_unnamed (const holders_t *holders)
 const holders_counts_t *holders_counts (const holders_t *holders)
 {
     return &holders->counts;
-}
-
-/*
- * State.
- */
-
-static void print_job (const holders_job_t *job, buffer_t *out)
-{
-    buffer_add_text (out, "job");
-    words_add_number (out, job->id);
-    words_add_number (out, job->from_ms);
-    words_add_number (out, job->start_time);
-    words_add_number (out, job->end_time);
-    words_add_number (out, job->restart_count);
-    words_add_number (out, job->claimed);
-    words_add_text (out, job->boot_id);
-    words_add_text (out, job->sluid);
-    words_add_text (out, job->user);
-    words_add_text (out, job->account);
-    words_add_text (out, job->project);
-    words_add_number (out, (int64_t)job->device_count);
-    for (size_t i = 0; i < job->device_count; i++) {
-        words_add_text (out, job->device[i].token);
-        words_add_text (out, job->device[i].uuid);
-    }
-    buffer_add_char (out, '\n');
-}
-
-static void print_event (const event_t *event, buffer_t *out)
-{
-    if (event->reboot)
-        return;
-    buffer_add_text (out, "queued");
-    words_add_number (out, event->at_ms);
-    words_add_bytes (out, event->bytes, event->size);
-    buffer_add_char (out, '\n');
-}
-
-void holders_print (const holders_t *holders, buffer_t *out)
-{
-    buffer_add_text (out, "holders");
-    words_add_number (out, holders->now_ms);
-    buffer_add_char (out, '\n');
-    for (size_t i = 0; i < holders->job_count; i++)
-        print_job (&holders->job[i], out);
-    for (size_t i = 0; i < holders->event_count; i++)
-        print_event (&holders->event[i], out);
-}
-
-static bool parse_devices (holders_job_t *job, int64_t count, const char *line)
-{
-    if (count < 0 || count > TOKENS_MAX)
-        return false;
-    job->device = count ? xcalloc ((size_t)count, sizeof (*job->device)) : NULL;
-    job->device_count = (size_t)count;
-    for (size_t i = 0; i < job->device_count; i++) {
-        if (!words_text (&line, job->device[i].token, HOLDERS_UUID_SIZE)
-            || !words_text (&line, job->device[i].uuid, HOLDERS_UUID_SIZE))
-            return false;
-    }
-    return words_end (line);
-}
-
-static int parse_job (holders_t *holders, const char *line)
-{
-    holders_job_t job = {.device = NULL};
-    int64_t count;
-
-    if (words_number (&line, &job.id) && words_number (&line, &job.from_ms)
-        && words_number (&line, &job.start_time)
-        && words_number (&line, &job.end_time)
-        && words_number (&line, &job.restart_count)
-        && words_number (&line, &job.claimed)
-        && words_text (&line, job.boot_id, sizeof (job.boot_id))
-        && words_text (&line, job.sluid, sizeof (job.sluid))
-        && words_text (&line, job.user, sizeof (job.user))
-        && words_text (&line, job.account, sizeof (job.account))
-        && words_text (&line, job.project, sizeof (job.project))
-        && words_number (&line, &count) && parse_devices (&job, count, line)
-        && job.claimed >= 0 && job.claimed <= TOKENS_MAX) {
-        *add_job (holders) = job;
-        return 1;
-    }
-    free (job.device);
-    return -1;
-}
-
-static int parse_event (holders_t *holders, const char *line)
-{
-    unsigned char bytes[RECORD_MAX];
-    record_t record;
-    size_t size;
-    int64_t at_ms;
-
-    if (!words_number (&line, &at_ms)
-        || !(size = words_some_bytes (&line, bytes, sizeof (bytes)))
-        || record_decode (bytes, size, &record, NULL) != 0)
-        return -1;
-    holders_queue (holders, &record, at_ms);
-    return 1;
-}
-
-int holders_parse (holders_t *holders, const char *line)
-{
-    if (words_is (&line, "job"))
-        return parse_job (holders, line);
-    if (words_is (&line, "queued"))
-        return parse_event (holders, line);
-    if (words_is (&line, "holders"))
-        return words_number (&line, &holders->now_ms) ? 1 : -1;
-    return 0;
 }

@@ -9,21 +9,19 @@
 
 #include "cut.h"
 #include "energy.h"
-#include "track.h"
-#include "words.h"
+#include "track_private.h"
 
 /* So much of the interval may pass between two looks, in halves. */
 #define GAP_HALVES 5
 
-/* Nothing is known of a device that was not seen. */
-static const sample_t unseen = {.present = false,
-                                .utilization = DEVICE_UNKNOWN,
-                                .memory_used = DEVICE_UNKNOWN,
-                                .power = DEVICE_UNKNOWN,
-                                .energy = DEVICE_UNKNOWN,
-                                .clock = DEVICE_UNKNOWN,
-                                .throttle = DEVICE_UNKNOWN,
-                                .processes = DEVICE_UNKNOWN};
+const sample_t track_unseen = {.present = false,
+                               .utilization = DEVICE_UNKNOWN,
+                               .memory_used = DEVICE_UNKNOWN,
+                               .power = DEVICE_UNKNOWN,
+                               .energy = DEVICE_UNKNOWN,
+                               .clock = DEVICE_UNKNOWN,
+                               .throttle = DEVICE_UNKNOWN,
+                               .processes = DEVICE_UNKNOWN};
 
 static void done_track (track_t *track)
 {
@@ -324,7 +322,7 @@ static track_t make_track (tracks_t *before, const inventory_t *inventory,
     track_t track = {.counter = DEVICE_UNKNOWN,
                      .difference = DEVICE_UNKNOWN,
                      .closed_ms = at_ms,
-                     .sample = unseen};
+                     .sample = track_unseen};
 
     if (old && old->hold) {
         track = *old;
@@ -354,7 +352,7 @@ static int64_t model_slices (const char *name)
 }
 
 /* What the slices of a GPU weigh, and what they leave of it. */
-static void weigh_gpu (tracks_t *tracks, track_t *gpu)
+void track_weigh (tracks_t *tracks, track_t *gpu)
 {
     int64_t sum = 0, whole = model_slices (gpu->model);
 
@@ -404,7 +402,7 @@ static void add_gpu (tracks_t *tracks, tracks_t *before,
         if (track->closed_ms == at_ms)
             tracks->track[gpu].closed_ms = at_ms;
     }
-    weigh_gpu (tracks, &tracks->track[gpu]);
+    track_weigh (tracks, &tracks->track[gpu]);
 }
 
 /* What is left in `before` are devices that are gone. */
@@ -454,7 +452,7 @@ static void take_samples (tracks_t *tracks, const inventory_t *inventory,
 {
     for (size_t i = 0; i < tracks->count; i++) {
         track_t *track = &tracks->track[i];
-        track->sample = unseen;
+        track->sample = track_unseen;
         for (size_t j = 0; j < inventory->count; j++) {
             if (strcmp (inventory->device[j].uuid, track->uuid) == 0
                 && samples[j].present)
@@ -625,127 +623,4 @@ void tracks_advance (tracks_t *tracks, holders_t *holders, int64_t from_ms,
     if (rebooted)
         forget_meters (tracks);
     keep_meters (tracks, to_ms);
-}
-
-/*
- * State.
- */
-
-#define NUMBERS(type) (sizeof (type) / sizeof (int64_t))
-#define TRACK_NUMBERS 7
-
-static void print_hold (const hold_t *hold, buffer_t *out)
-{
-    buffer_add_text (out, "hold");
-    words_add_number (out, hold->job);
-    words_add_bytes (out, hold->key, sizeof (hold->key));
-    words_add_numbers (out, (const int64_t *)&hold->run, NUMBERS (hold->run));
-    words_add_numbers (out, (const int64_t *)&hold->sum, NUMBERS (hold->sum));
-    buffer_add_char (out, '\n');
-}
-
-/* The plain numbers of a track, in the order of the file. */
-static void track_numbers (track_t *track, int64_t *numbers[TRACK_NUMBERS])
-{
-    numbers[0] = &track->weight;
-    numbers[1] = &track->gres_index;
-    numbers[2] = &track->memory_total;
-    numbers[3] = &track->power_limit;
-    numbers[4] = &track->counter;
-    numbers[5] = &track->counter_ms;
-    numbers[6] = &track->closed_ms;
-}
-
-static void print_track (const track_t *track, buffer_t *out)
-{
-    track_t copy = *track;
-    int64_t *numbers[TRACK_NUMBERS];
-
-    track_numbers (&copy, numbers);
-    buffer_add_text (out, track->slice ? "slice" : "gpu");
-    words_add_text (out, track->uuid);
-    words_add_text (out, track->model);
-    words_add_text (out, track->profile);
-    for (size_t i = 0; i < TRACK_NUMBERS; i++)
-        words_add_number (out, *numbers[i]);
-    buffer_add_char (out, '\n');
-    for (size_t i = 0; i < track->hold_count; i++)
-        print_hold (&track->hold[i], out);
-}
-
-void tracks_print (const tracks_t *tracks, buffer_t *out)
-{
-    for (size_t i = 0; i < tracks->count; i++)
-        print_track (&tracks->track[i], out);
-}
-
-static int parse_track (tracks_t *tracks, const char *line, bool slice)
-{
-    track_t track
-        = {.slice = slice, .difference = DEVICE_UNKNOWN, .sample = unseen};
-    int64_t *numbers[TRACK_NUMBERS];
-
-    track_numbers (&track, numbers);
-    if (tracks->count >= DEVICES_MAX || (slice && tracks->count == 0)
-        || !words_text (&line, track.uuid, sizeof (track.uuid))
-        || !words_text (&line, track.model, sizeof (track.model))
-        || !words_text (&line, track.profile, sizeof (track.profile)))
-        return -1;
-    for (size_t i = 0; i < TRACK_NUMBERS; i++) {
-        if (!words_number (&line, numbers[i]))
-            return -1;
-    }
-    track.gpu = slice ? tracks->track[tracks->count - 1].gpu : tracks->count;
-    tracks->track
-        = xreallocarray (tracks->track, tracks->count + 1, sizeof (track));
-    tracks->track[tracks->count++] = track;
-    memcpy (tracks->track[tracks->count - 1].gpu_uuid,
-            tracks->track[track.gpu].uuid, sizeof (track.gpu_uuid));
-    return words_end (line) ? 1 : -1;
-}
-
-static int parse_hold (tracks_t *tracks, const char *line)
-{
-    hold_t hold = {.job = 0};
-    track_t *track = tracks->count ? &tracks->track[tracks->count - 1] : NULL;
-
-    if (!track || track->hold_count == HOLDERS_SHARE_MAX
-        || !words_number (&line, &hold.job)
-        || !words_bytes (&line, hold.key, sizeof (hold.key))
-        || !words_numbers (&line, (int64_t *)&hold.run, NUMBERS (hold.run))
-        || !words_numbers (&line, (int64_t *)&hold.sum, NUMBERS (hold.sum))
-        || !words_end (line))
-        return -1;
-    track->hold
-        = xreallocarray (track->hold, track->hold_count + 1, sizeof (hold));
-    track->hold[track->hold_count++] = hold;
-    return 1;
-}
-
-int tracks_parse (tracks_t *tracks, const char *line)
-{
-    if (words_is (&line, "gpu"))
-        return parse_track (tracks, line, false);
-    if (words_is (&line, "slice"))
-        return parse_track (tracks, line, true);
-    if (words_is (&line, "hold"))
-        return parse_hold (tracks, line);
-    return 0;
-}
-
-bool tracks_parsed (tracks_t *tracks)
-{
-    for (size_t i = 0; i < tracks->count; i++) {
-        if (tracks->track[i].hold_count == 0)
-            return false;
-    }
-    for (size_t i = 0; i < tracks->count; i++) {
-        track_t *gpu = &tracks->track[i];
-        int64_t rest = gpu->weight;
-        if (gpu->slice)
-            continue;
-        weigh_gpu (tracks, gpu);
-        gpu->weight = rest;
-    }
-    return true;
 }

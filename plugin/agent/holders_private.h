@@ -1,0 +1,50 @@
+/*
+ * holders_private.h: shared by holders.c (who holds what, as time passes) and
+ * holders_state.c (the same as lines of the state file, and back).
+ */
+#ifndef GL_AGENT_HOLDERS_PRIVATE_H
+#define GL_AGENT_HOLDERS_PRIVATE_H
+
+#include "holders.h"
+
+/* Devices of one job on one node: bounded as device.h bounds the node's. */
+#define TOKENS_MAX 512
+#define ENDED_MAX 64
+
+/* What a record means here, waiting for its time. */
+typedef struct {
+    int64_t at_ms;
+    uint64_t order; /* of arrival, for those of the same time */
+    bool reboot;    /* boot_id is the new one */
+    char boot_id[37];
+    size_t size;
+    unsigned char *bytes; /* the record; none for a reboot */
+} event_t;
+
+typedef struct {
+    int64_t id;
+    int64_t end_ms;
+} ended_t;
+
+struct holders {
+    char node[129];
+    holders_find_f find;
+    void *arg;
+    bool exclusive;
+    holders_job_t *job;
+    size_t job_count, job_room;
+    event_t *event; /* sorted */
+    size_t event_count, event_room;
+    uint64_t order;
+    int64_t now_ms; /* up to which changes have happened */
+    /* the last ends, so that a start that is read twice opens nothing */
+    ended_t ended[ENDED_MAX];
+    size_t ended_next;
+    holders_counts_t counts;
+};
+
+/* A new one at the end, to be filled; valid until the next one. Of HOLDERS_JOBS_MAX
+ * the oldest is closed to make room. */
+holders_job_t *holders_add_job (holders_t *holders);
+
+#endif /* !GL_AGENT_HOLDERS_PRIVATE_H */

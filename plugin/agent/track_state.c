@@ -1,0 +1,129 @@
+/* Tracks as lines of the state file, and back. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#include "track_private.h"
+#include "words.h"
+
+#define NUMBERS(type) (sizeof (type) / sizeof (int64_t))
+#define TRACK_NUMBERS 7
+
+static void print_hold (const hold_t *hold, buffer_t *out)
+{
+    buffer_add_text (out, "hold");
+    words_add_number (out, hold->job);
+    words_add_bytes (out, hold->key, sizeof (hold->key));
+    words_add_numbers (out, (const int64_t *)&hold->run, NUMBERS (hold->run));
+    words_add_numbers (out, (const int64_t *)&hold->sum, NUMBERS (hold->sum));
+    buffer_add_char (out, '\n');
+}
+
+/* The plain numbers of a track, in the order of the file. */
+static void track_numbers (track_t *track, int64_t *numbers[TRACK_NUMBERS])
+{
+    numbers[0] = &track->weight;
+    numbers[1] = &track->gres_index;
+    numbers[2] = &track->memory_total;
+    numbers[3] = &track->power_limit;
+    numbers[4] = &track->counter;
+    numbers[5] = &track->counter_ms;
+    numbers[6] = &track->closed_ms;
+}
+
+static void print_track (const track_t *track, buffer_t *out)
+{
+    track_t copy = *track;
+    int64_t *numbers[TRACK_NUMBERS];
+
+    track_numbers (&copy, numbers);
+    buffer_add_text (out, track->slice ? "slice" : "gpu");
+    words_add_text (out, track->uuid);
+    words_add_text (out, track->model);
+    words_add_text (out, track->profile);
+    for (size_t i = 0; i < TRACK_NUMBERS; i++)
+        words_add_number (out, *numbers[i]);
+    buffer_add_char (out, '\n');
+    for (size_t i = 0; i < track->hold_count; i++)
+        print_hold (&track->hold[i], out);
+}
+
+void tracks_print (const tracks_t *tracks, buffer_t *out)
+{
+    for (size_t i = 0; i < tracks->count; i++)
+        print_track (&tracks->track[i], out);
+}
+
+static int parse_track (tracks_t *tracks, const char *line, bool slice)
+{
+    track_t track
+        = {.slice = slice, .difference = DEVICE_UNKNOWN, .sample = track_unseen};
+    int64_t *numbers[TRACK_NUMBERS];
+
+    track_numbers (&track, numbers);
+    if (tracks->count >= DEVICES_MAX || (slice && tracks->count == 0)
+        || !words_text (&line, track.uuid, sizeof (track.uuid))
+        || !words_text (&line, track.model, sizeof (track.model))
+        || !words_text (&line, track.profile, sizeof (track.profile)))
+        return -1;
+    for (size_t i = 0; i < TRACK_NUMBERS; i++) {
+        if (!words_number (&line, numbers[i]))
+            return -1;
+    }
+    track.gpu = slice ? tracks->track[tracks->count - 1].gpu : tracks->count;
+    tracks->track
+        = xreallocarray (tracks->track, tracks->count + 1, sizeof (track));
+    tracks->track[tracks->count++] = track;
+    memcpy (tracks->track[tracks->count - 1].gpu_uuid,
+            tracks->track[track.gpu].uuid, sizeof (track.gpu_uuid));
+    return words_end (line) ? 1 : -1;
+}
+
+static int parse_hold (tracks_t *tracks, const char *line)
+{
+    hold_t hold = {.job = 0};
+    track_t *track = tracks->count ? &tracks->track[tracks->count - 1] : NULL;
+
+    if (!track || track->hold_count == HOLDERS_SHARE_MAX
+        || !words_number (&line, &hold.job)
+        || !words_bytes (&line, hold.key, sizeof (hold.key))
+        || !words_numbers (&line, (int64_t *)&hold.run, NUMBERS (hold.run))
+        || !words_numbers (&line, (int64_t *)&hold.sum, NUMBERS (hold.sum))
+        || !words_end (line))
+        return -1;
+    track->hold
+        = xreallocarray (track->hold, track->hold_count + 1, sizeof (hold));
+    track->hold[track->hold_count++] = hold;
+    return 1;
+}
+
+int tracks_parse (tracks_t *tracks, const char *line)
+{
+    if (words_is (&line, "gpu"))
+        return parse_track (tracks, line, false);
+    if (words_is (&line, "slice"))
+        return parse_track (tracks, line, true);
+    if (words_is (&line, "hold"))
+        return parse_hold (tracks, line);
+    return 0;
+}
+
+bool tracks_parsed (tracks_t *tracks)
+{
+    for (size_t i = 0; i < tracks->count; i++) {
+        if (tracks->track[i].hold_count == 0)
+            return false;
+    }
+    for (size_t i = 0; i < tracks->count; i++) {
+        track_t *gpu = &tracks->track[i];
+        int64_t rest = gpu->weight;
+        if (gpu->slice)
+            continue;
+        track_weigh (tracks, gpu);
+        gpu->weight = rest;
+    }
+    return true;
+}
