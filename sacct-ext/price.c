@@ -272,20 +272,11 @@ static int read_request (struct request *r, const price_words_t *words,
 
 /* --- which pools could serve it ---------------------------------------- */
 
-static bool pool_lists (const site_pool_t *pool, const char *type)
-{
-    for (size_t i = 0; i < pool->gres.count; i++) {
-        if (strcmp (pool->gres.item[i], type) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool any_pool_lists (const site_t *site, const char *type, int64_t now)
 {
     for (size_t i = 0; i < site->pool_count; i++) {
         if (in_force (site->pools[i].valid, now)
-            && pool_lists (&site->pools[i], type))
+            && site_pool_lists (&site->pools[i], type))
             return true;
     }
     return false;
@@ -437,7 +428,7 @@ static void add_pool (struct table *t, const struct item *item,
                       const site_pool_t *pool, bool listed)
 {
     if (item->type) {
-        if (listed ? pool_lists (pool, item->type) : pool->gres.count == 0)
+        if (listed ? site_pool_lists (pool, item->type) : pool->gres.count == 0)
             add_row (t, item, pool, item->type);
         return;
     }

@@ -85,15 +85,6 @@ static int find_pools (struct node *node, gl_error_t *error)
     return 0;
 }
 
-static bool pool_lists (const site_pool_t *pool, const char *type)
-{
-    for (size_t i = 0; i < pool->gres.count; i++) {
-        if (strcmp (pool->gres.item[i], type) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* As a job's device finds its pool (acct/kind.h): the first pool that lists
  * the type or takes every type; an untyped one the only pool of the node. */
 static const site_pool_t *pool_of (const struct node *node, const char *type)
@@ -101,7 +92,7 @@ static const site_pool_t *pool_of (const struct node *node, const char *type)
     bool untyped = strcmp (type, PRICES_UNTYPED) == 0;
 
     for (size_t i = 0; i < node->count; i++) {
-        if (pool_lists (node->pool[i], type)
+        if (site_pool_lists (node->pool[i], type)
             || (!untyped && node->pool[i]->gres.count == 0))
             return node->pool[i];
     }

@@ -46,15 +46,6 @@ static bool pool_has_node (const kinds_t *k, size_t pool, const char *node)
     return found != NULL;
 }
 
-bool pool_lists (const site_pool_t *pool, const char *type)
-{
-    for (size_t i = 0; i < pool->gres.count; i++) {
-        if (!strcmp (pool->gres.item[i], type))
-            return true;
-    }
-    return false;
-}
-
 bool pool_has_slices (const site_pool_t *pool)
 {
     const char *profile;
@@ -102,7 +93,7 @@ static const site_pool_t *pool_of_part (const kinds_t *k, const segment_t *s,
     for (size_t i = 0; part && i < k->site->pool_count; i++) {
         const site_pool_t *pool = &k->site->pools[i];
         if (pool_covers (k, i, s, node, instant)
-            && (pool_lists (pool, type) || pool_lists (pool, part)))
+            && (site_pool_lists (pool, type) || site_pool_lists (pool, part)))
             return pool;
     }
     return NULL;
@@ -123,7 +114,7 @@ const site_pool_t *pool_of_device (const kinds_t *k, const segment_t *s,
         const site_pool_t *pool = &k->site->pools[i];
         if (!pool_covers (k, i, s, node, instant))
             continue;
-        if (pool_lists (pool, type ? type : "gpu")
+        if (site_pool_lists (pool, type ? type : "gpu")
             || (type && pool->gres.count == 0))
             return pool;
         only = pool;

@@ -72,8 +72,6 @@ const char *kind_part_of_type (const char *type, const char **ret_gpu);
 struct pool_node *pool_nodes_new (const char *text);
 void pool_nodes_free (struct pool_node *set);
 
-/* The type is in its list. */
-bool pool_lists (const site_pool_t *pool, const char *type);
 /* It has slices of GPUs, by its types or its layout. */
 bool pool_has_slices (const site_pool_t *pool);
 /* Pool i of the site is in force, and has the node. */

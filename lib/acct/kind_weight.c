@@ -28,7 +28,7 @@ static int untyped_weight (const mig_table_t *table, const site_pool_t *pool,
     fraction_t weight;
 
     *ret_weight = fraction (1, 1);
-    if (!pool || pool_lists (pool, "gpu"))
+    if (!pool || site_pool_lists (pool, "gpu"))
         return 0;
     if (pool->gres.count == 0 && pool->layout)
         return gl_error (error,

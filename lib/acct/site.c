@@ -340,3 +340,11 @@ void site_free (site_t *site)
     zone_close (site->zone);
     free (site);
 }
+
+bool site_pool_lists (const site_pool_t *pool, const char *type)
+{
+    for (size_t i = 0; i < pool->gres.count; i++)
+        if (!strcmp (pool->gres.item[i], type))
+            return true;
+    return false;
+}

@@ -618,4 +618,7 @@ typedef struct site {
 site_t *site_default (void);
 void site_free (site_t *site);
 
+/* The type, as Slurm writes it, is in the pool's list; "gpu" is that of untyped ones. */
+bool site_pool_lists (const site_pool_t *pool, const char *type);
+
 #endif /* !GL_ACCT_SITE_H */
