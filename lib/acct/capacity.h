@@ -44,7 +44,9 @@
  *              row that makes it so has DRAIN and another base state than DOWN.
  *   stranded   of idle: min (R, F) where the class is idle, R being the
  *              remainder of cut GPUs (what the slices of the layout leave; the
- *              inventory's layout of that time, else the pool's `layout`)
+ *              inventory's layout of that time, else the pool's `layout` on as
+ *              few GPUs as it fits, or on all where no type of the pool is a
+ *              whole GPU)
  *              plus that of opened GPUs: ceil (S) - S, where S is the part of A
  *              in shards and MPS. A GPU of which a shard is held cannot be
  *              given out as a GPU; at least ceil (S) are open. Also where the

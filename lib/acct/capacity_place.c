@@ -78,18 +78,38 @@ static fraction_t gres_amount (capacity_t *c, const char *cluster,
     return sum;
 }
 
+/* Whether jobs can have whole GPUs of it; where no types are listed, those that
+ * the layout leaves whole. */
+static bool pool_has_whole (const site_pool_t *pool)
+{
+    const char *profile;
+    size_t length;
+
+    for (size_t i = 0; i < pool->gres.count; i++) {
+        const char *type = pool->gres.item[i];
+        if (strcmp (type, "gpu") != 0
+            && !mig_profile_in_type (type, strlen (type), &profile, &length))
+            return true;
+    }
+    return pool->gres.count == 0;
+}
+
 fraction_t capacity_told_remainder (const capacity_t *c,
                                     const site_pool_t *pool)
 {
     mig_table_t table = {c->site->profiles, c->site->profile_count};
-    fraction_t left;
+    fraction_t sum;
+    int64_t cards;
 
-    if (pool->layout
-        && mig_layout (&table, pool->gpu, pool->layout, pool->gpus_per_node,
-                       pool->mig_weight, NULL, &left, NULL)
-               == 0
-        && left.num > 0)
-        return left;
+    if (!pool->layout
+        || mig_layout (&table, pool->gpu, pool->layout, pool->gpus_per_node,
+                       pool->mig_weight, &sum, NULL, &cards, NULL)
+               < 0)
+        return fraction (0, 1);
+    if (!pool_has_whole (pool))
+        cards = pool->gpus_per_node;
+    if (cards * sum.den > sum.num)
+        return fraction (cards * sum.den - sum.num, sum.den);
     return fraction (0, 1);
 }
 

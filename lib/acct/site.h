@@ -73,7 +73,7 @@ typedef struct {
     mig_basis_t mig_weight; /* of the quantity: compute or memory */
     char *layout; /* MIG slices that the pool's GPUs of one node are cut
                      into, "1g.10gb:4,3g.40gb:1"; NULL: not cut, or not
-                     known */
+                     known (capacity.h) */
     int64_t shards_per_gpu;  /* gres/shard of one GPU; 0: not told */
     int64_t mps_per_gpu;     /* gres/mps of one GPU; 0: 100 */
     int64_t cpus_per_node;   /* of a whole node, as Slurm counts; 0: not told */

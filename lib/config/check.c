@@ -161,7 +161,7 @@ static int check_layout (const site_t *site, const site_pool_t *pool,
                          pool->place.file, pool->place.line, MIG_GPUS_MAX);
     if (pool->layout &&
         mig_layout (&table, pool->gpu, pool->layout, (int)pool->gpus_per_node,
-                    pool->mig_weight, &sum, NULL, error) < 0)
+                    pool->mig_weight, &sum, NULL, NULL, error) < 0)
         return gl_error_prefix (error, "%s:%d: `layout`", pool->place.file,
                                 pool->place.line);
     return 0;

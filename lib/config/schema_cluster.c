@@ -48,7 +48,9 @@ static const schema_key_t pool_keys[] = {
     {"layout", VALUE_TEXT, 0, offsetof (site_pool_t, layout), NULL, NULL, NULL,
      NULL,
      "MIG slices into which the GPUs of one node are cut, as in "
-     "\"1g.10gb:4,3g.40gb:1\"; says what is stranded."},
+     "\"1g.10gb:4,3g.40gb:1\"; says what is stranded. GPUs that the slices do "
+     "not need are whole where gres has a type that is no slice, or is not "
+     "told; else all are cut."},
     {"shards_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, shards_per_gpu),
      NULL, NULL, NULL, NULL,
      "gres/shard of one GPU: a shard counts this part of a GPU. Without it "

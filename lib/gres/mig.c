@@ -460,7 +460,17 @@ typedef struct {
     fraction_t compute;
     fraction_t memory;
     fraction_t chosen;
+    int64_t cards; /* that the slices with the fewest to a card take */
 } layout_t;
+
+/* whole cards */
+static void at_least (int64_t *cards, fraction_t needed)
+{
+    int64_t whole = (needed.num + needed.den - 1) / needed.den;
+
+    if (whole > *cards)
+        *cards = whole;
+}
 
 /* PROFILE[:COUNT] */
 static int add_layout_item (layout_t *l, const char *item, size_t length,
@@ -485,6 +495,8 @@ static int add_layout_item (layout_t *l, const char *item, size_t length,
     if (row->max_instances > 0 && count > row->max_instances * l->gpus)
         return gl_error (error, "%lld x %s do not fit: one GPU has at most %d",
                          (long long)count, row->profile, row->max_instances);
+    if (row->max_instances > 0)
+        at_least (&l->cards, fraction (count, row->max_instances));
     l->compute
         = add_times (l->compute, count, profile_weight (row, MIG_COMPUTE));
     l->memory = add_times (l->memory, count, profile_weight (row, MIG_MEMORY));
@@ -498,10 +510,11 @@ static int add_layout_item (layout_t *l, const char *item, size_t length,
 
 int mig_layout (const mig_table_t *site, const char *model, const char *layout,
                 int gpus, mig_basis_t basis, fraction_t *ret_sum,
-                fraction_t *ret_remainder, gl_error_t *error)
+                fraction_t *ret_remainder, int64_t *ret_cards,
+                gl_error_t *error)
 {
     const fraction_t zero = fraction (0, 1);
-    layout_t l = {site, model, gpus, basis, zero, zero, zero};
+    layout_t l = {site, model, gpus, basis, zero, zero, zero, 0};
 
     if (gpus < 1 || gpus > MIG_GPUS_MAX)
         return gl_error (error,
@@ -515,6 +528,10 @@ int mig_layout (const mig_table_t *site, const char *model, const char *layout,
         p += length;
         p += *p == ',';
     }
+    at_least (&l.cards, l.compute);
+    at_least (&l.cards, l.memory);
+    if (ret_cards)
+        *ret_cards = l.cards;
     if (ret_sum)
         *ret_sum = l.chosen;
     if (ret_remainder)

@@ -75,11 +75,13 @@ int mig_type_weight (const mig_table_t *site, const char *model,
 
 /* A layout of `gpus` cards, "1g.10gb:4,3g.40gb:1": the sum of the weights, and
  * what is left of the cards (gpus - sum; negative is possible with MIG_MAX
- * only). -1 for a layout that does not fit on so many GPUs, or if gpus is not
- * within 1..MIG_GPUS_MAX. Either result may be NULL. */
+ * only), and how many of them it takes at least. -1 for a layout that does not
+ * fit on so many GPUs, or if gpus is not within 1..MIG_GPUS_MAX. Each result may
+ * be NULL. */
 #define MIG_GPUS_MAX 1024
 int mig_layout (const mig_table_t *site, const char *model, const char *layout,
                 int gpus, mig_basis_t basis, fraction_t *ret_sum,
-                fraction_t *ret_remainder, gl_error_t *error);
+                fraction_t *ret_remainder, int64_t *ret_cards,
+                gl_error_t *error);
 
 #endif /* !GL_GRES_MIG_H */

@@ -114,6 +114,58 @@ static void capacity__two_halves_of_a_gpu__leave_a_seventh_stranded (
     zone_close (site.zone);
 }
 
+/* Of eight GPUs 4 x 1g + 3 x 3g are 13/7 of the compute slices of one and 2 of the
+ * memory: two are cut and six whole, if jobs can have whole ones. */
+static void capacity__whole_gpus_beside_slices__are_not_stranded (void **state)
+{
+    static char *listed[] = {(char *)"1g.10gb", (char *)"3g.40gb",
+                             (char *)"gpu", (char *)"h100"};
+    static const struct {
+        const char *layout;
+        size_t types;
+        int64_t stranded; /* in sevenths of a GPU */
+    } cases[] = {
+        {"1g.10gb:4,3g.40gb:3", 0, 1},
+        {"1g.10gb:4,3g.40gb:3", 4, 1},
+        {"1g.10gb:4,3g.40gb:3", 2, 6 * 7 + 1}, /* all of them are cut */
+        {"1g.10gb:4,3g.40gb:3", 3, 6 * 7 + 1},
+        {"1g.20gb:4", 0, 3},
+        {"2g.20gb:4", 0, 6},
+        {"1g.10gb+me:3", 0, 18}, /* one on each card */
+        {"7g.80gb:8", 2, 0},
+    };
+    node_event_t e = registered (T0 - HOUR);
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        site_pool_t pool = {.name = (char *)"mixed",
+                            .nodes = (char *)"m1",
+                            .gres = {listed, cases[i].types},
+                            .gpu = (char *)"H100-SXM5-80GB",
+                            .gpus_per_node = 8,
+                            .layout = (char *)cases[i].layout,
+                            .valid = always};
+        struct total total = {.pool = "mixed"};
+        site_t site;
+        test_site (&site, "UTC");
+        site.pools = &pool;
+        site.pool_count = 1;
+        kinds_t *kinds = kinds_new (&site);
+        capacity_t *c = capacity_new (&site, kinds, (period_t){T0, T0 + HOUR});
+        capacity_set_as_of (c, "lab", T0 + HOUR);
+        capacity_add_event (c, &e);
+        capacity_sum_init (&total.sum);
+        capacity_each (c, NULL, 0, add, &total);
+        check (total.sum.idle, 8 * HOUR, 1);
+        check (total.sum.stranded, cases[i].stranded * HOUR, 7);
+        check (total.sum.difference, 0, 1);
+        capacity_sum_clear (&total.sum);
+        capacity_free (c);
+        kinds_free (kinds);
+        zone_close (site.zone);
+    }
+}
+
 static void capacity__more_held_than_there_is__shows_as_difference (
     void **state)
 {
@@ -299,6 +351,8 @@ int main (void)
         cmocka_unit_test (capacity__a_day_of_everything__classified_by_hand),
         cmocka_unit_test (
             capacity__two_halves_of_a_gpu__leave_a_seventh_stranded),
+        cmocka_unit_test (
+            capacity__whole_gpus_beside_slices__are_not_stranded),
         cmocka_unit_test (
             capacity__more_held_than_there_is__shows_as_difference),
         cmocka_unit_test (

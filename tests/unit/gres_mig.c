@@ -73,6 +73,7 @@ static void mig_layout__layouts_of_an_h100__sum_and_remainder (void **state)
         {"7g.80gb", {0, 1}, {0, 1}, {0, 1}},
     };
     fraction_t sum, rest;
+    int64_t cards;
 
     (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
@@ -81,8 +82,9 @@ static void mig_layout__layouts_of_an_h100__sum_and_remainder (void **state)
         for (int basis = MIG_COMPUTE; basis <= MIG_MAX; basis++) {
             assert_int_equal (mig_layout (NULL, "H100-SXM5-80GB",
                                           cases[i].layout, 1, basis, &sum,
-                                          &rest, NULL),
+                                          &rest, &cards, NULL),
                               0);
+            assert_int_equal (cards, 1);
             assert_fraction (rest, expected[basis][0], expected[basis][1]);
             assert_int_equal (
                 fraction_compare (sum,
@@ -105,19 +107,21 @@ mig_layout__several_cards_or_no_room__counted_or_refused (void **state)
         "1g.10gb:999999999999999999",
     };
     fraction_t sum, rest;
+    int64_t cards;
     gl_error_t error;
 
     (void)state;
     /* 16 x 1g + 6 x 2g on four H100: all 28 compute slices */
     assert_int_equal (mig_layout (NULL, "H100-PCIe-80GB",
                                   "1g.10gb:16,2g.20gb:6", 4, MIG_COMPUTE, &sum,
-                                  &rest, NULL),
+                                  &rest, &cards, NULL),
                       0);
+    assert_int_equal (cards, 4);
     assert_fraction (sum, 4, 1);
     assert_fraction (rest, 0, 1);
     for (size_t i = 0; i < sizeof (refused) / sizeof (refused[0]); i++) {
         assert_int_equal (mig_layout (NULL, "H100-80GB", refused[i], 1, MIG_MAX,
-                                      NULL, NULL, &error),
+                                      NULL, NULL, NULL, &error),
                           -1);
         assert_non_null (strstr (error.text, refused[i]));
     }
