@@ -236,17 +236,27 @@ static bool is_of (const struct demand *d, const site_meter_t *meter,
                              : is_only_tariff (d));
 }
 
-/* Where the meter's readings lie. */
-static void find_readings (struct meters *m, const char *name)
+static bool shows_demand (const struct demand *d,
+                          const meter_reading_t *reading)
+{
+    return period_seconds (reading->period) <= DEMAND_SECONDS_MAX
+           && period_seconds (period_clip (d->month, reading->period)) > 0;
+}
+
+/* Where the meter's readings lie; false: none of them shows a demand in the
+ * month. */
+static bool find_readings (struct meters *m, const char *name)
 {
     struct meter_at at = {0, 0};
+    bool found = false;
 
     while (at.at < m->count && strcmp (m->reading[at.at].meter, name) != 0)
         at.at++;
     at.end = at.at;
     while (at.end < m->count && !strcmp (m->reading[at.end].meter, name))
-        at.end++;
+        found = shows_demand (m->demand, &m->reading[at.end++]) || found;
     m->meter[m->meter_count++] = at;
+    return found;
 }
 
 static bool find_meters (struct meters *m, meter_kind_t kind)
@@ -256,14 +266,9 @@ static bool find_meters (struct meters *m, meter_kind_t kind)
 
     m->kind = kind;
     m->meter_count = 0;
-    for (size_t i = 0; i < site->meter_count; i++) {
-        if (!is_of (m->demand, &site->meters[i], kind))
-            continue;
-        find_readings (m, site->meters[i].name);
-        found = found
-                || m->meter[m->meter_count - 1].at
-                       < m->meter[m->meter_count - 1].end;
-    }
+    for (size_t i = 0; i < site->meter_count; i++)
+        if (is_of (m->demand, &site->meters[i], kind))
+            found = find_readings (m, site->meters[i].name) || found;
     return found;
 }
 
@@ -296,7 +301,7 @@ static bool metered_kw (struct meters *m, period_t interval, mpq_t ret_kw)
             at->at++;
         r = &m->reading[at->at];
         told = at->at < at->end && holds (r->period, interval.start)
-               && period_seconds (r->period) <= DEMAND_SECONDS_MAX;
+               && shows_demand (m->demand, r);
         if (!told)
             break;
         /* mWh / 10^6 in kWh, over hours */

@@ -94,13 +94,20 @@ static void note_covered (report_t *report, const char *what,
                  what, share);
 }
 
-/* Facility / machines: what the PUE in the cost book is to be compared with. */
+static bool is_whole (const meter_sum_t *sum)
+{
+    return sum->known && mpq_cmp_ui (sum->covered, 1, 1) == 0;
+}
+
+/* Facility / machines: what the PUE in the cost book is to be compared with; of
+ * all of the period, or not at all. */
 static void put_facility (struct block *b, const meter_balance_t *m)
 {
     mpq_t pue;
 
     put_kwh (b, "facility_kwh", "the facility's meters", m->facility.kwh);
-    if (!m->machines.known || mpq_sgn (m->machines.kwh) == 0)
+    if (!is_whole (&m->machines) || !is_whole (&m->facility)
+        || mpq_sgn (m->machines.kwh) == 0)
         return;
     mpq_init (pue);
     mpq_div (pue, m->facility.kwh, m->machines.kwh);

@@ -70,6 +70,11 @@ is "$(figure residual_kwh)" \
     "what is left is stated"
 jq -r '.notes[].text' energy.json | grep -q 'facility were read for'
 result $? "what was not read is said"
+jq -r ".proof[].lines[].label" energy.json >lines && ! grep -q "PUE, measured" lines
+result $? "no PUE is made of meters that were not read for all of it"
+lab report energy -S 2026-10-01 -E 2026-10-21 --json >part.json
+is "$(jq -r '.proof[].lines[] | select(.label | test("PUE, measured")) | .value' part.json)" 1.5195 \
+    "of a period that both were read for there is one"
 lab report energy --month 2026-10 --user ann --json >some.json &&
     jq -e '.totals | has("machines_kwh") | not' some.json >has
 result $? "a filtered report is not compared with all meters"

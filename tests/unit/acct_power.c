@@ -425,6 +425,34 @@ static void demand__gaps_and_other_tariffs__are_modelled (void **state)
     site_free (site);
 }
 
+/* A utility that is read by the month, or by quarters in another month alone,
+ * leaves the demand to the PDUs. */
+static void demand__facility_read_by_the_month__is_the_machines (void **state)
+{
+    static meter_reading_t reading[READINGS + 2];
+    site_t *site = book_new ("UTC");
+    period_t may = book_month (site, 2026, 5);
+    cost_inputs_t inputs = {.meters = reading, .meter_count = READINGS + 2};
+    meter_reading_t *bill = &reading[READINGS];
+    const char *how = "10 a month x 61.875 kW of the highest load, metered: of "
+                      "61.875 kW in 900 s from 2026-05-12T14:15:00Z on, by load "
+                      "then";
+
+    (void)state;
+    book_pool (site, "p", "n[1-2]", 1);
+    book_power (site, "p", "500", "1.5", "k");
+    mpq_set_ui (book_tariff (site, "k", "0")->demand_per_kw, 10, 1);
+    make_readings (site, may, reading);
+    site->meters[0].measures = METER_MACHINES;
+    bill[0] = bill[1] = (meter_reading_t){"zz-utility", may, 45000000000};
+    bill[1].period = (period_t){may.end, may.end + 900};
+    *BOOK_NEW (site->meters, site->meter_count)
+        = (site_meter_t){.name = xstrdup ("zz-utility"),
+                         .measures = METER_FACILITY};
+    check_demand (site, "p", may, &inputs, "618.7500", how);
+    site_free (site);
+}
+
 /* A kWh in each quarter and 2 kWh in one, which are 8 kW; x PUE. */
 static void demand__measured_by_gpus__is_the_highest_quarter (void **state)
 {
@@ -460,6 +488,7 @@ int main (void)
         cmocka_unit_test (load_profile__a_stretch_in_parts__adds_up),
         cmocka_unit_test (demand__metered__is_the_highest_interval),
         cmocka_unit_test (demand__gaps_and_other_tariffs__are_modelled),
+        cmocka_unit_test (demand__facility_read_by_the_month__is_the_machines),
         cmocka_unit_test (demand__measured_by_gpus__is_the_highest_quarter),
     };
 
