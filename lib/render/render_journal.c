@@ -6,6 +6,44 @@
 #include "render/render_journal.h"
 
 #define ABSENT "(none)" /* no escaped text has a bracket */
+#define MORE   "(+)"    /* nor this: the text goes on */
+
+/* Of ledger (3.3), in bytes: a part of an account (find_account()), and less than
+ * a line (4,096). */
+#define PART_MAX    255
+#define COMMENT_MAX 3000
+
+/* Up to where a part goes: not into an escape or a character, and what follows
+ * does not begin with a blank. */
+static size_t part_end (const char *text, size_t length, size_t most)
+{
+    size_t end = most - strlen (MORE);
+
+    if (length <= most)
+        return length;
+    while (text[end] == ' ' || (text[end] & 0xc0) == 0x80
+           || text[end - 1] == '%' || text[end - 2] == '%')
+        end--;
+    return end;
+}
+
+static void add_name (buffer_t *out, const char *name)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+    const char *rest;
+    size_t length, end;
+
+    escape_journal (&text, name);
+    rest = buffer_text (&text);
+    length = text.length;
+    while ((end = part_end (rest, length, PART_MAX)) < length) {
+        buffer_add (out, rest, end);
+        buffer_add_text (out, MORE ":");
+        rest += end;
+        length -= end;
+    }
+    buffer_add (out, rest, length);
+}
 
 /* The columns in which amounts end, where the account leaves room. */
 #define AMOUNT_END 72
@@ -16,7 +54,7 @@ static void add_account (buffer_t *out, const journal_posting_t *posting)
         if (i > 0)
             buffer_add_char (out, ':');
         if (posting->account[i])
-            escape_journal (out, posting->account[i]);
+            add_name (out, posting->account[i]);
         else
             buffer_add_text (out, ABSENT);
     }
@@ -64,13 +102,26 @@ static void declare (const journal_t *journal, buffer_t *out)
 
 /* --- transactions ------------------------------------------------------ */
 
+/* What is longer is cut. */
+static void add_tag_text (buffer_t *out, const char *value)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+    size_t end;
+
+    escape_journal (&text, value);
+    end = part_end (buffer_text (&text), text.length, COMMENT_MAX);
+    buffer_add (out, buffer_text (&text), end);
+    if (end < text.length)
+        buffer_add_text (out, MORE);
+}
+
 static void add_tags (buffer_t *out, char *const *tags)
 {
     for (size_t i = 0; i < JOURNAL_TAG_COUNT; i++) {
         if (!tags[i])
             continue;
         buffer_printf (out, "    ; %s: ", journal_tag_name ((journal_tag_t)i));
-        escape_journal (out, tags[i]);
+        add_tag_text (out, tags[i]);
         buffer_add_char (out, '\n');
     }
 }

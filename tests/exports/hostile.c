@@ -38,8 +38,9 @@ static uint64_t chance (uint64_t below)
 static char *name (void)
 {
     buffer_t text = BUFFER_INIT;
+    uint64_t most = chance (12) ? 5 : 150; /* one in a while is long */
 
-    for (uint64_t n = chance (5); n-- > 0;) {
+    for (uint64_t n = chance (most); n-- > 0;) {
         if (chance (8) == 0)
             buffer_add_char (&text, (char)(1 + chance (255)));
         else

@@ -150,6 +150,21 @@ else
     skip "names that mean harm" hledger
 fi
 
+# A reason may be a letter: ledger takes no line of more than 4,096 characters.
+cp lab.db letter.db
+"$program" --quiet --config site.yaml --store sqlite:letter.db correct -- \
+    vision -1.00 "$(awk 'BEGIN { for (i = 0; i < 2000; i++) printf "; ü%d ", i }')" >out 2>errors &&
+    "$program" --quiet --config site.yaml --store sqlite:letter.db \
+        report chargeback --journal --month 2026-09 >letter.journal
+result $? "a correction whose reason is a letter"
+if command -v ledger >/dev/null; then
+    ledger -f letter.journal --strict --pedantic bal >/dev/null 2>errors &&
+        grep -q '; reason: %3B ü0 .*(+)$' letter.journal
+    result $? "ledger takes its beginning"
+else
+    skip "ledger takes its beginning" ledger
+fi
+
 # A closed month: the same postings with its hash, whatever is configured later,
 # and what is in dispute apart, until it is decided.
 lab close --month 2026-10 --accept "for this test" >/dev/null 2>&1
