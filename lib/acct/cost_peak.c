@@ -272,27 +272,38 @@ static bool find_meters (struct meters *m, meter_kind_t kind)
     return found;
 }
 
-/* PUE of what machines draw. */
-static mpq_srcptr pue_at (const struct demand *d, int64_t instant)
+/* PUE of what machines draw: of pools that have several, on average by load. */
+static void pue_of (const struct demand *d, period_t interval, mpq_t ret_pue)
 {
-    for (size_t i = 0; i < d->site->power_count; i++)
-        if (!strcmp (d->site->power[i].tariff, d->tariff)
-            && holds (d->site->power[i].valid, instant))
-            return d->site->power[i].pue;
-    return NULL;
+    mpq_t kw, all, machines;
+
+    mpq_inits (kw, all, machines, NULL);
+    for (size_t i = 0; i < d->site->power_count; i++) {
+        const site_power_t *power = &d->site->power[i];
+        if (strcmp (power->tariff, d->tariff) != 0
+            || !holds (power->valid, interval.start))
+            continue;
+        demand_kw (d, power->pool, demand_quarters (interval), kw);
+        mpq_set (ret_pue, power->pue);
+        mpq_add (all, all, kw);
+        mpq_div (kw, kw, power->pue);
+        mpq_add (machines, machines, kw);
+    }
+    if (mpq_sgn (machines) > 0)
+        mpq_div (ret_pue, all, machines);
+    mpq_clears (kw, all, machines, NULL);
 }
 
 /* kW of all meters in an interval within which no reading begins or ends; false:
  * some tells nothing. */
 static bool metered_kw (struct meters *m, period_t interval, mpq_t ret_kw)
 {
-    mpq_srcptr pue
-        = m->kind == METER_MACHINES ? pue_at (m->demand, interval.start) : NULL;
-    mpq_t one;
+    mpq_t one, pue;
     bool told = true;
 
-    mpq_init (one);
+    mpq_inits (one, pue, NULL);
     mpq_set_ui (ret_kw, 0, 1);
+    mpq_set_ui (pue, 1, 1);
     for (size_t i = 0; i < m->meter_count && told; i++) {
         struct meter_at *at = &m->meter[i];
         const meter_reading_t *r;
@@ -310,9 +321,10 @@ static bool metered_kw (struct meters *m, period_t interval, mpq_t ret_kw)
         exact_add_scaled (ret_kw, one, 3600,
                           period_seconds (r->period) * INT64_C (1000000));
     }
-    if (told && pue)
-        mpq_mul (ret_kw, ret_kw, pue);
-    mpq_clear (one);
+    if (told && m->kind == METER_MACHINES)
+        pue_of (m->demand, interval, pue);
+    mpq_mul (ret_kw, ret_kw, pue);
+    mpq_clears (one, pue, NULL);
     return told;
 }
 

@@ -371,6 +371,16 @@ static void demand__metered__is_the_highest_interval (void **state)
                   "10 a month x 15.46875 kW of the highest load, metered: of "
                   "61.875 kW in 900 s from 2026-05-12T14:15:00Z on, by load "
                   "then");
+    /* and of q 1.2: (1.5 + 3.6) / 4 = 1.275 of all of it */
+    mpq_set_ui (site->power[1].pue, 6, 5);
+    check_demand (site, "p", may, &inputs, "154.6875",
+                  "10 a month x 15.46875 kW of the highest load, metered: of "
+                  "52.59375 kW in 900 s from 2026-05-12T14:15:00Z on, by load "
+                  "then");
+    check_demand (site, "q", may, &inputs, "371.2500",
+                  "10 a month x 37.125 kW of the highest load, metered: of "
+                  "52.59375 kW in 900 s from 2026-05-12T14:15:00Z on, by load "
+                  "then");
     /* BMCs are not all that is paid for */
     site->meters[0].measures = METER_NODES;
     check_demand (site, "p", may, &inputs, "15.0000",
