@@ -58,6 +58,7 @@ int device_price (const site_t *site, const site_pool_t *pool, const char *type,
     if (kind_weight (site, &kind, charged.mig_price, &price->weight, error) < 0)
         return -1;
     price->rate = charged.rate;
+    price->rule = charged.rule;
     if (charged.rate)
         mpq_set (price->per_hour, charged.rate->per_gpu_hour);
     else if (full_cost (site, pool, now, price->per_hour, error) < 0)
@@ -65,6 +66,7 @@ int device_price (const site_t *site, const site_pool_t *pool, const char *type,
     mpq_init (weight);
     exact_set_fraction (weight, price->weight);
     mpq_mul (price->per_hour, price->per_hour, weight);
+    charge_apply_rule (price->per_hour, charged.rule);
     mpq_clear (weight);
     return 0;
 }
@@ -295,6 +297,7 @@ struct table {
     size_t rows, priced;
     bool ambiguous; /* an item has several candidates */
     bool full_cost; /* a row has no published rate */
+    bool shared;    /* a pool bills CPUs or memory as GPUs */
 };
 
 static size_t column (struct table *t, const char *name, const char *title,
@@ -345,14 +348,30 @@ static char *rate_dates (const site_t *site, period_t valid)
                       to ? " to " : "", to ? to : "");
 }
 
-/* "rate 3.6 from 2026-01-01 x 1/7", "full cost 3.554 at 80 % utilization". */
-static char *basis_text (const site_t *site, const device_price_t *price)
+/* " x 1/7", " x 0.75 by QOS": of a device, and of its QOS. */
+static char *factor_text (const device_price_t *price)
 {
     GL_AUTOFREE char *part
         = price->weight.num == price->weight.den
               ? xstrdup ("")
               : xasprintf (" x %" PRId64 "/%" PRId64, price->weight.num,
                            price->weight.den);
+    mpq_t factor;
+
+    if (!price->rule)
+        return xstrdup (part);
+    mpq_init (factor);
+    mpq_set_ui (factor, 1, 1);
+    charge_apply_rule (factor, price->rule);
+    GL_AUTOFREE char *rule = exact_shortest (factor);
+    mpq_clear (factor);
+    return xasprintf ("%s x %s by QOS", part, rule);
+}
+
+/* "rate 3.6 from 2026-01-01 x 1/7", "full cost at 80 % utilization". */
+static char *basis_text (const site_t *site, const device_price_t *price)
+{
+    GL_AUTOFREE char *part = factor_text (price);
     mpq_t value;
     char *text;
 
@@ -412,6 +431,7 @@ static void add_row (struct table *t, const struct item *item,
     report_put_text (t->report, t->pool, pool->name);
     report_put_count (t->report, t->devices, item->devices);
     t->rows++;
+    t->shared = t->shared || pool->bill != BILL_GPUS;
     if (device_price (t->site, pool, type, t->words->qos, t->now, &price,
                       &error)
         == 0)
@@ -495,6 +515,19 @@ static void add_change_note (struct table *t)
                      when);
 }
 
+/* Whether a team may pay another price than this one. */
+static bool teams_differ (const site_t *site)
+{
+    bool differ = site->entitlement_count > 0;
+
+    for (size_t i = 0; i < site->rate_count && !differ; i++)
+        differ = site->rates[i].tier_count > 0;
+    for (size_t i = 0; i < site->team_count && !differ; i++)
+        differ = mpq_sgn (site->teams[i].surcharge) > 0
+                 || mpq_sgn (site->teams[i].overhead) > 0;
+    return differ;
+}
+
 static void add_notes (struct table *t)
 {
     if (t->full_cost)
@@ -514,6 +547,14 @@ static void add_notes (struct table *t)
         report_note (t->report, NOTE_WARNING,
                      "Shards and MPS have no price of their own and are not "
                      "in it.");
+    if (t->shared)
+        report_note (t->report, NOTE_INFORMATION,
+                     "CPUs and memory that stand for more GPUs than these "
+                     "are billed as so many GPUs.");
+    if (teams_differ (t->site))
+        report_note (t->report, NOTE_INFORMATION,
+                     "Tiers, entitlements and surcharges of a team are not in "
+                     "it.");
     add_change_note (t);
     report_note (t->report, NOTE_INFORMATION,
                  "An estimate: charged are the GPUs that Slurm allocates, "

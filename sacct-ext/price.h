@@ -17,6 +17,7 @@
 typedef struct {
     const site_rate_t *rate; /* published; NULL: full cost at the planning
                                 utilization, as `report breakeven` has it */
+    const site_qos_t *rule;  /* what the QOS does to it; NULL: nothing */
     fraction_t weight;       /* in physical GPUs, by the price's basis */
     mpq_t per_hour;
 } device_price_t;
@@ -24,8 +25,8 @@ typedef struct {
 void device_price_init (device_price_t *price);
 void device_price_clear (device_price_t *price);
 
-/* `type` as Slurm has it, NULL: untyped; `qos` NULL: one without a rate of its
- * own. -1 if it has no price: neither rate nor cost, or a weight that is not
+/* `type` as Slurm has it, NULL: untyped; `qos` NULL: one without a rate or a rule
+ * of its own. -1 if it has no price: neither rate nor cost, or a weight that is not
  * known; the error says which. */
 int device_price (const site_t *site, const site_pool_t *pool, const char *type,
                   const char *qos, int64_t now, device_price_t *price,

@@ -137,6 +137,13 @@ static void add_type (const struct node *node, const char *type, buffer_t *out)
             && is_line (rate->qos, 255, true))
             list_add (&qos, rate->qos);
     }
+    for (size_t i = 0; i < node->site->qos_count; i++) {
+        const site_qos_t *rule = &node->site->qos[i];
+        if ((!rule->pool || strcmp (rule->pool, pool->name) == 0)
+            && node->now >= rule->valid.start && node->now < rule->valid.end
+            && is_line (rule->name, 255, true))
+            list_add (&qos, rule->name);
+    }
     for (size_t i = 0; i < qos.count; i++)
         add_price (node, pool, type, qos.item[i], out);
     free (qos.item);

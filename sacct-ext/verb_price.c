@@ -186,8 +186,8 @@ static const cli_option_t options[] = {
     {'t', "time", "TIME",
      "MINUTES[:SECONDS], HOURS:MINUTES:SECONDS,\n"
      "DAYS-HOURS[:MINUTES[:SECONDS]]"},
-    {'q', "qos", "NAME", "a QOS may have a rate of its own"},
-    {'A', "account", "NAME", "as in sbatch; prices do not depend on it"},
+    {'q', "qos", "NAME", "a QOS may have a rate, a multiplier or a subsidy"},
+    {'A', "account", "NAME", "as in sbatch; what its team has is not in the price"},
     {OPTION_CLUSTER, "cluster", "NAME", "pools of this cluster only"},
     {OPTION_AT, "at", "TIME", "prices of that moment (default: now)"},
     {OPTION_SKYPILOT, "skypilot", NULL,

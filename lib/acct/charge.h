@@ -246,6 +246,9 @@ charge_price_t charge_price (const site_t *site, const char *pool,
                              const char *qos, const char *team,
                              int64_t instant);
 
+/* value x multiplier x (1 - subsidy); by no rule it stays. */
+void charge_apply_rule (mpq_t value, const site_qos_t *rule);
+
 /* The entry of an external team at that instant; NULL: it pays no surcharge, and
  * so has no part in the price. */
 const site_team_t *charge_team (const site_t *site, const char *team,

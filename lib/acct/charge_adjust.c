@@ -91,8 +91,7 @@ static charge_payer_t *payer_of (charge_t *charge, const struct entry *entry)
                          entry->line.path[0]);
 }
 
-/* x multiplier x (1 - subsidy) */
-static void apply_rule (mpq_t value, const site_qos_t *rule)
+void charge_apply_rule (mpq_t value, const site_qos_t *rule)
 {
     mpq_t paid;
 
@@ -118,7 +117,7 @@ void charge_find_payers (charge_t *charge)
         if (entry->line.kind != CHARGE_USED)
             continue;
         mpq_set (billed, entry->line.price_seconds);
-        apply_rule (billed, entry->price.rule);
+        charge_apply_rule (billed, entry->price.rule);
         mpq_add (payer->billed, payer->billed, billed);
     }
     mpq_clear (billed);
@@ -348,7 +347,7 @@ static void set_drawn (const charge_payer_t *payer, line_of_t of,
         return;
     mpq_mul (line->drawn, line->drawn, line->price_seconds);
     if (of == LINE_USED)
-        apply_rule (line->drawn, price->rule);
+        charge_apply_rule (line->drawn, price->rule);
 }
 
 static void owe (charge_payer_t *payer, const charge_line_t *line)

@@ -29,7 +29,12 @@ static const char site_text[]
       "  - {pool: h100, per_gpu_hour: 3.90, from: 2026-07-01}\n"
       "  - {pool: h100, qos: scavenger, per_gpu_hour: 1.20, from: 2026-01-01}\n"
       "  - {pool: mig, per_gpu_hour: 7, mig_price: max}\n"
-      "  - {pool: cpu-free, per_gpu_hour: 2}\n";
+      "  - {pool: cpu-free, per_gpu_hour: 2}\n"
+      "qos:\n"
+      "  - {name: high, multiplier: 1.5, to: 2026-07-01}\n"
+      "  - {name: high, pool: h100, multiplier: 2, subsidy: 25%, from: "
+      "2026-07-01}\n"
+      "  - {name: free, subsidy: 100%}\n";
 
 static site_t *site;
 
@@ -154,6 +159,15 @@ static void request__typed__has_the_rate_in_force (void **state)
     w.nodes = "2-4";
     assert_string_equal (ask (&w, "2026-03-01"),
                          "h100 h100 8 28.8000 345.60 = 28.8000 345.60");
+    /* x 1.5; x 2 x 75 %; nothing */
+    w.qos = "high";
+    assert_string_equal (ask (&w, "2026-03-01"),
+                         "h100 h100 8 43.2000 518.40 = 43.2000 518.40");
+    assert_string_equal (ask (&w, "2026-07-01"),
+                         "h100 h100 8 46.8000 561.60 = 46.8000 561.60");
+    w.qos = "free";
+    assert_string_equal (ask (&w, "2026-07-01"),
+                         "h100 h100 8 0.0000 0.00 = 0.0000 0.00");
 }
 
 static void request__its_three_forms__count_alike (void **state)
@@ -254,11 +268,14 @@ static void file__of_a_node__has_its_pools_alone (void **state)
     assert_string_equal (file ("g1", NULL, 0, "2026-03-01"),
                          "gpuledger-prices 1\nnode g1\ncurrency USD\n"
                          "until 1772409600\nprice 36000 h100\n"
-                         "price 12000 h100 scavenger\nend\n");
+                         "price 12000 h100 scavenger\nprice 54000 h100 high\n"
+                         "price 0 h100 free\nend\n");
     assert_string_equal (file ("g2", types, 5, "2026-03-01"),
                          "gpuledger-prices 1\nnode g2\ncurrency USD\n"
                          "until 1772409600\nprice 36000 h100\n"
-                         "price 12000 h100 scavenger\nprice 10000 1g.10gb\n"
+                         "price 12000 h100 scavenger\nprice 54000 h100 high\n"
+                         "price 0 h100 free\nprice 10000 1g.10gb\n"
+                         "price 15000 1g.10gb high\nprice 0 1g.10gb free\n"
                          "end\n");
     assert_string_equal (file ("o1", NULL, 0, "2026-03-01"),
                          "gpuledger-prices 1\nnode o1\ncurrency USD\n"
@@ -267,7 +284,8 @@ static void file__of_a_node__has_its_pools_alone (void **state)
     assert_string_equal (file ("g1", types + 4, 1, "2026-03-01"),
                          "gpuledger-prices 1\nnode g1\ncurrency USD\n"
                          "until 1772409600\nprice 36000 gpu\n"
-                         "price 12000 gpu scavenger\nend\n");
+                         "price 12000 gpu scavenger\nprice 54000 gpu high\n"
+                         "price 0 gpu free\nend\n");
 }
 
 static void file__before_a_change_of_rates__ends_there (void **state)
