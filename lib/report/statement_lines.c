@@ -115,6 +115,15 @@ static void put_bought (page_t *page, const bill_row_t *row)
     mpz_clear (added);
 }
 
+/* Idle time that is shared by accounts: whose part it is. */
+static void put_idle_account (page_t *page, const bill_row_t *row)
+{
+    if (row->kind != BILL_IDLE || !row->key[0])
+        return;
+    GL_AUTOFREE char *reason = xasprintf ("account %s", row->key[0]);
+    report_put_text (page->report, AT_REASON, reason);
+}
+
 static void add_single (page_t *page, const struct single *kind,
                         const bill_row_t *row, size_t index, size_t number)
 {
@@ -132,6 +141,7 @@ static void add_single (page_t *page, const struct single *kind,
     report_put_text (page->report, AT_REASON,
                      row->reason ? row->reason : correction_cause_text (row->what));
     put_bought (page, row);
+    put_idle_account (page, row);
     if (row->origin) {
         statement_put_units (page, AT_BEFORE, row->before_units);
         statement_put_units (page, AT_AFTER, row->after_units);

@@ -75,6 +75,13 @@ is "$(jq -r '.totals.taxes' language.json)" \
 is "$(lab statement vision --month 2026-10 --json | jq -r .totals.taxes)" 0.00 \
     "who is not taxed pays no tax"
 
+# Idle time that is shared by accounts: whose part each line is.
+sed 's/{idle: in-rate}/{idle: proportional}/' money.yaml >shared.yaml
+"$program" --quiet --config shared.yaml --store sqlite:lab.db statement language \
+    --month 2026-10 --json | jq -r '[.rows[] | select(.section == "idle") | .reason]
+        | unique | join (", ")' >accounts
+is "$(cat accounts)" "account nlp, account speech" "idle time names its accounts"
+
 # Every command that it prints does what it says: the sum is that of the line.
 lab statement language --month 2026-10 --json |
     jq -r '.rows[] | select(.section == "users" or .section == "projects"
