@@ -233,8 +233,9 @@ static void spent_in (const budget_t *b, period_t period, mpq_t ret)
             mpq_add (ret, ret, d->month[i].value);
 }
 
-/* The plain amount, in smallest units or GPU-seconds. */
-static void plain_amount (const budget_t *b, mpq_t ret)
+/* The plain amount of an entry of the budget, in smallest units or GPU-seconds. */
+static void plain_amount (const budget_t *b, const site_budget_t *entry,
+                          mpq_t ret)
 {
     mpz_t scale;
 
@@ -243,25 +244,58 @@ static void plain_amount (const budget_t *b, mpq_t ret)
         mpz_ui_pow_ui (scale, 10,
                        (unsigned long)b->days->site->currency_digits);
     mpq_set_z (ret, scale);
-    mpq_mul (ret, ret, b->of_money ? b->budget->amount : b->budget->gpu_hours);
+    mpq_mul (ret, ret, b->of_money ? entry->amount : entry->gpu_hours);
     mpz_clear (scale);
 }
 
-/* Only of a period that the facts cover, and in which the entry held. */
+static bool same_scope (const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp (a, b) == 0);
+}
+
+static bool is_of (const budget_t *b, const site_budget_t *entry,
+                   period_t period)
+{
+    return entry->valid.start <= period.start && entry->valid.end >= period.end
+           && !strcmp (entry->name, b->budget->name)
+           && entry->period == b->budget->period
+           && (mpq_sgn (entry->amount) > 0) == b->of_money
+           && same_scope (entry->team, b->budget->team)
+           && same_scope (entry->project, b->budget->project)
+           && same_scope (entry->account, b->budget->account)
+           && same_scope (entry->pool, b->budget->pool);
+}
+
+/* The entry of the budget that held throughout the period; NULL: none. */
+static const site_budget_t *entry_of (const budget_t *b, period_t period)
+{
+    const site_t *site = b->days->site;
+
+    if (is_of (b, b->budget, period))
+        return b->budget;
+    for (size_t i = 0; i < site->budget_count; i++)
+        if (is_of (b, &site->budgets[i], period))
+            return &site->budgets[i];
+    return NULL;
+}
+
+/* Only of a period that the facts cover, and of which the budget had one amount,
+ * that of now or another one. */
 static void carry_over (budget_t *b, int64_t first)
 {
     period_t before = period_before (b->days->site, b->budget, b->period);
-    mpq_t spent;
+    const site_budget_t *entry = entry_of (b, before);
+    mpq_t had, spent;
 
-    if (!b->budget->carry_over || first == 0 || first > before.start
-        || b->budget->valid.start > before.start)
+    if (!b->budget->carry_over || first == 0 || first > before.start || !entry)
         return;
-    mpq_init (spent);
+    mpq_inits (had, spent, NULL);
+    plain_amount (b, entry, had);
     spent_in (b, before, spent);
-    if (mpq_cmp (b->amount, spent) > 0)
-        mpq_sub (b->carried, b->amount, spent);
+    if (mpq_cmp (had, spent) > 0)
+        mpq_sub (b->carried, had, spent);
     mpq_add (b->amount, b->amount, b->carried);
-    mpq_clear (spent);
+    mpq_clears (had, spent, NULL);
 }
 
 /* --- the day on which nothing is left ---------------------------------- */
@@ -343,7 +377,7 @@ static void judge (budget_t *b)
 
 void budget_compute (budget_t *b, budget_window_t window, int64_t first)
 {
-    plain_amount (b, b->amount);
+    plain_amount (b, b->budget, b->amount);
     carry_over (b, first);
     spent_in (b, b->period, b->spent);
     if (b->part_count > 1)

@@ -279,6 +279,45 @@ static void compute__carry_over__what_the_period_before_left (void **state)
     zone_close (site.zone);
 }
 
+/* 1,000 a month until November, 600 from then on: 450 of October are left. Not of
+ * another budget, and not where none held in all of October. */
+static void compute__carry_over__of_the_amount_before (void **state)
+{
+    static const struct {
+        const char *name, *team;
+        int from_day;
+        const char *amount;
+    } cases[] = {{"b", "t", 1, "1050.00"},
+                 {"c", "t", 1, "600.00"},
+                 {"b", "u", 1, "600.00"},
+                 {"b", "t", 2, "600.00"}};
+    site_t site;
+    site_budget_t entries[2];
+
+    (void)state;
+    make_site (&site, "UTC", 1);
+    make_entry (&entries[0], 1000);
+    make_entry (&entries[1], 600);
+    entries[0].valid.end = at (&site, 2026, 11, 1);
+    entries[1].valid.start = at (&site, 2026, 11, 1);
+    entries[1].carry_over = 1;
+    site.budgets = entries;
+    site.budget_count = 2;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        budget_t *b = budget_new (&site, &entries[1], at (&site, 2026, 11, 3));
+        entries[0].name = (char *)cases[i].name;
+        entries[0].team = (char *)cases[i].team;
+        entries[0].valid.start = at (&site, 2026, 10, cases[i].from_day);
+        spend (b, at (&site, 2026, 10, 20), "ann", 550);
+        budget_compute (b, BUDGET_LAST_28, at (&site, 2026, 10, 1));
+        is_text (b, b->amount, cases[i].amount);
+        budget_free (b);
+    }
+    clear_entry (&entries[0]);
+    clear_entry (&entries[1]);
+    zone_close (site.zone);
+}
+
 static void compute__no_price_or_no_facts__nothing_foreseen (void **state)
 {
     site_t site;
@@ -379,6 +418,7 @@ int main (void)
         cmocka_unit_test (compute__months_before__mean_absolute_error),
         cmocka_unit_test (period__fiscal_year__named_by_its_end),
         cmocka_unit_test (compute__carry_over__what_the_period_before_left),
+        cmocka_unit_test (compute__carry_over__of_the_amount_before),
         cmocka_unit_test (compute__no_price_or_no_facts__nothing_foreseen),
         cmocka_unit_test (compute__spent__threshold_and_its_day),
         cmocka_unit_test (mail__names_that_mean_harm__stay_in_their_line),
