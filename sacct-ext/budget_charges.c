@@ -120,25 +120,38 @@ static int add_brought (store_t *store, struct filling *f,
 
 /* --- months that are --------------------------------------------------- */
 
-/* Its first day with a charge; the first of all where no days were kept. */
-static void take_first (struct filling *f, const budget_month_t *month)
+/* `first`: its first day with a charge; of all days where none were kept. */
+static void take_first (struct filling *f, const budget_month_t *month,
+                        const char *first)
 {
     size_t count;
     const bill_row_t *rows = bill_rows (month->bill, &count);
 
-    for (size_t i = 0; i < month->day_count; i++)
-        add_first (f, start_of_day (f->query->site, month->days[i].day));
-    for (size_t i = 0; i < count && month->day_count == 0; i++)
+    if (first)
+        add_first (f, start_of_day (f->query->site, first));
+    for (size_t i = 0; i < count && !first; i++)
         if (rows[i].kind == BILL_CHARGE)
             add_first (f, month->period.start);
 }
 
-static void take_closed (struct filling *f, const budget_month_t *month)
+static bool is_budgeted (const char *team, const char *project,
+                         const char *account, const char *pool, void *arg)
+{
+    const struct filling *f = arg;
+
+    for (size_t i = 0; i < f->count; i++)
+        if (budget_takes (f->budget[i], team, project, account, pool))
+            return true;
+    return false;
+}
+
+static void take_closed (struct filling *f, const budget_month_t *month,
+                         const char *first)
 {
     size_t pools;
     const bill_pool_t *pool = bill_pools (month->bill, &pools);
 
-    take_first (f, month);
+    take_first (f, month, first);
     for (size_t i = 0; i < f->count; i++)
         budget_add_closed (f->budget[i], month);
     for (size_t i = 0; i < pools && is_as_of_month (f, month->period); i++)
@@ -157,11 +170,11 @@ static int add_closed (store_t *store, struct filling *f,
     if (rc == 0)
         rc = periods_bill (store, closing, &bill, error);
     if (rc == 0)
-        rc = closed_sums (store, closing, &sums, error);
+        rc = closed_sums (store, closing, is_budgeted, f, &sums, error);
     if (rc == 0) {
         month.bill = bill;
         month.days = detail_sums (sums, &month.day_count);
-        take_closed (f, &month);
+        take_closed (f, &month, detail_sums_first (sums));
     }
     detail_sums_free (sums);
     bill_free (bill);

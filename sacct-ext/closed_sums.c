@@ -8,8 +8,8 @@ static int take_row (const detail_row_t *row, void *arg, gl_error_t *error)
     return 0;
 }
 
-int closed_sums (store_t *store, const closing_t *closing,
-                 detail_sums_t **ret_sums, gl_error_t *error)
+int closed_sums (store_t *store, const closing_t *closing, detail_sums_f wants,
+                 void *arg, detail_sums_t **ret_sums, gl_error_t *error)
 {
     GL_AUTOFREE char *timezone = body_get (closing->body, "timezone");
     GL_AUTOFREE char *detail = body_get (closing->body, "detail");
@@ -19,9 +19,10 @@ int closed_sums (store_t *store, const closing_t *closing,
 
     if (!zone)
         return gl_error_prefix (error, "%s", closing->month);
-    sums = detail_sums_new (zone);
+    sums = detail_sums_new (zone, wants, arg);
     if (detail)
-        rc = periods_detail (store, closing, take_row, sums, error);
+        rc = periods_detail (store, closing, &detail_sums_want, take_row, sums,
+                             error);
     zone_close (zone);
     if (rc < 0)
         detail_sums_free (sums);

@@ -227,7 +227,7 @@ static int write_open (struct writer *w, const bills_month_t *month,
 
 static int closed_rows (struct writer *w, const void *of, gl_error_t *error)
 {
-    return periods_detail (w->cli->store, of, take_row, w, error);
+    return periods_detail (w->cli->store, of, NULL, take_row, w, error);
 }
 
 /* As it was closed; of one without charges the header alone. */

@@ -16,8 +16,9 @@ struct reading {
     job_charge_t *charge;
 };
 
-static bool is_asked (const struct reading *r, const detail_row_t *row)
+static bool is_asked (const detail_row_t *row, void *arg)
 {
+    const struct reading *r = arg;
     const job_key_t *key = r->key;
 
     return row->kind == DETAIL_JOB && row->id_job == key->id_job
@@ -25,6 +26,12 @@ static bool is_asked (const struct reading *r, const detail_row_t *row)
            && (!key->pool || !strcmp (row->pool, key->pool))
            && (key->submit == SECONDS_UNKNOWN || row->submit == key->submit);
 }
+
+static const size_t job_keys[]
+    = {DETAIL_FIELD (id_job), DETAIL_FIELD (submit), DETAIL_FIELD (cluster),
+       DETAIL_FIELD (pool), 0};
+static const detail_want_t rows_of_job
+    = {.keys = job_keys, .wants = is_asked};
 
 void job_charge_line (const char *month, const detail_row_t *row,
                       bill_row_t *line)
@@ -91,7 +98,7 @@ static int take_row (const detail_row_t *row, void *arg, gl_error_t *error)
     job_charge_t *c = r->charge;
     job_stretch_t *stretch;
 
-    if (!is_asked (r, row))
+    if (!is_asked (row, r))
         return 0;
     if (c->count == 0) {
         set_line (r, row);
@@ -151,7 +158,7 @@ static int read_closed (struct reading *r, store_t *store,
 {
     bill_t *bill;
 
-    if (periods_detail (store, closing, take_row, r, error) < 0
+    if (periods_detail (store, closing, &rows_of_job, take_row, r, error) < 0
         || periods_bill (store, closing, &bill, error) < 0)
         return -1;
     take_bill (r, bill);

@@ -108,20 +108,33 @@ struct reading {
     struct month *month;
 };
 
+static const struct job *job_of (const struct reading *r,
+                                 const detail_row_t *row)
+{
+    return row->kind == DETAIL_JOB
+               ? find (r->rows, row->id_job, row->submit, row->cluster)
+               : NULL;
+}
+
+static bool is_asked (const detail_row_t *row, void *arg)
+{
+    return job_of (arg, row) != NULL;
+}
+
+static const size_t job_keys[] = {DETAIL_FIELD (id_job), DETAIL_FIELD (submit),
+                                  DETAIL_FIELD (cluster), 0};
+static const detail_want_t rows_of_jobs
+    = {.keys = job_keys, .wants = is_asked};
+
 static int take_detail (const detail_row_t *row, void *arg, gl_error_t *error)
 {
     const struct reading *r = arg;
-    const struct job *job
-        = row->kind == DETAIL_JOB
-              ? find (r->rows, row->id_job, row->submit, row->cluster)
-              : NULL;
+    const struct job *job = job_of (r, row);
     const bill_row_t *rows;
     bill_row_t line;
     size_t count;
 
     (void)error;
-    if (!job)
-        return 0;
     bill_row_init (&line);
     job_charge_line (r->month->closing->month, row, &line);
     rows = bill_rows (r->month->bill, &count);
@@ -170,7 +183,8 @@ static int read_month (job_rows_t *rows, store_t *store,
     *r.month = (struct month){.closing = closing, .known = detail != NULL};
     if (periods_bill (store, closing, &r.month->bill, error) < 0
         || (r.month->known
-            && periods_detail (store, closing, take_detail, &r, error) < 0))
+            && periods_detail (store, closing, &rows_of_jobs, take_detail, &r,
+                               error) < 0))
         return -1;
     take_references (rows, r.month);
     if (r.month->count > 1)

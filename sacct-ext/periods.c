@@ -349,7 +349,7 @@ int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
 }
 
 struct lines {
-    detail_row_t row;
+    detail_reader_t *reader;
     uint64_t count;
     detail_f callback;
     void *arg;
@@ -358,12 +358,11 @@ struct lines {
 static int take_line (char *line, void *arg, gl_error_t *error)
 {
     struct lines *l = arg;
+    const detail_row_t *row;
+    int rc = detail_reader_read (l->reader, line, l->arg, &row, error);
 
     l->count++;
-    detail_row_reset (&l->row);
-    return detail_row_parse (line, &l->row, error) < 0
-               ? -1
-               : l->callback (&l->row, l->arg, error);
+    return rc == 1 ? l->callback (row, l->arg, error) : rc;
 }
 
 /* As many as were closed. */
@@ -386,8 +385,9 @@ static int check_lines (const closing_t *closing, uint64_t count,
     return 0;
 }
 
-int periods_detail (store_t *store, const closing_t *closing, detail_f callback,
-                    void *arg, gl_error_t *error)
+int periods_detail (store_t *store, const closing_t *closing,
+                    const detail_want_t *want, detail_f callback, void *arg,
+                    gl_error_t *error)
 {
     const chain_query_t query
         = {.month = closing->month, .kinds = CHAIN_BIT (CHAIN_DETAIL)};
@@ -398,7 +398,7 @@ int periods_detail (store_t *store, const closing_t *closing, detail_f callback,
 
     if (!iter)
         return -1;
-    detail_row_init (&lines.row);
+    lines.reader = detail_reader_new (want);
     while ((rc = store_chain_iter_next (iter, &e, error)) == 1) {
         if (e.version == closing->version
             && pieces_each (e.body, e.length, take_line, &lines, error) < 0) {
@@ -406,7 +406,7 @@ int periods_detail (store_t *store, const closing_t *closing, detail_f callback,
             break;
         }
     }
-    detail_row_clear (&lines.row);
+    detail_reader_free (lines.reader);
     store_chain_iter_close (iter);
     return rc < 0 ? rc : check_lines (closing, lines.count, error);
 }

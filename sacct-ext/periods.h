@@ -92,10 +92,11 @@ int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
                   gl_error_t *error);
 
 /* The rows that lay below them when it was closed, by job and day
- * (report/detail.h), in their order. -1 also of a month that was
- * closed without them. */
-int periods_detail (store_t *store, const closing_t *closing, detail_f callback,
-                    void *arg, gl_error_t *error);
+ * (report/detail.h), in their order; `want` NULL: all of them. -1 also of a month
+ * that was closed without them. */
+int periods_detail (store_t *store, const closing_t *closing,
+                    const detail_want_t *want, detail_f callback, void *arg,
+                    gl_error_t *error);
 
 /* --- disputes ----------------------------------------------------------- */
 

@@ -44,7 +44,9 @@ static int take_jobs (struct making *m, const closing_t *closing,
     if (!detail)
         return 0;
     m->jobs = statement_jobs_new (m->s.team, m->zone);
-    if (periods_detail (m->store, closing, take_row, m->jobs, error) < 0)
+    if (periods_detail (m->store, closing, &statement_jobs_want, take_row,
+                        m->jobs, error)
+        < 0)
         return -1;
     m->s.jobs_known = true;
     m->s.jobs = statement_jobs_count (m->jobs);

@@ -19,6 +19,8 @@
 #define GL_REPORT_DETAIL_H
 
 #include <gmp.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "acct/capacity.h"
 #include "base/buffer.h"
@@ -146,9 +148,30 @@ void detail_row_reset (detail_row_t *row);
  * in the order of the struct, absent texts and zeros left out. Names never
  * change; new fields come last. */
 void detail_row_text (const detail_row_t *row, buffer_t *out);
-/* Into an initialised row, whose texts then lie in `text`, which is changed. -1
- * with what is wrong in it. */
-int detail_row_parse (char *text, detail_row_t *row, gl_error_t *error);
+/*
+ * Reading such texts. Most who read a month's want few of its rows, and little of
+ * each: what is wanted of neither is passed over, which is most of the time that
+ * reading takes. Fields are told by DETAIL_FIELD(), lists of them end with 0; the
+ * kind is always read.
+ */
+#define DETAIL_FIELD(name) offsetof (detail_row_t, name)
+typedef struct {
+    const size_t *keys; /* of which `wants` can be sure; NULL: the kind alone */
+    bool (*wants) (const detail_row_t *row, void *arg); /* NULL: every row is */
+    const size_t *fields; /* what is read beside; NULL: all, and that there is
+                             nothing else */
+} detail_want_t;
+
+typedef struct detail_reader detail_reader_t;
+
+/* `want` NULL: all of every row. What is not wanted of a row is absent. */
+detail_reader_t *detail_reader_new (const detail_want_t *want);
+/* Accepts NULL. */
+void detail_reader_free (detail_reader_t *reader);
+/* 1 with the row, valid until the next; its texts lie in `text`, which is changed.
+ * 0: it is not wanted. -1 with what is wrong in it. */
+int detail_reader_read (detail_reader_t *reader, char *text, void *arg,
+                        const detail_row_t **ret_row, gl_error_t *error);
 
 /* Returns 0, or -1 with an error to end it. */
 typedef int (*detail_f) (const detail_row_t *row, void *arg,

@@ -1,9 +1,9 @@
 /* A row of the detail: its fields and its canonical text. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "report/detail.h"
 
 static const char *const kind_words[DETAIL_KIND_COUNT] = {
@@ -34,10 +34,12 @@ typedef enum {
     FIELD_UNITS,
 } field_type_t;
 
-#define FIELD(name, type) {#name, type, offsetof (detail_row_t, name)}
+#define FIELD(name, type)                                                     \
+    {#name, sizeof (#name) - 1, type, offsetof (detail_row_t, name)}
 
 static const struct field {
     const char *name;
+    size_t name_length;
     field_type_t type;
     size_t offset;
 } fields[] = {
@@ -164,21 +166,24 @@ void detail_row_copy (detail_row_t *to, const detail_row_t *from)
     }
 }
 
+static void reset_field (detail_row_t *row, const struct field *f)
+{
+    if (f->type == FIELD_TEXT)
+        *text_of (row, f) = NULL;
+    else if (f->type == FIELD_NUMBER)
+        *number_of (row, f) = 0;
+    else if (f->type == FIELD_EXACT)
+        mpq_set_ui (exact_of (row, f), 0, 1);
+    else
+        mpz_set_ui (units_of (row, f), 0);
+}
+
 void detail_row_reset (detail_row_t *row)
 {
     row->kind = DETAIL_JOB;
     row->fund = NULL;
-    for (size_t i = 0; i < GL_ARRAY_SIZE (fields); i++) {
-        const struct field *f = &fields[i];
-        if (f->type == FIELD_TEXT)
-            *text_of (row, f) = NULL;
-        else if (f->type == FIELD_NUMBER)
-            *number_of (row, f) = 0;
-        else if (f->type == FIELD_EXACT)
-            mpq_set_ui (exact_of (row, f), 0, 1);
-        else
-            mpz_set_ui (units_of (row, f), 0);
-    }
+    for (size_t i = 0; i < GL_ARRAY_SIZE (fields); i++)
+        reset_field (row, &fields[i]);
 }
 
 /* --- writing ----------------------------------------------------------- */
@@ -275,9 +280,10 @@ void detail_row_text (const detail_row_t *row, buffer_t *out)
 /* In place; false for a backslash that no writer has made. */
 static bool unescape (char *text)
 {
-    char *to = text;
+    char *to;
 
-    for (; *text; text++) {
+    text = strchrnul (text, '\\');
+    for (to = text; *text; text++) {
         if (*text != '\\') {
             *to++ = *text;
             continue;
@@ -291,63 +297,73 @@ static bool unescape (char *text)
     return true;
 }
 
-static bool is_integer (const char *text, size_t length)
+/* Without a zero in front, and so never 0. */
+static bool read_number (const char *text, size_t length, uint64_t *value)
 {
-    size_t sign = length > 0 && text[0] == '-';
-
-    return length > sign && text[sign] >= '1' && text[sign] <= '9'
-           && strspn (text + sign, "0123456789") >= length - sign;
+    return *text != '0' && number_u64 (text, length, value) == 0;
 }
 
-static bool read_number (const char *text, uint64_t *value)
+static bool read_units (char *text, size_t length, mpz_ptr value)
 {
-    char again[24];
+    size_t sign = *text == '-';
+    uint64_t small;
 
-    if (!is_integer (text, strlen (text)) || *text == '-')
+    if (read_number (text + sign, length - sign, &small))
+        mpz_set_ui (value, small);
+    else if (text[sign] < '1' || text[sign] > '9'
+             || strspn (text + sign, "0123456789") < length - sign
+             || mpz_set_str (value, text + sign, 10) < 0)
         return false;
-    *value = strtoull (text, NULL, 10);
-    snprintf (again, sizeof (again), "%llu", (unsigned long long)*value);
-    return !strcmp (again, text);
+    if (sign)
+        mpz_neg (value, value);
+    return true;
 }
 
-static bool read_units (const char *text, mpz_ptr value)
+static bool in_lowest_terms (mpq_srcptr value)
 {
-    return is_integer (text, strlen (text)) && mpz_set_str (value, text, 10) == 0;
-}
-
-static bool read_exact (const char *text, mpq_ptr value)
-{
-    const char *slash = strchr (text, '/');
-    size_t whole = slash ? (size_t)(slash - text) : strlen (text);
     mpz_t common;
     bool lowest;
 
-    if (!is_integer (text, whole)
-        || (slash && (slash[1] == '-' || !is_integer (slash + 1, strlen (slash + 1))))
-        || mpq_set_str (value, text, 10) < 0)
-        return false;
     mpz_init (common);
     mpz_gcd (common, mpq_numref (value), mpq_denref (value));
     lowest = mpz_cmp_ui (common, 1) == 0
-             && (!slash || mpz_cmp_ui (mpq_denref (value), 1) != 0);
+             && mpz_cmp_ui (mpq_denref (value), 1) != 0;
     mpz_clear (common);
     return lowest;
 }
 
-static bool read_value (detail_row_t *row, const struct field *f, char *text)
+static bool read_exact (char *text, size_t length, mpq_ptr value)
+{
+    char *slash = memchr (text, '/', length);
+    size_t whole = slash ? (size_t)(slash - text) : length;
+    bool read;
+
+    if (slash)
+        *slash = '\0'; /* until the numerator is read */
+    read = read_units (text, whole, mpq_numref (value));
+    if (!slash)
+        return read;
+    *slash++ = '/';
+    return read && *slash != '-'
+           && read_units (slash, length - whole - 1, mpq_denref (value))
+           && in_lowest_terms (value);
+}
+
+static bool read_value (detail_row_t *row, const struct field *f, char *text,
+                        size_t length)
 {
     switch (f->type) {
     case FIELD_TEXT:
         *text_of (row, f) = text;
         return unescape (text);
     case FIELD_NUMBER:
-        return read_number (text, number_of (row, f));
+        return read_number (text, length, number_of (row, f));
     case FIELD_EXACT:
-        return read_exact (text, exact_of (row, f));
+        return read_exact (text, length, exact_of (row, f));
     case FIELD_UNITS:
         break;
     }
-    return read_units (text, units_of (row, f));
+    return read_units (text, length, units_of (row, f));
 }
 
 static int read_kind (const char *text, detail_kind_t *ret_kind,
@@ -362,40 +378,150 @@ static int read_kind (const char *text, detail_kind_t *ret_kind,
     return gl_error (error, "there is no kind of row '%.40s'", text);
 }
 
-/* `at`: fields before it have been read. */
-static int read_field (detail_row_t *row, const char *name, char *value,
-                       size_t *at, gl_error_t *error)
+struct detail_reader {
+    detail_want_t want;
+    bool wanted[GL_ARRAY_SIZE (fields)];
+    size_t keys; /* the last key is before it */
+    size_t end;  /* and the last that is wanted before this */
+    size_t used; /* what has been read of the row lies before it */
+    detail_row_t row;
+};
+
+static bool is_among (const size_t *list, size_t offset)
 {
-    while (*at < GL_ARRAY_SIZE (fields) && strcmp (fields[*at].name, name) != 0)
-        ++*at;
-    if (*at == GL_ARRAY_SIZE (fields))
-        return gl_error (error, "unexpected field '%.40s'", name);
-    if (!read_value (row, &fields[(*at)++], value))
-        return gl_error (error, "field '%s': '%.60s' is not as written here",
-                         name, value);
+    for (; list && *list; list++)
+        if (*list == offset)
+            return true;
+    return false;
+}
+
+detail_reader_t *detail_reader_new (const detail_want_t *want)
+{
+    detail_reader_t *r = xcalloc (1, sizeof (*r));
+
+    if (want)
+        r->want = *want;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (fields); i++) {
+        bool is_key = is_among (r->want.keys, fields[i].offset);
+        r->wanted[i] = is_key || !r->want.fields
+                       || is_among (r->want.fields, fields[i].offset);
+        if (is_key)
+            r->keys = i + 1;
+        if (r->wanted[i])
+            r->end = i + 1;
+    }
+    if (!r->want.fields)
+        r->end++; /* and that there is nothing else */
+    detail_row_init (&r->row);
+    return r;
+}
+
+void detail_reader_free (detail_reader_t *r)
+{
+    if (!r)
+        return;
+    detail_row_clear (&r->row);
+    free (r);
+}
+
+static void reset_fields (detail_reader_t *r)
+{
+    for (size_t i = 0; i < r->used; i++)
+        if (r->wanted[i])
+            reset_field (&r->row, &fields[i]);
+    r->used = 0;
+}
+
+/* A field of the line: what follows it, or NULL. */
+static int cut_field (char *text, char **ret_value, char **ret_next,
+                      gl_error_t *error)
+{
+    char *value = strchr (text, '=');
+    char *next = strchr (value ? value : text, '\t');
+
+    if (!value)
+        return gl_error (error, "'%.60s' is no field", text);
+    *value++ = '\0';
+    if (next)
+        *next++ = '\0';
+    *ret_value = value;
+    *ret_next = next;
     return 0;
 }
 
-int detail_row_parse (char *text, detail_row_t *row, gl_error_t *error)
+/* Its place, from `at` on; their number: there is no such field any more. */
+static size_t find_field (size_t at, const char *name, size_t length)
 {
-    size_t at = 0;
-    bool first = true;
+    while (at < GL_ARRAY_SIZE (fields)
+           && (fields[at].name_length != length
+               || memcmp (fields[at].name, name, length) != 0))
+        at++;
+    return at;
+}
 
-    for (char *next; text; text = next, first = false) {
-        char *value;
-        next = strchr (text, '\t');
-        if (next)
-            *next++ = '\0';
-        value = strchr (text, '=');
-        if (!value)
-            return gl_error (error, "'%.60s' is no field", text);
-        *value++ = '\0';
-        if (first && strcmp (text, "kind") != 0)
-            return gl_error (error, "a row begins with its kind");
-        if ((first ? read_kind (value, &row->kind, error)
-                   : read_field (row, text, value, &at, error))
-            < 0)
-            return -1;
+/* What is read of a line so far. */
+struct place {
+    detail_reader_t *reader;
+    void *arg;
+    size_t at; /* fields before it have been read, or are absent */
+    bool decided;
+};
+
+/* 0: the row is not wanted. */
+static int decide (struct place *p)
+{
+    const detail_want_t *want = &p->reader->want;
+
+    p->decided = true;
+    return !want->wants || want->wants (&p->reader->row, p->arg);
+}
+
+static int take_field (struct place *p, const char *name, char *value,
+                       size_t length, gl_error_t *error)
+{
+    detail_reader_t *r = p->reader;
+    size_t at = find_field (p->at, name, (size_t)(value - 1 - name));
+
+    if (at == GL_ARRAY_SIZE (fields))
+        return gl_error (error, "unexpected field '%.40s'", name);
+    p->at = at + 1;
+    if (!p->decided && at >= r->keys && decide (p) == 0)
+        return 0;
+    if (r->wanted[at] && !read_value (&r->row, &fields[at], value, length))
+        return gl_error (error, "field '%s': '%.60s' is not as written here",
+                         name, value);
+    return 1;
+}
+
+static int read_fields (struct place *p, char *text, gl_error_t *error)
+{
+    int rc = 1;
+
+    for (char *value, *next; text && rc == 1 && p->at < p->reader->end;
+         text = next) {
+        rc = cut_field (text, &value, &next, error);
+        if (rc == 0)
+            rc = take_field (p, text, value,
+                             next ? (size_t)(next - 1 - value) : strlen (value),
+                             error);
     }
-    return 0;
+    p->reader->used = p->at;
+    return rc == 1 && !p->decided ? decide (p) : rc;
+}
+
+int detail_reader_read (detail_reader_t *r, char *text, void *arg,
+                        const detail_row_t **ret_row, gl_error_t *error)
+{
+    struct place place = {.reader = r, .arg = arg};
+    char *value, *next;
+
+    reset_fields (r);
+    if (cut_field (text, &value, &next, error) < 0)
+        return -1;
+    if (strcmp (text, "kind") != 0)
+        return gl_error (error, "a row begins with its kind");
+    if (read_kind (value, &r->row.kind, error) < 0)
+        return -1;
+    *ret_row = &r->row;
+    return read_fields (&place, next, error);
 }

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 #include <uthash.h>
 
 #include "base/buffer.h"
@@ -14,6 +15,10 @@ struct place {
 
 struct detail_sums {
     const zone_t *zone;
+    detail_sums_f wants;
+    void *arg;
+    int64_t start; /* of the first day */
+    char first[ZONE_STAMP_SIZE];
     detail_sum_t *sum;
     size_t count;
     size_t size;
@@ -21,11 +26,14 @@ struct detail_sums {
     buffer_t key;
 };
 
-detail_sums_t *detail_sums_new (const zone_t *zone)
+detail_sums_t *detail_sums_new (const zone_t *zone, detail_sums_f wants,
+                                void *arg)
 {
     detail_sums_t *s = xcalloc (1, sizeof (*s));
 
     s->zone = zone;
+    s->wants = wants;
+    s->arg = arg;
     return s;
 }
 
@@ -36,7 +44,6 @@ static void sum_clear (detail_sum_t *sum)
     free (sum->account);
     free (sum->project);
     free (sum->pool);
-    free (sum->user);
     mpq_clear (sum->gpu_seconds);
     mpz_clear (sum->billed);
 }
@@ -66,9 +73,9 @@ static void add_part (buffer_t *key, const char *text)
     buffer_add_char (key, '\n');
 }
 
-static detail_sum_t *add_sum (detail_sums_t *s, const char *day,
-                              const detail_row_t *row)
+static detail_sum_t *add_sum (detail_sums_t *s, const detail_row_t *row)
 {
+    char day[ZONE_STAMP_SIZE];
     detail_sum_t *sum;
 
     if (s->count == s->size) {
@@ -76,12 +83,12 @@ static detail_sum_t *add_sum (detail_sums_t *s, const char *day,
         s->sum = xreallocarray (s->sum, s->size, sizeof (*s->sum));
     }
     sum = &s->sum[s->count++];
-    sum->day = xstrdup (day);
+    sum->day
+        = xstrdup (zone_unit_name (s->zone, CALENDAR_DAY, row->start, day));
     sum->team = xstrdup (row->team);
     sum->account = xstrdup (row->account);
     sum->project = xstrdup (row->project);
     sum->pool = xstrdup (row->pool);
-    sum->user = xstrdup (row->user);
     mpq_init (sum->gpu_seconds);
     mpz_init (sum->billed);
     return sum;
@@ -89,32 +96,54 @@ static detail_sum_t *add_sum (detail_sums_t *s, const char *day,
 
 static detail_sum_t *find_sum (detail_sums_t *s, const detail_row_t *row)
 {
-    char day[ZONE_STAMP_SIZE];
     struct place *place;
 
-    zone_unit_name (s->zone, CALENDAR_DAY, row->start, day);
     buffer_clear (&s->key);
-    add_part (&s->key, day);
+    buffer_add (&s->key, &row->start, sizeof (row->start));
     add_part (&s->key, row->team);
     add_part (&s->key, row->account);
     add_part (&s->key, row->project);
     add_part (&s->key, row->pool);
-    add_part (&s->key, row->user);
     HASH_FIND (hh, s->places, s->key.data, s->key.length, place);
     if (place)
         return &s->sum[place->index];
     place = xcalloc (1, sizeof (*place));
-    place->key = xstrndup (s->key.data, s->key.length);
+    place->key = memcpy (xmalloc (s->key.length), s->key.data, s->key.length);
     place->index = s->count;
     HASH_ADD_KEYPTR (hh, s->places, place->key, s->key.length, place);
-    return add_sum (s, day, row);
+    return add_sum (s, row);
 }
+
+static void take_first (detail_sums_t *s, int64_t start)
+{
+    if (s->first[0] && start >= s->start)
+        return;
+    s->start = start;
+    zone_unit_name (s->zone, CALENDAR_DAY, start, s->first);
+}
+
+static bool is_wanted (const detail_row_t *row, void *arg)
+{
+    detail_sums_t *s = arg;
+
+    if (row->kind != DETAIL_JOB)
+        return false;
+    take_first (s, row->start);
+    return s->wants (row->team, row->project, row->account, row->pool, s->arg);
+}
+
+static const size_t row_keys[]
+    = {DETAIL_FIELD (team),    DETAIL_FIELD (pool),  DETAIL_FIELD (account),
+       DETAIL_FIELD (project), DETAIL_FIELD (start), 0};
+static const size_t row_fields[]
+    = {DETAIL_FIELD (gpu_seconds), DETAIL_FIELD (billed), 0};
+const detail_want_t detail_sums_want = {row_keys, is_wanted, row_fields};
 
 void detail_sums_add (detail_sums_t *s, const detail_row_t *row)
 {
     detail_sum_t *sum;
 
-    if (row->kind != DETAIL_JOB)
+    if (!is_wanted (row, s))
         return;
     sum = find_sum (s, row);
     mpq_add (sum->gpu_seconds, sum->gpu_seconds, row->gpu_seconds);
@@ -125,4 +154,9 @@ const detail_sum_t *detail_sums (const detail_sums_t *s, size_t *ret_count)
 {
     *ret_count = s->count;
     return s->sum;
+}
+
+const char *detail_sums_first (const detail_sums_t *s)
+{
+    return s->first[0] ? s->first : NULL;
 }

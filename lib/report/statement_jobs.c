@@ -2,7 +2,6 @@
 #include <string.h>
 #include <uthash.h>
 
-#include "base/buffer.h"
 #include "base/memory.h"
 #include "report/statement_jobs.h"
 
@@ -14,11 +13,13 @@ struct word {
     UT_hash_handle hh;
 };
 
+/* Found by what it begins with, whose texts are kept ones. */
 struct job {
     statement_job_t job;
-    char *key;
     UT_hash_handle hh;
 };
+
+#define JOB_KEY offsetof (statement_job_t, days)
 
 struct statement_jobs {
     const char *team;
@@ -29,7 +30,6 @@ struct statement_jobs {
     size_t count, size;
     statement_count_t *counts[STATEMENT_COUNTS];
     mpz_t day[DAYS];
-    buffer_t key;
 };
 
 static const struct {
@@ -70,7 +70,6 @@ static void free_jobs (statement_jobs_t *s)
         HASH_DEL (s->jobs, job);
         mpq_clear (job->job.gpu_seconds);
         mpz_clear (job->job.billed);
-        free (job->key);
         free (job);
     }
     free (s->list);
@@ -93,7 +92,6 @@ void statement_jobs_free (statement_jobs_t *s)
         mpz_clear (s->day[i]);
     for (size_t i = 0; i < STATEMENT_COUNTS; i++)
         free (s->counts[i]);
-    buffer_done (&s->key);
     free (s);
 }
 
@@ -120,31 +118,14 @@ static const char *keep (statement_jobs_t *s, const char *text)
     return word->text;
 }
 
-static void set_key (statement_jobs_t *s, const char *const *text,
-                     const detail_row_t *row)
-{
-    buffer_clear (&s->key);
-    for (size_t i = 0; i < JOB_TEXTS; i++) {
-        buffer_add_text (&s->key, text[i] ? text[i] : "\001");
-        buffer_add_char (&s->key, '\n');
-    }
-    buffer_printf (&s->key, "%s\n%llu", row->cluster ? row->cluster : "",
-                   (unsigned long long)row->id_job);
-}
-
-static struct job *add_job (statement_jobs_t *s, const char *const *text,
-                            const detail_row_t *row)
+static struct job *add_job (statement_jobs_t *s, const statement_job_t *key)
 {
     struct job *job = xcalloc (1, sizeof (*job));
 
-    for (size_t i = 0; i < JOB_TEXTS; i++)
-        job->job.text[i] = keep (s, text[i]);
-    job->job.cluster = keep (s, row->cluster ? row->cluster : "");
-    job->job.id_job = row->id_job;
+    job->job = *key;
     mpq_init (job->job.gpu_seconds);
     mpz_init (job->job.billed);
-    job->key = xstrndup (s->key.data, s->key.length);
-    HASH_ADD_KEYPTR (hh, s->jobs, job->key, s->key.length, job);
+    HASH_ADD_KEYPTR (hh, s->jobs, &job->job, JOB_KEY, job);
     if (s->count == s->size) {
         s->size = s->size * 2 + 64;
         s->list = xreallocarray (s->list, s->size, sizeof (*s->list));
@@ -153,20 +134,46 @@ static struct job *add_job (statement_jobs_t *s, const char *const *text,
     return job;
 }
 
-void statement_jobs_add (statement_jobs_t *s, const detail_row_t *row)
+static struct job *find_job (statement_jobs_t *s, const detail_row_t *row)
 {
     const char *const text[JOB_TEXTS]
         = {row->pool,    row->qos,     row->profile,
            row->account, row->project, row->user};
+    statement_job_t key = {.id_job = row->id_job};
+    struct job *job;
+
+    for (size_t i = 0; i < JOB_TEXTS; i++)
+        key.text[i] = keep (s, text[i]);
+    key.cluster = keep (s, row->cluster ? row->cluster : "");
+    HASH_FIND (hh, s->jobs, &key, JOB_KEY, job);
+    return job ? job : add_job (s, &key);
+}
+
+static bool is_wanted (const detail_row_t *row, void *arg)
+{
+    const statement_jobs_t *s = arg;
+
+    return row->kind == DETAIL_JOB && same (row->team, s->team);
+}
+
+static const size_t row_keys[] = {DETAIL_FIELD (team), 0};
+static const size_t row_fields[]
+    = {DETAIL_FIELD (pool),        DETAIL_FIELD (qos),
+       DETAIL_FIELD (profile),     DETAIL_FIELD (account),
+       DETAIL_FIELD (project),     DETAIL_FIELD (user),
+       DETAIL_FIELD (cluster),     DETAIL_FIELD (id_job),
+       DETAIL_FIELD (start),       DETAIL_FIELD (gpu_seconds),
+       DETAIL_FIELD (billed),      0};
+const detail_want_t statement_jobs_want = {row_keys, is_wanted, row_fields};
+
+void statement_jobs_add (statement_jobs_t *s, const detail_row_t *row)
+{
     struct job *job;
     int day;
 
-    if (row->kind != DETAIL_JOB || !same (row->team, s->team))
+    if (!is_wanted (row, s))
         return;
-    set_key (s, text, row);
-    HASH_FIND (hh, s->jobs, s->key.data, s->key.length, job);
-    if (!job)
-        job = add_job (s, text, row);
+    job = find_job (s, row);
     day = zone_civil (s->zone, row->start).day;
     job->job.days |= UINT32_C (1) << day;
     mpq_add (job->job.gpu_seconds, job->job.gpu_seconds, row->gpu_seconds);
@@ -178,6 +185,8 @@ void statement_jobs_add (statement_jobs_t *s, const detail_row_t *row)
 
 static int compare_texts (const char *a, const char *b)
 {
+    if (a == b)
+        return 0; /* kept ones mostly are */
     if (!a || !b)
         return (a != NULL) - (b != NULL);
     return strcmp (a, b);
@@ -195,7 +204,7 @@ static int compare_keys (const statement_job_t *a, const statement_job_t *b,
 
 static int compare_ids (const statement_job_t *a, const statement_job_t *b)
 {
-    int order = strcmp (a->cluster, b->cluster);
+    int order = compare_texts (a->cluster, b->cluster);
 
     return order ? order : (a->id_job > b->id_job) - (a->id_job < b->id_job);
 }

@@ -52,7 +52,7 @@ typedef enum {
 typedef struct {
     const char *text[JOB_TEXTS]; /* NULL: absent */
     const char *cluster;
-    uint64_t id_job;
+    uint64_t id_job; /* these tell it from others */
     uint32_t days; /* bit N: on the Nth of the month */
     mpq_t gpu_seconds;
     mpz_t billed; /* in units of 10^-DETAIL_DIGITS */
@@ -66,7 +66,9 @@ statement_jobs_t *statement_jobs_new (const char *team, const zone_t *zone);
 /* Accepts NULL. */
 void statement_jobs_free (statement_jobs_t *jobs);
 
-/* Rows of other teams, and of other kinds, are passed over. */
+/* Rows of other teams, and of other kinds, are passed over: of a kept detail these
+ * are all that need be read, with the jobs as `arg`. */
+extern const detail_want_t statement_jobs_want;
 void statement_jobs_add (statement_jobs_t *jobs, const detail_row_t *row);
 
 /* After the last row; borrowed. How many there are. */

@@ -165,7 +165,7 @@ static bool check_detail (store_t *store, const closing_t *closing)
 
     mpq_init (sum);
     if (periods_bill (store, closing, &bill, &error) < 0
-        || periods_detail (store, closing, take_detail, sum, &error) < 0)
+        || periods_detail (store, closing, NULL, take_detail, sum, &error) < 0)
         fail ();
     rows = bill_rows (bill, &count);
     for (size_t i = 0; i < count; i++)

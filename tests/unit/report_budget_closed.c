@@ -50,7 +50,6 @@ static void add_day (struct world *w, const bill_row_t *row, long fine,
     sum->day = xasprintf ("2026-10-%02u", 1 + roll (31));
     sum->team = xstrdup (row->team);
     sum->account = xstrdup (row->key[0]);
-    sum->user = xstrdup (row->key[2]);
     sum->project = xstrdup (row->key[3]);
     sum->pool = xstrdup (row->pool);
     mpq_init (sum->gpu_seconds);
@@ -117,7 +116,6 @@ static void done (struct world *w)
         free (sum->day);
         free (sum->team);
         free (sum->account);
-        free (sum->user);
         free (sum->project);
         free (sum->pool);
         mpq_clear (sum->gpu_seconds);
