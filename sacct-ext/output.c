@@ -180,14 +180,34 @@ static void tell_notes (cli_t *cli, const output_t *output,
     }
 }
 
+/* Where the bytes of a report go while it is rendered. */
+struct flow {
+    cli_t *cli;
+    output_stream_t *stream;
+};
+
+static void drain (buffer_t *out, void *arg)
+{
+    struct flow *flow = arg;
+
+    output_write (flow->cli, flow->stream, out->data, out->length);
+    buffer_clear (out);
+}
+
 int output_selected (cli_t *cli, const output_t *output, report_t *report)
 {
-    render_options_t options = {output->no_header, output_colour (output)};
+    struct flow flow = {.cli = cli};
+    render_options_t options = {output->no_header, output_colour (output),
+                                drain, &flow};
     BUFFER_AUTO out = BUFFER_INIT;
 
-    render_report (report, output->format, &options, &out);
     tell_notes (cli, output, report);
-    return output_bytes (cli, output, out.data, out.length);
+    flow.stream = output_open (cli, output);
+    if (!flow.stream)
+        return CLI_FAILED;
+    render_report (report, output->format, &options, &out);
+    drain (&out, &flow);
+    return output_close (cli, flow.stream, true);
 }
 
 int output_report (cli_t *cli, const output_t *output, report_t *report)

@@ -22,6 +22,15 @@ void render_report (const report_t *report, render_format_t format,
     formats[format].render (report, options, out);
 }
 
+/* A buffer that holds less is not worth a call. */
+#define MUCH ((size_t)65536)
+
+void render_drain (const render_options_t *options, buffer_t *out)
+{
+    if (options->drain && out->length >= MUCH)
+        options->drain (out, options->arg);
+}
+
 bool render_shows_notes (render_format_t format)
 {
     return formats[format].shows_notes;

@@ -45,7 +45,8 @@ static void put_columns (json_t *json, const report_t *report)
     json_end_array (json);
 }
 
-static void put_rows (json_t *json, const report_t *report)
+static void put_rows (json_t *json, const report_t *report,
+                      const render_options_t *options)
 {
     json_array (json, "rows");
     for (size_t row = 0; row < report->row_count; row++) {
@@ -56,6 +57,7 @@ static void put_rows (json_t *json, const report_t *report)
                        report_cell (report, row, at));
         }
         json_end_object (json);
+        render_drain (options, json->out);
     }
     json_end_array (json);
 }
@@ -137,13 +139,12 @@ void render_json (const report_t *report, const render_options_t *options,
 {
     json_t json = JSON_INIT (out);
 
-    (void)options;
     json_object (&json, NULL);
     json_string (&json, "report", report->name);
     json_string (&json, "title", report->title);
     put_pairs (&json, "parameters", report->parameter, report->parameter_count);
     put_columns (&json, report);
-    put_rows (&json, report);
+    put_rows (&json, report, options);
     put_totals (&json, report);
     put_notes (&json, report);
     put_proofs (&json, report);

@@ -15,6 +15,9 @@ void render_json (const report_t *report, const render_options_t *options,
 void render_html (const report_t *report, const render_options_t *options,
                   buffer_t *out);
 
+/* After a row. */
+void render_drain (const render_options_t *options, buffer_t *out);
+
 /* A chart as an <svg> element; `id` makes its ids unique within the page. */
 void render_svg (const report_chart_t *chart, int id, buffer_t *out);
 

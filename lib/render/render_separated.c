@@ -37,6 +37,7 @@ static void render_separated (const report_t *report,
                 field (out, text, report->column[at].type);
         }
         buffer_add_char (out, '\n');
+        render_drain (options, out);
     }
 }
 

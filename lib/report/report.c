@@ -36,11 +36,39 @@ static void free_pairs (pair_t *pairs, size_t count)
     free (pairs);
 }
 
-static void free_texts (char **texts, size_t count)
+/* Texts of cells, one behind the other: there may be a million of them. */
+struct report_texts {
+    struct report_texts *next;
+    size_t used;
+    size_t size;
+    char room[];
+};
+
+#define TEXTS_SIZE ((size_t)65536)
+
+static void free_texts (struct report_texts *texts)
 {
-    for (size_t i = 0; texts && i < count; i++)
-        free (texts[i]);
-    free (texts);
+    for (struct report_texts *next; texts; texts = next) {
+        next = texts->next;
+        free (texts);
+    }
+}
+
+static char *add_text (report_t *report, const char *text)
+{
+    struct report_texts *texts = report->texts;
+    size_t length = strlen (text) + 1;
+    char *copy;
+
+    if (!texts || length > texts->size - texts->used) {
+        size_t size = length > TEXTS_SIZE ? length : TEXTS_SIZE;
+        texts = xmalloc (sizeof (*texts) + size);
+        *texts = (struct report_texts){.next = report->texts, .size = size};
+        report->texts = texts;
+    }
+    copy = memcpy (texts->room + texts->used, text, length);
+    texts->used += length;
+    return copy;
 }
 
 report_t *report_new (const char *name, const char *title)
@@ -107,8 +135,8 @@ static void free_sections_and_lists (report_t *report)
     for (size_t i = 0; i < report->section_count; i++) {
         free (report->section[i].title);
         free (report->section[i].help);
-        free_texts (report->section[i].total, report->column_count);
-        free_texts (report->section[i].rest, report->column_count);
+        free (report->section[i].total);
+        free (report->section[i].rest);
     }
     free (report->section);
     for (size_t i = 0; i < report->list_count; i++) {
@@ -122,8 +150,9 @@ void report_free (report_t *report)
 {
     if (!report)
         return;
-    free_texts (report->cell, report->row_count * report->column_count);
-    free_texts (report->total, report->column_count);
+    free (report->cell);
+    free (report->total);
+    free_texts (report->texts);
     free_sections_and_lists (report);
     free_columns (report);
     free_notes_and_totals (report);
@@ -238,10 +267,15 @@ int report_select (report_t *report, const char *names, gl_error_t *error)
     return 0;
 }
 
-static void put (report_t *report, size_t column, char *text)
+static void put (report_t *report, size_t column, const char *text)
 {
-    free (report->line[column]);
-    report->line[column] = text;
+    report->line[column] = text ? add_text (report, text) : NULL;
+}
+
+static void put_made (report_t *report, size_t column, char *text)
+{
+    put (report, column, text);
+    free (text);
 }
 
 void report_row (report_t *report)
@@ -329,12 +363,15 @@ const char *report_cell (const report_t *report, size_t row, size_t column)
 
 void report_put_text (report_t *report, size_t column, const char *text)
 {
-    put (report, column, xstrdup (text));
+    put (report, column, text);
 }
 
 void report_put_count (report_t *report, size_t column, uint64_t count)
 {
-    put (report, column, xasprintf ("%llu", (unsigned long long)count));
+    char text[24];
+
+    snprintf (text, sizeof (text), "%llu", (unsigned long long)count);
+    put (report, column, text);
 }
 
 char *report_hours_text (const mpq_t seconds)
@@ -367,19 +404,19 @@ char *report_percent_text (const mpq_t part, const mpq_t whole)
 
 void report_put_hours (report_t *report, size_t column, const mpq_t seconds)
 {
-    put (report, column, report_hours_text (seconds));
+    put_made (report, column, report_hours_text (seconds));
 }
 
 void report_put_money (report_t *report, size_t column, const mpz_t units,
                        int digits)
 {
-    put (report, column, exact_units_text (units, digits));
+    put_made (report, column, exact_units_text (units, digits));
 }
 
 void report_put_exact (report_t *report, size_t column, const mpq_t value,
                        int digits)
 {
-    put (report, column, exact_text (value, digits));
+    put_made (report, column, exact_text (value, digits));
 }
 
 void report_named_total (report_t *report, const char *name, const char *title,

@@ -135,6 +135,7 @@ typedef struct {
     size_t order_count;
     char **cell; /* row_count x column_count, NULL: missing */
     size_t row_count;
+    struct report_texts *texts; /* of cells and totals */
     size_t rows_shown; /* on a table or page for people, at most; 0: all. Of
                           each section, where there are any */
     char **line; /* what the put functions fill; borrowed from cell, total or a

@@ -186,6 +186,55 @@ static void report_select__fields__are_shown_in_that_order (void **state)
     report_free (report);
 }
 
+/* What was taken while it was rendered, and how much at most at once. */
+struct taken {
+    buffer_t bytes;
+    size_t calls;
+    size_t most;
+};
+
+static void take (buffer_t *out, void *arg)
+{
+    struct taken *taken = arg;
+
+    buffer_add (&taken->bytes, out->data, out->length);
+    taken->calls++;
+    if (out->length > taken->most)
+        taken->most = out->length;
+    buffer_clear (out);
+}
+
+static void drain__many_rows__same_bytes_little_at_once (void **state)
+{
+    static const render_format_t formats[]
+        = {RENDER_PARSABLE2, RENDER_CSV, RENDER_JSON};
+    report_t *report = make_report ();
+
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        report_row (report);
+        report_put_text (report, 0, "one of very many users");
+        report_put_count (report, 1, (uint64_t)i);
+        report_put_count (report, 1, 7); /* the last one counts */
+    }
+    for (size_t i = 0; i < GL_ARRAY_SIZE (formats); i++) {
+        struct taken taken = {.bytes = BUFFER_INIT};
+        const render_options_t plain = {0},
+                               draining = {.drain = take, .arg = &taken};
+        buffer_t whole = BUFFER_INIT, rest = BUFFER_INIT;
+        render_report (report, formats[i], &plain, &whole);
+        render_report (report, formats[i], &draining, &rest);
+        take (&rest, &taken);
+        assert_string_equal (buffer_text (&taken.bytes), buffer_text (&whole));
+        assert_true (taken.calls > 5);
+        assert_true (taken.most < 70000);
+        buffer_done (&whole);
+        buffer_done (&rest);
+        buffer_done (&taken.bytes);
+    }
+    report_free (report);
+}
+
 /* A former sort left room for the rows that there were and no more. */
 static void report_sort__rows_after_it__have_room (void **state)
 {
@@ -219,6 +268,7 @@ int main (void)
         cmocka_unit_test (render_html__hostile_texts__make_no_markup),
         cmocka_unit_test (render__twice__gives_the_same_bytes),
         cmocka_unit_test (report_select__fields__are_shown_in_that_order),
+        cmocka_unit_test (drain__many_rows__same_bytes_little_at_once),
         cmocka_unit_test (report_sort__rows_after_it__have_room),
     };
 

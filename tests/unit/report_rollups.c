@@ -117,7 +117,7 @@ static void join_months (const struct world *w, struct list *list)
 /* Every text of the report in one format. */
 static char *text_of (const report_t *report, render_format_t format)
 {
-    const render_options_t plain = {false, false};
+    const render_options_t plain = {.no_header = false};
     buffer_t out = BUFFER_INIT;
 
     render_report (report, format, &plain, &out);
