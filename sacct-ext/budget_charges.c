@@ -1,5 +1,6 @@
 /* Budgets: what was charged, closed months from their rows and others from facts
  * and configuration. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "acct/charge.h"
@@ -58,7 +59,7 @@ static void take_line (const billing_line_t *line, void *arg)
     bool priced = pm->has_cost || pm->has_rate;
     mpq_t units;
 
-    if (!line->in_period)
+    if (!line->in_period || !key[BY_DAY]) /* nobody's budget */
         return;
     add_first (f, day);
     mpq_init (units);
@@ -75,6 +76,17 @@ static void take_line (const billing_line_t *line, void *arg)
     mpq_clear (units);
 }
 
+/* The day on which jobs held something first, whoever that was. */
+static void take_first_used (struct filling *f, int64_t first)
+{
+    char day[ZONE_STAMP_SIZE];
+
+    if (first > 0)
+        add_first (f, start_of_day (f->query->site,
+                                    zone_unit_name (f->query->site->zone,
+                                                    CALENDAR_DAY, first, day)));
+}
+
 static int take_billing (const billing_t *billing, void *arg,
                          gl_error_t *error)
 {
@@ -84,6 +96,7 @@ static int take_billing (const billing_t *billing, void *arg,
 
     (void)error;
     billing_each (billing, take_line, f);
+    take_first_used (f, billing_first (billing));
     for (size_t i = 0; i < count; i++)
         if (is_as_of_month (f, pm[i].month))
             add_rate (f, pm[i].pool, pm[i].has_cost,
@@ -91,13 +104,52 @@ static int take_billing (const billing_t *billing, void *arg,
     return 0;
 }
 
+/* What budgets may be of; one has one of them. */
+static const struct {
+    key_id_t key;
+    size_t name; /* in site_budget_t */
+} scopes[] = {
+    {KEY_TEAM, offsetof (site_budget_t, team)},
+    {KEY_PROJECT, offsetof (site_budget_t, project)},
+    {KEY_ACCOUNT, offsetof (site_budget_t, account)},
+    {KEY_POOL, offsetof (site_budget_t, pool)},
+};
+
+/* Passes what some budget is of; days of all else need not be told apart, which is
+ * most of the lines. False: budgets are of this and that. */
+static bool make_filter (const struct filling *f, usage_filter_t *filter)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (scopes); i++) {
+        filter->key = scopes[i].key;
+        filter->values.count = 0;
+        for (size_t k = 0; k < f->count; k++) {
+            const site_budget_t *entry = f->budget[k]->budget;
+            char *name = *(char *const *)((const char *)entry + scopes[i].name);
+            if (name)
+                filter->values.item[filter->values.count++] = name;
+        }
+        if (filter->values.count == f->count)
+            return true;
+    }
+    return false;
+}
+
 static int add_computed (store_t *store, struct filling *f, period_t period,
                          gl_error_t *error)
 {
+    usage_filter_t filter = {.label = NULL};
+    bool filtered;
+    int rc;
+
     if (period.start >= period.end)
         return 0;
-    return bills_billing (store, f->query->site, charge_keys, NULL, period,
-                          take_billing, f, error);
+    filter.values.item = xcalloc (f->count + 1, sizeof (*filter.values.item));
+    filtered = make_filter (f, &filter);
+    rc = bills_billing (store, f->query->site, charge_keys,
+                        filtered ? &filter : NULL, period, take_billing, f,
+                        error);
+    free (filter.values.item);
+    return rc;
 }
 
 /* Corrections, and rows by hand. */

@@ -47,9 +47,12 @@ struct cell *usage_cell_get (usage_t *u, const usage_subject_t *s)
         cell = xcalloc (1, sizeof (*cell));
         cell->key = key;
         cell->cell.cut = key.cut;
+        cell->cell.first = s->instant;
         cell->cell.suspended_known = true;
         HASH_ADD (hh, u->cells, key, sizeof (cell->key), cell);
     }
+    if (s->instant < cell->cell.first)
+        cell->cell.first = s->instant;
     return cell;
 }
 

@@ -42,6 +42,7 @@ typedef struct {
     /* texts of the query's keys, in its order; NULL: absent */
     const char *key[KEYS_MAX];
     size_t cut;           /* index of the cut interval, see usage_query_t */
+    int64_t first;        /* an instant of the first stretch of time in it */
     uint64_t jobs;        /* distinct JobIds with time in the cell */
     uint64_t segments;
     uint64_t unknown_jobs; /* of the jobs: GPU jobs without a GPU in accounting */

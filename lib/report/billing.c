@@ -49,6 +49,7 @@ struct billing {
     size_t pool_month_count;
     size_t asked_count;
     bool of_rollups; /* which bring the capacity */
+    int64_t first;   /* see billing_first() */
     struct credit *credits;
     size_t credit_count;
     size_t credit_size;
@@ -521,6 +522,21 @@ static bool path_passes (const billing_t *b, const char *pool,
     return true;
 }
 
+static void take_first (billing_t *b, const usage_cell_t *cell)
+{
+    period_t period = b->query->period;
+
+    if (cell->part_count > 0 && cell->first >= period.start
+        && cell->first < period.end
+        && (b->first == 0 || cell->first < b->first))
+        b->first = cell->first;
+}
+
+int64_t billing_first (const billing_t *b)
+{
+    return b->first;
+}
+
 /* Of the keys of the usage, at an instant. */
 static void path_of (const billing_t *b, const char *const *keys,
                      int64_t instant, const char *path[PATH_MAX_LENGTH])
@@ -548,6 +564,7 @@ static int add_cell (billing_t *b, const usage_cell_t *cell, gl_error_t *error)
 
     if (!pm)
         return 0;
+    take_first (b, cell);
     instant = cut_start (b, cell->cut);
     if (instant < pm->month.start)
         instant = pm->month.start;

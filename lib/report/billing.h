@@ -81,6 +81,10 @@ void billing_meters (billing_t *billing, const meter_reading_t *readings,
 /* Once, after the last fact. -1: the cost book cannot be applied. */
 int billing_compute (billing_t *billing, gl_error_t *error);
 
+/* An instant of the first time that jobs held in the period, on lines that pass or not;
+ * 0: there is none. On which day it is holds where days are told apart. */
+int64_t billing_first (const billing_t *billing);
+
 /* By pool in the order of the configuration, then by month. */
 const pool_month_t *billing_pool_months (const billing_t *billing,
                                          size_t *ret_count);

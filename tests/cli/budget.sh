@@ -47,6 +47,16 @@ hours=$(lab report usage -S 2026-10-01 -E 2026-11-03T23:00 --project corpus \
     -n -P -o gpu_hours | awk '{s += $1} END {printf "%.2f", s}')
 is "$(field corpus spent)" "$hours" "GPU hours are those of report usage"
 
+# Of one alone the days of all others are not told apart.
+lab budget -n -P -o budget >names
+for day in 2026-10-05 2026-10-20 2026-11-02; do
+    lab budget --as-of $day -n -P >all
+    while IFS= read -r name; do
+        lab budget "$name" --as-of $day -n -P
+    done <names | cmp - all
+    result $? "$day: a budget alone says what it says among others"
+done
+
 # Two GPUs, whose limit is 3 November, 23:00 (the clock is set back on the 1st). On
 # 30 October 48 hours of it lie in the month, 120 in the fiscal year.
 sed 's/name: language-month, team: language, amount: 12000/name: language-month, team: language, gpu_hours: 12000/
