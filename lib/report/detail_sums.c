@@ -19,6 +19,7 @@ struct detail_sums {
     void *arg;
     int64_t start; /* of the first day */
     char first[ZONE_STAMP_SIZE];
+    bool settled; /* no day of the month is before it */
     detail_sum_t *sum;
     size_t count;
     size_t size;
@@ -120,30 +121,38 @@ static void take_first (detail_sums_t *s, int64_t start)
         return;
     s->start = start;
     zone_unit_name (s->zone, CALENDAR_DAY, start, s->first);
+    s->settled = zone_unit (s->zone, CALENDAR_MONTH, start).start == start;
 }
 
-static bool is_wanted (const detail_row_t *row, void *arg)
+static bool is_wanted (const detail_sums_t *s, const detail_row_t *row)
 {
-    detail_sums_t *s = arg;
-
-    if (row->kind != DETAIL_JOB)
-        return false;
-    take_first (s, row->start);
     return s->wants (row->team, row->project, row->account, row->pool, s->arg);
 }
 
+/* Where days begin is read of rows that nobody wants only until that is settled. */
+static bool is_read (const detail_row_t *row, void *arg)
+{
+    const detail_sums_t *s = arg;
+
+    return row->kind == DETAIL_JOB && (!s->settled || is_wanted (s, row));
+}
+
 static const size_t row_keys[]
-    = {DETAIL_FIELD (team),    DETAIL_FIELD (pool),  DETAIL_FIELD (account),
-       DETAIL_FIELD (project), DETAIL_FIELD (start), 0};
+    = {DETAIL_FIELD (team), DETAIL_FIELD (pool), DETAIL_FIELD (account),
+       DETAIL_FIELD (project), 0};
 static const size_t row_fields[]
-    = {DETAIL_FIELD (gpu_seconds), DETAIL_FIELD (billed), 0};
-const detail_want_t detail_sums_want = {row_keys, is_wanted, row_fields};
+    = {DETAIL_FIELD (start), DETAIL_FIELD (gpu_seconds),
+       DETAIL_FIELD (billed), 0};
+const detail_want_t detail_sums_want = {row_keys, is_read, row_fields};
 
 void detail_sums_add (detail_sums_t *s, const detail_row_t *row)
 {
     detail_sum_t *sum;
 
-    if (!is_wanted (row, s))
+    if (row->kind != DETAIL_JOB)
+        return;
+    take_first (s, row->start);
+    if (!is_wanted (s, row))
         return;
     sum = find_sum (s, row);
     mpq_add (sum->gpu_seconds, sum->gpu_seconds, row->gpu_seconds);

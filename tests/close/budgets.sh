@@ -143,6 +143,18 @@ for file in december november within; do
 done
 result $? "figures before anything else is changed"
 
+# of one alone little of what was kept is read
+gl "$url" budget --as-of 2026-12-01 -n -P -o budget
+cp "$work/out" "$work/names"
+for try in december:2026-12-01 november:2026-11-01 within:2026-11-15T10:30:00; do
+    while IFS= read -r name; do
+        gl "$url" budget "$name" --as-of "${try#*:}" -n --csv -o "$figures"
+        cat "$work/out"
+    done <"$work/names" >"$work/alone"
+    tail -n +2 "$work/${try%%:*}" | cmp - "$work/alone"
+    result $? "${try#*:}: a budget alone says what it says among others"
+done
+
 same ()
 {
     all_of 2026-12-01 | cmp - "$work/december" && all_of 2026-11-01 | cmp - "$work/november" &&
