@@ -203,21 +203,24 @@ static void add_hardware (const site_t *site, int64_t at,
 }
 
 /* People more or less, at the mean of what those there are cost; none where
- * there is nobody, or fewer than are to go. */
-static void change_staff (const char *more, mpq_t fte, mpq_t total)
+ * there is nobody. False: fewer are there than are to go. */
+static bool change_staff (const char *more, mpq_t fte, mpq_t total)
 {
     mpq_t each, change;
+    bool enough;
 
     if (!more || mpq_sgn (fte) == 0)
-        return;
+        return true;
     mpq_inits (each, change, NULL);
     breakeven_input (more, fte, change);
     mpq_div (each, total, fte);
     mpq_add (fte, fte, change);
-    if (mpq_sgn (fte) < 0)
+    enough = mpq_sgn (fte) >= 0;
+    if (!enough)
         mpq_set_ui (fte, 0, 1);
     mpq_mul (total, each, fte);
     mpq_clears (each, change, NULL);
+    return enough;
 }
 
 /* F3 */
@@ -239,7 +242,7 @@ static void add_staff (const site_t *site, int64_t at,
             mpq_add (total, total, one);
         }
     }
-    change_staff (change->staff, fte, total);
+    b->beyond = !change_staff (change->staff, fte, total);
     breakeven_add_part (b, COST_STAFF, "staff", total,
               xasprintf ("full-time equivalents x their loaded salary, over "
                          "%llu GPUs",

@@ -53,6 +53,7 @@ typedef struct {
     mpq_t per_hour;     /* c(u) */
     breakeven_cloud_t *cloud; /* in file order */
     size_t cloud_count;
+    bool beyond; /* a change takes more people than there are: down to none */
 } breakeven_t;
 
 /* No date: a year of 365 days, and the book as it stands at the latest

@@ -31,15 +31,10 @@ void focus_render_contract_header (buffer_t *out)
 
 static void put_hours (focus_line_t *line, focus_t *f, mpq_srcptr seconds)
 {
-    mpq_t hours;
-
-    mpq_init (hours);
-    exact_add_scaled (hours, seconds, 1, 3600);
-    exact_round (f->product, hours, DETAIL_DIGITS);
+    detail_hours_of (f->product, seconds);
     buffer_clear (&f->scratch);
     focus_add_units (f, &f->scratch, f->product, DETAIL_DIGITS);
     focus_put_cell (line, buffer_text (&f->scratch), false);
-    mpq_clear (hours);
 }
 
 /* Nothing where nothing is paid. */

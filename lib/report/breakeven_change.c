@@ -83,7 +83,7 @@ static void add_chart (report_t *report, const breakeven_t *b,
 }
 
 /* One change; nothing where it makes no difference (the book has it so, or has
- * none of what changes). */
+ * none of what changes), and a note where it cannot be made. */
 static int add_change (report_t *report, const struct breakeven_columns *c,
                        const breakeven_subject_t *subject,
                        const breakeven_cloud_t *against,
@@ -98,7 +98,13 @@ static int add_change (report_t *report, const struct breakeven_columns *c,
         < 0)
         return -1;
     effect->label = change->label;
-    mpq_sub (effect->difference, changed.per_hour, b->per_hour);
+    if (changed.beyond)
+        report_note (report, NOTE_INFORMATION,
+                     "Pool %s: '%s' is left out: it takes away more than "
+                     "there is.",
+                     b->pool, change->label);
+    else
+        mpq_sub (effect->difference, changed.per_hour, b->per_hour);
     mpq_abs (effect->size, effect->difference);
     if (mpq_sgn (effect->size) != 0)
         add_row (report, c, subject, against, change->label, &changed,

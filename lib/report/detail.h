@@ -136,6 +136,8 @@ typedef struct {
 
 /* The name of an entitlement: "vision/h100"; yours to free. */
 char *detail_commitment (const char *team, const char *pool);
+/* Hours of an entitlement, in units of 10^-10, half to even. */
+void detail_hours_of (mpz_t ret, mpq_srcptr seconds);
 
 void detail_row_init (detail_row_t *row);
 void detail_row_clear (detail_row_t *row);

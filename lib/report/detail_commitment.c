@@ -31,40 +31,83 @@ char *detail_commitment (const char *team, const char *pool)
     return xasprintf ("%s/%s", team, pool);
 }
 
-/* --- what is paid ------------------------------------------------------------ */
+/* --- what it has in a month --------------------------------------------------- */
+
+void detail_hours_of (mpz_t ret, mpq_srcptr seconds)
+{
+    mpq_t hours;
+
+    mpq_init (hours);
+    exact_add_scaled (hours, seconds, 1, 3600);
+    exact_round (ret, hours, DETAIL_DIGITS);
+    mpq_clear (hours);
+}
 
 static void round_money (mpz_t units, mpq_srcptr amount)
 {
     exact_round (units, amount, DETAIL_DIGITS);
 }
 
-/* Each as it stands on rows: of the purchase, and of the months beside. */
-static void sum_value (struct detail_value *v)
+static void portion_init (struct detail_portion *p)
 {
-    const charge_payer_t *payer = v->payer;
-    mpz_t part;
-
-    mpz_init (part);
-    mpq_add (v->whole, payer->value_drawn, payer->value_reserved);
-    mpq_add (v->whole, v->whole, payer->value_expired);
-    round_money (v->total, v->whole);
-    if (mpq_sgn (payer->value_out) > 0 || mpq_sgn (payer->value_expired) > 0) {
-        round_money (v->total, payer->fee);
-        round_money (part, payer->value_in);
-        mpz_add (v->total, v->total, part);
-        round_money (part, payer->value_out);
-        mpz_sub (v->total, v->total, part);
-    }
-    mpz_clear (part);
+    mpz_inits (p->total, p->given, NULL);
+    mpq_inits (p->whole, p->seen, NULL);
 }
 
-/* NULL: nothing was paid for it. */
+static void portion_clear (struct detail_portion *p)
+{
+    mpz_clears (p->total, p->given, NULL);
+    mpq_clears (p->whole, p->seen, NULL);
+}
+
+/* `in`: bought, and of the month before; `had`: by jobs, by reservations, and gone.
+ * Of a month that is over the rows have what is left of `in` as these stand on rows:
+ * of the purchase, and of the months beside. */
+static void sum_portion (struct detail_portion *p, const mpq_srcptr in[2],
+                         const mpq_srcptr had[3], mpq_srcptr out,
+                         void (*round) (mpz_t units, mpq_srcptr amount))
+{
+    mpq_t rest;
+    mpz_t part;
+
+    mpq_init (rest);
+    mpz_init (part);
+    for (int i = 0; i < 3; i++)
+        mpq_add (p->whole, p->whole, had[i]);
+    mpq_add (rest, in[0], in[1]);
+    mpq_sub (rest, rest, out);
+    round (p->total, p->whole);
+    if (mpq_equal (rest, p->whole)) {
+        round (p->total, in[0]);
+        round (part, in[1]);
+        mpz_add (p->total, p->total, part);
+        round (part, out);
+        mpz_sub (p->total, p->total, part);
+    }
+    mpz_clear (part);
+    mpq_clear (rest);
+}
+
+static void sum_value (struct detail_value *v)
+{
+    const charge_payer_t *p = v->payer;
+    const mpq_srcptr hours[] = {p->entitled, p->carried_in};
+    const mpq_srcptr drawn[] = {p->drawn, p->drawn_reserved, p->expired};
+    const mpq_srcptr money[] = {p->fee, p->value_in};
+    const mpq_srcptr worth[]
+        = {p->value_drawn, p->value_reserved, p->value_expired};
+
+    v->is_paid = mpq_sgn (p->fee) != 0 || mpq_sgn (p->value_in) != 0;
+    sum_portion (&v->hours, hours, drawn, p->carried_out, detail_hours_of);
+    sum_portion (&v->money, money, worth, p->value_out, round_money);
+}
+
+/* NULL: there is no entitlement. */
 static struct detail_value *value_of (detail_t *d, const charge_payer_t *payer)
 {
     struct detail_value *v;
 
-    if (!payer
-        || (mpq_sgn (payer->fee) == 0 && mpq_sgn (payer->value_in) == 0))
+    if (!payer)
         return NULL;
     for (size_t i = 0; i < d->value_count; i++)
         if (d->values[i].payer == payer)
@@ -73,26 +116,36 @@ static struct detail_value *value_of (detail_t *d, const charge_payer_t *payer)
                                sizeof (*d->values));
     v = &d->values[d->value_count++];
     v->payer = payer;
-    mpz_inits (v->total, v->given, NULL);
-    mpq_inits (v->whole, v->seen, NULL);
+    portion_init (&v->hours);
+    portion_init (&v->money);
     sum_value (v);
     return v;
 }
 
-/* `part` of what the payer draws, which is worth `value`. */
+static void hand (struct detail_portion *p, mpq_srcptr amount, mpz_t ret_units)
+{
+    mpq_add (p->seen, p->seen, amount);
+    detail_share (ret_units, p->total, p->seen, p->whole, p->given);
+}
+
+/* Hours of what the payer draws; and, of `all` which are worth `value`, what these
+ * are, where something was paid for them. */
 static void hand_value (struct detail_value *v, mpq_srcptr value,
-                        mpq_srcptr part, mpq_srcptr all, mpz_t ret_units)
+                        mpq_srcptr seconds, mpq_srcptr all, mpz_t ret_hours,
+                        mpz_t ret_prepaid)
 {
     mpq_t amount;
 
-    mpz_set_ui (ret_units, 0);
+    hand (&v->hours, seconds, ret_hours);
+    if (!v->is_paid)
+        return;
+    mpz_set_ui (ret_prepaid, 0);
     if (mpq_sgn (all) == 0)
         return;
     mpq_init (amount);
-    mpq_div (amount, part, all);
+    mpq_div (amount, seconds, all);
     mpq_mul (amount, amount, value);
-    mpq_add (v->seen, v->seen, amount);
-    detail_share (ret_units, v->total, v->seen, v->whole, v->given);
+    hand (&v->money, amount, ret_prepaid);
     mpq_clear (amount);
 }
 
@@ -131,13 +184,11 @@ void detail_line_init (detail_t *d, struct detail_line *line,
     mpq_inits (committed, amount, NULL);
     line->commitment = detail_commitment (team, pm->pool);
     committed_seconds (charge, payer, committed);
-    to_hours (line->drawn, charge->drawn);
     to_hours (line->committed, committed);
     mpq_neg (amount, charge->adjustment[ADJUSTMENT_ENTITLEMENT]);
     exact_round (line->prepaid, amount, DETAIL_DIGITS);
-    if (value)
-        hand_value (value, payer->value_drawn, charge->drawn, payer->drawn,
-                    line->prepaid);
+    hand_value (value, payer->value_drawn, charge->drawn, payer->drawn,
+                line->drawn, line->prepaid);
     detail_hourly (line->committed_rate, amount, committed);
     mpq_sub (committed, charge->price_seconds, committed);
     detail_hourly (line->rate, charge->charge, committed);
@@ -226,8 +277,8 @@ void detail_put_reserved (detail_t *d, const bill_row_t *from)
         || !from->team)
         return;
     name_commitment (d, from);
-    to_hours (row->drawn_hours, from->drawn_seconds);
-    mpz_set (row->committed_hours, row->drawn_hours);
+    to_hours (row->committed_hours, from->drawn_seconds);
+    mpz_set (row->drawn_hours, row->committed_hours);
     mpq_inits (amount, rest, NULL);
     mpz_init (scale);
     mpz_ui_pow_ui (scale, 10, (unsigned)d->query->site->currency_digits);
@@ -239,7 +290,7 @@ void detail_put_reserved (detail_t *d, const bill_row_t *from)
     exact_round (row->prepaid, amount, DETAIL_DIGITS);
     if (value)
         hand_value (value, payer->value_reserved, from->drawn_seconds,
-                    payer->drawn_reserved, row->prepaid);
+                    payer->drawn_reserved, row->drawn_hours, row->prepaid);
     detail_hourly (row->committed_rate, amount, from->drawn_seconds);
     mpq_sub (rest, from->price_seconds, from->drawn_seconds);
     mpz_set_ui (row->rate, 0);
@@ -272,6 +323,7 @@ void detail_put_bought (detail_t *d, const bill_row_t *from)
     if (from->kind != BILL_PURCHASE)
         return;
     name_commitment (d, from);
+    detail_hours_of (row->price_hours, row->price_seconds);
     mpz_set (row->drawn_hours, row->price_hours);
     if (mpz_cmp (from->list_units, from->charge_units) == 0)
         return;
@@ -317,9 +369,7 @@ static void put_unused (detail_t *d, const struct detail_unused *u)
     row->team = u->team;
     row->statement = detail_statement_of (d, u->team, NULL);
     row->commitment = u->commitment;
-    to_hours (row->drawn_hours, u->expired);
-    mpz_set (row->price_hours, row->drawn_hours);
-    mpz_set (row->committed_hours, row->drawn_hours);
+    detail_hours_of (row->drawn_hours, u->expired);
     mpq_init (amount);
     exact_round (row->list_rate, u->price, DETAIL_DIGITS);
     mpz_set (row->committed_rate, row->list_rate);
@@ -327,7 +377,10 @@ static void put_unused (detail_t *d, const struct detail_unused *u)
     mpq_mul (amount, amount, u->price);
     exact_round (row->prepaid, amount, DETAIL_DIGITS);
     if (value)
-        hand_value (value, u->value, u->value, u->value, row->prepaid);
+        hand_value (value, u->value, u->expired, u->expired, row->drawn_hours,
+                    row->prepaid);
+    mpz_set (row->price_hours, row->drawn_hours);
+    mpz_set (row->committed_hours, row->drawn_hours);
     mpq_clear (amount);
 }
 
@@ -353,8 +406,8 @@ void detail_commitment_free (detail_t *d)
                     d->unused[i].value, NULL);
     }
     for (size_t i = 0; i < d->value_count; i++) {
-        mpz_clears (d->values[i].total, d->values[i].given, NULL);
-        mpq_clears (d->values[i].whole, d->values[i].seen, NULL);
+        portion_clear (&d->values[i].hours);
+        portion_clear (&d->values[i].money);
     }
     free (d->values);
     free (d->unused);

@@ -91,12 +91,18 @@ struct detail_credited {
     UT_hash_handle hh;
 };
 
-/* What an entitlement that is paid is worth in the month, and how much of that has
- * been handed out: in the order of lines, rows of the bill, and what is gone. */
+/* An amount, and how much of it has been handed out, in units of 10^-10. */
+struct detail_portion {
+    mpz_t total, given;
+    mpq_t whole, seen;
+};
+
+/* What an entitlement has in the month, and is worth where it is paid: handed out in
+ * the order of lines, rows of the bill, and what is gone. */
 struct detail_value {
     const charge_payer_t *payer;
-    mpz_t total, given; /* in units of 10^-10 */
-    mpq_t whole, seen;
+    bool is_paid;
+    struct detail_portion hours, money;
 };
 
 struct detail_reservation {
@@ -139,7 +145,7 @@ struct detail {
         mpq_t expired, price, value;
     } *unused;
     size_t unused_count;
-    struct detail_value *values; /* of entitlements that are paid */
+    struct detail_value *values;
     size_t value_count;
     detail_row_t row;
     char rate_card[ZONE_STAMP_SIZE]; /* of it */

@@ -64,7 +64,8 @@ void recharge_free (recharge_t *r)
     }
     for (size_t i = 0; i < r->account_count; i++) {
         recharge_account_t *a = &r->account[i];
-        mpq_clears (a->revenue, a->price_seconds, a->full, a->recoverable,
+        mpq_clears (a->revenue, a->price_seconds, a->exact_full,
+                    a->exact_recoverable, a->full, a->excluded, a->recoverable,
                     a->balance, NULL);
     }
     mpz_clear (r->unplaced_units);
@@ -184,7 +185,8 @@ static recharge_account_t *get_account (recharge_t *r, const char *pool,
         = xreallocarray (r->account, r->account_count + 1, sizeof (*a));
     a = &r->account[r->account_count++];
     *a = (recharge_account_t){.pool = pool, .year = year};
-    mpq_inits (a->revenue, a->price_seconds, a->full, a->recoverable,
+    mpq_inits (a->revenue, a->price_seconds, a->exact_full,
+               a->exact_recoverable, a->full, a->excluded, a->recoverable,
                a->balance, NULL);
     return a;
 }
@@ -197,12 +199,43 @@ static int by_pool_and_year (const void *a, const void *b)
     return order ? order : x->year - y->year;
 }
 
-static void to_money (const recharge_t *r, const mpz_t units, mpq_t ret_money)
+void recharge_to_units (const recharge_t *r, mpq_srcptr money, mpq_t ret_units)
+{
+    mpq_set (ret_units, money);
+    for (int d = 0; d < r->query->site->currency_digits; d++)
+        mpz_mul_ui (mpq_numref (ret_units), mpq_numref (ret_units), 10);
+    mpq_canonicalize (ret_units);
+}
+
+void recharge_to_money (const recharge_t *r, const mpz_t units, mpq_t ret_money)
 {
     mpq_set_z (ret_money, units);
     for (int d = 0; d < r->query->site->currency_digits; d++)
         mpz_mul_ui (mpq_denref (ret_money), mpq_denref (ret_money), 10);
     mpq_canonicalize (ret_money);
+}
+
+/* The one place: all of the cost is rounded, and shared by what is excluded and
+ * what is not. */
+static void round_year (const recharge_t *r, recharge_account_t *a)
+{
+    gl_error_t never;
+    mpq_t whole, part[2];
+    mpz_t total, units[2];
+
+    mpq_inits (whole, part[0], part[1], NULL);
+    mpz_inits (total, units[0], units[1], NULL);
+    recharge_to_units (r, a->exact_full, whole);
+    recharge_to_units (r, a->exact_recoverable, part[0]);
+    mpq_sub (part[1], whole, part[0]);
+    exact_round (total, whole, 0);
+    exact_share (total, (const mpq_t *)part, 2, units, &never);
+    recharge_to_money (r, total, a->full);
+    recharge_to_money (r, units[0], a->recoverable);
+    recharge_to_money (r, units[1], a->excluded);
+    mpq_sub (a->balance, a->revenue, a->recoverable);
+    mpq_clears (whole, part[0], part[1], NULL);
+    mpz_clears (total, units[0], units[1], NULL);
 }
 
 static void sum_years (recharge_t *r)
@@ -215,18 +248,19 @@ static void sum_years (recharge_t *r)
         recharge_account_t *a
             = get_account (r, m->pool,
                            recharge_year_of_month (r->query->site, m->month));
-        to_money (r, m->revenue_units, money);
+        recharge_to_money (r, m->revenue_units, money);
         mpq_add (a->revenue, a->revenue, money);
-        to_money (r, m->corrected_units, money);
-        mpq_add (a->full, a->full, money);
-        mpq_add (a->recoverable, a->recoverable, money);
+        recharge_to_money (r, m->corrected_units, money);
+        mpq_add (a->exact_full, a->exact_full, money);
+        mpq_add (a->exact_recoverable, a->exact_recoverable, money);
         mpq_add (a->price_seconds, a->price_seconds, m->price_seconds);
-        mpq_add (a->full, a->full, m->full);
-        mpq_add (a->recoverable, a->recoverable, m->recoverable);
-        mpq_sub (a->balance, a->revenue, a->recoverable);
+        mpq_add (a->exact_full, a->exact_full, m->full);
+        mpq_add (a->exact_recoverable, a->exact_recoverable, m->recoverable);
         a->lines += m->lines;
         a->months++;
     }
+    for (size_t i = 0; i < r->account_count; i++)
+        round_year (r, &r->account[i]);
     if (r->account_count > 0)
         qsort (r->account, r->account_count, sizeof (*r->account),
                by_pool_and_year);
@@ -362,8 +396,7 @@ static void add_balances (report_t *report, const struct recharge_columns *c,
         report_put_hours (report, c->hours, a->price_seconds);
         report_put_exact (report, c->revenue, a->revenue, digits);
         report_put_exact (report, c->full, a->full, digits);
-        mpq_sub (q, a->full, a->recoverable);
-        report_put_exact (report, c->excluded, q, digits);
+        report_put_exact (report, c->excluded, a->excluded, digits);
         report_put_exact (report, c->recoverable, a->recoverable, digits);
         report_put_exact (report, c->balance, a->balance, digits);
         if (mpq_sgn (a->recoverable) != 0) {

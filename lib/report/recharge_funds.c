@@ -13,14 +13,15 @@ struct part {
     mpq_t recoverable; /* the share that rates may recover */
 };
 
-/* The parts of a pool; `amount` in smallest units, exact, and `units` rounded, so
- * that they add up to what all have together. */
+/* The parts of a pool, in smallest units: exact, and rounded, so that they and the
+ * other costs add up to what the balance has. */
 struct parts {
     const recharge_t *recharge;
     const recharge_account_t *account;
     struct part *part;
     mpq_t *amount;
-    mpz_t *units;
+    mpz_t *recoverable;
+    mpz_t *excluded;
     size_t count;
 };
 
@@ -50,9 +51,7 @@ static void asset_amount (const struct parts *p, const site_asset_t *asset,
                           NULL, one);
         mpq_add (ret_amount, ret_amount, one);
     }
-    for (int d = 0; d < site->currency_digits; d++)
-        mpz_mul_ui (mpq_numref (ret_amount), mpq_numref (ret_amount), 10);
-    mpq_canonicalize (ret_amount);
+    recharge_to_units (r, ret_amount, ret_amount);
     mpq_clear (one);
 }
 
@@ -63,11 +62,9 @@ static void add_part (struct parts *p, const site_asset_t *asset,
 
     p->part = xreallocarray (p->part, p->count + 1, sizeof (*p->part));
     p->amount = xreallocarray (p->amount, p->count + 1, sizeof (*p->amount));
-    p->units = xreallocarray (p->units, p->count + 1, sizeof (*p->units));
     part = &p->part[p->count];
     *part = (struct part){.asset = asset, .fund = fund};
     mpq_inits (part->recoverable, p->amount[p->count], NULL);
-    mpz_init (p->units[p->count]);
     cost_recoverable (p->recharge->query->site, asset->recoverable, fund,
                       part->recoverable);
     mpq_mul (p->amount[p->count], whole, share);
@@ -89,77 +86,98 @@ static void add_asset (struct parts *p, const site_asset_t *asset)
     mpq_clears (whole, all, NULL);
 }
 
-static void round_parts (struct parts *p)
+/* What the parts have of `sum` of the balance, exact as `whole`; the rest, staff and
+ * the like, is the last one. */
+static mpz_t *share_parts (const struct parts *p, mpq_srcptr whole,
+                           mpq_srcptr sum, bool excluded)
 {
+    mpq_t *exact = xcalloc (p->count + 1, sizeof (*exact));
+    mpz_t *units = xcalloc (p->count + 1, sizeof (*units));
     gl_error_t never;
-    mpq_t sum;
-    mpz_t whole;
+    mpq_t total;
 
-    mpq_init (sum);
-    mpz_init (whole);
-    for (size_t i = 0; i < p->count; i++)
-        mpq_add (sum, sum, p->amount[i]);
-    exact_round (whole, sum, 0);
-    exact_share (whole, (const mpq_t *)p->amount, p->count, p->units, &never);
-    mpq_clear (sum);
-    mpz_clear (whole);
+    mpq_inits (total, exact[p->count], NULL);
+    recharge_to_units (p->recharge, whole, exact[p->count]);
+    for (size_t i = 0; i < p->count; i++) {
+        mpq_init (exact[i]);
+        mpq_mul (exact[i], p->amount[i], p->part[i].recoverable);
+        if (excluded)
+            mpq_sub (exact[i], p->amount[i], exact[i]);
+        mpq_sub (exact[p->count], exact[p->count], exact[i]);
+    }
+    for (size_t i = 0; i <= p->count; i++)
+        mpz_init (units[i]);
+    recharge_to_units (p->recharge, sum, total);
+    exact_share (mpq_numref (total), (const mpq_t *)exact, p->count + 1, units,
+                 &never);
+    for (size_t i = 0; i <= p->count; i++)
+        mpq_clear (exact[i]);
+    free (exact);
+    mpq_clear (total);
+    return units;
 }
 
-/* All of it, what rates may not recover, and the rest. */
-static void put_amounts (report_t *report, const struct recharge_columns *c,
-                         const mpz_t full, const mpz_t recoverable, int digits)
+static void round_parts (struct parts *p)
 {
-    mpz_t excluded;
+    const recharge_account_t *a = p->account;
+    mpq_t excluded;
 
-    mpz_init (excluded);
-    mpz_sub (excluded, full, recoverable);
+    mpq_init (excluded);
+    mpq_sub (excluded, a->exact_full, a->exact_recoverable);
+    p->recoverable
+        = share_parts (p, a->exact_recoverable, a->recoverable, false);
+    p->excluded = share_parts (p, excluded, a->excluded, true);
+    mpq_clear (excluded);
+}
+
+static void put_amounts (report_t *report, const struct recharge_columns *c,
+                         const mpz_t excluded, const mpz_t recoverable,
+                         int digits)
+{
+    mpz_t full;
+
+    mpz_init (full);
+    mpz_add (full, excluded, recoverable);
     report_put_money (report, c->full, full, digits);
     report_put_money (report, c->excluded, excluded, digits);
     report_put_money (report, c->recoverable, recoverable, digits);
-    mpz_clear (excluded);
+    mpz_clear (full);
 }
 
 static void add_rows (report_t *report, const struct recharge_columns *c,
                       const struct parts *p)
 {
     int digits = p->recharge->query->site->currency_digits;
-    mpz_t full, recoverable, one;
-    mpq_t exact;
+    mpz_t excluded, recoverable;
 
-    mpz_inits (full, recoverable, one, NULL);
-    mpq_init (exact);
+    mpz_inits (excluded, recoverable, NULL);
     for (size_t i = 0; i < p->count; i++) {
         const struct part *part = &p->part[i];
-        mpq_mul (exact, p->amount[i], part->recoverable);
-        if (mpq_cmp_ui (part->recoverable, 1, 1) == 0)
-            mpz_set (one, p->units[i]); /* as all of it was rounded */
-        else
-            exact_round (one, exact, 0);
-        mpz_add (full, full, p->units[i]);
-        mpz_add (recoverable, recoverable, one);
+        mpz_add (excluded, excluded, p->excluded[i]);
+        mpz_add (recoverable, recoverable, p->recoverable[i]);
         recharge_row (report, c, "depreciation", p->account->pool,
                       part->asset->name);
         report_put_count (report, c->year, (uint64_t)p->recharge->year);
-        put_amounts (report, c, p->units[i], one, digits);
+        put_amounts (report, c, p->excluded[i], p->recoverable[i], digits);
         report_put_text (report, c->note,
                          part->fund ? part->fund : "its funding is not told");
     }
     recharge_row (report, c, "depreciation", p->account->pool, "all assets");
     report_put_count (report, c->year, (uint64_t)p->recharge->year);
-    put_amounts (report, c, full, recoverable, digits);
-    mpz_clears (full, recoverable, one, NULL);
-    mpq_clear (exact);
+    put_amounts (report, c, excluded, recoverable, digits);
+    mpz_clears (excluded, recoverable, NULL);
 }
 
 static void free_parts (struct parts *p)
 {
-    for (size_t i = 0; i < p->count; i++) {
+    for (size_t i = 0; i < p->count; i++)
         mpq_clears (p->part[i].recoverable, p->amount[i], NULL);
-        mpz_clear (p->units[i]);
-    }
+    for (size_t i = 0; p->count > 0 && i <= p->count; i++)
+        mpz_clears (p->recoverable[i], p->excluded[i], NULL);
     free (p->part);
     free (p->amount);
-    free (p->units);
+    free (p->recoverable);
+    free (p->excluded);
 }
 
 /* What jobs held in the life of an asset is not read here. */

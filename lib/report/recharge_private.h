@@ -30,7 +30,12 @@ typedef struct {
     uint64_t lines;
     mpq_t revenue;
     mpq_t price_seconds;
+    mpq_t exact_full;
+    mpq_t exact_recoverable;
+    /* In whole smallest units, so that what is made of them adds up as printed:
+     * full = excluded + recoverable, balance = revenue - recoverable. */
     mpq_t full;
+    mpq_t excluded;
     mpq_t recoverable;
     mpq_t balance;
 } recharge_account_t;
@@ -74,6 +79,12 @@ bool recharge_asks (const recharge_t *recharge, const char *pool);
 /* A row of a section, with its first cells; `pool` may be NULL. */
 void recharge_row (report_t *report, const struct recharge_columns *c,
                    const char *section, const char *pool, const char *item);
+
+/* In smallest units, and back. */
+void recharge_to_units (const recharge_t *recharge, mpq_srcptr money,
+                        mpq_t ret_units);
+void recharge_to_money (const recharge_t *recharge, const mpz_t units,
+                        mpq_t ret_money);
 
 int recharge_year_of_month (const site_t *site, const char *month);
 

@@ -137,6 +137,28 @@ result $? "depreciation by fund, to the cent"
 is "$(tail -n 1 got | cut -d'|' -f5)" "$(cat balance)" \
     "what is excluded is that of the bills"
 
+# Parts of a price that no cent divides: full cost is what is excluded and the rest, the
+# balance is revenue less that, what funds exclude is what the balance has.
+wrong=''
+for price in 100000.01 99999.97 70001.13 3333.33 1234.56 77.77 0.05; do
+    sed "s/100000.01/$price/" funded.yaml >odd.yaml
+    "$program" --quiet --config odd.yaml --store sqlite:year.db report recharge \
+        -P -n -o section,item,revenue,full_cost,excluded,recoverable_cost,balance \
+        2>/dev/null >odd
+    awk -F'|' 'function cents(t) {gsub (/\./, "", t); return t + 0}
+        $1 ~ /balance|depreciation/ && cents($4) != cents($5) + cents($6) {bad = 1}
+        $1 == "balance" {
+            excluded = cents($5); balance = $7; seen = 1
+            bad += cents($7) != cents($3) - cents($6)
+            cost = $6
+        }
+        $1 == "depreciation" && $2 != "all assets" {parts += cents($5)}
+        $1 == "depreciation" && $2 == "all assets" {bad += cents($5) != parts}
+        $1 == "next" {bad += $7 != balance || $6 != cost}
+        END {exit !seen || bad > 0 || parts != excluded}' odd || wrong="$wrong $price"
+done
+is '' "$wrong" "every sum of the report adds up as it is printed, whatever the price"
+
 ledger report usage --year 2026 >/dev/null 2>&1
 is 2 $? "--year is not for report usage"
 

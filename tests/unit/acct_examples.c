@@ -724,6 +724,34 @@ static void breakeven_changed__each_change__is_the_changed_book (void **state)
     site_free (site);
 }
 
+/* Of 0.4 people half a one cannot go: that is no row, and half a one more is. */
+static void breakeven_changed__more_people_than_there_are__is_told (void **state)
+{
+    static const struct {
+        const char *fte;
+        bool beyond;
+    } rows[] = {{"0.4", true}, {"0.5", false}, {"0.6", false}};
+    size_t count;
+    const breakeven_change_t *changes = breakeven_changes (&count);
+
+    (void)state;
+    for (size_t k = 0; k < GL_ARRAY_SIZE (rows); k++) {
+        site_t *site = h100 ("425000", "0", 36, rows[k].fte, "0.10", "1.3");
+        for (size_t i = 0; i < count; i++) {
+            gl_error_t error;
+            breakeven_t b;
+            assert_int_equal (breakeven_changed (site, "p", BREAKEVEN_UNDATED,
+                                                 NULL, &changes[i], &b, &error),
+                              0);
+            assert_int_equal (b.beyond, rows[k].beyond
+                                            && !strcmp (changes[i].label,
+                                                        "staff -0.5 FTE"));
+            breakeven_clear (&b);
+        }
+        site_free (site);
+    }
+}
+
 static void breakeven__a_leap_year__has_8784_hours (void **state)
 {
     site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
@@ -822,6 +850,8 @@ int main (void)
             breakeven_why__the_published_figures__are_explained),
         cmocka_unit_test (
             breakeven_changed__each_change__is_the_changed_book),
+        cmocka_unit_test (
+            breakeven_changed__more_people_than_there_are__is_told),
         cmocka_unit_test (breakeven__a_leap_year__has_8784_hours),
         cmocka_unit_test (breakeven__entries_out_of_force__do_not_count),
         cmocka_unit_test (breakeven__undated__takes_the_latest_beginning),
