@@ -35,6 +35,8 @@ local settings = {
     -- what budgets say, the file of `gpuledger budget --output-limits`; nil:
     -- nothing (docs/formats/limits.md)
     limits = nil,
+    -- as policy.wckey_is_project of gpuledger.yaml, for limits
+    wckey_is_project = false,
 }
 
 -- How long a list that was read is believed, in seconds: a change takes effect
@@ -241,12 +243,15 @@ local function modify (job_desc, job_rec)
     return complain (project, false, yours)
 end
 
+-- whose jobs a limit is about: an account's, a project's, an account's without a tag
+local SCOPES = { account = true, project = true, untagged = true }
+
 -- one line of the file of limits, into the table
 local function take_limit (limits, line)
     local action, scope, name, text
         = line:match ("^(%l+) (%l+) ([^%s%c]+) ([^%c]+)$")
     if (action ~= "warn" and action ~= "refuse")
-        or (scope ~= "account" and scope ~= "project") then
+        or not SCOPES[scope] then
         error ("not a limit: " .. line:sub (1, 60), 0)
     end
     local known = limits[scope][name]
@@ -268,7 +273,10 @@ local function read_limits (path, now)
     elseif tonumber (till) <= now then
         error (path .. ": too old: is 'gpuledger budget' still run?", 0)
     end
-    local limits = { account = {}, project = {}, count = 0 }
+    local limits = { count = 0 }
+    for scope in pairs (SCOPES) do
+        limits[scope] = {}
+    end
     for line in body:gmatch ("([^\n]*)\n") do
         take_limit (limits, line)
     end
@@ -317,10 +325,21 @@ local function limit_of (account, project)
     end
     local a = account and limits.account[account]
     local p = project and limits.project[project]
+        or not project and account and limits.untagged[account]
     if a and p then
         return a.action == "refuse" and a or p
     end
     return a or p
+end
+
+-- of a job without a tag that counts it is the account's default, which the file knows
+local function project_of (job_desc, account)
+    local sent = variables_of (job_desc)[PROJECT]
+    if is_tag (sent) and ask (sent, user_of (job_desc), account) then
+        return sent
+    end
+    local wckey = settings.wckey_is_project and job_desc.wckey
+    return is_tag (wckey) and wckey or nil
 end
 
 -- status for Slurm
@@ -328,9 +347,8 @@ local function look_at_budgets (job_desc)
     if settings.limits == nil or not asks_for_gpus (job_desc) then
         return slurm.SUCCESS
     end
-    local sent = variables_of (job_desc)[PROJECT]
-    local limit = limit_of (job_desc.account or job_desc.default_account,
-                            is_tag (sent) and sent or nil)
+    local account = job_desc.account or job_desc.default_account
+    local limit = limit_of (account, project_of (job_desc, account))
     if limit == nil then
         return slurm.SUCCESS
     elseif limit.action == "warn" then

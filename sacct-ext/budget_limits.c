@@ -76,7 +76,7 @@ static void add_line (struct writing *w, const budget_t *b, const char *scope,
     w->count++;
 }
 
-/* --- a team's accounts ------------------------------------------------- */
+/* --- accounts ----------------------------------------------------------- */
 
 struct names {
     char **name;
@@ -135,6 +135,19 @@ static int add_below (store_t *store, const struct writing *w,
     return more;
 }
 
+/* A line for each, by name; frees them. */
+static void add_names (struct writing *w, const budget_t *b, const char *scope,
+                       struct names *names)
+{
+    if (names->count > 1)
+        qsort (names->name, names->count, sizeof (*names->name), by_name);
+    for (size_t i = 0; i < names->count; i++) {
+        add_line (w, b, scope, names->name[i]);
+        free (names->name[i]);
+    }
+    free (names->name);
+}
+
 static int add_team (store_t *store, struct writing *w,
                      const accounts_t *accounts, const budget_t *b,
                      gl_error_t *error)
@@ -144,15 +157,25 @@ static int add_team (store_t *store, struct writing *w,
 
     add_listed (w, b->budget->team, &names);
     rc = add_below (store, w, accounts, b->budget->team, &names, error);
-    if (names.count > 1)
-        qsort (names.name, names.count, sizeof (*names.name), by_name);
-    for (size_t i = 0; i < names.count; i++) {
-        if (rc == 0)
-            add_line (w, b, "account", names.name[i]);
-        free (names.name[i]);
-    }
-    free (names.name);
+    add_names (w, b, "account", &names);
     return rc;
+}
+
+/* The accounts whose jobs without a tag are the project's. */
+static void add_untagged (struct writing *w, const budget_t *b)
+{
+    struct names names = {NULL, 0};
+
+    for (size_t i = 0; i < w->site->project_count; i++) {
+        const text_list_t *accounts = &w->site->projects[i].default_for;
+        for (size_t k = 0; k < accounts->count; k++) {
+            const char *project = project_of_account (
+                w->site, accounts->item[k], w->as_of);
+            if (project && strcmp (project, b->budget->project) == 0)
+                add_name (&names, accounts->item[k]);
+        }
+    }
+    add_names (w, b, "untagged", &names);
 }
 
 /* --- the file ---------------------------------------------------------- */
@@ -169,8 +192,10 @@ static int add_budget (store_t *store, struct writing *w,
         return add_team (store, w, accounts, b, error);
     if (entry->account)
         add_line (w, b, "account", entry->account);
-    if (entry->project)
+    if (entry->project) {
         add_line (w, b, "project", entry->project);
+        add_untagged (w, b);
+    }
     return 0;
 }
 

@@ -48,12 +48,12 @@ static bool accepted (const site_t *site, const segment_t *s, const char *tag)
     return site->project_count == 0;
 }
 
-static const char *account_default (const site_t *site, const segment_t *s)
+const char *project_of_account (const site_t *site, const char *account,
+                                int64_t instant)
 {
     for (size_t i = 0; i < site->project_count; i++) {
         const site_project_t *p = &site->projects[i];
-        if (in_force (p->valid, s->time_start)
-            && list_has (&p->default_for, s->account))
+        if (in_force (p->valid, instant) && list_has (&p->default_for, account))
             return p->name;
     }
     return NULL;
@@ -143,7 +143,8 @@ void project_resolve (const site_t *site, const segment_t *s,
         || take_record (site, s, record, &p)
         || (site->policy.wckey_is_project
             && take_text (&p, s->wckey, PROJECT_WCKEY))
-        || take_text (&p, account_default (site, s), PROJECT_ACCOUNT_DEFAULT));
+        || take_text (&p, project_of_account (site, s->account, s->time_start),
+                      PROJECT_ACCOUNT_DEFAULT));
     *ret = p;
 }
 

@@ -41,6 +41,10 @@ void project_resolve (const site_t *site, const segment_t *segment,
                       const evidence_t *record, const retag_t *retag,
                       project_t *ret_project);
 
+/* The project of an account's jobs that have no tag, at that instant; NULL: none. */
+const char *project_of_account (const site_t *site, const char *account,
+                                int64_t instant);
+
 /* The team that owns the cluster's account at that instant, or NULL: the one
  * that lists the account itself, else the one that lists the nearest
  * "subtree:NAME" above it. Without a tree (NULL) an account stands alone. */

@@ -99,16 +99,17 @@ gpuledger-limits 1
 as_of 1793764800
 until 1793937600
 refuse project corpus budget corpus, FY2027-Q2: 80.6 % spent, forecast 247.7 %
-end 1
+refuse untagged nlp budget corpus, FY2027-Q2: 80.6 % spent, forecast 247.7 %
+end 2
 END
 cmp limits wanted
-result $? "the file of limits refuses what is above hard"
+result $? "the file of limits refuses what is above hard, without the tag as well"
 sed 's/soft: "50%", hard: "80%"/soft: "10%", hard: "80%"/' money.yaml >soft.yaml
 "$program" --quiet --config soft.yaml --store sqlite:lab.db budget \
     --output-limits limits >out
 grep -q '^warn account nlp budget language-month' limits &&
     grep -q '^warn account speech budget language-month' limits &&
-    grep -q '^end 3$' limits
+    grep -q '^end 4$' limits
 result $? "a team's accounts are warned above soft"
 mkdir readonly && : >readonly/limits && chmod 500 readonly
 if [ "$(id -u)" -ne 0 ]; then

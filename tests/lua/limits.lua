@@ -81,6 +81,36 @@ rc = submit (gpus { account = "bio", project = "corpus" })
 ok (rc == slurm.ERROR, "a project whose budget is spent is refused")
 rc = submit (gpus { account = "vision", project = "corpus" })
 ok (rc == slurm.ERROR, "to be refused goes before to be warned")
+limits ("refuse untagged nlp budget corpus: 100.0 % spent\n")
+rc, text = submit (gpus { default_account = "nlp" })
+ok (rc == slurm.ERROR and text:find ("budget corpus", 1, true),
+    "a job without a tag is held against the default of its account")
+rc = submit (gpus { account = "nlp", project = "other" })
+ok (rc == slurm.SUCCESS, "one with a tag is not")
+rc = submit (gpus { account = "nlp", project = "no tag" })
+ok (rc == slurm.ERROR, "what is no tag does not count")
+rc = submit (gpus { account = "nlp", wckey = "other" })
+ok (rc == slurm.ERROR, "nor does a wckey")
+gpuledger.settings.wckey_is_project = true
+rc = submit (gpus { account = "nlp", wckey = "other" })
+ok (rc == slurm.SUCCESS, "unless wckeys are projects")
+limits (refuse_corpus)
+rc = submit (gpus { account = "bio", wckey = "corpus" })
+ok (rc == slurm.ERROR, "whose budgets then hold as well")
+gpuledger.settings.wckey_is_project = false
+local list = os.tmpname ()
+local file = assert (io.open (list, "w"))
+file:write ("other account:bio\nmine\n")
+file:close ()
+gpuledger.settings.projects = list
+limits ("refuse untagged nlp budget corpus: 100.0 % spent\n")
+rc = submit (gpus { account = "nlp", project = "other" })
+ok (rc == slurm.ERROR, "a tag that is not the account's does not count")
+rc = submit (gpus { account = "nlp", project = "mine" })
+ok (rc == slurm.SUCCESS, "one that is does")
+gpuledger.settings.projects = nil
+os.remove (list)
+limits (refuse_nlp, warn_vision, refuse_corpus)
 rc = submit { account = "nlp" }
 ok (rc == slurm.SUCCESS, "a job without GPUs passes")
 rc = submit { account = "nlp", tres_per_node = "gres:nic:2" }
