@@ -4,8 +4,10 @@
 
 #include "acct/account.h"
 #include "acct/runaway.h"
+#include "base/exact.h"
 #include "base/memory.h"
 #include "close.h"
+#include "due.h"
 #include "facts.h"
 #include "reconcile.h"
 #include "report/report.h"
@@ -283,6 +285,39 @@ static int check_bill (struct checking *c, gl_error_t *error)
     return 0;
 }
 
+/* --- what was given back ----------------------------------------------- */
+
+static void take_below (const due_t *due, void *arg)
+{
+    struct checking *c = arg;
+    const bill_row_t *row = due->row;
+    GL_AUTOFREE char *amount
+        = exact_units_text (due->units, c->site->currency_digits);
+
+    found (c->checks, CHECK_LOOK, "credits",
+           xasprintf ("'%s' in %s%s%s is due %s %s for %s: more is given back "
+                      "than is charged (gpuledger correct takes it back)",
+                      row->team ? row->team : key_info (KEY_TEAM)->absent,
+                      due->set == DUE_POOL ? "pool '" : "all pools",
+                      due->set == DUE_POOL ? row->pool : "",
+                      due->set == DUE_POOL ? "'" : "", amount,
+                      c->site->currency, row->month));
+}
+
+/* A credit is held against the charge when it is given, and does not follow it. It
+ * may have been meant, and whoever closes says so: what is frozen is right. */
+static int check_credits (struct checking *c, gl_error_t *error)
+{
+    size_t before = c->checks->count;
+
+    if (due_each_below (c->store, c->site, c->month, take_below, c, error) < 0)
+        return -1;
+    if (c->checks->count == before)
+        found (c->checks, CHECK_OK, "credits",
+               xstrdup ("nowhere is more given back by hand than is charged"));
+    return 0;
+}
+
 /* --- evidence ---------------------------------------------------------- */
 
 static int take_rollup (const rollup_t *rollup, void *arg, gl_error_t *error)
@@ -382,7 +417,7 @@ static int check_all (struct checking *c, gl_error_t *error)
     for (size_t i = 0; i < c->cluster_count; i++)
         reconcile_one (c, &c->clusters[i]);
     if (check_open (c, error) < 0 || check_coverage (c, error) < 0
-        || check_bill (c, error) < 0)
+        || check_bill (c, error) < 0 || check_credits (c, error) < 0)
         return -1;
     return 0;
 }

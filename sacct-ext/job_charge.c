@@ -10,7 +10,6 @@
 /* --- its rows ----------------------------------------------------------- */
 
 struct reading {
-    const site_t *site;
     const char *month;
     const job_key_t *key;
     job_charge_t *charge;
@@ -26,12 +25,6 @@ static bool is_asked (const detail_row_t *row, void *arg)
            && (!key->pool || !strcmp (row->pool, key->pool))
            && (key->submit == SECONDS_UNKNOWN || row->submit == key->submit);
 }
-
-static const size_t job_keys[]
-    = {DETAIL_FIELD (id_job), DETAIL_FIELD (submit), DETAIL_FIELD (cluster),
-       DETAIL_FIELD (pool), 0};
-static const detail_want_t rows_of_job
-    = {.keys = job_keys, .wants = is_asked};
 
 void job_charge_line (const char *month, const detail_row_t *row,
                       bill_row_t *line)
@@ -138,32 +131,23 @@ static void take_bill (const struct reading *r, const bill_t *bill)
     c->line.reference = reference;
 }
 
-static int read_open (struct reading *r, store_t *store, gl_error_t *error)
+/* As facts and configuration have it now: of a closed month the rows that were closed
+ * with all corrections, of which those of the open month are not billed yet. */
+static int read_now (struct reading *r, store_t *store, const site_t *site,
+                     gl_error_t *error)
 {
+    bills_month_t m = {.bill = NULL};
     detail_result_t result;
-    bills_month_t *m;
     int rc;
 
-    if (bills_of_month (store, r->site, r->month, &m, error) < 0)
+    if (periods_month (site, r->month, &m.period, error) < 0
+        || bills_compute (store, site, m.period, &m.bill, error) < 0)
         return -1;
-    rc = detail_of_month (store, r->site, m, take_row, r, &result, error);
+    rc = detail_of_month (store, site, &m, take_row, r, &result, error);
     if (rc == 0)
-        take_bill (r, m->bill);
-    bills_month_free (m);
+        take_bill (r, m.bill);
+    bill_free (m.bill);
     return rc;
-}
-
-static int read_closed (struct reading *r, store_t *store,
-                        const closing_t *closing, gl_error_t *error)
-{
-    bill_t *bill;
-
-    if (periods_detail (store, closing, &rows_of_job, take_row, r, error) < 0
-        || periods_bill (store, closing, &bill, error) < 0)
-        return -1;
-    take_bill (r, bill);
-    bill_free (bill);
-    return 0;
 }
 
 static int by_start (const void *a, const void *b)
@@ -178,12 +162,10 @@ int job_charge_read (store_t *store, const site_t *site,
                      const job_key_t *key, job_charge_t *charge,
                      gl_error_t *error)
 {
-    struct reading r = {site, month, key, charge};
+    struct reading r = {month, key, charge};
     const closing_t *closing = periods_closing (periods, month);
 
-    if ((closing ? read_closed (&r, store, closing, error)
-                 : read_open (&r, store, error))
-        < 0)
+    if (!(closing && closing->imported) && read_now (&r, store, site, error) < 0)
         return -1;
     if (charge->count == 0)
         return gl_error (error,

@@ -1,7 +1,8 @@
 /*
  * job_charge.h: what one job is charged in a month: the sum of its rows in the
- * detail that lies below the bill (report/detail.h), as it was closed, or of an open
- * month as facts and configuration have it now.
+ * detail that lies below the bill (report/detail.h), as facts and configuration have
+ * it now: of a closed month what was closed, with all corrections since, those of the
+ * open month included (due.h).
  */
 #ifndef GL_JOB_CHARGE_H
 #define GL_JOB_CHARGE_H

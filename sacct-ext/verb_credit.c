@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "base/timespec.h"
 #include "decide.h"
+#include "due.h"
 #include "job_charge.h"
 #include "query_options.h"
 #include "verb.h"
@@ -39,73 +40,49 @@ struct request {
 
 /* --- how much ----------------------------------------------------------- */
 
-/* In smallest units, above 0: as it was written; or what is due of the job, or of
- * its last hours. */
-static int find_amount (const struct request *r, const site_t *site,
-                        const job_charge_t *job, const decide_level_t *levels,
-                        size_t count, mpz_t units, gl_error_t *error)
+/* What is wanted: as it was written, or what the last hours of the job were charged;
+ * 0: all that is due. */
+static int find_wanted (const struct request *r, const site_t *site,
+                        const job_charge_t *job, mpz_t units, gl_error_t *error)
 {
     if (r->amount)
         return decide_amount (site, r->amount, false, units, error);
+    if (!r->hours)
+        return 0;
     job_charge_last (site, job, r->seconds, units);
-    for (size_t i = 0; i < count && !r->hours; i++)
-        if (mpz_cmp (units, levels[i].due) > 0)
-            mpz_set (units, levels[i].due);
     return mpz_sgn (units) > 0
                ? 0
                : gl_error (error, "nothing is due of it that could be given "
-                                  "back");
+                                  "back: these hours were charged nothing");
 }
-
-/* The job's own level: what it is charged, and what has been given back of it. */
-static void add_charged (const site_t *site, const job_charge_t *job, mpz_t due)
-{
-    mpz_t units;
-
-    mpz_init (units);
-    job_charge_last (site, job, INT64_MAX, units);
-    mpz_add (due, due, units);
-    mpz_clear (units);
-}
-
-enum { LEVEL_TEAM, LEVEL_POOL, LEVEL_LINE, LEVEL_JOB, LEVEL_COUNT };
 
 /* `job`: of which it is, or NULL. Fills the row of the decision. */
 static int fill (store_t *store, const site_t *site, const periods_t *periods,
                  const struct request *r, const char *month,
                  const job_charge_t *job, decision_t *d, gl_error_t *error)
 {
-    GL_AUTOFREE char *team = xasprintf (
-        "'%s'", d->row->team ? d->row->team : key_info (KEY_TEAM)->absent);
-    GL_AUTOFREE char *pool = xasprintf ("%s in pool '%s'", team,
-                                        d->row->pool ? d->row->pool : "");
-    decide_level_t levels[LEVEL_COUNT] = {
-        [LEVEL_TEAM] = {.match = decide_of_team, .arg = d->row, .of = team},
-        [LEVEL_POOL] = {.match = decide_of_pool, .arg = d->row, .of = pool},
-        [LEVEL_LINE] = {.match = decide_of_line, .arg = d->row, .of = "the job's line"},
-        [LEVEL_JOB] = {.match = decide_of_reference, .arg = d->row, .of = "the job"},
-    };
-    size_t count = job ? LEVEL_COUNT : r->pool ? LEVEL_LINE : LEVEL_POOL;
-    mpz_t units;
+    due_of_t of = {.month = month,
+                   .set = job       ? DUE_PART
+                          : r->pool ? DUE_POOL
+                                    : DUE_TEAM,
+                   .row = d->row,
+                   .part = "the job",
+                   .reference = d->row->reference};
+    mpz_t units, charged;
     int rc;
 
-    mpz_init (units);
-    for (size_t i = 0; i < LEVEL_COUNT; i++)
-        mpz_init (levels[i].due);
-    rc = decide_due (store, site, periods, month, levels, count, error);
+    mpz_inits (units, charged, NULL);
+    of.charged = charged;
     if (job)
-        add_charged (site, job, levels[LEVEL_JOB].due);
+        job_charge_last (site, job, INT64_MAX, charged);
+    rc = find_wanted (r, site, job, units, error);
     if (rc == 0)
-        rc = find_amount (r, site, job, levels, count, units, error);
-    if (rc == 0)
-        rc = decide_check_due (site, month, levels, count, units, error);
+        rc = due_give (store, site, periods, &of, units, error);
     mpz_neg (units, units);
     if (rc == 0)
         decide_row (d->row, BILL_CREDIT, "manual", month, r->reason, units,
                     site->currency_digits);
-    for (size_t i = 0; i < LEVEL_COUNT; i++)
-        mpz_clear (levels[i].due);
-    mpz_clear (units);
+    mpz_clears (units, charged, NULL);
     return rc;
 }
 
@@ -283,8 +260,8 @@ const verb_t verb_credit = {
     .summary = "give something back, in the month that is open",
     .help = "The charge stays, and a credit stands beside it: never more than "
             "what the team is\ncharged for that month, in the pool, on the job's "
-            "line and for the job, credits taken\noff. Of a job all that is left "
-            "of its charge, or the amount, or its last hours.",
+            "line and for the job,\ncorrections and credits in it. Of a job all "
+            "that is left of its charge, or\nthe amount, or its last hours.",
     .options = options,
     .example = "gpuledger credit --for 2026-10 --job 4711 'fabric failed'",
 };

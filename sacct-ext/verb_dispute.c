@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "decide.h"
+#include "due.h"
 #include "output.h"
 #include "verb.h"
 
@@ -152,9 +153,8 @@ static int check_reject (store_t *store, const site_t *site,
 }
 
 /* The credit keeps the texts of the row; its numbers but the charge are 0. */
-static void credit_row (bill_row_t *to, const bill_row_t *from,
-                        const decision_t *dispute, const char *reason,
-                        const mpz_t units, int digits)
+static void take_texts (bill_row_t *to, const bill_row_t *from,
+                        const decision_t *dispute)
 {
     bill_row_copy (to, from);
     bill_row_add (to, to, -1);
@@ -162,56 +162,32 @@ static void credit_row (bill_row_t *to, const bill_row_t *from,
     to->reference = xstrdup (dispute->reference);
     free (to->origin);
     to->origin = NULL;
-    decide_row (to, BILL_CREDIT, "dispute", from->month, reason, units, digits);
 }
 
-/* What the row may still give back: its charge, or what is due of its line, its
- * team in the pool or its team after other credits, if that is less. */
-static int find_most (store_t *store, const site_t *site,
-                      const periods_t *periods, const bill_row_t *row,
-                      mpz_t ret_most, gl_error_t *error)
-{
-    decide_level_t levels[] = {{.match = decide_of_line, .arg = row},
-                               {.match = decide_of_pool, .arg = row},
-                               {.match = decide_of_team, .arg = row}};
-    const size_t count = GL_ARRAY_SIZE (levels);
-    int rc;
-
-    for (size_t i = 0; i < count; i++)
-        mpz_init (levels[i].due);
-    rc = decide_due (store, site, periods, row->month, levels, count, error);
-    mpz_set (ret_most, row->charge_units);
-    for (size_t i = 0; i < count; i++) {
-        if (mpz_cmp (ret_most, levels[i].due) > 0)
-            mpz_set (ret_most, levels[i].due);
-        mpz_clear (levels[i].due);
-    }
-    if (rc == 0 && mpz_sgn (ret_most) <= 0)
-        rc = gl_error (error, "nothing is left to be given back: credits have "
-                              "taken all that is due of it");
-    return rc;
-}
-
-static int fill_credit (const struct request *r, const site_t *site,
+/* At most what the row charged, which no other credit of this closing goes back to. */
+static int fill_credit (store_t *store, const site_t *site,
+                        const periods_t *periods, const struct request *r,
                         const bill_row_t *row, const decision_t *dispute,
-                        const mpz_t most, decision_t *d, gl_error_t *error)
+                        decision_t *d, gl_error_t *error)
 {
-    GL_AUTOFREE char *text = exact_units_text (most, site->currency_digits);
+    const due_of_t of = {.month = row->month,
+                         .set = DUE_PART,
+                         .row = row,
+                         .part = "the row",
+                         .charged = row->charge_units};
     mpz_t units;
     int rc = 0;
 
-    mpz_init_set (units, most);
+    mpz_init (units);
+    take_texts (d->row, row, dispute);
     if (r->amount)
         rc = decide_amount (site, r->amount, false, units, error);
-    if (rc == 0 && mpz_cmp (units, most) > 0)
-        rc = gl_error (error,
-                       "%s %s is more than %s %s, which is due of the row, "
-                       "credits taken off",
-                       r->amount, site->currency, text, site->currency);
+    if (rc == 0)
+        rc = due_give (store, site, periods, &of, units, error);
     mpz_neg (units, units);
     if (rc == 0)
-        credit_row (d->row, row, dispute, r->reason, units,
-                    site->currency_digits);
+        decide_row (d->row, BILL_CREDIT, "dispute", row->month, r->reason,
+                    units, site->currency_digits);
     mpz_clear (units);
     return rc;
 }
@@ -224,18 +200,13 @@ static int check_uphold (store_t *store, const site_t *site,
     const bill_row_t *row;
     bills_month_t *m;
     size_t at, count;
-    mpz_t most;
     int rc;
 
     if (!dispute || check_open (periods, dispute, error) < 0
         || find_row (store, site, dispute->reference, &m, &at, error) < 0)
         return -1;
     row = &bill_rows (m->bill, &count)[at];
-    mpz_init (most);
-    rc = find_most (store, site, periods, row, most, error);
-    if (rc == 0)
-        rc = fill_credit (arg, site, row, dispute, most, d, error);
-    mpz_clear (most);
+    rc = fill_credit (store, site, periods, arg, row, dispute, d, error);
     bills_month_free (m);
     return rc;
 }

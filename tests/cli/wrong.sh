@@ -116,7 +116,7 @@ wrong 1 "'1e5' is not a number" correct vision 1e5 reason
 wrong 1 "'12,50' is not a number" correct vision 12,50 reason
 wrong 1 'more than the 2 decimals' correct vision 0.001 reason
 wrong 1 "'-5' is not an amount above 0" credit -- vision -5 reason
-wrong 1 'credits taken off' credit --for 2026-10 vision 99999999 all
+wrong 1 'corrections and credits in it' credit --for 2026-10 vision 99999999 all
 wrong 1 'cost or was charged: give what is of other months with --for' correct --for 2026-10 vision 100000000000000000000 slip
 wrong 2 'give a team, an amount and a reason' correct vision 12 ''
 wrong 2 'must not be below 0' report recharge --pool h100 --next-cost -5 --next-hours 1

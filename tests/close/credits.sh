@@ -105,9 +105,26 @@ result $? "October is closed"
 copy "$url" "$base"
 sed 's/3.5540/9.9900/' "$work/site.yaml" >"$work/dear" && mv "$work/dear" "$work/site.yaml"
 gl "$url" credit --for 2026-10 --job 22 'closed' &&
-    has '2026-11: credited, entry' && has '-71.08 EUR'
-result $? "a job of a closed month is given back what was closed"
+    has '2026-11: credited, entry' && has '-199.80 EUR'
+result $? "a job of a closed month is given back what was closed, and its corrections"
+gl "$url" credit --for 2026-10 --job 22 'closed'
+refused $? 'nothing is due of it'
+result $? "and then nothing is left of it"
+begin
+sed 's/9.9900/3.0000/' "$work/site.yaml" >"$work/cheap" && mv "$work/cheap" "$work/site.yaml"
+gl "$url" credit --for 2026-10 --job 22 60.01 'closed'
+refused $? '60.01 EUR is more than 60.00 EUR, which the job is charged for 2026-10'
+result $? "where its price fell since no more than that, though its line has more"
+gl "$url" credit --for 2026-10 --job 22 --hours 3 'closed' && has ': -18.00 EUR' &&
+    gl "$url" credit --for 2026-10 --job 22 'closed' && has ': -42.00 EUR'
+result $? "its last hours at what they cost now, and the rest"
+begin
 priced >"$work/site.yaml"
+row 22 2026-10-06T00:00:00 2026-10-06T04:00:00 COMPLETED 2 ann vision >"$work/rows"
+import "$url" 2026-11-20T01:00:00 && gl "$url" credit --for 2026-10 --job 22 'closed' &&
+    has ': -28.43 EUR'
+result $? "where its end was set right since, what it is charged with that"
+begin
 
 # the row of vision's line, as it was closed
 line=$(echo "SELECT body FROM chain WHERE kind = 1 ORDER BY number" | sql "$url" |
@@ -227,6 +244,51 @@ begin
 gl "$url" credit --for 2026-10 vision 276.01 'all'
 refused $? "276.01 EUR is more than 276.00 EUR, which 'vision' is charged"
 result $? "where it fell before, the credit is no more than what is left"
+
+# looks COUNT TEXT: close --check of November finds so many credits, and says so
+looks ()
+{
+    gl "$url" close --month 2026-11 --check
+    [ $? -eq 3 ] && [ "$(grep -c '^look     credits ' "$work/out")" -eq "$1" ] &&
+        grep -qF -e "$2" "$work/out"
+}
+begin
+gl "$url" credit --for 2026-10 vision 276.00 'all' &&
+    looks 0 'ok       credits    nowhere is more given back by hand than is charged'
+result $? "closing finds no credit that is beyond its charge"
+begin
+priced >"$work/site.yaml"
+gl "$url" credit --for 2026-10 vision 326.97 'all'
+mv "$work/site.yaml" "$work/dear"
+sed 's/3.5540/3.0000/' "$work/dear" >"$work/site.yaml"
+looks 1 "'vision' in all pools is due -50.97 EUR for 2026-10: more is given back than is charged"
+result $? "it finds one of a team whose price fell since, with month and amount"
+gl "$url" close --month 2026-11
+[ $? -eq 3 ] && has '2026-11 is not closed'
+result $? "and does not close over it"
+copy "$url" "$(url_of below)"
+gl "$url" correct --for 2026-10 vision 50.97 'less was charged' && looks 0 'ok       credits'
+result $? "nor finds it when it was taken back"
+copy "$(url_of below)" "$url"
+close_it "$url" 2026-11 && echo "SELECT body FROM chain WHERE kind = 5 ORDER BY number" | sql "$url" |
+    grep -q '^look.credits=' && gl "$url" close --month 2026-12 --check
+grep -q '^ok       credits ' "$work/out"
+result $? "accepted, it is kept with the month, and is no finding of the next one"
+begin
+cp "$work/dear" "$work/site.yaml"
+gl "$url" credit --for 2026-10 --pool h100 vision 326.97 'all' &&
+    gl "$url" credit --for 2026-10 language 1.00 'some' &&
+    gl "$url" credit --job 26 'all'
+sed 's/3.5540/3.0000/' "$work/dear" >"$work/site.yaml"
+looks 2 "'vision' in pool 'h100' is due -50.97 EUR for 2026-10" &&
+    has "'language' in pool 'h100' is due -8.08 EUR for 2026-11"
+result $? "of a pool it names the pool, and once; and one of the month itself"
+sed 's/3.5540/2.0000/' "$work/dear" >"$work/site.yaml"
+looks 2 "'vision' in pool 'h100' is due -142.97 EUR for 2026-10"
+result $? "and it grows as the price falls"
+gl "$url" correct --for 2026-10 --pool h100 vision 142.97 'less' &&
+    gl "$url" correct --pool h100 language 29.08 'less' && looks 0 'ok       credits'
+result $? "corrections of the pool take both back"
 gl "$url" verify
 result $? "all hashes are right"
 

@@ -325,7 +325,7 @@ gl "$url" credit --for 2026-10 "$team" "$due" 'all'
 result $? "all that $team owes is given back"
 gl "$url" dispute uphold "$first" 'right'
 rc=$?
-[ $rc -eq 1 ] && has 'nothing is left to be given back'
+[ $rc -eq 1 ] && has 'nothing is due of it that could be given back'
 result $? "and a dispute upheld gives back no more"
 
 # of people the store has what they cost a pool

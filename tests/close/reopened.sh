@@ -153,10 +153,10 @@ gl "$url" credit --for 2026-10 --job 1 --hours 6 'fabric failed' &&
     gl "$url" credit --job 11 5.55 'late' &&
     gl "$url" correct --for 2026-10 -- vision 3.21 'forgotten'
 result $? "credits by job, hours and pool, and a correction"
-# 24 GPU hours at 3.3331; all of a line
+# 24 GPU hours at 3.4567; all of a line, with what its correction brings
 cat >"$work/decided" <<END
-vision	-7999
-(none)	-$(sed -n 's/^h100|solo.*|//p' "$work/first")
+vision	-8296
+(none)	-$(fresh 2026-10 | sed -n 's/^(none)	//p')
 language	-1234
 vision	-555
 vision	321
