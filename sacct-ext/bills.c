@@ -110,6 +110,27 @@ static int compute (store_t *store, const report_query_t *query,
     return rc;
 }
 
+static bool carries (const site_t *site)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < site->entitlement_count; i++)
+        any = any || site->entitlements[i].unused == UNUSED_CARRIED;
+    return any && site->go_live.year == 0;
+}
+
+int bills_cluster (store_t *store, const site_t *site,
+                   const store_cluster_t *from, report_cluster_t *ret_cluster,
+                   gl_error_t *error)
+{
+    int64_t as_of;
+
+    *ret_cluster = (report_cluster_t){.name = from->name, .as_of = from->as_of};
+    return carries (site) ? store_extent (store, from->name, &ret_cluster->first,
+                                          &as_of, error)
+                          : 0;
+}
+
 int bills_billing (store_t *store, const site_t *site, const char *by,
                    const usage_filter_t *filter, period_t period,
                    bills_billing_f callback, void *arg, gl_error_t *error)
@@ -123,17 +144,17 @@ int bills_billing (store_t *store, const site_t *site, const char *by,
     accounts_t *accounts;
     size_t count;
     char *label;
-    int rc;
+    int rc = 0;
 
     if (report_keys_parse (by, &query.by, &label, error) < 0
         || store_clusters (store, &stored, &count, error) < 0)
         return -1;
     clusters = xcalloc (count + 1, sizeof (*clusters));
-    for (size_t i = 0; i < count; i++)
-        clusters[i] = (report_cluster_t){stored[i].name, stored[i].as_of};
+    for (size_t i = 0; i < count && rc == 0; i++)
+        rc = bills_cluster (store, site, &stored[i], &clusters[i], error);
     query.clusters = clusters;
     query.cluster_count = count;
-    accounts = facts_accounts (store, error);
+    accounts = rc == 0 ? facts_accounts (store, error) : NULL;
     query.accounts = accounts;
     rc = accounts ? compute (store, &query, callback, arg, error) : -1;
     accounts_free (accounts);

@@ -25,6 +25,12 @@
 int bills_compute (store_t *store, const site_t *site, period_t period,
                    bill_t **ret_bill, gl_error_t *error);
 
+/* A cluster as billing asks for it: with the first of its facts where that says out of
+ * which month something is carried of an entitlement. */
+int bills_cluster (store_t *store, const site_t *site,
+                   const store_cluster_t *from, report_cluster_t *ret_cluster,
+                   gl_error_t *error);
+
 /* Charges of all clusters and pools for any other purpose: the computed billing of
  * `period` by the keys, as bills_compute() makes one; of all, or (`filter`) of lines
  * that pass it. Returns 0, or -1 with an error, which it hands on. */

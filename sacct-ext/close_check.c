@@ -137,7 +137,7 @@ static const char *database_of (const site_t *site, const char *cluster)
 static void reconcile_one (struct checking *c, const store_cluster_t *cluster)
 {
     const char *url = database_of (c->site, cluster->name);
-    const report_cluster_t one = {cluster->name, cluster->as_of};
+    const report_cluster_t one = {.name = cluster->name, .as_of = cluster->as_of};
     const report_query_t query = {.site = c->site,
                                   .period = c->period,
                                   .clusters = &one,
@@ -390,7 +390,8 @@ static int check_coverage (struct checking *c, gl_error_t *error)
 
     for (size_t i = 0; i < c->cluster_count; i++)
         clusters[i]
-            = (report_cluster_t){c->clusters[i].name, c->clusters[i].as_of};
+            = (report_cluster_t){.name = c->clusters[i].name,
+                                 .as_of = c->clusters[i].as_of};
     if (rc == 0) {
         usage = usage_report_new (&query);
         rc = give_usage (c, &query, usage, error);

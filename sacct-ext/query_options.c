@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/timespec.h"
 #include "billed_names.h"
+#include "bills.h"
 #include "facts.h"
 #include "query_options.h"
 
@@ -193,9 +194,12 @@ static int take_clusters (cli_t *cli, query_options_t *options, store_t *store,
         = xcalloc (options->stored_count + 1, sizeof (*options->clusters));
     query->clusters = options->clusters;
     for (size_t i = 0; i < options->stored_count; i++) {
-        if (is_asked (names, options->stored[i].name))
-            options->clusters[query->cluster_count++] = (report_cluster_t){
-                options->stored[i].name, options->stored[i].as_of};
+        if (is_asked (names, options->stored[i].name)
+            && bills_cluster (store, query->site, &options->stored[i],
+                              &options->clusters[query->cluster_count++],
+                              &error)
+                   < 0)
+            return cli_fail (cli, &error);
     }
     return CLI_OK;
 }

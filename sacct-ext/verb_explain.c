@@ -216,7 +216,7 @@ static int explain (cli_t *cli, const struct job *job, const output_t *output)
     report_query_t charges;
     size_t count = 0;
     gl_error_t error;
-    int rc;
+    int rc = CLI_OK;
 
     if (!cli_site (cli) || !cli_store (cli, STORE_READ_ONLY))
         return CLI_FAILED;
@@ -228,10 +228,14 @@ static int explain (cli_t *cli, const struct job *job, const output_t *output)
         return cli_fail (cli, &error);
     }
     clusters = xcalloc (count + 1, sizeof (*clusters));
-    for (size_t i = 0; i < count; i++)
-        clusters[i] = (report_cluster_t){stored[i].name, stored[i].as_of};
+    for (size_t i = 0; i < count && rc == CLI_OK; i++)
+        if (bills_cluster (cli->store, cli->site, &stored[i], &clusters[i],
+                           &error)
+            < 0)
+            rc = cli_fail (cli, &error);
     search.rows = job_rows_new ();
-    rc = find_job (cli, &search, &query);
+    if (rc == CLI_OK)
+        rc = find_job (cli, &search, &query);
     if (rc == CLI_OK) {
         explain_query (cli->site,
                        search.life.start ? search.life : (period_t){0, 1},

@@ -28,6 +28,9 @@ charge_t *charge_new_with (const site_t *site, const char *pool,
     charge->levels = xcalloc (level_count, sizeof (*levels));
     memcpy (charge->levels, levels, level_count * sizeof (*levels));
     charge->level_count = level_count;
+    charge->begins = site->go_live.year
+                         ? zone_instant (site->zone, &site->go_live)
+                         : INT64_MIN;
     mpz_init (charge->total);
     mpq_inits (charge->owned, charge->full, charge->suspended, NULL);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
@@ -196,6 +199,12 @@ void charge_add_stretch (charge_t *charge, const char *const *path,
                          sizeof (*charge->stretches));
     charge->stretches[charge->stretch_count++]
         = (struct stretch){copy_path (charge, path), start, seconds};
+}
+
+void charge_first_fact (charge_t *charge, int64_t instant)
+{
+    if (charge->site->go_live.year == 0)
+        charge->begins = instant;
 }
 
 void charge_add_before (charge_t *charge, const charge_payer_t *earlier)

@@ -383,6 +383,10 @@ typedef struct {
 } charge_payer_t;
 /* By team, then account, absent first. */
 const charge_payer_t *charge_payers (const charge_t *charge, size_t *ret_count);
+/* Before charge_compute(): when the first fact of the pool is. Without ledger.go_live the
+ * ledger begins with it, and nothing is carried out of a month before it: what was
+ * drawn then nobody knows. */
+void charge_first_fact (charge_t *charge, int64_t instant);
 /* Before charge_compute(), for tiers: what somebody used of the pool in an earlier
  * month of the fiscal year; billed - drawn and spent of that month count. */
 void charge_add_before (charge_t *charge, const charge_payer_t *earlier);

@@ -131,8 +131,8 @@ bool charge_is_over (const charge_t *charge)
 }
 
 /* Hours of a month may be used in the next one: the entitlement goes on, in the
- * same fiscal year, and the ledger bills already. What was drawn before it does,
- * nobody knows. */
+ * same fiscal year, and the ledger has begun. What was drawn before it has, nobody
+ * knows. */
 static bool goes_on (const charge_t *charge, const char *team)
 {
     const site_t *site = charge->site;
@@ -140,8 +140,7 @@ static bool goes_on (const charge_t *charge, const char *team)
 
     return entry_at (charge, team, end)
            && zone_civil (site->zone, end).month != site->fiscal_month
-           && (site->go_live.year == 0
-               || end > zone_instant (site->zone, &site->go_live));
+           && end > charge->begins;
 }
 
 /* A month that is over: how much of the rest its last entry carries. */

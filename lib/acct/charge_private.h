@@ -96,6 +96,7 @@ struct charge {
     mpq_t owned;  /* r, per GPU-second until the end of compute */
     mpq_t full;   /* f, the same */
     bool carried; /* the hours billed carry the whole cost */
+    int64_t begins; /* the ledger: nothing is carried out of earlier months */
 };
 
 /* --- charge.c --- */

@@ -97,7 +97,8 @@ static const schema_key_t entitlement_keys[] = {
     {"unused", VALUE_WORD, 0, offsetof (site_entitlement_t, unused),
      unused_words, NULL, "expire", "expire",
      "What is unused at the end of a month is gone (expire), or can be used in "
-     "the next one of the same fiscal year (carry), from ledger.go_live on. "
+     "the next one of the same fiscal year (carry), from ledger.go_live on, or "
+     "from the first fact. "
      "Default expire."},
     {"carry_cap", VALUE_DECIMAL, POSITIVE,
      offsetof (site_entitlement_t, carry_cap), NULL, NULL, NULL, NULL,

@@ -675,11 +675,39 @@ static void give_before (const billing_t *b, pool_month_t *pm)
     }
 }
 
+static bool is_in_cluster (const site_t *site, const char *pool,
+                           const char *cluster)
+{
+    for (size_t i = 0; i < site->pool_count; i++)
+        if (!strcmp (site->pools[i].name, pool)
+            && (!site->pools[i].cluster
+                || !strcmp (site->pools[i].cluster, cluster)))
+            return true;
+    return false;
+}
+
+/* Of any cluster that the pool may be in. */
+static void give_first (const billing_t *b, pool_month_t *pm)
+{
+    const report_query_t *q = b->query;
+    int64_t first = 0;
+
+    for (size_t i = 0; i < q->cluster_count; i++) {
+        int64_t of = q->clusters[i].first;
+        if (of > 0 && (first == 0 || of < first)
+            && is_in_cluster (q->site, pm->pool, q->clusters[i].name))
+            first = of;
+    }
+    if (first > 0)
+        charge_first_fact (pm->charge, first);
+}
+
 static int compute_month (const billing_t *b, pool_month_t *pm,
                           gl_error_t *error)
 {
     billing_path_t path = {b->path, b->path_length};
 
+    give_first (b, pm);
     give_before (b, pm);
     billing_idle_give (b->idle, pm->pool, pm->month, path, b->cuts,
                        b->cut_count, pm->charge);

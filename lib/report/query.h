@@ -18,6 +18,7 @@
 typedef struct {
     const char *name;
     int64_t as_of;
+    int64_t first; /* when they begin, for what is carried (charge.h); 0: not asked */
 } report_cluster_t;
 
 /* Everything is borrowed. */

@@ -88,6 +88,21 @@ vision|2026-10|100|0|60|40|0|40|120.00|80.00
 END
 result $? "not into the next fiscal year"
 
+# Without go-live and `from`: before the first fact nobody knows what was drawn.
+entitled 'unused: carry' | sed 's/, go_live: [0-9-]*//; s/, from: 2026-10-01//' >"$work/site.yaml"
+rows --team vision
+is <<'END'
+vision|2026-10|100|0|60|40|40|0|120.00|80.00
+vision|2026-11|100|40|140|0|0|0|280.00|0.00
+vision|2026-12|100|0|40|60|0|0|80.00|120.00
+END
+result $? "nothing is carried out of months before the first fact"
+gl "$url" report chargeback --month 2026-11 --team vision -P -n -o charge &&
+    [ "$(cat "$work/out")" = 20.00 ]
+result $? "nor is it on the bill"
+gl "$url" explain 31 --json && [ "$(jq -r '[.. | strings | select (test ("900|1000"))] | length' "$work/out")" = 0 ]
+result $? "nor in what explains it"
+
 # closed
 entitled 'unused: carry, carry_cap: 30' >"$work/site.yaml"
 gl "$url" report entitlements --month 2026-10 --csv && cp "$work/out" "$work/open"

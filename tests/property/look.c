@@ -400,7 +400,8 @@ static report_cluster_t *clusters_of (const store_cluster_t *clusters,
     report_cluster_t *list = xcalloc (count + 1, sizeof (*list));
 
     for (size_t i = 0; i < count; i++)
-        list[i] = (report_cluster_t){clusters[i].name, clusters[i].as_of};
+        list[i] = (report_cluster_t){.name = clusters[i].name,
+                                     .as_of = clusters[i].as_of};
     return list;
 }
 

@@ -357,7 +357,7 @@ void world_make (struct world *w, uint64_t seed)
     w->as_of = world_below (w, 2) ? w->span.end + 1
                             : w->span.start + 30 * 86400
                                   + (int64_t)world_below (w, 25 * 86400);
-    w->cluster = (report_cluster_t){"lab", w->as_of};
+    w->cluster = (report_cluster_t){.name = "lab", .as_of = w->as_of};
     make_site (w);
     make_segments (w);
     make_events (w);

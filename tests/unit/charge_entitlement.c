@@ -42,6 +42,7 @@ struct asked {
     int reserved;
     int carried;
     const char *worth; /* of carried; NULL: nothing was paid for it */
+    int64_t first;     /* fact; 0: not told */
 };
 
 static void add_used (charge_t *charge, const site_t *site, struct asked asked)
@@ -99,6 +100,8 @@ static charge_t *month_of (const site_t *site, struct asked asked)
     if (!charge)
         fail_msg ("%s", error.text);
     capacity_sum_clear (&sum);
+    if (asked.first)
+        charge_first_fact (charge, asked.first);
     add_used (charge, site, asked);
     carry (charge, asked.carried, asked.worth);
     if (charge_compute (charge, &error) < 0)
@@ -211,7 +214,8 @@ static void carry__into_the_next_month__is_drawn (void **state)
     site_free (site);
 }
 
-/* Nobody knows what was drawn before the ledger bills: the month is November. */
+/* Nobody knows what was drawn before the ledger bills, or before the first fact: the
+ * month is November. */
 static void carry__before_go_live__expires (void **state)
 {
     static const civil_t go_live[] = {{.year = 2026, .month = 12, .day = 1},
@@ -224,6 +228,25 @@ static void carry__before_go_live__expires (void **state)
         charge_t *charge;
         site->go_live = go_live[i];
         charge = month_of (site, (struct asked){.used = 60});
+        check_left (charge, 40, carried[i], 40 - carried[i]);
+        charge_free (charge);
+        site_free (site);
+    }
+}
+
+static void carry__before_the_first_fact__expires (void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        site_t *site = site_of (UNUSED_CARRIED, 0);
+        int64_t end = book_month (site, 2026, 11).end;
+        /* the day of go-live is told, and holds */
+        const int64_t first[] = {end, end - 1, end};
+        const int carried[] = {0, 40, 40};
+        charge_t *charge;
+        if (i == 2)
+            site->go_live = (civil_t){.year = 2026, .month = 11, .day = 1};
+        charge = month_of (site, (struct asked){.used = 60, .first = first[i]});
         check_left (charge, 40, carried[i], 40 - carried[i]);
         charge_free (charge);
         site_free (site);
@@ -530,6 +553,7 @@ int main (void)
         cmocka_unit_test (carry__cap__the_rest_expires),
         cmocka_unit_test (carry__into_the_next_month__is_drawn),
         cmocka_unit_test (carry__before_go_live__expires),
+        cmocka_unit_test (carry__before_the_first_fact__expires),
         cmocka_unit_test (carry__end_of_fiscal_year_or_of_it__expires),
         cmocka_unit_test (reserved__by_policy__draws_as_jobs_do),
         cmocka_unit_test (pool_price__changes__is_the_mean_of_the_month),

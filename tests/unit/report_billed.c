@@ -121,7 +121,7 @@ static void world_new (struct world *w, const char *zone)
     add_gres (book_pool (w->site, "h100", "g[1-4]", 8), "h100");
     add_gres (book_pool (w->site, "mig", "m[1-4]", 8), "3g.40gb");
     w->period = book_month (w->site, 2026, 10);
-    w->cluster = (report_cluster_t){"lab", w->period.end + 40 * 86400};
+    w->cluster = (report_cluster_t){.name = "lab", .as_of = w->period.end + 40 * 86400};
 }
 
 static void world_done (struct world *w)

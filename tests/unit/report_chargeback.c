@@ -103,7 +103,7 @@ static int set_up (void **state)
     book_asset (m->site, "big", "2", "333333.33", "0", first, 60);
     book_asset (m->site, "slices", "1", "100000.01", "0", first, 36);
     m->period = book_month (m->site, 2026, 10);
-    m->cluster = (report_cluster_t){"lab", m->period.end + 86400};
+    m->cluster = (report_cluster_t){.name = "lab", .as_of = m->period.end + 86400};
     make_segments (m);
     *state = m;
     return 0;

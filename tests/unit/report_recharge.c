@@ -67,7 +67,8 @@ static report_t *make (site_t *site, int64_t revenue, int64_t full,
                        int64_t recoverable, const char *next_cost,
                        const char *next_hours)
 {
-    report_cluster_t cluster = {"lab", book_instant (site, 2026, 8, 1, 0)};
+    report_cluster_t cluster
+        = {.name = "lab", .as_of = book_instant (site, 2026, 8, 1, 0)};
     report_query_t query
         = {.site = site, .clusters = &cluster, .cluster_count = 1};
     recharge_forecast_t forecast = {NULL, NULL};

@@ -61,7 +61,7 @@ static int take (const rollup_t *rollup, void *arg, gl_error_t *reterr)
 
 static int read_days (store_t *store, const site_t *site, struct taken *taken)
 {
-    report_cluster_t lab = {"lab", FIRST + 2 * DAY + DAY / 2};
+    report_cluster_t lab = {.name = "lab", .as_of = FIRST + 2 * DAY + DAY / 2};
     report_query_t query = {.site = site,
                             .period = {FIRST, lab.as_of},
                             .clusters = &lab,
