@@ -9,6 +9,35 @@
 #include "pieces.h"
 #include "seal.h"
 
+/* --- checks ------------------------------------------------------------ */
+
+const char *check_state_word (check_state_t state)
+{
+    static const char *const words[] = {[CHECK_OK] = "ok",
+                                        [CHECK_UNKNOWN] = "unknown",
+                                        [CHECK_LOOK] = "look",
+                                        [CHECK_NEVER] = "never"};
+
+    return words[state];
+}
+
+size_t checks_in (const checks_t *checks, check_state_t state)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < checks->count; i++)
+        count += checks->item[i].state == state;
+    return count;
+}
+
+void checks_clear (checks_t *checks)
+{
+    for (size_t i = 0; i < checks->count; i++)
+        free (checks->item[i].figure);
+    free (checks->item);
+    *checks = (checks_t){NULL, 0};
+}
+
 /* --- adding entries ---------------------------------------------------- */
 
 struct writing {

@@ -34,9 +34,11 @@ const remainder_info_t *remainder_info (remainder_id_t id)
 
 const char *remainder_title (remainder_id_t id, int sign)
 {
-    return id == REMAINDER_RECOVERY && sign < 0
-               ? "over-recovery of published rates"
-               : infos[id].title;
+    if (sign < 0 && id == REMAINDER_RECOVERY)
+        return "over-recovery of published rates";
+    if (sign < 0 && id == REMAINDER_QOS)
+        return "over-recovery by multipliers of QOS";
+    return infos[id].title;
 }
 
 static const adjustment_info_t adjustments[ADJUSTMENT_COUNT] = {

@@ -89,6 +89,15 @@ for idle in explicit in-rate practical proportional uniform entitlement none; do
 done
 try 'idle: uniform, suspended: free' ''
 
+# in-rate divides the cost by hours: what multipliers bring comes on top, half as much
+# again where all hours are under 1.5, and the report says so.
+{ cat "$site"; printf 'policy: {idle: in-rate}\nqos: [{name: normal, multiplier: 1.5}]\n'; } >p.yaml
+chargeback --month 2026-10 --pool h100 >out.table
+awk '$1 == "cost" && !cost {cost = $2} /charged to jobs/ {charge = $NF}
+    /not charged: over-recovery by multipliers of QOS/ {over = $NF}
+    END {exit !(cost > 0 && sprintf ("%.2f", cost * 1.5) == charge && sprintf ("%.2f", -cost / 2) == over)}' out.table
+result $? "in-rate: multipliers bring more than the cost, and that is stated"
+
 # Steps that changed a price, by name; and together they are the charge.
 { cat "$site"; echo "$prices"; } >p.yaml
 ledger explain 102 --json >explain.json
