@@ -312,6 +312,101 @@ static void add_amount (buffer_t *out, const site_t *site, const budget_t *b,
         add_line (out, label, line);
 }
 
+/* --- heads of a mail --------------------------------------------------- */
+
+/* A line with encoded words has at most 76 letters (RFC 2047, 2): less the ends of one and
+ * "Subject: ", or the blank before it. */
+#define WORD_OPEN "=?UTF-8?Q?"
+#define WORD_CLOSE "?="
+#define WORD_MAX 55
+
+static bool is_ascii (const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text >= 0x80)
+            return false;
+    return true;
+}
+
+/* Bytes of the first letter; a byte that begins none is one. */
+static size_t letter_length (const char *text)
+{
+    unsigned char first = text[0];
+    size_t length = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    size_t have = 1;
+
+    while (have < length && ((unsigned char)text[have] & 0xc0) == 0x80)
+        have++;
+    return have;
+}
+
+/* As names before an address allow it, too (RFC 2047, 5): "=C3=BC". */
+static void add_letter (buffer_t *word, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = text[i];
+        bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')
+                     || (c >= 'A' && c <= 'Z');
+        if (c < ' ' || c == 0x7f)
+            c = '?';
+        if (plain)
+            buffer_add_char (word, (char)c);
+        else if (c == ' ')
+            buffer_add_char (word, '_');
+        else
+            buffer_printf (word, "=%02X", c);
+    }
+}
+
+/* Readers take blanks between encoded words away, so that the letters of the next
+ * line go on where these end. */
+static void add_encoded (buffer_t *out, const char *text)
+{
+    BUFFER_AUTO letter = BUFFER_INIT;
+    size_t length, used = 0;
+
+    buffer_add_text (out, WORD_OPEN);
+    for (; *text; text += length) {
+        length = letter_length (text);
+        buffer_clear (&letter);
+        add_letter (&letter, text, length);
+        if (used + letter.length > WORD_MAX) {
+            buffer_add_text (out, WORD_CLOSE "\n " WORD_OPEN);
+            used = 0;
+        }
+        buffer_add (out, letter.data, letter.length);
+        used += letter.length;
+    }
+    buffer_add_text (out, WORD_CLOSE);
+}
+
+/* Text of a head: what is not ASCII in encoded words. */
+static void add_text (buffer_t *out, const char *text)
+{
+    if (is_ascii (text))
+        add_clean (out, text);
+    else
+        add_encoded (out, text);
+}
+
+/* One address: of "Name <address>" the name is text; an address that is not ASCII
+ * itself is left to SMTPUTF8 (RFC 6532). */
+static void add_owner (buffer_t *out, const char *owner)
+{
+    size_t length = strcspn (owner, "<,");
+    GL_AUTOFREE char *name = xasprintf ("%.*s", (int)length, owner);
+
+    if (owner[length] != '<' || is_ascii (name)) {
+        add_clean (out, owner);
+        return;
+    }
+    while (length > 0 && name[length - 1] == ' ')
+        name[--length] = '\0';
+    add_encoded (out, name);
+    buffer_add_char (out, ' ');
+    add_clean (out, owner + strcspn (owner, "<"));
+}
+
 /* "From gpuledger Wed Nov  4 00:00:00 2026", in UTC, as mbox has it. */
 static void add_from (buffer_t *out, int64_t instant)
 {
@@ -330,16 +425,19 @@ static void add_from (buffer_t *out, int64_t instant)
 static void add_head (buffer_t *out, const budget_t *b)
 {
     GL_AUTOFREE char *summary = budget_summary (b);
+    GL_AUTOFREE char *subject
+        = xasprintf ("GPU budget %s, %s: %s", b->budget->name, b->period_name,
+                     summary);
 
     add_from (out, b->as_of);
     if (b->budget->owner) {
         buffer_add_text (out, "To: ");
-        add_clean (out, b->budget->owner);
+        add_owner (out, b->budget->owner);
         buffer_add_char (out, '\n');
     }
-    buffer_add_text (out, "Subject: GPU budget ");
-    add_clean (out, b->budget->name);
-    buffer_printf (out, ", %s: %s\n", b->period_name, summary);
+    buffer_add_text (out, "Subject: ");
+    add_text (out, subject);
+    buffer_add_char (out, '\n');
     buffer_add_text (out, "MIME-Version: 1.0\n"
                           "Content-Type: text/plain; charset=utf-8\n"
                           "Content-Transfer-Encoding: 8bit\n\n");

@@ -409,6 +409,36 @@ static void mail__names_that_mean_harm__stay_in_their_line (void **state)
     zone_close (site.zone);
 }
 
+/* Perl's Encode reads them back: decode ("MIME-Header", ...). */
+static void mail__names_of_other_letters__in_encoded_words (void **state)
+{
+    BUFFER_AUTO out = BUFFER_INIT;
+    site_t site;
+    site_budget_t entry;
+    budget_alert_t alert;
+    budget_t *b;
+
+    (void)state;
+    make_site (&site, "UTC", 1);
+    make_entry (&entry, 100);
+    entry.name = (char *)"M\303\274hle\nBcc: all@example.org";
+    entry.owner = (char *)"J\303\266rg <joerg@example.org>";
+    b = budget_new (&site, &entry, at (&site, 2026, 9, 13));
+    spend (b, at (&site, 2026, 9, 1), "x", 110);
+    budget_compute (b, BUDGET_LAST_7, at (&site, 2026, 9, 1));
+    alert = budget_alert (b);
+    budget_mail (&site, b, &alert, &out);
+    assert_non_null (strstr (
+        buffer_text (&out),
+        "To: =?UTF-8?Q?J=C3=B6rg?= <joerg@example.org>\n"
+        "Subject: =?UTF-8?Q?GPU_budget_M=C3=BChle=3FBcc=3A_all=40example"
+        "=2Eorg=2C_2?=\n =?UTF-8?Q?026=2D09=3A_110=2E0_=25_spent=2C_forecast"
+        "_110=2E0_=25?=\nMIME-Version"));
+    budget_free (b);
+    clear_entry (&entry);
+    zone_close (site.zone);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -422,6 +452,7 @@ int main (void)
         cmocka_unit_test (compute__no_price_or_no_facts__nothing_foreseen),
         cmocka_unit_test (compute__spent__threshold_and_its_day),
         cmocka_unit_test (mail__names_that_mean_harm__stay_in_their_line),
+        cmocka_unit_test (mail__names_of_other_letters__in_encoded_words),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
