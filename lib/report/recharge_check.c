@@ -59,6 +59,23 @@ static void check_qos_rates (struct checking *k)
     }
 }
 
+/* "pool: the rate of QOS high from 2026-10-01" and what is with it. */
+static void look_rate (struct checking *k, const site_rate_t *rate,
+                       const char *text)
+{
+    BUFFER_AUTO name = BUFFER_INIT;
+    char day[ZONE_STAMP_SIZE];
+
+    buffer_printf (&name, "%s: the rate", rate->pool);
+    if (rate->qos)
+        buffer_printf (&name, " of QOS %s", rate->qos);
+    if (rate->valid.start != SITE_ALWAYS_START)
+        buffer_printf (&name, " from %s",
+                       zone_unit_name (k->site->zone, CALENDAR_DAY,
+                                       rate->valid.start, day));
+    look (k, buffer_text (&name), text, "");
+}
+
 static void check_qos (struct checking *k)
 {
     for (size_t i = 0; i < k->site->qos_count; i++) {
@@ -102,14 +119,13 @@ static void check_age (struct checking *k)
             || rate->valid.end < k->year.end)
             continue;
         if (rate->valid.start == SITE_ALWAYS_START) {
-            look (k, rate->pool,
-                  ": a rate has no `from`, so that its age is not known", "");
+            look_rate (k, rate, " has no `from`, so that its age is not known");
             continue;
         }
         civil = zone_civil (k->site->zone, rate->valid.start);
         civil = civil_add_months (civil, RECHARGE_RATE_MONTHS);
         if (zone_instant (k->site->zone, &civil) < k->year.end)
-            look (k, rate->pool, ": a rate is older than 24 months", "");
+            look_rate (k, rate, " is older than 24 months");
     }
 }
 
@@ -119,7 +135,7 @@ static void check_approval (struct checking *k)
         const site_rate_t *rate = &k->site->rates[i];
         if (counts (k, rate->pool, rate->valid)
             && (!rate->approved_by || !rate->note))
-            look (k, rate->pool, ": a rate lacks approved_by or note", "");
+            look_rate (k, rate, " lacks approved_by or note");
     }
 }
 
