@@ -4,6 +4,7 @@
 #include "closed_site.h"
 #include "export_focus.h"
 #include "exports.h"
+#include "query_options.h"
 #include "render/render_journal.h"
 #include "render/render_opencost.h"
 #include "report/journal.h"
@@ -201,41 +202,6 @@ const char *export_name (const export_t *export)
     return export->name;
 }
 
-/* A part of a month, or a month that is not over, would not be what is booked
- * in the end. */
-static int check_months (cli_t *cli, const export_t *export,
-                         const report_query_t *query)
-{
-    const zone_t *zone = query->site->zone;
-    period_t p = query->period;
-    char end[ZONE_STAMP_SIZE], stamp[ZONE_STAMP_SIZE];
-
-    zone_stamp (zone, p.end, end);
-    if (zone_unit (zone, CALENDAR_MONTH, p.start).start != p.start
-        || zone_unit (zone, CALENDAR_MONTH, p.end).start != p.end)
-        return cli_usage (cli,
-                          "%s is of whole months, in which charges add up to "
-                          "the cost: begin and end with the first of a month, "
-                          "or give --month",
-                          export->name);
-    if (report_as_of (query) < p.end)
-        return cli_failf (cli,
-                          "%s is of months that are over: the facts speak up "
-                          "to %s, which is before %s; fill the store with "
-                          "'gpuledger sync' or 'gpuledger import', or give an "
-                          "earlier --month",
-                          export->name,
-                          zone_stamp (zone, report_as_of (query), stamp), end);
-    for (size_t i = 0; i < query->cluster_count; i++)
-        if (query->clusters[i].as_of < p.end)
-            cli_warn (cli,
-                      "the facts of cluster %s end at %s: what it did later "
-                      "is not in these months",
-                      query->clusters[i].name,
-                      zone_stamp (zone, query->clusters[i].as_of, stamp));
-    return CLI_OK;
-}
-
 static int make_whole (cli_t *cli, const export_t *export,
                        const report_query_t *query, output_stream_t *out)
 {
@@ -258,7 +224,8 @@ int export_make (cli_t *cli, const export_options_t *options,
     if (options->dataset && export->option != EXPORT_FOCUS)
         return cli_usage (cli, "%s has no datasets: --focus-dataset goes with "
                           "--focus", export->name);
-    rc = check_months (cli, export, query);
+    /* what is booked in the end */
+    rc = query_months_over (cli, query, export->name);
     if (rc != CLI_OK)
         return rc;
     if (!(out = output_open (cli, output)))

@@ -269,6 +269,61 @@ static int take_period (cli_t *cli, const query_options_t *options,
     return CLI_OK;
 }
 
+/* --- whole months --------------------------------------------------------- */
+
+static bool is_of_whole_months (const report_query_t *query)
+{
+    const zone_t *zone = query->site->zone;
+    period_t p = query->period;
+
+    return zone_unit (zone, CALENDAR_MONTH, p.start).start == p.start
+           && zone_unit (zone, CALENDAR_MONTH, p.end).start == p.end;
+}
+
+static int tell_not_over (cli_t *cli, const report_query_t *query,
+                          const char *what)
+{
+    const zone_t *zone = query->site->zone;
+    char end[ZONE_STAMP_SIZE], stamp[ZONE_STAMP_SIZE];
+    GL_AUTOFREE char *facts
+        = query->cluster_count == 0
+              ? xstrdup ("the store has no facts")
+              : xasprintf ("the facts speak up to %s, which is before %s",
+                           zone_stamp (zone, report_as_of (query), stamp),
+                           zone_stamp (zone, query->period.end, end));
+
+    return cli_failf (cli,
+                      "%s is of months that are over: %s; fill the store with "
+                      "'gpuledger sync' or 'gpuledger import'%s",
+                      what, facts,
+                      query->cluster_count == 0 ? ""
+                                                : ", or give an earlier --month");
+}
+
+int query_months_over (cli_t *cli, const report_query_t *query,
+                       const char *what)
+{
+    char stamp[ZONE_STAMP_SIZE];
+
+    if (!is_of_whole_months (query))
+        return cli_usage (cli,
+                          "%s is of whole months, in which charges add up to "
+                          "the cost: begin and end with the first of a month, "
+                          "or give --month",
+                          what);
+    if (report_as_of (query) < query->period.end)
+        return tell_not_over (cli, query, what);
+    for (size_t i = 0; i < query->cluster_count; i++)
+        if (query->clusters[i].as_of < query->period.end)
+            cli_warn (cli,
+                      "the facts of cluster %s end at %s: what it did later "
+                      "is not in these months",
+                      query->clusters[i].name,
+                      zone_stamp (query->site->zone, query->clusters[i].as_of,
+                                  stamp));
+    return CLI_OK;
+}
+
 /* --- names of the configuration ------------------------------------------ */
 
 /* The entries that teams and pools of the configuration are. */

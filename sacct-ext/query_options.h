@@ -77,6 +77,12 @@ void query_options_done (query_options_t *options);
 const text_list_t *query_options_names (const query_options_t *options,
                                         key_id_t key);
 
+/* CLI_OK when the query is of whole months that are over, as charges are only then all
+ * there; otherwise told. `what` asks for it, "--journal". Warns of clusters whose facts
+ * end before. */
+int query_months_over (cli_t *cli, const report_query_t *query,
+                       const char *what);
+
 /* A team of the configuration, whenever it exists, or of a closed month, or "(none)",
  * as somebody wrote it: CLI_OK and its name (`text`), NULL of none; or CLI_FAILED,
  * told which there are. */

@@ -199,26 +199,6 @@ static int compare (cli_t *cli, struct request *request,
     return rc;
 }
 
-static int check_months (cli_t *cli, const report_query_t *query)
-{
-    const zone_t *zone = query->site->zone;
-    char stamp[ZONE_STAMP_SIZE];
-
-    if (zone_unit (zone, CALENDAR_MONTH, query->period.start).start
-            != query->period.start
-        || zone_unit (zone, CALENDAR_MONTH, query->period.end).start
-               != query->period.end)
-        return cli_usage (cli, "whatif is of whole months, in which charges add "
-                               "up to the cost: begin and end with the first of "
-                               "a month, or give --month");
-    if (report_as_of (query) < query->period.end)
-        return cli_failf (cli,
-                          "whatif is of months that are over: the facts speak "
-                          "up to %s",
-                          zone_stamp (zone, report_as_of (query), stamp));
-    return CLI_OK;
-}
-
 static int whatif (cli_t *cli, struct request *request)
 {
     struct other other = {0};
@@ -236,7 +216,7 @@ static int whatif (cli_t *cli, struct request *request)
     if (rc != CLI_OK)
         return rc;
     query.by.count = 0;
-    rc = check_months (cli, &query);
+    rc = query_months_over (cli, &query, "whatif");
     if (rc == CLI_OK)
         rc = load (cli, request, &other);
     if (rc == CLI_OK)

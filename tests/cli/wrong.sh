@@ -165,6 +165,10 @@ swap "is not a date that exists" 's/in_service: 2025-07-01/in_service: 2025-13-0
 # stores and disks
 wrong 1 "'nonsense' names no database; write sqlite:PATH" --store nonsense report usage
 wrong 1 'run gpuledger init' --store sqlite:none.db report usage
+gl --store sqlite:empty.db init >"$work/out" 2>&1
+wrong 1 "is of months that are over: the store has no facts; fill the store with 'gpuledger sync'" \
+    --store sqlite:empty.db report chargeback --month 2026-10 --journal
+wrong 1 "the store has no facts; fill" --store sqlite:empty.db whatif site.yaml --month 2026-10
 head -c 5000 site.yaml >junk.db
 wrong 1 'file is not a database' --store sqlite:junk.db report usage
 wrong 1 'cannot write /nonexistent/page: No such file' statement vision --month 2026-10 --output /nonexistent/page
