@@ -235,6 +235,18 @@ const char *slurmdbd_text (const db_statement_t *row, unsigned at)
     return text && *text ? text : NULL;
 }
 
+const char *slurmdbd_account (const slurmdbd_cluster_t *c, const char *account,
+                              uint64_t association)
+{
+    const char *of_association = NULL;
+
+    if (account || association == 0
+        || !ids_find (&c->associations, association, NULL, &of_association)
+        || !of_association || !*of_association)
+        return account;
+    return of_association;
+}
+
 static void where_ids (buffer_t *sql, slurmdbd_window_t window)
 {
     buffer_add_text (sql, "WHERE t.`id_job` IN (NULL");

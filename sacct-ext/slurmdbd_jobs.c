@@ -127,15 +127,26 @@ static const char *name_of (const ids_t *ids, const db_statement_t *row,
     return name;
 }
 
+/* A row whose start slurmdbd never heard of has no account and the user id 0,
+ * which nobody wrote. */
+static uint32_t read_uid (const db_statement_t *row)
+{
+    uint64_t uid = db_column_u64 (row, JOB_ID_USER);
+
+    if (db_column_is_null (row, JOB_ID_USER)
+        || (uid == 0 && !slurmdbd_text (row, JOB_ACCOUNT)))
+        return UINT32_MAX;
+    return (uint32_t)uid;
+}
+
 static void read_names (const slurmdbd_cluster_t *c, const db_statement_t *row,
                         segment_t *s)
 {
     s->cluster = c->name;
     s->user = name_of (&c->associations, row, JOB_ID_ASSOC);
-    s->uid = db_column_is_null (row, JOB_ID_USER)
-                 ? UINT32_MAX
-                 : (uint32_t)db_column_u64 (row, JOB_ID_USER);
-    s->account = slurmdbd_text (row, JOB_ACCOUNT);
+    s->uid = read_uid (row);
+    s->account = slurmdbd_account (c, slurmdbd_text (row, JOB_ACCOUNT),
+                                   db_column_u64 (row, JOB_ID_ASSOC));
     s->partition = slurmdbd_text (row, JOB_PARTITION);
     s->qos = name_of (&c->qos, row, JOB_ID_QOS);
     s->wckey = slurmdbd_text (row, JOB_WCKEY);

@@ -57,6 +57,11 @@ int slurmdbd_select (db_t *db, const char *table,
 /* Text of a column; empty is NULL, as Slurm writes both for "none". */
 const char *slurmdbd_text (const db_statement_t *row, unsigned at);
 
+/* The account of a job row: the text of the row, or where that is NULL the account
+ * of the row's association, as sacct shows it. NULL: nobody knows. */
+const char *slurmdbd_account (const slurmdbd_cluster_t *cluster,
+                              const char *account, uint64_t association);
+
 /* "WHERE ..." of a window. */
 void slurmdbd_where (buffer_t *sql, slurmdbd_window_t window);
 

@@ -116,6 +116,14 @@ expect "a key above 2^63 keeps all its bits" \
     '^segment 180 .* inx=18446744073709551000 '
 expect "the user comes from an association that has been deleted" \
     '^segment 170 .* user=bert .* qos=gone '
+expect "a row without an account belongs to that of its association" \
+    '^segment 173 .* user=bert uid=4294967295 account=vision partition=- '
+expect "so does one of an association without a user" \
+    '^segment 174 .* user=- uid=4294967295 account=vision '
+slurmdb_sacct -a -D -X -n -P -j 173 -S 2020-01-01 -o user,account,partition \
+    >"$dir/now" 2>"$dir/err"
+grep -qx 'bert|vision|' "$dir/now"
+check $? "and sacct shows the same"
 expect "text is UTF-8, whatever the tables hold" \
     '^segment 171 .* limit=- user=zoë .* wckey=\*k .* admin=project=ünder '
 expect "a job without association has no user, and its name is kept" \

@@ -120,6 +120,14 @@ UPDATE lab_job_table SET id_assoc = 62, account = 'science', id_qos = 20,
 CALL job (172, 1790000072, 1790000100, 1790003700, 3, '1=8,4=1,1001=1');
 UPDATE lab_job_table SET id_assoc = 0, account = NULL, id_qos = 0,
     job_name = 'a|b''"\\=1+1' WHERE id_job = 172;
+-- slurmdbd heard of the job's end but not of its start: the association tells
+-- whose it is
+CALL job (173, 1790000073, 1790000100, 1790003700, 3, '1=8,4=1,1001=1');
+UPDATE lab_job_table SET id_assoc = 61, account = NULL, `partition` = '',
+    id_user = 0, job_name = 'allocation' WHERE id_job = 173;
+CALL job (174, 1790000074, 1790000100, 1790003700, 3, '1=8,4=1,1001=1');
+UPDATE lab_job_table SET id_assoc = 52, account = '', id_user = 0
+    WHERE id_job = 174;
 
 -- a key above 2^63, as SLUIDs of half of all clusters are
 CALL job (180, 1790000080, 1790000100, 1790003700, 3, '1=8,4=1,1001=1');
