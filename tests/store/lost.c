@@ -337,10 +337,14 @@ static void server__killed_at_any_moment__keeps_what_it_committed (void **state)
 
     (void)state;
     for (int round = 0; round < 5; round++) {
-        pid_t killer = kill_after (30 + 61 * round);
         unsigned first = batch;
         bool committed;
+        pid_t killer;
         int status;
+
+        /* however slow the machine is, a round has a batch to lose */
+        assert_int_equal (work (url, batch++, &committed), 0);
+        killer = kill_after (30 + 61 * round);
 
         /* the batch that failed, also its answer got lost, is put again */
         while (work (url, batch, &committed) == 0 || committed)
@@ -353,7 +357,6 @@ static void server__killed_at_any_moment__keeps_what_it_committed (void **state)
         holds (url, batch);
         assert_counted (url);
     }
-    assert_true (batch > 5);
 }
 
 int main (void)
