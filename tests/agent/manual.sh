@@ -18,14 +18,6 @@ result ()
     fi
 }
 
-if command -v mandoc >/dev/null; then
-    mandoc -T lint "$page" 2>&1 |
-        grep -v -e 'mandoc.db' -e 'referenced manual not found' >"$work/lint"
-    sed 's/^/# /' "$work/lint"
-    test ! -s "$work/lint"
-    result $? "mandoc has nothing to say about the page"
-fi
-
 "$agent" --help | sed -n 's/^  -\(.\), --\([a-z]*\).*/\1 \2/p' >"$work/help"
 sed -n 's/^\.It Fl \(.\) , -\([a-z]*\).*/\1 \2/p' "$page" >"$work/page"
 diff "$work/help" "$work/page" | sed 's/^/# /'
