@@ -25,8 +25,7 @@ trap 'exit 1' HUP INT TERM
 
 as_root=
 [ "$(id -u)" = 0 ] && as_root=--user=root
-if ! mariadb-install-db --no-defaults --force $as_root --datadir="$dir/data" --tmpdir="$dir" \
-    --auth-root-authentication-method=normal --skip-test-db \
+if ! sh "$abs_top_srcdir/tests/support/mariadb_files.sh" "$dir/data" \
     > "$dir/install.log" 2>&1; then
     sed 's/^/# /' "$dir/install.log"
     echo 'Bail out! mariadb-install-db failed'

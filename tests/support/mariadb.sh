@@ -39,14 +39,17 @@ trap 'exit 1' HUP INT TERM
 # others from a shared one.
 as_root=
 [ "$(id -u)" = 0 ] && as_root=--user=root
-if ! $there mariadb-install-db --no-defaults --force $as_root \
-    --datadir="$inside/data" --tmpdir="$inside" \
-    --auth-root-authentication-method=normal --skip-test-db \
-    > "$dir/install.log" 2>&1; then
+if [ -z "$root" ]; then
+    sh "${0%/*}/mariadb_files.sh" "$dir/data"
+else
+    chroot "$root" mariadb-install-db --no-defaults --force $as_root \
+        --datadir="$inside/data" --tmpdir="$inside" \
+        --auth-root-authentication-method=normal --skip-test-db
+fi >"$dir/install.log" 2>&1 || {
     sed 's/^/# /' "$dir/install.log"
     echo 'Bail out! mariadb-install-db failed'
     exit 1
-fi
+}
 
 # shellcheck disable=SC2086
 $there mariadbd --no-defaults $as_root --datadir="$inside/data" \

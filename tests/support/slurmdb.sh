@@ -92,10 +92,9 @@ slurmdb_start_db ()
     slurmdb_dir=$1
     shift
     slurmdb_socket=$slurmdb_dir/db.sock
-    [ -d "$slurmdb_dir/data/mysql" ] || mariadb-install-db --no-defaults --force --datadir="$slurmdb_dir/data" \
-        --tmpdir="$slurmdb_dir" \
-        --auth-root-authentication-method=normal --skip-test-db \
-        >"$slurmdb_dir/install.log" 2>&1 || return 1
+    [ -d "$slurmdb_dir/data/mysql" ] ||
+        sh "$abs_top_srcdir/tests/support/mariadb_files.sh" "$slurmdb_dir/data" \
+            >"$slurmdb_dir/install.log" 2>&1 || return 1
     slurmdb_db_port=$(slurmdb_port 1)
     mariadbd --no-defaults --user="$(id -un)" --datadir="$slurmdb_dir/data" \
         --tmpdir="$slurmdb_dir" \
