@@ -163,10 +163,12 @@ void recharge_add_bill (recharge_t *r, const bill_t *bill, const char *month)
 void recharge_add_cost (recharge_t *r, const char *pool, const char *month,
                         mpq_srcptr full, mpq_srcptr recoverable)
 {
-    recharge_month_t *m = find_month (r, pool, month);
+    recharge_month_t *m;
 
-    if (!m)
+    if (!recharge_asks (r, pool)
+        || (mpq_sgn (full) == 0 && !find_month (r, pool, month)))
         return;
+    m = get_month (r, pool, month);
     mpq_set (m->full, full);
     mpq_set (m->recoverable, recoverable);
 }
@@ -310,7 +312,8 @@ static struct recharge_columns add_columns (report_t *r)
     c.approved_by = column (r, "approved_by", "Approved by", COLUMN_TEXT,
                             false, "");
     c.months = column (r, "months", "Months", COLUMN_COUNT, false,
-                       "Months with charges; revenue and cost are of these.");
+                       "Months that the ledger covers, with and without jobs; "
+                       "revenue and cost are of these.");
     c.hours = column (r, "gpu_hours", "GPU hours", COLUMN_HOURS, false,
                       "Billed, by the weights of the price.");
     c.revenue = column (r, "revenue", "Revenue", COLUMN_MONEY, false,

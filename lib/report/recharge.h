@@ -4,7 +4,7 @@
  * carried into the next rate, what rates must not recover, and whether anything
  * discriminates (docs/guides/recharge.md).
  *
- *   balance = revenue - recoverable cost, of the months with charges
+ *   balance = revenue - recoverable cost, of the months that the ledger covers
  *   next rate = (cost of the next year - balance) / its billed GPU-hours
  *
  * A closed month is what was closed of it; a correction counts in the month that it
@@ -37,12 +37,13 @@ recharge_t *recharge_new (const report_query_t *query,
 /* Accepts NULL. */
 void recharge_free (recharge_t *recharge);
 
-/* Rows, and the costs of pools in months that have charges. `month`: all rows are of
- * the bill of that month ("2026-10"); NULL: each row's own month. In any portions, of
- * which each has the whole of a month. */
+/* Rows, and the costs of pools. `month`: all rows are of the bill of that month
+ * ("2026-10"); NULL: each row's own month. In any portions, of which each has the
+ * whole of a month. */
 void recharge_add_bill (recharge_t *recharge, const bill_t *bill,
                         const char *month);
-/* The cost of a pool and month, in both books; nothing where it has no charges. */
+/* The cost of a pool and month, in both books: of every month that the ledger covers,
+ * also one in which nobody used the pool, because its cost must be recovered too. */
 void recharge_add_cost (recharge_t *recharge, const char *pool,
                         const char *month, mpq_srcptr full,
                         mpq_srcptr recoverable);

@@ -99,6 +99,21 @@ is 3 $? "an old rate without approver is looked at, under --strict"
 grep -c ',look,' old.csv >looks
 is 2 "$(cat looks)" "checks that want to be looked at"
 
+# Without the jobs of September and January the year costs the same 800,000; it is
+# recovered by 166,720 hours: (800,000 + 153,126.40) / 166,720.
+awk -F'|' '$1 != 3 && $1 != 7' year.sacct >ten.sacct
+"$program" --quiet --store sqlite:ten.db init || exit 1
+ten () { "$program" --quiet --config site.yaml --store sqlite:ten.db "$@"; }
+ten import --cluster lab --tz UTC --as-of 2026-07-05T00:00:00Z ten.sacct || exit 1
+ten report recharge --pool p --csv >recharge.csv
+is 12 "$(cell balance balance months)" "months without a job are covered, too"
+is 166720.000000 "$(cell balance balance gpu_hours)" "hours of ten months"
+is 646873.60 "$(cell balance balance revenue)" "revenue of ten months"
+is 800000.00 "$(cell balance balance recoverable_cost)" "expense of twelve months"
+is -153126.40 "$(cell balance balance balance)" "the balance of all of them"
+is 5.7169 "$(cell next 'rate with the balance' per_gpu_hour)" \
+    "the next rate recovers twelve months"
+
 for wrong in '--year 26' '--year 2031' '--next-cost 1' '--month 2026-05' \
     '--next-hours 0 --pool p'; do
     # shellcheck disable=SC2086

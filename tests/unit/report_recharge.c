@@ -62,6 +62,18 @@ static void check_cell (const report_t *report, const char *section,
     assert_string_equal (cell_of (report, section, item, column), expected);
 }
 
+/* The same cost in each of `count` months from 2025-07 on. */
+static void add_costs (recharge_t *recharge, int count, mpq_srcptr full,
+                       mpq_srcptr recoverable)
+{
+    for (int i = 0; i < count; i++) {
+        char *month = xasprintf ("%04d-%02d", 2025 + (6 + i) / 12,
+                                 (6 + i) % 12 + 1);
+        recharge_add_cost (recharge, "p", month, full, recoverable);
+        free (month);
+    }
+}
+
 /* A year that begins in July: 12 months from 2025-07 are the year 2026. */
 static report_t *make (site_t *site, int64_t revenue, int64_t full,
                        int64_t recoverable, const char *next_cost,
@@ -88,12 +100,7 @@ static report_t *make (site_t *site, int64_t revenue, int64_t full,
     mpq_inits (a, b, NULL);
     exact_set_i64 (a, full, 12);
     exact_set_i64 (b, recoverable, 12);
-    for (int i = 0; i < 24; i++) { /* the first twelve have no charges */
-        char month[8];
-        snprintf (month, sizeof (month), "%04d-%02d", 2024 + (6 + i) / 12,
-                  (6 + i) % 12 + 1);
-        recharge_add_cost (recharge, "p", month, a, b);
-    }
+    add_costs (recharge, 12, a, b);
     report = recharge_make (recharge);
     recharge_free (recharge);
     bill_free (bill);
@@ -174,6 +181,52 @@ static void recharge__a_federal_share__is_excluded (void **state)
     check_cell (report, "next", "rate with the balance", "per_gpu_hour",
                 "2.1200");
     report_free (report);
+    site_free (site);
+}
+
+/* Nothing is charged in the two last months of the year; they cost as much as any
+ * other: (240,000 - 0) / 100,000 hours if revenue is 240,000, of which ten months
+ * are 200,000. */
+static void recharge__months_without_jobs__count_with_their_cost (void **state)
+{
+    site_t *site = new_site ();
+    report_cluster_t cluster
+        = {.name = "lab", .as_of = book_instant (site, 2026, 8, 1, 0)};
+    report_query_t query
+        = {.site = site, .clusters = &cluster, .cluster_count = 1,
+           .period = recharge_year_period (site, 2026)};
+    recharge_forecast_t forecast = {NULL, NULL};
+    recharge_t *recharge = recharge_new (&query, &forecast);
+    bill_t *bill = bill_new ();
+    report_t *report;
+    mpq_t cost, none;
+
+    (void)state;
+    mpq_inits (cost, none, NULL);
+    mpq_set_ui (cost, 20000, 1);
+    for (int i = 0; i < 10; i++) {
+        bill_row_t *row = bill_add (bill);
+        row->kind = BILL_CHARGE;
+        row->month = xasprintf ("%04d-%02d", 2025 + (6 + i) / 12,
+                                (6 + i) % 12 + 1);
+        row->pool = xstrdup ("p");
+        mpz_set_ui (row->charge_units, 2400000);
+        mpq_set_ui (row->price_seconds, 36000000, 1);
+    }
+    recharge_add_bill (recharge, bill, NULL);
+    add_costs (recharge, 12, cost, cost);
+    recharge_add_cost (recharge, "bare", "2026-06", none, none);
+    report = recharge_make (recharge);
+    check_cell (report, "balance", "balance", "pool", "p");
+    check_cell (report, "balance", "balance", "months", "12");
+    check_cell (report, "balance", "balance", "full_cost", "240000.00");
+    check_cell (report, "balance", "balance", "balance", "0.00");
+    check_cell (report, "next", "rate with the balance", "per_gpu_hour",
+                "2.4000");
+    report_free (report);
+    recharge_free (recharge);
+    bill_free (bill);
+    mpq_clears (cost, none, NULL);
     site_free (site);
 }
 
@@ -333,6 +386,7 @@ int main (void)
         cmocka_unit_test (recharge_year__from_july__is_named_after_its_end),
         cmocka_unit_test (recharge__a_deficit__is_carried_into_the_next_rate),
         cmocka_unit_test (recharge__a_federal_share__is_excluded),
+        cmocka_unit_test (recharge__months_without_jobs__count_with_their_cost),
         cmocka_unit_test (recharge__a_band_of_ten_percent__is_in_it),
         cmocka_unit_test (recharge_checks__of_rates__find_what_differs),
         cmocka_unit_test (recharge_checks__of_qos__name_who_pays_otherwise),
