@@ -107,6 +107,36 @@ static const char *database_of (const site_t *site, const char *cluster)
     return NULL;
 }
 
+/* A job of which a row has that cause; 0: none. */
+static uint64_t job_with (reconcile_t *reconcile, reconcile_cause_t cause)
+{
+    uint64_t all;
+    size_t count;
+    const reconcile_row_t *rows = reconcile_rows (reconcile, &count, &all);
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].cause == cause && rows[i].id_job)
+            return rows[i].id_job;
+    return 0;
+}
+
+static void check_lost (struct checking *c, const store_cluster_t *cluster,
+                        reconcile_t *reconcile)
+{
+    uint64_t lost
+        = reconcile_summary (reconcile, SIDE_REVISIONS)->rows[CAUSE_GRES_LOST];
+
+    found (c->checks, lost ? CHECK_LOOK : CHECK_OK, "gres",
+           lost ? xasprintf ("%s: slurmdbd lost the GRES of %" PRIu64
+                             " segments (job %" PRIu64
+                             "); those known before are charged: see gpuledger "
+                             "report reconcile --month %s",
+                             cluster->name, lost,
+                             job_with (reconcile, CAUSE_GRES_LOST), c->month)
+                : xasprintf ("%s: slurmdbd lost the GRES of no segment",
+                             cluster->name));
+}
+
 static void reconcile_one (struct checking *c, const store_cluster_t *cluster)
 {
     const char *url = database_of (c->site, cluster->name);
@@ -118,6 +148,7 @@ static void reconcile_one (struct checking *c, const store_cluster_t *cluster)
     reconcile_t *reconcile = reconcile_new (c->site->zone);
     slurmdbd_t *dbd = NULL;
     gl_error_t error = {""};
+    bool compared = false;
 
     if (url && !(dbd = slurmdbd_open (url, &error)))
         found (c->checks, CHECK_LOOK, "reconcile",
@@ -126,17 +157,21 @@ static void reconcile_one (struct checking *c, const store_cluster_t *cluster)
              < 0)
         found (c->checks, CHECK_LOOK, "reconcile",
                xasprintf ("%s: not compared: %s", cluster->name, error.text));
-    else if (reconcile_unexplained (reconcile) > 0)
+    else
+        compared = true;
+    if (compared && reconcile_unexplained (reconcile) > 0)
         found (c->checks, CHECK_LOOK, "reconcile",
                xasprintf ("%s: %" PRIu64 " differences without a cause: see "
                           "gpuledger report reconcile --month %s",
                           cluster->name, reconcile_unexplained (reconcile),
                           c->month));
-    else
+    else if (compared)
         found (c->checks, dbd ? CHECK_OK : CHECK_UNKNOWN, "reconcile",
                xasprintf ("%s: nothing without a cause%s", cluster->name,
                           dbd ? "" : "; without slurmdbd's database "
                                      "(clusters[].slurmdb), by the nodes alone"));
+    if (compared)
+        check_lost (c, cluster, reconcile);
     slurmdbd_close (dbd);
     reconcile_free (reconcile);
 }
@@ -348,6 +383,17 @@ static void judge_coverage (struct checking *c, const char *percent)
     mpq_clears (is, least, NULL);
 }
 
+static void judge_unknown (struct checking *c, uint64_t jobs)
+{
+    found (c->checks, jobs ? CHECK_LOOK : CHECK_OK, "unknown",
+           jobs ? xasprintf ("%" PRIu64
+                             " GPU jobs without a GPU in accounting are not "
+                             "charged: gpuledger report usage --month %s --by "
+                             "user has them as unknown_jobs",
+                             jobs, c->month)
+                : xstrdup ("every GPU job has its GPUs in accounting"));
+}
+
 static int check_coverage (struct checking *c, gl_error_t *error)
 {
     report_cluster_t *clusters
@@ -372,6 +418,7 @@ static int check_coverage (struct checking *c, gl_error_t *error)
     if (rc == 0) {
         report = usage_report_make (usage);
         judge_coverage (c, coverage_of (report));
+        judge_unknown (c, usage_report_whole (usage)->unknown_jobs);
     }
     report_free (report);
     usage_report_free (usage);

@@ -317,6 +317,8 @@ static int see_fact (const fact_t *fact, void *arg, gl_error_t *error)
 
     if (take_revisions (g, s->id_job, s->time_submit, true, &marks, error) < 0)
         return -1;
+    if (s->gres_lost)
+        reconcile_gres_lost (g->reconcile, &g->cluster, s);
     if (s->believed_end != 0)
         keep_belief (g, s);
     reconcile_evidence (g->reconcile, &g->cluster, s, fact->suspensions,

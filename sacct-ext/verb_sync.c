@@ -104,6 +104,16 @@ static void warn (cli_t *cli, const char *cluster, const sync_result_t *result)
                "end before they start; they count as no time");
     warn_note (cli, cluster, &notes->impossible,
                "have no job id or a time after 2099, and are left out");
+    if (result->segments.lost)
+        cli_warn (cli,
+                  "%s: slurmdbd lost the GRES of %llu segments (the first: job "
+                  "%llu); what was known before stays charged. slurmctld sends "
+                  "ended jobs again without GRES when it restarts after a change "
+                  "of the GRES configuration: see gpuledger report reconcile, and "
+                  "restore tres_alloc of these rows from a backup of slurmdbd's "
+                  "database",
+                  cluster, (unsigned long long)result->segments.lost,
+                  (unsigned long long)result->segments.lost_job);
     if (result->gone)
         cli_warn (cli,
                   "%s: %llu segments are not in the database any more: purged, "

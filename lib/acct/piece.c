@@ -100,6 +100,7 @@ void piece_each (const piece_cuts_t *c, const piece_sink_t *sink,
 struct placing {
     piece_t piece;
     period_t whole; /* the segment, as far as it lies in the period */
+    period_t held;  /* the same; empty where accounting names no device */
     int64_t from_ms, to_ms; /* what counts as its time */
     const char *node;
     int64_t gres_index;
@@ -164,7 +165,7 @@ static void measure_part (const piece_cuts_t *c, const piece_sink_t *sink,
             && at->piece.period.end * 1000 < to)
             next = at->piece.period.end * 1000;
         if (at->measured)
-            measured_add (at->measured, part->usage, from, next, at->whole);
+            measured_add (at->measured, part->usage, from, next, at->held);
         if (sink->stretch && at->kind)
             sink->stretch (&at->piece, at->kind, part->usage, from, next,
                            sink->arg);
@@ -190,6 +191,8 @@ void piece_measure (const piece_cuts_t *c, const piece_sink_t *sink,
     if (at.whole.end < whole.end)
         at.to_ms = at.whole.end * 1000;
     at.piece.period = (period_t){at.whole.start, at.whole.start};
+    /* what nobody counts as held cannot be a share of held time */
+    at.held = s->gres && s->gres[0] ? at.whole : at.piece.period;
     for (size_t i = 0; i < evidence->part_count; i++)
         measure_part (c, sink, &at, evidence->part[i]);
 }

@@ -154,8 +154,8 @@ static const reconcile_cause_text_t causes[CAUSE_COUNT] = {
        "AccountingStorageTRES=gres/gpu in slurm.conf", true},
     [CAUSE_TRES_EDITED]
     = {"tres_edited",
-       "The segment's GRES was changed in slurmdbd after it had ended: the "
-       "store kept what stood there before.",
+       "The segment's GRES was changed in slurmdbd after it had ended, and the "
+       "store follows the change; the nodes recorded other devices.",
        "sacctmgr show transactions says who; gpuledger explain JOBID", true},
     [CAUSE_NODE_FAILED]
     = {"node_failed",
@@ -186,6 +186,14 @@ static const reconcile_cause_text_t causes[CAUSE_COUNT] = {
        "slurmdbd said something else later of a segment that had been counted; "
        "the store follows it and keeps what it was before.",
        "gpuledger explain JOBID", true},
+    [CAUSE_GRES_LOST]
+    = {"gres_lost",
+       "slurmdbd's row has lost all GRES, which an earlier view of it named: "
+       "slurmctld sends ended jobs again without them. The earlier GRES are "
+       "counted.",
+       "restore tres_alloc of the row from a backup of slurmdbd's database, then "
+       SYNC_FULL,
+       false},
     [CAUSE_UNEXPLAINED]
     = {"unexplained", "Nothing that is known accounts for it.",
        "look into it: gpuledger explain JOBID, sacct -D -j JOBID", false},

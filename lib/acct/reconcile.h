@@ -76,6 +76,7 @@ typedef enum {
     CAUSE_OVERLAP,
     /* what the store changed its mind about */
     CAUSE_REVISED,
+    CAUSE_GRES_LOST,
     CAUSE_UNEXPLAINED,
     CAUSE_COUNT,
 } reconcile_cause_t;
@@ -271,6 +272,10 @@ void reconcile_evidence (reconcile_t *reconcile,
                          const suspension_t *suspensions, size_t count,
                          const segment_evidence_t *evidence, bool watched,
                          unsigned revised);
+/* One segment whose GRES accounting has lost (segment_t.gres_lost). */
+void reconcile_gres_lost (reconcile_t *reconcile,
+                          const reconcile_cluster_t *cluster,
+                          const segment_t *segment);
 /* A node's attempt of a job that has no segment. */
 void reconcile_loose (reconcile_t *reconcile,
                       const reconcile_cluster_t *cluster, const char *node,

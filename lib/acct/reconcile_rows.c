@@ -211,6 +211,13 @@ static bool only_state_of_open (const segment_t *ours, const segment_t *theirs)
            && fields_of (ours, theirs) == 1u << FIELD_STATE;
 }
 
+/* The row has begun and names no GRES any more. */
+static bool has_lost_gres (const segment_t *ours, const segment_t *row)
+{
+    return ours->gres && ours->gres[0] && !(row->gres && row->gres[0])
+           && row->time_start != 0;
+}
+
 static reconcile_cause_t judge_changed (const reconcile_cluster_t *c,
                                         const segment_t *ours,
                                         const job_row_t *theirs)
@@ -218,6 +225,8 @@ static reconcile_cause_t judge_changed (const reconcile_cluster_t *c,
     reconcile_cause_t cause = judge_source (c, ours);
     segment_t row = job_row_segment (theirs);
 
+    if (has_lost_gres (ours, &row))
+        return CAUSE_GRES_LOST;
     if (cause != CAUSE_UNEXPLAINED)
         return cause;
     if (ours->time_end == 0 && row.time_end != 0)
@@ -349,6 +358,27 @@ static void add_mended (reconcile_t *r, reconcile_row_t *row,
     row->theirs = zone_stamp (reconcile_zone (r), raw->time_start, b);
     row->difference = (__int128)counted - (__int128)as_written;
     reconcile_add (r, row);
+}
+
+void reconcile_gres_lost (reconcile_t *r, const reconcile_cluster_t *c,
+                          const segment_t *s)
+{
+    char stamp[ZONE_STAMP_SIZE];
+    GL_AUTOFREE char *what
+        = xasprintf ("gres, last seen without %s",
+                     zone_stamp (reconcile_zone (r), s->gres_lost, stamp));
+    reconcile_row_t row
+        = {.side = SIDE_REVISIONS,
+           .cluster = c->cluster,
+           .id_job = s->id_job,
+           .time_submit = s->time_submit,
+           .what = what,
+           .ours = s->gres,
+           .difference = (__int128)segment_device_seconds (s, c->period),
+           .cause = CAUSE_GRES_LOST};
+
+    reconcile_compared (r, SIDE_REVISIONS, CAUSE_GRES_LOST);
+    reconcile_add (r, &row);
 }
 
 void reconcile_segment (reconcile_t *r, const reconcile_cluster_t *c,

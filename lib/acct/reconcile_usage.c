@@ -301,6 +301,8 @@ static void follow_row (rolled_t *r, struct cell *cell, amount_t ours,
                - (__int128)rolled;
     note_void (r, cell, row, tres);
     note_change (r, cell, row, devices);
+    if (cause == CAUSE_GRES_LOST) /* its hours may have been rolled before */
+        cell->changed += ours;
 }
 
 static struct cell *cell_of_row (rolled_t *r, const job_row_t *row)

@@ -113,6 +113,9 @@ typedef struct {
      */
     const char *gres;
     const char *gres_requested; /* the same form; NULL: not known */
+    /* Accounting lost the GRES: `gres` is what an earlier view named, and at this
+     * moment the last view that names none was seen. 0: nothing is lost. */
+    int64_t gres_lost;
     /* The job asked for GPUs by any sign (request, submit line, gres detail),
      * so that an empty `gres` means unknown, not none. */
     bool gpu_asked;

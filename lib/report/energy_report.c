@@ -81,7 +81,7 @@ static char *known_text (const usage_cell_t *cell, const measured_t *m)
     exact_set_u128 (mpq_numref (part), m->energy_ms);
     exact_set_u128 (mpq_numref (whole),
                     (unsigned __int128)usage_cell_gres_seconds (cell) * 1000);
-    text = report_percent_text (part, whole);
+    text = report_coverage_text (part, whole);
     mpq_clears (part, whole, NULL);
     return text;
 }

@@ -86,6 +86,9 @@ static void explain_identity (explain_segment_t *segment, const site_t *site,
                   has_devices (s) ? s->gres
                   : s->gpu_asked  ? NULL
                                   : "none");
+    if (s->gres_lost)
+        explain_stamp (step, site, "gres_lost",
+                       "lost in accounting since, last seen so", s->gres_lost);
 }
 
 /* --- step 2: whose it is ----------------------------------------------- */

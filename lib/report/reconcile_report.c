@@ -168,7 +168,7 @@ static void add_side (report_t *report, reconcile_t *reconcile,
     for (size_t i = 0; i < count; i++)
         add_total (proof, &totals[i]);
     for (reconcile_cause_t cause = 0; cause < CAUSE_COUNT; cause++)
-        if (s->rows[cause] > 0 && side != SIDE_REVISIONS)
+        if (s->rows[cause] > 0 && cause != CAUSE_REVISED)
             add_cause (proof, cause, s->rows[cause], s->difference[cause]);
 }
 

@@ -386,6 +386,12 @@ char *report_hours_text (const mpq_t seconds)
     return text;
 }
 
+char *report_coverage_text (const mpq_t part, const mpq_t whole)
+{
+    return report_percent_text (mpq_cmp (part, whole) > 0 ? whole : part,
+                                whole);
+}
+
 char *report_percent_text (const mpq_t part, const mpq_t whole)
 {
     char *text;

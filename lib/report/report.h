@@ -256,5 +256,9 @@ char *report_hours_text (const mpq_t seconds);
 void report_kwh (mpq_t ret_kwh, uint64_t energy_mj);
 /* part / whole in percent with 2 decimals; NULL where the whole is 0. */
 char *report_percent_text (const mpq_t part, const mpq_t whole);
+/* The same of the part of held time that is known. Where accounting counts fewer
+ * devices than the nodes measured, all of the held time is known: never above
+ * 100. */
+char *report_coverage_text (const mpq_t part, const mpq_t whole);
 
 #endif /* !GL_REPORT_REPORT_H */

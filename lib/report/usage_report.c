@@ -146,7 +146,7 @@ static char *held_percent (const usage_cell_t *cell, uint64_t part_ms)
     exact_set_u128 (mpq_numref (whole),
                     (unsigned __int128)usage_cell_gres_seconds (cell) * 1000);
     exact_set_u128 (mpq_numref (part), part_ms);
-    text = report_percent_text (part, whole);
+    text = report_coverage_text (part, whole);
     mpq_clears (part, whole, NULL);
     return text;
 }

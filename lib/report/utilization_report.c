@@ -127,7 +127,7 @@ static void put_measured (report_t *report, const struct columns *columns,
     }
     exact_set_i64 (active, (int64_t)m.utilization_ms, 1000);
     exact_set_i64 (known, (int64_t)usage_cell_gres_seconds (cell), 1);
-    coverage = report_percent_text (active, known);
+    coverage = report_coverage_text (active, known);
     if (coverage)
         report_put_text (report, columns->coverage, coverage);
     mpq_clears (active, known, NULL);

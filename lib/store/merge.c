@@ -12,6 +12,8 @@ enum kind {
     RESTARTS,  /* int32_t; unknown: -1 */
 };
 
+#define GRES_FIELD 12
+
 /* The position of a field is its bit in stored masks: only ever append. */
 static const struct field {
     enum kind kind;
@@ -29,7 +31,7 @@ static const struct field {
     {TEXT, offsetof (segment_t, nodelist)},
     {TEXT, offsetof (segment_t, job_name)},
     {TEXT, offsetof (segment_t, admin_comment)},
-    {TEXT, offsetof (segment_t, gres)},
+    [GRES_FIELD] = {TEXT, offsetof (segment_t, gres)},
     {TEXT, offsetof (segment_t, gres_requested)},
     {COUNT, offsetof (segment_t, cpus)},
     {COUNT, offsetof (segment_t, memory_mb)},
@@ -220,6 +222,22 @@ static merge_change_t merge_core (segment_t *s, const segment_t *other)
     return facts ? MERGE_FACTS : MERGE_RANKS;
 }
 
+static bool names_gres (const segment_t *s)
+{
+    return s->gres && s->gres[0];
+}
+
+/* Which of two views that know the field ranks higher. */
+static int compare_views (const observation_t *a, const observation_t *b,
+                          size_t i)
+{
+    int order = 0;
+
+    if (i == GRES_FIELD)
+        order = COMPARE (names_gres (&a->segment), names_gres (&b->segment));
+    return order ? order : compare_ranks (&a->ranks[i], &b->ranks[i]);
+}
+
 static merge_change_t merge_field (observation_t *o, const observation_t *other,
                                    size_t i)
 {
@@ -229,7 +247,7 @@ static merge_change_t merge_field (observation_t *o, const observation_t *other,
 
     if (!known (&other->segment, f))
         return MERGE_SAME;
-    rank = fresh ? 1 : compare_ranks (&other->ranks[i], &o->ranks[i]);
+    rank = fresh ? 1 : compare_views (other, o, i);
     order = fresh ? 1 : compare_values (&other->segment, &o->segment, f);
     if (rank < 0 || (rank == 0 && order <= 0))
         return MERGE_SAME;
@@ -238,9 +256,32 @@ static merge_change_t merge_field (observation_t *o, const observation_t *other,
     return order ? MERGE_FACTS : MERGE_RANKS;
 }
 
+/* When the last view was seen that names no GRES; 0: there is none. */
+static int64_t seen_without_gres (const observation_t *o)
+{
+    const segment_t *s = &o->segment;
+
+    return s->gres && !s->gres[0] ? o->ranks[GRES_FIELD].seen : s->gres_lost;
+}
+
+/* Such a view is forgotten where a later one names GRES: no merge makes that
+ * one earlier again. */
+static merge_change_t merge_lost (observation_t *o, int64_t without)
+{
+    segment_t *s = &o->segment;
+    int64_t before = s->gres_lost;
+    bool lost = names_gres (s) && without > o->ranks[GRES_FIELD].seen;
+
+    s->gres_lost = lost ? without : 0;
+    if (s->gres_lost == before)
+        return MERGE_SAME;
+    return lost && before ? MERGE_RANKS : MERGE_FACTS;
+}
+
 merge_change_t merge_observations (observation_t *o, const observation_t *other)
 {
-    merge_change_t change = merge_core (&o->segment, &other->segment);
+    int64_t mine = seen_without_gres (o), theirs = seen_without_gres (other);
+    merge_change_t change = merge_core (&o->segment, &other->segment), lost;
 
     for (size_t i = 0; i < MERGE_FIELDS; i++) {
         merge_change_t c = merge_field (o, other, i);
@@ -251,7 +292,8 @@ merge_change_t merge_observations (observation_t *o, const observation_t *other)
         o->segment.gpu_asked = true;
         change = MERGE_FACTS;
     }
-    return change;
+    lost = merge_lost (o, mine > theirs ? mine : theirs);
+    return lost > change ? lost : change;
 }
 
 bool merge_same_fields (const segment_t *a, const segment_t *b)

@@ -6,6 +6,11 @@
  * takes, field by field, the maximum of (rank, value): commutative,
  * associative, idempotent. Almost every field has the rank of the segment
  * itself; the exceptions are packed into a few bytes beside the row.
+ *
+ * GRES are ranked by whether any are named first: a view that names none never
+ * replaces one that names some, however late it is seen
+ * (docs/decisions/lost-gres.md). That the last view names none is kept as
+ * segment_t.gres_lost, which is a maximum as well.
  */
 #ifndef GL_STORE_MERGE_H
 #define GL_STORE_MERGE_H

@@ -12,7 +12,9 @@
  *     moment closed before open; then the higher source; then the bytewise
  *     greater value. Start, end and state go together. Unknown (NULL and the
  *     *_UNKNOWN values) never replaces known. `gpu_asked` is true as soon as
- *     one source says so.
+ *     one source says so. A `gres` that names devices is never replaced by one
+ *     that names none: Slurm loses the GRES of ended jobs. `gres_lost` then tells
+ *     when that was last seen (docs/decisions/lost-gres.md).
  *   - Of two observations of one node event or reservation the later one
  *     stands as a whole; at the same moment closed before open; then the
  *     bytewise greater one.
@@ -104,6 +106,9 @@ typedef struct {
     uint64_t changed;
     uint64_t unchanged;
     uint64_t revised; /* segments: of the changed ones those that left a revision */
+    uint64_t lost; /* segments: of the changed ones those whose GRES accounting has
+                      lost now */
+    uint64_t lost_job; /* the first of these */
 } store_counts_t;
 
 /* `counts` may be NULL. */

@@ -85,7 +85,7 @@ const char *store_sql (db_engine_t engine, sql_t name);
     "p.account, p.partition_name, p.qos, p.wckey, p.reservation, n.value, "    \
     "j.value, c.value, h.gres, h.gres_requested, h.gpu_asked, h.cpus, "        \
     "h.memory_mb, h.nodes, s.array_job, s.array_task, s.het_job, "             \
-    "s.het_offset, s.job_db_inx, s.restart_count, s.sluid, s.fill "
+    "s.het_offset, s.job_db_inx, s.restart_count, s.sluid, s.gres_lost, s.fill "
 /* LEFT JOIN also where a row is always there: it fixes the order of the join
  * on both engines, and with it the order of the rows. */
 #define SEGMENT_JOINS                                                          \
@@ -94,8 +94,8 @@ const char *store_sql (db_engine_t engine, sql_t name);
     "LEFT JOIN text n ON n.id = s.nodelist "                                   \
     "LEFT JOIN text j ON j.id = s.job_name "                                   \
     "LEFT JOIN text c ON c.id = s.admin_comment "
-#define SEGMENT_FILL_COLUMN 32
-#define SEGMENT_GONE_COLUMN 33
+#define SEGMENT_FILL_COLUMN 33
+#define SEGMENT_GONE_COLUMN 34
 
 /* Likewise of a stretch of device usage, for store_usage_of_row(). */
 #define USAGE_COLUMNS                                                          \

@@ -89,10 +89,11 @@ static int settle (store_t *store, const struct cluster_entry *c, int64_t as_of,
     if (!st || segments_flush (store, error) < 0)
         return -1;
     db_bind_i64 (st, 0, as_of);
-    db_bind_u64 (st, 1, c->id);
-    db_bind_i64 (st, 2, as_of);
-    db_bind_i64 (st, 3, start);
-    db_bind_i64 (st, 4, end);
+    db_bind_i64 (st, 1, as_of);
+    db_bind_u64 (st, 2, c->id);
+    db_bind_i64 (st, 3, as_of);
+    db_bind_i64 (st, 4, start);
+    db_bind_i64 (st, 5, end);
     return db_run (st, error);
 }
 

@@ -88,6 +88,7 @@ static int write_segment (store_t *store, sql_t sql, uint64_t cluster,
     if (length > 0)
         db_bind_blob (st, BOUND, fill, length);
     store_bind_i64 (st, BOUND + 1, gone, 0);
+    store_bind_i64 (st, BOUND + 2, o->segment.gres_lost, 0);
     return db_run (st, error);
 }
 
@@ -156,6 +157,7 @@ void store_segment_of_row (const db_statement_t *st, segment_t *ret)
     ret->job_db_inx = db_column_u64 (st, i++);
     ret->restart_count = (int32_t)store_column_i64 (st, i++, -1);
     ret->sluid = db_column_u64 (st, i++);
+    ret->gres_lost = db_column_i64 (st, i++);
 }
 
 /* The strings of a segment, copied; they outlive their row. */
@@ -264,8 +266,11 @@ static int note_change (store_t *store, struct cluster_entry *cluster,
     if (revised)
         rc = add_revision (store, cluster->id, fresh, REVISION_CHANGED,
                            fresh->time_seen, texts, error);
-    if (counts)
+    if (counts) {
         counts->revised += revised;
+        if (after->gres_lost && !before->gres_lost && counts->lost++ == 0)
+            counts->lost_job = after->id_job;
+    }
     buffer_done (&texts[0]);
     buffer_done (&texts[1]);
     if (rc < 0)

@@ -36,7 +36,7 @@ struct store_segment_iter {
     "s.shape, s.party, s.nodelist, s.job_name, s.admin_comment, s.id_job, " \
     "s.time_submit, s.time_start, s.time_end, s.time_seen, s.state, "       \
     "s.source, s.suspended, s.array_job, s.array_task, s.het_job, "         \
-    "s.het_offset, s.job_db_inx, s.restart_count, s.sluid "
+    "s.het_offset, s.job_db_inx, s.restart_count, s.sluid, s.gres_lost "
 
 /* The unary plus keeps SQLite on the primary key, whose order is wanted.
  * A segment of no length belongs to the period that it starts in. */
@@ -187,6 +187,7 @@ static void take_row (const db_statement_t *st, segment_t *s)
     s->job_db_inx = db_column_u64 (st, i++);
     s->restart_count = (int32_t)store_column_i64 (st, i++, -1);
     s->sluid = db_column_u64 (st, i++);
+    s->gres_lost = db_column_i64 (st, i++);
 }
 
 static bool names_gpu (const segment_t *s)

@@ -37,8 +37,9 @@ static const struct {
     "INTO segment (cluster, id_job, time_submit, time_seen, time_start, "      \
     "time_end, state, source, party, shape, suspended, nodelist, job_name, "   \
     "admin_comment, array_job, array_task, het_job, het_offset, job_db_inx, "  \
-    "restart_count, sluid, span, fill, gone) VALUES "                          \
-    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    "restart_count, sluid, span, fill, gone, gres_lost) VALUES "               \
+    "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "   \
+    "?, ?) "
     /* IGNORE would also swallow values that do not fit */
     [SQL_SEGMENT_ADD]
     = {"INSERT " SEGMENT_INTO "ON CONFLICT DO NOTHING",
@@ -229,8 +230,10 @@ static const struct {
        "key_sum, fact_sum) VALUES (?, ?, ?, ?, ?, ?, ?)",
        NULL},
     [SQL_SEEN_FORGET] = {"DELETE FROM seen WHERE cluster = ?", NULL},
+    /* a row that had lost its GRES has still lost them */
     [SQL_SEEN_SETTLE]
-    = {"UPDATE segment SET time_seen = ? WHERE cluster = ? AND source = 3 "
+    = {"UPDATE segment SET time_seen = ?, gres_lost = CASE WHEN gres_lost "
+       "IS NULL THEN NULL ELSE ? END WHERE cluster = ? AND source = 3 "
        "AND gone IS NULL AND time_seen < ? AND span IN " SPAN_ALL " "
        "AND time_end >= ? AND time_end < ?",
        NULL},

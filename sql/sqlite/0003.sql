@@ -45,6 +45,10 @@ ALTER TABLE segment ADD COLUMN sluid INTEGER;
 -- As of when slurmdbd does not have the row any more.
 ALTER TABLE segment ADD COLUMN gone INTEGER;
 
+-- When slurmdbd was last seen without the GRES that an earlier view named, if
+-- no later one names GRES again.
+ALTER TABLE segment ADD COLUMN gres_lost INTEGER;
+
 -- How long it took, in classes (lib/store/span.h): those of a class that overlap
 -- a period end in it or little later, so that one index finds them all.
 ALTER TABLE segment ADD COLUMN span INTEGER NOT NULL DEFAULT 0;

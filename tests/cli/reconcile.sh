@@ -161,10 +161,10 @@ known 'accounting|110||segment|-3600|arrived_late' \
 check "arrived_late: a job that slurmdbd heard of after the sync"
 
 fresh
-job_sql 101 "state = 5, tres_alloc = '1=8,4=1,1001=0',
+job_sql 101 "state = 5, tres_alloc = '1=8,4=1,1001=2',
     mod_time = UNIX_TIMESTAMP() + 9"
-known 'accounting|101||gres|3600|edited' 'accounting|101||state|0|edited'
-check "edited: TRES that were taken away"
+known 'accounting|101||gres|-3600|edited' 'accounting|101||state|0|edited'
+check "edited: TRES that were changed"
 again && known &&
     grep -q '^revisions|101||revised, seen .*|0|revised$' out
 check "revised: the sync follows, and what it was before is listed"
@@ -341,9 +341,9 @@ spool "$(start 101 3600 4,5)" "$(end 101 7201)" &&
 check "unexplained: a node shows more devices than accounting counts"
 fresh
 spool "$(start 101 3600 4)" "$(end 101 7201)"
-job_sql 101 "tres_alloc = '1=8,4=1,1001=0', mod_time = UNIX_TIMESTAMP() + 9"
-again && known 'evidence|101||devices|-3600|tres_edited'
-check "tres_edited: GPUs that were edited away, which the node had seen"
+job_sql 101 "tres_alloc = '1=8,4=1,1001=2', mod_time = UNIX_TIMESTAMP() + 9"
+again && known 'evidence|101||devices|3600|tres_edited'
+check "tres_edited: another number of GPUs than the node had seen"
 fresh
 job_sql 101 "tres_alloc = '1=8,4=1', tres_req = '1=8,1001=1',
     mod_time = UNIX_TIMESTAMP() + 9"

@@ -1,5 +1,7 @@
 /* Segments, in and out, and which of several views of one stands: on SQLite, and
  * by tests/store/segments_mariadb.sh on MariaDB. */
+#include <inttypes.h>
+
 #include "suite.h"
 
 static void put_segment__everything_known__comes_out_the_same (void **state)
@@ -173,6 +175,81 @@ static void put_segment__winner_does_not_know__loser_fills_in (void **state)
     store_close (store);
 }
 
+/* GRES that were known stay, whichever view comes first, and the loss is told
+ * until a later view names some again. */
+static void put_segment__gres_lost__the_known_ones_stay (void **state)
+{
+    static const struct {
+        const char *gres[3]; /* of three views, each later than the one before */
+        int open;            /* view that is not over yet; -1: none */
+        const char *stands;
+        int lost; /* view that has lost them; -1: none */
+    } cases[] = {
+        {{"gpu=4", "", NULL}, -1, "gpu=4", 1},
+        {{"gpu=4", "", ""}, -1, "gpu=4", 2},
+        {{"gpu=4", "", ""}, 0, "gpu=4", 2},
+        {{"", "gpu=4", ""}, -1, "gpu=4", 2},
+        {{"gpu=4", "", "gpu=2"}, -1, "gpu=2", -1},
+        {{"gpu=4", "gpu=2", ""}, -1, "gpu=2", 2},
+        {{"", "", "gpu=4"}, 0, "gpu=4", -1},
+        {{NULL, "", ""}, -1, "", -1},
+    };
+    static const int orders[][3]
+        = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+    (void)state;
+    for (size_t n = 0; n < GL_ARRAY_SIZE (cases) * 6; n++) {
+        const char *url = fixture_store_url ();
+        size_t i = n / 6;
+        GL_AUTOFREE char *dump = NULL, *wanted = NULL;
+        int64_t seen = fixture_segment (7).time_seen;
+
+        for (int k = 0; k < 3; k++) {
+            int view = orders[n % 6][k];
+            segment_t s = fixture_segment (7);
+            s.time_seen += view;
+            s.gres = cases[i].gres[view];
+            s.gres_requested = NULL;
+            if (cases[i].open == view)
+                s.time_end = 0;
+            put_alone (url, &s);
+        }
+        dump = fixture_dump (url);
+        wanted = cases[i].lost < 0
+                     ? xasprintf (" \"%s\" -\n", cases[i].stands)
+                     : xasprintf (" \"%s\" - lost=%" PRId64 "\n",
+                                  cases[i].stands, seen + cases[i].lost);
+        if (!strstr (dump, wanted))
+            fail_msg ("case %zu, order %zu: no %s in %s", i, n % 6, wanted,
+                      dump);
+        fixture_done ();
+    }
+}
+
+static void put_segment__gres_lost__counted_once (void **state)
+{
+    const char *url = fixture_store_url ();
+    segment_t s = fixture_segment (7);
+    store_counts_t counts;
+
+    (void)state;
+    put_alone (url, &s);
+    s.gres = "";
+    s.time_seen++;
+    counts = put_alone (url, &s);
+    assert_int_equal (counts.lost, 1);
+    assert_int_equal (counts.lost_job, s.id_job);
+    assert_int_equal (counts.revised, 0);
+    s.time_seen++;
+    counts = put_alone (url, &s);
+    assert_int_equal (counts.lost, 0);
+    assert_int_equal (counts.unchanged, 1);
+    s.gres = "gpu=2,gpu:a100=2";
+    s.time_seen++;
+    counts = put_alone (url, &s);
+    assert_int_equal (counts.revised, 1); /* an edit */
+}
+
 static segment_t random_observation (void)
 {
     static const char *const words[] = {NULL, "", "a", "b", "c"};
@@ -282,6 +359,8 @@ int main (void)
         TEST (put_segment__open_then_closed__is_closed),
         TEST (put_segment__two_views__the_higher_rank_stands),
         TEST (put_segment__winner_does_not_know__loser_fills_in),
+        TEST (put_segment__gres_lost__the_known_ones_stay),
+        TEST (put_segment__gres_lost__counted_once),
         TEST (put_segment__any_order_and_repetition__same_facts),
     };
 

@@ -138,6 +138,8 @@ static void dump_segment (buffer_t *b, const segment_t *s)
                    s->het_job, s->het_offset, s->job_db_inx, s->restart_count);
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++)
         dump_text (b, texts[i]);
+    if (s->gres_lost)
+        buffer_printf (b, " lost=%" PRId64, s->gres_lost);
     buffer_add_char (b, '\n');
 }
 

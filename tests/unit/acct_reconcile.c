@@ -76,6 +76,28 @@ static void reconcile_judge__changed__needs_proof (void **state)
                       CAUSE_DATABASE_OLDER);
 }
 
+/* Slurm's fault, whatever else is told of the row; no edit. */
+static void reconcile_judge__no_gres_any_more__lost (void **state)
+{
+    segment_t ours = closed ();
+    job_row_t row = row_of (ours);
+
+    (void)state;
+    row.segment.gres = "";
+    assert_int_equal (reconcile_judge (&lab, &ours, &row, 0), CAUSE_GRES_LOST);
+    row.mod_time = AS_OF + 1;
+    assert_int_equal (reconcile_judge (&lab, &ours, &row, 0), CAUSE_GRES_LOST);
+    row.segment.gres = "gpu=1";
+    assert_int_equal (reconcile_judge (&lab, &ours, &row, 0), CAUSE_EDITED);
+    row.segment.gres = "";
+    row.segment.time_start = 0; /* an older copy, from before it began */
+    assert_int_equal (reconcile_judge (&lab, &ours, &row, 0), CAUSE_EDITED);
+    row = row_of (ours);
+    ours.gres = "";
+    assert_int_equal (reconcile_judge (&lab, &ours, &row, 0),
+                      CAUSE_UNEXPLAINED);
+}
+
 static void reconcile_judge__open__by_when_it_ended (void **state)
 {
     segment_t ours = closed ();
@@ -131,7 +153,8 @@ static void reconcile_causes__each__has_words (void **state)
         assert_non_null (text->sentence);
         assert_non_null (text->advice);
         assert_int_equal (text->explained,
-                          c != CAUSE_UNEXPLAINED && c != CAUSE_OVERLAP);
+                          c != CAUSE_UNEXPLAINED && c != CAUSE_OVERLAP
+                              && c != CAUSE_GRES_LOST);
         for (reconcile_cause_t other = 0; other < c; other++)
             assert_string_not_equal (text->word, reconcile_cause (other)->word);
     }
@@ -370,6 +393,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (reconcile_judge__same__is_no_difference),
         cmocka_unit_test (reconcile_judge__changed__needs_proof),
+        cmocka_unit_test (reconcile_judge__no_gres_any_more__lost),
         cmocka_unit_test (reconcile_judge__open__by_when_it_ended),
         cmocka_unit_test (reconcile_judge__missing__by_what_is_known),
         cmocka_unit_test (reconcile_causes__each__has_words),
