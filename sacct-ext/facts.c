@@ -345,13 +345,43 @@ static int take_held (struct pass *p, const segment_evidence_t *e, segment_t *s,
     return p->layout_rc;
 }
 
+static bool names_gpu (const segment_t *s)
+{
+    return s->gpu_asked || (s->gres && s->gres[0]);
+}
+
+/* For the store: whether a segment without a GPU in accounting is to be looked at
+ * all the same, since a node shows that its job held some. The first record of
+ * the job tells. */
+static int shows_gpu (const char *cluster, uint64_t id_job, void *arg,
+                      gl_error_t *error)
+{
+    struct pass *p = arg;
+    bool any;
+
+    if (facts_job_is (p->job, cluster, id_job))
+        return 1;
+    if (skip_to (p, cluster, id_job, &any, error) < 0)
+        return -1;
+    return any && p->more_records
+           && compare_id (p->next_record.cluster, p->next_record.id_job,
+                          cluster, id_job)
+                  == 0
+           && facts_record_shows_gpu (&p->next_record);
+}
+
 static int hand_joined (struct pass *p, const segment_evidence_t *e,
                         gl_error_t *error)
 {
     segment_t s = *e->segment;
     held_device_t *held = NULL;
-    int rc = take_held (p, e, &s, &held, error);
+    int rc = 0;
 
+    s.gpu_shown = !names_gpu (&s) && e->device_count > 0;
+    s.gpu_asked |= s.gpu_shown;
+    if (p->query && p->query->gpu_only && !names_gpu (&s))
+        return 0;
+    rc = take_held (p, e, &s, &held, error);
     if (rc == 0)
         rc = hand_over (p, &s, e, error);
     free (held);
@@ -361,11 +391,22 @@ static int hand_joined (struct pass *p, const segment_evidence_t *e,
 /* A job that was requeued may have segments outside the period, and what its
  * nodes recorded belongs to these as well: then all of them are looked at, so
  * that no answer depends on the period. */
+static int every_segment (const char *cluster, uint64_t id_job, void *arg,
+                          gl_error_t *error)
+{
+    (void)cluster;
+    (void)id_job;
+    (void)arg;
+    (void)error;
+    return 1;
+}
+
 static int take_siblings (struct pass *p, gl_error_t *error)
 {
     store_query_t query = {.cluster = facts_job_cluster (p->job),
                            .id_job = facts_job_id (p->job),
-                           .gpu_only = p->query && p->query->gpu_only};
+                           .gpu_only = p->query && p->query->gpu_only,
+                           .also = every_segment};
     store_segment_iter_t *iter;
     segment_t s;
     int more = -1;
@@ -467,6 +508,8 @@ static int each (struct pass *p, gl_error_t *error)
     store_query_t wide = widen (p->query);
     int rc = -1;
 
+    wide.also = shows_gpu;
+    wide.also_arg = p;
     p->job = facts_job_new ();
     p->loose = new_loose (p->query, p->site);
     if (clocks_read (&p->clocks, p->store, wide.cluster, error) == 0

@@ -234,16 +234,29 @@ static node_fact_t fact_of (facts_job_t *job, const record_t *r)
            .gpus = record_has (r, gpus) ? keep_text (job, r->gpus) : NULL}};
 }
 
+/* What it says of its job; false: nothing. */
+static bool decode (const node_record_t *record, record_t *ret)
+{
+    return (record->kind == RECORD_JOB_START || record->kind == RECORD_JOB_END
+            || record->kind == RECORD_STEP_DEVICES)
+           && record_decode (record->payload, record->payload_length, ret, NULL)
+                  == 0;
+}
+
+bool facts_record_shows_gpu (const node_record_t *record)
+{
+    record_t r;
+
+    return decode (record, &r) && record_has (&r, gpus) && r.gpus[0];
+}
+
 void facts_job_add_record (facts_job_t *job, const node_record_t *record)
 {
     record_t r;
     const char *node;
     node_fact_t fact;
 
-    if ((record->kind != RECORD_JOB_START && record->kind != RECORD_JOB_END
-         && record->kind != RECORD_STEP_DEVICES)
-        || record_decode (record->payload, record->payload_length, &r, NULL)
-               != 0)
+    if (!decode (record, &r))
         return;
     node = record->node ? record->node : or_null (r.node);
     if (!node)

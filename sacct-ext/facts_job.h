@@ -27,6 +27,8 @@ void facts_job_forget (facts_job_t *job);
 void facts_job_add_segment (facts_job_t *job, const segment_t *segment);
 /* Records that say nothing of a job, or that are damaged, are left out. */
 void facts_job_add_record (facts_job_t *job, const node_record_t *record);
+/* It shows GPUs that the job held. */
+bool facts_record_shows_gpu (const node_record_t *record);
 void facts_job_add_usage (facts_job_t *job, const device_usage_t *usage);
 void facts_job_add_retag (facts_job_t *job, const retag_t *retag);
 

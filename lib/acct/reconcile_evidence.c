@@ -95,8 +95,9 @@ static void look_at_devices (struct looking *l)
           - (__int128)device_seconds (shown, s->time_start, segment_end (s),
                                       l->cluster->period);
     row.cause = l->revised & REVISED_GRES   ? CAUSE_TRES_EDITED
-                : told == 0 && s->gpu_asked ? CAUSE_UNKNOWN_GPU
-                                            : CAUSE_UNEXPLAINED;
+                : told == 0 && s->gpu_asked && !s->gpu_shown
+                    ? CAUSE_UNKNOWN_GPU
+                    : CAUSE_UNEXPLAINED;
     add (l, &row);
 }
 

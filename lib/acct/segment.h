@@ -138,6 +138,11 @@ typedef struct {
     const held_device_t *held;
     size_t held_count;
 
+    /* Accounting neither names a GPU nor a sign of a request, and the nodes' records
+     * show some: `gpu_asked` is set, so that they are unknown and not none. No
+     * source and no store has it. */
+    bool gpu_shown;
+
     /* How many shards a GPU of its nodes had, of the nodes of which that is
      * told. No source and no store has it. */
     const node_shards_t *shards;

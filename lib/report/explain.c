@@ -613,7 +613,10 @@ void explain_add (explain_t *explain, const site_t *site,
             = explain_step (segment, "charge", xstrdup ("What it held"));
         if (s->gpu_asked)
             explain_line (step, COLUMN_COUNT, "gres_seconds",
-                          "a GPU was asked for, but accounting names none",
+                          s->gpu_shown
+                              ? "the nodes recorded GPUs, but accounting names "
+                                "none"
+                              : "a GPU was asked for, but accounting names none",
                           NULL);
         else
             explain_line (step, COLUMN_COUNT, "gres_seconds",

@@ -323,6 +323,10 @@ typedef struct {
     uint32_t kind;     /* records and nodes: of this kind; 0: all. Fast together
                           with STORE_OF_NO_JOB, and for nodes */
     bool gpu_only;   /* segments: only those that hold or asked for a GPU */
+    /* and of the others those of these jobs; asked with ascending keys. NULL: none */
+    int (*also) (const char *cluster, uint64_t id_job, void *arg,
+                 gl_error_t *error); /* 1: wanted, 0, or -1 */
+    void *also_arg;
     bool open_only;  /* segments: only those without an end */
     uint32_t ended; /* only of the jobs of which a segment ended in one of these
                        states (segment_state_bit ()) and overlaps the period,

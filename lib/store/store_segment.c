@@ -125,6 +125,7 @@ void store_segment_of_row (const db_statement_t *st, segment_t *ret)
     ret->shards = NULL;
     ret->shards_count = 0;
     ret->believed_end = 0;
+    ret->gpu_shown = false;
     ret->id_job = db_column_u64 (st, i++);
     ret->time_submit = db_column_i64 (st, i++);
     ret->time_start = db_column_i64 (st, i++);

@@ -27,6 +27,7 @@ static const struct {
 struct store_segment_iter {
     walk_t walk;
     bool gpu_only;
+    store_query_t query; /* whom to ask for more */
     /* Of SQLite, where a lookup is a call; a server joins. */
     lookup_t *lookups[LOOKUP_COUNT];
 };
@@ -37,6 +38,8 @@ struct store_segment_iter {
     "s.time_submit, s.time_start, s.time_end, s.time_seen, s.state, "       \
     "s.source, s.suspended, s.array_job, s.array_task, s.het_job, "         \
     "s.het_offset, s.job_db_inx, s.restart_count, s.sluid, s.gres_lost "
+
+#define ID_JOB_COLUMN 5 /* behind what is shared */
 
 /* The unary plus keeps SQLite on the primary key, whose order is wanted.
  * A segment of no length belongs to the period that it starts in. */
@@ -92,6 +95,8 @@ store_segment_iter_t *store_segment_iter_open (store_t *store,
     bool open_only = query && query->open_only;
 
     iter->gpu_only = query && query->gpu_only;
+    if (query)
+        iter->query = *query;
     if (walk_open (&iter->walk, store, query, &plans[engine][open_only], error)
         < 0) {
         free (iter);
@@ -165,13 +170,14 @@ static int take_texts (store_segment_iter_t *iter, segment_t *s,
 /* In the order of ROW_COLUMNS, behind what is shared. */
 static void take_row (const db_statement_t *st, segment_t *s)
 {
-    unsigned i = 5;
+    unsigned i = ID_JOB_COLUMN;
 
     s->held = NULL;
     s->held_count = 0;
     s->shards = NULL;
     s->shards_count = 0;
     s->believed_end = 0;
+    s->gpu_shown = false;
     s->id_job = db_column_u64 (st, i++);
     s->time_submit = db_column_i64 (st, i++);
     s->time_start = db_column_i64 (st, i++);
@@ -195,17 +201,32 @@ static bool names_gpu (const segment_t *s)
     return s->gpu_asked || (s->gres && s->gres[0]);
 }
 
+/* Whether a segment with that shape is wanted: 1, 0 or -1. */
+static int is_wanted (const store_segment_iter_t *iter, const segment_t *s,
+                      uint64_t id_job, gl_error_t *error)
+{
+    const store_query_t *q = &iter->query;
+
+    if (!iter->gpu_only || names_gpu (s))
+        return 1;
+    return q->also ? q->also (s->cluster, id_job, q->also_arg, error) : 0;
+}
+
 /* 1: taken, 0: not wanted. */
 static int take (store_segment_iter_t *iter, segment_t *s, gl_error_t *error)
 {
+    int rc;
+
     if (!iter->lookups[0]) {
         store_segment_of_row (iter->walk.st, s);
-        return !iter->gpu_only || names_gpu (s);
+        return is_wanted (iter, s, s->id_job, error);
     }
     if (take_shape (iter, s, error) < 0)
         return -1;
-    if (iter->gpu_only && !names_gpu (s))
-        return 0;
+    rc = is_wanted (iter, s, db_column_u64 (iter->walk.st, ID_JOB_COLUMN),
+                    error);
+    if (rc != 1)
+        return rc;
     if (take_party (iter, s, error) < 0 || take_texts (iter, s, error) < 0)
         return -1;
     take_row (iter->walk.st, s);

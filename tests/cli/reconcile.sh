@@ -351,6 +351,19 @@ rm -f ledger.db*
 gl init && sync_all && spool "$(start 101 3600 4)" "$(end 101 7201)" &&
     known 'evidence|101||devices|-3600|unknown_gpu'
 check "unknown_gpu: accounting never knew the GPUs"
+fresh
+job_sql 101 "tres_alloc = '1=8,4=1', tres_req = '1=8',
+    mod_time = UNIX_TIMESTAMP() + 9"
+rm -f ledger.db*
+gl init && sync_all && spool "$(start 101 3600 4)" "$(end 101 7201)" &&
+    strange 'evidence|101||devices|-3600|unexplained'
+check "unexplained: accounting tells of no GPU at all, and a node shows one"
+gl report usage -S "@$((t - 3600))" -E "@$as_of" --by user --csv \
+    -o user,unknown_jobs && grep -qx 'anna,1' out
+check "such a job's GPU time is unknown, not 0"
+gl explain 101 && grep -q 'the nodes recorded GPUs, but accounting names none' \
+    out
+check "and explain names the nodes' records"
 
 fresh
 spool "$(start 101 3600 4)" "$(end 101 7800)" &&

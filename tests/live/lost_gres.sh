@@ -114,6 +114,7 @@ conf=$cluster/node/m1/slurm.conf raise m1 slurmd -D -N m1
 all_idle () { [ "$(sinfo -hN -o '%T' | sort -u)" = idle ]; }
 await 60 all_idle
 ok $? "all nodes are back, m1 with other slices"
+sleep 6 # until slurmctld has saved its state
 
 fell slurmdbd KILL
 fell slurmctld KILL
@@ -122,6 +123,7 @@ raise slurmctld slurmctld -D
 sleep 3
 raise slurmdbd slurmdbd -D
 await 40 all_sent "$before"
+sleep 8 # of fewer seconds nothing comes
 fell slurmctld TERM
 raise slurmctld slurmctld -D
 await 20 some_damaged && await 5 all_damaged

@@ -161,6 +161,41 @@ static void usage_measure__unknown__is_not_0 (void **state)
     zone_close (site.zone);
 }
 
+/* What accounting does not count as held is no share of held time; its energy was
+ * used all the same. */
+static void usage_measure__no_device_in_accounting__only_energy (void **state)
+{
+    device_usage_t usage = stretch ("g1", 0, T0 * 1000, (T0 + 100) * 1000);
+    segment_t s = test_segment (7, T0, T0 + 100, "", "g1");
+    usage_query_t q = {.period = {T0 - 10, T0 + 1000}};
+    usage_t *u;
+    const usage_cell_t *cell;
+    size_t count;
+    measured_t m;
+    site_t site;
+
+    (void)state;
+    test_site (&site, "UTC");
+    q.site = &site;
+    s.gpu_asked = true;
+    usage.samples = usage.samples_expected = 100;
+    usage.energy_mj = 12;
+    usage.energy_ms = 100000;
+    u = usage_new (&q);
+    measure (u, &s, &usage, 1);
+    cell = usage_cells (u, &count);
+    assert_int_equal (count, 1);
+    assert_int_equal (cell->unknown_jobs, 1);
+    assert_int_equal (usage_cell_gres_seconds (cell), 0);
+    usage_cell_measured (cell, &m);
+    measured_sum (&m, usage_unplaced (u));
+    assert_int_equal (m.energy_mj, 12);
+    assert_int_equal (m.sampled_ms, 0);
+    assert_int_equal (m.energy_ms, 0);
+    usage_free (u);
+    zone_close (site.zone);
+}
+
 /* m1 has slices and whole GPUs; without an inventory nobody knows which of them
  * index 4 is. */
 static void usage_measure__mixed_node__placed_by_what_is_known (void **state)
@@ -378,6 +413,8 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (usage_measure__by_chance__parts_add_up),
         cmocka_unit_test (usage_measure__unknown__is_not_0),
+        cmocka_unit_test (
+            usage_measure__no_device_in_accounting__only_energy),
         cmocka_unit_test (usage_measure__mixed_node__placed_by_what_is_known),
         cmocka_unit_test (
             evidence_held__what_records_and_inventory_tell__never_more),
