@@ -78,6 +78,22 @@ void escape_visible (buffer_t *out, const char *text)
     visible (out, text, "");
 }
 
+void escape_ascii (buffer_t *out, const char *text)
+{
+    int32_t code;
+
+    for (size_t n; *text; text += n) {
+        n = decode (text, &code);
+        if (code < 0 || code < 0x20 || code == 0x7f)
+            add_hex (out, text, n);
+        else if (n == 1)
+            buffer_add_char (out, *text);
+        else
+            buffer_printf (out, code > 0xffff ? "\\U%08x" : "\\u%04x",
+                           (unsigned)code);
+    }
+}
+
 void escape_parsable (buffer_t *out, const char *text)
 {
     visible (out, text, "|\\");

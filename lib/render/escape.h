@@ -31,6 +31,11 @@ void escape_html (buffer_t *out, const char *text);
  * %XX. Different texts stay different. An empty text is %. */
 void escape_journal (buffer_t *out, const char *text);
 
+/* For a format that allows ASCII alone: any other character becomes \uHHHH, or
+ * \UHHHHHHHH beyond U+FFFF; control characters and bytes that are not UTF-8 become
+ * \xHH. */
+void escape_ascii (buffer_t *out, const char *text);
+
 /* Columns that a text takes if each character takes one; what begins no UTF-8
  * counts as one. */
 size_t escape_length (const char *text);

@@ -316,6 +316,28 @@ static void put_amounts (focus_t *f, const detail_row_t *row,
     }
 }
 
+/* FOCUS allows ASCII alone in these columns (rules ResourceName-C-002-M and
+ * ChargeDescription-C-002-M of its model: FormatString). The original is kept in
+ * a column of ours where it differs. */
+static void make_ascii (focus_t *f)
+{
+    static const struct {
+        size_t column, original;
+    } ascii[] = {{C_ResourceName, C_x_ResourceName},
+                 {C_ChargeDescription, C_x_ChargeDescription}};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (ascii); i++) {
+        const char *text = buffer_text (&f->cell[ascii[i].column]);
+        buffer_clear (&f->scratch);
+        escape_ascii (&f->scratch, text);
+        if (!strcmp (buffer_text (&f->scratch), text))
+            continue;
+        focus_copy (f, ascii[i].original, ascii[i].column);
+        buffer_clear (&f->cell[ascii[i].column]);
+        focus_put (f, ascii[i].column, buffer_text (&f->scratch));
+    }
+}
+
 /* --- the top --------------------------------------------------------------------- */
 
 const char *const *focus_cells (focus_t *f, const detail_row_t *row)
@@ -337,6 +359,7 @@ const char *const *focus_cells (focus_t *f, const detail_row_t *row)
     focus_put_split (f, row);
     focus_put_commitment (f, row);
     focus_put_own (f, row);
+    make_ascii (f);
     for (size_t i = 0; i < f->count; i++)
         f->text[i] = buffer_text (&f->cell[f->at[i]]);
     return f->text;

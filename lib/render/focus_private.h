@@ -112,7 +112,9 @@
     X (x_FullCost, true, FOCUS_1_2, LAST)                            \
     X (x_CloudEquivalentCost, true, FOCUS_1_2, LAST)                 \
     X (x_CloudPriceDate, false, FOCUS_1_2, LAST)                     \
-    X (x_RateCardVersion, false, FOCUS_1_2, LAST)
+    X (x_RateCardVersion, false, FOCUS_1_2, LAST)                     \
+    X (x_ResourceName, false, FOCUS_1_2, LAST)                        \
+    X (x_ChargeDescription, false, FOCUS_1_2, LAST)
 
 #define AS_ENUM(name, number, first, until) C_##name,
 enum { FOCUS_COLUMNS (AS_ENUM) FOCUS_COLUMN_COUNT };

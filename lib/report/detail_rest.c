@@ -442,12 +442,13 @@ void detail_add_row (detail_t *d, const bill_row_t *row)
         row->charge_units);
 }
 
+/* A tax is the amount on the statement, rounded there once. */
 static void put_extra_money (detail_t *d, const bill_row_t *from)
 {
     detail_row_t *row = &d->row;
     mpz_t none;
 
-    if (mpq_sgn (from->exact) == 0) {
+    if (from->kind == BILL_TAX || mpq_sgn (from->exact) == 0) {
         mpz_set (row->billed, from->charge_units);
         to_fine (d, row->billed);
     } else

@@ -386,4 +386,25 @@ printf 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|Partition|QOS|Job
 result "no cell is a formula"
 TZ=America/New_York "$check" "$data" evil.csv "$pools" >log
 result "the rules hold for hostile text"
+
+# A name beyond ASCII: escaped where the rules ask for ASCII, and kept as it is.
+sqlite3 evil.db "UPDATE text SET value = CAST (x'6d6f64c3a86c6520f09f9aa5' AS TEXT) WHERE value LIKE '=cmd%'"
+"$program" --quiet --config golden.yaml --store sqlite:evil.db \
+    report chargeback --month 2026-10 --focus --output names.csv 2>log &&
+    grep -q ',mod\\u00e8le \\U0001f6a5,' names.csv &&
+    grep -q 'job 1 (mod\\u00e8le \\U0001f6a5) ' names.csv &&
+    grep -q "$(printf ',mod\303\250le \360\237\232\245,')" names.csv
+result "ResourceName and ChargeDescription are ASCII, with the original beside"
+TZ=America/New_York "$check" "$data" names.csv "$pools" >log
+result "the rules hold for a name beyond ASCII"
+
+# --- taxes ------------------------------------------------------------------
+
+{ cat golden.yaml; echo 'taxes: [{name: VAT, percent: "7.77%", teams: [vision]}]'; } >taxed.yaml
+lab taxed.yaml report chargeback --month 2026-10 --focus --output taxed.csv 2>log &&
+    lab taxed.yaml statement vision --month 2026-10 --json >taxed.json 2>log &&
+    jq -r '.rows[] | select (.section == "taxes") | .charge | gsub ("\\."; "") + "00000000"' taxed.json >wanted &&
+    "$check" total taxed.csv BilledCost tax >got 2>log &&
+    diff wanted got >log && [ "$(cat got)" -gt 0 ]
+result "the tax is that of the statement"
 echo "1..$tests"

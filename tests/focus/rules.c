@@ -123,10 +123,12 @@ static bool is_text (const char *cell)
     return cell[strspn (cell, "0123456789.-")] != '\0';
 }
 
-static bool is_clean (const char *cell)
+/* ASCII alone, as the validator of the specification has it. */
+static bool is_ascii (const char *cell)
 {
     for (; *cell; cell++)
-        if ((unsigned char)*cell < 0x20 && !strchr ("\t\r\n", *cell))
+        if ((unsigned char)*cell >= 0x80
+            || ((unsigned char)*cell < 0x20 && !strchr ("\t\r\n", *cell)))
             return false;
     return true;
 }
@@ -221,7 +223,7 @@ static bool format_holds (struct rules *r, const char *function,
     if (!strcmp (function, "TypeString"))
         return is_text (cell);
     if (!strcmp (function, "FormatString"))
-        return is_clean (cell);
+        return is_ascii (cell);
     if (!strcmp (function, "FormatUnit"))
         return is_unit (cell);
     if (!strcmp (function, "FormatKeyValue"))
