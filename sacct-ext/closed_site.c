@@ -151,6 +151,7 @@ int closed_site_then (store_t *store, const closing_t *closing,
 {
     GL_AUTOFREE char *digest = body_get (closing->body, "snapshot");
     uint8_t hash[STORE_DIGEST_SIZE];
+    int same;
 
     *ret_site = NULL;
     *ret_book = NULL;
@@ -160,8 +161,21 @@ int closed_site_then (store_t *store, const closing_t *closing,
                          closing->month);
     if (store_get_snapshot (store, hash, ret_book, error) < 0)
         return -1;
-    if (*ret_book
-        && config_load_text ("snapshot", *ret_book, strlen (*ret_book),
+    if (!*ret_book)
+        return gl_error (error, "%s: the configuration that priced it is gone "
+                                "from the store: run gpuledger verify",
+                         closing->month);
+    same = chain_snapshot_is (*ret_book, hash, error);
+    if (same <= 0) {
+        free (*ret_book);
+        *ret_book = NULL;
+        return same < 0 ? -1
+                        : gl_error (error,
+                                    "%s: the configuration that priced it was "
+                                    "changed in the store: run gpuledger verify",
+                                    closing->month);
+    }
+    if (config_load_text ("snapshot", *ret_book, strlen (*ret_book),
                              ret_site, NULL)
                < 0)
         *ret_site = NULL;

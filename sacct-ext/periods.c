@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "periods.h"
 #include "pieces.h"
+#include "seal.h"
 
 /* --- bodies ------------------------------------------------------------ */
 
@@ -75,8 +76,8 @@ static void set_month (char to[BILLS_MONTH_SIZE], const char *month)
     to[length] = '\0';
 }
 
-static void take_closing (periods_t *p, const chain_entry_t *e,
-                          const char *body)
+static closing_t *take_closing (periods_t *p, const chain_entry_t *e,
+                                const char *body)
 {
     closing_t *c;
     GL_AUTOFREE char *state = body_get (body, "state");
@@ -92,6 +93,7 @@ static void take_closing (periods_t *p, const chain_entry_t *e,
                      .body = xstrdup (body)};
     set_month (c->month, e->month);
     hash_text (e->hash, c->hash);
+    return c;
 }
 
 static int take_decision (periods_t *p, const chain_entry_t *e,
@@ -123,32 +125,87 @@ static int take_decision (periods_t *p, const chain_entry_t *e,
     return 0;
 }
 
+/* The entries of a month, of which the closing is still to come. */
+struct run {
+    uint64_t first; /* 0: there are none */
+    uint8_t before[STORE_DIGEST_SIZE];
+    char month[BILLS_MONTH_SIZE];
+    uint32_t version;
+};
+
+#define MONTH_KINDS                                                            \
+    (CHAIN_BIT (CHAIN_ROW) | CHAIN_BIT (CHAIN_COST) | CHAIN_BIT (CHAIN_POOL)   \
+     | CHAIN_BIT (CHAIN_DETAIL) | CHAIN_BIT (CHAIN_ENTITLEMENT))
+
+static bool is_of_run (const struct run *run, const chain_entry_t *e)
+{
+    return run->version == e->version && !strcmp (run->month, e->month);
+}
+
+/* A month is closed once until it is opened again, and its entries end with its
+ * closing. `head`: of the entry before. */
+static int check_place (struct run *run, const periods_t *p,
+                        const chain_entry_t *e, gl_error_t *error)
+{
+    bool closed = periods_closing (p, e->month) != NULL;
+    const char *what = NULL;
+
+    if (run->first && !is_of_run (run, e))
+        what = "the entries before it have no closing";
+    else if (run->first && !(MONTH_KINDS & CHAIN_BIT (e->kind))
+             && e->kind != CHAIN_CLOSE)
+        what = "the entries before it have no closing";
+    else if (e->kind == CHAIN_CLOSE && closed)
+        what = "it closes the month a second time, without a reopening";
+    else if (e->kind == CHAIN_CLOSE
+             && e->version != periods_versions (p, e->month) + 1)
+        what = "its version is not the next one of the month";
+    else if (e->kind == CHAIN_REOPEN && !closed)
+        what = "it opens a month again that is not closed";
+    if (what)
+        return chain_damaged (e->month, e->number, what, error);
+    if (run->first)
+        return 0;
+    run->first = e->number;
+    run->version = e->version;
+    memcpy (run->before, p->head.hash, sizeof (run->before));
+    set_month (run->month, e->month);
+    return 0;
+}
+
 static int take_entries (store_chain_iter_t *iter, periods_t *p,
                          gl_error_t *error)
 {
+    struct run run = {0};
     chain_entry_t e;
     int rc;
 
     while ((rc = store_chain_iter_next (iter, &e, error)) == 1) {
-        GL_AUTOFREE char *body = xstrndup (e.body, e.length);
+        GL_AUTOFREE char *body = e.body ? xstrndup (e.body, e.length) : NULL;
+        if (check_place (&run, p, &e, error) < 0)
+            return -1;
         p->head.number = e.number;
         memcpy (p->head.hash, e.hash, sizeof (e.hash));
-        if (e.kind == CHAIN_CLOSE)
-            take_closing (p, &e, body);
-        else if (take_decision (p, &e, body, error) < 0)
+        if (e.kind == CHAIN_CLOSE) {
+            closing_t *c = take_closing (p, &e, body);
+            c->first = run.first;
+            memcpy (c->before, run.before, sizeof (c->before));
+        }
+        else if (body && take_decision (p, &e, body, error) < 0)
             return -1;
+        if (body)
+            run.first = 0;
     }
+    if (rc == 0 && run.first)
+        return chain_damaged (run.month, p->head.number,
+                              "no closing follows it", error);
     return rc;
 }
 
 int periods_read (store_t *store, periods_t **ret_periods, gl_error_t *error)
 {
-    /* whatever follows the rows of a month, so the last one is the head */
-    const unsigned rows = CHAIN_BIT (CHAIN_ROW) | CHAIN_BIT (CHAIN_COST)
-                          | CHAIN_BIT (CHAIN_POOL) | CHAIN_BIT (CHAIN_DETAIL)
-                          | CHAIN_BIT (CHAIN_ENTITLEMENT);
     const chain_query_t query
-        = {.kinds = ~rows & (CHAIN_BIT (CHAIN_KIND_COUNT) - 1)};
+        = {.bodies = ~MONTH_KINDS & (CHAIN_BIT (CHAIN_KIND_COUNT) - 1)};
     store_chain_iter_t *iter = store_chain_iter_open (store, &query, error);
     periods_t *p;
     int rc;
@@ -312,40 +369,89 @@ static int take_part (bill_t *bill, const chain_entry_t *e, gl_error_t *error)
     }
 }
 
-int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
-                  gl_error_t *error)
-{
-    const chain_query_t query
-        = {.month = closing->month,
-           .kinds = CHAIN_BIT (CHAIN_ROW) | CHAIN_BIT (CHAIN_COST)
-                    | CHAIN_BIT (CHAIN_POOL) | CHAIN_BIT (CHAIN_ENTITLEMENT)};
-    store_chain_iter_t *iter = store_chain_iter_open (store, &query, error);
-    bill_t *bill;
-    chain_entry_t e;
-    int rc;
+/* All entries of the month are read, whichever of them are wanted: the last one's
+ * hash is the one that its closing goes on from. */
+typedef int (*entry_f) (const chain_entry_t *entry, void *arg,
+                        gl_error_t *error);
 
-    if (!iter)
-        return -1;
-    bill = bill_new ();
-    while ((rc = store_chain_iter_next (iter, &e, error)) == 1) {
-        if (e.version != closing->version)
-            continue;
-        if (take_part (bill, &e, error) < 0) {
-            rc = gl_error_prefix (error,
-                                  "%s: entry %" PRIu64
-                                  " of the chain is damaged (run gpuledger "
-                                  "verify)",
-                                  closing->month, e.number);
+static int each_entry (store_t *store, const closing_t *closing,
+                       entry_f callback, void *arg, gl_error_t *error)
+{
+    const chain_query_t query = {.first = closing->first,
+                                 .last = closing->number,
+                                 .before = closing->before};
+    store_chain_iter_t *iter = store_chain_iter_open (store, &query, error);
+    char hash[BILLS_HASH_SIZE] = "";
+    chain_entry_t e;
+    int rc = -1;
+
+    while (iter && (rc = store_chain_iter_next (iter, &e, error)) == 1) {
+        hash_text (e.hash, hash);
+        if (callback (&e, arg, error) < 0) {
+            rc = -1;
             break;
         }
     }
     store_chain_iter_close (iter);
-    if (rc < 0) {
-        bill_free (bill);
-        return -1;
+    if (rc == 0 && strcmp (hash, closing->hash) != 0)
+        return chain_damaged (closing->month, closing->number,
+                              "it is not the closing that was read before",
+                              error);
+    return rc;
+}
+
+struct billing_rows {
+    bill_t *bill;
+    seal_t *seal;
+};
+
+static int take_bill (const chain_entry_t *e, void *arg, gl_error_t *error)
+{
+    struct billing_rows *b = arg;
+    size_t count;
+
+    if (take_part (b->bill, e, error) < 0)
+        return gl_error_prefix (error, "%s: entry %" PRIu64 " of the chain",
+                                e->month, e->number);
+    if (e->kind == CHAIN_ROW) {
+        const bill_row_t *rows = bill_rows (b->bill, &count);
+        seal_add (b->seal, &rows[count - 1], e->body, e->length);
     }
-    *ret_bill = bill;
     return 0;
+}
+
+/* Against the digest that its closing has. */
+static int check_rows (const closing_t *closing, struct billing_rows *b,
+                       gl_error_t *error)
+{
+    BUFFER_AUTO fields = BUFFER_INIT;
+    uint64_t said;
+    size_t count;
+
+    (void)bill_rows (b->bill, &count);
+    if (seal_differs (b->seal, closing->body, &fields, &said, error) < 0)
+        return -1;
+    if (fields.length > 0 || said != count)
+        return chain_damaged (closing->month, closing->number,
+                              "the rows of the month are not those of its digest",
+                              error);
+    return 0;
+}
+
+int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
+                  gl_error_t *error)
+{
+    struct billing_rows b = {bill_new (), seal_new ()};
+    int rc = each_entry (store, closing, take_bill, &b, error);
+
+    if (rc == 0)
+        rc = check_rows (closing, &b, error);
+    seal_free (b.seal);
+    if (rc < 0)
+        bill_free (b.bill);
+    else
+        *ret_bill = b.bill;
+    return rc;
 }
 
 struct lines {
@@ -385,29 +491,23 @@ static int check_lines (const closing_t *closing, uint64_t count,
     return 0;
 }
 
+static int take_piece (const chain_entry_t *e, void *arg, gl_error_t *error)
+{
+    return e->kind == CHAIN_DETAIL
+               ? pieces_each (e->body, e->length, take_line, arg, error)
+               : 0;
+}
+
 int periods_detail (store_t *store, const closing_t *closing,
                     const detail_want_t *want, detail_f callback, void *arg,
                     gl_error_t *error)
 {
-    const chain_query_t query
-        = {.month = closing->month, .kinds = CHAIN_BIT (CHAIN_DETAIL)};
-    store_chain_iter_t *iter = store_chain_iter_open (store, &query, error);
     struct lines lines = {.callback = callback, .arg = arg};
-    chain_entry_t e;
-    int rc = -1;
+    int rc;
 
-    if (!iter)
-        return -1;
     lines.reader = detail_reader_new (want);
-    while ((rc = store_chain_iter_next (iter, &e, error)) == 1) {
-        if (e.version == closing->version
-            && pieces_each (e.body, e.length, take_line, &lines, error) < 0) {
-            rc = -1;
-            break;
-        }
-    }
+    rc = each_entry (store, closing, take_piece, &lines, error);
     detail_reader_free (lines.reader);
-    store_chain_iter_close (iter);
     return rc < 0 ? rc : check_lines (closing, lines.count, error);
 }
 

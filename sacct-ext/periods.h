@@ -34,6 +34,8 @@ typedef struct {
     char month[BILLS_MONTH_SIZE];
     uint32_t version;
     uint64_t number; /* of the entry that closed it */
+    uint64_t first;  /* of the entries of the month, which lead up to it */
+    uint8_t before[STORE_DIGEST_SIZE]; /* the hash before that one */
     char hash[BILLS_HASH_SIZE];
     int64_t when;
     char *who;
@@ -62,6 +64,10 @@ typedef struct {
     chain_head_t head;
 } periods_t;
 
+/* Checks every closing and decision against its hash, the columns and numbers of
+ * all entries, that the entries of a month end with its closing, and that no month
+ * is closed twice. periods_bill() and periods_detail() check the entries of the
+ * month while they read it. */
 int periods_read (store_t *store, periods_t **ret_periods, gl_error_t *error);
 /* Accepts NULL. */
 void periods_free (periods_t *periods);

@@ -97,6 +97,11 @@ static int check (store_t *store, const site_t *site, const periods_t *periods,
 
     if (periods_month (site, month, &period, error) < 0)
         return -1;
+    if (strcmp (month, d->month) > 0)
+        return gl_error (error,
+                         "%s is later than %s, the open month: credit it when "
+                         "it is open, or give --for %s or an earlier month",
+                         month, d->month, d->month);
     if (!r->job)
         return fill (store, site, periods, r, month, NULL, d, error);
     rc = job_charge_read (store, site, periods, month, &r->key, &job, error);

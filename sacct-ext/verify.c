@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <openssl/evp.h>
-
 #include "base/memory.h"
 #include "seal.h"
 #include "verify.h"
@@ -32,6 +30,9 @@ struct walk {
     struct broken *broken;
     size_t broken_count;
     size_t reported; /* of `broken` */
+    /* months that are closed; "": opened again */
+    char (*closed)[BILLS_MONTH_SIZE];
+    size_t closed_count;
 };
 
 static void report (struct walk *w, const char *fmt, ...)
@@ -112,7 +113,9 @@ static int check_hash (struct walk *w, const chain_entry_t *e,
     if (settle_doubt (w, e, error) < 0
         || chain_hash (w->before, e, w->computed, error) < 0)
         return -1;
-    if (memcmp (w->computed, e->hash, sizeof (w->computed)) != 0) {
+    if (e->fault)
+        add_broken (w, e, e->fault);
+    else if (memcmp (w->computed, e->hash, sizeof (w->computed)) != 0) {
         add_broken (w, e, "it was changed");
         w->doubt = true;
     }
@@ -178,7 +181,8 @@ static int check_snapshot (struct walk *w, const chain_entry_t *e,
 {
     GL_AUTOFREE char *said = body_get (body, "snapshot");
     GL_AUTOFREE char *text = NULL;
-    uint8_t digest[STORE_DIGEST_SIZE], is[EVP_MAX_MD_SIZE];
+    uint8_t digest[STORE_DIGEST_SIZE];
+    int same;
 
     if (!said || hash_parse (said, digest) < 0)
         return 0; /* then the entry itself was changed */
@@ -187,13 +191,33 @@ static int check_snapshot (struct walk *w, const chain_entry_t *e,
     if (!text)
         report (w, "%.7s version %u: the configuration that priced it is gone",
                 e->month, e->version);
-    else if (EVP_Digest (text, strlen (text), is, NULL, EVP_sha256 (), NULL) != 1)
-        return gl_error (error, "SHA-256 is not available");
-    else if (memcmp (is, digest, sizeof (digest)) != 0)
+    else if ((same = chain_snapshot_is (text, digest, error)) < 0)
+        return -1;
+    else if (!same)
         report (w,
                 "%.7s version %u: the configuration that priced it was changed",
                 e->month, e->version);
     return 0;
+}
+
+/* Closed again although nobody opened it. */
+static void check_twice (struct walk *w, const chain_entry_t *e)
+{
+    for (size_t i = 0; i < w->closed_count; i++)
+        if (!strcmp (w->closed[i], e->month))
+            report (w, "%.7s version %u: it was closed a second time without "
+                       "a reopening (entry %" PRIu64 ")",
+                    e->month, e->version, e->number);
+    w->closed = xreallocarray (w->closed, w->closed_count + 1,
+                               sizeof (*w->closed));
+    snprintf (w->closed[w->closed_count++], BILLS_MONTH_SIZE, "%.7s", e->month);
+}
+
+static void take_reopen (struct walk *w, const chain_entry_t *e)
+{
+    for (size_t i = 0; i < w->closed_count; i++)
+        if (!strcmp (w->closed[i], e->month))
+            w->closed[i][0] = '\0';
 }
 
 static int end_month (struct walk *w, const chain_entry_t *e,
@@ -206,6 +230,7 @@ static int end_month (struct walk *w, const chain_entry_t *e,
     if (seal_differs (w->seal, body, &fields, &rows, error) < 0)
         return -1;
     tell_broken (w, buffer_text (&fields));
+    check_twice (w, e);
     if (rows != w->row)
         report (w,
                 "%.7s version %u: it was closed with %" PRIu64 " rows and has "
@@ -235,7 +260,14 @@ static int take_entry (struct walk *w, const chain_entry_t *e,
     memcpy (w->found->head.hash, e->hash, sizeof (e->hash));
     if (e->kind == CHAIN_ROW)
         take_row (w, e);
+    if (e->kind == CHAIN_REOPEN)
+        take_reopen (w, e);
     return e->kind == CHAIN_CLOSE ? end_month (w, e, error) : 0;
+}
+
+static void take_problem (const char *text, void *arg)
+{
+    report (arg, "%s", text);
 }
 
 int verify_chain (store_t *store, const uint8_t *head, verified_t *ret,
@@ -243,7 +275,8 @@ int verify_chain (store_t *store, const uint8_t *head, verified_t *ret,
 {
     struct walk w
         = {.store = store, .found = ret, .wanted = head, .next = 1};
-    store_chain_iter_t *iter = store_chain_iter_open (store, NULL, error);
+    const chain_query_t query = {.lenient = true};
+    store_chain_iter_t *iter = store_chain_iter_open (store, &query, error);
     chain_entry_t e;
     int rc = -1;
 
@@ -259,12 +292,15 @@ int verify_chain (store_t *store, const uint8_t *head, verified_t *ret,
     if (rc == 0 && w.seal && w.row > 0)
         report (&w, "%s version %u: %" PRIu64 " rows without a closing", w.month,
                 w.version, w.row);
+    if (rc == 0)
+        rc = store_chain_check (store, take_problem, &w, error);
     if (rc == 0 && head && !ret->has_head)
         report (&w, "the chain does not hold the hash that was asked for: what "
                     "it was printed of is not what is here");
     for (size_t i = 0; i < w.broken_count; i++)
         free (w.broken[i].what);
     free (w.broken);
+    free (w.closed);
     seal_free (w.seal);
     if (rc < 0)
         verified_clear (ret);

@@ -53,6 +53,10 @@ typedef struct {
     const void *body;
     size_t length;
     uint8_t hash[STORE_DIGEST_SIZE];
+    /* Read with `lenient`: which column holds a value that gpuledger never writes,
+     * as a sentence; else NULL. A column with such a value reads as 0 or "?".
+     * Borrowed until the next entry is read. */
+    const char *fault;
 } chain_entry_t;
 
 /* Its last entry; number 0 and zeros where there is none. */
@@ -77,12 +81,23 @@ int chain_hash (const uint8_t before[STORE_DIGEST_SIZE],
                 const chain_entry_t *entry,
                 uint8_t ret_hash[STORE_DIGEST_SIZE], gl_error_t *error);
 
-/* In the order of their numbers, as committed; `month` NULL: of all. `kinds`: a
- * set of CHAIN_BIT(); 0: all. Works as the iterators of store.h. */
+/*
+ * The one reader of the chain: in the order of their numbers, as committed. It
+ * selects by number alone, never by a column that could have been changed, and
+ * checks each entry: every column holds what gpuledger writes, no number is
+ * missing, and the hash is that of the entry. The first entry that differs is an
+ * error that names the month, the entry and what is wrong. Works as the iterators
+ * of store.h.
+ */
 #define CHAIN_BIT(kind) (1u << (kind))
 typedef struct {
-    const char *month;
-    unsigned kinds;
+    uint64_t first, last; /* numbers of entries; 0: from 1 on, up to the end */
+    /* of the entry before `first`; NULL: zeros */
+    const uint8_t *before;
+    /* Bodies of these kinds are read, a set of CHAIN_BIT(); 0: of all. The hash of
+     * an entry whose body is not read is not checked, and its body is NULL. */
+    unsigned bodies;
+    bool lenient; /* go on: see chain_entry_t.fault; nothing else is checked */
 } chain_query_t;
 typedef struct store_chain_iter store_chain_iter_t;
 store_chain_iter_t *store_chain_iter_open (store_t *store,
@@ -91,6 +106,10 @@ store_chain_iter_t *store_chain_iter_open (store_t *store,
 int store_chain_iter_next (store_chain_iter_t *iter, chain_entry_t *ret_entry,
                            gl_error_t *error);
 void store_chain_iter_close (store_chain_iter_t *iter);
+/* The error of an entry that differs, for readers that know more of entries than
+ * the iterator. -1. */
+int chain_damaged (const char *month, uint64_t number, const char *what,
+                   gl_error_t *error);
 
 /*
  * The configuration that priced a month, as text, kept once. Its digest stands in
@@ -102,5 +121,14 @@ int store_put_snapshot (store_t *store, const char *text,
                         gl_error_t *error);
 int store_get_snapshot (store_t *store, const uint8_t digest[STORE_DIGEST_SIZE],
                         char **ret_text, gl_error_t *error);
+/* 1: the text has this digest; 0: it was changed; -1. */
+int chain_snapshot_is (const char *text, const uint8_t digest[STORE_DIGEST_SIZE],
+                       gl_error_t *error);
+
+/* What was planted in the database or is damaged, a sentence for each: the
+ * engine's own check, and triggers, views and indices that are not ours. */
+typedef void (*chain_problem_f) (const char *text, void *arg);
+int store_chain_check (store_t *store, chain_problem_f callback, void *arg,
+                       gl_error_t *error);
 
 #endif /* !GL_STORE_CHAIN_H */

@@ -1,5 +1,6 @@
 /* The chain of what was closed and decided: add to it, and read it. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -146,7 +147,10 @@ int store_chain_add (store_t *store, const chain_entry_t *entry,
 struct store_chain_iter {
     db_t *db;
     db_statement_t *st;
-    char *month;
+    chain_query_t query;
+    uint8_t before[STORE_DIGEST_SIZE];
+    uint64_t next;
+    char fault[192];
 };
 
 static void add_kinds (buffer_t *sql, unsigned kinds)
@@ -163,25 +167,38 @@ static void add_kinds (buffer_t *sql, unsigned kinds)
     buffer_add_char (sql, ')');
 }
 
-static int begin_read (store_chain_iter_t *iter, unsigned kinds,
-                       gl_error_t *error)
+static void add_body (buffer_t *sql, unsigned bodies)
+{
+    if (bodies) {
+        buffer_add_text (sql, "CASE WHEN ");
+        add_kinds (sql, bodies);
+        buffer_add_text (sql, " THEN body END");
+    }
+    else
+        buffer_add_text (sql, "body");
+}
+
+/* By the primary key: an index that somebody added must not choose the rows. */
+static const char *const tables[] = {
+    [DB_SQLITE] = " FROM chain NOT INDEXED",
+    [DB_MYSQL] = " FROM chain FORCE INDEX (PRIMARY)",
+};
+
+static int begin_read (store_chain_iter_t *iter, gl_error_t *error)
 {
     BUFFER_AUTO sql = BUFFER_INIT;
+    const chain_query_t *q = &iter->query;
 
-    buffer_printf (&sql,
-                   "SELECT number, kind, month, version, body, hash FROM chain "
-                   "WHERE %s",
-                   iter->month ? "month = ? AND " : "");
-    if (kinds)
-        add_kinds (&sql, kinds);
-    else
-        buffer_add_text (&sql, "1 = 1");
+    buffer_add_text (&sql, "SELECT number, kind, month, version, ");
+    add_body (&sql, q->bodies);
+    buffer_printf (&sql, ", hash%s", tables[db_engine (iter->db)]);
+    if (q->last)
+        buffer_printf (&sql, " WHERE number BETWEEN %" PRIu64 " AND %" PRIu64,
+                       iter->next, q->last);
     buffer_add_text (&sql, " ORDER BY number");
     if (db_begin_read (iter->db, error) < 0
         || !(iter->st = db_prepare (iter->db, buffer_text (&sql), error)))
         return -1;
-    if (iter->month)
-        db_bind_text (iter->st, 0, iter->month);
     return 0;
 }
 
@@ -198,31 +215,113 @@ store_chain_iter_t *store_chain_iter_open (store_t *store,
     }
     iter = xcalloc (1, sizeof (*iter));
     iter->db = db_open (store->url, DB_READ_ONLY, error);
-    iter->month = query ? xstrdup (query->month) : NULL;
-    if (!iter->db || begin_read (iter, query ? query->kinds : 0, error) < 0) {
+    if (query)
+        iter->query = *query;
+    iter->next = iter->query.first ? iter->query.first : 1;
+    if (iter->query.before)
+        memcpy (iter->before, iter->query.before, sizeof (iter->before));
+    if (!iter->db || begin_read (iter, error) < 0) {
         store_chain_iter_close (iter);
         return NULL;
     }
     return iter;
 }
 
-static int entry_of_row (const db_statement_t *st, chain_entry_t *ret,
-                         gl_error_t *error)
+static bool is_month (const char *text, size_t length)
 {
+    static const char form[] = "dddd-dd";
+
+    if (!text || length != strlen (form))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != '-')
+            return false;
+    return true;
+}
+
+/* A column that holds what is never written: the first one is told. */
+static void fault (store_chain_iter_t *iter, const char *fmt, ...)
+    __attribute__ ((format (printf, 2, 3)));
+
+static void fault (store_chain_iter_t *iter, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (iter->fault[0])
+        return;
+    va_start (ap, fmt);
+    vsnprintf (iter->fault, sizeof (iter->fault), fmt, ap);
+    va_end (ap);
+}
+
+/* Compares all 64 bits of each number, before anything is cut to its type. */
+static void entry_of_row (store_chain_iter_t *iter, chain_entry_t *ret)
+{
+    const db_statement_t *st = iter->st;
+    uint64_t kind = db_column_u64 (st, 1), version = db_column_u64 (st, 3);
+    const char *month = db_column_text (st, 2);
+    bool wanted;
+
+    iter->fault[0] = '\0';
     *ret = (chain_entry_t){.number = db_column_u64 (st, 0),
-                           .kind = (chain_kind_t)db_column_u64 (st, 1),
-                           .month = db_column_text (st, 2),
-                           .version = (uint32_t)db_column_u64 (st, 3),
+                           .month = "?",
                            .body = db_column_text (st, 4),
                            .length = db_column_length (st, 4)};
-    if (!ret->month || !ret->body)
-        return gl_error (error,
-                         "entry %" PRIu64 " of the chain has no month or no "
-                         "body: the store is damaged",
-                         ret->number);
+    if (kind < CHAIN_KIND_COUNT && words[kind])
+        ret->kind = (chain_kind_t)kind;
+    else
+        fault (iter, "its kind is %" PRId64 ", which is none", (int64_t)kind);
+    if (is_month (month, db_column_length (st, 2)))
+        ret->month = month;
+    else
+        fault (iter, "its month is not 7 characters such as 2026-10");
+    if (version > 0 && version <= UINT32_MAX)
+        ret->version = (uint32_t)version;
+    else
+        fault (iter, "its version is %" PRId64, (int64_t)version);
     if (db_column_length (st, 5) == sizeof (ret->hash))
         memcpy (ret->hash, db_column_text (st, 5), sizeof (ret->hash));
-    return 1;
+    else
+        fault (iter, "its hash has %zu bytes, not %zu", db_column_length (st, 5),
+               sizeof (ret->hash));
+    wanted = !iter->query.bodies || iter->query.bodies & CHAIN_BIT (ret->kind);
+    if (wanted && (!ret->body || ret->length == 0
+                   || ret->length > CHAIN_BODY_MAX))
+        fault (iter, "its body has %zu bytes", ret->length);
+    if (!ret->body)
+        ret->body = wanted ? "" : NULL;
+    if (ret->body && ret->kind != CHAIN_DETAIL
+        && memchr (ret->body, '\0', ret->length))
+        fault (iter, "its body holds a NUL");
+}
+
+static int check_link (store_chain_iter_t *iter, const chain_entry_t *e,
+                       gl_error_t *error)
+{
+    uint8_t hash[STORE_DIGEST_SIZE];
+
+    if (e->number != iter->next)
+        fault (iter, "entry %" PRIu64 " is to be in its place, and is missing",
+               iter->next);
+    iter->next = e->number + 1;
+    if (!iter->fault[0] && e->body) {
+        if (chain_hash (iter->before, e, hash, error) < 0)
+            return -1;
+        if (memcmp (hash, e->hash, sizeof (hash)) != 0)
+            fault (iter, "it is not what its hash says");
+    }
+    memcpy (iter->before, e->hash, sizeof (iter->before));
+    return 0;
+}
+
+int chain_damaged (const char *month, uint64_t number, const char *what,
+                   gl_error_t *error)
+{
+    return gl_error (error,
+                     "%s: entry %" PRIu64 " of the chain of closed months was "
+                     "changed in the store: %s; gpuledger verify lists all that "
+                     "was changed",
+                     month, number, what);
 }
 
 int store_chain_iter_next (store_chain_iter_t *iter, chain_entry_t *ret_entry,
@@ -230,7 +329,20 @@ int store_chain_iter_next (store_chain_iter_t *iter, chain_entry_t *ret_entry,
 {
     int rc = db_step (iter->st, error);
 
-    return rc == 1 ? entry_of_row (iter->st, ret_entry, error) : rc;
+    if (rc == 0 && iter->query.last && iter->next <= iter->query.last)
+        return chain_damaged ("a closed month", iter->next, "it is missing",
+                              error);
+    if (rc != 1)
+        return rc;
+    entry_of_row (iter, ret_entry);
+    if (!iter->query.lenient && check_link (iter, ret_entry, error) < 0)
+        return -1;
+    if (iter->fault[0] && !iter->query.lenient)
+        return chain_damaged (ret_entry->month, ret_entry->number, iter->fault,
+                              error);
+    if (iter->fault[0])
+        ret_entry->fault = iter->fault;
+    return 1;
 }
 
 void store_chain_iter_close (store_chain_iter_t *iter)
@@ -239,7 +351,6 @@ void store_chain_iter_close (store_chain_iter_t *iter)
         return;
     db_finalize (iter->st);
     db_close (iter->db);
-    free (iter->month);
     free (iter);
 }
 
@@ -302,4 +413,80 @@ int store_put_snapshot (store_t *store, const char *text,
         || store_get_snapshot (store, ret_digest, &there, error) < 0)
         return -1;
     return there ? 0 : add_snapshot (store, text, ret_digest, error);
+}
+
+int chain_snapshot_is (const char *text, const uint8_t key[STORE_DIGEST_SIZE],
+                       gl_error_t *error)
+{
+    buffer_t bytes = {.data = (char *)text, .length = strlen (text)};
+    uint8_t is[STORE_DIGEST_SIZE];
+
+    if (digest (&bytes, is, error) < 0)
+        return -1;
+    return memcmp (is, key, sizeof (is)) == 0;
+}
+
+/* --- the database ------------------------------------------------------ */
+
+/* Each row that is not `well` is a problem. */
+static const struct {
+    db_engine_t engine;
+    const char *sql, *well, *what;
+} checks[] = {
+    {DB_SQLITE, "PRAGMA integrity_check", "ok", "SQLite's integrity check"},
+    {DB_SQLITE,
+     "SELECT type || ' ' || name FROM sqlite_schema "
+     "WHERE type IN ('trigger', 'view') OR (type = 'index' "
+     "AND tbl_name IN ('chain', 'snapshot') AND name <> 'chain_month' "
+     "AND name NOT LIKE 'sqlite_autoindex_%')",
+     "", "gpuledger did not make this part of the schema"},
+    {DB_SQLITE,
+     "SELECT name || ': ' || sql FROM sqlite_schema WHERE name = 'chain_month' "
+     "AND (sql NOT LIKE 'CREATE INDEX chain_month ON chain (month, number)%' "
+     "OR sql LIKE '%WHERE%')",
+     "", "gpuledger did not make this index so"},
+    {DB_MYSQL,
+     "SELECT concat ('trigger ', trigger_name) FROM information_schema.triggers "
+     "WHERE trigger_schema = DATABASE() UNION ALL "
+     "SELECT concat ('index ', index_name) FROM information_schema.statistics "
+     "WHERE table_schema = DATABASE() AND table_name IN ('chain', 'snapshot') "
+     "AND index_name NOT IN ('PRIMARY', 'chain_month')",
+     "", "gpuledger did not make this part of the schema"},
+    {DB_MYSQL,
+     "SELECT concat ('chain.', column_name, ' ', column_type) "
+     "FROM information_schema.columns WHERE table_schema = DATABASE() "
+     "AND table_name = 'chain' AND NOT (column_name = 'month' "
+     "AND column_type = 'varbinary(7)') AND NOT (column_name = 'hash' "
+     "AND column_type = 'binary(32)') AND NOT (column_name = 'body' "
+     "AND column_type = 'mediumblob') AND NOT (column_name IN ('number', 'kind', "
+     "'version') AND column_type LIKE '%int%unsigned')",
+     "", "gpuledger did not make this column so"},
+};
+
+static int check_one (db_t *db, size_t at, chain_problem_f callback, void *arg,
+                      gl_error_t *error)
+{
+    db_statement_t *st = db_prepare (db, checks[at].sql, error);
+    int rc = st ? 1 : -1;
+
+    while (rc == 1 && (rc = db_step (st, error)) == 1) {
+        const char *text = db_column_text (st, 0);
+        BUFFER_AUTO problem = BUFFER_INIT;
+        if (text && !strcmp (text, checks[at].well))
+            continue;
+        buffer_printf (&problem, "%s: %s", checks[at].what, text ? text : "?");
+        callback (buffer_text (&problem), arg);
+    }
+    db_finalize (st);
+    return rc;
+}
+
+int store_chain_check (store_t *store, chain_problem_f callback, void *arg,
+                       gl_error_t *error)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (checks); i++)
+        if (checks[i].engine == db_engine (store->db)
+            && check_one (store->db, i, callback, arg, error) < 0)
+            return -1;
+    return 0;
 }

@@ -228,6 +228,19 @@ static int set_journal (struct sqlite_db *db, gl_error_t *error)
     return rc;
 }
 
+/* What is planted in the file must not act: the schema cannot be edited, triggers
+ * and views (we have none) are off, and no library is loaded. */
+static const struct {
+    int option, value;
+} protections[] = {
+    {SQLITE_DBCONFIG_DEFENSIVE, 1},
+    {SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0},
+    {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+    {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+    {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+    {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+};
+
 static int open_handle (struct sqlite_db *db, unsigned flags,
                         gl_error_t *error)
 {
@@ -244,7 +257,9 @@ static int open_handle (struct sqlite_db *db, unsigned flags,
     if (code != SQLITE_OK)
         return fail (db, code, error);
     sqlite3_busy_timeout (db->handle, BUSY_MS);
-    sqlite3_db_config (db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (protections); i++)
+        sqlite3_db_config (db->handle, protections[i].option,
+                           protections[i].value, NULL);
     /* The log stays (empty) when the last writer leaves, so that somebody who
      * may only read the directory can still read the store. */
     sqlite3_file_control (db->handle, "main", SQLITE_FCNTL_PERSIST_WAL,

@@ -292,5 +292,9 @@ result $? "corrections of the pool take both back"
 gl "$url" verify
 result $? "all hashes are right"
 
+! gl "$url" credit --for 2027-06 vision 1 'too early' &&
+    grep -q '2027-06 is later than .*, the open month' "$work/err"
+result $? "a credit for a month beyond the open one says why it is refused"
+
 echo "1..$tests"
 exit $failed

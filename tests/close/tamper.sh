@@ -28,6 +28,24 @@ DELETE FROM snapshot; INSERT INTO snapshot SELECT * FROM snapshot_copy;
 END
 }
 
+# refused SQL PATTERN LABEL: verify finds it, and no page of the month is made of it
+refused ()
+{
+    echo "$1" | sql "$url" >"$work/out" 2>"$work/err"
+    gl "$url" verify
+    [ $? -eq 3 ] && grep -q -e "$2" "$work/out"
+    result $? "$engine: $3: verify"
+    gl "$url" statement vision --month 2026-10
+    [ $? -eq 1 ] && grep -q '^gpuledger.*entry [0-9]* of the chain.*gpuledger verify' "$work/err"
+    result $? "$engine: $3: statement"
+    gl "$url" report chargeback --month 2026-10
+    [ $? -eq 1 ] && grep -q 'entry [0-9]* of the chain' "$work/err"
+    result $? "$engine: $3: chargeback"
+    sql "$url" <<END
+DELETE FROM chain; INSERT INTO chain SELECT * FROM chain_copy;
+END
+}
+
 # The byte at a place of the body of an entry becomes another.
 flip ()
 {
@@ -90,6 +108,39 @@ END
     [ "$engine" = sqlite ] || blob=BINARY
     tampered "UPDATE snapshot SET body = CAST(replace(body, '300000', '400000') AS $blob)" \
         '^2026-10 version 1: the configuration that priced it was changed$' "the configuration, changed"
+
+    refused "UPDATE chain SET body = replace(body, 'charge=', 'charge=9') WHERE number = 2" \
+        'row 2 (entry 2): it was changed' "a charge"
+    refused "DELETE FROM chain WHERE number = 2" '^entry 2 is missing' "a row that is gone"
+    refused "INSERT INTO chain SELECT $last + 1, kind, month, version + 1, body, hash FROM chain_copy WHERE number = $close" \
+        'closed a second time without a reopening' "a second closing"
+    refused "UPDATE chain SET kind = 1 WHERE number = $close" \
+        "row .* (entry $close): it was changed" "a closing as a row"
+    if [ "$engine" = sqlite ]; then
+        refused "UPDATE chain SET kind = kind + 4294967296 WHERE number = 2" \
+            '(entry 2): its kind is 429496729[0-9], which is none' "a kind beyond 32 bits"
+        refused "UPDATE chain SET version = version + 4294967296 WHERE number = 2" \
+            '(entry 2): its version is 4294967297' "a version beyond 32 bits"
+        refused "UPDATE chain SET month = month || char(0) || 'x' WHERE number = 2" \
+            '(entry 2): its month is not 7 characters' "a month with a NUL"
+        echo "UPDATE chain SET kind = kind + 4294967296 WHERE number = $close" | sql "$url"
+        ! close_it "$url" 2026-10 && [ $rc -eq 1 ] && grep -q "entry $close of the chain" "$work/err"
+        result $? "$engine: a hidden closing does not let the month be closed again"
+        echo "UPDATE chain SET kind = 5 WHERE number = $close" | sql "$url"
+        gl "$url" statement vision --month 2026-10 && cp "$work/out" "$work/whole"
+        sql "$url" <<'END'
+CREATE INDEX planted ON chain (month, number) WHERE number <> 2;
+PRAGMA writable_schema = ON;
+UPDATE sqlite_schema SET sql = 'CREATE INDEX planted ON chain (month, number)' WHERE name = 'planted';
+END
+        gl "$url" statement vision --month 2026-10 && cmp "$work/out" "$work/whole"
+        result $? "$engine: an index without a row hides no row"
+        gl "$url" verify
+        [ $? -eq 3 ] && grep -q 'integrity check: .*planted' "$work/out" &&
+            grep -q 'not make this part of the schema: index planted' "$work/out"
+        result $? "$engine: and verify finds the index"
+        echo 'DROP INDEX planted' | sql "$url"
+    fi
 
     # any byte of any entry
     missed=0
