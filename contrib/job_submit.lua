@@ -3,26 +3,37 @@ job_submit.lua: the project of a job, checked where no user can go around it.
 
 The checks of gpuledger.so run in srun, sbatch and salloc, which a user can
 avoid (slurmrestd, a private plugstack.conf, scrontab). slurmctld runs this for
-every submission. It reads the project that the plugin sent along, asks the
-allow-list by user and by account, and writes what passed into admin_comment,
-which slurmdbd keeps with the job and which its owner cannot change:
+every submission and every `scontrol update` of a job. It takes the project that
+the plugin sent along, or GPULEDGER_PROJECT of the job's environment (slurmrestd,
+clients without the plugin), asks the allow-list by user and by account, and
+writes a project that passed into admin_comment, which slurmdbd keeps with the job
+and which its owner cannot change:
 
     gpuledger: project=NAME source=SOURCE labels=KEY=VALUE,KEY=VALUE
 
 (docs/formats/admin-comment.md, docs/formats/projects.md).
 
-With settings.limits it warns or refuses new jobs that ask for GPUs, where a budget
-of their account or project is spent (docs/formats/limits.md). A file that is
-missing, too old or damaged says nothing: the job passes.
+The policy and the limits apply to jobs that ask for GPUs: by --gres, --gpus*,
+--tres-per-*, or for whole nodes of a partition that has GPUs (--exclusive, or a
+partition with OverSubscribe=EXCLUSIVE), since Slurm gives such a job all GPUs of
+its nodes. Each component of a het job is looked at on its own.
+
+With settings.limits it warns or refuses jobs where a budget of their account or
+project is spent (docs/formats/limits.md). A file that is missing, too old or
+damaged says nothing: the job passes.
 
 Alone: copy it beside slurm.conf under this name and set JobSubmitPlugins=lua.
 With a script of your own: copy it under another name and, in yours,
 
     local gpuledger = dofile ("/etc/slurm/gpuledger.lua")
     function slurm_job_submit (job_desc, part_list, submit_uid)
-        local rc = gpuledger.submit (job_desc)
+        local rc = gpuledger.submit (job_desc, part_list)
         if rc ~= slurm.SUCCESS then return rc end
         ...
+    end
+    function slurm_job_modify (job_desc, job_rec, part_list, modify_uid)
+        return gpuledger.modify (job_desc, job_rec, part_list)
+    end
 
 Nothing here raises an error: a fault of ours is logged and the job passes.
 ]]
@@ -31,12 +42,17 @@ local settings = {
     -- allow-list, the same file as the plugin's projects=; nil: any project
     projects = "/etc/gpuledger/projects",
     -- off: write admin_comment only; warn: and tell the user; require: refuse
+    -- jobs that ask for GPUs without a project
     policy = "require",
     -- what budgets say, the file of `gpuledger budget --output-limits`; nil:
     -- nothing (docs/formats/limits.md)
     limits = nil,
-    -- as policy.wckey_is_project of gpuledger.yaml, for limits
+    -- whether a job without a tag has its wckey as its project, as
+    -- policy.wckey_is_project of gpuledger.yaml; then its comment
     wckey_is_project = false,
+    comment_is_project = false,
+    -- partitions whose nodes have GPUs, { "gpu", "a100" }; nil: as slurm.conf says
+    gpu_partitions = nil,
 }
 
 -- How long a list that was read is believed, in seconds: a change takes effect
@@ -48,7 +64,8 @@ local OPTION = "_SLURM_SPANK_OPTION_gpuledger_"
 local PROJECT = OPTION .. "gpu_project"
 local LABELS = OPTION .. "gpu_label"
 local PREFIX = "gpuledger: project="
-local SOURCES = { option = true, environment = true, inherited = true }
+local SOURCES = { option = true, environment = true, inherited = true,
+                  wckey = true, comment = true }
 
 local gpuledger = { settings = settings }
 
@@ -174,15 +191,16 @@ local function yours_text (yours)
     return "; yours are: " .. text
 end
 
--- what to do with a job whose project is not known: status for Slurm
-local function complain (project, malformed, yours)
+-- what to do with a job that asks for GPUs and whose project is not known:
+-- status for Slurm
+local function complain (tag, yours)
     if settings.policy == "off" then
         return slurm.SUCCESS
     end
-    if malformed then
+    if tag.malformed then
         tell ("--gpu-project: not a project name%s", yours_text (yours))
-    elseif project then
-        tell ("unknown project '%s'%s", project, yours_text (yours))
+    elseif tag.project then
+        tell ("unknown project '%s'%s", tag.project, yours_text (yours))
     else
         tell ("no project given: use --gpu-project=NAME or set "
               .. "GPULEDGER_PROJECT%s", yours_text (yours))
@@ -190,14 +208,57 @@ local function complain (project, malformed, yours)
     return settings.policy == "require" and slurm.ERROR or slurm.SUCCESS
 end
 
-local function comment_of (variables, project)
-    local comment = PREFIX .. project
-    local source = variables.GPULEDGER_SOURCE
-    if SOURCES[source] then
-        comment = comment .. " source=" .. source
+-- A variable of the job's environment. Only batch jobs bring one; Slurm logs a
+-- line where another is asked for it. Of a het job the first component alone
+-- has the script.
+local function environment_of (job_desc, name)
+    local is_component = (job_desc.het_job_offset or 0) > 0
+        and job_desc.het_job_offset < 65536
+    if job_desc.script == nil and not is_component then
+        return nil
     end
-    if are_labels (variables[LABELS]) then
-        comment = comment .. " labels=" .. variables[LABELS]
+    local environment = job_desc.environment
+    local value = environment and environment[name]
+    return value ~= "" and value or nil
+end
+
+-- GPULEDGER_PROJECT in a job that was submitted in a job may be what the plugin
+-- told that one's step, not the user's own (plugin/announce.c).
+local function environment_tag (job_desc)
+    local project = environment_of (job_desc, "GPULEDGER_PROJECT")
+    local told = environment_of (job_desc, "GPULEDGER_PROJECT_JOB")
+    return project, told == project and "inherited" or "environment"
+end
+
+-- The project that a job asks for: project and source, or malformed, or neither.
+local function tag_of (job_desc)
+    local variables = variables_of (job_desc)
+    local text, source = variables[PROJECT], variables.GPULEDGER_SOURCE
+    local labels = variables[LABELS]
+    if text == nil then
+        text, source = environment_tag (job_desc)
+    end
+    if labels == nil then
+        labels = environment_of (job_desc, "GPULEDGER_LABELS")
+    end
+    if text == nil and settings.wckey_is_project and is_tag (job_desc.wckey) then
+        text, source = job_desc.wckey, "wckey"
+    elseif text == nil and settings.comment_is_project
+        and is_tag (job_desc.comment) then
+        text, source = job_desc.comment, "comment"
+    end
+    local good = is_tag (text)
+    return { project = good and text or nil, source = source, labels = labels,
+             malformed = text ~= nil and not good }
+end
+
+local function comment_of (tag)
+    local comment = PREFIX .. tag.project
+    if SOURCES[tag.source] then
+        comment = comment .. " source=" .. tag.source
+    end
+    if are_labels (tag.labels) then
+        comment = comment .. " labels=" .. tag.labels
     end
     return comment
 end
@@ -212,35 +273,10 @@ local function write_comment (job_desc, comment)
     job_desc.admin_comment = comment
 end
 
-local function user_of (job)
-    return job.user_name or tostring (job.user_id)
-end
-
-local function submit (job_desc)
-    local variables = variables_of (job_desc)
-    local sent = variables[PROJECT]
-    local project = is_tag (sent) and sent or nil
-    local account = job_desc.account or job_desc.default_account
-    local known, yours = ask (project, user_of (job_desc), account)
-    if not known then
-        return complain (project, sent ~= nil and project == nil, yours)
-    end
-    write_comment (job_desc, comment_of (variables, project))
-    return slurm.SUCCESS
-end
-
--- A pending job that moves to another account must be allowed there too.
-local function modify (job_desc, job_rec)
-    local comment = job_rec.admin_comment or ""
-    local project = comment:match ("^gpuledger: project=([A-Za-z0-9._-]+)")
-    if job_desc.account == nil or project == nil then
-        return slurm.SUCCESS
-    end
-    local known, yours = ask (project, user_of (job_rec), job_desc.account)
-    if known then
-        return slurm.SUCCESS
-    end
-    return complain (project, false, yours)
+-- job_rec of 22.05 has no user_name.
+local function user_of (job_desc, job_rec)
+    local id = job_desc.user_id or job_rec and job_rec.user_id
+    return job_desc.user_name or job_rec and job_rec.user_name or tostring (id)
 end
 
 -- whose jobs a limit is about: an account's, a project's, an account's without a tag
@@ -303,19 +339,182 @@ local function current_limits ()
     return limits_cache.limits
 end
 
--- GPUs, shards and MPS are what budgets are about.
-local TRES = { "tres_per_job", "tres_per_node", "tres_per_socket",
-               "tres_per_task" }
-local function asks_for_gpus (job_desc)
-    for _, field in ipairs (TRES) do
-        local text = job_desc[field]
-        if type (text) == "string"
-            and (text:find ("gpu", 1, true) or text:find ("shard", 1, true)
-                 or text:find ("mps", 1, true)) then
+-- GPUs, shards and MPS of a list of TRES: "gres:gpu:h100:2", "gres/gpu=2". A
+-- count of 0 asks for none.
+local GPU_NAMES = { gpu = true, shard = true, mps = true }
+local function names_gpus (text)
+    for item in tostring (text or ""):gmatch ("[^,]+") do
+        local rest = item:gsub ("^gres[/:]", "")
+        local count = rest:match ("[:=](%d+)[KkMmGgTtPp]?$")
+        if GPU_NAMES[rest:match ("^[^:=]*")]
+            and (count == nil or tonumber (count) > 0) then
             return true
         end
     end
     return false
+end
+
+local TRES = { "tres_per_job", "tres_per_node", "tres_per_socket",
+               "tres_per_task" }
+local function requests_gpus (job)
+    for _, field in ipairs (TRES) do
+        if names_gpus (job[field]) then
+            return true
+        end
+    end
+    return false
+end
+
+-- "g[01-03],m1" into the names of a set. Brackets may occur several times.
+local HOSTS_MAX = 200000
+local function expand (text, set)
+    local before, list, after = text:match ("^(.-)%[([^%]]*)%](.*)$")
+    if before == nil then
+        set.count = (set.count or 0) + 1
+        if set.count > HOSTS_MAX then
+            error ("too many nodes in slurm.conf", 0)
+        end
+        set[text] = true
+        return
+    end
+    for range in list:gmatch ("[^,]+") do
+        local first, last = range:match ("^(%d+)%-(%d+)$")
+        first, last = first or range, last or range
+        if not tonumber (first) or tonumber (last) - tonumber (first) > HOSTS_MAX then
+            error ("not a list of nodes: " .. text:sub (1, 100), 0)
+        end
+        for number = tonumber (first), tonumber (last) do
+            expand (before .. ("%0" .. #first .. "d"):format (number) .. after,
+                    set)
+        end
+    end
+end
+
+local function expand_all (text, set)
+    local depth, item = 0, ""
+    for char in (text .. ","):gmatch (".") do
+        depth = depth + (char == "[" and 1 or char == "]" and -1 or 0)
+        if char == "," and depth == 0 then
+            if item ~= "" then
+                expand (item, set)
+            end
+            item = ""
+        else
+            item = item .. char
+        end
+    end
+end
+
+-- one line of slurm.conf: the nodes that have GPUs, into the set
+local read_conf
+local function take_conf_line (line, conf)
+    local include = line:match ("^%s*[Ii][Nn][Cc][Ll][Uu][Dd][Ee]%s+(%S+)")
+    if include then
+        read_conf (include:sub (1, 1) == "/" and include
+                   or conf.directory .. include, conf)
+        return
+    end
+    local names, gres
+    for key, value in line:gmatch ("(%S-)=(%S+)") do
+        names = key:lower () == "nodename" and value or names
+        gres = key:lower () == "gres" and value or gres
+    end
+    if names == nil then
+        return
+    elseif names == "DEFAULT" then
+        conf.gres = gres or conf.gres
+    elseif names_gpus (((gres or conf.gres or ""):gsub ("%b()", ""))) then
+        expand_all (names, conf.nodes)
+    end
+end
+
+function read_conf (path, conf)
+    conf.files = conf.files + 1
+    local file = assert (io.open (path, "r"))
+    local text = file:read (8 * LIST_MAX) or ""
+    file:close ()
+    if conf.files > 1000 then
+        error (path .. ": too many files are included", 0)
+    end
+    for line in (text:gsub ("\\\n", " ") .. "\n"):gmatch ("([^\n]*)\n") do
+        take_conf_line (line:gsub ("#.*", ""), conf)
+    end
+end
+
+-- Nodes change seldom, and a list of thousands takes some milliseconds.
+local NODES_LIFETIME = 300
+local nodes_cache = { time = 0 }
+local function gpu_nodes ()
+    local now = os.time ()
+    local path = os.getenv ("SLURM_CONF") or "/etc/slurm/slurm.conf"
+    if nodes_cache.path ~= path or now < nodes_cache.time
+        or now - nodes_cache.time >= NODES_LIFETIME then
+        local conf = { files = 0, nodes = {},
+                       directory = path:match ("^(.*/)") or "" }
+        nodes_cache = { time = now, path = path, nodes = conf.nodes }
+        read_conf (path, conf)
+    end
+    return nodes_cache.nodes
+end
+
+local function has_gpus (name, part)
+    if settings.gpu_partitions then
+        for _, each in ipairs (settings.gpu_partitions) do
+            if each == name then
+                return true
+            end
+        end
+        return false
+    end
+    local nodes, members = gpu_nodes (), {}
+    if part == nil or part.nodes == nil then
+        return false
+    elseif part.nodes == "ALL" then
+        return next (nodes) ~= nil
+    end
+    expand_all (part.nodes, members)
+    for node in pairs (members) do
+        if node ~= "count" and nodes[node] then
+            return true
+        end
+    end
+    return false
+end
+
+local function default_partition (part_list)
+    for name, part in pairs (part_list) do
+        if part.flag_default == 1 then
+            return name
+        end
+    end
+end
+
+-- Whole nodes: --exclusive is 0 (JOB_SHARED_NONE), other values are for parts of
+-- nodes. `unknown`: nobody says whether the job is exclusive.
+local function takes_gpu_nodes (exclusive, partitions, part_list, unknown)
+    for name in (partitions or default_partition (part_list) or ""):gmatch ("[^,]+") do
+        local part = part_list[name]
+        local whole = exclusive or unknown or part and part.max_share == 0
+        if whole and has_gpus (name, part) then
+            return true
+        end
+    end
+    return false
+end
+
+local function asks_for_gpus (job_desc, part_list)
+    return requests_gpus (job_desc)
+        or takes_gpu_nodes (job_desc.shared == 0, job_desc.partition,
+                            part_list or {})
+end
+
+-- An update that brings GPUs to a job. slurmctld does not say whether the job
+-- that is there is exclusive: one that moves to a partition with GPUs counts so.
+local function brings_gpus (job_desc, job_rec, part_list)
+    return requests_gpus (job_desc)
+        or takes_gpu_nodes (job_desc.shared == 0,
+                            job_desc.partition or job_rec.partition,
+                            part_list or {}, job_desc.partition ~= nil)
 end
 
 local function limit_of (account, project)
@@ -332,23 +531,12 @@ local function limit_of (account, project)
     return a or p
 end
 
--- of a job without a tag that counts it is the account's default, which the file knows
-local function project_of (job_desc, account)
-    local sent = variables_of (job_desc)[PROJECT]
-    if is_tag (sent) and ask (sent, user_of (job_desc), account) then
-        return sent
-    end
-    local wckey = settings.wckey_is_project and job_desc.wckey
-    return is_tag (wckey) and wckey or nil
-end
-
 -- status for Slurm
-local function look_at_budgets (job_desc)
-    if settings.limits == nil or not asks_for_gpus (job_desc) then
+local function hold_to_limits (account, project)
+    if settings.limits == nil then
         return slurm.SUCCESS
     end
-    local account = job_desc.account or job_desc.default_account
-    local limit = limit_of (account, project_of (job_desc, account))
+    local limit = limit_of (account, project)
     if limit == nil then
         return slurm.SUCCESS
     elseif limit.action == "warn" then
@@ -357,6 +545,83 @@ local function look_at_budgets (job_desc)
     end
     tell ("refused: %s", limit.text)
     return slurm.ERROR
+end
+
+-- The tag, whether it is known, and what is the user's; a known one is written.
+local function examine (job_desc)
+    local account = job_desc.account or job_desc.default_account
+    local tag = tag_of (job_desc)
+    local known, yours = ask (tag.project, user_of (job_desc), account)
+    if known then
+        write_comment (job_desc, comment_of (tag))
+    end
+    return tag, known, yours
+end
+
+-- A job that asks for no GPUs passes; that its project is unknown is worth a
+-- word, as it was given.
+local function submit (job_desc, part_list)
+    local tag, known, yours = examine (job_desc)
+    local gpus = not known and asks_for_gpus (job_desc, part_list)
+    if gpus then
+        return complain (tag, yours)
+    elseif not known and (tag.project or tag.malformed) then
+        complain (tag, yours)
+    end
+    return slurm.SUCCESS
+end
+
+-- A list that cannot be read says nothing of a tag, and limits hold without.
+-- Of a job without a tag that counts it is the account's default, which the file
+-- of limits knows.
+local function look_at_budgets (job_desc, part_list)
+    if settings.limits == nil or not asks_for_gpus (job_desc, part_list) then
+        return slurm.SUCCESS
+    end
+    local account = job_desc.account or job_desc.default_account
+    local project = tag_of (job_desc).project
+    if project and not ask (project, user_of (job_desc), account) then
+        project = nil
+    end
+    return hold_to_limits (account, project)
+end
+
+local function project_of_record (job_rec)
+    return (job_rec.admin_comment or ""):match (
+        "^gpuledger: project=([A-Za-z0-9._-]+)")
+end
+
+-- A waiting job that moves to another account must be allowed there, too; one
+-- that is given GPUs must have a project, as if it were submitted with them.
+local function modify (job_desc, job_rec, part_list)
+    local project = project_of_record (job_rec)
+    local gpus = brings_gpus (job_desc, job_rec, part_list)
+    if not gpus and (job_desc.account == nil or project == nil) then
+        return slurm.SUCCESS
+    end
+    local account = job_desc.account or job_rec.account
+    local known, yours = ask (project, user_of (job_desc, job_rec), account)
+    if known then
+        return slurm.SUCCESS
+    end
+    return complain ({ project = project }, yours)
+end
+
+local function modify_budgets (job_desc, job_rec, part_list)
+    if settings.limits == nil then
+        return slurm.SUCCESS
+    end
+    local gpus = brings_gpus (job_desc, job_rec, part_list)
+        or job_desc.account ~= nil and requests_gpus (job_rec)
+    if not gpus then
+        return slurm.SUCCESS
+    end
+    local project = project_of_record (job_rec)
+    if project == nil and settings.wckey_is_project
+        and is_tag (job_desc.wckey or job_rec.wckey) then
+        project = job_desc.wckey or job_rec.wckey
+    end
+    return hold_to_limits (job_desc.account or job_rec.account, project)
 end
 
 local function guarded (f, ...)
@@ -369,26 +634,31 @@ local function guarded (f, ...)
     return slurm.SUCCESS
 end
 
-function gpuledger.submit (job_desc)
-    local rc = guarded (submit, job_desc)
+function gpuledger.submit (job_desc, part_list)
+    local rc = guarded (submit, job_desc, part_list)
     if rc ~= slurm.SUCCESS then
         return rc
     end
-    return guarded (look_at_budgets, job_desc)
+    return guarded (look_at_budgets, job_desc, part_list)
 end
 
-function gpuledger.modify (job_desc, job_rec)
-    return guarded (modify, job_desc, job_rec)
+-- slurmctld before 23.02 shows the user no text of ours here, only its log.
+function gpuledger.modify (job_desc, job_rec, part_list)
+    local rc = guarded (modify, job_desc, job_rec, part_list)
+    if rc ~= slurm.SUCCESS then
+        return rc
+    end
+    return guarded (modify_budgets, job_desc, job_rec, part_list)
 end
 
 -- The two functions that slurmctld calls; a script that includes this one
 -- replaces them with its own.
 function slurm_job_submit (job_desc, part_list, submit_uid)
-    return gpuledger.submit (job_desc)
+    return gpuledger.submit (job_desc, part_list)
 end
 
 function slurm_job_modify (job_desc, job_rec, part_list, modify_uid)
-    return gpuledger.modify (job_desc, job_rec)
+    return gpuledger.modify (job_desc, job_rec, part_list)
 end
 
 return gpuledger

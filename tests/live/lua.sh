@@ -42,22 +42,26 @@ refused ()
 }
 
 refused "srun without a tag" 'no project given: .*yours are: alpha, shared' \
-    games srun true
+    games srun --gres=gpu:h100:1 true
 refused "sbatch without a tag" 'no project given: .*yours are: alpha, shared' \
-    games sbatch --wrap=true
+    games sbatch --gpus=1 --wrap=true
 refused "salloc without a tag" 'no project given: .*yours are: alpha, shared' \
-    games salloc true
+    games salloc --gpus-per-node=1 true
+refused "whole nodes with GPUs without a tag" 'no project given' \
+    games sbatch -N1 --exclusive --wrap=true
+refused "the second component of a het job without a tag" 'no project given' \
+    games sbatch -p cpu -n1 : -p gpu -n1 --gres=gpu:h100:1 --wrap=true
 refused "an unknown tag" "unknown project 'nope'; yours are: alpha, shared" \
-    games srun --gpu-project=nope true
+    games srun --gres=gpu:h100:1 --gpu-project=nope true
 refused "another user's tag" "unknown project 'alpha'; yours are: shared" \
-    news srun --gpu-project=alpha true
+    news srun --gres=gpu:h100:1 --gpu-project=alpha true
 refused "another account's tag" "unknown project 'folds'; yours are: shared" \
-    root srun -A vision --gpu-project=folds true
+    root srun -A vision --gres=gpu:h100:1 --gpu-project=folds true
 # forged TEXT PATTERN PROJECT: by a client without the plugin.
 forged ()
 {
     refused "$1" "$2" games env SLURM_CONF="$forger/slurm.conf" \
-        ${3+FORGED_PROJECT="$3"} srun true
+        ${3+FORGED_PROJECT="$3"} srun --gres=gpu:h100:1 true
 }
 forged "no plugin, no tag" 'no project given'
 forged "no plugin, an unknown tag" "unknown project 'nope'" nope
@@ -66,6 +70,17 @@ forged "no plugin, a formula" 'not a project name' "=cmd|' /C'!A0"
 forged "no plugin, a newline" 'not a project name' $'alpha\nbeta'
 forged "no plugin, 100000 characters" 'not a project name' \
     "$(printf 'a%.0s' {1..100000})"
+
+# What asks for no GPU passes.
+for arguments in '-p cpu' '-p gpu' '-p cpu --exclusive' '--gres=gpu:0'; do
+    # shellcheck disable=SC2086
+    as games timeout 60 srun $arguments true 2>"$scratch/err"
+    ok $? "srun $arguments needs no tag"
+    is "$(grep gpuledger "$scratch/err")" "" "and nobody is told anything"
+done
+as games timeout 60 srun --gpu-project=nope true 2>"$scratch/err"
+ok $? "a job without GPUs and with an unknown tag passes"
+like "$(cat "$scratch/err")" "unknown project 'nope'" "and its user is told"
 
 # comment_of JOBID: in slurmctld.
 comment_of ()
@@ -99,6 +114,11 @@ e=$(forge games alpha sbatch --parsable --hold --wrap=true)
 like "$(comment_of "$e")" '^gpuledger: project=alpha' \
     "a client without the plugin may name the project"
 
+f=$(as games env SLURM_CONF="$forger/slurm.conf" GPULEDGER_PROJECT=alpha \
+    sbatch --parsable --hold --gpus=1 --wrap=true)
+is "$(comment_of "$f")" "gpuledger: project=alpha source=environment" \
+    "without the plugin the variable in the job's environment names the project"
+
 as games scontrol update JobId="$a" AdminComment=mine 2>"$scratch/err"
 ok $(($? == 0)) "the owner cannot change admin_comment"
 is "$(comment_of "$a")" "gpuledger: project=alpha source=option" \
@@ -108,10 +128,25 @@ ok $(($? == 0)) "a job does not move to an account that lacks its project"
 scontrol update JobId="$b" Account=vision 2>"$scratch/err"
 ok $? "a job moves to an account that may use its project"
 
+sacctmgr -i add user games account=bio >/dev/null
+as games scontrol update JobId="$a" Account=bio 2>"$scratch/err"
+ok $? "its user moves a job to another account with a project of the user"
+g=$(submit games -p cpu)
+as games scontrol update JobId="$g" Partition=gpu Gres=gpu:h100:4 \
+    2>"$scratch/err"
+ok $(($? == 0)) "a job without a project is given no GPUs"
+unlike "$(scontrol show job "$g")" 'gres/gpu' "and has none"
+as games scontrol update JobId="$g" Partition=gpu 2>"$scratch/err"
+ok $(($? == 0)) "nor moves to nodes with GPUs, as it may be exclusive"
+as games scontrol update JobId="$a" Gres=gpu:h100:4 2>"$scratch/err"
+ok $? "a job with a project is given GPUs"
+like "$(scontrol show job "$a")" 'gres/gpu=4' "and has them"
+scancel "$g"
+
 # They run; what slurmctld held is in the database, and a requeue keeps it.
-scontrol release "$a" "$b" "$c" "$d" "$e"
+scontrol release "$a" "$b" "$c" "$d" "$e" "$f"
 await 60 all_settled
-for job in "$a" "$b" "$c" "$d" "$e"; do
+for job in "$a" "$b" "$c" "$d" "$e" "$f"; do
     is "$(state_of "$job")" COMPLETED "job $job runs, with its step"
     is "$(sacct -XnP -j "$job" -o admincomment)" "$(comment_of "$job")" \
         "the database has its admin_comment"
@@ -126,7 +161,7 @@ is "$(sacct -DXnP -j "$id" -o admincomment | uniq -c | tr -s ' ')" \
 # A fault of ours stops nobody.
 rm "$projects"
 sleep 11
-as games srun true 2>"$scratch/err"
+as games srun --gres=gpu:h100:1 true 2>"$scratch/err"
 ok $? "without an allow-list jobs pass"
 like "$(grep gpuledger "$GL_SANDBOX_DIR/log/slurmctld.log")" \
     'projects are not checked' "and slurmctld's log says so"
