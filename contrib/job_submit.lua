@@ -191,6 +191,12 @@ local function yours_text (yours)
     return "; yours are: " .. text
 end
 
+-- slurmrestd shows this code and no text of ours; ERROR would be "Unspecified
+-- error".
+local function refusal ()
+    return slurm.ESLURM_ACCESS_DENIED or slurm.ERROR
+end
+
 -- what to do with a job that asks for GPUs and whose project is not known:
 -- status for Slurm
 local function complain (tag, yours)
@@ -205,7 +211,7 @@ local function complain (tag, yours)
         tell ("no project given: use --gpu-project=NAME or set "
               .. "GPULEDGER_PROJECT%s", yours_text (yours))
     end
-    return settings.policy == "require" and slurm.ERROR or slurm.SUCCESS
+    return settings.policy == "require" and refusal () or slurm.SUCCESS
 end
 
 -- A variable of the job's environment. Only batch jobs bring one; Slurm logs a
@@ -544,7 +550,7 @@ local function hold_to_limits (account, project)
         return slurm.SUCCESS
     end
     tell ("refused: %s", limit.text)
-    return slurm.ERROR
+    return refusal ()
 end
 
 -- The tag, whether it is known, and what is the user's; a known one is written.
