@@ -68,6 +68,14 @@ typedef struct collector {
     struct skews *skews;
 } collector_t;
 
+/* Whose questions are counted together: a user's, wherever they come from. root
+ * of one node is not root of another, so that there the address counts, too. */
+typedef struct {
+    bool is_user; /* false: a node, for itself */
+    uid_t uid;
+    uint32_t address; /* 0: any */
+} requester_t;
+
 /* One request, from its credential to its answer. It outlives its connection
  * where a client does not wait. */
 typedef struct asking {
@@ -78,7 +86,8 @@ typedef struct asking {
     batch_t batch;     /* VERB_BATCH */
     int64_t heard_ns;  /* our clock when its first byte came, since 1970 */
     int64_t waited_ns; /* since what was said to the client before */
-    char who[96];      /* for the log */
+    requester_t requester;
+    char who[96]; /* for the log */
 } asking_t;
 
 /* Milliseconds of a clock that never jumps; nanoseconds since 1970. */
@@ -91,6 +100,9 @@ int64_t collector_clock_ns (void);
 struct server *server_new (collector_t *collector, gl_error_t *error);
 /* No new connections and no new requests; the answers still go out. */
 void server_stop (struct server *server);
+/* How many answers to a requester have not been read to their end. */
+size_t server_unread (const struct server *server,
+                      const requester_t *requester);
 /* Nothing is left to send. */
 bool server_quiet (const struct server *server);
 void server_free (struct server *server);
@@ -133,8 +145,15 @@ struct store *group_store (struct group *group);
 
 /* collector_child.c */
 
+#define COLLECTOR_USER_QUESTIONS 4
+
+bool requester_same (const requester_t *a, const requester_t *b);
+
 struct children *children_new (collector_t *collector);
-/* Run argv (taken over) and answer with what it says. */
+/* Run argv (taken over) and answer with what it says. A requester has one
+ * program running at most, and COLLECTOR_USER_QUESTIONS questions whose answer
+ * it has not read: nobody keeps the programs, the queue or the memory for
+ * answers from others. */
 void children_run (struct children *children, asking_t *asking, char **argv);
 void children_free (struct children *children);
 

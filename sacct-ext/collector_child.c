@@ -1,4 +1,4 @@
-/* Programs that answer for users, a few at a time. */
+/* Programs that answer for users, a few at a time, one of each user. */
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
@@ -245,6 +245,37 @@ static int start (struct child *child)
     return rc;
 }
 
+/* Turns */
+
+bool requester_same (const requester_t *a, const requester_t *b)
+{
+    return a->is_user && b->is_user && a->uid == b->uid
+           && a->address == b->address;
+}
+
+static bool is_running (const struct children *children,
+                        const requester_t *requester)
+{
+    const struct child *child;
+
+    DL_FOREACH (children->list, child)
+    if (child->pid > 0
+        && requester_same (&child->asking->requester, requester))
+        return true;
+    return false;
+}
+
+static size_t questions_of (const struct children *children,
+                            const requester_t *requester)
+{
+    size_t count = server_unread (children->collector->server, requester);
+    const struct child *child;
+
+    DL_FOREACH (children->list, child)
+    count += requester_same (&child->asking->requester, requester);
+    return count;
+}
+
 static void start_next (struct children *children)
 {
     struct child *child, *next;
@@ -255,7 +286,8 @@ static void start_next (struct children *children)
 
         if (children->running == COLLECTOR_CHILDREN)
             return;
-        if (child->pid != 0)
+        if (child->pid != 0
+            || is_running (children, &child->asking->requester))
             continue;
         children->waiting--;
         rc = child->asking->connection ? start (child) : ECANCELED;
@@ -273,6 +305,15 @@ void children_run (struct children *children, asking_t *asking, char **argv)
 {
     struct child *child;
 
+    if (questions_of (children, &asking->requester)
+        >= COLLECTOR_USER_QUESTIONS) {
+        free_argv (argv);
+        asking_decline (asking, REASON_USER, REPLY_LATER,
+                        "%d of your questions wait for their answer, or you "
+                        "have not read it; ask again when one of them is done",
+                        COLLECTOR_USER_QUESTIONS);
+        return;
+    }
     /* answers that nobody fetches count, too */
     if (children->waiting == WAITING_MAX
         || children->collector->count.bytes > COLLECTOR_BYTES_MAX / 2) {

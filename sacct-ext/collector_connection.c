@@ -221,6 +221,7 @@ void asking_reply (asking_t *asking, reply_status_t status, const void *body,
         return;
     }
     c->asking = NULL;
+    c->requester = asking->requester;
     c->answered = asking;
     c->status = status;
     c->sent = 0;

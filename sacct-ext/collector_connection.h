@@ -52,6 +52,7 @@ typedef struct connection {
     int64_t told_ns;  /* when it was last told something */
     int64_t heard_ns; /* when the frame began */
     asking_t *asking;
+    requester_t requester; /* of the answer that goes out */
     /* an answer that goes out in parts */
     asking_t *answered;
     buffer_t answer; /* counted in `bytes` */

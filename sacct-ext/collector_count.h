@@ -46,6 +46,7 @@
     X (REASON_OTHER_CLUSTER, "other_cluster") /* its network is another's */  \
     X (REASON_RATE, "rate")             /* asks too often */                  \
     X (REASON_QUEUE, "queue")           /* too many wait already */           \
+    X (REASON_USER, "user")             /* too many of one user wait */       \
     X (REASON_STORE, "store")           /* the store does not answer */       \
     X (REASON_HOMELESS, "homeless")     /* records of no cluster */           \
     X (REASON_FOREIGN, "foreign")       /* records of another node */         \

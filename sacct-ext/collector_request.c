@@ -204,13 +204,16 @@ static void answer_by_table (asking_t *asking)
         handle (asking, verb, texts, count);
 }
 
-/* root of one node is not root of another. */
 static bool user_within_rate (asking_t *asking)
 {
     char name[32];
 
-    if (may_be_node (asking->collector, asking->opened.uid))
+    asking->requester
+        = (requester_t){.is_user = true, .uid = asking->opened.uid};
+    if (may_be_node (asking->collector, asking->opened.uid)) {
+        asking->requester.address = asking->opened.origin.s_addr;
         return within_rate (asking, asking->who, &user_rate);
+    }
     snprintf (name, sizeof (name), "uid %u", asking->opened.uid);
     return within_rate (asking, name, &user_rate);
 }

@@ -250,6 +250,18 @@ void server_stop (struct server *server)
         connection_free (c);
 }
 
+size_t server_unread (const struct server *server,
+                      const requester_t *requester)
+{
+    const connection_t *c;
+    size_t count = 0;
+
+    DL_FOREACH (server->connections, c)
+    count += c->state == CONNECTION_READS
+             && requester_same (&c->requester, requester);
+    return count;
+}
+
 bool server_quiet (const struct server *server)
 {
     return server->connections == NULL;

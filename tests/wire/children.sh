@@ -32,6 +32,11 @@ mode () {
 mine () {
     timeout 30 "$client" --munge "$dir/host/socket" "$port" verb 4
 }
+# mine_of USER: the same, asked by that user
+mine_of () {
+    timeout 60 setpriv --reuid "$1" --regid 65534 --clear-groups \
+        "$client" --munge "$dir/host/socket" "$port" verb 4
+}
 served () {
     timeout 10 "$client" --munge "$dir/host/socket" "$port" batch lab g1 1 |
         grep -qx ok
@@ -63,6 +68,37 @@ mode 'while echo 0123456789012345678901234567890123456789; do :; done'
 ! mine >"$dir/out" && grep -q '^failed: the answer is too long' "$dir/out"
 check 'an answer without end is cut off'
 
+# one user asks and asks; another one is answered while the first one's program
+# runs, and what is refused is refused at once
+# shellcheck disable=SC2016
+mode 'case "$*" in *--for=games*) ;; *) echo other; exit ;; esac
+    echo $$ >>"${0%/*}/../games"
+    while ! [ -e "${0%/*}/../over" ]; do sleep 0.05; done; echo done'
+askers=
+for i in $(seq 40); do
+    mine_of games >"$dir/games.$i" 2>&1 &
+    askers="$askers $!"
+done
+pids="$pids $askers"
+# 4 wait for their answer, the others have theirs
+refused_of_user () {
+    cat "$dir"/games.* >"$dir/out"
+    [ "$(grep -c '^later: 4 of your questions wait' "$dir/out")" = 36 ]
+}
+wait_until 60 refused_of_user && counts refused_user 36
+check 'of one user four questions wait, the rest are told to come later'
+mine_of news >"$dir/out" 2>&1 && grep -qx other "$dir/out"
+check 'another user is answered meanwhile'
+[ "$(wc -l <"$dir/games")" = 1 ]
+check 'and one program runs for the first one'
+: >"$dir/over"
+for pid in $askers; do
+    wait "$pid"
+done
+cat "$dir"/games.* >"$dir/out"
+[ "$(grep -c '^done$' "$dir/out")" = 4 ]
+check 'the four are answered in turn'
+
 # too many at once
 # shellcheck disable=SC2016
 mode 'echo $$ >>"${0%/*}/../started"
@@ -71,23 +107,23 @@ mkfifo "$dir/end"
 asked=$(counted requests)
 askers=
 for i in $(seq 34); do
-    mine >"$dir/mine.$i" 2>&1 &
+    mine_of $((i % 9)) >"$dir/mine.$i" 2>&1 &
     askers="$askers $!"
 done
 pids="$pids $askers"
-wait_until 20 grep -qs . "$dir/started"
+wait_until 60 grep -qs . "$dir/started"
 # all have come; each look is a request, too
 all_asked () {
     asked=$((asked + 1))
     [ "$(counted requests)" -ge $((asked + 34)) ] 2>/dev/null
 }
-wait_until 20 all_asked
+wait_until 60 all_asked
 probe () {
-    timeout 1 "$client" --munge "$dir/host/socket" "$port" verb 4 \
-        >"$dir/out" 2>&1
+    timeout 1 setpriv --reuid 9 --regid 65534 --clear-groups \
+        "$client" --munge "$dir/host/socket" "$port" verb 4 >"$dir/out" 2>&1
     grep -q '^later: too many' "$dir/out"
 }
-wait_until 20 probe
+wait_until 60 probe
 check 'more questions than may wait are told to come later'
 served && [ "$(wc -l <"$dir/started")" = 2 ]
 check 'two run at once, and nodes are served meanwhile'
@@ -117,7 +153,7 @@ mode 'echo $$ >>"${0%/*}/../started"; exec sleep 100'
 mine >"$dir/out" 2>&1 &
 asker=$!
 pids="$pids $asker"
-wait_until 20 grep -qs . "$dir/started"
+wait_until 60 grep -qs . "$dir/started"
 kill -TERM "$collector_pid"
 wait "$collector_pid"
 ended=$?

@@ -9,6 +9,8 @@
  *
  * Commands, each prints one line, or the answer:
  *     status              what the collector counts
+ *     often COUNT         COUNT times the status: all requests are made first,
+ *                         then asked one after the other
  *     verb NUMBER TEXT... any verb with texts
  *     deaf NUMBER TEXT... the same, but nobody reads the answer until standard
  *                         input ends
@@ -86,6 +88,29 @@ static int ask_texts (int port, uint16_t verb, char **texts, int count,
         return ask (port, verb, body, size);
     ask_deaf (port, verb, body, size);
     return 0;
+}
+
+/* Making a request takes longer than asking it. */
+static int ask_often (int port, int count)
+{
+    unsigned char hello[FRAME_NONCE_SIZE];
+    unsigned char (*nonces)[FRAME_NONCE_SIZE]
+        = xcalloc ((size_t)count, sizeof (*nonces));
+    buffer_t *frames = xcalloc ((size_t)count, sizeof (*frames));
+    int fd = connect_to (port), rc = !greeted (fd, hello);
+
+    for (int i = 0; rc == 0 && i < count; i++)
+        make_request (hello, VERB_STATUS, "", 0, &frames[i], nonces[i]);
+    for (int i = 0; rc == 0 && i < count; i++) {
+        rc = send_all (fd, frames[i].data, frames[i].length) < 0;
+        rc = rc ? rc : print_answer (fd, nonces[i]);
+    }
+    for (int i = 0; i < count; i++)
+        buffer_done (&frames[i]);
+    close (fd);
+    free (frames);
+    free (nonces);
+    return rc;
 }
 
 /* Job starts that are the same for the same number: key, job and stamp. */
@@ -282,6 +307,8 @@ static int run (int port, char **argv)
 
     if (!strcmp (command, "status"))
         return ask (port, VERB_STATUS, "", 0);
+    if (!strcmp (command, "often") && argv[1])
+        return ask_often (port, atoi (argv[1]));
     if ((!strcmp (command, "verb") || !strcmp (command, "deaf")) && argv[1]) {
         int count = 0;
 
