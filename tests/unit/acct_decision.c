@@ -219,6 +219,34 @@ static void reserve__ten_days__28_pay (void **state)
     mpq_clear (q);
 }
 
+/* A reserved GPU pays only while it is used for more than the ratio of the prices.
+ * Of ten days, seven want 24 GPUs or more and five want 28: at a ratio of exactly
+ * 0.7 or 0.5 the GPUs up to that level cost what they save, and are not reserved. */
+static void reserve_size__use_equals_the_price_ratio__does_not_pay (void **state)
+{
+    static const char *const days[]
+        = {"16", "20", "20", "24", "24", "28", "30", "32", "32", "40"};
+    static const struct {
+        const char *reserved;
+        uint64_t size;
+    } cases[] = {{"4.9999", 28}, {"5", 24}, {"5.0001", 24}, {"6.9999", 24},
+                 {"7", 20},      {"9", 16}, {"9.9999", 16}, {"10", 0},
+                 {"0.9999", 40}, {"1", 32}};
+    mpq_t gpus[10];
+    const reserve_demand_t demand = {gpus, 10};
+
+    (void)state;
+    make_demand (gpus, days, 10);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        uint64_t size
+            = reserve_size (&demand, n (cases[i].reserved), n ("10"));
+        if (size != cases[i].size)
+            fail_msg ("at %s of 10: %llu GPUs", cases[i].reserved,
+                      (unsigned long long)size);
+    }
+    clear_demand (gpus, 10);
+}
+
 /* The size is the cheapest of all, parts of GPUs and odd prices included. */
 static void reserve_size__any_demand__is_the_cheapest (void **state)
 {
@@ -321,6 +349,8 @@ int main (void)
         cmocka_unit_test (decision_capacity__demand__becomes_whole_nodes),
         cmocka_unit_test (decision_trend__of_lines_and_others__goes_on),
         cmocka_unit_test (reserve__ten_days__28_pay),
+        cmocka_unit_test (
+            reserve_size__use_equals_the_price_ratio__does_not_pay),
         cmocka_unit_test (reserve_size__any_demand__is_the_cheapest),
         cmocka_unit_test (cash__of_the_pitch__both_conventions),
         cmocka_unit_test (cash_payback__after_the_first_year__counts_operation),

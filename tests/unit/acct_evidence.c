@@ -204,6 +204,149 @@ static void evidence_join__repeated_missing_and_late__by_the_rule (void **state)
     }
 }
 
+static node_fact_t fact_at_ms (node_fact_kind_t kind, int64_t at_ms)
+{
+    node_fact_t f = fact (kind, "g1", T0, NULL);
+
+    f.stamp_ns = (T0 * 1000 + at_ms) * 1000000;
+    return f;
+}
+
+/* Segments are half-open and the tolerance is 120 s, its last millisecond included:
+ * the millisecond of a segment's end lies 1 ms outside of it. Each: a prolog (and an
+ * epilog) of a job of one segment, [0, 400) s. */
+static void evidence_join__at_the_tolerance__belongs_to_the_millisecond (
+    void **state)
+{
+    static const struct {
+        int64_t start_ms, end_ms; /* 0: no epilog */
+        evidence_reason_t reason;
+    } cases[] = {
+        {-120000, 0, EVIDENCE_MATCHED},
+        {-120001, 0, EVIDENCE_OTHER_TIME},
+        {400000 + 119999, 0, EVIDENCE_MATCHED},
+        {400000 + 120000, 0, EVIDENCE_OTHER_TIME},
+        /* known at both ends: any overlap tells, none does not */
+        {-120001, 1, EVIDENCE_MATCHED},
+        {-130000, -120001, EVIDENCE_OTHER_TIME},
+        {400000 + 120000, 400000 + 130000, EVIDENCE_OTHER_TIME},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        struct job job = {.in = {0}};
+        evidence_join_t *join;
+        add_segment (&job, T0, T0 + 400, "g1");
+        add_fact (&job, fact_at_ms (NODE_FACT_START, cases[i].start_ms));
+        if (cases[i].end_ms)
+            add_fact (&job, fact_at_ms (NODE_FACT_END, cases[i].end_ms));
+        join = join_job (&job);
+        if (join->attempt[0].reason != cases[i].reason)
+            fail_msg ("case %zu: %s", i,
+                      evidence_reason_name (join->attempt[0].reason));
+        evidence_free (join);
+    }
+}
+
+/* An attempt between two segments, [0, 400) and [500, 900) s, known at both ends and
+ * overlapping neither, is the nearer one's. The middle, 450 s, is 50,000 ms before
+ * the second and, the end being outside already, 50,001 ms from the first. */
+static void evidence_join__between_two_segments__is_of_the_nearer (void **state)
+{
+    static const struct {
+        int64_t second_s, start_ms;
+        size_t segment;
+    } cases[] = {{500, 400000, 0},
+                 {500, 449999, 0},
+                 {500, 450000, 1},
+                 {500, 499998, 1},
+                 {400, 400000, 1}}; /* the first one's end is the second's */
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        struct job job = {.in = {0}};
+        evidence_join_t *join;
+        add_segment (&job, T0, T0 + 400, "g1");
+        add_segment (&job, T0 + cases[i].second_s, T0 + 900, "g1");
+        add_fact (&job, fact_at_ms (NODE_FACT_START, cases[i].start_ms));
+        add_fact (&job, fact_at_ms (NODE_FACT_END, cases[i].start_ms));
+        join = join_job (&job);
+        if (join->segment[cases[i].segment].attempt_count != 1
+            || join->segment[1 - cases[i].segment].attempt_count != 0)
+            fail_msg ("case %zu", i);
+        evidence_free (join);
+    }
+}
+
+/* Slurm's defects leave two rows of one job that overlap: [0, 400) and [300, 1000) s.
+ * Where both hold the moment, a record alone is of the later one, and an attempt that
+ * lies in both as a whole is of the earlier one. */
+static void evidence_join__rows_that_overlap__one_of_them (void **state)
+{
+    static const struct {
+        struct {
+            char kind; /* s, e */
+            int64_t at_ms;
+        } fact[3];
+        size_t attempts, segment;
+    } cases[] = {
+        {{{'e', 299999}}, 1, 0}, /* in the first alone */
+        {{{'e', 300000}}, 1, 1},
+        {{{'e', 350000}}, 1, 1},
+        {{{'s', 310000}, {'e', 390000}}, 1, 0},
+        {{{'s', 310000}, {'e', 400001}}, 1, 1}, /* 1 ms more in the second */
+        /* two prologs of one attempt, as the same segment is nearest to both */
+        {{{'s', 350000}, {'s', 500000}}, 1, 1},
+        {{{'s', 299999}, {'s', 500000}}, 2, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        struct job job = {.in = {0}};
+        evidence_join_t *join;
+        add_segment (&job, T0, T0 + 400, "g1");
+        add_segment (&job, T0 + 300, T0 + 1000, "g1");
+        for (size_t k = 0; k < 3 && cases[i].fact[k].kind; k++)
+            add_fact (&job, fact_at_ms (cases[i].fact[k].kind == 's'
+                                            ? NODE_FACT_START
+                                            : NODE_FACT_END,
+                                        cases[i].fact[k].at_ms));
+        join = join_job (&job);
+        if (join->attempt_count != cases[i].attempts)
+            fail_msg ("case %zu: %zu attempts", i, join->attempt_count);
+        if (join->segment[cases[i].segment].attempt_count == 0
+            || join->segment[1 - cases[i].segment].attempt_count != 0)
+            fail_msg ("case %zu: not of segment %zu", i, cases[i].segment);
+        evidence_free (join);
+    }
+}
+
+/* An epilog whose prolog is lost: the attempt began when the one before it on the
+ * node ended, even in the same millisecond, and never before that. */
+static void evidence_join__prolog_lost__begins_at_the_end_before (void **state)
+{
+    static const int64_t ends_ms[] = {401000, 401001, 950000};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (ends_ms); i++) {
+        struct job job = {.in = {0}};
+        evidence_join_t *join;
+        add_segment (&job, T0, T0 + 400, "g1");
+        add_segment (&job, T0 + 500, T0 + 900, "g1");
+        add_fact (&job, fact_at_ms (NODE_FACT_START, 1000));
+        add_fact (&job, fact_at_ms (NODE_FACT_END, 401000));
+        add_fact (&job, fact_at_ms (NODE_FACT_END, ends_ms[i]));
+        job.fact[0].seen.time_start = job.fact[1].seen.time_start = T0;
+        job.fact[2].seen.time_start = T0 + 500;
+        join = join_job (&job);
+        assert_int_equal (join->attempt_count, 2);
+        assert_int_equal (join->attempt[0].end_ms, T0 * 1000 + 401000);
+        assert_int_equal (join->attempt[1].begin_ms, T0 * 1000 + 401000);
+        assert_int_equal (join->attempt[1].end_ms, T0 * 1000 + ends_ms[i]);
+        evidence_free (join);
+    }
+}
+
 static void evidence_join__no_segment__says_why (void **state)
 {
     static const struct {
@@ -270,6 +413,11 @@ static void evidence_join__sluid_and_start_time__beat_the_clock (void **state)
     job.fact[0] = f;
     join = join_job (&job);
     assert_int_equal (join->segment[1].attempt_count, 1);
+    evidence_free (join);
+    job.fact[0].sluid = 5; /* neither is any segment's: the stamp decides */
+    job.fact[0].seen.time_start = T0 + 5;
+    join = join_job (&job);
+    assert_int_equal (join->segment[0].attempt_count, 1);
     evidence_free (join);
 }
 
@@ -688,6 +836,11 @@ int main (void)
             evidence_join__lost_record__tag_of_the_earlier_segment),
         cmocka_unit_test (
             evidence_join__repeated_missing_and_late__by_the_rule),
+        cmocka_unit_test (
+            evidence_join__at_the_tolerance__belongs_to_the_millisecond),
+        cmocka_unit_test (evidence_join__between_two_segments__is_of_the_nearer),
+        cmocka_unit_test (evidence_join__rows_that_overlap__one_of_them),
+        cmocka_unit_test (evidence_join__prolog_lost__begins_at_the_end_before),
         cmocka_unit_test (evidence_join__no_segment__says_why),
         cmocka_unit_test (evidence_join__sluid_and_start_time__beat_the_clock),
         cmocka_unit_test (evidence_join__clock_behind__the_larger_overlap),
