@@ -189,7 +189,7 @@ void capacity_add_reservation (capacity_t *c, const reservation_t *r)
                          sizeof (*cluster->booking));
     cluster->booking[cluster->booking_count++] = (struct booking){
         period,
-        r->flags & RESERVATION_MAINT ? EDGE_PLANNED : EDGE_RESERVED,
+        r->flags & RESERVATION_MAINT ? EDGE_MAINTENANCE : EDGE_RESERVED,
         r->id,
         xstrdup (r->name),
         xstrdup (r->accounts),

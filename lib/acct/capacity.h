@@ -20,14 +20,17 @@
  *              not; also on a node that is down. F = G - A are free. Where
  *              F < 0 `difference` is F, and everything below is 0.
  *   the class  of the free GPUs is the first of these that holds:
- *     unknown      some job's devices there have no known weight; or the
- *                  controller was away (a registration row with base state
- *                  DOWN); or no registration row, ended at as-of, names the
- *                  node (one without a list of nodes names all of the cluster)
- *     down         an event row of the node that is not planned
+ *     unknown      some job's devices there have no known weight; or no
+ *                  registration row, ended at as-of, names the node (one
+ *                  without a list of nodes names all of the cluster)
+ *     down         an event row of the node that is not planned; also while the
+ *                  controller is away, which alone could have resumed the node
  *     planned_down an event row with MAINT or POWERED_DOWN (whatever the version
  *                  of Slurm says of nodes that are not CLOUD), or base state
- *                  FUTURE; or a reservation with the flag MAINT
+ *                  FUTURE
+ *     unknown      else, while the controller is away (a registration row with
+ *                  base state DOWN): nobody knows what the nodes did
+ *     planned_down a reservation with the flag MAINT
  *     reserved_unused  any other reservation that lists the node
  *     idle         else: also what the scheduler merely plans
  *   event rows and reservations end where they say; one without an end is open.

@@ -258,7 +258,7 @@ static void lay_registrations (capacity_t *c, const struct cluster *cluster)
         bool of_all = r->disconnected || !r->nodelist || !r->nodelist[0];
         lay_over (c, cluster, of_all ? NULL : r->nodelist,
                   (struct interval){period_clip (r->period, spoken),
-                                    r->disconnected ? EDGE_BLIND : EDGE_KNOWN,
+                                    r->disconnected ? EDGE_AWAY : EDGE_KNOWN,
                                     {1, 1}});
     }
 }

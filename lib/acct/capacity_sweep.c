@@ -152,7 +152,9 @@ static void add_kept (struct tally *t, int64_t number, __int128 units)
     t->kept[i].units += units;
 }
 
-/* Where the time of what nobody holds goes. */
+/* Where the time of what nobody holds goes. A node's own event row outlasts the
+ * controller: nobody else can resume the node, and when the controller returns it
+ * either leaves the row open or ends it. */
 static __int128 *class_of_free (struct tally *t, const struct now *now)
 {
     if (now->of[EDGE_KNOWN] == 0 || now->of[EDGE_BLIND] > 0)
@@ -160,6 +162,10 @@ static __int128 *class_of_free (struct tally *t, const struct now *now)
     if (now->of[EDGE_DOWN] > 0 || now->of[EDGE_DRAINED] > 0)
         return &t->down;
     if (now->of[EDGE_PLANNED] > 0)
+        return &t->planned_down;
+    if (now->of[EDGE_AWAY] > 0)
+        return &t->unknown;
+    if (now->of[EDGE_MAINTENANCE] > 0)
         return &t->planned_down;
     return now->booking_count > 0 ? &t->reserved_unused : &t->idle;
 }
@@ -180,7 +186,7 @@ static int64_t stranded_of (const struct tally *t, const __int128 *class,
         = now->of[EDGE_REMAINDER] + (parts ? denominator - parts : 0);
     bool up = class == &t->idle
               || (class == &t->unknown && now->of[EDGE_BLIND] == 0
-                  && now->of[EDGE_ALLOCATED] > 0);
+                  && now->of[EDGE_AWAY] == 0 && now->of[EDGE_ALLOCATED] > 0);
 
     return up ? smaller (rest, left) : 0;
 }

@@ -38,6 +38,7 @@ typedef enum {
     DOWN,
     DRAINED, /* and not down */
     PLANNED,
+    MAINTENANCE, /* by a reservation */
     RESERVED,
     NODE_STATES,
 } node_state_t;

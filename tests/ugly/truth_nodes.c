@@ -354,11 +354,15 @@ static bool nobody_names_it (const now_t *now)
 
 static int64_t *free_class (classes_t *c, const now_t *now)
 {
-    if (!now->state[KNOWN] || now->blind || now->state[AWAY])
+    if (!now->state[KNOWN] || now->blind)
         return &c->unknown;
     if (now->state[DOWN] || now->state[DRAINED])
         return &c->down;
     if (now->state[PLANNED])
+        return &c->planned_down;
+    if (now->state[AWAY])
+        return &c->unknown;
+    if (now->state[MAINTENANCE])
         return &c->planned_down;
     return now->state[RESERVED] ? &c->reserved_unused : &c->idle;
 }

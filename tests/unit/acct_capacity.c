@@ -85,6 +85,66 @@ static void capacity__a_day_of_everything__classified_by_hand (void **state)
     zone_close (site.zone);
 }
 
+/* The rows that Slurm 22.05 wrote when a node was drained, slurmctld was killed 23 s
+ * later and was back after 9 s: the node's row stays open all the time. Nobody but
+ * slurmctld could have resumed the node. The other node has no row of its own, and
+ * a reservation tells what was planned for it, not what it did. */
+static void capacity__node_drained_over_an_outage__is_down (void **state)
+{
+    static const struct {
+        uint32_t node_state;
+        int64_t end; /* of the node's row; 0: open */
+        bool maintenance;
+        int64_t down, drained, planned, unknown, idle; /* GPU-seconds */
+    } cases[] = {
+        {514, 0, false, 63 * 8, 63 * 8, 0, 9 * 8, (37 + 91) * 8},
+        /* closed when slurmctld was back, and a second before */
+        {514, 69, false, 32 * 8, 32 * 8, 0, 9 * 8, (37 + 31 + 91) * 8},
+        {514, 68, false, 31 * 8, 31 * 8, 0, (9 + 1) * 8, (37 + 31 + 91) * 8},
+        {NODE_STATE_DOWN, 0, false, 63 * 8, 0, 0, 9 * 8, (37 + 91) * 8},
+        {514 | NODE_STATE_MAINT, 0, false, 0, 0, 63 * 8, 9 * 8, (37 + 91) * 8},
+        {514, 0, true, 63 * 8, 63 * 8, 91 * 8, 9 * 8, 37 * 8},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        site_t site;
+        struct total total = {.pool = "h100"};
+        node_event_t events[] = {
+            registered (T0 - HOUR),
+            {.cluster = "lab", .start = T0 + 60, .end = T0 + 69,
+             .state = NODE_STATE_DOWN},
+            {.cluster = "lab", .node = "g1", .start = T0 + 37,
+             .end = cases[i].end ? T0 + cases[i].end : 0,
+             .state = cases[i].node_state},
+        };
+        reservation_t booked
+            = {.cluster = "lab", .id = 1, .flags = RESERVATION_MAINT,
+               .start = T0 - 100, .end = T0 + 200, .nodelist = "g2"};
+        test_site (&site, "UTC");
+        kinds_t *kinds = kinds_new (&site);
+        capacity_t *c
+            = capacity_new (&site, kinds, (period_t){T0, T0 + 100});
+        capacity_set_as_of (c, "lab", T0 + 100);
+        for (size_t k = 0; k < GL_ARRAY_SIZE (events); k++)
+            capacity_add_event (c, &events[k]);
+        if (cases[i].maintenance)
+            capacity_add_reservation (c, &booked);
+        capacity_sum_init (&total.sum);
+        capacity_each (c, NULL, 0, add, &total);
+        check (total.sum.down, cases[i].down, 1);
+        check (total.sum.drained, cases[i].drained, 1);
+        check (total.sum.planned_down, cases[i].planned, 1);
+        check (total.sum.unknown, cases[i].unknown, 1);
+        check (total.sum.idle, cases[i].idle, 1);
+        check (total.sum.difference, 0, 1);
+        capacity_sum_clear (&total.sum);
+        capacity_free (c);
+        kinds_free (kinds);
+        zone_close (site.zone);
+    }
+}
+
 static void capacity__two_halves_of_a_gpu__leave_a_seventh_stranded (
     void **state)
 {
@@ -349,6 +409,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (capacity__a_day_of_everything__classified_by_hand),
+        cmocka_unit_test (capacity__node_drained_over_an_outage__is_down),
         cmocka_unit_test (
             capacity__two_halves_of_a_gpu__leave_a_seventh_stranded),
         cmocka_unit_test (

@@ -523,7 +523,7 @@ static void classify (const struct world *w, int pool, int node, int64_t t,
     int64_t gpus = gpus_at (w, pool, t), parts, there, left, opened;
     int64_t held, open, missing = 0, stranded;
     bool blind, known = false, away = false, down = false, drained = false;
-    bool planned = false, idle;
+    bool planned = false, maintenance = false, idle;
     size_t kept = SIZE_MAX;
 
     held = held_at (w, pool, node, t, &parts, &blind);
@@ -569,14 +569,15 @@ static void classify (const struct world *w, int pool, int node, int64_t t,
             || !is_on (t, w->booking[i].start, w->booking[i].end))
             continue;
         if (w->booking[i].maintenance)
-            planned = true;
+            maintenance = true;
         else if (kept == SIZE_MAX || w->booking[i].id < w->booking[kept].id
                  || (w->booking[i].id == w->booking[kept].id
                      && w->booking[i].start < w->booking[kept].start))
             kept = i;
     }
     opened = (parts + UNIT - 1) / UNIT * UNIT;
-    if (blind || away || !known) {
+    /* a row of the node's own tells what it was, whoever was away */
+    if (blind || !known || (away && !down && !drained && !planned)) {
         stranded = !blind && !away && held > 0
                        ? least (left + opened - parts, open)
                        : 0;
@@ -591,7 +592,7 @@ static void classify (const struct world *w, int pool, int node, int64_t t,
             h->of[DRAINED] += open;
         return;
     }
-    if (planned) {
+    if (planned || maintenance) {
         h->of[PLANNED] += open;
         return;
     }
