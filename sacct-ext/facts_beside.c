@@ -107,7 +107,8 @@ int facts_unheld (store_t *store, const store_query_t *query,
         if (to > period.end * 1000)
             to = period.end * 1000;
         if (from < to)
-            measured_add (ret_measured, &u.usage, from, to, period);
+            measured_add (ret_measured, &u.usage, from, to, period,
+                          fraction (1, 1));
     }
     store_usage_iter_close (iter);
     return more;

@@ -45,6 +45,7 @@ struct gather {
     const report_cluster_t *report_cluster;
     reconcile_cluster_t cluster;
     reconcile_t *reconcile;
+    kinds_t *kinds;
     rolled_t *rolled; /* NULL: nothing is rolled up */
     struct watch *watches;
     struct belief *beliefs;
@@ -309,6 +310,24 @@ static void keep_belief (struct gather *g, const segment_t *s)
         = (struct belief){s->id_job, s->time_submit, s->believed_end};
 }
 
+/* GPUs that the segment's shards or MPS are; 0 for all others. */
+static fraction_t shared_gpus (struct gather *g, const segment_t *s)
+{
+    fraction_t sum = {0, 1};
+    size_t count;
+    const holding_t *h
+        = kinds_of_segment (g->kinds, s, s->time_start, false, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        fraction_t weight = h[i].kind->weight;
+        if (h[i].kind->part && h[i].kind->weight_known)
+            sum = fraction (sum.num * weight.den
+                                + (int64_t)h[i].devices * weight.num * sum.den,
+                            sum.den * weight.den);
+    }
+    return sum;
+}
+
 static int see_fact (const fact_t *fact, void *arg, gl_error_t *error)
 {
     struct gather *g = arg;
@@ -323,7 +342,7 @@ static int see_fact (const fact_t *fact, void *arg, gl_error_t *error)
         keep_belief (g, s);
     reconcile_evidence (g->reconcile, &g->cluster, s, fact->suspensions,
                         fact->suspension_count, fact->evidence,
-                        is_watched (g, s), marks);
+                        is_watched (g, s), shared_gpus (g, s), marks);
     return 0;
 }
 
@@ -597,6 +616,7 @@ int reconcile_cluster (store_t *store, const report_query_t *query,
                                    .as_of = cluster->as_of}};
     int rc;
 
+    g.kinds = kinds_new (query->site);
     if (g.cluster.period.end > cluster->as_of)
         g.cluster.period.end = cluster->as_of;
     rc = run (&g, dbd, error);
@@ -606,5 +626,6 @@ int reconcile_cluster (store_t *store, const report_query_t *query,
     free_watches (&g);
     free_pending (&g);
     free (g.beliefs);
+    kinds_free (g.kinds);
     return rc;
 }

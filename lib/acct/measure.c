@@ -1,4 +1,7 @@
+#include <stddef.h>
+
 #include "acct/measure.h"
+#include "base/memory.h"
 
 #define SECOND_MS 1000
 
@@ -56,10 +59,8 @@ static void add_known (uint64_t *sum, uint64_t *known, int64_t value,
 }
 
 static void add_activity (measured_t *m, const device_usage_t *share,
-                          const device_usage_t *whole)
+                          const device_usage_t *whole, int64_t ms)
 {
-    int64_t ms = share->end_ms - share->begin_ms;
-
     m->watched_ms += (uint64_t)ms;
     if (share->energy_mj >= 0 && share->energy_ms > 0)
         m->energy_ms += (uint64_t)share->energy_ms;
@@ -79,9 +80,39 @@ static void add_activity (measured_t *m, const device_usage_t *share,
     }
 }
 
-void measured_add (measured_t *m, const device_usage_t *usage, int64_t from_ms,
-                   int64_t to_ms, period_t within)
+static int64_t scaled (int64_t value, fraction_t by)
 {
+    return value > 0 ? (int64_t)((__int128)value * by.num / by.den) : value;
+}
+
+/* Of so many devices. Scaled before it is cut, so that the parts still add up. */
+static device_usage_t of_devices (const device_usage_t *usage,
+                                  fraction_t devices)
+{
+    static const size_t times[] = {
+        offsetof (device_usage_t, energy_ms),
+        offsetof (device_usage_t, utilization_sum),
+        offsetof (device_usage_t, utilization_ms),
+        offsetof (device_usage_t, idle_ms),
+        offsetof (device_usage_t, no_process_ms),
+        offsetof (device_usage_t, processes_ms),
+    };
+    device_usage_t ret = *usage;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (times); i++) {
+        int64_t *value = (int64_t *)((char *)&ret + times[i]);
+        *value = scaled (*value, devices);
+    }
+    return ret;
+}
+
+void measured_add (measured_t *m, const device_usage_t *measured,
+                   int64_t from_ms, int64_t to_ms, period_t within,
+                   fraction_t devices)
+{
+    const device_usage_t scaled_usage = of_devices (measured, devices),
+                         *usage = &scaled_usage;
+    int64_t whole_ms = scaled (usage->end_ms - usage->begin_ms, devices);
     device_usage_t share;
 
     usage_share (usage, from_ms, to_ms, &share, NULL);
@@ -91,9 +122,10 @@ void measured_add (measured_t *m, const device_usage_t *usage, int64_t from_ms,
     if (from_ms >= to_ms)
         return;
     usage_share (usage, from_ms, to_ms, &share, NULL);
-    add_activity (m, &share, usage);
-    m->sampled_ms += (uint64_t)usage_share_number (usage, sampled_ms (usage),
-                                                   from_ms, to_ms);
+    add_activity (m, &share, usage,
+                  usage_share_number (usage, whole_ms, from_ms, to_ms));
+    m->sampled_ms += (uint64_t)usage_share_number (
+        usage, scaled (sampled_ms (usage), devices), from_ms, to_ms);
 }
 
 void measured_sum (measured_t *m, const measured_t *o)

@@ -8,6 +8,7 @@
 #define GL_ACCT_MEASURE_H
 
 #include "acct/evidence.h"
+#include "base/exact.h"
 #include "base/zone.h"
 
 typedef struct {
@@ -39,9 +40,14 @@ void measured_init (measured_t *measured);
  * it was used, whatever the clocks say. The rest counts for the time that lies
  * `within` (seconds, of the same clock), so that no device is watched for
  * longer than it was held.
+ *
+ * `devices`: for how many devices, as accounting counts them, the measured one
+ * stands. 1, but for a GPU of which a job holds four shards 4: all times are of
+ * so many devices, and the weight of a shard makes GPU time of them again.
  */
 void measured_add (measured_t *measured, const device_usage_t *usage,
-                   int64_t from_ms, int64_t to_ms, period_t within);
+                   int64_t from_ms, int64_t to_ms, period_t within,
+                   fraction_t devices);
 
 void measured_sum (measured_t *measured, const measured_t *other);
 

@@ -106,7 +106,55 @@ struct placing {
     int64_t gres_index;
     measured_t *measured; /* NULL: it is not wanted */
     const device_kind_t *kind; /* NULL: nobody tells */
+    const segment_evidence_t *evidence;
+    fraction_t devices; /* for how many of accounting's the measured one stands */
 };
+
+static bool same_text (const char *a, const char *b)
+{
+    return !strcmp (a ? a : "", b ? b : "");
+}
+
+/* Devices of the node that the segment had: those that its records show, or those
+ * that were measured, whichever are more. */
+static uint64_t devices_on (const segment_evidence_t *e, const char *node)
+{
+    const device_usage_t *last = NULL;
+    uint64_t shown = 0, measured = 0;
+
+    for (size_t i = 0; i < e->node_count; i++)
+        if (!strcmp (e->node[i].node, node))
+            shown = e->node[i].count;
+    for (size_t i = 0; i < e->part_count; i++) { /* by node, then device */
+        const device_usage_t *u = e->part[i]->usage;
+        if (strcmp (u->node, node) != 0)
+            continue;
+        measured += !last || !same_text (last->gpu, u->gpu)
+                    || !same_text (last->slice, u->slice);
+        last = u;
+    }
+    return shown > measured ? shown : measured;
+}
+
+/* Of shards and MPS accounting counts several to a device. */
+static fraction_t devices_of (const piece_cuts_t *c, const struct placing *at)
+{
+    uint64_t there, held = 0;
+    const holding_t *h;
+    size_t count;
+
+    if (!at->kind || !at->kind->part)
+        return fraction (1, 1);
+    there = devices_on (at->evidence, at->node);
+    h = kinds_of_segment (c->kinds, at->piece.segment, at->piece.period.start,
+                          true, &count);
+    for (size_t i = 0; i < count; i++)
+        if (h[i].kind == at->kind && h[i].node
+            && !strcmp (h[i].node, at->node))
+            held += h[i].devices;
+    return held && there ? fraction ((int64_t)held, (int64_t)there)
+                         : fraction (1, 1);
+}
 
 static void place (const piece_cuts_t *c, const piece_sink_t *sink,
                    struct placing *at)
@@ -117,6 +165,7 @@ static void place (const piece_cuts_t *c, const piece_sink_t *sink,
     holding_t h = {.kind = kind ? kind : &piece_untold, .node = at->node};
 
     at->kind = kind;
+    at->devices = devices_of (c, at);
     at->measured = sink->measured (p, &h, kind != NULL, sink->arg);
 }
 
@@ -165,7 +214,8 @@ static void measure_part (const piece_cuts_t *c, const piece_sink_t *sink,
             && at->piece.period.end * 1000 < to)
             next = at->piece.period.end * 1000;
         if (at->measured)
-            measured_add (at->measured, part->usage, from, next, at->held);
+            measured_add (at->measured, part->usage, from, next, at->held,
+                          at->devices);
         if (sink->stretch && at->kind)
             sink->stretch (&at->piece, at->kind, part->usage, from, next,
                            sink->arg);
@@ -181,7 +231,8 @@ void piece_measure (const piece_cuts_t *c, const piece_sink_t *sink,
     struct placing at = {.piece = {.segment = s, .project = project},
                          .whole = period_clip (whole, c->period),
                          .from_ms = INT64_MIN,
-                         .to_ms = INT64_MAX};
+                         .to_ms = INT64_MAX,
+                         .evidence = evidence};
 
     if (!evidence || evidence->part_count == 0 || s->time_start == 0
         || at.whole.start >= at.whole.end)

@@ -23,6 +23,7 @@
 
 #include "acct/evidence.h"
 #include "acct/segment.h"
+#include "base/exact.h"
 #include "base/zone.h"
 
 typedef enum {
@@ -264,14 +265,17 @@ void rolled_finish (rolled_t *rolled, reconcile_t *reconcile);
 /* --- segments against records ------------------------------------------ */
 
 /* One segment with what the nodes saw of it (NULL: nothing). `watched`: all its
- * nodes have recorded other jobs before and after it. In the order (id_job,
- * time_submit), cluster by cluster: segments of one JobId must not overlap. */
+ * nodes have recorded other jobs before and after it. `shared`: the GPUs that its
+ * shards or MPS are, where it holds such; a node shows the GPU as a whole, and
+ * stands for their even part. 0 for all others, and where nobody knows.
+ * In the order (id_job, time_submit), cluster by cluster: segments of one JobId
+ * must not overlap. */
 void reconcile_evidence (reconcile_t *reconcile,
                          const reconcile_cluster_t *cluster,
                          const segment_t *segment,
                          const suspension_t *suspensions, size_t count,
                          const segment_evidence_t *evidence, bool watched,
-                         unsigned revised);
+                         fraction_t shared, unsigned revised);
 /* One segment whose GRES accounting has lost (segment_t.gres_lost). */
 void reconcile_gres_lost (reconcile_t *reconcile,
                           const reconcile_cluster_t *cluster,

@@ -16,9 +16,52 @@ struct looking {
     const suspension_t *suspensions;
     size_t suspension_count;
     const segment_evidence_t *evidence;
+    fraction_t shared;
     unsigned revised;
     reconcile_cause_t worst;
 };
+
+/* GPU seconds of shards and MPS on so many of the segment's nodes, rounded down. */
+static unsigned __int128 shared_seconds (const struct looking *l,
+                                         uint64_t on_nodes, int64_t start,
+                                         int64_t end)
+{
+    nodelist_t *list = nodelist_open (l->segment->nodelist, NULL);
+    uint64_t nodes = list ? nodelist_count (list) : 0;
+
+    nodelist_close (list);
+    if (nodes == 0)
+        nodes = 1;
+    if (on_nodes > nodes)
+        on_nodes = nodes;
+    return device_seconds (on_nodes, start, end, l->cluster->period)
+           * (uint64_t)l->shared.num / ((uint64_t)l->shared.den * nodes);
+}
+
+static unsigned __int128 held_seconds (const struct looking *l)
+{
+    const segment_t *s = l->segment;
+
+    return segment_device_seconds (s, l->cluster->period)
+           + shared_seconds (l, UINT64_MAX, s->time_start, segment_end (s));
+}
+
+/* Of all devices that nodes show, or of one node's. */
+static unsigned __int128 shown_seconds (const struct looking *l, const char *node,
+                                        int64_t start, int64_t end)
+{
+    uint64_t devices = 0, nodes = 0;
+
+    for (size_t i = 0; i < l->evidence->node_count; i++) {
+        if (node && strcmp (l->evidence->node[i].node, node) != 0)
+            continue;
+        devices += l->evidence->node[i].count;
+        nodes += l->evidence->node[i].count > 0;
+    }
+    return l->shared.num ? shared_seconds (l, nodes, start, end)
+                         : device_seconds (devices, start, end,
+                                           l->cluster->period);
+}
 
 static reconcile_row_t row_of (const struct looking *l, const char *what)
 {
@@ -136,30 +179,20 @@ static reconcile_cause_t judge_early (const struct looking *l)
                                                   : CAUSE_UNEXPLAINED;
 }
 
-static uint64_t devices_on (const struct looking *l, const char *node)
-{
-    for (size_t i = 0; i < l->evidence->node_count; i++)
-        if (!strcmp (l->evidence->node[i].node, node))
-            return l->evidence->node[i].count;
-    return 0;
-}
-
 static void add_end (struct looking *l, const attempt_t *a,
                      reconcile_cause_t cause)
 {
     const segment_t *s = l->segment;
     int64_t end = segment_end (s), recorded = a->end_ms / 1000;
-    uint64_t devices = devices_on (l, a->node);
     char ours[ZONE_STAMP_SIZE], theirs[ZONE_STAMP_SIZE];
     GL_AUTOFREE char *what = xasprintf ("end on %s", a->node);
     reconcile_row_t row = row_of (l, what);
-    period_t period = l->cluster->period;
 
     row.ours = zone_stamp (reconcile_zone (l->reconcile), end, ours);
     row.theirs = zone_stamp (reconcile_zone (l->reconcile), recorded, theirs);
     row.difference
-        = (__int128)device_seconds (devices, recorded, end, period)
-          - (__int128)device_seconds (devices, end, recorded, period);
+        = (__int128)shown_seconds (l, a->node, recorded, end)
+          - (__int128)shown_seconds (l, a->node, end, recorded);
     row.cause = cause;
     add (l, &row);
 }
@@ -194,11 +227,10 @@ static bool must_have_records (const segment_t *s)
 
 static void look_at_missing (struct looking *l)
 {
-    const segment_t *s = l->segment;
     reconcile_row_t row = row_of (l, "record");
 
     row.ours = "there";
-    row.difference = (__int128)segment_device_seconds (s, l->cluster->period);
+    row.difference = (__int128)held_seconds (l);
     row.cause = CAUSE_UNEXPLAINED;
     add (l, &row);
 }
@@ -278,10 +310,10 @@ void reconcile_evidence (reconcile_t *reconcile,
                          const segment_t *segment,
                          const suspension_t *suspensions, size_t count,
                          const segment_evidence_t *evidence, bool watched,
-                         unsigned revised)
+                         fraction_t shared, unsigned revised)
 {
-    struct looking l = {reconcile, cluster,  segment, suspensions,
-                        count,     evidence, revised, CAUSE_COUNT};
+    struct looking l = {reconcile, cluster, segment, suspensions, count,
+                        evidence,  shared,  revised, CAUSE_COUNT};
     bool recorded = evidence && evidence->recorded;
     bool missing = !recorded && watched && must_have_records (segment);
 
@@ -298,11 +330,9 @@ void reconcile_evidence (reconcile_t *reconcile,
     if (recorded || missing || l.worst != CAUSE_COUNT)
         reconcile_compared (reconcile, SIDE_EVIDENCE, l.worst);
     if (recorded)
-        reconcile_total (
-            reconcile, SIDE_EVIDENCE, "",
-            segment_device_seconds (segment, cluster->period),
-            device_seconds (evidence->device_count, segment->time_start,
-                            segment_end (segment), cluster->period));
+        reconcile_total (reconcile, SIDE_EVIDENCE, "", held_seconds (&l),
+                         shown_seconds (&l, NULL, segment->time_start,
+                                        segment_end (segment)));
 }
 
 void reconcile_loose (reconcile_t *reconcile,

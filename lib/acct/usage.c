@@ -267,6 +267,32 @@ void usage_cell_measured (const usage_cell_t *cell, measured_t *ret)
         measured_sum (ret, &cell->part[i].measured);
 }
 
+void usage_cell_covered (const usage_cell_t *cell, size_t known_ms,
+                         mpq_t ret_covered, mpq_t ret_held)
+{
+    mpq_t weight, value;
+
+    mpq_inits (weight, value, NULL);
+    mpq_set_ui (ret_covered, 0, 1);
+    mpq_set_ui (ret_held, 0, 1);
+    for (size_t i = 0; i < cell->part_count; i++) {
+        const usage_part_t *p = &cell->part[i];
+        const char *measured = (const char *)&p->measured;
+        bool shared = p->kind->part && p->kind->weight_known;
+        exact_set_fraction (weight, shared ? p->kind->weight : fraction (1, 1));
+        exact_set_u128 (mpq_numref (value),
+                        *(const uint64_t *)(measured + known_ms));
+        mpz_set_ui (mpq_denref (value), 1000);
+        mpq_canonicalize (value);
+        mpq_mul (value, value, weight);
+        mpq_add (ret_covered, ret_covered, value);
+        mpq_set_ui (value, p->gres_seconds, 1);
+        mpq_mul (value, value, weight);
+        mpq_add (ret_held, ret_held, value);
+    }
+    mpq_clears (weight, value, NULL);
+}
+
 /* Adds weight x value, in seconds, for the parts of which `known` is not 0. */
 static bool add_weighted (const usage_cell_t *cell, size_t value, size_t known,
                           uint64_t scale, mpq_t ret)

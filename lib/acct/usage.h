@@ -147,6 +147,13 @@ uint64_t usage_cell_suspended (const usage_cell_t *cell);
  * value is then what is known). */
 bool usage_cell_gpu_seconds (const usage_cell_t *cell, mpq_t ret_value);
 
+/* Of the device time held, in seconds, how much a time of its measurements covers
+ * (the offset of one in measured_t: sampled_ms, energy_ms, utilization_ms). Devices
+ * count as accounting counts them, but shards and MPS, of which a GPU has several,
+ * by the GPUs that they stand for. */
+void usage_cell_covered (const usage_cell_t *cell, size_t known_ms,
+                         mpq_t ret_covered, mpq_t ret_held);
+
 /* All of the cell's devices. */
 void usage_cell_measured (const usage_cell_t *cell, measured_t *ret_measured);
 /* Seconds of physical GPUs: utilization x the time for which it was known, and

@@ -72,15 +72,13 @@ static struct columns add_columns (report_t *report)
 }
 
 /* Of the held device time; NULL where nothing was held. */
-static char *known_text (const usage_cell_t *cell, const measured_t *m)
+static char *known_text (const usage_cell_t *cell)
 {
     mpq_t part, whole;
     char *text;
 
     mpq_inits (part, whole, NULL);
-    exact_set_u128 (mpq_numref (part), m->energy_ms);
-    exact_set_u128 (mpq_numref (whole),
-                    (unsigned __int128)usage_cell_gres_seconds (cell) * 1000);
+    usage_cell_covered (cell, offsetof (measured_t, energy_ms), part, whole);
     text = report_coverage_text (part, whole);
     mpq_clears (part, whole, NULL);
     return text;
@@ -104,7 +102,7 @@ static void put_cell (report_t *report, const struct columns *c,
         report_put_exact (report, c->energy, value, ENERGY_DIGITS);
     }
     mpq_clear (value);
-    known = known_text (cell, &m);
+    known = known_text (cell);
     if (known)
         report_put_text (report, c->known, known);
 }
@@ -168,7 +166,7 @@ static void finish (energy_report_t *e, report_t *report,
     usage_cell_measured (whole, &held);
     report_totals (report);
     put_cell (report, columns, whole);
-    known = known_text (whole, &held);
+    known = known_text (whole);
     if (known)
         report_coverage (report, "energy_pct", known);
     if (e->query->filter_count == 0) {

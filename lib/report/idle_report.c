@@ -116,8 +116,7 @@ static void put_cell (report_t *report, const struct columns *c,
     if (m->processes_ms > 0)
         put_ms (report, c->no_process, m->no_process_ms);
     report_put_text (report, c->rule, rule_text (m->idle_rule));
-    exact_set_i64 (value, (int64_t)m->sampled_ms, 1000);
-    exact_set_i64 (whole, (int64_t)usage_cell_gres_seconds (cell), 1);
+    usage_cell_covered (cell, offsetof (measured_t, sampled_ms), value, whole);
     coverage = report_coverage_text (value, whole);
     if (coverage)
         report_put_text (report, c->coverage, coverage);

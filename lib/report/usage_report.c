@@ -136,16 +136,15 @@ usage_columns_t usage_report_columns (report_t *report, bool with_money)
     return columns;
 }
 
-/* A part of the held device time; NULL where nothing was held. */
-static char *held_percent (const usage_cell_t *cell, uint64_t part_ms)
+/* How much of the held device time some measurement covers; NULL where nothing was
+ * held. */
+static char *covered_percent (const usage_cell_t *cell, size_t known_ms)
 {
     char *text;
     mpq_t part, whole;
 
     mpq_inits (part, whole, NULL);
-    exact_set_u128 (mpq_numref (whole),
-                    (unsigned __int128)usage_cell_gres_seconds (cell) * 1000);
-    exact_set_u128 (mpq_numref (part), part_ms);
+    usage_cell_covered (cell, known_ms, part, whole);
     text = report_coverage_text (part, whole);
     mpq_clears (part, whole, NULL);
     return text;
@@ -171,7 +170,7 @@ static void put_measured (report_t *report, size_t first,
     if (usage_cell_idle_seconds (cell, value))
         report_put_hours (report, first + MEASURE_IDLE_GPU_HOURS, value);
     mpq_clear (value);
-    coverage = held_percent (cell, m.sampled_ms);
+    coverage = covered_percent (cell, offsetof (measured_t, sampled_ms));
     if (coverage)
         report_put_text (report, first + MEASURE_COVERAGE_PCT, coverage);
 }
@@ -286,12 +285,30 @@ static void note_quarantined (usage_report_t *u, report_t *report)
 }
 
 static void put_coverage (report_t *report, const char *measure,
-                          const usage_cell_t *whole, uint64_t part_ms)
+                          const usage_cell_t *whole, size_t known_ms)
 {
-    GL_AUTOFREE char *percent = held_percent (whole, part_ms);
+    GL_AUTOFREE char *percent = covered_percent (whole, known_ms);
 
     if (percent)
         report_coverage (report, measure, percent);
+}
+
+/* `seen`: what nodes recorded of the whole; NULL: nothing. */
+static void put_recorded (report_t *report, const usage_cell_t *whole,
+                          const usage_cell_t *seen)
+{
+    GL_AUTOFREE char *percent = NULL;
+    mpq_t none, part, held;
+
+    mpq_inits (none, part, held, NULL);
+    usage_cell_covered (whole, offsetof (measured_t, sampled_ms), none, held);
+    if (seen)
+        usage_cell_covered (seen, offsetof (measured_t, sampled_ms), none,
+                            part);
+    percent = report_coverage_text (part, held);
+    if (percent)
+        report_coverage (report, "node_records_pct", percent);
+    mpq_clears (none, part, held, NULL);
 }
 
 static char *ms_hours (uint64_t ms)
@@ -364,15 +381,13 @@ void usage_report_finish (usage_report_t *u, report_t *report,
     size_t seen_count;
     const usage_cell_t *whole = usage_report_whole (u);
     const usage_cell_t *seen = usage_cells (u->whole_seen, &seen_count);
-    uint64_t seen_ms = seen_count ? usage_cell_gres_seconds (seen) * 1000 : 0;
-    measured_t m;
 
     report_totals (report);
     put_cell (report, columns, whole);
-    usage_cell_measured (whole, &m);
-    put_coverage (report, "node_records_pct", whole, seen_ms);
-    put_coverage (report, "samples_pct", whole, m.sampled_ms);
-    put_coverage (report, "energy_pct", whole, m.energy_ms);
+    put_recorded (report, whole, seen_count ? seen : NULL);
+    put_coverage (report, "samples_pct", whole,
+                  offsetof (measured_t, sampled_ms));
+    put_coverage (report, "energy_pct", whole, offsetof (measured_t, energy_ms));
     note_unplaced (u, report);
     note_loose (u, report);
     note_split (u, report);

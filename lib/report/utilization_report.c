@@ -115,18 +115,16 @@ static void put_measured (report_t *report, const struct columns *columns,
                           const usage_cell_t *cell)
 {
     GL_AUTOFREE char *coverage = NULL;
-    measured_t m;
     mpq_t active, known;
 
-    usage_cell_measured (cell, &m);
     mpq_inits (active, known, NULL);
     if (usage_cell_active_seconds (cell, active)
         && usage_cell_known_seconds (cell, known)) {
         GL_AUTOFREE char *text = report_percent_text (active, known);
         report_put_text (report, columns->utilization, text);
     }
-    exact_set_i64 (active, (int64_t)m.utilization_ms, 1000);
-    exact_set_i64 (known, (int64_t)usage_cell_gres_seconds (cell), 1);
+    usage_cell_covered (cell, offsetof (measured_t, utilization_ms), active,
+                        known);
     coverage = report_coverage_text (active, known);
     if (coverage)
         report_put_text (report, columns->coverage, coverage);

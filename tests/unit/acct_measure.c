@@ -408,6 +408,74 @@ static void usage__two_nodes__split_as_the_records_say (void **state)
     zone_close (site.zone);
 }
 
+/* Agents measure GPUs, accounting counts their shards and units of MPS: each for
+ * 10,000 s, of which the samples cover 91.17 % and utilization is 50 %. */
+static void usage_measure__shards_and_mps__by_the_gpus_they_are (void **state)
+{
+    static const struct {
+        const char *gres, *nodes;
+        struct {
+            const char *node, *gpu;
+        } measured[2];
+        int64_t covered, held, active; /* GPU seconds x 100 */
+    } cases[] = {
+        {"gpu=1,gpu:h100=1", "g1", {{"g1", "a"}}, 911700, 1000000, 500000},
+        {"shard=4", "g1", {{"g1", "a"}}, 911700, 1000000, 500000},
+        {"shard=1", "g1", {{"g1", "a"}}, 227925, 250000, 125000},
+        {"shard=8", "g1", {{"g1", "a"}, {"g1", "b"}}, 1823400, 2000000, 1000000},
+        {"shard=8", "g[1-2]", {{"g1", "a"}, {"g2", "a"}}, 1823400, 2000000,
+         1000000},
+        {"shard=8", "g[1-2]", {{"g2", "a"}}, 911700, 2000000, 500000},
+        {"mps=47", "g1", {{"g1", "a"}}, 428499, 470000, 235000},
+        {"mps=100", "g1", {{"g1", "a"}}, 911700, 1000000, 500000},
+    };
+    site_t site;
+
+    (void)state;
+    test_site (&site, "UTC");
+    site.pools[0].shards_per_gpu = 4;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        const int64_t begin = T0 * 1000, end = (T0 + 10000) * 1000;
+        segment_t s = test_segment (7, T0, T0 + 10000, cases[i].gres,
+                                    cases[i].nodes);
+        usage_query_t q = {.site = &site, .period = {T0, T0 + 10000}};
+        usage_t *u = usage_new (&q);
+        device_usage_t usage[2];
+        size_t count = 0, cells;
+        mpq_t covered, held, active, want;
+
+        for (; count < 2 && cases[i].measured[count].node; count++) {
+            device_usage_t *d = &usage[count];
+            *d = stretch (cases[i].measured[count].node, -1, begin, end);
+            d->gpu = cases[i].measured[count].gpu;
+            d->samples_expected = 10000;
+            d->samples = 9117;
+            d->utilization_ms = end - begin;
+            d->utilization_sum = 5000 * (end - begin);
+        }
+        measure (u, &s, usage, count);
+        const usage_cell_t *cell = usage_cells (u, &cells);
+        mpq_inits (covered, held, active, want, NULL);
+        assert_int_equal (cells, 1);
+        usage_cell_covered (cell, offsetof (measured_t, sampled_ms), covered,
+                            held);
+        assert_true (usage_cell_active_seconds (cell, active));
+        exact_set_i64 (want, cases[i].covered, 100);
+        if (!mpq_equal (covered, want))
+            fail_msg ("case %zu: %.2f s covered", i, mpq_get_d (covered));
+        exact_set_i64 (want, cases[i].held, 100);
+        if (!mpq_equal (held, want))
+            fail_msg ("case %zu: %.2f s held", i, mpq_get_d (held));
+        exact_set_i64 (want, cases[i].active, 100);
+        if (!mpq_equal (active, want))
+            fail_msg ("case %zu: %.2f s active", i, mpq_get_d (active));
+        mpq_clears (covered, held, active, want, NULL);
+        usage_free (u);
+    }
+    site.pools[0].shards_per_gpu = 0;
+    zone_close (site.zone);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +487,7 @@ int main (void)
         cmocka_unit_test (
             evidence_held__what_records_and_inventory_tell__never_more),
         cmocka_unit_test (usage__hidden_slices__weighed_by_the_inventory),
+        cmocka_unit_test (usage_measure__shards_and_mps__by_the_gpus_they_are),
         cmocka_unit_test (usage__two_nodes__split_as_the_records_say),
     };
 

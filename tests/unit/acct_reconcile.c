@@ -37,6 +37,57 @@ static job_row_t row_of (segment_t segment)
                        .association_user = "anna"};
 }
 
+/* --- records ----------------------------------------------------------- */
+
+/* A node shows the GPU of which a job holds shards: accounting's 8 shards on two
+ * nodes are two GPUs for 3600 s. Each: the GPUs that they are, the nodes that show
+ * theirs, and the GPU seconds on both sides. */
+static void reconcile_evidence__shards__by_the_gpus_they_are (void **state)
+{
+    static const struct {
+        const char *gres;
+        fraction_t shared;
+        size_t nodes;
+        uint64_t ours, theirs;
+    } cases[] = {
+        {"shard=8", {2, 1}, 2, 7200, 7200},
+        {"shard=8", {2, 1}, 1, 7200, 3600},
+        {"shard=1", {1, 4}, 2, 900, 900},
+        {"mps=47", {47, 100}, 2, 1692, 1692},
+        {"gpu=2", {0, 1}, 2, 7200, 7200},
+        {"gpu=2", {0, 1}, 1, 7200, 3600},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        char *device[] = {(char *)"0"};
+        node_devices_t nodes[]
+            = {{"g1", device, 1, DEVICES_COMPLETE},
+               {"g2", device, 1, DEVICES_COMPLETE}};
+        segment_evidence_t e = {.recorded = true,
+                                .node = nodes,
+                                .node_count = cases[i].nodes,
+                                .device_count = cases[i].nodes};
+        segment_t s = closed ();
+        reconcile_t *r = reconcile_new (NULL);
+        const reconcile_total_t *total;
+        size_t count;
+
+        s.gres = cases[i].gres;
+        s.nodelist = "g[1-2]";
+        e.segment = &s;
+        reconcile_side (r, SIDE_EVIDENCE);
+        reconcile_evidence (r, &lab, &s, NULL, 0, &e, true, cases[i].shared, 0);
+        total = reconcile_totals (r, SIDE_EVIDENCE, &count);
+        assert_int_equal (count, 1);
+        if (total->ours != cases[i].ours || total->theirs != cases[i].theirs)
+            fail_msg ("case %zu: %llu and %llu", i,
+                      (unsigned long long)total->ours,
+                      (unsigned long long)total->theirs);
+        reconcile_free (r);
+    }
+}
+
 /* --- causes ------------------------------------------------------------ */
 
 static void reconcile_judge__same__is_no_difference (void **state)
@@ -391,6 +442,7 @@ static void rolled__no_hours__all_of_ours_is_not_rolled (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (reconcile_evidence__shards__by_the_gpus_they_are),
         cmocka_unit_test (reconcile_judge__same__is_no_difference),
         cmocka_unit_test (reconcile_judge__changed__needs_proof),
         cmocka_unit_test (reconcile_judge__no_gres_any_more__lost),
