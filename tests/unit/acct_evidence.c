@@ -321,6 +321,143 @@ static void evidence_join__rows_that_overlap__one_of_them (void **state)
     }
 }
 
+/* A resized job's next segment begins within a second of the end of the last one. */
+static void evidence_join__resized__goes_on_within_a_second (void **state)
+{
+    static const struct {
+        int64_t next_s;
+        size_t attempts; /* of the second segment */
+    } cases[] = {{400, 1}, {401, 1}, {402, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        struct job job = {.in = {0}};
+        evidence_join_t *join;
+        add_segment (&job, T0, T0 + 400, "g1")->state = SEGMENT_RESIZING;
+        add_segment (&job, T0 + cases[i].next_s, T0 + 500, "g1");
+        add_fact (&job, fact_at_ms (NODE_FACT_START, 1));
+        add_fact (&job, fact_at_ms (NODE_FACT_END, 500000));
+        join = join_job (&job);
+        assert_int_equal (join->segment[0].attempt_count, 1);
+        assert_int_equal (join->segment[1].attempt_count, cases[i].attempts);
+        evidence_free (join);
+    }
+}
+
+/* Of no length, at the moment of a resize: it is of the segment that begins then. */
+static void evidence_join__at_a_resize__is_of_the_next_segment (void **state)
+{
+    struct job job = {.in = {0}};
+    evidence_join_t *join;
+
+    (void)state;
+    add_segment (&job, T0, T0 + 400, "g1")->state = SEGMENT_RESIZING;
+    add_segment (&job, T0 + 400, T0 + 500, "g1");
+    add_fact (&job, fact_at_ms (NODE_FACT_START, 400000));
+    add_fact (&job, fact_at_ms (NODE_FACT_END, 400000));
+    join = join_job (&job);
+    assert_int_equal (join->segment[0].attempt_count, 0);
+    assert_int_equal (join->segment[1].attempt_count, 1);
+    evidence_free (join);
+}
+
+/* The segment ends at 400 s; 120 s before and after that are tolerated. */
+static void evidence_join__end_off_by_the_tolerance__is_no_problem (void **state)
+{
+    static const struct {
+        int64_t end_ms;
+        unsigned problems;
+    } cases[] = {{279999, ATTEMPT_END_EARLY},
+                 {280000, 0},
+                 {520000, 0},
+                 {520001, ATTEMPT_END_LATE}};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        struct job job = {.in = {0}};
+        evidence_join_t *join;
+        add_segment (&job, T0, T0 + 400, "g1");
+        add_fact (&job, fact_at_ms (NODE_FACT_START, 0));
+        add_fact (&job, fact_at_ms (NODE_FACT_END, cases[i].end_ms));
+        join = join_job (&job);
+        if (join->attempt[0].problems != cases[i].problems)
+            fail_msg ("case %zu: %#x", i, join->attempt[0].problems);
+        evidence_free (join);
+    }
+}
+
+/* The record of another node tags a segment that begins at its stamp or up to 366
+ * days later. */
+static void evidence_join__earlier_record__at_most_a_year_before (void **state)
+{
+    static const struct {
+        int64_t before_ms;
+        const char *tag;
+    } cases[] = {{-1, "-"},
+                 {0, "tag"},
+                 {366 * INT64_C (86400000), "tag"},
+                 {366 * INT64_C (86400000) + 1, "-"}};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        struct job job = {.in = {0}};
+        evidence_join_t *join;
+        node_fact_t f = fact_at_ms (NODE_FACT_START, -cases[i].before_ms);
+        f.seen.node = "g2";
+        f.seen.project = "tag";
+        add_segment (&job, T0, T0 + 400, "g1");
+        add_fact (&job, f);
+        join = join_job (&job);
+        assert_string_equal (tag_of (join, 0), cases[i].tag);
+        evidence_free (join);
+    }
+}
+
+/* Two prologs of one attempt that carry a tag: the first one's. */
+static void evidence_join__two_tags__the_earlier (void **state)
+{
+    struct job job = {.in = {0}};
+    evidence_join_t *join;
+
+    (void)state;
+    add_segment (&job, T0, T0 + 400, "g1");
+    add_fact (&job, fact (NODE_FACT_START, "g1", T0 + 60, "second"));
+    add_fact (&job, fact (NODE_FACT_START, "g1", T0 + 1, "first"));
+    join = join_job (&job);
+    assert_string_equal (tag_of (join, 0), "first");
+    evidence_free (join);
+}
+
+/* A stretch that lies to equal parts in two attempts goes the way of the first. */
+static void evidence_join__usage_halfway__goes_with_the_first (void **state)
+{
+    static const struct {
+        int64_t begin, end;
+        size_t segment;
+    } cases[] = {{300, 500, 0}, {300, 501, 0}, {300, 502, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        struct job job = {.in = {0}};
+        evidence_join_t *join;
+        add_segment (&job, T0, T0 + 400, "g1");
+        add_segment (&job, T0 + 400, T0 + 900, "g1");
+        add_fact (&job, fact (NODE_FACT_START, "g1", T0, NULL));
+        add_fact (&job, fact (NODE_FACT_END, "g1", T0 + 400, NULL));
+        add_fact (&job, fact (NODE_FACT_START, "g1", T0 + 401, NULL));
+        add_fact (&job, fact (NODE_FACT_END, "g1", T0 + 900, NULL));
+        for (size_t k = 0; k < 4; k++)
+            job.fact[k].seen.time_start = k < 2 ? T0 : T0 + 400;
+        job.usage[job.in.usage_count++]
+            = stretch ("g1", T0 + cases[i].begin, T0 + cases[i].end);
+        join = join_job (&job);
+        if (join->segment[cases[i].segment].part_count != 1
+            || join->segment[1 - cases[i].segment].part_count != 0)
+            fail_msg ("case %zu", i);
+        evidence_free (join);
+    }
+}
+
 /* An epilog whose prolog is lost: the attempt began when the one before it on the
  * node ended, even in the same millisecond, and never before that. */
 static void evidence_join__prolog_lost__begins_at_the_end_before (void **state)
@@ -840,6 +977,13 @@ int main (void)
             evidence_join__at_the_tolerance__belongs_to_the_millisecond),
         cmocka_unit_test (evidence_join__between_two_segments__is_of_the_nearer),
         cmocka_unit_test (evidence_join__rows_that_overlap__one_of_them),
+        cmocka_unit_test (evidence_join__resized__goes_on_within_a_second),
+        cmocka_unit_test (evidence_join__at_a_resize__is_of_the_next_segment),
+        cmocka_unit_test (
+            evidence_join__end_off_by_the_tolerance__is_no_problem),
+        cmocka_unit_test (evidence_join__earlier_record__at_most_a_year_before),
+        cmocka_unit_test (evidence_join__two_tags__the_earlier),
+        cmocka_unit_test (evidence_join__usage_halfway__goes_with_the_first),
         cmocka_unit_test (evidence_join__prolog_lost__begins_at_the_end_before),
         cmocka_unit_test (evidence_join__no_segment__says_why),
         cmocka_unit_test (evidence_join__sluid_and_start_time__beat_the_clock),
