@@ -5,7 +5,7 @@
 
 #include "acct/site.h"
 #include "base/memory.h"
-#include "doctor.h"
+#include "doctor_private.h"
 #include "facts.h"
 #include "gres/tres.h"
 #include "record/record.h"
@@ -31,7 +31,7 @@ static doctor_state_t look_config (doctor_t *d, buffer_t *finding)
                        d->cli->site->pool_count);
 }
 
-static bool no_store (doctor_t *d, buffer_t *finding, doctor_state_t *ret)
+bool doctor_no_store (doctor_t *d, buffer_t *finding, doctor_state_t *ret)
 {
     if (d->cli->store)
         return false;
@@ -43,18 +43,11 @@ static bool no_store (doctor_t *d, buffer_t *finding, doctor_state_t *ret)
     return true;
 }
 
-#define NEED_STORE(d, finding)               \
-    do {                                     \
-        doctor_state_t skipped;              \
-        if (no_store (d, finding, &skipped)) \
-            return skipped;                  \
-    } while (0)
-
 static doctor_state_t look_store (doctor_t *d, buffer_t *finding)
 {
     if (d->store_problem)
         return doctor_say (finding, DOCTOR_FAIL, "%s", d->store_problem);
-    NEED_STORE (d, finding);
+    DOCTOR_NEED_STORE (d, finding);
     return doctor_say (finding, DOCTOR_OK, "%s, schema %u",
                        store_url (d->cli->store), store_schema_newest ());
 }
@@ -77,7 +70,7 @@ static doctor_state_t look_as_of (doctor_t *d, buffer_t *finding)
     size_t count = 0;
     gl_error_t error;
 
-    NEED_STORE (d, finding);
+    DOCTOR_NEED_STORE (d, finding);
     if (store_clusters (d->cli->store, &clusters, &count, &error) < 0)
         return doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
     for (size_t i = 0; i < count; i++) {
@@ -135,7 +128,7 @@ static doctor_state_t look_full_sync (doctor_t *d, buffer_t *finding)
     gl_error_t error;
     int rc;
 
-    NEED_STORE (d, finding);
+    DOCTOR_NEED_STORE (d, finding);
     rc = store_clusters (d->cli->store, &clusters, &count, &error);
     for (size_t i = 0; rc == 0 && i < count; i++)
         rc = look_full_sync_of (d, clusters[i].name, finding, &state, &error);
@@ -150,13 +143,7 @@ static doctor_state_t look_full_sync (doctor_t *d, buffer_t *finding)
 
 /* --- the nodes --------------------------------------------------------- */
 
-/* Names, the first few of them. */
-struct names {
-    buffer_t text;
-    size_t count;
-};
-
-static void add_name (struct names *names, const char *name)
+void doctor_add_name (doctor_names_t *names, const char *name)
 {
     if (names->count < NAMES_MAX)
         buffer_printf (&names->text, "%s%s", names->count ? ", " : "", name);
@@ -166,7 +153,7 @@ static void add_name (struct names *names, const char *name)
 }
 
 struct reports {
-    struct names silent;
+    doctor_names_t silent;
     char *node; /* the one that the rows are of */
     int64_t last;
     int64_t now;
@@ -182,7 +169,7 @@ static void end_node (struct reports *r)
     if (age <= GONE) {
         r->nodes++;
         if (age > DAY)
-            add_name (&r->silent, r->node);
+            doctor_add_name (&r->silent, r->node);
     }
     free (r->node);
     r->node = NULL;
@@ -218,7 +205,7 @@ static doctor_state_t look_nodes (doctor_t *d, buffer_t *finding)
     doctor_state_t state;
     gl_error_t error;
 
-    NEED_STORE (d, finding);
+    DOCTOR_NEED_STORE (d, finding);
     if (read_reports (d, &r, &error) < 0)
         state = doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
     else if (r.nodes == 0)
@@ -238,7 +225,7 @@ static doctor_state_t look_nodes (doctor_t *d, buffer_t *finding)
 static doctor_state_t look_skew (doctor_t *d, buffer_t *finding)
 {
     store_query_t query = {.kind = RECORD_SKEW};
-    struct names names = {BUFFER_INIT, 0};
+    doctor_names_t names = {BUFFER_INIT, 0};
     store_node_iter_t *iter;
     store_node_t row;
     gl_error_t error = {""};
@@ -246,7 +233,7 @@ static doctor_state_t look_skew (doctor_t *d, buffer_t *finding)
     size_t count = 0;
     int rc;
 
-    NEED_STORE (d, finding);
+    DOCTOR_NEED_STORE (d, finding);
     iter = store_node_iter_open (d->cli->store, &query, &error);
     rc = iter ? 0 : -1;
     while (iter && (rc = store_node_iter_next (iter, &row, &error)) > 0) {
@@ -260,7 +247,7 @@ static doctor_state_t look_skew (doctor_t *d, buffer_t *finding)
             GL_AUTOFREE char *text
                 = xasprintf ("%s by %" PRId64 " s", row.node,
                              record.skew_ns / INT64_C (1000000000));
-            add_name (&names, text);
+            doctor_add_name (&names, text);
         }
     }
     store_node_iter_close (iter);
@@ -350,17 +337,17 @@ static int read_inventories (doctor_t *d, struct inventories *all,
 static doctor_state_t look_devices (doctor_t *d, buffer_t *finding)
 {
     struct inventories all = {0};
-    struct names names = {BUFFER_INIT, 0};
+    doctor_names_t names = {BUFFER_INIT, 0};
     doctor_state_t state;
     gl_error_t error;
 
-    NEED_STORE (d, finding);
+    DOCTOR_NEED_STORE (d, finding);
     if (read_inventories (d, &all, &error) < 0)
         state = doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
     else {
         for (size_t i = 0; i < all.count; i++) {
             if (all.item[i].unmapped)
-                add_name (&names, all.item[i].node);
+                doctor_add_name (&names, all.item[i].node);
         }
         if (all.count == 0)
             state = doctor_say (finding, DOCTOR_SKIPPED,
@@ -429,7 +416,7 @@ static doctor_state_t look_coverage (doctor_t *d, buffer_t *finding)
     unsigned percent;
     int rc;
 
-    NEED_STORE (d, finding);
+    DOCTOR_NEED_STORE (d, finding);
     if (!d->cli->site)
         return doctor_say (finding, DOCTOR_SKIPPED, "no configuration");
     rc = last_month (d, &c.period, &error);
@@ -468,6 +455,12 @@ const doctor_check_t doctor_host_checks[] = {
      "run chrony or ntpd there"},
     {"host.devices", "Slurm's name of every device is known", look_devices,
      "gres.conf there: File= and Type=; restart slurmd and gpuledger-agent"},
+    {"host.layout", "GPUs are cut as the configuration says",
+     doctor_look_layout,
+     "end the pool with `to` and add one with the new `layout`"},
+    {"host.energy", "no node reports more energy than its GPUs can draw",
+     doctor_look_energy,
+     "check driver and agent of the node, and `gpu` of its pool"},
     {"host.coverage", "nodes recorded 95 % of the last month's GPU time",
      look_coverage, "run gpuledger doctor on the nodes of the jobs without"},
     {0},

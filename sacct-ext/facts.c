@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "acct/energy_bound.h"
 #include "acct/runaway.h"
 #include "base/memory.h"
 #include "facts.h"
@@ -38,6 +39,7 @@ struct pass {
     int more_usage;
     int more_retags;
     clocks_t clocks;
+    energy_bound_t *bound;
     facts_job_t *job;
     layout_t *layout; /* read when it is first asked for */
     int layout_rc;
@@ -68,6 +70,8 @@ static int next_record (struct pass *p, gl_error_t *error)
 static int next_usage (struct pass *p, gl_error_t *error)
 {
     p->more_usage = store_usage_iter_next (p->usage, &p->next_usage, error);
+    if (p->more_usage > 0)
+        energy_bound_apply (p->bound, &p->next_usage.usage);
     return p->more_usage < 0 ? -1 : 0;
 }
 
@@ -511,6 +515,7 @@ static int each (struct pass *p, gl_error_t *error)
     wide.also = shows_gpu;
     wide.also_arg = p;
     p->job = facts_job_new ();
+    p->bound = energy_bound_new (p->site);
     p->loose = new_loose (p->query, p->site);
     if (clocks_read (&p->clocks, p->store, wide.cluster, error) == 0
         && (p->segments = store_segment_iter_open (p->store, &wide, error))
@@ -526,6 +531,7 @@ static int each (struct pass *p, gl_error_t *error)
     store_suspension_iter_close (p->suspensions);
     store_segment_iter_close (p->segments);
     facts_job_free (p->job);
+    energy_bound_free (p->bound);
     layout_close (p->layout);
     facts_shards_close (p->shards);
     free (p->suspension);

@@ -74,8 +74,16 @@ int facts_capacity (store_t *store, const store_query_t *query,
 
 /* What agents measured in the period, which the query has, while no job held the
  * device. */
-int facts_unheld (store_t *store, const store_query_t *query,
+int facts_unheld (store_t *store, const site_t *site, const store_query_t *query,
                   measured_t *ret_measured, gl_error_t *error);
+
+/* A stretch whose energy no device of that node can have used; the usage is as it was
+ * sent but for the energy, which is in energy_refused_mj. `watts`: the limit. */
+typedef void (*facts_refused_f) (const device_usage_t *usage, unsigned watts,
+                                 void *arg);
+int facts_each_refused (store_t *store, const site_t *site,
+                        const store_query_t *query, facts_refused_f callback,
+                        void *arg, gl_error_t *error);
 
 /* The account trees of the clusters, for teams that own a subtree. NULL with an
  * error; free with accounts_free(). */

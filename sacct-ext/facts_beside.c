@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "acct/energy_bound.h"
 #include "acct/runaway.h"
 #include "facts.h"
 #include "facts_inventory.h"
@@ -88,11 +89,29 @@ accounts_t *facts_accounts (store_t *store, gl_error_t *error)
     return NULL;
 }
 
-int facts_unheld (store_t *store, const store_query_t *query,
+int facts_each_refused (store_t *store, const site_t *site,
+                        const store_query_t *query, facts_refused_f callback,
+                        void *arg, gl_error_t *error)
+{
+    energy_bound_t *bound = energy_bound_new (site);
+    store_usage_iter_t *iter = store_usage_iter_open (store, query, error);
+    store_usage_t u;
+    int more = -1;
+
+    while (iter && (more = store_usage_iter_next (iter, &u, error)) > 0)
+        if (energy_bound_apply (bound, &u.usage))
+            callback (&u.usage, energy_bound_watts (bound, &u.usage), arg);
+    store_usage_iter_close (iter);
+    energy_bound_free (bound);
+    return more;
+}
+
+int facts_unheld (store_t *store, const site_t *site, const store_query_t *query,
                   measured_t *ret_measured, gl_error_t *error)
 {
     store_query_t of_none = *query;
     const period_t period = {query->start, query->end};
+    energy_bound_t *bound = energy_bound_new (site);
     store_usage_iter_t *iter;
     store_usage_t u;
     int more = -1;
@@ -102,6 +121,7 @@ int facts_unheld (store_t *store, const store_query_t *query,
     iter = store_usage_iter_open (store, &of_none, error);
     while (iter && (more = store_usage_iter_next (iter, &u, error)) > 0) {
         int64_t from = u.usage.begin_ms, to = u.usage.end_ms;
+        energy_bound_apply (bound, &u.usage);
         if (from < period.start * 1000)
             from = period.start * 1000;
         if (to > period.end * 1000)
@@ -111,5 +131,6 @@ int facts_unheld (store_t *store, const store_query_t *query,
                           fraction (1, 1));
     }
     store_usage_iter_close (iter);
+    energy_bound_free (bound);
     return more;
 }

@@ -295,7 +295,7 @@ static int report_of_energy (cli_t *cli, const report_query_t *query,
     gl_error_t error;
     int rc = collect (cli, &c, query->period, NULL);
 
-    if (rc == CLI_OK && facts_unheld (cli->store, &period, &unheld, &error) < 0)
+    if (rc == CLI_OK && facts_unheld (cli->store, cli->site, &period, &unheld, &error) < 0)
         rc = cli_fail (cli, &error);
     if (rc == CLI_OK) {
         *ret_report = energy_report_make (c.energy, &c.counts, &unheld);

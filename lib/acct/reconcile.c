@@ -181,6 +181,12 @@ static const reconcile_cause_text_t causes[CAUSE_COUNT] = {
        "Two segments of one JobId hold devices at the same time, which Slurm "
        "never lets a job do. Both are counted.",
        "sacct -D -j JOBID; if one row is wrong, correct it in slurmdbd", false},
+    [CAUSE_ENERGY_REFUSED]
+    = {"energy_refused",
+       "The node reported more energy than a GPU of its model can draw. The "
+       "energy of that time is unknown.",
+       "look at the node: gpuledger doctor; the model is `gpu` of its pool",
+       false},
     [CAUSE_REVISED]
     = {"revised",
        "slurmdbd said something else later of a segment that had been counted; "

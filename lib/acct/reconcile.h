@@ -75,6 +75,7 @@ typedef enum {
     CAUSE_EPILOG_LATE,
     CAUSE_AFTER_AS_OF,
     CAUSE_OVERLAP,
+    CAUSE_ENERGY_REFUSED,
     /* what the store changed its mind about */
     CAUSE_REVISED,
     CAUSE_GRES_LOST,

@@ -216,6 +216,51 @@ static void look_at_ends (struct looking *l)
     }
 }
 
+/* --- energy ------------------------------------------------------------ */
+
+static bool same_device (const device_usage_t *a, const device_usage_t *b)
+{
+    return !strcmp (a->node, b->node)
+           && !strcmp (a->gpu ? a->gpu : "", b->gpu ? b->gpu : "")
+           && !strcmp (a->slice ? a->slice : "", b->slice ? b->slice : "");
+}
+
+static void add_energy (struct looking *l, const device_usage_t *u,
+                        __int128 refused_mj)
+{
+    char number[RECONCILE_NUMBER];
+    GL_AUTOFREE char *theirs
+        = xasprintf ("%s mJ", reconcile_number (refused_mj, number));
+    GL_AUTOFREE char *what
+        = xasprintf ("energy of %s on %s", u->slice ? u->slice
+                     : u->gpu ? u->gpu : "a device", u->node);
+    reconcile_row_t row = row_of (l, what);
+
+    row.theirs = theirs;
+    row.cause = CAUSE_ENERGY_REFUSED;
+    add (l, &row);
+}
+
+/* One row for each node and GPU, of all that was refused. */
+static void look_at_energy (struct looking *l)
+{
+    const segment_evidence_t *e = l->evidence;
+
+    for (size_t i = 0; i < e->part_count;) {
+        const device_usage_t *u = e->part[i]->usage;
+        __int128 refused = 0;
+        for (; i < e->part_count
+               && same_device (u, e->part[i]->usage);
+             i++)
+            if (e->part[i]->usage->energy_refused_mj > 0)
+                refused += usage_share_number (
+                    e->part[i]->usage, e->part[i]->usage->energy_refused_mj,
+                    e->part[i]->from_ms, e->part[i]->to_ms);
+        if (refused > 0)
+            add_energy (l, u, refused);
+    }
+}
+
 /* --- segments ---------------------------------------------------------- */
 
 /* Nothing may be missing of a job that was over before its prolog was. */
@@ -325,6 +370,8 @@ void reconcile_evidence (reconcile_t *reconcile,
         look_at_devices (&l);
         look_at_ends (&l);
     }
+    if (evidence)
+        look_at_energy (&l);
     if (missing)
         look_at_missing (&l);
     if (recorded || missing || l.worst != CAUSE_COUNT)

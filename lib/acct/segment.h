@@ -253,6 +253,8 @@ typedef struct {
     int64_t energy_mj;
     int64_t energy_ms;
     int64_t energy_rule; /* record_energy_t */
+    int64_t energy_refused_mj; /* what the node reported instead of an energy that is
+                                * possible (energy_bound.h); 0: nothing. Not kept */
     int64_t counter_resets;
     int64_t utilization_sum; /* hundredths of a percent x ms */
     int64_t utilization_ms;
