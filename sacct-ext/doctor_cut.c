@@ -1,5 +1,5 @@
-/* Checks of what nodes report against what the configuration says of them: how GPUs
- * are cut, and what they can draw. */
+/* Checks of what nodes report against what the configuration says of them: how
+ * GPUs are cut, and what they can draw. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct slices {
     struct {
         char *profile;
         int64_t count;
-    } *of;
+    } * of;
     size_t count;
 };
 
@@ -92,7 +92,8 @@ static bool layouts_of (const doctor_t *d, const layout_snapshot_t *snapshot,
         nodelist_t *nodes;
         if (!pool->layout || !pool->nodes || d->now < pool->valid.start
             || d->now >= pool->valid.end
-            || (pool->cluster && strcmp (pool->cluster, snapshot->cluster) != 0))
+            || (pool->cluster
+                && strcmp (pool->cluster, snapshot->cluster) != 0))
             continue;
         nodes = nodelist_open (pool->nodes, NULL);
         if (nodes && nodelist_contains (nodes, snapshot->node)) {
@@ -126,8 +127,8 @@ static void look_at_cut (const doctor_t *d, struct cuts *c,
         has = slices_text (&found);
         c->nodes++;
         if (strcmp (says, has) != 0) {
-            GL_AUTOFREE char *text = xasprintf (
-                "%s has %s, `layout` says %s", snapshot->node, has, says);
+            GL_AUTOFREE char *text = xasprintf ("%s has %s, `layout` says %s",
+                                                snapshot->node, has, says);
             doctor_add_name (&c->stale, text);
         }
     }

@@ -8,19 +8,19 @@
 #include "base/memory.h"
 #include "gres/nodelist.h"
 
-/* What makers state as the limit of the largest variant, watts. A word counts where
- * no letter or digit is next to it. */
+/* What makers state as the limit of the largest variant, watts. A word counts
+ * where no letter or digit is next to it. */
 static const struct {
     const char *word;
     unsigned watts;
 } limits[] = {
-    {"gb300", 1400}, {"gb200", 1200}, {"gh200", 1000}, {"b300", 1400},
-    {"b200", 1200},  {"h200", 700},   {"h100", 700},   {"h800", 700},
-    {"h20", 500},    {"a100", 500},   {"a800", 500},   {"a40", 300},
-    {"a30", 165},    {"a16", 250},    {"a10", 150},    {"l40s", 350},
-    {"l40", 300},    {"l4", 72},      {"v100", 450},   {"v100s", 300},
-    {"p100", 300},   {"t4", 70},      {"mi100", 300},  {"mi210", 300},
-    {"mi250", 560},  {"mi250x", 560}, {"mi300a", 760}, {"mi300x", 750},
+    {"gb300", 1400},  {"gb200", 1200}, {"gh200", 1000}, {"b300", 1400},
+    {"b200", 1200},   {"h200", 700},   {"h100", 700},   {"h800", 700},
+    {"h20", 500},     {"a100", 500},   {"a800", 500},   {"a40", 300},
+    {"a30", 165},     {"a16", 250},    {"a10", 150},    {"l40s", 350},
+    {"l40", 300},     {"l4", 72},      {"v100", 450},   {"v100s", 300},
+    {"p100", 300},    {"t4", 70},      {"mi100", 300},  {"mi210", 300},
+    {"mi250", 560},   {"mi250x", 560}, {"mi300a", 760}, {"mi300x", 750},
     {"mi325x", 1000},
 };
 

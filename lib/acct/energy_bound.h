@@ -5,9 +5,10 @@
  * measured energy. No GPU draws more than its model's limit for longer than a
  * moment: of a stretch of usage that claims more, the energy is unknown.
  *
- * The model is that of the node's pool (`gpu`, else the words of its GRES types);
- * of several pools the largest counts, because a stretch does not say which. A slice
- * may use what its GPU may: alone on the card it is given all of it.
+ * The model is that of the node's pool (`gpu`, else the words of its GRES
+ * types); of several pools the largest counts, because a stretch does not say
+ * which. A slice may use what its GPU may: alone on the card it is given all of
+ * it.
  */
 #ifndef GL_ACCT_ENERGY_BOUND_H
 #define GL_ACCT_ENERGY_BOUND_H
@@ -17,8 +18,8 @@
 #include "acct/segment.h"
 #include "acct/site.h"
 
-/* Of a model that is not listed, and of nodes in no pool: the agent's own limit, above
- * every GPU that is sold. */
+/* Of a model that is not listed, and of nodes in no pool: the agent's own
+ * limit, above every GPU that is sold. */
 #define ENERGY_WATTS_UNKNOWN 2000
 /* A counter is read late, and a limit is exceeded for moments. */
 #define ENERGY_BOUND_PERCENT 110
@@ -42,7 +43,8 @@ void energy_bound_free (energy_bound_t *bound); /* accepts NULL */
 unsigned energy_bound_watts (energy_bound_t *bound,
                              const device_usage_t *usage);
 
-/* Makes impossible energy unknown, and says so in energy_refused_mj. True: it was. */
+/* Makes impossible energy unknown, and says so in energy_refused_mj. True: it
+ * was. */
 bool energy_bound_apply (energy_bound_t *bound, device_usage_t *usage);
 
 #endif /* !GL_ACCT_ENERGY_BOUND_H */

@@ -21,7 +21,8 @@ struct looking {
     reconcile_cause_t worst;
 };
 
-/* GPU seconds of shards and MPS on so many of the segment's nodes, rounded down. */
+/* GPU seconds of shards and MPS on so many of the segment's nodes, rounded
+ * down. */
 static unsigned __int128 shared_seconds (const struct looking *l,
                                          uint64_t on_nodes, int64_t start,
                                          int64_t end)
@@ -47,8 +48,9 @@ static unsigned __int128 held_seconds (const struct looking *l)
 }
 
 /* Of all devices that nodes show, or of one node's. */
-static unsigned __int128 shown_seconds (const struct looking *l, const char *node,
-                                        int64_t start, int64_t end)
+static unsigned __int128 shown_seconds (const struct looking *l,
+                                        const char *node, int64_t start,
+                                        int64_t end)
 {
     uint64_t devices = 0, nodes = 0;
 
@@ -58,9 +60,9 @@ static unsigned __int128 shown_seconds (const struct looking *l, const char *nod
         devices += l->evidence->node[i].count;
         nodes += l->evidence->node[i].count > 0;
     }
-    return l->shared.num ? shared_seconds (l, nodes, start, end)
-                         : device_seconds (devices, start, end,
-                                           l->cluster->period);
+    return l->shared.num
+               ? shared_seconds (l, nodes, start, end)
+               : device_seconds (devices, start, end, l->cluster->period);
 }
 
 static reconcile_row_t row_of (const struct looking *l, const char *what)
@@ -190,9 +192,8 @@ static void add_end (struct looking *l, const attempt_t *a,
 
     row.ours = zone_stamp (reconcile_zone (l->reconcile), end, ours);
     row.theirs = zone_stamp (reconcile_zone (l->reconcile), recorded, theirs);
-    row.difference
-        = (__int128)shown_seconds (l, a->node, recorded, end)
-          - (__int128)shown_seconds (l, a->node, end, recorded);
+    row.difference = (__int128)shown_seconds (l, a->node, recorded, end)
+                     - (__int128)shown_seconds (l, a->node, end, recorded);
     row.cause = cause;
     add (l, &row);
 }
@@ -231,9 +232,11 @@ static void add_energy (struct looking *l, const device_usage_t *u,
     char number[RECONCILE_NUMBER];
     GL_AUTOFREE char *theirs
         = xasprintf ("%s mJ", reconcile_number (refused_mj, number));
-    GL_AUTOFREE char *what
-        = xasprintf ("energy of %s on %s", u->slice ? u->slice
-                     : u->gpu ? u->gpu : "a device", u->node);
+    GL_AUTOFREE char *what = xasprintf ("energy of %s on %s",
+                                        u->slice ? u->slice
+                                        : u->gpu ? u->gpu
+                                                 : "a device",
+                                        u->node);
     reconcile_row_t row = row_of (l, what);
 
     row.theirs = theirs;
@@ -249,9 +252,7 @@ static void look_at_energy (struct looking *l)
     for (size_t i = 0; i < e->part_count;) {
         const device_usage_t *u = e->part[i]->usage;
         __int128 refused = 0;
-        for (; i < e->part_count
-               && same_device (u, e->part[i]->usage);
-             i++)
+        for (; i < e->part_count && same_device (u, e->part[i]->usage); i++)
             if (e->part[i]->usage->energy_refused_mj > 0)
                 refused += usage_share_number (
                     e->part[i]->usage, e->part[i]->usage->energy_refused_mj,

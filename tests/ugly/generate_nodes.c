@@ -184,8 +184,7 @@ static void put_reservation (month_t *m, unsigned first, unsigned last,
              m->reservations, deleted, flags, first, last, m->reservations,
              span.from, span.to);
     for (unsigned n = first; n <= last && span.from < AS_OF; n++)
-        truth_add_state (m->truth, n, flags & 1 ? MAINTENANCE : RESERVED,
-                         span);
+        truth_add_state (m->truth, n, flags & 1 ? MAINTENANCE : RESERVED, span);
 }
 
 /* One that is changed goes on as another row of the same id; one that is

@@ -212,11 +212,11 @@ static node_fact_t fact_at_ms (node_fact_kind_t kind, int64_t at_ms)
     return f;
 }
 
-/* Segments are half-open and the tolerance is 120 s, its last millisecond included:
- * the millisecond of a segment's end lies 1 ms outside of it. Each: a prolog (and an
- * epilog) of a job of one segment, [0, 400) s. */
-static void evidence_join__at_the_tolerance__belongs_to_the_millisecond (
-    void **state)
+/* Segments are half-open and the tolerance is 120 s, its last millisecond
+ * included: the millisecond of a segment's end lies 1 ms outside of it. Each: a
+ * prolog (and an epilog) of a job of one segment, [0, 400) s. */
+static void
+evidence_join__at_the_tolerance__belongs_to_the_millisecond (void **state)
 {
     static const struct {
         int64_t start_ms, end_ms; /* 0: no epilog */
@@ -248,9 +248,10 @@ static void evidence_join__at_the_tolerance__belongs_to_the_millisecond (
     }
 }
 
-/* An attempt between two segments, [0, 400) and [500, 900) s, known at both ends and
- * overlapping neither, is the nearer one's. The middle, 450 s, is 50,000 ms before
- * the second and, the end being outside already, 50,001 ms from the first. */
+/* An attempt between two segments, [0, 400) and [500, 900) s, known at both
+ * ends and overlapping neither, is the nearer one's. The middle, 450 s, is
+ * 50,000 ms before the second and, the end being outside already, 50,001 ms
+ * from the first. */
 static void evidence_join__between_two_segments__is_of_the_nearer (void **state)
 {
     static const struct {
@@ -278,9 +279,9 @@ static void evidence_join__between_two_segments__is_of_the_nearer (void **state)
     }
 }
 
-/* Slurm's defects leave two rows of one job that overlap: [0, 400) and [300, 1000) s.
- * Where both hold the moment, a record alone is of the later one, and an attempt that
- * lies in both as a whole is of the earlier one. */
+/* Slurm's defects leave two rows of one job that overlap: [0, 400) and [300,
+ * 1000) s. Where both hold the moment, a record alone is of the later one, and
+ * an attempt that lies in both as a whole is of the earlier one. */
 static void evidence_join__rows_that_overlap__one_of_them (void **state)
 {
     static const struct {
@@ -307,10 +308,10 @@ static void evidence_join__rows_that_overlap__one_of_them (void **state)
         add_segment (&job, T0, T0 + 400, "g1");
         add_segment (&job, T0 + 300, T0 + 1000, "g1");
         for (size_t k = 0; k < 3 && cases[i].fact[k].kind; k++)
-            add_fact (&job, fact_at_ms (cases[i].fact[k].kind == 's'
-                                            ? NODE_FACT_START
-                                            : NODE_FACT_END,
-                                        cases[i].fact[k].at_ms));
+            add_fact (&job,
+                      fact_at_ms (cases[i].fact[k].kind == 's' ? NODE_FACT_START
+                                                               : NODE_FACT_END,
+                                  cases[i].fact[k].at_ms));
         join = join_job (&job);
         if (join->attempt_count != cases[i].attempts)
             fail_msg ("case %zu: %zu attempts", i, join->attempt_count);
@@ -321,7 +322,8 @@ static void evidence_join__rows_that_overlap__one_of_them (void **state)
     }
 }
 
-/* A resized job's next segment begins within a second of the end of the last one. */
+/* A resized job's next segment begins within a second of the end of the last
+ * one. */
 static void evidence_join__resized__goes_on_within_a_second (void **state)
 {
     static const struct {
@@ -344,7 +346,8 @@ static void evidence_join__resized__goes_on_within_a_second (void **state)
     }
 }
 
-/* Of no length, at the moment of a resize: it is of the segment that begins then. */
+/* Of no length, at the moment of a resize: it is of the segment that begins
+ * then. */
 static void evidence_join__at_a_resize__is_of_the_next_segment (void **state)
 {
     struct job job = {.in = {0}};
@@ -362,7 +365,8 @@ static void evidence_join__at_a_resize__is_of_the_next_segment (void **state)
 }
 
 /* The segment ends at 400 s; 120 s before and after that are tolerated. */
-static void evidence_join__end_off_by_the_tolerance__is_no_problem (void **state)
+static void
+evidence_join__end_off_by_the_tolerance__is_no_problem (void **state)
 {
     static const struct {
         int64_t end_ms;
@@ -386,8 +390,8 @@ static void evidence_join__end_off_by_the_tolerance__is_no_problem (void **state
     }
 }
 
-/* The record of another node tags a segment that begins at its stamp or up to 366
- * days later. */
+/* The record of another node tags a segment that begins at its stamp or up to
+ * 366 days later. */
 static void evidence_join__earlier_record__at_most_a_year_before (void **state)
 {
     static const struct {
@@ -428,7 +432,8 @@ static void evidence_join__two_tags__the_earlier (void **state)
     evidence_free (join);
 }
 
-/* A stretch that lies to equal parts in two attempts goes the way of the first. */
+/* A stretch that lies to equal parts in two attempts goes the way of the first.
+ */
 static void evidence_join__usage_halfway__goes_with_the_first (void **state)
 {
     static const struct {
@@ -458,8 +463,8 @@ static void evidence_join__usage_halfway__goes_with_the_first (void **state)
     }
 }
 
-/* An epilog whose prolog is lost: the attempt began when the one before it on the
- * node ended, even in the same millisecond, and never before that. */
+/* An epilog whose prolog is lost: the attempt began when the one before it on
+ * the node ended, even in the same millisecond, and never before that. */
 static void evidence_join__prolog_lost__begins_at_the_end_before (void **state)
 {
     static const int64_t ends_ms[] = {401000, 401001, 950000};
@@ -975,7 +980,8 @@ int main (void)
             evidence_join__repeated_missing_and_late__by_the_rule),
         cmocka_unit_test (
             evidence_join__at_the_tolerance__belongs_to_the_millisecond),
-        cmocka_unit_test (evidence_join__between_two_segments__is_of_the_nearer),
+        cmocka_unit_test (
+            evidence_join__between_two_segments__is_of_the_nearer),
         cmocka_unit_test (evidence_join__rows_that_overlap__one_of_them),
         cmocka_unit_test (evidence_join__resized__goes_on_within_a_second),
         cmocka_unit_test (evidence_join__at_a_resize__is_of_the_next_segment),

@@ -408,8 +408,8 @@ static void usage__two_nodes__split_as_the_records_say (void **state)
     zone_close (site.zone);
 }
 
-/* Agents measure GPUs, accounting counts their shards and units of MPS: each for
- * 10,000 s, of which the samples cover 91.17 % and utilization is 50 %. */
+/* Agents measure GPUs, accounting counts their shards and units of MPS: each
+ * for 10,000 s, of which the samples cover 91.17 % and utilization is 50 %. */
 static void usage_measure__shards_and_mps__by_the_gpus_they_are (void **state)
 {
     static const struct {
@@ -422,8 +422,17 @@ static void usage_measure__shards_and_mps__by_the_gpus_they_are (void **state)
         {"gpu=1,gpu:h100=1", "g1", {{"g1", "a"}}, 911700, 1000000, 500000},
         {"shard=4", "g1", {{"g1", "a"}}, 911700, 1000000, 500000},
         {"shard=1", "g1", {{"g1", "a"}}, 227925, 250000, 125000},
-        {"shard=8", "g1", {{"g1", "a"}, {"g1", "b"}}, 1823400, 2000000, 1000000},
-        {"shard=8", "g[1-2]", {{"g1", "a"}, {"g2", "a"}}, 1823400, 2000000,
+        {"shard=8",
+         "g1",
+         {{"g1", "a"}, {"g1", "b"}},
+         1823400,
+         2000000,
+         1000000},
+        {"shard=8",
+         "g[1-2]",
+         {{"g1", "a"}, {"g2", "a"}},
+         1823400,
+         2000000,
          1000000},
         {"shard=8", "g[1-2]", {{"g2", "a"}}, 911700, 2000000, 500000},
         {"mps=47", "g1", {{"g1", "a"}}, 428499, 470000, 235000},
@@ -436,8 +445,8 @@ static void usage_measure__shards_and_mps__by_the_gpus_they_are (void **state)
     site.pools[0].shards_per_gpu = 4;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         const int64_t begin = T0 * 1000, end = (T0 + 10000) * 1000;
-        segment_t s = test_segment (7, T0, T0 + 10000, cases[i].gres,
-                                    cases[i].nodes);
+        segment_t s
+            = test_segment (7, T0, T0 + 10000, cases[i].gres, cases[i].nodes);
         usage_query_t q = {.site = &site, .period = {T0, T0 + 10000}};
         usage_t *u = usage_new (&q);
         device_usage_t usage[2];

@@ -39,9 +39,9 @@ static job_row_t row_of (segment_t segment)
 
 /* --- records ----------------------------------------------------------- */
 
-/* A node shows the GPU of which a job holds shards: accounting's 8 shards on two
- * nodes are two GPUs for 3600 s. Each: the GPUs that they are, the nodes that show
- * theirs, and the GPU seconds on both sides. */
+/* A node shows the GPU of which a job holds shards: accounting's 8 shards on
+ * two nodes are two GPUs for 3600 s. Each: the GPUs that they are, the nodes
+ * that show theirs, and the GPU seconds on both sides. */
 static void reconcile_evidence__shards__by_the_gpus_they_are (void **state)
 {
     static const struct {
@@ -61,9 +61,8 @@ static void reconcile_evidence__shards__by_the_gpus_they_are (void **state)
     (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         char *device[] = {(char *)"0"};
-        node_devices_t nodes[]
-            = {{"g1", device, 1, DEVICES_COMPLETE},
-               {"g2", device, 1, DEVICES_COMPLETE}};
+        node_devices_t nodes[] = {{"g1", device, 1, DEVICES_COMPLETE},
+                                  {"g2", device, 1, DEVICES_COMPLETE}};
         segment_evidence_t e = {.recorded = true,
                                 .node = nodes,
                                 .node_count = cases[i].nodes,
