@@ -152,7 +152,7 @@ is "$(grep energy_refused "$dir/reconcile" | grep -c 'GPU-g4 on g4')" 1 \
     "and names the node, the GPU and the cause"
 is "$(grep -c ^evidence "$dir/reconcile")" 1 "it has no other finding"
 is "$(gl report reconcile "${period[@]}" | grep -o '[0-9]*, [0-9]*, [0-9-]*$' |
-    tail -n 1)" "16092, 16092, 0" \
+    head -n 1)" "16092, 16092, 0" \
     "on both sides 3600 s of 4 GPUs and 1692 s of 47 units of MPS"
 is "$(gl doctor -n -P -o check,state,finding | sed -n 's/^host.energy|//p')" \
     "warn|more than a GPU can draw, shown as unknown (1 times in 31 days): g4, 772 W of at most 700 W" \

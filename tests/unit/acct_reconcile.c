@@ -204,7 +204,8 @@ static void reconcile_causes__each__has_words (void **state)
         assert_non_null (text->advice);
         assert_int_equal (text->explained,
                           c != CAUSE_UNEXPLAINED && c != CAUSE_OVERLAP
-                              && c != CAUSE_GRES_LOST);
+                              && c != CAUSE_GRES_LOST
+                              && c != CAUSE_ENERGY_REFUSED);
         for (reconcile_cause_t other = 0; other < c; other++)
             assert_string_not_equal (text->word, reconcile_cause (other)->word);
     }
