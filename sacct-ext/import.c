@@ -32,6 +32,71 @@ const char *import_cluster (import_t *import, const char *named,
     return named;
 }
 
+/* A cluster whose rows name GPUs in their TRES, by name: since this submit
+ * time, 0 for never. From then on its accounting tracks them. */
+#define NAMES 3
+struct import_tracked {
+    char *cluster;
+    int64_t since[NAMES];
+};
+
+static struct import_tracked *find_tracked (const import_t *import,
+                                            const char *cluster)
+{
+    for (size_t i = 0; i < import->tracked_count; i++) {
+        if (strcmp (import->tracked[i].cluster, cluster) == 0)
+            return &import->tracked[i];
+    }
+    return NULL;
+}
+
+static struct import_tracked *add_tracked (import_t *import,
+                                           const char *cluster)
+{
+    struct import_tracked *tracked = find_tracked (import, cluster);
+
+    if (tracked)
+        return tracked;
+    import->tracked = xreallocarray (import->tracked, import->tracked_count + 1,
+                                     sizeof (*import->tracked));
+    tracked = &import->tracked[import->tracked_count++];
+    *tracked = (struct import_tracked){.cluster = xstrdup (cluster)};
+    return tracked;
+}
+
+/* Typed GPUs alone ("gpu:a100=1") do not show that others are tracked. */
+static void note_tracked (import_t *import, const segment_t *s,
+                          const char *gres)
+{
+    gres_item_t item;
+
+    while (gres && gres_next (&gres, &item)) {
+        unsigned name = gres_name_asked (item.name, item.name_length);
+        for (int i = 0; i < NAMES && !item.type; i++) {
+            int64_t *since;
+            if (name != 1u << i)
+                continue;
+            since = &add_tracked (import, s->cluster)->since[i];
+            if (*since == 0 || s->time_submit < *since)
+                *since = s->time_submit;
+        }
+    }
+}
+
+bool import_submit_line_asks (const import_t *import, const char *line,
+                              const segment_t *s)
+{
+    unsigned asked = gres_in_submit_line (line);
+    const struct import_tracked *tracked
+        = asked ? find_tracked (import, s->cluster) : NULL;
+
+    for (int i = 0; tracked && i < NAMES; i++) {
+        if (tracked->since[i] && tracked->since[i] <= s->time_submit)
+            asked &= ~(1u << i);
+    }
+    return asked != 0;
+}
+
 static bool state_is_open (segment_state_t state)
 {
     return state == SEGMENT_PENDING || state == SEGMENT_RUNNING
@@ -194,6 +259,8 @@ int import_segment (import_t *import, segment_t *s, gl_error_t *error)
     if (check_texts (s, error) < 0)
         return -1;
     note_times (import, s);
+    note_tracked (import, s, s->gres);
+    note_tracked (import, s, s->gres_requested);
     count (&import->stats, s);
     show_progress (import);
     s->time_seen = import->found.as_of;
@@ -266,6 +333,7 @@ int import_run (import_t *import, import_sink_f sink, void *arg,
                          "%s changed while it was read; import it again when "
                          "it is complete",
                          source_name (import->source));
+    import->found.unknown_gpu = import->stats.unknown_gpu;
     return 0;
 }
 
@@ -274,6 +342,9 @@ void import_close (import_t *import)
     if (import) {
         source_close (import->source);
         free (import->envelope_cluster);
+        for (size_t i = 0; i < import->tracked_count; i++)
+            free (import->tracked[i].cluster);
+        free (import->tracked);
         tres_done (&import->allocated);
         tres_done (&import->requested);
         free (import);

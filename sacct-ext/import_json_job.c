@@ -245,19 +245,20 @@ static bool gres_text_asks (tres_t *scratch, const json_t *value)
     return asks;
 }
 
-static bool gpu_asked (import_t *import, const json_t *job)
+static bool gpu_asked (import_t *import, const json_t *job, const segment_t *s)
 {
     static const char *const notations[] = {
         "gres_detail",   "tres_per_job",    "tres_per_node",
         "tres_per_task", "tres_per_socket", "used_gres",
     };
     tres_t scratch = TRES_INIT;
-    bool asks = gres_any (import->allocated.gres)
-                || gres_any (import->requested.gres)
-                || import->allocated.gpu_without_count
-                || import->requested.gpu_without_count
-                || gres_in_submit_line (
-                    json_string_value (json_object_get (job, "submit_line")));
+    bool asks
+        = gres_any (import->allocated.gres) || gres_any (import->requested.gres)
+          || import->allocated.gpu_without_count
+          || import->requested.gpu_without_count
+          || import_submit_line_asks (
+              import, json_string_value (json_object_get (job, "submit_line")),
+              s);
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (notations) && !asks; i++)
         asks = gres_text_asks (&scratch, json_object_get (job, notations[i]));
@@ -282,7 +283,7 @@ static int parse_what (import_t *import, const json_t *job, segment_t *s,
     s->memory_mb = allocated->memory_mb;
     s->nodes = allocated->nodes;
     s->gres_requested = rc > 0 ? requested->gres : NULL;
-    s->gpu_asked = gpu_asked (import, job);
+    s->gpu_asked = gpu_asked (import, job, s);
     return 0;
 }
 

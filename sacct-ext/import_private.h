@@ -23,6 +23,10 @@ struct import {
     import_sink_f sink; /* NULL: the first pass */
     void *arg;
 
+    /* of the clusters in the file: since when their rows name GPUs */
+    struct import_tracked *tracked;
+    size_t tracked_count;
+
     /* JSON names its cluster after the jobs: the first pass finds it */
     char *envelope_cluster;
 
@@ -39,6 +43,12 @@ int import_read_json (struct import *import, gl_error_t *error);
  * `named`, the import or its options; NULL with an error. */
 const char *import_cluster (struct import *import, const char *named,
                             gl_error_t *error);
+
+/* The submit line of the row asks for GPUs that its TRES would name if it held
+ * them: no earlier row of the cluster names such GPUs. The first pass does not
+ * know all of the file yet, and asks too often. */
+bool import_submit_line_asks (const struct import *import, const char *line,
+                              const segment_t *segment);
 
 /* Set time_start and time_end from what the row says, by one rule for both
  * formats. `end` is 0 where the row has none. */

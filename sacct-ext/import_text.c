@@ -320,8 +320,9 @@ static int parse_what (table_t *t, segment_t *s, gl_error_t *error)
     s->cpus = allocated->cpus;
     s->memory_mb = allocated->memory_mb;
     s->nodes = allocated->nodes;
-    s->gpu_asked = gres_any (s->gres) || allocated->gpu_without_count
-                   || gres_in_submit_line (t->field[SUBMIT_LINE]);
+    s->gpu_asked
+        = gres_any (s->gres) || allocated->gpu_without_count
+          || import_submit_line_asks (t->import, t->field[SUBMIT_LINE], s);
     if (t->field[REQ_TRES]) {
         if (tres_parse (requested, t->field[REQ_TRES], NULL, NULL, error) < 0)
             return gl_error_prefix (error, "ReqTRES");

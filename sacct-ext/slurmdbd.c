@@ -195,7 +195,8 @@ slurmdbd_cluster_t *slurmdbd_cluster_open (slurmdbd_t *dbd, const char *name,
     cluster->as_of = as_of;
     tres_cache_init (&cluster->alloc, &cluster->tres);
     tres_cache_init (&cluster->request, &cluster->tres);
-    if (load_dictionaries (cluster, error) < 0) {
+    if (load_dictionaries (cluster, error) < 0
+        || slurmdbd_tracked_load (cluster, error) < 0) {
         if (found->deleted)
             gl_error_prefix (error, "the cluster has been deleted in Slurm");
         slurmdbd_cluster_close (cluster);
@@ -214,6 +215,7 @@ void slurmdbd_cluster_close (slurmdbd_cluster_t *cluster)
     ids_done (&cluster->reservations);
     tres_cache_done (&cluster->alloc);
     tres_cache_done (&cluster->request);
+    free (cluster->tracked);
     free (cluster->name);
     free (cluster);
 }

@@ -159,26 +159,40 @@ static void read_names (const slurmdbd_cluster_t *c, const db_statement_t *row,
 }
 
 /* 20.11 and older keep the request as GRES text, "gpu:a100:2". */
-static bool gres_text_names_gpu (const char *text)
+static bool read_gres_request (const db_statement_t *row)
 {
-    static const char *const names[] = {"gpu", "shard", "mps"};
+    const char *text = db_column_text (row, JOB_GRES_REQ);
 
-    for (size_t i = 0; text && i < GL_ARRAY_SIZE (names); i++) {
-        if (strstr (text, names[i]))
-            return true;
-    }
-    return false;
+    return text && gres_list_asked (text, strlen (text));
 }
 
-/* A GPU that is named with "no value" or with 0, as an edit leaves it, was
- * asked for as well. Text that cannot be read must not become "no GPU": the job
- * then counts among those of which nobody knows how many they held. */
-static bool read_asked (const db_statement_t *row, const tres_facts_t *alloc,
-                        const tres_facts_t *request)
+/* What the submit line asks for is in the TRES where the cluster tracks it: its
+ * absence means that the job held none. A row without a node count is one that
+ * Slurm damaged (docs/decisions/lost-gres.md), and its absence means nothing.
+ */
+static bool read_submit_line (const slurmdbd_cluster_t *c,
+                              const db_statement_t *row, const segment_t *s)
 {
-    return alloc->gpu_named || alloc->unreadable || request->gpu_named
-           || gres_in_submit_line (db_column_text (row, JOB_SUBMIT_LINE))
-           || gres_text_names_gpu (db_column_text (row, JOB_GRES_REQ));
+    unsigned asked
+        = gres_in_submit_line (db_column_text (row, JOB_SUBMIT_LINE));
+    int64_t when = s->time_start ? s->time_start : s->time_submit;
+
+    if (asked && s->nodes != TRES_UNKNOWN)
+        asked &= ~slurmdbd_tracked (c, when);
+    return asked != 0;
+}
+
+/* An allocated GPU that is named with "no value" or with 0, as an edit leaves
+ * it, was held as well; a request for 0 is none. Text that cannot be read must
+ * not become "no GPU": the job then counts among those of which nobody knows
+ * how many they held. */
+static bool read_asked (const slurmdbd_cluster_t *c, const db_statement_t *row,
+                        const tres_facts_t *alloc, const tres_facts_t *request,
+                        const segment_t *s)
+{
+    return alloc->gpu_named || alloc->unreadable || request->gres[0]
+           || request->gpu_without_count || read_submit_line (c, row, s)
+           || read_gres_request (row);
 }
 
 static void read_tres (slurmdbd_cluster_t *c, const db_statement_t *row,
@@ -194,7 +208,7 @@ static void read_tres (slurmdbd_cluster_t *c, const db_statement_t *row,
     s->memory_mb = alloc->memory_mb;
     s->nodes = alloc->nodes;
     s->gres_requested = text && !request->unreadable ? request->gres : NULL;
-    s->gpu_asked = read_asked (row, alloc, request);
+    s->gpu_asked = read_asked (c, row, alloc, request, s);
     if (alloc->unreadable)
         slurmdbd_note (&c->notes.unreadable, s->id_job);
     if (alloc->unresolved)

@@ -84,6 +84,68 @@ int slurmdbd_events (slurmdbd_cluster_t *c, const slurmdbd_events_t *which,
     return rc;
 }
 
+/* "gpu=8,gpu:a100=8": the names that have a total. */
+static unsigned names_of (const char *gres)
+{
+    gres_item_t item;
+    unsigned names = 0;
+
+    while (gres_next (&gres, &item)) {
+        if (!item.type)
+            names |= gres_name_asked (item.name, item.name_length);
+    }
+    return names;
+}
+
+static void add_tracked (slurmdbd_cluster_t *c, const db_statement_t *row)
+{
+    const tres_facts_t *tres
+        = tres_cache_get (&c->alloc, db_column_text (row, EVENT_TRES));
+
+    c->tracked = xreallocarray (c->tracked, c->tracked_count + 1,
+                                sizeof (*c->tracked));
+    c->tracked[c->tracked_count++] = (slurmdbd_tracked_t){
+        db_column_i64 (row, EVENT_START), names_of (tres->gres)};
+}
+
+int slurmdbd_tracked_load (slurmdbd_cluster_t *c, gl_error_t *error)
+{
+    GL_AUTOFREE char *table = slurmdbd_table (c, "event_table");
+    BUFFER_AUTO sql = BUFFER_INIT;
+    db_statement_t *rows;
+    int rc;
+
+    if (slurmdbd_select (c->db, table, event_columns,
+                         GL_ARRAY_SIZE (event_columns), &sql, error)
+        < 0)
+        return -1;
+    /* state 1: slurmctld was gone (TrackSlurmctldDown) */
+    buffer_add_text (&sql, "WHERE t.`node_name` = '' AND t.`state` = 0 "
+                           "ORDER BY t.`time_start`");
+    rows = db_query (c->db, buffer_text (&sql), error);
+    if (!rows)
+        return -1;
+    while ((rc = db_step (rows, error)) == 1)
+        add_tracked (c, rows);
+    db_finalize (rows);
+    return rc;
+}
+
+unsigned slurmdbd_tracked (const slurmdbd_cluster_t *c, int64_t when)
+{
+    size_t low = 0, high = c->tracked_count;
+
+    /* the last row that begins at `when` or before */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->tracked[middle].start <= when)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? c->tracked[low - 1].names : 0;
+}
+
 enum {
     RESERVATION_ID,
     RESERVATION_START,

@@ -20,6 +20,12 @@ struct slurmdbd {
     size_t name_count;
 };
 
+/* From `start` on the cluster's accounting tracked these: GRES_ASKED_*. */
+typedef struct {
+    int64_t start;
+    unsigned names;
+} slurmdbd_tracked_t;
+
 struct slurmdbd_cluster {
     db_t *db;
     char *name;
@@ -30,6 +36,8 @@ struct slurmdbd_cluster {
     ids_t reservations; /* name */
     tres_cache_t alloc;
     tres_cache_t request;
+    slurmdbd_tracked_t *tracked; /* by start */
+    size_t tracked_count;
     slurmdbd_notes_t notes;
 };
 
@@ -69,6 +77,12 @@ void slurmdbd_where (buffer_t *sql, slurmdbd_window_t window);
  * column; nothing where there is none, as in a copy that was made without. */
 int slurmdbd_along (db_t *db, const char *table, const char *column,
                     buffer_t *sql, gl_error_t *error);
+
+/* What the cluster's accounting tracked (AccountingStorageTRES), by what
+ * slurmctld registered: each change of the cluster's nodes or TRES is a row of
+ * its event table. Nothing is known of the time before the first. */
+int slurmdbd_tracked_load (slurmdbd_cluster_t *cluster, gl_error_t *error);
+unsigned slurmdbd_tracked (const slurmdbd_cluster_t *cluster, int64_t when);
 
 void slurmdbd_note (slurmdbd_note_t *note, uint64_t id_job);
 

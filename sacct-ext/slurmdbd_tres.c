@@ -67,6 +67,7 @@ static void parse (tres_cache_t *cache, const char *text, tres_facts_t *facts)
     facts->unreadable = false;
     facts->unresolved = parser->unresolved > 0;
     facts->gpu_named = cache->gpu_named;
+    facts->gpu_without_count = parser->gpu_without_count;
     gres_devices (facts->gres, NULL, NULL, &facts->contradicting);
 }
 

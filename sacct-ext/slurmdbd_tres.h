@@ -26,6 +26,7 @@ typedef struct {
     bool unreadable; /* no TRES text: all of the above is unknown */
     bool unresolved; /* it has an id that tres_table does not know */
     bool gpu_named;  /* by gpu, shard or mps, whatever the count */
+    bool gpu_without_count; /* by one of these, with Slurm's "no value" */
     bool contradicting; /* more GPUs by type than in total */
 } tres_facts_t;
 

@@ -1,91 +1,10 @@
 /*
- * Slurm's GRES notation and submit lines: where a job shows that it asked for
- * GPUs although its TRES names none (tres.h).
+ * Slurm's GRES notation (tres.h).
  */
 #include <string.h>
 
 #include "base/number.h"
 #include "gres/tres.h"
-
-/* Options of sbatch, srun and salloc that ask for GPUs whatever their value
- * (sbatch.1; a value of 0 asks for none). */
-static const char *const gpu_options[] = {
-    "--gpus", "--gpus-per-node", "--gpus-per-task", "--gpus-per-socket", "-G",
-};
-
-/* ... and those whose value names a GRES. */
-static const char *const gres_options[] = {
-    "--gres",          "--tres-per-job",    "--tres-per-node",
-    "--tres-per-task", "--tres-per-socket",
-};
-
-static const char *const names[] = {"gpu", "mps", "shard"};
-
-/* The value of an option at a word of the line, NULL if the word is another.
- * `--opt=V`, `--opt V`, `-GV`, `-G V`. */
-static const char *option_value (const char *word, const char *option)
-{
-    size_t length = strlen (option);
-    const char *p = word + length;
-
-    if (strncmp (word, option, length) != 0)
-        return NULL;
-    if (*p == '=')
-        return p + 1;
-    if (*p == ' ')
-        return p + strspn (p, " ");
-    return option[1] != '-' && *p != '\0' ? p : NULL;
-}
-
-/* "gpu:2,nvme:1", "gres/gpu=4", "gres:gpu:1": a list with a GPU in it. */
-static bool names_gpu (const char *value)
-{
-    size_t length = strcspn (value, " ");
-
-    for (size_t i = 0; i < length;) {
-        const char *item = value + i;
-        if (strncmp (item, "gres/", 5) == 0 || strncmp (item, "gres:", 5) == 0)
-            item += 5;
-        for (size_t n = 0; n < sizeof (names) / sizeof (names[0]); n++) {
-            size_t word = strlen (names[n]);
-            if (strncmp (item, names[n], word) == 0
-                && (strchr (":=, ", item[word]) != NULL))
-                return true;
-        }
-        i += strcspn (value + i, ", ") + 1;
-    }
-    return false;
-}
-
-static bool word_asks (const char *word)
-{
-    const char *value;
-
-    for (size_t i = 0; i < sizeof (gpu_options) / sizeof (gpu_options[0]);
-         i++) {
-        value = option_value (word, gpu_options[i]);
-        if (value && *value && !(value[0] == '0' && strchr (" ", value[1])))
-            return true;
-    }
-    for (size_t i = 0; i < sizeof (gres_options) / sizeof (gres_options[0]);
-         i++) {
-        value = option_value (word, gres_options[i]);
-        if (value && names_gpu (value))
-            return true;
-    }
-    return false;
-}
-
-bool gres_in_submit_line (const char *line)
-{
-    for (const char *p = line ? line : ""; *p;) {
-        p += strspn (p, " ");
-        if (*p == '-' && word_asks (p))
-            return true;
-        p += strcspn (p, " ");
-    }
-    return false;
-}
 
 /* "2", "1K"; the count of "gpu:h100:2" */
 static bool is_count (const char *text, size_t length)

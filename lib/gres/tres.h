@@ -120,10 +120,25 @@ uint64_t gres_parts (const char *gres, const char *name, gres_device_f device,
 /* The text asks for or holds GPUs in any form: gpu, shard or mps above 0. */
 bool gres_any (const char *gres);
 
-/* A command line of sbatch, srun or salloc asks for GPUs: -G, --gpus,
- * --gpus-per-*, --gres=gpu, --tres-per-*=gres/gpu, also shard and mps. NULL
- * and anything unreadable is false. */
-bool gres_in_submit_line (const char *line);
+/* What a job asked for, by name: a set. */
+#define GRES_ASKED_GPU 1u
+#define GRES_ASKED_SHARD 2u
+#define GRES_ASKED_MPS 4u
+#define GRES_ASKED_ANY (GRES_ASKED_GPU | GRES_ASKED_SHARD | GRES_ASKED_MPS)
+
+/* The one that is named "gpu", "shard" or "mps"; 0 for any other name. */
+unsigned gres_name_asked (const char *name, size_t length);
+
+/* Of a list in the notation of --gres ("gpu:a100:2,nvme:1", "gres/shard=4"): a
+ * count of 0 and any text that names no GPU ask for none. */
+unsigned gres_list_asked (const char *list, size_t length);
+
+/* Of a command line of sbatch, srun or salloc, as Slurm reads it: the options
+ * up to the script or program, of each component of a het job. --gpus*, -G,
+ * --gres, --tres-per-*; a later option replaces an earlier one of its name, and
+ * 0 asks for none. The value of --wrap is a command, not options. NULL and what
+ * is no such line ask for none. */
+unsigned gres_in_submit_line (const char *line);
 
 /* Slurm's GRES notation, not TRES: "gpu:h100:2(IDX:0-1),gpu:1g.10gb:4(S:0)" of
  * scontrol, gres_detail, node lines, or "gres/gpu:h100:1" of tres_per_node.

@@ -82,12 +82,14 @@ done <<'END'
 131 gpu=2 a het component has its own row
 190 shard=3 a shard is no GPU
 160 - a request without allocation counts as asked for
-161 - a command line that asks for GPUs counts as asked for
+161 - a command line that asks for what the cluster does not track counts as asked for
 103 - a GPU count without value is unknown, not zero
 164 - a text that nobody can read is unknown, not zero
 END
 expect "a job that never asked for a GPU did not" \
     '^segment 162 .* gres=\[\] asked=0'
+expect "a command line that asks for what the cluster tracks did not get it" \
+    '^segment 165 .* gres=\[\] asked=0'
 [ "$(grep -c '^segment 110 ' "$dir/out")" = 3 ]
 check $? "each attempt of a requeued job is a segment"
 [ "$(awk '$1 == "segment" && $2 == 112 { s += $5 - $4 } END { print s }' \

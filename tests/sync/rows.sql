@@ -102,10 +102,14 @@ CALL job (155, 1780000000, 1780000100, 0, 1, '1=8,4=1,1001=1');
 CALL job (160, 1790000060, 1790000100, 1790003700, 3, '1=8,4=1');
 UPDATE lab_job_table SET tres_req = '1=8,4=1,1001=2' WHERE id_job = 160;
 CALL job (161, 1790000061, 1790000100, 1790003700, 3, '1=8,4=1');
-UPDATE lab_job_table SET submit_line = 'sbatch --gpus-per-node=2 a.sh'
+UPDATE lab_job_table SET submit_line = 'sbatch --gres=shard:2 a.sh'
     WHERE id_job = 161;
 CALL job (162, 1790000062, 1790000100, 1790003700, 3, '1=8,4=1');
 UPDATE lab_job_table SET submit_line = 'sbatch gpu.sh' WHERE id_job = 162;
+-- the cluster tracks gres/gpu, but no shards: this one asked, and held none
+CALL job (165, 1790000065, 1790000100, 1790003700, 3, '1=8,4=1');
+UPDATE lab_job_table SET submit_line = 'sbatch --gpus-per-node=2 a.sh'
+    WHERE id_job = 165;
 -- an id that tres_table does not know; text that nobody can read
 CALL job (163, 1790000063, 1790000100, 1790003700, 3, '1=8,4=1,1001=1,1999=7');
 CALL job (164, 1790000064, 1790000100, 1790003700, 3, '1=8,oops');

@@ -43,9 +43,12 @@ fresh ()
 {
     rows="DELETE FROM lab_job_table; DELETE FROM lab_step_table;
         DELETE FROM lab_suspend_table; DELETE FROM lab_resv_table;
-        DELETE FROM lab_event_table WHERE node_name <> '';"
+        DELETE FROM lab_event_table WHERE node_name <> '';
+        UPDATE lab_event_table SET tres = '1=64,1001=13';"
     cp "$dir/empty.db" "$dir/ledger.db"
 }
+# slurmctld registered without gres/gpu: not in AccountingStorageTRES
+untracked () { change "UPDATE lab_event_table SET tres = '1=64'"; }
 # job ID BEGIN SECONDS TRES [ASSIGNMENTS]: BEGIN since the day; SECONDS 0: open
 job ()
 {
@@ -154,11 +157,33 @@ trap_04_requested_instead_of_allocated ()
 trap_05_gpu_not_in_accounting_storage_tres ()
 {
     fresh
+    untracked
     job 1 0 100 2=100 "submit_line = 'sbatch --gres=gpu:2 a.sh'"
     job 2 0 100 2=100 "submit_line = 'sbatch a.sh'"
     sync
     same "$(usage cluster unknown_jobs,gres_seconds)" "1|" \
         "GPU time that nobody recorded is unknown, not 0"
+    # the same job where accounting does track gres/gpu: it held none
+    fresh
+    job 1 0 100 2=100 "submit_line = 'sbatch --gres=gpu:2 a.sh'"
+    job 2 0 100 2=100 "submit_line = 'sbatch --gres=shard:2 a.sh'"
+    # ... and as Slurm sends it again when it has lost the GRES
+    job 3 0 100 2=100 "submit_line = 'sbatch --gres=gpu:2 a.sh',
+        tres_alloc = '1=1,3=18446744073709551614,5=1'"
+    sync
+    same "$(usage cluster unknown_jobs,gres_seconds)" "2|" \
+        "where gres/gpu is tracked, its absence means none; shard is not tracked"
+    # what Slurm does not read as an option asks for none, nor does a count of 0
+    fresh
+    untracked
+    job 1 0 100 2=100 "submit_line = 'sbatch -p cpu train.sh --gpus 4'"
+    job 2 0 100 2=100 "submit_line = 'srun -p cpu x.sh --gpus=2'"
+    job 3 0 100 2=100 "submit_line = 'sbatch --wrap=srun x --gres=gpu:2'"
+    job 4 0 100 2=100 "submit_line = 'sbatch --gres=gpu:0 a.sh'"
+    job 5 0 100 2=100 "tres_req = '1=8,1001=0'"
+    sync
+    same "$(usage cluster unknown_jobs,gres_seconds)" "" \
+        "options of the program, of a wrapped command, and a count of 0 ask for none"
 }
 
 trap_06_billing ()

@@ -207,37 +207,119 @@ static void gres_parts__beside_gpus__are_not_counted (void **state)
     }
 }
 
-static void gres_in_submit_line__options_of_sbatch__asked_or_not (void **state)
+static void gres_in_submit_line__lines_of_slurm__what_they_ask (void **state)
 {
+    enum {
+        ZERO = 0,
+        GPU = GRES_ASKED_GPU,
+        SHARD = GRES_ASKED_SHARD,
+        MPS = GRES_ASKED_MPS
+    };
     static const struct {
         const char *line;
-        bool asks;
+        unsigned asked;
     } cases[] = {
-        {"sbatch --time 1 --wrap sleep 30 && true --gpus-per-node h100:1",
-         true},
-        {"sbatch --gres=gpu:2 job.sh", true},
-        {"sbatch --gres gpu job.sh", true},
-        {"sbatch --gres=nvme:1,gpu:a100:4", true},
-        {"srun -G4 x", true},
-        {"srun -G 4 x", true},
-        {"srun --gpus=h100:1 x", true},
-        {"srun --tres-per-task=cpu=1,gres/gpu=2 x", true},
-        {"srun --tres-per-node=gres:gpu:2 x", true},
-        {"salloc --gres=shard:10", true},
-        {"salloc --gpus 0", false},
-        {"salloc --gres=gpumem:10", false},
-        {"salloc --gres=nvme:1", false},
-        {"sbatch --partition gpu --account gpu", false},
-        {"sbatch --gpu-project=x job.sh", false},
-        {"sbatch --gpus-per-nodes", false},
-        {"sbatch --gres", false},
-        {"", false},
-        {NULL, false},
+        /* options with their value attached, or as the next word */
+        {"sbatch --gres=gpu:2 job.sh", GPU},
+        {"sbatch --gres gpu job.sh", GPU},
+        {"sbatch --gres=nvme:1,gpu:a100:4", GPU},
+        {"/usr/bin/sbatch --gpus-per-node 2 job.sh", GPU},
+        {"srun -G4 x", GPU},
+        {"srun -G 4 x", GPU},
+        {"srun --gpus=h100:1 x", GPU},
+        {"srun --tres-per-task=cpu=1,gres/gpu=2 x", GPU},
+        {"srun --tres-per-task=gres/gpu:a100:2 x", GPU},
+        {"srun --tres-per-node=gres:gpu:2 x", GPU},
+        {"salloc --gres=shard:10", SHARD},
+        {"salloc --gres=mps:50,shard", MPS | SHARD},
+        {"salloc --gpus-per-soc=1", GPU}, /* as getopt_long() abbreviates */
+        /* the words of the script or program are not options */
+        {"sbatch -p cpu train.sh --gpus 4", ZERO},
+        {"srun -p cpu x.sh --gpus=2", ZERO},
+        {"srun -pcpu x.sh -G 2", ZERO},
+        {"srun --partition cpu x.sh --gres=gpu:1", ZERO},
+        {"sbatch -- train.sh --gpus 4", ZERO},
+        {"sbatch -p cpu -- --gres=gpu:1", ZERO},
+        {"salloc -n 4 bash -c --gpus=2", ZERO},
+        {"sbatch - --gpus=2", ZERO},
+        {"srun --exclusive x.sh --gpus=2", ZERO},
+        {"sbatch --exclusive=user --gpus=2 x.sh", GPU},
+        {"sbatch --exclusive --gpus=2 x.sh", GPU},
+        {"sbatch --nice x.sh --gpus=2", ZERO},
+        {"srun --overlap --bcast x --gpus=2", ZERO},
+        {"srun --mpi pmix x --gpus=2", ZERO},
+        {"srun --oom-kill-step x --gpus=2", ZERO},
+        {"sbatch --segment 4 --gpus=2 x.sh", GPU},
+        /* clusters of letters; -W is a flag of sbatch and has a value in srun
+         */
+        {"sbatch -QvN2 --gpus=2 x.sh", GPU},
+        {"sbatch -QvN 2 x.sh --gpus=2", ZERO},
+        {"srun -vvG2 x", GPU},
+        {"srun -lun 4 x -G2", ZERO},
+        {"salloc -I60 -k --gpus=1", GPU},
+        {"salloc -I bash --gpus=1", ZERO},
+        {"sbatch -W x.sh --gpus=2", ZERO},
+        {"sbatch --wait x.sh --gpus=2", ZERO},
+        {"srun -W 30 --gpus=2 x", GPU},
+        {"srun --wait 30 --gpus=2 x", GPU},
+        /* a value that looks like an option is the value */
+        {"sbatch -J --gpus=2 x.sh", ZERO},
+        {"sbatch --comment --gres=gpu:2 x.sh", ZERO},
+        {"sbatch --comment  --gres=gpu:2 x.sh", GPU}, /* --comment "" */
+        {"sbatch --partition gpu --account gpu", ZERO},
+        {"sbatch --gpu-project=x job.sh", ZERO},
+        {"sbatch --gpu-project x job.sh --gpus=2", ZERO},
+        /* an option of a SPANK plugin: rather unknown than none */
+        {"sbatch --site-option x --gpus=2 job.sh", GPU},
+        {"sbatch --site-option=x job.sh --gpus=2", ZERO},
+        /* --wrap: a command */
+        {"sbatch --wrap=python x.py --gres=gpu:2", ZERO},
+        {"sbatch -p cpu --wrap srun --gpus=2 x", ZERO},
+        {"sbatch --gres=gpu:1 --wrap=srun x", GPU},
+        {"sbatch --wrap=sleep 1 -p gpu --gpus=2", ZERO},
+        /* ... and options behind it, as 25.11 recorded them */
+        {"sbatch --time 1 --wrap sleep 30 && true --partition gpu "
+         "--gpus-per-node h100:1",
+         GPU},
+        {"sbatch --wrap sleep 30 --gpus=2 : -N1", ZERO},
+        {"sbatch --wrap srun --gpus=2 x -n 1", ZERO},
+        {"sbatch --wrap true --wrap true --gpus=2", GPU},
+        /* 0 is none; a later option replaces an earlier one */
+        {"sbatch --gres=gpu:0 job.sh", ZERO},
+        {"sbatch --gres=gpu:a100:0 job.sh", ZERO},
+        {"sbatch --gres=none job.sh", ZERO},
+        {"sbatch --gres=gpu:a100:0,gpu:h100:1 job.sh", GPU},
+        {"salloc --gpus 0", ZERO},
+        {"salloc --gpus=a100:0", ZERO},
+        {"salloc --gpus=a100:0,h100:2", GPU},
+        {"salloc --gpus=10", GPU},
+        {"salloc -G0", ZERO},
+        {"srun --tres-per-task=gres/gpu=0 x", ZERO},
+        {"sbatch --gpus=4 --gpus=0 x.sh", ZERO},
+        {"sbatch -G4 --gpus=0 x.sh", ZERO},
+        {"sbatch --gres=gpu:0 --gpus=1 x.sh", GPU},
+        /* components of a het job */
+        {"sbatch -N1 : --gpus=1 x.sh", GPU},
+        {"sbatch --gpus=1 : -N1 x.sh", GPU},
+        {"sbatch -N1 x.sh : --gpus=1", ZERO},
+        {"srun -N1 a -x : --gpus=1 b", GPU},
+        {"srun -N1 a --gpus=1 : -N1 b --gpus=2", ZERO},
+        /* other words */
+        {"salloc --gres=gpumem:10", ZERO},
+        {"salloc --gres=nvme:1", ZERO},
+        {"sbatch --gpus-per-nodes", ZERO},
+        {"sbatch --gres", ZERO},
+        {"--gpus=1", ZERO},
+        {"", ZERO},
+        {NULL, ZERO},
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++)
-        assert_int_equal (gres_in_submit_line (cases[i].line), cases[i].asks);
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
+        unsigned asked = gres_in_submit_line (cases[i].line);
+        if (asked != cases[i].asked)
+            fail_msg ("'%s': %u, not %u", cases[i].line, asked, cases[i].asked);
+    }
 }
 
 static void tres_add_gres__notation_of_scontrol__counts (void **state)
@@ -293,7 +375,7 @@ int main (void)
         cmocka_unit_test (tres_parse__junk_or_overflow__an_error_with_the_text),
         cmocka_unit_test (gres_devices__forms_of_accounting__counted_once),
         cmocka_unit_test (gres_parts__beside_gpus__are_not_counted),
-        cmocka_unit_test (gres_in_submit_line__options_of_sbatch__asked_or_not),
+        cmocka_unit_test (gres_in_submit_line__lines_of_slurm__what_they_ask),
         cmocka_unit_test (tres_add_gres__notation_of_scontrol__counts),
     };
 

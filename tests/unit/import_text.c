@@ -269,9 +269,32 @@ static void import__every_column__in_its_field (void **state)
     assert_int_equal (s->array_task, TASK_NONE);
     assert_int_equal (s->time_start, 0);
     assert_int_equal (s->time_end, 0);
-    assert_true (s->gpu_asked);
+    assert_false (s->gpu_asked); /* the first row shows gres/gpu tracked */
     assert_int_equal (stats.never_started, 2);
     assert_int_equal (stats.unknown_gpu, 0);
+    segments_free (&all);
+}
+
+static void import__submit_lines__ask_for_what_is_not_tracked (void **state)
+{
+    static const char text[]
+        = "JobIDRaw|Submit|Start|End|State|AllocTRES|ReqTRES|User|Account|"
+          "SubmitLine\n"
+          "1|100|100|200|COMPLETED|cpu=1|cpu=1|u|a|sbatch -G 1 x\n"
+          "2|100|100|200|COMPLETED|cpu=1|cpu=1|u|a|sbatch -p cpu x -G 1\n"
+          "3|200|200|300|COMPLETED|cpu=1|cpu=1,gres/gpu=1|u|a|sbatch x\n"
+          "4|200|200|300|COMPLETED|cpu=1|cpu=1|u|a|sbatch -G 1 x\n"
+          "5|300|300|400|COMPLETED|cpu=1|cpu=1|u|a|sbatch -G 1 x\n"
+          "6|300|300|400|COMPLETED|cpu=1|cpu=1|u|a|sbatch --gres=shard x\n";
+    static const bool asked[] = {true, false, true, false, false, true};
+    import_stats_t stats;
+    segments_t all = good_text (text, "UTC", &stats);
+
+    (void)state;
+    assert_int_equal (all.count, GL_ARRAY_SIZE (asked));
+    for (size_t i = 0; i < all.count; i++)
+        assert_int_equal (all.segment[i].gpu_asked, asked[i]);
+    assert_int_equal (stats.unknown_gpu, 3);
     segments_free (&all);
 }
 
@@ -402,6 +425,7 @@ int main (void)
         cmocka_unit_test (import__gzip_cut_anywhere__refused),
         cmocka_unit_test (import__any_order_and_p__the_same_segment),
         cmocka_unit_test (import__every_column__in_its_field),
+        cmocka_unit_test (import__submit_lines__ask_for_what_is_not_tracked),
         cmocka_unit_test (import__open_rows__end_at_the_newest_knowledge),
         cmocka_unit_test (
             import__a_finished_row_without_end__lasts_its_elapsed_time),
