@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "gres/nodelist.h"
 #include "import_fact.h"
 #include "import_private.h"
@@ -208,7 +209,9 @@ static int check_texts (const segment_t *s, gl_error_t *error)
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
         if (texts[i].text && !fact_printable (texts[i].text))
-            return gl_error (error, "the %s has a control character",
+            return gl_error (error,
+                             "the %s has a control character; use sacct "
+                             "--json, in which it is replaced",
                              texts[i].name);
     }
     if (s->nodelist) {
@@ -217,6 +220,48 @@ static int check_texts (const segment_t *s, gl_error_t *error)
         nodelist_close (list);
     }
     return 0;
+}
+
+static bool is_control (unsigned char c)
+{
+    return c < 0x20 || c == 0x7f;
+}
+
+static void forget_replaced (import_t *import)
+{
+    for (size_t i = 0; i < import->replaced_count; i++)
+        free (import->replaced[i]);
+    import->replaced_count = 0;
+}
+
+static const char *without_controls (import_t *import, const char *text)
+{
+    BUFFER_AUTO clean = BUFFER_INIT;
+
+    for (const char *p = text; *p; p++) {
+        if (is_control ((unsigned char)*p))
+            buffer_add_text (&clean, UTF8_REPLACEMENT);
+        else
+            buffer_add_char (&clean, *p);
+    }
+    import->stats.replaced++;
+    import->replaced
+        = xreallocarray (import->replaced, import->replaced_count + 1,
+                         sizeof (*import->replaced));
+    return import->replaced[import->replaced_count++] = buffer_take (&clean);
+}
+
+void import_replace_controls (import_t *import, segment_t *s)
+{
+    const char **texts[]
+        = {&s->user,  &s->account,     &s->partition, &s->qos,
+           &s->wckey, &s->reservation, &s->job_name,  &s->admin_comment};
+
+    forget_replaced (import);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
+        if (*texts[i] && !fact_printable (*texts[i]))
+            *texts[i] = without_controls (import, *texts[i]);
+    }
 }
 
 /* The submit time of a job that has begun says nothing new, and where Slurm has
@@ -342,6 +387,8 @@ void import_close (import_t *import)
     if (import) {
         source_close (import->source);
         free (import->envelope_cluster);
+        forget_replaced (import);
+        free (import->replaced);
         for (size_t i = 0; i < import->tracked_count; i++)
             free (import->tracked[i].cluster);
         free (import->tracked);

@@ -37,6 +37,9 @@ typedef struct {
     /* The zone of times without offset in text, by cluster; required. */
     const zone_t *(*zone) (const char *cluster, void *arg);
     void *zone_arg;
+    /* Read text with columns that users fill in (docs/formats/sacct.md), as if
+     * every line were a row of Slurm's; else such text is an error. */
+    bool trust_text;
     /* The moment that the files speak of; 0: their own newest knowledge, which
      * is the latest of all times in them, and of start plus elapsed time of
      * open jobs. */
@@ -51,6 +54,7 @@ typedef struct {
     uint64_t open;
     uint64_t unknown_gpu;    /* asked for GPUs, accounting names none */
     uint64_t contradictions; /* more typed GPUs than their total */
+    uint64_t replaced;       /* texts of JSON with control characters */
     uint64_t ambiguous; /* with a time of the hour that a clock showed twice */
     int64_t newest;     /* the latest moment that the file knows of; 0: none */
     int64_t as_of;      /* newest, or the moment that was given */

@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/utf8.h"
 #include "import_json.h"
 
 /* The longest job with its steps, and the longest envelope without its jobs. A
@@ -66,9 +67,44 @@ static int next_byte (scanner_t *s, buffer_t *to, gl_error_t *error)
     return c;
 }
 
+/* Bytes that jansson refuses in a string: control characters, and what is no
+ * UTF-8. sacct copies both from the names that users choose. */
+static bool string_is_clean (const char *text)
+{
+    int32_t code;
+
+    while (*text) {
+        text += utf8_decode (text, &code);
+        if (code < 0x20)
+            return false;
+    }
+    return true;
+}
+
+static void clean_string (scanner_t *s, buffer_t *to, size_t start)
+{
+    BUFFER_AUTO dirty = BUFFER_INIT;
+
+    if (string_is_clean (to->data + start))
+        return;
+    s->import->stats.replaced++;
+    buffer_add (&dirty, to->data + start, to->length - start);
+    to->length = start;
+    for (const char *p = buffer_text (&dirty); *p;) {
+        int32_t code;
+        size_t n = utf8_decode (p, &code);
+        if (code < 0x20)
+            buffer_add_text (to, UTF8_REPLACEMENT);
+        else
+            buffer_add (to, p, n);
+        p += n;
+    }
+}
+
 /* The opening quote has been read and added. */
 static int copy_string (scanner_t *s, buffer_t *to, gl_error_t *error)
 {
+    size_t start = to->length;
     bool escaped = false;
 
     for (;;) {
@@ -76,8 +112,10 @@ static int copy_string (scanner_t *s, buffer_t *to, gl_error_t *error)
         if (c < 0)
             return -1;
         buffer_add_char (to, (char)c);
-        if (c == '"' && !escaped)
+        if (c == '"' && !escaped) {
+            clean_string (s, to, start);
             return 0;
+        }
         escaped = c == '\\' && !escaped;
     }
 }

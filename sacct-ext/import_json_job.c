@@ -369,6 +369,7 @@ int import_json_job (import_t *import, const json_t *job, gl_error_t *error)
                                 (unsigned long long)s.id_job);
     }
     parse_who (shape, job, &s);
+    import_replace_controls (import, &s);
     if (import_segment (import, &s, error) < 0)
         return gl_error_prefix (error, "job %llu",
                                 (unsigned long long)s.id_job);

@@ -30,6 +30,11 @@ struct import {
     /* JSON names its cluster after the jobs: the first pass finds it */
     char *envelope_cluster;
 
+    /* copies of a row's texts without control characters; see
+     * import_replace_controls() */
+    char **replaced;
+    size_t replaced_count;
+
     /* reused from row to row */
     tres_t allocated;
     tres_t requested;
@@ -60,6 +65,10 @@ typedef struct {
 } import_times_t;
 int import_times (struct import *import, const import_times_t *times,
                   segment_t *segment, gl_error_t *error);
+
+/* Replace control characters in the texts that people or sites choose by
+ * U+FFFD, and count the texts. The copies live until the next row. */
+void import_replace_controls (struct import *import, segment_t *segment);
 
 /* Check, count, and hand over. The segment is complete but for source-wide
  * fields: time_seen is set here. gres is import->allocated.gres. */

@@ -82,15 +82,19 @@ static const struct {
     [WCKEY] = {"WCKey", false},
 };
 
-/* Columns of free text: as the last one it may hold '|' itself. */
+/* Columns whose text users choose (docs/formats/sacct.md says how each was
+ * tried). sacct -P escapes nothing: a '|' or a line break in one makes columns
+ * and rows, and no reader can tell such a row from one of Slurm's. With
+ * --trust-text the last column may hold '|'. */
 static const char *const free_texts[] = {
-    "JobName", "SubmitLine",    "Comment", "AdminComment",
-    "WorkDir", "SystemComment", "Extra",
+    "AdminComment", "Comment",    "Constraints",   "Container", "Extra",
+    "JobName",      "McsLabel",   "QOSREQ",        "StdErr",    "StdIn",
+    "StdOut",       "SubmitLine", "SystemComment", "WCKey",     "WorkDir",
 };
 
 #define COMMAND                                                              \
     "sacct -a -D -X -P -o JobIDRaw,JobID,Submit,Start,End,ElapsedRaw,State," \
-    "AllocTRES,ReqTRES,User,Account,Partition,QOS,NodeList,JobName"
+    "AllocTRES,ReqTRES,User,Account,Partition,QOS,NodeList"
 
 typedef struct {
     import_t *import;
@@ -142,9 +146,21 @@ static bool is_text (const char *line)
     return fact_printable (line) && strchr (line, '|') != NULL;
 }
 
+static int refuse_free_text (const buffer_t *found, gl_error_t *error)
+{
+    return gl_error (error,
+                     "column %s holds text that users choose, and sacct -P "
+                     "escapes nothing: a line break in it makes a row of any "
+                     "content. Use sacct --json; or leave the column out; or, "
+                     "if every user of the cluster is trusted, give "
+                     "--trust-text",
+                     buffer_text (found));
+}
+
 static int parse_header (table_t *t, char *line, size_t length,
                          gl_error_t *error)
 {
+    BUFFER_AUTO users = BUFFER_INIT;
     char *name;
 
     if (!is_text (line))
@@ -163,10 +179,15 @@ static int parse_header (table_t *t, char *line, size_t length,
             column = t->column[i] == column ? OTHER : column;
         t->column[t->count++] = column;
         t->free_last = is_free_text (name);
+        if (t->free_last)
+            buffer_printf (&users, "%s%s", users.length ? ", " : "", name);
     }
     for (size_t i = 0; i < t->count; i++) {
-        if (t->column[i] == JOB_ID_RAW)
-            return check_required (t, error);
+        if (t->column[i] != JOB_ID_RAW)
+            continue;
+        if (users.length > 0 && !t->import->options->trust_text)
+            return refuse_free_text (&users, error);
+        return check_required (t, error);
     }
     return gl_error (error, "the first line is no header with JobIDRaw (sacct "
                             "without -n prints one); run " COMMAND);
@@ -194,12 +215,13 @@ static int split_row (table_t *t, char *line, size_t length, gl_error_t *error)
     }
     if (n != t->count)
         return gl_error (error,
-                         "%zu columns, but the header has %zu; %s does that: "
-                         "put JobName last, or use sacct --json",
+                         "%zu columns, but the header has %zu: %s. Use sacct "
+                         "--json, or look at the job in this line and the one "
+                         "before",
                          n, t->count,
-                         n < t->count ? "a line that is cut off, or a name "
-                                        "with a line break,"
-                                      : "a name with '|'");
+                         n < t->count ? "the line is cut off, or a text in it "
+                                        "has a line break"
+                                      : "a text in it has '|'");
     return 0;
 }
 

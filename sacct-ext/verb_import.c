@@ -183,6 +183,9 @@ static void report_file (const work_t *w, size_t i)
           "not known (is gres/gpu in AccountingStorageTRES?)");
     warn (w->cli, path, s->contradictions,
           "jobs have more GPUs by type than in total; the types are counted");
+    warn (w->cli, path, s->replaced,
+          "texts with control characters or bytes that are no UTF-8; each such "
+          "character is replaced by U+FFFD");
     warn (w->cli, path, s->ambiguous,
           "jobs have a time in the hour that the clock shows twice, read as "
           "the first; SLURM_TIME_FORMAT=%s makes sacct print it unambiguously");
@@ -343,6 +346,7 @@ enum {
     OPTION_TZ,
     OPTION_AS_OF,
     OPTION_METER,
+    OPTION_TRUST_TEXT,
 };
 
 static const cli_option_t options_table[] = {
@@ -356,6 +360,9 @@ static const cli_option_t options_table[] = {
     {OPTION_AS_OF, "as-of", "TIME",
      "the moment that the files speak of, where open jobs end so far\n"
      "(default: the latest that each file knows of)"},
+    {OPTION_TRUST_TEXT, "trust-text", NULL,
+     "read text that has columns which users fill in (JobName, SubmitLine,\n"
+     "Comment, WCKey, ...), although a line break in one makes a row"},
     {OPTION_METER, "meter", "NAME",
      "the files are readings of this meter of the configuration: CSV of\n"
      "start,end,kwh or time,reading_kwh; with --tz alone"},
@@ -384,6 +391,9 @@ static int run (cli_t *cli, int argc, char **argv)
         case OPTION_METER:
             meter = value;
             break;
+        case OPTION_TRUST_TEXT:
+            w.options.trust_text = true;
+            break;
         }
     if (option < 0)
         return cli->exit_code;
@@ -392,9 +402,9 @@ static int run (cli_t *cli, int argc, char **argv)
     rc = check_operands (cli, w.paths, w.count);
     if (rc != CLI_OK)
         return rc;
-    if (meter && (cluster || as_of))
-        return cli_usage (cli, "a meter has no cluster and no as-of: with "
-                               "--meter give --tz alone");
+    if (meter && (cluster || as_of || w.options.trust_text))
+        return cli_usage (cli, "--meter takes none of the options of jobs but "
+                               "--tz");
     if (cluster && !*cluster)
         return cli_usage (cli, "--cluster takes a name");
     if (!(w.site = cli_site (cli)))
@@ -423,19 +433,22 @@ static int run (cli_t *cli, int argc, char **argv)
 const verb_t verb_import = {
     .name = "import",
     .run = run,
-    .synopsis = "[--cluster NAME] [--tz ZONE] [--as-of TIME] FILE...",
+    .synopsis
+    = "[--cluster NAME] [--tz ZONE] [--as-of TIME] [--trust-text] FILE...",
     .summary = "read jobs from what sacct or slurmrestd print",
     .help
     = "Reads `sacct -P` text with its header, in any order of columns, and the "
       "JSON of `sacct --json` and of slurmrestd; gzipped too; '-' is standard "
-      "input. Needed are JobIDRaw, Submit, Start, End, State, AllocTRES, User "
+      "input. Prefer JSON: in text, a line break in what users choose (job "
+      "names, comments, submit lines, wckeys) makes a row of any content, so "
+      "that text with such a column is refused. Needed are JobIDRaw, Submit, "
+      "Start, End, State, AllocTRES, User "
       "and Account, and ElapsedRaw (or Elapsed) for jobs that are not over. "
       "Steps are left out. All files are stored, or, if any line is wrong, "
       "nothing; importing twice changes nothing. Use sacct -D: without it "
       "sacct hides all but the last run of a requeued job.",
     .options = options_table,
-    .example = "TZ=UTC sacct -a -D -X -P -S 2026-10-01 -E 2026-11-01 -o "
-               "JobIDRaw,JobID,Submit,Start,End,ElapsedRaw,State,AllocTRES,"
-               "ReqTRES,User,Account,Partition,QOS,NodeList,JobName >oct.txt\n"
-               "gpuledger import --tz UTC --cluster lab oct.txt",
+    .example
+    = "sacct -a -D -X --json -S 2026-10-01 -E 2026-11-01 >october.json\n"
+      "gpuledger import --cluster lab october.json",
 };

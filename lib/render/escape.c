@@ -2,43 +2,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "render/escape.h"
-
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
-
-/* Decode one character. *ret_code is -1 for a byte that begins none (too
- * short, too long, a surrogate, above U+10FFFF). Returns its length. */
-static size_t decode (const char *text, int32_t *ret_code)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    static const struct {
-        unsigned char mask, mark;
-        int32_t least;
-    } forms[] = {{0x80, 0x00, 0},
-                 {0xe0, 0xc0, 0x80},
-                 {0xf0, 0xe0, 0x800},
-                 {0xf8, 0xf0, 0x10000}};
-
-    for (size_t n = 0; n < 4; n++) {
-        int32_t code;
-        if ((p[0] & forms[n].mask) != forms[n].mark)
-            continue;
-        code = p[0] & ~forms[n].mask;
-        for (size_t i = 1; i <= n; i++) {
-            if ((p[i] & 0xc0) != 0x80) /* also the end of the text */
-                goto wrong;
-            code = code << 6 | (p[i] & 0x3f);
-        }
-        if (code < forms[n].least || code > 0x10ffff
-            || (code >= 0xd800 && code < 0xe000))
-            goto wrong;
-        *ret_code = code;
-        return n + 1;
-    }
-wrong:
-    *ret_code = -1;
-    return 1;
-}
 
 static bool is_control (int32_t code)
 {
@@ -64,7 +29,7 @@ static void visible (buffer_t *out, const char *text, const char *also)
     int32_t code;
 
     for (size_t n; *text; text += n) {
-        n = decode (text, &code);
+        n = utf8_decode (text, &code);
         if (code < 0 || is_control (code) || is_deceptive (code)
             || (n == 1 && strchr (also, *text)))
             add_hex (out, text, n);
@@ -83,7 +48,7 @@ void escape_ascii (buffer_t *out, const char *text)
     int32_t code;
 
     for (size_t n; *text; text += n) {
-        n = decode (text, &code);
+        n = utf8_decode (text, &code);
         if (code < 0 || code < 0x20 || code == 0x7f)
             add_hex (out, text, n);
         else if (n == 1)
@@ -110,9 +75,9 @@ void escape_csv (buffer_t *out, const char *text, int guard)
     if (formula)
         buffer_add_char (out, '\'');
     for (size_t n; *text; text += n) {
-        n = decode (text, &code);
+        n = utf8_decode (text, &code);
         if (code < 0 || (is_control (code) && !strchr ("\t\r\n", code)))
-            buffer_add_text (out, REPLACEMENT);
+            buffer_add_text (out, UTF8_REPLACEMENT);
         else
             buffer_add (out, text, n);
         if (code == '"')
@@ -128,9 +93,9 @@ void escape_json (buffer_t *out, const char *text)
 
     buffer_add_char (out, '"');
     for (size_t n; *text; text += n) {
-        n = decode (text, &code);
+        n = utf8_decode (text, &code);
         if (code < 0)
-            buffer_add_text (out, REPLACEMENT);
+            buffer_add_text (out, UTF8_REPLACEMENT);
         else if (code == '"' || code == '\\')
             buffer_printf (out, "\\%c", (char)code);
         else if (is_control (code) || is_deceptive (code))
@@ -165,12 +130,12 @@ void escape_html (buffer_t *out, const char *text)
 
     for (size_t n; *text; text += n) {
         const char *entity;
-        n = decode (text, &code);
+        n = utf8_decode (text, &code);
         entity = html_entity (code);
         if (entity)
             buffer_add_text (out, entity);
         else if (code < 0 || is_deceptive (code) || is_control (code))
-            buffer_add_text (out, REPLACEMENT);
+            buffer_add_text (out, UTF8_REPLACEMENT);
         else
             buffer_add (out, text, n);
     }
@@ -203,7 +168,7 @@ void escape_journal (buffer_t *out, const char *text)
     if (!*text)
         buffer_add_char (out, '%');
     for (size_t n; *text; text += n) {
-        n = decode (text, &code);
+        n = utf8_decode (text, &code);
         if (stays_in_journal (text, text == start, code))
             buffer_add (out, text, n);
         else
@@ -218,6 +183,6 @@ size_t escape_length (const char *text)
     int32_t code;
 
     for (; *text; length++)
-        text += decode (text, &code);
+        text += utf8_decode (text, &code);
     return length;
 }

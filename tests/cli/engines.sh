@@ -112,7 +112,7 @@ for url in $sqlite $servers; do
     late=$data/fox_2024-11-13.sacct.gz
     [ "$url" = "$sqlite" ] || late="$late $data/fox_2025-09-26.sacct.gz"
     for file in "$data/fox_2025-09-26.sacct.gz" $late; do
-        "$program" --quiet --store "$url" import --cluster fox \
+        "$program" --quiet --store "$url" import --trust-text --cluster fox \
             --tz Europe/Oslo "$file"
     done
 done

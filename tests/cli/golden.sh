@@ -37,7 +37,7 @@ END
 "$fill" sqlite:lab.db || exit 1
 "$program" --quiet --store sqlite:fox.db init || exit 1
 "$program" --quiet --store sqlite:fox.db import --cluster fox \
-    --tz Europe/Oslo "$fox" || exit 1
+    --trust-text --tz Europe/Oslo "$fox" || exit 1
 
 lab () { "$program" --quiet --config site.yaml --store sqlite:lab.db "$@"; }
 funds () { "$program" --quiet --config funds.yaml --store sqlite:lab.db "$@"; }

@@ -26,9 +26,11 @@ check ()
 # The exit code of an import into $store goes to $rc, its words to $dir/out.
 import ()
 {
-    "$gpuledger" --store "$store" import "$@" >"$dir/out" 2>&1
+    # shellcheck disable=SC2086
+    "$gpuledger" --store "$store" import $trust "$@" >"$dir/out" 2>&1
     rc=$?
 }
+trust=--trust-text # the real files have JobName
 
 says ()
 {
@@ -82,7 +84,7 @@ check 'the same again changes nothing' \
     --tz Europe/Oslo --cluster fox "$fox"
 check 'not a byte' [ "$once" = "$(facts)" ]
 gzip -dc "$fox" | cut -d'|' -f2- | "$gpuledger" --store "$store" \
-    import --tz Europe/Oslo --cluster fox - >"$dir/out" 2>&1
+    import --trust-text --tz Europe/Oslo --cluster fox - >"$dir/out" 2>&1
 check 'plain text from a pipe, without JobID, is the same' \
     says 'standard input\|-: .* 0 new, 0 changed, 122 unchanged'
 check 'two files in one command' \
@@ -143,6 +145,64 @@ check 'a moment can be given' \
 check 'it says nothing with --quiet' \
     sh -c '! "$0" --store "$1" --quiet import "$2" 2>&1 | grep .' \
     "$gpuledger" "$store" "$dir/none"
+
+# users write rows: a comment, a job name, a wckey with a line break
+trust=
+check 'text with a column that users fill in is refused, with three ways out' \
+    refuses 1 'column JobName holds .*sacct --json; or leave the column out; .*--trust-text' \
+    --tz Europe/Oslo --cluster fox "$fox"
+head='JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account'
+day='2026-01-01T00:00:00|2026-01-01T00:00:00'
+forged="777|$day|2026-01-07T16:00:00|COMPLETED|gres/gpu=1|news|nlp"
+number=0
+for column in AdminComment Comment Constraints Container Extra JobName McsLabel \
+    QOSREQ StdErr StdIn StdOut SubmitLine SystemComment WCKey WorkDir; do
+    number=$((number + 1))
+    printf '%s\n' "$head|$column" "1|$day|2026-01-01T00:01:00|COMPLETED||u|a|x" \
+        "$forged|y" >"$dir/forged"
+    refuses 1 "column $column holds text" "$dir/forged" || break
+done
+check 'all of them, last' [ $number -eq 15 ]
+printf '%s\n' "jobname|$head|NodeList" "x|1|$day|2026-01-01T00:01:00|COMPLETED||u|a|g001" \
+    "z|$forged|g1" >"$dir/forged"
+check '... and first' refuses 1 'column jobname holds text' "$dir/forged"
+check '... unless all users are trusted' \
+    imports '2 rows' --trust-text "$dir/forged"
+printf '%s\n' "$head" "1|$day|2026-01-01T00:01:00|COMPLETED||u|a" \
+    "x" >"$dir/forged"
+check 'a line break in another column: the line, and the way out' \
+    refuses 1 'forged:3: 1 columns, but the header has 8: .*line break.*sacct --json' \
+    "$dir/forged"
+printf '%s\n' "$head|Partition" "1|$day|2026-01-01T00:01:00|COMPLETED||u|a|\033[31m" \
+    >"$dir/forged"
+sed -i 's/\\033/\o033/' "$dir/forged"
+check 'an escape sequence in another column: the same' \
+    refuses 1 'forged:2: job 1: the partition has a control character; use sacct --json' \
+    "$dir/forged"
+json='"user": "u", "account": "a", "state": {"current": "COMPLETED"},
+    "time": {"submission": 1767225600, "start": 1767225600, "end": 1767225660},
+    "tres": {"allocated": [{"type": "gres", "name": "gpu", "count": 1}]}'
+{
+    printf '{"jobs": [{"job_id": 901, "name": "a\\n777|b", %s},\n' "$json"
+    printf '{"job_id": 902, "name": "b\\u001b[31m", "wckey": {"wckey": "k\\u007f"}, %s},\n' "$json"
+    printf '{"job_id": 903, "name": "c\377\033d", "comment": {"job": "\n"}, %s},\n' "$json"
+    printf '{"job_id": 904, "name": "gr\303\274n", %s}]}\n' "$json"
+} >"$dir/controls.json"
+check 'JSON with control characters is stored, with a warning and a count' \
+    imports 'warning: .*controls.json: 5 texts with control characters' "$dir/controls.json"
+names ()
+{
+    sqlite3 "$dir/ledger.db" "SELECT group_concat(name, ' ') FROM (
+        SELECT t.value AS name FROM segment s JOIN text t ON t.id = s.job_name
+        WHERE s.id_job > 900 AND s.id_job < 905 ORDER BY s.id_job)"
+}
+r=$(printf '\357\277\275')
+check '... as U+FFFD, and other text as it is' \
+    [ "$(names)" = "a${r}777|b b${r}[31m c${r}${r}d $(printf 'gr\303\274n')" ]
+check '... which --strict makes an exit of 3' \
+    sh -c '"$0" --store "$1" --strict import "$2" >/dev/null 2>&1; [ $? -eq 3 ]' \
+    "$gpuledger" "$store" "$dir/controls.json"
+trust=--trust-text
 
 # a slip in the name of a cluster would count its jobs twice
 check 'a name that is none' \

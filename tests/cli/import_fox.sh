@@ -60,7 +60,8 @@ fill ()
     ledger init &&
         for file in fox_2025-09-26 fox_2024-11-13 fox_2025-09-26 fox_2024-11-13
         do
-            ledger import --tz UTC --cluster fox "$data/$file.sacct.gz" ||
+            ledger import --trust-text --tz UTC --cluster fox \
+                "$data/$file.sacct.gz" ||
                 return 1
         done
 }

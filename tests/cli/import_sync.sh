@@ -38,7 +38,7 @@ into ()
     "$gpuledger" --store "$store" "$@" >"$dir/log" 2>&1
 }
 
-from_text () { into "$1" import --tz UTC --as-of $as_of "$dir/sacct.txt"; }
+from_text () { into "$1" import --trust-text --tz UTC --as-of $as_of "$dir/sacct.txt"; }
 from_json () { into "$1" import --as-of $as_of "$dir/sacct.json"; }
 from_database ()
 {
@@ -128,7 +128,7 @@ diff "$dir/database.counted" "$dir/json.counted" >"$dir/log"
 check 'and so does the JSON'
 print_jobs -X -P -o $what -s CD 2>/dev/null | cat "$dir/sacct.txt" - |
     awk 'NR == 1 || $0 !~ /^Cluster/' >"$dir/twice.txt"
-into all import --tz UTC --as-of $as_of "$dir/twice.txt" &&
+into all import --trust-text --tz UTC --as-of $as_of "$dir/twice.txt" &&
     says 'segments: 0 new' && figures all | diff "$dir/all.csv" - >"$dir/log"
 check 'rows that stand twice in a file count once'
 echo "1..$count"

@@ -97,11 +97,20 @@ cp "$abs_top_srcdir/contrib/examples/h100-64.yaml" .
 cat >"$work/bin/sacct" <<'END'
 #!/bin/sh
 cat <<ROWS
-JobIDRaw|Submit|Start|End|ElapsedRaw|State|AllocTRES|User|Account
-4711|2026-10-06T00:00:00|2026-10-06T01:00:00|2026-10-06T06:00:00|18000|COMPLETED|billing=2,cpu=2,gres/gpu:h100=2,gres/gpu=2,mem=8G,node=1|ann|vision
-4712|2026-10-06T00:00:00|2026-10-06T02:00:00|2026-10-06T03:00:00|3600|FAILED|billing=1,cpu=1,gres/gpu:h100=1,gres/gpu=1,mem=8G,node=1|bob|vision
-4713|2026-10-07T00:00:00|2026-10-07T00:00:00|2026-10-07T02:30:00|9000|COMPLETED|billing=1,cpu=1,gres/gpu:h100=1,gres/gpu=1,mem=8G,node=1|ann|vision
-4714|2026-10-08T00:00:00|2026-10-08T00:00:00|2026-10-09T00:00:00|86400|TIMEOUT|billing=4,cpu=4,gres/gpu:h100=4,gres/gpu=4,mem=8G,node=1|cy|nlp
+{"jobs": [
+ {"job_id": 4711, "user": "ann", "account": "vision", "state": {"current": "COMPLETED"},
+  "time": {"submission": 1791244800, "start": 1791248400, "end": 1791266400, "elapsed": 18000},
+  "tres": {"allocated": [{"type": "cpu", "name": null, "count": 2}, {"type": "gres", "name": "gpu:h100", "count": 2}, {"type": "gres", "name": "gpu", "count": 2}]}},
+ {"job_id": 4712, "user": "bob", "account": "vision", "state": {"current": "FAILED"},
+  "time": {"submission": 1791244800, "start": 1791252000, "end": 1791255600, "elapsed": 3600},
+  "tres": {"allocated": [{"type": "cpu", "name": null, "count": 1}, {"type": "gres", "name": "gpu:h100", "count": 1}, {"type": "gres", "name": "gpu", "count": 1}]}},
+ {"job_id": 4713, "user": "ann", "account": "vision", "state": {"current": "COMPLETED"},
+  "time": {"submission": 1791331200, "start": 1791331200, "end": 1791340200, "elapsed": 9000},
+  "tres": {"allocated": [{"type": "cpu", "name": null, "count": 1}, {"type": "gres", "name": "gpu:h100", "count": 1}, {"type": "gres", "name": "gpu", "count": 1}]}},
+ {"job_id": 4714, "user": "cy", "account": "nlp", "state": {"current": "TIMEOUT"},
+  "time": {"submission": 1791417600, "start": 1791417600, "end": 1791504000, "elapsed": 86400},
+  "tres": {"allocated": [{"type": "cpu", "name": null, "count": 4}, {"type": "gres", "name": "gpu:h100", "count": 4}, {"type": "gres", "name": "gpu", "count": 4}]}}
+]}
 ROWS
 END
 cat >"$work/bin/gpuledger" <<END

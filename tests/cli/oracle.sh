@@ -150,13 +150,13 @@ config=UTC.yaml
 ledger init
 (sed 1q UTC.sacct; sed 1d UTC.sacct | sort -t'|' -k9,9 -k3,3) >shuffled
 gzip -c shuffled >shuffled.gz
-"$program" --store sqlite:lab.db --config "$config" import --cluster lab \
+"$program" --store sqlite:lab.db --config "$config" import --trust-text --cluster lab \
     --tz UTC --as-of 2026-11-04T10:30:07Z shuffled.gz >out 2>&1
 grep -q "segments: $(wc -l <jobs) new" out || { cp out log; false; }
 check "$(wc -l <jobs) segments of $(cut -f1 jobs | sort -u | wc -l) jobs (seed $seed) are stored, in another order"
 once=$(sqlite3 lab.db .dump | sha256sum)
 for zone in $zones; do
-    "$program" --store sqlite:lab.db --config "$config" import --cluster lab \
+    "$program" --store sqlite:lab.db --config "$config" import --trust-text --cluster lab \
         --tz "$zone" --as-of 2026-11-04T10:30:07Z "$(basename "$zone").sacct" \
         >out 2>&1
     grep -q "segments: 0 new, 0 changed, $(wc -l <jobs) unchanged" out ||

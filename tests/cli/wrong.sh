@@ -45,7 +45,7 @@ wrong ()
 cd "$work" || exit 1
 cp "$abs_top_srcdir"/contrib/examples/month/* . && chmod u+w ./*
 {
-    gl init && gl import --cluster lab --tz UTC --as-of 2026-11-05T05:00:00Z jobs.txt
+    gl init && gl import --cluster lab --as-of 2026-11-05T05:00:00Z jobs.json
     gl close --month 2026-09 --accept 'a test'
     gl close --month 2026-10 --accept 'a test'
 } >"$work/err" 2>&1
@@ -188,7 +188,7 @@ fi
 if [ "$(id -u)" -eq 0 ] && mkdir full && mount -t tmpfs -o size=1m none full 2>/dev/null; then
     cp ledger.db full/
     head -c 2000000 /dev/zero >full/fill 2>/dev/null
-    gl --store sqlite:full/ledger.db import --cluster lab --tz UTC late.txt >"$work/out" 2>"$work/err"
+    gl --store sqlite:full/ledger.db import --cluster lab late.json >"$work/out" 2>"$work/err"
     [ $? -eq 1 ] && grep -q 'make room on that file system, nothing was written' "$work/err"
     result $? "a full disk: the store says so"
     gl statement vision --month 2026-10 --html --output full/page >"$work/out" 2>"$work/err"

@@ -40,6 +40,7 @@ README.md|sbatch|a cluster: tests/live
 README.md|export|changes the reader's shell
 README.md|autoreconf|builds the tree that runs this
 docs/formats/sacct.md|TZ=UTC sacct|a cluster: tests/live/versions.sh
+docs/formats/sacct.md|sacct -a|a cluster: tests/live/import_then_sync.sh
 docs/guides/budgets.md|gpuledger budget --once /var|root's directories and a mail program: tests/cli/budget.sh
 docs/guides/failures.md|tests/fault/kill|minutes, and whole processes killed: tests/fault
 docs/guides/fuzzing.md|autoreconf|builds the tree that runs this
@@ -70,7 +71,7 @@ cat >"$work/bin/gpuledger" <<STOP
 case "\$1" in
 --config) exec "$program" --store sqlite:ledger.db "\$@" ;;
 sync) exec "$program" --config site.yaml --store sqlite:ledger.db import \
-    --cluster lab --tz UTC --as-of 2026-11-05T05:00:00Z jobs.txt ;;
+    --cluster lab --as-of 2026-11-05T05:00:00Z jobs.json ;;
 esac
 exec "$program" --config site.yaml --store sqlite:ledger.db "\$@"
 STOP
@@ -87,8 +88,11 @@ site ()
     cp -r "$example/." "$1" && cp "$abs_top_srcdir"/contrib/examples/*.yaml \
         "$abs_top_srcdir/tests/data/cost/published_examples.json" "$1" &&
         chmod -R u+w "$1" || return 1
-    ! grep -q 'gpuledger mine' "$2" || sed -i "s/|ann|/|$(id -un)|/" "$1/jobs.txt"
-    cp "$1/jobs.txt" "$1/october.txt"
+    ! grep -q 'gpuledger mine' "$2" || sed -i "s/\"ann\"/\"$(id -un)\"/" "$1/jobs.json"
+    cp "$1/jobs.json" "$1/october.json"
+    printf '%s\n' 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account' \
+        '4301|1788271331|1788271331|1788892240|COMPLETED|gres/gpu=4|ann|vision' \
+        >"$1/october.txt"
     ! grep -q '^\$ gpuledger init' "$2" || return 0
     (cd "$1" && gpuledger --quiet init && gpuledger sync &&
         gpuledger close --month 2026-09 --accept 'a test') >"$work/out" 2>&1

@@ -51,8 +51,8 @@ in_ledger ()
 }
 import_text ()
 {
-    in_ledger "$1" import --cluster sandbox --tz America/New_York \
-        "$scratch/$2.txt"
+    in_ledger "$1" import --trust-text --cluster sandbox \
+        --tz America/New_York "$scratch/$2.txt"
 }
 
 ledger_init

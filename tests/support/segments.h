@@ -68,7 +68,8 @@ static inline const zone_t *segments_zone (const char *cluster, void *arg)
     return arg;
 }
 
-/* Import a file whose naive times are of `zone`. 0, or -1 with the error. */
+/* Import a file, with columns that users fill in, whose naive times are of
+ * `zone`. 0, or -1 with the error. */
 static inline int segments_import (const char *path, const char *zone_name_,
                                    int64_t as_of, segments_t *ret,
                                    import_stats_t *ret_stats,
@@ -79,6 +80,7 @@ static inline int segments_import (const char *path, const char *zone_name_,
         .cluster = "test",
         .zone = segments_zone,
         .zone_arg = zone,
+        .trust_text = true,
         .as_of = as_of,
     };
     import_t *import = zone ? import_open (path, &options, NULL, NULL, error)

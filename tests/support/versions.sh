@@ -321,8 +321,8 @@ versions_imports ()
     wanted=$(versions_common "$store")
     versions_ledger "sqlite:$scratch/text.db" init
     tr "$us" '|' <"$dir/sacct.txt" >"$scratch/sacct.txt"
-    versions_ledger "sqlite:$scratch/text.db" import --cluster "$cluster" \
-        --as-of "@$as_of" "$scratch/sacct.txt" >"$scratch/import" 2>&1 ||
+    versions_ledger "sqlite:$scratch/text.db" import --trust-text \
+        --cluster "$cluster" --as-of "@$as_of" "$scratch/sacct.txt" >"$scratch/import" 2>&1 ||
         note "$(cat "$scratch/import")"
     got=$(versions_common "sqlite:$scratch/text.db")
     [ -n "$got" ] && [ "$got" = "$wanted" ]

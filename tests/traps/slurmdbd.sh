@@ -425,6 +425,8 @@ trap_37_bar_and_newline_in_job_names ()
         "1|$day|$day|$((day + 100))|a|b|COMPLETED|gres/gpu=1|anna|vision" \
         >"$dir/jobs.txt"
     ! gl import --cluster lab "$dir/jobs.txt" || wrong="$wrong
+# text with job names is taken"
+    ! gl import --trust-text --cluster lab "$dir/jobs.txt" || wrong="$wrong
 # a text that can be read in two ways is taken"
     printf '%s' '{"jobs": [{"job_id": 1, "name": "a|b\n1", "user": "anna",
         "account": "vision", "time": {"submission": '"$day"', "start": '"$day"',

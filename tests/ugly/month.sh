@@ -330,7 +330,8 @@ SQL
     slurmdb_dbd_pid=''
     rm -f ledger.db*
     site UTC
-    gl init && gl import --cluster lab --tz UTC --as-of "@$as_of" sacct.text
+    gl init && gl import --trust-text --cluster lab --tz UTC --as-of "@$as_of" \
+            sacct.text
     check "$month: sacct's text is taken in"
     measures=jobs,segments,unknown_jobs,gres_seconds
     for keys in $whole $splits; do

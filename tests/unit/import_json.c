@@ -249,7 +249,7 @@ static void import__broken_or_wrong_json__refused (void **state)
         {"{\"jobs\":[" JOB ("") "]", "cut off"},
         {"{\"jobs\":[" JOB ("") "}", "',' or ']'"},
         {"{\"jobs\":[" JOB ("") ",]}", "bracket too many"},
-        {"{\"jobs\":[" JOB (",\"a\":\"\xff\"") "]}", "decode byte"},
+        {"{\"jobs\":[" JOB (",\"a\":\xff") "]}", "decode byte"},
         {"{\"jobs\":[{\"job_id\":1,}]}", "broken JSON"},
         {"{\"jobs\":[nonsense]}", "broken JSON"},
         {"{\"jobs\":[1]}", "job_id"},
@@ -289,6 +289,36 @@ static void import__broken_or_wrong_json__refused (void **state)
                       error.text);
         assert_int_equal (all.count, 0);
     }
+}
+
+/* What users put into names must not stop the import of all others. */
+static void import__control_characters__replaced_and_counted (void **state)
+{
+    static const char text[]
+        = "{\"jobs\":[" JOB (",\"name\":\"a\\n777|x\\u001b[31m\\u007f\","
+                             "\"wckey\":{\"wckey\":\"\\t*k\"},\"partition\":"
+                             "\"p\\r\","
+                             "\"comment\":{\"administrator\":\"c\\u0001\","
+                             "\"job\":\"\\n\"}") "," JOB (",\"name\":"
+                                                          "\"raw\xff\xc3\n\xc3"
+                                                          "\xbc\",\"x\":"
+                                                          "\"\x1b\"") "]}";
+    import_stats_t stats;
+    segments_t all = good_text (text, &stats);
+
+    (void)state;
+    assert_int_equal (all.count, 2);
+    assert_string_equal (all.segment[0].job_name,
+                         "a\xef\xbf\xbd"
+                         "777|x\xef\xbf\xbd[31m\xef\xbf\xbd");
+    assert_string_equal (all.segment[0].wckey, "\xef\xbf\xbd*k");
+    assert_string_equal (all.segment[0].partition, "p\xef\xbf\xbd");
+    assert_string_equal (all.segment[0].admin_comment, "c\xef\xbf\xbd");
+    /* bytes that are no JSON text, in strings that are read or not */
+    assert_string_equal (all.segment[1].job_name,
+                         "raw\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xc3\xbc");
+    assert_int_equal (stats.replaced, 4 + 2);
+    segments_free (&all);
 }
 
 /* A hundred thousand open brackets must not recurse; a job of many steps is
@@ -338,6 +368,7 @@ int main (void)
         cmocka_unit_test (import__states_and_flags__as_slurmdbd_stores_them),
         cmocka_unit_test (import__start_of_no_value__never_started),
         cmocka_unit_test (import__broken_or_wrong_json__refused),
+        cmocka_unit_test (import__control_characters__replaced_and_counted),
         cmocka_unit_test (import__deep_and_large_values__bounded),
     };
 

@@ -392,6 +392,51 @@ import__days_of_clock_changes__lengths_by_elapsed_time (void **state)
     assert_non_null (strstr (error.text, "--tz"));
 }
 
+/* Both lines have as many columns as the header, wherever the text stands. */
+static void import__columns_of_users__refused_unless_trusted (void **state)
+{
+#define COLUMNS "JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account"
+#define REAL "1|100|100|200|COMPLETED||u|a"
+#define FORGED "777|100|100|576100|COMPLETED|gres/gpu=1|news|nlp"
+    static const struct {
+        const char *text;
+        const char *column; /* NULL: read in any case */
+    } cases[] = {
+        {COLUMNS "|Comment\n" REAL "|x\n" FORGED "|y\n", "column Comment "},
+        {COLUMNS "|WCKey\n" REAL "|x\n" FORGED "|y\n", "column WCKey "},
+        {COLUMNS "|submitline|\n" REAL "|x|\n", "column submitline "},
+        {"JobName|" COLUMNS "|NodeList|WorkDir\nx|" FORGED "|g1|y\n",
+         "column JobName, WorkDir "},
+        {"JobName|JobIDRaw\n", "column JobName "},
+        {COLUMNS "|NodeList|QOS\n" REAL "|g1|normal\n", NULL},
+    };
+    GL_AUTOFREE char *path = xasprintf ("/tmp/gl_import.%d", (int)getpid ());
+    zone_t *utc = zone_open ("UTC", NULL);
+    import_options_t options
+        = {.cluster = "lab", .zone = segments_zone, .zone_arg = utc};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        gl_error_t error = {""};
+        FILE *f = fopen (path, "w");
+        import_t *import;
+        fputs (cases[i].text, f);
+        fclose (f);
+        import = import_open (path, &options, NULL, NULL, &error);
+        assert_int_equal (import == NULL, cases[i].column != NULL);
+        import_close (import);
+        if (!cases[i].column)
+            continue;
+        if (!strstr (error.text, cases[i].column)
+            || !strstr (error.text, "sacct --json")
+            || !strstr (error.text, "leave the column out")
+            || !strstr (error.text, "--trust-text"))
+            fail_msg ("'%s': %s", cases[i].column, error.text);
+    }
+    unlink (path);
+    zone_close (utc);
+}
+
 static void import__of_one_cluster__refuses_another (void **state)
 {
     static const char text[]
@@ -431,6 +476,7 @@ int main (void)
             import__a_finished_row_without_end__lasts_its_elapsed_time),
         cmocka_unit_test (
             import__days_of_clock_changes__lengths_by_elapsed_time),
+        cmocka_unit_test (import__columns_of_users__refused_unless_trusted),
         cmocka_unit_test (import__of_one_cluster__refuses_another),
     };
 
