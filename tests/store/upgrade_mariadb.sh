@@ -1,4 +1,0 @@
-#!/bin/sh
-# The suite of upgrades, on MariaDB.
-exec "$abs_top_srcdir/tests/support/mariadb.sh" \
-    "$abs_top_builddir/tests/store/upgrade.t"
