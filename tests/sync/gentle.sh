@@ -65,7 +65,7 @@ log_from
 gl sync --as-of $now
 rc=$?
 asked >"$dir/asked"
-[ $rc -eq 0 ] && grep -q 'segments: 39 new' "$dir/err"
+[ $rc -eq 0 ] && grep -q 'segments: 40 new' "$dir/err"
 check $? "the account of sql/grants.sql is enough"
 as_reader ()
 {

@@ -533,7 +533,8 @@ trap_46_edited_tres_of_finished_jobs ()
         "job-end $(date -u -d "@$((day + 100))" +%FT%TZ)" |
         "$abs_top_builddir/tests/agent/write_records" "$dir/spool"
     gl --quiet ingest "$dir/spool"
-    reconciled
+    gl report reconcile -S 2026-10-01 -E 2026-11-01 --csv >"$dir/reconcile"
+    same "$?" 3 "reconcile has a finding"
     holds "reconcile says that slurmdbd lost them" \
         grep -q ',gres_lost,' "$dir/reconcile"
     # that a closed month stays as it is, is not tested here
