@@ -213,12 +213,12 @@ chmod 755 empty.sh
 for program in sbatch srun salloc; do
     refused "job_submit, $program, missing" \
         'no project given: .*; yours are: alpha, gamma' \
-        as news $program ./empty.sh
+        as news $program --gres=gpu:1 ./empty.sh
 done
 refused "job_submit, by user" "unknown project 'beta'; yours are: alpha, gamma\$" \
-    as news sbatch --gpu-project=beta empty.sh
+    as news sbatch --gres=gpu:1 --gpu-project=beta empty.sh
 refused "job_submit, by account" "unknown project 'viz'; yours are: alpha, gamma\$" \
-    as news sbatch --gpu-project=viz empty.sh
+    as news sbatch --gres=gpu:1 --gpu-project=viz empty.sh
 job=$(submit --gpu-project=viz --gpu-label=run=7,size=7b empty.sh)
 other=$(as lp sbatch --parsable -o /dev/null --gpu-project=alpha empty.sh)
 await 30 all_settled
