@@ -154,19 +154,27 @@ static const unsigned char *next_text (const unsigned char *bytes,
     return text;
 }
 
+/* A text longer than its 16-bit length can tell is cut. */
+static size_t text_length (const char *text)
+{
+    size_t length = strlen (text);
+
+    return length < UINT16_MAX ? length : UINT16_MAX;
+}
+
 size_t texts_size (const char *const *texts, size_t count)
 {
     size_t size = 0;
 
     for (size_t i = 0; i < count; i++)
-        size += 2 + strnlen (texts[i], UINT16_MAX);
+        size += 2 + text_length (texts[i]);
     return size;
 }
 
 void texts_write (unsigned char *bytes, const char *const *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        size_t length = strnlen (texts[i], UINT16_MAX);
+        size_t length = text_length (texts[i]);
 
         put (bytes, length, 2);
         memcpy (bytes + 2, texts[i], length);
