@@ -43,9 +43,11 @@ result "a store with the month that was closed"
 "$program" --config "$former/site.yaml" --store sqlite:lab.db verify >log 2>&1
 result "its hashes are right"
 for version in 1.2 1.3 1.4; do
-    lab --focus=$version --output $version.csv 2>log &&
+    lab --focus=$version --output made.csv 2>log &&
+        sed '1s/,x_ResourceName,x_ChargeDescription$//; 2,$s/,,$//' made.csv \
+            >$version.csv &&
         grep " $version.csv\$" "$former/sha256" | sha256sum -c >log
-    result "FOCUS $version is what was written then"
+    result "FOCUS $version is what was written then, with two empty columns more"
 done
 lab --focus --focus-dataset billing-period >periods.csv 2>log &&
     "$check" periods periods.csv >log && grep -q ',Closed,' periods.csv

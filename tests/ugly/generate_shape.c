@@ -103,8 +103,11 @@ static void shape_only_requested (month_t *m, job_t *job, int n)
     sprintf (job->alloc, "1=8,2=64000,4=1");
     if (chance (m, 50))
         sprintf (job->request, "1=8,4=1,1001=%d", n);
-    else
+    else {
+        /* the cluster tracks gres/gpu, so its absence means none */
+        hold (job, UNTYPED, 0);
         job->submit_line = "sbatch --gpus-per-node=h100:2 run.sh";
+    }
 }
 
 static void shape_no_value (month_t *m, job_t *job, int n)
