@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "cli.h"
 #include "cli_help.h"
 #include "store/store.h"
@@ -136,7 +137,30 @@ static void parser_add (struct parser *p, const cli_option_t *options)
     }
 }
 
-static int wrong_option (cli_t *cli, int c, char **argv)
+/* A long option that is none, or short for more than one. */
+static int unknown_option (cli_t *cli, const struct parser *p, const char *word)
+{
+    BUFFER_AUTO meant = BUFFER_INIT;
+    const char *name = word + strspn (word, "-");
+    GL_AUTOFREE char *typed = xstrndup (name, strcspn (name, "="));
+    nearest_t nearest = {.word = typed};
+
+    for (size_t i = 0; i < p->count; i++) {
+        if (!strncmp (p->longs[i].name, typed, strlen (typed)))
+            buffer_printf (&meant, "%s--%s", meant.length ? ", " : "",
+                           p->longs[i].name);
+        nearest_offer (&nearest, p->longs[i].name);
+    }
+    if (meant.length)
+        return cli_usage (cli, "ambiguous option '--%s'; it may be: %s", typed,
+                          buffer_text (&meant));
+    if (nearest.name)
+        return cli_usage (cli, "unknown option '--%s'; did you mean --%s?",
+                          typed, nearest.name);
+    return cli_usage (cli, "unknown option '--%s'", typed);
+}
+
+static int wrong_option (cli_t *cli, const struct parser *p, int c, char **argv)
 {
     /* getopt() has stepped over the word unless it stopped in a group -abc */
     const char *word = argv[optind > 0 ? optind - 1 : 0];
@@ -147,15 +171,12 @@ static int wrong_option (cli_t *cli, int c, char **argv)
         return cli_usage (cli, "option '%s' takes no argument", word);
     if (optopt >= '0' && optopt <= '9')
         return cli_usage (cli,
-                          "there is no option '-%c'; write -- before a value "
-                          "that begins with -",
+                          "unknown option '-%c'; write -- before a value that "
+                          "begins with -",
                           optopt);
     if (optopt)
-        return cli_usage (cli, "there is no option '-%c'", optopt);
-    return cli_usage (cli,
-                      "there is no option '%s', or it is not the only one "
-                      "that begins so",
-                      word);
+        return cli_usage (cli, "unknown option '-%c'", optopt);
+    return unknown_option (cli, p, word);
 }
 
 /* 1: it was a common option and is done; 0: it was not; -1: stop. */
@@ -204,7 +225,7 @@ int cli_option (cli_t *cli, int argc, char **argv, const char **ret_value)
         c = getopt_long (argc, argv, buffer_text (&parser.shorts), parser.longs,
                          NULL);
         if (c == '?' || c == ':')
-            cli->exit_code = wrong_option (cli, c, argv);
+            cli->exit_code = wrong_option (cli, &parser, c, argv);
         common = c == -1 ? 0 : common_option (cli, c);
     } while (common == 1);
     free (parser.longs);

@@ -5,16 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli.h"
 #include "cli_help.h"
 #include "verb.h"
+
+static int help (cli_t *cli, int argc, char **argv);
+
+/* `help VERB` is `VERB --help`, as git and others have it; it has no options. */
+static const verb_t verb_help = {
+    .name = "help",
+    .run = help,
+    .synopsis = "[VERB]",
+    .summary = "explain a verb, as VERB --help does",
+    .example = "gpuledger help report",
+};
 
 /* In the order of the help: making a store, filling it, reading it. */
 const verb_t *const cli_verbs[] = {
     &verb_init, &verb_sync, &verb_import, &verb_ingest, &verb_report,
     &verb_statement, &verb_budget, &verb_explain, &verb_tag, &verb_mine,
     &verb_price, &verb_whatif, &verb_close, &verb_correct, &verb_credit, &verb_dispute,
-    &verb_reopen, &verb_verify, &verb_doctor, NULL,
+    &verb_reopen, &verb_verify, &verb_doctor, &verb_help, NULL,
 };
 
 static const verb_t *find_verb (const char *name)
@@ -23,6 +35,33 @@ static const verb_t *find_verb (const char *name)
         if (!strcmp ((*verb)->name, name))
             return *verb;
     return NULL;
+}
+
+static int unknown_verb (cli_t *cli, const char *name)
+{
+    nearest_t nearest = {.word = name};
+
+    for (const verb_t *const *verb = cli_verbs; *verb; verb++)
+        nearest_offer (&nearest, (*verb)->name);
+    if (nearest.name)
+        return cli_usage (cli, "unknown verb '%s'; did you mean '%s'?", name,
+                          nearest.name);
+    return cli_usage (cli, "unknown verb '%s'", name);
+}
+
+static int help (cli_t *cli, int argc, char **argv)
+{
+    const verb_t *verb = NULL;
+    const char *value;
+
+    if (cli_option (cli, argc, argv, &value) < 0)
+        return cli->exit_code;
+    if (argc - optind > 1)
+        return cli_usage (cli, "help takes one verb");
+    if (optind < argc && !(verb = find_verb (argv[optind])))
+        return unknown_verb (cli, argv[optind]);
+    cli_help (verb);
+    return CLI_OK;
 }
 
 static void read_environment (cli_t *cli)
@@ -46,7 +85,7 @@ static int run (cli_t *cli, int argc, char **argv)
         return cli_usage (cli, "a verb is missing");
     verb = find_verb (argv[optind]);
     if (!verb)
-        return cli_usage (cli, "there is no verb '%s'", argv[optind]);
+        return unknown_verb (cli, argv[optind]);
     cli->verb = verb;
     argc -= optind;
     argv += optind;

@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/timespec.h"
 #include "billed_names.h"
 #include "bills.h"
@@ -347,14 +348,22 @@ static int no_such (cli_t *cli, const site_t *site, key_id_t key,
                     const char *text, bool or_none)
 {
     BUFFER_AUTO names = BUFFER_INIT;
+    nearest_t nearest = {.word = text};
 
-    for (size_t i = 0; site_name (site, key, i); i++)
+    for (size_t i = 0; site_name (site, key, i); i++) {
+        nearest_offer (&nearest, site_name (site, key, i));
         if (!is_named_before (site, key, i))
             buffer_printf (&names, "%s%s", names.length ? ", " : "",
                            site_name (site, key, i));
+    }
     if (or_none)
         buffer_printf (&names, "%s%s", names.length ? ", " : "",
                        key_info (key)->absent);
+    if (nearest.name)
+        return cli_failf (cli,
+                          "there is no %s '%s'; did you mean '%s'? There are: %s",
+                          key_info (key)->word, text, nearest.name,
+                          buffer_text (&names));
     return cli_failf (cli, "there is no %s '%s'; there are: %s",
                       key_info (key)->word, text, buffer_text (&names));
 }

@@ -6,6 +6,7 @@
 
 #include "acct/site.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/timespec.h"
 #include "budgets.h"
 #include "budget_limits.h"
@@ -190,7 +191,14 @@ static int tell (cli_t *cli, const struct request *request,
 static int no_such_budget (cli_t *cli, const char *name)
 {
     BUFFER_AUTO names = BUFFER_INIT;
+    nearest_t nearest = {.word = name ? name : ""};
 
+    for (size_t i = 0; i < cli->site->budget_count; i++)
+        nearest_offer (&nearest, cli->site->budgets[i].name);
+    if (nearest.name)
+        return cli_failf (cli, "there is no budget '%s' in force; did you mean "
+                               "'%s'?",
+                          name, nearest.name);
     for (size_t i = 0; i < cli->site->budget_count; i++)
         buffer_printf (&names, "%s%s", i ? ", " : "; there are: ",
                        cli->site->budgets[i].name);

@@ -4,6 +4,7 @@
 #include "acct/site.h"
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "closed.h"
 #include "decisions.h"
 #include "entitlements.h"
@@ -512,6 +513,20 @@ static int refuse_name (cli_t *cli, const char *what)
     return cli_usage (cli, "%s:%s", what, buffer_text (&names));
 }
 
+static int unknown_report (cli_t *cli, const char *name)
+{
+    GL_AUTOFREE char *what
+        = xasprintf ("unknown report '%s'; the reports are", name);
+    nearest_t nearest = {.word = name};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (reports); i++)
+        nearest_offer (&nearest, reports[i].name);
+    if (nearest.name)
+        return cli_usage (cli, "unknown report '%s'; did you mean '%s'?", name,
+                          nearest.name);
+    return refuse_name (cli, what);
+}
+
 /* --- the verb ---------------------------------------------------------- */
 
 static int make_of_facts (cli_t *cli, struct request *request, size_t at,
@@ -579,9 +594,7 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
     while (at < GL_ARRAY_SIZE (reports) && strcmp (reports[at].name, name))
         at++;
     if (at == GL_ARRAY_SIZE (reports)) {
-        GL_AUTOFREE char *what
-            = xasprintf ("there is no report '%s'; there are", name);
-        return refuse_name (cli, what);
+        return unknown_report (cli, name);
     }
     if (!cli_site (cli))
         return CLI_FAILED;

@@ -2,6 +2,7 @@
 
 #include "acct/site.h"
 #include "base/buffer.h"
+#include "base/nearest.h"
 #include "config/schema_kinds.h"
 
 const schema_word_t schema_truth_words[]
@@ -127,52 +128,20 @@ const char *schema_type_text (value_type_t type)
     return texts[type];
 }
 
-#define WORD_MAX_LENGTH 32
-
-/* Levenshtein's distance; words longer than any of ours are far away. */
-static size_t distance (const char *a, const char *b)
-{
-    size_t m = strlen (a), n = strlen (b);
-    size_t row[WORD_MAX_LENGTH + 1];
-
-    if (m > WORD_MAX_LENGTH || n > WORD_MAX_LENGTH)
-        return WORD_MAX_LENGTH;
-    for (size_t k = 0; k <= n; k++)
-        row[k] = k;
-    for (size_t i = 1; i <= m; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t k = 1; k <= n; k++) {
-            size_t best = diagonal + (a[i - 1] != b[k - 1]);
-            if (row[k] + 1 < best)
-                best = row[k] + 1;
-            if (row[k - 1] + 1 < best)
-                best = row[k - 1] + 1;
-            diagonal = row[k];
-            row[k] = best;
-        }
-    }
-    return row[n];
-}
-
 char *schema_hint (const schema_kind_t *kind, const char *word)
 {
-    size_t count = kind ? kind->key_count : GL_ARRAY_SIZE (kinds), best = 3;
-    const char *nearest = NULL;
+    size_t count = kind ? kind->key_count : GL_ARRAY_SIZE (kinds);
+    nearest_t nearest = {.word = word};
     buffer_t b = BUFFER_INIT;
 
     for (size_t i = 0; i < count; i++) {
         const char *name = kind ? kind->keys[i].name : kinds[i]->name;
-        size_t d = distance (word, name);
         buffer_printf (&b, "%s%s", i ? ", " : "; known are: ", name);
-        if (d < best && d < strlen (name)) {
-            best = d;
-            nearest = name;
-        }
+        nearest_offer (&nearest, name);
     }
-    if (nearest) {
+    if (nearest.name) {
         buffer_clear (&b);
-        buffer_printf (&b, " (did you mean '%s'?)", nearest);
+        buffer_printf (&b, " (did you mean '%s'?)", nearest.name);
     }
     return buffer_take (&b);
 }

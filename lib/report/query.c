@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/tag.h"
 #include "report/query.h"
 
@@ -90,10 +91,17 @@ static int add_key (key_list_t *keys, const char *word, size_t length,
 
     if (!info) {
         BUFFER_AUTO words = BUFFER_INIT;
+        GL_AUTOFREE char *typed = xstrndup (word, length);
+        nearest_t nearest = {.word = typed};
+        for (size_t i = 0; i < KEY_COUNT; i++)
+            nearest_offer (&nearest, key_info (i)->word);
+        if (nearest.name)
+            return gl_error (error, "cannot group by '%s'; did you mean '%s'?",
+                             typed, nearest.name);
         for (size_t i = 0; i < KEY_COUNT; i++)
             buffer_printf (&words, "%s%s%s", i ? " " : "", key_info (i)->word,
                            i == KEY_LABEL ? ":KEY" : "");
-        return gl_error (error, "'%.*s' is nothing to group by; there is: %s",
+        return gl_error (error, "cannot group by '%.*s'; the keys are: %s",
                          (int)(length < 60 ? length : 60), word,
                          buffer_text (&words));
     }

@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "report/report.h"
 
 /* Append a zeroed element and return where it is. */
@@ -239,12 +240,19 @@ static int no_such_column (const report_t *report, const char *name,
                            size_t length, gl_error_t *error)
 {
     BUFFER_AUTO names = BUFFER_INIT;
+    GL_AUTOFREE char *typed = xstrndup (name, length < 60 ? length : 60);
+    nearest_t nearest = {.word = typed};
 
-    for (size_t i = 0; i < report->column_count; i++)
+    for (size_t i = 0; i < report->column_count; i++) {
+        nearest_offer (&nearest, report->column[i].name);
         buffer_printf (&names, "%s%s", i ? " " : "", report->column[i].name);
-    return gl_error (error, "report %s has no field '%.*s'; its fields are: %s",
-                     report->name, (int)(length < 60 ? length : 60), name,
-                     buffer_text (&names));
+    }
+    if (nearest.name)
+        return gl_error (error,
+                         "report %s has no field '%s'; did you mean '%s'?",
+                         report->name, typed, nearest.name);
+    return gl_error (error, "report %s has no field '%s'; its fields are: %s",
+                     report->name, typed, buffer_text (&names));
 }
 
 int report_select (report_t *report, const char *names, gl_error_t *error)

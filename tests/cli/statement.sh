@@ -127,7 +127,7 @@ result $? "a statement says nothing of other teams, staff and purchases"
 lab statement visoin --month 2026-10 >out 2>errors
 rc=$?
 is "$rc" 1 "a team that does not exist is an error"
-grep -q "there is no team 'visoin'; there are: vision, language, (none)" errors
+grep -q "there is no team 'visoin'; did you mean 'vision'? There are: vision, language, (none)" errors
 result $? "which names the teams: $(cat errors)"
 test ! -s out
 result $? "and nothing is printed"
@@ -169,7 +169,7 @@ for verb in credit correct; do
     lab $verb --for 2026-10 visoin 1.00 "a slip" >out 2>errors
     rc=$?
     is "$rc" 1 "$verb of a team that does not exist is an error"
-    grep -q "there is no team .visoin.; there are: vision, language" errors
+    grep -q "there is no team .visoin.; did you mean .vision.. There are: vision, language" errors
     result $? "which names the teams: $(cat errors)"
 done
 is "$(jq -r '.rows[] | select(.section == "credits") | .charge + .reason' \

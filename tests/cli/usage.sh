@@ -38,21 +38,21 @@ expect ()
 "$abs_top_builddir/tests/cli/fill" sqlite:lab.db || exit 1
 
 expect 2 "a verb is missing"
-expect 2 "there is no verb 'frobnicate'" frobnicate
-expect 2 "there is no option '--frob" report usage --frob
+expect 2 "unknown verb 'frobnicate'" frobnicate
+expect 2 "unknown option '--frob" report usage --frob
 expect 2 "needs an argument" report usage --month
 expect 2 "takes no argument" report usage --csv=x
-expect 2 "there is no option '-y'" report usage -y
+expect 2 "unknown option '-y'" report usage -y
 expect 2 "give the name of one report" report
 expect 2 "give the name of one report" report usage chargeback
-expect 2 "there is no report 'nonsense'" report nonsense
+expect 2 "unknown report 'nonsense'" report nonsense
 expect 2 "exclude each other" report usage --csv --json
 expect 2 "'2026-13' is no month" report usage --month 2026-13
 expect 2 "--month and -S, -E exclude" report usage --month 2026-10 -S now-1day
 expect 2 "-E needs -S" report usage -E now
 expect 2 "the period ends before it begins: 2026-10-02T00:00:00-04:00 is not before 2026-10-01" report usage -S 2026-10-02 -E 2026-10-01
 expect 2 "2026-02-30" report usage -S 2026-02-30
-expect 2 "'color' is nothing to group by" report usage --by account,color
+expect 2 "cannot group by 'color'" report usage --by account,color
 expect 2 "'user' is given twice" report usage --by user,user
 expect 2 "'label:b' is a second label" report usage --by label:a,label:b
 expect 2 "has no field 'price'" report usage -o account,price

@@ -81,24 +81,35 @@ wrong 1 "there is no team 'nobody'; $known" report chargeback --month 2026-10 --
 wrong 1 "there is no team 'nobody'; $known" report usage --team vision,nobody
 wrong 1 "there is no team 'nobody'; $known" correct nobody 1 reason
 wrong 1 "there is no team 'nobody'; $known" credit nobody 1 reason
-pools='there are: h100, slices, (none)'
-wrong 1 "there is no pool 'h200'; $pools" report chargeback --month 2026-10 --pool h200
-wrong 1 "there is no pool 'h200'; $pools" report plan --pool h200
-wrong 1 "there is no pool 'h200'; there are: h100, slices" credit --pool h200 vision 1 reason
+pools='There are: h100, slices, (none)'
+wrong 1 "there is no pool 'h200'; did you mean 'h100'? $pools" report chargeback --month 2026-10 --pool h200
+wrong 1 "there is no pool 'h200'; did you mean 'h100'? $pools" report plan --pool h200
+wrong 1 "there is no pool 'h200'; did you mean 'h100'? There are: h100, slices" credit --pool h200 vision 1 reason
 wrong 1 "there is no cluster 'moon'; there are: lab" report usage --month 2026-10 -M moon
 wrong 1 "there is no cluster 'moon'; there are: lab" report chargeback -M lab,moon
 wrong 2 "--for: '2026-13' is no month; write e.g. 2026-10" credit --for 2026-13 vision 1 reason
 wrong 2 "--for: '2026-13' is no month; write e.g. 2026-10" correct --for 2026-13 vision 1 reason
-wrong 1 "there is no pool 'h200'; there are: h100, slices" correct --pool h200 vision 1 reason
+wrong 1 "there is no pool 'h200'; did you mean 'h100'? There are: h100, slices" correct --pool h200 vision 1 reason
 wrong 1 "there is no pool '(none)'; there are: h100, slices" credit --pool '(none)' vision 1 reason
 wrong 1 "there is no budget 'nobody' in force; there are: vision, corpus" budget nobody
 wrong 1 "has no price 'moon' for the GPUs of pool 'h100'; it has: reserved-3y" report breakeven --against moon
-wrong 2 "'colour' is nothing to group by; there is: cluster team" report usage --by colour
+wrong 2 "cannot group by 'colour'; the keys are: cluster team" report usage --by colour
 wrong 2 "'team' is given twice" report usage --by team,team
 wrong 2 "no field 'colour'" report usage -o colour
 wrong 2 "there is no job state 'SLEEPING'; write sacct's words" report usage -s sleeping
-wrong 2 "there is no report 'money'; there are: usage" report money
-wrong 2 "there is no verb 'invoice'" invoice
+wrong 2 "unknown report 'money'; the reports are: usage" report money
+wrong 2 "unknown verb 'invoice'" invoice
+# what may have been meant
+wrong 2 "unknown verb 'reprot'; did you mean 'report'?" reprot
+wrong 2 "unknown verb 'clsoe'; did you mean 'close'?" help clsoe
+wrong 2 "help takes one verb" help report close
+wrong 2 "unknown report 'chargebak'; did you mean 'chargeback'?" report chargebak
+wrong 2 "unknown option '--moth'; did you mean --month?" report usage --moth 2026-10
+wrong 2 "unknown option '--moth'; did you mean --month?" report usage --moth=2026-10
+wrong 2 "ambiguous option '--st'; it may be: --starttime, --state, --store, --strict" report usage --st 2026-10
+wrong 2 "cannot group by 'tem'; did you mean 'team'?" report usage --by user,tem
+wrong 2 "has no field 'gpu_hour'; did you mean 'gpu_hours'?" report usage -o gpu_hour
+wrong 1 "there is no budget 'visoin' in force; did you mean 'vision'?" budget visoin
 wrong 2 'exclude each other' statement vision --csv --json
 wrong 2 '--journal is a form of its own' report chargeback --journal --team vision
 wrong 2 'there is no FOCUS 2.0 here' report chargeback --focus=2.0
