@@ -14,6 +14,7 @@
 #include "report/usage_report.h"
 #include "rollups.h"
 #include "slurmdbd.h"
+#include "unowned.h"
 
 /* Takes the figure. */
 static void found (checks_t *checks, check_state_t state, const char *name,
@@ -281,6 +282,39 @@ static void check_costs (struct checking *c, const bill_t *bill)
                     : xasprintf ("each of %zu pools has its costs", count));
 }
 
+static void take_unowned (const char *sentence, void *arg)
+{
+    struct checking *c = arg;
+
+    found (c->checks, CHECK_LOOK, "accounts", xstrdup (sentence));
+}
+
+/* What no team is billed for. A site without teams bills accounts. */
+static void check_accounts (struct checking *c, const bill_t *bill)
+{
+    size_t count, before = c->checks->count;
+    const bill_row_t *rows = bill_rows (bill, &count);
+    unowned_t *unowned = unowned_new (c->site);
+    mpq_t none;
+
+    mpq_init (none);
+    for (size_t i = 0; i < count; i++) {
+        const bill_row_t *row = &rows[i];
+        bool held = row->kind == BILL_CHARGE;
+        if (!row->team && strcmp (row->month, c->month) == 0
+            && (held || row->kind == BILL_IDLE || row->kind == BILL_CREDIT))
+            unowned_add (unowned, row->key[0], held ? row->gpu_seconds : none,
+                         row->charge_units);
+    }
+    mpq_clear (none);
+    if (c->site->team_count > 0)
+        unowned_each (unowned, take_unowned, c);
+    if (c->site->team_count > 0 && c->checks->count == before)
+        found (c->checks, CHECK_OK, "accounts",
+               xstrdup ("every account belongs to a team"));
+    unowned_free (unowned);
+}
+
 static int check_bill (struct checking *c, gl_error_t *error)
 {
     bill_t *bill;
@@ -289,6 +323,7 @@ static int check_bill (struct checking *c, gl_error_t *error)
         return -1;
     check_tags (c, bill);
     check_costs (c, bill);
+    check_accounts (c, bill);
     bill_free (bill);
     return 0;
 }

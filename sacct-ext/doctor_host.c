@@ -393,7 +393,7 @@ static int see_fact (const fact_t *fact, void *arg, gl_error_t *error)
     return 0;
 }
 
-static int last_month (doctor_t *d, period_t *ret_period, gl_error_t *error)
+int doctor_last_month (doctor_t *d, period_t *ret_period, gl_error_t *error)
 {
     store_cluster_t *clusters;
     int64_t as_of = 0;
@@ -419,7 +419,7 @@ static doctor_state_t look_coverage (doctor_t *d, buffer_t *finding)
     DOCTOR_NEED_STORE (d, finding);
     if (!d->cli->site)
         return doctor_say (finding, DOCTOR_SKIPPED, "no configuration");
-    rc = last_month (d, &c.period, &error);
+    rc = doctor_last_month (d, &c.period, &error);
     if (rc == 0)
         return doctor_say (finding, DOCTOR_SKIPPED, "the store is empty");
     if (rc > 0) {
@@ -461,6 +461,10 @@ const doctor_check_t doctor_host_checks[] = {
     {"host.energy", "no node reports more energy than its GPUs can draw",
      doctor_look_energy,
      "check driver and agent of the node, and `gpu` of its pool"},
+    {"host.accounts", "every account with GPU time belongs to a team",
+     doctor_look_accounts, "mend `accounts` of the team; gpuledger.yaml(5)"},
+    {"host.teams", "Slurm knows every account of the teams", doctor_look_teams,
+     "mend `accounts` of the team, or run gpuledger sync"},
     {"host.coverage", "nodes recorded 95 % of the last month's GPU time",
      look_coverage, "run gpuledger doctor on the nodes of the jobs without"},
     {0},

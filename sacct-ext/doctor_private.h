@@ -2,6 +2,7 @@
 #ifndef GL_DOCTOR_PRIVATE_H
 #define GL_DOCTOR_PRIVATE_H
 
+#include "base/zone.h"
 #include "doctor.h"
 
 /* Names, the first few of them. */
@@ -23,6 +24,13 @@ bool doctor_no_store (doctor_t *doctor, buffer_t *finding,
             return skipped;                         \
     } while (0)
 
+/* The last complete month before the newest fact. 0: the store is empty. */
+int doctor_last_month (doctor_t *doctor, period_t *ret_period,
+                       gl_error_t *error);
+
+/* doctor_accounts.c */
+doctor_state_t doctor_look_accounts (doctor_t *doctor, buffer_t *finding);
+doctor_state_t doctor_look_teams (doctor_t *doctor, buffer_t *finding);
 /* doctor_cut.c */
 doctor_state_t doctor_look_layout (doctor_t *doctor, buffer_t *finding);
 doctor_state_t doctor_look_energy (doctor_t *doctor, buffer_t *finding);

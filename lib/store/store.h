@@ -134,6 +134,11 @@ typedef struct {
 int store_put_account (store_t *store, const store_account_t *account,
                        int64_t time_seen, store_counts_t *counts,
                        gl_error_t *error);
+/* Every account of any cluster that a job or the tree of accounts ever had, each
+ * once. Borrowed for the call. */
+typedef void (*store_name_f) (const char *name, void *arg);
+int store_each_account (store_t *store, store_name_f callback, void *arg,
+                        gl_error_t *error);
 
 /* A record of a node, verbatim, and what of it joins (docs/formats). */
 #define STORE_KEY_SIZE 16

@@ -69,6 +69,18 @@ int store_put_account (store_t *store, const store_account_t *a,
     return 0;
 }
 
+int store_each_account (store_t *store, store_name_f callback, void *arg,
+                        gl_error_t *error)
+{
+    db_statement_t *st = store_statement (store, SQL_ACCOUNT_NAMES, error);
+    int rc = -1;
+
+    while (st && (rc = db_step (st, error)) == 1)
+        callback (db_column_text (st, 0), arg);
+    db_reset (st);
+    return rc;
+}
+
 struct store_account_iter {
     walk_t walk;
 };

@@ -122,6 +122,10 @@ static const struct {
     = {"REPLACE INTO account (cluster, name, parent, time_seen) "
        "VALUES (?, ?, ?, ?)",
        NULL},
+    [SQL_ACCOUNT_NAMES]
+    = {"SELECT account FROM party WHERE account IS NOT NULL "
+       "UNION SELECT name FROM account ORDER BY 1",
+       NULL},
     [SQL_DEVICE_FIND] = {"SELECT id FROM device WHERE digest = ?", NULL},
     [SQL_DEVICE_ADD]
     = {"INSERT INTO device (digest, node, gpu, slice, gres_index, "

@@ -26,6 +26,7 @@ charges ()
     done
 }
 
+others=speech
 site >"$work/site.yaml"
 {
     october
