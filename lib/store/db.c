@@ -77,6 +77,12 @@ void db_close (db_t *db)
     }
 }
 
+void db_settle (db_t *db)
+{
+    if (db && db->engine->settle)
+        db->engine->settle (db);
+}
+
 db_engine_t db_engine (const db_t *db)
 {
     return db->engine->id;

@@ -70,6 +70,11 @@ db_t *db_open (const char *url, unsigned flags, gl_error_t *error);
 /* Rolls an open transaction back. Accepts NULL. */
 void db_close (db_t *db);
 
+/* Before db_close(), at the end of the work, outside a transaction: moves what
+ * was committed, by whomever, into the SQLite file itself, so that a copy of the
+ * file is complete. As far as others let: never an error. Waits up to a second. */
+void db_settle (db_t *db);
+
 db_engine_t db_engine (const db_t *db);
 /* The URL it was opened with. */
 const char *db_url (const db_t *db);

@@ -29,6 +29,7 @@ struct db_engine {
     char quote;
 
     db_t *(*open) (const char *url, unsigned flags, gl_error_t *error);
+    void (*settle) (db_t *db); /* NULL: a commit has done all */
     void (*close) (db_t *db);
     int (*exec) (db_t *db, const char *sql, gl_error_t *error);
     uint64_t (*affected) (const db_t *db);

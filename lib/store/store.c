@@ -50,6 +50,7 @@ int store_init (const char *url, unsigned *ret_before, gl_error_t *error)
     db_t *db = db_open (url, DB_CREATE, error);
     int rc = db ? bring_up (db, ret_before, error) : -1;
 
+    db_settle (db);
     db_close (db);
     return rc;
 }
@@ -115,6 +116,7 @@ void store_close (store_t *store)
     store_rollback (store);
     for (size_t i = 0; i < SQL_COUNT; i++)
         db_finalize (store->statements[i]);
+    db_settle (store->db);
     db_close (store->db);
     forget_clusters (store);
     intern_forget (store);

@@ -75,7 +75,8 @@ int store_check_url (const char *url, gl_error_t *error);
 
 #define STORE_READ_ONLY 0x1
 store_t *store_open (const char *url, unsigned flags, gl_error_t *error);
-/* Rolls an open transaction back. Accepts NULL. */
+/* Rolls an open transaction back. Accepts NULL. What was committed is then in
+ * the SQLite file itself, unless a reader of an older moment held it up. */
 void store_close (store_t *store);
 const char *store_url (const store_t *store);
 /* The connection is gone, as the last error said: nothing but store_close()

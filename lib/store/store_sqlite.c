@@ -25,11 +25,14 @@
 #define BUSY_MS 60000
 /* Long enough for the other to get on, short enough that nobody notices. */
 #define JOURNAL_PAUSE_MS 10
+/* How long the end of a command waits for readers of older moments. */
+#define SETTLE_MS 1000
 
 struct sqlite_db {
     struct db base;
     sqlite3 *handle;
     const char *path; /* in base.url once that is set */
+    bool read_only;
 };
 
 struct sqlite_statement {
@@ -105,6 +108,13 @@ static int fail (struct sqlite_db *db, int code, gl_error_t *error)
     db->base.failure = failure_of (code);
     return gl_error (error, "%s: %s%s", db->path, sqlite3_errmsg (db->handle),
                      advice_of (code));
+}
+
+static void pause_shortly (void)
+{
+    const struct timespec pause = {.tv_nsec = JOURNAL_PAUSE_MS * 1000000L};
+
+    nanosleep (&pause, NULL);
 }
 
 static int sqlite_exec (db_t *base, const char *sql, gl_error_t *error)
@@ -216,13 +226,12 @@ static int try_journal (struct sqlite_db *db, gl_error_t *error)
  * that this change needs, whatever the busy timeout: so wait here. */
 static int set_journal (struct sqlite_db *db, gl_error_t *error)
 {
-    const struct timespec pause = {.tv_nsec = JOURNAL_PAUSE_MS * 1000000L};
     int left = BUSY_MS / JOURNAL_PAUSE_MS;
     int rc = try_journal (db, error);
 
     while (rc < 0 && (sqlite3_errcode (db->handle) & 0xff) == SQLITE_BUSY
            && left-- > 0) {
-        nanosleep (&pause, NULL);
+        pause_shortly ();
         rc = try_journal (db, error);
     }
     return rc;
@@ -275,6 +284,59 @@ static int open_handle (struct sqlite_db *db, unsigned flags,
     return flags & DB_CREATE ? set_journal (db, error) : 0;
 }
 
+static bool log_is_empty (const char *path)
+{
+    GL_AUTOFREE char *log = xasprintf ("%s-wal", path);
+    struct stat st;
+
+    return stat (log, &st) < 0 || st.st_size == 0;
+}
+
+/* TRUNCATE copies what it can even where it cannot empty the log, and then says
+ * BUSY. Somebody else at the same work (nothing is counted) is waited for. Readers
+ * of older moments are waited for by a writer alone: a reader of ours does this
+ * itself when it ends. */
+static void move_log (sqlite3 *handle, bool wait_for_readers)
+{
+    int left = SETTLE_MS / JOURNAL_PAUSE_MS;
+    int frames = -1;
+
+    sqlite3_busy_timeout (handle, 0);
+    while ((sqlite3_wal_checkpoint_v2 (handle, NULL, SQLITE_CHECKPOINT_TRUNCATE,
+                                       &frames, NULL)
+            & 0xff) == SQLITE_BUSY
+           && (frames < 0 || wait_for_readers) && left-- > 0) {
+        pause_shortly ();
+        frames = -1;
+    }
+}
+
+/* SQLite moves the log when the last connection leaves. That is not enough: the
+ * last one may be a reader, a collector may stay for months, and a killed command
+ * leaves nothing behind but the log. */
+static void sqlite_settle (db_t *base)
+{
+    struct sqlite_db *db = of_db (base);
+    sqlite3 *writer = NULL;
+
+    if (log_is_empty (db->path))
+        return;
+    if (!db->read_only)
+        move_log (db->handle, true);
+    else if (check_file (db->path, 0) == 0
+             && sqlite3_open_v2 (db->path, &writer,
+                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                                 NULL)
+                    == SQLITE_OK) {
+        int persist = 1;
+        sqlite3_file_control (writer, "main", SQLITE_FCNTL_PERSIST_WAL,
+                              &persist);
+        sqlite3_exec (writer, settings, NULL, NULL, NULL);
+        move_log (writer, false);
+    }
+    sqlite3_close (writer);
+}
+
 static void sqlite_close (db_t *base)
 {
     struct sqlite_db *db = of_db (base);
@@ -303,6 +365,7 @@ static db_t *sqlite_open (const char *url, unsigned flags, gl_error_t *error)
     db = xcalloc (1, sizeof (*db) + strlen (path) + 1);
     db->path = strcpy ((char *)(db + 1), path);
     db->base.engine = &db_sqlite_engine;
+    db->read_only = flags & DB_READ_ONLY;
     if (open_handle (db, flags, error) < 0) {
         sqlite_close (&db->base);
         return NULL;
@@ -434,6 +497,7 @@ const struct db_engine db_sqlite_engine = {
     .begin_read = "BEGIN;SELECT count(*) FROM sqlite_schema",
     .quote = '"',
     .open = sqlite_open,
+    .settle = sqlite_settle,
     .close = sqlite_close,
     .exec = sqlite_exec,
     .affected = sqlite_affected,
