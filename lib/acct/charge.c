@@ -32,7 +32,8 @@ charge_t *charge_new_with (const site_t *site, const char *pool,
                          ? zone_instant (site->zone, &site->go_live)
                          : INT64_MIN;
     mpz_init (charge->total);
-    mpq_inits (charge->owned, charge->full, charge->suspended, NULL);
+    mpq_inits (charge->by_use, charge->owned, charge->used, charge->full,
+               charge->full_used, charge->suspended, NULL);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         charge_remainder_t *rest = &charge->remainders[i];
         mpq_inits (rest->gpu_seconds, rest->cost, rest->charge, NULL);
@@ -118,7 +119,8 @@ void charge_free (charge_t *charge)
     cost_clear (&charge->cost);
     capacity_sum_clear (&charge->capacity);
     mpz_clear (charge->total);
-    mpq_clears (charge->owned, charge->full, charge->suspended, NULL);
+    mpq_clears (charge->by_use, charge->owned, charge->used, charge->full,
+                charge->full_used, charge->suspended, NULL);
     free (charge->pool);
     free (charge->levels);
     free (charge->lines);
@@ -426,26 +428,48 @@ static void sort_and_merge (charge_t *charge, bool each_price)
 
 /* ---- the steps ---- */
 
-/* The rates of the header, per GPU-second. */
+/* The whole cost is carried by the hours billed: what use causes by those of
+ * jobs, the rest by these and by reserved time that holders pay. */
+static void carry_cost (charge_t *charge, mpq_srcptr used, mpq_srcptr billed)
+{
+    mpq_set_ui (charge->full_used, 0, 1);
+    if (mpq_sgn (used) > 0)
+        mpq_div (charge->full_used, charge->by_use, used);
+    mpq_mul (charge->full, charge->full_used, used);
+    mpq_sub (charge->full, charge->cost.total, charge->full);
+    mpq_div (charge->full, charge->full, billed);
+}
+
+/* The rates of the header, per GPU-second. Without allocated time nobody can have
+ * caused anything: everything is the cost of capacity. */
 static void find_rates (charge_t *charge)
 {
-    mpq_t billed;
+    const capacity_sum_t *capacity = &charge->capacity;
+    mpq_t used, billed;
 
-    mpq_init (billed);
+    mpq_inits (used, billed, NULL);
     for (size_t i = 0; i < charge->count; i++)
         if (charge->entries[i].line.kind == CHARGE_USED)
-            mpq_add (billed, billed, charge->entries[i].line.price_seconds);
+            mpq_add (used, used, charge->entries[i].line.price_seconds);
+    mpq_set (billed, used);
     for (size_t i = 0; i < charge->reserved.count; i++)
         mpq_add (billed, billed, charge->reserved.share[i].amount);
-    if (mpq_sgn (charge->capacity.capacity) > 0)
-        mpq_div (charge->owned, charge->cost.total, charge->capacity.capacity);
+    if (mpq_sgn (capacity->allocated) > 0) {
+        mpq_set (charge->by_use, charge->cost.by_use);
+        mpq_div (charge->used, charge->by_use, capacity->allocated);
+    }
+    if (mpq_sgn (capacity->capacity) > 0) {
+        mpq_sub (charge->owned, charge->cost.total, charge->by_use);
+        mpq_div (charge->owned, charge->owned, capacity->capacity);
+    }
     mpq_set (charge->full, charge->owned);
+    mpq_set (charge->full_used, charge->used);
     charge->carried = charge->idle == IDLE_IN_RATE && mpq_sgn (billed) > 0;
     if (charge->carried)
-        mpq_div (charge->full, charge->cost.total, billed);
+        carry_cost (charge, used, billed);
     else if (charge->idle == IDLE_PRACTICAL)
         mpq_div (charge->full, charge->owned, charge->site->policy.utilization);
-    mpq_clear (billed);
+    mpq_clears (used, billed, NULL);
 }
 
 static void to_hours (mpq_t rate)
@@ -502,7 +526,9 @@ int charge_compute (charge_t *charge, gl_error_t *error)
     if (charge_round (charge, error) < 0
         || charge_credits_round (charge, error) < 0)
         return -1;
+    mpq_add (charge->full, charge->full, charge->full_used);
     to_hours (charge->owned);
+    to_hours (charge->used);
     to_hours (charge->full);
     hand_out (charge);
     return 0;
@@ -543,6 +569,11 @@ mpz_srcptr charge_total (const charge_t *charge)
 mpq_srcptr charge_owned_rate (const charge_t *charge)
 {
     return charge->owned;
+}
+
+mpq_srcptr charge_use_rate (const charge_t *charge)
+{
+    return charge->used;
 }
 
 mpq_srcptr charge_full_rate (const charge_t *charge)

@@ -6,17 +6,21 @@
  * the parts add up. With
  *
  *   C  cost of the pool-month (cost.h)      K  capacity in GPU-seconds
+ *   U  of C what follows use (by_use)       A  of K what jobs held; where A is
+ *                                              0, U is 0
  *   q  GPU-seconds of a line (quantity)     p  q priced: the same devices,
  *                                              each by its price weight
- *   r = C / K, what an owned second cost; f, the rate of full cost, is by the
+ *   r = (C - U) / K, what an owned second cost; u = U / A, what a second of use
+ *   cost on top of it. The rate of full cost, f and for time used f + v, is by the
  *   idle policy of the pool (charge_idle_policy):
- *     in-rate    C / (sum of all p, and of the reserved time that holders pay)
- *     practical  r / planned utilization
- *     else       r
+ *     in-rate    v = U / (sum of p of time used),
+ *                f = (C - U) / (that, and the reserved time that holders pay)
+ *     practical  f = r / planned utilization, v = u
+ *     else       f = r, v = u
  *
  * The list price of a line is  rate x p  where a published rate is in force, else
- * f x p. What is due is the list price and its adjustments, in this order, each
- * by what the former ones left:
+ * (f + v) x p, of time not used f x p. What is due is the list price and its
+ * adjustments, in this order, each by what the former ones left:
  *
  *   qos          x multiplier of the QOS
  *   subsidy      x (1 - subsidy of the QOS)
@@ -66,9 +70,10 @@
  *
  * A credit gives back what was due for so much of p, at the same factors.
  *
- * The cost of a line is r x q whatever the policy, so that charge - cost says how
- * much of a charge is idle time, surcharge or subsidy. What the lines do not
- * carry is stated as remainders, by class, so that twice
+ * The cost of a line is (r + u) x q whatever the policy, of time not used r x q,
+ * so that charge - cost says how much of a charge is idle time, surcharge or
+ * subsidy. What the lines do not carry is stated as remainders, by class
+ * (allocated time in them at r + u), so that twice
  *
  *   C = sum of the lines' cost   + sum of the remainders' cost
  *   C = sum of the lines' charge + sum of the remainders' charge
@@ -413,9 +418,11 @@ const cost_t *charge_cost (const charge_t *charge);
 const capacity_sum_t *charge_capacity (const charge_t *charge);
 /* The cost of the pool-month in smallest units: what everything adds up to. */
 mpz_srcptr charge_total (const charge_t *charge);
-/* r and f, per GPU-hour: what an owned hour cost; what an hour without a
- * published rate is charged. 0 without capacity. */
+/* r, u and f + v, per GPU-hour: what an owned hour cost; what an hour that a job
+ * held cost on top of it; what such an hour without a published rate is charged.
+ * r is 0 without capacity, u without use. */
 mpq_srcptr charge_owned_rate (const charge_t *charge);
+mpq_srcptr charge_use_rate (const charge_t *charge);
 mpq_srcptr charge_full_rate (const charge_t *charge);
 
 #endif /* !GL_ACCT_CHARGE_H */

@@ -306,6 +306,16 @@ void charge_factors (const charge_t *charge, const charge_price_t *price,
 
 /* --- entries ------------------------------------------------------------ */
 
+/* seconds x rate, and of time that jobs held x what use causes. */
+static void set_amount (const charge_line_t *line, mpq_srcptr seconds,
+                        mpq_srcptr rate, mpq_srcptr of_use, mpq_t ret_amount)
+{
+    mpq_set (ret_amount, rate);
+    if (line->kind == CHARGE_USED)
+        mpq_add (ret_amount, ret_amount, of_use);
+    mpq_mul (ret_amount, ret_amount, seconds);
+}
+
 static void set_list (const charge_t *charge, struct entry *entry)
 {
     charge_line_t *line = &entry->line;
@@ -319,7 +329,8 @@ static void set_list (const charge_t *charge, struct entry *entry)
         mpq_mul (line->list, line->list, line->price_seconds);
         mpq_mul (line->list, line->list, entry->price.rate->per_gpu_hour);
     } else
-        mpq_mul (line->list, charge->full, line->price_seconds);
+        set_amount (line, line->price_seconds, charge->full, charge->full_used,
+                    line->list);
 }
 
 static void set_charge (charge_line_t *line, const mpq_t factor[ADJUSTMENT_COUNT])
@@ -375,7 +386,8 @@ void charge_price_entries (charge_t *charge)
         set_drawn (payer, of, &entry->price, line);
         set_list (charge, entry);
         set_charge (line, (const mpq_t *)factor);
-        mpq_mul (line->cost, charge->owned, line->gpu_seconds);
+        set_amount (line, line->gpu_seconds, charge->owned, charge->used,
+                    line->cost);
         owe (payer, line);
     }
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)

@@ -83,6 +83,7 @@ charge_t *charge_under (const charge_t *charge, idle_policy_t policy,
 
     other->idle = policy;
     mpq_set (other->cost.total, charge->cost.total);
+    mpq_set (other->cost.by_use, charge->cost.by_use);
     mpq_set (other->suspended, charge->suspended);
     for (size_t i = 0; i < charge->held_count; i++)
         add_held (other, &charge->held[i]);

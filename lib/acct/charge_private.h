@@ -93,8 +93,11 @@ struct charge {
     charge_remainder_t remainders[REMAINDER_COUNT];
     mpq_t suspended; /* GPU-seconds */
     mpz_t total;
-    mpq_t owned;  /* r, per GPU-second until the end of compute */
-    mpq_t full;   /* f, the same */
+    mpq_t by_use;    /* U */
+    mpq_t owned;     /* r, per GPU-second until the end of compute */
+    mpq_t used;      /* u, the same */
+    mpq_t full;      /* f; after the end of compute with full_used */
+    mpq_t full_used; /* what allocated time pays on top of f */
     bool carried; /* the hours billed carry the whole cost */
     int64_t begins; /* the ledger: nothing is carried out of earlier months */
 };

@@ -2,6 +2,7 @@
  * What no line carries: see charge.h for the equations.
  */
 #include "acct/charge_private.h"
+#include "base/memory.h"
 
 static const remainder_info_t infos[REMAINDER_COUNT] = {
     {REMAINDER_IDLE, "idle", "idle"},
@@ -62,19 +63,37 @@ struct sums {
     mpq_t seconds[2];     /* q of that and of reserved time that holders pay:
                              at full cost, under a published rate */
     mpq_t price[2];       /* p, the same */
+    mpq_t used_seconds[2]; /* q and p of time used alone, likewise */
+    mpq_t used_price[2];
     mpq_t published;      /* list prices under published rates */
 };
 
+static void each_sum (struct sums *sums, void (*of) (mpq_t))
+{
+    of (sums->used);
+    of (sums->published);
+    for (int i = 0; i < 2; i++) {
+        of (sums->seconds[i]);
+        of (sums->price[i]);
+        of (sums->used_seconds[i]);
+        of (sums->used_price[i]);
+    }
+}
+
 static void make_sums (const charge_t *charge, struct sums *sums)
 {
-    mpq_inits (sums->used, sums->seconds[0], sums->seconds[1], sums->price[0],
-               sums->price[1], sums->published, NULL);
+    each_sum (sums, mpq_init);
     for (size_t i = 0; i < charge->count; i++) {
         const struct entry *entry = &charge->entries[i];
         const charge_line_t *line = &entry->line;
         int published = entry->price.rate != NULL;
-        if (line->kind == CHARGE_USED)
+        if (line->kind == CHARGE_USED) {
             mpq_add (sums->used, sums->used, line->gpu_seconds);
+            mpq_add (sums->used_seconds[published],
+                     sums->used_seconds[published], line->gpu_seconds);
+            mpq_add (sums->used_price[published], sums->used_price[published],
+                     line->price_seconds);
+        }
         if (entry->at_cost)
             continue;
         mpq_add (sums->seconds[published], sums->seconds[published],
@@ -88,8 +107,7 @@ static void make_sums (const charge_t *charge, struct sums *sums)
 
 static void clear_sums (struct sums *sums)
 {
-    mpq_clears (sums->used, sums->seconds[0], sums->seconds[1], sums->price[0],
-                sums->price[1], sums->published, NULL);
+    each_sum (sums, mpq_clear);
 }
 
 void charge_classify (charge_t *charge)
@@ -121,12 +139,19 @@ void charge_classify (charge_t *charge)
 static void price_recovery (charge_t *charge, const struct sums *sums)
 {
     mpq_ptr amount = charge->remainders[REMAINDER_RECOVERY].charge;
+    mpq_t of_use;
 
-    if (charge->carried)
+    mpq_init (of_use);
+    if (charge->carried) {
         mpq_mul (amount, charge->full, sums->price[1]);
-    else
+        mpq_mul (of_use, charge->full_used, sums->used_price[1]);
+    } else {
         mpq_mul (amount, charge->owned, sums->seconds[1]);
+        mpq_mul (of_use, charge->used, sums->used_seconds[1]);
+    }
+    mpq_add (amount, amount, of_use);
     mpq_sub (amount, amount, sums->published);
+    mpq_clear (of_use);
 }
 
 /* Lines at full cost: by price weights, not by quantity; and at f, not at r. */
@@ -138,6 +163,10 @@ static void price_full_cost (charge_t *charge, const struct sums *sums)
     mpq_init (difference);
     mpq_sub (difference, sums->seconds[0], sums->price[0]);
     mpq_mul (rest[REMAINDER_MIG].charge, charge->owned, difference);
+    mpq_sub (difference, sums->used_seconds[0], sums->used_price[0]);
+    mpq_mul (difference, charge->used, difference);
+    mpq_add (rest[REMAINDER_MIG].charge, rest[REMAINDER_MIG].charge,
+             difference);
     mpq_sub (difference, charge->owned, charge->full);
     mpq_mul (rest[REMAINDER_CARRIED].charge, difference, sums->price[0]);
     mpq_clear (difference);
@@ -166,17 +195,35 @@ static void price_purchases (charge_t *charge)
             take_back (charge, REMAINDER_PREPAID, charge->entries[i].line.list);
 }
 
+/* Time that jobs held bears what use causes, whoever is billed for it. */
+static void cost_remainders (charge_t *charge)
+{
+    static const remainder_id_t held[]
+        = {REMAINDER_SUSPENDED, REMAINDER_UNBILLED};
+    charge_remainder_t *rest = charge->remainders;
+    mpq_t of_use;
+
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        mpq_mul (rest[i].cost, charge->owned, rest[i].gpu_seconds);
+    if (mpq_sgn (charge->capacity.capacity) <= 0)
+        mpq_sub (rest[REMAINDER_NO_CAPACITY].cost, charge->cost.total,
+                 charge->by_use);
+    mpq_init (of_use);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (held); i++) {
+        charge_remainder_t *to = &rest[held[i]];
+        mpq_mul (of_use, charge->used, to->gpu_seconds);
+        mpq_add (to->cost, to->cost, of_use);
+    }
+    mpq_clear (of_use);
+}
+
 void charge_price_remainders (charge_t *charge)
 {
     charge_remainder_t *rest = charge->remainders;
     struct sums sums;
 
     make_sums (charge, &sums);
-    if (mpq_sgn (charge->capacity.capacity) <= 0)
-        mpq_set (rest[REMAINDER_NO_CAPACITY].cost, charge->cost.total);
-    else
-        for (size_t i = 0; i < REMAINDER_COUNT; i++)
-            mpq_mul (rest[i].cost, charge->owned, rest[i].gpu_seconds);
+    cost_remainders (charge);
     if (!charge->carried) {
         for (size_t i = 0; i < REMAINDER_COUNT; i++)
             mpq_set (rest[i].charge, rest[i].cost);

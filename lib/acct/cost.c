@@ -24,8 +24,8 @@ const char *cost_kind_name (cost_kind_t kind)
 void cost_init (cost_t *cost)
 {
     memset (cost, 0, sizeof (*cost));
-    mpq_inits (cost->total, cost->full, cost->recoverable, cost->disposal,
-               NULL);
+    mpq_inits (cost->total, cost->by_use, cost->full, cost->recoverable,
+               cost->disposal, NULL);
 }
 
 static void clear_lines (cost_line_t *line, size_t count)
@@ -43,8 +43,8 @@ void cost_clear (cost_t *cost)
 {
     clear_lines (cost->line, cost->count);
     clear_lines (cost->apart, cost->apart_count);
-    mpq_clears (cost->total, cost->full, cost->recoverable, cost->disposal,
-                NULL);
+    mpq_clears (cost->total, cost->by_use, cost->full, cost->recoverable,
+                cost->disposal, NULL);
 }
 
 static void empty (cost_t *cost)
@@ -244,13 +244,20 @@ static void add_asset_line (const site_t *site, const site_asset_t *asset,
                             cost_kind_t kind, mpq_srcptr amount,
                             const char *how, cost_t *cost)
 {
-    const struct item item = {.kind = kind, .name = asset->name,
-                              .amount = amount,
-                              .recoverable = asset->recoverable,
-                              .funding = &asset->funding, .how = how,
-                              .place = asset->place};
+    bool by_use = kind == COST_HARDWARE
+                  && asset->method == DEPRECIATION_UNITS_OF_USE;
+    struct item item = {.kind = kind, .name = asset->name,
+                        .amount = amount,
+                        .recoverable = asset->recoverable,
+                        .funding = &asset->funding, .how = how,
+                        .place = asset->place};
+    mpq_t all;
 
+    mpq_init (all);
+    mpq_set_ui (all, 1, 1);
+    item.by_use = by_use ? all : NULL;
     cost_add_line (site, cost, &item);
+    mpq_clear (all);
 }
 
 /* What the books still had it at, less what it was sold for: on the first

@@ -26,6 +26,11 @@
  *             or by the pools' quantities of the calendar month; where none has
  *             any, by capacity, then evenly
  *
+ * A part of the total follows use (`by_use`): the amounts per GPU hour and per job,
+ * those per kWh as far as allocated GPUs consume more than idle ones, and hardware
+ * written off by units of use. Everything else, `power` included, is the cost of
+ * capacity. charge.h says who pays which.
+ *
  * Every share is additive: the lines of adjacent periods add up to those of
  * the whole, and hardware over its life to price - salvage. Nothing is rounded
  * here. Pure; any number of threads may read one site.
@@ -82,6 +87,8 @@ typedef struct {
                           file order: what charges are made of */
     size_t count;
     mpq_t total; /* the sum of the lines */
+    mpq_t by_use; /* the part of total that follows use: costs per GPU hour and per
+                     job, energy of jobs, hardware written off by units of use */
     cost_line_t *apart; /* what is in no charge: disposals, and in the recoverable
                            book what is not recoverable */
     size_t apart_count;

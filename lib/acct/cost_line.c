@@ -57,6 +57,12 @@ static void add_part (const site_t *site, cost_t *cost, const struct part *part)
         append (&cost->apart, &cost->apart_count, entry, part, rest);
         mpq_set (cost->total, cost->recoverable);
     }
+    if (part->item->by_use) {
+        mpq_mul (rest, part->item->by_use,
+                 site->policy.book == BOOK_FULL ? part->amount
+                                                : part->recoverable);
+        mpq_add (cost->by_use, cost->by_use, rest);
+    }
     mpq_clear (rest);
 }
 

@@ -146,8 +146,27 @@ static int sum_kwh (const struct load *load, void *arg, gl_error_t *error)
     return 0;
 }
 
-int cost_energy (const site_t *site, const char *pool, period_t period,
-                 const cost_inputs_t *inputs, mpq_t ret_kwh, gl_error_t *error)
+static int sum_above_idle (const struct load *load, void *arg, gl_error_t *error)
+{
+    mpq_t watts, gpus;
+
+    (void)error;
+    if (mpq_sgn (load->power->idle_watts) == 0)
+        return 0;
+    mpq_inits (watts, gpus, NULL);
+    mpq_sub (watts, load->watts, load->power->idle_watts);
+    exact_set_i64 (gpus, (int64_t)load->gpus, 1);
+    mpq_mul (watts, watts, gpus);
+    exact_add_scaled (arg, watts, period_seconds (load->period),
+                      INT64_C (3600) * 1000);
+    mpq_clears (watts, gpus, NULL);
+    return 0;
+}
+
+/* What was measured at its time, and what `even` adds of each even load. */
+static int sum_energy (const site_t *site, const char *pool, period_t period,
+                       const cost_inputs_t *inputs, load_f even, mpq_t ret_kwh,
+                       gl_error_t *error)
 {
     unsigned __int128 measured = 0;
     mpq_t kwh;
@@ -163,5 +182,24 @@ int cost_energy (const site_t *site, const char *pool, period_t period,
     mpq_set_ui (ret_kwh, 0, 1);
     exact_add_scaled (ret_kwh, kwh, 1, MJ_PER_KWH);
     mpq_clear (kwh);
-    return cost_each_load (site, pool, period, inputs, sum_kwh, ret_kwh, error);
+    return cost_each_load (site, pool, period, inputs, even, ret_kwh, error);
+}
+
+int cost_energy (const site_t *site, const char *pool, period_t period,
+                 const cost_inputs_t *inputs, mpq_t ret_kwh, gl_error_t *error)
+{
+    return sum_energy (site, pool, period, inputs, sum_kwh, ret_kwh, error);
+}
+
+int cost_energy_by_use (const site_t *site, const char *pool, period_t period,
+                        const cost_inputs_t *inputs, mpq_t ret_kwh,
+                        gl_error_t *error)
+{
+    int rc = sum_energy (site, pool, period, inputs, sum_above_idle, ret_kwh,
+                         error);
+
+    /* GPUs that measured less than idle_watts cause nothing. */
+    if (mpq_sgn (ret_kwh) < 0)
+        mpq_set_ui (ret_kwh, 0, 1);
+    return rc;
 }

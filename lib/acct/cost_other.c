@@ -197,13 +197,14 @@ static void add_evidence (const site_cost_t *entry, buffer_t *how)
         buffer_add_char (how, ')');
 }
 
-/* A line of quantity x share. `share` NULL: all of it. */
+/* A line of quantity x share. `share` NULL: all of it. `by_use`: as of an item. */
 static void add_amount (const site_t *site, const site_cost_t *entry,
-                        mpq_srcptr times, mpq_srcptr share, cost_t *cost)
+                        mpq_srcptr times, mpq_srcptr share, mpq_srcptr by_use,
+                        cost_t *cost)
 {
     BUFFER_AUTO how = BUFFER_INIT;
     struct item item = {.kind = COST_OTHER, .name = entry->name,
-                        .recoverable = entry->recoverable,
+                        .recoverable = entry->recoverable, .by_use = by_use,
                         .funding = &entry->funding, .place = entry->place};
     GL_AUTOFREE char *each = exact_shortest (entry->amount);
     GL_AUTOFREE char *count = exact_shortest (times);
@@ -226,19 +227,40 @@ static void add_amount (const site_t *site, const site_cost_t *entry,
     mpq_clears (amount, all, NULL);
 }
 
+/* The share of an entry's quantity that jobs cause; the rest comes with capacity. */
+static int share_by_use (const site_t *site, const site_cost_t *entry,
+                         period_t period, const cost_inputs_t *inputs,
+                         mpq_srcptr times, mpq_t ret_share, gl_error_t *error)
+{
+    bool all = entry->driver == COST_PER_GPU_HOUR
+               || entry->driver == COST_PER_JOB;
+
+    mpq_set_ui (ret_share, all, 1);
+    if (entry->driver != COST_PER_KWH || mpq_sgn (times) == 0)
+        return 0;
+    if (cost_energy_by_use (site, entry->pool, period, inputs, ret_share, error)
+        < 0)
+        return -1;
+    mpq_div (ret_share, ret_share, times);
+    return 0;
+}
+
 static int add_own (const site_t *site, const site_cost_t *entry,
                     period_t period, const cost_inputs_t *inputs, cost_t *cost,
                     gl_error_t *error)
 {
-    mpq_t times;
+    mpq_t times, by_use;
     int rc;
 
-    mpq_init (times);
-    rc = quantity (site, entry->driver, entry->pool,
-                   period_clip (period, entry->valid), inputs, times, error);
+    period = period_clip (period, entry->valid);
+    mpq_inits (times, by_use, NULL);
+    rc = quantity (site, entry->driver, entry->pool, period, inputs, times,
+                   error);
     if (rc == 0)
-        add_amount (site, entry, times, NULL, cost);
-    mpq_clear (times);
+        rc = share_by_use (site, entry, period, inputs, times, by_use, error);
+    if (rc == 0)
+        add_amount (site, entry, times, NULL, by_use, cost);
+    mpq_clears (times, by_use, NULL);
     return rc;
 }
 
@@ -259,7 +281,7 @@ static int add_shared (const site_t *site, const site_cost_t *entry,
         cost_months (site->zone, period_clip (held, month), times);
         rc = cost_share (site, entry, pool, month, inputs, share, error);
         if (rc == 0)
-            add_amount (site, entry, times, share, cost);
+            add_amount (site, entry, times, share, NULL, cost);
     }
     mpq_clears (times, share, NULL);
     return rc;

@@ -17,6 +17,7 @@ struct item {
     const char *name;
     mpq_srcptr amount;
     mpq_srcptr recoverable; /* share of it that rates may recover; NULL: all */
+    mpq_srcptr by_use; /* share of it that follows use; NULL: none */
     const share_list_t *funding; /* NULL or empty: not told */
     const char *how;
     place_t place;
@@ -66,6 +67,12 @@ const pool_load_t *cost_measured_load (const site_power_t *power,
 /* kWh of the pool's machines in the period, without PUE. */
 int cost_energy (const site_t *site, const char *pool, period_t period,
                  const cost_inputs_t *inputs, mpq_t ret_kwh, gl_error_t *error);
+/* The part of cost_energy() that jobs cause: what allocated GPUs consume beyond
+ * `idle_watts`. 0 for a power entry without idle_watts, which says that a GPU
+ * consumes the same whether it is allocated or not. */
+int cost_energy_by_use (const site_t *site, const char *pool, period_t period,
+                        const cost_inputs_t *inputs, mpq_t ret_kwh,
+                        gl_error_t *error);
 
 /* ---- cost_power.c, cost_demand.c: its price ---- */
 

@@ -96,6 +96,7 @@ typedef struct {
     char *idle; /* idle_policy_word() of the month */
     mpq_t full_cost; /* exact, of the two books (acct/cost.h) */
     mpq_t recoverable_cost;
+    mpq_t use_rate; /* as charge_use_rate() */
 } bill_pool_t;
 
 /*

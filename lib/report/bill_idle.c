@@ -73,13 +73,16 @@ static void list_price (const bill_row_t *row, const mpz_t scale, mpq_t ret)
 static void idle_share (const bill_pool_t *pool, const bill_row_t *row,
                         const mpz_t scale, mpq_t ret_share)
 {
-    mpq_t used, list;
+    mpq_t used, list, rate;
 
     mpq_inits (used, list, NULL);
     list_price (row, scale, list);
     mpq_set_z (used, scale);
-    mpq_mul (used, used, pool->owned_rate);
     mpq_mul (used, used, row->price_seconds);
+    mpq_init (rate);
+    mpq_add (rate, pool->owned_rate, pool->use_rate);
+    mpq_mul (used, used, rate);
+    mpq_clear (rate);
     mpz_mul_ui (mpq_denref (used), mpq_denref (used), 3600);
     mpq_canonicalize (used);
     mpq_set_ui (ret_share, 0, 1);

@@ -117,6 +117,7 @@ static const struct field pool_fields[] = {
     POOL ("idle", TEXT, idle),
     POOL ("full_cost", EXACT, full_cost),
     POOL ("recoverable_cost", EXACT, recoverable_cost),
+    POOL ("use_rate", EXACT, use_rate),
 };
 
 #define ENTITLEMENT(kind, member)                                              \

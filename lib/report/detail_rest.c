@@ -225,30 +225,44 @@ void detail_add_capacity (detail_t *d, const capacity_slice_t *slice)
 /* Running sums of a pool, over its days and classes. */
 struct running {
     const pool_month_t *pm;
-    mpq_t seconds;
+    mpq_t seconds, cost;
     mpz_t given_hours, given_cost;
 };
 
-static void put_capacity (detail_t *d, struct running *run, mpq_srcptr seconds)
+/* As cost_remainders() of charge_rest.c: time that jobs held bears what use
+ * causes. */
+static void add_cost (struct running *run, remainder_id_t class,
+                      mpq_srcptr seconds)
 {
-    detail_row_t *row = &d->row;
     mpq_t cost;
 
     mpq_init (cost);
+    mpq_set (cost, charge_owned_rate (run->pm->charge));
+    if (class == REMAINDER_SUSPENDED || class == REMAINDER_UNBILLED)
+        mpq_add (cost, cost, charge_use_rate (run->pm->charge));
+    mpq_mul (cost, cost, seconds);
+    mpq_add (run->cost, run->cost, cost);
+    mpq_clear (cost);
+}
+
+static void put_capacity (detail_t *d, struct running *run,
+                          remainder_id_t class, mpq_srcptr seconds)
+{
+    detail_row_t *row = &d->row;
+
     mpq_set (row->gpu_seconds, seconds);
     mpq_set (row->price_seconds, seconds);
     mpq_add (run->seconds, run->seconds, seconds);
     detail_hours (row->gpu_hours, run->seconds, run->given_hours);
     mpz_set (row->device_hours, row->gpu_hours);
     mpz_set (row->price_hours, row->gpu_hours);
-    mpq_mul (cost, run->seconds, charge_owned_rate (run->pm->charge));
-    detail_hours (row->full_cost, cost, run->given_cost);
-    mpq_clear (cost);
+    add_cost (run, class, seconds);
+    detail_hours (row->full_cost, run->cost, run->given_cost);
 }
 
 /* One class of one pool on one day. */
 static int emit_class (detail_t *d, struct running *run, period_t day,
-                       const char *what, mpq_srcptr seconds,
+                       remainder_id_t class, mpq_srcptr seconds,
                        const struct detail_reserved *reserved,
                        detail_f callback, void *arg, gl_error_t *error)
 {
@@ -259,7 +273,7 @@ static int emit_class (detail_t *d, struct running *run, period_t day,
         return 0;
     detail_row_begin (d, DETAIL_CAPACITY);
     row->pool = run->pm->pool;
-    row->what = what;
+    row->what = remainder_info (class)->word;
     for (size_t i = 0; i < d->query->site->pool_count; i++) {
         const site_pool_t *pool = &d->query->site->pools[i];
         if (!strcmp (pool->name, run->pm->pool)
@@ -278,7 +292,7 @@ static int emit_class (detail_t *d, struct running *run, period_t day,
     row->end = zone_unit (zone, CALENDAR_DAY, day.start).end;
     row->slice_start = day.start;
     row->slice_end = day.end;
-    put_capacity (d, run, seconds);
+    put_capacity (d, run, class, seconds);
     return detail_emit (d, callback, arg, error);
 }
 
@@ -286,11 +300,10 @@ static int emit_reserved (detail_t *d, struct running *run, period_t day,
                           struct detail_day *at, detail_f callback, void *arg,
                           gl_error_t *error)
 {
-    const char *word = remainder_info (REMAINDER_RESERVED_UNUSED)->word;
-
     for (size_t i = 0; i < at->reserved_count; i++) {
-        if (emit_class (d, run, day, word, at->reserved[i].gpu_seconds,
-                        &at->reserved[i], callback, arg, error)
+        if (emit_class (d, run, day, REMAINDER_RESERVED_UNUSED,
+                        at->reserved[i].gpu_seconds, &at->reserved[i],
+                        callback, arg, error)
             < 0)
             return -1;
         mpq_sub (at->sum.reserved_unused, at->sum.reserved_unused,
@@ -327,8 +340,8 @@ static int emit_day (detail_t *d, struct running *run, period_t day,
     if (emit_reserved (d, run, day, at, callback, arg, error) < 0)
         return -1;
     for (size_t i = 0; i < GL_ARRAY_SIZE (classes); i++)
-        if (emit_class (d, run, day, remainder_info (classes[i].id)->word,
-                        classes[i].seconds, NULL, callback, arg, error)
+        if (emit_class (d, run, day, classes[i].id, classes[i].seconds, NULL,
+                        callback, arg, error)
             < 0)
             return -1;
     return 0;
@@ -356,10 +369,10 @@ int detail_each_capacity (detail_t *d, detail_f callback, void *arg,
 
     for (size_t i = 0; i < d->pool_count && rc == 0; i++) {
         struct running run = {.pm = &d->pool_months[i]};
-        mpq_init (run.seconds);
+        mpq_inits (run.seconds, run.cost, NULL);
         mpz_inits (run.given_hours, run.given_cost, NULL);
         rc = emit_pool (d, i, &run, callback, arg, error);
-        mpq_clear (run.seconds);
+        mpq_clears (run.seconds, run.cost, NULL);
         mpz_clears (run.given_hours, run.given_cost, NULL);
     }
     return rc;

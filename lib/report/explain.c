@@ -283,9 +283,24 @@ static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
     explain_line (step, COLUMN_HOURS, "pool_hours",
                   "GPU hours of the pool in the month",
                   report_hours_text (capacity->capacity));
+    if (mpq_sgn (charge_use_rate (pm->charge)) == 0) {
+        explain_exact (step, COLUMN_RATE, "owned_rate",
+                       "cost of an owned GPU hour = cost / hours",
+                       charge_owned_rate (pm->charge), 4);
+        return;
+    }
+    explain_exact (step, COLUMN_MONEY, "use_cost", "of it, caused by use",
+                   cost->by_use, site->currency_digits);
+    explain_line (step, COLUMN_HOURS, "allocated_hours",
+                  "allocated GPU hours of the pool in the month",
+                  report_hours_text (capacity->allocated));
     explain_exact (step, COLUMN_RATE, "owned_rate",
-                   "cost of an owned GPU hour = cost / hours",
+                   "cost of an owned GPU hour = (cost - cost of use) / hours",
                    charge_owned_rate (pm->charge), 4);
+    explain_exact (step, COLUMN_RATE, "use_rate",
+                   "and of an allocated one in addition = cost of use / "
+                   "allocated hours",
+                   charge_use_rate (pm->charge), 4);
 }
 
 static const char *rule_text (const charge_price_t *price, adjustment_id_t id,

@@ -72,8 +72,10 @@ function power(gpus, watts)
 
 function cost_book()
 {
+    # of capacity, and of use: so much for each allocated second
     cost["h100"] = 2 * 123457.89 / 1826 * 30 + 0.37 * 187654.32 * 0.61 / 12 \
-        + power(8, 613) + 777.77 * 0.5 + 0.0333 * allocated["h100"] / 3600
+        + power(8, 613) + 777.77 * 0.5
+    use["h100"] = 0.0333 / 3600
     cost["slices"] = (98765.43 - 98765.43 * 0.1) / 1461 * 30 \
         + 0.37 * 187654.32 * 0.17 / 12 + 777.77 * 0.2 + 1234.56 / 12
     cost["old"] = 0.37 * 187654.32 * 0.22 / 12 + power(4, 287) + 777.77 * 0.3
@@ -136,7 +138,7 @@ function drawn(pool, account,    who, ask)
     return entitled(pool, who) < ask ? entitled(pool, who) / ask : 1
 }
 
-function price_pool(pool,    i, all, used, owned, rate, who, account, last, e)
+function price_pool(pool,    i, all, used, owned, rate, by_use, who, account, last, e)
 {
     used = count
     last = reserved != "stated" && pool == "h100" ? class[pool, "reserved_unused"] : 0
@@ -156,13 +158,14 @@ function price_pool(pool,    i, all, used, owned, rate, who, account, last, e)
         rate = cost[pool] * 100 / (all + last)
     if (idle == "practical")
         rate = owned / 0.65
+    by_use = use[pool] * 100 * (idle == "in-rate" ? allocated[pool] / all : 1)
     if (pool == "old")
         rate = 123.45 / 3600
     for (i = 1; i <= used; i++) {
         if (line_pool[i] != pool)
             continue
         e = drawn(pool, line_account[i])
-        due[i] = rate * billed[lines[i]] * line_factor[i] * (1 - e)
+        due[i] = (rate + by_use) * billed[lines[i]] * line_factor[i] * (1 - e)
         if (line_team[i] in surcharge)
             due[i] *= surcharge[line_team[i]]
         kind[i] = "charge|"
@@ -177,6 +180,7 @@ function price_pool(pool,    i, all, used, owned, rate, who, account, last, e)
     }
     if (pool != "old")
         share(pool, owned)
+    cost[pool] += use[pool] * allocated[pool]
 }
 
 function share(pool, owned,    part, sum, t, k, team, what)

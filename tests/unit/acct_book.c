@@ -27,6 +27,18 @@ static void check_total (const site_t *site, const char *pool, period_t period,
     cost_clear (&cost);
 }
 
+/* What follows use of the cost of pool p. */
+static void check_by_use (const site_t *site, period_t period,
+                          const cost_inputs_t *inputs, const char *expected)
+{
+    cost_t cost;
+
+    cost_init (&cost);
+    compute (site, "p", period, inputs, &cost);
+    book_check (cost.by_use, 2, expected);
+    cost_clear (&cost);
+}
+
 static cost_use_t *add_use (cost_inputs_t *inputs, const char *pool,
                             period_t period, unsigned allocated,
                             unsigned capacity, uint64_t jobs)
@@ -59,6 +71,9 @@ static void cost_of_pool__each_driver__counts_its_own (void **state)
         {COST_PER_JOB, "34.00"},       {COST_PER_KWH, "744.00"},
         {COST_PER_MONTH, "2.00"},      {COST_PER_YEAR, "0.17"},
     };
+    /* a GPU that consumes the same allocated or not causes nothing by use */
+    static const char *const by_use[GL_ARRAY_SIZE (table)]
+        = {[COST_PER_GPU_HOUR] = "200.00", [COST_PER_JOB] = "34.00"};
     site_t *site = book_new ("UTC");
     period_t may = book_month (site, 2026, 5);
     cost_inputs_t inputs = {.count = 0};
@@ -75,6 +90,9 @@ static void cost_of_pool__each_driver__counts_its_own (void **state)
     for (size_t i = 0; i < GL_ARRAY_SIZE (table); i++) {
         cost->driver = table[i].driver;
         check_total (site, "p", may, &inputs, 2, table[i].expected);
+        check_by_use (site, may, &inputs,
+                      by_use[table[i].driver] ? by_use[table[i].driver]
+                                              : "0.00");
     }
     /* what shows it stands beside the arithmetic */
     cost->driver = COST_PER_MONTH;
@@ -322,6 +340,45 @@ static void cost_of_pool__idle_and_node_watts__follow_what_is_held (void **state
     site_free (site);
 }
 
+/* The same machine at 2.00 a kWh: jobs cause what their GPUs consume beyond the
+ * 100 W of an idle one, the rest comes with capacity. */
+static void cost_of_pool__energy_of_idle_gpus__is_no_use (void **state)
+{
+    site_t *site = book_new ("UTC");
+    period_t may = book_month (site, 2026, 5);
+    cost_inputs_t inputs = {.count = 0};
+    site_power_t *power;
+    site_cost_t *cost;
+    cost_use_t *use;
+
+    (void)state;
+    book_pool (site, "p", "n1", 1);
+    power = book_power (site, "p", "700", "1.5", "free");
+    mpq_set_ui (power->idle_watts, 100, 1);
+    mpq_set_ui (power->node_watts, 300, 1);
+    book_tariff (site, "free", "0");
+    cost = book_cost (site, "p", "cooling", "2", COST_PER_KWH);
+    use = add_use (&inputs, "p", may, 100, 744, 1);
+    /* 2 x (70 + 64.4 + 223.2) kWh; 100 h x 600 W are 60 of them */
+    check_total (site, "p", may, &inputs, 2, "715.20");
+    check_by_use (site, may, &inputs, "120.00");
+    /* measured: 40 kWh in 80 hours and 14 modelled, less 10 */
+    power->measured = 1;
+    use->energy_mj = UINT64_C (40) * 3600000000;
+    exact_set_i64 (use->energy_seconds, 80 * HOUR, 1);
+    check_by_use (site, may, &inputs, "88.00");
+    /* the book of charges is the recoverable one */
+    site->policy.book = BOOK_RECOVERABLE;
+    book_number (cost->recoverable, "0.25");
+    check_by_use (site, may, &inputs, "22.00");
+    /* less than an idle one consumes: nothing */
+    use->energy_mj = 1;
+    exact_set_i64 (use->energy_seconds, 100 * HOUR, 1);
+    check_by_use (site, may, &inputs, "0.00");
+    cost_inputs_clear (&inputs);
+    site_free (site);
+}
+
 static void cost_of_pool__demand_and_fee__are_monthly (void **state)
 {
     site_t *site = book_new ("UTC");
@@ -435,6 +492,7 @@ int main (void)
         cmocka_unit_test (tariff_seconds__any_times__as_counted),
         cmocka_unit_test (
             cost_of_pool__idle_and_node_watts__follow_what_is_held),
+        cmocka_unit_test (cost_of_pool__energy_of_idle_gpus__is_no_use),
         cmocka_unit_test (cost_of_pool__demand_and_fee__are_monthly),
         cmocka_unit_test (cost_of_pool__parts_of_months__add_up),
     };

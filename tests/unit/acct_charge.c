@@ -167,6 +167,141 @@ static site_t *priced (const char *amount)
     return site;
 }
 
+/* ---- costs by use ---- */
+
+/* 2.74 for each GPU hour, and what else the pool costs in the month. */
+static site_t *with_fabric (idle_policy_t idle, const char *else_costs)
+{
+    site_t *site = priced (else_costs);
+
+    site->policy.idle = idle;
+    book_cost (site, "p", "fabric", "2.74", COST_PER_GPU_HOUR);
+    return site;
+}
+
+/* 44 of 11,520 GPU hours caused 120.56, and nobody else did. */
+static void charge__costs_by_use__fall_on_the_time_that_caused_them (
+    void **state)
+{
+    static const idle_policy_t policies[] = {IDLE_EXPLICIT, IDLE_NONE,
+                                             IDLE_IN_RATE, IDLE_UNIFORM};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (policies); i++) {
+        site_t *site = with_fabric (policies[i], "0");
+        charge_t *charge = start (
+            site, (struct hours){.allocated = 44, .idle = 11000, .unknown = 476});
+        add (charge, "A", "x", 40, one, one, NULL);
+        add (charge, "B", "x", 4, one, one, NULL);
+        compute (charge);
+        check_units (charge_total (charge), "120.56");
+        check_line (charge, 0, "A", "109.60", "109.60");
+        check_line (charge, 1, "B", "10.96", "10.96");
+        check_rest (charge, REMAINDER_IDLE, "0.00", "0.00");
+        check_rest (charge, REMAINDER_UNKNOWN, "0.00", "0.00");
+        book_check (charge_owned_rate (charge), 4, "0.0000");
+        book_check (charge_use_rate (charge), 4, "2.7400");
+        book_check (charge_full_rate (charge), 4, "2.7400");
+        charge_free (charge);
+        site_free (site);
+    }
+}
+
+/* 1,000 hours for 1,000: an owned one costs 1.00, and an allocated one 3.74. */
+static void charge__costs_by_use__come_on_top_of_capacity (void **state)
+{
+    site_t *site = with_fabric (IDLE_EXPLICIT, "1000");
+    charge_t *charge = start (
+        site, (struct hours){.allocated = 100, .idle = 800, .down = 100});
+
+    (void)state;
+    add (charge, "A", "x", 60, one, one, NULL);
+    add (charge, "B", "x", 30, one, one, NULL);
+    compute (charge);
+    check_line (charge, 0, "A", "224.40", "224.40");
+    check_line (charge, 1, "B", "112.20", "112.20");
+    check_rest (charge, REMAINDER_UNBILLED, "37.40", "37.40");
+    check_rest (charge, REMAINDER_IDLE, "800.00", "800.00");
+    check_rest (charge, REMAINDER_DOWN, "100.00", "100.00");
+    charge_free (charge);
+    site_free (site);
+}
+
+/* 1.00 / 80 % + 2.74: no plan of utilization changes what use costs. */
+static void charge__costs_by_use__practical_leaves_them_alone (void **state)
+{
+    site_t *site = with_fabric (IDLE_PRACTICAL, "1000");
+    charge_t *charge
+        = start (site, (struct hours){.allocated = 100, .idle = 900});
+
+    (void)state;
+    book_number (site->policy.utilization, "0.8");
+    add (charge, "A", "x", 100, one, one, NULL);
+    compute (charge);
+    check_line (charge, 0, "A", "374.00", "399.00");
+    check_rest (charge, REMAINDER_CARRIED, "0.00", "-25.00");
+    charge_free (charge);
+    site_free (site);
+}
+
+/* A holder of reserved time pays for capacity alone. */
+static void charge__costs_by_use__none_of_them_for_reserved_time (void **state)
+{
+    site_t *site = with_fabric (IDLE_IN_RATE, "1000");
+    charge_t *charge = start (
+        site, (struct hours){.allocated = 100, .reserved = 100, .idle = 800});
+    mpq_t held;
+
+    (void)state;
+    mpq_init (held);
+    add_hours (held, 100);
+    add (charge, "A", "x", 100, one, one, NULL);
+    charge_add_reserved (charge, NULL, "B", NULL, held);
+    compute (charge);
+    check_line (charge, 0, "A", "374.00", "774.00");
+    check_line (charge, 1, "B", "100.00", "500.00");
+    mpq_clear (held);
+    charge_free (charge);
+    site_free (site);
+}
+
+/* Under a published rate the charge stays; what the hours cost does not. */
+static void charge__costs_by_use__under_a_rate_are_recovered_or_not (
+    void **state)
+{
+    site_t *site = with_fabric (IDLE_EXPLICIT, "1000");
+    const site_rate_t *rate = book_rate (site, "p", NULL, "3", MIG_MAX);
+    charge_t *charge
+        = start (site, (struct hours){.allocated = 100, .idle = 900});
+
+    (void)state;
+    add (charge, "A", "x", 100, one, one, rate);
+    compute (charge);
+    check_line (charge, 0, "A", "374.00", "300.00");
+    check_rest (charge, REMAINDER_RECOVERY, "0.00", "74.00");
+    check_rest (charge, REMAINDER_IDLE, "900.00", "900.00");
+    charge_free (charge);
+    site_free (site);
+}
+
+/* No GPU is known to be in service: what use causes is known all the same. */
+static void charge__costs_by_use__without_capacity_as_well (void **state)
+{
+    site_t *site = with_fabric (IDLE_EXPLICIT, "1000");
+    charge_t *charge = start (site, (struct hours){.allocated = 100});
+    capacity_sum_t *sum = (capacity_sum_t *)charge_capacity (charge);
+
+    (void)state;
+    mpq_set_ui (sum->capacity, 0, 1);
+    mpq_neg (sum->difference, sum->allocated);
+    add (charge, "A", "x", 100, one, one, NULL);
+    compute (charge);
+    check_line (charge, 0, "A", "274.00", "274.00");
+    check_rest (charge, REMAINDER_NO_CAPACITY, "1000.00", "1000.00");
+    charge_free (charge);
+    site_free (site);
+}
+
 /* One GPU cut into 2 x 3g.40gb, 1,000 hours at 3.5540: docs/formats/reports.md.
  * Under compute 1/7 is stranded; under max the slices cost the whole GPU. */
 static void charge__two_halves__cost_what_their_price_weight_says (void **state)
@@ -769,6 +904,15 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (charge__the_published_month_explicit__as_published),
         cmocka_unit_test (charge__the_published_month_in_rate__as_published),
+        cmocka_unit_test (
+            charge__costs_by_use__fall_on_the_time_that_caused_them),
+        cmocka_unit_test (charge__costs_by_use__come_on_top_of_capacity),
+        cmocka_unit_test (charge__costs_by_use__practical_leaves_them_alone),
+        cmocka_unit_test (
+            charge__costs_by_use__none_of_them_for_reserved_time),
+        cmocka_unit_test (
+            charge__costs_by_use__under_a_rate_are_recovered_or_not),
+        cmocka_unit_test (charge__costs_by_use__without_capacity_as_well),
         cmocka_unit_test (
             charge__two_halves__cost_what_their_price_weight_says),
         cmocka_unit_test (charge__four_and_three__give_back_what_they_overpay),

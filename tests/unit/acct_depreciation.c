@@ -274,6 +274,7 @@ static void cost_of_pool__units_of_use__never_below_salvage (void **state)
     }
     compute (site, "p", book_month (site, 2026, 1), &inputs, &cost);
     book_check (cost.total, 2, "27000.00");
+    book_check (cost.by_use, 2, "27000.00");
     compute (site, "p", book_month (site, 2026, 3), &inputs, &cost);
     book_check (cost.total, 2, "27000.00");
     compute (site, "p", book_month (site, 2026, 4), &inputs, &cost);

@@ -164,6 +164,21 @@ static void make_capacity (struct world *w)
         mpq_div_2exp (w->reserved, sum->reserved_unused, below (w, 3));
 }
 
+/* In two worlds of three; in one of them nothing else costs anything. */
+static void make_costs_by_use (struct world *w)
+{
+    uint64_t which = below (w, 3);
+    site_cost_t *cost;
+
+    if (which == 0)
+        return;
+    cost = book_cost (w->site, "p", "fabric", "0", COST_PER_GPU_HOUR);
+    exact_set_i64 (cost->amount, 1 + (int64_t)below (w, 9999),
+                   1 + (int64_t)below (w, 999));
+    if (which == 1)
+        mpq_set_ui (w->site->costs[0].amount, 0, 1);
+}
+
 static void make (struct world *w, uint64_t seed)
 {
     static const int digits[] = {2, 2, 0, 3};
@@ -189,6 +204,7 @@ static void make (struct world *w, uint64_t seed)
     make_teams (w);
     make_lines (w);
     make_capacity (w);
+    make_costs_by_use (w);
 }
 
 static void unmake (struct world *w)
@@ -316,6 +332,39 @@ static void check_sums (const charge_t *charge)
     assert_int_equal (mpz_cmp (due_units, charge_total (charge)), 0);
     mpq_clears (cost, due, one, NULL);
     mpz_clears (cost_units, due_units, units, NULL);
+}
+
+/* Costs by use are borne by allocated time alone, whatever else there is: what
+ * no job held bears none of them, and without other costs, nothing. */
+static void check_costs_by_use (const charge_t *charge, const struct world *w)
+{
+    static const remainder_id_t free_time[]
+        = {REMAINDER_IDLE, REMAINDER_STRANDED, REMAINDER_CPU_STRANDED,
+           REMAINDER_RESERVED_UNUSED, REMAINDER_PLANNED_DOWN, REMAINDER_DOWN,
+           REMAINDER_UNKNOWN};
+    const charge_remainder_t *rest = charge_remainders (charge);
+    const capacity_sum_t *capacity = charge_capacity (charge);
+    mpq_t use, expected;
+
+    if (w->site->cost_count < 2)
+        return;
+    mpq_inits (use, expected, NULL);
+    exact_add_scaled (use, capacity->allocated, 1, 3600);
+    mpq_mul (use, use, w->site->costs[1].amount);
+    assert_true (mpq_equal (use, charge_cost (charge)->by_use));
+    if (mpq_sgn (capacity->allocated) > 0)
+        assert_true (mpq_equal (charge_use_rate (charge),
+                                w->site->costs[1].amount));
+    for (size_t i = 0; i < GL_ARRAY_SIZE (free_time); i++) {
+        if (mpq_sgn (capacity->capacity) > 0) {
+            mpq_sub (expected, charge_cost (charge)->total, use);
+            mpq_div (expected, expected, capacity->capacity);
+            mpq_mul (expected, expected, rest[free_time[i]].gpu_seconds);
+        } else
+            mpq_set_ui (expected, 0, 1);
+        assert_true (mpq_equal (expected, rest[free_time[i]].cost));
+    }
+    mpq_clears (use, expected, NULL);
 }
 
 /* What an adjustment takes from all lines is its remainder, to the unit. */
@@ -505,6 +554,8 @@ static void check_world (uint64_t seed)
     check_sums (lines);
     check_sums (by_day);
     check_sums (fewer);
+    check_costs_by_use (lines, &w);
+    check_costs_by_use (by_day, &w);
     check_adjustments (by_day);
     check_entitled (lines);
     check_entitled (by_day);
