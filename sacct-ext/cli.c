@@ -116,8 +116,8 @@ struct parser {
 static int argument_of (const cli_option_t *option)
 {
     return !option->argument             ? no_argument
-           : option->argument[0] == '[' ? optional_argument
-                                         : required_argument;
+           : !strncmp (option->argument, "[=", 2) ? optional_argument
+                                                   : required_argument;
 }
 
 static void parser_add (struct parser *p, const cli_option_t *options)

@@ -24,7 +24,7 @@ static void print_option (const cli_option_t *option)
     else
         n = printf ("      --%s", option->name);
     if (option->argument)
-        n += printf (option->argument[0] == '[' ? "%s" : " %s",
+        n += printf (strncmp (option->argument, "[=", 2) ? " %s" : "%s",
                      option->argument);
     if (n + 2 > TEXT_COLUMN) {
         putchar ('\n');

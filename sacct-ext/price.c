@@ -1,16 +1,12 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
-#include <strings.h>
 
 #include "acct/charge.h"
 #include "acct/kind.h"
+#include "base/buffer.h"
 #include "base/memory.h"
-#include "base/number.h"
-#include "price.h"
-
-/* More devices or nodes than any cluster has. */
-#define COUNT_MAX 1000000
+#include "price_private.h"
 
 static bool in_force (period_t valid, int64_t instant)
 {
@@ -71,225 +67,12 @@ int device_price (const site_t *site, const site_pool_t *pool, const char *type,
     return 0;
 }
 
-/* --- time -------------------------------------------------------------- */
-
-/* Up to `max` numbers separated by ':'; returns how many, -1 for others. */
-static int colon_numbers (const char *text, int64_t *numbers, int max)
-{
-    int count = 0;
-
-    for (const char *at = text;; count++) {
-        size_t length = strcspn (at, ":");
-        if (count == max || number_i64 (at, length, &numbers[count]) < 0
-            || numbers[count] < 0
-            || numbers[count] > PRICE_DAYS_MAX * INT64_C (86400))
-            return -1;
-        if (at[length] == '\0')
-            return count + 1;
-        at += length + 1;
-    }
-}
-
-int price_time (const char *text, int64_t *ret_seconds, gl_error_t *error)
-{
-    /* seconds of each number, by how many there are; after "DAYS-" the first
-     * one is hours, else of one or two minutes */
-    static const int64_t after_days[3] = {3600, 60, 1};
-    static const int64_t short_form[3] = {60, 1, 0};
-    const char *dash = strchr (text, '-');
-    GL_AUTOFREE char *days_text = dash ? xstrndup (text, dash - text) : NULL;
-    int64_t number[3], days = 0, seconds;
-    const int64_t *unit = after_days;
-    int count = colon_numbers (dash ? dash + 1 : text, number, 3);
-
-    if (!strcasecmp (text, "UNLIMITED") || !strcasecmp (text, "INFINITE"))
-        return gl_error (error,
-                         "'%s' has no total: leave the time out for the price "
-                         "of an hour",
-                         text);
-    if (count < 0
-        || (dash
-            && (number_i64_text (days_text, &days) < 0 || days < 0
-                || days > PRICE_DAYS_MAX)))
-        return gl_error (error,
-                         "'%s' is no time of Slurm's: MINUTES[:SECONDS], "
-                         "HOURS:MINUTES:SECONDS or DAYS-HOURS[:MINUTES"
-                         "[:SECONDS]]",
-                         text);
-    if (!dash && count < 3)
-        unit = short_form;
-    seconds = days * 86400;
-    for (int i = 0; i < count; i++)
-        seconds += number[i] * unit[i];
-    if (seconds <= 0 || seconds > PRICE_DAYS_MAX * INT64_C (86400))
-        return gl_error (error, "'%s' is no time that has a price", text);
-    *ret_seconds = seconds;
-    return 0;
-}
-
-/* --- what is asked for ------------------------------------------------- */
-
-struct item {
-    char *type;       /* NULL: untyped */
-    uint64_t devices; /* of the whole job */
-};
-
-struct request {
-    struct item *item;
-    size_t count;
-    uint64_t nodes;
-    int64_t seconds; /* 0: not given */
-    bool parts;      /* shards or MPS were asked for */
-};
-
-static void request_done (struct request *r)
-{
-    for (size_t i = 0; i < r->count; i++)
-        free (r->item[i].type);
-    free (r->item);
-}
-
-static int add_item (struct request *r, const char *type, size_t length,
-                     uint64_t devices, gl_error_t *error)
-{
-    if (devices > COUNT_MAX || devices * r->nodes > COUNT_MAX)
-        return gl_error (error, "no cluster has so many GPUs");
-    if (devices == 0)
-        return 0;
-    r->item = xreallocarray (r->item, r->count + 1, sizeof (*r->item));
-    r->item[r->count++] = (struct item){
-        .type = length ? xstrndup (type, length) : NULL, .devices = devices};
-    return 0;
-}
-
-/* "[TYPE:]N" or "TYPE" (one of it); a type may hold anything but ':' and
- * ','. */
-static int take_count (struct request *r, const char *text, size_t length,
-                       gl_error_t *error)
-{
-    const char *colon = memrchr (text, ':', length);
-    size_t type_length = colon ? (size_t)(colon - text) : 0;
-    const char *digits = colon ? colon + 1 : text;
-    uint64_t count;
-
-    if (number_u64 (digits, (size_t)(text + length - digits), &count) == 0)
-        return add_item (r, text, type_length, count, error);
-    if (colon || length == 0)
-        return gl_error (error,
-                         "'%.*s' is no number of GPUs: write "
-                         "[TYPE:]NUMBER",
-                         (int)length, text);
-    return add_item (r, text, length, 1, error);
-}
-
-static bool starts_word (const char *text, size_t length, const char *word)
-{
-    size_t n = strlen (word);
-
-    return length >= n && strncmp (text, word, n) == 0
-           && (length == n || text[n] == ':');
-}
-
-/* One of --gres: "gpu", "gpu:4", "gpu:h100:4"; other GRES cost nothing. */
-static int take_gres (struct request *r, const char *text, size_t length,
-                      gl_error_t *error)
-{
-    if (length > 5 && strncmp (text, "gres/", 5) == 0) {
-        text += 5;
-        length -= 5;
-    }
-    if (starts_word (text, length, "shard")
-        || starts_word (text, length, "mps"))
-        r->parts = true;
-    if (!starts_word (text, length, "gpu"))
-        return 0;
-    return length == 3 ? add_item (r, "", 0, 1, error)
-                       : take_count (r, text + 4, length - 4, error);
-}
-
-static int each_word (struct request *r, const char *list,
-                      int (*take) (struct request *r, const char *text,
-                                   size_t length, gl_error_t *error),
-                      gl_error_t *error)
-{
-    for (const char *at = list;; at++) {
-        size_t length = strcspn (at, ",");
-        if (take (r, at, length, error) < 0)
-            return -1;
-        at += length;
-        if (*at == '\0')
-            return 0;
-    }
-}
-
-/* N, or MIN-MAX, of which the job may get the lower. */
-static int take_nodes (struct request *r, const char *text, gl_error_t *error)
-{
-    size_t length = strcspn (text, "-");
-    uint64_t most;
-
-    r->nodes = 1;
-    if (!text[0])
-        return 0;
-    if (number_u64 (text, length, &r->nodes) < 0 || r->nodes == 0
-        || r->nodes > COUNT_MAX
-        || (text[length] && number_u64_text (text + length + 1, &most) < 0))
-        return gl_error (error,
-                         "'%s' is no number of nodes: write N or "
-                         "MIN-MAX",
-                         text);
-    return 0;
-}
-
-static int take_devices (struct request *r, const price_words_t *words,
-                         gl_error_t *error)
-{
-    int given = !!words->gres + !!words->gpus + !!words->gpus_per_node, rc;
-
-    if (given != 1)
-        return gl_error (error, "say which GPUs by one of --gres=gpu:TYPE:N, "
-                                "--gpus and --gpus-per-node");
-    if (words->gres)
-        rc = each_word (r, words->gres, take_gres, error);
-    else
-        rc = each_word (r, words->gpus ? words->gpus : words->gpus_per_node,
-                        take_count, error);
-    for (size_t i = 0; rc == 0 && !words->gpus && i < r->count; i++)
-        r->item[i].devices *= r->nodes;
-    if (rc == 0 && r->count == 0)
-        rc = gl_error (error, r->parts
-                                  ? "shards and MPS have no price of their own"
-                                  : "the request asks for no GPU");
-    return rc;
-}
-
-static int read_request (struct request *r, const price_words_t *words,
-                         gl_error_t *error)
-{
-    if (take_nodes (r, words->nodes ? words->nodes : "", error) < 0
-        || (words->time && price_time (words->time, &r->seconds, error) < 0))
-        return -1;
-    return take_devices (r, words, error);
-}
-
-/* --- which pools could serve it ---------------------------------------- */
-
-static bool any_pool_lists (const site_t *site, const char *type, int64_t now)
-{
-    for (size_t i = 0; i < site->pool_count; i++) {
-        if (in_force (site->pools[i].valid, now)
-            && site_pool_lists (&site->pools[i], type))
-            return true;
-    }
-    return false;
-}
-
 /* --- the table --------------------------------------------------------- */
 
 struct table {
     const site_t *site;
     const price_words_t *words;
-    const struct request *request;
+    const price_request_t *request;
     int64_t now;
     report_t *report;
     size_t pool, type, devices, each, hour, total, currency, basis;
@@ -390,7 +173,7 @@ static char *basis_text (const site_t *site, const device_price_t *price)
     return text;
 }
 
-static void put_price (struct table *t, const struct item *item,
+static void put_price (struct table *t, const price_item_t *item,
                        const device_price_t *price)
 {
     GL_AUTOFREE char *basis = basis_text (t->site, price);
@@ -419,7 +202,7 @@ static void put_price (struct table *t, const struct item *item,
     mpq_clear (amount);
 }
 
-static void add_row (struct table *t, const struct item *item,
+static void add_row (struct table *t, const price_item_t *item,
                      const site_pool_t *pool, const char *type)
 {
     device_price_t price;
@@ -442,42 +225,102 @@ static void add_row (struct table *t, const struct item *item,
     device_price_clear (&price);
 }
 
-/* A type is served where a pool lists it, else where a pool takes every type.
- * An untyped GPU may be any of a pool. */
-static void add_pool (struct table *t, const struct item *item,
-                      const site_pool_t *pool, bool listed)
+/* Nodes of the pool that have all other types of the request, too. */
+static bool has_partners (const struct table *t, const price_item_t *item,
+                          const site_pool_t *pool)
 {
-    if (item->type) {
-        if (listed ? site_pool_lists (pool, item->type) : pool->gres.count == 0)
-            add_row (t, item, pool, item->type);
+    for (size_t k = 0; k < t->request->count; k++) {
+        const price_item_t *other = &t->request->item[k];
+        bool listed = other->type
+                      && price_type_is_listed (t->site, other->type, t->now);
+        bool found = other == item || !other->type;
+        for (size_t i = 0; !found && i < t->site->pool_count; i++)
+            found = in_force (t->site->pools[i].valid, t->now)
+                    && price_pool_serves (&t->site->pools[i], other->type,
+                                          listed)
+                    && price_common_nodes (pool, &t->site->pools[i])
+                           >= t->request->nodes;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* A row if the pool can run it, else the reason among `misfits`. */
+static void add_candidate (struct table *t, const price_item_t *item,
+                           const site_pool_t *pool, const char *type,
+                           buffer_t *misfits)
+{
+    GL_AUTOFREE char *why
+        = price_misfit (t->site, t->request, item, pool, type);
+
+    if (!why && !has_partners (t, item, pool))
+        why = xasprintf ("too few of its nodes have the other GPUs, too");
+    if (!why) {
+        add_row (t, item, pool, type);
         return;
     }
-    if (pool->gres.count == 0)
-        add_row (t, item, pool, NULL);
+    buffer_printf (misfits, "%spool %s%s%s: %s", misfits->length ? "; " : "",
+                   pool->name, type ? ", " : "", type ? type : "", why);
+}
+
+static void add_pool (struct table *t, const price_item_t *item,
+                      const site_pool_t *pool, buffer_t *misfits)
+{
+    if (item->type || pool->gres.count == 0) {
+        add_candidate (t, item, pool, item->type, misfits);
+        return;
+    }
     for (size_t i = 0; i < pool->gres.count; i++) {
         const char *type = pool->gres.item[i];
-        add_row (t, item, pool, strcmp (type, "gpu") ? type : NULL);
+        add_candidate (t, item, pool, strcmp (type, "gpu") ? type : NULL,
+                       misfits);
     }
 }
 
-static int add_item_rows (struct table *t, const struct item *item,
+static bool is_asked (const struct table *t, const site_pool_t *pool)
+{
+    const price_words_t *w = t->words;
+
+    return in_force (pool->valid, t->now)
+           && (!w->pool || strcmp (pool->name, w->pool) == 0)
+           && (!w->cluster || !pool->cluster
+               || strcmp (pool->cluster, w->cluster) == 0);
+}
+
+static int no_pool (const struct table *t, const price_item_t *item,
+                    buffer_t *misfits, gl_error_t *error)
+{
+    const price_words_t *w = t->words;
+
+    if (misfits->length)
+        return gl_error (error, "no pool can run this: %s",
+                         buffer_text (misfits));
+    return gl_error (error, "%s%s has %sGPUs of type '%s'%s%s",
+                     w->pool ? "pool " : "no pool", w->pool ? w->pool : "",
+                     w->pool ? "no " : "", item->type ? item->type : "gpu",
+                     w->cluster ? " in cluster " : "",
+                     w->cluster ? w->cluster : "");
+}
+
+static int add_item_rows (struct table *t, const price_item_t *item,
                           gl_error_t *error)
 {
-    bool listed = item->type && any_pool_lists (t->site, item->type, t->now);
+    bool listed
+        = item->type && price_type_is_listed (t->site, item->type, t->now);
+    BUFFER_AUTO misfits = BUFFER_INIT;
     size_t before = t->rows;
 
     for (size_t i = 0; i < t->site->pool_count; i++) {
         const site_pool_t *pool = &t->site->pools[i];
-        if (in_force (pool->valid, t->now)
-            && (!t->words->cluster || !pool->cluster
-                || strcmp (pool->cluster, t->words->cluster) == 0))
-            add_pool (t, item, pool, listed);
+        if (is_asked (t, pool) && price_pool_serves (pool, item->type, listed))
+            add_pool (t, item, pool, &misfits);
     }
     if (t->rows == before)
-        return gl_error (error, "no pool has GPUs of type '%s'%s%s",
-                         item->type ? item->type : "gpu",
-                         t->words->cluster ? " in cluster " : "",
-                         t->words->cluster ? t->words->cluster : "");
+        return no_pool (t, item, &misfits, error);
+    if (misfits.length)
+        report_note (t->report, NOTE_INFORMATION, "Left out: %s.",
+                     buffer_text (&misfits));
     t->ambiguous = t->ambiguous || t->rows - before > 1;
     return 0;
 }
@@ -541,6 +384,10 @@ static void add_notes (struct table *t)
                      "alternatives, not a sum.",
                      t->words->partition ? ", whatever partition " : "",
                      t->words->partition ? t->words->partition : "");
+    if (t->request->nodes_most > t->request->nodes)
+        report_note (t->report, NOTE_INFORMATION,
+                     "Priced for %" PRIu64 " node%s: Slurm may give more.",
+                     t->request->nodes, t->request->nodes == 1 ? "" : "s");
     if (!t->words->time)
         report_note (t->report, NOTE_INFORMATION, "Give --time for a total.");
     if (t->request->parts)
@@ -574,7 +421,8 @@ static void add_parameters (struct table *t)
                 {"nodes", w->nodes},
                 {"time", w->time},
                 {"qos", w->qos},
-                {"account", w->account}};
+                {"account", w->account},
+                {"pool", w->pool}};
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         if (rows[i].value)
@@ -599,10 +447,10 @@ static int fill (struct table *t, gl_error_t *error)
 report_t *price_report (const site_t *site, const price_words_t *words,
                         int64_t now, gl_error_t *error)
 {
-    struct request request = {0};
+    price_request_t request;
     struct table table
         = {.site = site, .words = words, .request = &request, .now = now};
-    int rc = read_request (&request, words, error);
+    int rc = price_request_read (&request, words, error);
 
     if (rc == 0) {
         table.report = report_new ("price", "What this request would cost");
@@ -610,7 +458,7 @@ report_t *price_report (const site_t *site, const price_words_t *words,
         rc = fill (&table, error);
         mpq_clears (table.hour_sum, table.total_sum, NULL);
     }
-    request_done (&request);
+    price_request_clear (&request);
     if (rc == 0)
         return table.report;
     report_free (table.report);

@@ -36,13 +36,15 @@ int device_price (const site_t *site, const site_pool_t *pool, const char *type,
 typedef struct {
     const char *partition;
     const char *gres;          /* gpu:h100:4,..., per node */
-    const char *gpus;          /* [TYPE:]N,..., of the job */
+    const char *gpus;          /* [TYPE:]N,..., of the job; with one of the
+                                  others: how many nodes that makes */
     const char *gpus_per_node; /* [TYPE:]N,... */
     const char *time;          /* Slurm's time grammar */
-    const char *nodes;         /* N, or MIN-MAX */
+    const char *nodes;         /* N, or MIN-MAX; N may be 1k */
     const char *qos;
     const char *account;
     const char *cluster;
+    const char *pool; /* this one alone */
 } price_words_t;
 
 /* Slurm's time: MINUTES, MINUTES:SECONDS, HOURS:MINUTES:SECONDS, DAYS-HOURS,
@@ -51,8 +53,9 @@ typedef struct {
 #define PRICE_DAYS_MAX 36500
 int price_time (const char *text, int64_t *ret_seconds, gl_error_t *error);
 
-/* A table: one row for each pool that could serve a part of the request, with
- * price per hour, total, basis. A total is rounded to the currency half to
+/* A table: one row for each pool that can run a part of the request (its nodes
+ * are enough and have enough such devices), with price per hour, total, basis;
+ * notes say why the others of that type cannot. A total is rounded to the currency half to
  * even, from the exact price. NULL with an error that says what to write.
  * Yours: report_free(). */
 report_t *price_report (const site_t *site, const price_words_t *words,

@@ -52,6 +52,7 @@ static const struct word price_words[] = {
     {"qos", "--qos", WITH_VALUE},
     {"account", "--account", WITH_VALUE},
     {"cluster", "--cluster", WITH_VALUE},
+    {"pool", "--pool", WITH_VALUE},
     {"at", "--at", WITH_VALUE},
     OUTPUT_WORDS,
 };

@@ -17,6 +17,7 @@ enum {
     OPTION_GRES = CLI_LONG + 1,
     OPTION_GPUS_PER_NODE,
     OPTION_CLUSTER,
+    OPTION_POOL,
     OPTION_AT,
     OPTION_SKYPILOT,
 };
@@ -37,6 +38,7 @@ static const struct row {
     {'q', "qos", offsetof (price_words_t, qos)},
     {'A', "account", offsetof (price_words_t, account)},
     {OPTION_CLUSTER, "cluster", offsetof (price_words_t, cluster)},
+    {OPTION_POOL, "pool", offsetof (price_words_t, pool)},
     {OPTION_AT, "at", SIZE_MAX},
 };
 
@@ -180,15 +182,19 @@ static int run (cli_t *cli, int argc, char **argv)
 static const cli_option_t options[] = {
     {'p', "partition", "NAME", "as in sbatch; pools are found by GPU type"},
     {OPTION_GRES, "gres", "LIST", "of each node: gpu:h100:4, gpu:2"},
-    {'G', "gpus", "[TYPE:]N", "of the whole job"},
+    {'G', "gpus", "[TYPE:]N",
+     "of the whole job; with --gpus-per-node or --gres: on as many nodes as\n"
+     "that makes"},
     {OPTION_GPUS_PER_NODE, "gpus-per-node", "[TYPE:]N", "of each node"},
-    {'N', "nodes", "N", "number of nodes (default: 1)"},
+    {'N', "nodes", "N[-MAX]",
+     "number of nodes (default: 1; with --gpus: as many as it takes)"},
     {'t', "time", "TIME",
      "MINUTES[:SECONDS], HOURS:MINUTES:SECONDS,\n"
      "DAYS-HOURS[:MINUTES[:SECONDS]]"},
     {'q', "qos", "NAME", "a QOS may have a rate, a multiplier or a subsidy"},
     {'A', "account", "NAME", "as in sbatch; what its team has is not in the price"},
     {OPTION_CLUSTER, "cluster", "NAME", "pools of this cluster only"},
+    {OPTION_POOL, "pool", "NAME", "of this pool alone, or why it cannot run it"},
     {OPTION_AT, "at", "TIME", "prices of that moment (default: now)"},
     {OPTION_SKYPILOT, "skypilot", NULL,
      "instead of a request: the price of every GPU, in the columns of\n"
@@ -204,8 +210,9 @@ const verb_t verb_price = {
     .summary = "what a request would cost",
     .help = "Takes the words of sbatch and says what the GPUs would cost: by "
             "the published rate in\nforce, else at full cost at the planned "
-            "utilization. A host whose configuration\nhas no pools asks the "
-            "collector.",
+            "utilization. Pools whose nodes cannot\nrun the request are left "
+            "out, and the reason is given. A host whose configuration\nhas no "
+            "pools asks the collector.",
     .options = options,
     .example = "gpuledger price -p gpu --gres=gpu:h100:4 -t 12:00:00",
 };

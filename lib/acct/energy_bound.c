@@ -47,6 +47,21 @@ unsigned energy_model_watts (const char *model)
     return most ? most : ENERGY_WATTS_UNKNOWN;
 }
 
+bool gpu_models_differ (const char *a, const char *b)
+{
+    bool a_known = false, b_known = false;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (limits); i++) {
+        bool in_a = has_word (a, limits[i].word);
+        bool in_b = has_word (b, limits[i].word);
+        if (in_a && in_b)
+            return false;
+        a_known = a_known || in_a;
+        b_known = b_known || in_b;
+    }
+    return a_known && b_known;
+}
+
 bool energy_is_impossible (const device_usage_t *usage, unsigned watts)
 {
     __int128 ms = (__int128)usage->end_ms - usage->begin_ms;

@@ -70,6 +70,16 @@ sed -n 's/^[0-9]*CPU.*,h100,[0-9]*,[0-9]*,[0-9]*,\([0-9.]*\),.*/\1/p' found >lis
 cmp -s wanted listed && [ "$(wc -l <listed)" -eq 4 ]
 result $? "what a request of these GPUs costs"
 
+# the value of an option may follow a blank, as in sbatch
+{
+    price --gpus h100:6 --at 2026-10-05 --csv -n -o devices,per_hour
+    price --gpus-per-node h100:3 -N 2 --at 2026-10-05 --csv -n -o devices,per_hour
+    price -G h100:6 --gpus-per-node h100:3 -N 2 -p gpu -q none -t 1:0:0 \
+        --at 2026-10-05 --csv -n -o devices,per_hour
+} >asked 2>errors
+[ "$(sort -u asked)" = 6,21.6000 ] && [ "$(wc -l <asked)" -eq 3 ] && [ ! -s errors ]
+result $? "--gpus 6, --gpus-per-node 3 -N 2 and both"
+
 price --skypilot --at 2025-10-05 2>/dev/null | grep -q '^k80:1,k80,1,,,1.0000,,lab,'
 result $? "a pool is listed while it is there"
 ! price --skypilot --gres=gpu:1 >out 2>errors && grep -q 'takes --cluster' errors

@@ -173,10 +173,15 @@ static void request__typed__has_the_rate_in_force (void **state)
 static void request__its_three_forms__count_alike (void **state)
 {
     const price_words_t same[]
-        = {{.gres = "gpu:h100:2", .nodes = "3"},
-           {.gres = "license:x,gres/gpu:h100:2,craynetwork:1", .nodes = "3"},
-           {.gpus_per_node = "h100:2", .nodes = "3"},
-           {.gpus = "h100:6", .nodes = "3"},
+        = {{.gres = "gpu:h100:3", .nodes = "2"},
+           {.gres = "license:x,gres/gpu:h100:3,craynetwork:1", .nodes = "2"},
+           {.gpus_per_node = "h100:3", .nodes = "2"},
+           {.gpus_per_node = "h100:2,h100", .nodes = "2"},
+           {.gpus = "h100:6", .nodes = "2"},
+           {.gpus = "h100:6", .nodes = "1-2"},
+           {.gpus = "h100:6", .gpus_per_node = "h100:3"},
+           {.gpus = "h100:6", .gpus_per_node = "h100:3", .nodes = "2"},
+           {.gpus = "h100:6", .gres = "gpu:h100:3", .nodes = "1-4"},
            {.gpus = "h100:6"}};
 
     (void)state;
@@ -221,8 +226,21 @@ static void request__wrong__says_what_to_write (void **state)
         price_words_t words;
         const char *why;
     } cases[] = {
-        {{.time = "1"}, "!say which GPUs by one of"},
-        {{.gres = "gpu:1", .gpus = "1"}, "!say which GPUs by one of"},
+        {{.time = "1"}, "!say which GPUs by --gres"},
+        {{.gres = "gpu:1", .gpus_per_node = "1"}, "!say which GPUs by --gres"},
+        {{.gpus = "h100:7", .gpus_per_node = "h100:4"},
+         "!--gpus=h100:7 is no multiple of the GPUs of a node, h100:4"},
+        {{.gpus = "8", .gres = "gpu:h100:4"},
+         "!--gpus=8 is no multiple of the GPUs of a node, gpu:h100:4"},
+        {{.gpus = "h100:8,v100:4", .gpus_per_node = "h100:4,v100:4"},
+         "!--gpus=h100:8,v100:4 is no multiple"},
+        {{.gpus = "8", .gpus_per_node = "4", .nodes = "3"},
+         "!--gpus=8 with 4 on each node are 2 nodes, not --nodes=3"},
+        {{.gpus = "1", .nodes = "2"},
+         "!1 GPUs are fewer than 2 nodes: sbatch wants one or more on each"},
+        {{.gpus = "h100:2", .nodes = "1k"},
+         "!2 GPUs of type h100 are fewer than 1024 nodes"},
+        {{.gpus = "4", .nodes = "4-2"}, "!'4-2' is no number of nodes"},
         {{.gres = "license:x"}, "!the request asks for no GPU"},
         {{.gres = "gpu:0"}, "!the request asks for no GPU"},
         {{.gres = "shard:2"}, "!shards and MPS have no price"},
@@ -243,6 +261,79 @@ static void request__wrong__says_what_to_write (void **state)
         if (strncmp (answer, cases[i].why, strlen (cases[i].why)) != 0)
             fail_msg ("%zu: %s", i, answer);
     }
+}
+
+/* What no node has is not offered, and the reason is given. */
+static void request__beyond_a_pool__is_not_offered (void **state)
+{
+    static const struct {
+        price_words_t words;
+        const char *answer;
+    } cases[] = {
+        {{.gpus = "8", .cluster = "lab"},
+         "h100 h100 8 28.8000 -; 1g.10gb mig 8 8.0000 -; "
+         "3g.40gb mig 8 28.0000 -"},
+        {{.gpus_per_node = "8", .cluster = "lab"},
+         "h100 h100 8 28.8000 -; 1g.10gb mig 8 8.0000 -"},
+        {{.gpus_per_node = "8", .nodes = "2", .cluster = "lab"},
+         "h100 h100 16 57.6000 -; 1g.10gb mig 16 16.0000 -"},
+        {{.gpus = "h100:16"}, "h100 h100 16 57.6000 - = 57.6000 -"},
+        {{.gpus = "h100:17"},
+         "!no pool can run this: pool h100, h100: 17 are asked for, and 2 "
+         "nodes of it have 16"},
+        {{.gpus = "h100:9", .nodes = "1"},
+         "!no pool can run this: pool h100, h100: 9 on a node are asked for, "
+         "and its nodes have 8"},
+        {{.gpus = "v100:4", .nodes = "2"},
+         "!no pool can run this: pool old, v100: 2 nodes are asked for, and "
+         "it has 1"},
+        {{.gres = "gpu:1g.10gb:15"},
+         "!no pool can run this: pool mig, 1g.10gb: 15 on a node are asked "
+         "for, and its nodes have 14"},
+        {{.gres = "gpu:1g.10gb:7,gpu:3g.40gb:3"},
+         "!no pool can run this: pool mig, 1g.10gb: all that is asked for of "
+         "a node is more than its 2 GPUs"},
+        {{.gres = "gpu:h100:1,gpu:1g.10gb:7"},
+         "h100 h100 1 3.6000 -; 1g.10gb mig 7 7.0000 - = 10.6000 -"},
+        {{.gres = "gpu:h100:1,gpu:1g.10gb:7", .nodes = "2"},
+         "!no pool can run this: pool h100, h100: too few of its nodes have "
+         "the other GPUs, too"},
+        {{.gpus = "h100:1,v100:1"},
+         "!no pool can run this: pool h100, h100: too few of its nodes have "
+         "the other GPUs, too"},
+        {{.gpus = "h200:1", .cluster = "other"},
+         "!no pool can run this: pool cpu-free, h200: its GPUs are "
+         "A100-SXM4-80GB"},
+        {{.gpus = "8", .pool = "old"},
+         "!no pool can run this: pool old, v100: 8 are asked for, and 1 node "
+         "of it has 4"},
+        {{.gpus = "h100:8", .pool = "h100"},
+         "h100 h100 8 28.8000 - = 28.8000 -"},
+        {{.gpus = "h100:8", .pool = "old"},
+         "!pool old has no GPUs of type 'h100'"},
+        {{.gpus = "1", .pool = "nosuch"},
+         "!pool nosuch has no GPUs of type 'gpu'"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++)
+        assert_string_equal (ask (&cases[i].words, "2026-03-01"),
+                             cases[i].answer);
+}
+
+static void request__part_of_the_pools__says_which_are_left_out (void **state)
+{
+    price_words_t w = {.gpus_per_node = "5", .cluster = "lab"};
+    report_t *report = price_report (site, &w, at ("2026-03-01"), NULL);
+
+    (void)state;
+    assert_non_null (report);
+    assert_string_equal (
+        report->note[0].text,
+        "Left out: pool mig, 3g.40gb: 5 on a node are asked for, and its "
+        "nodes have 4; pool old, v100: 5 on a node are asked for, and its "
+        "nodes have 4.");
+    report_free (report);
 }
 
 static const char *file (const char *node, const char *const *types,
@@ -317,6 +408,8 @@ int main (void)
         cmocka_unit_test (request__its_three_forms__count_alike),
         cmocka_unit_test (request__slices__cost_their_part),
         cmocka_unit_test (request__untyped__lists_the_pools),
+        cmocka_unit_test (request__beyond_a_pool__is_not_offered),
+        cmocka_unit_test (request__part_of_the_pools__says_which_are_left_out),
         cmocka_unit_test (request__wrong__says_what_to_write),
         cmocka_unit_test (file__of_a_node__has_its_pools_alone),
         cmocka_unit_test (file__before_a_change_of_rates__ends_there),

@@ -103,6 +103,13 @@ check "mine: a user without a name on the host"
 as 54321 "$dir/login.yaml" price --gres=gpu:h100:4 -t 12:00:00 -n -P -o total
 says '^172.80$'
 check "price: anybody, without pools in the configuration"
+as 54321 "$dir/login.yaml" price --gpus h100:8 --gpus-per-node h100:4 --pool h100 \
+    -t 6:00:00 -n -P -o total
+says '^172.80$'
+check "price: sbatch's words with a blank, and a pool"
+as daemon "$dir/login.yaml" price -N 5 --gpus-per-node 4 --pool h100
+complains 'pool h100, h100: 5 nodes are asked for, and it has 4'
+check "price: why a pool cannot run it"
 as daemon "$dir/login.yaml" price --gres=gpu:nosuch:4
 complains "no pool has GPUs of type 'nosuch'"
 check "price: a request that no pool serves"
