@@ -1,6 +1,5 @@
 /* client.c: in srun (LOCAL), sbatch and salloc (ALLOCATOR): read the tag, ask
  * the policy, hand the tag on. Runs as the user. */
-#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +11,7 @@
 #include "once.h"
 #include "options.h"
 #include "policy.h"
-
-/* Command lines longer than this are looked at in part. */
-#define COMMAND_LINE_MAX (64 * 1024)
+#include "request.h"
 
 void client_init (spank_t sp, int ac, char **av)
 {
@@ -27,32 +24,12 @@ void client_init (spank_t sp, int ac, char **av)
     options_register (sp);
 }
 
-/* `srun --jobid=7` runs a step in a job that is there. Slurm has not told us
- * its options at this point, so look for the word; taking one of the program's
- * own arguments for it only spares a question. */
-static bool has_jobid_option (void)
-{
-    static char words[COMMAND_LINE_MAX];
-    int fd = open ("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    ssize_t size;
-
-    if (fd < 0)
-        return true;
-    size = read (fd, words, sizeof (words) - 1);
-    close (fd);
-    for (ssize_t at = 0; at < size; at += strlen (words + at) + 1) {
-        if (strncmp (words + at, "--jobi", 6) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool is_new_allocation (void)
 {
     if (spank_context () == S_CTX_ALLOCATOR)
         return true;
     return !getenv ("SLURM_JOB_ID") && !getenv ("SLURM_JOBID")
-           && !has_jobid_option ();
+           && !request_names_a_job ();
 }
 
 /* The name as the allow-list spells it, or the number of a user without. */
@@ -84,13 +61,13 @@ static policy_answer_t ask (const args_t *args, const char *project)
 }
 
 static void complain (const args_t *args, const char *project,
-                      const policy_answer_t *answer)
+                      const policy_answer_t *answer, bool refused)
 {
     void (*say) (const char *format, ...)
         __attribute__ ((format (printf, 1, 2)));
     const char *before = "; you have none", *after = "";
 
-    say = args->policy == POLICY_REQUIRE ? slurm_error : slurm_spank_log;
+    say = refused ? slurm_error : slurm_spank_log;
     if (answer->yours[0]) {
         before = "; yours are: ";
         after = answer->yours;
@@ -104,16 +81,24 @@ static void complain (const args_t *args, const char *project,
              options_environment (OPTION_PROJECT), before, after);
 }
 
-/* exit() because a plugin marked `optional` cannot refuse by its return
- * value. */
-static void check (const args_t *args, const char *project)
+/* Only requests for GPUs are refused, for each component of a het job on its
+ * own. Others pass; the user is told that a project is unknown. exit() because a
+ * plugin marked `optional` cannot refuse by its return value. */
+static void check (const args_t *args, const char *project, size_t component)
 {
+    static bool told;
     policy_answer_t answer = ask (args, project[0] ? project : NULL);
+    bool gpus, refused;
 
     if (project[0] && answer.known)
         return;
-    complain (args, project, &answer);
-    if (args->policy == POLICY_REQUIRE)
+    gpus = request_asks_for_gpus (component);
+    refused = gpus && args->policy == POLICY_REQUIRE;
+    if (refused || (!told && (gpus || project[0]))) {
+        complain (args, project, &answer, refused);
+        told = true;
+    }
+    if (refused)
         exit (1);
 }
 
@@ -124,18 +109,10 @@ static void tell_rejected (option_t which, const option_value_t *value)
                      options_environment (which));
 }
 
-/* Once per component of a het job: the first one speaks for all. */
-static void check_once (const args_t *args, const option_value_t values[])
+static void tell_all_rejected (const option_value_t values[])
 {
-    static bool checked;
-
-    if (checked)
-        return;
-    checked = true;
     for (int i = 0; i < OPTION_COUNT; i++)
         tell_rejected (i, &values[i]);
-    if (args->policy != POLICY_OFF && is_new_allocation ())
-        check (args, values[OPTION_PROJECT].text);
 }
 
 static void quiet (const char *format, ...)
@@ -143,9 +120,11 @@ static void quiet (const char *format, ...)
     (void)format;
 }
 
+/* Once for each component of a het job. */
 void client_init_post_opt (spank_t sp, int ac, char **av)
 {
     static unsigned calls;
+    static size_t component;
     option_value_t values[OPTION_COUNT];
     args_t args;
 
@@ -155,7 +134,11 @@ void client_init_post_opt (spank_t sp, int ac, char **av)
     args_parse (&args, ac, av, quiet);
     for (int i = 0; i < OPTION_COUNT; i++)
         options_resolve (i, &values[i]);
-    check_once (&args, values);
+    if (component == 0)
+        tell_all_rejected (values);
+    if (args.policy != POLICY_OFF && is_new_allocation ())
+        check (&args, values[OPTION_PROJECT].text, component);
+    component++;
     for (int i = 0; i < OPTION_COUNT; i++) {
         options_hand_on (sp, i, &values[i]);
         if (spank_context () == S_CTX_LOCAL)

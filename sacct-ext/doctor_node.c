@@ -22,6 +22,7 @@
 
 #define DEFAULT_PLUGSTACK "/etc/slurm/plugstack.conf"
 #define PLUGIN "gpuledger.so"
+#define POLICY "policy="
 #define SEGMENT_ROOM (INT64_C (4) * SPOOL_SEGMENT_MAX)
 #define INCLUDES_MAX 8
 /* What is nobody's fault: frames travel, and credentials carry seconds. */
@@ -55,6 +56,7 @@ struct stack {
     size_t listed; /* how often */
     char kind[16]; /* "optional" */
     char path[PATH_MAX];
+    char policy[16]; /* of policy=; "": not given */
     int depth;
 };
 
@@ -83,7 +85,7 @@ static void read_included (const char *pattern, const char *file,
 
 static void read_stack_line (char *line, const char *file, struct stack *stack)
 {
-    char *rest, *kind, *path;
+    char *rest, *kind, *path, *word;
     const char *name;
 
     line[strcspn (line, "#\n")] = '\0';
@@ -104,6 +106,11 @@ static void read_stack_line (char *line, const char *file, struct stack *stack)
     stack->at = stack->lines;
     snprintf (stack->kind, sizeof (stack->kind), "%s", kind);
     snprintf (stack->path, sizeof (stack->path), "%s", path);
+    while ((word = strtok_r (NULL, " \t", &rest))) {
+        if (strncmp (word, POLICY, strlen (POLICY)) == 0)
+            snprintf (stack->policy, sizeof (stack->policy), "%s",
+                      word + strlen (POLICY));
+    }
 }
 
 static void read_stack (const char *file, struct stack *stack)
@@ -164,6 +171,33 @@ static doctor_state_t look_plugin (doctor_t *d, buffer_t *finding)
                            "hides a job",
                            stack.at, file);
     return doctor_say (finding, DOCTOR_OK, "%s, first, optional", file);
+}
+
+/* Clients see only a part of what jobs ask for, and users can avoid them. */
+static doctor_state_t look_policy (doctor_t *d, buffer_t *finding)
+{
+    GL_AUTOFREE char *file = plugstack_path (d);
+    GL_AUTOFREE char *plugins = NULL;
+    struct stack stack = {0};
+    doctor_state_t state;
+
+    read_stack (file, &stack);
+    if (stack.listed == 0)
+        return doctor_say (finding, DOCTOR_SKIPPED, "no plugin in %s", file);
+    if (stack.policy[0] == '\0' || strcmp (stack.policy, "off") == 0)
+        return doctor_say (finding, DOCTOR_OK, "no policy= in %s", file);
+    if (!doctor_ask_slurm (d, finding, &state))
+        return state;
+    plugins = doctor_slurm_value (d, "JobSubmitPlugins");
+    if (!doctor_list_has (plugins, "lua")
+        && !doctor_list_has (plugins, "job_submit/lua"))
+        return doctor_say (finding, DOCTOR_WARN,
+                           "policy=%s in %s, but JobSubmitPlugins=%s has no "
+                           "lua: --exclusive, scripts from standard input and "
+                           "slurmrestd pass the plugin",
+                           stack.policy, file, plugins ? plugins : "");
+    return doctor_say (finding, DOCTOR_OK, "policy=%s, JobSubmitPlugins=%s",
+                       stack.policy, plugins);
 }
 
 /* slurmd looks for prologs once, when it starts. */
@@ -457,6 +491,9 @@ static doctor_state_t look_skew (doctor_t *d, buffer_t *finding)
 const doctor_check_t doctor_node_checks[] = {
     {"node.plugin", "plugstack.conf lists the plugin first, as optional",
      look_plugin, "plugstack.conf, first line: optional .../gpuledger.so"},
+    {"node.policy", "where the plugin has a policy, slurmctld has one",
+     look_policy,
+     "contrib/job_submit.lua beside slurm.conf and JobSubmitPlugins=lua"},
     {"node.slurmd", "slurmd was started after the plugin was installed",
      look_restart, "systemctl restart slurmd"},
     {"node.spool", "the spool is root's alone", look_spool,

@@ -8,8 +8,7 @@
 
 /* --- words ------------------------------------------------------------- */
 
-/* One of the words of a list, whatever its case. */
-static bool list_has (const char *list, const char *word)
+bool doctor_list_has (const char *list, const char *word)
 {
     size_t length = strlen (word);
 
@@ -25,7 +24,7 @@ static bool list_has (const char *list, const char *word)
 static bool list_has_any (const char *list, const char *const *words)
 {
     for (; *words; words++) {
-        if (list_has (list, *words))
+        if (doctor_list_has (list, *words))
             return true;
     }
     return false;
@@ -105,7 +104,7 @@ static doctor_state_t look_prolog (doctor_t *d, buffer_t *finding)
                            "PrologFlags=%s: a node without a step never runs "
                            "the prolog",
                            flags ? flags : "");
-    if (list_has (flags, "NoHold"))
+    if (doctor_list_has (flags, "NoHold"))
         return doctor_say (
             finding, DOCTOR_WARN,
             "PrologFlags=%s: salloc does not wait for the prolog", flags);
@@ -118,7 +117,7 @@ static doctor_state_t look_run_in_job (doctor_t *d, buffer_t *finding)
 
     ASK_SLURM (d, finding);
     flags = doctor_slurm_value (d, "PrologFlags");
-    if (list_has (flags, "RunInJob"))
+    if (doctor_list_has (flags, "RunInJob"))
         return doctor_say (finding, DOCTOR_FAIL,
                            "PrologFlags=%s: prolog and epilog of plugins do "
                            "not run",
@@ -134,7 +133,8 @@ static doctor_state_t look_prep (doctor_t *d, buffer_t *finding)
     value = doctor_slurm_value (d, "PrEpPlugins");
     if (!value)
         return doctor_say (finding, DOCTOR_OK, "the default");
-    if (!list_has (value, "prep/script") && !list_has (value, "script"))
+    if (!doctor_list_has (value, "prep/script")
+        && !doctor_list_has (value, "script"))
         return doctor_say (finding, DOCTOR_FAIL,
                            "PrEpPlugins=%s: nothing calls the plugin's prolog",
                            value);
@@ -168,8 +168,8 @@ static void see_type (const char *type, const char *node, void *arg)
     if (!type[0])
         return;
     tres->types++;
-    if (list_has (tres->tracked, word)
-        || list_has (buffer_text (&tres->missing), word))
+    if (doctor_list_has (tres->tracked, word)
+        || doctor_list_has (buffer_text (&tres->missing), word))
         return;
     buffer_printf (&tres->missing, "%s%s", tres->missing.length ? "," : "",
                    word);
@@ -185,7 +185,7 @@ static doctor_state_t look_tres (doctor_t *d, buffer_t *finding)
     value = doctor_slurm_value (d, "AccountingStorageTRES");
     tres.tracked = value;
     each_type (d, see_type, &tres);
-    if (!list_has (value, "gres/gpu"))
+    if (!doctor_list_has (value, "gres/gpu"))
         state = doctor_say (finding, DOCTOR_FAIL,
                             "gres/gpu is not in it: no GPU is accounted");
     else if (tres.missing.length)

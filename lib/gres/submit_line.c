@@ -7,7 +7,8 @@
  * --wrap is a whole command and mostly has blanks. All behind `--wrap=` counts
  * as the command. Behind `--wrap COMMAND`, as the command alone is mostly
  * quoted then, words at the end that are all options are options again (with
- * --wrap sbatch takes no script): "--wrap sleep 30 -p gpu --gpus 1".
+ * --wrap sbatch takes no script): "--wrap sleep 30 -p gpu --gpus 1". None of
+ * this applies to the words of an argument vector, which are exact.
  */
 #include <string.h>
 
@@ -19,6 +20,7 @@ typedef enum {
     GPU_LIST,  /* [TYPE:]COUNT[,...] of GPUs */
     GRES_LIST, /* NAME[:TYPE][:COUNT][,...], also gres/NAME */
     WRAP,
+    CHDIR, /* where sbatch looks for the script first */
 } meaning_t;
 
 typedef struct {
@@ -52,7 +54,7 @@ static const option_t with_value[] = {
     {"bbf", 0, PLAIN},
     {"bcast-exclude", 0, PLAIN},
     {"begin", 'b', PLAIN},
-    {"chdir", 'D', PLAIN},
+    {"chdir", 'D', CHDIR},
     {"cluster", 0, PLAIN},
     {"cluster-constraint", 0, PLAIN},
     {"clusters", 'M', PLAIN},
@@ -222,19 +224,24 @@ typedef struct {
 
 typedef struct {
     const char *rest; /* NULL: at the end */
+    const char *end;
+    char separator; /* '\0': the words are exact */
     bool srun;
     bool wrapped;                /* behind the command of --wrap */
     unsigned asked[GPU_OPTIONS]; /* by option: a later one replaces it */
+    const char *directory;       /* of --chdir; NULL: not given */
 } reader_t;
 
 static bool next_word (reader_t *r, word_t *ret_word)
 {
+    const char *stop;
+
     if (!r->rest)
         return false;
+    stop = memchr (r->rest, r->separator, (size_t)(r->end - r->rest));
     ret_word->text = r->rest;
-    ret_word->length = strcspn (r->rest, " ");
-    r->rest += ret_word->length;
-    r->rest = *r->rest ? r->rest + 1 : NULL;
+    ret_word->length = (size_t)((stop ? stop : r->end) - r->rest);
+    r->rest = stop ? stop + 1 : NULL;
     return true;
 }
 
@@ -331,7 +338,10 @@ static void skip_command (reader_t *r)
     word_t word, operand = {NULL, 0};
 
     while (next_word (r, &word)) {
-        reader_t options = {.rest = word.text, .wrapped = true};
+        reader_t options = {.rest = word.text,
+                            .end = r->end,
+                            .separator = r->separator,
+                            .wrapped = true};
         if (word.length < 2 || word.text[0] != '-' || word.text < tried)
             continue;
         if (!read_options (&options, &operand)) {
@@ -354,7 +364,12 @@ static void take_value (reader_t *r, const option_t *option, word_t value,
         r->asked[option - with_value]
             = gres_list_asked (value.text, value.length);
         break;
+    case CHDIR:
+        r->directory = value.text;
+        break;
     case WRAP:
+        if (r->separator == '\0')
+            break;
         if (attached)
             r->rest = NULL;
         else if (!r->wrapped)
@@ -479,21 +494,82 @@ static bool is_srun (word_t command)
     return strncmp (name, "srun", 4) == 0;
 }
 
+static unsigned all_asked (const reader_t *r)
+{
+    unsigned asked = 0;
+
+    for (size_t i = 0; i < GPU_OPTIONS; i++)
+        asked |= r->asked[i];
+    return asked;
+}
+
 unsigned gres_in_submit_line (const char *line)
 {
-    reader_t r = {.rest = line};
+    reader_t r = {.rest = line, .separator = ' '};
     unsigned asked = 0;
     bool more = true;
     word_t command;
 
-    if (!line || !next_word (&r, &command))
+    if (!line)
+        return 0;
+    r.end = line + strlen (line);
+    if (!next_word (&r, &command))
         return 0;
     r.srun = is_srun (command);
     while (more) {
         memset (r.asked, 0, sizeof (r.asked));
         more = read_component (&r);
-        for (size_t i = 0; i < GPU_OPTIONS; i++)
-            asked |= r.asked[i];
+        asked |= all_asked (&r);
     }
     return asked;
+}
+
+/* --- argument vectors --- */
+
+/* Behind the name of the program. */
+static reader_t begin_words (gres_words_t words)
+{
+    reader_t r = {0};
+    word_t command;
+
+    if (words.size == 0)
+        return r;
+    r.rest = words.text;
+    r.end = words.text + words.size - 1;
+    if (next_word (&r, &command))
+        r.srun = is_srun (command);
+    return r;
+}
+
+unsigned gres_in_words (gres_words_t command, size_t component,
+                        gres_words_t before)
+{
+    reader_t r = begin_words (command), defaults = begin_words (before);
+    word_t word;
+
+    for (; component > 0; component--) {
+        if (!read_component (&r))
+            r.rest = NULL;
+    }
+    read_options (&defaults, &word);
+    memcpy (r.asked, defaults.asked, sizeof (r.asked));
+    read_component (&r);
+    return all_asked (&r);
+}
+
+const char *gres_script_of_words (gres_words_t command,
+                                  const char **ret_directory)
+{
+    reader_t r = begin_words (command);
+    word_t word;
+
+    while (read_options (&r, &word)) {
+        if (is_word (word, ":"))
+            continue;
+        *ret_directory = r.directory;
+        if (is_word (word, "--") && !next_word (&r, &word))
+            return NULL;
+        return word.text;
+    }
+    return NULL;
 }

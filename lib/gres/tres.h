@@ -140,6 +140,26 @@ unsigned gres_list_asked (const char *list, size_t length);
  * is no such line ask for none. */
 unsigned gres_in_submit_line (const char *line);
 
+/* The words of an argument vector, a NUL behind each; the first one is the
+ * program's name. */
+typedef struct {
+    const char *text;
+    size_t size; /* with the last NUL; 0: no words */
+} gres_words_t;
+
+/* What one component of a job asks for, numbered from 0, by the words of
+ * sbatch, srun or salloc. `before` has options that the command line replaces:
+ * those of the script's directives and of the environment. A component that
+ * `command` does not have asks for what is in `before`. */
+unsigned gres_in_words (gres_words_t command, size_t component,
+                        gres_words_t before);
+
+/* The script of a command line of sbatch and the directory of --chdir (NULL:
+ * none), both borrowed from the words. NULL: no script (--wrap, standard
+ * input). */
+const char *gres_script_of_words (gres_words_t command,
+                                  const char **ret_directory);
+
 /* Slurm's GRES notation, not TRES: "gpu:h100:2(IDX:0-1),gpu:1g.10gb:4(S:0)" of
  * scontrol, gres_detail, node lines, or "gres/gpu:h100:1" of tres_per_node.
  * Adds the counts (1 where none is given, K and M as 1024 and 1024 * 1024) to

@@ -103,6 +103,17 @@ static void check_gres (const char *text)
     gres_in_submit_line (text);
 }
 
+/* The input, with its NULs, as an argument vector. */
+static void check_words (const char *text, size_t size)
+{
+    gres_words_t words = {text, size + 1}, before = {text, strlen (text) + 1};
+    const char *directory = NULL;
+
+    for (size_t component = 0; component < 3; component++)
+        gres_in_words (words, component, before);
+    gres_script_of_words (words, &directory);
+}
+
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
     char *text = calloc (size + 1, 1);
@@ -113,6 +124,7 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     check_nodelist (text);
     check_tres (text);
     check_gres (text);
+    check_words (text, size);
     free (text);
     return 0;
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
-# policy=require on a real cluster: new allocations without a valid tag are
-# refused by srun, sbatch and salloc with a message that helps; tagged ones,
-# and whatever runs inside an allocation, run.
+# policy=require on a real cluster: new allocations that ask for GPUs without a
+# valid tag are refused by srun, sbatch and salloc with a message that helps;
+# tagged ones, those for CPUs, and whatever runs inside an allocation, run.
 # shellcheck source=tests/live/lib.sh disable=SC2016,SC2119,SC2317
 . "${abs_top_srcdir:-.}/tests/live/lib.sh"
 
@@ -51,11 +51,49 @@ refused "a tag of 65 characters" 'Invalid --gpu-project argument' \
 refused "a label without a value" 'Invalid --gpu-label argument' \
     --gpu-project=alpha --gpu-label=model-size
 
-printf '#!/bin/sh\n#SBATCH --gpu-project=delta\ntrue\n' >unknown.sh
+printf '#!/bin/sh\n#SBATCH --gpu-project=delta --gres=gpu:h100:1\ntrue\n' >unknown.sh
 as games sbatch unknown.sh >"$scratch/out" 2>"$scratch/err"
 ok $(($? == 0)) "sbatch refuses an unknown tag in a directive"
 like "$(cat "$scratch/err")" "unknown project 'delta'; yours are: alpha, beta" \
     "and says why"
+
+# missing TEXT COMMAND...: one submission without a tag, refused.
+missing ()
+{
+    local text=$1 rc jobs
+    shift
+    jobs=$(jobs_known)
+    as games timeout 60 "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+    rc=$?
+    [ $rc -ne 0 ] && [ $rc -ne 124 ]
+    ok $? "refused: $text (exit $rc)"
+    like "$(cat "$scratch/err")" 'no project given: .*yours are: alpha, beta' \
+        "$text: the client says why"
+    is "$(jobs_known)" "$jobs" "$text: no job"
+}
+printf '#!/bin/sh\n#SBATCH --gpus=1\ntrue\n' >gpu.sh
+printf '#!/bin/sh\n#SBATCH -n1\n#SBATCH hetjob\n#SBATCH --gres=gpu:h100:1\ntrue\n' >het.sh
+printf '#!/bin/sh\ntrue --gres=gpu:h100:1\n' >cpu.sh
+missing "a directive for GPUs" sbatch gpu.sh
+missing "SBATCH_GPUS" env SBATCH_GPUS=1 sbatch cpu.sh
+missing "the second component of a command line" \
+    sbatch -n1 : -n1 --gres=gpu:h100:1 --wrap=true
+missing "the second component of a script" sbatch het.sh
+missing "the second component of srun" srun -n1 true : -n1 --gres=gpu:h100:1 true
+
+# What asks for no GPUs runs without a tag.
+as games sbatch --wait cpu.sh --gpus=1 >/dev/null 2>"$scratch/err"
+ok $? "sbatch for CPUs runs without a tag"
+unlike "$(cat "$scratch/err")" gpuledger "in silence"
+is "$(as games srun id -un 2>&1)" games "srun likewise"
+is "$(as games salloc srun id -un 2>/dev/null)" games "salloc likewise"
+as games srun -n1 true : -n1 true 2>"$scratch/err"
+ok $? "a het job for CPUs likewise"
+as games srun --gpu-project=delta true 2>"$scratch/err"
+ok $? "an unknown tag does not stop a job for CPUs"
+like "$(cat "$scratch/err")" "unknown project 'delta'" "its user is told"
+as games sbatch --wait <gpu.sh >/dev/null 2>"$scratch/err"
+ok $? "a script from standard input is left to job_submit"
 
 # What is valid runs.
 is "$(as games srun --gpu-project=alpha --gres=gpu:h100:1 id -un \
@@ -85,7 +123,7 @@ await 30 all_settled
 is "$(for node in $GL_SANDBOX_NODES; do records "$node"; done |
     grep '^job-start' | grep -o ' project=[a-z]*' | sort | uniq -c |
     tr -s ' ' | sed 's/^ //' | paste -sd,)" \
-    "4 project=alpha,4 project=beta" "the nodes have the tags of all jobs"
+    "4 project=alpha,4 project=beta,1 project=delta" "the nodes have the tags of all jobs"
 is "$(node_states)" idle "all nodes are idle"
 
 done_testing

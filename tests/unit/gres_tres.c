@@ -322,6 +322,94 @@ static void gres_in_submit_line__lines_of_slurm__what_they_ask (void **state)
     }
 }
 
+#define WORDS(text)         \
+    {                       \
+        text, sizeof (text) \
+    }
+
+static void gres_in_words__components__each_with_its_defaults (void **state)
+{
+    enum { ZERO = 0, GPU = GRES_ASKED_GPU, SHARD = GRES_ASKED_SHARD };
+    static const struct {
+        gres_words_t command;
+        size_t component;
+        gres_words_t before;
+        unsigned asked;
+    } cases[] = {
+        {WORDS ("sbatch\0--gres=gpu:1\0x.sh"), 0, {0}, GPU},
+        {WORDS ("sbatch\0--gres\0gpu\0x.sh"), 0, {0}, GPU},
+        {WORDS ("sbatch\0x.sh\0--gres=gpu:1"), 0, {0}, ZERO},
+        {WORDS ("sbatch\0-G1"), 0, {0}, GPU},
+        {WORDS ("sbatch\0-G"), 0, {0}, ZERO},
+        {WORDS ("sbatch\0--gres=gpu:0"), 0, {0}, ZERO},
+        {WORDS ("sbatch"), 0, {0}, ZERO},
+        {WORDS (""), 0, {0}, ZERO},
+        {{NULL, 0}, 0, {NULL, 0}, ZERO},
+        {{NULL, 0}, 3, {NULL, 0}, ZERO},
+        /* words are exact */
+        {WORDS ("sbatch\0--wrap=srun --gpus=2 x"), 0, {0}, ZERO},
+        {WORDS ("sbatch\0--wrap=srun x\0--gpus=2"), 0, {0}, GPU},
+        {WORDS ("sbatch\0--wrap\0srun x -n\0--gpus=2"), 0, {0}, GPU},
+        {WORDS ("sbatch\0--comment\0\0--gpus=2"), 0, {0}, GPU},
+        {WORDS ("sbatch\0--comment=a --gpus=2\0x"), 0, {0}, ZERO},
+        {WORDS ("sbatch\0--comment\0--gpus=2\0x"), 0, {0}, ZERO},
+        /* components */
+        {WORDS ("sbatch\0-n1\0:\0-G1\0x"), 0, {0}, ZERO},
+        {WORDS ("sbatch\0-n1\0:\0-G1\0x"), 1, {0}, GPU},
+        {WORDS ("sbatch\0-n1\0:\0-G1\0x"), 2, {0}, ZERO},
+        {WORDS ("/bin/srun\0-G1\0a\0:\0-n1\0b\0-G1"), 0, {0}, GPU},
+        {WORDS ("/bin/srun\0-G1\0a\0:\0-n1\0b\0-G1"), 1, {0}, ZERO},
+        {WORDS ("srun\0-n1\0a\0:\0b\0:\0--gres=shard:1\0c"), 2, {0}, SHARD},
+        /* what the command line replaces */
+        {WORDS ("sbatch\0x.sh"), 0, WORDS ("d\0--gres=gpu:1"), GPU},
+        {WORDS ("sbatch\0--gres=none\0x.sh"), 0, WORDS ("d\0--gres=gpu:1"),
+         ZERO},
+        {WORDS ("sbatch\0-G0\0x.sh"), 0, WORDS ("d\0--gres=gpu:1"), GPU},
+        {WORDS ("sbatch\0x.sh"), 0, WORDS ("d\0--gpus=1\0--gpus=0"), ZERO},
+        {WORDS ("sbatch\0x.sh"), 1, WORDS ("d\0--gpus=1"), GPU},
+        {WORDS ("sbatch\0-G1\0x.sh"), 1, WORDS ("d\0-n1"), ZERO},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
+        unsigned asked = gres_in_words (cases[i].command, cases[i].component,
+                                        cases[i].before);
+        if (asked != cases[i].asked)
+            fail_msg ("case %zu: %u, not %u", i, asked, cases[i].asked);
+    }
+}
+
+static void gres_script_of_words__command_lines__script_and_place (void **state)
+{
+    static const struct {
+        gres_words_t command;
+        const char *script, *directory;
+    } cases[] = {
+        {WORDS ("sbatch\0x.sh\0-D\0y"), "x.sh", NULL},
+        {WORDS ("sbatch\0-n1\0x.sh"), "x.sh", NULL},
+        {WORDS ("sbatch\0-D\0/d\0x.sh"), "x.sh", "/d"},
+        {WORDS ("sbatch\0--chdir=d e\0--\0-x.sh"), "-x.sh", "d e"},
+        {WORDS ("sbatch\0-n1\0:\0-n1\0x.sh\0:"), "x.sh", NULL},
+        {WORDS ("sbatch\0--wrap=x y"), NULL, NULL},
+        {WORDS ("sbatch\0--"), NULL, NULL},
+        {WORDS ("sbatch"), NULL, NULL},
+        {{NULL, 0}, NULL, NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
+        const char *directory = NULL;
+        const char *script
+            = gres_script_of_words (cases[i].command, &directory);
+        assert_int_equal (script == NULL, cases[i].script == NULL);
+        if (script)
+            assert_string_equal (script, cases[i].script);
+        assert_int_equal (directory == NULL, cases[i].directory == NULL);
+        if (directory)
+            assert_string_equal (directory, cases[i].directory);
+    }
+}
+
 static void tres_add_gres__notation_of_scontrol__counts (void **state)
 {
     static const struct {
@@ -376,6 +464,9 @@ int main (void)
         cmocka_unit_test (gres_devices__forms_of_accounting__counted_once),
         cmocka_unit_test (gres_parts__beside_gpus__are_not_counted),
         cmocka_unit_test (gres_in_submit_line__lines_of_slurm__what_they_ask),
+        cmocka_unit_test (gres_in_words__components__each_with_its_defaults),
+        cmocka_unit_test (
+            gres_script_of_words__command_lines__script_and_place),
         cmocka_unit_test (tres_add_gres__notation_of_scontrol__counts),
     };
 

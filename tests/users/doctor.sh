@@ -33,6 +33,7 @@ exec 9>"$spool/state/agent.lock"
 flock -x 9
 examine
 finds node.plugin ok 'first, optional' "the plugin is listed"
+finds node.policy ok 'no policy=' "no policy"
 finds node.spool ok '' "the spool"
 finds node.room ok '0 segments' "its room"
 finds node.agent ok 'it runs' "the agent"
@@ -91,6 +92,16 @@ edited 's/^PrologFlags.*/PrologFlags = Alloc,RunInJob/'
 finds slurm.run_in_job fail 'do not run' "RunInJob"
 edited 's/^PrEpPlugins.*/PrEpPlugins = prep\/other/'
 finds slurm.prep fail "nothing calls" "PrEpPlugins"
+list "optional $plugin projects=/p policy=require # text"
+edited 's/^JobSubmitPlugins.*/JobSubmitPlugins = (null)/'
+finds node.policy warn 'policy=require in .*, but JobSubmitPlugins=.null. has no lua' \
+    "a policy that slurmctld does not have"
+edited 's/^JobSubmitPlugins.*/JobSubmitPlugins = other,lua/'
+finds node.policy ok 'JobSubmitPlugins=other,lua' "a policy that it has"
+list "optional $plugin policy=off"
+edited 's/^JobSubmitPlugins.*/JobSubmitPlugins = (null)/'
+finds node.policy ok 'no policy=' "policy=off"
+list "optional $plugin"
 edited 's/^AccountingStorageTRES.*/AccountingStorageTRES = cpu,mem,gres\/gpu,gres\/gpu:h100/'
 finds slurm.tres warn 'without gres/gpu:1g.10gb,gres/gpu:3g.40gb' \
     "types that are not accounted"
@@ -126,6 +137,7 @@ finds node.plugin fail 'which is not there' "a plugin that is not there"
 list '# nothing'
 examine
 finds node.plugin fail 'does not list' "not listed"
+finds node.policy skipped 'no plugin in' "and no policy"
 rm "$plugstack"
 examine
 finds node.plugin fail 'there is no' "no plugstack.conf"
