@@ -168,7 +168,6 @@ static int take_figures (const json_t *one, claim_t *claim, gl_error_t *error)
 static int take_claim (const json_t *one, claim_t *claim, gl_error_t *error)
 {
     claim->id = text_of (one, "id");
-    claim->kind = text_of (one, "kind");
     claim->statement = text_of (one, "statement");
     claim->note = text_of (one, "note");
     claim->status = text_of (one, "status");

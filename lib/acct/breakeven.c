@@ -9,6 +9,9 @@
 #include "base/exact.h"
 #include "base/memory.h"
 
+/* The shortest life, in years, that hardware is usually written off in. */
+#define LIFE_USUAL 3
+
 bool breakeven_in_force (period_t valid, int64_t instant)
 {
     return instant >= valid.start && instant < valid.end;
@@ -161,8 +164,8 @@ static site_asset_t changed_asset (const site_asset_t *asset,
 /* The yearly amount of one unit on the day. Straight line is the same on each:
  * where a life has been made shorter than the asset is old, that of the first. */
 static void add_asset (const site_asset_t *asset, const civil_t *day,
-                       const breakeven_change_t *change, mpq_t total,
-                       buffer_t *how)
+                       const breakeven_change_t *change, breakeven_t *b,
+                       mpq_t total, buffer_t *how)
 {
     site_asset_t other;
     mpq_t one;
@@ -171,6 +174,9 @@ static void add_asset (const site_asset_t *asset, const civil_t *day,
     depreciation_plan (asset, day, one, NULL);
     if (mpq_sgn (one) != 0) {
         bool even = asset->method == DEPRECIATION_STRAIGHT_LINE;
+        b->hasty = b->hasty
+                   || (change->life_years && change->life_years < LIFE_USUAL
+                       && change->life_years * 24 < asset->life_months);
         other = changed_asset (asset, change);
         depreciation_plan (&other,
                            even && change->life_years ? &other.in_service : day,
@@ -196,7 +202,7 @@ static void add_hardware (const site_t *site, int64_t at,
     mpq_init (total);
     for (size_t i = 0; i < site->asset_count; i++)
         if (strcmp (asset_pool (&site->assets[i], day), b->pool) == 0)
-            add_asset (&site->assets[i], &today, change, total, &how);
+            add_asset (&site->assets[i], &today, change, b, total, &how);
     buffer_printf (&how, ", over %llu GPUs", (unsigned long long)b->gpus);
     breakeven_add_part (b, COST_HARDWARE, "hardware", total, buffer_take (&how));
     mpq_clear (total);
@@ -443,11 +449,14 @@ int breakeven_against (const breakeven_t *b, const char *name,
     return 0;
 }
 
-/* Lives that companies write off in; the salvage that is hoped for; the range of
+/* Lives that companies write off in, and shorter ones, since a book of three years
+ * has to be looked at with less, too; the salvage that is hoped for; the range of
  * tariffs and PUE that is quoted (docs/guides/decisions.md). */
 const breakeven_change_t *breakeven_changes (size_t *ret_count)
 {
     static const breakeven_change_t changes[] = {
+        {.label = "life 1 year", .life_years = 1},
+        {.label = "life 2 years", .life_years = 2},
         {.label = "life 3 years", .life_years = 3},
         {.label = "life 4 years", .life_years = 4},
         {.label = "life 5 years", .life_years = 5},

@@ -54,6 +54,8 @@ typedef struct {
     breakeven_cloud_t *cloud; /* in file order */
     size_t cloud_count;
     bool beyond; /* a change takes more people than there are: down to none */
+    bool hasty;  /* a change makes a life shorter than is worth a look: one or
+                    two years, and less than half of the book's */
 } breakeven_t;
 
 /* No date: a year of 365 days, and the book as it stands at the latest

@@ -21,11 +21,8 @@ const char *claim_verdict_word (claim_verdict_t verdict)
         [CLAIM_STATED] = "stated",
         [CLAIM_INCONSISTENT] = "inconsistent",
         [CLAIM_VERIFIED_ROUNDED] = "verified_with_rounding_flag",
-        [CLAIM_VERIFIED_FLAG] = "verified_with_flag",
         [CLAIM_VERIFIED] = "verified",
-        [CLAIM_AMBIGUOUS] = "ambiguous",
         [CLAIM_DERIVED] = "derived",
-        [CLAIM_UNDERDETERMINED] = "underdetermined",
     };
 
     return words[verdict];
@@ -77,7 +74,6 @@ void claim_clear (claim_t *claim)
     free (claim->input);
     free (claim->figure);
     free (claim->id);
-    free (claim->kind);
     free (claim->statement);
     free (claim->note);
     free (claim->status);
@@ -204,68 +200,6 @@ static bool a_gap_differs (const claim_t *claim)
     return false;
 }
 
-static bool ends_in (const char *text, const char *end)
-{
-    size_t length = strlen (text), tail = strlen (end);
-
-    return length > tail && strcmp (text + length - tail, end) == 0;
-}
-
-static bool prints_a_bound (const claim_t *claim)
-{
-    bool bound = false, expected = false;
-
-    for (size_t i = 0; i < claim->figure_count; i++) {
-        const claim_figure_t *f = &claim->figure[i];
-        if (f->printed.given)
-            bound = bound || ends_in (f->name, "_upper")
-                    || ends_in (f->name, "_lower");
-        else
-            expected = expected || strstr (f->name, "_expected");
-    }
-    return bound && expected;
-}
-
-/* Of two figures: both are readings of one thing, and differ. */
-static bool readings_differ (const claim_figure_t *a, const claim_figure_t *b)
-{
-    const char *x = strstr (a->name, "_reading_");
-    const char *y = strstr (b->name, "_reading_");
-
-    return x && y && x - a->name == y - b->name
-           && strncmp (a->name, b->name, x - a->name) == 0
-           && mpq_cmp (a->value, b->value) != 0;
-}
-
-static bool same_unit_differs (const claim_figure_t *a, const claim_figure_t *b)
-{
-    return a->unit && b->unit && strcmp (a->unit, b->unit) == 0
-           && mpq_cmp (a->value, b->value) != 0;
-}
-
-static bool any_pair (const claim_t *claim,
-                      bool (*holds) (const claim_figure_t *,
-                                     const claim_figure_t *))
-{
-    for (size_t i = 0; i < claim->figure_count; i++)
-        for (size_t k = 0; k < i; k++)
-            if (holds (&claim->figure[k], &claim->figure[i]))
-                return true;
-    return false;
-}
-
-static claim_verdict_t verdict_unprinted (const claim_t *claim)
-{
-    if (any_pair (claim, readings_differ))
-        return CLAIM_AMBIGUOUS;
-    if (claim->kind && strcmp (claim->kind, "formula") == 0)
-        return CLAIM_DERIVED;
-    if (claim->figure_count == 1)
-        return CLAIM_VERIFIED;
-    return any_pair (claim, same_unit_differs) ? CLAIM_UNDERDETERMINED
-                                               : CLAIM_DERIVED;
-}
-
 static claim_verdict_t verdict (const claim_t *claim)
 {
     if (claim->figure_count == 0)
@@ -276,8 +210,8 @@ static claim_verdict_t verdict (const claim_t *claim)
     if (count_found (claim, CLAIM_ROUNDED) > 0)
         return CLAIM_VERIFIED_ROUNDED;
     if (count_found (claim, CLAIM_UNPRINTED) == claim->figure_count)
-        return verdict_unprinted (claim);
-    return prints_a_bound (claim) ? CLAIM_VERIFIED_FLAG : CLAIM_VERIFIED;
+        return CLAIM_DERIVED;
+    return CLAIM_VERIFIED;
 }
 
 int claim_judge (claim_t *claim, gl_error_t *error)
@@ -289,4 +223,21 @@ int claim_judge (claim_t *claim, gl_error_t *error)
         return gl_error_prefix (error, "%s", claim->id);
     claim->verdict = verdict (claim);
     return 0;
+}
+
+static bool status_is (const claim_t *claim, claim_verdict_t verdict)
+{
+    return strcmp (claim->status, claim_verdict_word (verdict)) == 0;
+}
+
+bool claim_status_agrees (const claim_t *claim)
+{
+    if (!claim->status || claim->verdict == CLAIM_STATED
+        || claim->verdict == CLAIM_DERIVED
+        || status_is (claim, claim->verdict))
+        return true;
+    return claim->verdict != CLAIM_INCONSISTENT
+           && !status_is (claim, CLAIM_INCONSISTENT)
+           && !status_is (claim, CLAIM_VERIFIED)
+           && !status_is (claim, CLAIM_VERIFIED_ROUNDED);
 }

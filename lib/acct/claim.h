@@ -17,23 +17,16 @@
  *
  * and of the whole claim the verdict is the first that holds:
  *
- *   stated      there is no figure to compute
- *   inconsistent             some figure differs or has another unit, or what a
- *                            gap of the text must have held is not the value
+ *   stated        there is no figure to compute
+ *   inconsistent  some figure differs or has another unit, or what a gap of the
+ *                 text must have held is not the value
  *   verified_with_rounding_flag  some figure is rounded
- *   verified_with_flag       all that was printed follows, but one of them is a
- *                            bound (its name ends in _upper or _lower), and the
- *                            claim also has what is expected, unprinted
- *   verified    all that was printed follows
- *   ambiguous   nothing was printed, and figures that are readings of one (named
- *               STEM_reading_X) differ
- *   derived     nothing was printed: the claim is a formula
- *   verified    nothing was printed, and one figure alone follows from the inputs
- *   underdetermined  nothing was printed, and figures of one unit differ: which of
- *               them was meant, nothing tells
- *   derived     else
+ *   verified      all that was printed follows
+ *   derived       nothing was printed: the values are computed, and there is
+ *                 nothing to compare them with
  *
- * Nothing that a file says of itself (its status, its values) counts for that.
+ * Inputs, expressions and printed figures decide, nothing else: neither what a
+ * case or a figure is called, nor what a file says of itself (kind, status, values).
  * Exact. Pure.
  */
 #ifndef GL_ACCT_CLAIM_H
@@ -57,14 +50,11 @@ typedef enum {
     CLAIM_STATED,
     CLAIM_INCONSISTENT,
     CLAIM_VERIFIED_ROUNDED,
-    CLAIM_VERIFIED_FLAG,
     CLAIM_VERIFIED,
-    CLAIM_AMBIGUOUS,
     CLAIM_DERIVED,
-    CLAIM_UNDERDETERMINED,
 } claim_verdict_t;
 
-/* "follows"; "verified_with_flag". */
+/* "follows"; "verified_with_rounding_flag". */
 const char *claim_finding_word (claim_finding_t finding);
 const char *claim_verdict_word (claim_verdict_t verdict);
 
@@ -97,7 +87,6 @@ typedef struct {
 
 typedef struct {
     char *id;
-    char *kind;      /* "formula", ...; NULL: not told */
     char *statement; /* NULL: none */
     char *note;
     char *status; /* as the file has it; NULL: it has none */
@@ -118,5 +107,10 @@ void claim_clear (claim_t *claim);
 /* Fills in what is computed. -1: an expression cannot be evaluated; the error
  * names claim and figure. */
 int claim_judge (claim_t *claim, gl_error_t *error);
+
+/* False: the file's own status contradicts the verdict. A status in words that are
+ * no verdict's, and one of a claim of which nothing was printed, says nothing that
+ * figures could contradict. */
+bool claim_status_agrees (const claim_t *claim);
 
 #endif /* !GL_ACCT_CLAIM_H */

@@ -103,7 +103,7 @@ static int add_change (report_t *report, const struct breakeven_columns *c,
                      "Pool %s: '%s' is left out: it takes away more than "
                      "there is.",
                      b->pool, change->label);
-    else
+    else if (!changed.hasty)
         mpq_sub (effect->difference, changed.per_hour, b->per_hour);
     mpq_abs (effect->size, effect->difference);
     if (mpq_sgn (effect->size) != 0)

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "report/claim_report.h"
 
-#define VERDICTS (CLAIM_UNDERDETERMINED + 1)
+#define VERDICTS (CLAIM_DERIVED + 1)
 
 struct columns {
     size_t id;
@@ -125,7 +125,7 @@ static void note_status (report_t *report, const claim_t *claim)
 {
     const char *verdict = claim_verdict_word (claim->verdict);
 
-    if (claim->status && strcmp (claim->status, verdict) != 0)
+    if (!claim_status_agrees (claim))
         report_note (report, NOTE_WARNING,
                      "%s: the file calls it %s; by its figures it is %s.",
                      claim->id, claim->status, verdict);
