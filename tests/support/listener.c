@@ -285,20 +285,25 @@ static void *serve (void *arg)
     listener_t *listener = arg;
     int on = 1;
 
+    pthread_mutex_lock (&listener->serving);
     if (listener->begin)
         listener->begin (listener);
+    listener->ready = 1;
+    pthread_mutex_unlock (&listener->serving);
     while (readable (listener, listener->fd)) {
-        struct session s
-            = {.listener = listener, .fd = accept (listener->fd, NULL, NULL)};
+        struct session s = {.listener = listener};
 
-        if (s.fd < 0)
-            continue;
-        setsockopt (s.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof (on));
-        s.in = malloc (IN_MAX);
-        listener->connections++;
-        converse (&s);
-        close (s.fd);
-        free (s.in);
+        pthread_mutex_lock (&listener->serving);
+        s.fd = accept (listener->fd, NULL, NULL);
+        if (s.fd >= 0) {
+            setsockopt (s.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof (on));
+            s.in = malloc (IN_MAX);
+            listener->connections++;
+            converse (&s);
+            close (s.fd);
+            free (s.in);
+        }
+        pthread_mutex_unlock (&listener->serving);
     }
     return NULL;
 }
@@ -308,13 +313,29 @@ int listener_start (listener_t *listener)
     listener->credential = credential_new (listener->munge_socket, NULL);
     if (!listener->credential || open_port (listener) < 0)
         return -1;
-    return pthread_create (&listener->thread, NULL, serve, listener) ? -1 : 0;
+    pthread_mutex_init (&listener->serving, NULL);
+    if (pthread_create (&listener->thread, NULL, serve, listener))
+        return -1;
+    while (!listener->ready)
+        usleep (1000);
+    return 0;
+}
+
+pid_t listener_fork (listener_t *listener)
+{
+    pid_t pid;
+
+    pthread_mutex_lock (&listener->serving);
+    pid = fork ();
+    pthread_mutex_unlock (&listener->serving);
+    return pid;
 }
 
 void listener_stop (listener_t *listener)
 {
     listener->stop = 1;
     pthread_join (listener->thread, NULL);
+    pthread_mutex_destroy (&listener->serving);
     close (listener->fd);
     credential_free (listener->credential);
     free (listener->earlier);

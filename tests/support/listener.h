@@ -53,7 +53,8 @@ typedef struct listener {
     int64_t sent_ns, greeted_ns; /* its clock, ours before its greeting */
 
     int fd;
-    _Atomic int stop;
+    _Atomic int stop, ready;
+    pthread_mutex_t serving; /* held from a client's accept() to its close() */
     char *earlier; /* answer of an earlier session; taken over */
     credential_t *credential;
     pthread_t thread;
@@ -62,5 +63,10 @@ typedef struct listener {
 /* Zeroed but for what is to be set before. 0, or -1. */
 int listener_start (listener_t *listener);
 void listener_stop (listener_t *listener);
+
+/* fork() while the thread serves nobody. Between a client's bytes it allocates
+ * memory, and a child that is made while it holds a lock of the allocator waits
+ * for that lock for ever (the sanitizers' allocator has no fork handlers). */
+pid_t listener_fork (listener_t *listener);
 
 #endif /* !GL_TESTS_SUPPORT_LISTENER_H */

@@ -337,7 +337,7 @@ static bool play_and_die (struct fixture *f, fault_t fault, int at)
     pid_t pid;
 
     make_spool (f);
-    pid = fork ();
+    pid = listener_fork (f->listener);
     if (pid == 0) {
         plan.fault = fault;
         plan.at = at;
