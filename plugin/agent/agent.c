@@ -551,6 +551,7 @@ static void publish (agent_t *agent, int64_t now_ms)
     ship_health_t health;
     gl_error_t error;
     metrics_t metrics = {.version = PACKAGE_VERSION,
+                         .node = agent->node,
                          .now_ms = now_ms,
                          .last_look_ms = agent->last_ms,
                          .looks = agent->looks,

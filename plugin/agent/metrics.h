@@ -1,7 +1,6 @@
 /*
- * metrics.h: how the node and the agent are, as OpenMetrics text for the
+ * metrics.h: the state of the node's devices and of the agent, as text for the
  * textfile collector of Prometheus' node_exporter (docs/formats/metrics.md).
- * Job, account and project come from users and are escaped.
  */
 #ifndef GL_AGENT_METRICS_H
 #define GL_AGENT_METRICS_H
@@ -34,6 +33,7 @@ const char *problem_name (problem_t problem);
 
 typedef struct {
     const char *version;
+    const char *node; /* as Slurm names it */
     int64_t now_ms;
     int64_t last_look_ms; /* 0: none */
     uint64_t looks;

@@ -95,8 +95,8 @@ test "$rc" -eq 0 && test "$(usage_records "$work/spool60" | wc -l)" -ge "$before
 result $? "a second start goes on from there"
 
 tail -1 "$work/spool60.prom" | grep -q '^# EOF$' &&
-    grep -q '^gpuledger_devices{state="free"} ' "$work/spool60.prom" &&
-    grep -q '^gpuledger_agent_odd_records_total{case="other_node"} 1$' \
+    grep -q '^slurm_gpuledger_devices{node="n1",state="free"} ' "$work/spool60.prom" &&
+    grep -q '^slurm_gpuledger_agent_record_anomalies_total{node="n1",kind="other_node"} 1$' \
         "$work/spool15.prom"
 result $? "the metrics file is whole"
 

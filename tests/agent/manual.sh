@@ -24,12 +24,11 @@ diff "$work/help" "$work/page" | sed 's/^/# /'
 test -s "$work/help" && cmp -s "$work/help" "$work/page"
 result $? "the options of program and page are the same"
 
-grep -oE '"gpuledger_[a-z_]+"' "$abs_top_srcdir/plugin/agent/metrics.c" |
-    tr -d '"' | sed 's/_info$//; s/_total$//' | sort -u >"$work/made"
+grep -oE '"slurm_gpuledger_[a-z_]+"' "$abs_top_srcdir/plugin/agent/metrics.c" |
+    tr -d '"' | sort -u >"$work/made"
 # shellcheck disable=SC2016
-sed -n 's/^| `\(gpuledger_[a-z_]*\)` .*/\1/p' \
-    "$abs_top_srcdir/docs/formats/metrics.md" |
-    sed 's/_info$//' | sort -u >"$work/told"
+sed -n '/^## The agent/,/^## The acc/s/^| `\(slurm_gpuledger_[a-z_]*\)` .*/\1/p' \
+    "$abs_top_srcdir/docs/formats/metrics.md" | sort -u >"$work/told"
 diff "$work/made" "$work/told" | sed 's/^/# /'
 test -s "$work/made" && cmp -s "$work/made" "$work/told"
 result $? "the metrics of program and page are the same"

@@ -94,8 +94,8 @@ plain=$(as games sbatch --parsable --gres=gpu:h100:1 -w g2 --wrap='sleep 12')
 await 30 in_state "$mixed" RUNNING && await 30 in_state "$plain" RUNNING
 ok $? "the jobs run"
 
-held () { metrics "$1" | grep '^gpuledger_device_allocated{' |
-    grep -c "job=\"$2\""; }
+held () { metrics "$1" | grep '^slurm_gpuledger_device_allocated{' |
+    grep -c "job_id=\"$2\""; }
 holds () { [ "$(held "$1" "$2")" -eq "$3" ]; }
 await 20 holds m1 "$mixed" 4
 is "$(held m1 "$mixed")" 4 "metrics: the mixed job holds four devices of m1"
@@ -103,7 +103,7 @@ await 20 holds g1 "$tagged" 2
 is "$(held g1 "$tagged")" 2 "metrics: the tagged job holds two of g1"
 is "$(held g1 "$wide") $(held g2 "$wide")" "1 1" \
     "metrics: the wide one holds one of each node"
-like "$(metrics g1 | grep "job=\"$tagged\"")" \
+like "$(metrics g1 | grep "job_id=\"$tagged\"")" \
     'account="vision".*project="tracking"' "metrics: account and project"
 
 fell collector "$cluster/lib/gpuledger-collector" \

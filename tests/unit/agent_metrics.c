@@ -45,6 +45,7 @@ static char *text_of (const char *account, int64_t utilization)
                        .emit = ignore};
     holders_t *holders = holders_new ("n1", find, NULL);
     metrics_t metrics = {.version = "1",
+                         .node = "n1",
                          .last_look_ms = 1500,
                          .tracks = &tracks,
                          .holders = holders};
@@ -77,19 +78,22 @@ static void metrics_print__a_job__its_lines (void **state)
     char *text = text_of ("vision", 499);
 
     (void)state;
-    has (text,
-         "\ngpuledger_device_allocated{gpu=\"GPU-a\",slice=\"\",job=\"7\","
-         "user=\"\",account=\"vision\",project=\"\"} 1\n");
-    has (text, "\ngpuledger_devices{state=\"idle\"} 1\n");
-    has (text, "\ngpuledger_devices{state=\"free\"} 0\n");
+    has (text, "\nslurm_gpuledger_device_allocated{node=\"n1\",gpu=\"GPU-a\","
+               "slice=\"\",job_id=\"7\","
+               "user=\"\",account=\"vision\",project=\"\"} 1\n");
+    has (text, "\nslurm_gpuledger_devices{node=\"n1\",state=\"idle\"} 1\n");
+    has (text, "\nslurm_gpuledger_devices{node=\"n1\",state=\"free\"} 0\n");
     has (text, "} 0.0499\n");
-    has (text, "\ngpuledger_device_memory_used_bytes{gpu=\"GPU-a\",slice=\"\"} "
+    has (text, "\nslurm_gpuledger_device_memory_used_bytes{node=\"n1\",gpu="
+               "\"GPU-a\",slice=\"\"} "
                "1048576\n");
-    has (text,
-         "\ngpuledger_gpu_power_watts{gpu=\"GPU-a\",slice=\"\"} 250.500\n");
-    has (text, "\ngpuledger_gpu_energy_joules_total{gpu=\"GPU-a\",slice=\"\"} "
+    has (text, "\nslurm_gpuledger_gpu_power_watts{node=\"n1\",gpu=\"GPU-a\","
+               "slice=\"\"} 250.500\n");
+    has (text, "\nslurm_gpuledger_gpu_energy_joules_total{node=\"n1\",gpu="
+               "\"GPU-a\",slice=\"\"} "
                "1234.567\n");
-    has (text, "\ngpuledger_agent_last_look_timestamp_seconds 1.500\n");
+    has (text, "\nslurm_gpuledger_agent_last_sample_timestamp_seconds{node="
+               "\"n1\"} 1.500\n");
     assert_string_equal (text + strlen (text) - 6, "# EOF\n");
     free (text);
 }
@@ -99,9 +103,9 @@ static void metrics_print__unknown__no_line (void **state)
     char *text = text_of ("vision", DEVICE_UNKNOWN);
 
     (void)state;
-    has (text, "\ngpuledger_devices{state=\"unknown\"} 1\n");
-    assert_null (strstr (text, "\ngpuledger_device_utilization_ratio{"));
-    assert_null (strstr (text, "\ngpuledger_device_processes{"));
+    has (text, "\nslurm_gpuledger_devices{node=\"n1\",state=\"unknown\"} 1\n");
+    assert_null (strstr (text, "\nslurm_gpuledger_device_utilization_ratio{"));
+    assert_null (strstr (text, "\nslurm_gpuledger_device_processes{"));
     free (text);
 }
 
@@ -125,7 +129,7 @@ static void metrics_print__every_line__comment_or_sample (void **state)
         const char *space = strrchr (line, ' ');
         if (*line == '#')
             continue;
-        assert_int_equal (strncmp (line, "gpuledger_", 10), 0);
+        assert_int_equal (strncmp (line, "slurm_gpuledger_", 16), 0);
         assert_non_null (space);
         assert_int_equal (strspn (space + 1, "0123456789."),
                           strlen (space + 1));
