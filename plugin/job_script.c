@@ -111,6 +111,19 @@ static void fill_tag (record_t *record, spank_t sp, const args_t *args)
         record_set_number (record, RECORD_FIELD_rejected, rejected);
 }
 
+/* Where slurmctld's credential came along, a prolog without any variable of
+ * devices tells that the job has none here, of whatever type. */
+static void fill_worth (record_t *record, record_kind_t kind)
+{
+    if (record_has (record, gpus))
+        record_set_number (record, RECORD_FIELD_devices,
+                           RECORD_DEVICES_LAST_TYPE);
+    else if (kind == RECORD_JOB_START && has_credential (record)
+             && !record_has (record, visible_devices) && !record->omitted)
+        record_set_number (record, RECORD_FIELD_devices,
+                           RECORD_DEVICES_COMPLETE);
+}
+
 static int make_record (record_t *record, record_kind_t kind, spank_t sp,
                         const args_t *args, gl_error_t *error)
 {
@@ -122,9 +135,7 @@ static int make_record (record_t *record, record_kind_t kind, spank_t sp,
         node_fill (record, sp, process_environment, end_only,
                    COUNT (end_only));
     fill_gpus (record);
-    if (record_has (record, gpus))
-        record_set_number (record, RECORD_FIELD_devices,
-                           RECORD_DEVICES_LAST_TYPE);
+    fill_worth (record, kind);
     fill_identity (record, sp);
     fill_tag (record, sp, args);
     return 0;

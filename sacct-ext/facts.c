@@ -374,6 +374,17 @@ static int shows_gpu (const char *cluster, uint64_t id_job, void *arg,
            && facts_record_shows_gpu (&p->next_record);
 }
 
+/* Accounting has a sign of a request and no GPU, and every node shows that the job
+ * had none there: a word of the submit line was no request, or the request got
+ * none. */
+static bool shows_none (const segment_evidence_t *e)
+{
+    const segment_t *s = e->segment;
+
+    return s->gpu_asked && !(s->gres && s->gres[0]) && e->device_count == 0
+           && evidence_tells_all (e);
+}
+
 static int hand_joined (struct pass *p, const segment_evidence_t *e,
                         gl_error_t *error)
 {
@@ -382,7 +393,7 @@ static int hand_joined (struct pass *p, const segment_evidence_t *e,
     int rc = 0;
 
     s.gpu_shown = !names_gpu (&s) && e->device_count > 0;
-    s.gpu_asked |= s.gpu_shown;
+    s.gpu_asked = (s.gpu_asked && !shows_none (e)) || s.gpu_shown;
     if (p->query && p->query->gpu_only && !names_gpu (&s))
         return 0;
     rc = take_held (p, e, &s, &held, error);

@@ -650,17 +650,24 @@ static void add_device (node_devices_t *node, const char *text, size_t length)
     node->count++;
 }
 
+/* A record that names devices is better than one that says there are none. */
 static void add_devices (node_devices_t *node, const node_fact_t *fact)
 {
     const char *text = fact->seen.gpus;
+    bool first = node->count == 0;
 
+    if (!text) {
+        if (first)
+            node->worth = fact->worth;
+        return;
+    }
     while (*text) {
         size_t length = strcspn (text, ",");
         if (length > 0)
             add_device (node, text, length);
         text += length + (text[length] == ',');
     }
-    if (worth_rank (fact->worth) > worth_rank (node->worth))
+    if (first || worth_rank (fact->worth) > worth_rank (node->worth))
         node->worth = fact->worth;
 }
 
@@ -679,11 +686,24 @@ static void hand_devices (segment_evidence_t *e)
     for (size_t i = 0; i < e->attempt_count; i++) {
         const attempt_t *a = e->attempt[i];
         for (size_t k = 0; k < a->fact_count; k++)
-            if (a->fact[k]->seen.gpus)
+            if (a->fact[k]->seen.gpus
+                || a->fact[k]->worth == DEVICES_COMPLETE)
                 add_devices (devices_get (e, a->node), a->fact[k]);
     }
     for (size_t i = 0; i < e->node_count; i++)
         e->device_count += e->node[i].count;
+}
+
+bool evidence_tells_all (const segment_evidence_t *e)
+{
+    nodelist_t *nodes = nodelist_open (e->segment->nodelist, NULL);
+    bool all = nodes && nodelist_count (nodes) > 0
+               && nodelist_count (nodes) == e->node_count;
+
+    nodelist_close (nodes);
+    for (size_t i = 0; i < e->node_count && all; i++)
+        all = e->node[i].worth == DEVICES_COMPLETE;
+    return all;
 }
 
 static void hand_out (struct joiner *j)

@@ -40,7 +40,8 @@ typedef enum {
 /* What a list of devices is worth; numbers as in the record. */
 typedef enum {
     DEVICES_UNKNOWN = 0,
-    DEVICES_COMPLETE = 1,    /* all of the job's on this node */
+    DEVICES_COMPLETE = 1,    /* all of the job's on this node; none are named:
+                                it has none */
     DEVICES_LOWER_BOUND = 2, /* at least these */
     DEVICES_LAST_TYPE = 3,   /* all, if the node has one GPU type */
 } devices_worth_t;
@@ -128,7 +129,8 @@ typedef struct {
     evidence_reason_t reason;
 } usage_part_of_t;
 
-/* The devices that a node's records show for a segment. */
+/* The devices that a node's records show for a segment; with a count of 0 they
+ * show that it had none. */
 typedef struct {
     const char *node;
     char **device; /* SLURM_JOB_GPUS' entries, each once, in Slurm's order */
@@ -193,6 +195,10 @@ typedef void (*device_lookup_f) (const segment_t *segment, const char *node,
 size_t evidence_held (const segment_evidence_t *evidence,
                       device_lookup_f lookup, void *arg,
                       held_device_t **ret_held);
+
+/* The records of every node of the segment tell all devices that it had there,
+ * which may be none. */
+bool evidence_tells_all (const segment_evidence_t *evidence);
 
 /* Yours to free with evidence_free(), which accepts NULL. */
 evidence_join_t *evidence_join (const evidence_input_t *input);

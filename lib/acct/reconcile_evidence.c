@@ -83,19 +83,6 @@ static void add (struct looking *l, const reconcile_row_t *row)
 
 /* --- devices ----------------------------------------------------------- */
 
-/* The records of every node tell all of its devices. */
-static bool tells_all (const struct looking *l)
-{
-    nodelist_t *nodes = nodelist_open (l->segment->nodelist, NULL);
-    bool all = nodes && nodelist_count (nodes) > 0
-               && nodelist_count (nodes) == l->evidence->node_count;
-
-    nodelist_close (nodes);
-    for (size_t i = 0; i < l->evidence->node_count && all; i++)
-        all = l->evidence->node[i].worth == DEVICES_COMPLETE;
-    return all;
-}
-
 /* A resized job's records are of its first part. */
 static bool is_of_first_part (const struct looking *l)
 {
@@ -129,7 +116,7 @@ static void look_at_devices (struct looking *l)
     reconcile_row_t row = row_of (l, "devices");
 
     if (shown == told || has_parts (s->gres) || is_of_first_part (l)
-        || (shown < told && !tells_all (l)))
+        || (shown < told && (shown == 0 || !evidence_tells_all (l->evidence))))
         return;
     row.ours = told || !s->gpu_asked ? reconcile_number ((__int128)told, ours)
                                      : NULL;

@@ -33,7 +33,8 @@ static void explain_node (explain_step_t *step, const node_devices_t *node)
 
     for (size_t i = 0; i < node->count; i++)
         buffer_printf (&text, "%s%s", i ? "," : "", node->device[i]);
-    explain_text (step, name, title, buffer_text (&text));
+    explain_text (step, name, title,
+                  node->count ? buffer_text (&text) : "none");
     explain_text (step, worth, "which are", worth_text (node->worth));
 }
 

@@ -365,6 +365,40 @@ gl explain 101 && grep -q 'the nodes recorded GPUs, but accounting names none' \
     out
 check "and explain names the nodes' records"
 
+# a sign of a request and no GPU in accounting: the node's word decides
+asks ()
+{
+    fresh
+    job_sql 101 "tres_alloc = '1=8,4=1', tres_req = '1=8,1001=1',
+        mod_time = UNIX_TIMESTAMP() + 9"
+    rm -f ledger.db*
+    gl init && sync_all && spool "$@" &&
+        gl report usage -S "@$((t - 3600))" -E "@$as_of" --by user --csv \
+            -o user,unknown_jobs
+}
+none () # JOB SECOND NODE
+{
+    echo "job-start $(date -u -d "@$((t + $2))" +%FT%T).000Z cluster=lab" \
+        "node=$3 job_id=$1 devices=1"
+}
+asks "$(end 101 7201)" && grep -qx 'anna,1' out
+check "records that do not say whether there were GPUs: unknown"
+asks "$(none 101 3600 g1)" "$(end 101 7201)" && grep -qx 'anna,0' out
+check "the node recorded that there were none: none"
+compare && [ $rc -eq 0 ]
+check "and nothing is left to be explained"
+gl explain 101 && grep -Eq 'GPUs of g1, by Slurm.s index +none$' out
+check "explain says so"
+job_sql 101 "nodelist = 'g[1-2]'"
+rm -f ledger.db*
+gl init && sync_all && spool "$(none 101 3600 g1)" "$(end 101 7201)" &&
+    gl report usage -S "@$((t - 3600))" -E "@$as_of" --by user --csv \
+        -o user,unknown_jobs && grep -qx 'anna,1' out
+check "one of two nodes said nothing: unknown"
+asks "$(none 101 3600 g1)" "$(start 101 3601 4)" "$(end 101 7201)" &&
+    grep -qx 'anna,1' out
+check "a record that shows GPUs comes before one that shows none"
+
 fresh
 spool "$(start 101 3600 4)" "$(end 101 7800)" &&
     known 'evidence|101||end on g1|-600|epilog_late'

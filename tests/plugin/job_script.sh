@@ -52,6 +52,13 @@ check "nothing is remembered after the epilog" \
     test "$(ls "$spool/state" | paste -sd,)" = cluster,node
 
 clear_spool
+hook prolog SLURM_JOB_ACCOUNT=vision SLURM_JOB_PARTITION=cpu
+hook epilog SLURM_JOB_ACCOUNT=vision SLURM_JOB_PARTITION=cpu
+check "a job without devices: the prolog says that there are none" record_has \
+    '^job-start .*account=vision partition=cpu devices=1 project'
+check "the epilog says nothing of them" record_has \
+    '^job-end .*account=vision partition=cpu project'
+clear_spool
 hook prolog CUDA_VISIBLE_DEVICES=2,3
 check "20.11: devices by the one variable that it has" record_has \
     '^job-start .* gpus=2,3 visible_devices=2,3 devices=3 '

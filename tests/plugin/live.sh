@@ -118,6 +118,9 @@ await 30 settled
 sleep 1
 is "$(records g1 | grep '^job-start' | grep -c "job_id=\($job\|$((job + 1))\) .*project=beta")" 2 \
     "array: each task has the tag"
+is "$(records g1 | grep '^job-start' | grep "job_id=\($job\|$((job + 1))\) " |
+    grep -v ' gpus=' | grep -c ' devices=1 ')" 2 \
+    "and each start says that the task has no GPU"
 job=$(submit --gpu-project=beta -w g1 : -w g2 --wrap=true)
 await 30 settled
 await 10 ended g2 $((job + 1))
@@ -158,9 +161,9 @@ printf '#!/bin/sh\n' >empty.sh
 chmod 755 empty.sh
 for program in sbatch srun salloc; do
     refused "$program, missing" 'no project given: .*; yours are: alpha, beta, viz$' \
-        as games $program ./empty.sh
+        as games $program -G1 ./empty.sh
     refused "$program, unknown" "unknown project 'gamma'; yours are: alpha, beta, viz\$" \
-        as games $program --gpu-project=gamma ./empty.sh
+        as games $program -G1 --gpu-project=gamma ./empty.sh
     refused "$program, malformed" 'the value is refused' \
         as games $program --gpu-project='=cmd' ./empty.sh
 done
