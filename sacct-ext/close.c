@@ -303,6 +303,7 @@ static int write_month (struct writing *w, struct closing *c,
         || add_detail (w, c->site, m, error) < 0
         || add_end (w, c, "closed", m->period, error) < 0)
         return -1;
+    c->done->head = w->head;
     hash_text (w->head.hash, c->done->hash);
     return 0;
 }
@@ -362,7 +363,7 @@ struct deciding {
     close_check_f check;
     void *arg;
     bool in_open; /* it is of the month that is open when it is written */
-    uint64_t number;
+    chain_head_t head; /* the entry */
 };
 
 static void put_decision (const decision_t *d, buffer_t *body)
@@ -417,19 +418,19 @@ static int decide_now (store_t *store, void *arg, gl_error_t *error)
     put_decision (d, &body);
     if (rc == 0)
         rc = add (&w, d->kind, &body, error);
-    deciding->number = w.head.number;
+    deciding->head = w.head;
     return rc;
 }
 
 int close_decide (store_t *store, const site_t *site, decision_t *decision,
-                  close_check_f check, void *arg, uint64_t *ret_number,
+                  close_check_f check, void *arg, chain_head_t *ret_head,
                   gl_error_t *error)
 {
     struct deciding deciding
-        = {site, decision, check, arg, decision->month[0] == '\0', 0};
+        = {site, decision, check, arg, decision->month[0] == '\0', {0}};
 
     if (store_transaction (store, decide_now, &deciding, error) < 0)
         return -1;
-    *ret_number = deciding.number;
+    *ret_head = deciding.head;
     return 0;
 }

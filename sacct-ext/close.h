@@ -53,6 +53,7 @@ typedef struct {
     size_t rows;
     size_t corrections; /* among them */
     size_t imported;    /* months before go-live that were closed with it */
+    chain_head_t head;  /* the entry that closes it */
     char hash[BILLS_HASH_SIZE];
     int64_t handover;
 } close_done_t;
@@ -67,13 +68,13 @@ int close_month (store_t *store, const site_t *site,
  * A decision, in a transaction of its own. Of `decision` kind, who, when, reason,
  * reference and row are read, and month: "" is the open one. `check` is asked in
  * the transaction, before anything is written, and may fill what it has not been
- * given; NULL: nothing to ask. *ret_number gets the number of the entry.
+ * given; NULL: nothing to ask. *ret_head gets the entry.
  */
 typedef int (*close_check_f) (store_t *store, const site_t *site,
                               const periods_t *periods, decision_t *decision,
                               void *arg, gl_error_t *error);
 int close_decide (store_t *store, const site_t *site, decision_t *decision,
-                  close_check_f check, void *arg, uint64_t *ret_number,
+                  close_check_f check, void *arg, chain_head_t *ret_head,
                   gl_error_t *error);
 
 #endif /* !GL_CLOSE_H */

@@ -96,11 +96,24 @@ static void tell (const site_t *site, const decision_t *d, const char *said,
     putchar ('\n');
 }
 
+int decide_anchor (cli_t *cli, const anchor_t *anchor)
+{
+    gl_error_t error;
+
+    if (anchor_put (cli->store, &cli->site->close, anchor, &error) == 0)
+        return CLI_OK;
+    cli_warn (cli,
+              "entry %" PRIu64 " is written, and its anchor is not: %s; mend it, "
+              "and run gpuledger verify --anchor",
+              anchor->head.number, error.text);
+    return CLI_LOOK;
+}
+
 int decide (cli_t *cli, decision_t *d, close_check_f check, void *arg,
             const char *said)
 {
     const char *who;
-    uint64_t number;
+    chain_head_t head;
     gl_error_t error;
     uid_t uid;
     int rc = CLI_FAILED;
@@ -109,12 +122,18 @@ int decide (cli_t *cli, decision_t *d, close_check_f check, void *arg,
         && (who = user_verb_person (cli, NULL, &uid))) {
         d->who = xstrdup (who);
         d->when = time (NULL);
-        if (close_decide (cli->store, cli->site, d, check, arg, &number, &error)
+        if (close_decide (cli->store, cli->site, d, check, arg, &head, &error)
             < 0)
             rc = cli_fail (cli, &error);
         else {
-            tell (cli->site, d, said, number);
-            rc = CLI_OK;
+            const anchor_t anchor = {head,
+                                     chain_kind_word (d->kind),
+                                     d->month,
+                                     0,
+                                     d->who,
+                                     d->when};
+            tell (cli->site, d, said, head.number);
+            rc = decide_anchor (cli, &anchor);
         }
     }
     clear (d);

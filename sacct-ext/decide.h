@@ -5,6 +5,7 @@
 #ifndef GL_DECIDE_H
 #define GL_DECIDE_H
 
+#include "anchor.h"
 #include "cli.h"
 #include "close.h"
 
@@ -19,6 +20,10 @@ int decide_amount (const site_t *site, const char *text, bool negative,
 void decide_row (bill_row_t *row, bill_kind_t kind, const char *what,
                  const char *month, const char *reason, const mpz_t units,
                  int digits);
+
+/* Anchors the entry (anchor.h): CLI_OK; or CLI_LOOK, already reported: the entry
+ * stays. */
+int decide_anchor (cli_t *cli, const anchor_t *anchor);
 
 /* Opens site and store, fills who and when, decides and frees what the decision
  * owns. `said`: what was done, a sentence with a %s for the decision's month; it

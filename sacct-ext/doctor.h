@@ -59,10 +59,7 @@ doctor_state_t doctor_say (buffer_t *finding, doctor_state_t state,
                            const char *fmt, ...)
     __attribute__ ((format (printf, 3, 4)));
 
-/* Run a program by its name in PATH and give what it printed, at most
- * DOCTOR_OUTPUT_MAX bytes and DOCTOR_COMMAND_SECONDS; NULL with why. Yours. */
-#define DOCTOR_OUTPUT_MAX (64 << 20)
-#define DOCTOR_COMMAND_SECONDS 20
+/* program_run() (program.h) without input. */
 char *doctor_run (const char *const *argv, gl_error_t *error);
 
 /* Slurm's configuration and nodes; false: there is none, `finding` and *ret_

@@ -445,6 +445,8 @@ const doctor_check_t doctor_host_checks[] = {
      "mend the line that it names; gpuledger.yaml(5)"},
     {"host.store", "the store opens, with the newest schema", look_store,
      "gpuledger init"},
+    {"host.anchor", "closed months are those that were anchored",
+     doctor_look_anchor, "gpuledger verify; docs/guides/closing.md"},
     {"host.as_of", "the facts are of today", look_as_of,
      "run gpuledger sync by a timer, or import"},
     {"host.full_sync", "all of slurmdbd's rows are read every week",

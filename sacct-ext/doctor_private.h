@@ -28,6 +28,8 @@ bool doctor_no_store (doctor_t *doctor, buffer_t *finding,
 int doctor_last_month (doctor_t *doctor, period_t *ret_period,
                        gl_error_t *error);
 
+/* doctor_anchor.c */
+doctor_state_t doctor_look_anchor (doctor_t *doctor, buffer_t *finding);
 /* doctor_accounts.c */
 doctor_state_t doctor_look_accounts (doctor_t *doctor, buffer_t *finding);
 doctor_state_t doctor_look_teams (doctor_t *doctor, buffer_t *finding);

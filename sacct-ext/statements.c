@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "budgets.h"
+#include "periods.h"
 #include "report/bill_idle.h"
 #include "statements_private.h"
 
@@ -76,6 +77,19 @@ static int name_statement (struct making *m, gl_error_t *error)
     return 0;
 }
 
+/* The latest hash of the chain, which holds whatever was closed and decided up to
+ * now: later than the hash of the month's closing. */
+static int take_head (struct making *m, gl_error_t *error)
+{
+    chain_head_t head;
+
+    if (store_chain_head (m->store, &head, error) < 0)
+        return -1;
+    hash_text (head.hash, m->head);
+    m->s.head = head.number ? m->head : NULL;
+    return 0;
+}
+
 /* --- the page ---------------------------------------------------------- */
 
 static void fill (struct making *m, const bills_month_t *now,
@@ -112,7 +126,7 @@ static int make_page (struct making *m, const bills_month_t *now,
     if (budgets_of_team (m->store, m->query.site, m->s.team, &m->query,
                          &budgets, &count, error)
             == 0
-        && name_statement (m, error) == 0) {
+        && name_statement (m, error) == 0 && take_head (m, error) == 0) {
         m->s.budgets = budgets;
         m->s.budget_count = count;
         *ret_report = statement_make (&m->s, error);

@@ -26,6 +26,7 @@ struct making {
     statement_day_t *days;
     size_t day_count;
     char id[80];
+    char head[BILLS_HASH_SIZE];
 };
 
 /* All days of the month up to `end`, without charges. */

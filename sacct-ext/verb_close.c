@@ -8,6 +8,7 @@
 #include "acct/site.h"
 #include "base/memory.h"
 #include "close.h"
+#include "decide.h"
 #include "output.h"
 #include "user_verb.h"
 #include "verb.h"
@@ -76,8 +77,10 @@ static int close_it (cli_t *cli, const struct request *request, int64_t now,
                          .accept = request->accept,
                          .checks = checks};
     close_done_t done;
+    anchor_t anchor;
     gl_error_t error;
     uid_t uid;
+    int rc;
 
     r.who = user_verb_person (cli, NULL, &uid);
     if (!r.who)
@@ -85,7 +88,11 @@ static int close_it (cli_t *cli, const struct request *request, int64_t now,
     if (close_month (cli->store, cli->site, &r, &done, &error) < 0)
         return cli_fail (cli, &error);
     say_done (cli, request, &done);
-    return checks_in (checks, CHECK_LOOK) > 0 ? CLI_LOOK : CLI_OK;
+    fflush (stdout);
+    anchor = (anchor_t){done.head,    "close", request->month,
+                        done.version, r.who,   now};
+    rc = decide_anchor (cli, &anchor);
+    return checks_in (checks, CHECK_LOOK) > 0 ? CLI_LOOK : rc;
 }
 
 static int check_and_close (cli_t *cli, const struct request *request)

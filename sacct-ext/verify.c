@@ -35,6 +35,13 @@ struct walk {
     size_t closed_count;
 };
 
+void verified_add (verified_t *v, const char *problem)
+{
+    v->problem
+        = xreallocarray (v->problem, v->count + 1, sizeof (*v->problem));
+    v->problem[v->count++] = xstrdup (problem);
+}
+
 static void report (struct walk *w, const char *fmt, ...)
     __attribute__ ((format (printf, 2, 3)));
 
@@ -46,10 +53,7 @@ static void report (struct walk *w, const char *fmt, ...)
     va_start (ap, fmt);
     vsnprintf (text, sizeof (text), fmt, ap);
     va_end (ap);
-    w->found->problem
-        = xreallocarray (w->found->problem, w->found->count + 1,
-                         sizeof (*w->found->problem));
-    w->found->problem[w->found->count++] = xstrdup (text);
+    verified_add (w->found, text);
 }
 
 /* --- one entry --------------------------------------------------------- */
@@ -120,8 +124,10 @@ static int check_hash (struct walk *w, const chain_entry_t *e,
         w->doubt = true;
     }
     memcpy (w->before, e->hash, sizeof (w->before));
-    if (w->wanted && !memcmp (w->wanted, e->hash, STORE_DIGEST_SIZE))
+    if (w->wanted && !memcmp (w->wanted, e->hash, STORE_DIGEST_SIZE)) {
         w->found->has_head = true;
+        w->found->head_number = e->number;
+    }
     return 0;
 }
 

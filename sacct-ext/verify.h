@@ -16,9 +16,13 @@ typedef struct {
     uint64_t months;  /* closings */
     chain_head_t head;
     bool has_head; /* the one that was looked for is in the chain */
+    uint64_t head_number; /* of its entry */
     char **problem; /* a sentence each */
     size_t count;
 } verified_t;
+
+/* One more problem. */
+void verified_add (verified_t *verified, const char *problem);
 
 /* `head`: a hash from a statement, or NULL. */
 int verify_chain (store_t *store, const uint8_t *head, verified_t *ret,

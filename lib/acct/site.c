@@ -333,6 +333,9 @@ void site_free (site_t *site)
     mpq_clear (site->policy.utilization);
     free_issuer (&site->issuer);
     mpq_clears (site->close.untagged, site->close.coverage, NULL);
+    free (site->close.anchor);
+    free_list (&site->close.anchor_command);
+    free_list (&site->close.sign);
     free (site->book);
     free_collector (&site->collector);
     free_agent (&site->agent);

@@ -554,6 +554,10 @@ typedef struct {
     int64_t fresh;   /* seconds that the facts may lie back at most */
     mpq_t untagged;  /* share of GPU time without a project, at most */
     mpq_t coverage;  /* share of GPU time that the nodes saw, at least */
+    /* where the latest hash is kept outside the store */
+    char *anchor;               /* a file; NULL: none */
+    text_list_t anchor_command; /* a program and its arguments; empty: none */
+    text_list_t sign;           /* likewise, which signs the file */
 } site_close_t;
 
 typedef struct site {

@@ -471,6 +471,33 @@ static int check_analyses (const site_t *site, gl_error_t *error)
     return 0;
 }
 
+/* ---- close ---- */
+
+/* Run by whoever closes, often root: not whatever PATH has. */
+static int check_command (const char *key, const text_list_t *command,
+                          gl_error_t *error)
+{
+    if (command->count == 0 || command->item[0][0] == '/')
+        return 0;
+    return gl_error (error,
+                     "close.%s: '%s' is not an absolute path; write [/usr/bin/"
+                     "PROGRAM, ARGUMENT, ...]",
+                     key, command->item[0]);
+}
+
+static int check_close (const site_t *site, gl_error_t *error)
+{
+    const site_close_t *close = &site->close;
+
+    if (close->sign.count && !close->anchor)
+        return gl_error (error, "close.sign signs the file of close.anchor, "
+                                "which is not set");
+    return check_command ("anchor_command", &close->anchor_command, error) < 0
+                   || check_command ("sign", &close->sign, error) < 0
+               ? -1
+               : 0;
+}
+
 int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
 {
     if (list->entry_count > 0)
@@ -482,6 +509,7 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
         || check_go_live (site, error) < 0 || check_budgets (site, error) < 0
         || check_tiers (site, error) < 0 || check_qos (site, error) < 0
         || check_entitlements (site, error) < 0
+        || check_close (site, error) < 0
         || check_analyses (site, error) < 0)
         return -1;
     return 0;

@@ -155,6 +155,21 @@ static const schema_key_t close_keys[] = {
      NULL, NULL, "0%", "90%",
      "Share of GPU time seen by the nodes below which closing asks. Default "
      "0%: never."},
+    {"anchor", VALUE_PATH, 0, offsetof (site_t, close.anchor), NULL, NULL, NULL,
+     NULL,
+     "File outside the store to which the latest hash is appended whenever a "
+     "month is closed or something is decided; doctor and verify compare the "
+     "store with it. Best append-only, or on another host. Default none: "
+     "syslog alone."},
+    {"anchor_command", VALUE_LIST, 0, offsetof (site_t, close.anchor_command),
+     NULL, NULL, NULL, NULL,
+     "Program, with its arguments, that gets the same line on standard input "
+     "and has 20 seconds. Default none."},
+    {"sign", VALUE_LIST, 0, offsetof (site_t, close.sign), NULL, NULL, NULL,
+     NULL,
+     "Program, with its arguments, that reads the file of close.anchor from "
+     "standard input and writes a detached signature of it, which is kept as "
+     "FILE.sig; such as ssh-keygen -Y sign. Default none."},
 };
 
 const schema_kind_t schema_close = ONE_KIND (

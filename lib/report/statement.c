@@ -45,6 +45,8 @@ static report_t *begin (const statement_t *s)
     report_parameter (report, "state", s->state);
     if (team && team->cost_center)
         report_parameter (report, "cost center", team->cost_center);
+    if (s->head)
+        report_parameter (report, "latest hash", s->head);
     report_provenance (report, "statement", s->id);
     if (s->hash)
         report_provenance (report, "period hash", s->hash);

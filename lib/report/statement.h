@@ -39,6 +39,7 @@ typedef struct {
     const char *state;    /* "closed 2026-11-05, version 1", "not closed" */
     const site_t *then; /* the configuration of the closing; NULL: today's */
     const char *hash; /* of the closed period: the head of the chain; or NULL */
+    const char *head; /* the latest hash of the chain; NULL: nothing was closed */
     const bool *disputed;  /* row by row of the bill; NULL: none */
     size_t disputed_count; /* of the team */
     statement_counts_t counts[STATEMENT_COUNTS]; /* of jobs */

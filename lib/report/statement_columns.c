@@ -65,6 +65,9 @@ static const column_info_t columns[AT_COUNT] = {
                      "Not to be paid before that is decided."},
     [AT_CURRENCY] = {"currency", "Currency", COLUMN_TEXT, false, true, ""},
     [AT_SHOW] = {"show", "Command", COLUMN_TEXT, false, true, ""},
+    [AT_HASH] = {"hash", "Latest hash", COLUMN_TEXT, false, true,
+                 "Of all that was closed and decided: gpuledger verify --head "
+                 "HASH looks for it."},
     [AT_OF] = {"of", "Of", COLUMN_TEXT, true, true,
                "The line of this statement that the job is a part of."},
     [AT_JOB] = {"job", "Job", COLUMN_TEXT, true, false,

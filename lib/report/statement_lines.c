@@ -59,6 +59,9 @@ void statement_begin_line (page_t *page, const char *section, char letter,
     report_put_text (page->report, AT_LINE, line);
     report_put_text (page->report, AT_CURRENCY,
                      page->s->query->site->currency);
+    /* a page may have a line for each of a million jobs */
+    if (page->s->head && strcmp (section, "jobs") != 0)
+        report_put_text (page->report, AT_HASH, page->s->head);
 }
 
 void statement_put_units (page_t *page, statement_at_t at, const mpz_t units)

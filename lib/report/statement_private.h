@@ -41,6 +41,7 @@ typedef enum {
     AT_DISPUTED,
     AT_CURRENCY,
     AT_SHOW,
+    AT_HASH,
     AT_OF, /* from here on: of jobs, where these are asked for */
     AT_JOB,
     AT_USER,

@@ -69,6 +69,11 @@ typedef struct {
 int store_chain_head (store_t *store, chain_head_t *ret_head,
                       gl_error_t *error);
 
+/* The hash of an entry, as stored: 1. 0: there is no such entry, or its hash is
+ * none. */
+int store_chain_hash (store_t *store, uint64_t number,
+                      uint8_t ret_hash[STORE_DIGEST_SIZE], gl_error_t *error);
+
 /* In a transaction: one more entry behind `head`, as store_chain_head() has
  * given it in the same transaction. Of the entry kind, month, version and body
  * are read. Moves the head. */

@@ -89,6 +89,24 @@ int store_chain_head (store_t *store, chain_head_t *ret_head,
     return 0;
 }
 
+int store_chain_hash (store_t *store, uint64_t number,
+                      uint8_t ret_hash[STORE_DIGEST_SIZE], gl_error_t *error)
+{
+    db_statement_t *st = store_statement (store, SQL_CHAIN_HASH, error);
+    int rc;
+
+    if (!st)
+        return -1;
+    db_bind_u64 (st, 0, number);
+    rc = db_step (st, error);
+    if (rc == 1 && db_column_length (st, 0) == STORE_DIGEST_SIZE)
+        memcpy (ret_hash, db_column_text (st, 0), STORE_DIGEST_SIZE);
+    else if (rc == 1)
+        rc = 0;
+    db_reset (st);
+    return rc;
+}
+
 static int check_entry (const chain_entry_t *e, gl_error_t *error)
 {
     if (!chain_kind_word (e->kind) || !e->month || strlen (e->month) != 7

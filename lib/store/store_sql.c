@@ -259,6 +259,7 @@ static const struct {
        NULL},
     [SQL_CHAIN_HEAD]
     = {"SELECT number, hash FROM chain ORDER BY number DESC LIMIT 1", NULL},
+    [SQL_CHAIN_HASH] = {"SELECT hash FROM chain WHERE number = ?", NULL},
     [SQL_CHAIN_ADD]
     = {"INSERT INTO chain (number, kind, month, version, body, hash) "
        "VALUES (?, ?, ?, ?, ?, ?)",

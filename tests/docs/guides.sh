@@ -42,6 +42,8 @@ README.md|autoreconf|builds the tree that runs this
 docs/formats/sacct.md|TZ=UTC sacct|a cluster: tests/live/versions.sh
 docs/formats/sacct.md|sacct -a|a cluster: tests/live/import_then_sync.sh
 docs/guides/budgets.md|gpuledger budget --once /var|root's directories and a mail program: tests/cli/budget.sh
+docs/guides/closing.md|ssh-keygen|makes a key of root: tests/close/anchor.sh
+docs/guides/closing.md|echo "ledger@site|the same
 docs/guides/failures.md|tests/fault/kill|minutes, and whole processes killed: tests/fault
 docs/guides/fuzzing.md|autoreconf|builds the tree that runs this
 docs/guides/fuzzing.md|tests/fuzz/run|clang and minutes: tests/fuzz

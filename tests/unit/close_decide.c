@@ -84,7 +84,7 @@ static void check_decided (const char *month, const char *asked,
     char seen[64] = "", who[] = "ann", reason[] = "a test";
     periods_t *periods;
     gl_error_t error;
-    uint64_t number;
+    chain_head_t head;
 
     the_site = site;
     site->go_live = (civil_t){.year = 2026, .month = 10, .day = 1};
@@ -93,15 +93,15 @@ static void check_decided (const char *month, const char *asked,
     d.reason = reason;
     strcpy (d.month, month);
     interrupted = true;
-    if (close_decide (store, site, &d, take_month, seen, &number, &error) < 0
+    if (close_decide (store, site, &d, take_month, seen, &head, &error) < 0
         || periods_read (store, &periods, &error) < 0)
         fail_msg ("%s", error.text);
     assert_string_equal (seen, asked);
     assert_int_equal (periods->closing_count, 1);
     assert_int_equal (periods->decision_count, 1);
     assert_string_equal (periods->decisions[0].month, decided);
-    assert_true (periods->decisions[0].number == number);
-    assert_true (number > periods->closings[0].number);
+    assert_true (periods->decisions[0].number == head.number);
+    assert_true (head.number > periods->closings[0].number);
     periods_free (periods);
     store_close (store);
     site_free (site);
