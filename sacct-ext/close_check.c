@@ -4,6 +4,7 @@
 
 #include "acct/account.h"
 #include "acct/runaway.h"
+#include "as_of.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "close.h"
@@ -90,6 +91,16 @@ static void check_fresh (struct checking *c)
     for (size_t i = 0; i < c->cluster_count; i++) {
         const store_cluster_t *cluster = &c->clusters[i];
         int64_t age = c->now - cluster->as_of;
+        char stamp[ZONE_STAMP_SIZE];
+        if (age < -AS_OF_SKEW) {
+            found (c->checks, CHECK_LOOK, "fresh",
+                   xasprintf ("%s: facts as of %s, which has not come; gpuledger "
+                              "sync --cluster %s --full --force sets them back",
+                              cluster->name,
+                              zone_stamp (c->site->zone, cluster->as_of, stamp),
+                              cluster->name));
+            continue;
+        }
         found (c->checks,
                age <= c->site->close.fresh ? CHECK_OK : CHECK_LOOK, "fresh",
                xasprintf ("%s: facts are %" PRId64 ".%" PRId64

@@ -165,6 +165,15 @@ static void begin_at_submission (const import_t *import, int64_t known,
         s->time_start = s->time_submit;
 }
 
+/* The file knows of this moment, by this job. */
+static void know (import_t *import, int64_t time, const segment_t *s)
+{
+    if (time <= import->newest)
+        return;
+    import->newest = time;
+    import->stats.newest_job = s->id_job;
+}
+
 int import_times (import_t *import, const import_times_t *t, segment_t *s,
                   gl_error_t *error)
 {
@@ -189,8 +198,7 @@ int import_times (import_t *import, const import_times_t *t, segment_t *s,
             s->time_end = known;
     }
     begin_at_submission (import, known, s);
-    if (known > import->newest)
-        import->newest = known;
+    know (import, known, s);
     return 0;
 }
 
@@ -271,10 +279,8 @@ static void note_times (import_t *import, const segment_t *s)
     const int64_t times[]
         = {s->time_start ? 0 : s->time_submit, s->time_start, s->time_end};
 
-    for (size_t i = 0; i < GL_ARRAY_SIZE (times); i++) {
-        if (times[i] > import->newest)
-            import->newest = times[i];
-    }
+    for (size_t i = 0; i < GL_ARRAY_SIZE (times); i++)
+        know (import, times[i], s);
 }
 
 static void count (import_stats_t *stats, const segment_t *s)

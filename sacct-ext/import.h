@@ -57,6 +57,7 @@ typedef struct {
     uint64_t replaced;       /* texts of JSON with control characters */
     uint64_t ambiguous; /* with a time of the hour that a clock showed twice */
     int64_t newest;     /* the latest moment that the file knows of; 0: none */
+    uint64_t newest_job; /* the first job that has it; 0: none has */
     int64_t as_of;      /* newest, or the moment that was given */
 } import_stats_t;
 

@@ -320,8 +320,10 @@ static void read_envelope (import_t *import, const json_t *envelope)
         import->envelope_cluster = xstrdup (cluster);
     }
     if (json_number_of (json_object_get (envelope, "last_update"), &update)
-        && update < UINT32_MAX && (int64_t)update > import->newest)
+        && update < UINT32_MAX && (int64_t)update > import->newest) {
         import->newest = (int64_t)update;
+        import->stats.newest_job = 0;
+    }
 }
 
 /* An object at the top: an envelope, or a job of its own. */

@@ -58,6 +58,13 @@ slurmdbd_cluster_t *slurmdbd_cluster_open (slurmdbd_t *dbd, const char *name,
 /* Accepts NULL. */
 void slurmdbd_cluster_close (slurmdbd_cluster_t *cluster);
 
+/* The latest time that a job row or a node event has, up to `until`; 0: none. */
+int slurmdbd_newest (slurmdbd_cluster_t *cluster, int64_t until,
+                     int64_t *ret_newest, gl_error_t *error);
+/* Up to when slurmdbd counted usage, which it does every hour while it runs; 0: not
+ * known. */
+int64_t slurmdbd_rolled_until (slurmdbd_cluster_t *cluster, int64_t until);
+
 /* Which job rows. */
 typedef enum {
     SLURMDBD_ROWS_ALL,

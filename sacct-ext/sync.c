@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "as_of.h"
 #include "base/memory.h"
 #include "sync.h"
 #include "sync_open.h"
@@ -403,6 +404,30 @@ static int read_before (struct sync *sync, gl_error_t *error)
                            &sync->before, &sync->before_count, error);
 }
 
+/* A full reading says anew what slurmdbd said as of the same moment; --force takes
+ * back what was learned of later ones. */
+static int set_back (struct sync *sync, gl_error_t *error)
+{
+    const sync_options_t *options = sync->options;
+    int64_t as_of = sync->result->as_of, known;
+    char from[ZONE_STAMP_SIZE], to[ZONE_STAMP_SIZE];
+
+    if (store_as_of (sync->store, sync->name, &known, error) < 0)
+        return -1;
+    sync->result->known_as_of = known;
+    if (!options->full || known < as_of || (known > as_of && !options->force))
+        return 0;
+    if (known > as_of && as_of < options->closed_until)
+        return gl_error (error,
+                         "the store knows of %s and cannot be set back to %s: a "
+                         "month that ends later is closed; give an --as-of after "
+                         "it, or open the month again (gpuledger reopen)",
+                         zone_stamp (options->zone, known, from),
+                         zone_stamp (options->zone, as_of, to));
+    sync->result->set_back = known > as_of;
+    return store_set_back (sync->store, sync->name, as_of, error);
+}
+
 static int start_over (struct sync *sync, gl_error_t *error)
 {
     int64_t from = sync->since ? sync->since : remember_from (sync);
@@ -411,7 +436,7 @@ static int start_over (struct sync *sync, gl_error_t *error)
     sync->rows = 0;
     sync_open_rewind (sync->open);
     slurmdbd_forget_notes (sync->from);
-    if (read_before (sync, error) < 0)
+    if (set_back (sync, error) < 0 || read_before (sync, error) < 0)
         return -1;
     if (sync->since && sync->before_count && before_start (sync) < from)
         from = before_start (sync);
@@ -491,6 +516,9 @@ static int find_window (struct sync *sync, gl_error_t *error)
                            &sync->newest, error)
                < 0)
         return -1;
+    /* a reading of a later moment, which is being taken back */
+    if (sync->newest > sync->result->as_of)
+        sync->newest = 0;
     sync->since = sync->newest && sync->newest < sync->last ? sync->newest
                                                             : sync->last;
     sync->since -= sync->options->look_back;
@@ -525,11 +553,38 @@ static int find_total (struct sync *sync, gl_error_t *error)
     return 0;
 }
 
+static int check_as_of (struct sync *sync, gl_error_t *error)
+{
+    const sync_options_t *options = sync->options;
+    as_of_t as_of = {.as_of = sync->result->as_of,
+                     .said_by = options->as_of
+                                    ? "--as-of"
+                                    : "the clock of slurmdbd's database",
+                     .now = options->now,
+                     .source = "slurmdbd's database",
+                     .zone = options->zone};
+    int64_t rolled;
+
+    if (options->force)
+        return 0;
+    if (slurmdbd_newest (sync->from, options->now + AS_OF_SKEW, &as_of.newest,
+                         error)
+        < 0)
+        return -1;
+    if (!options->as_of) {
+        rolled = slurmdbd_rolled_until (sync->from, options->now + AS_OF_SKEW);
+        if (rolled > as_of.newest)
+            as_of.newest = rolled;
+    }
+    return as_of_check (&as_of, error);
+}
+
 static int run (struct sync *sync, slurmdbd_t *dbd, gl_error_t *error)
 {
     sync->from
         = slurmdbd_cluster_open (dbd, sync->name, sync->result->as_of, error);
-    if (!sync->from || find_window (sync, error) < 0
+    if (!sync->from || check_as_of (sync, error) < 0
+        || find_window (sync, error) < 0
         || find_total (sync, error) < 0)
         return -1;
     sync->open = sync_open_load (sync->store, sync->name, error);

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/zone.h"
 #include "slurmdbd.h"
 #include "store/store.h"
 
@@ -37,6 +38,12 @@ typedef struct {
     bool full;         /* all rows, however old */
     int64_t look_back; /* seconds */
     int64_t as_of;     /* 0: the database's clock */
+    int64_t now;       /* the clock of this host */
+    const zone_t *zone; /* of error messages */
+    /* Any as-of will do; with `full` one before the store's sets the cluster back
+     * (store_set_back()), but not into closed months. */
+    bool force;
+    int64_t closed_until; /* 0: no month is closed */
     /* called for each row with their number so far, and about how many there
      * are, 0: not known; may be NULL */
     void (*progress) (uint64_t rows, uint64_t total, void *arg);
@@ -53,6 +60,8 @@ typedef struct {
     slurmdbd_notes_t notes;
     uint64_t gone; /* that the database does not have any more, noted now */
     bool full;     /* all rows were read */
+    int64_t known_as_of; /* what the store knew of before; 0: nothing */
+    bool set_back; /* from there */
 } sync_result_t;
 
 int sync_cluster (store_t *store, slurmdbd_t *dbd, const char *cluster,

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "acct/site.h"
+#include "as_of.h"
 #include "base/instant.h"
 #include "base/memory.h"
 #include "cli.h"
@@ -33,6 +35,8 @@ typedef struct {
     store_t *store;
     zone_t *zone; /* --tz; NULL: by the site */
     import_options_t options;
+    bool force; /* whatever the as-of is */
+    int64_t now;
     char **paths;
     import_t **imports;
     store_counts_t *counts;
@@ -109,6 +113,49 @@ static bool is_configured (const site_t *site, const char *cluster)
     return site->cluster_count == 0;
 }
 
+/* --- as-of --------------------------------------------------------------- */
+
+/* No file can know of a time that has not come. */
+static int check_newest (const work_t *w, gl_error_t *error)
+{
+    for (size_t i = 0; i < w->count && !w->force; i++) {
+        const import_stats_t *s = import_stats (w->imports[i]);
+        char job[64] = "last_update";
+        const as_of_t as_of = {.as_of = s->newest,
+                               .said_by = job,
+                               .now = w->now,
+                               .zone = w->site->zone};
+        if (s->newest_job)
+            snprintf (job, sizeof (job), "job %llu",
+                      (unsigned long long)s->newest_job);
+        if (as_of_check (&as_of, error) < 0)
+            return gl_error_prefix (error, "%s", w->paths[i]);
+    }
+    return 0;
+}
+
+/* Nor does one speak of a time long after all that it knows of, unless the store has
+ * got there by other facts. */
+static int check_as_of (const work_t *w, const char *cluster, gl_error_t *error)
+{
+    as_of_t as_of = {.as_of = w->options.as_of,
+                     .said_by = "--as-of",
+                     .now = w->now,
+                     .source = "the files and the store",
+                     .zone = w->site->zone};
+
+    if (w->force || !as_of.as_of)
+        return 0;
+    if (store_as_of (w->store, cluster, &as_of.newest, error) < 0)
+        return -1;
+    for (size_t i = 0; i < w->count; i++) {
+        int64_t newest = import_stats (w->imports[i])->newest;
+        if (newest > as_of.newest)
+            as_of.newest = newest;
+    }
+    return as_of_check (&as_of, error);
+}
+
 static int put_file (work_t *w, gl_error_t *error)
 {
     import_t *import = w->imports[w->current];
@@ -119,8 +166,10 @@ static int put_file (work_t *w, gl_error_t *error)
     for (size_t i = 0; rc == 0 && i < w->clusters.count; i++) {
         if (!is_configured (w->site, w->clusters.name[i]))
             add_name (&w->unknown, w->clusters.name[i]);
-        rc = store_put_as_of (w->store, w->clusters.name[i],
-                              import_stats (import)->as_of, error);
+        rc = check_as_of (w, w->clusters.name[i], error);
+        if (rc == 0)
+            rc = store_put_as_of (w->store, w->clusters.name[i],
+                                  import_stats (import)->as_of, error);
     }
     clear_names (&w->clusters);
     return rc;
@@ -210,7 +259,7 @@ static int import_all (work_t *w)
     int rc = open_all (w, &error);
 
     end_progress (w);
-    if (rc < 0)
+    if (rc < 0 || check_newest (w, &error) < 0)
         return cli_fail (w->cli, &error);
     if (!(store = cli_store (w->cli, 0)))
         return CLI_FAILED;
@@ -345,6 +394,7 @@ enum {
     OPTION_CLUSTER = CLI_LONG,
     OPTION_TZ,
     OPTION_AS_OF,
+    OPTION_FORCE,
     OPTION_METER,
     OPTION_TRUST_TEXT,
 };
@@ -360,6 +410,9 @@ static const cli_option_t options_table[] = {
     {OPTION_AS_OF, "as-of", "TIME",
      "the moment that the files speak of, where open jobs end so far\n"
      "(default: the latest that each file knows of)"},
+    {OPTION_FORCE, "force", NULL,
+     "take times after the clock of this host, and an --as-of more than 7\n"
+     "days after the latest time in the files and the store's as-of"},
     {OPTION_TRUST_TEXT, "trust-text", NULL,
      "read text that has columns which users fill in (JobName, SubmitLine,\n"
      "Comment, WCKey, ...), although a line break in one makes a row"},
@@ -373,7 +426,7 @@ static int run (cli_t *cli, int argc, char **argv)
 {
     const char *cluster = NULL, *tz = NULL, *as_of = NULL, *meter = NULL;
     const char *value;
-    work_t w = {.cli = cli};
+    work_t w = {.cli = cli, .now = time (NULL)};
     gl_error_t error;
     int option, rc;
 
@@ -387,6 +440,9 @@ static int run (cli_t *cli, int argc, char **argv)
             break;
         case OPTION_AS_OF:
             as_of = value;
+            break;
+        case OPTION_FORCE:
+            w.force = true;
             break;
         case OPTION_METER:
             meter = value;
@@ -402,7 +458,7 @@ static int run (cli_t *cli, int argc, char **argv)
     rc = check_operands (cli, w.paths, w.count);
     if (rc != CLI_OK)
         return rc;
-    if (meter && (cluster || as_of || w.options.trust_text))
+    if (meter && (cluster || as_of || w.force || w.options.trust_text))
         return cli_usage (cli, "--meter takes none of the options of jobs but "
                                "--tz");
     if (cluster && !*cluster)
@@ -434,7 +490,8 @@ const verb_t verb_import = {
     .name = "import",
     .run = run,
     .synopsis
-    = "[--cluster NAME] [--tz ZONE] [--as-of TIME] [--trust-text] FILE...",
+    = "[--cluster NAME] [--tz ZONE] [--as-of TIME] [--force] [--trust-text] "
+      "FILE...",
     .summary = "read jobs from what sacct or slurmrestd print",
     .help
     = "Reads `sacct -P` text with its header, in any order of columns, and the "

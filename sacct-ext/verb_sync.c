@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include "acct/site.h"
+#include "as_of.h"
 #include "base/instant.h"
 #include "base/number.h"
 #include "cli.h"
+#include "periods.h"
 #include "rollups_keep.h"
 #include "sync.h"
 #include "verb.h"
@@ -121,11 +123,32 @@ static void warn (cli_t *cli, const char *cluster, const sync_result_t *result)
                   cluster, (unsigned long long)result->gone);
 }
 
+/* Of a moment that has not come nobody but --force brings the store back. */
+static void warn_ahead (cli_t *cli, const char *cluster,
+                        const sync_result_t *result, int64_t clock,
+                        const zone_t *zone)
+{
+    char known[ZONE_STAMP_SIZE], now[ZONE_STAMP_SIZE];
+
+    if (result->set_back || result->known_as_of <= clock + AS_OF_SKEW)
+        return;
+    cli_warn (cli,
+              "%s: the store already has facts as of %s, later than the clock of "
+              "slurmdbd's database (%s); running jobs are charged up to then, and "
+              "later syncs change nothing. If that was a mistake, gpuledger sync "
+              "--cluster %s --full --force sets the store back",
+              cluster, zone_stamp (zone, result->known_as_of, known),
+              zone_stamp (zone, clock, now), cluster);
+}
+
 static void say (cli_t *cli, const char *cluster, const sync_result_t *result,
                  const zone_t *zone)
 {
     char stamp[ZONE_STAMP_SIZE];
 
+    if (result->set_back)
+        cli_say (cli, "%s: set back from %s", cluster,
+                 zone_stamp (zone, result->known_as_of, stamp));
     if (result->segments.revised)
         cli_say (cli,
                  "%s: %llu segments changed after the fact: see gpuledger report "
@@ -145,6 +168,25 @@ static void say (cli_t *cli, const char *cluster, const sync_result_t *result,
              zone_stamp (zone, result->as_of, stamp));
 }
 
+/* The end of the last closed month; 0: none is. */
+static int find_closed (cli_t *cli, store_t *store, int64_t *ret_until)
+{
+    const closing_t *last;
+    periods_t *periods;
+    period_t month;
+    gl_error_t error;
+    int rc = 0;
+
+    if (periods_read (store, &periods, &error) < 0)
+        return cli_fail (cli, &error);
+    last = periods_last (periods);
+    if (last)
+        rc = periods_month (cli->site, last->month, &month, &error);
+    *ret_until = last && rc == 0 ? month.end : 0;
+    periods_free (periods);
+    return rc < 0 ? cli_fail (cli, &error) : CLI_OK;
+}
+
 static int sync_one (cli_t *cli, slurmdbd_t *dbd, const char *cluster,
                      const struct options *options)
 {
@@ -158,6 +200,10 @@ static int sync_one (cli_t *cli, slurmdbd_t *dbd, const char *cluster,
 
     if (!site || !store)
         return CLI_FAILED;
+    how.now = time (NULL);
+    how.zone = site->zone;
+    if (how.force && find_closed (cli, store, &how.closed_until) != CLI_OK)
+        return CLI_FAILED;
     clock_gettime (CLOCK_MONOTONIC, &progress.began);
     if (isatty (STDERR_FILENO) && !cli->quiet) {
         how.progress = show_progress;
@@ -168,6 +214,7 @@ static int sync_one (cli_t *cli, slurmdbd_t *dbd, const char *cluster,
     if (rc < 0)
         return cli_failf (cli, "%s: %s", cluster, error.text);
     warn (cli, cluster, &result);
+    warn_ahead (cli, cluster, &result, slurmdbd_clock (dbd), site->zone);
     say (cli, cluster, &result, site->zone);
     cli_detail (cli, "%s: %.1f seconds", cluster,
                 seconds_since (&progress.began));
@@ -242,6 +289,7 @@ enum {
     OPTION_FULL,
     OPTION_LOOK_BACK,
     OPTION_AS_OF,
+    OPTION_FORCE,
 };
 
 static const cli_option_t options_table[] = {
@@ -256,7 +304,11 @@ static const cli_option_t options_table[] = {
      "row is new or changed (default: 2)"},
     {OPTION_AS_OF, "as-of", "TIME",
      "the moment that the database speaks of (default: its clock); for a\n"
-     "restored copy"},
+     "restored copy; not after the clock of this host, nor more than 7 days\n"
+     "after the newest row"},
+    {OPTION_FORCE, "force", NULL,
+     "take any as-of; with --full, one before that of the store takes back\n"
+     "what the store learned by mistake as of a later time"},
     {0},
 };
 
@@ -287,6 +339,9 @@ static int take_option (cli_t *cli, int option, const char *value,
         break;
     case OPTION_AS_OF:
         options->as_of = value;
+        break;
+    case OPTION_FORCE:
+        options->sync.force = true;
         break;
     case OPTION_LOOK_BACK:
         return take_look_back (cli, value, options);
@@ -332,7 +387,8 @@ static int run (cli_t *cli, int argc, char **argv)
 const verb_t verb_sync = {
     .name = "sync",
     .run = run,
-    .synopsis = "[--cluster NAME] [--slurmdb URL] [--full] [--as-of TIME]",
+    .synopsis = "[--cluster NAME] [--slurmdb URL] [--full] [--as-of TIME] "
+                "[--force]",
     .summary = "read jobs, outages and reservations from slurmdbd's database",
     .help
     = "Reads slurmdbd's MariaDB or MySQL database in one read-only snapshot and puts\n"

@@ -296,6 +296,35 @@ merge_change_t merge_observations (observation_t *o, const observation_t *other)
     return lost > change ? lost : change;
 }
 
+void merge_reread (observation_t *o, int64_t as_of)
+{
+    segment_t *s = &o->segment;
+
+    for (size_t i = 0; i < MERGE_FIELDS; i++) {
+        merge_rank_t *rank = &o->ranks[i];
+        if (rank->seen == as_of && rank->source == SOURCE_SLURMDBD)
+            rank->seen = as_of - MERGE_SET_BACK;
+    }
+    if (s->time_seen == as_of && s->source == SOURCE_SLURMDBD)
+        s->time_seen = as_of - MERGE_SET_BACK;
+    if (s->gres_lost == as_of)
+        s->gres_lost = as_of - MERGE_SET_BACK + 1;
+}
+
+bool merge_fill_set_back (uint8_t *fill, size_t length, int64_t as_of)
+{
+    bool any = false;
+
+    for (uint8_t *p = fill; length >= MERGE_FILL_GROUP;
+         length -= MERGE_FILL_GROUP, p += MERGE_FILL_GROUP) {
+        if ((int64_t)get_le (p, 8) <= as_of)
+            continue;
+        put_le (p, (uint64_t)(as_of - MERGE_SET_BACK), 8);
+        any = true;
+    }
+    return any;
+}
+
 bool merge_same_fields (const segment_t *a, const segment_t *b)
 {
     for (size_t i = 0; i < MERGE_FIELDS; i++) {

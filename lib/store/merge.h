@@ -47,6 +47,16 @@ size_t merge_pack (const observation_t *o, uint8_t fill[MERGE_FILL_MAX]);
 int merge_unpack (observation_t *o, const segment_t *segment, const void *fill,
                   size_t length);
 
+/* Slurmdbd is read again as of a moment of which it was read before: what it said
+ * then ranks below what it says now. */
+void merge_reread (observation_t *o, int64_t as_of);
+/* Exceptions that were seen after `as_of` rank as if seen just before it. True if
+ * there are any. */
+bool merge_fill_set_back (uint8_t *fill, size_t length, int64_t as_of);
+/* Where set back: so far before the moment; a view without GRES is one second
+ * later, so that it is still the later one. */
+#define MERGE_SET_BACK 2
+
 /* Whether two segments agree in the fields that are merged one by one, unknown ones
  * included. */
 bool merge_same_fields (const segment_t *a, const segment_t *b);

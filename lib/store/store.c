@@ -159,8 +159,10 @@ int store_begin (store_t *store, gl_error_t *error)
     store->wrote_facts = false;
     store->wrote_chain = false;
     store->changed_from = INT64_MAX;
-    for (size_t i = 0; i < store->cluster_count; i++)
+    for (size_t i = 0; i < store->cluster_count; i++) {
         store->clusters[i].settled = false;
+        store->clusters[i].reread = 0;
+    }
     return 0;
 }
 

@@ -286,6 +286,18 @@ int store_get_seen (store_t *store, const char *cluster, int64_t *ret_as_of,
                     gl_error_t *error);
 int store_settle_seen (store_t *store, const char *cluster, gl_error_t *error);
 
+/*
+ * In a transaction, before the puts of a reading of all rows of slurmdbd's database
+ * as of `as_of`. What slurmdbd said as of that very moment is replaced by what the
+ * reading says. And where the store has learned of a later moment, which nobody can
+ * know of yet, the cluster is set back: its as-of is `as_of`, and what was seen later
+ * is kept as seen just before, so that the reading replaces it. An open segment that
+ * the reading does not show counts from its start to its start. Revisions of later
+ * moments become revisions of this one.
+ */
+int store_set_back (store_t *store, const char *cluster, int64_t as_of,
+                    gl_error_t *error);
+
 /* Of which time the store knows something of a cluster: the first start of a
  * segment or event, and the as-of; 0 for nothing. */
 int store_extent (store_t *store, const char *cluster, int64_t *ret_start,

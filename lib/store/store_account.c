@@ -4,8 +4,9 @@
 #include "base/memory.h"
 #include "store/store_private.h"
 
-/* Is what stands there (seen then, under that parent) older or lesser? */
-static bool newer (const db_statement_t *row, int64_t time_seen,
+/* Is what stands there (seen then, under that parent) older or lesser? `reread`: as
+ * in struct cluster_entry. */
+static bool newer (const db_statement_t *row, int64_t time_seen, int64_t reread,
                    const char *parent)
 {
     int64_t seen = db_column_i64 (row, 0);
@@ -13,7 +14,8 @@ static bool newer (const db_statement_t *row, int64_t time_seen,
 
     if (seen != time_seen)
         return seen < time_seen;
-    return strcmp (stands ? stands : "", parent ? parent : "") < 0;
+    return seen == reread
+           || strcmp (stands ? stands : "", parent ? parent : "") < 0;
 }
 
 static bool same_parent (const db_statement_t *row, const char *parent)
@@ -55,7 +57,8 @@ int store_put_account (store_t *store, const store_account_t *a,
     db_bind_u64 (get, 0, cluster->id);
     db_bind_text (get, 1, a->name);
     rc = db_step (get, error);
-    write = rc == 0 || (rc == 1 && newer (get, time_seen, a->parent));
+    write = rc == 0 || (rc == 1 && newer (get, time_seen, cluster->reread,
+                                            a->parent));
     same = rc == 1 && same_parent (get, a->parent);
     db_reset (get);
     if (rc < 0)

@@ -59,6 +59,15 @@ typedef enum {
     SQL_SEEN_PUT,
     SQL_SEEN_FORGET,
     SQL_SEEN_SETTLE,
+    SQL_BACK_CLUSTER,
+    SQL_BACK_SEGMENTS,
+    SQL_BACK_FILLS,
+    SQL_BACK_FILL,
+    SQL_BACK_EVENTS,
+    SQL_BACK_RESERVATIONS,
+    SQL_BACK_ACCOUNTS,
+    SQL_BACK_REVISIONS,
+    SQL_BACK_FORGET,
     SQL_SEGMENT_UNSEEN,
     SQL_SEGMENT_GONE,
     SQL_REVISION_ADD,
@@ -115,6 +124,8 @@ struct cluster_entry {
     uint64_t last_job; /* no segment has a greater id */
     struct forgetting *forgetting; /* NULL: not asked in this transaction */
     bool settled; /* in this transaction: nothing is taken as seen */
+    /* in this transaction: what slurmdbd said as of then is said anew; 0: none */
+    int64_t reread;
 };
 
 /* What is interned, each with a table and a cache. */

@@ -254,6 +254,17 @@ static bool only_ended (const segment_t *before, const segment_t *after)
            && merge_same_fields (before, after);
 }
 
+/* Nothing is other than it was. */
+static bool only_seen_again (const segment_t *before, const segment_t *after)
+{
+    return before->time_seen == after->time_seen
+           && before->time_start == after->time_start
+           && before->time_end == after->time_end
+           && before->state == after->state && before->source == after->source
+           && before->gres_lost == after->gres_lost
+           && merge_same_fields (before, after);
+}
+
 /* What the merge changed is noted, and what was counted of it is forgotten. */
 static int note_change (store_t *store, struct cluster_entry *cluster,
                         const segment_t *before, const segment_t *after,
@@ -282,13 +293,28 @@ static int note_change (store_t *store, struct cluster_entry *cluster,
                            only_seen (before, after), error);
 }
 
+/* What slurmdbd says again as of the same moment replaces what it said. */
+static merge_change_t merge (const struct cluster_entry *cluster,
+                             observation_t *o, const observation_t *fresh)
+{
+    const segment_t before = o->segment;
+    const segment_t *s = &fresh->segment;
+    merge_change_t change;
+
+    if (s->source != SOURCE_SLURMDBD || s->time_seen != cluster->reread)
+        return merge_observations (o, fresh);
+    merge_reread (o, s->time_seen);
+    change = merge_observations (o, fresh);
+    return only_seen_again (&before, &o->segment) ? MERGE_SAME : change;
+}
+
 static int merge_stored (store_t *store, struct cluster_entry *cluster,
                          struct stored *stored, const observation_t *fresh,
                          store_counts_t *counts, gl_error_t *error)
 {
     observation_t *o = &stored->observation;
     segment_t before = o->segment;
-    merge_change_t change = merge_observations (o, fresh);
+    merge_change_t change = merge (cluster, o, fresh);
     struct shared shared;
     bool back;
 

@@ -62,7 +62,8 @@ static period_t difference (int64_t start, const struct version *a,
                           : (period_t){second, first};
 }
 
-static enum verdict judge (db_statement_t *st, int64_t start,
+/* `reread`: as in struct cluster_entry. */
+static enum verdict judge (db_statement_t *st, int64_t start, int64_t reread,
                            const struct version *fresh, period_t *ret_changed,
                            gl_error_t *error)
 {
@@ -80,7 +81,7 @@ static enum verdict judge (db_statement_t *st, int64_t start,
     facts = compare_facts (fresh, &old);
     order = COMPARE (fresh->seen, old.seen);
     if (order == 0)
-        order = facts;
+        order = facts && fresh->seen == reread ? 1 : facts;
     verdict = order <= 0 ? KEEP : facts ? REPLACE : SEEN;
     *ret_changed = verdict == REPLACE ? difference (start, fresh, &old)
                                       : (period_t){0, 0};
@@ -139,7 +140,7 @@ int store_put_event (store_t *store, const node_event_t *event,
     db_bind_u64 (get, 0, cluster->id);
     db_bind_i64 (get, 1, event->start);
     db_bind_text (get, 2, node);
-    verdict = judge (get, event->start, &fresh, &changed, error);
+    verdict = judge (get, event->start, cluster->reread, &fresh, &changed, error);
     if (changed.start < changed.end && tells_shards (event))
         changed = (period_t){event->start, INT64_MAX};
     if (verdict == FAILED
@@ -171,7 +172,7 @@ int store_put_reservation (store_t *store, const reservation_t *r,
     db_bind_u64 (get, 0, cluster->id);
     db_bind_i64 (get, 1, r->start);
     db_bind_u64 (get, 2, r->id);
-    verdict = judge (get, r->start, &fresh, &changed, error);
+    verdict = judge (get, r->start, cluster->reread, &fresh, &changed, error);
     if (verdict == FAILED
         || forget_time (store, cluster, changed.start, changed.end, error) < 0)
         return -1;

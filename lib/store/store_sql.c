@@ -241,6 +241,35 @@ static const struct {
        "AND gone IS NULL AND time_seen < ? AND span IN " SPAN_ALL " "
        "AND time_end >= ? AND time_end < ?",
        NULL},
+    [SQL_BACK_CLUSTER]
+    = {"UPDATE cluster SET as_of = ? WHERE id = ? AND as_of > ?", NULL},
+    /* an open one counts up to when it was seen: nobody knows until when */
+    [SQL_BACK_SEGMENTS]
+    = {"UPDATE segment SET gres_lost = CASE WHEN gres_lost > ? THEN ? ELSE "
+       "gres_lost END, gone = CASE WHEN gone > ? THEN NULL ELSE gone END, "
+       "time_seen = CASE WHEN time_seen <= ? THEN time_seen "
+       "WHEN time_end = 0 AND time_start BETWEEN 1 AND ? THEN time_start "
+       "ELSE ? END WHERE cluster = ? "
+       "AND (time_seen > ? OR gres_lost > ? OR gone > ?)",
+       NULL},
+    [SQL_BACK_FILLS] = {"SELECT id_job, time_submit, fill FROM segment "
+                        "WHERE cluster = ? AND fill IS NOT NULL",
+                        NULL},
+    [SQL_BACK_FILL] = {"UPDATE segment SET fill = ? WHERE cluster = ? "
+                       "AND id_job = ? AND time_submit = ?",
+                       NULL},
+#define BACK(TABLE)                                                            \
+    "UPDATE " TABLE " SET time_seen = ? WHERE cluster = ? AND time_seen > ?"
+    [SQL_BACK_EVENTS] = {BACK ("event"), NULL},
+    [SQL_BACK_RESERVATIONS] = {BACK ("reservation"), NULL},
+    [SQL_BACK_ACCOUNTS] = {BACK ("account"), NULL},
+    [SQL_BACK_REVISIONS]
+    = {"SELECT id_job, time_submit, kind, source, value_before, value_after "
+       "FROM revision WHERE cluster = ? AND seen > ? "
+       "ORDER BY id_job, time_submit, seen, number",
+       NULL},
+    [SQL_BACK_FORGET]
+    = {"DELETE FROM revision WHERE cluster = ? AND seen > ?", NULL},
     [SQL_SEGMENT_UNSEEN]
     = {"SELECT DISTINCT id_job FROM segment " SEGMENT_UNSEEN
        "AND id_job > ? ORDER BY id_job",

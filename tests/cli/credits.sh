@@ -80,7 +80,7 @@ month ()
 check ()
 {
     ledger default init
-    ledger default import --cluster lab --as-of 2026-12-01T00:00:00 jobs.txt
+    ledger default import --cluster lab --force --as-of 2026-12-01T00:00:00 jobs.txt
     month default 2026-10 >got
     is "a failed node is given back" "account,charge,credit
 bio,1.18,

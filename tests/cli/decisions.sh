@@ -65,7 +65,7 @@ END
     done
 } >year.sacct
 "$program" --quiet --store sqlite:year.db init || exit 1
-ledger import --cluster lab --tz UTC --as-of 2026-07-05T00:00:00Z year.sacct ||
+ledger import --cluster lab --tz UTC --force --as-of 2026-07-05T00:00:00Z year.sacct ||
     exit 1
 
 # --- recharge ---
@@ -104,7 +104,7 @@ is 2 "$(cat looks)" "checks that want to be looked at"
 awk -F'|' '$1 != 3 && $1 != 7' year.sacct >ten.sacct
 "$program" --quiet --store sqlite:ten.db init || exit 1
 ten () { "$program" --quiet --config site.yaml --store sqlite:ten.db "$@"; }
-ten import --cluster lab --tz UTC --as-of 2026-07-05T00:00:00Z ten.sacct || exit 1
+ten import --cluster lab --tz UTC --force --as-of 2026-07-05T00:00:00Z ten.sacct || exit 1
 ten report recharge --pool p --csv >recharge.csv
 is 12 "$(cell balance balance months)" "months without a job are covered, too"
 is 166720.000000 "$(cell balance balance gpu_hours)" "hours of ten months"

@@ -141,7 +141,7 @@ printf '%s\n' 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account' \
 check "Slurm's 2^64-2 is no count, and no error" \
     imports 'segments: 1 new' "$dir/none"
 check 'a moment can be given' \
-    imports 'as of 2026-02-01T00:00:00Z' --as-of 2026-02-01 "$dir/none"
+    imports 'as of 2026-01-05T00:00:00Z' --as-of 2026-01-05 "$dir/none"
 check 'it says nothing with --quiet' \
     sh -c '! "$0" --store "$1" --quiet import "$2" 2>&1 | grep .' \
     "$gpuledger" "$store" "$dir/none"

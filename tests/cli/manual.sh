@@ -109,7 +109,10 @@ cat <<ROWS
   "tres": {"allocated": [{"type": "cpu", "name": null, "count": 1}, {"type": "gres", "name": "gpu:h100", "count": 1}, {"type": "gres", "name": "gpu", "count": 1}]}},
  {"job_id": 4714, "user": "cy", "account": "nlp", "state": {"current": "TIMEOUT"},
   "time": {"submission": 1791417600, "start": 1791417600, "end": 1791504000, "elapsed": 86400},
-  "tres": {"allocated": [{"type": "cpu", "name": null, "count": 4}, {"type": "gres", "name": "gpu:h100", "count": 4}, {"type": "gres", "name": "gpu", "count": 4}]}}
+  "tres": {"allocated": [{"type": "cpu", "name": null, "count": 4}, {"type": "gres", "name": "gpu:h100", "count": 4}, {"type": "gres", "name": "gpu", "count": 4}]}},
+ {"job_id": 4715, "user": "cy", "account": "nlp", "state": {"current": "COMPLETED"},
+  "time": {"submission": 1793318400, "start": 1793318400, "end": 1793322000, "elapsed": 3600},
+  "tres": {"allocated": [{"type": "cpu", "name": null, "count": 4}]}}
 ]}
 ROWS
 END

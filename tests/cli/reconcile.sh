@@ -231,7 +231,7 @@ gl init && gl import --cluster lab --tz UTC --as-of "@$as_of" newer.txt &&
 check "never_synced: an imported ledger beside the database"
 
 rm -f ledger.db*
-gl init && gl sync --cluster lab --slurmdb "$slurmdb_url" --as-of @1990000000
+gl init && gl sync --cluster lab --slurmdb "$slurmdb_url" --as-of @1990000000 --force
 job_sql 101 'state = 5'
 known 'accounting|101||state|0|database_older'
 check "database_older: an older copy of the database"
@@ -465,7 +465,7 @@ check "unexplained: a rolled up sum that the jobs do not come to"
 whole ()
 {
     gl sync --cluster lab --slurmdb "$slurmdb_url" --full \
-        --as-of "@$((t + 11 * 86400))" &&
+        --force --as-of "@$((t + 11 * 86400))" &&
         [ "$(sqlite3 ledger.db 'SELECT count(*) FROM rollup')" -gt 10 ]
 }
 fresh

@@ -45,7 +45,7 @@ wrong ()
 cd "$work" || exit 1
 cp "$abs_top_srcdir"/contrib/examples/month/* . && chmod u+w ./*
 {
-    gl init && gl import --cluster lab --as-of 2026-11-05T05:00:00Z jobs.json
+    gl init && gl import --cluster lab --force --as-of 2026-11-05T05:00:00Z jobs.json
     gl close --month 2026-09 --accept 'a test'
     gl close --month 2026-10 --accept 'a test'
 } >"$work/err" 2>&1

@@ -42,5 +42,5 @@ END
 import ()
 {
     { echo "$header"; cat "$work/rows"; } >"$work/sacct"
-    gl "$1" import --cluster lab --as-of "$2" "$work/sacct"
+    gl "$1" import --cluster lab --force --as-of "$2" "$work/sacct"
 }

@@ -149,7 +149,7 @@ awk -v mode=sacct -f "$cents" -f "$hand" "$work/jobs" >"$work/sacct"
 lab=$(url_of lab) closed=$(url_of closed)
 empty "$lab"
 gl "$lab" init &&
-    gl "$lab" import --cluster lab --tz UTC --as-of 2026-12-10T00:00:00 "$work/sacct" &&
+    gl "$lab" import --cluster lab --tz UTC --force --as-of 2026-12-10T00:00:00 "$work/sacct" &&
     slurmdbd | sql "$lab"
 result $? "facts"
 

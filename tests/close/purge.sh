@@ -101,7 +101,7 @@ stays ()
 
 for url in $(urls ledger); do
     engine=${url%%:*}
-    empty "$url" && gl "$url" init && gl "$url" sync && close_it "$url" 2024-03
+    empty "$url" && gl "$url" init && gl "$url" sync --force && close_it "$url" 2024-03
     result $? "$engine: March is closed"
     exports "$work/$engine" && grep -q ',Usage,' "$work/$engine/focus"
     result $? "$engine: and can be exported"
@@ -143,7 +143,7 @@ result $? "and archives them"
 
 for url in $(urls ledger); do
     engine=${url%%:*}
-    gl "$url" sync
+    gl "$url" sync --force
     stays "after a sync"
     gl "$url" sync --full && grep -q 'lab: 3 segments are not in the database any more: purged' "$work/err"
     result $? "$engine: a full sync says that three are gone"

@@ -65,7 +65,7 @@ END
 import ()
 {
     awk -v mode=sacct -f "$cents" -f "$hand" "$work/jobs" >"$work/sacct"
-    gl "$url" import --cluster lab --tz UTC --as-of "$1" "$work/sacct"
+    gl "$url" import --cluster lab --tz UTC --force --as-of "$1" "$work/sacct"
 }
 
 # fresh MONTH: what all facts make of it now, by team

@@ -68,7 +68,7 @@ for name in h100-64 small-lab; do
     small-lab) set -- a100:4@n2 1g.5gb:3@n4 3g.20gb:2@n4 ;;
     esac
     jobs "$@" >sacct.txt
-    gl $name import --cluster lab --tz UTC --as-of 2026-11-02T00:00:00Z sacct.txt
+    gl $name import --cluster lab --tz UTC --force --as-of 2026-11-02T00:00:00Z sacct.txt
     result $? "$name: a month of jobs"
     gl $name report chargeback --month 2026-10 --by team,user --json >charges.json
     jq -e '.proof | length > 0 and all (.holds)' charges.json >holds

@@ -73,7 +73,7 @@ cat >"$work/bin/gpuledger" <<STOP
 case "\$1" in
 --config) exec "$program" --store sqlite:ledger.db "\$@" ;;
 sync) exec "$program" --config site.yaml --store sqlite:ledger.db import \
-    --cluster lab --as-of 2026-11-05T05:00:00Z jobs.json ;;
+    --cluster lab --force --as-of 2026-11-05T05:00:00Z jobs.json ;;
 esac
 exec "$program" --config site.yaml --store sqlite:ledger.db "\$@"
 STOP

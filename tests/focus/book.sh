@@ -75,7 +75,7 @@ JOBS
 lab=sqlite:$work/lab.db
 text () { printf "INSERT OR IGNORE INTO text (digest, value) VALUES (x'%s', '%s');\n" "$(printf %s "$1" | sha256sum | cut -c1-32)" "$1"; }
 gl "$lab" init &&
-    gl "$lab" import --cluster lab --tz UTC --as-of 2026-12-10T00:00:00 "$work/sacct" &&
+    gl "$lab" import --cluster lab --tz UTC --force --as-of 2026-12-10T00:00:00 "$work/sacct" &&
     {   text 'g[1-2],m1,o1'
         text 'gpu=14'
         echo "INSERT INTO event SELECT 1, 1785542400, '', 0, 0, 0, a.id, b.id, NULL

@@ -378,7 +378,7 @@ finds_in paid paid ContractCommitmentCost=
 printf 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|Partition|QOS|JobName|NodeList\n1|2026-10-01T00:00:00|2026-10-01T00:00:00|2026-10-01T02:00:00|COMPLETED|gres/gpu=1,gres/gpu:h100=1|eve|vision|gpu|normal|=cmd("x")|g001\n' >evil.text
 "$program" --quiet --store sqlite:evil.db init &&
     "$program" --quiet --config golden.yaml --store sqlite:evil.db import \
-        --trust-text --cluster lab --as-of 2026-11-02T00:00:00Z evil.text 2>log &&
+        --trust-text --cluster lab --force --as-of 2026-11-02T00:00:00Z evil.text 2>log &&
     "$program" --quiet --config golden.yaml --store sqlite:evil.db \
         report chargeback --month 2026-10 --focus --output evil.csv 2>log &&
     grep -q ",\"'=cmd(\"\"x\"\")\"," evil.csv &&

@@ -129,7 +129,7 @@ seen=0
 sync ()
 {
     seen=$((seen + 1))
-    gl sync --cluster lab --full --as-of "@$((base + 60 * day + seen))"
+    gl sync --cluster lab --full --force --as-of "@$((base + 60 * day + seen))"
 }
 
 # ---------------------------------------------------------------- the rows

@@ -95,7 +95,7 @@ bounded ()
 {
     grep "FROM \`lab_job_table\` AS t" "$dir/asked" >"$dir/jobs" &&
         ! grep -v -e 'ORDER BY t.`job_db_inx` LIMIT' -e '^SELECT MIN' \
-            -e 't.`time_end` = 0' -e 't.`id_job` IN' \
+            -e 't.`time_end` = 0' -e 'ORDER BY t.`time_end` DESC LIMIT 1$' -e 't.`id_job` IN' \
             -e 't.`time_end` >= .* AND t.`time_end` < ' "$dir/jobs" >"$dir/err"
 }
 bounded

@@ -89,7 +89,7 @@ sync_at ()
     sql <<<"SET sql_mode = ''; $rows" || wrong="$wrong
 # the rows do not fit"
     rows=
-    gl sync --cluster lab --as-of "@$((day + at))" "$@"
+    gl sync --cluster lab --force --as-of "@$((day + at))" "$@"
     cp "$dir/err" "$dir/err.sync"
 }
 month=$((26 * 86400))

@@ -243,13 +243,13 @@ again ()
     content >before
     for how in '' --full; do
         # shellcheck disable=SC2086  # no word or one
-        gl sync --cluster lab --as-of "@$as_of" $how &&
+        gl sync --cluster lab --force --as-of "@$as_of" $how &&
             grep -q 'segments: 0 new, 0 changed,.*events: 0 new, 0 changed' err &&
             content | diff before - >>log
         check "$month: sync again${how:+ with $how} changes nothing"
     done
     echo 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account' >nothing
-    gl import --cluster lab --as-of "@$as_of" nothing
+    gl import --cluster lab --force --as-of "@$as_of" nothing
     used UTC user,month ' after an import of nothing'
 }
 
@@ -258,8 +258,8 @@ in_two_parts ()
 {
     rm -f ledger.db*
     echo "DELETE FROM lab_job_table WHERE id_job % 2" | sql && gl init &&
-        gl sync --cluster lab --as-of "@$as_of" && fill &&
-        gl sync --cluster lab --as-of "@$as_of" --full
+        gl sync --cluster lab --force --as-of "@$as_of" && fill &&
+        gl sync --cluster lab --force --as-of "@$as_of" --full
     check "$month: the same in two parts"
     used UTC user,month
     used UTC account,day
@@ -288,7 +288,7 @@ on_mariadb ()
     all_reports reports.sqlite
     sql -e 'DROP DATABASE IF EXISTS ledger; CREATE DATABASE ledger'
     ledger="mysql://root@localhost/ledger?socket=$slurmdb_socket"
-    gl init && gl sync --cluster lab --as-of "@$as_of" &&
+    gl init && gl sync --cluster lab --force --as-of "@$as_of" &&
         all_reports reports.mariadb && diff -r reports.sqlite reports.mariadb >>log
     check "$month: MariaDB gives the same bytes"
     ledger=sqlite:ledger.db
@@ -330,7 +330,7 @@ SQL
     slurmdb_dbd_pid=''
     rm -f ledger.db*
     site UTC
-    gl init && gl import --trust-text --cluster lab --tz UTC --as-of "@$as_of" \
+    gl init && gl import --trust-text --cluster lab --tz UTC --force --as-of "@$as_of" \
             sacct.text
     check "$month: sacct's text is taken in"
     measures=jobs,segments,unknown_jobs,gres_seconds
@@ -350,7 +350,7 @@ one_month ()
     check "$month: the rows fit slurmdbd's tables"
     as_of=$(sed -n 's/^-- as-of //p' truth/tables.sql)
     site UTC
-    gl init && gl sync --cluster lab --as-of "@$as_of"
+    gl init && gl sync --cluster lab --force --as-of "@$as_of"
     check "$month: sync takes it in"
     in_any_zone
     for zone in ${these:-$zones}; do

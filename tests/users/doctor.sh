@@ -198,7 +198,7 @@ JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|NodeList
 1|2026-09-01T00:00:00|2026-09-01T00:00:00|2026-09-02T00:00:00|COMPLETED|gres/gpu=1|games|vision|g1
 END
 "$abs_top_builddir/sacct-ext/gpuledger" --quiet --store "$store" import \
-    --cluster lab --tz UTC --as-of 2026-10-05Z "$scratch/jobs.txt"
+    --cluster lab --tz UTC --force --as-of 2026-10-05Z "$scratch/jobs.txt"
 examine --store "$store"
 finds host.as_of warn 'lab: [0-9]+ days old' "old facts"
 finds host.coverage warn '2026-09: nodes have recorded 0 %' "no node records"

@@ -44,7 +44,7 @@ make_store ()
 {
     "$gpuledger" --quiet --store "$store" init &&
         "$gpuledger" --quiet --store "$store" import --cluster lab --tz UTC \
-            --as-of 2026-11-05Z "$dir/lab.txt" "$dir/two.txt" &&
+            --force --as-of 2026-11-05Z "$dir/lab.txt" "$dir/two.txt" &&
         "$gpuledger" --quiet --store "$store" import --cluster two --tz UTC \
-            --as-of 2026-11-05Z "$dir/two.txt"
+            --force --as-of 2026-11-05Z "$dir/two.txt"
 }
