@@ -204,7 +204,7 @@ result $? "the credit names the row"
 
 # November
 row 7 2026-11-05T00:00:00 2026-11-06T00:00:00 COMPLETED 2 ann vision >>"$work/rows"
-import "$url" 2026-12-05T00:00:00 && gl "$url" close --month 2026-11 --accept 'a test'
+import "$url" 2026-12-05T00:00:00 && close_it "$url" 2026-11
 result $? "November is closed with them"
 rows=$(echo "SELECT body FROM chain WHERE kind = 1 AND month = '2026-11'" | sql "$url")
 echo "$rows" | grep -q 'kind=correction.month=2026-10.*what=late_job.*origin=charge' &&
@@ -278,7 +278,7 @@ rc=$?
 [ $rc -eq 1 ] && has 'reopen 2026-11'
 result $? "only the last month is opened again"
 gl "$url" reopen --month 2026-11 --approval 'A. Lovelace: not sent yet' &&
-    gl "$url" close --month 2026-11 --accept 'a test' && has 'version 2'
+    close_it "$url" 2026-11 && has 'version 2'
 result $? "it is, and closed as version 2"
 [ "$(echo "SELECT count(*) FROM chain WHERE month = '2026-11' AND kind = 1 AND version = 1" | sql "$url")" -eq \
     "$(echo "SELECT count(*) FROM chain WHERE month = '2026-11' AND kind = 1 AND version = 2" | sql "$url")" ]
