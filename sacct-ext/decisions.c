@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "claims.h"
+#include "config/value.h"
 #include "decisions.h"
 #include "report/claim_report.h"
 #include "report/decide_report.h"
@@ -15,6 +16,7 @@ int decisions_option (decision_options_t *options, int option, const char *value
         int option;
         const char **field;
     } ours[] = {{DECISION_AGAINST, &options->breakeven.against},
+                {DECISION_MAX_AGE, &options->max_age},
                 {DECISION_PRINTED, &options->breakeven.printed},
                 {DECISION_CHECK, &options->check},
                 {DECISION_YEAR, &options->recharge.year},
@@ -29,23 +31,39 @@ int decisions_option (decision_options_t *options, int option, const char *value
     return 0;
 }
 
-int decisions_check (cli_t *cli, const decision_options_t *options,
-                            const char *name)
+/* "18m", "3y" or "any". */
+static int read_max_age (cli_t *cli, decision_options_t *options)
+{
+    gl_error_t error;
+
+    if (!options->max_age)
+        return CLI_OK;
+    if (strcmp (options->max_age, "any") == 0)
+        options->breakeven.max_age = BREAKEVEN_ANY_AGE;
+    else if (value_span (options->max_age, &options->breakeven.max_age, &error)
+             < 0)
+        return cli_usage (cli, "--max-age: %s, or any", error.text);
+    return CLI_OK;
+}
+
+int decisions_check (cli_t *cli, decision_options_t *options,
+                     const char *name)
 {
     bool breakeven = strcmp (name, "breakeven") == 0;
+    bool compares = breakeven || strcmp (name, "plan") == 0;
 
     if (!breakeven && (options->check || options->breakeven.printed))
         return cli_usage (cli, "--printed and --check are for report "
                                "breakeven");
-    if (!breakeven && options->breakeven.against && strcmp (name, "plan") != 0)
-        return cli_usage (cli, "--against is for the reports breakeven and "
-                               "plan");
+    if (!compares && (options->breakeven.against || options->max_age))
+        return cli_usage (cli, "--against and --max-age are for the reports "
+                               "breakeven and plan");
     if ((options->recharge.year || options->recharge.next_cost
          || options->recharge.next_hours)
         && strcmp (name, "recharge") != 0)
         return cli_usage (cli, "--year, --next-cost and --next-hours are for "
                                "report recharge");
-    return CLI_OK;
+    return read_max_age (cli, options);
 }
 
 static int make_claims (cli_t *cli, const char *path, report_t **ret_report)

@@ -12,6 +12,7 @@
 
 enum {
     DECISION_AGAINST = CLI_LONG + 800,
+    DECISION_MAX_AGE,
     DECISION_PRINTED,
     DECISION_CHECK,
     DECISION_YEAR,
@@ -24,6 +25,9 @@ enum {
     {DECISION_AGAINST, "against", "NAME",                              \
      "breakeven, plan: compare with this price of `clouds`\n"          \
      "(default: the lowest that owning can still beat)"},              \
+        {DECISION_MAX_AGE, "max-age", "AGE",                           \
+         "breakeven, plan: leave older prices out: 18m, 3y, or any\n"  \
+         "(default: 1y)"},                                             \
         {DECISION_PRINTED, "printed", "FIGURE",                        \
          "breakeven: explain a published one, 40.5% or 18628 a year"}, \
         {DECISION_CHECK, "check", "FILE",                              \
@@ -40,6 +44,7 @@ enum {
 
 typedef struct {
     breakeven_query_t breakeven;
+    const char *max_age; /* as it was given */
     const char *check; /* a file of published figures */
     recharge_options_t recharge;
 } decision_options_t;
@@ -48,9 +53,9 @@ typedef struct {
 int decisions_option (decision_options_t *options, int option,
                      const char *value);
 /* CLI_OK, or wrong use that has been told: an option of ours for report `name`,
- * which it is not for. */
-int decisions_check (cli_t *cli, const decision_options_t *options,
-                            const char *name);
+ * which it is not for, or an age that is none. */
+int decisions_check (cli_t *cli, decision_options_t *options,
+                     const char *name);
 
 /* CLI_OK and the report, or what to exit with after the reason has been told. */
 int decisions_decide (cli_t *cli, const query_options_t *query,

@@ -342,7 +342,8 @@ static int make_plan (cli_t *cli, struct request *request,
                                 "pool", &query);
     if (rc != CLI_OK)
         return rc;
-    c.plan = plan_new (&query, request->decision.breakeven.against);
+    c.plan = plan_new (&query, request->decision.breakeven.against,
+                       request->decision.breakeven.max_age);
     rc = collect (cli, &c, plan_period (c.plan), plan_capacity (c.plan));
     if (rc == CLI_OK && plan_make (c.plan, ret_report, &error) < 0)
         rc = cli_fail (cli, &error);

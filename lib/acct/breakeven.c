@@ -299,23 +299,6 @@ static int add_other (const site_t *site, const site_cost_t *item, int64_t at,
     return rc;
 }
 
-/* F6 */
-static void add_cloud (const site_cloud_t *cloud, breakeven_t *b)
-{
-    breakeven_cloud_t *row;
-    mpq_t hours;
-
-    b->cloud = xreallocarray (b->cloud, b->cloud_count + 1, sizeof (*b->cloud));
-    row = &b->cloud[b->cloud_count++];
-    row->cloud = cloud;
-    mpq_inits (row->utilization, hours, NULL);
-    exact_set_i64 (hours, b->hours, 1);
-    decision_breakeven (row->utilization, b->per_gpu_year, NULL,
-                        cloud->per_gpu_hour, hours);
-    row->never = mpq_cmp_ui (row->utilization, 1, 1) > 0;
-    mpq_clear (hours);
-}
-
 static const site_pool_t *find_pool (const site_t *site, const char *name,
                                      int64_t at)
 {
@@ -366,7 +349,7 @@ static int fill (const site_t *site, int64_t at,
         const site_cloud_t *cloud = &site->clouds[i];
         if (b->gpu && strcmp (cloud->gpu, b->gpu) == 0 &&
             mpq_sgn (cloud->per_gpu_hour) > 0)
-            add_cloud (cloud, b);
+            breakeven_add_cloud (cloud, b);
     }
     return 0;
 }
@@ -414,41 +397,6 @@ int breakeven_of_pool (const site_t *site, const char *pool, int64_t at,
                               error);
 }
 
-static int no_such_cloud (const breakeven_t *b, const char *name,
-                          gl_error_t *error)
-{
-    BUFFER_AUTO names = BUFFER_INIT;
-
-    for (size_t i = 0; i < b->cloud_count; i++)
-        buffer_printf (&names, "%s%s", i ? ", " : "", b->cloud[i].cloud->name);
-    return gl_error (error,
-                     "`clouds` has no price '%s' for the GPUs of pool '%s'; it "
-                     "has: %s",
-                     name, b->pool,
-                     b->cloud_count ? buffer_text (&names) : "none");
-}
-
-int breakeven_against (const breakeven_t *b, const char *name,
-                       const breakeven_cloud_t **ret_cloud, gl_error_t *error)
-{
-    const breakeven_cloud_t *found = NULL;
-
-    for (size_t i = 0; i < b->cloud_count; i++) {
-        const breakeven_cloud_t *cloud = &b->cloud[i];
-        bool lower = !found
-                     || mpq_cmp (cloud->cloud->per_gpu_hour,
-                                 found->cloud->per_gpu_hour)
-                            < 0;
-        if (name ? strcmp (cloud->cloud->name, name) == 0
-                 : !cloud->never && lower)
-            found = cloud;
-    }
-    if (name && !found)
-        return no_such_cloud (b, name, error);
-    *ret_cloud = found;
-    return 0;
-}
-
 /* Lives that companies write off in, and shorter ones, since a book of three years
  * has to be looked at with less, too; the salvage that is hoped for; the range of
  * tariffs and PUE that is quoted (docs/guides/decisions.md). */
@@ -486,7 +434,7 @@ void breakeven_clear (breakeven_t *b)
         mpq_clears (b->part[i].per_gpu_year, b->part[i].per_hour, NULL);
     }
     for (size_t i = 0; i < b->cloud_count; i++)
-        mpq_clear (b->cloud[i].utilization);
+        breakeven_clear_cloud (&b->cloud[i]);
     free (b->part);
     free (b->cloud);
     mpq_clears (b->utilization, b->productive_hours, b->per_gpu_year,

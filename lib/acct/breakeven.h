@@ -31,11 +31,21 @@ typedef struct {
     char *how;          /* inputs and arithmetic, for people */
 } breakeven_part_t;
 
+/* The price of a cloud, and what it costs in a year instead of one owned GPU: the
+ * hours that are billed x the price. */
 typedef struct {
     const site_cloud_t *cloud; /* same GPU model as the pool; borrowed */
-    mpq_t utilization;         /* u* */
-    bool never;                /* u* > 1: cheaper than an always busy GPU */
+    bool committed; /* it has a term: every hour is billed, used or not */
+    mpq_t billed_hours; /* of a year: H where committed, else H u */
+    mpq_t per_gpu_year; /* C x the billed hours */
+    mpq_t utilization;  /* A / (C H): u*. Of a committed price it is no
+                           utilization, but what owning costs for each 1 of it */
+    bool never; /* that is above 1: owning is dearer at any utilization */
+    int64_t age_days; /* BREAKEVEN_NO_AGE: not known */
+    bool old;         /* breakeven_set_ages(): not to be compared with */
 } breakeven_cloud_t;
+
+#define BREAKEVEN_NO_AGE INT64_MIN
 
 typedef struct {
     const char *pool;  /* borrowed from the site */
@@ -53,6 +63,7 @@ typedef struct {
     mpq_t per_hour;     /* c(u) */
     breakeven_cloud_t *cloud; /* in file order */
     size_t cloud_count;
+    int64_t price_day; /* by breakeven_set_ages() */
     bool beyond; /* a change takes more people than there are: down to none */
     bool hasty;  /* a change makes a life shorter than is worth a look: one or
                     two years, and less than half of the book's */
@@ -79,8 +90,25 @@ int breakeven_of_pool (const site_t *site, const char *pool, int64_t at,
                        gl_error_t *error);
 void breakeven_clear (breakeven_t *breakeven);
 
-/* The price of that name, or with NULL the lowest that owning can still beat (NULL
- * where there is none). -1: the pool has no price of the name. Borrowed. */
+/* The most that a price may be old, where nobody says otherwise. */
+#define BREAKEVEN_MAX_AGE 12
+
+/*
+ * The ages of the prices, from the day on which each was read (of a month or year
+ * its first) to the day of `known`, or where that is BREAKEVEN_UNDATED to the
+ * newest day of any price of the site. Those of `max_months` and more are old;
+ * 0: none. The day's number (base/calendar.h) is kept in *breakeven; INT64_MIN:
+ * there is none.
+ */
+void breakeven_set_ages (breakeven_t *breakeven, const site_t *site,
+                         int64_t known, int max_months);
+/* The whole years of `--max-age` with which the price would not be old. */
+int breakeven_age_years (const breakeven_t *breakeven,
+                         const breakeven_cloud_t *cloud);
+
+/* The price of that name, or with NULL the one that costs the least in a year of
+ * those that owning can still beat (NULL where there is none). Old ones do not
+ * count. -1: the pool has no price of the name, or an old one. Borrowed. */
 int breakeven_against (const breakeven_t *breakeven, const char *name,
                        const breakeven_cloud_t **ret_cloud, gl_error_t *error);
 

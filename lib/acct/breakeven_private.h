@@ -1,6 +1,6 @@
 /*
- * breakeven_private.h: what breakeven.c (the parts of the cost of owning, and
- * prices against it) and breakeven_power.c (power) share.
+ * breakeven_private.h: what breakeven.c (the parts of the cost of owning),
+ * breakeven_power.c (power) and breakeven_price.c (prices against it) share.
  *
  * Money is in the currency of the site, for a year, exact; `at` is the instant whose
  * entries of the book count. Of *b the pool, its GPUs, the hours of the year and the
@@ -23,6 +23,12 @@ void breakeven_input (const char *text, mpq_srcptr fallback, mpq_t ret_value);
  * and 0 makes no part. Takes `how`, which was allocated, whatever becomes of it. */
 void breakeven_add_part (breakeven_t *b, cost_kind_t kind, const char *name,
                          const mpq_t yearly, char *how);
+
+/* ---- breakeven_price.c ---- */
+
+/* Adds a price; A, H and u of *b are known. */
+void breakeven_add_cloud (const site_cloud_t *cloud, breakeven_t *b);
+void breakeven_clear_cloud (breakeven_cloud_t *cloud);
 
 /* ---- breakeven_power.c ---- */
 

@@ -349,7 +349,7 @@ typedef struct {
     char *gpu;
     mpq_t per_gpu_hour;
     char *term;
-    char *as_of;
+    char *as_of; /* "2026-09-25", "2026-09" or "2026" */
     char *source;
     place_t place;
 } site_cloud_t;

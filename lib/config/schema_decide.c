@@ -25,9 +25,14 @@ static const schema_key_t cloud_keys[] = {
      offsetof (site_cloud_t, per_gpu_hour), NULL, NULL, NULL, "5.25",
      "Price of one GPU for an hour."},
     {"term", VALUE_TEXT, 0, offsetof (site_cloud_t, term), NULL, NULL, NULL,
-     "3y", "How long one is bound: on-demand, 1y, 3y ..."},
+     "3y",
+     "How long one is bound: 1y, 3y, reserved ... is billed around the clock, "
+     "used or not; on-demand, spot, preemptible, hourly, pay-as-you-go, none "
+     "and no term by the hours that are used."},
     {"as_of", VALUE_TEXT, IDENTITY, offsetof (site_cloud_t, as_of), NULL, NULL,
-     NULL, "2026-01-15", "When it was read: a day, month or year."},
+     NULL, "2026-01-15",
+     "When it was read: a day, month or year. Older prices than a year are not "
+     "compared with (--max-age)."},
     {"source", VALUE_TEXT, REQUIRED, offsetof (site_cloud_t, source), NULL,
      NULL, NULL, "\"the provider's price list\"", "Where it was read."},
 };

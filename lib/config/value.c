@@ -220,7 +220,7 @@ static int set_limit (const site_t *site, const schema_key_t *key,
     return 0;
 }
 
-static int set_span (const char *text, int *field, gl_error_t *error)
+int value_span (const char *text, int *ret_months, gl_error_t *error)
 {
     size_t length = strlen (text);
     char unit = length > 1 ? text[length - 1] : '\0';
@@ -233,7 +233,7 @@ static int set_span (const char *text, int *field, gl_error_t *error)
                          "'%.60s' is not a span; write years or months, e.g. "
                          "5y or 18m",
                          text);
-    *field = (int)number * (unit == 'y' ? 12 : 1);
+    *ret_months = (int)number * (unit == 'y' ? 12 : 1);
     return 0;
 }
 
@@ -491,7 +491,7 @@ int value_set (site_t *site, const schema_key_t *key, void *entry,
     case VALUE_TO:
         return set_limit (site, key, text, field, error);
     case VALUE_SPAN:
-        return set_span (text, field, error);
+        return value_span (text, field, error);
     case VALUE_MONTH:
         return set_month (text, field, error);
     case VALUE_ZONE:

@@ -21,6 +21,9 @@ void value_init (const schema_kind_t *kind, void *entry);
 int value_set (site_t *site, const schema_key_t *key, void *entry,
                const char *text, gl_error_t *error);
 
+/* "5y" or "18m", in months; at most what a life may be. */
+int value_span (const char *text, int *ret_months, gl_error_t *error);
+
 /* A share of a pool or fund; the shares must not add up to more than 1. `text` NULL: the
  * name alone, a share of 0. */
 int value_add_share (share_list_t *list, const char *name, const char *text,

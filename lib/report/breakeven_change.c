@@ -44,7 +44,7 @@ static void add_row (report_t *report, const struct breakeven_columns *c,
                       subject->site->currency_digits);
     report_put_exact (report, c->per_hour, changed->per_hour, 4);
     report_put_exact (report, c->difference, difference, 4);
-    if (against) {
+    if (against && !against->committed) {
         size_t at = against - b->cloud;
         breakeven_put_percent (report, c->breakeven,
                                changed->cloud[at].utilization);

@@ -73,6 +73,8 @@ static void ask_prices (const breakeven_t *b, const struct printed *p,
     mpq_inits (year, wanted, tolerance, NULL);
     for (size_t i = 0; i < b->cloud_count; i++) {
         breakeven_why_t why;
+        if (b->cloud[i].old)
+            continue;
         exact_set_i64 (year, b->hours, 1);
         mpq_mul (year, year, b->cloud[i].cloud->per_gpu_hour);
         mpq_mul (wanted, year, p->value);

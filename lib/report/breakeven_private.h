@@ -12,8 +12,10 @@ struct breakeven_columns {
     size_t per_hour;
     size_t share;
     size_t breakeven;
+    size_t billed;
     size_t term;
     size_t as_of;
+    size_t age;
     size_t source;
     size_t difference;
     size_t against;

@@ -1,7 +1,9 @@
 #include <string.h>
 
 #include "acct/depreciation.h"
+#include "base/buffer.h"
 #include "base/calendar.h"
+#include "base/exact.h"
 #include "base/memory.h"
 #include "report/breakeven_private.h"
 
@@ -26,7 +28,8 @@ static struct breakeven_columns add_columns (report_t *report)
     c.item = column (report, "item", "Item", COLUMN_TEXT, true, "");
     c.per_year
         = column (report, "per_gpu_year", "Per GPU and year", COLUMN_MONEY,
-                  false, "The yearly cost of one GPU, used or not.");
+                  false, "The yearly cost of one GPU, used or not. Of a price: "
+                  "the hours that are billed x the price.");
     c.per_hour
         = column (report, "per_gpu_hour", "Per GPU hour", COLUMN_RATE, false,
                   "Of a part: the yearly cost divided by the productive "
@@ -36,11 +39,20 @@ static struct breakeven_columns add_columns (report_t *report)
     c.breakeven = column (report, "breakeven_pct", "Break-even %",
                           COLUMN_PERCENT, false,
                           "Above this utilization owning is cheaper than this "
-                          "price; above 100: never.");
+                          "price; above 100: never. None for a price with a "
+                          "term: it is due whatever is used (in rows "
+                          "'without': what owning costs in % of it).");
+    c.billed = column (report, "billed_hours", "Billed hours", COLUMN_HOURS,
+                       false,
+                       "Hours of a year that a price is paid for: all of them "
+                       "where it has a term, else the productive ones.");
     c.term = column (report, "term", "Term", COLUMN_TEXT, false,
                      "The commitment that the price asks for.");
     c.as_of = column (report, "as_of", "Price of", COLUMN_TEXT, false,
                       "When the price was read.");
+    c.age = column (report, "age_days", "Age, days", COLUMN_COUNT, false,
+                    "How old the price is where the facts end; without facts: "
+                    "older than the newest price.");
     c.source = column (report, "source", "Source", COLUMN_TEXT, false,
                        "Where the price was read.");
     c.difference = column (report, "difference", "Difference", COLUMN_RATE,
@@ -102,18 +114,35 @@ static void put_optional (report_t *report, size_t at, const char *text)
         report_put_text (report, at, text);
 }
 
-static void add_clouds (report_t *report, const struct breakeven_columns *c,
-                        const breakeven_t *b)
+static void add_cloud (report_t *report, const struct breakeven_columns *c,
+                       const breakeven_t *b, const breakeven_cloud_t *price,
+                       int digits)
 {
-    for (size_t i = 0; i < b->cloud_count; i++) {
-        const site_cloud_t *cloud = b->cloud[i].cloud;
-        breakeven_begin_row (report, c, b, "price", cloud->name);
-        report_put_exact (report, c->per_hour, cloud->per_gpu_hour, 4);
-        breakeven_put_percent (report, c->breakeven, b->cloud[i].utilization);
-        put_optional (report, c->term, cloud->term);
-        put_optional (report, c->as_of, cloud->as_of);
-        put_optional (report, c->source, cloud->source);
-    }
+    const site_cloud_t *cloud = price->cloud;
+    mpq_t seconds;
+
+    breakeven_begin_row (report, c, b, "price", cloud->name);
+    report_put_exact (report, c->per_year, price->per_gpu_year, digits);
+    report_put_exact (report, c->per_hour, cloud->per_gpu_hour, 4);
+    if (!price->committed)
+        breakeven_put_percent (report, c->breakeven, price->utilization);
+    mpq_init (seconds);
+    exact_add_scaled (seconds, price->billed_hours, 3600, 1);
+    report_put_hours (report, c->billed, seconds);
+    mpq_clear (seconds);
+    put_optional (report, c->term, cloud->term);
+    put_optional (report, c->as_of, cloud->as_of);
+    if (price->age_days != BREAKEVEN_NO_AGE)
+        report_put_count (report, c->age, (uint64_t)price->age_days);
+    put_optional (report, c->source, cloud->source);
+}
+
+static void add_clouds (report_t *report, const struct breakeven_columns *c,
+                        const breakeven_t *b, int digits)
+{
+    for (size_t i = 0; i < b->cloud_count; i++)
+        if (!b->cloud[i].old)
+            add_cloud (report, c, b, &b->cloud[i], digits);
 }
 
 /* A ratio as "54.2". */
@@ -164,32 +193,95 @@ static void prove (report_t *report, const breakeven_t *b, const site_t *site)
     mpq_clear (sum);
 }
 
+/* A term is paid for around the clock: there is no utilization from which on
+ * owning is cheaper, it is or it is not. */
+static void note_committed (report_t *report, const breakeven_t *b,
+                            const breakeven_cloud_t *cloud, const char *price,
+                            const site_t *site)
+{
+    int digits = site->currency_digits;
+    GL_AUTOFREE char *rent = exact_text (cloud->per_gpu_year, digits);
+    GL_AUTOFREE char *own = exact_text (b->per_gpu_year, digits);
+    GL_AUTOFREE char *share = breakeven_percent_text (cloud->utilization);
+
+    report_note (report, NOTE_INFORMATION,
+                 "Pool %s: %s is billed around the clock (term %s), used or "
+                 "not: %s %s a year in place of one GPU. Owning it costs %s, "
+                 "%s %% of that: %s at any utilization.",
+                 b->pool, price, cloud->cloud->term, site->currency, rent, own,
+                 share, cloud->never ? "dearer" : "cheaper");
+}
+
+static void note_cloud (report_t *report, const breakeven_t *b,
+                        const breakeven_cloud_t *cloud, const site_t *site)
+{
+    GL_AUTOFREE char *u = breakeven_percent_text (cloud->utilization);
+    GL_AUTOFREE char *hour = exact_text (cloud->cloud->per_gpu_hour, 2);
+    GL_AUTOFREE char *when
+        = cloud->cloud->as_of ? xasprintf (", as of %s", cloud->cloud->as_of)
+                              : xstrdup (", without a date");
+    GL_AUTOFREE char *price = xasprintf ("%s at %s %s per GPU hour%s",
+                                         cloud->cloud->name, site->currency,
+                                         hour, when);
+
+    if (cloud->committed)
+        note_committed (report, b, cloud, price, site);
+    else if (cloud->never)
+        report_note (report, NOTE_INFORMATION,
+                     "Pool %s: %s is cheaper than owning at any utilization "
+                     "(break-even %s %%).",
+                     b->pool, price, u);
+    else
+        report_note (report, NOTE_INFORMATION,
+                     "Pool %s: owning is cheaper than %s above a utilization "
+                     "of %s %%.",
+                     b->pool, price, u);
+}
+
 static void note_clouds (report_t *report, const breakeven_t *b,
                          const site_t *site)
 {
-    for (size_t i = 0; i < b->cloud_count; i++) {
-        const site_cloud_t *cloud = b->cloud[i].cloud;
-        GL_AUTOFREE char *u = breakeven_percent_text (b->cloud[i].utilization);
-        GL_AUTOFREE char *price = exact_text (cloud->per_gpu_hour, 2);
-        GL_AUTOFREE char *when = cloud->as_of
-                                     ? xasprintf (", as of %s", cloud->as_of)
-                                     : xstrdup (", without a date");
-        if (b->cloud[i].never)
-            report_note (report, NOTE_INFORMATION,
-                         "Pool %s: %s at %s %s per GPU hour%s is cheaper than "
-                         "owning at any utilization (break-even %s %%).",
-                         b->pool, cloud->name, site->currency, price, when, u);
-        else
-            report_note (report, NOTE_INFORMATION,
-                         "Pool %s: owning is cheaper than %s at %s %s per GPU "
-                         "hour%s above a utilization of %s %%.",
-                         b->pool, cloud->name, site->currency, price, when, u);
-    }
+    for (size_t i = 0; i < b->cloud_count; i++)
+        if (!b->cloud[i].old)
+            note_cloud (report, b, &b->cloud[i], site);
     if (b->cloud_count == 0)
         report_note (report, NOTE_INFORMATION,
                      "Pool %s: no price to compare with; enter some for its "
                      "GPU model under 'clouds'.",
                      b->pool);
+}
+
+void breakeven_leave_old (report_t *report, breakeven_t *b, const site_t *site,
+                          int64_t known, int max_age)
+{
+    int months = max_age == 0                   ? BREAKEVEN_MAX_AGE
+                 : max_age == BREAKEVEN_ANY_AGE ? 0
+                                                : max_age;
+    BUFFER_AUTO names = BUFFER_INIT;
+    size_t count = 0;
+    int years = 1;
+
+    breakeven_set_ages (b, site, known, months);
+    for (size_t i = 0; i < b->cloud_count; i++) {
+        const breakeven_cloud_t *cloud = &b->cloud[i];
+        int needed = breakeven_age_years (b, cloud);
+        if (!cloud->old)
+            continue;
+        buffer_printf (&names, "%s%s (%s, %lld days)", count++ ? ", " : "",
+                       cloud->cloud->name, cloud->cloud->as_of,
+                       (long long)cloud->age_days);
+        if (needed > years)
+            years = needed;
+    }
+    if (count > 0) {
+        civil_t day = calendar_civil_of_day (b->price_day);
+        report_note (report, NOTE_INFORMATION,
+                     "Pool %s: prices that were %d months old or older on "
+                     "%04d-%02d-%02d are left out: %s. --max-age %dy compares "
+                     "with them.",
+                     b->pool, months, day.year, day.month, day.day,
+                     buffer_text (&names), years);
+    }
 }
 
 /* The reader knows of the sale, and could not tell from the sum alone. */
@@ -246,7 +338,10 @@ static void add_figures (report_t *report, const breakeven_t *b,
 
     report_figure (report, b->pool, hour, hint, COLUMN_RATE);
     report_figure (report, b->pool, year, year_hint, COLUMN_MONEY);
-    for (size_t i = 0; i < b->cloud_count && i < 2; i++) {
+    for (size_t i = 0, shown = 0; i < b->cloud_count && shown < 2; i++) {
+        if (b->cloud[i].old || b->cloud[i].committed)
+            continue;
+        shown++;
         GL_AUTOFREE char *percent = breakeven_percent_text (b->cloud[i].utilization);
         GL_AUTOFREE char *value = xasprintf ("%s %%", percent);
         GL_AUTOFREE char *against
@@ -270,7 +365,7 @@ static int add_pool (report_t *report, const struct breakeven_columns *columns,
         return 0;
     }
     add_parts (report, columns, b, site->currency_digits);
-    add_clouds (report, columns, b);
+    add_clouds (report, columns, b, site->currency_digits);
     breakeven_add_utilizations (report, columns, b);
     if (breakeven_add_changes (report, columns, subject, error) < 0)
         return -1;
@@ -313,6 +408,7 @@ static int add_pools (report_t *report, const site_t *site, int64_t known,
             continue;
         if (breakeven_of_pool (site, name, at, NULL, &b, error) < 0)
             return -1;
+        breakeven_leave_old (report, &b, site, known, query->max_age);
         rc = add_pool (report, &columns, &subject, error);
         breakeven_clear (&b);
         if (rc < 0)

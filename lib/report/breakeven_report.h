@@ -11,11 +11,15 @@
 #include "acct/breakeven.h"
 #include "report/report.h"
 
+#define BREAKEVEN_ANY_AGE (-1)
+
 typedef struct {
     const text_list_t *pools; /* these only; NULL: all */
     const char *against; /* a name of `clouds`: the price that changes are
                             looked at with; NULL: of each pool the lowest price
                             that owning can still beat */
+    int max_age; /* months that a price may be old; 0: BREAKEVEN_MAX_AGE;
+                    BREAKEVEN_ANY_AGE */
     const char *printed; /* a published figure to be explained: "40.5%", a
                             break-even, or "18628", a year of one GPU */
 } breakeven_query_t;
@@ -31,5 +35,10 @@ typedef struct {
 report_t *breakeven_report_make (const site_t *site, int64_t known,
                                  const breakeven_query_t *query,
                                  gl_error_t *error);
+
+/* breakeven_set_ages() by a query's max_age, with a note of what is left out and
+ * how to compare with it. */
+void breakeven_leave_old (report_t *report, breakeven_t *breakeven,
+                          const site_t *site, int64_t known, int max_age);
 
 #endif /* !GL_REPORT_BREAKEVEN_REPORT_H */

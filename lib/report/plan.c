@@ -10,6 +10,7 @@
 struct plan {
     report_query_t query; /* the caller's, of whole hours up to as-of */
     const char *against;
+    int max_age;
     kinds_t *kinds;
     capacity_t *capacity;
     usage_query_t usage_query;
@@ -91,7 +92,8 @@ static void add_pools (plan_t *plan)
     }
 }
 
-plan_t *plan_new (const report_query_t *query, const char *against)
+plan_t *plan_new (const report_query_t *query, const char *against,
+                  int max_age)
 {
     static const key_list_t by = {.id = {KEY_POOL, KEY_HOUR}, .count = 2};
     plan_t *plan = xcalloc (1, sizeof (*plan));
@@ -100,6 +102,7 @@ plan_t *plan_new (const report_query_t *query, const char *against)
     plan->query.period = whole_hours (query);
     plan->query.by = (key_list_t){.id = {KEY_POOL}, .count = 1};
     plan->against = against;
+    plan->max_age = max_age;
     plan->kinds = kinds_new (query->site);
     plan->capacity
         = capacity_new (query->site, plan->kinds, plan->query.period);
@@ -294,28 +297,35 @@ bool plan_down (const plan_pool_t *pool, mpq_t ret_ratio)
 /* ---- what it costs ---- */
 
 static int add_cost (const plan_t *plan, plan_pool_t *pool, int64_t at,
-                     gl_error_t *error)
+                     report_t *report, gl_error_t *error)
 {
     if (breakeven_of_pool (plan->query.site, pool->pool->name, at, NULL,
                            &pool->cost, error)
         < 0)
         return -1;
     pool->has_cost = pool->cost.part_count > 0;
+    breakeven_leave_old (report, &pool->cost, plan->query.site, at,
+                         plan->max_age);
     return breakeven_against (&pool->cost, plan->against, &pool->cloud, error);
 }
 
 int plan_make (plan_t *plan, report_t **ret_report, gl_error_t *error)
 {
     int64_t at = report_as_of (&plan->query);
+    report_t *report;
 
     if (plan->count == 0)
         return gl_error (error, "there is no such pool in the configuration; "
                                 "the plan is made of `pools` and what they "
                                 "cost");
+    report = report_begin (&plan->query, "plan", "Planning");
     for (size_t i = 0; i < plan->count; i++)
-        if (add_cost (plan, &plan->pools[i], at, error) < 0)
+        if (add_cost (plan, &plan->pools[i], at, report, error) < 0) {
+            report_free (report);
             return -1;
+        }
     measure (plan);
-    *ret_report = plan_report (&plan->query, at, plan->pools, plan->count);
+    plan_fill (report, plan->query.site, at, plan->pools, plan->count);
+    *ret_report = report;
     return 0;
 }

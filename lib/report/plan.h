@@ -16,8 +16,10 @@
 typedef struct plan plan_t;
 
 /* The query must outlive it; it filters by pool and cluster alone. Looked at are
- * whole hours of its period, up to as-of. `against`: as in breakeven_query_t. */
-plan_t *plan_new (const report_query_t *query, const char *against);
+ * whole hours of its period, up to as-of. `against`, `max_age`: as in
+ * breakeven_query_t. */
+plan_t *plan_new (const report_query_t *query, const char *against,
+                  int max_age);
 /* Accepts NULL. */
 void plan_free (plan_t *plan);
 

@@ -26,8 +26,8 @@ bool plan_utilization (const plan_pool_t *pool, mpq_t ret_ratio);
 /* Of it planned down or down. */
 bool plan_down (const plan_pool_t *pool, mpq_t ret_ratio);
 
-/* plan_report.c: the sections of all pools. */
-report_t *plan_report (const report_query_t *query, int64_t at,
-                       const plan_pool_t *pools, size_t count);
+/* plan_report.c: the columns and sections of all pools. */
+void plan_fill (report_t *report, const site_t *site, int64_t at,
+                const plan_pool_t *pools, size_t count);
 
 #endif /* !GL_REPORT_PLAN_PRIVATE_H */

@@ -32,6 +32,7 @@ struct columns {
     size_t rent;
     size_t saving;
     size_t as_of;
+    size_t age;
     size_t source;
 };
 
@@ -82,6 +83,8 @@ static struct columns add_columns (report_t *r)
                        "Renting less owning.");
     c.as_of = column (r, "as_of", "Price of", COLUMN_TEXT, false,
                       "When the price was read.");
+    c.age = column (r, "age_days", "Age, days", COLUMN_COUNT, false,
+                    "How old the price is at the end of the facts.");
     c.source = column (r, "source", "Source", COLUMN_TEXT, false,
                        "Where the price was read.");
     r->column[c.source].detail = true;
@@ -108,10 +111,13 @@ static void put_percent (const struct plan_view *v, size_t at,
     mpq_clear (percent);
 }
 
-static void put_price (const struct plan_view *v, const site_cloud_t *cloud)
+static void put_price (const struct plan_view *v,
+                       const breakeven_cloud_t *cloud)
 {
-    report_put_text (v->report, v->c.as_of, cloud->as_of);
-    report_put_text (v->report, v->c.source, cloud->source);
+    report_put_text (v->report, v->c.as_of, cloud->cloud->as_of);
+    if (cloud->age_days != BREAKEVEN_NO_AGE)
+        report_put_count (v->report, v->c.age, (uint64_t)cloud->age_days);
+    report_put_text (v->report, v->c.source, cloud->cloud->source);
 }
 
 /* ---- use ---- */
@@ -153,6 +159,33 @@ static void add_use (struct plan_view *v)
 
 /* ---- break-even ---- */
 
+/* A price with a term is paid for hours that nobody held, too: what an hour that
+ * jobs held cost at it, next to what one cost that is owned. */
+static void add_price (struct plan_view *v, const breakeven_cloud_t *cloud,
+                       mpq_srcptr held)
+{
+    GL_AUTOFREE char *item
+        = xasprintf ("%s, at the measured share", cloud->cloud->name);
+    mpq_t q;
+
+    begin_row (v, cloud->cloud->name);
+    if (!cloud->committed)
+        put_percent (v, v->c.percent, cloud->utilization);
+    if (held)
+        put_percent (v, v->c.measured, held);
+    report_put_exact (v->report, v->c.rate, cloud->cloud->per_gpu_hour, 4);
+    put_price (v, cloud);
+    if (!cloud->committed || !held)
+        return;
+    mpq_init (q);
+    mpq_div (q, cloud->cloud->per_gpu_hour, held);
+    begin_row (v, item);
+    put_percent (v, v->c.measured, held);
+    report_put_exact (v->report, v->c.rate, q, 4);
+    put_price (v, cloud);
+    mpq_clear (q);
+}
+
 static void add_breakeven (struct plan_view *v)
 {
     const plan_pool_t *p = v->pool;
@@ -168,15 +201,9 @@ static void add_breakeven (struct plan_view *v)
         put_percent (v, v->c.measured, held);
         report_put_exact (v->report, v->c.rate, q, 4);
     }
-    for (size_t i = 0; p->has_cost && i < p->cost.cloud_count; i++) {
-        const breakeven_cloud_t *cloud = &p->cost.cloud[i];
-        begin_row (v, cloud->cloud->name);
-        put_percent (v, v->c.percent, cloud->utilization);
-        if (measured)
-            put_percent (v, v->c.measured, held);
-        report_put_exact (v->report, v->c.rate, cloud->cloud->per_gpu_hour, 4);
-        put_price (v, cloud->cloud);
-    }
+    for (size_t i = 0; p->has_cost && i < p->cost.cloud_count; i++)
+        if (!p->cost.cloud[i].old)
+            add_price (v, &p->cost.cloud[i], measured ? held : NULL);
     mpq_clears (held, hours, q, NULL);
 }
 
@@ -253,9 +280,28 @@ static void add_years (struct plan_view *v, const cash_plan_t *plan)
         put_amount (v, v->c.rent, q);
         cash_saving (plan, months, q);
         put_amount (v, v->c.saving, q);
-        put_price (v, v->pool->cloud->cloud);
+        put_price (v, v->pool->cloud);
     }
     mpq_clear (q);
+}
+
+/* What is paid on the renting side: hours, or GPUs. */
+static void note_rent (struct plan_view *v)
+{
+    const breakeven_cloud_t *cloud = v->pool->cloud;
+
+    if (cloud->committed)
+        report_note (v->report, NOTE_INFORMATION,
+                     "Pool %s: %s has a term (%s): owning is compared with %llu "
+                     "GPUs that are paid around the clock, used or not.",
+                     v->pool->pool->name, cloud->cloud->name,
+                     cloud->cloud->term,
+                     (unsigned long long)v->pool->cost.gpus);
+    else
+        report_note (v->report, NOTE_INFORMATION,
+                     "Pool %s: owning is compared with the hours that jobs "
+                     "held, paid at the price of %s.",
+                     v->pool->pool->name, cloud->cloud->name);
 }
 
 static void add_cash (struct plan_view *v)
@@ -270,9 +316,12 @@ static void add_cash (struct plan_view *v)
         && mpq_sgn (held) > 0) {
         purchases (v->site, p->pool->name, v->at, plan.first_day);
         operation (&p->cost, plan.own_per_month);
+        if (p->cloud->committed)
+            mpq_set_ui (held, 1, 1);
         mpq_mul (held, held, p->cloud->cloud->per_gpu_hour);
         exact_add_scaled (plan.rent_per_month, held,
                           p->cost.hours * (int64_t)p->cost.gpus, 12);
+        note_rent (v);
         add_payback (v, &plan);
         add_years (v, &plan);
     }
@@ -284,13 +333,13 @@ static void add_cash (struct plan_view *v)
 
 static void add_mix_row (struct plan_view *v, const reserve_demand_t *demand,
                          uint64_t k, mpq_srcptr owned,
-                         const site_cloud_t *cloud)
+                         const breakeven_cloud_t *cloud)
 {
-    GL_AUTOFREE char *item = xasprintf ("rest from %s", cloud->name);
+    GL_AUTOFREE char *item = xasprintf ("rest from %s", cloud->cloud->name);
     mpq_t cost;
 
     mpq_init (cost);
-    reserve_cost (demand, k, owned, cloud->per_gpu_hour, cost);
+    reserve_cost (demand, k, owned, cloud->cloud->per_gpu_hour, cost);
     begin_row (v, item);
     report_put_count (v->report, v->c.gpus, k);
     report_put_exact (v->report, v->c.rate, cost, 4);
@@ -298,7 +347,8 @@ static void add_mix_row (struct plan_view *v, const reserve_demand_t *demand,
     mpq_clear (cost);
 }
 
-/* Of the price that is compared with, one more and one less beside it. */
+/* Of the price that is compared with, one more and one less beside it. A price with
+ * a term is no way to rent the rest of an hour. */
 static void add_mix (struct plan_view *v)
 {
     const plan_pool_t *p = v->pool;
@@ -312,14 +362,16 @@ static void add_mix (struct plan_view *v)
     mpq_mul (owned, owned, p->cost.per_gpu_year);
     for (size_t i = 0; i < p->cost.cloud_count; i++) {
         const breakeven_cloud_t *cloud = &p->cost.cloud[i];
-        uint64_t k
-            = reserve_size (&demand, owned, cloud->cloud->per_gpu_hour);
         bool near = cloud == p->cloud;
+        uint64_t k;
+        if (cloud->old || cloud->committed)
+            continue;
+        k = reserve_size (&demand, owned, cloud->cloud->per_gpu_hour);
         if (near && k > 0)
-            add_mix_row (v, &demand, k - 1, owned, cloud->cloud);
-        add_mix_row (v, &demand, k, owned, cloud->cloud);
+            add_mix_row (v, &demand, k - 1, owned, cloud);
+        add_mix_row (v, &demand, k, owned, cloud);
         if (near)
-            add_mix_row (v, &demand, k + 1, owned, cloud->cloud);
+            add_mix_row (v, &demand, k + 1, owned, cloud);
     }
     mpq_clear (owned);
 }
@@ -421,17 +473,20 @@ static const struct {
      "Shares of the capacity of the period.", add_use},
     {"breakeven", "Owning or renting",
      "% is the share above which owning is cheaper than the price; the owned "
-     "hour is the yearly cost over the hours that jobs held. A price does not "
-     "tell whether it covers the same network and storage.",
+     "hour is the yearly cost over the hours that jobs held. A price with a "
+     "term is paid around the clock: it has no such share, and costs more for "
+     "each hour that jobs held. A price does not tell whether it covers the "
+     "same network and storage.",
      add_breakeven},
     {"cash", "Cumulative cash",
      "All hardware paid on the first day, the rest of the cost by the month, "
-     "against renting the measured hours. Without resale, replacement and "
-     "discounting.",
+     "against renting the measured hours, or where the price has a term as many "
+     "GPUs around the clock. Without resale, replacement and discounting.",
      add_cash},
     {"mix", "How many to own",
      "GPUs that are cheapest owned, if what is wanted beyond them in an hour is "
-     "rented; what the mix costs an hour, and with one GPU less and more.",
+     "rented; what the mix costs an hour, and with one GPU less and more. "
+     "Prices with a term are no way to rent an hour.",
      add_mix},
     {"capacity", "Capacity",
      "GPUs and whole nodes for a demand at the planned utilization and the "
@@ -458,18 +513,16 @@ static void add_section (report_t *report, struct plan_view *view, size_t at,
     }
 }
 
-report_t *plan_report (const report_query_t *query, int64_t at,
-                       const plan_pool_t *pools, size_t count)
+void plan_fill (report_t *report, const site_t *site, int64_t at,
+                const plan_pool_t *pools, size_t count)
 {
-    report_t *report = report_begin (query, "plan", "Planning");
-    struct plan_view view
-        = {.report = report, .site = query->site, .at = at};
+    struct plan_view view = {.report = report, .site = site, .at = at};
     GL_AUTOFREE char *target = NULL;
     mpq_t percent;
 
     mpq_init (percent);
     mpq_set_ui (percent, 100, 1);
-    mpq_mul (percent, percent, query->site->policy.utilization);
+    mpq_mul (percent, percent, site->policy.utilization);
     target = exact_text (percent, 1);
     report_parameter (report, "planned_utilization_pct", target);
     mpq_clear (percent);
@@ -483,5 +536,4 @@ report_t *plan_report (const report_query_t *query, int64_t at,
                          "'staff', 'power' and 'costs'.",
                          pools[i].pool->name);
     note_left_out (report);
-    return report;
 }

@@ -217,6 +217,60 @@ test -n "$(plan capacity 'in 12 months, if it goes on so' 9)" ||
     test -n "$(awk -F'"' '$2 == "in 12 months, if it goes on so"' plan.csv)"
 result $? "twelve whole months have a trend"
 
+# --- prices with a term, and old ones ---
+# Bound: 64 GPUs x 8,760 hours x 1.50 a year, used or not; stale: read a year before the
+# facts end.
+sed '/^clouds:/a\
+  - {name: bound, gpu: H100-SXM5-80GB, per_gpu_hour: 1.50, term: 3y, as_of: 2026-06-01,\
+     source: "a contract"}\
+  - {name: stale, gpu: H100-SXM5-80GB, per_gpu_hour: 3.00, as_of: 2025-07-05,\
+     source: "an old list"}' site.yaml >bound.yaml
+bound () { "$program" --quiet --config bound.yaml --store sqlite:year.db "$@"; }
+# field FILE ITEM COLUMN: of rows separated by |
+field ()
+{
+    awk -F'|' -v item="$2" -v name="$3" '
+        NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i}
+        $at["item"] == item {print $at[name]; exit}' "$1"
+}
+bound report plan -S 2025-07-01 -E 2026-07-01 --against bound -P >bound.plan
+result $? "a plan against a price with a term"
+awk 'BEGIN {printf "%.2f %.2f\n", 5 * 64 * 8760 * 1.5, 5 * 64 * 8760 * 1.5 - 5 * 800000}' >wanted
+is "$(cat wanted)" "$(field bound.plan 'after 5 years' rent) $(field bound.plan 'after 5 years' saving)" \
+    "cash: a term is paid for all hours of all GPUs"
+is "" "$(field bound.plan bound percent)" "it has no break-even utilization"
+awk -F'|' '{held += $2} END {printf "%.4f\n", 1.5 / (held / (64 * 8760))}' hours >wanted
+is "$(cat wanted)" "$(field bound.plan 'bound, at the measured share' per_gpu_hour)" \
+    "what an hour that jobs held costs at it"
+! grep -q '^mix|p|rest from bound' bound.plan
+result $? "it is no way to rent the rest of an hour"
+bound report plan -S 2025-07-01 -E 2026-07-01 --against bound --json |
+    jq -e '[.notes[].text | select (test ("bound has a term .3y.: owning is compared with 64 GPUs that are paid around the clock"))] | length == 1' >/dev/null
+result $? "and that is said"
+! grep -q '|stale' bound.plan
+result $? "an old price is left out of a plan"
+bound report breakeven -P >bound.even
+is "13140.00 8760.000000  34" "$(field bound.even bound per_gpu_year) $(field bound.even bound billed_hours) $(field bound.even bound breakeven_pct) $(field bound.even bound age_days)" \
+    "breakeven: a year of a price with a term, its hours and its age"
+is "28732.80 7008.000000 34.8" "$(field bound.even rent per_gpu_year) $(field bound.even rent billed_hours) $(field bound.even rent breakeven_pct)" \
+    "and of one without"
+! grep -q '|stale' bound.even &&
+    bound report breakeven --json | jq -r '.notes[].text' |
+    grep -qx 'Pool p: prices that were 12 months old or older on 2026-07-05 are left out: stale (2025-07-05, 365 days). --max-age 2y compares with them.'
+result $? "an old price is left out, and the option is named"
+for age in 2y 13m any; do
+    bound report breakeven --max-age $age -P >bound.even
+    is 365 "$(field bound.even stale age_days)" "--max-age $age brings it back"
+done
+bound report breakeven --against stale >/dev/null 2>said
+test $? -eq 1 && grep -q -e '--max-age 2y compares' said
+result $? "an old price that was named is refused with the option"
+for wrong in 'breakeven --max-age 1' 'plan --max-age old' 'usage --max-age 1y'; do
+    # shellcheck disable=SC2086
+    bound report $wrong >/dev/null 2>&1
+    is 2 $? "wrong use is refused ($wrong)"
+done
+
 # --- decide: the figures that were published ---
 examples=$abs_top_srcdir/contrib/examples
 cases=$abs_top_srcdir/tests/data/cost/published_examples.json

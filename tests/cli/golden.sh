@@ -76,10 +76,10 @@ energy_nodes.csv lab report energy --by node,month --csv -S 2026-10-05 -E 2026-1
 utilization_nodes.csv lab report utilization --by node,day --csv -S 2026-10-20 -E 2026-10-22
 utilization_users.table lab report utilization --by pool,user
 breakeven_one.csv lab report breakeven --pool slices --csv
-breakeven_h100.table h100 report breakeven --against aws-p5-3yr --printed 40.5%
-breakeven_h100.csv h100 report breakeven --against aws-p5-3yr --csv
+breakeven_h100.table h100 report breakeven --max-age 3y --against aws-p5-3yr --printed 40.5%
+breakeven_h100.csv h100 report breakeven --max-age 2y --against aws-p5-2026 --csv
 plan.table lab report plan
-plan.csv lab report plan --pool h100 --against reserved-3y -S 2026-10-05 -E 2026-10-20 --csv
+plan.csv lab report plan --pool h100 --max-age any --against reserved-3y -S 2026-10-05 -E 2026-10-20 --csv
 plan.json lab report plan --json
 recharge.table lab report recharge
 recharge.csv lab report recharge --csv

@@ -802,6 +802,110 @@ static void breakeven_changed__each_change__is_the_changed_book (void **state)
     site_free (site);
 }
 
+/* What a year costs in place of one owned GPU: all hours of it with a term, else
+ * those that are used. */
+static void breakeven_prices__with_a_term__are_billed_around_the_clock (
+    void **state)
+{
+    static const struct {
+        const char *term;
+        bool committed;
+        const char *hours, *year;
+    } rows[] = {{"3y", true, "8760", "45990.00"},
+                {"1 year", true, "8760", "45990.00"},
+                {"reserved", true, "8760", "45990.00"},
+                {NULL, false, "7008", "36792.00"},
+                {"", false, "7008", "36792.00"},
+                {"on-demand", false, "7008", "36792.00"},
+                {"On-Demand", false, "7008", "36792.00"},
+                {"spot", false, "7008", "36792.00"},
+                {"none", false, "7008", "36792.00"}};
+    const breakeven_cloud_t *against;
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
+        breakeven_t b;
+        if (rows[i].term)
+            site->clouds[0].term = xstrdup (rows[i].term);
+        solve (site, &b);
+        assert_int_equal (b.cloud[0].committed, rows[i].committed);
+        book_check (b.cloud[0].billed_hours, 0, rows[i].hours);
+        book_check (b.cloud[0].per_gpu_year, 2, rows[i].year);
+        book_check (b.cloud[0].utilization, 3, "0.542");
+        assert_false (b.cloud[0].never);
+        finish (site, &b);
+    }
+    /* 4.00 around the clock is dearer than 4.90 for 7,008 of 8,760 hours */
+    site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
+    breakeven_t b;
+    book_cloud (site, GPU, "4.00");
+    site->clouds[1].term = xstrdup ("1y");
+    book_cloud (site, GPU, "4.90");
+    solve (site, &b);
+    assert_int_equal (breakeven_against (&b, NULL, &against, NULL), 0);
+    assert_ptr_equal (against, &b.cloud[2]);
+    finish (site, &b);
+}
+
+/* Of a month or year the first day counts: what is not known to be younger is old. */
+static void breakeven_prices__of_a_year_and_more__are_old (void **state)
+{
+    static const struct {
+        const char *read;
+        int months;
+        bool old;
+        int64_t days; /* on 2026-11-05 */
+        int years;    /* with which it is not */
+    } rows[] = {{"2025-11-06", 12, false, 364, 1},
+                {"2025-11-05", 12, true, 365, 2},
+                {"2025-11-04", 12, true, 366, 2},
+                {"2025-11", 12, true, 369, 2},
+                {"2025-12", 12, false, 339, 1},
+                {"2026", 12, false, 308, 1},
+                {"2025", 12, true, 673, 2},
+                {"2025", 24, false, 673, 2},
+                {"2024-11-05", 24, true, 730, 3},
+                {"2024-11-05", 0, false, 730, 3},
+                {"2027-01-01", 12, false, 0, 1},
+                {"last week", 12, false, BREAKEVEN_NO_AGE, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
+        const breakeven_cloud_t *against;
+        const civil_t day = {2026, 11, 5, 23, 0, 0};
+        gl_error_t error;
+        breakeven_t b;
+        site->clouds[0].as_of = xstrdup (rows[i].read);
+        free (site->clouds[0].name);
+        site->clouds[0].name = xstrdup ("one");
+        solve (site, &b);
+        breakeven_set_ages (&b, site, zone_instant (site->zone, &day),
+                            rows[i].months);
+        if (b.cloud[0].old != rows[i].old
+            || b.cloud[0].age_days != rows[i].days)
+            fail_msg ("%s: %d, %lld days", rows[i].read, b.cloud[0].old,
+                      (long long)b.cloud[0].age_days);
+        assert_int_equal (breakeven_age_years (&b, &b.cloud[0]),
+                          rows[i].years);
+        assert_int_equal (breakeven_against (&b, NULL, &against, NULL), 0);
+        assert_int_equal (against == NULL, rows[i].old);
+        assert_int_equal (breakeven_against (&b, "one", &against, &error),
+                          rows[i].old ? -1 : 0);
+        if (rows[i].old)
+            assert_non_null (strstr (error.text, "--max-age "));
+        /* without facts the newest price is the youngest that there is */
+        book_cloud (site, "another model", "1");
+        site->clouds[1].as_of = xstrdup ("2026-11-05");
+        breakeven_clear (&b);
+        solve (site, &b);
+        breakeven_set_ages (&b, site, BREAKEVEN_UNDATED, rows[i].months);
+        assert_int_equal (b.cloud[0].old, rows[i].old);
+        finish (site, &b);
+    }
+}
+
 /* Lives shorter than the book's, down to half of it. */
 static void breakeven_changed__shorter_lives__are_looked_at (void **state)
 {
@@ -963,6 +1067,9 @@ int main (void)
             breakeven_why__the_published_figures__are_explained),
         cmocka_unit_test (
             breakeven_changed__each_change__is_the_changed_book),
+        cmocka_unit_test (
+            breakeven_prices__with_a_term__are_billed_around_the_clock),
+        cmocka_unit_test (breakeven_prices__of_a_year_and_more__are_old),
         cmocka_unit_test (breakeven_changed__shorter_lives__are_looked_at),
         cmocka_unit_test (
             breakeven_changed__more_people_than_there_are__is_told),
