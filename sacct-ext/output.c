@@ -80,9 +80,12 @@ static void tell_failure (cli_t *cli, output_stream_t *s)
 
 /* A device, a pipe or a terminal is written to, never replaced; a file is, as a
  * whole. A link stays, and what it leads to is replaced. */
-static void open_path (output_stream_t *s)
+static void open_path (output_stream_t *s, mode_t mode)
 {
-    file_target_t file = {.at = AT_FDCWD, .sync = FILE_WHOLE, .shared = true};
+    file_target_t file = {.at = AT_FDCWD,
+                          .mode = mode,
+                          .sync = FILE_WHOLE,
+                          .shared = true};
     struct stat status;
 
     if (stat (s->path, &status) < 0)
@@ -112,7 +115,7 @@ output_stream_t *output_open (cli_t *cli, const output_t *output)
     s->fd = -1;
     if (!s->path)
         return s;
-    open_path (s);
+    open_path (s, output->mode);
     if (s->draft || s->fd >= 0)
         return s;
     tell_failure (cli, s);

@@ -4,6 +4,8 @@
 #ifndef GL_OUTPUT_H
 #define GL_OUTPUT_H
 
+#include <sys/types.h>
+
 #include "cli.h"
 #include "render/render.h"
 #include "report/report.h"
@@ -35,6 +37,7 @@ typedef struct {
     bool no_header;
     const char *fields; /* -o */
     const char *file;   /* NULL: standard output */
+    mode_t mode;        /* of the file; 0: 0666 less the umask */
 } output_t;
 
 /* 1: it was one of ours; 0: it was not; -1: wrong use, already told. */

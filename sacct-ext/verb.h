@@ -14,6 +14,7 @@ extern const verb_t verb_explain;
 extern const verb_t verb_import;
 extern const verb_t verb_ingest;
 extern const verb_t verb_init;
+extern const verb_t verb_metrics;
 extern const verb_t verb_mine;
 extern const verb_t verb_price;
 extern const verb_t verb_reopen;
