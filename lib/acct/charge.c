@@ -419,6 +419,7 @@ static void sort_and_merge (charge_t *charge, bool each_price)
         if (last && charge_compare (charge, last, entry, length) == 0
             && (!each_price || compare_prices (last, entry) == 0)) {
             merge_into (&last->line, &entry->line);
+            last->published = last->published && entry->published;
             clear_entry (charge, entry);
         } else
             charge->entries[kept++] = *entry;

@@ -78,7 +78,8 @@
  *   C = sum of the lines' cost   + sum of the remainders' cost
  *   C = sum of the lines' charge + sum of the remainders' charge
  *
- * exactly, and after rounding to the smallest unit of the currency. Each
+ * exactly, and after rounding to the smallest unit of the currency (to which
+ * "rounding" has no exact amount). Each
  * adjustment, too, is a remainder: what it takes from the list price is not
  * recovered. Where the policy says `suspended: free`, q and p are without the
  * time in which the job was suspended, which is a remainder of its own; only time
@@ -86,24 +87,33 @@
  * If nothing was billed, in-rate is as explicit. Formulas and
  * examples: docs/guides/rates.md, docs/guides/billing.md.
  *
- * Rounding happens here and nowhere else, once, as a cascade of the
+ * Rounding happens here and nowhere else. A published price is a promise: a line
+ * of which every price is published (a rate, a purchase; not a part of a cost, and
+ * not both in one month) is rounded by itself, half to even, its list price and
+ * what each adjustment leaves of it. Hours x rate is its charge, whatever others
+ * do. What this moves is the remainder "rounding" (docs/decisions/rounding.md).
+ * Everything else is rounded once, as a cascade of the
  * largest-remainder method (exact_share): the pool-month, half to even -> all
- * lines together and all remainders together -> the groups of the first level
- * -> the groups of the next level inside each -> ... -> the lines. The first two levels must be the same
+ * lines that share cost together, all remainders together, and the list prices of
+ * published lines together -> the groups of the first level
+ * -> the groups of the next level inside each -> ... -> the lines. Below a line
+ * that is published, too, its integer is shared so. The first two levels must be
+ * the same
  * for every report, so that whatever is asked by, filtered or grouped, the
  * same month gives the same integers:
  *
  *   level 1: CHARGE_PATH[0]                  who pays
  *   level 2: the rest of CHARGE_PATH, kind, what, reference: the charge line
- *   level 3: the team (CHARGE_TEAM)
+ *   level 3: the team (CHARGE_TEAM); published lines are lines of one team
  *   then one level for each further key: GPU model, profile; time, all of
  *   it in one level and in its order: the cuts of a period that is not whole
  *   months, day, hour; state, label, node
  *
  * From the third level on parts are shared in their order (exact_share_in_order)
  * so that the parts of a month, however it is cut, add up to it, and a day is
- * the same as a row and as a period of its own. Adjustments are shared in the same way, each from
- * its remainder, and  list = charge - sum of the adjustments  in integers.
+ * the same as a row and as a period of its own. Adjustments are shared in the same
+ * way, each from its remainder, and  list = charge - sum of the adjustments  in
+ * integers.
  *
  * So: always add all lines of the pool-month, unfiltered, by CHARGE_PATH and
  * whatever more is asked; compute; then filter and group by adding integers.
@@ -158,6 +168,9 @@ typedef enum {
     REMAINDER_NO_CAPACITY, /* cost of a period in which the pool has no GPU */
     REMAINDER_CREDITED, /* given back: the credits, with the other sign */
     REMAINDER_PREPAID,  /* negative: list prices of purchases */
+    REMAINDER_ROUNDING, /* no amount before rounding: what published lines, each
+                           rounded by itself, make less than their sum rounded;
+                           negative: more */
     REMAINDER_COUNT,
 } remainder_id_t;
 
@@ -409,7 +422,8 @@ void charge_factors (const charge_t *charge, const charge_price_t *price,
                      mpq_t ret_factor[ADJUSTMENT_COUNT]);
 
 /* The same pool-month under another idle policy, computed: lines by account,
- * cluster and team, over the whole month, without credits. Yours to free. After
+ * cluster and team, under a published rate by charge line and team, over the whole
+ * month, without credits. Yours to free. After
  * charge_compute(). NULL: a defect. */
 charge_t *charge_under (const charge_t *charge, idle_policy_t policy,
                         gl_error_t *error);

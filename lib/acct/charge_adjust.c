@@ -371,6 +371,11 @@ static void owe (charge_payer_t *payer, const charge_line_t *line)
              line->adjustment[ADJUSTMENT_SURCHARGE]);
 }
 
+static bool is_published (const struct entry *entry)
+{
+    return entry->bought || (entry->price.rate && !entry->at_cost);
+}
+
 void charge_price_entries (charge_t *charge)
 {
     mpq_t factor[ADJUSTMENT_COUNT];
@@ -385,6 +390,7 @@ void charge_price_entries (charge_t *charge)
         find_factors (&entry->price, payer, of, factor);
         set_drawn (payer, of, &entry->price, line);
         set_list (charge, entry);
+        entry->published = is_published (entry);
         set_charge (line, (const mpq_t *)factor);
         set_amount (line, line->gpu_seconds, charge->owned, charge->used,
                     line->cost);

@@ -12,40 +12,44 @@ static bool same_price (const charge_price_t *a, const charge_price_t *b)
     return a->rate == b->rate && a->rule == b->rule && a->team == b->team;
 }
 
-static bool same_text (const char *a, const char *b)
+/* The text of an entry that its held time is told apart by; NULL: none. */
+static const char *held_text (const charge_t *charge,
+                              const struct entry *entry, size_t at)
 {
-    return charge_compare_texts (a, b) == 0;
+    bool whose = at < 2 || at == CHARGE_TEAM; /* account, cluster, team */
+
+    if (at >= charge_path_length (charge) || (!whose && !entry->price.rate))
+        return NULL;
+    return entry->path[at];
 }
 
-static bool goes_on (const struct held *held, const struct entry *entry,
-                     const char *cluster, const char *team)
+static bool goes_on (const charge_t *charge, const struct held *held,
+                     const struct entry *entry)
 {
-    return same_text (held->who.account, entry->path[0])
-           && same_text (held->who.cluster, cluster)
-           && same_text (held->who.team, team)
-           && same_price (&held->price, &entry->price);
+    bool same = same_price (&held->price, &entry->price);
+
+    for (size_t i = 0; i <= CHARGE_TEAM && same; i++)
+        same = charge_compare_texts (held->path[i],
+                                     held_text (charge, entry, i))
+               == 0;
+    return same;
 }
 
 void charge_keep_held (charge_t *charge)
 {
-    bool has_cluster = charge_path_length (charge) >= CHARGE_PATH_COUNT;
-
     charge->held = xcalloc (charge->count + 1, sizeof (*charge->held));
     for (size_t i = 0; i < charge->count; i++) {
         const struct entry *entry = &charge->entries[i];
-        const char *cluster = has_cluster ? entry->path[1] : NULL;
-        const char *team = charge_path_team (charge, entry->line.path);
         struct held *held = charge->held + charge->held_count - 1;
-        if (charge->held_count == 0
-            || !goes_on (held, entry, cluster, team)) {
+        if (charge->held_count == 0 || !goes_on (charge, held, entry)) {
             held = &charge->held[charge->held_count++];
-            held->who = (struct share){.account = xstrdup (entry->path[0]),
-                                       .cluster = xstrdup (cluster),
-                                       .team = xstrdup (team)};
+            for (size_t k = 0; k <= CHARGE_TEAM; k++)
+                held->path[k] = xstrdup (held_text (charge, entry, k));
             held->price = entry->price;
-            mpq_inits (held->who.amount, held->price_seconds, NULL);
+            mpq_inits (held->gpu_seconds, held->price_seconds, NULL);
         }
-        mpq_add (held->who.amount, held->who.amount, entry->line.gpu_seconds);
+        mpq_add (held->gpu_seconds, held->gpu_seconds,
+                 entry->line.gpu_seconds);
         mpq_add (held->price_seconds, held->price_seconds,
                  entry->line.price_seconds);
     }
@@ -55,21 +59,11 @@ void charge_free_held (charge_t *charge)
 {
     for (size_t i = 0; i < charge->held_count; i++) {
         struct held *held = &charge->held[i];
-        free (held->who.account);
-        free (held->who.cluster);
-        free (held->who.team);
-        mpq_clears (held->who.amount, held->price_seconds, NULL);
+        for (size_t k = 0; k <= CHARGE_TEAM; k++)
+            free (held->path[k]);
+        mpq_clears (held->gpu_seconds, held->price_seconds, NULL);
     }
     free (charge->held);
-}
-
-static void add_held (charge_t *other, const struct held *held)
-{
-    const char *path[CHARGE_TEAM + 1] = {held->who.account, held->who.cluster};
-
-    path[CHARGE_TEAM] = held->who.team;
-    charge_add (other, path, held->who.amount, held->price_seconds,
-                &held->price);
 }
 
 charge_t *charge_under (const charge_t *charge, idle_policy_t policy,
@@ -86,7 +80,9 @@ charge_t *charge_under (const charge_t *charge, idle_policy_t policy,
     mpq_set (other->cost.by_use, charge->cost.by_use);
     mpq_set (other->suspended, charge->suspended);
     for (size_t i = 0; i < charge->held_count; i++)
-        add_held (other, &charge->held[i]);
+        charge_add (other, (const char *const *)charge->held[i].path,
+                    charge->held[i].gpu_seconds, charge->held[i].price_seconds,
+                    &charge->held[i].price);
     for (size_t i = 0; i < charge->reserved.count; i++) {
         const struct share *share = &charge->reserved.share[i];
         charge_add_reserved (other, share->cluster, share->account,

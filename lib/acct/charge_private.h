@@ -28,6 +28,7 @@ struct entry {
     charge_price_t price;
     bool at_cost; /* list = r x q, whatever the price */
     const site_entitlement_t *bought; /* of a purchase: list is its price */
+    bool published; /* every price in it; from charge_round() on, of its line */
 };
 
 struct stretch {
@@ -59,9 +60,11 @@ struct credit {
     mpq_t seconds; /* priced */
 };
 
-/* What an account held at one price, for other policies. */
+/* What an account held at one price, for other policies; under a published price,
+ * which is rounded by the line, what one line held. */
 struct held {
-    struct share who; /* and its GPU-seconds */
+    char *path[CHARGE_TEAM + 1]; /* NULL: absent, or of no one line */
+    mpq_t gpu_seconds;
     mpq_t price_seconds;
     charge_price_t price;
 };

@@ -26,6 +26,7 @@ static const remainder_info_t infos[REMAINDER_COUNT] = {
     {REMAINDER_NO_CAPACITY, "no_capacity", "cost without capacity"},
     {REMAINDER_CREDITED, "credited", "given back as credits"},
     {REMAINDER_PREPAID, "prepaid", "paid beforehand"},
+    {REMAINDER_ROUNDING, "rounding", "rounding of published prices"},
 };
 
 const remainder_info_t *remainder_info (remainder_id_t id)

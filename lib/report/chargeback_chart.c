@@ -35,6 +35,7 @@ static int remainder_shade (size_t remainder)
         [REMAINDER_NO_CAPACITY] = 4,
         [REMAINDER_CREDITED] = 7,
         [REMAINDER_PREPAID] = 7,
+        [REMAINDER_ROUNDING] = 7,
     };
 
     return shades[remainder];

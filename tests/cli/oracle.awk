@@ -11,7 +11,8 @@
 #       what held devices, by every key: KEY|VALUE|gres_seconds|gpu_hours|
 #       jobs|segments|unknown_jobs; DAYS: "EPOCH YYYY-MM-DD" for each midnight
 #   awk -v mode=pools ... -f oracle.awk DAYS JOBS
-#       POOL|ACCOUNT|QOS|FROM-RATE-CHANGE(0,1)|gpu_seconds*56|price_seconds*56
+#       POOL|ACCOUNT|QOS|FROM-RATE-CHANGE(0,1)|LINE|gpu_seconds*56|price_seconds*56,
+#       LINE: what else a charge line and its team are told apart by
 #
 # The site (oracle.sh writes the same as configuration; dates are midnights of
 # the ledger's zone):
@@ -431,7 +432,8 @@ function each_key(day, seconds, pool, type, node, count, is_unknown,    i, w, v)
             cell(i, v[i], w < 0 ? w : w * count * seconds, count * seconds)
     }
     if (!is_unknown && pool != "" && w >= 0) {
-        i = pool "|" $8 "|" $10 "|" (day >= "2026-10-15")
+        i = pool "|" $8 "|" $10 "|" (day >= "2026-10-15") "|" \
+            $7 "," $12 "," $9 "," type "," team($8, day)
         line[i] += w * count * seconds
         price_line[i] += weight(pool, type, "max") * count * seconds
     }

@@ -283,8 +283,8 @@ priced ()
             next
         }
         {
-            q[$1, $2] += $5 / 201600
-            all_p[$1] += $6 / 201600
+            q[$1, $2] += $6 / 201600
+            all_p[$1] += $7 / 201600
             line[++n] = $0
         }
         END {
@@ -298,7 +298,15 @@ priced ()
                 if (mode == "qos" && f[3] == "high" \
                     && (f[1] ~ /^(h100|slices|halves)$/))
                     rate = 5.55
-                charge[f[1], f[2]] += f[6] / 201600 * rate
+                if (rate == 5.55 || mode == "published")
+                    published[f[1], f[2], f[3], f[5]] += f[7] / 201600 * rate
+                else
+                    charge[f[1], f[2]] += f[7] / 201600 * rate
+            }
+            # to the cent each, and no tie among them
+            for (k in published) {
+                split(k, f, SUBSEP)
+                charge[f[1], f[2]] += sprintf("%.2f", published[k])
             }
             for (k in q) {
                 split(k, f, SUBSEP)
@@ -309,7 +317,8 @@ priced ()
 }
 
 # near: two files of POOL|ACCOUNT|COST|CHARGE within two cents; rounding is a
-# cent for all lines together and a cent for the account
+# cent for all lines together and a cent for the account, but of published lines
+# none is left
 near ()
 {
     sort "$1" >a.sorted && sort "$2" >b.sorted &&

@@ -7,9 +7,11 @@
 #   kind[i]         KIND|WHAT
 #   due[i]          cents before rounding
 #   failed[line], billed[line]   priced seconds that are given back, and all
+#   published[i]    1: all its prices are published
 #
 # and cost[POOL], and calls round_pool (POOL), which prints each line|kind|cents and
-# POOL|cents of its cost. By the largest remainder: the cost, half to even, is shared
+# POOL|cents of its cost. A published line is rounded by itself, half to even. The
+# others by the largest remainder: the cost, half to even, is shared
 # by what all lines carry and what they do not; by accounts; by the lines of each; one
 # line is shared by teams, in their order. What is given back is a part of its line.
 # Cents are doubles: a pool's month is below 10^8 of them, so that seven digits behind
@@ -118,6 +120,8 @@ function order(pool,    i, j, n, swap)
     for (i = 1; i <= count; i++) {
         if (line_pool[i] != pool)
             continue
+        if (published[i])
+            continue
         split(lines[i], word, "|")
         account_key[i] = word[2]
         line_key[i] = word[2] "\001" word[4] "\001" word[5] "\001" word[6] "\001" \
@@ -138,12 +142,21 @@ function round_pool(pool,    n, i, total)
 {
     n = order(pool)
     total = half_even(cost[pool] * 100)
-    part[2] = 0
+    part[2] = part[3] = 0
     for (i = 1; i <= n; i++)
         part[2] += due[sorted[i]]
-    part[1] = cost[pool] * 100 - part[2]
-    largest(total, 2)
-    rounded(1, n, unit[2], 1)
+    for (i = 1; i <= count; i++)
+        if (line_pool[i] == pool && published[i])
+            part[3] += due[i]
+    part[1] = cost[pool] * 100 - part[2] - part[3]
+    largest(total, 3)
+    if (n > 0)
+        rounded(1, n, unit[2], 1)
+    for (i = 1; i <= count; i++)
+        if (line_pool[i] == pool && published[i]) {
+            cents[i] = half_even(due[i])
+            sorted[++n] = i
+        }
     for (i = 1; i <= n; i++) {
         print lines[sorted[i]] "|" kind[sorted[i]] "|" cents[sorted[i]]
         give_back(lines[sorted[i]], sorted[i])

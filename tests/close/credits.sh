@@ -63,8 +63,8 @@ gl "$url" credit --job 23 1 'it died'
 refused $? '1.00 EUR is more than 0.00 EUR, which the job is charged'
 result $? "what was given back automatically is not given back again"
 gl "$url" credit --job 25 'no' &&
-    has '-3.56 EUR'
-result $? "of two submissions the one of the month: its part of the line's 74.64"
+    has '-3.55 EUR'
+result $? "of two submissions the one of the month: its part of the line's 74.63"
 gl "$url" credit --job 99 'no'
 refused $? 'job 99 is charged nothing for 2026-10'
 result $? "a job that there is not"

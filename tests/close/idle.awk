@@ -169,6 +169,7 @@ function price_pool(pool,    i, all, used, owned, rate, by_use, who, account, la
         if (line_team[i] in surcharge)
             due[i] *= surcharge[line_team[i]]
         kind[i] = "charge|"
+        published[i] = pool == "old"
     }
     if (last) {
         for (i = 1; i <= 2; i++) {

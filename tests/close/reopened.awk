@@ -43,7 +43,9 @@ mode == "sacct" {
 END {
     if (mode == "sacct")
         exit
-    for (i = 1; i <= count; i++)
+    for (i = 1; i <= count; i++) {
+        published[i] = 1
         due[i] = billed[lines[i]] * rate / 36
+    }
     round_pool("h100")
 }

@@ -222,6 +222,7 @@ struct asking {
     bool backward; /* the last line first */
     bool thirds;   /* each line in two parts */
     const char *without; /* a team that nobody is of; NULL: none */
+    const char *only;    /* an account that alone has used the pool; NULL: all */
 };
 
 static void add_line (charge_t *charge, const struct world *w,
@@ -263,6 +264,8 @@ static charge_t *ask (const struct world *w, struct asking asking)
         const struct line *line
             = &w->line[asking.backward ? w->count - 1 - i : i];
         uint64_t third = asking.thirds ? line->seconds / 3 : 0;
+        if (asking.only && strcmp (line->path[0], asking.only) != 0)
+            continue;
         add_line (charge, w, line, asking, line->seconds - third);
         if (third)
             add_line (charge, w, line, asking, third);
@@ -540,10 +543,78 @@ static void check_list_prices (const charge_t *charge, const struct world *w)
     mpq_clear (expected);
 }
 
+static bool is_published (const charge_line_t *line, const struct world *w)
+{
+    return line->kind == CHARGE_PURCHASE
+           || (line->kind == CHARGE_USED
+               && charge_price (w->site, "p", line->path[4], NULL, 1793491200)
+                      .rate);
+}
+
+static void check_rounded (const struct world *w, const mpz_t units,
+                           const mpq_t exact)
+{
+    mpz_t expected;
+
+    mpz_init (expected);
+    exact_round (expected, exact, w->site->currency_digits);
+    assert_int_equal (mpz_cmp (expected, units), 0);
+    mpz_clear (expected);
+}
+
+/* Quantity x price, each line rounded by itself; and equal use, equal charge. */
+static void check_published (const charge_t *charge, const struct world *w)
+{
+    size_t count;
+    const charge_line_t *line = charge_lines (charge, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (!is_published (&line[i], w))
+            continue;
+        check_rounded (w, line[i].list_units, line[i].list);
+        check_rounded (w, line[i].charge_units, line[i].charge);
+        for (size_t k = 0; k < i; k++)
+            if (mpq_equal (line[i].charge, line[k].charge)
+                && is_published (&line[k], w))
+                assert_int_equal (mpz_cmp (line[i].charge_units,
+                                           line[k].charge_units),
+                                  0);
+    }
+}
+
+/* What an account of a team pays under published prices is what it would pay had
+ * nobody else used the pool. */
+static void check_promise (const charge_t *charge, const charge_t *alone,
+                           const char *account, const struct world *w)
+{
+    size_t count, alone_count, found = 0, expected = 0;
+    const charge_line_t *line = charge_lines (charge, &count);
+    const charge_line_t *other = charge_lines (alone, &alone_count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (line[i].kind != CHARGE_USED || strcmp (line[i].path[0], account) != 0
+            || !is_published (&line[i], w))
+            continue;
+        expected++;
+        for (size_t k = 0; k < alone_count; k++) {
+            if (!same_line (&line[i], &other[k], CHARGE_TEAM + 1))
+                continue;
+            found++;
+            assert_int_equal (
+                mpz_cmp (line[i].charge_units, other[k].charge_units), 0);
+            for (size_t a = 0; a < ADJUSTMENT_COUNT; a++)
+                assert_int_equal (mpz_cmp (line[i].adjustment_units[a],
+                                           other[k].adjustment_units[a]),
+                                  0);
+        }
+    }
+    assert_int_equal (found, expected);
+}
+
 static void check_world (uint64_t seed)
 {
     struct world w;
-    charge_t *lines, *by_day, *backward, *split, *fewer;
+    charge_t *lines, *by_day, *backward, *split, *fewer, *alone;
 
     make (&w, seed);
     lines = ask (&w, (struct asking){0});
@@ -551,6 +622,11 @@ static void check_world (uint64_t seed)
     backward = ask (&w, (struct asking){.backward = true});
     split = ask (&w, (struct asking){.thirds = true});
     fewer = ask (&w, (struct asking){.without = teams[1]});
+    alone = ask (&w, (struct asking){.only = accounts[seed % NAMES]});
+    check_sums (alone);
+    check_published (lines, &w);
+    check_published (fewer, &w);
+    check_promise (lines, alone, accounts[seed % NAMES], &w);
     check_sums (lines);
     check_sums (by_day);
     check_sums (fewer);
@@ -573,6 +649,7 @@ static void check_world (uint64_t seed)
     charge_free (backward);
     charge_free (split);
     charge_free (fewer);
+    charge_free (alone);
     unmake (&w);
 }
 
