@@ -106,6 +106,23 @@ static int check_words (const site_analysis_t *entry, gl_error_t *error)
                      entry->place.file, entry->place.line, entry->name);
 }
 
+/* What is rented is an amount, or a price and what is owned. */
+static int check_cash (const site_analysis_t *entry, unsigned given,
+                       gl_error_t *error)
+{
+    if (entry->kind != ANALYSIS_CASH || (given & ANALYSIS_BIT (INPUT_AGAINST)))
+        return 0;
+    if (!(given & ANALYSIS_BIT (INPUT_RENT)))
+        return refuse (entry, "needs `against` and `gpus`, or",
+                       ANALYSIS_BIT (INPUT_RENT), error);
+    if (given & ANALYSIS_BIT (INPUT_UTILIZATION))
+        return refuse (entry, "with `utilization` lacks",
+                       ANALYSIS_BIT (INPUT_AGAINST)
+                           | ANALYSIS_BIT (INPUT_GPUS),
+                       error);
+    return 0;
+}
+
 int analysis_check (const site_analysis_t *entry, gl_error_t *error)
 {
     const analysis_spec_t *spec = analysis_spec (entry->kind);
@@ -127,6 +144,8 @@ int analysis_check (const site_analysis_t *entry, gl_error_t *error)
         && !(given & ANALYSIS_BIT (INPUT_GPUS)))
         return refuse (entry, "with `speed` lacks", ANALYSIS_BIT (INPUT_GPUS),
                        error);
+    if (check_cash (entry, given, error) < 0)
+        return -1;
     if ((given & ANALYSIS_BIT (INPUT_DISCOUNT))
         && (given & ANALYSIS_BIT (INPUT_PREPAID)))
         return refuse (entry, "discounts payments at each year's end: drop",
@@ -199,6 +218,7 @@ static int take_price (const site_t *site, const site_analysis_t *entry,
 
     if (cloud) {
         mpq_set (input->value, cloud->per_gpu_hour);
+        input->committed = breakeven_has_term (cloud);
         input->as_of = cloud->as_of;
         input->source = xasprintf ("%s: %s", cloud->name, cloud->source);
     } else if (is_pool (site, text)) {
@@ -276,14 +296,17 @@ int analysis_make (const site_t *site, const site_analysis_t *entry,
                    int64_t known, analysis_t *ret_analysis, gl_error_t *error)
 {
     const analysis_spec_t *spec = analysis_spec (entry->kind);
+    unsigned taken = spec->needs | spec->takes;
 
+    /* without a price the amount of work is not known: no defaults of it */
+    if (entry->kind == ANALYSIS_CASH && !is_given (entry, INPUT_AGAINST))
+        taken &= ~(ANALYSIS_BIT (INPUT_GPUS) | ANALYSIS_BIT (INPUT_UTILIZATION));
     *ret_analysis = (analysis_t){.word = spec->word,
                                  .title = spec->title,
                                  .left_out = spec->left_out,
                                  .dated = true};
-    if (take_inputs (site, entry, known, spec->needs | spec->takes,
-                     ret_analysis, error)
-        < 0) {
+    mpq_inits (ret_analysis->work_owned, ret_analysis->work_rented, NULL);
+    if (take_inputs (site, entry, known, taken, ret_analysis, error) < 0) {
         analysis_clear (ret_analysis);
         return -1;
     }
@@ -293,6 +316,7 @@ int analysis_make (const site_t *site, const site_analysis_t *entry,
 
 void analysis_clear (analysis_t *analysis)
 {
+    mpq_clears (analysis->work_owned, analysis->work_rented, NULL);
     for (size_t i = 0; i < ANALYSIS_INPUTS; i++) {
         mpq_clear (analysis->input[i].value);
         free (analysis->input[i].source);

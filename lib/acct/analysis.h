@@ -40,6 +40,7 @@ typedef struct {
     analysis_unit_t unit;
     bool used;     /* it was given, or has a default */
     bool fallback; /* it was not given */
+    bool committed; /* a price with a term: every hour is paid, used or not */
     mpq_t value;
     const char *as_of; /* of a price; NULL: not told. Borrowed */
     char *source;      /* where a price is from; NULL: not told */
@@ -51,6 +52,10 @@ typedef struct {
     const char *left_out; /* what the figures do not count, a sentence */
     bool dated;           /* every price has a date */
     bool poor;            /* below what is thought worth it: look */
+    bool unequal; /* of cash: both sides do work_owned and work_rented, GPU-hours
+                     a day, and these differ by more than a hundredth */
+    mpq_t work_owned;
+    mpq_t work_rented;
     analysis_input_value_t input[ANALYSIS_INPUTS];
     analysis_figure_t figure[ANALYSIS_FIGURES_MAX];
     size_t figure_count;

@@ -12,6 +12,7 @@ static const analysis_unit_t times = {"times", false, 4};
 static const analysis_unit_t per_hour = {"per hour", false, 4};
 static const analysis_unit_t lost = {"GPU-hours per GPU-hour", false, 4};
 static const analysis_unit_t gpu_hours = {"GPU-hours", false, 2};
+static const analysis_unit_t work = {"GPU-hours a day", false, 2};
 static const analysis_unit_t gb = {"GB", false, 2};
 static const analysis_unit_t gib = {"GiB", false, 2};
 static const analysis_unit_t months = {"months", false, 2};
@@ -79,6 +80,13 @@ static void overhead (const site_analysis_t *entry, analysis_t *a)
          money_per_hour, q);
     if (has (a, INPUT_AGAINST)) {
         decision_breakeven (q, year, NULL, in (a, INPUT_AGAINST), hours);
+        if (a->input[INPUT_AGAINST].committed)
+            put (a, "owning for each 1 of renting",
+                 "cost of a year / (8760 against): a term is paid around the "
+                 "clock",
+                 times, q);
+    }
+    if (has (a, INPUT_AGAINST) && !a->input[INPUT_AGAINST].committed) {
         put_percent (a, "break-even utilization",
                      "cost of a year / (8760 against)", q);
         mpq_div (q, q, in (a, INPUT_UTILIZATION));
@@ -357,12 +365,66 @@ static void put_present (analysis_t *a)
     mpq_clears (own, rent, none, NULL);
 }
 
+/* A price and what is owned say what renting the same work costs. */
+static void put_rent (analysis_t *a)
+{
+    analysis_input_value_t *rent = &a->input[INPUT_RENT];
+
+    mpq_mul (rent->value, in (a, INPUT_GPUS), in (a, INPUT_AGAINST));
+    exact_set_i64 (a->work_rented, ANALYSIS_HOURS_OF_YEAR, 1);
+    mpq_mul (rent->value, rent->value, a->work_rented);
+    if (a->input[INPUT_AGAINST].committed) {
+        put (a, "rented for a year",
+             "gpus x 8760 x against: a term is paid around the clock", money,
+             rent->value);
+        return;
+    }
+    mpq_mul (rent->value, rent->value, in (a, INPUT_UTILIZATION));
+    put (a, "rented for a year", "gpus x 8760 x utilization x against", money,
+         rent->value);
+}
+
+/* What is compared: who rents for more work than is owned, or for less, compares
+ * two things. */
+static void put_work (analysis_t *a)
+{
+    bool committed = a->input[INPUT_AGAINST].committed;
+    mpq_t most;
+
+    exact_set_i64 (a->work_owned, 24, 1);
+    mpq_mul (a->work_owned, a->work_owned, in (a, INPUT_GPUS));
+    mpq_mul (a->work_owned, a->work_owned, in (a, INPUT_UTILIZATION));
+    put (a, "work of what is owned", "gpus x 24 x utilization", work,
+         a->work_owned);
+    mpq_div (a->work_rented, in (a, INPUT_RENT), in (a, INPUT_AGAINST));
+    if (committed)
+        mpq_mul (a->work_rented, a->work_rented, in (a, INPUT_UTILIZATION));
+    mpq_init (most);
+    exact_set_i64 (most, 24, ANALYSIS_HOURS_OF_YEAR);
+    mpq_mul (a->work_rented, a->work_rented, most);
+    put (a, "work of what is rented",
+         committed ? "rent_per_year / against / 365 x utilization: a term is "
+                     "paid around the clock"
+                   : "rent_per_year / against / 365",
+         work, a->work_rented);
+    mpq_sub (most, a->work_owned, a->work_rented);
+    mpq_abs (most, most);
+    exact_add_scaled (most, most, 99, 1); /* 100 times the difference */
+    a->unequal = mpq_cmp (most, a->work_owned) > 0
+                 && mpq_cmp (most, a->work_rented) > 0;
+    mpq_clear (most);
+}
+
 static void cash (const site_analysis_t *entry, analysis_t *a)
 {
     analysis_figure_t *figure;
     cash_plan_t plan;
 
     (void)entry;
+    if (!has (a, INPUT_RENT))
+        put_rent (a);
+    if (has (a, INPUT_AGAINST))
+        put_work (a);
     plan_of (a, &plan);
     put_years (a, &plan);
     figure = add (a, "payback", "first month with rented >= owned", months);
@@ -417,9 +479,13 @@ static const analysis_spec_t specs[] = {
         {INTERRUPTED, B (GB_PER_DAY) | B (PER_GB)}, run},
     [ANALYSIS_CASH] = {
         "cash", "Cash over the years",
-        "resale, disposal, and prices that change: every year costs the same",
-        B (PURCHASE) | B (RENT) | B (YEARS),
-        B (PER_YEAR) | B (PREPAID) | B (DISCOUNT), {0, 0}, cash},
+        "resale, disposal, and prices that change: every year costs the same; "
+        "and whether both sides do the same work, where `gpus` and `against` do "
+        "not say it",
+        B (PURCHASE) | B (YEARS),
+        B (RENT) | B (PER_YEAR) | B (PREPAID) | B (DISCOUNT) | B (GPUS)
+            | B (AGAINST) | B (UTILIZATION),
+        {B (GPUS) | B (AGAINST), 0}, cash},
 };
 
 const analysis_spec_t *analysis_spec (int kind)

@@ -47,6 +47,9 @@ typedef struct {
 
 #define BREAKEVEN_NO_AGE INT64_MIN
 
+/* The price is paid for every hour of a term, used or not. */
+bool breakeven_has_term (const site_cloud_t *cloud);
+
 typedef struct {
     const char *pool;  /* borrowed from the site */
     const char *gpu;   /* model; NULL if the pool names none */

@@ -16,7 +16,7 @@
 
 /* Terms by which only hours that are used are billed. Any other word binds one
  * for a time: 1y, 36 months, reserved. */
-static bool has_term (const site_cloud_t *cloud)
+bool breakeven_has_term (const site_cloud_t *cloud)
 {
     static const char *const by_use[]
         = {"",     "none",        "on-demand", "on demand", "ondemand",
@@ -37,7 +37,7 @@ void breakeven_add_cloud (const site_cloud_t *cloud, breakeven_t *b)
     b->cloud = xreallocarray (b->cloud, b->cloud_count + 1, sizeof (*b->cloud));
     row = &b->cloud[b->cloud_count++];
     *row = (breakeven_cloud_t){.cloud = cloud,
-                               .committed = has_term (cloud),
+                               .committed = breakeven_has_term (cloud),
                                .age_days = BREAKEVEN_NO_AGE};
     mpq_inits (row->utilization, row->billed_hours, row->per_gpu_year, hours,
                NULL);

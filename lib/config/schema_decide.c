@@ -63,8 +63,8 @@ static const schema_key_t analysis_keys[] = {
     {"purchase", VALUE_DECIMAL, POSITIVE, INPUT (PURCHASE), NULL, NULL, NULL,
      NULL, "Of overhead and cash: what is paid on the first day."},
     {"gpus", VALUE_DECIMAL, POSITIVE, INPUT (GPUS), NULL, NULL, NULL, NULL,
-     "Of overhead, GPUs that the purchase buys; of memory, that share a model; "
-     "of scaling and run, that work together. Default 1."},
+     "Of overhead and cash, GPUs that the purchase buys; of memory, that share "
+     "a model; of scaling and run, that work together. Default 1, of cash none."},
     {"years", VALUE_DECIMAL, POSITIVE, INPUT (YEARS), NULL, NULL, NULL, NULL,
      "Of overhead, the life of what is bought; of cash, how far to look."},
     {"overhead", VALUE_RATIO, POSITIVE, INPUT (OVERHEAD), NULL, NULL, NULL,
@@ -74,7 +74,7 @@ static const schema_key_t analysis_keys[] = {
      "What that is a share of: the purchase, or one year's depreciation."},
     {"utilization", VALUE_RATIO, POSITIVE | SCHEMA_TO_ONE, INPUT (UTILIZATION),
      NULL, NULL, NULL, NULL,
-     "Of overhead: productive share. Default policy.utilization."},
+     "Of overhead and cash: productive share. Default policy.utilization."},
     {"interruptions_per_hour", VALUE_DECIMAL, POSITIVE, INPUT (INTERRUPTIONS),
      NULL, NULL, NULL, "0.02", "Of interruptible and run: how often it ends."},
     {"checkpoint_hours", VALUE_DECIMAL, POSITIVE, INPUT (CHECKPOINT), NULL,

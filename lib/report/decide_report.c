@@ -105,6 +105,20 @@ static void add_figure (report_t *report, const struct columns *c,
     report_put_text (report, c->how, figure->how);
 }
 
+static void note_work (report_t *report, const site_analysis_t *entry,
+                       const analysis_t *a)
+{
+    GL_AUTOFREE char *owned = exact_text (a->work_owned, 0);
+    GL_AUTOFREE char *rented = exact_text (a->work_rented, 0);
+
+    report_note (report, NOTE_WARNING,
+                 "%s compares different amounts of work: what is owned does %s "
+                 "GPU-hours a day, what is rented %s. Leave `rent_per_year` out "
+                 "to rent the work that is owned, or change `gpus` or "
+                 "`utilization`.",
+                 entry->name, owned, rented);
+}
+
 static void add_notes (report_t *report, const site_analysis_t *entry,
                        const analysis_t *a)
 {
@@ -116,6 +130,8 @@ static void add_notes (report_t *report, const site_analysis_t *entry,
                      "third to a half within two years: give `as_of` and "
                      "`source`.",
                      entry->name, entry->place.file, entry->place.line);
+    if (a->unequal)
+        note_work (report, entry, a);
     if (a->poor)
         report_note (report, NOTE_WARNING,
                      "%s: below 60 %% most of what is added is wasted.",

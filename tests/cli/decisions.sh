@@ -363,6 +363,37 @@ result $? "a price without a date is warned of, with its line"
 decide "kind: interruptible, price: 5, against: 4, interruptions_per_hour: 1, checkpoint_hours: 1"
 is "" "$(decided a "break-even interruptions" "per hour")" "no rate at which a dearer price pays"
 
+# The same work on both sides, or not: 4.7 million a year at 32.7726 / 8 are 3,143 hours
+# a day, 80 GPUs 1,920.
+offer="kind: cash, purchase: 3300000, per_year: 500000, years: 3"
+work () { echo "$(decided a "work of what is owned" "GPU-hours a day") $(decided a "work of what is rented" "GPU-hours a day")"; }
+decide "$offer, rent_per_year: 4700000, gpus: 80, utilization: 1, against: 4.096575"
+is "1920.00 3143.29" "$(work)" "cash: the work of both sides"
+grep -q "a compares different amounts of work: what is owned does 1920 GPU-hours a day, what is rented 3143\." said
+result $? "and that it differs is warned of"
+decide "$offer, rent_per_year: 4700000"
+is " " "$(work)" "no work is made up where nothing tells it"
+! grep -q "amounts of work" said
+result $? "nor warned of"
+decide "$offer, gpus: 80, utilization: 1, against: 4.096575"
+is "2870879.76 1920.00 1920.00" "$(decided a "rented for a year" USD) $(work)" "the same work is rented"
+! grep -q "amounts of work" said
+result $? "without a warning"
+# 70,080 hours: 70,787 is within 1 % of the larger one, 70,789 is not
+decide "$offer, rent_per_year: 70787, gpus: 10, utilization: 0.8, against: 1"
+! grep -q "amounts of work" said
+result $? "a hundredth more is the same"
+decide "$offer, rent_per_year: 70789, gpus: 10, utilization: 0.8, against: 1"
+grep -q "amounts of work" said
+result $? "more than that is not"
+# by the term of three years: all hours of 10 GPUs, whatever is used
+decide "$offer, gpus: 10, utilization: 0.5, against: aws-p5-3yr"
+is "459900.00 120.00 120.00" "$(decided a "rented for a year" USD) $(work)" "a term is paid around the clock"
+decide "$offer, gpus: 10, utilization: 0.5, against: aws-p5-on-demand"
+is "538302.00" "$(decided a "rented for a year" USD)" "and a price without one for what is used"
+decide "kind: overhead, purchase: 100000, years: 4, overhead: 50%, overhead_of: purchase, against: aws-p5-3yr"
+is " 1.6308" "$(decided a "break-even utilization" %) $(decided a "owning for each 1 of renting" times)" "no break-even against a term"
+
 # refused TEXT ENTRY: the message has the line and TEXT
 refused ()
 {
@@ -381,6 +412,10 @@ refused "whole number of at most 100" "kind: cash, purchase: 1, rent_per_year: 1
 refused "drop .prepaid_months." "kind: cash, purchase: 1, rent_per_year: 1, years: 2, prepaid_months: 12, discount: 8%"
 refused "no number, no entry of .clouds. and no pool" "kind: newer-gpu, price: nobody, against: 1"
 refused "not a price above 0" "kind: newer-gpu, price: -1, against: 1"
+refused "needs .against. and .gpus., or .rent_per_year." "kind: cash, purchase: 1, years: 2"
+refused "lacks .gpus." "kind: cash, purchase: 1, years: 2, rent_per_year: 1, against: 1"
+refused "lacks .against." "kind: cash, purchase: 1, years: 2, rent_per_year: 1, gpus: 4"
+refused "with .utilization. lacks .gpus., .against." "kind: cash, purchase: 1, years: 2, rent_per_year: 1, utilization: 80%"
 refused "is not one of overhead" "kind: wish"
 "$program" --config site.yaml report decide >out 2>said
 test $? -eq 1 && grep -q "no .analyses." said
