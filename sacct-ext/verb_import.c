@@ -15,6 +15,7 @@
 #include "import.h"
 #include "import_meter.h"
 #include "rollups_keep.h"
+#include "shifted.h"
 #include "store/store.h"
 #include "verb.h"
 
@@ -156,13 +157,88 @@ static int check_as_of (const work_t *w, const char *cluster, gl_error_t *error)
     return as_of_check (&as_of, error);
 }
 
+/* --- the same jobs in another time zone ------------------------------------ */
+
+/* The zone that would undo the shift; NULL: none that is at hand. */
+static const char *likely_zone (const work_t *w, const shift_t *shift)
+{
+    const zone_t *read = zone_of (shift->cluster, (void *)w);
+    int64_t wanted = zone_offset (read, shift->start) - shift->seconds;
+    const zone_t *zones[] = {w->site->zone, NULL};
+
+    for (size_t i = 0; i < w->site->cluster_count; i++)
+        if (!strcmp (w->site->clusters[i].name, shift->cluster))
+            zones[1] = w->site->clusters[i].zone;
+    if (wanted == 0)
+        return "UTC";
+    for (size_t i = 0; i < GL_ARRAY_SIZE (zones); i++)
+        if (zones[i]
+            && zone_offset (zones[i], shift->start + shift->seconds) == wanted)
+            return zone_name (zones[i]);
+    return NULL;
+}
+
+static int refuse_shifted (const work_t *w, const shift_t *shift,
+                           gl_error_t *error)
+{
+    const char *zone = likely_zone (w, shift);
+    char by[SHIFT_TEXT_SIZE];
+    GL_AUTOFREE char *tz = zone ? xasprintf ("--tz %s", zone)
+                                : xstrdup ("--tz");
+
+    return gl_error (error,
+                     "the store has %llu of its jobs already (job %llu of cluster "
+                     "%s), with submit, start and end all %s %s: sacct ran in "
+                     "another time zone than %s, and they would be charged "
+                     "twice. Nothing is stored: give %s%s, or --force if they are "
+                     "other jobs",
+                     (unsigned long long)shift->jobs,
+                     (unsigned long long)shift->id_job, shift->cluster,
+                     shift_text (shift->seconds, by),
+                     shift->seconds > 0 ? "later" : "earlier",
+                     zone_name (zone_of (shift->cluster, (void *)w)), tz,
+                     zone ? "" : " with the zone of that host");
+}
+
+static int look_segment (const segment_t *segment, void *arg, gl_error_t *error)
+{
+    return shifted_look (arg, segment, error);
+}
+
+static int check_shifted (work_t *w, gl_error_t *error)
+{
+    import_t *import = w->imports[w->current];
+    shifted_t *shifted;
+    store_cluster_t *clusters;
+    shift_t shift;
+    size_t count;
+    int rc = 0;
+
+    if (w->force)
+        return 0;
+    if (store_clusters (w->store, &clusters, &count, error) < 0)
+        return -1;
+    store_clusters_free (clusters, count);
+    if (count == 0) /* nothing is there that could be shifted */
+        return 0;
+    shifted = shifted_new (w->store, import_stats (import)->segments);
+    rc = import_run (import, look_segment, shifted, error);
+    if (rc == 0 && shifted_found (shifted, &shift)) {
+        rc = refuse_shifted (w, &shift, error);
+        gl_error_prefix (error, "%s", w->paths[w->current]);
+    }
+    shifted_free (shifted);
+    return rc;
+}
+
 static int put_file (work_t *w, gl_error_t *error)
 {
     import_t *import = w->imports[w->current];
-    int rc;
+    int rc = check_shifted (w, error);
 
     clear_names (&w->clusters);
-    rc = import_run (import, put_segment, w, error);
+    if (rc == 0)
+        rc = import_run (import, put_segment, w, error);
     for (size_t i = 0; rc == 0 && i < w->clusters.count; i++) {
         if (!is_configured (w->site, w->clusters.name[i]))
             add_name (&w->unknown, w->clusters.name[i]);
@@ -412,7 +488,8 @@ static const cli_option_t options_table[] = {
      "(default: the latest that each file knows of)"},
     {OPTION_FORCE, "force", NULL,
      "take times after the clock of this host, and an --as-of more than 7\n"
-     "days after the latest time in the files and the store's as-of"},
+     "days after the latest time in the files and the store's as-of, and\n"
+     "jobs that look like those of the store in another time zone"},
     {OPTION_TRUST_TEXT, "trust-text", NULL,
      "read text that has columns which users fill in (JobName, SubmitLine,\n"
      "Comment, WCKey, ...), although a line break in one makes a row"},

@@ -12,6 +12,7 @@ void pool_sum_init (struct pool_sum *sum, const char *pool)
     mpz_inits (sum->cost, sum->full, sum->recoverable, sum->disposal,
                sum->in_period, sum->outside, sum->credited_outside,
                sum->purchased, NULL);
+    mpq_init (sum->excess);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_inits (sum->remainder[i], sum->idle[i], NULL);
 }
@@ -21,6 +22,7 @@ void pool_sum_clear (struct pool_sum *sum)
     mpz_clears (sum->cost, sum->full, sum->recoverable, sum->disposal,
                 sum->in_period, sum->outside, sum->credited_outside,
                 sum->purchased, NULL);
+    mpq_clear (sum->excess);
     for (size_t i = 0; i < sum->credit_count; i++)
         mpz_clear (sum->credits[i].units);
     free (sum->credits);
@@ -106,6 +108,7 @@ void pool_sum_add (struct pool_sum *to, const struct pool_sum *from)
     mpz_add (to->credited_outside, to->credited_outside,
              from->credited_outside);
     mpz_add (to->purchased, to->purchased, from->purchased);
+    mpq_add (to->excess, to->excess, from->excess);
     for (size_t i = 0; i < from->credit_count; i++)
         pool_sum_credit (to, from->credits[i].what, from->credits[i].units);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
@@ -154,6 +157,7 @@ void chargeback_pool_months (struct chargeback *c)
         sum->silent = sum->silent && !pm[i].has_cost && !pm[i].has_rate;
         mpz_add (sum->cost, sum->cost, charge_total (pm[i].charge));
         take_books (sum, pm[i].charge, c->digits);
+        mpq_add (sum->excess, sum->excess, rest[REMAINDER_EXCESS].gpu_seconds);
         for (size_t k = 0; k < REMAINDER_COUNT; k++)
             mpz_add (sum->remainder[k], sum->remainder[k],
                      rest[k].charge_units);

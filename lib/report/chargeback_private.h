@@ -52,6 +52,7 @@ struct pool_sum {
     size_t credit_count;
     mpz_t credited_outside;
     mpz_t remainder[REMAINDER_COUNT];
+    mpq_t excess; /* GPU-seconds that jobs held beyond the capacity; at most 0 */
     bool complete; /* every month has a cost */
     bool silent;   /* no month has a cost or a rate */
 };
@@ -108,6 +109,10 @@ void chargeback_pool_months (struct chargeback *c);
 /* A proof of each pool and of all together, the totals that add up, and their
  * chart and figures. */
 void chargeback_prove (struct chargeback *c, const struct columns *columns);
+/* Jobs cannot hold more than there is: false, and a line that says by how much. */
+bool chargeback_prove_capacity (report_proof_t *proof, mpq_srcptr excess);
+void chargeback_warn_capacity (report_t *report, const char *pool,
+                               mpq_srcptr excess);
 /* The totals that add up: cost = charge + credit + remainder, and its classes. */
 void chargeback_name_totals (report_t *report, int digits,
                              const struct pool_sum *all);

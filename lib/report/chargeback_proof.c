@@ -119,6 +119,42 @@ static void prove_charges (const struct chargeback *c, report_proof_t *proof,
                      sum->outside);
 }
 
+bool chargeback_prove_capacity (report_proof_t *proof, mpq_srcptr excess)
+{
+    GL_AUTOFREE char *hours = NULL;
+    mpq_t beyond;
+
+    if (mpq_sgn (excess) == 0)
+        return true;
+    mpq_init (beyond);
+    mpq_neg (beyond, excess);
+    hours = report_hours_text (beyond);
+    report_proof_line (proof, "GPU hours that jobs held beyond the capacity",
+                       hours);
+    mpq_clear (beyond);
+    return false;
+}
+
+void chargeback_warn_capacity (report_t *report, const char *pool,
+                               mpq_srcptr excess)
+{
+    GL_AUTOFREE char *hours = NULL;
+    mpq_t beyond;
+
+    if (mpq_sgn (excess) == 0)
+        return;
+    mpq_init (beyond);
+    mpq_neg (beyond, excess);
+    hours = report_hours_text (beyond);
+    report_note (report, NOTE_WARNING,
+                 "Pool %s: jobs held %s GPU hours beyond its capacity, so that "
+                 "charges are wrong. Compare 'nodes', 'gres' and "
+                 "'gpus_per_node' of the pool with slurm.conf, and look for jobs "
+                 "that were imported twice (under another cluster or time zone).",
+                 pool, hours);
+    mpq_clear (beyond);
+}
+
 static void add_proof (struct chargeback *c, const char *title,
                        const struct pool_sum *sum)
 {
@@ -142,7 +178,8 @@ static void add_proof (struct chargeback *c, const char *title,
         }
     }
     proof_money (c, proof, "difference", rest);
-    proof->holds = mpz_sgn (rest) == 0;
+    proof->holds = chargeback_prove_capacity (proof, sum->excess)
+                   && mpz_sgn (rest) == 0;
     mpz_clear (rest);
 }
 
@@ -239,6 +276,8 @@ static void prove_pools (struct chargeback *c)
             = xasprintf ("Pool %s, %s", sum->pool, c->query->site->currency);
         if (is_shown (c, sum) && sum->complete)
             add_proof (c, title, sum);
+        if (is_shown (c, sum))
+            chargeback_warn_capacity (c->report, sum->pool, sum->excess);
     }
 }
 

@@ -230,6 +230,12 @@ static bool is_disposal (const bill_row_t *row)
            && !strcmp (row->what, BILL_DISPOSAL);
 }
 
+static bool is_excess (const bill_row_t *row)
+{
+    return row->kind == BILL_REMAINDER && row->what
+           && !strcmp (row->what, remainder_info (REMAINDER_EXCESS)->word);
+}
+
 /* What is in no charge, as the chargeback of an open month says it. */
 static void prove_disposals (struct closed *c, report_proof_t *proof,
                              const mpz_t units)
@@ -251,12 +257,16 @@ static void prove_pool (struct closed *c, const closed_month_t *month,
                                          month->month, c->query->site->currency);
     report_proof_t *proof = report_proof (c->report, title);
     mpz_t rest, due, disposal;
+    mpq_t excess;
 
     mpz_init_set (rest, pool->cost_units);
     mpz_inits (due, disposal, NULL);
+    mpq_init (excess);
     for (size_t i = 0; i < count; i++) {
         if (!is_own (&rows[i], pool))
             continue;
+        if (is_excess (&rows[i]))
+            mpq_add (excess, excess, rows[i].gpu_seconds);
         if (is_disposal (&rows[i])) {
             mpz_add (disposal, disposal, rows[i].charge_units);
             continue;
@@ -277,8 +287,11 @@ static void prove_pool (struct closed *c, const closed_month_t *month,
         proof_money (c, proof, label, rows[i].charge_units);
     }
     proof_money (c, proof, "difference", rest);
-    proof->holds = mpz_sgn (rest) == 0;
+    proof->holds = chargeback_prove_capacity (proof, excess)
+                   && mpz_sgn (rest) == 0;
+    chargeback_warn_capacity (c->report, pool->pool, excess);
     mpz_clears (rest, due, disposal, NULL);
+    mpq_clear (excess);
 }
 
 static void prove (struct closed *c, const closed_month_t *months, size_t count)

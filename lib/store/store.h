@@ -298,6 +298,17 @@ int store_settle_seen (store_t *store, const char *cluster, gl_error_t *error);
 int store_set_back (store_t *store, const char *cluster, int64_t as_of,
                     gl_error_t *error);
 
+/* Also in a transaction: when the segments of a JobId were submitted, began and ended,
+ * the first `size` of them. */
+typedef struct {
+    int64_t submit;
+    int64_t start; /* 0: never */
+    int64_t end;   /* 0: open */
+} store_times_t;
+int store_job_times (store_t *store, const char *cluster, uint64_t id_job,
+                     store_times_t *ret_times, size_t size, size_t *ret_count,
+                     gl_error_t *error);
+
 /* Of which time the store knows something of a cluster: the first start of a
  * segment or event, and the as-of; 0 for nothing. */
 int store_extent (store_t *store, const char *cluster, int64_t *ret_start,

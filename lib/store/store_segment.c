@@ -564,3 +564,25 @@ int store_put_segment (store_t *store, const segment_t *segment,
                         segment_end (segment) - segment->time_start);
     return 0;
 }
+
+int store_job_times (store_t *store, const char *cluster, uint64_t id_job,
+                     store_times_t *ret, size_t size, size_t *ret_count,
+                     gl_error_t *error)
+{
+    struct cluster_entry *c = store_cluster_find (store, cluster, error);
+    db_statement_t *st = store_statement (store, SQL_JOB_TIMES, error);
+    size_t count = 0;
+    int rc = 0;
+
+    if (!c || !st || segments_flush (store, error) < 0)
+        return -1;
+    db_bind_u64 (st, 0, c->id);
+    db_bind_u64 (st, 1, id_job);
+    while (count < size && (rc = db_step (st, error)) == 1)
+        ret[count++] = (store_times_t){.submit = db_column_i64 (st, 3),
+                                       .start = db_column_i64 (st, 0),
+                                       .end = db_column_i64 (st, 1)};
+    db_reset (st);
+    *ret_count = count;
+    return rc < 0 ? -1 : 0;
+}

@@ -170,7 +170,7 @@ static const struct {
        NULL},
     [SQL_ROLLUP_ANY] = {"SELECT 1 FROM rollup WHERE cluster = ? LIMIT 1", NULL},
     [SQL_JOB_TIMES]
-    = {"SELECT time_start, time_end, time_seen FROM segment "
+    = {"SELECT time_start, time_end, time_seen, time_submit FROM segment "
        "WHERE cluster = ? AND id_job = ?",
        NULL},
     [SQL_NODE_OLDER]

@@ -1,7 +1,10 @@
 #!/bin/sh
 # The manual says what the program does: the same verbs and options, and each
-# example block, run as it stands, prints what is printed there.
+# example block, run as it stands, prints what is printed there. The host is in no
+# zone of the examples: they do not depend on it.
 set -u
+TZ=America/New_York
+export TZ
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 page=$abs_top_srcdir/docs/gpuledger.1
 program=$abs_top_builddir/sacct-ext/gpuledger
@@ -150,5 +153,50 @@ while [ "$block" -lt "$(cat "$work/blocks")" ]; do
 done
 test -s october.html
 result $? "the example of a page makes a page"
+
+# Those of the other pages, in the same zone: of the agent with a library that has two
+# GPUs, below a directory of the test.
+mkdir "$work/agent" "$work/agent/lib"
+ln -s "$abs_top_builddir/tests/support/.libs/fake_nvml.so" \
+    "$work/agent/lib/libnvidia-ml.so.1"
+awk '/^\.Bd -literal/ {on = 1; next} /^\.Ed/ {on = 0} on' \
+    "$abs_top_srcdir/docs/gpuledger-agent.8" |
+    sed "s,/tmp/,$work/agent/,g" >"$work/agent/example"
+(
+    PATH=$abs_top_builddir/plugin/agent:$PATH
+    LD_LIBRARY_PATH=$work/agent/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export PATH LD_LIBRARY_PATH
+    sh -eu "$work/agent/example"
+) >"$work/printed" 2>&1 && grep -q '^replay 1' "$work/agent/seen.replay"
+rc=$?
+sed 's/^/# /' "$work/printed"
+result $rc "the agent's example makes a replay"
+
+# Of the collector's examples some make users and start services: what they run of
+# ours is asked whether it takes these options, and the store is made.
+cat >"$work/bin/runuser" <<'END'
+#!/bin/sh
+shift 2
+exec "$@"
+END
+ln -s "$abs_top_builddir/sacct-ext/gpuledger-collector" "$work/bin"
+for other in useradd install systemctl; do
+    printf '#!/bin/sh\n' >"$work/bin/$other"
+done
+chmod +x "$work"/bin/*
+mkdir "$work/collector"
+sed -n 's/^\.Dl # //p' "$abs_top_srcdir/docs/gpuledger-collector.8" \
+    >"$work/collector/examples"
+while read -r line; do
+    case $line in gpuledger-collector\ *) line="$line --help" ;; esac
+    (cd "$work/collector" && sh -eu -c "$line") >"$work/printed" 2>&1
+    result $? "the collector's example: ${line% --help}"
+done <"$work/collector/examples"
+test -s "$work/collector/ledger.db"
+result $? "and there is a store"
+
+grep -q '^\.Bd -literal' "$abs_top_srcdir/docs/gpuledger.yaml.5.in"
+[ $? -eq 1 ]
+result $? "the page of the configuration has no commands that could be run"
 
 echo "1..$tests"

@@ -1,0 +1,163 @@
+#!/bin/sh
+# The same jobs read in another time zone are refused, and what jobs cannot have held
+# fails the chargeback: nobody is billed twice in silence.
+set -u
+: "${abs_top_builddir:?}"
+program=$abs_top_builddir/sacct-ext/gpuledger
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+number=0
+
+check ()
+{
+    number=$((number + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $number - $2"
+    else
+        echo "not ok $number - $2"
+        sed 's/^/# /' out err
+    fi
+}
+
+gl ()
+{
+    "$program" --config site.yaml --store sqlite:ledger.db "$@" >out 2>err
+}
+facts () { sqlite3 ledger.db .dump | sha256sum; }
+anew () { rm -f ledger.db*; gl init; }
+
+# refused LABEL PATTERN FILE...: exit 1, these words, nothing stored
+refused ()
+{
+    label=$1 pattern=$2
+    shift 2
+    before=$(facts)
+    gl import --cluster lab "$@"
+    [ $? -eq 1 ] && grep -q -e "$pattern" err && [ "$before" = "$(facts)" ]
+    check $? "$label"
+}
+
+cat >site.yaml <<'END'
+ledger: {timezone: UTC, currency: USD}
+clusters: [{name: lab, timezone: America/New_York}]
+pools: [{name: h100, cluster: lab, nodes: g1, gpu: H100-SXM5-80GB, gpus_per_node: 4}]
+assets: [{name: node, pool: h100, units: 1, price: 360000, in_service: 2026-01-01,
+          life: 3y}]
+rates: [{pool: h100, per_gpu_hour: 2.00}]
+END
+
+header='JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|NodeList'
+# jobs FIRST-DAY DAYS: one job of four GPUs a day, 22 hours and some seconds
+jobs ()
+{
+    echo "$header"
+    awk -v first="$(date -u -d "$1" +%s)" -v days="$2" 'BEGIN {
+        for (i = 0; i < days; i++) {
+            start = first + i * 86400
+            format = "%Y-%m-%dT%H:%M:%S"
+            printf "%d|%s|%s|%s|COMPLETED|gres/gpu=4,node=1|ann|vision|g1\n",
+                100 + i, strftime (format, start + 7, 1),
+                strftime (format, start + 11, 1),
+                strftime (format, start + 79213, 1)
+        }
+    }'
+}
+
+# ------------------------------------------------------------- another time zone
+
+jobs 2026-10-01 30 >october
+anew
+gl import --cluster lab october
+check $? "October is imported in the zone of the cluster"
+gl report usage --month 2026-10 -P -n -o gres_seconds
+once=$(cat out)
+refused "with another --tz it is refused, and the right one is named" \
+    'october: the store has 30 of its jobs already (job 100 of cluster lab), with submit, start and end all 4 hours later: sacct ran in another time zone than UTC.*give --tz America/New_York' \
+    --tz UTC october
+refused "also with an --as-of" 'give --tz America/New_York' \
+    --tz UTC --as-of 2026-10-31 october
+refused "in a zone of odd minutes" 'all 9 hours 30 minutes later.*than Asia/Kolkata' \
+    --tz Asia/Kolkata october
+gzip -c october >october.gz
+refused "gzipped" 'all 6 hours later.*Europe/Oslo' --tz Europe/Oslo october.gz
+sed -n '1p;2p' october >one
+refused "one job alone" 'the store has 1 of its jobs' --tz UTC one
+gl import --cluster lab october
+check $? "the same in the same zone is not"
+gl import --cluster other --tz UTC october
+check $? "nor is another cluster"
+gl report usage --month 2026-10 -M lab -P -n -o gres_seconds
+[ "$once" = "$(cat out)" ]
+check $? "usage is as it was"
+
+anew
+gl import --cluster lab --tz UTC october
+refused "where the first one was right, in UTC" \
+    'all 4 hours earlier.*than America/New_York.*give --tz UTC' october
+anew
+gl import --cluster lab --tz Asia/Tokyo october
+refused "a zone that nothing names" \
+    'give --tz with the zone of that host' --tz UTC october
+
+# The clocks of London and of UTC differ from 29 March on.
+jobs 2026-03-01 31 >march
+anew
+gl import --cluster lab --tz UTC march
+refused "zones that differ on the last days of the month" \
+    'the store has 2 of its jobs already.*all 1 hour later.*give --tz UTC' \
+    --tz Europe/London march
+
+# Attempts of requeued jobs that are alike to the second, a day later; and a file of
+# many jobs, of which some are looked at.
+sed -n '1,11p' october >first
+anew
+gl import --cluster lab --tz UTC first
+awk -F '|' -v OFS='|' 'NR == 1 {print; next} {print; if (NR < 5) {
+    $2 = "2026-10-20T00:00:07"; $3 = "2026-10-20T00:00:11"
+    $4 = "2026-10-20T22:00:13"; print}}' first >requeued
+gl import --cluster lab --tz UTC requeued
+check $? "requeued jobs are not shifted"
+echo "$header" >many
+awk 'BEGIN {for (i = 1; i <= 20000; i++)
+    printf "%d|2026-10-%02dT%02d:%02d:07|2026-10-%02dT%02d:%02d:09|2026-10-%02dT%02d:59:%02d|COMPLETED|gres/gpu=1,node=1|ann|vision|g1\n",
+        i, i % 28 + 1, i % 20, i % 50, i % 28 + 1, i % 20, i % 50,
+        i % 28 + 1, i % 20 + 1, i % 60}' >>many
+anew
+gl import --cluster lab --tz UTC many
+refused "20,000 jobs" 'all 2 hours later.*than Europe/Oslo' --tz Europe/Oslo many
+
+# --------------------------------------------------------- more than there is
+
+anew
+gl import --cluster lab --tz UTC --as-of 2026-11-01 october
+gl --strict report chargeback --month 2026-10
+rc=$?
+grep -q '^Pool h100, USD: PASS' out && [ $rc -eq 0 ]
+check $? "what fits into the pool passes"
+gl import --cluster lab --tz Europe/Oslo --force october
+check $? "--force takes the shifted file"
+gl report chargeback --month 2026-10 &&
+    grep -q '^Pool h100, USD: FAIL' out &&
+    grep -q '^  GPU hours that jobs held beyond the capacity  *[1-9]' out &&
+    grep -q 'Pool h100: jobs held .* GPU hours beyond its capacity' out
+check $? "and then the chargeback fails"
+gl --strict report chargeback --month 2026-10
+[ $? -eq 3 ]
+check $? "with exit 3 under --strict"
+gl --strict report chargeback --month 2026-10 --csv
+[ $? -eq 3 ] && grep -q 'warning: Pool h100: jobs held' err
+check $? "also as CSV, with a warning"
+gl report chargeback --month 2026-10 --json && grep -q '"holds": *false' out &&
+    ! grep -q '"holds": *true' out
+check $? "holds is false in JSON"
+gl report chargeback --month 2026-10 --html && grep -q 'does not add up' out
+check $? "and the page says so"
+gl import --cluster lab --tz UTC --force --as-of 2026-11-02 october
+gl close --month 2026-10 --accept 'a test'
+gl --strict report chargeback --month 2026-10
+[ $? -eq 3 ] && grep -q '^Pool h100, 2026-10, USD: FAIL' out &&
+    grep -q 'Pool h100: jobs held .* GPU hours beyond its capacity' out
+check $? "the closed month fails as well"
+
+echo "1..$number"
