@@ -37,6 +37,7 @@ typedef struct {
     zone_t *zone; /* --tz; NULL: by the site */
     import_options_t options;
     bool force; /* whatever the as-of is */
+    bool dry_run;
     int64_t now;
     char **paths;
     import_t **imports;
@@ -266,6 +267,18 @@ static int put_all (store_t *store, void *arg, gl_error_t *error)
     return 0;
 }
 
+/* As put_all(), and then as if it had never been. */
+static int try_all (work_t *w, store_t *store, gl_error_t *error)
+{
+    int rc;
+
+    if (store_begin (store, error) < 0)
+        return -1;
+    rc = put_all (store, w, error);
+    store_rollback (store);
+    return rc;
+}
+
 static int open_all (work_t *w, gl_error_t *error)
 {
     import_progress_f progress = NULL;
@@ -339,14 +352,16 @@ static int import_all (work_t *w)
         return cli_fail (w->cli, &error);
     if (!(store = cli_store (w->cli, 0)))
         return CLI_FAILED;
-    if (store_transaction (store, put_all, w, &error) < 0) {
-        end_progress (w);
-        return cli_fail (w->cli, &error);
-    }
+    rc = w->dry_run ? try_all (w, store, &error)
+                    : store_transaction (store, put_all, w, &error);
     end_progress (w);
+    if (rc < 0)
+        return cli_fail (w->cli, &error);
     for (size_t i = 0; i < w->count; i++)
         report_file (w, i);
     report_unknown (w);
+    if (w->dry_run)
+        cli_say (w->cli, "this was a dry run: nothing is stored");
     return CLI_OK;
 }
 
@@ -471,6 +486,7 @@ enum {
     OPTION_TZ,
     OPTION_AS_OF,
     OPTION_FORCE,
+    OPTION_DRY_RUN,
     OPTION_METER,
     OPTION_TRUST_TEXT,
 };
@@ -490,6 +506,9 @@ static const cli_option_t options_table[] = {
      "take times after the clock of this host, and an --as-of more than 7\n"
      "days after the latest time in the files and the store's as-of, and\n"
      "jobs that look like those of the store in another time zone"},
+    {OPTION_DRY_RUN, "dry-run", NULL,
+     "read and check the files, say what would be new and changed, and store\n"
+     "nothing"},
     {OPTION_TRUST_TEXT, "trust-text", NULL,
      "read text that has columns which users fill in (JobName, SubmitLine,\n"
      "Comment, WCKey, ...), although a line break in one makes a row"},
@@ -521,6 +540,9 @@ static int run (cli_t *cli, int argc, char **argv)
         case OPTION_FORCE:
             w.force = true;
             break;
+        case OPTION_DRY_RUN:
+            w.dry_run = true;
+            break;
         case OPTION_METER:
             meter = value;
             break;
@@ -535,7 +557,8 @@ static int run (cli_t *cli, int argc, char **argv)
     rc = check_operands (cli, w.paths, w.count);
     if (rc != CLI_OK)
         return rc;
-    if (meter && (cluster || as_of || w.force || w.options.trust_text))
+    if (meter && (cluster || as_of || w.force || w.dry_run
+                  || w.options.trust_text))
         return cli_usage (cli, "--meter takes none of the options of jobs but "
                                "--tz");
     if (cluster && !*cluster)
@@ -557,7 +580,7 @@ static int run (cli_t *cli, int argc, char **argv)
                             w.paths, w.count);
     else
         rc = import_files (&w);
-    if (rc == CLI_OK)
+    if (rc == CLI_OK && !w.dry_run)
         rollups_keep (cli);
     zone_close (w.zone);
     return rc;
@@ -567,7 +590,8 @@ const verb_t verb_import = {
     .name = "import",
     .run = run,
     .synopsis
-    = "[--cluster NAME] [--tz ZONE] [--as-of TIME] [--force] [--trust-text] "
+    = "[--cluster NAME] [--tz ZONE] [--as-of TIME] [--force] [--dry-run] "
+      "[--trust-text] "
       "FILE...",
     .summary = "read jobs from what sacct or slurmrestd print",
     .help

@@ -127,6 +127,27 @@ anew
 gl import --cluster lab --tz UTC many
 refused "20,000 jobs" 'all 2 hours later.*than Europe/Oslo' --tz Europe/Oslo many
 
+# ------------------------------------------------------------------- a dry run
+
+anew
+gl import --cluster lab --tz UTC first
+jobs 2026-10-01 25 >next
+before=$(facts)
+gl import --cluster lab --tz UTC --dry-run next
+[ $? -eq 0 ] &&
+    grep -q 'next: 25 rows.*segments: 15 new, 0 changed, 10 unchanged' err &&
+    grep -q 'dry run: nothing is stored' err && [ "$before" = "$(facts)" ]
+check $? "a dry run says what would change, and stores nothing"
+sed '2s/|vision|/|nlp|/' first >changed
+gl import --cluster lab --tz UTC --as-of 2026-10-12 --dry-run changed
+grep -q 'changed: 10 rows.*segments: 0 new, 1 changed, 9 unchanged' err &&
+    [ "$before" = "$(facts)" ]
+check $? "changes of known jobs, too"
+refused "and refuses what an import refuses" 'give --tz UTC' --dry-run next
+gl import --cluster lab --tz UTC next
+grep -q 'next: 25 rows.*segments: 15 new, 0 changed, 10 unchanged' err
+check $? "the import then does what was said"
+
 # --------------------------------------------------------- more than there is
 
 anew
