@@ -135,6 +135,31 @@ static int add_chain (struct metrics *m)
     return CLI_OK;
 }
 
+/* So that an alert and the closing of the month have one limit. */
+static void add_limits (struct metrics *m)
+{
+    const site_t *site = m->cli->site;
+    const struct {
+        const char *name, *help;
+        mpq_srcptr value;
+    } limits[] = {
+        {"slurm_gpuledger_close_untagged_limit_ratio",
+         "Largest share of untagged GPU time with which a month is closed "
+         "without a question (close.untagged)",
+         site->close.untagged},
+        {"slurm_gpuledger_close_coverage_limit_ratio",
+         "Smallest share of GPU time recorded by nodes with which a month is "
+         "closed without a question (close.coverage)",
+         site->close.coverage},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (limits); i++) {
+        exposition_family (&m->e, limits[i].name, EXPOSITION_GAUGE,
+                           limits[i].help);
+        exposition_exact (&m->e, limits[i].value, 4);
+    }
+}
+
 /* --- charges ----------------------------------------------------------- */
 
 #define MONEY (-1) /* the currency's digits */
@@ -520,6 +545,7 @@ static int make (struct metrics *m)
 
     if (rc == CLI_OK)
         rc = add_chain (m);
+    add_limits (m);
     if (rc == CLI_OK && m->as_of > 0)
         rc = of_month (m, "team,pool", add_charges);
     if (rc == CLI_OK && m->as_of > 0)

@@ -82,7 +82,8 @@ rc=$?
 sed 's/^/# /' "$work/diff"
 result $rc "node_exporter shows every metric"
 
-prometheus_start /dev/null && prometheus_await slurm_gpuledger_agent_info
+prometheus_start "$abs_top_srcdir/contrib/prometheus/rules.yml" &&
+    prometheus_await slurm_gpuledger_agent_info
 result $? "Prometheus scrapes it"
 missing=
 while read -r name; do
@@ -98,6 +99,12 @@ result $? "a query of each metric has all its series"
     "[\"n1\",\"ada\",\"a\\\"}1\\\\n$(printf '\357\277\275')\\\\\",\"node\"]" ]
 result $? "a hostile account is text; labels keep their names"
 prometheus_query 'slurm_gpuledger_device_allocated{job_id="109"}' | sed 's/^/# /'
+
+prometheus_rules >"$work/states"
+[ "$(grep -c ' ok ' "$work/states")" -gt 15 ] && ! grep -qv ' ok ' "$work/states"
+result $? "Prometheus evaluates every alert and recording rule"
+prometheus_await account:slurm_gpuledger_devices:count
+result $? "devices of accounts are recorded"
 
 # one more file that cannot be read does not go unnoticed
 sed 's/ gauge$/ info/' "$prom" >"$work/textfile/former.prom"

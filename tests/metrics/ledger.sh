@@ -34,6 +34,7 @@ mkdir "$work/textfile" && cd "$work" || exit 1
 cp "$abs_top_srcdir/tests/cli/golden/money.yaml" money.yaml
 # a cluster that was never synchronised
 sed -i 's/^clusters:.*/clusters: [{name: lab}, {name: "new\\"lab"}]/' money.yaml
+echo 'close: {untagged: 15%}' >>money.yaml
 lab () { "$program" --quiet --config money.yaml --store sqlite:lab.db "$@"; }
 prom=$work/textfile/gpuledger-ledger.prom
 
@@ -185,6 +186,10 @@ done <rows
 is "$(grep -c '^slurm_gpuledger_budget_spent.*old-machines' "$prom")" 0 \
     "what was spent without a price is unknown, not 0"
 
+is "$(value slurm_gpuledger_close_untagged_limit_ratio) $(value \
+    slurm_gpuledger_close_coverage_limit_ratio)" "0.1500 0.0000" \
+    "the limits are those of closing"
+
 # --- the ledger
 is "$(value 'slurm_gpuledger_cluster_as_of_timestamp_seconds{cluster="lab"}')" \
     "$(date -ud 2026-11-09T05:00Z +%s)" "as-of is that of the last import"
@@ -214,7 +219,8 @@ grep -qx 'node_textfile_scrape_error 0' scrape
 result $? "node_exporter: node_textfile_scrape_error 0"
 names scrape | diff prom.names - >diff.text
 result $? "node_exporter shows every metric"
-prometheus_start /dev/null && prometheus_await slurm_gpuledger_ledger_info
+prometheus_start "$abs_top_srcdir/contrib/prometheus/rules.yml" &&
+    prometheus_await slurm_gpuledger_ledger_info
 result $? "Prometheus scrapes it"
 missing=
 while read -r name; do
@@ -235,6 +241,15 @@ while read -r query; do
     [ -n "$(prometheus_query "$query")" ]
     result $? "the manual's query has an answer: $query"
 done <queries
+
+prometheus_rules >rules.text
+grep -v ' ok ' rules.text | sed 's/^/# /'
+[ "$(grep -c ' ok ' rules.text)" -gt 15 ] && ! grep -qv ' ok ' rules.text
+result $? "Prometheus evaluates every alert and recording rule"
+grep -qx 'GpuledgerBudgetSpent ok firing' rules.text
+result $? "an overspent budget is an alert"
+prometheus_await team:slurm_gpuledger_month_idle_charge:sum
+result $? "what idle time was charged is recorded"
 
 # --- wrong use
 lab metrics all >out 2>errors

@@ -99,3 +99,17 @@ prometheus_await ()
     done
     return 1
 }
+
+# "NAME HEALTH STATE" of each rule, once all of them were evaluated; STATE of an
+# alert: inactive, pending, firing.
+prometheus_rules ()
+{
+    for _ in $(seq 100); do
+        curl -sf "http://127.0.0.1:$prometheus_port/api/v1/rules" |
+            jq -r '.data.groups[].rules[] |
+                "\(.name) \(.health) \(.state // "record")"' >"$work/rules"
+        [ -s "$work/rules" ] && ! grep -q ' unknown ' "$work/rules" && break
+        sleep 0.2
+    done
+    cat "$work/rules"
+}
