@@ -154,5 +154,10 @@ is "and explain says how" "120.56
 2.7400
 120.56"
 
+gl statement ta --month 2025-06 --json >statement.json
+jq -r '.rows[] | select (.section == "charges") | .charge, .idle' statement.json >got
+is "nothing of it is idle time" "120.56
+0.00"
+
 echo "1..$tests"
 exit $failed
