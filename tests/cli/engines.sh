@@ -103,6 +103,7 @@ done
 printf 'rates: [{pool: h100, per_gpu_hour: 2}]\n' >whatif.yaml
 same "whatif" whatif whatif.yaml --revenue-neutral
 same "explain" explain 106
+same "metrics" metrics
 
 # Files imported in one order into one, in another and one of them twice into the
 # others.

@@ -119,6 +119,35 @@ static void metrics_print__hostile_label__escaped (void **state)
     free (text);
 }
 
+static void metrics_print__shipper__its_health (void **state)
+{
+    tracks_t tracks = {0};
+    ship_health_t health = {.pending_bytes = 512,
+                            .segments = 3,
+                            .shipped_records = 40,
+                            .refused_records = 2,
+                            .last_success_ms = 2500};
+    holders_t *holders = holders_new ("n1", find, NULL);
+    metrics_t metrics = {.version = "1",
+                         .node = "n1",
+                         .tracks = &tracks,
+                         .holders = holders,
+                         .ship = &health};
+    buffer_t out = BUFFER_INIT;
+
+    (void)state;
+    metrics_print (&metrics, &out);
+    has (out.data, "_records_shipped_total{node=\"n1\"} 40\n");
+    has (out.data, "_records_refused_total{node=\"n1\"} 2\n");
+    has (out.data, "_spool_pending_bytes{node=\"n1\"} 512\n");
+    has (out.data, "_spool_segments{node=\"n1\"} 3\n");
+    has (out.data, "_last_ship_timestamp_seconds{node=\"n1\"} 2.500\n");
+    /* never: not 1970 */
+    assert_null (strstr (out.data, "_last_sample_timestamp_seconds"));
+    buffer_done (&out);
+    holders_free (holders);
+}
+
 static void metrics_print__every_line__comment_or_sample (void **state)
 {
     char *text = text_of ("vision", 5000), *line, *rest = NULL;
@@ -192,6 +221,7 @@ int main (void)
         cmocka_unit_test (metrics_print__a_job__its_lines),
         cmocka_unit_test (metrics_print__unknown__no_line),
         cmocka_unit_test (metrics_print__hostile_label__escaped),
+        cmocka_unit_test (metrics_print__shipper__its_health),
         cmocka_unit_test (metrics_print__every_line__comment_or_sample),
         cmocka_unit_test (metrics_write__replaced__whole_and_readable),
         cmocka_unit_test (metrics_write__name_taken_by_others__left_alone),
