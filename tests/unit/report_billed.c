@@ -353,7 +353,6 @@ static void credits__free_suspension__is_not_given_back (void **state)
     world_done (&w);
 }
 
-/* 2 h of max (1, 3, 1) GPUs; and a minute more where minutes are billed. */
 /* A team that begins within the month has the price of every other: what its job
  * lost comes back in full. */
 static void credits__a_team_from_the_middle_of_a_month__come_back (void **state)
@@ -378,6 +377,154 @@ static void credits__a_team_from_the_middle_of_a_month__come_back (void **state)
     world_done (&w);
 }
 
+/* Credits as "REFERENCE WHAT CENTS; ...". */
+struct credit_list {
+    char text[512];
+    size_t length;
+};
+
+static void list_credit (const billing_line_t *line, void *arg)
+{
+    struct credit_list *list = arg;
+    const charge_line_t *l = line->line;
+
+    if (!line->in_period || l->kind != CHARGE_CREDIT)
+        return;
+    assert_true (mpq_equal (l->list, l->charge)); /* it has no adjustments */
+    assert_int_equal (mpz_cmp (l->list_units, l->charge_units), 0);
+    list->length += (size_t)snprintf (
+        list->text + list->length, sizeof (list->text) - list->length,
+        "%s%s %s %ld", list->length ? "; " : "", l->reference, l->what,
+        mpz_get_si (l->charge_units));
+}
+
+static void check_credits_by (const struct world *w, const char *by,
+                              const char *expected)
+{
+    struct credit_list list = {.length = 0};
+    report_query_t query;
+    billing_t *billing = bill (w, w->period, by, &query);
+
+    billing_each (billing, list_credit, &list);
+    billing_free (billing);
+    assert_string_equal (list.text, expected);
+}
+
+static void check_credits (const struct world *w, const char *expected)
+{
+    check_credits_by (w, "account", expected);
+}
+
+/* Half a cent each of a line of one: the first reference has it, in whatever order
+ * the jobs came. */
+static void credits__of_one_line__are_one_for_each_job (void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "0.01", MIG_MAX);
+    for (int64_t id = 10; id >= 9; id--)
+        add_segment (&w, SEGMENT_NODE_FAIL, w.period.start, HOUR / 2,
+                     "gpu=1,gpu:h100=1", "g1")
+            ->id_job
+            = id;
+    check_credits (&w, "lab/10/1790812800 NODE_FAIL -1; "
+                       "lab/9/1790812800 NODE_FAIL 0");
+    w.segment[0].id_job = 9;
+    w.segment[1].id_job = 10;
+    check_credits (&w, "lab/10/1790812800 NODE_FAIL -1; "
+                       "lab/9/1790812800 NODE_FAIL 0");
+    world_done (&w);
+}
+
+/* A requeued job that was lost twice: each loss has its reason. */
+static void credits__of_one_job__are_one_for_each_reason (void **state)
+{
+    struct world w;
+    segment_t *s;
+
+    (void)state;
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "10", MIG_MAX);
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start, 2 * HOUR,
+                 "gpu=1,gpu:h100=1", "g1");
+    s = add_segment (&w, SEGMENT_BOOT_FAIL, w.period.start + 5 * HOUR, HOUR,
+                     "gpu=1,gpu:h100=1", "g2");
+    s->id_job = 1;
+    s->time_submit = w.period.start;
+    check_credits (&w, "lab/1/1790812800 BOOT_FAIL -1000; "
+                       "lab/1/1790812800 NODE_FAIL -2000");
+    w.segment[0].state = SEGMENT_BOOT_FAIL;
+    check_credits (&w, "lab/1/1790812800 BOOT_FAIL -3000");
+    world_done (&w);
+}
+
+/* Two lines of an account, each of 101 cents: 50.7 of 101 and 50.6 of 101 come back,
+ * 51 of each, as if the other were not there. */
+static void credits__of_two_lines__are_shared_by_the_line (void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "3.6", MIG_MAX); /* 0.1 cent a second */
+    add_segment (&w, SEGMENT_COMPLETED, w.period.start, 503,
+                 "gpu=1,gpu:h100=1", "g1");
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start, 507,
+                 "gpu=1,gpu:h100=1", "g1");
+    add_segment (&w, SEGMENT_COMPLETED, w.period.start, 504,
+                 "gpu=1,gpu:h100=1", "g1")
+        ->user
+        = "bob";
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start, 506,
+                 "gpu=1,gpu:h100=1", "g1")
+        ->user
+        = "bob";
+    check_month (&w, 10, "2.02", "-1.02");
+    check_credits (&w, "lab/2/1790812800 NODE_FAIL -51; "
+                       "lab/4/1790812800 NODE_FAIL -51");
+    world_done (&w);
+}
+
+/* 30 hours from the first day's sixth on: 18 and 12. */
+static void credits__by_day__lie_on_their_days (void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "10", MIG_MAX);
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start + 6 * HOUR, 30 * HOUR,
+                 "gpu=1,gpu:h100=1", "g1");
+    check_credits_by (&w, "account,day",
+                      "lab/1/1790834400 NODE_FAIL -18000; "
+                      "lab/1/1790834400 NODE_FAIL -12000");
+    check_credits (&w, "lab/1/1790834400 NODE_FAIL -30000");
+    world_done (&w);
+}
+
+/* What is free comes back as nothing, and fails nothing. */
+static void credits__of_free_time__are_none (void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "0", MIG_MAX);
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start, HOUR,
+                 "gpu=1,gpu:h100=1", "g1");
+    check_month (&w, 10, "0.00", "0.00");
+    check_credits (&w, "");
+    book_rate (w.site, "mig", NULL, "10", MIG_MAX);
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start, 0,
+                 "gpu=1,gpu:3g.40gb=1", "m1");
+    check_month (&w, 10, "0.00", "0.00");
+    check_credits (&w, "");
+    world_done (&w);
+}
+
+/* 2 h of max (1, 3, 1) GPUs; and a minute more where minutes are billed. */
 static void billed__dominant_resource__changes_the_price_alone (void **state)
 {
     struct world w;
@@ -752,6 +899,11 @@ int main (void)
         cmocka_unit_test (
             credits__over_the_end_of_a_month__lie_where_they_were),
         cmocka_unit_test (credits__a_requeued_job__each_segment_by_itself),
+        cmocka_unit_test (credits__of_one_line__are_one_for_each_job),
+        cmocka_unit_test (credits__of_one_job__are_one_for_each_reason),
+        cmocka_unit_test (credits__of_two_lines__are_shared_by_the_line),
+        cmocka_unit_test (credits__by_day__lie_on_their_days),
+        cmocka_unit_test (credits__of_free_time__are_none),
         cmocka_unit_test (credits__free_suspension__is_not_given_back),
         cmocka_unit_test (
             credits__a_team_from_the_middle_of_a_month__come_back),
