@@ -295,7 +295,8 @@ enum {
 static const cli_option_t options_table[] = {
     {OPTION_CLUSTER, "cluster", "NAME", "only this cluster"},
     {OPTION_SLURMDB, "slurmdb", "URL",
-     "slurmdbd's database, mysql://USER@HOST[:PORT]/DB[?option-file=FILE]\n"
+     "slurmdbd's database, mysql://USER@HOST[:PORT]/DB[?option-file=FILE];\n"
+     "HOST,HOST,... for the nodes of a Galera cluster\n"
      "(default: clusters[].slurmdb of the configuration)"},
     {OPTION_FULL, "full", NULL,
      "read all rows, not only what may have changed"},

@@ -15,7 +15,11 @@ const char *db_failure_advice (db_failure_t failure)
 {
     switch (failure) {
     case DB_FAILURE_BUSY:
+    case DB_FAILURE_CONFLICT:
         return "; another process is writing, try again";
+    case DB_FAILURE_NOT_READY:
+        return "; this node is not in its cluster's primary component: check "
+               "wsrep_cluster_status there, or name more hosts in the URL";
     case DB_FAILURE_FULL:
         return "; make room on that file system, nothing was written";
     case DB_FAILURE_CORRUPT:
@@ -100,7 +104,18 @@ db_failure_t db_failure (const db_t *db)
 
 bool db_retryable (const db_t *db)
 {
-    return db->failure == DB_FAILURE_BUSY;
+    switch (db->failure) {
+    case DB_FAILURE_BUSY:
+    case DB_FAILURE_CONFLICT:
+    case DB_FAILURE_NOT_READY:
+        return true;
+    case DB_FAILURE_DUPLICATE:
+        /* another node inserted the same between our look and our INSERT; an
+         * SQLite writer is alone */
+        return db->engine->id == DB_MYSQL;
+    default:
+        return false;
+    }
 }
 
 int db_exec (db_t *db, const char *sql, gl_error_t *error)

@@ -8,13 +8,18 @@
  *
  * URLs
  *   sqlite:PATH
- *   mysql://USER@HOST[:PORT]/DB[?socket=S&ssl-ca=F&option-file=F&group=G]
+ *   mysql://USER@HOST[:PORT][,HOST[:PORT]]/DB[?socket=S&ssl-ca=F&option-file=F&group=G]
  * Parts of a mysql:// URL are percent-encoded; an IPv6 address stands in
  * brackets. A password never is part of a URL, which shows in `ps` and in logs:
  * it comes from the group (default "client") of an option file in the format
  * of MariaDB and MySQL. USER, HOST and DB of the URL win over that file. With
  * ssl-ca the server's certificate is verified. LOCAL INFILE is off whatever
- * the file or the server says.
+ * the file or the server says. Several hosts are nodes of one Galera cluster: a
+ * connection is made to the first that answers and is ready. Other servers are
+ * refused there: a replica that lags behind would answer with old rows.
+ *
+ * On Galera each read waits until its node has applied what the cluster has
+ * acknowledged (wsrep_sync_wait), whichever node that was written to.
  *
  * Values are 64-bit integers and byte strings. An unsigned 64-bit number keeps
  * all its bits on both engines (SQLite stores its two's complement: compare for
@@ -54,7 +59,9 @@ typedef enum {
 typedef enum {
     DB_FAILURE_NONE,
     DB_FAILURE_OTHER,     /* an error in SQL or in this program */
-    DB_FAILURE_BUSY,      /* locked, deadlock, lock timeout: run it again */
+    DB_FAILURE_BUSY,      /* has waited for another's lock as long as it may */
+    DB_FAILURE_CONFLICT,  /* deadlock, or another node of a cluster was quicker */
+    DB_FAILURE_NOT_READY, /* a node without its cluster */
     DB_FAILURE_DENIED,    /* no permission, wrong password, read-only */
     DB_FAILURE_FULL,      /* disk full, quota */
     DB_FAILURE_CORRUPT,   /* damaged, or not a database */

@@ -74,7 +74,7 @@ static int take_port (const char *text, size_t length, unsigned *ret_port,
 }
 
 /* HOST, HOST:PORT, [ADDRESS], [ADDRESS]:PORT */
-static int take_host (const char *text, size_t length, db_url_t *url,
+static int take_host (const char *text, size_t length, db_host_t *host,
                       gl_error_t *error)
 {
     const char *end = text + length;
@@ -90,14 +90,40 @@ static int take_host (const char *text, size_t length, db_url_t *url,
     }
     else
         rest = host_end = host_end ? host_end : end;
-    if (take ("host", text, (size_t)(host_end - text), &url->host, error) < 0)
+    if (take ("host", text, (size_t)(host_end - text), &host->name, error) < 0)
         return -1;
     if (rest == end)
         return 0;
     if (*rest != ':')
         return gl_error (error, "mysql URL: ':PORT' expected after ']'");
     rest++;
-    return take_port (rest, (size_t)(end - rest), &url->port, error);
+    return take_port (rest, (size_t)(end - rest), &host->port, error);
+}
+
+/* HOST[:PORT][,HOST[:PORT]]... */
+static int take_hosts (const char *text, size_t length, db_url_t *url,
+                       gl_error_t *error)
+{
+    const char *end = text + length;
+
+    for (;;) {
+        const char *comma = memchr (text, ',', (size_t)(end - text));
+        const char *host_end = comma ? comma : end;
+
+        if (url->host_count == DB_URL_HOSTS)
+            return gl_error (error, "mysql URL: more than %d hosts",
+                             DB_URL_HOSTS);
+        url->hosts = xreallocarray (url->hosts, url->host_count + 1,
+                                    sizeof (*url->hosts));
+        url->hosts[url->host_count] = (db_host_t){0};
+        if (take_host (text, (size_t)(host_end - text),
+                       &url->hosts[url->host_count++], error)
+            < 0)
+            return -1;
+        if (!comma)
+            return 0;
+        text = comma + 1;
+    }
 }
 
 static const struct {
@@ -157,7 +183,7 @@ static int parse (const char *text, db_url_t *url, gl_error_t *error)
                                 "into an option file and add "
                                 "?option-file=FILE");
     if (take ("user", text, (size_t)(at - text), &url->user, error) < 0
-        || take_host (host, (size_t)(text + authority - host), url, error) < 0
+        || take_hosts (host, (size_t)(text + authority - host), url, error) < 0
         || take ("database", database, length, &url->database, error) < 0)
         return -1;
     database += length;
@@ -181,7 +207,9 @@ int db_url_parse (const char *text, db_url_t *ret_url, gl_error_t *error)
 void db_url_done (db_url_t *url)
 {
     free (url->user);
-    free (url->host);
+    for (size_t i = 0; i < url->host_count; i++)
+        free (url->hosts[i].name);
+    free (url->hosts);
     free (url->database);
     free (url->socket);
     free (url->ssl_ca);

@@ -6,11 +6,19 @@
 
 #include "base/error.h"
 
+/* Each may take seconds to give up on. */
+#define DB_URL_HOSTS 16
+
+typedef struct {
+    char *name;
+    unsigned port; /* 0: the default */
+} db_host_t;
+
 /* Decoded; NULL: not given. Yours to empty with db_url_done(). */
 typedef struct {
     char *user;
-    char *host;
-    unsigned port; /* 0: the default */
+    db_host_t *hosts; /* as they stand in the URL, at least one */
+    size_t host_count;
     char *database;
     char *socket;
     char *ssl_ca;

@@ -1,15 +1,19 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "store/migrate.h"
 #include "store/store_private.h"
 
-/* Enough for writers that take turns; more is a store under siege. */
-#define ATTEMPTS 5
+/* Enough for writers that take turns; more is a store under siege. The pauses
+ * double, up to the longest: 6 seconds in all. */
+#define ATTEMPTS 8
 #define FIRST_PAUSE_MS 50
+#define LONGEST_PAUSE_MS 2000
 
 unsigned store_schema_newest (void)
 {
@@ -133,7 +137,11 @@ const char *store_url (const store_t *store)
 
 bool store_is_lost (const store_t *store)
 {
-    return db_failure (store->db) == DB_FAILURE_LOST;
+    db_failure_t failure = db_failure (store->db);
+
+    /* a node without its cluster may stay so; the next connection may find
+     * another one */
+    return failure == DB_FAILURE_LOST || failure == DB_FAILURE_NOT_READY;
 }
 
 db_statement_t *store_statement (store_t *store, sql_t name, gl_error_t *error)
@@ -233,11 +241,19 @@ void store_shrink (store_t *store)
     malloc_trim (0);
 }
 
+/* Half of it by chance, so that two writers on two nodes do not meet again. */
 static void pause_before (int attempt)
 {
     long ms = FIRST_PAUSE_MS << attempt;
-    struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+    unsigned chance = 0;
+    struct timespec pause;
 
+    if (ms > LONGEST_PAUSE_MS)
+        ms = LONGEST_PAUSE_MS;
+    if (getrandom (&chance, sizeof (chance), 0) < 0)
+        chance = (unsigned)getpid ();
+    ms = ms / 2 + (long)(chance % (unsigned long)ms);
+    pause = (struct timespec){ms / 1000, ms % 1000 * 1000000};
     nanosleep (&pause, NULL);
 }
 
@@ -255,12 +271,13 @@ int store_transaction (store_t *store, store_transaction_f fn, void *arg,
                        gl_error_t *error)
 {
     for (int i = 0;; i++) {
-        /* who could not begin has waited long enough */
-        if (store_begin (store, error) < 0)
-            return -1;
-        if (attempt (store, fn, arg, error) == 0)
+        bool begun = store_begin (store, error) == 0;
+
+        if (begun && attempt (store, fn, arg, error) == 0)
             return 0;
-        if (i + 1 == ATTEMPTS || !db_retryable (store->db))
+        /* who waited for the lock of writers has waited long enough */
+        if (i + 1 == ATTEMPTS || !db_retryable (store->db)
+            || (!begun && db_failure (store->db) == DB_FAILURE_BUSY))
             return -1;
         pause_before (i);
     }

@@ -31,7 +31,7 @@
  *
  * Transactions. Every put belongs between store_begin() and store_commit(), or
  * inside store_transaction(), which runs the function again where another
- * writer was in the way. What is not committed never happened. A second writer
+ * writer was in the way, on this server or on another node of its cluster. What is not committed never happened. A second writer
  * waits for the first, up to 60 s. A put that fails leaves the transaction
  * unusable: roll back.
  *
@@ -93,7 +93,7 @@ void store_rollback (store_t *store);
 void store_shrink (store_t *store);
 
 /* begin, fn, commit; fn's -1 rolls back. Where the engine says that another
- * writer was in the way, all of it is run again, at most 5 times: fn must be
+ * writer was in the way, all of it is run again, 8 times at most: fn must be
  * able to start over (and reset what it counts). */
 typedef int (*store_transaction_f) (store_t *store, void *arg,
                                     gl_error_t *error);

@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -88,10 +89,12 @@ static db_failure_t failure_of (unsigned code)
     case 0:
         return DB_FAILURE_NONE;
     case ER_LOCK_WAIT_TIMEOUT:
-    case ER_LOCK_DEADLOCK:
-    case ER_CHECKREAD:       /* changed under a snapshot; Galera conflicts */
-    case ER_UNKNOWN_COM_ERROR: /* 1047: a Galera node without quorum */
         return DB_FAILURE_BUSY;
+    case ER_LOCK_DEADLOCK: /* on Galera also a commit that lost to another node */
+    case ER_CHECKREAD:     /* changed under a snapshot; Galera conflicts */
+        return DB_FAILURE_CONFLICT;
+    case ER_UNKNOWN_COM_ERROR: /* 1047: a Galera node without quorum */
+        return DB_FAILURE_NOT_READY;
     case ER_DBACCESS_DENIED_ERROR:
     case ER_ACCESS_DENIED_ERROR:
     case ER_ACCESS_DENIED_NO_PASSWORD_ERROR:
@@ -282,29 +285,145 @@ static void keep_alive (int fd)
                     sizeof (options[i].value));
 }
 
-static int open_handle (struct mysql_db *db, const db_url_t *url,
-                        unsigned flags, gl_error_t *error)
+/* The first row's column `at` as text, "" without a row. */
+static int ask (struct mysql_db *db, const char *sql, unsigned at, char *text,
+                size_t size, gl_error_t *error)
 {
-    if (url->option_file && access (url->option_file, R_OK) < 0)
-        return gl_error (error, "cannot read the option file %s: %s",
-                         url->option_file, strerror (errno));
-    db->handle = mysql_init (NULL);
-    if (!db->handle)
-        return gl_error (error, "%s: out of memory", db->name);
-    set_options (db->handle, url);
-    if (!mysql_real_connect (db->handle, url->host, url->user, NULL,
-                             url->database, url->port, url->socket, 0))
+    MYSQL_RES *result;
+    MYSQL_ROW row;
+
+    if (mysql_real_query (db->handle, sql, strlen (sql)) != 0
+        || !(result = mysql_store_result (db->handle)))
         return fail_handle (db, error);
-    keep_alive (mysql_get_socket (db->handle));
-    /* a program that we start must not hold our locks when we are gone */
-    fcntl (mysql_get_socket (db->handle), F_SETFD, FD_CLOEXEC);
+    row = mysql_fetch_row (result);
+    snprintf (text, size, "%s", row && row[at] ? row[at] : "");
+    mysql_free_result (result);
+    return 0;
+}
+
+/* A node that has lost its cluster has old rows, and a read on it ends with a
+ * timeout of a lock. A server without Galera is never "non-Primary". Of a list of
+ * hosts only a node that is part of its cluster will do. */
+static int check_node (struct mysql_db *db, bool several, gl_error_t *error)
+{
+    char status[32], ready[8] = "ON";
+
+    if (ask (db, "SHOW STATUS LIKE 'wsrep_cluster_status'", 1, status,
+             sizeof (status), error)
+            < 0
+        || (several
+            && ask (db, "SHOW STATUS LIKE 'wsrep_ready'", 1, ready,
+                    sizeof (ready), error)
+                   < 0))
+        return -1;
+    if (strcasecmp (status, "non-Primary") == 0)
+        return fail (db, ER_UNKNOWN_COM_ERROR, "wsrep_cluster_status is "
+                                               "non-Primary", error);
+    if (strcmp (ready, "ON") == 0)
+        return 0;
+    db->base.failure = DB_FAILURE_NOT_READY;
+    return gl_error (error,
+                     "%s: not a ready node of a Galera cluster (wsrep_ready is "
+                     "'%s'); a URL may name several hosts of such a cluster only",
+                     db->name, ready);
+}
+
+/* Reads wait for what the cluster has acknowledged. Servers without Galera have the
+ * variable and ignore it (MariaDB) or do not have it (MySQL). */
+static int wait_for_cluster (struct mysql_db *db, gl_error_t *error)
+{
+    if (my_exec (&db->base, "SET SESSION wsrep_sync_wait = 7", error) == 0
+        || mysql_errno (db->handle) == ER_UNKNOWN_SYSTEM_VARIABLE)
+        return 0;
+    return -1;
+}
+
+static int set_session (struct mysql_db *db, unsigned flags, gl_error_t *error)
+{
     for (size_t i = 0; i < GL_ARRAY_SIZE (settings); i++) {
         if (my_exec (&db->base, settings[i], error) < 0)
             return -1;
     }
+    if (wait_for_cluster (db, error) < 0)
+        return -1;
     if (flags & DB_READ_ONLY)
         return my_exec (&db->base, "SET SESSION TRANSACTION READ ONLY", error);
     return 0;
+}
+
+static void name_host (struct mysql_db *db, const db_url_t *url,
+                       const db_host_t *host)
+{
+    free (db->name);
+    if (host->port)
+        db->name = xasprintf ("%s@%s:%u/%s", url->user, host->name, host->port,
+                              url->database);
+    else
+        db->name = xasprintf ("%s@%s/%s", url->user, host->name, url->database);
+}
+
+static int open_host (struct mysql_db *db, const db_url_t *url,
+                      const db_host_t *host, unsigned flags, gl_error_t *error)
+{
+    bool several = url->host_count > 1;
+
+    name_host (db, url, host);
+    db->base.failure = DB_FAILURE_NONE;
+    db->handle = mysql_init (NULL);
+    if (!db->handle)
+        return gl_error (error, "%s: out of memory", db->name);
+    set_options (db->handle, url);
+    /* a node that is not ready does not even know its databases */
+    if (!mysql_real_connect (db->handle, host->name, url->user, NULL,
+                             several ? NULL : url->database, host->port,
+                             url->socket, 0))
+        return fail_handle (db, error);
+    keep_alive (mysql_get_socket (db->handle));
+    /* a program that we start must not hold our locks when we are gone */
+    fcntl (mysql_get_socket (db->handle), F_SETFD, FD_CLOEXEC);
+    if (check_node (db, several, error) < 0)
+        return -1;
+    if (several && mysql_select_db (db->handle, url->database) != 0)
+        return fail_handle (db, error);
+    return set_session (db, flags, error);
+}
+
+/* Another host may do better than the one that failed. */
+static bool try_next (const struct mysql_db *db)
+{
+    return db->base.failure == DB_FAILURE_LOST
+           || db->base.failure == DB_FAILURE_NOT_READY;
+}
+
+/* A report opens many connections: a host that is down is waited for once. This
+ * process asks the host first that answered last, by its place in any list. */
+static _Atomic size_t answered_last;
+
+static int open_handle (struct mysql_db *db, const db_url_t *url,
+                        unsigned flags, gl_error_t *error)
+{
+    size_t first = answered_last;
+
+    if (url->option_file && access (url->option_file, R_OK) < 0)
+        return gl_error (error, "cannot read the option file %s: %s",
+                         url->option_file, strerror (errno));
+    for (size_t i = 0; i < url->host_count; i++) {
+        size_t at = (first + i) % url->host_count;
+        if (open_host (db, url, &url->hosts[at], flags, error) == 0) {
+            if (url->host_count > 1)
+                answered_last = at;
+            return 0;
+        }
+        if (!try_next (db) || i + 1 == url->host_count)
+            break;
+        mysql_close (db->handle);
+        db->handle = NULL;
+    }
+    if (url->host_count > 1 && try_next (db))
+        return gl_error_prefix (error, "none of %zu hosts can be used; the last "
+                                       "one said",
+                                url->host_count);
+    return -1;
 }
 
 static void my_close (db_t *base)
@@ -327,11 +446,6 @@ static db_t *my_open (const char *text, unsigned flags, gl_error_t *error)
         return NULL;
     db = xcalloc (1, sizeof (*db));
     db->base.engine = &db_mysql_engine;
-    if (url.port)
-        db->name = xasprintf ("%s@%s:%u/%s", url.user, url.host, url.port,
-                              url.database);
-    else
-        db->name = xasprintf ("%s@%s/%s", url.user, url.host, url.database);
     rc = open_handle (db, &url, flags, error);
     db_url_done (&url);
     if (rc < 0) {

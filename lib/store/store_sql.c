@@ -5,9 +5,11 @@ static const struct {
     const char *sqlite;
     const char *mysql; /* NULL: the same */
 } statements[SQL_COUNT] = {
-    /* BEGIN IMMEDIATE has SQLite's write lock already */
+    /* BEGIN IMMEDIATE has SQLite's write lock already. On Galera a lock holds on
+     * its own node; of two nodes that change a row one loses at its commit, so the
+     * row is changed and not only locked. */
     [SQL_LOCK] = {"SELECT 1",
-                  "SELECT 1 FROM meta WHERE name = 'writer' FOR UPDATE"},
+                  "UPDATE meta SET value = value + 1 WHERE name = 'writer'"},
     [SQL_CLUSTER_FIND]
     = {"SELECT id, as_of, longest FROM cluster WHERE name = ?", NULL},
     [SQL_CLUSTER_ADD]

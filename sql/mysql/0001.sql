@@ -157,6 +157,7 @@ CREATE TABLE IF NOT EXISTS retag (
     PRIMARY KEY (cluster, id_job, time_submit, stamp, who)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
--- Every writer locks this row first: one writer at a time, as in SQLite, so
--- that two imports wait for each other and do not deadlock.
-INSERT IGNORE INTO meta (name, value) VALUES ('writer', '');
+-- Every writer counts this row up first: one writer at a time, as in SQLite, so
+-- that two imports wait for each other and do not deadlock; on two nodes of a
+-- Galera cluster one of them is run again.
+INSERT IGNORE INTO meta (name, value) VALUES ('writer', '0');

@@ -66,6 +66,17 @@ static void connection__killed__fails_and_nothing_happened (void **state)
     assert_int_equal (count_all (url, &last), 0);
 }
 
+static void hosts__not_of_a_cluster__are_refused (void **state)
+{
+    const char *url = fixture_store_url ();
+    const char *rest = strstr (url, "@localhost/") + strlen ("@localhost/");
+    GL_AUTOFREE char *list = xasprintf ("mysql://root@localhost,localhost/%s",
+                                        rest);
+
+    (void)state;
+    assert_refused (list, "several hosts of such a cluster only");
+}
+
 /* Sockets that a program which we start would have, too. */
 static int inherited_sockets (void)
 {
@@ -195,6 +206,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         TEST (login__wrong__says_what_to_check),
         TEST (connection__killed__fails_and_nothing_happened),
+        TEST (hosts__not_of_a_cluster__are_refused),
         TEST (connection__program_started__does_not_have_it),
         TEST (infile__asked_of_us__is_refused),
         TEST (init__cut_short__is_said_and_completed),
