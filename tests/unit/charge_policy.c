@@ -234,6 +234,50 @@ static void idle__proportional__keeps_the_classes_apart (void **state)
     site_free (site);
 }
 
+/* A line of hours whose job nobody knows has the keys of its account's line of idle
+ * time. What is given back of it is a part of the hours alone: half of them back is
+ * half of their cents, an odd one is kept. */
+static void idle__proportional__is_no_part_of_what_is_given_back (void **state)
+{
+    (void)state;
+    for (unsigned cents = 0; cents < 100; cents++) {
+        GL_AUTOFREE char *cost = xasprintf ("1000.%02u", cents);
+        const char *path[LENGTH] = {"A", "lab"};
+        site_t *site = site_of (cost);
+        charge_t *charge;
+        mpq_t seconds;
+        mpz_t used, back;
+        size_t count;
+
+        site->policy.idle = IDLE_PROPORTIONAL;
+        add_team (site, "A");
+        path[CHARGE_TEAM] = "A";
+        charge = start (site, (struct month){.allocated = 334, .idle = 333});
+        use (charge, site, "A", NULL, 334);
+        mpq_init (seconds);
+        mpz_inits (used, back, NULL);
+        set_hours (seconds, 167);
+        charge_add_credit (charge, path, NULL,
+                           book_instant (site, 2026, 11, 1, 0), seconds,
+                           "NODE_FAIL", "lab/1/1");
+        compute (charge);
+        const charge_line_t *line = charge_lines (charge, &count);
+        assert_int_equal (count, 3);
+        for (size_t i = 0; i < count; i++)
+            if (line[i].kind == CHARGE_USED)
+                mpz_set (used, line[i].charge_units);
+            else if (line[i].kind == CHARGE_CREDIT)
+                mpz_neg (back, line[i].charge_units);
+        if (mpz_get_si (back) != mpz_get_si (used) / 2)
+            fail_msg ("%s: %ld of %ld come back", cost, mpz_get_si (back),
+                      mpz_get_si (used));
+        mpz_clears (used, back, NULL);
+        mpq_clear (seconds);
+        charge_free (charge);
+        site_free (site);
+    }
+}
+
 /* 32,753.41 between two teams; 3 : 1 by entitlement. */
 static void idle__uniform_and_entitlement__go_to_teams (void **state)
 {
@@ -534,6 +578,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (idle__the_four_rows_of_the_table__to_the_cent),
         cmocka_unit_test (idle__proportional__keeps_the_classes_apart),
+        cmocka_unit_test (idle__proportional__is_no_part_of_what_is_given_back),
         cmocka_unit_test (idle__uniform_and_entitlement__go_to_teams),
         cmocka_unit_test (idle__published_rate__is_all_there_is_to_pay),
         cmocka_unit_test (idle__practical__a_quiet_month_has_the_same_rate),
