@@ -12,17 +12,15 @@ int closed_sums (store_t *store, const closing_t *closing, detail_sums_f wants,
                  void *arg, detail_sums_t **ret_sums, gl_error_t *error)
 {
     GL_AUTOFREE char *timezone = body_get (closing->body, "timezone");
-    GL_AUTOFREE char *detail = body_get (closing->body, "detail");
     zone_t *zone = zone_open (timezone ? timezone : "UTC", error);
     detail_sums_t *sums;
-    int rc = 0;
+    int rc;
 
     if (!zone)
         return gl_error_prefix (error, "%s", closing->month);
     sums = detail_sums_new (zone, wants, arg);
-    if (detail)
-        rc = periods_detail (store, closing, &detail_sums_want, take_row, sums,
-                             error);
+    rc = periods_detail (store, closing, &detail_sums_want, take_row, sums,
+                         error);
     zone_close (zone);
     if (rc < 0)
         detail_sums_free (sums);

@@ -8,8 +8,7 @@
 #include "periods.h"
 #include "report/detail_sums.h"
 
-/* Of what is wanted (detail_sums_new()); none of a month that was closed without its
- * detail. detail_sums_free() them. */
+/* Of what is wanted (detail_sums_new()). detail_sums_free() them. */
 int closed_sums (store_t *store, const closing_t *closing, detail_sums_f wants,
                  void *arg, detail_sums_t **ret_sums, gl_error_t *error);
 

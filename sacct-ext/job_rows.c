@@ -21,7 +21,6 @@ struct place {
 struct month {
     const closing_t *closing;
     bill_t *bill;
-    bool known;
     struct place *place;
     size_t count;
 };
@@ -174,17 +173,15 @@ static int compare_places (const void *a, const void *b)
 static int read_month (job_rows_t *rows, store_t *store,
                        const closing_t *closing, gl_error_t *error)
 {
-    GL_AUTOFREE char *detail = body_get (closing->body, "detail");
     struct reading r = {.rows = rows};
 
     rows->month = xreallocarray (rows->month, rows->month_count + 1,
                                  sizeof (*rows->month));
     r.month = &rows->month[rows->month_count++];
-    *r.month = (struct month){.closing = closing, .known = detail != NULL};
+    *r.month = (struct month){.closing = closing};
     if (periods_bill (store, closing, &r.month->bill, error) < 0
-        || (r.month->known
-            && periods_detail (store, closing, &rows_of_jobs, take_detail, &r,
-                               error) < 0))
+        || periods_detail (store, closing, &rows_of_jobs, take_detail, &r, error)
+               < 0)
         return -1;
     take_references (rows, r.month);
     if (r.month->count > 1)
@@ -219,14 +216,13 @@ void job_rows_each (const job_rows_t *rows, const segment_t *s,
 
     for (size_t i = 0; job && i < rows->month_count; i++) {
         const struct month *m = &rows->month[i];
-        job_month_t of = {.closing = m->closing, .bill = m->bill,
-                          .known = m->known};
+        job_month_t of = {.closing = m->closing, .bill = m->bill};
         size_t *row = xcalloc (m->count + 1, sizeof (*row));
         for (size_t k = 0; k < m->count; k++)
             if (m->place[k].job == (size_t)(job - rows->job))
                 row[of.count++] = m->place[k].row;
         of.row = row;
-        if (of.count > 0 || !of.known)
+        if (of.count > 0)
             callback (&of, arg);
         free (row);
     }

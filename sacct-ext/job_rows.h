@@ -30,8 +30,6 @@ typedef struct {
     const bill_t *bill; /* row i has the number i + 1 */
     const size_t *row;  /* in it, in their order */
     size_t count;
-    bool known; /* else it was closed by a version that did not keep what lies
-                   below its rows: what goes back to the job is all there is */
 } job_month_t;
 
 typedef void (*job_rows_f) (const job_month_t *month, void *arg);

@@ -39,16 +39,11 @@ static int take_row (const detail_row_t *row, void *arg, gl_error_t *error)
 static int take_jobs (struct making *m, const closing_t *closing,
                       gl_error_t *error)
 {
-    GL_AUTOFREE char *detail = body_get (closing->body, "detail");
-
-    if (!detail)
-        return 0;
     m->jobs = statement_jobs_new (m->s.team, m->zone);
     if (periods_detail (m->store, closing, &statement_jobs_want, take_row,
                         m->jobs, error)
         < 0)
         return -1;
-    m->s.jobs_known = true;
     m->s.jobs = statement_jobs_count (m->jobs);
     for (size_t i = 0; i < STATEMENT_COUNTS; i++)
         m->s.counts[i] = statement_jobs_by (m->jobs, (statement_by_t)i);
@@ -110,8 +105,6 @@ static int take_days (struct making *m, const bill_t *bill, gl_error_t *error)
     mpz_t *units, total;
     int rc;
 
-    if (!m->jobs)
-        return 0;
     statement_begin_days (m, m->query.period.end);
     part = xcalloc (m->day_count + 1, sizeof (*part));
     units = xcalloc (m->day_count + 1, sizeof (*units));

@@ -94,7 +94,6 @@ static int count_jobs (struct making *m, gl_error_t *error)
         m->s.counts[i] = counts_of (m, (statement_by_t)i);
     whole = usage_cells (m->whole, &count);
     m->s.jobs = count ? whole->jobs : 0;
-    m->s.jobs_known = true;
     return 0;
 }
 

@@ -136,7 +136,7 @@ static void explain_month (const job_month_t *month, void *arg)
 
     closed_site_currency (month->closing->body, &then);
     explain_billed (search->explain, month->closing->month, month->bill,
-                    month->row, month->count, month->known,
+                    month->row, month->count,
                     then.currency_digits);
 }
 

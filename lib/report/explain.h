@@ -59,9 +59,9 @@ void explain_add (explain_t *explain, const site_t *site,
 
 /* Of the segment that was added last: the rows of a closed month that it is in, by
  * which they are disputed, 2026-10/17; row i of the bill has the number i + 1.
- * `known`: its charge is among them; `digits` of the currency then. */
+ * `digits` of the currency then. */
 void explain_billed (explain_t *explain, const char *month, const bill_t *bill,
-                     const size_t *row, size_t count, bool known, int digits);
+                     const size_t *row, size_t count, int digits);
 
 /* Of the segment that was added last: a row that somebody decided, who and when,
  * if it goes back to that segment. */

@@ -27,7 +27,7 @@ static void add_row (explain_step_t *step, const char *month,
 
 void explain_billed (explain_t *explain, const char *month,
                      const bill_t *bill, const size_t *row, size_t count,
-                     bool known, int digits)
+                     int digits)
 {
     explain_step_t *step = explain_step (
         last_segment (explain), "billed",
@@ -38,9 +38,6 @@ void explain_billed (explain_t *explain, const char *month,
     explain_text (step, "month", "month", month);
     for (size_t i = 0; i < count; i++)
         add_row (step, month, &rows[row[i]], row[i] + 1, digits);
-    if (!known)
-        explain_text (step, "row",
-                      "row of its charge: closed without rows by job", NULL);
 }
 
 /* --- what was decided --------------------------------------------------- */

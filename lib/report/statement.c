@@ -108,11 +108,6 @@ static void add_notes (page_t *page)
         report_note (page->report, NOTE_WARNING,
                      "Some of the GPU time has no price, because its pool has "
                      "neither a cost nor a rate: what is due is not known.");
-    if (!page->s->jobs_known)
-        report_note (page->report, NOTE_INFORMATION,
-                     "The month was closed by a version of gpuledger that kept "
-                     "no rows by job and day: its jobs and days are not "
-                     "known.");
     if (!page->s->before)
         report_note (page->report, NOTE_INFORMATION,
                      page->s->closed

@@ -44,7 +44,6 @@ typedef struct {
     size_t disputed_count; /* of the team */
     statement_counts_t counts[STATEMENT_COUNTS]; /* of jobs */
     uint64_t jobs;   /* of the team in the month */
-    bool jobs_known; /* false: it was closed without rows by job and day */
     const statement_jobs_t *list; /* each is to be a line; NULL: none */
     const statement_day_t *days;
     size_t day_count;

@@ -246,8 +246,7 @@ static void put_jobs (page_t *page, const table_t *table,
 
 static void put_all_jobs (page_t *page)
 {
-    if (page->s->jobs_known)
-        report_put_count (page->report, AT_JOBS, page->s->jobs);
+    report_put_count (page->report, AT_JOBS, page->s->jobs);
 }
 
 static void put_keys (page_t *page, const table_t *table, const group_t *group)

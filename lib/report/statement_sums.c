@@ -117,10 +117,8 @@ void statement_figures (page_t *page)
         = page->sum.priced ? money (page, page->sum.due) : NULL;
     GL_AUTOFREE char *hours = report_hours_text (page->sum.gpu_seconds);
     GL_AUTOFREE char *jobs
-        = page->s->jobs_known
-              ? xasprintf ("in %llu job%s", (unsigned long long)page->s->jobs,
-                           page->s->jobs == 1 ? "" : "s")
-              : xstrdup ("");
+        = xasprintf ("in %llu job%s", (unsigned long long)page->s->jobs,
+                     page->s->jobs == 1 ? "" : "s");
     GL_AUTOFREE char *rate = page->sum.priced ? blended_rate (page) : NULL;
     GL_AUTOFREE char *idle = page->sum.priced ? idle_percent (page) : NULL;
     GL_AUTOFREE char *hint = xasprintf (

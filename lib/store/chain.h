@@ -131,7 +131,8 @@ int chain_snapshot_is (const char *text, const uint8_t digest[STORE_DIGEST_SIZE]
                        gl_error_t *error);
 
 /* What was planted in the database or is damaged, a sentence for each: the
- * engine's own check, and triggers, views and indices that are not ours. */
+ * engine's own check of its tables, and every difference of the schema from the one
+ * that gpuledger makes. */
 typedef void (*chain_problem_f) (const char *text, void *arg);
 int store_chain_check (store_t *store, chain_problem_f callback, void *arg,
                        gl_error_t *error);

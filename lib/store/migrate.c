@@ -35,6 +35,18 @@ unsigned migrate_newest (void)
     return newest;
 }
 
+int migrate_each (db_engine_t engine, migrate_f callback, void *arg,
+                  gl_error_t *error)
+{
+    for (unsigned schema = 1; schema <= migrate_newest (); schema++)
+        for (size_t i = 0; i < GL_ARRAY_SIZE (migrations); i++)
+            if (migrations[i].engine == engine
+                && migrations[i].schema == schema
+                && callback (migrations[i].sql, arg, error) < 0)
+                return -1;
+    return 0;
+}
+
 static int count_tables (db_t *db, uint64_t *ret_all, uint64_t *ret_meta,
                          gl_error_t *error)
 {

@@ -16,6 +16,11 @@ unsigned migrate_newest (void);
 int migrate_schema (db_t *db, unsigned *ret_schema, bool *ret_partial,
                     gl_error_t *error);
 
+/* The statements that make the newest schema, in their order. */
+typedef int (*migrate_f) (const char *sql, void *arg, gl_error_t *error);
+int migrate_each (db_engine_t engine, migrate_f callback, void *arg,
+                  gl_error_t *error);
+
 /* Up to the newest schema. */
 int migrate_apply (db_t *db, gl_error_t *error);
 

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "store/chain.h"
+#include "store/schema_check.h"
 #include "store/store_private.h"
 
 static const char *const words[CHAIN_KIND_COUNT] = {
@@ -446,65 +447,8 @@ int chain_snapshot_is (const char *text, const uint8_t key[STORE_DIGEST_SIZE],
 
 /* --- the database ------------------------------------------------------ */
 
-/* Each row that is not `well` is a problem. */
-static const struct {
-    db_engine_t engine;
-    const char *sql, *well, *what;
-} checks[] = {
-    {DB_SQLITE, "PRAGMA integrity_check", "ok", "SQLite's integrity check"},
-    {DB_SQLITE,
-     "SELECT type || ' ' || name FROM sqlite_schema "
-     "WHERE type IN ('trigger', 'view') OR (type = 'index' "
-     "AND tbl_name IN ('chain', 'snapshot') AND name <> 'chain_month' "
-     "AND name NOT LIKE 'sqlite_autoindex_%')",
-     "", "gpuledger did not make this part of the schema"},
-    {DB_SQLITE,
-     "SELECT name || ': ' || sql FROM sqlite_schema WHERE name = 'chain_month' "
-     "AND (sql NOT LIKE 'CREATE INDEX chain_month ON chain (month, number)%' "
-     "OR sql LIKE '%WHERE%')",
-     "", "gpuledger did not make this index so"},
-    {DB_MYSQL,
-     "SELECT concat ('trigger ', trigger_name) FROM information_schema.triggers "
-     "WHERE trigger_schema = DATABASE() UNION ALL "
-     "SELECT concat ('index ', index_name) FROM information_schema.statistics "
-     "WHERE table_schema = DATABASE() AND table_name IN ('chain', 'snapshot') "
-     "AND index_name NOT IN ('PRIMARY', 'chain_month')",
-     "", "gpuledger did not make this part of the schema"},
-    {DB_MYSQL,
-     "SELECT concat ('chain.', column_name, ' ', column_type) "
-     "FROM information_schema.columns WHERE table_schema = DATABASE() "
-     "AND table_name = 'chain' AND NOT (column_name = 'month' "
-     "AND column_type = 'varbinary(7)') AND NOT (column_name = 'hash' "
-     "AND column_type = 'binary(32)') AND NOT (column_name = 'body' "
-     "AND column_type = 'mediumblob') AND NOT (column_name IN ('number', 'kind', "
-     "'version') AND column_type LIKE '%int%unsigned')",
-     "", "gpuledger did not make this column so"},
-};
-
-static int check_one (db_t *db, size_t at, chain_problem_f callback, void *arg,
-                      gl_error_t *error)
-{
-    db_statement_t *st = db_prepare (db, checks[at].sql, error);
-    int rc = st ? 1 : -1;
-
-    while (rc == 1 && (rc = db_step (st, error)) == 1) {
-        const char *text = db_column_text (st, 0);
-        BUFFER_AUTO problem = BUFFER_INIT;
-        if (text && !strcmp (text, checks[at].well))
-            continue;
-        buffer_printf (&problem, "%s: %s", checks[at].what, text ? text : "?");
-        callback (buffer_text (&problem), arg);
-    }
-    db_finalize (st);
-    return rc;
-}
-
 int store_chain_check (store_t *store, chain_problem_f callback, void *arg,
                        gl_error_t *error)
 {
-    for (size_t i = 0; i < GL_ARRAY_SIZE (checks); i++)
-        if (checks[i].engine == db_engine (store->db)
-            && check_one (store->db, i, callback, arg, error) < 0)
-            return -1;
-    return 0;
+    return schema_check (store->db, callback, arg, error);
 }

@@ -359,7 +359,8 @@ static db_t *sqlite_open (const char *url, unsigned flags, gl_error_t *error)
     struct sqlite_db *db;
 
     pthread_once (&once, configure_library);
-    if (check_path (path, flags, error) < 0)
+    /* a database in memory, of this connection alone, has no path */
+    if (strcmp (path, ":memory:") != 0 && check_path (path, flags, error) < 0)
         return NULL;
     /* the path lives as long as the connection, in one piece with it */
     db = xcalloc (1, sizeof (*db) + strlen (path) + 1);

@@ -13,25 +13,48 @@ trap 'exit 1' HUP INT TERM
 # shellcheck source=tests/close/facts.sh
 . "$abs_top_srcdir/tests/close/facts.sh"
 
-# tampered SQL PATTERN LABEL: run on a chain that is put back afterwards
-tampered ()
+# saved_sql STATEMENTS: in which `saved` is the store as it was
+saved_sql ()
+{
+    { [ "$engine" = mysql ] || echo "ATTACH '$work/saved.db' AS saved;"; echo "$1"; } | sql "$url"
+}
+
+put_back ()
+{
+    saved_sql 'DELETE FROM chain; INSERT INTO chain SELECT * FROM saved.chain;
+        DELETE FROM snapshot; INSERT INTO snapshot SELECT * FROM saved.snapshot;'
+}
+
+# planted SQL PATTERN UNDO LABEL: verify finds what is not of gpuledger's schema
+planted ()
 {
     echo "$1" | sql "$url" >"$work/out" 2>"$work/err"
     rc=$?
     [ $rc -eq 0 ] && gl "$url" verify
     rc=$?
     [ $rc -eq 3 ] && grep -q -e "$2" "$work/out"
+    rc=$?
+    echo "$3" | sql "$url" >>"$work/out" 2>>"$work/err"
+    gl "$url" verify >>"$work/out" && [ $rc -eq 0 ]
+    result $? "$engine: $4"
+}
+
+# tampered SQL PATTERN LABEL: run on a chain that is put back afterwards
+tampered ()
+{
+    saved_sql "$1" >"$work/out" 2>"$work/err"
+    rc=$?
+    [ $rc -eq 0 ] && gl "$url" verify
+    rc=$?
+    [ $rc -eq 3 ] && grep -q -e "$2" "$work/out"
     result $? "$engine: $3"
-    sql "$url" <<END
-DELETE FROM chain; INSERT INTO chain SELECT * FROM chain_copy;
-DELETE FROM snapshot; INSERT INTO snapshot SELECT * FROM snapshot_copy;
-END
+    put_back
 }
 
 # refused SQL PATTERN LABEL: verify finds it, and no page of the month is made of it
 refused ()
 {
-    echo "$1" | sql "$url" >"$work/out" 2>"$work/err"
+    saved_sql "$1" >"$work/out" 2>"$work/err"
     gl "$url" verify
     [ $? -eq 3 ] && grep -q -e "$2" "$work/out"
     result $? "$engine: $3: verify"
@@ -41,9 +64,7 @@ refused ()
     gl "$url" report chargeback --month 2026-10
     [ $? -eq 1 ] && grep -q 'entry [0-9]* of the chain' "$work/err"
     result $? "$engine: $3: chargeback"
-    sql "$url" <<END
-DELETE FROM chain; INSERT INTO chain SELECT * FROM chain_copy;
-END
+    put_back
 }
 
 # The byte at a place of the body of an entry becomes another.
@@ -63,10 +84,7 @@ for url in $(urls tamper); do
         close_it "$url" 2026-10 && gl "$url" credit --for 2026-10 vision 1 'a reason' &&
         gl "$url" dispute raise 2026-10/1 'not ours' && close_it "$url" 2026-11
     result $? "$engine: two closed months"
-    sql "$url" <<'END'
-CREATE TABLE chain_copy AS SELECT * FROM chain;
-CREATE TABLE snapshot_copy AS SELECT * FROM snapshot;
-END
+    copy "$url" "$(url_of saved)"
     gl "$url" verify
     result $? "$engine: as they were written"
     cp "$work/out" "$work/$engine.verified"
@@ -80,7 +98,7 @@ END
         '^2026-10 version 1, row 2 (entry 2): it was changed: user$' "a text"
     tampered "UPDATE chain SET body = replace(body, 'gpu_seconds=', 'gpu_seconds=1') WHERE number = 3" \
         '^2026-10 version 1, row 3 (entry 3): it was changed: gpu_seconds$' "a quantity"
-    tampered "UPDATE chain SET hash = (SELECT hash FROM chain_copy WHERE number = 1) WHERE number = 2" \
+    tampered "UPDATE chain SET hash = (SELECT hash FROM saved.chain WHERE number = 1) WHERE number = 2" \
         '^2026-10 version 1, row 2 (entry 2): its hash was changed$' "a hash"
     tampered "UPDATE chain SET number = 1000 WHERE number = 1; UPDATE chain SET number = 1 WHERE number = 2; UPDATE chain SET number = 2 WHERE number = 1000" \
         '^2026-10 version 1, row 1 (entry 1): it was changed' "the order of two rows"
@@ -88,7 +106,7 @@ END
         '^entry 2 is missing' "a row that was deleted"
     tampered "DELETE FROM chain WHERE number = 2" \
         '^2026-10 version 1: it was closed with [0-9]* rows and has' "and how many there were"
-    tampered "INSERT INTO chain SELECT $last + 1, kind, '2026-12', version, body, hash FROM chain_copy WHERE number = 1" \
+    tampered "INSERT INTO chain SELECT $last + 1, kind, '2026-12', version, body, hash FROM saved.chain WHERE number = 1" \
         '^2026-12 version 1: 1 rows without a closing$' "a row that was added"
     tampered "UPDATE chain SET month = '2026-11' WHERE number = 2" \
         'row 1 (entry 2): it was changed' "the month of a row"
@@ -112,7 +130,7 @@ END
     refused "UPDATE chain SET body = replace(body, 'charge=', 'charge=9') WHERE number = 2" \
         'row 2 (entry 2): it was changed' "a charge"
     refused "DELETE FROM chain WHERE number = 2" '^entry 2 is missing' "a row that is gone"
-    refused "INSERT INTO chain SELECT $last + 1, kind, month, version + 1, body, hash FROM chain_copy WHERE number = $close" \
+    refused "INSERT INTO chain SELECT $last + 1, kind, month, version + 1, body, hash FROM saved.chain WHERE number = $close" \
         'closed a second time without a reopening' "a second closing"
     refused "UPDATE chain SET kind = 1 WHERE number = $close" \
         "row .* (entry $close): it was changed" "a closing as a row"
@@ -142,6 +160,67 @@ END
         echo 'DROP INDEX planted' | sql "$url"
     fi
 
+    # the schema
+    made='gpuledger did not make this part of the schema'
+    planted 'CREATE TABLE more (a INTEGER)' "^$made: table more" 'DROP TABLE more' "a table"
+    planted 'CREATE VIEW seen_too AS SELECT * FROM seen' "^$made: view seen_too" 'DROP VIEW seen_too' "a view"
+    planted 'CREATE INDEX chain_kind ON chain (kind)' "^$made: index .*chain_kind" \
+        "DROP INDEX chain_kind$([ "$engine" = sqlite ] || echo ' ON chain')" "an index of the chain"
+    if [ "$engine" = sqlite ]; then
+        planted 'CREATE INDEX some ON segment (cluster) WHERE id_job <> 4' \
+            "^$made: index some: .*WHERE id_job <> 4" 'DROP INDEX some' "a partial index of another table"
+        planted "CREATE TRIGGER less AFTER INSERT ON segment BEGIN UPDATE segment SET time_end = 0; END" \
+            "^$made: trigger less" 'DROP TRIGGER less' "a trigger"
+        planted 'DROP INDEX segment_ended' '^this part of the schema is missing: index segment_ended' \
+            'CREATE INDEX segment_ended ON segment (cluster, state, time_end)
+    WHERE state IN (7, 8, 9)
+' "an index that is gone"
+        planted 'ALTER TABLE snapshot ADD COLUMN more TEXT' "^$made so: table snapshot: .*more TEXT" \
+            'ALTER TABLE snapshot DROP COLUMN more' "a column"
+        planted 'DROP INDEX chain_month; CREATE INDEX chain_month ON chain (month, number) WHERE number <> 2' \
+            "^$made so: index chain_month: .*WHERE number <> 2" \
+            'DROP INDEX chain_month; CREATE INDEX chain_month ON chain (month, number)' "an index that became a partial one"
+        planted "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ' STRICT', '') WHERE name = 'chain'" \
+            "^$made so: table chain:" \
+            "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = sql || ' STRICT' WHERE name = 'chain'" "a table without its types"
+    else
+        checked () { echo "SHOW GLOBAL STATUS LIKE 'Com_check'" | sql "$url" | tr -cd 0-9; }
+        had=$(checked)
+        gl "$url" verify && [ "$(checked)" -eq $((had + 1)) ]
+        result $? "$engine: verify has the server check the tables"
+        planted 'CREATE TRIGGER less BEFORE INSERT ON segment FOR EACH ROW SET NEW.time_end = 0' \
+            "^$made: trigger less: segment" 'DROP TRIGGER less' "a trigger"
+        # with the rights of sql/grants.sql alone
+        sql "$url" <<'END'
+CREATE TRIGGER less BEFORE INSERT ON segment FOR EACH ROW SET NEW.time_end = 0;
+CREATE EVENT nightly ON SCHEDULE EVERY 1 DAY DO DELETE FROM chain WHERE number = 2;
+CREATE USER ledger@localhost;
+END
+        sed -n '/^GRANT SELECT, INSERT/,/;/p' "$abs_top_srcdir/sql/grants.sql" |
+            sed 's/ON gpuledger\.\*/ON tamper.*/; s/TO .*/TO ledger@localhost;/' | sql "$url"
+        as_ledger=$(echo "$url" | sed 's/root@/ledger@/')
+        "$program" --config "$work/site.yaml" --store "$as_ledger" verify >"$work/out" 2>"$work/err"
+        [ $? -eq 3 ] && grep -q "^$made: trigger less" "$work/out" && grep -q "^$made: event nightly" "$work/out" &&
+            [ "$(grep -c "^$made" "$work/out")" -eq 2 ]
+        result $? "$engine: the rights of grants.sql suffice to find them"
+        echo 'DROP TRIGGER less; DROP EVENT nightly; DROP USER ledger@localhost' | sql "$url"
+        planted 'CREATE EVENT nightly ON SCHEDULE EVERY 1 DAY DO DELETE FROM chain WHERE number = 2' \
+            "^$made: event nightly" 'DROP EVENT nightly' "an event"
+        planted 'CREATE PROCEDURE p () DELETE FROM seen' "^$made: procedure p" 'DROP PROCEDURE p' "a procedure"
+        planted 'ALTER TABLE segment DROP KEY segment_ended' '^this part of the schema is missing: index segment.segment_ended' \
+            'ALTER TABLE segment ADD KEY segment_ended (cluster, state, time_end)' "an index that is gone"
+        planted 'ALTER TABLE segment DROP KEY segment_ended, ADD KEY segment_ended (cluster, time_end)' \
+            "^$made so: index segment.segment_ended: it is '(cluster, time_end)', and is to be '(cluster, state, time_end)'" \
+            'ALTER TABLE segment DROP KEY segment_ended, ADD KEY segment_ended (cluster, state, time_end)' "an index of other columns"
+        planted 'ALTER TABLE chain MODIFY kind BIGINT NOT NULL' \
+            "^$made so: column chain.kind: it is 'bigint not null', and is to be 'tinyint unsigned not null'" \
+            'ALTER TABLE chain MODIFY kind TINYINT UNSIGNED NOT NULL' "a column of another type"
+        planted 'ALTER TABLE chain ADD CONSTRAINT few CHECK (number < 100000)' "^$made: check chain.few" \
+            'ALTER TABLE chain DROP CONSTRAINT few' "a constraint"
+        planted 'ALTER TABLE seen ENGINE=MyISAM' "^$made so: table seen: it is 'myisam binary'" \
+            'ALTER TABLE seen ENGINE=InnoDB' "a table of another engine"
+    fi
+
     # any byte of any entry
     missed=0
     for n in $(seq 12); do
@@ -154,9 +233,7 @@ END
             missed=$((missed + 1))
             echo "# byte $place of entry $number"
         fi
-        sql "$url" <<'END'
-DELETE FROM chain; INSERT INTO chain SELECT * FROM chain_copy;
-END
+        put_back
     done
     [ $missed -eq 0 ]
     result $? "$engine: 12 bytes anywhere"
