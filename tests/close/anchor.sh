@@ -48,6 +48,7 @@ signature ()
 }
 
 # --- writing ------------------------------------------------------------
+# The facts may be of a time to come, which is a finding: close_it accepts it.
 export FAKE_SYSLOG="$work/syslog"
 preload=$abs_top_builddir/tests/close/.libs/fake_syslog.so
 others=speech
@@ -60,12 +61,12 @@ result $? "nothing is closed yet, and nothing is anchored"
 doctor
 has 'ok|0 anchors'
 result $? "which doctor takes for right"
-LD_PRELOAD=$preload gl "$lab" close --month 2026-10
+LD_PRELOAD=$preload close_it "$lab" 2026-10
 rc=$?
 hash=$(sed -n 's/^hash //p' "$work/out")
 number=$(echo 'SELECT max(number) FROM chain' | sql "$lab")
 cp "$work/out" "$work/closed"
-[ $rc -eq 0 ] && [ "$(lines)" -eq 1 ] && [ "$(last)" = "$hash" ] &&
+{ [ $rc -eq 0 ] || [ $rc -eq 3 ]; } && [ "$(lines)" -eq 1 ] && [ "$(last)" = "$hash" ] &&
     grep -q "^entry=$number hash=$hash event=close month=2026-10 version=1 when=20..-..-..T..:..:..Z by=$(id -un) store=$engine:" "$anchor"
 result $? "a closing is a line of the file"
 [ "$(sed 's/^10 5 gpuledger //' "$work/syslog")" = "$(cat "$anchor")" ] && grep -q '^10 5 gpuledger entry=' "$work/syslog"
@@ -91,10 +92,10 @@ result $? "a dispute"
 gl "$lab" dispute list -P -n -o dispute
 gl "$lab" dispute reject "$(cat "$work/out")" 'it is yours' && [ "$(last)" = "$(head_of "$lab")" ] && grep -q ' event=reject ' "$anchor"
 result $? "what is decided of it"
-gl "$lab" close --month 2026-11 && [ "$(last)" = "$(head_of "$lab")" ] &&
+close_it "$lab" 2026-11 && [ "$(last)" = "$(head_of "$lab")" ] &&
     gl "$lab" reopen --month 2026-11 --approval 'A. Lovelace: not sent' && [ "$(last)" = "$(head_of "$lab")" ] && grep -q ' event=reopen ' "$anchor"
 result $? "a month closed and opened again"
-gl "$lab" close --month 2026-11
+close_it "$lab" 2026-11
 gl "$lab" verify && has 'compared with 8 anchors'
 result $? "verify compares the store with the anchors"
 doctor
@@ -175,7 +176,7 @@ configure ''
 price=200000
 configure ''
 empty "$lab"
-gl "$lab" init && import "$lab" 2026-12-05T00:00:00 && gl "$lab" close --month 2026-10 && gl "$lab" close --month 2026-11
+gl "$lab" init && import "$lab" 2026-12-05T00:00:00 && close_it "$lab" 2026-10 && close_it "$lab" 2026-11
 gl "$lab" verify && has 'as they were written'
 result $? "a chain written anew has right hashes"
 price=
