@@ -27,7 +27,7 @@ const verb_t *const cli_verbs[] = {
     &verb_statement, &verb_budget, &verb_metrics, &verb_explain, &verb_tag,
     &verb_mine, &verb_price, &verb_whatif, &verb_close, &verb_correct,
     &verb_credit, &verb_dispute,
-    &verb_reopen, &verb_verify, &verb_doctor, &verb_help, NULL,
+    &verb_reopen, &verb_verify, &verb_backup, &verb_restore, &verb_doctor, &verb_help, NULL,
 };
 
 static const verb_t *find_verb (const char *name)

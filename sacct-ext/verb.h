@@ -4,6 +4,7 @@
 
 #include "cli.h"
 
+extern const verb_t verb_backup;
 extern const verb_t verb_budget;
 extern const verb_t verb_close;
 extern const verb_t verb_correct;
@@ -19,6 +20,7 @@ extern const verb_t verb_mine;
 extern const verb_t verb_price;
 extern const verb_t verb_reopen;
 extern const verb_t verb_report;
+extern const verb_t verb_restore;
 extern const verb_t verb_statement;
 extern const verb_t verb_sync;
 extern const verb_t verb_tag;

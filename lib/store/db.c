@@ -81,6 +81,15 @@ void db_close (db_t *db)
     }
 }
 
+int db_copy (db_t *from, db_t *to, gl_error_t *error)
+{
+    if (from->engine != to->engine || !from->engine->copy)
+        return gl_error (error, "%s cannot be copied to %s: both have to be "
+                                "SQLite files",
+                         from->url, to->url);
+    return from->engine->copy (from, to, error);
+}
+
 void db_settle (db_t *db)
 {
     if (db && db->engine->settle)

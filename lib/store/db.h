@@ -77,6 +77,10 @@ db_t *db_open (const char *url, unsigned flags, gl_error_t *error);
 /* Rolls an open transaction back. Accepts NULL. */
 void db_close (db_t *db);
 
+/* Everything of `from`, as of one moment, in place of everything of `to`: both
+ * SQLite, outside a transaction. All or nothing, while others read and write. */
+int db_copy (db_t *from, db_t *to, gl_error_t *error);
+
 /* Before db_close(), at the end of the work, outside a transaction: moves what
  * was committed, by whomever, into the SQLite file itself, so that a copy of the
  * file is complete. As far as others let: never an error. Waits up to a second. */

@@ -29,6 +29,7 @@ struct db_engine {
     char quote;
 
     db_t *(*open) (const char *url, unsigned flags, gl_error_t *error);
+    int (*copy) (db_t *from, db_t *to, gl_error_t *error); /* NULL: cannot */
     void (*settle) (db_t *db); /* NULL: a commit has done all */
     void (*close) (db_t *db);
     int (*exec) (db_t *db, const char *sql, gl_error_t *error);

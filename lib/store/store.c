@@ -130,6 +130,16 @@ void store_close (store_t *store)
     free (store);
 }
 
+int store_copy (store_t *store, const char *url, gl_error_t *error)
+{
+    db_t *to = db_open (url, DB_CREATE, error);
+    int rc = to ? db_copy (store->db, to, error) : -1;
+
+    db_settle (to);
+    db_close (to);
+    return rc;
+}
+
 const char *store_url (const store_t *store)
 {
     return store->url;

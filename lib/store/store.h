@@ -79,6 +79,9 @@ store_t *store_open (const char *url, unsigned flags, gl_error_t *error);
  * the SQLite file itself, unless a reader of an older moment held it up. */
 void store_close (store_t *store);
 const char *store_url (const store_t *store);
+/* All of the store as of one moment into the SQLite store at `url`, which is made,
+ * or all of which is replaced. All or nothing. */
+int store_copy (store_t *store, const char *url, gl_error_t *error);
 /* The connection is gone, as the last error said: nothing but store_close()
  * helps, and opening the store again once the server is back. What was not
  * committed never happened; a commit that failed so may have. */

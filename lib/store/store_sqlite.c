@@ -337,6 +337,32 @@ static void sqlite_settle (db_t *base)
     sqlite3_close (writer);
 }
 
+/* All pages in one step, so that no writer makes it begin again: readers and
+ * writers of a log do not wait for each other. The other file's writers are waited
+ * for. */
+static int sqlite_copy (db_t *from, db_t *to, gl_error_t *error)
+{
+    struct sqlite_db *target = of_db (to);
+    sqlite3_backup *backup = sqlite3_backup_init (target->handle, "main",
+                                                  of_db (from)->handle, "main");
+    int left = BUSY_MS / JOURNAL_PAUSE_MS;
+    int code;
+
+    if (!backup)
+        return fail (target, sqlite3_errcode (target->handle), error);
+    while (((code = sqlite3_backup_step (backup, -1)) == SQLITE_BUSY
+            || code == SQLITE_LOCKED)
+           && left-- > 0)
+        pause_shortly ();
+    sqlite3_backup_finish (backup);
+    if (code == SQLITE_DONE)
+        return 0;
+    target->base.failure = failure_of (code);
+    return gl_error (error, "%s: cannot copy %s: %s%s", target->path,
+                     of_db (from)->path, sqlite3_errstr (code),
+                     advice_of (code));
+}
+
 static void sqlite_close (db_t *base)
 {
     struct sqlite_db *db = of_db (base);
@@ -498,6 +524,7 @@ const struct db_engine db_sqlite_engine = {
     .begin_read = "BEGIN;SELECT count(*) FROM sqlite_schema",
     .quote = '"',
     .open = sqlite_open,
+    .copy = sqlite_copy,
     .settle = sqlite_settle,
     .close = sqlite_close,
     .exec = sqlite_exec,
