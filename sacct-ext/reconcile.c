@@ -58,6 +58,7 @@ struct gather {
     int more_ours;
     struct pending *pending;
     size_t pending_count;
+    period_t *outages;
 };
 
 static int compare_key (uint64_t id_job, int64_t time_submit, uint64_t other_id,
@@ -355,6 +356,29 @@ static void see_attempt (const attempt_t *a, void *arg)
                      a->reason);
 }
 
+/* slurmdbd records them with TrackSlurmctldDown=yes. */
+static int read_outages (struct gather *g, gl_error_t *error)
+{
+    store_query_t query = {.cluster = g->cluster.cluster};
+    store_event_iter_t *iter = store_event_iter_open (g->store, &query, error);
+    size_t count = 0;
+    node_event_t e;
+    int more = -1;
+
+    while (iter && (more = store_event_iter_next (iter, &e, error)) > 0) {
+        if (e.node || (e.state & NODE_STATE_BASE) != NODE_STATE_DOWN)
+            continue;
+        g->outages
+            = xreallocarray (g->outages, count + 1, sizeof (*g->outages));
+        g->outages[count++]
+            = (period_t){e.start, e.end ? e.end : g->cluster.as_of};
+    }
+    store_event_iter_close (iter);
+    g->cluster.outages = g->outages;
+    g->cluster.outage_count = count;
+    return more;
+}
+
 static int look_at_evidence (struct gather *g, gl_error_t *error)
 {
     store_query_t query = period_query (g);
@@ -362,7 +386,8 @@ static int look_at_evidence (struct gather *g, gl_error_t *error)
     query.gpu_only = true;
     reconcile_side (g->reconcile, SIDE_EVIDENCE);
     reconcile_side (g->reconcile, SIDE_REVISIONS);
-    if (read_records (g, error) < 0 || open_revisions (g, error) < 0)
+    if (read_records (g, error) < 0 || read_outages (g, error) < 0
+        || open_revisions (g, error) < 0)
         return -1;
     return facts_each_attempt (g->store, g->query->site, &query, see_fact,
                                see_attempt, g, error);
@@ -626,6 +651,7 @@ int reconcile_cluster (store_t *store, const report_query_t *query,
     free_watches (&g);
     free_pending (&g);
     free (g.beliefs);
+    free (g.outages);
     kinds_free (g.kinds);
     return rc;
 }

@@ -47,6 +47,8 @@ const char *evidence_reason_name (evidence_reason_t reason)
         [EVIDENCE_OTHER_NODE] = "the job was not on that node",
         [EVIDENCE_OTHER_USER] = "the job was another user's",
         [EVIDENCE_OTHER_TIME] = "the job ran at another time",
+        [EVIDENCE_FORGOTTEN] = "slurmctld forgot that start and started the "
+                               "job again",
     };
 
     return names[reason];
@@ -178,11 +180,30 @@ static struct node_view view_of (struct joiner *j, const char *node)
 
 /* --- attempts -> segments ---------------------------------------------- */
 
-static evidence_reason_t reason_of (const struct joiner *j,
-                                    const struct node_view *view, uint32_t uid)
+/* A job starts once for each submit time, as a requeue has a new one. A start, or
+ * an end, before the start in its row is of one that slurmctld lost with the last
+ * seconds of its state. The JobId may belong to another user's job by now. */
+static bool was_forgotten (const struct joiner *j, const struct quest *q)
 {
+    for (size_t i = 0; i < j->p->span_count && q->recorded; i++) {
+        const struct span *span = &j->p->span[i];
+        if (q->anchor_ms >= span->segment->time_submit * 1000
+            && q->anchor_ms < span->start_ms)
+            return true;
+    }
+    return false;
+}
+
+static evidence_reason_t reason_of (const struct joiner *j,
+                                    const struct node_view *view,
+                                    const struct quest *q)
+{
+    uint32_t uid = q->uid;
+
     if (j->p->span_count == 0)
         return EVIDENCE_NO_SEGMENT;
+    if (was_forgotten (j, q))
+        return EVIDENCE_FORGOTTEN;
     if (view->count == 0)
         return EVIDENCE_OTHER_NODE;
     for (size_t i = 0; i < view->count; i++) {
@@ -199,6 +220,7 @@ static struct quest quest_of (const attempt_t *a)
                       .end_ms = a->end_ms,
                       .anchor_ms = fact_ms (a->fact[0]),
                       .uid = UINT32_MAX,
+                      .recorded = true,
                       .begun = a->start != NULL,
                       .closed = a->end != NULL};
 
@@ -282,7 +304,7 @@ static void match_attempt (struct joiner *j, size_t index,
         serve_chain (j, index, view, *ret_chain);
         return;
     }
-    a->reason = reason_of (j, view, q.uid);
+    a->reason = reason_of (j, view, &q);
     if (!a->end)
         a->problems |= ATTEMPT_END_MISSING;
 }
@@ -376,7 +398,7 @@ static void match_usage (struct joiner *j, const device_usage_t *usage,
         chain = chain_of (view, &q);
     if (chain == CHAIN_NONE)
         add_part (j, usage, usage->begin_ms, usage->end_ms, SIZE_MAX,
-                  best == SIZE_MAX ? reason_of (j, view, UINT32_MAX)
+                  best == SIZE_MAX ? reason_of (j, view, &q)
                                    : attempts[best].reason);
     else
         cut_usage (j, usage, view, chain);

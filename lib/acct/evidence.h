@@ -83,6 +83,8 @@ typedef enum {
     EVIDENCE_OTHER_NODE, /* none of them held this node */
     EVIDENCE_OTHER_USER, /* those that did are another user's */
     EVIDENCE_OTHER_TIME, /* those ran at another time */
+    EVIDENCE_FORGOTTEN,  /* of a start that slurmctld forgot: after the
+                            submission of a segment and before its start */
     EVIDENCE_REASON_COUNT,
 } evidence_reason_t;
 

@@ -32,6 +32,7 @@ struct quest {
     uint32_t uid;       /* UINT32_MAX: unknown */
     bool begun;         /* begin_ms is a record, no mere bound */
     bool closed;        /* so is end_ms */
+    bool recorded; /* by prolog, epilog or step; false: measured only */
 };
 
 #define CHAIN_NONE SIZE_MAX

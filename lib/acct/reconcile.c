@@ -172,6 +172,22 @@ static const reconcile_cause_text_t causes[CAUSE_COUNT] = {
        "The node recorded the end after accounting did: killing the "
        "processes or the epilog took that long.",
        NOTHING, true},
+    [CAUSE_ENDED_ON_NODE]
+    = {"ended_on_node",
+       "Every node recorded the job's end long before accounting did, and "
+       "slurmctld was away in between: it learned of the end, or remembered it, "
+       "only later. Accounting's time is counted.",
+       "to give it back: gpuledger credit --job JOBID --hours N, the hours "
+       "between the two ends",
+       true},
+    [CAUSE_STARTED_AGAIN]
+    = {"started_again",
+       "The node recorded a start after the job was submitted and before the "
+       "start in its row: slurmctld lost the last seconds of its state and "
+       "started the job again, or gave its JobId to another one. slurmdbd may "
+       "have a row without a partition of it. The time of the first start is in "
+       "no figure.",
+       NOTHING, true},
     [CAUSE_AFTER_AS_OF]
     = {"after_as_of",
        "The record is from about as-of or later: its row was not there yet.",

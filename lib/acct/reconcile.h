@@ -73,6 +73,8 @@ typedef enum {
     CAUSE_NODE_FAILED,
     CAUSE_ENDED_SUSPENDED,
     CAUSE_EPILOG_LATE,
+    CAUSE_ENDED_ON_NODE,
+    CAUSE_STARTED_AGAIN,
     CAUSE_AFTER_AS_OF,
     CAUSE_OVERLAP,
     CAUSE_ENERGY_REFUSED,
@@ -181,6 +183,8 @@ typedef struct {
     int64_t synced;     /* as-of of the last reading of this database; 0: never */
     int64_t oldest_end; /* of the ended rows that the database still has; 0: it
                            has none */
+    const period_t *outages; /* of slurmctld, as slurmdbd recorded them */
+    size_t outage_count;
 } reconcile_cluster_t;
 
 /* What the store has written down about the segment (store_revision). */

@@ -108,6 +108,60 @@ static bool has_parts (const char *gres)
     return false;
 }
 
+/* A node has a record of the job after its submission and before the start in its
+ * row: slurmctld forgot that start. Ends are of other attempts. */
+static bool started_again (const struct looking *l)
+{
+    const segment_t *s = l->segment;
+
+    for (size_t i = 0; i < l->evidence->attempt_count; i++) {
+        const attempt_t *a = l->evidence->attempt[i];
+        for (size_t k = 0; k < a->fact_count; k++) {
+            int64_t at = a->fact[k]->seen.stamp;
+            if (a->fact[k]->kind != NODE_FACT_END && at >= s->time_submit
+                && at < s->time_start)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What slurmdbd makes of messages about a job of whose start slurmctld never told
+ * it: a row without a partition and without TRES. */
+static bool is_remnant (const segment_t *s)
+{
+    return s->gpu_shown && (!s->partition || !s->partition[0]);
+}
+
+static uint64_t count_devices (const char *gpus)
+{
+    uint64_t count = gpus && gpus[0];
+
+    for (; gpus && *gpus; gpus++)
+        count += *gpus == ',';
+    return count;
+}
+
+/* The devices of each node's last record of this start. */
+static uint64_t devices_since_start (const struct looking *l)
+{
+    const segment_evidence_t *e = l->evidence;
+    uint64_t sum = 0, last = 0;
+
+    for (size_t i = 0; i < e->attempt_count; i++) { /* by node, then time */
+        const attempt_t *a = e->attempt[i];
+        if (i > 0 && strcmp (e->attempt[i - 1]->node, a->node) != 0) {
+            sum += last;
+            last = 0;
+        }
+        for (size_t k = 0; k < a->fact_count; k++)
+            if (a->fact[k]->kind != NODE_FACT_END && a->fact[k]->seen.gpus
+                && a->fact[k]->seen.stamp >= l->segment->time_start)
+                last = count_devices (a->fact[k]->seen.gpus);
+    }
+    return sum + last;
+}
+
 static void look_at_devices (struct looking *l)
 {
     const segment_t *s = l->segment;
@@ -129,6 +183,9 @@ static void look_at_devices (struct looking *l)
     row.cause = l->revised & REVISED_GRES   ? CAUSE_TRES_EDITED
                 : told == 0 && s->gpu_asked && !s->gpu_shown
                     ? CAUSE_UNKNOWN_GPU
+                : is_remnant (s)
+                    || (started_again (l) && devices_since_start (l) == told)
+                    ? CAUSE_STARTED_AGAIN
                     : CAUSE_UNEXPLAINED;
     add (l, &row);
 }
@@ -162,10 +219,28 @@ static reconcile_cause_t judge_late (const struct looking *l)
     return CAUSE_EPILOG_LATE;
 }
 
+/* slurmctld was away at some moment between the two ends. */
+static bool was_away (const struct looking *l, int64_t from, int64_t to)
+{
+    const period_t between = {from - TOLERANCE, to};
+
+    for (size_t i = 0; i < l->cluster->outage_count; i++)
+        if (period_seconds (period_clip (between, l->cluster->outages[i])) > 0)
+            return true;
+    return false;
+}
+
 static reconcile_cause_t judge_early (const struct looking *l)
 {
-    return l->segment->state == SEGMENT_NODE_FAIL ? CAUSE_NODE_FAILED
-                                                  : CAUSE_UNEXPLAINED;
+    const segment_t *s = l->segment;
+    int64_t ended = runaway_epilog (s, l->evidence);
+
+    if (s->state == SEGMENT_NODE_FAIL)
+        return CAUSE_NODE_FAILED;
+    return ended != 0 && ended < segment_end (s) - TOLERANCE
+                   && was_away (l, ended, segment_end (s))
+               ? CAUSE_ENDED_ON_NODE
+               : CAUSE_UNEXPLAINED;
 }
 
 static void add_end (struct looking *l, const attempt_t *a,
@@ -185,6 +260,21 @@ static void add_end (struct looking *l, const attempt_t *a,
     add (l, &row);
 }
 
+/* The end of a start that slurmctld forgot: before the row's own. */
+static void add_first_start (struct looking *l, const attempt_t *a)
+{
+    char ours[ZONE_STAMP_SIZE], theirs[ZONE_STAMP_SIZE];
+    GL_AUTOFREE char *what = xasprintf ("start on %s", a->node);
+    reconcile_row_t row = row_of (l, what);
+
+    row.ours = zone_stamp (reconcile_zone (l->reconcile),
+                           l->segment->time_start, ours);
+    row.theirs = zone_stamp (reconcile_zone (l->reconcile),
+                             a->fact[0]->seen.stamp, theirs);
+    row.cause = CAUSE_STARTED_AGAIN;
+    add (l, &row);
+}
+
 /* Of a job's last segment: the others end with a change, not with an epilog. */
 static void look_at_ends (struct looking *l)
 {
@@ -199,7 +289,9 @@ static void look_at_ends (struct looking *l)
             continue;
         if ((a->problems & ATTEMPT_END_LATE) && a->end_ms / 1000 > end)
             add_end (l, a, judge_late (l));
-        if ((a->problems & ATTEMPT_END_EARLY) && a->end_ms / 1000 < end)
+        if (a->end_ms / 1000 < s->time_start && started_again (l))
+            add_first_start (l, a);
+        else if ((a->problems & ATTEMPT_END_EARLY) && a->end_ms / 1000 < end)
             add_end (l, a, judge_early (l));
     }
 }
@@ -383,8 +475,10 @@ void reconcile_loose (reconcile_t *reconcile,
            .id_job = id_job,
            .what = what,
            .theirs = zone_stamp (reconcile_zone (reconcile), stamp, theirs),
-           .cause = stamp >= cluster->as_of - TOLERANCE ? CAUSE_AFTER_AS_OF
-                                                        : CAUSE_UNEXPLAINED};
+           .cause = reason == EVIDENCE_FORGOTTEN ? CAUSE_STARTED_AGAIN
+                    : stamp >= cluster->as_of - TOLERANCE
+                        ? CAUSE_AFTER_AS_OF
+                        : CAUSE_UNEXPLAINED};
 
     reconcile_compared (reconcile, SIDE_EVIDENCE, row.cause);
     reconcile_add (reconcile, &row);

@@ -113,6 +113,11 @@ static runaway_t judge_epilog (const segment_t *s,
     return epilog.end ? epilog : (runaway_t){RUNAWAY_NONE, 0};
 }
 
+int64_t runaway_epilog (const segment_t *s, const segment_evidence_t *evidence)
+{
+    return judge_epilog (s, evidence).end;
+}
+
 /* --- both -------------------------------------------------------------- */
 
 runaway_t runaway_judge (const segment_t *s, const suspension_t *suspensions,

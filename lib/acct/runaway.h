@@ -51,6 +51,11 @@ runaway_t runaway_judge (const segment_t *segment,
                          const suspension_t *suspensions, size_t count,
                          const segment_evidence_t *evidence, int64_t grace);
 
+/* The last of the ends that all nodes of the segment recorded, open or not; 0: some
+ * node has recorded none. */
+int64_t runaway_epilog (const segment_t *segment,
+                        const segment_evidence_t *evidence);
+
 /* What is left out of the segment in the period, for its believed_end. */
 period_t runaway_quarantined (const segment_t *segment, period_t period);
 

@@ -407,6 +407,33 @@ fresh
 spool "$(start 101 3600 4)" "$(end 101 6000)" &&
     strange 'evidence|101||end on g1|1200|unexplained'
 check "unexplained: a node that was done long before accounting"
+# away FROM TO: slurmctld, as slurmdbd with TrackSlurmctldDown records it
+away ()
+{
+    do_sql "INSERT INTO lab_event_table (node_name, cluster_nodes, time_start,
+            time_end, state, tres, reason)
+        VALUES ('', '', $t + $1, $t + $2, 1, '', 'slurmctld disconnect')"
+    rm -f ledger.db*
+    gl init && sync_all && roll
+}
+fresh
+away 5990 7100 && spool "$(start 101 3600 4)" "$(end 101 6000)" &&
+    known 'evidence|101||end on g1|1200|ended_on_node'
+check "ended_on_node: slurmctld was away when the job ended"
+gl report usage -S "@$((t - 3600))" -E "@$as_of" --by user --csv \
+    -o user,gres_seconds && grep -q '^anna,' out && cp out usage.away &&
+    fresh && gl report usage -S "@$((t - 3600))" -E "@$as_of" --by user --csv \
+    -o user,gres_seconds && cmp -s out usage.away
+check "accounting's time is counted all the same"
+fresh
+away 1000 1100 && spool "$(start 101 3600 4)" "$(end 101 6000)" &&
+    strange 'evidence|101||end on g1|1200|unexplained'
+check "unexplained: it was away at another time"
+fresh
+job_sql 101 "nodelist = 'g[1-2]', nodes_alloc = 2"
+away 5990 7100 && spool "$(start 101 3600 4)" "$(end 101 6000)" &&
+    strange 'evidence|101||end on g1|1200|unexplained'
+check "unexplained: another node of the job has not recorded its end"
 fresh
 job_sql 101 'state = 7, mod_time = UNIX_TIMESTAMP() + 9'
 again && spool "$(start 101 3600 4)" "$(end 101 7900)" &&
@@ -429,6 +456,37 @@ fresh
 spool "$(start 777 4000 0)" &&
     strange 'evidence|777||record of g1: accounting knows no such job that started|0|unexplained'
 check "unexplained: a record of a job that accounting does not know"
+fresh
+spool "$(start 101 3545 4 node=g7)" "$(start 101 3600 4)" \
+    "$(end 101 7201)" &&
+    known 'evidence|101||record of g7: slurmctld forgot that start and started the job again|0|started_again'
+check "started_again: a start after the submission and before the row's"
+fresh
+spool "$(start 101 3545 4)" "$(end 101 3590)" "$(start 101 3600 5)" \
+    "$(end 101 7201)" &&
+    known 'evidence|101||devices|-3600|started_again' \
+        'evidence|101||start on g1|0|started_again'
+check "started_again: on the same node, with another device"
+fresh
+spool "$(end 101 3545) node=g7" "$(start 101 3600 4)" "$(end 101 7201)" &&
+    known 'evidence|101||record of g7: slurmctld forgot that start and started the job again|0|started_again'
+check "started_again: only the end of that start is recorded"
+fresh
+spool "$(start 101 3545 4)" "$(end 101 3590)" "$(start 101 3600 4,5)" \
+    "$(end 101 7201)" &&
+    strange 'evidence|101||devices|-3600|unexplained'
+check "unexplained: more devices than accounting counts, also since the start"
+fresh
+job_sql 101 "tres_alloc = '', tres_req = '', \`partition\` = '',
+    mod_time = UNIX_TIMESTAMP() + 9"
+rm -f ledger.db*
+gl init && sync_all && spool "$(start 101 3600 4)" "$(end 101 7201)" &&
+    known 'evidence|101||devices|-3600|started_again'
+check "started_again: slurmdbd has a row without a partition of it"
+fresh
+spool "$(start 101 3500 4 node=g7)" "$(start 101 3600 4)" "$(end 101 7201)" &&
+    strange 'evidence|101||record of g7: the job was not on that node|0|unexplained'
+check "unexplained: a start before the submission"
 fresh
 spool "$(start 777 21590 0)" &&
     known 'evidence|777||record of g1: accounting knows no such job that started|0|after_as_of'
