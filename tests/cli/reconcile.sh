@@ -477,6 +477,13 @@ spool "$(start 101 3545 4)" "$(end 101 3590)" "$(start 101 3600 4,5)" \
     strange 'evidence|101||devices|-3600|unexplained'
 check "unexplained: more devices than accounting counts, also since the start"
 fresh
+job_sql 101 "time_end = time_start, mod_time = UNIX_TIMESTAMP() + 9"
+rm -f ledger.db*
+gl init && sync_all && spool "$(start 101 3545 4)" "$(start 101 3598 5)" \
+    "$(end 101 3601)" &&
+    known 'evidence|101||devices|0|started_again'
+check "started_again: of a row that lasted no time the count moves nothing"
+fresh
 job_sql 101 "tres_alloc = '', tres_req = '', \`partition\` = '',
     mod_time = UNIX_TIMESTAMP() + 9"
 rm -f ledger.db*
