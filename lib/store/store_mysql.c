@@ -164,7 +164,14 @@ static int fail (struct mysql_db *db, unsigned code, const char *text,
                  gl_error_t *error)
 {
     db->base.failure = failure_of (code);
-    return gl_error (error, "%s: %s%s", db->name, text, advice_of (code));
+    /* The code of any failed commit; Galera's text tells that its cluster was not
+     * there, as in the seconds after another node has died. */
+    if (code == ER_ERROR_DURING_COMMIT && strstr (text, "(provider status: "))
+        db->base.failure = DB_FAILURE_NOT_READY;
+    return gl_error (error, "%s: %s%s", db->name, text,
+                     db->base.failure == DB_FAILURE_NOT_READY
+                         ? db_failure_advice (DB_FAILURE_NOT_READY)
+                         : advice_of (code));
 }
 
 /* The library does not always say why, where a connection ends in the middle of
