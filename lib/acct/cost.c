@@ -70,7 +70,8 @@ static void free_texts (char **texts, size_t count)
 /*
  * Where an instant stands on the zone's count of days or months, with its
  * fraction of that unit. Differences of positions are additive, which is what
- * makes every cost additive.
+ * makes every cost additive. Months count from a January on, so that twelve times a
+ * whole number of them are calendar years.
  */
 static void position (const zone_t *zone, calendar_unit_t unit, int64_t instant,
                       mpq_t ret_position)
@@ -83,7 +84,7 @@ static void position (const zone_t *zone, calendar_unit_t unit, int64_t instant,
     exact_set_i64 (part, instant - p.start, p.end - p.start);
     exact_set_i64 (ret_position,
                    unit == CALENDAR_MONTH
-                       ? c.year * INT64_C (12) + c.month
+                       ? c.year * INT64_C (12) + c.month - 1
                        : calendar_day_number (c.year, c.month, c.day),
                    1);
     mpq_add (ret_position, ret_position, part);
@@ -103,6 +104,66 @@ void cost_months (const zone_t *zone, period_t period, mpq_t ret_months)
     position (zone, CALENDAR_MONTH, period.end, ret_months);
     mpq_sub (ret_months, ret_months, start);
     mpq_clear (start);
+}
+
+void cost_months_since (const zone_t *zone, period_t valid, int64_t instant,
+                        mpq_t ret_months)
+{
+    mpq_t start;
+
+    mpq_set_ui (ret_months, 0, 1);
+    if (instant <= valid.start)
+        return;
+    if (instant > valid.end)
+        instant = valid.end;
+    position (zone, CALENDAR_MONTH, instant, ret_months);
+    if (valid.start == SITE_ALWAYS_START)
+        return;
+    mpq_init (start);
+    position (zone, CALENDAR_MONTH, valid.start, start);
+    mpq_sub (ret_months, ret_months, start);
+    mpq_clear (start);
+}
+
+/* From one date to the same date of a later month: how many months; else 0. */
+static int whole_months (const zone_t *zone, period_t valid)
+{
+    civil_t start, end;
+    int months;
+
+    if (valid.start == SITE_ALWAYS_START || valid.end == SITE_ALWAYS_END)
+        return 0;
+    start = zone_civil (zone, valid.start);
+    end = zone_civil (zone, valid.end);
+    months = (end.year - start.year) * 12 + end.month - start.month;
+    start = civil_add_months (start, months);
+    return zone_instant (zone, &start) == valid.end ? months : 0;
+}
+
+void cost_months_agreed (const zone_t *zone, period_t valid, int64_t instant,
+                         mpq_t ret_months)
+{
+    int whole = whole_months (zone, valid);
+    mpq_t first, left, part;
+    period_t last;
+
+    if (whole > 0)
+        last = period_clip (zone_unit (zone, CALENDAR_MONTH, valid.end - 1),
+                            valid);
+    if (whole == 0 || instant <= last.start) {
+        cost_months_since (zone, valid, instant, ret_months);
+        return;
+    }
+    mpq_inits (first, left, part, NULL);
+    cost_months_since (zone, valid, last.start, first);
+    exact_set_i64 (left, whole, 1);
+    mpq_sub (left, left, first);
+    cost_months_since (zone, last, instant, ret_months);
+    cost_months_since (zone, last, last.end, part);
+    mpq_div (ret_months, ret_months, part);
+    mpq_mul (ret_months, ret_months, left);
+    mpq_add (ret_months, ret_months, first);
+    mpq_clears (first, left, part, NULL);
 }
 
 /* ---- hardware ---- */
@@ -137,24 +198,50 @@ void cost_of_asset (const site_t *site, const site_asset_t *asset,
     mpq_clear (before);
 }
 
-void cost_of_asset_in (const site_t *site, const site_asset_t *asset,
-                       const char *pool, period_t period,
-                       const cost_inputs_t *inputs, mpq_t ret_amount)
+/* What all units have lost until the beginning and the end of the period. */
+static void book_asset (const site_t *site, const site_asset_t *asset,
+                        period_t period, const cost_inputs_t *inputs,
+                        struct booking *booking)
 {
-    asset_stay_t stay;
-    mpq_t one;
+    depreciation_until (site, asset, period.start, inputs, booking->before);
+    mpq_mul (booking->before, booking->before, asset->units);
+    depreciation_until (site, asset, period.end, inputs, booking->after);
+    mpq_mul (booking->after, booking->after, asset->units);
+}
 
-    mpq_init (one);
+bool cost_of_asset_in (const site_t *site, const site_asset_t *asset,
+                       const char *pool, period_t period,
+                       const cost_inputs_t *inputs, size_t index,
+                       const char **ret_fund, mpq_t ret_amount,
+                       mpq_t ret_recoverable)
+{
+    struct booking booking;
+    struct item item = {.amount = booking.after, .booking = &booking,
+                        .recoverable = asset->recoverable,
+                        .funding = &asset->funding};
+    struct part part;
+    asset_stay_t stay;
+    bool found;
+
+    cost_booking_init (&booking);
+    cost_part_init (&part);
     mpq_set_ui (ret_amount, 0, 1);
-    for (size_t i = 0; asset_stay (asset, i, &stay); i++) {
-        if (strcmp (stay.pool, pool) != 0)
+    mpq_set_ui (ret_recoverable, 0, 1);
+    found = cost_part (site, &item, index, &part);
+    for (size_t i = 0; found && asset_stay (asset, i, &stay); i++) {
+        period_t there
+            = period_clip (period, stay_period (site->zone, &stay));
+        if (strcmp (stay.pool, pool) != 0 || period_seconds (there) == 0)
             continue;
-        cost_of_asset (site, asset,
-                       period_clip (period, stay_period (site->zone, &stay)),
-                       inputs, one);
-        mpq_add (ret_amount, ret_amount, one);
+        book_asset (site, asset, there, inputs, &booking);
+        cost_part (site, &item, index, &part);
+        mpq_add (ret_amount, ret_amount, part.booked);
+        mpq_add (ret_recoverable, ret_recoverable, part.booked_recoverable);
     }
-    mpq_clear (one);
+    *ret_fund = part.fund;
+    cost_part_clear (&part);
+    cost_booking_clear (&booking);
+    return found;
 }
 
 /* Days of the asset's life in the period, with parts of days. */
@@ -241,68 +328,77 @@ static char *asset_how (const site_t *site, const site_asset_t *asset,
 }
 
 static void add_asset_line (const site_t *site, const site_asset_t *asset,
-                            cost_kind_t kind, mpq_srcptr amount,
+                            cost_kind_t kind, const struct booking *booking,
                             const char *how, cost_t *cost)
 {
     bool by_use = kind == COST_HARDWARE
                   && asset->method == DEPRECIATION_UNITS_OF_USE;
-    struct item item = {.kind = kind, .name = asset->name,
-                        .amount = amount,
+    struct item item = {.kind = kind, .name = asset->name, .booking = booking,
                         .recoverable = asset->recoverable,
                         .funding = &asset->funding, .how = how,
                         .place = asset->place};
-    mpq_t all;
+    mpq_t amount, all;
 
-    mpq_init (all);
+    mpq_inits (amount, all, NULL);
     mpq_set_ui (all, 1, 1);
+    mpq_sub (amount, booking->after, booking->before);
+    item.amount = amount;
     item.by_use = by_use ? all : NULL;
     cost_add_line (site, cost, &item);
-    mpq_clear (all);
+    mpq_clears (amount, all, NULL);
 }
 
 /* What the books still had it at, less what it was sold for: on the first
- * instant on which it no longer serves. */
+ * instant on which it no longer serves. Booked is what is left, so that all its
+ * months and this are its price less the proceeds. */
 static void add_disposal (const site_t *site, const site_asset_t *asset,
                           const cost_inputs_t *inputs, cost_t *cost)
 {
-    mpq_t value, amount;
+    struct booking booking;
+    mpq_t value;
 
-    mpq_inits (value, amount, NULL);
+    cost_booking_init (&booking);
+    mpq_init (value);
     depreciation_book_value (site, asset, &asset->retired, inputs, value);
-    mpq_sub (amount, value, asset->proceeds);
-    mpq_mul (amount, amount, asset->units);
+    mpq_sub (booking.before, asset->price, value);
+    mpq_mul (booking.before, booking.before, asset->units);
+    mpq_sub (booking.after, asset->price, asset->proceeds);
+    mpq_mul (booking.after, booking.after, asset->units);
     GL_AUTOFREE char *units = exact_shortest (asset->units);
     GL_AUTOFREE char *book = exact_shortest (value);
     GL_AUTOFREE char *proceeds = exact_shortest (asset->proceeds);
     GL_AUTOFREE char *how = xasprintf (
         "%s x (book value %s - proceeds %s), %s", units, book, proceeds,
-        mpq_sgn (amount) < 0 ? "a gain" : "a loss");
-    add_asset_line (site, asset, COST_DISPOSAL, amount, how, cost);
-    mpq_clears (value, amount, NULL);
+        mpq_cmp (booking.after, booking.before) < 0 ? "a gain" : "a loss");
+    add_asset_line (site, asset, COST_DISPOSAL, &booking, how, cost);
+    mpq_clear (value);
+    cost_booking_clear (&booking);
 }
 
 static void add_asset (const site_t *site, const site_asset_t *asset,
                        const char *pool, period_t period,
                        const cost_inputs_t *inputs, cost_t *cost)
 {
+    struct booking booking;
     asset_stay_t stay;
-    mpq_t amount;
 
-    mpq_init (amount);
+    cost_booking_init (&booking);
     for (size_t i = 0; asset_stay (asset, i, &stay); i++) {
         period_t there = stay_period (site->zone, &stay);
         period_t part = period_clip (period, there);
         if (strcmp (stay.pool, pool) != 0)
             continue;
-        cost_of_asset (site, asset, part, inputs, amount);
-        GL_AUTOFREE char *how = asset_how (site, asset, part, inputs);
-        add_asset_line (site, asset, COST_HARDWARE, amount, how, cost);
+        if (period_seconds (part) > 0) {
+            GL_AUTOFREE char *how = asset_how (site, asset, part, inputs);
+            book_asset (site, asset, part, inputs, &booking);
+            add_asset_line (site, asset, COST_HARDWARE, &booking, how, cost);
+        }
         if (asset->retired.year && there.end >= period.start
             && there.end < period.end
             && there.end == zone_instant (site->zone, &asset->retired))
             add_disposal (site, asset, inputs, cost);
     }
-    mpq_clear (amount);
+    cost_booking_clear (&booking);
 }
 
 int cost_entry_size (const site_pool_t *pool, uint64_t *ret_gpus,

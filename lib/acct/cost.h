@@ -32,8 +32,12 @@
  * capacity. charge.h says who pays which.
  *
  * Every share is additive: the lines of adjacent periods add up to those of
- * the whole, and hardware over its life to price - salvage. Nothing is rounded
- * here. Pure; any number of threads may read one site.
+ * the whole, and hardware over its life to price - salvage. What is known in advance
+ * (hardware, disposals, staff, amounts by month and year, fees) is booked in whole
+ * smallest units: the rounded total since the entry began less that at the beginning of
+ * the period (docs/decisions/booked-totals.md). What follows use is exact, and rounded
+ * by charge_compute() with the pool's month. Pure; any number of threads may read one
+ * site.
  */
 #ifndef GL_ACCT_COST_H
 #define GL_ACCT_COST_H
@@ -65,7 +69,8 @@ typedef struct {
     char *name;    /* of the entry; "staff" and "power" for these kinds: people
                       and their pay never show, only what a pool's cost in all,
                       by fund */
-    mpq_t amount;  /* of the ledger's currency, exact */
+    mpq_t amount;  /* of the ledger's currency: as booked, or exact where it
+                      follows use */
     char *fund;    /* that pays for it; NULL: not told */
     size_t entry;  /* lines of one entry, by its funds, have the same */
     char *how;     /* the inputs and the arithmetic, for people */
@@ -141,10 +146,13 @@ void cost_of_asset (const site_t *site, const site_asset_t *asset,
                     period_t period, const cost_inputs_t *inputs,
                     mpq_t ret_amount);
 
-/* The same as far as it stands in the pool. */
-void cost_of_asset_in (const site_t *site, const site_asset_t *asset,
+/* What the cost book has of it in the pool, and how much of that is recoverable: of
+ * its i-th fund, or all of an asset without. False beyond the last. */
+bool cost_of_asset_in (const site_t *site, const site_asset_t *asset,
                        const char *pool, period_t period,
-                       const cost_inputs_t *inputs, mpq_t ret_amount);
+                       const cost_inputs_t *inputs, size_t index,
+                       const char **ret_fund, mpq_t ret_amount,
+                       mpq_t ret_recoverable);
 
 /* Calendar months of the zone in `period`, parts by seconds: exact. */
 void cost_months (const zone_t *zone, period_t period, mpq_t ret_months);

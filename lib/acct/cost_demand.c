@@ -27,27 +27,46 @@ bool cost_pays_by (const site_t *site, const char *pool, const char *tariff,
 
 /* ---- the pool's part ---- */
 
-/* The pool's part of the energy of all that pay by the tariff in the month. */
-static int energy_share (const struct demand *d, const char *pool,
-                         mpq_t ret_share, gl_error_t *error)
+/* The pool's part [low, high) of the energy of all that pay by the tariff in the
+ * month. */
+static int energy_bounds (const struct demand *d, const char *pool,
+                          mpq_t ret_low, mpq_t ret_high, gl_error_t *error)
 {
     mpq_t all, one;
     int rc = 0;
 
     mpq_inits (all, one, NULL);
-    mpq_set_ui (ret_share, 0, 1);
+    mpq_set_ui (ret_low, 0, 1);
+    mpq_set_ui (ret_high, 0, 1);
     for (size_t i = 0; i < d->site->pool_count && rc == 0; i++) {
         const char *name = d->site->pools[i].name;
         if (!demand_payer (d, i))
             continue;
         rc = cost_energy (d->site, name, d->month, d->inputs, one, error);
+        if (!strcmp (name, pool)) {
+            mpq_set (ret_low, all);
+            mpq_add (ret_high, all, one);
+        }
         mpq_add (all, all, one);
-        if (!strcmp (name, pool))
-            mpq_set (ret_share, one);
     }
-    if (mpq_sgn (all) > 0)
-        mpq_div (ret_share, ret_share, all);
+    if (mpq_sgn (all) > 0) {
+        mpq_div (ret_low, ret_low, all);
+        mpq_div (ret_high, ret_high, all);
+    }
     mpq_clears (all, one, NULL);
+    return rc;
+}
+
+static int energy_share (const struct demand *d, const char *pool,
+                         mpq_t ret_share, gl_error_t *error)
+{
+    mpq_t low;
+    int rc;
+
+    mpq_init (low);
+    rc = energy_bounds (d, pool, low, ret_share, error);
+    mpq_sub (ret_share, ret_share, low);
+    mpq_clear (low);
     return rc;
 }
 
@@ -74,11 +93,14 @@ static int peak_part (const struct demand *d, const struct peak *peak,
 
 /* ---- the lines ---- */
 
+/* `booking`: of a fee; NULL: it follows use. */
 static void add_named (const site_t *site, const site_tariff_t *tariff,
-                       const char *name, mpq_srcptr amount, const char *how,
+                       const char *name, mpq_srcptr amount,
+                       const struct booking *booking, const char *how,
                        cost_t *cost)
 {
     struct item item = {.kind = COST_POWER, .name = name, .amount = amount,
+                        .booking = booking,
                         .recoverable = tariff->recoverable,
                         .funding = &tariff->funding, .how = how,
                         .place = tariff->place};
@@ -134,29 +156,45 @@ static int add_demand (const struct demand *d, const site_tariff_t *tariff,
     GL_AUTOFREE char *how = xasprintf (
         "%s a month x %s kW of the highest load, %s", each, part, which);
     if (rc == 0)
-        add_named (d->site, tariff, "power demand", amount, how, cost);
+        add_named (d->site, tariff, "power demand", amount, NULL, how, cost);
     mpq_clears (peak.kw, kw, amount, NULL);
     return rc;
 }
 
+/* What the tariff has cost since its beginning, in fees. */
+static void fee_until (const site_t *site, const site_tariff_t *tariff,
+                       int64_t instant, mpq_t ret_amount)
+{
+    cost_months_agreed (site->zone, tariff->valid, instant, ret_amount);
+    mpq_mul (ret_amount, ret_amount, tariff->fixed_per_month);
+}
+
 static int add_fee (const struct demand *d, const site_tariff_t *tariff,
-                    const char *pool, const mpq_t months, cost_t *cost,
+                    const char *pool, period_t period, cost_t *cost,
                     gl_error_t *error)
 {
+    struct booking booking;
     mpq_t share, amount;
     int rc;
 
+    cost_booking_init (&booking);
+    booking.monthly = true;
+    fee_until (d->site, tariff, d->month.start, booking.month);
+    fee_until (d->site, tariff, period.start, booking.before);
+    fee_until (d->site, tariff, period.end, booking.after);
     mpq_inits (share, amount, NULL);
-    rc = energy_share (d, pool, share, error);
-    mpq_mul (amount, tariff->fixed_per_month, share);
-    mpq_mul (amount, amount, months);
+    rc = energy_bounds (d, pool, booking.low, booking.high, error);
+    mpq_sub (share, booking.high, booking.low);
+    mpq_sub (amount, booking.after, booking.before);
+    mpq_mul (amount, amount, share);
     GL_AUTOFREE char *each = exact_shortest (tariff->fixed_per_month);
     GL_AUTOFREE char *part = exact_shortest (share);
     GL_AUTOFREE char *how = xasprintf (
         "%s a month x %s of the energy that pays by the tariff", each, part);
     if (rc == 0)
-        add_named (d->site, tariff, "power fee", amount, how, cost);
+        add_named (d->site, tariff, "power fee", amount, &booking, how, cost);
     mpq_clears (share, amount, NULL);
+    cost_booking_clear (&booking);
     return rc;
 }
 
@@ -179,7 +217,7 @@ static int add_monthly (const site_t *site, const site_tariff_t *tariff,
     if (rc == 0 && mpq_sgn (tariff->demand_per_kw) > 0)
         rc = add_demand (&d, tariff, pool, months, cost, error);
     if (rc == 0 && mpq_sgn (tariff->fixed_per_month) > 0)
-        rc = add_fee (&d, tariff, pool, months, cost, error);
+        rc = add_fee (&d, tariff, pool, part, cost, error);
     mpq_clear (months);
     demand_clear (&d);
     return rc;

@@ -81,27 +81,28 @@ static int quantity (const site_t *site, cost_driver_t driver, const char *pool,
         break;
     case COST_PER_MONTH:
     case COST_PER_YEAR:
-        cost_months (site->zone, period, ret_quantity);
-        break;
+        break; /* add_agreed() */
     }
     return rc;
 }
 
 /* ---- shares ---- */
 
-static const site_share_t *find_share (const site_cost_t *entry,
-                                       const char *pool)
+/* Where the pool is among those of the entry; their number where it is not. */
+static size_t find_share (const site_cost_t *entry, const char *pool)
 {
-    for (size_t i = 0; i < entry->pools.count; i++)
-        if (!strcmp (entry->pools.item[i].name, pool))
-            return &entry->pools.item[i];
-    return NULL;
+    size_t i = 0;
+
+    while (i < entry->pools.count
+           && strcmp (entry->pools.item[i].name, pool) != 0)
+        i++;
+    return i;
 }
 
 bool cost_bears (const site_cost_t *entry, const char *pool)
 {
     return entry->pool ? !strcmp (entry->pool, pool)
-                       : find_share (entry, pool) != NULL;
+                       : find_share (entry, pool) < entry->pools.count;
 }
 
 static cost_driver_t driver_of_share (cost_share_t share)
@@ -112,55 +113,87 @@ static cost_driver_t driver_of_share (cost_share_t share)
                                        : COST_PER_CAPACITY;
 }
 
-/* The pool's part of what all of them have; 0 and false if none has any. */
+/* The pool's part of what all of them have; 0 if none has any, else 1. */
 static int part_of (const site_t *site, const site_cost_t *entry,
-                    cost_driver_t driver, const char *pool, period_t month,
-                    const cost_inputs_t *inputs, mpq_t ret_part,
+                    cost_driver_t driver, size_t index, period_t month,
+                    const cost_inputs_t *inputs, mpq_t ret_low, mpq_t ret_high,
                     gl_error_t *error)
 {
     mpq_t all, one;
     int rc = 0;
 
     mpq_inits (all, one, NULL);
-    mpq_set_ui (ret_part, 0, 1);
     for (size_t i = 0; i < entry->pools.count && rc == 0; i++) {
-        const char *name = entry->pools.item[i].name;
-        rc = quantity (site, driver, name, month, inputs, one, error);
+        rc = quantity (site, driver, entry->pools.item[i].name, month, inputs,
+                       one, error);
+        if (i == index)
+            mpq_set (ret_low, all);
         mpq_add (all, all, one);
-        if (!strcmp (name, pool))
-            mpq_set (ret_part, one);
+        if (i == index)
+            mpq_set (ret_high, all);
     }
     if (rc == 0 && mpq_sgn (all) > 0) {
-        mpq_div (ret_part, ret_part, all);
+        mpq_div (ret_low, ret_low, all);
+        mpq_div (ret_high, ret_high, all);
         rc = 1;
     }
     mpq_clears (all, one, NULL);
     return rc;
 }
 
+static void fixed_part (const site_cost_t *entry, size_t index, mpq_t ret_low,
+                        mpq_t ret_high)
+{
+    mpq_set_ui (ret_low, 0, 1);
+    for (size_t i = 0; i < index; i++)
+        mpq_add (ret_low, ret_low, entry->pools.item[i].share);
+    mpq_add (ret_high, ret_low, entry->pools.item[index].share);
+}
+
 /* In a calendar month. What nobody drives is shared by capacity, and without
  * any, evenly: nothing is lost. */
+int cost_share_bounds (const site_t *site, const site_cost_t *entry,
+                       const char *pool, period_t month,
+                       const cost_inputs_t *inputs, mpq_t ret_low,
+                       mpq_t ret_high, gl_error_t *error)
+{
+    size_t index = find_share (entry, pool);
+    int rc;
+
+    mpq_set_ui (ret_low, 0, 1);
+    mpq_set_ui (ret_high, 1, 1);
+    if (entry->pool)
+        return 0;
+    if (entry->share_by == SHARE_FIXED) {
+        fixed_part (entry, index, ret_low, ret_high);
+        return 0;
+    }
+    rc = part_of (site, entry, driver_of_share (entry->share_by), index, month,
+                  inputs, ret_low, ret_high, error);
+    if (rc == 0)
+        rc = part_of (site, entry, COST_PER_CAPACITY, index, month, inputs,
+                      ret_low, ret_high, error);
+    if (rc == 0) {
+        exact_set_i64 (ret_low, (int64_t)index, (int64_t)entry->pools.count);
+        exact_set_i64 (ret_high, (int64_t)index + 1,
+                       (int64_t)entry->pools.count);
+    }
+    return rc < 0 ? -1 : 0;
+}
+
 int cost_share (const site_t *site, const site_cost_t *entry, const char *pool,
                 period_t month, const cost_inputs_t *inputs, mpq_t ret_share,
                 gl_error_t *error)
 {
+    mpq_t low;
     int rc;
 
-    mpq_set_ui (ret_share, 1, 1);
-    if (entry->pool)
-        return 0;
-    if (entry->share_by == SHARE_FIXED) {
-        mpq_set (ret_share, find_share (entry, pool)->share);
-        return 0;
-    }
-    rc = part_of (site, entry, driver_of_share (entry->share_by), pool, month,
-                  inputs, ret_share, error);
-    if (rc == 0)
-        rc = part_of (site, entry, COST_PER_CAPACITY, pool, month, inputs,
-                      ret_share, error);
-    if (rc == 0)
-        exact_set_i64 (ret_share, 1, (int64_t)entry->pools.count);
-    return rc < 0 ? -1 : 0;
+    mpq_init (low);
+    rc = cost_share_bounds (site, entry, pool, month, inputs, low, ret_share,
+                            error);
+    mpq_sub (ret_share, ret_share, low);
+    mpq_clear (low);
+    return rc;
 }
 
 /* ---- lines ---- */
@@ -197,14 +230,16 @@ static void add_evidence (const site_cost_t *entry, buffer_t *how)
         buffer_add_char (how, ')');
 }
 
-/* A line of quantity x share. `share` NULL: all of it. `by_use`: as of an item. */
+/* A line of quantity x share. `share` NULL: all of it. `by_use`, `booking`: as of an
+ * item. */
 static void add_amount (const site_t *site, const site_cost_t *entry,
                         mpq_srcptr times, mpq_srcptr share, mpq_srcptr by_use,
-                        cost_t *cost)
+                        const struct booking *booking, cost_t *cost)
 {
     BUFFER_AUTO how = BUFFER_INIT;
     struct item item = {.kind = COST_OTHER, .name = entry->name,
-                        .recoverable = entry->recoverable, .by_use = by_use,
+                        .booking = booking, .recoverable = entry->recoverable,
+                        .by_use = by_use,
                         .funding = &entry->funding, .place = entry->place};
     GL_AUTOFREE char *each = exact_shortest (entry->amount);
     GL_AUTOFREE char *count = exact_shortest (times);
@@ -245,21 +280,72 @@ static int share_by_use (const site_t *site, const site_cost_t *entry,
     return 0;
 }
 
+/* What the amount of a month or year has come to until the instant. */
+static void amount_until (const site_t *site, const site_cost_t *entry,
+                          int64_t instant, mpq_t ret_amount)
+{
+    mpq_t months;
+
+    mpq_init (months);
+    cost_months_agreed (site->zone, entry->valid, instant, months);
+    mpq_mul (months, months, entry->amount);
+    mpq_set_ui (ret_amount, 0, 1);
+    exact_add_scaled (ret_amount, months, 1, drivers[entry->driver].divisor);
+    mpq_clear (months);
+}
+
+/* Months of a cost by month or year, in a period of its time. */
+static void agreed_months (const site_t *site, const site_cost_t *entry,
+                           period_t period, mpq_t ret_months)
+{
+    mpq_t before;
+
+    mpq_init (before);
+    cost_months_agreed (site->zone, entry->valid, period.start, before);
+    cost_months_agreed (site->zone, entry->valid, period.end, ret_months);
+    mpq_sub (ret_months, ret_months, before);
+    mpq_clear (before);
+}
+
+/* By month or year. */
+static void add_agreed (const site_t *site, const site_cost_t *entry,
+                        period_t period, struct booking *booking, cost_t *cost)
+{
+    mpq_t times, share;
+
+    mpq_inits (times, share, NULL);
+    agreed_months (site, entry, period, times);
+    amount_until (site, entry, period.start, booking->before);
+    amount_until (site, entry, period.end, booking->after);
+    mpq_sub (share, booking->high, booking->low);
+    add_amount (site, entry, times, entry->pool ? NULL : share, NULL, booking,
+                cost);
+    mpq_clears (times, share, NULL);
+}
+
 static int add_own (const site_t *site, const site_cost_t *entry,
                     period_t period, const cost_inputs_t *inputs, cost_t *cost,
                     gl_error_t *error)
 {
+    period_t held = period_clip (period, entry->valid);
+    struct booking booking;
     mpq_t times, by_use;
     int rc;
 
-    period = period_clip (period, entry->valid);
+    if (entry->driver == COST_PER_MONTH || entry->driver == COST_PER_YEAR) {
+        cost_booking_init (&booking);
+        if (period_seconds (held) > 0)
+            add_agreed (site, entry, held, &booking, cost);
+        cost_booking_clear (&booking);
+        return 0;
+    }
     mpq_inits (times, by_use, NULL);
-    rc = quantity (site, entry->driver, entry->pool, period, inputs, times,
+    rc = quantity (site, entry->driver, entry->pool, held, inputs, times,
                    error);
     if (rc == 0)
-        rc = share_by_use (site, entry, period, inputs, times, by_use, error);
+        rc = share_by_use (site, entry, held, inputs, times, by_use, error);
     if (rc == 0)
-        add_amount (site, entry, times, NULL, by_use, cost);
+        add_amount (site, entry, times, NULL, by_use, NULL, cost);
     mpq_clears (times, by_use, NULL);
     return rc;
 }
@@ -272,18 +358,20 @@ static int add_shared (const site_t *site, const site_cost_t *entry,
                        gl_error_t *error)
 {
     period_t held = period_clip (period, entry->valid), month;
-    mpq_t times, share;
+    struct booking booking;
     int rc = 0;
 
-    mpq_inits (times, share, NULL);
+    cost_booking_init (&booking);
+    booking.monthly = entry->share_by != SHARE_FIXED;
     for (int64_t at = held.start; at < held.end && rc == 0; at = month.end) {
         month = zone_unit (site->zone, CALENDAR_MONTH, at);
-        cost_months (site->zone, period_clip (held, month), times);
-        rc = cost_share (site, entry, pool, month, inputs, share, error);
+        amount_until (site, entry, month.start, booking.month);
+        rc = cost_share_bounds (site, entry, pool, month, inputs, booking.low,
+                                booking.high, error);
         if (rc == 0)
-            add_amount (site, entry, times, share, NULL, cost);
+            add_agreed (site, entry, period_clip (held, month), &booking, cost);
     }
-    mpq_clears (times, share, NULL);
+    cost_booking_clear (&booking);
     return rc;
 }
 

@@ -33,8 +33,8 @@ void cost_staff_share (const site_staff_t *staff, const char *fund,
             mpq_add (ret_share, ret_share, funding->item[i].share);
 }
 
-/* What the fund pays in the period, and how much of it the entries give to rates. */
-static void sum_fund (const site_t *site, const char *pool, period_t period,
+/* What the fund has paid until the instant, and how much of it rates may recover. */
+static void sum_fund (const site_t *site, const char *pool, int64_t instant,
                       const char *fund, mpq_t total, mpq_t recoverable)
 {
     mpq_t one, factor;
@@ -49,7 +49,7 @@ static void sum_fund (const site_t *site, const char *pool, period_t period,
             continue;
         mpq_mul (factor, factor, staff->fte);
         mpq_mul (factor, factor, staff->loaded_salary);
-        cost_months (site->zone, period_clip (period, staff->valid), one);
+        cost_months_since (site->zone, staff->valid, instant, one);
         mpq_mul (factor, factor, one);
         for (size_t k = 0; k < staff->pools.count; k++) {
             if (strcmp (staff->pools.item[k].name, pool) != 0)
@@ -60,7 +60,63 @@ static void sum_fund (const site_t *site, const char *pool, period_t period,
             exact_add_scaled (recoverable, one, 1, 12);
         }
     }
+    mpq_set_ui (factor, 1, 1);
+    cost_recoverable (site, factor, fund, factor);
+    mpq_mul (recoverable, recoverable, factor);
     mpq_clears (one, factor, NULL);
+}
+
+/* What was paid until an instant: running totals from fund to fund, whose
+ * differences are booked as those of an entry's parts are (struct booking). */
+struct paid {
+    mpq_t others;      /* by the funds before */
+    mpq_t recoverable; /* and what rates may recover of the fund's */
+    mpq_t total;       /* and all of the fund's */
+};
+
+static void paid_init (struct paid *paid)
+{
+    mpq_inits (paid->others, paid->recoverable, paid->total, NULL);
+}
+
+static void paid_clear (struct paid *paid)
+{
+    mpq_clears (paid->others, paid->recoverable, paid->total, NULL);
+}
+
+static void next_fund (const site_t *site, const char *pool, int64_t instant,
+                       const char *fund, struct paid *paid)
+{
+    mpq_set (paid->others, paid->total);
+    sum_fund (site, pool, instant, fund, paid->total, paid->recoverable);
+    mpq_add (paid->total, paid->total, paid->others);
+    mpq_add (paid->recoverable, paid->recoverable, paid->others);
+}
+
+static void difference (const struct paid *paid, mpq_srcptr until, mpq_t ret)
+{
+    mpq_sub (ret, until, paid->others);
+}
+
+/* What the fund paid from one instant to another. */
+static void fund_part (const site_t *site, const struct paid *before,
+                       const struct paid *after, struct part *part)
+{
+    mpq_t past;
+
+    mpq_init (past);
+    difference (before, before->total, past);
+    difference (after, after->total, part->amount);
+    mpq_sub (part->amount, part->amount, past);
+    difference (before, before->recoverable, past);
+    difference (after, after->recoverable, part->recoverable);
+    mpq_sub (part->recoverable, part->recoverable, past);
+    mpq_clear (past);
+    cost_book (site, (mpq_srcptr[]){before->others, before->total},
+               (mpq_srcptr[]){after->others, after->total}, part->booked);
+    cost_book (site, (mpq_srcptr[]){before->others, before->recoverable},
+               (mpq_srcptr[]){after->others, after->recoverable},
+               part->booked_recoverable);
 }
 
 static place_t first_place (const site_t *site, const char *pool,
@@ -83,33 +139,33 @@ static place_t first_place (const site_t *site, const char *pool,
 }
 
 /* For all people together, and not how many they are: of one or two the total
- * would tell the pay. */
+ * would tell the pay. It is booked for all of them, too, so that a book that sums
+ * them up gives the same (config/book_staff.h). */
 void cost_add_staff (const site_t *site, const char *pool, period_t period,
                      cost_t *cost)
 {
     struct item item
-        = {.kind = COST_STAFF, .name = "staff", .goes_on = true,
+        = {.kind = COST_STAFF, .name = "staff",
            .how = "months of full-time equivalents x their loaded salary / 12"};
-    site_share_t payer;
-    const share_list_t funding = {&payer, 1};
+    size_t lines = cost->count + cost->apart_count;
     const char *fund = NULL;
-    mpq_t total, recoverable;
-    size_t before = cost->count + cost->apart_count;
+    struct paid before, after;
+    struct part part;
 
-    mpq_inits (total, recoverable, payer.share, NULL);
-    mpq_set_ui (payer.share, 1, 1);
-    item.amount = total;
-    item.recoverable = recoverable;
+    paid_init (&before);
+    paid_init (&after);
+    cost_part_init (&part);
+    mpq_set_ui (part.share, 1, 1);
     do {
-        sum_fund (site, pool, period, fund, total, recoverable);
-        if (mpq_sgn (total) == 0)
-            continue;
-        mpq_div (recoverable, recoverable, total);
-        payer.name = (char *)fund;
-        item.funding = fund ? &funding : NULL;
+        next_fund (site, pool, period.start, fund, &before);
+        next_fund (site, pool, period.end, fund, &after);
+        part.fund = fund;
+        fund_part (site, &before, &after, &part);
         item.place = first_place (site, pool, fund);
-        cost_add_line (site, cost, &item);
+        cost_add_part (site, cost, &item, &part);
     } while (cost_next_staff_fund (site, &fund));
-    cost->entry_count += cost->count + cost->apart_count > before;
-    mpq_clears (total, recoverable, payer.share, NULL);
+    cost->entry_count += cost->count + cost->apart_count > lines;
+    cost_part_clear (&part);
+    paid_clear (&before);
+    paid_clear (&after);
 }

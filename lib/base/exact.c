@@ -120,6 +120,20 @@ void exact_round (mpz_t ret_units, const mpq_t value, int digits)
     mpz_clears (numerator, remainder, NULL);
 }
 
+void exact_round_half_up (mpz_t ret_units, const mpq_t value, int digits)
+{
+    mpz_t divisor;
+
+    mpz_init (divisor);
+    mpz_ui_pow_ui (ret_units, 10, digits);
+    mpz_mul (ret_units, ret_units, mpq_numref (value));
+    mpz_mul_2exp (ret_units, ret_units, 1);
+    mpz_add (ret_units, ret_units, mpq_denref (value));
+    mpz_mul_2exp (divisor, mpq_denref (value), 1);
+    mpz_fdiv_q (ret_units, ret_units, divisor);
+    mpz_clear (divisor);
+}
+
 char *exact_units_text (const mpz_t units, int digits)
 {
     buffer_t b = BUFFER_INIT;

@@ -3,7 +3,8 @@
  *
  * Quantities and money inside a calculation are GMP rationals (mpq_t); no
  * floating point occurs anywhere. Money becomes an integer of the currency's
- * smallest unit in exact_share() or exact_round(), and nowhere else.
+ * smallest unit in exact_share(), exact_round() or exact_round_half_up(), and
+ * nowhere else.
  */
 #ifndef GL_BASE_EXACT_H
 #define GL_BASE_EXACT_H
@@ -30,6 +31,10 @@ void exact_add_scaled (mpq_t value, const mpq_t a, int64_t numerator,
 
 /* value * 10^digits, rounded half to even. */
 void exact_round (mpz_t ret_units, const mpq_t value, int digits);
+/* The same, rounded half up: floor (value * 10^digits + 1/2). For running totals:
+ * two values that differ by whole units round to integers that differ by as many,
+ * which half to even does not promise. */
+void exact_round_half_up (mpz_t ret_units, const mpq_t value, int digits);
 /* The value with exactly `digits` decimals, rounded half to even: "-0.50". A
  * zero has no sign. Yours to free. */
 char *exact_text (const mpq_t value, int digits);

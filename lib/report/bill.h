@@ -77,7 +77,7 @@ typedef struct {
     cost_kind_t kind;
     char *name;
     char *how;
-    mpq_t amount; /* exact */
+    mpq_t amount; /* as cost_line_t has it */
     mpz_t units;  /* rounded: the lines of a pool and month add up */
     char *fund;   /* that pays for it; NULL: not told. The lines of an entry by its
                      funds add up to what the entry is without them */

@@ -64,9 +64,8 @@ void recharge_free (recharge_t *r)
     }
     for (size_t i = 0; i < r->account_count; i++) {
         recharge_account_t *a = &r->account[i];
-        mpq_clears (a->revenue, a->price_seconds, a->exact_full,
-                    a->exact_recoverable, a->full, a->excluded, a->recoverable,
-                    a->balance, NULL);
+        mpq_clears (a->revenue, a->price_seconds, a->full, a->excluded,
+                    a->recoverable, a->balance, NULL);
     }
     mpz_clear (r->unplaced_units);
     free (r->month);
@@ -187,9 +186,8 @@ static recharge_account_t *get_account (recharge_t *r, const char *pool,
         = xreallocarray (r->account, r->account_count + 1, sizeof (*a));
     a = &r->account[r->account_count++];
     *a = (recharge_account_t){.pool = pool, .year = year};
-    mpq_inits (a->revenue, a->price_seconds, a->exact_full,
-               a->exact_recoverable, a->full, a->excluded, a->recoverable,
-               a->balance, NULL);
+    mpq_inits (a->revenue, a->price_seconds, a->full, a->excluded,
+               a->recoverable, a->balance, NULL);
     return a;
 }
 
@@ -217,27 +215,19 @@ void recharge_to_money (const recharge_t *r, const mpz_t units, mpq_t ret_money)
     mpq_canonicalize (ret_money);
 }
 
-/* The one place: all of the cost is rounded, and shared by what is excluded and
- * what is not. */
-static void round_year (const recharge_t *r, recharge_account_t *a)
+/* A month's amount as the month has it: rounded, once. */
+static void add_month (const recharge_t *r, mpq_srcptr amount, mpq_t sum)
 {
-    gl_error_t never;
-    mpq_t whole, part[2];
-    mpz_t total, units[2];
+    mpq_t money;
+    mpz_t units;
 
-    mpq_inits (whole, part[0], part[1], NULL);
-    mpz_inits (total, units[0], units[1], NULL);
-    recharge_to_units (r, a->exact_full, whole);
-    recharge_to_units (r, a->exact_recoverable, part[0]);
-    mpq_sub (part[1], whole, part[0]);
-    exact_round (total, whole, 0);
-    exact_share (total, (const mpq_t *)part, 2, units, &never);
-    recharge_to_money (r, total, a->full);
-    recharge_to_money (r, units[0], a->recoverable);
-    recharge_to_money (r, units[1], a->excluded);
-    mpq_sub (a->balance, a->revenue, a->recoverable);
-    mpq_clears (whole, part[0], part[1], NULL);
-    mpz_clears (total, units[0], units[1], NULL);
+    mpz_init (units);
+    mpq_init (money);
+    exact_round (units, amount, r->query->site->currency_digits);
+    recharge_to_money (r, units, money);
+    mpq_add (sum, sum, money);
+    mpq_clear (money);
+    mpz_clear (units);
 }
 
 static void sum_years (recharge_t *r)
@@ -253,16 +243,19 @@ static void sum_years (recharge_t *r)
         recharge_to_money (r, m->revenue_units, money);
         mpq_add (a->revenue, a->revenue, money);
         recharge_to_money (r, m->corrected_units, money);
-        mpq_add (a->exact_full, a->exact_full, money);
-        mpq_add (a->exact_recoverable, a->exact_recoverable, money);
+        mpq_add (a->full, a->full, money);
+        mpq_add (a->recoverable, a->recoverable, money);
         mpq_add (a->price_seconds, a->price_seconds, m->price_seconds);
-        mpq_add (a->exact_full, a->exact_full, m->full);
-        mpq_add (a->exact_recoverable, a->exact_recoverable, m->recoverable);
+        add_month (r, m->full, a->full);
+        add_month (r, m->recoverable, a->recoverable);
         a->lines += m->lines;
         a->months++;
     }
-    for (size_t i = 0; i < r->account_count; i++)
-        round_year (r, &r->account[i]);
+    for (size_t i = 0; i < r->account_count; i++) {
+        recharge_account_t *a = &r->account[i];
+        mpq_sub (a->excluded, a->full, a->recoverable);
+        mpq_sub (a->balance, a->revenue, a->recoverable);
+    }
     if (r->account_count > 0)
         qsort (r->account, r->account_count, sizeof (*r->account),
                by_pool_and_year);

@@ -30,9 +30,8 @@ typedef struct {
     uint64_t lines;
     mpq_t revenue;
     mpq_t price_seconds;
-    mpq_t exact_full;
-    mpq_t exact_recoverable;
-    /* In whole smallest units, so that what is made of them adds up as printed:
+    /* In whole smallest units, as the months have them, so that what is made of
+     * them adds up as printed:
      * full = excluded + recoverable, balance = revenue - recoverable. */
     mpq_t full;
     mpq_t excluded;

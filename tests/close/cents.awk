@@ -38,6 +38,16 @@ function inside(start, end)
     return end > start ? end - start : 0
 }
 
+# What grows from one amount to another, as the cost book has it: each of them in
+# whole cents, half up (docs/guides/cost-book.md).
+function booked(before, after)
+{
+    return (int(after * 100 + 0.5 + 1e-6) - int(before * 100 + 0.5 + 1e-6)) / 100
+}
+
+# Calendar months from year 0 on until the month begins.
+function months_until(year, month) { return year * 12 + month - 1 }
+
 function half_even(value,    whole)
 {
     whole = int(value)

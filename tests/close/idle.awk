@@ -70,15 +70,37 @@ function power(gpus, watts)
     return gpus * watts * seconds * 1.27 * 0.1234567 / 3600000
 }
 
+# What has been lost on the days since the first, and on those of November.
+function worn(yearly, first,    days)
+{
+    days = epoch("2026-11-01T00:00:00") - epoch(first "T00:00:00")
+    return booked(yearly * days / 86400, yearly * (days / 86400 + 30))
+}
+
+# An amount a month, in the months before November and in it.
+function monthly(amount,    n)
+{
+    n = months_until(2026, 11)
+    return booked(amount * n, amount * (n + 1))
+}
+
+# The same of a part of it: of its bounds.
+function portion(amount, low, high)
+{
+    return monthly(amount * high) - monthly(amount * low)
+}
+
 function cost_book()
 {
     # of capacity, and of use: so much for each allocated second
-    cost["h100"] = 2 * 123457.89 / 1826 * 30 + 0.37 * 187654.32 * 0.61 / 12 \
-        + power(8, 613) + 777.77 * 0.5
+    cost["h100"] = worn(2 * 123457.89 / 1826, "2026-03-10") \
+        + monthly(0.37 * 187654.32 * 0.61 / 12) + power(8, 613) + portion(777.77, 0, 0.5)
     use["h100"] = 0.0333 / 3600
-    cost["slices"] = (98765.43 - 98765.43 * 0.1) / 1461 * 30 \
-        + 0.37 * 187654.32 * 0.17 / 12 + 777.77 * 0.2 + 1234.56 / 12
-    cost["old"] = 0.37 * 187654.32 * 0.22 / 12 + power(4, 287) + 777.77 * 0.3
+    cost["slices"] = worn((98765.43 - 98765.43 * 0.1) / 1461, "2025-01-01") \
+        + monthly(0.37 * 187654.32 * 0.17 / 12) + portion(777.77, 0.5, 0.7) \
+        + monthly(1234.56 / 12)
+    cost["old"] = monthly(0.37 * 187654.32 * 0.22 / 12) + power(4, 287) \
+        + portion(777.77, 0.7, 1)
 }
 
 # --- time -------------------------------------------------------------------

@@ -1,17 +1,17 @@
 # book.awk: the cost book of book.sh's site in a month, from the guide alone:
 # POOL|KIND|LINE|FUND|AMOUNT. To be used with cents.awk. Reads the jobs, and a line
 # "hours WEEKDAY HOUR" of each hour of the month in the site's zone; set are month,
-# and from and to in seconds since 1970. Amounts are doubles of up to 10^5, so that ten
-# digits behind the point are right.
+# and from and to in seconds since 1970. What is known in advance is booked in whole
+# cents: until the end of the month less until its beginning. Amounts are doubles of
+# up to 10^5, so that ten digits behind the point are right.
 
 function day(text) { return epoch(text "T00:00:00") / 86400 }
 
-# Days from start to end that are in the month.
-function days(start, end)
+# Days from start on, until the date or the end.
+function days_until(date, start, end)
 {
-    start = day(start) < first ? first : day(start)
-    end = day(end) > last ? last : day(end)
-    return end > start ? end - start : 0
+    end = date < day(end) ? date : day(end)
+    return end > day(start) ? end - day(start) : 0
 }
 
 # Part of the month, by its seconds. All of these days begin at an offset of an hour
@@ -20,6 +20,55 @@ function share_of(start, end)
 {
     return inside(epoch(start "T00:00:00") - (start < "2026-10-26" ? 7200 : 3600),
         epoch(end "T00:00:00") - (end < "2026-10-26" ? 7200 : 3600)) / (to - from)
+}
+
+# Of October from its n-th on: 745 hours, of which the last day but six has 25.
+function october(n) { return (745 - (n - 1) * 24) / 745 }
+
+# What has been lost of each asset until a day: straight line; moved, with a longer
+# life; sold.
+function dgx(date)
+{
+    return 3 * 123457.89 * 0.9 / 1826 * days_until(date, "2026-10-13", "2031-10-13")
+}
+function moved(date,    daily, lost)
+{
+    daily = 15000 / (day("2029-01-01") - day("2026-01-01"))
+    lost = daily * (day("2026-10-21") - day("2026-01-01"))
+    return daily * days_until(date, "2026-01-01", "2026-10-21") \
+        + (15000 - lost) / (day("2030-01-01") - day("2026-10-21")) \
+        * days_until(date, "2026-10-21", "2030-01-01")
+}
+function v100(date)
+{
+    return 2 * 30000 / (day("2028-02-03") - day("2022-02-03")) \
+        * days_until(date, "2022-02-03", "2026-11-17")
+}
+# Declining: a half, and of the rest a half, years of 365 days.
+function fast(date)
+{
+    return 98765.43 / 365 * (days_until(date, "2024-11-11", "2025-11-11") / 2 \
+        + days_until(date, "2025-11-11", "2026-11-11") / 4 \
+        + days_until(date, "2026-11-11", "2027-11-11") / 8)
+}
+# Sum of years: 5, 4, 3 and 2 of 15.
+function cut(date)
+{
+    return (40000.01 - 1000) / 15 * (5 / 366 * days_until(date, "2023-10-20", "2024-10-20") \
+        + (4 * days_until(date, "2024-10-20", "2025-10-20") \
+        + 3 * days_until(date, "2025-10-20", "2026-10-20") \
+        + 2 * days_until(date, "2026-10-20", "2027-10-20")) / 365)
+}
+
+# An amount a month without a beginning.
+function monthly(amount) { return booked(amount * n, amount * (n + 1)) }
+
+# A pool's part of it, of which the first quarter is the award's.
+function room(pool, low, high,    award)
+{
+    award = low + (high - low) * 0.25
+    put(pool, "cost", "room", "award", monthly(777.77 * award) - monthly(777.77 * low))
+    put(pool, "cost", "room", "own", monthly(777.77 * high) - monthly(777.77 * award))
 }
 
 function put(pool, kind, line, fund, amount)
@@ -44,35 +93,29 @@ END {
     first = day(month "-01")
     last = month == "2026-10" ? day("2026-11-01") : day("2026-12-01")
 
-    # straight line; moved; sold
-    hardware["h100"] += 3 * 123457.89 * 0.9 \
-        / (day("2031-10-13") - day("2026-10-13")) * days("2026-10-13", "2031-10-13")
-    daily = 15000 / (day("2029-01-01") - day("2026-01-01"))
-    book = 15000 - daily * (day("2026-10-21") - day("2026-01-01"))
-    later = book / (day("2030-01-01") - day("2026-10-21"))
-    hardware["h100"] += daily * days("2026-10-01", "2026-10-21") \
-        + later * days("2026-10-21", "2026-11-08")
-    hardware["old"] += later * days("2026-11-08", "2030-01-01")
-    daily = 30000 / (day("2028-02-03") - day("2022-02-03"))
-    hardware["old"] += 2 * daily * days("2022-02-03", "2026-11-17")
-    if (month == "2026-11")
-        put("old", "cost", "v100", "", 2 * (30000 \
-            - daily * (day("2026-11-17") - day("2022-02-03")) - 1234.56))
-    # declining: a half, and of the rest a half, years of 365 days
-    hardware["h100"] += 98765.43 / 4 / 365 * days("2025-11-11", "2026-11-11") \
-        + 98765.43 / 8 / 365 * days("2026-11-11", "2027-11-11")
-    # sum of years: 3 and 2 of 15
-    hardware["slices"] += (40000.01 - 1000) / 15 / 365 \
-        * (3 * days("2025-10-20", "2026-10-20") + 2 * days("2026-10-20", "2027-10-20"))
+    hardware["h100"] = booked(dgx(first), dgx(last)) + booked(fast(first), fast(last))
+    hardware["slices"] = booked(cut(first), cut(last))
+    hardware["old"] = booked(v100(first), v100(last))
+    # at the instant at which it moves, too
+    at = day("2026-11-08")
+    hardware["h100"] += booked(moved(first < at ? first : at), moved(last < at ? last : at))
+    hardware["old"] += booked(moved(first > at ? first : at), moved(last > at ? last : at))
     for (pool in hardware)
         put(pool, "hardware", "", "", hardware[pool])
+    if (month == "2026-11")
+        put("old", "cost", "v100", "", booked(v100(last), 2 * (30000 - 1234.56)))
 
+    n = months_until(2026, substr(month, 6) + 0)
     ops = 0.37 * 187654.32 / 12
-    grant = 90000 / 12 * 0.5 * share_of("2026-10-16", "2026-11-11")
-    put("h100", "cost", "staff", "own", ops * 0.61)
-    put("h100", "cost", "staff", "award", grant)
-    put("slices", "cost", "staff", "own", ops * 0.17)
-    put("old", "cost", "staff", "own", ops * 0.22)
+    # half of a person, in all and in the month; then what the other fund pays
+    grant = 90000 / 12 * 0.5
+    begun = grant * (month == "2026-11" ? october(16) : 0)
+    until = begun + grant * share_of("2026-10-16", "2026-11-11")
+    put("h100", "cost", "staff", "award", booked(begun, until))
+    put("h100", "cost", "staff", "own", booked(begun + ops * 0.61 * n,
+        until + ops * 0.61 * (n + 1)) - booked(begun, until))
+    put("slices", "cost", "staff", "own", monthly(ops * 0.17))
+    put("old", "cost", "staff", "own", monthly(ops * 0.22))
 
     # 8 and 4 GPUs at all hours, by the tariff of times; the load never changes, and
     # its fee is shared by energy
@@ -82,8 +125,10 @@ END {
     for (pool in kwh) {
         put(pool, "cost", "power", "", kwh[pool] * 1.27 * price)
         put(pool, "cost", "power demand", "", kwh[pool] / hours * 1.27 * 9.5)
-        put(pool, "cost", "power fee", "", 250 * kwh[pool] / (kwh["h100"] + kwh["old"]))
     }
+    fee = booked(0, 250 * kwh["h100"] / (kwh["h100"] + kwh["old"]))
+    put("h100", "cost", "power fee", "", fee)
+    put("old", "cost", "power fee", "", 250 - fee)
     # held and free, spread evenly; PUE and price change
     kwh["slices"] = held["slices"] * 0.4 + (2 * hours - held["slices"]) * 0.09 + 0.9 * hours
     put("slices", "cost", "power", "", kwh["slices"] \
@@ -91,16 +136,15 @@ END {
             + 1.2 * 0.1234567 * share_of("2026-11-05", "2026-11-11") \
             + 1.2 * 0.2345678 * share_of("2026-11-11", "2026-12-01")))
 
-    put("h100", "cost", "room", "award", 777.77 * 0.5 * 0.25)
-    put("h100", "cost", "room", "own", 777.77 * 0.5 * 0.75)
-    put("slices", "cost", "room", "award", 777.77 * 0.2 * 0.25)
-    put("slices", "cost", "room", "own", 777.77 * 0.2 * 0.75)
-    put("old", "cost", "room", "award", 777.77 * 0.3 * 0.25)
-    put("old", "cost", "room", "own", 777.77 * 0.3 * 0.75)
+    room("h100", 0, 0.5)
+    room("slices", 0.5, 0.7)
+    room("old", 0.7, 1)
     put("h100", "cost", "fabric", "", 0.0333 * held["h100"])
-    put("slices", "cost", "licence", "", 1234.56 / 12 * share_of("2026-10-10", "2027-10-10"))
-    put("h100", "cost", "support", "", 500 * 8 / 12)
-    put("old", "cost", "support", "", 500 * 4 / 12)
+    begun = month == "2026-11" ? october(10) : 0
+    put("slices", "cost", "licence", "", booked(1234.56 / 12 * begun,
+        1234.56 / 12 * (begun + share_of("2026-10-10", "2027-10-10"))))
+    put("h100", "cost", "support", "", booked(0, 500 * 8 / 12))
+    put("old", "cost", "support", "", 500 - booked(0, 500 * 8 / 12))
     put("h100", "cost", "cooling", "", 0.0123 * kwh["h100"])
     put("old", "cost", "tickets", "", 0.55 * jobs["old"])
 }

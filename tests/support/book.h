@@ -27,6 +27,19 @@ static inline void book_number (mpq_t value, const char *text)
         fail_msg ("%s", error.text);
 }
 
+/* As the cost book rounds what an entry costs in all. */
+static inline void book_cents (mpq_t amount)
+{
+    mpz_t units;
+
+    mpz_init (units);
+    exact_round_half_up (units, amount, 2);
+    mpz_set (mpq_numref (amount), units);
+    mpz_set_ui (mpq_denref (amount), 100);
+    mpq_canonicalize (amount);
+    mpz_clear (units);
+}
+
 static inline site_t *book_new (const char *zone)
 {
     site_t *site = site_default ();

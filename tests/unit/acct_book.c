@@ -69,7 +69,8 @@ static void cost_of_pool__each_driver__counts_its_own (void **state)
     } table[] = {
         {COST_PER_GPU_HOUR, "200.00"}, {COST_PER_CAPACITY, "1488.00"},
         {COST_PER_JOB, "34.00"},       {COST_PER_KWH, "744.00"},
-        {COST_PER_MONTH, "2.00"},      {COST_PER_YEAR, "0.17"},
+        /* four months of 0.1666... are 0.67, and five 0.83 */
+        {COST_PER_MONTH, "2.00"},      {COST_PER_YEAR, "0.16"},
     };
     /* a GPU that consumes the same allocated or not causes nothing by use */
     static const char *const by_use[GL_ARRAY_SIZE (table)]

@@ -62,16 +62,30 @@ static void check_cell (const report_t *report, const char *section,
     assert_string_equal (cell_of (report, section, item, column), expected);
 }
 
-/* The same cost in each of `count` months from 2025-07 on. */
-static void add_costs (recharge_t *recharge, int count, mpq_srcptr full,
-                       mpq_srcptr recoverable)
+/* What the i-th month of a year has of an amount, in whole cents. */
+static void part_of_year (int64_t amount, int month, mpq_t ret_part)
 {
-    for (int i = 0; i < count; i++) {
+    int64_t cents = amount * 100;
+
+    exact_set_i64 (ret_part,
+                   cents * (month + 1) / 12 - cents * month / 12, 100);
+}
+
+/* The twelve months of the year from 2025-07 on. */
+static void add_costs (recharge_t *recharge, int64_t full, int64_t recoverable)
+{
+    mpq_t a, b;
+
+    mpq_inits (a, b, NULL);
+    for (int i = 0; i < 12; i++) {
         char *month = xasprintf ("%04d-%02d", 2025 + (6 + i) / 12,
                                  (6 + i) % 12 + 1);
-        recharge_add_cost (recharge, "p", month, full, recoverable);
+        part_of_year (full, i, a);
+        part_of_year (recoverable, i, b);
+        recharge_add_cost (recharge, "p", month, a, b);
         free (month);
     }
+    mpq_clears (a, b, NULL);
 }
 
 /* A year that begins in July: 12 months from 2025-07 are the year 2026. */
@@ -87,7 +101,7 @@ static report_t *make (site_t *site, int64_t revenue, int64_t full,
     bill_t *bill = bill_of (7, revenue * 100, INT64_C (200000) * 3600);
     recharge_t *recharge;
     report_t *report;
-    mpq_t cost, hours, a, b;
+    mpq_t cost, hours;
 
     query.period = recharge_year_period (site, 2026);
     if (next_cost) {
@@ -97,14 +111,10 @@ static report_t *make (site_t *site, int64_t revenue, int64_t full,
     }
     recharge = recharge_new (&query, &forecast);
     recharge_add_bill (recharge, bill, NULL);
-    mpq_inits (a, b, NULL);
-    exact_set_i64 (a, full, 12);
-    exact_set_i64 (b, recoverable, 12);
-    add_costs (recharge, 12, a, b);
+    add_costs (recharge, full, recoverable);
     report = recharge_make (recharge);
     recharge_free (recharge);
     bill_free (bill);
-    mpq_clears (a, b, NULL);
     if (next_cost)
         mpq_clears (cost, hours, NULL);
     return report;
@@ -214,7 +224,7 @@ static void recharge__months_without_jobs__count_with_their_cost (void **state)
         mpq_set_ui (row->price_seconds, 36000000, 1);
     }
     recharge_add_bill (recharge, bill, NULL);
-    add_costs (recharge, 12, cost, cost);
+    add_costs (recharge, 240000, 240000);
     recharge_add_cost (recharge, "bare", "2026-06", none, none);
     report = recharge_make (recharge);
     check_cell (report, "balance", "balance", "pool", "p");
