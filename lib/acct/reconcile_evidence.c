@@ -184,9 +184,9 @@ static void look_at_devices (struct looking *l)
                 : told == 0 && s->gpu_asked && !s->gpu_shown
                     ? CAUSE_UNKNOWN_GPU
                 : is_remnant (s)
-                    || (started_again (l)
+                    || (shown > told && started_again (l)
                         && (segment_end (s) == s->time_start
-                            || devices_since_start (l) == told))
+                            || devices_since_start (l) <= told))
                     ? CAUSE_STARTED_AGAIN
                     : CAUSE_UNEXPLAINED;
     add (l, &row);

@@ -477,6 +477,14 @@ spool "$(start 101 3545 4)" "$(end 101 3590)" "$(start 101 3600 4,5)" \
     strange 'evidence|101||devices|-3600|unexplained'
 check "unexplained: more devices than accounting counts, also since the start"
 fresh
+job_sql 101 "tres_alloc = '1=8,4=2,1001=2', nodelist = 'g[1-2]',
+    nodes_alloc = 2, mod_time = UNIX_TIMESTAMP() + 9"
+rm -f ledger.db*
+gl init && sync_all && spool "$(start 101 3545 4)" "$(start 101 3545 1 node=g2)" \
+    "$(start 101 3600 5)" "$(end 101 7201)" "$(end 101 7201) node=g2" &&
+    known 'evidence|101||devices|-3600|started_again'
+check "started_again: the prolog of the second start did not run on a node"
+fresh
 job_sql 101 "time_end = time_start, mod_time = UNIX_TIMESTAMP() + 9"
 rm -f ledger.db*
 gl init && sync_all && spool "$(start 101 3545 4)" "$(start 101 3598 5)" \
