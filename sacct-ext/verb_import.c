@@ -1,6 +1,7 @@
 /* gpuledger import: what sacct and slurmrestd print, into the store. */
 #include <errno.h>
 #include <getopt.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,13 @@
 #include "as_of.h"
 #include "base/instant.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "cli.h"
 #include "import.h"
 #include "import_meter.h"
+#include "imports.h"
+#include "output.h"
+#include "periods.h"
 #include "rollups_keep.h"
 #include "shifted.h"
 #include "store/store.h"
@@ -44,6 +49,9 @@ typedef struct {
     store_counts_t *counts;
     size_t count;
     size_t current;   /* the file that is being read */
+    imports_record_t *record;
+    names_t all;      /* the clusters of all files */
+    uint64_t id;      /* of the import; 0: the store had it all */
     names_t clusters; /* of it */
     names_t unknown;  /* of all, those that the configuration has not */
 } work_t;
@@ -103,7 +111,11 @@ static int put_segment (const segment_t *segment, void *arg, gl_error_t *error)
     work_t *w = arg;
 
     add_name (&w->clusters, segment->cluster);
-    return store_put_segment (w->store, segment, &w->counts[w->current], error);
+    if (imports_record_before (w->record, segment, error) < 0
+        || store_put_segment (w->store, segment, &w->counts[w->current], error)
+               < 0)
+        return -1;
+    return imports_record_after (w->record, segment, error);
 }
 
 /* One of the configuration; without any, every one is. */
@@ -243,6 +255,7 @@ static int put_file (work_t *w, gl_error_t *error)
     for (size_t i = 0; rc == 0 && i < w->clusters.count; i++) {
         if (!is_configured (w->site, w->clusters.name[i]))
             add_name (&w->unknown, w->clusters.name[i]);
+        add_name (&w->all, w->clusters.name[i]);
         rc = check_as_of (w, w->clusters.name[i], error);
         if (rc == 0)
             rc = store_put_as_of (w->store, w->clusters.name[i],
@@ -252,19 +265,76 @@ static int put_file (work_t *w, gl_error_t *error)
     return rc;
 }
 
-/* Runs again from the start where another writer was in the way. */
-static int put_all (store_t *store, void *arg, gl_error_t *error)
+/* One a line, whatever is in them. */
+static char *lines_of (char *const *text, size_t count)
 {
-    work_t *w = arg;
+    buffer_t lines = BUFFER_INIT;
 
-    w->store = store;
-    clear_names (&w->unknown);
-    memset (w->counts, 0, w->count * sizeof (*w->counts));
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            buffer_add_char (&lines, '\n');
+        for (const char *p = text[i]; *p; p++)
+            buffer_add_char (&lines, *p == '\n' ? '?' : *p);
+    }
+    buffer_reserve (&lines, 0);
+    return buffer_take (&lines);
+}
+
+static const char *who_runs (char text[64])
+{
+    const struct passwd *user = getpwuid (geteuid ());
+
+    if (user)
+        return user->pw_name;
+    snprintf (text, 64, "uid %u", (unsigned)geteuid ());
+    return text;
+}
+
+/* That it can be taken back. */
+static int keep_record (work_t *w, gl_error_t *error)
+{
+    GL_AUTOFREE char *files = lines_of (w->paths, w->count);
+    GL_AUTOFREE char *clusters = lines_of (w->all.name, w->all.count);
+    char who[64];
+    store_import_t what = {.time = w->now,
+                           .files = files,
+                           .clusters = clusters,
+                           .who = (char *)who_runs (who),
+                           .zone = (char *)zone_name (w->zone ? w->zone
+                                                              : w->site->zone)};
+
+    if (!w->zone && w->all.count)
+        what.zone = (char *)zone_name (zone_of (w->all.name[0], w));
+    for (size_t i = 0; i < w->count; i++)
+        if (import_stats (w->imports[i])->as_of > what.as_of)
+            what.as_of = import_stats (w->imports[i])->as_of;
+    return imports_record_end (w->record, &what, &w->id, error);
+}
+
+static int put_files (work_t *w, gl_error_t *error)
+{
     for (w->current = 0; w->current < w->count; w->current++) {
         if (put_file (w, error) < 0)
             return -1;
     }
-    return 0;
+    return keep_record (w, error);
+}
+
+/* Runs again from the start where another writer was in the way. */
+static int put_all (store_t *store, void *arg, gl_error_t *error)
+{
+    work_t *w = arg;
+    int rc;
+
+    w->store = store;
+    clear_names (&w->unknown);
+    clear_names (&w->all);
+    memset (w->counts, 0, w->count * sizeof (*w->counts));
+    w->record = imports_record_new (store, error);
+    rc = w->record ? put_files (w, error) : -1;
+    imports_record_free (w->record);
+    w->record = NULL;
+    return rc;
 }
 
 /* As put_all(), and then as if it had never been. */
@@ -360,6 +430,10 @@ static int import_all (work_t *w)
     for (size_t i = 0; i < w->count; i++)
         report_file (w, i);
     report_unknown (w);
+    if (w->id && !w->dry_run)
+        cli_detail (w->cli, "import %llu; gpuledger import --undo %llu takes it "
+                            "back",
+                    (unsigned long long)w->id, (unsigned long long)w->id);
     if (w->dry_run)
         cli_say (w->cli, "this was a dry run: nothing is stored");
     return CLI_OK;
@@ -377,6 +451,7 @@ static int import_files (work_t *w)
     free (w->imports);
     free (w->counts);
     clear_names (&w->unknown);
+    clear_names (&w->all);
     return rc;
 }
 
@@ -401,6 +476,121 @@ static int check_operands (cli_t *cli, char **paths, size_t count)
         return cli_usage (cli, "import needs a FILE, or - for standard input");
     if (inputs > 1)
         return cli_usage (cli, "standard input can be read once only");
+    return CLI_OK;
+}
+
+/* --- what was imported ----------------------------------------------------- */
+
+/* In one line of a table. */
+static void put_lines (report_t *report, size_t column, const char *lines)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+
+    for (const char *p = lines; *p; p++)
+        buffer_add_text (&text, *p == '\n' ? ", " : (char[]){*p, '\0'});
+    report_put_text (report, column, buffer_text (&text));
+}
+
+static void put_import (report_t *report, const zone_t *zone,
+                        const store_import_t *import)
+{
+    char stamp[ZONE_STAMP_SIZE], id[32];
+    GL_AUTOFREE char *undone = NULL;
+
+    snprintf (id, sizeof (id), "%llu", (unsigned long long)import->id);
+    report_row (report);
+    report_put_text (report, 0, id);
+    report_put_text (report, 1, zone_stamp (zone, import->time, stamp));
+    report_put_text (report, 2, import->who);
+    put_lines (report, 3, import->files);
+    put_lines (report, 4, import->clusters);
+    report_put_text (report, 5, import->zone);
+    report_put_count (report, 6, import->segments);
+    report_put_text (report, 7, zone_stamp (zone, import->as_of, stamp));
+    if (import->undone)
+        undone = xasprintf ("taken back %s by %s",
+                            zone_stamp (zone, import->undone, stamp),
+                            import->undone_by ? import->undone_by : "?");
+    report_put_text (report, 8, undone ? undone : "in force");
+}
+
+static int list_imports (cli_t *cli, const site_t *site)
+{
+    static const struct {
+        const char *name;
+        const char *title;
+        column_type_t type;
+    } columns[] = {
+        {"import", "Import", COLUMN_TEXT},   {"time", "Time", COLUMN_TEXT},
+        {"by", "By", COLUMN_TEXT},           {"files", "Files", COLUMN_TEXT},
+        {"cluster", "Cluster", COLUMN_TEXT}, {"zone", "Zone", COLUMN_TEXT},
+        {"segments", "Segments", COLUMN_COUNT},
+        {"as_of", "As of", COLUMN_TEXT},     {"state", "State", COLUMN_TEXT},
+    };
+    const output_t output = {.format = RENDER_TABLE};
+    store_t *store = cli_store (cli, STORE_READ_ONLY);
+    store_import_t *imports;
+    report_t *report;
+    gl_error_t error;
+    size_t count;
+    int rc;
+
+    if (!store)
+        return CLI_FAILED;
+    if (store_imports (store, &imports, &count, &error) < 0)
+        return cli_fail (cli, &error);
+    report = report_new ("imports", "Imports");
+    for (size_t i = 0; i < GL_ARRAY_SIZE (columns); i++)
+        report_column (report, columns[i].name, columns[i].title,
+                       columns[i].type, i == 0);
+    for (size_t i = 0; i < count; i++)
+        put_import (report, site->zone, &imports[i]);
+    rc = output_report (cli, &output, report);
+    report_free (report);
+    store_imports_free (imports, count);
+    return rc;
+}
+
+/* The end of the last closed month; 0: none is. */
+static int find_closed (store_t *store, const site_t *site, int64_t *ret_until,
+                        gl_error_t *error)
+{
+    const closing_t *last;
+    periods_t *periods;
+    period_t month;
+    int rc = 0;
+
+    *ret_until = 0;
+    if (periods_read (store, &periods, error) < 0)
+        return -1;
+    last = periods_last (periods);
+    if (last && (rc = periods_month (site, last->month, &month, error)) == 0)
+        *ret_until = month.end;
+    periods_free (periods);
+    return rc;
+}
+
+static int undo_import (cli_t *cli, const site_t *site, const char *id)
+{
+    imports_undo_t undo = {.time = time (NULL), .zone = site->zone};
+    store_t *store;
+    gl_error_t error;
+    uint64_t segments;
+    char who[64];
+
+    if (number_u64_text (id, &undo.id) < 0)
+        return cli_usage (cli, "--undo takes the number of an import, not '%s'; "
+                               "see gpuledger import --list",
+                          id);
+    undo.who = who_runs (who);
+    if (!(store = cli_store (cli, 0)))
+        return CLI_FAILED;
+    if (find_closed (store, site, &undo.closed_until, &error) < 0
+        || imports_undo (store, &undo, &segments, &error) < 0)
+        return cli_fail (cli, &error);
+    cli_say (cli, "import %s is taken back: %llu segments; the next sync of its "
+                  "clusters reads all rows",
+             id, (unsigned long long)segments);
     return CLI_OK;
 }
 
@@ -487,6 +677,8 @@ enum {
     OPTION_AS_OF,
     OPTION_FORCE,
     OPTION_DRY_RUN,
+    OPTION_LIST,
+    OPTION_UNDO,
     OPTION_METER,
     OPTION_TRUST_TEXT,
 };
@@ -515,13 +707,18 @@ static const cli_option_t options_table[] = {
     {OPTION_METER, "meter", "NAME",
      "the files are readings of this meter of the configuration: CSV of\n"
      "start,end,kwh or time,reading_kwh; with --tz alone"},
+    {OPTION_LIST, "list", NULL, "list the imports, and read no file"},
+    {OPTION_UNDO, "undo", "ID",
+     "take back an import of jobs, by its number in the list, if none of its\n"
+     "jobs ran in a closed month"},
     {0},
 };
 
 static int run (cli_t *cli, int argc, char **argv)
 {
     const char *cluster = NULL, *tz = NULL, *as_of = NULL, *meter = NULL;
-    const char *value;
+    const char *value, *undo = NULL;
+    bool list = false;
     work_t w = {.cli = cli, .now = time (NULL)};
     gl_error_t error;
     int option, rc;
@@ -546,6 +743,12 @@ static int run (cli_t *cli, int argc, char **argv)
         case OPTION_METER:
             meter = value;
             break;
+        case OPTION_LIST:
+            list = true;
+            break;
+        case OPTION_UNDO:
+            undo = value;
+            break;
         case OPTION_TRUST_TEXT:
             w.options.trust_text = true;
             break;
@@ -554,6 +757,17 @@ static int run (cli_t *cli, int argc, char **argv)
         return cli->exit_code;
     w.paths = argv + optind;
     w.count = (size_t)(argc - optind);
+    if (list || undo) {
+        if (w.count || (list && undo) || cluster || tz || as_of || meter
+            || w.force || w.dry_run || w.options.trust_text)
+            return cli_usage (cli, "--list and --undo ID stand alone");
+        if (!(w.site = cli_site (cli)))
+            return CLI_FAILED;
+        rc = list ? list_imports (cli, w.site) : undo_import (cli, w.site, undo);
+        if (rc == CLI_OK && undo)
+            rollups_keep (cli);
+        return rc;
+    }
     rc = check_operands (cli, w.paths, w.count);
     if (rc != CLI_OK)
         return rc;
@@ -592,7 +806,7 @@ const verb_t verb_import = {
     .synopsis
     = "[--cluster NAME] [--tz ZONE] [--as-of TIME] [--force] [--dry-run] "
       "[--trust-text] "
-      "FILE...",
+      "FILE... | --list | --undo ID",
     .summary = "read jobs from what sacct or slurmrestd print",
     .help
     = "Reads `sacct -P` text with its header, in any order of columns, and the "

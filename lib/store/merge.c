@@ -325,6 +325,50 @@ bool merge_fill_set_back (uint8_t *fill, size_t length, int64_t as_of)
     return any;
 }
 
+static void set_unknown (segment_t *s, const struct field *f)
+{
+    void *p = (char *)s + f->offset;
+
+    switch (f->kind) {
+    case TEXT:
+        *(const char **)p = NULL;
+        break;
+    case INTEGER:
+        *(int64_t *)p = SECONDS_UNKNOWN;
+        break;
+    case COUNT:
+        *(uint64_t *)p = COUNT_UNKNOWN;
+        break;
+    case IDENTITY:
+        *(uint64_t *)p = 0;
+        break;
+    case SMALL:
+        *(uint32_t *)p = UINT32_MAX;
+        break;
+    case RESTARTS:
+        *(int32_t *)p = -1;
+        break;
+    }
+}
+
+bool merge_keep_slurmdbd (observation_t *o)
+{
+    segment_t *s = &o->segment;
+
+    if (s->source != SOURCE_SLURMDBD)
+        return false;
+    for (size_t i = 0; i < MERGE_FIELDS; i++)
+        if (o->ranks[i].source != SOURCE_SLURMDBD)
+            set_unknown (s, &fields[i]);
+    /* only slurmdbd loses GRES; the others named them */
+    if (!s->gres && s->gres_lost) {
+        s->gres = "";
+        o->ranks[GRES_FIELD] = rank_of (s);
+        s->gres_lost = 0;
+    }
+    return true;
+}
+
 bool merge_same_fields (const segment_t *a, const segment_t *b)
 {
     for (size_t i = 0; i < MERGE_FIELDS; i++) {

@@ -53,6 +53,8 @@ void merge_reread (observation_t *o, int64_t as_of);
 /* Exceptions that were seen after `as_of` rank as if seen just before it. True if
  * there are any. */
 bool merge_fill_set_back (uint8_t *fill, size_t length, int64_t as_of);
+/* Only what slurmdbd said of it is left. False: that does not say when it ran. */
+bool merge_keep_slurmdbd (observation_t *o);
 /* Where set back: so far before the moment; a view without GRES is one second
  * later, so that it is still the later one. */
 #define MERGE_SET_BACK 2

@@ -176,6 +176,7 @@ int store_begin (store_t *store, gl_error_t *error)
     db_reset (lock);
     store->wrote_facts = false;
     store->wrote_chain = false;
+    store->quiet = false;
     store->changed_from = INT64_MAX;
     for (size_t i = 0; i < store->cluster_count; i++) {
         store->clusters[i].settled = false;

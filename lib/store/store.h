@@ -52,6 +52,7 @@
 
 #include "acct/meter.h"
 #include "acct/segment.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/zone.h"
 
@@ -300,6 +301,54 @@ int store_settle_seen (store_t *store, const char *cluster, gl_error_t *error);
  */
 int store_set_back (store_t *store, const char *cluster, int64_t as_of,
                     gl_error_t *error);
+
+/*
+ * Imports: what commands have put of files, kept so that it can be taken back. The
+ * parts are the caller's (sacct-ext/imports.h); they are read in their order, 0 to
+ * the last one.
+ */
+typedef struct {
+    uint64_t id; /* from 1 on */
+    int64_t time;
+    char *who;
+    char *files;    /* one a line */
+    char *clusters; /* likewise */
+    char *zone;
+    uint64_t segments;
+    int64_t as_of;
+    uint8_t digest[STORE_DIGEST_SIZE];
+    int64_t undone; /* when; 0: it is in force */
+    char *undone_by;
+} store_import_t;
+/* Also in a transaction. Sorted by id; free with store_imports_free(). */
+int store_imports (store_t *store, store_import_t **ret, size_t *ret_count,
+                   gl_error_t *error);
+void store_imports_free (store_import_t *imports, size_t count);
+/* In a transaction. */
+int store_import_add (store_t *store, const store_import_t *import,
+                      gl_error_t *error);
+int store_import_undone (store_t *store, uint64_t id, int64_t time,
+                         const char *who, gl_error_t *error);
+int store_import_part_add (store_t *store, uint64_t id, uint64_t part,
+                           const void *body, size_t length, gl_error_t *error);
+/* 1 with the part in ret_body; 0: there are no more. */
+int store_import_part (store_t *store, uint64_t id, uint64_t part,
+                       buffer_t *ret_body, gl_error_t *error);
+int store_import_forget_parts (store_t *store, uint64_t id, gl_error_t *error);
+
+/* In a transaction. What slurmdbd said of the segment of this key is given to the
+ * callback, if it said when it ran. */
+typedef int (*store_view_f) (const segment_t *view, void *arg,
+                             gl_error_t *error);
+int store_slurmdbd_view (store_t *store, const segment_t *key,
+                         store_view_f callback, void *arg, gl_error_t *error);
+/* In a transaction, in which no revisions are made from now on. Of the segment of this
+ * view only what slurmdbd said is left, or nothing; the view's own revisions go. */
+int store_strip_segment (store_t *store, const segment_t *view,
+                         gl_error_t *error);
+/* In a transaction: sets it, if it is later, and forgets what was counted. */
+int store_lower_as_of (store_t *store, const char *cluster, int64_t as_of,
+                       gl_error_t *error);
 
 /* Also in a transaction: when the segments of a JobId were submitted, began and ended,
  * the first `size` of them. */

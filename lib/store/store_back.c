@@ -227,3 +227,13 @@ int store_set_back (store_t *store, const char *cluster, int64_t as_of,
     }
     return set_back_cluster (store, c, as_of, error);
 }
+
+int store_lower_as_of (store_t *store, const char *cluster, int64_t as_of,
+                       gl_error_t *error)
+{
+    struct cluster_entry *c = store_cluster (store, cluster, error);
+
+    if (!c || store_forget_rollups (store, cluster, 0, 0, error) < 0)
+        return -1;
+    return set_back_cluster (store, c, as_of, error);
+}

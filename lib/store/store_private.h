@@ -59,6 +59,14 @@ typedef enum {
     SQL_SEEN_PUT,
     SQL_SEEN_FORGET,
     SQL_SEEN_SETTLE,
+    SQL_IMPORT_ADD,
+    SQL_IMPORT_EACH,
+    SQL_IMPORT_UNDO,
+    SQL_IMPORT_PART_ADD,
+    SQL_IMPORT_PART_GET,
+    SQL_IMPORT_PART_FORGET,
+    SQL_SEGMENT_DELETE,
+    SQL_REVISION_TAKE_BACK,
     SQL_BACK_CLUSTER,
     SQL_BACK_SEGMENTS,
     SQL_BACK_FILLS,
@@ -154,6 +162,7 @@ struct store {
     bool known;   /* the last segment put was there already */
     bool wrote_facts; /* in this transaction */
     bool wrote_chain;
+    bool quiet; /* in this transaction: no revisions are made */
     int64_t changed_from; /* in this transaction: what is kept of stretches that
                              end later is wrong (store/kept.h) */
 };

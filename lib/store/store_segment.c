@@ -220,7 +220,7 @@ static int come_back (store_t *store, uint64_t cluster, struct stored *stored,
                       const segment_t *fresh, bool *ret_back,
                       gl_error_t *error)
 {
-    *ret_back = stored->gone && fresh->source == SOURCE_SLURMDBD
+    *ret_back = stored->gone && !store->quiet && fresh->source == SOURCE_SLURMDBD
                 && fresh->time_seen >= stored->gone;
     if (!*ret_back)
         return 0;
@@ -275,7 +275,7 @@ static int note_change (store_t *store, struct cluster_entry *cluster,
     bool revised = revise (before, after, &texts[0], &texts[1]);
     int rc = 0;
 
-    if (revised)
+    if (revised && !store->quiet)
         rc = add_revision (store, cluster->id, fresh, REVISION_CHANGED,
                            fresh->time_seen, texts, error);
     if (counts) {
@@ -585,4 +585,106 @@ int store_job_times (store_t *store, const char *cluster, uint64_t id_job,
     db_reset (st);
     *ret_count = count;
     return rc < 0 ? -1 : 0;
+}
+
+/* --- what slurmdbd alone said ---------------------------------------------- */
+
+/* 1: there is such a segment. End with free_stored(). */
+static int get_stored (store_t *store, uint64_t cluster, const segment_t *key,
+                       struct stored *ret, gl_error_t *error)
+{
+    db_statement_t *st = store_statement (store, SQL_SEGMENT_GET, error);
+    int rc;
+
+    *ret = (struct stored){.owned = {NULL}};
+    if (!st || segments_flush (store, error) < 0)
+        return -1;
+    db_bind_u64 (st, 0, cluster);
+    db_bind_u64 (st, 1, key->id_job);
+    db_bind_i64 (st, 2, key->time_submit);
+    rc = db_step (st, error);
+    if (rc == 1 && read_stored (st, key, ret, error) < 0)
+        rc = -1;
+    db_reset (st);
+    return rc;
+}
+
+static void free_stored (struct stored *stored)
+{
+    for (size_t i = 0; i < STRINGS; i++)
+        free (stored->owned[i]);
+}
+
+int store_slurmdbd_view (store_t *store, const segment_t *key,
+                         store_view_f callback, void *arg, gl_error_t *error)
+{
+    struct cluster_entry *c = store_cluster_find (store, key->cluster, error);
+    struct stored stored;
+    int rc;
+
+    if (!c || store_settle_seen (store, key->cluster, error) < 0)
+        return -1;
+    rc = get_stored (store, c->id, key, &stored, error);
+    if (rc == 1) {
+        rc = 0;
+        if (merge_keep_slurmdbd (&stored.observation)) {
+            stored.observation.segment.gres_lost = 0;
+            rc = callback (&stored.observation.segment, arg, error);
+        }
+    }
+    free_stored (&stored);
+    return rc;
+}
+
+static int delete_segment (store_t *store, uint64_t cluster,
+                           const segment_t *key, gl_error_t *error)
+{
+    db_statement_t *st = store_statement (store, SQL_SEGMENT_DELETE, error);
+
+    if (!st)
+        return -1;
+    db_bind_u64 (st, 0, cluster);
+    db_bind_u64 (st, 1, key->id_job);
+    db_bind_i64 (st, 2, key->time_submit);
+    return db_run (st, error);
+}
+
+static int strip (store_t *store, uint64_t cluster, const segment_t *key,
+                  struct stored *stored, gl_error_t *error)
+{
+    struct shared shared;
+
+    if (!merge_keep_slurmdbd (&stored->observation))
+        return delete_segment (store, cluster, key, error);
+    if (intern_shared (store, &stored->observation.segment, &shared, error) < 0)
+        return -1;
+    return write_segment (store, SQL_SEGMENT_PUT, cluster, &stored->observation,
+                          &shared, stored->gone, error);
+}
+
+int store_strip_segment (store_t *store, const segment_t *view,
+                         gl_error_t *error)
+{
+    struct cluster_entry *c = store_cluster (store, view->cluster, error);
+    db_statement_t *forget
+        = store_statement (store, SQL_REVISION_TAKE_BACK, error);
+    struct stored stored;
+    int rc;
+
+    if (!c || !forget || store_settle_seen (store, view->cluster, error) < 0)
+        return -1;
+    store->quiet = true;
+    rc = get_stored (store, c->id, view, &stored, error);
+    if (rc == 1)
+        rc = strip (store, c->id, view, &stored, error);
+    free_stored (&stored);
+    if (rc < 0)
+        return -1;
+    c->last_known = false;
+    db_bind_u64 (forget, 0, c->id);
+    db_bind_u64 (forget, 1, view->id_job);
+    db_bind_i64 (forget, 2, view->time_submit);
+    db_bind_i64 (forget, 3, view->time_seen);
+    db_bind_u64 (forget, 4, view->source);
+    return db_run (forget, error);
 }

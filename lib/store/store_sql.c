@@ -243,6 +243,29 @@ static const struct {
        "AND gone IS NULL AND time_seen < ? AND span IN " SPAN_ALL " "
        "AND time_end >= ? AND time_end < ?",
        NULL},
+    [SQL_IMPORT_ADD]
+    = {"INSERT INTO import (id, time, who, files, clusters, zone, segments, "
+       "as_of, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+       NULL},
+    [SQL_IMPORT_EACH]
+    = {"SELECT id, time, who, files, clusters, zone, segments, as_of, digest, "
+       "undone, undone_by FROM import ORDER BY id",
+       NULL},
+    [SQL_IMPORT_UNDO]
+    = {"UPDATE import SET undone = ?, undone_by = ? WHERE id = ?", NULL},
+    [SQL_IMPORT_PART_ADD]
+    = {"INSERT INTO import_part (import, part, body) VALUES (?, ?, ?)", NULL},
+    [SQL_IMPORT_PART_GET]
+    = {"SELECT body FROM import_part WHERE import = ? AND part = ?", NULL},
+    [SQL_IMPORT_PART_FORGET]
+    = {"DELETE FROM import_part WHERE import = ?", NULL},
+    [SQL_SEGMENT_DELETE] = {"DELETE FROM segment WHERE cluster = ? "
+                            "AND id_job = ? AND time_submit = ?",
+                            NULL},
+    [SQL_REVISION_TAKE_BACK]
+    = {"DELETE FROM revision WHERE cluster = ? AND id_job = ? "
+       "AND time_submit = ? AND seen = ? AND source = ?",
+       NULL},
     [SQL_BACK_CLUSTER]
     = {"UPDATE cluster SET as_of = ? WHERE id = ? AND as_of > ?", NULL},
     /* an open one counts up to when it was seen: nobody knows until when */

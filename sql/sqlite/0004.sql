@@ -34,3 +34,26 @@ CREATE TABLE meter_reading (
     energy INTEGER NOT NULL,     -- milliwatt-hours
     PRIMARY KEY (meter, time_start)
 ) STRICT, WITHOUT ROWID;
+
+-- What was imported, so that it can be taken back: each command, and what its files
+-- said of segments, in compressed parts (docs/formats/store.md).
+CREATE TABLE import (
+    id INTEGER PRIMARY KEY,
+    time INTEGER NOT NULL,
+    who TEXT NOT NULL,
+    files TEXT NOT NULL,
+    clusters TEXT NOT NULL,
+    zone TEXT NOT NULL,
+    segments INTEGER NOT NULL,
+    as_of INTEGER NOT NULL,
+    digest BLOB NOT NULL,        -- of what they said
+    undone INTEGER,              -- when it was taken back, and by whom
+    undone_by TEXT
+) STRICT;
+
+CREATE TABLE import_part (
+    import INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (import, part)
+) STRICT, WITHOUT ROWID;
