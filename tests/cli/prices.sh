@@ -44,7 +44,7 @@ teams:
 qos:      [{name: half, subsidy: 50%}]
 rates:    [{pool: priced, per_gpu_hour: 1.803}]
 costs:
-  - {name: all, pool: priced, amount: 1234.567, driver: month}
+  - {name: all, pool: priced, amount: 1234.567, driver: month, from: 2025-06-01}
   - {name: switches, pool: fabric, amount: 2.74, driver: gpu_hours}
 END
 
