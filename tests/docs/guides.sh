@@ -41,6 +41,7 @@ README.md|export|changes the reader's shell
 README.md|autoreconf|builds the tree that runs this
 docs/formats/sacct.md|TZ=UTC sacct|a cluster: tests/live/versions.sh
 docs/formats/sacct.md|sacct -a|a cluster: tests/live/import_then_sync.sh
+docs/guides/backup.md|mariadb|a server: tests/store/backup.sh
 docs/guides/budgets.md|gpuledger budget --once /var|root's directories and a mail program: tests/cli/budget.sh
 docs/guides/closing.md|ssh-keygen|makes a key of root: tests/close/anchor.sh
 docs/guides/closing.md|echo "ledger@site|the same
