@@ -154,7 +154,12 @@ gzip -c shuffled >shuffled.gz
     --tz UTC --as-of 2026-11-04T10:30:07Z shuffled.gz >out 2>&1
 grep -q "segments: $(wc -l <jobs) new" out || { cp out log; false; }
 check "$(wc -l <jobs) segments of $(cut -f1 jobs | sort -u | wc -l) jobs (seed $seed) are stored, in another order"
-once=$(sqlite3 lab.db .dump | sha256sum)
+# what the store says of jobs: every import is listed besides
+content ()
+{
+    sqlite3 lab.db .dump | grep -vE '^INSERT INTO "?import(_part)?"? ' | sha256sum
+}
+once=$(content)
 for zone in $zones; do
     "$program" --store sqlite:lab.db --config "$config" import --trust-text --cluster lab \
         --tz "$zone" --as-of 2026-11-04T10:30:07Z "$(basename "$zone").sacct" \
@@ -163,7 +168,7 @@ for zone in $zones; do
         { cp out log; false; }
     check "sacct's text in $zone says the same"
 done
-test "$once" = "$(sqlite3 lab.db .dump | sha256sum)"
+test "$once" = "$(content)"
 check "and the store has the same bytes"
 
 # --- usage, by every key, in every zone ---------------------------------

@@ -136,7 +136,7 @@ wrong 1 "'abc' is no published figure" report breakeven --printed abc
 
 # disputes and hashes
 wrong 1 'write its month and number, e.g. 2026-10/17' dispute raise 2026-10 reason
-wrong 1 '2026-10 has 20 rows' dispute raise 2026-10/99 reason
+wrong 1 '2026-10 has 21 rows' dispute raise 2026-10/99 reason
 wrong 1 '2026-11 is not closed' dispute raise 2026-11/1 reason
 wrong 1 'gpuledger dispute list names them' dispute uphold 7 reason
 wrong 2 '64 hexadecimal digits' verify --head abc

@@ -63,11 +63,13 @@ query ()
     esac
 }
 
+# meta counts the writers' transactions on MariaDB
 content ()
 {
     case $1 in
     *_db) mariadb-dump --no-defaults --socket="$slurmdb_socket" --user=root \
-        --skip-dump-date --hex-blob --order-by-primary "$1" ;;
+        --skip-dump-date --hex-blob --order-by-primary \
+        --ignore-table="$1.meta" "$1" ;;
     *)    sqlite3 "$dir/$1.db" .dump ;;
     esac
 }

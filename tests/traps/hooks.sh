@@ -27,7 +27,7 @@ job ()
     printf '%s\n' 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|NodeList|UID' \
         "$1|$now|$now|$((now + 3600))|COMPLETED|gres/gpu=1|$2|vision|g1|$3" \
         >"$dir/jobs"
-    gl import --cluster unit "$dir/jobs" && gl ingest "$spool" || wrong="$wrong
+    gl import --force --cluster unit "$dir/jobs" && gl ingest "$spool" || wrong="$wrong
 # not taken in: $(tail -n 1 "$dir/err")"
 }
 told ()

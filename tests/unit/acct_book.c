@@ -370,7 +370,7 @@ static void cost_of_pool__energy_of_idle_gpus__is_no_use (void **state)
     check_by_use (site, may, &inputs, "88.00");
     /* the book of charges is the recoverable one */
     site->policy.book = BOOK_RECOVERABLE;
-    book_number (cost->recoverable, "0.25");
+    mpq_set_ui (cost->recoverable, 1, 4);
     check_by_use (site, may, &inputs, "22.00");
     /* less than an idle one consumes: nothing */
     use->energy_mj = 1;

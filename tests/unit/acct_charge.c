@@ -235,7 +235,7 @@ static void charge__costs_by_use__practical_leaves_them_alone (void **state)
         = start (site, (struct hours){.allocated = 100, .idle = 900});
 
     (void)state;
-    book_number (site->policy.utilization, "0.8");
+    mpq_set_ui (site->policy.utilization, 4, 5);
     add (charge, "A", "x", 100, one, one, NULL);
     compute (charge);
     check_line (charge, 0, "A", "374.00", "399.00");

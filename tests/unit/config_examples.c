@@ -89,7 +89,9 @@ static void check_month (const site_t *site, const char *pool, unsigned hours,
  * Oslo. 8 x 425000 / 1095 x 31 + 31250 + 0.56 x 64 x 744 x 1.3 x 0.10 +
  * 0.10 x 36000; 3 x 81000 / 1826 x 31 + 2500 + 4.2 x 745 x 1.4 x 0.21 + 450 +
  * 500; 81000 / 1826 x 31 + 833.33 + 1.4 x 745 x 1.4 x 0.21 + 150. A grant pays 40 %
- * of three nodes and half of the staff: 1650.16 + 1250.00, and 416.67. */
+ * of three nodes and half of the staff: 1650.16 + 1250.00, and 416.67. Each of the
+ * lives and the staff is booked in whole cents that add up over time, here
+ * 1375.13 + 833.33 of the last pool. */
 static void examples__a_month__costs_what_the_book_says (void **state)
 {
     site_t *site = load_example ("h100-64.yaml");
@@ -99,7 +101,7 @@ static void examples__a_month__costs_what_the_book_says (void **state)
     site_free (site);
     site = load_example ("small-lab.yaml");
     check_month (site, "a100", 5000, "8495.34", "5595.17");
-    check_month (site, "slices", 1000, "2665.11", "2248.45");
+    check_month (site, "slices", 1000, "2665.10", "2248.43");
     site_free (site);
 }
 
