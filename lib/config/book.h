@@ -11,9 +11,9 @@
 #ifndef GL_CONFIG_BOOK_H
 #define GL_CONFIG_BOOK_H
 
-#include "acct/site.h"
 #include "base/buffer.h"
 #include "config/tree.h"
+#include "site/site.h"
 
 /* Of documents that were read into the site without an error, in their order; a
  * tree may be NULL. */

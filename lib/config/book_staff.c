@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "acct/cost.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "config/book.h"
 #include "config/book_staff.h"
+#include "money/cost.h"
 
 /* Of what a salary, a number of people and a share have together. */
 #define DECIMALS_MAX 24

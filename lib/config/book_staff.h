@@ -14,8 +14,8 @@
 #ifndef GL_CONFIG_BOOK_STAFF_H
 #define GL_CONFIG_BOOK_STAFF_H
 
-#include "acct/site.h"
 #include "base/buffer.h"
+#include "site/site.h"
 
 /* The entries of the section, each after a line end. */
 void book_staff (const site_t *site, buffer_t *out);

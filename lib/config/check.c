@@ -1,11 +1,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "acct/analysis.h"
 #include "base/memory.h"
 #include "config/check.h"
 #include "gres/mig.h"
 #include "gres/nodelist.h"
+#include "planning/analysis.h"
 
 static void *grow (void *array, size_t count, size_t size)
 {

@@ -6,9 +6,9 @@
 #ifndef GL_CONFIG_CHECK_H
 #define GL_CONFIG_CHECK_H
 
-#include "acct/site.h"
 #include "base/error.h"
 #include "config/schema.h"
+#include "site/site.h"
 
 /* One entry of a list, as the file has it. */
 typedef struct {

@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "acct/depreciation.h"
 #include "base/calendar.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "config/check.h"
+#include "money/depreciation.h"
 
 /* ---- assets ---- */
 

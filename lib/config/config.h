@@ -19,9 +19,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "acct/site.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "site/site.h"
 
 /* A file of a site with thousands of pools has some 300 KiB; more than this is
  * not a configuration. */

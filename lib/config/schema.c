@@ -1,9 +1,9 @@
 #include <string.h>
 
-#include "acct/site.h"
 #include "base/buffer.h"
 #include "base/nearest.h"
 #include "config/schema_kinds.h"
+#include "site/site.h"
 
 const schema_word_t schema_truth_words[]
     = {{"yes", 1}, {"true", 1}, {"no", 0}, {"false", 0}, {NULL, 0}};

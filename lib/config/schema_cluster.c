@@ -1,5 +1,5 @@
-#include "acct/site.h"
 #include "config/schema_kinds.h"
+#include "site/site.h"
 
 static const schema_word_t quantity_words[]
     = {{"compute", MIG_COMPUTE}, {"memory", MIG_MEMORY}, {NULL, 0}};

@@ -1,5 +1,5 @@
-#include "acct/site.h"
 #include "config/schema_kinds.h"
+#include "site/site.h"
 
 static const schema_word_t method_words[]
     = {{"straight-line", DEPRECIATION_STRAIGHT_LINE},

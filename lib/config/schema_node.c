@@ -1,5 +1,5 @@
-#include "acct/site.h"
 #include "config/schema_kinds.h"
+#include "site/site.h"
 
 static const schema_word_t cut_words[]
     = {{"60", 60}, {"30", 30}, {"15", 15}, {NULL, 0}};

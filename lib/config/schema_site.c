@@ -1,5 +1,5 @@
-#include "acct/site.h"
 #include "config/schema_kinds.h"
+#include "site/site.h"
 
 static const schema_word_t book_words[]
     = {{"full", BOOK_FULL}, {"recoverable", BOOK_RECOVERABLE}, {NULL, 0}};

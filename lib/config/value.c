@@ -2,7 +2,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "acct/segment.h"
 #include "base/buffer.h"
 #include "base/calendar.h"
 #include "base/exact.h"
@@ -11,6 +10,7 @@
 #include "base/number.h"
 #include "config/value.h"
 #include "gres/nodelist.h"
+#include "site/segment.h"
 
 /* A GPU pool of more nodes' GPUs than this is a typing error. */
 #define COUNT_MAX 1000000

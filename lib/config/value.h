@@ -6,9 +6,9 @@
 #ifndef GL_CONFIG_VALUE_H
 #define GL_CONFIG_VALUE_H
 
-#include "acct/site.h"
 #include "base/error.h"
 #include "config/schema.h"
+#include "site/site.h"
 
 /* Make the fields of an entry that cannot stay zeroed (mpq_t, periods). */
 void value_init (const schema_kind_t *kind, void *entry);

@@ -4,7 +4,7 @@
  * What each column says and where it comes from: docs/formats/focus.md.
  *
  * For teams it is the statement export: the customer is the team, the issuer the
- * site. For the organisation it is the estate export, of rows of report/estate.h:
+ * site. For the organisation it is the estate export, of rows of ledger/estate.h:
  * on no invoice. One object for a billing period; a row's cells are valid until the
  * next one. Pure.
  */
@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "report/detail.h"
+#include "ledger/detail.h"
 
 typedef enum {
     FOCUS_1_2,

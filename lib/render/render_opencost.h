@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
+#include "ledger/bill.h"
 #include "render/json.h"
-#include "report/bill.h"
 #include "report/usage_report.h"
 
 /* A month: its bill, and its cells by bill_keys, of which efficiency is known. */

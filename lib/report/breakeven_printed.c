@@ -1,9 +1,9 @@
 #include <string.h>
 
-#include "acct/breakeven_why.h"
 #include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "planning/breakeven_why.h"
 #include "report/breakeven_private.h"
 
 /* A published figure: a year of one GPU, or a break-even. */

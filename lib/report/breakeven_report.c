@@ -1,10 +1,10 @@
 #include <string.h>
 
-#include "acct/depreciation.h"
 #include "base/buffer.h"
 #include "base/calendar.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "money/depreciation.h"
 #include "report/breakeven_private.h"
 
 static size_t column (report_t *report, const char *name, const char *title,

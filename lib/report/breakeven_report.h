@@ -8,7 +8,7 @@
 #ifndef GL_REPORT_BREAKEVEN_REPORT_H
 #define GL_REPORT_BREAKEVEN_REPORT_H
 
-#include "acct/breakeven.h"
+#include "planning/breakeven.h"
 #include "report/report.h"
 
 #define BREAKEVEN_ANY_AGE (-1)

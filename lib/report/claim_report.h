@@ -1,11 +1,11 @@
 /*
  * claim_report.h: which published figures follow from their inputs, and which do
- * not (acct/claim.h). Pure.
+ * not (planning/claim.h). Pure.
  */
 #ifndef GL_REPORT_CLAIM_REPORT_H
 #define GL_REPORT_CLAIM_REPORT_H
 
-#include "acct/claim.h"
+#include "planning/claim.h"
 #include "report/report.h"
 
 /* Of judged claims, in their order; a row for each figure, and one for a claim

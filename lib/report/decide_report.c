@@ -1,6 +1,6 @@
-#include "acct/analysis.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "planning/analysis.h"
 #include "report/decide_report.h"
 
 struct columns {

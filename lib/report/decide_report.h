@@ -8,8 +8,8 @@
 #ifndef GL_REPORT_DECIDE_REPORT_H
 #define GL_REPORT_DECIDE_REPORT_H
 
-#include "acct/site.h"
 #include "report/report.h"
+#include "site/site.h"
 
 /* Rows by analysis, in file order: input, then result. NULL with an error where
  * there are no analyses, or a price cannot be found. `known`: as

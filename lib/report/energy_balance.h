@@ -6,8 +6,8 @@
 #ifndef GL_REPORT_ENERGY_BALANCE_H
 #define GL_REPORT_ENERGY_BALANCE_H
 
-#include "acct/meter_price.h"
-#include "report/query.h"
+#include "money/meter_price.h"
+#include "report/heading.h"
 
 /* Adds the block, and its figures as named totals, if some meter of machines or
  * of the facility was read in the period; of a bill at several prices, what falls on

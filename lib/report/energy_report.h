@@ -8,9 +8,9 @@
 #ifndef GL_REPORT_ENERGY_REPORT_H
 #define GL_REPORT_ENERGY_REPORT_H
 
-#include "acct/meter.h"
-#include "acct/usage.h"
-#include "report/query.h"
+#include "money/meter.h"
+#include "report/heading.h"
+#include "usage/usage.h"
 
 typedef struct energy_report energy_report_t;
 

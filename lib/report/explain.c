@@ -303,7 +303,7 @@ static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
                    charge_use_rate (pm->charge), 4);
 }
 
-static const char *rule_text (const charge_price_t *price, adjustment_id_t id,
+static const char *rule_text (const rate_card_price_t *price, adjustment_id_t id,
                               const char *team)
 {
     bool of_qos = id == ADJUSTMENT_QOS || id == ADJUSTMENT_SUBSIDY;
@@ -321,8 +321,8 @@ static bool explain_adjustments (explain_step_t *step, const struct piece *p,
     const site_team_t *team = team_of_account (
         p->site, p->accounts, s->cluster, s->account, p->instant);
     const char *name = team ? team->name : NULL;
-    charge_price_t price
-        = charge_price (p->site, pm->pool, s->qos, name, p->instant);
+    rate_card_price_t price
+        = rate_card_price (p->site, pm->pool, s->qos, name, p->instant);
     mpq_t factor[ADJUSTMENT_COUNT], amount;
     bool any = false;
 
@@ -378,8 +378,8 @@ static void explain_due (explain_step_t *step, const struct piece *p,
 static void explain_price (explain_step_t *step, struct piece *p,
                            const pool_month_t *pm)
 {
-    charge_price_t price
-        = charge_price (p->site, pm->pool, p->segment->qos, NULL, p->instant);
+    rate_card_price_t price
+        = rate_card_price (p->site, pm->pool, p->segment->qos, NULL, p->instant);
     mpq_srcptr rate
         = price.rate ? price.rate->per_gpu_hour : charge_full_rate (pm->charge);
     GL_AUTOFREE char *title = xasprintf ("price weight of a device, by %s",
@@ -561,7 +561,7 @@ static void explain_usage (explain_segment_t *segment, struct piece *p,
     const usage_cell_t *cells;
     usage_t *usage;
 
-    query.cut_count = charge_cuts (p->site, query.period, &cuts);
+    query.cut_count = rate_card_cuts (p->site, query.period, &cuts);
     query.cuts = cuts;
     usage = usage_new (&query);
     usage_add (usage, s, suspensions, count, p->project);

@@ -9,10 +9,11 @@
 #ifndef GL_REPORT_EXPLAIN_H
 #define GL_REPORT_EXPLAIN_H
 
-#include "acct/evidence.h"
-#include "acct/project.h"
-#include "report/bill.h"
-#include "report/billing.h"
+#include "evidence/evidence.h"
+#include "ledger/bill.h"
+#include "ledger/billing.h"
+#include "report/heading.h"
+#include "site/project.h"
 
 typedef struct {
     char *name;  /* machine name */

@@ -1,8 +1,8 @@
 #include <string.h>
 
-#include "acct/measure.h"
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "evidence/measure.h"
 #include "report/explain_private.h"
 
 /* --- which devices, and when ------------------------------------------- */

@@ -8,8 +8,8 @@
 #ifndef GL_REPORT_IDLE_REPORT_H
 #define GL_REPORT_IDLE_REPORT_H
 
-#include "acct/usage.h"
-#include "report/query.h"
+#include "report/heading.h"
+#include "usage/usage.h"
 
 typedef struct idle_report idle_report_t;
 

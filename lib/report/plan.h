@@ -10,8 +10,8 @@
 #ifndef GL_REPORT_PLAN_H
 #define GL_REPORT_PLAN_H
 
-#include "acct/capacity.h"
-#include "report/query.h"
+#include "report/heading.h"
+#include "usage/capacity.h"
 
 typedef struct plan plan_t;
 

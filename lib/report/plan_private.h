@@ -2,7 +2,7 @@
 #ifndef GL_REPORT_PLAN_PRIVATE_H
 #define GL_REPORT_PLAN_PRIVATE_H
 
-#include "acct/breakeven.h"
+#include "planning/breakeven.h"
 #include "report/plan.h"
 
 typedef struct {

@@ -1,12 +1,12 @@
 #include <string.h>
 
-#include "acct/cash.h"
-#include "acct/cost.h"
-#include "acct/decision.h"
-#include "acct/depreciation.h"
-#include "acct/reserve.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "money/cost.h"
+#include "money/depreciation.h"
+#include "planning/cash.h"
+#include "planning/decision.h"
+#include "planning/reserve.h"
 #include "report/plan_private.h"
 
 /* Spare share of the time that is planned for; usual are 5 to 10 %. */

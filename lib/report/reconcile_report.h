@@ -6,8 +6,8 @@
 #ifndef GL_REPORT_RECONCILE_REPORT_H
 #define GL_REPORT_RECONCILE_REPORT_H
 
-#include "acct/reconcile.h"
-#include "report/query.h"
+#include "evidence/reconcile.h"
+#include "report/heading.h"
 
 /* A table or a page shows so many rows; the other formats show all. */
 #define RECONCILE_ROWS_SHOWN 50

@@ -1,8 +1,8 @@
 #include <string.h>
 
-#include "acct/runaway.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "evidence/runaway.h"
 #include "report/usage_report.h"
 
 struct usage_report {

@@ -8,8 +8,8 @@
 #ifndef GL_REPORT_USAGE_REPORT_H
 #define GL_REPORT_USAGE_REPORT_H
 
-#include "acct/usage.h"
-#include "report/query.h"
+#include "report/heading.h"
+#include "usage/usage.h"
 
 typedef struct usage_report usage_report_t;
 

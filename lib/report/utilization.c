@@ -1,9 +1,9 @@
 #include <string.h>
 
-#include "acct/rollup.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "report/utilization_private.h"
+#include "usage/rollup.h"
 
 /* The keys that time without a job has too. */
 static const key_id_t capacity_keys[] = {

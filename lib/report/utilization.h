@@ -9,8 +9,8 @@
 #ifndef GL_REPORT_UTILIZATION_H
 #define GL_REPORT_UTILIZATION_H
 
-#include "acct/capacity.h"
-#include "report/query.h"
+#include "report/heading.h"
+#include "usage/capacity.h"
 
 typedef struct utilization utilization_t;
 

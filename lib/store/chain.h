@@ -24,7 +24,7 @@
 
 /* The numbers are those of the table: they never change. */
 typedef enum {
-    CHAIN_ROW = 1,      /* of the bill (report/bill.h) */
+    CHAIN_ROW = 1,      /* of the bill (ledger/bill.h) */
     CHAIN_COST = 2,     /* a line of the cost book */
     CHAIN_POOL = 3,     /* a pool */
     CHAIN_DETAIL = 4,   /* a piece of what lies below the rows: opaque bytes */

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "acct/segment.h"
+#include "site/segment.h"
 
 typedef struct {
     int64_t seen;

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "acct/segment.h"
 #include "base/buffer.h"
+#include "site/segment.h"
 
 /* Appends a line "name=value" to both texts for each field that differs, in
  * the order of docs/formats/store.md. False, and nothing is appended, where it

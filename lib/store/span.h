@@ -6,7 +6,7 @@
 #ifndef GL_STORE_SPAN_H
 #define GL_STORE_SPAN_H
 
-#include "acct/segment.h"
+#include "site/segment.h"
 
 /* Stored: never renumber. sql/ENGINE/0003.sql computes the same. */
 enum {

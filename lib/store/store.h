@@ -50,11 +50,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "acct/meter.h"
-#include "acct/segment.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/zone.h"
+#include "site/segment.h"
 
 typedef struct store store_t;
 
@@ -202,7 +201,7 @@ int store_get_mark (store_t *store, const char *cluster, const char *name,
 /*
  * Rollups: what was counted of one cluster in one day or month, kept so that a
  * report need not read its segments again. A cache and no fact: it may be
- * emptied at any time. The body is the caller's (acct/rollup.h); so is the
+ * emptied at any time. The body is the caller's (usage/rollup.h); so is the
  * digest, which says of which configuration it was made.
  *
  * A put that changes what counts forgets, in its own transaction, the rollups
@@ -304,7 +303,7 @@ int store_set_back (store_t *store, const char *cluster, int64_t as_of,
 
 /*
  * Imports: what commands have put of files, kept so that it can be taken back. The
- * parts are the caller's (sacct-ext/imports.h); they are read in their order, 0 to
+ * parts are the caller's (sacct-ext/import/imports.h); they are read in their order, 0 to
  * the last one.
  */
 typedef struct {

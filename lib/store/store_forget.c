@@ -259,7 +259,7 @@ static int is_recorded (store_t *store, uint64_t cluster, uint64_t id_job,
 /*
  * The days before stay as they are, so that the end of a long job does not cost
  * them all: unless what nodes saw is shared by other bounds now, or it had been
- * doubted whether the job still ran (acct/runaway.h).
+ * doubted whether the job still ran (evidence/runaway.h).
  */
 int forget_ended (store_t *store, struct cluster_entry *cluster,
                   const segment_t *before, const segment_t *after,

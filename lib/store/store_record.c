@@ -1,8 +1,8 @@
 /* Records of nodes, and the evidence among them. */
 #include <string.h>
 
-#include "acct/evidence.h"
 #include "base/memory.h"
+#include "evidence/evidence.h"
 #include "record/record.h"
 #include "store/store_private.h"
 

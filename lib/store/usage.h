@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "acct/segment.h"
 #include "base/error.h"
+#include "site/segment.h"
 
 #define USAGE_BINS 20
 #define USAGE_HISTOGRAM_MAX 512

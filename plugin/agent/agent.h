@@ -16,9 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "acct/site.h"
 #include "base/error.h"
 #include "record/spool_cursor.h"
+#include "site/site.h"
 
 #include "clock.h"
 #include "holders.h"

@@ -586,7 +586,7 @@ check "a table shows the largest, separated values all"
 # shellcheck disable=SC2016  # the backquotes are those of the table
 sed -n '/^## Causes/,/^## What/s/^| `\([a-z_]*\)` |.*/\1/p' "$guide" >documented
 sed -n '/causes\[CAUSE_COUNT\] = {/,/^};/s/^    = {"\([a-z_]*\)",.*/\1/p' \
-    "$abs_top_srcdir/lib/acct/reconcile.c" >known
+    "$abs_top_srcdir/lib/evidence/reconcile.c" >known
 [ -s known ] && diff known documented >out 2>err
 check "the guide has the causes, in their order"
 

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "bills.h"
 #include "config/config.h"
-#include "periods.h"
-#include "report/bill.h"
+#include "ledger/bill.h"
+#include "month/bills.h"
+#include "month/periods.h"
 
 static gl_error_t error;
 

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "claims.h"
+#include "command/claims.h"
 #include "fuzz/fuzz.h"
 
 static void check_claim (const claim_t *claim)

@@ -1,7 +1,7 @@
 /* expression.c: any text as arithmetic over a few names. What has a value has
  * the same one in parentheses, and a bound of its rounding that is not below 0. */
-#include "acct/expression.h"
 #include "fuzz/fuzz.h"
+#include "planning/expression.h"
 
 static void check_value (const char *text, const expression_scope_t *scope)
 {

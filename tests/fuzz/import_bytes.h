@@ -9,7 +9,7 @@
 
 #include "base/zone.h"
 #include "fuzz/fuzz.h"
-#include "import.h"
+#include "import/import.h"
 
 static inline const zone_t *fuzz_import_zone (const char *cluster, void *arg)
 {

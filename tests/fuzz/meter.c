@@ -1,7 +1,7 @@
 /* meter.c: any text as readings of a meter. What is taken stands in the order of
  * time, without overlap, and is energy that a counter can show. */
 #include "fuzz/fuzz.h"
-#include "import_meter.h"
+#include "import/import_meter.h"
 
 static void check_readings (const meter_file_t *file)
 {

@@ -34,17 +34,51 @@ room () {
 room lib/base base
 room lib/gres base gres
 room lib/record base record
-room lib/acct base gres acct
-room lib/config base gres acct config
-room lib/store base gres record acct store
-room lib/report base gres acct report
-room lib/render base report render
+room lib/site base gres site
+room lib/evidence base gres site evidence
+room lib/usage base gres site evidence usage
+room lib/money base gres site evidence usage money
+room lib/planning base gres site money planning
+room lib/config base gres site usage money planning config
+room lib/store base gres record site evidence usage store
+room lib/ledger base gres site evidence usage money ledger
+room lib/report base gres site evidence usage money planning ledger report
+room lib/statement base gres site usage money ledger report statement
+room lib/render base site ledger report statement render
 room lib/wire base record wire
 # the plugin: what is loaded into Slurm's processes
 check "plugin includes only: base gres record" \
     "$(ls plugin/*.[ch] | while read -r file; do includes "$file" |
         sed "s|^|$file:|"; done | grep -vE ':(base|gres|record)$')"
-room plugin/agent base gres record acct config wire
+room plugin/agent base gres record site evidence usage config wire
+# the programs and readers of the accounting host; their rooms may see any of lib
+host ()
+{
+    directory=sacct-ext/$1
+    allowed=$(printf '%s|' "$@" | sed 's/|$//')
+    rooms='cli|collector|command|doctor|facts|import|month|slurmdbd|sync|users'
+    check "$directory includes only: $*" \
+        "$(includes "$directory" | grep -E ":($rooms)\$" |
+            grep -vE ":($allowed)\$")"
+}
+host facts
+host slurmdbd
+host sync facts slurmdbd
+host import facts sync
+host month facts slurmdbd sync
+host users facts month
+host cli facts month
+host doctor cli facts month sync users
+host collector users
+host command cli collector doctor facts import month slurmdbd sync users
+
+# no room is a hall
+check "a room has at most 48 files" "$(
+    for room in lib/* sacct-ext/*; do
+        [ -d "$room" ] || continue
+        n=$(ls "$room"/*.[ch] 2>/dev/null | wc -l)
+        [ "$n" -le 48 ] || echo "$room: $n files"
+    done)"
 
 # only HEADER FILE...: the header is included in no other file of ours
 only () {
@@ -65,13 +99,14 @@ only 'event2/.*' 'sacct-ext/collector[^:]*'
 only 'dlfcn[.]h' plugin/agent/nvml.c
 only 'slurm/.*' 'plugin/[^:]*'
 
-check "lib/acct and lib/gres read no clock, environment or file" \
+pure=$(ls lib/gres/*.c lib/site/*.c lib/evidence/*.c lib/usage/*.c lib/money/*.c lib/planning/*.c lib/ledger/*.c)
+check "the rooms from gres to planning read no clock, environment or file" \
     "$(grep -nE '\b(time|getenv|fopen|open|gettimeofday|clock_gettime) \(' \
-           lib/acct/*.[ch] lib/gres/*.[ch] \
+           $pure \
            | grep -vE '(nodelist|site|mig|tres)_?[a-z]*_?open \(')"
 check "library code never prints" \
     "$(grep -nE '\b(printf|puts|perror|fputs) \(' lib/base/*.c lib/gres/*.c \
-           lib/record/*.c lib/acct/*.c lib/store/*.c \
-           lib/config/*.c lib/report/*.c lib/wire/*.c 2>/dev/null | grep -v '^lib/base/memory.c:')"
+           lib/record/*.c $pure lib/store/*.c \
+           lib/config/*.c lib/report/*.c lib/statement/*.c lib/wire/*.c 2>/dev/null | grep -v '^lib/base/memory.c:')"
 
 echo "1..$plan"

@@ -6,14 +6,14 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "facts.h"
+#include "facts/facts.h"
+#include "facts/rollups.h"
 #include "look.h"
 #include "render/render.h"
 #include "report/usage_report.h"
 #include "report/utilization.h"
-#include "rollups.h"
-#include "support/test.h"
 #include "support/store_fixture.h"
+#include "support/test.h"
 
 static char dir[256];
 static char *template;

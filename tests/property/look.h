@@ -7,9 +7,9 @@
 
 #include <gmp.h>
 
-#include "acct/capacity.h"
-#include "acct/usage.h"
 #include "base/buffer.h"
+#include "usage/capacity.h"
+#include "usage/usage.h"
 #include "world.h"
 
 /* An empty store; at most two at a time, "a" and "b". Ends the program where

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "acct/segment.h"
-#include "acct/site.h"
+#include "site/segment.h"
+#include "site/site.h"
 #include "store/store.h"
 
 typedef struct {

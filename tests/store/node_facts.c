@@ -3,9 +3,9 @@
 #include "support/store_fixture.h"
 #include "support/test.h"
 
-#include "acct/usage.h"
 #include "base/memory.h"
-#include "facts.h"
+#include "facts/facts.h"
+#include "usage/usage.h"
 
 #define T0 INT64_C (1790000000)
 #define HOUR 3600

@@ -5,8 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/test.h"
 #include "support/store_fixture.h"
+#include "support/test.h"
 
 #include "base/memory.h"
 #include "store/db.h"

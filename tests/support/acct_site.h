@@ -1,12 +1,12 @@
-/* acct_site.h: a small site and segments for tests of lib/acct, made without
+/* acct_site.h: a small site and segments for tests of the rooms from lib/site to lib/planning, made without
  * any file. */
 #ifndef GL_TESTS_SUPPORT_ACCT_SITE_H
 #define GL_TESTS_SUPPORT_ACCT_SITE_H
 
 #include "support/test.h"
 
-#include "acct/segment.h"
-#include "acct/site.h"
+#include "site/segment.h"
+#include "site/site.h"
 
 static const period_t always = {SITE_ALWAYS_START, SITE_ALWAYS_END};
 

@@ -1,12 +1,12 @@
-/* book.h: a site with a cost book, made in memory, for tests of lib/acct. */
+/* book.h: a site with a cost book, made in memory, for tests of the rooms from lib/site to lib/planning. */
 #ifndef GL_TESTS_SUPPORT_BOOK_H
 #define GL_TESTS_SUPPORT_BOOK_H
 
 #include "support/test.h"
 
-#include "acct/site.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "site/site.h"
 
 static const period_t book_always = {SITE_ALWAYS_START, SITE_ALWAYS_END};
 

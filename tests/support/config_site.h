@@ -3,9 +3,9 @@
 #ifndef GL_TESTS_SUPPORT_CONFIG_SITE_H
 #define GL_TESTS_SUPPORT_CONFIG_SITE_H
 
-#include "acct/site.h"
 #include "base/exact.h"
 #include "config/config.h"
+#include "site/site.h"
 
 static inline site_t *load_site (const char *text)
 {

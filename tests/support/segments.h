@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "import.h"
+#include "import/import.h"
 
 typedef struct {
     segment_t *segment; /* texts are copies */

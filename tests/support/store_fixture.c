@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/test.h"
 #include "support/store_fixture.h"
+#include "support/test.h"
 
 #include "base/buffer.h"
 #include "base/memory.h"

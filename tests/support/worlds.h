@@ -9,11 +9,11 @@
 
 #include "support/book.h"
 
-#include "acct/capacity.h"
-#include "acct/evidence.h"
-#include "acct/project.h"
-#include "acct/segment.h"
-#include "report/query.h"
+#include "evidence/evidence.h"
+#include "site/project.h"
+#include "site/segment.h"
+#include "usage/capacity.h"
+#include "usage/query.h"
 
 #define JOBS_MAX 40
 #define SEGMENTS_MAX (JOBS_MAX * 3)

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "acct/usage.h"
-#include "slurmdbd.h"
+#include "slurmdbd/slurmdbd.h"
+#include "usage/usage.h"
 
 static gl_error_t error;
 

@@ -1,8 +1,8 @@
 /* Other costs, power and tariffs of the cost book. */
 #include "support/book.h"
 
-#include "acct/cost.h"
-#include "acct/tariff.h"
+#include "money/cost.h"
+#include "money/tariff.h"
 
 #define HOUR 3600
 

@@ -1,7 +1,7 @@
 #include "support/acct_site.h"
 
-#include "acct/capacity.h"
 #include "base/memory.h"
+#include "usage/capacity.h"
 
 #define T0 INT64_C (1790000000)
 #define HOUR 3600

@@ -7,9 +7,9 @@
 
 #include "support/test.h"
 
-#include "acct/capacity.h"
 #include "base/memory.h"
 #include "base/zone.h"
+#include "usage/capacity.h"
 
 #define T0 INT64_C (1790000000)
 #define HOUR 3600

@@ -2,7 +2,7 @@
 
 #include "support/book.h"
 
-#include "acct/charge.h"
+#include "money/charge.h"
 
 /* ---- hand-made months ---- */
 
@@ -56,7 +56,7 @@ static void add (charge_t *charge, const char *account, const char *line,
     mpq_inits (q, p, NULL);
     exact_set_i64 (q, hours * INT64_C (3600) * quantity.num, quantity.den);
     exact_set_i64 (p, hours * INT64_C (3600) * price.num, price.den);
-    charge_add (charge, path, q, p, &(charge_price_t){.rate = rate});
+    charge_add (charge, path, q, p, &(rate_card_price_t){.rate = rate});
     mpq_clears (q, p, NULL);
 }
 
@@ -523,25 +523,25 @@ static void charge__more_held_than_there_is__is_a_negative_rest (void **state)
 static void charge_price__a_qos_of_its_own__goes_before_the_rest (void **state)
 {
     site_t *site = book_new ("UTC");
-    charge_price_t price;
+    rate_card_price_t price;
 
     (void)state;
     site->policy.mig_price = MIG_COMPUTE;
     book_rate (site, "p", NULL, "3", MIG_MAX)->valid.start = 1000;
     book_rate (site, "p", "low", "1", MIG_MEMORY)->valid.start = 2000;
-    price = charge_price (site, "p", "low", NULL, 999);
+    price = rate_card_price (site, "p", "low", NULL, 999);
     assert_null (price.rate);
     assert_int_equal (price.mig_price, MIG_COMPUTE);
-    price = charge_price (site, "p", "low", NULL, 1000);
+    price = rate_card_price (site, "p", "low", NULL, 1000);
     book_check (price.rate->per_gpu_hour, 0, "3");
     assert_int_equal (price.mig_price, MIG_MAX);
-    price = charge_price (site, "p", "low", NULL, 2000);
+    price = rate_card_price (site, "p", "low", NULL, 2000);
     book_check (price.rate->per_gpu_hour, 0, "1");
-    price = charge_price (site, "p", "high", NULL, 2000);
+    price = rate_card_price (site, "p", "high", NULL, 2000);
     book_check (price.rate->per_gpu_hour, 0, "3");
-    price = charge_price (site, "p", NULL, NULL, 2000);
+    price = rate_card_price (site, "p", NULL, NULL, 2000);
     book_check (price.rate->per_gpu_hour, 0, "3");
-    assert_null (charge_price (site, "q", NULL, NULL, 2000).rate);
+    assert_null (rate_card_price (site, "q", NULL, NULL, 2000).rate);
     site_free (site);
 }
 
@@ -555,7 +555,7 @@ static void charge_cuts__rates__cut_where_they_begin_and_end (void **state)
     book_rate (site, "p", NULL, "4", MIG_MAX)->valid = (period_t){200, 300};
     book_rate (site, "q", NULL, "4", MIG_MAX)->valid =
         (period_t){150, SITE_ALWAYS_END};
-    assert_int_equal (charge_cuts (site, (period_t){100, 300}, &cuts), 2);
+    assert_int_equal (rate_card_cuts (site, (period_t){100, 300}, &cuts), 2);
     assert_int_equal (cuts[0], 150);
     assert_int_equal (cuts[1], 200);
     free (cuts);
@@ -767,7 +767,7 @@ static void add_made (charge_t *charge, const struct made_line *line,
     exact_set_i64 (q, (int64_t)seconds * line->quantity.num,
                    line->quantity.den);
     exact_set_i64 (p, (int64_t)seconds * line->price.num, line->price.den);
-    charge_add (charge, path, q, p, &(charge_price_t){.rate = line->rate});
+    charge_add (charge, path, q, p, &(rate_card_price_t){.rate = line->rate});
     mpq_clears (q, p, NULL);
 }
 

@@ -1,6 +1,6 @@
 #include "support/book.h"
 
-#include "acct/cost.h"
+#include "money/cost.h"
 
 #define HOUR 3600
 

@@ -1,11 +1,11 @@
 /* The formulas F5 to F16 on the worked examples of docs/guides/decisions.md. */
 #include "support/test.h"
 
-#include "acct/cash.h"
-#include "acct/decision.h"
-#include "acct/reserve.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "planning/cash.h"
+#include "planning/decision.h"
+#include "planning/reserve.h"
 
 /* A number for an argument: static, so that no one has to clear it. */
 static mpq_srcptr n (const char *text)

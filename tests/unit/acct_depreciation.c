@@ -1,7 +1,7 @@
 #include "support/book.h"
 
-#include "acct/cost.h"
-#include "acct/depreciation.h"
+#include "money/cost.h"
+#include "money/depreciation.h"
 
 #define SEEDS 3000
 

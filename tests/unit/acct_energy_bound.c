@@ -1,6 +1,6 @@
 #include "support/acct_site.h"
 
-#include "acct/energy_bound.h"
+#include "evidence/energy_bound.h"
 
 static void energy_model__names_of_makers_and_sites__have_a_limit (void **state)
 {

@@ -1,8 +1,8 @@
 #include "support/acct_site.h"
 
-#include "acct/evidence.h"
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "evidence/evidence.h"
 
 #define T0 INT64_C (1790000000)
 #define YEAR (365 * INT64_C (86400))

@@ -11,14 +11,14 @@
 
 #include "support/book.h"
 
-#include "acct/breakeven.h"
-#include "acct/breakeven_why.h"
-#include "acct/cash.h"
-#include "acct/claim.h"
-#include "acct/decision.h"
-#include "acct/reserve.h"
 #include "base/buffer.h"
-#include "claims.h"
+#include "command/claims.h"
+#include "planning/breakeven.h"
+#include "planning/breakeven_why.h"
+#include "planning/cash.h"
+#include "planning/claim.h"
+#include "planning/decision.h"
+#include "planning/reserve.h"
 
 #define GPU "H100-SXM5-80GB"
 

@@ -2,9 +2,9 @@
 
 #include "support/test.h"
 
-#include "acct/expression.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "planning/expression.h"
 
 static const char *value_of (const char *text)
 {

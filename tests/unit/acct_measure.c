@@ -1,8 +1,8 @@
 #include "support/acct_site.h"
 
-#include "acct/evidence.h"
-#include "acct/usage.h"
 #include "base/memory.h"
+#include "evidence/evidence.h"
+#include "usage/usage.h"
 
 #define T0 INT64_C (1790816400) /* 2026-10-01T01:00:00Z */
 

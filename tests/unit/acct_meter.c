@@ -1,7 +1,7 @@
 /* What meters counted, beside the devices, and the bill. */
 #include "support/book.h"
 
-#include "acct/meter_price.h"
+#include "money/meter_price.h"
 
 #define KWH UINT64_C (1000000)
 

@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#include "acct/cost.h"
-#include "acct/tariff.h"
 #include "base/calendar.h"
+#include "money/cost.h"
+#include "money/tariff.h"
 
 #define HOUR 3600
 #define KWH_MJ UINT64_C (3600000000)

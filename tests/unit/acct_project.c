@@ -1,7 +1,7 @@
 #include "support/acct_site.h"
 
-#include "acct/project.h"
 #include "base/memory.h"
+#include "site/project.h"
 
 #define T0 INT64_C (1790000000)
 

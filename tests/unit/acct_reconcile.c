@@ -1,7 +1,7 @@
 #include "support/acct_site.h"
 
-#include "acct/reconcile.h"
 #include "base/memory.h"
+#include "evidence/reconcile.h"
 
 #define T0 INT64_C (1790002800) /* a full hour */
 #define HOUR INT64_C (3600)

@@ -1,7 +1,7 @@
 #include "support/acct_site.h"
 
-#include "acct/runaway.h"
 #include "base/memory.h"
+#include "evidence/runaway.h"
 
 #define T0 INT64_C (1790000000)
 #define HOUR INT64_C (3600)

@@ -1,7 +1,7 @@
 #include "support/acct_site.h"
 
-#include "acct/usage.h"
 #include "base/memory.h"
+#include "usage/usage.h"
 
 #define T0 INT64_C (1790000000) /* 2026-09-21, an instant inside a day */
 

@@ -8,8 +8,8 @@
 
 #include "support/book.h"
 
-#include "acct/billed.h"
-#include "acct/charge.h"
+#include "money/charge.h"
+#include "usage/billed.h"
 
 /* ---- reading ---- */
 
@@ -104,8 +104,8 @@ static charge_t *month_of (const site_t *site, const char *team,
     for (size_t i = 0; i < count; i++) {
         char name[8];
         const char *const path[] = {name, "x"};
-        charge_price_t price
-            = charge_price (site, "p", NULL, team, month.start);
+        rate_card_price_t price
+            = rate_card_price (site, "p", NULL, team, month.start);
         snprintf (name, sizeof (name), "%c", (char)('a' + i));
         mpq_set_ui (q, 0, 1);
         exact_add_scaled (q, hours[i], 3600, 1);

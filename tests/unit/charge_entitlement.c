@@ -3,7 +3,7 @@
 
 #include "support/book.h"
 
-#include "acct/charge.h"
+#include "money/charge.h"
 
 #define LENGTH (CHARGE_TEAM + 1)
 #define TEAM "vision"
@@ -48,8 +48,8 @@ struct asked {
 static void add_used (charge_t *charge, const site_t *site, struct asked asked)
 {
     const char *path[LENGTH] = {TEAM, "lab"};
-    charge_price_t price
-        = charge_price (site, "p", NULL, TEAM, asked.month.start);
+    rate_card_price_t price
+        = rate_card_price (site, "p", NULL, TEAM, asked.month.start);
     mpq_t seconds;
 
     path[CHARGE_TEAM] = TEAM;

@@ -2,8 +2,8 @@
  * docs/guides/rates.md. */
 #include "support/book.h"
 
-#include "acct/carry_forward.h"
-#include "acct/charge.h"
+#include "money/carry_forward.h"
+#include "money/charge.h"
 
 /* --- months ------------------------------------------------------------- */
 
@@ -97,8 +97,8 @@ static void use (charge_t *charge, const site_t *site, const char *team,
                  const char *qos, int hours)
 {
     const char *path[LENGTH] = {team, "lab", NULL, NULL, qos};
-    charge_price_t price
-        = charge_price (site, "p", qos, team, book_instant (site, 2026, 11, 1, 0));
+    rate_card_price_t price
+        = rate_card_price (site, "p", qos, team, book_instant (site, 2026, 11, 1, 0));
     mpq_t seconds;
 
     path[CHARGE_TEAM] = team;
@@ -566,9 +566,9 @@ static void idle_policy__of_the_pool__goes_before_the_sites (void **state)
 
     (void)state;
     site->policy.idle = IDLE_IN_RATE;
-    assert_int_equal (charge_idle_policy (site, "p", month), IDLE_IN_RATE);
+    assert_int_equal (site_idle_policy (site, "p", month), IDLE_IN_RATE);
     site->pools[0].idle = IDLE_UNIFORM;
-    assert_int_equal (charge_idle_policy (site, "p", month), IDLE_UNIFORM);
+    assert_int_equal (site_idle_policy (site, "p", month), IDLE_UNIFORM);
     assert_string_equal (idle_policy_word (IDLE_IN_RATE), "in-rate");
     site_free (site);
 }

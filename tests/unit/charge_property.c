@@ -6,7 +6,7 @@
 
 #include "support/book.h"
 
-#include "acct/charge.h"
+#include "money/charge.h"
 
 #define LENGTH (CHARGE_TEAM + 2) /* and a day */
 #define LINES_MAX 16
@@ -230,14 +230,14 @@ static void add_line (charge_t *charge, const struct world *w,
                       uint64_t seconds)
 {
     const char *path[LENGTH];
-    charge_price_t price;
+    rate_card_price_t price;
     mpq_t q, p;
 
     memcpy (path, line->path, sizeof (path));
     if (asking.without && path[CHARGE_TEAM]
         && !strcmp (path[CHARGE_TEAM], asking.without))
         path[CHARGE_TEAM] = NULL;
-    price = charge_price (w->site, "p", path[4], path[CHARGE_TEAM],
+    price = rate_card_price (w->site, "p", path[4], path[CHARGE_TEAM],
                           book_instant (w->site, 2026, 11, 1, 0));
     mpq_inits (q, p, NULL);
     exact_set_i64 (q, (int64_t)seconds * line->quantity.num,
@@ -529,8 +529,8 @@ static void check_list_prices (const charge_t *charge, const struct world *w)
 
     mpq_init (expected);
     for (size_t i = 0; i < count; i++) {
-        charge_price_t price
-            = charge_price (w->site, "p", line[i].path[4], NULL, 1793491200);
+        rate_card_price_t price
+            = rate_card_price (w->site, "p", line[i].path[4], NULL, 1793491200);
         if (line[i].kind != CHARGE_USED)
             continue;
         mpq_set (expected, price.rate ? price.rate->per_gpu_hour
@@ -547,7 +547,7 @@ static bool is_published (const charge_line_t *line, const struct world *w)
 {
     return line->kind == CHARGE_PURCHASE
            || (line->kind == CHARGE_USED
-               && charge_price (w->site, "p", line->path[4], NULL, 1793491200)
+               && rate_card_price (w->site, "p", line->path[4], NULL, 1793491200)
                       .rate);
 }
 

@@ -3,7 +3,7 @@
 #include "support/book.h"
 #include "support/store_fixture.h"
 
-#include "close.h"
+#include "month/close.h"
 
 int __real_store_transaction (store_t *store, store_transaction_f fn, void *arg,
                               gl_error_t *error);

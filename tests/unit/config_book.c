@@ -4,9 +4,9 @@
 
 #include "support/test.h"
 
-#include "acct/cost.h"
 #include "base/memory.h"
 #include "config/config.h"
+#include "money/cost.h"
 
 static site_t *load (const char *text)
 {

@@ -2,9 +2,9 @@
 
 #include "support/config_site.h"
 
-#include "acct/breakeven.h"
-#include "acct/cost.h"
 #include "base/memory.h"
+#include "money/cost.h"
+#include "planning/breakeven.h"
 
 static site_t *load_example (const char *name)
 {

@@ -2,10 +2,10 @@
 
 #include "support/config_site.h"
 
-#include "acct/cost.h"
-#include "acct/segment.h"
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "money/cost.h"
+#include "site/segment.h"
 
 static void config_load_text__hosts_of_all_forms__are_taken (void **state)
 {

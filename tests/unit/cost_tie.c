@@ -1,7 +1,7 @@
 /* The months of a cost add up to what it costs: of an asset to its price, of an amount
  * a year to that amount, whatever its dates, pools and funds. Sums are of what bills
  * have: each pool's month in whole cents. */
-#include "acct/cost.h"
+#include "money/cost.h"
 #include "support/book.h"
 
 #define ASSETS 2000

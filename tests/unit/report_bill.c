@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "report/bill.h"
-#include "report/bill_idle.h"
+#include "ledger/bill.h"
+#include "ledger/bill_idle.h"
 
 static void parse (const char *text, bill_row_t *row)
 {

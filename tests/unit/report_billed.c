@@ -4,8 +4,8 @@
 
 #include "support/book.h"
 
-#include "acct/billed.h"
-#include "report/billing.h"
+#include "ledger/billing.h"
+#include "usage/billed.h"
 
 #define HOUR INT64_C (3600)
 

@@ -1,12 +1,12 @@
 /* What is billed in a month besides its own time, in its chargeback; and how it
- * comes about: lib/report/correction.c. */
+ * comes about: lib/ledger/correction.c. */
 
 #include <string.h>
 
 #include "base/exact.h"
 #include "base/memory.h"
-#include "report/brought.h"
-#include "report/correction.h"
+#include "ledger/correction.h"
+#include "statement/brought.h"
 #include "support/book.h"
 
 /* --- bills -------------------------------------------------------------- */

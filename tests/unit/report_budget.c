@@ -4,7 +4,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
-#include "report/budget_report.h"
+#include "statement/budget_report.h"
 
 static const period_t always = {SITE_ALWAYS_START, SITE_ALWAYS_END};
 

@@ -4,7 +4,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
-#include "report/budget.h"
+#include "statement/budget.h"
 
 #define ROWS 40
 #define WORLDS 300

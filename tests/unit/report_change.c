@@ -4,9 +4,9 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
-#include "report/bill_idle.h"
-#include "report/bill_tax.h"
-#include "report/change.h"
+#include "ledger/bill_idle.h"
+#include "ledger/bill_tax.h"
+#include "ledger/change.h"
 
 /* A line of `hours` at `charge` smallest units; list price and charge alike. */
 static bill_row_t *add_charge (bill_t *bill, const char *month,

@@ -2,10 +2,10 @@
  * grouped, filtered or cut, the amounts are the same and add up. */
 #include "support/book.h"
 
-#include "report/bill.h"
-#include "report/chargeback.h"
-#include "report/journal.h"
+#include "ledger/bill.h"
 #include "report/utilization.h"
+#include "statement/chargeback.h"
+#include "statement/journal.h"
 
 #define JOBS 300
 #define ACCOUNTS 7

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "report/detail.h"
+#include "ledger/detail.h"
 
 static const char full_text[]
     = "kind=job\tmonth=2026-10\tstatement=a\\tb\tteam=a\\tb\tcost_center=CC-1\t"

@@ -2,7 +2,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
-#include "report/query.h"
+#include "report/heading.h"
 
 static zone_t *open_zone (const char *name)
 {

@@ -3,7 +3,7 @@
 
 #include "support/book.h"
 
-#include "report/recharge.h"
+#include "statement/recharge.h"
 
 /* 12 rows of a twelfth of the revenue and the hours each, and a tax that is
  * none of the centre's. */

@@ -3,10 +3,10 @@
  * cut into builders, kept, and put together. */
 #include "support/worlds.h"
 
-#include "acct/rollup.h"
 #include "render/render.h"
-#include "report/chargeback.h"
 #include "report/utilization.h"
+#include "statement/chargeback.h"
+#include "usage/rollup.h"
 
 /* Each takes some 10 ms where every access is checked. */
 #define WORLDS_DEFAULT 400

@@ -6,8 +6,8 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "facts/rollups.h"
 #include "record/record.h"
-#include "rollups.h"
 
 #define DAY 86400
 #define FIRST 1792800000 /* 2026-10-24 in UTC */

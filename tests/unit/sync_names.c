@@ -5,8 +5,8 @@
 #include "support/test.h"
 
 #include "base/memory.h"
-#include "slurmdbd_ids.h"
-#include "slurmdbd_tres.h"
+#include "slurmdbd/slurmdbd_ids.h"
+#include "slurmdbd/slurmdbd_tres.h"
 
 static char path[] = "/tmp/sync_names.XXXXXX";
 static db_t *db;

@@ -1,6 +1,6 @@
 #include "support/test.h"
 
-#include "sync_seen.h"
+#include "sync/sync_seen.h"
 
 #define START 1790000400 /* a stretch begins here */
 

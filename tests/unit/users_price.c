@@ -8,8 +8,8 @@
 #include "base/instant.h"
 #include "base/memory.h"
 #include "config/config.h"
-#include "price.h"
-#include "prices.h"
+#include "users/price.h"
+#include "users/prices.h"
 
 static const char site_text[]
     = "ledger:   {timezone: UTC, currency: USD}\n"

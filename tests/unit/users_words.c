@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "user_words.h"
+#include "users/user_words.h"
 
 static const char *const before[] = {"--config", "/etc/x.yaml", NULL};
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/network.h"
-#include "collector.h"
+#include "collector/collector.h"
 #include "record/record.h"
 
 /* rates */

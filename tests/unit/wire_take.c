@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "collector/take.h"
 #include "store/store.h"
-#include "take.h"
 
 struct fixture {
     char dir[64];

@@ -1,0 +1,277 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "evidence/evidence_private.h"
+
+/* --- which allocation -------------------------------------------------- */
+
+/* How far `at` lies outside of the span; 0 inside. */
+static int64_t distance (const struct span *span, int64_t at)
+{
+    if (at < span->start_ms)
+        return span->start_ms - at;
+    return at < span->end_ms ? 0 : at - span->end_ms + 1;
+}
+
+size_t chain_at (const struct node_view *view, int64_t at_ms)
+{
+    const struct span *best = NULL;
+
+    for (size_t i = 0; i < view->count; i++) {
+        const struct span *span = view->span[i];
+        if (!best || distance (span, at_ms) <= distance (best, at_ms))
+            best = span;
+    }
+    return best ? best->chain : CHAIN_NONE;
+}
+
+static bool same_user (const segment_t *s, uint32_t uid)
+{
+    return s->uid == UINT32_MAX || uid == UINT32_MAX || s->uid == uid;
+}
+
+/* The controller itself names the attempt: by SLUID, else by its start. */
+static const struct span *span_named (const struct node_view *view,
+                                      const struct quest *q)
+{
+    for (size_t i = 0; q->sluid && i < view->count; i++)
+        if (segment_sluid (view->span[i]->segment) == q->sluid
+            && same_user (view->span[i]->segment, q->uid))
+            return view->span[i];
+    for (size_t i = 0; q->time_start && i < view->count; i++)
+        if (view->span[i]->segment->time_start == q->time_start
+            && same_user (view->span[i]->segment, q->uid))
+            return view->span[i];
+    return NULL;
+}
+
+/* What an allocation and a quest have in common. */
+struct fit {
+    size_t chain;
+    int64_t distance; /* of the anchor */
+    int64_t overlap;
+};
+
+static int64_t overlap (const struct span *span, const struct quest *q)
+{
+    int64_t from = span->start_ms > q->begin_ms ? span->start_ms : q->begin_ms;
+    int64_t to = span->end_ms < q->end_ms ? span->end_ms : q->end_ms;
+
+    return to > from ? to - from : 0;
+}
+
+/* The fit of the allocation whose spans begin at *at, which moves on. */
+static struct fit fit_next (const struct node_view *view, const struct quest *q,
+                            size_t *at)
+{
+    struct fit fit = {.chain = view->span[*at]->chain, .distance = INT64_MAX};
+
+    while (*at < view->count && view->span[*at]->chain == fit.chain) {
+        const struct span *span = view->span[(*at)++];
+        int64_t d = distance (span, q->anchor_ms);
+        if (!same_user (span->segment, q->uid))
+            continue;
+        if (d < fit.distance)
+            fit.distance = d;
+        fit.overlap += overlap (span, q);
+    }
+    return fit;
+}
+
+/* Both ends known: the larger overlap tells, even with clocks apart. Else what
+ * is nearest to the moment that is known, and of two the later one. */
+static bool fits_better (const struct fit *a, const struct fit *b, bool bounded)
+{
+    if (bounded && a->overlap != b->overlap)
+        return a->overlap > b->overlap;
+    return bounded ? a->distance < b->distance : a->distance <= b->distance;
+}
+
+size_t chain_of (const struct node_view *view, const struct quest *q)
+{
+    const struct span *named = span_named (view, q);
+    bool closed = q->begun && q->closed;
+    struct fit near = {.chain = CHAIN_NONE}, far = {.chain = CHAIN_NONE};
+
+    if (named)
+        return named->chain;
+    for (size_t at = 0; at < view->count;) {
+        struct fit fit = fit_next (view, q, &at);
+        if (fit.distance <= view->tolerance_ms
+            && (near.chain == CHAIN_NONE
+                || fits_better (&fit, &near, q->begun)))
+            near = fit;
+        /* clocks further apart than tolerated: an interval that is known at
+         * both ends may still tell */
+        if (closed && fit.overlap > 0
+            && (far.chain == CHAIN_NONE || fits_better (&fit, &far, true)))
+            far = fit;
+    }
+    return near.chain != CHAIN_NONE ? near.chain : far.chain;
+}
+
+/* --- records -> attempts ----------------------------------------------- */
+
+static void keep_fact (attempt_t *a, const node_fact_t *fact)
+{
+    a->fact = xreallocarray (a->fact, a->fact_count + 1, sizeof (*a->fact));
+    a->fact[a->fact_count++] = fact;
+}
+
+/* 1: the controller's words for both are the same; -1: they differ; 0: one of
+ * them does not say. */
+static int agreement (const attempt_t *a, const node_fact_t *fact)
+{
+    for (size_t i = 0; i < a->fact_count; i++) {
+        const node_fact_t *of = a->fact[i];
+        if (of->sluid && fact->sluid)
+            return of->sluid == fact->sluid ? 1 : -1;
+    }
+    for (size_t i = 0; i < a->fact_count; i++) {
+        const evidence_t *of = &a->fact[i]->seen;
+        if (of->time_start && fact->seen.time_start)
+            return of->time_start == fact->seen.time_start ? 1 : -1;
+    }
+    return 0;
+}
+
+static bool same_attempt (const struct node_view *view, const attempt_t *a,
+                          const node_fact_t *last, const node_fact_t *fact)
+{
+    int agree = agreement (a, fact);
+
+    if (agree)
+        return agree > 0;
+    return chain_at (view, fact_ms (last)) == chain_at (view, fact_ms (fact));
+}
+
+struct pairing {
+    const struct node_view *view;
+    attempt_t **attempts;
+    size_t *count;
+    size_t open; /* index of the open attempt, or SIZE_MAX */
+    size_t last; /* the last one that was closed, or SIZE_MAX */
+};
+
+static attempt_t *add_attempt (struct pairing *p, const node_fact_t *fact)
+{
+    attempt_t *a;
+
+    *p->attempts
+        = xreallocarray (*p->attempts, *p->count + 1, sizeof (**p->attempts));
+    a = &(*p->attempts)[(*p->count)++];
+    *a = (attempt_t){.node = p->view->node,
+                     .begin_ms = EVIDENCE_ALWAYS_START,
+                     .end_ms = EVIDENCE_ALWAYS_END};
+    keep_fact (a, fact);
+    return a;
+}
+
+static attempt_t *attempt_at (struct pairing *p, size_t index)
+{
+    return index == SIZE_MAX ? NULL : &(*p->attempts)[index];
+}
+
+static void set_start (attempt_t *a, const node_fact_t *fact)
+{
+    a->start = fact;
+    a->start_count = 1;
+    a->begin_ms = fact_ms (a->fact[0]);
+}
+
+static void pair_start (struct pairing *p, const node_fact_t *fact)
+{
+    attempt_t *a = attempt_at (p, p->open);
+
+    if (a && same_attempt (p->view, a, a->fact[0], fact)) {
+        keep_fact (a, fact);
+        if (!a->start)
+            set_start (a, fact);
+        else
+            a->start_count++;
+        return;
+    }
+    if (a) { /* its end is lost: it was over before this one began */
+        a->end_ms = fact_ms (fact);
+        p->last = p->open;
+    }
+    set_start (add_attempt (p, fact), fact);
+    p->open = *p->count - 1;
+}
+
+static void close_attempt (attempt_t *a, const node_fact_t *fact)
+{
+    a->end = fact;
+    a->end_count = 1;
+    a->end_ms = fact_ms (fact);
+}
+
+static void pair_end (struct pairing *p, const node_fact_t *fact)
+{
+    attempt_t *a = attempt_at (p, p->open), *last = attempt_at (p, p->last);
+
+    if (a && agreement (a, fact) >= 0) {
+        keep_fact (a, fact);
+        close_attempt (a, fact);
+        p->last = p->open;
+        p->open = SIZE_MAX;
+    } else if (!a && last && last->end
+               && same_attempt (p->view, last, last->end, fact)) {
+        keep_fact (last, fact);
+        last->end_count++;
+    } else {
+        close_attempt (add_attempt (p, fact), fact);
+        if (!a)
+            p->last = *p->count - 1;
+    }
+}
+
+static void pair_step (struct pairing *p, const node_fact_t *fact)
+{
+    attempt_t *a = attempt_at (p, p->open);
+
+    if (a)
+        keep_fact (a, fact);
+    else {
+        add_attempt (p, fact);
+        p->open = *p->count - 1;
+    }
+}
+
+/* Bounds that a missing end leaves open: the neighbour on this node. */
+static void bound_attempts (attempt_t *a, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (a[i].begin_ms == EVIDENCE_ALWAYS_START
+            && a[i - 1].end_ms <= fact_ms (a[i].fact[0]))
+            a[i].begin_ms = a[i - 1].end_ms;
+}
+
+static void note_problems (attempt_t *a)
+{
+    if (!a->start)
+        a->problems |= ATTEMPT_START_MISSING;
+    if (a->start_count > 1)
+        a->problems |= ATTEMPT_START_REPEATED;
+    if (a->end_count > 1)
+        a->problems |= ATTEMPT_END_REPEATED;
+}
+
+void pair_records (const struct node_view *view, const node_fact_t **fact,
+                   size_t count, attempt_t **attempts, size_t *attempt_count)
+{
+    static void (*const pair[]) (struct pairing *, const node_fact_t *) = {
+        [NODE_FACT_START] = pair_start,
+        [NODE_FACT_END] = pair_end,
+        [NODE_FACT_STEP] = pair_step,
+    };
+    size_t first = *attempt_count;
+    struct pairing p = {view, attempts, attempt_count, SIZE_MAX, SIZE_MAX};
+
+    for (size_t i = 0; i < count; i++)
+        pair[fact[i]->kind](&p, fact[i]);
+    bound_attempts (*attempts + first, *attempt_count - first);
+    for (size_t i = first; i < *attempt_count; i++)
+        note_problems (&(*attempts)[i]);
+}

@@ -1,0 +1,236 @@
+/*
+ * bill.h: the bill of calendar months: every charge, credit and remainder as a
+ * row, at the grain of the charge line, and the cost book's lines beside them.
+ *
+ * It is what a statement, a journal and a closed period are made of. Of each
+ * pool and month
+ *
+ *   sum of the costs = sum of the rows' charges, remainders included
+ *
+ * in smallest units of the currency, corrections and taxes left out, which are
+ * of other months or no cost. A row is data: it owns its texts and numbers, has
+ * one canonical text (what hashes are made over), and comes back from it.
+ * Rows are ordered bytewise by month, pool, kind, team, keys, what, reference,
+ * origin, absent first. Pure. An object belongs to one thread.
+ */
+#ifndef GL_LEDGER_BILL_H
+#define GL_LEDGER_BILL_H
+
+#include <gmp.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "ledger/billing.h"
+#include "money/charge.h"
+
+typedef enum {
+    BILL_CHARGE,     /* time that jobs held */
+    BILL_IDLE,       /* a part of time that nobody held, by policy */
+    BILL_CREDIT,     /* given back, by policy or by hand; negative */
+    BILL_CORRECTION, /* a change of a closed month, either sign */
+    BILL_TAX,
+    BILL_REMAINDER, /* of a pool: what nobody is charged */
+    BILL_PURCHASE,  /* paid by a team for what it is entitled to in a pool */
+    BILL_KIND_COUNT,
+} bill_kind_t;
+
+/* "charge", "idle", "credit", "correction", "tax", "remainder", "purchase". */
+const char *bill_kind_word (bill_kind_t kind);
+
+typedef struct {
+    bill_kind_t kind;
+    char *month;   /* 2026-10: of the time that it is for */
+    char *pool;    /* NULL: of none */
+    char *team;    /* NULL: of none */
+    char *gpu;     /* model; NULL: not known */
+    char *profile; /* of a MIG slice; NULL: a whole GPU */
+    char *key[CHARGE_PATH_COUNT]; /* texts of CHARGE_PATH; NULL: absent */
+    char *what;      /* a word: class of a remainder or of idle time, reason of a
+                        credit, cause of a correction (ledger/correction.h);
+                        NULL: none */
+    char *reference; /* what it goes back to: CLUSTER/JOBID/SUBMIT, the number
+                        of a row, or of a purchase TEAM/POOL; NULL: none */
+    mpq_t gpu_seconds;
+    mpq_t price_seconds; /* by price weights; of a purchase: bought */
+    mpq_t exact;         /* the charge before rounding */
+    mpz_t list_units;    /* before tiers, entitlements, subsidies, surcharges */
+    mpz_t cost_units;    /* of the time, at the owned rate */
+    mpz_t charge_units;  /* what is due */
+    char *origin; /* of a correction made by comparing: which line it corrects,
+                     "KIND" or "KIND:WHAT" of it; else NULL */
+    char *reason; /* in words, of a row by hand; else NULL */
+    mpz_t before_units; /* of such a correction: what was due of the line */
+    mpz_t after_units;  /* and what is */
+    mpz_t adjustment_units[ADJUSTMENT_COUNT]; /* list + these = charge, of all
+                    kinds but remainders and their corrections, which have no
+                    price; without adjustments the list is the charge */
+    mpq_t drawn_seconds; /* GPU-seconds that the team's entitlement in the pool
+                            covers, for which the adjustment of that name is not
+                            due; of a charge, or of idle time of a reservation */
+} bill_row_t;
+
+/* A line of the cost book in a pool and month. */
+typedef struct {
+    char *month;
+    char *pool;
+    cost_kind_t kind;
+    char *name;
+    char *how;
+    mpq_t amount; /* as cost_line_t has it */
+    mpz_t units;  /* rounded: the lines of a pool and month add up */
+    char *fund;   /* that pays for it; NULL: not told. The lines of an entry by its
+                     funds add up to what the entry is without them */
+} bill_cost_t;
+
+/* A pool in a month. */
+typedef struct {
+    char *month;
+    char *pool;
+    bool has_cost;
+    bool has_rate;
+    mpq_t capacity;  /* GPU-seconds in service */
+    mpq_t owned_rate; /* per GPU-hour, as charge_owned_rate() */
+    mpq_t full_rate;  /* as charge_full_rate() */
+    mpz_t cost_units; /* what charges are made of: all lines but disposals apart */
+    char *idle; /* idle_policy_word() of the month */
+    mpq_t full_cost; /* exact, of the two books (money/cost.h) */
+    mpq_t recoverable_cost;
+    mpq_t use_rate; /* as charge_use_rate() */
+} bill_pool_t;
+
+/*
+ * What a team is entitled to in a pool, in a month: its entitlement is named by
+ * the two. With the fields' names,
+ *
+ *   bought + carried_in = used + used_reserved + unused
+ *   unused = carried_out + expired       of a month that is over
+ *   used + used_reserved = sum of drawn_seconds of the rows of team and pool
+ *   amount = sum of their adjustments by entitlement, with the other sign
+ *
+ *   fee + value_in = value_used + value_reserved + value unused
+ *   value unused = value_out + value_expired       of a month that is over
+ *
+ * exactly (charge.h).
+ */
+typedef struct {
+    char *month;
+    char *pool;
+    char *team;
+    mpq_t bought;        /* GPU-seconds, as all of these: of this month */
+    mpq_t carried_in;    /* unused of the month before */
+    mpq_t used;          /* drawn by jobs */
+    mpq_t used_reserved; /* drawn by reservations that no job used */
+    mpq_t unused;
+    mpq_t carried_out;   /* into the next month */
+    mpq_t expired;
+    mpq_t price; /* of a GPU-hour of the pool without QOS, on average over the
+                    month: what unused time is worth */
+    mpz_t amount_units; /* what was not due for what was used */
+    mpq_t fee;           /* due for what is bought, before rounding */
+    mpz_t fee_units;     /* and on the bill: its purchases */
+    mpq_t value_in;      /* of carried_in, of what was paid for it; and so on */
+    mpq_t value_used;
+    mpq_t value_reserved;
+    mpq_t value_out;
+    mpq_t value_expired;
+} bill_entitlement_t;
+
+/* It has a price: what is had of it is worth what was paid. */
+bool bill_entitlement_is_paid (const bill_entitlement_t *entitlement);
+/* Of fee and value_in what is not used. */
+void bill_entitlement_value_unused (const bill_entitlement_t *entitlement,
+                                    mpq_t ret_value);
+
+/* The class of the remainder that gains (below 0) and losses of disposals are where
+ * policy.disposal leaves them out of the charges: of the bill alone, with a line of
+ * the cost book of the same amount, and not in the pool's cost_units. */
+#define BILL_DISPOSAL "disposal"
+
+typedef struct bill bill_t;
+
+/* What the billing's query has to group by, for bill_of_billing(). */
+extern const char bill_keys[];
+
+bill_t *bill_new (void);
+/* Accepts NULL. */
+void bill_free (bill_t *bill);
+
+/* Of a computed billing whose query groups by bill_keys, over whole months (the
+ * last one up to as-of) and without filters. -1 is a defect. */
+int bill_of_billing (const billing_t *billing, bill_t **ret_bill,
+                     gl_error_t *error);
+
+/* A row of zeros and NULLs at the end, to be filled; valid until the next. */
+bill_row_t *bill_add (bill_t *bill);
+/* Takes a copy. */
+void bill_add_copy (bill_t *bill, const bill_row_t *row);
+/* The same of costs, pools and entitlements, which keep the order in which they are added. */
+bill_cost_t *bill_add_cost (bill_t *bill);
+bill_pool_t *bill_add_pool (bill_t *bill);
+bill_entitlement_t *bill_add_entitlement (bill_t *bill);
+void bill_sort (bill_t *bill);
+
+/* Borrowed until the next bill_add() or bill_sort(). */
+const bill_row_t *bill_rows (const bill_t *bill, size_t *ret_count);
+const bill_cost_t *bill_costs (const bill_t *bill, size_t *ret_count);
+const bill_pool_t *bill_pools (const bill_t *bill, size_t *ret_count);
+/* By pool and team. A month that was closed before they were kept has none. */
+const bill_entitlement_t *bill_entitlements (const bill_t *bill,
+                                             size_t *ret_count);
+
+void bill_row_init (bill_row_t *row);
+void bill_row_clear (bill_row_t *row);
+/* Into an initialised row. */
+void bill_row_copy (bill_row_t *to, const bill_row_t *from);
+/* Its numbers, by sign: to += from, or to -= from. */
+void bill_row_add (bill_row_t *to, const bill_row_t *from, int sign);
+/* All of its numbers are. */
+bool bill_row_is_zero (const bill_row_t *row);
+/* Somebody pays for it: it is neither what nobody is charged, nor a correction of
+ * that. */
+bool bill_row_is_due (const bill_row_t *row);
+/* It was not computed of the month's own time: somebody pays or gets it for an
+ * earlier month, or it is by hand. */
+bool bill_row_is_brought (const bill_row_t *row);
+/* The order above: <0, 0, >0. Equal rows are of the same line. */
+int bill_row_compare (const bill_row_t *a, const bill_row_t *b);
+
+/*
+ * The canonical text of a row: "name=value" fields in the order of the struct,
+ * the kind first, separated by one tab, absent texts and zeros left out, with
+ * \ \t \n escaped by a backslash; rationals in lowest terms "n/d" or "n", units
+ * as integers. The names never change; new fields come last. The same row, the
+ * same bytes.
+ */
+void bill_row_text (const bill_row_t *row, buffer_t *out);
+/* Into an initialised row; -1 with what is wrong in it. */
+int bill_row_parse (const char *text, size_t length, bill_row_t *row,
+                    gl_error_t *error);
+
+/* Field by field: the name of the index-th, and its value onto `out`, nothing
+ * where it is absent. `row` may be NULL. */
+size_t bill_row_field_count (void);
+const char *bill_row_field (const bill_row_t *row, size_t index, buffer_t *out);
+/* Units or rationals: they can be summed. */
+bool bill_row_field_is_number (size_t index);
+
+/* The same texts of costs, pools and entitlements; parsed into what
+ * bill_add_cost() and its likes give. */
+void bill_cost_text (const bill_cost_t *cost, buffer_t *out);
+int bill_cost_parse (const char *text, size_t length, bill_cost_t *cost,
+                     gl_error_t *error);
+void bill_pool_text (const bill_pool_t *pool, buffer_t *out);
+int bill_pool_parse (const char *text, size_t length, bill_pool_t *pool,
+                     gl_error_t *error);
+void bill_entitlement_text (const bill_entitlement_t *entitlement,
+                            buffer_t *out);
+int bill_entitlement_parse (const char *text, size_t length,
+                            bill_entitlement_t *entitlement, gl_error_t *error);
+
+/* A text with \ \t \n escaped, and back: NULL for a backslash that no writer
+ * has made. */
+void bill_escape (const char *text, buffer_t *out);
+char *bill_unescape (const char *text, size_t length);
+
+#endif /* !GL_LEDGER_BILL_H */

@@ -1,0 +1,119 @@
+#include <string.h>
+
+#include "base/exact.h"
+#include "ledger/bill_idle.h"
+
+bool bill_row_of (const bill_row_t *row, const char *team)
+{
+    return bill_row_is_due (row)
+           && (row->team && team ? strcmp (row->team, team) == 0
+                                 : row->team == team);
+}
+
+const char *bill_row_key (const bill_row_t *row, key_id_t key)
+{
+    if (key == KEY_POOL)
+        return row->pool;
+    if (key == KEY_PROFILE)
+        return row->profile;
+    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++) {
+        if (CHARGE_PATH[i] == key)
+            return row->key[i];
+    }
+    return NULL;
+}
+
+static const bill_pool_t *pool_of (const bill_t *bill, const bill_row_t *row)
+{
+    size_t count;
+    const bill_pool_t *pools = bill_pools (bill, &count);
+
+    for (size_t i = 0; i < count && row->pool && row->month; i++) {
+        if (strcmp (pools[i].pool, row->pool) == 0
+            && strcmp (pools[i].month, row->month) == 0)
+            return &pools[i];
+    }
+    return NULL;
+}
+
+bool bill_row_priced (const bill_t *bill, const bill_row_t *row)
+{
+    const bill_pool_t *pool = pool_of (bill, row);
+
+    return row->kind == BILL_PURCHASE || !pool || pool->has_cost
+           || pool->has_rate;
+}
+
+bool bill_row_has_cost (const bill_t *bill, const bill_row_t *row)
+{
+    const bill_pool_t *pool = pool_of (bill, row);
+
+    return !pool || pool->has_cost;
+}
+
+bool bill_row_rated (const bill_t *bill, const bill_row_t *row)
+{
+    const bill_pool_t *pool = pool_of (bill, row);
+
+    return pool && pool->has_rate;
+}
+
+/* The list price before rounding, where that is kept, in smallest units. */
+static void list_price (const bill_row_t *row, const mpz_t scale, mpq_t ret)
+{
+    if (mpz_cmp (row->list_units, row->charge_units) != 0) {
+        mpq_set_z (ret, row->list_units);
+        return;
+    }
+    mpq_set_z (ret, scale);
+    mpq_mul (ret, ret, row->exact);
+}
+
+/* 1 - used / list, not below 0. */
+static void idle_share (const bill_pool_t *pool, const bill_row_t *row,
+                        const mpz_t scale, mpq_t ret_share)
+{
+    mpq_t used, list, rate;
+
+    mpq_inits (used, list, NULL);
+    list_price (row, scale, list);
+    mpq_set_z (used, scale);
+    mpq_mul (used, used, row->price_seconds);
+    mpq_init (rate);
+    mpq_add (rate, pool->owned_rate, pool->use_rate);
+    mpq_mul (used, used, rate);
+    mpq_clear (rate);
+    mpz_mul_ui (mpq_denref (used), mpq_denref (used), 3600);
+    mpq_canonicalize (used);
+    mpq_set_ui (ret_share, 0, 1);
+    if (mpq_sgn (list) > 0 && mpq_cmp (used, list) < 0) {
+        mpq_sub (ret_share, list, used);
+        mpq_div (ret_share, ret_share, list);
+    }
+    mpq_clears (used, list, NULL);
+}
+
+bool bill_idle (const bill_t *bill, const bill_row_t *row, int digits,
+                mpq_t ret_units)
+{
+    const bill_pool_t *pool = pool_of (bill, row);
+    mpq_t due;
+    mpz_t scale;
+
+    mpq_set_ui (ret_units, 0, 1);
+    if (row->kind == BILL_IDLE)
+        mpq_set_z (ret_units, row->charge_units);
+    if (row->kind != BILL_CHARGE)
+        return true;
+    if (!pool || !pool->has_cost)
+        return false;
+    mpq_init (due);
+    mpz_init (scale);
+    mpz_ui_pow_ui (scale, 10, (unsigned long)digits);
+    idle_share (pool, row, scale, ret_units);
+    mpq_set_z (due, row->charge_units);
+    mpq_mul (ret_units, ret_units, due);
+    mpz_clear (scale);
+    mpq_clear (due);
+    return true;
+}

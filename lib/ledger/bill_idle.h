@@ -1,0 +1,45 @@
+/*
+ * bill_idle.h: how much of a charge pays for time that nobody held.
+ *
+ * A price above what the same time cost as an owned hour (C / K, charge.h) pays
+ * for time that nobody held, whatever the policy: at full cost with idle time
+ * in the rate, and at a published rate, where it is the rate's margin too. So
+ *
+ *   share = 1 - owned rate x price_seconds / list price     (not below 0)
+ *
+ * of what is due, which is less than the list price where part of it is
+ * subsidised. A row of idle time is idle time as a whole.
+ *
+ * Beside it the questions about a row that this and its readers ask: what it is by,
+ * whose it is, what its pool has. Bills and rows are borrowed. Pure.
+ */
+#ifndef GL_LEDGER_BILL_IDLE_H
+#define GL_LEDGER_BILL_IDLE_H
+
+#include <gmp.h>
+#include <stdbool.h>
+
+#include "ledger/bill.h"
+
+/* In smallest units, exact; 0 for rows of other kinds. False, and 0, where the
+ * cost of the row's pool is not known. */
+bool bill_idle (const bill_t *bill, const bill_row_t *row, int digits,
+                mpq_t ret_units);
+
+/* The text of the row's pool, profile or key of CHARGE_PATH; NULL: absent, or
+ * another key. */
+const char *bill_row_key (const bill_row_t *row, key_id_t key);
+
+/* Its pool has a cost or a rate in its month; of a pool that the bill does not
+ * have, it does. */
+bool bill_row_priced (const bill_t *bill, const bill_row_t *row);
+/* It has a cost; the same of a pool that the bill does not have. */
+bool bill_row_has_cost (const bill_t *bill, const bill_row_t *row);
+
+/* Its pool has a published rate in its month. */
+bool bill_row_rated (const bill_t *bill, const bill_row_t *row);
+
+/* The row is `team`'s (NULL: of no team), and no remainder. */
+bool bill_row_of (const bill_row_t *row, const char *team);
+
+#endif /* !GL_LEDGER_BILL_IDLE_H */

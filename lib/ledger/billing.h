@@ -1,0 +1,104 @@
+/*
+ * billing.h: every charge of the calendar months that a period touches.
+ *
+ * Charges are computed for whole calendar months of the ledger's zone (the last
+ * one up to as-of), for all pools, from all segments, at the grain of the
+ * charge line plus what the query groups and filters by; the query's period,
+ * filters and grouping are applied to the finished integers. So a filtered
+ * total is the filtered part of the total.
+ *
+ * Use: new; give all facts of billing_period(); compute; read. Pure.
+ */
+#ifndef GL_LEDGER_BILLING_H
+#define GL_LEDGER_BILLING_H
+
+#include "money/charge.h"
+#include "money/meter.h"
+#include "usage/capacity.h"
+#include "usage/query.h"
+
+/* A pool in a month. */
+typedef struct {
+    const char *pool;
+    period_t month; /* clipped at as-of */
+    capacity_sum_t capacity;
+    charge_t *charge;
+    bool has_cost; /* the book has a cost for it */
+    bool has_rate; /* a published rate is in force in it */
+    idle_policy_t idle;
+} pool_month_t;
+
+typedef struct billing billing_t;
+
+/* The query must outlive it. */
+billing_t *billing_new (const report_query_t *query);
+/* Accepts NULL. */
+void billing_free (billing_t *billing);
+
+/* Before the first fact: only lines that pass the query's filters are read. Others
+ * are then not told apart by what a path has behind the team, days above all. */
+void billing_only_passing (billing_t *billing);
+
+/* Borrowed. */
+const report_query_t *billing_query (const billing_t *billing);
+
+/* The time of which all facts are wanted: the months, and where an asset is
+ * written off by use, those since it came into service. Empty: before any
+ * fact. */
+period_t billing_period (const billing_t *billing);
+void billing_add (billing_t *billing, const segment_t *segment,
+                  const suspension_t *suspensions, size_t count,
+                  const project_t *project);
+/* After billing_add() of the same segment: what agents measured of it; for power
+ * that is charged by measured energy. */
+void billing_measure (billing_t *billing, const segment_t *segment,
+                      const project_t *project,
+                      const segment_evidence_t *evidence);
+/* The policy asks when jobs were suspended, or what each job is billed, which no
+ * rollup tells: charges are then made of segments alone. */
+bool billing_wants_segments (const billing_t *billing);
+/* For node events and reservations. */
+capacity_t *billing_capacity (billing_t *billing);
+/* Where pieces of billed time end within it, ascending: no rollup may lie on both
+ * sides of one. Borrowed. */
+const int64_t *billing_cuts (const billing_t *billing, size_t *ret_count);
+/* Instead of all segments, events and reservations: all of some days. */
+void billing_add_rollup (billing_t *billing, const rollup_t *rollup);
+/* Then, too: of the segments that overlap billing_period() and ended in one of
+ * these states (segment_state_bit (); 0: none), what is given back. Others, and
+ * other segments of theirs, change nothing. billing_add() does it itself. */
+uint32_t billing_wants_ended (const billing_t *billing);
+void billing_add_ended (billing_t *billing, const segment_t *segment,
+                        const suspension_t *suspensions, size_t count,
+                        const project_t *project);
+
+/* Demand is charged that meters may tell: then what they read in billing_period(),
+ * by meter and time. Borrowed until billing_compute(). */
+bool billing_wants_meters (const billing_t *billing);
+void billing_meters (billing_t *billing, const meter_reading_t *readings,
+                     size_t count);
+
+/* Once, after the last fact. -1: the cost book cannot be applied. */
+int billing_compute (billing_t *billing, gl_error_t *error);
+
+/* An instant of the first time that jobs held in the period, on lines that pass or not;
+ * 0: there is none. On which day it is holds where days are told apart. */
+int64_t billing_first (const billing_t *billing);
+
+/* By pool in the order of the configuration, then by month. */
+const pool_month_t *billing_pool_months (const billing_t *billing,
+                                         size_t *ret_count);
+
+/* The lines of all pool-months. `keys`: the texts of the query's keys, NULL
+ * where absent. */
+typedef struct {
+    const pool_month_t *pool_month;
+    const char *const *keys;
+    const charge_line_t *line;
+    bool in_period;
+    bool passes; /* the filters */
+} billing_line_t;
+typedef void (*billing_f) (const billing_line_t *line, void *arg);
+void billing_each (const billing_t *billing, billing_f callback, void *arg);
+
+#endif /* !GL_LEDGER_BILLING_H */

@@ -1,0 +1,221 @@
+/*
+ * detail_private.h: between detail.c (lines of the bill, and segments) and
+ * detail_rest.c (all other rows), detail_commitment.c (entitlements) and
+ * detail_split.c (how time that nobody held is shared out).
+ */
+#ifndef GL_LEDGER_DETAIL_PRIVATE_H
+#define GL_LEDGER_DETAIL_PRIVATE_H
+
+#include <uthash.h>
+
+#include "ledger/detail.h"
+
+/* A line, and how much of it has been handed out. */
+struct detail_line {
+    char *key;
+    const charge_line_t *charge;
+    size_t pool; /* of detail.pool_months */
+    mpz_t billed, cost; /* all of it, in units of 10^-10 */
+    mpz_t list_rate, rate;
+    char *commitment; /* of an entitlement; NULL: none. And what is drawn: */
+    mpz_t drawn, committed, prepaid, committed_rate;
+    mpz_t given_drawn, given_committed, given_prepaid;
+    mpq_t gres_seen, gpu_seen, price_seen;
+    mpz_t given_billed, given_cost, given_device_hours, given_gpu_hours,
+        given_price_hours;
+    UT_hash_handle hh;
+};
+
+/* A row in the making: of a line, in a piece of the segment in hand. */
+struct detail_pending {
+    struct detail_line *line;
+    period_t period;
+    const char *key[KEYS_MAX];
+    uint64_t devices;
+    mpq_t gres_seconds, gpu_seconds, price_seconds;
+    const site_rate_t *rate;
+    bool preemptible;
+    measured_t measured;
+};
+
+/* The segment in hand. */
+struct detail_segment {
+    detail_t *detail;
+    const segment_t *segment;
+    const project_t *project;
+    detail_f callback;
+    void *arg;
+};
+
+struct detail_statement {
+    char *name; /* "": on no statement */
+    mpz_t owes; /* what the bill charges, in smallest units */
+    mpz_t has;  /* what rows have, in units of 10^-10 */
+    UT_hash_handle hh;
+};
+
+/* Time that nobody held and that is shared out: of a pool and class. */
+struct detail_origin {
+    const char *pool, *cluster, *what; /* of rows of the bill */
+    mpq_t whole, seen;                 /* GPU-seconds */
+    mpz_t given;                       /* of 10^10 parts */
+};
+
+/* What an account held of a pool under no published rate. */
+struct detail_held {
+    char *key; /* pool, account, cluster */
+    mpq_t gpu_seconds;
+    UT_hash_handle hh;
+};
+
+/* What one reservation kept unused. */
+struct detail_reserved {
+    char *cluster, *name, *account;
+    uint64_t id;
+    mpq_t gpu_seconds;
+};
+
+/* A pool on a day. */
+struct detail_day {
+    capacity_sum_t sum;
+    mpq_t held; /* by job rows */
+    mpq_t suspended;
+    struct detail_reserved *reserved;
+    size_t reserved_count;
+};
+
+/* A job that a credit goes back to, and what else its segment tells. */
+struct detail_credited {
+    char *reference; /* CLUSTER/JOBID/SUBMIT */
+    segment_t segment; /* numbers alone */
+    UT_hash_handle hh;
+};
+
+/* An amount, and how much of it has been handed out, in units of 10^-10. */
+struct detail_portion {
+    mpz_t total, given;
+    mpq_t whole, seen;
+};
+
+/* What an entitlement has in the month, and is worth where it is paid: handed out in
+ * the order of lines, rows of the bill, and what is gone. */
+struct detail_value {
+    const charge_payer_t *payer;
+    bool is_paid;
+    struct detail_portion hours, money;
+};
+
+struct detail_reservation {
+    char *key; /* cluster, name */
+    struct {
+        uint64_t id;
+        period_t period;
+    } *at;
+    size_t count;
+    UT_hash_handle hh;
+};
+
+struct detail {
+    const report_query_t *query;
+    period_t month, whole; /* whole: up to as-of */
+    char month_name[ZONE_STAMP_SIZE];
+    const pool_month_t *pool_months;
+    size_t pool_count;
+    size_t key_count; /* of the billing */
+    buffer_t key;
+    struct detail_line *lines;
+    usage_query_t usage_query;
+    char *label;
+    usage_t *usage;
+    struct detail_pending *pending;
+    size_t pending_count, pending_size;
+    struct detail_statement *statements;
+    int64_t *day_start;
+    size_t day_count;
+    struct detail_day *days; /* pool by pool */
+    struct detail_reservation *reservations;
+    struct detail_credited *credited;
+    bill_t *extra;
+    struct detail_origin *origins;
+    size_t origin_count;
+    struct detail_held *held;
+    char *commitment; /* of the row in hand */
+    struct detail_unused {
+        char *pool, *team, *commitment;
+        mpq_t expired, price, value;
+    } *unused;
+    size_t unused_count;
+    struct detail_value *values;
+    size_t value_count;
+    detail_row_t row;
+    char rate_card[ZONE_STAMP_SIZE]; /* of it */
+    uint64_t poolless;
+};
+
+/* The team, or the account at a site without teams; NULL: none. */
+const char *detail_statement_of (const detail_t *detail, const char *team,
+                                 const char *account);
+void detail_statement_owes (detail_t *detail, const char *statement,
+                            mpz_srcptr units);
+void detail_statement_has (detail_t *detail, const char *statement,
+                           mpz_srcptr units);
+
+/* Which job it is. */
+void detail_put_segment (detail_row_t *row, const segment_t *segment);
+/* A row of nothing but its kind and month. */
+void detail_row_begin (detail_t *detail, detail_kind_t kind);
+int detail_emit (detail_t *detail, detail_f callback, void *arg,
+                 gl_error_t *error);
+/* floor (seen in hours) less what has been given of it, in units of 10^-10 */
+void detail_hours (mpz_t ret, mpq_srcptr seen, mpz_t given);
+
+/* money / seconds, for an hour, in units of 10^-10; 0 where there is no time */
+void detail_hourly (mpz_t units, mpq_srcptr money, mpq_srcptr seconds);
+
+uint64_t detail_reservation_id (const detail_t *detail, const char *cluster,
+                                const char *name, int64_t instant);
+/* The segment has a row; a credit may want to know. */
+void detail_note_credited (detail_t *detail, const segment_t *segment);
+void detail_capacity_init (detail_t *detail);
+/* A job row has this of the pool on that day. */
+void detail_capacity_held (detail_t *detail, size_t pool, int64_t instant,
+                           const charge_part_t *part);
+int detail_each_capacity (detail_t *detail, detail_f callback, void *arg,
+                          gl_error_t *error);
+int detail_each_extra (detail_t *detail, detail_f callback, void *arg,
+                       gl_error_t *error);
+int detail_each_rounding (detail_t *detail, detail_f callback, void *arg,
+                          gl_error_t *error);
+/* --- detail_commitment.c --- */
+
+/* What the line draws on an entitlement. */
+void detail_line_init (detail_t *detail, struct detail_line *line,
+                       const pool_month_t *pool_month, const char *team);
+void detail_line_done (struct detail_line *line);
+/* A row's part of that; of a row of the bill. */
+void detail_put_drawn (detail_t *detail, struct detail_line *line);
+void detail_put_reserved (detail_t *detail, const bill_row_t *from);
+/* The price of an entitlement, or a correction of it. */
+void detail_put_bought (detail_t *detail, const bill_row_t *from);
+int detail_each_unused (detail_t *detail, detail_f callback, void *arg,
+                        gl_error_t *error);
+void detail_commitment_free (detail_t *detail);
+/* floor (total x seen / whole) less what has been given of it. */
+void detail_share (mpz_t ret, mpz_srcptr total, mpq_srcptr seen,
+                   mpq_srcptr whole, mpz_t given);
+
+/* --- detail_split.c --- */
+
+/* A job row has this of a pool. */
+void detail_split_held (detail_t *detail, size_t pool, const char *account,
+                        const char *cluster, const charge_part_t *part);
+/* All rows of the bill that are no charges, before the first one is handed out. */
+void detail_split_begin (detail_t *detail, const bill_row_t *rows,
+                         size_t count);
+/* In the order of these: how the time of this one was found. */
+void detail_split_put (detail_t *detail, const bill_row_t *from);
+void detail_split_free (detail_t *detail);
+
+void detail_rest_free (detail_t *detail);
+
+#endif /* !GL_LEDGER_DETAIL_PRIVATE_H */

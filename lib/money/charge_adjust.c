@@ -1,0 +1,401 @@
+/*
+ * Who pays, and what is due of a list price: see charge.h.
+ */
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "money/charge_private.h"
+
+/* --- payers ------------------------------------------------------------- */
+
+static int compare_payer (const charge_payer_t *payer, const char *team,
+                          const char *account)
+{
+    int order = charge_compare_texts (payer->team, team);
+
+    return order || team ? order
+                         : charge_compare_texts (payer->account, account);
+}
+
+static size_t payer_place (const charge_t *charge, const char *team,
+                           const char *account)
+{
+    size_t low = 0, high = charge->payer_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_payer (&charge->payers[middle], team, account) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static charge_payer_t *find_payer (const charge_t *charge, const char *team,
+                                   const char *account)
+{
+    size_t at = payer_place (charge, team, account);
+
+    return at < charge->payer_count
+                   && compare_payer (&charge->payers[at], team, account) == 0
+               ? &charge->payers[at]
+               : NULL;
+}
+
+charge_payer_t *charge_payer (charge_t *charge, const char *team,
+                              const char *account)
+{
+    size_t at = payer_place (charge, team, account);
+    charge_payer_t *payer = find_payer (charge, team, account);
+
+    if (payer)
+        return payer;
+    charge->payers = xreallocarray (charge->payers, charge->payer_count + 1,
+                                    sizeof (*charge->payers));
+    payer = &charge->payers[at];
+    memmove (payer + 1, payer, (charge->payer_count - at) * sizeof (*payer));
+    charge->payer_count++;
+    payer->team = xstrdup (team);
+    payer->account = team ? NULL : xstrdup (account);
+    mpq_inits (payer->billed, payer->reserved, payer->entitled,
+               payer->carried_in, payer->drawn, payer->drawn_reserved,
+               payer->unused, payer->carried_out, payer->expired, payer->fee,
+               payer->value_in, payer->value_drawn, payer->value_reserved,
+               payer->value_out, payer->value_expired, payer->before_billed,
+               payer->before_spent, payer->spent, payer->due, NULL);
+    return payer;
+}
+
+void charge_free_payers (charge_t *charge)
+{
+    for (size_t i = 0; i < charge->payer_count; i++) {
+        charge_payer_t *payer = &charge->payers[i];
+        free ((char *)payer->team);
+        free ((char *)payer->account);
+        mpq_clears (payer->billed, payer->reserved, payer->entitled,
+                    payer->carried_in, payer->drawn, payer->drawn_reserved,
+                    payer->unused, payer->carried_out, payer->expired,
+                    payer->fee, payer->value_in, payer->value_drawn,
+                    payer->value_reserved, payer->value_out,
+                    payer->value_expired, payer->before_billed, payer->before_spent, payer->spent,
+                    payer->due, NULL);
+    }
+    free (charge->payers);
+}
+
+static charge_payer_t *payer_of (charge_t *charge, const struct entry *entry)
+{
+    return charge_payer (charge, charge_path_team (charge, entry->line.path),
+                         entry->line.path[0]);
+}
+
+void charge_apply_rule (mpq_t value, const site_qos_t *rule)
+{
+    mpq_t paid;
+
+    if (!rule)
+        return;
+    mpq_init (paid);
+    mpq_set_ui (paid, 1, 1);
+    mpq_sub (paid, paid, rule->subsidy);
+    mpq_mul (paid, paid, rule->multiplier);
+    mpq_mul (value, value, paid);
+    mpq_clear (paid);
+}
+
+void charge_find_payers (charge_t *charge)
+{
+    mpq_t billed;
+
+    charge_find_entitled (charge);
+    mpq_init (billed);
+    for (size_t i = 0; i < charge->count; i++) {
+        const struct entry *entry = &charge->entries[i];
+        charge_payer_t *payer = payer_of (charge, entry);
+        if (entry->line.kind != CHARGE_USED)
+            continue;
+        mpq_set (billed, entry->line.price_seconds);
+        charge_apply_rule (billed, entry->price.rule);
+        mpq_add (payer->billed, payer->billed, billed);
+    }
+    mpq_clear (billed);
+    charge_draw_entitled (charge);
+}
+
+/* --- tiers -------------------------------------------------------------- */
+
+/* The price that holds at a position, and up to where; false: without end. */
+static bool tier_at (const site_rate_t *rate, mpq_srcptr position,
+                     mpq_srcptr *ret_price, mpq_srcptr *ret_until)
+{
+    size_t next = 0;
+
+    while (next < rate->tier_count
+           && mpq_cmp (rate->tiers[next].above, position) <= 0)
+        next++;
+    *ret_price = next ? rate->tiers[next - 1].per_gpu_hour : rate->per_gpu_hour;
+    if (next == rate->tier_count)
+        return false;
+    *ret_until = rate->tiers[next].above;
+    return true;
+}
+
+/* What `hours` from `position` on cost, each at the price of its tier. The
+ * position moves with the hours, or with what they cost. */
+static void walk_tiers (const site_rate_t *rate, mpq_t position, mpq_t hours,
+                        mpq_t ret_amount)
+{
+    bool by_spend = rate->tiers_by == TIERS_BY_SPEND;
+    mpq_srcptr price, until;
+    mpq_t step;
+
+    mpq_init (step);
+    while (mpq_sgn (hours) > 0) {
+        mpq_set (step, hours);
+        if (tier_at (rate, position, &price, &until)
+            && (!by_spend || mpq_sgn (price) > 0)) {
+            mpq_sub (step, until, position);
+            if (by_spend)
+                mpq_div (step, step, price);
+            if (mpq_cmp (step, hours) > 0)
+                mpq_set (step, hours);
+        }
+        mpq_sub (hours, hours, step);
+        if (!by_spend)
+            mpq_add (position, position, step);
+        mpq_mul (step, step, price);
+        if (by_spend)
+            mpq_add (position, position, step);
+        mpq_add (ret_amount, ret_amount, step);
+    }
+    mpq_clear (step);
+}
+
+/* t: the mean marginal price of what the payer is billed in the month, for each
+ * unit of the rate's own price. */
+static void tier_factor (const charge_payer_t *payer, const site_rate_t *rate,
+                         mpq_t ret_factor)
+{
+    mpq_t position, hours, base;
+
+    mpq_set_ui (ret_factor, 1, 1);
+    if (!rate || rate->tier_count == 0
+        || mpq_cmp (payer->billed, payer->drawn) <= 0
+        || mpq_sgn (rate->per_gpu_hour) <= 0)
+        return;
+    mpq_inits (position, hours, base, NULL);
+    mpq_sub (base, payer->billed, payer->drawn);
+    exact_add_scaled (hours, base, 1, 3600);
+    mpq_mul (base, hours, rate->per_gpu_hour);
+    if (rate->tiers_by == TIERS_BY_SPEND)
+        mpq_set (position, payer->before_spent);
+    else
+        exact_add_scaled (position, payer->before_billed, 1, 3600);
+    mpq_set_ui (ret_factor, 0, 1);
+    walk_tiers (rate, position, hours, ret_factor);
+    mpq_div (ret_factor, ret_factor, base);
+    mpq_clears (position, hours, base, NULL);
+}
+
+/* --- factors ------------------------------------------------------------ */
+
+/* left x (by - 1) is the adjustment; left x by is left. */
+static void adjust (mpq_t factor[ADJUSTMENT_COUNT], adjustment_id_t id,
+                    mpq_t left, mpq_srcptr by)
+{
+    mpq_t after;
+
+    mpq_init (after);
+    mpq_mul (after, left, by);
+    mpq_sub (factor[id], after, left);
+    mpq_set (left, after);
+    mpq_clear (after);
+}
+
+static void adjust_less (mpq_t factor[ADJUSTMENT_COUNT], adjustment_id_t id,
+                         mpq_t left, mpq_srcptr part)
+{
+    mpq_t by;
+
+    mpq_init (by);
+    mpq_set_ui (by, 1, 1);
+    mpq_sub (by, by, part);
+    adjust (factor, id, left, by);
+    mpq_clear (by);
+}
+
+static void adjust_entitled (const charge_payer_t *payer,
+                             mpq_t factor[ADJUSTMENT_COUNT], mpq_t left)
+{
+    mpq_t part;
+
+    mpq_init (part);
+    if (charge_drawn_part (payer, part))
+        adjust_less (factor, ADJUSTMENT_ENTITLEMENT, left, part);
+    mpq_clear (part);
+}
+
+static void adjust_tier (const charge_payer_t *payer, const site_rate_t *rate,
+                         mpq_t factor[ADJUSTMENT_COUNT], mpq_t left)
+{
+    mpq_t by;
+
+    mpq_init (by);
+    tier_factor (payer, rate, by);
+    adjust (factor, ADJUSTMENT_TIER, left, by);
+    mpq_clear (by);
+}
+
+static void adjust_external (const site_team_t *team,
+                             mpq_t factor[ADJUSTMENT_COUNT], mpq_t left)
+{
+    mpq_t by, overhead;
+
+    if (!team || (mpq_sgn (team->surcharge) <= 0 && mpq_sgn (team->overhead) <= 0))
+        return;
+    mpq_inits (by, overhead, NULL);
+    mpq_set_ui (by, 1, 1);
+    mpq_set_ui (overhead, 1, 1);
+    if (mpq_sgn (team->surcharge) > 0)
+        mpq_add (by, by, team->surcharge);
+    if (mpq_sgn (team->overhead) > 0)
+        mpq_add (overhead, overhead, team->overhead);
+    mpq_mul (by, by, overhead);
+    adjust (factor, ADJUSTMENT_SURCHARGE, left, by);
+    mpq_clears (by, overhead, NULL);
+}
+
+/* Of whom a line is: what reduces its price. */
+typedef enum {
+    LINE_USED,     /* time that jobs held: everything */
+    LINE_RESERVED, /* reserved time that draws on an entitlement: that */
+    LINE_OTHER,    /* the surcharge alone */
+} line_of_t;
+
+static void find_factors (const rate_card_price_t *price,
+                          const charge_payer_t *payer, line_of_t of,
+                          mpq_t factor[ADJUSTMENT_COUNT])
+{
+    mpq_t left;
+
+    mpq_init (left);
+    mpq_set_ui (left, 1, 1);
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
+        mpq_set_ui (factor[i], 0, 1);
+    if (of == LINE_USED && price->rule) {
+        adjust (factor, ADJUSTMENT_QOS, left, price->rule->multiplier);
+        adjust_less (factor, ADJUSTMENT_SUBSIDY, left, price->rule->subsidy);
+    }
+    if (of != LINE_OTHER && payer)
+        adjust_entitled (payer, factor, left);
+    if (of == LINE_USED && payer)
+        adjust_tier (payer, price->rate, factor, left);
+    adjust_external (price->team, factor, left);
+    mpq_clear (left);
+}
+
+void charge_factors (const charge_t *charge, const rate_card_price_t *price,
+                     const char *team, const char *account,
+                     mpq_t ret_factor[ADJUSTMENT_COUNT])
+{
+    find_factors (price, find_payer (charge, team, account), LINE_USED,
+                  ret_factor);
+}
+
+/* --- entries ------------------------------------------------------------ */
+
+/* seconds x rate, and of time that jobs held x what use causes. */
+static void set_amount (const charge_line_t *line, mpq_srcptr seconds,
+                        mpq_srcptr rate, mpq_srcptr of_use, mpq_t ret_amount)
+{
+    mpq_set (ret_amount, rate);
+    if (line->kind == CHARGE_USED)
+        mpq_add (ret_amount, ret_amount, of_use);
+    mpq_mul (ret_amount, ret_amount, seconds);
+}
+
+static void set_list (const charge_t *charge, struct entry *entry)
+{
+    charge_line_t *line = &entry->line;
+
+    if (entry->bought)
+        return;
+    if (entry->at_cost)
+        mpq_mul (line->list, charge->owned, line->gpu_seconds);
+    else if (entry->price.rate) {
+        exact_set_i64 (line->list, 1, 3600);
+        mpq_mul (line->list, line->list, line->price_seconds);
+        mpq_mul (line->list, line->list, entry->price.rate->per_gpu_hour);
+    } else
+        set_amount (line, line->price_seconds, charge->full, charge->full_used,
+                    line->list);
+}
+
+static void set_charge (charge_line_t *line, const mpq_t factor[ADJUSTMENT_COUNT])
+{
+    mpq_set (line->charge, line->list);
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
+        mpq_mul (line->adjustment[i], line->list, factor[i]);
+        mpq_add (line->charge, line->charge, line->adjustment[i]);
+    }
+}
+
+static line_of_t line_of (const charge_t *charge, const struct entry *entry)
+{
+    if (entry->line.kind == CHARGE_USED)
+        return LINE_USED;
+    return charge_reserved_draws (charge) && !entry->at_cost ? LINE_RESERVED
+                                                             : LINE_OTHER;
+}
+
+/* GPU-seconds that the line draws: its part of the payer's. */
+static void set_drawn (const charge_payer_t *payer, line_of_t of,
+                       const rate_card_price_t *price, charge_line_t *line)
+{
+    if (of == LINE_OTHER || !charge_drawn_part (payer, line->drawn))
+        return;
+    mpq_mul (line->drawn, line->drawn, line->price_seconds);
+    if (of == LINE_USED)
+        charge_apply_rule (line->drawn, price->rule);
+}
+
+static void owe (charge_payer_t *payer, const charge_line_t *line)
+{
+    mpq_add (payer->due, payer->due, line->charge);
+    if (line->kind != CHARGE_USED)
+        return;
+    mpq_add (payer->spent, payer->spent, line->charge);
+    mpq_sub (payer->spent, payer->spent,
+             line->adjustment[ADJUSTMENT_SURCHARGE]);
+}
+
+static bool is_published (const struct entry *entry)
+{
+    return entry->bought || (entry->price.rate && !entry->at_cost);
+}
+
+void charge_price_entries (charge_t *charge)
+{
+    mpq_t factor[ADJUSTMENT_COUNT];
+
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
+        mpq_init (factor[i]);
+    for (size_t i = 0; i < charge->count; i++) {
+        struct entry *entry = &charge->entries[i];
+        charge_line_t *line = &entry->line;
+        charge_payer_t *payer = payer_of (charge, entry);
+        line_of_t of = line_of (charge, entry);
+        find_factors (&entry->price, payer, of, factor);
+        set_drawn (payer, of, &entry->price, line);
+        set_list (charge, entry);
+        entry->published = is_published (entry);
+        set_charge (line, (const mpq_t *)factor);
+        set_amount (line, line->gpu_seconds, charge->owned, charge->used,
+                    line->cost);
+        owe (payer, line);
+    }
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
+        mpq_clear (factor[i]);
+}

@@ -1,0 +1,104 @@
+/*
+ * The same pool-month under another idle policy: of what accounts and teams held,
+ * which is all that the policies look at.
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "money/charge_private.h"
+
+static bool same_price (const rate_card_price_t *a, const rate_card_price_t *b)
+{
+    return a->rate == b->rate && a->rule == b->rule && a->team == b->team;
+}
+
+/* The text of an entry that its held time is told apart by; NULL: none. */
+static const char *held_text (const charge_t *charge,
+                              const struct entry *entry, size_t at)
+{
+    bool whose = at < 2 || at == CHARGE_TEAM; /* account, cluster, team */
+
+    if (at >= charge_path_length (charge) || (!whose && !entry->price.rate))
+        return NULL;
+    return entry->path[at];
+}
+
+static bool goes_on (const charge_t *charge, const struct held *held,
+                     const struct entry *entry)
+{
+    bool same = same_price (&held->price, &entry->price);
+
+    for (size_t i = 0; i <= CHARGE_TEAM && same; i++)
+        same = charge_compare_texts (held->path[i],
+                                     held_text (charge, entry, i))
+               == 0;
+    return same;
+}
+
+void charge_keep_held (charge_t *charge)
+{
+    charge->held = xcalloc (charge->count + 1, sizeof (*charge->held));
+    for (size_t i = 0; i < charge->count; i++) {
+        const struct entry *entry = &charge->entries[i];
+        struct held *held = charge->held + charge->held_count - 1;
+        if (charge->held_count == 0 || !goes_on (charge, held, entry)) {
+            held = &charge->held[charge->held_count++];
+            for (size_t k = 0; k <= CHARGE_TEAM; k++)
+                held->path[k] = xstrdup (held_text (charge, entry, k));
+            held->price = entry->price;
+            mpq_inits (held->gpu_seconds, held->price_seconds, NULL);
+        }
+        mpq_add (held->gpu_seconds, held->gpu_seconds,
+                 entry->line.gpu_seconds);
+        mpq_add (held->price_seconds, held->price_seconds,
+                 entry->line.price_seconds);
+    }
+}
+
+void charge_free_held (charge_t *charge)
+{
+    for (size_t i = 0; i < charge->held_count; i++) {
+        struct held *held = &charge->held[i];
+        for (size_t k = 0; k <= CHARGE_TEAM; k++)
+            free (held->path[k]);
+        mpq_clears (held->gpu_seconds, held->price_seconds, NULL);
+    }
+    free (charge->held);
+}
+
+charge_t *charge_under (const charge_t *charge, idle_policy_t policy,
+                        gl_error_t *error)
+{
+    static const size_t levels[]
+        = {1, CHARGE_PATH_COUNT, CHARGE_TEAM + 1};
+    charge_t *other
+        = charge_new_with (charge->site, charge->pool, charge->month,
+                           &charge->capacity, levels, GL_ARRAY_SIZE (levels));
+
+    other->idle = policy;
+    mpq_set (other->cost.total, charge->cost.total);
+    mpq_set (other->cost.by_use, charge->cost.by_use);
+    mpq_set (other->suspended, charge->suspended);
+    for (size_t i = 0; i < charge->held_count; i++)
+        charge_add (other, (const char *const *)charge->held[i].path,
+                    charge->held[i].gpu_seconds, charge->held[i].price_seconds,
+                    &charge->held[i].price);
+    for (size_t i = 0; i < charge->reserved.count; i++) {
+        const struct share *share = &charge->reserved.share[i];
+        charge_add_reserved (other, share->cluster, share->account,
+                             share->team, share->amount);
+    }
+    for (size_t i = 0; i < charge->payer_count; i++) {
+        const charge_payer_t *from = &charge->payers[i];
+        charge_payer_t *to = charge_payer (other, from->team, from->account);
+        mpq_set (to->before_billed, from->before_billed);
+        mpq_set (to->before_spent, from->before_spent);
+        mpq_set (to->carried_in, from->carried_in);
+        mpq_set (to->value_in, from->value_in);
+    }
+    if (charge_compute (other, error) < 0) {
+        charge_free (other);
+        return NULL;
+    }
+    return other;
+}

@@ -1,0 +1,172 @@
+/*
+ * Prices against the cost of owning: what they cost in a year, and how old they are.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "base/buffer.h"
+#include "base/calendar.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "planning/breakeven_private.h"
+#include "planning/decision.h"
+
+/* More than a century is no age of a price. */
+#define YEARS_MAX 100
+
+/* Terms by which only hours that are used are billed. Any other word binds one
+ * for a time: 1y, 36 months, reserved. */
+bool breakeven_has_term (const site_cloud_t *cloud)
+{
+    static const char *const by_use[]
+        = {"",     "none",        "on-demand", "on demand", "ondemand",
+           "spot", "preemptible", "hourly",    "pay-as-you-go"};
+
+    for (size_t i = 0; cloud->term && i < GL_ARRAY_SIZE (by_use); i++)
+        if (strcasecmp (cloud->term, by_use[i]) == 0)
+            return false;
+    return cloud->term != NULL;
+}
+
+/* F6 */
+void breakeven_add_cloud (const site_cloud_t *cloud, breakeven_t *b)
+{
+    breakeven_cloud_t *row;
+    mpq_t hours;
+
+    b->cloud = xreallocarray (b->cloud, b->cloud_count + 1, sizeof (*b->cloud));
+    row = &b->cloud[b->cloud_count++];
+    *row = (breakeven_cloud_t){.cloud = cloud,
+                               .committed = breakeven_has_term (cloud),
+                               .age_days = BREAKEVEN_NO_AGE};
+    mpq_inits (row->utilization, row->billed_hours, row->per_gpu_year, hours,
+               NULL);
+    exact_set_i64 (hours, b->hours, 1);
+    mpq_set (row->billed_hours, row->committed ? hours : b->productive_hours);
+    mpq_mul (row->per_gpu_year, cloud->per_gpu_hour, row->billed_hours);
+    decision_breakeven (row->utilization, b->per_gpu_year, NULL,
+                        cloud->per_gpu_hour, hours);
+    row->never = mpq_cmp_ui (row->utilization, 1, 1) > 0;
+    mpq_clear (hours);
+}
+
+void breakeven_clear_cloud (breakeven_cloud_t *cloud)
+{
+    mpq_clears (cloud->utilization, cloud->billed_hours, cloud->per_gpu_year,
+                NULL);
+}
+
+/* --- ages ---------------------------------------------------------------- */
+
+/* The first day of what `as_of` says. */
+static bool first_day (const site_cloud_t *cloud, civil_t *ret_civil)
+{
+    GL_AUTOFREE char *text
+        = xasprintf ("%s%s", cloud->as_of ? cloud->as_of : "",
+                     !cloud->as_of              ? ""
+                     : strlen (cloud->as_of) == 4 ? "-01-01"
+                     : strlen (cloud->as_of) == 7 ? "-01"
+                                                  : "");
+
+    return calendar_parse_date (text, strlen (text), ret_civil) == 0;
+}
+
+static int64_t day_of (const civil_t *civil)
+{
+    return calendar_day_number (civil->year, civil->month, civil->day);
+}
+
+static int64_t newest_day (const site_t *site)
+{
+    int64_t newest = INT64_MIN;
+    civil_t civil;
+
+    for (size_t i = 0; i < site->cloud_count; i++)
+        if (first_day (&site->clouds[i], &civil) && day_of (&civil) > newest)
+            newest = day_of (&civil);
+    return newest;
+}
+
+static bool is_old (const civil_t *read, int months, int64_t day)
+{
+    civil_t end = civil_add_months (*read, months);
+
+    return months > 0 && day_of (&end) <= day;
+}
+
+void breakeven_set_ages (breakeven_t *b, const site_t *site, int64_t known,
+                         int max_months)
+{
+    int64_t day = newest_day (site);
+
+    if (known != BREAKEVEN_UNDATED) {
+        civil_t today = zone_civil (site->zone, known);
+        day = day_of (&today);
+    }
+    for (size_t i = 0; i < b->cloud_count; i++) {
+        breakeven_cloud_t *cloud = &b->cloud[i];
+        civil_t read;
+        if (!first_day (cloud->cloud, &read))
+            continue;
+        cloud->age_days = day > day_of (&read) ? day - day_of (&read) : 0;
+        cloud->old = is_old (&read, max_months, day);
+    }
+    b->price_day = day;
+}
+
+int breakeven_age_years (const breakeven_t *b, const breakeven_cloud_t *cloud)
+{
+    civil_t read;
+    int years = 1;
+
+    if (first_day (cloud->cloud, &read))
+        while (years < YEARS_MAX && is_old (&read, years * 12, b->price_day))
+            years++;
+    return years;
+}
+
+/* --- which one ----------------------------------------------------------- */
+
+static int no_such_cloud (const breakeven_t *b, const char *name,
+                          gl_error_t *error)
+{
+    BUFFER_AUTO names = BUFFER_INIT;
+
+    for (size_t i = 0; i < b->cloud_count; i++) {
+        const breakeven_cloud_t *cloud = &b->cloud[i];
+        if (cloud->old && strcmp (cloud->cloud->name, name) == 0)
+            return gl_error (error,
+                             "the price '%s' is of %s, %lld days old: "
+                             "--max-age %dy compares pool '%s' with it",
+                             name, cloud->cloud->as_of,
+                             (long long)cloud->age_days,
+                             breakeven_age_years (b, cloud), b->pool);
+        buffer_printf (&names, "%s%s%s", names.length ? ", " : "",
+                       cloud->cloud->name, cloud->old ? " (too old)" : "");
+    }
+    return gl_error (error,
+                     "`clouds` has no price '%s' for the GPUs of pool '%s'; it "
+                     "has: %s",
+                     name, b->pool, names.length ? buffer_text (&names) : "none");
+}
+
+int breakeven_against (const breakeven_t *b, const char *name,
+                       const breakeven_cloud_t **ret_cloud, gl_error_t *error)
+{
+    const breakeven_cloud_t *found = NULL;
+
+    for (size_t i = 0; i < b->cloud_count; i++) {
+        const breakeven_cloud_t *cloud = &b->cloud[i];
+        bool lower
+            = !found || mpq_cmp (cloud->per_gpu_year, found->per_gpu_year) < 0;
+        if (cloud->old)
+            continue;
+        if (name ? strcmp (cloud->cloud->name, name) == 0
+                 : !cloud->never && lower)
+            found = cloud;
+    }
+    if (name && !found)
+        return no_such_cloud (b, name, error);
+    *ret_cloud = found;
+    return 0;
+}

@@ -1,0 +1,212 @@
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "report/heading.h"
+
+static const struct {
+    const char *name;
+    const char *title;
+    column_type_t type;
+    const char *help;
+} measures[MEASURE_COUNT] = {
+    [MEASURE_JOBS] = {"jobs", "Jobs", COLUMN_COUNT,
+                      "Distinct JobIds (an array task or a component of a "
+                      "heterogeneous job is one) with time in the cell."},
+    [MEASURE_SEGMENTS] = {"segments", "Segments", COLUMN_COUNT,
+                          "Uninterrupted allocations; a requeued or resized "
+                          "job has several."},
+    [MEASURE_UNKNOWN_JOBS] = {"unknown_jobs", "Unknown jobs", COLUMN_COUNT,
+                              "Of the jobs: GPU jobs whose accounting names "
+                              "no GPU. Their time is in no other figure."},
+    [MEASURE_GRES_SECONDS] = {"gres_seconds", "GRES seconds", COLUMN_COUNT,
+                              "Devices as Slurm counts them times seconds "
+                              "held, suspended or not."},
+    [MEASURE_SUSPENDED_GRES_SECONDS]
+    = {"suspended_gres_seconds", "Suspended GRES s", COLUMN_COUNT,
+       "The part of the GRES seconds in which the job was suspended."},
+    [MEASURE_GRES_HOURS] = {"gres_hours", "GRES hours", COLUMN_HOURS,
+                            "GRES seconds in hours. A whole GPU and a MIG "
+                            "slice count as one device each."},
+    [MEASURE_GPU_HOURS] = {"gpu_hours", "GPU hours", COLUMN_HOURS,
+                           "Hours of physical GPUs: a MIG slice counts its "
+                           "fraction of one."},
+    [MEASURE_ENERGY_KWH] = {"energy_kwh", "Energy kWh", COLUMN_ENERGY,
+                            "IT energy of the held GPUs, by their own counters, as far as it "
+                            "was measured: without the rest of the node and "
+                            "without PUE, which is in the cost book. Empty: "
+                            "not measured."},
+    [MEASURE_ACTIVE_GPU_HOURS]
+    = {"active_gpu_hours", "Active GPU hours", COLUMN_HOURS,
+       "Held GPU hours x measured utilization, of the time for which it is "
+       "known. Empty: not measured."},
+    [MEASURE_IDLE_GPU_HOURS]
+    = {"idle_gpu_hours", "Idle GPU hours", COLUMN_HOURS,
+       "Held GPU hours with a measured utilization below the agent's "
+       "threshold. Empty: not measured."},
+    [MEASURE_COVERAGE_PCT] = {"coverage_pct", "Coverage %", COLUMN_PERCENT,
+                              "The share of the GRES seconds that agents' "
+                              "samples cover."},
+    [MEASURE_COST] = {"cost", "Cost", COLUMN_MONEY,
+                      "What the held GPU time cost: its share of the pool's "
+                      "whole cost of the month."},
+    [MEASURE_RATE] = {"rate", "Rate", COLUMN_RATE,
+                      "Charge per GPU hour, on average over the row."},
+    [MEASURE_CHARGE] = {"charge", "Charge", COLUMN_MONEY,
+                        "What is to be paid: by the published rate, or at "
+                        "full cost."},
+    [MEASURE_CREDIT] = {"credit", "Credit", COLUMN_MONEY,
+                        "What is given back by policy. Empty: no credit is "
+                        "known."},
+    [MEASURE_CORRECTION]
+    = {"correction", "Correction", COLUMN_MONEY,
+       "What is billed in the month besides its own time: corrections of closed "
+       "months, and credits and corrections by hand. Empty: there is none."},
+    [MEASURE_CURRENCY]
+    = {"currency", "Currency", COLUMN_TEXT, "The currency of the ledger."},
+};
+
+const char *report_measure_name (measure_t measure)
+{
+    return measures[measure].name;
+}
+
+size_t report_measure (report_t *report, measure_t measure, bool detail)
+{
+    size_t column = report_column (report, measures[measure].name,
+                                   measures[measure].title,
+                                   measures[measure].type, false);
+
+    report_column_help (report, column, measures[measure].help);
+    report->column[column].detail = detail;
+    return column;
+}
+
+/* "account, label:experiment-id" */
+static void add_keys_text (buffer_t *out, const key_list_t *by)
+{
+    for (size_t i = 0; i < by->count; i++) {
+        buffer_printf (out, "%s%s", i ? "," : "", key_info (by->id[i])->word);
+        if (by->id[i] == KEY_LABEL)
+            buffer_printf (out, ":%s", by->label);
+    }
+}
+
+static void describe_filters (report_t *report, const report_query_t *query)
+{
+    for (size_t i = 0; i < query->filter_count; i++) {
+        const usage_filter_t *filter = &query->filters[i];
+        BUFFER_AUTO text = BUFFER_INIT;
+        for (size_t k = 0; k < filter->values.count; k++)
+            buffer_printf (&text, "%s%s", k ? "," : "", filter->values.item[k]);
+        report_parameter (report, key_info (filter->key)->word,
+                          buffer_text (&text));
+    }
+}
+
+static bool names_clusters (const report_query_t *query)
+{
+    for (size_t i = 0; i < query->filter_count; i++) {
+        if (query->filters[i].key == KEY_CLUSTER)
+            return true;
+    }
+    return false;
+}
+
+static void describe_clusters (report_t *report, const report_query_t *query)
+{
+    const zone_t *zone = query->site->zone;
+    BUFFER_AUTO text = BUFFER_INIT;
+    char stamp[ZONE_STAMP_SIZE];
+
+    for (size_t i = 0; i < query->cluster_count; i++) {
+        const report_cluster_t *cluster = &query->clusters[i];
+        zone_stamp (zone, cluster->as_of, stamp);
+        buffer_printf (&text, "%s%s %s", i ? ", " : "", cluster->name,
+                       cluster->as_of ? stamp : "never");
+        if (cluster->as_of == 0)
+            report_note (report, NOTE_WARNING,
+                         "Of cluster %s only what its nodes recorded is known: "
+                         "run 'gpuledger sync' or 'gpuledger import'.",
+                         cluster->name);
+        else if (cluster->as_of < query->period.end)
+            report_note (report, NOTE_WARNING,
+                         "The facts of cluster %s speak of moments up to %s "
+                         "only; what it did later in the period is not in "
+                         "these figures.",
+                         cluster->name, stamp);
+    }
+    if (query->cluster_count == 0 && names_clusters (query))
+        report_note (report, NOTE_WARNING,
+                     "The store holds no facts of such a cluster: compare the "
+                     "name with 'gpuledger report usage --by cluster'.");
+    else if (query->cluster_count == 0)
+        report_note (report, NOTE_WARNING,
+                     "The store holds no facts yet: fill it with 'gpuledger "
+                     "sync' or 'gpuledger import'.");
+    report_provenance (report, "as of",
+                       query->cluster_count ? buffer_text (&text) : "never");
+}
+
+report_t *report_begin (const report_query_t *query, const char *name,
+                        const char *title)
+{
+    GL_AUTOFREE char *period
+        = report_period_text (query->site->zone, query->period);
+    GL_AUTOFREE char *full = xasprintf ("%s, %s", title, period);
+    report_t *report = report_new (name, full);
+    char stamp[ZONE_STAMP_SIZE];
+    BUFFER_AUTO by = BUFFER_INIT;
+
+    report_parameter (
+        report, "start",
+        zone_stamp (query->site->zone, query->period.start, stamp));
+    report_parameter (report, "end",
+                      zone_stamp (query->site->zone, query->period.end, stamp));
+    report_parameter (report, "zone", zone_name (query->site->zone));
+    if (query->by.count > 0) {
+        add_keys_text (&by, &query->by);
+        report_parameter (report, "by", buffer_text (&by));
+    }
+    describe_filters (report, query);
+    report_provenance (report, "program", "gpuledger");
+    describe_clusters (report, query);
+    return report;
+}
+
+void report_key_columns (report_t *report, const report_query_t *query)
+{
+    for (size_t i = 0; i < query->by.count; i++) {
+        const key_info_t *info = key_info (query->by.id[i]);
+        GL_AUTOFREE char *name
+            = info->id == KEY_LABEL
+                  ? xasprintf ("%s:%s", info->word, query->by.label)
+                  : xstrdup (info->word);
+        GL_AUTOFREE char *title = info->id == KEY_LABEL
+                                      ? xstrdup (query->by.label)
+                                      : xstrdup (info->title);
+        report_column (report, name, title, COLUMN_TEXT, true);
+    }
+}
+
+void report_put_keys (report_t *report, const report_query_t *query,
+                      const char *const *texts)
+{
+    for (size_t i = 0; i < query->by.count; i++)
+        report_put_text (report, i,
+                         texts[i] ? texts[i]
+                                  : key_info (query->by.id[i])->absent);
+}
+
+bool report_by_time (const report_query_t *query)
+{
+    key_id_t key = query->by.id[0];
+
+    return query->by.count == 1
+           && (key == KEY_MONTH || key == KEY_DAY || key == KEY_HOUR);
+}
+
+size_t report_chart_size (const report_query_t *query)
+{
+    return report_by_time (query) ? 31 : 12;
+}

@@ -1,0 +1,54 @@
+/*
+ * heading.h: what the reports say about what was asked: title, parameters, columns of
+ * keys and measures. Pure.
+ */
+#ifndef GL_REPORT_HEADING_H
+#define GL_REPORT_HEADING_H
+
+#include "report/report.h"
+#include "usage/query.h"
+
+/* A report with title, parameters and provenance, and a warning for each
+ * cluster whose facts end within the period. */
+report_t *report_begin (const report_query_t *query, const char *name,
+                        const char *title);
+
+/* One column for each key of the query; they are the first ones. */
+void report_key_columns (report_t *report, const report_query_t *query);
+/* The cells of them; NULL is the key's absent text. */
+void report_put_keys (report_t *report, const report_query_t *query,
+                      const char *const *texts);
+
+/* What is counted (design 6.2): one table of name, title, type, definition. */
+typedef enum {
+    MEASURE_JOBS,
+    MEASURE_SEGMENTS,
+    MEASURE_UNKNOWN_JOBS,
+    MEASURE_GRES_SECONDS,
+    MEASURE_SUSPENDED_GRES_SECONDS,
+    MEASURE_GRES_HOURS,
+    MEASURE_GPU_HOURS,
+    MEASURE_ENERGY_KWH,
+    MEASURE_ACTIVE_GPU_HOURS,
+    MEASURE_IDLE_GPU_HOURS,
+    MEASURE_COVERAGE_PCT,
+    MEASURE_COST,
+    MEASURE_RATE,
+    MEASURE_CHARGE,
+    MEASURE_CREDIT,
+    MEASURE_CORRECTION,
+    MEASURE_CURRENCY,
+    MEASURE_COUNT,
+} measure_t;
+
+/* `detail`: people see it only when they ask for it. */
+size_t report_measure (report_t *report, measure_t measure, bool detail);
+/* "gpu_hours". */
+const char *report_measure_name (measure_t measure);
+
+/* The rows follow one another in time: the first key is a unit of it. */
+bool report_by_time (const report_query_t *query);
+/* Rows of a chart: as many as are read at a glance, or the days of a month. */
+size_t report_chart_size (const report_query_t *query);
+
+#endif /* !GL_REPORT_HEADING_H */

@@ -1,0 +1,72 @@
+#include <string.h>
+
+#include <uthash.h>
+
+#include "base/memory.h"
+#include "site/account.h"
+
+struct entry {
+    char *key; /* cluster, newline, account */
+    char *parent;
+    UT_hash_handle hh;
+};
+
+struct accounts {
+    struct entry *entries;
+};
+
+static char *make_key (const char *cluster, const char *account)
+{
+    return xasprintf ("%s\n%s", cluster, account);
+}
+
+accounts_t *accounts_new (void)
+{
+    return xcalloc (1, sizeof (accounts_t));
+}
+
+void accounts_free (accounts_t *accounts)
+{
+    struct entry *entry, *next;
+
+    if (!accounts)
+        return;
+    HASH_ITER (hh, accounts->entries, entry, next)
+    {
+        HASH_DEL (accounts->entries, entry);
+        free (entry->key);
+        free (entry->parent);
+        free (entry);
+    }
+    free (accounts);
+}
+
+void accounts_add (accounts_t *accounts, const char *cluster,
+                   const char *account, const char *parent)
+{
+    GL_AUTOFREE char *key = make_key (cluster, account);
+    struct entry *entry;
+
+    HASH_FIND_STR (accounts->entries, key, entry);
+    if (!entry) {
+        entry = xcalloc (1, sizeof (*entry));
+        entry->key = GL_TAKE (key);
+        HASH_ADD_KEYPTR (hh, accounts->entries, entry->key, strlen (entry->key),
+                         entry);
+    }
+    free (entry->parent);
+    entry->parent = xstrdup (parent);
+}
+
+const char *accounts_parent (const accounts_t *accounts, const char *cluster,
+                             const char *account)
+{
+    GL_AUTOFREE char *key = NULL;
+    struct entry *entry;
+
+    if (!accounts)
+        return NULL;
+    key = make_key (cluster, account);
+    HASH_FIND_STR (accounts->entries, key, entry);
+    return entry ? entry->parent : NULL;
+}

@@ -1,0 +1,459 @@
+#include <string.h>
+
+#include "base/memory.h"
+#include "gres/nodelist.h"
+#include "gres/tres.h"
+#include "site/kind_private.h"
+
+/* A month of a large site has some thousands of distinct (GRES, node list)
+ * pairs; above this many the cache starts afresh, so that memory is bounded. */
+#define CACHE_MAX 20000
+
+static bool same_text (const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp (a, b));
+}
+
+/* `unsure`: an untyped device on a node of several pools, of which one has
+ * slices: it may be one. */
+static const device_kind_t *kind_get (kinds_t *k, const site_pool_t *pool,
+                                      const char *type, bool unsure,
+                                      const char *seen, const char *model)
+{
+    struct kind_entry *entry;
+
+    for (entry = k->list; entry; entry = entry->next) {
+        if (entry->kind.pool == pool && same_text (entry->kind.type, type)
+            && entry->kind.unsure == unsure && same_text (entry->seen, seen)
+            && same_text (entry->model, model))
+            return &entry->kind;
+    }
+    entry = xcalloc (1, sizeof (*entry));
+    entry->type = xstrdup (type);
+    entry->seen = xstrdup (seen);
+    entry->model = xstrdup (model);
+    entry->kind = (device_kind_t){.pool = pool,
+                                  .type = entry->type,
+                                  .seen = entry->seen,
+                                  .model = entry->model,
+                                  .unsure = unsure};
+    kind_weigh (k->site, entry);
+    entry->next = k->list;
+    k->list = entry;
+    return &entry->kind;
+}
+
+/* --- what a segment holds ---------------------------------------------- */
+
+static const char *intern_name (kinds_t *k, const char *name)
+{
+    struct name_entry *entry;
+
+    HASH_FIND_STR (k->names, name, entry);
+    if (!entry) {
+        entry = xcalloc (1, sizeof (*entry));
+        entry->name = xstrdup (name);
+        HASH_ADD_KEYPTR (hh, k->names, entry->name, strlen (entry->name), entry);
+    }
+    return entry->name;
+}
+
+static void build_add (kinds_t *k, const device_kind_t *kind, const char *node,
+                       uint64_t devices)
+{
+    for (size_t i = 0; i < k->build_count; i++) {
+        holding_t *h = &k->build[i];
+        if (h->kind == kind && h->node == node) {
+            h->devices += devices;
+            return;
+        }
+    }
+    if (k->build_count == k->build_size) {
+        k->build_size = k->build_size ? k->build_size * 2 : 16;
+        k->build = xreallocarray (k->build, k->build_size, sizeof (*k->build));
+    }
+    k->build[k->build_count++] = (holding_t){kind, node, devices};
+}
+
+struct split {
+    kinds_t *kinds;
+    const segment_t *segment;
+    nodelist_t *nodes;
+    int64_t instant;
+    bool by_node;
+};
+
+/* True if some pool has such devices on the node, now or at another time: pools
+ * begin and end, and the devices of a job stay where they are. */
+static bool node_has (struct split *sp, const char *node, const char *type)
+{
+    const kinds_t *k = sp->kinds;
+    bool has = pool_of_device (k, sp->segment, node, type, SITE_ALWAYS_START);
+
+    for (size_t i = 0; i < k->change_count && !has; i++)
+        has = pool_of_device (k, sp->segment, node, type, k->changes[i]);
+    return has;
+}
+
+/* An untyped device of no pool, on a node that has slices. */
+static bool may_be_slice (struct split *sp, const char *node, const char *type,
+                          const site_pool_t *pool)
+{
+    const kinds_t *k = sp->kinds;
+
+    for (size_t i = 0; !type && !pool && i < k->site->pool_count; i++) {
+        if (pool_covers (k, i, sp->segment, node, sp->instant)
+            && pool_has_slices (&k->site->pools[i]))
+            return true;
+    }
+    return false;
+}
+
+/* The nodes of the segment that have such devices; if none has, all of
+ * them. */
+static uint64_t eligible_nodes (struct split *sp, const char *type,
+                                bool *ret_pooled)
+{
+    uint64_t pooled = 0;
+    const char *node;
+
+    nodelist_rewind (sp->nodes);
+    while ((node = nodelist_next (sp->nodes))) {
+        if (node_has (sp, node, type))
+            pooled++;
+    }
+    *ret_pooled = pooled > 0;
+    return pooled ? pooled : nodelist_count (sp->nodes);
+}
+
+/* "2/8": a shard's node, where its pool does not tell. NULL: nobody does. */
+static char *seen_shards (const struct split *sp, const char *node,
+                          const char *type, const site_pool_t *pool)
+{
+    const segment_t *s = sp->segment;
+    const char *gpu, *part = kind_part_of_type (type, &gpu);
+
+    if (!part || strcmp (part, "shard") || (pool && pool->shards_per_gpu))
+        return NULL;
+    for (size_t i = 0; i < s->shards_count; i++) {
+        fraction_t per = fraction ((int64_t)s->shards[i].gpus,
+                                   (int64_t)s->shards[i].shards);
+        if (!strcmp (s->shards[i].node, node))
+            return xasprintf ("%lld/%lld", (long long)per.num,
+                              (long long)per.den);
+    }
+    return NULL;
+}
+
+/* So many devices on that node. */
+static void split_share (struct split *sp, const char *node, const char *type,
+                         uint64_t share)
+{
+    const site_pool_t *pool
+        = pool_of_device (sp->kinds, sp->segment, node, type, sp->instant);
+    bool unsure = may_be_slice (sp, node, type, pool);
+    GL_AUTOFREE char *seen = seen_shards (sp, node, type, pool);
+
+    if (share)
+        build_add (sp->kinds, kind_get (sp->kinds, pool, type, unsure, seen, NULL),
+                   sp->by_node ? intern_name (sp->kinds, node) : NULL, share);
+}
+
+static void split_devices (struct split *sp, const char *type, uint64_t count)
+{
+    uint64_t nodes, index = 0;
+    const char *node;
+    bool pooled;
+
+    if (!sp->nodes || nodelist_count (sp->nodes) == 0) {
+        const site_pool_t *pool
+            = pool_of_device (sp->kinds, sp->segment, NULL, type, sp->instant);
+        build_add (sp->kinds, kind_get (sp->kinds, pool, type, false, NULL, NULL), NULL,
+                   count);
+        return;
+    }
+    nodes = eligible_nodes (sp, type, &pooled);
+    nodelist_rewind (sp->nodes);
+    while ((node = nodelist_next (sp->nodes))) {
+        if (pooled && !node_has (sp, node, type))
+            continue;
+        split_share (sp, node, type, count / nodes + (index < count % nodes));
+        index++;
+    }
+}
+
+static void split_type (const char *text, size_t length, uint64_t count,
+                        void *arg)
+{
+    GL_AUTOFREE char *type = text ? xstrndup (text, length) : NULL;
+
+    split_devices (arg, type, count);
+}
+
+struct part_split {
+    struct split *split;
+    const char *name;
+};
+
+static void split_part (const char *text, size_t length, uint64_t count,
+                        void *arg)
+{
+    struct part_split *part = arg;
+    GL_AUTOFREE char *type
+        = text ? xasprintf ("%s:%.*s", part->name, (int)length, text)
+               : xstrdup (part->name);
+
+    split_devices (part->split, type, count);
+}
+
+static void split_gres (struct split *sp)
+{
+    const char *gres = sp->segment->gres;
+
+    gres_devices (gres, split_type, sp, NULL);
+    for (size_t i = 0; i < KIND_PARTS; i++)
+        gres_parts (gres, kind_part_names[i], split_part,
+                    &(struct part_split){sp, kind_part_names[i]});
+}
+
+/* The pool of a device that a node's record shows. Accounting may hide what the
+ * inventory tells: then its type, or its profile, finds the pool. */
+static const site_pool_t *pool_of_held (struct split *sp,
+                                        const held_device_t *held)
+{
+    const char *const types[] = {held->type, held->gres_type, held->profile};
+    size_t count = held->type ? 1 : GL_ARRAY_SIZE (types);
+    const site_pool_t *pool = NULL;
+
+    for (size_t i = 0; i < count && !pool; i++)
+        if (i == 0 || (types[i] && types[i][0]))
+            pool = pool_of_device (sp->kinds, sp->segment, held->node, types[i],
+                                   sp->instant);
+    return pool;
+}
+
+static const device_kind_t *kind_of_held (struct split *sp,
+                                          const held_device_t *held)
+{
+    const site_pool_t *pool = pool_of_held (sp, held);
+    const char *seen = held->type ? NULL : held->profile;
+    bool unsure = !seen && may_be_slice (sp, held->node, held->type, pool);
+
+    return kind_get (sp->kinds, pool, held->type, unsure, seen,
+                     seen ? held->model : NULL);
+}
+
+static void split_held (struct split *sp)
+{
+    const segment_t *s = sp->segment;
+
+    for (size_t i = 0; i < s->held_count; i++)
+        build_add (sp->kinds, kind_of_held (sp, &s->held[i]),
+                   sp->by_node ? intern_name (sp->kinds, s->held[i].node)
+                               : NULL,
+                   1);
+}
+
+static void cache_clear (kinds_t *k)
+{
+    struct cache_entry *entry, *next;
+
+    HASH_ITER (hh, k->cache, entry, next)
+    {
+        HASH_DEL (k->cache, entry);
+        free (entry->holding);
+        free (entry->key);
+        free (entry);
+    }
+}
+
+static void key_text (buffer_t *key, const char *text)
+{
+    buffer_add (key, text ? text : "", (text ? strlen (text) : 0) + 1);
+}
+
+/* The instant matters only by which pools are in force. Asked for each segment
+ * of a month, and nearly all of them hold what some other one held: no
+ * formatting. */
+static void cache_key (kinds_t *k, const segment_t *s, int64_t instant,
+                       bool by_node)
+{
+    buffer_t *key = &k->key;
+    size_t epoch = 0;
+
+    while (epoch < k->change_count && k->changes[epoch] <= instant)
+        epoch++;
+    buffer_clear (key);
+    key_text (key, s->cluster);
+    key_text (key, s->gres);
+    key_text (key, s->nodelist);
+    buffer_add_char (key, by_node ? 'n' : 'j');
+    buffer_add (key, &epoch, sizeof (epoch));
+    for (size_t i = 0; i < s->held_count; i++) {
+        const held_device_t *held = &s->held[i];
+        buffer_printf (key, "\n%s\t%s\t%s\t%s\t%s", held->node,
+                       held->type ? held->type : "",
+                       held->gres_type ? held->gres_type : "",
+                       held->profile ? held->profile : "?",
+                       held->model ? held->model : "");
+    }
+    for (size_t i = 0; i < s->shards_count; i++)
+        buffer_printf (key, "\n%s\t%llu/%llu", s->shards[i].node,
+                       (unsigned long long)s->shards[i].gpus,
+                       (unsigned long long)s->shards[i].shards);
+}
+
+const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
+                                   int64_t instant, bool by_node,
+                                   size_t *ret_count)
+{
+    struct cache_entry *entry;
+
+    *ret_count = 0;
+    if (!s->gres || !s->gres[0])
+        return NULL;
+    cache_key (k, s, instant, by_node);
+    HASH_FIND (hh, k->cache, k->key.data, k->key.length, entry);
+    if (!entry) {
+        struct split sp = {k, s, nodelist_open (s->nodelist, NULL), instant,
+                           by_node};
+        if (HASH_COUNT (k->cache) >= CACHE_MAX)
+            cache_clear (k);
+        k->build_count = 0;
+        if (s->held)
+            split_held (&sp);
+        else
+            split_gres (&sp);
+        nodelist_close (sp.nodes);
+        entry = xcalloc (1, sizeof (*entry));
+        entry->key_length = k->key.length;
+        entry->key = buffer_take (&k->key);
+        entry->count = k->build_count;
+        entry->holding = xcalloc (k->build_count, sizeof (*entry->holding));
+        if (k->build_count)
+            memcpy (entry->holding, k->build,
+                    k->build_count * sizeof (*entry->holding));
+        HASH_ADD_KEYPTR (hh, k->cache, entry->key, entry->key_length, entry);
+    }
+    *ret_count = entry->count;
+    return entry->holding;
+}
+
+/* The only kind among the holdings on that node (NULL: on all nodes). */
+static const device_kind_t *only_kind (const holding_t *h, size_t count,
+                                       const char *node, bool *ret_several)
+{
+    const device_kind_t *only = NULL;
+
+    *ret_several = false;
+    for (size_t i = 0; i < count; i++) {
+        if (node && h[i].node && strcmp (h[i].node, node))
+            continue;
+        *ret_several = *ret_several || (only && only != h[i].kind);
+        only = h[i].kind;
+    }
+    return *ret_several ? NULL : only;
+}
+
+const device_kind_t *kinds_of_device (kinds_t *k, const segment_t *s,
+                                      int64_t instant, const char *node,
+                                      int64_t gres_index)
+{
+    struct split sp = {.kinds = k, .segment = s, .instant = instant};
+    const device_kind_t *kind;
+    const holding_t *h;
+    size_t count;
+    bool several;
+
+    for (size_t i = 0; i < s->held_count && gres_index >= 0; i++)
+        if (s->held[i].gres_index == gres_index
+            && !strcmp (s->held[i].node, node))
+            return kind_of_held (&sp, &s->held[i]);
+    h = kinds_of_segment (k, s, instant, true, &count);
+    kind = only_kind (h, count, node, &several);
+    return kind || several ? kind : only_kind (h, count, NULL, &several);
+}
+
+const device_kind_t *kinds_by_value (kinds_t *k, const char *pool,
+                                     int64_t instant, const char *type,
+                                     bool unsure, const char *seen,
+                                     const char *model)
+{
+    const site_pool_t *found = NULL;
+
+    for (size_t i = 0; pool && i < k->site->pool_count; i++) {
+        const site_pool_t *p = &k->site->pools[i];
+        if (!strcmp (p->name, pool) && p->valid.start <= instant
+            && instant < p->valid.end)
+            found = p;
+    }
+    return kind_get (k, found, type, unsure, seen, model);
+}
+
+kinds_t *kinds_new (const site_t *site)
+{
+    kinds_t *k = xcalloc (1, sizeof (*k));
+
+    k->site = site;
+    k->changes = site_changes (
+        site, (period_t){SITE_ALWAYS_START, SITE_ALWAYS_END}, &k->change_count);
+    k->nodes = xcalloc (site->pool_count, sizeof (*k->nodes));
+    for (size_t i = 0; i < site->pool_count; i++)
+        k->nodes[i] = pool_nodes_new (site->pools[i].nodes);
+    return k;
+}
+
+void kinds_free (kinds_t *k)
+{
+    struct name_entry *name, *next;
+
+    if (!k)
+        return;
+    cache_clear (k);
+    HASH_ITER (hh, k->names, name, next)
+    {
+        HASH_DEL (k->names, name);
+        free (name->name);
+        free (name);
+    }
+    while (k->list) {
+        struct kind_entry *entry = k->list;
+        k->list = entry->next;
+        free (entry->type);
+        free (entry->seen);
+        free (entry->model);
+        free (entry->profile);
+        free (entry->problem);
+        free (entry);
+    }
+    for (size_t i = 0; i < k->site->pool_count; i++)
+        pool_nodes_free (k->nodes[i]);
+    free (k->nodes);
+    free (k->changes);
+    free (k->build);
+    buffer_done (&k->key);
+    free (k);
+}
+
+/* --- dates ------------------------------------------------------------- */
+
+int64_t *site_changes (const site_t *site, period_t period, size_t *ret_count)
+{
+    int64_t *at = xcalloc (2 * (site->pool_count + site->team_count + 1),
+                           sizeof (*at));
+    size_t count = 0, inside = 0;
+
+    for (size_t i = 0; i < site->pool_count; i++) {
+        at[count++] = site->pools[i].valid.start;
+        at[count++] = site->pools[i].valid.end;
+    }
+    for (size_t i = 0; i < site->team_count; i++) {
+        at[count++] = site->teams[i].valid.start;
+        at[count++] = site->teams[i].valid.end;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (at[i] > period.start && at[i] < period.end)
+            at[inside++] = at[i];
+    *ret_count = instants_sort (at, inside);
+    return at;
+}

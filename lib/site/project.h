@@ -1,0 +1,59 @@
+/*
+ * project.h: which project, which labels, which team a segment belongs to.
+ *
+ * The first that answers, in the order of the design (6.1): an audited re-tag;
+ * admin_comment as the site's job_submit wrote it; the tag in a node's record
+ * if the site's dated allow-list accepts it for the job's user or account;
+ * wckey, where the site opts in; the default of the account; none.
+ */
+#ifndef GL_SITE_PROJECT_H
+#define GL_SITE_PROJECT_H
+
+#include "base/tag.h"
+#include "site/account.h"
+#include "site/segment.h"
+#include "site/site.h"
+
+typedef enum {
+    PROJECT_NONE,
+    PROJECT_RETAG,
+    PROJECT_ADMIN_COMMENT,
+    PROJECT_RECORD,
+    PROJECT_WCKEY,
+    PROJECT_ACCOUNT_DEFAULT,
+} project_rule_t;
+
+/* "the node's record (option)", for `explain`. */
+const char *project_rule_name (project_rule_t rule);
+
+typedef struct {
+    char project[TAG_MAX + 1];  /* "": untagged */
+    char labels[LABELS_MAX + 1]; /* "": none */
+    project_rule_t rule;
+    tag_source_t source;         /* of a record's tag */
+    char refused[TAG_MAX + 1];   /* a record's tag that the allow-list does not
+                                    accept, else "" */
+} project_t;
+
+/* `record` and `retag` (what the join chose, evidence/evidence.h) may be NULL. Labels
+ * of a retag replace those of the record. Pure. */
+void project_resolve (const site_t *site, const segment_t *segment,
+                      const evidence_t *record, const retag_t *retag,
+                      project_t *ret_project);
+
+/* The project of an account's jobs that have no tag, at that instant; NULL: none. */
+const char *project_of_account (const site_t *site, const char *account,
+                                int64_t instant);
+
+/* The team that owns the cluster's account at that instant, or NULL: the one
+ * that lists the account itself, else the one that lists the nearest
+ * "subtree:NAME" above it. Without a tree (NULL) an account stands alone. */
+const site_team_t *team_of_account (const site_t *site,
+                                    const accounts_t *accounts,
+                                    const char *cluster, const char *account,
+                                    int64_t instant);
+
+/* One label's value, copied to buf; false if the list has no such key. */
+bool label_value (const char *labels, const char *key, char buf[TAG_MAX + 1]);
+
+#endif /* !GL_SITE_PROJECT_H */

@@ -1,0 +1,57 @@
+/*
+ * rate_card.h: the price of a pool at an instant: its published rate, the rule of
+ * the QOS, the surcharge of an external team; and the idle policy of a pool in a
+ * month. All of it is read from the configuration and borrowed from it. Pure.
+ */
+#ifndef GL_SITE_RATE_CARD_H
+#define GL_SITE_RATE_CARD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/zone.h"
+#include "site/kind.h"
+#include "site/site.h"
+
+/* How GPU time of a pool is priced at an instant. */
+typedef struct {
+    const site_rate_t *rate; /* published; NULL: full cost */
+    mig_basis_t mig_price;
+    const site_qos_t *rule;  /* what the QOS does to it; NULL: nothing */
+    const site_team_t *team; /* external, who pays a surcharge; NULL: none */
+} rate_card_price_t;
+
+/* The rate of the QOS, else the one without QOS, else full cost and the
+ * policy's mig_price; the rule of the QOS for the pool, else for every pool; the
+ * entry of the team. `qos` and `team` may be NULL. */
+rate_card_price_t rate_card_price (const site_t *site, const char *pool,
+                             const char *qos, const char *team,
+                             int64_t instant);
+
+/* The entry of an external team at that instant; NULL: it pays no surcharge, and
+ * so has no part in the price. */
+const site_team_t *rate_card_team (const site_t *site, const char *team,
+                                int64_t instant);
+
+/* The weight of a device in the price; of a kind whose own weight is known. -1 if
+ * the basis has none. `error` may be NULL. */
+int rate_card_weight (const site_t *site, const device_kind_t *kind,
+                         mig_basis_t basis, fraction_t *ret_weight,
+                         gl_error_t *error);
+
+/* The instants inside `period` at which any published rate, rule of a QOS or
+ * surcharge begins or ends, ascending, each once: give them to usage as cuts, so
+ * that a cell lies under one price. *ret_cuts is yours to free; returns how
+ * many. */
+size_t rate_card_cuts (const site_t *site, period_t period, int64_t **ret_cuts);
+
+/* The policy that holds for the pool in the whole month: that of its entry at
+ * the beginning (else its first within the month), else the site's. */
+idle_policy_t site_idle_policy (const site_t *site, const char *pool,
+                                  period_t month);
+/* "in-rate", and what it does, for people: "carried by the hours billed". */
+const char *idle_policy_word (idle_policy_t policy);
+const char *idle_policy_title (idle_policy_t policy);
+
+#endif /* !GL_SITE_RATE_CARD_H */

@@ -1,0 +1,84 @@
+#include <string.h>
+
+#include "base/memory.h"
+#include "site/segment.h"
+
+static const struct {
+    segment_state_t state;
+    const char *name;
+} states[] = {
+    {SEGMENT_PENDING, "PENDING"},
+    {SEGMENT_RUNNING, "RUNNING"},
+    {SEGMENT_SUSPENDED, "SUSPENDED"},
+    {SEGMENT_COMPLETED, "COMPLETED"},
+    {SEGMENT_CANCELLED, "CANCELLED"},
+    {SEGMENT_FAILED, "FAILED"},
+    {SEGMENT_TIMEOUT, "TIMEOUT"},
+    {SEGMENT_NODE_FAIL, "NODE_FAIL"},
+    {SEGMENT_PREEMPTED, "PREEMPTED"},
+    {SEGMENT_BOOT_FAIL, "BOOT_FAIL"},
+    {SEGMENT_DEADLINE, "DEADLINE"},
+    {SEGMENT_OUT_OF_MEMORY, "OUT_OF_MEMORY"},
+    {SEGMENT_REQUEUED, "REQUEUED"},
+    {SEGMENT_RESIZING, "RESIZING"},
+    {SEGMENT_REVOKED, "REVOKED"},
+};
+
+bool segment_state_at (size_t index, segment_state_t *ret_state)
+{
+    if (index >= GL_ARRAY_SIZE (states))
+        return false;
+    *ret_state = states[index].state;
+    return true;
+}
+
+const char *segment_state_name (segment_state_t state)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (states); i++) {
+        if (states[i].state == state)
+            return states[i].name;
+    }
+    return "UNKNOWN";
+}
+
+uint32_t segment_state_bit (segment_state_t state)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (states); i++)
+        if (states[i].state == state)
+            return UINT32_C (1) << i;
+    return 0;
+}
+
+int segment_state_parse (const char *text, size_t length,
+                         segment_state_t *ret_state)
+{
+    size_t word = 0;
+
+    /* "CANCELLED by 1000", and sacct's '+' for a word cut to the column */
+    while (word < length && text[word] != ' ' && text[word] != '+')
+        word++;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (states); i++) {
+        if (strlen (states[i].name) == word
+            && memcmp (states[i].name, text, word) == 0) {
+            *ret_state = states[i].state;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+uint64_t segment_sluid (const segment_t *s)
+{
+    return s->sluid ? s->sluid : s->job_db_inx;
+}
+
+int64_t segment_end (const segment_t *s)
+{
+    int64_t end = s->time_end ? s->time_end : s->time_seen;
+
+    if (s->time_start == 0)
+        return 0;
+    if (s->time_end == 0 && s->believed_end != 0 && s->believed_end < end)
+        end = s->believed_end;
+    return end > s->time_start ? end : s->time_start;
+}

@@ -1,0 +1,353 @@
+#include <string.h>
+
+#include "base/memory.h"
+#include "site/segment.h"
+#include "site/site.h"
+
+/* What a site has that says nothing: planning needs a utilization, and 80 % is
+ * the usual target (docs/guides/decisions.md); a report prints it. */
+static void set_policy (site_policy_t *policy)
+{
+    policy->idle = IDLE_EXPLICIT;
+    policy->mig_price = MIG_MAX;
+    mpq_init (policy->utilization);
+    mpq_set_ui (policy->utilization, 4, 5);
+    policy->runaway_grace = 3600;
+    policy->increment = 1;
+    policy->credits = segment_state_bit (SEGMENT_NODE_FAIL)
+                      | segment_state_bit (SEGMENT_BOOT_FAIL);
+}
+
+/* A week of review (docs/guides/closing.md). */
+static void set_close (site_close_t *close)
+{
+    close->review = 7 * 86400;
+    close->fresh = 2 * 86400;
+    mpq_inits (close->untagged, close->coverage, NULL);
+    mpq_set_ui (close->untagged, 1, 1);
+}
+
+static void set_collector (site_collector_t *collector)
+{
+    collector->clients = 4096;
+}
+
+/* Defaults of the idle rule: design, agent. */
+static void set_agent (site_agent_t *agent)
+{
+    agent->spool = xstrdup (LOCALSTATEDIR "/spool/gpuledger");
+    agent->interval_seconds = 10;
+    agent->cut_minutes = 60;
+    mpq_init (agent->idle_utilization);
+    mpq_set_ui (agent->idle_utilization, 1, 20);
+    agent->idle_minutes = 30;
+    mpq_init (agent->idle_memory);
+    mpq_set_ui (agent->idle_memory, 1, 10);
+    agent->sharing = 1;
+}
+
+static void set_issuer (site_issuer_t *issuer)
+{
+    issuer->name = xstrdup ("GPU chargeback");
+    issuer->service = xstrdup ("Slurm GPU Compute");
+    issuer->category = ISSUER_COMPUTE;
+    issuer->region = xstrdup ("on-premises");
+    issuer->invoice_prefix = xstrdup ("st");
+}
+
+site_t *site_default (void)
+{
+    site_t *site = xcalloc (1, sizeof (*site));
+
+    site->zone = zone_open ("UTC", NULL);
+    memcpy (site->currency, "USD", 4);
+    site->currency_digits = 2;
+    site->fiscal_month = 1;
+    set_policy (&site->policy);
+    set_issuer (&site->issuer);
+    set_close (&site->close);
+    set_collector (&site->collector);
+    set_agent (&site->agent);
+    return site;
+}
+
+static void free_list (text_list_t *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free (list->item[i]);
+    free (list->item);
+}
+
+static void free_cluster (site_cluster_t *cluster)
+{
+    free (cluster->name);
+    zone_close (cluster->zone);
+    free (cluster->slurmdb);
+}
+
+static void free_pool (site_pool_t *pool)
+{
+    free (pool->name);
+    free (pool->cluster);
+    free (pool->nodes);
+    free_list (&pool->gres);
+    free (pool->gpu);
+    free (pool->layout);
+    mpq_clears (pool->gpu_weight, pool->cpu_weight, pool->memory_weight, NULL);
+}
+
+static void free_team (site_team_t *team)
+{
+    free (team->name);
+    free_list (&team->accounts);
+    free (team->cost_center);
+    mpq_clears (team->surcharge, team->overhead, NULL);
+}
+
+static void free_project (site_project_t *project)
+{
+    free (project->name);
+    free_list (&project->users);
+    free_list (&project->accounts);
+    free_list (&project->default_for);
+}
+
+static void free_shares (share_list_t *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free (list->item[i].name);
+        mpq_clear (list->item[i].share);
+    }
+    free (list->item);
+}
+
+static void free_fund (site_fund_t *fund)
+{
+    free (fund->name);
+    mpq_clear (fund->recoverable);
+}
+
+static void free_asset (site_asset_t *asset)
+{
+    free (asset->name);
+    free (asset->pool);
+    free_shares (&asset->funding);
+    for (size_t i = 0; i < asset->change_count; i++) {
+        site_asset_change_t *change = &asset->changes[i];
+        free (change->pool);
+        mpq_clears (change->salvage, change->expected_gpu_hours, NULL);
+    }
+    free (asset->changes);
+    mpq_clears (asset->units, asset->price, asset->salvage, asset->proceeds,
+                asset->expected_gpu_hours, asset->recoverable, NULL);
+}
+
+static void free_staff (site_staff_t *staff)
+{
+    free (staff->name);
+    mpq_clears (staff->fte, staff->loaded_salary, staff->recoverable, NULL);
+    free_shares (&staff->funding);
+    free_shares (&staff->pools);
+}
+
+static void free_power (site_power_t *power)
+{
+    free (power->pool);
+    free (power->tariff);
+    mpq_clears (power->watts_per_gpu, power->idle_watts, power->node_watts,
+                power->pue, NULL);
+}
+
+static void free_tariff (site_tariff_t *tariff)
+{
+    free (tariff->name);
+    for (size_t i = 0; i < tariff->time_count; i++)
+        mpq_clear (tariff->times[i].per_kwh);
+    free (tariff->times);
+    zone_close (tariff->zone);
+    free_shares (&tariff->funding);
+    mpq_clears (tariff->per_kwh, tariff->demand_per_kw,
+                tariff->fixed_per_month, tariff->recoverable, NULL);
+}
+
+static void free_meter (site_meter_t *meter)
+{
+    free (meter->name);
+    free (meter->tariff);
+}
+
+static void free_cost (site_cost_t *cost)
+{
+    free (cost->name);
+    free (cost->pool);
+    free_shares (&cost->pools);
+    free_shares (&cost->funding);
+    free (cost->evidence);
+    mpq_clears (cost->amount, cost->recoverable, NULL);
+}
+
+static void free_rate (site_rate_t *rate)
+{
+    for (size_t i = 0; i < rate->tier_count; i++)
+        mpq_clears (rate->tiers[i].above, rate->tiers[i].per_gpu_hour, NULL);
+    free (rate->tiers);
+    free (rate->pool);
+    free (rate->qos);
+    free (rate->approved_by);
+    free (rate->note);
+    mpq_clear (rate->per_gpu_hour);
+}
+
+static void free_qos (site_qos_t *qos)
+{
+    free (qos->name);
+    free (qos->pool);
+    mpq_clears (qos->multiplier, qos->subsidy, NULL);
+}
+
+static void free_entitlement (site_entitlement_t *entitlement)
+{
+    free (entitlement->team);
+    free (entitlement->pool);
+    mpq_clears (entitlement->gpus, entitlement->share, entitlement->gpu_hours,
+                entitlement->carry_cap, entitlement->per_gpu_hour,
+                entitlement->per_month, NULL);
+}
+
+static void free_cloud (site_cloud_t *cloud)
+{
+    free (cloud->name);
+    free (cloud->gpu);
+    free (cloud->term);
+    free (cloud->as_of);
+    free (cloud->source);
+    mpq_clear (cloud->per_gpu_hour);
+}
+
+static void free_analysis (site_analysis_t *analysis)
+{
+    free (analysis->name);
+    free (analysis->price);
+    free (analysis->against);
+    free (analysis->as_of);
+    free (analysis->source);
+    for (size_t i = 0; i < ANALYSIS_NUMBERS; i++)
+        mpq_clear (analysis->input[i]);
+}
+
+static void free_tax (site_tax_t *tax)
+{
+    free (tax->name);
+    mpq_clear (tax->percent);
+    free_list (&tax->teams);
+}
+
+static void free_budget (site_budget_t *budget)
+{
+    free (budget->name);
+    free (budget->team);
+    free (budget->project);
+    free (budget->account);
+    free (budget->pool);
+    free (budget->owner);
+    mpq_clears (budget->amount, budget->gpu_hours, budget->soft, budget->hard,
+                NULL);
+}
+
+/* The texts are const for the built-in table; a site's own are allocated. */
+static void free_profile (mig_profile_t *profile)
+{
+    free ((char *)profile->model);
+    free ((char *)profile->profile);
+}
+
+#define FREE_ALL(array, count, one)          \
+    do {                                     \
+        for (size_t i = 0; i < (count); i++) \
+            one (&(array)[i]);               \
+        free (array);                        \
+    } while (0)
+
+static void free_network (site_network_t *network)
+{
+    free (network->nodes);
+    free (network->network);
+    free (network->cluster);
+}
+
+static void free_collector (site_collector_t *collector)
+{
+    free_list (&collector->hosts);
+    free (collector->user);
+    free (collector->munge_socket);
+    free_list (&collector->listen);
+    free_list (&collector->node_users);
+}
+
+static void free_issuer (site_issuer_t *issuer)
+{
+    free (issuer->name);
+    free (issuer->operator);
+    free (issuer->owner);
+    free (issuer->service);
+    free (issuer->region);
+    free (issuer->region_name);
+    free (issuer->invoice_prefix);
+}
+
+static void free_agent (site_agent_t *agent)
+{
+    free (agent->spool);
+    free (agent->node);
+    free (agent->cluster);
+    mpq_clear (agent->idle_utilization);
+    mpq_clear (agent->idle_memory);
+    free (agent->metrics);
+    free (agent->replay);
+}
+
+void site_free (site_t *site)
+{
+    if (!site)
+        return;
+    FREE_ALL (site->clusters, site->cluster_count, free_cluster);
+    FREE_ALL (site->pools, site->pool_count, free_pool);
+    FREE_ALL (site->teams, site->team_count, free_team);
+    FREE_ALL (site->projects, site->project_count, free_project);
+    FREE_ALL (site->funds, site->fund_count, free_fund);
+    FREE_ALL (site->assets, site->asset_count, free_asset);
+    FREE_ALL (site->staff, site->staff_count, free_staff);
+    FREE_ALL (site->power, site->power_count, free_power);
+    FREE_ALL (site->tariffs, site->tariff_count, free_tariff);
+    FREE_ALL (site->meters, site->meter_count, free_meter);
+    FREE_ALL (site->costs, site->cost_count, free_cost);
+    FREE_ALL (site->rates, site->rate_count, free_rate);
+    FREE_ALL (site->qos, site->qos_count, free_qos);
+    FREE_ALL (site->entitlements, site->entitlement_count, free_entitlement);
+    FREE_ALL (site->clouds, site->cloud_count, free_cloud);
+    FREE_ALL (site->analyses, site->analysis_count, free_analysis);
+    FREE_ALL (site->taxes, site->tax_count, free_tax);
+    FREE_ALL (site->budgets, site->budget_count, free_budget);
+    FREE_ALL (site->profiles, site->profile_count, free_profile);
+    FREE_ALL (site->networks, site->network_count, free_network);
+    mpq_clear (site->policy.utilization);
+    free_issuer (&site->issuer);
+    mpq_clears (site->close.untagged, site->close.coverage, NULL);
+    free (site->close.anchor);
+    free_list (&site->close.anchor_command);
+    free_list (&site->close.sign);
+    free (site->book);
+    free_collector (&site->collector);
+    free_agent (&site->agent);
+    free_list (&site->files);
+    zone_close (site->zone);
+    free (site);
+}
+
+bool site_pool_lists (const site_pool_t *pool, const char *type)
+{
+    for (size_t i = 0; i < pool->gres.count; i++)
+        if (!strcmp (pool->gres.item[i], type))
+            return true;
+    return false;
+}

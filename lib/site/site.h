@@ -1,0 +1,628 @@
+/*
+ * site.h: what a site has told us: its pools, teams, projects, cost book and
+ * rate card. Plain data, filled by lib/config from YAML (every key is
+ * documented there, in one table) and read by the rooms above.
+ *
+ * Every entry that can change over time carries `valid`, the half-open period
+ * in which it holds, as instants of the ledger's zone; an entry without dates
+ * holds from SITE_ALWAYS_START to SITE_ALWAYS_END. One name may stand several
+ * times with periods that do not overlap. Texts are owned by the site. Money is
+ * in the ledger's currency, exact. Pointers are NULL and counts 0 where the
+ * file says nothing.
+ */
+#ifndef GL_SITE_SITE_H
+#define GL_SITE_SITE_H
+
+#include <gmp.h>
+
+#include "base/calendar.h"
+#include "base/exact.h"
+#include "base/zone.h"
+#include "gres/mig.h"
+
+#define SITE_ALWAYS_START INT64_MIN
+#define SITE_ALWAYS_END INT64_MAX
+
+/* Where an entry stands, for messages: "gpuledger.yaml:12". */
+typedef struct {
+    const char *file; /* shared by all entries of the file */
+    int line;
+} place_t;
+
+typedef struct {
+    char **item;
+    size_t count;
+} text_list_t;
+
+typedef struct {
+    char *name;
+    zone_t *zone;  /* of naive times in its sacct text; NULL: the ledger's */
+    char *slurmdb; /* mysql:// URL of slurmdbd's database */
+    place_t place;
+} site_cluster_t;
+
+/* By what a job is billed in a pool. */
+typedef enum {
+    BILL_GPUS,     /* what it holds of GPUs */
+    BILL_DOMINANT, /* or the GPUs that its CPUs or memory stand for, rounded up */
+    BILL_WEIGHTED, /* or what these weigh, not rounded: Slurm's MAX_TRES */
+} bill_basis_t;
+
+/* What happens to the cost of GPU time that no job held. */
+typedef enum {
+    IDLE_AS_POLICY, /* of a pool: as the policy of the site */
+    IDLE_EXPLICIT,  /* stated beside the charges; the platform pays */
+    IDLE_IN_RATE,   /* in the rate: the billed hours carry the whole cost */
+    IDLE_PRACTICAL, /* in the rate as far as it was planned: cost / (capacity
+                       x policy.utilization); the rest is stated */
+    IDLE_PROPORTIONAL, /* lines of accounts, by the GPU time that they held */
+    IDLE_UNIFORM,      /* lines of teams, equal parts */
+    IDLE_ENTITLEMENT,  /* lines of teams, by their entitlements in the pool */
+    IDLE_NONE,         /* stated, and nobody pays it (showback) */
+} idle_policy_t;
+
+/* A set of nodes x GRES types that share a cost. */
+typedef struct {
+    char *name;
+    char *cluster;         /* NULL: every cluster */
+    char *nodes;           /* Slurm's bracketed form */
+    text_list_t gres;      /* Slurm's type strings; "gpu" is the untyped device.
+                              Empty: every type on these nodes */
+    char *gpu;             /* model, e.g. H100-SXM5-80GB */
+    int64_t gpus_per_node; /* physical GPUs */
+    mig_basis_t mig_weight; /* of the quantity: compute or memory */
+    char *layout; /* MIG slices that the pool's GPUs of one node are cut
+                     into, "1g.10gb:4,3g.40gb:1"; NULL: not cut, or not
+                     known (capacity.h) */
+    int64_t shards_per_gpu;  /* gres/shard of one GPU; 0: not told */
+    int64_t mps_per_gpu;     /* gres/mps of one GPU; 0: 100 */
+    int64_t cpus_per_node;   /* of a whole node, as Slurm counts; 0: not told */
+    int64_t memory_per_node; /* of a whole node, MB; 0: not told */
+    int bill; /* bill_basis_t: what is billed of a job (money/billed.h) */
+    int64_t cpus_per_gpu;   /* of dominant: so many stand for a GPU; 0: no CPUs */
+    int64_t memory_per_gpu; /* the same, MB; 0: no memory */
+    mpq_t gpu_weight;       /* of weighted: as TRESBillingWeights has them, of a */
+    mpq_t cpu_weight;       /* GPU, a CPU and a GiB of memory */
+    mpq_t memory_weight;
+    idle_policy_t idle;
+    period_t valid;
+    place_t place;
+} site_pool_t;
+
+typedef struct {
+    char *name;
+    text_list_t accounts; /* "vision", or "subtree:cv" */
+    char *cost_center;
+    /* External customers pay internal x (1 + surcharge) x (1 + overhead). */
+    mpq_t surcharge;
+    mpq_t overhead;
+    period_t valid;
+    place_t place;
+} site_team_t;
+
+/* The allow-list of project tags: a tag counts if its user or its account may
+ * charge it. Both lists empty: everybody may. */
+typedef struct {
+    char *name;
+    text_list_t users;
+    text_list_t accounts;
+    text_list_t default_for; /* accounts whose untagged jobs belong here */
+    period_t valid;
+    place_t place;
+} site_project_t;
+
+typedef struct {
+    char *name;  /* of a pool, or of a fund */
+    mpq_t share; /* 0..1 */
+} site_share_t;
+
+typedef struct {
+    site_share_t *item;
+    size_t count;
+} share_list_t;
+
+/* Who pays for a part of the cost book. */
+typedef struct {
+    char *name;
+    mpq_t recoverable; /* the share that rates may recover, 0..1 */
+    place_t place;
+} site_fund_t;
+
+typedef enum {
+    DEPRECIATION_STRAIGHT_LINE,
+    DEPRECIATION_DECLINING,
+    DEPRECIATION_SUM_OF_YEARS,
+    DEPRECIATION_UNITS_OF_USE,
+} depreciation_t;
+
+typedef enum {
+    SALVAGE_AS_BEFORE,
+    SALVAGE_AMOUNT,
+    SALVAGE_SHARE, /* of the price */
+} salvage_t;
+
+/* What is otherwise of an asset from a day on; what came before stays. */
+typedef struct {
+    civil_t from;
+    char *pool;             /* it moves there; NULL: stays */
+    int life_months;        /* in all, from the day in service; 0: as before */
+    salvage_t salvage_is;
+    mpq_t salvage;
+    mpq_t expected_gpu_hours; /* in all; 0: as before */
+    place_t place;
+} site_asset_change_t;
+
+typedef struct {
+    char *name;
+    char *pool; /* on the day in service */
+    mpq_t units;
+    mpq_t price;        /* of one unit */
+    mpq_t salvage;      /* of one unit, as an amount */
+    civil_t in_service; /* the first day that bears cost */
+    civil_t retired; /* the first day that no longer does; year 0: none known */
+    mpq_t proceeds;  /* of one unit, when it was retired */
+    int life_months;
+    depreciation_t method;
+    mpq_t expected_gpu_hours; /* of units of use: of all units, in all; else 0 */
+    share_list_t funding; /* by fund, 1 in all; empty: not told */
+    mpq_t recoverable; /* the share that rates may recover, 0..1 */
+    site_asset_change_t *changes; /* by date */
+    size_t change_count;
+    place_t place;
+} site_asset_t;
+
+typedef struct {
+    char *name;
+    mpq_t fte;
+    mpq_t loaded_salary; /* of one full-time equivalent and year */
+    mpq_t recoverable; /* the share that rates may recover, 0..1 */
+    share_list_t funding; /* as of an asset */
+    share_list_t pools;
+    period_t valid;
+    place_t place;
+} site_staff_t;
+
+typedef struct {
+    char *pool;
+    mpq_t watts_per_gpu; /* average over busy and idle time, with the GPU's
+                            share of its node; with idle_watts and node_watts:
+                            of a GPU that a job holds, without its node */
+    mpq_t idle_watts;    /* of a GPU that no job holds; 0: as any other */
+    mpq_t node_watts;    /* of the rest of a node */
+    int measured; /* held GPUs by their own counters, as far as they tell */
+    mpq_t pue;           /* facility energy / IT energy, >= 1 */
+    char *tariff;
+    period_t valid;
+    place_t place;
+} site_power_t;
+
+/* Hours of some days at another price. */
+typedef struct {
+    unsigned days; /* bit 0: Monday; on which it begins */
+    int hours[2];  /* minutes of the local day, [from, to); to <= from: until the
+                      next day */
+    mpq_t per_kwh;
+    place_t place;
+} site_tariff_time_t;
+
+typedef struct {
+    char *name;
+    mpq_t per_kwh;
+    site_tariff_time_t *times; /* the first that holds counts */
+    size_t time_count;
+    zone_t *zone;          /* of these hours; NULL: the ledger's */
+    mpq_t demand_per_kw;   /* and month, of the highest load in it */
+    mpq_t fixed_per_month; /* shared by energy */
+    share_list_t funding;  /* of all that is paid by it, as of an asset */
+    mpq_t recoverable;
+    period_t valid;
+    place_t place;
+} site_tariff_t;
+
+typedef enum {
+    METER_MACHINES, /* all machines: PDUs */
+    METER_NODES,    /* the GPU nodes as a whole: BMCs */
+    METER_FACILITY, /* with cooling and losses: the utility's */
+} meter_kind_t;
+
+/* A meter whose readings are imported. */
+typedef struct {
+    char *name;
+    meter_kind_t measures;
+    char *tariff; /* by which what it measures is paid; NULL: the only one */
+    place_t place;
+} site_meter_t;
+
+typedef enum {
+    COST_PER_GPU_HOUR, /* driver: gpu_hours: amount for each allocated one */
+    COST_PER_MONTH,    /* driver: month */
+    COST_PER_YEAR,     /* driver: year: 1/12 of it each month */
+    COST_PER_CAPACITY, /* driver: capacity: each GPU-hour in service */
+    COST_PER_KWH,      /* driver: energy: each kWh of the machines */
+    COST_PER_JOB,      /* driver: jobs */
+} cost_driver_t;
+
+/* How pools share an amount of a month or year. */
+typedef enum {
+    SHARE_FIXED,
+    SHARE_BY_CAPACITY,
+    SHARE_BY_GPU_HOURS,
+    SHARE_BY_ENERGY,
+    SHARE_BY_JOBS,
+} cost_share_t;
+
+typedef enum {
+    COST_OF_OTHER,
+    COST_OF_NETWORK,
+    COST_OF_STORAGE,
+    COST_OF_INSTALLATION,
+    COST_OF_RACK,
+    COST_OF_LICENCE,
+    COST_OF_MAINTENANCE,
+} cost_category_t;
+
+typedef enum {
+    COST_STATUS_UNTOLD,
+    COST_ACTUAL,
+    COST_ACCRUED,
+    COST_PLANNED,
+} cost_status_t;
+
+typedef struct {
+    char *name;
+    char *pool; /* NULL: `pools` share it */
+    share_list_t pools;
+    cost_share_t share_by;
+    cost_category_t category;
+    mpq_t amount;
+    cost_driver_t driver;
+    char *evidence; /* an invoice, a contract, an estimate */
+    cost_status_t status;
+    share_list_t funding; /* as of an asset */
+    mpq_t recoverable; /* the share that rates may recover, 0..1 */
+    period_t valid;
+    place_t place;
+} site_cost_t;
+
+/* The price of what a team takes beyond a threshold within the fiscal year. */
+typedef struct {
+    mpq_t above; /* in units of the rate's tiers_by */
+    mpq_t per_gpu_hour;
+    place_t place;
+} site_tier_t;
+
+typedef enum {
+    TIERS_BY_GPU_HOURS, /* billed, after entitlements */
+    TIERS_BY_SPEND,     /* what was due for them, before surcharges */
+} tiers_by_t;
+
+/* A published price. A pool without a rate in force is charged at full cost. */
+typedef struct {
+    char *pool;
+    char *qos; /* NULL: every QOS without a rate of its own */
+    mpq_t per_gpu_hour;
+    mig_basis_t mig_price; /* compute, memory or max */
+    site_tier_t *tiers; /* by rising threshold; below the first: per_gpu_hour */
+    size_t tier_count;
+    tiers_by_t tiers_by;
+    char *approved_by; /* of this version; NULL: not told */
+    char *note;
+    period_t valid;
+    place_t place;
+} site_rate_t;
+
+/* What a QOS does to the price. */
+typedef struct {
+    char *name;
+    char *pool;       /* NULL: every pool without an entry of its own */
+    mpq_t multiplier; /* 1: as it is */
+    mpq_t subsidy;    /* share that the site pays: 1 is free */
+    int preemptible;  /* 1: its jobs may be stopped for others */
+    period_t valid;
+    place_t place;
+} site_qos_t;
+
+/* What becomes of what is unused at the end of a month. */
+typedef enum {
+    UNUSED_EXPIRES,
+    UNUSED_CARRIED, /* into the next month of the fiscal year */
+} unused_policy_t;
+
+/* What a team owns or has bought of a pool, and uses without paying again.
+ * Exactly one of the three amounts is above 0, and at most one of the prices. */
+typedef struct {
+    char *team;
+    char *pool;
+    mpq_t gpus;      /* physical GPUs */
+    mpq_t share;     /* of the capacity, 0..1 */
+    mpq_t gpu_hours; /* in each calendar month */
+    unused_policy_t unused;
+    mpq_t carry_cap; /* GPU-hours that are carried at most; 0: no cap */
+    mpq_t per_gpu_hour; /* paid for each GPU-hour, drawn or not; 0: not by hours */
+    mpq_t per_month;    /* paid for a calendar month; 0: not by months */
+    period_t valid;
+    place_t place;
+} site_entitlement_t;
+
+typedef struct {
+    char *name;
+    char *gpu;
+    mpq_t per_gpu_hour;
+    char *term;
+    char *as_of; /* "2026-09-25", "2026-09" or "2026" */
+    char *source;
+    place_t place;
+} site_cloud_t;
+
+/* What is to be decided (planning/analysis.h). */
+typedef enum {
+    ANALYSIS_OVERHEAD,
+    ANALYSIS_INTERRUPTIBLE,
+    ANALYSIS_EGRESS,
+    ANALYSIS_SCALING,
+    ANALYSIS_NEWER_GPU,
+    ANALYSIS_MEMORY,
+    ANALYSIS_RUN,
+    ANALYSIS_CASH,
+} analysis_kind_t;
+
+typedef enum {
+    INPUT_PURCHASE,
+    INPUT_YEARS,
+    INPUT_OVERHEAD, /* a ratio */
+    INPUT_UTILIZATION, /* a ratio */
+    INPUT_GPUS,
+    INPUT_INTERRUPTIONS, /* per hour */
+    INPUT_CHECKPOINT,    /* hours */
+    INPUT_RESTART,       /* hours */
+    INPUT_GB_PER_DAY,
+    INPUT_DAYS,
+    INPUT_PER_GB,
+    INPUT_SPEED,      /* a ratio */
+    INPUT_PARAMETERS, /* 10^9 */
+    INPUT_BYTES,      /* of one */
+    INPUT_CACHE,      /* a ratio */
+    INPUT_GPU_HOURS,
+    INPUT_STORAGE,  /* money */
+    INPUT_PER_YEAR, /* money */
+    INPUT_RENT,     /* money per year */
+    INPUT_PREPAID,  /* months */
+    INPUT_DISCOUNT, /* a ratio */
+    ANALYSIS_NUMBERS,
+    INPUT_PRICE = ANALYSIS_NUMBERS, /* of these two the entry has texts */
+    INPUT_AGAINST,
+    ANALYSIS_INPUTS,
+} analysis_number_t;
+
+typedef enum {
+    OVERHEAD_UNTOLD,
+    OVERHEAD_OF_PURCHASE,
+    OVERHEAD_OF_DEPRECIATION, /* of one year */
+} overhead_of_t;
+
+typedef struct {
+    char *name;
+    int kind;        /* analysis_kind_t */
+    char *price;     /* a number, a cloud or a pool; NULL: none */
+    char *against;   /* the same */
+    int overhead_of; /* overhead_of_t */
+    mpq_t input[ANALYSIS_NUMBERS]; /* 0: not given */
+    char *as_of;  /* of prices that are numbers; NULL: not told */
+    char *source; /* the same */
+    place_t place;
+} site_analysis_t;
+
+/* What is added to what a team has to pay in a month, on the sum of its charges,
+ * credits and corrections; rounded once, half to even. */
+typedef struct {
+    char *name;
+    mpq_t percent;     /* as a ratio: 25% is 1/4 */
+    text_list_t teams; /* empty: every team */
+    period_t valid;
+    place_t place;
+} site_tax_t;
+
+typedef enum {
+    BUDGET_MONTH,
+    BUDGET_QUARTER, /* of the fiscal year */
+    BUDGET_YEAR,    /* the fiscal year */
+} budget_period_t;
+
+/* What may be spent in each period. Exactly one of the four scopes is given, and
+ * one of amount and gpu_hours is above 0. */
+typedef struct {
+    char *name;
+    char *team;
+    char *project;
+    char *account;
+    char *pool;
+    mpq_t amount;
+    mpq_t gpu_hours;
+    budget_period_t period;
+    mpq_t soft;     /* share of it from which a submission is warned; 0: never */
+    mpq_t hard;     /* ... refused; 0: never */
+    char *owner;    /* whom mail is addressed to; NULL: nobody */
+    int carry_over; /* what the period before left is added */
+    period_t valid;
+    place_t place;
+} site_budget_t;
+
+/* Whether a job pays for GPUs that it holds while it is suspended. */
+typedef enum {
+    SUSPENDED_CHARGED,
+    SUSPENDED_FREE, /* a remainder of its own */
+} suspended_policy_t;
+
+/* Who pays for reserved time that no job used. */
+typedef enum {
+    RESERVED_STATED, /* as other idle time that nobody is charged */
+    RESERVED_HOLDER, /* the accounts of the reservation, in equal parts */
+    RESERVED_ENTITLEMENT, /* they too, from what their team is entitled to */
+} reserved_policy_t;
+
+/* Which cost charges are made of. */
+typedef enum {
+    BOOK_FULL,
+    BOOK_RECOVERABLE, /* without what others have paid for */
+} book_t;
+
+/* What is done with the gain or loss of an asset that is sold or scrapped. */
+typedef enum {
+    DISPOSAL_APART,   /* stated beside the cost, in no charge */
+    DISPOSAL_IN_RATE, /* a cost of its month */
+} disposal_policy_t;
+
+typedef struct {
+    idle_policy_t idle;
+    book_t book;
+    disposal_policy_t disposal;
+    reserved_policy_t reserved;
+    suspended_policy_t suspended;
+    mig_basis_t mig_price; /* of full-cost pools */
+    mpq_t utilization;     /* productive share, for planning reports */
+    int wckey_is_project;  /* use Slurm's wckey as a project tag */
+    int64_t runaway_grace; /* seconds that a job may run past its time limit */
+    int64_t minimum;       /* seconds that a segment is billed at least */
+    int64_t increment;     /* and in multiples of which; 1: as held */
+    int64_t grace;         /* one that held for less is free; 0: none */
+    uint32_t credits;      /* segment_state_bit () of the ends that give back */
+    int64_t credit_cap;    /* seconds, at most the last ones; 0: all */
+} site_policy_t;
+
+/* Who issues statements and runs the cluster: how it signs what leaves the ledger
+ * (FOCUS). Never NULL once a configuration has been read. */
+typedef struct {
+    char *name;     /* whose statements they are */
+    char *operator; /* who runs the cluster; NULL: the issuer */
+    char *owner;    /* of the hardware; NULL: the operator */
+    char *service;
+    int category;   /* issuer_category_t */
+    char *region;   /* id of the site */
+    char *region_name; /* NULL: the id */
+    char *invoice_prefix;
+} site_issuer_t;
+
+typedef enum {
+    ISSUER_COMPUTE, /* Compute, Virtual Machines */
+    ISSUER_AI,      /* AI and Machine Learning, AI Platforms */
+} issuer_category_t;
+
+/* Months before ledger.go_live. */
+typedef enum {
+    BEFORE_GO_LIVE_SHOWN,    /* are in reports, and never closed */
+    BEFORE_GO_LIVE_IMPORTED, /* are closed without charges by the first close */
+} before_go_live_t;
+
+/* The collector: where it is, who it is, whom it listens to. Read by itself, by
+ * agents, and by the verbs that ask it. */
+typedef struct {
+    text_list_t hosts;      /* HOST or HOST:PORT, tried in this order */
+    char *user;             /* whose munge credentials answer; NULL: root */
+    char *munge_socket;     /* of the local munged; NULL: libmunge's default */
+    text_list_t listen;     /* ADDRESS or ADDRESS:PORT; none: every address */
+    text_list_t node_users; /* who may speak for a node; none: root */
+    int64_t clients;        /* connections at once */
+} site_collector_t;
+
+/* From which network a node's credentials come; a node that no entry holds is
+ * looked up by name. */
+typedef struct {
+    char *nodes;   /* Slurm's bracketed form */
+    char *network; /* 10.1.0.0/16 */
+    char *cluster; /* the only one that they may speak for; NULL: any */
+    place_t place;
+} site_network_t;
+
+typedef struct {
+    char *spool;
+    char *node;    /* NULL: the host's name up to the first dot */
+    char *cluster; /* NULL: as slurmd tells the plugin */
+    int64_t interval_seconds;
+    int cut_minutes; /* 60, 30 or 15 */
+    mpq_t idle_utilization;
+    int64_t idle_minutes;
+    mpq_t idle_memory;
+    int sharing;   /* 1: several jobs may hold one device at once */
+    char *metrics; /* Prometheus textfile; NULL: none */
+    char *replay;  /* file instead of NVML; NULL: NVML */
+} site_agent_t;
+
+/* What has to be looked at before a month is closed, and how long a closed one
+ * is reviewed. */
+typedef struct {
+    int64_t review;  /* seconds before it is handed over */
+    int64_t fresh;   /* seconds that the facts may lie back at most */
+    mpq_t untagged;  /* share of GPU time without a project, at most */
+    mpq_t coverage;  /* share of GPU time that the nodes saw, at least */
+    /* where the latest hash is kept outside the store */
+    char *anchor;               /* a file; NULL: none */
+    text_list_t anchor_command; /* a program and its arguments; empty: none */
+    text_list_t sign;           /* likewise, which signs the file */
+} site_close_t;
+
+typedef struct site {
+    zone_t *zone;
+    char currency[4];    /* ISO 4217 */
+    int currency_digits; /* of its smallest unit: 2 for USD, 0 for JPY */
+    int fiscal_month;    /* with whose first day the fiscal year begins, 1..12 */
+    site_policy_t policy;
+    site_issuer_t issuer;
+    site_collector_t collector;
+    site_agent_t agent;
+    site_close_t close;
+    civil_t go_live; /* the first day of which the ledger bills; year 0: none */
+    int before_go_live; /* BEFORE_GO_LIVE_... */
+    char *book; /* what prices a month, as canonical text; NULL: no file */
+    text_list_t files; /* read, in order; what place_t.file points into */
+
+    site_cluster_t *clusters;
+    size_t cluster_count;
+    site_pool_t *pools;
+    size_t pool_count;
+    site_team_t *teams;
+    size_t team_count;
+    site_project_t *projects;
+    size_t project_count;
+    site_fund_t *funds;
+    size_t fund_count;
+    site_asset_t *assets;
+    size_t asset_count;
+    site_staff_t *staff;
+    size_t staff_count;
+    site_power_t *power;
+    size_t power_count;
+    site_tariff_t *tariffs;
+    size_t tariff_count;
+    site_meter_t *meters;
+    size_t meter_count;
+    site_cost_t *costs;
+    size_t cost_count;
+    site_rate_t *rates;
+    size_t rate_count;
+    site_qos_t *qos;
+    size_t qos_count;
+    site_entitlement_t *entitlements;
+    size_t entitlement_count;
+    site_cloud_t *clouds;
+    size_t cloud_count;
+    site_analysis_t *analyses;
+    size_t analysis_count;
+    site_tax_t *taxes;
+    size_t tax_count;
+    site_budget_t *budgets;
+    size_t budget_count;
+    site_network_t *networks;
+    size_t network_count;
+    mig_profile_t *profiles; /* site-defined MIG profiles */
+    size_t profile_count;
+} site_t;
+
+/* One ledger in UTC and USD, no pools: what holds without a configuration
+ * file. Never fails but for memory. Free with site_free(). */
+site_t *site_default (void);
+void site_free (site_t *site);
+
+/* The type, as Slurm writes it, is in the pool's list; "gpu" is that of untyped ones. */
+bool site_pool_lists (const site_pool_t *pool, const char *type);
+
+#endif /* !GL_SITE_SITE_H */

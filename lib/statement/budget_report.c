@@ -1,0 +1,489 @@
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "statement/budget_report.h"
+
+#define CONTRIBUTORS 3
+
+budget_alert_t budget_alert (const budget_t *b)
+{
+    return (budget_alert_t){.threshold = b->threshold, .over = b->over};
+}
+
+char *budget_scope (const site_budget_t *entry)
+{
+    return entry->team      ? xasprintf ("team %s", entry->team)
+           : entry->project ? xasprintf ("project %s", entry->project)
+           : entry->account ? xasprintf ("account %s", entry->account)
+                            : xasprintf ("pool %s", entry->pool);
+}
+
+static const char *unit_of (const site_t *site, const budget_t *b)
+{
+    return b->of_money ? site->currency : "GPU hours";
+}
+
+/* --- columns ----------------------------------------------------------- */
+
+typedef enum {
+    AT_NAME,
+    AT_SCOPE,
+    AT_PERIOD,
+    AT_UNIT,
+    AT_AMOUNT,
+    AT_CARRIED,
+    AT_SPENT,
+    AT_SPENT_PCT,
+    AT_LEFT,
+    AT_RATE,
+    AT_ENCUMBERED,
+    AT_RUN_RATE,
+    AT_RUN_RATE_PCT,
+    AT_RUN_RATE_ERROR,
+    AT_SEASONAL,
+    AT_LOW,
+    AT_HIGH,
+    AT_SEASONAL_ERROR,
+    AT_EXHAUSTED,
+    AT_ALERT,
+    AT_OWNER,
+    AT_LARGEST,
+    AT_COUNT,
+} column_t;
+
+static const column_info_t columns[AT_COUNT] = {
+    [AT_NAME] = {"budget", "Budget", COLUMN_TEXT, true, false, ""},
+    [AT_SCOPE] = {"scope", "Of", COLUMN_TEXT, true, false, "What it limits."},
+    [AT_PERIOD] = {"period", "Period", COLUMN_TEXT, true, false,
+                   "The month, or the quarter or year of the fiscal year."},
+    [AT_UNIT] = {"unit", "Unit", COLUMN_TEXT, false, false,
+                 "Of every amount in the row."},
+    [AT_AMOUNT] = {"amount", "Amount", COLUMN_MONEY, false, false,
+                   "What may be spent in the period, with what is carried "
+                   "over."},
+    [AT_CARRIED] = {"carried_over", "Carried over", COLUMN_MONEY, false, true,
+                    "Of it: what the period before left of its own amount."},
+    [AT_SPENT] = {"spent", "Spent", COLUMN_MONEY, false, false,
+                  "So far in the period, before taxes. Empty: some of it has no "
+                  "price."},
+    [AT_SPENT_PCT] = {"spent_pct", "Spent %", COLUMN_PERCENT, false, false,
+                      "Of the amount."},
+    [AT_LEFT] = {"left", "Left", COLUMN_MONEY, false, true,
+                 "Amount less spent."},
+    [AT_RATE] = {"daily_rate", "A day", COLUMN_MONEY, false, true,
+                 "Mean of the whole days of the window."},
+    [AT_ENCUMBERED] = {"encumbered", "Encumbered", COLUMN_MONEY, false, true,
+                       "What running jobs may still hold up to their time "
+                       "limits, within the period, at list prices: an upper "
+                       "bound."},
+    [AT_RUN_RATE] = {"run_rate", "Forecast", COLUMN_MONEY, false, false,
+                     "Spent, and the daily rate for each day that is left."},
+    [AT_RUN_RATE_PCT] = {"run_rate_pct", "Forecast %", COLUMN_PERCENT, false,
+                         false, "Of the amount."},
+    [AT_RUN_RATE_ERROR]
+    = {"run_rate_error_pct", "Error %", COLUMN_PERCENT, false, true,
+       "Mean absolute error of this forecast in up to six months before, made "
+       "as many days into the month. Empty: there are none to measure."},
+    [AT_SEASONAL] = {"seasonal", "By weekday", COLUMN_MONEY, false, true,
+                     "Spent, and for each day that is left the mean of its "
+                     "weekday in the last four weeks."},
+    [AT_LOW] = {"seasonal_low", "Low", COLUMN_MONEY, false, true,
+                "The same, if the rest is like the lowest of these weeks."},
+    [AT_HIGH] = {"seasonal_high", "High", COLUMN_MONEY, false, true,
+                 "The same, if the rest is like the highest of them."},
+    [AT_SEASONAL_ERROR] = {"seasonal_error_pct", "Error %", COLUMN_PERCENT,
+                           false, true,
+                           "Of the forecast by weekday, as the other one's."},
+    [AT_EXHAUSTED] = {"exhausted_on", "Exhausted on", COLUMN_TEXT, false, false,
+                      "The day on which spent, encumbered and the daily rate "
+                      "reach the amount; if it is spent, when that was."},
+    [AT_ALERT] = {"alert", "Alert", COLUMN_TEXT, false, true,
+                  "What is new: 50, 75, 90 or 100 percent are spent, or the "
+                  "forecast is beyond 100."},
+    [AT_OWNER] = {"owner", "Owner", COLUMN_TEXT, false, true, ""},
+    [AT_LARGEST] = {"largest", "Largest", COLUMN_TEXT, false, true,
+                    "The three users who spent most of it."},
+};
+
+/* --- rows -------------------------------------------------------------- */
+
+static void put_amount (report_t *report, column_t at, const budget_t *b,
+                        mpq_srcptr value)
+{
+    GL_AUTOFREE char *text = budget_text (b, value);
+
+    report_put_text (report, at, text);
+}
+
+static void put_figure (report_t *report, column_t at, const budget_t *b,
+                        const budget_figure_t *figure)
+{
+    if (figure->known)
+        put_amount (report, at, b, figure->value);
+}
+
+static void put_percent (report_t *report, column_t at, mpq_srcptr value,
+                         mpq_srcptr whole)
+{
+    GL_AUTOFREE char *text = report_percent_text (value, whole);
+
+    report_put_text (report, at, text);
+}
+
+static void put_error (report_t *report, column_t at,
+                       const budget_figure_t *figure)
+{
+    mpq_t one;
+
+    if (!figure->known)
+        return;
+    mpq_init (one);
+    mpq_set_ui (one, 1, 1);
+    put_percent (report, at, figure->value, one);
+    mpq_clear (one);
+}
+
+static char *alert_text (const budget_alert_t *alert)
+{
+    if (alert->threshold && alert->over)
+        return xasprintf ("%d %% spent, forecast above 100 %%",
+                          alert->threshold);
+    if (alert->threshold)
+        return xasprintf ("%d %% spent", alert->threshold);
+    return alert->over ? xstrdup ("forecast above 100 %") : NULL;
+}
+
+static char *largest_text (const budget_t *b)
+{
+    buffer_t out = BUFFER_INIT;
+
+    for (size_t i = 0; i < b->part_count && i < CONTRIBUTORS; i++) {
+        GL_AUTOFREE char *value = budget_text (b, b->part[i].value);
+        buffer_printf (&out, "%s%s %s", i ? "; " : "", b->part[i].name, value);
+    }
+    return out.length ? buffer_take (&out) : NULL;
+}
+
+static void put_spent (report_t *report, const budget_t *b)
+{
+    mpq_t left;
+
+    if (!b->known)
+        return;
+    mpq_init (left);
+    mpq_sub (left, b->amount, b->spent);
+    put_amount (report, AT_SPENT, b, b->spent);
+    put_percent (report, AT_SPENT_PCT, b->spent, b->amount);
+    put_amount (report, AT_LEFT, b, left);
+    put_amount (report, AT_ENCUMBERED, b, b->encumbered);
+    mpq_clear (left);
+}
+
+static void put_row (report_t *report, const site_t *site, const budget_t *b,
+                     const budget_alert_t *alert)
+{
+    GL_AUTOFREE char *scope = budget_scope (b->budget);
+    GL_AUTOFREE char *told = alert_text (alert);
+    GL_AUTOFREE char *largest = b->known ? largest_text (b) : NULL;
+    char day[ZONE_STAMP_SIZE];
+
+    report_row (report);
+    report_put_text (report, AT_NAME, b->budget->name);
+    report_put_text (report, AT_SCOPE, scope);
+    report_put_text (report, AT_PERIOD, b->period_name);
+    report_put_text (report, AT_UNIT, unit_of (site, b));
+    put_amount (report, AT_AMOUNT, b, b->amount);
+    put_amount (report, AT_CARRIED, b, b->carried);
+    put_spent (report, b);
+    put_figure (report, AT_RATE, b, &b->rate);
+    put_figure (report, AT_RUN_RATE, b, &b->run_rate);
+    if (b->run_rate.known)
+        put_percent (report, AT_RUN_RATE_PCT, b->run_rate.value, b->amount);
+    put_error (report, AT_RUN_RATE_ERROR, &b->run_rate_error);
+    put_figure (report, AT_SEASONAL, b, &b->seasonal);
+    put_figure (report, AT_LOW, b, &b->low);
+    put_figure (report, AT_HIGH, b, &b->high);
+    put_error (report, AT_SEASONAL_ERROR, &b->seasonal_error);
+    if (b->exhausted)
+        report_put_text (report, AT_EXHAUSTED,
+                         zone_unit_name (site->zone, CALENDAR_DAY,
+                                         b->exhausted, day));
+    report_put_text (report, AT_ALERT, told);
+    report_put_text (report, AT_OWNER, b->budget->owner);
+    report_put_text (report, AT_LARGEST, largest);
+}
+
+/* For who reads the table, which is kept narrow. */
+static void note_alert (report_t *report, const budget_t *b,
+                        const budget_alert_t *alert)
+{
+    GL_AUTOFREE char *told = alert_text (alert);
+
+    if (told)
+        report_note (report, NOTE_INFORMATION, "Budget %s: %s.",
+                     b->budget->name, told);
+}
+
+report_t *budget_report_make (const report_query_t *query,
+                              budget_t *const *budgets,
+                              const budget_alert_t *alerts, size_t count,
+                              uint64_t unlimited)
+{
+    report_t *report = report_begin (query, "budget", "Budgets");
+
+    report_columns (report, columns, AT_COUNT);
+    for (size_t i = 0; i < count; i++) {
+        put_row (report, query->site, budgets[i], &alerts[i]);
+        note_alert (report, budgets[i], &alerts[i]);
+        if (!budgets[i]->known)
+            report_note (report, NOTE_WARNING,
+                         "Of budget %s it is not known what is spent, because "
+                         "a pool has neither a cost nor a rate; nothing is "
+                         "foreseen, and nobody is told.",
+                         budgets[i]->budget->name);
+    }
+    if (unlimited > 0)
+        report_note (report, NOTE_INFORMATION,
+                     "Of %llu running job%s the time limit is not known: they "
+                     "are not encumbered.",
+                     (unsigned long long)unlimited, unlimited == 1 ? "" : "s");
+    return report;
+}
+
+/* --- mail -------------------------------------------------------------- */
+
+static char *percent_of (const budget_t *b, mpq_srcptr value)
+{
+    char *text;
+    mpq_t ratio;
+
+    if (mpq_sgn (b->amount) == 0)
+        return xstrdup ("?");
+    mpq_init (ratio);
+    mpq_div (ratio, value, b->amount);
+    mpz_mul_ui (mpq_numref (ratio), mpq_numref (ratio), 100);
+    mpq_canonicalize (ratio);
+    text = exact_text (ratio, 1);
+    mpq_clear (ratio);
+    return text;
+}
+
+char *budget_summary (const budget_t *b)
+{
+    GL_AUTOFREE char *spent = percent_of (b, b->spent);
+    GL_AUTOFREE char *forecast
+        = b->run_rate.known ? percent_of (b, b->run_rate.value) : NULL;
+
+    if (!b->known)
+        return xstrdup ("not known");
+    return forecast ? xasprintf ("%s %% spent, forecast %s %%", spent,
+                                 forecast)
+                    : xasprintf ("%s %% spent", spent);
+}
+
+/* Names may hold anything: one line stays one line. */
+static void add_clean (buffer_t *out, const char *text)
+{
+    for (; *text; text++)
+        buffer_add_char (out, (unsigned char)*text < ' ' || *text == 0x7f
+                                  ? '?'
+                                  : *text);
+}
+
+static void add_line (buffer_t *out, const char *label, const char *value)
+{
+    if (value) {
+        buffer_printf (out, "%-14s ", label);
+        add_clean (out, value);
+        buffer_add_char (out, '\n');
+    }
+}
+
+static void add_amount (buffer_t *out, const site_t *site, const budget_t *b,
+                        const char *label, bool known, mpq_srcptr value)
+{
+    GL_AUTOFREE char *text = budget_text (b, value);
+    GL_AUTOFREE char *percent = percent_of (b, value);
+    GL_AUTOFREE char *line
+        = xasprintf ("%s %s (%s %%)", text, unit_of (site, b), percent);
+
+    if (known)
+        add_line (out, label, line);
+}
+
+/* --- heads of a mail --------------------------------------------------- */
+
+/* A line with encoded words has at most 76 letters (RFC 2047, 2): less the ends of one and
+ * "Subject: ", or the blank before it. */
+#define WORD_OPEN "=?UTF-8?Q?"
+#define WORD_CLOSE "?="
+#define WORD_MAX 55
+
+static bool is_ascii (const char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text >= 0x80)
+            return false;
+    return true;
+}
+
+/* Bytes of the first letter; a byte that begins none is one. */
+static size_t letter_length (const char *text)
+{
+    unsigned char first = text[0];
+    size_t length = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    size_t have = 1;
+
+    while (have < length && ((unsigned char)text[have] & 0xc0) == 0x80)
+        have++;
+    return have;
+}
+
+/* As names before an address allow it, too (RFC 2047, 5): "=C3=BC". */
+static void add_letter (buffer_t *word, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = text[i];
+        bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')
+                     || (c >= 'A' && c <= 'Z');
+        if (c < ' ' || c == 0x7f)
+            c = '?';
+        if (plain)
+            buffer_add_char (word, (char)c);
+        else if (c == ' ')
+            buffer_add_char (word, '_');
+        else
+            buffer_printf (word, "=%02X", c);
+    }
+}
+
+/* Readers take blanks between encoded words away, so that the letters of the next
+ * line go on where these end. */
+static void add_encoded (buffer_t *out, const char *text)
+{
+    BUFFER_AUTO letter = BUFFER_INIT;
+    size_t length, used = 0;
+
+    buffer_add_text (out, WORD_OPEN);
+    for (; *text; text += length) {
+        length = letter_length (text);
+        buffer_clear (&letter);
+        add_letter (&letter, text, length);
+        if (used + letter.length > WORD_MAX) {
+            buffer_add_text (out, WORD_CLOSE "\n " WORD_OPEN);
+            used = 0;
+        }
+        buffer_add (out, letter.data, letter.length);
+        used += letter.length;
+    }
+    buffer_add_text (out, WORD_CLOSE);
+}
+
+/* Text of a head: what is not ASCII in encoded words. */
+static void add_text (buffer_t *out, const char *text)
+{
+    if (is_ascii (text))
+        add_clean (out, text);
+    else
+        add_encoded (out, text);
+}
+
+/* One address: of "Name <address>" the name is text; an address that is not ASCII
+ * itself is left to SMTPUTF8 (RFC 6532). */
+static void add_owner (buffer_t *out, const char *owner)
+{
+    size_t length = strcspn (owner, "<,");
+    GL_AUTOFREE char *name = xasprintf ("%.*s", (int)length, owner);
+
+    if (owner[length] != '<' || is_ascii (name)) {
+        add_clean (out, owner);
+        return;
+    }
+    while (length > 0 && name[length - 1] == ' ')
+        name[--length] = '\0';
+    add_encoded (out, name);
+    buffer_add_char (out, ' ');
+    add_clean (out, owner + strcspn (owner, "<"));
+}
+
+/* "From gpuledger Wed Nov  4 00:00:00 2026", in UTC, as mbox has it. */
+static void add_from (buffer_t *out, int64_t instant)
+{
+    static const char days[][4]
+        = {"Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"};
+    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    civil_t c = civil_of_seconds (instant);
+    int64_t number = calendar_day_number (c.year, c.month, c.day);
+
+    buffer_printf (out, "From gpuledger %s %s %2d %02d:%02d:%02d %04d\n",
+                   days[number % 7], months[c.month - 1], c.day, c.hour,
+                   c.minute, c.second, c.year);
+}
+
+static void add_head (buffer_t *out, const budget_t *b)
+{
+    GL_AUTOFREE char *summary = budget_summary (b);
+    GL_AUTOFREE char *subject
+        = xasprintf ("GPU budget %s, %s: %s", b->budget->name, b->period_name,
+                     summary);
+
+    add_from (out, b->as_of);
+    if (b->budget->owner) {
+        buffer_add_text (out, "To: ");
+        add_owner (out, b->budget->owner);
+        buffer_add_char (out, '\n');
+    }
+    buffer_add_text (out, "Subject: ");
+    add_text (out, subject);
+    buffer_add_char (out, '\n');
+    buffer_add_text (out, "MIME-Version: 1.0\n"
+                          "Content-Type: text/plain; charset=utf-8\n"
+                          "Content-Transfer-Encoding: 8bit\n\n");
+}
+
+static void add_contributors (buffer_t *out, const site_t *site,
+                              const budget_t *b)
+{
+    if (b->part_count > 0)
+        buffer_add_text (out, "\nMost of it was spent by\n");
+    for (size_t i = 0; i < b->part_count && i < CONTRIBUTORS; i++) {
+        GL_AUTOFREE char *value = budget_text (b, b->part[i].value);
+        GL_AUTOFREE char *line = xasprintf ("%s %s", value, unit_of (site, b));
+        buffer_add_text (out, "  ");
+        add_clean (out, b->part[i].name);
+        buffer_printf (out, ": %s\n", line);
+    }
+}
+
+void budget_mail (const site_t *site, const budget_t *b,
+                  const budget_alert_t *alert, buffer_t *out)
+{
+    GL_AUTOFREE char *told = alert_text (alert);
+    GL_AUTOFREE char *scope = budget_scope (b->budget);
+    char stamp[ZONE_STAMP_SIZE], day[ZONE_STAMP_SIZE];
+
+    add_head (out, b);
+    add_line (out, "Alert", told);
+    add_line (out, "Of", scope);
+    add_line (out, "Period", b->period_name);
+    add_line (out, "As of", zone_stamp (site->zone, b->as_of, stamp));
+    buffer_add_char (out, '\n');
+    add_amount (out, site, b, "Budget", true, b->amount);
+    add_amount (out, site, b, "Spent", b->known, b->spent);
+    add_amount (out, site, b, "Running jobs", b->known, b->encumbered);
+    add_amount (out, site, b, "Forecast", b->run_rate.known,
+                b->run_rate.value);
+    add_amount (out, site, b, "By weekday", b->seasonal.known,
+                b->seasonal.value);
+    add_amount (out, site, b, "  at least", b->low.known, b->low.value);
+    add_amount (out, site, b, "  at most", b->high.known, b->high.value);
+    if (b->exhausted)
+        add_line (out, "Exhausted on",
+                  zone_unit_name (site->zone, CALENDAR_DAY, b->exhausted,
+                                  day));
+    add_contributors (out, site, b);
+    buffer_add_text (out, "\nJobs: gpuledger report chargeback, 'gpuledger "
+                          "budget --help'.\n\n");
+}

@@ -1,0 +1,141 @@
+/*
+ * Charts and figures of the chargeback report.
+ */
+#include "base/memory.h"
+#include "statement/chargeback_private.h"
+
+static void chart_item (struct chargeback *c, report_chart_t *chart,
+                        const char *label, const mpz_t units,
+                        const mpz_t whole_units, int shade)
+{
+    GL_AUTOFREE char *text = exact_units_text (units, c->digits);
+    mpq_t value, whole;
+
+    mpq_inits (value, whole, NULL);
+    mpq_set_z (value, units);
+    mpq_set_z (whole, whole_units);
+    report_chart_item (chart, label, text, value, whole, shade);
+    mpq_clears (value, whole, NULL);
+}
+
+/* Which shade of the page's palette a class takes. */
+static int remainder_shade (size_t remainder)
+{
+    static const int shades[REMAINDER_COUNT] = {
+        [REMAINDER_IDLE] = 2,
+        [REMAINDER_STRANDED] = 6,
+        [REMAINDER_CPU_STRANDED] = 6,
+        [REMAINDER_RESERVED_UNUSED] = 1,
+        [REMAINDER_PLANNED_DOWN] = 3,
+        [REMAINDER_DOWN] = 4,
+        [REMAINDER_UNKNOWN] = 5,
+        [REMAINDER_SUSPENDED] = 7,
+        [REMAINDER_UNBILLED] = 7,
+        [REMAINDER_RECOVERY] = 7,
+        [REMAINDER_NO_CAPACITY] = 4,
+        [REMAINDER_CREDITED] = 7,
+        [REMAINDER_PREPAID] = 7,
+        [REMAINDER_ROUNDING] = 7,
+    };
+
+    return shades[remainder];
+}
+
+/* The bar's whole: the cost, or more where something was charged beyond it. */
+static void chart_whole (const struct pool_sum *all, const mpz_t charged,
+                         const mpz_t outside, mpz_t ret_whole)
+{
+    mpz_add (ret_whole, charged, outside);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        if (mpz_sgn (all->remainder[i]) > 0)
+            mpz_add (ret_whole, ret_whole, all->remainder[i]);
+}
+
+void chargeback_cost_chart (struct chargeback *c, const struct pool_sum *all)
+{
+    report_chart_t *chart = report_chart (
+        c->report, CHART_STACK, "What became of the cost",
+        "The cost of the pools, divided into what jobs are charged and what "
+        "nobody is charged.");
+    bool credits = all->credit_count > 0 || mpz_sgn (all->credited_outside);
+    mpz_t whole, charged, outside;
+
+    mpz_inits (whole, charged, outside, NULL);
+    pool_sum_credits (all, charged);
+    mpz_add (charged, charged, all->in_period);
+    mpz_add (outside, all->outside, all->credited_outside);
+    chart_whole (all, charged, outside, whole);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        mpz_sub (charged, charged, all->idle[i]);
+    mpz_sub (charged, charged, all->purchased);
+    chart_item (c, chart,
+                credits ? "charged to jobs, less credits" : "charged to jobs",
+                charged, whole, 0);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
+        GL_AUTOFREE char *label
+            = xasprintf ("charged: %s", remainder_info (i)->title);
+        if (mpz_sgn (all->idle[i]))
+            chart_item (c, chart, label, all->idle[i], whole,
+                        remainder_shade (i));
+    }
+    if (mpz_sgn (all->purchased))
+        chart_item (c, chart, "charged: paid beforehand", all->purchased,
+                    whole, 1);
+    if (mpz_sgn (outside) > 0)
+        chart_item (c, chart, "charged outside the period", outside, whole, 1);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        if (mpz_sgn (all->remainder[i]))
+            chart_item (c, chart,
+                        remainder_title (i, mpz_sgn (all->remainder[i])),
+                        all->remainder[i], whole, remainder_shade (i));
+    mpz_clears (whole, charged, outside, NULL);
+}
+
+void chargeback_row_chart (struct chargeback *c, const struct columns *columns)
+{
+    size_t count = c->cell_count + c->idle_count;
+    mpq_t *value = xcalloc (count + 1, sizeof (*value));
+
+    for (size_t i = 0; i < count; i++) {
+        mpq_init (value[i]);
+        mpq_set_z (value[i], i < c->cell_count
+                                 ? c->rows[i].charge
+                                 : c->idle_rows[i - c->cell_count]->money.charge);
+    }
+    report_chart_rows (c->report,
+                       report_by_time (c->query) ? "Charges over time"
+                                                 : "Who is charged most",
+                       report_by_time (c->query) ? "The charges of each row."
+                                                 : "The largest rows.",
+                       (const mpq_t *)value, columns->charge,
+                       report_chart_size (c->query), report_by_time (c->query));
+    for (size_t i = 0; i < count; i++)
+        mpq_clear (value[i]);
+    free (value);
+}
+
+void chargeback_figures (struct chargeback *c, const struct columns *columns,
+                         const struct pool_sum *all, bool adds_up)
+{
+    const char *currency = c->query->site->currency;
+    report_t *report = c->report;
+    mpz_t rest;
+
+    report_figure (report, "Charged", report->total[columns->charge], currency,
+                   COLUMN_MONEY);
+    if (adds_up) {
+        GL_AUTOFREE char *cost = exact_units_text (all->cost, c->digits);
+        GL_AUTOFREE char *text = NULL;
+        mpz_init (rest);
+        for (size_t i = 0; i < REMAINDER_COUNT; i++)
+            mpz_add (rest, rest, all->remainder[i]);
+        text = exact_units_text (rest, c->digits);
+        mpz_clear (rest);
+        report_figure (report, "Cost of the pools", cost, currency,
+                       COLUMN_MONEY);
+        report_figure (report, "Not charged", text, currency, COLUMN_MONEY);
+    }
+    report_figure (report, "GPU hours",
+                   report->total[columns->usage.first + MEASURE_GPU_HOURS],
+                   "held by jobs", COLUMN_HOURS);
+}

@@ -1,0 +1,134 @@
+/*
+ * chargeback_private.h: the parts of the chargeback report:
+ *
+ *   chargeback.c        rows and notes, the order of the whole
+ *   chargeback_pool.c   what became of a pool's cost
+ *   chargeback_proof.c  how that adds up
+ *   chargeback_chart.c  charts and figures
+ *   chargeback_other.c  the same months under other idle policies
+ *
+ * Money is in smallest units of the currency, of which the site has `digits`; time
+ * in GPU-seconds. The names of pools and of reasons are those of the billing, which
+ * outlives all of it. -1 and `lost` are defects of the program, never of the input.
+ */
+#ifndef GL_STATEMENT_CHARGEBACK_PRIVATE_H
+#define GL_STATEMENT_CHARGEBACK_PRIVATE_H
+
+#include <stdbool.h>
+
+#include "statement/chargeback.h"
+
+/* Money of a row, or of all. */
+struct money {
+    mpz_t cost;
+    mpz_t charge;
+    mpz_t credit; /* below 0 */
+    mpq_t charged_seconds; /* GPU-seconds that the charge is for */
+    mpq_t exact; /* the charge before rounding: a rate is not made of rounded
+                    money */
+    bool has_cost;
+    bool has_charge;
+    bool has_credit;
+};
+
+/* What is given back for one reason, in the period; below 0. */
+struct credit_sum {
+    const char *what;
+    mpz_t units;
+};
+
+/* What became of a pool's cost, over all its months. */
+struct pool_sum {
+    const char *pool;
+    mpz_t cost;      /* of the pool */
+    mpz_t full;      /* of it, with what others have paid for */
+    mpz_t recoverable;
+    mpz_t disposal; /* gains and losses that are in no charge */
+    mpz_t in_period; /* charged for time in the period */
+    mpz_t outside;   /* charged for time of the same months outside it */
+    mpz_t idle[REMAINDER_COUNT]; /* of in_period: for time that no job held */
+    mpz_t purchased;             /* the same: for entitlements */
+    struct credit_sum *credits; /* of time in the period, sorted by reason */
+    size_t credit_count;
+    mpz_t credited_outside;
+    mpz_t remainder[REMAINDER_COUNT];
+    mpq_t excess; /* GPU-seconds that jobs held beyond the capacity; at most 0 */
+    bool complete; /* every month has a cost */
+    bool silent;   /* no month has a cost or a rate */
+};
+
+/* Charged for time that no job held, or for an entitlement, where no job has such a
+ * row. */
+struct idle_row {
+    char *key[KEYS_MAX];
+    struct money money;
+};
+
+struct chargeback {
+    const report_query_t *query;
+    const billing_t *billing;
+    report_t *report;
+    int digits;
+    const usage_cell_t *cells; /* ordered by key */
+    size_t cell_count;
+    struct money *rows;
+    struct idle_row **idle_rows; /* ordered by key */
+    size_t idle_count;
+    struct money whole;
+    struct pool_sum *pools;
+    size_t pool_count;
+    size_t lost; /* lines without a row: a defect */
+};
+
+struct columns {
+    usage_columns_t usage;
+    size_t cost;
+    size_t rate;
+    size_t charge;
+    size_t credit;
+    size_t correction; /* put by who knows the bill: brought.h */
+    size_t currency;
+};
+
+/* --- chargeback_pool.c --- */
+
+void pool_sum_init (struct pool_sum *sum, const char *pool);
+void pool_sum_clear (struct pool_sum *sum);
+/* Made where it is not yet there: valid until the next one is made. */
+struct pool_sum *chargeback_pool (struct chargeback *c, const char *pool);
+void pool_sum_line (struct pool_sum *sum, const billing_line_t *line);
+void pool_sum_add (struct pool_sum *to, const struct pool_sum *from);
+void pool_sum_credit (struct pool_sum *sum, const char *what,
+                      const mpz_t units);
+/* All reasons together. */
+void pool_sum_credits (const struct pool_sum *sum, mpz_t ret_units);
+void chargeback_pool_months (struct chargeback *c);
+
+/* --- chargeback_proof.c --- */
+
+/* A proof of each pool and of all together, the totals that add up, and their
+ * chart and figures. */
+void chargeback_prove (struct chargeback *c, const struct columns *columns);
+/* Jobs cannot hold more than there is: false, and a line that says by how much. */
+bool chargeback_prove_capacity (report_proof_t *proof, mpq_srcptr excess);
+void chargeback_warn_capacity (report_t *report, const char *pool,
+                               mpq_srcptr excess);
+/* The totals that add up: cost = charge + credit + remainder, and its classes. */
+void chargeback_name_totals (report_t *report, int digits,
+                             const struct pool_sum *all);
+
+/* --- chargeback_chart.c --- */
+
+void chargeback_cost_chart (struct chargeback *c, const struct pool_sum *all);
+void chargeback_row_chart (struct chargeback *c, const struct columns *columns);
+void chargeback_figures (struct chargeback *c, const struct columns *columns,
+                         const struct pool_sum *all, bool adds_up);
+
+/* --- chargeback_other.c --- */
+
+/* A block that says what each team pays of the pools' months, and what it would
+ * under other idle policies. -1: a defect. */
+int chargeback_other (report_t *report, const report_query_t *query,
+                      const billing_t *billing);
+
+#endif /* !GL_STATEMENT_CHARGEBACK_PRIVATE_H */

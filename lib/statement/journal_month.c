@@ -1,0 +1,449 @@
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "statement/journal_private.h"
+
+/* --- what a pool cost -------------------------------------------------- */
+
+static bool is_line_of (const bill_cost_t *cost, const bill_pool_t *pool)
+{
+    return strcmp (cost->month, pool->month) == 0
+           && strcmp (cost->pool, pool->pool) == 0 && mpz_sgn (cost->units);
+}
+
+static void post_cost (const struct journal_month *m, const bill_pool_t *pool,
+                       mpz_t balance)
+{
+    journal_transaction_t *t
+        = journal_begin (m, xasprintf ("Cost of %s in %s", pool->pool, m->month));
+    size_t count, first;
+    const bill_cost_t *costs = bill_costs (m->bill, &count);
+
+    t->tag[JOURNAL_TAG_POOL] = xstrdup (pool->pool);
+    for (size_t i = 0; i < count; i++) {
+        const char *kind = cost_kind_name (costs[i].kind);
+        struct journal_account account
+            = JOURNAL_ACCOUNT ("cost", pool->pool, kind, costs[i].name);
+        journal_posting_t *posting;
+        if (!is_line_of (&costs[i], pool))
+            continue;
+        if (journal_same (kind, costs[i].name))
+            account.depth--;
+        posting = journal_post (t, account);
+        mpz_set (posting->units, costs[i].units);
+        posting->tag[JOURNAL_TAG_FUND] = xstrdup (costs[i].fund);
+        mpz_add (balance, balance, costs[i].units);
+    }
+    first = t->count;
+    for (size_t i = 0; i < count; i++)
+        if (is_line_of (&costs[i], pool))
+            journal_take_off (t, first,
+                      JOURNAL_ACCOUNT ("accruals", pool->pool,
+                               cost_kind_name (costs[i].kind)),
+                      costs[i].units);
+    journal_end (m->journal);
+}
+
+/* --- what nobody is charged -------------------------------------------- */
+
+/* What stands against a row. */
+typedef enum {
+    SIDE_COST,        /* a part of the cost of its pool and month */
+    SIDE_CORRECTIONS, /* a computed correction, which others balance */
+    SIDE_UNRECOVERED, /* given or taken by hand */
+    SIDE_TAX,
+} side_t;
+
+static bool starts_with (const char *text, const char *word)
+{
+    return text && strncmp (text, word, strlen (word)) == 0;
+}
+
+static side_t side_of (const bill_row_t *row, const char *month)
+{
+    if (row->kind == BILL_TAX || starts_with (row->origin, "tax"))
+        return SIDE_TAX;
+    if (row->kind == BILL_CORRECTION && row->origin && row->pool)
+        return SIDE_CORRECTIONS;
+    return row->reason || row->kind == BILL_CORRECTION || !row->pool
+                   || !journal_same (row->month, month)
+               ? SIDE_UNRECOVERED
+               : SIDE_COST;
+}
+
+/* A correction of a class of what nobody is charged: its word, else NULL. */
+static const char *corrected_class (const bill_row_t *row)
+{
+    static const char prefix[] = "remainder:";
+
+    return row->kind == BILL_CORRECTION && starts_with (row->origin, prefix)
+               ? row->origin + sizeof (prefix) - 1
+               : NULL;
+}
+
+static bool is_pool_row (const bill_row_t *row, const char *month,
+                         const char *pool)
+{
+    return journal_same (row->month, month) && journal_same (row->pool, pool);
+}
+
+static void post_remainders (const struct journal_month *m,
+                             const bill_pool_t *pool, mpz_t balance)
+{
+    journal_transaction_t *t = journal_begin (
+        m, xasprintf ("Not charged of %s in %s", pool->pool, m->month));
+    size_t count;
+    const bill_row_t *rows = bill_rows (m->bill, &count);
+    mpz_t sum;
+
+    mpz_init (sum);
+    t->tag[JOURNAL_TAG_POOL] = xstrdup (pool->pool);
+    for (size_t i = 0; i < count; i++) {
+        journal_posting_t *posting;
+        if (rows[i].kind != BILL_REMAINDER
+            || !is_pool_row (&rows[i], m->month, pool->pool)
+            || mpz_sgn (rows[i].charge_units) == 0)
+            continue;
+        posting = journal_post (
+            t, JOURNAL_ACCOUNT ("unrecovered", pool->pool, rows[i].what));
+        mpz_set (posting->units, rows[i].charge_units);
+        journal_put_quantity (posting, rows[i].gpu_seconds, NULL);
+        mpz_add (sum, sum, rows[i].charge_units);
+    }
+    if (t->count > 0)
+        journal_take_off (t, t->count, JOURNAL_ACCOUNT ("cost", pool->pool, "unrecovered"),
+                  sum);
+    journal_end (m->journal);
+    mpz_sub (balance, balance, sum);
+    mpz_clear (sum);
+}
+
+/* --- what teams are charged -------------------------------------------- */
+
+static int compare_texts (const char *a, const char *b)
+{
+    if (!a || !b)
+        return (a != NULL) - (b != NULL);
+    return strcmp (a, b);
+}
+
+/* Rows that are equal here are one posting. */
+static int compare_dues (const void *a, const void *b)
+{
+    const bill_row_t *x = *(const bill_row_t *const *)a,
+                     *y = *(const bill_row_t *const *)b;
+    int order = compare_texts (x->team, y->team);
+
+    if (order == 0)
+        order = compare_texts (x->key[0], y->key[0]);
+    if (order == 0)
+        order = compare_texts (x->pool, y->pool);
+    if (order == 0)
+        order = compare_texts (x->month, y->month);
+    if (order == 0)
+        order = (int)x->kind - (int)y->kind;
+    if (order == 0)
+        order = compare_texts (x->what, y->what);
+    if (order == 0)
+        order = compare_texts (x->reference, y->reference);
+    if (order == 0)
+        order = compare_texts (x->origin, y->origin);
+    return order ? order : compare_texts (x->reason, y->reason);
+}
+
+static bool is_due (const bill_row_t *row)
+{
+    return bill_row_is_due (row) && mpz_sgn (row->charge_units) != 0;
+}
+
+static void choose_rows (struct journal_month *m)
+{
+    size_t count;
+    const bill_row_t *rows = bill_rows (m->bill, &count);
+
+    m->rows = xcalloc (count + 1, sizeof (*m->rows));
+    for (size_t i = 0; i < count; i++)
+        if (is_due (&rows[i]))
+            m->rows[m->count++] = &rows[i];
+    if (m->count > 1)
+        qsort (m->rows, m->count, sizeof (*m->rows), compare_dues);
+}
+
+static const char *cost_center_of (const struct journal_month *m,
+                                   const char *team)
+{
+    const site_t *site = m->journal->site;
+    civil_t civil;
+    period_t month;
+
+    if (!team || calendar_parse_month (m->month, strlen (m->month), &civil) < 0)
+        return NULL;
+    month = zone_unit (site->zone, CALENDAR_MONTH,
+                       zone_instant (site->zone, &civil));
+    for (size_t i = site->team_count; i-- > 0;) {
+        const site_team_t *entry = &site->teams[i];
+        if (strcmp (entry->name, team) == 0 && entry->valid.start < month.end
+            && month.start < entry->valid.end)
+            return entry->cost_center;
+    }
+    return NULL;
+}
+
+static bool is_disputed (const struct journal_month *m, const bill_row_t *row)
+{
+    size_t count;
+
+    return m->disputed && m->disputed[row - bill_rows (m->bill, &count)];
+}
+
+/* The rows [from, to), which are one posting. */
+static void post_due (const struct journal_month *m, journal_transaction_t *t,
+                      size_t from, size_t to)
+{
+    const bill_row_t *row = m->rows[from];
+    journal_posting_t *posting = journal_post (
+        t, JOURNAL_ACCOUNT (is_disputed (m, row) ? "disputed" : "charges",
+                            row->team, row->key[0], row->pool,
+                    bill_kind_word (row->kind)));
+    mpq_t seconds, exact;
+    mpz_t list;
+
+    mpq_inits (seconds, exact, NULL);
+    mpz_init (list);
+    for (size_t i = from; i < to; i++) {
+        mpz_add (list, list, m->rows[i]->list_units);
+        mpz_add (posting->units, posting->units, m->rows[i]->charge_units);
+        mpq_add (seconds, seconds, m->rows[i]->gpu_seconds);
+        mpq_add (exact, exact, m->rows[i]->exact);
+    }
+    journal_put_quantity (posting, seconds, row->kind == BILL_CHARGE ? exact : NULL);
+    if (row->kind == BILL_CHARGE && mpz_cmp (list, posting->units) != 0)
+        posting->tag[JOURNAL_TAG_LIST] = exact_units_text (
+            list, m->journal->site->currency_digits);
+    posting->tag[JOURNAL_TAG_WHAT] = xstrdup (row->what);
+    posting->tag[JOURNAL_TAG_REFERENCE] = xstrdup (row->reference);
+    posting->tag[JOURNAL_TAG_REASON] = xstrdup (row->reason);
+    if (!journal_same (row->month, m->month))
+        posting->tag[JOURNAL_TAG_ORIGIN] = xstrdup (row->month);
+    mpz_clear (list);
+    mpq_clears (seconds, exact, NULL);
+}
+
+static struct journal_account other_side (const struct journal_month *m,
+                                  const bill_row_t *row)
+{
+    switch (side_of (row, m->month)) {
+    case SIDE_TAX:
+        return JOURNAL_ACCOUNT ("taxes", row->kind == BILL_TAX ? row->what
+                                 : starts_with (row->origin, "tax:")
+                                     ? row->origin + strlen ("tax:")
+                                     : NULL);
+    case SIDE_UNRECOVERED:
+        return JOURNAL_ACCOUNT ("unrecovered", row->pool, "by_hand");
+    case SIDE_CORRECTIONS:
+        return JOURNAL_ACCOUNT ("cost", row->pool, "corrections");
+    default:
+        return JOURNAL_ACCOUNT ("cost", row->pool, "charged");
+    }
+}
+
+/* The rows [from, to) are of one team. */
+static void post_team (const struct journal_month *m, size_t from, size_t to)
+{
+    const char *team = m->rows[from]->team;
+    journal_transaction_t *t
+        = journal_begin (m, team ? xasprintf ("Charges of %s to %s", m->month, team)
+                         : xasprintf ("Charges of %s to no team", m->month));
+    size_t first;
+
+    t->tag[JOURNAL_TAG_TEAM] = xstrdup (team);
+    t->tag[JOURNAL_TAG_COST_CENTER] = xstrdup (cost_center_of (m, team));
+    for (size_t i = from, next; i < to; i = next) {
+        for (next = i + 1;
+             next < to && compare_dues (&m->rows[i], &m->rows[next]) == 0
+             && !is_disputed (m, m->rows[i])
+             && !is_disputed (m, m->rows[next]);)
+            next++;
+        post_due (m, t, i, next);
+    }
+    first = t->count;
+    for (size_t i = from; i < to; i++)
+        journal_take_off (t, first, other_side (m, m->rows[i]),
+                  m->rows[i]->charge_units);
+}
+
+static void post_teams (const struct journal_month *m)
+{
+    for (size_t i = 0, next; i < m->count; i = next) {
+        for (next = i + 1;
+             next < m->count
+             && journal_same (m->rows[i]->team, m->rows[next]->team);)
+            next++;
+        post_team (m, i, next);
+    }
+}
+
+/* What of the pool's cost is charged in its own month. */
+static void take_charged (const struct journal_month *m,
+                          const bill_pool_t *pool, mpz_t balance)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (is_pool_row (m->rows[i], m->month, pool->pool)
+            && side_of (m->rows[i], m->month) == SIDE_COST)
+            mpz_sub (balance, balance, m->rows[i]->charge_units);
+}
+
+/* --- corrections of what nobody was charged ---------------------------- */
+
+static int by_pool (const void *a, const void *b)
+{
+    const bill_row_t *x = *(const bill_row_t *const *)a,
+                     *y = *(const bill_row_t *const *)b;
+    int order = compare_texts (x->pool, y->pool);
+
+    return order ? order : bill_row_compare (x, y);
+}
+
+/* The rows [from, to) of one pool: its classes, and the cost where that has
+ * changed. */
+static void post_corrections (const struct journal_month *m,
+                              const bill_row_t *const *rows, size_t count)
+{
+    const char *pool = rows[0]->pool;
+    journal_transaction_t *t
+        = journal_begin (m, xasprintf ("Corrections of %s in %s", pool, m->month));
+    size_t first;
+    mpz_t sum, negative;
+
+    mpz_inits (sum, negative, NULL);
+    t->tag[JOURNAL_TAG_POOL] = xstrdup (pool);
+    for (size_t i = 0; i < count; i++) {
+        const char *class = corrected_class (rows[i]);
+        journal_posting_t *posting;
+        mpz_add (sum, sum, rows[i]->charge_units);
+        if (!class)
+            continue;
+        posting = journal_post (t, JOURNAL_ACCOUNT ("unrecovered", pool, class));
+        mpz_set (posting->units, rows[i]->charge_units);
+        posting->tag[JOURNAL_TAG_WHAT] = xstrdup (rows[i]->what);
+        posting->tag[JOURNAL_TAG_ORIGIN] = xstrdup (rows[i]->month);
+    }
+    first = t->count;
+    for (size_t i = 0; i < first; i++)
+        journal_take_off (t, first, JOURNAL_ACCOUNT ("cost", pool, "corrections"),
+                  t->posting[i].units);
+    if (mpz_sgn (sum) != 0) {
+        mpz_neg (negative, sum);
+        journal_take_off (t, first, JOURNAL_ACCOUNT ("cost", pool, "corrections"), negative);
+        journal_take_off (t, first, JOURNAL_ACCOUNT ("accruals", pool, "corrections"), sum);
+    }
+    mpz_clears (sum, negative, NULL);
+    journal_end (m->journal);
+}
+
+static void post_all_corrections (const struct journal_month *m)
+{
+    size_t count, chosen = 0;
+    const bill_row_t *rows = bill_rows (m->bill, &count);
+    const bill_row_t **list = xcalloc (count + 1, sizeof (*list));
+
+    for (size_t i = 0; i < count; i++)
+        if (mpz_sgn (rows[i].charge_units) != 0
+            && side_of (&rows[i], m->month) == SIDE_CORRECTIONS)
+            list[chosen++] = &rows[i];
+    if (chosen > 1)
+        qsort (list, chosen, sizeof (*list), by_pool);
+    for (size_t i = 0, next; i < chosen; i = next) {
+        for (next = i + 1;
+             next < chosen && journal_same (list[i]->pool, list[next]->pool);)
+            next++;
+        post_corrections (m, list + i, next - i);
+    }
+    free (list);
+}
+
+/* --- a month ----------------------------------------------------------- */
+
+static int check_pool (const struct journal_month *m, const bill_pool_t *pool,
+                       const mpz_t balance, gl_error_t *error)
+{
+    GL_AUTOFREE char *text = NULL;
+
+    if (mpz_sgn (balance) == 0)
+        return 0;
+    text = exact_units_text (balance, m->journal->site->currency_digits);
+    return gl_error (error,
+                     "pool %s in %s: its cost is %s more than its charges and "
+                     "remainders (this is a defect, please report it)",
+                     pool->pool, m->month, text);
+}
+
+static int post_pools (const struct journal_month *m, gl_error_t *error)
+{
+    size_t count;
+    const bill_pool_t *pools = bill_pools (m->bill, &count);
+    mpz_t *balances = xcalloc (count + 1, sizeof (*balances));
+    int rc = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        mpz_init (balances[i]);
+        post_cost (m, &pools[i], balances[i]);
+    }
+    post_teams (m);
+    for (size_t i = 0; i < count; i++) {
+        post_remainders (m, &pools[i], balances[i]);
+        take_charged (m, &pools[i], balances[i]);
+        if (rc == 0)
+            rc = check_pool (m, &pools[i], balances[i], error);
+        mpz_clear (balances[i]);
+    }
+    free (balances);
+    return rc;
+}
+
+/* Each row has to be posted: one of a pool that the month has not would not be. */
+static int check_rows (const struct journal_month *m, gl_error_t *error)
+{
+    size_t count, pool_count;
+    const bill_row_t *rows = bill_rows (m->bill, &count);
+    const bill_pool_t *pools = bill_pools (m->bill, &pool_count);
+
+    for (size_t i = 0; i < count; i++) {
+        bool found
+            = mpz_sgn (rows[i].charge_units) == 0
+              || (rows[i].kind != BILL_REMAINDER
+                  && side_of (&rows[i], m->month) != SIDE_COST);
+        for (size_t k = 0; k < pool_count && !found; k++)
+            found = is_pool_row (&rows[i], m->month, pools[k].pool)
+                    && journal_same (pools[k].month, m->month);
+        if (!found)
+            return gl_error (error,
+                             "a %s of pool %s in %s has no cost beside it "
+                             "(this is a defect, please report it)",
+                             bill_kind_word (rows[i].kind),
+                             rows[i].pool ? rows[i].pool : "(none)",
+                             rows[i].month ? rows[i].month : "(none)");
+    }
+    return 0;
+}
+
+int journal_add_month (journal_t *journal, const char *month,
+                       const bill_t *bill, const bool *disputed,
+                       const char *hash, gl_error_t *error)
+{
+    struct journal_month m = {.journal = journal,
+                              .bill = bill,
+                              .month = month,
+                              .hash = hash,
+                              .disputed = disputed};
+    int rc;
+
+    if (check_rows (&m, error) < 0)
+        return -1;
+    choose_rows (&m);
+    rc = post_pools (&m, error);
+    post_all_corrections (&m);
+    free (m.rows);
+    return rc;
+}

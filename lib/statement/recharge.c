@@ -1,0 +1,572 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "ledger/correction.h"
+#include "money/carry_forward.h"
+#include "statement/recharge_private.h"
+
+/* ---- fiscal years ---- */
+
+int recharge_year_of (const site_t *site, int64_t instant)
+{
+    civil_t civil = zone_civil (site->zone, instant);
+
+    return civil.year
+           + (site->fiscal_month > 1 && civil.month >= site->fiscal_month);
+}
+
+period_t recharge_year_period (const site_t *site, int year)
+{
+    civil_t first = {year - (site->fiscal_month > 1), site->fiscal_month, 1, 0,
+                     0, 0};
+    civil_t next = civil_add_months (first, 12);
+
+    return (period_t){zone_instant (site->zone, &first),
+                      zone_instant (site->zone, &next)};
+}
+
+/* Of "2026-10". */
+int recharge_year_of_month (const site_t *site, const char *month)
+{
+    civil_t civil;
+
+    if (calendar_parse_month (month, strlen (month), &civil) < 0)
+        return 0;
+    return civil.year
+           + (site->fiscal_month > 1 && civil.month >= site->fiscal_month);
+}
+
+/* ---- what is added ---- */
+
+recharge_t *recharge_new (const report_query_t *query,
+                          const recharge_forecast_t *forecast)
+{
+    recharge_t *r = xcalloc (1, sizeof (*r));
+
+    r->query = query;
+    r->forecast = *forecast;
+    r->year = recharge_year_of (query->site, query->period.end - 1);
+    mpz_init (r->unplaced_units);
+    return r;
+}
+
+void recharge_free (recharge_t *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->month_count; i++) {
+        recharge_month_t *m = &r->month[i];
+        mpz_clears (m->revenue_units, m->corrected_units, NULL);
+        mpq_clears (m->price_seconds, m->full, m->recoverable, NULL);
+        free (m->pool);
+    }
+    for (size_t i = 0; i < r->account_count; i++) {
+        recharge_account_t *a = &r->account[i];
+        mpq_clears (a->revenue, a->price_seconds, a->full, a->excluded,
+                    a->recoverable, a->balance, NULL);
+    }
+    mpz_clear (r->unplaced_units);
+    free (r->month);
+    free (r->account);
+    free (r);
+}
+
+bool recharge_asks (const recharge_t *r, const char *pool)
+{
+    for (size_t i = 0; i < r->query->filter_count; i++) {
+        const usage_filter_t *f = &r->query->filters[i];
+        bool found = f->key != KEY_POOL;
+        for (size_t k = 0; k < f->values.count; k++)
+            found = found || !strcmp (f->values.item[k], pool);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static recharge_month_t *find_month (recharge_t *r, const char *pool,
+                                     const char *month)
+{
+    for (size_t i = r->month_count; i-- > 0;)
+        if (!strcmp (r->month[i].pool, pool)
+            && !strcmp (r->month[i].month, month))
+            return &r->month[i];
+    return NULL;
+}
+
+static recharge_month_t *get_month (recharge_t *r, const char *pool,
+                                    const char *month)
+{
+    recharge_month_t *m = find_month (r, pool, month);
+
+    if (m)
+        return m;
+    r->month = xreallocarray (r->month, r->month_count + 1, sizeof (*m));
+    m = &r->month[r->month_count++];
+    memset (m, 0, sizeof (*m));
+    m->pool = xstrdup (pool);
+    snprintf (m->month, sizeof (m->month), "%.7s", month);
+    mpz_inits (m->revenue_units, m->corrected_units, NULL);
+    mpq_inits (m->price_seconds, m->full, m->recoverable, NULL);
+    return m;
+}
+
+static bool is_of (const bill_row_t *row, bill_kind_t kind)
+{
+    const char *word = bill_kind_word (kind);
+
+    return row->kind == kind
+           || (correction_is_computed (row)
+               && !strncmp (row->origin, word, strlen (word)));
+}
+
+/* Of a pool. Together a computed correction's lines, remainders among them, are
+ * what the cost of the pool has changed by. */
+static void add_row (recharge_t *r, const bill_row_t *row, const char *month)
+{
+    recharge_month_t *m = get_month (r, row->pool, month ? month : row->month);
+
+    if (correction_is_computed (row))
+        mpz_add (m->corrected_units, m->corrected_units, row->charge_units);
+    if (!bill_row_is_due (row))
+        return;
+    mpz_add (m->revenue_units, m->revenue_units, row->charge_units);
+    if (is_of (row, BILL_CHARGE))
+        mpq_add (m->price_seconds, m->price_seconds, row->price_seconds);
+    m->lines += row->kind == BILL_CHARGE;
+}
+
+/* Taxes are not the centre's, and a remainder is what nobody pays. */
+void recharge_add_bill (recharge_t *r, const bill_t *bill, const char *month)
+{
+    size_t count, pool_count;
+    const bill_row_t *rows = bill_rows (bill, &count);
+    const bill_pool_t *pools = bill_pools (bill, &pool_count);
+
+    for (size_t i = 0; i < count; i++) {
+        const bill_row_t *row = &rows[i];
+        if (is_of (row, BILL_TAX) || row->kind == BILL_REMAINDER)
+            continue;
+        if (!row->pool)
+            mpz_add (r->unplaced_units, r->unplaced_units, row->charge_units);
+        else if (recharge_asks (r, row->pool))
+            add_row (r, row, month);
+    }
+    for (size_t i = 0; i < pool_count; i++)
+        recharge_add_cost (r, pools[i].pool, pools[i].month,
+                           pools[i].full_cost, pools[i].recoverable_cost);
+}
+
+void recharge_add_cost (recharge_t *r, const char *pool, const char *month,
+                        mpq_srcptr full, mpq_srcptr recoverable)
+{
+    recharge_month_t *m;
+
+    if (!recharge_asks (r, pool)
+        || (mpq_sgn (full) == 0 && !find_month (r, pool, month)))
+        return;
+    m = get_month (r, pool, month);
+    mpq_set (m->full, full);
+    mpq_set (m->recoverable, recoverable);
+}
+
+/* ---- the years ---- */
+
+static recharge_account_t *get_account (recharge_t *r, const char *pool,
+                                        int year)
+{
+    recharge_account_t *a;
+
+    for (size_t i = 0; i < r->account_count; i++)
+        if (r->account[i].year == year && !strcmp (r->account[i].pool, pool))
+            return &r->account[i];
+    r->account
+        = xreallocarray (r->account, r->account_count + 1, sizeof (*a));
+    a = &r->account[r->account_count++];
+    *a = (recharge_account_t){.pool = pool, .year = year};
+    mpq_inits (a->revenue, a->price_seconds, a->full, a->excluded,
+               a->recoverable, a->balance, NULL);
+    return a;
+}
+
+static int by_pool_and_year (const void *a, const void *b)
+{
+    const recharge_account_t *x = a, *y = b;
+    int order = strcmp (x->pool, y->pool);
+
+    return order ? order : x->year - y->year;
+}
+
+void recharge_to_units (const recharge_t *r, mpq_srcptr money, mpq_t ret_units)
+{
+    mpq_set (ret_units, money);
+    for (int d = 0; d < r->query->site->currency_digits; d++)
+        mpz_mul_ui (mpq_numref (ret_units), mpq_numref (ret_units), 10);
+    mpq_canonicalize (ret_units);
+}
+
+void recharge_to_money (const recharge_t *r, const mpz_t units, mpq_t ret_money)
+{
+    mpq_set_z (ret_money, units);
+    for (int d = 0; d < r->query->site->currency_digits; d++)
+        mpz_mul_ui (mpq_denref (ret_money), mpq_denref (ret_money), 10);
+    mpq_canonicalize (ret_money);
+}
+
+/* A month's amount as the month has it: rounded, once. */
+static void add_month (const recharge_t *r, mpq_srcptr amount, mpq_t sum)
+{
+    mpq_t money;
+    mpz_t units;
+
+    mpz_init (units);
+    mpq_init (money);
+    exact_round (units, amount, r->query->site->currency_digits);
+    recharge_to_money (r, units, money);
+    mpq_add (sum, sum, money);
+    mpq_clear (money);
+    mpz_clear (units);
+}
+
+static void sum_years (recharge_t *r)
+{
+    mpq_t money;
+
+    mpq_init (money);
+    for (size_t i = 0; i < r->month_count; i++) {
+        const recharge_month_t *m = &r->month[i];
+        recharge_account_t *a
+            = get_account (r, m->pool,
+                           recharge_year_of_month (r->query->site, m->month));
+        recharge_to_money (r, m->revenue_units, money);
+        mpq_add (a->revenue, a->revenue, money);
+        recharge_to_money (r, m->corrected_units, money);
+        mpq_add (a->full, a->full, money);
+        mpq_add (a->recoverable, a->recoverable, money);
+        mpq_add (a->price_seconds, a->price_seconds, m->price_seconds);
+        add_month (r, m->full, a->full);
+        add_month (r, m->recoverable, a->recoverable);
+        a->lines += m->lines;
+        a->months++;
+    }
+    for (size_t i = 0; i < r->account_count; i++) {
+        recharge_account_t *a = &r->account[i];
+        mpq_sub (a->excluded, a->full, a->recoverable);
+        mpq_sub (a->balance, a->revenue, a->recoverable);
+    }
+    if (r->account_count > 0)
+        qsort (r->account, r->account_count, sizeof (*r->account),
+               by_pool_and_year);
+    mpq_clear (money);
+}
+
+bool recharge_outside (const recharge_account_t *a)
+{
+    mpq_t band, size;
+    bool outside;
+
+    mpq_inits (band, size, NULL);
+    exact_add_scaled (band, a->recoverable, RECHARGE_BAND_PERCENT, 100);
+    mpq_abs (size, a->balance);
+    outside = mpq_cmp (size, band) > 0;
+    mpq_clears (band, size, NULL);
+    return outside;
+}
+
+/* ---- the report ---- */
+
+static size_t column (report_t *report, const char *name, const char *title,
+                      column_type_t type, bool is_key, const char *help)
+{
+    size_t index = report_column (report, name, title, type, is_key);
+
+    report_column_help (report, index, help);
+    return index;
+}
+
+static struct recharge_columns add_columns (report_t *r)
+{
+    struct recharge_columns c;
+
+    c.section = column (r, "section", "Section", COLUMN_TEXT, true,
+                        "rate, balance, next, depreciation, excluded, check.");
+    r->column[c.section].detail = true;
+    c.pool = column (r, "pool", "Pool", COLUMN_TEXT, true, "");
+    c.item = column (r, "item", "Item", COLUMN_TEXT, true, "");
+    c.year = column (r, "year", "Year", COLUMN_COUNT, true,
+                     "The fiscal year, named after the calendar year that it "
+                     "ends in.");
+    c.from = column (r, "from", "From", COLUMN_TEXT, false, "");
+    c.to = column (r, "to", "To", COLUMN_TEXT, false,
+                   "The first day on which it no longer holds.");
+    c.rate = column (r, "per_gpu_hour", "Per GPU hour", COLUMN_RATE, false, "");
+    c.approved_by = column (r, "approved_by", "Approved by", COLUMN_TEXT,
+                            false, "");
+    c.months = column (r, "months", "Months", COLUMN_COUNT, false,
+                       "Months that the ledger covers, with and without jobs; "
+                       "revenue and cost are of these.");
+    c.hours = column (r, "gpu_hours", "GPU hours", COLUMN_HOURS, false,
+                      "Billed, by the weights of the price.");
+    c.revenue = column (r, "revenue", "Revenue", COLUMN_MONEY, false,
+                        "Charges, shared idle time, credits and corrections; "
+                        "taxes are not in it.");
+    c.full = column (r, "full_cost", "Full cost", COLUMN_MONEY, false, "");
+    c.excluded = column (r, "excluded", "Excluded", COLUMN_MONEY, false,
+                         "Paid for by others: in no rate.");
+    c.recoverable = column (r, "recoverable_cost", "Recoverable cost",
+                            COLUMN_MONEY, false, "Full cost less excluded.");
+    c.balance = column (r, "balance", "Balance", COLUMN_MONEY, false,
+                        "Revenue less recoverable cost; below 0 a deficit.");
+    c.percent = column (r, "percent", "%", COLUMN_PERCENT, false,
+                        "Of a balance the share of the recoverable cost; of "
+                        "an entry the share that rates may recover.");
+    c.finding = column (r, "finding", "Finding", COLUMN_TEXT, false, "");
+    c.note = column (r, "note", "Note", COLUMN_TEXT, false, "");
+    return c;
+}
+
+void recharge_row (report_t *report, const struct recharge_columns *c,
+                   const char *section, const char *pool, const char *item)
+{
+    report_row (report);
+    report_put_text (report, c->section, section);
+    report_put_text (report, c->item, item);
+    if (pool)
+        report_put_text (report, c->pool, pool);
+}
+
+static void put_day (report_t *report, size_t at, const zone_t *zone,
+                     int64_t instant)
+{
+    civil_t day;
+
+    if (instant == SITE_ALWAYS_START || instant == SITE_ALWAYS_END)
+        return;
+    day = zone_civil (zone, instant);
+    GL_AUTOFREE char *text
+        = xasprintf ("%04d-%02d-%02d", day.year, day.month, day.day);
+    report_put_text (report, at, text);
+}
+
+/* Every version, whenever it held. */
+static void add_rates (report_t *report, const struct recharge_columns *c,
+                       const recharge_t *r)
+{
+    const site_t *site = r->query->site;
+
+    report_section (report, "Rates",
+                    "Every version that the configuration has, whenever it "
+                    "held.");
+    for (size_t i = 0; i < site->rate_count; i++) {
+        const site_rate_t *rate = &site->rates[i];
+        if (!recharge_asks (r, rate->pool))
+            continue;
+        GL_AUTOFREE char *item = rate->qos ? xasprintf ("QOS %s", rate->qos)
+                                           : xstrdup ("every QOS");
+        recharge_row (report, c, "rate", rate->pool, item);
+        put_day (report, c->from, site->zone, rate->valid.start);
+        put_day (report, c->to, site->zone, rate->valid.end);
+        report_put_exact (report, c->rate, rate->per_gpu_hour, 4);
+        report_put_text (report, c->approved_by, rate->approved_by);
+        report_put_text (report, c->note, rate->note);
+    }
+}
+
+static void add_balances (report_t *report, const struct recharge_columns *c,
+                          const recharge_t *r)
+{
+    int digits = r->query->site->currency_digits;
+    mpq_t q;
+
+    mpq_init (q);
+    report_section (report, "Balance",
+                    "By service and fiscal year. The last year may not be "
+                    "over.");
+    for (size_t i = 0; i < r->account_count; i++) {
+        const recharge_account_t *a = &r->account[i];
+        recharge_row (report, c, "balance", a->pool, "balance");
+        report_put_count (report, c->year, (uint64_t)a->year);
+        report_put_count (report, c->months, a->months);
+        report_put_hours (report, c->hours, a->price_seconds);
+        report_put_exact (report, c->revenue, a->revenue, digits);
+        report_put_exact (report, c->full, a->full, digits);
+        report_put_exact (report, c->excluded, a->excluded, digits);
+        report_put_exact (report, c->recoverable, a->recoverable, digits);
+        report_put_exact (report, c->balance, a->balance, digits);
+        if (mpq_sgn (a->recoverable) != 0) {
+            mpq_div (q, a->balance, a->recoverable);
+            exact_add_scaled (q, q, 99, 1);
+            report_put_exact (report, c->percent, q, 2);
+        }
+        report_put_text (report, c->finding,
+                         recharge_outside (a) ? "outside the band" : "in the "
+                                                                     "band");
+    }
+    mpq_clear (q);
+}
+
+/* The rate that carries the balance into the next year. */
+static void add_next (report_t *report, const struct recharge_columns *c,
+                      const recharge_t *r, const recharge_account_t *a)
+{
+    int digits = r->query->site->currency_digits;
+    carry_year_t year;
+    carry_forward_t carry;
+    mpq_t seconds;
+
+    carry_year_init (&year);
+    carry_forward_init (&carry);
+    mpq_init (seconds);
+    mpq_set (year.cost, a->recoverable);
+    mpq_set (year.revenue, a->revenue);
+    exact_set_i64 (year.band, RECHARGE_BAND_PERCENT, 100);
+    mpq_set (year.next_cost,
+             r->forecast.cost ? r->forecast.cost : a->recoverable);
+    exact_add_scaled (year.next_units, a->price_seconds, 1, 3600);
+    if (r->forecast.gpu_hours)
+        mpq_set (year.next_units, r->forecast.gpu_hours);
+    if (carry_forward (&year, &carry, NULL) == 0) {
+        GL_AUTOFREE char *exact = exact_text (carry.next_rate, 6);
+        GL_AUTOFREE char *note = xasprintf (
+            "%s; cost %s, hours %s", exact,
+            r->forecast.cost ? "as given" : "as this year",
+            r->forecast.gpu_hours ? "as given" : "as this year");
+        recharge_row (report, c, "next", a->pool, "rate with the balance");
+        report_put_count (report, c->year, (uint64_t)a->year + 1);
+        report_put_exact (report, c->rate, carry.next_rate, 4);
+        exact_add_scaled (seconds, year.next_units, 3600, 1);
+        report_put_hours (report, c->hours, seconds);
+        report_put_exact (report, c->recoverable, year.next_cost, digits);
+        report_put_exact (report, c->balance, carry.balance, digits);
+        report_put_text (report, c->note, note);
+    }
+    carry_year_clear (&year);
+    carry_forward_clear (&carry);
+    mpq_clear (seconds);
+}
+
+static void add_nexts (report_t *report, const struct recharge_columns *c,
+                       const recharge_t *r)
+{
+    report_section (report, "Carried forward",
+                    "(cost of the next year - balance) / billed GPU hours of "
+                    "the next year.");
+    for (size_t i = 0; i < r->account_count; i++)
+        if (r->account[i].year == r->year)
+            add_next (report, c, r, &r->account[i]);
+}
+
+static void add_share (report_t *report, const struct recharge_columns *c,
+                       const char *pool, const char *item, mpq_srcptr share,
+                       const char *note)
+{
+    mpq_t percent;
+
+    if (mpq_cmp_ui (share, 1, 1) >= 0)
+        return;
+    mpq_init (percent);
+    exact_add_scaled (percent, share, 100, 1);
+    recharge_row (report, c, "excluded", pool, item);
+    report_put_exact (report, c->percent, percent, 2);
+    report_put_text (report, c->note, note);
+    mpq_clear (percent);
+}
+
+/* "federal", "60 % federal". */
+static char *source_text (const site_share_t *source)
+{
+    mpq_t percent;
+
+    mpq_init (percent);
+    exact_add_scaled (percent, source->share, 100, 1);
+    GL_AUTOFREE char *number = exact_shortest (percent);
+    bool whole = mpq_cmp_ui (source->share, 1, 1) == 0;
+    mpq_clear (percent);
+    return whole ? xstrdup (source->name)
+                 : xasprintf ("%s %% %s", number, source->name);
+}
+
+/* Of an entry what each of its funds pays. */
+static void add_sources (report_t *report, const struct recharge_columns *c,
+                         const recharge_t *r, const char *pool,
+                         const char *item, const share_list_t *funding,
+                         mpq_srcptr recoverable)
+{
+    mpq_t share;
+
+    if (pool && !recharge_asks (r, pool))
+        return;
+    if (funding->count == 0)
+        add_share (report, c, pool, item, recoverable, NULL);
+    mpq_init (share);
+    for (size_t i = 0; i < funding->count; i++) {
+        GL_AUTOFREE char *text = source_text (&funding->item[i]);
+        cost_recoverable (r->query->site, recoverable, funding->item[i].name,
+                          share);
+        add_share (report, c, pool, item, share, text);
+    }
+    mpq_clear (share);
+}
+
+/* People are not named. */
+static void add_excluded (report_t *report, const struct recharge_columns *c,
+                          const recharge_t *r)
+{
+    const site_t *site = r->query->site;
+
+    report_section (report, "What rates may not recover in full",
+                    "% is the share that they may; the amounts stand with the "
+                    "balance.");
+    for (size_t i = 0; i < site->asset_count; i++) {
+        const site_asset_t *asset = &site->assets[i];
+        add_sources (report, c, r, asset->pool, asset->name, &asset->funding,
+                     asset->recoverable);
+    }
+    for (size_t i = 0; i < site->staff_count; i++)
+        add_sources (report, c, r, NULL, "staff", &site->staff[i].funding,
+                     site->staff[i].recoverable);
+    for (size_t i = 0; i < site->tariff_count; i++)
+        add_sources (report, c, r, NULL, site->tariffs[i].name,
+                     &site->tariffs[i].funding, site->tariffs[i].recoverable);
+    for (size_t i = 0; i < site->cost_count; i++) {
+        const site_cost_t *cost = &site->costs[i];
+        add_sources (report, c, r, cost->pool, cost->name, &cost->funding,
+                     cost->recoverable);
+    }
+}
+
+/* Rows by hand name a team, and seldom a pool. */
+static void note_unplaced (report_t *report, const recharge_t *r)
+{
+    GL_AUTOFREE char *text = exact_units_text (
+        r->unplaced_units, r->query->site->currency_digits);
+
+    if (mpz_sgn (r->unplaced_units) != 0)
+        report_note (report, NOTE_WARNING,
+                     "%s %s of credits and corrections by hand are of no pool, "
+                     "and in no balance.",
+                     text, r->query->site->currency);
+}
+
+report_t *recharge_make (recharge_t *r)
+{
+    report_t *report
+        = report_begin (r->query, "recharge", "Recharge rates and recovery");
+    GL_AUTOFREE char *year = xasprintf ("%d", r->year);
+    struct recharge_columns c;
+
+    report_parameter (report, "fiscal_year", year);
+    report_parameter (report, "currency", r->query->site->currency);
+    c = add_columns (report);
+    sum_years (r);
+    add_rates (report, &c, r);
+    add_balances (report, &c, r);
+    add_nexts (report, &c, r);
+    recharge_add_depreciation (report, &c, r);
+    add_excluded (report, &c, r);
+    recharge_add_checks (report, &c, r);
+    note_unplaced (report, r);
+    return report;
+}

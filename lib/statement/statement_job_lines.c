@@ -1,0 +1,252 @@
+/* The jobs that a statement's charges are made of, line by line. */
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "report/shell.h"
+#include "statement/statement_private.h"
+
+/* Those of one line, and what each of them is due. */
+struct part {
+    const statement_job_t *job;
+    mpz_t units;
+};
+
+struct parts {
+    struct part *part;
+    size_t count;
+};
+
+static bool same (const char *a, const char *b)
+{
+    return a && b ? strcmp (a, b) == 0 : a == b;
+}
+
+static bool is_of (const statement_job_t *job, const group_t *group)
+{
+    return same (job->text[JOB_POOL], group->key[0])
+           && same (job->text[JOB_QOS], group->key[1])
+           && same (job->text[JOB_PROFILE], group->key[2]);
+}
+
+static struct parts parts_of (const page_t *page, const group_t *group)
+{
+    struct parts parts = {NULL, 0};
+    size_t count;
+    const statement_job_t *const *jobs
+        = statement_jobs_list (page->s->list, &count);
+
+    parts.part = xcalloc (count + 1, sizeof (*parts.part));
+    for (size_t i = 0; i < count; i++) {
+        if (!is_of (jobs[i], group))
+            continue;
+        parts.part[parts.count].job = jobs[i];
+        mpz_init (parts.part[parts.count++].units);
+    }
+    return parts;
+}
+
+static void parts_done (struct parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        mpz_clear (parts->part[i].units);
+    free (parts->part);
+}
+
+/* --- what each is due --------------------------------------------------- */
+
+/* By what was billed of it; where that is nothing, by time. */
+static void weights_of (const struct parts *parts, mpq_t *weight, mpq_t sum)
+{
+    for (int by = 0; by < 3 && mpq_sgn (sum) == 0; by++)
+        for (size_t i = 0; i < parts->count; i++) {
+            const statement_job_t *job = parts->part[i].job;
+            if (by == 0)
+                mpq_set_z (weight[i], job->billed);
+            else if (by == 1)
+                mpq_set (weight[i], job->gpu_seconds);
+            else
+                mpq_set_ui (weight[i], 1, 1);
+            mpq_add (sum, sum, weight[i]);
+        }
+}
+
+/* The line's amount, shared so that it comes out to the smallest unit. */
+static int share (const struct parts *parts, const mpz_t total,
+                  gl_error_t *error)
+{
+    mpq_t *weight = xcalloc (parts->count + 1, sizeof (*weight));
+    mpz_t *units = xcalloc (parts->count + 1, sizeof (*units));
+    mpq_t sum, scale;
+    int rc;
+
+    mpq_inits (sum, scale, NULL);
+    for (size_t i = 0; i < parts->count; i++) {
+        mpq_init (weight[i]);
+        mpz_init (units[i]);
+    }
+    weights_of (parts, weight, sum);
+    mpq_set_z (scale, total);
+    if (mpq_sgn (sum) != 0)
+        mpq_div (scale, scale, sum);
+    for (size_t i = 0; i < parts->count; i++)
+        mpq_mul (weight[i], weight[i], scale);
+    rc = exact_share (total, (const mpq_t *)weight, parts->count, units, error);
+    for (size_t i = 0; i < parts->count; i++) {
+        mpz_swap (parts->part[i].units, units[i]);
+        mpq_clear (weight[i]);
+        mpz_clear (units[i]);
+    }
+    mpq_clears (sum, scale, NULL);
+    free (weight);
+    free (units);
+    return rc;
+}
+
+/* --- lines ------------------------------------------------------------- */
+
+static int by_amount (const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    int order = mpz_cmp (y->units, x->units);
+
+    if (order == 0)
+        order = mpq_cmp (y->job->gpu_seconds, x->job->gpu_seconds);
+    if (order == 0)
+        order = strcmp (x->job->cluster, y->job->cluster);
+    if (order == 0)
+        order = (x->job->id_job > y->job->id_job)
+                - (x->job->id_job < y->job->id_job);
+    for (size_t i = 0; i < JOB_TEXTS && order == 0; i++)
+        order = strcmp (x->job->text[i] ? x->job->text[i] : "",
+                        y->job->text[i] ? y->job->text[i] : "");
+    return order;
+}
+
+static void put_text (page_t *page, statement_at_t at, const char *text,
+                      key_id_t key)
+{
+    report_put_text (page->report, at, text ? text : key_info (key)->absent);
+}
+
+static void put_amount (page_t *page, bool priced, mpq_srcptr gpu_seconds,
+                        const mpz_t units)
+{
+    report_put_hours (page->report, AT_GPU_HOURS, gpu_seconds);
+    if (priced)
+        statement_put_units (page, AT_CHARGE, units);
+}
+
+/* Of the bill, that the line is made of. */
+struct rows {
+    statement_row_t *list;
+    size_t count;
+};
+
+static void add_job (page_t *page, const struct part *part, const char *of,
+                     const struct rows *rows, bool priced, size_t number)
+{
+    const statement_job_t *job = part->job;
+    GL_AUTOFREE char *name = xasprintf (
+        "%s/%llu", job->cluster, (unsigned long long)job->id_job);
+    BUFFER_AUTO command = BUFFER_INIT;
+    char line[16];
+
+    statement_begin_line (page, "jobs", 'J', number, line);
+    report_put_text (page->report, AT_OF, of);
+    report_put_text (page->report, AT_JOB, name);
+    put_text (page, AT_USER, job->text[JOB_USER], KEY_USER);
+    put_text (page, AT_PROJECT, job->text[JOB_PROJECT], KEY_PROJECT);
+    report_put_count (page->report, AT_DAYS,
+                      (uint64_t)__builtin_popcount (job->days));
+    put_amount (page, priced, job->gpu_seconds, part->units);
+    statement_put_job_rows (page, rows->list, rows->count, job);
+    buffer_printf (&command, "gpuledger explain %llu -M",
+                   (unsigned long long)job->id_job);
+    shell_word (&command, job->cluster);
+    report_put_text (page->report, AT_SHOW, buffer_text (&command));
+}
+
+/* [first, count) together: what people are not shown one by one, or all. */
+static void put_sum (page_t *page, const struct parts *parts, size_t first,
+                     bool priced)
+{
+    mpq_t seconds;
+    mpz_t units;
+
+    mpq_init (seconds);
+    mpz_init (units);
+    for (size_t i = first; i < parts->count; i++) {
+        mpq_add (seconds, seconds, parts->part[i].job->gpu_seconds);
+        mpz_add (units, units, parts->part[i].units);
+    }
+    put_amount (page, priced, seconds, units);
+    mpq_clear (seconds);
+    mpz_clear (units);
+}
+
+static void put_others (page_t *page, const struct parts *parts, bool priced)
+{
+    size_t shown = page->report->rows_shown;
+    GL_AUTOFREE char *name = NULL;
+
+    if (parts->count <= shown)
+        return;
+    name = xasprintf ("%zu others", parts->count - shown);
+    report_section_rest (page->report);
+    report_put_text (page->report, AT_JOB, name);
+    put_sum (page, parts, shown, priced);
+}
+
+static void begin_table (page_t *page, const group_t *group, const char *of)
+{
+    GL_AUTOFREE char *title = xasprintf (
+        "Jobs of %s: %s, %s%s%s", of,
+        group->key[0] ? group->key[0] : key_info (KEY_POOL)->absent,
+        group->key[1] ? group->key[1] : key_info (KEY_QOS)->absent,
+        group->key[2] ? ", " : "", group->key[2] ? group->key[2] : "");
+
+    report_section (page->report, title,
+                    "The jobs that the line is made of, the largest first. The "
+                    "line's amount is shared to the smallest unit by what each "
+                    "job was billed before rounding.");
+    report_section_fold (page->report);
+}
+
+static int add_table (page_t *page, const group_t *group, const char *of,
+                      size_t *number, gl_error_t *error)
+{
+    struct parts parts = parts_of (page, group);
+    struct rows rows = {statement_rows_by_job (page, group), group->row_count};
+    int rc = parts.count > 0 ? share (&parts, group->charge, error) : 0;
+
+    if (rc == 0 && parts.count > 0) {
+        qsort (parts.part, parts.count, sizeof (*parts.part), by_amount);
+        begin_table (page, group, of);
+        for (size_t i = 0; i < parts.count; i++)
+            add_job (page, &parts.part[i], of, &rows, group->priced, ++*number);
+        put_others (page, &parts, group->priced);
+        report_section_totals (page->report);
+        put_sum (page, &parts, 0, group->priced);
+    }
+    free (rows.list);
+    parts_done (&parts);
+    return rc;
+}
+
+int statement_job_tables (page_t *page, gl_error_t *error)
+{
+    groups_t groups = {NULL, 0};
+    size_t number = 0;
+    int rc = 0;
+
+    if (!page->s->list)
+        return 0;
+    groups = statement_charge_groups (page);
+    for (size_t i = 0; i < groups.count && rc == 0; i++) {
+        GL_AUTOFREE char *of = xasprintf ("C%zu", i + 1);
+        rc = add_table (page, &groups.group[i], of, &number, error);
+    }
+    statement_groups_done (&groups);
+    return rc;
+}

@@ -1,0 +1,284 @@
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/memory.h"
+#include "statement/statement_jobs.h"
+
+#define DAYS 32
+
+/* A text that many jobs have. */
+struct word {
+    char *text;
+    UT_hash_handle hh;
+};
+
+/* Found by what it begins with, whose texts are kept ones. */
+struct job {
+    statement_job_t job;
+    UT_hash_handle hh;
+};
+
+#define JOB_KEY offsetof (statement_job_t, days)
+
+struct statement_jobs {
+    const char *team;
+    const zone_t *zone;
+    struct word *words;
+    struct job *jobs;
+    const statement_job_t **list;
+    size_t count, size;
+    statement_count_t *counts[STATEMENT_COUNTS];
+    mpz_t day[DAYS];
+};
+
+static const struct {
+    const char *keys;
+    statement_job_text_t first;
+    size_t count;
+} bys[STATEMENT_COUNTS] = {
+    [STATEMENT_PRICED] = {"pool,qos,profile", JOB_POOL, 3},
+    [STATEMENT_ACCOUNTS] = {"account", JOB_ACCOUNT, 1},
+    [STATEMENT_PROJECTS] = {"project", JOB_PROJECT, 1},
+    [STATEMENT_USERS] = {"user", JOB_USER, 1},
+};
+
+const char *statement_keys (statement_by_t by)
+{
+    return bys[by].keys;
+}
+
+/* --- the object -------------------------------------------------------- */
+
+statement_jobs_t *statement_jobs_new (const char *team, const zone_t *zone)
+{
+    statement_jobs_t *s = xcalloc (1, sizeof (*s));
+
+    s->team = team;
+    s->zone = zone;
+    for (int i = 0; i < DAYS; i++)
+        mpz_init (s->day[i]);
+    return s;
+}
+
+static void free_jobs (statement_jobs_t *s)
+{
+    struct job *job, *next;
+
+    HASH_ITER (hh, s->jobs, job, next)
+    {
+        HASH_DEL (s->jobs, job);
+        mpq_clear (job->job.gpu_seconds);
+        mpz_clear (job->job.billed);
+        free (job);
+    }
+    free (s->list);
+}
+
+void statement_jobs_free (statement_jobs_t *s)
+{
+    struct word *word, *next;
+
+    if (!s)
+        return;
+    free_jobs (s);
+    HASH_ITER (hh, s->words, word, next)
+    {
+        HASH_DEL (s->words, word);
+        free (word->text);
+        free (word);
+    }
+    for (int i = 0; i < DAYS; i++)
+        mpz_clear (s->day[i]);
+    for (size_t i = 0; i < STATEMENT_COUNTS; i++)
+        free (s->counts[i]);
+    free (s);
+}
+
+/* --- rows -------------------------------------------------------------- */
+
+static bool same (const char *a, const char *b)
+{
+    return a && b ? strcmp (a, b) == 0 : a == b;
+}
+
+/* The one copy of it. */
+static const char *keep (statement_jobs_t *s, const char *text)
+{
+    struct word *word;
+
+    if (!text)
+        return NULL;
+    HASH_FIND_STR (s->words, text, word);
+    if (!word) {
+        word = xcalloc (1, sizeof (*word));
+        word->text = xstrdup (text);
+        HASH_ADD_KEYPTR (hh, s->words, word->text, strlen (word->text), word);
+    }
+    return word->text;
+}
+
+static struct job *add_job (statement_jobs_t *s, const statement_job_t *key)
+{
+    struct job *job = xcalloc (1, sizeof (*job));
+
+    job->job = *key;
+    mpq_init (job->job.gpu_seconds);
+    mpz_init (job->job.billed);
+    HASH_ADD_KEYPTR (hh, s->jobs, &job->job, JOB_KEY, job);
+    if (s->count == s->size) {
+        s->size = s->size * 2 + 64;
+        s->list = xreallocarray (s->list, s->size, sizeof (*s->list));
+    }
+    s->list[s->count++] = &job->job;
+    return job;
+}
+
+static struct job *find_job (statement_jobs_t *s, const detail_row_t *row)
+{
+    const char *const text[JOB_TEXTS]
+        = {row->pool,    row->qos,     row->profile,
+           row->account, row->project, row->user};
+    statement_job_t key = {.id_job = row->id_job};
+    struct job *job;
+
+    for (size_t i = 0; i < JOB_TEXTS; i++)
+        key.text[i] = keep (s, text[i]);
+    key.cluster = keep (s, row->cluster ? row->cluster : "");
+    HASH_FIND (hh, s->jobs, &key, JOB_KEY, job);
+    return job ? job : add_job (s, &key);
+}
+
+static bool is_wanted (const detail_row_t *row, void *arg)
+{
+    const statement_jobs_t *s = arg;
+
+    return row->kind == DETAIL_JOB && same (row->team, s->team);
+}
+
+static const size_t row_keys[] = {DETAIL_FIELD (team), 0};
+static const size_t row_fields[]
+    = {DETAIL_FIELD (pool),        DETAIL_FIELD (qos),
+       DETAIL_FIELD (profile),     DETAIL_FIELD (account),
+       DETAIL_FIELD (project),     DETAIL_FIELD (user),
+       DETAIL_FIELD (cluster),     DETAIL_FIELD (id_job),
+       DETAIL_FIELD (start),       DETAIL_FIELD (gpu_seconds),
+       DETAIL_FIELD (billed),      0};
+const detail_want_t statement_jobs_want = {row_keys, is_wanted, row_fields};
+
+void statement_jobs_add (statement_jobs_t *s, const detail_row_t *row)
+{
+    struct job *job;
+    int day;
+
+    if (!is_wanted (row, s))
+        return;
+    job = find_job (s, row);
+    day = zone_civil (s->zone, row->start).day;
+    job->job.days |= UINT32_C (1) << day;
+    mpq_add (job->job.gpu_seconds, job->job.gpu_seconds, row->gpu_seconds);
+    mpz_add (job->job.billed, job->job.billed, row->billed);
+    mpz_add (s->day[day], s->day[day], row->billed);
+}
+
+/* --- numbers ----------------------------------------------------------- */
+
+static int compare_texts (const char *a, const char *b)
+{
+    if (a == b)
+        return 0; /* kept ones mostly are */
+    if (!a || !b)
+        return (a != NULL) - (b != NULL);
+    return strcmp (a, b);
+}
+
+static int compare_keys (const statement_job_t *a, const statement_job_t *b,
+                         size_t first, size_t count)
+{
+    int order = 0;
+
+    for (size_t i = first; i < first + count && order == 0; i++)
+        order = compare_texts (a->text[i], b->text[i]);
+    return order;
+}
+
+static int compare_ids (const statement_job_t *a, const statement_job_t *b)
+{
+    int order = compare_texts (a->cluster, b->cluster);
+
+    return order ? order : (a->id_job > b->id_job) - (a->id_job < b->id_job);
+}
+
+struct order {
+    size_t first, count;
+};
+
+static int by_keys (const void *a, const void *b, void *arg)
+{
+    const statement_job_t *x = *(const statement_job_t *const *)a;
+    const statement_job_t *y = *(const statement_job_t *const *)b;
+    const struct order *of = arg;
+    int order = compare_keys (x, y, of->first, of->count);
+
+    return order ? order : compare_ids (x, y);
+}
+
+/* Sorts them; one count for each combination of the keys. */
+static statement_counts_t count_by (statement_jobs_t *s, struct order of,
+                                    statement_count_t **ret_items)
+{
+    statement_count_t *items = NULL;
+    size_t count = 0, size = 0;
+
+    if (s->count > 1)
+        qsort_r (s->list, s->count, sizeof (*s->list), by_keys, &of);
+    for (size_t i = 0; i < s->count; i++) {
+        const statement_job_t *job = s->list[i];
+        bool begins = i == 0
+                      || compare_keys (s->list[i - 1], job, of.first, of.count);
+        if (begins && count == size) {
+            size = size * 2 + 16;
+            items = xreallocarray (items, size, sizeof (*items));
+        }
+        if (begins) {
+            items[count] = (statement_count_t){.jobs = 0};
+            for (size_t k = 0; k < of.count; k++)
+                items[count].key[k] = job->text[of.first + k];
+            count++;
+        }
+        items[count - 1].jobs
+            += begins || compare_ids (s->list[i - 1], job) != 0;
+    }
+    free (*ret_items);
+    *ret_items = items;
+    return (statement_counts_t){items, count};
+}
+
+statement_counts_t statement_jobs_by (statement_jobs_t *s, statement_by_t by)
+{
+    return count_by (s, (struct order){bys[by].first, bys[by].count},
+                     &s->counts[by]);
+}
+
+uint64_t statement_jobs_count (statement_jobs_t *s)
+{
+    statement_count_t *all = NULL;
+    statement_counts_t counts
+        = count_by (s, (struct order){JOB_POOL, 0}, &all);
+    uint64_t jobs = counts.count ? counts.item[0].jobs : 0;
+
+    free (all);
+    return jobs;
+}
+
+const statement_job_t *const *statement_jobs_list (const statement_jobs_t *s,
+                                                   size_t *ret_count)
+{
+    *ret_count = s->count;
+    return s->list;
+}
+
+mpz_srcptr statement_jobs_day (const statement_jobs_t *s, int day)
+{
+    return s->day[day];
+}

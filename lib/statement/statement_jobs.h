@@ -1,0 +1,84 @@
+/*
+ * statement_jobs.h: the jobs of a team's statement, from the rows by job and day
+ * of its month (ledger/detail.h): of a closed month the kept ones, so that
+ * numbers of jobs and days are those of the closing. Pure.
+ */
+#ifndef GL_STATEMENT_STATEMENT_JOBS_H
+#define GL_STATEMENT_STATEMENT_JOBS_H
+
+#include <gmp.h>
+#include <stdint.h>
+
+#include "base/zone.h"
+#include "ledger/detail.h"
+
+/* The keys of a number of jobs, at most. */
+#define STATEMENT_KEYS 3
+
+/* By what jobs are counted, in this order. */
+typedef enum {
+    STATEMENT_PRICED, /* pool,qos,profile */
+    STATEMENT_ACCOUNTS,
+    STATEMENT_PROJECTS,
+    STATEMENT_USERS,
+    STATEMENT_COUNTS,
+} statement_by_t;
+
+/* The --by of each. */
+const char *statement_keys (statement_by_t by);
+
+typedef struct {
+    const char *key[STATEMENT_KEYS]; /* NULL: absent, and behind the last */
+    uint64_t jobs;                   /* distinct JobIds */
+} statement_count_t;
+
+typedef struct {
+    const statement_count_t *item;
+    size_t count;
+} statement_counts_t;
+
+/* Texts of a job, in the order of the keys above. */
+typedef enum {
+    JOB_POOL,
+    JOB_QOS,
+    JOB_PROFILE,
+    JOB_ACCOUNT,
+    JOB_PROJECT,
+    JOB_USER,
+    JOB_TEXTS,
+} statement_job_text_t;
+
+/* A job, with all that it has of one combination of these. */
+typedef struct {
+    const char *text[JOB_TEXTS]; /* NULL: absent */
+    const char *cluster;
+    uint64_t id_job; /* these tell it from others */
+    uint32_t days; /* bit N: on the Nth of the month */
+    mpq_t gpu_seconds;
+    mpz_t billed; /* in units of 10^-DETAIL_DIGITS */
+} statement_job_t;
+
+typedef struct statement_jobs statement_jobs_t;
+
+/* `team` NULL: what is of none. `zone`: that of the rows' days. Both must outlive
+ * it. */
+statement_jobs_t *statement_jobs_new (const char *team, const zone_t *zone);
+/* Accepts NULL. */
+void statement_jobs_free (statement_jobs_t *jobs);
+
+/* Rows of other teams, and of other kinds, are passed over: of a kept detail these
+ * are all that need be read, with the jobs as `arg`. */
+extern const detail_want_t statement_jobs_want;
+void statement_jobs_add (statement_jobs_t *jobs, const detail_row_t *row);
+
+/* After the last row; borrowed. How many there are. */
+uint64_t statement_jobs_count (statement_jobs_t *jobs);
+/* How many there are by keys. */
+statement_counts_t statement_jobs_by (statement_jobs_t *jobs, statement_by_t by);
+/* All of them. */
+const statement_job_t *const *statement_jobs_list (const statement_jobs_t *jobs,
+                                                   size_t *ret_count);
+/* What was billed on the Nth of the month, from 1 on. */
+mpz_srcptr statement_jobs_day (const statement_jobs_t *jobs, int day);
+
+#endif /* !GL_STATEMENT_STATEMENT_JOBS_H */

@@ -1,0 +1,264 @@
+/* The lines of a statement, and those of its tables that have a line for each row of
+ * the bill. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "ledger/bill_idle.h"
+#include "ledger/correction.h"
+#include "report/shell.h"
+#include "statement/statement_private.h"
+
+/* --- commands ---------------------------------------------------------- */
+
+bool statement_command (const page_t *page, const char *month, buffer_t *out)
+{
+    const char *team = page->s->team ? page->s->team
+                                     : key_info (KEY_TEAM)->absent;
+
+    if (strchr (team, ','))
+        return false;
+    buffer_printf (out, "gpuledger report chargeback --month %s --team", month);
+    shell_word (out, team);
+    return true;
+}
+
+/* CLUSTER/JOBID/SUBMIT. */
+static bool command_of_job (const char *reference, buffer_t *out)
+{
+    const char *end = reference ? strrchr (reference, '/') : NULL;
+    const char *job = end ? memrchr (reference, '/', end - reference) : NULL;
+
+    if (!job || job + 1 == end)
+        return false;
+    GL_AUTOFREE char *cluster = xstrndup (reference, job - reference);
+    buffer_printf (out, "gpuledger explain %.*s -M", (int)(end - job - 1),
+                   job + 1);
+    shell_word (out, cluster);
+    return true;
+}
+
+void statement_put_command (page_t *page, const char *line, const char *command)
+{
+    report_put_text (page->report, AT_SHOW, command);
+    if (!page->commands)
+        page->commands
+            = report_list (page->report, "What a line is made of");
+    report_list_item (page->commands, line, command);
+}
+
+/* --- lines ------------------------------------------------------------- */
+
+void statement_begin_line (page_t *page, const char *section, char letter,
+                           size_t number, char line[16])
+{
+    report_row (page->report);
+    snprintf (line, 16, "%c%zu", letter, number);
+    report_put_text (page->report, AT_SECTION, section);
+    report_put_text (page->report, AT_LINE, line);
+    report_put_text (page->report, AT_CURRENCY,
+                     page->s->query->site->currency);
+    /* a page may have a line for each of a million jobs */
+    if (page->s->head && strcmp (section, "jobs") != 0)
+        report_put_text (page->report, AT_HASH, page->s->head);
+}
+
+void statement_put_units (page_t *page, statement_at_t at, const mpz_t units)
+{
+    report_put_money (page->report, at, units, page->digits);
+}
+
+/* --- rows of the bill, one line each ----------------------------------- */
+
+static const struct single {
+    bill_kind_t kind;
+    const char *word;
+    char letter;
+    const char *title;
+    const char *help;
+} singles[] = {
+    {BILL_PURCHASE, "purchases", 'E', "Paid beforehand",
+     "For GPU time that you have bought, whether your jobs used it or not: what "
+     "they draw on it is not due again. gpuledger report entitlements says what "
+     "was used."},
+    {BILL_IDLE, "idle", 'I', "Idle time shared out",
+     "Time of the pools that nobody held, as the site's policy shares it."},
+    {BILL_CREDIT, "credits", 'K', "Credits",
+     "Given back; the charge that it goes back to stays where it is."},
+    {BILL_CORRECTION, "corrections", 'R', "Corrections of earlier months",
+     "Months that are closed never change: what was found out later stands "
+     "here, with its cause."},
+    {BILL_TAX, "taxes", 'T', "Taxes",
+     "On the sum of everything above, rounded once."},
+};
+
+/* Hours and price of what is bought; its list price where a surcharge is added. */
+static void put_bought (page_t *page, const bill_row_t *row)
+{
+    mpq_t value;
+    mpz_t added;
+
+    if (row->kind != BILL_PURCHASE || mpq_sgn (row->price_seconds) <= 0)
+        return;
+    mpq_init (value);
+    mpz_init (added);
+    exact_add_scaled (value, row->price_seconds, 1, 3600);
+    GL_AUTOFREE char *hours = exact_shortest (value);
+    GL_AUTOFREE char *reason = xasprintf ("%s GPU hours", hours);
+    report_put_text (page->report, AT_REASON, reason);
+    mpq_div (value, row->exact, value);
+    report_put_exact (page->report, AT_RATE, value, 4);
+    mpz_sub (added, row->charge_units, row->list_units);
+    if (mpz_sgn (added) != 0) {
+        statement_put_units (page, AT_LIST, row->list_units);
+        statement_put_units (page, AT_ADJUSTMENT, added);
+    }
+    mpq_clear (value);
+    mpz_clear (added);
+}
+
+/* Idle time that is shared by accounts: whose part it is. */
+static void put_idle_account (page_t *page, const bill_row_t *row)
+{
+    if (row->kind != BILL_IDLE || !row->key[0])
+        return;
+    GL_AUTOFREE char *reason = xasprintf ("account %s", row->key[0]);
+    report_put_text (page->report, AT_REASON, reason);
+}
+
+static void add_single (page_t *page, const struct single *kind,
+                        const bill_row_t *row, size_t index, size_t number)
+{
+    BUFFER_AUTO command = BUFFER_INIT;
+    char line[16];
+
+    statement_begin_line (page, kind->word, kind->letter, number, line);
+    report_put_text (page->report, AT_NAME, row->what);
+    report_put_text (page->report, AT_POOL, row->pool);
+    if (row->month && strcmp (row->month, page->s->month) != 0)
+        report_put_text (page->report, AT_MONTH, row->month);
+    if (mpq_sgn (row->gpu_seconds) != 0)
+        report_put_hours (page->report, AT_GPU_HOURS, row->gpu_seconds);
+    statement_put_units (page, AT_CHARGE, row->charge_units);
+    report_put_text (page->report, AT_REASON,
+                     row->reason ? row->reason : correction_cause_text (row->what));
+    put_bought (page, row);
+    put_idle_account (page, row);
+    if (row->origin) {
+        statement_put_units (page, AT_BEFORE, row->before_units);
+        statement_put_units (page, AT_AFTER, row->after_units);
+    }
+    if (page->s->disputed && page->s->disputed[index])
+        report_put_text (page->report, AT_DISPUTED, "yes");
+    report_put_text (page->report, AT_REFERENCE, row->reference);
+    statement_put_rows (page, &index, 1);
+    if (command_of_job (row->reference, &command))
+        statement_put_command (page, line, buffer_text (&command));
+    else if (kind->kind == BILL_CORRECTION && row->month
+             && statement_command (page, row->month, &command))
+        statement_put_command (page, line, buffer_text (&command));
+}
+
+static void add_singles (page_t *page, const struct single *kind)
+{
+    size_t count, number = 0;
+    const bill_row_t *rows = bill_rows (page->s->bill, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].kind != kind->kind
+            || !bill_row_of (&rows[i], page->s->team))
+            continue;
+        if (number == 0)
+            report_section (page->report, kind->title, kind->help);
+        add_single (page, kind, &rows[i], i, ++number);
+    }
+    if (number > 0) {
+        report_section_totals (page->report);
+        statement_put_units (page, AT_CHARGE, page->sum.kind[kind->kind]);
+    }
+}
+
+/* --- what changed ------------------------------------------------------ */
+
+static void add_changes (page_t *page)
+{
+    GL_AUTOFREE char *title
+        = xasprintf ("What changed since %s", page->s->before_month);
+    mpz_t difference;
+
+    if (!page->s->before || !page->sum.priced)
+        return;
+    report_section (page->report, title,
+                    "The difference to what was due the month before, in parts "
+                    "that add up to it.");
+    for (size_t i = 0; i < CHANGE_COUNT; i++) {
+        const change_info_t *info = change_info ((change_id_t)i);
+        char line[16];
+        if (!change_is_said (&page->change, (change_id_t)i))
+            continue;
+        statement_begin_line (page, "changes", 'D', i + 1, line);
+        report_put_text (page->report, AT_NAME, info->word);
+        statement_put_units (page, AT_CHARGE, page->change.part[i]);
+    }
+    mpz_init (difference);
+    mpz_sub (difference, page->change.after, page->change.before);
+    report_section_totals (page->report);
+    statement_put_units (page, AT_CHARGE, difference);
+    mpz_clear (difference);
+}
+
+void statement_lines (page_t *page)
+{
+    statement_charge_table (page);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (singles); i++)
+        add_singles (page, &singles[i]);
+    add_changes (page);
+    statement_split_tables (page);
+}
+
+/* --- budgets ----------------------------------------------------------- */
+
+static void put_budget_percent (page_t *page, const budget_t *b,
+                                statement_at_t at, mpq_srcptr value)
+{
+    GL_AUTOFREE char *percent = report_percent_text (value, b->amount);
+
+    report_put_text (page->report, at, percent);
+}
+
+static void put_budget (page_t *page, const budget_t *b, size_t number)
+{
+    GL_AUTOFREE char *amount = budget_text (b, b->amount);
+    GL_AUTOFREE char *spent = b->known ? budget_text (b, b->spent) : NULL;
+    GL_AUTOFREE char *forecast
+        = b->run_rate.known ? budget_text (b, b->run_rate.value) : NULL;
+    BUFFER_AUTO command = BUFFER_INIT;
+    char line[16];
+
+    statement_begin_line (page, "budgets", 'B', number, line);
+    report_put_text (page->report, AT_NAME, b->budget->name);
+    report_put_text (page->report, AT_MONTH, b->period_name);
+    report_put_text (page->report, AT_BUDGET, amount);
+    report_put_text (page->report, AT_SPENT, spent);
+    if (b->known)
+        put_budget_percent (page, b, AT_SPENT_PCT, b->spent);
+    report_put_text (page->report, AT_FORECAST, forecast);
+    report_put_text (page->report, AT_UNIT,
+                     b->of_money ? page->s->query->site->currency
+                                 : "GPU hours");
+    if (b->run_rate.known)
+        put_budget_percent (page, b, AT_FORECAST_PCT, b->run_rate.value);
+    buffer_add_text (&command, "gpuledger budget");
+    shell_word (&command, b->budget->name);
+    statement_put_command (page, line, buffer_text (&command));
+}
+
+void statement_budget_lines (page_t *page)
+{
+    if (page->s->budget_count > 0)
+        report_section (page->report, "Budgets",
+                        "As of the end of the month, or of what is known.");
+    for (size_t i = 0; i < page->s->budget_count; i++)
+        put_budget (page, page->s->budgets[i], i + 1);
+}

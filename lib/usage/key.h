@@ -1,0 +1,52 @@
+/*
+ * key.h: the one list of what a report can be grouped and filtered by.
+ *
+ * The order is that of the design's --by list; enum, command-line word, column
+ * title and the text of an absent key stand in one table.
+ */
+#ifndef GL_USAGE_KEY_H
+#define GL_USAGE_KEY_H
+
+#include <stddef.h>
+
+typedef enum {
+    KEY_CLUSTER,
+    KEY_TEAM,
+    KEY_ACCOUNT,
+    KEY_USER,
+    KEY_PROJECT,
+    KEY_LABEL, /* needs the label's name: --by label:KEY */
+    KEY_QOS,
+    KEY_PARTITION,
+    KEY_POOL,
+    KEY_GPU,       /* model, from the pool */
+    KEY_GRES_TYPE, /* Slurm's string */
+    KEY_PROFILE,   /* MIG profile */
+    KEY_NODE,
+    KEY_STATE,
+    KEY_MONTH,
+    KEY_DAY,
+    KEY_HOUR,
+    KEY_COUNT,
+} key_id_t;
+
+typedef struct {
+    key_id_t id;
+    const char *word;   /* in --by and as column name */
+    const char *title;  /* for tables and pages */
+    const char *absent; /* printed where a job has none */
+} key_info_t;
+
+const key_info_t *key_info (key_id_t id);
+/* NULL for an unknown word. "label:KEY" is recognised by its prefix. */
+const key_info_t *key_by_word (const char *word, size_t length);
+
+/* Keys of a report, in the order of its columns. */
+#define KEYS_MAX KEY_COUNT
+typedef struct {
+    key_id_t id[KEYS_MAX];
+    size_t count;
+    const char *label; /* the KEY of label:KEY, or NULL; borrowed */
+} key_list_t;
+
+#endif /* !GL_USAGE_KEY_H */

@@ -1,0 +1,121 @@
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/nearest.h"
+#include "base/tag.h"
+#include "usage/query.h"
+
+static int add_key (key_list_t *keys, const char *word, size_t length,
+                    char **ret_label, gl_error_t *error)
+{
+    const key_info_t *info = key_by_word (word, length);
+
+    if (!info) {
+        BUFFER_AUTO words = BUFFER_INIT;
+        GL_AUTOFREE char *typed = xstrndup (word, length);
+        nearest_t nearest = {.word = typed};
+        for (size_t i = 0; i < KEY_COUNT; i++)
+            nearest_offer (&nearest, key_info (i)->word);
+        if (nearest.name)
+            return gl_error (error, "cannot group by '%s'; did you mean '%s'?",
+                             typed, nearest.name);
+        for (size_t i = 0; i < KEY_COUNT; i++)
+            buffer_printf (&words, "%s%s%s", i ? " " : "", key_info (i)->word,
+                           i == KEY_LABEL ? ":KEY" : "");
+        return gl_error (error, "cannot group by '%.*s'; the keys are: %s",
+                         (int)(length < 60 ? length : 60), word,
+                         buffer_text (&words));
+    }
+    for (size_t i = 0; i < keys->count; i++) {
+        if (keys->id[i] == info->id && info->id == KEY_LABEL)
+            return gl_error (error,
+                             "'%.*s' is a second label; one report groups by "
+                             "one of them",
+                             (int)length, word);
+        if (keys->id[i] == info->id)
+            return gl_error (error, "'%.*s' is given twice", (int)length, word);
+    }
+    if (info->id == KEY_LABEL) {
+        size_t prefix = strlen ("label:");
+        if (!tag_valid (word + prefix, length - prefix))
+            return gl_error (error, "'%.*s' is no label's name", (int)length,
+                             word);
+        *ret_label = xstrndup (word + prefix, length - prefix);
+    }
+    keys->id[keys->count++] = info->id;
+    return 0;
+}
+
+int report_keys_parse (const char *text, key_list_t *ret_keys, char **ret_label,
+                       gl_error_t *error)
+{
+    key_list_t keys = {.count = 0};
+    char *label = NULL;
+
+    for (const char *word = text, *end; word; word = *end ? end + 1 : NULL) {
+        end = word + strcspn (word, ",");
+        if (add_key (&keys, word, end - word, &label, error) < 0) {
+            free (label);
+            return -1;
+        }
+    }
+    keys.label = label;
+    *ret_keys = keys;
+    *ret_label = label;
+    return 0;
+}
+
+int64_t report_as_of (const report_query_t *query)
+{
+    int64_t as_of = 0;
+
+    for (size_t i = 0; i < query->cluster_count; i++)
+        if (query->clusters[i].as_of > as_of)
+            as_of = query->clusters[i].as_of;
+    return as_of;
+}
+
+period_t report_default_period (const zone_t *zone, int64_t as_of)
+{
+    period_t month = zone_unit (zone, CALENDAR_MONTH, as_of);
+
+    return zone_unit (zone, CALENDAR_MONTH,
+                      month.start > 0 ? month.start - 1 : 0);
+}
+
+static bool begins (const zone_t *zone, calendar_unit_t unit, int64_t instant)
+{
+    return zone_unit (zone, unit, instant).start == instant;
+}
+
+char *report_period_text (const zone_t *zone, period_t p)
+{
+    char from[ZONE_STAMP_SIZE], to[ZONE_STAMP_SIZE];
+    static const calendar_unit_t units[] = {CALENDAR_MONTH, CALENDAR_DAY};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (units) && p.end > p.start; i++) {
+        if (!begins (zone, units[i], p.start)
+            || !begins (zone, units[i], p.end))
+            continue;
+        zone_unit_name (zone, units[i], p.start, from);
+        zone_unit_name (zone, units[i], p.end - 1, to);
+        return strcmp (from, to) ? xasprintf ("%s to %s", from, to)
+                                 : xstrdup (from);
+    }
+    return xasprintf ("%s to %s", zone_stamp (zone, p.start, from),
+                      zone_stamp (zone, p.end, to));
+}
+
+bool report_filters_within (const report_query_t *query, const key_id_t *keys,
+                            size_t count)
+{
+    for (size_t i = 0; i < query->filter_count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < count; k++)
+            found = found || keys[k] == query->filters[i].key;
+        if (!found)
+            return false;
+    }
+    return true;
+}

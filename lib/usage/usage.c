@@ -1,0 +1,515 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "usage/billed.h"
+#include "usage/usage_private.h"
+
+usage_subject_t usage_subject_of (const piece_t *p, const holding_t *h)
+{
+    const segment_t *s = p->segment;
+
+    return (usage_subject_t){
+        .cluster = s->cluster,
+        .account = s->account,
+        .user = s->user,
+        .project = p->project ? p->project->project : NULL,
+        .labels = p->project ? p->project->labels : NULL,
+        .qos = s->qos,
+        .partition = s->partition,
+        .state = segment_state_name (s->state),
+        .node = h ? h->node : NULL,
+        .kind = h ? h->kind : NULL,
+        .instant = p->period.start,
+    };
+}
+
+/* --- cells ------------------------------------------------------------- */
+
+size_t usage_cut (const usage_t *u, int64_t instant)
+{
+    const usage_query_t *q = u->query;
+    size_t i = 0;
+
+    while (i < q->cut_count && q->cuts[i] <= instant)
+        i++;
+    return i;
+}
+
+struct cell *usage_cell_get (usage_t *u, const usage_subject_t *s)
+{
+    struct cell_key key = {.cut = (uint32_t)usage_cut (u, s->instant)};
+    struct cell *cell;
+
+    usage_key_ids (u, s, key.text);
+    HASH_FIND (hh, u->cells, &key, sizeof (key), cell);
+    if (!cell) {
+        cell = xcalloc (1, sizeof (*cell));
+        cell->key = key;
+        cell->cell.cut = key.cut;
+        cell->cell.first = s->instant;
+        cell->cell.suspended_known = true;
+        HASH_ADD (hh, u->cells, key, sizeof (cell->key), cell);
+    }
+    if (s->instant < cell->cell.first)
+        cell->cell.first = s->instant;
+    return cell;
+}
+
+/* Segments come in the order of their keys, so that a job or segment that is
+ * new to a cell differs from the last one there. */
+static void count_job (usage_t *u, struct cell *c, const piece_t *p,
+                       bool unknown)
+{
+    const segment_t *s = p->segment;
+    bool first = c->cell.segments == 0;
+    bool new_job
+        = first || c->last_cluster != u->cluster || c->last_job != s->id_job;
+
+    if (new_job || c->last_submit != s->time_submit)
+        c->cell.segments++;
+    if (new_job) {
+        c->cell.jobs++;
+        c->last_job_unknown = false;
+    }
+    if (unknown && !c->last_job_unknown) {
+        c->cell.unknown_jobs++;
+        c->last_job_unknown = true;
+    }
+    c->last_cluster = u->cluster;
+    c->last_job = s->id_job;
+    c->last_submit = s->time_submit;
+}
+
+usage_part_t *usage_part_get (usage_cell_t *cell, const device_kind_t *kind)
+{
+    for (size_t i = 0; i < cell->part_count; i++) {
+        if (cell->part[i].kind == kind)
+            return &cell->part[i];
+    }
+    cell->part = xreallocarray (cell->part, cell->part_count + 1,
+                                sizeof (*cell->part));
+    cell->part[cell->part_count] = (usage_part_t){.kind = kind};
+    measured_init (&cell->part[cell->part_count].measured);
+    return &cell->part[cell->part_count++];
+}
+
+/* Seconds of the piece within known suspensions, which come by their start;
+ * none counts twice. */
+int64_t usage_placed_seconds (const piece_t *p)
+{
+    int64_t sum = 0, until = p->period.start;
+
+    for (size_t i = 0; i < p->suspension_count; i++) {
+        int64_t start = p->suspensions[i].start, end = p->suspensions[i].end;
+        if (end == 0 || end > p->period.end)
+            end = p->period.end;
+        if (start < until)
+            start = until;
+        if (start >= end)
+            continue;
+        sum += end - start;
+        until = end;
+    }
+    return sum;
+}
+
+bool usage_part_hold (usage_part_t *part, const piece_t *p, const holding_t *h)
+{
+    int64_t suspended;
+
+    part->gres_seconds += h->devices * (uint64_t)period_seconds (p->period);
+    part->placed_gres_seconds += h->devices * (uint64_t)usage_placed_seconds (p);
+    if (piece_suspended (p, &suspended) != SUSPENDED_KNOWN)
+        return false;
+    part->suspended_gres_seconds += h->devices * (uint64_t)suspended;
+    return true;
+}
+
+void usage_part_bill (usage_part_t *part, mpq_srcptr more)
+{
+    if (!part->more) {
+        part->more = xcalloc (1, sizeof (*part->more));
+        mpq_init (*part->more);
+    }
+    mpq_add (*part->more, *part->more, more);
+}
+
+void usage_part_clear (usage_part_t *part)
+{
+    if (part->more)
+        mpq_clear (*part->more);
+    free (part->more);
+    part->more = NULL;
+}
+
+static void take_held (const piece_t *p, const holding_t *h, void *arg)
+{
+    usage_t *u = arg;
+    usage_subject_t s = usage_subject_of (p, h);
+    struct cell *c;
+
+    if (!usage_passes (u, &s))
+        return;
+    c = usage_cell_get (u, &s);
+    count_job (u, c, p, false);
+    if (!usage_part_hold (usage_part_get (&c->cell, h->kind), p, h))
+        c->cell.suspended_known = false;
+}
+
+static void take_billed (const piece_t *p, const holding_t *h, mpq_srcptr more,
+                         mpq_srcptr credited, void *arg)
+{
+    usage_t *u = arg;
+    usage_subject_t s = usage_subject_of (p, h);
+
+    (void)credited;
+    if (mpq_sgn (more) != 0 && usage_passes (u, &s))
+        usage_part_bill (
+            usage_part_get (&usage_cell_get (u, &s)->cell, h->kind), more);
+}
+
+static void take_unknown (const piece_t *p, void *arg)
+{
+    usage_t *u = arg;
+    usage_subject_t s = usage_subject_of (p, NULL);
+
+    if (usage_passes (u, &s))
+        count_job (u, usage_cell_get (u, &s), p, true);
+}
+
+/* --- what was measured ------------------------------------------------- */
+
+static bool needs_kind (key_id_t key)
+{
+    return key == KEY_POOL || key == KEY_GPU || key == KEY_GRES_TYPE
+           || key == KEY_PROFILE;
+}
+
+static bool asks_for_kind (const usage_query_t *q)
+{
+    for (size_t i = 0; i < q->by.count; i++)
+        if (needs_kind (q->by.id[i]))
+            return true;
+    for (size_t i = 0; i < q->filter_count; i++)
+        if (needs_kind (q->filters[i].key))
+            return true;
+    return false;
+}
+
+measured_t *usage_place (usage_t *u, const usage_subject_t *s, bool told)
+{
+    if (!told && u->asks_for_kind)
+        return &u->unplaced;
+    if (!usage_passes (u, s))
+        return NULL;
+    return &usage_part_get (&usage_cell_get (u, s)->cell, s->kind)->measured;
+}
+
+static measured_t *take_measured (const piece_t *p, const holding_t *h,
+                                  bool told, void *arg)
+{
+    usage_subject_t s = usage_subject_of (p, h);
+
+    return usage_place (arg, &s, told);
+}
+
+static void take_stretch (const piece_t *p, const device_kind_t *kind,
+                          const device_usage_t *usage, int64_t from_ms,
+                          int64_t to_ms, void *arg)
+{
+    usage_t *u = arg;
+
+    if (kind->pool && kind->weight_known)
+        load_profile_stretch (u->query->load, kind->pool->name, usage, from_ms,
+                              to_ms, p->period);
+}
+
+/* --- facts in ---------------------------------------------------------- */
+
+static piece_sink_t sink_of (usage_t *u)
+{
+    return (piece_sink_t){.unknown = take_unknown,
+                          .held = take_held,
+                          .measured = take_measured,
+                          .stretch = u->query->load ? take_stretch : NULL,
+                          .arg = u};
+}
+
+void usage_add (usage_t *u, const segment_t *s, const suspension_t *suspensions,
+                size_t count, const project_t *project)
+{
+    piece_sink_t sink = sink_of (u);
+
+    u->cluster = usage_intern (u, s->cluster);
+    piece_each (&u->cuts, &sink, s, suspensions, count, project);
+    if (u->billed_otherwise)
+        billed_each_held (u, s, suspensions, count, project, take_billed, u);
+}
+
+void usage_measure (usage_t *u, const segment_t *s, const project_t *project,
+                    const segment_evidence_t *evidence)
+{
+    piece_sink_t sink = sink_of (u);
+
+    piece_measure (&u->cuts, &sink, s, project, evidence);
+}
+
+const measured_t *usage_unplaced (const usage_t *u)
+{
+    return &u->unplaced;
+}
+
+void usage_cell_measured (const usage_cell_t *cell, measured_t *ret)
+{
+    measured_init (ret);
+    for (size_t i = 0; i < cell->part_count; i++)
+        measured_sum (ret, &cell->part[i].measured);
+}
+
+void usage_cell_covered (const usage_cell_t *cell, size_t known_ms,
+                         mpq_t ret_covered, mpq_t ret_held)
+{
+    mpq_t weight, value;
+
+    mpq_inits (weight, value, NULL);
+    mpq_set_ui (ret_covered, 0, 1);
+    mpq_set_ui (ret_held, 0, 1);
+    for (size_t i = 0; i < cell->part_count; i++) {
+        const usage_part_t *p = &cell->part[i];
+        const char *measured = (const char *)&p->measured;
+        bool shared = p->kind->part && p->kind->weight_known;
+        exact_set_fraction (weight, shared ? p->kind->weight : fraction (1, 1));
+        exact_set_u128 (mpq_numref (value),
+                        *(const uint64_t *)(measured + known_ms));
+        mpz_set_ui (mpq_denref (value), 1000);
+        mpq_canonicalize (value);
+        mpq_mul (value, value, weight);
+        mpq_add (ret_covered, ret_covered, value);
+        mpq_set_ui (value, p->gres_seconds, 1);
+        mpq_mul (value, value, weight);
+        mpq_add (ret_held, ret_held, value);
+    }
+    mpq_clears (weight, value, NULL);
+}
+
+/* Adds weight x value, in seconds, for the parts of which `known` is not 0. */
+static bool add_weighted (const usage_cell_t *cell, size_t value, size_t known,
+                          uint64_t scale, mpq_t ret)
+{
+    bool any = false, all = true;
+    mpq_t part;
+
+    mpq_init (part);
+    mpq_set_ui (ret, 0, 1);
+    for (size_t i = 0; i < cell->part_count; i++) {
+        const usage_part_t *p = &cell->part[i];
+        const char *measured = (const char *)&p->measured;
+        if (*(const uint64_t *)(measured + known) == 0)
+            continue;
+        any = true;
+        all = all && p->kind->weight_known;
+        if (!p->kind->weight_known)
+            continue;
+        exact_set_fraction (part, p->kind->weight);
+        mpz_mul_ui (mpq_numref (part), mpq_numref (part),
+                    *(const uint64_t *)(measured + value));
+        mpz_mul_ui (mpq_denref (part), mpq_denref (part), scale);
+        mpq_canonicalize (part);
+        mpq_add (ret, ret, part);
+    }
+    mpq_clear (part);
+    return any && all;
+}
+
+bool usage_cell_active_seconds (const usage_cell_t *cell, mpq_t ret_value)
+{
+    return add_weighted (cell, offsetof (measured_t, utilization_sum),
+                         offsetof (measured_t, utilization_ms), 10000 * 1000,
+                         ret_value);
+}
+
+bool usage_cell_known_seconds (const usage_cell_t *cell, mpq_t ret_value)
+{
+    return add_weighted (cell, offsetof (measured_t, utilization_ms),
+                         offsetof (measured_t, utilization_ms), 1000,
+                         ret_value);
+}
+
+bool usage_cell_idle_seconds (const usage_cell_t *cell, mpq_t ret_value)
+{
+    return add_weighted (cell, offsetof (measured_t, idle_ms),
+                         offsetof (measured_t, idle_known_ms), 1000, ret_value);
+}
+
+/* --- life ------------------------------------------------------------- */
+
+/* Where pools and teams change, and the query's cuts. */
+static void make_changes (usage_t *u)
+{
+    const usage_query_t *q = u->query;
+    size_t count;
+
+    u->changes = site_changes (q->site, q->period, &count);
+    u->changes = xreallocarray (u->changes, count + q->cut_count + 1,
+                                sizeof (*u->changes));
+    for (size_t i = 0; i < q->cut_count; i++)
+        u->changes[count++] = q->cuts[i];
+    u->cuts.changes = u->changes;
+    u->cuts.change_count = instants_sort (u->changes, count);
+}
+
+static void note_key (usage_t *u, key_id_t key)
+{
+    calendar_unit_t unit;
+
+    if (key == KEY_NODE)
+        u->cuts.by_node = true;
+    if (usage_key_unit (key, &unit))
+        u->cuts.units[unit] = true;
+}
+
+usage_t *usage_new (const usage_query_t *query)
+{
+    usage_t *u = xcalloc (1, sizeof (*u));
+
+    u->query = query;
+    measured_init (&u->unplaced);
+    usage_new_keys (u);
+    u->cuts.kinds = kinds_new (query->site);
+    u->cuts.zone = query->site->zone;
+    u->cuts.period = query->period;
+    u->asks_for_kind = asks_for_kind (query);
+    u->billed_otherwise = billed_otherwise (query->site);
+    make_changes (u);
+    for (size_t i = 0; i < query->by.count; i++)
+        note_key (u, query->by.id[i]);
+    for (size_t i = 0; i < query->filter_count; i++)
+        note_key (u, query->filters[i].key);
+    return u;
+}
+
+void usage_free (usage_t *u)
+{
+    struct cell *cell, *next_cell;
+
+    if (!u)
+        return;
+    HASH_ITER (hh, u->cells, cell, next_cell)
+    {
+        HASH_DEL (u->cells, cell);
+        usage_cell_forget (cell);
+        for (size_t i = 0; i < cell->cell.part_count; i++)
+            usage_part_clear (&cell->cell.part[i]);
+        free (cell->cell.part);
+        free (cell);
+    }
+    usage_free_keys (u);
+    usage_free_rollups (u);
+    kinds_free (u->cuts.kinds);
+    free (u->changes);
+    usage_free_slices (u);
+    free (u->sorted);
+    free (u);
+}
+
+/* --- results ----------------------------------------------------------- */
+
+static int by_text (const char *a, const char *b)
+{
+    return strcmp (a ? a : "", b ? b : "");
+}
+
+static int by_key (const void *a, const void *b)
+{
+    const usage_cell_t *x = a, *y = b;
+
+    for (size_t i = 0; i < KEYS_MAX; i++) {
+        int order = by_text (x->key[i], y->key[i]);
+        if (order)
+            return order;
+    }
+    return (x->cut > y->cut) - (x->cut < y->cut);
+}
+
+static int by_kind (const void *a, const void *b)
+{
+    const device_kind_t *x = ((const usage_part_t *)a)->kind;
+    const device_kind_t *y = ((const usage_part_t *)b)->kind;
+    int order = by_text (x->pool ? x->pool->name : NULL,
+                         y->pool ? y->pool->name : NULL);
+
+    if (order == 0)
+        order = by_text (x->type, y->type);
+    if (order == 0)
+        order = by_text (x->seen, y->seen);
+    if (order == 0)
+        order = by_text (x->model, y->model);
+    if (order == 0)
+        order = x->unsure - y->unsure;
+    return order ? order : x->weight_known - y->weight_known;
+}
+
+const usage_cell_t *usage_cells (usage_t *u, size_t *ret_count)
+{
+    size_t count = 0;
+    struct cell *cell, *next;
+
+    usage_settle_rollups (u);
+    free (u->sorted);
+    u->sorted = xcalloc (HASH_COUNT (u->cells), sizeof (*u->sorted));
+    HASH_ITER (hh, u->cells, cell, next)
+    {
+        for (size_t i = 0; i < u->query->by.count; i++)
+            cell->cell.key[i] = u->text_of[cell->key.text[i]];
+        if (cell->cell.part_count > 1)
+            qsort (cell->cell.part, cell->cell.part_count,
+                   sizeof (*cell->cell.part), by_kind);
+        u->sorted[count++] = cell->cell;
+    }
+    qsort (u->sorted, count, sizeof (*u->sorted), by_key);
+    *ret_count = count;
+    return u->sorted;
+}
+
+uint64_t usage_cell_gres_seconds (const usage_cell_t *cell)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < cell->part_count; i++)
+        sum += cell->part[i].gres_seconds;
+    return sum;
+}
+
+uint64_t usage_cell_suspended (const usage_cell_t *cell)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < cell->part_count; i++)
+        sum += cell->part[i].suspended_gres_seconds;
+    return sum;
+}
+
+bool usage_cell_gpu_seconds (const usage_cell_t *cell, mpq_t ret_value)
+{
+    bool known = true;
+    mpq_t part;
+
+    mpq_init (part);
+    mpq_set_ui (ret_value, 0, 1);
+    for (size_t i = 0; i < cell->part_count; i++) {
+        const usage_part_t *p = &cell->part[i];
+        if (p->gres_seconds == 0)
+            continue;
+        if (!p->kind->weight_known) {
+            known = false;
+            continue;
+        }
+        exact_set_fraction (part, p->kind->weight);
+        mpz_mul_ui (mpq_numref (part), mpq_numref (part), p->gres_seconds);
+        mpq_canonicalize (part);
+        mpq_add (ret_value, ret_value, part);
+    }
+    mpq_clear (part);
+    return known;
+}

@@ -1,0 +1,140 @@
+/*
+ * usage_private.h: between usage.c (cells, and segments into them), usage_key.c
+ * (what they are told apart by) and usage_rollup.c (rollups into them).
+ */
+#ifndef GL_USAGE_USAGE_PRIVATE_H
+#define GL_USAGE_USAGE_PRIVATE_H
+
+#include <uthash.h>
+
+#include "base/buffer.h"
+#include "usage/jobids.h"
+#include "usage/piece.h"
+#include "usage/usage.h"
+
+/* Texts are interned, so that a cell's key is a few small integers. Id 0 is
+ * the absent text. */
+struct text_entry {
+    uint32_t id;
+    char *text;
+    UT_hash_handle hh;
+};
+
+/* The last one of its kind, and its name interned; 0: none yet. */
+struct named_unit {
+    period_t period;
+    uint32_t id;
+};
+
+/* Whose team an account is between two changes. */
+struct team_key {
+    uint32_t cluster, account; /* interned */
+    size_t change;
+};
+
+struct team_entry {
+    struct team_key key;
+    uint32_t id; /* its name, interned */
+    UT_hash_handle hh;
+};
+
+struct cell_key {
+    uint32_t text[KEYS_MAX];
+    uint32_t cut;
+};
+
+/* JobIds of a cell that came with rollups, still packed (usage/jobids.h). */
+struct job_ids {
+    uint32_t cluster; /* interned */
+    bool unknown;     /* of GPU jobs without a GPU in accounting */
+    size_t at;        /* its bytes, in the cell's packed ones */
+    jobids_t set;
+};
+
+struct cell {
+    struct cell_key key;
+    usage_cell_t cell;
+    uint32_t last_cluster; /* of the last segment that had time here */
+    uint64_t last_job;
+    int64_t last_submit;
+    bool last_job_unknown;
+    struct job_ids *ids;
+    size_t id_count, id_size;
+    buffer_t packed;
+    size_t folded; /* bytes of them that are a union already */
+    UT_hash_handle hh;
+};
+
+struct usage {
+    const usage_query_t *query;
+    piece_cuts_t cuts;
+    int64_t *changes;
+    bool asks_for_kind;
+    bool billed_otherwise; /* than held: parts have `more` */
+    uint32_t cluster;         /* of the segment in hand */
+    struct text_entry *texts;
+    char **text_of; /* by id */
+    uint32_t text_count, text_size;
+    struct named_unit named[CALENDAR_MONTH + 1];
+    struct team_entry *teams;
+    struct cell *cells;
+    usage_cell_t *sorted;
+    measured_t unplaced;
+    struct halves *halves; /* suspensions of which rollups tell a part */
+    usage_slice_t *slices; /* of the segment in hand */
+    size_t slice_count, slice_size;
+};
+
+/* What keys and filters are read from. */
+typedef struct {
+    const char *cluster, *account, *user, *project, *labels, *qos, *partition,
+        *state, *node;
+    const device_kind_t *kind; /* NULL: accounting names no device */
+    int64_t instant;           /* any; nothing changes before the piece ends */
+} usage_subject_t;
+
+/* `holding` NULL: accounting names no device. */
+usage_subject_t usage_subject_of (const piece_t *piece,
+                                  const holding_t *holding);
+/* Of the piece: within known suspensions, none twice. */
+int64_t usage_placed_seconds (const piece_t *piece);
+uint32_t usage_intern (usage_t *usage, const char *text);
+bool usage_passes (usage_t *usage, const usage_subject_t *subject);
+/* The key is a unit of time. */
+bool usage_key_unit (key_id_t key, calendar_unit_t *ret_unit);
+/* The texts of the query's keys, interned. */
+void usage_key_ids (usage_t *usage, const usage_subject_t *subject,
+                    uint32_t ret_text[KEYS_MAX]);
+size_t usage_cut (const usage_t *usage, int64_t instant);
+struct cell *usage_cell_get (usage_t *usage, const usage_subject_t *subject);
+usage_part_t *usage_part_get (usage_cell_t *cell, const device_kind_t *kind);
+/* Adds what is billed beyond what is held. */
+void usage_part_bill (usage_part_t *part, mpq_srcptr more);
+void usage_part_clear (usage_part_t *part);
+/* Adds what the piece holds; false: it is not known how much of it was suspended. */
+bool usage_part_hold (usage_part_t *part, const piece_t *piece,
+                      const holding_t *holding);
+/* Where measures of such a device go; NULL: nowhere. */
+measured_t *usage_place (usage_t *usage, const usage_subject_t *subject,
+                         bool told);
+
+/* By billed.c, piece by piece of a segment as usage_add() takes it: devices of
+ * which more is billed than held (below 0: less), or some is given back, both in
+ * price seconds. */
+typedef void (*billed_held_f) (const piece_t *piece, const holding_t *holding,
+                               mpq_srcptr more, mpq_srcptr credited,
+                               void *arg);
+void billed_each_held (usage_t *usage, const segment_t *segment,
+                       const suspension_t *suspensions, size_t count,
+                       const project_t *project, billed_held_f callback,
+                       void *arg);
+
+/* Jobs and suspensions, once all rollups are in. */
+void usage_settle_rollups (usage_t *usage);
+void usage_free_slices (usage_t *usage);
+void usage_new_keys (usage_t *usage);
+void usage_free_keys (usage_t *usage);
+void usage_free_rollups (usage_t *usage);
+void usage_cell_forget (struct cell *cell);
+
+#endif /* !GL_USAGE_USAGE_PRIVATE_H */

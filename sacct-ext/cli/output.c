@@ -1,0 +1,228 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/output.h"
+
+static int set_format (cli_t *cli, output_t *output, render_format_t format)
+{
+    if (output->format_given && output->format != format) {
+        cli->exit_code = cli_usage (
+            cli, "-P, --csv, --json and --html exclude each other");
+        return -1;
+    }
+    output->format = format;
+    output->format_given = true;
+    return 1;
+}
+
+int output_option (cli_t *cli, output_t *output, int option, const char *value)
+{
+    switch (option) {
+    case 'P':
+        return set_format (cli, output, RENDER_PARSABLE2);
+    case OUTPUT_CSV:
+        return set_format (cli, output, RENDER_CSV);
+    case OUTPUT_JSON:
+        return set_format (cli, output, RENDER_JSON);
+    case OUTPUT_HTML:
+        return set_format (cli, output, RENDER_HTML);
+    case 'o':
+        output->fields = value;
+        return 1;
+    case 'n':
+        output->no_header = true;
+        return 1;
+    case OUTPUT_FILE:
+        if (!*value) {
+            cli->exit_code
+                = cli_usage (cli, "--output needs the name of a file");
+            return -1;
+        }
+        output->file = strcmp (value, "-") ? value : NULL;
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+bool output_colour (const output_t *output)
+{
+    const char *no_color = getenv ("NO_COLOR"), *term = getenv ("TERM");
+
+    return !output->file && isatty (STDOUT_FILENO) && !(no_color && *no_color)
+           && term && strcmp (term, "dumb");
+}
+
+/* --- where it goes ------------------------------------------------------- */
+
+struct output_stream {
+    const char *path;    /* as it was given; NULL: standard output */
+    char *target;        /* what is replaced in the end; NULL: nothing is */
+    file_draft_t *draft; /* of it */
+    int fd;              /* what is written to otherwise */
+    bool failed;         /* told already */
+};
+
+static void tell_failure (cli_t *cli, output_stream_t *s)
+{
+    if (!s->failed)
+        cli_failf (cli, "cannot write %s: %s", s->path ? s->path : "the output",
+                   strerror (errno));
+    s->failed = true;
+}
+
+/* A device, a pipe or a terminal is written to, never replaced; a file is, as a
+ * whole. A link stays, and what it leads to is replaced. */
+static void open_path (output_stream_t *s, mode_t mode)
+{
+    file_target_t file = {.at = AT_FDCWD,
+                          .mode = mode,
+                          .sync = FILE_WHOLE,
+                          .shared = true};
+    struct stat status;
+
+    if (stat (s->path, &status) < 0)
+        s->target = xstrdup (s->path);
+    else if (S_ISREG (status.st_mode))
+        s->target = realpath (s->path, NULL);
+    else {
+        s->fd = open (s->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        return;
+    }
+    file.name = s->target;
+    if (file.name)
+        s->draft = file_draft_open (&file);
+}
+
+static void stream_free (output_stream_t *s)
+{
+    free (s->target);
+    free (s);
+}
+
+output_stream_t *output_open (cli_t *cli, const output_t *output)
+{
+    output_stream_t *s = xcalloc (1, sizeof (*s));
+
+    s->path = output->file;
+    s->fd = -1;
+    if (!s->path)
+        return s;
+    open_path (s, output->mode);
+    if (s->draft || s->fd >= 0)
+        return s;
+    tell_failure (cli, s);
+    stream_free (s);
+    return NULL;
+}
+
+static int write_stream (output_stream_t *s, const void *data, size_t length)
+{
+    if (s->draft)
+        return file_draft_write (s->draft, data, length);
+    if (s->path)
+        return file_write_all (s->fd, data, length);
+    return length > 0 && fwrite (data, 1, length, stdout) != length ? -1 : 0;
+}
+
+int output_write (cli_t *cli, output_stream_t *s, const void *data,
+                  size_t length)
+{
+    if (!s->failed && write_stream (s, data, length) < 0)
+        tell_failure (cli, s);
+    return s->failed ? -1 : 0;
+}
+
+int output_close (cli_t *cli, output_stream_t *s, bool complete)
+{
+    int rc = 0;
+
+    if (!s)
+        return CLI_FAILED;
+    if (s->draft)
+        rc = file_draft_close (s->draft, complete && !s->failed);
+    else if (s->path)
+        rc = close (s->fd);
+    if (rc < 0)
+        tell_failure (cli, s);
+    rc = s->failed ? CLI_FAILED : CLI_OK;
+    stream_free (s);
+    return rc;
+}
+
+int output_bytes (cli_t *cli, const output_t *output, const void *data,
+                  size_t length)
+{
+    output_stream_t *s = output_open (cli, output);
+
+    return s ? output_close (cli, s, output_write (cli, s, data, length) == 0)
+             : CLI_FAILED;
+}
+
+/* Warnings count for --strict wherever they are shown. */
+static void tell_notes (cli_t *cli, const output_t *output,
+                        const report_t *report)
+{
+    bool shown = render_shows_notes (output->format) && !output->no_header;
+
+    for (size_t i = 0; i < report->note_count; i++) {
+        if (report->note[i].level != NOTE_WARNING) {
+            if (!shown)
+                cli_detail (cli, "%s", report->note[i].text);
+        } else if (shown)
+            cli->warnings++;
+        else
+            cli_warn (cli, "%s", report->note[i].text);
+    }
+}
+
+/* Where the bytes of a report go while it is rendered. */
+struct flow {
+    cli_t *cli;
+    output_stream_t *stream;
+};
+
+static void drain (buffer_t *out, void *arg)
+{
+    struct flow *flow = arg;
+
+    output_write (flow->cli, flow->stream, out->data, out->length);
+    buffer_clear (out);
+}
+
+int output_selected (cli_t *cli, const output_t *output, report_t *report)
+{
+    struct flow flow = {.cli = cli};
+    render_options_t options = {output->no_header, output_colour (output),
+                                drain, &flow};
+    BUFFER_AUTO out = BUFFER_INIT;
+
+    tell_notes (cli, output, report);
+    flow.stream = output_open (cli, output);
+    if (!flow.stream)
+        return CLI_FAILED;
+    render_report (report, output->format, &options, &out);
+    drain (&out, &flow);
+    return output_close (cli, flow.stream, true);
+}
+
+int output_report (cli_t *cli, const output_t *output, report_t *report)
+{
+    bool for_people
+        = output->format == RENDER_TABLE || output->format == RENDER_HTML;
+    gl_error_t error;
+
+    if (output->fields) {
+        if (report_select (report, output->fields, &error) < 0)
+            return cli_usage (cli, "%s", error.text);
+    } else if (for_people)
+        report_select_brief (report);
+    return output_selected (cli, output, report);
+}

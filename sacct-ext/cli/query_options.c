@@ -1,0 +1,454 @@
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/nearest.h"
+#include "base/timespec.h"
+#include "cli/query_options.h"
+#include "facts/facts.h"
+#include "month/billed_names.h"
+#include "month/bills.h"
+
+static const struct {
+    int option;
+    key_id_t key;
+} filter_options[] = {
+    {'M', KEY_CLUSTER},     {'A', KEY_ACCOUNT},
+    {'u', KEY_USER},        {QUERY_PROJECT, KEY_PROJECT},
+    {QUERY_TEAM, KEY_TEAM}, {QUERY_POOL, KEY_POOL},
+    {'s', KEY_STATE},
+};
+
+/* --- options ----------------------------------------------------------- */
+
+static void add_value (text_list_t *list, const char *text, size_t length)
+{
+    list->item
+        = xreallocarray (list->item, list->count + 1, sizeof (*list->item));
+    list->item[list->count++] = xstrndup (text, length);
+}
+
+/* A state in any of sacct's spellings becomes the word that reports print. */
+static int add_state (cli_t *cli, text_list_t *list, const char *text,
+                      size_t length)
+{
+    GL_AUTOFREE char *word = xstrndup (text, length);
+    segment_state_t state;
+    const char *name;
+
+    for (char *p = word; *p; p++)
+        if (*p >= 'a' && *p <= 'z')
+            *p -= 'a' - 'A';
+    if (segment_state_parse (word, length, &state) < 0) {
+        cli->exit_code = cli_usage (cli,
+                                    "there is no job state '%s'; write sacct's "
+                                    "words, e.g. COMPLETED or NODE_FAIL",
+                                    word);
+        return -1;
+    }
+    name = segment_state_name (state);
+    add_value (list, name, strlen (name));
+    return 0;
+}
+
+static usage_filter_t *filter_of (query_options_t *options, key_id_t key)
+{
+    for (size_t i = 0; i < options->filter_count; i++)
+        if (options->filters[i].key == key)
+            return &options->filters[i];
+    options->filters[options->filter_count].key = key;
+    return &options->filters[options->filter_count++];
+}
+
+static int add_filter (cli_t *cli, query_options_t *options, key_id_t key,
+                       const char *value)
+{
+    usage_filter_t *filter = filter_of (options, key);
+
+    for (const char *word = value, *end; word; word = *end ? end + 1 : NULL) {
+        end = word + strcspn (word, ",");
+        if (end == word) {
+            cli->exit_code
+                = cli_usage (cli, "a name is missing in '%s'", value);
+            return -1;
+        }
+        if (key != KEY_STATE)
+            add_value (&filter->values, word, end - word);
+        else if (add_state (cli, &filter->values, word, end - word) < 0)
+            return -1;
+    }
+    return 1;
+}
+
+void query_option_name (query_options_t *options, key_id_t key,
+                        const char *name)
+{
+    add_value (&filter_of (options, key)->values, name, strlen (name));
+}
+
+int query_option (cli_t *cli, query_options_t *options, int option,
+                  const char *value)
+{
+    switch (option) {
+    case QUERY_MONTH:
+        options->month = value;
+        return 1;
+    case 'S':
+        options->start = value;
+        return 1;
+    case 'E':
+        options->end = value;
+        return 1;
+    case QUERY_BY:
+        options->by = value;
+        return 1;
+    }
+    for (size_t i = 0; i < GL_ARRAY_SIZE (filter_options); i++)
+        if (filter_options[i].option == option)
+            return add_filter (cli, options, filter_options[i].key, value);
+    return 0;
+}
+
+const text_list_t *query_options_names (const query_options_t *options,
+                                        key_id_t key)
+{
+    for (size_t i = 0; i < options->filter_count; i++)
+        if (options->filters[i].key == key)
+            return &options->filters[i].values;
+    return NULL;
+}
+
+void query_options_done (query_options_t *options)
+{
+    accounts_free (options->accounts);
+    for (size_t i = 0; i < options->filter_count; i++) {
+        text_list_t *list = &options->filters[i].values;
+        for (size_t k = 0; k < list->count; k++)
+            free (list->item[k]);
+        free (list->item);
+    }
+    free (options->label);
+    store_clusters_free (options->stored, options->stored_count);
+    free (options->clusters);
+}
+
+/* --- clusters ---------------------------------------------------------- */
+
+static bool is_asked (const text_list_t *names, const char *name)
+{
+    for (size_t i = 0; names && i < names->count; i++)
+        if (!strcmp (names->item[i], name))
+            return true;
+    return names == NULL;
+}
+
+static bool is_stored (const query_options_t *options, const char *name)
+{
+    for (size_t i = 0; i < options->stored_count; i++)
+        if (!strcmp (options->stored[i].name, name))
+            return true;
+    return false;
+}
+
+static bool is_configured (const site_t *site, const char *name)
+{
+    for (size_t i = 0; i < site->cluster_count; i++)
+        if (!strcmp (site->clusters[i].name, name))
+            return true;
+    return false;
+}
+
+/* Those of which there are facts, and those of the configuration. Before there are
+ * any, that is what is wrong. */
+static int check_clusters (cli_t *cli, const query_options_t *options,
+                           const site_t *site, const text_list_t *names)
+{
+    BUFFER_AUTO known = BUFFER_INIT;
+
+    for (size_t i = 0; i < options->stored_count; i++)
+        buffer_printf (&known, "%s%s", known.length ? ", " : "",
+                       options->stored[i].name);
+    for (size_t i = 0; i < site->cluster_count; i++)
+        if (!is_stored (options, site->clusters[i].name))
+            buffer_printf (&known, "%s%s", known.length ? ", " : "",
+                           site->clusters[i].name);
+    for (size_t i = 0; names && options->stored_count && i < names->count; i++)
+        if (!is_stored (options, names->item[i])
+            && !is_configured (site, names->item[i]))
+            return cli_failf (cli, "there is no cluster '%s'; there are: %s",
+                              names->item[i], buffer_text (&known));
+    return CLI_OK;
+}
+
+static int take_clusters (cli_t *cli, query_options_t *options, store_t *store,
+                          report_query_t *query)
+{
+    const text_list_t *names = query_options_names (options, KEY_CLUSTER);
+    gl_error_t error;
+
+    if (store_clusters (store, &options->stored, &options->stored_count, &error)
+        < 0)
+        return cli_fail (cli, &error);
+    if (check_clusters (cli, options, query->site, names) != CLI_OK)
+        return CLI_FAILED;
+    options->clusters
+        = xcalloc (options->stored_count + 1, sizeof (*options->clusters));
+    query->clusters = options->clusters;
+    for (size_t i = 0; i < options->stored_count; i++) {
+        if (is_asked (names, options->stored[i].name)
+            && bills_cluster (store, query->site, &options->stored[i],
+                              &options->clusters[query->cluster_count++],
+                              &error)
+                   < 0)
+            return cli_fail (cli, &error);
+    }
+    return CLI_OK;
+}
+
+/* --- period ------------------------------------------------------------ */
+
+static int parse_month (cli_t *cli, const query_options_t *options,
+                        const zone_t *zone, period_t *ret_period)
+{
+    civil_t civil;
+
+    if (options->start || options->end)
+        return cli_usage (cli, "--month and -S, -E exclude each other");
+    if (calendar_parse_month (options->month, strlen (options->month), &civil)
+            < 0
+        || civil.year < 1970 || civil.year > 2099)
+        return cli_usage (cli, "'%s' is no month; write e.g. 2026-10",
+                          options->month);
+    *ret_period = zone_unit (zone, CALENDAR_MONTH, zone_instant (zone, &civil));
+    return CLI_OK;
+}
+
+static int parse_range (cli_t *cli, const query_options_t *options,
+                        const zone_t *zone, int64_t now, period_t *ret_period)
+{
+    period_t period = {0, now};
+    char start[ZONE_STAMP_SIZE], end[ZONE_STAMP_SIZE];
+    gl_error_t error;
+
+    if (!options->start)
+        return cli_usage (cli, "-E needs -S");
+    if (timespec_parse (options->start, zone, now, &period.start, &error) < 0
+        || (options->end
+            && timespec_parse (options->end, zone, now, &period.end, &error)
+                   < 0))
+        return cli_usage (cli, "%s", error.text);
+    if (period.end <= period.start) {
+        zone_stamp (zone, period.start, start);
+        zone_stamp (zone, period.end, end);
+        return cli_usage (cli,
+                          "the period ends before it begins: %s is not before "
+                          "%s",
+                          start, end);
+    }
+    *ret_period = period;
+    return CLI_OK;
+}
+
+static int take_period (cli_t *cli, const query_options_t *options,
+                        report_query_t *query)
+{
+    const zone_t *zone = query->site->zone;
+    int64_t as_of = report_as_of (query);
+
+    if (options->month)
+        return parse_month (cli, options, zone, &query->period);
+    if (options->end || (options->start && query->cluster_count > 0))
+        return parse_range (cli, options, zone, as_of, &query->period);
+    if (query->cluster_count == 0)
+        return cli_failf (cli,
+                          "there are no facts%s, so that there is no last "
+                          "complete month and no now: fill the store with "
+                          "'gpuledger sync' or 'gpuledger import', or give "
+                          "--month, or -S and -E",
+                          options->stored_count ? " of such a cluster" : "");
+    query->period = report_default_period (zone, as_of);
+    return CLI_OK;
+}
+
+/* --- whole months --------------------------------------------------------- */
+
+static bool is_of_whole_months (const report_query_t *query)
+{
+    const zone_t *zone = query->site->zone;
+    period_t p = query->period;
+
+    return zone_unit (zone, CALENDAR_MONTH, p.start).start == p.start
+           && zone_unit (zone, CALENDAR_MONTH, p.end).start == p.end;
+}
+
+static int tell_not_over (cli_t *cli, const report_query_t *query,
+                          const char *what)
+{
+    const zone_t *zone = query->site->zone;
+    char end[ZONE_STAMP_SIZE], stamp[ZONE_STAMP_SIZE];
+    GL_AUTOFREE char *facts
+        = query->cluster_count == 0
+              ? xstrdup ("the store has no facts")
+              : xasprintf ("the facts speak up to %s, which is before %s",
+                           zone_stamp (zone, report_as_of (query), stamp),
+                           zone_stamp (zone, query->period.end, end));
+
+    return cli_failf (cli,
+                      "%s is of months that are over: %s; fill the store with "
+                      "'gpuledger sync' or 'gpuledger import'%s",
+                      what, facts,
+                      query->cluster_count == 0 ? ""
+                                                : ", or give an earlier --month");
+}
+
+int query_months_over (cli_t *cli, const report_query_t *query,
+                       const char *what)
+{
+    char stamp[ZONE_STAMP_SIZE];
+
+    if (!is_of_whole_months (query))
+        return cli_usage (cli,
+                          "%s is of whole months, in which charges add up to "
+                          "the cost: begin and end with the first of a month, "
+                          "or give --month",
+                          what);
+    if (report_as_of (query) < query->period.end)
+        return tell_not_over (cli, query, what);
+    for (size_t i = 0; i < query->cluster_count; i++)
+        if (query->clusters[i].as_of < query->period.end)
+            cli_warn (cli,
+                      "the facts of cluster %s end at %s: what it did later "
+                      "is not in these months",
+                      query->clusters[i].name,
+                      zone_stamp (query->site->zone, query->clusters[i].as_of,
+                                  stamp));
+    return CLI_OK;
+}
+
+/* --- names of the configuration ------------------------------------------ */
+
+/* The entries that teams and pools of the configuration are. */
+static const char *site_name (const site_t *site, key_id_t key, size_t at)
+{
+    if (key == KEY_TEAM)
+        return at < site->team_count ? site->teams[at].name : NULL;
+    return at < site->pool_count ? site->pools[at].name : NULL;
+}
+
+static bool is_named_before (const site_t *site, key_id_t key, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (strcmp (site_name (site, key, i), site_name (site, key, at)) == 0)
+            return true;
+    return false;
+}
+
+/* `or_none`: the word for none would do, too. */
+static int no_such (cli_t *cli, const site_t *site, key_id_t key,
+                    const char *text, bool or_none)
+{
+    BUFFER_AUTO names = BUFFER_INIT;
+    nearest_t nearest = {.word = text};
+
+    for (size_t i = 0; site_name (site, key, i); i++) {
+        nearest_offer (&nearest, site_name (site, key, i));
+        if (!is_named_before (site, key, i))
+            buffer_printf (&names, "%s%s", names.length ? ", " : "",
+                           site_name (site, key, i));
+    }
+    if (or_none)
+        buffer_printf (&names, "%s%s", names.length ? ", " : "",
+                       key_info (key)->absent);
+    if (nearest.name)
+        return cli_failf (cli,
+                          "there is no %s '%s'; did you mean '%s'? There are: %s",
+                          key_info (key)->word, text, nearest.name,
+                          buffer_text (&names));
+    return cli_failf (cli, "there is no %s '%s'; there are: %s",
+                      key_info (key)->word, text, buffer_text (&names));
+}
+
+/* Its name in the configuration; NULL: there is none. */
+static const char *find_name (const site_t *site, key_id_t key,
+                              const char *text)
+{
+    for (size_t i = 0; site_name (site, key, i); i++)
+        if (strcmp (site_name (site, key, i), text) == 0)
+            return site_name (site, key, i);
+    return NULL;
+}
+
+static bool is_absent (key_id_t key, const char *text)
+{
+    return strcmp (text, key_info (key)->absent) == 0;
+}
+
+/* Of the configuration; or of a closed month, with a store. */
+static int check_name (cli_t *cli, const site_t *site, store_t *store,
+                       key_id_t key, const char *text, bool or_none)
+{
+    gl_error_t error;
+    bool is_billed = false;
+
+    if (find_name (site, key, text) || (or_none && is_absent (key, text)))
+        return CLI_OK;
+    if (store
+        && billed_name (store, key, text, &is_billed, &error) < 0)
+        return cli_fail (cli, &error);
+    return is_billed ? CLI_OK : no_such (cli, site, key, text, or_none);
+}
+
+int query_team_billed (cli_t *cli, store_t *store, const char *text,
+                       const char **ret_team)
+{
+    *ret_team = is_absent (KEY_TEAM, text) ? NULL : text;
+    return check_name (cli, cli->site, store, KEY_TEAM, text, true);
+}
+
+int query_pool_billed (cli_t *cli, store_t *store, const char *text)
+{
+    return check_name (cli, cli->site, store, KEY_POOL, text, false);
+}
+
+/* A filter by a name that is not there would leave a page of nothing, which looks
+ * like a team that used nothing. */
+static int check_names (cli_t *cli, const query_options_t *options,
+                        const site_t *site, store_t *store, key_id_t key)
+{
+    const text_list_t *names = query_options_names (options, key);
+    int rc = CLI_OK;
+
+    for (size_t i = 0; names && i < names->count && rc == CLI_OK; i++)
+        rc = check_name (cli, site, store, key, names->item[i], true);
+    return rc;
+}
+
+/* --- all of it ------------------------------------------------------------- */
+
+int query_options_resolve (cli_t *cli, query_options_t *options,
+                           const site_t *site, store_t *store,
+                           const char *default_by, report_query_t *ret_query)
+{
+    report_query_t query = {.site = site,
+                            .filters = options->filters,
+                            .filter_count = options->filter_count};
+    store_t *bills = options->of_bills ? store : NULL;
+    gl_error_t error;
+    int rc;
+
+    if (report_keys_parse (options->by ? options->by : default_by, &query.by,
+                           &options->label, &error)
+        < 0)
+        return cli_usage (cli, "%s", error.text);
+    if ((rc = check_names (cli, options, site, bills, KEY_TEAM)) != CLI_OK
+        || (rc = check_names (cli, options, site, bills, KEY_POOL)) != CLI_OK
+        || (rc = take_clusters (cli, options, store, &query)) != CLI_OK
+        || (rc = take_period (cli, options, &query)) != CLI_OK)
+        return rc;
+    options->accounts = facts_accounts (store, &error);
+    if (!options->accounts)
+        return cli_fail (cli, &error);
+    query.accounts = options->accounts;
+    *ret_query = query;
+    return CLI_OK;
+}

@@ -1,0 +1,94 @@
+/*
+ * query_options.h: period, filters and grouping as they stand on a command
+ * line, and the query that a report gets from them, the configuration and the
+ * store.
+ */
+#ifndef GL_QUERY_OPTIONS_H
+#define GL_QUERY_OPTIONS_H
+
+#include "cli/cli.h"
+#include "store/store.h"
+#include "usage/query.h"
+
+enum {
+    QUERY_MONTH = CLI_LONG + 600,
+    QUERY_PROJECT,
+    QUERY_TEAM,
+    QUERY_POOL,
+    QUERY_BY,
+};
+
+/* Rows of a verb's option table. */
+#define QUERY_PERIOD_OPTIONS                                           \
+    {QUERY_MONTH, "month", "YYYY-MM",                                  \
+     "a calendar month (default: the last one that is complete)"},     \
+        {'S', "starttime", "TIME",                                     \
+         "from here on, in sacct's forms: 2026-10-05[T14:30][Z],\n"    \
+         "10/05, now-7days; now is what the facts last speak of"},     \
+    {                                                                  \
+        'E', "endtime", "TIME", "up to here, exclusive (default: now)" \
+    }
+#define QUERY_FILTER_OPTIONS                                             \
+    {'M', "clusters", "LIST", "these clusters only"},                    \
+        {'A', "accounts", "LIST", "these accounts only"},                \
+        {'u', "user", "LIST", "these users only"},                       \
+        {QUERY_PROJECT, "project", "LIST", "these projects only"},       \
+        {QUERY_TEAM, "team", "LIST", "these teams only"},                \
+        {QUERY_POOL, "pool", "LIST", "these pools only"},                \
+    {                                                                    \
+        's', "state", "LIST", "jobs that ended so: COMPLETED,FAILED,..." \
+    }
+
+#define QUERY_FILTERS_MAX 8
+
+typedef struct {
+    const char *month;
+    const char *start;
+    const char *end;
+    const char *by;
+    usage_filter_t filters[QUERY_FILTERS_MAX];
+    size_t filter_count;
+    bool of_bills; /* names of closed months are names, too */
+    /* made by query_options_resolve() */
+    char *label;
+    store_cluster_t *stored;
+    size_t stored_count;
+    report_cluster_t *clusters;
+    accounts_t *accounts;
+} query_options_t;
+
+/* 1: it was one of ours; 0: it was not; -1: wrong use, already told. */
+int query_option (cli_t *cli, query_options_t *options, int option,
+                  const char *value);
+
+/* A filter by one name, whatever is in it. */
+void query_option_name (query_options_t *options, key_id_t key,
+                        const char *name);
+
+/* `default_by` holds without --by. Returns CLI_OK, or what to exit with after
+ * the reason has been told. The query points into `options` and `site`. */
+int query_options_resolve (cli_t *cli, query_options_t *options,
+                           const site_t *site, store_t *store,
+                           const char *default_by, report_query_t *ret_query);
+
+void query_options_done (query_options_t *options);
+
+/* The names of a filter, or NULL. */
+const text_list_t *query_options_names (const query_options_t *options,
+                                        key_id_t key);
+
+/* CLI_OK when the query is of whole months that are over, as charges are only then all
+ * there; otherwise told. `what` asks for it, "--journal". Warns of clusters whose facts
+ * end before. */
+int query_months_over (cli_t *cli, const report_query_t *query,
+                       const char *what);
+
+/* A team of the configuration, whenever it exists, or of a closed month, or "(none)",
+ * as somebody wrote it: CLI_OK and its name (`text`), NULL of none; or CLI_FAILED,
+ * told which there are. */
+int query_team_billed (cli_t *cli, store_t *store, const char *text,
+                       const char **ret_team);
+/* The same of a pool; none is none. */
+int query_pool_billed (cli_t *cli, store_t *store, const char *text);
+
+#endif /* !GL_QUERY_OPTIONS_H */

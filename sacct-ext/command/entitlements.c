@@ -1,0 +1,104 @@
+#include "base/memory.h"
+#include "command/entitlements.h"
+#include "month/bills.h"
+#include "month/periods.h"
+#include "statement/entitlement_report.h"
+#include "statement/recharge.h"
+
+static const key_id_t filters[] = {KEY_TEAM, KEY_POOL};
+
+/* It was closed before entitlements were kept. */
+static int add_anew (store_t *store, const site_t *site, period_t period,
+                     entitlement_report_t *report, gl_error_t *error)
+{
+    bill_t *bill;
+
+    if (bills_compute (store, site, period, &bill, error) < 0)
+        return -1;
+    entitlement_report_add (report, bill, "not kept");
+    bill_free (bill);
+    return 0;
+}
+
+static int add_month (store_t *store, const site_t *site, period_t period,
+                      entitlement_report_t *report, gl_error_t *error)
+{
+    char name[BILLS_MONTH_SIZE];
+    bills_month_t *m;
+    size_t count;
+    int rc = 0;
+
+    periods_month_of (site, period.start, name);
+    if (bills_of_month (store, site, name, &m, error) < 0)
+        return -1;
+    bill_entitlements (m->bill, &count);
+    if (m->state == BILLS_CLOSED && count == 0 && site->entitlement_count > 0)
+        rc = add_anew (store, site, period, report, error);
+    else if (m->state != BILLS_BEFORE) /* nobody pays for it */
+        entitlement_report_add (report, m->bill, bills_state_word (m->state));
+    bills_month_free (m);
+    return rc;
+}
+
+static int make (cli_t *cli, const report_query_t *query, report_t **ret_report)
+{
+    const site_t *site = query->site;
+    entitlement_report_t *report = entitlement_report_new (query);
+    int64_t at = query->period.start;
+    gl_error_t error;
+    int rc = CLI_OK;
+
+    while (rc == CLI_OK && at < query->period.end) {
+        period_t month = zone_unit (site->zone, CALENDAR_MONTH, at);
+        if (add_month (cli->store, site, month, report, &error) < 0)
+            rc = cli_fail (cli, &error);
+        at = month.end;
+    }
+    if (rc == CLI_OK)
+        *ret_report = entitlement_report_make (report);
+    entitlement_report_free (report);
+    return rc;
+}
+
+/* Whole months; the default is the fiscal year so far. */
+static void set_period (const query_options_t *options, report_query_t *query)
+{
+    const site_t *site = query->site;
+    int64_t as_of = report_as_of (query);
+
+    if (!options->month && !options->start && !options->end && as_of > 0) {
+        int year = recharge_year_of (site, as_of - 1);
+        query->period.start = recharge_year_period (site, year).start;
+        query->period.end = as_of;
+    }
+    query->period.start
+        = zone_unit (site->zone, CALENDAR_MONTH, query->period.start).start;
+    if (query->period.end > query->period.start)
+        query->period.end
+            = zone_unit (site->zone, CALENDAR_MONTH, query->period.end - 1).end;
+}
+
+int entitlements_report (cli_t *cli, query_options_t *options,
+                         report_t **ret_report)
+{
+    const report_query_t asked = {.filters = options->filters,
+                                  .filter_count = options->filter_count};
+    store_t *store;
+    report_query_t query;
+    int rc;
+
+    if (options->by
+        || !report_filters_within (&asked, filters, GL_ARRAY_SIZE (filters)))
+        return cli_usage (cli, "report entitlements has a row for each team, "
+                               "pool and month: of filters and keys it takes "
+                               "--team and --pool");
+    store = cli_store (cli, STORE_READ_ONLY);
+    if (!store)
+        return CLI_FAILED;
+    rc = query_options_resolve (cli, options, cli->site, store, "team", &query);
+    if (rc != CLI_OK)
+        return rc;
+    query.by.count = 0;
+    set_period (options, &query);
+    return make (cli, &query, ret_report);
+}

@@ -1,0 +1,237 @@
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/query_options.h"
+#include "command/export_focus.h"
+#include "command/exports.h"
+#include "command/verb_report.h"
+#include "month/closed_site.h"
+#include "render/render_journal.h"
+#include "render/render_opencost.h"
+#include "statement/journal.h"
+
+struct export {
+    int option;
+    const char *name; /* of the option */
+    /* One of them: all of it, or as it comes, told why when it is not CLI_OK. */
+    int (*make) (cli_t *cli, const report_query_t *query, buffer_t *out,
+                 gl_error_t *error);
+    int (*stream) (cli_t *cli, const report_query_t *query,
+                   const export_options_t *options, output_stream_t *out);
+};
+
+/* --- months ------------------------------------------------------------ */
+
+typedef int (*month_f) (const bills_month_t *month, void *arg,
+                        gl_error_t *error);
+
+/* The bill of each month of the query, in their order: of a closed one what was
+ * closed, of the open one what it is now with all corrections. */
+static int each_month (cli_t *cli, const report_query_t *query, month_f take,
+                       void *arg, gl_error_t *error)
+{
+    const zone_t *zone = query->site->zone;
+    period_t month = query->period;
+    int rc = 0;
+
+    for (int64_t at = month.start; at < query->period.end && rc == 0;
+         at = month.end) {
+        char name[ZONE_STAMP_SIZE];
+        bills_month_t *m = NULL;
+        month = zone_unit (zone, CALENDAR_MONTH, at);
+        zone_unit_name (zone, CALENDAR_MONTH, at, name);
+        rc = bills_of_month (cli->store, query->site, name, &m, error);
+        if (rc == 0)
+            rc = take (m, arg, error);
+        bills_month_free (m);
+    }
+    return rc;
+}
+
+/* --- the journal ------------------------------------------------------- */
+
+static int add_to_journal (const bills_month_t *m, void *arg, gl_error_t *error)
+{
+    return journal_add_month (arg, m->month, m->bill, m->disputed,
+                              *m->hash ? m->hash : NULL, error);
+}
+
+/* As of when: of closed months as they were closed. */
+static void add_clusters (journal_t *journal, const site_t *site,
+                          const report_cluster_t *clusters, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char stamp[ZONE_STAMP_SIZE];
+        journal_remark (journal, "cluster %s as of %s", clusters[i].name,
+                        zone_stamp (site->zone, clusters[i].as_of, stamp));
+    }
+}
+
+static void head_journal (journal_t *journal, const report_query_t *query,
+                          const closing_t *closing)
+{
+    const site_t *site = query->site;
+    GL_AUTOFREE char *period = report_period_text (site->zone, query->period);
+    report_cluster_t *closed = NULL;
+    size_t count = closing ? closed_clusters (closing, &closed) : 0;
+
+    journal_remark (journal, "GPU chargeback of %s, double entry, for ledger "
+                    "and hledger", period);
+    journal_remark (journal, "months of the zone %s, amounts in %s",
+                    zone_name (site->zone), site->currency);
+    add_clusters (journal, site, closing ? closed : query->clusters,
+                  closing ? count : query->cluster_count);
+    closed_clusters_free (closed, count);
+    journal_remark (journal, "made by gpuledger report chargeback --journal");
+}
+
+static int make_journal (cli_t *cli, const report_query_t *query, buffer_t *out,
+                         gl_error_t *error)
+{
+    journal_t *journal;
+    periods_t *periods;
+    int rc;
+
+    if (periods_read (cli->store, &periods, error) < 0)
+        return -1;
+    journal = journal_new (query->site);
+    head_journal (journal, query, closed_last (periods, query));
+    periods_free (periods);
+    rc = each_month (cli, query, add_to_journal, journal, error);
+    if (rc == 0)
+        render_journal (journal, out);
+    journal_free (journal);
+    return rc;
+}
+
+/* --- OpenCost ---------------------------------------------------------- */
+
+struct opencost {
+    cli_t *cli;
+    const report_query_t *query;
+    json_t json;
+};
+
+/* The month's cells at the grain of the bill. */
+static int cells_of_month (struct opencost *o, opencost_month_t *month,
+                           report_query_t *query, evidence_counts_t *counts,
+                           usage_report_t **ret_usage)
+{
+    gl_error_t error;
+    char *label;
+
+    *query = *o->query;
+    query->period = month->period;
+    if (report_keys_parse (bill_keys, &query->by, &label, &error) < 0)
+        return cli_fail (o->cli, &error);
+    free (label);
+    return usage_of_query (o->cli, query, counts, ret_usage);
+}
+
+static int add_to_opencost (const bills_month_t *m, void *arg, gl_error_t *error)
+{
+    struct opencost *o = arg;
+    const site_t *site = o->query->site;
+    opencost_month_t month
+        = {.site = site, .bill = m->bill, .period = m->period};
+    usage_report_t *usage = NULL;
+    report_query_t query;
+    evidence_counts_t counts;
+    int rc;
+
+    rc = cells_of_month (o, &month, &query, &counts, &usage);
+    if (rc == CLI_OK) {
+        month.cells = usage_report_cells (usage, &month.cell_count);
+        render_opencost_month (&o->json, &month);
+    }
+    usage_report_free (usage);
+    return rc == CLI_OK ? 0 : gl_error (error, "no usage of %s", m->month);
+}
+
+static int make_opencost (cli_t *cli, const report_query_t *query,
+                          buffer_t *out, gl_error_t *error)
+{
+    struct opencost o = {cli, query, JSON_INIT (out)};
+    int rc;
+
+    render_opencost_begin (&o.json, query->site);
+    rc = each_month (cli, query, add_to_opencost, &o, error);
+    render_opencost_end (&o.json);
+    return rc;
+}
+
+/* --- the list ---------------------------------------------------------- */
+
+static const export_t exports[] = {
+    {EXPORT_JOURNAL, "--journal", make_journal, NULL},
+    {EXPORT_OPENCOST, "--opencost", make_opencost, NULL},
+    {EXPORT_FOCUS, "--focus", NULL, export_focus},
+};
+
+static const export_t *export_of_option (int option)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (exports); i++)
+        if (exports[i].option == option)
+            return &exports[i];
+    return NULL;
+}
+
+int export_option (cli_t *cli, export_options_t *options, int option,
+                   const char *value)
+{
+    const export_t *export = export_of_option (option);
+
+    if (option == EXPORT_DATASET) {
+        options->dataset = value;
+        return 1;
+    }
+    if (!export)
+        return 0;
+    if (options->export && options->export != export) {
+        cli->exit_code = cli_usage (cli, "%s and another form exclude each "
+                                    "other", options->export->name);
+        return -1;
+    }
+    options->export = export;
+    options->version = value;
+    return 1;
+}
+
+const char *export_name (const export_t *export)
+{
+    return export->name;
+}
+
+static int make_whole (cli_t *cli, const export_t *export,
+                       const report_query_t *query, output_stream_t *out)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+    gl_error_t error;
+
+    if (export->make (cli, query, &text, &error) < 0)
+        return cli_fail (cli, &error);
+    return output_write (cli, out, text.data, text.length) < 0 ? CLI_FAILED
+                                                               : CLI_OK;
+}
+
+int export_make (cli_t *cli, const export_options_t *options,
+                 const report_query_t *query, const output_t *output)
+{
+    const export_t *export = options->export;
+    output_stream_t *out;
+    int rc, closed;
+
+    if (options->dataset && export->option != EXPORT_FOCUS)
+        return cli_usage (cli, "%s has no datasets: --focus-dataset goes with "
+                          "--focus", export->name);
+    /* what is booked in the end */
+    rc = query_months_over (cli, query, export->name);
+    if (rc != CLI_OK)
+        return rc;
+    if (!(out = output_open (cli, output)))
+        return CLI_FAILED;
+    rc = export->stream ? export->stream (cli, query, options, out)
+                        : make_whole (cli, export, query, out);
+    closed = output_close (cli, out, rc == CLI_OK);
+    return rc == CLI_OK ? closed : rc;
+}

@@ -1,0 +1,100 @@
+#include <pwd.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "command/user_verb.h"
+#include "store/store.h"
+#include "users/ask.h"
+
+#define SQLITE "sqlite:"
+
+bool user_verb_here (const cli_t *cli)
+{
+    const char *path = STORE_DEFAULT_URL;
+
+    if (cli->store_url)
+        return true;
+    if (geteuid () != 0 || strncmp (path, SQLITE, strlen (SQLITE)) != 0)
+        return false;
+    return access (path + strlen (SQLITE), F_OK) == 0;
+}
+
+const char *user_verb_person (cli_t *cli, const char *name, uid_t *ret_uid)
+{
+    static char person[129];
+    const struct passwd *entry = name ? getpwnam (name) : getpwuid (getuid ());
+
+    if (!entry || strlen (entry->pw_name) >= sizeof (person)) {
+        if (name)
+            cli_failf (cli, "there is no user '%s' on this host", name);
+        else
+            cli_failf (cli, "user %u has no name on this host",
+                       (unsigned)getuid ());
+        return NULL;
+    }
+    strcpy (person, entry->pw_name);
+    *ret_uid = entry->pw_uid;
+    return person;
+}
+
+int user_verb_word (cli_t *cli, user_words_t *words, const char *name,
+                    const char *value)
+{
+    gl_error_t error;
+
+    if (user_words_add (words, name, value, &error) == 0)
+        return 0;
+    cli->exit_code = cli_usage (cli, "%s", error.text);
+    return -1;
+}
+
+int user_verb_output_word (cli_t *cli, user_words_t *words, int option,
+                           const char *value)
+{
+    switch (option) {
+    case 'P':
+        return user_verb_word (cli, words, "parsable2", NULL);
+    case OUTPUT_CSV:
+        return user_verb_word (cli, words, "csv", NULL);
+    case OUTPUT_JSON:
+        return user_verb_word (cli, words, "json", NULL);
+    case OUTPUT_HTML:
+        return user_verb_word (cli, words, "html", NULL);
+    case 'n':
+        return user_verb_word (cli, words, "noheader", NULL);
+    case 'o':
+        return user_verb_word (cli, words, "fields", value);
+    default:
+        return 0;
+    }
+}
+
+int user_verb_not_for (cli_t *cli, const char *person)
+{
+    if (!person)
+        return CLI_OK;
+    return cli_failf (cli,
+                      "--for is for a store that is at hand: a collector "
+                      "answers you as whom munge knows you; give --store");
+}
+
+int user_verb_ask (cli_t *cli, verb_code_t verb, const user_words_t *words,
+                   const output_t *output)
+{
+    BUFFER_AUTO out = BUFFER_INIT;
+    gl_error_t error;
+
+    if (!cli_site (cli))
+        return CLI_FAILED;
+    if (!ask_possible (cli->site))
+        return cli_failf (cli,
+                          "there is no store here, and %s names no collector: "
+                          "set collector.hosts, or give --store",
+                          cli->config);
+    if (ask_collector (cli->site, verb, (const char *const *)words->text,
+                       words->count, &out, &error)
+        < 0)
+        return cli_fail (cli, &error);
+    return output_bytes (cli, output, out.data, out.length);
+}

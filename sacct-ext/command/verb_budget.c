@@ -1,0 +1,377 @@
+/* gpuledger budget: what is spent, what will be, and who is to be told. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/nearest.h"
+#include "base/timespec.h"
+#include "cli/output.h"
+#include "cli/query_options.h"
+#include "command/verb.h"
+#include "ledger/bill.h"
+#include "month/budget_limits.h"
+#include "month/budgets.h"
+#include "site/site.h"
+#include "statement/budget_report.h"
+
+enum {
+    BUDGET_AS_OF = CLI_LONG,
+    BUDGET_WINDOW,
+    BUDGET_MAIL,
+    BUDGET_TOLD,
+    BUDGET_LIMITS,
+};
+
+struct request {
+    output_t output;
+    const char *name;
+    const char *as_of;
+    budget_window_t window;
+    bool mail;
+    const char *told;   /* file of what people have been told */
+    const char *limits; /* file for the submit filter */
+};
+
+/* --- what people have been told ---------------------------------------- */
+
+/*
+ * A text file, a line for each: NAME TAB PERIOD TAB PERCENT, percent being the
+ * threshold, or "forecast"; NAME as in the canonical text of a bill. Lines of
+ * periods that are over stay.
+ */
+#define TOLD_HEAD "gpuledger-told 1\n"
+#define TOLD_MAX (16 * 1024 * 1024)
+
+static int read_told (cli_t *cli, const char *path, buffer_t *text)
+{
+    FILE *file = fopen (path, "re");
+    size_t n;
+
+    if (!file && errno == ENOENT) {
+        buffer_add_text (text, TOLD_HEAD);
+        return CLI_OK;
+    }
+    if (!file)
+        return cli_failf (cli, "cannot read %s: %s", path, strerror (errno));
+    do {
+        char *at = buffer_reserve (text, 65536);
+        n = fread (at, 1, 65536, file);
+        text->length += n;
+    } while (n > 0 && text->length < TOLD_MAX);
+    fclose (file);
+    buffer_add_text (text, "");
+    if (strncmp (buffer_text (text), TOLD_HEAD, strlen (TOLD_HEAD)) != 0
+        || text->length >= TOLD_MAX
+        || buffer_text (text)[text->length - 1] != '\n')
+        return cli_failf (cli,
+                          "%s is not a file of what was told, or is cut off: "
+                          "remove it, and everybody is told again",
+                          path);
+    return CLI_OK;
+}
+
+static void told_line (const budget_t *b, const char *what, buffer_t *out)
+{
+    buffer_add_char (out, '\n');
+    bill_escape (b->budget->name, out);
+    buffer_printf (out, "\t%s\t%s\n", b->period_name, what);
+}
+
+/* True the first time; then it stands in the text. */
+static bool is_news (buffer_t *text, const budget_t *b, const char *what)
+{
+    BUFFER_AUTO line = BUFFER_INIT;
+
+    told_line (b, what, &line);
+    if (strstr (buffer_text (text), buffer_text (&line)))
+        return false;
+    buffer_add (text, line.data + 1, line.length - 1);
+    return true;
+}
+
+/* Of a threshold those below it are told along with it. */
+static void keep_news (buffer_t *text, const budget_t *b, budget_alert_t *alert)
+{
+    bool news = false;
+
+    for (size_t i = 0; i < BUDGET_THRESHOLDS; i++) {
+        char what[16];
+        snprintf (what, sizeof (what), "%d", budget_thresholds[i]);
+        if (budget_thresholds[i] <= alert->threshold)
+            news = is_news (text, b, what);
+    }
+    if (!news)
+        alert->threshold = 0;
+    alert->over = alert->over && is_news (text, b, "forecast");
+}
+
+/* --- the report -------------------------------------------------------- */
+
+static int write_limits (cli_t *cli, const struct request *request,
+                         int64_t as_of, budget_t *const *budgets, size_t count)
+{
+    const output_t output = {.file = request->limits};
+    BUFFER_AUTO text = BUFFER_INIT;
+    size_t skipped;
+    gl_error_t error;
+
+    if (limits_text (cli->store, cli->site, as_of, budgets, count, &text,
+                     &skipped, &error)
+        < 0)
+        return cli_fail (cli, &error);
+    if (skipped > 0)
+        cli_warn (cli,
+                  "%zu limit%s of accounts or projects whose names are no "
+                  "single word left out of %s",
+                  skipped, skipped == 1 ? " is" : "s are", request->limits);
+    return output_bytes (cli, &output, text.data, text.length);
+}
+
+static int print_mail (cli_t *cli, const struct request *request,
+                       budget_t *const *budgets, const budget_alert_t *alerts,
+                       size_t count)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+
+    for (size_t i = 0; i < count; i++) {
+        if (budget_alerts (&alerts[i]))
+            budget_mail (cli->site, budgets[i], &alerts[i], &text);
+    }
+    return output_bytes (cli, &request->output, buffer_text (&text),
+                         text.length);
+}
+
+static int print_report (cli_t *cli, const struct request *request,
+                         const report_query_t *query, budget_t *const *budgets,
+                         const budget_alert_t *alerts, size_t count,
+                         uint64_t unlimited)
+{
+    report_t *report
+        = budget_report_make (query, budgets, alerts, count, unlimited);
+    int rc = output_report (cli, &request->output, report);
+
+    report_free (report);
+    return rc;
+}
+
+/* First what others read; what was told is kept only after it was printed. */
+static int tell (cli_t *cli, const struct request *request,
+                 const report_query_t *query, budget_t *const *budgets,
+                 size_t count, uint64_t unlimited)
+{
+    budget_alert_t *alerts = xcalloc (count + 1, sizeof (*alerts));
+    const output_t state = {.file = request->told};
+    BUFFER_AUTO told = BUFFER_INIT;
+    bool news = false;
+    int rc = request->told ? read_told (cli, request->told, &told) : CLI_OK;
+
+    for (size_t i = 0; i < count && rc == CLI_OK; i++) {
+        alerts[i] = budget_alert (budgets[i]);
+        if (request->told)
+            keep_news (&told, budgets[i], &alerts[i]);
+        news = news || budget_alerts (&alerts[i]);
+    }
+    if (rc == CLI_OK && request->limits)
+        rc = write_limits (cli, request, query->period.end, budgets, count);
+    if (rc == CLI_OK)
+        rc = request->mail
+                 ? print_mail (cli, request, budgets, alerts, count)
+                 : print_report (cli, request, query, budgets, alerts, count,
+                                 unlimited);
+    if (rc == CLI_OK && request->told)
+        rc = output_bytes (cli, &state, told.data, told.length);
+    free (alerts);
+    return rc == CLI_OK && news ? CLI_LOOK : rc;
+}
+
+/* --- the verb ---------------------------------------------------------- */
+
+static int no_such_budget (cli_t *cli, const char *name)
+{
+    BUFFER_AUTO names = BUFFER_INIT;
+    nearest_t nearest = {.word = name ? name : ""};
+
+    for (size_t i = 0; i < cli->site->budget_count; i++)
+        nearest_offer (&nearest, cli->site->budgets[i].name);
+    if (nearest.name)
+        return cli_failf (cli, "there is no budget '%s' in force; did you mean "
+                               "'%s'?",
+                          name, nearest.name);
+    for (size_t i = 0; i < cli->site->budget_count; i++)
+        buffer_printf (&names, "%s%s", i ? ", " : "; there are: ",
+                       cli->site->budgets[i].name);
+    return cli_failf (cli, "there is no budget%s%s%s in force%s",
+                      name ? " '" : "", name ? name : "", name ? "'" : "",
+                      buffer_text (&names));
+}
+
+static int take_as_of (cli_t *cli, const struct request *request,
+                       int64_t known, int64_t *ret_as_of)
+{
+    gl_error_t error;
+
+    *ret_as_of = known;
+    if (!request->as_of)
+        return CLI_OK;
+    if (timespec_parse (request->as_of, cli->site->zone, known, ret_as_of,
+                        &error)
+        < 0)
+        return cli_usage (cli, "%s", error.text);
+    if (*ret_as_of > known) {
+        char stamp[ZONE_STAMP_SIZE];
+        return cli_failf (cli, "facts are known up to %s only",
+                          zone_stamp (cli->site->zone, known, stamp));
+    }
+    return CLI_OK;
+}
+
+static int print_budgets (cli_t *cli, const struct request *request,
+                          report_query_t *query)
+{
+    uint64_t unlimited = 0;
+    budgets_query_t q = {.site = cli->site,
+                         .name = request->name,
+                         .window = request->window,
+                         .ret_unlimited = &unlimited};
+    budget_t **budgets = NULL;
+    size_t count = 0;
+    gl_error_t error;
+    int rc = take_as_of (cli, request, report_as_of (query), &q.as_of);
+
+    if (rc != CLI_OK)
+        return rc;
+    query->period = (period_t){
+        zone_unit (cli->site->zone, CALENDAR_MONTH, q.as_of - 1).start,
+        q.as_of};
+    query->by.count = 0;
+    if (budgets_compute (cli->store, &q, &budgets, &count, &error) < 0)
+        return cli_fail (cli, &error);
+    rc = count == 0 ? no_such_budget (cli, request->name)
+                    : tell (cli, request, query, budgets, count, unlimited);
+    budgets_free (budgets, count);
+    return rc;
+}
+
+static int with_store (cli_t *cli, const struct request *request)
+{
+    query_options_t options = {.month = NULL};
+    report_query_t query;
+    int rc;
+
+    if (!cli_site (cli) || !cli_store (cli, STORE_READ_ONLY))
+        return CLI_FAILED;
+    rc = query_options_resolve (cli, &options, cli->site, cli->store, "pool",
+                                &query);
+    if (rc == CLI_OK)
+        rc = print_budgets (cli, request, &query);
+    query_options_done (&options);
+    return rc;
+}
+
+static int take_window (cli_t *cli, struct request *request, const char *value)
+{
+    static const struct {
+        const char *word;
+        budget_window_t window;
+    } words[] = {{"7", BUDGET_LAST_7},
+                 {"28", BUDGET_LAST_28},
+                 {"period", BUDGET_SO_FAR}};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (words); i++) {
+        if (strcmp (words[i].word, value) == 0) {
+            request->window = words[i].window;
+            return 1;
+        }
+    }
+    cli->exit_code
+        = cli_usage (cli, "'%s' is no window: 7, 28 or period", value);
+    return -1;
+}
+
+static int take (cli_t *cli, struct request *request, int option,
+                 const char *value)
+{
+    switch (option) {
+    case BUDGET_AS_OF:
+        request->as_of = value;
+        return 1;
+    case BUDGET_WINDOW:
+        return take_window (cli, request, value);
+    case BUDGET_MAIL:
+        request->mail = true;
+        return 1;
+    case BUDGET_TOLD:
+        request->told = value;
+        return 1;
+    case BUDGET_LIMITS:
+        request->limits = value;
+        return 1;
+    default:
+        return output_option (cli, &request->output, option, value);
+    }
+}
+
+static int check (cli_t *cli, const struct request *request)
+{
+    if (request->mail
+        && (request->output.format_given || request->output.fields))
+        return cli_usage (cli, "--mail is a form of output of its own");
+    if ((request->told && !*request->told)
+        || (request->limits && !*request->limits))
+        return cli_usage (cli, "--once and --output-limits need the name of a "
+                               "file");
+    return CLI_OK;
+}
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    struct request request
+        = {.output = {.format = RENDER_TABLE}, .window = BUDGET_LAST_28};
+    const char *value;
+    int option, rc;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
+        if (take (cli, &request, option, value) < 0)
+            return cli->exit_code;
+    }
+    if (option < 0)
+        return cli->exit_code;
+    if (argc - optind > 1)
+        return cli_usage (cli, "'%s' is too much", argv[optind + 1]);
+    request.name = optind < argc ? argv[optind] : NULL;
+    rc = check (cli, &request);
+    return rc == CLI_OK ? with_store (cli, &request) : rc;
+}
+
+static const cli_option_t options[] = {
+    {BUDGET_AS_OF, "as-of", "TIME",
+     "as it stood then, by what is known now (default: what the\n"
+     "facts last speak of)"},
+    {BUDGET_WINDOW, "window", "7|28|period",
+     "the daily rate is the mean of the last 7 or 28 days, or of\n"
+     "the period so far (default: 28)"},
+    {BUDGET_MAIL, "mail", NULL,
+     "instead of the table: a mail for each budget with an alert, in\n"
+     "mbox form"},
+    {BUDGET_TOLD, "once", "FILE",
+     "alert of each threshold once: FILE keeps what was told"},
+    {BUDGET_LIMITS, "output-limits", "FILE",
+     "write what job_submit.lua is to warn of or refuse, too"},
+    OUTPUT_OPTIONS,
+    {0},
+};
+
+const verb_t verb_budget = {
+    .name = "budget",
+    .run = run,
+    .synopsis = "[NAME] [OPTION]...",
+    .summary = "what is spent of budgets, and what will be",
+    .help = "What is spent, what running jobs may still spend, two forecasts "
+            "with their errors of\nearlier months, and the day on which nothing "
+            "is left. Exit code 3 if 50, 75, 90 or\n100 percent are spent or "
+            "the forecast is beyond 100.",
+    .options = options,
+    .example = "gpuledger budget --once /var/lib/gpuledger/told --mail",
+};

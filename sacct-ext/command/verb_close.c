@@ -1,0 +1,306 @@
+/* gpuledger close: a month is checked, and closed for good. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "cli/output.h"
+#include "command/decide.h"
+#include "command/user_verb.h"
+#include "command/verb.h"
+#include "month/close.h"
+#include "site/site.h"
+
+enum {
+    CLOSE_MONTH = CLI_LONG + 1,
+    CLOSE_ACCEPT,
+    CLOSE_CHECK,
+    CLOSE_LIST,
+};
+
+struct request {
+    const char *month;
+    const char *accept;
+    bool check;
+    bool list;
+    output_t output;
+};
+
+/* --- closing ----------------------------------------------------------- */
+
+static void print_checks (const checks_t *checks)
+{
+    for (size_t i = 0; i < checks->count; i++) {
+        const check_t *c = &checks->item[i];
+        printf ("%-8s %-10s %s\n", check_state_word (c->state), c->name,
+                c->figure);
+    }
+    fflush (stdout); /* before what is said of them */
+}
+
+static int refuse (cli_t *cli, const struct request *request,
+                   const checks_t *checks)
+{
+    if (checks_in (checks, CHECK_NEVER) > 0)
+        cli_failf (cli, "%s is not closed", request->month);
+    else
+        cli_failf (cli,
+                   "%s is not closed: %zu finding%s; look, or close with --accept and "
+                   "the reason",
+                   request->month, checks_in (checks, CHECK_LOOK),
+                   checks_in (checks, CHECK_LOOK) == 1 ? "" : "s");
+    return CLI_LOOK;
+}
+
+static void say_done (cli_t *cli, const struct request *request,
+                      const close_done_t *done)
+{
+    char stamp[ZONE_STAMP_SIZE];
+
+    zone_stamp (cli->site->zone, done->handover, stamp);
+    if (done->imported)
+        printf ("%zu months before go-live are closed without charges\n",
+                done->imported);
+    printf ("%s is closed: version %u, %zu rows, %zu of them corrections\n"
+            "hash %s\nto be handed over from %s on\n",
+            request->month, done->version, done->rows, done->corrections,
+            done->hash, stamp);
+}
+
+static int close_it (cli_t *cli, const struct request *request, int64_t now,
+                     const checks_t *checks)
+{
+    close_request_t r = {.month = request->month,
+                         .now = now,
+                         .accept = request->accept,
+                         .checks = checks};
+    close_done_t done;
+    anchor_t anchor;
+    gl_error_t error;
+    uid_t uid;
+    int rc;
+
+    r.who = user_verb_person (cli, NULL, &uid);
+    if (!r.who)
+        return CLI_FAILED;
+    if (close_month (cli->store, cli->site, &r, &done, &error) < 0)
+        return cli_fail (cli, &error);
+    say_done (cli, request, &done);
+    fflush (stdout);
+    anchor = (anchor_t){done.head,    "close", request->month,
+                        done.version, r.who,   now};
+    rc = decide_anchor (cli, &anchor);
+    return checks_in (checks, CHECK_LOOK) > 0 ? CLI_LOOK : rc;
+}
+
+static int check_and_close (cli_t *cli, const struct request *request)
+{
+    int64_t now = time (NULL);
+    checks_t checks;
+    gl_error_t error;
+    int rc;
+
+    if (close_check (cli->store, cli->site, request->month, now, &checks,
+                     &error)
+        < 0)
+        return cli_fail (cli, &error);
+    print_checks (&checks);
+    if (request->check)
+        rc = checks_in (&checks, CHECK_NEVER) + checks_in (&checks, CHECK_LOOK)
+                     > 0
+                 ? CLI_LOOK
+                 : CLI_OK;
+    else if (checks_in (&checks, CHECK_NEVER) > 0
+             || (checks_in (&checks, CHECK_LOOK) > 0 && !request->accept))
+        rc = refuse (cli, request, &checks);
+    else
+        rc = close_it (cli, request, now, &checks);
+    checks_clear (&checks);
+    return rc;
+}
+
+static int make_closing (cli_t *cli, const struct request *request)
+{
+    gl_error_t error;
+    period_t period;
+    periods_t *periods;
+    const closing_t *closing;
+    int rc = CLI_OK;
+
+    if (periods_month (cli->site, request->month, &period, &error) < 0)
+        return cli_usage (cli, "%s", error.text);
+    if (periods_read (cli->store, &periods, &error) < 0)
+        return cli_fail (cli, &error);
+    closing = periods_closing (periods, request->month);
+    if (closing)
+        rc = cli_failf (cli,
+                        "%s is closed already: version %u, by %s, hash %s",
+                        closing->month, closing->version,
+                        closing->who ? closing->who : "?", closing->hash);
+    periods_free (periods);
+    return rc == CLI_OK ? check_and_close (cli, request) : rc;
+}
+
+/* --- the list ---------------------------------------------------------- */
+
+struct columns {
+    size_t month, state, version, rows, closed, who, handover, hash;
+};
+
+static struct columns add_columns (report_t *report)
+{
+    struct columns c = {0};
+
+    c.month = report_column (report, "month", "Month", COLUMN_TEXT, true);
+    c.version = report_column (report, "version", "Version", COLUMN_TEXT, true);
+    c.state = report_column (report, "state", "State", COLUMN_TEXT, false);
+    c.rows = report_column (report, "rows", "Rows", COLUMN_COUNT, false);
+    c.closed = report_column (report, "closed", "Closed", COLUMN_TEXT, false);
+    c.who = report_column (report, "by", "By", COLUMN_TEXT, false);
+    c.handover = report_column (report, "handover", "Handed over from",
+                                COLUMN_TEXT, false);
+    c.hash = report_column (report, "hash", "Hash", COLUMN_TEXT, false);
+    return c;
+}
+
+static void put_closing (report_t *report, const struct columns *c,
+                         const site_t *site, const closing_t *closing)
+{
+    char version[16], stamp[ZONE_STAMP_SIZE];
+    int64_t handover = body_get_number (closing->body, "handover");
+
+    snprintf (version, sizeof (version), "%u", closing->version);
+    report_row (report);
+    report_put_text (report, c->month, closing->month);
+    report_put_text (report, c->version, version);
+    report_put_text (report, c->state,
+                     closing->reopened   ? "reopened"
+                     : closing->imported ? "imported"
+                                         : "closed");
+    report_put_count (report, c->rows,
+                      (uint64_t)body_get_number (closing->body, "rows"));
+    report_put_text (report, c->closed,
+                     zone_stamp (site->zone, closing->when, stamp));
+    report_put_text (report, c->who, closing->who ? closing->who : "");
+    report_put_text (report, c->handover,
+                     zone_stamp (site->zone, handover, stamp));
+    report_put_text (report, c->hash, closing->hash);
+}
+
+static void put_open (report_t *report, const struct columns *c,
+                      const char *month)
+{
+    if (!month[0])
+        return;
+    report_row (report);
+    report_put_text (report, c->month, month);
+    report_put_text (report, c->state, "open");
+}
+
+static int list (cli_t *cli, const struct request *request)
+{
+    report_t *report = report_new ("close", "Months");
+    struct columns columns = add_columns (report);
+    char open[BILLS_MONTH_SIZE], head[BILLS_HASH_SIZE];
+    periods_t *periods;
+    gl_error_t error;
+    int rc = CLI_FAILED;
+
+    if (periods_read (cli->store, &periods, &error) < 0)
+        cli_fail (cli, &error);
+    else {
+        if (periods_open_month (cli->store, cli->site, periods, open, &error)
+            < 0)
+            cli_fail (cli, &error);
+        else {
+            for (size_t i = 0; i < periods->closing_count; i++)
+                put_closing (report, &columns, cli->site,
+                             &periods->closings[i]);
+            put_open (report, &columns, open);
+            hash_text (periods->head.hash, head);
+            report_parameter (report, "head", head);
+            rc = output_report (cli, &request->output, report);
+        }
+        periods_free (periods);
+    }
+    report_free (report);
+    return rc;
+}
+
+/* --- the verb ---------------------------------------------------------- */
+
+static int take_option (cli_t *cli, struct request *request, int option,
+                        const char *value)
+{
+    switch (option) {
+    case CLOSE_MONTH:
+        request->month = value;
+        return 1;
+    case CLOSE_ACCEPT:
+        request->accept = value;
+        return 1;
+    case CLOSE_CHECK:
+        request->check = true;
+        return 1;
+    case CLOSE_LIST:
+        request->list = true;
+        return 1;
+    default:
+        return output_option (cli, &request->output, option, value);
+    }
+}
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    struct request request = {.output = {.format = RENDER_TABLE}};
+    const char *value;
+    int option;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0)
+        if (take_option (cli, &request, option, value) < 0)
+            return cli->exit_code;
+    if (option < 0)
+        return cli->exit_code;
+    if (optind != argc)
+        return cli_usage (cli, "'%s' is one argument too many", argv[optind]);
+    if (!request.list == !request.month)
+        return cli_usage (cli, "give --month or --list%s",
+                          request.list ? ", not both" : "");
+    if (request.list && (request.accept || request.check))
+        return cli_usage (cli, "--accept and --check go with --month");
+    if (request.accept && request.check)
+        return cli_usage (cli, "--check writes nothing, so that there is "
+                               "nothing to --accept: give one of them");
+    if (request.accept && !*request.accept)
+        return cli_usage (cli, "--accept wants a reason");
+    if (!cli_site (cli)
+        || !cli_store (cli, request.list || request.check ? STORE_READ_ONLY : 0))
+        return CLI_FAILED;
+    return request.list ? list (cli, &request) : make_closing (cli, &request);
+}
+
+static const cli_option_t options[] = {
+    {CLOSE_MONTH, "month", "YYYY-MM", "the month to close"},
+    {CLOSE_CHECK, "check", NULL, "look whether it could be closed, and no more"},
+    {CLOSE_ACCEPT, "accept", "REASON",
+     "close it in spite of what was found, and keep the reason"},
+    {CLOSE_LIST, "list", NULL, "list the months that were closed, and the hash"},
+    OUTPUT_OPTIONS,
+    {0},
+};
+
+const verb_t verb_close = {
+    .name = "close",
+    .run = run,
+    .synopsis = "--month YYYY-MM [--check | --accept REASON] | --list [OUTPUT]",
+    .summary = "check a month and close it for good",
+    .help = "Once closed, a month's rows never change: what is learned of it "
+            "later is a\ncorrection in the month that is open. Without "
+            "--accept nothing is written while a\ncheck finds something, and "
+            "the exit code is 3.",
+    .options = options,
+    .example = "gpuledger close --month 2026-10 --check\n"
+               "gpuledger close --list",
+};

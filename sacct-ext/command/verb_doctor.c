@@ -1,0 +1,182 @@
+/* gpuledger doctor: what is wrong here, and how to mend it. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "cli/output.h"
+#include "command/user_verb.h"
+#include "command/verb.h"
+#include "config/config.h"
+#include "doctor/doctor.h"
+#include "site/site.h"
+#include "store/store.h"
+
+enum { OPTION_SPOOL = CLI_LONG + 1, OPTION_PLUGSTACK };
+
+static const doctor_check_t *const tables[]
+    = {doctor_node_checks, doctor_slurm_checks, doctor_host_checks};
+
+/* --- what there is to look at ------------------------------------------ */
+
+/* Broken ones are findings, so nothing here ends the command. */
+static void open_site (doctor_t *d)
+{
+    cli_t *cli = d->cli;
+    gl_error_t error;
+
+    if (!cli->config_given && access (cli->config, F_OK) < 0)
+        cli->site = site_default ();
+    else if (config_load (cli->config, &cli->site, &error) < 0) {
+        cli->site = NULL;
+        d->config_problem = xstrdup (error.text);
+    }
+}
+
+static void open_store (doctor_t *d)
+{
+    gl_error_t error;
+
+    d->here = user_verb_here (d->cli);
+    if (!d->here)
+        return;
+    d->cli->store
+        = store_open (cli_store_url (d->cli), STORE_READ_ONLY, &error);
+    if (!d->cli->store)
+        d->store_problem = xstrdup (error.text);
+}
+
+static void close_all (doctor_t *d)
+{
+    free ((char *)d->config_problem);
+    free ((char *)d->store_problem);
+    if (!d->slurm_missing)
+        free ((char *)d->slurm_problem);
+    free (d->slurm);
+    free (d->nodes);
+}
+
+/* --- the table --------------------------------------------------------- */
+
+struct columns {
+    size_t check, state, finding, what, mend;
+};
+
+static struct columns add_columns (report_t *report)
+{
+    struct columns c;
+
+    c.check = report_column (report, "check", "Check", COLUMN_TEXT, true);
+    c.state = report_column (report, "state", "State", COLUMN_TEXT, false);
+    report_column_help (report, c.state,
+                        "ok; warn: works, but look; fail; unknown: cannot be "
+                        "found out; skipped: does not apply here.");
+    c.finding
+        = report_column (report, "finding", "Finding", COLUMN_TEXT, false);
+    c.what
+        = report_column (report, "what", "What is right", COLUMN_TEXT, false);
+    report->column[c.what].detail = true;
+    c.mend
+        = report_column (report, "mend", "How to mend it", COLUMN_TEXT, false);
+    return c;
+}
+
+static doctor_state_t add_row (doctor_t *d, report_t *report,
+                               const struct columns *c,
+                               const doctor_check_t *check)
+{
+    BUFFER_AUTO finding = BUFFER_INIT;
+    doctor_state_t state = check->look (d, &finding);
+
+    report_row (report);
+    report_put_text (report, c->check, check->name);
+    report_put_text (report, c->state, doctor_state_name (state));
+    report_put_text (report, c->finding, buffer_text (&finding));
+    report_put_text (report, c->what, check->what);
+    if (state == DOCTOR_WARN || state == DOCTOR_FAIL)
+        report_put_text (report, c->mend, check->mend);
+    return state;
+}
+
+/* Returns how many things need looking at. */
+static size_t fill (doctor_t *d, report_t *report)
+{
+    struct columns c = add_columns (report);
+    size_t count[DOCTOR_SKIPPED + 1] = {0}, wrong;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (tables); i++) {
+        for (const doctor_check_t *check = tables[i]; check->name; check++)
+            count[add_row (d, report, &c, check)]++;
+    }
+    wrong = count[DOCTOR_WARN] + count[DOCTOR_FAIL] + count[DOCTOR_UNKNOWN];
+    report_note (report, NOTE_INFORMATION,
+                 "%zu ok, %zu warn, %zu fail, %zu unknown, %zu skipped.",
+                 count[DOCTOR_OK], count[DOCTOR_WARN], count[DOCTOR_FAIL],
+                 count[DOCTOR_UNKNOWN], count[DOCTOR_SKIPPED]);
+    return wrong;
+}
+
+static int examine (cli_t *cli, doctor_t *d, const output_t *output)
+{
+    report_t *report = report_new ("doctor", "How gpuledger is on this host");
+    size_t wrong;
+    int rc;
+
+    d->cli = cli;
+    d->now = time (NULL);
+    open_site (d);
+    open_store (d);
+    if (!d->spool)
+        d->spool = cli->site && cli->site->agent.spool ? cli->site->agent.spool
+                                                       : LOCALSTATEDIR
+                       "/spool/gpuledger";
+    wrong = fill (d, report);
+    rc = output_report (cli, output, report);
+    report_free (report);
+    close_all (d);
+    return rc == CLI_OK && wrong ? CLI_LOOK : rc;
+}
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    output_t output = {.format = RENDER_TABLE};
+    doctor_t doctor = {0};
+    const char *value;
+    int option;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
+        if (option == OPTION_SPOOL)
+            doctor.spool = value;
+        else if (option == OPTION_PLUGSTACK)
+            doctor.plugstack = value;
+        else if (output_option (cli, &output, option, value) < 0)
+            return cli->exit_code;
+    }
+    if (option < 0)
+        return cli->exit_code;
+    if (optind != argc)
+        return cli_usage (cli, "'%s' is too much", argv[optind]);
+    return examine (cli, &doctor, &output);
+}
+
+static const cli_option_t options[] = {
+    {OPTION_SPOOL, "spool", "DIR", "the node's spool (default: agent.spool)"},
+    {OPTION_PLUGSTACK, "plugstack", "FILE",
+     "Slurm's plugstack.conf (default: as Slurm says)"},
+    OUTPUT_OPTIONS,
+    {0},
+};
+
+const verb_t verb_doctor = {
+    .name = "doctor",
+    .run = run,
+    .synopsis = "[OPTION]...",
+    .summary = "what is wrong here, and how to mend it",
+    .help = "Looks at the node, at Slurm's settings and at the store, as far "
+            "as they are on this\nhost, and changes nothing. Exits with 3 if "
+            "something needs looking at.",
+    .options = options,
+    .example = "gpuledger doctor",
+};

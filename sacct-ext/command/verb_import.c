@@ -1,0 +1,826 @@
+/* gpuledger import: what sacct and slurmrestd print, into the store. */
+#include <errno.h>
+#include <getopt.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/instant.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "command/rollups_keep.h"
+#include "command/shifted.h"
+#include "command/verb.h"
+#include "facts/as_of.h"
+#include "import/import.h"
+#include "import/import_meter.h"
+#include "import/imports.h"
+#include "month/periods.h"
+#include "site/site.h"
+#include "store/store.h"
+
+/* Slurm's own example name of a cluster (slurm.conf.5, ClusterName), for files
+ * that name none and a site that has not said. */
+#define DEFAULT_CLUSTER "cluster"
+
+/* The clusters of one file, most often one. */
+typedef struct {
+    char **name;
+    size_t count;
+} names_t;
+
+/* All that the command does, in one transaction. */
+typedef struct {
+    cli_t *cli;
+    const site_t *site;
+    store_t *store;
+    zone_t *zone; /* --tz; NULL: by the site */
+    import_options_t options;
+    bool force; /* whatever the as-of is */
+    bool dry_run;
+    int64_t now;
+    char **paths;
+    import_t **imports;
+    store_counts_t *counts;
+    size_t count;
+    size_t current;   /* the file that is being read */
+    imports_record_t *record;
+    names_t all;      /* the clusters of all files */
+    uint64_t id;      /* of the import; 0: the store had it all */
+    names_t clusters; /* of it */
+    names_t unknown;  /* of all, those that the configuration has not */
+} work_t;
+
+/* --tz, else the zone of the cluster, else the ledger's. */
+static const zone_t *zone_of (const char *cluster, void *arg)
+{
+    const work_t *w = arg;
+
+    if (w->zone)
+        return w->zone;
+    for (size_t i = 0; i < w->site->cluster_count; i++) {
+        const site_cluster_t *c = &w->site->clusters[i];
+        if (strcmp (c->name, cluster) == 0 && c->zone)
+            return c->zone;
+    }
+    return w->site->zone;
+}
+
+static void show_progress (uint64_t done, uint64_t size, void *arg)
+{
+    const work_t *w = arg;
+
+    /* the name of a file may hold anything and is left out here */
+    if (size > 0)
+        fprintf (stderr, "\rfile %zu of %zu: %3.0f %% ", w->current + 1, w->count,
+                 100.0 * (double)done / (double)size);
+}
+
+static void end_progress (const work_t *w)
+{
+    if (!w->cli->quiet && isatty (STDERR_FILENO))
+        fprintf (stderr, "\r\033[K");
+}
+
+static void clear_names (names_t *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free (names->name[i]);
+    free (names->name);
+    *names = (names_t){0};
+}
+
+static void add_name (names_t *names, const char *name)
+{
+    for (size_t i = names->count; i > 0; i--) {
+        if (strcmp (names->name[i - 1], name) == 0)
+            return;
+    }
+    names->name
+        = xreallocarray (names->name, names->count + 1, sizeof (*names->name));
+    names->name[names->count++] = xstrdup (name);
+}
+
+static int put_segment (const segment_t *segment, void *arg, gl_error_t *error)
+{
+    work_t *w = arg;
+
+    add_name (&w->clusters, segment->cluster);
+    if (imports_record_before (w->record, segment, error) < 0
+        || store_put_segment (w->store, segment, &w->counts[w->current], error)
+               < 0)
+        return -1;
+    return imports_record_after (w->record, segment, error);
+}
+
+/* One of the configuration; without any, every one is. */
+static bool is_configured (const site_t *site, const char *cluster)
+{
+    for (size_t i = 0; i < site->cluster_count; i++)
+        if (!strcmp (site->clusters[i].name, cluster))
+            return true;
+    return site->cluster_count == 0;
+}
+
+/* --- as-of --------------------------------------------------------------- */
+
+/* No file can know of a time that has not come. */
+static int check_newest (const work_t *w, gl_error_t *error)
+{
+    for (size_t i = 0; i < w->count && !w->force; i++) {
+        const import_stats_t *s = import_stats (w->imports[i]);
+        char job[64] = "last_update";
+        const as_of_t as_of = {.as_of = s->newest,
+                               .said_by = job,
+                               .now = w->now,
+                               .zone = w->site->zone};
+        if (s->newest_job)
+            snprintf (job, sizeof (job), "job %llu",
+                      (unsigned long long)s->newest_job);
+        if (as_of_check (&as_of, error) < 0)
+            return gl_error_prefix (error, "%s", w->paths[i]);
+    }
+    return 0;
+}
+
+/* Nor does one speak of a time long after all that it knows of, unless the store has
+ * got there by other facts. */
+static int check_as_of (const work_t *w, const char *cluster, gl_error_t *error)
+{
+    as_of_t as_of = {.as_of = w->options.as_of,
+                     .said_by = "--as-of",
+                     .now = w->now,
+                     .source = "the files and the store",
+                     .zone = w->site->zone};
+
+    if (w->force || !as_of.as_of)
+        return 0;
+    if (store_as_of (w->store, cluster, &as_of.newest, error) < 0)
+        return -1;
+    for (size_t i = 0; i < w->count; i++) {
+        int64_t newest = import_stats (w->imports[i])->newest;
+        if (newest > as_of.newest)
+            as_of.newest = newest;
+    }
+    return as_of_check (&as_of, error);
+}
+
+/* --- the same jobs in another time zone ------------------------------------ */
+
+/* The zone that would undo the shift; NULL: none that is at hand. */
+static const char *likely_zone (const work_t *w, const shift_t *shift)
+{
+    const zone_t *read = zone_of (shift->cluster, (void *)w);
+    int64_t wanted = zone_offset (read, shift->start) - shift->seconds;
+    const zone_t *zones[] = {w->site->zone, NULL};
+
+    for (size_t i = 0; i < w->site->cluster_count; i++)
+        if (!strcmp (w->site->clusters[i].name, shift->cluster))
+            zones[1] = w->site->clusters[i].zone;
+    if (wanted == 0)
+        return "UTC";
+    for (size_t i = 0; i < GL_ARRAY_SIZE (zones); i++)
+        if (zones[i]
+            && zone_offset (zones[i], shift->start + shift->seconds) == wanted)
+            return zone_name (zones[i]);
+    return NULL;
+}
+
+static int refuse_shifted (const work_t *w, const shift_t *shift,
+                           gl_error_t *error)
+{
+    const char *zone = likely_zone (w, shift);
+    char by[SHIFT_TEXT_SIZE];
+    GL_AUTOFREE char *tz = zone ? xasprintf ("--tz %s", zone)
+                                : xstrdup ("--tz");
+
+    return gl_error (error,
+                     "the store has %llu of its jobs already (job %llu of cluster "
+                     "%s), with submit, start and end all %s %s: sacct ran in "
+                     "another time zone than %s, and they would be charged "
+                     "twice. Nothing is stored: give %s%s, or --force if they are "
+                     "other jobs",
+                     (unsigned long long)shift->jobs,
+                     (unsigned long long)shift->id_job, shift->cluster,
+                     shift_text (shift->seconds, by),
+                     shift->seconds > 0 ? "later" : "earlier",
+                     zone_name (zone_of (shift->cluster, (void *)w)), tz,
+                     zone ? "" : " with the zone of that host");
+}
+
+static int look_segment (const segment_t *segment, void *arg, gl_error_t *error)
+{
+    return shifted_look (arg, segment, error);
+}
+
+static int check_shifted (work_t *w, gl_error_t *error)
+{
+    import_t *import = w->imports[w->current];
+    shifted_t *shifted;
+    store_cluster_t *clusters;
+    shift_t shift;
+    size_t count;
+    int rc = 0;
+
+    if (w->force)
+        return 0;
+    if (store_clusters (w->store, &clusters, &count, error) < 0)
+        return -1;
+    store_clusters_free (clusters, count);
+    if (count == 0) /* nothing is there that could be shifted */
+        return 0;
+    shifted = shifted_new (w->store, import_stats (import)->segments);
+    rc = import_run (import, look_segment, shifted, error);
+    if (rc == 0 && shifted_found (shifted, &shift)) {
+        rc = refuse_shifted (w, &shift, error);
+        gl_error_prefix (error, "%s", w->paths[w->current]);
+    }
+    shifted_free (shifted);
+    return rc;
+}
+
+static int put_file (work_t *w, gl_error_t *error)
+{
+    import_t *import = w->imports[w->current];
+    int rc = check_shifted (w, error);
+
+    clear_names (&w->clusters);
+    if (rc == 0)
+        rc = import_run (import, put_segment, w, error);
+    for (size_t i = 0; rc == 0 && i < w->clusters.count; i++) {
+        if (!is_configured (w->site, w->clusters.name[i]))
+            add_name (&w->unknown, w->clusters.name[i]);
+        add_name (&w->all, w->clusters.name[i]);
+        rc = check_as_of (w, w->clusters.name[i], error);
+        if (rc == 0)
+            rc = store_put_as_of (w->store, w->clusters.name[i],
+                                  import_stats (import)->as_of, error);
+    }
+    clear_names (&w->clusters);
+    return rc;
+}
+
+/* One a line, whatever is in them. */
+static char *lines_of (char *const *text, size_t count)
+{
+    buffer_t lines = BUFFER_INIT;
+
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            buffer_add_char (&lines, '\n');
+        for (const char *p = text[i]; *p; p++)
+            buffer_add_char (&lines, *p == '\n' ? '?' : *p);
+    }
+    buffer_reserve (&lines, 0);
+    return buffer_take (&lines);
+}
+
+static const char *who_runs (char text[64])
+{
+    const struct passwd *user = getpwuid (geteuid ());
+
+    if (user)
+        return user->pw_name;
+    snprintf (text, 64, "uid %u", (unsigned)geteuid ());
+    return text;
+}
+
+/* That it can be taken back. */
+static int keep_record (work_t *w, gl_error_t *error)
+{
+    GL_AUTOFREE char *files = lines_of (w->paths, w->count);
+    GL_AUTOFREE char *clusters = lines_of (w->all.name, w->all.count);
+    char who[64];
+    store_import_t what = {.time = w->now,
+                           .files = files,
+                           .clusters = clusters,
+                           .who = (char *)who_runs (who),
+                           .zone = (char *)zone_name (w->zone ? w->zone
+                                                              : w->site->zone)};
+
+    if (!w->zone && w->all.count)
+        what.zone = (char *)zone_name (zone_of (w->all.name[0], w));
+    for (size_t i = 0; i < w->count; i++)
+        if (import_stats (w->imports[i])->as_of > what.as_of)
+            what.as_of = import_stats (w->imports[i])->as_of;
+    return imports_record_end (w->record, &what, &w->id, error);
+}
+
+static int put_files (work_t *w, gl_error_t *error)
+{
+    for (w->current = 0; w->current < w->count; w->current++) {
+        if (put_file (w, error) < 0)
+            return -1;
+    }
+    return keep_record (w, error);
+}
+
+/* Runs again from the start where another writer was in the way. */
+static int put_all (store_t *store, void *arg, gl_error_t *error)
+{
+    work_t *w = arg;
+    int rc;
+
+    w->store = store;
+    clear_names (&w->unknown);
+    clear_names (&w->all);
+    memset (w->counts, 0, w->count * sizeof (*w->counts));
+    w->record = imports_record_new (store, error);
+    rc = w->record ? put_files (w, error) : -1;
+    imports_record_free (w->record);
+    w->record = NULL;
+    return rc;
+}
+
+/* As put_all(), and then as if it had never been. */
+static int try_all (work_t *w, store_t *store, gl_error_t *error)
+{
+    int rc;
+
+    if (store_begin (store, error) < 0)
+        return -1;
+    rc = put_all (store, w, error);
+    store_rollback (store);
+    return rc;
+}
+
+static int open_all (work_t *w, gl_error_t *error)
+{
+    import_progress_f progress = NULL;
+
+    if (!w->cli->quiet && isatty (STDERR_FILENO))
+        progress = show_progress;
+    for (w->current = 0; w->current < w->count; w->current++) {
+        w->imports[w->current] = import_open (w->paths[w->current], &w->options,
+                                              progress, w, error);
+        if (!w->imports[w->current])
+            return -1;
+    }
+    return 0;
+}
+
+static void warn (cli_t *cli, const char *path, uint64_t count,
+                  const char *what)
+{
+    if (count > 0)
+        cli_warn (cli, "%s: %llu %s", path, (unsigned long long)count, what);
+}
+
+static void report_file (const work_t *w, size_t i)
+{
+    const import_stats_t *s = import_stats (w->imports[i]);
+    const store_counts_t *c = &w->counts[i];
+    const char *path = w->paths[i];
+    char stamp[ZONE_STAMP_SIZE];
+
+    cli_say (w->cli,
+             "%s: %llu rows, %llu steps left out; segments: %llu new, %llu "
+             "changed, %llu unchanged; as of %s",
+             path, (unsigned long long)s->rows, (unsigned long long)s->steps,
+             (unsigned long long)c->inserted, (unsigned long long)c->changed,
+             (unsigned long long)c->unchanged,
+             s->as_of ? zone_stamp (w->site->zone, s->as_of, stamp)
+                      : "no moment: it holds no job");
+    warn (w->cli, path, s->unknown_gpu,
+          "jobs asked for GPUs, but accounting names none: their GPU time is "
+          "not known (is gres/gpu in AccountingStorageTRES?)");
+    warn (w->cli, path, s->contradictions,
+          "jobs have more GPUs by type than in total; the types are counted");
+    warn (w->cli, path, s->replaced,
+          "texts with control characters or bytes that are no UTF-8; each such "
+          "character is replaced by U+FFFD");
+    warn (w->cli, path, s->ambiguous,
+          "jobs have a time in the hour that the clock shows twice, read as "
+          "the first; SLURM_TIME_FORMAT=%s makes sacct print it unambiguously");
+    if (s->newest > s->as_of)
+        cli_warn (w->cli, "%s: knows of later moments than --as-of", path);
+}
+
+static void report_unknown (const work_t *w)
+{
+    for (size_t i = 0; i < w->unknown.count; i++)
+        cli_warn (w->cli,
+                  "cluster '%s' is not in `clusters` of the configuration; if "
+                  "it is one of these under another name, its jobs now count "
+                  "twice",
+                  w->unknown.name[i]);
+}
+
+static int import_all (work_t *w)
+{
+    gl_error_t error;
+    store_t *store;
+    int rc = open_all (w, &error);
+
+    end_progress (w);
+    if (rc < 0 || check_newest (w, &error) < 0)
+        return cli_fail (w->cli, &error);
+    if (!(store = cli_store (w->cli, 0)))
+        return CLI_FAILED;
+    rc = w->dry_run ? try_all (w, store, &error)
+                    : store_transaction (store, put_all, w, &error);
+    end_progress (w);
+    if (rc < 0)
+        return cli_fail (w->cli, &error);
+    for (size_t i = 0; i < w->count; i++)
+        report_file (w, i);
+    report_unknown (w);
+    if (w->id && !w->dry_run)
+        cli_detail (w->cli, "import %llu; gpuledger import --undo %llu takes it "
+                            "back",
+                    (unsigned long long)w->id, (unsigned long long)w->id);
+    if (w->dry_run)
+        cli_say (w->cli, "this was a dry run: nothing is stored");
+    return CLI_OK;
+}
+
+static int import_files (work_t *w)
+{
+    int rc;
+
+    w->imports = xcalloc (w->count, sizeof (*w->imports));
+    w->counts = xcalloc (w->count, sizeof (*w->counts));
+    rc = import_all (w);
+    for (size_t i = 0; i < w->count; i++)
+        import_close (w->imports[i]);
+    free (w->imports);
+    free (w->counts);
+    clear_names (&w->unknown);
+    clear_names (&w->all);
+    return rc;
+}
+
+/* Whose rows are those that name no cluster. */
+static void choose_cluster (work_t *w, const char *given)
+{
+    w->options.cluster_only = given != NULL;
+    w->options.cluster = given;
+    if (!given && w->site->cluster_count == 1)
+        w->options.cluster = w->site->clusters[0].name;
+    if (!w->options.cluster)
+        w->options.cluster = DEFAULT_CLUSTER;
+}
+
+static int check_operands (cli_t *cli, char **paths, size_t count)
+{
+    size_t inputs = 0;
+
+    for (size_t i = 0; i < count; i++)
+        inputs += strcmp (paths[i], "-") == 0;
+    if (count == 0)
+        return cli_usage (cli, "import needs a FILE, or - for standard input");
+    if (inputs > 1)
+        return cli_usage (cli, "standard input can be read once only");
+    return CLI_OK;
+}
+
+/* --- what was imported ----------------------------------------------------- */
+
+/* In one line of a table. */
+static void put_lines (report_t *report, size_t column, const char *lines)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+
+    for (const char *p = lines; *p; p++)
+        buffer_add_text (&text, *p == '\n' ? ", " : (char[]){*p, '\0'});
+    report_put_text (report, column, buffer_text (&text));
+}
+
+static void put_import (report_t *report, const zone_t *zone,
+                        const store_import_t *import)
+{
+    char stamp[ZONE_STAMP_SIZE], id[32];
+    GL_AUTOFREE char *undone = NULL;
+
+    snprintf (id, sizeof (id), "%llu", (unsigned long long)import->id);
+    report_row (report);
+    report_put_text (report, 0, id);
+    report_put_text (report, 1, zone_stamp (zone, import->time, stamp));
+    report_put_text (report, 2, import->who);
+    put_lines (report, 3, import->files);
+    put_lines (report, 4, import->clusters);
+    report_put_text (report, 5, import->zone);
+    report_put_count (report, 6, import->segments);
+    report_put_text (report, 7, zone_stamp (zone, import->as_of, stamp));
+    if (import->undone)
+        undone = xasprintf ("taken back %s by %s",
+                            zone_stamp (zone, import->undone, stamp),
+                            import->undone_by ? import->undone_by : "?");
+    report_put_text (report, 8, undone ? undone : "in force");
+}
+
+static int list_imports (cli_t *cli, const site_t *site)
+{
+    static const struct {
+        const char *name;
+        const char *title;
+        column_type_t type;
+    } columns[] = {
+        {"import", "Import", COLUMN_TEXT},   {"time", "Time", COLUMN_TEXT},
+        {"by", "By", COLUMN_TEXT},           {"files", "Files", COLUMN_TEXT},
+        {"cluster", "Cluster", COLUMN_TEXT}, {"zone", "Zone", COLUMN_TEXT},
+        {"segments", "Segments", COLUMN_COUNT},
+        {"as_of", "As of", COLUMN_TEXT},     {"state", "State", COLUMN_TEXT},
+    };
+    const output_t output = {.format = RENDER_TABLE};
+    store_t *store = cli_store (cli, STORE_READ_ONLY);
+    store_import_t *imports;
+    report_t *report;
+    gl_error_t error;
+    size_t count;
+    int rc;
+
+    if (!store)
+        return CLI_FAILED;
+    if (store_imports (store, &imports, &count, &error) < 0)
+        return cli_fail (cli, &error);
+    report = report_new ("imports", "Imports");
+    for (size_t i = 0; i < GL_ARRAY_SIZE (columns); i++)
+        report_column (report, columns[i].name, columns[i].title,
+                       columns[i].type, i == 0);
+    for (size_t i = 0; i < count; i++)
+        put_import (report, site->zone, &imports[i]);
+    rc = output_report (cli, &output, report);
+    report_free (report);
+    store_imports_free (imports, count);
+    return rc;
+}
+
+/* The end of the last closed month; 0: none is. */
+static int find_closed (store_t *store, const site_t *site, int64_t *ret_until,
+                        gl_error_t *error)
+{
+    const closing_t *last;
+    periods_t *periods;
+    period_t month;
+    int rc = 0;
+
+    *ret_until = 0;
+    if (periods_read (store, &periods, error) < 0)
+        return -1;
+    last = periods_last (periods);
+    if (last && (rc = periods_month (site, last->month, &month, error)) == 0)
+        *ret_until = month.end;
+    periods_free (periods);
+    return rc;
+}
+
+static int undo_import (cli_t *cli, const site_t *site, const char *id)
+{
+    imports_undo_t undo = {.time = time (NULL), .zone = site->zone};
+    store_t *store;
+    gl_error_t error;
+    uint64_t segments;
+    char who[64];
+
+    if (number_u64_text (id, &undo.id) < 0)
+        return cli_usage (cli, "--undo takes the number of an import, not '%s'; "
+                               "see gpuledger import --list",
+                          id);
+    undo.who = who_runs (who);
+    if (!(store = cli_store (cli, 0)))
+        return CLI_FAILED;
+    if (find_closed (store, site, &undo.closed_until, &error) < 0
+        || imports_undo (store, &undo, &segments, &error) < 0)
+        return cli_fail (cli, &error);
+    cli_say (cli, "import %s is taken back: %llu segments; the next sync of its "
+                  "clusters reads all rows",
+             id, (unsigned long long)segments);
+    return CLI_OK;
+}
+
+/* --- readings of a meter ----------------------------------------------- */
+
+typedef struct {
+    meter_file_t file;
+    store_counts_t counts;
+} meter_work_t;
+
+static int put_meter (store_t *store, void *arg, gl_error_t *error)
+{
+    meter_work_t *w = arg;
+
+    w->counts = (store_counts_t){0};
+    for (size_t i = 0; i < w->file.count; i++)
+        if (store_put_meter (store, &w->file.reading[i], &w->counts, error) < 0)
+            return -1;
+    return 0;
+}
+
+static int read_meter (const char *path, const char *meter, const zone_t *zone,
+                       meter_file_t *file, gl_error_t *error)
+{
+    bool standard = strcmp (path, "-") == 0;
+    FILE *stream = standard ? stdin : fopen (path, "re");
+    int rc;
+
+    if (!stream)
+        return gl_error (error, "cannot read %s: %s", path, strerror (errno));
+    rc = import_meter (stream, path, meter, zone, file, error);
+    if (!standard)
+        fclose (stream);
+    return rc;
+}
+
+static int import_one_meter (cli_t *cli, const char *path, const char *meter,
+                             const zone_t *zone)
+{
+    meter_work_t w = {.file = {NULL, 0, 0}};
+    gl_error_t error;
+    store_t *store;
+    int rc = CLI_OK;
+
+    if (read_meter (path, meter, zone, &w.file, &error) < 0)
+        return cli_fail (cli, &error);
+    store = cli_store (cli, 0);
+    if (!store)
+        rc = CLI_FAILED;
+    else if (store_transaction (store, put_meter, &w, &error) < 0)
+        rc = cli_fail (cli, &error);
+    if (rc == CLI_OK) {
+        cli_say (cli, "%s: readings of meter %s: %llu new, %llu unchanged", path,
+                 meter, (unsigned long long)w.counts.inserted,
+                 (unsigned long long)w.counts.unchanged);
+        warn (cli, path, w.file.resets,
+              "times the counter showed less than before: what was used then "
+              "is not known");
+    }
+    import_meter_free (&w.file);
+    return rc;
+}
+
+static int import_meters (cli_t *cli, const site_t *site, const char *meter,
+                          const zone_t *zone, char **paths, size_t count)
+{
+    bool known = false;
+    int rc = CLI_OK;
+
+    for (size_t i = 0; i < site->meter_count; i++)
+        known = known || strcmp (site->meters[i].name, meter) == 0;
+    if (!known)
+        return cli_failf (cli, "meter '%s' is not in `meters` of the "
+                               "configuration, which says what it measures",
+                          meter);
+    for (size_t i = 0; i < count && rc == CLI_OK; i++)
+        rc = import_one_meter (cli, paths[i], meter, zone);
+    return rc;
+}
+
+enum {
+    OPTION_CLUSTER = CLI_LONG,
+    OPTION_TZ,
+    OPTION_AS_OF,
+    OPTION_FORCE,
+    OPTION_DRY_RUN,
+    OPTION_LIST,
+    OPTION_UNDO,
+    OPTION_METER,
+    OPTION_TRUST_TEXT,
+};
+
+static const cli_option_t options_table[] = {
+    {OPTION_CLUSTER, "cluster", "NAME",
+     "the cluster of the files; a row that names another is an error\n"
+     "(default: as the rows say, else the configuration's only cluster,\n"
+     "else " DEFAULT_CLUSTER ")"},
+    {OPTION_TZ, "tz", "ZONE",
+     "the time zone in which sacct ran, such as Europe/Oslo\n"
+     "(default: the cluster's by the configuration, else the ledger's)"},
+    {OPTION_AS_OF, "as-of", "TIME",
+     "the moment that the files speak of, where open jobs end so far\n"
+     "(default: the latest that each file knows of)"},
+    {OPTION_FORCE, "force", NULL,
+     "take times after the clock of this host, and an --as-of more than 7\n"
+     "days after the latest time in the files and the store's as-of, and\n"
+     "jobs that look like those of the store in another time zone"},
+    {OPTION_DRY_RUN, "dry-run", NULL,
+     "read and check the files, say what would be new and changed, and store\n"
+     "nothing"},
+    {OPTION_TRUST_TEXT, "trust-text", NULL,
+     "read text that has columns which users fill in (JobName, SubmitLine,\n"
+     "Comment, WCKey, ...), although a line break in one makes a row"},
+    {OPTION_METER, "meter", "NAME",
+     "the files are readings of this meter of the configuration: CSV of\n"
+     "start,end,kwh or time,reading_kwh; with --tz alone"},
+    {OPTION_LIST, "list", NULL, "list the imports, and read no file"},
+    {OPTION_UNDO, "undo", "ID",
+     "take back an import of jobs, by its number in the list, if none of its\n"
+     "jobs ran in a closed month"},
+    {0},
+};
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    const char *cluster = NULL, *tz = NULL, *as_of = NULL, *meter = NULL;
+    const char *value, *undo = NULL;
+    bool list = false;
+    work_t w = {.cli = cli, .now = time (NULL)};
+    gl_error_t error;
+    int option, rc;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0)
+        switch (option) {
+        case OPTION_CLUSTER:
+            cluster = value;
+            break;
+        case OPTION_TZ:
+            tz = value;
+            break;
+        case OPTION_AS_OF:
+            as_of = value;
+            break;
+        case OPTION_FORCE:
+            w.force = true;
+            break;
+        case OPTION_DRY_RUN:
+            w.dry_run = true;
+            break;
+        case OPTION_METER:
+            meter = value;
+            break;
+        case OPTION_LIST:
+            list = true;
+            break;
+        case OPTION_UNDO:
+            undo = value;
+            break;
+        case OPTION_TRUST_TEXT:
+            w.options.trust_text = true;
+            break;
+        }
+    if (option < 0)
+        return cli->exit_code;
+    w.paths = argv + optind;
+    w.count = (size_t)(argc - optind);
+    if (list || undo) {
+        if (w.count || (list && undo) || cluster || tz || as_of || meter
+            || w.force || w.dry_run || w.options.trust_text)
+            return cli_usage (cli, "--list and --undo ID stand alone");
+        if (!(w.site = cli_site (cli)))
+            return CLI_FAILED;
+        rc = list ? list_imports (cli, w.site) : undo_import (cli, w.site, undo);
+        if (rc == CLI_OK && undo)
+            rollups_keep (cli);
+        return rc;
+    }
+    rc = check_operands (cli, w.paths, w.count);
+    if (rc != CLI_OK)
+        return rc;
+    if (meter && (cluster || as_of || w.force || w.dry_run
+                  || w.options.trust_text))
+        return cli_usage (cli, "--meter takes none of the options of jobs but "
+                               "--tz");
+    if (cluster && !*cluster)
+        return cli_usage (cli, "--cluster takes a name");
+    if (!(w.site = cli_site (cli)))
+        return CLI_FAILED;
+    choose_cluster (&w, cluster);
+    w.options.zone = zone_of;
+    w.options.zone_arg = &w;
+    if (tz && !(w.zone = zone_open (tz, &error)))
+        return cli_usage (cli, "--tz: %s", error.text);
+    if (as_of
+        && instant_parse (as_of, w.zone ? w.zone : w.site->zone,
+                          &w.options.as_of, &error)
+               < 0)
+        rc = cli_usage (cli, "--as-of: %s", error.text);
+    else if (meter)
+        rc = import_meters (cli, w.site, meter, w.zone ? w.zone : w.site->zone,
+                            w.paths, w.count);
+    else
+        rc = import_files (&w);
+    if (rc == CLI_OK && !w.dry_run)
+        rollups_keep (cli);
+    zone_close (w.zone);
+    return rc;
+}
+
+const verb_t verb_import = {
+    .name = "import",
+    .run = run,
+    .synopsis
+    = "[--cluster NAME] [--tz ZONE] [--as-of TIME] [--force] [--dry-run] "
+      "[--trust-text] "
+      "FILE... | --list | --undo ID",
+    .summary = "read jobs from what sacct or slurmrestd print",
+    .help
+    = "Reads `sacct -P` text with its header, in any order of columns, and the "
+      "JSON of `sacct --json` and of slurmrestd; gzipped too; '-' is standard "
+      "input. Prefer JSON: in text, a line break in what users choose (job "
+      "names, comments, submit lines, wckeys) makes a row of any content, so "
+      "that text with such a column is refused. Needed are JobIDRaw, Submit, "
+      "Start, End, State, AllocTRES, User "
+      "and Account, and ElapsedRaw (or Elapsed) for jobs that are not over. "
+      "Steps are left out. All files are stored, or, if any line is wrong, "
+      "nothing; importing twice changes nothing. Use sacct -D: without it "
+      "sacct hides all but the last run of a requeued job.",
+    .options = options_table,
+    .example
+    = "sacct -a -D -X --json -S 2026-10-01 -E 2026-11-01 >october.json\n"
+      "gpuledger import --cluster lab october.json",
+};

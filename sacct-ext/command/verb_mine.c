@@ -1,0 +1,231 @@
+/* gpuledger mine: one's own usage and charges, and nothing of others. */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/query_options.h"
+#include "command/user_verb.h"
+#include "command/verb.h"
+#include "command/verb_report.h"
+#include "site/site.h"
+
+/* What a user sees. `cost` is none of it: it says what the site's idle time
+ * costs. */
+static const char *const measures[] = {
+    "jobs",
+    "segments",
+    "unknown_jobs",
+    "gres_seconds",
+    "gres_hours",
+    "gpu_hours",
+    "suspended_gres_seconds",
+    "energy_kwh",
+    "active_gpu_hours",
+    "idle_gpu_hours",
+    "coverage_pct",
+    "rate",
+    "charge",
+    "credit",
+    "currency",
+};
+
+struct mine {
+    query_options_t options;
+    output_t output;
+    user_words_t words;
+    const char *as; /* --for */
+};
+
+/* --- here -------------------------------------------------------------- */
+
+static bool is_shown (const report_column_t *column)
+{
+    if (column->is_key)
+        return true;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (measures); i++) {
+        if (strcmp (column->name, measures[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The fields asked for, all of them to be shown; else all that may be. */
+static int select_fields (report_t *report, const output_t *output,
+                          gl_error_t *error)
+{
+    bool brief
+        = !output->fields
+          && (output->format == RENDER_TABLE || output->format == RENDER_HTML);
+    BUFFER_AUTO fields = BUFFER_INIT;
+
+    if (output->fields && report_select (report, output->fields, error) < 0)
+        return -1;
+    if (brief)
+        report_select_brief (report);
+    for (size_t i = 0; i < report->order_count; i++) {
+        const report_column_t *column = &report->column[report->order[i]];
+        if (is_shown (column))
+            buffer_printf (&fields, "%s%s", fields.length ? "," : "",
+                           column->name);
+        else if (output->fields)
+            return gl_error (error, "there is no field '%s' here",
+                             column->name);
+    }
+    return report_select (report, buffer_text (&fields), error);
+}
+
+/* Most notes speak of pools that the user may never have used, or of what the
+ * whole site lacks, to whoever runs it. Kept are those of the figures shown. */
+static bool is_kept (const report_note_t *note)
+{
+    static const char *const beginnings[]
+        = {"The facts of cluster ", "Of some jobs "};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (beginnings); i++) {
+        if (strncmp (note->text, beginnings[i], strlen (beginnings[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void drop_notes (report_t *report)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < report->note_count; i++) {
+        if (is_kept (&report->note[i]))
+            report->note[kept++] = report->note[i];
+        else
+            free (report->note[i].text);
+    }
+    report->note_count = kept;
+}
+
+/* A filter by user leaves no sum of the site in a report; should one stand
+ * there all the same, it is not shown. */
+static int check_private (const report_t *report, gl_error_t *error)
+{
+    if (report->proof_count == 0 && report->named_total_count == 0)
+        return 0;
+    return gl_error (error, "the report is not of one user alone");
+}
+
+static int print (cli_t *cli, const struct mine *mine, report_t *report)
+{
+    output_t output = mine->output;
+    gl_error_t error;
+
+    drop_notes (report);
+    if (check_private (report, &error) < 0)
+        return cli_fail (cli, &error);
+    if (select_fields (report, &output, &error) < 0)
+        return cli_usage (cli, "%s", error.text);
+    return output_selected (cli, &output, report);
+}
+
+static int mine_here (cli_t *cli, struct mine *mine)
+{
+    report_query_t query;
+    report_t *report = NULL;
+    const char *user;
+    uid_t uid;
+    int rc;
+
+    user = user_verb_person (cli, mine->as, &uid);
+    if (!user || !cli_site (cli) || !cli_store (cli, STORE_READ_ONLY))
+        return CLI_FAILED;
+    if (strchr (user, ','))
+        return cli_failf (cli, "a user name with a comma cannot be asked for");
+    if (query_option (cli, &mine->options, 'u', user) < 0)
+        return cli->exit_code;
+    rc = query_options_resolve (cli, &mine->options, cli->site, cli->store,
+                                "project", &query);
+    if (rc == CLI_OK)
+        rc = report_of_charges (cli, &query, &report);
+    if (rc == CLI_OK)
+        rc = print (cli, mine, report);
+    report_free (report);
+    return rc;
+}
+
+/* --- the words --------------------------------------------------------- */
+
+static int add_word (cli_t *cli, struct mine *mine, int option,
+                     const char *value)
+{
+    static const struct {
+        int option;
+        const char *name;
+    } rows[] = {
+        {QUERY_MONTH, "month"}, {'S', "start"}, {'E', "end"}, {QUERY_BY, "by"}};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        if (rows[i].option == option)
+            return user_verb_word (cli, &mine->words, rows[i].name, value);
+    }
+    return user_verb_output_word (cli, &mine->words, option, value);
+}
+
+static int take (cli_t *cli, struct mine *mine, int option, const char *value)
+{
+    int taken;
+
+    if (option == USER_FOR) {
+        mine->as = value;
+        return 0;
+    }
+    taken = query_option (cli, &mine->options, option, value);
+    if (taken == 0)
+        taken = output_option (cli, &mine->output, option, value);
+    return taken < 0 ? -1 : add_word (cli, mine, option, value);
+}
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    struct mine mine = {.output = {.format = RENDER_TABLE}};
+    const char *value;
+    int option, rc;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
+        if (take (cli, &mine, option, value) < 0) {
+            option = -1;
+            break;
+        }
+    }
+    if (option < 0)
+        rc = cli->exit_code;
+    else if (optind != argc)
+        rc = cli_usage (cli, "'%s' is too much", argv[optind]);
+    else if (user_verb_here (cli))
+        rc = mine_here (cli, &mine);
+    else if ((rc = user_verb_not_for (cli, mine.as)) == CLI_OK)
+        rc = user_verb_ask (cli, VERB_MINE, &mine.words, &mine.output);
+    query_options_done (&mine.options);
+    user_words_done (&mine.words);
+    return rc;
+}
+
+static const cli_option_t options[] = {
+    QUERY_PERIOD_OPTIONS,
+    {QUERY_BY, "by", "KEYS",
+     "group by these, separated by commas (default: project):\n"
+     "cluster account project label:KEY qos partition pool gpu\n"
+     "gres_type profile node state month day hour"},
+    USER_FOR_OPTION,
+    OUTPUT_OPTIONS,
+    {0},
+};
+
+const verb_t verb_mine = {
+    .name = "mine",
+    .run = run,
+    .synopsis = "[OPTION]...",
+    .summary = "your own usage and charges",
+    .help = "Your own GPU time and what it is charged, by project: nothing of "
+            "other users, and no\nsum of the site. On the accounting host root "
+            "reads the store; elsewhere the\ncollector is asked and munge says "
+            "who you are.",
+    .options = options,
+    .example = "gpuledger mine --month 2026-10 --by project,gres_type",
+};

@@ -1,0 +1,77 @@
+/* gpuledger reopen: a closed month is open again; what was closed is kept. */
+#include <getopt.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "command/decide.h"
+#include "command/verb.h"
+#include "site/site.h"
+
+enum { REOPEN_MONTH = CLI_LONG + 1, REOPEN_APPROVAL };
+
+/* Only the last one: what is later rests on it. */
+static int check (store_t *store, const site_t *site, const periods_t *periods,
+                  decision_t *d, void *arg, gl_error_t *error)
+{
+    const closing_t *last = periods_last (periods);
+    const closing_t *closing = periods_closing (periods, d->month);
+    period_t period;
+
+    (void)store;
+    (void)arg;
+    if (periods_month (site, d->month, &period, error) < 0)
+        return -1;
+    if (!closing)
+        return gl_error (error, "%s is not closed", d->month);
+    if (closing->imported)
+        return gl_error (error, "%s lies before go-live and has no charges",
+                         d->month);
+    if (closing != last)
+        return gl_error (error,
+                         "%s was closed after %s and rests on it: reopen %s "
+                         "first, or correct the month that is open",
+                         last->month, d->month, last->month);
+    return 0;
+}
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    decision_t d = {.kind = CHAIN_REOPEN};
+    const char *value, *month = NULL, *approval = NULL;
+    int option;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
+        if (option == REOPEN_MONTH)
+            month = value;
+        else if (option == REOPEN_APPROVAL)
+            approval = value;
+    }
+    if (option < 0)
+        return cli->exit_code;
+    if (optind != argc || !month || !approval || !*approval)
+        return cli_usage (cli, "give --month, and --approval: who agreed, and "
+                               "why");
+    if (strlen (month) != BILLS_MONTH_SIZE - 1)
+        return cli_usage (cli, "'%s' is no month; write e.g. 2026-10", month);
+    memcpy (d.month, month, BILLS_MONTH_SIZE);
+    d.reason = xstrdup (approval);
+    return decide (cli, &d, check, NULL, "open again");
+}
+
+static const cli_option_t options[] = {
+    {REOPEN_MONTH, "month", "YYYY-MM", "the last month that is closed"},
+    {REOPEN_APPROVAL, "approval", "TEXT", "who agreed to it, and why"},
+    {0},
+};
+
+const verb_t verb_reopen = {
+    .name = "reopen",
+    .run = run,
+    .synopsis = "--month YYYY-MM --approval TEXT",
+    .summary = "open the last closed month again",
+    .help = "For a statement that nobody has got yet; else a correction is the "
+            "better way. What\nwas closed is kept, and the month is closed "
+            "again as a new version.",
+    .options = options,
+    .example = "gpuledger reopen --month 2026-10 --approval 'A. Lovelace: not sent'",
+};

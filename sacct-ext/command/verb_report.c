@@ -1,0 +1,695 @@
+#include <getopt.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "base/nearest.h"
+#include "cli/output.h"
+#include "cli/query_options.h"
+#include "command/decisions.h"
+#include "command/entitlements.h"
+#include "command/exports.h"
+#include "command/verb.h"
+#include "command/verb_report.h"
+#include "facts/facts.h"
+#include "facts/rollups.h"
+#include "month/bills.h"
+#include "month/closed.h"
+#include "report/energy_balance.h"
+#include "report/energy_report.h"
+#include "report/idle_report.h"
+#include "report/plan.h"
+#include "report/reconcile_report.h"
+#include "report/usage_report.h"
+#include "report/utilization.h"
+#include "site/site.h"
+#include "statement/chargeback.h"
+#include "sync/reconcile.h"
+
+enum { REPORT_SLURMDB = CLI_LONG };
+
+/* What the command line asks for. */
+struct request {
+    query_options_t options;
+    output_t output;
+    export_options_t export; /* instead of a report */
+    const char *slurmdb; /* of reconcile: URL, or NULL */
+    decision_options_t decision;
+    bool look; /* the report is made, and should be looked at */
+};
+
+static const key_id_t plan_keys[] = {KEY_POOL, KEY_CLUSTER};
+
+/* --- the pass over the facts ------------------------------------------- */
+
+/* A report in the making, as far as it is asked for. */
+struct collector {
+    usage_report_t *usage;
+    billing_t *billing;
+    utilization_t *utilization;
+    energy_report_t *energy;
+    idle_report_t *idle;
+    plan_t *plan;
+    evidence_counts_t counts;
+};
+
+static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
+{
+    struct collector *c = arg;
+
+    (void)error;
+    if (c->usage)
+        usage_report_add (c->usage, fact->segment, fact->suspensions,
+                          fact->suspension_count, fact->project,
+                          fact->evidence);
+    if (c->billing) {
+        billing_add (c->billing, fact->segment, fact->suspensions,
+                     fact->suspension_count, fact->project);
+        billing_measure (c->billing, fact->segment, fact->project,
+                         fact->evidence);
+    }
+    if (c->utilization)
+        utilization_add (c->utilization, fact->segment, fact->suspensions,
+                         fact->suspension_count, fact->project,
+                         fact->evidence);
+    if (c->idle)
+        idle_report_add (c->idle, fact->segment, fact->project,
+                         fact->evidence);
+    if (c->plan)
+        plan_add (c->plan, fact->segment, fact->suspensions,
+                  fact->suspension_count, fact->project, fact->evidence);
+    if (c->energy)
+        energy_report_add (c->energy, fact->segment, fact->project,
+                           fact->evidence);
+    return 0;
+}
+
+/* All facts of the period; `capacity` NULL: segments alone. */
+static int collect (cli_t *cli, struct collector *collector, period_t period,
+                    capacity_t *capacity)
+{
+    store_query_t query
+        = {.start = period.start, .end = period.end, .gpu_only = true};
+    gl_error_t error;
+
+    if (facts_each_loose (cli->store, cli->site, &query, take_fact, collector,
+                          &collector->counts, &error)
+            < 0
+        || (capacity
+            && facts_capacity (cli->store, &query, capacity, &error) < 0))
+        return cli_fail (cli, &error);
+    return CLI_OK;
+}
+
+/* --- the rollups instead ----------------------------------------------- */
+
+/* The same collector, of rollups. */
+struct summing {
+    struct collector *collector;
+    period_t period; /* of the query; billing may want more */
+};
+
+static void add_loose (evidence_counts_t *to, const evidence_counts_t *from)
+{
+    for (size_t i = 0; i < EVIDENCE_REASON_COUNT; i++) {
+        to->attempts[i] += from->attempts[i];
+        to->usage_ms[i] += from->usage_ms[i];
+    }
+}
+
+static int take_rollup (const rollup_t *rollup, void *arg, gl_error_t *error)
+{
+    struct summing *s = arg;
+    struct collector *c = s->collector;
+    period_t span = rollup_period (rollup);
+    bool asked
+        = span.start >= s->period.start && span.end <= s->period.end;
+
+    (void)error;
+    if (c->usage && asked) {
+        usage_report_add_rollup (c->usage, rollup);
+        add_loose (&c->counts, rollup_evidence (rollup));
+    }
+    if (c->billing)
+        billing_add_rollup (c->billing, rollup);
+    if (c->utilization)
+        utilization_add_rollup (c->utilization, rollup);
+    return 0;
+}
+
+static int collect_rollups (cli_t *cli, struct collector *collector,
+                            const rollups_query_t *query)
+{
+    struct summing s = {collector, query->query->period};
+    gl_error_t error;
+
+    if (rollups_each (cli->store, query, take_rollup, &s, &error) < 0
+        || (collector->billing
+            && bills_add_ended (cli->store, cli->site, collector->billing,
+                                &error)
+                   < 0)
+        || facts_clocks (cli->store, NULL, &collector->counts, NULL, &error)
+               < 0)
+        return cli_fail (cli, &error);
+    return CLI_OK;
+}
+
+/* --- the reports ------------------------------------------------------- */
+
+int usage_of_query (cli_t *cli, const report_query_t *query,
+                    evidence_counts_t *ret_counts, usage_report_t **ret_usage)
+{
+    struct collector c = {.usage = usage_report_new (query)};
+    const rollups_query_t days = {.query = query, .period = query->period};
+    int rc = rollups_answer (&days) ? collect_rollups (cli, &c, &days)
+                                    : collect (cli, &c, query->period, NULL);
+
+    *ret_counts = c.counts;
+    usage_report_loose (c.usage, ret_counts);
+    *ret_usage = c.usage;
+    return rc;
+}
+
+static int report_of_usage (cli_t *cli, const report_query_t *query,
+                            report_t **ret_report)
+{
+    evidence_counts_t counts;
+    usage_report_t *usage;
+    int rc = usage_of_query (cli, query, &counts, &usage);
+
+    if (rc == CLI_OK)
+        *ret_report = usage_report_make (usage);
+    usage_report_free (usage);
+    return rc;
+}
+
+/* Then the charges of the others count too, and their as-of does not. */
+static bool names_clusters (const report_query_t *query)
+{
+    for (size_t i = 0; i < query->filter_count; i++)
+        if (query->filters[i].key == KEY_CLUSTER)
+            return true;
+    return false;
+}
+
+static int charges_of_facts (cli_t *cli, const report_query_t *query,
+                             report_t **ret_report)
+{
+    struct collector c
+        = {.usage = usage_report_new (query), .billing = billing_new (query)};
+    period_t period = billing_period (c.billing);
+    rollups_query_t days = {.query = query, .period = period};
+    gl_error_t error;
+    int rc = CLI_OK;
+
+    days.cuts = billing_cuts (c.billing, &days.cut_count);
+    if (!names_clusters (query) && !billing_wants_segments (c.billing)
+        && rollups_answer (&days))
+        rc = collect_rollups (cli, &c, &days);
+    else if (period.end > period.start)
+        rc = collect (cli, &c, period, billing_capacity (c.billing));
+    if (rc == CLI_OK
+        && (bills_finish (cli->store, c.billing, &error) < 0
+            || !(*ret_report
+                 = chargeback_make (query, c.billing, c.usage, &error))))
+        rc = cli_fail (cli, &error);
+    billing_free (c.billing);
+    usage_report_free (c.usage);
+    return rc;
+}
+
+/* Of closed months what was closed. */
+int report_of_charges (cli_t *cli, const report_query_t *query,
+                       report_t **ret_report)
+{
+    gl_error_t error;
+    int rc = closed_charges (cli->store, query, ret_report, &error);
+
+    if (rc < 0)
+        return cli_fail (cli, &error);
+    if (rc > 0)
+        return CLI_OK;
+    rc = charges_of_facts (cli, query, ret_report);
+    if (rc == CLI_OK
+        && closed_note (cli->store, query, *ret_report, &error) < 0)
+        rc = cli_fail (cli, &error);
+    return rc;
+}
+
+static int report_of_utilization (cli_t *cli, const report_query_t *query,
+                                  report_t **ret_report)
+{
+    struct collector c = {.utilization = utilization_new (query)};
+    const rollups_query_t days = {.query = query, .period = query->period};
+    bool pooled = query->site->pool_count > 0; /* else nodes are told apart by
+                                                  all of their events */
+    int rc = pooled && rollups_answer (&days)
+                 ? collect_rollups (cli, &c, &days)
+                 : collect (cli, &c, query->period,
+                            utilization_capacity (c.utilization));
+
+    if (rc == CLI_OK)
+        *ret_report = utilization_make (c.utilization);
+    utilization_free (c.utilization);
+    return rc;
+}
+
+/* Against the site's meters, if it has some and all jobs are asked for. */
+static int add_balance (cli_t *cli, const report_query_t *query,
+                        const struct collector *c, const measured_t *unheld,
+                        report_t *report)
+{
+    meter_reading_t *readings;
+    meter_balance_t balance;
+    gl_error_t error;
+    size_t count;
+    int rc = CLI_OK;
+
+    if (query->filter_count > 0 || cli->site->meter_count == 0)
+        return CLI_OK;
+    if (store_meters (cli->store, query->period, &readings, &count, &error) < 0)
+        return cli_fail (cli, &error);
+    meter_balance_init (&balance);
+    energy_report_devices (c->energy, &c->counts, unheld, &balance);
+    if (meter_balance (cli->site, query->period, readings, count, &balance,
+                       &error)
+        < 0)
+        rc = cli_fail (cli, &error);
+    else {
+        meter_prices_t prices;
+        meter_prices (cli->site, query->period, readings, count, &prices);
+        energy_balance_put (report, query, &balance, &prices);
+        meter_prices_free (&prices);
+    }
+    meter_balance_clear (&balance);
+    store_meters_free (readings, count);
+    return rc;
+}
+
+static int report_of_energy (cli_t *cli, const report_query_t *query,
+                             report_t **ret_report)
+{
+    struct collector c = {.energy = energy_report_new (query)};
+    store_query_t period
+        = {.start = query->period.start, .end = query->period.end};
+    measured_t unheld;
+    gl_error_t error;
+    int rc = collect (cli, &c, query->period, NULL);
+
+    if (rc == CLI_OK && facts_unheld (cli->store, cli->site, &period, &unheld, &error) < 0)
+        rc = cli_fail (cli, &error);
+    if (rc == CLI_OK) {
+        *ret_report = energy_report_make (c.energy, &c.counts, &unheld);
+        rc = add_balance (cli, query, &c, &unheld, *ret_report);
+    }
+    energy_report_free (c.energy);
+    return rc;
+}
+
+static int report_of_idle (cli_t *cli, const report_query_t *query,
+                           report_t **ret_report)
+{
+    struct collector c = {.idle = idle_report_new (query)};
+    int rc = collect (cli, &c, query->period, NULL);
+
+    if (rc == CLI_OK)
+        *ret_report = idle_report_make (c.idle);
+    idle_report_free (c.idle);
+    return rc;
+}
+
+/* Of whole hours of the period, up to as-of. */
+static int make_plan (cli_t *cli, struct request *request,
+                      report_t **ret_report)
+{
+    store_t *store = cli_store (cli, STORE_READ_ONLY);
+    struct collector c = {0};
+    report_query_t query;
+    gl_error_t error;
+    int rc;
+
+    if (request->options.by
+        || !report_filters_within (&(report_query_t){
+                                       .filters = request->options.filters,
+                                       .filter_count
+                                       = request->options.filter_count},
+                                   plan_keys, GL_ARRAY_SIZE (plan_keys)))
+        return cli_usage (cli, "report plan looks at whole pools: of filters "
+                               "and keys it takes --pool and --clusters");
+    if (!store)
+        return CLI_FAILED;
+    rc = query_options_resolve (cli, &request->options, cli->site, store,
+                                "pool", &query);
+    if (rc != CLI_OK)
+        return rc;
+    c.plan = plan_new (&query, request->decision.breakeven.against,
+                       request->decision.breakeven.max_age);
+    rc = collect (cli, &c, plan_period (c.plan), plan_capacity (c.plan));
+    if (rc == CLI_OK && plan_make (c.plan, ret_report, &error) < 0)
+        rc = cli_fail (cli, &error);
+    plan_free (c.plan);
+    return rc;
+}
+
+/* --- slurmdbd's account of it ------------------------------------------ */
+
+static const char *database_of (const cli_t *cli, const struct request *request,
+                                const char *cluster)
+{
+    if (request->slurmdb)
+        return request->slurmdb;
+    for (size_t i = 0; i < cli->site->cluster_count; i++)
+        if (!strcmp (cli->site->clusters[i].name, cluster))
+            return cli->site->clusters[i].slurmdb;
+    return NULL;
+}
+
+static int reconcile_one (cli_t *cli, const struct request *request,
+                          const report_query_t *query,
+                          const report_cluster_t *cluster,
+                          reconcile_t *reconcile, bool *ret_without)
+{
+    const char *url = database_of (cli, request, cluster->name);
+    slurmdbd_t *dbd = NULL;
+    gl_error_t error;
+    int rc;
+
+    if (url && !(dbd = slurmdbd_open (url, &error)))
+        return cli_fail (cli, &error);
+    *ret_without = *ret_without || !url;
+    rc = reconcile_cluster (cli->store, query, cluster, dbd, reconcile, &error);
+    slurmdbd_close (dbd);
+    return rc < 0 ? cli_failf (cli, "%s: %s", cluster->name, error.text)
+                  : CLI_OK;
+}
+
+static bool filters_by_cluster_alone (const query_options_t *o)
+{
+    return o->filter_count == 0
+           || (o->filter_count == 1 && o->filters[0].key == KEY_CLUSTER);
+}
+
+static const char without_database[]
+    = "Without slurmdbd's database segments are compared with the nodes' records "
+      "and with kept rollups alone: give --slurmdb, or clusters[].slurmdb in "
+      "the configuration.";
+
+static int reconcile_all (cli_t *cli, struct request *request,
+                          const report_query_t *query, report_t **ret_report)
+{
+    reconcile_t *reconcile = reconcile_new (cli->site->zone);
+    bool without = false;
+    int rc = CLI_OK;
+
+    for (size_t i = 0; i < query->cluster_count && rc == CLI_OK; i++)
+        rc = reconcile_one (cli, request, query, &query->clusters[i], reconcile,
+                            &without);
+    if (rc == CLI_OK) {
+        *ret_report = reconcile_report_make (query, reconcile,
+                                             without ? without_database : NULL);
+        request->look = reconcile_unexplained (reconcile) > 0;
+    }
+    reconcile_free (reconcile);
+    return rc;
+}
+
+/* All of the clusters' jobs; what is unexplained makes the command say so. */
+static int make_reconcile (cli_t *cli, struct request *request,
+                           report_t **ret_report)
+{
+    store_t *store;
+    report_query_t query;
+    int rc;
+
+    if (request->options.by || !filters_by_cluster_alone (&request->options))
+        return cli_usage (cli, "report reconcile compares all of a cluster: of "
+                               "filters and keys it takes --clusters");
+    store = cli_store (cli, STORE_READ_ONLY);
+    if (!store)
+        return CLI_FAILED;
+    rc = query_options_resolve (cli, &request->options, cli->site, store,
+                                "cluster", &query);
+    if (rc != CLI_OK)
+        return rc;
+    query.by.count = 0;
+    return reconcile_all (cli, request, &query, ret_report);
+}
+
+static const char *default_user (const site_t *site)
+{
+    (void)site;
+    return "user";
+}
+
+static const char *default_teams (const site_t *site)
+{
+    return site->team_count ? "team" : "account";
+}
+
+static const char *default_account (const site_t *site)
+{
+    (void)site;
+    return "account";
+}
+
+static const char *default_pool (const site_t *site)
+{
+    (void)site;
+    return "pool";
+}
+
+static int make_recharge (cli_t *cli, struct request *request,
+                          report_t **ret_report)
+{
+    return recharge_report (cli, &request->options,
+                            &request->decision.recharge, ret_report);
+}
+
+static int make_entitlements (cli_t *cli, struct request *request,
+                              report_t **ret_report)
+{
+    return entitlements_report (cli, &request->options, ret_report);
+}
+
+static int make_breakeven (cli_t *cli, struct request *request,
+                           report_t **ret_report)
+{
+    return decisions_breakeven (cli, &request->options, &request->decision,
+                                ret_report);
+}
+
+static int make_decide (cli_t *cli, struct request *request,
+                        report_t **ret_report)
+{
+    return decisions_decide (cli, &request->options, ret_report);
+}
+
+/* Of facts by keys, or made in a way of its own. */
+static const struct {
+    const char *name;
+    int (*of_facts) (cli_t *cli, const report_query_t *query, report_t **ret);
+    const char *(*default_by) (const site_t *site);
+    int (*make) (cli_t *cli, struct request *request, report_t **ret);
+} reports[] = {
+    {"usage", report_of_usage, default_account, NULL},
+    {"chargeback", report_of_charges, default_teams, NULL},
+    {"utilization", report_of_utilization, default_pool, NULL},
+    {"energy", report_of_energy, default_account, NULL},
+    {"idle", report_of_idle, default_user, NULL},
+    {"breakeven", NULL, NULL, make_breakeven},
+    {"decide", NULL, NULL, make_decide},
+    {"plan", NULL, NULL, make_plan},
+    {"recharge", NULL, NULL, make_recharge},
+    {"entitlements", NULL, NULL, make_entitlements},
+    {"reconcile", NULL, NULL, make_reconcile},
+};
+
+/* "usage chargeback ...", after what is wrong. */
+static int refuse_name (cli_t *cli, const char *what)
+{
+    BUFFER_AUTO names = BUFFER_INIT;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (reports); i++)
+        buffer_printf (&names, " %s", reports[i].name);
+    return cli_usage (cli, "%s:%s", what, buffer_text (&names));
+}
+
+static int unknown_report (cli_t *cli, const char *name)
+{
+    GL_AUTOFREE char *what
+        = xasprintf ("unknown report '%s'; the reports are", name);
+    nearest_t nearest = {.word = name};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (reports); i++)
+        nearest_offer (&nearest, reports[i].name);
+    if (nearest.name)
+        return cli_usage (cli, "unknown report '%s'; did you mean '%s'?", name,
+                          nearest.name);
+    return refuse_name (cli, what);
+}
+
+/* --- the verb ---------------------------------------------------------- */
+
+static int make_of_facts (cli_t *cli, struct request *request, size_t at,
+                          report_t **ret_report)
+{
+    store_t *store = cli_store (cli, STORE_READ_ONLY);
+    report_query_t query;
+    int rc;
+
+    if (!store)
+        return CLI_FAILED;
+    request->options.of_bills = reports[at].of_facts == report_of_charges;
+    rc = query_options_resolve (cli, &request->options, cli->site, store,
+                                reports[at].default_by (cli->site), &query);
+    return rc == CLI_OK ? reports[at].of_facts (cli, &query, ret_report) : rc;
+}
+
+/* What is left out of a file that has to add up would be missed there. */
+static int check_export (cli_t *cli, const struct request *request,
+                         const char *name)
+{
+    const output_t *output = &request->output;
+    const query_options_t *o = &request->options;
+
+    if (strcmp (name, "chargeback") != 0)
+        return cli_usage (cli, "%s is for report chargeback",
+                          export_name (request->export.export));
+    if (o->by || o->filter_count > 0 || output->fields || output->no_header
+        || output->format_given)
+        return cli_usage (cli,
+                          "%s is a form of its own, of all charges: it takes a "
+                          "period and --output, no filters, keys, fields or "
+                          "other formats",
+                          export_name (request->export.export));
+    return CLI_OK;
+}
+
+static int make_export (cli_t *cli, struct request *request, const char *name)
+{
+    store_t *store;
+    report_query_t query;
+    int rc = check_export (cli, request, name);
+
+    if (rc != CLI_OK)
+        return rc;
+    if (!cli_site (cli) || !(store = cli_store (cli, STORE_READ_ONLY)))
+        return CLI_FAILED;
+    rc = query_options_resolve (cli, &request->options, cli->site, store, "team",
+                                &query);
+    return rc == CLI_OK ? export_make (cli, &request->export, &query,
+                                       &request->output)
+                        : rc;
+}
+
+static int make_report (cli_t *cli, struct request *request, const char *name)
+{
+    report_t *report = NULL;
+    size_t at = 0;
+    int rc;
+
+    if (request->export.export)
+        return make_export (cli, request, name);
+    if (request->export.dataset)
+        return cli_usage (cli, "--focus-dataset goes with --focus");
+    while (at < GL_ARRAY_SIZE (reports) && strcmp (reports[at].name, name))
+        at++;
+    if (at == GL_ARRAY_SIZE (reports)) {
+        return unknown_report (cli, name);
+    }
+    if (!cli_site (cli))
+        return CLI_FAILED;
+    if (request->slurmdb && strcmp (name, "reconcile") != 0)
+        return cli_usage (cli, "--slurmdb is for report reconcile");
+    rc = decisions_check (cli, &request->decision, name);
+    if (rc != CLI_OK)
+        return rc;
+    rc = reports[at].make ? reports[at].make (cli, request, &report)
+                          : make_of_facts (cli, request, at, &report);
+    if (rc == CLI_OK)
+        rc = output_report (cli, &request->output, report);
+    if (rc == CLI_OK && request->look)
+        rc = CLI_LOOK;
+    report_free (report);
+    return rc;
+}
+
+static int take_option (cli_t *cli, struct request *request, int option,
+                        const char *value)
+{
+    int taken;
+
+    if (option == REPORT_SLURMDB) {
+        request->slurmdb = value;
+        return 1;
+    }
+    taken = export_option (cli, &request->export, option, value);
+    if (taken == 0)
+        taken = decisions_option (&request->decision, option, value);
+    if (taken == 0)
+        taken = query_option (cli, &request->options, option, value);
+
+    return taken ? taken : output_option (cli, &request->output, option, value);
+}
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    struct request request = {.output = {.format = RENDER_TABLE}};
+    const char *value;
+    int option, rc = CLI_OK;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
+        if (take_option (cli, &request, option, value) < 0) {
+            option = -1;
+            break;
+        }
+    }
+    if (option < 0)
+        rc = cli->exit_code;
+    else if (optind != argc - 1)
+        rc = refuse_name (cli, "give the name of one report");
+    else
+        rc = make_report (cli, &request, argv[optind]);
+    query_options_done (&request.options);
+    return rc;
+}
+
+static const cli_option_t options[] = {
+    QUERY_PERIOD_OPTIONS,
+    QUERY_FILTER_OPTIONS,
+    {QUERY_BY, "by", "KEYS",
+     "group by these, separated by commas: cluster team account\n"
+     "user project label:KEY qos partition pool gpu gres_type\n"
+     "profile node state month day hour"},
+    {REPORT_SLURMDB, "slurmdb", "URL",
+     "reconcile: slurmdbd's database, mysql://USER@HOST[:PORT]/DB[?...]\n"
+     "(default: clusters[].slurmdb of the configuration)"},
+    DECISION_OPTIONS,
+    EXPORT_OPTIONS,
+    OUTPUT_OPTIONS,
+    {0},
+};
+
+const verb_t verb_report = {
+    .name = "report",
+    .run = run,
+    .synopsis = "NAME [OPTION]...",
+    .summary = "usage, chargeback, utilization, energy, break-even and others",
+    .help = "NAME is one of\n"
+            "  usage        who held which GPUs for how long\n"
+            "  chargeback   who pays what, and how that adds up to the cost\n"
+            "  utilization  what the GPUs were doing, to the second\n"
+            "  energy       what the GPUs' own counters measured, and whose it was\n"
+            "  idle         who held GPUs that agents found idle\n"
+            "  breakeven    what a GPU hour costs, owned and rented\n"
+            "  decide       the questions of the configuration: what a run costs, whether\n"
+            "               interruptible capacity pays, cash over the years and others\n"
+            "  plan         measured use beside what owning and renting cost, and how\n"
+            "               many GPUs to own\n"
+            "  recharge     rates, recovery and checks of a fiscal year (2 CFR 200.468)\n"
+            "  entitlements what teams have bought, used and left, month by month\n"
+            "  reconcile    where slurmdbd and the nodes say otherwise, and why: exit\n"
+            "               code 3 where that is not known",
+    .options = options,
+    .example = "gpuledger report usage --month 2025-09 --by account,user",
+};

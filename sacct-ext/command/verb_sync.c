@@ -1,0 +1,408 @@
+/* gpuledger sync: the facts of slurmdbd's database into the store. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/instant.h"
+#include "base/number.h"
+#include "cli/cli.h"
+#include "command/rollups_keep.h"
+#include "command/verb.h"
+#include "facts/as_of.h"
+#include "month/periods.h"
+#include "site/site.h"
+#include "sync/sync.h"
+
+#define DAY 86400
+
+struct options {
+    const char *cluster;
+    const char *slurmdb;
+    const char *as_of;
+    sync_options_t sync;
+};
+
+/* A line that is rewritten, on a terminal only. */
+struct progress {
+    struct timespec began;
+    double shown; /* seconds since then; 0: never */
+};
+
+static double seconds_since (const struct timespec *then)
+{
+    struct timespec now;
+
+    clock_gettime (CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - then->tv_sec)
+           + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
+}
+
+#define BAR 20
+
+/* "[########            ]  41 %, 12 s left". The total is an estimate: where
+ * it turns out too small, nothing is said of the end. */
+static void show_bar (double done, double passed)
+{
+    char bar[BAR + 1];
+
+    if (done > 1)
+        return;
+    for (int i = 0; i < BAR; i++)
+        bar[i] = i < (int)(done * BAR) ? '#' : ' ';
+    bar[BAR] = '\0';
+    fprintf (stderr, " [%s] %3.0f %%, %.0f s left", bar, done * 100,
+             passed / done - passed);
+}
+
+/* A look at the clock every 4096 rows is cheap and often enough. */
+static void show_progress (uint64_t rows, uint64_t total, void *arg)
+{
+    struct progress *progress = arg;
+    double passed;
+
+    if (rows % 4096)
+        return;
+    passed = seconds_since (&progress->began);
+    if (passed - progress->shown < 0.2)
+        return;
+    progress->shown = passed;
+    fprintf (stderr, "\r%llu rows, %.0f per second", (unsigned long long)rows,
+             (double)rows / passed);
+    if (total)
+        show_bar ((double)rows / (double)total, passed);
+    fprintf (stderr, "\033[K");
+}
+
+static void end_progress (const struct progress *progress)
+{
+    if (progress->shown > 0)
+        fprintf (stderr, "\r\033[K");
+}
+
+static void warn_note (cli_t *cli, const char *cluster,
+                       const slurmdbd_note_t *note, const char *what)
+{
+    if (note->count)
+        cli_warn (cli, "%s: %llu job rows %s (the first: job %llu)", cluster,
+                  (unsigned long long)note->count, what,
+                  (unsigned long long)note->id_job);
+}
+
+static void warn (cli_t *cli, const char *cluster, const sync_result_t *result)
+{
+    const slurmdbd_notes_t *notes = &result->notes;
+
+    warn_note (cli, cluster, &notes->deleted,
+               "are marked as deleted: slurmdbd is purging them");
+    warn_note (cli, cluster, &notes->unresolved,
+               "name a TRES that tres_table does not have");
+    warn_note (cli, cluster, &notes->unreadable,
+               "have a tres_alloc that cannot be read; their GPUs count as "
+               "unknown");
+    warn_note (cli, cluster, &notes->contradicting,
+               "have more GPUs by type than in total; the types are counted");
+    warn_note (cli, cluster, &notes->reversed,
+               "end before they start; they count as no time");
+    warn_note (cli, cluster, &notes->impossible,
+               "have no job id or a time after 2099, and are left out");
+    if (result->segments.lost)
+        cli_warn (cli,
+                  "%s: slurmdbd lost the GRES of %llu segments (the first: job "
+                  "%llu); what was known before stays charged. slurmctld sends "
+                  "ended jobs again without GRES when it restarts after a change "
+                  "of the GRES configuration: see gpuledger report reconcile, and "
+                  "restore tres_alloc of these rows from a backup of slurmdbd's "
+                  "database",
+                  cluster, (unsigned long long)result->segments.lost,
+                  (unsigned long long)result->segments.lost_job);
+    if (result->gone)
+        cli_warn (cli,
+                  "%s: %llu segments are not in the database any more: purged, "
+                  "or lost; they stay counted, see gpuledger report reconcile",
+                  cluster, (unsigned long long)result->gone);
+}
+
+/* Of a moment that has not come nobody but --force brings the store back. */
+static void warn_ahead (cli_t *cli, const char *cluster,
+                        const sync_result_t *result, int64_t clock,
+                        const zone_t *zone)
+{
+    char known[ZONE_STAMP_SIZE], now[ZONE_STAMP_SIZE];
+
+    if (result->set_back || result->known_as_of <= clock + AS_OF_SKEW)
+        return;
+    cli_warn (cli,
+              "%s: the store already has facts as of %s, later than the clock of "
+              "slurmdbd's database (%s); running jobs are charged up to then, and "
+              "later syncs change nothing. If that was a mistake, gpuledger sync "
+              "--cluster %s --full --force sets the store back",
+              cluster, zone_stamp (zone, result->known_as_of, known),
+              zone_stamp (zone, clock, now), cluster);
+}
+
+static void say (cli_t *cli, const char *cluster, const sync_result_t *result,
+                 const zone_t *zone)
+{
+    char stamp[ZONE_STAMP_SIZE];
+
+    if (result->set_back)
+        cli_say (cli, "%s: set back from %s", cluster,
+                 zone_stamp (zone, result->known_as_of, stamp));
+    if (result->segments.revised)
+        cli_say (cli,
+                 "%s: %llu segments changed after the fact: see gpuledger report "
+                 "reconcile",
+                 cluster, (unsigned long long)result->segments.revised);
+    cli_say (cli,
+             "%s: segments: %llu new, %llu changed, %llu unchanged; events: "
+             "%llu new, %llu changed; reservations: %llu new, %llu changed; as "
+             "of %s",
+             cluster, (unsigned long long)result->segments.inserted,
+             (unsigned long long)result->segments.changed,
+             (unsigned long long)result->segments.unchanged,
+             (unsigned long long)result->events.inserted,
+             (unsigned long long)result->events.changed,
+             (unsigned long long)result->reservations.inserted,
+             (unsigned long long)result->reservations.changed,
+             zone_stamp (zone, result->as_of, stamp));
+}
+
+/* The end of the last closed month; 0: none is. */
+static int find_closed (cli_t *cli, store_t *store, int64_t *ret_until)
+{
+    const closing_t *last;
+    periods_t *periods;
+    period_t month;
+    gl_error_t error;
+    int rc = 0;
+
+    if (periods_read (store, &periods, &error) < 0)
+        return cli_fail (cli, &error);
+    last = periods_last (periods);
+    if (last)
+        rc = periods_month (cli->site, last->month, &month, &error);
+    *ret_until = last && rc == 0 ? month.end : 0;
+    periods_free (periods);
+    return rc < 0 ? cli_fail (cli, &error) : CLI_OK;
+}
+
+static int sync_one (cli_t *cli, slurmdbd_t *dbd, const char *cluster,
+                     const struct options *options)
+{
+    const site_t *site = cli_site (cli);
+    store_t *store = cli_store (cli, 0);
+    sync_options_t how = options->sync;
+    struct progress progress = {.shown = 0};
+    sync_result_t result;
+    gl_error_t error;
+    int rc;
+
+    if (!site || !store)
+        return CLI_FAILED;
+    how.now = time (NULL);
+    how.zone = site->zone;
+    if (how.force && find_closed (cli, store, &how.closed_until) != CLI_OK)
+        return CLI_FAILED;
+    clock_gettime (CLOCK_MONOTONIC, &progress.began);
+    if (isatty (STDERR_FILENO) && !cli->quiet) {
+        how.progress = show_progress;
+        how.progress_arg = &progress;
+    }
+    rc = sync_cluster (store, dbd, cluster, &how, &result, &error);
+    end_progress (&progress);
+    if (rc < 0)
+        return cli_failf (cli, "%s: %s", cluster, error.text);
+    warn (cli, cluster, &result);
+    warn_ahead (cli, cluster, &result, slurmdbd_clock (dbd), site->zone);
+    say (cli, cluster, &result, site->zone);
+    cli_detail (cli, "%s: %.1f seconds", cluster,
+                seconds_since (&progress.began));
+    return CLI_OK;
+}
+
+/* Of a deleted cluster the tables may be gone; it is read when asked for. One
+ * cluster that fails does not keep the others from being read. */
+static int sync_all (cli_t *cli, slurmdbd_t *dbd, const struct options *options)
+{
+    int rc = CLI_OK;
+    size_t count;
+    const slurmdbd_name_t *names = slurmdbd_names (dbd, &count);
+
+    if (count == 0)
+        return cli_failf (cli, "slurmdbd's database knows no cluster");
+    for (size_t i = 0; i < count; i++) {
+        if (names[i].deleted)
+            cli_detail (cli,
+                        "%s: deleted in Slurm; name it with --cluster to read "
+                        "it",
+                        names[i].name);
+        else if (sync_one (cli, dbd, names[i].name, options) != CLI_OK)
+            rc = CLI_FAILED;
+    }
+    return rc;
+}
+
+static int sync_database (cli_t *cli, const char *url, const char *cluster,
+                          const struct options *options)
+{
+    gl_error_t error;
+    slurmdbd_t *dbd = slurmdbd_open (url, &error);
+    int rc;
+
+    if (!dbd)
+        return cli_fail (cli, &error);
+    rc = cluster ? sync_one (cli, dbd, cluster, options)
+                 : sync_all (cli, dbd, options);
+    slurmdbd_close (dbd);
+    return rc;
+}
+
+/* The clusters of the configuration that have a database. */
+static int sync_configured (cli_t *cli, const site_t *site,
+                            const struct options *options)
+{
+    size_t done = 0;
+    int rc = CLI_OK;
+
+    for (size_t i = 0; i < site->cluster_count; i++) {
+        const site_cluster_t *c = &site->clusters[i];
+        if (!c->slurmdb
+            || (options->cluster && strcmp (options->cluster, c->name) != 0))
+            continue;
+        done++;
+        if (sync_database (cli, c->slurmdb, c->name, options) != CLI_OK)
+            rc = CLI_FAILED;
+    }
+    if (done)
+        return rc;
+    return cli_usage (cli,
+                      "the configuration names no database of %s%s: set "
+                      "clusters[].slurmdb, or give --slurmdb URL",
+                      options->cluster ? "cluster " : "any cluster",
+                      options->cluster ? options->cluster : "");
+}
+
+enum {
+    OPTION_CLUSTER = CLI_LONG,
+    OPTION_SLURMDB,
+    OPTION_FULL,
+    OPTION_LOOK_BACK,
+    OPTION_AS_OF,
+    OPTION_FORCE,
+};
+
+static const cli_option_t options_table[] = {
+    {OPTION_CLUSTER, "cluster", "NAME", "only this cluster"},
+    {OPTION_SLURMDB, "slurmdb", "URL",
+     "slurmdbd's database, mysql://USER@HOST[:PORT]/DB[?option-file=FILE];\n"
+     "HOST,HOST,... for the nodes of a Galera cluster\n"
+     "(default: clusters[].slurmdb of the configuration)"},
+    {OPTION_FULL, "full", NULL,
+     "read all rows, not only what may have changed"},
+    {OPTION_LOOK_BACK, "look-back", "DAYS",
+     "how long before the newest end so far a job may have ended whose\n"
+     "row is new or changed (default: 2)"},
+    {OPTION_AS_OF, "as-of", "TIME",
+     "the moment that the database speaks of (default: its clock); for a\n"
+     "restored copy; not after the clock of this host, nor more than 7 days\n"
+     "after the newest row"},
+    {OPTION_FORCE, "force", NULL,
+     "take any as-of; with --full, one before that of the store takes back\n"
+     "what the store learned by mistake as of a later time"},
+    {0},
+};
+
+static int take_look_back (cli_t *cli, const char *text,
+                           struct options *options)
+{
+    uint64_t days;
+
+    if (number_u64_text (text, &days) < 0 || days > 36500)
+        return cli_usage (cli, "--look-back takes a number of days, not '%s'",
+                          text);
+    options->sync.look_back = (int64_t)days * DAY;
+    return CLI_OK;
+}
+
+static int take_option (cli_t *cli, int option, const char *value,
+                        struct options *options)
+{
+    switch (option) {
+    case OPTION_CLUSTER:
+        options->cluster = value;
+        break;
+    case OPTION_SLURMDB:
+        options->slurmdb = value;
+        break;
+    case OPTION_FULL:
+        options->sync.full = true;
+        break;
+    case OPTION_AS_OF:
+        options->as_of = value;
+        break;
+    case OPTION_FORCE:
+        options->sync.force = true;
+        break;
+    case OPTION_LOOK_BACK:
+        return take_look_back (cli, value, options);
+    }
+    return CLI_OK;
+}
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    struct options options = {
+        .sync.look_back = (int64_t)SYNC_LOOK_BACK_DAYS * DAY,
+    };
+    const char *value;
+    const site_t *site;
+    gl_error_t error;
+    int option, rc;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
+        rc = take_option (cli, option, value, &options);
+        if (rc != CLI_OK)
+            return rc;
+    }
+    if (option < 0)
+        return cli->exit_code;
+    if (optind < argc)
+        return cli_usage (cli, "sync takes no operand: '%s'", argv[optind]);
+    site = cli_site (cli);
+    if (!site)
+        return CLI_FAILED;
+    if (options.as_of
+        && instant_parse (options.as_of, site->zone, &options.sync.as_of,
+                          &error)
+               < 0)
+        return cli_usage (cli, "--as-of: %s", error.text);
+    rc = options.slurmdb ? sync_database (cli, options.slurmdb, options.cluster,
+                                          &options)
+                         : sync_configured (cli, site, &options);
+    if (rc != CLI_USAGE && cli->store)
+        rollups_keep (cli);
+    return rc;
+}
+
+const verb_t verb_sync = {
+    .name = "sync",
+    .run = run,
+    .synopsis = "[--cluster NAME] [--slurmdb URL] [--full] [--as-of TIME] "
+                "[--force]",
+    .summary = "read jobs, outages and reservations from slurmdbd's database",
+    .help
+    = "Reads slurmdbd's MariaDB or MySQL database in one read-only snapshot and puts\n"
+      "what it says of jobs, node outages and reservations into the store. The\n"
+      "first run reads everything; later ones what is open, what ended since the\n"
+      "last run and a look-back before it, and what the store still has as open.\n"
+      "All of a cluster is stored, or nothing; running it twice changes nothing.\n"
+      "What was counted and then changed or purged in the database is never lost:\n"
+      "gpuledger report reconcile shows it. In rows that ended before the look-back\n"
+      "that is found with --full, which is meant to run once a week.",
+    .options = options_table,
+    .example = "gpuledger sync\n"
+               "gpuledger sync --cluster lab --full\n"
+               "gpuledger sync --slurmdb 'mysql://gpuledger_reader@dbhost/"
+               "slurm_acct_db?option-file=/etc/gpuledger/slurmdb.cnf'",
+};

@@ -1,0 +1,144 @@
+/* gpuledger tag: the project of a job that is in the ledger already. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command/rollups_keep.h"
+#include "command/user_verb.h"
+#include "command/verb.h"
+#include "site/site.h"
+#include "users/retag.h"
+
+enum { OPTION_SUBMIT = CLI_LONG + 1, OPTION_LABEL, OPTION_CLUSTER };
+
+struct tag {
+    retag_request_t request;
+    const char *as; /* --for */
+    buffer_t labels;
+};
+
+static void say_done (const struct tag *tag, const retag_done_t *done)
+{
+    const char *before = done->previous[0] ? done->previous : "(untagged)";
+
+    if (done->segments == 0)
+        printf ("job %s of %s belongs to %s already\n", tag->request.job,
+                done->cluster, tag->request.project);
+    else
+        printf ("job %s of %s: %s -> %s (%zu segment%s)\n", tag->request.job,
+                done->cluster, before, tag->request.project, done->segments,
+                done->segments == 1 ? "" : "s");
+}
+
+/* With the rights of --for, else of whoever runs this; root, who can write to
+ * the store anyway, has all. A collector says --for=root for the root of any
+ * host: that is one user among others. */
+static int tag_here (cli_t *cli, const struct tag *tag)
+{
+    retag_person_t person = {0};
+    retag_done_t done;
+    gl_error_t error;
+
+    person.user = user_verb_person (cli, tag->as, &person.uid);
+    person.root = person.uid == 0 && !tag->as;
+    if (!person.user || !cli_site (cli) || !cli_store (cli, 0))
+        return CLI_FAILED;
+    if (retag (cli->store, cli->site, &person, &tag->request, time (NULL),
+               &done, &error)
+        < 0)
+        return cli_fail (cli, &error);
+    say_done (tag, &done);
+    rollups_keep (cli);
+    return CLI_OK;
+}
+
+static int tag_there (cli_t *cli, const struct tag *tag)
+{
+    const retag_request_t *r = &tag->request;
+    const struct {
+        const char *name, *value;
+    } rows[] = {{"job", r->job},
+                {"project", r->project},
+                {"submit", r->submit},
+                {"label", r->labels},
+                {"cluster", r->cluster}};
+    const output_t output = {.format = RENDER_TABLE};
+    user_words_t words = {.count = 0};
+    int rc = user_verb_not_for (cli, tag->as);
+
+    for (size_t i = 0; i < sizeof (rows) / sizeof (rows[0]); i++) {
+        if (rc == CLI_OK && rows[i].value
+            && user_verb_word (cli, &words, rows[i].name, rows[i].value) < 0)
+            rc = cli->exit_code;
+    }
+    if (rc == CLI_OK)
+        rc = user_verb_ask (cli, VERB_TAG, &words, &output);
+    user_words_done (&words);
+    return rc;
+}
+
+static void take (struct tag *tag, int option, const char *value)
+{
+    if (option == OPTION_SUBMIT)
+        tag->request.submit = value;
+    else if (option == OPTION_CLUSTER)
+        tag->request.cluster = value;
+    else if (option == USER_FOR)
+        tag->as = value;
+    else if (option == OPTION_LABEL)
+        buffer_printf (&tag->labels, "%s%s", tag->labels.length ? "," : "",
+                       value);
+}
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    struct tag tag = {.labels = BUFFER_INIT};
+    const char *value;
+    int option, rc;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0)
+        take (&tag, option, value);
+    if (option < 0)
+        rc = cli->exit_code;
+    else if (optind != argc - 2)
+        rc = cli_usage (cli, "give a job and a project");
+    else {
+        tag.request.job = argv[optind];
+        tag.request.project = argv[optind + 1];
+        if (tag.labels.length)
+            tag.request.labels = buffer_text (&tag.labels);
+        rc = user_verb_here (cli) ? tag_here (cli, &tag)
+                                  : tag_there (cli, &tag);
+    }
+    buffer_done (&tag.labels);
+    return rc;
+}
+
+static const cli_option_t options[] = {
+    {OPTION_SUBMIT, "submit", "TIME",
+     "the submission of that moment; JobIds recur (default:\n"
+     "the latest, with its requeues)"},
+    {OPTION_LABEL, "label", "KEY=VALUE",
+     "a label; may be repeated; together they replace the\n"
+     "job's labels"},
+    {OPTION_CLUSTER, "cluster", "NAME", "the job of this cluster"},
+    USER_FOR_OPTION,
+    {0},
+};
+
+const verb_t verb_tag = {
+    .name = "tag",
+    .run = run,
+    .synopsis = "JOBID[_TASK|+OFFSET] PROJECT [OPTION]...",
+    .summary = "change the project of a job that has been recorded",
+    .help = "For a forgotten or wrong tag: a job of yours gets another "
+            "project, one that you\nor the job's account could charge when it "
+            "ran. Who changed what and when is kept.\nOn the accounting host "
+            "root writes to the store; elsewhere the collector is asked\nand "
+            "munge says who you are.",
+    .options = options,
+    .example = "gpuledger tag 4711 segmentation",
+};

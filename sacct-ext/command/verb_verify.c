@@ -1,0 +1,315 @@
+/* gpuledger verify: whether what was closed is what was written. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "cli/output.h"
+#include "command/decide.h"
+#include "command/user_verb.h"
+#include "command/verb.h"
+#include "month/anchor.h"
+#include "month/verify.h"
+#include "site/site.h"
+
+enum {
+    VERIFY_HEAD = CLI_LONG + 1,
+    VERIFY_SINCE,
+    VERIFY_ANCHOR,
+};
+
+struct request {
+    const char *head;
+    const char *since;
+    bool anchor;
+    output_t output;
+};
+
+static void tell_found (const verified_t *found, const struct request *r,
+                        size_t anchors)
+{
+    char text[BILLS_HASH_SIZE];
+
+    hash_text (found->head.hash, text);
+    for (size_t i = 0; i < found->count; i++)
+        printf ("%s\n", found->problem[i]);
+    printf ("%" PRIu64 " entries, %" PRIu64 " rows in %" PRIu64
+            " closed months: %s\n",
+            found->entries, found->rows, found->months,
+            found->count ? "NOT as they were written" : "as they were written");
+    if (r->head && found->has_head)
+        printf ("the hash that was asked for is in the chain\n");
+    if (anchors)
+        printf ("compared with %zu anchor%s\n", anchors,
+                anchors == 1 ? "" : "s");
+    printf ("head %s\n", text);
+}
+
+/* --- since -------------------------------------------------------------- */
+
+struct columns {
+    size_t entries, kind, month, version, by, when, what;
+};
+
+static struct columns add_columns (report_t *report)
+{
+    struct columns c = {0};
+
+    c.entries = report_column (report, "entries", "Entries", COLUMN_TEXT, true);
+    c.kind = report_column (report, "kind", "Kind", COLUMN_TEXT, false);
+    c.month = report_column (report, "month", "Month", COLUMN_TEXT, false);
+    c.version
+        = report_column (report, "version", "Version", COLUMN_TEXT, false);
+    c.by = report_column (report, "by", "By", COLUMN_TEXT, false);
+    c.when = report_column (report, "when", "When", COLUMN_TEXT, false);
+    c.what = report_column (report, "what", "What", COLUMN_TEXT, false);
+    return c;
+}
+
+static void put_row (report_t *report, const struct columns *c,
+                     const site_t *site, uint64_t first, uint64_t last,
+                     const char *kind, const char *month, const char *who,
+                     int64_t when, const char *what)
+{
+    char stamp[ZONE_STAMP_SIZE];
+    GL_AUTOFREE char *entries
+        = first == last ? xasprintf ("%" PRIu64, last)
+                        : xasprintf ("%" PRIu64 "-%" PRIu64, first, last);
+
+    report_row (report);
+    report_put_text (report, c->entries, entries);
+    report_put_text (report, c->kind, kind);
+    report_put_text (report, c->month, month);
+    report_put_text (report, c->by, who ? who : "");
+    report_put_text (report, c->when, zone_stamp (site->zone, when, stamp));
+    report_put_text (report, c->what, what);
+}
+
+/* All that leads up to a closing was written with it, in one transaction. */
+static void put_closing (report_t *report, const struct columns *c,
+                         const site_t *site, const closing_t *closing,
+                         uint64_t since)
+{
+    GL_AUTOFREE char *accept = body_get (closing->body, "accept");
+    GL_AUTOFREE char *what
+        = xasprintf ("%" PRId64 " rows%s%s",
+                     body_get_number (closing->body, "rows"),
+                     accept ? "; findings were accepted: " : "",
+                     accept ? accept : "");
+    char version[16];
+
+    put_row (report, c, site,
+             closing->first > since ? closing->first : since + 1,
+             closing->number, "close", closing->month, closing->who,
+             closing->when, what);
+    snprintf (version, sizeof (version), "%" PRIu32, closing->version);
+    report_put_text (report, c->version, version);
+}
+
+static void put_decision (report_t *report, const struct columns *c,
+                          const site_t *site, const decision_t *d)
+{
+    BUFFER_AUTO what = BUFFER_INIT;
+
+    if (d->reference)
+        buffer_printf (&what, "%s: ", d->reference);
+    if (d->row) {
+        GL_AUTOFREE char *amount
+            = exact_units_text (d->row->charge_units, site->currency_digits);
+        buffer_printf (&what, "%s %s %s: ",
+                       d->row->team ? d->row->team : "(none)", amount,
+                       site->currency);
+    }
+    buffer_add_text (&what, d->reason ? d->reason : "");
+    put_row (report, c, site, d->number, d->number, chain_kind_word (d->kind),
+             d->month, d->who, d->when, buffer_text (&what));
+}
+
+static report_t *make_list (const periods_t *p, const site_t *site,
+                            uint64_t since)
+{
+    report_t *report = report_new ("verify", "Entries since that hash");
+    struct columns c = add_columns (report);
+    size_t closing = 0, decision = 0;
+
+    while (closing < p->closing_count || decision < p->decision_count) {
+        const closing_t *a
+            = closing < p->closing_count ? &p->closings[closing] : NULL;
+        const decision_t *b
+            = decision < p->decision_count ? &p->decisions[decision] : NULL;
+        if (a && (!b || a->number < b->number)) {
+            if (a->number > since)
+                put_closing (report, &c, site, a, since);
+            closing++;
+        } else {
+            if (b->number > since)
+                put_decision (report, &c, site, b);
+            decision++;
+        }
+    }
+    return report;
+}
+
+static int list_since (cli_t *cli, const struct request *r,
+                       const verified_t *found)
+{
+    periods_t *periods;
+    report_t *report;
+    gl_error_t error;
+    char head[BILLS_HASH_SIZE];
+    int rc;
+
+    for (size_t i = 0; i < found->count; i++)
+        cli_warn (cli, "%s", found->problem[i]);
+    if (!found->has_head)
+        return CLI_LOOK;
+    if (periods_read (cli->store, &periods, &error) < 0)
+        return cli_fail (cli, &error);
+    report = make_list (periods, cli->site, found->head_number);
+    hash_text (periods->head.hash, head);
+    report_parameter (report, "since", r->since);
+    report_parameter (report, "head", head);
+    rc = output_report (cli, &r->output, report);
+    report_free (report);
+    periods_free (periods);
+    return rc == CLI_OK && found->count ? CLI_LOOK : rc;
+}
+
+/* --- the verb ----------------------------------------------------------- */
+
+static void take_anchor (const char *sentence, bool bad, void *arg)
+{
+    (void)bad;
+    verified_add (arg, sentence);
+}
+
+/* `verify --anchor` mends what is merely not anchored. */
+static void take_bad_anchor (const char *sentence, bool bad, void *arg)
+{
+    if (bad)
+        verified_add (arg, sentence);
+}
+
+static int anchor_now (cli_t *cli, const verified_t *found)
+{
+    anchor_t anchor = {.head = found->head,
+                       .event = "verify",
+                       .when = time (NULL)};
+    uid_t uid;
+
+    anchor.who = user_verb_person (cli, NULL, &uid);
+    if (!anchor.who)
+        return CLI_FAILED;
+    if (found->head.number == 0)
+        return cli_failf (cli, "nothing was closed yet: there is no hash to "
+                               "anchor");
+    return decide_anchor (cli, &anchor);
+}
+
+static int finish (cli_t *cli, const struct request *r, verified_t *found)
+{
+    size_t anchors;
+    gl_error_t error;
+    int rc;
+
+    if (anchor_check (cli->store, &cli->site->close,
+                      r->anchor ? take_bad_anchor : take_anchor, found,
+                      &anchors, &error)
+        < 0)
+        return cli_fail (cli, &error);
+    if (r->since)
+        return list_since (cli, r, found);
+    tell_found (found, r, anchors);
+    rc = found->count ? CLI_LOOK : CLI_OK;
+    if (r->anchor && rc == CLI_OK)
+        rc = anchor_now (cli, found);
+    else if (r->anchor)
+        cli_warn (cli, "no anchor was written");
+    return rc;
+}
+
+static int verify (cli_t *cli, const struct request *r)
+{
+    const char *wanted = r->head ? r->head : r->since;
+    uint8_t hash[STORE_DIGEST_SIZE];
+    verified_t found;
+    gl_error_t error;
+    int rc;
+
+    if (wanted && hash_parse (wanted, hash) < 0)
+        return cli_usage (cli,
+                          "--%s wants 64 hexadecimal digits, as a statement "
+                          "prints them",
+                          r->head ? "head" : "since");
+    if (!cli_site (cli) || !cli_store (cli, STORE_READ_ONLY))
+        return CLI_FAILED;
+    if (verify_chain (cli->store, wanted ? hash : NULL, &found, &error) < 0)
+        return cli_fail (cli, &error);
+    rc = finish (cli, r, &found);
+    verified_clear (&found);
+    return rc;
+}
+
+static int take_option (cli_t *cli, struct request *r, int option,
+                        const char *value)
+{
+    switch (option) {
+    case VERIFY_HEAD:
+        r->head = value;
+        return 1;
+    case VERIFY_SINCE:
+        r->since = value;
+        return 1;
+    case VERIFY_ANCHOR:
+        r->anchor = true;
+        return 1;
+    default:
+        return output_option (cli, &r->output, option, value);
+    }
+}
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    struct request r = {.output = {.format = RENDER_TABLE}};
+    const char *value;
+    int option;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0)
+        if (take_option (cli, &r, option, value) < 0)
+            return cli->exit_code;
+    if (option < 0)
+        return cli->exit_code;
+    if (optind != argc)
+        return cli_usage (cli, "verify takes no argument");
+    if (!!r.head + !!r.since + r.anchor > 1)
+        return cli_usage (cli, "give one of --head, --since and --anchor");
+    return verify (cli, &r);
+}
+
+static const cli_option_t options[] = {
+    {VERIFY_HEAD, "head", "HASH",
+     "the hash of a statement: it has to be in the chain"},
+    {VERIFY_SINCE, "since", "HASH",
+     "list every entry after that hash: who wrote it, when, what"},
+    {VERIFY_ANCHOR, "anchor", NULL,
+     "if nothing is wrong, anchor the latest hash (close.anchor)"},
+    OUTPUT_OPTIONS,
+    {0},
+};
+
+const verb_t verb_verify = {
+    .name = "verify",
+    .run = run,
+    .synopsis = "[--head HASH | --since HASH [OUTPUT] | --anchor]",
+    .summary = "compute every hash of closed months again",
+    .help = "Says which month, row and field was tampered with (exit code 3), "
+            "compares the store\nwith the hashes that were anchored outside of "
+            "it (close.anchor), and prints the\nhead of the chain. Whoever owns "
+            "the database can compute a whole chain anew: give\na hash that was "
+            "printed elsewhere.",
+    .options = options,
+    .example = "gpuledger verify",
+};

@@ -1,0 +1,289 @@
+/* gpuledger whatif: what past months would have been charged under another
+ * configuration. Reads alone. */
+#include <getopt.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/output.h"
+#include "cli/query_options.h"
+#include "command/verb.h"
+#include "config/config.h"
+#include "month/bills.h"
+#include "site/site.h"
+#include "statement/whatif.h"
+
+enum { WHATIF_NEUTRAL = CLI_LONG + 1 };
+
+struct request {
+    query_options_t options;
+    output_t output;
+    bool neutral; /* --revenue-neutral */
+    const char *file;
+};
+
+/* The other configuration and what it makes of the months. */
+struct other {
+    site_t *site;
+    bill_t *bill;
+};
+
+/* --- the other configuration ------------------------------------------- */
+
+static int load (cli_t *cli, const struct request *request, struct other *other)
+{
+    const site_t *site = cli->site;
+    gl_error_t error;
+
+    if (config_load_overlay (cli->config, request->file, &other->site, &error)
+        < 0) {
+        other->site = NULL;
+        return cli_fail (cli, &error);
+    }
+    if (strcmp (other->site->currency, site->currency) != 0
+        || strcmp (zone_name (other->site->zone), zone_name (site->zone)) != 0)
+        return cli_failf (cli,
+                          "%s changes the ledger's currency or zone: amounts "
+                          "and months could not be compared",
+                          request->file);
+    return CLI_OK;
+}
+
+static void other_done (struct other *other)
+{
+    bill_free (other->bill);
+    site_free (other->site);
+}
+
+/* --- rates that leave the sum as it is --------------------------------- */
+
+/* The bill with the file's rates times `factor`. `scale`: how they stand. */
+static int bill_at (cli_t *cli, const report_query_t *query,
+                    struct other *other, mpq_t scale, mpq_srcptr factor,
+                    mpq_t ret_revenue)
+{
+    gl_error_t error;
+    mpq_t step;
+
+    mpq_init (step);
+    mpq_div (step, factor, scale);
+    whatif_scale (other->site, step);
+    mpq_set (scale, factor);
+    mpq_clear (step);
+    bill_free (other->bill);
+    other->bill = NULL;
+    if (bills_compute (cli->store, other->site, query->period, &other->bill,
+                       &error)
+        < 0)
+        return cli_fail (cli, &error);
+    whatif_revenue (other->bill, ret_revenue);
+    return CLI_OK;
+}
+
+/* Charges grow with the rates on straight lines that meet where a tier of
+ * spending begins: the secant finds the factor exactly, mostly at once. */
+#define STEPS_MAX 12
+
+/* f0, r0 and f1, r1 are two factors and what they bring; `wanted` is asked for.
+ * False: nothing is proportional to the rates, or not to rates above 0. */
+static bool secant (mpq_t f0, const mpq_t r0, const mpq_t f1, const mpq_t r1,
+                    const mpq_t wanted, mpq_t ret_next)
+{
+    mpq_t slope, rise;
+    bool found;
+
+    mpq_inits (slope, rise, NULL);
+    mpq_sub (rise, r1, r0);
+    found = mpq_sgn (rise) != 0;
+    if (found) {
+        mpq_sub (slope, f1, f0);
+        mpq_div (slope, slope, rise);
+        mpq_sub (rise, wanted, r1);
+        mpq_mul (rise, rise, slope);
+        mpq_add (ret_next, f1, rise);
+        found = mpq_sgn (ret_next) > 0;
+    }
+    mpq_clears (slope, rise, NULL);
+    return found;
+}
+
+static int find_factor (cli_t *cli, const report_query_t *query,
+                        struct other *other, const mpq_t wanted, mpq_t factor)
+{
+    mpq_t scale, f0, r0, r1, next;
+    bool more = true;
+    int rc;
+
+    mpq_inits (scale, f0, r0, r1, next, NULL);
+    mpq_set_ui (scale, 1, 1);
+    mpq_set_ui (f0, 1, 1);
+    mpq_set_ui (factor, 1, 1);
+    rc = bill_at (cli, query, other, scale, f0, r0);
+    mpq_set (r1, r0);
+    if (rc == CLI_OK && !mpq_equal (r0, wanted)) {
+        mpq_set_ui (factor, 2, 1);
+        rc = bill_at (cli, query, other, scale, factor, r1);
+    }
+    for (int i = 0; rc == CLI_OK && more && !mpq_equal (r1, wanted)
+                    && i < STEPS_MAX;
+         i++) {
+        more = secant (f0, r0, factor, r1, wanted, next);
+        if (!more)
+            break;
+        mpq_set (f0, factor);
+        mpq_set (r0, r1);
+        mpq_set (factor, next);
+        rc = bill_at (cli, query, other, scale, factor, r1);
+    }
+    if (rc == CLI_OK && !mpq_equal (r1, wanted))
+        rc = cli_failf (cli,
+                        more ? "no factor of the published rates leaves the sum "
+                               "of the charges as it was"
+                             : "there is no factor above 0 of the published "
+                               "rates that leaves the sum of the charges as it "
+                               "was: too little is charged by published rates "
+                               "in these months");
+    mpq_clears (scale, f0, r0, r1, next, NULL);
+    return rc;
+}
+
+/* --- the report -------------------------------------------------------- */
+
+static int compute (cli_t *cli, const struct request *request,
+                    const report_query_t *query, struct other *other,
+                    const bill_t *before, mpq_t factor)
+{
+    gl_error_t error;
+    mpq_t wanted;
+    int rc;
+
+    if (!request->neutral)
+        return bills_compute (cli->store, other->site, query->period,
+                              &other->bill, &error)
+                       < 0
+                   ? cli_fail (cli, &error)
+                   : CLI_OK;
+    mpq_init (wanted);
+    whatif_revenue (before, wanted);
+    rc = find_factor (cli, query, other, wanted, factor);
+    mpq_clear (wanted);
+    return rc;
+}
+
+static int compare (cli_t *cli, struct request *request,
+                    const report_query_t *query, struct other *other)
+{
+    whatif_t whatif = {.query = query,
+                       .site_after = other->site,
+                       .file = request->file};
+    bill_t *before = NULL;
+    gl_error_t error;
+    mpq_t factor;
+    int rc;
+
+    mpq_init (factor);
+    rc = bills_compute (cli->store, cli->site, query->period, &before, &error)
+                 < 0
+             ? cli_fail (cli, &error)
+             : compute (cli, request, query, other, before, factor);
+    if (rc == CLI_OK) {
+        report_t *report;
+        whatif.before = before;
+        whatif.after = other->bill;
+        whatif.factor = request->neutral ? factor : NULL;
+        report = whatif_report_make (&whatif);
+        rc = output_report (cli, &request->output, report);
+        report_free (report);
+    }
+    bill_free (before);
+    mpq_clear (factor);
+    return rc;
+}
+
+static int whatif (cli_t *cli, struct request *request)
+{
+    struct other other = {0};
+    store_t *store;
+    report_query_t query;
+    int rc;
+
+    if (!cli_site (cli) || !(store = cli_store (cli, STORE_READ_ONLY)))
+        return CLI_FAILED;
+    if (cli->site->pool_count == 0)
+        return cli_failf (cli, "%s has no pools, so that nothing has a price",
+                          cli->config);
+    rc = query_options_resolve (cli, &request->options, cli->site, store, "team",
+                                &query);
+    if (rc != CLI_OK)
+        return rc;
+    query.by.count = 0;
+    rc = query_months_over (cli, &query, "whatif");
+    if (rc == CLI_OK)
+        rc = load (cli, request, &other);
+    if (rc == CLI_OK)
+        rc = compare (cli, request, &query, &other);
+    other_done (&other);
+    return rc;
+}
+
+/* --- the verb ---------------------------------------------------------- */
+
+static int take (cli_t *cli, struct request *request, int option,
+                 const char *value)
+{
+    int taken;
+
+    if (option == WHATIF_NEUTRAL) {
+        request->neutral = true;
+        return 1;
+    }
+    taken = query_option (cli, &request->options, option, value);
+    return taken ? taken : output_option (cli, &request->output, option, value);
+}
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    struct request request = {.output = {.format = RENDER_TABLE}};
+    const char *value;
+    int option, rc;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
+        if (take (cli, &request, option, value) < 0) {
+            option = -1;
+            break;
+        }
+    }
+    if (option < 0)
+        rc = cli->exit_code;
+    else if (optind != argc - 1)
+        rc = cli_usage (cli, "give one file: what is to be otherwise, in the "
+                             "form of the configuration");
+    else {
+        request.file = argv[optind];
+        rc = whatif (cli, &request);
+    }
+    query_options_done (&request.options);
+    return rc;
+}
+
+static const cli_option_t options[] = {
+    QUERY_PERIOD_OPTIONS,
+    {WHATIF_NEUTRAL, "revenue-neutral", NULL,
+     "scale the published rates of the other configuration so that\n"
+     "the sum of the charges stays"},
+    OUTPUT_OPTIONS,
+    {0},
+};
+
+const verb_t verb_whatif = {
+    .name = "whatif",
+    .run = run,
+    .synopsis = "FILE [OPTION]...",
+    .summary = "what past months would have been charged otherwise",
+    .help = "FILE is a piece of configuration (rates, policy, pools, assets ...) "
+            "that is laid over\nthe site's: its keys and entries take the place "
+            "of those of the same name. Months\nthat are over are priced again; "
+            "nothing is written.",
+    .options = options,
+    .example = "gpuledger whatif new-rates.yaml --month 2026-10 "
+               "--revenue-neutral",
+};

@@ -1,0 +1,73 @@
+/*
+ * rollups.h: rollups (usage/rollup.h) between the store and the reports.
+ *
+ * The store keeps rollups as a cache and forgets those that a new fact
+ * concerns; a digest tells those that another configuration made. What is
+ * missing is computed from the facts by one function, for a writer that keeps
+ * it (rollups_refresh) and for a reader that does not (rollups_each), so that a
+ * report never depends on what happens to be kept.
+ */
+#ifndef GL_ROLLUPS_H
+#define GL_ROLLUPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "site/site.h"
+#include "store/store.h"
+#include "usage/query.h"
+#include "usage/rollup.h"
+
+/* --- a writer's side --------------------------------------------------- */
+
+/* What a refresh did. */
+typedef struct {
+    uint64_t days;   /* computed and kept */
+    uint64_t months; /* put together and kept */
+} rollups_result_t;
+
+/* `done` of `all` days that were missing are there now. */
+typedef void (*rollups_progress_f) (uint64_t done, uint64_t all, void *arg);
+
+/* Outside a transaction: computes the days that are missing in the store, of
+ * every cluster up to its as-of, some at a time so that memory stays bounded,
+ * then the months that are complete. Safe to interrupt and to repeat.
+ * `progress` may be NULL. */
+int rollups_refresh (store_t *store, const site_t *site,
+                     rollups_progress_f progress, void *arg,
+                     rollups_result_t *ret_result, gl_error_t *error);
+
+/* --- a reader's side --------------------------------------------------- */
+
+/* What a report is made of. */
+typedef struct {
+    const report_query_t *query;
+    period_t period;     /* of which rollups are wanted; holds the query's */
+    const int64_t *cuts; /* ascending; no rollup may lie on both sides of one,
+                            nor of the ends of the query's period */
+    size_t cut_count;
+} rollups_query_t;
+
+/* Whether rollups alone can tell it: whole days up to the end, to which no
+ * fact may lie beyond; keys and filters that a cell has; and no pool or team
+ * that begins or ends within the period. */
+bool rollups_answer (const rollups_query_t *query);
+
+/* The rollups that make up the period, of the query's clusters, by cluster, then
+ * time: months where they are whole and the query has no days, else days; from
+ * the store, or computed. Borrowed for the call. */
+int rollups_each (store_t *store, const rollups_query_t *query,
+                  rollup_f callback, void *arg, gl_error_t *error);
+
+/* Those of one cluster, by days, computed from the facts alone. */
+int rollups_compute (store_t *store, const site_t *site, const char *cluster,
+                     int64_t as_of, period_t days, rollup_f callback, void *arg,
+                     gl_error_t *error);
+
+/* SHA-256 of what the cluster's rollups depend on beside the facts of their own
+ * span: the configuration, and the clocks of nodes that are far off. */
+int rollups_digest (store_t *store, const site_t *site, const char *cluster,
+                    uint8_t ret_digest[STORE_DIGEST_SIZE], gl_error_t *error);
+
+#endif /* !GL_ROLLUPS_H */

@@ -1,0 +1,242 @@
+#include <string.h>
+
+#include "base/memory.h"
+#include "facts/facts.h"
+#include "money/charge.h"
+#include "month/budgets_private.h"
+
+void budgets_free (budget_t **budgets, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        budget_free (budgets[i]);
+    free (budgets);
+}
+
+/* --- running jobs ------------------------------------------------------ */
+
+/* What running jobs may still hold: usage from as-of on, up to their limits. */
+struct running {
+    struct filling *f;
+    usage_query_t query;
+    usage_t *usage;
+    int64_t *cuts; /* ends of the budgets' periods, ascending */
+    size_t cut_count;
+    char *label;
+};
+
+static const char running_keys[] = "team,project,account,pool,qos";
+enum { RUN_TEAM, RUN_PROJECT, RUN_ACCOUNT, RUN_POOL, RUN_QOS };
+
+static int take_running (const fact_t *fact, void *arg, gl_error_t *error)
+{
+    struct running *r = arg;
+    int64_t as_of = r->f->query->as_of;
+    segment_t rest = *fact->segment;
+
+    (void)error;
+    if (rest.time_start <= 0 || rest.time_start > as_of || rest.believed_end
+        || (rest.time_end && rest.time_end <= as_of))
+        return 0;
+    if (rest.time_limit == SECONDS_UNKNOWN) {
+        r->f->unlimited++;
+        return 0;
+    }
+    rest.time_end = rest.time_start + rest.time_limit;
+    rest.time_start = as_of;
+    rest.suspended = 0;
+    if (rest.time_end > as_of)
+        usage_add (r->usage, &rest, NULL, 0, fact->project);
+    return 0;
+}
+
+/* Per GPU-hour by price weights, in the currency; false: not known. */
+static bool price_of (const struct filling *f, const char *pool,
+                      const rate_card_price_t *price, mpq_t ret)
+{
+    const struct pool_rate *full = NULL;
+    mpq_t share;
+
+    for (size_t i = 0; i < f->rate_count; i++) {
+        if (strcmp (f->rate[i].pool, pool) == 0)
+            full = &f->rate[i];
+    }
+    if (!price->rate && (!full || !full->known))
+        return false;
+    mpq_set (ret, price->rate ? price->rate->per_gpu_hour : full->per_hour);
+    if (!price->rule)
+        return true;
+    mpq_init (share);
+    mpq_set_ui (share, 1, 1);
+    mpq_sub (share, share, price->rule->subsidy);
+    mpq_mul (ret, ret, share);
+    mpq_mul (ret, ret, price->rule->multiplier);
+    mpq_clear (share);
+    return true;
+}
+
+static int encumber_part (const struct running *r, budget_t *b,
+                          const usage_cell_t *cell, const usage_part_t *from,
+                          gl_error_t *error)
+{
+    const site_t *site = r->f->query->site;
+    charge_part_t part;
+    mpq_t price;
+    int rc = 0;
+
+    charge_part_init (&part);
+    mpq_init (price);
+    if (charge_part_measure (site, cell->key[RUN_QOS], r->f->query->as_of,
+                             from, &part, error)
+        < 0)
+        rc = -1;
+    else if (!b->of_money)
+        budget_encumber (b, part.gpu_seconds);
+    else if (price_of (r->f, cell->key[RUN_POOL], &part.price, price)) {
+        mpq_mul (price, price, part.price_seconds);
+        mpz_mul_ui (mpq_denref (price), mpq_denref (price), 3600);
+        for (int i = 0; i < site->currency_digits; i++)
+            mpz_mul_ui (mpq_numref (price), mpq_numref (price), 10);
+        mpq_canonicalize (price);
+        budget_encumber (b, price);
+    }
+    mpq_clear (price);
+    charge_part_clear (&part);
+    return rc;
+}
+
+/* The cell lies before the period's end. */
+static bool is_within (const struct running *r, const budget_t *b,
+                       const usage_cell_t *cell)
+{
+    return cell->cut == 0 || r->cuts[cell->cut - 1] < b->period.end;
+}
+
+static int encumber (struct running *r, gl_error_t *error)
+{
+    size_t count;
+    const usage_cell_t *cells = usage_cells (r->usage, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *const *key = cells[i].key;
+        for (size_t k = 0; k < r->f->count && key[RUN_POOL]; k++) {
+            budget_t *b = r->f->budget[k];
+            if (!is_within (r, b, &cells[i])
+                || !budget_takes (b, key[RUN_TEAM], key[RUN_PROJECT],
+                                  key[RUN_ACCOUNT], key[RUN_POOL]))
+                continue;
+            for (size_t p = 0; p < cells[i].part_count; p++) {
+                if (encumber_part (r, b, &cells[i], &cells[i].part[p], error)
+                    < 0)
+                    return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+static int add_running (store_t *store, struct filling *f,
+                        const accounts_t *accounts, gl_error_t *error)
+{
+    int64_t as_of = f->query->as_of;
+    store_query_t facts
+        = {.start = as_of - 1, .end = as_of + 1, .gpu_only = true};
+    struct running r = {.f = f};
+    int rc;
+
+    r.cuts = xcalloc (f->count + 1, sizeof (*r.cuts));
+    for (size_t i = 0; i < f->count; i++)
+        r.cuts[i] = f->budget[i]->period.end;
+    r.cut_count = instants_sort (r.cuts, f->count);
+    r.query = (usage_query_t){.site = f->query->site,
+                              .period = {as_of, r.cuts[r.cut_count - 1]},
+                              .cuts = r.cuts,
+                              .cut_count = r.cut_count,
+                              .accounts = accounts,
+                              .without_jobs = true};
+    if (report_keys_parse (running_keys, &r.query.by, &r.label, error) < 0) {
+        free (r.cuts);
+        return -1;
+    }
+    r.usage = usage_new (&r.query);
+    rc = facts_each (store, f->query->site, &facts, take_running, &r, error);
+    if (rc == 0)
+        rc = encumber (&r, error);
+    usage_free (r.usage);
+    free (r.cuts);
+    return rc;
+}
+
+/* --- all together ------------------------------------------------------ */
+
+static void drop_rates (struct filling *f)
+{
+    for (size_t i = 0; i < f->rate_count; i++) {
+        free (f->rate[i].pool);
+        mpq_clear (f->rate[i].per_hour);
+    }
+    free (f->rate);
+}
+
+static bool is_wanted (const budgets_query_t *q, const site_budget_t *entry)
+{
+    return q->as_of - 1 >= entry->valid.start
+           && q->as_of - 1 < entry->valid.end
+           && (!q->name || strcmp (q->name, entry->name) == 0)
+           && (!q->team
+               || (entry->team && strcmp (q->team, entry->team) == 0));
+}
+
+static int fill (store_t *store, struct filling *f, gl_error_t *error)
+{
+    accounts_t *accounts = facts_accounts (store, error);
+    int rc = accounts ? budgets_add_charges (store, f, error) : -1;
+
+    if (rc == 0)
+        rc = add_running (store, f, accounts, error);
+    accounts_free (accounts);
+    return rc;
+}
+
+int budgets_compute (store_t *store, const budgets_query_t *query,
+                     budget_t ***ret_budgets, size_t *ret_count,
+                     gl_error_t *error)
+{
+    struct filling f = {.query = query};
+    int rc = 0;
+
+    f.budget = xcalloc (query->site->budget_count + 1, sizeof (*f.budget));
+    for (size_t i = 0; i < query->site->budget_count; i++) {
+        if (is_wanted (query, &query->site->budgets[i]))
+            f.budget[f.count++] = budget_new (
+                query->site, &query->site->budgets[i], query->as_of);
+    }
+    if (f.count > 0 && query->as_of > 0)
+        rc = fill (store, &f, error);
+    for (size_t i = 0; i < f.count && rc == 0; i++)
+        budget_compute (f.budget[i], query->window, f.first);
+    drop_rates (&f);
+    if (rc < 0) {
+        budgets_free (f.budget, f.count);
+        return -1;
+    }
+    if (query->ret_unlimited)
+        *query->ret_unlimited = f.unlimited;
+    *ret_budgets = f.budget;
+    *ret_count = f.count;
+    return 0;
+}
+
+int budgets_of_team (store_t *store, const site_t *site, const char *team,
+                     const report_query_t *query, budget_t ***ret_budgets,
+                     size_t *ret_count, gl_error_t *error)
+{
+    int64_t as_of = report_as_of (query);
+    budgets_query_t q = {.site = site, .team = team, .window = BUDGET_LAST_28};
+
+    *ret_budgets = NULL;
+    *ret_count = 0;
+    q.as_of = as_of < query->period.end ? as_of : query->period.end;
+    if (!team || q.as_of <= query->period.start)
+        return 0;
+    return budgets_compute (store, &q, ret_budgets, ret_count, error);
+}

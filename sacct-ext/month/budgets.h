@@ -1,0 +1,36 @@
+/*
+ * budgets.h: budgets (statement/budget.h), filled from the store.
+ */
+#ifndef GL_BUDGETS_H
+#define GL_BUDGETS_H
+
+#include "base/error.h"
+#include "site/site.h"
+#include "statement/budget.h"
+#include "store/store.h"
+#include "usage/query.h"
+
+typedef struct {
+    const site_t *site;
+    int64_t as_of;       /* the moment that is looked at */
+    const char *name;    /* this budget alone; NULL: all */
+    const char *team;    /* budgets of this team alone; NULL: all */
+    budget_window_t window;
+    uint64_t *ret_unlimited; /* running jobs without a known time limit, which
+                                are in no encumbrance; may be NULL */
+} budgets_query_t;
+
+/* The entries in force at as-of, in the order of the configuration, computed.
+ * budgets_free() them. */
+int budgets_compute (store_t *store, const budgets_query_t *query,
+                     budget_t ***ret_budgets, size_t *ret_count,
+                     gl_error_t *error);
+/* Those of a team, as of the end of the query's period, or of what is known in
+ * it. `team` NULL: none. */
+int budgets_of_team (store_t *store, const site_t *site, const char *team,
+                     const report_query_t *query, budget_t ***ret_budgets,
+                     size_t *ret_count, gl_error_t *error);
+/* Accepts NULL with 0. */
+void budgets_free (budget_t **budgets, size_t count);
+
+#endif /* !GL_BUDGETS_H */

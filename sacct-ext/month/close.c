@@ -1,0 +1,436 @@
+#include "config.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "facts/pieces.h"
+#include "month/close.h"
+#include "month/closed_site.h"
+#include "month/detail.h"
+#include "month/seal.h"
+
+/* --- checks ------------------------------------------------------------ */
+
+const char *check_state_word (check_state_t state)
+{
+    static const char *const words[] = {[CHECK_OK] = "ok",
+                                        [CHECK_UNKNOWN] = "unknown",
+                                        [CHECK_LOOK] = "look",
+                                        [CHECK_NEVER] = "never"};
+
+    return words[state];
+}
+
+size_t checks_in (const checks_t *checks, check_state_t state)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < checks->count; i++)
+        count += checks->item[i].state == state;
+    return count;
+}
+
+void checks_clear (checks_t *checks)
+{
+    for (size_t i = 0; i < checks->count; i++)
+        free (checks->item[i].figure);
+    free (checks->item);
+    *checks = (checks_t){NULL, 0};
+}
+
+/* --- adding entries ---------------------------------------------------- */
+
+struct writing {
+    store_t *store;
+    chain_head_t head;
+    const char *month;
+    uint32_t version;
+    uint64_t lines; /* of the detail of the month */
+};
+
+static int add (struct writing *w, chain_kind_t kind, const buffer_t *body,
+                gl_error_t *error)
+{
+    const chain_entry_t entry = {.kind = kind,
+                                 .month = w->month,
+                                 .version = w->version,
+                                 .body = buffer_text (body),
+                                 .length = body->length};
+
+    return store_chain_add (w->store, &entry, &w->head, error);
+}
+
+static int add_rows (struct writing *w, const bill_t *bill, seal_t *seal,
+                     gl_error_t *error)
+{
+    size_t count;
+    const bill_row_t *rows = bill_rows (bill, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        BUFFER_AUTO text = BUFFER_INIT;
+        bill_row_text (&rows[i], &text);
+        seal_add (seal, &rows[i], buffer_text (&text), text.length);
+        if (add (w, CHAIN_ROW, &text, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_costs (struct writing *w, const bill_t *bill, gl_error_t *error)
+{
+    size_t count, pool_count;
+    const bill_cost_t *costs = bill_costs (bill, &count);
+    const bill_pool_t *pools = bill_pools (bill, &pool_count);
+
+    for (size_t i = 0; i < count; i++) {
+        BUFFER_AUTO text = BUFFER_INIT;
+        bill_cost_text (&costs[i], &text);
+        if (add (w, CHAIN_COST, &text, error) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < pool_count; i++) {
+        BUFFER_AUTO text = BUFFER_INIT;
+        bill_pool_text (&pools[i], &text);
+        if (add (w, CHAIN_POOL, &text, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_entitlements (struct writing *w, const bill_t *bill,
+                             gl_error_t *error)
+{
+    size_t count;
+    const bill_entitlement_t *item = bill_entitlements (bill, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        BUFFER_AUTO text = BUFFER_INIT;
+        bill_entitlement_text (&item[i], &text);
+        if (add (w, CHAIN_ENTITLEMENT, &text, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- what lies below the rows ------------------------------------------ */
+
+struct detailing {
+    struct writing *writing;
+    pieces_t *pieces;
+    buffer_t line;
+};
+
+static int put_piece (const buffer_t *piece, void *arg, gl_error_t *error)
+{
+    const struct detailing *d = arg;
+
+    return add (d->writing, CHAIN_DETAIL, piece, error);
+}
+
+static int take_detail (const detail_row_t *row, void *arg, gl_error_t *error)
+{
+    struct detailing *d = arg;
+
+    buffer_clear (&d->line);
+    detail_row_text (row, &d->line);
+    return pieces_add (d->pieces, buffer_text (&d->line), d->line.length,
+                       error);
+}
+
+/* Row by row, as the segments come: the store reads facts while entries are
+ * written. */
+static int add_detail (struct writing *w, const site_t *site,
+                       const bills_month_t *m, gl_error_t *error)
+{
+    struct detailing d = {.writing = w};
+    detail_result_t result;
+    int rc;
+
+    d.pieces = pieces_new (put_piece, &d);
+    rc = detail_of_month (w->store, site, m, take_detail, &d, &result, error);
+    if (rc == 0)
+        rc = pieces_end (d.pieces, error);
+    w->lines = pieces_lines (d.pieces);
+    pieces_free (d.pieces);
+    buffer_done (&d.line);
+    return rc;
+}
+
+/* --- the entry that closes --------------------------------------------- */
+
+struct closing {
+    const site_t *site;
+    const close_request_t *request;
+    close_done_t *done;
+    seal_t *seal;
+};
+
+static int put_as_of (store_t *store, buffer_t *body, gl_error_t *error)
+{
+    store_cluster_t *clusters;
+    size_t count;
+
+    if (store_clusters (store, &clusters, &count, error) < 0)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        GL_AUTOFREE char *name = xasprintf ("as_of.%s", clusters[i].name);
+        body_put_number (body, name, clusters[i].as_of);
+    }
+    store_clusters_free (clusters, count);
+    return 0;
+}
+
+/* Only what was found wanting, and accepted. */
+static void put_checks (const close_request_t *r, buffer_t *body)
+{
+    body_put (body, "accept", r->accept);
+    for (size_t i = 0; r->checks && i < r->checks->count; i++) {
+        const check_t *c = &r->checks->item[i];
+        GL_AUTOFREE char *name = xasprintf ("%s.%s", check_state_word (c->state),
+                                            c->name);
+        if (c->state != CHECK_OK)
+            body_put (body, name, c->figure);
+    }
+}
+
+static int put_snapshot (store_t *store, const site_t *site, buffer_t *body,
+                         gl_error_t *error)
+{
+    uint8_t digest[STORE_DIGEST_SIZE];
+    char text[BILLS_HASH_SIZE];
+
+    if (store_put_snapshot (store, site->book ? site->book : "", digest, error)
+        < 0)
+        return -1;
+    hash_text (digest, text);
+    body_put (body, "snapshot", text);
+    return 0;
+}
+
+static int add_end (struct writing *w, const struct closing *c,
+                    const char *state, period_t period, gl_error_t *error)
+{
+    BUFFER_AUTO body = BUFFER_INIT;
+
+    body_put (&body, "state", state);
+    body_put (&body, "who", c->request->who);
+    body_put_number (&body, "when", c->request->now);
+    body_put_number (&body, "handover",
+                     c->request->now + c->site->close.review);
+    body_put (&body, "program", PACKAGE_VERSION);
+    body_put_number (&body, "start", period.start);
+    body_put_number (&body, "end", period.end);
+    closed_site_put (c->site, &body);
+    body_put_number (&body, "detail", (int64_t)w->lines);
+    if (put_as_of (w->store, &body, error) < 0
+        || put_snapshot (w->store, c->site, &body, error) < 0
+        || seal_put (c->seal, &body, error) < 0)
+        return -1;
+    put_checks (c->request, &body);
+    return add (w, CHAIN_CLOSE, &body, error);
+}
+
+/* --- closing ----------------------------------------------------------- */
+
+static int check_month (store_t *store, const site_t *site,
+                        const periods_t *periods, const char *month,
+                        gl_error_t *error)
+{
+    const closing_t *closing = periods_closing (periods, month);
+    char open[BILLS_MONTH_SIZE];
+
+    if (closing)
+        return gl_error (error,
+                         "%s is closed already: version %u, by %s, hash %s",
+                         month, closing->version,
+                         closing->who ? closing->who : "?", closing->hash);
+    if (periods_open_month (store, site, periods, open, error) < 0)
+        return -1;
+    /* without go-live the ledger begins with the month that is closed first */
+    if (!periods->closing_count && site->go_live.year == 0
+        && strcmp (month, open) > 0)
+        return 0;
+    if (strcmp (month, open) == 0)
+        return 0;
+    if (strcmp (month, open) < 0)
+        return gl_error (error, "%s lies before %s, with which closing begins",
+                         month, open);
+    return gl_error (error,
+                     "months are closed in their order: %s is open, close it "
+                     "first",
+                     open);
+}
+
+/* Months before go-live with facts, without charges. */
+static int import_months (struct writing *w, struct closing *c,
+                          const periods_t *periods, gl_error_t *error)
+{
+    site_t early = *c->site;
+    char month[BILLS_MONTH_SIZE];
+    period_t period;
+
+    early.go_live.year = 0;
+    if (c->site->go_live.year == 0
+        || c->site->before_go_live != BEFORE_GO_LIVE_IMPORTED
+        || periods->closing_count > 0)
+        return 0;
+    if (periods_open_month (w->store, &early, periods, month, error) < 0)
+        return -1;
+    while (month[0] && strcmp (month, c->request->month) < 0) {
+        if (periods_month (c->site, month, &period, error) < 0)
+            return -1;
+        w->month = month;
+        w->version = 1;
+        c->seal = seal_new ();
+        if (add_end (w, c, "imported", period, error) < 0)
+            return -1;
+        seal_free (GL_TAKE (c->seal));
+        c->done->imported++;
+        periods_month_of (c->site, period.end, month);
+    }
+    return 0;
+}
+
+static int write_month (struct writing *w, struct closing *c,
+                        const bills_month_t *m, gl_error_t *error)
+{
+    w->month = m->month;
+    w->version = c->done->version;
+    c->seal = seal_new ();
+    if (add_rows (w, m->bill, c->seal, error) < 0
+        || add_costs (w, m->bill, error) < 0
+        || add_entitlements (w, m->bill, error) < 0
+        || add_detail (w, c->site, m, error) < 0
+        || add_end (w, c, "closed", m->period, error) < 0)
+        return -1;
+    c->done->head = w->head;
+    hash_text (w->head.hash, c->done->hash);
+    return 0;
+}
+
+static void count_rows (const bills_month_t *m, close_done_t *done)
+{
+    const bill_row_t *rows = bill_rows (m->bill, &done->rows);
+
+    for (size_t i = 0; i < done->rows; i++)
+        done->corrections += rows[i].kind == BILL_CORRECTION;
+}
+
+/* What the chain says is read before anything is added to it: iterators see only
+ * what is committed. */
+static int close_now (store_t *store, void *arg, gl_error_t *error)
+{
+    struct closing *c = arg;
+    struct writing w = {.store = store};
+    periods_t *periods = NULL;
+    bills_month_t *m = NULL;
+    int rc = -1;
+
+    *c->done = (close_done_t){.handover
+                              = c->request->now + c->site->close.review};
+    if (periods_read (store, &periods, error) < 0
+        || check_month (store, c->site, periods, c->request->month, error) < 0
+        || bills_of_month (store, c->site, c->request->month, &m, error) < 0
+        || store_chain_head (store, &w.head, error) < 0)
+        goto out;
+    c->done->version = periods_versions (periods, m->month) + 1;
+    count_rows (m, c->done);
+    rc = import_months (&w, c, periods, error);
+    if (rc == 0)
+        rc = write_month (&w, c, m, error);
+out:
+    seal_free (GL_TAKE (c->seal));
+    bills_month_free (m);
+    periods_free (periods);
+    return rc;
+}
+
+int close_month (store_t *store, const site_t *site,
+                 const close_request_t *request, close_done_t *ret_done,
+                 gl_error_t *error)
+{
+    struct closing closing
+        = {.site = site, .request = request, .done = ret_done};
+
+    return store_transaction (store, close_now, &closing, error);
+}
+
+/* --- decisions --------------------------------------------------------- */
+
+struct deciding {
+    const site_t *site;
+    decision_t *decision;
+    close_check_f check;
+    void *arg;
+    bool in_open; /* it is of the month that is open when it is written */
+    chain_head_t head; /* the entry */
+};
+
+static void put_decision (const decision_t *d, buffer_t *body)
+{
+    BUFFER_AUTO row = BUFFER_INIT;
+
+    body_put (body, "who", d->who);
+    body_put_number (body, "when", d->when);
+    body_put (body, "reason", d->reason);
+    body_put (body, "reference", d->reference);
+    if (d->row)
+        bill_row_text (d->row, &row);
+    body_put (body, "row", d->row ? buffer_text (&row) : NULL);
+}
+
+/* Reads; nothing is written before. Where the transaction is run again, somebody
+ * may have closed the month that was open the first time. */
+static int prepare (store_t *store, struct deciding *deciding,
+                    const periods_t *periods, gl_error_t *error)
+{
+    decision_t *d = deciding->decision;
+
+    if (deciding->in_open
+        && periods_open_month (store, deciding->site, periods, d->month, error)
+               < 0)
+        return -1;
+    if (!d->month[0])
+        return gl_error (error, "no month is open: the store has no facts, and "
+                                "ledger.go_live is not set");
+    return deciding->check ? deciding->check (store, deciding->site, periods, d,
+                                              deciding->arg, error)
+                           : 0;
+}
+
+static int decide_now (store_t *store, void *arg, gl_error_t *error)
+{
+    struct deciding *deciding = arg;
+    decision_t *d = deciding->decision;
+    struct writing w = {.store = store, .month = d->month};
+    BUFFER_AUTO body = BUFFER_INIT;
+    periods_t *periods;
+    int rc;
+
+    if (periods_read (store, &periods, error) < 0)
+        return -1;
+    rc = prepare (store, deciding, periods, error);
+    w.version = periods_versions (periods, d->month)
+                + (periods_closing (periods, d->month) == NULL);
+    periods_free (periods);
+    if (rc == 0)
+        rc = store_chain_head (store, &w.head, error);
+    put_decision (d, &body);
+    if (rc == 0)
+        rc = add (&w, d->kind, &body, error);
+    deciding->head = w.head;
+    return rc;
+}
+
+int close_decide (store_t *store, const site_t *site, decision_t *decision,
+                  close_check_f check, void *arg, chain_head_t *ret_head,
+                  gl_error_t *error)
+{
+    struct deciding deciding
+        = {site, decision, check, arg, decision->month[0] == '\0', {0}};
+
+    if (store_transaction (store, decide_now, &deciding, error) < 0)
+        return -1;
+    *ret_head = deciding.head;
+    return 0;
+}

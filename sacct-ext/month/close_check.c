@@ -1,0 +1,511 @@
+/* What has to be in order before a month is closed, each with its figure. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "evidence/runaway.h"
+#include "facts/as_of.h"
+#include "facts/facts.h"
+#include "facts/rollups.h"
+#include "facts/unowned.h"
+#include "month/close.h"
+#include "month/due.h"
+#include "report/report.h"
+#include "report/usage_report.h"
+#include "site/account.h"
+#include "slurmdbd/slurmdbd.h"
+#include "sync/reconcile.h"
+
+/* Takes the figure. */
+static void found (checks_t *checks, check_state_t state, const char *name,
+                   char *figure)
+{
+    checks->item = xreallocarray (checks->item, checks->count + 1,
+                                  sizeof (*checks->item));
+    checks->item[checks->count++] = (check_t){state, name, figure};
+}
+
+struct checking {
+    store_t *store;
+    const site_t *site;
+    const char *month;
+    period_t period;
+    int64_t now;
+    store_cluster_t *clusters;
+    size_t cluster_count;
+    checks_t *checks;
+    /* open segments of the month */
+    uint64_t open;
+    uint64_t runaways;
+    int64_t quarantined; /* seconds */
+};
+
+/* --- order ------------------------------------------------------------- */
+
+static int check_order (struct checking *c, gl_error_t *error)
+{
+    char open[BILLS_MONTH_SIZE];
+    periods_t *periods;
+    int rc;
+
+    if (periods_read (c->store, &periods, error) < 0)
+        return -1;
+    rc = periods_open_month (c->store, c->site, periods, open, error);
+    if (rc == 0 && strcmp (open, c->month) == 0)
+        found (c->checks, CHECK_OK, "order",
+               xasprintf ("%s is the month to be closed next", open));
+    else if (rc == 0 && !periods->closing_count && c->site->go_live.year == 0
+             && strcmp (open, c->month) < 0)
+        found (c->checks, CHECK_LOOK, "order",
+               xasprintf ("months from %s on have facts and would never be "
+                          "closed (set ledger.go_live)",
+                          open));
+    else if (rc == 0)
+        found (c->checks, CHECK_NEVER, "order",
+               open[0] ? xasprintf ("%s is to be closed next", open)
+                       : xstrdup ("the store has no facts"));
+    periods_free (periods);
+    return rc;
+}
+
+/* --- clusters ---------------------------------------------------------- */
+
+static void check_over (struct checking *c)
+{
+    for (size_t i = 0; i < c->cluster_count; i++) {
+        const store_cluster_t *cluster = &c->clusters[i];
+        char stamp[ZONE_STAMP_SIZE];
+        zone_stamp (c->site->zone, cluster->as_of, stamp);
+        found (c->checks,
+               cluster->as_of >= c->period.end ? CHECK_OK : CHECK_LOOK, "over",
+               xasprintf ("%s: facts up to %s", cluster->name, stamp));
+    }
+    if (c->cluster_count == 0)
+        found (c->checks, CHECK_NEVER, "over",
+               xstrdup ("the store has no facts"));
+}
+
+static void check_fresh (struct checking *c)
+{
+    for (size_t i = 0; i < c->cluster_count; i++) {
+        const store_cluster_t *cluster = &c->clusters[i];
+        int64_t age = c->now - cluster->as_of;
+        char stamp[ZONE_STAMP_SIZE];
+        if (age < -AS_OF_SKEW) {
+            found (c->checks, CHECK_LOOK, "fresh",
+                   xasprintf ("%s: facts as of %s, which has not come; gpuledger "
+                              "sync --cluster %s --full --force sets them back",
+                              cluster->name,
+                              zone_stamp (c->site->zone, cluster->as_of, stamp),
+                              cluster->name));
+            continue;
+        }
+        found (c->checks,
+               age <= c->site->close.fresh ? CHECK_OK : CHECK_LOOK, "fresh",
+               xasprintf ("%s: facts are %" PRId64 ".%" PRId64
+                          " hours old, at most %" PRId64 " are asked for",
+                          cluster->name, age > 0 ? age / 3600 : 0,
+                          age > 0 ? age % 3600 / 360 : 0,
+                          c->site->close.fresh / 3600));
+    }
+}
+
+static const char *database_of (const site_t *site, const char *cluster)
+{
+    for (size_t i = 0; i < site->cluster_count; i++)
+        if (!strcmp (site->clusters[i].name, cluster))
+            return site->clusters[i].slurmdb;
+    return NULL;
+}
+
+/* A job of which a row has that cause; 0: none. */
+static uint64_t job_with (reconcile_t *reconcile, reconcile_cause_t cause)
+{
+    uint64_t all;
+    size_t count;
+    const reconcile_row_t *rows = reconcile_rows (reconcile, &count, &all);
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].cause == cause && rows[i].id_job)
+            return rows[i].id_job;
+    return 0;
+}
+
+static void check_lost (struct checking *c, const store_cluster_t *cluster,
+                        reconcile_t *reconcile)
+{
+    uint64_t lost
+        = reconcile_summary (reconcile, SIDE_REVISIONS)->rows[CAUSE_GRES_LOST];
+
+    found (c->checks, lost ? CHECK_LOOK : CHECK_OK, "gres",
+           lost ? xasprintf ("%s: slurmdbd lost the GRES of %" PRIu64
+                             " segments (job %" PRIu64
+                             "); those known before are charged: see gpuledger "
+                             "report reconcile --month %s",
+                             cluster->name, lost,
+                             job_with (reconcile, CAUSE_GRES_LOST), c->month)
+                : xasprintf ("%s: slurmdbd lost the GRES of no segment",
+                             cluster->name));
+}
+
+static void reconcile_one (struct checking *c, const store_cluster_t *cluster)
+{
+    const char *url = database_of (c->site, cluster->name);
+    const report_cluster_t one = {.name = cluster->name, .as_of = cluster->as_of};
+    const report_query_t query = {.site = c->site,
+                                  .period = c->period,
+                                  .clusters = &one,
+                                  .cluster_count = 1};
+    reconcile_t *reconcile = reconcile_new (c->site->zone);
+    slurmdbd_t *dbd = NULL;
+    gl_error_t error = {""};
+    bool compared = false;
+
+    if (url && !(dbd = slurmdbd_open (url, &error)))
+        found (c->checks, CHECK_LOOK, "reconcile",
+               xasprintf ("%s: not compared: %s", cluster->name, error.text));
+    else if (reconcile_cluster (c->store, &query, &one, dbd, reconcile, &error)
+             < 0)
+        found (c->checks, CHECK_LOOK, "reconcile",
+               xasprintf ("%s: not compared: %s", cluster->name, error.text));
+    else
+        compared = true;
+    if (compared && reconcile_unexplained (reconcile) > 0)
+        found (c->checks, CHECK_LOOK, "reconcile",
+               xasprintf ("%s: %" PRIu64 " differences without a cause: see "
+                          "gpuledger report reconcile --month %s",
+                          cluster->name, reconcile_unexplained (reconcile),
+                          c->month));
+    else if (compared)
+        found (c->checks, dbd ? CHECK_OK : CHECK_UNKNOWN, "reconcile",
+               xasprintf ("%s: nothing without a cause%s", cluster->name,
+                          dbd ? "" : "; without slurmdbd's database "
+                                     "(clusters[].slurmdb), by the nodes alone"));
+    if (compared)
+        check_lost (c, cluster, reconcile);
+    slurmdbd_close (dbd);
+    reconcile_free (reconcile);
+}
+
+/* --- jobs -------------------------------------------------------------- */
+
+static int take_open (const fact_t *fact, void *arg, gl_error_t *error)
+{
+    struct checking *c = arg;
+    const segment_t *s = fact->segment;
+
+    (void)error;
+    if (s->time_end != 0 || s->time_start == 0)
+        return 0;
+    c->open++;
+    if (s->believed_end != 0 && s->believed_end < s->time_seen) {
+        c->runaways++;
+        c->quarantined
+            += period_seconds (runaway_quarantined (s, c->period));
+    }
+    return 0;
+}
+
+static int check_open (struct checking *c, gl_error_t *error)
+{
+    const store_query_t query = {.start = c->period.start,
+                                 .end = c->period.end,
+                                 .gpu_only = true,
+                                 .open_only = true};
+
+    if (facts_each (c->store, c->site, &query, take_open, c, error) < 0)
+        return -1;
+    found (c->checks, CHECK_OK, "running",
+           xasprintf ("%" PRIu64 " jobs run on: their time up to the end of "
+                      "the month is in it",
+                      c->open - c->runaways));
+    found (c->checks, c->runaways ? CHECK_LOOK : CHECK_OK, "runaways",
+           xasprintf ("%" PRIu64 " jobs without an end that cannot run any "
+                      "more; %" PRId64 " hours of them are left out (sacctmgr "
+                      "show runaway)",
+                      c->runaways, c->quarantined / 3600));
+    return 0;
+}
+
+/* --- the bill ---------------------------------------------------------- */
+
+static char *percent_of (mpq_srcptr part, mpq_srcptr whole)
+{
+    char *text = report_percent_text (part, whole);
+
+    return text ? text : xstrdup ("100.00");
+}
+
+/* share <= limit; both of `whole`. */
+static bool within (mpq_srcptr part, mpq_srcptr whole, mpq_srcptr limit)
+{
+    mpq_t most;
+    bool yes;
+
+    mpq_init (most);
+    mpq_mul (most, whole, limit);
+    yes = mpq_cmp (part, most) <= 0;
+    mpq_clear (most);
+    return yes;
+}
+
+static void check_tags (struct checking *c, const bill_t *bill)
+{
+    size_t count;
+    const bill_row_t *rows = bill_rows (bill, &count);
+    mpq_t part, whole;
+    GL_AUTOFREE char *percent = NULL;
+
+    mpq_inits (part, whole, NULL);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].kind != BILL_CHARGE)
+            continue;
+        mpq_add (whole, whole, rows[i].gpu_seconds);
+        if (!rows[i].key[3])
+            mpq_add (part, part, rows[i].gpu_seconds);
+    }
+    percent = mpq_sgn (whole) ? percent_of (part, whole) : xstrdup ("0.00");
+    found (c->checks,
+           within (part, whole, c->site->close.untagged) ? CHECK_OK : CHECK_LOOK,
+           "untagged", xasprintf ("%s %% of GPU time has no project", percent));
+    mpq_clears (part, whole, NULL);
+}
+
+static void check_costs (struct checking *c, const bill_t *bill)
+{
+    size_t count, without = 0;
+    const bill_pool_t *pools = bill_pools (bill, &count);
+    BUFFER_AUTO names = BUFFER_INIT;
+
+    for (size_t i = 0; i < count; i++) {
+        if (pools[i].has_cost || mpq_sgn (pools[i].capacity) == 0)
+            continue;
+        without++;
+        buffer_printf (&names, "%s%s%s", names.length ? ", " : "",
+                       pools[i].pool,
+                       pools[i].has_rate ? " (has a rate)" : "");
+    }
+    found (c->checks, without || !count ? CHECK_LOOK : CHECK_OK, "costs",
+           without  ? xasprintf ("no cost in the cost book for: %s",
+                                 buffer_text (&names))
+           : !count ? xstrdup ("no pool is configured: nothing has a cost")
+                    : xasprintf ("each of %zu pools has its costs", count));
+}
+
+static void take_unowned (const char *sentence, void *arg)
+{
+    struct checking *c = arg;
+
+    found (c->checks, CHECK_LOOK, "accounts", xstrdup (sentence));
+}
+
+/* What no team is billed for. A site without teams bills accounts. */
+static void check_accounts (struct checking *c, const bill_t *bill)
+{
+    size_t count, before = c->checks->count;
+    const bill_row_t *rows = bill_rows (bill, &count);
+    unowned_t *unowned = unowned_new (c->site);
+    mpq_t none;
+
+    mpq_init (none);
+    for (size_t i = 0; i < count; i++) {
+        const bill_row_t *row = &rows[i];
+        bool held = row->kind == BILL_CHARGE;
+        if (!row->team && strcmp (row->month, c->month) == 0
+            && (held || row->kind == BILL_IDLE || row->kind == BILL_CREDIT))
+            unowned_add (unowned, row->key[0], held ? row->gpu_seconds : none,
+                         row->charge_units);
+    }
+    mpq_clear (none);
+    if (c->site->team_count > 0)
+        unowned_each (unowned, take_unowned, c);
+    if (c->site->team_count > 0 && c->checks->count == before)
+        found (c->checks, CHECK_OK, "accounts",
+               xstrdup ("every account belongs to a team"));
+    unowned_free (unowned);
+}
+
+static int check_bill (struct checking *c, gl_error_t *error)
+{
+    bill_t *bill;
+
+    if (bills_compute (c->store, c->site, c->period, &bill, error) < 0)
+        return -1;
+    check_tags (c, bill);
+    check_costs (c, bill);
+    check_accounts (c, bill);
+    bill_free (bill);
+    return 0;
+}
+
+/* --- what was given back ----------------------------------------------- */
+
+static void take_below (const due_t *due, void *arg)
+{
+    struct checking *c = arg;
+    const bill_row_t *row = due->row;
+    GL_AUTOFREE char *amount
+        = exact_units_text (due->units, c->site->currency_digits);
+
+    found (c->checks, CHECK_LOOK, "credits",
+           xasprintf ("'%s' in %s%s%s is due %s %s for %s: more is given back "
+                      "than is charged (gpuledger correct takes it back)",
+                      row->team ? row->team : key_info (KEY_TEAM)->absent,
+                      due->set == DUE_POOL ? "pool '" : "all pools",
+                      due->set == DUE_POOL ? row->pool : "",
+                      due->set == DUE_POOL ? "'" : "", amount,
+                      c->site->currency, row->month));
+}
+
+/* A credit is held against the charge when it is given, and does not follow it. It
+ * may have been meant, and whoever closes says so: what is frozen is right. */
+static int check_credits (struct checking *c, gl_error_t *error)
+{
+    size_t before = c->checks->count;
+
+    if (due_each_below (c->store, c->site, c->month, take_below, c, error) < 0)
+        return -1;
+    if (c->checks->count == before)
+        found (c->checks, CHECK_OK, "credits",
+               xstrdup ("nowhere is more given back by hand than is charged"));
+    return 0;
+}
+
+/* --- evidence ---------------------------------------------------------- */
+
+static int take_rollup (const rollup_t *rollup, void *arg, gl_error_t *error)
+{
+    (void)error;
+    usage_report_add_rollup (arg, rollup);
+    return 0;
+}
+
+static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
+{
+    (void)error;
+    usage_report_add (arg, fact->segment, fact->suspensions,
+                      fact->suspension_count, fact->project, fact->evidence);
+    return 0;
+}
+
+static int give_usage (struct checking *c, const report_query_t *query,
+                       usage_report_t *usage, gl_error_t *error)
+{
+    const rollups_query_t days = {.query = query, .period = query->period};
+    const store_query_t facts = {.start = query->period.start,
+                                 .end = query->period.end,
+                                 .gpu_only = true};
+
+    return rollups_answer (&days)
+               ? rollups_each (c->store, &days, take_rollup, usage, error)
+               : facts_each (c->store, c->site, &facts, take_fact, usage,
+                             error);
+}
+
+/* The share of GPU time that nodes recorded, as report usage prints it. */
+static const char *coverage_of (const report_t *report)
+{
+    for (size_t i = 0; i < report->coverage_count; i++)
+        if (!strcmp (report->coverage[i][0], "node_records_pct"))
+            return report->coverage[i][1];
+    return NULL;
+}
+
+static void judge_coverage (struct checking *c, const char *percent)
+{
+    gl_error_t error;
+    mpq_t is, least;
+    bool enough;
+
+    mpq_inits (is, least, NULL);
+    mpq_set_ui (least, 100, 1);
+    mpq_mul (least, least, c->site->close.coverage);
+    enough = !percent || exact_parse (percent, is, &error) < 0
+             || mpq_cmp (is, least) >= 0;
+    found (c->checks, enough ? CHECK_OK : CHECK_LOOK, "coverage",
+           percent ? xasprintf ("nodes recorded %s %% of GPU time", percent)
+                   : xstrdup ("there is no GPU time"));
+    mpq_clears (is, least, NULL);
+}
+
+static void judge_unknown (struct checking *c, uint64_t jobs)
+{
+    found (c->checks, jobs ? CHECK_LOOK : CHECK_OK, "unknown",
+           jobs ? xasprintf ("%" PRIu64
+                             " GPU jobs without a GPU in accounting are not "
+                             "charged: gpuledger report usage --month %s --by "
+                             "user has them as unknown_jobs",
+                             jobs, c->month)
+                : xstrdup ("every GPU job has its GPUs in accounting"));
+}
+
+static int check_coverage (struct checking *c, gl_error_t *error)
+{
+    report_cluster_t *clusters
+        = xcalloc (c->cluster_count + 1, sizeof (*clusters));
+    report_query_t query = {.site = c->site,
+                            .period = c->period,
+                            .clusters = clusters,
+                            .cluster_count = c->cluster_count};
+    usage_report_t *usage = NULL;
+    report_t *report = NULL;
+    char *label = NULL;
+    int rc = report_keys_parse ("cluster", &query.by, &label, error);
+
+    for (size_t i = 0; i < c->cluster_count; i++)
+        clusters[i]
+            = (report_cluster_t){.name = c->clusters[i].name,
+                                 .as_of = c->clusters[i].as_of};
+    if (rc == 0) {
+        usage = usage_report_new (&query);
+        rc = give_usage (c, &query, usage, error);
+    }
+    if (rc == 0) {
+        report = usage_report_make (usage);
+        judge_coverage (c, coverage_of (report));
+        judge_unknown (c, usage_report_whole (usage)->unknown_jobs);
+    }
+    report_free (report);
+    usage_report_free (usage);
+    free (clusters);
+    free (label);
+    return rc;
+}
+
+/* --- all --------------------------------------------------------------- */
+
+static int check_all (struct checking *c, gl_error_t *error)
+{
+    if (check_order (c, error) < 0)
+        return -1;
+    check_over (c);
+    check_fresh (c);
+    for (size_t i = 0; i < c->cluster_count; i++)
+        reconcile_one (c, &c->clusters[i]);
+    if (check_open (c, error) < 0 || check_coverage (c, error) < 0
+        || check_bill (c, error) < 0 || check_credits (c, error) < 0)
+        return -1;
+    return 0;
+}
+
+int close_check (store_t *store, const site_t *site, const char *month,
+                 int64_t now, checks_t *ret_checks, gl_error_t *error)
+{
+    struct checking c = {.store = store,
+                         .site = site,
+                         .month = month,
+                         .now = now,
+                         .checks = ret_checks};
+    int rc;
+
+    *ret_checks = (checks_t){NULL, 0};
+    if (periods_month (site, month, &c.period, error) < 0
+        || store_clusters (store, &c.clusters, &c.cluster_count, error) < 0)
+        return -1;
+    rc = check_all (&c, error);
+    store_clusters_free (c.clusters, c.cluster_count);
+    if (rc < 0)
+        checks_clear (ret_checks);
+    return rc;
+}

@@ -1,0 +1,529 @@
+#include <string.h>
+
+#include "base/memory.h"
+#include "ledger/correction.h"
+#include "month/closed_site.h"
+#include "month/corrections.h"
+#include "month/corrections_kept.h"
+
+/* --- what changed since a month was closed ----------------------------- */
+
+/* A change of a job: it touches the lines of its account and user. */
+struct touch {
+    correction_cause_t cause;
+    char *cluster;
+    char *account;
+    char *user;
+    char *projects[2]; /* of a retag: before and after */
+};
+
+struct touches {
+    struct touch *item;
+    size_t count;
+};
+
+static void touch_clear (struct touch *touch)
+{
+    free (touch->cluster);
+    free (touch->account);
+    free (touch->user);
+    free (touch->projects[0]);
+    free (touch->projects[1]);
+}
+
+static void touches_clear (struct touches *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        touch_clear (&t->item[i]);
+    free (t->item);
+}
+
+/* The segment of a change; 0: there is none any more. */
+static int find_segment (store_t *store, const char *cluster, uint64_t id_job,
+                         int64_t time_submit, struct touch *touch,
+                         int64_t *ret_start, gl_error_t *error)
+{
+    const store_query_t query = {.cluster = cluster, .id_job = id_job};
+    store_segment_iter_t *iter = store_segment_iter_open (store, &query, error);
+    segment_t s;
+    int rc = -1, found = 0;
+
+    while (iter && (rc = store_segment_iter_next (iter, &s, error)) == 1) {
+        if (s.time_submit != time_submit)
+            continue;
+        touch->cluster = xstrdup (cluster);
+        touch->account = xstrdup (s.account);
+        touch->user = xstrdup (s.user);
+        *ret_start = s.time_start;
+        found = 1;
+        break;
+    }
+    store_segment_iter_close (iter);
+    return rc < 0 ? -1 : found;
+}
+
+static void add_touch (struct touches *t, struct touch touch)
+{
+    t->item = xreallocarray (t->item, t->count + 1, sizeof (*t->item));
+    t->item[t->count++] = touch;
+}
+
+/* As of which moment the facts of the cluster were closed; 0: there were none. */
+static int64_t closed_as_of (const closing_t *closing, const char *cluster)
+{
+    GL_AUTOFREE char *name = xasprintf ("as_of.%s", cluster);
+
+    return body_get_number (closing->body, name);
+}
+
+static correction_cause_t cause_of (const revision_t *r)
+{
+    if (r->kind == REVISION_BACK)
+        return CAUSE_BACK;
+    return r->before && strstr (r->before, "time_end=") ? CAUSE_END : CAUSE_JOB;
+}
+
+static int take_revisions (store_t *store, const closing_t *closing,
+                           period_t period, struct touches *touches,
+                           gl_error_t *error)
+{
+    store_revision_iter_t *iter = store_revision_iter_open (store, NULL, error);
+    revision_t r;
+    int rc = -1;
+
+    while (iter && (rc = store_revision_iter_next (iter, &r, error)) == 1) {
+        struct touch touch = {.cause = cause_of (&r)};
+        int64_t start = 0;
+        if (r.kind == REVISION_GONE
+            || r.seen <= closed_as_of (closing, r.cluster))
+            continue;
+        rc = find_segment (store, r.cluster, r.id_job, r.time_submit, &touch,
+                           &start, error);
+        if (rc < 0)
+            break;
+        if (rc == 1 && start != 0 && start < period.end)
+            add_touch (touches, touch);
+        else
+            touch_clear (&touch);
+    }
+    store_revision_iter_close (iter);
+    return rc < 0 ? -1 : 0;
+}
+
+static int take_retags (store_t *store, const closing_t *closing,
+                        period_t period, struct touches *touches,
+                        gl_error_t *error)
+{
+    store_retag_iter_t *iter = store_retag_iter_open (store, NULL, error);
+    retag_t r;
+    int rc = -1;
+
+    while (iter && (rc = store_retag_iter_next (iter, &r, error)) == 1) {
+        struct touch touch = {.cause = CAUSE_RETAG};
+        int64_t start = 0;
+        if (r.stamp < closing->when)
+            continue;
+        rc = find_segment (store, r.cluster, r.id_job, r.time_submit, &touch,
+                           &start, error);
+        if (rc < 0)
+            break;
+        if (rc == 0 || start == 0 || start >= period.end) {
+            touch_clear (&touch);
+            continue;
+        }
+        touch.projects[0] = xstrdup (r.previous);
+        touch.projects[1] = xstrdup (r.project);
+        add_touch (touches, touch);
+    }
+    store_retag_iter_close (iter);
+    return rc < 0 ? -1 : 0;
+}
+
+/* --- why a line differs ------------------------------------------------ */
+
+static bool same (const char *a, const char *b)
+{
+    return a && b ? !strcmp (a, b) : a == b;
+}
+
+static bool touches_line (const struct touch *t, const bill_row_t *line)
+{
+    const char *account = line->key[0], *cluster = line->key[1];
+    const char *user = line->key[2], *project = line->key[3];
+
+    return same (t->cluster, cluster) && same (t->account, account)
+           && same (t->user, user)
+           && (t->cause != CAUSE_RETAG || same (t->projects[0], project)
+               || same (t->projects[1], project));
+}
+
+/* Facts: a change that touches the line; else time that nobody knew of; else
+ * what the others' changes make of it. */
+static correction_cause_t of_facts (const bill_row_t *line, void *arg)
+{
+    const struct touches *t = arg;
+
+    for (size_t i = 0; i < t->count; i++)
+        if (line->kind != BILL_REMAINDER && touches_line (&t->item[i], line))
+            return t->item[i].cause;
+    if (line->kind == BILL_REMAINDER || line->kind == BILL_IDLE
+        || mpq_sgn (line->gpu_seconds) == 0)
+        return CAUSE_SHARE;
+    return mpq_sgn (line->gpu_seconds) > 0 ? CAUSE_LATE_JOB : CAUSE_FACTS;
+}
+
+static correction_cause_t of_configuration (const bill_row_t *line, void *arg)
+{
+    (void)line;
+    return *(const correction_cause_t *)arg;
+}
+
+/* Sections of the configuration, and the cause that a change in them is; all
+ * others are of the configuration. */
+static const struct {
+    const char *section;
+    correction_cause_t cause;
+} sections[] = {
+    {"rates", CAUSE_PRICE},     {"assets", CAUSE_COST},
+    {"staff", CAUSE_COST},      {"power", CAUSE_COST},
+    {"tariffs", CAUSE_COST},    {"costs", CAUSE_COST},
+    {"meters", CAUSE_COST},     {"funds", CAUSE_COST},
+    {"policy", CAUSE_POLICY},
+    {"teams", CAUSE_TEAM},      {"pools", CAUSE_POOL},
+    {"profiles", CAUSE_POOL},   {"projects", CAUSE_PROJECT},
+};
+
+/* Where a section begins and ends in the text; empty: there is none. */
+static const char *section_of (const char *book, const char *name,
+                               size_t *ret_length)
+{
+    size_t length = strlen (name);
+    const char *line = book, *end;
+
+    while (line && *line && (strncmp (line, name, length) || line[length] != ':'))
+        line = (end = strchr (line, '\n')) ? end + 1 : NULL;
+    *ret_length = 0;
+    for (end = line; end && *end && (end == line || *end == ' ');
+         *ret_length = (size_t)(end - line))
+        end = strchr (end, '\n') ? strchr (end, '\n') + 1 : end + strlen (end);
+    return line;
+}
+
+/* Without its known sections a book is what is left of it. */
+static correction_cause_t cause_between (const char *then, const char *now)
+{
+    correction_cause_t cause = CAUSE_COUNT;
+    size_t then_left = strlen (then), now_left = strlen (now);
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (sections); i++) {
+        size_t a_length, b_length;
+        const char *a = section_of (then, sections[i].section, &a_length);
+        const char *b = section_of (now, sections[i].section, &b_length);
+        then_left -= a_length;
+        now_left -= b_length;
+        if (a_length == b_length
+            && (a_length == 0 || !memcmp (a, b, a_length)))
+            continue;
+        if (cause != CAUSE_COUNT && cause != sections[i].cause)
+            return CAUSE_CONFIGURATION;
+        cause = sections[i].cause;
+    }
+    return cause == CAUSE_COUNT || then_left != now_left ? CAUSE_CONFIGURATION
+                                                         : cause;
+}
+
+/* --- one month --------------------------------------------------------- */
+
+/* The closed rows, and all corrections of the month since. */
+static int closed_bill (store_t *store, const periods_t *p,
+                        const closing_t *closing, const char *before,
+                        bill_t **ret_bill, gl_error_t *error)
+{
+    bill_t *bill;
+
+    if (periods_bill (store, closing, &bill, error) < 0)
+        return -1;
+    for (size_t i = 0; i < p->closing_count; i++) {
+        const closing_t *later = &p->closings[i];
+        bill_t *corrections;
+        const bill_row_t *rows;
+        size_t count;
+        if (later->reopened || strcmp (later->month, closing->month) <= 0
+            || strcmp (later->month, before) >= 0)
+            continue;
+        if (periods_bill (store, later, &corrections, error) < 0) {
+            bill_free (bill);
+            return -1;
+        }
+        rows = bill_rows (corrections, &count);
+        for (size_t k = 0; k < count; k++)
+            if (correction_is_computed (&rows[k])
+                && same (rows[k].month, closing->month))
+                bill_add_copy (bill, &rows[k]);
+        bill_free (corrections);
+    }
+    *ret_bill = bill;
+    return 0;
+}
+
+/* Rows of the month itself: those of others are not what is compared. */
+static bill_t *only_month (const bill_t *bill, const char *month)
+{
+    bill_t *own = bill_new ();
+    size_t count;
+    const bill_row_t *rows = bill_rows (bill, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (same (rows[i].month, month))
+            bill_add_copy (own, &rows[i]);
+    return own;
+}
+
+struct month {
+    store_t *store;
+    const site_t *site;
+    const closing_t *since; /* the last closing: up to there it is corrected */
+    period_t period;
+    bill_t *closed;
+    bill_t *then; /* facts of today, configuration of that closing; or NULL */
+    bill_t *now;
+    correction_cause_t between; /* then and now */
+};
+
+static int compute (struct month *m, gl_error_t *error)
+{
+    GL_AUTOFREE char *book = NULL;
+    site_t *site;
+    int rc = closed_site_then (m->store, m->since, &site, &book, error);
+    const char *today = m->site->book ? m->site->book : "";
+
+    if (rc == 0)
+        rc = bills_compute (m->store, m->site, m->period, &m->now, error);
+    if (rc == 0 && book && strcmp (book, today) != 0) {
+        m->between = cause_between (book, today);
+        if (site)
+            rc = bills_compute (m->store, site, m->period, &m->then, error);
+    }
+    site_free (site);
+    return rc;
+}
+
+/* Some line does: why it does takes a look at all changes of facts, which is
+ * long. */
+static bool differs (const bill_t *before, const bill_t *after)
+{
+    correction_cause_t any = CAUSE_FACTS;
+    bill_t *differences = bill_new ();
+    size_t count;
+
+    correction_compare (before, after, of_configuration, &any, differences);
+    bill_rows (differences, &count);
+    bill_free (differences);
+    return count > 0;
+}
+
+static int compare (struct month *m, bill_t *out, gl_error_t *error)
+{
+    const bill_t *facts = m->then ? m->then : m->now;
+    struct touches touches = {NULL, 0};
+    int rc = 0;
+
+    if (m->between != CAUSE_COUNT && !m->then) {
+        correction_compare (m->closed, m->now, of_configuration, &m->between,
+                            out);
+        return 0;
+    }
+    if (differs (m->closed, facts)) {
+        if (take_revisions (m->store, m->since, m->period, &touches, error) < 0
+            || take_retags (m->store, m->since, m->period, &touches, error) < 0)
+            rc = -1;
+        else
+            correction_compare (m->closed, facts, of_facts, &touches, out);
+    }
+    if (rc == 0 && m->then)
+        correction_compare (m->then, m->now, of_configuration, &m->between,
+                            out);
+    touches_clear (&touches);
+    return rc;
+}
+
+static int correct_month (store_t *store, const site_t *site,
+                          const periods_t *p, const closing_t *closing,
+                          const closing_t *since, const char *before,
+                          bill_t *out, gl_error_t *error)
+{
+    struct month m = {.store = store,
+                      .site = site,
+                      .since = since,
+                      .between = CAUSE_COUNT};
+    bill_t *all = NULL;
+    int rc = -1;
+
+    if (periods_month (site, closing->month, &m.period, error) == 0
+        && closed_bill (store, p, closing, before, &all, error) == 0) {
+        m.closed = only_month (all, closing->month);
+        rc = compute (&m, error);
+        if (rc == 0)
+            rc = compare (&m, out, error);
+    }
+    bill_free (all);
+    bill_free (m.closed);
+    bill_free (m.then);
+    bill_free (m.now);
+    return rc;
+}
+
+/* The last month closed before: with its facts and its configuration all
+ * corrections so far were computed. */
+static const closing_t *last_before (const periods_t *p, const char *month)
+{
+    const closing_t *last = NULL;
+
+    for (size_t i = 0; i < p->closing_count; i++) {
+        const closing_t *c = &p->closings[i];
+        if (!c->reopened && strcmp (c->month, month) < 0
+            && (!last || strcmp (c->month, last->month) > 0))
+            last = c;
+    }
+    return last;
+}
+
+/* --- all months -------------------------------------------------------- */
+
+/* The corrections that the bill of one month has. */
+struct corrected {
+    const site_t *site;
+    const periods_t *periods;
+    const char *before; /* that month */
+    uint8_t digest[STORE_DIGEST_SIZE];
+    const closing_t *closing; /* in hand */
+    period_t period;          /* its month */
+};
+
+static bool is_corrected (const closing_t *c, const char *before)
+{
+    return !c->reopened && !c->imported && strcmp (c->month, before) < 0;
+}
+
+static int afresh (store_t *store, const struct corrected *c, bill_t *out,
+                   gl_error_t *error)
+{
+    return correct_month (store, c->site, c->periods, c->closing,
+                          last_before (c->periods, c->before), c->before, out,
+                          error);
+}
+
+static int compute_one (store_t *store, struct corrected *c, bill_t *out,
+                        gl_error_t *error)
+{
+    int rc = closed_site_same_currency (c->closing, c->site, error);
+
+    if (rc == 0)
+        rc = corrections_take (store, c->period, c->digest, out, error);
+    return rc ? rc : afresh (store, c, out, error);
+}
+
+/* Nobody can write meanwhile, so that what is kept is what the facts say. */
+static int keep (store_t *store, void *arg, gl_error_t *error)
+{
+    struct corrected *c = arg;
+    bill_t *bill = bill_new ();
+    int rc = corrections_digest (store, c->site, c->periods, c->before,
+                                 c->digest, error);
+
+    if (rc == 0)
+        rc = afresh (store, c, bill, error);
+    if (rc == 0)
+        rc = corrections_put (store, c->period, c->digest, bill, error);
+    bill_free (bill);
+    return rc;
+}
+
+static int keep_one (store_t *store, struct corrected *c, bill_t *out,
+                     gl_error_t *error)
+{
+    int rc = closed_site_same_currency (c->closing, c->site, error);
+
+    if (rc == 0)
+        rc = corrections_take (store, c->period, c->digest, out, error);
+    return rc ? rc : store_transaction (store, keep, c, error);
+}
+
+static int each (store_t *store, struct corrected *c,
+                 int (*one) (store_t *store, struct corrected *c, bill_t *out,
+                             gl_error_t *error),
+                 bill_t *out, gl_error_t *error)
+{
+    const periods_t *p = c->periods;
+    bool known = false;
+
+    for (size_t i = 0; i < p->closing_count; i++) {
+        c->closing = &p->closings[i];
+        if (!is_corrected (c->closing, c->before))
+            continue;
+        if ((!known
+             && corrections_digest (store, c->site, p, c->before, c->digest,
+                                    error)
+                    < 0)
+            || periods_month (c->site, c->closing->month, &c->period, error) < 0
+            || one (store, c, out, error) < 0)
+            return gl_error_prefix (error, "corrections of %s",
+                                    c->closing->month);
+        known = true;
+    }
+    return 0;
+}
+
+int corrections_compute (store_t *store, const site_t *site,
+                         const periods_t *p, const char *month, bill_t *out,
+                         gl_error_t *error)
+{
+    struct corrected c = {.site = site, .periods = p, .before = month};
+
+    return each (store, &c, compute_one, out, error);
+}
+
+int corrections_keep (store_t *store, const site_t *site, gl_error_t *error)
+{
+    char open[BILLS_MONTH_SIZE];
+    struct corrected c = {.site = site, .before = open};
+    bill_t *all = bill_new ();
+    periods_t *p = NULL;
+    int rc = periods_read (store, &p, error);
+
+    if (rc == 0)
+        rc = periods_open_month (store, site, p, open, error);
+    c.periods = p;
+    if (rc == 0)
+        rc = each (store, &c, keep_one, all, error);
+    periods_free (p);
+    bill_free (all);
+    return rc;
+}
+
+/* --- with what people brought ------------------------------------------ */
+
+/* Rows that people brought while the month was open. */
+static void take_decisions (const periods_t *periods, const char *month,
+                            bill_t *bill)
+{
+    for (size_t i = 0; i < periods->decision_count; i++) {
+        const decision_t *d = &periods->decisions[i];
+        if (d->row && !strcmp (d->month, month))
+            bill_add_copy (bill, d->row);
+    }
+}
+
+int corrections_brought (store_t *store, const site_t *site,
+                         const periods_t *periods, const char *month,
+                         bill_t *out, gl_error_t *error)
+{
+    char open[BILLS_MONTH_SIZE];
+
+    if (periods_open_month (store, site, periods, open, error) < 0)
+        return -1;
+    take_decisions (periods, month, out);
+    return strcmp (open, month) == 0
+               ? corrections_compute (store, site, periods, month, out, error)
+               : 0;
+}

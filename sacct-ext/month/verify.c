@@ -1,0 +1,322 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "month/seal.h"
+#include "month/verify.h"
+
+/* An entry that is not what its hash says. */
+struct broken {
+    uint64_t number;
+    uint64_t row; /* in its month; 0: no row of a bill */
+    char *what;
+};
+
+struct walk {
+    store_t *store;
+    verified_t *found;
+    const uint8_t *wanted;
+    uint8_t before[STORE_DIGEST_SIZE];   /* as stored */
+    uint8_t computed[STORE_DIGEST_SIZE]; /* of the entry before */
+    bool doubt; /* the entry before is not what its own hash says */
+    uint64_t next;
+    /* of the month that is being read */
+    seal_t *seal;
+    char month[BILLS_MONTH_SIZE];
+    uint32_t version;
+    uint64_t row;
+    struct broken *broken;
+    size_t broken_count;
+    size_t reported; /* of `broken` */
+    /* months that are closed; "": opened again */
+    char (*closed)[BILLS_MONTH_SIZE];
+    size_t closed_count;
+};
+
+void verified_add (verified_t *v, const char *problem)
+{
+    v->problem
+        = xreallocarray (v->problem, v->count + 1, sizeof (*v->problem));
+    v->problem[v->count++] = xstrdup (problem);
+}
+
+static void report (struct walk *w, const char *fmt, ...)
+    __attribute__ ((format (printf, 2, 3)));
+
+static void report (struct walk *w, const char *fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+
+    va_start (ap, fmt);
+    vsnprintf (text, sizeof (text), fmt, ap);
+    va_end (ap);
+    verified_add (w->found, text);
+}
+
+/* --- one entry --------------------------------------------------------- */
+
+static char *name_of (const struct walk *w, const chain_entry_t *e)
+{
+    const char *word = chain_kind_word (e->kind);
+
+    if (e->kind == CHAIN_ROW)
+        return xasprintf ("%.7s version %u, row %" PRIu64 " (entry %" PRIu64 ")",
+                          e->month, e->version, w->row, e->number);
+    return xasprintf ("%.7s version %u, %s (entry %" PRIu64 ")", e->month,
+                      e->version, word ? word : "no known kind", e->number);
+}
+
+static void add_broken (struct walk *w, const chain_entry_t *e,
+                        const char *what)
+{
+    GL_AUTOFREE char *name = name_of (w, e);
+
+    w->broken = xreallocarray (w->broken, w->broken_count + 1,
+                               sizeof (*w->broken));
+    w->broken[w->broken_count++] = (struct broken){
+        e->number, e->kind == CHAIN_ROW ? w->row : 0,
+        xasprintf ("%s: %s", name, what)};
+}
+
+/* The entry before was not what its hash said. If this one goes on from what it
+ * should have been, its hash was changed, and its content was not. */
+static int settle_doubt (struct walk *w, const chain_entry_t *e,
+                         gl_error_t *error)
+{
+    uint8_t hash[STORE_DIGEST_SIZE];
+    struct broken *b;
+    char *text;
+
+    if (!w->doubt)
+        return 0;
+    w->doubt = false;
+    b = &w->broken[w->broken_count - 1];
+    if (chain_hash (w->computed, e, hash, error) < 0)
+        return -1;
+    if (memcmp (hash, e->hash, sizeof (hash)) != 0)
+        return 0;
+    memcpy (w->before, w->computed, sizeof (w->before));
+    text = strrchr (b->what, ':');
+    if (text && b->row)
+        b->row = 0;
+    if (text) {
+        *text = '\0';
+        text = xasprintf ("%s: its hash was changed", b->what);
+        free (b->what);
+        b->what = text;
+    }
+    return 0;
+}
+
+static int check_hash (struct walk *w, const chain_entry_t *e,
+                       gl_error_t *error)
+{
+    if (settle_doubt (w, e, error) < 0
+        || chain_hash (w->before, e, w->computed, error) < 0)
+        return -1;
+    if (e->fault)
+        add_broken (w, e, e->fault);
+    else if (memcmp (w->computed, e->hash, sizeof (w->computed)) != 0) {
+        add_broken (w, e, "it was changed");
+        w->doubt = true;
+    }
+    memcpy (w->before, e->hash, sizeof (w->before));
+    if (w->wanted && !memcmp (w->wanted, e->hash, STORE_DIGEST_SIZE)) {
+        w->found->has_head = true;
+        w->found->head_number = e->number;
+    }
+    return 0;
+}
+
+static void check_number (struct walk *w, const chain_entry_t *e)
+{
+    if (e->number > w->next)
+        report (w,
+                e->number - w->next == 1
+                    ? "entry %" PRIu64 " is missing, of %.7s or the month "
+                      "before"
+                    : "entries from %" PRIu64 " on are missing, up to %.7s",
+                w->next, e->month);
+    else if (e->number < w->next)
+        report (w, "entry %" PRIu64 " has no place in the chain", e->number);
+    w->next = e->number + 1;
+}
+
+/* --- a month ----------------------------------------------------------- */
+
+static void tell_broken (struct walk *w, const char *fields)
+{
+    for (; w->reported < w->broken_count; w->reported++) {
+        const struct broken *b = &w->broken[w->reported];
+        if (b->row && fields && *fields)
+            report (w, "%s: %s", b->what, fields);
+        else
+            report (w, "%s", b->what);
+    }
+}
+
+static void begin_month (struct walk *w, const chain_entry_t *e)
+{
+    if (w->seal && w->row > 0)
+        report (w, "%s version %u: %" PRIu64 " rows without a closing", w->month,
+                w->version, w->row);
+    seal_free (w->seal);
+    w->seal = seal_new ();
+    w->row = 0;
+    w->version = e->version;
+    snprintf (w->month, sizeof (w->month), "%.7s", e->month);
+}
+
+static void take_row (struct walk *w, const chain_entry_t *e)
+{
+    bill_row_t row;
+    bool read;
+
+    bill_row_init (&row);
+    read = bill_row_parse (e->body, e->length, &row, NULL) == 0;
+    seal_add (w->seal, read ? &row : NULL, e->body, e->length);
+    bill_row_clear (&row);
+    w->found->rows++;
+}
+
+static int check_snapshot (struct walk *w, const chain_entry_t *e,
+                           const char *body, gl_error_t *error)
+{
+    GL_AUTOFREE char *said = body_get (body, "snapshot");
+    GL_AUTOFREE char *text = NULL;
+    uint8_t digest[STORE_DIGEST_SIZE];
+    int same;
+
+    if (!said || hash_parse (said, digest) < 0)
+        return 0; /* then the entry itself was changed */
+    if (store_get_snapshot (w->store, digest, &text, error) < 0)
+        return -1;
+    if (!text)
+        report (w, "%.7s version %u: the configuration that priced it is gone",
+                e->month, e->version);
+    else if ((same = chain_snapshot_is (text, digest, error)) < 0)
+        return -1;
+    else if (!same)
+        report (w,
+                "%.7s version %u: the configuration that priced it was changed",
+                e->month, e->version);
+    return 0;
+}
+
+/* Closed again although nobody opened it. */
+static void check_twice (struct walk *w, const chain_entry_t *e)
+{
+    for (size_t i = 0; i < w->closed_count; i++)
+        if (!strcmp (w->closed[i], e->month))
+            report (w, "%.7s version %u: it was closed a second time without "
+                       "a reopening (entry %" PRIu64 ")",
+                    e->month, e->version, e->number);
+    w->closed = xreallocarray (w->closed, w->closed_count + 1,
+                               sizeof (*w->closed));
+    snprintf (w->closed[w->closed_count++], BILLS_MONTH_SIZE, "%.7s", e->month);
+}
+
+static void take_reopen (struct walk *w, const chain_entry_t *e)
+{
+    for (size_t i = 0; i < w->closed_count; i++)
+        if (!strcmp (w->closed[i], e->month))
+            w->closed[i][0] = '\0';
+}
+
+static int end_month (struct walk *w, const chain_entry_t *e,
+                      gl_error_t *error)
+{
+    GL_AUTOFREE char *body = xstrndup (e->body, e->length);
+    BUFFER_AUTO fields = BUFFER_INIT;
+    uint64_t rows;
+
+    if (seal_differs (w->seal, body, &fields, &rows, error) < 0)
+        return -1;
+    tell_broken (w, buffer_text (&fields));
+    check_twice (w, e);
+    if (rows != w->row)
+        report (w,
+                "%.7s version %u: it was closed with %" PRIu64 " rows and has "
+                "%" PRIu64,
+                e->month, e->version, rows, w->row);
+    w->found->months++;
+    w->row = 0;
+    seal_free (GL_TAKE (w->seal));
+    return check_snapshot (w, e, body, error);
+}
+
+/* --- the chain --------------------------------------------------------- */
+
+static int take_entry (struct walk *w, const chain_entry_t *e,
+                       gl_error_t *error)
+{
+    if (!w->seal || strncmp (w->month, e->month, BILLS_MONTH_SIZE) != 0
+        || w->version != e->version)
+        begin_month (w, e);
+    if (e->kind == CHAIN_ROW)
+        w->row++;
+    check_number (w, e);
+    if (check_hash (w, e, error) < 0)
+        return -1;
+    w->found->entries++;
+    w->found->head.number = e->number;
+    memcpy (w->found->head.hash, e->hash, sizeof (e->hash));
+    if (e->kind == CHAIN_ROW)
+        take_row (w, e);
+    if (e->kind == CHAIN_REOPEN)
+        take_reopen (w, e);
+    return e->kind == CHAIN_CLOSE ? end_month (w, e, error) : 0;
+}
+
+static void take_problem (const char *text, void *arg)
+{
+    report (arg, "%s", text);
+}
+
+int verify_chain (store_t *store, const uint8_t *head, verified_t *ret,
+                  gl_error_t *error)
+{
+    struct walk w
+        = {.store = store, .found = ret, .wanted = head, .next = 1};
+    const chain_query_t query = {.lenient = true};
+    store_chain_iter_t *iter = store_chain_iter_open (store, &query, error);
+    chain_entry_t e;
+    int rc = -1;
+
+    memset (ret, 0, sizeof (*ret));
+    while (iter && (rc = store_chain_iter_next (iter, &e, error)) == 1) {
+        if (take_entry (&w, &e, error) < 0) {
+            rc = -1;
+            break;
+        }
+    }
+    store_chain_iter_close (iter);
+    tell_broken (&w, NULL);
+    if (rc == 0 && w.seal && w.row > 0)
+        report (&w, "%s version %u: %" PRIu64 " rows without a closing", w.month,
+                w.version, w.row);
+    if (rc == 0)
+        rc = store_chain_check (store, take_problem, &w, error);
+    if (rc == 0 && head && !ret->has_head)
+        report (&w, "the chain does not hold the hash that was asked for: what "
+                    "it was printed of is not what is here");
+    for (size_t i = 0; i < w.broken_count; i++)
+        free (w.broken[i].what);
+    free (w.broken);
+    free (w.closed);
+    seal_free (w.seal);
+    if (rc < 0)
+        verified_clear (ret);
+    return rc;
+}
+
+void verified_clear (verified_t *verified)
+{
+    for (size_t i = 0; i < verified->count; i++)
+        free (verified->problem[i]);
+    free (verified->problem);
+    memset (verified, 0, sizeof (*verified));
+}

@@ -1,0 +1,466 @@
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/memory.h"
+#include "money/charge.h"
+#include "site/kind.h"
+#include "users/price_private.h"
+
+static bool in_force (period_t valid, int64_t instant)
+{
+    return valid.start <= instant && instant < valid.end;
+}
+
+/* --- one device -------------------------------------------------------- */
+
+void device_price_init (device_price_t *price)
+{
+    *price = (device_price_t){.weight = fraction (1, 1)};
+    mpq_init (price->per_hour);
+}
+
+void device_price_clear (device_price_t *price)
+{
+    mpq_clear (price->per_hour);
+}
+
+static int full_cost (const site_t *site, const site_pool_t *pool, int64_t now,
+                      mpq_t ret_per_hour, gl_error_t *error)
+{
+    breakeven_t b = {0};
+    int rc = 0;
+
+    if (breakeven_of_pool (site, pool->name, now, NULL, &b, error) < 0)
+        return -1;
+    if (b.part_count == 0)
+        rc = gl_error (error, "pool %s has neither a rate nor a cost",
+                       pool->name);
+    else
+        mpq_set (ret_per_hour, b.per_hour);
+    breakeven_clear (&b);
+    return rc;
+}
+
+int device_price (const site_t *site, const site_pool_t *pool, const char *type,
+                  const char *qos, int64_t now, device_price_t *price,
+                  gl_error_t *error)
+{
+    device_kind_t kind = {.pool = pool, .type = type};
+    rate_card_price_t charged = rate_card_price (site, pool->name, qos, NULL, now);
+    mpq_t weight;
+
+    if (kind_weight (site, &kind, charged.mig_price, &price->weight, error) < 0)
+        return -1;
+    price->rate = charged.rate;
+    price->rule = charged.rule;
+    if (charged.rate)
+        mpq_set (price->per_hour, charged.rate->per_gpu_hour);
+    else if (full_cost (site, pool, now, price->per_hour, error) < 0)
+        return -1;
+    mpq_init (weight);
+    exact_set_fraction (weight, price->weight);
+    mpq_mul (price->per_hour, price->per_hour, weight);
+    charge_apply_rule (price->per_hour, charged.rule);
+    mpq_clear (weight);
+    return 0;
+}
+
+/* --- the table --------------------------------------------------------- */
+
+struct table {
+    const site_t *site;
+    const price_words_t *words;
+    const price_request_t *request;
+    int64_t now;
+    report_t *report;
+    size_t pool, type, devices, each, hour, total, currency, basis;
+    mpq_t hour_sum, total_sum; /* exact */
+    size_t rows, priced;
+    bool ambiguous; /* an item has several candidates */
+    bool full_cost; /* a row has no published rate */
+    bool shared;    /* a pool bills CPUs or memory as GPUs */
+};
+
+static size_t column (struct table *t, const char *name, const char *title,
+                      column_type_t type, bool key, const char *help)
+{
+    size_t index = report_column (t->report, name, title, type, key);
+
+    report_column_help (t->report, index, help);
+    return index;
+}
+
+static void add_columns (struct table *t)
+{
+    t->type = column (t, "gres_type", "GPU", COLUMN_TEXT, true,
+                      "Slurm's type of the device.");
+    t->pool = column (t, "pool", "Pool", COLUMN_TEXT, true,
+                      "A pool that has such devices.");
+    t->devices = column (t, "devices", "Devices", COLUMN_COUNT, false,
+                         "Devices of the whole job; a MIG slice is one.");
+    t->each = column (t, "per_device_hour", "Device hour", COLUMN_RATE, false,
+                      "Price of one device for an hour.");
+    t->hour = column (t, "per_hour", "Per hour", COLUMN_RATE, false,
+                      "Price of all these devices for an hour.");
+    t->total = column (t, "total", "Total", COLUMN_MONEY, false,
+                       "Price for the time asked for.");
+    t->currency = column (t, "currency", "Currency", COLUMN_TEXT, false, "");
+    t->basis = column (t, "basis", "Basis", COLUMN_TEXT, false,
+                       "What the price is made of.");
+}
+
+static char *day (const site_t *site, int64_t instant)
+{
+    char text[ZONE_STAMP_SIZE];
+
+    return xstrdup (zone_unit_name (site->zone, CALENDAR_DAY, instant, text));
+}
+
+static char *rate_dates (const site_t *site, period_t valid)
+{
+    GL_AUTOFREE char *from = NULL;
+    GL_AUTOFREE char *to = NULL;
+
+    if (valid.start != SITE_ALWAYS_START)
+        from = day (site, valid.start);
+    if (valid.end != SITE_ALWAYS_END)
+        to = day (site, valid.end);
+    return xasprintf ("%s%s%s%s", from ? " from " : "", from ? from : "",
+                      to ? " to " : "", to ? to : "");
+}
+
+/* " x 1/7", " x 0.75 by QOS": of a device, and of its QOS. */
+static char *factor_text (const device_price_t *price)
+{
+    GL_AUTOFREE char *part
+        = price->weight.num == price->weight.den
+              ? xstrdup ("")
+              : xasprintf (" x %" PRId64 "/%" PRId64, price->weight.num,
+                           price->weight.den);
+    mpq_t factor;
+
+    if (!price->rule)
+        return xstrdup (part);
+    mpq_init (factor);
+    mpq_set_ui (factor, 1, 1);
+    charge_apply_rule (factor, price->rule);
+    GL_AUTOFREE char *rule = exact_shortest (factor);
+    mpq_clear (factor);
+    return xasprintf ("%s x %s by QOS", part, rule);
+}
+
+/* "rate 3.6 from 2026-01-01 x 1/7", "full cost at 80 % utilization". */
+static char *basis_text (const site_t *site, const device_price_t *price)
+{
+    GL_AUTOFREE char *part = factor_text (price);
+    mpq_t value;
+    char *text;
+
+    if (price->rate) {
+        GL_AUTOFREE char *amount = exact_shortest (price->rate->per_gpu_hour);
+        GL_AUTOFREE char *dates = rate_dates (site, price->rate->valid);
+        return xasprintf ("%s %s%s%s", price->rate->qos ? "QOS rate" : "rate",
+                          amount, dates, part);
+    }
+    mpq_init (value);
+    mpq_set_ui (value, 100, 1);
+    mpq_mul (value, value, site->policy.utilization);
+    GL_AUTOFREE char *percent = exact_shortest (value);
+    mpq_clear (value);
+    text = xasprintf ("full cost at %s %% utilization%s", percent, part);
+    return text;
+}
+
+static void put_price (struct table *t, const price_item_t *item,
+                       const device_price_t *price)
+{
+    GL_AUTOFREE char *basis = basis_text (t->site, price);
+    mpq_t amount;
+    mpz_t units;
+
+    mpq_init (amount);
+    mpz_init (units);
+    report_put_exact (t->report, t->each, price->per_hour, 4);
+    exact_add_scaled (amount, price->per_hour, (int64_t)item->devices, 1);
+    report_put_exact (t->report, t->hour, amount, 4);
+    mpq_add (t->hour_sum, t->hour_sum, amount);
+    if (t->request->seconds) {
+        mpq_set_ui (amount, 0, 1);
+        exact_add_scaled (amount, price->per_hour,
+                          (int64_t)item->devices * t->request->seconds, 3600);
+        exact_round (units, amount, t->site->currency_digits);
+        report_put_money (t->report, t->total, units, t->site->currency_digits);
+        mpq_add (t->total_sum, t->total_sum, amount);
+    }
+    report_put_text (t->report, t->currency, t->site->currency);
+    report_put_text (t->report, t->basis, basis);
+    t->priced++;
+    t->full_cost = t->full_cost || !price->rate;
+    mpz_clear (units);
+    mpq_clear (amount);
+}
+
+static void add_row (struct table *t, const price_item_t *item,
+                     const site_pool_t *pool, const char *type)
+{
+    device_price_t price;
+    gl_error_t error;
+
+    device_price_init (&price);
+    report_row (t->report);
+    report_put_text (t->report, t->type, type ? type : "(untyped)");
+    report_put_text (t->report, t->pool, pool->name);
+    report_put_count (t->report, t->devices, item->devices);
+    t->rows++;
+    t->shared = t->shared || pool->bill != BILL_GPUS;
+    if (device_price (t->site, pool, type, t->words->qos, t->now, &price,
+                      &error)
+        == 0)
+        put_price (t, item, &price);
+    else
+        report_note (t->report, NOTE_WARNING, "%s in pool %s has no price: %s.",
+                     type ? type : "An untyped GPU", pool->name, error.text);
+    device_price_clear (&price);
+}
+
+/* Nodes of the pool that have all other types of the request, too. */
+static bool has_partners (const struct table *t, const price_item_t *item,
+                          const site_pool_t *pool)
+{
+    for (size_t k = 0; k < t->request->count; k++) {
+        const price_item_t *other = &t->request->item[k];
+        bool listed = other->type
+                      && price_type_is_listed (t->site, other->type, t->now);
+        bool found = other == item || !other->type;
+        for (size_t i = 0; !found && i < t->site->pool_count; i++)
+            found = in_force (t->site->pools[i].valid, t->now)
+                    && price_pool_serves (&t->site->pools[i], other->type,
+                                          listed)
+                    && price_common_nodes (pool, &t->site->pools[i])
+                           >= t->request->nodes;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* A row if the pool can run it, else the reason among `misfits`. */
+static void add_candidate (struct table *t, const price_item_t *item,
+                           const site_pool_t *pool, const char *type,
+                           buffer_t *misfits)
+{
+    GL_AUTOFREE char *why
+        = price_misfit (t->site, t->request, item, pool, type);
+
+    if (!why && !has_partners (t, item, pool))
+        why = xasprintf ("too few of its nodes have the other GPUs, too");
+    if (!why) {
+        add_row (t, item, pool, type);
+        return;
+    }
+    buffer_printf (misfits, "%spool %s%s%s: %s", misfits->length ? "; " : "",
+                   pool->name, type ? ", " : "", type ? type : "", why);
+}
+
+static void add_pool (struct table *t, const price_item_t *item,
+                      const site_pool_t *pool, buffer_t *misfits)
+{
+    if (item->type || pool->gres.count == 0) {
+        add_candidate (t, item, pool, item->type, misfits);
+        return;
+    }
+    for (size_t i = 0; i < pool->gres.count; i++) {
+        const char *type = pool->gres.item[i];
+        add_candidate (t, item, pool, strcmp (type, "gpu") ? type : NULL,
+                       misfits);
+    }
+}
+
+static bool is_asked (const struct table *t, const site_pool_t *pool)
+{
+    const price_words_t *w = t->words;
+
+    return in_force (pool->valid, t->now)
+           && (!w->pool || strcmp (pool->name, w->pool) == 0)
+           && (!w->cluster || !pool->cluster
+               || strcmp (pool->cluster, w->cluster) == 0);
+}
+
+static int no_pool (const struct table *t, const price_item_t *item,
+                    buffer_t *misfits, gl_error_t *error)
+{
+    const price_words_t *w = t->words;
+
+    if (misfits->length)
+        return gl_error (error, "no pool can run this: %s",
+                         buffer_text (misfits));
+    return gl_error (error, "%s%s has %sGPUs of type '%s'%s%s",
+                     w->pool ? "pool " : "no pool", w->pool ? w->pool : "",
+                     w->pool ? "no " : "", item->type ? item->type : "gpu",
+                     w->cluster ? " in cluster " : "",
+                     w->cluster ? w->cluster : "");
+}
+
+static int add_item_rows (struct table *t, const price_item_t *item,
+                          gl_error_t *error)
+{
+    bool listed
+        = item->type && price_type_is_listed (t->site, item->type, t->now);
+    BUFFER_AUTO misfits = BUFFER_INIT;
+    size_t before = t->rows;
+
+    for (size_t i = 0; i < t->site->pool_count; i++) {
+        const site_pool_t *pool = &t->site->pools[i];
+        if (is_asked (t, pool) && price_pool_serves (pool, item->type, listed))
+            add_pool (t, item, pool, &misfits);
+    }
+    if (t->rows == before)
+        return no_pool (t, item, &misfits, error);
+    if (misfits.length)
+        report_note (t->report, NOTE_INFORMATION, "Left out: %s.",
+                     buffer_text (&misfits));
+    t->ambiguous = t->ambiguous || t->rows - before > 1;
+    return 0;
+}
+
+/* Only where each part of the request has one row, and that a price. */
+static void add_totals (struct table *t)
+{
+    mpz_t units;
+
+    if (t->ambiguous || t->priced < t->rows)
+        return;
+    report_totals (t->report);
+    report_put_exact (t->report, t->hour, t->hour_sum, 4);
+    report_put_text (t->report, t->currency, t->site->currency);
+    if (!t->request->seconds)
+        return;
+    mpz_init (units);
+    exact_round (units, t->total_sum, t->site->currency_digits);
+    report_put_money (t->report, t->total, units, t->site->currency_digits);
+    mpz_clear (units);
+}
+
+static void add_change_note (struct table *t)
+{
+    period_t life = {t->now, t->now + t->request->seconds};
+    int64_t *cuts;
+    size_t count = rate_card_cuts (t->site, life, &cuts);
+    GL_AUTOFREE char *when = count ? day (t->site, cuts[0]) : NULL;
+
+    free (cuts);
+    if (when)
+        report_note (t->report, NOTE_INFORMATION,
+                     "Rates change on %s; a job across a change is charged "
+                     "each part at its rate.",
+                     when);
+}
+
+/* Whether a team may pay another price than this one. */
+static bool teams_differ (const site_t *site)
+{
+    bool differ = site->entitlement_count > 0;
+
+    for (size_t i = 0; i < site->rate_count && !differ; i++)
+        differ = site->rates[i].tier_count > 0;
+    for (size_t i = 0; i < site->team_count && !differ; i++)
+        differ = mpq_sgn (site->teams[i].surcharge) > 0
+                 || mpq_sgn (site->teams[i].overhead) > 0;
+    return differ;
+}
+
+static void add_notes (struct table *t)
+{
+    if (t->full_cost)
+        report_note (t->report, NOTE_INFORMATION,
+                     "Full cost is that of an hour at the planned utilization; "
+                     "a month without a published rate is charged what it "
+                     "did cost.");
+    if (t->ambiguous)
+        report_note (t->report, NOTE_INFORMATION,
+                     "Several pools could serve this%s%s: the rows are "
+                     "alternatives, not a sum.",
+                     t->words->partition ? ", whatever partition " : "",
+                     t->words->partition ? t->words->partition : "");
+    if (t->request->nodes_most > t->request->nodes)
+        report_note (t->report, NOTE_INFORMATION,
+                     "Priced for %" PRIu64 " node%s: Slurm may give more.",
+                     t->request->nodes, t->request->nodes == 1 ? "" : "s");
+    if (!t->words->time)
+        report_note (t->report, NOTE_INFORMATION, "Give --time for a total.");
+    if (t->request->parts)
+        report_note (t->report, NOTE_WARNING,
+                     "Shards and MPS have no price of their own and are not "
+                     "in it.");
+    if (t->shared)
+        report_note (t->report, NOTE_INFORMATION,
+                     "CPUs and memory that stand for more GPUs than these "
+                     "are billed as so many GPUs.");
+    if (teams_differ (t->site))
+        report_note (t->report, NOTE_INFORMATION,
+                     "Tiers, entitlements and surcharges of a team are not in "
+                     "it.");
+    add_change_note (t);
+    report_note (t->report, NOTE_INFORMATION,
+                 "An estimate: charged are the GPUs that Slurm allocates, "
+                 "from start to end, at the rate then.");
+}
+
+static void add_parameters (struct table *t)
+{
+    const price_words_t *w = t->words;
+    const struct {
+        const char *name, *value;
+    } rows[] = {{"cluster", w->cluster},
+                {"partition", w->partition},
+                {"gres", w->gres},
+                {"gpus", w->gpus},
+                {"gpus-per-node", w->gpus_per_node},
+                {"nodes", w->nodes},
+                {"time", w->time},
+                {"qos", w->qos},
+                {"account", w->account},
+                {"pool", w->pool}};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        if (rows[i].value)
+            report_parameter (t->report, rows[i].name, rows[i].value);
+    }
+    report_provenance (t->report, "program", "gpuledger");
+}
+
+static int fill (struct table *t, gl_error_t *error)
+{
+    add_parameters (t);
+    add_columns (t);
+    for (size_t i = 0; i < t->request->count; i++) {
+        if (add_item_rows (t, &t->request->item[i], error) < 0)
+            return -1;
+    }
+    add_totals (t);
+    add_notes (t);
+    return 0;
+}
+
+report_t *price_report (const site_t *site, const price_words_t *words,
+                        int64_t now, gl_error_t *error)
+{
+    price_request_t request;
+    struct table table
+        = {.site = site, .words = words, .request = &request, .now = now};
+    int rc = price_request_read (&request, words, error);
+
+    if (rc == 0) {
+        table.report = report_new ("price", "What this request would cost");
+        mpq_inits (table.hour_sum, table.total_sum, NULL);
+        rc = fill (&table, error);
+        mpq_clears (table.hour_sum, table.total_sum, NULL);
+    }
+    price_request_clear (&request);
+    if (rc == 0)
+        return table.report;
+    report_free (table.report);
+    return NULL;
+}
