@@ -113,6 +113,12 @@ typedef struct {
     uint64_t lost; /* segments: of the changed ones those whose GRES accounting has
                       lost now */
     uint64_t lost_job; /* the first of these */
+    uint64_t moved;    /* segments that are put with another start than before */
+    uint64_t moved_job; /* the last of these, */
+    int64_t moved_from; /* its start in the store until now, */
+    int64_t moved_to;   /* and the start that was put */
+    uint64_t reopened;  /* segments that had ended and are open again */
+    uint64_t reopened_job; /* the first of these */
 } store_counts_t;
 
 /* `counts` may be NULL. */

@@ -308,6 +308,24 @@ static merge_change_t merge (const struct cluster_entry *cluster,
     return only_seen_again (&before, &o->segment) ? MERGE_SAME : change;
 }
 
+/* A segment that has begun keeps its start, and one that has ended stays so: where a
+ * source says otherwise, whichever of the two is believed, its reader should know. */
+static void count_times (store_counts_t *counts, const segment_t *before,
+                         const segment_t *after, const segment_t *fresh)
+{
+    if (!counts)
+        return;
+    if (before->time_start && fresh->time_start
+        && before->time_start != fresh->time_start) {
+        counts->moved++;
+        counts->moved_job = fresh->id_job;
+        counts->moved_from = before->time_start;
+        counts->moved_to = fresh->time_start;
+    }
+    if (before->time_end && !after->time_end && counts->reopened++ == 0)
+        counts->reopened_job = fresh->id_job;
+}
+
 static int merge_stored (store_t *store, struct cluster_entry *cluster,
                          struct stored *stored, const observation_t *fresh,
                          store_counts_t *counts, gl_error_t *error)
@@ -318,6 +336,7 @@ static int merge_stored (store_t *store, struct cluster_entry *cluster,
     struct shared shared;
     bool back;
 
+    count_times (counts, &before, &o->segment, &fresh->segment);
     if (come_back (store, cluster->id, stored, &fresh->segment, &back, error)
             < 0
         || (change == MERGE_FACTS

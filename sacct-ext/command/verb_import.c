@@ -54,6 +54,9 @@ typedef struct {
     uint64_t id;      /* of the import; 0: the store had it all */
     names_t clusters; /* of it */
     names_t unknown;  /* of all, those that the configuration has not */
+    uint64_t cut;     /* jobs of the current file that it cuts at its begin */
+    uint64_t cut_job; /* the first of these, */
+    int64_t cut_from; /* and its start in the store */
 } work_t;
 
 /* --tz, else the zone of the cluster, else the ledger's. */
@@ -106,16 +109,56 @@ static void add_name (names_t *names, const char *name)
     names->name[names->count++] = xstrdup (name);
 }
 
+/* The segment that was just put starts where the whole file does, and began before
+ * that by the store. */
+static void note_cut (work_t *w)
+{
+    const store_counts_t *c = &w->counts[w->current];
+
+    if (c->moved_to <= c->moved_from
+        || c->moved_to != import_stats (w->imports[w->current])->earliest)
+        return;
+    if (w->cut++ == 0) {
+        w->cut_job = c->moved_job;
+        w->cut_from = c->moved_from;
+    }
+}
+
 static int put_segment (const segment_t *segment, void *arg, gl_error_t *error)
 {
     work_t *w = arg;
+    store_counts_t *counts = &w->counts[w->current];
+    uint64_t moved = counts->moved;
 
     add_name (&w->clusters, segment->cluster);
     if (imports_record_before (w->record, segment, error) < 0
-        || store_put_segment (w->store, segment, &w->counts[w->current], error)
-               < 0)
+        || store_put_segment (w->store, segment, counts, error) < 0)
         return -1;
+    if (counts->moved > moved)
+        note_cut (w);
     return imports_record_after (w->record, segment, error);
+}
+
+/* sacct -T and slurmrestd cut jobs at the window that they were asked for. Such a file
+ * takes from a job what the file of the window before said of it. */
+static int check_cut (const work_t *w, gl_error_t *error)
+{
+    char first[ZONE_STAMP_SIZE], before[ZONE_STAMP_SIZE];
+
+    if (w->force || !w->cut)
+        return 0;
+    zone_stamp (w->site->zone, import_stats (w->imports[w->current])->earliest,
+                first);
+    return gl_error (error,
+                     "%s: %llu of its jobs start at %s, where the file begins, and "
+                     "started before that in the store (job %llu at %s). sacct -T "
+                     "(--truncate) and slurmrestd without "
+                     "disable_truncate_usage_time cut jobs so, and what they held "
+                     "before would not be charged. Nothing is stored: export the "
+                     "jobs uncut, or give --force if they did start then",
+                     w->paths[w->current], (unsigned long long)w->cut, first,
+                     (unsigned long long)w->cut_job,
+                     zone_stamp (w->site->zone, w->cut_from, before));
 }
 
 /* One of the configuration; without any, every one is. */
@@ -170,7 +213,7 @@ static int check_as_of (const work_t *w, const char *cluster, gl_error_t *error)
     return as_of_check (&as_of, error);
 }
 
-/* --- the same jobs in another time zone ------------------------------------ */
+/* --- the same jobs in another time zone or cluster ------------------------- */
 
 /* The zone that would undo the shift; NULL: none that is at hand. */
 static const char *likely_zone (const work_t *w, const shift_t *shift)
@@ -213,9 +256,36 @@ static int refuse_shifted (const work_t *w, const shift_t *shift,
                      zone ? "" : " with the zone of that host");
 }
 
+static int refuse_twins (const twins_t *twins, gl_error_t *error)
+{
+    return gl_error (error,
+                     "cluster %s has %llu of its jobs already (job %llu), with the "
+                     "same submit, start and end: as jobs of cluster %s they would "
+                     "be charged twice. Nothing is stored: give --cluster %s, or "
+                     "--force if they are other jobs",
+                     twins->other, (unsigned long long)twins->jobs,
+                     (unsigned long long)twins->id_job, twins->cluster,
+                     twins->other);
+}
+
 static int look_segment (const segment_t *segment, void *arg, gl_error_t *error)
 {
     return shifted_look (arg, segment, error);
+}
+
+static int refuse_known (const work_t *w, const shifted_t *shifted,
+                         gl_error_t *error)
+{
+    shift_t shift;
+    twins_t twins;
+
+    if (shifted_found (shifted, &shift))
+        refuse_shifted (w, &shift, error);
+    else if (shifted_found_twins (shifted, &twins))
+        refuse_twins (&twins, error);
+    else
+        return 0;
+    return gl_error_prefix (error, "%s", w->paths[w->current]);
 }
 
 static int check_shifted (work_t *w, gl_error_t *error)
@@ -223,7 +293,6 @@ static int check_shifted (work_t *w, gl_error_t *error)
     import_t *import = w->imports[w->current];
     shifted_t *shifted;
     store_cluster_t *clusters;
-    shift_t shift;
     size_t count;
     int rc = 0;
 
@@ -231,16 +300,14 @@ static int check_shifted (work_t *w, gl_error_t *error)
         return 0;
     if (store_clusters (w->store, &clusters, &count, error) < 0)
         return -1;
-    store_clusters_free (clusters, count);
-    if (count == 0) /* nothing is there that could be shifted */
-        return 0;
-    shifted = shifted_new (w->store, import_stats (import)->segments);
-    rc = import_run (import, look_segment, shifted, error);
-    if (rc == 0 && shifted_found (shifted, &shift)) {
-        rc = refuse_shifted (w, &shift, error);
-        gl_error_prefix (error, "%s", w->paths[w->current]);
-    }
+    shifted = shifted_new (w->store, clusters, count,
+                           import_stats (import)->segments);
+    if (count > 0) /* else nothing is there that it could have again */
+        rc = import_run (import, look_segment, shifted, error);
+    if (rc == 0)
+        rc = refuse_known (w, shifted, error);
     shifted_free (shifted);
+    store_clusters_free (clusters, count);
     return rc;
 }
 
@@ -250,8 +317,11 @@ static int put_file (work_t *w, gl_error_t *error)
     int rc = check_shifted (w, error);
 
     clear_names (&w->clusters);
+    w->cut = 0;
     if (rc == 0)
         rc = import_run (import, put_segment, w, error);
+    if (rc == 0)
+        rc = check_cut (w, error);
     for (size_t i = 0; rc == 0 && i < w->clusters.count; i++) {
         if (!is_configured (w->site, w->clusters.name[i]))
             add_name (&w->unknown, w->clusters.name[i]);
@@ -371,6 +441,32 @@ static void warn (cli_t *cli, const char *path, uint64_t count,
         cli_warn (cli, "%s: %llu %s", path, (unsigned long long)count, what);
 }
 
+/* Times that contradict others, of the file or of the store. */
+static void report_times (const work_t *w, const char *path,
+                          const import_stats_t *s, const store_counts_t *c)
+{
+    if (s->misfits)
+        cli_warn (w->cli,
+                  "%s: %llu jobs (the first: job %llu) did not run from Start to "
+                  "End by their elapsed time; is --tz the zone in which sacct "
+                  "ran?",
+                  path, (unsigned long long)s->misfits,
+                  (unsigned long long)s->misfit_job);
+    if (c->moved)
+        cli_warn (w->cli,
+                  "%s: %llu jobs (the last: job %llu) start at another time than "
+                  "in the store until now; the later as-of counts",
+                  path, (unsigned long long)c->moved,
+                  (unsigned long long)c->moved_job);
+    if (c->reopened)
+        cli_warn (w->cli,
+                  "%s: %llu jobs (the first: job %llu) had ended by the store and "
+                  "run on by the file, whose as-of is later: is it an old file, "
+                  "and --as-of too late? gpuledger import --undo takes it back",
+                  path, (unsigned long long)c->reopened,
+                  (unsigned long long)c->reopened_job);
+}
+
 static void report_file (const work_t *w, size_t i)
 {
     const import_stats_t *s = import_stats (w->imports[i]);
@@ -397,6 +493,7 @@ static void report_file (const work_t *w, size_t i)
     warn (w->cli, path, s->ambiguous,
           "jobs have a time in the hour that the clock shows twice, read as "
           "the first; SLURM_TIME_FORMAT=%s makes sacct print it unambiguously");
+    report_times (w, path, s, c);
     if (s->newest > s->as_of)
         cli_warn (w->cli, "%s: knows of later moments than --as-of", path);
 }
@@ -697,7 +794,8 @@ static const cli_option_t options_table[] = {
     {OPTION_FORCE, "force", NULL,
      "take times after the clock of this host, and an --as-of more than 7\n"
      "days after the latest time in the files and the store's as-of, and\n"
-     "jobs that look like those of the store in another time zone"},
+     "jobs that look like those of the store in another time zone, in\n"
+     "another cluster, or cut at the begin of the file"},
     {OPTION_DRY_RUN, "dry-run", NULL,
      "read and check the files, say what would be new and changed, and store\n"
      "nothing"},

@@ -134,6 +134,17 @@ static bool pair_times (const import_times_t *t, segment_t *s,
     return found;
 }
 
+/* Slurm computes the elapsed time from start, end and suspension of the row. Where it
+ * does not know how long the job was suspended, it may be less. */
+static bool elapsed_fits (const import_times_t *t, const segment_t *s)
+{
+    int64_t length = s->time_end - s->time_start;
+
+    return t->elapsed == SECONDS_UNKNOWN
+           || (t->suspended == SECONDS_UNKNOWN ? t->elapsed <= length
+                                               : wall_seconds (t) == length);
+}
+
 static int closed_times (import_t *import, const import_times_t *t,
                          segment_t *s, gl_error_t *error)
 {
@@ -146,6 +157,8 @@ static int closed_times (import_t *import, const import_times_t *t,
                          "the row",
                          (long long)(t->start - t->end));
     import->stats.ambiguous += ambiguous && !confirmed;
+    if (!ambiguous && !elapsed_fits (t, s) && import->stats.misfits++ == 0)
+        import->stats.misfit_job = s->id_job;
     return 0;
 }
 
@@ -291,6 +304,8 @@ static void count (import_stats_t *stats, const segment_t *s)
     stats->segments++;
     stats->contradictions += contradiction;
     stats->never_started += s->time_start == 0;
+    if (s->time_start && (!stats->earliest || s->time_start < stats->earliest))
+        stats->earliest = s->time_start;
     stats->open += s->time_start > 0 && s->time_end == 0;
     stats->unknown_gpu
         += s->time_start > 0 && s->gpu_asked && s->gres[0] == '\0';

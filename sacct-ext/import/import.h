@@ -56,6 +56,9 @@ typedef struct {
     uint64_t contradictions; /* more typed GPUs than their total */
     uint64_t replaced;       /* texts of JSON with control characters */
     uint64_t ambiguous; /* with a time of the hour that a clock showed twice */
+    uint64_t misfits;   /* whose elapsed time is not that from start to end */
+    uint64_t misfit_job; /* the first of these */
+    int64_t earliest;   /* the first start; 0: none */
     int64_t newest;     /* the latest moment that the file knows of; 0: none */
     uint64_t newest_job; /* the first job that has it; 0: none has */
     int64_t as_of;      /* newest, or the moment that was given */

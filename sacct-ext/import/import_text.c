@@ -174,9 +174,6 @@ static int parse_header (table_t *t, char *line, size_t length,
         if (t->count == COLUMNS_MAX)
             return gl_error (error, "the header has more than %d columns",
                              COLUMNS_MAX);
-        /* of a column that stands twice the first counts */
-        for (size_t i = 0; i < t->count && column != OTHER; i++)
-            column = t->column[i] == column ? OTHER : column;
         t->column[t->count++] = column;
         t->free_last = is_free_text (name);
         if (t->free_last)
@@ -193,11 +190,25 @@ static int parse_header (table_t *t, char *line, size_t length,
                             "without -n prints one); run " COMMAND);
 }
 
+/* A column that stands twice says the same twice. */
+static int put_field (table_t *t, column_t column, char *cell,
+                      gl_error_t *error)
+{
+    if (column == OTHER)
+        return 0;
+    if (t->field[column] && strcmp (t->field[column], cell) != 0)
+        return gl_error (error, "column %s stands twice, as '%.40s' and '%.40s'",
+                         columns[column].name, t->field[column], cell);
+    t->field[column] = cell;
+    return 0;
+}
+
 static int split_row (table_t *t, char *line, size_t length, gl_error_t *error)
 {
     size_t n = 0;
     char *p = line;
 
+    memset (t->field, 0, sizeof (t->field));
     if (t->trailing) {
         if (length == 0 || line[length - 1] != '|')
             return gl_error (error, "the line does not end with '|' as the "
@@ -209,8 +220,8 @@ static int split_row (table_t *t, char *line, size_t length, gl_error_t *error)
         p = n + 1 == t->count && t->free_last ? NULL : strchr (p, '|');
         if (p)
             *p++ = '\0';
-        if (n < t->count && t->column[n] != OTHER)
-            t->field[t->column[n]] = cell;
+        if (n < t->count && put_field (t, t->column[n], cell, error) < 0)
+            return -1;
         n++;
     }
     if (n != t->count)

@@ -210,12 +210,15 @@ check 'a name that is none' \
 echo 'clusters: [{name: lab}]' >"$dir/site.yaml"
 printf "%s\n" "JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account" \
     "1|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:01:00|FAILED|gres/gpu=1|u|a" \
-    >"$dir/one"
+    >"$dir/first"
+# jobs of their own, since those of another cluster are refused (import_times.sh)
+sed 's/^1|/70001|/' "$dir/first" >"$dir/one"
+sed 's/^1|/70002|/' "$dir/first" >"$dir/two"
 check 'one that the configuration has' \
     sh -c '"$0" --config "$1/site.yaml" --store "$2" --strict import --cluster lab "$1/one"' \
     "$gpuledger" "$dir" "$store"
 check 'one that it has not is told, and stored' \
-    sh -c '"$0" --config "$1/site.yaml" --store "$2" --strict import --cluster labb "$1/one" >"$1/out" 2>&1
+    sh -c '"$0" --config "$1/site.yaml" --store "$2" --strict import --cluster labb "$1/two" >"$1/out" 2>&1
         [ $? -eq 3 ] && grep -q "cluster .labb. is not in" "$1/out"' \
     "$gpuledger" "$dir" "$store"
 echo "1..$count"

@@ -127,6 +127,81 @@ anew
 gl import --cluster lab --tz UTC many
 refused "20,000 jobs" 'all 2 hours later.*than Europe/Oslo' --tz Europe/Oslo many
 
+# --------------------------------------------------------------- another cluster
+
+anew
+gl import --cluster lab --tz UTC first
+refused "the same jobs for another cluster are refused, and the right one is named" \
+    'first: cluster lab has 10 of its jobs already (job 100), with the same submit.*as jobs of cluster lab2 they would be charged twice.*give --cluster lab,' \
+    --cluster lab2 --tz UTC first
+refused "also where the file goes on" 'cluster lab has 10 of its jobs' \
+    --cluster lab2 --tz UTC october
+refused "and in a dry run" 'cluster lab has 10 of its jobs' \
+    --cluster lab2 --tz UTC --dry-run first
+gl import --cluster lab2 --tz UTC --force first
+check $? "--force takes them"
+gl import --cluster lab --tz UTC first
+check $? "the same cluster again is no other"
+
+# ------------------------------------------------- times that contradict others
+
+# row JOB START END ELAPSED STATE: submitted on 25 September
+elapsed_header='JobIDRaw|Submit|Start|End|ElapsedRaw|State|AllocTRES|User|Account|NodeList'
+row ()
+{
+    echo "$elapsed_header"
+    echo "$1|2026-09-25T00:00:00|$2|$3|$4|$5|gres/gpu=4,node=1|ann|vision|g1"
+}
+# What sacct -T shows of one job in September and in October.
+row 7 2026-09-25T00:00:00 2026-10-01T00:00:00 518400 COMPLETED >cut-september
+row 7 2026-10-01T00:00:00 2026-10-05T00:00:00 345600 COMPLETED >cut-october
+row 7 2026-09-25T00:00:00 2026-10-05T00:00:00 864000 COMPLETED >uncut
+anew
+gl import --cluster lab --tz UTC cut-september
+refused "a file that is cut where the next month begins" \
+    'cut-october: 1 of its jobs start at 2026-10-01T00:00:00Z, where the file begins, .*(job 7 at 2026-09-25T00:00:00Z).*sacct -T.*Nothing is stored' \
+    --tz UTC cut-october
+gl --strict import --cluster lab --tz UTC uncut
+[ $? -eq 0 ] && ! grep -q warning err
+check $? "uncut it is taken without a warning"
+anew
+gl import --cluster lab --tz UTC cut-october
+gl --strict import --cluster lab --tz UTC cut-september
+[ $? -eq 3 ] && grep -q '1 jobs (the last: job 7) start at another time than in the store' err
+check $? "the other way round is told"
+
+row 8 2026-10-02T00:00:00 2026-10-03T00:00:00 86400 COMPLETED >over
+row 8 2026-10-02T00:00:00 Unknown 3600 RUNNING >running
+anew
+gl import --cluster lab --tz UTC over
+gl --strict import --cluster lab --tz UTC --as-of 2026-10-05 running
+[ $? -eq 3 ] && grep -q '1 jobs (the first: job 8) had ended by the store and run on by the file' err
+check $? "an old file with a late as-of, by which a job runs on, is told"
+anew
+gl import --cluster lab --tz UTC running
+gl --strict import --cluster lab --tz UTC over
+check $? "that a job ends is not"
+
+# The clocks of Oslo are set back on 25 October.
+row 9 2026-10-24T01:00:00 2026-10-25T12:30:00 131400 COMPLETED >autumn
+anew
+gl --strict import --cluster lab --tz UTC autumn
+[ $? -eq 3 ] && grep -q '1 jobs (the first: job 9) did not run from Start to End by their elapsed time; is --tz the zone' err
+check $? "elapsed time that does not fit is told"
+anew
+gl --strict import --cluster lab --tz Europe/Oslo autumn
+check $? "in the right zone it fits"
+
+{ echo 'End|JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|NodeList'
+  sed -n 2p first | sed 's/^/2026-10-01T22:00:13|/'; } >twice
+anew
+gl import --cluster lab --tz UTC twice
+check $? "a column may stand twice"
+sed '2s/^2026-10-01/2026-10-02/' twice >twice-otherwise
+refused "but not with two values" \
+    "twice-otherwise:2: column End stands twice, as '2026-10-02T22:00:13' and '2026-10-01T22:00:13'" \
+    --tz UTC twice-otherwise
+
 # ------------------------------------------------------------------- a dry run
 
 anew
