@@ -1,5 +1,7 @@
 #include "base/nearest.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define FARTHEST 2
@@ -10,6 +12,12 @@ static size_t least (size_t a, size_t b, size_t c)
     size_t ab = a < b ? a : b;
 
     return ab < c ? ab : c;
+}
+
+/* "Vision" is a slip of the shift key, no other word. */
+static bool same_letter (char a, char b)
+{
+    return a == b || tolower ((unsigned char)a) == tolower ((unsigned char)b);
 }
 
 /* row[k] is the distance of the first i bytes of `a` from the first k of `b`. */
@@ -26,8 +34,8 @@ static size_t distance (const char *a, const char *b)
         size_t diagonal = row[0];
         row[0] = i;
         for (size_t k = 1; k <= n; k++) {
-            size_t best = least (diagonal + (a[i - 1] != b[k - 1]), row[k] + 1,
-                                 row[k - 1] + 1);
+            size_t best = least (diagonal + !same_letter (a[i - 1], b[k - 1]),
+                                 row[k] + 1, row[k - 1] + 1);
             diagonal = row[k];
             row[k] = best;
         }

@@ -8,10 +8,10 @@
  *     if (nearest.name) ... did you mean nearest.name?
  *
  * Likeness is Levenshtein's distance in bytes: the fewest insertions, deletions
- * and substitutions of one byte that make the name from the word. A name is near
- * if that is at most 2 and less than the length of the name. Of equally near
- * names the first offered is kept. Nothing is copied: the names belong to the
- * caller. Pure.
+ * and substitutions of one byte that make the name from the word, where an
+ * ASCII letter's case is no difference. A name is near if that is at most 2 and
+ * less than the length of the name. Of equally near names the first offered is
+ * kept. Nothing is copied: the names belong to the caller. Pure.
  */
 #ifndef GL_BASE_NEAREST_H
 #define GL_BASE_NEAREST_H

@@ -11,11 +11,12 @@ static void nearest__typed_words__find_their_name_or_none (void **state)
     static const struct {
         const char *typed, *name;
     } cases[] = {
-        {"month", "month"}, {"moth", "month"},   {"monht", "month"},
-        {"monts", "month"}, {"monthss", "months"}, {"stroe", "store"},
-        {"strct", "strict"}, {"b", "by"},         {"xy", "by"},
-        {"", NULL},          {"xx", NULL},        {"colour", NULL},
-        {"mnt", "month"},    {"mn", NULL},        {"MONTH", NULL},
+        {"month", "month"},   {"moth", "month"},     {"monht", "month"},
+        {"monts", "month"},   {"monthss", "months"}, {"stroe", "store"},
+        {"strct", "strict"},  {"b", "by"},           {"xy", "by"},
+        {"", NULL},           {"xx", NULL},          {"colour", NULL},
+        {"mnt", "month"},     {"mn", NULL},          {"MONTH", "month"},
+        {"Months", "months"}, {"STORRE", "store"},   {"BY", "by"},
     };
 
     (void)state;
