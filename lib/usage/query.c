@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "base/number.h"
 #include "base/tag.h"
 #include "usage/query.h"
 
@@ -83,6 +84,117 @@ period_t report_default_period (const zone_t *zone, int64_t as_of)
     return zone_unit (zone, CALENDAR_MONTH,
                       month.start > 0 ? month.start - 1 : 0);
 }
+
+/* --- months ----------------------------------------------------------------
+ */
+
+#define LAST "last"
+#define TO ".."
+
+bool report_months_relative (const char *text)
+{
+    const char *to = strstr (text, TO);
+
+    return text[0] == '-' || !strcmp (text, LAST) || !strncmp (text, LAST TO, 6)
+           || (to && !strcmp (to + 2, LAST));
+}
+
+static int parse_month (const zone_t *zone, const char *text, size_t length,
+                        period_t *ret_period)
+{
+    civil_t civil;
+
+    if (calendar_parse_month (text, length, &civil) < 0 || civil.year < 1970
+        || civil.year > 2099)
+        return -1;
+    *ret_period = zone_unit (zone, CALENDAR_MONTH, zone_instant (zone, &civil));
+    return 0;
+}
+
+int report_month_parse (const zone_t *zone, const char *text,
+                        period_t *ret_period, gl_error_t *error)
+{
+    if (parse_month (zone, text, strlen (text), ret_period) == 0)
+        return 0;
+    if (report_months_relative (text) || strstr (text, TO))
+        return gl_error (error,
+                         "'%.40s' is not the name of one month; write "
+                         "e.g. 2026-10",
+                         text);
+    return gl_error (error, "'%.40s' is no month; write e.g. 2026-10", text);
+}
+
+/* "-3": the last three months that are over. */
+static int parse_count (const zone_t *zone, const char *text, int64_t as_of,
+                        period_t *ret_period, gl_error_t *error)
+{
+    period_t period = report_default_period (zone, as_of);
+    uint64_t count;
+
+    if (number_u64_text (text + 1, &count) < 0 || count == 0)
+        return gl_error (
+            error,
+            "'%.40s' is no number of months; write e.g. -3 for the "
+            "last three that are complete",
+            text);
+    for (; count > 1 && period.start > 0; count--)
+        period.start = zone_unit (zone, CALENDAR_MONTH, period.start - 1).start;
+    if (period.start <= 0)
+        return gl_error (error, "%s months reach back before 1970; give fewer",
+                         text + 1);
+    *ret_period = period;
+    return 0;
+}
+
+/* An end of a range. */
+static int parse_end (const zone_t *zone, const char *text, size_t length,
+                      int64_t as_of, period_t *ret_period)
+{
+    if (length != strlen (LAST) || memcmp (text, LAST, length))
+        return parse_month (zone, text, length, ret_period);
+    *ret_period = report_default_period (zone, as_of);
+    return 0;
+}
+
+static int parse_range (const zone_t *zone, const char *text, const char *to,
+                        int64_t as_of, period_t *ret_period, gl_error_t *error)
+{
+    period_t first, last;
+
+    if (parse_end (zone, text, (size_t)(to - text), as_of, &first) < 0
+        || parse_end (zone, to + 2, strlen (to + 2), as_of, &last) < 0)
+        return gl_error (error,
+                         "'%.40s' is no range of months; write e.g. "
+                         "2026-05..2026-10",
+                         text);
+    if (last.start < first.start)
+        return gl_error (error,
+                         "'%.40s' ends before it begins; write the earlier "
+                         "month first",
+                         text);
+    *ret_period = (period_t){first.start, last.end};
+    return 0;
+}
+
+int report_months_parse (const zone_t *zone, const char *text, int64_t as_of,
+                         period_t *ret_period, gl_error_t *error)
+{
+    const char *to = strstr (text, TO);
+
+    if (to)
+        return parse_range (zone, text, to, as_of, ret_period, error);
+    if (text[0] == '-')
+        return parse_count (zone, text, as_of, ret_period, error);
+    if (parse_end (zone, text, strlen (text), as_of, ret_period) == 0)
+        return 0;
+    return gl_error (error,
+                     "'%.40s' is no month; write e.g. 2026-10, "
+                     "2026-05..2026-10, last, or -3 for the last three",
+                     text);
+}
+
+/* --- for people -------------------------------------------------------------
+ */
 
 static bool begins (const zone_t *zone, calendar_unit_t unit, int64_t instant)
 {

@@ -39,6 +39,16 @@ int report_keys_parse (const char *text, key_list_t *ret_keys, char **ret_label,
 int64_t report_as_of (const report_query_t *query);
 /* The last month of the zone that is over at `as_of`. */
 period_t report_default_period (const zone_t *zone, int64_t as_of);
+/* One month of the zone: "2026-10". */
+int report_month_parse (const zone_t *zone, const char *text,
+                        period_t *ret_period, gl_error_t *error);
+/* One month or several: "2026-10", "last" (report_default_period()), "-3" (the
+ * last three that are over at `as_of`), "2026-05..2026-10", "2026-05..last"
+ * (both ends included). */
+int report_months_parse (const zone_t *zone, const char *text, int64_t as_of,
+                         period_t *ret_period, gl_error_t *error);
+/* What report_months_parse() makes of the text depends on `as_of`. */
+bool report_months_relative (const char *text);
 /* "2026-10", "2026-10-05", "2026-10-05 to 2026-10-12" (both included), else
  * two stamps. */
 char *report_period_text (const zone_t *zone, period_t period);

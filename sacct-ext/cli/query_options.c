@@ -207,20 +207,31 @@ static int take_clusters (cli_t *cli, query_options_t *options, store_t *store,
 
 /* --- period ------------------------------------------------------------ */
 
-static int parse_month (cli_t *cli, const query_options_t *options,
-                        const zone_t *zone, period_t *ret_period)
+static int no_facts (cli_t *cli, const query_options_t *options)
 {
-    civil_t civil;
+    return cli_failf (cli,
+                      "there are no facts%s, so that there is no last "
+                      "complete month and no now: fill the store with "
+                      "'gpuledger sync' or 'gpuledger import', or give "
+                      "--month%s, or -S and -E",
+                      options->stored_count ? " of such a cluster" : "",
+                      options->month ? " with a date" : "");
+}
+
+static int parse_months (cli_t *cli, const query_options_t *options,
+                         report_query_t *query)
+{
+    gl_error_t error;
 
     if (options->start || options->end)
         return cli_usage (cli, "--month and -S, -E exclude each other");
-    if (calendar_parse_month (options->month, strlen (options->month), &civil)
-            < 0
-        || civil.year < 1970 || civil.year > 2099)
-        return cli_usage (cli, "'%s' is no month; write e.g. 2026-10",
-                          options->month);
-    *ret_period = zone_unit (zone, CALENDAR_MONTH, zone_instant (zone, &civil));
-    return CLI_OK;
+    if (query->cluster_count == 0 && report_months_relative (options->month))
+        return no_facts (cli, options);
+    return report_months_parse (query->site->zone, options->month,
+                                report_as_of (query), &query->period, &error)
+                   < 0
+               ? cli_usage (cli, "%s", error.text)
+               : CLI_OK;
 }
 
 static int parse_range (cli_t *cli, const query_options_t *options,
@@ -256,16 +267,11 @@ static int take_period (cli_t *cli, const query_options_t *options,
     int64_t as_of = report_as_of (query);
 
     if (options->month)
-        return parse_month (cli, options, zone, &query->period);
+        return parse_months (cli, options, query);
     if (options->end || (options->start && query->cluster_count > 0))
         return parse_range (cli, options, zone, as_of, &query->period);
     if (query->cluster_count == 0)
-        return cli_failf (cli,
-                          "there are no facts%s, so that there is no last "
-                          "complete month and no now: fill the store with "
-                          "'gpuledger sync' or 'gpuledger import', or give "
-                          "--month, or -S and -E",
-                          options->stored_count ? " of such a cluster" : "");
+        return no_facts (cli, options);
     query->period = report_default_period (zone, as_of);
     return CLI_OK;
 }
@@ -299,6 +305,21 @@ static int tell_not_over (cli_t *cli, const report_query_t *query,
                       what, facts,
                       query->cluster_count == 0 ? ""
                                                 : ", or give an earlier --month");
+}
+
+int query_month_single (cli_t *cli, const query_options_t *options,
+                        const report_query_t *query, const char *what)
+{
+    const zone_t *zone = query->site->zone;
+    period_t first = zone_unit (zone, CALENDAR_MONTH, query->period.start);
+
+    if (first.end >= query->period.end)
+        return CLI_OK;
+    return cli_usage (
+        cli,
+        "%s is of one month, and '%s' is several: run it once for "
+        "each of them",
+        what, options->month ? options->month : "the period");
 }
 
 int query_months_over (cli_t *cli, const report_query_t *query,

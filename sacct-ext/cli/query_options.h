@@ -20,8 +20,9 @@ enum {
 
 /* Rows of a verb's option table. */
 #define QUERY_PERIOD_OPTIONS                                           \
-    {QUERY_MONTH, "month", "YYYY-MM",                                  \
-     "a calendar month (default: the last one that is complete)"},     \
+    {QUERY_MONTH, "month", "MONTHS",                                   \
+     "2026-10; 2026-05..2026-10, both included; last; -3, the last\n"  \
+     "three that are complete (default: last)"},                       \
         {'S', "starttime", "TIME",                                     \
          "from here on, in sacct's forms: 2026-10-05[T14:30][Z],\n"    \
          "10/05, now-7days; now is what the facts last speak of"},     \
@@ -76,6 +77,11 @@ void query_options_done (query_options_t *options);
 /* The names of a filter, or NULL. */
 const text_list_t *query_options_names (const query_options_t *options,
                                         key_id_t key);
+
+/* CLI_OK when the query lies in one month; otherwise told. `what` is of one
+ * month, "a statement". */
+int query_month_single (cli_t *cli, const query_options_t *options,
+                        const report_query_t *query, const char *what);
 
 /* CLI_OK when the query is of whole months that are over, as charges are only then all
  * there; otherwise told. `what` asks for it, "--journal". Warns of clusters whose facts

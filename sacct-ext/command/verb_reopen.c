@@ -15,12 +15,10 @@ static int check (store_t *store, const site_t *site, const periods_t *periods,
 {
     const closing_t *last = periods_last (periods);
     const closing_t *closing = periods_closing (periods, d->month);
-    period_t period;
 
     (void)store;
+    (void)site;
     (void)arg;
-    if (periods_month (site, d->month, &period, error) < 0)
-        return -1;
     if (!closing)
         return gl_error (error, "%s is not closed", d->month);
     if (closing->imported)
@@ -38,6 +36,8 @@ static int run (cli_t *cli, int argc, char **argv)
 {
     decision_t d = {.kind = CHAIN_REOPEN};
     const char *value, *month = NULL, *approval = NULL;
+    gl_error_t error;
+    period_t period;
     int option;
 
     while ((option = cli_option (cli, argc, argv, &value)) > 0) {
@@ -51,8 +51,10 @@ static int run (cli_t *cli, int argc, char **argv)
     if (optind != argc || !month || !approval || !*approval)
         return cli_usage (cli, "give --month, and --approval: who agreed, and "
                                "why");
-    if (strlen (month) != BILLS_MONTH_SIZE - 1)
-        return cli_usage (cli, "'%s' is no month; write e.g. 2026-10", month);
+    if (!cli_site (cli))
+        return CLI_FAILED;
+    if (periods_month (cli->site, month, &period, &error) < 0)
+        return cli_usage (cli, "%s", error.text);
     memcpy (d.month, month, BILLS_MONTH_SIZE);
     d.reason = xstrdup (approval);
     return decide (cli, &d, check, NULL, "open again");

@@ -35,6 +35,8 @@ static int print_statement (cli_t *cli, struct request *request)
     request->options.of_bills = true;
     rc = query_options_resolve (cli, &request->options, cli->site, cli->store,
                                 "pool", &query);
+    if (rc == CLI_OK)
+        rc = query_month_single (cli, &request->options, &query, "a statement");
     if (rc != CLI_OK)
         return rc;
     statement.query = &query;
@@ -85,7 +87,8 @@ static int run (cli_t *cli, int argc, char **argv)
 
 static const cli_option_t options[] = {
     {QUERY_MONTH, "month", "YYYY-MM",
-     "a calendar month (default: the last one that is complete)"},
+     "a calendar month, or last (default: last, the last one that is\n"
+     "complete)"},
     {STATEMENT_JOBS, "jobs", NULL,
      "with the jobs that each line of the charges is made of"},
     OUTPUT_OPTIONS,

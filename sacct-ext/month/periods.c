@@ -278,15 +278,7 @@ const closing_t *periods_last (const periods_t *p)
 int periods_month (const site_t *site, const char *month, period_t *ret_period,
                    gl_error_t *error)
 {
-    civil_t civil;
-
-    if (calendar_parse_month (month, strlen (month), &civil) < 0
-        || civil.year < 1970 || civil.year > 2099)
-        return gl_error (error, "'%.40s' is no month; write e.g. 2026-10",
-                         month);
-    *ret_period = zone_unit (site->zone, CALENDAR_MONTH,
-                             zone_instant (site->zone, &civil));
-    return 0;
+    return report_month_parse (site->zone, month, ret_period, error);
 }
 
 void periods_month_of (const site_t *site, int64_t instant,

@@ -56,6 +56,15 @@ state >"$work/before"
 # months
 wrong 2 "'2026-13' is no month; write e.g. 2026-10" close --month 2026-13
 wrong 2 "'october' is no month" report chargeback --month october
+wrong 2 "'Last' is no month; write e.g. 2026-10, 2026-05..2026-10, last, or -3" report usage --month Last
+wrong 2 "'-0' is no number of months; write e.g. -3" report usage --month -0
+wrong 2 "700 months reach back before 1970; give fewer" report usage --month=-700
+wrong 2 "'2026-05..' is no range of months; write e.g. 2026-05..2026-10" report usage --month 2026-05..
+wrong 2 "'2026-10..2026-09' ends before it begins" report usage --month 2026-10..2026-09
+wrong 2 "a statement is of one month, and '-2' is several: run it once for each" statement vision --month -2
+wrong 2 "'last' is not the name of one month; write e.g. 2026-10" close --month last
+wrong 2 "'2026-09..2026-10' is not the name of one month" reopen --month 2026-09..2026-10 --approval 'the dean'
+wrong 2 "--for: '-2' is not the name of one month" credit --for -2 vision 1 reason
 wrong 2 'give --month or --list, not both' close --month 2026-11 --list
 wrong 2 'give --month or --list' close
 wrong 2 "'now' is one argument too many" close --month 2026-11 now

@@ -93,6 +93,81 @@ report_default_period__any_moment__is_the_month_before (void **state)
     zone_close (zone);
 }
 
+/* As of the first second of November 2026, in New York. */
+static void report_months_parse__words_and_ranges__are_periods (void **state)
+{
+    static const struct {
+        const char *text;
+        const char *period; /* NULL: refused */
+        bool relative;
+    } cases[] = {
+        {"2026-10", "2026-10", false},
+        {"last", "2026-10", true},
+        {"-1", "2026-10", true},
+        {"-3", "2026-08 to 2026-10", true},
+        {"-12", "2025-11 to 2026-10", true},
+        {"2026-05..2026-10", "2026-05 to 2026-10", false},
+        {"2026-10..2026-10", "2026-10", false},
+        {"2025-12..2027-01", "2025-12 to 2027-01", false},
+        {"2026-05..last", "2026-05 to 2026-10", true},
+        {"last..2026-11", "2026-10 to 2026-11", true},
+        {"2026-10..2026-05", NULL, false},
+        {"2026-11..last", NULL, true},
+        {"", NULL, false},
+        {"-", NULL, true},
+        {"-0", NULL, true},
+        {"-3x", NULL, true},
+        {"--3", NULL, true},
+        {"-700", NULL, true},
+        {"-18446744073709551616", NULL, true},
+        {"2026-13", NULL, false},
+        {"Last", NULL, false},
+        {"lasts", NULL, false},
+        {"..", NULL, false},
+        {"2026-05..", NULL, false},
+        {"..2026-10", NULL, false},
+        {"2026-05...2026-10", NULL, false},
+        {"2026-05..2026-10..2026-11", NULL, false},
+        {"1969-12", NULL, false},
+        {"2026-05..2100-01", NULL, false},
+    };
+    zone_t *zone = open_zone ("America/New_York");
+    period_t period;
+    gl_error_t error;
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        GL_AUTOFREE char *text = NULL;
+        if (report_months_parse (zone, cases[i].text, 1793505600, &period,
+                                 &error)
+            == 0)
+            text = report_period_text (zone, period);
+        if (!text != !cases[i].period
+            || (text && strcmp (text, cases[i].period)))
+            fail_msg ("'%s' is %s", cases[i].text, text ? text : error.text);
+        if (report_months_relative (cases[i].text) != cases[i].relative)
+            fail_msg ("'%s': relative?", cases[i].text);
+    }
+    zone_close (zone);
+}
+
+static void report_month_parse__other_than_one_month__is_refused (void **state)
+{
+    static const char *const bad[]
+        = {"last", "-1", "2026-10..2026-10", "2026-1", "", "2026-10-05"};
+    zone_t *zone = open_zone ("UTC");
+    period_t period;
+    gl_error_t error;
+
+    (void)state;
+    assert_int_equal (report_month_parse (zone, "2026-10", &period, &error), 0);
+    assert_int_equal (period.end - period.start, 31 * 86400);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (bad); i++)
+        if (report_month_parse (zone, bad[i], &period, &error) == 0)
+            fail_msg ("'%s' was taken", bad[i]);
+    zone_close (zone);
+}
+
 static void report_percent_text__values__are_rounded_half_to_even (void **state)
 {
     static const struct {
@@ -127,6 +202,8 @@ int main (void)
         cmocka_unit_test (report_period_text__whole_units__are_named),
         cmocka_unit_test (
             report_default_period__any_moment__is_the_month_before),
+        cmocka_unit_test (report_months_parse__words_and_ranges__are_periods),
+        cmocka_unit_test (report_month_parse__other_than_one_month__is_refused),
         cmocka_unit_test (
             report_percent_text__values__are_rounded_half_to_even),
     };
