@@ -5,25 +5,19 @@
 #include "base/memory.h"
 #include "ledger/bill.h"
 #include "ledger/bill_private.h"
+#include "site/rate_card.h"
 
 const char bill_keys[] = "month,pool,team,account,cluster,user,project,qos,"
                          "partition,gres_type,gpu,profile";
 
-/* Places of bill_keys. */
-enum { KEY_AT_MONTH, KEY_AT_POOL, KEY_AT_TEAM, KEY_AT_PATH };
-#define KEY_AT_GPU (KEY_AT_PATH + CHARGE_PATH_COUNT)
-#define KEY_AT_PROFILE (KEY_AT_GPU + 1)
+struct list {
+    char *item;
+    size_t count;
+    size_t size;
+};
 
 struct bill {
-    bill_row_t *rows;
-    size_t row_count;
-    size_t row_size;
-    bill_cost_t *costs;
-    size_t cost_count;
-    bill_pool_t *pools;
-    size_t pool_count;
-    bill_entitlement_t *entitlements;
-    size_t entitlement_count;
+    struct list list[BILL_LIST_COUNT];
 };
 
 static const char *const kind_words[BILL_KIND_COUNT] = {
@@ -47,62 +41,39 @@ bill_t *bill_new (void)
 
 void bill_free (bill_t *bill)
 {
-    if (!bill)
-        return;
-    for (size_t i = 0; i < bill->row_count; i++)
-        bill_row_clear (&bill->rows[i]);
-    for (size_t i = 0; i < bill->cost_count; i++)
-        bill_cost_clear (&bill->costs[i]);
-    for (size_t i = 0; i < bill->pool_count; i++)
-        bill_pool_clear (&bill->pools[i]);
-    for (size_t i = 0; i < bill->entitlement_count; i++)
-        bill_entitlement_clear (&bill->entitlements[i]);
-    free (bill->rows);
-    free (bill->costs);
-    free (bill->pools);
-    free (bill->entitlements);
+    for (size_t i = 0; bill && i < BILL_LIST_COUNT; i++) {
+        for (size_t k = 0; k < bill->list[i].count; k++)
+            fields_clear (&bill_fields[i],
+                          bill->list[i].item + k * bill_fields[i].size);
+        free (bill->list[i].item);
+    }
     free (bill);
 }
 
-bill_row_t *bill_add (bill_t *bill)
+void *bill_append (bill_t *bill, bill_list_t id)
 {
-    if (bill->row_count == bill->row_size) {
-        bill->row_size = bill->row_size ? bill->row_size * 2 : 64;
-        bill->rows = xreallocarray (bill->rows, bill->row_size,
-                                    sizeof (*bill->rows));
+    struct list *list = &bill->list[id];
+    const fields_t *fields = &bill_fields[id];
+    void *item;
+
+    if (list->count == list->size) {
+        list->size = list->size ? list->size * 2 : 16;
+        list->item = xreallocarray (list->item, list->size, fields->size);
     }
-    bill_row_init (&bill->rows[bill->row_count]);
-    return &bill->rows[bill->row_count++];
+    item = list->item + list->count++ * fields->size;
+    fields_init (fields, item);
+    return item;
+}
+
+const void *bill_list (const bill_t *bill, bill_list_t id, size_t *ret_count)
+{
+    *ret_count = bill->list[id].count;
+    return bill->list[id].item;
 }
 
 void bill_add_copy (bill_t *bill, const bill_row_t *row)
 {
     bill_row_copy (bill_add (bill), row);
-}
-
-bill_cost_t *bill_add_cost (bill_t *bill)
-{
-    bill->costs = xreallocarray (bill->costs, bill->cost_count + 1,
-                                 sizeof (*bill->costs));
-    bill_cost_init (&bill->costs[bill->cost_count]);
-    return &bill->costs[bill->cost_count++];
-}
-
-bill_pool_t *bill_add_pool (bill_t *bill)
-{
-    bill->pools = xreallocarray (bill->pools, bill->pool_count + 1,
-                                 sizeof (*bill->pools));
-    bill_pool_init (&bill->pools[bill->pool_count]);
-    return &bill->pools[bill->pool_count++];
-}
-
-bill_entitlement_t *bill_add_entitlement (bill_t *bill)
-{
-    bill->entitlements
-        = xreallocarray (bill->entitlements, bill->entitlement_count + 1,
-                         sizeof (*bill->entitlements));
-    bill_entitlement_init (&bill->entitlements[bill->entitlement_count]);
-    return &bill->entitlements[bill->entitlement_count++];
 }
 
 /* Rows by hand may be of one line: then by all that they say. */
@@ -122,33 +93,10 @@ static int by_line (const void *a, const void *b)
 
 void bill_sort (bill_t *bill)
 {
-    if (bill->row_count > 1)
-        qsort (bill->rows, bill->row_count, sizeof (*bill->rows), by_line);
-}
+    struct list *rows = &bill->list[BILL_ROWS];
 
-const bill_row_t *bill_rows (const bill_t *bill, size_t *ret_count)
-{
-    *ret_count = bill->row_count;
-    return bill->rows;
-}
-
-const bill_cost_t *bill_costs (const bill_t *bill, size_t *ret_count)
-{
-    *ret_count = bill->cost_count;
-    return bill->costs;
-}
-
-const bill_pool_t *bill_pools (const bill_t *bill, size_t *ret_count)
-{
-    *ret_count = bill->pool_count;
-    return bill->pools;
-}
-
-const bill_entitlement_t *bill_entitlements (const bill_t *bill,
-                                             size_t *ret_count)
-{
-    *ret_count = bill->entitlement_count;
-    return bill->entitlements;
+    if (rows->count > 1)
+        qsort (rows->item, rows->count, sizeof (bill_row_t), by_line);
 }
 
 /* --- of a billing ------------------------------------------------------ */
@@ -160,20 +108,21 @@ static const bill_kind_t kinds[] = {
     [CHARGE_PURCHASE] = BILL_PURCHASE,
 };
 
+struct taking {
+    bill_t *bill;
+    const key_list_t *by;
+};
+
 static void take_line (const billing_line_t *from, void *arg)
 {
-    bill_t *bill = arg;
-    bill_row_t *row = bill_add (bill);
+    const struct taking *t = arg;
+    bill_row_t *row = bill_add (t->bill);
     const charge_line_t *line = from->line;
 
     row->kind = kinds[line->kind];
-    row->month = xstrdup (from->keys[KEY_AT_MONTH]);
-    row->pool = xstrdup (from->keys[KEY_AT_POOL]);
-    row->team = xstrdup (from->keys[KEY_AT_TEAM]);
-    row->gpu = xstrdup (from->keys[KEY_AT_GPU]);
-    row->profile = xstrdup (from->keys[KEY_AT_PROFILE]);
-    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
-        row->key[i] = xstrdup (from->keys[KEY_AT_PATH + i]);
+    row->outside = !from->in_period;
+    for (size_t i = 0; i < t->by->count; i++)
+        *bill_row_key_at (row, t->by->id[i]) = xstrdup (from->keys[i]);
     row->what = xstrdup (line->what);
     row->reference = xstrdup (line->reference);
     mpq_set (row->gpu_seconds, line->gpu_seconds);
@@ -210,9 +159,21 @@ static void take_remainders (bill_t *bill, const pool_month_t *pm,
     }
 }
 
-static void take_pool (bill_t *bill, const pool_month_t *pm, const char *month)
+/* One of the two books in smallest units. What charges are made of is rounded
+ * already. */
+static void round_book (const pool_month_t *pm, mpq_srcptr book, int digits,
+                        mpz_t ret_units)
 {
-    bill_pool_t *pool = bill_add_pool (bill);
+    if (mpq_equal (book, charge_cost (pm->charge)->total))
+        mpz_set (ret_units, charge_total (pm->charge));
+    else
+        exact_round (ret_units, book, digits);
+}
+
+static void take_pool (bill_t *bill, const pool_month_t *pm, const char *month,
+                       int digits)
+{
+    bill_pool_t *pool = bill_append (bill, BILL_POOLS);
 
     pool->month = xstrdup (month);
     pool->pool = xstrdup (pm->pool);
@@ -226,6 +187,8 @@ static void take_pool (bill_t *bill, const pool_month_t *pm, const char *month)
     pool->idle = xstrdup (idle_policy_word (pm->idle));
     mpq_set (pool->full_cost, charge_cost (pm->charge)->full);
     mpq_set (pool->recoverable_cost, charge_cost (pm->charge)->recoverable);
+    round_book (pm, pool->full_cost, digits, pool->full_units);
+    round_book (pm, pool->recoverable_cost, digits, pool->recoverable_units);
 }
 
 /* What is drawn and what is paid stand on the lines, too, in smallest units. */
@@ -267,7 +230,7 @@ static void take_entitlements (bill_t *bill, const pool_month_t *pm,
             && mpq_sgn (payer[i].carried_in) == 0
             && mpq_sgn (payer[i].fee) == 0)
             continue;
-        to = bill_add_entitlement (bill);
+        to = bill_append (bill, BILL_ENTITLEMENTS);
         to->month = xstrdup (month);
         to->pool = xstrdup (pm->pool);
         to->team = xstrdup (payer[i].team);
@@ -292,13 +255,13 @@ int bill_of_billing (const billing_t *billing, bill_t **ret_bill,
     size_t count;
     const pool_month_t *pm = billing_pool_months (billing, &count);
 
-    billing_each (billing, take_line, bill);
+    billing_each (billing, take_line, &(struct taking){bill, &query->by});
     for (size_t i = 0; i < count; i++) {
         char month[ZONE_STAMP_SIZE];
         zone_unit_name (query->site->zone, CALENDAR_MONTH, pm[i].month.start,
                         month);
         take_remainders (bill, &pm[i], month);
-        take_pool (bill, &pm[i], month);
+        take_pool (bill, &pm[i], month, query->site->currency_digits);
         take_entitlements (bill, &pm[i], month);
         if (bill_take_costs (bill, &pm[i], month,
                              query->site->currency_digits, error)

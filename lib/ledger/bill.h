@@ -22,6 +22,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "ledger/billing.h"
+#include "ledger/fields.h"
 #include "money/charge.h"
 
 typedef enum {
@@ -68,6 +69,14 @@ typedef struct {
     mpq_t drawn_seconds; /* GPU-seconds that the team's entitlement in the pool
                             covers, for which the adjustment of that name is not
                             due; of a charge, or of idle time of a reservation */
+    /* What else the query of its billing told apart; NULL: it did not, or absent. A
+     * closed month has none of these. */
+    char *day;
+    char *hour;
+    char *node;
+    char *state;
+    char *label;
+    bool outside; /* of the month, and not in the query's period */
 } bill_row_t;
 
 /* A line of the cost book in a pool and month. */
@@ -97,6 +106,8 @@ typedef struct {
     mpq_t full_cost; /* exact, of the two books (money/cost.h) */
     mpq_t recoverable_cost;
     mpq_t use_rate; /* as charge_use_rate() */
+    mpz_t full_units; /* the two books in smallest units */
+    mpz_t recoverable_units;
 } bill_pool_t;
 
 /*
@@ -136,6 +147,15 @@ typedef struct {
     mpq_t value_expired;
 } bill_entitlement_t;
 
+/* What a team pays of a month's pools under an idle policy, before credits. */
+typedef struct {
+    char *month;
+    char *idle; /* word of the policy; NULL: as billed */
+    char *team; /* NULL: of none */
+    bool unallocated; /* charged to nobody, and of no team */
+    mpz_t units;
+} bill_comparison_t;
+
 /* It has a price: what is had of it is worth what was paid. */
 bool bill_entitlement_is_paid (const bill_entitlement_t *entitlement);
 /* Of fee and value_in what is not used. */
@@ -147,46 +167,128 @@ void bill_entitlement_value_unused (const bill_entitlement_t *entitlement,
  * the cost book of the same amount, and not in the pool's cost_units. */
 #define BILL_DISPOSAL "disposal"
 
+/* The lists that a bill is made of; `bill_fields` describes their rows. */
+typedef enum {
+    BILL_ROWS,
+    BILL_COSTS,
+    BILL_POOLS,
+    BILL_ENTITLEMENTS, /* by pool and team */
+    BILL_COMPARISONS,  /* by policy and team; of bill_compare_policies() */
+    BILL_LIST_COUNT,
+} bill_list_t;
+extern const fields_t bill_fields[BILL_LIST_COUNT];
+
 typedef struct bill bill_t;
 
-/* What the billing's query has to group by, for bill_of_billing(). */
+/* What the billing's query has to group by for bill_of_billing(); more may follow. */
 extern const char bill_keys[];
 
 bill_t *bill_new (void);
 /* Accepts NULL. */
 void bill_free (bill_t *bill);
 
-/* Of a computed billing whose query groups by bill_keys, over whole months (the
- * last one up to as-of) and without filters. -1 is a defect. */
+/* Of a computed billing whose query groups by bill_keys first, and has no filters;
+ * of whole months (the last one up to as-of) unless rows are to be `outside`. -1 is
+ * a defect. */
 int bill_of_billing (const billing_t *billing, bill_t **ret_bill,
                      gl_error_t *error);
 
-/* A row of zeros and NULLs at the end, to be filled; valid until the next. */
-bill_row_t *bill_add (bill_t *bill);
+/* To the bill of this billing: what its months would be under other idle policies, of
+ * pools whose cost is known. -1 is a defect. */
+int bill_compare_policies (bill_t *bill, const billing_t *billing,
+                           gl_error_t *error);
+
+/* A row of zeros and NULLs at the end of a list, to be filled; valid until the
+ * next. Lists keep the order in which rows are added, until bill_sort(). */
+void *bill_append (bill_t *bill, bill_list_t list);
+/* Borrowed until the next bill_append() or bill_sort(). */
+const void *bill_list (const bill_t *bill, bill_list_t list, size_t *ret_count);
+
+static inline bill_row_t *bill_add (bill_t *bill)
+{
+    return bill_append (bill, BILL_ROWS);
+}
+
 /* Takes a copy. */
 void bill_add_copy (bill_t *bill, const bill_row_t *row);
-/* The same of costs, pools and entitlements, which keep the order in which they are added. */
-bill_cost_t *bill_add_cost (bill_t *bill);
-bill_pool_t *bill_add_pool (bill_t *bill);
-bill_entitlement_t *bill_add_entitlement (bill_t *bill);
+/* The rows into the order above. */
 void bill_sort (bill_t *bill);
 
-/* Borrowed until the next bill_add() or bill_sort(). */
-const bill_row_t *bill_rows (const bill_t *bill, size_t *ret_count);
-const bill_cost_t *bill_costs (const bill_t *bill, size_t *ret_count);
-const bill_pool_t *bill_pools (const bill_t *bill, size_t *ret_count);
-/* By pool and team. A month that was closed before they were kept has none. */
-const bill_entitlement_t *bill_entitlements (const bill_t *bill,
-                                             size_t *ret_count);
+static inline const bill_row_t *bill_rows (const bill_t *bill, size_t *ret_count)
+{
+    return bill_list (bill, BILL_ROWS, ret_count);
+}
 
-void bill_row_init (bill_row_t *row);
-void bill_row_clear (bill_row_t *row);
+static inline const bill_cost_t *bill_costs (const bill_t *bill,
+                                             size_t *ret_count)
+{
+    return bill_list (bill, BILL_COSTS, ret_count);
+}
+
+static inline const bill_pool_t *bill_pools (const bill_t *bill,
+                                             size_t *ret_count)
+{
+    return bill_list (bill, BILL_POOLS, ret_count);
+}
+
+static inline const bill_entitlement_t *
+bill_entitlements (const bill_t *bill, size_t *ret_count)
+{
+    return bill_list (bill, BILL_ENTITLEMENTS, ret_count);
+}
+
+static inline const bill_comparison_t *
+bill_comparisons (const bill_t *bill, size_t *ret_count)
+{
+    return bill_list (bill, BILL_COMPARISONS, ret_count);
+}
+
+static inline void bill_row_init (bill_row_t *row)
+{
+    fields_init (&bill_fields[BILL_ROWS], row);
+}
+
+static inline void bill_row_clear (bill_row_t *row)
+{
+    fields_clear (&bill_fields[BILL_ROWS], row);
+}
+
 /* Into an initialised row. */
-void bill_row_copy (bill_row_t *to, const bill_row_t *from);
+static inline void bill_row_copy (bill_row_t *to, const bill_row_t *from)
+{
+    fields_copy (&bill_fields[BILL_ROWS], to, from);
+}
+
 /* Its numbers, by sign: to += from, or to -= from. */
-void bill_row_add (bill_row_t *to, const bill_row_t *from, int sign);
+static inline void bill_row_add (bill_row_t *to, const bill_row_t *from, int sign)
+{
+    fields_add (&bill_fields[BILL_ROWS], to, from, sign);
+}
+
 /* All of its numbers are. */
-bool bill_row_is_zero (const bill_row_t *row);
+static inline bool bill_row_is_zero (const bill_row_t *row)
+{
+    return fields_are_zero (&bill_fields[BILL_ROWS], row);
+}
+
+/* The canonical text of a row (fields.h). Field names never change; new fields come
+ * last. */
+static inline void bill_row_text (const bill_row_t *row, buffer_t *out)
+{
+    fields_text (&bill_fields[BILL_ROWS], row, out);
+}
+
+/* Into an initialised row; -1 with what is wrong in it. */
+static inline int bill_row_parse (const char *text, size_t length,
+                                  bill_row_t *row, gl_error_t *error)
+{
+    return fields_parse (&bill_fields[BILL_ROWS], text, length, row, error);
+}
+
+/* The text of a key of the row; NULL: absent. */
+const char *bill_row_key (const bill_row_t *row, key_id_t key);
+char **bill_row_key_at (bill_row_t *row, key_id_t key);
+
 /* Somebody pays for it: it is neither what nobody is charged, nor a correction of
  * that. */
 bool bill_row_is_due (const bill_row_t *row);
@@ -195,42 +297,5 @@ bool bill_row_is_due (const bill_row_t *row);
 bool bill_row_is_brought (const bill_row_t *row);
 /* The order above: <0, 0, >0. Equal rows are of the same line. */
 int bill_row_compare (const bill_row_t *a, const bill_row_t *b);
-
-/*
- * The canonical text of a row: "name=value" fields in the order of the struct,
- * the kind first, separated by one tab, absent texts and zeros left out, with
- * \ \t \n escaped by a backslash; rationals in lowest terms "n/d" or "n", units
- * as integers. The names never change; new fields come last. The same row, the
- * same bytes.
- */
-void bill_row_text (const bill_row_t *row, buffer_t *out);
-/* Into an initialised row; -1 with what is wrong in it. */
-int bill_row_parse (const char *text, size_t length, bill_row_t *row,
-                    gl_error_t *error);
-
-/* Field by field: the name of the index-th, and its value onto `out`, nothing
- * where it is absent. `row` may be NULL. */
-size_t bill_row_field_count (void);
-const char *bill_row_field (const bill_row_t *row, size_t index, buffer_t *out);
-/* Units or rationals: they can be summed. */
-bool bill_row_field_is_number (size_t index);
-
-/* The same texts of costs, pools and entitlements; parsed into what
- * bill_add_cost() and its likes give. */
-void bill_cost_text (const bill_cost_t *cost, buffer_t *out);
-int bill_cost_parse (const char *text, size_t length, bill_cost_t *cost,
-                     gl_error_t *error);
-void bill_pool_text (const bill_pool_t *pool, buffer_t *out);
-int bill_pool_parse (const char *text, size_t length, bill_pool_t *pool,
-                     gl_error_t *error);
-void bill_entitlement_text (const bill_entitlement_t *entitlement,
-                            buffer_t *out);
-int bill_entitlement_parse (const char *text, size_t length,
-                            bill_entitlement_t *entitlement, gl_error_t *error);
-
-/* A text with \ \t \n escaped, and back: NULL for a backslash that no writer
- * has made. */
-void bill_escape (const char *text, buffer_t *out);
-char *bill_unescape (const char *text, size_t length);
 
 #endif /* !GL_LEDGER_BILL_H */

@@ -49,7 +49,7 @@ static void take_line (const struct lines *lines, size_t index,
                        const mpz_t units)
 {
     const cost_line_t *line = &lines->line[index];
-    bill_cost_t *to = bill_add_cost (lines->bill);
+    bill_cost_t *to = bill_append (lines->bill, BILL_COSTS);
 
     to->month = xstrdup (lines->month);
     to->pool = xstrdup (lines->pm->pool);

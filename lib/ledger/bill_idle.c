@@ -10,19 +10,6 @@ bool bill_row_of (const bill_row_t *row, const char *team)
                                  : row->team == team);
 }
 
-const char *bill_row_key (const bill_row_t *row, key_id_t key)
-{
-    if (key == KEY_POOL)
-        return row->pool;
-    if (key == KEY_PROFILE)
-        return row->profile;
-    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++) {
-        if (CHARGE_PATH[i] == key)
-            return row->key[i];
-    }
-    return NULL;
-}
-
 static const bill_pool_t *pool_of (const bill_t *bill, const bill_row_t *row)
 {
     size_t count;

@@ -26,10 +26,6 @@
 bool bill_idle (const bill_t *bill, const bill_row_t *row, int digits,
                 mpq_t ret_units);
 
-/* The text of the row's pool, profile or key of CHARGE_PATH; NULL: absent, or
- * another key. */
-const char *bill_row_key (const bill_row_t *row, key_id_t key);
-
 /* Its pool has a cost or a rate in its month; of a pool that the bill does not
  * have, it does. */
 bool bill_row_priced (const bill_t *bill, const bill_row_t *row);

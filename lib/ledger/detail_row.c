@@ -28,84 +28,84 @@ const char *detail_kind_word (detail_kind_t kind)
 /* --- the fields: order, name and place --------------------------------- */
 
 typedef enum {
-    FIELD_TEXT,
-    FIELD_NUMBER, /* 64 bits, not negative */
-    FIELD_EXACT,
-    FIELD_UNITS,
-} field_type_t;
+    AS_TEXT,
+    AS_NUMBER, /* 64 bits, not negative */
+    AS_EXACT,
+    AS_UNITS,
+} detail_type_t;
 
-#define FIELD(name, type)                                                     \
+#define ROW(name, type)                                                     \
     {#name, sizeof (#name) - 1, type, offsetof (detail_row_t, name)}
 
 static const struct field {
     const char *name;
     size_t name_length;
-    field_type_t type;
+    detail_type_t type;
     size_t offset;
 } fields[] = {
-    FIELD (month, FIELD_TEXT),
-    FIELD (statement, FIELD_TEXT),
-    FIELD (team, FIELD_TEXT),
-    FIELD (cost_center, FIELD_TEXT),
-    FIELD (pool, FIELD_TEXT),
-    FIELD (gpu, FIELD_TEXT),
-    FIELD (profile, FIELD_TEXT),
-    FIELD (account, FIELD_TEXT),
-    FIELD (cluster, FIELD_TEXT),
-    FIELD (user, FIELD_TEXT),
-    FIELD (project, FIELD_TEXT),
-    FIELD (qos, FIELD_TEXT),
-    FIELD (partition, FIELD_TEXT),
-    FIELD (gres_type, FIELD_TEXT),
-    FIELD (what, FIELD_TEXT),
-    FIELD (reference, FIELD_TEXT),
-    FIELD (job_name, FIELD_TEXT),
-    FIELD (state, FIELD_TEXT),
-    FIELD (labels, FIELD_TEXT),
-    FIELD (reservation, FIELD_TEXT),
-    FIELD (reservation_id, FIELD_NUMBER),
-    FIELD (id_job, FIELD_NUMBER),
-    FIELD (submit, FIELD_NUMBER),
-    FIELD (array_job, FIELD_NUMBER),
-    FIELD (array_task_1, FIELD_NUMBER),
-    FIELD (het_job, FIELD_NUMBER),
-    FIELD (het_offset_1, FIELD_NUMBER),
-    FIELD (job_db_inx, FIELD_NUMBER),
-    FIELD (sluid, FIELD_NUMBER),
-    FIELD (start, FIELD_NUMBER),
-    FIELD (end, FIELD_NUMBER),
-    FIELD (slice_start, FIELD_NUMBER),
-    FIELD (slice_end, FIELD_NUMBER),
-    FIELD (devices, FIELD_NUMBER),
-    FIELD (gpu_seconds, FIELD_EXACT),
-    FIELD (price_seconds, FIELD_EXACT),
-    FIELD (device_hours, FIELD_UNITS),
-    FIELD (gpu_hours, FIELD_UNITS),
-    FIELD (price_hours, FIELD_UNITS),
-    FIELD (list_rate, FIELD_UNITS),
-    FIELD (rate, FIELD_UNITS),
-    FIELD (billed, FIELD_UNITS),
-    FIELD (full_cost, FIELD_UNITS),
-    FIELD (energy_mj, FIELD_NUMBER),
-    FIELD (energy_ms, FIELD_NUMBER),
-    FIELD (utilization_sum, FIELD_NUMBER),
-    FIELD (utilization_ms, FIELD_NUMBER),
-    FIELD (rate_card, FIELD_TEXT),
-    FIELD (origin, FIELD_TEXT),
-    FIELD (reason, FIELD_TEXT),
-    FIELD (cloud_cost, FIELD_UNITS),
-    FIELD (cloud_date, FIELD_TEXT),
-    FIELD (form, FIELD_NUMBER),
-    FIELD (method, FIELD_TEXT),
-    FIELD (unit, FIELD_TEXT),
-    FIELD (counted, FIELD_UNITS),
-    FIELD (ratio, FIELD_UNITS),
-    FIELD (commitment, FIELD_TEXT),
-    FIELD (drawn_hours, FIELD_UNITS),
-    FIELD (committed_hours, FIELD_UNITS),
-    FIELD (committed_rate, FIELD_UNITS),
-    FIELD (prepaid, FIELD_UNITS),
-    FIELD (preemptible, FIELD_NUMBER),
+    ROW (month, AS_TEXT),
+    ROW (statement, AS_TEXT),
+    ROW (team, AS_TEXT),
+    ROW (cost_center, AS_TEXT),
+    ROW (pool, AS_TEXT),
+    ROW (gpu, AS_TEXT),
+    ROW (profile, AS_TEXT),
+    ROW (account, AS_TEXT),
+    ROW (cluster, AS_TEXT),
+    ROW (user, AS_TEXT),
+    ROW (project, AS_TEXT),
+    ROW (qos, AS_TEXT),
+    ROW (partition, AS_TEXT),
+    ROW (gres_type, AS_TEXT),
+    ROW (what, AS_TEXT),
+    ROW (reference, AS_TEXT),
+    ROW (job_name, AS_TEXT),
+    ROW (state, AS_TEXT),
+    ROW (labels, AS_TEXT),
+    ROW (reservation, AS_TEXT),
+    ROW (reservation_id, AS_NUMBER),
+    ROW (id_job, AS_NUMBER),
+    ROW (submit, AS_NUMBER),
+    ROW (array_job, AS_NUMBER),
+    ROW (array_task_1, AS_NUMBER),
+    ROW (het_job, AS_NUMBER),
+    ROW (het_offset_1, AS_NUMBER),
+    ROW (job_db_inx, AS_NUMBER),
+    ROW (sluid, AS_NUMBER),
+    ROW (start, AS_NUMBER),
+    ROW (end, AS_NUMBER),
+    ROW (slice_start, AS_NUMBER),
+    ROW (slice_end, AS_NUMBER),
+    ROW (devices, AS_NUMBER),
+    ROW (gpu_seconds, AS_EXACT),
+    ROW (price_seconds, AS_EXACT),
+    ROW (device_hours, AS_UNITS),
+    ROW (gpu_hours, AS_UNITS),
+    ROW (price_hours, AS_UNITS),
+    ROW (list_rate, AS_UNITS),
+    ROW (rate, AS_UNITS),
+    ROW (billed, AS_UNITS),
+    ROW (full_cost, AS_UNITS),
+    ROW (energy_mj, AS_NUMBER),
+    ROW (energy_ms, AS_NUMBER),
+    ROW (utilization_sum, AS_NUMBER),
+    ROW (utilization_ms, AS_NUMBER),
+    ROW (rate_card, AS_TEXT),
+    ROW (origin, AS_TEXT),
+    ROW (reason, AS_TEXT),
+    ROW (cloud_cost, AS_UNITS),
+    ROW (cloud_date, AS_TEXT),
+    ROW (form, AS_NUMBER),
+    ROW (method, AS_TEXT),
+    ROW (unit, AS_TEXT),
+    ROW (counted, AS_UNITS),
+    ROW (ratio, AS_UNITS),
+    ROW (commitment, AS_TEXT),
+    ROW (drawn_hours, AS_UNITS),
+    ROW (committed_hours, AS_UNITS),
+    ROW (committed_rate, AS_UNITS),
+    ROW (prepaid, AS_UNITS),
+    ROW (preemptible, AS_NUMBER),
 };
 
 static const char **text_of (const detail_row_t *row, const struct field *f)
@@ -132,9 +132,9 @@ void detail_row_init (detail_row_t *row)
 {
     memset (row, 0, sizeof (*row));
     for (size_t i = 0; i < GL_ARRAY_SIZE (fields); i++) {
-        if (fields[i].type == FIELD_EXACT)
+        if (fields[i].type == AS_EXACT)
             mpq_init (exact_of (row, &fields[i]));
-        else if (fields[i].type == FIELD_UNITS)
+        else if (fields[i].type == AS_UNITS)
             mpz_init (units_of (row, &fields[i]));
     }
 }
@@ -142,9 +142,9 @@ void detail_row_init (detail_row_t *row)
 void detail_row_clear (detail_row_t *row)
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (fields); i++) {
-        if (fields[i].type == FIELD_EXACT)
+        if (fields[i].type == AS_EXACT)
             mpq_clear (exact_of (row, &fields[i]));
-        else if (fields[i].type == FIELD_UNITS)
+        else if (fields[i].type == AS_UNITS)
             mpz_clear (units_of (row, &fields[i]));
     }
 }
@@ -155,11 +155,11 @@ void detail_row_copy (detail_row_t *to, const detail_row_t *from)
     to->fund = from->fund;
     for (size_t i = 0; i < GL_ARRAY_SIZE (fields); i++) {
         const struct field *f = &fields[i];
-        if (f->type == FIELD_TEXT)
+        if (f->type == AS_TEXT)
             *text_of (to, f) = *text_of (from, f);
-        else if (f->type == FIELD_NUMBER)
+        else if (f->type == AS_NUMBER)
             *number_of (to, f) = *number_of (from, f);
-        else if (f->type == FIELD_EXACT)
+        else if (f->type == AS_EXACT)
             mpq_set (exact_of (to, f), exact_of (from, f));
         else
             mpz_set (units_of (to, f), units_of (from, f));
@@ -168,11 +168,11 @@ void detail_row_copy (detail_row_t *to, const detail_row_t *from)
 
 static void reset_field (detail_row_t *row, const struct field *f)
 {
-    if (f->type == FIELD_TEXT)
+    if (f->type == AS_TEXT)
         *text_of (row, f) = NULL;
-    else if (f->type == FIELD_NUMBER)
+    else if (f->type == AS_NUMBER)
         *number_of (row, f) = 0;
-    else if (f->type == FIELD_EXACT)
+    else if (f->type == AS_EXACT)
         mpq_set_ui (exact_of (row, f), 0, 1);
     else
         mpz_set_ui (units_of (row, f), 0);
@@ -206,13 +206,13 @@ static void add_escaped (buffer_t *out, const char *text)
 static bool is_absent (const detail_row_t *row, const struct field *f)
 {
     switch (f->type) {
-    case FIELD_TEXT:
+    case AS_TEXT:
         return *text_of (row, f) == NULL;
-    case FIELD_NUMBER:
+    case AS_NUMBER:
         return *number_of (row, f) == 0;
-    case FIELD_EXACT:
+    case AS_EXACT:
         return mpq_sgn (exact_of (row, f)) == 0;
-    case FIELD_UNITS:
+    case AS_UNITS:
         break;
     }
     return mpz_sgn (units_of (row, f)) == 0;
@@ -242,20 +242,20 @@ static void add_value (buffer_t *out, const detail_row_t *row,
                        const struct field *f)
 {
     switch (f->type) {
-    case FIELD_TEXT:
+    case AS_TEXT:
         add_escaped (out, *text_of (row, f));
         break;
-    case FIELD_NUMBER:
+    case AS_NUMBER:
         add_number (out, *number_of (row, f));
         break;
-    case FIELD_EXACT:
+    case AS_EXACT:
         add_units (out, mpq_numref (exact_of (row, f)));
         if (mpz_cmp_ui (mpq_denref (exact_of (row, f)), 1) != 0) {
             buffer_add_char (out, '/');
             add_units (out, mpq_denref (exact_of (row, f)));
         }
         break;
-    case FIELD_UNITS:
+    case AS_UNITS:
         add_units (out, units_of (row, f));
         break;
     }
@@ -353,14 +353,14 @@ static bool read_value (detail_row_t *row, const struct field *f, char *text,
                         size_t length)
 {
     switch (f->type) {
-    case FIELD_TEXT:
+    case AS_TEXT:
         *text_of (row, f) = text;
         return unescape (text);
-    case FIELD_NUMBER:
+    case AS_NUMBER:
         return read_number (text, length, number_of (row, f));
-    case FIELD_EXACT:
+    case AS_EXACT:
         return read_exact (text, length, exact_of (row, f));
-    case FIELD_UNITS:
+    case AS_UNITS:
         break;
     }
     return read_units (text, length, units_of (row, f));

@@ -36,6 +36,8 @@ typedef enum {
     CHAIN_UPHOLD = 10,  /* the dispute was right */
     CHAIN_REJECT = 11,  /* it was not */
     CHAIN_ENTITLEMENT = 12, /* of a team in a pool, of a closed month */
+    CHAIN_COMPARISON = 13, /* of a closed month with other idle policies */
+    CHAIN_USAGE = 14,      /* of a closed month: its usage, opaque bytes */
     CHAIN_KIND_COUNT,
 } chain_kind_t;
 

@@ -18,6 +18,7 @@ static const char *const words[CHAIN_KIND_COUNT] = {
     [CHAIN_CORRECT] = "correct", [CHAIN_CREDIT] = "credit",
     [CHAIN_DISPUTE] = "dispute", [CHAIN_UPHOLD] = "uphold",
     [CHAIN_REJECT] = "reject",   [CHAIN_ENTITLEMENT] = "entitlement",
+    [CHAIN_COMPARISON] = "comparison", [CHAIN_USAGE] = "usage",
 };
 
 const char *chain_kind_word (chain_kind_t kind)

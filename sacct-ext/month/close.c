@@ -60,55 +60,31 @@ static int add (struct writing *w, chain_kind_t kind, const buffer_t *body,
     return store_chain_add (w->store, &entry, &w->head, error);
 }
 
-static int add_rows (struct writing *w, const bill_t *bill, seal_t *seal,
+static int add_list (struct writing *w, const bill_t *bill, bill_list_t list,
+                     seal_t *seal, gl_error_t *error)
+{
+    const fields_t *fields = &bill_fields[list];
+    size_t count;
+    const char *item = bill_list (bill, list, &count);
+
+    for (size_t i = 0; i < count; i++, item += fields->size) {
+        BUFFER_AUTO text = BUFFER_INIT;
+        fields_text (fields, item, &text);
+        if (list == BILL_ROWS)
+            seal_add (seal, (const bill_row_t *)item, buffer_text (&text),
+                      text.length);
+        if (add (w, periods_kind_of (list), &text, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_bill (struct writing *w, const bill_t *bill, seal_t *seal,
                      gl_error_t *error)
 {
-    size_t count;
-    const bill_row_t *rows = bill_rows (bill, &count);
-
-    for (size_t i = 0; i < count; i++) {
-        BUFFER_AUTO text = BUFFER_INIT;
-        bill_row_text (&rows[i], &text);
-        seal_add (seal, &rows[i], buffer_text (&text), text.length);
-        if (add (w, CHAIN_ROW, &text, error) < 0)
+    for (bill_list_t list = BILL_ROWS; list < BILL_LIST_COUNT; list++)
+        if (add_list (w, bill, list, seal, error) < 0)
             return -1;
-    }
-    return 0;
-}
-
-static int add_costs (struct writing *w, const bill_t *bill, gl_error_t *error)
-{
-    size_t count, pool_count;
-    const bill_cost_t *costs = bill_costs (bill, &count);
-    const bill_pool_t *pools = bill_pools (bill, &pool_count);
-
-    for (size_t i = 0; i < count; i++) {
-        BUFFER_AUTO text = BUFFER_INIT;
-        bill_cost_text (&costs[i], &text);
-        if (add (w, CHAIN_COST, &text, error) < 0)
-            return -1;
-    }
-    for (size_t i = 0; i < pool_count; i++) {
-        BUFFER_AUTO text = BUFFER_INIT;
-        bill_pool_text (&pools[i], &text);
-        if (add (w, CHAIN_POOL, &text, error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int add_entitlements (struct writing *w, const bill_t *bill,
-                             gl_error_t *error)
-{
-    size_t count;
-    const bill_entitlement_t *item = bill_entitlements (bill, &count);
-
-    for (size_t i = 0; i < count; i++) {
-        BUFFER_AUTO text = BUFFER_INIT;
-        bill_entitlement_text (&item[i], &text);
-        if (add (w, CHAIN_ENTITLEMENT, &text, error) < 0)
-            return -1;
-    }
     return 0;
 }
 
@@ -297,9 +273,7 @@ static int write_month (struct writing *w, struct closing *c,
     w->month = m->month;
     w->version = c->done->version;
     c->seal = seal_new ();
-    if (add_rows (w, m->bill, c->seal, error) < 0
-        || add_costs (w, m->bill, error) < 0
-        || add_entitlements (w, m->bill, error) < 0
+    if (add_bill (w, m->bill, c->seal, error) < 0
         || add_detail (w, c->site, m, error) < 0
         || add_end (w, c, "closed", m->period, error) < 0)
         return -1;

@@ -5,13 +5,13 @@
 #include "config/config.h"
 #include "month/closed_site.h"
 
-#define FIELD(name) {"issuer." #name, offsetof (site_issuer_t, name)}
+#define ISSUER(name) {"issuer." #name, offsetof (site_issuer_t, name)}
 static const struct {
     const char *name;
     size_t offset;
 } issuer_texts[] = {
-    FIELD (name),   FIELD (operator),    FIELD (owner),         FIELD (service),
-    FIELD (region), FIELD (region_name), FIELD (invoice_prefix),
+    ISSUER (name),   ISSUER (operator),    ISSUER (owner),         ISSUER (service),
+    ISSUER (region), ISSUER (region_name), ISSUER (invoice_prefix),
 };
 
 static const char issuer_ai[] = "issuer.ai"; /* its category, if it is that */

@@ -16,7 +16,7 @@ void body_put (buffer_t *body, const char *name, const char *value)
     if (!value)
         return;
     buffer_printf (body, "%s=", name);
-    bill_escape (value, body);
+    fields_escape (value, body);
     buffer_add_char (body, '\n');
 }
 
@@ -34,7 +34,7 @@ char *body_get (const char *body, const char *name)
         end = line + size + (line[size] == '\n');
         if (size > length && !strncmp (line, name, length)
             && line[length] == '=')
-            return bill_unescape (line + length + 1, size - length - 1);
+            return fields_unescape (line + length + 1, size - length - 1);
     }
     return NULL;
 }
@@ -342,23 +342,31 @@ int periods_open_month (store_t *store, const site_t *site,
 
 /* --- a closed month ---------------------------------------------------- */
 
+/* Which list of the bill the entries of a kind are. */
+static const struct {
+    chain_kind_t kind;
+    bill_list_t list;
+} lists[] = {
+    {CHAIN_ROW, BILL_ROWS},
+    {CHAIN_COST, BILL_COSTS},
+    {CHAIN_POOL, BILL_POOLS},
+    {CHAIN_ENTITLEMENT, BILL_ENTITLEMENTS},
+    {CHAIN_COMPARISON, BILL_COMPARISONS},
+};
+
+chain_kind_t periods_kind_of (bill_list_t list)
+{
+    return lists[list].kind;
+}
+
 static int take_part (bill_t *bill, const chain_entry_t *e, gl_error_t *error)
 {
-    switch (e->kind) {
-    case CHAIN_ROW:
-        return bill_row_parse (e->body, e->length, bill_add (bill), error);
-    case CHAIN_COST:
-        return bill_cost_parse (e->body, e->length, bill_add_cost (bill),
-                                error);
-    case CHAIN_POOL:
-        return bill_pool_parse (e->body, e->length, bill_add_pool (bill),
-                                error);
-    case CHAIN_ENTITLEMENT:
-        return bill_entitlement_parse (e->body, e->length,
-                                       bill_add_entitlement (bill), error);
-    default:
-        return 0;
-    }
+    for (size_t i = 0; i < GL_ARRAY_SIZE (lists); i++)
+        if (lists[i].kind == e->kind)
+            return fields_parse (&bill_fields[lists[i].list], e->body,
+                                 e->length, bill_append (bill, lists[i].list),
+                                 error);
+    return 0;
 }
 
 /* All entries of the month are read, whichever of them are wanted: the last one's

@@ -93,7 +93,10 @@ int periods_month (const site_t *site, const char *month, period_t *ret_period,
 void periods_month_of (const site_t *site, int64_t instant,
                        char ret_month[BILLS_MONTH_SIZE]);
 
-/* The stored rows, costs and pools of a closing. */
+/* The kind of the entries that hold a list of the bill. */
+chain_kind_t periods_kind_of (bill_list_t list);
+
+/* The stored lists of a closing. */
 int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
                   gl_error_t *error);
 

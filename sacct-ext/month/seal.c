@@ -7,6 +7,8 @@
 #include "month/periods.h"
 #include "month/seal.h"
 
+static const fields_t *const fields = &bill_fields[BILL_ROWS];
+
 /* One digest of all texts, then one of each field. */
 struct seal {
     uint64_t rows;
@@ -19,7 +21,7 @@ seal_t *seal_new (void)
 {
     seal_t *seal = xcalloc (1, sizeof (*seal));
 
-    seal->count = bill_row_field_count () + 1;
+    seal->count = fields->count + 1;
     seal->context = xcalloc (seal->count, sizeof (EVP_MD_CTX *));
     for (size_t i = 0; i < seal->count; i++) {
         seal->context[i] = EVP_MD_CTX_new ();
@@ -56,7 +58,8 @@ void seal_add (seal_t *seal, const bill_row_t *row, const char *text,
     update (seal, 0, text, length);
     for (size_t i = 1; i < seal->count; i++) {
         BUFFER_AUTO value = BUFFER_INIT;
-        bill_row_field (row, i - 1, &value);
+        if (row && !field_is_absent (&fields->field[i - 1], row))
+            field_text (&fields->field[i - 1], row, &value);
         update (seal, i, buffer_text (&value), value.length);
     }
 }
@@ -76,7 +79,7 @@ static int finish (seal_t *seal, size_t at, char ret_text[BILLS_HASH_SIZE],
 static char *name_of (size_t at)
 {
     return at == 0 ? xstrdup ("digest")
-                   : xasprintf ("field.%s", bill_row_field (NULL, at - 1, NULL));
+                   : xasprintf ("field.%s", fields->field[at - 1].name);
 }
 
 int seal_put (seal_t *seal, buffer_t *body, gl_error_t *error)
@@ -104,7 +107,7 @@ int seal_differs (seal_t *seal, const char *body, buffer_t *out,
             return -1;
         if (i > 0 && said && strcmp (said, text) != 0)
             buffer_printf (out, "%s%s", out->length ? ", " : "",
-                           bill_row_field (NULL, i - 1, NULL));
+                           fields->field[i - 1].name);
     }
     return 0;
 }

@@ -53,15 +53,15 @@ static void entitlement__every_field__same_bytes (void **state)
           "amount=8\tfee=9/2\tfee_due=10\tvalue_in=11\tvalue_used=12\t"
           "value_reserved=13\tvalue_out=14\tvalue_expired=15/4";
     bill_t *bill = bill_new ();
-    bill_entitlement_t *read = bill_add_entitlement (bill);
+    bill_entitlement_t *read = bill_append (bill, BILL_ENTITLEMENTS);
     BUFFER_AUTO out = BUFFER_INIT;
     gl_error_t error;
     size_t count;
 
     (void)state;
     assert_int_equal (
-        bill_entitlement_parse (text, strlen (text), read, &error), 0);
-    bill_entitlement_text (bill_entitlements (bill, &count), &out);
+        fields_parse (&bill_fields[BILL_ENTITLEMENTS], text, strlen (text), read, &error), 0);
+    fields_text (&bill_fields[BILL_ENTITLEMENTS], bill_entitlements (bill, &count), &out);
     assert_string_equal (buffer_text (&out), text);
     assert_int_equal (count, 1);
     bill_free (bill);
@@ -83,10 +83,10 @@ static void cost__with_and_without_fund__same_bytes (void **state)
         BUFFER_AUTO out = BUFFER_INIT;
         gl_error_t error;
         size_t count;
-        assert_int_equal (bill_cost_parse (texts[i], strlen (texts[i]),
-                                           bill_add_cost (bill), &error),
+        assert_int_equal (fields_parse (&bill_fields[BILL_COSTS], texts[i], strlen (texts[i]),
+                                           bill_append (bill, BILL_COSTS), &error),
                           0);
-        bill_cost_text (bill_costs (bill, &count), &out);
+        fields_text (&bill_fields[BILL_COSTS], bill_costs (bill, &count), &out);
         assert_string_equal (buffer_text (&out), texts[i]);
         bill_free (bill);
     }

@@ -43,7 +43,7 @@ static void add_other (bill_t *bill, bill_kind_t kind, const char *month,
 static bill_pool_t *add_pool (bill_t *bill, const char *month,
                               const char *name, long owned, long of)
 {
-    bill_pool_t *pool = bill_add_pool (bill);
+    bill_pool_t *pool = bill_append (bill, BILL_POOLS);
 
     pool->month = xstrdup (month);
     pool->pool = xstrdup (name);

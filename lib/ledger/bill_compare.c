@@ -1,0 +1,96 @@
+/* A month under other idle policies, by team. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "ledger/bill.h"
+#include "site/rate_card.h"
+
+/* What a reader compares with. All of it is before credits for how jobs ended, which
+ * are the same under any policy. */
+static const idle_policy_t others[] = {IDLE_EXPLICIT, IDLE_IN_RATE,
+                                       IDLE_PROPORTIONAL, IDLE_UNIFORM,
+                                       IDLE_ENTITLEMENT};
+
+struct comparing {
+    bill_t *bill;
+    const char *month;
+    const char *idle; /* NULL: as billed */
+};
+
+static bool same (const char *a, const char *b)
+{
+    return a && b ? strcmp (a, b) == 0 : a == b;
+}
+
+static bill_comparison_t *find (const struct comparing *c, const char *team,
+                                bool unallocated)
+{
+    size_t count;
+    const bill_comparison_t *item = bill_comparisons (c->bill, &count);
+    bill_comparison_t *made;
+
+    for (size_t i = 0; i < count; i++)
+        if (item[i].unallocated == unallocated && same (item[i].team, team)
+            && same (item[i].idle, c->idle) && same (item[i].month, c->month))
+            return (bill_comparison_t *)&item[i];
+    made = bill_append (c->bill, BILL_COMPARISONS);
+    made->month = xstrdup (c->month);
+    made->idle = xstrdup (c->idle);
+    made->team = xstrdup (team);
+    made->unallocated = unallocated;
+    return made;
+}
+
+static void take (const struct comparing *c, const charge_t *charge)
+{
+    const charge_remainder_t *rest = charge_remainders (charge);
+    size_t count;
+    const charge_line_t *line = charge_lines (charge, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        bill_comparison_t *of = find (c, line[i].path[CHARGE_TEAM], false);
+        if (line[i].kind != CHARGE_CREDIT)
+            mpz_add (of->units, of->units, line[i].charge_units);
+    }
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
+        bill_comparison_t *of = find (c, NULL, true);
+        if (i != REMAINDER_CREDITED)
+            mpz_add (of->units, of->units, rest[i].charge_units);
+    }
+}
+
+static int take_month (bill_t *bill, const site_t *site, const pool_month_t *pm,
+                       gl_error_t *error)
+{
+    char month[ZONE_STAMP_SIZE];
+    struct comparing c = {bill, month, NULL};
+
+    zone_unit_name (site->zone, CALENDAR_MONTH, pm->month.start, month);
+    take (&c, pm->charge);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (others); i++) {
+        charge_t *other;
+        if (others[i] == IDLE_ENTITLEMENT && site->entitlement_count == 0)
+            continue; /* nobody would share idle time by them */
+        other = charge_under (pm->charge, others[i], error);
+        if (!other)
+            return -1;
+        c.idle = idle_policy_word (others[i]);
+        take (&c, other);
+        charge_free (other);
+    }
+    return 0;
+}
+
+int bill_compare_policies (bill_t *bill, const billing_t *billing,
+                           gl_error_t *error)
+{
+    size_t count;
+    const pool_month_t *pm = billing_pool_months (billing, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (pm[i].has_cost
+            && take_month (bill, billing_query (billing)->site, &pm[i], error)
+                   < 0)
+            return -1;
+    return 0;
+}

@@ -1,0 +1,87 @@
+/*
+ * fields.h: rows of a month described by one table: a field's name, type and place.
+ * The table initialises, copies, adds, compares, writes and reads rows.
+ *
+ * Canonical text, which hashes are made over: "name=value" fields in the order of the
+ * table, separated by one tab, absent texts and zeros left out, with \ \t \n
+ * escaped by a backslash; rationals in lowest terms "n/d" or "n", units as integers.
+ * The same row, the same bytes.
+ *
+ * A row owns its texts and numbers. Pure.
+ */
+#ifndef GL_LEDGER_FIELDS_H
+#define GL_LEDGER_FIELDS_H
+
+#include <gmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+typedef enum {
+    FIELD_WORD,  /* an enum (unsigned), never absent */
+    FIELD_FLAG,  /* bool: written as 1, or left out */
+    FIELD_TEXT,  /* char *; NULL: absent */
+    FIELD_EXACT, /* mpq_t */
+    FIELD_UNITS, /* mpz_t, smallest units of the currency */
+} field_type_t;
+
+typedef struct {
+    const char *name;
+    field_type_t type;
+    size_t offset;
+    const char *(*word) (unsigned value); /* of FIELD_WORD; NULL past the last */
+} field_t;
+
+/* The fields of one kind of row. */
+typedef struct {
+    const char *what; /* "row": for messages */
+    size_t size;      /* of the struct */
+    const field_t *field;
+    size_t count;
+} fields_t;
+
+/* Rows of tables: FIELD ("pool", TEXT, bill_row_t, pool). */
+#define FIELD(name, kind, type, member)                                        \
+    {                                                                          \
+        name, FIELD_##kind, offsetof (type, member), NULL                      \
+    }
+#define FIELD_WORDS(name, type, member, words)                                 \
+    {                                                                          \
+        name, FIELD_WORD, offsetof (type, member), words                       \
+    }
+#define FIELDS(what, type, table)                                              \
+    {                                                                          \
+        what, sizeof (type), table, GL_ARRAY_SIZE (table)                      \
+    }
+
+/* Zeros and NULLs. */
+void fields_init (const fields_t *fields, void *row);
+void fields_clear (const fields_t *fields, void *row);
+/* Into an initialised row. */
+void fields_copy (const fields_t *fields, void *to, const void *from);
+/* The numbers, by sign: to += from, or to -= from. */
+void fields_add (const fields_t *fields, void *to, const void *from, int sign);
+/* All numbers are 0. */
+bool fields_are_zero (const fields_t *fields, const void *row);
+/* By the texts, bytewise, absent first: <0, 0, >0. */
+int fields_compare (const fields_t *fields, const void *a, const void *b);
+int field_compare (const field_t *field, const void *a, const void *b);
+
+/* The canonical text, onto `out`. */
+void fields_text (const fields_t *fields, const void *row, buffer_t *out);
+/* Into an initialised row; -1 with what is wrong in the text. */
+int fields_parse (const fields_t *fields, const char *text, size_t length,
+                  void *row, gl_error_t *error);
+
+bool field_is_absent (const field_t *field, const void *row);
+/* The value alone, which is not absent. */
+void field_text (const field_t *field, const void *row, buffer_t *out);
+
+/* A text with \ \t \n escaped, and back: NULL if a backslash stands before anything
+ * else. */
+void fields_escape (const char *text, buffer_t *out);
+char *fields_unescape (const char *text, size_t length);
+
+#endif /* !GL_LEDGER_FIELDS_H */
