@@ -242,17 +242,28 @@ static int no_such_column (const report_t *report, const char *name,
     BUFFER_AUTO names = BUFFER_INIT;
     GL_AUTOFREE char *typed = xstrndup (name, length < 60 ? length : 60);
     nearest_t nearest = {.word = typed};
+    const char *titled = NULL; /* the name of what people see as `typed` */
 
     for (size_t i = 0; i < report->column_count; i++) {
+        if (strcasecmp (report->column[i].title, typed) == 0)
+            titled = report->column[i].name;
         nearest_offer (&nearest, report->column[i].name);
         buffer_printf (&names, "%s%s", i ? " " : "", report->column[i].name);
     }
-    if (nearest.name)
+    if (titled || nearest.name)
         return gl_error (error,
                          "report %s has no field '%s'; did you mean '%s'?",
-                         report->name, typed, nearest.name);
+                         report->name, typed, titled ? titled : nearest.name);
     return gl_error (error, "report %s has no field '%s'; its fields are: %s",
                      report->name, typed, buffer_text (&names));
+}
+
+int report_field (const report_t *report, const char *name, size_t length,
+                  gl_error_t *error)
+{
+    int column = column_by_name (report, name, length);
+
+    return column < 0 ? no_such_column (report, name, length, error) : column;
 }
 
 int report_select (report_t *report, const char *names, gl_error_t *error)
@@ -262,10 +273,10 @@ int report_select (report_t *report, const char *names, gl_error_t *error)
     for (const char *name = names, *end; name; name = *end ? end + 1 : NULL) {
         int column;
         end = name + strcspn (name, ",");
-        column = column_by_name (report, name, end - name);
+        column = report_field (report, name, end - name, error);
         if (column < 0) {
             free (order);
-            return no_such_column (report, name, end - name, error);
+            return -1;
         }
         *APPEND (order, count) = column;
     }

@@ -178,6 +178,9 @@ void report_column_help (report_t *report, size_t column, const char *help);
 /* Show only these columns, in this order: "account,gres_hours". -1 with an
  * error that lists the columns there are. */
 int report_select (report_t *report, const char *names, gl_error_t *error);
+/* The column of that name; -1 with an error that names the nearest one. */
+int report_field (const report_t *report, const char *name, size_t length,
+                  gl_error_t *error);
 /* Show the columns that are no details. */
 void report_select_brief (report_t *report);
 
@@ -249,6 +252,17 @@ void report_chart_rows (report_t *report, const char *title,
 /* Order the rows bytewise by their key cells, left to right; an absent key
  * sorts by the text that is printed for it. */
 void report_sort (report_t *report);
+
+/* What a reader wants of the rows, once all of them are there (report_order.c).
+ * The rows of a section stay in it, and totals are those of all rows. */
+/* By fields, "-charge,account": '-' is from the largest down, '+' or nothing
+ * from the smallest up; numbers by their value, texts bytewise. Rows with
+ * nothing there come last either way, ties stay in their order. -1 with an
+ * error: no such field. */
+int report_order_rows (report_t *report, const char *fields, gl_error_t *error);
+/* The first `limit` rows, of each section where there are any; a note says so.
+ */
+void report_limit_rows (report_t *report, size_t limit);
 
 /* The texts of exact values, as the put functions make them; yours to free. */
 char *report_hours_text (const mpq_t seconds);

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "cli/output.h"
 
 static int set_format (cli_t *cli, output_t *output, render_format_t format)
@@ -19,6 +20,19 @@ static int set_format (cli_t *cli, output_t *output, render_format_t format)
     }
     output->format = format;
     output->format_given = true;
+    return 1;
+}
+
+static int set_limit (cli_t *cli, output_t *output, const char *value)
+{
+    uint64_t limit;
+
+    if (number_u64_text (value, &limit) < 0 || limit == 0 || limit > SIZE_MAX) {
+        cli->exit_code = cli_usage (
+            cli, "'%s' is no number of rows; write e.g. --limit 10", value);
+        return -1;
+    }
+    output->limit = limit;
     return 1;
 }
 
@@ -39,6 +53,11 @@ int output_option (cli_t *cli, output_t *output, int option, const char *value)
     case 'n':
         output->no_header = true;
         return 1;
+    case OUTPUT_SORT:
+        output->sort = value;
+        return 1;
+    case OUTPUT_LIMIT:
+        return set_limit (cli, output, value);
     case OUTPUT_FILE:
         if (!*value) {
             cli->exit_code
@@ -50,6 +69,12 @@ int output_option (cli_t *cli, output_t *output, int option, const char *value)
     default:
         return 0;
     }
+}
+
+bool output_formed (const output_t *output)
+{
+    return output->format_given || output->fields || output->no_header
+           || output->sort || output->limit;
 }
 
 bool output_colour (const output_t *output)
@@ -203,7 +228,12 @@ int output_selected (cli_t *cli, const output_t *output, report_t *report)
     render_options_t options = {output->no_header, output_colour (output),
                                 drain, &flow};
     BUFFER_AUTO out = BUFFER_INIT;
+    gl_error_t error;
 
+    if (output->sort && report_order_rows (report, output->sort, &error) < 0)
+        return cli_usage (cli, "--sort: %s", error.text);
+    if (output->limit)
+        report_limit_rows (report, output->limit);
     tell_notes (cli, output, report);
     flow.stream = output_open (cli, output);
     if (!flow.stream)

@@ -15,6 +15,8 @@ enum {
     OUTPUT_JSON,
     OUTPUT_HTML,
     OUTPUT_FILE,
+    OUTPUT_SORT,
+    OUTPUT_LIMIT,
 };
 
 /* Rows of a verb's option table. */
@@ -25,6 +27,11 @@ enum {
         {OUTPUT_HTML, "html", NULL, "one self-contained page, fit for print"}, \
         {'o', "format", "FIELDS",                                              \
          "these fields, in this order, separated by commas"},                  \
+        {OUTPUT_SORT, "sort", "FIELDS",                                        \
+         "order the rows by these fields, -FIELD from the largest down:\n"     \
+         "--sort -charge,account"},                                            \
+        {OUTPUT_LIMIT, "limit", "N",                                           \
+         "the first N rows; totals stay those of all rows"},                   \
         {'n', "noheader", NULL, "rows alone: no header, no totals, no notes"}, \
     {                                                                          \
         OUTPUT_FILE, "output", "FILE",                                         \
@@ -36,6 +43,8 @@ typedef struct {
     bool format_given;
     bool no_header;
     const char *fields; /* -o */
+    const char *sort;   /* --sort */
+    size_t limit;       /* --limit; 0: all rows */
     const char *file;   /* NULL: standard output */
     mode_t mode;        /* of the file; 0: 0666 less the umask */
 } output_t;
@@ -46,7 +55,8 @@ int output_option (cli_t *cli, output_t *output, int option, const char *value);
 /* Selects the fields, renders and writes; tells warnings that the format has no
  * place for. Returns an exit code. */
 int output_report (cli_t *cli, const output_t *output, report_t *report);
-/* The same for a report whose fields are selected: `fields` is not read. */
+/* The same for a report whose fields are selected: `fields` is not read. Rows
+ * are ordered and limited here. */
 int output_selected (cli_t *cli, const output_t *output, report_t *report);
 /* Content that comes bit by bit. NULL: it cannot be opened, already told. */
 typedef struct output_stream output_stream_t;
@@ -59,6 +69,8 @@ int output_close (cli_t *cli, output_stream_t *stream, bool complete);
 /* Writes what is rendered already. */
 int output_bytes (cli_t *cli, const output_t *output, const void *data,
                   size_t length);
+/* An option that gives a report another form than its own was used. */
+bool output_formed (const output_t *output);
 /* Colours are for a terminal that wants them. */
 bool output_colour (const output_t *output);
 

@@ -65,6 +65,10 @@ int user_verb_output_word (cli_t *cli, user_words_t *words, int option,
         return user_verb_word (cli, words, "noheader", NULL);
     case 'o':
         return user_verb_word (cli, words, "fields", value);
+    case OUTPUT_SORT:
+        return user_verb_word (cli, words, "sort", value);
+    case OUTPUT_LIMIT:
+        return user_verb_word (cli, words, "limit", value);
     default:
         return 0;
     }

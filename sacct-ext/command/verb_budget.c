@@ -315,8 +315,7 @@ static int take (cli_t *cli, struct request *request, int option,
 
 static int check (cli_t *cli, const struct request *request)
 {
-    if (request->mail
-        && (request->output.format_given || request->output.fields))
+    if (request->mail && output_formed (&request->output))
         return cli_usage (cli, "--mail is a form of output of its own");
     if ((request->told && !*request->told)
         || (request->limits && !*request->limits))

@@ -75,6 +75,26 @@ static int select_fields (report_t *report, const output_t *output,
     return report_select (report, buffer_text (&fields), error);
 }
 
+/* The order of what is not shown would show it. */
+static int check_sort (const report_t *report, const output_t *output,
+                       gl_error_t *error)
+{
+    for (const char *field = output->sort, *end; field;
+         field = *end ? end + 1 : NULL) {
+        size_t sign = *field == '-' || *field == '+';
+        int column;
+        end = field + strcspn (field, ",");
+        column = report_field (report, field + sign,
+                               (size_t)(end - field) - sign, error);
+        if (column < 0)
+            return -1;
+        if (!is_shown (&report->column[column]))
+            return gl_error (error, "there is no field '%s' here",
+                             report->column[column].name);
+    }
+    return 0;
+}
+
 /* Most notes speak of pools that the user may never have used, or of what the
  * whole site lacks, to whoever runs it. Kept are those of the figures shown. */
 static bool is_kept (const report_note_t *note)
@@ -119,7 +139,8 @@ static int print (cli_t *cli, const struct mine *mine, report_t *report)
     drop_notes (report);
     if (check_private (report, &error) < 0)
         return cli_fail (cli, &error);
-    if (select_fields (report, &output, &error) < 0)
+    if (select_fields (report, &output, &error) < 0
+        || check_sort (report, &output, &error) < 0)
         return cli_usage (cli, "%s", error.text);
     return output_selected (cli, &output, report);
 }

@@ -555,12 +555,11 @@ static int check_export (cli_t *cli, const struct request *request,
     if (strcmp (name, "chargeback") != 0)
         return cli_usage (cli, "%s is for report chargeback",
                           export_name (request->export.export));
-    if (o->by || o->filter_count > 0 || output->fields || output->no_header
-        || output->format_given)
+    if (o->by || o->filter_count > 0 || output_formed (output))
         return cli_usage (cli,
                           "%s is a form of its own, of all charges: it takes a "
-                          "period and --output, no filters, keys, fields or "
-                          "other formats",
+                          "period and --output, no filters, keys, fields, "
+                          "order or other formats",
                           export_name (request->export.export));
     return CLI_OK;
 }

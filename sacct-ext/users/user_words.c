@@ -18,12 +18,13 @@ struct word {
     enum word_kind kind;
 };
 
-#define OUTPUT_WORDS                                              \
-    {"parsable2", "--parsable2", ALONE}, {"csv", "--csv", ALONE}, \
-        {"json", "--json", ALONE}, {"html", "--html", ALONE},     \
-        {"noheader", "--noheader", ALONE},                        \
-    {                                                             \
-        "fields", "--format", WITH_VALUE                          \
+#define OUTPUT_WORDS                                                       \
+    {"parsable2", "--parsable2", ALONE}, {"csv", "--csv", ALONE},          \
+        {"json", "--json", ALONE}, {"html", "--html", ALONE},              \
+        {"noheader", "--noheader", ALONE}, {"sort", "--sort", WITH_VALUE}, \
+        {"limit", "--limit", WITH_VALUE},                                  \
+    {                                                                      \
+        "fields", "--format", WITH_VALUE                                   \
     }
 
 static const struct word tag_words[] = {

@@ -83,6 +83,13 @@ wrong 1 'lies behind 2026-11, which is open' correct --for 2027-01 vision 1 late
 wrong 1 'facts are known up to 2026-11-05' budget --as-of 2030-01-01
 wrong 1 'nothing is known of 2027-03 yet: the facts end at 2026-11-05' statement vision --month 2027-03
 
+# rows
+wrong 2 "--sort: report chargeback has no field 'chagre'; did you mean 'charge'?" report chargeback --sort -chagre
+wrong 2 "--sort: report usage has no field ''; its fields are: account jobs" report usage --sort account,
+wrong 2 "'0' is no number of rows; write e.g. --limit 10" report usage --limit 0
+wrong 2 "'-3' is no number of rows; write e.g. --limit 10" statement vision --limit -3
+wrong 2 '--journal is a form of its own' report chargeback --journal --sort -charge
+
 # names
 known='there are: vision, language, spin-off, (none)'
 wrong 1 "there is no team 'nobody'; $known" statement nobody --month 2026-10
