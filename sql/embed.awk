@@ -1,10 +1,8 @@
-# Turn sql/ENGINE/NNNN.sql into the table that lib/store/migrate.c includes: one
-# row a statement. A statement ends with a line that ends with ';'. Comments
-# run from "--" to the end of the line.
+# Turn sql/ENGINE.sql into the table that lib/store/schema.c includes: one row a
+# statement. A statement ends with a line that ends with ';'. Comments run from
+# "--" to the end of the line.
 FNR == 1 {
-    parts = split (FILENAME, part, "/")
-    engine = part[parts - 1] == "mysql" ? "DB_MYSQL" : "DB_SQLITE"
-    number = part[parts] + 0
+    engine = FILENAME ~ /mysql/ ? "DB_MYSQL" : "DB_SQLITE"
 }
 {
     sub (/[ \t]*--.*/, "")
@@ -14,7 +12,7 @@ FNR == 1 {
     gsub (/\\/, "\\\\")
     gsub (/"/, "\\\"")
     if (!open)
-        printf "    {%s, %d,", engine, number
+        printf "    {%s,", engine
     printf "\n     \"%s\\n\"", $0
     open = !last
     if (last)

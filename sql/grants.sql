@@ -10,12 +10,12 @@
 --     mysql://gpuledger@HOST/gpuledger?option-file=/etc/gpuledger/store.cnf
 
 -- 1. The ledger, if it is kept in a server and not in an SQLite file. CREATE
---    and ALTER are for `gpuledger init`, which makes and upgrades the tables;
+--    and INDEX are for `gpuledger init`, which makes the tables;
 --    without TRIGGER and EVENT `gpuledger verify` cannot see those that somebody
 --    planted.
 CREATE DATABASE IF NOT EXISTS gpuledger CHARACTER SET binary;
 CREATE USER IF NOT EXISTS 'gpuledger'@'localhost' IDENTIFIED BY 'change me';
-GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, DROP,
+GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, INDEX,
     TRIGGER, EVENT
     ON gpuledger.* TO 'gpuledger'@'localhost';
 

@@ -1,5 +1,6 @@
-#include "store/schema_check.h"
+#include "store/schema.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,49 +8,48 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "store/migrate.h"
-#include "store/schema_private.h"
 
 /* --- parts -------------------------------------------------------------- */
 
-void schema_add (schema_parts_t *parts, char *name, char *text)
+/* A part of a schema: "column chain.kind" is "tinyint unsigned not null". */
+typedef struct {
+    char *name;
+    char *text;
+} part_t;
+
+typedef struct {
+    part_t *item;
+    size_t count;
+    char *table; /* while a script is read: the one whose lines follow */
+} parts_t;
+
+/* Takes both texts. */
+static void add_part (parts_t *parts, char *name, char *text)
 {
     parts->item
         = xreallocarray (parts->item, parts->count + 1, sizeof (*parts->item));
-    parts->item[parts->count++] = (schema_part_t){name, text};
+    parts->item[parts->count++] = (part_t){name, text};
 }
 
-void schema_drop (schema_parts_t *parts, const char *name)
-{
-    for (size_t i = 0; i < parts->count; i++) {
-        if (strcmp (parts->item[i].name, name) != 0)
-            continue;
-        free (parts->item[i].name);
-        free (parts->item[i].text);
-        parts->item[i] = parts->item[--parts->count];
-        return;
-    }
-}
-
-void schema_parts_clear (schema_parts_t *parts)
+static void clear_parts (parts_t *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
         free (parts->item[i].name);
         free (parts->item[i].text);
     }
     free (parts->item);
-    *parts = (schema_parts_t){NULL, 0};
+    free (parts->table);
 }
 
 static int by_name (const void *a, const void *b)
 {
-    const schema_part_t *x = a, *y = b;
+    const part_t *x = a, *y = b;
     int order = strcmp (x->name, y->name);
 
     return order ? order : strcmp (x->text, y->text);
 }
 
-static void sort (schema_parts_t *parts)
+static void sort (parts_t *parts)
 {
     if (parts->count > 1)
         qsort (parts->item, parts->count, sizeof (*parts->item), by_name);
@@ -111,7 +111,7 @@ static char *one_line (const char *text)
     return buffer_take (&line);
 }
 
-static int read_parts (db_t *db, const char *sql, schema_parts_t *parts,
+static int read_parts (db_t *db, const char *sql, parts_t *parts,
                        gl_error_t *error)
 {
     db_statement_t *st = db_prepare (db, sql, error);
@@ -120,14 +120,14 @@ static int read_parts (db_t *db, const char *sql, schema_parts_t *parts,
     while (rc == 1 && (rc = db_step (st, error)) == 1) {
         const char *name = db_column_text (st, 0),
                    *text = db_column_text (st, 1);
-        schema_add (parts, xstrdup (name ? name : "?"),
-                    one_line (text ? text : ""));
+        add_part (parts, xstrdup (name ? name : "?"),
+                  one_line (text ? text : ""));
     }
     db_finalize (st);
     return rc;
 }
 
-static int read_actual (db_t *db, schema_parts_t *parts, gl_error_t *error)
+static int read_actual (db_t *db, parts_t *parts, gl_error_t *error)
 {
     if (db_engine (db) == DB_SQLITE)
         return read_parts (db, in_sqlite, parts, error);
@@ -139,22 +139,81 @@ static int read_actual (db_t *db, schema_parts_t *parts, gl_error_t *error)
 
 /* --- what is to be there ------------------------------------------------- */
 
-static int take_statement (const char *sql, void *arg, gl_error_t *error)
+/* Cut `end` off the text, if it ends so. */
+static bool cut_end (char *text, const char *end)
 {
-    return schema_read_mysql (arg, sql, error);
+    size_t length = strlen (text), cut = strlen (end);
+
+    if (length < cut || strcmp (text + length - cut, end) != 0)
+        return false;
+    text[length - cut] = '\0';
+    return true;
 }
 
-static int read_expected (db_t *db, schema_parts_t *parts, gl_error_t *error)
+static void add_index (parts_t *parts, const char *name, const char *kind,
+                       const char *columns)
+{
+    add_part (parts, xasprintf ("index %s.%s", parts->table, name),
+              xasprintf ("%s(%s)", kind, columns));
+}
+
+/* "body MEDIUMBLOB NOT NULL" */
+static void add_column (parts_t *parts, const char *name, const char *type)
+{
+    GL_AUTOFREE char *text = xstrdup (type);
+
+    for (char *p = text; *p; p++)
+        *p = (char)tolower ((unsigned char)*p);
+    if (cut_end (text, " primary key"))
+        add_index (parts, "PRIMARY", "unique ", name);
+    if (cut_end (text, " unique"))
+        add_index (parts, name, "unique ", name);
+    add_part (parts, xasprintf ("column %s.%s", parts->table, name),
+              GL_TAKE (text));
+}
+
+/* A line of sql/mysql.sql. */
+static void add_line (parts_t *parts, const char *line)
+{
+    char name[65], rest[256];
+
+    if (sscanf (line, "CREATE TABLE IF NOT EXISTS %64[a-z_]", name) == 1) {
+        free (parts->table);
+        parts->table = xstrdup (name);
+        add_part (parts, xasprintf ("table %s", name),
+                  xstrdup ("innodb binary"));
+    } else if (sscanf (line, " PRIMARY KEY (%255[^)])", rest) == 1)
+        add_index (parts, "PRIMARY", "unique ", rest);
+    else if (sscanf (line, " KEY %64s (%255[^)])", name, rest) == 2)
+        add_index (parts, name, "", rest);
+    else if (sscanf (line, "    %64[a-z_] %255[^,\n]", name, rest) == 2)
+        add_column (parts, name, rest);
+}
+
+static int add_statement (const char *sql, void *arg, gl_error_t *error)
+{
+    GL_AUTOFREE char *text = xstrdup (sql);
+    char *at = text, *line;
+
+    (void)error;
+    while (!strncmp (sql, "CREATE", 6) && (line = strsep (&at, "\n")))
+        add_line (arg, line);
+    return 0;
+}
+
+/* SQLite makes the tables in memory. In MySQL that wants rights that gpuledger
+ * does not have: the text is read. */
+static int read_expected (db_t *db, parts_t *parts, gl_error_t *error)
 {
     db_t *memory;
     int rc;
 
     if (db_engine (db) == DB_MYSQL)
-        return migrate_each (DB_MYSQL, take_statement, parts, error);
+        return schema_each (DB_MYSQL, add_statement, parts, error);
     memory = db_open ("sqlite::memory:", 0, error);
     if (!memory)
         return -1;
-    rc = migrate_apply (memory, error);
+    rc = schema_make (memory, NULL, error);
     if (rc == 0)
         rc = read_parts (memory, in_sqlite, parts, error);
     db_close (memory);
@@ -165,7 +224,7 @@ static int read_expected (db_t *db, schema_parts_t *parts, gl_error_t *error)
 
 struct checking {
     db_t *db;
-    schema_check_f callback;
+    schema_problem_f callback;
     void *arg;
 };
 
@@ -183,14 +242,14 @@ static void say (const struct checking *c, const char *fmt, ...)
     c->callback (text, c->arg);
 }
 
-static void compare (const struct checking *c, const schema_parts_t *is,
-                     const schema_parts_t *should)
+static void compare (const struct checking *c, const parts_t *is,
+                     const parts_t *should)
 {
     size_t i = 0, k = 0;
 
     while (i < is->count || k < should->count) {
-        const schema_part_t *a = i < is->count ? &is->item[i] : NULL;
-        const schema_part_t *b = k < should->count ? &should->item[k] : NULL;
+        const part_t *a = i < is->count ? &is->item[i] : NULL;
+        const part_t *b = k < should->count ? &should->item[k] : NULL;
         int order = !a ? 1 : !b ? -1 : strcmp (a->name, b->name);
         if (order < 0)
             say (c, "gpuledger did not make this part of the schema: %s%s%s",
@@ -207,10 +266,10 @@ static void compare (const struct checking *c, const schema_parts_t *is,
     }
 }
 
-static int compare_schemas (const struct checking *c, schema_parts_t *should,
+static int compare_schemas (const struct checking *c, parts_t *should,
                             gl_error_t *error)
 {
-    schema_parts_t is = {NULL, 0};
+    parts_t is = {0};
     int rc = read_actual (c->db, &is, error);
 
     if (rc == 0)
@@ -220,7 +279,7 @@ static int compare_schemas (const struct checking *c, schema_parts_t *should,
         sort (should);
         compare (c, &is, should);
     }
-    schema_parts_clear (&is);
+    clear_parts (&is);
     return rc;
 }
 
@@ -242,7 +301,7 @@ static int check_sqlite (const struct checking *c, gl_error_t *error)
 
 /* A row is table, operation, kind of message, message: a note is not an error.
  */
-static int check_mysql (const struct checking *c, const schema_parts_t *should,
+static int check_mysql (const struct checking *c, const parts_t *should,
                         gl_error_t *error)
 {
     BUFFER_AUTO sql = BUFFER_INIT;
@@ -270,16 +329,16 @@ static int check_mysql (const struct checking *c, const schema_parts_t *should,
     return rc;
 }
 
-int schema_check (db_t *db, schema_check_f callback, void *arg,
+int schema_check (db_t *db, schema_problem_f callback, void *arg,
                   gl_error_t *error)
 {
     const struct checking c = {db, callback, arg};
-    schema_parts_t should = {NULL, 0};
+    parts_t should = {0};
     int rc = compare_schemas (&c, &should, error);
 
     if (rc == 0)
         rc = db_engine (db) == DB_SQLITE ? check_sqlite (&c, error)
                                          : check_mysql (&c, &should, error);
-    schema_parts_clear (&should);
+    clear_parts (&should);
     return rc;
 }

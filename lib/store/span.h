@@ -8,7 +8,7 @@
 
 #include "site/segment.h"
 
-/* Stored: never renumber. sql/ENGINE/0003.sql computes the same. */
+/* Stored: never renumber. */
 enum {
     SPAN_LONGEST = 5, /* these took up to the cluster's longest */
     SPAN_OPEN = 6,    /* and what ends before it starts: found by no end */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "store/migrate.h"
+#include "store/schema.h"
 #include "store/store_private.h"
 
 /* Enough for writers that take turns; more is a store under siege. The pauses
@@ -15,73 +15,19 @@
 #define FIRST_PAUSE_MS 50
 #define LONGEST_PAUSE_MS 2000
 
-unsigned store_schema_newest (void)
-{
-    return migrate_newest ();
-}
-
 int store_check_url (const char *url, gl_error_t *error)
 {
     return db_check_url (url, error);
 }
 
-static int refuse_newer (const char *url, unsigned schema, gl_error_t *error)
-{
-    return gl_error (error,
-                     "%s has schema %u, made by a newer gpuledger; this one "
-                     "knows up to %u: use the newer one",
-                     url, schema, migrate_newest ());
-}
-
-static int bring_up (db_t *db, unsigned *ret_before, gl_error_t *error)
-{
-    unsigned before;
-    bool partial;
-
-    if (migrate_schema (db, &before, &partial, error) < 0)
-        return -1;
-    if (before > migrate_newest ())
-        return refuse_newer (db_url (db), before, error);
-    if (before < migrate_newest () && migrate_apply (db, error) < 0)
-        return -1;
-    if (ret_before)
-        *ret_before = before;
-    return 0;
-}
-
-int store_init (const char *url, unsigned *ret_before, gl_error_t *error)
+int store_init (const char *url, bool *ret_made, gl_error_t *error)
 {
     db_t *db = db_open (url, DB_CREATE, error);
-    int rc = db ? bring_up (db, ret_before, error) : -1;
+    int rc = db ? schema_make (db, ret_made, error) : -1;
 
     db_settle (db);
     db_close (db);
     return rc;
-}
-
-static int check_schema (db_t *db, gl_error_t *error)
-{
-    unsigned schema;
-    bool partial;
-
-    if (migrate_schema (db, &schema, &partial, error) < 0)
-        return -1;
-    if (partial)
-        return gl_error (error,
-                         "%s was not initialised completely; run gpuledger "
-                         "init again",
-                         db_url (db));
-    if (schema == 0)
-        return gl_error (error, "%s is not initialised; run gpuledger init",
-                         db_url (db));
-    if (schema > migrate_newest ())
-        return refuse_newer (db_url (db), schema, error);
-    if (schema < migrate_newest ())
-        return gl_error (error,
-                         "%s has schema %u, this gpuledger needs %u; run "
-                         "gpuledger init, which upgrades it",
-                         db_url (db), schema, migrate_newest ());
-    return 0;
 }
 
 store_t *store_open (const char *url, unsigned flags, gl_error_t *error)
@@ -91,7 +37,7 @@ store_t *store_open (const char *url, unsigned flags, gl_error_t *error)
 
     if (!db)
         return NULL;
-    if (check_schema (db, error) < 0) {
+    if (schema_expect (db, error) < 0) {
         db_close (db);
         return NULL;
     }

@@ -2,8 +2,8 @@
  * store.h: the one door to persistence: facts in, facts out.
  *
  * A store is a SQLite file or a MariaDB/MySQL database (URLs: store/db.h).
- * store_init() makes or upgrades one, store_open() refuses what is missing,
- * half made, or newer than this program. The same facts give the same bytes
+ * store_init() makes one, store_open() refuses what is missing, half made, or of
+ * another schema than this program's. The same facts give the same bytes
  * out of both engines, in whatever order and however often they were put.
  *
  * Facts in. Puts are idempotent merges, not overwrites:
@@ -62,13 +62,12 @@ typedef struct store store_t;
 /* A SHA-256. */
 #define STORE_DIGEST_SIZE 32
 
-/* The schema that this program writes; sql/ENGINE/NNNN.sql, last number. */
-unsigned store_schema_newest (void);
+/* The schema that this program reads and writes: sql/ENGINE.sql. */
+#define STORE_SCHEMA 1u
 
-/* Make the store at URL, or bring it up to the newest schema. Nothing happens
- * to one that is up to date. ret_before gets the schema it had, 0 for none;
- * may be NULL. */
-int store_init (const char *url, unsigned *ret_before, gl_error_t *error);
+/* Make the store at URL. Nothing happens to one that is there. ret_made may be
+ * NULL. */
+int store_init (const char *url, bool *ret_made, gl_error_t *error);
 
 /* Whether a store could be there at all; nothing is opened. */
 int store_check_url (const char *url, gl_error_t *error);

@@ -27,7 +27,7 @@ static const char ends_sql[]
 static const char first_sql[]
     = "SELECT min(time_end) FROM segment WHERE cluster = ? AND span = ?";
 
-/* Of ends that have an index, in its own words (sql/ENGINE/0004.sql), and of
+/* Of ends that have an index, in its own words (sql/ENGINE.sql), and of
  * others. */
 #define ENDED_INDEXED "7, 8, 9"
 static const char ended_sql[]

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "store/chain.h"
-#include "store/schema_check.h"
+#include "store/schema.h"
 #include "store/store_private.h"
 
 static const char *const words[CHAIN_KIND_COUNT] = {

@@ -49,7 +49,7 @@ static doctor_state_t look_store (doctor_t *d, buffer_t *finding)
         return doctor_say (finding, DOCTOR_FAIL, "%s", d->store_problem);
     DOCTOR_NEED_STORE (d, finding);
     return doctor_say (finding, DOCTOR_OK, "%s, schema %u",
-                       store_url (d->cli->store), store_schema_newest ());
+                       store_url (d->cli->store), STORE_SCHEMA);
 }
 
 /* "3 days", "2 hours". */

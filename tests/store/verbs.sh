@@ -44,7 +44,7 @@ check 'ingest without a store says to run init'
 check 'and makes no file'
 run 0 init && says 'made the store'
 check 'init makes the store'
-run 0 init && says 'up to date'
+run 0 init && says 'is there already'
 check 'init again leaves it as it is'
 [ "$(stat -c %a "$dir/ledger.db")" = 640 ]
 check 'the store is not for everybody to read'

@@ -172,8 +172,8 @@ static void unpack__any_bytes__no_harm (void **state)
     assert_true (good > 0);
 }
 
-/* Stored bytes are for ever: these were written by schema 2. */
-static void unpack__bytes_of_schema_2__read_as_ever (void **state)
+/* Stored bytes keep their meaning. */
+static void unpack__stored_bytes__read_as_ever (void **state)
 {
     static const uint8_t bytes[]
         = {0xe9, 0x02, 0x01, 0xc1, 0x3d, 0x01, 0x02, 0x01, 0x81, 0x08,
@@ -256,7 +256,7 @@ int main (void)
         cmocka_unit_test (pack__any_text_as_histogram__comes_out_the_same),
         cmocka_unit_test (pack__everything_at_its_longest__fits),
         cmocka_unit_test (unpack__any_bytes__no_harm),
-        cmocka_unit_test (unpack__bytes_of_schema_2__read_as_ever),
+        cmocka_unit_test (unpack__stored_bytes__read_as_ever),
         cmocka_unit_test (compare__by_end_then_value__a_total_order),
     };
 

@@ -1,6 +1,7 @@
--- Facts. The tables are those of sqlite/0001.sql, which explains them. Texts are
--- bytes, compared bytewise; unknown is NULL, never 0. MySQL commits each CREATE
--- on its own: a script that was cut short is run again from its start.
+-- The tables are those of sqlite.sql, which explains them. Texts are bytes, compared
+-- bytewise; unknown is NULL, never 0. MySQL commits each CREATE on its own: a script
+-- that was cut short is run again from its start. lib/store/schema.c reads this text
+-- line by line: a line is a column or a key.
 
 CREATE TABLE IF NOT EXISTS meta (
     name VARBINARY(255) NOT NULL PRIMARY KEY,
@@ -76,10 +77,14 @@ CREATE TABLE IF NOT EXISTS segment (
     het_offset INT UNSIGNED,
     job_db_inx BIGINT UNSIGNED,
     restart_count INT,
+    sluid BIGINT UNSIGNED,
+    span TINYINT UNSIGNED NOT NULL,
+    gres_lost BIGINT,
     fill VARBINARY(1024),
+    gone BIGINT,
     PRIMARY KEY (cluster, id_job, time_submit),
-    KEY segment_start (cluster, time_start),
-    KEY segment_open (cluster, time_end)
+    KEY segment_span (cluster, span, time_end),
+    KEY segment_ended (cluster, state, time_end)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
 CREATE TABLE IF NOT EXISTS suspension (
@@ -134,7 +139,8 @@ CREATE TABLE IF NOT EXISTS node_record (
     labels INT UNSIGNED,
     gpus INT UNSIGNED,
     payload MEDIUMBLOB NOT NULL,
-    PRIMARY KEY (cluster, id_job, stamp, record_key)
+    PRIMARY KEY (cluster, id_job, stamp, record_key),
+    KEY node_record_kind (cluster, id_job, kind, stamp, record_key)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
 -- Where an account hangs in the tree of its cluster, as last seen.
@@ -154,6 +160,8 @@ CREATE TABLE IF NOT EXISTS retag (
     stamp BIGINT NOT NULL,
     who VARBINARY(255) NOT NULL,
     project VARBINARY(255) NOT NULL,
+    previous VARBINARY(255),
+    labels VARBINARY(1024),
     PRIMARY KEY (cluster, id_job, time_submit, stamp, who)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
@@ -161,3 +169,118 @@ CREATE TABLE IF NOT EXISTS retag (
 -- that two imports wait for each other and do not deadlock; on two nodes of a
 -- Galera cluster one of them is run again.
 INSERT IGNORE INTO meta (name, value) VALUES ('writer', '0');
+
+-- A device as its node names it, shared by all stretches measured of it.
+CREATE TABLE IF NOT EXISTS device (
+    id INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    digest BINARY(16) NOT NULL UNIQUE,
+    node MEDIUMBLOB,
+    gpu MEDIUMBLOB,
+    slice MEDIUMBLOB,
+    gres_index BIGINT,
+    memory_total BIGINT
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS device_usage (
+    cluster INT UNSIGNED NOT NULL,
+    id_job BIGINT UNSIGNED NOT NULL,
+    begin_ms BIGINT NOT NULL,
+    record_key BINARY(16) NOT NULL,
+    length_ms INT UNSIGNED NOT NULL,
+    device INT UNSIGNED NOT NULL,
+    measures VARBINARY(1024) NOT NULL,
+    PRIMARY KEY (cluster, id_job, begin_ms, record_key)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS node (
+    cluster INT UNSIGNED NOT NULL,
+    name VARBINARY(255) NOT NULL,
+    kind INT UNSIGNED NOT NULL,
+    records BIGINT UNSIGNED NOT NULL,
+    last_stamp BIGINT NOT NULL,
+    last_key BINARY(16) NOT NULL,
+    last_job BIGINT UNSIGNED NOT NULL,
+    PRIMARY KEY (cluster, name, kind)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS rollup (
+    cluster INT UNSIGNED NOT NULL,
+    unit TINYINT UNSIGNED NOT NULL,
+    time_start BIGINT NOT NULL,
+    part INT UNSIGNED NOT NULL,
+    time_end BIGINT NOT NULL,
+    length BIGINT UNSIGNED NOT NULL,
+    digest BINARY(32) NOT NULL,
+    body MEDIUMBLOB NOT NULL,
+    PRIMARY KEY (cluster, unit, time_start, part)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS revision (
+    cluster INT UNSIGNED NOT NULL,
+    id_job BIGINT UNSIGNED NOT NULL,
+    time_submit BIGINT NOT NULL,
+    seen BIGINT NOT NULL,
+    number INT UNSIGNED NOT NULL,
+    kind TINYINT UNSIGNED NOT NULL,
+    source TINYINT UNSIGNED NOT NULL,
+    value_before MEDIUMBLOB,
+    value_after MEDIUMBLOB,
+    PRIMARY KEY (cluster, id_job, time_submit, seen, number)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS seen (
+    cluster INT UNSIGNED NOT NULL,
+    time_start BIGINT NOT NULL,
+    time_end BIGINT NOT NULL,
+    time_seen BIGINT NOT NULL,
+    segments BIGINT UNSIGNED NOT NULL,
+    key_sum BIGINT UNSIGNED NOT NULL,
+    fact_sum BIGINT UNSIGNED NOT NULL,
+    PRIMARY KEY (cluster, time_start)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS chain (
+    number BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+    kind TINYINT UNSIGNED NOT NULL,
+    month VARBINARY(7) NOT NULL,
+    version INT UNSIGNED NOT NULL,
+    body MEDIUMBLOB NOT NULL,
+    hash BINARY(32) NOT NULL,
+    KEY chain_month (month, number)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS snapshot (
+    digest BINARY(32) NOT NULL,
+    part INT UNSIGNED NOT NULL,
+    body MEDIUMBLOB NOT NULL,
+    PRIMARY KEY (digest, part)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS meter_reading (
+    meter VARBINARY(200) NOT NULL,
+    time_start BIGINT NOT NULL,
+    time_end BIGINT NOT NULL,
+    energy BIGINT UNSIGNED NOT NULL,
+    PRIMARY KEY (meter, time_start)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS import (
+    id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    time BIGINT NOT NULL,
+    who VARBINARY(255) NOT NULL,
+    files MEDIUMBLOB NOT NULL,
+    clusters MEDIUMBLOB NOT NULL,
+    zone VARBINARY(255) NOT NULL,
+    segments BIGINT UNSIGNED NOT NULL,
+    as_of BIGINT NOT NULL,
+    digest BINARY(32) NOT NULL,
+    undone BIGINT,
+    undone_by VARBINARY(255)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS import_part (
+    import BIGINT UNSIGNED NOT NULL,
+    part INT UNSIGNED NOT NULL,
+    body MEDIUMBLOB NOT NULL,
+    PRIMARY KEY (import, part)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;

@@ -1,0 +1,151 @@
+#include "store/schema.h"
+
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "store/store.h"
+
+static const struct {
+    db_engine_t engine;
+    const char *sql;
+} statements[] = {
+#include "store/schema.inc"
+};
+
+/* How each engine lists tables: the number of all, and of ours. */
+static const char *const table_counts[] = {
+    [DB_SQLITE] = "SELECT count(*), sum(name = 'meta') FROM sqlite_schema "
+                  "WHERE type = 'table'",
+    [DB_MYSQL] = "SELECT count(*), sum(table_name = 'meta') "
+                 "FROM information_schema.tables "
+                 "WHERE table_schema = DATABASE()",
+};
+
+int schema_each (db_engine_t engine, schema_statement_f callback, void *arg,
+                 gl_error_t *error)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (statements); i++)
+        if (statements[i].engine == engine
+            && callback (statements[i].sql, arg, error) < 0)
+            return -1;
+    return 0;
+}
+
+/* What a database is to us. */
+typedef enum {
+    EMPTY,
+    PARTIAL, /* MySQL: a script was cut short */
+    READY,
+} schema_state_t;
+
+static int refuse_foreign (db_t *db, gl_error_t *error)
+{
+    return gl_error (error,
+                     "%s holds the tables of another program; give gpuledger "
+                     "a database of its own",
+                     db_url (db));
+}
+
+static int check_number (db_t *db, const db_statement_t *row, gl_error_t *error)
+{
+    const char *text = db_column_text (row, 0);
+    uint64_t number;
+
+    if (number_u64 (text, db_column_length (row, 0), &number) < 0)
+        return gl_error (error, "%s: its schema number '%.20s' is damaged",
+                         db_url (db), text);
+    if (number != STORE_SCHEMA)
+        return gl_error (
+            error,
+            "%s has schema %llu, this gpuledger has schema %u; use "
+            "the gpuledger that made the store, or make a new one "
+            "with gpuledger init, then import and sync again",
+            db_url (db), (unsigned long long)number, STORE_SCHEMA);
+    return READY;
+}
+
+/* A table `meta` is there; what does it say? */
+static int read_meta (db_t *db, gl_error_t *error)
+{
+    db_statement_t *st = db_prepare (
+        db, "SELECT value FROM meta WHERE name = 'gpuledger.schema'", error);
+    int rc = st ? db_step (st, error) : -1;
+
+    if (rc == 1)
+        rc = check_number (db, st, error);
+    else if (rc == 0)
+        rc = db_engine (db) == DB_SQLITE ? refuse_foreign (db, error) : PARTIAL;
+    db_finalize (st);
+    return rc;
+}
+
+/* A schema_state_t or -1. */
+static int read_state (db_t *db, gl_error_t *error)
+{
+    db_statement_t *st = db_prepare (db, table_counts[db_engine (db)], error);
+    int rc = st ? db_step (st, error) : -1;
+    uint64_t all = rc == 1 ? db_column_u64 (st, 0) : 0;
+    uint64_t meta = rc == 1 ? db_column_u64 (st, 1) : 0;
+
+    db_finalize (st);
+    if (rc < 0)
+        return -1;
+    if (meta > 0)
+        return read_meta (db, error);
+    return all > 0 ? refuse_foreign (db, error) : EMPTY;
+}
+
+static int run_statement (const char *sql, void *arg, gl_error_t *error)
+{
+    return db_exec (arg, sql, error);
+}
+
+static int make (db_t *db, gl_error_t *error)
+{
+    /* inside the transaction: somebody else may have been quicker */
+    int state = read_state (db, error);
+    char sql[128];
+
+    if (state < 0 || state == READY)
+        return state < 0 ? -1 : 0;
+    snprintf (sql, sizeof (sql),
+              "REPLACE INTO meta (name, value) VALUES ('gpuledger.schema', "
+              "'%u')",
+              STORE_SCHEMA);
+    if (schema_each (db_engine (db), run_statement, db, error) < 0)
+        return -1;
+    return db_exec (db, sql, error);
+}
+
+int schema_make (db_t *db, bool *ret_made, gl_error_t *error)
+{
+    int state = read_state (db, error);
+
+    if (ret_made)
+        *ret_made = state != READY;
+    if (state < 0 || state == READY)
+        return state < 0 ? -1 : 0;
+    if (db_begin (db, error) < 0)
+        return -1;
+    if (make (db, error) < 0) {
+        db_rollback (db);
+        return -1;
+    }
+    return db_commit (db, error);
+}
+
+int schema_expect (db_t *db, gl_error_t *error)
+{
+    int state = read_state (db, error);
+
+    if (state == PARTIAL)
+        return gl_error (error,
+                         "%s was not initialised completely; run gpuledger "
+                         "init again",
+                         db_url (db));
+    if (state == EMPTY)
+        return gl_error (error, "%s is not initialised; run gpuledger init",
+                         db_url (db));
+    return state == READY ? 0 : -1;
+}

@@ -1,0 +1,37 @@
+/*
+ * schema.h: the tables of a store, which sql/sqlite.sql and sql/mysql.sql
+ * describe and which are built in: making them, and whether a database has
+ * them. SQLite makes all of them in one transaction. MySQL commits every
+ * statement on its own, so its script can be run again from its start.
+ */
+#ifndef GL_STORE_SCHEMA_H
+#define GL_STORE_SCHEMA_H
+
+#include "base/error.h"
+#include "store/db.h"
+
+/* The statements of the engine's script, in their order. */
+typedef int (*schema_statement_f) (const char *sql, void *arg,
+                                   gl_error_t *error);
+int schema_each (db_engine_t engine, schema_statement_f callback, void *arg,
+                 gl_error_t *error);
+
+/* Make the tables; nothing happens where they are. ret_made may be NULL. -1
+ * also where the database belongs to another program or has another schema. */
+int schema_make (db_t *db, bool *ret_made, gl_error_t *error);
+
+/* -1 unless the database has the schema of this program. */
+int schema_expect (db_t *db, gl_error_t *error);
+
+/*
+ * Whether the database has these tables and nothing else, a sentence for each
+ * difference; and the engine's own check of its files. A trigger, a view or an
+ * index that somebody added, a table whose CHECK was taken away or a column of
+ * another type can change what is read or written while every row looks right.
+ * -1: it could not be compared.
+ */
+typedef void (*schema_problem_f) (const char *text, void *arg);
+int schema_check (db_t *db, schema_problem_f callback, void *arg,
+                  gl_error_t *error);
+
+#endif /* !GL_STORE_SCHEMA_H */
