@@ -101,6 +101,30 @@ ask ()
     timeout 20 mariadb --no-defaults --user=root --socket="$dir/socket$1" -Nse "$2" \
         2>/dev/null
 }
+ask_long ()
+{
+    timeout 90 mariadb --no-defaults --user=root --socket="$dir/socket$1" -Nse "$2"
+}
+# hold NODE: it receives what the others write, and applies no segment before release
+hold ()
+{
+    mkfifo hold
+    timeout 90 mariadb --no-defaults --user=root --socket="$dir/socket$1" -Nn \
+        <hold >held 2>&1 &
+    holder=$!
+    exec 9>hold
+    echo "LOCK TABLES ledger.segment READ; SELECT 'locked';" >&9
+    until grep -q locked held || ! kill -0 $holder 2>/dev/null; do
+        sleep 0.1
+    done
+}
+release ()
+{
+    printf 'UNLOCK TABLES;\nexit\n' >&9
+    exec 9>&-
+    wait $holder
+    rm hold
+}
 is_ready () { [ "$(ask "$1" "SHOW STATUS LIKE 'wsrep_ready'" | cut -f2)" = "$2" ]; }
 wait_until_ready ()
 {
@@ -167,8 +191,10 @@ sees ()
     result=$?
     [ $result = 0 ] && grep -q "^lab,$2\$" out
 }
-lab "$list" init && lab "$(only 2)" report usage --month 2026-10
+lab "$(only 1)" init && lab "$(only 2)" report usage --month 2026-10
 check 'a store made by one node is there on another'
+lab "$list" report usage --month 2026-10
+check 'and by a list of the three'
 total=0
 missed=0
 for round in 1 2 3; do
@@ -181,6 +207,44 @@ for round in 1 2 3; do
 done
 [ $missed = 0 ]
 check 'a report on another node right after an import shows every job'
+
+# However far behind that node is: it has received the import and cannot apply it while
+# somebody locks the table. Two seconds are enough to answer without waiting.
+jobs 400000 100 >jobs4.txt
+hold 2
+lab "$(only 1)" import --tz UTC --as-of 2026-10-01T02:00:00 jobs4.txt || bail "$(cat out)"
+total=$((total + 100))
+sees "$(only 2)" $total &
+report=$!
+tries=0
+while kill -0 $report 2>/dev/null && [ $tries -lt 20 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+release
+wait $report
+check 'a report on a node that lags behind waits until it has every job'
+
+# A lock holds on its own node. Of two writers on two nodes one loses all the same: who
+# has locked the row of writers is rolled back when a command writes on another node.
+mkdir -m 0700 one
+"$write_spool" one lab 80000 1
+ask_long 1 "START TRANSACTION; SELECT name FROM ledger.meta WHERE name = 'writer'
+    FOR UPDATE; DO SLEEP(60); COMMIT" >overtaken 2>&1 &
+writer=$!
+tries=0
+until [ "$(ask 1 'SELECT count(*) FROM information_schema.innodb_trx
+        WHERE trx_rows_locked > 0')" = 1 ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 200 ] || break
+    sleep 0.1
+done
+lab "$(only 2)" ingest one || bail "$(cat out)"
+! wait $writer
+result=$?
+cp overtaken out
+[ $result = 0 ] && grep -q 1213 out
+check 'a transaction of one node loses to a command that wrote on another'
 
 # --- two nodes are written to at once ---------------------------------------
 
@@ -209,7 +273,7 @@ result=$?
 cat written1 written2 >out
 [ $result = 0 ]
 check 'two commands write to two nodes at once, and both do well'
-[ "$(ask 3 'SELECT count(*) FROM ledger.node_record')" = 1900 ]
+[ "$(ask 3 'SELECT count(*) FROM ledger.node_record')" = 1901 ]
 check 'nothing is lost, nothing is there twice'
 aborts=0
 for node in 1 2; do
@@ -221,8 +285,8 @@ echo "# $aborts transactions lost to another node and were run again"
 # The same facts in a file that one writer wrote.
 "$gpuledger" --quiet --store sqlite:alone.db init
 "$gpuledger" --quiet --store sqlite:alone.db import --tz UTC \
-    --as-of 2026-10-01T02:00:00 jobs1.txt jobs2.txt jobs3.txt
-"$gpuledger" --quiet --store sqlite:alone.db ingest spools1/* spools2/* shared
+    --as-of 2026-10-01T02:00:00 jobs1.txt jobs2.txt jobs3.txt jobs4.txt
+"$gpuledger" --quiet --store sqlite:alone.db ingest one spools1/* spools2/* shared
 "$abs_top_builddir/tests/store/dump" sqlite:alone.db >alone
 "$abs_top_builddir/tests/store/dump" "$(only 3)" >cluster
 cmp alone cluster >out 2>&1
