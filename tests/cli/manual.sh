@@ -94,12 +94,10 @@ cmp -s "$work/page" "$work/program"
 result $? "the page has the common options, in their order"
 
 # The examples, in a directory of their own, with a sacct that prints what a
-# small cluster would.
+# small cluster would: JSON, or the columns of -o with the times of its own zone.
 mkdir "$work/bin" "$work/run" && cd "$work/run" || exit 1
 cp "$abs_top_srcdir/contrib/examples/h100-64.yaml" .
-cat >"$work/bin/sacct" <<'END'
-#!/bin/sh
-cat <<ROWS
+cat >"$work/jobs.json" <<'END'
 {"jobs": [
  {"job_id": 4711, "user": "ann", "account": "vision", "state": {"current": "COMPLETED"},
   "time": {"submission": 1791244800, "start": 1791248400, "end": 1791266400, "elapsed": 18000},
@@ -117,7 +115,24 @@ cat <<ROWS
   "time": {"submission": 1793318400, "start": 1793318400, "end": 1793322000, "elapsed": 3600},
   "tres": {"allocated": [{"type": "cpu", "name": null, "count": 4}]}}
 ]}
-ROWS
+END
+cat >"$work/bin/sacct" <<END
+#!/bin/sh
+case " \$* " in *' --json '*) exec cat "$work/jobs.json" ;; esac
+while [ \$# -gt 1 ] && [ "\$1" != -o ]; do
+    shift
+done
+exec jq -r --arg columns "\$2" -f "$work/text.jq" "$work/jobs.json"
+END
+cat >"$work/text.jq" <<'END'
+def moment: strflocaltime ("%Y-%m-%dT%H:%M:%S");
+($columns | split (",")) as $names | ($columns | gsub (","; "|")),
+(.jobs[] | {
+    JobIDRaw: .job_id, Submit: (.time.submission | moment),
+    Start: (.time.start | moment), End: (.time.end | moment),
+    ElapsedRaw: .time.elapsed, State: .state.current, User: .user, Account: .account,
+    AllocTRES: [.tres.allocated[] | "\(if .type == "gres" then "gres/" + .name else .type end)=\(.count)"] | join (",")
+} as $job | [$names[] | $job[.] | tostring] | join ("|"))
 END
 cat >"$work/bin/gpuledger" <<END
 #!/bin/sh
