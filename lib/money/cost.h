@@ -129,6 +129,17 @@ bool cost_wants_meters (const site_t *site, period_t period);
 int cost_pool_gpus (const site_t *site, const char *pool, int64_t instant,
                     uint64_t *ret_gpus, gl_error_t *error);
 
+/* GPUs and nodes of one entry of a pool. */
+int cost_entry_size (const site_pool_t *pool, uint64_t *ret_gpus,
+                     uint64_t *ret_nodes, gl_error_t *error);
+
+/* The pool bears the entry of `costs`, alone or with others; and its share of it in
+ * a calendar month, 1 for one of its own. `inputs` as of cost_of_pool(). */
+bool cost_bears (const site_cost_t *entry, const char *pool);
+int cost_share (const site_t *site, const site_cost_t *entry, const char *pool,
+                period_t month, const cost_inputs_t *inputs, mpq_t ret_share,
+                gl_error_t *error);
+
 /* The share that rates may recover of what `fund` (NULL: not told) pays of an
  * entry, of which they may recover `entry`; 0..1. */
 void cost_recoverable (const site_t *site, mpq_srcptr entry, const char *fund,

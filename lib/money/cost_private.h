@@ -94,10 +94,6 @@ void cost_months_agreed (const zone_t *zone, period_t valid, int64_t instant,
 void cost_add_staff (const site_t *site, const char *pool, period_t period,
                      cost_t *cost);
 
-/* GPUs and nodes of one entry of a pool. */
-int cost_entry_size (const site_pool_t *pool, uint64_t *ret_gpus,
-                     uint64_t *ret_nodes, gl_error_t *error);
-
 /* ---- cost_load.c: what is drawn ---- */
 
 /* The even load of a pool for as long as nothing changes: one entry of `power`,
@@ -148,16 +144,12 @@ int cost_add_fees (const site_t *site, const char *pool, period_t period,
 
 /* ---- cost_other.c ---- */
 
-bool cost_bears (const site_cost_t *entry, const char *pool);
 /* The pool's share of the entry in a calendar month; 1 for one with `pool`. Shares
  * follow one another as pools do in the entry: [low, high). */
 int cost_share_bounds (const site_t *site, const site_cost_t *entry,
                        const char *pool, period_t month,
                        const cost_inputs_t *inputs, mpq_t ret_low,
                        mpq_t ret_high, gl_error_t *error);
-int cost_share (const site_t *site, const site_cost_t *entry, const char *pool,
-                period_t month, const cost_inputs_t *inputs, mpq_t ret_share,
-                gl_error_t *error);
 int cost_add_other (const site_t *site, const char *pool, period_t period,
                     const cost_inputs_t *inputs, cost_t *cost,
                     gl_error_t *error);

@@ -3,47 +3,23 @@
 #include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
-#include "planning/analysis_private.h"
+#include "planning/analysis.h"
 #include "planning/breakeven.h"
-
-#define YEARS_MAX 100
-#define MONTHS_MAX 1200
-
-/* --- the inputs --------------------------------------------------------- */
-
-#define MONEY(text) {text, true, 0}
-#define NUMBER(text) {text, false, 0}
 
 /* By analysis_number_t. */
 static const struct {
     const char *name; /* of the configuration */
-    analysis_unit_t unit;
+    unit_t unit;
     const char *fallback; /* NULL: none */
+    unsigned most;        /* 0: no bound */
+    bool whole;
 } inputs[] = {
-    [INPUT_PURCHASE] = {"purchase", MONEY (""), NULL},
-    [INPUT_YEARS] = {"years", NUMBER ("years"), NULL},
-    [INPUT_OVERHEAD] = {"overhead", NUMBER ("of it a year"), NULL},
-    [INPUT_UTILIZATION] = {"utilization", NUMBER ("of the hours"), NULL},
-    [INPUT_GPUS] = {"gpus", NUMBER ("GPUs"), "1"},
-    [INPUT_INTERRUPTIONS] = {"interruptions_per_hour", NUMBER ("per hour"),
-                             NULL},
-    [INPUT_CHECKPOINT] = {"checkpoint_hours", NUMBER ("hours"), NULL},
-    [INPUT_RESTART] = {"restart_hours", NUMBER ("hours"), NULL},
-    [INPUT_GB_PER_DAY] = {"gb_per_day", NUMBER ("GB per day"), NULL},
-    [INPUT_DAYS] = {"days", NUMBER ("days"), "30"},
-    [INPUT_PER_GB] = {"per_gb", MONEY ("per GB"), NULL},
-    [INPUT_SPEED] = {"speed", NUMBER ("times"), NULL},
-    [INPUT_PARAMETERS] = {"parameters_billion", NUMBER ("10^9"), NULL},
-    [INPUT_BYTES] = {"bytes_per_parameter", NUMBER ("bytes"), NULL},
-    [INPUT_CACHE] = {"cache_factor", NUMBER ("times"), "1.3"},
-    [INPUT_GPU_HOURS] = {"gpu_hours", NUMBER ("GPU-hours"), NULL},
-    [INPUT_STORAGE] = {"storage", MONEY (""), NULL},
-    [INPUT_PER_YEAR] = {"per_year", MONEY ("per year"), NULL},
-    [INPUT_RENT] = {"rent_per_year", MONEY ("per year"), NULL},
-    [INPUT_PREPAID] = {"prepaid_months", NUMBER ("months"), NULL},
-    [INPUT_DISCOUNT] = {"discount", NUMBER ("a year"), NULL},
-    [INPUT_PRICE] = {"price", MONEY ("per GPU-hour"), NULL},
-    [INPUT_AGAINST] = {"against", MONEY ("per GPU-hour"), NULL},
+#define INPUT(id, name, type, flags, money, unit, fallback, most, whole, ...) \
+    [INPUT_##id] = {name, {unit, money, 0}, fallback, most, whole},
+#include "site/analysis_inputs.h"
+#undef INPUT
+    [INPUT_PRICE] = {"price", {"per GPU-hour", true, 0}, NULL, 0, false},
+    [INPUT_AGAINST] = {"against", {"per GPU-hour", true, 0}, NULL, 0, false},
 };
 
 static const char *text_of (const site_analysis_t *entry, analysis_number_t i)
@@ -57,7 +33,26 @@ static bool is_given (const site_analysis_t *entry, analysis_number_t i)
                                 : text_of (entry, i) != NULL;
 }
 
-/* --- checks ------------------------------------------------------------- */
+static bool uses (const formula_t *formula, analysis_number_t i)
+{
+    return formula_lists (formula->needs, inputs[i].name)
+           || formula_lists (formula->takes, inputs[i].name);
+}
+
+/* ---- checks ---- */
+
+/* Sets of inputs, as bits. */
+#define BIT(input) (1U << (input))
+
+static unsigned bits (const char *const *names)
+{
+    unsigned set = 0;
+
+    for (size_t i = 0; i < ANALYSIS_INPUTS; i++)
+        if (formula_lists (names, inputs[i].name))
+            set |= BIT (i);
+    return set;
+}
 
 static int refuse (const site_analysis_t *entry, const char *what,
                    unsigned names, gl_error_t *error)
@@ -65,28 +60,32 @@ static int refuse (const site_analysis_t *entry, const char *what,
     BUFFER_AUTO list = BUFFER_INIT;
 
     for (size_t i = 0; i < ANALYSIS_INPUTS; i++)
-        if (names & ANALYSIS_BIT (i))
+        if (names & BIT (i))
             buffer_printf (&list, "%s`%s`", list.length ? ", " : "",
                            inputs[i].name);
     return gl_error (error, "%s:%d: analysis '%s' of kind %s %s %s",
                      entry->place.file, entry->place.line, entry->name,
-                     analysis_spec (entry->kind)->word, what,
-                     buffer_text (&list));
+                     formula_at (entry->kind)->name, what, buffer_text (&list));
 }
 
-static int check_number (const site_analysis_t *entry, analysis_number_t input,
-                         bool is_whole, unsigned most, gl_error_t *error)
+static int check_numbers (const site_analysis_t *entry, gl_error_t *error)
 {
-    mpq_srcptr value = entry->input[input];
-
-    if (mpq_cmp_ui (value, most, 1) > 0
-        || (is_whole && mpz_cmp_ui (mpq_denref (value), 1) != 0))
+    for (size_t i = 0; i < ANALYSIS_NUMBERS; i++) {
+        /* cash counts its years one by one */
+        bool whole = inputs[i].whole
+                     || (i == INPUT_YEARS && entry->kind == ANALYSIS_CASH);
+        mpq_srcptr value = entry->input[i];
+        if (!inputs[i].most
+            || (mpq_cmp_ui (value, inputs[i].most, 1) <= 0
+                && (!whole || mpz_cmp_ui (mpq_denref (value), 1) == 0)))
+            continue;
         return gl_error (error,
                          "%s:%d: analysis '%s': `%s` must be a %s of at most "
                          "%u",
                          entry->place.file, entry->place.line, entry->name,
-                         inputs[input].name,
-                         is_whole ? "whole number" : "number", most);
+                         inputs[i].name, whole ? "whole number" : "number",
+                         inputs[i].most);
+    }
     return 0;
 }
 
@@ -106,59 +105,60 @@ static int check_words (const site_analysis_t *entry, gl_error_t *error)
                      entry->place.file, entry->place.line, entry->name);
 }
 
-/* What is rented is an amount, or a price and what is owned. */
-static int check_cash (const site_analysis_t *entry, unsigned given,
-                       gl_error_t *error)
+/* What of the inputs needs another one, which is not there. */
+static int check_pairs (const site_analysis_t *entry, unsigned given,
+                        gl_error_t *error)
 {
-    if (entry->kind != ANALYSIS_CASH || (given & ANALYSIS_BIT (INPUT_AGAINST)))
-        return 0;
-    if (!(given & ANALYSIS_BIT (INPUT_RENT)))
-        return refuse (entry, "needs `against` and `gpus`, or",
-                       ANALYSIS_BIT (INPUT_RENT), error);
-    if (given & ANALYSIS_BIT (INPUT_UTILIZATION))
-        return refuse (entry, "with `utilization` lacks",
-                       ANALYSIS_BIT (INPUT_AGAINST)
-                           | ANALYSIS_BIT (INPUT_GPUS),
-                       error);
+    static const struct {
+        int kind;
+        unsigned with, without; /* what was given, and what was not */
+        const char *what;
+        unsigned names;
+    } rules[] = {
+        {ANALYSIS_RUN, BIT (INPUT_SPEED), BIT (INPUT_GPUS),
+         "with `speed` lacks", BIT (INPUT_GPUS)},
+        /* what is rented is an amount, or a price and what is owned */
+        {ANALYSIS_CASH, 0, BIT (INPUT_AGAINST) | BIT (INPUT_RENT),
+         "needs `against` and `gpus`, or", BIT (INPUT_RENT)},
+        {ANALYSIS_CASH, BIT (INPUT_UTILIZATION), BIT (INPUT_AGAINST),
+         "with `utilization` lacks", BIT (INPUT_AGAINST) | BIT (INPUT_GPUS)},
+        {ANALYSIS_CASH, BIT (INPUT_DISCOUNT) | BIT (INPUT_PREPAID), 0,
+         "discounts payments at each year's end: drop", BIT (INPUT_PREPAID)},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rules); i++)
+        if (rules[i].kind == entry->kind
+            && (given & rules[i].with) == rules[i].with
+            && !(given & rules[i].without))
+            return refuse (entry, rules[i].what, rules[i].names, error);
     return 0;
 }
 
 int analysis_check (const site_analysis_t *entry, gl_error_t *error)
 {
-    const analysis_spec_t *spec = analysis_spec (entry->kind);
-    unsigned known = spec->needs | spec->takes, given = 0;
+    const formula_t *formula = formula_at (entry->kind);
+    unsigned needs = bits (formula->needs), given = 0;
 
     for (size_t i = 0; i < ANALYSIS_INPUTS; i++)
         if (is_given (entry, i))
-            given |= ANALYSIS_BIT (i);
-    if (spec->needs & ~given)
-        return refuse (entry, "needs", spec->needs & ~given, error);
-    if (given & ~known)
-        return refuse (entry, "has nothing to do with", given & ~known, error);
-    for (size_t i = 0; i < GL_ARRAY_SIZE (spec->together); i++) {
-        unsigned these = spec->together[i];
+            given |= BIT (i);
+    if (needs & ~given)
+        return refuse (entry, "needs", needs & ~given, error);
+    needs |= bits (formula->takes);
+    if (given & ~needs)
+        return refuse (entry, "has nothing to do with", given & ~needs, error);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (formula->together); i++) {
+        unsigned these = bits (formula->together[i]);
         if ((given & these) && (these & ~given))
             return refuse (entry, "lacks", these & ~given, error);
     }
-    if (entry->kind == ANALYSIS_RUN && (given & ANALYSIS_BIT (INPUT_SPEED))
-        && !(given & ANALYSIS_BIT (INPUT_GPUS)))
-        return refuse (entry, "with `speed` lacks", ANALYSIS_BIT (INPUT_GPUS),
-                       error);
-    if (check_cash (entry, given, error) < 0)
-        return -1;
-    if ((given & ANALYSIS_BIT (INPUT_DISCOUNT))
-        && (given & ANALYSIS_BIT (INPUT_PREPAID)))
-        return refuse (entry, "discounts payments at each year's end: drop",
-                       ANALYSIS_BIT (INPUT_PREPAID), error);
-    if (check_number (entry, INPUT_YEARS, entry->kind == ANALYSIS_CASH,
-                      YEARS_MAX, error)
-            < 0
-        || check_number (entry, INPUT_PREPAID, true, MONTHS_MAX, error) < 0)
+    if (check_pairs (entry, given, error) < 0
+        || check_numbers (entry, error) < 0)
         return -1;
     return check_words (entry, error);
 }
 
-/* --- prices ------------------------------------------------------------- */
+/* ---- prices ---- */
 
 /* The latest of that name. */
 static const site_cloud_t *find_cloud (const site_t *site, const char *name)
@@ -186,6 +186,7 @@ static bool is_pool (const site_t *site, const char *name)
 static int take_pool (const site_t *site, const char *name, int64_t known,
                       analysis_input_value_t *input, gl_error_t *error)
 {
+    GL_AUTOFREE char *u = exact_shortest (site->policy.utilization);
     breakeven_t b;
 
     if (breakeven_of_pool (site, name, breakeven_instant (site, name, known),
@@ -198,20 +199,16 @@ static int take_pool (const site_t *site, const char *name, int64_t known,
         return gl_error (error, "pool '%s' has no cost; enter it under "
                                 "`assets`, `staff`, `power` and `costs`",
                          name);
-    {
-        GL_AUTOFREE char *u = exact_shortest (site->policy.utilization);
-        input->source = xasprintf ("the cost book: a productive hour of pool "
-                                   "%s at a utilization of %s",
-                                   name, u);
-    }
+    input->source = xasprintf ("the cost book: a productive hour of pool "
+                               "%s at a utilization of %s",
+                               name, u);
     input->as_of = "the cost book";
     return 0;
 }
 
 static int take_price (const site_t *site, const site_analysis_t *entry,
                        const char *text, int64_t known,
-                       analysis_input_value_t *input,
-                       gl_error_t *error)
+                       analysis_input_value_t *input, gl_error_t *error)
 {
     const site_cloud_t *cloud = find_cloud (site, text);
     gl_error_t no_number;
@@ -236,26 +233,11 @@ static int take_price (const site_t *site, const site_analysis_t *entry,
     return 0;
 }
 
-/* --- making it ---------------------------------------------------------- */
-
-static int take_named (const site_t *site, const site_analysis_t *entry,
-                       int64_t known, analysis_number_t i, analysis_input_value_t *input,
-                       gl_error_t *error)
-{
-    if (!input->used)
-        return 0;
-    return take_price (site, entry, text_of (entry, i), known, input, error) < 0
-               ? gl_error_prefix (error, "%s:%d: analysis '%s': `%s`",
-                                  entry->place.file, entry->place.line,
-                                  entry->name, input->name)
-               : 0;
-}
+/* ---- making it ---- */
 
 static void take_number (const site_t *site, const site_analysis_t *entry,
                          analysis_number_t i, analysis_input_value_t *input)
 {
-    gl_error_t never;
-
     mpq_set (input->value, entry->input[i]);
     if (input->used && input->unit.money) {
         input->as_of = entry->as_of;
@@ -264,65 +246,69 @@ static void take_number (const site_t *site, const site_analysis_t *entry,
     if (!input->used && i == INPUT_UTILIZATION)
         mpq_set (input->value, site->policy.utilization);
     else if (!input->used && inputs[i].fallback)
-        exact_parse (inputs[i].fallback, input->value, &never);
+        exact_parse (inputs[i].fallback, input->value, NULL);
     input->fallback = !input->used && mpq_sgn (input->value) != 0;
     input->used = input->used || input->fallback;
 }
 
-static int take_inputs (const site_t *site, const site_analysis_t *entry,
-                        int64_t known, unsigned taken, analysis_t *a, gl_error_t *error)
+static int take_input (const site_t *site, const site_analysis_t *entry,
+                       int64_t known, analysis_number_t i, analysis_t *a,
+                       gl_error_t *error)
 {
-    int rc = 0;
+    analysis_input_value_t *input = &a->input[i];
 
-    for (size_t i = 0; i < ANALYSIS_INPUTS; i++) {
-        analysis_input_value_t *input = &a->input[i];
-        mpq_init (input->value);
-        input->name = inputs[i].name;
-        input->unit = inputs[i].unit;
-        if (rc < 0 || !(taken & ANALYSIS_BIT (i)))
-            continue;
-        input->used = is_given (entry, i);
-        if (i < ANALYSIS_NUMBERS)
-            take_number (site, entry, i, input);
-        else
-            rc = take_named (site, entry, known, i, input, error);
-        if (input->used && input->unit.money && !input->as_of)
-            a->dated = false;
-    }
-    return rc;
-}
-
-int analysis_make (const site_t *site, const site_analysis_t *entry,
-                   int64_t known, analysis_t *ret_analysis, gl_error_t *error)
-{
-    const analysis_spec_t *spec = analysis_spec (entry->kind);
-    unsigned taken = spec->needs | spec->takes;
-
-    /* without a price the amount of work is not known: no defaults of it */
-    if (entry->kind == ANALYSIS_CASH && !is_given (entry, INPUT_AGAINST))
-        taken &= ~(ANALYSIS_BIT (INPUT_GPUS) | ANALYSIS_BIT (INPUT_UTILIZATION));
-    *ret_analysis = (analysis_t){.word = spec->word,
-                                 .title = spec->title,
-                                 .left_out = spec->left_out,
-                                 .dated = true};
-    mpq_inits (ret_analysis->work_owned, ret_analysis->work_rented, NULL);
-    if (take_inputs (site, entry, known, taken, ret_analysis, error) < 0) {
-        analysis_clear (ret_analysis);
-        return -1;
-    }
-    spec->compute (entry, ret_analysis);
+    input->used = is_given (entry, i);
+    if (i < ANALYSIS_NUMBERS)
+        take_number (site, entry, i, input);
+    else if (input->used
+             && take_price (site, entry, text_of (entry, i), known, input, error)
+                    < 0)
+        return gl_error_prefix (error, "%s:%d: analysis '%s': `%s`",
+                                entry->place.file, entry->place.line,
+                                entry->name, input->name);
+    if (!input->used)
+        return 0;
+    if (input->unit.money && !input->as_of)
+        a->dated = false;
+    values_set (&a->values, input->name, input->value);
     return 0;
 }
 
-void analysis_clear (analysis_t *analysis)
+int analysis_make (const site_t *site, const site_analysis_t *entry,
+                   int64_t known, analysis_t *a, gl_error_t *error)
 {
-    mpq_clears (analysis->work_owned, analysis->work_rented, NULL);
+    /* without a price the amount of work is not known: no defaults of it */
+    bool no_work = entry->kind == ANALYSIS_CASH && !entry->against;
+    int rc = 0;
+
+    memset (a, 0, sizeof (*a));
+    a->formula = formula_at (entry->kind);
+    a->dated = true;
+    values_init (&a->values);
     for (size_t i = 0; i < ANALYSIS_INPUTS; i++) {
-        mpq_clear (analysis->input[i].value);
-        free (analysis->input[i].source);
+        mpq_init (a->input[i].value);
+        a->input[i].name = inputs[i].name;
+        a->input[i].unit = inputs[i].unit;
+        if (rc == 0 && uses (a->formula, i)
+            && !(no_work && (i == INPUT_GPUS || i == INPUT_UTILIZATION)))
+            rc = take_input (site, entry, known, i, a, error);
     }
-    for (size_t i = 0; i < analysis->figure_count; i++) {
-        mpq_clear (analysis->figure[i].value);
-        free (analysis->figure[i].label);
+    if (rc < 0) {
+        analysis_clear (a);
+        return -1;
     }
+    values_set_i64 (&a->values, "term", a->input[INPUT_AGAINST].committed);
+    values_set_i64 (&a->values, "of_depreciation",
+                    entry->overhead_of == OVERHEAD_OF_DEPRECIATION);
+    a->made_count = formula_solve (a->formula, &a->values, a->made);
+    return 0;
+}
+
+void analysis_clear (analysis_t *a)
+{
+    for (size_t i = 0; i < ANALYSIS_INPUTS; i++) {
+        mpq_clear (a->input[i].value);
+        free (a->input[i].source);
+    }
+    values_clear (&a->values);
 }

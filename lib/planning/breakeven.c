@@ -4,18 +4,20 @@
 #include "base/calendar.h"
 #include "base/exact.h"
 #include "base/memory.h"
-#include "money/cost_private.h"
 #include "money/depreciation.h"
-#include "planning/breakeven_private.h"
-#include "planning/decision.h"
+#include "money/tariff.h"
+#include "planning/breakeven.h"
+#include "planning/formula.h"
 
 /* The shortest life, in years, that hardware is usually written off in. */
 #define LIFE_USUAL 3
 
-bool breakeven_in_force (period_t valid, int64_t instant)
+static bool in_force (period_t valid, int64_t instant)
 {
     return instant >= valid.start && instant < valid.end;
 }
+
+/* ---- which instant ---- */
 
 static void later (int64_t *latest, int64_t instant)
 {
@@ -51,36 +53,40 @@ static void later_asset (const site_t *site, const site_asset_t *asset,
             later (latest, zone_instant (site->zone, &asset->changes[i].from));
 }
 
+static void later_power (const site_t *site, const site_power_t *power,
+                         int64_t *latest)
+{
+    later (latest, power->valid.start);
+    for (size_t i = 0; i < site->tariff_count; i++)
+        if (strcmp (site->tariffs[i].name, power->tariff) == 0)
+            later (latest, site->tariffs[i].valid.start);
+}
+
 /* The latest beginning of anything that the pool's cost is made of. */
 static int64_t latest_beginning (const site_t *site, const char *pool)
 {
     int64_t latest = 0;
 
-    for (size_t i = 0; i < site->pool_count; i++) {
+    for (size_t i = 0; i < site->pool_count; i++)
         if (strcmp (site->pools[i].name, pool) == 0)
             later (&latest, site->pools[i].valid.start);
-    }
-    for (size_t i = 0; i < site->asset_count; i++) {
+    for (size_t i = 0; i < site->asset_count; i++)
         later_asset (site, &site->assets[i], pool, &latest);
-    }
-    for (size_t i = 0; i < site->staff_count; i++) {
+    for (size_t i = 0; i < site->staff_count; i++)
         if (shares_pool (&site->staff[i], pool))
             later (&latest, site->staff[i].valid.start);
-    }
-    for (size_t i = 0; i < site->power_count; i++) {
-        if (strcmp (site->power[i].pool, pool) != 0)
-            continue;
-        later (&latest, site->power[i].valid.start);
-        for (size_t k = 0; k < site->tariff_count; k++) {
-            if (strcmp (site->tariffs[k].name, site->power[i].tariff) == 0)
-                later (&latest, site->tariffs[k].valid.start);
-        }
-    }
-    for (size_t i = 0; i < site->cost_count; i++) {
+    for (size_t i = 0; i < site->power_count; i++)
+        if (strcmp (site->power[i].pool, pool) == 0)
+            later_power (site, &site->power[i], &latest);
+    for (size_t i = 0; i < site->cost_count; i++)
         if (cost_bears (&site->costs[i], pool))
             later (&latest, site->costs[i].valid.start);
-    }
     return latest;
+}
+
+int64_t breakeven_instant (const site_t *site, const char *pool, int64_t known)
+{
+    return known >= latest_beginning (site, pool) ? known : BREAKEVEN_UNDATED;
 }
 
 static int hours_of_year (const site_t *site, int64_t at)
@@ -88,52 +94,80 @@ static int hours_of_year (const site_t *site, int64_t at)
     return calendar_leap_year (zone_civil (site->zone, at).year) ? 8784 : 8760;
 }
 
-void breakeven_add_part (breakeven_t *b, cost_kind_t kind, const char *name,
-                      const mpq_t yearly, char *how)
-{
-    breakeven_part_t *part;
-    mpq_t gpus;
+/* ---- parts ---- */
 
-    if (mpq_sgn (yearly) == 0) {
-        free (how);
+/* A pool whose parts are added: formulas over these values. */
+struct book {
+    const site_t *site;
+    int64_t at;
+    const breakeven_change_t *change;
+    breakeven_t *b;
+    values_t values;
+};
+
+/* One step of a formula: the part `name` of the pool, divided among its GPUs; 0 makes
+ * none. Its explanation is between `before` and `after`. */
+static void add_part (struct book *k, cost_kind_t kind, const char *name,
+                      const step_t *step, const char *before, const char *after)
+{
+    breakeven_t *b = k->b;
+    breakeven_part_t *part;
+
+    if (!values_true (&k->values, step->id))
         return;
-    }
     b->part = xreallocarray (b->part, b->part_count + 1, sizeof (*b->part));
     part = &b->part[b->part_count++];
     *part = (breakeven_part_t){.kind = kind, .name = xstrdup (name)};
-    part->how = how;
-    mpq_inits (part->per_gpu_year, part->per_hour, gpus, NULL);
-    exact_set_i64 (gpus, b->gpus, 1);
-    mpq_div (part->per_gpu_year, yearly, gpus);
+    GL_AUTOFREE char *how = values_text (&k->values, step->how);
+    part->how = xasprintf ("%s%s%s", before, how, after);
+    mpq_inits (part->per_gpu_year, part->per_hour, NULL);
+    mpq_div (part->per_gpu_year, values_get (&k->values, step->id),
+             values_get (&k->values, "gpus"));
     mpq_div (part->per_hour, part->per_gpu_year, b->productive_hours);
     mpq_add (b->per_gpu_year, b->per_gpu_year, part->per_gpu_year);
-    mpq_clear (gpus);
 }
 
-/* "8 x (425000 - 0) / 36 months x 12", or by what other rule it is. */
-static void asset_how (const site_asset_t *asset, mpq_srcptr yearly,
-                       buffer_t *how)
+/* The titled steps of a formula. */
+static void add_formula (struct book *k, cost_kind_t kind, const char *formula,
+                         const char *before)
 {
-    GL_AUTOFREE char *units = exact_shortest (asset->units);
-    GL_AUTOFREE char *price = exact_shortest (asset->price);
-    GL_AUTOFREE char *salvage = exact_shortest (asset->salvage);
-    GL_AUTOFREE char *amount = exact_shortest (yearly);
+    const step_t *made[FORMULA_STEPS];
+    size_t count = formula_solve (formula_named (formula), &k->values, made);
 
-    if (how->length)
-        buffer_add_text (how, " + ");
-    if (asset->method == DEPRECIATION_STRAIGHT_LINE && !asset->change_count)
-        buffer_printf (how, "%s x (%s - %s) / %d months x 12", units, price,
-                       salvage, asset->life_months);
-    else
-        buffer_printf (how, "%s x %s a year, as it stands", units, amount);
+    for (size_t i = 0; i < count; i++)
+        if (made[i]->title)
+            add_part (k, kind, made[i]->title, made[i], before, "");
 }
 
-void breakeven_input (const char *text, mpq_srcptr fallback, mpq_t ret_value)
+/* A member of breakeven_change_t, which is well-formed: "0.08", "10%"; for NULL
+ * `fallback`. */
+static void take_input (struct book *k, const char *name, const char *text,
+                        mpq_srcptr fallback)
 {
     if (text)
-        exact_parse_ratio (text, ret_value, NULL);
+        values_set_text (&k->values, name, text);
     else
-        mpq_set (ret_value, fallback);
+        values_set (&k->values, name, fallback);
+}
+
+/* ---- hardware ---- */
+
+/* "8 x (425000 - 0) / 36 months x 12", or by what other rule it is. */
+static void asset_how (struct book *k, const site_asset_t *asset,
+                       mpq_srcptr yearly, buffer_t *how)
+{
+    bool even = asset->method == DEPRECIATION_STRAIGHT_LINE
+                && !asset->change_count;
+
+    values_set (&k->values, "units", asset->units);
+    values_set (&k->values, "price", asset->price);
+    values_set (&k->values, "salvage", asset->salvage);
+    values_set_i64 (&k->values, "months", asset->life_months);
+    values_set (&k->values, "yearly", yearly);
+    GL_AUTOFREE char *text = values_text (
+        &k->values, even ? "{units} x ({price} - {salvage}) / {months} months x 12"
+                         : "{units} x {yearly} a year, as it stands");
+    buffer_printf (how, "%s%s", how->length ? " + " : "", text);
 }
 
 /* One unit of the asset, with what changes; clear price and salvage of the
@@ -145,12 +179,11 @@ static site_asset_t changed_asset (const site_asset_t *asset,
     mpq_t factor;
 
     mpq_inits (other.price, other.salvage, factor, NULL);
-    mpq_set_ui (factor, 1, 1);
-    breakeven_input (change->price, factor, factor);
+    exact_parse_ratio (change->price ? change->price : "1", factor, NULL);
     mpq_mul (other.price, asset->price, factor);
     mpq_mul (other.salvage, asset->salvage, factor);
     if (change->salvage) {
-        breakeven_input (change->salvage, factor, factor);
+        exact_parse_ratio (change->salvage, factor, NULL);
         mpq_mul (other.salvage, other.price, factor);
     }
     if (change->life_years) {
@@ -163,25 +196,24 @@ static site_asset_t changed_asset (const site_asset_t *asset,
 
 /* The yearly amount of one unit on the day. Straight line is the same on each:
  * where a life has been made shorter than the asset is old, that of the first. */
-static void add_asset (const site_asset_t *asset, const civil_t *day,
-                       const breakeven_change_t *change, breakeven_t *b,
-                       mpq_t total, buffer_t *how)
+static void add_asset (struct book *k, const site_asset_t *asset,
+                       const civil_t *day, mpq_t total, buffer_t *how)
 {
+    bool even = asset->method == DEPRECIATION_STRAIGHT_LINE;
+    int life = k->change->life_years;
     site_asset_t other;
     mpq_t one;
 
     mpq_init (one);
     depreciation_plan (asset, day, one, NULL);
     if (mpq_sgn (one) != 0) {
-        bool even = asset->method == DEPRECIATION_STRAIGHT_LINE;
-        b->hasty = b->hasty
-                   || (change->life_years && change->life_years < LIFE_USUAL
-                       && change->life_years * 24 < asset->life_months);
-        other = changed_asset (asset, change);
-        depreciation_plan (&other,
-                           even && change->life_years ? &other.in_service : day,
-                           one, NULL);
-        asset_how (&other, one, how);
+        k->b->hasty = k->b->hasty
+                      || (life && life < LIFE_USUAL
+                          && life * 24 < asset->life_months);
+        other = changed_asset (asset, k->change);
+        depreciation_plan (&other, even && life ? &other.in_service : day, one,
+                           NULL);
+        asset_how (k, &other, one, how);
         mpq_mul (one, one, asset->units);
         mpq_add (total, total, one);
         mpq_clears (other.price, other.salvage, NULL);
@@ -189,174 +221,355 @@ static void add_asset (const site_asset_t *asset, const civil_t *day,
     mpq_clear (one);
 }
 
-/* F2 for each asset in its life at the instant; its life counts in years, not
- * in days, as a planning figure does. */
-static void add_hardware (const site_t *site, int64_t at,
-                          const breakeven_change_t *change, breakeven_t *b)
+/* Each asset in its life at the instant; its life counts in years, not in days, as a
+ * planning figure does. */
+static void add_hardware (struct book *k)
 {
-    civil_t today = zone_civil (site->zone, at);
+    civil_t today = zone_civil (k->site->zone, k->at);
     int64_t day = calendar_day_number (today.year, today.month, today.day);
     BUFFER_AUTO how = BUFFER_INIT;
     mpq_t total;
 
     mpq_init (total);
-    for (size_t i = 0; i < site->asset_count; i++)
-        if (strcmp (asset_pool (&site->assets[i], day), b->pool) == 0)
-            add_asset (&site->assets[i], &today, change, b, total, &how);
-    buffer_printf (&how, ", over %llu GPUs", (unsigned long long)b->gpus);
-    breakeven_add_part (b, COST_HARDWARE, "hardware", total, buffer_take (&how));
+    for (size_t i = 0; i < k->site->asset_count; i++)
+        if (strcmp (asset_pool (&k->site->assets[i], day), k->b->pool) == 0)
+            add_asset (k, &k->site->assets[i], &today, total, &how);
+    values_set (&k->values, "written_off", total);
+    add_formula (k, COST_HARDWARE, "hardware", buffer_text (&how));
     mpq_clear (total);
 }
 
+/* ---- staff ---- */
+
 /* People more or less, at the mean of what those there are cost; none where
  * there is nobody. False: fewer are there than are to go. */
-static bool change_staff (const char *more, mpq_t fte, mpq_t total)
+static bool change_staff (const char *more, mpq_t fte)
 {
-    mpq_t each, change;
+    mpq_t change;
     bool enough;
 
     if (!more || mpq_sgn (fte) == 0)
         return true;
-    mpq_inits (each, change, NULL);
-    breakeven_input (more, fte, change);
-    mpq_div (each, total, fte);
+    mpq_init (change);
+    exact_parse_ratio (more, change, NULL);
     mpq_add (fte, fte, change);
     enough = mpq_sgn (fte) >= 0;
     if (!enough)
         mpq_set_ui (fte, 0, 1);
-    mpq_mul (total, each, fte);
-    mpq_clears (each, change, NULL);
+    mpq_clear (change);
     return enough;
 }
 
-/* F3 */
-static void add_staff (const site_t *site, int64_t at,
-                       const breakeven_change_t *change, breakeven_t *b)
+static void sum_staff (const struct book *k, mpq_t fte, mpq_t total)
 {
-    mpq_t total, fte, one;
+    mpq_t one;
 
-    mpq_inits (total, fte, one, NULL);
-    for (size_t i = 0; i < site->staff_count; i++) {
-        const site_staff_t *staff = &site->staff[i];
-        for (size_t k = 0; k < staff->pools.count; k++) {
-            if (!breakeven_in_force (staff->valid, at) ||
-                strcmp (staff->pools.item[k].name, b->pool) != 0)
+    mpq_init (one);
+    for (size_t i = 0; i < k->site->staff_count; i++) {
+        const site_staff_t *staff = &k->site->staff[i];
+        for (size_t s = 0; s < staff->pools.count; s++) {
+            if (!in_force (staff->valid, k->at)
+                || strcmp (staff->pools.item[s].name, k->b->pool) != 0)
                 continue;
-            mpq_mul (one, staff->fte, staff->pools.item[k].share);
+            mpq_mul (one, staff->fte, staff->pools.item[s].share);
             mpq_add (fte, fte, one);
             mpq_mul (one, one, staff->loaded_salary);
             mpq_add (total, total, one);
         }
     }
-    b->beyond = !change_staff (change->staff, fte, total);
-    breakeven_add_part (b, COST_STAFF, "staff", total,
-              xasprintf ("full-time equivalents x their loaded salary, over "
-                         "%llu GPUs",
-                         (unsigned long long)b->gpus));
-    mpq_clears (total, fte, one, NULL);
+    mpq_clear (one);
 }
 
-/* One item's amount for the pool and year. */
-static int add_other (const site_t *site, const site_cost_t *item, int64_t at,
-                      breakeven_t *b, gl_error_t *error)
+static void add_staff (struct book *k)
 {
-    static const char *const how[] = {
-        [COST_PER_GPU_HOUR] = "for each productive hour",
-        [COST_PER_MONTH] = "x 12 months, over the pool's GPUs",
-        [COST_PER_YEAR] = "a year, over the pool's GPUs",
-        [COST_PER_CAPACITY] = "for each hour of the year",
-        [COST_PER_KWH] = "for each kWh, over the pool's GPUs",
-        [COST_PER_JOB] = NULL, /* planning knows of no jobs */
-    };
-    const period_t month = zone_unit (site->zone, CALENDAR_MONTH, at);
-    mpq_t yearly, times, share;
+    mpq_t fte, salary;
+
+    mpq_inits (fte, salary, NULL);
+    sum_staff (k, fte, salary);
+    if (mpq_sgn (fte) != 0)
+        mpq_div (salary, salary, fte);
+    k->b->beyond = !change_staff (k->change->staff, fte);
+    values_set (&k->values, "fte", fte);
+    values_set (&k->values, "salary", salary);
+    add_formula (k, COST_STAFF, "staff", "");
+    mpq_clears (fte, salary, NULL);
+}
+
+/* ---- power ----
+ *
+ * The load is even, as charges model it without meters and measurement
+ * (money/cost_demand.c): a demand charge is for the mean load, PUE included, and a fee
+ * is shared by the energy of the pools that pay by the tariff. */
+
+static const site_tariff_t *tariff_in_force (const site_t *site,
+                                             const char *name, int64_t at)
+{
+    for (size_t i = 0; i < site->tariff_count; i++) {
+        const site_tariff_t *tariff = &site->tariffs[i];
+        if (!strcmp (tariff->name, name) && in_force (tariff->valid, at))
+            return tariff;
+    }
+    return NULL;
+}
+
+/* Of one GPU: held for u of the time where idle ones draw less. */
+static void gpu_watts (const site_power_t *power, mpq_srcptr utilization,
+                       mpq_t ret_watts)
+{
+    mpq_t more;
+
+    mpq_set (ret_watts, power->watts_per_gpu);
+    if (mpq_sgn (power->idle_watts) == 0)
+        return;
+    mpq_init (more);
+    mpq_sub (more, power->watts_per_gpu, power->idle_watts);
+    mpq_mul (more, more, utilization);
+    mpq_add (ret_watts, power->idle_watts, more);
+    mpq_clear (more);
+}
+
+/* Of all GPUs and nodes of the entry's pool. */
+static int planned_watts (const struct book *k, const site_power_t *power,
+                          mpq_t ret_watts, gl_error_t *error)
+{
+    uint64_t gpus, nodes;
+    mpq_t each;
     int rc = 0;
 
-    if (!how[item->driver])
-        return 0;
-    mpq_inits (yearly, times, share, NULL);
-    exact_set_i64 (times, item->driver == COST_PER_MONTH ? 12 : 1, 1);
-    if (item->driver == COST_PER_GPU_HOUR) {
-        exact_set_i64 (times, b->gpus, 1);
-        mpq_mul (times, times, b->productive_hours);
-    } else if (item->driver == COST_PER_CAPACITY) {
-        exact_set_i64 (times, (int64_t)b->gpus * b->hours, 1);
-    } else if (item->driver == COST_PER_KWH) {
-        rc = breakeven_kwh (site, b->pool, at, b, times, error);
+    mpq_init (each);
+    gpu_watts (power, k->b->utilization, each);
+    mpq_set_ui (ret_watts, 0, 1);
+    for (size_t i = 0; i < k->site->pool_count && rc == 0; i++) {
+        const site_pool_t *entry = &k->site->pools[i];
+        if (strcmp (entry->name, power->pool) != 0
+            || !in_force (entry->valid, k->at))
+            continue;
+        rc = cost_entry_size (entry, &gpus, &nodes, error);
+        if (rc == 0) {
+            exact_add_scaled (ret_watts, each, (int64_t)gpus, 1);
+            exact_add_scaled (ret_watts, power->node_watts, (int64_t)nodes, 1);
+        }
     }
-    if (rc == 0)
-        rc = cost_share (site, item, b->pool, month, NULL, share, error);
-    mpq_mul (yearly, item->amount, times);
-    mpq_mul (yearly, yearly, share);
-    GL_AUTOFREE char *amount = exact_shortest (item->amount);
-    GL_AUTOFREE char *part = exact_shortest (share);
-    if (rc == 0)
-        breakeven_add_part (b, COST_OTHER, item->name, yearly,
-                  item->pool ? xasprintf ("%s %s", amount, how[item->driver])
-                             : xasprintf ("%s %s, x %s of it", amount,
-                                          how[item->driver], part));
-    mpq_clears (yearly, times, share, NULL);
+    mpq_clear (each);
     return rc;
 }
+
+/* Watts of the entries in force of a pool, or of those that pay by a tariff. */
+static int sum_watts (const struct book *k, const char *pool,
+                      const char *tariff, mpq_t ret_watts, gl_error_t *error)
+{
+    mpq_t one;
+    int rc = 0;
+
+    mpq_init (one);
+    mpq_set_ui (ret_watts, 0, 1);
+    for (size_t i = 0; i < k->site->power_count && rc == 0; i++) {
+        const site_power_t *power = &k->site->power[i];
+        if ((pool && strcmp (power->pool, pool) != 0)
+            || (tariff && strcmp (power->tariff, tariff) != 0)
+            || !in_force (power->valid, k->at))
+            continue;
+        rc = planned_watts (k, power, one, error);
+        mpq_add (ret_watts, ret_watts, one);
+    }
+    mpq_clear (one);
+    return rc;
+}
+
+/* Over the year from the instant on. */
+static void take_tariff (struct book *k, const site_tariff_t *tariff)
+{
+    period_t year = {k->at, k->at + INT64_C (365) * 86400};
+    mpq_t price;
+
+    mpq_init (price);
+    mpq_set (price, tariff->per_kwh);
+    if (tariff->time_count > 0)
+        tariff_mean_price (k->site, tariff, period_clip (year, tariff->valid),
+                           price);
+    take_input (k, "per_kwh", k->change->per_kwh, price);
+    values_set (&k->values, "demand_per_kw", tariff->demand_per_kw);
+    values_set (&k->values, "fixed_per_month", tariff->fixed_per_month);
+    mpq_clear (price);
+}
+
+static int add_entry (struct book *k, const site_power_t *power,
+                      gl_error_t *error)
+{
+    const site_tariff_t *tariff
+        = tariff_in_force (k->site, power->tariff, k->at);
+    char stamp[ZONE_STAMP_SIZE];
+    mpq_t watts, all;
+    int rc;
+
+    if (!tariff)
+        return gl_error (error, "no tariff '%s' holds on %s", power->tariff,
+                         zone_stamp (k->site->zone, k->at, stamp));
+    mpq_inits (watts, all, NULL);
+    rc = planned_watts (k, power, watts, error);
+    if (rc == 0)
+        rc = sum_watts (k, NULL, tariff->name, all, error);
+    if (rc == 0) {
+        values_set (&k->values, "watts", watts);
+        if (mpq_sgn (all) > 0)
+            mpq_div (all, watts, all);
+        values_set (&k->values, "share", all);
+        take_input (k, "pue", k->change->pue, power->pue);
+        take_tariff (k, tariff);
+        add_formula (k, COST_POWER, "energy", "");
+    }
+    mpq_clears (watts, all, NULL);
+    return rc;
+}
+
+static int add_power (struct book *k, gl_error_t *error)
+{
+    for (size_t i = 0; i < k->site->power_count; i++) {
+        const site_power_t *power = &k->site->power[i];
+        if (!strcmp (power->pool, k->b->pool) && in_force (power->valid, k->at)
+            && add_entry (k, power, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- other costs ---- */
+
+static int take_kwh (struct book *k, gl_error_t *error)
+{
+    mpq_t watts, kwh;
+    int rc;
+
+    mpq_inits (watts, kwh, NULL);
+    rc = sum_watts (k, k->b->pool, NULL, watts, error);
+    exact_add_scaled (kwh, watts, k->b->hours, 1000);
+    values_set (&k->values, "kwh", kwh);
+    mpq_clears (watts, kwh, NULL);
+    return rc;
+}
+
+static int add_other (struct book *k, const site_cost_t *item,
+                      gl_error_t *error)
+{
+    static const char *const formulas[] = {
+        [COST_PER_GPU_HOUR] = "per_gpu_hour", [COST_PER_MONTH] = "per_month",
+        [COST_PER_YEAR] = "per_year",         [COST_PER_CAPACITY] = "per_capacity",
+        [COST_PER_KWH] = "per_kwh",           [COST_PER_JOB] = NULL,
+    }; /* planning knows of no jobs */
+    const period_t month = zone_unit (k->site->zone, CALENDAR_MONTH, k->at);
+    const formula_t *formula;
+    mpq_t share;
+    int rc;
+
+    if (!formulas[item->driver])
+        return 0;
+    mpq_init (share);
+    rc = cost_share (k->site, item, k->b->pool, month, NULL, share, error);
+    values_set (&k->values, "amount", item->amount);
+    values_set (&k->values, "share", share);
+    mpq_clear (share);
+    if (rc < 0)
+        return -1;
+    formula = formula_named (formulas[item->driver]);
+    formula_solve (formula, &k->values, NULL);
+    GL_AUTOFREE char *part = values_text (&k->values, ", x {share} of it");
+    add_part (k, COST_OTHER, item->name, &formula->step[0], "",
+              item->pool ? "" : part);
+    return 0;
+}
+
+static int add_others (struct book *k, gl_error_t *error)
+{
+    if (take_kwh (k, error) < 0)
+        return -1;
+    for (size_t i = 0; i < k->site->cost_count; i++) {
+        const site_cost_t *item = &k->site->costs[i];
+        if (cost_bears (item, k->b->pool) && in_force (item->valid, k->at)
+            && add_other (k, item, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- prices ---- */
+
+static void add_cloud (struct book *k, const site_cloud_t *cloud)
+{
+    breakeven_t *b = k->b;
+    breakeven_cloud_t *row;
+
+    b->cloud = xreallocarray (b->cloud, b->cloud_count + 1, sizeof (*b->cloud));
+    row = &b->cloud[b->cloud_count++];
+    *row = (breakeven_cloud_t){.cloud = cloud,
+                               .committed = breakeven_has_term (cloud),
+                               .age_days = BREAKEVEN_NO_AGE};
+    values_set (&k->values, "price", cloud->per_gpu_hour);
+    values_set_i64 (&k->values, "term", row->committed);
+    formula_solve (formula_named ("breakeven"), &k->values, NULL);
+    mpq_inits (row->utilization, row->billed_hours, row->per_gpu_year, NULL);
+    mpq_set (row->billed_hours, values_get (&k->values, "billed_hours"));
+    mpq_set (row->per_gpu_year, values_get (&k->values, "rent"));
+    mpq_set (row->utilization, values_get (&k->values, "breakeven"));
+    row->never = mpq_cmp_ui (row->utilization, 1, 1) > 0;
+}
+
+static void add_clouds (struct book *k)
+{
+    values_set (&k->values, "per_gpu_year", k->b->per_gpu_year);
+    for (size_t i = 0; i < k->site->cloud_count; i++) {
+        const site_cloud_t *cloud = &k->site->clouds[i];
+        if (k->b->gpu && strcmp (cloud->gpu, k->b->gpu) == 0
+            && mpq_sgn (cloud->per_gpu_hour) > 0)
+            add_cloud (k, cloud);
+    }
+}
+
+/* ---- a pool ---- */
 
 static const site_pool_t *find_pool (const site_t *site, const char *name,
                                      int64_t at)
 {
     for (size_t i = 0; i < site->pool_count; i++) {
-        if (strcmp (site->pools[i].name, name) == 0 &&
-            breakeven_in_force (site->pools[i].valid, at))
+        if (strcmp (site->pools[i].name, name) == 0
+            && in_force (site->pools[i].valid, at))
             return &site->pools[i];
     }
     return NULL;
 }
 
-static void init (breakeven_t *b, const site_pool_t *pool, int hours,
-                  mpq_srcptr utilization)
+static void init (breakeven_t *b, const site_pool_t *pool, int64_t at,
+                  int hours, mpq_srcptr utilization)
 {
-    memset (b, 0, sizeof (*b));
-    b->pool = pool->name;
-    b->gpu = pool->gpu;
-    b->gpus_per_node = pool->gpus_per_node;
-    b->hours = hours;
+    *b = (breakeven_t){.pool = pool->name,
+                       .gpu = pool->gpu,
+                       .gpus_per_node = pool->gpus_per_node,
+                       .at = at,
+                       .hours = hours};
     mpq_inits (b->utilization, b->productive_hours, b->per_gpu_year,
                b->per_hour, NULL);
     mpq_set (b->utilization, utilization);
-    exact_set_i64 (b->productive_hours, hours, 1);
-    mpq_mul (b->productive_hours, b->productive_hours, utilization);
+    exact_add_scaled (b->productive_hours, utilization, hours, 1);
 }
 
 /* All parts, then the sums and the comparisons. */
-static int fill (const site_t *site, int64_t at,
-                 const breakeven_change_t *change, breakeven_t *b,
-                 gl_error_t *error)
+static int fill (struct book *k, gl_error_t *error)
 {
-    if (cost_pool_gpus (site, b->pool, at, &b->gpus, error) < 0)
+    breakeven_t *b = k->b;
+
+    if (cost_pool_gpus (k->site, b->pool, k->at, &b->gpus, error) < 0)
         return -1;
     if (b->gpus == 0)
         return gl_error (error, "pool '%s' has no nodes", b->pool);
-    add_hardware (site, at, change, b);
-    add_staff (site, at, change, b);
-    if (breakeven_add_power (site, at, change, b, error) < 0)
+    values_set_i64 (&k->values, "gpus", (int64_t)b->gpus);
+    values_set_i64 (&k->values, "hours", b->hours);
+    values_set (&k->values, "utilization", b->utilization);
+    add_hardware (k);
+    add_staff (k);
+    if (add_power (k, error) < 0 || add_others (k, error) < 0)
         return -1;
-    for (size_t i = 0; i < site->cost_count; i++) {
-        const site_cost_t *item = &site->costs[i];
-        if (cost_bears (item, b->pool) && breakeven_in_force (item->valid, at)
-            && add_other (site, item, at, b, error) < 0)
-            return -1;
-    }
-    mpq_div (b->per_hour, b->per_gpu_year, b->productive_hours);
-    for (size_t i = 0; i < site->cloud_count; i++) {
-        const site_cloud_t *cloud = &site->clouds[i];
-        if (b->gpu && strcmp (cloud->gpu, b->gpu) == 0 &&
-            mpq_sgn (cloud->per_gpu_hour) > 0)
-            breakeven_add_cloud (cloud, b);
-    }
+    breakeven_cost_at (b, b->utilization, b->per_hour);
+    add_clouds (k);
     return 0;
-}
-
-int64_t breakeven_instant (const site_t *site, const char *pool, int64_t known)
-{
-    return known >= latest_beginning (site, pool) ? known : BREAKEVEN_UNDATED;
 }
 
 int breakeven_changed (const site_t *site, const char *pool, int64_t at,
@@ -366,8 +579,10 @@ int breakeven_changed (const site_t *site, const char *pool, int64_t at,
     bool dated = at != BREAKEVEN_UNDATED;
     int64_t instant = dated ? at : latest_beginning (site, pool);
     const site_pool_t *found = find_pool (site, pool, instant);
+    struct book k = {
+        .site = site, .at = instant, .change = change, .b = ret_breakeven};
     char stamp[ZONE_STAMP_SIZE];
-    breakeven_t b;
+    int rc;
 
     if (!utilization)
         utilization = site->policy.utilization;
@@ -377,14 +592,14 @@ int breakeven_changed (const site_t *site, const char *pool, int64_t at,
     if (mpq_sgn (utilization) <= 0 || mpq_cmp_ui (utilization, 1, 1) > 0)
         return gl_error (error, "a utilization must be above 0 and at most "
                                 "100%%");
-    init (&b, found, dated ? hours_of_year (site, instant) : 8760, utilization);
-    b.at = instant;
-    if (fill (site, instant, change, &b, error) < 0) {
-        breakeven_clear (&b);
-        return -1;
-    }
-    *ret_breakeven = b;
-    return 0;
+    init (k.b, found, instant, dated ? hours_of_year (site, instant) : 8760,
+          utilization);
+    values_init (&k.values);
+    rc = fill (&k, error);
+    values_clear (&k.values);
+    if (rc < 0)
+        breakeven_clear (k.b);
+    return rc;
 }
 
 int breakeven_of_pool (const site_t *site, const char *pool, int64_t at,
@@ -434,7 +649,8 @@ void breakeven_clear (breakeven_t *b)
         mpq_clears (b->part[i].per_gpu_year, b->part[i].per_hour, NULL);
     }
     for (size_t i = 0; i < b->cloud_count; i++)
-        breakeven_clear_cloud (&b->cloud[i]);
+        mpq_clears (b->cloud[i].utilization, b->cloud[i].billed_hours,
+                    b->cloud[i].per_gpu_year, NULL);
     free (b->part);
     free (b->cloud);
     mpq_clears (b->utilization, b->productive_hours, b->per_gpu_year,
@@ -442,13 +658,16 @@ void breakeven_clear (breakeven_t *b)
     memset (b, 0, sizeof (*b));
 }
 
-void breakeven_cost_at (const breakeven_t *b, const mpq_t utilization,
+void breakeven_cost_at (const breakeven_t *b, mpq_srcptr utilization,
                         mpq_t ret_per_hour)
 {
-    mpq_t hours;
+    values_t values;
 
-    mpq_init (hours);
-    exact_set_i64 (hours, b->hours, 1);
-    decision_per_hour (ret_per_hour, b->per_gpu_year, hours, utilization);
-    mpq_clear (hours);
+    values_init (&values);
+    values_set (&values, "per_gpu_year", b->per_gpu_year);
+    values_set_i64 (&values, "hours", b->hours);
+    values_set (&values, "utilization", utilization);
+    formula_solve (formula_named ("hour"), &values, NULL);
+    mpq_set (ret_per_hour, values_get (&values, "hour"));
+    values_clear (&values);
 }

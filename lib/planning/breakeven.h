@@ -137,7 +137,7 @@ int breakeven_changed (const site_t *site, const char *pool, int64_t at,
 const breakeven_change_t *breakeven_changes (size_t *ret_count);
 
 /* c(u) of another utilization, u > 0. */
-void breakeven_cost_at (const breakeven_t *breakeven, const mpq_t utilization,
+void breakeven_cost_at (const breakeven_t *breakeven, mpq_srcptr utilization,
                         mpq_t ret_per_hour);
 
 #endif /* !GL_PLANNING_BREAKEVEN_H */

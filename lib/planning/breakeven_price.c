@@ -8,8 +8,7 @@
 #include "base/calendar.h"
 #include "base/exact.h"
 #include "base/memory.h"
-#include "planning/breakeven_private.h"
-#include "planning/decision.h"
+#include "planning/breakeven.h"
 
 /* More than a century is no age of a price. */
 #define YEARS_MAX 100
@@ -26,34 +25,6 @@ bool breakeven_has_term (const site_cloud_t *cloud)
         if (strcasecmp (cloud->term, by_use[i]) == 0)
             return false;
     return cloud->term != NULL;
-}
-
-/* F6 */
-void breakeven_add_cloud (const site_cloud_t *cloud, breakeven_t *b)
-{
-    breakeven_cloud_t *row;
-    mpq_t hours;
-
-    b->cloud = xreallocarray (b->cloud, b->cloud_count + 1, sizeof (*b->cloud));
-    row = &b->cloud[b->cloud_count++];
-    *row = (breakeven_cloud_t){.cloud = cloud,
-                               .committed = breakeven_has_term (cloud),
-                               .age_days = BREAKEVEN_NO_AGE};
-    mpq_inits (row->utilization, row->billed_hours, row->per_gpu_year, hours,
-               NULL);
-    exact_set_i64 (hours, b->hours, 1);
-    mpq_set (row->billed_hours, row->committed ? hours : b->productive_hours);
-    mpq_mul (row->per_gpu_year, cloud->per_gpu_hour, row->billed_hours);
-    decision_breakeven (row->utilization, b->per_gpu_year, NULL,
-                        cloud->per_gpu_hour, hours);
-    row->never = mpq_cmp_ui (row->utilization, 1, 1) > 0;
-    mpq_clear (hours);
-}
-
-void breakeven_clear_cloud (breakeven_cloud_t *cloud)
-{
-    mpq_clears (cloud->utilization, cloud->billed_hours, cloud->per_gpu_year,
-                NULL);
 }
 
 /* --- ages ---------------------------------------------------------------- */

@@ -85,3 +85,22 @@ void reserve_cost (const reserve_demand_t *demand, uint64_t k,
     mpq_add (ret_per_hour, ret_per_hour, reserved);
     mpq_clear (reserved);
 }
+
+/* With x counted from the middle, in halves: x = 2 i - (count - 1). */
+void demand_trend (mpq_t ret_value, const mpq_t *values, size_t count,
+                   uint32_t ahead)
+{
+    mpq_t mean, slope;
+    int64_t squares = 0, n = (int64_t)count;
+
+    mpq_inits (mean, slope, NULL);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t x = 2 * i - (n - 1);
+        squares += x * x;
+        exact_add_scaled (mean, values[i], 1, n);
+        exact_add_scaled (slope, values[i], x, 1);
+    }
+    exact_add_scaled (mean, slope, n - 1 + 2 * (int64_t)ahead, squares);
+    mpq_set (ret_value, mean);
+    mpq_clears (mean, slope, NULL);
+}

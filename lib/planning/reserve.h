@@ -6,7 +6,7 @@
  * of it that is wanted, min (1, max (0, demand - (k - 1))): with whole GPUs the
  * share of the samples in which at least k are wanted. The alternative is what
  * would be paid otherwise; for work that can restart, the effective price of
- * interruptible capacity (planning/decision.h, F8). Exact. Pure.
+ * interruptible capacity (planning/formula.h, F8). Exact. Pure.
  */
 #ifndef GL_PLANNING_RESERVE_H
 #define GL_PLANNING_RESERVE_H
@@ -33,5 +33,10 @@ uint64_t reserve_size (const reserve_demand_t *demand, mpq_srcptr reserved_per_h
 void reserve_cost (const reserve_demand_t *demand, uint64_t k,
                    mpq_srcptr reserved_per_hour,
                    mpq_srcptr alternative_per_hour, mpq_t ret_per_hour);
+
+/* Growth (F15): the straight line through `count` values at equal distances (least
+ * squares), `ahead` distances after the last one. From 2 values on. */
+void demand_trend (mpq_t ret_value, const mpq_t *values, size_t count,
+                   uint32_t ahead);
 
 #endif /* !GL_PLANNING_RESERVE_H */

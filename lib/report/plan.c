@@ -277,23 +277,6 @@ static void measure (plan_t *plan)
     capacity_each (plan->capacity, NULL, 0, take_slice, plan);
 }
 
-bool plan_utilization (const plan_pool_t *pool, mpq_t ret_ratio)
-{
-    if (mpq_sgn (pool->capacity.capacity) == 0)
-        return false;
-    mpq_div (ret_ratio, pool->held, pool->capacity.capacity);
-    return true;
-}
-
-bool plan_down (const plan_pool_t *pool, mpq_t ret_ratio)
-{
-    if (mpq_sgn (pool->capacity.capacity) == 0)
-        return false;
-    mpq_add (ret_ratio, pool->capacity.down, pool->capacity.planned_down);
-    mpq_div (ret_ratio, ret_ratio, pool->capacity.capacity);
-    return true;
-}
-
 /* ---- what it costs ---- */
 
 static int add_cost (const plan_t *plan, plan_pool_t *pool, int64_t at,

@@ -2,7 +2,7 @@
 #ifndef GL_REPORT_PLAN_PRIVATE_H
 #define GL_REPORT_PLAN_PRIVATE_H
 
-#include "planning/breakeven.h"
+#include "report/breakeven_private.h"
 #include "report/plan.h"
 
 typedef struct {
@@ -20,11 +20,6 @@ typedef struct {
     breakeven_t cost; /* where it has */
     const breakeven_cloud_t *cloud; /* compared with; NULL: none */
 } plan_pool_t;
-
-/* The share of the pool's capacity that jobs held; false: no capacity. */
-bool plan_utilization (const plan_pool_t *pool, mpq_t ret_ratio);
-/* Of it planned down or down. */
-bool plan_down (const plan_pool_t *pool, mpq_t ret_ratio);
 
 /* plan_report.c: the columns and sections of all pools. */
 void plan_fill (report_t *report, const site_t *site, int64_t at,

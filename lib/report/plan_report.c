@@ -2,186 +2,182 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
-#include "money/cost.h"
 #include "money/depreciation.h"
-#include "planning/cash.h"
-#include "planning/decision.h"
+#include "planning/formula.h"
 #include "planning/reserve.h"
 #include "report/plan_private.h"
 
 /* Spare share of the time that is planned for; usual are 5 to 10 %. */
-#define SPARE_PERCENT 10
-/* Whole months from which on a trend is drawn; how far ahead one has to order. */
+#define SPARE "10%"
+/* Full months from which on a trend is drawn; how far ahead one has to order. */
 #define TREND_MONTHS 6
 static const uint32_t lead_months[] = {12, 18};
 /* Of the cumulative cash. */
-static const uint32_t cash_years[] = {1, 3, 5};
+static const int cash_years[] = {1, 3, 5};
 
-struct columns {
-    size_t analysis;
-    size_t pool;
-    size_t item;
-    size_t percent;
-    size_t measured;
-    size_t rate;
-    size_t gpus;
-    size_t nodes;
-    size_t demand;
-    size_t months;
-    size_t own;
-    size_t rent;
-    size_t saving;
-    size_t as_of;
-    size_t age;
-    size_t source;
+enum {
+    C_ANALYSIS,
+    C_POOL,
+    C_ITEM,
+    C_PERCENT,
+    C_MEASURED,
+    C_RATE,
+    C_GPUS,
+    C_NODES,
+    C_DEMAND,
+    C_MONTHS,
+    C_OWN,
+    C_RENT,
+    C_SAVING,
+    C_AS_OF,
+    C_AGE,
+    C_SOURCE,
+};
+
+static const column_info_t columns[] = {
+    {"analysis", "Analysis", COLUMN_TEXT, true, true,
+     "use, breakeven, cash, mix, capacity."},
+    {"pool", "Pool", COLUMN_TEXT, true, false, ""},
+    {"item", "Item", COLUMN_TEXT, true, false, ""},
+    {"percent", "%", COLUMN_PERCENT, false, false,
+     "A share of the time; of a price the break-even."},
+    {"measured_pct", "Measured %", COLUMN_PERCENT, false, false,
+     "The share of the capacity that jobs held."},
+    {"per_gpu_hour", "Per GPU hour", COLUMN_RATE, false, false,
+     "A price; of a mix what an hour of all GPUs costs on average."},
+    {"gpus", "GPUs", COLUMN_COUNT, false, false, ""},
+    {"nodes", "Nodes", COLUMN_COUNT, false, false, ""},
+    {"gpu_hours_per_day", "GPU hours a day", COLUMN_HOURS, false, false, ""},
+    {"months", "Months", COLUMN_RATE, false, false, "From the purchase on."},
+    {"own", "Owning", COLUMN_MONEY, false, false, ""},
+    {"rent", "Renting", COLUMN_MONEY, false, false, ""},
+    {"saving", "Saving", COLUMN_MONEY, false, false, "Renting less owning."},
+    {"as_of", "Price of", COLUMN_TEXT, false, false, "When the price was read."},
+    {"age_days", "Age, days", COLUMN_COUNT, false, false,
+     "How old the price is at the end of the facts."},
+    {"source", "Source", COLUMN_TEXT, false, true, "Where the price was read."},
 };
 
 /* What a section is made from. */
 struct plan_view {
     report_t *report;
-    struct columns c;
     const site_t *site;
     int64_t at;
     const plan_pool_t *pool;
     const char *analysis;
+    values_t values; /* of the pool: what was measured, and formulas of it */
+    const step_t *made[FORMULA_STEPS]; /* of the formula of use */
+    size_t made_count;
+    mpq_srcptr used; /* the share that jobs held; NULL: there is no capacity */
+    bool measured;   /* and it is above 0 */
 };
-
-static size_t column (report_t *report, const char *name, const char *title,
-                      column_type_t type, bool is_key, const char *help)
-{
-    size_t index = report_column (report, name, title, type, is_key);
-
-    report_column_help (report, index, help);
-    return index;
-}
-
-static struct columns add_columns (report_t *r)
-{
-    struct columns c;
-
-    c.analysis = column (r, "analysis", "Analysis", COLUMN_TEXT, true,
-                         "use, breakeven, cash, mix, capacity.");
-    r->column[c.analysis].detail = true;
-    c.pool = column (r, "pool", "Pool", COLUMN_TEXT, true, "");
-    c.item = column (r, "item", "Item", COLUMN_TEXT, true, "");
-    c.percent = column (r, "percent", "%", COLUMN_PERCENT, false,
-                        "A share of the time; of a price the break-even.");
-    c.measured = column (r, "measured_pct", "Measured %", COLUMN_PERCENT, false,
-                         "The share of the capacity that jobs held.");
-    c.rate = column (r, "per_gpu_hour", "Per GPU hour", COLUMN_RATE, false,
-                     "A price; of a mix what an hour of all GPUs costs on "
-                     "average.");
-    c.gpus = column (r, "gpus", "GPUs", COLUMN_COUNT, false, "");
-    c.nodes = column (r, "nodes", "Nodes", COLUMN_COUNT, false, "");
-    c.demand = column (r, "gpu_hours_per_day", "GPU hours a day", COLUMN_HOURS,
-                       false, "");
-    c.months = column (r, "months", "Months", COLUMN_RATE, false,
-                       "From the purchase on.");
-    c.own = column (r, "own", "Owning", COLUMN_MONEY, false, "");
-    c.rent = column (r, "rent", "Renting", COLUMN_MONEY, false, "");
-    c.saving = column (r, "saving", "Saving", COLUMN_MONEY, false,
-                       "Renting less owning.");
-    c.as_of = column (r, "as_of", "Price of", COLUMN_TEXT, false,
-                      "When the price was read.");
-    c.age = column (r, "age_days", "Age, days", COLUMN_COUNT, false,
-                    "How old the price is at the end of the facts.");
-    c.source = column (r, "source", "Source", COLUMN_TEXT, false,
-                       "Where the price was read.");
-    r->column[c.source].detail = true;
-    return c;
-}
 
 static void begin_row (const struct plan_view *v, const char *item)
 {
     report_row (v->report);
-    report_put_text (v->report, v->c.analysis, v->analysis);
-    report_put_text (v->report, v->c.pool, v->pool->pool->name);
-    report_put_text (v->report, v->c.item, item);
+    report_put_text (v->report, C_ANALYSIS, v->analysis);
+    report_put_text (v->report, C_POOL, v->pool->pool->name);
+    report_put_text (v->report, C_ITEM, item);
 }
 
-static void put_percent (const struct plan_view *v, size_t at,
-                         mpq_srcptr ratio)
+/* A number as the column has it, NULL being none: a share, hours, money ... */
+static void put (const struct plan_view *v, size_t at, mpq_srcptr number)
 {
-    mpq_t percent;
+    column_type_t type = columns[at].type;
+    mpq_t q;
 
-    mpq_init (percent);
-    mpq_set_ui (percent, 100, 1);
-    mpq_mul (percent, percent, ratio);
-    report_put_exact (v->report, at, percent, 2);
-    mpq_clear (percent);
+    if (!number)
+        return;
+    mpq_init (q);
+    exact_add_scaled (q, number, type == COLUMN_PERCENT ? 100 : 1, 1);
+    if (type == COLUMN_HOURS) {
+        exact_add_scaled (q, number, 3599, 1);
+        report_put_hours (v->report, at, q);
+    } else
+        report_put_exact (v->report, at, q,
+                          type == COLUMN_COUNT   ? 0
+                          : type == COLUMN_MONEY ? v->site->currency_digits
+                          : at == C_RATE         ? 4
+                                                 : 2);
+    mpq_clear (q);
+}
+
+static void put_value (const struct plan_view *v, size_t at, const char *name)
+{
+    put (v, at, values_get (&v->values, name));
 }
 
 static void put_price (const struct plan_view *v,
                        const breakeven_cloud_t *cloud)
 {
-    report_put_text (v->report, v->c.as_of, cloud->cloud->as_of);
+    report_put_text (v->report, C_AS_OF, cloud->cloud->as_of);
     if (cloud->age_days != BREAKEVEN_NO_AGE)
-        report_put_count (v->report, v->c.age, (uint64_t)cloud->age_days);
-    report_put_text (v->report, v->c.source, cloud->cloud->source);
+        report_put_count (v->report, C_AGE, (uint64_t)cloud->age_days);
+    report_put_text (v->report, C_SOURCE, cloud->cloud->source);
 }
 
 /* ---- use ---- */
 
+static void take_values (struct plan_view *v)
+{
+    const plan_pool_t *p = v->pool;
+    mpq_t down;
+
+    mpq_init (down);
+    mpq_add (down, p->capacity.down, p->capacity.planned_down);
+    values_set (&v->values, "capacity", p->capacity.capacity);
+    values_set (&v->values, "down", down);
+    values_set (&v->values, "held", p->held);
+    values_set (&v->values, "active", p->active);
+    values_set (&v->values, "known", p->known);
+    mpq_clear (down);
+}
+
 static void add_use (struct plan_view *v)
 {
     const plan_pool_t *p = v->pool;
-    mpq_t held, q;
 
-    mpq_inits (held, q, NULL);
-    if (plan_utilization (p, held)) {
-        begin_row (v, "held by jobs");
-        put_percent (v, v->c.percent, held);
-        plan_down (p, q);
-        begin_row (v, "down or planned down");
-        put_percent (v, v->c.percent, q);
-    } else
+    if (mpq_sgn (p->capacity.capacity) == 0)
         report_note (v->report, NOTE_WARNING,
                      "Pool %s: no capacity is known in the period.",
                      p->pool->name);
-    if (mpq_sgn (p->known) > 0) {
-        mpq_div (q, p->active, p->known);
-        begin_row (v, "activity of the GPUs while held");
-        put_percent (v, v->c.percent, q);
-        begin_row (v, "both: effective");
-        decision_effective_utilization (q, held, q);
-        put_percent (v, v->c.percent, q);
-        mpq_div (q, p->known, p->held);
-        begin_row (v, "held time whose activity is known");
-        put_percent (v, v->c.percent, q);
+    for (size_t i = 0; i < v->made_count; i++) {
+        mpq_srcptr value = values_get (&v->values, v->made[i]->id);
+        if (!value)
+            continue;
+        begin_row (v, v->made[i]->title);
+        put (v, C_PERCENT, value);
     }
     if (!p->weights_known)
         report_note (v->report, NOTE_WARNING,
                      "Pool %s: some devices have no known weight; what they "
                      "held is not in these figures.",
                      p->pool->name);
-    mpq_clears (held, q, NULL);
 }
 
 /* ---- break-even ---- */
 
 /* A price with a term is paid for hours that nobody held, too: what an hour that
  * jobs held cost at it, next to what one cost that is owned. */
-static void add_price (struct plan_view *v, const breakeven_cloud_t *cloud,
-                       mpq_srcptr held)
+static void add_price (struct plan_view *v, const breakeven_cloud_t *cloud)
 {
     GL_AUTOFREE char *item
         = xasprintf ("%s, at the measured share", cloud->cloud->name);
+    mpq_srcptr held = v->measured ? v->used : NULL;
     mpq_t q;
 
     begin_row (v, cloud->cloud->name);
-    if (!cloud->committed)
-        put_percent (v, v->c.percent, cloud->utilization);
-    if (held)
-        put_percent (v, v->c.measured, held);
-    report_put_exact (v->report, v->c.rate, cloud->cloud->per_gpu_hour, 4);
+    put (v, C_PERCENT, cloud->committed ? NULL : cloud->utilization);
+    put (v, C_MEASURED, held);
+    put (v, C_RATE, cloud->cloud->per_gpu_hour);
     put_price (v, cloud);
     if (!cloud->committed || !held)
         return;
     mpq_init (q);
     mpq_div (q, cloud->cloud->per_gpu_hour, held);
     begin_row (v, item);
-    put_percent (v, v->c.measured, held);
-    report_put_exact (v->report, v->c.rate, q, 4);
+    put (v, C_MEASURED, held);
+    put (v, C_RATE, q);
     put_price (v, cloud);
     mpq_clear (q);
 }
@@ -189,99 +185,66 @@ static void add_price (struct plan_view *v, const breakeven_cloud_t *cloud,
 static void add_breakeven (struct plan_view *v)
 {
     const plan_pool_t *p = v->pool;
-    mpq_t held, hours, q;
-    bool measured;
+    mpq_t q;
 
-    mpq_inits (held, hours, q, NULL);
-    measured = plan_utilization (p, held) && mpq_sgn (held) > 0;
-    if (p->has_cost && measured) {
-        exact_set_i64 (hours, p->cost.hours, 1);
-        decision_per_hour (q, p->cost.per_gpu_year, hours, held);
+    if (!p->has_cost)
+        return;
+    if (v->measured) {
+        mpq_init (q);
+        breakeven_cost_at (&p->cost, v->used, q);
         begin_row (v, "own, at the measured share");
-        put_percent (v, v->c.measured, held);
-        report_put_exact (v->report, v->c.rate, q, 4);
+        put (v, C_MEASURED, v->used);
+        put (v, C_RATE, q);
+        mpq_clear (q);
     }
-    for (size_t i = 0; p->has_cost && i < p->cost.cloud_count; i++)
+    for (size_t i = 0; i < p->cost.cloud_count; i++)
         if (!p->cost.cloud[i].old)
-            add_price (v, &p->cost.cloud[i], measured ? held : NULL);
-    mpq_clears (held, hours, q, NULL);
+            add_price (v, &p->cost.cloud[i]);
 }
 
 /* ---- cash ---- */
 
 /* What was paid for the hardware that is written off today. */
-static void purchases (const site_t *site, const char *pool, int64_t at,
-                       mpq_t ret_total)
+static void purchases (struct plan_view *v, const char *pool)
 {
-    civil_t today = zone_civil (site->zone, at);
+    civil_t today = zone_civil (v->site->zone, v->at);
     int64_t day = calendar_day_number (today.year, today.month, today.day);
-    mpq_t one;
+    mpq_t one, total;
 
-    mpq_init (one);
-    mpq_set_ui (ret_total, 0, 1);
-    for (size_t i = 0; i < site->asset_count; i++) {
-        const site_asset_t *asset = &site->assets[i];
+    mpq_inits (one, total, NULL);
+    for (size_t i = 0; i < v->site->asset_count; i++) {
+        const site_asset_t *asset = &v->site->assets[i];
         if (strcmp (asset_pool (asset, day), pool) != 0)
             continue;
         depreciation_plan (asset, &today, one, NULL);
         if (mpq_sgn (one) == 0)
             continue;
         mpq_mul (one, asset->units, asset->price);
-        mpq_add (ret_total, ret_total, one);
+        mpq_add (total, total, one);
     }
-    mpq_clear (one);
+    values_set (&v->values, "purchase", total);
+    mpq_clears (one, total, NULL);
 }
 
-/* All but the hardware, of all GPUs, by the month. */
-static void operation (const breakeven_t *b, mpq_t ret_per_month)
+/* All but the hardware, of all GPUs; and what is rented instead: the hours that jobs
+ * held, or around the clock. */
+static void yearly (struct plan_view *v)
 {
-    mpq_set_ui (ret_per_month, 0, 1);
-    for (size_t i = 0; i < b->part_count; i++)
-        if (b->part[i].kind != COST_HARDWARE)
-            exact_add_scaled (ret_per_month, b->part[i].per_gpu_year,
-                              (int64_t)b->gpus, 12);
-}
-
-static void put_amount (const struct plan_view *v, size_t at, mpq_srcptr amount)
-{
-    report_put_exact (v->report, at, amount, v->site->currency_digits);
-}
-
-static void add_payback (struct plan_view *v, const cash_plan_t *plan)
-{
-    mpq_t months;
-
-    mpq_init (months);
-    if (cash_payback (plan, months)) {
-        begin_row (v, "paid back");
-        report_put_exact (v->report, v->c.months, months, 2);
-    } else
-        report_note (v->report, NOTE_INFORMATION,
-                     "Pool %s: against %s at the measured use the purchase is "
-                     "never paid back.",
-                     v->pool->pool->name, v->pool->cloud->cloud->name);
-    mpq_clear (months);
-}
-
-static void add_years (struct plan_view *v, const cash_plan_t *plan)
-{
+    const breakeven_t *b = &v->pool->cost;
+    const breakeven_cloud_t *cloud = v->pool->cloud;
+    int64_t gpus = (int64_t)b->gpus;
     mpq_t q;
 
     mpq_init (q);
-    for (size_t i = 0; i < GL_ARRAY_SIZE (cash_years); i++) {
-        uint32_t months = 12 * cash_years[i];
-        GL_AUTOFREE char *item
-            = xasprintf ("after %u year%s", (unsigned)cash_years[i],
-                         cash_years[i] == 1 ? "" : "s");
-        begin_row (v, item);
-        cash_own (plan, months, q);
-        put_amount (v, v->c.own, q);
-        cash_rent (plan, months, q);
-        put_amount (v, v->c.rent, q);
-        cash_saving (plan, months, q);
-        put_amount (v, v->c.saving, q);
-        put_price (v, v->pool->cloud);
-    }
+    for (size_t i = 0; i < b->part_count; i++)
+        if (b->part[i].kind != COST_HARDWARE)
+            exact_add_scaled (q, b->part[i].per_gpu_year, gpus, 1);
+    values_set (&v->values, "per_year", q);
+    exact_set_i64 (q, b->hours * gpus, 1);
+    mpq_mul (q, q, cloud->cloud->per_gpu_hour);
+    if (!cloud->committed)
+        mpq_mul (q, q, v->used);
+    values_set (&v->values, "rent_per_year", q);
     mpq_clear (q);
 }
 
@@ -304,29 +267,41 @@ static void note_rent (struct plan_view *v)
                      v->pool->pool->name, cloud->cloud->name);
 }
 
+static void add_payback (struct plan_view *v)
+{
+    if (values_get (&v->values, "payback")) {
+        begin_row (v, "paid back");
+        put_value (v, C_MONTHS, "payback");
+    } else
+        report_note (v->report, NOTE_INFORMATION,
+                     "Pool %s: against %s at the measured use the purchase is "
+                     "never paid back.",
+                     v->pool->pool->name, v->pool->cloud->cloud->name);
+}
+
 static void add_cash (struct plan_view *v)
 {
     const plan_pool_t *p = v->pool;
-    cash_plan_t plan;
-    mpq_t held;
 
-    mpq_init (held);
-    cash_plan_init (&plan);
-    if (p->has_cost && p->cloud && plan_utilization (p, held)
-        && mpq_sgn (held) > 0) {
-        purchases (v->site, p->pool->name, v->at, plan.first_day);
-        operation (&p->cost, plan.own_per_month);
-        if (p->cloud->committed)
-            mpq_set_ui (held, 1, 1);
-        mpq_mul (held, held, p->cloud->cloud->per_gpu_hour);
-        exact_add_scaled (plan.rent_per_month, held,
-                          p->cost.hours * (int64_t)p->cost.gpus, 12);
-        note_rent (v);
-        add_payback (v, &plan);
-        add_years (v, &plan);
+    if (!p->has_cost || !p->cloud || !v->measured)
+        return;
+    purchases (v, p->pool->name);
+    yearly (v);
+    note_rent (v);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cash_years); i++) {
+        int years = cash_years[i];
+        GL_AUTOFREE char *item = xasprintf ("after %d year%s", years,
+                                            years == 1 ? "" : "s");
+        values_set_i64 (&v->values, "years", years);
+        formula_solve (formula_named ("cash"), &v->values, NULL);
+        if (i == 0)
+            add_payback (v);
+        begin_row (v, item);
+        put_value (v, C_OWN, "owned");
+        put_value (v, C_RENT, "rented");
+        put_value (v, C_SAVING, "saving");
+        put_price (v, p->cloud);
     }
-    cash_plan_clear (&plan);
-    mpq_clear (held);
 }
 
 /* ---- the mix ---- */
@@ -341,13 +316,13 @@ static void add_mix_row (struct plan_view *v, const reserve_demand_t *demand,
     mpq_init (cost);
     reserve_cost (demand, k, owned, cloud->cloud->per_gpu_hour, cost);
     begin_row (v, item);
-    report_put_count (v->report, v->c.gpus, k);
-    report_put_exact (v->report, v->c.rate, cost, 4);
+    report_put_count (v->report, C_GPUS, k);
+    put (v, C_RATE, cost);
     put_price (v, cloud);
     mpq_clear (cost);
 }
 
-/* Of the price that is compared with, one more and one less beside it. A price with
+/* Of the price that is compared with, also one more and one less. A price with
  * a term is no way to rent the rest of an hour. */
 static void add_mix (struct plan_view *v)
 {
@@ -358,8 +333,7 @@ static void add_mix (struct plan_view *v)
     if (!p->has_cost || p->hours == 0)
         return;
     mpq_init (owned);
-    exact_set_i64 (owned, 1, p->cost.hours);
-    mpq_mul (owned, owned, p->cost.per_gpu_year);
+    exact_add_scaled (owned, p->cost.per_gpu_year, 1, p->cost.hours);
     for (size_t i = 0; i < p->cost.cloud_count; i++) {
         const breakeven_cloud_t *cloud = &p->cost.cloud[i];
         bool near = cloud == p->cloud;
@@ -378,43 +352,25 @@ static void add_mix (struct plan_view *v)
 
 /* ---- capacity ---- */
 
-static void ceiling (mpq_srcptr value, uint64_t *ret_count)
+static void add_need (struct plan_view *v, const char *item, mpq_srcptr per_day)
 {
-    mpz_t whole;
+    const plan_pool_t *p = v->pool;
+    values_t need;
 
-    mpz_init (whole);
-    mpz_cdiv_q (whole, mpq_numref (value), mpq_denref (value));
-    *ret_count = mpz_get_ui (whole);
-    mpz_clear (whole);
-}
-
-static void add_need (struct plan_view *v, const char *item,
-                      mpq_srcptr gpu_hours_per_day)
-{
-    decision_demand_t demand;
-    decision_capacity_t need;
-    uint64_t gpus;
-    mpq_t seconds;
-
-    decision_demand_init (&demand);
-    mpq_init (seconds);
-    mpq_set (demand.gpu_hours_per_day, gpu_hours_per_day);
-    mpq_set (demand.utilization, v->site->policy.utilization);
-    plan_down (v->pool, demand.down_ratio);
-    exact_set_i64 (demand.spare_ratio, SPARE_PERCENT, 100);
-    demand.gpus_per_node = (uint64_t)v->pool->pool->gpus_per_node;
+    values_init (&need);
+    values_set (&need, "gpu_hours_per_day", per_day);
+    values_set (&need, "utilization", v->site->policy.utilization);
+    values_set_i64 (&need, "down", 0);
+    if (v->used)
+        values_set (&need, "down", values_get (&v->values, "unused"));
+    values_set_text (&need, "spare", SPARE);
+    values_set_i64 (&need, "gpus_per_node", p->pool->gpus_per_node);
+    formula_solve (formula_named ("capacity"), &need, NULL);
     begin_row (v, item);
-    exact_add_scaled (seconds, gpu_hours_per_day, 3600, 1);
-    report_put_hours (v->report, v->c.demand, seconds);
-    if (mpq_cmp_ui (demand.down_ratio, 1, 1) < 0) {
-        decision_capacity (&demand, &need);
-        ceiling (need.gpus_spare, &gpus);
-        report_put_count (v->report, v->c.gpus, gpus);
-        report_put_count (v->report, v->c.nodes, need.nodes);
-        decision_capacity_clear (&need);
-    }
-    decision_demand_clear (&demand);
-    mpq_clear (seconds);
+    put (v, C_DEMAND, per_day);
+    put (v, C_GPUS, values_get (&need, "gpus"));
+    put (v, C_NODES, values_get (&need, "nodes"));
+    values_clear (&need);
 }
 
 static void add_trend (struct plan_view *v)
@@ -434,8 +390,8 @@ static void add_trend (struct plan_view *v)
         GL_AUTOFREE char *item
             = xasprintf ("in %u months, if it goes on so",
                          (unsigned)lead_months[i]);
-        decision_trend (demand, (const mpq_t *)p->month, p->months,
-                        lead_months[i]);
+        demand_trend (demand, (const mpq_t *)p->month, p->months,
+                      lead_months[i]);
         if (mpq_sgn (demand) < 0)
             mpq_set_ui (demand, 0, 1);
         add_need (v, item, demand);
@@ -451,8 +407,8 @@ static void add_capacity (struct plan_view *v)
     if (p->hours == 0)
         return;
     begin_row (v, "there are");
-    report_put_count (v->report, v->c.gpus, p->cost.gpus);
-    report_put_count (v->report, v->c.nodes,
+    report_put_count (v->report, C_GPUS, p->cost.gpus);
+    report_put_count (v->report, C_NODES,
                       p->cost.gpus / (uint64_t)p->pool->gpus_per_node);
     mpq_init (day);
     exact_add_scaled (day, p->held, 24, (int64_t)p->hours * 3600);
@@ -494,22 +450,21 @@ static const struct {
      add_capacity},
 };
 
-static void note_left_out (report_t *report)
-{
-    report_note (report, NOTE_INFORMATION,
-                 "Left out: demand that waited in the queue or went "
-                 "elsewhere, egress and storage of rented capacity, resale, "
-                 "growth of prices.");
-}
-
-static void add_section (report_t *report, struct plan_view *view, size_t at,
+static void add_section (struct plan_view *v, size_t at,
                          const plan_pool_t *pools, size_t count)
 {
-    report_section (report, sections[at].title, sections[at].help);
-    view->analysis = sections[at].analysis;
+    report_section (v->report, sections[at].title, sections[at].help);
+    v->analysis = sections[at].analysis;
     for (size_t i = 0; i < count; i++) {
-        view->pool = &pools[i];
-        sections[at].add (view);
+        v->pool = &pools[i];
+        values_init (&v->values);
+        take_values (v);
+        v->made_count
+            = formula_solve (formula_named ("use"), &v->values, v->made);
+        v->used = values_get (&v->values, "used");
+        v->measured = values_true (&v->values, "used");
+        sections[at].add (v);
+        values_clear (&v->values);
     }
 }
 
@@ -517,23 +472,20 @@ void plan_fill (report_t *report, const site_t *site, int64_t at,
                 const plan_pool_t *pools, size_t count)
 {
     struct plan_view view = {.report = report, .site = site, .at = at};
-    GL_AUTOFREE char *target = NULL;
-    mpq_t percent;
+    GL_AUTOFREE char *target = breakeven_percent_text (site->policy.utilization);
 
-    mpq_init (percent);
-    mpq_set_ui (percent, 100, 1);
-    mpq_mul (percent, percent, site->policy.utilization);
-    target = exact_text (percent, 1);
     report_parameter (report, "planned_utilization_pct", target);
-    mpq_clear (percent);
-    view.c = add_columns (report);
+    report_columns (report, columns, GL_ARRAY_SIZE (columns));
     for (size_t i = 0; i < GL_ARRAY_SIZE (sections); i++)
-        add_section (report, &view, i, pools, count);
+        add_section (&view, i, pools, count);
     for (size_t i = 0; i < count; i++)
         if (!pools[i].has_cost)
             report_note (report, NOTE_WARNING,
                          "Pool %s: no cost is known. Enter it under 'assets', "
                          "'staff', 'power' and 'costs'.",
                          pools[i].pool->name);
-    note_left_out (report);
+    report_note (report, NOTE_INFORMATION,
+                 "Left out: demand that waited in the queue or went "
+                 "elsewhere, egress and storage of rented capacity, resale, "
+                 "growth of prices.");
 }

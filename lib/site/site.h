@@ -367,27 +367,9 @@ typedef enum {
 } analysis_kind_t;
 
 typedef enum {
-    INPUT_PURCHASE,
-    INPUT_YEARS,
-    INPUT_OVERHEAD, /* a ratio */
-    INPUT_UTILIZATION, /* a ratio */
-    INPUT_GPUS,
-    INPUT_INTERRUPTIONS, /* per hour */
-    INPUT_CHECKPOINT,    /* hours */
-    INPUT_RESTART,       /* hours */
-    INPUT_GB_PER_DAY,
-    INPUT_DAYS,
-    INPUT_PER_GB,
-    INPUT_SPEED,      /* a ratio */
-    INPUT_PARAMETERS, /* 10^9 */
-    INPUT_BYTES,      /* of one */
-    INPUT_CACHE,      /* a ratio */
-    INPUT_GPU_HOURS,
-    INPUT_STORAGE,  /* money */
-    INPUT_PER_YEAR, /* money */
-    INPUT_RENT,     /* money per year */
-    INPUT_PREPAID,  /* months */
-    INPUT_DISCOUNT, /* a ratio */
+#define INPUT(id, ...) INPUT_##id,
+#include "site/analysis_inputs.h"
+#undef INPUT
     ANALYSIS_NUMBERS,
     INPUT_PRICE = ANALYSIS_NUMBERS, /* of these two the entry has texts */
     INPUT_AGAINST,

@@ -3,8 +3,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
-#include "planning/cash.h"
-#include "planning/decision.h"
+#include "planning/formula.h"
 #include "planning/reserve.h"
 
 /* A number for an argument: static, so that no one has to clear it. */
@@ -31,124 +30,151 @@ static void check (const mpq_t value, int digits, const char *expected)
     assert_string_equal (text, expected);
 }
 
-static void decision__a_year_and_hours__break_even (void **state)
+/* Steps of the table, as the guide works them out; "" is a value that there is none
+ * of. */
+static void formulas__of_the_guide__as_worked (void **state)
 {
-    mpq_t q;
+    static const struct {
+        const char *formula, *step;
+        int digits;
+        const char *expected;
+        const char *inputs[7][2];
+    } rows[] = {
+#define A {"per_gpu_year", "24906.24"}, {"hours", "8760"}
+        {"hour", "hour", 4, "7.1079", {A, {"utilization", "0.4"}}},
+        {"breakeven", "breakeven", 4, "0.5416",
+         {A, {"utilization", "0.8"}, {"price", "5.25"}, {"term", "0"}}},
+        {"breakeven", "rent", 2, "36792.00",
+         {A, {"utilization", "0.8"}, {"price", "5.25"}, {"term", "0"}}},
+        {"breakeven", "rent", 2, "45990.00",
+         {A, {"utilization", "0.8"}, {"price", "5.25"}, {"term", "1"}}},
+        {"breakeven", "breakeven", 4, "",
+         {A, {"utilization", "0.8"}, {"price", "0"}, {"term", "0"}}},
+#define P {"purchase", "100000"}, {"years", "3"}, {"overhead", "0.5"}, \
+          {"gpus", "1"}, {"of_depreciation", "0"}
+        {"overhead", "year", 2, "83333.33", {P}},
+        {"overhead", "busy", 4, "9.5129", {P}},
+        {"overhead", "hour", 4, "95.1294", {P, {"utilization", "0.10"}}},
+        {"overhead", "breakeven", 4, "0.3886",
+         {P, {"against", "24.48"}, {"term", "0"}}},
+#define I {"price", "3.687"}, {"interruptions_per_hour", "0.02"}, \
+          {"checkpoint_hours", "0.5"}
+        {"interruptible", "loss", 4, "0.0050", {I}},
+        {"interruptible", "loss", 4, "0.0070", {I, {"restart_hours", "0.1"}}},
+        {"interruptible", "worst", 4, "0.0100", {I}},
+        {"interruptible", "effective_worst", 4, "3.7239", {I}},
+        {"interruptible", "breakeven_loss", 4, "2.3333",
+         {I, {"against", "12.29"}}},
+        {"interruptible", "breakeven", 4, "9.3333", {I, {"against", "12.29"}}},
+        {"interruptible", "breakeven", 4, "", {I, {"against", "3.687"}}},
+        {"interruptible", "saving_worst", 3, "0.697",
+         {I, {"against", "12.29"}}},
+        {"egress", "cost", 2, "675.00",
+         {{"gb_per_day", "250"}, {"days", "30"}, {"per_gb", "0.09"}}},
+        {"use", "effective", 2, "0.30",
+         {{"held", "0.75"}, {"capacity", "1"}, {"active", "0.4"},
+          {"known", "1"}, {"down", "0"}}},
+        {"scaling", "efficiency", 2, "0.75", {{"speed", "6"}, {"gpus", "8"}}},
+        {"scaling", "poor", 0, "0", {{"speed", "6"}, {"gpus", "8"}}},
+        {"scaling", "poor", 0, "0", {{"speed", "6"}, {"gpus", "10"}}},
+        {"scaling", "poor", 0, "1", {{"speed", "5.99"}, {"gpus", "10"}}},
+#define N {"price", "6.88"}, {"against", "2.7447"}, {"speed", "2.2"}
+        {"newer-gpu", "run", 4, "1.1394", {N}},
+        {"newer-gpu", "breakeven", 4, "2.5066", {N}},
+#define M {"parameters_billion", "7"}, {"gpus", "1"}, {"cache_factor", "1.3"}
+        {"memory", "serve", 1, "18.2", {M, {"bytes_per_parameter", "2"}}},
+        {"memory", "serve", 2, "4.55", {M, {"bytes_per_parameter", "0.5"}}},
+        {"memory", "train", 0, "84", {M, {"bytes_per_parameter", "2"}}},
+        {"memory", "train_gib", 1, "78.2", {M, {"bytes_per_parameter", "2"}}},
+#define D {"utilization", "0.80"}, {"gpus_per_node", "8"}
+        {"capacity", "exact", 2, "131.58",
+         {D, {"gpu_hours_per_day", "2400"}, {"down", "0.05"}, {"spare", "0.1"}}},
+        {"capacity", "exact_spare", 2, "144.74",
+         {D, {"gpu_hours_per_day", "2400"}, {"down", "0.05"}, {"spare", "0.1"}}},
+        {"capacity", "nodes", 0, "19",
+         {D, {"gpu_hours_per_day", "2400"}, {"down", "0.05"}, {"spare", "0.1"}}},
+        {"capacity", "nodes", 0, "10", /* 80 GPUs exactly */
+         {D, {"gpu_hours_per_day", "1536"}, {"down", "0"}, {"spare", "0"}}},
+        {"capacity", "nodes", 0, "",
+         {D, {"gpu_hours_per_day", "1536"}, {"down", "1"}, {"spare", "0"}}},
+#define C {"years", "3"}, {"purchase", "3300000"}, {"rent_per_year", "4700000"}
+        {"cash", "payback", 2, "9.43", {C, {"per_year", "500000"}}},
+        {"cash", "payback", 2, "9.70",
+         {C, {"per_year", "500000"}, {"prepaid_months", "12"}}},
+        {"cash", "payback", 2, "", {C, {"per_year", "4700000"}}},
+        {"cash", "saving", 0, "9300000", {C, {"per_year", "500000"}}},
+        {"cash", "saving_1", 0, "900000",
+         {C, {"per_year", "500000"}, {"prepaid_months", "12"}}},
+        /* after what was paid in advance: operation counts again */
+        {"cash", "payback", 2, "28.00",
+         {{"years", "3"}, {"purchase", "1400"}, {"rent_per_year", "1200"},
+          {"per_year", "600"}, {"prepaid_months", "12"}}},
+        {"cash", "owned_now", 2, "4588548.49",
+         {C, {"per_year", "500000"}, {"discount", "8%"}}},
+        {"cash", "rented_now", 2, "12112355.84",
+         {C, {"per_year", "500000"}, {"discount", "8%"}}},
+        {"cash", "owned_now", 2, "10997158.78", /* 100 years */
+         {{"years", "100"}, {"purchase", "4750000"}, {"rent_per_year", "1"},
+          {"per_year", "500000"}, {"discount", "8%"}}},
+    };
 
     (void)state;
-    mpq_init (q);
-    decision_per_hour (q, n ("24906.24"), n ("8760"), n ("0.4"));
-    check (q, 4, "7.1079");
-    assert_int_equal (
-        decision_breakeven (q, n ("24906.24"), NULL, n ("5.25"), n ("8760")),
-        0);
-    check (q, 4, "0.5416");
-    assert_int_equal (decision_breakeven (q, n ("24268.51"), n ("0.0910"),
-                                          n ("5.25"), n ("8760")),
-                      0);
-    check (q, 4, "0.5370");
-    assert_int_equal (
-        decision_breakeven (q, n ("1"), n ("3"), n ("3"), n ("8760")), -1);
-    mpq_clear (q);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        GL_AUTOFREE char *text = NULL;
+        mpq_srcptr value;
+        values_t v;
+        values_init (&v);
+        for (size_t k = 0; k < 7 && rows[i].inputs[k][0]; k++)
+            values_set_text (&v, rows[i].inputs[k][0], rows[i].inputs[k][1]);
+        formula_solve (formula_named (rows[i].formula), &v, NULL);
+        value = values_get (&v, rows[i].step);
+        text = value ? exact_text (value, rows[i].digits) : xstrdup ("");
+        if (strcmp (text, rows[i].expected) != 0)
+            fail_msg ("row %zu: %s, %s: %s, not %s", i, rows[i].formula,
+                      rows[i].step, text, rows[i].expected);
+        values_clear (&v);
+    }
 }
 
-static void decision__an_overhead_ratio__gives_cost_and_break_even (void **state)
+/* Every step of every formula has a value where its inputs are there: no name in an
+ * expression is misspelt. */
+static void formulas__of_the_table__name_what_there_is (void **state)
 {
-    mpq_t year, q;
+    static const char *const ratios[] = {"down", "share", "active"};
 
     (void)state;
-    mpq_inits (year, q, NULL);
-    decision_overhead_cost (year, n ("100000"), n ("3"), n ("0.5"));
-    check (year, 2, "83333.33");
-    decision_per_hour (q, year, n ("8760"), n ("1"));
-    check (q, 4, "9.5129");
-    decision_per_hour (q, year, n ("8760"), n ("0.10"));
-    check (q, 4, "95.1294");
-    decision_breakeven (q, year, NULL, n ("24.48"), n ("8760"));
-    check (q, 4, "0.3886");
-    mpq_clears (year, q, NULL);
-}
-
-static void decision__interruptions__cost_what_was_bought (void **state)
-{
-    mpq_t q, price;
-
-    (void)state;
-    mpq_inits (q, price, NULL);
-    decision_interruption_loss (q, n ("0.02"), n ("0.5"), n ("0"), false);
-    check (q, 4, "0.0050");
-    decision_interruption_loss (q, n ("0.02"), n ("0.5"), n ("0.1"), false);
-    check (q, 4, "0.0070");
-    decision_interruption_loss (q, n ("0.02"), n ("0.5"), n ("0"), true);
-    check (q, 4, "0.0100");
-    decision_effective_price (price, n ("3.687"), q);
-    check (price, 4, "3.7239");
-    decision_breakeven_loss (q, n ("3.687"), n ("12.29"));
-    check (q, 4, "2.3333");
-    decision_effective_price (price, n ("3.687"), q);
-    check (price, 4, "12.2900");
-    mpq_clears (q, price, NULL);
-}
-
-static void decision__the_other_formulas__as_worked (void **state)
-{
-    mpq_t q;
-
-    (void)state;
-    mpq_init (q);
-    decision_egress (q, n ("250"), n ("30"), n ("0.09"));
-    check (q, 2, "675.00");
-    decision_effective_utilization (q, n ("0.75"), n ("0.40"));
-    check (q, 2, "0.30");
-    decision_scaling_efficiency (q, n ("6"), n ("8"));
-    check (q, 2, "0.75");
-    assert_false (decision_scaling_is_poor (q));
-    assert_false (decision_scaling_is_poor (n ("0.6")));
-    assert_true (decision_scaling_is_poor (n ("0.599")));
-    decision_run_cost (q, n ("6.88"), n ("2.7447"), n ("2.2"));
-    check (q, 4, "1.1394");
-    decision_run_cost (q, n ("6.88"), n ("2.7447"), n ("1"));
-    check (q, 4, "2.5066");
-    decision_serving_memory (q, n ("7"), n ("2"), n ("1.3"));
-    check (q, 1, "18.2");
-    decision_serving_memory (q, n ("7"), n ("0.5"), n ("1.3"));
-    check (q, 2, "4.55");
-    decision_training_memory (q, n ("7"), n ("2"));
-    check (q, 0, "84");
-    decision_gib (q, q);
-    check (q, 1, "78.2");
-    mpq_clear (q);
-}
-
-static void decision_capacity__demand__becomes_whole_nodes (void **state)
-{
-    decision_demand_t demand;
-    decision_capacity_t capacity;
-
-    (void)state;
-    decision_demand_init (&demand);
-    mpq_set (demand.gpu_hours_per_day, n ("2400"));
-    mpq_set (demand.utilization, n ("0.80"));
-    mpq_set (demand.down_ratio, n ("0.05"));
-    mpq_set (demand.spare_ratio, n ("0.10"));
-    demand.gpus_per_node = 8;
-    decision_capacity (&demand, &capacity);
-    check (capacity.gpus, 2, "131.58");
-    check (capacity.gpus_spare, 2, "144.74");
-    assert_int_equal (capacity.nodes, 19);
-    decision_capacity_clear (&capacity);
-    mpq_set (demand.down_ratio, n ("0"));
-    mpq_set (demand.spare_ratio, n ("0"));
-    mpq_set (demand.gpu_hours_per_day, n ("1536"));
-    decision_capacity (&demand, &capacity);
-    assert_int_equal (capacity.nodes, 10); /* 80 GPUs exactly */
-    decision_capacity_clear (&capacity);
-    decision_demand_clear (&demand);
+    for (size_t i = 0; formula_at (i); i++) {
+        const formula_t *f = formula_at (i);
+        const step_t *made[FORMULA_STEPS];
+        size_t count;
+        values_t v;
+        values_init (&v);
+        for (size_t k = 0; k < GL_ARRAY_SIZE (f->needs) && f->needs[k]; k++)
+            values_set_text (&v, f->needs[k], "4");
+        for (size_t k = 0; k < GL_ARRAY_SIZE (f->takes) && f->takes[k]; k++)
+            values_set_text (&v, f->takes[k], "9");
+        for (size_t k = 0; k < GL_ARRAY_SIZE (ratios); k++)
+            values_set_text (&v, ratios[k], "0.5");
+        for (int term = 0; term < 2; term++) {
+            values_set_i64 (&v, "term", term);
+            values_set_i64 (&v, "of_depreciation", term);
+            values_set_i64 (&v, "gpus", 4);
+            values_set_i64 (&v, "price", 4);
+            count = formula_solve (f, &v, made);
+            assert_true (count > 0);
+            for (size_t k = 0; k < count; k++)
+                if (!values_get (&v, made[k]->id)
+                    && strcmp (made[k]->id, "payback") != 0)
+                    fail_msg ("%s: %s = %s", f->name, made[k]->id,
+                              made[k]->value);
+        }
+        values_clear (&v);
+    }
 }
 
 /* 10, 12, 14 grow by 2; 1, 2, 2, 3 by 0.6 (least squares, by hand: mean 2, the
  * middle at 1.5, 0.6 x 1.5 above it at the last). */
-static void decision_trend__of_lines_and_others__goes_on (void **state)
+static void demand_trend__of_lines_and_others__goes_on (void **state)
 {
     mpq_t values[4], q;
 
@@ -158,17 +184,17 @@ static void decision_trend__of_lines_and_others__goes_on (void **state)
         mpq_init (values[i]);
     for (unsigned long i = 0; i < 3; i++)
         mpq_set_ui (values[i], 10 + 2 * i, 1);
-    decision_trend (q, values, 3, 0);
+    demand_trend (q, values, 3, 0);
     check (q, 2, "14.00");
-    decision_trend (q, values, 3, 12);
+    demand_trend (q, values, 3, 12);
     check (q, 2, "38.00");
     mpq_set_ui (values[0], 1, 1);
     mpq_set_ui (values[1], 2, 1);
     mpq_set_ui (values[2], 2, 1);
     mpq_set_ui (values[3], 3, 1);
-    decision_trend (q, values, 4, 0);
+    demand_trend (q, values, 4, 0);
     check (q, 2, "2.90");
-    decision_trend (q, values, 4, 10);
+    demand_trend (q, values, 4, 10);
     check (q, 2, "8.90");
     for (size_t i = 0; i < 4; i++)
         mpq_clear (values[i]);
@@ -271,90 +297,16 @@ static void reserve_size__any_demand__is_the_cheapest (void **state)
     mpq_clears (best, q, NULL);
 }
 
-/* ---- F16 ---- */
-
-static void cash__of_the_pitch__both_conventions (void **state)
-{
-    cash_plan_t plan;
-    mpq_t q;
-
-    (void)state;
-    mpq_init (q);
-    cash_plan_init (&plan);
-    mpq_set (plan.first_day, n ("3800000"));
-    exact_add_scaled (plan.own_per_month, n ("500000"), 1, 12);
-    exact_add_scaled (plan.rent_per_month, n ("4700000"), 1, 12);
-    plan.prepaid_months = 12;
-    assert_true (cash_payback (&plan, q));
-    check (q, 2, "9.70");
-    mpq_set (plan.first_day, n ("3300000"));
-    plan.prepaid_months = 0;
-    assert_true (cash_payback (&plan, q));
-    check (q, 2, "9.43");
-    cash_saving (&plan, 9, q);
-    assert_true (mpq_sgn (q) < 0);
-    cash_saving (&plan, 10, q);
-    assert_true (mpq_sgn (q) > 0);
-    cash_saving (&plan, 36, q);
-    check (q, 0, "9300000");
-    mpq_set (plan.rent_per_month, plan.own_per_month);
-    assert_false (cash_payback (&plan, q));
-    cash_plan_clear (&plan);
-    mpq_clear (q);
-}
-
-/* A payback after what was paid in advance. */
-static void cash_payback__after_the_first_year__counts_operation (void **state)
-{
-    cash_plan_t plan;
-    mpq_t q;
-
-    (void)state;
-    mpq_init (q);
-    cash_plan_init (&plan);
-    mpq_set (plan.first_day, n ("2000"));
-    mpq_set (plan.own_per_month, n ("50"));
-    mpq_set (plan.rent_per_month, n ("100"));
-    plan.prepaid_months = 12;
-    assert_true (cash_payback (&plan, q));
-    check (q, 2, "28.00");
-    cash_saving (&plan, 28, q);
-    assert_int_equal (mpq_sgn (q), 0);
-    cash_plan_clear (&plan);
-    mpq_clear (q);
-}
-
-static void cash_present_value__at_8_percent__as_worked (void **state)
-{
-    mpq_t q;
-
-    (void)state;
-    mpq_init (q);
-    cash_present_value (n ("3.3"), n ("0.5"), n ("8%"), 3, q);
-    check (q, 2, "4.59");
-    cash_present_value (n ("0"), n ("4.7"), n ("8%"), 3, q);
-    check (q, 2, "12.11");
-    cash_present_value (n ("3.3"), n ("0.5"), n ("0"), 3, q);
-    check (q, 2, "4.80");
-    mpq_clear (q);
-}
-
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (decision__a_year_and_hours__break_even),
-        cmocka_unit_test (decision__an_overhead_ratio__gives_cost_and_break_even),
-        cmocka_unit_test (decision__interruptions__cost_what_was_bought),
-        cmocka_unit_test (decision__the_other_formulas__as_worked),
-        cmocka_unit_test (decision_capacity__demand__becomes_whole_nodes),
-        cmocka_unit_test (decision_trend__of_lines_and_others__goes_on),
+        cmocka_unit_test (formulas__of_the_guide__as_worked),
+        cmocka_unit_test (formulas__of_the_table__name_what_there_is),
+        cmocka_unit_test (demand_trend__of_lines_and_others__goes_on),
         cmocka_unit_test (reserve__ten_days__28_pay),
         cmocka_unit_test (
             reserve_size__use_equals_the_price_ratio__does_not_pay),
         cmocka_unit_test (reserve_size__any_demand__is_the_cheapest),
-        cmocka_unit_test (cash__of_the_pitch__both_conventions),
-        cmocka_unit_test (cash_payback__after_the_first_year__counts_operation),
-        cmocka_unit_test (cash_present_value__at_8_percent__as_worked),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

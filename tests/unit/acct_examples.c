@@ -15,10 +15,8 @@
 #include "command/claims.h"
 #include "planning/breakeven.h"
 #include "planning/breakeven_why.h"
-#include "planning/cash.h"
 #include "planning/claim.h"
-#include "planning/decision.h"
-#include "planning/reserve.h"
+#include "planning/formula.h"
 
 #define GPU "H100-SXM5-80GB"
 
@@ -323,137 +321,169 @@ static void server (const claim_t *one, struct results *r)
     finish (site, &b);
 }
 
-/* All of year one on day one, as the case says. */
+/* Formulas of the table on inputs of the case ("=0.5": a number), and what its figures
+ * are called there. */
+struct replay {
+    const char *formula;
+    const char *inputs[7][2];
+    const char *steps[7][2];
+};
+
+static void replay (const claim_t *one, const struct replay *row,
+                    struct results *r)
+{
+    values_t v;
+
+    values_init (&v);
+    for (size_t i = 0; i < 7 && row->inputs[i][0]; i++) {
+        const char *from = row->inputs[i][1];
+        if (*from == '=')
+            values_set_text (&v, row->inputs[i][0], from + 1);
+        else
+            values_set (&v, row->inputs[i][0], number (one, from));
+    }
+    formula_solve (formula_named (row->formula), &v, NULL);
+    for (size_t i = 0; i < 7 && row->steps[i][0]; i++) {
+        assert_non_null (values_get (&v, row->steps[i][0]));
+        result (r, row->steps[i][1], values_get (&v, row->steps[i][0]));
+    }
+    values_clear (&v);
+}
+
+/* All of year one on day one: what is over after a year's operation was the price. */
 static void pitch (const claim_t *one, struct results *r)
 {
-    cash_plan_t plan;
-    mpq_t q;
+    static const struct {
+        const char *years;
+        const char *steps[2][2];
+    } rows[] = {{"1", {{"owned", "onprem_cum_y1"}}},
+                {"2", {{"owned", "onprem_cum_y2"}}},
+                {"3", {{"owned", "onprem_cum_y3"}, {"rented", "aws_cum_y3"}}}};
+    mpq_t price;
+    values_t v;
 
-    mpq_init (q);
-    cash_plan_init (&plan);
-    mpq_set (plan.first_day, number (one, "year1_onprem"));
-    exact_add_scaled (plan.own_per_month, number (one, "opex_per_year"), 1, 12);
-    exact_add_scaled (plan.rent_per_month, number (one, "aws_per_year"), 1, 12);
-    plan.prepaid_months = 12;
-    cash_own (&plan, 12, q);
-    result (r, "onprem_cum_y1", q);
-    cash_own (&plan, 24, q);
-    result (r, "onprem_cum_y2", q);
-    cash_own (&plan, 36, q);
-    result (r, "onprem_cum_y3", q);
-    cash_rent (&plan, 36, q);
-    result (r, "aws_cum_y3", q);
-    cash_saving (&plan, 36, q);
-    result (r, "savings_3yr", q);
-    assert_true (cash_payback (&plan, q));
-    result (r, "payback_months", q);
-    cash_plan_clear (&plan);
-    mpq_clear (q);
+    mpq_init (price);
+    mpq_sub (price, number (one, "year1_onprem"), number (one, "opex_per_year"));
+    values_init (&v);
+    values_set (&v, "purchase", price);
+    values_set (&v, "per_year", number (one, "opex_per_year"));
+    values_set (&v, "rent_per_year", number (one, "aws_per_year"));
+    values_set_i64 (&v, "prepaid_months", 12);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        values_set_text (&v, "years", rows[i].years);
+        formula_solve (formula_named ("cash"), &v, NULL);
+        for (size_t k = 0; k < 2 && rows[i].steps[k][0]; k++)
+            result (r, rows[i].steps[k][1],
+                    values_get (&v, rows[i].steps[k][0]));
+    }
+    result (r, "savings_3yr", values_get (&v, "saving"));
+    result (r, "payback_months", values_get (&v, "payback"));
+    values_clear (&v);
+    mpq_clear (price);
 }
 
 static void spot (const claim_t *one, struct results *r)
 {
-    mpq_t restart, loss, price;
+    static const struct replay row
+        = {"interruptible",
+           {{"price", "od"}, {"interruptions_per_hour", "p"},
+            {"checkpoint_hours", "interval_h"}},
+           {{"loss", "waste_expected_uniform"}, {"worst", "waste_upper"}}};
+    mpq_t price;
+    values_t v;
 
-    mpq_inits (restart, loss, price, NULL);
-    decision_interruption_loss (loss, number (one, "p"),
-                                number (one, "interval_h"), restart, false);
-    result (r, "waste_expected_uniform", loss);
-    decision_interruption_loss (loss, number (one, "p"),
-                                number (one, "interval_h"), restart, true);
-    result (r, "waste_upper", loss);
-    mpq_set_ui (price, 1, 1);
-    mpq_sub (price, price, number (one, "discount"));
-    mpq_mul (price, price, number (one, "od"));
-    decision_effective_price (price, price, loss);
-    result (r, "effective_upper", price);
-    mpq_clears (restart, loss, price, NULL);
+    replay (one, &row, r);
+    mpq_init (price);
+    mpq_mul (price, number (one, "od"), number (one, "discount"));
+    mpq_sub (price, number (one, "od"), price);
+    values_init (&v);
+    values_set (&v, "price", price);
+    values_set (&v, "interruptions_per_hour", number (one, "p"));
+    values_set (&v, "checkpoint_hours", number (one, "interval_h"));
+    formula_solve (formula_named ("interruptible"), &v, NULL);
+    result (r, "effective_upper", values_get (&v, "effective_worst"));
+    values_clear (&v);
+    mpq_clear (price);
 }
 
 static void egress (const claim_t *one, struct results *r)
 {
-    static const char *const names[] = {"lo", "hi"};
-    static const int64_t cents[] = {8, 9};
-    mpq_t day, price;
+    static const struct replay rows[]
+        = {{"egress", {{"gb_per_day", "gb"}, {"days", "=1"}, {"per_gb", "=0.08"}},
+            {{"cost", "lo"}}},
+           {"egress", {{"gb_per_day", "gb"}, {"days", "=1"}, {"per_gb", "=0.09"}},
+            {{"cost", "hi"}}}};
 
-    mpq_inits (day, price, NULL);
-    mpq_set_ui (day, 1, 1);
-    for (size_t i = 0; i < 2; i++) {
-        exact_set_i64 (price, cents[i], 100);
-        decision_egress (price, number (one, "gb"), day, price);
-        result (r, names[i], price);
-    }
-    mpq_clears (day, price, NULL);
+    replay (one, &rows[0], r);
+    replay (one, &rows[1], r);
 }
 
 static void day_of_18_hours (const claim_t *one, struct results *r)
 {
-    mpq_t q;
+    static const struct replay row
+        = {"use",
+           {{"held", "h"}, {"capacity", "=24"}, {"active", "eff"},
+            {"known", "=1"}, {"down", "=0"}},
+           {{"effective", "effective"}}};
 
-    mpq_init (q);
-    exact_add_scaled (q, number (one, "h"), 1, 24);
-    decision_effective_utilization (q, q, number (one, "eff"));
-    result (r, "effective", q);
-    mpq_clear (q);
+    replay (one, &row, r);
 }
 
 static void memory (const claim_t *one, struct results *r)
 {
-    mpq_t gb, bytes, cache;
+    static const struct replay rows[]
+        = {{"memory",
+            {{"parameters_billion", "p"}, {"bytes_per_parameter", "=2"},
+             {"cache_factor", "=1.3"}, {"gpus", "=1"}},
+            {{"weights", "fp16_gb"}, {"serve", "fp16_infer_gb"},
+             {"serve_gib", "code_fp16_gib"}, {"train", "train_gb"}}},
+           {"memory",
+            {{"parameters_billion", "p"}, {"bytes_per_parameter", "=0.5"},
+             {"cache_factor", "=1.3"}, {"gpus", "=1"}},
+            {{"serve", "int4_infer_gb"}, {"serve_gib", "code_int4_gib"}}}};
 
-    mpq_inits (gb, bytes, cache, NULL);
-    exact_set_i64 (bytes, 2, 1);
-    exact_set_i64 (cache, 1, 1);
-    decision_serving_memory (gb, number (one, "p"), bytes, cache);
-    result (r, "fp16_gb", gb);
-    exact_set_i64 (cache, 13, 10);
-    decision_serving_memory (gb, number (one, "p"), bytes, cache);
-    result (r, "fp16_infer_gb", gb);
-    decision_gib (gb, gb);
-    result (r, "code_fp16_gib", gb);
-    exact_set_i64 (bytes, 1, 2);
-    decision_serving_memory (gb, number (one, "p"), bytes, cache);
-    result (r, "int4_infer_gb", gb);
-    decision_gib (gb, gb);
-    result (r, "code_int4_gib", gb);
-    exact_set_i64 (bytes, 2, 1);
-    decision_training_memory (gb, number (one, "p"), bytes);
-    result (r, "train_gb", gb);
-    mpq_clears (gb, bytes, cache, NULL);
+    replay (one, &rows[0], r);
+    replay (one, &rows[1], r);
 }
 
 static void scaling (const claim_t *one, struct results *r)
 {
-    mpq_t q;
+    static const struct replay row
+        = {"scaling", {{"speed", "x"}, {"gpus", "n"}},
+           {{"efficiency", "eff"}, {"work", "cost_multiplier"}}};
 
-    mpq_init (q);
-    decision_scaling_efficiency (q, number (one, "x"), number (one, "n"));
-    result (r, "eff", q);
-    assert_false (decision_scaling_is_poor (q));
-    mpq_inv (q, q);
-    result (r, "cost_multiplier", q);
-    mpq_clear (q);
+    replay (one, &row, r);
 }
 
-/* F7, and the other reading of it: a share of one year's depreciation. */
+/* F7, and the other reading of it: a share of one year's depreciation. What the whole
+ * life costs is the year of a purchase times its years. */
 static void overhead_ratio (const claim_t *one, struct results *r)
 {
-    mpq_t q, hours, u;
+    static const struct replay row
+        = {"overhead",
+           {{"purchase", "hw"}, {"years", "years"}, {"overhead", "opex"},
+            {"gpus", "=1"}, {"utilization", "=0.1"}, {"of_depreciation", "=0"}},
+           {{"year", "per_year_a"}, {"hour", "per_hour_u10"}}};
+    static const char *const readings[]
+        = {"tco_3yr_reading_a", "tco_3yr_reading_b"};
+    mpq_t q;
 
-    mpq_inits (q, hours, u, NULL);
-    decision_overhead_cost (q, number (one, "hw"), number (one, "years"),
-                            number (one, "opex"));
-    result (r, "per_year_a", q);
-    exact_set_i64 (u, 1, 10);
-    decision_per_hour (u, q, number (one, "h"), u);
-    result (r, "per_hour_u10", u);
-    mpq_mul (q, q, number (one, "years"));
-    result (r, "tco_3yr_reading_a", q);
-    mpq_div (q, number (one, "opex"), number (one, "years"));
-    decision_overhead_cost (q, number (one, "hw"), number (one, "years"), q);
-    mpq_mul (q, q, number (one, "years"));
-    result (r, "tco_3yr_reading_b", q);
-    mpq_clears (q, hours, u, NULL);
+    replay (one, &row, r);
+    mpq_init (q);
+    for (int i = 0; i < 2; i++) {
+        values_t v;
+        values_init (&v);
+        values_set (&v, "purchase", number (one, "hw"));
+        values_set (&v, "years", number (one, "years"));
+        values_set (&v, "overhead", number (one, "opex"));
+        values_set_i64 (&v, "gpus", 1);
+        values_set_i64 (&v, "of_depreciation", i);
+        formula_solve (formula_named ("overhead"), &v, NULL);
+        mpq_mul (q, values_get (&v, "year"), number (one, "years"));
+        result (r, readings[i], q);
+        values_clear (&v);
+    }
+    mpq_clear (q);
 }
 
 /* ---- every case ---- */
