@@ -68,6 +68,8 @@ render_rows_t render_rows (const report_t *report, size_t table)
 void render_rows_done (render_rows_t *rows)
 {
     free (rows->order);
+    free (rows->limit);
+    free (rows->left);
 }
 
 /* False and nothing for a text that is no number. */

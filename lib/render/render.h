@@ -23,8 +23,10 @@ typedef enum {
 typedef struct {
     bool no_header; /* table, parsable2, csv: the rows alone */
     bool colour;    /* table: for a terminal that shows it */
-    /* Takes the bytes that there are, and empties the buffer, whenever it holds much
-     * of a report with many rows. NULL: all of them stay in it. */
+    size_t width; /* table: of the terminal that it has to fit; 0: as wide as it
+                     is */
+    /* Takes the bytes that there are, and empties the buffer, whenever it holds
+     * much of a report with many rows. NULL: all of them stay in it. */
     void (*drain) (buffer_t *out, void *arg);
     void *arg;
 } render_options_t;

@@ -41,6 +41,9 @@ typedef struct {
     char *const *rest;  /* of the rows that are not shown; or NULL */
     size_t *order;      /* columns */
     size_t order_count;
+    size_t *limit; /* of each: texts are broken there; 0: none. Or NULL */
+    size_t *left;  /* columns left out, in their order */
+    size_t left_count;
 } render_rows_t;
 
 /* How many there are; at least one. */
@@ -48,6 +51,15 @@ size_t render_tables (const report_t *report);
 /* Made for reading; render_rows_done() frees it. */
 render_rows_t render_rows (const report_t *report, size_t table);
 void render_rows_done (render_rows_t *rows);
+/* Breaks long texts and leaves out columns (column_keep_t) until a table with
+ * two blanks between its columns is no wider than `width`. */
+void render_fit (const report_t *report, render_rows_t *rows, size_t width);
+/* Cells of a terminal that an escaped text takes. */
+size_t render_text_width (const char *text);
+/* The length in bytes of the first line of an escaped text that is broken at
+ * `limit`, 0: not at all. *ret_next is what follows, NULL: nothing. */
+size_t render_text_break (const char *text, size_t limit,
+                          const char **ret_next);
 
 /* Digits and a point, not words. */
 static inline bool render_is_number (column_type_t type)

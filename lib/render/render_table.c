@@ -43,17 +43,6 @@ static void add_heading (const report_t *report,
     buffer_add_char (out, '\n');
 }
 
-static void set_cell (struct libscols_line *line, size_t column,
-                      const char *text)
-{
-    BUFFER_AUTO cell = BUFFER_INIT;
-
-    if (text)
-        escape_visible (&cell, text);
-    if (scols_line_set_data (line, column, buffer_text (&cell)) != 0)
-        abort ();
-}
-
 static struct libscols_line *new_line (struct libscols_table *table)
 {
     struct libscols_line *line = scols_table_new_line (table, NULL);
@@ -77,29 +66,64 @@ static void add_columns (struct libscols_table *table, const report_t *report,
     }
 }
 
-static void add_line (struct libscols_table *table, const render_rows_t *rows,
-                      char *const *text)
-{
-    struct libscols_line *line = new_line (table);
+/* The text of a cell that is still to be printed; NULL: nothing. */
+typedef struct {
+    buffer_t text;
+    const char *next;
+} cell_t;
 
-    for (size_t i = 0; i < rows->order_count; i++)
-        set_cell (line, i, text[rows->order[i]]);
+/* Puts a line of each cell. True: there is more. */
+static bool put_line (struct libscols_line *line, const render_rows_t *rows,
+                      cell_t *cells)
+{
+    bool more = false;
+
+    for (size_t i = 0; i < rows->order_count; i++) {
+        const char *text = cells[i].next ? cells[i].next : "";
+        size_t length = render_text_break (
+            text, rows->limit ? rows->limit[i] : 0, &cells[i].next);
+        GL_AUTOFREE char *part = xstrndup (text, length);
+        if (scols_line_set_data (line, i, part) != 0)
+            abort ();
+        more = more || cells[i].next;
+    }
+    return more;
 }
 
-static void add_lines (struct libscols_table *table, const report_t *report,
-                       const render_rows_t *rows)
+/* The lines that a row takes: more than one where a text is broken. */
+static size_t add_row (struct libscols_table *table, const render_rows_t *rows,
+                       char *const *text)
 {
-    struct libscols_line *line;
+    cell_t *cells = xcalloc (rows->order_count + 1, sizeof (*cells));
+    size_t lines = 1;
 
-    for (size_t row = rows->first; row < rows->first + rows->shown; row++) {
-        line = new_line (table);
-        for (size_t i = 0; i < rows->order_count; i++)
-            set_cell (line, i, report_cell (report, row, rows->order[i]));
+    for (size_t i = 0; i < rows->order_count; i++) {
+        if (text[rows->order[i]])
+            escape_visible (&cells[i].text, text[rows->order[i]]);
+        cells[i].next = buffer_text (&cells[i].text);
     }
+    while (put_line (new_line (table), rows, cells))
+        lines++;
+    for (size_t i = 0; i < rows->order_count; i++)
+        buffer_done (&cells[i].text);
+    free (cells);
+    return lines;
+}
+
+/* How many lines there are before the totals. */
+static size_t add_rows (struct libscols_table *table, const report_t *report,
+                        const render_rows_t *rows)
+{
+    size_t lines = 0;
+
+    for (size_t row = rows->first; row < rows->first + rows->shown; row++)
+        lines
+            += add_row (table, rows, report->cell + row * report->column_count);
     if (rows->rest)
-        add_line (table, rows, rows->rest);
+        lines += add_row (table, rows, rows->rest);
     if (rows->total)
-        add_line (table, rows, rows->total);
+        add_row (table, rows, rows->total);
+    return lines;
 }
 
 /* The laid out lines, without blanks at their ends; the header bold, a rule
@@ -122,7 +146,7 @@ static void add_table_text (char *text, const render_options_t *options,
                 buffer_add_char (out, '-');
             buffer_add_char (out, '\n');
         }
-        if (at == 0 || (totals && at == lines))
+        if (at == 0 || (totals && at >= lines))
             add_styled (out, options, BOLD, line, length);
         else
             buffer_add (out, line, length);
@@ -130,11 +154,27 @@ static void add_table_text (char *text, const render_options_t *options,
     }
 }
 
+/* "2 columns more (jobs, rate): -w shows all, or -o" */
+static void add_left_out (const report_t *report, const render_rows_t *rows,
+                          buffer_t *out)
+{
+    if (rows->left_count == 0 || rows->shown == 0)
+        return;
+    buffer_printf (out, "%zu column%s more (", rows->left_count,
+                   rows->left_count == 1 ? "" : "s");
+    for (size_t i = 0; i < rows->left_count; i++) {
+        buffer_add_text (out, i ? ", " : "");
+        escape_visible (out, report->column[rows->left[i]].name);
+    }
+    buffer_add_text (out, "): -w shows all, or -o\n");
+}
+
 static void print_rows (const report_t *report, const render_rows_t *rows,
                         const render_options_t *options, buffer_t *out)
 {
     struct libscols_table *table = scols_new_table ();
     char *text = NULL;
+    size_t lines;
 
     if (!table)
         abort ();
@@ -143,18 +183,18 @@ static void print_rows (const report_t *report, const render_rows_t *rows,
     scols_table_enable_noencoding (table, 1);
     scols_table_set_column_separator (table, "  ");
     add_columns (table, report, rows);
-    add_lines (table, report, rows);
+    lines = add_rows (table, report, rows);
     if (rows->shown > 0) {
         if (scols_print_table_to_string (table, &text) != 0)
             abort ();
-        add_table_text (text, options, rows->shown + 1 + (rows->rest != NULL),
-                        rows->total != NULL, out);
+        add_table_text (text, options, lines + 1, rows->total != NULL, out);
         free (text);
     }
     if (rows->more > 0)
         buffer_printf (out,
                        "... and %zu more: --csv, --json and -P list all\n",
                        rows->more);
+    add_left_out (report, rows, out);
     scols_unref_table (table);
 }
 
@@ -175,6 +215,8 @@ static void add_tables (const report_t *report,
     for (size_t i = 0; i < render_tables (report); i++) {
         render_rows_t rows = render_rows (report, i);
         BUFFER_AUTO title = BUFFER_INIT;
+        if (options->width > 0)
+            render_fit (report, &rows, options->width);
         if (report->section_count > 0) {
             escape_visible (&title, report->section[i].title);
             if (i > 0)

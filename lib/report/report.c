@@ -193,6 +193,21 @@ void report_figure (report_t *report, const char *title, const char *value,
     figure->type = type;
 }
 
+/* An amount without its currency is none. */
+static column_keep_t keep_of (const char *name, column_type_t type, bool is_key)
+{
+    static const column_keep_t of_type[] = {
+        [COLUMN_TEXT] = KEEP_TEXT,    [COLUMN_COUNT] = KEEP_COUNT,
+        [COLUMN_HOURS] = KEEP_HOURS,  [COLUMN_MONEY] = KEEP_MONEY,
+        [COLUMN_RATE] = KEEP_RATE,    [COLUMN_PERCENT] = KEEP_PERCENT,
+        [COLUMN_ENERGY] = KEEP_HOURS,
+    };
+
+    if (is_key)
+        return KEEP_KEY;
+    return strcmp (name, "currency") == 0 ? KEEP_MONEY : of_type[type];
+}
+
 size_t report_column (report_t *report, const char *name, const char *title,
                       column_type_t type, bool is_key)
 {
@@ -204,6 +219,7 @@ size_t report_column (report_t *report, const char *name, const char *title,
     column->help = xstrdup ("");
     column->type = type;
     column->is_key = is_key;
+    column->keep = keep_of (name, type, is_key);
     *APPEND (report->order, report->order_count) = index;
     return index;
 }

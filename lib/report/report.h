@@ -28,6 +28,18 @@ typedef enum {
     COLUMN_ENERGY,  /* kWh, 6 decimals */
 } column_type_t;
 
+/* What a narrow terminal keeps: the least goes first, of equals the rightmost.
+ * Details and columns with nothing in them go before all of these. */
+typedef enum {
+    KEEP_PERCENT,
+    KEEP_COUNT,
+    KEEP_RATE,
+    KEEP_TEXT,
+    KEEP_HOURS, /* and energy */
+    KEEP_MONEY, /* and its currency */
+    KEEP_KEY,
+} column_keep_t;
+
 typedef struct {
     char *name;  /* machine name, e.g. gres_hours: CSV header, JSON key, -o */
     char *title; /* for people */
@@ -35,6 +47,7 @@ typedef struct {
     column_type_t type;
     bool is_key;
     bool detail; /* people see it only when they ask for it */
+    column_keep_t keep; /* by its type; a report may raise it */
 } report_column_t;
 
 /* A column as a report's own table of columns has it. */

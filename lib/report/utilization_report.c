@@ -93,6 +93,7 @@ static struct columns add_columns (report_t *report, bool all)
         report_column_help (report, columns.percent[i],
                             "The same as a share of the capacity.");
         report->column[columns.percent[i]].detail = i != 1;
+        report->column[columns.percent[i]].keep = KEEP_MONEY; /* the answer */
     }
     columns.utilization = report_column (report, "utilization_pct",
                                          "Utilization %", COLUMN_PERCENT, false);

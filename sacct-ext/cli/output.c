@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,6 +51,9 @@ int output_option (cli_t *cli, output_t *output, int option, const char *value)
     case 'o':
         output->fields = value;
         return 1;
+    case 'w':
+        output->wide = true;
+        return 1;
     case 'n':
         output->no_header = true;
         return 1;
@@ -77,12 +81,42 @@ bool output_formed (const output_t *output)
            || output->sort || output->limit;
 }
 
+static bool to_terminal (const output_t *output)
+{
+    return !output->file && isatty (STDOUT_FILENO);
+}
+
 bool output_colour (const output_t *output)
 {
     const char *no_color = getenv ("NO_COLOR"), *term = getenv ("TERM");
 
-    return !output->file && isatty (STDOUT_FILENO) && !(no_color && *no_color)
-           && term && strcmp (term, "dumb");
+    return to_terminal (output) && !(no_color && *no_color) && term
+           && strcmp (term, "dumb");
+}
+
+/* A terminal that does not tell is as wide as they were for long. */
+#define WIDTH_DEFAULT 80
+
+static size_t terminal_width (void)
+{
+    const char *columns = getenv ("COLUMNS");
+    struct winsize size;
+    uint64_t width;
+
+    if (columns && number_u64_text (columns, &width) == 0 && width > 0
+        && width <= UINT16_MAX)
+        return width;
+    if (ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return WIDTH_DEFAULT;
+}
+
+/* 0: there is none that a table has to fit, or fields were asked for. */
+static size_t output_width (const output_t *output)
+{
+    if (output->wide || output->fields || !to_terminal (output))
+        return 0;
+    return terminal_width ();
 }
 
 /* --- where it goes ------------------------------------------------------- */
@@ -225,8 +259,11 @@ static void drain (buffer_t *out, void *arg)
 int output_selected (cli_t *cli, const output_t *output, report_t *report)
 {
     struct flow flow = {.cli = cli};
-    render_options_t options = {output->no_header, output_colour (output),
-                                drain, &flow};
+    render_options_t options = {.no_header = output->no_header,
+                                .colour = output_colour (output),
+                                .width = output_width (output),
+                                .drain = drain,
+                                .arg = &flow};
     BUFFER_AUTO out = BUFFER_INIT;
     gl_error_t error;
 

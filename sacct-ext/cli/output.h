@@ -27,6 +27,7 @@ enum {
         {OUTPUT_HTML, "html", NULL, "one self-contained page, fit for print"}, \
         {'o', "format", "FIELDS",                                              \
          "these fields, in this order, separated by commas"},                  \
+        {'w', "wide", NULL, "all columns, however narrow the terminal is"},    \
         {OUTPUT_SORT, "sort", "FIELDS",                                        \
          "order the rows by these fields, -FIELD from the largest down:\n"     \
          "--sort -charge,account"},                                            \
@@ -42,6 +43,7 @@ typedef struct {
     render_format_t format;
     bool format_given;
     bool no_header;
+    bool wide;          /* -w */
     const char *fields; /* -o */
     const char *sort;   /* --sort */
     size_t limit;       /* --limit; 0: all rows */

@@ -117,6 +117,61 @@ static void render_table__a_report__is_aligned_and_harmless (void **state)
            "Warning: look at <this>\\x0a\n");
 }
 
+static void render_table__a_narrow_terminal__keeps_keys_and_money (void **state)
+{
+    (void)state;
+    check (RENDER_TABLE, (render_options_t){.width = 42},
+           "Usage <b>\n"
+           "start: 2026-10-01T00:00:00Z\n"
+           "\n"
+           "User                   GPU hours    Charge\n"
+           "=a|\\x1b[31m,\"<script>\n"
+           "zoe                     1.500000  -1234.56\n"
+           "2 columns more (jobs, rate): -w shows all, or -o\n"
+           "\n"
+           "Sum: PASS\n"
+           "  difference  0.00\n"
+           "\n"
+           "Warning: look at <this>\\x0a\n");
+}
+
+/* What is asked for at any width is within it, and no byte of a text is lost.
+ */
+static void
+render_table__any_width__breaks_texts_and_loses_nothing (void **state)
+{
+    report_t *report = report_new ("checks", "Checks");
+    size_t name = report_column (report, "name", "Name", COLUMN_TEXT, true);
+    size_t advice
+        = report_column (report, "advice", "Advice", COLUMN_TEXT, false);
+
+    (void)state;
+    report_row (report);
+    report_put_text (report, name, "first");
+    report_put_text (report, advice, "one two three four five six seven");
+    report_row (report);
+    report_put_text (report, name, "second");
+    report_put_text (report, advice, "averylongwordwithoutblanks");
+    for (size_t width = 24; width < 50; width++) {
+        render_options_t options = {.width = width};
+        BUFFER_AUTO out = BUFFER_INIT;
+        size_t words = 0;
+        render_report (report, RENDER_TABLE, &options, &out);
+        assert_null (strstr (buffer_text (&out), " more ("));
+        for (const char *line = buffer_text (&out); *line;
+             line += strcspn (line, "\n") + 1) {
+            if (strcspn (line, "\n") > width)
+                fail_msg ("wider than %zu: %s", width, line);
+            for (size_t i = 0; line[i] != '\n'; i++)
+                words += line[i] != ' ';
+        }
+        assert_int_equal (words, strlen ("ChecksNameAdvicefirstonetwothreefour"
+                                         "fivesixsevensecondaverylongwordwitho"
+                                         "utblanks"));
+    }
+    report_free (report);
+}
+
 static void render_json__a_report__keeps_numbers_exact (void **state)
 {
     char *text = render (RENDER_JSON, (render_options_t){0});
@@ -264,6 +319,10 @@ int main (void)
         cmocka_unit_test (render_csv__a_report__is_rfc_4180),
         cmocka_unit_test (render_parsable2__a_report__splits_at_bars),
         cmocka_unit_test (render_table__a_report__is_aligned_and_harmless),
+        cmocka_unit_test (
+            render_table__a_narrow_terminal__keeps_keys_and_money),
+        cmocka_unit_test (
+            render_table__any_width__breaks_texts_and_loses_nothing),
         cmocka_unit_test (render_json__a_report__keeps_numbers_exact),
         cmocka_unit_test (render_html__hostile_texts__make_no_markup),
         cmocka_unit_test (render__twice__gives_the_same_bytes),
