@@ -20,6 +20,7 @@ enum {
     OPTION_STRICT,
     OPTION_VERBOSE,
     OPTION_QUIET,
+    OPTION_NO_PAGER,
 };
 
 const cli_option_t cli_common_options[] = {
@@ -31,6 +32,8 @@ const cli_option_t cli_common_options[] = {
     {OPTION_STRICT, "strict", NULL, "exit with 3 if there was a warning"},
     {OPTION_VERBOSE, "verbose", NULL, "say more"},
     {OPTION_QUIET, "quiet", NULL, "say nothing but errors"},
+    {OPTION_NO_PAGER, "no-pager", NULL,
+     "print to a terminal without $GPULEDGER_PAGER, $PAGER or less"},
     {'V', "version", NULL, "print the version and exit"},
     {'h', "help", NULL, "print this help and exit"},
     {0},
@@ -198,6 +201,9 @@ static int common_option (cli_t *cli, int id)
         return 1;
     case OPTION_QUIET:
         cli->quiet = true;
+        return 1;
+    case OPTION_NO_PAGER:
+        cli->no_pager = true;
         return 1;
     case 'V':
         puts (PACKAGE_STRING);

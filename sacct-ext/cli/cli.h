@@ -73,6 +73,7 @@ typedef struct cli {
     bool strict;
     bool verbose;
     bool quiet;
+    bool no_pager;
     /* state */
     int exit_code; /* why cli_option() gave up */
     uint64_t warnings;

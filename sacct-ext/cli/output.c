@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/output.h"
+#include "cli/pager.h"
 
 static int set_format (cli_t *cli, output_t *output, render_format_t format)
 {
@@ -126,6 +127,7 @@ struct output_stream {
     char *target;        /* what is replaced in the end; NULL: nothing is */
     file_draft_t *draft; /* of it */
     int fd;              /* what is written to otherwise */
+    pager_t *pager;      /* of a terminal; NULL: none */
     bool failed;         /* told already */
 };
 
@@ -172,8 +174,10 @@ output_stream_t *output_open (cli_t *cli, const output_t *output)
 
     s->path = output->file;
     s->fd = -1;
-    if (!s->path)
+    if (!s->path) {
+        s->pager = to_terminal (output) ? pager_start (cli) : NULL;
         return s;
+    }
     open_path (s, output->mode);
     if (s->draft || s->fd >= 0)
         return s;
@@ -188,6 +192,8 @@ static int write_stream (output_stream_t *s, const void *data, size_t length)
         return file_draft_write (s->draft, data, length);
     if (s->path)
         return file_write_all (s->fd, data, length);
+    if (s->pager)
+        return pager_write (s->pager, data, length);
     return length > 0 && fwrite (data, 1, length, stdout) != length ? -1 : 0;
 }
 
@@ -211,7 +217,9 @@ int output_close (cli_t *cli, output_stream_t *s, bool complete)
         rc = close (s->fd);
     if (rc < 0)
         tell_failure (cli, s);
-    rc = s->failed ? CLI_FAILED : CLI_OK;
+    rc = s->pager ? pager_end (cli, s->pager) : CLI_OK;
+    if (s->failed)
+        rc = CLI_FAILED;
     stream_free (s);
     return rc;
 }

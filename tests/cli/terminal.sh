@@ -1,6 +1,6 @@
 #!/bin/sh
-# At a terminal tables fit its width and say what they leave out; without one nothing
-# changes.
+# At a terminal: tables fit its width and say what they leave out; without one nothing
+# changes. A pager shows what is printed, and none of its ways to end is a failure.
 set -u
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 program=$abs_top_builddir/sacct-ext/gpuledger
@@ -109,6 +109,63 @@ result $? "each table of a statement says what it leaves out"
 at 80 report utilization --month 2026-10 >"$work/out"
 table "$work/out" | head -n 1 | grep -q 'Allocated %'
 result $? "utilization keeps its answer"
+
+# --- the pager ------------------------------------------------------------
+TERM=xterm NO_COLOR=1
+export NO_COLOR
+# paged COMMAND ARGUMENT...: 100 columns, with this pager
+paged () { p=$1; shift; GPULEDGER_PAGER=$p at 100 "$@"; }
+gl statement vision -w >"$work/pipe"
+sed 's/^/> /' "$work/pipe" >"$work/wanted"
+paged "sed 's/^/> /'" statement vision -w >"$work/out" 2>"$work/err"
+cmp -s "$work/wanted" "$work/out"
+result $? "GPULEDGER_PAGER is a command for sh"
+PAGER="sed 's/^/> /'" at 100 statement vision -w >"$work/out"
+cmp -s "$work/wanted" "$work/out"
+result $? "PAGER is used"
+PAGER=false paged "sed 's/^/> /'" statement vision -w >"$work/out"
+cmp -s "$work/wanted" "$work/out"
+result $? "GPULEDGER_PAGER is stronger"
+for none in '' cat; do
+    PAGER=false paged "$none" statement vision -w >"$work/out"
+    cmp -s "$work/pipe" "$work/out"
+    result $? "GPULEDGER_PAGER='$none' is no pager"
+done
+paged false --no-pager statement vision -w >"$work/out" && cmp -s "$work/pipe" "$work/out"
+result $? "--no-pager before the verb"
+paged false statement vision -w --no-pager >"$work/out" && cmp -s "$work/pipe" "$work/out"
+result $? "--no-pager after it"
+TERM=dumb paged false statement vision -w >"$work/out" && cmp -s "$work/pipe" "$work/out"
+result $? "no pager at a dumb terminal"
+GPULEDGER_PAGER=false gl statement vision -w >"$work/out" && cmp -s "$work/pipe" "$work/out"
+result $? "no pager without a terminal"
+paged 'touch ran' statement vision -w --output page >"$work/out" && cmp -s "$work/pipe" page && test ! -e ran
+result $? "no pager for --output"
+for pager in 'head -n 1' 'exit 3' 'exec <&-; sleep 0.2' 'kill -9 $$'; do
+    # more than a pipe holds
+    paged "$pager" report usage --by day,user,node,project --month -2 --csv >"$work/out" 2>&1
+    rc=$?
+    [ $rc -eq 0 ] && ! grep -q 'gpuledger:' "$work/out"
+    result $? "a pager that ends early is no failure: $pager"
+done
+paged 'no-such-pager-here' statement vision >"$work/out" 2>&1
+[ $? -eq 1 ] && grep -q "cannot run the pager 'no-such-pager-here': set GPULEDGER_PAGER" "$work/out"
+result $? "a pager that is not there is one, and says what to do"
+mkdir bin
+printf '#!/bin/sh\necho "LESS=$LESS LESSSECURE=${LESSSECURE-}"\ncat >/dev/null\n' >bin/less
+chmod +x bin/less
+PATH=$work/bin:$PATH at 100 statement vision >"$work/out"
+grep -qx 'LESS=FRX LESSSECURE=' "$work/out"
+result $? "less is the default, with LESS=FRX"
+LESS=M SUDO_UID=1000 PATH=$work/bin:$PATH at 100 statement vision >"$work/out"
+grep -qx 'LESS=M LESSSECURE=1' "$work/out"
+result $? "LESS of the user stays, and under sudo less runs no programs"
+PATH=/nowhere at 100 statement vision -w >"$work/out"
+cmp -s "$work/pipe" "$work/out"
+result $? "without less there is no pager"
+paged "sed 's/^/> /'" explain 4301 >"$work/out" 2>&1
+grep -q '^> ' "$work/out"
+result $? "explain is shown by the pager, too"
 
 echo "1..$tests"
 exit $failed
