@@ -1,21 +1,22 @@
 /*
- * claims.h: files of published figures (docs/formats/claims.md) -> claims.
+ * claims.h: files of published figures judged: do they follow from their inputs?
+ *
+ * docs/formats/claims.md is the form of a file. Inputs, expressions and printed
+ * figures decide, nothing else: neither what a case or a figure is called, nor what a
+ * file says of itself (kind, status, values).
  */
 #ifndef GL_CLAIMS_H
 #define GL_CLAIMS_H
 
-#include <stddef.h>
-
 #include "base/error.h"
-#include "planning/claim.h"
+#include "report/report.h"
 
 /*
- * All claims of a file, judged. "-": standard input. Numbers are read as they are
- * written. -1: no such file, broken JSON, another form, an expression that cannot
- * be evaluated; the error names the file, and the claim where there is one.
+ * A row for each figure, in the order of the file, and one for a case without any.
+ * "-": standard input. Numbers are read as they are written. NULL: no such file,
+ * broken JSON, another form, an expression that cannot be evaluated; the error names
+ * the file, and the case where there is one.
  */
-int claims_read (const char *path, claim_t **ret_claims, size_t *ret_count,
-                 gl_error_t *error);
-void claims_free (claim_t *claims, size_t count);
+report_t *claims_report (const char *path, gl_error_t *error);
 
 #endif /* !GL_CLAIMS_H */

@@ -6,7 +6,6 @@
 #include "command/claims.h"
 #include "command/decisions.h"
 #include "config/value.h"
-#include "report/claim_report.h"
 #include "report/decide_report.h"
 #include "store/store.h"
 
@@ -64,19 +63,6 @@ int decisions_check (cli_t *cli, decision_options_t *options,
         return cli_usage (cli, "--year, --next-cost and --next-hours are for "
                                "report recharge");
     return read_max_age (cli, options);
-}
-
-static int make_claims (cli_t *cli, const char *path, report_t **ret_report)
-{
-    claim_t *claims;
-    gl_error_t error;
-    size_t count;
-
-    if (claims_read (path, &claims, &count, &error) < 0)
-        return cli_fail (cli, &error);
-    *ret_report = claim_report_make (claims, count, path);
-    claims_free (claims, count);
-    return CLI_OK;
 }
 
 /* Of what a query may say, --pool alone, if that. */
@@ -155,8 +141,10 @@ int decisions_breakeven (cli_t *cli, const query_options_t *query,
         return cli_usage (cli, "report breakeven reads the configuration "
                                "alone: of periods, filters and keys it takes "
                                "--pool");
-    if (options->check)
-        return make_claims (cli, options->check, ret_report);
+    if (options->check) {
+        *ret_report = claims_report (options->check, &error);
+        return *ret_report ? CLI_OK : cli_fail (cli, &error);
+    }
     asked.pools = query_options_names (query, KEY_POOL);
     if ((rc = facts_end (cli, &known)) != CLI_OK)
         return rc;

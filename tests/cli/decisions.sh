@@ -273,7 +273,7 @@ done
 
 # --- decide: the figures that were published ---
 examples=$abs_top_srcdir/contrib/examples
-cases=$abs_top_srcdir/tests/data/cost/published_examples.json
+cases=$abs_top_srcdir/contrib/examples/published_examples.json
 "$program" --quiet --config "$examples/decisions.yaml" report decide -P \
     >decided 2>warnings
 result $? "the example of decisions is answered"

@@ -26,7 +26,7 @@ result ()
 # explain prints.
 cp "$golden"/*.yaml "$abs_top_srcdir/contrib/examples/h100-64.yaml" \
     "$abs_top_srcdir/contrib/examples/decisions.yaml" \
-    "$abs_top_srcdir/tests/data/cost/published_examples.json" "$work" && cd "$work" || exit 1
+    "$abs_top_srcdir/contrib/examples/published_examples.json" "$work" && cd "$work" || exit 1
 { cat money.yaml; cat <<'END'
 entitlements:
   - {team: language, pool: slices, gpu_hours: 60, per_gpu_hour: 5.25, unused: carry, to: 2026-10-20}
