@@ -131,6 +131,76 @@ size_t rate_card_cuts (const site_t *site, period_t period, int64_t **ret_cuts)
     return instants_sort (cuts.cut, cuts.count);
 }
 
+/* --- where no rate follows ------------------------------------------------ */
+
+static bool same_series (const site_rate_t *a, const site_rate_t *b)
+{
+    return same (a->pool, b->pool)
+           && (same (a->qos, b->qos) || (!a->qos && !b->qos));
+}
+
+/* When the next rate of that pool and QOS begins; 0: none does. */
+static int64_t rate_after (const site_t *site, const site_rate_t *rate)
+{
+    int64_t next = 0;
+
+    for (size_t i = 0; i < site->rate_count; i++) {
+        const site_rate_t *r = &site->rates[i];
+        if (same_series (r, rate) && r->valid.start >= rate->valid.end
+            && (!next || r->valid.start < next))
+            next = r->valid.start;
+    }
+    return next;
+}
+
+static bool pool_in_force (const site_t *site, const char *pool, int64_t instant)
+{
+    for (size_t i = 0; i < site->pool_count; i++)
+        if (same (site->pools[i].name, pool)
+            && in_force (site->pools[i].valid, instant))
+            return true;
+    return false;
+}
+
+size_t rate_card_gaps (const site_t *site, period_t period,
+                       rate_gap_t **ret_gaps)
+{
+    rate_gap_t *gaps = xcalloc (site->rate_count + 1, sizeof (*gaps));
+    size_t count = 0;
+
+    for (size_t i = 0; i < site->rate_count; i++) {
+        const site_rate_t *rate = &site->rates[i];
+        int64_t ended = rate->valid.end, next = rate_after (site, rate);
+        int64_t begin = ended > period.start ? ended : period.start;
+        if (begin < period.end && next != ended && (!next || next > begin)
+            && pool_in_force (site, rate->pool, begin))
+            gaps[count++] = (rate_gap_t){rate->pool, rate->qos, ended, next};
+    }
+    *ret_gaps = gaps;
+    return count;
+}
+
+char *rate_gap_text (const site_t *site, const rate_gap_t *gap)
+{
+    const char *instead = gap->qos ? "as other QOS" : "at full cost";
+    char ended[ZONE_STAMP_SIZE], next[ZONE_STAMP_SIZE];
+    GL_AUTOFREE char *whose
+        = gap->qos ? xasprintf ("The rate of pool %s for QOS %s", gap->pool,
+                                gap->qos)
+                   : xasprintf ("The rate of pool %s", gap->pool);
+
+    zone_stamp (site->zone, gap->ended, ended);
+    if (!gap->next)
+        return xasprintf ("%s ended at %s, and none follows in `rates`: GPU time "
+                          "since is charged %s.",
+                          whose, ended, instead);
+    return xasprintf ("%s ended at %s, and the next one in `rates` begins at %s: "
+                      "GPU time between is charged %s. `to` is the first day on "
+                      "which a rate no longer holds.",
+                      whose, ended, zone_stamp (site->zone, gap->next, next),
+                      instead);
+}
+
 /* --- idle policies ------------------------------------------------------ */
 
 idle_policy_t site_idle_policy (const site_t *site, const char *pool,

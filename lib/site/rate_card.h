@@ -46,6 +46,22 @@ int rate_card_weight (const site_t *site, const device_kind_t *kind,
  * many. */
 size_t rate_card_cuts (const site_t *site, period_t period, int64_t **ret_cuts);
 
+/* A time in which a pool has no published rate (of a QOS), although it had one before:
+ * often a `to` that was meant to be the last day. */
+typedef struct {
+    const char *pool;
+    const char *qos; /* NULL: the rate of every QOS without its own */
+    int64_t ended;
+    int64_t next; /* when the next one begins; 0: none does */
+} rate_gap_t;
+
+/* Those that lie in `period`, whole, where the pool is in force when they begin.
+ * *ret_gaps is yours to free; returns how many. */
+size_t rate_card_gaps (const site_t *site, period_t period,
+                       rate_gap_t **ret_gaps);
+/* A sentence about one, yours to free. */
+char *rate_gap_text (const site_t *site, const rate_gap_t *gap);
+
 /* The policy that holds for the pool in the whole month: that of its entry at
  * the beginning (else its first within the month), else the site's. */
 idle_policy_t site_idle_policy (const site_t *site, const char *pool,

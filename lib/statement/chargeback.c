@@ -236,6 +236,21 @@ static void note_pools (struct chargeback *c)
     }
 }
 
+/* What ended without a successor before the period is known by now. */
+static void note_rates (struct chargeback *c)
+{
+    rate_gap_t *gaps;
+    size_t count = rate_card_gaps (c->query->site, c->query->period, &gaps);
+
+    for (size_t i = 0; i < count; i++) {
+        GL_AUTOFREE char *text = rate_gap_text (c->query->site, &gaps[i]);
+        bool known = !gaps[i].next && gaps[i].ended < c->query->period.start;
+        report_note (c->report, known ? NOTE_INFORMATION : NOTE_WARNING, "%s",
+                     text);
+    }
+    free (gaps);
+}
+
 /* Time on devices of no pool, in GRES hours. */
 static void note_poolless (struct chargeback *c)
 {
@@ -299,6 +314,7 @@ static void fill (struct chargeback *c, usage_report_t *usage)
     put_money (c, &columns, &c->whole);
     note_suspended (c, usage);
     note_pools (c);
+    note_rates (c);
     note_poolless (c);
     chargeback_prove (c, &columns);
     if (whole_pools (c)

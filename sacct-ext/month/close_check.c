@@ -14,6 +14,7 @@
 #include "report/report.h"
 #include "report/usage_report.h"
 #include "site/account.h"
+#include "site/rate_card.h"
 #include "slurmdbd/slurmdbd.h"
 #include "sync/reconcile.h"
 
@@ -293,6 +294,24 @@ static void check_costs (struct checking *c, const bill_t *bill)
                     : xasprintf ("each of %zu pools has its costs", count));
 }
 
+/* A `to` that was meant to be the last day leaves a day at full cost. What ended
+ * before the month and has no successor is meant so. */
+static void check_rates (struct checking *c)
+{
+    size_t before = c->checks->count;
+    rate_gap_t *gaps;
+    size_t count = rate_card_gaps (c->site, c->period, &gaps);
+
+    for (size_t i = 0; i < count; i++)
+        if (gaps[i].next || gaps[i].ended >= c->period.start)
+            found (c->checks, CHECK_LOOK, "rates",
+                   rate_gap_text (c->site, &gaps[i]));
+    if (c->checks->count == before)
+        found (c->checks, CHECK_OK, "rates",
+               xstrdup ("no published rate ended without another one"));
+    free (gaps);
+}
+
 static void take_unowned (const char *sentence, void *arg)
 {
     struct checking *c = arg;
@@ -334,6 +353,7 @@ static int check_bill (struct checking *c, gl_error_t *error)
         return -1;
     check_tags (c, bill);
     check_costs (c, bill);
+    check_rates (c);
     check_accounts (c, bill);
     bill_free (bill);
     return 0;
@@ -440,6 +460,31 @@ static void judge_unknown (struct checking *c, uint64_t jobs)
                 : xstrdup ("every GPU job has its GPUs in accounting"));
 }
 
+/* Devices of no pool have no price. */
+static void judge_pools (struct checking *c, const usage_cell_t *whole)
+{
+    GL_AUTOFREE char *hours = NULL;
+    uint64_t sum = 0;
+    mpq_t seconds;
+
+    if (c->site->pool_count == 0)
+        return;
+    for (size_t i = 0; i < whole->part_count; i++)
+        if (!whole->part[i].kind->pool)
+            sum += whole->part[i].gres_seconds;
+    mpq_init (seconds);
+    exact_set_u128 (mpq_numref (seconds), sum);
+    hours = report_hours_text (seconds);
+    mpq_clear (seconds);
+    found (c->checks, sum ? CHECK_LOOK : CHECK_OK, "pools",
+           sum ? xasprintf ("%s GRES hours on devices of no pool are charged to "
+                            "nobody: gpuledger report chargeback --month %s --by "
+                            "node,gres_type,pool shows them (a rate of 0 makes a "
+                            "pool free)",
+                            hours, c->month)
+               : xstrdup ("every device that jobs held is in a pool"));
+}
+
 static int check_coverage (struct checking *c, gl_error_t *error)
 {
     report_cluster_t *clusters
@@ -465,6 +510,7 @@ static int check_coverage (struct checking *c, gl_error_t *error)
         report = usage_report_make (usage);
         judge_coverage (c, coverage_of (report));
         judge_unknown (c, usage_report_whole (usage)->unknown_jobs);
+        judge_pools (c, usage_report_whole (usage));
     }
     report_free (report);
     usage_report_free (usage);

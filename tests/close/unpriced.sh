@@ -1,0 +1,98 @@
+#!/bin/sh
+# What would be charged nothing or at another price in silence: devices of no pool, and
+# days between two published rates.
+set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+program=$abs_top_builddir/sacct-ext/gpuledger
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$dir" || exit 1
+number=0
+
+check ()
+{
+    result=$?
+    number=$((number + 1))
+    if [ $result -eq 0 ]; then
+        echo "ok $number - $1"
+    else
+        echo "not ok $number - $1"
+        sed 's/^/# /' out err
+    fi
+}
+
+gl () { "$program" --config site.yaml --store sqlite:lab.db "$@" >out 2>err; }
+has () { grep -qF -e "$1" out err; }
+hasnt () { ! has "$1"; }
+
+# site NODES [RATES]
+site ()
+{
+    cat <<END
+ledger: {timezone: UTC, currency: USD}
+clusters: [{name: lab}]
+close: {fresh: 36500d}
+pools: [{name: h100, cluster: lab, nodes: "$1", gpus_per_node: 8}]
+costs: [{name: all of it, pool: h100, amount: 10000, driver: month}]
+${2:-}
+END
+}
+
+# A day on one GPU that ends with September, ten hours before; facts up to October.
+cat >jobs <<'END'
+JobIDRaw|Submit|Start|End|ElapsedRaw|State|AllocTRES|User|Account|QOS|NodeList
+1|2026-09-30T00:00:00|2026-09-30T00:00:00|2026-10-01T00:00:00|86400|COMPLETED|gres/gpu=1|ann|vision|high|g1
+2|2026-09-20T00:00:00|2026-09-20T00:00:00|2026-09-20T10:00:00|36000|COMPLETED|gres/gpu=1|ann|vision|high|g2
+3|2026-10-02T00:00:00|2026-10-02T00:00:00|2026-10-02T00:00:01|1|COMPLETED|cpu=1|ann|vision|high|c1
+END
+site 'g[1-2]' >site.yaml
+gl init
+gl import --cluster lab jobs
+
+gl close --month 2026-09 --check
+[ $? -eq 0 ] && has 'ok       pools      every device that jobs held is in a pool' &&
+    has 'ok       rates      no published rate ended without another one'
+check 'nothing is found where each device has a pool, and no rate is published'
+
+site 'g[2-3]' >site.yaml
+gl close --month 2026-09
+[ $? -eq 3 ] && has 'look     pools      24.000000 GRES hours on devices of no pool are charged to nobody' &&
+    hasnt 'is closed'
+check 'a month with a node of no pool is not closed without a reason'
+
+# published FROM-TO: GPU hours at 2.00 before, at 3.00 from October on
+published () { site 'g[1-2]' "rates: [$1]"; }
+published '{pool: h100, per_gpu_hour: 2, to: 2026-09-30}, {pool: h100, per_gpu_hour: 3, from: 2026-10-01}' >site.yaml
+gl --strict report chargeback --month 2026-09 -n -P -o charge
+[ $? -eq 3 ] && has 'warning: The rate of pool h100 ended at 2026-09-30T00:00:00Z, and the next one in `rates` begins at 2026-10-01T00:00:00Z: GPU time between is charged at full cost.'
+check 'a day between two rates is told'
+gl close --month 2026-09
+[ $? -eq 3 ] && has 'look     rates      The rate of pool h100 ended at 2026-09-30T00:00:00Z' && hasnt 'is closed'
+check 'and closing asks about it'
+gl report chargeback --month 2026-10 -n -P -o charge
+hasnt 'The rate of pool'
+check 'not in the month after'
+
+published '{pool: h100, per_gpu_hour: 2, to: 2026-10-01}, {pool: h100, per_gpu_hour: 3, from: 2026-10-01}' >site.yaml
+gl report chargeback --month 2026-09 -n -P -o charge
+[ "$(cat out)" = 68.00 ] && hasnt 'The rate of pool'
+check 'rates that follow each other have no such day'
+
+published '{pool: h100, per_gpu_hour: 2}, {pool: h100, qos: high, per_gpu_hour: 4, to: 2026-09-30}, {pool: h100, qos: high, per_gpu_hour: 5, from: 2026-10-01}' >site.yaml
+gl report chargeback --month 2026-09 -n -P -o charge
+[ "$(cat out)" = 88.00 ] &&
+    has 'warning: The rate of pool h100 for QOS high ended at 2026-09-30T00:00:00Z' && has 'charged as other QOS'
+check 'nor do those of a QOS go unnoticed'
+
+published '{pool: h100, per_gpu_hour: 2, to: 2026-09-10}' >site.yaml
+gl report chargeback --month 2026-09 -n -P -o charge
+has 'warning: The rate of pool h100 ended at 2026-09-10T00:00:00Z, and none follows'
+check 'a rate that ends in the month'
+gl report chargeback --month 2026-10
+hasnt 'Warning: The rate'
+check 'is no warning in later ones'
+has 'Note: The rate of pool h100 ended at 2026-09-10T00:00:00Z'
+check 'but a note'
+
+echo "1..$number"
