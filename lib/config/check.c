@@ -498,6 +498,33 @@ static int check_close (const site_t *site, gl_error_t *error)
                : 0;
 }
 
+/* Reports, filters and statements call so what belongs to none. */
+#define ABSENT "(none)"
+
+static int check_name (const char *name, const place_t *place,
+                       const char *section, gl_error_t *error)
+{
+    if (strcmp (name, ABSENT) != 0)
+        return 0;
+    return gl_error (error,
+                     "%s:%d: '" ABSENT "' in `%s` is what reports call all that "
+                     "belongs to none; give it another name",
+                     place->file, place->line, section);
+}
+
+static int check_names (const site_t *site, gl_error_t *error)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < site->team_count; i++)
+        rc = check_name (site->teams[i].name, &site->teams[i].place, "teams",
+                         error);
+    for (size_t i = 0; rc == 0 && i < site->pool_count; i++)
+        rc = check_name (site->pools[i].name, &site->pools[i].place, "pools",
+                         error);
+    return rc;
+}
+
 int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
 {
     if (list->entry_count > 0)
@@ -505,7 +532,8 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
                by_name_and_start);
     if (check_duplicates (list, error) < 0 ||
         check_references (list, error) < 0 || check_pools (site, error) < 0 ||
-        check_teams (site, error) < 0 || check_book (site, error) < 0
+        check_teams (site, error) < 0 || check_names (site, error) < 0
+        || check_book (site, error) < 0
         || check_go_live (site, error) < 0 || check_budgets (site, error) < 0
         || check_tiers (site, error) < 0 || check_qos (site, error) < 0
         || check_entitlements (site, error) < 0

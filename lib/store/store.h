@@ -148,6 +148,9 @@ int store_put_account (store_t *store, const store_account_t *account,
 typedef void (*store_name_f) (const char *name, void *arg);
 int store_each_account (store_t *store, store_name_f callback, void *arg,
                         gl_error_t *error);
+/* Every user that a job ever had, likewise. */
+int store_each_user (store_t *store, store_name_f callback, void *arg,
+                     gl_error_t *error);
 
 /* A record of a node, verbatim, and what of it joins (docs/formats). */
 #define STORE_KEY_SIZE 16
@@ -187,6 +190,10 @@ int store_put_retag (store_t *store, const retag_t *retag,
  * time; texts and array are freed by store_meters_free(). */
 int store_put_meter (store_t *store, const meter_reading_t *reading,
                      store_counts_t *counts, gl_error_t *error);
+/* Remove what lies in the way of a reading: others of its time, and the parts of them
+ * beyond it. The same reading stays. Adds to *count how many there were. */
+int store_clear_meter (store_t *store, const meter_reading_t *reading,
+                       uint64_t *count, gl_error_t *error);
 int store_meters (store_t *store, period_t period, meter_reading_t **ret,
                   size_t *ret_count, gl_error_t *error);
 void store_meters_free (meter_reading_t *readings, size_t count);

@@ -72,16 +72,28 @@ int store_put_account (store_t *store, const store_account_t *a,
     return 0;
 }
 
-int store_each_account (store_t *store, store_name_f callback, void *arg,
-                        gl_error_t *error)
+static int each_name (store_t *store, sql_t sql, store_name_f callback,
+                      void *arg, gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_ACCOUNT_NAMES, error);
+    db_statement_t *st = store_statement (store, sql, error);
     int rc = -1;
 
     while (st && (rc = db_step (st, error)) == 1)
         callback (db_column_text (st, 0), arg);
     db_reset (st);
     return rc;
+}
+
+int store_each_account (store_t *store, store_name_f callback, void *arg,
+                        gl_error_t *error)
+{
+    return each_name (store, SQL_ACCOUNT_NAMES, callback, arg, error);
+}
+
+int store_each_user (store_t *store, store_name_f callback, void *arg,
+                     gl_error_t *error)
+{
+    return each_name (store, SQL_USER_NAMES, callback, arg, error);
 }
 
 struct store_account_iter {

@@ -4,35 +4,74 @@
 #include "base/memory.h"
 #include "store/store_private.h"
 
-/* What stands in the way: another reading of the same time. */
-static int check_overlap (store_t *store, const meter_reading_t *r,
-                          bool *ret_same, gl_error_t *error)
+/* The first reading of the meter in that time. 1, or 0: there is none. */
+static int find_overlap (store_t *store, const meter_reading_t *r,
+                         meter_reading_t *ret, gl_error_t *error)
 {
     db_statement_t *get = store_statement (store, SQL_METER_GET, error);
     int rc;
 
-    *ret_same = false;
     if (!get)
         return -1;
     db_bind_text (get, 0, r->meter);
     db_bind_i64 (get, 1, r->period.end);
     db_bind_i64 (get, 2, r->period.start);
     rc = db_step (get, error);
-    if (rc == 1) {
-        *ret_same = db_column_i64 (get, 0) == r->period.start
-                    && db_column_i64 (get, 1) == r->period.end
-                    && db_column_u64 (get, 2) == r->energy_mwh;
-        rc = *ret_same
-                 ? 0
-                 : gl_error (error,
-                             "meter '%s' has another reading of this time "
-                             "already, from %lld to %lld (seconds since 1970); "
-                             "nothing was imported",
-                             r->meter, (long long)db_column_i64 (get, 0),
-                             (long long)db_column_i64 (get, 1));
-    }
+    if (rc == 1)
+        *ret = (meter_reading_t){
+            .meter = r->meter,
+            .period = {db_column_i64 (get, 0), db_column_i64 (get, 1)},
+            .energy_mwh = db_column_u64 (get, 2)};
     db_reset (get);
+    return rc;
+}
+
+static bool same_reading (const meter_reading_t *a, const meter_reading_t *b)
+{
+    return a->period.start == b->period.start && a->period.end == b->period.end
+           && a->energy_mwh == b->energy_mwh;
+}
+
+/* What stands in the way: another reading of the same time. */
+static int check_overlap (store_t *store, const meter_reading_t *r,
+                          bool *ret_same, gl_error_t *error)
+{
+    meter_reading_t other;
+    int rc = find_overlap (store, r, &other, error);
+
+    *ret_same = rc == 1 && same_reading (r, &other);
+    if (rc == 1 && !*ret_same)
+        return gl_error (error,
+                         "meter '%s' has another reading of this time already, "
+                         "from %lld to %lld (seconds since 1970); nothing was "
+                         "imported. --force replaces it",
+                         r->meter, (long long)other.period.start,
+                         (long long)other.period.end);
     return rc < 0 ? -1 : 0;
+}
+
+int store_clear_meter (store_t *store, const meter_reading_t *r, uint64_t *count,
+                       gl_error_t *error)
+{
+    db_statement_t *drop = store_statement (store, SQL_METER_DROP, error);
+    meter_reading_t other;
+    int rc = find_overlap (store, r, &other, error);
+
+    if (!drop || rc < 0)
+        return -1;
+    if (rc == 0 || same_reading (r, &other))
+        return 0;
+    store->wrote_facts = true;
+    kept_forget (store, other.period.start < r->period.start
+                            ? other.period.start
+                            : r->period.start);
+    db_bind_text (drop, 0, r->meter);
+    db_bind_i64 (drop, 1, r->period.end);
+    db_bind_i64 (drop, 2, r->period.start);
+    if (db_run (drop, error) < 0)
+        return -1;
+    *count += (uint64_t)db_affected (store->db);
+    return 0;
 }
 
 int store_put_meter (store_t *store, const meter_reading_t *r,

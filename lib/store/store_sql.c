@@ -128,6 +128,10 @@ static const struct {
     = {"SELECT account FROM party WHERE account IS NOT NULL "
        "UNION SELECT name FROM account ORDER BY 1",
        NULL},
+    [SQL_USER_NAMES]
+    = {"SELECT DISTINCT user_name FROM party WHERE user_name IS NOT NULL "
+       "ORDER BY 1",
+       NULL},
     [SQL_DEVICE_FIND] = {"SELECT id FROM device WHERE digest = ?", NULL},
     [SQL_DEVICE_ADD]
     = {"INSERT INTO device (digest, node, gpu, slice, gres_index, "
@@ -303,6 +307,10 @@ static const struct {
     [SQL_METER_GET]
     = {"SELECT time_start, time_end, energy FROM meter_reading WHERE meter = ? "
        "AND time_start < ? AND time_end > ? ORDER BY time_start LIMIT 1",
+       NULL},
+    [SQL_METER_DROP]
+    = {"DELETE FROM meter_reading WHERE meter = ? AND time_start < ? "
+       "AND time_end > ?",
        NULL},
     [SQL_METER_PUT] = {"INSERT INTO meter_reading (meter, time_start, time_end, "
                        "energy) VALUES (?, ?, ?, ?)",

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -444,6 +445,57 @@ static int check_names (cli_t *cli, const query_options_t *options,
     return rc;
 }
 
+struct seek {
+    nearest_t nearest;
+    char *name; /* of the nearest; ours */
+    bool found;
+};
+
+static void seek_name (const char *name, void *arg)
+{
+    struct seek *seek = arg;
+
+    seek->found = seek->found || !strcmp (name, seek->nearest.word);
+    nearest_offer (&seek->nearest, name);
+    if (seek->nearest.name == name) {
+        free (seek->name);
+        seek->nearest.name = seek->name = xstrdup (name);
+    }
+}
+
+/* Of accounts and users the ledger knows those of jobs alone, so that a new one is no
+ * error. */
+static int seek_known (cli_t *cli, store_t *store, key_id_t key,
+                       const char *text)
+{
+    struct seek seek = {.nearest = {.word = text}};
+    gl_error_t error;
+    int rc = key == KEY_USER ? store_each_user (store, seek_name, &seek, &error)
+                             : store_each_account (store, seek_name, &seek,
+                                                   &error);
+
+    if (rc == 0 && !seek.found && seek.name)
+        cli_warn (cli, "no job of the ledger has the %s '%s'; did you mean '%s'?",
+                  key_info (key)->word, text, seek.name);
+    else if (rc == 0 && !seek.found)
+        cli_warn (cli, "no job of the ledger has the %s '%s'",
+                  key_info (key)->word, text);
+    free (seek.name);
+    return rc < 0 ? cli_fail (cli, &error) : CLI_OK;
+}
+
+static int check_known (cli_t *cli, const query_options_t *options,
+                        store_t *store, key_id_t key)
+{
+    const text_list_t *names = query_options_names (options, key);
+    int rc = CLI_OK;
+
+    for (size_t i = 0; names && i < names->count && rc == CLI_OK; i++)
+        if (!is_absent (key, names->item[i]))
+            rc = seek_known (cli, store, key, names->item[i]);
+    return rc;
+}
+
 /* --- all of it ------------------------------------------------------------- */
 
 int query_options_resolve (cli_t *cli, query_options_t *options,
@@ -463,6 +515,8 @@ int query_options_resolve (cli_t *cli, query_options_t *options,
         return cli_usage (cli, "%s", error.text);
     if ((rc = check_names (cli, options, site, bills, KEY_TEAM)) != CLI_OK
         || (rc = check_names (cli, options, site, bills, KEY_POOL)) != CLI_OK
+        || (rc = check_known (cli, options, store, KEY_ACCOUNT)) != CLI_OK
+        || (rc = check_known (cli, options, store, KEY_USER)) != CLI_OK
         || (rc = take_clusters (cli, options, store, &query)) != CLI_OK
         || (rc = take_period (cli, options, &query)) != CLI_OK)
         return rc;

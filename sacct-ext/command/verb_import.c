@@ -695,6 +695,8 @@ static int undo_import (cli_t *cli, const site_t *site, const char *id)
 
 typedef struct {
     meter_file_t file;
+    bool force;
+    uint64_t replaced;
     store_counts_t counts;
 } meter_work_t;
 
@@ -703,9 +705,14 @@ static int put_meter (store_t *store, void *arg, gl_error_t *error)
     meter_work_t *w = arg;
 
     w->counts = (store_counts_t){0};
-    for (size_t i = 0; i < w->file.count; i++)
-        if (store_put_meter (store, &w->file.reading[i], &w->counts, error) < 0)
+    w->replaced = 0;
+    for (size_t i = 0; i < w->file.count; i++) {
+        const meter_reading_t *reading = &w->file.reading[i];
+        if ((w->force
+             && store_clear_meter (store, reading, &w->replaced, error) < 0)
+            || store_put_meter (store, reading, &w->counts, error) < 0)
             return -1;
+    }
     return 0;
 }
 
@@ -724,16 +731,40 @@ static int read_meter (const char *path, const char *meter, const zone_t *zone,
     return rc;
 }
 
-static int import_one_meter (cli_t *cli, const char *path, const char *meter,
-                             const zone_t *zone)
+/* No meter can have read a time that has not come. */
+static int check_read (const meter_work_t *w, const char *path,
+                       const zone_t *zone, gl_error_t *error)
 {
-    meter_work_t w = {.file = {NULL, 0, 0}};
+    int64_t now = time (NULL), end;
+    char stamp[ZONE_STAMP_SIZE], clock[ZONE_STAMP_SIZE];
+
+    if (w->force || w->file.count == 0)
+        return 0;
+    end = w->file.reading[w->file.count - 1].period.end;
+    if (end <= now + AS_OF_SKEW)
+        return 0;
+    return gl_error (error,
+                     "%s: the last interval ends at %s, but the clock of this host "
+                     "says %s; is --tz the zone of the meter? Nothing is stored: "
+                     "correct it, or give --force",
+                     path, zone_stamp (zone, end, stamp),
+                     zone_stamp (zone, now, clock));
+}
+
+static int import_one_meter (cli_t *cli, const char *path, const char *meter,
+                             const zone_t *zone, bool force)
+{
+    meter_work_t w = {.force = force};
     gl_error_t error;
     store_t *store;
     int rc = CLI_OK;
 
     if (read_meter (path, meter, zone, &w.file, &error) < 0)
         return cli_fail (cli, &error);
+    if (check_read (&w, path, zone, &error) < 0) {
+        import_meter_free (&w.file);
+        return cli_fail (cli, &error);
+    }
     store = cli_store (cli, 0);
     if (!store)
         rc = CLI_FAILED;
@@ -746,13 +777,16 @@ static int import_one_meter (cli_t *cli, const char *path, const char *meter,
         warn (cli, path, w.file.resets,
               "times the counter showed less than before: what was used then "
               "is not known");
+        warn (cli, path, w.replaced,
+              "readings of the same time were there and are replaced");
     }
     import_meter_free (&w.file);
     return rc;
 }
 
 static int import_meters (cli_t *cli, const site_t *site, const char *meter,
-                          const zone_t *zone, char **paths, size_t count)
+                          const zone_t *zone, bool force, char **paths,
+                          size_t count)
 {
     bool known = false;
     int rc = CLI_OK;
@@ -764,7 +798,7 @@ static int import_meters (cli_t *cli, const site_t *site, const char *meter,
                                "configuration, which says what it measures",
                           meter);
     for (size_t i = 0; i < count && rc == CLI_OK; i++)
-        rc = import_one_meter (cli, paths[i], meter, zone);
+        rc = import_one_meter (cli, paths[i], meter, zone, force);
     return rc;
 }
 
@@ -804,7 +838,8 @@ static const cli_option_t options_table[] = {
      "Comment, WCKey, ...), although a line break in one makes a row"},
     {OPTION_METER, "meter", "NAME",
      "the files are readings of this meter of the configuration: CSV of\n"
-     "start,end,kwh or time,reading_kwh; with --tz alone"},
+     "start,end,kwh or time,reading_kwh; with --tz and --force (replace\n"
+     "readings of the same time) alone"},
     {OPTION_LIST, "list", NULL, "list the imports, and read no file"},
     {OPTION_UNDO, "undo", "ID",
      "take back an import of jobs, by its number in the list, if none of its\n"
@@ -869,10 +904,9 @@ static int run (cli_t *cli, int argc, char **argv)
     rc = check_operands (cli, w.paths, w.count);
     if (rc != CLI_OK)
         return rc;
-    if (meter && (cluster || as_of || w.force || w.dry_run
-                  || w.options.trust_text))
+    if (meter && (cluster || as_of || w.dry_run || w.options.trust_text))
         return cli_usage (cli, "--meter takes none of the options of jobs but "
-                               "--tz");
+                               "--tz and --force");
     if (cluster && !*cluster)
         return cli_usage (cli, "--cluster takes a name");
     if (!(w.site = cli_site (cli)))
@@ -889,7 +923,7 @@ static int run (cli_t *cli, int argc, char **argv)
         rc = cli_usage (cli, "--as-of: %s", error.text);
     else if (meter)
         rc = import_meters (cli, w.site, meter, w.zone ? w.zone : w.site->zone,
-                            w.paths, w.count);
+                            w.force, w.paths, w.count);
     else
         rc = import_files (&w);
     if (rc == CLI_OK && !w.dry_run)

@@ -103,6 +103,23 @@ refused "too fine" 'start,end,kwh\n2026-12-01,2026-12-05,0.0000001\n' \
     'six decimals'
 refused "too many fields" 'start,end,kwh\n2026-12-01,2026-12-05,1,2\n' \
     'not 3 fields'
+refused "a time that has not come" 'start,end,kwh\n2090-12-01,2090-12-02,1\n' \
+    'the clock of this host'
+
+# a wrong reading (Wh for kWh) can be replaced
+printf 'start,end,kwh\n2026-09-01,2026-09-02,50000\n2026-09-02,2026-09-03,60000\n' >wh.csv
+printf 'start,end,kwh\n2026-09-01,2026-09-03,110\n' >kwh.csv
+lab import --meter pdu wh.csv >said 2>&1
+lab import --meter pdu kwh.csv >said 2>&1
+[ $? -eq 1 ] && grep -q -e '--force replaces it' said
+result $? "another reading is refused, and how to replace it is said"
+lab import --meter pdu --force kwh.csv >said 2>&1 &&
+    grep -q 'warning: kwh.csv: 2 readings of the same time were there and are replaced' said
+result $? "--force replaces readings"
+is "$(lab report energy -S 2026-09-01 -E 2026-09-03 --json | jq -r .totals.machines_kwh)" 110 \
+    "which then count"
+is "$(lab import --meter pdu --force kwh.csv 2>&1)" \
+    "gpuledger: kwh.csv: readings of meter pdu: 0 new, 1 unchanged" "again it changes nothing"
 lab import --meter nothing pdu.csv 2>&1 | grep -q "is not in .meters."
 result $? "a meter that the configuration does not name"
 lab import --meter pdu --cluster lab pdu.csv >said 2>&1

@@ -137,6 +137,19 @@ wrong 1 "no pool has GPUs of type 'b200'" price --gres=gpu:b200:1
 wrong 1 "meter 'rack-2' is not in \`meters\`" import --meter rack-2 rack-1.csv
 wrong 1 'cannot open october.txt' import october.txt
 
+# names of accounts and users that no job has: a new one is no error
+unknown_name ()
+{
+    gl --strict report chargeback --month 2026-10 "$1" "$2" --csv >"$work/out" 2>"$work/err"
+    [ $? -eq 3 ] && grep -qF -e "warning: $3" "$work/err"
+    result $? "report chargeback $1 $2"
+}
+unknown_name -A vison "no job of the ledger has the account 'vison'; did you mean 'vision'?"
+unknown_name -u ann,nobody "no job of the ledger has the user 'nobody'"
+gl report chargeback --month 2026-10 -A vision,'(none)' -u ann --csv 2>"$work/err" >"$work/out"
+[ $? -eq 0 ] && ! grep -q 'no job of the ledger' "$work/err"
+result $? 'names that jobs have, and the word for none'
+
 # amounts
 wrong 2 'write -- before a value that begins with -' correct vision -12.50 'paid twice'
 wrong 1 "'1e5' is not a number" correct vision 1e5 reason
