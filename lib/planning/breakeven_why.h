@@ -31,7 +31,8 @@ typedef enum {
 
 typedef struct {
     bool found;
-    bool follows; /* every part whole: nothing was done to them */
+    int treated; /* 0: every part whole, the figure follows. Divided parts count for
+                    more than all that are left out */
     why_part_t part[BREAKEVEN_WHY_PARTS]; /* as breakeven_t.part */
     mpq_t per_gpu_year;
 } breakeven_why_t;

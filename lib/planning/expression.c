@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/exact.h"
+#include "base/memory.h"
 #include "planning/expression.h"
 
 #define TEXT_MAX 1000
@@ -241,92 +241,84 @@ static int power (struct parser *p, mpq_t value)
     return rc;
 }
 
-static int term (struct parser *p, mpq_t value)
-{
-    mpq_t factor;
-    int rc = power (p, value);
-
-    mpq_init (factor);
-    while (rc == 0) {
-        bool divides = take (p, "/");
-        if (!divides && !take (p, "*"))
-            break;
-        rc = power (p, factor);
-        if (rc == 0 && divides && mpq_sgn (factor) == 0)
-            rc = fail (p, "a division by 0 ends");
-        else if (rc == 0 && divides)
-            mpq_div (value, value, factor);
-        else if (rc == 0)
-            mpq_mul (value, value, factor);
-        if (rc == 0)
-            rc = bounded (p, value);
-    }
-    mpq_clear (factor);
-    return rc;
-}
-
-static int sum (struct parser *p, mpq_t value)
-{
-    mpq_t more;
-    int rc = term (p, value);
-
-    mpq_init (more);
-    while (rc == 0) {
-        bool minus = take (p, "-");
-        if (!minus && !take (p, "+"))
-            break;
-        rc = term (p, more);
-        if (rc == 0 && minus)
-            mpq_sub (value, value, more);
-        else if (rc == 0)
-            mpq_add (value, value, more);
-        if (rc == 0)
-            rc = bounded (p, value);
-    }
-    mpq_clear (more);
-    return rc;
-}
-
-/* Longer signs first. The order of a and b that makes it true: bit 0 for less,
- * bit 1 for equal, bit 2 for more. */
-static const struct {
+/* From the loosest to the tightest; longer signs before their beginnings. A comparison
+ * has the orders of a and b that make it true: bit 0 for less, 1 for equal, 2 for more. */
+enum { COMPARISON, SUM, TERM, POWER };
+static const struct operator {
     const char *sign;
-    unsigned holds;
-} comparisons[] = {{"<=", 3}, {">=", 6}, {"==", 2}, {"!=", 5}, {"<", 1}, {">", 4}};
+    int level;
+    int holds;
+} operators[] = {
+    {"<=", COMPARISON, 3}, {">=", COMPARISON, 6}, {"==", COMPARISON, 2},
+    {"!=", COMPARISON, 5}, {"<", COMPARISON, 1},  {">", COMPARISON, 4},
+    {"-", SUM, 0},         {"+", SUM, 0},         {"/", TERM, 0},
+    {"*", TERM, 0},
+};
 
-static int take_comparison (struct parser *p)
+static const struct operator *take_operator (struct parser *p, int level)
 {
-    for (size_t i = 0; i < sizeof (comparisons) / sizeof (*comparisons); i++)
-        if (take (p, comparisons[i].sign))
-            return (int)comparisons[i].holds;
-    return 0;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (operators); i++)
+        if (operators[i].level == level && take (p, operators[i].sign))
+            return &operators[i];
+    return NULL;
 }
 
-static int comparison (struct parser *p, mpq_t value)
+static int apply (struct parser *p, char sign, mpq_t value, mpq_srcptr right)
 {
-    mpq_t right;
-    bool holds = true, any = false;
-    int rc = sum (p, value), wanted;
+    if (sign == '/' && mpq_sgn (right) == 0)
+        return fail (p, "a division by 0 ends");
+    if (sign == '-')
+        mpq_sub (value, value, right);
+    else if (sign == '+')
+        mpq_add (value, value, right);
+    else if (sign == '/')
+        mpq_div (value, value, right);
+    else
+        mpq_mul (value, value, right);
+    return bounded (p, value);
+}
 
+/* Comparisons are chained: each is of two neighbours, all have to hold. */
+static int operation (struct parser *p, mpq_t value, int level)
+{
+    const struct operator *op;
+    bool holds = true, compared = false;
+    mpq_t right;
+    int rc;
+
+    if (level == POWER)
+        return power (p, value);
+    rc = operation (p, value, level + 1);
     mpq_init (right);
-    while (rc == 0 && (wanted = take_comparison (p)) != 0) {
-        int order;
-        rc = sum (p, right);
-        if (rc < 0)
-            break;
-        order = mpq_cmp (value, right);
-        holds = holds && (wanted & (order < 0 ? 1 : order == 0 ? 2 : 4));
-        any = true;
-        mpq_set (value, right);
+    while (rc == 0 && (op = take_operator (p, level)) != NULL) {
+        rc = operation (p, right, level + 1);
+        if (rc == 0 && level == COMPARISON) {
+            int order = mpq_cmp (value, right);
+            holds = holds && (op->holds & (order < 0 ? 1 : order == 0 ? 2 : 4));
+            compared = true;
+            mpq_set (value, right);
+        } else if (rc == 0)
+            rc = apply (p, op->sign[0], value, right);
     }
-    if (rc == 0 && any)
+    if (rc == 0 && compared)
         mpq_set_ui (value, holds, 1);
     mpq_clear (right);
     return rc;
 }
 
-static int whole (struct parser *p, mpq_t value)
+static int comparison (struct parser *p, mpq_t value)
 {
+    return operation (p, value, COMPARISON);
+}
+
+/* ---- a whole text ---- */
+
+/* With one of its numbers shifted, if there is such a one. */
+static int evaluate (struct parser *p, mpq_t value)
+{
+    p->at = p->text;
+    p->depth = 0;
+    p->decimals = 0;
     if (strlen (p->text) > TEXT_MAX)
         return gl_error (p->error, "an expression of more than %d characters",
                          TEXT_MAX);
@@ -339,53 +331,47 @@ static int whole (struct parser *p, mpq_t value)
 int expression_value (const char *text, const expression_scope_t *scope,
                       mpq_t ret_value, gl_error_t *error)
 {
-    struct parser p = {.text = text,
-                       .at = text,
-                       .scope = scope,
-                       .error = error,
-                       .shifted = NONE};
+    struct parser p
+        = {.text = text, .scope = scope, .error = error, .shifted = NONE};
 
-    return whole (&p, ret_value);
+    return evaluate (&p, ret_value);
 }
 
-/* |value with one number shifted - value|, and how many numbers there are. */
-static int change (const char *text, const expression_scope_t *scope,
-                   size_t which, int direction, mpq_srcptr value,
-                   mpq_t ret_change, size_t *ret_count, gl_error_t *error)
+/* bound += how much the value changes at most when number p->shifted is shifted. */
+static int add_change (struct parser *p, mpq_srcptr value, mpq_t bound)
 {
-    struct parser p = {.text = text,
-                       .at = text,
-                       .scope = scope,
-                       .error = error,
-                       .shifted = which,
-                       .shift = direction};
+    mpq_t most, q;
+    int rc = 0;
 
-    if (whole (&p, ret_change) < 0)
-        return -1;
-    mpq_sub (ret_change, ret_change, value);
-    mpq_abs (ret_change, ret_change);
-    *ret_count = p.decimals;
-    return 0;
+    mpq_inits (most, q, NULL);
+    for (p->shift = -1; p->shift <= 1 && rc == 0; p->shift += 2) {
+        rc = evaluate (p, q);
+        mpq_sub (q, q, value);
+        mpq_abs (q, q);
+        if (mpq_cmp (q, most) > 0)
+            mpq_set (most, q);
+    }
+    mpq_add (bound, bound, most);
+    mpq_clears (most, q, NULL);
+    return rc;
 }
 
 int expression_rounding (const char *text, const expression_scope_t *scope,
                          mpq_t ret_bound, gl_error_t *error)
 {
-    mpq_t value, up, down;
-    size_t count = 1;
+    struct parser p
+        = {.text = text, .scope = scope, .error = error, .shifted = NONE};
+    mpq_t value;
+    size_t count;
     int rc;
 
-    mpq_inits (value, up, down, NULL);
+    mpq_init (value);
     mpq_set_ui (ret_bound, 0, 1);
-    rc = expression_value (text, scope, value, error);
-    for (size_t i = 0; i < count && rc == 0; i++) {
-        rc = change (text, scope, i, 1, value, up, &count, error);
-        if (rc == 0)
-            rc = change (text, scope, i, -1, value, down, &count, error);
-        if (rc == 0)
-            mpq_add (ret_bound, ret_bound, mpq_cmp (up, down) > 0 ? up : down);
-    }
-    mpq_clears (value, up, down, NULL);
+    rc = evaluate (&p, value);
+    count = p.decimals;
+    for (p.shifted = 0; p.shifted < count && rc == 0; p.shifted++)
+        rc = add_change (&p, value, ret_bound);
+    mpq_clear (value);
     return rc;
 }
 

@@ -41,4 +41,7 @@ report_t *breakeven_report_make (const site_t *site, int64_t known,
 void breakeven_leave_old (report_t *report, breakeven_t *breakeven,
                           const site_t *site, int64_t known, int max_age);
 
+/* A ratio as "54.2"; yours to free. */
+char *breakeven_percent_text (mpq_srcptr ratio);
+
 #endif /* !GL_REPORT_BREAKEVEN_REPORT_H */

@@ -2,7 +2,7 @@
 #ifndef GL_REPORT_PLAN_PRIVATE_H
 #define GL_REPORT_PLAN_PRIVATE_H
 
-#include "report/breakeven_private.h"
+#include "report/breakeven_report.h"
 #include "report/plan.h"
 
 typedef struct {
