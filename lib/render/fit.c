@@ -43,11 +43,13 @@ size_t render_text_break (const char *text, size_t limit, const char **ret_next)
     size_t width = 0, blank = 0, at = 0;
 
     *ret_next = NULL;
+    if (limit == 0)
+        return strlen (text);
     while (text[at]) {
         int32_t code;
         size_t length = utf8_decode (text + at, &code);
         width += character_width (code);
-        if (limit > 0 && width > limit && at > 0)
+        if (width > limit && at > 0)
             break;
         if (text[at] == ' ')
             blank = at;

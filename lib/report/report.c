@@ -553,41 +553,6 @@ void report_chart_item (report_chart_t *chart, const char *label,
     item->shade = shade;
 }
 
-static int compare_rows (const void *a, const void *b, void *arg)
-{
-    const report_t *report = arg;
-    char *const *x = *(char *const *const *)a, *const *y
-                                               = *(char *const *const *)b;
-
-    for (size_t i = 0; i < report->column_count; i++) {
-        int order;
-        if (!report->column[i].is_key)
-            continue;
-        order = strcmp (x[i] ? x[i] : "", y[i] ? y[i] : "");
-        if (order)
-            return order;
-    }
-    return 0;
-}
-
-void report_sort (report_t *report)
-{
-    size_t rows = report->row_count, columns = report->column_count;
-    char ***row = xcalloc (rows + 1, sizeof (*row));
-    char **cell = xcalloc (rows * columns + 1, sizeof (*cell));
-
-    for (size_t i = 0; i < rows; i++)
-        row[i] = report->cell + i * columns;
-    qsort_r (row, rows, sizeof (*row), compare_rows, report);
-    for (size_t i = 0; i < rows; i++)
-        memcpy (cell + i * columns, row[i], columns * sizeof (*cell));
-    /* back into the room that there is: report_row() counts on it */
-    if (rows)
-        memcpy (report->cell, cell, rows * columns * sizeof (*cell));
-    free (cell);
-    free (row);
-}
-
 void report_select_brief (report_t *report)
 {
     size_t kept = 0;

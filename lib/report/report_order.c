@@ -1,9 +1,57 @@
-/* The order and the number of rows that a reader asks for. */
+/* The order of the rows, and how many of them a reader asks for. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "report/report.h"
+
+typedef int compare_t (const void *a, const void *b, void *arg);
+
+/* Rows [first, end), back into the room that there is: report_row() counts on
+ * it. */
+static void order_rows (report_t *report, size_t first, size_t end,
+                        compare_t *compare, void *arg)
+{
+    size_t rows = end - first, columns = report->column_count;
+    char **from = report->cell + first * columns;
+    char ***row = xcalloc (rows + 1, sizeof (*row));
+    char **cell = xcalloc (rows * columns + 1, sizeof (*cell));
+
+    for (size_t i = 0; i < rows; i++)
+        row[i] = from + i * columns;
+    qsort_r (row, rows, sizeof (*row), compare, arg);
+    for (size_t i = 0; i < rows; i++)
+        memcpy (cell + i * columns, row[i], columns * sizeof (*cell));
+    if (rows)
+        memcpy (from, cell, rows * columns * sizeof (*cell));
+    free (cell);
+    free (row);
+}
+
+/* --- by keys ---------------------------------------------------------------
+ */
+
+static int compare_keys (const void *a, const void *b, void *arg)
+{
+    const report_t *report = arg;
+    char *const *x = *(char *const *const *)a;
+    char *const *y = *(char *const *const *)b;
+
+    for (size_t i = 0; i < report->column_count; i++) {
+        int order;
+        if (!report->column[i].is_key)
+            continue;
+        order = strcmp (x[i] ? x[i] : "", y[i] ? y[i] : "");
+        if (order)
+            return order;
+    }
+    return 0;
+}
+
+void report_sort (report_t *report)
+{
+    order_rows (report, 0, report->row_count, compare_keys, report);
+}
 
 /* --- numbers as texts ------------------------------------------------------
  */
@@ -69,7 +117,7 @@ static int compare_numbers (const char *x, const char *y)
     return a.negative ? compare_sizes (&b, &a) : compare_sizes (&a, &b);
 }
 
-/* --- order -----------------------------------------------------------------
+/* --- by fields -------------------------------------------------------------
  */
 
 struct order_field {
@@ -107,25 +155,6 @@ static int compare_rows (const void *a, const void *b, void *arg)
             return rc;
     }
     return x < y ? -1 : x > y; /* where they lay */
-}
-
-static void order_rows (report_t *report, size_t first, size_t end,
-                        struct order *order)
-{
-    size_t rows = end - first, columns = report->column_count;
-    char **from = report->cell + first * columns;
-    char ***row = xcalloc (rows + 1, sizeof (*row));
-    char **cell = xcalloc (rows * columns + 1, sizeof (*cell));
-
-    for (size_t i = 0; i < rows; i++)
-        row[i] = from + i * columns;
-    qsort_r (row, rows, sizeof (*row), compare_rows, order);
-    for (size_t i = 0; i < rows; i++)
-        memcpy (cell + i * columns, row[i], columns * sizeof (*cell));
-    if (rows)
-        memcpy (from, cell, rows * columns * sizeof (*cell));
-    free (cell);
-    free (row);
 }
 
 static int add_field (const report_t *report, struct order *order,
@@ -169,9 +198,9 @@ int report_order_rows (report_t *report, const char *fields, gl_error_t *error)
         drop_rests (report);
     for (size_t i = 0; i < report->section_count && rc == 0; i++)
         order_rows (report, report->section[i].first,
-                    report_section_end (report, i), &order);
+                    report_section_end (report, i), compare_rows, &order);
     if (report->section_count == 0 && rc == 0)
-        order_rows (report, 0, report->row_count, &order);
+        order_rows (report, 0, report->row_count, compare_rows, &order);
     free (order.field);
     return rc;
 }
