@@ -188,13 +188,22 @@ static int tell (cli_t *cli, const struct request *request,
 
 /* --- the verb ---------------------------------------------------------- */
 
-static int no_such_budget (cli_t *cli, const char *name)
+static int no_such_budget (cli_t *cli, const char *name, int64_t as_of)
 {
     BUFFER_AUTO names = BUFFER_INIT;
     nearest_t nearest = {.word = name ? name : ""};
+    char stamp[ZONE_STAMP_SIZE];
 
-    for (size_t i = 0; i < cli->site->budget_count; i++)
-        nearest_offer (&nearest, cli->site->budgets[i].name);
+    for (size_t i = 0; i < cli->site->budget_count; i++) {
+        const char *known = cli->site->budgets[i].name;
+        if (name && strcmp (known, name) == 0)
+            return cli_failf (
+                cli,
+                "budget '%s' is not in force at %s: give --as-of, "
+                "or look at its 'from' and 'to' in %s",
+                name, zone_stamp (cli->site->zone, as_of, stamp), cli->config);
+        nearest_offer (&nearest, known);
+    }
     if (nearest.name)
         return cli_failf (cli, "there is no budget '%s' in force; did you mean "
                                "'%s'?",
@@ -248,7 +257,7 @@ static int print_budgets (cli_t *cli, const struct request *request,
     query->by.count = 0;
     if (budgets_compute (cli->store, &q, &budgets, &count, &error) < 0)
         return cli_fail (cli, &error);
-    rc = count == 0 ? no_such_budget (cli, request->name)
+    rc = count == 0 ? no_such_budget (cli, request->name, q.as_of)
                     : tell (cli, request, query, budgets, count, unlimited);
     budgets_free (budgets, count);
     return rc;

@@ -51,6 +51,7 @@ cp "$abs_top_srcdir"/contrib/examples/month/* . && chmod u+w ./*
 } >"$work/err" 2>&1
 [ $? -eq 3 ]
 result $? "a ledger with two closed months"
+sed '/^budgets:/a\  - {name: past, team: vision, amount: 1, to: 2026-01-01}' site.yaml >past.yaml
 state >"$work/before"
 
 # months
@@ -126,6 +127,11 @@ wrong 2 "ambiguous option '--st'; it may be: --starttime, --state, --store, --st
 wrong 2 "cannot group by 'tem'; did you mean 'team'?" report usage --by user,tem
 wrong 2 "has no field 'gpu_hour'; did you mean 'gpu_hours'?" report usage -o gpu_hour
 wrong 1 "there is no budget 'visoin' in force; did you mean 'vision'?" budget visoin
+wrong 1 "there is no budget 'Vision' in force; did you mean 'vision'?" budget Vision
+wrong 2 "unknown report 'Chargeback'; did you mean 'chargeback'?" report Chargeback
+wrong 1 "there is no team 'VISION'; did you mean 'vision'?" report usage --team VISION
+wrong 2 "unknown option '--Month'; did you mean --month?" report usage --Month 2026-10
+wrong 1 "budget 'past' is not in force at 2026-11-05T00:00:00-05:00: give --as-of, or look at its 'from'" --config past.yaml budget past
 wrong 2 'exclude each other' statement vision --csv --json
 wrong 2 '--journal is a form of its own' report chargeback --journal --team vision
 wrong 2 'there is no FOCUS 2.0 here' report chargeback --focus=2.0
