@@ -142,6 +142,17 @@ gl report chargeback --month 2025-06 --journal |
     awk '$1 ~ /rounding/ { print $1, $2 }' >got
 is "closed: the journal has an account for rounding" "unrecovered:priced:rounding -0.02"
 
+# In a pool without a cost no line makes up for another one's cents.
+cp site.yaml kept.yaml
+sed -i '/^  - {name: all,/d' site.yaml
+facts alone
+charges
+is "5 hours are 9.02 where the pool has no cost, too" 'a|9.02'
+facts crowd
+charges
+is "and equal hours are equal bills" "$crowd"
+cp kept.yaml site.yaml
+
 facts used
 charges
 is "120.56 of fabric falls on the 44 of 11,520 hours that caused it" 'a|120.56'
