@@ -1,4 +1,5 @@
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -80,6 +81,40 @@ static int check_duplicates (const check_list_t *list, gl_error_t *error)
                          "overlap, or another name",
                          b->place.file, b->place.line, b->identity,
                          b->kind->name, a->place.file, a->place.line);
+    }
+    return 0;
+}
+
+/* The longest day: clocks are set by an hour at most. */
+#define DAY_MAX (25 * 3600)
+
+static void date_of (const zone_t *zone, int64_t instant, char text[16])
+{
+    civil_t civil = zone_civil (zone, instant);
+
+    snprintf (text, 16, "%04d-%02d-%02d", civil.year, civil.month, civil.day);
+}
+
+/* Who takes `to` for the last day leaves out a day: a rate that is full cost on it, a
+ * cost that is missing. Nobody means a day. */
+static int check_days_between (const site_t *site, const check_list_t *list,
+                               gl_error_t *error)
+{
+    for (size_t i = 1; i < list->entry_count; i++) {
+        const check_entry_t *a = &list->entry[i - 1], *b = &list->entry[i];
+        char to[16], from[16];
+        if (by_name (a, b) != 0 || b->valid.start <= a->valid.end
+            || b->valid.start - a->valid.end > DAY_MAX)
+            continue;
+        date_of (site->zone, a->valid.end, to);
+        date_of (site->zone, b->valid.start, from);
+        return gl_error (error,
+                         "%s:%d: '%s' in `%s` leaves out %s, between `to` of the "
+                         "entry before (%s:%d) and `from` of this one: `to` is the "
+                         "first day on which an entry no longer holds, so write "
+                         "'to: %s' there",
+                         b->place.file, b->place.line, b->identity,
+                         b->kind->name, to, a->place.file, a->place.line, from);
     }
     return 0;
 }
@@ -530,7 +565,8 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
     if (list->entry_count > 0)
         qsort (list->entry, list->entry_count, sizeof (*list->entry),
                by_name_and_start);
-    if (check_duplicates (list, error) < 0 ||
+    if (check_duplicates (list, error) < 0
+        || check_days_between (site, list, error) < 0 ||
         check_references (list, error) < 0 || check_pools (site, error) < 0 ||
         check_teams (site, error) < 0 || check_names (site, error) < 0
         || check_book (site, error) < 0

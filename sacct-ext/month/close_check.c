@@ -460,29 +460,50 @@ static void judge_unknown (struct checking *c, uint64_t jobs)
                 : xstrdup ("every GPU job has its GPUs in accounting"));
 }
 
-/* Devices of no pool have no price. */
+static char *hours_of (uint64_t gres_seconds)
+{
+    mpq_t seconds;
+    char *text;
+
+    mpq_init (seconds);
+    exact_set_u128 (mpq_numref (seconds), gres_seconds);
+    text = report_hours_text (seconds);
+    mpq_clear (seconds);
+    return text;
+}
+
+/* Devices of no pool have no price, and those of unknown size no quantity. */
 static void judge_pools (struct checking *c, const usage_cell_t *whole)
 {
-    GL_AUTOFREE char *hours = NULL;
-    uint64_t sum = 0;
-    mpq_t seconds;
+    uint64_t without = 0, unknown = 0;
 
     if (c->site->pool_count == 0)
         return;
-    for (size_t i = 0; i < whole->part_count; i++)
-        if (!whole->part[i].kind->pool)
-            sum += whole->part[i].gres_seconds;
-    mpq_init (seconds);
-    exact_set_u128 (mpq_numref (seconds), sum);
-    hours = report_hours_text (seconds);
-    mpq_clear (seconds);
-    found (c->checks, sum ? CHECK_LOOK : CHECK_OK, "pools",
-           sum ? xasprintf ("%s GRES hours on devices of no pool are charged to "
-                            "nobody: gpuledger report chargeback --month %s --by "
-                            "node,gres_type,pool shows them (a rate of 0 makes a "
-                            "pool free)",
-                            hours, c->month)
-               : xstrdup ("every device that jobs held is in a pool"));
+    for (size_t i = 0; i < whole->part_count; i++) {
+        const usage_part_t *part = &whole->part[i];
+        if (!part->kind->pool)
+            without += part->gres_seconds;
+        else if (!part->kind->weight_known)
+            unknown += part->gres_seconds;
+    }
+    GL_AUTOFREE char *poolless = hours_of (without);
+    GL_AUTOFREE char *unsized = hours_of (unknown);
+    if (without)
+        found (c->checks, CHECK_LOOK, "pools",
+               xasprintf ("%s GRES hours on devices of no pool are charged to "
+                          "nobody: gpuledger report chargeback --month %s --by "
+                          "node,gres_type,pool shows them (a rate of 0 makes a "
+                          "pool free)",
+                          poolless, c->month));
+    if (unknown)
+        found (c->checks, CHECK_LOOK, "pools",
+               xasprintf ("%s GRES hours on devices of unknown size are charged to "
+                          "nobody: gpuledger report chargeback --month %s says "
+                          "why",
+                          unsized, c->month));
+    if (!without && !unknown)
+        found (c->checks, CHECK_OK, "pools",
+               xstrdup ("every device that jobs held is in a pool"));
 }
 
 static int check_coverage (struct checking *c, gl_error_t *error)

@@ -61,14 +61,24 @@ gl close --month 2026-09
     hasnt 'is closed'
 check 'a month with a node of no pool is not closed without a reason'
 
+# jobs on shards of a pool that does not say how many a GPU has
+sed 's/gres.gpu=1/gres\/shard=4/' jobs >shards
+site 'g[1-2]' >site.yaml
+mv lab.db whole.db && gl init && gl import --cluster lab shards
+gl close --month 2026-09
+[ $? -eq 3 ] && has 'look     pools      136.000000 GRES hours on devices of unknown size are charged to nobody' &&
+    hasnt 'is closed'
+check 'nor one with shards of unknown size'
+rm -f lab.db && mv whole.db lab.db
+
 # published FROM-TO: GPU hours at 2.00 before, at 3.00 from October on
 published () { site 'g[1-2]' "rates: [$1]"; }
-published '{pool: h100, per_gpu_hour: 2, to: 2026-09-30}, {pool: h100, per_gpu_hour: 3, from: 2026-10-01}' >site.yaml
+published '{pool: h100, per_gpu_hour: 2, to: 2026-09-29}, {pool: h100, per_gpu_hour: 3, from: 2026-10-01}' >site.yaml
 gl --strict report chargeback --month 2026-09 -n -P -o charge
-[ $? -eq 3 ] && has 'warning: The rate of pool h100 ended at 2026-09-30T00:00:00Z, and the next one in `rates` begins at 2026-10-01T00:00:00Z: GPU time between is charged at full cost.'
-check 'a day between two rates is told'
+[ $? -eq 3 ] && has 'warning: The rate of pool h100 ended at 2026-09-29T00:00:00Z, and the next one in `rates` begins at 2026-10-01T00:00:00Z: GPU time between is charged at full cost.'
+check 'days between two rates are told'
 gl close --month 2026-09
-[ $? -eq 3 ] && has 'look     rates      The rate of pool h100 ended at 2026-09-30T00:00:00Z' && hasnt 'is closed'
+[ $? -eq 3 ] && has 'look     rates      The rate of pool h100 ended at 2026-09-29T00:00:00Z' && hasnt 'is closed'
 check 'and closing asks about it'
 gl report chargeback --month 2026-10 -n -P -o charge
 hasnt 'The rate of pool'
@@ -77,12 +87,12 @@ check 'not in the month after'
 published '{pool: h100, per_gpu_hour: 2, to: 2026-10-01}, {pool: h100, per_gpu_hour: 3, from: 2026-10-01}' >site.yaml
 gl report chargeback --month 2026-09 -n -P -o charge
 [ "$(cat out)" = 68.00 ] && hasnt 'The rate of pool'
-check 'rates that follow each other have no such day'
+check 'rates that follow each other have no such days'
 
-published '{pool: h100, per_gpu_hour: 2}, {pool: h100, qos: high, per_gpu_hour: 4, to: 2026-09-30}, {pool: h100, qos: high, per_gpu_hour: 5, from: 2026-10-01}' >site.yaml
+published '{pool: h100, per_gpu_hour: 2}, {pool: h100, qos: high, per_gpu_hour: 4, to: 2026-09-29}, {pool: h100, qos: high, per_gpu_hour: 5, from: 2026-10-01}' >site.yaml
 gl report chargeback --month 2026-09 -n -P -o charge
 [ "$(cat out)" = 88.00 ] &&
-    has 'warning: The rate of pool h100 for QOS high ended at 2026-09-30T00:00:00Z' && has 'charged as other QOS'
+    has 'warning: The rate of pool h100 for QOS high ended at 2026-09-29T00:00:00Z' && has 'charged as other QOS'
 check 'nor do those of a QOS go unnoticed'
 
 published '{pool: h100, per_gpu_hour: 2, to: 2026-09-10}' >site.yaml

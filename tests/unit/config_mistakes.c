@@ -52,6 +52,14 @@ static const mistake_t forms_mistakes[] = {
      {"t.yaml:3: `network`", "bits behind its prefix"}},
     {"networks: [{nodes: g1, network: \"fe80::/10\"}]",
      {"t.yaml:1: `network`", "no IPv4 address"}},
+    {POOL "rates:\n- {pool: p, per_gpu_hour: 2, to: 2026-09-30}\n"
+          "- {pool: p, per_gpu_hour: 3, from: 2026-10-01}",
+     {"t.yaml:4: 'p' in `rates` leaves out 2026-09-30", "(t.yaml:3)",
+      "write 'to: 2026-10-01' there"}},
+    {"ledger: {timezone: Europe/Oslo}\n" POOL
+     "costs:\n- {name: c, pool: p, amount: 2, driver: month, to: 2026-10-25}\n"
+     "- {name: c, pool: p, amount: 3, driver: month, from: 2026-10-26}",
+     {"t.yaml:5: 'c, p' in `costs` leaves out 2026-10-25"}},
     {"teams:\n- {name: (none), accounts: [a]}",
      {"t.yaml:2: '(none)' in `teams`", "another name"}},
     {"pools:\n- {name: (none), nodes: n1, gpus_per_node: 4}",
@@ -204,7 +212,7 @@ static const mistake_t wholes_mistakes[] = {
           "p, watts_per_gpu: 500, pue: 1.2, tariff: t}]",
      {"t.yaml:3", "does not hold from the beginning"}},
     {POOL "tariffs:\n- {name: t, per_kwh: 1, to: 2026-01-01}\n- {name: t, "
-          "per_kwh: 1, from: 2026-01-02}\npower: [{pool: p, watts_per_gpu: "
+          "per_kwh: 1, from: 2026-01-03}\npower: [{pool: p, watts_per_gpu: "
           "500, pue: 1.2, tariff: t}]",
      {"t.yaml:5", "from 2026-01-01T00:00:00Z on"}},
     /* budgets */
