@@ -89,6 +89,30 @@ static void warn_note (cli_t *cli, const char *cluster,
                   (unsigned long long)note->id_job);
 }
 
+static bool owns_subtrees (const site_t *site)
+{
+    for (size_t i = 0; i < site->team_count; i++)
+        for (size_t k = 0; k < site->teams[i].accounts.count; k++)
+            if (!strncmp (site->teams[i].accounts.item[k], "subtree:", 8))
+                return true;
+    return false;
+}
+
+/* The tree has no dates: who moves an account moves its past, too. */
+static void warn_moved (cli_t *cli, const char *cluster,
+                        const sync_result_t *result)
+{
+    if (!result->moved[0] || !owns_subtrees (cli->site))
+        return;
+    cli_warn (cli,
+              "%s: %llu accounts have another parent in Slurm than before (the "
+              "first: '%s'). Where teams own a subtree, all of their time moves, and "
+              "closed months are corrected. To leave the past where it was, name "
+              "such an account in `accounts` of both teams, with `from` and `to`",
+              cluster, (unsigned long long)result->accounts.changed,
+              result->moved);
+}
+
 static void warn (cli_t *cli, const char *cluster, const sync_result_t *result)
 {
     const slurmdbd_notes_t *notes = &result->notes;
@@ -116,6 +140,7 @@ static void warn (cli_t *cli, const char *cluster, const sync_result_t *result)
                   "database",
                   cluster, (unsigned long long)result->segments.lost,
                   (unsigned long long)result->segments.lost_job);
+    warn_moved (cli, cluster, result);
     if (result->gone)
         cli_warn (cli,
                   "%s: %llu segments are not in the database any more: purged, "

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -129,10 +130,17 @@ static int put_account (const char *account, const char *parent, void *arg,
                         gl_error_t *error)
 {
     struct sync *sync = arg;
+    sync_result_t *result = sync->result;
     store_account_t fact = {sync->name, account, parent};
+    uint64_t changed = result->accounts.changed;
 
-    return store_put_account (sync->store, &fact, sync->result->as_of,
-                              &sync->result->accounts, error);
+    if (store_put_account (sync->store, &fact, result->as_of, &result->accounts,
+                           error)
+        < 0)
+        return -1;
+    if (result->accounts.changed > changed && !result->moved[0])
+        snprintf (result->moved, sizeof (result->moved), "%s", account);
+    return 0;
 }
 
 static slurmdbd_window_t ended (int64_t from, int64_t to)

@@ -57,6 +57,8 @@ typedef struct {
     store_counts_t events;
     store_counts_t reservations;
     store_counts_t accounts;
+    char moved[64]; /* the first account with another parent than before, as far as
+                       it fits; "": none */
     slurmdbd_notes_t notes;
     uint64_t gone; /* that the database does not have any more, noted now */
     bool full;     /* all rows were read */

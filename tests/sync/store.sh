@@ -98,6 +98,20 @@ gl --config "$dir/teams.yaml" --store "$main" report usage --month 2026-09 \
     --by team,account -P -n -o team,account
 grep -qx "research|vision" "$dir/out" && ! grep -q "none)|vision" "$dir/out"
 check $? "a team owns the subtree of an account"
+# ... until it is moved
+cp "$dir/main.db" "$dir/moved.db"
+sql <<'END'
+UPDATE lab_assoc_table SET parent_acct = 'root' WHERE id_assoc = 52;
+END
+gl --config "$dir/teams.yaml" --store "sqlite:$dir/moved.db" sync --cluster lab --as-of @1790103660
+grep -q "warning: lab: 1 accounts have another parent in Slurm than before (the first: 'vision')" "$dir/err"
+check $? "an account that moves in the tree is told where teams own subtrees"
+gl --config "$dir/teams.yaml" --store "sqlite:$dir/moved.db" sync --cluster lab --as-of @1790103720
+! grep -q 'another parent' "$dir/err"
+check $? "once"
+sql <<'END'
+UPDATE lab_assoc_table SET parent_acct = 'science' WHERE id_assoc = 52;
+END
 # SQLite shows the two's complement
 [ "$(store main 'SELECT job_db_inx FROM segment WHERE id_job = 180')" = -616 ]
 check $? "a key above 2^63 is in the store with all its bits"
