@@ -19,19 +19,23 @@ static bool in_force (period_t valid, int64_t instant)
 
 /* ---- which instant ---- */
 
-static void later (int64_t *latest, int64_t instant)
+static void later (int64_t *latest, bool counts, int64_t instant)
 {
-    if (instant != SITE_ALWAYS_START && instant > *latest)
+    if (counts && instant != SITE_ALWAYS_START && instant > *latest)
         *latest = instant;
 }
 
 static bool shares_pool (const site_staff_t *staff, const char *pool)
 {
-    for (size_t i = 0; i < staff->pools.count; i++) {
+    for (size_t i = 0; i < staff->pools.count; i++)
         if (strcmp (staff->pools.item[i].name, pool) == 0)
             return true;
-    }
     return false;
+}
+
+static int64_t day_of (const civil_t *civil)
+{
+    return calendar_day_number (civil->year, civil->month, civil->day);
 }
 
 static void later_asset (const site_t *site, const site_asset_t *asset,
@@ -41,25 +45,23 @@ static void later_asset (const site_t *site, const site_asset_t *asset,
 
     for (size_t i = 0; asset_stay (asset, i, &stay); i++) {
         civil_t first = calendar_civil_of_day (stay.first);
-        if (strcmp (stay.pool, pool) == 0)
-            later (latest, zone_instant (site->zone, &first));
+        later (latest, !strcmp (stay.pool, pool),
+               zone_instant (site->zone, &first));
     }
-    for (size_t i = 0; i < asset->change_count; i++)
-        if (strcmp (asset_pool (asset, calendar_day_number (
-                                           asset->changes[i].from.year,
-                                           asset->changes[i].from.month,
-                                           asset->changes[i].from.day)),
-                    pool) == 0)
-            later (latest, zone_instant (site->zone, &asset->changes[i].from));
+    for (size_t i = 0; i < asset->change_count; i++) {
+        const civil_t *from = &asset->changes[i].from;
+        later (latest, !strcmp (asset_pool (asset, day_of (from)), pool),
+               zone_instant (site->zone, from));
+    }
 }
 
 static void later_power (const site_t *site, const site_power_t *power,
                          int64_t *latest)
 {
-    later (latest, power->valid.start);
+    later (latest, true, power->valid.start);
     for (size_t i = 0; i < site->tariff_count; i++)
-        if (strcmp (site->tariffs[i].name, power->tariff) == 0)
-            later (latest, site->tariffs[i].valid.start);
+        later (latest, !strcmp (site->tariffs[i].name, power->tariff),
+               site->tariffs[i].valid.start);
 }
 
 /* The latest beginning of anything that the pool's cost is made of. */
@@ -68,19 +70,19 @@ static int64_t latest_beginning (const site_t *site, const char *pool)
     int64_t latest = 0;
 
     for (size_t i = 0; i < site->pool_count; i++)
-        if (strcmp (site->pools[i].name, pool) == 0)
-            later (&latest, site->pools[i].valid.start);
+        later (&latest, !strcmp (site->pools[i].name, pool),
+               site->pools[i].valid.start);
     for (size_t i = 0; i < site->asset_count; i++)
         later_asset (site, &site->assets[i], pool, &latest);
     for (size_t i = 0; i < site->staff_count; i++)
-        if (shares_pool (&site->staff[i], pool))
-            later (&latest, site->staff[i].valid.start);
+        later (&latest, shares_pool (&site->staff[i], pool),
+               site->staff[i].valid.start);
     for (size_t i = 0; i < site->power_count; i++)
-        if (strcmp (site->power[i].pool, pool) == 0)
+        if (!strcmp (site->power[i].pool, pool))
             later_power (site, &site->power[i], &latest);
     for (size_t i = 0; i < site->cost_count; i++)
-        if (cost_bears (&site->costs[i], pool))
-            later (&latest, site->costs[i].valid.start);
+        later (&latest, cost_bears (&site->costs[i], pool),
+               site->costs[i].valid.start);
     return latest;
 }
 
@@ -216,6 +218,8 @@ static void add_asset (struct book *k, const site_asset_t *asset,
         asset_how (k, &other, one, how);
         mpq_mul (one, one, asset->units);
         mpq_add (total, total, one);
+        mpq_mul (one, asset->units, asset->price);
+        mpq_add (k->b->purchase, k->b->purchase, one);
         mpq_clears (other.price, other.salvage, NULL);
     }
     mpq_clear (one);
@@ -226,13 +230,13 @@ static void add_asset (struct book *k, const site_asset_t *asset,
 static void add_hardware (struct book *k)
 {
     civil_t today = zone_civil (k->site->zone, k->at);
-    int64_t day = calendar_day_number (today.year, today.month, today.day);
     BUFFER_AUTO how = BUFFER_INIT;
     mpq_t total;
 
     mpq_init (total);
     for (size_t i = 0; i < k->site->asset_count; i++)
-        if (strcmp (asset_pool (&k->site->assets[i], day), k->b->pool) == 0)
+        if (!strcmp (asset_pool (&k->site->assets[i], day_of (&today)),
+                     k->b->pool))
             add_asset (k, &k->site->assets[i], &today, total, &how);
     values_set (&k->values, "written_off", total);
     add_formula (k, COST_HARDWARE, "hardware", buffer_text (&how));
@@ -312,33 +316,22 @@ static const site_tariff_t *tariff_in_force (const site_t *site,
     return NULL;
 }
 
-/* Of one GPU: held for u of the time where idle ones draw less. */
-static void gpu_watts (const site_power_t *power, mpq_srcptr utilization,
-                       mpq_t ret_watts)
-{
-    mpq_t more;
-
-    mpq_set (ret_watts, power->watts_per_gpu);
-    if (mpq_sgn (power->idle_watts) == 0)
-        return;
-    mpq_init (more);
-    mpq_sub (more, power->watts_per_gpu, power->idle_watts);
-    mpq_mul (more, more, utilization);
-    mpq_add (ret_watts, power->idle_watts, more);
-    mpq_clear (more);
-}
-
-/* Of all GPUs and nodes of the entry's pool. */
-static int planned_watts (const struct book *k, const site_power_t *power,
-                          mpq_t ret_watts, gl_error_t *error)
+/* Of all GPUs and nodes of the entry's pool. Where idle GPUs draw less, they are held
+ * for u of the time. */
+static int add_watts (const struct book *k, const site_power_t *power,
+                      mpq_t watts, gl_error_t *error)
 {
     uint64_t gpus, nodes;
     mpq_t each;
     int rc = 0;
 
     mpq_init (each);
-    gpu_watts (power, k->b->utilization, each);
-    mpq_set_ui (ret_watts, 0, 1);
+    mpq_set (each, power->watts_per_gpu);
+    if (mpq_sgn (power->idle_watts) != 0) {
+        mpq_sub (each, each, power->idle_watts);
+        mpq_mul (each, each, k->b->utilization);
+        mpq_add (each, each, power->idle_watts);
+    }
     for (size_t i = 0; i < k->site->pool_count && rc == 0; i++) {
         const site_pool_t *entry = &k->site->pools[i];
         if (strcmp (entry->name, power->pool) != 0
@@ -346,33 +339,27 @@ static int planned_watts (const struct book *k, const site_power_t *power,
             continue;
         rc = cost_entry_size (entry, &gpus, &nodes, error);
         if (rc == 0) {
-            exact_add_scaled (ret_watts, each, (int64_t)gpus, 1);
-            exact_add_scaled (ret_watts, power->node_watts, (int64_t)nodes, 1);
+            exact_add_scaled (watts, each, (int64_t)gpus, 1);
+            exact_add_scaled (watts, power->node_watts, (int64_t)nodes, 1);
         }
     }
     mpq_clear (each);
     return rc;
 }
 
-/* Watts of the entries in force of a pool, or of those that pay by a tariff. */
+/* Those of a pool, or of all that pay by a tariff; the other is NULL. */
 static int sum_watts (const struct book *k, const char *pool,
-                      const char *tariff, mpq_t ret_watts, gl_error_t *error)
+                      const char *tariff, mpq_t watts, gl_error_t *error)
 {
-    mpq_t one;
     int rc = 0;
 
-    mpq_init (one);
-    mpq_set_ui (ret_watts, 0, 1);
     for (size_t i = 0; i < k->site->power_count && rc == 0; i++) {
         const site_power_t *power = &k->site->power[i];
-        if ((pool && strcmp (power->pool, pool) != 0)
-            || (tariff && strcmp (power->tariff, tariff) != 0)
-            || !in_force (power->valid, k->at))
-            continue;
-        rc = planned_watts (k, power, one, error);
-        mpq_add (ret_watts, ret_watts, one);
+        if ((!pool || !strcmp (power->pool, pool))
+            && (!tariff || !strcmp (power->tariff, tariff))
+            && in_force (power->valid, k->at))
+            rc = add_watts (k, power, watts, error);
     }
-    mpq_clear (one);
     return rc;
 }
 
@@ -406,7 +393,7 @@ static int add_entry (struct book *k, const site_power_t *power,
         return gl_error (error, "no tariff '%s' holds on %s", power->tariff,
                          zone_stamp (k->site->zone, k->at, stamp));
     mpq_inits (watts, all, NULL);
-    rc = planned_watts (k, power, watts, error);
+    rc = add_watts (k, power, watts, error);
     if (rc == 0)
         rc = sum_watts (k, NULL, tariff->name, all, error);
     if (rc == 0) {
@@ -448,21 +435,27 @@ static int take_kwh (struct book *k, gl_error_t *error)
     return rc;
 }
 
+/* The step of the formula that its driver asks for; planning knows of no jobs. */
+static const char *step_of (cost_driver_t driver)
+{
+    static const char *const steps[] = {
+        [COST_PER_GPU_HOUR] = "used_hours", [COST_PER_MONTH] = "months",
+        [COST_PER_YEAR] = "year",           [COST_PER_CAPACITY] = "all_hours",
+        [COST_PER_KWH] = "energy",          [COST_PER_JOB] = "",
+    };
+
+    return steps[driver];
+}
+
 static int add_other (struct book *k, const site_cost_t *item,
                       gl_error_t *error)
 {
-    static const char *const formulas[] = {
-        [COST_PER_GPU_HOUR] = "per_gpu_hour", [COST_PER_MONTH] = "per_month",
-        [COST_PER_YEAR] = "per_year",         [COST_PER_CAPACITY] = "per_capacity",
-        [COST_PER_KWH] = "per_kwh",           [COST_PER_JOB] = NULL,
-    }; /* planning knows of no jobs */
     const period_t month = zone_unit (k->site->zone, CALENDAR_MONTH, k->at);
-    const formula_t *formula;
+    const step_t *made[FORMULA_STEPS];
+    size_t count;
     mpq_t share;
     int rc;
 
-    if (!formulas[item->driver])
-        return 0;
     mpq_init (share);
     rc = cost_share (k->site, item, k->b->pool, month, NULL, share, error);
     values_set (&k->values, "amount", item->amount);
@@ -470,11 +463,12 @@ static int add_other (struct book *k, const site_cost_t *item,
     mpq_clear (share);
     if (rc < 0)
         return -1;
-    formula = formula_named (formulas[item->driver]);
-    formula_solve (formula, &k->values, NULL);
+    count = formula_solve (formula_named ("other"), &k->values, made);
     GL_AUTOFREE char *part = values_text (&k->values, ", x {share} of it");
-    add_part (k, COST_OTHER, item->name, &formula->step[0], "",
-              item->pool ? "" : part);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp (made[i]->id, step_of (item->driver)) == 0)
+            add_part (k, COST_OTHER, item->name, made[i], "",
+                      item->pool ? "" : part);
     return 0;
 }
 
@@ -546,7 +540,7 @@ static void init (breakeven_t *b, const site_pool_t *pool, int64_t at,
                        .at = at,
                        .hours = hours};
     mpq_inits (b->utilization, b->productive_hours, b->per_gpu_year,
-               b->per_hour, NULL);
+               b->per_hour, b->purchase, NULL);
     mpq_set (b->utilization, utilization);
     exact_add_scaled (b->productive_hours, utilization, hours, 1);
 }
@@ -654,7 +648,7 @@ void breakeven_clear (breakeven_t *b)
     free (b->part);
     free (b->cloud);
     mpq_clears (b->utilization, b->productive_hours, b->per_gpu_year,
-                b->per_hour, NULL);
+                b->per_hour, b->purchase, NULL);
     memset (b, 0, sizeof (*b));
 }
 

@@ -64,6 +64,8 @@ typedef struct {
     size_t part_count;
     mpq_t per_gpu_year; /* A */
     mpq_t per_hour;     /* c(u) */
+    mpq_t purchase;     /* price of the hardware that is written off today, of the
+                           pool, without changes */
     breakeven_cloud_t *cloud; /* in file order */
     size_t cloud_count;
     int64_t price_day; /* by breakeven_set_ages() */

@@ -356,15 +356,15 @@ static const formula_t table[] = {
     {
         "hardware", "F2",
         .needs = {"written_off", "gpus"},
-        .step = {{"hardware", "written_off", "hardware", MONEY,
-                  ", over {gpus} GPUs"}},
+        .step = {{"hardware", "written_off", "hardware",
+                  .how = ", over {gpus} GPUs"}},
     },
     {
         "staff", "F3",
         .needs = {"fte", "salary", "gpus"},
-        .step = {{"staff", "fte * salary", "staff", MONEY,
-                  "full-time equivalents x their loaded salary, over {gpus} "
-                  "GPUs"}},
+        .step = {{"staff", "fte * salary", "staff",
+                  .how = "full-time equivalents x their loaded salary, over "
+                         "{gpus} GPUs"}},
     },
     {
         "energy", "F4",
@@ -372,47 +372,33 @@ static const formula_t table[] = {
                   "fixed_per_month", "share"},
         .step = {
             {"each", "watts / gpus"},
-            {"power", "watts * hours / 1000 * pue * per_kwh", "power", MONEY,
-             "{each} W x {hours} h x PUE {pue} x {per_kwh} per kWh"},
+            {"power", "watts * hours / 1000 * pue * per_kwh", "power",
+             .how = "{each} W x {hours} h x PUE {pue} x {per_kwh} per kWh"},
             {"kw", "watts * pue / 1000"},
-            {"demand", "kw * demand_per_kw * 12", "power demand", MONEY,
-             "{demand_per_kw} a month x 12 x {kw} kW of even load, over the "
-             "pool's GPUs"},
-            {"fee", "fixed_per_month * 12 * share", "power fee", MONEY,
-             "{fixed_per_month} a month x 12 x {share} of the energy that pays "
-             "by the tariff, over the pool's GPUs"},
+            {"demand", "kw * demand_per_kw * 12", "power demand",
+             .how = "{demand_per_kw} a month x 12 x {kw} kW of even load, over "
+                    "the pool's GPUs"},
+            {"fee", "fixed_per_month * 12 * share", "power fee",
+             .how = "{fixed_per_month} a month x 12 x {share} of the energy "
+                    "that pays by the tariff, over the pool's GPUs"},
         },
     },
-    /* other costs: one of these, by its driver */
     {
-        "per_gpu_hour", "F5",
-        .needs = {"amount", "share", "gpus", "hours", "utilization"},
-        .step = {{"cost", "amount * share * gpus * hours * utilization", "",
-                  MONEY, "{amount} for each productive hour"}},
-    },
-    {
-        "per_month", "F5",
-        .needs = {"amount", "share"},
-        .step = {{"cost", "amount * share * 12", "", MONEY,
-                  "{amount} x 12 months, over the pool's GPUs"}},
-    },
-    {
-        "per_year", "F5",
-        .needs = {"amount", "share"},
-        .step = {{"cost", "amount * share", "", MONEY,
-                  "{amount} a year, over the pool's GPUs"}},
-    },
-    {
-        "per_capacity", "F5",
-        .needs = {"amount", "share", "gpus", "hours"},
-        .step = {{"cost", "amount * share * gpus * hours", "", MONEY,
-                  "{amount} for each hour of the year"}},
-    },
-    {
-        "per_kwh", "F5",
-        .needs = {"amount", "share", "kwh"},
-        .step = {{"cost", "amount * share * kwh", "", MONEY,
-                  "{amount} for each kWh, over the pool's GPUs"}},
+        /* one of these, by the driver of the cost */
+        "other", "F5",
+        .needs = {"amount", "share", "gpus", "hours", "utilization", "kwh"},
+        .step = {
+            {"used_hours", "amount * share * gpus * hours * utilization",
+             .how = "{amount} for each productive hour"},
+            {"all_hours", "amount * share * gpus * hours",
+             .how = "{amount} for each hour of the year"},
+            {"months", "amount * share * 12",
+             .how = "{amount} x 12 months, over the pool's GPUs"},
+            {"year", "amount * share",
+             .how = "{amount} a year, over the pool's GPUs"},
+            {"energy", "amount * share * kwh",
+             .how = "{amount} for each kWh, over the pool's GPUs"},
+        },
     },
     {
         "hour", "F5",

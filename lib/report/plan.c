@@ -53,13 +53,13 @@ static void cut_months (plan_t *plan)
 
 /* ---- pools ---- */
 
-static bool is_asked (const report_query_t *query, const char *pool)
+static bool passes (const plan_t *plan, key_id_t key, const char *name)
 {
-    for (size_t i = 0; i < query->filter_count; i++) {
-        const usage_filter_t *f = &query->filters[i];
-        bool found = f->key != KEY_POOL;
+    for (size_t i = 0; i < plan->query.filter_count; i++) {
+        const usage_filter_t *f = &plan->query.filters[i];
+        bool found = f->key != key;
         for (size_t k = 0; k < f->values.count; k++)
-            found = found || !strcmp (f->values.item[k], pool);
+            found = found || !strcmp (f->values.item[k], name);
         if (!found)
             return false;
     }
@@ -80,7 +80,7 @@ static void add_pools (plan_t *plan)
 
     for (size_t i = 0; i < site->pool_count; i++) {
         plan_pool_t *pool;
-        if (!is_asked (&plan->query, site->pools[i].name)
+        if (!passes (plan, KEY_POOL, site->pools[i].name)
             || find_pool (plan, site->pools[i].name))
             continue;
         plan->pools = xreallocarray (plan->pools, plan->count + 1,
@@ -172,26 +172,13 @@ capacity_t *plan_capacity (plan_t *plan)
 
 /* ---- what was measured ---- */
 
-static bool passes_cluster (const plan_t *plan, const char *cluster)
-{
-    for (size_t i = 0; i < plan->query.filter_count; i++) {
-        const usage_filter_t *f = &plan->query.filters[i];
-        bool found = f->key != KEY_CLUSTER;
-        for (size_t k = 0; k < f->values.count; k++)
-            found = found || !strcmp (f->values.item[k], cluster);
-        if (!found)
-            return false;
-    }
-    return true;
-}
-
 static void take_slice (const capacity_slice_t *slice, void *arg)
 {
     plan_t *plan = arg;
     plan_pool_t *pool
         = slice->pool ? find_pool (plan, slice->pool->name) : NULL;
 
-    if (pool && passes_cluster (plan, slice->cluster))
+    if (pool && passes (plan, KEY_CLUSTER, slice->cluster))
         capacity_sum_add (&pool->capacity, slice->sum);
 }
 
@@ -202,17 +189,6 @@ static mpq_t *numbers (size_t count)
     for (size_t i = 0; i < count; i++)
         mpq_init (values[i]);
     return values;
-}
-
-/* Whole months: from its first day in the period to its last. */
-static void make_samples (const plan_t *plan, plan_pool_t *pool)
-{
-    period_t p = plan->query.period;
-
-    pool->hours = (size_t)((p.end - p.start) / HOUR);
-    pool->demand = numbers (pool->hours);
-    pool->months = plan->cut_count;
-    pool->month = numbers (pool->months);
 }
 
 /* Hours come in no order that matters: the i-th cell of the pool is a sample, and
@@ -267,7 +243,10 @@ static void measure (plan_t *plan)
     for (size_t i = 0; i < plan->count; i++) {
         plan_pool_t *pool = &plan->pools[i];
         size_t used = 0;
-        make_samples (plan, pool);
+        pool->hours = (size_t)(period_seconds (plan->query.period) / HOUR);
+        pool->demand = numbers (pool->hours);
+        pool->months = plan->cut_count;
+        pool->month = numbers (pool->months);
         for (size_t k = 0; k < count; k++)
             if (cells[k].key[0]
                 && strcmp (cells[k].key[0], pool->pool->name) == 0)
@@ -308,7 +287,7 @@ int plan_make (plan_t *plan, report_t **ret_report, gl_error_t *error)
             return -1;
         }
     measure (plan);
-    plan_fill (report, plan->query.site, at, plan->pools, plan->count);
+    plan_fill (report, plan->query.site, plan->pools, plan->count);
     *ret_report = report;
     return 0;
 }

@@ -22,7 +22,7 @@ typedef struct {
 } plan_pool_t;
 
 /* plan_report.c: the columns and sections of all pools. */
-void plan_fill (report_t *report, const site_t *site, int64_t at,
+void plan_fill (report_t *report, const site_t *site,
                 const plan_pool_t *pools, size_t count);
 
 #endif /* !GL_REPORT_PLAN_PRIVATE_H */

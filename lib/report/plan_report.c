@@ -2,7 +2,6 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
-#include "money/depreciation.h"
 #include "planning/formula.h"
 #include "planning/reserve.h"
 #include "report/plan_private.h"
@@ -62,7 +61,6 @@ static const column_info_t columns[] = {
 struct plan_view {
     report_t *report;
     const site_t *site;
-    int64_t at;
     const plan_pool_t *pool;
     const char *analysis;
     values_t values; /* of the pool: what was measured, and formulas of it */
@@ -204,28 +202,6 @@ static void add_breakeven (struct plan_view *v)
 
 /* ---- cash ---- */
 
-/* What was paid for the hardware that is written off today. */
-static void purchases (struct plan_view *v, const char *pool)
-{
-    civil_t today = zone_civil (v->site->zone, v->at);
-    int64_t day = calendar_day_number (today.year, today.month, today.day);
-    mpq_t one, total;
-
-    mpq_inits (one, total, NULL);
-    for (size_t i = 0; i < v->site->asset_count; i++) {
-        const site_asset_t *asset = &v->site->assets[i];
-        if (strcmp (asset_pool (asset, day), pool) != 0)
-            continue;
-        depreciation_plan (asset, &today, one, NULL);
-        if (mpq_sgn (one) == 0)
-            continue;
-        mpq_mul (one, asset->units, asset->price);
-        mpq_add (total, total, one);
-    }
-    values_set (&v->values, "purchase", total);
-    mpq_clears (one, total, NULL);
-}
-
 /* All but the hardware, of all GPUs; and what is rented instead: the hours that jobs
  * held, or around the clock. */
 static void yearly (struct plan_view *v)
@@ -285,7 +261,7 @@ static void add_cash (struct plan_view *v)
 
     if (!p->has_cost || !p->cloud || !v->measured)
         return;
-    purchases (v, p->pool->name);
+    values_set (&v->values, "purchase", p->cost.purchase);
     yearly (v);
     note_rent (v);
     for (size_t i = 0; i < GL_ARRAY_SIZE (cash_years); i++) {
@@ -468,10 +444,10 @@ static void add_section (struct plan_view *v, size_t at,
     }
 }
 
-void plan_fill (report_t *report, const site_t *site, int64_t at,
+void plan_fill (report_t *report, const site_t *site,
                 const plan_pool_t *pools, size_t count)
 {
-    struct plan_view view = {.report = report, .site = site, .at = at};
+    struct plan_view view = {.report = report, .site = site};
     GL_AUTOFREE char *target = breakeven_percent_text (site->policy.utilization);
 
     report_parameter (report, "planned_utilization_pct", target);

@@ -372,170 +372,65 @@ static void server (const json_t *one, struct results *r)
     finish (site, &b);
 }
 
-/* Formulas of the table on inputs of the case ("=0.5": a number), and what its figures
- * are called there. */
-struct replay {
+/* ---- rows of the table of formulas ---- */
+
+#define PITCH \
+    {"purchase", "year1_onprem - opex_per_year"},                           \
+        {"per_year", "opex_per_year"}, {"rent_per_year", "aws_per_year"},   \
+        {"prepaid_months", "12"}
+#define SPOT \
+    {"price", "od * (1 - discount)"}, {"interruptions_per_hour", "p"},      \
+        {"checkpoint_hours", "interval_h"}
+#define MODEL(bytes) \
+    {"parameters_billion", "p"}, {"bytes_per_parameter", bytes},            \
+        {"cache_factor", "1.3"}, {"gpus", "1"}
+#define OVERHEAD(of_depreciation) \
+    {"purchase", "hw"}, {"years", "years"}, {"overhead", "opex"},           \
+        {"gpus", "1"}, {"utilization", "0.1"},                              \
+        {"of_depreciation", of_depreciation}
+
+/* A case replayed by a formula: its inputs as expressions over those of the case, and
+ * the case's figures as expressions over what follows. */
+static const struct {
+    const char *id;
     const char *formula;
     const char *inputs[7][2];
-    const char *steps[7][2];
+    const char *figures[5][2];
+} replays[] = {
+    {"S0-pitch-3yr", "cash", {PITCH, {"years", "1"}},
+     {{"onprem_cum_y1", "owned"}}},
+    {"S0-pitch-3yr", "cash", {PITCH, {"years", "2"}},
+     {{"onprem_cum_y2", "owned"}}},
+    {"S0-pitch-3yr", "cash", {PITCH, {"years", "3"}},
+     {{"onprem_cum_y3", "owned"}, {"aws_cum_y3", "rented"},
+      {"savings_3yr", "saving"}, {"payback_months", "payback"}}},
+    {"S0-spot-waste", "interruptible", {SPOT},
+     {{"waste_expected_uniform", "loss"}, {"waste_upper", "worst"},
+      {"effective_upper", "effective_worst"}}},
+    {"S0-egress-1tb", "egress",
+     {{"gb_per_day", "gb"}, {"days", "1"}, {"per_gb", "0.08"}},
+     {{"lo", "cost"}}},
+    {"S0-egress-1tb", "egress",
+     {{"gb_per_day", "gb"}, {"days", "1"}, {"per_gb", "0.09"}},
+     {{"hi", "cost"}}},
+    {"S0-18h-day", "use",
+     {{"held", "h"}, {"capacity", "24"}, {"active", "eff"}, {"known", "1"},
+      {"down", "0"}},
+     {{"effective", "effective"}}},
+    /* F7, and the other reading of it: a share of one year's depreciation */
+    {"S1-opex50", "overhead", {OVERHEAD ("0")},
+     {{"per_year_a", "year"}, {"per_hour_u10", "hour"},
+      {"tco_3yr_reading_a", "year * years"}}},
+    {"S1-opex50", "overhead", {OVERHEAD ("1")},
+     {{"tco_3yr_reading_b", "year * years"}}},
+    {"S2-vram", "memory", {MODEL ("2")},
+     {{"fp16_gb", "weights"}, {"fp16_infer_gb", "serve"},
+      {"code_fp16_gib", "serve_gib"}, {"train_gb", "train"}}},
+    {"S2-vram", "memory", {MODEL ("0.5")},
+     {{"int4_infer_gb", "serve"}, {"code_int4_gib", "serve_gib"}}},
+    {"S2-scaling", "scaling", {{"speed", "x"}, {"gpus", "n"}},
+     {{"eff", "efficiency"}, {"cost_multiplier", "work"}}},
 };
-
-static void replay (const json_t *one, const struct replay *row,
-                    struct results *r)
-{
-    values_t v;
-
-    values_init (&v);
-    for (size_t i = 0; i < 7 && row->inputs[i][0]; i++) {
-        const char *from = row->inputs[i][1];
-        if (*from == '=')
-            values_set_text (&v, row->inputs[i][0], from + 1);
-        else
-            values_set (&v, row->inputs[i][0], number (one, from));
-    }
-    formula_solve (formula_named (row->formula), &v, NULL);
-    for (size_t i = 0; i < 7 && row->steps[i][0]; i++) {
-        assert_non_null (values_get (&v, row->steps[i][0]));
-        result (r, row->steps[i][1], values_get (&v, row->steps[i][0]));
-    }
-    values_clear (&v);
-}
-
-/* All of year one on day one: what is over after a year's operation was the price. */
-static void pitch (const json_t *one, struct results *r)
-{
-    static const struct {
-        const char *years;
-        const char *steps[2][2];
-    } rows[] = {{"1", {{"owned", "onprem_cum_y1"}}},
-                {"2", {{"owned", "onprem_cum_y2"}}},
-                {"3", {{"owned", "onprem_cum_y3"}, {"rented", "aws_cum_y3"}}}};
-    mpq_t price;
-    values_t v;
-
-    mpq_init (price);
-    mpq_sub (price, number (one, "year1_onprem"), number (one, "opex_per_year"));
-    values_init (&v);
-    values_set (&v, "purchase", price);
-    values_set (&v, "per_year", number (one, "opex_per_year"));
-    values_set (&v, "rent_per_year", number (one, "aws_per_year"));
-    values_set_i64 (&v, "prepaid_months", 12);
-    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
-        values_set_text (&v, "years", rows[i].years);
-        formula_solve (formula_named ("cash"), &v, NULL);
-        for (size_t k = 0; k < 2 && rows[i].steps[k][0]; k++)
-            result (r, rows[i].steps[k][1],
-                    values_get (&v, rows[i].steps[k][0]));
-    }
-    result (r, "savings_3yr", values_get (&v, "saving"));
-    result (r, "payback_months", values_get (&v, "payback"));
-    values_clear (&v);
-    mpq_clear (price);
-}
-
-static void spot (const json_t *one, struct results *r)
-{
-    static const struct replay row
-        = {"interruptible",
-           {{"price", "od"}, {"interruptions_per_hour", "p"},
-            {"checkpoint_hours", "interval_h"}},
-           {{"loss", "waste_expected_uniform"}, {"worst", "waste_upper"}}};
-    mpq_t price;
-    values_t v;
-
-    replay (one, &row, r);
-    mpq_init (price);
-    mpq_mul (price, number (one, "od"), number (one, "discount"));
-    mpq_sub (price, number (one, "od"), price);
-    values_init (&v);
-    values_set (&v, "price", price);
-    values_set (&v, "interruptions_per_hour", number (one, "p"));
-    values_set (&v, "checkpoint_hours", number (one, "interval_h"));
-    formula_solve (formula_named ("interruptible"), &v, NULL);
-    result (r, "effective_upper", values_get (&v, "effective_worst"));
-    values_clear (&v);
-    mpq_clear (price);
-}
-
-static void egress (const json_t *one, struct results *r)
-{
-    static const struct replay rows[]
-        = {{"egress", {{"gb_per_day", "gb"}, {"days", "=1"}, {"per_gb", "=0.08"}},
-            {{"cost", "lo"}}},
-           {"egress", {{"gb_per_day", "gb"}, {"days", "=1"}, {"per_gb", "=0.09"}},
-            {{"cost", "hi"}}}};
-
-    replay (one, &rows[0], r);
-    replay (one, &rows[1], r);
-}
-
-static void day_of_18_hours (const json_t *one, struct results *r)
-{
-    static const struct replay row
-        = {"use",
-           {{"held", "h"}, {"capacity", "=24"}, {"active", "eff"},
-            {"known", "=1"}, {"down", "=0"}},
-           {{"effective", "effective"}}};
-
-    replay (one, &row, r);
-}
-
-static void memory (const json_t *one, struct results *r)
-{
-    static const struct replay rows[]
-        = {{"memory",
-            {{"parameters_billion", "p"}, {"bytes_per_parameter", "=2"},
-             {"cache_factor", "=1.3"}, {"gpus", "=1"}},
-            {{"weights", "fp16_gb"}, {"serve", "fp16_infer_gb"},
-             {"serve_gib", "code_fp16_gib"}, {"train", "train_gb"}}},
-           {"memory",
-            {{"parameters_billion", "p"}, {"bytes_per_parameter", "=0.5"},
-             {"cache_factor", "=1.3"}, {"gpus", "=1"}},
-            {{"serve", "int4_infer_gb"}, {"serve_gib", "code_int4_gib"}}}};
-
-    replay (one, &rows[0], r);
-    replay (one, &rows[1], r);
-}
-
-static void scaling (const json_t *one, struct results *r)
-{
-    static const struct replay row
-        = {"scaling", {{"speed", "x"}, {"gpus", "n"}},
-           {{"efficiency", "eff"}, {"work", "cost_multiplier"}}};
-
-    replay (one, &row, r);
-}
-
-/* F7, and the other reading of it: a share of one year's depreciation. What the whole
- * life costs is the year of a purchase times its years. */
-static void overhead_ratio (const json_t *one, struct results *r)
-{
-    static const struct replay row
-        = {"overhead",
-           {{"purchase", "hw"}, {"years", "years"}, {"overhead", "opex"},
-            {"gpus", "=1"}, {"utilization", "=0.1"}, {"of_depreciation", "=0"}},
-           {{"year", "per_year_a"}, {"hour", "per_hour_u10"}}};
-    static const char *const readings[]
-        = {"tco_3yr_reading_a", "tco_3yr_reading_b"};
-    mpq_t q;
-
-    replay (one, &row, r);
-    mpq_init (q);
-    for (int i = 0; i < 2; i++) {
-        values_t v;
-        values_init (&v);
-        values_set (&v, "purchase", number (one, "hw"));
-        values_set (&v, "years", number (one, "years"));
-        values_set (&v, "overhead", number (one, "opex"));
-        values_set_i64 (&v, "gpus", 1);
-        values_set_i64 (&v, "of_depreciation", i);
-        formula_solve (formula_named ("overhead"), &v, NULL);
-        mpq_mul (q, values_get (&v, "year"), number (one, "years"));
-        result (r, readings[i], q);
-        values_clear (&v);
-    }
-    mpq_clear (q);
-}
 
 /* ---- every case ---- */
 
@@ -543,7 +438,6 @@ static const struct {
     const char *id;
     void (*run) (const json_t *one, struct results *results);
 } formulas[] = {
-    {"S0-pitch-3yr", pitch},
     {"S0-h100-hardware", hardware},
     {"S0-h100-staff", staff},
     {"S0-h100-power", power},
@@ -552,14 +446,8 @@ static const struct {
     {"S0-breakeven-consistent", consistent},
     {"S0-breakeven-grid", grid},
     {"S0-cost-by-utilization", by_utilization},
-    {"S0-spot-waste", spot},
-    {"S0-egress-1tb", egress},
-    {"S0-18h-day", day_of_18_hours},
     {"S1-opex50", overhead},
-    {"S1-opex50", overhead_ratio},
     {"S2-onprem", server},
-    {"S2-vram", memory},
-    {"S2-scaling", scaling},
 };
 
 static const json_t *find_case (const char *id)
@@ -616,6 +504,46 @@ static void formulas__of_the_published_cases__give_their_values (void **state)
             mpq_clear (r.item[k].value);
         }
     }
+}
+
+static void compute (const values_t *from, const char *expression, mpq_t value)
+{
+    if (!values_compute (from, expression, value))
+        fail_msg ("'%s' has no value", expression);
+}
+
+static void replay (size_t row)
+{
+    const json_t *one = find_case (replays[row].id);
+    values_t given, v;
+    const char *name;
+    json_t *value;
+    mpq_t q;
+
+    mpq_init (q);
+    values_init (&given);
+    values_init (&v);
+    json_object_foreach (json_object_get (one, "inputs"), name, value)
+        values_set (&given, name, exactly (value));
+    for (size_t i = 0; i < 7 && replays[row].inputs[i][0]; i++) {
+        compute (&given, replays[row].inputs[i][1], q);
+        values_set (&v, replays[row].inputs[i][0], q);
+    }
+    formula_solve (formula_named (replays[row].formula), &v, NULL);
+    for (size_t i = 0; i < 5 && replays[row].figures[i][0]; i++) {
+        compute (&v, replays[row].figures[i][1], q);
+        check_result (one, replays[row].figures[i][0], q);
+    }
+    values_clear (&given);
+    values_clear (&v);
+    mpq_clear (q);
+}
+
+static void replays__of_the_published_cases__give_their_values (void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (replays); i++)
+        replay (i);
 }
 
 static void claims__every_case__is_judged_as_the_file_says (void **state)
@@ -1162,6 +1090,7 @@ int main (void)
         cmocka_unit_test (
             claims__every_printed_figure__is_found_as_the_file_says),
         cmocka_unit_test (formulas__of_the_published_cases__give_their_values),
+        cmocka_unit_test (replays__of_the_published_cases__give_their_values),
         cmocka_unit_test (breakeven__the_sensitivity_table__as_published),
         cmocka_unit_test (
             breakeven_why__the_published_figures__are_explained),
