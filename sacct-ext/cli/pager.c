@@ -84,9 +84,9 @@ static void ignore_signals (pager_t *pager)
         sigaction (signals[i], &ignore, &pager->before[i]);
 }
 
-static void restore_signals (const pager_t *pager)
+static void restore_signals (const pager_t *pager, size_t first)
 {
-    for (size_t i = 0; i < GL_ARRAY_SIZE (signals); i++)
+    for (size_t i = first; i < GL_ARRAY_SIZE (signals); i++)
         sigaction (signals[i], &pager->before[i], NULL);
 }
 
@@ -118,8 +118,11 @@ int pager_write (pager_t *pager, const void *data, size_t length)
 {
     if (pager->left || file_write_all (pager->fd, data, length) == 0)
         return 0;
-    pager->left = errno == EPIPE;
-    return pager->left ? 0 : -1;
+    if (errno != EPIPE)
+        return -1;
+    pager->left = true;
+    restore_signals (pager, 1); /* ^C ends what nobody reads */
+    return 0;
 }
 
 int pager_end (cli_t *cli, pager_t *pager)
@@ -129,7 +132,7 @@ int pager_end (cli_t *cli, pager_t *pager)
     close (pager->fd);
     while (waitpid (pager->pid, &status, 0) < 0 && errno == EINTR)
         ;
-    restore_signals (pager);
+    restore_signals (pager, 0);
     if (WIFEXITED (status)
         && (WEXITSTATUS (status) == 126 || WEXITSTATUS (status) == 127))
         rc = cli_failf (cli,
