@@ -21,7 +21,7 @@
 
 static size_t character_width (int32_t code)
 {
-    int width = code < 0 ? 1 : wcwidth ((wchar_t)code);
+    int width = code < 0x80 ? 1 : wcwidth ((wchar_t)code);
 
     return width < 0 ? 1 : (size_t)width;
 }

@@ -126,6 +126,15 @@ static size_t add_rows (struct libscols_table *table, const report_t *report,
     return lines;
 }
 
+/* The rule is as wide as what is seen, not as its bytes. */
+static size_t widest (size_t width, const char *line, size_t length)
+{
+    GL_AUTOFREE char *text = xstrndup (line, length);
+    size_t seen = render_text_width (text);
+
+    return seen > width ? seen : width;
+}
+
 /* The laid out lines, without blanks at their ends; the header bold, a rule
  * before the totals. */
 static void add_table_text (char *text, const render_options_t *options,
@@ -139,8 +148,7 @@ static void add_table_text (char *text, const render_options_t *options,
         length = end - line;
         while (length > 0 && line[length - 1] == ' ')
             length--;
-        if (escape_length (line) && length > width)
-            width = length;
+        width = widest (width, line, length);
         if (totals && at == lines) {
             for (size_t i = 0; i < width; i++)
                 buffer_add_char (out, '-');

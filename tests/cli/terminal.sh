@@ -103,6 +103,12 @@ gl close --month 2026-09 --accept 'a test' >"$work/out" 2>"$work/err"
 at 90 close --list >"$work/out"
 narrow 90 && grep -q 'hash): -w shows all' "$work/out"
 result $? "a hash is left out, not broken"
+cp site.yaml plain.yaml
+sed 's/name: vision,/name: "画像処理研究部門の長い名前",/; s/team: vision/team: "画像処理研究部門の長い名前"/' plain.yaml >site.yaml
+at 80 report chargeback --month 2026-10 >"$work/out"
+[ "$(table "$work/out" | LC_ALL=C.UTF-8 wc -L)" -le 80 ] && grep -q '^画像処理研究部門 ' "$work/out"
+result $? "characters of two columns are counted as two"
+cp plain.yaml site.yaml
 at 60 statement vision --month 2026-10 >"$work/out"
 [ "$(grep -c ' more (.*): -w shows all, or -o' "$work/out")" -ge 2 ]
 result $? "each table of a statement says what it leaves out"
