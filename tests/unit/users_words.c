@@ -36,16 +36,18 @@ static void words__of_each_verb__become_its_options (void **state)
 {
     static const char *const tag[]
         = {"job=4711_3", "project=alpha", "label=a=b,c=d", "submit=@5"};
-    static const char *const mine[] = {"month=2026-10", "csv", "fields=a,b"};
+    static const char *const mine[]
+        = {"month=-3", "csv", "fields=a,b", "sort=-charge", "limit=5"};
     static const char *const price[] = {"gres=gpu:h100:4", "time=1-0"};
 
     (void)state;
     assert_string_equal (arguments (VERB_TAG, "ann", tag, 4),
                          "gpuledger|--config|/etc/x.yaml|tag|--for=ann|"
                          "--label=a=b,c=d|--submit=@5|--|4711_3|alpha");
-    assert_string_equal (arguments (VERB_MINE, "ann", mine, 3),
+    assert_string_equal (arguments (VERB_MINE, "ann", mine, 5),
                          "gpuledger|--config|/etc/x.yaml|mine|--for=ann|"
-                         "--month=2026-10|--csv|--format=a,b");
+                         "--month=-3|--csv|--format=a,b|--sort=-charge|"
+                         "--limit=5");
     assert_string_equal (arguments (VERB_PRICE, NULL, price, 2),
                          "gpuledger|--config|/etc/x.yaml|price|"
                          "--gres=gpu:h100:4|--time=1-0");

@@ -30,6 +30,13 @@ done
 mine --for daemon -o project,cost
 check "cost cannot be asked for" \
     sh -c "test $rc = 2 && test ! -s '$dir/out' && grep -q \"no field 'cost' here\" '$dir/err'"
+mine --for daemon --sort -cost
+check "nor the order by it" \
+    sh -c "test $rc = 2 && test ! -s '$dir/out' && grep -q \"no field 'cost' here\" '$dir/err'"
+mine --for daemon --by day --csv -o charge
+tail -n +2 "$dir/out" | sort -nr | head -n 2 >"$dir/largest"
+mine --for daemon --by day --csv -o charge --sort -charge --limit 2
+check "the largest charges" sh -c "test $rc = 0 && tail -n +2 '$dir/out' | cmp -s - '$dir/largest'"
 mine --for daemon --by user,account,pool,node,day --csv -o user,account,pool,charge
 check "any key may be asked for, and shows own rows alone" sh -c \
     "test $rc = 0 && test \$(wc -l <'$dir/out') -gt 3 &&
