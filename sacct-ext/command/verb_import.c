@@ -28,6 +28,9 @@
  * that name none and a site that has not said. */
 #define DEFAULT_CLUSTER "cluster"
 
+/* An --as-of this much after all that a file knows is worth a word. */
+#define BEYOND 3600
+
 /* The clusters of one file, most often one. */
 typedef struct {
     char **name;
@@ -467,6 +470,20 @@ static void report_times (const work_t *w, const char *path,
                   (unsigned long long)c->reopened_job);
 }
 
+/* Rows of open jobs say when they were read. Later than that nobody has seen them
+ * run. */
+static void report_beyond (const work_t *w, const char *path,
+                           const import_stats_t *s)
+{
+    int64_t beyond = s->as_of - s->newest;
+
+    if (s->open && beyond > BEYOND)
+        cli_warn (w->cli,
+                  "%s: --as-of is %lld hours after the newest time in it; %llu jobs "
+                  "that run are counted up to there",
+                  path, (long long)(beyond / 3600), (unsigned long long)s->open);
+}
+
 static void report_file (const work_t *w, size_t i)
 {
     const import_stats_t *s = import_stats (w->imports[i]);
@@ -494,6 +511,7 @@ static void report_file (const work_t *w, size_t i)
           "jobs have a time in the hour that the clock shows twice, read as "
           "the first; SLURM_TIME_FORMAT=%s makes sacct print it unambiguously");
     report_times (w, path, s, c);
+    report_beyond (w, path, s);
     if (s->newest > s->as_of)
         cli_warn (w->cli, "%s: knows of later moments than --as-of", path);
 }

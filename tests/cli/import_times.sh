@@ -178,7 +178,13 @@ gl --strict import --cluster lab --tz UTC --as-of 2026-10-05 running
 [ $? -eq 3 ] && grep -q '1 jobs (the first: job 8) had ended by the store and run on by the file' err
 check $? "an old file with a late as-of, by which a job runs on, is told"
 anew
-gl import --cluster lab --tz UTC running
+gl --strict import --cluster lab --tz UTC --as-of 2026-10-05 running
+[ $? -eq 3 ] && grep -q 'warning: running: --as-of is 71 hours after the newest time in it; 1 jobs that run' err
+check $? "jobs that are counted beyond what the file knows are told"
+anew
+gl --strict import --cluster lab --tz UTC running
+[ $? -eq 0 ]
+check $? "without --as-of there are none"
 gl --strict import --cluster lab --tz UTC over
 check $? "that a job ends is not"
 
