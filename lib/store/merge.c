@@ -1,109 +1,20 @@
 #include <string.h>
 
-#include "base/memory.h"
 #include "store/merge.h"
-
-enum kind {
-    TEXT,      /* unknown: NULL */
-    INTEGER,   /* int64_t; unknown: SECONDS_UNKNOWN */
-    COUNT,     /* uint64_t; unknown: COUNT_UNKNOWN */
-    IDENTITY,  /* uint64_t; unknown: 0 */
-    SMALL,     /* uint32_t; unknown: UINT32_MAX */
-    RESTARTS,  /* int32_t; unknown: -1 */
-};
-
-#define GRES_FIELD 12
-
-/* The position of a field is its bit in stored masks: only ever append. */
-static const struct field {
-    enum kind kind;
-    size_t offset;
-} fields[MERGE_FIELDS] = {
-    {INTEGER, offsetof (segment_t, suspended)},
-    {INTEGER, offsetof (segment_t, time_limit)},
-    {TEXT, offsetof (segment_t, user)},
-    {SMALL, offsetof (segment_t, uid)},
-    {TEXT, offsetof (segment_t, account)},
-    {TEXT, offsetof (segment_t, partition)},
-    {TEXT, offsetof (segment_t, qos)},
-    {TEXT, offsetof (segment_t, wckey)},
-    {TEXT, offsetof (segment_t, reservation)},
-    {TEXT, offsetof (segment_t, nodelist)},
-    {TEXT, offsetof (segment_t, job_name)},
-    {TEXT, offsetof (segment_t, admin_comment)},
-    [GRES_FIELD] = {TEXT, offsetof (segment_t, gres)},
-    {TEXT, offsetof (segment_t, gres_requested)},
-    {COUNT, offsetof (segment_t, cpus)},
-    {COUNT, offsetof (segment_t, memory_mb)},
-    {COUNT, offsetof (segment_t, nodes)},
-    {IDENTITY, offsetof (segment_t, array_job)},
-    {SMALL, offsetof (segment_t, array_task)},
-    {IDENTITY, offsetof (segment_t, het_job)},
-    {SMALL, offsetof (segment_t, het_offset)},
-    {IDENTITY, offsetof (segment_t, job_db_inx)},
-    {RESTARTS, offsetof (segment_t, restart_count)},
-    {IDENTITY, offsetof (segment_t, sluid)},
-};
-
-static const void *at (const segment_t *s, const struct field *f)
-{
-    return (const char *)s + f->offset;
-}
-
-static bool known (const segment_t *s, const struct field *f)
-{
-    const void *p = at (s, f);
-
-    switch (f->kind) {
-    case TEXT:
-        return *(const char *const *)p != NULL;
-    case INTEGER:
-        return *(const int64_t *)p != SECONDS_UNKNOWN;
-    case COUNT:
-        return *(const uint64_t *)p != COUNT_UNKNOWN;
-    case IDENTITY:
-        return *(const uint64_t *)p != 0;
-    case SMALL:
-        return *(const uint32_t *)p != UINT32_MAX;
-    case RESTARTS:
-        return *(const int32_t *)p >= 0;
-    }
-    return false;
-}
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-static int compare_values (const segment_t *a, const segment_t *b,
-                           const struct field *f)
+/* The fields: a field's number is its bit in stored masks. */
+static const column_t *const fields = segment_columns + SEGMENT_MERGED;
+
+#define MERGE_GRES                                                           \
+    (SEGMENT_OWN + SEGMENT_PARTY_COUNT - SEGMENT_MERGED) /* first of a shape \
+                                                          */
+
+/* Of a field that is merged: gpu_asked among them is not. */
+static bool known (const segment_t *s, size_t i)
 {
-    const void *p = at (a, f), *q = at (b, f);
-
-    switch (f->kind) {
-    case TEXT:
-        return strcmp (*(const char *const *)p, *(const char *const *)q);
-    case INTEGER:
-        return COMPARE (*(const int64_t *)p, *(const int64_t *)q);
-    case COUNT:
-    case IDENTITY:
-        return COMPARE (*(const uint64_t *)p, *(const uint64_t *)q);
-    case SMALL:
-        return COMPARE (*(const uint32_t *)p, *(const uint32_t *)q);
-    case RESTARTS:
-        return COMPARE (*(const int32_t *)p, *(const int32_t *)q);
-    }
-    return 0;
-}
-
-static void copy_value (segment_t *to, const segment_t *from,
-                        const struct field *f)
-{
-    static const size_t sizes[] = {
-        [TEXT] = sizeof (char *),       [INTEGER] = sizeof (int64_t),
-        [COUNT] = sizeof (uint64_t),    [IDENTITY] = sizeof (uint64_t),
-        [SMALL] = sizeof (uint32_t),    [RESTARTS] = sizeof (int32_t),
-    };
-
-    memcpy ((char *)to + f->offset, at (from, f), sizes[f->kind]);
+    return fields[i].flags & COLUMN_MERGED && column_known (&fields[i], s);
 }
 
 static int compare_ranks (const merge_rank_t *a, const merge_rank_t *b)
@@ -148,7 +59,7 @@ static uint32_t group_mask (const observation_t *o, size_t first)
     uint32_t mask = 0;
 
     for (size_t i = first; i < MERGE_FIELDS; i++) {
-        if (known (&o->segment, &fields[i])
+        if (known (&o->segment, i)
             && compare_ranks (&o->ranks[i], &o->ranks[first]) == 0)
             mask |= UINT32_C (1) << i;
     }
@@ -167,7 +78,7 @@ size_t merge_pack (const observation_t *o, uint8_t fill[MERGE_FILL_MAX])
         const merge_rank_t *rank = &o->ranks[i];
         uint8_t *p = fill + length;
 
-        if ((done >> i & 1) || !known (&o->segment, &fields[i])
+        if ((done >> i & 1) || !known (&o->segment, i)
             || compare_ranks (rank, &own) == 0)
             continue;
         put_le (p, (uint64_t)rank->seen, 8);
@@ -233,7 +144,7 @@ static int compare_views (const observation_t *a, const observation_t *b,
 {
     int order = 0;
 
-    if (i == GRES_FIELD)
+    if (i == MERGE_GRES)
         order = COMPARE (names_gres (&a->segment), names_gres (&b->segment));
     return order ? order : compare_ranks (&a->ranks[i], &b->ranks[i]);
 }
@@ -241,17 +152,17 @@ static int compare_views (const observation_t *a, const observation_t *b,
 static merge_change_t merge_field (observation_t *o, const observation_t *other,
                                    size_t i)
 {
-    const struct field *f = &fields[i];
-    bool fresh = !known (&o->segment, f);
+    bool fresh = !known (&o->segment, i);
     int rank, order;
 
-    if (!known (&other->segment, f))
+    if (!known (&other->segment, i))
         return MERGE_SAME;
     rank = fresh ? 1 : compare_views (other, o, i);
-    order = fresh ? 1 : compare_values (&other->segment, &o->segment, f);
+    order
+        = fresh ? 1 : column_compare (&fields[i], &other->segment, &o->segment);
     if (rank < 0 || (rank == 0 && order <= 0))
         return MERGE_SAME;
-    copy_value (&o->segment, &other->segment, f);
+    column_copy (&fields[i], &o->segment, &other->segment);
     o->ranks[i] = other->ranks[i];
     return order ? MERGE_FACTS : MERGE_RANKS;
 }
@@ -261,7 +172,7 @@ static int64_t seen_without_gres (const observation_t *o)
 {
     const segment_t *s = &o->segment;
 
-    return s->gres && !s->gres[0] ? o->ranks[GRES_FIELD].seen : s->gres_lost;
+    return s->gres && !s->gres[0] ? o->ranks[MERGE_GRES].seen : s->gres_lost;
 }
 
 /* Such a view is forgotten where a later one names GRES: no merge makes that
@@ -270,7 +181,7 @@ static merge_change_t merge_lost (observation_t *o, int64_t without)
 {
     segment_t *s = &o->segment;
     int64_t before = s->gres_lost;
-    bool lost = names_gres (s) && without > o->ranks[GRES_FIELD].seen;
+    bool lost = names_gres (s) && without > o->ranks[MERGE_GRES].seen;
 
     s->gres_lost = lost ? without : 0;
     if (s->gres_lost == before)
@@ -325,32 +236,6 @@ bool merge_fill_set_back (uint8_t *fill, size_t length, int64_t as_of)
     return any;
 }
 
-static void set_unknown (segment_t *s, const struct field *f)
-{
-    void *p = (char *)s + f->offset;
-
-    switch (f->kind) {
-    case TEXT:
-        *(const char **)p = NULL;
-        break;
-    case INTEGER:
-        *(int64_t *)p = SECONDS_UNKNOWN;
-        break;
-    case COUNT:
-        *(uint64_t *)p = COUNT_UNKNOWN;
-        break;
-    case IDENTITY:
-        *(uint64_t *)p = 0;
-        break;
-    case SMALL:
-        *(uint32_t *)p = UINT32_MAX;
-        break;
-    case RESTARTS:
-        *(int32_t *)p = -1;
-        break;
-    }
-}
-
 bool merge_keep_slurmdbd (observation_t *o)
 {
     segment_t *s = &o->segment;
@@ -358,12 +243,13 @@ bool merge_keep_slurmdbd (observation_t *o)
     if (s->source != SOURCE_SLURMDBD)
         return false;
     for (size_t i = 0; i < MERGE_FIELDS; i++)
-        if (o->ranks[i].source != SOURCE_SLURMDBD)
-            set_unknown (s, &fields[i]);
+        if (fields[i].flags & COLUMN_MERGED
+            && o->ranks[i].source != SOURCE_SLURMDBD)
+            column_forget (&fields[i], s);
     /* only slurmdbd loses GRES; the others named them */
     if (!s->gres && s->gres_lost) {
         s->gres = "";
-        o->ranks[GRES_FIELD] = rank_of (s);
+        o->ranks[MERGE_GRES] = rank_of (s);
         s->gres_lost = 0;
     }
     return true;
@@ -371,11 +257,8 @@ bool merge_keep_slurmdbd (observation_t *o)
 
 bool merge_same_fields (const segment_t *a, const segment_t *b)
 {
-    for (size_t i = 0; i < MERGE_FIELDS; i++) {
-        const struct field *f = &fields[i];
-        if (known (a, f) != known (b, f)
-            || (known (a, f) && compare_values (a, b, f) != 0))
+    for (size_t i = 0; i < MERGE_FIELDS; i++)
+        if (column_compare (&fields[i], a, b) != 0)
             return false;
-    }
-    return a->gpu_asked == b->gpu_asked;
+    return true;
 }

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "site/segment.h"
+#include "store/segment_row.h"
 
 typedef struct {
     int64_t seen;
@@ -27,8 +28,9 @@ typedef struct {
     uint8_t source;
 } merge_rank_t;
 
-/* The fields that are merged one by one; merge.c lists them. */
-#define MERGE_FIELDS 24
+/* The fields that are merged one by one: store/segment_row.h. */
+#define MERGE_FIELDS (SEGMENT_COLUMNS - SEGMENT_MERGED)
+_Static_assert(MERGE_FIELDS <= 32, "a field is a bit of a mask");
 
 typedef struct {
     segment_t segment; /* strings borrowed */

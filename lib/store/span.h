@@ -15,6 +15,8 @@ enum {
     SPAN_NONE = 7,    /* ended without a start */
     SPAN_COUNT = 8,
 };
+/* In SQL: a condition on each class, so that the index finds them. */
+#define SPAN_ALL "(0, 1, 2, 3, 4, 5, 6, 7)"
 
 /* The seconds that those of a class below SPAN_LONGEST take at most. */
 static inline int64_t span_most (unsigned span)

@@ -64,8 +64,9 @@ void store_close (store_t *store)
     if (!store)
         return;
     store_rollback (store);
-    for (size_t i = 0; i < SQL_COUNT; i++)
-        db_finalize (store->statements[i]);
+    for (size_t i = 0; i < store->statement_count; i++)
+        db_finalize (store->statements[i].st);
+    free (store->statements);
     db_settle (store->db);
     db_close (store->db);
     forget_clusters (store);
@@ -100,18 +101,18 @@ bool store_is_lost (const store_t *store)
     return failure == DB_FAILURE_LOST || failure == DB_FAILURE_NOT_READY;
 }
 
-db_statement_t *store_statement (store_t *store, sql_t name, gl_error_t *error)
-{
-    if (!store->statements[name])
-        store->statements[name]
-            = db_prepare (store->db, store_sql (db_engine (store->db), name),
-                          error);
-    return store->statements[name];
-}
+/* BEGIN IMMEDIATE has SQLite's write lock already. On Galera a lock holds on
+ * its own node; of two nodes that change a row one loses at its commit, so the
+ * row is changed and not only locked. */
+static const char *const lock_sql[] = {
+    [DB_SQLITE] = "SELECT 1",
+    [DB_MYSQL] = "UPDATE meta SET value = value + 1 WHERE name = 'writer'",
+};
 
 int store_begin (store_t *store, gl_error_t *error)
 {
-    db_statement_t *lock = store_statement (store, SQL_LOCK, error);
+    db_statement_t *lock
+        = store_prepare (store, lock_sql[db_engine (store->db)], error);
 
     if (!lock || db_begin (store->db, error) < 0)
         return -1;
@@ -142,19 +143,18 @@ static int flush_clusters (store_t *store, gl_error_t *error)
 {
     for (size_t i = 0; i < store->cluster_count; i++) {
         struct cluster_entry *c = &store->clusters[i];
-        db_statement_t *st;
-
-        if (!c->dirty)
-            continue;
-        st = store_statement (store, SQL_CLUSTER_UPDATE, error);
-        if (!st)
-            return -1;
-        db_bind_i64 (st, 0, c->as_of);
-        db_bind_i64 (st, 1, c->as_of);
-        db_bind_i64 (st, 2, c->longest);
-        db_bind_i64 (st, 3, c->longest);
-        db_bind_u64 (st, 4, c->id);
-        if (db_run (st, error) < 0)
+        if (c->dirty
+            && store_run (
+                   store,
+                   "UPDATE cluster SET "
+                   "as_of = CASE WHEN as_of < ? THEN ? ELSE as_of END, longest "
+                   "= CASE WHEN longest < ? THEN ? ELSE longest END WHERE id = "
+                   "?",
+                   ARGS (as_i64 (c->as_of), as_i64 (c->as_of),
+                         as_i64 (c->longest), as_i64 (c->longest),
+                         as_u64 (c->id)),
+                   error)
+                   < 0)
             return -1;
         c->dirty = false;
     }
@@ -268,23 +268,19 @@ static int check_cluster (const char *name, gl_error_t *error)
 static int fetch_cluster (store_t *store, const char *name, uint64_t *ret_id,
                           gl_error_t *error)
 {
-    db_statement_t *find = store_statement (store, SQL_CLUSTER_FIND, error);
-    db_statement_t *add = store_statement (store, SQL_CLUSTER_ADD, error);
-    int rc;
+    int64_t id;
+    int rc = store_number (store, "SELECT id FROM cluster WHERE name = ?",
+                           ARGS (as_text (name)), &id, error);
 
-    if (!find || !add)
-        return -1;
-    db_bind_text (find, 0, name);
-    rc = db_step (find, error);
-    if (rc == 1)
-        *ret_id = db_column_u64 (find, 0);
-    db_reset (find);
+    *ret_id = (uint64_t)id;
     if (rc != 0)
         return rc;
-    if (check_cluster (name, error) < 0)
-        return -1;
-    db_bind_text (add, 0, name);
-    if (db_run (add, error) < 0)
+    if (check_cluster (name, error) < 0
+        || store_run (
+               store,
+               "INSERT INTO cluster (name, as_of, longest) VALUES (?, 0, 0)",
+               ARGS (as_text (name)), error)
+               < 0)
         return -1;
     *ret_id = db_last_id (store->db);
     return 0;
@@ -346,66 +342,23 @@ int store_put_mark (store_t *store, const char *cluster, const char *name,
                     int64_t value, gl_error_t *error)
 {
     struct cluster_entry *c = store_cluster (store, cluster, error);
-    db_statement_t *st;
 
     if (!c || store_check_name ("mark", name, error) < 0)
         return -1;
-    st = store_statement (store, SQL_MARK_PUT, error);
-    if (!st)
-        return -1;
-    db_bind_u64 (st, 0, c->id);
-    db_bind_text (st, 1, name);
-    db_bind_i64 (st, 2, value);
-    return db_run (st, error);
+    return store_run (
+        store, "REPLACE INTO mark (cluster, name, value) VALUES (?, ?, ?)",
+        ARGS (as_u64 (c->id), as_text (name), as_i64 (value)), error);
 }
 
 int store_get_mark (store_t *store, const char *cluster, const char *name,
                     int64_t *ret_value, gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_MARK_GET, error);
-    int64_t value = 0;
-    int rc;
-
-    if (!st)
-        return -1;
-    db_bind_text (st, 0, cluster);
-    db_bind_text (st, 1, name);
-    rc = db_step (st, error);
-    if (rc == 1)
-        value = db_column_i64 (st, 0);
-    db_reset (st);
-    if (rc < 0)
-        return -1;
-    *ret_value = value;
-    return 0;
-}
-
-void store_bind_u64 (db_statement_t *st, unsigned at, uint64_t value,
-                     uint64_t unknown)
-{
-    if (value == unknown)
-        db_bind_null (st, at);
-    else
-        db_bind_u64 (st, at, value);
-}
-
-void store_bind_i64 (db_statement_t *st, unsigned at, int64_t value,
-                     int64_t unknown)
-{
-    if (value == unknown)
-        db_bind_null (st, at);
-    else
-        db_bind_i64 (st, at, value);
-}
-
-uint64_t store_column_u64 (const db_statement_t *st, unsigned at,
-                           uint64_t unknown)
-{
-    return db_column_is_null (st, at) ? unknown : db_column_u64 (st, at);
-}
-
-int64_t store_column_i64 (const db_statement_t *st, unsigned at,
-                          int64_t unknown)
-{
-    return db_column_is_null (st, at) ? unknown : db_column_i64 (st, at);
+    return store_number (store,
+                         "SELECT m.value FROM mark m JOIN cluster c "
+                         "ON c.id = m.cluster WHERE c.name = ? AND m.name = ?",
+                         ARGS (as_text (cluster), as_text (name)), ret_value,
+                         error)
+                   < 0
+               ? -1
+               : 0;
 }

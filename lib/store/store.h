@@ -428,106 +428,14 @@ typedef struct {
     bool heads_only; /* rollups: without their bodies, which are NULL */
 } store_query_t;
 
-/*
- * Iterators: _open gives NULL with an error; _next 1 and a fact, 0 at the end,
- * -1 with an error; _close accepts NULL. `query` NULL: everything. They show
- * what is committed: open them outside a transaction, or in one that has put
- * nothing but rollups and so only keeps others from writing meanwhile. All are
- * sorted by cluster (bytewise) first.
- */
-typedef struct store_segment_iter store_segment_iter_t;
-typedef struct store_evidence_iter store_evidence_iter_t;
-typedef struct store_suspension_iter store_suspension_iter_t;
-typedef struct store_event_iter store_event_iter_t;
-typedef struct store_reservation_iter store_reservation_iter_t;
-typedef struct store_record_iter store_record_iter_t;
-typedef struct store_account_iter store_account_iter_t;
-typedef struct store_usage_iter store_usage_iter_t;
-typedef struct store_retag_iter store_retag_iter_t;
-typedef struct store_node_iter store_node_iter_t;
-
-/* then id_job, time_submit */
-store_segment_iter_t *store_segment_iter_open (store_t *store,
-                                               const store_query_t *query,
-                                               gl_error_t *error);
-int store_segment_iter_next (store_segment_iter_t *iter, segment_t *ret_segment,
-                             gl_error_t *error);
-void store_segment_iter_close (store_segment_iter_t *iter);
-
-/* then id_job, stamp, key of the record */
-store_evidence_iter_t *store_evidence_iter_open (store_t *store,
-                                                 const store_query_t *query,
-                                                 gl_error_t *error);
-int store_evidence_iter_next (store_evidence_iter_t *iter,
-                              evidence_t *ret_evidence, gl_error_t *error);
-void store_evidence_iter_close (store_evidence_iter_t *iter);
-
-/* then id_job, time_submit, start */
-store_suspension_iter_t *store_suspension_iter_open (store_t *store,
-                                                     const store_query_t *query,
-                                                     gl_error_t *error);
-int store_suspension_iter_next (store_suspension_iter_t *iter,
-                                suspension_t *ret_suspension,
-                                gl_error_t *error);
-void store_suspension_iter_close (store_suspension_iter_t *iter);
-
-/* then start, node (registrations, of no node, first) */
-store_event_iter_t *store_event_iter_open (store_t *store,
-                                           const store_query_t *query,
-                                           gl_error_t *error);
-int store_event_iter_next (store_event_iter_t *iter, node_event_t *ret_event,
-                           gl_error_t *error);
-void store_event_iter_close (store_event_iter_t *iter);
-
-/* then start, id */
-store_reservation_iter_t *
-store_reservation_iter_open (store_t *store, const store_query_t *query,
-                             gl_error_t *error);
-int store_reservation_iter_next (store_reservation_iter_t *iter,
-                                 reservation_t *ret_reservation,
-                                 gl_error_t *error);
-void store_reservation_iter_close (store_reservation_iter_t *iter);
-
-/* every record verbatim, job starts included (evidence is NULL); then id_job,
- * stamp, key */
-store_record_iter_t *store_record_iter_open (store_t *store,
-                                             const store_query_t *query,
-                                             gl_error_t *error);
-int store_record_iter_next (store_record_iter_t *iter,
-                            node_record_t *ret_record, gl_error_t *error);
-void store_record_iter_close (store_record_iter_t *iter);
-
-/* then name; only the query's cluster is read */
-store_account_iter_t *store_account_iter_open (store_t *store,
-                                               const store_query_t *query,
-                                               gl_error_t *error);
-int store_account_iter_next (store_account_iter_t *iter,
-                             store_account_t *ret_account, gl_error_t *error);
-void store_account_iter_close (store_account_iter_t *iter);
-
-/* then id_job (0, of no job, first), begin_ms, key */
+/* A stretch of usage with its key. */
 typedef struct {
     uint8_t key[STORE_KEY_SIZE];
     device_usage_t usage;
 } store_usage_t;
-store_usage_iter_t *store_usage_iter_open (store_t *store,
-                                           const store_query_t *query,
-                                           gl_error_t *error);
-int store_usage_iter_next (store_usage_iter_t *iter, store_usage_t *ret_usage,
-                           gl_error_t *error);
-void store_usage_iter_close (store_usage_iter_t *iter);
-
-/* then id_job, time_submit, stamp, who */
-store_retag_iter_t *store_retag_iter_open (store_t *store,
-                                           const store_query_t *query,
-                                           gl_error_t *error);
-int store_retag_iter_next (store_retag_iter_t *iter, retag_t *ret_retag,
-                           gl_error_t *error);
-void store_retag_iter_close (store_retag_iter_t *iter);
-
 /*
- * What a node has sent, one row for each kind of record; then node, kind. Cheap:
- * it is kept at every put. The newest record is that with the latest stamp
+ * What a node has sent, one row for each kind of record. Cheap: it is
+ * kept at every put. The newest record is that with the latest stamp
  * (usage: its end), then the greater key. Only cluster and kind of the query
  * are read.
  */
@@ -541,22 +449,6 @@ typedef struct {
     const void *payload; /* the newest one verbatim; NULL: kept decoded */
     size_t payload_length;
 } store_node_t;
-store_node_iter_t *store_node_iter_open (store_t *store,
-                                         const store_query_t *query,
-                                         gl_error_t *error);
-int store_node_iter_next (store_node_iter_t *iter, store_node_t *ret_node,
-                          gl_error_t *error);
-void store_node_iter_close (store_node_iter_t *iter);
-
-/* of one unit, whole; then start. In the period: what overlaps it. */
-typedef struct store_rollup_iter store_rollup_iter_t;
-store_rollup_iter_t *store_rollup_iter_open (store_t *store,
-                                             const store_query_t *query,
-                                             calendar_unit_t unit,
-                                             gl_error_t *error);
-int store_rollup_iter_next (store_rollup_iter_t *iter,
-                            store_rollup_t *ret_rollup, gl_error_t *error);
-void store_rollup_iter_close (store_rollup_iter_t *iter);
 
 /*
  * Revisions: where a later observation changed what had been counted of a
@@ -586,13 +478,44 @@ typedef struct {
     const char *after;
 } revision_t;
 
-/* then id_job, time_submit, seen; in the period: those seen in it */
-typedef struct store_revision_iter store_revision_iter_t;
-store_revision_iter_t *store_revision_iter_open (store_t *store,
-                                                 const store_query_t *query,
-                                                 gl_error_t *error);
-int store_revision_iter_next (store_revision_iter_t *iter,
-                              revision_t *ret_revision, gl_error_t *error);
-void store_revision_iter_close (store_revision_iter_t *iter);
+/*
+ * Facts, each kind into a struct of its own. All are sorted by cluster
+ * (bytewise) first, then as is said here.
+ */
+typedef enum {
+    STORE_SEGMENTS,     /* segment_t: id_job, time_submit */
+    STORE_EVIDENCE,     /* evidence_t: id_job, stamp, key of the record */
+    STORE_SUSPENSIONS,  /* suspension_t: id_job, time_submit, start */
+    STORE_EVENTS,       /* node_event_t: start, node (registrations, of no node,
+                           first) */
+    STORE_RESERVATIONS, /* reservation_t: start, id */
+    STORE_RECORDS, /* node_record_t, job starts included, evidence NULL: id_job,
+                      stamp, key */
+    STORE_ACCOUNTS, /* store_account_t: name; only the query's cluster is read
+                     */
+    STORE_USAGE,  /* store_usage_t: id_job (0, of no job, first), begin_ms, key
+                   */
+    STORE_RETAGS, /* retag_t: id_job, time_submit, stamp, who */
+    STORE_NODES,  /* store_node_t: node, kind; only the query's cluster and kind
+                     are read */
+    STORE_REVISIONS, /* revision_t: id_job, time_submit, seen; in the period:
+                        those seen in it */
+    STORE_DAYS, /* store_rollup_t, whole: start. In the period: what overlaps */
+    STORE_MONTHS, /* likewise */
+} store_kind_t;
+#define STORE_ROLLUPS(unit) ((unit) == CALENDAR_DAY ? STORE_DAYS : STORE_MONTHS)
+
+/*
+ * NULL with an error. `query` NULL: everything. Iterators show what is
+ * committed: open them outside a transaction, or in one that has put nothing
+ * but rollups and so only keeps others from writing meanwhile.
+ */
+typedef struct store_iter store_iter_t;
+store_iter_t *store_iter_open (store_t *store, store_kind_t kind,
+                               const store_query_t *query, gl_error_t *error);
+/* 1 and a fact of the kind's struct, 0 at the end, -1 with an error. */
+int store_iter_next (store_iter_t *iter, void *ret_fact, gl_error_t *error);
+/* Accepts NULL. */
+void store_iter_close (store_iter_t *iter);
 
 #endif /* !GL_STORE_STORE_H */

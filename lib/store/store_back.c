@@ -44,12 +44,15 @@ static void take_fill (struct fills *fills, const db_statement_t *row,
 static int read_fills (store_t *store, uint64_t cluster, int64_t as_of,
                        struct fills *fills, gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_BACK_FILLS, error);
+    db_statement_t *st
+        = store_ask (store,
+                     "SELECT id_job, time_submit, fill FROM segment "
+                     "WHERE cluster = ? AND fill IS NOT NULL",
+                     ARGS (as_u64 (cluster)), error);
     int rc;
 
     if (!st)
         return -1;
-    db_bind_u64 (st, 0, cluster);
     while ((rc = db_step (st, error)) == 1)
         take_fill (fills, st, as_of);
     db_reset (st);
@@ -59,17 +62,15 @@ static int read_fills (store_t *store, uint64_t cluster, int64_t as_of,
 static int write_fills (store_t *store, uint64_t cluster,
                         const struct fills *fills, gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_BACK_FILL, error);
-
-    if (!st)
-        return -1;
     for (size_t i = 0; i < fills->count; i++) {
         const struct fill *f = &fills->fill[i];
-        db_bind_blob (st, 0, f->bytes, f->length);
-        db_bind_u64 (st, 1, cluster);
-        db_bind_u64 (st, 2, f->id_job);
-        db_bind_i64 (st, 3, f->time_submit);
-        if (db_run (st, error) < 0)
+        if (store_run (store,
+                       "UPDATE segment SET fill = ? WHERE cluster = ? "
+                       "AND id_job = ? AND time_submit = ?",
+                       ARGS (as_blob (f->bytes, f->length), as_u64 (cluster),
+                             as_u64 (f->id_job), as_i64 (f->time_submit)),
+                       error)
+            < 0)
             return -1;
     }
     return 0;
@@ -78,24 +79,22 @@ static int write_fills (store_t *store, uint64_t cluster,
 static int set_back_segments (store_t *store, uint64_t cluster, int64_t as_of,
                               gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_BACK_SEGMENTS, error);
     int64_t before = as_of - MERGE_SET_BACK;
     struct fills fills = {NULL, 0, 0};
-    int rc;
+    /* an open one counts up to when it was seen: nobody knows until when */
+    int rc = store_run (
+        store,
+        "UPDATE segment SET gres_lost = CASE WHEN gres_lost > ? THEN ? ELSE "
+        "gres_lost END, gone = CASE WHEN gone > ? THEN NULL ELSE gone END, "
+        "time_seen = CASE WHEN time_seen <= ? THEN time_seen "
+        "WHEN time_end = 0 AND time_start BETWEEN 1 AND ? THEN time_start "
+        "ELSE ? END WHERE cluster = ? "
+        "AND (time_seen > ? OR gres_lost > ? OR gone > ?)",
+        ARGS (as_i64 (as_of), as_i64 (before + 1), as_i64 (as_of),
+              as_i64 (as_of), as_i64 (before), as_i64 (before),
+              as_u64 (cluster), as_i64 (as_of), as_i64 (as_of), as_i64 (as_of)),
+        error);
 
-    if (!st)
-        return -1;
-    db_bind_i64 (st, 0, as_of);
-    db_bind_i64 (st, 1, before + 1);
-    db_bind_i64 (st, 2, as_of);
-    db_bind_i64 (st, 3, as_of);
-    db_bind_i64 (st, 4, before);
-    db_bind_i64 (st, 5, before);
-    db_bind_u64 (st, 6, cluster);
-    db_bind_i64 (st, 7, as_of);
-    db_bind_i64 (st, 8, as_of);
-    db_bind_i64 (st, 9, as_of);
-    rc = db_run (st, error);
     if (rc == 0)
         rc = read_fills (store, cluster, as_of, &fills, error);
     if (rc == 0)
@@ -106,108 +105,50 @@ static int set_back_segments (store_t *store, uint64_t cluster, int64_t as_of,
 
 /* --- revisions ------------------------------------------------------------ */
 
-struct revisions {
-    revision_t *revision; /* with texts of their own */
-    size_t count;
-};
-
-static void take_revision (struct revisions *all, const db_statement_t *row,
-                           int64_t as_of)
-{
-    const char *before = db_column_text (row, 4);
-    const char *after = db_column_text (row, 5);
-
-    all->revision = xreallocarray (all->revision, all->count + 1,
-                                   sizeof (*all->revision));
-    all->revision[all->count++] = (revision_t){
-        .id_job = db_column_u64 (row, 0),
-        .time_submit = db_column_i64 (row, 1),
-        .seen = as_of,
-        .kind = (revision_kind_t)db_column_u64 (row, 2),
-        .source = (segment_source_t)db_column_u64 (row, 3),
-        .before = before ? xstrdup (before) : NULL,
-        .after = after ? xstrdup (after) : NULL,
-    };
-}
-
-static int read_revisions (store_t *store, uint64_t cluster, int64_t as_of,
-                           struct revisions *all, gl_error_t *error)
-{
-    db_statement_t *st = store_statement (store, SQL_BACK_REVISIONS, error);
-    int rc;
-
-    if (!st)
-        return -1;
-    db_bind_u64 (st, 0, cluster);
-    db_bind_i64 (st, 1, as_of);
-    while ((rc = db_step (st, error)) == 1)
-        take_revision (all, st, as_of);
-    db_reset (st);
-    return rc;
-}
-
 static int set_back_revisions (store_t *store, uint64_t cluster, int64_t as_of,
                                gl_error_t *error)
 {
-    db_statement_t *forget = store_statement (store, SQL_BACK_FORGET, error);
-    struct revisions all = {NULL, 0};
-    int rc = -1;
+    struct revision_row *later;
+    size_t count;
+    int rc = row_list (store, &revision_rows,
+                       "WHERE t.cluster = ? AND t.seen > ? "
+                       "ORDER BY t.id_job, t.time_submit, t.seen, t.number",
+                       ARGS (as_u64 (cluster), as_i64 (as_of)), &later, &count,
+                       error);
 
-    if (forget)
-        rc = read_revisions (store, cluster, as_of, &all, error);
-    if (rc == 0) {
-        db_bind_u64 (forget, 0, cluster);
-        db_bind_i64 (forget, 1, as_of);
-        rc = db_run (forget, error);
+    if (rc == 0)
+        rc = store_run (store,
+                        "DELETE FROM revision WHERE cluster = ? AND seen > ?",
+                        ARGS (as_u64 (cluster), as_i64 (as_of)), error);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        later[i].revision.seen = as_of;
+        rc = revision_add (store, cluster, &later[i].revision, error);
     }
-    for (size_t i = 0; i < all.count; i++) {
-        if (rc == 0)
-            rc = revision_add (store, cluster, &all.revision[i], error);
-        free ((char *)all.revision[i].before);
-        free ((char *)all.revision[i].after);
-    }
-    free (all.revision);
+    row_list_free (&revision_rows, later, count);
     return rc;
 }
 
 /* --- the cluster ------------------------------------------------------------ */
 
-static int set_back_seen (store_t *store, sql_t sql, uint64_t cluster,
-                          int64_t as_of, gl_error_t *error)
-{
-    db_statement_t *st = store_statement (store, sql, error);
-
-    if (!st)
-        return -1;
-    db_bind_i64 (st, 0, as_of - MERGE_SET_BACK);
-    db_bind_u64 (st, 1, cluster);
-    db_bind_i64 (st, 2, as_of);
-    return db_run (st, error);
-}
-
 static int set_back_cluster (store_t *store, struct cluster_entry *c,
                              int64_t as_of, gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_BACK_CLUSTER, error);
-
-    if (!st)
-        return -1;
-    db_bind_i64 (st, 0, as_of);
-    db_bind_u64 (st, 1, c->id);
-    db_bind_i64 (st, 2, as_of);
     c->as_of = as_of;
     c->dirty = false;
-    return db_run (st, error);
+    return store_run (
+        store, "UPDATE cluster SET as_of = ? WHERE id = ? AND as_of > ?",
+        ARGS (as_i64 (as_of), as_u64 (c->id), as_i64 (as_of)), error);
 }
 
 int store_set_back (store_t *store, const char *cluster, int64_t as_of,
                     gl_error_t *error)
 {
-    static const sql_t others[]
-        = {SQL_BACK_EVENTS, SQL_BACK_RESERVATIONS, SQL_BACK_ACCOUNTS};
+#define BACK(TABLE) \
+    "UPDATE " TABLE " SET time_seen = ? WHERE cluster = ? AND time_seen > ?"
+    static const char *const others[]
+        = {BACK ("event"), BACK ("reservation"), BACK ("account")};
     struct cluster_entry *c = store_cluster (store, cluster, error);
     int64_t known;
-    int rc;
 
     if (!c || store_as_of (store, cluster, &known, error) < 0)
         return -1;
@@ -220,11 +161,13 @@ int store_set_back (store_t *store, const char *cluster, int64_t as_of,
         || set_back_segments (store, c->id, as_of, error) < 0
         || set_back_revisions (store, c->id, as_of, error) < 0)
         return -1;
-    for (size_t i = 0; i < GL_ARRAY_SIZE (others); i++) {
-        rc = set_back_seen (store, others[i], c->id, as_of, error);
-        if (rc < 0)
+    for (size_t i = 0; i < GL_ARRAY_SIZE (others); i++)
+        if (store_run (store, others[i],
+                       ARGS (as_i64 (as_of - MERGE_SET_BACK), as_u64 (c->id),
+                             as_i64 (as_of)),
+                       error)
+            < 0)
             return -1;
-    }
     return set_back_cluster (store, c, as_of, error);
 }
 

@@ -71,7 +71,9 @@ int chain_hash (const uint8_t before[STORE_DIGEST_SIZE],
 int store_chain_head (store_t *store, chain_head_t *ret_head,
                       gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_CHAIN_HEAD, error);
+    db_statement_t *st = store_prepare (
+        store, "SELECT number, hash FROM chain ORDER BY number DESC LIMIT 1",
+        error);
     chain_head_t head = {0};
     int rc = st ? db_step (st, error) : -1;
 
@@ -94,13 +96,11 @@ int store_chain_head (store_t *store, chain_head_t *ret_head,
 int store_chain_hash (store_t *store, uint64_t number,
                       uint8_t ret_hash[STORE_DIGEST_SIZE], gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_CHAIN_HASH, error);
-    int rc;
+    db_statement_t *st
+        = store_ask (store, "SELECT hash FROM chain WHERE number = ?",
+                     ARGS (as_u64 (number)), error);
+    int rc = st ? db_step (st, error) : -1;
 
-    if (!st)
-        return -1;
-    db_bind_u64 (st, 0, number);
-    rc = db_step (st, error);
     if (rc == 1 && db_column_length (st, 0) == STORE_DIGEST_SIZE)
         memcpy (ret_hash, db_column_text (st, 0), STORE_DIGEST_SIZE);
     else if (rc == 1)
@@ -123,19 +123,9 @@ static int check_entry (const chain_entry_t *e, gl_error_t *error)
     return 0;
 }
 
-static void bind_body (db_statement_t *st, unsigned at, const chain_entry_t *e,
-                       const char *text)
-{
-    if (e->kind == CHAIN_DETAIL)
-        db_bind_blob (st, at, e->body, e->length);
-    else
-        db_bind_text (st, at, text);
-}
-
 int store_chain_add (store_t *store, const chain_entry_t *entry,
                      chain_head_t *head, gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_CHAIN_ADD, error);
     /* of details, which are large, there is no copy */
     GL_AUTOFREE char *text = entry->kind == CHAIN_DETAIL
                                  ? NULL
@@ -143,19 +133,21 @@ int store_chain_add (store_t *store, const chain_entry_t *entry,
     chain_entry_t e = *entry;
 
     e.number = head->number + 1;
-    if (!st || check_entry (&e, error) < 0
+    if (check_entry (&e, error) < 0
         || chain_hash (head->hash, &e, e.hash, error) < 0)
         return -1;
     if (text && strlen (text) != e.length)
         return gl_error (error, "an entry of the chain holds a NUL");
     store->wrote_chain = true;
-    db_bind_u64 (st, 0, e.number);
-    db_bind_u64 (st, 1, e.kind);
-    db_bind_text (st, 2, e.month);
-    db_bind_u64 (st, 3, e.version);
-    bind_body (st, 4, &e, text);
-    db_bind_blob (st, 5, e.hash, sizeof (e.hash));
-    if (db_run (st, error) < 0)
+    if (store_run (store,
+                   "INSERT INTO chain (number, kind, month, version, body, "
+                   "hash) VALUES (?, ?, ?, ?, ?, ?)",
+                   ARGS (as_u64 (e.number), as_u64 (e.kind), as_text (e.month),
+                         as_u64 (e.version),
+                         text ? as_text (text) : as_blob (e.body, e.length),
+                         as_blob (e.hash, sizeof (e.hash))),
+                   error)
+        < 0)
         return -1;
     head->number = e.number;
     memcpy (head->hash, e.hash, sizeof (head->hash));
@@ -379,14 +371,15 @@ void store_chain_iter_close (store_chain_iter_t *iter)
 int store_get_snapshot (store_t *store, const uint8_t key[STORE_DIGEST_SIZE],
                         char **ret_text, gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_SNAPSHOT_GET, error);
+    db_statement_t *st = store_ask (
+        store, "SELECT body FROM snapshot WHERE digest = ? ORDER BY part",
+        ARGS (as_blob (key, STORE_DIGEST_SIZE)), error);
     BUFFER_AUTO text = BUFFER_INIT;
     bool found = false;
     int rc;
 
     if (!st)
         return -1;
-    db_bind_blob (st, 0, key, STORE_DIGEST_SIZE);
     while ((rc = db_step (st, error)) == 1) {
         found = true;
         buffer_add (&text, db_column_text (st, 0), db_column_length (st, 0));
@@ -402,21 +395,22 @@ static int add_snapshot (store_t *store, const char *text,
                          const uint8_t key[STORE_DIGEST_SIZE],
                          gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_SNAPSHOT_ADD, error);
     size_t length = strlen (text), at = 0;
     uint64_t part = 0;
 
-    if (!st)
-        return -1;
     do {
         size_t left = length - at;
         size_t size = left < CHAIN_BODY_MAX ? left : CHAIN_BODY_MAX;
-        db_bind_blob (st, 0, key, STORE_DIGEST_SIZE);
-        db_bind_u64 (st, 1, part++);
-        db_bind_blob (st, 2, text + at, size);
-        if (db_run (st, error) < 0)
+        if (store_run (
+                store,
+                "INSERT INTO snapshot (digest, part, body) VALUES (?, ?, ?)",
+                ARGS (as_blob (key, STORE_DIGEST_SIZE), as_u64 (part),
+                      as_blob (text + at, size)),
+                error)
+            < 0)
             return -1;
         at += size;
+        part++;
     } while (at < length);
     return 0;
 }

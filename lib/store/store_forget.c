@@ -31,14 +31,11 @@ struct forgetting {
 static int find_any (store_t *store, struct cluster_entry *cluster,
                      gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_ROLLUP_ANY, error);
-    int rc;
+    int64_t one;
+    int rc
+        = store_number (store, "SELECT 1 FROM rollup WHERE cluster = ? LIMIT 1",
+                        ARGS (as_u64 (cluster->id)), &one, error);
 
-    if (!st)
-        return -1;
-    db_bind_u64 (st, 0, cluster->id);
-    rc = db_step (st, error);
-    db_reset (st);
     if (rc < 0)
         return -1;
     cluster->forgetting = xcalloc (1, sizeof (*cluster->forgetting));
@@ -154,13 +151,12 @@ int forget_segment_time (store_t *store, struct cluster_entry *cluster,
 static int look_up (store_t *store, struct cluster_entry *cluster, uint64_t job,
                     gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_JOB_TIMES, error);
+    db_statement_t *st = store_ask (
+        store, JOB_TIMES_SQL, ARGS (as_u64 (cluster->id), as_u64 (job)), error);
     int rc;
 
     if (!st)
         return -1;
-    db_bind_u64 (st, 0, cluster->id);
-    db_bind_u64 (st, 1, job);
     while ((rc = db_step (st, error)) == 1) {
         segment_t s = {.time_start = db_column_i64 (st, 0),
                        .time_end = db_column_i64 (st, 1),
@@ -242,18 +238,15 @@ int forget_segment (store_t *store, struct cluster_entry *cluster,
 static int is_recorded (store_t *store, uint64_t cluster, uint64_t id_job,
                         gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_JOB_RECORDED, error);
-    int rc;
+    int64_t one;
 
-    if (!st)
-        return -1;
-    db_bind_u64 (st, 0, cluster);
-    db_bind_u64 (st, 1, id_job);
-    db_bind_u64 (st, 2, cluster);
-    db_bind_u64 (st, 3, id_job);
-    rc = db_step (st, error);
-    db_reset (st);
-    return rc;
+    return store_number (
+        store,
+        "SELECT 1 FROM node_record WHERE cluster = ? AND id_job = ? UNION ALL "
+        "SELECT 1 FROM device_usage WHERE cluster = ? AND id_job = ? LIMIT 1",
+        ARGS (as_u64 (cluster), as_u64 (id_job), as_u64 (cluster),
+              as_u64 (id_job)),
+        &one, error);
 }
 
 /*
@@ -287,18 +280,9 @@ int forget_ended (store_t *store, struct cluster_entry *cluster,
 static int forget_as_of (store_t *store, struct cluster_entry *cluster,
                          gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_CLUSTER_FIND, error);
-    int64_t as_of = 0;
-    int rc;
+    int64_t as_of;
 
-    if (!st)
-        return -1;
-    db_bind_text (st, 0, cluster->name);
-    rc = db_step (st, error);
-    if (rc == 1)
-        as_of = db_column_i64 (st, 1);
-    db_reset (st);
-    if (rc < 0)
+    if (store_as_of (store, cluster->name, &as_of, error) < 0)
         return -1;
     return forget_time (store, cluster, as_of ? as_of : INT64_MIN,
                         cluster->as_of, error);

@@ -1,118 +1,176 @@
-/* What was imported, and can be taken back. */
+/* What was imported of files: meter readings, and the imports that can be
+ * undone. */
 #include <string.h>
 
 #include "base/memory.h"
 #include "store/store_private.h"
 
-static store_import_t import_of_row (const db_statement_t *st)
-{
-    const char *undone_by = db_column_text (st, 10);
-    store_import_t import = {
-        .id = db_column_u64 (st, 0),
-        .time = db_column_i64 (st, 1),
-        .who = xstrdup (db_column_text (st, 2)),
-        .files = xstrdup (db_column_text (st, 3)),
-        .clusters = xstrdup (db_column_text (st, 4)),
-        .zone = xstrdup (db_column_text (st, 5)),
-        .segments = db_column_u64 (st, 6),
-        .as_of = db_column_i64 (st, 7),
-        .undone = db_column_i64 (st, 9),
-        .undone_by = undone_by ? xstrdup (undone_by) : NULL,
-    };
+/* --- meters
+ * -------------------------------------------------------------------- */
 
-    if (db_column_length (st, 8) == STORE_DIGEST_SIZE)
-        memcpy (import.digest, db_column_text (st, 8), STORE_DIGEST_SIZE);
-    return import;
+static const column_t meter_columns[] = {
+    COLUMN (NAME, meter_reading_t, meter, KEY),
+    COLUMN_AS ("time_start", I64, meter_reading_t, period.start, KEY),
+    COLUMN_AS ("time_end", I64, meter_reading_t, period.end),
+    COLUMN_AS ("energy", U64, meter_reading_t, energy_mwh),
+};
+static const row_type_t meter_rows
+    = ROW_TYPE ("meter_reading", meter_columns, meter_reading_t);
+
+/* Readings of the meter in the time of this one, the first one first. */
+#define METER_OVERLAPS "meter = ? AND time_start < ? AND time_end > ?"
+#define OVERLAP_ARGS(R)                                                        \
+    ARGS (as_text ((R)->meter), as_i64 ((R)->period.end),                      \
+          as_i64 ((R)->period.start))
+
+/* 1, or 0: there is none. The meter of *ret is that of `r`. */
+static int find_overlap (store_t *store, const meter_reading_t *r,
+                         meter_reading_t *ret, gl_error_t *error)
+{
+    meter_reading_t *found;
+    size_t count;
+
+    if (row_list (store, &meter_rows,
+                  "WHERE " METER_OVERLAPS " ORDER BY time_start LIMIT 1",
+                  OVERLAP_ARGS (r), &found, &count, error)
+        < 0)
+        return -1;
+    if (count > 0)
+        *ret = found[0];
+    ret->meter = r->meter;
+    row_list_free (&meter_rows, found, count);
+    return count > 0;
 }
+
+static bool same_reading (const meter_reading_t *a, const meter_reading_t *b)
+{
+    return a->period.start == b->period.start && a->period.end == b->period.end
+           && a->energy_mwh == b->energy_mwh;
+}
+
+int store_clear_meter (store_t *store, const meter_reading_t *r,
+                       uint64_t *count, gl_error_t *error)
+{
+    meter_reading_t other;
+    int rc = find_overlap (store, r, &other, error);
+
+    if (rc != 1 || same_reading (r, &other))
+        return rc < 0 ? -1 : 0;
+    store->wrote_facts = true;
+    kept_forget (store, other.period.start < r->period.start
+                            ? other.period.start
+                            : r->period.start);
+    if (store_run (store, "DELETE FROM meter_reading WHERE " METER_OVERLAPS,
+                   OVERLAP_ARGS (r), error)
+        < 0)
+        return -1;
+    *count += db_affected (store->db);
+    return 0;
+}
+
+int store_put_meter (store_t *store, const meter_reading_t *r,
+                     store_counts_t *counts, gl_error_t *error)
+{
+    meter_reading_t other;
+    bool same;
+    int rc = store_check_name ("meter", r->meter, error) < 0
+                 ? -1
+                 : find_overlap (store, r, &other, error);
+
+    if (rc < 0)
+        return -1;
+    same = rc == 1 && same_reading (r, &other);
+    if (rc == 1 && !same)
+        return gl_error (error,
+                         "meter '%s' has another reading of this time already, "
+                         "from %lld to %lld (seconds since 1970); nothing was "
+                         "imported. --force replaces it",
+                         r->meter, (long long)other.period.start,
+                         (long long)other.period.end);
+    store_count (counts, !same, false);
+    if (same)
+        return 0;
+    store->wrote_facts = true;
+    kept_forget (store, r->period.start);
+    return row_add (store, &meter_rows, 0, r, error);
+}
+
+int store_meters (store_t *store, period_t period, meter_reading_t **ret,
+                  size_t *ret_count, gl_error_t *error)
+{
+    return row_list (store, &meter_rows,
+                     "WHERE t.time_start < ? AND t.time_end > ? "
+                     "ORDER BY t.meter, t.time_start",
+                     ARGS (as_i64 (period.end), as_i64 (period.start)), ret,
+                     ret_count, error);
+}
+
+void store_meters_free (meter_reading_t *readings, size_t count)
+{
+    row_list_free (&meter_rows, readings, count);
+}
+
+/* --- imports
+ * --------------------------------------------------------------------- */
+
+static const column_t import_columns[] = {
+    COLUMN (U64, store_import_t, id, KEY),
+    COLUMN (I64, store_import_t, time),
+    COLUMN (NAME, store_import_t, who),
+    COLUMN (NAME, store_import_t, files),
+    COLUMN (NAME, store_import_t, clusters),
+    COLUMN (NAME, store_import_t, zone),
+    COLUMN (U64, store_import_t, segments),
+    COLUMN (I64, store_import_t, as_of),
+    COLUMN (BYTES, store_import_t, digest, .size = STORE_DIGEST_SIZE),
+    COLUMN (I64, store_import_t, undone, MAYBE (0)),
+    COLUMN (NAME, store_import_t, undone_by),
+};
+static const row_type_t import_rows
+    = ROW_TYPE ("import", import_columns, store_import_t);
 
 int store_imports (store_t *store, store_import_t **ret, size_t *ret_count,
                    gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_IMPORT_EACH, error);
-    int rc;
-
-    *ret = NULL;
-    *ret_count = 0;
-    if (!st)
-        return -1;
-    while ((rc = db_step (st, error)) == 1) {
-        *ret = xreallocarray (*ret, *ret_count + 1, sizeof (**ret));
-        (*ret)[(*ret_count)++] = import_of_row (st);
-    }
-    db_reset (st);
-    if (rc < 0)
-        store_imports_free (*ret, *ret_count);
-    return rc;
+    return row_list (store, &import_rows, "ORDER BY t.id", NULL, 0, ret,
+                     ret_count, error);
 }
 
 void store_imports_free (store_import_t *imports, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        free (imports[i].who);
-        free (imports[i].files);
-        free (imports[i].clusters);
-        free (imports[i].zone);
-        free (imports[i].undone_by);
-    }
-    free (imports);
+    row_list_free (&import_rows, imports, count);
 }
 
 int store_import_add (store_t *store, const store_import_t *import,
                       gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_IMPORT_ADD, error);
-
-    if (!st)
-        return -1;
-    db_bind_u64 (st, 0, import->id);
-    db_bind_i64 (st, 1, import->time);
-    db_bind_text (st, 2, import->who);
-    db_bind_text (st, 3, import->files);
-    db_bind_text (st, 4, import->clusters);
-    db_bind_text (st, 5, import->zone);
-    db_bind_u64 (st, 6, import->segments);
-    db_bind_i64 (st, 7, import->as_of);
-    db_bind_blob (st, 8, import->digest, STORE_DIGEST_SIZE);
-    return db_run (st, error);
+    return row_add (store, &import_rows, 0, import, error);
 }
 
 int store_import_undone (store_t *store, uint64_t id, int64_t time,
                          const char *who, gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_IMPORT_UNDO, error);
-
-    if (!st)
-        return -1;
-    db_bind_i64 (st, 0, time);
-    db_bind_text (st, 1, who);
-    db_bind_u64 (st, 2, id);
-    return db_run (st, error);
+    return store_run (
+        store, "UPDATE import SET undone = ?, undone_by = ? WHERE id = ?",
+        ARGS (as_i64 (time), as_text (who), as_u64 (id)), error);
 }
 
 int store_import_part_add (store_t *store, uint64_t id, uint64_t part,
                            const void *body, size_t length, gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_IMPORT_PART_ADD, error);
-
-    if (!st)
-        return -1;
-    db_bind_u64 (st, 0, id);
-    db_bind_u64 (st, 1, part);
-    db_bind_blob (st, 2, body, length);
-    return db_run (st, error);
+    return store_run (
+        store, "INSERT INTO import_part (import, part, body) VALUES (?, ?, ?)",
+        ARGS (as_u64 (id), as_u64 (part), as_blob (body, length)), error);
 }
 
 int store_import_part (store_t *store, uint64_t id, uint64_t part,
                        buffer_t *ret_body, gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_IMPORT_PART_GET, error);
-    int rc;
+    db_statement_t *st = store_ask (
+        store, "SELECT body FROM import_part WHERE import = ? AND part = ?",
+        ARGS (as_u64 (id), as_u64 (part)), error);
+    int rc = st ? db_step (st, error) : -1;
 
-    if (!st)
-        return -1;
-    db_bind_u64 (st, 0, id);
-    db_bind_u64 (st, 1, part);
-    rc = db_step (st, error);
     buffer_clear (ret_body);
     if (rc == 1)
         buffer_add (ret_body, db_column_text (st, 0), db_column_length (st, 0));
@@ -122,10 +180,6 @@ int store_import_part (store_t *store, uint64_t id, uint64_t part,
 
 int store_import_forget_parts (store_t *store, uint64_t id, gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_IMPORT_PART_FORGET, error);
-
-    if (!st)
-        return -1;
-    db_bind_u64 (st, 0, id);
-    return db_run (st, error);
+    return store_run (store, "DELETE FROM import_part WHERE import = ?",
+                      ARGS (as_u64 (id)), error);
 }

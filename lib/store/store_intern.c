@@ -3,6 +3,7 @@
  * digest of its bytes. A cache in front answers nearly every question of an
  * import; it is bounded, and what falls out is looked up again.
  */
+#include <endian.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -52,15 +53,25 @@ struct intern_entry {
 };
 
 struct intern_cache {
+    struct intern_cache *next;
+    const row_type_t *type;
     struct intern_entry *entries; /* oldest first */
     size_t bytes;
 };
 
-static struct intern_cache *cache_of (store_t *store, intern_kind_t kind)
+static struct intern_cache *cache_of (store_t *store, const row_type_t *type)
 {
-    if (!store->caches[kind])
-        store->caches[kind] = xcalloc (1, sizeof (*store->caches[kind]));
-    return store->caches[kind];
+    struct intern_cache *c = store->caches;
+
+    while (c && c->type != type)
+        c = c->next;
+    if (!c) {
+        c = xcalloc (1, sizeof (*c));
+        c->type = type;
+        c->next = store->caches;
+        store->caches = c;
+    }
+    return c;
 }
 
 static void drop (struct intern_cache *cache, struct intern_entry *entry)
@@ -102,20 +113,22 @@ static void cache_add (struct intern_cache *cache, const char *key,
 
 void intern_forget (store_t *store)
 {
-    for (size_t i = 0; i < INTERN_COUNT; i++) {
-        struct intern_cache *cache = store->caches[i];
-        while (cache && cache->entries)
+    struct intern_cache *cache;
+
+    while ((cache = store->caches)) {
+        store->caches = cache->next;
+        while (cache->entries)
             drop (cache, cache->entries);
         free (cache);
-        store->caches[i] = NULL;
     }
 }
 
 /* Look the digest up. 1: found, 0: not there. */
-static int find_digest (store_t *store, sql_t find, const uint8_t *digest,
-                        uint64_t *ret_id, gl_error_t *error)
+static int find_digest (store_t *store, const row_type_t *type,
+                        const uint8_t *digest, uint64_t *ret_id,
+                        gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, find, error);
+    db_statement_t *st = row_statement (store, type, ROW_FIND, error);
     int rc;
 
     if (!st)
@@ -128,90 +141,38 @@ static int find_digest (store_t *store, sql_t find, const uint8_t *digest,
     return rc;
 }
 
-typedef void (*bind_f) (db_statement_t *st, const void *value);
-
-static void bind_text (db_statement_t *st, const void *value)
+static int add_row (store_t *store, const row_type_t *type,
+                    const uint8_t *digest, const void *row, uint64_t *ret_id,
+                    gl_error_t *error)
 {
-    db_bind_text (st, 1, value);
-}
+    db_statement_t *st = row_statement (store, type, ROW_ADD_SHARED, error);
+    value_t values[ROW_MAX];
+    int count = row_values (store, type, 0, row, values, error);
 
-static void bind_party (db_statement_t *st, const void *value)
-{
-    const segment_t *s = value;
-
-    db_bind_text (st, 1, s->user);
-    store_bind_u64 (st, 2, s->uid, UINT32_MAX);
-    db_bind_text (st, 3, s->account);
-    db_bind_text (st, 4, s->partition);
-    db_bind_text (st, 5, s->qos);
-    db_bind_text (st, 6, s->wckey);
-    db_bind_text (st, 7, s->reservation);
-}
-
-static void bind_shape (db_statement_t *st, const void *value)
-{
-    const segment_t *s = value;
-
-    db_bind_text (st, 1, s->gres);
-    db_bind_text (st, 2, s->gres_requested);
-    db_bind_u64 (st, 3, s->gpu_asked);
-    store_bind_u64 (st, 4, s->cpus, COUNT_UNKNOWN);
-    store_bind_u64 (st, 5, s->memory_mb, COUNT_UNKNOWN);
-    store_bind_u64 (st, 6, s->nodes, COUNT_UNKNOWN);
-    store_bind_i64 (st, 7, s->time_limit, SECONDS_UNKNOWN);
-}
-
-static void bind_device (db_statement_t *st, const void *value)
-{
-    const device_usage_t *u = value;
-
-    db_bind_text (st, 1, u->node);
-    db_bind_text (st, 2, u->gpu);
-    db_bind_text (st, 3, u->slice);
-    store_bind_i64 (st, 4, u->gres_index, MEASURE_UNKNOWN);
-    store_bind_i64 (st, 5, u->memory_total, MEASURE_UNKNOWN);
-}
-
-static const struct {
-    sql_t find;
-    sql_t add;
-    bind_f bind;
-} kinds[INTERN_COUNT] = {
-    [INTERN_TEXT] = {SQL_TEXT_FIND, SQL_TEXT_ADD, bind_text},
-    [INTERN_PARTY] = {SQL_PARTY_FIND, SQL_PARTY_ADD, bind_party},
-    [INTERN_SHAPE] = {SQL_SHAPE_FIND, SQL_SHAPE_ADD, bind_shape},
-    [INTERN_DEVICE] = {SQL_DEVICE_FIND, SQL_DEVICE_ADD, bind_device},
-};
-
-static int add_row (store_t *store, intern_kind_t kind, const uint8_t *digest,
-                    const void *value, uint64_t *ret_id, gl_error_t *error)
-{
-    db_statement_t *st = store_statement (store, kinds[kind].add, error);
-
-    if (!st)
+    if (!st || count < 0)
         return -1;
     db_bind_blob (st, 0, digest, DIGEST_SIZE);
-    kinds[kind].bind (st, value);
+    bind_values (st, 1, values, (size_t)count);
     if (db_run (st, error) < 0)
         return -1;
     *ret_id = db_last_id (store->db);
     return 0;
 }
 
-static int intern (store_t *store, intern_kind_t kind, const char *key,
-                   size_t length, const void *value, uint64_t *ret_id,
+static int intern (store_t *store, const row_type_t *type, const char *key,
+                   size_t length, const void *row, uint64_t *ret_id,
                    gl_error_t *error)
 {
-    struct intern_cache *cache = cache_of (store, kind);
+    struct intern_cache *cache = cache_of (store, type);
     uint8_t digest[SHA256_DIGEST_LENGTH];
     uint64_t id = cache_find (cache, key, length);
     int rc;
 
     if (id == 0) {
         SHA256 ((const unsigned char *)key, length, digest);
-        rc = find_digest (store, kinds[kind].find, digest, &id, error);
+        rc = find_digest (store, type, digest, &id, error);
         if (rc == 0)
-            rc = add_row (store, kind, digest, value, &id, error);
+            rc = add_row (store, type, digest, row, &id, error);
         if (rc < 0)
             return -1;
         cache_add (cache, key, length, id);
@@ -231,106 +192,61 @@ static int length_of (const char *text, gl_error_t *error)
     return (int)length;
 }
 
+struct text {
+    const char *value;
+};
+static const column_t text_columns[] = {COLUMN (NAME, struct text, value)};
+static const row_type_t text_rows
+    = ROW_TYPE ("text", text_columns, struct text);
+
 int intern_text (store_t *store, const char *text, uint64_t *ret_id,
                  gl_error_t *error)
 {
+    const struct text row = {text};
     int length;
 
-    if (!text) {
-        *ret_id = 0;
+    *ret_id = 0;
+    if (!text)
         return 0;
-    }
     length = length_of (text, error);
     if (length < 0)
         return -1;
-    return intern (store, INTERN_TEXT, text, (size_t)length, text, ret_id,
+    return intern (store, &text_rows, text, (size_t)length, &row, ret_id,
                    error);
 }
 
-int intern_bind (store_t *store, db_statement_t *st, unsigned at,
-                 const char *text, gl_error_t *error)
+/* The bytes whose digest is kept: a text is its length + 1 and itself, NULL the
+ * length 0; numbers are little-endian. */
+static void key_number (buffer_t *key, uint64_t value)
 {
-    uint64_t id;
-
-    if (intern_text (store, text, &id, error) < 0)
-        return -1;
-    store_bind_u64 (st, at, id, 0);
-    return 0;
-}
-
-/* The bytes whose digest is kept: never change how they are made. A text is
- * its length + 1 and itself, NULL the length 0; numbers are little-endian. */
-static void key_number (buffer_t *key, uint64_t value, int bytes)
-{
-    char le[8];
-
-    for (int i = 0; i < bytes; i++)
-        le[i] = (char)(value >> 8 * i);
-    buffer_add (key, le, (size_t)bytes);
+    value = htole64 (value);
+    buffer_add (key, &value, sizeof (value));
 }
 
 static int key_text (buffer_t *key, const char *text, gl_error_t *error)
 {
-    int length;
+    int length = text ? length_of (text, error) : 0;
 
-    if (!text) {
-        key_number (key, 0, 4);
-        return 0;
-    }
-    length = length_of (text, error);
     if (length < 0)
         return -1;
-    key_number (key, (uint64_t)length + 1, 4);
-    buffer_add (key, text, (size_t)length);
+    key_number (key, text ? (uint64_t)length + 1 : 0);
+    if (text)
+        buffer_add (key, text, (size_t)length);
     return 0;
 }
 
-int intern_party (store_t *store, const segment_t *s, uint64_t *ret_id,
-                  gl_error_t *error)
+int intern_part (store_t *store, const row_type_t *part, const void *row,
+                 uint64_t *ret_id, gl_error_t *error)
 {
-    const char *texts[] = {s->user, s->account, s->partition,
-                           s->qos,  s->wckey,   s->reservation};
     buffer_t *key = &store->key;
 
     buffer_clear (key);
-    key_number (key, s->uid, 4);
-    for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
-        if (key_text (key, texts[i], error) < 0)
+    for (unsigned i = 0; i < part->count; i++) {
+        const column_t *c = &part->columns[i];
+        if (c->type != COLUMN_NAME)
+            key_number (key, (uint64_t)column_number (c, row));
+        else if (key_text (key, column_text (c, row), error) < 0)
             return -1;
     }
-    return intern (store, INTERN_PARTY, key->data, key->length, s, ret_id,
-                   error);
-}
-
-int intern_shape (store_t *store, const segment_t *s, uint64_t *ret_id,
-                  gl_error_t *error)
-{
-    buffer_t *key = &store->key;
-
-    buffer_clear (key);
-    key_number (key, s->gpu_asked, 1);
-    key_number (key, s->cpus, 8);
-    key_number (key, s->memory_mb, 8);
-    key_number (key, s->nodes, 8);
-    key_number (key, (uint64_t)s->time_limit, 8);
-    if (key_text (key, s->gres, error) < 0
-        || key_text (key, s->gres_requested, error) < 0)
-        return -1;
-    return intern (store, INTERN_SHAPE, key->data, key->length, s, ret_id,
-                   error);
-}
-
-int intern_device (store_t *store, const device_usage_t *u, uint64_t *ret_id,
-                   gl_error_t *error)
-{
-    buffer_t *key = &store->key;
-
-    buffer_clear (key);
-    key_number (key, (uint64_t)u->gres_index, 8);
-    key_number (key, (uint64_t)u->memory_total, 8);
-    if (key_text (key, u->node, error) < 0 || key_text (key, u->gpu, error) < 0
-        || key_text (key, u->slice, error) < 0)
-        return -1;
-    return intern (store, INTERN_DEVICE, key->data, key->length, u, ret_id,
-                   error);
+    return intern (store, part, key->data, key->length, row, ret_id, error);
 }

@@ -66,17 +66,18 @@ int store_get_kept (store_t *store, period_t stretch,
                     const uint8_t digest[STORE_DIGEST_SIZE],
                     buffer_t *ret_body, gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_KEPT_GET, error);
+    db_statement_t *st = store_ask (
+        store,
+        "SELECT length, body FROM rollup WHERE cluster = ? AND unit = ? "
+        "AND time_start = ? AND time_end = ? AND digest = ? ORDER BY part",
+        ARGS (as_u64 (KEPT_CLUSTER), as_u64 (KEPT_UNIT), as_i64 (stretch.start),
+              as_i64 (stretch.end), as_blob (digest, STORE_DIGEST_SIZE)),
+        error);
     size_t length = 0, before = ret_body->length;
     int rc;
 
     if (!st)
         return -1;
-    db_bind_u64 (st, 0, KEPT_CLUSTER);
-    db_bind_u64 (st, 1, KEPT_UNIT);
-    db_bind_i64 (st, 2, stretch.start);
-    db_bind_i64 (st, 3, stretch.end);
-    db_bind_blob (st, 4, digest, STORE_DIGEST_SIZE);
     while ((rc = db_step (st, error)) == 1) {
         length = (size_t)db_column_u64 (st, 0);
         buffer_add (ret_body, db_column_text (st, 1), db_column_length (st, 1));
@@ -100,8 +101,7 @@ int kept_first (db_t *db, const char *cluster, int64_t *ret_first,
     int rc = -1;
 
     if (st) {
-        db_bind_text (st, 0, cluster);
-        db_bind_i64 (st, 1, FIRST_UNIT);
+        bind_values (st, 0, ARGS (as_text (cluster), as_u64 (FIRST_UNIT)));
         rc = db_step (st, error);
         if (rc == 1)
             *ret_first = db_column_i64 (st, 0);

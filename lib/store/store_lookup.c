@@ -7,37 +7,41 @@
 /* Ids are given in turn, so that an id's last bits are a good place. */
 #define SLOTS 16384
 /* Above it all is forgotten: texts may be long. */
-#define BYTES_KEPT ((size_t)2 << 20)
+#define BYTES_KEPT ((size_t)3 << 20)
 
 struct entry {
     uint64_t id;
-    lookup_row_t row;
-    char texts[];
+    size_t bytes;
+    value_t values[]; /* behind them the texts */
 };
 
 struct lookup {
     db_statement_t *st;
-    unsigned texts;
-    unsigned numbers;
+    const column_t *columns;
+    unsigned count;
     size_t bytes;
     struct entry *slots[SLOTS];
 };
 
-static const lookup_row_t nothing;
-
-lookup_t *lookup_open (db_t *db, const char *sql, unsigned texts,
-                       gl_error_t *error)
+lookup_t *lookup_open (db_t *db, const column_t *column, gl_error_t *error)
 {
-    db_statement_t *st = db_prepare (db, sql, error);
-    lookup_t *lookup;
+    bool part = column->type == COLUMN_PART;
+    lookup_t *lookup = xcalloc (1, sizeof (*lookup));
+    BUFFER_AUTO sql = BUFFER_INIT;
 
-    if (!st)
-        return NULL;
-    lookup = xcalloc (1, sizeof (*lookup));
-    lookup->st = st;
-    lookup->texts = texts;
-    lookup->numbers = db_column_count (st) - texts;
-    return lookup;
+    lookup->columns = part ? column->part->columns : column;
+    lookup->count = part ? column->part->count : 1;
+    buffer_add_text (&sql, "SELECT ");
+    for (unsigned i = 0; i < lookup->count; i++)
+        buffer_printf (&sql, "%s%s", i ? ", " : "",
+                       part ? lookup->columns[i].name : "value");
+    buffer_printf (&sql, " FROM %s WHERE id = ?",
+                   part ? column->part->table : "text");
+    lookup->st = db_prepare (db, buffer_text (&sql), error);
+    if (lookup->st)
+        return lookup;
+    free (lookup);
+    return NULL;
 }
 
 static void forget_all (lookup_t *lookup)
@@ -58,36 +62,28 @@ void lookup_close (lookup_t *lookup)
     free (lookup);
 }
 
-static size_t text_bytes (const lookup_t *lookup)
+static struct entry *entry_of_row (const lookup_t *lookup, uint64_t id)
 {
-    size_t bytes = 0;
+    size_t head = sizeof (struct entry) + lookup->count * sizeof (value_t);
+    size_t bytes = head;
+    struct entry *entry;
+    char *at;
 
-    for (unsigned i = 0; i < lookup->texts; i++)
-        bytes += db_column_length (lookup->st, i) + 1;
-    return bytes;
-}
-
-static struct entry *entry_of_row (lookup_t *lookup, uint64_t id)
-{
-    size_t bytes = text_bytes (lookup);
-    struct entry *entry = xcalloc (1, sizeof (*entry) + bytes);
-    char *at = entry->texts;
-
-    entry->id = id;
-    for (unsigned i = 0; i < lookup->texts; i++) {
-        const char *text = db_column_text (lookup->st, i);
-        size_t length = db_column_length (lookup->st, i);
-        if (!text)
+    for (unsigned i = 0; i < lookup->count; i++)
+        if (lookup->columns[i].type <= COLUMN_TEXT)
+            bytes += db_column_length (lookup->st, i) + 1;
+    entry = xcalloc (1, bytes);
+    *entry = (struct entry){.id = id, .bytes = bytes};
+    at = (char *)entry + head;
+    for (unsigned i = 0; i < lookup->count; i++) {
+        value_t *v = &entry->values[i];
+        *v = column_read (&lookup->columns[i], lookup->st, i);
+        if (v->type != VALUE_TEXT)
             continue;
-        entry->row.text[i] = memcpy (at, text, length);
-        at += length + 1;
+        v->length = db_column_length (lookup->st, i);
+        v->data = memcpy (at, v->data, v->length);
+        at += v->length + 1;
     }
-    for (unsigned i = 0; i < lookup->numbers; i++) {
-        entry->row.known[i]
-            = !db_column_is_null (lookup->st, lookup->texts + i);
-        entry->row.number[i] = db_column_u64 (lookup->st, lookup->texts + i);
-    }
-    lookup->bytes += sizeof (*entry) + bytes;
     return entry;
 }
 
@@ -108,30 +104,34 @@ static struct entry *read_entry (lookup_t *lookup, uint64_t id,
     return entry;
 }
 
-static void drop (lookup_t *lookup, struct entry *entry)
-{
-    size_t bytes = 0;
-
-    if (!entry)
-        return;
-    for (unsigned i = 0; i < lookup->texts; i++)
-        bytes += (entry->row.text[i] ? strlen (entry->row.text[i]) : 0) + 1;
-    lookup->bytes -= sizeof (*entry) + bytes;
-    free (entry);
-}
-
-const lookup_row_t *lookup_get (lookup_t *lookup, uint64_t id,
-                                gl_error_t *error)
+/* The entry of the id, which takes the place of another one; NULL with an
+ * error. */
+static struct entry *fetch (lookup_t *lookup, uint64_t id, gl_error_t *error)
 {
     struct entry **slot = &lookup->slots[id % SLOTS];
 
-    if (id == 0)
-        return &nothing;
     if (*slot && (*slot)->id == id)
-        return &(*slot)->row;
+        return *slot;
     if (lookup->bytes > BYTES_KEPT)
         forget_all (lookup);
-    drop (lookup, *slot);
+    if (*slot)
+        lookup->bytes -= (*slot)->bytes;
+    free (*slot);
     *slot = read_entry (lookup, id, error);
-    return *slot ? &(*slot)->row : NULL;
+    if (*slot)
+        lookup->bytes += (*slot)->bytes;
+    return *slot;
+}
+
+int lookup_set (lookup_t *lookup, uint64_t id, void *row, gl_error_t *error)
+{
+    static const value_t unknown;
+    const struct entry *entry = id ? fetch (lookup, id, error) : NULL;
+
+    if (id && !entry)
+        return -1;
+    for (unsigned i = 0; i < lookup->count; i++)
+        column_set (&lookup->columns[i], row,
+                    entry ? &entry->values[i] : &unknown);
+    return 0;
 }

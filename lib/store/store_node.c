@@ -84,65 +84,63 @@ int node_seen (store_t *store, uint64_t cluster, const char *node,
 int node_has_older (store_t *store, uint64_t cluster, const char *node,
                     uint32_t kind, int64_t stamp, gl_error_t *error)
 {
-    db_statement_t *st;
-    int rc;
+    int64_t one;
 
     if (node_flush (store, error) < 0)
         return -1;
-    st = store_statement (store, SQL_NODE_OLDER, error);
-    if (!st)
-        return -1;
-    db_bind_u64 (st, 0, cluster);
-    db_bind_text (st, 1, node);
-    db_bind_u64 (st, 2, kind);
-    db_bind_i64 (st, 3, stamp);
-    rc = db_step (st, error);
-    db_reset (st);
-    return rc;
+    return store_number (
+        store,
+        "SELECT 1 FROM node WHERE cluster = ? AND name = ? "
+        "AND kind = ? AND last_stamp <= ?",
+        ARGS (as_u64 (cluster), as_text (node), as_u64 (kind), as_i64 (stamp)),
+        &one, error);
 }
 
-/* Add what the row knows to the entry. */
-static void merge_row (const db_statement_t *row, struct node_entry *entry)
-{
-    struct node_record_id stands
-        = {.stamp = db_column_i64 (row, 1), .id_job = db_column_u64 (row, 3)};
+struct node_row {
+    store_node_t node;
+    uint64_t last_job;
+};
 
-    if (db_column_length (row, 2) == sizeof (stands.key))
-        memcpy (stands.key, db_column_text (row, 2), sizeof (stands.key));
-    entry->records += db_column_u64 (row, 0);
-    if (compare_ids (&stands, &entry->newest) > 0)
-        entry->newest = stands;
-}
+static const column_t columns[] = {
+    COLUMN (CLUSTER, store_node_t, cluster, KEY),
+    COLUMN_AS ("name", NAME, store_node_t, node, KEY),
+    COLUMN (U32, store_node_t, kind, KEY),
+    COLUMN (U64, store_node_t, records),
+    COLUMN (I64, store_node_t, last_stamp),
+    COLUMN (BYTES, store_node_t, last_key, .size = STORE_KEY_SIZE),
+    COLUMN (U64, struct node_row, last_job, HIDDEN),
+    COLUMN_AS ("r.payload", BLOB, store_node_t, payload,
+               .flags = COLUMN_JOINED),
+};
+static const row_type_t node_rows = ROW_TYPE ("node", columns, struct node_row);
 
-static void bind_key (db_statement_t *st, const struct node_entry *entry)
-{
-    db_bind_u64 (st, 0, entry->key.cluster);
-    db_bind_text (st, 1, entry->key.name);
-    db_bind_u64 (st, 2, entry->key.kind);
-}
-
-static int write_entry (store_t *store, struct node_entry *entry,
+/* Adds what the row of the same key knows. */
+static int write_entry (store_t *store, const struct node_entry *entry,
                         gl_error_t *error)
 {
-    db_statement_t *get = store_statement (store, SQL_NODE_GET, error);
-    db_statement_t *put = store_statement (store, SQL_NODE_PUT, error);
-    int rc;
+    struct node_row fresh = {.node = {.node = entry->key.name,
+                                      .kind = entry->key.kind,
+                                      .records = entry->records}};
+    struct node_record_id newest = entry->newest, old;
+    struct node_row stored;
+    int rc = row_get (store, &node_rows, entry->key.cluster, &fresh, &stored,
+                      error);
 
-    if (!get || !put)
-        return -1;
-    bind_key (get, entry);
-    rc = db_step (get, error);
-    if (rc == 1)
-        merge_row (get, entry);
-    db_reset (get);
+    if (rc == 1) {
+        fresh.node.records += stored.node.records;
+        old = (struct node_record_id){.stamp = stored.node.last_stamp,
+                                      .id_job = stored.last_job};
+        memcpy (old.key, stored.node.last_key, sizeof (old.key));
+        if (compare_ids (&old, &newest) > 0)
+            newest = old;
+    }
+    row_release (store, &node_rows);
     if (rc < 0)
         return -1;
-    bind_key (put, entry);
-    db_bind_u64 (put, 3, entry->records);
-    db_bind_i64 (put, 4, entry->newest.stamp);
-    db_bind_blob (put, 5, entry->newest.key, sizeof (entry->newest.key));
-    db_bind_u64 (put, 6, entry->newest.id_job);
-    return db_run (put, error);
+    fresh.node.last_stamp = newest.stamp;
+    memcpy (fresh.node.last_key, newest.key, sizeof (newest.key));
+    fresh.last_job = newest.id_job;
+    return row_put (store, &node_rows, entry->key.cluster, &fresh, error);
 }
 
 int node_flush (store_t *store, gl_error_t *error)
@@ -169,62 +167,12 @@ void node_forget (store_t *store)
     }
 }
 
-struct store_node_iter {
-    walk_t walk;
-};
-
 static const struct walk_plan plan = {
-    .select = "SELECT n.name, n.kind, n.records, n.last_stamp, n.last_key, "
-              "r.payload FROM node n LEFT JOIN node_record r "
-              "ON r.cluster = n.cluster AND r.id_job = n.last_job "
-              "AND r.stamp = n.last_stamp AND r.record_key = n.last_key",
-    .where = "n.cluster = ?",
-    .where_binds = "c",
-    .kind = "n.kind = ?",
-    .order = "n.name, n.kind",
+    .rows = &node_rows,
+    .joins = "LEFT JOIN node_record r ON r.cluster = t.cluster "
+             "AND r.id_job = t.last_job AND r.stamp = t.last_stamp "
+             "AND r.record_key = t.last_key",
+    .has_kind = true,
 };
-
-store_node_iter_t *store_node_iter_open (store_t *store,
-                                         const store_query_t *query,
-                                         gl_error_t *error)
-{
-    store_node_iter_t *iter = xcalloc (1, sizeof (*iter));
-
-    if (walk_open (&iter->walk, store, query, &plan, error) < 0) {
-        free (iter);
-        return NULL;
-    }
-    return iter;
-}
-
-int store_node_iter_next (store_node_iter_t *iter, store_node_t *ret,
-                          gl_error_t *error)
-{
-    const db_statement_t *st = iter->walk.st;
-    const char *cluster;
-    int rc = walk_next (&iter->walk, &cluster, error);
-
-    if (rc != 1)
-        return rc;
-    *ret = (store_node_t){
-        .cluster = cluster,
-        .node = db_column_text (st, 0),
-        .kind = (uint32_t)db_column_u64 (st, 1),
-        .records = db_column_u64 (st, 2),
-        .last_stamp = db_column_i64 (st, 3),
-        .payload = db_column_text (st, 5),
-        .payload_length = db_column_length (st, 5),
-    };
-    if (db_column_length (st, 4) != STORE_KEY_SIZE)
-        return gl_error (error, "node %s has a damaged key", ret->node);
-    memcpy (ret->last_key, db_column_text (st, 4), STORE_KEY_SIZE);
-    return 1;
-}
-
-void store_node_iter_close (store_node_iter_t *iter)
-{
-    if (iter) {
-        walk_close (&iter->walk);
-        free (iter);
-    }
-}
+const struct iter_class node_iter
+    = {.fact_size = sizeof (store_node_t), .plan = &plan};

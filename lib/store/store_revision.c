@@ -1,35 +1,34 @@
 /* Revisions: what was counted otherwise before. */
-#include <string.h>
-
 #include "base/memory.h"
+#include "store/span.h"
 #include "store/store_private.h"
 
-/* Rows of the cluster with a time_seen before as_of, of slurmdbd, in the
- * window: the parameters of the statements that say so. */
-static unsigned bind_window (db_statement_t *st, unsigned at, uint64_t cluster,
-                             int64_t from, int64_t to, int64_t as_of)
-{
-    db_bind_u64 (st, at++, cluster);
-    db_bind_i64 (st, at++, as_of);
-    db_bind_i64 (st, at++, from);
-    db_bind_i64 (st, at++, to);
-    db_bind_i64 (st, at++, to);
-    return at;
-}
+/* Of slurmdbd's segments those that ended in the window and have not been seen
+ * since: each class has its place in the index. */
+#define UNSEEN                                                             \
+    "WHERE cluster = ? AND source = 3 AND gone IS NULL AND time_seen < ? " \
+    "AND span IN " SPAN_ALL " AND time_end >= ? "                          \
+    "AND time_end < CASE WHEN ? = 0 THEN 9223372036854775807 ELSE ? END "
+#define UNSEEN_ARGS \
+    as_u64 (c->id), as_i64 (as_of), as_i64 (from), as_i64 (to), as_i64 (to)
 
 int store_unseen (store_t *store, const char *cluster, int64_t from,
                   int64_t to, int64_t as_of, uint64_t *at, uint64_t *ret_ids,
                   size_t size, size_t *ret_count, gl_error_t *error)
 {
     struct cluster_entry *c = store_cluster_find (store, cluster, error);
-    db_statement_t *st = store_statement (store, SQL_SEGMENT_UNSEEN, error);
+    db_statement_t *st;
     size_t count = 0;
     int rc = 0;
 
-    if (!c || !st || segments_flush (store, error) < 0)
+    if (!c || segments_flush (store, error) < 0)
         return -1;
-    bind_window (st, 0, c->id, from, to, as_of);
-    db_bind_u64 (st, 5, *at);
+    st = store_ask (store,
+                    "SELECT DISTINCT id_job FROM segment " UNSEEN
+                    "AND id_job > ? ORDER BY id_job",
+                    ARGS (UNSEEN_ARGS, as_u64 (*at)), error);
+    if (!st)
+        return -1;
     while (count < size && (rc = db_step (st, error)) == 1)
         ret_ids[count++] = *at = db_column_u64 (st, 0);
     db_reset (st);
@@ -42,96 +41,58 @@ int store_put_gone (store_t *store, const char *cluster, int64_t from,
                     gl_error_t *error)
 {
     struct cluster_entry *c = store_cluster (store, cluster, error);
-    db_statement_t *st = store_statement (store, SQL_SEGMENT_GONE, error);
 
-    if (!c || !st || segments_flush (store, error) < 0)
-        return -1;
-    db_bind_i64 (st, 0, as_of);
-    bind_window (st, 1, c->id, from, to, as_of);
-    if (db_run (st, error) < 0)
+    if (!c || segments_flush (store, error) < 0
+        || store_run (store, "UPDATE segment SET gone = ? " UNSEEN,
+                      ARGS (as_i64 (as_of), UNSEEN_ARGS), error)
+               < 0)
         return -1;
     *ret_count = db_affected (store->db);
     return 0;
 }
 
+static const column_t columns[] = {
+    COLUMN (CLUSTER, revision_t, cluster, KEY),
+    COLUMN (U64, revision_t, id_job, KEY),
+    COLUMN (I64, revision_t, time_submit, KEY),
+    COLUMN (I64, revision_t, seen, KEY),
+    COLUMN (I64, struct revision_row, number,
+            .flags = COLUMN_KEY | COLUMN_HIDDEN),
+    COLUMN (U32, revision_t, kind),
+    COLUMN (U32, revision_t, source),
+    COLUMN_AS ("value_before", NAME, revision_t, before),
+    COLUMN_AS ("value_after", NAME, revision_t, after),
+};
+const row_type_t revision_rows = ROW_TYPE ("revision", columns, revision_t);
+
 int revision_add (store_t *store, uint64_t cluster, const revision_t *r,
                   gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_REVISION_ADD, error);
+    struct revision_row row = {*r, 0};
 
-    if (!st)
+    if (store_number (store,
+                      "SELECT max(number) FROM revision WHERE cluster = ? "
+                      "AND id_job = ? AND time_submit = ? AND seen = ?",
+                      ARGS (as_u64 (cluster), as_u64 (r->id_job),
+                            as_i64 (r->time_submit), as_i64 (r->seen)),
+                      &row.number, error)
+        < 0)
         return -1;
-    db_bind_u64 (st, 0, cluster);
-    db_bind_u64 (st, 1, r->id_job);
-    db_bind_i64 (st, 2, r->time_submit);
-    db_bind_i64 (st, 3, r->seen);
-    db_bind_u64 (st, 4, r->kind);
-    db_bind_u64 (st, 5, r->source);
-    db_bind_text (st, 6, r->before);
-    db_bind_text (st, 7, r->after);
-    db_bind_u64 (st, 8, cluster);
-    db_bind_u64 (st, 9, r->id_job);
-    db_bind_i64 (st, 10, r->time_submit);
-    db_bind_i64 (st, 11, r->seen);
-    return db_run (st, error);
+    row.number++;
+    return row_add (store, &revision_rows, cluster, &row, error);
 }
 
-struct store_revision_iter {
-    walk_t walk;
-};
-
-/* What is gone now stands beside the segment, and is put in its place. */
+/* What is gone now is a column of the segment: it becomes a row between these.
+ */
 static const struct walk_plan plan = {
-    .select = "SELECT id_job, time_submit, seen, kind, source, value_before, "
-              "value_after FROM (SELECT cluster, id_job, time_submit, seen, "
-              "number, kind, source, value_before, value_after FROM revision "
-              "UNION ALL SELECT cluster, id_job, time_submit, gone, 0, 2, 3, "
-              "NULL, NULL FROM segment WHERE gone IS NOT NULL) AS revisions",
-    .where = "cluster = ? AND id_job BETWEEN ? AND ?",
-    .where_binds = "clh",
-    .period = "seen >= ? AND seen < ?",
+    .rows = &revision_rows,
+    .from = "(SELECT cluster, id_job, time_submit, seen, number, kind, source, "
+            "value_before, value_after FROM revision UNION ALL "
+            "SELECT cluster, id_job, time_submit, gone, 0, 2, 3, NULL, NULL "
+            "FROM segment WHERE gone IS NOT NULL)",
+    .jobs = "t.id_job",
+    .period = "t.seen >= ? AND t.seen < ?",
     .period_binds = "se",
-    .order = "id_job, time_submit, seen, number",
 };
-
-store_revision_iter_t *store_revision_iter_open (store_t *store,
-                                                 const store_query_t *query,
-                                                 gl_error_t *error)
-{
-    store_revision_iter_t *iter = xcalloc (1, sizeof (*iter));
-
-    if (walk_open (&iter->walk, store, query, &plan, error) < 0) {
-        free (iter);
-        return NULL;
-    }
-    return iter;
-}
-
-int store_revision_iter_next (store_revision_iter_t *iter, revision_t *ret,
-                              gl_error_t *error)
-{
-    const db_statement_t *st = iter->walk.st;
-    const char *cluster;
-    int rc = walk_next (&iter->walk, &cluster, error);
-
-    if (rc == 1)
-        *ret = (revision_t){
-            .cluster = cluster,
-            .id_job = db_column_u64 (st, 0),
-            .time_submit = db_column_i64 (st, 1),
-            .seen = db_column_i64 (st, 2),
-            .kind = (revision_kind_t)db_column_u64 (st, 3),
-            .source = (segment_source_t)db_column_u64 (st, 4),
-            .before = db_column_text (st, 5),
-            .after = db_column_text (st, 6),
-        };
-    return rc;
-}
-
-void store_revision_iter_close (store_revision_iter_t *iter)
-{
-    if (iter) {
-        walk_close (&iter->walk);
-        free (iter);
-    }
-}
+const struct iter_class revision_iter
+    = {.fact_size = sizeof (revision_t), .plan = &plan};

@@ -16,47 +16,50 @@ static int check_rollup (const store_rollup_t *r, gl_error_t *error)
     return 0;
 }
 
+/* A part of the body, with the head of all. */
+struct rollup_row {
+    store_rollup_t rollup;
+    uint64_t part;
+    const void *body;
+    size_t length;
+};
+
+static const column_t columns[] = {
+    COLUMN (CLUSTER, store_rollup_t, cluster, KEY),
+    COLUMN (U32, store_rollup_t, unit, .flags = COLUMN_KEY | COLUMN_HIDDEN),
+    COLUMN_AS ("time_start", I64, store_rollup_t, start, KEY),
+    COLUMN (U64, struct rollup_row, part, .flags = COLUMN_KEY | COLUMN_HIDDEN),
+    COLUMN_AS ("time_end", I64, store_rollup_t, end),
+    COLUMN_AS ("length", U64, store_rollup_t, length),
+    COLUMN (BYTES, store_rollup_t, digest, .size = STORE_DIGEST_SIZE),
+    COLUMN (BLOB, struct rollup_row, body, HIDDEN),
+};
+static const row_type_t rollup_rows
+    = ROW_TYPE ("rollup", columns, struct rollup_row);
+
 int rollup_forget (store_t *store, uint64_t cluster, int unit, int64_t start,
                    int64_t end, gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_ROLLUP_FORGET, error);
-
-    if (!st)
-        return -1;
-    db_bind_u64 (st, 0, cluster);
-    db_bind_i64 (st, 1, unit < 0 ? CALENDAR_DAY : unit);
-    db_bind_i64 (st, 2, unit < 0 ? CALENDAR_MONTH : unit);
-    db_bind_i64 (st, 3, end);
-    db_bind_i64 (st, 4, start);
-    return db_run (st, error);
-}
-
-static int put_part (store_t *store, uint64_t cluster, const store_rollup_t *r,
-                     uint64_t part, gl_error_t *error)
-{
-    db_statement_t *st = store_statement (store, SQL_ROLLUP_ADD, error);
-    size_t at = part * PART_BYTES;
-    size_t left = r->length - at;
-
-    if (!st)
-        return -1;
-    db_bind_u64 (st, 0, cluster);
-    db_bind_u64 (st, 1, r->unit);
-    db_bind_i64 (st, 2, r->start);
-    db_bind_u64 (st, 3, part);
-    db_bind_i64 (st, 4, r->end);
-    db_bind_u64 (st, 5, r->length);
-    db_bind_blob (st, 6, r->digest, sizeof (r->digest));
-    db_bind_blob (st, 7, (const char *)r->body + at,
-                  left < PART_BYTES ? left : PART_BYTES);
-    return db_run (st, error);
+    return store_run (store,
+                      "DELETE FROM rollup WHERE cluster = ? AND unit BETWEEN ? "
+                      "AND ? AND time_start < ? AND time_end > ?",
+                      ARGS (as_u64 (cluster),
+                            as_i64 (unit < 0 ? CALENDAR_DAY : unit),
+                            as_i64 (unit < 0 ? CALENDAR_MONTH : unit),
+                            as_i64 (end), as_i64 (start)),
+                      error);
 }
 
 int rollup_add (store_t *store, uint64_t cluster, const store_rollup_t *r,
                 gl_error_t *error)
 {
-    for (uint64_t part = 0; part * PART_BYTES < r->length; part++) {
-        if (put_part (store, cluster, r, part, error) < 0)
+    struct rollup_row row = {.rollup = *r};
+
+    for (size_t at = 0; at < r->length; at += PART_BYTES, row.part++) {
+        size_t left = r->length - at;
+        row.body = (const char *)r->body + at;
+        row.length = left < PART_BYTES ? left : PART_BYTES;
+        if (row_add (store, &rollup_rows, cluster, &row, error) < 0)
             return -1;
     }
     return 0;
@@ -109,147 +112,150 @@ int store_forget_rollups (store_t *store, const char *cluster, int64_t start,
     return rc;
 }
 
-struct store_rollup_iter {
-    walk_t walk;
-    calendar_unit_t unit;
-    bool heads_only;
+/* --- iterators ---------------------------------------------------------------
+ */
+
+struct rollup_iter {
+    store_iter_t iter;
     buffer_t body;
 };
 
-#define ROLLUP_PLAN(UNIT, BODY, WHICH)                                         \
+#define PLAN(UNIT, WHOLE, PART)                                                \
     {                                                                          \
-        .select = "SELECT time_start, time_end, length, digest, " BODY         \
-                  " FROM rollup",                                              \
-        .where = "cluster = ? AND unit = " UNIT WHICH, .where_binds = "c",     \
-        .period = "time_start < ? AND time_end > ?", .period_binds = "es",     \
-        .order = "time_start, part",                                           \
+        .rows = &rollup_rows, .where = "t.unit = " UNIT PART,                  \
+        .period = "t.time_start < ? AND t.time_end > ?", .period_binds = "es", \
+        .order = "t.time_start, t.part", .hidden = WHOLE,                      \
     }
-/* By unit, then whole and without the body. */
-static const struct walk_plan rollup_plans[][2] = {
-    [CALENDAR_DAY] = {ROLLUP_PLAN ("1", "body", ""),
-                      ROLLUP_PLAN ("1", "NULL", " AND part = 0")},
-    [CALENDAR_MONTH] = {ROLLUP_PLAN ("2", "body", ""),
-                        ROLLUP_PLAN ("2", "NULL", " AND part = 0")},
-};
+#define PLANS(UNIT)                                                  \
+    {                                                                \
+        PLAN (UNIT, true, ""), PLAN (UNIT, false, " AND t.part = 0") \
+    }
+/* Whole, and without the body. */
+static const struct walk_plan day_plans[2] = PLANS ("1");
+static const struct walk_plan month_plans[2] = PLANS ("2");
 _Static_assert(CALENDAR_DAY == 1 && CALENDAR_MONTH == 2,
                "units are numbers in the table");
 
-store_rollup_iter_t *store_rollup_iter_open (store_t *store,
-                                             const store_query_t *query,
-                                             calendar_unit_t unit,
-                                             gl_error_t *error)
+static const struct walk_plan *choose_days (store_t *store,
+                                            const store_query_t *query)
 {
-    store_rollup_iter_t *iter = xcalloc (1, sizeof (*iter));
-
-    iter->unit = unit;
-    iter->heads_only = query && query->heads_only;
-    if (walk_open (&iter->walk, store, query,
-                   &rollup_plans[unit][iter->heads_only], error)
-        < 0) {
-        free (iter);
-        return NULL;
-    }
-    return iter;
+    (void)store;
+    return &day_plans[query && query->heads_only];
 }
 
-static int head_of_row (const db_statement_t *st, store_rollup_t *ret,
-                        gl_error_t *error)
+static const struct walk_plan *choose_months (store_t *store,
+                                              const store_query_t *query)
 {
-    ret->start = db_column_i64 (st, 0);
-    ret->end = db_column_i64 (st, 1);
-    ret->length = db_column_u64 (st, 2);
-    if (db_column_length (st, 3) != sizeof (ret->digest))
-        return gl_error (error, "a rollup has a damaged digest");
-    memcpy (ret->digest, db_column_text (st, 3), sizeof (ret->digest));
-    return 0;
+    (void)store;
+    return &month_plans[query && query->heads_only];
 }
 
-/* The body from its first part on, which the walk stands on. */
-static int read_body (store_rollup_iter_t *iter, const store_rollup_t *r,
+/* The body from its first part on, which `row` is. */
+static int read_body (struct rollup_iter *iter, struct rollup_row *row,
                       gl_error_t *error)
 {
-    const db_statement_t *st = iter->walk.st;
-    const char *cluster;
+    const store_rollup_t first = row->rollup;
     int rc = 1;
 
     buffer_clear (&iter->body);
     for (;;) {
-        buffer_add (&iter->body, db_column_text (st, 4),
-                    db_column_length (st, 4));
-        if (iter->body.length >= r->length)
+        buffer_add (&iter->body, row->body, row->length);
+        if (iter->body.length >= first.length)
             break;
-        rc = walk_next (&iter->walk, &cluster, error);
+        rc = walk_next (&iter->iter.walk, error);
+        if (rc == 1
+            && row_read (&rollup_rows, true, iter->iter.walk.st, row, error)
+                   < 0)
+            rc = -1;
         if (rc < 0)
             return -1;
-        if (rc == 0 || db_column_i64 (st, 0) != r->start)
+        if (rc == 0 || row->rollup.start != first.start)
             break;
     }
-    if (iter->body.length != r->length)
+    if (iter->body.length != first.length)
         return gl_error (error, "a rollup lacks a part of its body");
+    row->rollup = first;
+    row->rollup.body = iter->body.data;
     return 1;
 }
 
-int store_rollup_iter_next (store_rollup_iter_t *iter, store_rollup_t *ret,
-                            gl_error_t *error)
+static int read_rollup (store_iter_t *base, void *ret_fact, gl_error_t *error)
 {
-    int rc = walk_next (&iter->walk, &ret->cluster, error);
+    struct rollup_iter *iter = (struct rollup_iter *)base;
+    bool whole = !base->walk.query.heads_only;
+    store_rollup_t *ret = ret_fact;
+    struct rollup_row row = {.rollup = *ret};
 
-    if (rc != 1)
-        return rc;
-    ret->unit = iter->unit;
-    if (head_of_row (iter->walk.st, ret, error) < 0
-        || (!iter->heads_only && read_body (iter, ret, error) < 0))
+    if (row_read (&rollup_rows, whole, base->walk.st, &row, error) < 0
+        || (whole && read_body (iter, &row, error) < 0))
         return -1;
-    ret->body = iter->heads_only ? NULL : iter->body.data;
+    if (!whole)
+        row.rollup.unit
+            = base->class == &day_iter ? CALENDAR_DAY : CALENDAR_MONTH;
+    *ret = row.rollup;
     return 1;
 }
 
-void store_rollup_iter_close (store_rollup_iter_t *iter)
+static void close_rollups (store_iter_t *iter)
 {
-    if (iter) {
-        walk_close (&iter->walk);
-        buffer_done (&iter->body);
-        free (iter);
+    buffer_done (&((struct rollup_iter *)iter)->body);
+}
+
+#define ROLLUP_ITER(CHOOSE)                                                 \
+    {                                                                       \
+        sizeof (store_rollup_t), NULL, CHOOSE, sizeof (struct rollup_iter), \
+            NULL, read_rollup, close_rollups                                \
     }
-}
+const struct iter_class day_iter = ROLLUP_ITER (choose_days);
+const struct iter_class month_iter = ROLLUP_ITER (choose_months);
 
-/* The value of a statement whose parameters all are the cluster; 0 for NULL. */
-static int get_number (store_t *store, sql_t sql, const char *cluster,
-                       unsigned parameters, int64_t *ret_value,
-                       gl_error_t *error)
-{
-    db_statement_t *st = store_statement (store, sql, error);
-    int64_t value = 0;
-    int rc;
-
-    if (!st)
-        return -1;
-    for (unsigned i = 0; i < parameters; i++)
-        db_bind_text (st, i, cluster);
-    rc = db_step (st, error);
-    if (rc == 1)
-        value = db_column_i64 (st, 0);
-    db_reset (st);
-    if (rc < 0)
-        return -1;
-    *ret_value = value;
-    return 0;
-}
+/* --- what time a store knows of
+ * ------------------------------------------------ */
 
 int store_as_of (store_t *store, const char *cluster, int64_t *ret_as_of,
                  gl_error_t *error)
 {
-    return get_number (store, SQL_EXTENT_AS_OF, cluster, 1, ret_as_of, error);
+    return store_number (store, "SELECT as_of FROM cluster WHERE name = ?",
+                         ARGS (as_text (cluster)), ret_as_of, error)
+                   < 0
+               ? -1
+               : 0;
 }
+
+/* The first start is among the first ends: of a class without its longest one
+ * no other ends later than it lasts. */
+#define FIRST_START(SPAN, MOST)                                     \
+    "SELECT min(time_start) AS first FROM segment WHERE cluster = " \
+    "(SELECT id FROM cluster WHERE name = ?) AND span = " #SPAN     \
+    " AND time_start > 0 AND time_end <= " MOST
+#define FIRST_END(SPAN, MOST)                                         \
+    "(SELECT min(time_end) + " #MOST " FROM segment WHERE cluster = " \
+    "(SELECT id FROM cluster WHERE name = ?) AND span = " #SPAN ")"
+#define FIRST_OF(SPAN, MOST) FIRST_START (SPAN, FIRST_END (SPAN, MOST))
+#define FIRST_OF_ALL(SPAN) FIRST_START (SPAN, "9223372036854775807")
+static const char first_segment[]
+    = "SELECT min(first) FROM (" FIRST_OF (0, 3600) " UNION ALL " FIRST_OF (1, 14400) " UNION ALL " FIRST_OF (2, 86400) " UNION ALL " FIRST_OF (
+        3, 345600) " UNION ALL " FIRST_OF (4, 1382400) " UNION "
+                                                       "ALL " FIRST_OF_ALL (5) " UNION ALL " FIRST_OF_ALL (6) ") AS firsts";
+#define FIRST_SEGMENT_ARGS 12
 
 static int search_first (store_t *store, const char *cluster,
                          int64_t *ret_first, gl_error_t *error)
 {
+    value_t names[FIRST_SEGMENT_ARGS];
     int64_t segment, event;
 
-    if (get_number (store, SQL_EXTENT_SEGMENT, cluster, 12, &segment,
-                    error) < 0
-        || get_number (store, SQL_EXTENT_EVENT, cluster, 1, &event, error) < 0)
+    for (size_t i = 0; i < FIRST_SEGMENT_ARGS; i++)
+        names[i] = as_text (cluster);
+    if (store_number (store, first_segment, names, FIRST_SEGMENT_ARGS, &segment,
+                      error)
+            < 0
+        || store_number (
+               store,
+               "SELECT min(time_start) FROM event WHERE cluster = "
+               "(SELECT id FROM cluster WHERE name = ?) AND time_start > 0",
+               ARGS (as_text (cluster)), &event, error)
+               < 0)
         return -1;
     *ret_first = event && (segment == 0 || event < segment) ? event : segment;
     return 0;

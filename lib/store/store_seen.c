@@ -1,79 +1,59 @@
 /* What a reader of slurmdbd's database need not put again. */
 #include "base/memory.h"
+#include "store/span.h"
 #include "store/store_private.h"
 
-static int read_seen (db_statement_t *st, int64_t *ret_as_of,
-                      store_seen_t **ret_seen, size_t *ret_count,
-                      gl_error_t *error)
-{
-    size_t size = 0;
-    int rc;
+struct seen_row {
+    store_seen_t seen;
+    int64_t as_of;
+};
 
-    while ((rc = db_step (st, error)) == 1) {
-        if (*ret_count == size) {
-            size = size ? 2 * size : 1024;
-            *ret_seen = xreallocarray (*ret_seen, size, sizeof (**ret_seen));
-        }
-        (*ret_seen)[(*ret_count)++] = (store_seen_t){
-            .start = db_column_i64 (st, 0),
-            .end = db_column_i64 (st, 1),
-            .segments = db_column_u64 (st, 3),
-            .keys = db_column_u64 (st, 4),
-            .facts = db_column_u64 (st, 5),
-        };
-        *ret_as_of = db_column_i64 (st, 2);
-    }
-    db_reset (st);
-    return rc;
-}
+static const column_t columns[] = {
+    COLUMN_AS ("cluster", CLUSTER, struct seen_row, seen, KEY),
+    COLUMN_AS ("time_start", I64, store_seen_t, start, KEY),
+    COLUMN_AS ("time_end", I64, store_seen_t, end),
+    COLUMN (U64, store_seen_t, segments),
+    COLUMN_AS ("key_sum", U64, store_seen_t, keys),
+    COLUMN_AS ("fact_sum", U64, store_seen_t, facts),
+    COLUMN_AS ("time_seen", I64, struct seen_row, as_of, HIDDEN),
+};
+static const row_type_t seen_rows = ROW_TYPE ("seen", columns, store_seen_t);
 
 int store_get_seen (store_t *store, const char *cluster, int64_t *ret_as_of,
                     store_seen_t **ret_seen, size_t *ret_count,
                     gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_SEEN_GET, error);
-
-    *ret_as_of = 0;
     *ret_seen = NULL;
     *ret_count = 0;
-    if (!st)
+    if (store_number (store,
+                      "SELECT max(s.time_seen) FROM seen s JOIN cluster c "
+                      "ON c.id = s.cluster WHERE c.name = ?",
+                      ARGS (as_text (cluster)), ret_as_of, error)
+        < 0)
         return -1;
-    db_bind_text (st, 0, cluster);
-    if (read_seen (st, ret_as_of, ret_seen, ret_count, error) == 0)
-        return 0;
-    free (*ret_seen);
-    *ret_seen = NULL;
-    return -1;
+    return row_list (store, &seen_rows,
+                     "JOIN cluster c ON c.id = t.cluster WHERE c.name = ? "
+                     "ORDER BY t.time_start",
+                     ARGS (as_text (cluster)), ret_seen, ret_count, error);
 }
 
 static int forget_seen (store_t *store, const struct cluster_entry *c,
                         gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_SEEN_FORGET, error);
-
-    if (!st)
-        return -1;
-    db_bind_u64 (st, 0, c->id);
-    return db_run (st, error);
+    return store_run (store, "DELETE FROM seen WHERE cluster = ?",
+                      ARGS (as_u64 (c->id)), error);
 }
 
 int store_put_seen (store_t *store, const char *cluster, int64_t as_of,
                     const store_seen_t *seen, size_t count, gl_error_t *error)
 {
     struct cluster_entry *c = store_cluster (store, cluster, error);
-    db_statement_t *st = store_statement (store, SQL_SEEN_PUT, error);
 
-    if (!c || !st || forget_seen (store, c, error) < 0)
+    if (!c || forget_seen (store, c, error) < 0)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        db_bind_u64 (st, 0, c->id);
-        db_bind_i64 (st, 1, seen[i].start);
-        db_bind_i64 (st, 2, seen[i].end);
-        db_bind_i64 (st, 3, as_of);
-        db_bind_u64 (st, 4, seen[i].segments);
-        db_bind_u64 (st, 5, seen[i].keys);
-        db_bind_u64 (st, 6, seen[i].facts);
-        if (db_run (st, error) < 0)
+        struct seen_row row = {seen[i], as_of};
+        if (row_add (store, &seen_rows, c->id, &row, error) < 0)
             return -1;
     }
     c->settled = false;
@@ -84,17 +64,19 @@ int store_put_seen (store_t *store, const char *cluster, int64_t as_of,
 static int settle (store_t *store, const struct cluster_entry *c, int64_t as_of,
                    int64_t start, int64_t end, gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_SEEN_SETTLE, error);
-
-    if (!st || segments_flush (store, error) < 0)
+    if (segments_flush (store, error) < 0)
         return -1;
-    db_bind_i64 (st, 0, as_of);
-    db_bind_i64 (st, 1, as_of);
-    db_bind_u64 (st, 2, c->id);
-    db_bind_i64 (st, 3, as_of);
-    db_bind_i64 (st, 4, start);
-    db_bind_i64 (st, 5, end);
-    return db_run (st, error);
+    /* a row that had lost its GRES has still lost them */
+    return store_run (
+        store,
+        "UPDATE segment SET time_seen = ?, gres_lost = CASE WHEN "
+        "gres_lost IS NULL THEN NULL ELSE ? END WHERE cluster = ? "
+        "AND source = 3 AND gone IS NULL AND time_seen < ? "
+        "AND span IN " SPAN_ALL " AND time_end >= ? "
+        "AND time_end < ?",
+        ARGS (as_i64 (as_of), as_i64 (as_of), as_u64 (c->id), as_i64 (as_of),
+              as_i64 (start), as_i64 (end)),
+        error);
 }
 
 static int settle_runs (store_t *store, const struct cluster_entry *c,

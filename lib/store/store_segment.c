@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "store/merge.h"
 #include "store/revise.h"
+#include "store/segment_row.h"
 #include "store/span.h"
 #include "store/store_private.h"
 
@@ -15,81 +16,80 @@ static int check_segment (const segment_t *s, gl_error_t *error)
     return 0;
 }
 
-/* The ids of what a segment shares with others; 0: not known. */
-struct shared {
-    uint64_t party;
-    uint64_t shape;
-    uint64_t nodelist;
-    uint64_t job_name;
-    uint64_t admin_comment;
+/* The row of a segment as values; what it shares with others is written. */
+struct values {
+    value_t value[SEGMENT_OWN];
 };
 
-static int intern_shared (store_t *store, const segment_t *s,
-                          struct shared *ret, gl_error_t *error)
+/* fill: of several sources; length 0: one alone told it. */
+static int values_of (store_t *store, uint64_t cluster, const segment_t *s,
+                      const uint8_t *fill, size_t length, int64_t gone,
+                      struct values *ret, gl_error_t *error)
 {
-    if (intern_party (store, s, &ret->party, error) < 0
-        || intern_shape (store, s, &ret->shape, error) < 0
-        || intern_text (store, s->nodelist, &ret->nodelist, error) < 0
-        || intern_text (store, s->job_name, &ret->job_name, error) < 0)
-        return -1;
-    return intern_text (store, s->admin_comment, &ret->admin_comment, error);
+    const struct segment_row row
+        = {.segment = *s,
+           .span = span_of (s->time_start, s->time_end),
+           .fill = length > 0 ? fill : NULL,
+           .fill_length = length,
+           .gone = gone};
+
+    return row_values (store, &segment_rows, cluster, &row, ret->value, error);
 }
 
-/* From parameter `at` on, in the order of the table behind time_seen. */
-static void bind_facts (db_statement_t *st, unsigned at, const segment_t *s,
-                        const struct shared *shared)
+static int write_values (store_t *store, row_verb_t verb,
+                         const struct values *values, gl_error_t *error)
 {
-    db_bind_i64 (st, at++, s->time_start);
-    db_bind_i64 (st, at++, s->time_end);
-    db_bind_u64 (st, at++, s->state);
-    db_bind_u64 (st, at++, s->source);
-    db_bind_u64 (st, at++, shared->party);
-    db_bind_u64 (st, at++, shared->shape);
-    store_bind_i64 (st, at++, s->suspended, SECONDS_UNKNOWN);
-    store_bind_u64 (st, at++, shared->nodelist, 0);
-    store_bind_u64 (st, at++, shared->job_name, 0);
-    store_bind_u64 (st, at++, shared->admin_comment, 0);
-    store_bind_u64 (st, at++, s->array_job, 0);
-    store_bind_u64 (st, at++, s->array_task, TASK_NONE);
-    store_bind_u64 (st, at++, s->het_job, 0);
-    store_bind_u64 (st, at++, s->het_offset, TASK_NONE);
-    store_bind_u64 (st, at++, s->job_db_inx, 0);
-    store_bind_i64 (st, at++, s->restart_count, -1);
-    store_bind_u64 (st, at++, s->sluid, 0);
-}
-
-/* What a row has of a segment that one source alone told; from parameter `at`
- * on. */
-#define BOUND 22
-static void bind_segment (db_statement_t *st, unsigned at, uint64_t cluster,
-                          const segment_t *s, const struct shared *shared)
-{
-    db_bind_u64 (st, at, cluster);
-    db_bind_u64 (st, at + 1, s->id_job);
-    db_bind_i64 (st, at + 2, s->time_submit);
-    db_bind_i64 (st, at + 3, s->time_seen);
-    bind_facts (st, at + 4, s, shared);
-    db_bind_u64 (st, at + 21, span_of (s->time_start, s->time_end));
-}
-
-/* Run SQL_SEGMENT_ADD or SQL_SEGMENT_PUT. */
-static int write_segment (store_t *store, sql_t sql, uint64_t cluster,
-                          const observation_t *o, const struct shared *shared,
-                          int64_t gone, gl_error_t *error)
-{
-    db_statement_t *st = store_statement (store, sql, error);
-    uint8_t fill[MERGE_FILL_MAX];
-    /* one view alone has no exceptions */
-    size_t length = sql == SQL_SEGMENT_ADD ? 0 : merge_pack (o, fill);
+    db_statement_t *st = row_statement (store, &segment_rows, verb, error);
 
     if (!st)
         return -1;
-    bind_segment (st, 0, cluster, &o->segment, shared);
-    if (length > 0)
-        db_bind_blob (st, BOUND, fill, length);
-    store_bind_i64 (st, BOUND + 1, gone, 0);
-    store_bind_i64 (st, BOUND + 2, o->segment.gres_lost, 0);
+    bind_values (st, 0, values->value, SEGMENT_OWN);
     return db_run (st, error);
+}
+
+static int replace_segment (store_t *store, uint64_t cluster,
+                            const observation_t *o, int64_t gone,
+                            gl_error_t *error)
+{
+    uint8_t fill[MERGE_FILL_MAX];
+    size_t length = merge_pack (o, fill);
+    struct values values;
+
+    if (values_of (store, cluster, &o->segment, fill, length, gone, &values,
+                   error)
+        < 0)
+        return -1;
+    return write_values (store, ROW_PUT, &values, error);
+}
+
+/* --- the same again
+ * ----------------------------------------------------------- */
+
+/* Whether touching compares the column. */
+static bool is_fact (unsigned i)
+{
+    return i != SEGMENT_GRES_LOST
+           && !(segment_columns[i].flags & COLUMN_HIDDEN);
+}
+
+static char *touch_sql (db_engine_t engine)
+{
+    /* equal, or both NULL */
+    const char *same = engine == DB_SQLITE ? "IS" : "<=>";
+    buffer_t sql = BUFFER_INIT;
+
+    buffer_add_text (&sql, "UPDATE segment SET time_seen = ? WHERE ");
+    for (unsigned i = 0; i < SEGMENT_OWN; i++) {
+        const column_t *c = &segment_columns[i];
+        bool nullable = c->type == COLUMN_TEXT || c->flags & COLUMN_NULLABLE;
+        if (is_fact (i))
+            buffer_printf (&sql, "%s %s ? AND ", c->name,
+                           i == SEGMENT_TIME_SEEN ? "<"
+                           : nullable             ? same
+                                                  : "=");
+    }
+    buffer_add_text (&sql, "fill IS NULL AND gone IS NULL");
+    return buffer_take (&sql);
 }
 
 /*
@@ -98,104 +98,65 @@ static int write_segment (store_t *store, sql_t sql, uint64_t cluster,
  * comes to a later time_seen, which one statement does without reading the row.
  * 1 if it was so, 0 if not.
  */
-static int touch_segment (store_t *store, uint64_t cluster, const segment_t *s,
-                          const struct shared *shared, gl_error_t *error)
+static int touch_segment (store_t *store, const struct values *values,
+                          gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_SEGMENT_TOUCH, error);
+    db_statement_t **st = store_statement (store, segment_columns, 0);
+    unsigned at = 1;
 
-    if (!st)
+    if (!*st) {
+        GL_AUTOFREE char *sql = touch_sql (db_engine (store->db));
+        *st = db_prepare (store->db, sql, error);
+    }
+    if (!*st)
         return -1;
-    db_bind_i64 (st, 0, s->time_seen);
-    db_bind_u64 (st, 1, cluster);
-    db_bind_u64 (st, 2, s->id_job);
-    db_bind_i64 (st, 3, s->time_submit);
-    db_bind_i64 (st, 4, s->time_seen);
-    bind_facts (st, 5, s, shared);
-    if (db_run (st, error) < 0)
+    bind_values (*st, 0, &values->value[SEGMENT_TIME_SEEN], 1);
+    for (unsigned i = 0; i < SEGMENT_OWN; i++)
+        if (is_fact (i))
+            bind_values (*st, at++, &values->value[i], 1);
+    if (db_run (*st, error) < 0)
         return -1;
     return db_affected (store->db) == 1;
 }
 
-void store_segment_of_row (const db_statement_t *st, segment_t *ret)
-{
-    unsigned i = 0;
-
-    ret->held = NULL;
-    ret->held_count = 0;
-    ret->shards = NULL;
-    ret->shards_count = 0;
-    ret->believed_end = 0;
-    ret->gpu_shown = false;
-    ret->id_job = db_column_u64 (st, i++);
-    ret->time_submit = db_column_i64 (st, i++);
-    ret->time_start = db_column_i64 (st, i++);
-    ret->time_end = db_column_i64 (st, i++);
-    ret->time_seen = db_column_i64 (st, i++);
-    ret->state = (segment_state_t)db_column_u64 (st, i++);
-    ret->source = (segment_source_t)db_column_u64 (st, i++);
-    ret->suspended = store_column_i64 (st, i++, SECONDS_UNKNOWN);
-    ret->time_limit = store_column_i64 (st, i++, SECONDS_UNKNOWN);
-    ret->user = db_column_text (st, i++);
-    ret->uid = (uint32_t)store_column_u64 (st, i++, UINT32_MAX);
-    ret->account = db_column_text (st, i++);
-    ret->partition = db_column_text (st, i++);
-    ret->qos = db_column_text (st, i++);
-    ret->wckey = db_column_text (st, i++);
-    ret->reservation = db_column_text (st, i++);
-    ret->nodelist = db_column_text (st, i++);
-    ret->job_name = db_column_text (st, i++);
-    ret->admin_comment = db_column_text (st, i++);
-    ret->gres = db_column_text (st, i++);
-    ret->gres_requested = db_column_text (st, i++);
-    ret->gpu_asked = db_column_u64 (st, i++) != 0;
-    ret->cpus = store_column_u64 (st, i++, COUNT_UNKNOWN);
-    ret->memory_mb = store_column_u64 (st, i++, COUNT_UNKNOWN);
-    ret->nodes = store_column_u64 (st, i++, COUNT_UNKNOWN);
-    ret->array_job = db_column_u64 (st, i++);
-    ret->array_task = (uint32_t)store_column_u64 (st, i++, TASK_NONE);
-    ret->het_job = db_column_u64 (st, i++);
-    ret->het_offset = (uint32_t)store_column_u64 (st, i++, TASK_NONE);
-    ret->job_db_inx = db_column_u64 (st, i++);
-    ret->restart_count = (int32_t)store_column_i64 (st, i++, -1);
-    ret->sluid = db_column_u64 (st, i++);
-    ret->gres_lost = db_column_i64 (st, i++);
-}
-
-/* The strings of a segment, copied; they outlive their row. */
-#define STRINGS 11
-static void own_strings (segment_t *s, char *owned[STRINGS])
-{
-    const char **strings[STRINGS] = {
-        &s->user,        &s->account,  &s->partition, &s->qos,
-        &s->wckey,       &s->nodelist, &s->job_name,  &s->admin_comment,
-        &s->reservation, &s->gres,     &s->gres_requested};
-
-    for (size_t i = 0; i < STRINGS; i++)
-        *strings[i] = owned[i] = xstrdup (*strings[i]);
-}
+/* --- merging with what is there ----------------------------------------------
+ */
 
 /* A row with what belongs to it. */
 struct stored {
     observation_t observation;
-    int64_t gone; /* 0: it is not */
-    char *owned[STRINGS];
+    int64_t gone;           /* 0: it is not */
+    struct segment_row row; /* owns the texts that were read */
 };
 
-static int read_stored (db_statement_t *st, const segment_t *key,
-                        struct stored *ret, gl_error_t *error)
+static void free_stored (struct stored *stored)
 {
-    segment_t row = {.cluster = key->cluster};
+    row_disown (&segment_rows, &stored->row);
+}
 
-    store_segment_of_row (st, &row);
-    own_strings (&row, ret->owned);
-    ret->gone = db_column_i64 (st, SEGMENT_GONE_COLUMN);
-    if (merge_unpack (&ret->observation, &row,
-                      db_column_text (st, SEGMENT_FILL_COLUMN),
-                      db_column_length (st, SEGMENT_FILL_COLUMN))
-        < 0)
-        return gl_error (error, "job %llu of %s: its row is damaged",
-                         (unsigned long long)key->id_job, key->cluster);
-    return 0;
+/* 1: there is such a segment. End with free_stored(). */
+static int get_stored (store_t *store, uint64_t cluster, const segment_t *key,
+                       struct stored *ret, gl_error_t *error)
+{
+    struct segment_row found = {.segment = {.cluster = key->cluster}};
+    int rc;
+
+    *ret = (struct stored){.gone = 0};
+    if (segments_flush (store, error) < 0)
+        return -1;
+    rc = row_get (store, &segment_rows, cluster, key, &found, error);
+    if (rc == 1) {
+        ret->row = found;
+        row_own (&segment_rows, &ret->row);
+        ret->gone = found.gone;
+        if (merge_unpack (&ret->observation, &ret->row.segment, found.fill,
+                          found.fill_length)
+            < 0)
+            rc = gl_error (error, "job %llu of %s: its row is damaged",
+                           (unsigned long long)key->id_job, key->cluster);
+    }
+    row_release (store, &segment_rows);
+    return rc;
 }
 
 static int add_revision (store_t *store, uint64_t cluster,
@@ -333,7 +294,6 @@ static int merge_stored (store_t *store, struct cluster_entry *cluster,
     observation_t *o = &stored->observation;
     segment_t before = o->segment;
     merge_change_t change = merge (cluster, o, fresh);
-    struct shared shared;
     bool back;
 
     count_times (counts, &before, &o->segment, &fresh->segment);
@@ -345,10 +305,7 @@ static int merge_stored (store_t *store, struct cluster_entry *cluster,
                    < 0))
         return -1;
     if ((change != MERGE_SAME || back)
-        && (intern_shared (store, &o->segment, &shared, error) < 0
-            || write_segment (store, SQL_SEGMENT_PUT, cluster->id, o, &shared,
-                              stored->gone, error)
-                   < 0))
+        && replace_segment (store, cluster->id, o, stored->gone, error) < 0)
         return -1;
     store_count (counts, false, change == MERGE_FACTS);
     return 0;
@@ -356,35 +313,27 @@ static int merge_stored (store_t *store, struct cluster_entry *cluster,
 
 /* There is a row: merge with it. */
 static int put_again (store_t *store, struct cluster_entry *cluster,
-                      const observation_t *fresh, store_counts_t *counts,
+                      const segment_t *s, store_counts_t *counts,
                       gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_SEGMENT_GET, error);
-    struct stored stored = {.owned = {NULL}};
-    int rc;
+    observation_t fresh;
+    struct stored stored;
+    int rc = get_stored (store, cluster->id, s, &stored, error);
 
-    if (!st)
-        return -1;
-    db_bind_u64 (st, 0, cluster->id);
-    db_bind_u64 (st, 1, fresh->segment.id_job);
-    db_bind_i64 (st, 2, fresh->segment.time_submit);
-    rc = db_step (st, error);
     if (rc == 0)
         rc = gl_error (error, "job %llu vanished while it was written",
-                       (unsigned long long)fresh->segment.id_job);
-    if (rc == 1)
-        rc = read_stored (st, &fresh->segment, &stored, error);
-    db_reset (st);
-    if (rc == 0)
-        rc = merge_stored (store, cluster, &stored, fresh, counts, error);
-    for (size_t i = 0; i < STRINGS; i++)
-        free (stored.owned[i]);
+                       (unsigned long long)s->id_job);
+    if (rc == 1) {
+        merge_observe (&fresh, s);
+        rc = merge_stored (store, cluster, &stored, &fresh, counts, error);
+    }
+    free_stored (&stored);
     return rc;
 }
 
 /* 1: the row was there and only its time_seen moved. */
 static int put_unchanged (store_t *store, struct cluster_entry *cluster,
-                          const segment_t *s, const struct shared *shared,
+                          const segment_t *s, const struct values *values,
                           store_counts_t *counts, gl_error_t *error)
 {
     int rc = 0;
@@ -394,7 +343,7 @@ static int put_unchanged (store_t *store, struct cluster_entry *cluster,
         rc = forget_any (store, cluster, error);
     if (rc != 0)
         return rc < 0 ? -1 : 0;
-    rc = touch_segment (store, cluster->id, s, shared, error);
+    rc = touch_segment (store, values, error);
     /* an open segment ends where it was last seen: that is a change */
     if (rc == 1)
         store_count (counts, false, s->time_end == 0);
@@ -404,19 +353,16 @@ static int put_unchanged (store_t *store, struct cluster_entry *cluster,
 /* New segments and known ones come in runs: what the last one was is tried
  * first. Returns like put_unchanged(). */
 static int put_new (store_t *store, struct cluster_entry *cluster,
-                    const observation_t *fresh, const struct shared *shared,
+                    const segment_t *s, const struct values *values,
                     store_counts_t *counts, gl_error_t *error)
 {
-    if (write_segment (store, SQL_SEGMENT_ADD, cluster->id, fresh, shared, 0,
-                       error)
-        < 0)
+    if (write_values (store, ROW_ADD_NEW, values, error) < 0)
         return -1;
     store->known = db_affected (store->db) == 0;
     if (store->known)
         return 0;
     store_count (counts, true, true);
-    if (forget_segment (store, cluster, NULL, &fresh->segment, false, error)
-        < 0)
+    if (forget_segment (store, cluster, NULL, s, false, error) < 0)
         return -1;
     return 1;
 }
@@ -428,34 +374,21 @@ static int put_new (store_t *store, struct cluster_entry *cluster,
  */
 struct segment_batch {
     size_t count;
-    struct waiting {
-        uint64_t cluster;
-        segment_t segment; /* its strings are gone */
-        struct shared shared;
-    } waiting[SEGMENTS_AT_ONCE];
+    uint64_t cluster;
+    uint64_t first_job;
+    struct values waiting[ROWS_AT_ONCE];
 };
-
-static int write_one (store_t *store, const struct waiting *w,
-                      gl_error_t *error)
-{
-    db_statement_t *st = store_statement (store, SQL_SEGMENT_ADD, error);
-
-    if (!st)
-        return -1;
-    bind_segment (st, 0, w->cluster, &w->segment, &w->shared);
-    return db_run (st, error);
-}
 
 static int write_all (store_t *store, gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_SEGMENT_ADD_MANY, error);
+    db_statement_t *st
+        = row_statement (store, &segment_rows, ROW_ADD_MANY, error);
 
     if (!st)
         return -1;
-    for (unsigned i = 0; i < SEGMENTS_AT_ONCE; i++) {
-        const struct waiting *w = &store->batch->waiting[i];
-        bind_segment (st, i * BOUND, w->cluster, &w->segment, &w->shared);
-    }
+    for (unsigned i = 0; i < ROWS_AT_ONCE; i++)
+        bind_values (st, i * SEGMENT_OWN, store->batch->waiting[i].value,
+                     SEGMENT_OWN);
     return db_run (st, error);
 }
 
@@ -466,11 +399,11 @@ int segments_flush (store_t *store, gl_error_t *error)
 
     if (!batch || batch->count == 0)
         return 0;
-    if (batch->count == SEGMENTS_AT_ONCE)
+    if (batch->count == ROWS_AT_ONCE)
         rc = write_all (store, error);
-    for (size_t i = 0; batch->count < SEGMENTS_AT_ONCE && rc == 0
-                       && i < batch->count; i++)
-        rc = write_one (store, &batch->waiting[i], error);
+    for (size_t i = 0;
+         batch->count < ROWS_AT_ONCE && rc == 0 && i < batch->count; i++)
+        rc = write_values (store, ROW_ADD_NEW, &batch->waiting[i], error);
     batch->count = 0;
     return rc;
 }
@@ -484,23 +417,22 @@ void segments_forget (store_t *store)
 static int find_last (store_t *store, struct cluster_entry *cluster,
                       gl_error_t *error)
 {
-    db_statement_t *st = store_statement (store, SQL_SEGMENT_LAST, error);
-    int rc;
+    int64_t last;
 
-    if (!st || segments_flush (store, error) < 0)
+    if (segments_flush (store, error) < 0
+        || store_number (store,
+                         "SELECT max(id_job) FROM segment WHERE cluster = ?",
+                         ARGS (as_u64 (cluster->id)), &last, error)
+               < 0)
         return -1;
-    db_bind_u64 (st, 0, cluster->id);
-    rc = db_step (st, error);
-    if (rc == 1)
-        cluster->last_job = db_column_u64 (st, 0);
-    db_reset (st);
-    cluster->last_known = rc >= 0;
-    return rc < 0 ? -1 : 0;
+    cluster->last_job = (uint64_t)last;
+    cluster->last_known = true;
+    return 0;
 }
 
 /* 1: it waits to be written. */
 static int put_behind (store_t *store, struct cluster_entry *cluster,
-                       const segment_t *s, const struct shared *shared,
+                       const segment_t *s, const struct values *values,
                        store_counts_t *counts, gl_error_t *error)
 {
     struct segment_batch *batch;
@@ -512,17 +444,19 @@ static int put_behind (store_t *store, struct cluster_entry *cluster,
     if (!store->batch)
         store->batch = xcalloc (1, sizeof (*store->batch));
     batch = store->batch;
-    if (batch->count > 0 && batch->waiting[0].cluster != cluster->id
+    if (batch->count > 0 && batch->cluster != cluster->id
         && segments_flush (store, error) < 0)
         return -1;
-    batch->waiting[batch->count++]
-        = (struct waiting){cluster->id, *s, *shared};
+    if (batch->count == 0) {
+        batch->cluster = cluster->id;
+        batch->first_job = s->id_job;
+    }
+    batch->waiting[batch->count++] = *values;
     cluster->last_job = s->id_job;
     store->known = false;
     store_count (counts, true, true);
     if (forget_segment (store, cluster, NULL, s, false, error) < 0
-        || (batch->count == SEGMENTS_AT_ONCE
-            && segments_flush (store, error) < 0))
+        || (batch->count == ROWS_AT_ONCE && segments_flush (store, error) < 0))
         return -1;
     return 1;
 }
@@ -533,31 +467,29 @@ static bool may_wait (const store_t *store, const struct cluster_entry *cluster,
 {
     const struct segment_batch *batch = store->batch;
 
-    return batch && batch->count > 0
-           && batch->waiting[0].cluster == cluster->id
-           && id_job >= batch->waiting[0].segment.id_job;
+    return batch && batch->count > 0 && batch->cluster == cluster->id
+           && id_job >= batch->first_job;
 }
 
 static int put_segment (store_t *store, struct cluster_entry *cluster,
-                        const observation_t *fresh, const struct shared *shared,
+                        const segment_t *s, const struct values *values,
                         store_counts_t *counts, gl_error_t *error)
 {
-    const segment_t *s = &fresh->segment;
     bool tried = store->known;
-    int rc = put_behind (store, cluster, s, shared, counts, error);
+    int rc = put_behind (store, cluster, s, values, counts, error);
 
     if (rc == 0 && may_wait (store, cluster, s->id_job))
         rc = segments_flush (store, error);
     if (rc != 0)
         return rc < 0 ? -1 : 0;
     if (tried)
-        rc = put_unchanged (store, cluster, s, shared, counts, error);
+        rc = put_unchanged (store, cluster, s, values, counts, error);
     if (rc == 0)
-        rc = put_new (store, cluster, fresh, shared, counts, error);
+        rc = put_new (store, cluster, s, values, counts, error);
     if (rc == 0 && !tried)
-        rc = put_unchanged (store, cluster, s, shared, counts, error);
+        rc = put_unchanged (store, cluster, s, values, counts, error);
     if (rc == 0)
-        rc = put_again (store, cluster, fresh, counts, error);
+        rc = put_again (store, cluster, s, counts, error);
     return rc < 0 ? -1 : 0;
 }
 
@@ -565,19 +497,19 @@ int store_put_segment (store_t *store, const segment_t *segment,
                        store_counts_t *counts, gl_error_t *error)
 {
     struct cluster_entry *cluster;
-    observation_t fresh;
-    struct shared shared;
+    struct values values;
 
     if (check_segment (segment, error) < 0)
         return -1;
     cluster = store_cluster (store, segment->cluster, error);
-    if (!cluster || intern_shared (store, segment, &shared, error) < 0)
+    if (!cluster)
+        return -1;
+    if (values_of (store, cluster->id, segment, NULL, 0, 0, &values, error) < 0)
         return -1;
     if (segment->source != SOURCE_SLURMDBD && !cluster->settled
         && store_settle_seen (store, segment->cluster, error) < 0)
         return -1;
-    merge_observe (&fresh, segment);
-    if (put_segment (store, cluster, &fresh, &shared, counts, error) < 0)
+    if (put_segment (store, cluster, segment, &values, counts, error) < 0)
         return -1;
     store_cluster_seen (cluster, segment->time_seen,
                         segment_end (segment) - segment->time_start);
@@ -589,14 +521,16 @@ int store_job_times (store_t *store, const char *cluster, uint64_t id_job,
                      gl_error_t *error)
 {
     struct cluster_entry *c = store_cluster_find (store, cluster, error);
-    db_statement_t *st = store_statement (store, SQL_JOB_TIMES, error);
+    db_statement_t *st;
     size_t count = 0;
     int rc = 0;
 
-    if (!c || !st || segments_flush (store, error) < 0)
+    if (!c || segments_flush (store, error) < 0)
         return -1;
-    db_bind_u64 (st, 0, c->id);
-    db_bind_u64 (st, 1, id_job);
+    st = store_ask (store, JOB_TIMES_SQL,
+                    ARGS (as_u64 (c->id), as_u64 (id_job)), error);
+    if (!st)
+        return -1;
     while (count < size && (rc = db_step (st, error)) == 1)
         ret[count++] = (store_times_t){.submit = db_column_i64 (st, 3),
                                        .start = db_column_i64 (st, 0),
@@ -607,32 +541,6 @@ int store_job_times (store_t *store, const char *cluster, uint64_t id_job,
 }
 
 /* --- what slurmdbd alone said ---------------------------------------------- */
-
-/* 1: there is such a segment. End with free_stored(). */
-static int get_stored (store_t *store, uint64_t cluster, const segment_t *key,
-                       struct stored *ret, gl_error_t *error)
-{
-    db_statement_t *st = store_statement (store, SQL_SEGMENT_GET, error);
-    int rc;
-
-    *ret = (struct stored){.owned = {NULL}};
-    if (!st || segments_flush (store, error) < 0)
-        return -1;
-    db_bind_u64 (st, 0, cluster);
-    db_bind_u64 (st, 1, key->id_job);
-    db_bind_i64 (st, 2, key->time_submit);
-    rc = db_step (st, error);
-    if (rc == 1 && read_stored (st, key, ret, error) < 0)
-        rc = -1;
-    db_reset (st);
-    return rc;
-}
-
-static void free_stored (struct stored *stored)
-{
-    for (size_t i = 0; i < STRINGS; i++)
-        free (stored->owned[i]);
-}
 
 int store_slurmdbd_view (store_t *store, const segment_t *key,
                          store_view_f callback, void *arg, gl_error_t *error)
@@ -655,42 +563,28 @@ int store_slurmdbd_view (store_t *store, const segment_t *key,
     return rc;
 }
 
-static int delete_segment (store_t *store, uint64_t cluster,
-                           const segment_t *key, gl_error_t *error)
-{
-    db_statement_t *st = store_statement (store, SQL_SEGMENT_DELETE, error);
-
-    if (!st)
-        return -1;
-    db_bind_u64 (st, 0, cluster);
-    db_bind_u64 (st, 1, key->id_job);
-    db_bind_i64 (st, 2, key->time_submit);
-    return db_run (st, error);
-}
-
 static int strip (store_t *store, uint64_t cluster, const segment_t *key,
                   struct stored *stored, gl_error_t *error)
 {
-    struct shared shared;
-
-    if (!merge_keep_slurmdbd (&stored->observation))
-        return delete_segment (store, cluster, key, error);
-    if (intern_shared (store, &stored->observation.segment, &shared, error) < 0)
-        return -1;
-    return write_segment (store, SQL_SEGMENT_PUT, cluster, &stored->observation,
-                          &shared, stored->gone, error);
+    if (merge_keep_slurmdbd (&stored->observation))
+        return replace_segment (store, cluster, &stored->observation,
+                                stored->gone, error);
+    return store_run (store,
+                      "DELETE FROM segment WHERE cluster = ? AND id_job = ? "
+                      "AND time_submit = ?",
+                      ARGS (as_u64 (cluster), as_u64 (key->id_job),
+                            as_i64 (key->time_submit)),
+                      error);
 }
 
 int store_strip_segment (store_t *store, const segment_t *view,
                          gl_error_t *error)
 {
     struct cluster_entry *c = store_cluster (store, view->cluster, error);
-    db_statement_t *forget
-        = store_statement (store, SQL_REVISION_TAKE_BACK, error);
     struct stored stored;
     int rc;
 
-    if (!c || !forget || store_settle_seen (store, view->cluster, error) < 0)
+    if (!c || store_settle_seen (store, view->cluster, error) < 0)
         return -1;
     store->quiet = true;
     rc = get_stored (store, c->id, view, &stored, error);
@@ -700,10 +594,11 @@ int store_strip_segment (store_t *store, const segment_t *view,
     if (rc < 0)
         return -1;
     c->last_known = false;
-    db_bind_u64 (forget, 0, c->id);
-    db_bind_u64 (forget, 1, view->id_job);
-    db_bind_i64 (forget, 2, view->time_submit);
-    db_bind_i64 (forget, 3, view->time_seen);
-    db_bind_u64 (forget, 4, view->source);
-    return db_run (forget, error);
+    return store_run (store,
+                      "DELETE FROM revision WHERE cluster = ? AND id_job = ? "
+                      "AND time_submit = ? AND seen = ? AND source = ?",
+                      ARGS (as_u64 (c->id), as_u64 (view->id_job),
+                            as_i64 (view->time_submit),
+                            as_i64 (view->time_seen), as_u64 (view->source)),
+                      error);
 }

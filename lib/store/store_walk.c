@@ -79,26 +79,68 @@ void store_clusters_free (store_cluster_t *clusters, size_t count)
     free (clusters);
 }
 
+/* SELECT ... FROM ... of the plan. */
+static void add_select (db_engine_t engine, const struct walk_plan *plan,
+                        buffer_t *sql)
+{
+    const char *index = plan->index[engine];
+    BUFFER_AUTO columns = BUFFER_INIT;
+    BUFFER_AUTO joins = BUFFER_INIT;
+
+    row_select (plan->rows, plan->hidden, plan->ids, &columns, &joins);
+    buffer_printf (sql, "SELECT %s FROM %s t %s%s %s", buffer_text (&columns),
+                   plan->from ? plan->from : plan->rows->table,
+                   index ? index : "", buffer_text (&joins),
+                   plan->joins ? plan->joins : "");
+}
+
+/* The cluster and what else every row has to be; its parameters are `binds`. */
+static void add_where (const walk_t *walk, const struct walk_plan *plan,
+                       buffer_t *sql, buffer_t *binds)
+{
+    buffer_add_text (sql, " WHERE t.cluster = ?");
+    buffer_add_char (binds, 'c');
+    if (plan->jobs) {
+        buffer_printf (sql, " AND %s BETWEEN ? AND ?", plan->jobs);
+        buffer_add_text (binds, "lh");
+    }
+    if (plan->where)
+        buffer_printf (sql, " AND %s", plan->where);
+    if (walk->query.kind && plan->has_kind) {
+        buffer_add_text (sql, " AND t.kind = ?");
+        buffer_add_char (binds, 'k');
+    }
+    if (walk->has_period && plan->period) {
+        buffer_printf (sql, " AND %s", plan->period);
+        buffer_add_text (binds, plan->period_binds);
+    }
+}
+
+static void add_order (const struct walk_plan *plan, buffer_t *sql)
+{
+    const char *comma = " ORDER BY ";
+
+    if (plan->order)
+        buffer_printf (sql, " ORDER BY %s", plan->order);
+    for (unsigned i = 1; !plan->order && i < plan->rows->count; i++) {
+        const column_t *c = &plan->rows->columns[i];
+        if (c->flags & COLUMN_KEY) {
+            buffer_printf (sql, "%st.%s", comma, c->name);
+            comma = ", ";
+        }
+    }
+}
+
 static int add_pass (walk_t *walk, const struct walk_plan *plan,
                      gl_error_t *error)
 {
     struct walk_pass *pass = &walk->passes[walk->pass_count];
-    const char *index = plan->index[db_engine (walk->db)];
     BUFFER_AUTO sql = BUFFER_INIT;
     BUFFER_AUTO binds = BUFFER_INIT;
 
-    buffer_printf (&sql, "%s %s %s WHERE %s", plan->select, index ? index : "",
-                   plan->joins ? plan->joins : "", plan->where);
-    buffer_add_text (&binds, plan->where_binds);
-    if (walk->query.kind && plan->kind) {
-        buffer_printf (&sql, " AND %s", plan->kind);
-        buffer_add_char (&binds, 'k');
-    }
-    if (walk->has_period && plan->period) {
-        buffer_printf (&sql, " AND %s", plan->period);
-        buffer_add_text (&binds, plan->period_binds);
-    }
-    buffer_printf (&sql, " ORDER BY %s", plan->order);
+    add_select (db_engine (walk->db), plan, &sql);
+    add_where (walk, plan, &sql, &binds);
+    add_order (plan, &sql);
     pass->st = db_prepare (walk->db, buffer_text (&sql), error);
     if (!pass->st)
         return -1;
@@ -122,7 +164,7 @@ static int add_passes (walk_t *walk, const struct walk_plan *plan,
     if (add_pass (walk, plan, error) < 0)
         return -1;
     walk->between = plan->between;
-    walk->table = plan->table;
+    walk->table = plan->sparse ? plan->rows->table : NULL;
     walk->by_job = plan->by_job && walk->has_period && q->id_job == 0;
     return 0;
 }
@@ -284,7 +326,12 @@ static void leave_range (walk_t *walk)
     }
 }
 
-int walk_next (walk_t *walk, const char **ret_cluster, gl_error_t *error)
+const char *walk_cluster (const walk_t *walk)
+{
+    return walk->clusters[walk->at].name;
+}
+
+int walk_next (walk_t *walk, gl_error_t *error)
 {
     while (walk->at < walk->count) {
         int rc = 0;
@@ -293,8 +340,6 @@ int walk_next (walk_t *walk, const char **ret_cluster, gl_error_t *error)
             return -1;
         if (walk->inside)
             rc = db_step (walk->st, error);
-        if (rc == 1)
-            *ret_cluster = walk->clusters[walk->at].name;
         if (rc != 0)
             return rc;
         leave_range (walk);
@@ -312,4 +357,75 @@ void walk_close (walk_t *walk)
     db_close (walk->db);
     free_clusters (walk->clusters, walk->count);
     memset (walk, 0, sizeof (*walk));
+}
+
+/* --- iterators --------------------------------------------------------------
+ */
+
+static const struct iter_class *const classes[] = {
+    [STORE_SEGMENTS] = &segment_iter,
+    [STORE_EVIDENCE] = &evidence_iter,
+    [STORE_SUSPENSIONS] = &suspension_iter,
+    [STORE_EVENTS] = &event_iter,
+    [STORE_RESERVATIONS] = &reservation_iter,
+    [STORE_RECORDS] = &record_iter,
+    [STORE_ACCOUNTS] = &account_iter,
+    [STORE_USAGE] = &usage_iter,
+    [STORE_RETAGS] = &retag_iter,
+    [STORE_NODES] = &node_iter,
+    [STORE_REVISIONS] = &revision_iter,
+    [STORE_DAYS] = &day_iter,
+    [STORE_MONTHS] = &month_iter,
+};
+
+store_iter_t *store_iter_open (store_t *store, store_kind_t kind,
+                               const store_query_t *query, gl_error_t *error)
+{
+    const struct iter_class *class = classes[kind];
+    const struct walk_plan *plan
+        = class->choose ? class->choose (store, query) : class->plan;
+    store_iter_t *iter
+        = xcalloc (1, class->size ? class->size : sizeof (*iter));
+
+    iter->class = class;
+    iter->rows = plan->rows;
+    if (walk_open (&iter->walk, store, query, plan, error) < 0
+        || (class->open && class->open (iter, query, error) < 0)) {
+        store_iter_close (iter);
+        return NULL;
+    }
+    return iter;
+}
+
+static int read_fact (store_iter_t *iter, void *ret_fact, gl_error_t *error)
+{
+    memset (ret_fact, 0, iter->class->fact_size);
+    *(const char **)((char *)ret_fact + iter->rows->columns[0].offset)
+        = walk_cluster (&iter->walk);
+    if (iter->class->read)
+        return iter->class->read (iter, ret_fact, error);
+    return row_read (iter->rows, false, iter->walk.st, ret_fact, error) < 0 ? -1
+                                                                            : 1;
+}
+
+int store_iter_next (store_iter_t *iter, void *ret_fact, gl_error_t *error)
+{
+    int rc;
+
+    while ((rc = walk_next (&iter->walk, error)) == 1) {
+        rc = read_fact (iter, ret_fact, error);
+        if (rc != 0)
+            break;
+    }
+    return rc;
+}
+
+void store_iter_close (store_iter_t *iter)
+{
+    if (!iter)
+        return;
+    if (iter->class->close)
+        iter->class->close (iter);
+    walk_close (&iter->walk);
+    free (iter);
 }

@@ -178,13 +178,14 @@ static void end_node (struct reports *r)
 
 static int read_reports (doctor_t *d, struct reports *r, gl_error_t *error)
 {
-    store_node_iter_t *iter = store_node_iter_open (d->cli->store, NULL, error);
+    store_iter_t *iter
+        = store_iter_open (d->cli->store, STORE_NODES, NULL, error);
     store_node_t row;
     int rc;
 
     if (!iter)
         return -1;
-    while ((rc = store_node_iter_next (iter, &row, error)) > 0) {
+    while ((rc = store_iter_next (iter, &row, error)) > 0) {
         if (!row.node)
             continue;
         if (!r->node || strcmp (r->node, row.node) != 0) {
@@ -195,7 +196,7 @@ static int read_reports (doctor_t *d, struct reports *r, gl_error_t *error)
             r->last = row.last_stamp;
     }
     end_node (r);
-    store_node_iter_close (iter);
+    store_iter_close (iter);
     return rc;
 }
 
@@ -226,7 +227,7 @@ static doctor_state_t look_skew (doctor_t *d, buffer_t *finding)
 {
     store_query_t query = {.kind = RECORD_SKEW};
     doctor_names_t names = {BUFFER_INIT, 0};
-    store_node_iter_t *iter;
+    store_iter_t *iter;
     store_node_t row;
     gl_error_t error = {""};
     doctor_state_t state;
@@ -234,9 +235,9 @@ static doctor_state_t look_skew (doctor_t *d, buffer_t *finding)
     int rc;
 
     DOCTOR_NEED_STORE (d, finding);
-    iter = store_node_iter_open (d->cli->store, &query, &error);
+    iter = store_iter_open (d->cli->store, STORE_NODES, &query, &error);
     rc = iter ? 0 : -1;
-    while (iter && (rc = store_node_iter_next (iter, &row, &error)) > 0) {
+    while (iter && (rc = store_iter_next (iter, &row, &error)) > 0) {
         record_t record;
         if (!row.payload || !row.node
             || record_decode (row.payload, row.payload_length, &record, NULL)
@@ -250,7 +251,7 @@ static doctor_state_t look_skew (doctor_t *d, buffer_t *finding)
             doctor_add_name (&names, text);
         }
     }
-    store_node_iter_close (iter);
+    store_iter_close (iter);
     if (rc < 0)
         state = doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
     else if (count == 0)
@@ -317,20 +318,20 @@ static int read_inventories (doctor_t *d, struct inventories *all,
                              gl_error_t *error)
 {
     store_query_t query = {.kind = RECORD_INVENTORY, .jobs = STORE_OF_NO_JOB};
-    store_record_iter_t *iter
-        = store_record_iter_open (d->cli->store, &query, error);
+    store_iter_t *iter
+        = store_iter_open (d->cli->store, STORE_RECORDS, &query, error);
     node_record_t row;
     record_t record;
     int rc;
 
     if (!iter)
         return -1;
-    while ((rc = store_record_iter_next (iter, &row, error)) > 0) {
+    while ((rc = store_iter_next (iter, &row, error)) > 0) {
         if (record_decode (row.payload, row.payload_length, &record, NULL) == 0
             && record.kind == RECORD_INVENTORY)
             see_device (all, &record);
     }
-    store_record_iter_close (iter);
+    store_iter_close (iter);
     return rc;
 }
 

@@ -25,11 +25,11 @@ struct pass {
     facts_attempt_f attempt; /* or NULL */
     void *arg;
     loose_t *loose;
-    store_segment_iter_t *segments;
-    store_suspension_iter_t *suspensions;
-    store_record_iter_t *records;
-    store_usage_iter_t *usage;
-    store_retag_iter_t *retags;
+    store_iter_t *segments;
+    store_iter_t *suspensions;
+    store_iter_t *records;
+    store_iter_t *usage;
+    store_iter_t *retags;
     node_record_t next_record; /* valid while more_... */
     suspension_t next_suspension;
     store_usage_t next_usage;
@@ -62,14 +62,13 @@ static int compare_id (const char *cluster, uint64_t id_job,
 
 static int next_record (struct pass *p, gl_error_t *error)
 {
-    p->more_records
-        = store_record_iter_next (p->records, &p->next_record, error);
+    p->more_records = store_iter_next (p->records, &p->next_record, error);
     return p->more_records < 0 ? -1 : 0;
 }
 
 static int next_usage (struct pass *p, gl_error_t *error)
 {
-    p->more_usage = store_usage_iter_next (p->usage, &p->next_usage, error);
+    p->more_usage = store_iter_next (p->usage, &p->next_usage, error);
     if (p->more_usage > 0)
         energy_bound_apply (p->bound, &p->next_usage.usage);
     return p->more_usage < 0 ? -1 : 0;
@@ -77,14 +76,14 @@ static int next_usage (struct pass *p, gl_error_t *error)
 
 static int next_retag (struct pass *p, gl_error_t *error)
 {
-    p->more_retags = store_retag_iter_next (p->retags, &p->next_retag, error);
+    p->more_retags = store_iter_next (p->retags, &p->next_retag, error);
     return p->more_retags < 0 ? -1 : 0;
 }
 
 static int next_suspension (struct pass *p, gl_error_t *error)
 {
-    p->more_suspensions = store_suspension_iter_next (
-        p->suspensions, &p->next_suspension, error);
+    p->more_suspensions
+        = store_iter_next (p->suspensions, &p->next_suspension, error);
     return p->more_suspensions < 0 ? -1 : 0;
 }
 
@@ -422,18 +421,18 @@ static int take_siblings (struct pass *p, gl_error_t *error)
                            .id_job = facts_job_id (p->job),
                            .gpu_only = p->query && p->query->gpu_only,
                            .also = every_segment};
-    store_segment_iter_t *iter;
+    store_iter_t *iter;
     segment_t s;
     int more = -1;
 
     if (facts_job_is_whole (p->job))
         return 0;
-    iter = store_segment_iter_open (p->store, &query, error);
+    iter = store_iter_open (p->store, STORE_SEGMENTS, &query, error);
     facts_job_forget_segments (p->job);
-    while (iter && (more = store_segment_iter_next (iter, &s, error)) > 0)
+    while (iter && (more = store_iter_next (iter, &s, error)) > 0)
         if (s.time_start > 0)
             facts_job_add_segment (p->job, &s);
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     return more;
 }
 
@@ -494,8 +493,7 @@ static int run (struct pass *p, gl_error_t *error)
     if (next_record (p, error) < 0 || next_suspension (p, error) < 0
         || next_usage (p, error) < 0 || next_retag (p, error) < 0)
         return -1;
-    while ((more = store_segment_iter_next (p->segments, &segment, error))
-           > 0) {
+    while ((more = store_iter_next (p->segments, &segment, error)) > 0) {
         if (take_segment (p, &segment, error) < 0)
             return -1;
     }
@@ -529,18 +527,20 @@ static int each (struct pass *p, gl_error_t *error)
     p->bound = energy_bound_new (p->site);
     p->loose = new_loose (p->query, p->site);
     if (clocks_read (&p->clocks, p->store, wide.cluster, error) == 0
-        && (p->segments = store_segment_iter_open (p->store, &wide, error))
+        && (p->segments
+            = store_iter_open (p->store, STORE_SEGMENTS, &wide, error))
         && (p->suspensions
-            = store_suspension_iter_open (p->store, &wide, error))
-        && (p->records = store_record_iter_open (p->store, &wide, error))
-        && (p->usage = store_usage_iter_open (p->store, &wide, error))
-        && (p->retags = store_retag_iter_open (p->store, &wide, error)))
+            = store_iter_open (p->store, STORE_SUSPENSIONS, &wide, error))
+        && (p->records
+            = store_iter_open (p->store, STORE_RECORDS, &wide, error))
+        && (p->usage = store_iter_open (p->store, STORE_USAGE, &wide, error))
+        && (p->retags = store_iter_open (p->store, STORE_RETAGS, &wide, error)))
         rc = run (p, error);
-    store_retag_iter_close (p->retags);
-    store_usage_iter_close (p->usage);
-    store_record_iter_close (p->records);
-    store_suspension_iter_close (p->suspensions);
-    store_segment_iter_close (p->segments);
+    store_iter_close (p->retags);
+    store_iter_close (p->usage);
+    store_iter_close (p->records);
+    store_iter_close (p->suspensions);
+    store_iter_close (p->segments);
     facts_job_free (p->job);
     energy_bound_free (p->bound);
     layout_close (p->layout);

@@ -8,29 +8,27 @@
 static int add_events (store_t *store, const store_query_t *query,
                        capacity_t *capacity, gl_error_t *error)
 {
-    store_event_iter_t *iter = store_event_iter_open (store, query, error);
+    store_iter_t *iter = store_iter_open (store, STORE_EVENTS, query, error);
     node_event_t event;
     int more = -1;
 
-    while (iter && (more = store_event_iter_next (iter, &event, error)) > 0)
+    while (iter && (more = store_iter_next (iter, &event, error)) > 0)
         capacity_add_event (capacity, &event);
-    store_event_iter_close (iter);
+    store_iter_close (iter);
     return more;
 }
 
 static int add_reservations (store_t *store, const store_query_t *query,
                              capacity_t *capacity, gl_error_t *error)
 {
-    store_reservation_iter_t *iter
-        = store_reservation_iter_open (store, query, error);
+    store_iter_t *iter
+        = store_iter_open (store, STORE_RESERVATIONS, query, error);
     reservation_t reservation;
     int more = -1;
 
-    while (iter
-           && (more = store_reservation_iter_next (iter, &reservation, error))
-                  > 0)
+    while (iter && (more = store_iter_next (iter, &reservation, error)) > 0)
         capacity_add_reservation (capacity, &reservation);
-    store_reservation_iter_close (iter);
+    store_iter_close (iter);
     return more;
 }
 
@@ -39,13 +37,13 @@ static int add_others (store_t *store, const store_query_t *query,
                        capacity_t *capacity, gl_error_t *error)
 {
     store_query_t all = *query;
-    store_segment_iter_t *iter;
+    store_iter_t *iter;
     segment_t s;
     int more = -1;
 
     all.gpu_only = false;
-    iter = store_segment_iter_open (store, &all, error);
-    while (iter && (more = store_segment_iter_next (iter, &s, error)) > 0) {
+    iter = store_iter_open (store, STORE_SEGMENTS, &all, error);
+    while (iter && (more = store_iter_next (iter, &s, error)) > 0) {
         if (s.gpu_asked || (s.gres && s.gres[0]))
             continue;
         if (s.time_end == 0)
@@ -55,7 +53,7 @@ static int add_others (store_t *store, const store_query_t *query,
                       .end;
         capacity_add_segment (capacity, &s);
     }
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     return more;
 }
 
@@ -75,14 +73,14 @@ int facts_capacity (store_t *store, const store_query_t *query,
 
 accounts_t *facts_accounts (store_t *store, gl_error_t *error)
 {
-    store_account_iter_t *iter = store_account_iter_open (store, NULL, error);
+    store_iter_t *iter = store_iter_open (store, STORE_ACCOUNTS, NULL, error);
     accounts_t *accounts = accounts_new ();
     store_account_t account;
     int more = -1;
 
-    while (iter && (more = store_account_iter_next (iter, &account, error)) > 0)
+    while (iter && (more = store_iter_next (iter, &account, error)) > 0)
         accounts_add (accounts, account.cluster, account.name, account.parent);
-    store_account_iter_close (iter);
+    store_iter_close (iter);
     if (more == 0)
         return accounts;
     accounts_free (accounts);
@@ -94,14 +92,14 @@ int facts_each_refused (store_t *store, const site_t *site,
                         void *arg, gl_error_t *error)
 {
     energy_bound_t *bound = energy_bound_new (site);
-    store_usage_iter_t *iter = store_usage_iter_open (store, query, error);
+    store_iter_t *iter = store_iter_open (store, STORE_USAGE, query, error);
     store_usage_t u;
     int more = -1;
 
-    while (iter && (more = store_usage_iter_next (iter, &u, error)) > 0)
+    while (iter && (more = store_iter_next (iter, &u, error)) > 0)
         if (energy_bound_apply (bound, &u.usage))
             callback (&u.usage, energy_bound_watts (bound, &u.usage), arg);
-    store_usage_iter_close (iter);
+    store_iter_close (iter);
     energy_bound_free (bound);
     return more;
 }
@@ -112,14 +110,14 @@ int facts_unheld (store_t *store, const site_t *site, const store_query_t *query
     store_query_t of_none = *query;
     const period_t period = {query->start, query->end};
     energy_bound_t *bound = energy_bound_new (site);
-    store_usage_iter_t *iter;
+    store_iter_t *iter;
     store_usage_t u;
     int more = -1;
 
     of_none.jobs = STORE_OF_NO_JOB;
     measured_init (ret_measured);
-    iter = store_usage_iter_open (store, &of_none, error);
-    while (iter && (more = store_usage_iter_next (iter, &u, error)) > 0) {
+    iter = store_iter_open (store, STORE_USAGE, &of_none, error);
+    while (iter && (more = store_iter_next (iter, &u, error)) > 0) {
         int64_t from = u.usage.begin_ms, to = u.usage.end_ms;
         energy_bound_apply (bound, &u.usage);
         if (from < period.start * 1000)
@@ -130,7 +128,7 @@ int facts_unheld (store_t *store, const site_t *site, const store_query_t *query
             measured_add (ret_measured, &u.usage, from, to, period,
                           fraction (1, 1));
     }
-    store_usage_iter_close (iter);
+    store_iter_close (iter);
     energy_bound_free (bound);
     return more;
 }

@@ -47,13 +47,13 @@ int clocks_read (clocks_t *clocks, store_t *store, const char *cluster,
                  gl_error_t *error)
 {
     store_query_t query = {.cluster = cluster, .kind = RECORD_SKEW};
-    store_node_iter_t *iter = store_node_iter_open (store, &query, error);
+    store_iter_t *iter = store_iter_open (store, STORE_NODES, &query, error);
     store_node_t node;
     int more = -1;
 
-    while (iter && (more = store_node_iter_next (iter, &node, error)) > 0)
+    while (iter && (more = store_iter_next (iter, &node, error)) > 0)
         take_skew (clocks, &node);
-    store_node_iter_close (iter);
+    store_iter_close (iter);
     return more;
 }
 

@@ -25,19 +25,19 @@ layout_t *facts_inventory (store_t *store, const char *cluster,
     store_query_t query = {
         .cluster = cluster, .jobs = STORE_OF_NO_JOB, .kind = RECORD_INVENTORY};
     layout_t *layout = layout_open (error);
-    store_record_iter_t *iter = NULL;
+    store_iter_t *iter = NULL;
     node_record_t stored;
     int more = -1;
 
     if (layout)
-        iter = store_record_iter_open (store, &query, error);
-    while (iter && (more = store_record_iter_next (iter, &stored, error)) > 0) {
+        iter = store_iter_open (store, STORE_RECORDS, &query, error);
+    while (iter && (more = store_iter_next (iter, &stored, error)) > 0) {
         if (add_record (layout, &stored, error) < 0) {
             more = -1;
             break;
         }
     }
-    store_record_iter_close (iter);
+    store_iter_close (iter);
     if (more == 0)
         return layout;
     layout_close (layout);

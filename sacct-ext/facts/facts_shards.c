@@ -98,13 +98,13 @@ facts_shards_t *facts_shards_open (store_t *store, const char *cluster,
 {
     facts_shards_t *f = xcalloc (1, sizeof (*f));
     store_query_t query = {.cluster = cluster};
-    store_event_iter_t *iter = store_event_iter_open (store, &query, error);
+    store_iter_t *iter = store_iter_open (store, STORE_EVENTS, &query, error);
     node_event_t event;
     int more = -1;
 
-    while (iter && (more = store_event_iter_next (iter, &event, error)) > 0)
+    while (iter && (more = store_iter_next (iter, &event, error)) > 0)
         take_event (f, &event);
-    store_event_iter_close (iter);
+    store_iter_close (iter);
     if (more < 0) {
         facts_shards_close (f);
         return NULL;

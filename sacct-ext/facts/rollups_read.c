@@ -153,13 +153,12 @@ static int read_by_days (struct reading *r, period_t period, gl_error_t *error)
 {
     store_query_t query
         = {.cluster = r->cluster, .start = period.start, .end = period.end};
-    store_rollup_iter_t *iter
-        = store_rollup_iter_open (r->store, &query, CALENDAR_DAY, error);
+    store_iter_t *iter = store_iter_open (r->store, STORE_DAYS, &query, error);
     period_t rest = period;
     store_rollup_t stored;
     int more = -1;
 
-    while (iter && (more = store_rollup_iter_next (iter, &stored, error)) > 0) {
+    while (iter && (more = store_iter_next (iter, &stored, error)) > 0) {
         rollup_t *day = take_right (r, &stored, rest);
         if (!day && !reaches_out (&stored, rest))
             continue;
@@ -174,7 +173,7 @@ static int read_by_days (struct reading *r, period_t period, gl_error_t *error)
         if (more < 0)
             break;
     }
-    store_rollup_iter_close (iter);
+    store_iter_close (iter);
     return more >= 0 ? compute_missing (r, rest, error) : -1;
 }
 
@@ -197,13 +196,13 @@ static int read_by_months (struct reading *r, gl_error_t *error)
     period_t period = r->query->period;
     store_query_t query
         = {.cluster = r->cluster, .start = period.start, .end = period.end};
-    store_rollup_iter_t *iter
-        = store_rollup_iter_open (r->store, &query, CALENDAR_MONTH, error);
+    store_iter_t *iter
+        = store_iter_open (r->store, STORE_MONTHS, &query, error);
     store_rollup_t stored;
     int64_t at = period.start;
     int more = -1;
 
-    while (iter && (more = store_rollup_iter_next (iter, &stored, error)) > 0) {
+    while (iter && (more = store_iter_next (iter, &stored, error)) > 0) {
         period_t before = {at, stored.start};
         rollup_t *month
             = is_uncut (r->query, (period_t){stored.start, stored.end})
@@ -219,7 +218,7 @@ static int read_by_months (struct reading *r, gl_error_t *error)
             break;
         at = stored.end;
     }
-    store_rollup_iter_close (iter);
+    store_iter_close (iter);
     if (more < 0)
         return -1;
     return at < period.end ? read_by_days (r, (period_t){at, period.end}, error)

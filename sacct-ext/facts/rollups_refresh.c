@@ -67,14 +67,14 @@ static int list_kept (struct refresh *r, calendar_unit_t unit,
                       gl_error_t *error)
 {
     store_query_t query = {.cluster = r->cluster, .heads_only = true};
-    store_rollup_iter_t *iter
-        = store_rollup_iter_open (r->store, &query, unit, error);
+    store_iter_t *iter
+        = store_iter_open (r->store, STORE_ROLLUPS (unit), &query, error);
     store_rollup_t stored;
     size_t size = 0;
     int more = -1;
 
     r->kept_count = 0;
-    while (iter && (more = store_rollup_iter_next (iter, &stored, error)) > 0) {
+    while (iter && (more = store_iter_next (iter, &stored, error)) > 0) {
         if (memcmp (stored.digest, r->digest, sizeof (r->digest)) != 0
             || !rollups_is_unit (r->site, &stored))
             continue;
@@ -84,7 +84,7 @@ static int list_kept (struct refresh *r, calendar_unit_t unit,
         }
         r->kept[r->kept_count++] = stored.start;
     }
-    store_rollup_iter_close (iter);
+    store_iter_close (iter);
     return more;
 }
 
@@ -230,12 +230,11 @@ static int read_days (struct refresh *r, struct month *m, gl_error_t *error)
 {
     store_query_t query
         = {.cluster = r->cluster, .start = r->chunk.start, .end = r->chunk.end};
-    store_rollup_iter_t *iter
-        = store_rollup_iter_open (r->store, &query, CALENDAR_DAY, error);
+    store_iter_t *iter = store_iter_open (r->store, STORE_DAYS, &query, error);
     store_rollup_t stored;
     int more = -1;
 
-    while (iter && (more = store_rollup_iter_next (iter, &stored, error)) > 0) {
+    while (iter && (more = store_iter_next (iter, &stored, error)) > 0) {
         rollup_t *day = NULL;
         if (stored.start == m->end
             && !memcmp (stored.digest, r->digest, sizeof (r->digest)))
@@ -251,7 +250,7 @@ static int read_days (struct refresh *r, struct month *m, gl_error_t *error)
             break;
         }
     }
-    store_rollup_iter_close (iter);
+    store_iter_close (iter);
     return more;
 }
 

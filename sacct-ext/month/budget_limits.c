@@ -120,18 +120,17 @@ static int add_below (store_t *store, const struct writing *w,
                       const accounts_t *accounts, const char *team,
                       struct names *names, gl_error_t *error)
 {
-    store_account_iter_t *iter = store_account_iter_open (store, NULL, error);
+    store_iter_t *iter = store_iter_open (store, STORE_ACCOUNTS, NULL, error);
     store_account_t account;
     int more = -1;
 
-    while (iter
-           && (more = store_account_iter_next (iter, &account, error)) > 0) {
+    while (iter && (more = store_iter_next (iter, &account, error)) > 0) {
         const site_team_t *owner = team_of_account (
             w->site, accounts, account.cluster, account.name, w->as_of);
         if (owner && strcmp (owner->name, team) == 0)
             add_name (names, account.name);
     }
-    store_account_iter_close (iter);
+    store_iter_close (iter);
     return more;
 }
 

@@ -44,11 +44,11 @@ static int find_segment (store_t *store, const char *cluster, uint64_t id_job,
                          int64_t *ret_start, gl_error_t *error)
 {
     const store_query_t query = {.cluster = cluster, .id_job = id_job};
-    store_segment_iter_t *iter = store_segment_iter_open (store, &query, error);
+    store_iter_t *iter = store_iter_open (store, STORE_SEGMENTS, &query, error);
     segment_t s;
     int rc = -1, found = 0;
 
-    while (iter && (rc = store_segment_iter_next (iter, &s, error)) == 1) {
+    while (iter && (rc = store_iter_next (iter, &s, error)) == 1) {
         if (s.time_submit != time_submit)
             continue;
         touch->cluster = xstrdup (cluster);
@@ -58,7 +58,7 @@ static int find_segment (store_t *store, const char *cluster, uint64_t id_job,
         found = 1;
         break;
     }
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     return rc < 0 ? -1 : found;
 }
 
@@ -87,11 +87,11 @@ static int take_revisions (store_t *store, const closing_t *closing,
                            period_t period, struct touches *touches,
                            gl_error_t *error)
 {
-    store_revision_iter_t *iter = store_revision_iter_open (store, NULL, error);
+    store_iter_t *iter = store_iter_open (store, STORE_REVISIONS, NULL, error);
     revision_t r;
     int rc = -1;
 
-    while (iter && (rc = store_revision_iter_next (iter, &r, error)) == 1) {
+    while (iter && (rc = store_iter_next (iter, &r, error)) == 1) {
         struct touch touch = {.cause = cause_of (&r)};
         int64_t start = 0;
         if (r.kind == REVISION_GONE
@@ -106,7 +106,7 @@ static int take_revisions (store_t *store, const closing_t *closing,
         else
             touch_clear (&touch);
     }
-    store_revision_iter_close (iter);
+    store_iter_close (iter);
     return rc < 0 ? -1 : 0;
 }
 
@@ -114,11 +114,11 @@ static int take_retags (store_t *store, const closing_t *closing,
                         period_t period, struct touches *touches,
                         gl_error_t *error)
 {
-    store_retag_iter_t *iter = store_retag_iter_open (store, NULL, error);
+    store_iter_t *iter = store_iter_open (store, STORE_RETAGS, NULL, error);
     retag_t r;
     int rc = -1;
 
-    while (iter && (rc = store_retag_iter_next (iter, &r, error)) == 1) {
+    while (iter && (rc = store_iter_next (iter, &r, error)) == 1) {
         struct touch touch = {.cause = CAUSE_RETAG};
         int64_t start = 0;
         if (r.stamp < closing->when)
@@ -135,7 +135,7 @@ static int take_retags (store_t *store, const closing_t *closing,
         touch.projects[1] = xstrdup (r.project);
         add_touch (touches, touch);
     }
-    store_retag_iter_close (iter);
+    store_iter_close (iter);
     return rc < 0 ? -1 : 0;
 }
 

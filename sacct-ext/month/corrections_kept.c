@@ -46,14 +46,14 @@ static int add_clusters (store_t *store, buffer_t *text, gl_error_t *error)
 
 static int add_accounts (store_t *store, buffer_t *text, gl_error_t *error)
 {
-    store_account_iter_t *iter = store_account_iter_open (store, NULL, error);
+    store_iter_t *iter = store_iter_open (store, STORE_ACCOUNTS, NULL, error);
     store_account_t a;
     int more = -1;
 
-    while (iter && (more = store_account_iter_next (iter, &a, error)) > 0)
+    while (iter && (more = store_iter_next (iter, &a, error)) > 0)
         buffer_printf (text, "account %s\t%s\t%s\n", a.cluster, a.name,
                        a.parent ? a.parent : "");
-    store_account_iter_close (iter);
+    store_iter_close (iter);
     return more;
 }
 

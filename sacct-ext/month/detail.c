@@ -41,16 +41,14 @@ static int add_reservations (struct pass *p, store_t *store, period_t period,
                              gl_error_t *error)
 {
     store_query_t query = {.start = period.start, .end = period.end};
-    store_reservation_iter_t *iter
-        = store_reservation_iter_open (store, &query, error);
+    store_iter_t *iter
+        = store_iter_open (store, STORE_RESERVATIONS, &query, error);
     reservation_t reservation;
     int more = -1;
 
-    while (iter
-           && (more = store_reservation_iter_next (iter, &reservation, error))
-                  > 0)
+    while (iter && (more = store_iter_next (iter, &reservation, error)) > 0)
         detail_add_reservation (p->detail, &reservation);
-    store_reservation_iter_close (iter);
+    store_iter_close (iter);
     return more;
 }
 

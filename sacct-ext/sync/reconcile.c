@@ -50,10 +50,10 @@ struct gather {
     struct watch *watches;
     struct belief *beliefs;
     size_t belief_count;
-    store_revision_iter_t *revisions;
+    store_iter_t *revisions;
     revision_t next_revision;
     int more_revisions;
-    store_segment_iter_t *segments;
+    store_iter_t *segments;
     segment_t ours; /* valid while more_ours */
     int more_ours;
     struct pending *pending;
@@ -81,7 +81,7 @@ static store_query_t period_query (const struct gather *g)
 static int next_revision (struct gather *g, gl_error_t *error)
 {
     g->more_revisions
-        = store_revision_iter_next (g->revisions, &g->next_revision, error);
+        = store_iter_next (g->revisions, &g->next_revision, error);
     return g->more_revisions < 0 ? -1 : 0;
 }
 
@@ -90,8 +90,8 @@ static int open_revisions (struct gather *g, gl_error_t *error)
 {
     store_query_t query = {.cluster = g->cluster.cluster};
 
-    store_revision_iter_close (g->revisions);
-    g->revisions = store_revision_iter_open (g->store, &query, error);
+    store_iter_close (g->revisions);
+    g->revisions = store_iter_open (g->store, STORE_REVISIONS, &query, error);
     return g->revisions ? next_revision (g, error) : -1;
 }
 
@@ -220,12 +220,12 @@ static bool is_watched (const struct gather *g, const segment_t *s)
 static int has_segment (struct gather *g, uint64_t id_job, gl_error_t *error)
 {
     store_query_t query = {.cluster = g->cluster.cluster, .id_job = id_job};
-    store_segment_iter_t *iter
-        = store_segment_iter_open (g->store, &query, error);
+    store_iter_t *iter
+        = store_iter_open (g->store, STORE_SEGMENTS, &query, error);
     segment_t segment;
-    int rc = iter ? store_segment_iter_next (iter, &segment, error) : -1;
+    int rc = iter ? store_iter_next (iter, &segment, error) : -1;
 
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     return rc;
 }
 
@@ -235,9 +235,7 @@ static int passes_by (struct gather *g, uint64_t id_job, bool *ret_there,
                       gl_error_t *error)
 {
     while (g->more_ours && g->ours.id_job < id_job)
-        if ((g->more_ours
-             = store_segment_iter_next (g->segments, &g->ours, error))
-            < 0)
+        if ((g->more_ours = store_iter_next (g->segments, &g->ours, error)) < 0)
             return -1;
     *ret_there = g->more_ours && g->ours.id_job == id_job;
     return 0;
@@ -269,20 +267,20 @@ static int look_at_record (struct gather *g, const evidence_t *e,
 static int each_record (struct gather *g, gl_error_t *error)
 {
     store_query_t all = {.cluster = g->cluster.cluster};
-    store_evidence_iter_t *iter
-        = store_evidence_iter_open (g->store, &all, error);
+    store_iter_t *iter
+        = store_iter_open (g->store, STORE_EVIDENCE, &all, error);
     uint64_t known = 0;
     evidence_t e;
     int more = -1;
 
-    while (iter && (more = store_evidence_iter_next (iter, &e, error)) > 0) {
+    while (iter && (more = store_iter_next (iter, &e, error)) > 0) {
         watch (g, &e);
         if (look_at_record (g, &e, &known, error) < 0) {
             more = -1;
             break;
         }
     }
-    store_evidence_iter_close (iter);
+    store_iter_close (iter);
     return more;
 }
 
@@ -293,12 +291,12 @@ static int read_records (struct gather *g, gl_error_t *error)
 
     around.start -= DAY;
     around.end += DAY;
-    g->segments = store_segment_iter_open (g->store, &around, error);
+    g->segments = store_iter_open (g->store, STORE_SEGMENTS, &around, error);
     if (g->segments)
-        g->more_ours = store_segment_iter_next (g->segments, &g->ours, error);
+        g->more_ours = store_iter_next (g->segments, &g->ours, error);
     if (g->segments && g->more_ours >= 0)
         rc = each_record (g, error);
-    store_segment_iter_close (g->segments);
+    store_iter_close (g->segments);
     g->segments = NULL;
     return rc;
 }
@@ -360,12 +358,13 @@ static void see_attempt (const attempt_t *a, void *arg)
 static int read_outages (struct gather *g, gl_error_t *error)
 {
     store_query_t query = {.cluster = g->cluster.cluster};
-    store_event_iter_t *iter = store_event_iter_open (g->store, &query, error);
+    store_iter_t *iter
+        = store_iter_open (g->store, STORE_EVENTS, &query, error);
     size_t count = 0;
     node_event_t e;
     int more = -1;
 
-    while (iter && (more = store_event_iter_next (iter, &e, error)) > 0) {
+    while (iter && (more = store_iter_next (iter, &e, error)) > 0) {
         if (e.node || (e.state & NODE_STATE_BASE) != NODE_STATE_DOWN)
             continue;
         g->outages
@@ -373,7 +372,7 @@ static int read_outages (struct gather *g, gl_error_t *error)
         g->outages[count++]
             = (period_t){e.start, e.end ? e.end : g->cluster.as_of};
     }
-    store_event_iter_close (iter);
+    store_iter_close (iter);
     g->cluster.outages = g->outages;
     g->cluster.outage_count = count;
     return more;
@@ -414,7 +413,7 @@ static int next_ours (struct gather *g, gl_error_t *error)
 {
     struct belief key, *found = NULL;
 
-    g->more_ours = store_segment_iter_next (g->segments, &g->ours, error);
+    g->more_ours = store_iter_next (g->segments, &g->ours, error);
     if (g->more_ours < 0)
         return -1;
     if (!g->more_ours || g->ours.time_end != 0)
@@ -485,21 +484,21 @@ static int take_row_alone (struct gather *g, const job_row_t *row,
 {
     store_query_t query
         = {.cluster = g->cluster.cluster, .id_job = row->segment.id_job};
-    store_segment_iter_t *iter = NULL;
+    store_iter_t *iter = NULL;
     segment_t ours;
     bool found = false;
     int more = 0;
 
     if (g->cluster.synced) {
-        iter = store_segment_iter_open (g->store, &query, error);
+        iter = store_iter_open (g->store, STORE_SEGMENTS, &query, error);
         more = iter ? 1 : -1;
         while (more > 0 && !found
-               && (more = store_segment_iter_next (iter, &ours, error)) > 0)
+               && (more = store_iter_next (iter, &ours, error)) > 0)
             found = ours.time_submit == row->segment.time_submit;
     }
     if (more >= 0)
         pair (g, found ? &ours : NULL, row, marks, tres);
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     return more < 0 ? -1 : 0;
 }
 
@@ -573,7 +572,7 @@ static int compare_rows (struct gather *g, slurmdbd_cluster_t *from,
     store_query_t query = period_query (g);
 
     reconcile_side (g->reconcile, SIDE_ACCOUNTING);
-    g->segments = store_segment_iter_open (g->store, &query, error);
+    g->segments = store_iter_open (g->store, STORE_SEGMENTS, &query, error);
     if (!g->segments || open_revisions (g, error) < 0
         || next_ours (g, error) < 0
         || slurmdbd_job_rows (from, g->cluster.period, see_row, g, error) < 0)
@@ -645,8 +644,8 @@ int reconcile_cluster (store_t *store, const report_query_t *query,
     if (g.cluster.period.end > cluster->as_of)
         g.cluster.period.end = cluster->as_of;
     rc = run (&g, dbd, error);
-    store_revision_iter_close (g.revisions);
-    store_segment_iter_close (g.segments);
+    store_iter_close (g.revisions);
+    store_iter_close (g.segments);
     rolled_free (g.rolled);
     free_watches (&g);
     free_pending (&g);

@@ -86,20 +86,19 @@ static int load_days (struct checking *c, gl_error_t *error)
     store_query_t query = {.cluster = c->cluster->name,
                            .start = c->kept->start,
                            .end = c->kept->end};
-    store_rollup_iter_t *iter
-        = store_rollup_iter_open (c->store, &query, CALENDAR_DAY, error);
+    store_iter_t *iter = store_iter_open (c->store, STORE_DAYS, &query, error);
     store_rollup_t kept;
     rollup_t *day;
     int more = -1;
 
-    while (iter && (more = store_rollup_iter_next (iter, &kept, error)) > 0) {
+    while (iter && (more = store_iter_next (iter, &kept, error)) > 0) {
         if (!is_valid (c, &kept)
             || !(day = rollup_decode (kept.body, kept.length, NULL)))
             continue;
         c->day = xreallocarray (c->day, c->day_count + 1, sizeof (*c->day));
         c->day[c->day_count++] = day;
     }
-    store_rollup_iter_close (iter);
+    store_iter_close (iter);
     return more;
 }
 
@@ -137,19 +136,19 @@ static int check_unit (struct checking *c, calendar_unit_t unit,
     store_query_t query = {.cluster = c->cluster->name,
                            .start = c->query->period.start,
                            .end = c->query->period.end};
-    store_rollup_iter_t *iter
-        = store_rollup_iter_open (c->store, &query, unit, error);
+    store_iter_t *iter
+        = store_iter_open (c->store, STORE_ROLLUPS (unit), &query, error);
     store_rollup_t kept;
     int more = -1;
 
-    while (iter && (more = store_rollup_iter_next (iter, &kept, error)) > 0) {
+    while (iter && (more = store_iter_next (iter, &kept, error)) > 0) {
         c->kept = &kept;
         if (is_valid (c, &kept) && check (c, error) < 0) {
             more = -1;
             break;
         }
     }
-    store_rollup_iter_close (iter);
+    store_iter_close (iter);
     return more;
 }
 

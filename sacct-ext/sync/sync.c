@@ -495,21 +495,21 @@ static int find_open_events (struct sync *sync, int64_t last, gl_error_t *error)
         .start = last - 1,
         .end = last,
     };
-    store_event_iter_t *iter
-        = store_event_iter_open (sync->store, &query, error);
+    store_iter_t *iter
+        = store_iter_open (sync->store, STORE_EVENTS, &query, error);
     node_event_t event;
     int rc;
 
     if (!iter)
         return -1;
-    while ((rc = store_event_iter_next (iter, &event, error)) == 1) {
+    while ((rc = store_iter_next (iter, &event, error)) == 1) {
         if (event.end != 0)
             continue;
         sync->starts = xreallocarray (
             sync->starts, sync->events.start_count + 1, sizeof (*sync->starts));
         sync->starts[sync->events.start_count++] = event.start;
     }
-    store_event_iter_close (iter);
+    store_iter_close (iter);
     sync->events.starts = sync->starts;
     return rc;
 }

@@ -31,7 +31,7 @@ sync_open_t *sync_open_load (store_t *store, const char *cluster,
                              gl_error_t *error)
 {
     store_query_t query = {.cluster = cluster, .open_only = true};
-    store_segment_iter_t *iter = store_segment_iter_open (store, &query, error);
+    store_iter_t *iter = store_iter_open (store, STORE_SEGMENTS, &query, error);
     sync_open_t *open;
     segment_t segment;
     int rc;
@@ -39,9 +39,9 @@ sync_open_t *sync_open_load (store_t *store, const char *cluster,
     if (!iter)
         return NULL;
     open = xcalloc (1, sizeof (*open));
-    while ((rc = store_segment_iter_next (iter, &segment, error)) == 1)
+    while ((rc = store_iter_next (iter, &segment, error)) == 1)
         add (open, &segment);
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     if (rc < 0) {
         sync_open_free (open);
         return NULL;

@@ -173,16 +173,16 @@ static int read_retags (store_t *store, struct search *search,
                         gl_error_t *error)
 {
     store_query_t query = {.cluster = search->cluster};
-    store_retag_iter_t *iter;
+    store_iter_t *iter;
     retag_t r;
     int rc;
 
     if (search->count > 0
         && search->item[0].id_job == search->item[search->count - 1].id_job)
         query.id_job = search->item[0].id_job;
-    if (!(iter = store_retag_iter_open (store, &query, error)))
+    if (!(iter = store_iter_open (store, STORE_RETAGS, &query, error)))
         return -1;
-    while ((rc = store_retag_iter_next (iter, &r, error)) > 0) {
+    while ((rc = store_iter_next (iter, &r, error)) > 0) {
         struct candidate *c = find (search, &r);
         if (!c || r.stamp < c->stamp)
             continue;
@@ -192,7 +192,7 @@ static int read_retags (store_t *store, struct search *search,
         free (c->labels);
         c->labels = xstrdup (r.labels);
     }
-    store_retag_iter_close (iter);
+    store_iter_close (iter);
     return rc;
 }
 

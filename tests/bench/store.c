@@ -121,14 +121,14 @@ static void read_all (store_t *store, const store_query_t *query,
                       const char *what)
 {
     double start = now ();
-    store_segment_iter_t *iter = store_segment_iter_open (store, query, &error);
+    store_iter_t *iter = store_iter_open (store, STORE_SEGMENTS, query, &error);
     uint64_t count = 0;
     segment_t s;
     int rc = -1;
 
-    while (iter && (rc = store_segment_iter_next (iter, &s, &error)) == 1)
+    while (iter && (rc = store_iter_next (iter, &s, &error)) == 1)
         count++;
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     if (rc < 0)
         die ();
     printf ("%s: %.2f s, %" PRIu64 " segments, %.2f us each\n", what,
@@ -269,14 +269,14 @@ static void read_usages (store_t *store, const store_query_t *query,
                          const char *what)
 {
     double start = now ();
-    store_usage_iter_t *iter = store_usage_iter_open (store, query, &error);
+    store_iter_t *iter = store_iter_open (store, STORE_USAGE, query, &error);
     uint64_t count = 0;
     store_usage_t u;
     int rc = -1;
 
-    while (iter && (rc = store_usage_iter_next (iter, &u, &error)) == 1)
+    while (iter && (rc = store_iter_next (iter, &u, &error)) == 1)
         count++;
-    store_usage_iter_close (iter);
+    store_iter_close (iter);
     if (rc < 0)
         die ();
     printf ("%s: %.2f s, %" PRIu64 " stretches, %.2f us each\n", what,

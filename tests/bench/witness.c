@@ -188,19 +188,19 @@ static void put_one (store_t *store, const segment_t *s, enum what what)
 /* Every nth of those with a GPU; returns how many segments there are. */
 static uint64_t put_all (store_t *store, uint64_t nth, enum what what)
 {
-    store_segment_iter_t *iter = store_segment_iter_open (store, NULL, &error);
+    store_iter_t *iter = store_iter_open (store, STORE_SEGMENTS, NULL, &error);
     uint64_t all = 0, gpu = 0;
     segment_t s;
     int rc;
 
     if (!iter || store_begin (store, &error) < 0)
         die ();
-    while ((rc = store_segment_iter_next (iter, &s, &error)) == 1) {
+    while ((rc = store_iter_next (iter, &s, &error)) == 1) {
         all++;
         if (gpus_of (&s) && s.time_end && gpu++ % nth == 0)
             put_one (store, &s, what);
     }
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     if (rc < 0 || store_commit (store, &error) < 0)
         die ();
     return all;

@@ -265,15 +265,15 @@ static bool has_pauses (const world_t *w, const segment_t *s)
 static bool usage_is_of_the_facts (const world_t *w, char why[WHY_SIZE])
 {
     const look_table_t *got = &shared.table[BY_USER];
-    store_segment_iter_t *iter;
+    store_iter_t *iter;
     look_table_t want = {0};
     segment_t s;
     gl_error_t error;
     bool holds = true;
 
     share (w);
-    iter = store_segment_iter_open (shared.store, NULL, &error);
-    while (iter && store_segment_iter_next (iter, &s, &error) == 1) {
+    iter = store_iter_open (shared.store, STORE_SEGMENTS, NULL, &error);
+    while (iter && store_iter_next (iter, &s, &error) == 1) {
         int64_t from = s.time_start, to = end_of (&s, NULL, 0);
         look_row_t *row = look_row (&want, s.user ? s.user : "-");
         if (has_pauses (w, &s) && !s.time_end
@@ -286,7 +286,7 @@ static bool usage_is_of_the_facts (const world_t *w, char why[WHY_SIZE])
         if (to > from)
             row->gres_seconds += devices_of (s.gres) * (uint64_t)(to - from);
     }
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     for (size_t i = 0; i < want.count && holds; i++) {
         const look_row_t *row = look_find (got, want.row[i]->key);
         uint64_t seconds = row ? row->gres_seconds : 0;

@@ -73,27 +73,27 @@ static void print_job (uint64_t id_job, const char *when, int64_t instant)
 }
 
 /* DUMP (kind, type, prints what *fact is): walks one iterator. */
-#define DUMP(kind, type, ...)                                                \
-    static void dump_##kind (store_t *store)                                 \
-    {                                                                        \
-        store_##kind##_iter_t *iter                                          \
-            = store_##kind##_iter_open (store, NULL, &error);                \
-        type fact;                                                           \
-        int rc;                                                              \
-                                                                             \
-        if (!iter)                                                           \
-            fail ();                                                         \
-        while ((rc = store_##kind##_iter_next (iter, &fact, &error)) == 1) { \
-            fputs (#kind, stdout);                                           \
-            __VA_ARGS__                                                      \
-            putchar ('\n');                                                  \
-        }                                                                    \
-        store_##kind##_iter_close (iter);                                    \
-        if (rc < 0)                                                          \
-            fail ();                                                         \
+#define DUMP(KIND, kind, type, ...)                                 \
+    static void dump_##kind (store_t *store)                        \
+    {                                                               \
+        store_iter_t *iter                                          \
+            = store_iter_open (store, STORE_##KIND, NULL, &error);  \
+        type fact;                                                  \
+        int rc;                                                     \
+                                                                    \
+        if (!iter)                                                  \
+            fail ();                                                \
+        while ((rc = store_iter_next (iter, &fact, &error)) == 1) { \
+            fputs (#kind, stdout);                                  \
+            __VA_ARGS__                                             \
+            putchar ('\n');                                         \
+        }                                                           \
+        store_iter_close (iter);                                    \
+        if (rc < 0)                                                 \
+            fail ();                                                \
     }
 
-DUMP (segment, segment_t, print_text ("cluster", fact.cluster);
+DUMP (SEGMENTS, segment, segment_t, print_text ("cluster", fact.cluster);
       print_job (fact.id_job, "time_submit", fact.time_submit);
       print_signed ("time_start", fact.time_start);
       print_signed ("time_end", fact.time_end);
@@ -123,32 +123,34 @@ DUMP (segment, segment_t, print_text ("cluster", fact.cluster);
       print_unsigned ("job_db_inx", fact.job_db_inx, 0);
       printf ("\trestart_count=%" PRId32, fact.restart_count);)
 
-DUMP (suspension, suspension_t, print_text ("cluster", fact.cluster);
+DUMP (SUSPENSIONS, suspension, suspension_t,
+      print_text ("cluster", fact.cluster);
       print_job (fact.id_job, "time_submit", fact.time_submit);
       print_signed ("start", fact.start); print_signed ("end", fact.end);)
 
-DUMP (event, node_event_t, print_text ("cluster", fact.cluster);
+DUMP (EVENTS, event, node_event_t, print_text ("cluster", fact.cluster);
       print_text ("node", fact.node); print_signed ("start", fact.start);
       print_signed ("end", fact.end); printf ("\tstate=%" PRIu32, fact.state);
       print_text ("gres", fact.gres); print_text ("nodelist", fact.nodelist);
       print_text ("reason", fact.reason);)
 
-DUMP (reservation, reservation_t, print_text ("cluster", fact.cluster);
+DUMP (RESERVATIONS, reservation, reservation_t,
+      print_text ("cluster", fact.cluster);
       print_unsigned ("id", fact.id, 0); print_signed ("start", fact.start);
       print_signed ("end", fact.end); printf ("\tflags=0x%" PRIx64, fact.flags);
       print_text ("name", fact.name); print_text ("nodelist", fact.nodelist);
       print_text ("accounts", fact.accounts);)
 
-DUMP (account, store_account_t, print_text ("cluster", fact.cluster);
+DUMP (ACCOUNTS, account, store_account_t, print_text ("cluster", fact.cluster);
       print_text ("name", fact.name); print_text ("parent", fact.parent);)
 
-DUMP (record, node_record_t, print_text ("cluster", fact.cluster);
+DUMP (RECORDS, record, node_record_t, print_text ("cluster", fact.cluster);
       print_text ("node", fact.node); printf ("\tkind=%" PRIu32, fact.kind);
       print_job (fact.id_job, "stamp", fact.stamp);
       print_bytes ("key", fact.key, STORE_KEY_SIZE);
       print_bytes ("payload", fact.payload, fact.payload_length);)
 
-DUMP (evidence, evidence_t, print_text ("cluster", fact.cluster);
+DUMP (EVIDENCE, evidence, evidence_t, print_text ("cluster", fact.cluster);
       print_job (fact.id_job, "stamp", fact.stamp);
       print_text ("node", fact.node);
       printf ("\tuid=%" PRIu32 "\tsource=%d", fact.uid, fact.source);
@@ -191,7 +193,7 @@ static void print_usage (const device_usage_t *u)
 #undef NUMBER
 }
 
-DUMP (usage, store_usage_t, print_text ("cluster", fact.usage.cluster);
+DUMP (USAGE, usage, store_usage_t, print_text ("cluster", fact.usage.cluster);
       print_text ("node", fact.usage.node);
       print_job (fact.usage.id_job, "begin_ms", fact.usage.begin_ms);
       print_signed ("end_ms", fact.usage.end_ms);
@@ -201,13 +203,13 @@ DUMP (usage, store_usage_t, print_text ("cluster", fact.usage.cluster);
       print_text ("histogram", fact.usage.utilization_histogram);
       print_usage (&fact.usage);)
 
-DUMP (retag, retag_t, print_text ("cluster", fact.cluster);
+DUMP (RETAGS, retag, retag_t, print_text ("cluster", fact.cluster);
       print_job (fact.id_job, "time_submit", fact.time_submit);
       print_signed ("stamp", fact.stamp); print_text ("who", fact.who);
       print_text ("previous", fact.previous);
       print_text ("project", fact.project); print_text ("labels", fact.labels);)
 
-DUMP (node, store_node_t, print_text ("cluster", fact.cluster);
+DUMP (NODES, node, store_node_t, print_text ("cluster", fact.cluster);
       print_text ("node", fact.node);
       printf ("\tkind=%" PRIu32 "\trecords=%" PRIu64, fact.kind, fact.records);
       print_signed ("last_stamp", fact.last_stamp);

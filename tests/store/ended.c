@@ -80,14 +80,14 @@ static bool wanted (const struct made *m, const store_query_t *q)
 static void check (store_t *store, const store_query_t *q, size_t *ret_wanted,
                    size_t *ret_found)
 {
-    store_segment_iter_t *iter = store_segment_iter_open (store, q, &error);
+    store_iter_t *iter = store_iter_open (store, STORE_SEGMENTS, q, &error);
     bool seen[COUNT] = {false};
     segment_t s;
     int rc;
 
     if (!iter)
         fail_msg ("%s", error.text);
-    while ((rc = store_segment_iter_next (iter, &s, &error)) == 1) {
+    while ((rc = store_iter_next (iter, &s, &error)) == 1) {
         size_t i = (size_t)(s.time_submit - FIRST);
         assert_false (seen[i]);
         assert_true (s.id_job == made[i].id_job);
@@ -96,7 +96,7 @@ static void check (store_t *store, const store_query_t *q, size_t *ret_wanted,
         ++*ret_found;
     }
     assert_int_equal (rc, 0);
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     for (size_t i = 0; i < COUNT; i++) {
         bool is = overlaps (&made[i], q) && wanted (&made[i], q);
         *ret_wanted += is;

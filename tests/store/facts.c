@@ -116,16 +116,16 @@ static void reservations__flags_of_64_bits__come_out_the_same (void **state)
     store_t *store = fixture_open (url);
     reservation_t r = {"lab", 3, 100, 200, UINT64_MAX, "maint", "g1", "a,b"};
     store_query_t outside = {.start = 200, .end = 300};
-    store_reservation_iter_t *iter;
+    store_iter_t *iter;
     GL_AUTOFREE char *dump = NULL;
 
     (void)state;
     OK (store_begin (store, &error));
     OK (store_put_reservation (store, &r, 1000, NULL, &error));
     OK (store_commit (store, &error));
-    iter = store_reservation_iter_open (store, &outside, &error);
-    assert_int_equal (store_reservation_iter_next (iter, &r, &error), 0);
-    store_reservation_iter_close (iter);
+    iter = store_iter_open (store, STORE_RESERVATIONS, &outside, &error);
+    assert_int_equal (store_iter_next (iter, &r, &error), 0);
+    store_iter_close (iter);
     store_close (store);
     dump = fixture_dump (url);
     assert_string_equal (dump, "cluster lab 1000\n"
@@ -148,7 +148,7 @@ static void accounts__in_any_order__last_parent_stands (void **state)
     for (size_t o = 0; o < 4; o++) {
         const char *url = fixture_store_url ();
         store_t *store = fixture_open (url);
-        store_account_iter_t *iter;
+        store_iter_t *iter;
         store_account_t a = {"lab", "nlp", NULL};
 
         OK (store_begin (store, &error));
@@ -160,15 +160,15 @@ static void accounts__in_any_order__last_parent_stands (void **state)
         a = (store_account_t){"lab", "root", NULL};
         OK (store_put_account (store, &a, 1, NULL, &error));
         OK (store_commit (store, &error));
-        iter = store_account_iter_open (store, NULL, &error);
-        assert_int_equal (store_account_iter_next (iter, &a, &error), 1);
+        iter = store_iter_open (store, STORE_ACCOUNTS, NULL, &error);
+        assert_int_equal (store_iter_next (iter, &a, &error), 1);
         assert_string_equal (a.name, "nlp");
         assert_string_equal (a.parent, "x");
-        assert_int_equal (store_account_iter_next (iter, &a, &error), 1);
+        assert_int_equal (store_iter_next (iter, &a, &error), 1);
         assert_string_equal (a.name, "root");
         assert_null (a.parent);
-        assert_int_equal (store_account_iter_next (iter, &a, &error), 0);
-        store_account_iter_close (iter);
+        assert_int_equal (store_iter_next (iter, &a, &error), 0);
+        store_iter_close (iter);
         store_close (store);
     }
 }

@@ -40,12 +40,12 @@ static int open_as_nobody (const char *url, int flags)
         return 3;
     store = store_open (url, (unsigned)flags, &error);
     if (store) {
-        store_segment_iter_t *iter
-            = store_segment_iter_open (store, NULL, &error);
+        store_iter_t *iter
+            = store_iter_open (store, STORE_SEGMENTS, NULL, &error);
         segment_t s;
-        int rc = iter ? store_segment_iter_next (iter, &s, &error) : -1;
+        int rc = iter ? store_iter_next (iter, &s, &error) : -1;
 
-        store_segment_iter_close (iter);
+        store_iter_close (iter);
         store_close (store);
         return rc == 1 ? 10 : 4;
     }
@@ -182,12 +182,12 @@ static int write_when_told (const char *url, int told)
 }
 
 /* How many segments are as they were made; -1 if one is not, or is lost. */
-static int count_unchanged (store_segment_iter_t *iter)
+static int count_unchanged (store_iter_t *iter)
 {
     segment_t s;
     int rc, count = 0;
 
-    while ((rc = store_segment_iter_next (iter, &s, &error)) == 1) {
+    while ((rc = store_iter_next (iter, &s, &error)) == 1) {
         if (s.time_end != fixture_segment (s.id_job).time_end)
             return -1;
         count++;
@@ -200,7 +200,7 @@ static int count_unchanged (store_segment_iter_t *iter)
 static void read__writer_leaves_after_second_open__sees_one_state (void **state)
 {
     const char *url = fixture_store_url ();
-    store_segment_iter_t *iter;
+    store_iter_t *iter;
     store_t *store, *second;
     segment_t s;
     int told[2], status;
@@ -217,16 +217,16 @@ static void read__writer_leaves_after_second_open__sees_one_state (void **state)
         _exit (write_when_told (url, told[0]));
     store = store_open (url, STORE_READ_ONLY, &error);
     assert_non_null (store);
-    iter = store_segment_iter_open (store, NULL, &error);
+    iter = store_iter_open (store, STORE_SEGMENTS, NULL, &error);
     assert_non_null (iter);
-    assert_int_equal (store_segment_iter_next (iter, &s, &error), 1);
+    assert_int_equal (store_iter_next (iter, &s, &error), 1);
     second = store_open (url, STORE_READ_ONLY, &error);
     assert_non_null (second);
     assert_int_equal (write (told[1], "", 1), 1);
     assert_int_equal (waitpid (pid, &status, 0), pid);
     assert_int_equal (status, 0);
     assert_int_equal (count_unchanged (iter), READ_SEGMENTS - 1);
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     store_close (second);
     store_close (store);
     close (told[0]);

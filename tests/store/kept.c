@@ -370,15 +370,16 @@ static void keep_extent__within_a_transaction__what_is_put_counts (void **state)
 static int count_segments (store_t *store, int64_t start, int64_t end)
 {
     store_query_t query = {.start = start, .end = end};
-    store_segment_iter_t *iter = store_segment_iter_open (store, &query, &error);
+    store_iter_t *iter
+        = store_iter_open (store, STORE_SEGMENTS, &query, &error);
     segment_t s;
     int count = 0, more;
 
     assert_non_null (iter);
-    while ((more = store_segment_iter_next (iter, &s, &error)) > 0)
+    while ((more = store_iter_next (iter, &s, &error)) > 0)
         count++;
     OK (more);
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     return count;
 }
 

@@ -133,27 +133,26 @@ static int put_batch (store_t *store, void *arg, gl_error_t *reterr)
 }
 
 /* Everything of a kind; how much there is. */
-#define READ(kind, type)                                                      \
-    static int read_##kind (store_t *store, unsigned *ret_count,              \
-                            gl_error_t *reterr)                               \
-    {                                                                         \
-        store_##kind##_iter_t *iter                                           \
-            = store_##kind##_iter_open (store, NULL, reterr);                 \
-        type fact;                                                            \
-        int rc = -1;                                                          \
-        *ret_count = 0;                                                       \
-        while (iter                                                           \
-               && (rc = store_##kind##_iter_next (iter, &fact, reterr)) == 1) \
-            (*ret_count)++;                                                   \
-        store_##kind##_iter_close (iter);                                     \
-        return rc;                                                            \
+#define READ(KIND, kind, type)                                            \
+    static int read_##kind (store_t *store, unsigned *ret_count,          \
+                            gl_error_t *reterr)                           \
+    {                                                                     \
+        store_iter_t *iter                                                \
+            = store_iter_open (store, STORE_##KIND, NULL, reterr);        \
+        type fact;                                                        \
+        int rc = -1;                                                      \
+        *ret_count = 0;                                                   \
+        while (iter && (rc = store_iter_next (iter, &fact, reterr)) == 1) \
+            (*ret_count)++;                                               \
+        store_iter_close (iter);                                          \
+        return rc;                                                        \
     }
 
-READ (segment, segment_t)
-READ (usage, store_usage_t)
-READ (record, node_record_t)
-READ (retag, retag_t)
-READ (node, store_node_t)
+READ (SEGMENTS, segment, segment_t)
+READ (USAGE, usage, store_usage_t)
+READ (RECORDS, record, node_record_t)
+READ (RETAGS, retag, retag_t)
+READ (NODES, node, store_node_t)
 
 /* A connection that ends is not the end of what there is to read. */
 static int read_everything (store_t *store, unsigned batches,

@@ -98,7 +98,7 @@ static void put_usage__hostile_text__comes_out_the_same (void **state)
     };
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
-    store_usage_iter_t *iter;
+    store_iter_t *iter;
     store_usage_t out;
 
     (void)state;
@@ -109,16 +109,16 @@ static void put_usage__hostile_text__comes_out_the_same (void **state)
         OK (store_put_usage (store, key_of (i), &u, NULL, &error));
     }
     OK (store_commit (store, &error));
-    iter = store_usage_iter_open (store, NULL, &error);
+    iter = store_iter_open (store, STORE_USAGE, NULL, &error);
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
-        assert_int_equal (store_usage_iter_next (iter, &out, &error), 1);
+        assert_int_equal (store_iter_next (iter, &out, &error), 1);
         assert_string_equal (out.usage.node, texts[i]);
         assert_string_equal (out.usage.gpu, texts[i]);
         assert_string_equal (out.usage.slice, texts[i]);
         assert_string_equal (out.usage.utilization_histogram, texts[i]);
     }
-    assert_int_equal (store_usage_iter_next (iter, &out, &error), 0);
-    store_usage_iter_close (iter);
+    assert_int_equal (store_iter_next (iter, &out, &error), 0);
+    store_iter_close (iter);
     store_close (store);
 }
 
@@ -262,7 +262,7 @@ static void put_usage__another_content__later_end_then_greater (void **state)
     const char *url = fixture_store_url ();
     device_usage_t u = fixture_usage (7, 1000);
     store_t *store;
-    store_usage_iter_t *iter;
+    store_iter_t *iter;
     store_usage_t out;
 
     (void)state;
@@ -275,12 +275,12 @@ static void put_usage__another_content__later_end_then_greater (void **state)
     u.end_ms++;
     assert_int_equal (put (url, 1, &u).changed, 1);
     store = fixture_open (url);
-    iter = store_usage_iter_open (store, NULL, &error);
-    assert_int_equal (store_usage_iter_next (iter, &out, &error), 1);
+    iter = store_iter_open (store, STORE_USAGE, NULL, &error);
+    assert_int_equal (store_iter_next (iter, &out, &error), 1);
     assert_true (out.usage.energy_mj == MEASURE_UNKNOWN);
     assert_true (out.usage.end_ms == u.end_ms);
-    assert_int_equal (store_usage_iter_next (iter, &out, &error), 0);
-    store_usage_iter_close (iter);
+    assert_int_equal (store_iter_next (iter, &out, &error), 0);
+    store_iter_close (iter);
     store_close (store);
 }
 
@@ -288,16 +288,16 @@ static void put_usage__another_content__later_end_then_greater (void **state)
 static unsigned usage_keys (const char *url, const store_query_t *query)
 {
     store_t *store = fixture_open (url);
-    store_usage_iter_t *iter = store_usage_iter_open (store, query, &error);
+    store_iter_t *iter = store_iter_open (store, STORE_USAGE, query, &error);
     unsigned keys = 0;
     store_usage_t out;
     int rc = -1;
 
-    while (iter && (rc = store_usage_iter_next (iter, &out, &error)) == 1)
+    while (iter && (rc = store_iter_next (iter, &out, &error)) == 1)
         keys |= 1u << out.key[0];
     if (rc < 0)
         fail_msg ("%s", error.text);
-    store_usage_iter_close (iter);
+    store_iter_close (iter);
     store_close (store);
     return keys;
 }
@@ -373,7 +373,7 @@ static void usage__of_clusters_and_jobs__in_the_order_of_the_key (void **state)
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
     GL_AUTOFREE char *order = xstrdup ("");
-    store_usage_iter_t *iter;
+    store_iter_t *iter;
     store_usage_t out;
 
     (void)state;
@@ -389,15 +389,15 @@ static void usage__of_clusters_and_jobs__in_the_order_of_the_key (void **state)
         }
     }
     OK (store_commit (store, &error));
-    iter = store_usage_iter_open (store, NULL, &error);
-    while (store_usage_iter_next (iter, &out, &error) == 1) {
+    iter = store_iter_open (store, STORE_USAGE, NULL, &error);
+    while (store_iter_next (iter, &out, &error) == 1) {
         char *longer = xasprintf ("%s %s%" PRIu64 "-%" PRId64 "-%u", order,
                                   out.usage.cluster, out.usage.id_job,
                                   out.usage.begin_ms / 1000, out.key[0]);
         free (order);
         order = longer;
     }
-    store_usage_iter_close (iter);
+    store_iter_close (iter);
     store_close (store);
     assert_ptr_equal (strstr (order, " B0-10-100 B0-10-200 B0-20-100 B0-20-200 "
                                      "B9-10-100 B9-10-200 B9-20-100 B9-20-200 "
@@ -410,14 +410,14 @@ static void usage__of_clusters_and_jobs__in_the_order_of_the_key (void **state)
 static unsigned record_keys (const char *url, const store_query_t *query)
 {
     store_t *store = fixture_open (url);
-    store_record_iter_t *iter = store_record_iter_open (store, query, &error);
+    store_iter_t *iter = store_iter_open (store, STORE_RECORDS, query, &error);
     int64_t stamp = 0;
     uint64_t job = 0;
     unsigned keys = 0;
     node_record_t out;
     int rc = -1;
 
-    while (iter && (rc = store_record_iter_next (iter, &out, &error)) == 1) {
+    while (iter && (rc = store_iter_next (iter, &out, &error)) == 1) {
         keys |= 1u << out.key[0];
         assert_true (out.id_job > job || out.stamp >= stamp);
         job = out.id_job;
@@ -425,7 +425,7 @@ static unsigned record_keys (const char *url, const store_query_t *query)
     }
     if (rc < 0)
         fail_msg ("%s", error.text);
-    store_record_iter_close (iter);
+    store_iter_close (iter);
     store_close (store);
     return keys;
 }
@@ -519,7 +519,7 @@ static void nodes__of_records_and_usage__newest_and_count (void **state)
     device_usage_t u = fixture_usage (7, 1000);
     GL_AUTOFREE char *dump = NULL, *of_kind = xstrdup ("");
     store_query_t skews = {.kind = 6};
-    store_node_iter_t *iter;
+    store_iter_t *iter;
     store_node_t n;
 
     (void)state;
@@ -546,15 +546,15 @@ static void nodes__of_records_and_usage__newest_and_count (void **state)
     store_rollback (store);
     OK (store_begin (store, &error));
     OK (store_commit (store, &error));
-    iter = store_node_iter_open (store, &skews, &error);
-    while (store_node_iter_next (iter, &n, &error) == 1) {
+    iter = store_iter_open (store, STORE_NODES, &skews, &error);
+    while (store_iter_next (iter, &n, &error) == 1) {
         char *longer
             = xasprintf ("%s%s=%.*s;", of_kind, n.node, (int)n.payload_length,
                          (const char *)n.payload);
         free (of_kind);
         of_kind = longer;
     }
-    store_node_iter_close (iter);
+    store_iter_close (iter);
     store_close (store);
     assert_string_equal (of_kind, "B=the greater key;g002=newest;");
     dump = fixture_dump (url);

@@ -9,18 +9,18 @@ static uint64_t count_segments (const char *url, const store_query_t *query,
                                 uint64_t *ret_sum)
 {
     store_t *store = fixture_open (url);
-    store_segment_iter_t *iter = store_segment_iter_open (store, query, &error);
+    store_iter_t *iter = store_iter_open (store, STORE_SEGMENTS, query, &error);
     uint64_t count = 0, sum = 0;
     segment_t s;
     int rc = -1;
 
-    while (iter && (rc = store_segment_iter_next (iter, &s, &error)) == 1) {
+    while (iter && (rc = store_iter_next (iter, &s, &error)) == 1) {
         count++;
         sum += s.id_job;
     }
     if (rc < 0)
         fail_msg ("%s", error.text);
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     store_close (store);
     if (ret_sum)
         *ret_sum = sum;
@@ -98,7 +98,7 @@ static void segments__several_clusters__in_the_order_of_bytes (void **state)
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
     GL_AUTOFREE char *order = xstrdup ("");
-    store_segment_iter_t *iter;
+    store_iter_t *iter;
     segment_t s;
 
     (void)state;
@@ -112,13 +112,13 @@ static void segments__several_clusters__in_the_order_of_bytes (void **state)
         }
     }
     OK (store_commit (store, &error));
-    iter = store_segment_iter_open (store, NULL, &error);
-    while (store_segment_iter_next (iter, &s, &error) == 1) {
+    iter = store_iter_open (store, STORE_SEGMENTS, NULL, &error);
+    while (store_iter_next (iter, &s, &error) == 1) {
         char *longer = xasprintf ("%s %s%" PRIu64, order, s.cluster, s.id_job);
         free (order);
         order = longer;
     }
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     store_close (store);
     assert_string_equal (order, " B9 B10 B1000 a9 a10 a1000 aa9 aa10 aa1000 "
                                 "b9 b10 b1000 \xc3\xa4" "9 \xc3\xa4"
@@ -155,7 +155,7 @@ static void iterator__any_period__as_by_looking_at_all (void **state)
     OK (store_commit (store, &error));
     for (int i = 0; i < 60; i++) {
         store_query_t q = {.cluster = "lab"};
-        store_segment_iter_t *iter;
+        store_iter_t *iter;
         segment_t s;
         size_t found = 0, expected = 0;
         uint64_t last = 0;
@@ -167,13 +167,13 @@ static void iterator__any_period__as_by_looking_at_all (void **state)
             expected += all[j].time_start > 0 && all[j].time_start < q.end
                         && (end > q.start || all[j].time_start >= q.start);
         }
-        iter = store_segment_iter_open (store, &q, &error);
-        while (store_segment_iter_next (iter, &s, &error) == 1) {
+        iter = store_iter_open (store, STORE_SEGMENTS, &q, &error);
+        while (store_iter_next (iter, &s, &error) == 1) {
             assert_true (s.id_job > last);
             last = s.id_job;
             found++;
         }
-        store_segment_iter_close (iter);
+        store_iter_close (iter);
         assert_int_equal (found, expected);
     }
     store_close (store);
@@ -185,7 +185,7 @@ static void evidence__of_a_period__covers_its_segments (void **state)
     store_t *store = fixture_open (url);
     store_query_t query = {.start = 1000000, .end = 2000000};
     evidence_t evidence = {.uid = 1, .source = TAG_NONE}, out;
-    store_evidence_iter_t *iter;
+    store_iter_t *iter;
     uint64_t seen = 0;
 
     (void)state;
@@ -202,10 +202,10 @@ static void evidence__of_a_period__covers_its_segments (void **state)
         OK (store_put_record (store, &r, NULL, &error));
     }
     OK (store_commit (store, &error));
-    iter = store_evidence_iter_open (store, &query, &error);
-    while (store_evidence_iter_next (iter, &out, &error) == 1)
+    iter = store_iter_open (store, STORE_EVIDENCE, &query, &error);
+    while (store_iter_next (iter, &out, &error) == 1)
         seen |= out.id_job;
-    store_evidence_iter_close (iter);
+    store_iter_close (iter);
     store_close (store);
     /* 8 runs over the start, 16 inside; not those far away */
     assert_int_equal (seen & (8 | 16), 8 | 16);

@@ -20,14 +20,14 @@ static void put (store_t *store, const segment_t *s)
 static char *revisions (store_t *store, const store_query_t *query)
 {
     static const char *const kinds[] = {"?", "changed", "gone", "back"};
-    store_revision_iter_t *iter
-        = store_revision_iter_open (store, query, &error);
+    store_iter_t *iter
+        = store_iter_open (store, STORE_REVISIONS, query, &error);
     buffer_t text = BUFFER_INIT;
     revision_t r;
     int rc;
 
     assert_non_null (iter);
-    while ((rc = store_revision_iter_next (iter, &r, &error)) == 1) {
+    while ((rc = store_iter_next (iter, &r, &error)) == 1) {
         buffer_printf (&text, "%llu %s %lld %d", (unsigned long long)r.id_job,
                        kinds[r.kind], (long long)(r.seen - SEEN),
                        (int)r.source);
@@ -36,7 +36,7 @@ static char *revisions (store_t *store, const store_query_t *query)
         buffer_add_char (&text, ';');
     }
     OK (rc);
-    store_revision_iter_close (iter);
+    store_iter_close (iter);
     buffer_add_text (&text, "");
     for (size_t i = 0; i < text.length; i++)
         if (text.data[i] == '\n')

@@ -34,14 +34,14 @@ static void put_rollup (store_t *store, const store_rollup_t *r)
 static char *rollups (store_t *store, const store_query_t *query,
                       calendar_unit_t unit)
 {
-    store_rollup_iter_t *iter
-        = store_rollup_iter_open (store, query, unit, &error);
+    store_iter_t *iter
+        = store_iter_open (store, STORE_ROLLUPS (unit), query, &error);
     buffer_t text = BUFFER_INIT;
     store_rollup_t r;
     int rc;
 
     assert_non_null (iter);
-    while ((rc = store_rollup_iter_next (iter, &r, &error)) == 1) {
+    while ((rc = store_iter_next (iter, &r, &error)) == 1) {
         assert_string_equal (r.cluster, "lab");
         assert_int_equal (r.unit, unit);
         assert_int_equal (r.digest[2], 3);
@@ -50,7 +50,7 @@ static char *rollups (store_t *store, const store_query_t *query,
                        (const char *)r.body);
     }
     OK (rc);
-    store_rollup_iter_close (iter);
+    store_iter_close (iter);
     buffer_add_text (&text, "");
     return buffer_take (&text);
 }
@@ -92,7 +92,7 @@ static void put_rollup__long_body__comes_out_the_same (void **state)
 {
     store_t *store = fixture_open (fixture_store_url ());
     size_t lengths[] = {1 << 20, (1 << 20) + 1, (3 << 20) + 7};
-    store_rollup_iter_t *iter;
+    store_iter_t *iter;
     store_rollup_t r;
     char *body = xmalloc (4 << 20);
 
@@ -106,15 +106,15 @@ static void put_rollup__long_body__comes_out_the_same (void **state)
         r.length = lengths[i];
         put_rollup (store, &r);
     }
-    iter = store_rollup_iter_open (store, NULL, CALENDAR_DAY, &error);
+    iter = store_iter_open (store, STORE_DAYS, NULL, &error);
     assert_non_null (iter);
     for (size_t i = 0; i < GL_ARRAY_SIZE (lengths); i++) {
-        assert_int_equal (store_rollup_iter_next (iter, &r, &error), 1);
+        assert_int_equal (store_iter_next (iter, &r, &error), 1);
         assert_int_equal (r.length, lengths[i]);
         assert_memory_equal (r.body, body + i, lengths[i]);
     }
-    assert_int_equal (store_rollup_iter_next (iter, &r, &error), 0);
-    store_rollup_iter_close (iter);
+    assert_int_equal (store_iter_next (iter, &r, &error), 0);
+    store_iter_close (iter);
     free (body);
     store_close (store);
 }
@@ -299,25 +299,25 @@ static void assert_kept_before (store_t *store, const char *left)
 static void assert_left (store_t *store, const char *expected)
 {
     store_query_t lab = {.cluster = "lab"}, other = {.cluster = "other"};
-    store_rollup_iter_t *iter;
+    store_iter_t *iter;
     char left[DAYS + 2] = "";
     store_rollup_t r;
     size_t count = 0;
 
-    iter = store_rollup_iter_open (store, &lab, CALENDAR_DAY, &error);
-    while (store_rollup_iter_next (iter, &r, &error) == 1)
+    iter = store_iter_open (store, STORE_DAYS, &lab, &error);
+    while (store_iter_next (iter, &r, &error) == 1)
         left[count++] = (char)('0' + (r.start - FIRST) / DAY);
-    store_rollup_iter_close (iter);
-    iter = store_rollup_iter_open (store, &lab, CALENDAR_MONTH, &error);
-    while (store_rollup_iter_next (iter, &r, &error) == 1)
+    store_iter_close (iter);
+    iter = store_iter_open (store, STORE_MONTHS, &lab, &error);
+    while (store_iter_next (iter, &r, &error) == 1)
         left[count++] = 'm';
-    store_rollup_iter_close (iter);
+    store_iter_close (iter);
     assert_string_equal (left, expected);
     assert_kept_before (store, left);
-    iter = store_rollup_iter_open (store, &other, CALENDAR_DAY, &error);
+    iter = store_iter_open (store, STORE_DAYS, &other, &error);
     for (int i = 0; i < DAYS; i++)
-        assert_int_equal (store_rollup_iter_next (iter, &r, &error), 1);
-    store_rollup_iter_close (iter);
+        assert_int_equal (store_iter_next (iter, &r, &error), 1);
+    store_iter_close (iter);
 }
 
 #define ALL "0123456789m"
@@ -567,7 +567,7 @@ static void put__far_apart__what_lies_between_stays (void **state)
 {
     store_t *store = fixture_open (fixture_store_url ());
     int left = 0;
-    store_rollup_iter_t *iter;
+    store_iter_t *iter;
     store_rollup_t r;
 
     (void)state;
@@ -586,10 +586,10 @@ static void put__far_apart__what_lies_between_stays (void **state)
             OK (store_put_segment (store, &s, NULL, &error));
     }
     OK (store_commit (store, &error));
-    iter = store_rollup_iter_open (store, NULL, CALENDAR_DAY, &error);
-    while (store_rollup_iter_next (iter, &r, &error) == 1)
+    iter = store_iter_open (store, STORE_DAYS, NULL, &error);
+    while (store_iter_next (iter, &r, &error) == 1)
         left++;
-    store_rollup_iter_close (iter);
+    store_iter_close (iter);
     assert_int_equal (left, 1200 - 200);
     store_close (store);
 }

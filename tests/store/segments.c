@@ -8,7 +8,7 @@ static void put_segment__everything_known__comes_out_the_same (void **state)
 {
     const char *url = fixture_store_url ();
     segment_t s = fixture_segment (7), out;
-    store_segment_iter_t *iter;
+    store_iter_t *iter;
     store_t *store;
 
     (void)state;
@@ -23,9 +23,9 @@ static void put_segment__everything_known__comes_out_the_same (void **state)
     s.sluid = UINT64_MAX - 1;
     assert_int_equal (put_alone (url, &s).inserted, 1);
     store = fixture_open (url);
-    iter = store_segment_iter_open (store, NULL, &error);
+    iter = store_iter_open (store, STORE_SEGMENTS, NULL, &error);
     assert_non_null (iter);
-    assert_int_equal (store_segment_iter_next (iter, &out, &error), 1);
+    assert_int_equal (store_iter_next (iter, &out, &error), 1);
     assert_true (out.job_db_inx == UINT64_MAX - 1);
     assert_true (out.cpus == UINT64_MAX - 1);
     assert_true (out.array_job == UINT64_C (1) << 63);
@@ -38,8 +38,8 @@ static void put_segment__everything_known__comes_out_the_same (void **state)
     assert_string_equal (out.wckey, "wc");
     assert_string_equal (out.nodelist, "g[001-002]");
     assert_string_equal (out.gres, "gpu=4,gpu:a100=4");
-    assert_int_equal (store_segment_iter_next (iter, &out, &error), 0);
-    store_segment_iter_close (iter);
+    assert_int_equal (store_iter_next (iter, &out, &error), 0);
+    store_iter_close (iter);
     store_close (store);
 }
 
@@ -154,7 +154,7 @@ static void put_segment__winner_does_not_know__loser_fills_in (void **state)
 {
     const char *url = fixture_store_url ();
     segment_t old = fixture_segment (7), new = old, out;
-    store_segment_iter_t *iter;
+    store_iter_t *iter;
     store_t *store;
 
     (void)state;
@@ -166,12 +166,12 @@ static void put_segment__winner_does_not_know__loser_fills_in (void **state)
     put_alone (url, &new);
     assert_int_equal (put_alone (url, &old).changed, 1);
     store = fixture_open (url);
-    iter = store_segment_iter_open (store, NULL, &error);
-    assert_int_equal (store_segment_iter_next (iter, &out, &error), 1);
+    iter = store_iter_open (store, STORE_SEGMENTS, NULL, &error);
+    assert_int_equal (store_iter_next (iter, &out, &error), 1);
     assert_string_equal (out.job_name, "from the old one");
     assert_string_equal (out.account, "vision");
     assert_int_equal (out.source, SOURCE_SLURMDBD);
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     store_close (store);
 }
 

@@ -108,13 +108,13 @@ static inline int put_hundred (store_t *store, void *arg, gl_error_t *reterr)
 static inline uint64_t count_all (const char *url, uint64_t *ret_last)
 {
     store_t *store = fixture_open (url);
-    store_segment_iter_t *iter = store_segment_iter_open (store, NULL, &error);
+    store_iter_t *iter = store_iter_open (store, STORE_SEGMENTS, NULL, &error);
     uint64_t count = 0;
     segment_t s = {0};
 
-    while (store_segment_iter_next (iter, &s, &error) == 1)
+    while (store_iter_next (iter, &s, &error) == 1)
         count++;
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     store_close (store);
     *ret_last = s.id_job;
     return count;

@@ -11,7 +11,7 @@ static void put_segment__hostile_text__comes_out_the_same (void **state)
     };
     const char *url = fixture_store_url ();
     size_t count = GL_ARRAY_SIZE (texts);
-    store_segment_iter_t *iter;
+    store_iter_t *iter;
     store_t *store = fixture_open (url);
     segment_t s, out;
 
@@ -24,16 +24,16 @@ static void put_segment__hostile_text__comes_out_the_same (void **state)
         OK (store_put_segment (store, &s, NULL, &error));
     }
     OK (store_commit (store, &error));
-    iter = store_segment_iter_open (store, NULL, &error);
+    iter = store_iter_open (store, STORE_SEGMENTS, NULL, &error);
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal (store_segment_iter_next (iter, &out, &error), 1);
+        assert_int_equal (store_iter_next (iter, &out, &error), 1);
         assert_string_equal (out.user, texts[i]);
         assert_string_equal (out.job_name, texts[i]);
         assert_string_equal (out.gres, texts[i]);
         assert_string_equal (out.nodelist, texts[i]);
         assert_string_equal (out.cluster, "\\");
     }
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     store_close (store);
 }
 
@@ -75,7 +75,7 @@ static void put_segment__long_texts__kept_or_refused (void **state)
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         segment_t s = fixture_segment (i + 1), out;
         char *text = xmalloc (cases[i].size + 1);
-        store_segment_iter_t *iter;
+        store_iter_t *iter;
 
         memset (text, 'x', cases[i].size);
         text[cases[i].size] = '\0';
@@ -85,12 +85,12 @@ static void put_segment__long_texts__kept_or_refused (void **state)
                           cases[i].rc);
         if (cases[i].rc == 0) {
             OK (store_commit (store, &error));
-            iter = store_segment_iter_open (
-                store, &(store_query_t){.id_job = i + 1}, &error);
-            assert_int_equal (store_segment_iter_next (iter, &out, &error), 1);
+            iter = store_iter_open (store, STORE_SEGMENTS,
+                                    &(store_query_t){.id_job = i + 1}, &error);
+            assert_int_equal (store_iter_next (iter, &out, &error), 1);
             assert_string_equal (out.admin_comment, text);
             assert_string_equal (out.wckey, text);
-            store_segment_iter_close (iter);
+            store_iter_close (iter);
         }
         else
             store_rollback (store);

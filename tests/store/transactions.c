@@ -35,7 +35,7 @@ static void iterator__while_others_write__keeps_its_view (void **state)
 {
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
-    store_segment_iter_t *iter;
+    store_iter_t *iter;
     segment_t s;
     uint64_t last;
     int count = 0;
@@ -45,25 +45,25 @@ static void iterator__while_others_write__keeps_its_view (void **state)
         s = fixture_segment (id);
         put_alone (url, &s);
     }
-    iter = store_segment_iter_open (store, NULL, &error);
+    iter = store_iter_open (store, STORE_SEGMENTS, NULL, &error);
     assert_non_null (iter);
-    while (store_segment_iter_next (iter, &s, &error) == 1) {
+    while (store_iter_next (iter, &s, &error) == 1) {
         segment_t more = fixture_segment (100 + (uint64_t)count);
         OK (store_begin (store, &error));
         OK (store_put_segment (store, &more, NULL, &error));
         OK (store_commit (store, &error));
         count++;
     }
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     assert_int_equal (count, 3);
     /* inside a transaction only as long as it shows all that is put */
     OK (store_begin (store, &error));
-    iter = store_segment_iter_open (store, NULL, &error);
+    iter = store_iter_open (store, STORE_SEGMENTS, NULL, &error);
     assert_non_null (iter);
-    store_segment_iter_close (iter);
+    store_iter_close (iter);
     s = fixture_segment (200);
     OK (store_put_segment (store, &s, NULL, &error));
-    assert_null (store_segment_iter_open (store, NULL, &error));
+    assert_null (store_iter_open (store, STORE_SEGMENTS, NULL, &error));
     store_close (store);
     assert_int_equal (count_all (url, &last), 6);
 }

@@ -260,18 +260,17 @@ static void dump_node (buffer_t *b, const store_node_t *n)
     buffer_printf (b, " %zu\n", n->payload_length);
 }
 
-#define DUMP(kind, type)                                                       \
-    do {                                                                       \
-        store_##kind##_iter_t *iter                                            \
-            = store_##kind##_iter_open (store, NULL, &error);                  \
-        type fact;                                                             \
-        int rc = -1;                                                           \
-        while (iter && (rc = store_##kind##_iter_next (iter, &fact, &error))   \
-                           == 1)                                               \
-            dump_##kind (&b, &fact);                                           \
-        store_##kind##_iter_close (iter);                                      \
-        if (rc < 0)                                                            \
-            fail_msg ("%s", error.text);                                       \
+#define DUMP(KIND, kind, type)                                            \
+    do {                                                                  \
+        store_iter_t *iter                                                \
+            = store_iter_open (store, STORE_##KIND, NULL, &error);        \
+        type fact;                                                        \
+        int rc = -1;                                                      \
+        while (iter && (rc = store_iter_next (iter, &fact, &error)) == 1) \
+            dump_##kind (&b, &fact);                                      \
+        store_iter_close (iter);                                          \
+        if (rc < 0)                                                       \
+            fail_msg ("%s", error.text);                                  \
     } while (0)
 
 char *fixture_dump (const char *url)
@@ -288,15 +287,15 @@ char *fixture_dump (const char *url)
         buffer_printf (&b, "cluster %s %" PRId64 "\n", clusters[i].name,
                        clusters[i].as_of);
     store_clusters_free (clusters, count);
-    DUMP (segment, segment_t);
-    DUMP (suspension, suspension_t);
-    DUMP (evidence, evidence_t);
-    DUMP (record, node_record_t);
-    DUMP (event, node_event_t);
-    DUMP (reservation, reservation_t);
-    DUMP (usage, store_usage_t);
-    DUMP (retag, retag_t);
-    DUMP (node, store_node_t);
+    DUMP (SEGMENTS, segment, segment_t);
+    DUMP (SUSPENSIONS, suspension, suspension_t);
+    DUMP (EVIDENCE, evidence, evidence_t);
+    DUMP (RECORDS, record, node_record_t);
+    DUMP (EVENTS, event, node_event_t);
+    DUMP (RESERVATIONS, reservation, reservation_t);
+    DUMP (USAGE, usage, store_usage_t);
+    DUMP (RETAGS, retag, retag_t);
+    DUMP (NODES, node, store_node_t);
     store_close (store);
     return buffer_take (&b);
 }

@@ -168,13 +168,12 @@ static int encode (const rollup_t *rollup, void *arg, gl_error_t *reterr)
 /* How many days of the job are kept; each is what the facts say today. */
 static int right_days (store_t *store, const site_t *site)
 {
-    store_rollup_iter_t *iter
-        = store_rollup_iter_open (store, NULL, CALENDAR_DAY, &error);
+    store_iter_t *iter = store_iter_open (store, STORE_DAYS, NULL, &error);
     BUFFER_AUTO fresh = BUFFER_INIT;
     store_rollup_t kept;
     int days = 0;
 
-    while (store_rollup_iter_next (iter, &kept, &error) == 1) {
+    while (store_iter_next (iter, &kept, &error) == 1) {
         if (kept.start < FIRST)
             continue;
         buffer_clear (&fresh);
@@ -185,7 +184,7 @@ static int right_days (store_t *store, const site_t *site)
         assert_memory_equal (fresh.data, kept.body, kept.length);
         days++;
     }
-    store_rollup_iter_close (iter);
+    store_iter_close (iter);
     return days;
 }
 

@@ -111,29 +111,29 @@ static void take_it (struct fixture *f, const record_t *r)
 
 static int count_records (struct fixture *f, uint32_t kind)
 {
-    store_record_iter_t *iter = store_record_iter_open (f->store, NULL, NULL);
+    store_iter_t *iter = store_iter_open (f->store, STORE_RECORDS, NULL, NULL);
     node_record_t record;
     int count = 0;
 
-    while (store_record_iter_next (iter, &record, NULL) == 1)
+    while (store_iter_next (iter, &record, NULL) == 1)
         count += record.kind == kind;
-    store_record_iter_close (iter);
+    store_iter_close (iter);
     return count;
 }
 
 static int find_usage (struct fixture *f, device_usage_t *ret, char *node)
 {
-    store_usage_iter_t *iter = store_usage_iter_open (f->store, NULL, NULL);
+    store_iter_t *iter = store_iter_open (f->store, STORE_USAGE, NULL, NULL);
     store_usage_t usage;
     int count = 0;
 
-    while (store_usage_iter_next (iter, &usage, NULL) == 1) {
+    while (store_iter_next (iter, &usage, NULL) == 1) {
         *ret = usage.usage;
         if (node)
             snprintf (node, 32, "%s", usage.usage.node);
         count++;
     }
-    store_usage_iter_close (iter);
+    store_iter_close (iter);
     return count;
 }
 
@@ -166,16 +166,16 @@ static void usage__of_nobody__has_no_job (void **state)
     struct fixture *f = *state;
     record_t r = usage_record (1);
     store_query_t query = {.jobs = STORE_OF_NO_JOB};
-    store_usage_iter_t *iter;
+    store_iter_t *iter;
     store_usage_t usage;
 
     r.present[0] &= ~(UINT64_C (1) << RECORD_FIELD_job_id);
     r.job_id = 0;
     take_it (f, &r);
-    iter = store_usage_iter_open (f->store, &query, NULL);
-    assert_int_equal (store_usage_iter_next (iter, &usage, NULL), 1);
+    iter = store_iter_open (f->store, STORE_USAGE, &query, NULL);
+    assert_int_equal (store_iter_next (iter, &usage, NULL), 1);
     assert_int_equal (usage.usage.id_job, 0);
-    store_usage_iter_close (iter);
+    store_iter_close (iter);
 }
 
 static void
@@ -208,7 +208,7 @@ static void job_start__is_kept_with_what_names (void **state)
 {
     struct fixture *f = *state;
     record_t r = usage_record (1);
-    store_evidence_iter_t *iter;
+    store_iter_t *iter;
     evidence_t evidence;
 
     r.kind = RECORD_JOB_START;
@@ -219,12 +219,12 @@ static void job_start__is_kept_with_what_names (void **state)
     record_set_text (&r, RECORD_FIELD_project, "alpha");
     take_it (f, &r);
     assert_int_equal (count_records (f, RECORD_JOB_START), 1);
-    iter = store_evidence_iter_open (f->store, NULL, NULL);
-    assert_int_equal (store_evidence_iter_next (iter, &evidence, NULL), 1);
+    iter = store_iter_open (f->store, STORE_EVIDENCE, NULL, NULL);
+    assert_int_equal (store_iter_next (iter, &evidence, NULL), 1);
     assert_string_equal (evidence.project, "alpha");
     assert_int_equal (evidence.stamp, 1790000000);
     assert_int_equal (evidence.uid, UINT32_MAX);
-    store_evidence_iter_close (iter);
+    store_iter_close (iter);
 }
 
 static void record__of_no_cluster__is_of_the_bringers_or_left_out (void **state)
