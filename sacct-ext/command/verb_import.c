@@ -37,6 +37,16 @@ typedef struct {
     size_t count;
 } names_t;
 
+/* A job that Slurm started more than once. */
+struct restarted {
+    char *cluster;
+    uint64_t id_job;
+    uint64_t runs;
+};
+
+/* Looked at of one command; each is a query. */
+#define RESTARTED_MAX 4096
+
 /* All that the command does, in one transaction. */
 typedef struct {
     cli_t *cli;
@@ -57,6 +67,10 @@ typedef struct {
     uint64_t id;      /* of the import; 0: the store had it all */
     names_t clusters; /* of it */
     names_t unknown;  /* of all, those that the configuration has not */
+    struct restarted *restarted;
+    size_t restarted_count;
+    uint64_t hidden;     /* of these, jobs of which the store has fewer runs */
+    uint64_t hidden_job; /* the first of them */
     uint64_t cut;     /* jobs of the current file that it cuts at its begin */
     uint64_t cut_job; /* the first of these, */
     int64_t cut_from; /* and its start in the store */
@@ -127,6 +141,61 @@ static void note_cut (work_t *w)
     }
 }
 
+static void clear_restarted (work_t *w)
+{
+    for (size_t i = 0; i < w->restarted_count; i++)
+        free (w->restarted[i].cluster);
+    free (w->restarted);
+    w->restarted = NULL;
+    w->restarted_count = 0;
+    w->hidden = 0;
+}
+
+static void note_restarted (work_t *w, const segment_t *s)
+{
+    if (s->restart_count <= 0 || s->time_start == 0
+        || w->restarted_count == RESTARTED_MAX)
+        return;
+    w->restarted = xreallocarray (w->restarted, w->restarted_count + 1,
+                                  sizeof (*w->restarted));
+    w->restarted[w->restarted_count++]
+        = (struct restarted){xstrdup (s->cluster), s->id_job,
+                             (uint64_t)s->restart_count + 1};
+}
+
+/* The runs of the job that the store has. */
+static int count_runs (store_t *store, const struct restarted *job,
+                       uint64_t *ret_runs, gl_error_t *error)
+{
+    store_times_t times[64];
+    size_t n;
+
+    *ret_runs = 0;
+    if (store_job_times (store, job->cluster, job->id_job, times,
+                         GL_ARRAY_SIZE (times), &n, error)
+        < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        *ret_runs += times[i].start != 0;
+    if (n == GL_ARRAY_SIZE (times)) /* and maybe more */
+        *ret_runs = UINT64_MAX;
+    return 0;
+}
+
+/* sacct without -D shows the last run of a job alone, and what it held before it was
+ * requeued is charged to nobody. */
+static int find_hidden (work_t *w, gl_error_t *error)
+{
+    for (size_t i = 0; i < w->restarted_count; i++) {
+        uint64_t runs;
+        if (count_runs (w->store, &w->restarted[i], &runs, error) < 0)
+            return -1;
+        if (runs < w->restarted[i].runs && w->hidden++ == 0)
+            w->hidden_job = w->restarted[i].id_job;
+    }
+    return 0;
+}
+
 static int put_segment (const segment_t *segment, void *arg, gl_error_t *error)
 {
     work_t *w = arg;
@@ -139,6 +208,7 @@ static int put_segment (const segment_t *segment, void *arg, gl_error_t *error)
         return -1;
     if (counts->moved > moved)
         note_cut (w);
+    note_restarted (w, segment);
     return imports_record_after (w->record, segment, error);
 }
 
@@ -390,6 +460,8 @@ static int put_files (work_t *w, gl_error_t *error)
         if (put_file (w, error) < 0)
             return -1;
     }
+    if (find_hidden (w, error) < 0)
+        return -1;
     return keep_record (w, error);
 }
 
@@ -402,6 +474,7 @@ static int put_all (store_t *store, void *arg, gl_error_t *error)
     w->store = store;
     clear_names (&w->unknown);
     clear_names (&w->all);
+    clear_restarted (w);
     memset (w->counts, 0, w->count * sizeof (*w->counts));
     w->record = imports_record_new (store, error);
     rc = w->record ? put_files (w, error) : -1;
@@ -545,6 +618,13 @@ static int import_all (work_t *w)
     for (size_t i = 0; i < w->count; i++)
         report_file (w, i);
     report_unknown (w);
+    if (w->hidden)
+        cli_warn (w->cli,
+                  "%llu jobs (the first: job %llu) ran more often than the ledger "
+                  "knows: sacct without -D shows the last run alone, and the others "
+                  "are not charged",
+                  (unsigned long long)w->hidden,
+                  (unsigned long long)w->hidden_job);
     if (w->id && !w->dry_run)
         cli_detail (w->cli, "import %llu; gpuledger import --undo %llu takes it "
                             "back",
@@ -567,6 +647,7 @@ static int import_files (work_t *w)
     free (w->counts);
     clear_names (&w->unknown);
     clear_names (&w->all);
+    clear_restarted (w);
     return rc;
 }
 

@@ -208,6 +208,27 @@ refused "but not with two values" \
     "twice-otherwise:2: column End stands twice, as '2026-10-02T22:00:13' and '2026-10-01T22:00:13'" \
     --tz UTC twice-otherwise
 
+# ------------------------------------------------------- runs that are not shown
+
+# runs DAY...: those of job 11, which was requeued each day
+runs ()
+{
+    echo 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|NodeList|Restarts'
+    for day in "$@"; do
+        echo "11|2026-10-0${day}T00:00:00|2026-10-0${day}T00:00:10|2026-10-0${day}T09:00:00|COMPLETED|gres/gpu=4,node=1|ann|vision|g1|$((day - 1))"
+    done
+}
+runs 3 >last
+runs 1 2 3 >every
+anew
+gl --strict import --cluster lab --tz UTC last
+[ $? -eq 3 ] && grep -q 'warning: 1 jobs (the first: job 11) ran more often than the ledger knows: sacct without -D' err
+check $? "a file without the earlier runs of a requeued job is told"
+gl --strict import --cluster lab --tz UTC every
+check $? "one with all of them is not"
+gl --strict import --cluster lab --tz UTC last
+check $? "nor the last one again"
+
 # ------------------------------------------------------------------- a dry run
 
 anew
