@@ -13,6 +13,8 @@ struct entry {
 
 struct accounts {
     struct entry *entries;
+    int64_t from;      /* in force from then on */
+    accounts_t *before; /* the tree until then; NULL: none */
 };
 
 static char *make_key (const char *cluster, const char *account)
@@ -22,7 +24,10 @@ static char *make_key (const char *cluster, const char *account)
 
 accounts_t *accounts_new (void)
 {
-    return xcalloc (1, sizeof (accounts_t));
+    accounts_t *accounts = xcalloc (1, sizeof (*accounts));
+
+    accounts->from = INT64_MIN;
+    return accounts;
 }
 
 void accounts_free (accounts_t *accounts)
@@ -38,7 +43,16 @@ void accounts_free (accounts_t *accounts)
         free (entry->parent);
         free (entry);
     }
+    accounts_free (accounts->before);
     free (accounts);
+}
+
+void accounts_begin (accounts_t *accounts, int64_t instant)
+{
+    accounts_t *before = xmalloc (sizeof (*before));
+
+    *before = *accounts;
+    *accounts = (accounts_t){NULL, instant, before};
 }
 
 void accounts_add (accounts_t *accounts, const char *cluster,
@@ -59,11 +73,13 @@ void accounts_add (accounts_t *accounts, const char *cluster,
 }
 
 const char *accounts_parent (const accounts_t *accounts, const char *cluster,
-                             const char *account)
+                             const char *account, int64_t instant)
 {
     GL_AUTOFREE char *key = NULL;
     struct entry *entry;
 
+    while (accounts && accounts->from > instant)
+        accounts = accounts->before;
     if (!accounts)
         return NULL;
     key = make_key (cluster, account);

@@ -177,7 +177,7 @@ const site_team_t *team_of_account (const site_t *site,
             = team_listing (site, account, depth == 0, instant);
         if (team)
             return team;
-        account = accounts_parent (accounts, cluster, account);
+        account = accounts_parent (accounts, cluster, account, instant);
     }
     return NULL;
 }

@@ -1,6 +1,8 @@
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/memory.h"
+#include "ledger/bill_idle.h"
 #include "statement/chargeback_private.h"
 
 static void money_init (struct money *m)
@@ -17,28 +19,26 @@ static void money_clear (struct money *m)
     mpq_clear (m->exact);
 }
 
-static void money_add (struct money *m, const billing_line_t *line)
+/* What has no cost or no price has none, and not 0. */
+static void money_add (struct money *m, const bill_t *bill,
+                       const bill_row_t *row)
 {
-    const pool_month_t *pm = line->pool_month;
-
-    if (pm->has_cost) {
-        mpz_add (m->cost, m->cost, line->line->cost_units);
+    if (bill_row_has_cost (bill, row)) {
+        mpz_add (m->cost, m->cost, row->cost_units);
         m->has_cost = true;
     }
-    if (!pm->has_cost && !pm->has_rate
-        && line->line->kind != CHARGE_PURCHASE)
+    if (!bill_row_priced (bill, row))
         return;
-    if (line->line->kind == CHARGE_CREDIT) {
-        mpz_add (m->credit, m->credit, line->line->charge_units);
+    if (row->kind == BILL_CREDIT) {
+        mpz_add (m->credit, m->credit, row->charge_units);
         m->has_credit = true;
-    } else {
-        mpz_add (m->charge, m->charge, line->line->charge_units);
-        if (line->line->kind == CHARGE_USED)
-            mpq_add (m->charged_seconds, m->charged_seconds,
-                     line->line->gpu_seconds);
-        mpq_add (m->exact, m->exact, line->line->charge);
-        m->has_charge = true;
+        return;
     }
+    mpz_add (m->charge, m->charge, row->charge_units);
+    if (row->kind == BILL_CHARGE)
+        mpq_add (m->charged_seconds, m->charged_seconds, row->gpu_seconds);
+    mpq_add (m->exact, m->exact, row->exact);
+    m->has_charge = true;
 }
 
 /* --- sums -------------------------------------------------------------- */
@@ -112,32 +112,66 @@ static struct money *find_idle_row (struct chargeback *c,
 }
 
 /* What no job has a row for: one of its own. */
-static bool is_beside_jobs (charge_kind_t kind)
+static bool is_beside_jobs (const bill_row_t *row)
 {
-    return kind == CHARGE_IDLE || kind == CHARGE_PURCHASE;
+    return row->kind == BILL_IDLE || row->kind == BILL_PURCHASE;
 }
 
-static void take_line (const billing_line_t *line, void *arg)
+static bool passes (const report_query_t *query, const bill_row_t *row)
 {
-    struct chargeback *c = arg;
-    struct pool_sum *sum = chargeback_pool (c, line->pool_month->pool);
-    struct money *row;
+    for (size_t i = 0; i < query->filter_count; i++) {
+        const usage_filter_t *f = &query->filters[i];
+        const char *text = bill_row_key (row, f->key);
+        bool found = false;
+        if (!text)
+            text = key_info (f->key)->absent;
+        for (size_t k = 0; k < f->values.count && !found; k++)
+            found = strcmp (f->values.item[k], text) == 0;
+        if (!found)
+            return false;
+    }
+    return true;
+}
 
-    pool_sum_line (sum, line);
-    if (!line->in_period || !line->passes)
+/* A charge or credit of the month's own time. */
+static void take_charge (struct chargeback *c, const bill_t *bill,
+                         const bill_row_t *row)
+{
+    const char *keys[KEYS_MAX] = {NULL};
+    struct money *to;
+
+    for (size_t i = 0; i < c->query->by.count; i++)
+        keys[i] = bill_row_key (row, c->query->by.id[i]);
+    to = find_row (c, keys);
+    if (!to && is_beside_jobs (row) && mpz_sgn (row->charge_units) == 0)
         return;
-    row = find_row (c, line->keys);
-    if (!row && is_beside_jobs (line->line->kind)
-        && mpz_sgn (line->line->charge_units) == 0)
-        return;
-    if (!row && is_beside_jobs (line->line->kind))
-        row = find_idle_row (c, line->keys);
-    if (!row) {
+    if (!to && is_beside_jobs (row))
+        to = find_idle_row (c, keys);
+    if (!to) {
         c->lost++;
         return;
     }
-    money_add (row, line);
-    money_add (&c->whole, line);
+    money_add (to, bill, row);
+    money_add (&c->whole, bill, row);
+}
+
+static void take_bill (struct chargeback *c, const chargeback_bill_t *from)
+{
+    size_t count;
+    const bill_row_t *rows = bill_rows (from->bill, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const bill_row_t *row = &rows[i];
+        if (row->kind == BILL_TAX || row->kind == BILL_CORRECTION
+            || bill_row_is_brought (row))
+            continue;
+        chargeback_pool_row (c, row);
+        if (row->kind != BILL_REMAINDER && !row->outside
+            && passes (c->query, row))
+            take_charge (c, from->bill, row);
+    }
+    if (from->month)
+        brought_add (c->brought, from->bill, from->month);
 }
 
 /* --- rows -------------------------------------------------------------- */
@@ -209,30 +243,41 @@ static void add_rows (struct chargeback *c, usage_report_t *usage,
 
 /* --- notes ------------------------------------------------------------- */
 
-static void note_pools (struct chargeback *c)
+static void note_pool (struct chargeback *c, const bill_pool_t *pool)
 {
-    size_t count;
-    const pool_month_t *pm = billing_pool_months (c->billing, &count);
+    report_note (c->report, NOTE_WARNING,
+                 pool->has_rate
+                     ? "Pool %s has a published rate but no cost: what the "
+                       "charges recover is not known. Enter its costs under "
+                       "'assets', 'staff', 'power' and 'costs'."
+                     : "Pool %s has neither a cost nor a rate: its GPU hours "
+                       "are shown without money. Enter its costs under "
+                       "'assets', 'staff', 'power' and 'costs', or a price "
+                       "under 'rates'.",
+                 pool->pool);
+}
+
+/* Each pool once, by its first month. */
+static void note_pools (struct chargeback *c, const chargeback_bill_t *bills,
+                        size_t count)
+{
+    size_t pool_count;
 
     if (c->query->site->pool_count == 0)
         report_note (c->report, NOTE_WARNING,
                      "No pool is configured, so nothing has a cost: list the "
                      "GPU nodes under 'pools' and what they cost under "
                      "'assets', 'staff', 'power' and 'costs'.");
-    for (size_t i = 0; i < count; i++) {
-        bool first = i == 0 || strcmp (pm[i - 1].pool, pm[i].pool) != 0;
-        if (pm[i].has_cost || !first)
-            continue;
-        report_note (c->report, NOTE_WARNING,
-                     pm[i].has_rate
-                         ? "Pool %s has a published rate but no cost: what the "
-                           "charges recover is not known. Enter its costs "
-                           "under 'assets', 'staff', 'power' and 'costs'."
-                         : "Pool %s has neither a cost nor a rate: its GPU "
-                           "hours are shown without money. Enter its costs "
-                           "under 'assets', 'staff', 'power' and 'costs', or "
-                           "a price under 'rates'.",
-                     pm[i].pool);
+    for (size_t p = 0; p < c->pool_count; p++) {
+        const bill_pool_t *first = NULL;
+        for (size_t i = 0; i < count && !first; i++) {
+            const bill_pool_t *pools = bill_pools (bills[i].bill, &pool_count);
+            for (size_t k = 0; k < pool_count && !first; k++)
+                if (!strcmp (pools[k].pool, c->pools[p].pool))
+                    first = &pools[k];
+        }
+        if (first && !first->has_cost)
+            note_pool (c, first);
     }
 }
 
@@ -303,7 +348,16 @@ static bool whole_pools (const struct chargeback *c)
     return by_team && c->query->filter_count == 0;
 }
 
-static void fill (struct chargeback *c, usage_report_t *usage)
+static void note_months (struct chargeback *c, const chargeback_bill_t *bills,
+                         size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (bills[i].note)
+            report_note (c->report, NOTE_INFORMATION, "%s", bills[i].note);
+}
+
+static void fill (struct chargeback *c, const chargeback_bill_t *bills,
+                  size_t count, usage_report_t *usage)
 {
     struct columns columns;
 
@@ -312,15 +366,16 @@ static void fill (struct chargeback *c, usage_report_t *usage)
     add_rows (c, usage, &columns);
     usage_report_finish (usage, c->report, columns.usage);
     put_money (c, &columns, &c->whole);
+    note_months (c, bills, count);
     note_suspended (c, usage);
-    note_pools (c);
+    note_pools (c, bills, count);
     note_rates (c);
     note_poolless (c);
     chargeback_prove (c, &columns);
-    if (whole_pools (c)
-        && chargeback_other (c->report, c->query, c->billing) < 0)
-        c->lost++;
+    if (whole_pools (c))
+        chargeback_other (c, bills, count);
     chargeback_row_chart (c, &columns);
+    brought_put (c->brought, c->report, columns.correction, columns.currency);
 }
 
 static void clear (struct chargeback *c)
@@ -338,17 +393,67 @@ static void clear (struct chargeback *c)
     for (size_t i = 0; i < c->pool_count; i++)
         pool_sum_clear (&c->pools[i]);
 
+    brought_free (c->brought);
     free (c->rows);
     free (c->pools);
 }
 
+static const key_id_t finer[] = {KEY_DAY, KEY_HOUR, KEY_NODE, KEY_STATE,
+                                 KEY_LABEL};
+
+static bool is_finer (key_id_t key)
+{
+    bool is = false;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (finer); i++)
+        is = is || finer[i] == key;
+    return is;
+}
+
+bool chargeback_of_bills (const report_query_t *query)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < query->by.count; i++)
+        all = all && !is_finer (query->by.id[i]);
+    for (size_t i = 0; i < query->filter_count; i++)
+        all = all && !is_finer (query->filters[i].key);
+    return all;
+}
+
+static bool asks_for (const report_query_t *query, key_id_t key)
+{
+    bool asked = false;
+
+    for (size_t i = 0; i < query->by.count; i++)
+        asked = asked || query->by.id[i] == key;
+    for (size_t i = 0; i < query->filter_count; i++)
+        asked = asked || query->filters[i].key == key;
+    return asked;
+}
+
+char *chargeback_keys (const report_query_t *query)
+{
+    BUFFER_AUTO keys = BUFFER_INIT;
+
+    buffer_add_text (&keys, bill_keys);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (finer); i++) {
+        if (!asks_for (query, finer[i]))
+            continue;
+        buffer_printf (&keys, ",%s", key_info (finer[i])->word);
+        if (finer[i] == KEY_LABEL)
+            buffer_printf (&keys, ":%s", query->by.label);
+    }
+    return xstrdup (buffer_text (&keys));
+}
+
 report_t *chargeback_make (const report_query_t *query,
-                           const billing_t *billing, usage_report_t *usage,
-                           gl_error_t *error)
+                           const chargeback_bill_t *bills, size_t count,
+                           usage_report_t *usage, gl_error_t *error)
 {
     struct chargeback c = {.query = query,
-                           .billing = billing,
-                           .digits = query->site->currency_digits};
+                           .digits = query->site->currency_digits,
+                           .brought = brought_new (query)};
 
     c.report = report_begin (query, "chargeback", "GPU chargeback");
     c.cells = usage_report_cells (usage, &c.cell_count);
@@ -356,9 +461,11 @@ report_t *chargeback_make (const report_query_t *query,
     for (size_t i = 0; i < c.cell_count; i++)
         money_init (&c.rows[i]);
     money_init (&c.whole);
-    chargeback_pool_months (&c);
-    billing_each (billing, take_line, &c);
-    fill (&c, usage);
+    for (size_t i = 0; i < count; i++)
+        chargeback_pool_months (&c, bills[i].bill);
+    for (size_t i = 0; i < count; i++)
+        take_bill (&c, &bills[i]);
+    fill (&c, bills, count, usage);
     report_sort (c.report);
     clear (&c);
     if (c.lost > 0) {

@@ -3,169 +3,151 @@
 #include "base/memory.h"
 #include "statement/chargeback_private.h"
 
-/* What a reader compares with; the first column is what is billed. All of it is
- * before credits for how jobs ended, which are the same under any policy: in each
- * column what was credited is in no remainder and in no team's sum. */
-static const idle_policy_t others[] = {IDLE_EXPLICIT, IDLE_IN_RATE,
-                                       IDLE_PROPORTIONAL, IDLE_UNIFORM,
-                                       IDLE_ENTITLEMENT};
-#define COLUMNS (1 + GL_ARRAY_SIZE (others))
-
-struct team {
-    char *name; /* NULL: none */
-    mpz_t due[COLUMNS];
+/* A team, or nobody, under each policy. */
+struct payer {
+    const char *name; /* NULL: none */
+    bool unallocated;
+    mpz_t *due;
 };
 
 struct table {
-    struct team *team;
+    const char **policy; /* NULL: as billed */
+    size_t policy_count;
+    struct payer *payer;
     size_t count;
-    mpz_t rest[COLUMNS]; /* charged to nobody */
     mpz_t cost;
 };
 
-static struct team *find_team (struct table *t, const char *name)
+static bool same (const char *a, const char *b)
 {
-    struct team *team;
+    return a && b ? strcmp (a, b) == 0 : a == b;
+}
+
+static size_t find_policy (struct table *t, const char *policy)
+{
+    size_t i = 0;
+
+    while (i < t->policy_count && !same (t->policy[i], policy))
+        i++;
+    if (i < t->policy_count)
+        return i;
+    t->policy = xreallocarray (t->policy, i + 1, sizeof (*t->policy));
+    t->policy[t->policy_count++] = policy;
+    for (size_t k = 0; k < t->count; k++) {
+        struct payer *p = &t->payer[k];
+        p->due = xreallocarray (p->due, i + 1, sizeof (*p->due));
+        mpz_init (p->due[i]);
+    }
+    return i;
+}
+
+static struct payer *find_payer (struct table *t, const bill_comparison_t *of)
+{
+    struct payer *p;
 
     for (size_t i = 0; i < t->count; i++)
-        if (!strcmp (t->team[i].name ? t->team[i].name : "", name ? name : ""))
-            return &t->team[i];
-    t->team = xreallocarray (t->team, t->count + 1, sizeof (*t->team));
-    team = &t->team[t->count++];
-    team->name = xstrdup (name);
-    for (size_t i = 0; i < COLUMNS; i++)
-        mpz_init (team->due[i]);
-    return team;
+        if (t->payer[i].unallocated == of->unallocated
+            && same (t->payer[i].name, of->team))
+            return &t->payer[i];
+    t->payer = xreallocarray (t->payer, t->count + 1, sizeof (*t->payer));
+    p = &t->payer[t->count++];
+    *p = (struct payer){of->team, of->unallocated, NULL};
+    p->due = xcalloc (t->policy_count + 1, sizeof (*p->due));
+    for (size_t i = 0; i < t->policy_count; i++)
+        mpz_init (p->due[i]);
+    return p;
 }
 
-static void take (struct table *t, const charge_t *charge, size_t column)
+static void take_bill (struct table *t, const bill_t *bill)
 {
-    const charge_remainder_t *rest = charge_remainders (charge);
     size_t count;
-    const charge_line_t *line = charge_lines (charge, &count);
+    const bill_comparison_t *item = bill_comparisons (bill, &count);
+    const bill_pool_t *pools;
 
     for (size_t i = 0; i < count; i++) {
-        struct team *team = find_team (t, line[i].path[CHARGE_TEAM]);
-        if (line[i].kind != CHARGE_CREDIT)
-            mpz_add (team->due[column], team->due[column],
-                     line[i].charge_units);
+        size_t at = find_policy (t, item[i].idle);
+        struct payer *p = find_payer (t, &item[i]);
+        mpz_add (p->due[at], p->due[at], item[i].units);
     }
-    for (size_t i = 0; i < REMAINDER_COUNT; i++)
-        if (i != REMAINDER_CREDITED)
-            mpz_add (t->rest[column], t->rest[column], rest[i].charge_units);
-}
-
-/* Without entitlements nobody would share idle time by them. */
-static bool is_shown (const site_t *site, size_t column)
-{
-    return column == 0 || others[column - 1] != IDLE_ENTITLEMENT
-           || site->entitlement_count > 0;
-}
-
-static int take_month (struct table *t, const site_t *site,
-                       const pool_month_t *pm)
-{
-    gl_error_t error;
-
-    mpz_add (t->cost, t->cost, charge_total (pm->charge));
-    take (t, pm->charge, 0);
-    for (size_t i = 0; i < GL_ARRAY_SIZE (others); i++) {
-        charge_t *other;
-        if (!is_shown (site, i + 1))
-            continue;
-        other = charge_under (pm->charge, others[i], &error);
-        if (!other)
-            return -1;
-        take (t, other, i + 1);
-        charge_free (other);
-    }
-    return 0;
+    pools = bill_pools (bill, &count);
+    for (size_t i = 0; i < count; i++)
+        if (pools[i].has_cost)
+            mpz_add (t->cost, t->cost, pools[i].cost_units);
 }
 
 /* --- the block ---------------------------------------------------------- */
 
+/* Teams by name, nobody last. */
 static int by_name (const void *a, const void *b)
 {
-    const struct team *x = a, *y = b;
+    const struct payer *x = a, *y = b;
 
-    return strcmp (x->name ? x->name : "", y->name ? y->name : "");
+    return x->unallocated != y->unallocated
+               ? x->unallocated - y->unallocated
+               : strcmp (x->name ? x->name : "", y->name ? y->name : "");
 }
 
-static void put_line (report_proof_t *proof, const site_t *site,
-                      const char *who, size_t column, const mpz_t units)
+static void put_line (report_proof_t *proof, int digits, const char *who,
+                      const char *policy, const mpz_t units)
 {
-    GL_AUTOFREE char *label = xasprintf (
-        "%s: %s", who, column ? idle_policy_word (others[column - 1])
-                              : "as billed");
-    GL_AUTOFREE char *value = exact_units_text (units, site->currency_digits);
+    GL_AUTOFREE char *label
+        = xasprintf ("%s: %s", who, policy ? policy : "as billed");
+    GL_AUTOFREE char *value = exact_units_text (units, digits);
 
     report_proof_line (proof, label, value);
 }
 
 /* Under each policy what all pay and what nobody pays is the cost. */
-static bool adds_up (const struct table *t, size_t column)
+static bool adds_up (const struct table *t, size_t policy)
 {
     mpz_t sum;
     bool same;
 
-    mpz_init_set (sum, t->rest[column]);
+    mpz_init (sum);
     for (size_t i = 0; i < t->count; i++)
-        mpz_add (sum, sum, t->team[i].due[column]);
+        mpz_add (sum, sum, t->payer[i].due[policy]);
     same = mpz_cmp (sum, t->cost) == 0;
     mpz_clear (sum);
     return same;
 }
 
-static void put_table (report_t *report, const site_t *site,
-                       const struct table *t)
+static void put_table (struct chargeback *c, const struct table *t)
 {
     GL_AUTOFREE char *title = xasprintf (
         "These months under other idle policies, before credits, %s",
-        site->currency);
-    report_proof_t *proof = report_proof (report, title);
+        c->query->site->currency);
+    report_proof_t *proof = report_proof (c->report, title);
 
     proof->holds = true;
-    for (size_t k = 0; k < COLUMNS; k++)
-        proof->holds
-            = proof->holds && (!is_shown (site, k) || adds_up (t, k));
-    for (size_t i = 0; i < t->count; i++)
-        for (size_t k = 0; k < COLUMNS; k++)
-            if (is_shown (site, k))
-                put_line (proof, site,
-                          t->team[i].name ? t->team[i].name
-                                          : key_info (KEY_TEAM)->absent,
-                          k, t->team[i].due[k]);
-    for (size_t k = 0; k < COLUMNS; k++)
-        if (is_shown (site, k))
-            put_line (proof, site, "not charged", k, t->rest[k]);
+    for (size_t k = 0; k < t->policy_count; k++)
+        proof->holds = proof->holds && adds_up (t, k);
+    for (size_t i = 0; i < t->count; i++) {
+        const char *who = t->payer[i].unallocated ? "not charged"
+                          : t->payer[i].name      ? t->payer[i].name
+                                             : key_info (KEY_TEAM)->absent;
+        for (size_t k = 0; k < t->policy_count; k++)
+            put_line (proof, c->digits, who, t->policy[k], t->payer[i].due[k]);
+    }
 }
 
-int chargeback_other (report_t *report, const report_query_t *query,
-                      const billing_t *billing)
+void chargeback_other (struct chargeback *c, const chargeback_bill_t *bills,
+                       size_t count)
 {
-    struct table t = {0};
-    size_t count;
-    const pool_month_t *pm = billing_pool_months (billing, &count);
-    int rc = 0;
+    struct table t = {.policy = NULL};
 
     mpz_init (t.cost);
-    for (size_t i = 0; i < COLUMNS; i++)
-        mpz_init (t.rest[i]);
-    for (size_t i = 0; i < count && rc == 0; i++)
-        if (pm[i].has_cost)
-            rc = take_month (&t, query->site, &pm[i]);
+    for (size_t i = 0; i < count; i++)
+        take_bill (&t, bills[i].bill);
     if (t.count > 1)
-        qsort (t.team, t.count, sizeof (*t.team), by_name);
-    if (rc == 0 && t.count > 0)
-        put_table (report, query->site, &t);
+        qsort (t.payer, t.count, sizeof (*t.payer), by_name);
+    if (t.count > 0)
+        put_table (c, &t);
     for (size_t i = 0; i < t.count; i++) {
-        free (t.team[i].name);
-        for (size_t k = 0; k < COLUMNS; k++)
-            mpz_clear (t.team[i].due[k]);
+        for (size_t k = 0; k < t.policy_count; k++)
+            mpz_clear (t.payer[i].due[k]);
+        free (t.payer[i].due);
     }
-    for (size_t i = 0; i < COLUMNS; i++)
-        mpz_clear (t.rest[i]);
     mpz_clear (t.cost);
-    free (t.team);
-    return rc;
+    free (t.policy);
+    free (t.payer);
 }

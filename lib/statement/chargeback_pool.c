@@ -43,7 +43,7 @@ struct pool_sum *chargeback_pool (struct chargeback *c, const char *pool)
     return sum;
 }
 
-void pool_sum_credit (struct pool_sum *sum, const char *what,
+static void pool_sum_credit (struct pool_sum *sum, const char *what,
                       const mpz_t units)
 {
     size_t i = 0;
@@ -68,33 +68,42 @@ void pool_sum_credits (const struct pool_sum *sum, mpz_t ret_units)
         mpz_add (ret_units, ret_units, sum->credits[i].units);
 }
 
-static void add_to_pool (struct pool_sum *sum, const billing_line_t *line)
-{
-    bool credit = line->line->kind == CHARGE_CREDIT;
-    mpz_ptr to = line->in_period ? sum->in_period
-                 : credit        ? sum->credited_outside
-                                 : sum->outside;
-
-    if (credit && line->in_period)
-        pool_sum_credit (sum, line->line->what, line->line->charge_units);
-    else
-        mpz_add (to, to, line->line->charge_units);
-}
-
-static void take_idle (struct pool_sum *sum, const charge_line_t *line)
+/* Adds to the class of that name. */
+static void add_class (mpz_t *of_class, const char *what, const mpz_t units)
 {
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
-        if (!strcmp (remainder_info ((remainder_id_t)i)->word, line->what))
-            mpz_add (sum->idle[i], sum->idle[i], line->charge_units);
+        if (!strcmp (remainder_info ((remainder_id_t)i)->word, what))
+            mpz_add (of_class[i], of_class[i], units);
 }
 
-void pool_sum_line (struct pool_sum *sum, const billing_line_t *line)
+static void add_remainder (struct pool_sum *sum, const bill_row_t *row)
 {
-    add_to_pool (sum, line);
-    if (line->in_period && line->line->kind == CHARGE_IDLE)
-        take_idle (sum, line->line);
-    if (line->in_period && line->line->kind == CHARGE_PURCHASE)
-        mpz_add (sum->purchased, sum->purchased, line->line->charge_units);
+    if (!strcmp (row->what, BILL_DISPOSAL))
+        mpz_add (sum->disposal, sum->disposal, row->charge_units);
+    else
+        add_class (sum->remainder, row->what, row->charge_units);
+    if (!strcmp (row->what, remainder_info (REMAINDER_EXCESS)->word))
+        mpq_add (sum->excess, sum->excess, row->gpu_seconds);
+}
+
+void chargeback_pool_row (struct chargeback *c, const bill_row_t *row)
+{
+    struct pool_sum *sum = chargeback_pool (c, row->pool);
+    mpz_ptr to = row->kind == BILL_CREDIT ? sum->credited_outside
+                                          : sum->outside;
+
+    if (row->kind == BILL_REMAINDER)
+        add_remainder (sum, row);
+    else if (row->outside)
+        mpz_add (to, to, row->charge_units);
+    else if (row->kind == BILL_CREDIT)
+        pool_sum_credit (sum, row->what, row->charge_units);
+    else
+        mpz_add (sum->in_period, sum->in_period, row->charge_units);
+    if (!row->outside && row->kind == BILL_IDLE)
+        add_class (sum->idle, row->what, row->charge_units);
+    if (!row->outside && row->kind == BILL_PURCHASE)
+        mpz_add (sum->purchased, sum->purchased, row->charge_units);
 }
 
 void pool_sum_add (struct pool_sum *to, const struct pool_sum *from)
@@ -117,49 +126,17 @@ void pool_sum_add (struct pool_sum *to, const struct pool_sum *from)
     }
 }
 
-static void add_rounded (mpz_t sum, const mpq_t value, int digits)
-{
-    mpz_t units;
-
-    mpz_init (units);
-    exact_round (units, value, digits);
-    mpz_add (sum, sum, units);
-    mpz_clear (units);
-}
-
-/* Both books, and what is in neither. What charges are made of is rounded
- * already. */
-static void take_books (struct pool_sum *sum, const charge_t *charge,
-                        int digits)
-{
-    const cost_t *cost = charge_cost (charge);
-
-    if (mpq_equal (cost->total, cost->full))
-        mpz_add (sum->full, sum->full, charge_total (charge));
-    else
-        add_rounded (sum->full, cost->full, digits);
-    if (mpq_equal (cost->total, cost->recoverable))
-        mpz_add (sum->recoverable, sum->recoverable, charge_total (charge));
-    else
-        add_rounded (sum->recoverable, cost->recoverable, digits);
-    add_rounded (sum->disposal, cost->disposal, digits);
-}
-
-void chargeback_pool_months (struct chargeback *c)
+void chargeback_pool_months (struct chargeback *c, const bill_t *bill)
 {
     size_t count;
-    const pool_month_t *pm = billing_pool_months (c->billing, &count);
+    const bill_pool_t *pool = bill_pools (bill, &count);
 
     for (size_t i = 0; i < count; i++) {
-        struct pool_sum *sum = chargeback_pool (c, pm[i].pool);
-        const charge_remainder_t *rest = charge_remainders (pm[i].charge);
-        sum->complete = sum->complete && pm[i].has_cost;
-        sum->silent = sum->silent && !pm[i].has_cost && !pm[i].has_rate;
-        mpz_add (sum->cost, sum->cost, charge_total (pm[i].charge));
-        take_books (sum, pm[i].charge, c->digits);
-        mpq_add (sum->excess, sum->excess, rest[REMAINDER_EXCESS].gpu_seconds);
-        for (size_t k = 0; k < REMAINDER_COUNT; k++)
-            mpz_add (sum->remainder[k], sum->remainder[k],
-                     rest[k].charge_units);
+        struct pool_sum *sum = chargeback_pool (c, pool[i].pool);
+        sum->complete = sum->complete && pool[i].has_cost;
+        sum->silent = sum->silent && !pool[i].has_cost && !pool[i].has_rate;
+        mpz_add (sum->cost, sum->cost, pool[i].cost_units);
+        mpz_add (sum->full, sum->full, pool[i].full_units);
+        mpz_add (sum->recoverable, sum->recoverable, pool[i].recoverable_units);
     }
 }

@@ -8,14 +8,15 @@
  *   chargeback_other.c  the same months under other idle policies
  *
  * Money is in smallest units of the currency, of which the site has `digits`; time
- * in GPU-seconds. The names of pools and of reasons are those of the billing, which
- * outlives all of it. -1 and `lost` are defects of the program, never of the input.
+ * in GPU-seconds. The names of pools and of reasons are those of the bills, which
+ * outlive all of it. `lost` is a defect of the program, never of the input.
  */
 #ifndef GL_STATEMENT_CHARGEBACK_PRIVATE_H
 #define GL_STATEMENT_CHARGEBACK_PRIVATE_H
 
 #include <stdbool.h>
 
+#include "statement/brought.h"
 #include "statement/chargeback.h"
 
 /* Money of a row, or of all. */
@@ -66,7 +67,6 @@ struct idle_row {
 
 struct chargeback {
     const report_query_t *query;
-    const billing_t *billing;
     report_t *report;
     int digits;
     const usage_cell_t *cells; /* ordered by key */
@@ -75,6 +75,7 @@ struct chargeback {
     struct idle_row **idle_rows; /* ordered by key */
     size_t idle_count;
     struct money whole;
+    brought_t *brought;
     struct pool_sum *pools;
     size_t pool_count;
     size_t lost; /* lines without a row: a defect */
@@ -86,7 +87,7 @@ struct columns {
     size_t rate;
     size_t charge;
     size_t credit;
-    size_t correction; /* put by who knows the bill: brought.h */
+    size_t correction; /* of brought.h */
     size_t currency;
 };
 
@@ -96,26 +97,18 @@ void pool_sum_init (struct pool_sum *sum, const char *pool);
 void pool_sum_clear (struct pool_sum *sum);
 /* Made where it is not yet there: valid until the next one is made. */
 struct pool_sum *chargeback_pool (struct chargeback *c, const char *pool);
-void pool_sum_line (struct pool_sum *sum, const billing_line_t *line);
 void pool_sum_add (struct pool_sum *to, const struct pool_sum *from);
-void pool_sum_credit (struct pool_sum *sum, const char *what,
-                      const mpz_t units);
 /* All reasons together. */
 void pool_sum_credits (const struct pool_sum *sum, mpz_t ret_units);
-void chargeback_pool_months (struct chargeback *c);
+/* A row of a month's own time, remainders included. */
+void chargeback_pool_row (struct chargeback *c, const bill_row_t *row);
+void chargeback_pool_months (struct chargeback *c, const bill_t *bill);
 
 /* --- chargeback_proof.c --- */
 
 /* A proof of each pool and of all together, the totals that add up, and their
  * chart and figures. */
 void chargeback_prove (struct chargeback *c, const struct columns *columns);
-/* Jobs cannot hold more than there is: false, and a line that says by how much. */
-bool chargeback_prove_capacity (report_proof_t *proof, mpq_srcptr excess);
-void chargeback_warn_capacity (report_t *report, const char *pool,
-                               mpq_srcptr excess);
-/* The totals that add up: cost = charge + credit + remainder, and its classes. */
-void chargeback_name_totals (report_t *report, int digits,
-                             const struct pool_sum *all);
 
 /* --- chargeback_chart.c --- */
 
@@ -126,9 +119,9 @@ void chargeback_figures (struct chargeback *c, const struct columns *columns,
 
 /* --- chargeback_other.c --- */
 
-/* A block that says what each team pays of the pools' months, and what it would
- * under other idle policies. -1: a defect. */
-int chargeback_other (report_t *report, const report_query_t *query,
-                      const billing_t *billing);
+/* A block that says what each team pays of the months, and what it would under other
+ * idle policies. */
+void chargeback_other (struct chargeback *c, const chargeback_bill_t *bills,
+                       size_t count);
 
 #endif /* !GL_STATEMENT_CHARGEBACK_PRIVATE_H */

@@ -119,7 +119,8 @@ static void prove_charges (const struct chargeback *c, report_proof_t *proof,
                      sum->outside);
 }
 
-bool chargeback_prove_capacity (report_proof_t *proof, mpq_srcptr excess)
+/* Jobs cannot hold more than there is: false, and a line that says by how much. */
+static bool prove_capacity (report_proof_t *proof, mpq_srcptr excess)
 {
     GL_AUTOFREE char *hours = NULL;
     mpq_t beyond;
@@ -135,7 +136,7 @@ bool chargeback_prove_capacity (report_proof_t *proof, mpq_srcptr excess)
     return false;
 }
 
-void chargeback_warn_capacity (report_t *report, const char *pool,
+static void warn_capacity (report_t *report, const char *pool,
                                mpq_srcptr excess)
 {
     GL_AUTOFREE char *hours = NULL;
@@ -178,7 +179,7 @@ static void add_proof (struct chargeback *c, const char *title,
         }
     }
     proof_money (c, proof, "difference", rest);
-    proof->holds = chargeback_prove_capacity (proof, sum->excess)
+    proof->holds = prove_capacity (proof, sum->excess)
                    && mpz_sgn (rest) == 0;
     mpz_clear (rest);
 }
@@ -211,7 +212,8 @@ static void name_credits (const struct totals *t, const struct pool_sum *all)
     mpz_clear (units);
 }
 
-void chargeback_name_totals (report_t *report, int digits,
+/* The totals that add up: cost = charge + credit + remainder, and its classes. */
+static void name_totals (report_t *report, int digits,
                              const struct pool_sum *all)
 {
     const struct totals t = {report, digits};
@@ -277,7 +279,7 @@ static void prove_pools (struct chargeback *c)
         if (is_shown (c, sum) && sum->complete)
             add_proof (c, title, sum);
         if (is_shown (c, sum))
-            chargeback_warn_capacity (c->report, sum->pool, sum->excess);
+            warn_capacity (c->report, sum->pool, sum->excess);
     }
 }
 
@@ -296,7 +298,7 @@ void chargeback_prove (struct chargeback *c, const struct columns *columns)
     }
     prove_pools (c);
     if (whole) {
-        chargeback_name_totals (c->report, c->digits, &all);
+        name_totals (c->report, c->digits, &all);
         chargeback_cost_chart (c, &all);
     }
     chargeback_figures (c, columns, &all, whole);

@@ -21,6 +21,12 @@ static const char *const words[CHAIN_KIND_COUNT] = {
     [CHAIN_COMPARISON] = "comparison", [CHAIN_USAGE] = "usage",
 };
 
+/* The body is bytes, and no text. */
+static bool is_bytes (chain_kind_t kind)
+{
+    return kind == CHAIN_DETAIL || kind == CHAIN_USAGE;
+}
+
 const char *chain_kind_word (chain_kind_t kind)
 {
     return (unsigned)kind < CHAIN_KIND_COUNT ? words[kind] : NULL;
@@ -127,7 +133,7 @@ int store_chain_add (store_t *store, const chain_entry_t *entry,
                      chain_head_t *head, gl_error_t *error)
 {
     /* of details, which are large, there is no copy */
-    GL_AUTOFREE char *text = entry->kind == CHAIN_DETAIL
+    GL_AUTOFREE char *text = is_bytes (entry->kind)
                                  ? NULL
                                  : xstrndup (entry->body, entry->length);
     chain_entry_t e = *entry;
@@ -302,7 +308,7 @@ static void entry_of_row (store_chain_iter_t *iter, chain_entry_t *ret)
         fault (iter, "its body has %zu bytes", ret->length);
     if (!ret->body)
         ret->body = wanted ? "" : NULL;
-    if (ret->body && ret->kind != CHAIN_DETAIL
+    if (ret->body && !is_bytes (ret->kind)
         && memchr (ret->body, '\0', ret->length))
         fault (iter, "its body holds a NUL");
 }

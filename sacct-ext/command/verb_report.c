@@ -14,7 +14,7 @@
 #include "facts/facts.h"
 #include "facts/rollups.h"
 #include "month/bills.h"
-#include "month/closed.h"
+#include "month/chargebacks.h"
 #include "report/energy_balance.h"
 #include "report/energy_report.h"
 #include "report/idle_report.h"
@@ -23,7 +23,6 @@
 #include "report/usage_report.h"
 #include "report/utilization.h"
 #include "site/site.h"
-#include "statement/chargeback.h"
 #include "sync/reconcile.h"
 
 enum { REPORT_SLURMDB = CLI_LONG };
@@ -45,7 +44,6 @@ static const key_id_t plan_keys[] = {KEY_POOL, KEY_CLUSTER};
 /* A report in the making, as far as it is asked for. */
 struct collector {
     usage_report_t *usage;
-    billing_t *billing;
     utilization_t *utilization;
     energy_report_t *energy;
     idle_report_t *idle;
@@ -62,12 +60,6 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
         usage_report_add (c->usage, fact->segment, fact->suspensions,
                           fact->suspension_count, fact->project,
                           fact->evidence);
-    if (c->billing) {
-        billing_add (c->billing, fact->segment, fact->suspensions,
-                     fact->suspension_count, fact->project);
-        billing_measure (c->billing, fact->segment, fact->project,
-                         fact->evidence);
-    }
     if (c->utilization)
         utilization_add (c->utilization, fact->segment, fact->suspensions,
                          fact->suspension_count, fact->project,
@@ -106,7 +98,7 @@ static int collect (cli_t *cli, struct collector *collector, period_t period,
 /* The same collector, of rollups. */
 struct summing {
     struct collector *collector;
-    period_t period; /* of the query; billing may want more */
+    period_t period; /* of the query */
 };
 
 static void add_loose (evidence_counts_t *to, const evidence_counts_t *from)
@@ -130,8 +122,6 @@ static int take_rollup (const rollup_t *rollup, void *arg, gl_error_t *error)
         usage_report_add_rollup (c->usage, rollup);
         add_loose (&c->counts, rollup_evidence (rollup));
     }
-    if (c->billing)
-        billing_add_rollup (c->billing, rollup);
     if (c->utilization)
         utilization_add_rollup (c->utilization, rollup);
     return 0;
@@ -144,10 +134,6 @@ static int collect_rollups (cli_t *cli, struct collector *collector,
     gl_error_t error;
 
     if (rollups_each (cli->store, query, take_rollup, &s, &error) < 0
-        || (collector->billing
-            && bills_add_ended (cli->store, cli->site, collector->billing,
-                                &error)
-                   < 0)
         || facts_clocks (cli->store, NULL, &collector->counts, NULL, &error)
                < 0)
         return cli_fail (cli, &error);
@@ -183,57 +169,14 @@ static int report_of_usage (cli_t *cli, const report_query_t *query,
     return rc;
 }
 
-/* Then the charges of the others count too, and their as-of does not. */
-static bool names_clusters (const report_query_t *query)
-{
-    for (size_t i = 0; i < query->filter_count; i++)
-        if (query->filters[i].key == KEY_CLUSTER)
-            return true;
-    return false;
-}
-
-static int charges_of_facts (cli_t *cli, const report_query_t *query,
-                             report_t **ret_report)
-{
-    struct collector c
-        = {.usage = usage_report_new (query), .billing = billing_new (query)};
-    period_t period = billing_period (c.billing);
-    rollups_query_t days = {.query = query, .period = period};
-    gl_error_t error;
-    int rc = CLI_OK;
-
-    days.cuts = billing_cuts (c.billing, &days.cut_count);
-    if (!names_clusters (query) && !billing_wants_segments (c.billing)
-        && rollups_answer (&days))
-        rc = collect_rollups (cli, &c, &days);
-    else if (period.end > period.start)
-        rc = collect (cli, &c, period, billing_capacity (c.billing));
-    if (rc == CLI_OK
-        && (bills_finish (cli->store, c.billing, &error) < 0
-            || !(*ret_report
-                 = chargeback_make (query, c.billing, c.usage, &error))))
-        rc = cli_fail (cli, &error);
-    billing_free (c.billing);
-    usage_report_free (c.usage);
-    return rc;
-}
-
-/* Of closed months what was closed. */
 int report_of_charges (cli_t *cli, const report_query_t *query,
                        report_t **ret_report)
 {
     gl_error_t error;
-    int rc = closed_charges (cli->store, query, ret_report, &error);
 
-    if (rc < 0)
-        return cli_fail (cli, &error);
-    if (rc > 0)
-        return CLI_OK;
-    rc = charges_of_facts (cli, query, ret_report);
-    if (rc == CLI_OK
-        && closed_note (cli->store, query, *ret_report, &error) < 0)
-        rc = cli_fail (cli, &error);
-    return rc;
+    return chargebacks_make (cli->store, query, ret_report, &error) < 0
+               ? cli_fail (cli, &error)
+               : CLI_OK;
 }
 
 static int report_of_utilization (cli_t *cli, const report_query_t *query,

@@ -88,5 +88,8 @@ int facts_each_refused (store_t *store, const site_t *site,
 /* The account trees of the clusters, for teams that own a subtree. NULL with an
  * error; free with accounts_free(). */
 accounts_t *facts_accounts (store_t *store, gl_error_t *error);
+/* The same into a tree. */
+int facts_add_accounts (store_t *store, accounts_t *accounts,
+                        gl_error_t *error);
 
 #endif /* !GL_FACTS_H */

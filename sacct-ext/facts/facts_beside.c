@@ -71,17 +71,24 @@ int facts_capacity (store_t *store, const store_query_t *query,
     return 0;
 }
 
-accounts_t *facts_accounts (store_t *store, gl_error_t *error)
+int facts_add_accounts (store_t *store, accounts_t *accounts,
+                        gl_error_t *error)
 {
     store_iter_t *iter = store_iter_open (store, STORE_ACCOUNTS, NULL, error);
-    accounts_t *accounts = accounts_new ();
     store_account_t account;
     int more = -1;
 
     while (iter && (more = store_iter_next (iter, &account, error)) > 0)
         accounts_add (accounts, account.cluster, account.name, account.parent);
     store_iter_close (iter);
-    if (more == 0)
+    return more;
+}
+
+accounts_t *facts_accounts (store_t *store, gl_error_t *error)
+{
+    accounts_t *accounts = accounts_new ();
+
+    if (facts_add_accounts (store, accounts, error) == 0)
         return accounts;
     accounts_free (accounts);
     return NULL;

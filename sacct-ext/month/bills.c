@@ -168,8 +168,22 @@ static int make_bill (const billing_t *billing, void *arg, gl_error_t *error)
     return bill_of_billing (billing, arg, error);
 }
 
-int bills_compute (store_t *store, const site_t *site, period_t period,
-                   bill_t **ret_bill, gl_error_t *error)
+/* With the months under other idle policies. */
+static int make_compared (const billing_t *billing, void *arg, gl_error_t *error)
+{
+    bill_t **bill = arg;
+
+    if (bill_of_billing (billing, bill, error) < 0)
+        return -1;
+    if (bill_compare_policies (*bill, billing, error) == 0)
+        return 0;
+    bill_free (*bill);
+    return -1;
+}
+
+static int compute_months (store_t *store, const site_t *site, period_t period,
+                           bills_billing_f make, bill_t **ret_bill,
+                           gl_error_t *error)
 {
     period_t months = {.start = zone_unit (site->zone, CALENDAR_MONTH,
                                            period.start)
@@ -178,11 +192,23 @@ int bills_compute (store_t *store, const site_t *site, period_t period,
     months.end = period.end > period.start
                      ? zone_unit (site->zone, CALENDAR_MONTH, period.end - 1).end
                      : months.start;
-    return bills_billing (store, site, bill_keys, NULL, months, make_bill,
-                          ret_bill, error);
+    return bills_billing (store, site, bill_keys, NULL, months, make, ret_bill,
+                          error);
+}
+
+int bills_compute (store_t *store, const site_t *site, period_t period,
+                   bill_t **ret_bill, gl_error_t *error)
+{
+    return compute_months (store, site, period, make_bill, ret_bill, error);
 }
 
 /* --- the bill of a month, closed or open ------------------------------- */
+
+/* How a month is read. */
+enum {
+    BILLS_ANY_CURRENCY = 1, /* whatever the ledger's is today */
+    BILLS_COMPARED = 2,     /* an open one with other idle policies */
+};
 
 const char *bills_state_word (bills_state_t state)
 {
@@ -196,14 +222,17 @@ const char *bills_state_word (bills_state_t state)
 }
 
 static int open_month (store_t *store, const site_t *site,
-                       const periods_t *periods, bills_month_t *m,
+                       const periods_t *periods, unsigned how, bills_month_t *m,
                        gl_error_t *error)
 {
     char open[BILLS_MONTH_SIZE];
     int order;
 
     if (periods_open_month (store, site, periods, open, error) < 0
-        || bills_compute (store, site, m->period, &m->bill, error) < 0)
+        || compute_months (store, site, m->period,
+                           how & BILLS_COMPARED ? make_compared : make_bill,
+                           &m->bill, error)
+               < 0)
         return -1;
     order = strcmp (m->month, open);
     m->state = order < 0    ? BILLS_BEFORE
@@ -251,17 +280,17 @@ static int closed_month (store_t *store, const closing_t *closing,
 }
 
 static int fill_month (store_t *store, const site_t *site,
-                       const periods_t *periods, bool any_currency,
+                       const periods_t *periods, unsigned how,
                        bills_month_t *m, gl_error_t *error)
 {
     const closing_t *closing = periods_closing (periods, m->month);
     size_t count;
 
-    if (closing && !any_currency
+    if (closing && !(how & BILLS_ANY_CURRENCY)
         && closed_site_same_currency (closing, site, error) < 0)
         return -1;
     if ((closing ? closed_month (store, closing, m, error)
-                 : open_month (store, site, periods, m, error))
+                 : open_month (store, site, periods, how, m, error))
         < 0)
         return -1;
     bill_rows (m->bill, &count);
@@ -272,7 +301,7 @@ static int fill_month (store_t *store, const site_t *site,
 }
 
 static int read_month (store_t *store, const site_t *site, const char *month,
-                       bool any_currency, bills_month_t **ret_month,
+                       unsigned how, bills_month_t **ret_month,
                        gl_error_t *error)
 {
     bills_month_t *m = xcalloc (1, sizeof (*m));
@@ -283,7 +312,7 @@ static int read_month (store_t *store, const site_t *site, const char *month,
         rc = periods_read (store, &periods, error);
     if (rc == 0) {
         periods_month_of (site, m->period.start, m->month);
-        rc = fill_month (store, site, periods, any_currency, m, error);
+        rc = fill_month (store, site, periods, how, m, error);
     }
     periods_free (periods);
     if (rc < 0)
@@ -296,13 +325,19 @@ static int read_month (store_t *store, const site_t *site, const char *month,
 int bills_of_month (store_t *store, const site_t *site, const char *month,
                     bills_month_t **ret_month, gl_error_t *error)
 {
-    return read_month (store, site, month, false, ret_month, error);
+    return read_month (store, site, month, 0, ret_month, error);
 }
 
 int bills_as_closed (store_t *store, const site_t *site, const char *month,
                      bills_month_t **ret_month, gl_error_t *error)
 {
-    return read_month (store, site, month, true, ret_month, error);
+    return read_month (store, site, month, BILLS_ANY_CURRENCY, ret_month, error);
+}
+
+int bills_to_close (store_t *store, const site_t *site, const char *month,
+                    bills_month_t **ret_month, gl_error_t *error)
+{
+    return read_month (store, site, month, BILLS_COMPARED, ret_month, error);
 }
 
 void bills_month_free (bills_month_t *m)

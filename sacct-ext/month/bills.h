@@ -94,6 +94,9 @@ int bills_of_month (store_t *store, const site_t *site, const char *month,
  * (closed_site.h). */
 int bills_as_closed (store_t *store, const site_t *site, const char *month,
                      bills_month_t **ret_month, gl_error_t *error);
+/* Of a month that is open, what closing it keeps: with other idle policies. */
+int bills_to_close (store_t *store, const site_t *site, const char *month,
+                    bills_month_t **ret_month, gl_error_t *error);
 /* Accepts NULL. */
 void bills_month_free (bills_month_t *month);
 

@@ -6,6 +6,7 @@
 #include "facts/pieces.h"
 #include "month/close.h"
 #include "month/closed_site.h"
+#include "month/closed_usage.h"
 #include "month/detail.h"
 #include "month/seal.h"
 
@@ -130,6 +131,11 @@ static int add_detail (struct writing *w, const site_t *site,
     pieces_free (d.pieces);
     buffer_done (&d.line);
     return rc;
+}
+
+static int put_usage (const buffer_t *piece, void *arg, gl_error_t *error)
+{
+    return add (arg, CHAIN_USAGE, piece, error);
 }
 
 /* --- the entry that closes --------------------------------------------- */
@@ -258,7 +264,9 @@ static int import_months (struct writing *w, struct closing *c,
         w->month = month;
         w->version = 1;
         c->seal = seal_new ();
-        if (add_end (w, c, "imported", period, error) < 0)
+        if (closed_usage_write (w->store, c->site, period, put_usage, w, error)
+                < 0
+            || add_end (w, c, "imported", period, error) < 0)
             return -1;
         seal_free (GL_TAKE (c->seal));
         c->done->imported++;
@@ -274,6 +282,8 @@ static int write_month (struct writing *w, struct closing *c,
     w->version = c->done->version;
     c->seal = seal_new ();
     if (add_bill (w, m->bill, c->seal, error) < 0
+        || closed_usage_write (w->store, c->site, m->period, put_usage, w, error)
+               < 0
         || add_detail (w, c->site, m, error) < 0
         || add_end (w, c, "closed", m->period, error) < 0)
         return -1;
@@ -304,7 +314,7 @@ static int close_now (store_t *store, void *arg, gl_error_t *error)
                               = c->request->now + c->site->close.review};
     if (periods_read (store, &periods, error) < 0
         || check_month (store, c->site, periods, c->request->month, error) < 0
-        || bills_of_month (store, c->site, c->request->month, &m, error) < 0
+        || bills_to_close (store, c->site, c->request->month, &m, error) < 0
         || store_chain_head (store, &w.head, error) < 0)
         goto out;
     c->done->version = periods_versions (periods, m->month) + 1;

@@ -135,7 +135,8 @@ struct run {
 
 #define MONTH_KINDS                                                            \
     (CHAIN_BIT (CHAIN_ROW) | CHAIN_BIT (CHAIN_COST) | CHAIN_BIT (CHAIN_POOL)   \
-     | CHAIN_BIT (CHAIN_DETAIL) | CHAIN_BIT (CHAIN_ENTITLEMENT))
+     | CHAIN_BIT (CHAIN_DETAIL) | CHAIN_BIT (CHAIN_ENTITLEMENT)              \
+     | CHAIN_BIT (CHAIN_COMPARISON) | CHAIN_BIT (CHAIN_USAGE))
 
 static bool is_of_run (const struct run *run, const chain_entry_t *e)
 {
@@ -403,6 +404,7 @@ static int each_entry (store_t *store, const closing_t *closing,
 struct billing_rows {
     bill_t *bill;
     seal_t *seal;
+    closed_usage_t *usage; /* NULL: not wanted */
 };
 
 static int take_bill (const chain_entry_t *e, void *arg, gl_error_t *error)
@@ -417,7 +419,9 @@ static int take_bill (const chain_entry_t *e, void *arg, gl_error_t *error)
         const bill_row_t *rows = bill_rows (b->bill, &count);
         seal_add (b->seal, &rows[count - 1], e->body, e->length);
     }
-    return 0;
+    return e->kind == CHAIN_USAGE && b->usage
+               ? closed_usage_read (b->usage, e->body, e->length, error)
+               : 0;
 }
 
 /* Against the digest that its closing has. */
@@ -438,20 +442,31 @@ static int check_rows (const closing_t *closing, struct billing_rows *b,
     return 0;
 }
 
-int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
-                  gl_error_t *error)
+int periods_bill_usage (store_t *store, const closing_t *closing,
+                        const closed_usage_sink_t *sink, bill_t **ret_bill,
+                        gl_error_t *error)
 {
-    struct billing_rows b = {bill_new (), seal_new ()};
+    struct billing_rows b = {bill_new (), seal_new (),
+                             sink ? closed_usage_new (sink) : NULL};
     int rc = each_entry (store, closing, take_bill, &b, error);
 
     if (rc == 0)
         rc = check_rows (closing, &b, error);
+    if (rc == 0 && b.usage)
+        rc = closed_usage_end (b.usage, error);
     seal_free (b.seal);
+    closed_usage_free (b.usage);
     if (rc < 0)
         bill_free (b.bill);
     else
         *ret_bill = b.bill;
     return rc;
+}
+
+int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
+                  gl_error_t *error)
+{
+    return periods_bill_usage (store, closing, NULL, ret_bill, error);
 }
 
 struct lines {

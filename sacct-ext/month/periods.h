@@ -9,6 +9,7 @@
 #include "ledger/bill.h"
 #include "ledger/detail.h"
 #include "month/bills.h"
+#include "month/closed_usage.h"
 #include "site/site.h"
 #include "store/chain.h"
 
@@ -99,6 +100,10 @@ chain_kind_t periods_kind_of (bill_list_t list);
 /* The stored lists of a closing. */
 int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
                   gl_error_t *error);
+/* The same and, in the same pass, its usage. */
+int periods_bill_usage (store_t *store, const closing_t *closing,
+                        const closed_usage_sink_t *sink, bill_t **ret_bill,
+                        gl_error_t *error);
 
 /* The rows that lay below them when it was closed, by job and day
  * (ledger/detail.h), in their order; `want` NULL: all of them. -1 also of a month

@@ -4,7 +4,7 @@
 
 #include "ledger/bill.h"
 #include "report/utilization.h"
-#include "statement/chargeback.h"
+#include "support/chargeback.h"
 #include "statement/journal.h"
 
 #define JOBS 300
@@ -136,7 +136,8 @@ static report_t *chargeback_of (const struct month *m,
                                 const report_query_t *query)
 {
     usage_report_t *usage = usage_report_new (query);
-    billing_t *billing = billing_new (query);
+    report_query_t all = chargeback_billing_query (query);
+    billing_t *billing = billing_new (&all);
     project_t project = {.project = ""};
     report_t *report = NULL;
     gl_error_t error;
@@ -147,9 +148,9 @@ static report_t *chargeback_of (const struct month *m,
                           NULL);
         billing_add (billing, &m->segments[i], &m->holds[i], held, &project);
     }
-    if (billing_compute (billing, &error) < 0
-        || !(report = chargeback_make (query, billing, usage, &error)))
+    if (billing_compute (billing, &error) < 0)
         fail_msg ("%s", error.text);
+    report = chargeback_of_billing (query, billing, usage);
     billing_free (billing);
     usage_report_free (usage);
     return report;

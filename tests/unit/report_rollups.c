@@ -5,7 +5,7 @@
 
 #include "render/render.h"
 #include "report/utilization.h"
-#include "statement/chargeback.h"
+#include "support/chargeback.h"
 #include "usage/rollup.h"
 
 /* Each takes some 10 ms where every access is checked. */
@@ -166,7 +166,8 @@ static report_t *of_charges (const struct world *w, const report_query_t *q,
                              const struct list *list)
 {
     usage_report_t *u = usage_report_new (q);
-    billing_t *b = billing_new (q);
+    report_query_t all = chargeback_billing_query (q);
+    billing_t *b = billing_new (&all);
     gl_error_t error;
     report_t *report;
 
@@ -192,9 +193,9 @@ static report_t *of_charges (const struct world *w, const report_query_t *q,
         billing_add_ended (b, &f->segment, f->suspension, f->suspension_count,
                            &f->project);
     }
-    if (billing_compute (b, &error) < 0
-        || !(report = chargeback_make (q, b, u, &error)))
+    if (billing_compute (b, &error) < 0)
         fail_msg ("%s", error.text);
+    report = chargeback_of_billing (q, b, u);
     billing_free (b);
     usage_report_free (u);
     return report;

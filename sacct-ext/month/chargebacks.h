@@ -1,0 +1,16 @@
+/*
+ * chargebacks.h: report chargeback from the store. Months that are closed come from
+ * their closings, with the configuration that they were closed with, others from facts
+ * and today's configuration; each month's own integers are added up.
+ */
+#ifndef GL_MONTH_CHARGEBACKS_H
+#define GL_MONTH_CHARGEBACKS_H
+
+#include "report/heading.h"
+#include "store/store.h"
+
+/* Yours: report_free(). */
+int chargebacks_make (store_t *store, const report_query_t *query,
+                      report_t **ret_report, gl_error_t *error);
+
+#endif /* !GL_MONTH_CHARGEBACKS_H */

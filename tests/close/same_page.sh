@@ -1,0 +1,85 @@
+#!/bin/sh
+# A closed page is the same page: each view of a month in each output, taken just
+# before the month is closed and again after it was closed and after facts, prices,
+# teams, pools and Slurm's accounts changed, differs in nothing but the lines that
+# say that it is closed.
+set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+# shellcheck source=tests/close/lib.sh
+. "$abs_top_srcdir/tests/close/lib.sh"
+command -v sqlite3 >/dev/null || { echo '1..0 # SKIP because sqlite3 is not installed'; exit 0; }
+on_each_engine "$0"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+# shellcheck source=tests/close/facts.sh
+. "$abs_top_srcdir/tests/close/facts.sh"
+
+url=$(url_of lab)
+empty "$url"
+rates=3.5540 site >"$work/site.yaml"
+{
+    october
+    row 41 2026-10-03T00:00:00 2026-10-03T09:00:00 COMPLETED 8 ann vision
+    row 42 2026-10-04T00:00:00 2026-10-04T04:00:00 NODE_FAIL 4 ann vision
+} >"$work/rows"
+gl "$url" init && import "$url" 2026-11-02T00:00:00
+result $? "facts"
+
+views='chargeback
+chargeback --by team,pool
+chargeback --by account,qos,gpu
+chargeback --by user --team vision
+chargeback --by project,user,profile,month
+chargeback --pool h100'
+
+# pages DIRECTORY: a file for each view and output
+pages ()
+{
+    rm -rf "$1"
+    mkdir "$1"
+    echo "$views" | while read -r view; do
+        for output in --table -P --csv --json --html; do
+            file=$1/$(echo "$view $output" | tr ' /' '__')
+            [ $output != --table ] || output=
+            # shellcheck disable=SC2086
+            gl "$url" report $view --month 2026-10 $output || exit 1
+            cp "$work/out" "$file"
+        done
+    done
+}
+
+# same DIRECTORY: as those of the open month but for a line that says it is closed
+same ()
+{
+    wrong=0
+    for file in "$work/open"/*; do
+        grep -v '2026-10 is closed: version 1, hash [0-9a-f]*' \
+            "$1/${file##*/}" | sed 's/,$//' >"$work/page"
+        sed 's/,$//' "$file" | diff - "$work/page" >"$work/diff" && continue
+        wrong=$((wrong + 1))
+        { echo "${file##*/}"; head -n 20 "$work/diff"; } >>"$work/differs"
+    done
+    cp "$work/differs" "$work/out" 2>/dev/null
+    rm -f "$work/differs"
+    [ $wrong -eq 0 ]
+}
+
+pages "$work/open" && [ "$(find "$work/open" -type f | wc -l)" -eq 30 ]
+result $? "30 pages of the open month"
+close_it "$url" 2026-10 && pages "$work/closed" && same "$work/closed"
+result $? "closed: the same pages"
+grep -q 'is closed: version 1, hash' "$work/closed"/*html
+result $? "and each says so"
+
+# all that a page could follow
+price=999999 rates=9.9999 site |
+    sed 's/name: vision/name: pixels/; s/gpus_per_node: 8/gpus_per_node: 16/' >"$work/site.yaml"
+row 43 2026-10-10T00:00:00 2026-10-11T00:00:00 COMPLETED 2 ann vision >>"$work/rows"
+import "$url" 2026-11-11T00:00:00 && gl "$url" tag 2 corpus
+result $? "other prices, teams and pools, a late job, another tag"
+pages "$work/later" && same "$work/later"
+result $? "still the same pages"
+
+echo "1..$tests"
+exit $failed

@@ -1,0 +1,46 @@
+/* chargeback.h: the chargeback of a billing, for tests without a store. */
+#ifndef TEST_CHARGEBACK_H
+#define TEST_CHARGEBACK_H
+
+#include <stdlib.h>
+
+#include "statement/chargeback.h"
+
+/* The query that the billing needs for a chargeback of `query`. */
+static report_query_t chargeback_billing_query (const report_query_t *query)
+{
+    report_query_t all = *query;
+    char *keys = chargeback_keys (query), *label = NULL;
+    gl_error_t error;
+
+    if (report_keys_parse (keys, &all.by, &label, &error) < 0)
+        fail_msg ("%s", error.text);
+    all.by.label = query->by.label;
+    all.filter_count = 0;
+    free (label);
+    free (keys);
+    return all;
+}
+
+/* Of a computed billing. */
+static report_t *chargeback_of_billing (const report_query_t *query,
+                                        const billing_t *billing,
+                                        usage_report_t *usage)
+{
+    chargeback_bill_t of = {NULL};
+    bill_t *bill;
+    report_t *report;
+    gl_error_t error;
+
+    if (bill_of_billing (billing, &bill, &error) < 0
+        || bill_compare_policies (bill, billing, &error) < 0)
+        fail_msg ("%s", error.text);
+    of.bill = bill;
+    report = chargeback_make (query, &of, 1, usage, &error);
+    if (!report)
+        fail_msg ("%s", error.text);
+    bill_free (bill);
+    return report;
+}
+
+#endif /* !TEST_CHARGEBACK_H */
