@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/buffer.h"
 #include "base/memory.h"
@@ -457,12 +458,29 @@ static int add_file (struct loader *loader, const char *path)
     return add_document (loader, path, text, length);
 }
 
+static bool ends_with (const char *name, const char *end)
+{
+    size_t length = strlen (name), n = strlen (end);
+
+    return length > n && strcasecmp (name + length - n, end) == 0;
+}
+
+/* Also those that are meant to be read, but are not named so. */
 static int is_yaml (const struct dirent *entry)
 {
-    size_t length = strlen (entry->d_name);
+    return entry->d_name[0] != '.'
+           && (ends_with (entry->d_name, ".yaml")
+               || ends_with (entry->d_name, ".yml"));
+}
 
-    return length > 5 && entry->d_name[0] != '.' &&
-           strcmp (entry->d_name + length - 5, ".yaml") == 0;
+static int check_suffix (const char *file, gl_error_t *error)
+{
+    if (!strcmp (strrchr (file, '.'), ".yaml"))
+        return 0;
+    return gl_error (error,
+                     "%s: files of conf.d are read if their names end in '.yaml'; "
+                     "rename it",
+                     file);
 }
 
 static int by_bytes (const struct dirent **a, const struct dirent **b)
@@ -485,6 +503,8 @@ static int add_directory (struct loader *loader, const char *path)
                                strerror (errno));
     for (int i = 0; i < count; i++) {
         GL_AUTOFREE char *file = xasprintf ("%s/%s", dir, entries[i]->d_name);
+        if (rc == 0)
+            rc = check_suffix (file, loader->error);
         if (rc == 0)
             rc = add_file (loader, file);
         free (entries[i]);

@@ -112,6 +112,20 @@ static void config_load__two_files_in_conflict__both_are_named (void **state)
     assert_non_null (strstr (error.text, "/gpuledger.yaml:2"));
 }
 
+static void config_load__another_suffix__is_not_left_out (void **state)
+{
+    const char *dir = *state;
+    gl_error_t error;
+    site_t *site;
+
+    write_file (dir, "gpuledger.yaml", "ledger: {currency: EUR}\n");
+    make_conf_d (dir);
+    write_file (dir, "conf.d/rates.yml", "ledger: {timezone: UTC}\n");
+    assert_int_equal (load_file (dir, &site, &error), -1);
+    assert_non_null (strstr (error.text, "conf.d/rates.yml: files of conf.d"));
+    assert_non_null (strstr (error.text, "'.yaml'"));
+}
+
 static void config_load__unreadable__says_which_file (void **state)
 {
     gl_error_t error;
@@ -128,6 +142,9 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown (
             config_load__conf_d__is_read_in_order, make_directory,
+            remove_directory),
+        cmocka_unit_test_setup_teardown (
+            config_load__another_suffix__is_not_left_out, make_directory,
             remove_directory),
         cmocka_unit_test_setup_teardown (
             config_load__two_files_in_conflict__both_are_named, make_directory,
