@@ -110,9 +110,7 @@ static void add_notes (page_t *page)
                      "neither a cost nor a rate: what is due is not known.");
     if (!page->s->before)
         report_note (page->report, NOTE_INFORMATION,
-                     page->s->closed
-                         ? "There are no closed rows of %s to compare with."
-                         : "There are no facts of %s to compare with.",
+                     "Nothing is billed for %s, so there is nothing to compare with.",
                      page->s->before_month);
 }
 

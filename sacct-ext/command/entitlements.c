@@ -1,43 +1,26 @@
 #include "base/memory.h"
 #include "command/entitlements.h"
 #include "month/bills.h"
+#include "month/closed_site.h"
 #include "month/periods.h"
 #include "statement/entitlement_report.h"
 #include "statement/recharge.h"
 
 static const key_id_t filters[] = {KEY_TEAM, KEY_POOL};
 
-/* It was closed before entitlements were kept. */
-static int add_anew (store_t *store, const site_t *site, period_t period,
-                     entitlement_report_t *report, gl_error_t *error)
-{
-    bill_t *bill;
-
-    if (bills_compute (store, site, period, &bill, error) < 0)
-        return -1;
-    entitlement_report_add (report, bill, "not kept");
-    bill_free (bill);
-    return 0;
-}
-
 static int add_month (store_t *store, const site_t *site, period_t period,
                       entitlement_report_t *report, gl_error_t *error)
 {
     char name[BILLS_MONTH_SIZE];
     bills_month_t *m;
-    size_t count;
-    int rc = 0;
 
     periods_month_of (site, period.start, name);
     if (bills_of_month (store, site, name, &m, error) < 0)
         return -1;
-    bill_entitlements (m->bill, &count);
-    if (m->state == BILLS_CLOSED && count == 0 && site->entitlement_count > 0)
-        rc = add_anew (store, site, period, report, error);
-    else if (m->state != BILLS_BEFORE) /* nobody pays for it */
+    if (m->state != BILLS_BEFORE) /* nobody pays for it */
         entitlement_report_add (report, m->bill, bills_state_word (m->state));
     bills_month_free (m);
-    return rc;
+    return 0;
 }
 
 static int make (cli_t *cli, const report_query_t *query, report_t **ret_report)
@@ -57,6 +40,31 @@ static int make (cli_t *cli, const report_query_t *query, report_t **ret_report)
     if (rc == CLI_OK)
         *ret_report = entitlement_report_make (report);
     entitlement_report_free (report);
+    return rc;
+}
+
+/* Of closed months alone the facts are those of the last closing. */
+static int make_as_closed (cli_t *cli, report_query_t *query,
+                           report_t **ret_report)
+{
+    report_cluster_t *clusters = NULL;
+    const closing_t *closing;
+    periods_t *periods;
+    gl_error_t error;
+    size_t count;
+    int rc;
+
+    if (periods_read (cli->store, &periods, &error) < 0)
+        return cli_fail (cli, &error);
+    closing = closed_last (periods, query);
+    count = closing ? closed_clusters (closing, &clusters) : 0;
+    if (closing) {
+        query->clusters = clusters;
+        query->cluster_count = count;
+    }
+    rc = make (cli, query, ret_report);
+    closed_clusters_free (clusters, count);
+    periods_free (periods);
     return rc;
 }
 
@@ -100,5 +108,5 @@ int entitlements_report (cli_t *cli, query_options_t *options,
         return rc;
     query.by.count = 0;
     set_period (options, &query);
-    return make (cli, &query, ret_report);
+    return make_as_closed (cli, &query, ret_report);
 }

@@ -102,8 +102,8 @@ static void fill (struct making *m, const bills_month_t *now,
     m->s.before_month = before->month;
     m->s.bill = now->bill;
     bill_rows (before->bill, &rows);
-    /* a closed page does not move with a month that still can */
-    comparable = now->version == 0 || before->version > 0;
+    /* a month before the ledger begins is billed to nobody, and may still move */
+    comparable = before->state != BILLS_BEFORE;
     m->s.before = rows > 0 && comparable ? before->bill : NULL;
     m->s.closed = now->version > 0;
     m->s.hash = m->s.closed ? now->hash : NULL;

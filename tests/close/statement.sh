@@ -168,10 +168,10 @@ settings >"$work/site.yaml"
     october
 } >"$work/rows"
 gl "$url" init && import "$url" 2026-12-05T00:00:00 && page vision --json &&
-    [ "$(jq '[.rows[] | select(.section == "changes")] | length' "$work/out")" -gt 0 ] &&
+    [ "$(jq '[.rows[] | select(.section == "changes")] | length' "$work/out")" -eq 0 ] &&
     close_it "$url" 2026-10 && pages >"$work/closed" &&
-    grep -q 'There are no closed rows of 2026-09 to compare with' "$work/closed"
-result $? "an open month is compared with one before go-live, a closed one is not"
+    grep -q 'Nothing is billed for 2026-09, so there is nothing to compare with' "$work/closed"
+result $? "neither an open nor a closed month is compared with one before go-live"
 price=999999
 settings >"$work/site.yaml"
 same "another price of a month that is not closed"
