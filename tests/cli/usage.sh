@@ -149,7 +149,7 @@ result $? "--output to a link replaces what it leads to"
 if command -v script >/dev/null; then
     on_terminal ()
     {
-        env TERM=xterm "$@" script -qec \
+        env TERM=xterm GPULEDGER_PAGER=cat "$@" script -qec \
             "'$program' --config '$site' report breakeven" /dev/null
     }
     on_terminal >out
