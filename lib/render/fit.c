@@ -67,7 +67,8 @@ size_t render_text_break (const char *text, size_t limit, const char **ret_next)
  */
 
 struct column {
-    size_t width;
+    size_t width; /* with its title in one line */
+    size_t cells; /* and in as many as it has words */
     int keep;    /* column_keep_t, or less */
     bool breaks; /* a text that may take several lines */
     bool left;   /* out */
@@ -85,19 +86,22 @@ static size_t cell_width (const char *text)
     return render_text_width (buffer_text (&visible));
 }
 
-static bool has_long_word (const char *text)
-{
-    for (const char *end; text && *text; text = *end ? end + 1 : end) {
-        end = strchrnul (text, ' ');
-        if ((size_t)(end - text) > WORD_MAX)
-            return true;
-    }
-    return false;
-}
-
 static size_t widest (size_t a, size_t b)
 {
     return a > b ? a : b;
+}
+
+static size_t longest_word (const char *text)
+{
+    size_t longest = 0;
+
+    for (const char *end; text && *text; text = *end ? end + 1 : end) {
+        GL_AUTOFREE char *word = NULL;
+        end = strchrnul (text, ' ');
+        word = xstrndup (text, (size_t)(end - text));
+        longest = widest (longest, cell_width (word));
+    }
+    return longest;
 }
 
 static struct column measure (const report_t *report, const render_rows_t *rows,
@@ -111,7 +115,7 @@ static struct column measure (const report_t *report, const render_rows_t *rows,
     for (size_t row = rows->first; row < rows->first + rows->shown; row++) {
         const char *text = report_cell (report, row, at);
         width = widest (width, cell_width (text));
-        column.breaks = column.breaks && !has_long_word (text);
+        column.breaks = column.breaks && longest_word (text) <= WORD_MAX;
     }
     if (rows->rest)
         width = widest (width, cell_width (rows->rest[at]));
@@ -120,14 +124,15 @@ static struct column measure (const report_t *report, const render_rows_t *rows,
     if (width == 0)
         column.keep = KEEP_NOTHING;
     column.width = widest (width, cell_width (c->title));
+    column.cells = widest (width, longest_word (c->title));
     return column;
 }
 
 /* The least that a column needs. */
 static size_t least_width (const struct column *column)
 {
-    return column->breaks && column->width > TEXT_MIN ? TEXT_MIN
-                                                      : column->width;
+    return column->breaks && column->cells > TEXT_MIN ? TEXT_MIN
+                                                      : column->cells;
 }
 
 static size_t sum_widths (const struct column *columns, size_t count)

@@ -51,8 +51,8 @@ size_t render_tables (const report_t *report);
 /* Made for reading; render_rows_done() frees it. */
 render_rows_t render_rows (const report_t *report, size_t table);
 void render_rows_done (render_rows_t *rows);
-/* Breaks long texts and leaves out columns (column_keep_t) until a table with
- * two blanks between its columns is no wider than `width`. */
+/* Breaks titles and long texts and leaves out columns (column_keep_t) until a
+ * table with two blanks between its columns is no wider than `width`. */
 void render_fit (const report_t *report, render_rows_t *rows, size_t width);
 /* Cells of a terminal that an escaped text takes. */
 size_t render_text_width (const char *text);

@@ -58,7 +58,8 @@ static void add_columns (struct libscols_table *table, const report_t *report,
     for (size_t i = 0; i < rows->order_count; i++) {
         const report_column_t *column = &report->column[rows->order[i]];
         BUFFER_AUTO title = BUFFER_INIT;
-        escape_visible (&title, column->title);
+        if (!rows->limit) /* else a row: see add_titles() */
+            escape_visible (&title, column->title);
         if (!scols_table_new_column (
                 table, buffer_text (&title), 0,
                 render_is_number (column->type) ? SCOLS_FL_RIGHT : 0))
@@ -110,7 +111,26 @@ static size_t add_row (struct libscols_table *table, const render_rows_t *rows,
     return lines;
 }
 
-/* How many lines there are before the totals. */
+/* Titles that are broken are rows as well. Returns their lines. */
+static size_t add_titles (struct libscols_table *table, const report_t *report,
+                          const render_rows_t *rows,
+                          const render_options_t *options)
+{
+    char **title;
+    size_t lines;
+
+    scols_table_enable_noheadings (table, options->no_header || rows->limit);
+    if (options->no_header || !rows->limit)
+        return options->no_header ? 0 : 1;
+    title = xcalloc (report->column_count + 1, sizeof (*title));
+    for (size_t i = 0; i < report->column_count; i++)
+        title[i] = report->column[i].title;
+    lines = add_row (table, rows, title);
+    free (title);
+    return lines;
+}
+
+/* Returns the lines before the totals. */
 static size_t add_rows (struct libscols_table *table, const report_t *report,
                         const render_rows_t *rows)
 {
@@ -135,12 +155,13 @@ static size_t widest (size_t width, const char *line, size_t length)
     return seen > width ? seen : width;
 }
 
-/* The laid out lines, without blanks at their ends; the header bold, a rule
- * before the totals. */
+/* The laid out lines, without blanks at their ends; titles bold, a rule before
+ * the totals, which follow so many lines. */
 static void add_table_text (char *text, const render_options_t *options,
-                            size_t lines, bool totals, buffer_t *out)
+                            size_t titles, size_t lines, bool totals,
+                            buffer_t *out)
 {
-    size_t at = options->no_header ? 1 : 0, width = 0;
+    size_t at = 0, width = 0;
 
     for (char *line = text, *end; *line; line = *end ? end + 1 : end, at++) {
         size_t length;
@@ -154,7 +175,7 @@ static void add_table_text (char *text, const render_options_t *options,
                 buffer_add_char (out, '-');
             buffer_add_char (out, '\n');
         }
-        if (at == 0 || (totals && at >= lines))
+        if (at < titles || (totals && at >= lines))
             add_styled (out, options, BOLD, line, length);
         else
             buffer_add (out, line, length);
@@ -182,20 +203,20 @@ static void print_rows (const report_t *report, const render_rows_t *rows,
 {
     struct libscols_table *table = scols_new_table ();
     char *text = NULL;
-    size_t lines;
+    size_t titles, lines;
 
     if (!table)
         abort ();
     scols_table_set_termforce (table, SCOLS_TERMFORCE_NEVER);
-    scols_table_enable_noheadings (table, options->no_header);
     scols_table_enable_noencoding (table, 1);
     scols_table_set_column_separator (table, "  ");
     add_columns (table, report, rows);
-    lines = add_rows (table, report, rows);
+    titles = add_titles (table, report, rows, options);
+    lines = titles + add_rows (table, report, rows);
     if (rows->shown > 0) {
         if (scols_print_table_to_string (table, &text) != 0)
             abort ();
-        add_table_text (text, options, lines + 1, rows->total != NULL, out);
+        add_table_text (text, options, titles, lines, rows->total != NULL, out);
         free (text);
     }
     if (rows->more > 0)

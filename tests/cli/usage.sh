@@ -209,6 +209,10 @@ END
     result $? "completion knows the common options"
     test "$(offers report usage --by account,pr)" = "account,project account,profile "
     result $? "completion knows the keys after a comma"
+    test "$(offers report usage --sort -gpu_hours,acc)" = "-gpu_hours,account "
+    result $? "completion knows fields to sort by"
+    test "$(offers report usage --month l)" = "last "
+    result $? "completion knows the last month"
 fi
 
 echo "1..$tests"

@@ -172,6 +172,34 @@ render_table__any_width__breaks_texts_and_loses_nothing (void **state)
     report_free (report);
 }
 
+static void render_table__titles_wider_than_values__are_broken (void **state)
+{
+    report_t *report = report_new ("prices", "Prices");
+    const render_options_t options = {.width = 20};
+    BUFFER_AUTO out = BUFFER_INIT;
+
+    (void)state;
+    report_column (report, "name", "Name", COLUMN_TEXT, true);
+    report_column (report, "year", "Per GPU and year", COLUMN_MONEY, false);
+    report_column (report, "none", "Empty", COLUMN_MONEY, false);
+    report_row (report);
+    report_put_text (report, 0, "hardware");
+    report_put_text (report, 1, "15937.50");
+    report_totals (report);
+    report_put_text (report, 1, "15937.50");
+    render_report (report, RENDER_TABLE, &options, &out);
+    assert_string_equal (buffer_text (&out),
+                         "Prices\n"
+                         "\n"
+                         "Name       Per GPU\n"
+                         "          and year\n"
+                         "hardware  15937.50\n"
+                         "------------------\n"
+                         "          15937.50\n"
+                         "1 column more (none): -w shows all, or -o\n");
+    report_free (report);
+}
+
 static void render_json__a_report__keeps_numbers_exact (void **state)
 {
     char *text = render (RENDER_JSON, (render_options_t){0});
@@ -323,6 +351,7 @@ int main (void)
             render_table__a_narrow_terminal__keeps_keys_and_money),
         cmocka_unit_test (
             render_table__any_width__breaks_texts_and_loses_nothing),
+        cmocka_unit_test (render_table__titles_wider_than_values__are_broken),
         cmocka_unit_test (render_json__a_report__keeps_numbers_exact),
         cmocka_unit_test (render_html__hostile_texts__make_no_markup),
         cmocka_unit_test (render__twice__gives_the_same_bytes),
