@@ -61,8 +61,9 @@ static const schema_key_t analysis_keys[] = {
     {"overhead_of", VALUE_WORD, 0, offsetof (site_analysis_t, overhead_of),
      overhead_words, NULL, NULL, NULL,
      "What overhead is a share of: the purchase, or one year's depreciation."},
-#define INPUT(id, name, type, flags, money, unit, fallback, most, whole, example, help) \
-    {name, VALUE_##type, flags, offsetof (site_analysis_t, input[INPUT_##id]),          \
+#define INPUT(id, name, type, flags, money, unit, fallback, most, whole,      \
+              example, help)                                                  \
+    {name, VALUE_##type, flags, offsetof (site_analysis_t, input[INPUT_##id]), \
      NULL, NULL, NULL, example, help},
 #include "site/analysis_inputs.h"
 #undef INPUT

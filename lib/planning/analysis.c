@@ -196,8 +196,9 @@ static int take_pool (const site_t *site, const char *name, int64_t known,
     mpq_set (input->value, b.per_hour);
     breakeven_clear (&b);
     if (mpq_sgn (input->value) == 0)
-        return gl_error (error, "pool '%s' has no cost; enter it under "
-                                "`assets`, `staff`, `power` and `costs`",
+        return gl_error (error,
+                         "pool '%s' has no cost; enter it under "
+                         "`assets`, `staff`, `power` and `costs`",
                          name);
     input->source = xasprintf ("the cost book: a productive hour of pool "
                                "%s at a utilization of %s",
@@ -225,8 +226,9 @@ static int take_price (const site_t *site, const site_analysis_t *entry,
         input->as_of = entry->as_of;
         input->source = xstrdup (entry->source);
     } else
-        return gl_error (error, "'%s' is no number, no entry of `clouds` and "
-                                "no pool",
+        return gl_error (error,
+                         "'%s' is no number, no entry of `clouds` and "
+                         "no pool",
                          text);
     if (mpq_sgn (input->value) <= 0)
         return gl_error (error, "'%s' is not a price above 0", text);
@@ -261,7 +263,8 @@ static int take_input (const site_t *site, const site_analysis_t *entry,
     if (i < ANALYSIS_NUMBERS)
         take_number (site, entry, i, input);
     else if (input->used
-             && take_price (site, entry, text_of (entry, i), known, input, error)
+             && take_price (site, entry, text_of (entry, i), known, input,
+                            error)
                     < 0)
         return gl_error_prefix (error, "%s:%d: analysis '%s': `%s`",
                                 entry->place.file, entry->place.line,

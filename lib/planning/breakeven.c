@@ -107,8 +107,8 @@ struct book {
     values_t values;
 };
 
-/* One step of a formula: the part `name` of the pool, divided among its GPUs; 0 makes
- * none. Its explanation is between `before` and `after`. */
+/* One step of a formula: the part `name` of the pool, divided among its GPUs; 0
+ * makes none. Its explanation is between `before` and `after`. */
 static void add_part (struct book *k, cost_kind_t kind, const char *name,
                       const step_t *step, const char *before, const char *after)
 {
@@ -158,8 +158,8 @@ static void take_input (struct book *k, const char *name, const char *text,
 static void asset_how (struct book *k, const site_asset_t *asset,
                        mpq_srcptr yearly, buffer_t *how)
 {
-    bool even = asset->method == DEPRECIATION_STRAIGHT_LINE
-                && !asset->change_count;
+    bool even
+        = asset->method == DEPRECIATION_STRAIGHT_LINE && !asset->change_count;
 
     values_set (&k->values, "units", asset->units);
     values_set (&k->values, "price", asset->price);
@@ -167,8 +167,9 @@ static void asset_how (struct book *k, const site_asset_t *asset,
     values_set_i64 (&k->values, "months", asset->life_months);
     values_set (&k->values, "yearly", yearly);
     GL_AUTOFREE char *text = values_text (
-        &k->values, even ? "{units} x ({price} - {salvage}) / {months} months x 12"
-                         : "{units} x {yearly} a year, as it stands");
+        &k->values,
+        even ? "{units} x ({price} - {salvage}) / {months} months x 12"
+             : "{units} x {yearly} a year, as it stands");
     buffer_printf (how, "%s%s", how->length ? " + " : "", text);
 }
 
@@ -197,7 +198,8 @@ static site_asset_t changed_asset (const site_asset_t *asset,
 }
 
 /* The yearly amount of one unit on the day. Straight line is the same on each:
- * where a life has been made shorter than the asset is old, that of the first. */
+ * where a life has been made shorter than the asset is old, that of the first.
+ */
 static void add_asset (struct book *k, const site_asset_t *asset,
                        const civil_t *day, mpq_t total, buffer_t *how)
 {
@@ -209,9 +211,9 @@ static void add_asset (struct book *k, const site_asset_t *asset,
     mpq_init (one);
     depreciation_plan (asset, day, one, NULL);
     if (mpq_sgn (one) != 0) {
-        k->b->hasty = k->b->hasty
-                      || (life && life < LIFE_USUAL
-                          && life * 24 < asset->life_months);
+        k->b->hasty
+            = k->b->hasty
+              || (life && life < LIFE_USUAL && life * 24 < asset->life_months);
         other = changed_asset (asset, k->change);
         depreciation_plan (&other, even && life ? &other.in_service : day, one,
                            NULL);
@@ -225,8 +227,8 @@ static void add_asset (struct book *k, const site_asset_t *asset,
     mpq_clear (one);
 }
 
-/* Each asset in its life at the instant; its life counts in years, not in days, as a
- * planning figure does. */
+/* Each asset in its life at the instant; its life counts in years, not in days,
+ * as a planning figure does. */
 static void add_hardware (struct book *k)
 {
     civil_t today = zone_civil (k->site->zone, k->at);
@@ -302,8 +304,8 @@ static void add_staff (struct book *k)
 /* ---- power ----
  *
  * The load is even, as charges model it without meters and measurement
- * (money/cost_demand.c): a demand charge is for the mean load, PUE included, and a fee
- * is shared by the energy of the pools that pay by the tariff. */
+ * (money/cost_demand.c): a demand charge is for the mean load, PUE included,
+ * and a fee is shared by the energy of the pools that pay by the tariff. */
 
 static const site_tariff_t *tariff_in_force (const site_t *site,
                                              const char *name, int64_t at)
@@ -316,8 +318,8 @@ static const site_tariff_t *tariff_in_force (const site_t *site,
     return NULL;
 }
 
-/* Of all GPUs and nodes of the entry's pool. Where idle GPUs draw less, they are held
- * for u of the time. */
+/* Of all GPUs and nodes of the entry's pool. Where idle GPUs draw less, they
+ * are held for u of the time. */
 static int add_watts (const struct book *k, const site_power_t *power,
                       mpq_t watts, gl_error_t *error)
 {
@@ -435,7 +437,8 @@ static int take_kwh (struct book *k, gl_error_t *error)
     return rc;
 }
 
-/* The step of the formula that its driver asks for; planning knows of no jobs. */
+/* The step of the formula that its driver asks for; planning knows of no jobs.
+ */
 static const char *step_of (cost_driver_t driver)
 {
     static const char *const steps[] = {
@@ -573,8 +576,8 @@ int breakeven_changed (const site_t *site, const char *pool, int64_t at,
     bool dated = at != BREAKEVEN_UNDATED;
     int64_t instant = dated ? at : latest_beginning (site, pool);
     const site_pool_t *found = find_pool (site, pool, instant);
-    struct book k = {
-        .site = site, .at = instant, .change = change, .b = ret_breakeven};
+    struct book k
+        = {.site = site, .at = instant, .change = change, .b = ret_breakeven};
     char stamp[ZONE_STAMP_SIZE];
     int rc;
 
@@ -606,9 +609,9 @@ int breakeven_of_pool (const site_t *site, const char *pool, int64_t at,
                               error);
 }
 
-/* Lives that companies write off in, and shorter ones, since a book of three years
- * has to be looked at with less, too; the salvage that is hoped for; the range of
- * tariffs and PUE that is quoted (docs/guides/decisions.md). */
+/* Lives that companies write off in, and shorter ones, since a book of three
+ * years has to be looked at with less, too; the salvage that is hoped for; the
+ * range of tariffs and PUE that is quoted (docs/guides/decisions.md). */
 const breakeven_change_t *breakeven_changes (size_t *ret_count)
 {
     static const breakeven_change_t changes[] = {
@@ -618,7 +621,9 @@ const breakeven_change_t *breakeven_changes (size_t *ret_count)
         {.label = "life 4 years", .life_years = 4},
         {.label = "life 5 years", .life_years = 5},
         {.label = "life 6 years", .life_years = 6},
-        {.label = "life 5 years, 10 % salvage", .life_years = 5, .salvage = "10%"},
+        {.label = "life 5 years, 10 % salvage",
+         .life_years = 5,
+         .salvage = "10%"},
         {.label = "purchase price -10 %", .price = "0.9"},
         {.label = "purchase price +10 %", .price = "1.1"},
         {.label = "staff -0.5 FTE", .staff = "-0.5"},

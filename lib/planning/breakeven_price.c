@@ -1,5 +1,6 @@
 /*
- * Prices against the cost of owning: what they cost in a year, and how old they are.
+ * Prices against the cost of owning: what they cost in a year, and how old they
+ * are.
  */
 #include <string.h>
 #include <strings.h>
@@ -18,7 +19,7 @@
 bool breakeven_has_term (const site_cloud_t *cloud)
 {
     static const char *const by_use[]
-        = {"",     "none",        "on-demand", "on demand", "ondemand",
+        = {"",     "none",        "on-demand", "on demand",    "ondemand",
            "spot", "preemptible", "hourly",    "pay-as-you-go"};
 
     for (size_t i = 0; cloud->term && i < GL_ARRAY_SIZE (by_use); i++)
@@ -34,7 +35,7 @@ static bool first_day (const site_cloud_t *cloud, civil_t *ret_civil)
 {
     GL_AUTOFREE char *text
         = xasprintf ("%s%s", cloud->as_of ? cloud->as_of : "",
-                     !cloud->as_of              ? ""
+                     !cloud->as_of                ? ""
                      : strlen (cloud->as_of) == 4 ? "-01-01"
                      : strlen (cloud->as_of) == 7 ? "-01"
                                                   : "");
@@ -118,7 +119,8 @@ static int no_such_cloud (const breakeven_t *b, const char *name,
     return gl_error (error,
                      "`clouds` has no price '%s' for the GPUs of pool '%s'; it "
                      "has: %s",
-                     name, b->pool, names.length ? buffer_text (&names) : "none");
+                     name, b->pool,
+                     names.length ? buffer_text (&names) : "none");
 }
 
 int breakeven_against (const breakeven_t *b, const char *name,

@@ -36,8 +36,8 @@ void breakeven_why_part (const breakeven_t *b, size_t part,
     mpq_clear (q);
 }
 
-/* How part i is treated in the attempt of that number, whose digits in base WHY_COUNT
- * are the parts. */
+/* How part i is treated in the attempt of that number, whose digits in base
+ * WHY_COUNT are the parts. */
 static why_part_t treatment (size_t number, size_t i)
 {
     while (i-- > 0)

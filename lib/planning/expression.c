@@ -8,10 +8,10 @@
 
 #define TEXT_MAX 1000
 #define DEPTH_MAX 32
-#define EXPONENT_MAX 64   /* of ** */
-#define SCALE_MAX 64      /* of 1e9 */
+#define EXPONENT_MAX 64 /* of ** */
+#define SCALE_MAX 64    /* of 1e9 */
 #define DIGITS_MAX 40
-#define BITS_MAX 65536    /* of a numerator or denominator */
+#define BITS_MAX 65536 /* of a numerator or denominator */
 #define NONE SIZE_MAX
 
 struct parser {
@@ -241,21 +241,24 @@ static int power (struct parser *p, mpq_t value)
     return rc;
 }
 
-/* From the loosest to the tightest; longer signs before their beginnings. A comparison
- * has the orders of a and b that make it true: bit 0 for less, 1 for equal, 2 for more. */
+/* From the loosest to the tightest; longer signs before their beginnings. A
+ * comparison has the orders of a and b that make it true: bit 0 for less, 1 for
+ * equal, 2 for more. */
 enum { COMPARISON, SUM, TERM, POWER };
-static const struct operator {
+static const struct operator
+{
     const char *sign;
     int level;
     int holds;
-} operators[] = {
+}
+operators[] = {
     {"<=", COMPARISON, 3}, {">=", COMPARISON, 6}, {"==", COMPARISON, 2},
     {"!=", COMPARISON, 5}, {"<", COMPARISON, 1},  {">", COMPARISON, 4},
     {"-", SUM, 0},         {"+", SUM, 0},         {"/", TERM, 0},
     {"*", TERM, 0},
 };
 
-static const struct operator *take_operator (struct parser *p, int level)
+static const struct operator* take_operator (struct parser *p, int level)
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (operators); i++)
         if (operators[i].level == level && take (p, operators[i].sign))
@@ -281,7 +284,7 @@ static int apply (struct parser *p, char sign, mpq_t value, mpq_srcptr right)
 /* Comparisons are chained: each is of two neighbours, all have to hold. */
 static int operation (struct parser *p, mpq_t value, int level)
 {
-    const struct operator *op;
+    const struct operator* op;
     bool holds = true, compared = false;
     mpq_t right;
     int rc;
@@ -337,7 +340,8 @@ int expression_value (const char *text, const expression_scope_t *scope,
     return evaluate (&p, ret_value);
 }
 
-/* bound += how much the value changes at most when number p->shifted is shifted. */
+/* bound += how much the value changes at most when number p->shifted is
+ * shifted. */
 static int add_change (struct parser *p, mpq_srcptr value, mpq_t bound)
 {
     mpq_t most, q;
@@ -378,8 +382,7 @@ int expression_rounding (const char *text, const expression_scope_t *scope,
 int expression_number (const char *text, mpq_t ret_value, gl_error_t *error)
 {
     bool negative = text[0] == '-';
-    struct parser p
-        = {.text = text, .at = text + negative, .shifted = NONE};
+    struct parser p = {.text = text, .at = text + negative, .shifted = NONE};
 
     if (number (&p, ret_value) < 0 || *p.at)
         return gl_error (error, "'%.60s' is not a number", text);

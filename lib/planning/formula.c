@@ -270,7 +270,8 @@ static const formula_t table[] = {
     {
         "run", "F8, F10, F12",
         .needs = {"gpu_hours", "price"},
-        .takes = {"speed", "gpus", "interruptions_per_hour", "checkpoint_hours", "restart_hours", "gb_per_day", "per_gb", "days", "storage"},
+        .takes = {"speed", "gpus", "interruptions_per_hour", "checkpoint_hours",
+                  "restart_hours", "gb_per_day", "per_gb", "days", "storage"},
         .together = {{"interruptions_per_hour", "checkpoint_hours"},
                      {"gb_per_day", "per_gb"}},
         .title = "What a run costs before it starts",
@@ -295,7 +296,8 @@ static const formula_t table[] = {
     {
         "cash", "F16",
         .needs = {"purchase", "years"},
-        .takes = {"rent_per_year", "per_year", "prepaid_months", "discount", "gpus", "against", "utilization"},
+        .takes = {"rent_per_year", "per_year", "prepaid_months", "discount",
+                  "gpus", "against", "utilization"},
         .together = {{"gpus", "against"}},
         .title = "Cash over the years",
         .left_out = "resale, disposal, and prices that change: every year "
@@ -369,7 +371,7 @@ static const formula_t table[] = {
     {
         "energy", "F4",
         .needs = {"watts", "hours", "pue", "per_kwh", "demand_per_kw",
-                  "fixed_per_month", "share"},
+                  "fixed_per_month", "share", "gpus"},
         .step = {
             {"each", "watts / gpus"},
             {"power", "watts * hours / 1000 * pue * per_kwh", "power",
@@ -449,11 +451,10 @@ const formula_t *formula_at (size_t i)
 
 const formula_t *formula_named (const char *name)
 {
-    size_t i = 0;
-
-    while (strcmp (table[i].name, name) != 0)
-        i++;
-    return &table[i];
+    for (size_t i = 0; i < GL_ARRAY_SIZE (table); i++)
+        if (strcmp (table[i].name, name) == 0)
+            return &table[i];
+    abort ();
 }
 
 bool formula_lists (const char *const *names, const char *name)

@@ -89,10 +89,10 @@ static void prove (const struct breakeven_view *v, const struct printed *p)
 {
     const breakeven_t *b = v->b;
     int digits = v->site->currency_digits;
-    GL_AUTOFREE char *title = xasprintf (
-        "Pool %s: what gives %s %s%s", b->pool, p->text,
-        p->is_ratio ? "against " : "a year",
-        p->is_ratio ? p->cloud->cloud->name : "");
+    GL_AUTOFREE char *title
+        = xasprintf ("Pool %s: what gives %s %s%s", b->pool, p->text,
+                     p->is_ratio ? "against " : "a year",
+                     p->is_ratio ? p->cloud->cloud->name : "");
     GL_AUTOFREE char *total = exact_text (p->why.per_gpu_year, digits);
     report_proof_t *proof = report_proof (v->report, title);
     mpq_t year;
@@ -161,8 +161,8 @@ static void add_without (const struct breakeven_view *v,
     mpq_clears (year, ratio, NULL);
 }
 
-/* A year is no break-even: the price that changes are looked at with shows what it
- * would make of one. */
+/* A year is no break-even: the price that changes are looked at with shows what
+ * it would make of one. */
 static int explain (const struct breakeven_view *v, struct printed *p,
                     gl_error_t *error)
 {

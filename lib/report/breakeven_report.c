@@ -31,7 +31,8 @@ static const column_info_t columns[] = {
      "term, else the productive ones."},
     {"term", "Term", COLUMN_TEXT, false, false,
      "The commitment that the price asks for."},
-    {"as_of", "Price of", COLUMN_TEXT, false, false, "When the price was read."},
+    {"as_of", "Price of", COLUMN_TEXT, false, false,
+     "When the price was read."},
     {"age_days", "Age, days", COLUMN_COUNT, false, false,
      "How old the price is where the facts end; without facts: older than the "
      "newest price."},
@@ -70,10 +71,9 @@ void breakeven_put (const struct breakeven_view *v, size_t at, mpq_srcptr value)
         mpq_clear (seconds);
         break;
     default:
-        report_put_exact (v->report, at, value,
-                          columns[at].type == COLUMN_MONEY
-                              ? v->site->currency_digits
-                              : 4);
+        report_put_exact (
+            v->report, at, value,
+            columns[at].type == COLUMN_MONEY ? v->site->currency_digits : 4);
     }
 }
 
@@ -133,7 +133,8 @@ static void add_cloud (const struct breakeven_view *v,
     breakeven_begin_row (v, "price", cloud->name);
     breakeven_put (v, C_PER_YEAR, price->per_gpu_year);
     breakeven_put (v, C_PER_HOUR, cloud->per_gpu_hour);
-    breakeven_put (v, C_BREAKEVEN, price->committed ? NULL : price->utilization);
+    breakeven_put (v, C_BREAKEVEN,
+                   price->committed ? NULL : price->utilization);
     breakeven_put (v, C_BILLED, price->billed_hours);
     put_text (v, C_TERM, cloud->term);
     put_text (v, C_AS_OF, cloud->as_of);
@@ -217,8 +218,8 @@ static void chart_effects (const struct breakeven_view *v,
  * none of what changes), and a note where it cannot be made. */
 static int add_change (const struct breakeven_view *v,
                        const breakeven_cloud_t *against,
-                       const breakeven_change_t *change,
-                       struct effect *effect, gl_error_t *error)
+                       const breakeven_change_t *change, struct effect *effect,
+                       gl_error_t *error)
 {
     breakeven_t changed;
 
@@ -513,13 +514,12 @@ static int add_pools (report_t *report, const site_t *site, int64_t known,
         count++;
     }
     if (count == 0)
-        return gl_error (error,
-                         query->pools
-                             ? "there is no such pool in the configuration"
-                             : "the configuration has no pools: list the "
-                               "GPU nodes under 'pools' and what they cost "
-                               "under 'assets', 'staff', 'power' and "
-                               "'costs'");
+        return gl_error (
+            error, query->pools ? "there is no such pool in the configuration"
+                                : "the configuration has no pools: list the "
+                                  "GPU nodes under 'pools' and what they cost "
+                                  "under 'assets', 'staff', 'power' and "
+                                  "'costs'");
     return 0;
 }
 

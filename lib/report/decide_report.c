@@ -53,7 +53,8 @@ static void begin_row (const struct view *v, const char *row, const char *item,
     report_put_text (v->report, C_UNIT, text);
 }
 
-static void add_input (const struct view *v, const analysis_input_value_t *input)
+static void add_input (const struct view *v,
+                       const analysis_input_value_t *input)
 {
     GL_AUTOFREE char *value = exact_shortest (input->value);
 
@@ -160,8 +161,9 @@ report_t *decide_report_make (const site_t *site, int64_t known,
     report_t *report;
 
     if (site->analysis_count == 0) {
-        gl_error (error, "the configuration has no `analyses`: write what is to "
-                         "be decided, as docs/guides/decisions.md shows");
+        gl_error (error,
+                  "the configuration has no `analyses`: write what is to "
+                  "be decided, as docs/guides/decisions.md shows");
         return NULL;
     }
     report = report_new ("decide", "What is to be decided");

@@ -92,8 +92,7 @@ static void add_pools (plan_t *plan)
     }
 }
 
-plan_t *plan_new (const report_query_t *query, const char *against,
-                  int max_age)
+plan_t *plan_new (const report_query_t *query, const char *against, int max_age)
 {
     static const key_list_t by = {.id = {KEY_POOL, KEY_HOUR}, .count = 2};
     plan_t *plan = xcalloc (1, sizeof (*plan));
@@ -191,8 +190,8 @@ static mpq_t *numbers (size_t count)
     return values;
 }
 
-/* Hours come in no order that matters: the i-th cell of the pool is a sample, and
- * hours without a cell are 0, as numbers() made them. */
+/* Hours come in no order that matters: the i-th cell of the pool is a sample,
+ * and hours without a cell are 0, as numbers() made them. */
 static void take_cell (plan_pool_t *pool, const usage_cell_t *cell,
                        size_t *used)
 {

@@ -8,7 +8,8 @@
 
 /* Spare share of the time that is planned for; usual are 5 to 10 %. */
 #define SPARE "10%"
-/* Full months from which on a trend is drawn; how far ahead one has to order. */
+/* Full months from which on a trend is drawn; how far ahead one has to order.
+ */
 #define TREND_MONTHS 6
 static const uint32_t lead_months[] = {12, 18};
 /* Of the cumulative cash. */
@@ -51,7 +52,8 @@ static const column_info_t columns[] = {
     {"own", "Owning", COLUMN_MONEY, false, false, ""},
     {"rent", "Renting", COLUMN_MONEY, false, false, ""},
     {"saving", "Saving", COLUMN_MONEY, false, false, "Renting less owning."},
-    {"as_of", "Price of", COLUMN_TEXT, false, false, "When the price was read."},
+    {"as_of", "Price of", COLUMN_TEXT, false, false,
+     "When the price was read."},
     {"age_days", "Age, days", COLUMN_COUNT, false, false,
      "How old the price is at the end of the facts."},
     {"source", "Source", COLUMN_TEXT, false, true, "Where the price was read."},
@@ -155,8 +157,8 @@ static void add_use (struct plan_view *v)
 
 /* ---- break-even ---- */
 
-/* A price with a term is paid for hours that nobody held, too: what an hour that
- * jobs held cost at it, next to what one cost that is owned. */
+/* A price with a term is paid for hours that nobody held, too: what an hour
+ * that jobs held cost at it, next to what one cost that is owned. */
 static void add_price (struct plan_view *v, const breakeven_cloud_t *cloud)
 {
     GL_AUTOFREE char *item
@@ -202,8 +204,8 @@ static void add_breakeven (struct plan_view *v)
 
 /* ---- cash ---- */
 
-/* All but the hardware, of all GPUs; and what is rented instead: the hours that jobs
- * held, or around the clock. */
+/* All but the hardware, of all GPUs; and what is rented instead: the hours that
+ * jobs held, or around the clock. */
 static void yearly (struct plan_view *v)
 {
     const breakeven_t *b = &v->pool->cost;
@@ -230,12 +232,12 @@ static void note_rent (struct plan_view *v)
     const breakeven_cloud_t *cloud = v->pool->cloud;
 
     if (cloud->committed)
-        report_note (v->report, NOTE_INFORMATION,
-                     "Pool %s: %s has a term (%s): owning is compared with %llu "
-                     "GPUs that are paid around the clock, used or not.",
-                     v->pool->pool->name, cloud->cloud->name,
-                     cloud->cloud->term,
-                     (unsigned long long)v->pool->cost.gpus);
+        report_note (
+            v->report, NOTE_INFORMATION,
+            "Pool %s: %s has a term (%s): owning is compared with %llu "
+            "GPUs that are paid around the clock, used or not.",
+            v->pool->pool->name, cloud->cloud->name, cloud->cloud->term,
+            (unsigned long long)v->pool->cost.gpus);
     else
         report_note (v->report, NOTE_INFORMATION,
                      "Pool %s: owning is compared with the hours that jobs "
@@ -266,8 +268,8 @@ static void add_cash (struct plan_view *v)
     note_rent (v);
     for (size_t i = 0; i < GL_ARRAY_SIZE (cash_years); i++) {
         int years = cash_years[i];
-        GL_AUTOFREE char *item = xasprintf ("after %d year%s", years,
-                                            years == 1 ? "" : "s");
+        GL_AUTOFREE char *item
+            = xasprintf ("after %d year%s", years, years == 1 ? "" : "s");
         values_set_i64 (&v->values, "years", years);
         formula_solve (formula_named ("cash"), &v->values, NULL);
         if (i == 0)
@@ -363,9 +365,8 @@ static void add_trend (struct plan_view *v)
     }
     mpq_init (demand);
     for (size_t i = 0; i < GL_ARRAY_SIZE (lead_months); i++) {
-        GL_AUTOFREE char *item
-            = xasprintf ("in %u months, if it goes on so",
-                         (unsigned)lead_months[i]);
+        GL_AUTOFREE char *item = xasprintf ("in %u months, if it goes on so",
+                                            (unsigned)lead_months[i]);
         demand_trend (demand, (const mpq_t *)p->month, p->months,
                       lead_months[i]);
         if (mpq_sgn (demand) < 0)
@@ -401,8 +402,8 @@ static const struct {
     const char *help;
     void (*add) (struct plan_view *view);
 } sections[] = {
-    {"use", "What the GPUs did",
-     "Shares of the capacity of the period.", add_use},
+    {"use", "What the GPUs did", "Shares of the capacity of the period.",
+     add_use},
     {"breakeven", "Owning or renting",
      "% is the share above which owning is cheaper than the price; the owned "
      "hour is the yearly cost over the hours that jobs held. A price with a "
@@ -412,11 +413,13 @@ static const struct {
      add_breakeven},
     {"cash", "Cumulative cash",
      "All hardware paid on the first day, the rest of the cost by the month, "
-     "against renting the measured hours, or where the price has a term as many "
+     "against renting the measured hours, or where the price has a term as "
+     "many "
      "GPUs around the clock. Without resale, replacement and discounting.",
      add_cash},
     {"mix", "How many to own",
-     "GPUs that are cheapest owned, if what is wanted beyond them in an hour is "
+     "GPUs that are cheapest owned, if what is wanted beyond them in an hour "
+     "is "
      "rented; what the mix costs an hour, and with one GPU less and more. "
      "Prices with a term are no way to rent an hour.",
      add_mix},
@@ -444,11 +447,12 @@ static void add_section (struct plan_view *v, size_t at,
     }
 }
 
-void plan_fill (report_t *report, const site_t *site,
-                const plan_pool_t *pools, size_t count)
+void plan_fill (report_t *report, const site_t *site, const plan_pool_t *pools,
+                size_t count)
 {
     struct plan_view view = {.report = report, .site = site};
-    GL_AUTOFREE char *target = breakeven_percent_text (site->policy.utilization);
+    GL_AUTOFREE char *target
+        = breakeven_percent_text (site->policy.utilization);
 
     report_parameter (report, "planned_utilization_pct", target);
     report_columns (report, columns, GL_ARRAY_SIZE (columns));

@@ -191,9 +191,10 @@ static int take_case (const json_t *one, struct claim *claim, gl_error_t *error)
     claim->name = xcalloc (most + 1, sizeof (*claim->name));
     claim->value = xcalloc (most + 1, sizeof (*claim->value));
     claim->figure = xcalloc (most + 1, sizeof (*claim->figure));
-    json_object_foreach (inputs, name, value)
-        if (take_input (claim, name, value, error) < 0)
-            return gl_error_prefix (error, "%s", claim->id);
+    json_object_foreach (inputs, name,
+                         value) if (take_input (claim, name, value, error)
+                                    < 0) return gl_error_prefix (error, "%s",
+                                                                 claim->id);
     json_array_foreach (figures, i, figure)
     {
         mpq_init (claim->value[claim->inputs + i]);
@@ -257,8 +258,8 @@ static expression_scope_t scope_of (const struct claim *claim, size_t figure)
     return (expression_scope_t){claim->name, claim->inputs + figure};
 }
 
-/* The other figure prints the same and follows, and the numbers in its expression are
- * rounded so far that they hide the difference. */
+/* The other figure prints the same and follows, and the numbers in its
+ * expression are rounded so far that they hide the difference. */
 static int explains (const struct claim *claim, const struct figure *f,
                      size_t other, bool *ret_explains, gl_error_t *error)
 {
@@ -326,8 +327,8 @@ static int judge (struct claim *claim, gl_error_t *error)
     return 0;
 }
 
-/* A status in words that are no verdict's, and one of a case of which nothing was
- * printed, says nothing that figures could contradict. */
+/* A status in words that are no verdict's, and one of a case of which nothing
+ * was printed, says nothing that figures could contradict. */
 static bool status_agrees (const struct claim *claim)
 {
     int said = 0;
@@ -364,7 +365,8 @@ static const column_info_t columns[] = {
     {"printed", "Printed", COLUMN_RATE, false, false, "What was published."},
     {"unit", "Unit", COLUMN_TEXT, false, false, ""},
     {"finding", "Finding", COLUMN_TEXT, false, false,
-     "follows: from the inputs; rounded: only if rounded parts are added; unit: "
+     "follows: from the inputs; rounded: only if rounded parts are added; "
+     "unit: "
      "the number, but of something else; differs: no; unprinted: nothing to "
      "compare."},
     {"verdict", "Verdict", COLUMN_TEXT, false, false,
@@ -415,9 +417,8 @@ static void add_figure (report_t *report, const struct claim *claim,
                      "rounded before they are added; it is %s.",
                      claim->id, f->name, printed, value);
     if (f->finding == UNIT)
-        report_note (report, NOTE_INFORMATION,
-                     "%s: %s is %s %s, not %s.", claim->id, f->name, value,
-                     f->unit, f->printed_unit);
+        report_note (report, NOTE_INFORMATION, "%s: %s is %s %s, not %s.",
+                     claim->id, f->name, value, f->unit, f->printed_unit);
     if (is_other (f, TOLD, TOLERANCE))
         report_note (report, NOTE_WARNING,
                      "%s: the file has %s for %s, which is %s.", claim->id,
@@ -471,12 +472,12 @@ report_t *claims_report (const char *path, gl_error_t *error)
     if (!root)
         return NULL;
     claims = xcalloc (json_array_size (cases) + 1, sizeof (*claims));
-    json_array_foreach (cases, i, one)
-        if (rc == 0) {
-            rc = take_case (one, &claims[count++], error);
-            if (rc == 0)
-                rc = judge (&claims[i], error);
-        }
+    json_array_foreach (cases, i, one) if (rc == 0)
+    {
+        rc = take_case (one, &claims[count++], error);
+        if (rc == 0)
+            rc = judge (&claims[i], error);
+    }
     if (count == 0)
         rc = gl_error (error, "it has no list `cases`");
     if (rc == 0)

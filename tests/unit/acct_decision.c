@@ -50,9 +50,27 @@ static void formulas__of_the_guide__as_worked (void **state)
          {A, {"utilization", "0.8"}, {"price", "5.25"}, {"term", "1"}}},
         {"breakeven", "breakeven", 4, "",
          {A, {"utilization", "0.8"}, {"price", "0"}, {"term", "0"}}},
+#define O {"amount", "0.10"}, {"share", "0.5"}, {"gpus", "64"}, \
+          {"hours", "8760"}, {"utilization", "0.8"}, {"kwh", "1000"}
+        {"other", "used_hours", 2, "22425.60", {O}},
+        {"other", "all_hours", 2, "28032.00", {O}},
+        {"other", "months", 2, "0.60", {O}},
+        {"other", "year", 2, "0.05", {O}},
+        {"other", "energy", 2, "50.00", {O}},
+#define E {"watts", "35840"}, {"hours", "8760"}, {"pue", "1.3"}, \
+          {"per_kwh", "0.10"}, {"demand_per_kw", "4"}, \
+          {"fixed_per_month", "100"}, {"share", "0.25"}
+        {"energy", "power", 2, "40814.59", {E}},
+        {"energy", "demand", 2, "2236.42", {E}},
+        {"energy", "fee", 2, "300.00", {E}},
 #define P {"purchase", "100000"}, {"years", "3"}, {"overhead", "0.5"}, \
           {"gpus", "1"}, {"of_depreciation", "0"}
         {"overhead", "year", 2, "83333.33", {P}},
+        {"overhead", "year", 2, "20833.33", {P, {"gpus", "4"}}},
+        {"overhead", "year", 2, "12500.00",
+         {P, {"gpus", "4"}, {"of_depreciation", "1"}}},
+        {"overhead", "owning", 4, "0.3886",
+         {P, {"against", "24.48"}, {"term", "1"}}},
         {"overhead", "busy", 4, "9.5129", {P}},
         {"overhead", "hour", 4, "95.1294", {P, {"utilization", "0.10"}}},
         {"overhead", "breakeven", 4, "0.3886",
@@ -62,6 +80,9 @@ static void formulas__of_the_guide__as_worked (void **state)
         {"interruptible", "loss", 4, "0.0050", {I}},
         {"interruptible", "loss", 4, "0.0070", {I, {"restart_hours", "0.1"}}},
         {"interruptible", "worst", 4, "0.0100", {I}},
+        {"interruptible", "worst", 4, "0.0120", {I, {"restart_hours", "0.1"}}},
+        {"interruptible", "breakeven", 4, "6.6667",
+         {I, {"against", "12.29"}, {"restart_hours", "0.1"}}},
         {"interruptible", "effective_worst", 4, "3.7239", {I}},
         {"interruptible", "breakeven_loss", 4, "2.3333",
          {I, {"against", "12.29"}}},
@@ -85,6 +106,7 @@ static void formulas__of_the_guide__as_worked (void **state)
         {"memory", "serve", 1, "18.2", {M, {"bytes_per_parameter", "2"}}},
         {"memory", "serve", 2, "4.55", {M, {"bytes_per_parameter", "0.5"}}},
         {"memory", "train", 0, "84", {M, {"bytes_per_parameter", "2"}}},
+        {"memory", "train", 0, "63", {M, {"bytes_per_parameter", "0.5"}}},
         {"memory", "train_gib", 1, "78.2", {M, {"bytes_per_parameter", "2"}}},
 #define D {"utilization", "0.80"}, {"gpus_per_node", "8"}
         {"capacity", "exact", 2, "131.58",
@@ -105,6 +127,10 @@ static void formulas__of_the_guide__as_worked (void **state)
         {"cash", "saving", 0, "9300000", {C, {"per_year", "500000"}}},
         {"cash", "saving_1", 0, "900000",
          {C, {"per_year", "500000"}, {"prepaid_months", "12"}}},
+        {"cash", "payback", 2, "", {C, {"per_year", "5000000"}}},
+        {"cash", "saving_3", 0, "", {C, {"per_year", "500000"}}},
+        {"cash", "saving_3", 0, "9300000",
+         {C, {"per_year", "500000"}, {"years", "5"}}},
         /* after what was paid in advance: operation counts again */
         {"cash", "payback", 2, "28.00",
          {{"years", "3"}, {"purchase", "1400"}, {"rent_per_year", "1200"},
@@ -113,6 +139,22 @@ static void formulas__of_the_guide__as_worked (void **state)
          {C, {"per_year", "500000"}, {"discount", "8%"}}},
         {"cash", "rented_now", 2, "12112355.84",
          {C, {"per_year", "500000"}, {"discount", "8%"}}},
+#define W {"years", "3"}, {"purchase", "1"}, {"gpus", "80"}, \
+          {"utilization", "0.5"}, {"against", "4.096575"}
+        {"cash", "rent_per_year", 2, "1435439.88", {W, {"term", "0"}}},
+        {"cash", "rent_per_year", 2, "2870879.76", {W, {"term", "1"}}},
+        {"cash", "owned_work", 0, "960", {W, {"term", "0"}}},
+        {"cash", "rented_work", 2, "3143.29",
+         {W, {"term", "0"}, {"rent_per_year", "4700000"}}},
+        {"cash", "rented_work", 2, "1571.64",
+         {W, {"term", "1"}, {"rent_per_year", "4700000"}}},
+        /* 70,080 hours: more than a hundredth of the larger one on either side */
+#define U {"years", "3"}, {"purchase", "1"}, {"gpus", "10"}, \
+          {"utilization", "0.8"}, {"against", "1"}, {"term", "0"}
+        {"cash", "unequal", 0, "0", {U, {"rent_per_year", "70787"}}},
+        {"cash", "unequal", 0, "1", {U, {"rent_per_year", "70789"}}},
+        {"cash", "unequal", 0, "0", {U, {"rent_per_year", "69380"}}},
+        {"cash", "unequal", 0, "1", {U, {"rent_per_year", "69379"}}},
         {"cash", "owned_now", 2, "10997158.78", /* 100 years */
          {{"years", "100"}, {"purchase", "4750000"}, {"rent_per_year", "1"},
           {"per_year", "500000"}, {"discount", "8%"}}},
