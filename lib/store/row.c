@@ -19,8 +19,7 @@ value_t as_text (const char *text)
 static void bind_value (db_statement_t *st, unsigned at, const value_t *v)
 {
     switch (v->type) {
-    case VALUE_NULL:
-        db_bind_null (st, at);
+    case VALUE_NULL: /* what is not bound is NULL */
         break;
     case VALUE_I64:
         db_bind_i64 (st, at, v->i);
@@ -51,12 +50,19 @@ void bind_values (db_statement_t *st, unsigned at, const value_t *values,
 static struct cached_statement *cached (store_t *store, const void *key,
                                         unsigned verb)
 {
-    struct cached_statement *c;
+    struct cached_statement *c, found;
 
     for (size_t i = 0; i < store->statement_count; i++) {
         c = &store->statements[i];
-        if (c->key == key && c->verb == verb)
+        if (c->key != key || c->verb != verb)
+            continue;
+        if (i == 0)
             return c;
+        /* what is asked for often moves to the front */
+        found = *c;
+        *c = c[-1];
+        c[-1] = found;
+        return c - 1;
     }
     store->statements
         = xreallocarray (store->statements, store->statement_count + 1,
@@ -120,33 +126,17 @@ static const void *at (const column_t *c, const void *row)
     return (const char *)row + c->offset;
 }
 
-const char *column_text (const column_t *c, const void *row)
-{
-    return *(const char *const *)at (c, row);
-}
-
-static bool is_text (const column_t *c)
+static inline bool is_text (const column_t *c)
 {
     return c->type == COLUMN_NAME || c->type == COLUMN_TEXT;
 }
 
-int64_t column_number (const column_t *c, const void *row)
+static inline bool is_number (const column_t *c)
 {
-    const void *p = at (c, row);
-
-    switch (c->type) {
-    case COLUMN_U32:
-        return *(const uint32_t *)p;
-    case COLUMN_I32:
-        return *(const int32_t *)p;
-    case COLUMN_BOOL:
-        return *(const bool *)p;
-    default:
-        return *(const int64_t *)p;
-    }
+    return c->type >= COLUMN_I64 && c->type <= COLUMN_BOOL;
 }
 
-static void set_number (const column_t *c, void *row, int64_t number)
+static inline void set_number (const column_t *c, void *row, int64_t number)
 {
     void *p = (char *)row + c->offset;
 
@@ -166,12 +156,11 @@ static void set_number (const column_t *c, void *row, int64_t number)
     }
 }
 
-bool column_known (const column_t *c, const void *row)
+static inline void set_text (const column_t *c, void *row, const char *text)
 {
-    if (is_text (c))
-        return column_text (c, row) != NULL;
-    return !(c->flags & COLUMN_NULLABLE)
-           || column_number (c, row) != c->unknown;
+    if (c->flags & COLUMN_EMPTY && text && !*text)
+        text = NULL;
+    *(const char **)((char *)row + c->offset) = text;
 }
 
 void column_forget (const column_t *c, void *row)
@@ -183,24 +172,6 @@ void column_forget (const column_t *c, void *row)
 }
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
-
-static int compare_blobs (const column_t *c, const void *a, const void *b)
-{
-    size_t x = *(const size_t *)((const char *)at (c, a) + sizeof (void *));
-    size_t y = *(const size_t *)((const char *)at (c, b) + sizeof (void *));
-    int order = COMPARE (x, y);
-
-    return order ? order : memcmp (column_text (c, a), column_text (c, b), x);
-}
-
-static int compare_parts (const row_type_t *part, const void *a, const void *b)
-{
-    int order = 0;
-
-    for (unsigned i = 0; order == 0 && i < part->count; i++)
-        order = column_compare (&part->columns[i], a, b);
-    return order;
-}
 
 int column_compare (const column_t *c, const void *a, const void *b)
 {
@@ -215,12 +186,6 @@ int column_compare (const column_t *c, const void *a, const void *b)
     case COLUMN_U64:
         return COMPARE ((uint64_t)column_number (c, a),
                         (uint64_t)column_number (c, b));
-    case COLUMN_BYTES:
-        return memcmp (at (c, a), at (c, b), c->size);
-    case COLUMN_BLOB:
-        return compare_blobs (c, a, b);
-    case COLUMN_PART:
-        return compare_parts (c->part, a, b);
     default:
         return COMPARE (column_number (c, a), column_number (c, b));
     }
@@ -238,75 +203,66 @@ int column_set (const column_t *c, void *row, const value_t *v)
 {
     char *p = (char *)row + c->offset;
 
-    switch (c->type) {
-    case COLUMN_NAME:
-    case COLUMN_TEXT:
-        *(const char **)p = v->data;
-        if (c->flags & COLUMN_EMPTY && v->data && !*(const char *)v->data)
-            *(const char **)p = NULL;
-        return 0;
-    case COLUMN_BYTES:
-        if (v->length != c->size)
-            return -1;
-        memcpy (p, v->data, c->size);
-        return 0;
-    case COLUMN_BLOB:
+    if (is_number (c))
+        set_number (c, row, v->type == VALUE_NULL ? c->unknown : v->i);
+    else if (is_text (c))
+        set_text (c, row, v->data);
+    else if (c->type == COLUMN_BLOB) {
         memcpy (p, &v->data, sizeof (v->data));
         memcpy (p + sizeof (v->data), &v->length, sizeof (v->length));
-        return 0;
-    default:
-        set_number (c, row, v->type == VALUE_NULL ? c->unknown : v->i);
-        return 0;
-    }
+    } else if (v->length != c->size)
+        return -1;
+    else
+        memcpy (p, v->data, c->size);
+    return 0;
 }
 
-static value_t column_get (const column_t *c, const void *row)
+/* Of a column in the row itself. */
+static inline value_t column_get (const column_t *c, const void *row)
 {
     const char *p = at (c, row);
     const void *data;
     size_t length;
 
-    switch (c->type) {
-    case COLUMN_NAME:
-        if (c->flags & COLUMN_EMPTY && !column_text (c, row))
-            return as_text ("");
-        return as_text (column_text (c, row));
-    case COLUMN_BYTES:
-        return as_blob (p, c->size);
-    case COLUMN_BLOB:
-        memcpy (&data, p, sizeof (data));
-        memcpy (&length, p + sizeof (data), sizeof (length));
-        return data || !(c->flags & COLUMN_NULLABLE) ? as_blob (data, length)
-                                                     : (value_t){0};
-    case COLUMN_I64:
-    case COLUMN_I32:
-        return column_known (c, row) ? as_i64 (column_number (c, row))
-                                     : (value_t){0};
-    default:
-        return column_known (c, row) ? as_u64 ((uint64_t)column_number (c, row))
-                                     : (value_t){0};
+    if (is_number (c)) {
+        const int64_t number = column_number (c, row);
+        if (c->flags & COLUMN_NULLABLE && number == c->unknown)
+            return (value_t){0};
+        return c->type == COLUMN_I64 || c->type == COLUMN_I32
+                   ? as_i64 (number)
+                   : as_u64 ((uint64_t)number);
     }
+    if (is_text (c)) {
+        const char *text = column_text (c, row);
+        return as_text (!text && c->flags & COLUMN_EMPTY ? "" : text);
+    }
+    if (c->type == COLUMN_BYTES)
+        return as_blob (p, c->size);
+    memcpy (&data, p, sizeof (data));
+    memcpy (&length, p + sizeof (data), sizeof (length));
+    return data || !(c->flags & COLUMN_NULLABLE) ? as_blob (data, length)
+                                                 : (value_t){0};
+}
+
+static inline int64_t read_number (const column_t *c, const db_statement_t *st,
+                                   unsigned i)
+{
+    /* NULL reads as 0 */
+    if (c->unknown != 0 && c->flags & COLUMN_NULLABLE
+        && db_column_is_null (st, i))
+        return c->unknown;
+    return db_column_i64 (st, i);
 }
 
 value_t column_read (const column_t *c, const db_statement_t *st, unsigned i)
 {
-    value_t v = {0};
+    value_t v = {VALUE_TEXT, {.data = NULL}, 0};
 
-    switch (c->type) {
-    case COLUMN_BYTES:
-    case COLUMN_BLOB:
-        v.length = db_column_length (st, i);
-        __attribute__ ((fallthrough));
-    case COLUMN_NAME:
-    case COLUMN_TEXT:
-        v.data = db_column_text (st, i);
-        v.type = v.data ? VALUE_TEXT : VALUE_NULL;
-        return v;
-    default:
-        if (c->flags & COLUMN_NULLABLE && db_column_is_null (st, i))
-            return v;
-        return as_i64 (db_column_i64 (st, i));
-    }
+    if (is_number (c))
+        return as_i64 (read_number (c, st, i));
+    v.data = db_column_text (st, i);
+    v.length = db_column_length (st, i);
+    return v.data ? v : (value_t){0};
 }
 
 /* From result column `i` into the row; -1 where it does not fit. */
@@ -315,12 +271,15 @@ static inline int read_into (const column_t *c, const db_statement_t *st,
 {
     value_t v;
 
-    if (c->type == COLUMN_I64 && !(c->flags & COLUMN_NULLABLE)) {
-        *(int64_t *)((char *)row + c->offset) = db_column_i64 (st, i);
-        return 0;
+    if (is_number (c))
+        set_number (c, row, read_number (c, st, i));
+    else if (is_text (c))
+        set_text (c, row, db_column_text (st, i));
+    else {
+        v = column_read (c, st, i);
+        return column_set (c, row, &v);
     }
-    v = column_read (c, st, i);
-    return column_set (c, row, &v);
+    return 0;
 }
 
 /* --- SQL --------------------------------------------------------------------
@@ -692,9 +651,11 @@ int row_read_ids (const row_type_t *type, lookup_t *const *lookups,
 /* What to do with each text of a row, those of its parts included. */
 static void each_text (const row_type_t *type, void *row, bool own)
 {
-    for (unsigned i = 0; i < type->count; i++) {
-        const column_t *c = &type->columns[i];
+    for (const column_t *c = type->columns; c < type->columns + type->count;
+         c++) {
         char **text = (char **)((char *)row + c->offset);
+        if (is_number (c))
+            continue;
         if (c->type == COLUMN_PART)
             each_text (c->part, row, own);
         else if (is_text (c) && own)

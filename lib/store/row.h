@@ -57,6 +57,7 @@ static inline value_t as_blob (const void *data, size_t length)
     (const value_t[]){__VA_ARGS__}, \
         GL_ARRAY_SIZE (((const value_t[]){__VA_ARGS__}))
 
+/* Of a statement that was reset, which has forgotten what was bound. */
 void bind_values (db_statement_t *st, unsigned at, const value_t *values,
                   size_t count);
 
@@ -149,11 +150,39 @@ typedef struct row_type {
 /* --- one column -------------------------------------------------------------
  */
 
-/* Of a text, and of a number. */
-const char *column_text (const column_t *column, const void *row);
-int64_t column_number (const column_t *column, const void *row);
-bool column_known (const column_t *column, const void *row);
-/* NULL before "" before everything else; of numbers only the values. */
+/* Of a text. */
+static inline const char *column_text (const column_t *column, const void *row)
+{
+    return *(const char *const *)((const char *)row + column->offset);
+}
+
+/* Of a number; an unsigned one as its two's complement. */
+static inline int64_t column_number (const column_t *column, const void *row)
+{
+    const void *p = (const char *)row + column->offset;
+
+    switch (column->type) {
+    case COLUMN_U32:
+        return *(const uint32_t *)p;
+    case COLUMN_I32:
+        return *(const int32_t *)p;
+    case COLUMN_BOOL:
+        return *(const bool *)p;
+    default:
+        return *(const int64_t *)p;
+    }
+}
+
+static inline bool column_known (const column_t *column, const void *row)
+{
+    if (column->type == COLUMN_NAME || column->type == COLUMN_TEXT)
+        return column_text (column, row) != NULL;
+    return !(column->flags & COLUMN_NULLABLE)
+           || column_number (column, row) != column->unknown;
+}
+
+/* Of texts and numbers: NULL before "" before everything else, then by value.
+ */
 int column_compare (const column_t *column, const void *a, const void *b);
 void column_copy (const column_t *column, void *to, const void *from);
 void column_forget (const column_t *column, void *row); /* makes it unknown */

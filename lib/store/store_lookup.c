@@ -80,7 +80,6 @@ static struct entry *entry_of_row (const lookup_t *lookup, uint64_t id)
         *v = column_read (&lookup->columns[i], lookup->st, i);
         if (v->type != VALUE_TEXT)
             continue;
-        v->length = db_column_length (lookup->st, i);
         v->data = memcpy (at, v->data, v->length);
         at += v->length + 1;
     }

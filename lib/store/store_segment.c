@@ -125,7 +125,6 @@ static int touch_segment (store_t *store, const struct values *values,
 /* A row with what belongs to it. */
 struct stored {
     observation_t observation;
-    int64_t gone;           /* 0: it is not */
     struct segment_row row; /* owns the texts that were read */
 };
 
@@ -138,23 +137,21 @@ static void free_stored (struct stored *stored)
 static int get_stored (store_t *store, uint64_t cluster, const segment_t *key,
                        struct stored *ret, gl_error_t *error)
 {
-    struct segment_row found = {.segment = {.cluster = key->cluster}};
     int rc;
 
-    *ret = (struct stored){.gone = 0};
+    ret->row = (struct segment_row){.segment = {.cluster = key->cluster}};
     if (segments_flush (store, error) < 0)
         return -1;
-    rc = row_get (store, &segment_rows, cluster, key, &found, error);
+    rc = row_get (store, &segment_rows, cluster, key, &ret->row, error);
     if (rc == 1) {
-        ret->row = found;
         row_own (&segment_rows, &ret->row);
-        ret->gone = found.gone;
-        if (merge_unpack (&ret->observation, &ret->row.segment, found.fill,
-                          found.fill_length)
+        if (merge_unpack (&ret->observation, &ret->row.segment, ret->row.fill,
+                          ret->row.fill_length)
             < 0)
             rc = gl_error (error, "job %llu of %s: its row is damaged",
                            (unsigned long long)key->id_job, key->cluster);
-    }
+    } else /* owns nothing */
+        ret->row = (struct segment_row){.gone = 0};
     row_release (store, &segment_rows);
     return rc;
 }
@@ -178,22 +175,22 @@ static int add_revision (store_t *store, uint64_t cluster,
 
 /* It was gone and slurmdbd shows it again: from now on both are history. */
 static int come_back (store_t *store, uint64_t cluster, struct stored *stored,
-                      const segment_t *fresh, bool *ret_back,
-                      gl_error_t *error)
+                      const segment_t *fresh, bool *ret_back, gl_error_t *error)
 {
-    *ret_back = stored->gone && !store->quiet && fresh->source == SOURCE_SLURMDBD
-                && fresh->time_seen >= stored->gone;
+    *ret_back = stored->row.gone && !store->quiet
+                && fresh->source == SOURCE_SLURMDBD
+                && fresh->time_seen >= stored->row.gone;
     if (!*ret_back)
         return 0;
-    if (add_revision (store, cluster, fresh, REVISION_GONE, stored->gone, NULL,
-                      error)
+    if (add_revision (store, cluster, fresh, REVISION_GONE, stored->row.gone,
+                      NULL, error)
             < 0
         || add_revision (store, cluster, fresh, REVISION_BACK, fresh->time_seen,
                          NULL, error)
                < 0)
         return -1;
     kept_forget (store, stored->observation.segment.time_start);
-    stored->gone = 0;
+    stored->row.gone = 0;
     return 0;
 }
 
@@ -269,8 +266,9 @@ static merge_change_t merge (const struct cluster_entry *cluster,
     return only_seen_again (&before, &o->segment) ? MERGE_SAME : change;
 }
 
-/* A segment that has begun keeps its start, and one that has ended stays so: where a
- * source says otherwise, whichever of the two is believed, its reader should know. */
+/* A segment that has begun keeps its start, and one that has ended stays so:
+ * where a source says otherwise, whichever of the two is believed, its reader
+ * should know. */
 static void count_times (store_counts_t *counts, const segment_t *before,
                          const segment_t *after, const segment_t *fresh)
 {
@@ -305,7 +303,7 @@ static int merge_stored (store_t *store, struct cluster_entry *cluster,
                    < 0))
         return -1;
     if ((change != MERGE_SAME || back)
-        && replace_segment (store, cluster->id, o, stored->gone, error) < 0)
+        && replace_segment (store, cluster->id, o, stored->row.gone, error) < 0)
         return -1;
     store_count (counts, false, change == MERGE_FACTS);
     return 0;
@@ -540,7 +538,8 @@ int store_job_times (store_t *store, const char *cluster, uint64_t id_job,
     return rc < 0 ? -1 : 0;
 }
 
-/* --- what slurmdbd alone said ---------------------------------------------- */
+/* --- what slurmdbd alone said ----------------------------------------------
+ */
 
 int store_slurmdbd_view (store_t *store, const segment_t *key,
                          store_view_f callback, void *arg, gl_error_t *error)
@@ -568,7 +567,7 @@ static int strip (store_t *store, uint64_t cluster, const segment_t *key,
 {
     if (merge_keep_slurmdbd (&stored->observation))
         return replace_segment (store, cluster, &stored->observation,
-                                stored->gone, error);
+                                stored->row.gone, error);
     return store_run (store,
                       "DELETE FROM segment WHERE cluster = ? AND id_job = ? "
                       "AND time_submit = ?",
