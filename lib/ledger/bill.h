@@ -156,6 +156,13 @@ typedef struct {
     mpz_t units;
 } bill_comparison_t;
 
+/* What a team is charged for the time of a day, used or idle. */
+typedef struct {
+    char *day;  /* 2026-10-05, of the ledger's zone */
+    char *team; /* NULL: of none */
+    mpz_t units;
+} bill_day_t;
+
 /* It has a price: what is had of it is worth what was paid. */
 bool bill_entitlement_is_paid (const bill_entitlement_t *entitlement);
 /* Of fee and value_in what is not used. */
@@ -174,6 +181,7 @@ typedef enum {
     BILL_POOLS,
     BILL_ENTITLEMENTS, /* by pool and team */
     BILL_COMPARISONS,  /* by policy and team; of bill_compare_policies() */
+    BILL_DAYS,         /* by day and team; of a computed month, where asked for */
     BILL_LIST_COUNT,
 } bill_list_t;
 extern const fields_t bill_fields[BILL_LIST_COUNT];
@@ -241,6 +249,11 @@ static inline const bill_comparison_t *
 bill_comparisons (const bill_t *bill, size_t *ret_count)
 {
     return bill_list (bill, BILL_COMPARISONS, ret_count);
+}
+
+static inline const bill_day_t *bill_days (const bill_t *bill, size_t *ret_count)
+{
+    return bill_list (bill, BILL_DAYS, ret_count);
 }
 
 static inline void bill_row_init (bill_row_t *row)

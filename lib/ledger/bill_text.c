@@ -120,6 +120,12 @@ static const field_t comparison_fields[] = {
     COMPARISON (UNITS, units),
 };
 
+static const field_t day_fields[] = {
+    FIELD ("day", TEXT, bill_day_t, day),
+    FIELD ("team", TEXT, bill_day_t, team),
+    FIELD ("units", UNITS, bill_day_t, units),
+};
+
 const fields_t bill_fields[BILL_LIST_COUNT] = {
     [BILL_ROWS] = FIELDS ("row", bill_row_t, row_fields),
     [BILL_COSTS] = FIELDS ("cost", bill_cost_t, cost_fields),
@@ -128,6 +134,7 @@ const fields_t bill_fields[BILL_LIST_COUNT] = {
     = FIELDS ("entitlement", bill_entitlement_t, entitlement_fields),
     [BILL_COMPARISONS]
     = FIELDS ("comparison", bill_comparison_t, comparison_fields),
+    [BILL_DAYS] = FIELDS ("day", bill_day_t, day_fields),
 };
 
 /* --- rows -------------------------------------------------------------- */

@@ -5,8 +5,6 @@
 #include "base/memory.h"
 #include "statement/statement_jobs.h"
 
-#define DAYS 32
-
 /* A text that many jobs have. */
 struct word {
     char *text;
@@ -28,24 +26,18 @@ struct statement_jobs {
     struct job *jobs;
     const statement_job_t **list;
     size_t count, size;
-    statement_count_t *counts[STATEMENT_COUNTS];
-    mpz_t day[DAYS];
-};
-
-static const struct {
-    const char *keys;
-    statement_job_text_t first;
-    size_t count;
-} bys[STATEMENT_COUNTS] = {
-    [STATEMENT_PRICED] = {"pool,qos,profile", JOB_POOL, 3},
-    [STATEMENT_ACCOUNTS] = {"account", JOB_ACCOUNT, 1},
-    [STATEMENT_PROJECTS] = {"project", JOB_PROJECT, 1},
-    [STATEMENT_USERS] = {"user", JOB_USER, 1},
 };
 
 const char *statement_keys (statement_by_t by)
 {
-    return bys[by].keys;
+    static const char *const keys[STATEMENT_COUNTS] = {
+        [STATEMENT_PRICED] = "pool,qos,profile",
+        [STATEMENT_ACCOUNTS] = "account",
+        [STATEMENT_PROJECTS] = "project",
+        [STATEMENT_USERS] = "user",
+    };
+
+    return keys[by];
 }
 
 /* --- the object -------------------------------------------------------- */
@@ -56,8 +48,6 @@ statement_jobs_t *statement_jobs_new (const char *team, const zone_t *zone)
 
     s->team = team;
     s->zone = zone;
-    for (int i = 0; i < DAYS; i++)
-        mpz_init (s->day[i]);
     return s;
 }
 
@@ -88,10 +78,6 @@ void statement_jobs_free (statement_jobs_t *s)
         free (word->text);
         free (word);
     }
-    for (int i = 0; i < DAYS; i++)
-        mpz_clear (s->day[i]);
-    for (size_t i = 0; i < STATEMENT_COUNTS; i++)
-        free (s->counts[i]);
     free (s);
 }
 
@@ -178,97 +164,6 @@ void statement_jobs_add (statement_jobs_t *s, const detail_row_t *row)
     job->job.days |= UINT32_C (1) << day;
     mpq_add (job->job.gpu_seconds, job->job.gpu_seconds, row->gpu_seconds);
     mpz_add (job->job.billed, job->job.billed, row->billed);
-    mpz_add (s->day[day], s->day[day], row->billed);
-}
-
-/* --- numbers ----------------------------------------------------------- */
-
-static int compare_texts (const char *a, const char *b)
-{
-    if (a == b)
-        return 0; /* kept ones mostly are */
-    if (!a || !b)
-        return (a != NULL) - (b != NULL);
-    return strcmp (a, b);
-}
-
-static int compare_keys (const statement_job_t *a, const statement_job_t *b,
-                         size_t first, size_t count)
-{
-    int order = 0;
-
-    for (size_t i = first; i < first + count && order == 0; i++)
-        order = compare_texts (a->text[i], b->text[i]);
-    return order;
-}
-
-static int compare_ids (const statement_job_t *a, const statement_job_t *b)
-{
-    int order = compare_texts (a->cluster, b->cluster);
-
-    return order ? order : (a->id_job > b->id_job) - (a->id_job < b->id_job);
-}
-
-struct order {
-    size_t first, count;
-};
-
-static int by_keys (const void *a, const void *b, void *arg)
-{
-    const statement_job_t *x = *(const statement_job_t *const *)a;
-    const statement_job_t *y = *(const statement_job_t *const *)b;
-    const struct order *of = arg;
-    int order = compare_keys (x, y, of->first, of->count);
-
-    return order ? order : compare_ids (x, y);
-}
-
-/* Sorts them; one count for each combination of the keys. */
-static statement_counts_t count_by (statement_jobs_t *s, struct order of,
-                                    statement_count_t **ret_items)
-{
-    statement_count_t *items = NULL;
-    size_t count = 0, size = 0;
-
-    if (s->count > 1)
-        qsort_r (s->list, s->count, sizeof (*s->list), by_keys, &of);
-    for (size_t i = 0; i < s->count; i++) {
-        const statement_job_t *job = s->list[i];
-        bool begins = i == 0
-                      || compare_keys (s->list[i - 1], job, of.first, of.count);
-        if (begins && count == size) {
-            size = size * 2 + 16;
-            items = xreallocarray (items, size, sizeof (*items));
-        }
-        if (begins) {
-            items[count] = (statement_count_t){.jobs = 0};
-            for (size_t k = 0; k < of.count; k++)
-                items[count].key[k] = job->text[of.first + k];
-            count++;
-        }
-        items[count - 1].jobs
-            += begins || compare_ids (s->list[i - 1], job) != 0;
-    }
-    free (*ret_items);
-    *ret_items = items;
-    return (statement_counts_t){items, count};
-}
-
-statement_counts_t statement_jobs_by (statement_jobs_t *s, statement_by_t by)
-{
-    return count_by (s, (struct order){bys[by].first, bys[by].count},
-                     &s->counts[by]);
-}
-
-uint64_t statement_jobs_count (statement_jobs_t *s)
-{
-    statement_count_t *all = NULL;
-    statement_counts_t counts
-        = count_by (s, (struct order){JOB_POOL, 0}, &all);
-    uint64_t jobs = counts.count ? counts.item[0].jobs : 0;
-
-    free (all);
-    return jobs;
 }
 
 const statement_job_t *const *statement_jobs_list (const statement_jobs_t *s,
@@ -276,9 +171,4 @@ const statement_job_t *const *statement_jobs_list (const statement_jobs_t *s,
 {
     *ret_count = s->count;
     return s->list;
-}
-
-mpz_srcptr statement_jobs_day (const statement_jobs_t *s, int day)
-{
-    return s->day[day];
 }

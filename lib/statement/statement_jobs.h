@@ -1,7 +1,6 @@
 /*
  * statement_jobs.h: the jobs of a team's statement, from the rows by job and day
- * of its month (ledger/detail.h): of a closed month the kept ones, so that
- * numbers of jobs and days are those of the closing. Pure.
+ * of its month (ledger/detail.h), of a closed month those of its closing. Pure.
  */
 #ifndef GL_STATEMENT_STATEMENT_JOBS_H
 #define GL_STATEMENT_STATEMENT_JOBS_H
@@ -71,14 +70,7 @@ void statement_jobs_free (statement_jobs_t *jobs);
 extern const detail_want_t statement_jobs_want;
 void statement_jobs_add (statement_jobs_t *jobs, const detail_row_t *row);
 
-/* After the last row; borrowed. How many there are. */
-uint64_t statement_jobs_count (statement_jobs_t *jobs);
-/* How many there are by keys. */
-statement_counts_t statement_jobs_by (statement_jobs_t *jobs, statement_by_t by);
-/* All of them. */
+/* After the last row; borrowed: all of them. */
 const statement_job_t *const *statement_jobs_list (const statement_jobs_t *jobs,
                                                    size_t *ret_count);
-/* What was billed on the Nth of the month, from 1 on. */
-mpz_srcptr statement_jobs_day (const statement_jobs_t *jobs, int day);
-
 #endif /* !GL_STATEMENT_STATEMENT_JOBS_H */

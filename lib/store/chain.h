@@ -38,6 +38,7 @@ typedef enum {
     CHAIN_ENTITLEMENT = 12, /* of a team in a pool, of a closed month */
     CHAIN_COMPARISON = 13, /* of a closed month with other idle policies */
     CHAIN_USAGE = 14,      /* of a closed month: its usage, opaque bytes */
+    CHAIN_DAY = 15,        /* of a closed month: what a team is charged for a day */
     CHAIN_KIND_COUNT,
 } chain_kind_t;
 

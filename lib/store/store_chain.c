@@ -19,6 +19,7 @@ static const char *const words[CHAIN_KIND_COUNT] = {
     [CHAIN_DISPUTE] = "dispute", [CHAIN_UPHOLD] = "uphold",
     [CHAIN_REJECT] = "reject",   [CHAIN_ENTITLEMENT] = "entitlement",
     [CHAIN_COMPARISON] = "comparison", [CHAIN_USAGE] = "usage",
+    [CHAIN_DAY] = "day",
 };
 
 /* The body is bytes, and no text. */

@@ -1,5 +1,7 @@
 #include <string.h>
 
+#include <uthash.h>
+
 #include "base/memory.h"
 #include "facts/facts.h"
 #include "facts/rollups.h"
@@ -202,6 +204,86 @@ int bills_compute (store_t *store, const site_t *site, period_t period,
     return compute_months (store, site, period, make_bill, ret_bill, error);
 }
 
+/* --- days --------------------------------------------------------------- */
+
+struct day {
+    char *key; /* the day, a line end, the team */
+    bill_day_t *of;
+    UT_hash_handle hh;
+};
+
+struct summing_days {
+    bill_t *bill;
+    struct day *days;
+};
+
+/* Days are few: each is in the hash by its place in the list. */
+static mpz_ptr units_of_day (struct summing_days *s, const char *day,
+                             const char *team)
+{
+    GL_AUTOFREE char *key = xasprintf ("%s\n%s", day, team ? team : "\n");
+    struct day *found;
+
+    HASH_FIND_STR (s->days, key, found);
+    if (!found) {
+        found = xcalloc (1, sizeof (*found));
+        found->key = GL_TAKE (key);
+        found->of = xcalloc (1, sizeof (*found->of));
+        fields_init (&bill_fields[BILL_DAYS], found->of);
+        found->of->day = xstrdup (day);
+        found->of->team = xstrdup (team);
+        HASH_ADD_KEYPTR (hh, s->days, found->key, strlen (found->key), found);
+    }
+    return found->of->units;
+}
+
+/* By day and team: time, used or idle. */
+static void take_day (const billing_line_t *line, void *arg)
+{
+    mpz_ptr units;
+
+    if (!line->in_period || !line->passes || !line->keys[0]
+        || line->line->kind == CHARGE_CREDIT
+        || line->line->kind == CHARGE_PURCHASE)
+        return;
+    units = units_of_day (arg, line->keys[0], line->keys[1]);
+    mpz_add (units, units, line->line->charge_units);
+}
+
+static int by_day (const struct day *a, const struct day *b)
+{
+    return strcmp (a->key, b->key);
+}
+
+static int sum_days (const billing_t *billing, void *arg, gl_error_t *error)
+{
+    struct summing_days s = {arg, NULL};
+    struct day *day, *next;
+
+    (void)error;
+    billing_each (billing, take_day, &s);
+    HASH_SORT (s.days, by_day);
+    HASH_ITER (hh, s.days, day, next)
+    {
+        fields_copy (&bill_fields[BILL_DAYS], bill_append (s.bill, BILL_DAYS),
+                     day->of);
+        HASH_DEL (s.days, day);
+        fields_clear (&bill_fields[BILL_DAYS], day->of);
+        free (day->of);
+        free (day->key);
+        free (day);
+    }
+    return 0;
+}
+
+int bills_add_days (store_t *store, const site_t *site,
+                    const usage_filter_t *filter, period_t period, bill_t *bill,
+                    gl_error_t *error)
+{
+    return bills_billing (store, site, "day,team", filter, period, sum_days,
+                          bill, error);
+}
+
 /* --- the bill of a month, closed or open ------------------------------- */
 
 /* How a month is read. */
@@ -337,7 +419,15 @@ int bills_as_closed (store_t *store, const site_t *site, const char *month,
 int bills_to_close (store_t *store, const site_t *site, const char *month,
                     bills_month_t **ret_month, gl_error_t *error)
 {
-    return read_month (store, site, month, BILLS_COMPARED, ret_month, error);
+    if (read_month (store, site, month, BILLS_COMPARED, ret_month, error) < 0)
+        return -1;
+    if (bills_add_days (store, site, NULL, (*ret_month)->period,
+                        (*ret_month)->bill, error)
+        == 0)
+        return 0;
+    bills_month_free (*ret_month);
+    *ret_month = NULL;
+    return -1;
 }
 
 void bills_month_free (bills_month_t *m)

@@ -94,7 +94,12 @@ int bills_of_month (store_t *store, const site_t *site, const char *month,
  * (closed_site.h). */
 int bills_as_closed (store_t *store, const site_t *site, const char *month,
                      bills_month_t **ret_month, gl_error_t *error);
-/* Of a month that is open, what closing it keeps: with other idle policies. */
+/* To the bill of a computed month: what teams are charged by day (BILL_DAYS), of what
+ * passes the filter (NULL: all). */
+int bills_add_days (store_t *store, const site_t *site,
+                    const usage_filter_t *filter, period_t period, bill_t *bill,
+                    gl_error_t *error);
+/* Of a month that is open, what closing it keeps: with other idle policies and days. */
 int bills_to_close (store_t *store, const site_t *site, const char *month,
                     bills_month_t **ret_month, gl_error_t *error);
 /* Accepts NULL. */

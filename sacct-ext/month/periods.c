@@ -136,7 +136,8 @@ struct run {
 #define MONTH_KINDS                                                            \
     (CHAIN_BIT (CHAIN_ROW) | CHAIN_BIT (CHAIN_COST) | CHAIN_BIT (CHAIN_POOL)   \
      | CHAIN_BIT (CHAIN_DETAIL) | CHAIN_BIT (CHAIN_ENTITLEMENT)              \
-     | CHAIN_BIT (CHAIN_COMPARISON) | CHAIN_BIT (CHAIN_USAGE))
+     | CHAIN_BIT (CHAIN_COMPARISON) | CHAIN_BIT (CHAIN_USAGE)                \
+     | CHAIN_BIT (CHAIN_DAY))
 
 static bool is_of_run (const struct run *run, const chain_entry_t *e)
 {
@@ -353,6 +354,7 @@ static const struct {
     {CHAIN_POOL, BILL_POOLS},
     {CHAIN_ENTITLEMENT, BILL_ENTITLEMENTS},
     {CHAIN_COMPARISON, BILL_COMPARISONS},
+    {CHAIN_DAY, BILL_DAYS},
 };
 
 chain_kind_t periods_kind_of (bill_list_t list)
@@ -370,17 +372,18 @@ static int take_part (bill_t *bill, const chain_entry_t *e, gl_error_t *error)
     return 0;
 }
 
-/* All entries of the month are read, whichever of them are wanted: the last one's
- * hash is the one that its closing goes on from. */
+/* Entries of the month, with the bodies of some kinds: those are checked against
+ * their hash. All are linked, up to the closing. */
 typedef int (*entry_f) (const chain_entry_t *entry, void *arg,
                         gl_error_t *error);
 
 static int each_entry (store_t *store, const closing_t *closing,
-                       entry_f callback, void *arg, gl_error_t *error)
+                       unsigned bodies, entry_f callback, void *arg, gl_error_t *error)
 {
     const chain_query_t query = {.first = closing->first,
                                  .last = closing->number,
-                                 .before = closing->before};
+                                 .before = closing->before,
+                                 .bodies = bodies | CHAIN_BIT (CHAIN_CLOSE)};
     store_chain_iter_t *iter = store_chain_iter_open (store, &query, error);
     char hash[BILLS_HASH_SIZE] = "";
     chain_entry_t e;
@@ -448,7 +451,9 @@ int periods_bill_usage (store_t *store, const closing_t *closing,
 {
     struct billing_rows b = {bill_new (), seal_new (),
                              sink ? closed_usage_new (sink) : NULL};
-    int rc = each_entry (store, closing, take_bill, &b, error);
+    unsigned bodies = MONTH_KINDS & ~CHAIN_BIT (CHAIN_DETAIL)
+                      & ~(sink ? 0 : CHAIN_BIT (CHAIN_USAGE));
+    int rc = each_entry (store, closing, bodies, take_bill, &b, error);
 
     if (rc == 0)
         rc = check_rows (closing, &b, error);
@@ -460,6 +465,32 @@ int periods_bill_usage (store_t *store, const closing_t *closing,
         bill_free (b.bill);
     else
         *ret_bill = b.bill;
+    return rc;
+}
+
+struct reading_usage {
+    closed_usage_t *usage;
+};
+
+static int take_usage (const chain_entry_t *e, void *arg, gl_error_t *error)
+{
+    const struct reading_usage *r = arg;
+
+    return e->kind == CHAIN_USAGE
+               ? closed_usage_read (r->usage, e->body, e->length, error)
+               : 0;
+}
+
+int periods_usage (store_t *store, const closing_t *closing,
+                   const closed_usage_sink_t *sink, gl_error_t *error)
+{
+    struct reading_usage r = {closed_usage_new (sink)};
+    int rc = each_entry (store, closing, CHAIN_BIT (CHAIN_USAGE), take_usage, &r,
+                         error);
+
+    if (rc == 0)
+        rc = closed_usage_end (r.usage, error);
+    closed_usage_free (r.usage);
     return rc;
 }
 
@@ -515,7 +546,8 @@ int periods_detail (store_t *store, const closing_t *closing,
     int rc;
 
     lines.reader = detail_reader_new (want);
-    rc = each_entry (store, closing, take_piece, &lines, error);
+    rc = each_entry (store, closing, CHAIN_BIT (CHAIN_DETAIL), take_piece, &lines,
+                     error);
     detail_reader_free (lines.reader);
     return rc < 0 ? rc : check_lines (closing, lines.count, error);
 }

@@ -105,6 +105,10 @@ int periods_bill_usage (store_t *store, const closing_t *closing,
                         const closed_usage_sink_t *sink, bill_t **ret_bill,
                         gl_error_t *error);
 
+/* Its usage alone. */
+int periods_usage (store_t *store, const closing_t *closing,
+                   const closed_usage_sink_t *sink, gl_error_t *error);
+
 /* The rows that lay below them when it was closed, by job and day
  * (ledger/detail.h), in their order; `want` NULL: all of them. -1 also of a month
  * that was closed without them. */

@@ -1,9 +1,10 @@
-/* Statements: jobs and days of a month that is not closed. */
+/* Statements: jobs and days of a month. */
 #include <string.h>
 
 #include "base/memory.h"
 #include "facts/facts.h"
 #include "facts/rollups.h"
+#include "month/closed_usage.h"
 #include "month/detail.h"
 #include "month/statements_private.h"
 
@@ -42,14 +43,15 @@ static usage_query_t usage_query_of (const report_query_t *query)
                            .accounts = query->accounts};
 }
 
-static int begin_usage (struct making *m, gl_error_t *error)
+static int begin_usage (struct making *m, const report_query_t *query,
+                        gl_error_t *error)
 {
     char *label;
 
-    m->whole_query = usage_query_of (&m->query);
+    m->whole_query = usage_query_of (query);
     m->whole = usage_new (&m->whole_query);
     for (size_t i = 0; i < STATEMENT_COUNTS; i++) {
-        m->usage_query[i] = usage_query_of (&m->query);
+        m->usage_query[i] = usage_query_of (query);
         if (report_keys_parse (statement_keys ((statement_by_t)i),
                                &m->usage_query[i].by, &label, error)
             < 0)
@@ -73,6 +75,17 @@ static statement_counts_t counts_of (struct making *m, statement_by_t by)
     return (statement_counts_t){m->counts[by], count};
 }
 
+static void end_usage (struct making *m)
+{
+    const usage_cell_t *whole;
+    size_t count;
+
+    for (size_t i = 0; i < STATEMENT_COUNTS; i++)
+        m->s.counts[i] = counts_of (m, (statement_by_t)i);
+    whole = usage_cells (m->whole, &count);
+    m->s.jobs = count ? whole->jobs : 0;
+}
+
 static int count_jobs (struct making *m, gl_error_t *error)
 {
     const rollups_query_t days = {.query = &m->query,
@@ -80,66 +93,69 @@ static int count_jobs (struct making *m, gl_error_t *error)
     store_query_t facts = {.start = m->query.period.start,
                            .end = m->query.period.end,
                            .gpu_only = true};
-    const usage_cell_t *whole;
-    size_t count;
 
-    if (begin_usage (m, error) < 0
+    if (begin_usage (m, &m->query, error) < 0
         || (rollups_answer (&days)
                 ? rollups_each (m->store, &days, take_rollup, m, error)
                 : facts_each (m->store, m->query.site, &facts, take_fact, m,
                               error))
                < 0)
         return -1;
-    for (size_t i = 0; i < STATEMENT_COUNTS; i++)
-        m->s.counts[i] = counts_of (m, (statement_by_t)i);
-    whole = usage_cells (m->whole, &count);
-    m->s.jobs = count ? whole->jobs : 0;
+    end_usage (m);
     return 0;
+}
+
+int statement_count_closed (struct making *m, const closing_t *closing,
+                            gl_error_t *error)
+{
+    report_query_t query = m->query;
+    const closed_usage_sink_t sink = {accounts_new (), take_rollup, m};
+    int rc;
+
+    query.site = m->then;
+    query.accounts = sink.accounts;
+    query.period = (period_t){body_get_number (closing->body, "start"),
+                              body_get_number (closing->body, "end")};
+    rc = begin_usage (m, &query, error);
+    if (rc == 0)
+        rc = periods_usage (m->store, closing, &sink, error);
+    if (rc == 0)
+        end_usage (m);
+    accounts_free (sink.accounts);
+    return rc;
 }
 
 /* --- days -------------------------------------------------------------- */
 
-/* By day and team. */
-static void take_line (const billing_line_t *line, void *arg)
+static bool is_of_team (const struct making *m, const bill_day_t *day)
 {
-    struct making *m = arg;
-    const char *team = line->keys[1];
-    civil_t civil;
-    int64_t start;
+    return day->team && m->s.team ? strcmp (day->team, m->s.team) == 0
+                                  : day->team == m->s.team;
+}
 
-    if (!line->in_period || line->line->kind == CHARGE_CREDIT
-        || line->line->kind == CHARGE_PURCHASE || !line->keys[0]
-        || (team && m->s.team ? strcmp (team, m->s.team) != 0
-                              : team != m->s.team)
-        || calendar_parse_date (line->keys[0], strlen (line->keys[0]), &civil)
-               < 0)
-        return;
-    start = zone_instant (m->query.site->zone, &civil);
-    for (size_t i = m->day_count; i-- > 0;) {
-        if (m->days[i].start != start)
-            continue;
-        mpz_add (m->days[i].units, m->days[i].units, line->line->charge_units);
-        return;
+/* All days up to `end`, so that a day without charges is seen. */
+void statement_take_days (struct making *m, const zone_t *zone, int64_t end,
+                          const bill_t *bill)
+{
+    period_t known = period_clip (m->query.period, (period_t){0, end});
+    size_t count;
+    const bill_day_t *days = bill_days (bill, &count);
+
+    for (int64_t at = known.start; at < known.end;) {
+        char name[ZONE_STAMP_SIZE];
+        statement_day_t *day;
+        m->days = xreallocarray (m->days, m->day_count + 1, sizeof (*m->days));
+        day = &m->days[m->day_count++];
+        day->start = at;
+        mpz_init (day->units);
+        zone_unit_name (zone, CALENDAR_DAY, at, name);
+        for (size_t i = 0; i < count; i++)
+            if (is_of_team (m, &days[i]) && !strcmp (days[i].day, name))
+                mpz_add (day->units, day->units, days[i].units);
+        at = zone_unit (zone, CALENDAR_DAY, at).end;
     }
-}
-
-static int take_billing (const billing_t *billing, void *arg,
-                         gl_error_t *error)
-{
-    (void)error;
-    billing_each (billing, take_line, arg);
-    return 0;
-}
-
-/* All days up to as-of, so that a day without charges is seen. */
-static int sum_days (struct making *m, gl_error_t *error)
-{
-    statement_begin_days (m, report_as_of (&m->query));
-    return m->day_count == 0
-               ? 0
-               : bills_billing (m->store, m->query.site, "day,team",
-                                m->query.filters, m->query.period,
-                                take_billing, m, error);
+    m->s.days = m->days;
+    m->s.day_count = m->day_count;
 }
 
 /* --- one by one -------------------------------------------------------- */
@@ -166,8 +182,13 @@ static int list_jobs (struct making *m, const bills_month_t *month,
 int statement_from_facts (struct making *m, const bills_month_t *month,
                           gl_error_t *error)
 {
-    if (count_jobs (m, error) < 0 || sum_days (m, error) < 0)
+    if (count_jobs (m, error) < 0
+        || bills_add_days (m->store, m->query.site, m->query.filters,
+                           m->query.period, month->bill, error)
+               < 0)
         return -1;
+    statement_take_days (m, m->query.site->zone, report_as_of (&m->query),
+                         month->bill);
     return list_jobs (m, month, error);
 }
 

@@ -8,20 +8,6 @@
 #include "month/periods.h"
 #include "month/statements_private.h"
 
-void statement_begin_days (struct making *m, int64_t end)
-{
-    period_t known = period_clip (m->query.period, (period_t){0, end});
-
-    for (int64_t at = known.start; at < known.end;) {
-        m->days = xreallocarray (m->days, m->day_count + 1, sizeof (*m->days));
-        m->days[m->day_count].start = at;
-        mpz_init (m->days[m->day_count++].units);
-        at = zone_unit (m->query.site->zone, CALENDAR_DAY, at).end;
-    }
-    m->s.days = m->days;
-    m->s.day_count = m->day_count;
-}
-
 /* --- the bills --------------------------------------------------------- */
 
 static int bill_of (struct making *m, int64_t instant, bills_month_t **ret,

@@ -4,6 +4,7 @@
 #define GL_STATEMENTS_PRIVATE_H
 
 #include "month/bills.h"
+#include "month/periods.h"
 #include "month/statements.h"
 #include "statement/statement.h"
 #include "usage/usage.h"
@@ -29,8 +30,13 @@ struct making {
     char head[BILLS_HASH_SIZE];
 };
 
-/* All days of the month up to `end`, without charges. */
-void statement_begin_days (struct making *m, int64_t end);
+/* All days of the month up to `end`, with what the bill says of the team. */
+void statement_take_days (struct making *m, const zone_t *zone, int64_t end,
+                          const bill_t *bill);
+
+/* The numbers of jobs, from the usage of a closing. */
+int statement_count_closed (struct making *m, const closing_t *closing,
+                            gl_error_t *error);
 
 /* Jobs and days as facts and configuration have them: of a month that is not closed,
  * or was without charges. */

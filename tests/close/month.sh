@@ -83,7 +83,7 @@ case $engine in
 sqlite) bytes='CAST(body AS BLOB)' text=TEXT ;;
 *)  bytes=body text=CHAR ;;
 esac
-echo "SELECT number, CASE kind WHEN 1 THEN 'row' WHEN 2 THEN 'cost' WHEN 3 THEN 'pool' WHEN 4 THEN 'detail' WHEN 5 THEN 'close' WHEN 13 THEN 'comparison' WHEN 14 THEN 'usage' END, month, version, length($bytes), hex($bytes), lower(hex(hash)) FROM chain ORDER BY number" |
+echo "SELECT number, CASE kind WHEN 1 THEN 'row' WHEN 2 THEN 'cost' WHEN 3 THEN 'pool' WHEN 4 THEN 'detail' WHEN 5 THEN 'close' WHEN 13 THEN 'comparison' WHEN 14 THEN 'usage' WHEN 15 THEN 'day' END, month, version, length($bytes), hex($bytes), lower(hex(hash)) FROM chain ORDER BY number" |
     sql "$url" | tr '|\t' '  ' >"$work/chain"
 hash=0000000000000000000000000000000000000000000000000000000000000000
 wrong=0
