@@ -368,7 +368,8 @@ void row_select (const row_type_t *type, bool hidden, bool ids,
     }
 }
 
-void row_where_key (const row_type_t *type, buffer_t *sql)
+/* "t.a = ? AND t.b = ?": the key. */
+static void add_where_key (const row_type_t *type, buffer_t *sql)
 {
     const char *and = "";
 
@@ -387,7 +388,7 @@ static void add_get (const row_type_t *type, buffer_t *sql)
     row_select (type, true, false, &columns, &joins);
     buffer_printf (sql, "SELECT %s FROM %s t%s WHERE ", buffer_text (&columns),
                    type->table, buffer_text (&joins));
-    row_where_key (type, sql);
+    add_where_key (type, sql);
 }
 
 static char *make_sql (db_engine_t engine, const row_type_t *type,

@@ -263,8 +263,6 @@ int row_put_better (store_t *store, const struct row_put *put,
  * is called t. `ids`: what is shared is left as its id. */
 void row_select (const row_type_t *type, bool hidden, bool ids,
                  buffer_t *columns, buffer_t *joins);
-/* "t.a = ? AND t.b = ?": the key. */
-void row_where_key (const row_type_t *type, buffer_t *sql);
 /* The columns of row_select() into the struct; its cluster is left alone. -1
  * where a value is damaged. */
 int row_read (const row_type_t *type, bool hidden, const db_statement_t *st,

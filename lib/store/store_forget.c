@@ -136,8 +136,8 @@ int forget_time (store_t *store, struct cluster_entry *cluster, int64_t start,
     return 0;
 }
 
-int forget_segment_time (store_t *store, struct cluster_entry *cluster,
-                         const segment_t *s, gl_error_t *error)
+static int forget_segment_time (store_t *store, struct cluster_entry *cluster,
+                                const segment_t *s, gl_error_t *error)
 {
     int64_t end = segment_end (s);
 

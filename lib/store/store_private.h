@@ -98,8 +98,6 @@ int forget_any (store_t *store, struct cluster_entry *cluster,
                 gl_error_t *error);
 int forget_time (store_t *store, struct cluster_entry *cluster, int64_t start,
                  int64_t end, gl_error_t *error);
-int forget_segment_time (store_t *store, struct cluster_entry *cluster,
-                         const segment_t *segment, gl_error_t *error);
 /* When the segments of a JobId began, ended, were seen and submitted. */
 #define JOB_TIMES_SQL                                                   \
     "SELECT time_start, time_end, time_seen, time_submit FROM segment " \
