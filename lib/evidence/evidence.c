@@ -15,11 +15,14 @@
 struct evidence_private {
     struct span *span; /* by start */
     size_t span_count;
-    nodelist_t **nodes;            /* of each span; NULL: not known */
+    nodelist_t **nodes; /* of each span; NULL: not known */
+    struct wait *wait;
+    size_t wait_count;
     const struct span **view_span; /* of the node in hand */
-    const node_fact_t **fact;      /* by node, then stamp */
-    const device_usage_t **usage;  /* by node, device, begin */
-    struct serving *serving;       /* attempt -> segment */
+    const struct wait **view_wait;
+    const node_fact_t **fact;     /* by node, then stamp */
+    const device_usage_t **usage; /* by node, device, begin */
+    struct serving *serving;      /* attempt -> segment */
     size_t serving_count, serving_size;
     size_t *owner; /* part -> segment, or SIZE_MAX */
     size_t part_size;
@@ -125,6 +128,7 @@ static void make_spans (struct joiner *j)
     p->span = xcalloc (j->in->segment_count + 1, sizeof (*p->span));
     p->nodes = xcalloc (j->in->segment_count + 1, sizeof (*p->nodes));
     p->view_span = xcalloc (j->in->segment_count + 1, sizeof (*p->view_span));
+    p->view_wait = xcalloc (j->in->segment_count + 1, sizeof (*p->view_wait));
     for (size_t i = 0; i < j->in->segment_count; i++) {
         const segment_t *s = &j->in->segments[i];
         if (s->time_start > 0)
@@ -141,6 +145,41 @@ static void make_spans (struct joiner *j)
                                ? p->span[i - 1].chain
                                : i;
         p->nodes[i] = nodelist_open (p->span[i].segment->nodelist, NULL);
+    }
+}
+
+/* When the job was submitted again after a segment that never started; 0: it
+ * never started since. */
+static int64_t submitted_again (const struct joiner *j, const segment_t *s)
+{
+    int64_t next = 0;
+    bool started = false;
+
+    for (size_t i = 0; i < j->in->segment_count; i++) {
+        const segment_t *of = &j->in->segments[i];
+        if (of->time_submit <= s->time_submit)
+            continue;
+        started |= of->time_start > 0;
+        if (next == 0 || of->time_submit < next)
+            next = of->time_submit;
+    }
+    return started ? next : 0;
+}
+
+static void make_waits (struct joiner *j)
+{
+    struct evidence_private *p = j->p;
+
+    p->wait = xcalloc (j->in->segment_count + 1, sizeof (*p->wait));
+    for (size_t i = 0; i < p->span_count; i++)
+        p->wait[p->wait_count++] = (struct wait){
+            p->span[i].segment->time_submit * 1000, p->span[i].start_ms, i};
+    for (size_t i = 0; i < j->in->segment_count; i++) {
+        const segment_t *s = &j->in->segments[i];
+        if (s->time_start == 0)
+            p->wait[p->wait_count++]
+                = (struct wait){s->time_submit * 1000,
+                                submitted_again (j, s) * 1000, WAIT_NO_SPAN};
     }
 }
 
@@ -170,11 +209,16 @@ static struct node_view view_of (struct joiner *j, const char *node)
     struct evidence_private *p = j->p;
     struct node_view view = {.node = node,
                              .span = p->view_span,
+                             .wait = p->view_wait,
                              .tolerance_ms = tolerance_of (j, node)};
 
-    for (size_t i = 0; i < p->span_count; i++)
-        if (span_holds (p, i, node))
-            p->view_span[view.count++] = &p->span[i];
+    for (size_t i = 0; i < p->wait_count; i++) {
+        size_t span = p->wait[i].span;
+        if (span != WAIT_NO_SPAN && span_holds (p, span, node))
+            p->view_span[view.count++] = &p->span[span];
+        else
+            p->view_wait[view.wait_count++] = &p->wait[i];
+    }
     return view;
 }
 
@@ -185,12 +229,9 @@ static struct node_view view_of (struct joiner *j, const char *node)
  * seconds of its state. The JobId may belong to another user's job by now. */
 static bool was_forgotten (const struct joiner *j, const struct quest *q)
 {
-    for (size_t i = 0; i < j->p->span_count && q->recorded; i++) {
-        const struct span *span = &j->p->span[i];
-        if (q->anchor_ms >= span->segment->time_submit * 1000
-            && q->anchor_ms < span->start_ms)
+    for (size_t i = 0; i < j->p->wait_count && q->recorded; i++)
+        if (wait_has (&j->p->wait[i], q->anchor_ms))
             return true;
-    }
     return false;
 }
 
@@ -754,6 +795,7 @@ evidence_join_t *evidence_join (const evidence_input_t *input)
     j.join = xcalloc (1, sizeof (*j.join));
     j.join->private = j.p = xcalloc (1, sizeof (*j.p));
     make_spans (&j);
+    make_waits (&j);
     sort_input (&j);
     join_nodes (&j);
     hand_out (&j);
@@ -789,6 +831,8 @@ void evidence_free (evidence_join_t *join)
     free (p->span);
     free (p->nodes);
     free (p->view_span);
+    free (p->view_wait);
+    free (p->wait);
     free (p->fact);
     free (p->usage);
     free (p->serving);

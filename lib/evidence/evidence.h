@@ -84,7 +84,9 @@ typedef enum {
     EVIDENCE_OTHER_USER, /* those that did are another user's */
     EVIDENCE_OTHER_TIME, /* those ran at another time */
     EVIDENCE_FORGOTTEN,  /* of a start that slurmctld forgot: after the
-                            submission of a segment and before its start */
+                            submission of a segment and before its start,
+                            or before the next submission if that segment
+                            never started */
     EVIDENCE_REASON_COUNT,
 } evidence_reason_t;
 

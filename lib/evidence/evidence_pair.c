@@ -26,6 +26,21 @@ size_t chain_at (const struct node_view *view, int64_t at_ms)
     return best ? best->chain : CHAIN_NONE;
 }
 
+/* slurmctld lost a start that was recorded here at that moment: a segment that
+ * this node never held, so far as accounting knows, was waiting then. */
+static bool was_lost (const struct node_view *view, int64_t at_ms)
+{
+    for (size_t i = 0; i < view->wait_count; i++)
+        if (wait_has (view->wait[i], at_ms))
+            return true;
+    return false;
+}
+
+static int64_t submit_ms (const struct span *span)
+{
+    return span->segment->time_submit * 1000;
+}
+
 static bool same_user (const segment_t *s, uint32_t uid)
 {
     return s->uid == UINT32_MAX || uid == UINT32_MAX || s->uid == uid;
@@ -61,16 +76,24 @@ static int64_t overlap (const struct span *span, const struct quest *q)
     return to > from ? to - from : 0;
 }
 
+/* A start that slurmctld lost is of no segment that was submitted later. */
+static bool may_be_of (const struct span *span, const struct quest *q,
+                       bool lost)
+{
+    return same_user (span->segment, q->uid)
+           && !(lost && submit_ms (span) > q->anchor_ms);
+}
+
 /* The fit of the allocation whose spans begin at *at, which moves on. */
 static struct fit fit_next (const struct node_view *view, const struct quest *q,
-                            size_t *at)
+                            bool lost, size_t *at)
 {
     struct fit fit = {.chain = view->span[*at]->chain, .distance = INT64_MAX};
 
     while (*at < view->count && view->span[*at]->chain == fit.chain) {
         const struct span *span = view->span[(*at)++];
         int64_t d = distance (span, q->anchor_ms);
-        if (!same_user (span->segment, q->uid))
+        if (!may_be_of (span, q, lost))
             continue;
         if (d < fit.distance)
             fit.distance = d;
@@ -91,13 +114,13 @@ static bool fits_better (const struct fit *a, const struct fit *b, bool bounded)
 size_t chain_of (const struct node_view *view, const struct quest *q)
 {
     const struct span *named = span_named (view, q);
-    bool closed = q->begun && q->closed;
+    bool closed = q->begun && q->closed, lost = was_lost (view, q->anchor_ms);
     struct fit near = {.chain = CHAIN_NONE}, far = {.chain = CHAIN_NONE};
 
     if (named)
         return named->chain;
     for (size_t at = 0; at < view->count;) {
-        struct fit fit = fit_next (view, q, &at);
+        struct fit fit = fit_next (view, q, lost, &at);
         if (fit.distance <= view->tolerance_ms
             && (near.chain == CHAIN_NONE
                 || fits_better (&fit, &near, q->begun)))
@@ -136,6 +159,27 @@ static int agreement (const attempt_t *a, const node_fact_t *fact)
     return 0;
 }
 
+/* The allocation submitted after a start that slurmctld lost, the attempt's,
+ * and before the record; NULL: the record may be of that attempt. An epilog may
+ * be late. */
+static const struct span *span_after_lost (const struct node_view *view,
+                                           const attempt_t *a,
+                                           const node_fact_t *fact)
+{
+    int64_t lost = fact_ms (a->fact[0]), at = fact_ms (fact);
+
+    if (!was_lost (view, lost) || agreement (a, fact) > 0)
+        return NULL;
+    for (size_t i = 0; i < view->count; i++) {
+        const struct span *span = view->span[i];
+        int64_t from
+            = fact->kind == NODE_FACT_END ? span->start_ms : submit_ms (span);
+        if (submit_ms (span) > lost && at >= from)
+            return span;
+    }
+    return NULL;
+}
+
 static bool same_attempt (const struct node_view *view, const attempt_t *a,
                           const node_fact_t *last, const node_fact_t *fact)
 {
@@ -143,6 +187,8 @@ static bool same_attempt (const struct node_view *view, const attempt_t *a,
 
     if (agree)
         return agree > 0;
+    if (span_after_lost (view, a, fact))
+        return false;
     return chain_at (view, fact_ms (last)) == chain_at (view, fact_ms (fact));
 }
 
@@ -239,6 +285,21 @@ static void pair_step (struct pairing *p, const node_fact_t *fact)
     }
 }
 
+/* slurmd does not run the prolog again of a job that it still knows: the
+ * records of the second start begin with a step. */
+static void leave_lost (struct pairing *p, const node_fact_t *fact)
+{
+    attempt_t *a = attempt_at (p, p->open);
+    const struct span *span = a ? span_after_lost (p->view, a, fact) : NULL;
+
+    if (!span)
+        return;
+    a->end_ms
+        = span->start_ms < fact_ms (fact) ? span->start_ms : fact_ms (fact);
+    p->last = p->open;
+    p->open = SIZE_MAX;
+}
+
 /* Bounds that a missing end leaves open: the neighbour on this node. */
 static void bound_attempts (attempt_t *a, size_t count)
 {
@@ -269,8 +330,10 @@ void pair_records (const struct node_view *view, const node_fact_t **fact,
     size_t first = *attempt_count;
     struct pairing p = {view, attempts, attempt_count, SIZE_MAX, SIZE_MAX};
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        leave_lost (&p, fact[i]);
         pair[fact[i]->kind](&p, fact[i]);
+    }
     bound_attempts (*attempts + first, *attempt_count - first);
     for (size_t i = first; i < *attempt_count; i++)
         note_problems (&(*attempts)[i]);

@@ -14,11 +14,23 @@ struct span {
     size_t chain; /* number of the allocation */
 };
 
+/* From a segment's submission to its start. A segment that never started waits
+ * until the next one of its JobId is submitted, if one of these started. */
+struct wait {
+    int64_t from_ms;
+    int64_t to_ms;
+    size_t span; /* that it led to; WAIT_NO_SPAN: none */
+};
+
+#define WAIT_NO_SPAN SIZE_MAX
+
 /* The allocations as one node sees them: those spans that hold it. */
 struct node_view {
     const char *node;
     const struct span **span; /* by start */
     size_t count;
+    const struct wait **wait; /* those that led to none of these spans */
+    size_t wait_count;
     int64_t tolerance_ms;
 };
 
@@ -32,10 +44,15 @@ struct quest {
     uint32_t uid;       /* UINT32_MAX: unknown */
     bool begun;         /* begin_ms is a record, no mere bound */
     bool closed;        /* so is end_ms */
-    bool recorded; /* by prolog, epilog or step; false: measured only */
+    bool recorded;      /* by prolog, epilog or step; false: measured only */
 };
 
 #define CHAIN_NONE SIZE_MAX
+
+static inline bool wait_has (const struct wait *wait, int64_t at_ms)
+{
+    return at_ms >= wait->from_ms && at_ms < wait->to_ms;
+}
 
 static inline int64_t fact_ms (const node_fact_t *fact)
 {

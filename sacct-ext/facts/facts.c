@@ -246,7 +246,7 @@ static bool is_wanted (const struct pass *p, const segment_t *s)
 
     if (!q || (q->start == 0 && q->end == 0))
         return true;
-    return s->time_start < q->end
+    return s->time_start > 0 && s->time_start < q->end
            && (end > q->start || s->time_start >= q->start);
 }
 
@@ -430,8 +430,7 @@ static int take_siblings (struct pass *p, gl_error_t *error)
     iter = store_iter_open (p->store, STORE_SEGMENTS, &query, error);
     facts_job_forget_segments (p->job);
     while (iter && (more = store_iter_next (iter, &s, error)) > 0)
-        if (s.time_start > 0)
-            facts_job_add_segment (p->job, &s);
+        facts_job_add_segment (p->job, &s);
     store_iter_close (iter);
     return more;
 }

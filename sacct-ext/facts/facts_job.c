@@ -193,7 +193,8 @@ static bool is_within (const facts_job_t *job, int64_t stamp)
 
     for (size_t i = 0; i < job->segment_count; i++) {
         const segment_t *s = &job->segment[i];
-        if (s->time_start > 0 && stamp >= s->time_start - tolerance
+        if (s->time_start > 0 && stamp >= s->time_submit
+            && stamp >= s->time_start - tolerance
             && stamp <= segment_end (s) + tolerance)
             return true;
     }

@@ -32,8 +32,8 @@ bool facts_record_shows_gpu (const node_record_t *record);
 void facts_job_add_usage (facts_job_t *job, const device_usage_t *usage);
 void facts_job_add_retag (facts_job_t *job, const retag_t *retag);
 
-/* Every record lies in the time of one of the segments, as near as clocks are. If
- * not, the job has more segments than these. */
+/* Every record lies in the time of one of the segments, as near as clocks are, and
+ * after its submission. If not, the job has more segments than these. */
 bool facts_job_is_whole (const facts_job_t *job);
 void facts_job_forget_segments (facts_job_t *job);
 

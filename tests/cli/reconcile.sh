@@ -498,6 +498,27 @@ rm -f ledger.db*
 gl init && sync_all && spool "$(start 101 3600 4)" "$(end 101 7201)" &&
     known 'evidence|101||devices|-3600|started_again'
 check "started_again: slurmdbd has a row without a partition of it"
+# requeued STATE START NODES: a row of 101 before its row, from second 3450 to 3540
+requeued ()
+{
+    fresh
+    put_job 101 60 3500 3540 "$1" '1=8,4=1,1001=1'
+    do_sql "UPDATE lab_job_table SET time_submit = $t + 3450,
+        time_start = IF($2, $t + $2, 0), nodelist = '$3'
+        WHERE id_job = 101 AND time_end = $t + 3540"
+    rm -f ledger.db*
+    gl init && sync_all
+}
+requeued 1024 0 g1 &&
+    spool "$(start 101 3455 4)" "$(end 101 3541)" "$(start 101 3600 5)" \
+        "$(end 101 7201)" &&
+    known 'evidence|101||record of g1: slurmctld forgot that start and started the job again|0|started_again'
+check "started_again: the row of that time was requeued and has no start"
+requeued 7 3470 g7 &&
+    spool "$(start 101 3455 4)" "$(start 101 3470 0 node=g7)" \
+        "$(end 101 3540) node=g7" "$(start 101 3600 5)" "$(end 101 7201)" &&
+    known 'evidence|101||record of g1: slurmctld forgot that start and started the job again|0|started_again'
+check "started_again: the row of that time is of another node"
 fresh
 spool "$(start 101 3500 4 node=g7)" "$(start 101 3600 4)" "$(end 101 7201)" &&
     strange 'evidence|101||record of g7: the job was not on that node|0|unexplained'

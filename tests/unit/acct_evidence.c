@@ -528,6 +528,97 @@ static void evidence_join__no_segment__says_why (void **state)
     }
 }
 
+static node_fact_t device_fact (node_fact_kind_t kind, const char *node,
+                                int64_t stamp, const char *gpus)
+{
+    node_fact_t f = fact (kind, node, stamp, NULL);
+
+    f.seen.gpus = gpus;
+    return f;
+}
+
+/* slurmctld was killed and forgot a start on g2, which lasted until the job was
+ * requeued. The row of that time is of another node, or has no start at all.
+ * slurmd knows the job still, so that the second start there has no prolog. */
+static void
+evidence_join__start_forgotten_before_a_requeue__is_of_no_segment (void **state)
+{
+    static const struct {
+        int start;           /* in the first row; 0: it has none */
+        const char *nodes;   /* of the first row */
+        int epilog;          /* of the forgotten start; 0: none */
+        uint32_t uid;        /* whose it was */
+        uint64_t time_start; /* told by its prolog; 0: none */
+        bool forgotten;
+    } cases[] = {
+        {10, "g1", 0, 1000, 0, true},
+        {10, "g1", 9, 1000, 0, true},
+        {10, "g1", 75, 1000, 0, true}, /* killed after the requeue */
+        {0, "g2", 0, 1000, 0, true},
+        {0, "g2", 57, 1000, 0, true},
+        {0, NULL, 0, 2000, 0, true},   /* the JobId was another job's then */
+        {10, "g2", 0, 1000, 0, false}, /* the first row's, which held g2 */
+        {10, "g1", 0, 1000, T0 + 77, false}, /* it is the second row's start */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        struct job job = {.in = {0}};
+        const segment_evidence_t *second;
+        evidence_join_t *join;
+        segment_t *s = add_segment (&job, T0 + 10, T0 + 55, cases[i].nodes);
+        node_fact_t f = device_fact (NODE_FACT_START, "g2", T0 + 6, "7");
+        s->time_submit = T0;
+        s->time_start = cases[i].start ? T0 + cases[i].start : 0;
+        add_segment (&job, T0 + 77, T0 + 82, "g2")->time_submit = T0 + 55;
+        f.seen.uid = cases[i].uid;
+        f.seen.time_start = (int64_t)cases[i].time_start;
+        add_fact (&job, f);
+        if (cases[i].epilog)
+            add_fact (&job,
+                      fact (NODE_FACT_END, "g2", T0 + cases[i].epilog, NULL));
+        add_fact (&job, device_fact (NODE_FACT_STEP, "g2", T0 + 77, "0"));
+        add_fact (&job, fact (NODE_FACT_END, "g2", T0 + 82, NULL));
+        job.usage[job.in.usage_count++] = stretch (
+            "g2", T0 + 6, T0 + (cases[i].epilog ? cases[i].epilog : 60));
+        job.usage[job.in.usage_count++] = stretch ("g2", T0 + 77, T0 + 82);
+        join = join_job (&job);
+        second = &join->segment[1];
+        assert_int_equal (join->attempt[0].reason, cases[i].forgotten
+                                                       ? EVIDENCE_FORGOTTEN
+                                                       : EVIDENCE_MATCHED);
+        if (cases[i].forgotten) {
+            assert_int_equal (join->attempt_count, 2);
+            assert_int_equal (join->segment[0].attempt_count, 0);
+            assert_int_equal (second->attempt_count, 1);
+            assert_int_equal (second->device_count, 1);
+            assert_string_equal (second->node[0].device[0], "0");
+            assert_int_equal (second->part_count, 1);
+            assert_int_equal (second->part[0]->from_ms, (T0 + 77) * 1000);
+            assert_int_equal (join->part[0].reason, EVIDENCE_FORGOTTEN);
+        }
+        evidence_free (join);
+    }
+}
+
+/* A job that waits, and was never started again: nobody knows what a record of
+ * it is. */
+static void evidence_join__never_started_since__is_not_forgotten (void **state)
+{
+    struct job job = {.in = {0}};
+    evidence_join_t *join;
+    segment_t *s;
+
+    (void)state;
+    add_segment (&job, T0 + 100, T0 + 400, "g1");
+    s = add_segment (&job, 0, T0 + 4000, "g1");
+    s->time_submit = T0 + 400;
+    add_fact (&job, fact (NODE_FACT_START, "g1", T0 + 1000, NULL));
+    join = join_job (&job);
+    assert_int_equal (join->attempt[0].reason, EVIDENCE_OTHER_TIME);
+    evidence_free (join);
+}
+
 static void evidence_join__sluid_and_start_time__beat_the_clock (void **state)
 {
     struct job job = {.in = {0}};
@@ -992,6 +1083,9 @@ int main (void)
         cmocka_unit_test (evidence_join__usage_halfway__goes_with_the_first),
         cmocka_unit_test (evidence_join__prolog_lost__begins_at_the_end_before),
         cmocka_unit_test (evidence_join__no_segment__says_why),
+        cmocka_unit_test (
+            evidence_join__start_forgotten_before_a_requeue__is_of_no_segment),
+        cmocka_unit_test (evidence_join__never_started_since__is_not_forgotten),
         cmocka_unit_test (evidence_join__sluid_and_start_time__beat_the_clock),
         cmocka_unit_test (evidence_join__clock_behind__the_larger_overlap),
         cmocka_unit_test (evidence_join__devices__union_of_records_by_node),
