@@ -145,14 +145,35 @@ ok $? "no row is open"
 
 # ----------------------------------------------------------------- the ledger
 
-# rows: JobId, start, end, GPUs and state of every row that has started.
+# rows: JobId, submission, start, end, GPUs and state of every row; 0 for a time
+# that sacct does not know. Asked for a time and not for JobIds, sacct leaves out rows
+# without an eligible time: those of starts that slurmctld forgot have none.
 rows ()
 {
-    SLURM_TIME_FORMAT=%s sacct -aDXnP -S 2000-01-01 \
-        -o jobidraw,start,end,state,alloctres | awk -F'|' '$2 > 0 {
-            at = match ($5, /gres\/gpu=[0-9]+/)
-            print $1, $2, $3, at ? substr ($5, at + 9) + 0 : 0, $4
+    SLURM_TIME_FORMAT=%s sacct -aDXnP -j "$(seq -s, 1 $((2 * jobs)))" \
+        -o jobidraw,submit,start,end,state,alloctres | awk -F'|' '{
+            at = match ($6, /gres\/gpu=[0-9]+/)
+            print $1, $2, $3 + 0, $4 + 0, at ? substr ($6, at + 9) + 0 : 0, $5
         }'
+}
+
+# lasted: of the rows on standard input, those that took time.
+lasted () { awk '$3 > 0 && $4 > $3'; }
+
+# tell_of JOBID...: what all sides have of it, for whoever reads the log.
+tell_of ()
+{
+    local job
+    for job; do
+        note "job $job: $(SLURM_TIME_FORMAT=%s sacct -aDXnP -j "$job" \
+            -o jobidraw,submit,start,end,state,nodelist,alloctres)"
+        note "$(stored "SELECT 'segment', time_submit, time_start, time_end, state
+            FROM segment WHERE id_job = $job
+            UNION ALL SELECT 'record', stamp, kind, node, hex (record_key)
+            FROM node_record WHERE id_job = $job")"
+        note "$(grep -hE "\\($job\\)|JobId=$job( |$)" \
+            "$cluster/log/slurmctld.log")"
+    done
 }
 rows >"$scratch/rows"
 ledger sync 2>"$scratch/err"
@@ -167,15 +188,27 @@ total ()
 {
     ledger report usage "${period[@]}" --by cluster --csv -n -o "$1" 2>/dev/null
 }
-note "rows by state: $(awk '{ print $5 }' "$scratch/rows" | sort | uniq -c |
+note "rows by state: $(awk '{ print $6 }' "$scratch/rows" | sort | uniq -c |
     tr -s ' ' | paste -sd,)"
 is "$(awk '{ print $1 }' "$scratch/rows" | sort -u | wc -l)" "$jobs" \
     "Slurm knows each job"
-is "$(total jobs)" "$jobs" "every job is in the ledger, once"
-is "$(total segments)" "$(awk '$3 > $2' "$scratch/rows" | wc -l)" \
+awk '{ print $1, $2, $3, $4 }' "$scratch/rows" | sort >"$scratch/sacct"
+stored "SELECT id_job, time_submit, time_start, time_end FROM segment" |
+    tr '|' ' ' | sort >"$scratch/ledger"
+is "$(comm -3 "$scratch/sacct" "$scratch/ledger")" "" \
+    "the ledger has sacct's rows, each once, with their times"
+# Not every job need have time: a kill may leave one with rows that end where they
+# begin. The report counts jobs that have.
+lasted <"$scratch/rows" >"$scratch/lasted"
+is "$(total jobs)" "$(awk '{ print $1 }' "$scratch/lasted" | sort -u | wc -l)" \
+    "every job that has time in sacct is counted, once"
+mapfile -t timeless < <(awk 'FNR == NR { lasted[$1] = 1; next }
+    !lasted[$1] { print $1 }' "$scratch/lasted" "$scratch/rows" | sort -u)
+tell_of "${timeless[@]}"
+is "$(total segments)" "$(wc -l <"$scratch/lasted")" \
     "with as many segments as sacct shows rows that lasted"
 is "$(total gres_seconds)" \
-    "$(awk '$3 > $2 { sum += ($3 - $2) * $4 } END { print sum }' "$scratch/rows")" \
+    "$(awk '{ sum += ($4 - $3) * $5 } END { print sum }' "$scratch/lasted")" \
     "GRES-seconds are sacct's"
 is "$(stored "SELECT record_key FROM node_record GROUP BY record_key
     HAVING count(*) > 1")" "" "no record is there twice"
@@ -185,5 +218,8 @@ ledger report reconcile "${period[@]}" -P -n -o side,job,what,gres_seconds,cause
 is $? 0 "reconcile: every difference has a cause"
 note "$(cat "$scratch/err")"
 note "$(grep unexplained "$scratch/reconcile")"
+mapfile -t strange < <(awk -F'|' '$NF == "unexplained" && $2 { print $2 }' \
+    "$scratch/reconcile" | sort -u)
+tell_of "${strange[@]}"
 note "$(awk -F'|' '{ print $1, $NF }' "$scratch/reconcile" | sort | uniq -c)"
 done_testing

@@ -79,32 +79,47 @@ ok $? "the agents know which type each index has"
 
 # ------------------------------------------------------------------ the jobs
 
+# The jobs run until all has been looked at, and some seconds longer, in which
+# daemons are killed.
+cat >until.sh <<'END'
+#!/bin/bash
+until [ -e looked_at ]; do
+    sleep 0.5
+done
+sleep 8
+END
 cat >tagged.sh <<'END'
 #!/bin/bash
 echo "$GPULEDGER_PROJECT $GPULEDGER_PRICE_PER_HOUR $GPULEDGER_PRICE_CURRENCY"
-sleep 12
+. ./until.sh
 END
 tagged=$(as games sbatch --parsable --gpu-project=tracking --gres=gpu:h100:2 \
     -w g1 tagged.sh)
 mixed=$(as daemon sbatch --parsable --gpu-project=folding -w m1 \
     --gres=gpu:1g.10gb:2,gpu:3g.40gb:1,gpu:h100:1 tagged.sh)
 wide=$(as news sbatch --parsable --gpu-project=translation -w 'g[1-2]' -N 2 \
-    --gres=gpu:h100:1 --wrap='sleep 12')
-plain=$(as games sbatch --parsable --gres=gpu:h100:1 -w g2 --wrap='sleep 12')
-await 30 in_state "$mixed" RUNNING && await 30 in_state "$plain" RUNNING
-ok $? "the jobs run"
+    --gres=gpu:h100:1 until.sh)
+plain=$(as games sbatch --parsable --gres=gpu:h100:1 -w g2 until.sh)
+for job in "$tagged" "$mixed" "$wide" "$plain"; do
+    await 60 in_state "$job" RUNNING || note "$job is $(state_of "$job")"
+done
+is "$(squeue -h -t RUNNING | wc -l)" 4 "the jobs run"
 
 held () { metrics "$1" | grep '^slurm_gpuledger_device_allocated{' |
     grep -c "job_id=\"$2\""; }
 holds () { [ "$(held "$1" "$2")" -eq "$3" ]; }
-await 20 holds m1 "$mixed" 4
+# An agent writes its metrics some moments after a prolog, each agent its own.
+await 60 holds m1 "$mixed" 4
 is "$(held m1 "$mixed")" 4 "metrics: the mixed job holds four devices of m1"
-await 20 holds g1 "$tagged" 2
+await 60 holds g1 "$tagged" 2
 is "$(held g1 "$tagged")" 2 "metrics: the tagged job holds two of g1"
+await 60 holds g1 "$wide" 1
+await 60 holds g2 "$wide" 1
 is "$(held g1 "$wide") $(held g2 "$wide")" "1 1" \
     "metrics: the wide one holds one of each node"
 like "$(metrics g1 | grep "job_id=\"$tagged\"")" \
     'account="vision".*project="tracking"' "metrics: account and project"
+touch looked_at
 
 fell collector "$cluster/lib/gpuledger-collector" \
     --config "$GL_SANDBOX_CONFIG" --store "$GL_SANDBOX_STORE"
