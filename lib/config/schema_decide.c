@@ -1,16 +1,11 @@
 #include "config/schema_kinds.h"
 #include "site/site.h"
 
-static const schema_word_t analysis_words[]
-    = {{"overhead", ANALYSIS_OVERHEAD},
-       {"interruptible", ANALYSIS_INTERRUPTIBLE},
-       {"egress", ANALYSIS_EGRESS},
-       {"scaling", ANALYSIS_SCALING},
-       {"newer-gpu", ANALYSIS_NEWER_GPU},
-       {"memory", ANALYSIS_MEMORY},
-       {"run", ANALYSIS_RUN},
-       {"cash", ANALYSIS_CASH},
-       {NULL, 0}};
+static const schema_word_t analysis_words[] = {
+#define KIND(id, word) {word, ANALYSIS_##id},
+#include "site/analysis_kinds.h"
+#undef KIND
+    {NULL, 0}};
 static const schema_word_t overhead_words[]
     = {{"purchase", OVERHEAD_OF_PURCHASE},
        {"depreciation", OVERHEAD_OF_DEPRECIATION},

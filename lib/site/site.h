@@ -356,14 +356,10 @@ typedef struct {
 
 /* What is to be decided (planning/analysis.h). */
 typedef enum {
-    ANALYSIS_OVERHEAD,
-    ANALYSIS_INTERRUPTIBLE,
-    ANALYSIS_EGRESS,
-    ANALYSIS_SCALING,
-    ANALYSIS_NEWER_GPU,
-    ANALYSIS_MEMORY,
-    ANALYSIS_RUN,
-    ANALYSIS_CASH,
+#define KIND(id, word) ANALYSIS_##id,
+#include "site/analysis_kinds.h"
+#undef KIND
+    ANALYSIS_KINDS,
 } analysis_kind_t;
 
 typedef enum {

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "planning/formula.h"
 #include "planning/reserve.h"
+#include "site/site.h"
 
 /* A number for an argument: static, so that no one has to clear it. */
 static mpq_srcptr n (const char *text)
@@ -339,11 +340,29 @@ static void reserve_size__any_demand__is_the_cheapest (void **state)
     mpq_clears (best, q, NULL);
 }
 
+static void formulas__of_kinds_of_analyses__are_the_first_rows (void **state)
+{
+    static const char *const words[] = {
+#define KIND(id, word) word,
+#include "site/analysis_kinds.h"
+#undef KIND
+    };
+
+    (void)state;
+    assert_int_equal (GL_ARRAY_SIZE (words), ANALYSIS_KINDS);
+    for (size_t i = 0; i < ANALYSIS_KINDS; i++) {
+        assert_string_equal (formula_at (i)->name, words[i]);
+        assert_non_null (formula_at (i)->title);
+    }
+    assert_null (formula_at (ANALYSIS_KINDS)->title);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (formulas__of_the_guide__as_worked),
         cmocka_unit_test (formulas__of_the_table__name_what_there_is),
+        cmocka_unit_test (formulas__of_kinds_of_analyses__are_the_first_rows),
         cmocka_unit_test (demand_trend__of_lines_and_others__goes_on),
         cmocka_unit_test (reserve__ten_days__28_pay),
         cmocka_unit_test (
