@@ -76,7 +76,7 @@ void bill_add_copy (bill_t *bill, const bill_row_t *row)
     bill_row_copy (bill_add (bill), row);
 }
 
-/* Rows by hand may be of one line: then by all that they say. */
+/* Manual rows may be of one line: then by all that they say. */
 static int by_line (const void *a, const void *b)
 {
     int order = bill_row_compare (a, b);

@@ -60,7 +60,7 @@ typedef struct {
     mpz_t charge_units;  /* what is due */
     char *origin; /* of a correction made by comparing: which line it corrects,
                      "KIND" or "KIND:WHAT" of it; else NULL */
-    char *reason; /* in words, of a row by hand; else NULL */
+    char *reason; /* in words, of a manual row; else NULL */
     mpz_t before_units; /* of such a correction: what was due of the line */
     mpz_t after_units;  /* and what is */
     mpz_t adjustment_units[ADJUSTMENT_COUNT]; /* list + these = charge, of all

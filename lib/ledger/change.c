@@ -28,7 +28,7 @@ static const change_info_t infos[CHANGE_COUNT] = {
        "Corrections of earlier months on both statements."},
     [CHANGE_TAX] = {"taxes", "Taxes", "Taxes of both months."},
     [CHANGE_PURCHASE]
-    = {"purchases", "Paid beforehand",
+    = {"purchases", "Prepaid",
        "What is paid for entitlements in both months."},
 };
 

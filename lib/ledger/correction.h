@@ -10,7 +10,7 @@
  *
  * line by line, in every number of the row, exactly. A correction keeps the
  * texts of its line; its `origin` says which kind of line that was, its `what`
- * the cause. Rows by hand and taxes are not compared: what is due of corrections
+ * the cause. Manual rows and taxes are not compared: what is due of corrections
  * is taxed where they are billed. Pure.
  */
 #ifndef GL_LEDGER_CORRECTION_H

@@ -129,8 +129,8 @@ typedef struct {
     mpz_t committed_hours;  /* of price_hours: paid by that, and not billed */
     mpz_t committed_rate;   /* of these: what would be due for an hour; `rate` is
                                then of the others */
-    mpz_t prepaid; /* what it takes of something that was paid beforehand, beside
-                      what is billed; of what is paid beforehand, negative */
+    mpz_t prepaid; /* what it takes of something that was prepaid, beside
+                      what is billed; of what is prepaid, negative */
     uint64_t preemptible; /* 1: priced as time that may be taken back */
 } detail_row_t;
 

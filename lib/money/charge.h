@@ -56,7 +56,7 @@
  * without GPU-seconds and cost: the price of each hour entitled, drawn or not, or
  * a fee for the month, up to as-of, spread evenly over the time that the entry
  * holds; an external team pays its surcharge on it. It is money for time that
- * other lines are not charged for, so the remainder "paid beforehand" has it with
+ * other lines are not charged for, so the remainder "prepaid" has it with
  * the other sign. Every hour had of the month is worth the same,
  *
  *   (value carried in + fee) / (entitled + carried in)

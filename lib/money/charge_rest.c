@@ -25,7 +25,7 @@ static const remainder_info_t infos[REMAINDER_COUNT] = {
     {REMAINDER_EXCESS, "excess", "held beyond the pool's capacity"},
     {REMAINDER_NO_CAPACITY, "no_capacity", "cost without capacity"},
     {REMAINDER_CREDITED, "credited", "given back as credits"},
-    {REMAINDER_PREPAID, "prepaid", "paid beforehand"},
+    {REMAINDER_PREPAID, "prepaid", "prepaid"},
     {REMAINDER_ROUNDING, "rounding", "rounding of published prices"},
 };
 

@@ -389,7 +389,7 @@ static void render_one (focus_t *f, const detail_row_t *row, buffer_t *out)
     buffer_add_char (out, '\n');
 }
 
-/* A row that is paid beforehand in part is two. */
+/* A row that is prepaid in part is two. */
 void focus_render_row (focus_t *f, const detail_row_t *row, buffer_t *out)
 {
     if (mpz_sgn (row->committed_hours) <= 0) {

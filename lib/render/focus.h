@@ -48,7 +48,7 @@ void focus_free (focus_t *focus);
 const focus_column_t *focus_columns (const focus_t *focus, size_t *ret_count);
 /* The names, as the first line of a file. */
 void focus_render_header (const focus_t *focus, buffer_t *out);
-/* The row as a line of CSV (RFC 4180, LF), or as two: what is paid beforehand, and
+/* The row as a line of CSV (RFC 4180, LF), or as two: what is prepaid, and
  * the rest. What a spreadsheet would take for a
  * formula gets a leading ', as in every CSV of ours; identifiers, numbers, times
  * and JSON never begin so. */

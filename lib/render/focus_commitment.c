@@ -1,4 +1,4 @@
-/* What is paid beforehand, by an entitlement: FOCUS' commitment discounts. */
+/* What is prepaid, by an entitlement: FOCUS' commitment discounts. */
 #include "render/focus_private.h"
 #include "render/json.h"
 

@@ -44,7 +44,7 @@ static const struct grain {
     [DETAIL_UNUSED] = {"unused", "entitlement that is not used",
                        {OF ("x_Pool", pool)}},
     [DETAIL_PURCHASE] = {"purchase", "purchase", {OF ("x_Pool", pool)}},
-    [DETAIL_ENTITLEMENT] = {"entitlement", "entitlement, paid beforehand",
+    [DETAIL_ENTITLEMENT] = {"entitlement", "prepaid entitlement",
                             {OF ("x_Pool", pool)}},
 };
 

@@ -2,7 +2,7 @@
  * focus_private.h: the columns, and what is shared by focus.c (amounts, periods,
  * parties), focus_words.c (resources, SKUs, tags, our own columns),
  * focus_invoice.c (lines of invoices, and the datasets that are made of them),
- * focus_commitment.c (what is paid beforehand) and focus_contract.c (of which
+ * focus_commitment.c (what is prepaid) and focus_contract.c (of which
  * contract).
  *
  * Each focus_put_* fills its cells of the row that is being made, from a row of the
@@ -172,7 +172,7 @@ extern const char focus_commitment_type[];
 void focus_add_contract (const focus_t *focus, buffer_t *out,
                          const char *commitment);
 
-/* Paid beforehand, as a whole: a row of its own. */
+/* Prepaid, as a whole: a row of its own. */
 bool focus_is_committed (const detail_row_t *row);
 /* The part of a row that is, or the rest of it; false: it has none. */
 bool focus_take_part (detail_row_t *ret_part, const detail_row_t *row,

@@ -56,8 +56,8 @@ void explain_decided (explain_t *explain, const site_t *site,
                          xasprintf ("What was decided of it, for %s",
                                     row->month));
     explain_line (step, COLUMN_MONEY, bill_kind_word (row->kind),
-                  row->kind == BILL_CREDIT ? "given back by hand"
-                                           : "corrected by hand",
+                  row->kind == BILL_CREDIT ? "manual credit"
+                                           : "manually corrected",
                   exact_units_text (row->charge_units, site->currency_digits));
     explain_text (step, "reason", "reason", row->reason);
     explain_text (step, "who", "by", who);

@@ -61,7 +61,7 @@ static const struct {
     [MEASURE_CORRECTION]
     = {"correction", "Correction", COLUMN_MONEY,
        "What is billed in the month besides its own time: corrections of closed "
-       "months, and credits and corrections by hand. Empty: there is none."},
+       "months, and manual credits and corrections. Empty: there is none."},
     [MEASURE_CURRENCY]
     = {"currency", "Currency", COLUMN_TEXT, "The currency of the ledger."},
 };

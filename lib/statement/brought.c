@@ -184,7 +184,7 @@ static const char *why (const bill_row_t *row)
     if (row->kind == BILL_CREDIT)
         return row->what && !strcmp (row->what, "dispute")
                    ? "credit of a dispute"
-                   : "credit by hand";
+                   : "manual credit";
     return cause ? cause : "correction";
 }
 
@@ -311,7 +311,7 @@ static void put_block (const brought_t *b, report_t *report)
     GL_AUTOFREE char *total
         = exact_units_text (b->total, site->currency_digits);
     GL_AUTOFREE char *title = xasprintf (
-        "Corrections of closed months, and by hand, %s", site->currency);
+        "Corrections of closed months, and manual ones, %s", site->currency);
     report_proof_t *proof = report_proof (report, title);
     mpz_t rest;
 
@@ -329,7 +329,7 @@ static void put_block (const brought_t *b, report_t *report)
     proof->holds = mpz_sgn (rest) == 0;
     mpz_clear (rest);
     report_named_total (report, "corrections",
-                        "Corrections of closed months, and by hand",
+                        "Corrections of closed months, and manual ones",
                         COLUMN_MONEY, total);
     report_note (report, NOTE_INFORMATION,
                  "Corrections of closed months, and credits and corrections by "

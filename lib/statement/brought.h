@@ -1,6 +1,6 @@
 /*
  * brought.h: what is billed in a month besides its own time, in its chargeback:
- * corrections of closed months, and credits and corrections by hand.
+ * corrections of closed months, and manual credits and corrections.
  *
  * None of it is part of what the month's pools cost, so it is in neither charge
  * nor credit, but in a column of its own, `correction`, so that of each month

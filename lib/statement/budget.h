@@ -133,7 +133,7 @@ typedef struct {
  * What jobs held is of the days of the detail. What the rows have beside is
  * spread evenly over the time of the month: idle time, credits by policy, the
  * smallest units that rounding made of them; and all of it, where no detail was
- * kept. Corrections, and rows by hand, are of the month and none of its days. Of
+ * kept. Corrections, and manual rows, are of the month and none of its days. Of
  * the day of as-of counts the part that has passed.
  */
 void budget_add_closed (budget_t *budget, const budget_month_t *month);

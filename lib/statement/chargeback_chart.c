@@ -54,7 +54,7 @@ static void chart_whole (const struct pool_sum *all, const mpz_t charged,
 void chargeback_cost_chart (struct chargeback *c, const struct pool_sum *all)
 {
     report_chart_t *chart = report_chart (
-        c->report, CHART_STACK, "What became of the cost",
+        c->report, CHART_STACK, "How the cost was recovered",
         "The cost of the pools, divided into what jobs are charged and what "
         "nobody is charged.");
     bool credits = all->credit_count > 0 || mpz_sgn (all->credited_outside);
@@ -79,7 +79,7 @@ void chargeback_cost_chart (struct chargeback *c, const struct pool_sum *all)
                         remainder_shade (i));
     }
     if (mpz_sgn (all->purchased))
-        chart_item (c, chart, "charged: paid beforehand", all->purchased,
+        chart_item (c, chart, "charged: prepaid", all->purchased,
                     whole, 1);
     if (mpz_sgn (outside) > 0)
         chart_item (c, chart, "charged outside the period", outside, whole, 1);

@@ -1,5 +1,5 @@
 /*
- * What became of the cost of a pool, over all its months.
+ * How the cost was recovered of a pool, over all its months.
  */
 #include <string.h>
 

@@ -107,12 +107,12 @@ static void prove_charges (const struct chargeback *c, report_proof_t *proof,
     mpz_clear (jobs);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         GL_AUTOFREE char *label
-            = xasprintf ("charged beside jobs: %s", remainder_info (i)->title);
+            = xasprintf ("also charged: %s", remainder_info (i)->title);
         if (mpz_sgn (sum->idle[i]))
             proof_money (c, proof, label, sum->idle[i]);
     }
     if (mpz_sgn (sum->purchased))
-        proof_money (c, proof, "charged beside jobs: paid beforehand",
+        proof_money (c, proof, "also charged: prepaid",
                      sum->purchased);
     if (mpz_sgn (sum->outside))
         proof_money (c, proof, "charged in the same months, outside the period",
@@ -233,7 +233,7 @@ static void name_totals (report_t *report, int digits,
                      all->disposal);
     named_money (&t, "charge", "Charged", all->in_period);
     if (mpz_sgn (all->purchased))
-        named_money (&t, "purchase", "Of it paid beforehand", all->purchased);
+        named_money (&t, "purchase", "Of it prepaid", all->purchased);
     if (mpz_sgn (all->outside))
         named_money (&t, "charge_outside_period",
                      "Charged in the same months, outside the period",

@@ -54,7 +54,7 @@ typedef enum {
     JOURNAL_TAG_LIST, /* before tiers, subsidies ..., where that is another */
     JOURNAL_TAG_WHAT,
     JOURNAL_TAG_REFERENCE,
-    JOURNAL_TAG_REASON, /* in words, of a row by hand */
+    JOURNAL_TAG_REASON, /* in words, of a manual row */
     JOURNAL_TAG_ORIGIN, /* the month that it is for, if another one */
     JOURNAL_TAG_FUND,   /* that pays for a cost */
     JOURNAL_TAG_COUNT,

@@ -537,7 +537,7 @@ static void add_excluded (report_t *report, const struct recharge_columns *c,
     }
 }
 
-/* Rows by hand name a team, and seldom a pool. */
+/* Manual rows name a team, and seldom a pool. */
 static void note_unplaced (report_t *report, const recharge_t *r)
 {
     GL_AUTOFREE char *text = exact_units_text (
@@ -545,7 +545,7 @@ static void note_unplaced (report_t *report, const recharge_t *r)
 
     if (mpz_sgn (r->unplaced_units) != 0)
         report_note (report, NOTE_WARNING,
-                     "%s %s of credits and corrections by hand are of no pool, "
+                     "%s %s of manual credits and corrections are of no pool, "
                      "and in no balance.",
                      text, r->query->site->currency);
 }

@@ -47,7 +47,7 @@ struct recharge {
     size_t month_count;
     recharge_account_t *account; /* by pool, then year */
     size_t account_count;
-    mpz_t unplaced_units; /* revenue that is of no pool: rows by hand */
+    mpz_t unplaced_units; /* revenue that is of no pool: manual rows */
 };
 
 struct recharge_columns {

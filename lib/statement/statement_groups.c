@@ -27,7 +27,7 @@ typedef struct {
      | 1U << BILL_CORRECTION | 1U << BILL_PURCHASE)
 
 static const table_t tables[] = {
-    {"charges", 'C', "What you pay for",
+    {"charges", 'C', "Charges",
      "GPU time that your jobs held, by what sets its price.",
      1U << BILL_CHARGE, {KEY_POOL, KEY_QOS, KEY_PROFILE}, 3,
      {AT_POOL, AT_QOS, AT_PROFILE}, STATEMENT_PRICED, false, true},

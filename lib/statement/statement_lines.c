@@ -78,7 +78,7 @@ static const struct single {
     const char *title;
     const char *help;
 } singles[] = {
-    {BILL_PURCHASE, "purchases", 'E', "Paid beforehand",
+    {BILL_PURCHASE, "purchases", 'E', "Prepaid",
      "For GPU time that you have bought, whether your jobs used it or not: what "
      "they draw on it is not due again. gpuledger report entitlements says what "
      "was used."},

@@ -205,7 +205,7 @@ static void add_cost_chart (page_t *page)
                           "nobody held, and what the site takes off.");
     add_part (page, chart, "time that your jobs held", held, whole, 0);
     add_part (page, chart, "time that nobody held", idle, whole, 2);
-    add_part (page, chart, "taken off, borne by the site", taken_off, whole, 3);
+    add_part (page, chart, "subsidies, discounts and entitlements", taken_off, whole, 3);
     mpz_clears (idle, held, taken_off, whole, NULL);
 }
 
@@ -232,7 +232,7 @@ static const struct {
 } parts[] = {
     {BILL_CHARGE, "charges", "GPU time"},
     {BILL_IDLE, "idle", "idle time shared out"},
-    {BILL_PURCHASE, "purchases", "paid beforehand"},
+    {BILL_PURCHASE, "purchases", "prepaid"},
     {BILL_CREDIT, "credits", "credits"},
     {BILL_CORRECTION, "corrections", "corrections of earlier months"},
     {BILL_TAX, "taxes", "taxes"},

@@ -444,7 +444,7 @@ static void add_words (struct table *t)
     report_note (t->report, NOTE_INFORMATION,
                  "Before and after are computed now, of the same facts. Nothing "
                  "is stored, and closed months stay as they were closed; what "
-                 "was corrected by hand is on neither side.");
+                 "was manually corrected is on neither side.");
     report_note (t->report, NOTE_INFORMATION,
                  "Who pays more may use less: what jobs held is as it was.");
 }

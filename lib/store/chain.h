@@ -30,8 +30,8 @@ typedef enum {
     CHAIN_DETAIL = 4,   /* a piece of what lies below the rows: opaque bytes */
     CHAIN_CLOSE = 5,    /* the end of a closed month */
     CHAIN_REOPEN = 6,   /* the month is open again */
-    CHAIN_CORRECT = 7,  /* a row by hand, in the month that is open */
-    CHAIN_CREDIT = 8,   /* a credit by hand, likewise */
+    CHAIN_CORRECT = 7,  /* a manual row, in the month that is open */
+    CHAIN_CREDIT = 8,   /* a manual credit, likewise */
     CHAIN_DISPUTE = 9,  /* of a row of a closed month */
     CHAIN_UPHOLD = 10,  /* the dispute was right */
     CHAIN_REJECT = 11,  /* it was not */

@@ -1,6 +1,6 @@
 /*
  * decide.h: what correct, credit, dispute and reopen share: who decides, and what
- * a row by hand says. Amounts are in smallest units of the currency.
+ * a manual row says. Amounts are in smallest units of the currency.
  */
 #ifndef GL_DECIDE_H
 #define GL_DECIDE_H
@@ -16,7 +16,7 @@ int decide_month (cli_t *cli, const char *month);
 int decide_amount (const site_t *site, const char *text, bool negative,
                    mpz_t ret_units, gl_error_t *error);
 
-/* A row by hand of the kind, with its charge, into an initialised row. */
+/* A manual row of the kind, with its charge, into an initialised row. */
 void decide_row (bill_row_t *row, bill_kind_t kind, const char *what,
                  const char *month, const char *reason, const mpz_t units,
                  int digits);

@@ -1,4 +1,4 @@
-/* gpuledger correct: a row by hand in the month that is open. */
+/* gpuledger correct: a manual row in the month that is open. */
 #include <getopt.h>
 #include <string.h>
 
@@ -176,7 +176,7 @@ const verb_t verb_correct = {
     .name = "correct",
     .run = run,
     .synopsis = "[OPTION]... [--] TEAM AMOUNT REASON",
-    .summary = "a correction by hand in the month that is open",
+    .summary = "a manual correction in the open month",
     .help = "What a closed month got wrong, and no fact or price can tell: an "
             "amount that a team\nowes in addition, or, below 0, less: never more "
             "than the month cost or was\ncharged as a whole. A new entry of the chain, "

@@ -77,7 +77,7 @@ typedef struct {
     int64_t handover; /* when its review is over; 0: open */
     /*
      * charge, idle, credit, remainder: of the month itself. correction: of an
-     * earlier one (row->month), or by hand. Credits by hand too may be of an
+     * earlier one (row->month), or by hand. Manual credits too may be of an
      * earlier month. Of a closed month row i has the number i + 1, by which
      * people name it: "2026-10/17".
      */

@@ -152,7 +152,7 @@ static int add_computed (store_t *store, struct filling *f, period_t period,
     return rc;
 }
 
-/* Corrections, and rows by hand. */
+/* Corrections, and manual rows. */
 static int add_brought (store_t *store, struct filling *f,
                         const periods_t *periods, const char *month,
                         int64_t start, gl_error_t *error)

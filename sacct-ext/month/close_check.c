@@ -388,7 +388,7 @@ static int check_credits (struct checking *c, gl_error_t *error)
         return -1;
     if (c->checks->count == before)
         found (c->checks, CHECK_OK, "credits",
-               xstrdup ("nowhere is more given back by hand than is charged"));
+               xstrdup ("manual credits nowhere exceed charges"));
     return 0;
 }
 

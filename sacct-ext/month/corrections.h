@@ -24,7 +24,7 @@ int corrections_compute (store_t *store, const site_t *site,
                          bill_t *out, gl_error_t *error);
 
 /* All that is billed in a month that is not closed besides its own time, onto
- * `out`: rows by hand, and, if it is the open one, corrections. */
+ * `out`: manual rows, and, if it is the open one, corrections. */
 int corrections_brought (store_t *store, const site_t *site,
                          const periods_t *periods, const char *month,
                          bill_t *out, gl_error_t *error);

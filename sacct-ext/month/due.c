@@ -217,7 +217,7 @@ static void tell_below (const struct sets *s, due_below_f callback, void *arg)
     mpz_clear (known);
 }
 
-/* Of the rows by hand that are of the month of the `first`. */
+/* Of the manual rows that are of the month of the `first`. */
 static int month_below (store_t *store, const site_t *site,
                         const periods_t *periods, const bill_t *bill,
                         size_t first, due_below_f callback, void *arg,

@@ -46,7 +46,7 @@ int due_give (store_t *store, const site_t *site, const periods_t *periods,
 
 /* Teams, and teams in pools, of which less than nothing is due of a month that people
  * brought rows of: where the bill of the month `billed` has rows of them, so that what
- * was accepted once is not told again. Without rows by hand nothing is due below 0. A
+ * was accepted once is not told again. Without manual rows nothing is due below 0. A
  * team of which its pools tell all is left out. */
 typedef void (*due_below_f) (const due_t *due, void *arg);
 int due_each_below (store_t *store, const site_t *site, const char *billed,

@@ -2,7 +2,7 @@
 # What a team owes of a month is the same sum in the chargeback (charge + credit +
 # correction), on its statement, in the journal and in FOCUS: of the open month
 # and once it is closed, with corrections of another price, credits by job and by
-# team, a dispute and a correction by hand in it; in both engines.
+# team, a dispute and a manual correction in it; in both engines.
 set -u
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/close/lib.sh
@@ -72,7 +72,7 @@ gl "$url" dispute raise "2026-10/$row" 'ours' &&
     gl "$url" credit --for 2026-10 --job 2 5.00 'late' &&
     gl "$url" credit --job 41 100 'half of it' &&
     gl "$url" correct --for 2026-10 -- vision 3.21 'forgotten'
-result $? "another price, a dispute, and rows by hand"
+result $? "another price, a dispute, and manual rows"
 agree 2026-11 "open November"
 gl "$url" report chargeback --month 2026-11 --by team --csv &&
     cut -d, -f1,14- "$work/out" >"$work/open"
@@ -126,7 +126,7 @@ close_it "$other" 2026-10 && tables >"$work/closed" &&
     diff "$work/open" "$work/closed" >"$work/out"
 result $? "cost, rate, charge and credit are the same when it is closed"
 
-# rows by hand have no time within a month
+# manual rows have no time within a month
 gl "$other" credit --for 2026-10 vision 1.25 'sorry' &&
     gl "$other" correct -- language -2.50 'paid twice'
 said='2 manual credits and corrections, of all teams -3.75 EUR, are billed from'

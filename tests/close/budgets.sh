@@ -113,7 +113,7 @@ sed 's/2026-10-28T06:30:07|FAILED/2026-10-28T05:59:59|FAILED/' "$work/rows" >"$w
     mv "$work/new" "$work/rows" && import "$url" 2026-12-05T01:00:00
 gl "$url" correct --for 2026-10 -- vision -12.50 'paid twice' &&
     gl "$url" credit --for 2026-10 language 3.33 'fabric failed'
-result $? "then: another end, and two rows by hand"
+result $? "then: another end, and two manual rows"
 
 # the month that is open: what its statement says
 for team in vision language; do

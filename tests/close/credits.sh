@@ -46,9 +46,9 @@ gl "$url" credit --job 21 --hours 9 'fabric failed' &&
     has '--hours 9: given back are the last 4 hours, all that policy.credit_cap allows'
 result $? "of the open month: hours, and no more than policy.credit_cap"
 gl "$url" explain 21
-has 'given back by hand' && has '-113.73' && has 'fabric failed'
+has 'manual credit' && has '-113.73' && has 'fabric failed'
 result $? "explain tells it"
-gl "$url" explain 22 && ! has 'given back by hand'
+gl "$url" explain 22 && ! has 'manual credit'
 result $? "and of no other job"
 gl "$url" credit --job 21 142.17 'more'
 refused $? '142.17 EUR is more than 142.16 EUR, which the job is charged for 2026-10'
@@ -239,7 +239,7 @@ sed 's/3.5540/3.0000/' "$work/site.yaml" >"$work/cheap" && mv "$work/cheap" "$wo
 [ "$(left)" = -5097 ]
 result $? "where its price falls afterwards the credit stays"
 gl "$url" correct --for 2026-10 vision 50.97 'less was charged' && [ "$(left)" = 0 ]
-result $? "a correction by hand takes the difference back"
+result $? "a manual correction takes the difference back"
 begin
 gl "$url" credit --for 2026-10 vision 276.01 'all'
 refused $? "276.01 EUR is more than 276.00 EUR, which 'vision' is charged"
@@ -254,7 +254,7 @@ looks ()
 }
 begin
 gl "$url" credit --for 2026-10 vision 276.00 'all' &&
-    looks 0 'ok       credits    nowhere is more given back by hand than is charged'
+    looks 0 'ok       credits    manual credits nowhere exceed charges'
 result $? "closing finds no credit that is beyond its charge"
 begin
 priced >"$work/site.yaml"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A month is checked, closed, and stays; rows by hand, disputes, reopening; in both
+# A month is checked, closed, and stays; manual rows, disputes, reopening; in both
 # engines.
 set -u
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
@@ -136,7 +136,7 @@ site >"$work/site.yaml"
 
 # by hand
 gl "$url" correct --for 2026-10 -- vision -12.50 'paid twice'
-result $? "a correction by hand"
+result $? "a manual correction"
 gl "$url" correct vision 0.001 'too fine'
 rc=$?
 [ $rc -eq 1 ] && has 'more than the 2 decimals'
@@ -212,7 +212,7 @@ echo "$rows" | grep -q 'kind=correction.month=2026-10.*what=late_job.*origin=cha
     echo "$rows" | grep -q 'what=manual.*reason=paid twice' &&
     echo "$rows" | grep -q 'what=manual.*reason=fabric failed' &&
     echo "$rows" | grep -q 'what=dispute'
-result $? "it has the corrections and the rows by hand"
+result $? "it has the corrections and the manual rows"
 echo "$rows" | awk -F'\t' '
     /^kind=remainder/ || /\torigin=remainder/ {next}
     {

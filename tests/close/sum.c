@@ -79,7 +79,7 @@ static void add (struct lines *lines, const bill_row_t *row, int sign)
     buffer_done (&key);
 }
 
-/* Rows by hand are no computation's; what is taxed is another matter. */
+/* Manual rows are no computation's; what is taxed is another matter. */
 static void add_month (struct lines *lines, const bill_t *bill,
                        const char *month, int sign)
 {

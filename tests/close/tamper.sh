@@ -119,7 +119,7 @@ for url in $(urls tamper); do
     tampered "DELETE FROM chain WHERE number = $close" \
         "^entry $close is missing" "the closing itself"
     tampered "UPDATE chain SET body = replace(body, 'a reason', 'no reason') WHERE number = $decided" \
-        "^2026-11 version 1, credit (entry $decided): it was changed" "a credit by hand"
+        "^2026-11 version 1, credit (entry $decided): it was changed" "a manual credit"
     tampered "DELETE FROM snapshot" \
         '^2026-10 version 1: the configuration that priced it is gone$' "the configuration, gone"
     blob=BLOB

@@ -42,7 +42,7 @@ static bool is_zero (const char *text)
     return *text && strspn (text, "0.") == strlen (text);
 }
 
-/* Paid beforehand, or the payment: one of the two amounts is 0. */
+/* Prepaid, or the payment: one of the two amounts is 0. */
 static bool may_differ (const table_t *t, size_t row)
 {
     return is (CELL ("ChargeCategory"), "Purchase")
@@ -71,7 +71,7 @@ static void check_commitment (const table_t *t, size_t row)
     if (committed != is (CELL ("PricingCategory"), "Committed"))
         tell ("commitment", "another price", row);
     if (committed && !is_zero (CELL ("BilledCost")))
-        tell ("commitment", "paid beforehand, and billed", row);
+        tell ("commitment", "prepaid, and billed", row);
     if (committed && !is_zero (CELL ("EffectiveCost"))
         && is_zero (CELL ("ListUnitPrice")))
         tell ("commitment", "worth something, and of no price", row);

@@ -127,7 +127,7 @@ static bool near (mpq_srcptr part, mpq_srcptr ratio, mpq_srcptr whole,
 }
 
 /* Ratios of one origin are 1 together; each is the part of what is counted, and of
- * the money, paid beforehand or billed. What is paid beforehand the bill has in
+ * the money, prepaid or billed. What is prepaid the bill has in
  * hundredths. */
 static void check_origin (const table_t *t, size_t first)
 {
