@@ -21,7 +21,7 @@ static const struct {
     [CAUSE_PROJECT] = {"project", "another list of projects"},
     [CAUSE_CONFIGURATION] = {"configuration", "another configuration"},
     [CAUSE_SHARE] = {"share", "its part of what changed elsewhere"},
-    [CAUSE_MANUAL] = {"manual", "by hand"},
+    [CAUSE_MANUAL] = {"manual", "manual correction"},
 };
 
 const char *correction_cause_word (correction_cause_t cause)

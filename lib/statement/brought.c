@@ -332,8 +332,8 @@ static void put_block (const brought_t *b, report_t *report)
                         "Corrections of closed months, and manual ones",
                         COLUMN_MONEY, total);
     report_note (report, NOTE_INFORMATION,
-                 "Corrections of closed months, and credits and corrections by "
-                 "hand, are not part of the month's cost: they are in neither "
+                 "Corrections of closed months, and manual credits and "
+                 "corrections, are not part of the month's cost: they are in neither "
                  "charge nor credit. Charge, credit and correction are what "
                  "statements say before taxes.%s",
                  b->by_keys ? ""

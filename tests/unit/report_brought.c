@@ -137,12 +137,12 @@ static void block__each_cause__a_line_and_their_sum (void **state)
     assert_int_equal (report->proof_count, 1);
     assert_true (report->proof[0].holds);
     assert_int_equal (report->proof[0].line_count, 6);
-    check_line (report, 0, "language: manual credit, of 2026-11", "-20.00");
-    check_line (report, 1, "language: credit of a dispute, of 2026-10",
+    check_line (report, 0, "language: credit of a dispute, of 2026-10",
                 "-3.00");
+    check_line (report, 1, "language: manual credit, of 2026-11", "-20.00");
     check_line (report, 2, "vision: another price, of 2026-09", "0.50");
     check_line (report, 3, "vision: another price, of 2026-10", "3.50");
-    check_line (report, 4, "vision: by hand, of 2026-10", "-1.25");
+    check_line (report, 4, "vision: manual correction, of 2026-10", "-1.25");
     check_line (report, 5, "together", "-20.25");
     report_free (report);
     bill_free (bill);
