@@ -113,15 +113,6 @@ struct comparing {
     bill_t *out;
 };
 
-/* Of a line that was closed before drawn seconds were kept there is nothing to
- * correct in them. */
-static void pass_over_drawn (bill_row_t *change, const bill_row_t *before)
-{
-    if (mpz_sgn (before->adjustment_units[ADJUSTMENT_ENTITLEMENT]) != 0
-        && mpq_sgn (before->drawn_seconds) == 0)
-        mpq_set_ui (change->drawn_seconds, 0, 1);
-}
-
 /* `before` and `after`: of one line; NULL: there is none. */
 static void compare_line (const struct comparing *c, const bill_row_t *before,
                           const bill_row_t *after)
@@ -133,10 +124,8 @@ static void compare_line (const struct comparing *c, const bill_row_t *before,
     bill_row_add (&change, &change, -1);
     if (after)
         bill_row_add (&change, after, 1);
-    if (before) {
+    if (before)
         bill_row_add (&change, before, -1);
-        pass_over_drawn (&change, before);
-    }
     if (!bill_row_is_zero (&change)) {
         correction_cause_t cause = c->cause (&change, c->arg);
         free (change.origin);

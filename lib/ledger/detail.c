@@ -174,7 +174,6 @@ void detail_row_begin (detail_t *d, detail_kind_t kind)
 
     detail_row_reset (row);
     row->kind = kind;
-    row->form = DETAIL_FORM;
     row->month = d->month_name;
     row->start = d->month.start;
     row->end = d->month.end;

@@ -28,7 +28,6 @@
 #include "usage/capacity.h"
 
 #define DETAIL_DIGITS 10
-#define DETAIL_FORM 1 /* raised when rows tell more than before */
 
 typedef enum {
     DETAIL_JOB,      /* a segment, a day, a kind of device */
@@ -114,8 +113,6 @@ typedef struct {
     mpz_t cloud_cost; /* of a job: gpu_hours at the newest cloud price of the
                          model of no later day, 10^-10 */
     const char *cloud_date; /* of that price, "2026-09-01"; NULL: there is none */
-    uint64_t form; /* DETAIL_FORM; 0: kept before rows had one, and exported as
-                      they were then */
     /* of idle: how that class of time in the pool is shared out */
     const char *method; /* "idle-proportional-v1"; NULL: it is not */
     const char *unit;   /* what decides it, and how much of it there is here: */

@@ -95,7 +95,6 @@ static const struct field {
     ROW (reason, AS_TEXT),
     ROW (cloud_cost, AS_UNITS),
     ROW (cloud_date, AS_TEXT),
-    ROW (form, AS_NUMBER),
     ROW (method, AS_TEXT),
     ROW (unit, AS_TEXT),
     ROW (counted, AS_UNITS),

@@ -141,7 +141,6 @@ static void begin (estate_t *e, detail_kind_t kind, const char *pool,
 
     detail_row_reset (row);
     row->kind = kind;
-    row->form = DETAIL_FORM;
     row->month = e->month_name;
     row->start = e->month.start;
     row->end = e->month.end;

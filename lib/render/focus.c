@@ -207,8 +207,7 @@ static void put_invoice (focus_t *f, const detail_row_t *row)
 {
     focus_add_invoice (f, &f->cell[C_InvoiceId], f->month_name, row->statement,
                        f->provisional);
-    if (row->form)
-        focus_add_line (&f->cell[C_InvoiceDetailId], row);
+    focus_add_line (&f->cell[C_InvoiceDetailId], row);
 }
 
 static void put_parties (focus_t *f, const detail_row_t *row)

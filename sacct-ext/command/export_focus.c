@@ -240,8 +240,7 @@ static int write_closing (struct writer *w, const bills_month_t *month,
                             .of = closing};
     GL_AUTOFREE char *text = NULL;
     site_t *site = NULL, *book = NULL;
-    int rc = closed_site_get (closing, w->query->site, &site, &source.period,
-                              error);
+    int rc = closed_site_get (closing, &site, &source.period, error);
 
     if (rc == 0 && w->dataset->customer == FOCUS_ORGANISATION) {
         rc = closed_site_then (w->cli->store, closing, &book, &text, error);

@@ -32,20 +32,15 @@ void closed_site_put (const site_t *site, buffer_t *body)
         body_put (body, issuer_ai, "yes");
 }
 
-static void get_issuer (const char *body, const site_issuer_t *today,
-                        site_issuer_t *issuer)
+static void get_issuer (const char *body, site_issuer_t *issuer)
 {
-    GL_AUTOFREE char *name = body_get (body, issuer_texts[0].name);
     GL_AUTOFREE char *ai = body_get (body, issuer_ai);
 
-    issuer->category = (name ? ai != NULL : today->category == ISSUER_AI)
-                           ? ISSUER_AI
-                           : ISSUER_COMPUTE;
+    issuer->category = ai ? ISSUER_AI : ISSUER_COMPUTE;
     for (size_t i = 0; i < GL_ARRAY_SIZE (issuer_texts); i++) {
         char **text = text_of (issuer, i);
         free (*text);
-        *text = name ? body_get (body, issuer_texts[i].name)
-                     : xstrdup (*text_of (today, i));
+        *text = body_get (body, issuer_texts[i].name);
     }
 }
 
@@ -75,12 +70,11 @@ int closed_site_same_currency (const closing_t *closing, const site_t *today,
                      today->currency);
 }
 
-int closed_site_get (const closing_t *closing, const site_t *today,
-                     site_t **ret_site, period_t *ret_period,
-                     gl_error_t *error)
+int closed_site_get (const closing_t *closing, site_t **ret_site,
+                     period_t *ret_period, gl_error_t *error)
 {
     GL_AUTOFREE char *zone = body_get (closing->body, "timezone");
-    zone_t *opened = zone_open (zone ? zone : zone_name (today->zone), error);
+    zone_t *opened = zone_open (zone ? zone : "?", error);
     site_t *site;
 
     if (!opened)
@@ -89,7 +83,7 @@ int closed_site_get (const closing_t *closing, const site_t *today,
     zone_close (site->zone);
     site->zone = opened;
     closed_site_currency (closing->body, site);
-    get_issuer (closing->body, &today->issuer, &site->issuer);
+    get_issuer (closing->body, &site->issuer);
     *ret_period = (period_t){body_get_number (closing->body, "start"),
                              body_get_number (closing->body, "end")};
     *ret_site = site;

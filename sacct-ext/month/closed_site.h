@@ -15,10 +15,9 @@
 void closed_site_put (const site_t *site, buffer_t *body);
 
 /* A site of its own that has these and nothing else, for site_free(); *ret_period
- * is the month. A closing that does not name its issuer has that of `today`. */
-int closed_site_get (const closing_t *closing, const site_t *today,
-                     site_t **ret_site, period_t *ret_period,
-                     gl_error_t *error);
+ * is the month. */
+int closed_site_get (const closing_t *closing, site_t **ret_site,
+                     period_t *ret_period, gl_error_t *error);
 
 /* That of an entry that closes, into a site. */
 void closed_site_currency (const char *body, site_t *site);

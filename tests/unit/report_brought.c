@@ -300,31 +300,6 @@ static void compare__a_credit_that_is_gone__its_origin_says_so (void **state)
 }
 
 /* Closed before drawn seconds were kept: that is no change; another amount is. */
-static void compare__without_drawn_seconds__nothing_to_correct (void **state)
-{
-    static const char *const charges[] = {"300", "310"};
-
-    (void)state;
-    for (size_t i = 0; i < GL_ARRAY_SIZE (charges); i++) {
-        GL_AUTOFREE char *now = xasprintf (
-            "kind=charge\tmonth=2026-10\tpool=p\tteam=a\tcharge=%s\t"
-            "adjustment_entitlement=-700\tdrawn_seconds=7/2",
-            charges[i]);
-        bill_t *before
-            = BILL ("kind=charge\tmonth=2026-10\tpool=p\tteam=a\tcharge=300\t"
-                    "adjustment_entitlement=-700");
-        bill_t *after = BILL (now), *out = bill_new ();
-        size_t count;
-        assert_int_equal (compare (before, after, out), i);
-        if (i > 0)
-            assert_int_equal (mpq_sgn (bill_rows (out, &count)->drawn_seconds),
-                              0);
-        bill_free (before);
-        bill_free (after);
-        bill_free (out);
-    }
-}
-
 static void cause__each_word__has_a_text (void **state)
 {
     (void)state;
@@ -347,7 +322,6 @@ int main (void)
         cmocka_unit_test (
             compare__a_line_changed_gone_and_new__three_corrections),
         cmocka_unit_test (compare__a_credit_that_is_gone__its_origin_says_so),
-        cmocka_unit_test (compare__without_drawn_seconds__nothing_to_correct),
         cmocka_unit_test (cause__each_word__has_a_text),
     };
 
