@@ -49,6 +49,7 @@ cat >mixed.sh <<'END'
 #SBATCH --gpu-project=alpha --gpu-label=run=1 -w m1
 #SBATCH --gres=gpu:1g.10gb:2,gpu:3g.40gb:1,gpu:h100:1
 scontrol -d show job $SLURM_JOB_ID >mixed.scontrol
+unset GPULEDGER_PAGER
 env | grep ^GPULEDGER_ | sort >mixed.told
 srun --gres=gpu:h100:1 sh -c "env | grep ^GPULEDGER_ | sort" >step.told
 srun --gres=none sh -c "env | grep ^GPULEDGER_ | sort" >none.told
