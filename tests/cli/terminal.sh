@@ -96,8 +96,11 @@ at 60 $report -n >"$work/out"
 # shellcheck disable=SC2086
 gl $report -n | cmp -s - "$work/out"
 result $? "and so have the rows alone"
-at 70 doctor >"$work/out" 2>&1
-narrow 70 && grep -q '^Check .*  How to mend it$' "$work/out" && ! grep -q ' more (' "$work/out"
+# room for the longest word of a text, which may be a path, beside two narrow columns
+gl doctor >"$work/wide" 2>&1
+room=$(tr -s ' ' '\n' <"$work/wide" | awk 'length > most { most = length } END { print most + 50 }')
+at "$room" doctor >"$work/out" 2>&1
+narrow "$room" && grep -q '^Check .*  How to mend it$' "$work/out" && ! grep -q ' more (' "$work/out"
 result $? "long texts are broken at blanks, not left out"
 gl close --month 2026-09 --accept 'a test' >"$work/out" 2>"$work/err"
 at 90 close --list >"$work/out"

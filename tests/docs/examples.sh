@@ -84,7 +84,7 @@ for name in h100-64 small-lab; do
             for (i = 2; i <= NF; i++) {
                 split ($i, part, "=")
                 if (part[1] == "cost") cost = part[2]
-                else if (part[1] ~ /^(charged|credited|not charged)/) parts += part[2]
+                else if (part[1] ~ /^(charged|also charged|credited|not charged)/) parts += part[2]
             }
             if (cost == 0 || cost != parts) {print "# " $0; wrong = 1}
         } END {exit wrong || NR == 0}'
