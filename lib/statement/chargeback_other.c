@@ -10,12 +10,18 @@ struct payer {
     mpz_t *due;
 };
 
+/* NULL: as billed. */
+struct policy {
+    const char *word;
+    mpz_t cost; /* of the months that were compared with it */
+};
+
 struct table {
-    const char **policy; /* NULL: as billed */
+    struct policy *policy;
     size_t policy_count;
     struct payer *payer;
     size_t count;
-    mpz_t cost;
+    mpz_t cost; /* of all months */
 };
 
 static bool same (const char *a, const char *b)
@@ -23,16 +29,17 @@ static bool same (const char *a, const char *b)
     return a && b ? strcmp (a, b) == 0 : a == b;
 }
 
-static size_t find_policy (struct table *t, const char *policy)
+static size_t find_policy (struct table *t, const char *word)
 {
     size_t i = 0;
 
-    while (i < t->policy_count && !same (t->policy[i], policy))
+    while (i < t->policy_count && !same (t->policy[i].word, word))
         i++;
     if (i < t->policy_count)
         return i;
     t->policy = xreallocarray (t->policy, i + 1, sizeof (*t->policy));
-    t->policy[t->policy_count++] = policy;
+    t->policy[t->policy_count++].word = word;
+    mpz_init (t->policy[i].cost);
     for (size_t k = 0; k < t->count; k++) {
         struct payer *p = &t->payer[k];
         p->due = xreallocarray (p->due, i + 1, sizeof (*p->due));
@@ -58,21 +65,41 @@ static struct payer *find_payer (struct table *t, const bill_comparison_t *of)
     return p;
 }
 
+static void add_cost (const bill_t *bill, mpz_t cost)
+{
+    size_t count;
+    const bill_pool_t *pools = bill_pools (bill, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (pools[i].has_cost)
+            mpz_add (cost, cost, pools[i].cost_units);
+}
+
+static bool compares (const bill_t *bill, const char *word)
+{
+    size_t count;
+    const bill_comparison_t *item = bill_comparisons (bill, &count);
+    bool any = false;
+
+    for (size_t i = 0; i < count && !any; i++)
+        any = same (item[i].idle, word);
+    return any;
+}
+
 static void take_bill (struct table *t, const bill_t *bill)
 {
     size_t count;
     const bill_comparison_t *item = bill_comparisons (bill, &count);
-    const bill_pool_t *pools;
 
     for (size_t i = 0; i < count; i++) {
         size_t at = find_policy (t, item[i].idle);
         struct payer *p = find_payer (t, &item[i]);
         mpz_add (p->due[at], p->due[at], item[i].units);
     }
-    pools = bill_pools (bill, &count);
-    for (size_t i = 0; i < count; i++)
-        if (pools[i].has_cost)
-            mpz_add (t->cost, t->cost, pools[i].cost_units);
+    for (size_t i = 0; i < t->policy_count; i++)
+        if (compares (bill, t->policy[i].word))
+            add_cost (bill, t->policy[i].cost);
+    add_cost (bill, t->cost);
 }
 
 /* --- the block ---------------------------------------------------------- */
@@ -111,6 +138,12 @@ static bool adds_up (const struct table *t, size_t policy)
     return same;
 }
 
+/* All months were compared with it. */
+static bool is_shown (const struct table *t, size_t policy)
+{
+    return mpz_cmp (t->policy[policy].cost, t->cost) == 0;
+}
+
 static void put_table (struct chargeback *c, const struct table *t)
 {
     GL_AUTOFREE char *title = xasprintf (
@@ -120,13 +153,15 @@ static void put_table (struct chargeback *c, const struct table *t)
 
     proof->holds = true;
     for (size_t k = 0; k < t->policy_count; k++)
-        proof->holds = proof->holds && adds_up (t, k);
+        proof->holds = proof->holds && (!is_shown (t, k) || adds_up (t, k));
     for (size_t i = 0; i < t->count; i++) {
         const char *who = t->payer[i].unallocated ? "not charged"
                           : t->payer[i].name      ? t->payer[i].name
                                              : key_info (KEY_TEAM)->absent;
         for (size_t k = 0; k < t->policy_count; k++)
-            put_line (proof, c->digits, who, t->policy[k], t->payer[i].due[k]);
+            if (is_shown (t, k))
+                put_line (proof, c->digits, who, t->policy[k].word,
+                          t->payer[i].due[k]);
     }
 }
 
@@ -147,6 +182,8 @@ void chargeback_other (struct chargeback *c, const chargeback_bill_t *bills,
             mpz_clear (t.payer[i].due[k]);
         free (t.payer[i].due);
     }
+    for (size_t k = 0; k < t.policy_count; k++)
+        mpz_clear (t.policy[k].cost);
     mpz_clear (t.cost);
     free (t.policy);
     free (t.payer);

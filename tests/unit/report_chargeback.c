@@ -690,6 +690,73 @@ static void chargeback__units_of_use__know_the_months_before (void **state)
     billing_free (billing);
 }
 
+/* What a team pays under a policy; of no team: what nobody pays. */
+static void add_comparison (bill_t *bill, const char *idle, const char *team,
+                            unsigned long units)
+{
+    bill_comparison_t *of = bill_append (bill, BILL_COMPARISONS);
+
+    of->month = xstrdup ("2026-10");
+    of->idle = xstrdup (idle);
+    of->team = xstrdup (team);
+    of->unallocated = !team;
+    mpz_set_ui (of->units, units);
+}
+
+static bill_t *bill_of_cost (unsigned long units)
+{
+    bill_t *bill = bill_new ();
+    bill_pool_t *pool = bill_append (bill, BILL_POOLS);
+
+    pool->month = xstrdup ("2026-10");
+    pool->pool = xstrdup ("big");
+    pool->has_cost = true;
+    mpz_set_ui (pool->cost_units, units);
+    return bill;
+}
+
+static const report_proof_t *policies_of (const report_t *report)
+{
+    for (size_t i = 0; i < report->proof_count; i++)
+        if (strstr (report->proof[i].title, "under other idle policies"))
+            return &report->proof[i];
+    fail_msg ("nothing about other policies");
+    return NULL;
+}
+
+/* A policy that one of the months was not compared with is not shown: it would not
+ * add up. */
+static void other_policies__not_of_all_months__are_not_shown (void **state)
+{
+    const struct month *m = *state;
+    report_query_t query = query_of (m, "team");
+    usage_report_t *usage = usage_report_new (&query);
+    bill_t *first = bill_of_cost (100), *second = bill_of_cost (10);
+    const chargeback_bill_t bills[] = {{.bill = first}, {.bill = second}};
+    const report_proof_t *proof;
+    report_t *report;
+    gl_error_t error;
+
+    add_comparison (first, NULL, "a", 60);
+    add_comparison (first, NULL, NULL, 40);
+    add_comparison (first, "uniform", "a", 50);
+    add_comparison (first, "uniform", NULL, 50);
+    add_comparison (second, NULL, "a", 10);
+    report = chargeback_make (&query, bills, 2, usage, &error);
+    assert_non_null (report);
+    proof = policies_of (report);
+    assert_true (proof->holds);
+    assert_int_equal (proof->line_count, 2);
+    assert_string_equal (proof->line[0][0], "a: as billed");
+    assert_string_equal (proof->line[0][1], "0.70");
+    assert_string_equal (proof->line[1][0], "not charged: as billed");
+    assert_string_equal (proof->line[1][1], "0.40");
+    report_free (report);
+    bill_free (first);
+    bill_free (second);
+    usage_report_free (usage);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -712,6 +779,8 @@ int main (void)
         cmocka_unit_test_setup_teardown (
             chargeback__units_of_use__know_the_months_before, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown (
+            other_policies__not_of_all_months__are_not_shown, set_up, tear_down),
     };
 
     return cmocka_run_group_tests (tests, set_up, tear_down);
