@@ -4,17 +4,6 @@
 #include "evidence/runaway.h"
 #include "gres/nodelist.h"
 
-const char *runaway_reason_text (runaway_reason_t reason)
-{
-    static const char *const texts[RUNAWAY_REASON_COUNT] = {
-        [RUNAWAY_NONE] = "nothing speaks against it",
-        [RUNAWAY_LIMIT] = "its time limit and grace have passed",
-        [RUNAWAY_EPILOG] = "every node of it recorded the job's end",
-    };
-
-    return texts[reason];
-}
-
 /* --- the limit --------------------------------------------------------- */
 
 /* The instant at which the job will have run for `seconds`. A suspension that

@@ -37,9 +37,6 @@ typedef enum {
     RUNAWAY_REASON_COUNT,
 } runaway_reason_t;
 
-/* For people: "its time limit and grace have passed". */
-const char *runaway_reason_text (runaway_reason_t reason);
-
 typedef struct {
     runaway_reason_t reason;
     int64_t end; /* that is believed, before time_seen; 0 without a reason */

@@ -136,17 +136,6 @@ static const char *const basis_names[] = {
     [MIG_MAX] = "max",
 };
 
-int mig_basis_parse (const char *text, mig_basis_t *ret_basis)
-{
-    for (size_t i = 0; i < GL_ARRAY_SIZE (basis_names); i++) {
-        if (strcmp (basis_names[i], text) == 0) {
-            *ret_basis = i;
-            return 0;
-        }
-    }
-    return -1;
-}
-
 const char *mig_basis_name (mig_basis_t basis)
 {
     return basis_names[basis];

@@ -24,8 +24,7 @@ typedef enum {
     MIG_MAX, /* for prices only: the sum over a card may exceed 1 */
 } mig_basis_t;
 
-/* "compute", "memory", "max". 0 or -1. */
-int mig_basis_parse (const char *text, mig_basis_t *ret_basis);
+/* "compute", "memory", "max". */
 const char *mig_basis_name (mig_basis_t basis);
 
 typedef struct {

@@ -316,12 +316,3 @@ int field_compare (const field_t *f, const void *a, const void *b)
     return x && y ? strcmp (x, y) : (x != NULL) - (y != NULL);
 }
 
-int fields_compare (const fields_t *fields, const void *a, const void *b)
-{
-    int order = 0;
-
-    for (size_t i = 0; i < fields->count && order == 0; i++)
-        if (fields->field[i].type == FIELD_TEXT)
-            order = field_compare (&fields->field[i], a, b);
-    return order;
-}

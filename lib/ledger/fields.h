@@ -65,8 +65,7 @@ void fields_copy (const fields_t *fields, void *to, const void *from);
 void fields_add (const fields_t *fields, void *to, const void *from, int sign);
 /* All numbers are 0. */
 bool fields_are_zero (const fields_t *fields, const void *row);
-/* By the texts, bytewise, absent first: <0, 0, >0. */
-int fields_compare (const fields_t *fields, const void *a, const void *b);
+/* Of a FIELD_TEXT, bytewise, absent first: <0, 0, >0. */
 int field_compare (const field_t *field, const void *a, const void *b);
 
 /* The canonical text, onto `out`. */

@@ -68,12 +68,6 @@ void focus_free (focus_t *f)
     free (f);
 }
 
-const focus_column_t *focus_columns (const focus_t *f, size_t *ret_count)
-{
-    *ret_count = f->count;
-    return f->shown;
-}
-
 /* --- cells ------------------------------------------------------------------ */
 
 void focus_put (focus_t *f, size_t column, const char *text)

@@ -44,8 +44,6 @@ focus_t *focus_new (const site_t *site, period_t month, bool provisional,
 /* Accepts NULL. */
 void focus_free (focus_t *focus);
 
-/* The columns of the version, in their order. */
-const focus_column_t *focus_columns (const focus_t *focus, size_t *ret_count);
 /* The names, as the first line of a file. */
 void focus_render_header (const focus_t *focus, buffer_t *out);
 /* The row as a line of CSV (RFC 4180, LF), or as two: what is prepaid, and

@@ -219,11 +219,6 @@ void db_finalize (db_statement_t *statement)
         statement->db->engine->finalize (statement);
 }
 
-void db_bind_null (db_statement_t *statement, unsigned at)
-{
-    statement->db->engine->bind_bytes (statement, at, NULL, 0, false);
-}
-
 void db_bind_i64 (db_statement_t *statement, unsigned at, int64_t value)
 {
     statement->db->engine->bind_integer (statement, at, (uint64_t)value, false);

@@ -139,7 +139,6 @@ db_statement_t *db_query (db_t *db, const char *sql, gl_error_t *error);
 /* Accepts NULL. */
 void db_finalize (db_statement_t *statement);
 
-void db_bind_null (db_statement_t *statement, unsigned at);
 void db_bind_i64 (db_statement_t *statement, unsigned at, int64_t value);
 void db_bind_u64 (db_statement_t *statement, unsigned at, uint64_t value);
 /* NULL binds NULL. */

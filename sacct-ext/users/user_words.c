@@ -79,13 +79,6 @@ static const struct verb *find_verb (unsigned code)
     return NULL;
 }
 
-const char *user_verb_name (unsigned code)
-{
-    const struct verb *verb = find_verb (code);
-
-    return verb ? verb->name : NULL;
-}
-
 /* --- the asking side --------------------------------------------------- */
 
 int user_words_add (user_words_t *words, const char *name, const char *value,

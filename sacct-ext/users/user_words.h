@@ -30,10 +30,6 @@ int user_words_add (user_words_t *words, const char *name, const char *value,
                     gl_error_t *error);
 void user_words_done (user_words_t *words);
 
-/* The verb's name on the command line: "tag", "mine", "price"; NULL for a verb
- * that is answered otherwise. */
-const char *user_verb_name (unsigned verb);
-
 /*
  * The arguments of the command that answers it: `gpuledger` and what `before`
  * holds (--config ..., ended by NULL), the verb, --for=USER where the verb is
