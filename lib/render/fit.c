@@ -11,8 +11,8 @@
 
 /* Blanks between columns. */
 #define GAP ((size_t)2)
-/* A text is broken no narrower than the one; a word that is longer than the
- * other, such as a hash, is of no use in pieces. */
+/* A text is broken no narrower than the one; a single word that is longer than the
+ * other, such as a hash, is of no use in pieces. A sentence with a long path is. */
 #define TEXT_MIN ((size_t)16)
 #define WORD_MAX ((size_t)40)
 
@@ -115,7 +115,9 @@ static struct column measure (const report_t *report, const render_rows_t *rows,
     for (size_t row = rows->first; row < rows->first + rows->shown; row++) {
         const char *text = report_cell (report, row, at);
         width = widest (width, cell_width (text));
-        column.breaks = column.breaks && longest_word (text) <= WORD_MAX;
+        column.breaks = column.breaks
+                        && ((text && strchr (text, ' '))
+                            || longest_word (text) <= WORD_MAX);
     }
     if (rows->rest)
         width = widest (width, cell_width (rows->rest[at]));

@@ -96,11 +96,11 @@ at 60 $report -n >"$work/out"
 # shellcheck disable=SC2086
 gl $report -n | cmp -s - "$work/out"
 result $? "and so have the rows alone"
-# room for the longest word of a text, which may be a path, beside two narrow columns
-gl doctor >"$work/wide" 2>&1
-room=$(tr -s ' ' '\n' <"$work/wide" | awk 'length > most { most = length } END { print most + 50 }')
-at "$room" doctor >"$work/out" 2>&1
-narrow "$room" && grep -q '^Check .*  How to mend it$' "$work/out" && ! grep -q ' more (' "$work/out"
+# with a path in them that is longer than a line
+deep=$work/$(printf '%080d' 0)
+mkdir "$deep" && cp site.yaml "$deep"
+"$pty" 70 "$program" --config "$deep/site.yaml" --store sqlite:ledger.db doctor >"$work/out" 2>&1
+grep -q 0000000 "$work/out" && narrow 70 && grep -q '^Check .*  How to mend it$' "$work/out" && ! grep -q ' more (' "$work/out"
 result $? "long texts are broken at blanks, not left out"
 gl close --month 2026-09 --accept 'a test' >"$work/out" 2>"$work/err"
 at 90 close --list >"$work/out"
