@@ -307,7 +307,7 @@ char **bill_row_key_at (bill_row_t *row, key_id_t key);
 bool bill_row_is_due (const bill_row_t *row);
 /* It was not computed of the month's own time: somebody pays or gets it for an
  * earlier month, or it is by hand. */
-bool bill_row_is_brought (const bill_row_t *row);
+bool bill_row_is_adjustment (const bill_row_t *row);
 /* The order above: <0, 0, >0. Equal rows are of the same line. */
 int bill_row_compare (const bill_row_t *a, const bill_row_t *b);
 

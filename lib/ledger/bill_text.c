@@ -172,7 +172,7 @@ bool bill_row_is_due (const bill_row_t *row)
                || strncmp (row->origin, word, strlen (word)) != 0);
 }
 
-bool bill_row_is_brought (const bill_row_t *row)
+bool bill_row_is_adjustment (const bill_row_t *row)
 {
     return bill_row_is_due (row) && row->kind != BILL_TAX
            && (row->kind == BILL_CORRECTION || row->reason);

@@ -126,8 +126,8 @@ typedef struct {
     mpz_t committed_hours;  /* of price_hours: paid by that, and not billed */
     mpz_t committed_rate;   /* of these: what would be due for an hour; `rate` is
                                then of the others */
-    mpz_t prepaid; /* what it takes of something that was prepaid, beside
-                      what is billed; of what is prepaid, negative */
+    mpz_t prepaid; /* consumed of a prepaid amount, in addition to `billed`; the
+                      prepayment itself is negative */
     uint64_t preemptible; /* 1: priced as time that may be taken back */
 } detail_row_t;
 

@@ -182,7 +182,7 @@ static bool is_pool (const site_t *site, const char *name)
     return false;
 }
 
-/* What a productive hour of the pool costs, of what is owned. */
+/* What a productive hour on the owned GPUs of the pool costs. */
 static int take_pool (const site_t *site, const char *name, int64_t known,
                       analysis_input_value_t *input, gl_error_t *error)
 {

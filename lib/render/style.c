@@ -22,7 +22,7 @@ const char render_style[] =
     "h2{font-size:1.1rem;margin:2.4rem 0 .7rem}\n"
     "p{margin:.3rem 0}\n"
     ".mark{color:var(--soft);font-size:.82rem;letter-spacing:.06em;margin:0}\n"
-    ".about{color:var(--soft)}\n"
+    ".about{color:var(--soft);overflow-wrap:anywhere}\n"
     ".figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,"
     "1fr));gap:.8rem;margin:1.6rem 0 0}\n"
     ".figures div{background:var(--wash);border:1px solid var(--line);"

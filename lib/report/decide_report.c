@@ -131,7 +131,7 @@ static void add_notes (const struct view *v)
     }
     if (values_true (&v->a.values, "poor"))
         report_note (v->report, NOTE_WARNING,
-                     "%s: below 60 %% most of what is added is wasted.", name);
+                     "%s: below 60 %% most of the added GPUs are wasted.", name);
 }
 
 static int add_analysis (report_t *report, const site_t *site,

@@ -60,7 +60,7 @@ static const struct {
                         "known."},
     [MEASURE_CORRECTION]
     = {"correction", "Correction", COLUMN_MONEY,
-       "What is billed in the month besides its own time: corrections of closed "
+       "What is prior-period adjustments billed in the month: corrections of closed "
        "months, and manual credits and corrections. Empty: there is none."},
     [MEASURE_CURRENCY]
     = {"currency", "Currency", COLUMN_TEXT, "The currency of the ledger."},

@@ -11,7 +11,7 @@
 INPUT (PURCHASE, "purchase", DECIMAL, POSITIVE, true, "", NULL, 0, false, NULL,
        "Of overhead and cash: what is paid on the first day.")
 INPUT (YEARS, "years", DECIMAL, POSITIVE, false, "years", NULL, 100, false, NULL,
-       "Of overhead, the life of what is bought; of cash, how far to look.")
+       "For overhead: the life of the purchase. For cash: how many years to compare.")
 INPUT (OVERHEAD, "overhead", RATIO, POSITIVE, false, "of it a year", NULL, 0, false,
        NULL, "Of overhead: cost of operation each year, as a share.")
 INPUT (UTILIZATION, "utilization", RATIO, POSITIVE | SCHEMA_TO_ONE, false,
@@ -46,7 +46,7 @@ INPUT (GPU_HOURS, "gpu_hours", DECIMAL, POSITIVE, false, "GPU-hours", NULL, 0, f
 INPUT (STORAGE, "storage", DECIMAL, 0, true, "", NULL, 0, false, NULL,
        "Of run: what its storage costs. Default 0.")
 INPUT (PER_YEAR, "per_year", DECIMAL, 0, true, "per year", NULL, 0, false, NULL,
-       "Of cash: operation of what is owned. Default 0.")
+       "For cash: the yearly cost of operating the owned GPUs. Default 0.")
 INPUT (RENT, "rent_per_year", DECIMAL, POSITIVE, true, "per year", NULL, 0, false, NULL,
        "Of cash: what renting the same costs.")
 INPUT (PREPAID, "prepaid_months", DECIMAL, 0, false, "months", NULL, 1200, true, NULL,

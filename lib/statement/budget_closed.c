@@ -42,7 +42,7 @@ static bool value_of (const budget_t *b, const bill_row_t *row, mpq_t ret)
 
 static mpq_ptr kind_of (struct closed_month *c, const bill_row_t *row)
 {
-    if (bill_row_is_brought (row))
+    if (bill_row_is_adjustment (row))
         return c->others;
     return row->kind == BILL_CHARGE ? c->jobs : c->own;
 }
@@ -171,7 +171,7 @@ void budget_add_brought (budget_t *b, const bill_row_t *row, int64_t month)
     mpq_t value;
 
     mpq_init (value);
-    if (bill_row_is_brought (row) && value_of (b, row, value)) {
+    if (bill_row_is_adjustment (row) && value_of (b, row, value)) {
         budget_add_month (b, month, value);
         budget_add_part (b, month, bill_row_key (row, KEY_USER), value, true);
     }

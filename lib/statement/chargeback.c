@@ -163,7 +163,7 @@ static void take_bill (struct chargeback *c, const chargeback_bill_t *from)
     for (size_t i = 0; i < count; i++) {
         const bill_row_t *row = &rows[i];
         if (row->kind == BILL_TAX || row->kind == BILL_CORRECTION
-            || bill_row_is_brought (row))
+            || bill_row_is_adjustment (row))
             continue;
         chargeback_pool_row (c, row);
         if (row->kind != BILL_REMAINDER && !row->outside
@@ -171,7 +171,7 @@ static void take_bill (struct chargeback *c, const chargeback_bill_t *from)
             take_charge (c, from->bill, row);
     }
     if (from->month)
-        brought_add (c->brought, from->bill, from->month);
+        adjustments_add (c->adjustments, from->bill, from->month);
 }
 
 /* --- rows -------------------------------------------------------------- */
@@ -375,7 +375,7 @@ static void fill (struct chargeback *c, const chargeback_bill_t *bills,
     if (whole_pools (c))
         chargeback_other (c, bills, count);
     chargeback_row_chart (c, &columns);
-    brought_put (c->brought, c->report, columns.correction, columns.currency);
+    adjustments_put (c->adjustments, c->report, columns.correction, columns.currency);
 }
 
 static void clear (struct chargeback *c)
@@ -393,7 +393,7 @@ static void clear (struct chargeback *c)
     for (size_t i = 0; i < c->pool_count; i++)
         pool_sum_clear (&c->pools[i]);
 
-    brought_free (c->brought);
+    adjustments_free (c->adjustments);
     free (c->rows);
     free (c->pools);
 }
@@ -453,7 +453,7 @@ report_t *chargeback_make (const report_query_t *query,
 {
     struct chargeback c = {.query = query,
                            .digits = query->site->currency_digits,
-                           .brought = brought_new (query)};
+                           .adjustments = adjustments_new (query)};
 
     c.report = report_begin (query, "chargeback", "GPU chargeback");
     c.cells = usage_report_cells (usage, &c.cell_count);

@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-#include "statement/brought.h"
+#include "statement/adjustments.h"
 #include "statement/chargeback.h"
 
 /* Money of a row, or of all. */
@@ -75,7 +75,7 @@ struct chargeback {
     struct idle_row **idle_rows; /* ordered by key */
     size_t idle_count;
     struct money whole;
-    brought_t *brought;
+    adjustments_t *adjustments;
     struct pool_sum *pools;
     size_t pool_count;
     size_t lost; /* lines without a row: a defect */
@@ -87,7 +87,7 @@ struct columns {
     size_t rate;
     size_t charge;
     size_t credit;
-    size_t correction; /* of brought.h */
+    size_t correction; /* of adjustments.h */
     size_t currency;
 };
 

@@ -320,7 +320,7 @@ static int open_month (store_t *store, const site_t *site,
     m->state = order < 0    ? BILLS_BEFORE
                : order == 0 ? BILLS_OPEN
                             : BILLS_LATER;
-    if (corrections_brought (store, site, periods, m->month, m->bill, error)
+    if (corrections_adjustments (store, site, periods, m->month, m->bill, error)
         < 0)
         return -1;
     bill_sort (m->bill);

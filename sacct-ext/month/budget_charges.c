@@ -158,7 +158,7 @@ static int add_brought (store_t *store, struct filling *f,
                         int64_t start, gl_error_t *error)
 {
     bill_t *bill = bill_new ();
-    int rc = corrections_brought (store, f->query->site, periods, month, bill,
+    int rc = corrections_adjustments (store, f->query->site, periods, month, bill,
                                   error);
     size_t count;
     const bill_row_t *rows = bill_rows (bill, &count);

@@ -285,7 +285,7 @@ static int add_adjustments (struct making *m, gl_error_t *error)
             || !has_adjustments (m->periods, name, open))
             continue;
         bill = bill_new ();
-        if (corrections_brought (m->store, site, m->periods, name, bill, error)
+        if (corrections_adjustments (m->store, site, m->periods, name, bill, error)
             < 0) {
             bill_free (bill);
             return -1;

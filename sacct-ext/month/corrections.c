@@ -501,9 +501,9 @@ int corrections_keep (store_t *store, const site_t *site, gl_error_t *error)
     return rc;
 }
 
-/* --- with what people brought ------------------------------------------ */
+/* --- with manual rows ------------------------------------------------ */
 
-/* Rows that people brought while the month was open. */
+/* Manual rows of the time in which the month was open. */
 static void take_decisions (const periods_t *periods, const char *month,
                             bill_t *bill)
 {
@@ -514,7 +514,7 @@ static void take_decisions (const periods_t *periods, const char *month,
     }
 }
 
-int corrections_brought (store_t *store, const site_t *site,
+int corrections_adjustments (store_t *store, const site_t *site,
                          const periods_t *periods, const char *month,
                          bill_t *out, gl_error_t *error)
 {

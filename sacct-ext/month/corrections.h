@@ -23,9 +23,9 @@ int corrections_compute (store_t *store, const site_t *site,
                          const periods_t *periods, const char *month,
                          bill_t *out, gl_error_t *error);
 
-/* All that is billed in a month that is not closed besides its own time, onto
+/* The prior-period adjustments of a month that is not closed, onto
  * `out`: manual rows, and, if it is the open one, corrections. */
-int corrections_brought (store_t *store, const site_t *site,
+int corrections_adjustments (store_t *store, const site_t *site,
                          const periods_t *periods, const char *month,
                          bill_t *out, gl_error_t *error);
 

@@ -122,7 +122,7 @@ static int make_page (struct making *m, const bills_month_t *now,
     return rc;
 }
 
-/* A month that the facts have not reached, and to which nothing was brought by hand:
+/* A month that the facts have not reached, and without manual rows:
  * its zeros would look like a team that used nothing. */
 static int check_reached (const struct making *m, const bills_month_t *now,
                           gl_error_t *error)

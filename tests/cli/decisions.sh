@@ -366,7 +366,7 @@ is "" "$(decided a "break-even interruptions" "per hour")" "no rate at which a d
 # The same work on both sides, or not: 4.7 million a year at 32.7726 / 8 are 3,143 hours
 # a day, 80 GPUs 1,920.
 offer="kind: cash, purchase: 3300000, per_year: 500000, years: 3"
-work () { echo "$(decided a "work of what is owned" "GPU-hours a day") $(decided a "work of what is rented" "GPU-hours a day")"; }
+work () { echo "$(decided a "work of the owned GPUs" "GPU-hours a day") $(decided a "work of the rented GPUs" "GPU-hours a day")"; }
 decide "$offer, rent_per_year: 4700000, gpus: 80, utilization: 1, against: 4.096575"
 is "1920.00 3143.29" "$(work)" "cash: the work of both sides"
 grep -q "a compares different amounts of work: what is owned does 1920 GPU-hours a day, what is rented 3143\." said

@@ -1,4 +1,4 @@
-/* What is billed in a month besides its own time, in its chargeback; and how it
+/* Prior-period adjustments in the chargeback of a month; and how it
  * comes about: lib/ledger/correction.c. */
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "ledger/correction.h"
-#include "statement/brought.h"
+#include "statement/adjustments.h"
 #include "support/book.h"
 
 /* --- bills -------------------------------------------------------------- */
@@ -62,11 +62,11 @@ static report_query_t query_of (const site_t *site, key_id_t key)
 static report_t *put (const report_query_t *query, const bill_t *bill)
 {
     report_t *report = report_of (query);
-    brought_t *brought = brought_new (query);
+    adjustments_t *adjustments = adjustments_new (query);
 
-    brought_add (brought, bill, "2026-11");
-    brought_put (brought, report, AT_CORRECTION, AT_CURRENCY);
-    brought_free (brought);
+    adjustments_add (adjustments, bill, "2026-11");
+    adjustments_put (adjustments, report, AT_CORRECTION, AT_CURRENCY);
+    adjustments_free (adjustments);
     report_sort (report);
     return report;
 }

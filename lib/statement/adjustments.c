@@ -7,11 +7,11 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "ledger/correction.h"
-#include "statement/brought.h"
+#include "statement/adjustments.h"
 
 /* --- rows of a bill ----------------------------------------------------- */
 
-bool brought_key (const bill_row_t *row, const char *month, key_id_t key,
+bool adjustments_key (const bill_row_t *row, const char *month, key_id_t key,
                   const char **ret_text)
 {
     switch (key) {
@@ -42,14 +42,14 @@ bool brought_key (const bill_row_t *row, const char *month, key_id_t key,
     return false;
 }
 
-bool brought_passes (const bill_row_t *row, const char *month,
+bool adjustments_passes (const bill_row_t *row, const char *month,
                      const report_query_t *query)
 {
     for (size_t i = 0; i < query->filter_count; i++) {
         const usage_filter_t *f = &query->filters[i];
         const char *text = NULL;
         bool found = false;
-        if (!brought_key (row, month, f->key, &text))
+        if (!adjustments_key (row, month, f->key, &text))
             return false;
         if (!text)
             text = key_info (f->key)->absent;
@@ -120,9 +120,9 @@ static void sums_clear (struct sums *sums)
     free (sums->item);
 }
 
-/* --- what is brought ---------------------------------------------------- */
+/* --- adjustments -------------------------------------------------------- */
 
-struct brought {
+struct adjustments {
     const report_query_t *query;
     struct sums rows;  /* by the texts of all keys, a line end behind each */
     struct sums lines; /* by what people read */
@@ -130,9 +130,9 @@ struct brought {
     bool by_keys; /* rows of a bill have all of them */
 };
 
-brought_t *brought_new (const report_query_t *query)
+adjustments_t *adjustments_new (const report_query_t *query)
 {
-    brought_t *b = xcalloc (1, sizeof (*b));
+    adjustments_t *b = xcalloc (1, sizeof (*b));
     const bill_row_t none = {.kind = BILL_CORRECTION};
     const char *text;
 
@@ -141,11 +141,11 @@ brought_t *brought_new (const report_query_t *query)
     b->by_keys = true;
     for (size_t i = 0; i < query->by.count; i++)
         b->by_keys
-            = b->by_keys && brought_key (&none, "", query->by.id[i], &text);
+            = b->by_keys && adjustments_key (&none, "", query->by.id[i], &text);
     return b;
 }
 
-void brought_free (brought_t *b)
+void adjustments_free (adjustments_t *b)
 {
     if (!b)
         return;
@@ -161,12 +161,12 @@ static const char *cell_of (const bill_row_t *row, const char *month,
 {
     const char *text = NULL;
 
-    if (!brought_key (row, month, key, &text))
+    if (!adjustments_key (row, month, key, &text))
         return NULL;
     return text ? text : key_info (key)->absent;
 }
 
-static char *row_text (const brought_t *b, const bill_row_t *row,
+static char *row_text (const adjustments_t *b, const bill_row_t *row,
                        const char *month)
 {
     BUFFER_AUTO out = BUFFER_INIT;
@@ -189,7 +189,7 @@ static const char *why (const bill_row_t *row)
 }
 
 /* "vision, ann: another price, of 2026-09" */
-static char *line_text (const brought_t *b, const bill_row_t *row,
+static char *line_text (const adjustments_t *b, const bill_row_t *row,
                         const char *month)
 {
     BUFFER_AUTO out = BUFFER_INIT;
@@ -204,14 +204,14 @@ static char *line_text (const brought_t *b, const bill_row_t *row,
     return xstrdup (buffer_text (&out));
 }
 
-void brought_add (brought_t *b, const bill_t *bill, const char *month)
+void adjustments_add (adjustments_t *b, const bill_t *bill, const char *month)
 {
     size_t count;
     const bill_row_t *rows = bill_rows (bill, &count);
 
     for (size_t i = 0; i < count; i++) {
-        if (!bill_row_is_brought (&rows[i])
-            || !brought_passes (&rows[i], month, b->query))
+        if (!bill_row_is_adjustment (&rows[i])
+            || !adjustments_passes (&rows[i], month, b->query))
             continue;
         mpz_add (b->total, b->total, rows[i].charge_units);
         sums_add (&b->lines, line_text (b, &rows[i], month),
@@ -274,14 +274,14 @@ static void begin_row (report_t *report, size_t keys, const char *text)
     }
 }
 
-static void put_money (const brought_t *b, report_t *report, size_t column,
+static void put_money (const adjustments_t *b, report_t *report, size_t column,
                        size_t currency, const mpz_t units)
 {
     report_put_money (report, column, units, b->query->site->currency_digits);
     report_put_text (report, currency, b->query->site->currency);
 }
 
-static void put_rows (const brought_t *b, report_t *report, size_t column,
+static void put_rows (const adjustments_t *b, report_t *report, size_t column,
                       size_t currency)
 {
     size_t keys = b->query->by.count;
@@ -305,7 +305,7 @@ static void put_rows (const brought_t *b, report_t *report, size_t column,
 /* --- the block ---------------------------------------------------------- */
 
 /* Its lines add up to all of it. */
-static void put_block (const brought_t *b, report_t *report)
+static void put_block (const adjustments_t *b, report_t *report)
 {
     const site_t *site = b->query->site;
     GL_AUTOFREE char *total
@@ -341,7 +341,7 @@ static void put_block (const brought_t *b, report_t *report)
                               "team or user, do not tell them.");
 }
 
-void brought_put (const brought_t *b, report_t *report, size_t column,
+void adjustments_put (const adjustments_t *b, report_t *report, size_t column,
                   size_t currency)
 {
     if (b->lines.count == 0)
