@@ -56,14 +56,14 @@ CREATE TABLE shape (
 ) STRICT;
 
 -- A row is some 60 bytes: keep it so. `fill` says which fields come from an
--- observation that ranks lower than (time_seen, closed, source).
+-- observation that ranks lower than (observed_at, closed, source).
 CREATE TABLE segment (
     cluster INTEGER NOT NULL,
     id_job INTEGER NOT NULL,
     time_submit INTEGER NOT NULL,
     time_start INTEGER NOT NULL,
     time_end INTEGER NOT NULL,
-    time_seen INTEGER NOT NULL,
+    observed_at INTEGER NOT NULL,
     state INTEGER NOT NULL,
     source INTEGER NOT NULL,
     party INTEGER NOT NULL,
@@ -111,7 +111,7 @@ CREATE TABLE event (
     time_start INTEGER NOT NULL,
     node TEXT NOT NULL,
     time_end INTEGER NOT NULL,
-    time_seen INTEGER NOT NULL,
+    observed_at INTEGER NOT NULL,
     state INTEGER NOT NULL,
     gres INTEGER,
     nodelist INTEGER,
@@ -124,7 +124,7 @@ CREATE TABLE reservation (
     time_start INTEGER NOT NULL,
     id INTEGER NOT NULL,
     time_end INTEGER NOT NULL,
-    time_seen INTEGER NOT NULL,
+    observed_at INTEGER NOT NULL,
     flags INTEGER NOT NULL,
     name INTEGER,
     nodelist INTEGER,
@@ -156,7 +156,7 @@ CREATE TABLE account (
     cluster INTEGER NOT NULL,
     name TEXT NOT NULL,
     parent INTEGER,
-    time_seen INTEGER NOT NULL,
+    observed_at INTEGER NOT NULL,
     PRIMARY KEY (cluster, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -247,7 +247,7 @@ CREATE TABLE seen (
     cluster INTEGER NOT NULL,
     time_start INTEGER NOT NULL,
     time_end INTEGER NOT NULL,
-    time_seen INTEGER NOT NULL,
+    observed_at INTEGER NOT NULL,
     segments INTEGER NOT NULL,
     key_sum INTEGER NOT NULL,
     fact_sum INTEGER NOT NULL,

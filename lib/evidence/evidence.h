@@ -188,17 +188,17 @@ typedef struct {
  * them. Asked only where accounting does not tell the type. */
 typedef void (*device_lookup_f) (const segment_t *segment, const char *node,
                                  int64_t gres_index, const char *uuid,
-                                 held_device_t *device, void *arg);
+                                 allocated_device_t *device, void *arg);
 
 /*
  * The devices of the segment, if the records tell all of them (as many as
- * accounting counts) and of which type each is. Returns how many; 0: they do not,
- * or they say no more than accounting does. *ret_held is yours to free; its texts
- * are those of the evidence and of the lookup.
+ * accounting counts) and of which type each is. Returns how many; 0: they do
+ * not, or they say no more than accounting does. *ret_allocated is yours to
+ * free; its texts are those of the evidence and of the lookup.
  */
-size_t evidence_held (const segment_evidence_t *evidence,
-                      device_lookup_f lookup, void *arg,
-                      held_device_t **ret_held);
+size_t evidence_allocated (const segment_evidence_t *evidence,
+                           device_lookup_f lookup, void *arg,
+                           allocated_device_t **ret_allocated);
 
 /* The records of every node of the segment tell all devices that it had there,
  * which may be none. */

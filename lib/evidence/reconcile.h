@@ -286,9 +286,10 @@ void reconcile_gres_lost (reconcile_t *reconcile,
                           const reconcile_cluster_t *cluster,
                           const segment_t *segment);
 /* A node's attempt of a job that has no segment. */
-void reconcile_loose (reconcile_t *reconcile,
-                      const reconcile_cluster_t *cluster, const char *node,
-                      uint64_t id_job, int64_t stamp, evidence_reason_t reason);
+void reconcile_unmatched (reconcile_t *reconcile,
+                          const reconcile_cluster_t *cluster, const char *node,
+                          uint64_t id_job, int64_t stamp,
+                          evidence_reason_t reason);
 
 /* --- rollups against segments ------------------------------------------ */
 

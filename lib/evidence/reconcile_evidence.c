@@ -376,14 +376,14 @@ static void remember (reconcile_before_t *before, const struct looking *l,
 {
     bool same = is_same_job (before, l);
 
-    if (same && before->held.end >= held.end)
+    if (same && before->allocated.end >= held.end)
         return;
     if (!same) {
         free (before->cluster);
         before->cluster = xstrdup (l->cluster->cluster);
         before->id_job = l->segment->id_job;
     }
-    before->held = held;
+    before->allocated = held;
     before->devices = devices;
 }
 
@@ -394,7 +394,7 @@ static void look_at_overlap (struct looking *l)
     reconcile_before_t *before = reconcile_before (l->reconcile);
     period_t held = {s->time_start, segment_end (s)};
     uint64_t devices = segment_devices (s);
-    period_t both = period_clip (held, before->held);
+    period_t both = period_clip (held, before->allocated);
     char ours[ZONE_STAMP_SIZE], theirs[ZONE_STAMP_SIZE];
     reconcile_row_t row = row_of (l, "start");
 
@@ -405,7 +405,7 @@ static void look_at_overlap (struct looking *l)
         uint64_t twice = devices < before->devices ? devices : before->devices;
         row.ours = zone_stamp (reconcile_zone (l->reconcile), held.start, ours);
         row.theirs = zone_stamp (reconcile_zone (l->reconcile),
-                                 before->held.end, theirs);
+                                 before->allocated.end, theirs);
         row.difference = (__int128)device_seconds (twice, both.start, both.end,
                                                    l->cluster->period);
         row.cause = CAUSE_OVERLAP;
@@ -464,9 +464,10 @@ void reconcile_evidence (reconcile_t *reconcile,
                                         segment_end (segment)));
 }
 
-void reconcile_loose (reconcile_t *reconcile,
-                      const reconcile_cluster_t *cluster, const char *node,
-                      uint64_t id_job, int64_t stamp, evidence_reason_t reason)
+void reconcile_unmatched (reconcile_t *reconcile,
+                          const reconcile_cluster_t *cluster, const char *node,
+                          uint64_t id_job, int64_t stamp,
+                          evidence_reason_t reason)
 {
     char theirs[ZONE_STAMP_SIZE];
     GL_AUTOFREE char *what

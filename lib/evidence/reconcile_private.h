@@ -10,7 +10,7 @@ const zone_t *reconcile_zone (const reconcile_t *reconcile);
 typedef struct {
     char *cluster;   /* NULL: none yet */
     uint64_t id_job;
-    period_t held;
+    period_t allocated;
     uint64_t devices;
 } reconcile_before_t;
 reconcile_before_t *reconcile_before (reconcile_t *reconcile);

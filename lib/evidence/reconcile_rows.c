@@ -147,12 +147,12 @@ static unsigned fields_of (const segment_t *ours, const segment_t *theirs)
 static reconcile_cause_t judge_source (const reconcile_cluster_t *c,
                                        const segment_t *ours)
 {
-    if (ours->time_seen > c->clock)
+    if (ours->observed_at > c->clock)
         return CAUSE_DATABASE_OLDER;
     if (ours->source != SOURCE_SLURMDBD)
-        return c->synced == 0                 ? CAUSE_NEVER_SYNCED
-               : ours->time_seen > c->synced ? CAUSE_OTHER_SOURCE
-                                             : CAUSE_UNEXPLAINED;
+        return c->synced == 0                  ? CAUSE_NEVER_SYNCED
+               : ours->observed_at > c->synced ? CAUSE_OTHER_SOURCE
+                                               : CAUSE_UNEXPLAINED;
     return CAUSE_UNEXPLAINED;
 }
 
@@ -197,9 +197,9 @@ static bool is_fixed_runaway (const job_row_t *row)
 static reconcile_cause_t judge_ended (const segment_t *ours,
                                       const job_row_t *theirs)
 {
-    if (theirs->segment.time_end >= ours->time_seen)
+    if (theirs->segment.time_end >= ours->observed_at)
         return CAUSE_OPEN_SINCE;
-    if (theirs->mod_time > ours->time_seen)
+    if (theirs->mod_time > ours->observed_at)
         return CAUSE_ENDED_LATE;
     return is_fixed_runaway (theirs) ? CAUSE_RUNAWAY_FIXED : CAUSE_UNEXPLAINED;
 }
@@ -231,9 +231,9 @@ static reconcile_cause_t judge_changed (const reconcile_cluster_t *c,
         return cause;
     if (ours->time_end == 0 && row.time_end != 0)
         return judge_ended (ours, theirs);
-    if (theirs->mod_time > ours->time_seen)
+    if (theirs->mod_time > ours->observed_at)
         return CAUSE_EDITED;
-    if (only_state_of_open (ours, &row) && c->clock > ours->time_seen)
+    if (only_state_of_open (ours, &row) && c->clock > ours->observed_at)
         return CAUSE_OPEN_SINCE;
     return theirs->deleted ? CAUSE_DELETED_MARK : CAUSE_UNEXPLAINED;
 }
@@ -252,7 +252,7 @@ reconcile_cause_t reconcile_judge (const reconcile_cluster_t *c,
     if (fields_of (ours, &row))
         return judge_changed (c, ours, theirs);
     if (ours->time_end == 0 && ours->believed_end != 0
-        && ours->believed_end < ours->time_seen)
+        && ours->believed_end < ours->observed_at)
         return CAUSE_RUNAWAY;
     if (ours->time_end == 0 && ours->time_start != 0
         && segment_end (ours) < c->period.end)
@@ -394,7 +394,7 @@ void reconcile_segment (reconcile_t *r, const reconcile_cluster_t *c,
 
     if (theirs) {
         mended = job_row_segment (theirs);
-        mended.time_seen = c->as_of;
+        mended.observed_at = c->as_of;
     }
     if (!(ours && is_in (ours, c->period))
         && !(theirs && is_in (&mended, c->period)))

@@ -15,7 +15,7 @@ static int64_t instant_after (const segment_t *s, int64_t seconds,
 
     for (size_t i = 0; i < count; i++) { /* they come by start */
         int64_t from = suspensions[i].start;
-        int64_t to = suspensions[i].end ? suspensions[i].end : s->time_seen;
+        int64_t to = suspensions[i].end ? suspensions[i].end : s->observed_at;
         if (from < done)
             from = done;
         if (from >= at)
@@ -125,7 +125,7 @@ runaway_t runaway_judge (const segment_t *s, const suspension_t *suspensions,
             continue;
         if (found[i].end < s->time_start)
             found[i].end = s->time_start;
-        if (found[i].end < s->time_seen
+        if (found[i].end < s->observed_at
             && (verdict.reason == RUNAWAY_NONE || found[i].end < verdict.end))
             verdict = found[i];
     }
@@ -135,7 +135,7 @@ runaway_t runaway_judge (const segment_t *s, const suspension_t *suspensions,
 period_t runaway_quarantined (const segment_t *s, period_t period)
 {
     if (s->time_end != 0 || s->time_start == 0 || s->believed_end == 0
-        || s->believed_end >= s->time_seen)
+        || s->believed_end >= s->observed_at)
         return (period_t){period.start, period.start};
-    return period_clip ((period_t){segment_end (s), s->time_seen}, period);
+    return period_clip ((period_t){segment_end (s), s->observed_at}, period);
 }

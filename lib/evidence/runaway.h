@@ -39,7 +39,7 @@ typedef enum {
 
 typedef struct {
     runaway_reason_t reason;
-    int64_t end; /* that is believed, before time_seen; 0 without a reason */
+    int64_t end; /* that is believed, before observed_at; 0 without a reason */
 } runaway_t;
 
 /* `suspensions`: the segment's own. `evidence`: of the segment, or NULL.

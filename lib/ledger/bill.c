@@ -71,21 +71,21 @@ const void *bill_list (const bill_t *bill, bill_list_t id, size_t *ret_count)
     return bill->list[id].item;
 }
 
-void bill_add_copy (bill_t *bill, const bill_row_t *row)
+void bill_add_copy (bill_t *bill, const posting_t *row)
 {
-    bill_row_copy (bill_add (bill), row);
+    posting_copy (bill_add (bill), row);
 }
 
 /* Manual rows may be of one line: then by all that they say. */
 static int by_line (const void *a, const void *b)
 {
-    int order = bill_row_compare (a, b);
+    int order = posting_compare (a, b);
 
     if (order == 0 && a != b) {
         BUFFER_AUTO x = BUFFER_INIT;
         BUFFER_AUTO y = BUFFER_INIT;
-        bill_row_text (a, &x);
-        bill_row_text (b, &y);
+        posting_text (a, &x);
+        posting_text (b, &y);
         order = strcmp (buffer_text (&x), buffer_text (&y));
     }
     return order;
@@ -93,10 +93,10 @@ static int by_line (const void *a, const void *b)
 
 void bill_sort (bill_t *bill)
 {
-    struct list *rows = &bill->list[BILL_ROWS];
+    struct list *rows = &bill->list[BILL_POSTINGS];
 
     if (rows->count > 1)
-        qsort (rows->item, rows->count, sizeof (bill_row_t), by_line);
+        qsort (rows->item, rows->count, sizeof (posting_t), by_line);
 }
 
 /* --- of a billing ------------------------------------------------------ */
@@ -116,13 +116,13 @@ struct taking {
 static void take_line (const billing_line_t *from, void *arg)
 {
     const struct taking *t = arg;
-    bill_row_t *row = bill_add (t->bill);
+    posting_t *row = bill_add (t->bill);
     const charge_line_t *line = from->line;
 
     row->kind = kinds[line->kind];
     row->outside = !from->in_period;
     for (size_t i = 0; i < t->by->count; i++)
-        *bill_row_key_at (row, t->by->id[i]) = xstrdup (from->keys[i]);
+        *posting_key_at (row, t->by->id[i]) = xstrdup (from->keys[i]);
     row->what = xstrdup (line->what);
     row->reference = xstrdup (line->reference);
     mpq_set (row->gpu_seconds, line->gpu_seconds);
@@ -133,7 +133,7 @@ static void take_line (const billing_line_t *from, void *arg)
     mpz_set (row->charge_units, line->charge_units);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
         mpz_set (row->adjustment_units[i], line->adjustment_units[i]);
-    mpq_set (row->drawn_seconds, line->drawn);
+    mpq_set (row->consumed_seconds, line->drawn);
 }
 
 static void take_remainders (bill_t *bill, const pool_month_t *pm,
@@ -142,7 +142,7 @@ static void take_remainders (bill_t *bill, const pool_month_t *pm,
     const charge_remainder_t *rest = charge_remainders (pm->charge);
 
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
-        bill_row_t *row;
+        posting_t *row;
         if (mpq_sgn (rest[i].gpu_seconds) == 0 && mpq_sgn (rest[i].cost) == 0
             && mpq_sgn (rest[i].charge) == 0
             && mpz_sgn (rest[i].charge_units) == 0)
@@ -212,7 +212,7 @@ static void take_values (const charge_payer_t *payer, bill_entitlement_t *to)
 {
     mpq_set (to->fee, payer->fee);
     mpq_set (to->value_in, payer->value_in);
-    mpq_set (to->value_used, payer->value_drawn);
+    mpq_set (to->value_used, payer->value_consumed);
     mpq_set (to->value_reserved, payer->value_reserved);
     mpq_set (to->value_out, payer->value_out);
     mpq_set (to->value_expired, payer->value_expired);
@@ -227,7 +227,7 @@ static void take_entitlements (bill_t *bill, const pool_month_t *pm,
     for (size_t i = 0; i < count; i++) {
         bill_entitlement_t *to;
         if (mpq_sgn (payer[i].entitled) == 0
-            && mpq_sgn (payer[i].carried_in) == 0
+            && mpq_sgn (payer[i].rollover_in) == 0
             && mpq_sgn (payer[i].fee) == 0)
             continue;
         to = bill_append (bill, BILL_ENTITLEMENTS);
@@ -235,11 +235,11 @@ static void take_entitlements (bill_t *bill, const pool_month_t *pm,
         to->pool = xstrdup (pm->pool);
         to->team = xstrdup (payer[i].team);
         mpq_set (to->bought, payer[i].entitled);
-        mpq_set (to->carried_in, payer[i].carried_in);
+        mpq_set (to->rollover_in, payer[i].rollover_in);
         mpq_set (to->used, payer[i].drawn);
-        mpq_set (to->used_reserved, payer[i].drawn_reserved);
+        mpq_set (to->used_reserved, payer[i].consumed_reserved);
         mpq_set (to->unused, payer[i].unused);
-        mpq_set (to->carried_out, payer[i].carried_out);
+        mpq_set (to->rollover_out, payer[i].rollover_out);
         mpq_set (to->expired, payer[i].expired);
         charge_pool_price (pm->charge, to->price);
         take_amounts (pm, to);

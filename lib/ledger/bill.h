@@ -66,18 +66,19 @@ typedef struct {
     mpz_t adjustment_units[ADJUSTMENT_COUNT]; /* list + these = charge, of all
                     kinds but remainders and their corrections, which have no
                     price; without adjustments the list is the charge */
-    mpq_t drawn_seconds; /* GPU-seconds that the team's entitlement in the pool
-                            covers, for which the adjustment of that name is not
-                            due; of a charge, or of idle time of a reservation */
-    /* What else the query of its billing told apart; NULL: it did not, or absent. A
-     * closed month has none of these. */
+    mpq_t
+        consumed_seconds; /* GPU-seconds that the team's entitlement in the pool
+                          covers, for which the adjustment of that name is not
+                          due; of a charge, or of idle time of a reservation */
+    /* What else the query of its billing told apart; NULL: it did not, or
+     * absent. A closed month has none of these. */
     char *day;
     char *hour;
     char *node;
     char *state;
     char *label;
     bool outside; /* of the month, and not in the query's period */
-} bill_row_t;
+} posting_t;
 
 /* A line of the cost book in a pool and month. */
 typedef struct {
@@ -114,9 +115,9 @@ typedef struct {
  * What a team is entitled to in a pool, in a month: its entitlement is named by
  * the two. With the fields' names,
  *
- *   bought + carried_in = used + used_reserved + unused
- *   unused = carried_out + expired       of a month that is over
- *   used + used_reserved = sum of drawn_seconds of the rows of team and pool
+ *   bought + rollover_in = used + used_reserved + unused
+ *   unused = rollover_out + expired       of a month that is over
+ *   used + used_reserved = sum of consumed_seconds of the rows of team and pool
  *   amount = sum of their adjustments by entitlement, with the other sign
  *
  *   fee + value_in = value_used + value_reserved + value unused
@@ -129,18 +130,18 @@ typedef struct {
     char *pool;
     char *team;
     mpq_t bought;        /* GPU-seconds, as all of these: of this month */
-    mpq_t carried_in;    /* unused of the month before */
+    mpq_t rollover_in;   /* unused of the month before */
     mpq_t used;          /* drawn by jobs */
     mpq_t used_reserved; /* drawn by reservations that no job used */
     mpq_t unused;
-    mpq_t carried_out;   /* into the next month */
+    mpq_t rollover_out; /* into the next month */
     mpq_t expired;
     mpq_t price; /* of a GPU-hour of the pool without QOS, on average over the
                     month: what unused time is worth */
     mpz_t amount_units; /* what was not due for what was used */
     mpq_t fee;           /* due for what is bought, before rounding */
     mpz_t fee_units;     /* and on the bill: its purchases */
-    mpq_t value_in;      /* of carried_in, of what was paid for it; and so on */
+    mpq_t value_in; /* of rollover_in, of what was paid for it; and so on */
     mpq_t value_used;
     mpq_t value_reserved;
     mpq_t value_out;
@@ -176,12 +177,12 @@ void bill_entitlement_value_unused (const bill_entitlement_t *entitlement,
 
 /* The lists that a bill is made of; `bill_fields` describes their rows. */
 typedef enum {
-    BILL_ROWS,
+    BILL_POSTINGS,
     BILL_COSTS,
     BILL_POOLS,
     BILL_ENTITLEMENTS, /* by pool and team */
     BILL_COMPARISONS,  /* by policy and team; of bill_compare_policies() */
-    BILL_DAYS,         /* by day and team; of a computed month, where asked for */
+    BILL_DAYS, /* by day and team; of a computed month, where asked for */
     BILL_LIST_COUNT,
 } bill_list_t;
 extern const fields_t bill_fields[BILL_LIST_COUNT];
@@ -212,19 +213,19 @@ void *bill_append (bill_t *bill, bill_list_t list);
 /* Borrowed until the next bill_append() or bill_sort(). */
 const void *bill_list (const bill_t *bill, bill_list_t list, size_t *ret_count);
 
-static inline bill_row_t *bill_add (bill_t *bill)
+static inline posting_t *bill_add (bill_t *bill)
 {
-    return bill_append (bill, BILL_ROWS);
+    return bill_append (bill, BILL_POSTINGS);
 }
 
 /* Takes a copy. */
-void bill_add_copy (bill_t *bill, const bill_row_t *row);
+void bill_add_copy (bill_t *bill, const posting_t *row);
 /* The rows into the order above. */
 void bill_sort (bill_t *bill);
 
-static inline const bill_row_t *bill_rows (const bill_t *bill, size_t *ret_count)
+static inline const posting_t *postings (const bill_t *bill, size_t *ret_count)
 {
-    return bill_list (bill, BILL_ROWS, ret_count);
+    return bill_list (bill, BILL_POSTINGS, ret_count);
 }
 
 static inline const bill_cost_t *bill_costs (const bill_t *bill,
@@ -256,59 +257,59 @@ static inline const bill_day_t *bill_days (const bill_t *bill, size_t *ret_count
     return bill_list (bill, BILL_DAYS, ret_count);
 }
 
-static inline void bill_row_init (bill_row_t *row)
+static inline void posting_init (posting_t *row)
 {
-    fields_init (&bill_fields[BILL_ROWS], row);
+    fields_init (&bill_fields[BILL_POSTINGS], row);
 }
 
-static inline void bill_row_clear (bill_row_t *row)
+static inline void posting_clear (posting_t *row)
 {
-    fields_clear (&bill_fields[BILL_ROWS], row);
+    fields_clear (&bill_fields[BILL_POSTINGS], row);
 }
 
 /* Into an initialised row. */
-static inline void bill_row_copy (bill_row_t *to, const bill_row_t *from)
+static inline void posting_copy (posting_t *to, const posting_t *from)
 {
-    fields_copy (&bill_fields[BILL_ROWS], to, from);
+    fields_copy (&bill_fields[BILL_POSTINGS], to, from);
 }
 
 /* Its numbers, by sign: to += from, or to -= from. */
-static inline void bill_row_add (bill_row_t *to, const bill_row_t *from, int sign)
+static inline void posting_add (posting_t *to, const posting_t *from, int sign)
 {
-    fields_add (&bill_fields[BILL_ROWS], to, from, sign);
+    fields_add (&bill_fields[BILL_POSTINGS], to, from, sign);
 }
 
 /* All of its numbers are. */
-static inline bool bill_row_is_zero (const bill_row_t *row)
+static inline bool posting_is_zero (const posting_t *row)
 {
-    return fields_are_zero (&bill_fields[BILL_ROWS], row);
+    return fields_are_zero (&bill_fields[BILL_POSTINGS], row);
 }
 
 /* The canonical text of a row (fields.h). Field names never change; new fields come
  * last. */
-static inline void bill_row_text (const bill_row_t *row, buffer_t *out)
+static inline void posting_text (const posting_t *row, buffer_t *out)
 {
-    fields_text (&bill_fields[BILL_ROWS], row, out);
+    fields_text (&bill_fields[BILL_POSTINGS], row, out);
 }
 
 /* Into an initialised row; -1 with what is wrong in it. */
-static inline int bill_row_parse (const char *text, size_t length,
-                                  bill_row_t *row, gl_error_t *error)
+static inline int posting_parse (const char *text, size_t length,
+                                 posting_t *row, gl_error_t *error)
 {
-    return fields_parse (&bill_fields[BILL_ROWS], text, length, row, error);
+    return fields_parse (&bill_fields[BILL_POSTINGS], text, length, row, error);
 }
 
 /* The text of a key of the row; NULL: absent. */
-const char *bill_row_key (const bill_row_t *row, key_id_t key);
-char **bill_row_key_at (bill_row_t *row, key_id_t key);
+const char *posting_key (const posting_t *row, key_id_t key);
+char **posting_key_at (posting_t *row, key_id_t key);
 
 /* Somebody pays for it: it is neither what nobody is charged, nor a correction of
  * that. */
-bool bill_row_is_due (const bill_row_t *row);
+bool posting_is_due (const posting_t *row);
 /* It was not computed of the month's own time: somebody pays or gets it for an
  * earlier month, or it is by hand. */
-bool bill_row_is_adjustment (const bill_row_t *row);
+bool posting_is_adjustment (const posting_t *row);
 /* The order above: <0, 0, >0. Equal rows are of the same line. */
-int bill_row_compare (const bill_row_t *a, const bill_row_t *b);
+int posting_compare (const posting_t *a, const posting_t *b);
 
 #endif /* !GL_LEDGER_BILL_H */

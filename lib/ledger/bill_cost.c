@@ -124,7 +124,7 @@ static int take_disposals (const struct lines *apart, mpq_srcptr disposal,
                            gl_error_t *error)
 {
     struct lines entry;
-    bill_row_t *row;
+    posting_t *row;
     mpq_t sum;
     mpz_t units;
     int rc = 0;

@@ -3,14 +3,14 @@
 #include "base/exact.h"
 #include "ledger/bill_idle.h"
 
-bool bill_row_of (const bill_row_t *row, const char *team)
+bool posting_of (const posting_t *row, const char *team)
 {
-    return bill_row_is_due (row)
+    return posting_is_due (row)
            && (row->team && team ? strcmp (row->team, team) == 0
                                  : row->team == team);
 }
 
-static const bill_pool_t *pool_of (const bill_t *bill, const bill_row_t *row)
+static const bill_pool_t *pool_of (const bill_t *bill, const posting_t *row)
 {
     size_t count;
     const bill_pool_t *pools = bill_pools (bill, &count);
@@ -23,7 +23,7 @@ static const bill_pool_t *pool_of (const bill_t *bill, const bill_row_t *row)
     return NULL;
 }
 
-bool bill_row_priced (const bill_t *bill, const bill_row_t *row)
+bool posting_priced (const bill_t *bill, const posting_t *row)
 {
     const bill_pool_t *pool = pool_of (bill, row);
 
@@ -31,14 +31,14 @@ bool bill_row_priced (const bill_t *bill, const bill_row_t *row)
            || pool->has_rate;
 }
 
-bool bill_row_has_cost (const bill_t *bill, const bill_row_t *row)
+bool posting_has_cost (const bill_t *bill, const posting_t *row)
 {
     const bill_pool_t *pool = pool_of (bill, row);
 
     return !pool || pool->has_cost;
 }
 
-bool bill_row_rated (const bill_t *bill, const bill_row_t *row)
+bool posting_rated (const bill_t *bill, const posting_t *row)
 {
     const bill_pool_t *pool = pool_of (bill, row);
 
@@ -46,7 +46,7 @@ bool bill_row_rated (const bill_t *bill, const bill_row_t *row)
 }
 
 /* The list price before rounding, where that is kept, in smallest units. */
-static void list_price (const bill_row_t *row, const mpz_t scale, mpq_t ret)
+static void list_price (const posting_t *row, const mpz_t scale, mpq_t ret)
 {
     if (mpz_cmp (row->list_units, row->charge_units) != 0) {
         mpq_set_z (ret, row->list_units);
@@ -57,7 +57,7 @@ static void list_price (const bill_row_t *row, const mpz_t scale, mpq_t ret)
 }
 
 /* 1 - used / list, not below 0. */
-static void idle_share (const bill_pool_t *pool, const bill_row_t *row,
+static void idle_share (const bill_pool_t *pool, const posting_t *row,
                         const mpz_t scale, mpq_t ret_share)
 {
     mpq_t used, list, rate;
@@ -80,7 +80,7 @@ static void idle_share (const bill_pool_t *pool, const bill_row_t *row,
     mpq_clears (used, list, NULL);
 }
 
-bool bill_idle (const bill_t *bill, const bill_row_t *row, int digits,
+bool bill_idle (const bill_t *bill, const posting_t *row, int digits,
                 mpq_t ret_units)
 {
     const bill_pool_t *pool = pool_of (bill, row);

@@ -23,19 +23,19 @@
 
 /* In smallest units, exact; 0 for rows of other kinds. False, and 0, where the
  * cost of the row's pool is not known. */
-bool bill_idle (const bill_t *bill, const bill_row_t *row, int digits,
+bool bill_idle (const bill_t *bill, const posting_t *row, int digits,
                 mpq_t ret_units);
 
 /* Its pool has a cost or a rate in its month; of a pool that the bill does not
  * have, it does. */
-bool bill_row_priced (const bill_t *bill, const bill_row_t *row);
+bool posting_priced (const bill_t *bill, const posting_t *row);
 /* It has a cost; the same of a pool that the bill does not have. */
-bool bill_row_has_cost (const bill_t *bill, const bill_row_t *row);
+bool posting_has_cost (const bill_t *bill, const posting_t *row);
 
 /* Its pool has a published rate in its month. */
-bool bill_row_rated (const bill_t *bill, const bill_row_t *row);
+bool posting_rated (const bill_t *bill, const posting_t *row);
 
 /* The row is `team`'s (NULL: of no team), and no remainder. */
-bool bill_row_of (const bill_row_t *row, const char *team);
+bool posting_of (const posting_t *row, const char *team);
 
 #endif /* !GL_LEDGER_BILL_IDLE_H */

@@ -18,11 +18,11 @@ static bool is_for (const site_tax_t *tax, const char *team)
 static void due_of (const bill_t *bill, const char *team, mpz_t ret_units)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
 
     mpz_set_ui (ret_units, 0);
     for (size_t i = 0; i < count; i++) {
-        if (rows[i].kind != BILL_TAX && bill_row_of (&rows[i], team))
+        if (rows[i].kind != BILL_TAX && posting_of (&rows[i], team))
             mpz_add (ret_units, ret_units, rows[i].charge_units);
     }
 }
@@ -31,7 +31,7 @@ static void due_of (const bill_t *bill, const char *team, mpz_t ret_units)
 static void add_tax (bill_t *bill, const site_t *site, const site_tax_t *tax,
                      const char *team, const char *month)
 {
-    bill_row_t *row;
+    posting_t *row;
     mpz_t due, scale;
 
     mpz_inits (due, scale, NULL);
@@ -65,7 +65,7 @@ static void tax_team (bill_t *bill, const site_t *site, const char *team,
 static bool has_taxes (const bill_t *bill)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
 
     for (size_t i = 0; i < count; i++) {
         if (rows[i].kind == BILL_TAX)
@@ -87,10 +87,10 @@ static bool stands_before (const site_t *site, size_t at)
 static bool has_rows (const bill_t *bill, const char *team)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
 
     for (size_t i = 0; i < count; i++) {
-        if (bill_row_of (&rows[i], team))
+        if (posting_of (&rows[i], team))
             return true;
     }
     return false;

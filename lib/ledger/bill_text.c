@@ -14,11 +14,11 @@ static const char *cost_word (unsigned value)
     return value < COST_KIND_COUNT ? cost_kind_name ((cost_kind_t)value) : NULL;
 }
 
-#define ROW(name, kind, member) FIELD (name, kind, bill_row_t, member)
+#define ROW(name, kind, member) FIELD (name, kind, posting_t, member)
 #define KEY(name, index) ROW (name, TEXT, key[index])
 #define ADJUSTMENT(name, id) ROW (name, UNITS, adjustment_units[ADJUSTMENT_##id])
 static const field_t row_fields[] = {
-    FIELD_WORDS ("kind", bill_row_t, kind, row_word),
+    FIELD_WORDS ("kind", posting_t, kind, row_word),
     ROW ("month", TEXT, month),
     ROW ("pool", TEXT, pool),
     ROW ("team", TEXT, team),
@@ -48,7 +48,7 @@ static const field_t row_fields[] = {
     ADJUSTMENT ("adjustment_entitlement", ENTITLEMENT),
     ADJUSTMENT ("adjustment_tier", TIER),
     ADJUSTMENT ("adjustment_surcharge", SURCHARGE),
-    ROW ("drawn_seconds", EXACT, drawn_seconds),
+    ROW ("consumed_seconds", EXACT, consumed_seconds),
     ROW ("day", TEXT, day),
     ROW ("hour", TEXT, hour),
     ROW ("node", TEXT, node),
@@ -96,11 +96,11 @@ static const field_t entitlement_fields[] = {
     ENTITLEMENT (TEXT, pool),
     ENTITLEMENT (TEXT, team),
     ENTITLEMENT (EXACT, bought),
-    ENTITLEMENT (EXACT, carried_in),
+    ENTITLEMENT (EXACT, rollover_in),
     ENTITLEMENT (EXACT, used),
     ENTITLEMENT (EXACT, used_reserved),
     ENTITLEMENT (EXACT, unused),
-    ENTITLEMENT (EXACT, carried_out),
+    ENTITLEMENT (EXACT, rollover_out),
     ENTITLEMENT (EXACT, expired),
     ENTITLEMENT (EXACT, price),
     FIELD ("amount", UNITS, bill_entitlement_t, amount_units),
@@ -127,7 +127,7 @@ static const field_t day_fields[] = {
 };
 
 const fields_t bill_fields[BILL_LIST_COUNT] = {
-    [BILL_ROWS] = FIELDS ("row", bill_row_t, row_fields),
+    [BILL_POSTINGS] = FIELDS ("row", posting_t, row_fields),
     [BILL_COSTS] = FIELDS ("cost", bill_cost_t, cost_fields),
     [BILL_POOLS] = FIELDS ("pool", bill_pool_t, pool_fields),
     [BILL_ENTITLEMENTS]
@@ -140,7 +140,7 @@ const fields_t bill_fields[BILL_LIST_COUNT] = {
 /* --- rows -------------------------------------------------------------- */
 
 /* Where each key stands: those of CHARGE_PATH in its order. */
-#define AT(member) offsetof (bill_row_t, member)
+#define AT(member) offsetof (posting_t, member)
 static const size_t key_offsets[KEY_COUNT] = {
     [KEY_ACCOUNT] = AT (key[0]),   [KEY_CLUSTER] = AT (key[1]),
     [KEY_USER] = AT (key[2]),      [KEY_PROJECT] = AT (key[3]),
@@ -153,17 +153,17 @@ static const size_t key_offsets[KEY_COUNT] = {
     [KEY_LABEL] = AT (label),
 };
 
-char **bill_row_key_at (bill_row_t *row, key_id_t key)
+char **posting_key_at (posting_t *row, key_id_t key)
 {
     return (char **)((char *)row + key_offsets[key]);
 }
 
-const char *bill_row_key (const bill_row_t *row, key_id_t key)
+const char *posting_key (const posting_t *row, key_id_t key)
 {
-    return *bill_row_key_at ((bill_row_t *)row, key);
+    return *posting_key_at ((posting_t *)row, key);
 }
 
-bool bill_row_is_due (const bill_row_t *row)
+bool posting_is_due (const posting_t *row)
 {
     const char *word = bill_kind_word (BILL_REMAINDER);
 
@@ -172,13 +172,13 @@ bool bill_row_is_due (const bill_row_t *row)
                || strncmp (row->origin, word, strlen (word)) != 0);
 }
 
-bool bill_row_is_adjustment (const bill_row_t *row)
+bool posting_is_adjustment (const posting_t *row)
 {
-    return bill_row_is_due (row) && row->kind != BILL_TAX
+    return posting_is_due (row) && row->kind != BILL_TAX
            && (row->kind == BILL_CORRECTION || row->reason);
 }
 
-int bill_row_compare (const bill_row_t *a, const bill_row_t *b)
+int posting_compare (const posting_t *a, const posting_t *b)
 {
     int order = 0;
 

@@ -4,7 +4,7 @@
 #include "ledger/billing.h"
 #include "ledger/billing_idle.h"
 #include "ledger/billing_inputs.h"
-#include "usage/billed.h"
+#include "usage/billable.h"
 #include "usage/rollup.h"
 
 /* What a line may be split by beyond CHARGE_PATH and the team, in this order. GPU
@@ -392,7 +392,7 @@ void billing_measure (billing_t *b, const segment_t *segment,
 bool billing_wants_segments (const billing_t *b)
 {
     return b->query->site->policy.suspended == SUSPENDED_FREE
-           || billed_otherwise (b->query->site);
+           || billable_otherwise (b->query->site);
 }
 
 capacity_t *billing_capacity (billing_t *b)
@@ -586,7 +586,7 @@ struct crediting {
     const segment_t *segment;
 };
 
-static void take_credit (const billed_credit_t *credit, void *arg)
+static void take_credit (const billable_credit_t *credit, void *arg)
 {
     const struct crediting *c = arg;
     const segment_t *s = c->segment;
@@ -622,8 +622,8 @@ void billing_add_ended (billing_t *b, const segment_t *segment,
 {
     struct crediting c = {b, segment};
 
-    billed_each_credit (b->usage, segment, suspensions, count, project,
-                        take_credit, &c);
+    billable_each_credit (b->usage, segment, suspensions, count, project,
+                          take_credit, &c);
 }
 
 uint32_t billing_wants_ended (const billing_t *b)

@@ -37,31 +37,31 @@ const char *correction_cause_text (const char *word)
     return NULL;
 }
 
-bool correction_is_computed (const bill_row_t *row)
+bool correction_is_computed (const posting_t *row)
 {
     return row->kind == BILL_CORRECTION && row->origin;
 }
 
-bool correction_compares (const bill_row_t *row)
+bool correction_compares (const posting_t *row)
 {
     return row->kind != BILL_CORRECTION && row->kind != BILL_TAX && !row->reason;
 }
 
 /* --- a line and its correction ----------------------------------------- */
 
-static char *origin_of (const bill_row_t *line)
+static char *origin_of (const posting_t *line)
 {
     return xasprintf ("%s%s%s", bill_kind_word (line->kind),
                       line->what ? ":" : "", line->what ? line->what : "");
 }
 
-void correction_line (const bill_row_t *correction, bill_row_t *line)
+void correction_line (const posting_t *correction, posting_t *line)
 {
     const char *colon = strchr (correction->origin, ':');
     size_t length = colon ? (size_t)(colon - correction->origin)
                           : strlen (correction->origin);
 
-    bill_row_copy (line, correction);
+    posting_copy (line, correction);
     for (size_t i = 0; i < BILL_KIND_COUNT; i++) {
         const char *word = bill_kind_word ((bill_kind_t)i);
         if (strlen (word) == length
@@ -82,7 +82,7 @@ void correction_line (const bill_row_t *correction, bill_row_t *line)
 static bill_t *lines_of (const bill_t *bill, bool corrections)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
     bill_t *lines = bill_new ();
 
     for (size_t i = 0; i < count; i++) {
@@ -96,14 +96,14 @@ static bill_t *lines_of (const bill_t *bill, bool corrections)
 }
 
 /* Rows of one line, added up into an initialised row; how many. */
-static size_t take_line (const bill_row_t *rows, size_t count,
-                         bill_row_t *ret_line)
+static size_t take_line (const posting_t *rows, size_t count,
+                         posting_t *ret_line)
 {
     size_t taken = 1;
 
-    bill_row_copy (ret_line, &rows[0]);
-    while (taken < count && !bill_row_compare (&rows[0], &rows[taken]))
-        bill_row_add (ret_line, &rows[taken++], 1);
+    posting_copy (ret_line, &rows[0]);
+    while (taken < count && !posting_compare (&rows[0], &rows[taken]))
+        posting_add (ret_line, &rows[taken++], 1);
     return taken;
 }
 
@@ -114,19 +114,19 @@ struct comparing {
 };
 
 /* `before` and `after`: of one line; NULL: there is none. */
-static void compare_line (const struct comparing *c, const bill_row_t *before,
-                          const bill_row_t *after)
+static void compare_line (const struct comparing *c, const posting_t *before,
+                          const posting_t *after)
 {
-    bill_row_t change;
+    posting_t change;
 
-    bill_row_init (&change);
-    bill_row_copy (&change, after ? after : before);
-    bill_row_add (&change, &change, -1);
+    posting_init (&change);
+    posting_copy (&change, after ? after : before);
+    posting_add (&change, &change, -1);
     if (after)
-        bill_row_add (&change, after, 1);
+        posting_add (&change, after, 1);
     if (before)
-        bill_row_add (&change, before, -1);
-    if (!bill_row_is_zero (&change)) {
+        posting_add (&change, before, -1);
+    if (!posting_is_zero (&change)) {
         correction_cause_t cause = c->cause (&change, c->arg);
         free (change.origin);
         change.origin = origin_of (&change);
@@ -139,30 +139,30 @@ static void compare_line (const struct comparing *c, const bill_row_t *before,
             mpz_set (change.after_units, after->charge_units);
         bill_add_copy (c->out, &change);
     }
-    bill_row_clear (&change);
+    posting_clear (&change);
 }
 
 static void compare_lines (const struct comparing *c, const bill_t *before,
                            const bill_t *after)
 {
     size_t a_count, b_count, a = 0, b = 0;
-    const bill_row_t *old = bill_rows (before, &a_count);
-    const bill_row_t *new = bill_rows (after, &b_count);
+    const posting_t *old = postings (before, &a_count);
+    const posting_t *new = postings (after, &b_count);
 
     while (a < a_count || b < b_count) {
         int order = a == a_count   ? 1
                     : b == b_count ? -1
-                                   : bill_row_compare (&old[a], &new[b]);
-        bill_row_t was, is;
-        bill_row_init (&was);
-        bill_row_init (&is);
+                                   : posting_compare (&old[a], &new[b]);
+        posting_t was, is;
+        posting_init (&was);
+        posting_init (&is);
         if (order <= 0)
             a += take_line (&old[a], a_count - a, &was);
         if (order >= 0)
             b += take_line (&new[b], b_count - b, &is);
         compare_line (c, order <= 0 ? &was : NULL, order >= 0 ? &is : NULL);
-        bill_row_clear (&was);
-        bill_row_clear (&is);
+        posting_clear (&was);
+        posting_clear (&is);
     }
 }
 

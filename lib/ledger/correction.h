@@ -44,16 +44,15 @@ const char *correction_cause_word (correction_cause_t cause);
 const char *correction_cause_text (const char *word);
 
 /* The row takes part: it was computed, and is no correction. */
-bool correction_compares (const bill_row_t *row);
+bool correction_compares (const posting_t *row);
 /* The row is a correction that was made here. */
-bool correction_is_computed (const bill_row_t *row);
+bool correction_is_computed (const posting_t *row);
 /* The line that a computed correction is of, into an initialised row: its own
  * kind and `what`, and the numbers of the correction. */
-void correction_line (const bill_row_t *correction, bill_row_t *ret_line);
+void correction_line (const posting_t *correction, posting_t *ret_line);
 
 /* Why a line differs. `change`: the line's texts, and by how much. */
-typedef correction_cause_t (*correction_f) (const bill_row_t *change,
-                                            void *arg);
+typedef correction_cause_t (*correction_f) (const posting_t *change, void *arg);
 
 /* Corrections that lead from `before` to `after`, onto `out`. Of `before` and
  * `after` the rows that correction_compares(), and of `before` computed

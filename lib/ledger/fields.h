@@ -42,7 +42,7 @@ typedef struct {
     size_t count;
 } fields_t;
 
-/* Rows of tables: FIELD ("pool", TEXT, bill_row_t, pool). */
+/* Rows of tables: FIELD ("pool", TEXT, posting_t, pool). */
 #define FIELD(name, kind, type, member)                                        \
     {                                                                          \
         name, FIELD_##kind, offsetof (type, member), NULL                      \

@@ -223,10 +223,10 @@ void charge_carry (charge_t *charge, const charge_payer_t *last)
 {
     charge_payer_t *payer;
 
-    if (mpq_sgn (last->carried_out) <= 0)
+    if (mpq_sgn (last->rollover_out) <= 0)
         return;
     payer = charge_payer (charge, last->team, last->account);
-    mpq_set (payer->carried_in, last->carried_out);
+    mpq_set (payer->rollover_in, last->rollover_out);
     if (mpq_sgn (last->value_out) > 0)
         mpq_set (payer->value_in, last->value_out);
 }

@@ -144,31 +144,31 @@ extern const key_id_t CHARGE_PATH[CHARGE_PATH_COUNT];
 
 /* Where the cost of time goes that no line bears. */
 typedef enum {
-    REMAINDER_IDLE,            /* free, without what is stranded */
-    REMAINDER_STRANDED,        /* free, and no slice can use it */
-    REMAINDER_CPU_STRANDED,    /* free, and the node's CPUs or memory taken */
+    REMAINDER_IDLE,         /* free, without what is stranded */
+    REMAINDER_STRANDED,     /* free, and no slice can use it */
+    REMAINDER_CPU_STRANDED, /* free, and the node's CPUs or memory taken */
     REMAINDER_RESERVED_UNUSED,
     REMAINDER_PLANNED_DOWN,
     REMAINDER_DOWN,
     REMAINDER_UNKNOWN,
     REMAINDER_SUSPENDED, /* held by suspended jobs, and free by policy */
-    REMAINDER_UNBILLED, /* held, but by no line: devices without a weight */
-    REMAINDER_MIG,      /* time counted by one weight and priced by another, a
-                           slice or a job that is billed otherwise than held
-                           (billed.h); negative: a credit to the pool */
-    REMAINDER_RECOVERY, /* published rates: cost less list prices; negative: over-
-                           recovery */
-    REMAINDER_CARRIED, /* negative: idle time in the practical rate */
-    REMAINDER_QOS,     /* these five: what the adjustments of the same names take
-                          from list prices; negative: what they add */
+    REMAINDER_UNBILLED,  /* held, but by no line: devices without a weight */
+    REMAINDER_MIG,       /* time counted by one weight and priced by another, a
+                            slice or a job that is billed otherwise than held
+                            (billable.h); negative: a credit to the pool */
+    REMAINDER_RECOVERY,  /* published rates: cost less list prices; negative:
+                            over-  recovery */
+    REMAINDER_CARRIED,   /* negative: idle time in the practical rate */
+    REMAINDER_QOS, /* these five: what the adjustments of the same names take
+                      from list prices; negative: what they add */
     REMAINDER_SUBSIDY,
     REMAINDER_ENTITLEMENT,
     REMAINDER_TIER,
     REMAINDER_SURCHARGE,
-    REMAINDER_EXCESS,   /* negative: jobs held more than the pool has */
+    REMAINDER_EXCESS,      /* negative: jobs held more than the pool has */
     REMAINDER_NO_CAPACITY, /* cost of a period in which the pool has no GPU */
-    REMAINDER_CREDITED, /* given back: the credits, with the other sign */
-    REMAINDER_PREPAID,  /* negative: list prices of purchases */
+    REMAINDER_CREDITED,    /* given back: the credits, with the other sign */
+    REMAINDER_PREPAID,     /* negative: list prices of purchases */
     REMAINDER_ROUNDING, /* no amount before rounding: what published lines, each
                            rounded by itself, make less than their sum rounded;
                            negative: more */
@@ -343,15 +343,15 @@ typedef struct {
     mpq_t billed;        /* GPU-seconds: p x multiplier x (1 - subsidy) */
     mpq_t reserved;      /* reserved, unused GPU-seconds that draw as well */
     mpq_t entitled;      /* GPU-seconds that it need not pay, of this month */
-    mpq_t carried_in;    /* and of the month before */
-    mpq_t drawn;         /* of billed: within entitled and carried_in */
-    mpq_t drawn_reserved; /* of reserved: the same */
-    mpq_t unused;        /* of entitled and carried_in */
-    mpq_t carried_out;   /* of unused: goes to the next month */
+    mpq_t rollover_in;   /* and of the month before */
+    mpq_t drawn;         /* of billed: within entitled and rollover_in */
+    mpq_t consumed_reserved; /* of reserved: the same */
+    mpq_t unused;            /* of entitled and rollover_in */
+    mpq_t rollover_out;      /* of unused: goes to the next month */
     mpq_t expired;       /* of unused: is gone; 0 while the month lasts */
     mpq_t fee;           /* due for what is bought; and of money, as above: */
     mpq_t value_in;
-    mpq_t value_drawn;
+    mpq_t value_consumed;
     mpq_t value_reserved;
     mpq_t value_out;
     mpq_t value_expired;

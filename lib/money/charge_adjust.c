@@ -60,9 +60,9 @@ charge_payer_t *charge_payer (charge_t *charge, const char *team,
     payer->team = xstrdup (team);
     payer->account = team ? NULL : xstrdup (account);
     mpq_inits (payer->billed, payer->reserved, payer->entitled,
-               payer->carried_in, payer->drawn, payer->drawn_reserved,
-               payer->unused, payer->carried_out, payer->expired, payer->fee,
-               payer->value_in, payer->value_drawn, payer->value_reserved,
+               payer->rollover_in, payer->drawn, payer->consumed_reserved,
+               payer->unused, payer->rollover_out, payer->expired, payer->fee,
+               payer->value_in, payer->value_consumed, payer->value_reserved,
                payer->value_out, payer->value_expired, payer->before_billed,
                payer->before_spent, payer->spent, payer->due, NULL);
     return payer;
@@ -75,12 +75,12 @@ void charge_free_payers (charge_t *charge)
         free ((char *)payer->team);
         free ((char *)payer->account);
         mpq_clears (payer->billed, payer->reserved, payer->entitled,
-                    payer->carried_in, payer->drawn, payer->drawn_reserved,
-                    payer->unused, payer->carried_out, payer->expired,
-                    payer->fee, payer->value_in, payer->value_drawn,
+                    payer->rollover_in, payer->drawn, payer->consumed_reserved,
+                    payer->unused, payer->rollover_out, payer->expired,
+                    payer->fee, payer->value_in, payer->value_consumed,
                     payer->value_reserved, payer->value_out,
-                    payer->value_expired, payer->before_billed, payer->before_spent, payer->spent,
-                    payer->due, NULL);
+                    payer->value_expired, payer->before_billed,
+                    payer->before_spent, payer->spent, payer->due, NULL);
     }
     free (charge->payers);
 }
@@ -232,7 +232,7 @@ static void adjust_entitled (const charge_payer_t *payer,
     mpq_t part;
 
     mpq_init (part);
-    if (charge_drawn_part (payer, part))
+    if (charge_consumed_part (payer, part))
         adjust_less (factor, ADJUSTMENT_ENTITLEMENT, left, part);
     mpq_clear (part);
 }
@@ -354,7 +354,7 @@ static line_of_t line_of (const charge_t *charge, const struct entry *entry)
 static void set_drawn (const charge_payer_t *payer, line_of_t of,
                        const rate_card_price_t *price, charge_line_t *line)
 {
-    if (of == LINE_OTHER || !charge_drawn_part (payer, line->drawn))
+    if (of == LINE_OTHER || !charge_consumed_part (payer, line->drawn))
         return;
     mpq_mul (line->drawn, line->drawn, line->price_seconds);
     if (of == LINE_USED)

@@ -90,7 +90,7 @@ static void find_reserved (charge_t *charge)
     }
 }
 
-bool charge_drawn_part (const charge_payer_t *payer, mpq_t ret_part)
+bool charge_consumed_part (const charge_payer_t *payer, mpq_t ret_part)
 {
     mpq_t asked;
 
@@ -98,7 +98,7 @@ bool charge_drawn_part (const charge_payer_t *payer, mpq_t ret_part)
     mpq_init (asked);
     mpq_add (asked, payer->billed, payer->reserved);
     if (mpq_sgn (asked) > 0) {
-        mpq_add (ret_part, payer->entitled, payer->carried_in);
+        mpq_add (ret_part, payer->entitled, payer->rollover_in);
         if (mpq_cmp (ret_part, asked) > 0)
             mpq_set (ret_part, asked);
         mpq_div (ret_part, ret_part, asked);
@@ -158,11 +158,11 @@ static void set_left (const charge_t *charge, charge_payer_t *payer)
         return;
     mpq_init (cap);
     exact_add_scaled (cap, last->carry_cap, 3600, 1);
-    mpq_set (payer->carried_out,
+    mpq_set (payer->rollover_out,
              mpq_sgn (cap) > 0 && mpq_cmp (cap, payer->unused) < 0
                  ? cap
                  : payer->unused);
-    mpq_sub (payer->expired, payer->unused, payer->carried_out);
+    mpq_sub (payer->expired, payer->unused, payer->rollover_out);
     mpq_clear (cap);
 }
 
@@ -175,12 +175,12 @@ void charge_draw_entitled (charge_t *charge)
     mpq_init (part);
     for (size_t i = 0; i < charge->payer_count; i++) {
         charge_payer_t *payer = &charge->payers[i];
-        charge_drawn_part (payer, part);
+        charge_consumed_part (payer, part);
         mpq_mul (payer->drawn, payer->billed, part);
-        mpq_mul (payer->drawn_reserved, payer->reserved, part);
-        mpq_add (payer->unused, payer->entitled, payer->carried_in);
+        mpq_mul (payer->consumed_reserved, payer->reserved, part);
+        mpq_add (payer->unused, payer->entitled, payer->rollover_in);
         mpq_sub (payer->unused, payer->unused, payer->drawn);
-        mpq_sub (payer->unused, payer->unused, payer->drawn_reserved);
+        mpq_sub (payer->unused, payer->unused, payer->consumed_reserved);
         if (payer->team)
             set_left (charge, payer);
     }

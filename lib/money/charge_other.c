@@ -37,12 +37,13 @@ static bool goes_on (const charge_t *charge, const struct held *held,
 
 void charge_keep_held (charge_t *charge)
 {
-    charge->held = xcalloc (charge->count + 1, sizeof (*charge->held));
+    charge->allocated
+        = xcalloc (charge->count + 1, sizeof (*charge->allocated));
     for (size_t i = 0; i < charge->count; i++) {
         const struct entry *entry = &charge->entries[i];
-        struct held *held = charge->held + charge->held_count - 1;
-        if (charge->held_count == 0 || !goes_on (charge, held, entry)) {
-            held = &charge->held[charge->held_count++];
+        struct held *held = charge->allocated + charge->allocated_count - 1;
+        if (charge->allocated_count == 0 || !goes_on (charge, held, entry)) {
+            held = &charge->allocated[charge->allocated_count++];
             for (size_t k = 0; k <= CHARGE_TEAM; k++)
                 held->path[k] = xstrdup (held_text (charge, entry, k));
             held->price = entry->price;
@@ -57,13 +58,13 @@ void charge_keep_held (charge_t *charge)
 
 void charge_free_held (charge_t *charge)
 {
-    for (size_t i = 0; i < charge->held_count; i++) {
-        struct held *held = &charge->held[i];
+    for (size_t i = 0; i < charge->allocated_count; i++) {
+        struct held *held = &charge->allocated[i];
         for (size_t k = 0; k <= CHARGE_TEAM; k++)
             free (held->path[k]);
         mpq_clears (held->gpu_seconds, held->price_seconds, NULL);
     }
-    free (charge->held);
+    free (charge->allocated);
 }
 
 charge_t *charge_under (const charge_t *charge, idle_policy_t policy,
@@ -79,10 +80,11 @@ charge_t *charge_under (const charge_t *charge, idle_policy_t policy,
     mpq_set (other->cost.total, charge->cost.total);
     mpq_set (other->cost.by_use, charge->cost.by_use);
     mpq_set (other->suspended, charge->suspended);
-    for (size_t i = 0; i < charge->held_count; i++)
-        charge_add (other, (const char *const *)charge->held[i].path,
-                    charge->held[i].gpu_seconds, charge->held[i].price_seconds,
-                    &charge->held[i].price);
+    for (size_t i = 0; i < charge->allocated_count; i++)
+        charge_add (other, (const char *const *)charge->allocated[i].path,
+                    charge->allocated[i].gpu_seconds,
+                    charge->allocated[i].price_seconds,
+                    &charge->allocated[i].price);
     for (size_t i = 0; i < charge->reserved.count; i++) {
         const struct share *share = &charge->reserved.share[i];
         charge_add_reserved (other, share->cluster, share->account,
@@ -93,7 +95,7 @@ charge_t *charge_under (const charge_t *charge, idle_policy_t policy,
         charge_payer_t *to = charge_payer (other, from->team, from->account);
         mpq_set (to->before_billed, from->before_billed);
         mpq_set (to->before_spent, from->before_spent);
-        mpq_set (to->carried_in, from->carried_in);
+        mpq_set (to->rollover_in, from->rollover_in);
         mpq_set (to->value_in, from->value_in);
     }
     if (charge_compute (other, error) < 0) {

@@ -84,8 +84,8 @@ struct charge {
     struct stretch *stretches;
     size_t stretch_count;
     struct share_list reserved; /* GPU-seconds */
-    struct held *held;
-    size_t held_count;
+    struct held *allocated;
+    size_t allocated_count;
     charge_payer_t *payers;
     size_t payer_count;
     charge_line_t *lines; /* shallow copies of the entries' and credits' */
@@ -160,7 +160,7 @@ void charge_add_bought (const charge_t *charge, const site_entitlement_t *entry,
 /* The calendar month has ended: what is unused then is carried on, or gone. */
 bool charge_is_over (const charge_t *charge);
 /* e of charge.h; false: it is 0. */
-bool charge_drawn_part (const charge_payer_t *payer, mpq_t ret_part);
+bool charge_consumed_part (const charge_payer_t *payer, mpq_t ret_part);
 /* Reserved time that holders pay draws on their entitlements. */
 bool charge_reserved_draws (const charge_t *charge);
 

@@ -13,7 +13,7 @@
 /* Up to as-of: what is bought, and its price. */
 struct purchase {
     const site_entitlement_t *entry;
-    period_t held;
+    period_t allocated;
     mpq_t seconds; /* GPU-seconds */
     mpq_t price;
 };
@@ -22,11 +22,11 @@ static void measure (const charge_t *charge, struct purchase *p)
 {
     mpq_set_ui (p->seconds, 0, 1);
     mpq_set_ui (p->price, 0, 1);
-    if (p->held.end <= p->held.start)
+    if (p->allocated.end <= p->allocated.start)
         return;
     charge_add_bought (charge, p->entry, charge->month, p->seconds);
     if (mpq_sgn (p->entry->per_month) > 0) {
-        cost_months (charge->site->zone, p->held, p->price);
+        cost_months (charge->site->zone, p->allocated, p->price);
         mpq_mul (p->price, p->price, p->entry->per_month);
         return;
     }
@@ -38,9 +38,8 @@ static void measure (const charge_t *charge, struct purchase *p)
 static int64_t overlap (const struct purchase *p, const struct stretch *stretch)
 {
     period_t both = period_clip (
-        (period_t){stretch->start,
-                   stretch->start + (int64_t)stretch->seconds},
-        p->held);
+        (period_t){stretch->start, stretch->start + (int64_t)stretch->seconds},
+        p->allocated);
 
     return both.end > both.start ? both.end - both.start : 0;
 }
@@ -95,7 +94,7 @@ void charge_give_purchases (charge_t *charge)
     mpq_inits (p.seconds, p.price, NULL);
     for (size_t i = 0; i < charge->site->entitlement_count; i++) {
         p.entry = &charge->site->entitlements[i];
-        p.held = period_clip (p.entry->valid, charge->month);
+        p.allocated = period_clip (p.entry->valid, charge->month);
         if (strcmp (p.entry->pool, charge->pool) != 0)
             continue;
         measure (charge, &p);
@@ -114,13 +113,13 @@ static void set_values (const charge_t *charge, charge_payer_t *payer)
 
     mpq_inits (hour, left, NULL);
     mpq_add (left, payer->value_in, payer->fee);
-    mpq_add (hour, payer->carried_in, payer->entitled);
+    mpq_add (hour, payer->rollover_in, payer->entitled);
     if (mpq_sgn (hour) > 0)
         mpq_div (hour, left, hour);
-    mpq_mul (payer->value_drawn, hour, payer->drawn);
-    mpq_mul (payer->value_reserved, hour, payer->drawn_reserved);
-    mpq_mul (payer->value_out, hour, payer->carried_out);
-    mpq_sub (left, left, payer->value_drawn);
+    mpq_mul (payer->value_consumed, hour, payer->drawn);
+    mpq_mul (payer->value_reserved, hour, payer->consumed_reserved);
+    mpq_mul (payer->value_out, hour, payer->rollover_out);
+    mpq_sub (left, left, payer->value_consumed);
     mpq_sub (left, left, payer->value_reserved);
     mpq_sub (left, left, payer->value_out);
     if (charge_is_over (charge))

@@ -27,8 +27,9 @@ static int take_drawn (const struct load *load, void *arg, gl_error_t *error)
     (void)error;
     if (strcmp (load->power->tariff, d->tariff) != 0)
         return 0;
-    d->drawn = xreallocarray (d->drawn, d->drawn_count + 1, sizeof (*d->drawn));
-    one = &d->drawn[d->drawn_count++];
+    d->drawn
+        = xreallocarray (d->drawn, d->consumed_count + 1, sizeof (*d->drawn));
+    one = &d->drawn[d->consumed_count++];
     one->pool = load->power->pool;
     one->period = load->period;
     mpq_init (one->kw);
@@ -79,7 +80,7 @@ int demand_init (struct demand *d, gl_error_t *error)
 
 void demand_clear (struct demand *d)
 {
-    for (size_t i = 0; i < d->drawn_count; i++)
+    for (size_t i = 0; i < d->consumed_count; i++)
         mpq_clear (d->drawn[i].kw);
     for (size_t i = 0; i < d->metered_count; i++)
         mpz_clear (d->metered[i].weight);
@@ -125,7 +126,7 @@ void demand_kw (const struct demand *d, const char *pool, period_t period,
     mpq_set_ui (ret_kw, 0, 1);
     exact_add_scaled (ret_kw, measured, 1,
                       period_seconds (period) * INT64_C (1000000));
-    for (size_t i = 0; i < d->drawn_count; i++)
+    for (size_t i = 0; i < d->consumed_count; i++)
         if (holds (d->drawn[i].period, period.start)
             && (!pool || !strcmp (pool, d->drawn[i].pool)))
             mpq_add (ret_kw, ret_kw, d->drawn[i].kw);
@@ -183,12 +184,12 @@ static void modelled_peak (const struct demand *d, period_t period,
                            struct peak *peak)
 {
     size_t count = 0;
-    int64_t *cuts
-        = xcalloc (2 * (d->drawn_count + d->metered_count) + 2, sizeof (*cuts));
+    int64_t *cuts = xcalloc (2 * (d->consumed_count + d->metered_count) + 2,
+                             sizeof (*cuts));
 
     cuts[count++] = period.start;
     cuts[count++] = period.end;
-    for (size_t i = 0; i < d->drawn_count; i++) {
+    for (size_t i = 0; i < d->consumed_count; i++) {
         cuts[count++] = period_clip (d->drawn[i].period, period).start;
         cuts[count++] = period_clip (d->drawn[i].period, period).end;
     }

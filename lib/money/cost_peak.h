@@ -18,7 +18,7 @@ struct demand {
         period_t period;
         mpq_t kw; /* with PUE */
     } *drawn;
-    size_t drawn_count;
+    size_t consumed_count;
     struct metered { /* by GPUs, by quarter of an hour */
         const site_power_t *power;
         const pool_load_t *load;

@@ -15,8 +15,8 @@ static void sum_init (meter_sum_t *sum)
 void meter_balance_init (meter_balance_t *b)
 {
     memset (b, 0, sizeof (*b));
-    mpq_inits (b->held, b->idle, b->loose, b->rest, b->residual, b->with_pue,
-               b->bill, NULL);
+    mpq_inits (b->allocated, b->idle, b->unmatched, b->rest, b->residual,
+               b->with_pue, b->bill, NULL);
     sum_init (&b->nodes);
     sum_init (&b->machines);
     sum_init (&b->facility);
@@ -24,8 +24,8 @@ void meter_balance_init (meter_balance_t *b)
 
 void meter_balance_clear (meter_balance_t *b)
 {
-    mpq_clears (b->held, b->idle, b->loose, b->rest, b->residual, b->with_pue,
-                b->bill, NULL);
+    mpq_clears (b->allocated, b->idle, b->unmatched, b->rest, b->residual,
+                b->with_pue, b->bill, NULL);
     mpq_clears (b->nodes.kwh, b->nodes.covered, b->machines.kwh,
                 b->machines.covered, b->facility.kwh, b->facility.covered,
                 NULL);
@@ -116,8 +116,8 @@ static int modelled_rest (const site_t *site, period_t period,
 
 static void devices (const meter_balance_t *b, mpq_t ret_kwh)
 {
-    mpq_add (ret_kwh, b->held, b->idle);
-    mpq_add (ret_kwh, ret_kwh, b->loose);
+    mpq_add (ret_kwh, b->allocated, b->idle);
+    mpq_add (ret_kwh, ret_kwh, b->unmatched);
 }
 
 static int find_rest (const site_t *site, period_t period, meter_balance_t *b,

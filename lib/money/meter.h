@@ -30,9 +30,9 @@ typedef struct {
 } meter_sum_t;
 
 typedef struct {
-    mpq_t held; /* kWh of GPUs, by their counters */
+    mpq_t allocated; /* kWh of GPUs, by their counters */
     mpq_t idle;
-    mpq_t loose; /* under jobs that accounting does not have */
+    mpq_t unmatched; /* under jobs that accounting does not have */
     bool devices_known;
     bool rest_known; /* rest of the nodes: by BMCs, else as `power` has it */
     bool rest_metered;

@@ -172,8 +172,8 @@ struct taking {
     bool gave_up;
 };
 
-static int take_record (const spool_entry_t *entry, void *arg,
-                        gl_error_t *error)
+static int ingest_record (const spool_entry_t *entry, void *arg,
+                          gl_error_t *error)
 {
     struct taking *taking = arg;
     int rc = taking->take (entry, taking->arg, error);
@@ -215,7 +215,7 @@ static int read_segment (struct segment *segment, int fd, const char *path,
                          struct taking *taking, gl_error_t *error)
 {
     spool_stats_t stats = {0};
-    spool_scan_t scan = {.take = take_record,
+    spool_scan_t scan = {.take = ingest_record,
                          .arg = taking,
                          .stats = &stats,
                          .error = error,

@@ -28,8 +28,8 @@ static void end_damage (spool_scan_t *scan, bool at_end)
     scan->damaged = 0;
 }
 
-static int take_record (spool_scan_t *scan, const unsigned char *bytes,
-                        size_t size)
+static int ingest_record (spool_scan_t *scan, const unsigned char *bytes,
+                          size_t size)
 {
     spool_entry_t entry = {.bytes = bytes,
                            .size = size,
@@ -62,7 +62,7 @@ static int scan_bytes (spool_scan_t *scan, const unsigned char *bytes,
         if (length == 0 && !last)
             break;
         if (length > 0) {
-            if ((rc = take_record (scan, bytes + at, length)) != 0)
+            if ((rc = ingest_record (scan, bytes + at, length)) != 0)
                 return rc;
         } else {
             length = 1;

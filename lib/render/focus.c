@@ -42,7 +42,7 @@ focus_t *focus_new (const site_t *site, period_t month, bool provisional,
     f->version = version;
     zone_unit_name (site->zone, CALENDAR_MONTH, month.start, f->month_name);
     mpz_init (f->product);
-    detail_row_init (&f->part);
+    line_item_init (&f->part);
     for (size_t i = 0; i < FOCUS_COLUMN_COUNT; i++) {
         if ((int)version < columns[i].first
             || (int)version >= columns[i].until
@@ -64,7 +64,7 @@ void focus_free (focus_t *f)
     buffer_done (&f->digits);
     buffer_done (&f->scratch);
     mpz_clear (f->product);
-    detail_row_clear (&f->part);
+    line_item_clear (&f->part);
     free (f);
 }
 
@@ -145,18 +145,18 @@ struct kind {
 };
 
 static const struct kind usage = {"Usage", "Usage-Based", true};
-static const struct kind kinds[DETAIL_KIND_COUNT] = {
-    [DETAIL_JOB] = {"Usage", "Usage-Based", true},
-    [DETAIL_CAPACITY] = {"Usage", "Usage-Based", true},
-    [DETAIL_IDLE] = {"Usage", "Usage-Based", true},
-    [DETAIL_CREDIT] = {"Credit", "One-Time", false},
-    [DETAIL_CORRECTION] = {"Adjustment", "One-Time", false},
-    [DETAIL_TAX] = {"Tax", "One-Time", false},
-    [DETAIL_ROUNDING] = {"Adjustment", "One-Time", false},
-    [DETAIL_COST] = {"Usage", "Usage-Based", true},
-    [DETAIL_PURCHASE] = {"Purchase", "One-Time", true},
-    [DETAIL_UNUSED] = {"Usage", "Usage-Based", true},
-    [DETAIL_ENTITLEMENT] = {"Purchase", "Recurring", true},
+static const struct kind kinds[LINE_ITEM_KIND_COUNT] = {
+    [LINE_ITEM_JOB] = {"Usage", "Usage-Based", true},
+    [LINE_ITEM_CAPACITY] = {"Usage", "Usage-Based", true},
+    [LINE_ITEM_IDLE] = {"Usage", "Usage-Based", true},
+    [LINE_ITEM_CREDIT] = {"Credit", "One-Time", false},
+    [LINE_ITEM_CORRECTION] = {"Adjustment", "One-Time", false},
+    [LINE_ITEM_TAX] = {"Tax", "One-Time", false},
+    [LINE_ITEM_ROUNDING] = {"Adjustment", "One-Time", false},
+    [LINE_ITEM_COST] = {"Usage", "Usage-Based", true},
+    [LINE_ITEM_PURCHASE] = {"Purchase", "One-Time", true},
+    [LINE_ITEM_UNUSED] = {"Usage", "Usage-Based", true},
+    [LINE_ITEM_ENTITLEMENT] = {"Purchase", "Recurring", true},
 };
 
 static bool begins (const char *text, const char *word)
@@ -165,46 +165,46 @@ static bool begins (const char *text, const char *word)
 }
 
 /* A correction is of the category of what it corrects; quantities it has none. */
-static struct kind kind_of (const detail_row_t *row)
+static struct kind kind_of (const line_item_t *row)
 {
     struct kind kind = kinds[row->kind];
 
     /* what is not bought at a price */
-    if (row->kind == DETAIL_COST && mpz_sgn (row->billed) <= 0)
-        return kinds[DETAIL_ROUNDING];
-    if (row->kind != DETAIL_CORRECTION)
+    if (row->kind == LINE_ITEM_COST && mpz_sgn (row->billed) <= 0)
+        return kinds[LINE_ITEM_ROUNDING];
+    if (row->kind != LINE_ITEM_CORRECTION)
         return kind;
     if (begins (row->origin, "charge") || begins (row->origin, "idle"))
         kind = usage;
     else if (begins (row->origin, "credit"))
-        kind = kinds[DETAIL_CREDIT];
+        kind = kinds[LINE_ITEM_CREDIT];
     else if (begins (row->origin, "purchase"))
-        kind = kinds[DETAIL_ENTITLEMENT];
+        kind = kinds[LINE_ITEM_ENTITLEMENT];
     kind.priced = false;
     return kind;
 }
 
-bool focus_is_idle_time (const detail_row_t *row)
+bool focus_is_idle_time (const line_item_t *row)
 {
-    return row->kind == DETAIL_CAPACITY || row->kind == DETAIL_IDLE;
+    return row->kind == LINE_ITEM_CAPACITY || row->kind == LINE_ITEM_IDLE;
 }
 
 /* A shard or a unit of MPS: several hold one GPU. */
-bool focus_is_part (const detail_row_t *row)
+bool focus_is_part (const line_item_t *row)
 {
     return begins (row->gres_type, "shard") || begins (row->gres_type, "mps");
 }
 
 /* --- who ---------------------------------------------------------------------- */
 
-static void put_invoice (focus_t *f, const detail_row_t *row)
+static void put_invoice (focus_t *f, const line_item_t *row)
 {
     focus_add_invoice (f, &f->cell[C_InvoiceId], f->month_name, row->statement,
                        f->provisional);
     focus_add_line (&f->cell[C_InvoiceDetailId], row);
 }
 
-static void put_parties (focus_t *f, const detail_row_t *row)
+static void put_parties (focus_t *f, const line_item_t *row)
 {
     const site_issuer_t *issuer = &f->site->issuer;
     const char *operator = issuer->operator ? issuer->operator : issuer->name;
@@ -238,7 +238,7 @@ static void put_parties (focus_t *f, const detail_row_t *row)
 
 /* --- when --------------------------------------------------------------------- */
 
-static void put_periods (focus_t *f, const detail_row_t *row)
+static void put_periods (focus_t *f, const line_item_t *row)
 {
     focus_put_time (f, C_BillingPeriodStart, f->month.start);
     focus_put_time (f, C_BillingPeriodEnd, f->month.end);
@@ -252,47 +252,48 @@ static void put_product (focus_t *f, size_t column, mpz_srcptr price,
                          mpz_srcptr quantity)
 {
     mpz_mul (f->product, price, quantity);
-    focus_put_units (f, column, f->product, 2 * DETAIL_DIGITS);
+    focus_put_units (f, column, f->product, 2 * LINE_ITEM_DIGITS);
 }
 
-static void put_priced (focus_t *f, const detail_row_t *row)
+static void put_priced (focus_t *f, const line_item_t *row)
 {
-    bool slices = row->kind == DETAIL_JOB && (row->profile || focus_is_part (row));
+    bool slices
+        = row->kind == LINE_ITEM_JOB && (row->profile || focus_is_part (row));
     mpz_srcptr rate = focus_is_committed (row) ? row->committed_rate : row->rate;
-    const char *unit = row->kind == DETAIL_COST       ? "Months"
-                       : row->kind == DETAIL_PURCHASE ? "Units"
-                                                      : "GPU-Hours";
+    const char *unit = row->kind == LINE_ITEM_COST       ? "Months"
+                       : row->kind == LINE_ITEM_PURCHASE ? "Units"
+                                                         : "GPU-Hours";
 
-    focus_put_units (f, C_PricingQuantity, row->price_hours, DETAIL_DIGITS);
+    focus_put_units (f, C_PricingQuantity, row->price_hours, LINE_ITEM_DIGITS);
     focus_put (f, C_PricingUnit, unit);
-    if (row->kind != DETAIL_PURCHASE && row->kind != DETAIL_UNUSED
-        && row->kind != DETAIL_ENTITLEMENT) {
+    if (row->kind != LINE_ITEM_PURCHASE && row->kind != LINE_ITEM_UNUSED
+        && row->kind != LINE_ITEM_ENTITLEMENT) {
         focus_put_units (f, C_ConsumedQuantity,
-                         row->kind == DETAIL_IDLE ? row->price_hours
-                                                  : row->device_hours,
-                         DETAIL_DIGITS);
+                         row->kind == LINE_ITEM_IDLE ? row->price_hours
+                                                     : row->device_hours,
+                         LINE_ITEM_DIGITS);
         focus_put (f, C_ConsumedUnit, slices ? "Instance-Hours" : unit);
     }
-    focus_put_units (f, C_ListUnitPrice, row->list_rate, DETAIL_DIGITS);
-    focus_put_units (f, C_ContractedUnitPrice, rate, DETAIL_DIGITS);
+    focus_put_units (f, C_ListUnitPrice, row->list_rate, LINE_ITEM_DIGITS);
+    focus_put_units (f, C_ContractedUnitPrice, rate, LINE_ITEM_DIGITS);
     focus_copy (f, C_PricingCurrencyListUnitPrice, C_ListUnitPrice);
     focus_copy (f, C_PricingCurrencyContractedUnitPrice, C_ContractedUnitPrice);
     put_product (f, C_ListCost, row->list_rate, row->price_hours);
     put_product (f, C_ContractedCost, rate, row->price_hours);
     focus_put (f, C_PricingCategory,
-               row->kind == DETAIL_PURCHASE  ? "Other"
-               : focus_is_committed (row) ? "Committed"
-               : row->preemptible         ? "Dynamic"
-                                          : "Standard");
+               row->kind == LINE_ITEM_PURCHASE ? "Other"
+               : focus_is_committed (row)      ? "Committed"
+               : row->preemptible              ? "Dynamic"
+                                               : "Standard");
     focus_put_sku (f, row);
 }
 
-static void put_amounts (focus_t *f, const detail_row_t *row,
+static void put_amounts (focus_t *f, const line_item_t *row,
                          const struct kind *kind)
 {
-    focus_put_units (f, C_BilledCost, row->billed, DETAIL_DIGITS);
+    focus_put_units (f, C_BilledCost, row->billed, LINE_ITEM_DIGITS);
     mpz_add (f->product, row->billed, row->prepaid);
-    focus_put_units (f, C_EffectiveCost, f->product, DETAIL_DIGITS);
+    focus_put_units (f, C_EffectiveCost, f->product, LINE_ITEM_DIGITS);
     focus_copy (f, C_PricingCurrencyEffectiveCost, C_EffectiveCost);
     focus_put (f, C_BillingCurrency, f->site->currency);
     focus_put (f, C_PricingCurrency, f->site->currency);
@@ -304,7 +305,8 @@ static void put_amounts (focus_t *f, const detail_row_t *row,
     }
     /* of a correction may be null, says the text of FOCUS; its rule, never */
     if (!kind->priced && !strcmp (kind->category, usage.category)) {
-        focus_put_units (f, C_ConsumedQuantity, row->gpu_hours, DETAIL_DIGITS);
+        focus_put_units (f, C_ConsumedQuantity, row->gpu_hours,
+                         LINE_ITEM_DIGITS);
         focus_put (f, C_ConsumedUnit, "GPU-Hours");
     }
 }
@@ -333,7 +335,7 @@ static void make_ascii (focus_t *f)
 
 /* --- the top --------------------------------------------------------------------- */
 
-const char *const *focus_cells (focus_t *f, const detail_row_t *row)
+const char *const *focus_cells (focus_t *f, const line_item_t *row)
 {
     struct kind kind = kind_of (row);
 
@@ -341,7 +343,7 @@ const char *const *focus_cells (focus_t *f, const detail_row_t *row)
         buffer_clear (&f->cell[i]);
     focus_put (f, C_ChargeCategory, kind.category);
     focus_put (f, C_ChargeFrequency, kind.frequency);
-    if (row->kind == DETAIL_CORRECTION)
+    if (row->kind == LINE_ITEM_CORRECTION)
         focus_put (f, C_ChargeClass, "Correction");
     put_parties (f, row);
     put_periods (f, row);
@@ -370,7 +372,7 @@ void focus_render_header (const focus_t *f, buffer_t *out)
     buffer_add_char (out, '\n');
 }
 
-static void render_one (focus_t *f, const detail_row_t *row, buffer_t *out)
+static void render_one (focus_t *f, const line_item_t *row, buffer_t *out)
 {
     const char *const *cells = focus_cells (f, row);
 
@@ -383,7 +385,7 @@ static void render_one (focus_t *f, const detail_row_t *row, buffer_t *out)
 }
 
 /* A row that is prepaid in part is two. */
-void focus_render_row (focus_t *f, const detail_row_t *row, buffer_t *out)
+void focus_render_row (focus_t *f, const line_item_t *row, buffer_t *out)
 {
     if (mpz_sgn (row->committed_hours) <= 0) {
         render_one (f, row, out);

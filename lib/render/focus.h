@@ -3,17 +3,17 @@
  * Specification (https://focus.finops.org), and our own columns after them.
  * What each column says and where it comes from: docs/formats/focus.md.
  *
- * For teams it is the statement export: the customer is the team, the issuer the
- * site. For the organisation it is the estate export, of rows of ledger/estate.h:
- * on no invoice. One object for a billing period; a row's cells are valid until the
- * next one. Pure.
+ * For teams it is the statement export: the customer is the team, the issuer
+ * the site. For the organisation it is the estate export, of rows of
+ * ledger/owner_cost.h: on no invoice. One object for a billing period; a row's
+ * cells are valid until the next one. Pure.
  */
 #ifndef GL_RENDER_FOCUS_H
 #define GL_RENDER_FOCUS_H
 
 #include <stdbool.h>
 
-#include "ledger/detail.h"
+#include "ledger/line_items.h"
 
 typedef enum {
     FOCUS_1_2,
@@ -50,8 +50,8 @@ void focus_render_header (const focus_t *focus, buffer_t *out);
  * the rest. What a spreadsheet would take for a
  * formula gets a leading ', as in every CSV of ours; identifiers, numbers, times
  * and JSON never begin so. */
-void focus_render_row (focus_t *focus, const detail_row_t *row, buffer_t *out);
+void focus_render_row (focus_t *focus, const line_item_t *row, buffer_t *out);
 /* One text for each; "" is null. Not escaped for anything. */
-const char *const *focus_cells (focus_t *focus, const detail_row_t *row);
+const char *const *focus_cells (focus_t *focus, const line_item_t *row);
 
 #endif /* !GL_RENDER_FOCUS_H */

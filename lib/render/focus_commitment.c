@@ -6,9 +6,9 @@
 
 const char focus_commitment_type[] = "Allocation";
 
-bool focus_is_committed (const detail_row_t *row)
+bool focus_is_committed (const line_item_t *row)
 {
-    return row->kind == DETAIL_UNUSED
+    return row->kind == LINE_ITEM_UNUSED
            || (mpz_sgn (row->committed_hours) > 0
                && mpz_cmp (row->committed_hours, row->price_hours) == 0
                && mpz_sgn (row->billed) == 0);
@@ -43,11 +43,11 @@ static uint64_t cut_number (uint64_t value, mpz_srcptr part, mpz_srcptr whole,
     return value;
 }
 
-bool focus_take_part (detail_row_t *to, const detail_row_t *row, bool committed)
+bool focus_take_part (line_item_t *to, const line_item_t *row, bool committed)
 {
     mpz_srcptr part = row->committed_hours, whole = row->price_hours;
 
-    detail_row_copy (to, row);
+    line_item_copy (to, row);
     cut (to->device_hours, part, whole, committed);
     cut (to->gpu_hours, part, whole, committed);
     cut (to->full_cost, part, whole, committed);
@@ -62,7 +62,7 @@ bool focus_take_part (detail_row_t *to, const detail_row_t *row, bool committed)
     }
     mpz_sub (to->price_hours, whole, part);
     mpz_set_ui (to->committed_hours, 0);
-    mpz_set_ui (to->drawn_hours, 0);
+    mpz_set_ui (to->consumed_hours, 0);
     mpz_set_ui (to->prepaid, 0);
     return mpz_sgn (to->price_hours) > 0 || mpz_sgn (to->billed) != 0;
 }
@@ -74,7 +74,7 @@ void focus_add_contract (const focus_t *f, buffer_t *out, const char *commitment
     buffer_printf (out, "%s/%s", commitment, f->month_name);
 }
 
-static void put_applied (focus_t *f, const detail_row_t *row)
+static void put_applied (focus_t *f, const line_item_t *row)
 {
     json_t json = {&f->cell[C_ContractApplied], JSON_INLINE, true};
     bool is_1_3 = f->version < FOCUS_1_4; /* which spelt them so */
@@ -82,7 +82,7 @@ static void put_applied (focus_t *f, const detail_row_t *row)
 
     focus_add_contract (f, &id, row->commitment);
     buffer_clear (&f->scratch);
-    focus_add_units (f, &f->scratch, row->drawn_hours, DETAIL_DIGITS);
+    focus_add_units (f, &f->scratch, row->consumed_hours, LINE_ITEM_DIGITS);
     json_object (&json, NULL);
     json_array (&json, "Elements");
     json_object (&json, NULL);
@@ -115,24 +115,24 @@ static void put_eligible (focus_t *f)
     json_end_object (&json);
 }
 
-void focus_put_commitment (focus_t *f, const detail_row_t *row)
+void focus_put_commitment (focus_t *f, const line_item_t *row)
 {
     if (!row->commitment)
         return;
     put_eligible (f);
-    if (!focus_is_committed (row) && row->kind != DETAIL_ENTITLEMENT)
+    if (!focus_is_committed (row) && row->kind != LINE_ITEM_ENTITLEMENT)
         return;
     focus_put (f, C_CommitmentDiscountId, row->commitment);
     focus_put (f, C_CommitmentDiscountName, row->commitment);
     focus_put (f, C_CommitmentDiscountCategory, "Usage");
     focus_put (f, C_CommitmentDiscountType, focus_commitment_type);
     focus_put (f, C_CommitmentDiscountUnit, "GPU-Hours");
-    focus_put_units (f, C_CommitmentDiscountQuantity, row->drawn_hours,
-                     DETAIL_DIGITS);
-    if (row->kind == DETAIL_ENTITLEMENT)
+    focus_put_units (f, C_CommitmentDiscountQuantity, row->consumed_hours,
+                     LINE_ITEM_DIGITS);
+    if (row->kind == LINE_ITEM_ENTITLEMENT)
         return;
     focus_put (f, C_CommitmentDiscountStatus,
-               row->kind == DETAIL_UNUSED ? "Unused" : "Used");
-    if (row->kind != DETAIL_UNUSED)
+               row->kind == LINE_ITEM_UNUSED ? "Unused" : "Used");
+    if (row->kind != LINE_ITEM_UNUSED)
         put_applied (f, row);
 }

@@ -31,9 +31,9 @@ void focus_render_contract_header (buffer_t *out)
 
 static void put_hours (focus_line_t *line, focus_t *f, mpq_srcptr seconds)
 {
-    detail_hours_of (f->product, seconds);
+    line_items_hours_of (f->product, seconds);
     buffer_clear (&f->scratch);
-    focus_add_units (f, &f->scratch, f->product, DETAIL_DIGITS);
+    focus_add_units (f, &f->scratch, f->product, LINE_ITEM_DIGITS);
     focus_put_cell (line, buffer_text (&f->scratch), false);
 }
 
@@ -43,8 +43,8 @@ static void put_cost (focus_line_t *line, focus_t *f,
 {
     buffer_clear (&f->scratch);
     if (mpq_sgn (e->fee) > 0) {
-        exact_round (f->product, e->fee, DETAIL_DIGITS);
-        focus_add_units (f, &f->scratch, f->product, DETAIL_DIGITS);
+        exact_round (f->product, e->fee, LINE_ITEM_DIGITS);
+        focus_add_units (f, &f->scratch, f->product, LINE_ITEM_DIGITS);
     }
     focus_put_cell (line, buffer_text (&f->scratch), false);
 }
@@ -67,7 +67,7 @@ void focus_render_contract (focus_t *f, const bill_entitlement_t *e,
 
     if (strcmp (e->month, f->month_name) != 0)
         return;
-    commitment = detail_commitment (e->team, e->pool);
+    commitment = line_items_commitment (e->team, e->pool);
     focus_add_contract (f, &id, commitment);
     focus_put_cell (&line, f->site->currency, true);
     focus_put_cell (&line, "Usage", true);
@@ -82,8 +82,8 @@ void focus_render_contract (focus_t *f, const bill_entitlement_t *e,
     focus_put_cell (&line, buffer_text (&id), true);
     focus_put_instant (&line, f, f->month.end);
     focus_put_instant (&line, f, f->month.start);
-    put_hours (&line, f, e->carried_in);
-    put_hours (&line, f, e->carried_out);
+    put_hours (&line, f, e->rollover_in);
+    put_hours (&line, f, e->rollover_out);
     buffer_add_char (out, '\n');
     buffer_done (&id);
 }

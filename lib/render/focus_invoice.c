@@ -16,7 +16,10 @@
 #define GRAIN_MAX 4
 
 /* Columns of the detail that tell the lines of one kind apart. */
-#define OF(key, field) {key, offsetof (detail_row_t, field)}
+#define OF(key, field)                     \
+    {                                      \
+        key, offsetof (line_item_t, field) \
+    }
 static const struct grain {
     const char *word;
     const char *title;
@@ -24,31 +27,36 @@ static const struct grain {
         const char *key;
         size_t offset;
     } part[GRAIN_MAX];
-} grains[DETAIL_KIND_COUNT] = {
-    [DETAIL_JOB] = {"charge", "GPU time that jobs held",
-                    {OF ("x_Pool", pool), OF ("x_Qos", qos),
-                     OF ("x_MigProfile", profile)}},
-    [DETAIL_CAPACITY] = {"capacity", "GPU time that is stated, and not charged",
-                         {OF ("x_Pool", pool)}},
-    [DETAIL_IDLE] = {"idle", "share of GPU time that nobody held",
-                     {OF ("x_Pool", pool), OF ("x_IdleClass", what)}},
-    [DETAIL_CREDIT] = {"credit", "given back",
-                       {OF ("x_Pool", pool), OF ("x_Cause", what),
-                        OF ("x_Month", month)}},
-    [DETAIL_CORRECTION] = {"correction", "correction of a closed month",
-                           {OF ("x_Pool", pool), OF ("x_Cause", what),
-                            OF ("x_Month", month), OF ("x_Origin", origin)}},
-    [DETAIL_TAX] = {"tax", "tax", {OF ("x_Tax", what)}},
-    [DETAIL_ROUNDING] = {"rounding", "rounding of the statement", {{0}}},
-    [DETAIL_COST] = {"cost", "cost of a pool", {OF ("x_Pool", pool)}},
-    [DETAIL_UNUSED] = {"unused", "entitlement that is not used",
-                       {OF ("x_Pool", pool)}},
-    [DETAIL_PURCHASE] = {"purchase", "purchase", {OF ("x_Pool", pool)}},
-    [DETAIL_ENTITLEMENT] = {"entitlement", "prepaid entitlement",
+} grains[LINE_ITEM_KIND_COUNT] = {
+    [LINE_ITEM_JOB]
+    = {"charge",
+       "GPU time that jobs held",
+       {OF ("x_Pool", pool), OF ("x_Qos", qos), OF ("x_MigProfile", profile)}},
+    [LINE_ITEM_CAPACITY] = {"capacity",
+                            "GPU time that is stated, and not charged",
                             {OF ("x_Pool", pool)}},
+    [LINE_ITEM_IDLE] = {"idle",
+                        "share of GPU time that nobody held",
+                        {OF ("x_Pool", pool), OF ("x_IdleClass", what)}},
+    [LINE_ITEM_CREDIT]
+    = {"credit",
+       "given back",
+       {OF ("x_Pool", pool), OF ("x_Cause", what), OF ("x_Month", month)}},
+    [LINE_ITEM_CORRECTION] = {"correction",
+                              "correction of a closed month",
+                              {OF ("x_Pool", pool), OF ("x_Cause", what),
+                               OF ("x_Month", month), OF ("x_Origin", origin)}},
+    [LINE_ITEM_TAX] = {"tax", "tax", {OF ("x_Tax", what)}},
+    [LINE_ITEM_ROUNDING] = {"rounding", "rounding of the statement", {{0}}},
+    [LINE_ITEM_COST] = {"cost", "cost of a pool", {OF ("x_Pool", pool)}},
+    [LINE_ITEM_UNUSED]
+    = {"unused", "entitlement that is not used", {OF ("x_Pool", pool)}},
+    [LINE_ITEM_PURCHASE] = {"purchase", "purchase", {OF ("x_Pool", pool)}},
+    [LINE_ITEM_ENTITLEMENT]
+    = {"entitlement", "prepaid entitlement", {OF ("x_Pool", pool)}},
 };
 
-static const char *part_of (const detail_row_t *row, const struct grain *grain,
+static const char *part_of (const line_item_t *row, const struct grain *grain,
                             size_t part)
 {
     return *(const char *const *)((const char *)row
@@ -72,7 +80,7 @@ static void add_part (buffer_t *out, const char *text)
         }
 }
 
-void focus_add_line (buffer_t *out, const detail_row_t *row)
+void focus_add_line (buffer_t *out, const line_item_t *row)
 {
     const struct grain *grain = &grains[row->kind];
 
@@ -201,7 +209,7 @@ void focus_invoices_free (focus_invoices_t *invoices)
     free (invoices);
 }
 
-static char *describe (const detail_row_t *row, buffer_t *out)
+static char *describe (const line_item_t *row, buffer_t *out)
 {
     const struct grain *grain = &grains[row->kind];
 
@@ -214,7 +222,7 @@ static char *describe (const detail_row_t *row, buffer_t *out)
     return xstrdup (buffer_text (out));
 }
 
-static char *grain_text (const detail_row_t *row, buffer_t *out)
+static char *grain_text (const line_item_t *row, buffer_t *out)
 {
     const struct grain *grain = &grains[row->kind];
     json_t json = {out, JSON_INLINE, true};
@@ -230,11 +238,12 @@ static char *grain_text (const detail_row_t *row, buffer_t *out)
 }
 
 /* What changes an earlier invoice names that; any other names itself. */
-static char *reference_of (focus_invoices_t *invoices, const detail_row_t *row,
+static char *reference_of (focus_invoices_t *invoices, const line_item_t *row,
                            const char *invoice)
 {
     focus_t *f = invoices->focus;
-    bool changes = row->kind == DETAIL_CORRECTION || row->kind == DETAIL_CREDIT;
+    bool changes
+        = row->kind == LINE_ITEM_CORRECTION || row->kind == LINE_ITEM_CREDIT;
 
     if (!changes || !row->month || !strcmp (row->month, f->month_name))
         return xstrdup (invoice);
@@ -244,7 +253,7 @@ static char *reference_of (focus_invoices_t *invoices, const detail_row_t *row,
 }
 
 static struct invoice_line *new_line (focus_invoices_t *invoices,
-                                      const detail_row_t *row)
+                                      const line_item_t *row)
 {
     focus_t *f = invoices->focus;
     struct invoice_line *line = xcalloc (1, sizeof (*line));
@@ -262,7 +271,7 @@ static struct invoice_line *new_line (focus_invoices_t *invoices,
     return line;
 }
 
-void focus_invoices_add (focus_invoices_t *invoices, const detail_row_t *row)
+void focus_invoices_add (focus_invoices_t *invoices, const line_item_t *row)
 {
     focus_t *f = invoices->focus;
     struct invoice_line *line;
@@ -315,7 +324,7 @@ static void render_line (focus_invoices_t *invoices,
     focus_line_t line = {out, false};
 
     buffer_clear (&f->scratch);
-    focus_add_units (f, &f->scratch, from->billed, DETAIL_DIGITS);
+    focus_add_units (f, &f->scratch, from->billed, LINE_ITEM_DIGITS);
     focus_put_cell (&line, buffer_text (&f->scratch), false);
     focus_put_cell (&line, from->account, true);
     focus_put_cell (&line, f->site->currency, true);

@@ -23,7 +23,7 @@ focus_invoices_t *focus_invoices_new (focus_t *focus, int64_t updated);
 /* Accepts NULL. */
 void focus_invoices_free (focus_invoices_t *invoices);
 /* All rows of the month. */
-void focus_invoices_add (focus_invoices_t *invoices, const detail_row_t *row);
+void focus_invoices_add (focus_invoices_t *invoices, const line_item_t *row);
 void focus_render_invoice_header (buffer_t *out);
 /* Then the lines, by invoice and id. */
 void focus_render_invoices (focus_invoices_t *invoices, buffer_t *out);

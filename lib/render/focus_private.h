@@ -134,7 +134,7 @@ struct focus {
     const char *text[FOCUS_COLUMN_COUNT];
     mpz_t product;
     buffer_t digits, scratch;
-    detail_row_t part; /* of a row that draws on an entitlement */
+    line_item_t part; /* of a row that draws on an entitlement */
 };
 
 /* Adds to a cell. */
@@ -151,17 +151,17 @@ void focus_add_units (focus_t *focus, buffer_t *out, mpz_srcptr units,
                       size_t digits);
 void focus_copy (focus_t *focus, size_t to, size_t from);
 
-bool focus_is_idle_time (const detail_row_t *row);
+bool focus_is_idle_time (const line_item_t *row);
 /* A shard or a unit of MPS: several hold one GPU. */
-bool focus_is_part (const detail_row_t *row);
+bool focus_is_part (const line_item_t *row);
 
-void focus_put_resource (focus_t *focus, const detail_row_t *row);
-void focus_put_sku (focus_t *focus, const detail_row_t *row);
-void focus_put_description (focus_t *focus, const detail_row_t *row);
-void focus_put_tags (focus_t *focus, const detail_row_t *row);
+void focus_put_resource (focus_t *focus, const line_item_t *row);
+void focus_put_sku (focus_t *focus, const line_item_t *row);
+void focus_put_description (focus_t *focus, const line_item_t *row);
+void focus_put_tags (focus_t *focus, const line_item_t *row);
 /* Which part of what it is, and for whom. */
-void focus_put_split (focus_t *focus, const detail_row_t *row);
-void focus_put_own (focus_t *focus, const detail_row_t *row);
+void focus_put_split (focus_t *focus, const line_item_t *row);
+void focus_put_own (focus_t *focus, const line_item_t *row);
 
 /* --- focus_commitment.c --- */
 
@@ -173,11 +173,11 @@ void focus_add_contract (const focus_t *focus, buffer_t *out,
                          const char *commitment);
 
 /* Prepaid, as a whole: a row of its own. */
-bool focus_is_committed (const detail_row_t *row);
+bool focus_is_committed (const line_item_t *row);
 /* The part of a row that is, or the rest of it; false: it has none. */
-bool focus_take_part (detail_row_t *ret_part, const detail_row_t *row,
+bool focus_take_part (line_item_t *ret_part, const line_item_t *row,
                       bool committed);
-void focus_put_commitment (focus_t *focus, const detail_row_t *row);
+void focus_put_commitment (focus_t *focus, const line_item_t *row);
 
 /* --- focus_invoice.c --- */
 
@@ -185,7 +185,7 @@ void focus_put_commitment (focus_t *focus, const detail_row_t *row);
 void focus_add_invoice (const focus_t *focus, buffer_t *out, const char *month,
                         const char *statement, bool provisional);
 /* The line of it that the row is of: "charge/h100/normal/-". */
-void focus_add_line (buffer_t *out, const detail_row_t *row);
+void focus_add_line (buffer_t *out, const line_item_t *row);
 
 /* A row of a dataset that is no charge, cell by cell. */
 typedef struct {

@@ -17,7 +17,7 @@ static void put_member (json_t *json, const char *key, const char *value)
         json_string (json, key, value);
 }
 
-static bool is_reserved (const detail_row_t *row)
+static bool is_reserved (const line_item_t *row)
 {
     return row->what && !strcmp (row->what, "reserved_unused");
 }
@@ -25,7 +25,7 @@ static bool is_reserved (const detail_row_t *row)
 /* --- what --------------------------------------------------------------------- */
 
 /* "4242", "4240_2" or "4200+1". */
-static void job_text (const detail_row_t *row, char buf[64])
+static void job_text (const line_item_t *row, char buf[64])
 {
     if (row->array_job && row->array_task_1)
         snprintf (buf, 64, "%llu_%llu", (unsigned long long)row->array_job,
@@ -37,7 +37,7 @@ static void job_text (const detail_row_t *row, char buf[64])
         snprintf (buf, 64, "%llu", (unsigned long long)row->id_job);
 }
 
-static void reservation_text (const detail_row_t *row, buffer_t *out)
+static void reservation_text (const line_item_t *row, buffer_t *out)
 {
     buffer_printf (out, "slurm://%s/reservation/",
                    row->cluster ? row->cluster : "any");
@@ -47,7 +47,7 @@ static void reservation_text (const detail_row_t *row, buffer_t *out)
 }
 
 /* The job that a credit goes back to: CLUSTER/JOBID/SUBMIT. */
-static void put_referred (focus_t *f, const detail_row_t *row)
+static void put_referred (focus_t *f, const line_item_t *row)
 {
     const char *slash = row->reference ? strchr (row->reference, '/') : NULL;
     size_t digits = slash ? strspn (slash + 1, "0123456789") : 0;
@@ -63,7 +63,7 @@ static void put_referred (focus_t *f, const detail_row_t *row)
     focus_put (f, C_ResourceType, "GPU job");
 }
 
-static const char *class_type (const detail_row_t *row)
+static const char *class_type (const line_item_t *row)
 {
     static const struct {
         const char *what, *type;
@@ -83,16 +83,16 @@ static const char *class_type (const detail_row_t *row)
 }
 
 /* What is paid for it, or is left of it. */
-static bool is_entitlement (const detail_row_t *row)
+static bool is_entitlement (const line_item_t *row)
 {
-    return row->kind == DETAIL_UNUSED || row->kind == DETAIL_ENTITLEMENT;
+    return row->kind == LINE_ITEM_UNUSED || row->kind == LINE_ITEM_ENTITLEMENT;
 }
 
-void focus_put_resource (focus_t *f, const detail_row_t *row)
+void focus_put_resource (focus_t *f, const line_item_t *row)
 {
     char job[64];
 
-    if (row->kind == DETAIL_JOB) {
+    if (row->kind == LINE_ITEM_JOB) {
         job_text (row, job);
         buffer_printf (&f->cell[C_ResourceId], "slurm://%s/job/%s",
                        row->cluster, job);
@@ -101,20 +101,22 @@ void focus_put_resource (focus_t *f, const detail_row_t *row)
              row->profile    ? "MIG job"
              : focus_is_part (row) ? "GPU shard job"
                              : "GPU job");
-    } else if (focus_is_idle_time (row) && is_reserved (row) && row->reservation) {
+    } else if (focus_is_idle_time (row) && is_reserved (row)
+               && row->reservation) {
         reservation_text (row, &f->cell[C_ResourceId]);
         focus_put (f, C_ResourceName, row->reservation);
         focus_put (f, C_ResourceType, class_type (row));
-    } else if (focus_is_idle_time (row) || row->kind == DETAIL_COST
+    } else if (focus_is_idle_time (row) || row->kind == LINE_ITEM_COST
                || is_entitlement (row)) {
         buffer_printf (&f->cell[C_ResourceId], "slurm://%s/pool/%s",
                        row->cluster ? row->cluster : "any",
                        row->pool ? row->pool : "any");
         focus_put (f, C_ResourceName, row->pool);
-        focus_put (f, C_ResourceType, row->kind == DETAIL_COST ? "Cost pool"
-                                  : is_entitlement (row)   ? "Entitlement"
-                                                           : class_type (row));
-    } else if (row->kind == DETAIL_PURCHASE) {
+        focus_put (f, C_ResourceType,
+                   row->kind == LINE_ITEM_COST ? "Cost pool"
+                   : is_entitlement (row)      ? "Entitlement"
+                                               : class_type (row));
+    } else if (row->kind == LINE_ITEM_PURCHASE) {
         focus_put_id (f, C_ResourceId, "asset/", row->reference);
         focus_put (f, C_ResourceName, row->reference);
         focus_put (f, C_ResourceType, "Hardware");
@@ -123,7 +125,7 @@ void focus_put_resource (focus_t *f, const detail_row_t *row)
     if (row->reservation) {
         reservation_text (row, &f->cell[C_CapacityReservationId]);
         focus_put (f, C_CapacityReservationStatus,
-             row->kind == DETAIL_JOB ? "Used" : "Unused");
+                   row->kind == LINE_ITEM_JOB ? "Used" : "Unused");
     }
 }
 
@@ -137,9 +139,9 @@ static void add_slug (buffer_t *out, const char *text)
     }
 }
 
-static const char *meter (const detail_row_t *row)
+static const char *meter (const line_item_t *row)
 {
-    if (row->kind == DETAIL_IDLE || row->kind == DETAIL_CAPACITY)
+    if (row->kind == LINE_ITEM_IDLE || row->kind == LINE_ITEM_CAPACITY)
         return "GPU idle time";
     if (is_entitlement (row))
         return "Entitled GPU time";
@@ -149,20 +151,21 @@ static const char *meter (const detail_row_t *row)
 }
 
 /* What no job holds: "cost-staff-ops/h100", "asset-nodes-2025/h100". */
-static void put_bought (focus_t *f, const detail_row_t *row)
+static void put_bought (focus_t *f, const line_item_t *row)
 {
     json_t json = {&f->cell[C_SkuPriceDetails], JSON_INLINE, true};
     buffer_t *id = &f->cell[C_SkuId];
 
     buffer_printf (id, "%s-",
-                   row->kind == DETAIL_PURCHASE ? "asset" : "cost");
+                   row->kind == LINE_ITEM_PURCHASE ? "asset" : "cost");
     if (row->what) {
         add_slug (id, row->what);
         buffer_add_char (id, '-');
     }
     add_slug (id, row->reference ? row->reference : "any");
     focus_put (f, C_SkuMeter,
-               row->kind == DETAIL_PURCHASE ? "Hardware" : "Cost of a month");
+               row->kind == LINE_ITEM_PURCHASE ? "Hardware"
+                                               : "Cost of a month");
     focus_copy (f, C_SkuPriceId, C_SkuId);
     buffer_printf (&f->cell[C_SkuPriceId], "/%s", row->pool ? row->pool : "");
     json_object (&json, NULL);
@@ -171,14 +174,14 @@ static void put_bought (focus_t *f, const detail_row_t *row)
     json_end_object (&json);
 }
 
-void focus_put_sku (focus_t *f, const detail_row_t *row)
+void focus_put_sku (focus_t *f, const line_item_t *row)
 {
     buffer_t *id = &f->cell[C_SkuId], *price = &f->cell[C_SkuPriceId];
     buffer_t *details = &f->cell[C_SkuPriceDetails];
     bool idle = focus_is_idle_time (row);
     json_t json = {details, JSON_INLINE, true};
 
-    if (row->kind == DETAIL_COST || row->kind == DETAIL_PURCHASE) {
+    if (row->kind == LINE_ITEM_COST || row->kind == LINE_ITEM_PURCHASE) {
         put_bought (f, row);
         return;
     }
@@ -193,9 +196,9 @@ void focus_put_sku (focus_t *f, const detail_row_t *row)
     }
     if (idle)
         buffer_add_text (id, "-idle");
-    else if (row->kind == DETAIL_UNUSED)
+    else if (row->kind == LINE_ITEM_UNUSED)
         buffer_add_text (id, "-entitled");
-    else if (row->kind == DETAIL_ENTITLEMENT)
+    else if (row->kind == LINE_ITEM_ENTITLEMENT)
         buffer_add_text (id, "-entitlement");
     focus_put (f, C_SkuMeter, meter (row));
     focus_copy (f, C_SkuPriceId, C_SkuId);
@@ -212,14 +215,14 @@ void focus_put_sku (focus_t *f, const detail_row_t *row)
 
 /* --- in words ------------------------------------------------------------------ */
 
-void focus_put_description (focus_t *f, const detail_row_t *row)
+void focus_put_description (focus_t *f, const line_item_t *row)
 {
     buffer_t *out = &f->cell[C_ChargeDescription];
     char job[64], day[ZONE_STAMP_SIZE];
 
     zone_unit_name (f->site->zone, CALENDAR_DAY, row->start, day);
     switch (row->kind) {
-    case DETAIL_JOB:
+    case LINE_ITEM_JOB:
         job_text (row, job);
         buffer_printf (out, "%llux %s%s%s job %s",
                        (unsigned long long)row->devices,
@@ -229,41 +232,41 @@ void focus_put_description (focus_t *f, const detail_row_t *row)
             buffer_printf (out, " (%s)", row->job_name);
         buffer_printf (out, " %s", day);
         break;
-    case DETAIL_CAPACITY:
+    case LINE_ITEM_CAPACITY:
         buffer_printf (out, "pool %s, %s, %s", row->pool, row->what, day);
         break;
-    case DETAIL_IDLE:
+    case LINE_ITEM_IDLE:
         buffer_printf (out, "share of %s in pool %s, %s",
                        row->what ? row->what : "idle time",
                        row->pool ? row->pool : "(none)", row->month);
         break;
-    case DETAIL_ROUNDING:
+    case LINE_ITEM_ROUNDING:
         buffer_printf (out, "rounding of the statement, %s", row->month);
         break;
-    case DETAIL_COST:
+    case LINE_ITEM_COST:
         buffer_printf (out, "%s, %s in pool %s, %s", row->what,
                        row->reference ? row->reference : "(none)", row->pool,
                        row->month);
         break;
-    case DETAIL_UNUSED:
+    case LINE_ITEM_UNUSED:
         buffer_printf (out, "entitlement %s, not used, %s", row->commitment,
                        row->month);
         break;
-    case DETAIL_ENTITLEMENT:
+    case LINE_ITEM_ENTITLEMENT:
         buffer_printf (out, "entitlement %s, %s", row->reference, row->month);
         break;
-    case DETAIL_PURCHASE:
+    case LINE_ITEM_PURCHASE:
         buffer_printf (out, "%s for pool %s, in service %s", row->reference,
                        row->pool, day);
         break;
-    case DETAIL_CREDIT:
-    case DETAIL_CORRECTION:
-    case DETAIL_TAX:
-    case DETAIL_KIND_COUNT:
-        buffer_printf (out, "%s", detail_kind_word (row->kind));
+    case LINE_ITEM_CREDIT:
+    case LINE_ITEM_CORRECTION:
+    case LINE_ITEM_TAX:
+    case LINE_ITEM_KIND_COUNT:
+        buffer_printf (out, "%s", line_item_kind_word (row->kind));
         if (row->what)
             buffer_printf (out, " %s", row->what);
-        if (row->kind == DETAIL_CORRECTION && row->origin)
+        if (row->kind == LINE_ITEM_CORRECTION && row->origin)
             buffer_printf (out, " (%s)", row->origin);
         buffer_printf (out, ", %s", row->month);
         if (row->reason)
@@ -297,7 +300,7 @@ static void put_label (json_t *json, const char *key, size_t key_length,
     put_member (json, name, text);
 }
 
-void focus_put_tags (focus_t *f, const detail_row_t *row)
+void focus_put_tags (focus_t *f, const line_item_t *row)
 {
     json_t json = {&f->cell[C_Tags], JSON_INLINE, true};
     const char *at = row->labels, *key, *value;
@@ -318,12 +321,12 @@ static void put_decimal (focus_t *f, json_t *json, const char *key,
                          mpz_srcptr units)
 {
     buffer_clear (&f->scratch);
-    focus_add_units (f, &f->scratch, units, DETAIL_DIGITS);
+    focus_add_units (f, &f->scratch, units, LINE_ITEM_DIGITS);
     json_number (json, key, buffer_text (&f->scratch));
 }
 
 /* Of the origin, which is the time of that class in the pool (ResourceId). */
-void focus_put_split (focus_t *f, const detail_row_t *row)
+void focus_put_split (focus_t *f, const line_item_t *row)
 {
     const char *to = row->account ? row->account : row->team;
     json_t json = {&f->cell[C_AllocatedMethodDetails], JSON_INLINE, true};
@@ -349,7 +352,7 @@ void focus_put_split (focus_t *f, const detail_row_t *row)
 
 /* --- our own columns ------------------------------------------------------------- */
 
-static void put_measured (focus_t *f, const detail_row_t *row)
+static void put_measured (focus_t *f, const line_item_t *row)
 {
     mpq_t value;
 
@@ -371,7 +374,7 @@ static void put_measured (focus_t *f, const detail_row_t *row)
     mpq_clear (value);
 }
 
-static void put_job (focus_t *f, const detail_row_t *row)
+static void put_job (focus_t *f, const line_item_t *row)
 {
     buffer_printf (&f->cell[C_x_SlurmJobId], "j%llu",
                    (unsigned long long)row->id_job);
@@ -384,13 +387,13 @@ static void put_job (focus_t *f, const detail_row_t *row)
                    (unsigned long long)row->devices);
     if (row->cloud_date) {
         focus_put_units (f, C_x_CloudEquivalentCost, row->cloud_cost,
-                         DETAIL_DIGITS);
+                         LINE_ITEM_DIGITS);
         focus_put (f, C_x_CloudPriceDate, row->cloud_date);
     }
     put_measured (f, row);
 }
 
-void focus_put_own (focus_t *f, const detail_row_t *row)
+void focus_put_own (focus_t *f, const line_item_t *row)
 {
     focus_put (f, C_x_SlurmCluster, row->cluster);
     focus_put (f, C_x_SlurmAccount, row->account);
@@ -399,7 +402,7 @@ void focus_put_own (focus_t *f, const detail_row_t *row)
     focus_put (f, C_x_SlurmQos, row->qos);
     focus_put (f, C_x_Pool, row->pool);
     focus_put (f, C_x_GresType, row->gres_type);
-    focus_put (f, C_x_RowKind, detail_kind_word (row->kind));
+    focus_put (f, C_x_RowKind, line_item_kind_word (row->kind));
     focus_put (f, C_x_Reference, row->reference);
     focus_put (f, C_x_Fund, row->fund);
     focus_put (f, C_x_RateCardVersion, row->rate_card);
@@ -408,10 +411,10 @@ void focus_put_own (focus_t *f, const detail_row_t *row)
     if (row->slice_end) {
         focus_put_time (f, C_x_SliceStart, row->slice_start);
         focus_put_time (f, C_x_SliceEnd, row->slice_end);
-        focus_put_units (f, C_x_GpuHours, row->gpu_hours, DETAIL_DIGITS);
-        focus_put_units (f, C_x_FullCost, row->full_cost, DETAIL_DIGITS);
+        focus_put_units (f, C_x_GpuHours, row->gpu_hours, LINE_ITEM_DIGITS);
+        focus_put_units (f, C_x_FullCost, row->full_cost, LINE_ITEM_DIGITS);
     }
-    if (row->kind == DETAIL_JOB)
+    if (row->kind == LINE_ITEM_JOB)
         put_job (f, row);
 }
 

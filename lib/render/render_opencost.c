@@ -32,7 +32,7 @@ static const char *const part_names[PART_COUNT] = {
 /* A row and the name of the allocation that it belongs to. */
 struct named {
     char *name;
-    const bill_row_t *row;
+    const posting_t *row;
 };
 
 /* --- names ------------------------------------------------------------- */
@@ -51,7 +51,7 @@ static void add_part (buffer_t *out, const char *text)
 }
 
 /* Of the time that nobody held, else that nobody is charged for. */
-static const char *special_of (const bill_row_t *row)
+static const char *special_of (const posting_t *row)
 {
     static const char *const free_time[]
         = {"idle", "stranded", "cpu_stranded", "reserved_unused"};
@@ -62,13 +62,13 @@ static const char *special_of (const bill_row_t *row)
     return "__unallocated__";
 }
 
-/* The keys of CHARGE_PATH in bill_row_t.key, as OpenCost's properties. */
+/* The keys of CHARGE_PATH in posting_t.key, as OpenCost's properties. */
 enum { KEY_ACCOUNT_AT, KEY_CLUSTER_AT, KEY_USER_AT };
 static const char *const label_names[CHARGE_PATH_COUNT] = {
     NULL, NULL, "user", "project", "qos", "partition", "gres_type",
 };
 
-static void add_pod (buffer_t *out, const bill_row_t *row)
+static void add_pod (buffer_t *out, const posting_t *row)
 {
     for (size_t i = KEY_USER_AT; i < CHARGE_PATH_COUNT; i++) {
         if (i > KEY_USER_AT)
@@ -77,7 +77,7 @@ static void add_pod (buffer_t *out, const bill_row_t *row)
     }
 }
 
-static char *name_of (const bill_row_t *row)
+static char *name_of (const posting_t *row)
 {
     const char *const before[]
         = {row->key[KEY_CLUSTER_AT], row->pool, row->team,
@@ -122,7 +122,7 @@ struct allocation {
 
 static void put_properties (json_t *json, const struct named *first)
 {
-    const bill_row_t *row = first->row;
+    const posting_t *row = first->row;
     const struct {
         const char *name;
         const char *text;
@@ -220,11 +220,11 @@ static int by_cell_name (const void *a, const void *b)
 static char *name_of_cell (const usage_cell_t *cell)
 {
     char *const *key = (char *const *)cell->key;
-    bill_row_t row = {.kind = BILL_CHARGE,
-                      .pool = key[1],
-                      .team = key[2],
-                      .gpu = key[3 + CHARGE_PATH_COUNT],
-                      .profile = key[4 + CHARGE_PATH_COUNT]};
+    posting_t row = {.kind = BILL_CHARGE,
+                     .pool = key[1],
+                     .team = key[2],
+                     .gpu = key[3 + CHARGE_PATH_COUNT],
+                     .profile = key[4 + CHARGE_PATH_COUNT]};
 
     memcpy (row.key, key + 3, sizeof (row.key));
     return name_of (&row);
@@ -333,7 +333,7 @@ static void put_rows (json_t *json, const opencost_month_t *month,
     for (size_t i = 0; i < PART_COUNT; i++)
         mpz_init (a.units[i]);
     for (size_t i = 0; i < count; i++) {
-        const bill_row_t *row = rows[i].row;
+        const posting_t *row = rows[i].row;
         part_t part = parts[row->kind];
         if (part == PART_COST)
             mpq_add (a.seconds, a.seconds, row->gpu_seconds);
@@ -350,7 +350,7 @@ static void put_rows (json_t *json, const opencost_month_t *month,
 void render_opencost_month (json_t *json, const opencost_month_t *month)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (month->bill, &count);
+    const posting_t *rows = postings (month->bill, &count);
     struct named *named = xcalloc (count + 1, sizeof (*named));
     struct named_cell *cells = name_cells (month);
 

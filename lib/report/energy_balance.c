@@ -39,11 +39,11 @@ static void put_residual (struct block *b, const meter_balance_t *m)
 static void put_machines (struct block *b, const meter_balance_t *m)
 {
     if (m->devices_known) {
-        put_kwh (b, NULL, "GPUs held by jobs", m->held);
+        put_kwh (b, NULL, "GPUs held by jobs", m->allocated);
         put_kwh (b, NULL, "GPUs held by nobody", m->idle);
-        if (mpq_sgn (m->loose))
+        if (mpq_sgn (m->unmatched))
             put_kwh (b, NULL, "GPUs of jobs that accounting does not have",
-                     m->loose);
+                     m->unmatched);
     }
     if (m->rest_known)
         put_kwh (b, "rest_of_nodes_kwh",

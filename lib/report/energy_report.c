@@ -127,13 +127,13 @@ static void put_total (report_t *report, const char *name, const char *title,
     report_named_total (report, name, title, COLUMN_ENERGY, text);
 }
 
-static uint64_t loose_mj (const evidence_counts_t *counts)
+static uint64_t unmatched_mj (const evidence_counts_t *counts)
 {
-    uint64_t loose = 0;
+    uint64_t unmatched = 0;
 
     for (size_t i = EVIDENCE_MATCHED + 1; i < EVIDENCE_REASON_COUNT; i++)
-        loose += counts->energy_mj[i];
-    return loose;
+        unmatched += counts->energy_mj[i];
+    return unmatched;
 }
 
 /* What the counters counted: by jobs, nobody and jobs that are not known. What
@@ -142,14 +142,14 @@ static void put_totals (report_t *report, const measured_t *held,
                         const evidence_counts_t *counts,
                         const measured_t *unheld)
 {
-    uint64_t loose = loose_mj (counts);
+    uint64_t unmatched = unmatched_mj (counts);
 
     put_total (report, "held_kwh", "held by jobs", held->energy_mj);
     put_total (report, "unheld_kwh", "held by nobody", unheld->energy_mj);
     put_total (report, "without_segment_kwh",
-               "of jobs that accounting does not have", loose);
+               "of jobs that accounting does not have", unmatched);
     put_total (report, "counters_kwh", "all that was measured",
-               held->energy_mj + loose + unheld->energy_mj);
+               held->energy_mj + unmatched + unheld->energy_mj);
 }
 
 static void finish (energy_report_t *e, report_t *report,
@@ -160,10 +160,10 @@ static void finish (energy_report_t *e, report_t *report,
     size_t count;
     const usage_cell_t *whole = usage_cells (e->whole, &count);
     GL_AUTOFREE char *known = NULL;
-    measured_t held;
+    measured_t allocated;
 
     whole = count ? whole : &none;
-    usage_cell_measured (whole, &held);
+    usage_cell_measured (whole, &allocated);
     report_totals (report);
     put_cell (report, columns, whole);
     known = known_text (whole);
@@ -171,7 +171,7 @@ static void finish (energy_report_t *e, report_t *report,
         report_coverage (report, "energy_pct", known);
     if (e->query->filter_count == 0) {
         GL_AUTOFREE char *idle = kwh_text (unheld->energy_mj);
-        put_totals (report, &held, counts, unheld);
+        put_totals (report, &allocated, counts, unheld);
         if (unheld->energy_stretches > 0)
             report_note (report, NOTE_INFORMATION,
                          "Beside that, %s kWh were used while no job held the "
@@ -193,9 +193,9 @@ void energy_report_devices (energy_report_t *e, const evidence_counts_t *counts,
 
     if (count)
         usage_cell_measured (whole, &held);
-    report_kwh (balance->held, held.energy_mj);
+    report_kwh (balance->allocated, held.energy_mj);
     report_kwh (balance->idle, unheld->energy_mj);
-    report_kwh (balance->loose, loose_mj (counts));
+    report_kwh (balance->unmatched, unmatched_mj (counts));
     balance->devices_known
         = held.energy_stretches > 0 || unheld->energy_stretches > 0;
 }

@@ -44,8 +44,8 @@ static void explain_interval (explain_step_t *step, const site_t *site,
         explain_stamp (step, site, "end", "ended", s->time_end);
     else
         explain_stamp (step, site, "as_of",
-                       "still running when the source looked", s->time_seen);
-    if (segment_end (s) < s->time_seen && s->time_end == 0)
+                       "still running when the source looked", s->observed_at);
+    if (segment_end (s) < s->observed_at && s->time_end == 0)
         explain_stamp (step, site, "believed_end",
                        "runs no longer, by its limit or its nodes: counted "
                        "up to here",

@@ -61,13 +61,14 @@ void explain_add (explain_t *explain, const site_t *site,
 /* Of the segment that was added last: the rows of a closed month that it is in, by
  * which they are disputed, 2026-10/17; row i of the bill has the number i + 1.
  * `digits` of the currency then. */
-void explain_billed (explain_t *explain, const char *month, const bill_t *bill,
-                     const size_t *row, size_t count, int digits);
+void explain_billable (explain_t *explain, const char *month,
+                       const bill_t *bill, const size_t *row, size_t count,
+                       int digits);
 
 /* Of the segment that was added last: a row that somebody decided, who and when,
  * if it goes back to that segment. */
 void explain_decided (explain_t *explain, const site_t *site,
-                      const segment_t *segment, const bill_row_t *row,
+                      const segment_t *segment, const posting_t *row,
                       const char *who, int64_t when);
 
 #endif /* !GL_REPORT_EXPLAIN_H */

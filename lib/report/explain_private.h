@@ -2,12 +2,12 @@
  * explain_private.h: how the files of an explanation write its lines:
  *
  *   explain.c           the steps, of a segment and what it is charged
- *   explain_billed.c    rows of closed bills
+ *   explain_billable.c    rows of closed bills
  *   explain_evidence.c  what the nodes saw
  *   explain_value.c     steps and lines themselves
  *
- * Names of steps and lines are borrowed for good or copied, as each says; texts for
- * the call. Nothing here fails.
+ * Names of steps and lines are borrowed for good or copied, as each says; texts
+ * for the call. Nothing here fails.
  */
 #ifndef GL_REPORT_EXPLAIN_PRIVATE_H
 #define GL_REPORT_EXPLAIN_PRIVATE_H

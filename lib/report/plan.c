@@ -88,7 +88,7 @@ static void add_pools (plan_t *plan)
         pool = &plan->pools[plan->count++];
         *pool = (plan_pool_t){.pool = &site->pools[i], .weights_known = true};
         capacity_sum_init (&pool->capacity);
-        mpq_inits (pool->held, pool->active, pool->known, NULL);
+        mpq_inits (pool->allocated, pool->active, pool->known, NULL);
     }
 }
 
@@ -137,7 +137,7 @@ void plan_free (plan_t *plan)
     for (size_t i = 0; i < plan->count; i++) {
         plan_pool_t *pool = &plan->pools[i];
         capacity_sum_clear (&pool->capacity);
-        mpq_clears (pool->held, pool->active, pool->known, NULL);
+        mpq_clears (pool->allocated, pool->active, pool->known, NULL);
         clear_numbers (pool->demand, pool->hours);
         clear_numbers (pool->month, pool->months);
         breakeven_clear (&pool->cost);
@@ -200,7 +200,7 @@ static void take_cell (plan_pool_t *pool, const usage_cell_t *cell,
     mpq_init (q);
     pool->weights_known
         = usage_cell_gpu_seconds (cell, q) && pool->weights_known;
-    mpq_add (pool->held, pool->held, q);
+    mpq_add (pool->allocated, pool->allocated, q);
     mpq_add (pool->month[cell->cut], pool->month[cell->cut], q);
     if (*used < pool->hours)
         exact_add_scaled (pool->demand[(*used)++], q, 1, HOUR);

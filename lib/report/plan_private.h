@@ -8,7 +8,7 @@
 typedef struct {
     const site_pool_t *pool; /* its first entry; borrowed */
     capacity_sum_t capacity;
-    mpq_t held;    /* GPU-seconds */
+    mpq_t allocated; /* GPU-seconds */
     mpq_t active;  /* of these: the devices' activity x time */
     mpq_t known;   /* and for how long it is known */
     mpq_t *demand; /* GPUs held, of each hour of the period */

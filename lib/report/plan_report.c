@@ -127,7 +127,7 @@ static void take_values (struct plan_view *v)
     mpq_add (down, p->capacity.down, p->capacity.planned_down);
     values_set (&v->values, "capacity", p->capacity.capacity);
     values_set (&v->values, "down", down);
-    values_set (&v->values, "held", p->held);
+    values_set (&v->values, "held", p->allocated);
     values_set (&v->values, "active", p->active);
     values_set (&v->values, "known", p->known);
     mpq_clear (down);
@@ -388,7 +388,7 @@ static void add_capacity (struct plan_view *v)
     report_put_count (v->report, C_NODES,
                       p->cost.gpus / (uint64_t)p->pool->gpus_per_node);
     mpq_init (day);
-    exact_add_scaled (day, p->held, 24, (int64_t)p->hours * 3600);
+    exact_add_scaled (day, p->allocated, 24, (int64_t)p->hours * 3600);
     add_need (v, "for the demand of the period", day);
     add_trend (v);
     mpq_clear (day);

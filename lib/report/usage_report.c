@@ -13,7 +13,7 @@ struct usage_report {
     usage_t *whole;
     usage_t *whole_seen; /* only what nodes have recorded */
     usage_t *quarantined; /* of runaways: what is not counted */
-    const evidence_counts_t *loose;
+    const evidence_counts_t *unmatched;
     bool by_node;
     uint64_t split_exactly; /* segments on several nodes */
     uint64_t split_evenly;
@@ -66,7 +66,7 @@ static void count_split (usage_report_t *u, const segment_t *s)
 {
     if (!s->gres || !s->gres[0] || !s->nodelist || !strpbrk (s->nodelist, ",["))
         return;
-    if (s->held)
+    if (s->allocated)
         u->split_exactly++;
     else
         u->split_evenly++;
@@ -113,9 +113,9 @@ void usage_report_add_rollup (usage_report_t *u, const rollup_t *rollup)
     usage_add_rollup (u->quarantined, rollup, ROLLUP_QUARANTINED);
 }
 
-void usage_report_loose (usage_report_t *u, const evidence_counts_t *counts)
+void usage_report_unmatched (usage_report_t *u, const evidence_counts_t *counts)
 {
-    u->loose = counts;
+    u->unmatched = counts;
 }
 
 const usage_cell_t *usage_report_cells (usage_report_t *u, size_t *ret_count)
@@ -351,9 +351,9 @@ static void note_split (const usage_report_t *u, report_t *report)
 }
 
 /* Evidence without a segment, and clocks. */
-static void note_loose (usage_report_t *u, report_t *report)
+static void note_unmatched (usage_report_t *u, report_t *report)
 {
-    const evidence_counts_t *c = u->loose;
+    const evidence_counts_t *c = u->unmatched;
 
     if (!c || u->query->filter_count > 0)
         return;
@@ -389,7 +389,7 @@ void usage_report_finish (usage_report_t *u, report_t *report,
                   offsetof (measured_t, sampled_ms));
     put_coverage (report, "energy_pct", whole, offsetof (measured_t, energy_ms));
     note_unplaced (u, report);
-    note_loose (u, report);
+    note_unmatched (u, report);
     note_split (u, report);
     note_quarantined (u, report);
     note_unknown_jobs (report, whole);

@@ -28,8 +28,8 @@ void usage_report_add (usage_report_t *usage, const segment_t *segment,
 void usage_report_add_rollup (usage_report_t *usage, const rollup_t *rollup);
 
 /* What came of the join, to be told in notes; stays the caller's. */
-void usage_report_loose (usage_report_t *usage,
-                         const evidence_counts_t *counts);
+void usage_report_unmatched (usage_report_t *usage,
+                             const evidence_counts_t *counts);
 
 /* The rows' cells, with the query's keys, filters and period; borrowed. */
 const usage_cell_t *usage_report_cells (usage_report_t *usage,

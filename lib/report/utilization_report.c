@@ -478,9 +478,9 @@ report_t *utilization_make (utilization_t *u)
         = report_begin (u->query, "utilization", "GPU utilization");
     bool all = utilization_of_capacity (u->query);
     struct columns columns;
-    mpq_t held;
+    mpq_t allocated;
 
-    mpq_init (held);
+    mpq_init (allocated);
     report_key_columns (report, u->query);
     columns = add_columns (report, all);
     if (!u->of_rollups)
@@ -488,9 +488,9 @@ report_t *utilization_make (utilization_t *u)
     if (all)
         add_group_rows (u, report, &columns);
     else
-        add_usage_rows (u, report, &columns, held);
-    finish (u, report, &columns, all, held);
+        add_usage_rows (u, report, &columns, allocated);
+    finish (u, report, &columns, all, allocated);
     report_sort (report);
-    mpq_clear (held);
+    mpq_clear (allocated);
     return report;
 }

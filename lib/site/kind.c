@@ -219,7 +219,7 @@ static void split_gres (struct split *sp)
 /* The pool of a device that a node's record shows. Accounting may hide what the
  * inventory tells: then its type, or its profile, finds the pool. */
 static const site_pool_t *pool_of_held (struct split *sp,
-                                        const held_device_t *held)
+                                        const allocated_device_t *held)
 {
     const char *const types[] = {held->type, held->gres_type, held->profile};
     size_t count = held->type ? 1 : GL_ARRAY_SIZE (types);
@@ -233,7 +233,7 @@ static const site_pool_t *pool_of_held (struct split *sp,
 }
 
 static const device_kind_t *kind_of_held (struct split *sp,
-                                          const held_device_t *held)
+                                          const allocated_device_t *held)
 {
     const site_pool_t *pool = pool_of_held (sp, held);
     const char *seen = held->type ? NULL : held->profile;
@@ -247,9 +247,9 @@ static void split_held (struct split *sp)
 {
     const segment_t *s = sp->segment;
 
-    for (size_t i = 0; i < s->held_count; i++)
-        build_add (sp->kinds, kind_of_held (sp, &s->held[i]),
-                   sp->by_node ? intern_name (sp->kinds, s->held[i].node)
+    for (size_t i = 0; i < s->allocated_count; i++)
+        build_add (sp->kinds, kind_of_held (sp, &s->allocated[i]),
+                   sp->by_node ? intern_name (sp->kinds, s->allocated[i].node)
                                : NULL,
                    1);
 }
@@ -289,8 +289,8 @@ static void cache_key (kinds_t *k, const segment_t *s, int64_t instant,
     key_text (key, s->nodelist);
     buffer_add_char (key, by_node ? 'n' : 'j');
     buffer_add (key, &epoch, sizeof (epoch));
-    for (size_t i = 0; i < s->held_count; i++) {
-        const held_device_t *held = &s->held[i];
+    for (size_t i = 0; i < s->allocated_count; i++) {
+        const allocated_device_t *held = &s->allocated[i];
         buffer_printf (key, "\n%s\t%s\t%s\t%s\t%s", held->node,
                        held->type ? held->type : "",
                        held->gres_type ? held->gres_type : "",
@@ -320,7 +320,7 @@ const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
         if (HASH_COUNT (k->cache) >= CACHE_MAX)
             cache_clear (k);
         k->build_count = 0;
-        if (s->held)
+        if (s->allocated)
             split_held (&sp);
         else
             split_gres (&sp);
@@ -365,10 +365,10 @@ const device_kind_t *kinds_of_device (kinds_t *k, const segment_t *s,
     size_t count;
     bool several;
 
-    for (size_t i = 0; i < s->held_count && gres_index >= 0; i++)
-        if (s->held[i].gres_index == gres_index
-            && !strcmp (s->held[i].node, node))
-            return kind_of_held (&sp, &s->held[i]);
+    for (size_t i = 0; i < s->allocated_count && gres_index >= 0; i++)
+        if (s->allocated[i].gres_index == gres_index
+            && !strcmp (s->allocated[i].node, node))
+            return kind_of_held (&sp, &s->allocated[i]);
     h = kinds_of_segment (k, s, instant, true, &count);
     kind = only_kind (h, count, node, &several);
     return kind || several ? kind : only_kind (h, count, NULL, &several);

@@ -54,12 +54,13 @@ void kinds_free (kinds_t *kinds);
 /*
  * What the segment holds at `instant`. With `by_node`, devices are split over
  * the segment's nodes that have such devices (in some pool, at whatever time):
- * evenly, the rest to the first nodes, because Slurm's accounting stores totals only; exact for one node.
- * The same even split decides when the nodes lie in different pools. Where the
- * records of the nodes tell which devices the segment held (segment->held), they
- * decide instead, and for untyped devices what the inventory says they are.
- * Returns an array that is valid until the next call; *ret_count may be 0.
- * A list of nodes that does not parse counts as no nodes.
+ * evenly, the rest to the first nodes, because Slurm's accounting stores totals
+ * only; exact for one node. The same even split decides when the nodes lie in
+ * different pools. Where the records of the nodes tell which devices the
+ * segment held (segment->allocated), they decide instead, and for untyped
+ * devices what the inventory says they are. Returns an array that is valid
+ * until the next call; *ret_count may be 0. A list of nodes that does not parse
+ * counts as no nodes.
  */
 const holding_t *kinds_of_segment (kinds_t *kinds, const segment_t *segment,
                                    int64_t instant, bool by_node,

@@ -101,8 +101,8 @@ static bool take_comment (project_t *p, const char *comment)
     return true;
 }
 
-static bool take_record (const site_t *site, const segment_t *s,
-                         const evidence_t *record, project_t *p)
+static bool ingest_record (const site_t *site, const segment_t *s,
+                           const evidence_t *record, project_t *p)
 {
     if (!record || !record->project
         || !tag_valid (record->project, strlen (record->project)))
@@ -138,13 +138,13 @@ void project_resolve (const site_t *site, const segment_t *s,
 
     if (record && record->labels)
         take_labels (&p, record->labels, strlen (record->labels));
-    (void)(take_retag (&p, retag)
-        || take_comment (&p, s->admin_comment)
-        || take_record (site, s, record, &p)
-        || (site->policy.wckey_is_project
-            && take_text (&p, s->wckey, PROJECT_WCKEY))
-        || take_text (&p, project_of_account (site, s->account, s->time_start),
-                      PROJECT_ACCOUNT_DEFAULT));
+    (void)(take_retag (&p, retag) || take_comment (&p, s->admin_comment)
+           || ingest_record (site, s, record, &p)
+           || (site->policy.wckey_is_project
+               && take_text (&p, s->wckey, PROJECT_WCKEY))
+           || take_text (&p,
+                         project_of_account (site, s->account, s->time_start),
+                         PROJECT_ACCOUNT_DEFAULT));
     *ret = p;
 }
 

@@ -74,7 +74,7 @@ uint64_t segment_sluid (const segment_t *s)
 
 int64_t segment_end (const segment_t *s)
 {
-    int64_t end = s->time_end ? s->time_end : s->time_seen;
+    int64_t end = s->time_end ? s->time_end : s->observed_at;
 
     if (s->time_start == 0)
         return 0;

@@ -66,7 +66,7 @@ typedef struct {
     const char *gres_type; /* as the inventory has it, or NULL */
     const char *profile;   /* by the inventory; "": a whole GPU; NULL: unknown */
     const char *model;     /* by the inventory, or NULL */
-} held_device_t;
+} allocated_device_t;
 
 /* What accounting told of a node's shared GPUs when a segment began there. */
 typedef struct {
@@ -89,8 +89,8 @@ typedef struct {
     /* the interval: [time_start, time_end) */
     int64_t time_start; /* 0: never started */
     int64_t time_end;   /* 0: open when the source looked */
-    int64_t time_seen;  /* as-of: the moment the source speaks of; an open
-                           segment ends there */
+    int64_t observed_at; /* as-of: the moment the source speaks of; an open
+                          segment ends there */
     int64_t suspended;  /* total seconds, or SECONDS_UNKNOWN */
     int64_t time_limit; /* seconds, or SECONDS_UNKNOWN */
     segment_state_t state;
@@ -137,8 +137,8 @@ typedef struct {
 
     /* Which devices, where the join of the nodes' records tells all of them; else
      * NULL. No source and no store has it. */
-    const held_device_t *held;
-    size_t held_count;
+    const allocated_device_t *allocated;
+    size_t allocated_count;
 
     /* Accounting neither names a GPU nor a sign of a request, and the nodes' records
      * show some: `gpu_asked` is set, so that they are unknown and not none. No
@@ -150,12 +150,12 @@ typedef struct {
     const node_shards_t *shards;
     size_t shards_count;
 
-    /* Where an open segment is believed to have ended, before time_seen (see
+    /* Where an open segment is believed to have ended, before observed_at (see
      * evidence/runaway.h); 0: no doubt. No source and no store has it. */
     int64_t believed_end;
 } segment_t;
 
-/* The end for counting: time_end; where the segment is open, time_seen, or
+/* The end for counting: time_end; where the segment is open, observed_at, or
  * believed_end if that is earlier; 0 if it never started. Never before
  * time_start. */
 int64_t segment_end (const segment_t *segment);

@@ -11,8 +11,8 @@
 
 /* --- rows of a bill ----------------------------------------------------- */
 
-bool adjustments_key (const bill_row_t *row, const char *month, key_id_t key,
-                  const char **ret_text)
+bool adjustments_key (const posting_t *row, const char *month, key_id_t key,
+                      const char **ret_text)
 {
     switch (key) {
     case KEY_MONTH:
@@ -42,8 +42,8 @@ bool adjustments_key (const bill_row_t *row, const char *month, key_id_t key,
     return false;
 }
 
-bool adjustments_passes (const bill_row_t *row, const char *month,
-                     const report_query_t *query)
+bool adjustments_passes (const posting_t *row, const char *month,
+                         const report_query_t *query)
 {
     for (size_t i = 0; i < query->filter_count; i++) {
         const usage_filter_t *f = &query->filters[i];
@@ -133,7 +133,7 @@ struct adjustments {
 adjustments_t *adjustments_new (const report_query_t *query)
 {
     adjustments_t *b = xcalloc (1, sizeof (*b));
-    const bill_row_t none = {.kind = BILL_CORRECTION};
+    const posting_t none = {.kind = BILL_CORRECTION};
     const char *text;
 
     b->query = query;
@@ -156,7 +156,7 @@ void adjustments_free (adjustments_t *b)
 }
 
 /* The cell of the key, as report_put_keys() makes it. */
-static const char *cell_of (const bill_row_t *row, const char *month,
+static const char *cell_of (const posting_t *row, const char *month,
                             key_id_t key)
 {
     const char *text = NULL;
@@ -166,7 +166,7 @@ static const char *cell_of (const bill_row_t *row, const char *month,
     return text ? text : key_info (key)->absent;
 }
 
-static char *row_text (const adjustments_t *b, const bill_row_t *row,
+static char *row_text (const adjustments_t *b, const posting_t *row,
                        const char *month)
 {
     BUFFER_AUTO out = BUFFER_INIT;
@@ -177,7 +177,7 @@ static char *row_text (const adjustments_t *b, const bill_row_t *row,
 }
 
 /* What it is: why a closed month is corrected, or who decided it. */
-static const char *why (const bill_row_t *row)
+static const char *why (const posting_t *row)
 {
     const char *cause = correction_cause_text (row->what);
 
@@ -189,7 +189,7 @@ static const char *why (const bill_row_t *row)
 }
 
 /* "vision, ann: another price, of 2026-09" */
-static char *line_text (const adjustments_t *b, const bill_row_t *row,
+static char *line_text (const adjustments_t *b, const posting_t *row,
                         const char *month)
 {
     BUFFER_AUTO out = BUFFER_INIT;
@@ -207,10 +207,10 @@ static char *line_text (const adjustments_t *b, const bill_row_t *row,
 void adjustments_add (adjustments_t *b, const bill_t *bill, const char *month)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
 
     for (size_t i = 0; i < count; i++) {
-        if (!bill_row_is_adjustment (&rows[i])
+        if (!posting_is_adjustment (&rows[i])
             || !adjustments_passes (&rows[i], month, b->query))
             continue;
         mpz_add (b->total, b->total, rows[i].charge_units);

@@ -37,7 +37,7 @@
 #include "base/error.h"
 #include "base/zone.h"
 #include "ledger/bill.h"
-#include "ledger/detail_sums.h"
+#include "ledger/line_item_sums.h"
 #include "site/site.h"
 
 /* Over which days the daily rate is a mean. */
@@ -121,7 +121,7 @@ void budget_add_month (budget_t *budget, int64_t month, mpq_srcptr value);
 typedef struct {
     period_t period;
     const bill_t *bill;       /* as it was closed */
-    const detail_sum_t *days; /* of the detail that was kept with it */
+    const line_item_sum_t *days; /* of the detail that was kept with it */
     size_t day_count;         /* 0: none was */
 } budget_month_t;
 
@@ -139,8 +139,7 @@ typedef struct {
 void budget_add_closed (budget_t *budget, const budget_month_t *month);
 /* A row of the month that is open, if it is a correction or by hand: of that
  * month and none of its days. */
-void budget_add_brought (budget_t *budget, const bill_row_t *row,
-                         int64_t month);
+void budget_add_brought (budget_t *budget, const posting_t *row, int64_t month);
 /* What a running job may still spend within the period. */
 void budget_encumber (budget_t *budget, mpq_srcptr value);
 

@@ -16,7 +16,7 @@ struct closed_month {
 };
 
 /* Also of a correction of such a line: differences. */
-static bool is_time_held (const bill_row_t *row)
+static bool is_time_held (const posting_t *row)
 {
     const char *word = bill_kind_word (BILL_CHARGE);
 
@@ -26,11 +26,11 @@ static bool is_time_held (const bill_row_t *row)
 }
 
 /* In the budget's unit; false: the row is none of it. */
-static bool value_of (const budget_t *b, const bill_row_t *row, mpq_t ret)
+static bool value_of (const budget_t *b, const posting_t *row, mpq_t ret)
 {
-    if (!bill_row_is_due (row) || row->kind == BILL_TAX
-        || !budget_takes (b, row->team, bill_row_key (row, KEY_PROJECT),
-                          bill_row_key (row, KEY_ACCOUNT), row->pool)
+    if (!posting_is_due (row) || row->kind == BILL_TAX
+        || !budget_takes (b, row->team, posting_key (row, KEY_PROJECT),
+                          posting_key (row, KEY_ACCOUNT), row->pool)
         || (!b->of_money && !is_time_held (row)))
         return false;
     if (b->of_money)
@@ -40,9 +40,9 @@ static bool value_of (const budget_t *b, const bill_row_t *row, mpq_t ret)
     return true;
 }
 
-static mpq_ptr kind_of (struct closed_month *c, const bill_row_t *row)
+static mpq_ptr kind_of (struct closed_month *c, const posting_t *row)
 {
-    if (bill_row_is_adjustment (row))
+    if (posting_is_adjustment (row))
         return c->others;
     return row->kind == BILL_CHARGE ? c->jobs : c->own;
 }
@@ -50,7 +50,7 @@ static mpq_ptr kind_of (struct closed_month *c, const bill_row_t *row)
 static void take_rows (struct closed_month *c)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (c->month->bill, &count);
+    const posting_t *rows = postings (c->month->bill, &count);
     mpq_t value;
 
     mpq_init (value);
@@ -60,9 +60,9 @@ static void take_rows (struct closed_month *c)
             continue;
         mpq_add (sum, sum, value);
         budget_add_part (c->budget, c->month->period.start,
-                         bill_row_key (&rows[i], KEY_USER), value,
+                         posting_key (&rows[i], KEY_USER), value,
                          !c->budget->of_money
-                             || bill_row_priced (c->month->bill, &rows[i]));
+                             || posting_priced (c->month->bill, &rows[i]));
     }
     mpq_clear (value);
 }
@@ -98,12 +98,12 @@ static period_t day_of (const struct closed_month *c, const char *date)
     return zone_unit (zone, CALENDAR_DAY, start);
 }
 
-/* One unit of the currency's smallest in units of 10^-DETAIL_DIGITS. */
+/* One unit of the currency's smallest in units of 10^-LINE_ITEM_DIGITS. */
 static void fine_units (const struct closed_month *c, mpz_t ret)
 {
     int digits = c->budget->days->site->currency_digits;
 
-    mpz_ui_pow_ui (ret, 10, (unsigned long)(DETAIL_DIGITS - digits));
+    mpz_ui_pow_ui (ret, 10, (unsigned long)(LINE_ITEM_DIGITS - digits));
 }
 
 /* The jobs' days; what rounding leaves of the rows is of none of them. */
@@ -118,7 +118,7 @@ static void spread_jobs (struct closed_month *c)
     fine_units (c, fine);
     mpq_add (c->own, c->own, c->jobs);
     for (size_t i = 0; i < c->month->day_count; i++) {
-        const detail_sum_t *sum = &c->month->days[i];
+        const line_item_sum_t *sum = &c->month->days[i];
         if (!budget_takes (b, sum->team, sum->project, sum->account, sum->pool))
             continue;
         mpq_set (value, sum->gpu_seconds);
@@ -166,14 +166,14 @@ void budget_add_closed (budget_t *b, const budget_month_t *month)
     mpq_clears (c.jobs, c.own, c.others, NULL);
 }
 
-void budget_add_brought (budget_t *b, const bill_row_t *row, int64_t month)
+void budget_add_brought (budget_t *b, const posting_t *row, int64_t month)
 {
     mpq_t value;
 
     mpq_init (value);
-    if (bill_row_is_adjustment (row) && value_of (b, row, value)) {
+    if (posting_is_adjustment (row) && value_of (b, row, value)) {
         budget_add_month (b, month, value);
-        budget_add_part (b, month, bill_row_key (row, KEY_USER), value, true);
+        budget_add_part (b, month, posting_key (row, KEY_USER), value, true);
     }
     mpq_clear (value);
 }

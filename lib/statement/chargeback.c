@@ -21,13 +21,13 @@ static void money_clear (struct money *m)
 
 /* What has no cost or no price has none, and not 0. */
 static void money_add (struct money *m, const bill_t *bill,
-                       const bill_row_t *row)
+                       const posting_t *row)
 {
-    if (bill_row_has_cost (bill, row)) {
+    if (posting_has_cost (bill, row)) {
         mpz_add (m->cost, m->cost, row->cost_units);
         m->has_cost = true;
     }
-    if (!bill_row_priced (bill, row))
+    if (!posting_priced (bill, row))
         return;
     if (row->kind == BILL_CREDIT) {
         mpz_add (m->credit, m->credit, row->charge_units);
@@ -112,16 +112,16 @@ static struct money *find_idle_row (struct chargeback *c,
 }
 
 /* What no job has a row for: one of its own. */
-static bool is_beside_jobs (const bill_row_t *row)
+static bool is_beside_jobs (const posting_t *row)
 {
     return row->kind == BILL_IDLE || row->kind == BILL_PURCHASE;
 }
 
-static bool passes (const report_query_t *query, const bill_row_t *row)
+static bool passes (const report_query_t *query, const posting_t *row)
 {
     for (size_t i = 0; i < query->filter_count; i++) {
         const usage_filter_t *f = &query->filters[i];
-        const char *text = bill_row_key (row, f->key);
+        const char *text = posting_key (row, f->key);
         bool found = false;
         if (!text)
             text = key_info (f->key)->absent;
@@ -135,13 +135,13 @@ static bool passes (const report_query_t *query, const bill_row_t *row)
 
 /* A charge or credit of the month's own time. */
 static void take_charge (struct chargeback *c, const bill_t *bill,
-                         const bill_row_t *row)
+                         const posting_t *row)
 {
     const char *keys[KEYS_MAX] = {NULL};
     struct money *to;
 
     for (size_t i = 0; i < c->query->by.count; i++)
-        keys[i] = bill_row_key (row, c->query->by.id[i]);
+        keys[i] = posting_key (row, c->query->by.id[i]);
     to = find_row (c, keys);
     if (!to && is_beside_jobs (row) && mpz_sgn (row->charge_units) == 0)
         return;
@@ -158,12 +158,12 @@ static void take_charge (struct chargeback *c, const bill_t *bill,
 static void take_bill (struct chargeback *c, const chargeback_bill_t *from)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (from->bill, &count);
+    const posting_t *rows = postings (from->bill, &count);
 
     for (size_t i = 0; i < count; i++) {
-        const bill_row_t *row = &rows[i];
+        const posting_t *row = &rows[i];
         if (row->kind == BILL_TAX || row->kind == BILL_CORRECTION
-            || bill_row_is_adjustment (row))
+            || posting_is_adjustment (row))
             continue;
         chargeback_pool_row (c, row);
         if (row->kind != BILL_REMAINDER && !row->outside

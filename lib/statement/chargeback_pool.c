@@ -76,7 +76,7 @@ static void add_class (mpz_t *of_class, const char *what, const mpz_t units)
             mpz_add (of_class[i], of_class[i], units);
 }
 
-static void add_remainder (struct pool_sum *sum, const bill_row_t *row)
+static void add_remainder (struct pool_sum *sum, const posting_t *row)
 {
     if (!strcmp (row->what, BILL_DISPOSAL))
         mpz_add (sum->disposal, sum->disposal, row->charge_units);
@@ -86,7 +86,7 @@ static void add_remainder (struct pool_sum *sum, const bill_row_t *row)
         mpq_add (sum->excess, sum->excess, row->gpu_seconds);
 }
 
-void chargeback_pool_row (struct chargeback *c, const bill_row_t *row)
+void chargeback_pool_row (struct chargeback *c, const posting_t *row)
 {
     struct pool_sum *sum = chargeback_pool (c, row->pool);
     mpz_ptr to = row->kind == BILL_CREDIT ? sum->credited_outside

@@ -101,7 +101,7 @@ void pool_sum_add (struct pool_sum *to, const struct pool_sum *from);
 /* All reasons together. */
 void pool_sum_credits (const struct pool_sum *sum, mpz_t ret_units);
 /* A row of a month's own time, remainders included. */
-void chargeback_pool_row (struct chargeback *c, const bill_row_t *row);
+void chargeback_pool_row (struct chargeback *c, const posting_t *row);
 void chargeback_pool_months (struct chargeback *c, const bill_t *bill);
 
 /* --- chargeback_proof.c --- */

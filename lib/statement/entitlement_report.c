@@ -20,12 +20,12 @@ static const struct {
     bool detail; /* shown where some row has it */
 } hours[] = {
     HOURS (bought, "Bought", false, "GPU hours that it has of the month."),
-    HOURS (carried_in, "Carried in", true, "Unused of the month before."),
+    HOURS (rollover_in, "Carried in", true, "Unused of the month before."),
     HOURS (used, "Used", false, "Drawn by jobs."),
     HOURS (used_reserved, "Reserved", true,
            "Drawn by reservations that no job used."),
     HOURS (unused, "Unused", false, "Bought and carried in, and not drawn."),
-    HOURS (carried_out, "Carried out", true,
+    HOURS (rollover_out, "Carried out", true,
            "Of the unused: can be used in the next month."),
     HOURS (expired, "Expired", false,
            "Of the unused: gone with the month. Neither this nor carried out "
@@ -47,13 +47,13 @@ static const struct {
     const char *name, *title, *help;
     size_t offset;
 } values[] = {
-    VALUE ("carried_in_value", value_in, "Carried in, worth",
+    VALUE ("rollover_in_value", value_in, "Carried in, worth",
            "What was paid for the hours carried in."),
     VALUE ("used_value", value_used, "Used, worth",
            "Of what was paid: for the hours that jobs drew."),
     VALUE ("used_reserved_value", value_reserved, "Reserved, worth",
            "For those that reservations drew."),
-    VALUE ("carried_out_value", value_out, "Carried out, worth",
+    VALUE ("rollover_out_value", value_out, "Carried out, worth",
            "For those that can be used in the next month."),
     VALUE ("expired_value", value_expired, "Expired, worth",
            "For those that are gone."),
@@ -212,8 +212,8 @@ static struct share *share_of (entitlement_report_t *r,
     mpq_inits (share->first_in, share->last_out, share->changed, share->paid,
                share->first_value_in, share->last_value_out,
                share->changed_value, NULL);
-    mpq_set (share->first_in, e->carried_in);
-    mpq_set (share->last_out, e->carried_in);
+    mpq_set (share->first_in, e->rollover_in);
+    mpq_set (share->last_out, e->rollover_in);
     mpq_set (share->first_value_in, e->value_in);
     mpq_set (share->last_value_out, e->value_in);
     return share;
@@ -226,7 +226,7 @@ static bool balances (const bill_entitlement_t *e)
     bool holds;
 
     mpq_init (rest);
-    mpq_add (rest, e->bought, e->carried_in);
+    mpq_add (rest, e->bought, e->rollover_in);
     mpq_sub (rest, rest, e->used);
     mpq_sub (rest, rest, e->used_reserved);
     holds = mpq_equal (rest, e->unused);
@@ -250,9 +250,9 @@ static void sum (struct share *share, const bill_entitlement_t *e)
     sum_values (share, e);
     for (size_t k = 0; k < HOURS_COUNT; k++)
         mpq_add (share->sum[k], share->sum[k], seconds_of (e, k));
-    mpq_add (share->changed, share->changed, e->carried_in);
+    mpq_add (share->changed, share->changed, e->rollover_in);
     mpq_sub (share->changed, share->changed, share->last_out);
-    mpq_set (share->last_out, e->carried_out);
+    mpq_set (share->last_out, e->rollover_out);
     share->holds = share->holds && balances (e);
 }
 
@@ -265,7 +265,7 @@ static void put_percent (report_t *report, const bill_entitlement_t *e)
 
     mpq_inits (used, had, NULL);
     mpq_add (used, e->used, e->used_reserved);
-    mpq_add (had, e->bought, e->carried_in);
+    mpq_add (had, e->bought, e->rollover_in);
     text = report_percent_text (used, had);
     if (text)
         report_put_text (report, AT_PERCENT, text);
@@ -295,7 +295,7 @@ static void put_hour (report_t *report, const bill_entitlement_t *e)
     mpq_t had, value;
 
     mpq_inits (had, value, NULL);
-    mpq_add (had, e->bought, e->carried_in);
+    mpq_add (had, e->bought, e->rollover_in);
     mpq_add (value, e->fee, e->value_in);
     if (mpq_sgn (had) > 0) {
         mpz_mul_ui (mpq_numref (value), mpq_numref (value), 3600);

@@ -1,15 +1,16 @@
 /*
- * entitlement_report.h: report entitlements: what each team has bought of a pool,
- * what it used of it and what became of the rest, month by month and to date.
+ * entitlement_report.h: report entitlements: what each team has bought of a
+ * pool, what it used of it and what became of the rest, month by month and to
+ * date.
  *
  * Of each row, in GPU-seconds exactly,
  *
- *   bought + carried_in = used + used_reserved + unused
+ *   bought + rollover_in = used + used_reserved + unused
  *
- * and unused is carried out, expired, or while the month lasts left. In money, used
- * is what was not due because of it, as on the bill, and unused its hours at the
- * pool's price without QOS. Below the rows a block for each entitlement adds its
- * months up. Pure.
+ * and unused is carried out, expired, or while the month lasts left. In money,
+ * used is what was not due because of it, as on the bill, and unused its hours
+ * at the pool's price without QOS. Below the rows a block for each entitlement
+ * adds its months up. Pure.
  */
 #ifndef GL_STATEMENT_ENTITLEMENT_REPORT_H
 #define GL_STATEMENT_ENTITLEMENT_REPORT_H

@@ -60,7 +60,7 @@ static bool starts_with (const char *text, const char *word)
     return text && strncmp (text, word, strlen (word)) == 0;
 }
 
-static side_t side_of (const bill_row_t *row, const char *month)
+static side_t side_of (const posting_t *row, const char *month)
 {
     if (row->kind == BILL_TAX || starts_with (row->origin, "tax"))
         return SIDE_TAX;
@@ -73,7 +73,7 @@ static side_t side_of (const bill_row_t *row, const char *month)
 }
 
 /* A correction of a class of what nobody is charged: its word, else NULL. */
-static const char *corrected_class (const bill_row_t *row)
+static const char *corrected_class (const posting_t *row)
 {
     static const char prefix[] = "remainder:";
 
@@ -82,7 +82,7 @@ static const char *corrected_class (const bill_row_t *row)
                : NULL;
 }
 
-static bool is_pool_row (const bill_row_t *row, const char *month,
+static bool is_pool_row (const posting_t *row, const char *month,
                          const char *pool)
 {
     return journal_same (row->month, month) && journal_same (row->pool, pool);
@@ -94,7 +94,7 @@ static void post_remainders (const struct journal_month *m,
     journal_transaction_t *t = journal_begin (
         m, xasprintf ("Not charged of %s in %s", pool->pool, m->month));
     size_t count;
-    const bill_row_t *rows = bill_rows (m->bill, &count);
+    const posting_t *rows = postings (m->bill, &count);
     mpz_t sum;
 
     mpz_init (sum);
@@ -131,8 +131,8 @@ static int compare_texts (const char *a, const char *b)
 /* Rows that are equal here are one posting. */
 static int compare_dues (const void *a, const void *b)
 {
-    const bill_row_t *x = *(const bill_row_t *const *)a,
-                     *y = *(const bill_row_t *const *)b;
+    const posting_t *x = *(const posting_t *const *)a,
+                    *y = *(const posting_t *const *)b;
     int order = compare_texts (x->team, y->team);
 
     if (order == 0)
@@ -152,15 +152,15 @@ static int compare_dues (const void *a, const void *b)
     return order ? order : compare_texts (x->reason, y->reason);
 }
 
-static bool is_due (const bill_row_t *row)
+static bool is_due (const posting_t *row)
 {
-    return bill_row_is_due (row) && mpz_sgn (row->charge_units) != 0;
+    return posting_is_due (row) && mpz_sgn (row->charge_units) != 0;
 }
 
 static void choose_rows (struct journal_month *m)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (m->bill, &count);
+    const posting_t *rows = postings (m->bill, &count);
 
     m->rows = xcalloc (count + 1, sizeof (*m->rows));
     for (size_t i = 0; i < count; i++)
@@ -190,18 +190,18 @@ static const char *cost_center_of (const struct journal_month *m,
     return NULL;
 }
 
-static bool is_disputed (const struct journal_month *m, const bill_row_t *row)
+static bool is_disputed (const struct journal_month *m, const posting_t *row)
 {
     size_t count;
 
-    return m->disputed && m->disputed[row - bill_rows (m->bill, &count)];
+    return m->disputed && m->disputed[row - postings (m->bill, &count)];
 }
 
 /* The rows [from, to), which are one posting. */
 static void post_due (const struct journal_month *m, journal_transaction_t *t,
                       size_t from, size_t to)
 {
-    const bill_row_t *row = m->rows[from];
+    const posting_t *row = m->rows[from];
     journal_posting_t *posting = journal_post (
         t, JOURNAL_ACCOUNT (is_disputed (m, row) ? "disputed" : "charges",
                             row->team, row->key[0], row->pool,
@@ -231,7 +231,7 @@ static void post_due (const struct journal_month *m, journal_transaction_t *t,
 }
 
 static struct journal_account other_side (const struct journal_month *m,
-                                  const bill_row_t *row)
+                                          const posting_t *row)
 {
     switch (side_of (row, m->month)) {
     case SIDE_TAX:
@@ -298,17 +298,17 @@ static void take_charged (const struct journal_month *m,
 
 static int by_pool (const void *a, const void *b)
 {
-    const bill_row_t *x = *(const bill_row_t *const *)a,
-                     *y = *(const bill_row_t *const *)b;
+    const posting_t *x = *(const posting_t *const *)a,
+                    *y = *(const posting_t *const *)b;
     int order = compare_texts (x->pool, y->pool);
 
-    return order ? order : bill_row_compare (x, y);
+    return order ? order : posting_compare (x, y);
 }
 
 /* The rows [from, to) of one pool: its classes, and the cost where that has
  * changed. */
 static void post_corrections (const struct journal_month *m,
-                              const bill_row_t *const *rows, size_t count)
+                              const posting_t *const *rows, size_t count)
 {
     const char *pool = rows[0]->pool;
     journal_transaction_t *t
@@ -345,8 +345,8 @@ static void post_corrections (const struct journal_month *m,
 static void post_all_corrections (const struct journal_month *m)
 {
     size_t count, chosen = 0;
-    const bill_row_t *rows = bill_rows (m->bill, &count);
-    const bill_row_t **list = xcalloc (count + 1, sizeof (*list));
+    const posting_t *rows = postings (m->bill, &count);
+    const posting_t **list = xcalloc (count + 1, sizeof (*list));
 
     for (size_t i = 0; i < count; i++)
         if (mpz_sgn (rows[i].charge_units) != 0
@@ -406,7 +406,7 @@ static int post_pools (const struct journal_month *m, gl_error_t *error)
 static int check_rows (const struct journal_month *m, gl_error_t *error)
 {
     size_t count, pool_count;
-    const bill_row_t *rows = bill_rows (m->bill, &count);
+    const posting_t *rows = postings (m->bill, &count);
     const bill_pool_t *pools = bill_pools (m->bill, &pool_count);
 
     for (size_t i = 0; i < count; i++) {

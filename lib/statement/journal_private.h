@@ -13,7 +13,7 @@ struct journal_month {
     const char *month;
     const char *hash;
     const bool *disputed; /* by row of the bill; NULL: none */
-    const bill_row_t **rows; /* those that somebody owes, by whom */
+    const posting_t **rows; /* those that somebody owes, by whom */
     size_t count;
 };
 

@@ -113,7 +113,7 @@ static recharge_month_t *get_month (recharge_t *r, const char *pool,
     return m;
 }
 
-static bool is_of (const bill_row_t *row, bill_kind_t kind)
+static bool is_of (const posting_t *row, bill_kind_t kind)
 {
     const char *word = bill_kind_word (kind);
 
@@ -124,13 +124,13 @@ static bool is_of (const bill_row_t *row, bill_kind_t kind)
 
 /* Of a pool. Together a computed correction's lines, remainders among them, are
  * what the cost of the pool has changed by. */
-static void add_row (recharge_t *r, const bill_row_t *row, const char *month)
+static void add_row (recharge_t *r, const posting_t *row, const char *month)
 {
     recharge_month_t *m = get_month (r, row->pool, month ? month : row->month);
 
     if (correction_is_computed (row))
         mpz_add (m->corrected_units, m->corrected_units, row->charge_units);
-    if (!bill_row_is_due (row))
+    if (!posting_is_due (row))
         return;
     mpz_add (m->revenue_units, m->revenue_units, row->charge_units);
     if (is_of (row, BILL_CHARGE))
@@ -142,11 +142,11 @@ static void add_row (recharge_t *r, const bill_row_t *row, const char *month)
 void recharge_add_bill (recharge_t *r, const bill_t *bill, const char *month)
 {
     size_t count, pool_count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
     const bill_pool_t *pools = bill_pools (bill, &pool_count);
 
     for (size_t i = 0; i < count; i++) {
-        const bill_row_t *row = &rows[i];
+        const posting_t *row = &rows[i];
         if (is_of (row, BILL_TAX) || row->kind == BILL_REMAINDER)
             continue;
         if (!row->pool)

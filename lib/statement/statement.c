@@ -10,12 +10,12 @@
 void statement_text (const bill_t *bill, const char *team, buffer_t *out)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
 
     for (size_t i = 0; i < count; i++) {
-        if (!bill_row_of (&rows[i], team))
+        if (!posting_of (&rows[i], team))
             continue;
-        bill_row_text (&rows[i], out);
+        posting_text (&rows[i], out);
         buffer_add_char (out, '\n');
     }
 }
@@ -63,7 +63,7 @@ static void add_meanings (page_t *page)
     list = report_list (page->report, "What the parts of the change mean");
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         const change_info_t *info = change_info ((change_id_t)i);
-        if (change_is_said (&page->change, (change_id_t)i))
+        if (variance_is_said (&page->variance, (change_id_t)i))
             report_list_item (list, info->word, info->help);
     }
 }
@@ -78,7 +78,7 @@ static void add_go_live (page_t *page)
     int64_t start;
     size_t rows;
 
-    bill_rows (page->s->bill, &rows);
+    postings (page->s->bill, &rows);
     if (first->year == 0 || (page->s->closed && rows > 0))
         return;
     start = zone_instant (query->site->zone, first);
@@ -120,10 +120,10 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
     int rc = 0;
 
     statement_sum (&page);
-    change_init (&page.change);
+    variance_init (&page.variance);
     if (s->before)
-        rc = change_split (s->before, s->bill, s->team, page.digits,
-                           &page.change, error);
+        rc = variance_split (s->before, s->bill, s->team, page.digits,
+                             &page.variance, error);
     if (rc == 0) {
         page.report = begin (s);
         page.report->rows_shown = LINES_SHOWN;
@@ -137,7 +137,7 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
         add_meanings (&page);
         add_notes (&page);
     }
-    change_clear (&page.change);
+    variance_clear (&page.variance);
     statement_sum_clear (&page.sum);
     if (rc < 0) {
         report_free (page.report);

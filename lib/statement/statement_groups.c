@@ -76,15 +76,14 @@ static group_t *find_group (groups_t *groups, const char *const *key)
 }
 
 static void add_to_group (const page_t *page, group_t *group,
-                          const bill_row_t *row)
+                          const posting_t *row)
 {
     mpq_t idle;
 
     mpq_init (idle);
     group->idle_known = bill_idle (page->s->bill, row, page->digits, idle)
                         && group->idle_known;
-    group->priced
-        = bill_row_priced (page->s->bill, row) && group->priced;
+    group->priced = posting_priced (page->s->bill, row) && group->priced;
     mpq_add (group->idle, group->idle, idle);
     mpz_add (group->charge, group->charge, row->charge_units);
     if (row->kind == BILL_CHARGE || row->kind == BILL_IDLE)
@@ -126,16 +125,16 @@ static groups_t group_rows (const page_t *page, const table_t *table)
 {
     groups_t groups = {NULL, 0};
     size_t count;
-    const bill_row_t *rows = bill_rows (page->s->bill, &count);
+    const posting_t *rows = postings (page->s->bill, &count);
 
     for (size_t i = 0; i < count; i++) {
         const char *key[STATEMENT_KEYS] = {NULL};
         group_t *group;
-        if (!bill_row_of (&rows[i], page->s->team)
+        if (!posting_of (&rows[i], page->s->team)
             || !(table->kinds & 1U << rows[i].kind))
             continue;
         for (size_t k = 0; k < table->key_count; k++)
-            key[k] = bill_row_key (&rows[i], table->keys[k]);
+            key[k] = posting_key (&rows[i], table->keys[k]);
         group = find_group (&groups, key);
         add_to_group (page, group, &rows[i]);
         keep_row (group, i);

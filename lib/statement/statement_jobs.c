@@ -120,7 +120,7 @@ static struct job *add_job (statement_jobs_t *s, const statement_job_t *key)
     return job;
 }
 
-static struct job *find_job (statement_jobs_t *s, const detail_row_t *row)
+static struct job *find_job (statement_jobs_t *s, const line_item_t *row)
 {
     const char *const text[JOB_TEXTS]
         = {row->pool,    row->qos,     row->profile,
@@ -135,24 +135,24 @@ static struct job *find_job (statement_jobs_t *s, const detail_row_t *row)
     return job ? job : add_job (s, &key);
 }
 
-static bool is_wanted (const detail_row_t *row, void *arg)
+static bool is_wanted (const line_item_t *row, void *arg)
 {
     const statement_jobs_t *s = arg;
 
-    return row->kind == DETAIL_JOB && same (row->team, s->team);
+    return row->kind == LINE_ITEM_JOB && same (row->team, s->team);
 }
 
-static const size_t row_keys[] = {DETAIL_FIELD (team), 0};
+static const size_t row_keys[] = {LINE_ITEM_FIELD (team), 0};
 static const size_t row_fields[]
-    = {DETAIL_FIELD (pool),        DETAIL_FIELD (qos),
-       DETAIL_FIELD (profile),     DETAIL_FIELD (account),
-       DETAIL_FIELD (project),     DETAIL_FIELD (user),
-       DETAIL_FIELD (cluster),     DETAIL_FIELD (id_job),
-       DETAIL_FIELD (start),       DETAIL_FIELD (gpu_seconds),
-       DETAIL_FIELD (billed),      0};
-const detail_want_t statement_jobs_want = {row_keys, is_wanted, row_fields};
+    = {LINE_ITEM_FIELD (pool),    LINE_ITEM_FIELD (qos),
+       LINE_ITEM_FIELD (profile), LINE_ITEM_FIELD (account),
+       LINE_ITEM_FIELD (project), LINE_ITEM_FIELD (user),
+       LINE_ITEM_FIELD (cluster), LINE_ITEM_FIELD (id_job),
+       LINE_ITEM_FIELD (start),   LINE_ITEM_FIELD (gpu_seconds),
+       LINE_ITEM_FIELD (billed),  0};
+const line_item_want_t statement_jobs_want = {row_keys, is_wanted, row_fields};
 
-void statement_jobs_add (statement_jobs_t *s, const detail_row_t *row)
+void statement_jobs_add (statement_jobs_t *s, const line_item_t *row)
 {
     struct job *job;
     int day;

@@ -1,6 +1,7 @@
 /*
- * statement_jobs.h: the jobs of a team's statement, from the rows by job and day
- * of its month (ledger/detail.h), of a closed month those of its closing. Pure.
+ * statement_jobs.h: the jobs of a team's statement, from the rows by job and
+ * day of its month (ledger/line_items.h), of a closed month those of its
+ * closing. Pure.
  */
 #ifndef GL_STATEMENT_STATEMENT_JOBS_H
 #define GL_STATEMENT_STATEMENT_JOBS_H
@@ -9,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/zone.h"
-#include "ledger/detail.h"
+#include "ledger/line_items.h"
 
 /* The keys of a number of jobs, at most. */
 #define STATEMENT_KEYS 3
@@ -54,7 +55,7 @@ typedef struct {
     uint64_t id_job; /* these tell it from others */
     uint32_t days; /* bit N: on the Nth of the month */
     mpq_t gpu_seconds;
-    mpz_t billed; /* in units of 10^-DETAIL_DIGITS */
+    mpz_t billed; /* in units of 10^-LINE_ITEM_DIGITS */
 } statement_job_t;
 
 typedef struct statement_jobs statement_jobs_t;
@@ -67,8 +68,8 @@ void statement_jobs_free (statement_jobs_t *jobs);
 
 /* Rows of other teams, and of other kinds, are passed over: of a kept detail these
  * are all that need be read, with the jobs as `arg`. */
-extern const detail_want_t statement_jobs_want;
-void statement_jobs_add (statement_jobs_t *jobs, const detail_row_t *row);
+extern const line_item_want_t statement_jobs_want;
+void statement_jobs_add (statement_jobs_t *jobs, const line_item_t *row);
 
 /* After the last row; borrowed: all of them. */
 const statement_job_t *const *statement_jobs_list (const statement_jobs_t *jobs,

@@ -94,7 +94,7 @@ static const struct single {
 };
 
 /* Hours and price of what is bought; its list price where a surcharge is added. */
-static void put_bought (page_t *page, const bill_row_t *row)
+static void put_bought (page_t *page, const posting_t *row)
 {
     mpq_t value;
     mpz_t added;
@@ -119,7 +119,7 @@ static void put_bought (page_t *page, const bill_row_t *row)
 }
 
 /* Idle time that is shared by accounts: whose part it is. */
-static void put_idle_account (page_t *page, const bill_row_t *row)
+static void put_idle_account (page_t *page, const posting_t *row)
 {
     if (row->kind != BILL_IDLE || !row->key[0])
         return;
@@ -128,7 +128,7 @@ static void put_idle_account (page_t *page, const bill_row_t *row)
 }
 
 static void add_single (page_t *page, const struct single *kind,
-                        const bill_row_t *row, size_t index, size_t number)
+                        const posting_t *row, size_t index, size_t number)
 {
     BUFFER_AUTO command = BUFFER_INIT;
     char line[16];
@@ -163,11 +163,10 @@ static void add_single (page_t *page, const struct single *kind,
 static void add_singles (page_t *page, const struct single *kind)
 {
     size_t count, number = 0;
-    const bill_row_t *rows = bill_rows (page->s->bill, &count);
+    const posting_t *rows = postings (page->s->bill, &count);
 
     for (size_t i = 0; i < count; i++) {
-        if (rows[i].kind != kind->kind
-            || !bill_row_of (&rows[i], page->s->team))
+        if (rows[i].kind != kind->kind || !posting_of (&rows[i], page->s->team))
             continue;
         if (number == 0)
             report_section (page->report, kind->title, kind->help);
@@ -195,14 +194,14 @@ static void add_changes (page_t *page)
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         const change_info_t *info = change_info ((change_id_t)i);
         char line[16];
-        if (!change_is_said (&page->change, (change_id_t)i))
+        if (!variance_is_said (&page->variance, (change_id_t)i))
             continue;
         statement_begin_line (page, "changes", 'D', i + 1, line);
         report_put_text (page->report, AT_NAME, info->word);
-        statement_put_units (page, AT_CHARGE, page->change.part[i]);
+        statement_put_units (page, AT_CHARGE, page->variance.part[i]);
     }
     mpz_init (difference);
-    mpz_sub (difference, page->change.after, page->change.before);
+    mpz_sub (difference, page->variance.after, page->variance.before);
     report_section_totals (page->report);
     statement_put_units (page, AT_CHARGE, difference);
     mpz_clear (difference);

@@ -7,7 +7,7 @@
 #ifndef GL_STATEMENT_STATEMENT_PRIVATE_H
 #define GL_STATEMENT_STATEMENT_PRIVATE_H
 
-#include "ledger/change.h"
+#include "ledger/variance.h"
 #include "statement/statement.h"
 
 /* Columns, in their order. */
@@ -69,7 +69,7 @@ typedef struct {
     report_list_t *commands; /* NULL until the first */
     int digits;
     statement_sum_t sum;
-    change_t change;
+    variance_t variance;
 } page_t;
 
 /* Rows of the bill, added up by some of their keys. */
@@ -133,7 +133,7 @@ void statement_proofs (page_t *page);
 /* The rows of a line of the charges in the order in which those of a job are found:
  * as many as the line has; yours to free. */
 typedef struct {
-    const bill_row_t *row;
+    const posting_t *row;
     size_t index;
 } statement_row_t;
 statement_row_t *statement_rows_by_job (const page_t *page,

@@ -57,22 +57,22 @@ static int compare_texts (const char *a, const char *b)
 static int by_job (const void *a, const void *b)
 {
     const statement_row_t *x = a, *y = b;
-    int order = compare_texts (bill_row_key (x->row, KEY_CLUSTER),
-                               bill_row_key (y->row, KEY_CLUSTER));
+    int order = compare_texts (posting_key (x->row, KEY_CLUSTER),
+                               posting_key (y->row, KEY_CLUSTER));
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (parts) && order == 0; i++)
-        order = compare_texts (bill_row_key (x->row, parts[i].key),
-                               bill_row_key (y->row, parts[i].key));
+        order = compare_texts (posting_key (x->row, parts[i].key),
+                               posting_key (y->row, parts[i].key));
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-static int compare_job (const statement_job_t *job, const bill_row_t *row)
+static int compare_job (const statement_job_t *job, const posting_t *row)
 {
-    int order = compare_texts (job->cluster, bill_row_key (row, KEY_CLUSTER));
+    int order = compare_texts (job->cluster, posting_key (row, KEY_CLUSTER));
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (parts) && order == 0; i++)
         order = compare_texts (job->text[parts[i].text],
-                               bill_row_key (row, parts[i].key));
+                               posting_key (row, parts[i].key));
     return order;
 }
 
@@ -81,7 +81,7 @@ statement_row_t *statement_rows_by_job (const page_t *page,
 {
     statement_row_t *list = xcalloc (group->row_count + 1, sizeof (*list));
     size_t count;
-    const bill_row_t *rows = bill_rows (page->s->bill, &count);
+    const posting_t *rows = postings (page->s->bill, &count);
 
     for (size_t i = 0; i < group->row_count; i++)
         list[i] = (statement_row_t){&rows[group->row[i]], group->row[i]};

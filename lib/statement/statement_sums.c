@@ -13,7 +13,7 @@ void statement_sum_clear (statement_sum_t *sum)
     mpq_clears (sum->gpu_seconds, sum->exact, sum->idle, NULL);
 }
 
-static void sum_row (page_t *page, const bill_row_t *row)
+static void sum_row (page_t *page, const posting_t *row)
 {
     statement_sum_t *sum = &page->sum;
     mpq_t idle;
@@ -25,7 +25,7 @@ static void sum_row (page_t *page, const bill_row_t *row)
         mpz_add (sum->net, sum->net, row->charge_units);
     sum->idle_known = bill_idle (page->s->bill, row, page->digits, idle)
                       && sum->idle_known;
-    sum->priced = bill_row_priced (page->s->bill, row) && sum->priced;
+    sum->priced = posting_priced (page->s->bill, row) && sum->priced;
     mpq_add (sum->idle, sum->idle, idle);
     if (row->kind == BILL_CHARGE) {
         mpz_add (sum->list, sum->list, row->list_units);
@@ -38,7 +38,7 @@ static void sum_row (page_t *page, const bill_row_t *row)
 void statement_sum (page_t *page)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (page->s->bill, &count);
+    const posting_t *rows = postings (page->s->bill, &count);
 
     for (size_t i = 0; i < BILL_KIND_COUNT; i++)
         mpz_init (page->sum.kind[i]);
@@ -46,7 +46,7 @@ void statement_sum (page_t *page)
     mpq_inits (page->sum.gpu_seconds, page->sum.exact, page->sum.idle, NULL);
     page->sum.idle_known = page->sum.priced = true;
     for (size_t i = 0; i < count; i++) {
-        if (bill_row_of (&rows[i], page->s->team))
+        if (posting_of (&rows[i], page->s->team))
             sum_row (page, &rows[i]);
     }
 }
@@ -61,7 +61,7 @@ static char *money (const page_t *page, const mpz_t units)
 static void add_change_figure (page_t *page)
 {
     GL_AUTOFREE char *title = xasprintf ("Since %s", page->s->before_month);
-    GL_AUTOFREE char *before = money (page, page->change.before);
+    GL_AUTOFREE char *before = money (page, page->variance.before);
     GL_AUTOFREE char *hint = xasprintf ("from %s", before);
     GL_AUTOFREE char *text = NULL;
     mpz_t difference;
@@ -69,7 +69,7 @@ static void add_change_figure (page_t *page)
     if (!page->s->before || !page->sum.priced)
         return;
     mpz_init (difference);
-    mpz_sub (difference, page->change.after, page->change.before);
+    mpz_sub (difference, page->variance.after, page->variance.before);
     text = money (page, difference);
     report_figure (page->report, title, text, hint, COLUMN_MONEY);
     mpz_clear (difference);
@@ -277,21 +277,21 @@ static void prove_change (page_t *page)
     report_proof_t *proof = report_proof (page->report, title);
     mpz_t sum;
 
-    mpz_init_set (sum, page->change.before);
-    proof_money (page, proof, page->s->before_month, page->change.before);
+    mpz_init_set (sum, page->variance.before);
+    proof_money (page, proof, page->s->before_month, page->variance.before);
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         const change_info_t *info = change_info ((change_id_t)i);
         GL_AUTOFREE char *name = xasprintf ("change_%s", info->word);
-        if (!change_is_said (&page->change, (change_id_t)i))
+        if (!variance_is_said (&page->variance, (change_id_t)i))
             continue;
-        mpz_add (sum, sum, page->change.part[i]);
-        proof_money (page, proof, info->word, page->change.part[i]);
-        named_money (page, name, info->title, page->change.part[i]);
+        mpz_add (sum, sum, page->variance.part[i]);
+        proof_money (page, proof, info->word, page->variance.part[i]);
+        named_money (page, name, info->title, page->variance.part[i]);
     }
-    proof_money (page, proof, page->s->month, page->change.after);
+    proof_money (page, proof, page->s->month, page->variance.after);
     named_money (page, "due_before", "due the month before",
-                 page->change.before);
-    proof->holds = mpz_cmp (sum, page->change.after) == 0;
+                 page->variance.before);
+    proof->holds = mpz_cmp (sum, page->variance.after) == 0;
     mpz_clear (sum);
 }
 

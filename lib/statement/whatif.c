@@ -47,7 +47,7 @@ static bool brings_money (bill_kind_t kind)
 void whatif_revenue (const bill_t *bill, mpq_t ret_exact)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
 
     mpq_set_ui (ret_exact, 0, 1);
     for (size_t i = 0; i < count; i++)
@@ -128,19 +128,19 @@ static bool by_team (const whatif_t *w)
     return w->query->site->team_count > 0 || w->site_after->team_count > 0;
 }
 
-static void add_charge (struct line *line, const bill_row_t *row, int side)
+static void add_charge (struct line *line, const posting_t *row, int side)
 {
     mpz_add (line->charge[side], line->charge[side], row->charge_units);
     if (row->kind == BILL_CHARGE)
         mpq_add (line->seconds[side], line->seconds[side], row->gpu_seconds);
 }
 
-static void add_rest (struct line *line, const bill_row_t *row, int side)
+static void add_rest (struct line *line, const posting_t *row, int side)
 {
     mpz_add (line->rest[side], line->rest[side], row->charge_units);
 }
 
-static void take_row (struct table *t, const bill_row_t *row, int side)
+static void take_row (struct table *t, const posting_t *row, int side)
 {
     const char *payer = by_team (t->whatif) ? row->team : row->key[0];
 
@@ -160,7 +160,7 @@ static void take_row (struct table *t, const bill_row_t *row, int side)
 static void take_bill (struct table *t, const bill_t *bill, int side)
 {
     size_t row_count, pool_count;
-    const bill_row_t *rows = bill_rows (bill, &row_count);
+    const posting_t *rows = postings (bill, &row_count);
     const bill_pool_t *pools = bill_pools (bill, &pool_count);
 
     for (size_t i = 0; i < row_count; i++)

@@ -28,7 +28,7 @@ static int compare_ranks (const merge_rank_t *a, const merge_rank_t *b)
 
 static merge_rank_t rank_of (const segment_t *s)
 {
-    return (merge_rank_t){s->time_seen, s->time_end != 0, (uint8_t)s->source};
+    return (merge_rank_t){s->observed_at, s->time_end != 0, (uint8_t)s->source};
 }
 
 void merge_observe (observation_t *o, const segment_t *segment)
@@ -127,7 +127,7 @@ static merge_change_t merge_core (segment_t *s, const segment_t *other)
         return MERGE_SAME;
     s->time_start = other->time_start;
     s->time_end = other->time_end;
-    s->time_seen = other->time_seen;
+    s->observed_at = other->observed_at;
     s->state = other->state;
     s->source = other->source;
     return facts ? MERGE_FACTS : MERGE_RANKS;
@@ -216,8 +216,8 @@ void merge_reread (observation_t *o, int64_t as_of)
         if (rank->seen == as_of && rank->source == SOURCE_SLURMDBD)
             rank->seen = as_of - MERGE_SET_BACK;
     }
-    if (s->time_seen == as_of && s->source == SOURCE_SLURMDBD)
-        s->time_seen = as_of - MERGE_SET_BACK;
+    if (s->observed_at == as_of && s->source == SOURCE_SLURMDBD)
+        s->observed_at = as_of - MERGE_SET_BACK;
     if (s->gres_lost == as_of)
         s->gres_lost = as_of - MERGE_SET_BACK + 1;
 }

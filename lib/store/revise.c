@@ -28,11 +28,12 @@ static void add_line (buffer_t *text, const segment_t *s, const column_t *c)
     buffer_add_char (text, '\n');
 }
 
-/* Of an open segment time_seen is the end; of a closed one it says nothing. */
+/* Of an open segment observed_at is the end; of a closed one it says nothing.
+ */
 static bool differs (const segment_t *before, const segment_t *after,
                      const column_t *c)
 {
-    if (c->offset == offsetof (segment_t, time_seen)
+    if (c->offset == offsetof (segment_t, observed_at)
         && (before->time_end != 0) == (after->time_end != 0))
         return false;
     return c->flags & COLUMN_REVISED && column_known (c, before)

@@ -21,7 +21,7 @@ const column_t segment_columns[] = {
     COLUMN (I64, segment_t, time_submit, KEY),
     COLUMN (I64, segment_t, time_start, .flags = REVISED),
     COLUMN (I64, segment_t, time_end, .flags = REVISED | RUNS),
-    COLUMN (I64, segment_t, time_seen, .flags = REVISED | RUNS),
+    COLUMN (I64, segment_t, observed_at, .flags = REVISED | RUNS),
     COLUMN (U32, segment_t, state, .flags = REVISED | RUNS),
     COLUMN (U32, segment_t, source),
     COLUMN_AS ("party", PART, segment_t, cluster, .part = &party_rows),

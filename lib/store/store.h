@@ -2,38 +2,38 @@
  * store.h: the one door to persistence: facts in, facts out.
  *
  * A store is a SQLite file or a MariaDB/MySQL database (URLs: store/db.h).
- * store_init() makes one, store_open() refuses what is missing, half made, or of
- * another schema than this program's. The same facts give the same bytes
- * out of both engines, in whatever order and however often they were put.
+ * store_init() makes one, store_open() refuses what is missing, half made, or
+ * of another schema than this program's. The same facts give the same bytes out
+ * of both engines, in whatever order and however often they were put.
  *
  * Facts in. Puts are idempotent merges, not overwrites:
  *   - Of two observations of one segment, each field takes the value of the
- *     one that ranks higher and knows it. Rank: later time_seen; at the same
+ *     one that ranks higher and knows it. Rank: later observed_at; at the same
  *     moment closed before open; then the higher source; then the bytewise
  *     greater value. Start, end and state go together. Unknown (NULL and the
  *     *_UNKNOWN values) never replaces known. `gpu_asked` is true as soon as
  *     one source says so. A `gres` that names devices is never replaced by one
- *     that names none: Slurm loses the GRES of ended jobs. `gres_lost` then tells
- *     when that was last seen (docs/decisions/lost-gres.md).
+ *     that names none: Slurm loses the GRES of ended jobs. `gres_lost` then
+ * tells when that was last seen (docs/decisions/lost-gres.md).
  *   - Of two observations of one node event or reservation the later one
  *     stands as a whole; at the same moment closed before open; then the
  *     bytewise greater one.
  *   - Suspensions: closed before open, then the later end.
  *   - A node record is known by its key; it never changes.
  *   - A stretch of device usage is known by its key, job and begin; of two that
- *     share these the one with the later end stands as a whole, then the greater
- *     one (lib/store/usage.h). An agent never writes two.
- *   - A retag is known by (cluster, id_job, time_submit, stamp, who); of two that
- *     share these the bytewise greater one stands. So whoever writes retags
+ *     share these the one with the later end stands as a whole, then the
+ * greater one (lib/store/usage.h). An agent never writes two.
+ *   - A retag is known by (cluster, id_job, time_submit, stamp, who); of two
+ * that share these the bytewise greater one stands. So whoever writes retags
  *     gives those of one segment different stamps.
  * Merging is a maximum in a total order, so neither order nor repetition of
  * sources can matter. Texts are bytes without NUL, of any content.
  *
  * Transactions. Every put belongs between store_begin() and store_commit(), or
  * inside store_transaction(), which runs the function again where another
- * writer was in the way, on this server or on another node of its cluster. What is not committed never happened. A second writer
- * waits for the first, up to 60 s. A put that fails leaves the transaction
- * unusable: roll back.
+ * writer was in the way, on this server or on another node of its cluster. What
+ * is not committed never happened. A second writer waits for the first, up to
+ * 60 s. A put that fails leaves the transaction unusable: roll back.
  *
  * Facts out. Iterators pull one fact at a time in constant memory, in an order
  * that both engines share, so that two of them can be merge-joined. Each has a
@@ -125,12 +125,12 @@ int store_put_segment (store_t *store, const segment_t *segment,
                        store_counts_t *counts, gl_error_t *error);
 int store_put_suspension (store_t *store, const suspension_t *suspension,
                           store_counts_t *counts, gl_error_t *error);
-/* time_seen: as in segment_t, when the source looked. */
+/* observed_at: as in segment_t, when the source looked. */
 int store_put_event (store_t *store, const node_event_t *event,
-                     int64_t time_seen, store_counts_t *counts,
+                     int64_t observed_at, store_counts_t *counts,
                      gl_error_t *error);
 int store_put_reservation (store_t *store, const reservation_t *reservation,
-                           int64_t time_seen, store_counts_t *counts,
+                           int64_t observed_at, store_counts_t *counts,
                            gl_error_t *error);
 
 /* Where an account hangs in the tree of its cluster. Only the tree of the last
@@ -141,7 +141,7 @@ typedef struct {
     const char *parent; /* NULL: the root */
 } store_account_t;
 int store_put_account (store_t *store, const store_account_t *account,
-                       int64_t time_seen, store_counts_t *counts,
+                       int64_t observed_at, store_counts_t *counts,
                        gl_error_t *error);
 /* Every account of any cluster that a job or the tree of accounts ever had, each
  * once. Borrowed for the call. */
@@ -258,33 +258,34 @@ int store_forget_rollups (store_t *store, const char *cluster, int64_t start,
  * slurmdbd does not have them any more, or has them with another end. In a
  * transaction, after the puts of a reading as of `as_of`:
  *
- * store_unseen() gives their job ids in ascending order, each once, up to `size`
- * of those above *at, which moves; 0 at the end. Start with *at = 0. So they
- * can be looked for by id before they are called gone.
+ * store_unseen() gives their job ids in ascending order, each once, up to
+ * `size` of those above *at, which moves; 0 at the end. Start with *at = 0. So
+ * they can be looked for by id before they are called gone.
  *
- * store_put_gone() notes those that are left as gone, each once. They stay
+ * store_put_deleted() notes those that are left as gone, each once. They stay
  * counted. A put that sees one of them again notes that it is back. Few bytes a
  * segment.
  */
 int store_unseen (store_t *store, const char *cluster, int64_t from,
                   int64_t to, int64_t as_of, uint64_t *at, uint64_t *ret_ids,
                   size_t size, size_t *ret_count, gl_error_t *error);
-int store_put_gone (store_t *store, const char *cluster, int64_t from,
-                    int64_t to, int64_t as_of, uint64_t *ret_count,
-                    gl_error_t *error);
+int store_put_deleted (store_t *store, const char *cluster, int64_t from,
+                       int64_t to, int64_t as_of, uint64_t *ret_count,
+                       gl_error_t *error);
 
 /*
  * What a reader of slurmdbd's database need not put again: of the segments that
  * ended in [start, end), how many it had at the last reading, and two sums by
- * which the reader tells that it has them just as they were. Finding that so, it
- * says so by store_put_seen(), and they count as seen at `as_of` without having
- * been touched. That replaces what was said of the cluster before: the segments
- * of a stretch that is left out have been put again. Only to be said where that
- * reading is the latest word: no source has spoken of a later moment.
+ * which the reader tells that it has them just as they were. Finding that so,
+ * it says so by store_put_digest(), and they count as seen at `as_of` without
+ * having been touched. That replaces what was said of the cluster before: the
+ * segments of a stretch that is left out have been put again. Only to be said
+ * where that reading is the latest word: no source has spoken of a later
+ * moment.
  *
- * store_settle_seen() lets the segments themselves say it, and forgets it. A put
- * of a segment by another source does that first; who puts an earlier moment
- * has to. So the order of puts does not matter here either.
+ * store_settle_digest() lets the segments themselves say it, and forgets it. A
+ * put of a segment by another source does that first; who puts an earlier
+ * moment has to. So the order of puts does not matter here either.
  */
 typedef struct {
     int64_t start; /* above 0 */
@@ -292,14 +293,16 @@ typedef struct {
     uint64_t segments;
     uint64_t keys;
     uint64_t facts;
-} store_seen_t;
-int store_put_seen (store_t *store, const char *cluster, int64_t as_of,
-                    const store_seen_t *seen, size_t count, gl_error_t *error);
+} store_digest_t;
+int store_put_digest (store_t *store, const char *cluster, int64_t as_of,
+                      const store_digest_t *seen, size_t count,
+                      gl_error_t *error);
 /* Ascending by start; free() them. None: count 0. */
-int store_get_seen (store_t *store, const char *cluster, int64_t *ret_as_of,
-                    store_seen_t **ret_seen, size_t *ret_count,
-                    gl_error_t *error);
-int store_settle_seen (store_t *store, const char *cluster, gl_error_t *error);
+int store_get_digest (store_t *store, const char *cluster, int64_t *ret_as_of,
+                      store_digest_t **ret_seen, size_t *ret_count,
+                      gl_error_t *error);
+int store_settle_digest (store_t *store, const char *cluster,
+                         gl_error_t *error);
 
 /*
  * In a transaction, before the puts of a reading of all rows of slurmdbd's database
@@ -395,11 +398,11 @@ void store_clusters_free (store_cluster_t *clusters, size_t count);
 /*
  * Which facts. `start` and `end` both 0: of all times, segments that never
  * started included; else what overlaps [start, end), open ones ending at their
- * time_seen (events and reservations that are open: at their cluster's as-of).
- * Evidence, records and retags are those of the jobs that a query for segments
- * would give, and may be a few more: join them. So is usage, of which only
- * stretches that overlap are given. What belongs to no job is given by its own
- * time: records stamped in [start, end), usage that overlaps.
+ * observed_at (events and reservations that are open: at their cluster's
+ * as-of). Evidence, records and retags are those of the jobs that a query for
+ * segments would give, and may be a few more: join them. So is usage, of which
+ * only stretches that overlap are given. What belongs to no job is given by its
+ * own time: records stamped in [start, end), usage that overlaps.
  */
 typedef enum {
     STORE_ANY_JOB = 0, /* of jobs and of none */
@@ -457,7 +460,7 @@ typedef struct {
  *            open one has in one that does not change while a job runs, or
  *            ended before the moment up to which it had been counted. Not: the
  *            normal end of an open one, or a value where none was known.
- *   gone     slurmdbd does not have it any more (store_put_gone())
+ *   gone     slurmdbd does not have it any more (store_put_deleted())
  *   back     it has it again
  * `before` and `after`: of changed ones the fields that differ, a line each,
  * "name=value\n", in the order of docs/formats/store.md; else NULL.

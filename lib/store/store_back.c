@@ -86,10 +86,10 @@ static int set_back_segments (store_t *store, uint64_t cluster, int64_t as_of,
         store,
         "UPDATE segment SET gres_lost = CASE WHEN gres_lost > ? THEN ? ELSE "
         "gres_lost END, gone = CASE WHEN gone > ? THEN NULL ELSE gone END, "
-        "time_seen = CASE WHEN time_seen <= ? THEN time_seen "
+        "observed_at = CASE WHEN observed_at <= ? THEN observed_at "
         "WHEN time_end = 0 AND time_start BETWEEN 1 AND ? THEN time_start "
         "ELSE ? END WHERE cluster = ? "
-        "AND (time_seen > ? OR gres_lost > ? OR gone > ?)",
+        "AND (observed_at > ? OR gres_lost > ? OR gone > ?)",
         ARGS (as_i64 (as_of), as_i64 (before + 1), as_i64 (as_of),
               as_i64 (as_of), as_i64 (before), as_i64 (before),
               as_u64 (cluster), as_i64 (as_of), as_i64 (as_of), as_i64 (as_of)),
@@ -143,8 +143,9 @@ static int set_back_cluster (store_t *store, struct cluster_entry *c,
 int store_set_back (store_t *store, const char *cluster, int64_t as_of,
                     gl_error_t *error)
 {
-#define BACK(TABLE) \
-    "UPDATE " TABLE " SET time_seen = ? WHERE cluster = ? AND time_seen > ?"
+#define BACK(TABLE)                                                           \
+    "UPDATE " TABLE " SET observed_at = ? WHERE cluster = ? AND observed_at " \
+                    "> ?"
     static const char *const others[]
         = {BACK ("event"), BACK ("reservation"), BACK ("account")};
     struct cluster_entry *c = store_cluster (store, cluster, error);
@@ -156,7 +157,7 @@ int store_set_back (store_t *store, const char *cluster, int64_t as_of,
     if (known <= as_of)
         return 0;
     if (segments_flush (store, error) < 0
-        || store_settle_seen (store, cluster, error) < 0
+        || store_settle_digest (store, cluster, error) < 0
         || store_forget_rollups (store, cluster, 0, 0, error) < 0
         || set_back_segments (store, c->id, as_of, error) < 0
         || set_back_revisions (store, c->id, as_of, error) < 0)

@@ -110,7 +110,7 @@ static const column_t event_columns[] = {
     COLUMN (TEXT, node_event_t, gres),
     COLUMN (TEXT, node_event_t, nodelist),
     COLUMN (TEXT, node_event_t, reason),
-    COLUMN_AS ("time_seen", I64, struct event_row, seen, HIDDEN),
+    COLUMN_AS ("observed_at", I64, struct event_row, seen, HIDDEN),
 };
 static const row_type_t event_rows
     = ROW_TYPE ("event", event_columns, struct event_row);
@@ -129,7 +129,7 @@ static const column_t reservation_columns[] = {
     COLUMN (TEXT, reservation_t, name),
     COLUMN (TEXT, reservation_t, nodelist),
     COLUMN (TEXT, reservation_t, accounts),
-    COLUMN_AS ("time_seen", I64, struct reservation_row, seen, HIDDEN),
+    COLUMN_AS ("observed_at", I64, struct reservation_row, seen, HIDDEN),
 };
 static const row_type_t reservation_rows
     = ROW_TYPE ("reservation", reservation_columns, struct reservation_row);
@@ -172,11 +172,11 @@ static bool tells_shards (const node_event_t *event)
 }
 
 int store_put_event (store_t *store, const node_event_t *event,
-                     int64_t time_seen, store_counts_t *counts,
+                     int64_t observed_at, store_counts_t *counts,
                      gl_error_t *error)
 {
     struct cluster_entry *c = store_cluster (store, event->cluster, error);
-    const struct event_row fresh = {*event, time_seen};
+    const struct event_row fresh = {*event, observed_at};
     struct event_row old;
     period_t changed;
     uint64_t differ;
@@ -193,8 +193,8 @@ int store_put_event (store_t *store, const node_event_t *event,
     if (verdict < 0)
         return -1;
     if (verdict == ROW_INSERTED) /* one without length is a first moment, too */
-        kept_forget (store, event->start);
-    store_cluster_seen (c, time_seen, 0);
+        cached_forget (store, event->start);
+    store_cluster_seen (c, observed_at, 0);
     changed = changed_time (verdict, differ, event->start, event->end,
                             verdict == ROW_INSERTED ? 0 : old.event.end);
     if (changed.start < changed.end && tells_shards (event))
@@ -203,11 +203,11 @@ int store_put_event (store_t *store, const node_event_t *event,
 }
 
 int store_put_reservation (store_t *store, const reservation_t *r,
-                           int64_t time_seen, store_counts_t *counts,
+                           int64_t observed_at, store_counts_t *counts,
                            gl_error_t *error)
 {
     struct cluster_entry *c = store_cluster (store, r->cluster, error);
-    const struct reservation_row fresh = {*r, time_seen};
+    const struct reservation_row fresh = {*r, observed_at};
     struct reservation_row old;
     period_t changed;
     uint64_t differ;
@@ -222,7 +222,7 @@ int store_put_reservation (store_t *store, const reservation_t *r,
         &fresh, &old, &differ, counts, error);
     if (verdict < 0)
         return -1;
-    store_cluster_seen (c, time_seen, 0);
+    store_cluster_seen (c, observed_at, 0);
     changed = changed_time (verdict, differ, r->start, r->end,
                             verdict == ROW_INSERTED ? 0 : old.reservation.end);
     return forget_time (store, c, changed.start, changed.end, error);
@@ -240,7 +240,7 @@ static const column_t account_columns[] = {
     COLUMN (CLUSTER, store_account_t, cluster, KEY),
     COLUMN (NAME, store_account_t, name, KEY),
     COLUMN (TEXT, store_account_t, parent),
-    COLUMN_AS ("time_seen", I64, struct account_row, seen, HIDDEN),
+    COLUMN_AS ("observed_at", I64, struct account_row, seen, HIDDEN),
 };
 static const row_type_t account_rows
     = ROW_TYPE ("account", account_columns, struct account_row);
@@ -249,11 +249,11 @@ const struct iter_class account_iter
     = {.fact_size = sizeof (store_account_t), .plan = &account_plan};
 
 int store_put_account (store_t *store, const store_account_t *a,
-                       int64_t time_seen, store_counts_t *counts,
+                       int64_t observed_at, store_counts_t *counts,
                        gl_error_t *error)
 {
     struct cluster_entry *c = store_cluster (store, a->cluster, error);
-    const struct account_row fresh = {*a, time_seen};
+    const struct account_row fresh = {*a, observed_at};
 
     if (!c || store_check_name ("account", a->name, error) < 0)
         return -1;

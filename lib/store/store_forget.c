@@ -41,7 +41,7 @@ static int find_any (store_t *store, struct cluster_entry *cluster,
     cluster->forgetting = xcalloc (1, sizeof (*cluster->forgetting));
     cluster->forgetting->any = rc == 1;
     if (rc == 0) /* what changes is not looked at */
-        kept_forget (store, INT64_MIN);
+        cached_forget (store, INT64_MIN);
     return 0;
 }
 
@@ -126,7 +126,7 @@ int forget_time (store_t *store, struct cluster_entry *cluster, int64_t start,
     int rc = forget_any (store, cluster, error);
 
     if (start < end)
-        kept_forget (store, start);
+        cached_forget (store, start);
     if (rc != 1 || start >= end)
         return rc < 0 ? -1 : 0;
     f = cluster->forgetting;
@@ -160,7 +160,7 @@ static int look_up (store_t *store, struct cluster_entry *cluster, uint64_t job,
     while ((rc = db_step (st, error)) == 1) {
         segment_t s = {.time_start = db_column_i64 (st, 0),
                        .time_end = db_column_i64 (st, 1),
-                       .time_seen = db_column_i64 (st, 2)};
+                       .observed_at = db_column_i64 (st, 2)};
         forget_segment_time (store, cluster, &s, NULL);
     }
     db_reset (st);
@@ -217,7 +217,7 @@ int forget_record (store_t *store, struct cluster_entry *cluster,
                         end + RECORD_MARGIN, error);
 }
 
-/* A segment is `after` what it was `before`; time_seen of an open one is its
+/* A segment is `after` what it was `before`; observed_at of an open one is its
  * end. */
 int forget_segment (store_t *store, struct cluster_entry *cluster,
                     const segment_t *before, const segment_t *after,
@@ -261,7 +261,7 @@ int forget_ended (store_t *store, struct cluster_entry *cluster,
     int64_t from = segment_end (before);
     int rc = forget_any (store, cluster, error);
 
-    kept_forget (store, after->time_start);
+    cached_forget (store, after->time_start);
     if (rc == 1)
         rc = is_recorded (store, cluster->id, after->id_job, error);
     else if (rc == 0)

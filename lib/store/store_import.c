@@ -57,9 +57,9 @@ int store_clear_meter (store_t *store, const meter_reading_t *r,
     if (rc != 1 || same_reading (r, &other))
         return rc < 0 ? -1 : 0;
     store->wrote_facts = true;
-    kept_forget (store, other.period.start < r->period.start
-                            ? other.period.start
-                            : r->period.start);
+    cached_forget (store, other.period.start < r->period.start
+                              ? other.period.start
+                              : r->period.start);
     if (store_run (store, "DELETE FROM meter_reading WHERE " METER_OVERLAPS,
                    OVERLAP_ARGS (r), error)
         < 0)
@@ -91,7 +91,7 @@ int store_put_meter (store_t *store, const meter_reading_t *r,
     if (same)
         return 0;
     store->wrote_facts = true;
-    kept_forget (store, r->period.start);
+    cached_forget (store, r->period.start);
     return row_add (store, &meter_rows, 0, r, error);
 }
 

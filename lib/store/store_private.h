@@ -48,7 +48,7 @@ struct store {
     bool wrote_chain;
     bool quiet; /* in this transaction: no revisions are made */
     int64_t changed_from; /* in this transaction: what is kept of stretches that
-                             end later is wrong (store/kept.h) */
+                             end later is wrong (store/cached.h) */
 };
 
 /* The cluster of a fact, made known if it is new; NULL with an error. The
@@ -99,8 +99,8 @@ int forget_any (store_t *store, struct cluster_entry *cluster,
 int forget_time (store_t *store, struct cluster_entry *cluster, int64_t start,
                  int64_t end, gl_error_t *error);
 /* When the segments of a JobId began, ended, were seen and submitted. */
-#define JOB_TIMES_SQL                                                   \
-    "SELECT time_start, time_end, time_seen, time_submit FROM segment " \
+#define JOB_TIMES_SQL                                                     \
+    "SELECT time_start, time_end, observed_at, time_submit FROM segment " \
     "WHERE cluster = ? AND id_job = ?"
 /* All segments of the JobId. */
 int forget_job (store_t *store, struct cluster_entry *cluster, uint64_t id_job,
@@ -122,8 +122,8 @@ int forget_flush (store_t *store, struct cluster_entry *cluster,
 /* A rollup is put: only what is changed from now on forgets it. */
 int forget_before (store_t *store, struct cluster_entry *cluster,
                    gl_error_t *error);
-/* Of kept.h: what changes in this transaction; done at the commit. */
-void kept_forget (store_t *store, int64_t from);
+/* Of cached.h: what changes in this transaction; done at the commit. */
+void cached_forget (store_t *store, int64_t from);
 int kept_flush (store_t *store, gl_error_t *error);
 /* 1: before *ret_first no segment and no event of the cluster began, as of what is
  * committed. 0: nobody kept it. */

@@ -5,9 +5,9 @@
 
 /* Of slurmdbd's segments those that ended in the window and have not been seen
  * since: each class has its place in the index. */
-#define UNSEEN                                                             \
-    "WHERE cluster = ? AND source = 3 AND gone IS NULL AND time_seen < ? " \
-    "AND span IN " SPAN_ALL " AND time_end >= ? "                          \
+#define UNSEEN                                                               \
+    "WHERE cluster = ? AND source = 3 AND gone IS NULL AND observed_at < ? " \
+    "AND span IN " SPAN_ALL " AND time_end >= ? "                            \
     "AND time_end < CASE WHEN ? = 0 THEN 9223372036854775807 ELSE ? END "
 #define UNSEEN_ARGS \
     as_u64 (c->id), as_i64 (as_of), as_i64 (from), as_i64 (to), as_i64 (to)
@@ -36,9 +36,9 @@ int store_unseen (store_t *store, const char *cluster, int64_t from,
     return rc < 0 ? -1 : 0;
 }
 
-int store_put_gone (store_t *store, const char *cluster, int64_t from,
-                    int64_t to, int64_t as_of, uint64_t *ret_count,
-                    gl_error_t *error)
+int store_put_deleted (store_t *store, const char *cluster, int64_t from,
+                       int64_t to, int64_t as_of, uint64_t *ret_count,
+                       gl_error_t *error)
 {
     struct cluster_entry *c = store_cluster (store, cluster, error);
 

@@ -101,7 +101,7 @@ int store_forget_rollups (store_t *store, const char *cluster, int64_t start,
         start = INT64_MIN;
         end = INT64_MAX;
     }
-    kept_forget (store, start);
+    cached_forget (store, start);
     if (cluster)
         return forget_of (store, cluster, start, end, error);
     if (store_clusters (store, &clusters, &count, error) < 0)

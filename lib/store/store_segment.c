@@ -78,7 +78,7 @@ static char *touch_sql (db_engine_t engine)
     const char *same = engine == DB_SQLITE ? "IS" : "<=>";
     buffer_t sql = BUFFER_INIT;
 
-    buffer_add_text (&sql, "UPDATE segment SET time_seen = ? WHERE ");
+    buffer_add_text (&sql, "UPDATE segment SET observed_at = ? WHERE ");
     for (unsigned i = 0; i < SEGMENT_OWN; i++) {
         const column_t *c = &segment_columns[i];
         bool nullable = c->type == COLUMN_TEXT || c->flags & COLUMN_NULLABLE;
@@ -95,8 +95,8 @@ static char *touch_sql (db_engine_t engine)
 /*
  * Most of what is put a second time is as it was: the same source says the same
  * at a later moment, and nothing else is known of the segment. Merging then
- * comes to a later time_seen, which one statement does without reading the row.
- * 1 if it was so, 0 if not.
+ * comes to a later observed_at, which one statement does without reading the
+ * row. 1 if it was so, 0 if not.
  */
 static int touch_segment (store_t *store, const struct values *values,
                           gl_error_t *error)
@@ -179,22 +179,22 @@ static int come_back (store_t *store, uint64_t cluster, struct stored *stored,
 {
     *ret_back = stored->row.gone && !store->quiet
                 && fresh->source == SOURCE_SLURMDBD
-                && fresh->time_seen >= stored->row.gone;
+                && fresh->observed_at >= stored->row.gone;
     if (!*ret_back)
         return 0;
     if (add_revision (store, cluster, fresh, REVISION_GONE, stored->row.gone,
                       NULL, error)
             < 0
-        || add_revision (store, cluster, fresh, REVISION_BACK, fresh->time_seen,
-                         NULL, error)
+        || add_revision (store, cluster, fresh, REVISION_BACK,
+                         fresh->observed_at, NULL, error)
                < 0)
         return -1;
-    kept_forget (store, stored->observation.segment.time_start);
+    cached_forget (store, stored->observation.segment.time_start);
     stored->row.gone = 0;
     return 0;
 }
 
-/* Nothing but time_seen of an open segment moved. */
+/* Nothing but observed_at of an open segment moved. */
 static bool only_seen (const segment_t *before, const segment_t *after)
 {
     return before->time_end == 0 && after->time_end == 0
@@ -215,7 +215,7 @@ static bool only_ended (const segment_t *before, const segment_t *after)
 /* Nothing is other than it was. */
 static bool only_seen_again (const segment_t *before, const segment_t *after)
 {
-    return before->time_seen == after->time_seen
+    return before->observed_at == after->observed_at
            && before->time_start == after->time_start
            && before->time_end == after->time_end
            && before->state == after->state && before->source == after->source
@@ -235,7 +235,7 @@ static int note_change (store_t *store, struct cluster_entry *cluster,
 
     if (revised && !store->quiet)
         rc = add_revision (store, cluster->id, fresh, REVISION_CHANGED,
-                           fresh->time_seen, texts, error);
+                           fresh->observed_at, texts, error);
     if (counts) {
         counts->revised += revised;
         if (after->gres_lost && !before->gres_lost && counts->lost++ == 0)
@@ -259,9 +259,9 @@ static merge_change_t merge (const struct cluster_entry *cluster,
     const segment_t *s = &fresh->segment;
     merge_change_t change;
 
-    if (s->source != SOURCE_SLURMDBD || s->time_seen != cluster->reread)
+    if (s->source != SOURCE_SLURMDBD || s->observed_at != cluster->reread)
         return merge_observations (o, fresh);
-    merge_reread (o, s->time_seen);
+    merge_reread (o, s->observed_at);
     change = merge_observations (o, fresh);
     return only_seen_again (&before, &o->segment) ? MERGE_SAME : change;
 }
@@ -329,7 +329,7 @@ static int put_again (store_t *store, struct cluster_entry *cluster,
     return rc;
 }
 
-/* 1: the row was there and only its time_seen moved. */
+/* 1: the row was there and only its observed_at moved. */
 static int put_unchanged (store_t *store, struct cluster_entry *cluster,
                           const segment_t *s, const struct values *values,
                           store_counts_t *counts, gl_error_t *error)
@@ -505,11 +505,11 @@ int store_put_segment (store_t *store, const segment_t *segment,
     if (values_of (store, cluster->id, segment, NULL, 0, 0, &values, error) < 0)
         return -1;
     if (segment->source != SOURCE_SLURMDBD && !cluster->settled
-        && store_settle_seen (store, segment->cluster, error) < 0)
+        && store_settle_digest (store, segment->cluster, error) < 0)
         return -1;
     if (put_segment (store, cluster, segment, &values, counts, error) < 0)
         return -1;
-    store_cluster_seen (cluster, segment->time_seen,
+    store_cluster_seen (cluster, segment->observed_at,
                         segment_end (segment) - segment->time_start);
     return 0;
 }
@@ -548,7 +548,7 @@ int store_slurmdbd_view (store_t *store, const segment_t *key,
     struct stored stored;
     int rc;
 
-    if (!c || store_settle_seen (store, key->cluster, error) < 0)
+    if (!c || store_settle_digest (store, key->cluster, error) < 0)
         return -1;
     rc = get_stored (store, c->id, key, &stored, error);
     if (rc == 1) {
@@ -583,7 +583,7 @@ int store_strip_segment (store_t *store, const segment_t *view,
     struct stored stored;
     int rc;
 
-    if (!c || store_settle_seen (store, view->cluster, error) < 0)
+    if (!c || store_settle_digest (store, view->cluster, error) < 0)
         return -1;
     store->quiet = true;
     rc = get_stored (store, c->id, view, &stored, error);
@@ -598,6 +598,6 @@ int store_strip_segment (store_t *store, const segment_t *view,
                       "AND time_submit = ? AND seen = ? AND source = ?",
                       ARGS (as_u64 (c->id), as_u64 (view->id_job),
                             as_i64 (view->time_submit),
-                            as_i64 (view->time_seen), as_u64 (view->source)),
+                            as_i64 (view->observed_at), as_u64 (view->source)),
                       error);
 }

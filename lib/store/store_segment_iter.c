@@ -18,7 +18,7 @@ struct segment_iter {
     {                                                               \
         .rows = &segment_rows, .ids = IDS, .jobs = "t.id_job",      \
         .period = "+t.time_start > 0 AND +t.time_start < ? AND "    \
-                  "(CASE WHEN t.time_end = 0 THEN t.time_seen "     \
+                  "(CASE WHEN t.time_end = 0 THEN t.observed_at "   \
                   "ELSE t.time_end END > ? OR +t.time_start >= ?)", \
         .period_binds = "ess", .by_job = true,                      \
     }
@@ -30,7 +30,7 @@ struct segment_iter {
                   [DB_MYSQL] = "FORCE INDEX (segment_span)"},    \
         .where = "t.span = 6 AND t.time_end = 0",                \
         .period = "+t.time_start > 0 AND +t.time_start < ? AND " \
-                  "(t.time_seen > ? OR +t.time_start >= ?)",     \
+                  "(t.observed_at > ? OR +t.time_start >= ?)",   \
         .period_binds = "ess",                                   \
     }
 

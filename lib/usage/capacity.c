@@ -264,7 +264,7 @@ void capacity_each (capacity_t *c, const int64_t *cuts, size_t cut_count,
     size_t count = 0;
 
     if (!c->laid_out)
-        capacity_lay_out (c);
+        capacity_place_out (c);
     sorted = xcalloc (HASH_COUNT (c->places), sizeof (*sorted));
     HASH_ITER (hh, c->places, place, next)
     {

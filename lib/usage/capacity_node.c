@@ -157,8 +157,8 @@ void capacity_node_load (capacity_t *c, const segment_t *s, period_t period)
 }
 
 /* What the node's other pools have and hold. */
-static void lay_others (capacity_t *c, struct place *place,
-                        const struct place *other)
+static void place_others (capacity_t *c, struct place *place,
+                          const struct place *other)
 {
     static const struct {
         edge_kind_t from, to;
@@ -174,7 +174,7 @@ static void lay_others (capacity_t *c, struct place *place,
                                     other->interval[i].amount);
 }
 
-void capacity_lay_loads (capacity_t *c)
+void capacity_place_loads (capacity_t *c)
 {
     struct node *node, *next;
 
@@ -188,7 +188,7 @@ void capacity_lay_loads (capacity_t *c)
                                     node->load[i].period, node->load[i].amount);
             for (struct place *o = node->places; o; o = o->same_node)
                 if (o != p)
-                    lay_others (c, p, o);
+                    place_others (c, p, o);
         }
     }
 }
@@ -251,9 +251,9 @@ static void replace_remainder (capacity_t *c, struct place *place,
                   remainder.den * told.den));
 }
 
-static void lay_listing_of (capacity_t *c, struct place *place,
-                            const struct listing *listing, period_t period,
-                            const site_pool_t *const *pools)
+static void place_listing_of (capacity_t *c, struct place *place,
+                              const struct listing *listing, period_t period,
+                              const site_pool_t *const *pools)
 {
     int64_t there = 0, lacking;
     fraction_t remainder = {0, 1};
@@ -280,8 +280,8 @@ static void lay_listing_of (capacity_t *c, struct place *place,
 }
 
 /* A stretch in which no pool begins or ends. */
-static void lay_listing (capacity_t *c, const struct cluster *cluster,
-                         const struct listing *listing, period_t period)
+static void place_listing (capacity_t *c, const struct cluster *cluster,
+                           const struct listing *listing, period_t period)
 {
     const site_pool_t **pools = xcalloc (listing->gpu_count, sizeof (*pools));
     bool all = true;
@@ -296,11 +296,11 @@ static void lay_listing (capacity_t *c, const struct cluster *cluster,
          p; p = p->same_node)
         if (p->pool && p->pool->valid.start <= period.start
             && period.start < p->pool->valid.end)
-            lay_listing_of (c, p, listing, period, pools);
+            place_listing_of (c, p, listing, period, pools);
     free (pools);
 }
 
-void capacity_lay_listings (capacity_t *c, const struct cluster *cluster)
+void capacity_place_listings (capacity_t *c, const struct cluster *cluster)
 {
     for (size_t i = 0; i < cluster->listing_count; i++) {
         const struct listing *listing = &cluster->listing[i];
@@ -313,7 +313,7 @@ void capacity_lay_listings (capacity_t *c, const struct cluster *cluster)
                 change++;
             if (change < c->change_count && c->changes[change] < piece.end)
                 piece.end = c->changes[change];
-            lay_listing (c, cluster, listing, piece);
+            place_listing (c, cluster, listing, piece);
             in.start = piece.end;
         }
     }

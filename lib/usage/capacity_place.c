@@ -113,9 +113,9 @@ fraction_t capacity_told_remainder (const capacity_t *c,
     return fraction (0, 1);
 }
 
-static void lay_pool_node (capacity_t *c, const struct cluster *cluster,
-                           const site_pool_t *pool, const char *node,
-                           period_t period)
+static void place_pool_node (capacity_t *c, const struct cluster *cluster,
+                             const site_pool_t *pool, const char *node,
+                             period_t period)
 {
     struct place *place = capacity_place_get (c, pool, cluster->name, node);
 
@@ -129,28 +129,29 @@ static void lay_pool_node (capacity_t *c, const struct cluster *cluster,
                         capacity_told_remainder (c, pool));
 }
 
-static void lay_nodes (capacity_t *c, const struct cluster *cluster,
-                       const site_pool_t *pool, const char *nodes,
-                       period_t period)
+static void place_nodes (capacity_t *c, const struct cluster *cluster,
+                         const site_pool_t *pool, const char *nodes,
+                         period_t period)
 {
     nodelist_t *list = nodelist_open (nodes, NULL);
     const char *node;
 
     while (list && (node = nodelist_next (list)))
-        lay_pool_node (c, cluster, pool, node, period);
+        place_pool_node (c, cluster, pool, node, period);
     nodelist_close (list);
 }
 
 /* A pool without `nodes` has those that the cluster registered, as long as it
  * did: no day's capacity depends on another day's nodes. */
-static void lay_pool (capacity_t *c, const struct cluster *cluster,
-                      const site_pool_t *pool)
+static void place_pool (capacity_t *c, const struct cluster *cluster,
+                        const site_pool_t *pool)
 {
     if (pool->nodes)
-        lay_nodes (c, cluster, pool, pool->nodes, pool->valid);
+        place_nodes (c, cluster, pool, pool->nodes, pool->valid);
     for (size_t i = 0; !pool->nodes && i < cluster->registration_count; i++)
-        lay_nodes (c, cluster, pool, cluster->registration[i].nodelist,
-                   period_clip (pool->valid, cluster->registration[i].period));
+        place_nodes (
+            c, cluster, pool, cluster->registration[i].nodelist,
+            period_clip (pool->valid, cluster->registration[i].period));
 }
 
 static int by_registration (const void *a, const void *b)
@@ -192,7 +193,7 @@ static void tell_apart (capacity_t *c, const struct cluster *cluster,
  * node is told apart only by its outage rows, which carry its GRES, and only as
  * long as they last: what a part of a period was must not depend on the rest of
  * it. Of rows that overlap the first one tells. */
-static void lay_registered (capacity_t *c, const struct cluster *cluster)
+static void place_registered (capacity_t *c, const struct cluster *cluster)
 {
     period_t spoken = {SITE_ALWAYS_START, cluster->as_of};
     struct place *rest = capacity_place_get (c, NULL, cluster->name, NULL);
@@ -229,8 +230,8 @@ static void lay_registered (capacity_t *c, const struct cluster *cluster)
 
 /* Every place of the cluster, or those of the listed nodes and of nodes that
  * nobody tells apart. */
-static void lay_over (capacity_t *c, const struct cluster *cluster,
-                      const char *nodelist, struct interval what)
+static void place_over (capacity_t *c, const struct cluster *cluster,
+                        const char *nodelist, struct interval what)
 {
     struct place *place, *next;
     nodelist_t *list = nodelist ? nodelist_open (nodelist, NULL) : NULL;
@@ -249,21 +250,21 @@ static void lay_over (capacity_t *c, const struct cluster *cluster,
     }
 }
 
-static void lay_registrations (capacity_t *c, const struct cluster *cluster)
+static void place_registrations (capacity_t *c, const struct cluster *cluster)
 {
     period_t spoken = {SITE_ALWAYS_START, cluster->as_of};
 
     for (size_t i = 0; i < cluster->registration_count; i++) {
         const struct registration *r = &cluster->registration[i];
         bool of_all = r->disconnected || !r->nodelist || !r->nodelist[0];
-        lay_over (c, cluster, of_all ? NULL : r->nodelist,
-                  (struct interval){period_clip (r->period, spoken),
-                                    r->disconnected ? EDGE_AWAY : EDGE_KNOWN,
-                                    {1, 1}});
+        place_over (c, cluster, of_all ? NULL : r->nodelist,
+                    (struct interval){period_clip (r->period, spoken),
+                                      r->disconnected ? EDGE_AWAY : EDGE_KNOWN,
+                                      {1, 1}});
     }
 }
 
-static void lay_outages (capacity_t *c, const struct cluster *cluster)
+static void place_outages (capacity_t *c, const struct cluster *cluster)
 {
     for (size_t i = 0; i < cluster->outage_count; i++) {
         const struct outage *o = &cluster->outage[i];
@@ -284,7 +285,7 @@ static int by_id (const void *a, const void *b)
            - (x->period.start < y->period.start);
 }
 
-static void lay_bookings (capacity_t *c, struct cluster *cluster)
+static void place_bookings (capacity_t *c, struct cluster *cluster)
 {
     if (cluster->booking_count > 1)
         qsort (cluster->booking, cluster->booking_count,
@@ -369,7 +370,7 @@ static void merge_unplaced (capacity_t *c)
     }
 }
 
-void capacity_lay_out (capacity_t *c)
+void capacity_place_out (capacity_t *c)
 {
     struct cluster *cluster, *next;
 
@@ -381,21 +382,21 @@ void capacity_lay_out (capacity_t *c)
         for (size_t i = 0; i < c->site->pool_count; i++) {
             const site_pool_t *pool = &c->site->pools[i];
             if (!pool->cluster || !strcmp (pool->cluster, cluster->name))
-                lay_pool (c, cluster, pool);
+                place_pool (c, cluster, pool);
         }
         if (c->site->pool_count == 0)
-            lay_registered (c, cluster);
+            place_registered (c, cluster);
     }
     if (c->site->pool_count == 0)
         merge_unplaced (c);
     capacity_index_nodes (c);
     HASH_ITER (hh, c->clusters, cluster, next)
     {
-        lay_registrations (c, cluster);
-        lay_outages (c, cluster);
-        lay_bookings (c, cluster);
-        capacity_lay_listings (c, cluster);
+        place_registrations (c, cluster);
+        place_outages (c, cluster);
+        place_bookings (c, cluster);
+        capacity_place_listings (c, cluster);
     }
-    capacity_lay_loads (c);
+    capacity_place_loads (c);
     c->laid_out = true;
 }

@@ -144,7 +144,7 @@ void capacity_place_add (const capacity_t *capacity, struct place *place,
 fraction_t capacity_told_remainder (const capacity_t *capacity,
                                     const site_pool_t *pool);
 /* After the last fact: give every place its capacity and its states. */
-void capacity_lay_out (capacity_t *capacity);
+void capacity_place_out (capacity_t *capacity);
 
 /* The nodes of pools that tell CPUs or memory; and what a segment takes of
  * them. */
@@ -156,8 +156,9 @@ void capacity_index_nodes (capacity_t *capacity);
 struct place *capacity_node_places (const capacity_t *capacity,
                                     const char *cluster, const char *node);
 /* What the nodes' inventories, CPUs and memory say of their places. */
-void capacity_lay_listings (capacity_t *capacity, const struct cluster *cluster);
-void capacity_lay_loads (capacity_t *capacity);
+void capacity_place_listings (capacity_t *capacity,
+                              const struct cluster *cluster);
+void capacity_place_loads (capacity_t *capacity);
 void capacity_nodes_free (capacity_t *capacity);
 
 void capacity_sweep (const capacity_t *capacity, const struct place *place,

@@ -65,8 +65,8 @@ void rollup_builder_add (rollup_builder_t *builder, const segment_t *segment,
 capacity_t *rollup_builder_capacity (rollup_builder_t *builder);
 /* Evidence without a segment, of the day that holds the instant: attempts and
  * usage_ms are taken. */
-void rollup_builder_loose (rollup_builder_t *builder, int64_t instant,
-                           const evidence_counts_t *counts);
+void rollup_builder_unmatched (rollup_builder_t *builder, int64_t instant,
+                               const evidence_counts_t *counts);
 
 /* After the last fact, once: one rollup for each day, in their order, those
  * without any usage included. Borrowed for the call; -1 ends it. */

@@ -3,14 +3,14 @@
 
 #include "base/memory.h"
 #include "evidence/runaway.h"
-#include "usage/piece.h"
+#include "usage/usage_interval.h"
 #include "usage/rollup_private.h"
 
 #define NO_DAY SIZE_MAX
 
 struct rollup_builder {
     char *cluster;
-    piece_cuts_t cuts;
+    usage_interval_cuts_t cuts;
     period_t *day;
     size_t day_count;
     int64_t *changes; /* where days begin, and pools */
@@ -28,12 +28,12 @@ struct rollup_builder {
     /* the segment in hand, in its day */
     size_t who;
     int64_t start;    /* of it, or of what is quarantined of it */
-    bool quarantined; /* that is what pieces are of */
+    bool quarantined; /* that is what intervals are of */
     bool recorded;
     size_t today;
     bool begun;
-    size_t *held; /* numbers of kinds, each once */
-    size_t held_count, held_size;
+    size_t *allocated; /* numbers of kinds, each once */
+    size_t allocated_count, held_size;
 };
 
 /* --- days -------------------------------------------------------------- */
@@ -74,11 +74,12 @@ static void make_cuts (rollup_builder_t *b, const site_t *site, period_t days)
                                 sizeof (*b->changes));
     for (size_t i = 0; i < b->day_count; i++)
         b->changes[count++] = b->day[i].start;
-    b->cuts = (piece_cuts_t){.kinds = kinds_new (site),
-                             .zone = site->zone,
-                             .period = days,
-                             .changes = b->changes,
-                             .change_count = instants_sort (b->changes, count)};
+    b->cuts = (usage_interval_cuts_t){.kinds = kinds_new (site),
+                                      .zone = site->zone,
+                                      .period = days,
+                                      .changes = b->changes,
+                                      .change_count
+                                      = instants_sort (b->changes, count)};
 }
 
 /* --- values ------------------------------------------------------------ */
@@ -87,7 +88,7 @@ static struct rollup_kind value_of_kind (const device_kind_t *kind)
 {
     if (!kind)
         return (struct rollup_kind){.sort = ROLLUP_UNNAMED};
-    if (kind == &piece_untold)
+    if (kind == &usage_interval_unknown)
         return (struct rollup_kind){.sort = ROLLUP_UNTOLD};
     return (struct rollup_kind){.sort = ROLLUP_TOLD,
                                 .unsure = kind->unsure,
@@ -129,25 +130,26 @@ static size_t number_of_who (rollup_builder_t *b, const segment_t *s,
     return assembly_who (b->assembly, text);
 }
 
-/* --- pieces ------------------------------------------------------------ */
+/* --- intervals ------------------------------------------------------------ */
 
 /* Counts the segment in hand in its day, with all that it held there. */
 static void leave_day (rollup_builder_t *b)
 {
     uint64_t begun = b->begun ? 1 : 0;
 
-    if (b->held_count == 1) {
+    if (b->allocated_count == 1) {
         struct rollup_cell *cell
-            = &assembly_cell (b->assembly, b->today, b->who, b->held[0])->sum;
+            = &assembly_cell (b->assembly, b->today, b->who, b->allocated[0])
+                   ->sum;
         cell->present++;
         cell->begun += begun;
-    } else if (b->held_count > 1)
-        assembly_row (b->assembly, b->today, b->who, b->held, b->held_count, 1,
-                      begun);
-    b->held_count = 0;
+    } else if (b->allocated_count > 1)
+        assembly_row (b->assembly, b->today, b->who, b->allocated,
+                      b->allocated_count, 1, begun);
+    b->allocated_count = 0;
 }
 
-static void enter_day (rollup_builder_t *b, const piece_t *p)
+static void enter_day (rollup_builder_t *b, const usage_interval_t *p)
 {
     size_t day = day_of (b, p->period.start);
 
@@ -160,18 +162,19 @@ static void enter_day (rollup_builder_t *b, const piece_t *p)
 
 static void note_held (rollup_builder_t *b, size_t kind)
 {
-    for (size_t i = 0; i < b->held_count; i++)
-        if (b->held[i] == kind)
+    for (size_t i = 0; i < b->allocated_count; i++)
+        if (b->allocated[i] == kind)
             return;
-    if (b->held_count == b->held_size) {
+    if (b->allocated_count == b->held_size) {
         b->held_size = b->held_size * 2 + 8;
-        b->held = xreallocarray (b->held, b->held_size, sizeof (*b->held));
+        b->allocated = xreallocarray (b->allocated, b->held_size,
+                                      sizeof (*b->allocated));
     }
-    b->held[b->held_count++] = kind;
+    b->allocated[b->allocated_count++] = kind;
 }
 
-static struct assembly_cell *take_job (rollup_builder_t *b, const piece_t *p,
-                                       size_t kind)
+static struct assembly_cell *take_job (rollup_builder_t *b,
+                                       const usage_interval_t *p, size_t kind)
 {
     struct assembly_cell *cell;
 
@@ -183,18 +186,18 @@ static struct assembly_cell *take_job (rollup_builder_t *b, const piece_t *p,
     return cell;
 }
 
-static void take_unknown (const piece_t *p, void *arg)
+static void take_unknown (const usage_interval_t *p, void *arg)
 {
     rollup_builder_t *b = arg;
 
     take_job (b, p, number_of_kind (b, NULL));
 }
 
-static void take_suspended (rollup_builder_t *b, const piece_t *p,
+static void take_suspended (rollup_builder_t *b, const usage_interval_t *p,
                             uint64_t devices, struct assembly_cell *cell)
 {
     int64_t seconds;
-    suspended_t known = piece_suspended (p, &seconds);
+    suspended_t known = usage_interval_suspended (p, &seconds);
     unsigned ends
         = (p->begins ? HALF_BEGIN : 0) | (p->ends ? HALF_END : 0);
 
@@ -208,7 +211,7 @@ static void take_suspended (rollup_builder_t *b, const piece_t *p,
         cell->sum.suspended_unknown = true;
 }
 
-static void take_held (const piece_t *p, const holding_t *h, void *arg)
+static void take_held (const usage_interval_t *p, const holding_t *h, void *arg)
 {
     rollup_builder_t *b = arg;
     struct assembly_cell *cell
@@ -223,7 +226,7 @@ static void take_held (const piece_t *p, const holding_t *h, void *arg)
     take_suspended (b, p, h->devices, cell);
 }
 
-static measured_t *take_measured (const piece_t *p, const holding_t *h,
+static measured_t *take_measured (const usage_interval_t *p, const holding_t *h,
                                   bool told, void *arg)
 {
     rollup_builder_t *b = arg;
@@ -236,7 +239,7 @@ static measured_t *take_measured (const piece_t *p, const holding_t *h,
     return &cell->sum.measured;
 }
 
-static void take_stretch (const piece_t *p, const device_kind_t *kind,
+static void take_stretch (const usage_interval_t *p, const device_kind_t *kind,
                           const device_usage_t *usage, int64_t from_ms,
                           int64_t to_ms, void *arg)
 {
@@ -251,20 +254,20 @@ static void take_stretch (const piece_t *p, const device_kind_t *kind,
 /* --- facts in ---------------------------------------------------------- */
 
 /* As far as it lies in the days. */
-static void add_pieces (rollup_builder_t *b, const segment_t *s,
+static void add_chunks (rollup_builder_t *b, const segment_t *s,
                         const suspension_t *suspensions, size_t count,
                         const project_t *project, bool quarantined)
 {
-    const piece_sink_t sink = {.unknown = take_unknown,
-                               .held = take_held,
-                               .measured = take_measured,
-                               .stretch = take_stretch,
-                               .arg = b};
+    const usage_interval_sink_t sink = {.unknown = take_unknown,
+                                        .allocated = take_held,
+                                        .measured = take_measured,
+                                        .stretch = take_stretch,
+                                        .arg = b};
 
     b->quarantined = quarantined;
     b->start = s->time_start;
     b->today = NO_DAY;
-    piece_each (&b->cuts, &sink, s, suspensions, count, project);
+    usage_interval_each (&b->cuts, &sink, s, suspensions, count, project);
     leave_day (b);
     b->quarantined = false;
 }
@@ -281,7 +284,7 @@ static void add_quarantined (rollup_builder_t *b, const segment_t *segment,
         return;
     s.time_start = rest.start;
     s.time_end = rest.end;
-    add_pieces (b, &s, NULL, 0, project, true);
+    add_chunks (b, &s, NULL, 0, project, true);
 }
 
 void rollup_builder_add (rollup_builder_t *b, const segment_t *s,
@@ -289,22 +292,22 @@ void rollup_builder_add (rollup_builder_t *b, const segment_t *s,
                          const project_t *project,
                          const segment_evidence_t *evidence)
 {
-    const piece_sink_t sink = {.unknown = take_unknown,
-                               .held = take_held,
-                               .measured = take_measured,
-                               .stretch = take_stretch,
-                               .arg = b};
+    const usage_interval_sink_t sink = {.unknown = take_unknown,
+                                        .allocated = take_held,
+                                        .measured = take_measured,
+                                        .stretch = take_stretch,
+                                        .arg = b};
 
     capacity_add_segment (b->capacity, s);
     if (s->time_start == 0 || s->time_start >= b->cuts.period.end)
         return;
     b->who = number_of_who (b, s, project);
     b->recorded = evidence && evidence->recorded;
-    add_pieces (b, s, suspensions, count, project, false);
+    add_chunks (b, s, suspensions, count, project, false);
     if (s->believed_end)
         add_quarantined (b, s, project);
     if (evidence)
-        piece_measure (&b->cuts, &sink, s, project, evidence);
+        usage_interval_measure (&b->cuts, &sink, s, project, evidence);
 }
 
 capacity_t *rollup_builder_capacity (rollup_builder_t *b)
@@ -312,8 +315,8 @@ capacity_t *rollup_builder_capacity (rollup_builder_t *b)
     return b->capacity;
 }
 
-void rollup_builder_loose (rollup_builder_t *b, int64_t instant,
-                           const evidence_counts_t *counts)
+void rollup_builder_unmatched (rollup_builder_t *b, int64_t instant,
+                               const evidence_counts_t *counts)
 {
     size_t day = day_of (b, instant);
     evidence_counts_t *to;
@@ -387,7 +390,7 @@ void rollup_builder_free (rollup_builder_t *b)
     kinds_free (b->cuts.kinds);
     assembly_free (b->assembly);
     free (b->kind);
-    free (b->held);
+    free (b->allocated);
     free (b->changes);
     free (b->day);
     free (b->cluster);

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "usage/billed.h"
+#include "usage/billable.h"
 #include "usage/usage_private.h"
 
-usage_subject_t usage_subject_of (const piece_t *p, const holding_t *h)
+usage_subject_t usage_subject_of (const usage_interval_t *p, const holding_t *h)
 {
     const segment_t *s = p->segment;
 
@@ -58,7 +58,7 @@ struct cell *usage_cell_get (usage_t *u, const usage_subject_t *s)
 
 /* Segments come in the order of their keys, so that a job or segment that is
  * new to a cell differs from the last one there. */
-static void count_job (usage_t *u, struct cell *c, const piece_t *p,
+static void count_job (usage_t *u, struct cell *c, const usage_interval_t *p,
                        bool unknown)
 {
     const segment_t *s = p->segment;
@@ -94,9 +94,9 @@ usage_part_t *usage_part_get (usage_cell_t *cell, const device_kind_t *kind)
     return &cell->part[cell->part_count++];
 }
 
-/* Seconds of the piece within known suspensions, which come by their start;
+/* Seconds of the interval within known suspensions, which come by their start;
  * none counts twice. */
-int64_t usage_placed_seconds (const piece_t *p)
+int64_t usage_placed_seconds (const usage_interval_t *p)
 {
     int64_t sum = 0, until = p->period.start;
 
@@ -114,13 +114,14 @@ int64_t usage_placed_seconds (const piece_t *p)
     return sum;
 }
 
-bool usage_part_hold (usage_part_t *part, const piece_t *p, const holding_t *h)
+bool usage_part_hold (usage_part_t *part, const usage_interval_t *p,
+                      const holding_t *h)
 {
     int64_t suspended;
 
     part->gres_seconds += h->devices * (uint64_t)period_seconds (p->period);
     part->placed_gres_seconds += h->devices * (uint64_t)usage_placed_seconds (p);
-    if (piece_suspended (p, &suspended) != SUSPENDED_KNOWN)
+    if (usage_interval_suspended (p, &suspended) != SUSPENDED_KNOWN)
         return false;
     part->suspended_gres_seconds += h->devices * (uint64_t)suspended;
     return true;
@@ -143,7 +144,7 @@ void usage_part_clear (usage_part_t *part)
     part->more = NULL;
 }
 
-static void take_held (const piece_t *p, const holding_t *h, void *arg)
+static void take_held (const usage_interval_t *p, const holding_t *h, void *arg)
 {
     usage_t *u = arg;
     usage_subject_t s = usage_subject_of (p, h);
@@ -157,8 +158,8 @@ static void take_held (const piece_t *p, const holding_t *h, void *arg)
         c->cell.suspended_known = false;
 }
 
-static void take_billed (const piece_t *p, const holding_t *h, mpq_srcptr more,
-                         mpq_srcptr credited, void *arg)
+static void take_billed (const usage_interval_t *p, const holding_t *h,
+                         mpq_srcptr more, mpq_srcptr credited, void *arg)
 {
     usage_t *u = arg;
     usage_subject_t s = usage_subject_of (p, h);
@@ -169,7 +170,7 @@ static void take_billed (const piece_t *p, const holding_t *h, mpq_srcptr more,
             usage_part_get (&usage_cell_get (u, &s)->cell, h->kind), more);
 }
 
-static void take_unknown (const piece_t *p, void *arg)
+static void take_unknown (const usage_interval_t *p, void *arg)
 {
     usage_t *u = arg;
     usage_subject_t s = usage_subject_of (p, NULL);
@@ -206,7 +207,7 @@ measured_t *usage_place (usage_t *u, const usage_subject_t *s, bool told)
     return &usage_part_get (&usage_cell_get (u, s)->cell, s->kind)->measured;
 }
 
-static measured_t *take_measured (const piece_t *p, const holding_t *h,
+static measured_t *take_measured (const usage_interval_t *p, const holding_t *h,
                                   bool told, void *arg)
 {
     usage_subject_t s = usage_subject_of (p, h);
@@ -214,7 +215,7 @@ static measured_t *take_measured (const piece_t *p, const holding_t *h,
     return usage_place (arg, &s, told);
 }
 
-static void take_stretch (const piece_t *p, const device_kind_t *kind,
+static void take_stretch (const usage_interval_t *p, const device_kind_t *kind,
                           const device_usage_t *usage, int64_t from_ms,
                           int64_t to_ms, void *arg)
 {
@@ -227,32 +228,33 @@ static void take_stretch (const piece_t *p, const device_kind_t *kind,
 
 /* --- facts in ---------------------------------------------------------- */
 
-static piece_sink_t sink_of (usage_t *u)
+static usage_interval_sink_t sink_of (usage_t *u)
 {
-    return (piece_sink_t){.unknown = take_unknown,
-                          .held = take_held,
-                          .measured = take_measured,
-                          .stretch = u->query->load ? take_stretch : NULL,
-                          .arg = u};
+    return (usage_interval_sink_t){.unknown = take_unknown,
+                                   .allocated = take_held,
+                                   .measured = take_measured,
+                                   .stretch
+                                   = u->query->load ? take_stretch : NULL,
+                                   .arg = u};
 }
 
 void usage_add (usage_t *u, const segment_t *s, const suspension_t *suspensions,
                 size_t count, const project_t *project)
 {
-    piece_sink_t sink = sink_of (u);
+    usage_interval_sink_t sink = sink_of (u);
 
     u->cluster = usage_intern (u, s->cluster);
-    piece_each (&u->cuts, &sink, s, suspensions, count, project);
-    if (u->billed_otherwise)
-        billed_each_held (u, s, suspensions, count, project, take_billed, u);
+    usage_interval_each (&u->cuts, &sink, s, suspensions, count, project);
+    if (u->billable_otherwise)
+        billable_each (u, s, suspensions, count, project, take_billed, u);
 }
 
 void usage_measure (usage_t *u, const segment_t *s, const project_t *project,
                     const segment_evidence_t *evidence)
 {
-    piece_sink_t sink = sink_of (u);
+    usage_interval_sink_t sink = sink_of (u);
 
-    piece_measure (&u->cuts, &sink, s, project, evidence);
+    usage_interval_measure (&u->cuts, &sink, s, project, evidence);
 }
 
 const measured_t *usage_unplaced (const usage_t *u)
@@ -268,13 +270,13 @@ void usage_cell_measured (const usage_cell_t *cell, measured_t *ret)
 }
 
 void usage_cell_covered (const usage_cell_t *cell, size_t known_ms,
-                         mpq_t ret_covered, mpq_t ret_held)
+                         mpq_t ret_covered, mpq_t ret_allocated)
 {
     mpq_t weight, value;
 
     mpq_inits (weight, value, NULL);
     mpq_set_ui (ret_covered, 0, 1);
-    mpq_set_ui (ret_held, 0, 1);
+    mpq_set_ui (ret_allocated, 0, 1);
     for (size_t i = 0; i < cell->part_count; i++) {
         const usage_part_t *p = &cell->part[i];
         const char *measured = (const char *)&p->measured;
@@ -288,7 +290,7 @@ void usage_cell_covered (const usage_cell_t *cell, size_t known_ms,
         mpq_add (ret_covered, ret_covered, value);
         mpq_set_ui (value, p->gres_seconds, 1);
         mpq_mul (value, value, weight);
-        mpq_add (ret_held, ret_held, value);
+        mpq_add (ret_allocated, ret_allocated, value);
     }
     mpq_clears (weight, value, NULL);
 }
@@ -380,7 +382,7 @@ usage_t *usage_new (const usage_query_t *query)
     u->cuts.zone = query->site->zone;
     u->cuts.period = query->period;
     u->asks_for_kind = asks_for_kind (query);
-    u->billed_otherwise = billed_otherwise (query->site);
+    u->billable_otherwise = billable_otherwise (query->site);
     make_changes (u);
     for (size_t i = 0; i < query->by.count; i++)
         note_key (u, query->by.id[i]);

@@ -33,8 +33,8 @@ typedef struct {
      * segments; no rollup tells it. */
     uint64_t placed_gres_seconds;
     measured_t measured; /* only after usage_measure () */
-    /* Price seconds that are billed beyond those held, or below 0 (billed.h); NULL:
-     * none. Of segments; no rollup tells it. */
+    /* Price seconds that are billed beyond those held, or below 0 (billable.h);
+     * NULL: none. Of segments; no rollup tells it. */
     mpq_t *more;
 } usage_part_t;
 
@@ -152,7 +152,7 @@ bool usage_cell_gpu_seconds (const usage_cell_t *cell, mpq_t ret_value);
  * count as accounting counts them, but shards and MPS, of which a GPU has several,
  * by the GPUs that they stand for. */
 void usage_cell_covered (const usage_cell_t *cell, size_t known_ms,
-                         mpq_t ret_covered, mpq_t ret_held);
+                         mpq_t ret_covered, mpq_t ret_allocated);
 
 /* All of the cell's devices. */
 void usage_cell_measured (const usage_cell_t *cell, measured_t *ret_measured);

@@ -9,7 +9,7 @@
 
 #include "base/buffer.h"
 #include "usage/jobids.h"
-#include "usage/piece.h"
+#include "usage/usage_interval.h"
 #include "usage/usage.h"
 
 /* Texts are interned, so that a cell's key is a few small integers. Id 0 is
@@ -67,10 +67,10 @@ struct cell {
 
 struct usage {
     const usage_query_t *query;
-    piece_cuts_t cuts;
+    usage_interval_cuts_t cuts;
     int64_t *changes;
     bool asks_for_kind;
-    bool billed_otherwise; /* than held: parts have `more` */
+    bool billable_otherwise;  /* than held: parts have `more` */
     uint32_t cluster;         /* of the segment in hand */
     struct text_entry *texts;
     char **text_of; /* by id */
@@ -90,14 +90,14 @@ typedef struct {
     const char *cluster, *account, *user, *project, *labels, *qos, *partition,
         *state, *node;
     const device_kind_t *kind; /* NULL: accounting names no device */
-    int64_t instant;           /* any; nothing changes before the piece ends */
+    int64_t instant; /* any; nothing changes before the interval ends */
 } usage_subject_t;
 
 /* `holding` NULL: accounting names no device. */
-usage_subject_t usage_subject_of (const piece_t *piece,
+usage_subject_t usage_subject_of (const usage_interval_t *interval,
                                   const holding_t *holding);
-/* Of the piece: within known suspensions, none twice. */
-int64_t usage_placed_seconds (const piece_t *piece);
+/* Of the interval: within known suspensions, none twice. */
+int64_t usage_placed_seconds (const usage_interval_t *interval);
 uint32_t usage_intern (usage_t *usage, const char *text);
 bool usage_passes (usage_t *usage, const usage_subject_t *subject);
 /* The key is a unit of time. */
@@ -111,23 +111,23 @@ usage_part_t *usage_part_get (usage_cell_t *cell, const device_kind_t *kind);
 /* Adds what is billed beyond what is held. */
 void usage_part_bill (usage_part_t *part, mpq_srcptr more);
 void usage_part_clear (usage_part_t *part);
-/* Adds what the piece holds; false: it is not known how much of it was suspended. */
-bool usage_part_hold (usage_part_t *part, const piece_t *piece,
+/* Adds what the interval holds; false: it is not known how much of it was
+ * suspended. */
+bool usage_part_hold (usage_part_t *part, const usage_interval_t *interval,
                       const holding_t *holding);
 /* Where measures of such a device go; NULL: nowhere. */
 measured_t *usage_place (usage_t *usage, const usage_subject_t *subject,
                          bool told);
 
-/* By billed.c, piece by piece of a segment as usage_add() takes it: devices of
- * which more is billed than held (below 0: less), or some is given back, both in
- * price seconds. */
-typedef void (*billed_held_f) (const piece_t *piece, const holding_t *holding,
-                               mpq_srcptr more, mpq_srcptr credited,
-                               void *arg);
-void billed_each_held (usage_t *usage, const segment_t *segment,
-                       const suspension_t *suspensions, size_t count,
-                       const project_t *project, billed_held_f callback,
-                       void *arg);
+/* By billable.c, interval by interval of a segment as usage_add() takes it:
+ * devices of which more is billed than held (below 0: less), or some is given
+ * back, both in price seconds. */
+typedef void (*billable_f) (const usage_interval_t *interval,
+                            const holding_t *holding, mpq_srcptr more,
+                            mpq_srcptr credited, void *arg);
+void billable_each (usage_t *usage, const segment_t *segment,
+                    const suspension_t *suspensions, size_t count,
+                    const project_t *project, billable_f callback, void *arg);
 
 /* Jobs and suspensions, once all rollups are in. */
 void usage_settle_rollups (usage_t *usage);

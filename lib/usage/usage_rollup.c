@@ -13,7 +13,7 @@
 struct half_key {
     struct cell *cell;
     const device_kind_t *kind;
-    int64_t piece; /* where the cell's piece of time begins */
+    int64_t interval; /* where the cell's interval of time begins */
     uint64_t cluster;
     uint64_t id_job;
     int64_t time_submit;
@@ -31,7 +31,7 @@ struct adding {
     usage_t *usage;
     const rollup_t *rollup;
     const device_kind_t **kind; /* of its kinds; NULL: unnamed */
-    int64_t piece;              /* the piece of time that it lies in begins */
+    int64_t interval; /* the interval of time that it lies in begins */
     uint32_t cluster;
     rollup_part_t part;
     jobids_work_t *work;
@@ -45,7 +45,7 @@ static const device_kind_t *kind_of (usage_t *u, const rollup_t *r,
     if (k->sort == ROLLUP_UNNAMED)
         return NULL;
     if (k->sort == ROLLUP_UNTOLD)
-        return &piece_untold;
+        return &usage_interval_unknown;
     return kinds_by_value (u->cuts.kinds, k->pool, r->period.start, k->type,
                            k->unsure, k->seen, k->model);
 }
@@ -76,8 +76,8 @@ static usage_subject_t subject_of (const struct adding *a, size_t who,
     };
 }
 
-/* Where the piece of time that holds the instant begins. */
-static int64_t piece_start (const usage_t *u, int64_t instant)
+/* Where the interval of time that holds the instant begins. */
+static int64_t usage_interval_start (const usage_t *u, int64_t instant)
 {
     int64_t start = u->cuts.period.start;
 
@@ -229,7 +229,7 @@ static void add_half (struct adding *a, const struct rollup_half *h)
     memset (&key, 0, sizeof (key));
     key.cell = usage_cell_get (a->usage, &s);
     key.kind = s.kind;
-    key.piece = a->piece;
+    key.interval = a->interval;
     key.cluster = a->cluster;
     key.id_job = h->id_job;
     key.time_submit = h->time_submit;
@@ -267,7 +267,7 @@ static void add_segments (const struct adding *a, struct cell *to,
                           uint64_t present, uint64_t begun)
 {
     to->cell.segments
-        += a->piece == a->rollup->period.start ? present : begun;
+        += a->interval == a->rollup->period.start ? present : begun;
 }
 
 static void add_part (struct cell *to, const device_kind_t *kind,
@@ -285,7 +285,7 @@ static void add_measured (struct adding *a, const usage_subject_t *s,
                           const struct rollup_cell *from)
 {
     measured_t *to
-        = usage_place (a->usage, s, s->kind != &piece_untold);
+        = usage_place (a->usage, s, s->kind != &usage_interval_unknown);
 
     if (to)
         measured_sum (to, &from->measured);
@@ -353,7 +353,7 @@ void usage_add_rollup (usage_t *u, const rollup_t *r, rollup_part_t part)
     struct adding a = {.usage = u, .rollup = r, .part = part};
 
     resolve_kinds (&a);
-    a.piece = piece_start (u, r->period.start);
+    a.interval = usage_interval_start (u, r->period.start);
     a.cluster = usage_intern (u, r->cluster);
     for (size_t i = 0; i < r->cell_count; i++) {
         if (part == ROLLUP_RECORDED)

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "usage/usage_private.h"
 
-/* One of the last piece; those of earlier pieces are complete. */
+/* One of the last interval; those of earlier intervals are complete. */
 static usage_slice_t *find_slice (usage_t *u, period_t period,
                                   const device_kind_t *kind)
 {
@@ -39,7 +39,7 @@ static usage_slice_t *add_slice (usage_t *u, const usage_subject_t *s,
     return slice;
 }
 
-static void take_held (const piece_t *p, const holding_t *h, void *arg)
+static void take_held (const usage_interval_t *p, const holding_t *h, void *arg)
 {
     usage_t *u = arg;
     usage_subject_t s = usage_subject_of (p, h);
@@ -54,8 +54,8 @@ static void take_held (const piece_t *p, const holding_t *h, void *arg)
     usage_part_hold (&slice->part, p, h);
 }
 
-static void take_billed (const piece_t *p, const holding_t *h, mpq_srcptr more,
-                         mpq_srcptr credited, void *arg)
+static void take_billed (const usage_interval_t *p, const holding_t *h,
+                         mpq_srcptr more, mpq_srcptr credited, void *arg)
 {
     usage_slice_t *slice = find_slice (arg, p->period, h->kind);
 
@@ -65,13 +65,13 @@ static void take_billed (const piece_t *p, const holding_t *h, mpq_srcptr more,
 }
 
 /* No device: nothing of which a slice could tell. */
-static void take_unknown (const piece_t *p, void *arg)
+static void take_unknown (const usage_interval_t *p, void *arg)
 {
     (void)p;
     (void)arg;
 }
 
-static measured_t *take_measured (const piece_t *p, const holding_t *h,
+static measured_t *take_measured (const usage_interval_t *p, const holding_t *h,
                                   bool told, void *arg)
 {
     usage_slice_t *slice = find_slice (arg, p->period, h->kind);
@@ -98,16 +98,16 @@ int usage_each_slice (usage_t *u, const segment_t *s,
                       const segment_evidence_t *evidence,
                       usage_slice_f callback, void *arg, gl_error_t *error)
 {
-    const piece_sink_t sink = {.unknown = take_unknown,
-                               .held = take_held,
-                               .measured = take_measured,
-                               .arg = u};
+    const usage_interval_sink_t sink = {.unknown = take_unknown,
+                                        .allocated = take_held,
+                                        .measured = take_measured,
+                                        .arg = u};
 
     forget_slices (u);
-    piece_each (&u->cuts, &sink, s, suspensions, count, project);
-    if (u->billed_otherwise)
-        billed_each_held (u, s, suspensions, count, project, take_billed, u);
-    piece_measure (&u->cuts, &sink, s, project, evidence);
+    usage_interval_each (&u->cuts, &sink, s, suspensions, count, project);
+    if (u->billable_otherwise)
+        billable_each (u, s, suspensions, count, project, take_billed, u);
+    usage_interval_measure (&u->cuts, &sink, s, project, evidence);
     for (size_t i = 0; i < u->slice_count; i++)
         if (callback (&u->slices[i], arg, error) < 0)
             return -1;

@@ -396,8 +396,8 @@ struct taking {
     int64_t now_ms;
 };
 
-static int take_record (const spool_entry_t *entry, void *arg,
-                        gl_error_t *error)
+static int ingest_record (const spool_entry_t *entry, void *arg,
+                          gl_error_t *error)
 {
     struct taking *taking = arg;
     holders_t *holders = taking->agent->holders;
@@ -420,7 +420,7 @@ static void read_spool (agent_t *agent, int64_t now_ms)
         now_ms};
     gl_error_t error;
 
-    if (spool_cursor_follow (agent->cursor, take_record, &taking, &error) < 0)
+    if (spool_cursor_follow (agent->cursor, ingest_record, &taking, &error) < 0)
         problem (agent, PROBLEM_SPOOL, &error);
 }
 

@@ -78,7 +78,7 @@ static int take_once (agent_options_t *options, const char *value)
     return 0;
 }
 
-static int take_record (agent_options_t *options, const char *value)
+static int ingest_record (agent_options_t *options, const char *value)
 {
     options->record = value;
     return 0;
@@ -98,7 +98,7 @@ static const option_t options_table[] = {
     {"through", NULL, take_through,
      "run through the replay without waiting, then end", 't'},
     {"once", NULL, take_once, "look once, write what there is, end", '1'},
-    {"record", "FILE", take_record, "keep what is seen as a replay", 'w'},
+    {"record", "FILE", ingest_record, "keep what is seen as a replay", 'w'},
     {"version", NULL, NULL, "print the version", 'V'},
     {"help", NULL, NULL, "print this", 'h'},
 };

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "collector/collector.h"
-#include "collector/take.h"
+#include "collector/ingest_record.h"
 #include "record/spool_read.h"
 #include "store/store.h"
 
@@ -166,16 +166,17 @@ struct commit {
     struct member *members;
     size_t count;
     store_t *store;
-    take_t take;
+    ingest_t ingest;
     uint64_t records;
 };
 
-static int take (const spool_entry_t *entry, void *arg, gl_error_t *error)
+static int ingest_entry (const spool_entry_t *entry, void *arg,
+                         gl_error_t *error)
 {
     struct commit *commit = arg;
 
     commit->records++;
-    return take_record (commit->store, &commit->take, entry, error);
+    return ingest_record (commit->store, &commit->ingest, entry, error);
 }
 
 static int take_member (struct commit *commit, const struct member *member,
@@ -183,14 +184,14 @@ static int take_member (struct commit *commit, const struct member *member,
 {
     const batch_t *batch = &member->asking->batch;
 
-    commit->take.cluster = batch->cluster;
-    commit->take.node = batch->node;
-    if (spool_read_buffer (batch->records, batch->length, take, commit, NULL,
-                           error)
+    commit->ingest.cluster = batch->cluster;
+    commit->ingest.node = batch->node;
+    if (spool_read_buffer (batch->records, batch->length, ingest_entry, commit,
+                           NULL, error)
         < 0)
         return -1;
-    return spool_read_buffer (member->skew, member->skew_size, take, commit,
-                              NULL, error);
+    return spool_read_buffer (member->skew, member->skew_size, ingest_entry,
+                              commit, NULL, error);
 }
 
 static int take_all (store_t *store, void *arg, gl_error_t *error)
@@ -198,7 +199,7 @@ static int take_all (store_t *store, void *arg, gl_error_t *error)
     struct commit *commit = arg;
 
     commit->store = store;
-    commit->take = (take_t){.cluster = NULL};
+    commit->ingest = (ingest_t){.cluster = NULL};
     commit->records = 0;
     for (size_t i = 0; i < commit->count; i++)
         if (take_member (commit, &commit->members[i], error) < 0)
@@ -218,7 +219,7 @@ static int put (struct group *group, struct member *members, size_t count,
     c->commits++;
     c->batches += count;
     c->records += commit.records;
-    c->records_new += commit.take.counts.inserted;
+    c->records_new += commit.ingest.counts.inserted;
     for (size_t i = 0; i < count; i++)
         c->skews += members[i].skew_size > 0;
     return 0;

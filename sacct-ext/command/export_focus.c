@@ -2,9 +2,9 @@
 
 #include "base/memory.h"
 #include "command/export_focus.h"
-#include "ledger/estate.h"
+#include "ledger/owner_cost.h"
 #include "month/closed_site.h"
-#include "month/detail.h"
+#include "month/month_line_items.h"
 #include "month/periods.h"
 #include "render/focus.h"
 #include "render/focus_contract.h"
@@ -28,7 +28,7 @@ struct writer {
     focus_t *focus;
     int64_t updated; /* when it was closed; else up to when the facts speak */
     focus_invoices_t *invoices;
-    estate_t *estate;
+    owner_cost_t *owner_cost;
 };
 
 /* --- the datasets ------------------------------------------------------------ */
@@ -39,7 +39,7 @@ static void begin_charges (struct writer *w)
         focus_render_header (w->focus, &w->text);
 }
 
-static int take_charge (const detail_row_t *row, void *arg, gl_error_t *error)
+static int take_charge (const line_item_t *row, void *arg, gl_error_t *error)
 {
     struct writer *w = arg;
 
@@ -48,22 +48,22 @@ static int take_charge (const detail_row_t *row, void *arg, gl_error_t *error)
     return 0;
 }
 
-static void begin_estate (struct writer *w)
+static void begin_owner_cost (struct writer *w)
 {
     begin_charges (w);
-    w->estate = estate_new (w->book, w->bill, w->period);
+    w->owner_cost = owner_cost_new (w->book, w->bill, w->period);
 }
 
-static int take_owned (const detail_row_t *row, void *arg, gl_error_t *error)
+static int take_owned (const line_item_t *row, void *arg, gl_error_t *error)
 {
     struct writer *w = arg;
 
-    return estate_add (w->estate, row, take_charge, w, error);
+    return owner_cost_add (w->owner_cost, row, take_charge, w, error);
 }
 
-static int end_estate (struct writer *w, gl_error_t *error)
+static int end_owner_cost (struct writer *w, gl_error_t *error)
 {
-    return estate_finish (w->estate, take_charge, w, error);
+    return owner_cost_finish (w->owner_cost, take_charge, w, error);
 }
 
 static void begin_invoices (struct writer *w)
@@ -73,7 +73,7 @@ static void begin_invoices (struct writer *w)
     w->invoices = focus_invoices_new (w->focus, w->updated);
 }
 
-static int take_invoiced (const detail_row_t *row, void *arg, gl_error_t *error)
+static int take_invoiced (const line_item_t *row, void *arg, gl_error_t *error)
 {
     struct writer *w = arg;
 
@@ -113,7 +113,7 @@ static const struct dataset {
     focus_version_t last; /* later ones ask for what the ledger is not told */
     focus_customer_t customer;
     void (*begin) (struct writer *w); /* of each month */
-    detail_f take; /* of each row, with the writer; NULL: not made of rows */
+    line_item_f take; /* of each row, with the writer; NULL: not made of rows */
     int (*end) (struct writer *w, gl_error_t *error); /* or NULL */
 } datasets[] = {
     {"cost-and-usage", FOCUS_1_2, FOCUS_1_4, FOCUS_TEAMS, begin_charges,
@@ -124,8 +124,8 @@ static const struct dataset {
      NULL},
     {"contract-commitment", FOCUS_1_3, FOCUS_1_3, FOCUS_TEAMS, begin_contracts,
      NULL, NULL},
-    {"estate", FOCUS_1_2, FOCUS_1_4, FOCUS_ORGANISATION, begin_estate,
-     take_owned, end_estate},
+    {"estate", FOCUS_1_2, FOCUS_1_4, FOCUS_ORGANISATION, begin_owner_cost,
+     take_owned, end_owner_cost},
 };
 
 static const struct dataset *find_dataset (const char *name)
@@ -147,7 +147,7 @@ static int flush (struct writer *w)
     return rc;
 }
 
-static int take_row (const detail_row_t *row, void *arg, gl_error_t *error)
+static int take_row (const line_item_t *row, void *arg, gl_error_t *error)
 {
     struct writer *w = arg;
 
@@ -189,17 +189,17 @@ static int write_source (struct writer *w, const bills_month_t *month,
     if (rc == 0 && w->dataset->end && month->state != BILLS_IMPORTED)
         rc = w->dataset->end (w, error);
     focus_invoices_free (GL_TAKE (w->invoices));
-    estate_free (GL_TAKE (w->estate));
+    owner_cost_free (GL_TAKE (w->owner_cost));
     focus_free (GL_TAKE (w->focus));
     return rc;
 }
 
 static int open_rows (struct writer *w, const void *of, gl_error_t *error)
 {
-    detail_result_t result = {0};
+    line_item_result_t result = {0};
 
-    if (detail_of_month (w->cli->store, w->query->site, of, take_row, w,
-                         &result, error)
+    if (line_items_of_month (w->cli->store, w->query->site, of, take_row, w,
+                             &result, error)
         < 0)
         return -1;
     if (result.poolless_gres_seconds > 0)
@@ -227,7 +227,7 @@ static int write_open (struct writer *w, const bills_month_t *month,
 
 static int closed_rows (struct writer *w, const void *of, gl_error_t *error)
 {
-    return periods_detail (w->cli->store, of, NULL, take_row, w, error);
+    return periods_line_items (w->cli->store, of, NULL, take_row, w, error);
 }
 
 /* As it was closed; of one without charges the header alone. */

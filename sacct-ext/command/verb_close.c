@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "cli/output.h"
-#include "command/decide.h"
+#include "command/manual.h"
 #include "command/user_verb.h"
 #include "command/verb.h"
 #include "month/close.h"
@@ -91,7 +91,7 @@ static int close_it (cli_t *cli, const struct request *request, int64_t now,
     fflush (stdout);
     anchor = (anchor_t){done.head,    "close", request->month,
                         done.version, r.who,   now};
-    rc = decide_anchor (cli, &anchor);
+    rc = manual_anchor (cli, &anchor);
     return checks_in (checks, CHECK_LOOK) > 0 ? CLI_LOOK : rc;
 }
 

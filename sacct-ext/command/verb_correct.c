@@ -5,7 +5,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "cli/query_options.h"
-#include "command/decide.h"
+#include "command/manual.h"
 #include "command/verb.h"
 #include "ledger/correction.h"
 #include "site/site.h"
@@ -27,7 +27,7 @@ struct request {
 static void raise_to (const bill_t *bill, mpz_t most)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
     const bill_pool_t *pools;
     mpz_t charged, cost;
 
@@ -112,11 +112,11 @@ static int check (store_t *store, const site_t *site, const periods_t *periods,
         return gl_error (error, "%s lies behind %s, which is open", month,
                          d->month);
     mpz_init (units);
-    rc = decide_amount (site, r->amount, true, units, error);
+    rc = manual_amount (site, r->amount, true, units, error);
     if (rc == 0)
         rc = check_size (store, site, periods, month, units, error);
     if (rc == 0)
-        decide_row (d->row, BILL_CORRECTION,
+        manual_row (d->row, BILL_CORRECTION,
                     correction_cause_word (CAUSE_MANUAL), month, r->reason,
                     units, site->currency_digits);
     mpz_clear (units);
@@ -130,7 +130,7 @@ static int correct (cli_t *cli, struct request *r)
 
     if (!cli_site (cli) || !cli_store (cli, 0))
         return CLI_FAILED;
-    if ((rc = decide_month (cli, r->month)) != CLI_OK
+    if ((rc = manual_month (cli, r->month)) != CLI_OK
         || (rc = query_team_billed (cli, cli->store, r->word, &r->team))
                != CLI_OK
         || (r->pool
@@ -138,7 +138,7 @@ static int correct (cli_t *cli, struct request *r)
         return rc;
     d.reason = xstrdup (r->reason);
     d.row = xcalloc (1, sizeof (*d.row));
-    bill_row_init (d.row);
+    posting_init (d.row);
     d.row->team = xstrdup (r->team);
     d.row->pool = xstrdup (r->pool);
     return decide (cli, &d, check, r, "corrected");

@@ -8,12 +8,12 @@
 #include "base/number.h"
 #include "base/timespec.h"
 #include "cli/query_options.h"
-#include "command/decide.h"
+#include "command/manual.h"
 #include "command/verb.h"
-#include "month/due.h"
+#include "month/balance_due.h"
 #include "month/job_charge.h"
 #include "site/site.h"
-#include "usage/billed.h"
+#include "usage/billable.h"
 
 enum {
     CREDIT_CLUSTER = 'M',
@@ -46,7 +46,7 @@ static int find_wanted (const struct request *r, const site_t *site,
                         const job_charge_t *job, mpz_t units, gl_error_t *error)
 {
     if (r->amount)
-        return decide_amount (site, r->amount, false, units, error);
+        return manual_amount (site, r->amount, false, units, error);
     if (!r->hours)
         return 0;
     job_charge_last (site, job, r->seconds, units);
@@ -61,13 +61,13 @@ static int fill (store_t *store, const site_t *site, const periods_t *periods,
                  const struct request *r, const char *month,
                  const job_charge_t *job, decision_t *d, gl_error_t *error)
 {
-    due_of_t of = {.month = month,
-                   .set = job       ? DUE_PART
-                          : r->pool ? DUE_POOL
-                                    : DUE_TEAM,
-                   .row = d->row,
-                   .part = "the job",
-                   .reference = d->row->reference};
+    balance_due_of_t of = {.month = month,
+                           .set = job       ? BALANCE_DUE_PART
+                                  : r->pool ? BALANCE_DUE_POOL
+                                            : BALANCE_DUE_TEAM,
+                           .row = d->row,
+                           .part = "the job",
+                           .reference = d->row->reference};
     mpz_t units, charged;
     int rc;
 
@@ -77,10 +77,10 @@ static int fill (store_t *store, const site_t *site, const periods_t *periods,
         job_charge_last (site, job, INT64_MAX, charged);
     rc = find_wanted (r, site, job, units, error);
     if (rc == 0)
-        rc = due_give (store, site, periods, &of, units, error);
+        rc = balance_due_give (store, site, periods, &of, units, error);
     mpz_neg (units, units);
     if (rc == 0)
-        decide_row (d->row, BILL_CREDIT, "manual", month, r->reason, units,
+        manual_row (d->row, BILL_CREDIT, "manual", month, r->reason, units,
                     site->currency_digits);
     mpz_clears (units, charged, NULL);
     return rc;
@@ -106,7 +106,7 @@ static int check (store_t *store, const site_t *site, const periods_t *periods,
         return fill (store, site, periods, r, month, NULL, d, error);
     rc = job_charge_read (store, site, periods, month, &r->key, &job, error);
     if (rc == 0) {
-        bill_row_copy (d->row, &job.line);
+        posting_copy (d->row, &job.line);
         rc = fill (store, site, periods, r, month, &job, d, error);
     }
     job_charge_clear (&job);
@@ -136,7 +136,7 @@ static int read_hours (struct request *r, const site_t *site, gl_error_t *error)
                                   "seconds",
                            r->hours);
         else
-            r->seconds = billed_credit_seconds (
+            r->seconds = billable_credit_seconds (
                 &site->policy, mpz_get_si (mpq_numref (hours)));
         r->capped = rc == 0 && mpq_cmp_si (hours, r->seconds, 1) > 0;
     }
@@ -185,7 +185,7 @@ static int credit (cli_t *cli, struct request *r)
 
     if (!cli_site (cli) || !cli_store (cli, 0))
         return CLI_FAILED;
-    if ((rc = decide_month (cli, r->month)) != CLI_OK
+    if ((rc = manual_month (cli, r->month)) != CLI_OK
         || (r->pool
             && (rc = query_pool_billed (cli, cli->store, r->pool)) != CLI_OK)
         || (rc = r->job ? read_job (cli, r)
@@ -194,7 +194,7 @@ static int credit (cli_t *cli, struct request *r)
         return rc;
     d.reason = xstrdup (r->reason);
     d.row = xcalloc (1, sizeof (*d.row));
-    bill_row_init (d.row);
+    posting_init (d.row);
     d.row->team = xstrdup (team);
     d.row->pool = xstrdup (r->pool);
     rc = decide (cli, &d, check, r, "credited");

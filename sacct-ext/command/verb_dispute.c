@@ -8,9 +8,9 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/output.h"
-#include "command/decide.h"
+#include "command/manual.h"
 #include "command/verb.h"
-#include "month/due.h"
+#include "month/balance_due.h"
 #include "site/site.h"
 
 enum { DISPUTE_AMOUNT = CLI_LONG + 1 };
@@ -37,7 +37,7 @@ static int find_row (store_t *store, const site_t *site, const char *reference,
     if (periods_row_parse (reference, month, &row, error) < 0
         || bills_of_month (store, site, month, &m, error) < 0)
         return -1;
-    bill_rows (m->bill, &count);
+    postings (m->bill, &count);
     if (m->state == BILLS_CLOSED && row <= count) {
         *ret_month = m;
         *ret_row = row - 1;
@@ -92,14 +92,14 @@ static int check_raise (store_t *store, const site_t *site,
                         gl_error_t *error)
 {
     bills_month_t *m;
-    const bill_row_t *rows;
+    const posting_t *rows;
     size_t row, count;
     int rc = 0;
 
     (void)arg;
     if (find_row (store, site, d->reference, &m, &row, error) < 0)
         return -1;
-    rows = bill_rows (m->bill, &count);
+    rows = postings (m->bill, &count);
     /* 2026-10/007 is the row that 2026-10/7 is */
     free (d->reference);
     d->reference = xasprintf ("%s/%zu", m->month, row + 1);
@@ -153,11 +153,11 @@ static int check_reject (store_t *store, const site_t *site,
 }
 
 /* The credit keeps the texts of the row; its numbers but the charge are 0. */
-static void take_texts (bill_row_t *to, const bill_row_t *from,
+static void take_texts (posting_t *to, const posting_t *from,
                         const decision_t *dispute)
 {
-    bill_row_copy (to, from);
-    bill_row_add (to, to, -1);
+    posting_copy (to, from);
+    posting_add (to, to, -1);
     free (to->reference);
     to->reference = xstrdup (dispute->reference);
     free (to->origin);
@@ -167,26 +167,26 @@ static void take_texts (bill_row_t *to, const bill_row_t *from,
 /* At most what the row charged, which no other credit of this closing goes back to. */
 static int fill_credit (store_t *store, const site_t *site,
                         const periods_t *periods, const struct request *r,
-                        const bill_row_t *row, const decision_t *dispute,
+                        const posting_t *row, const decision_t *dispute,
                         decision_t *d, gl_error_t *error)
 {
-    const due_of_t of = {.month = row->month,
-                         .set = DUE_PART,
-                         .row = row,
-                         .part = "the row",
-                         .charged = row->charge_units};
+    const balance_due_of_t of = {.month = row->month,
+                                 .set = BALANCE_DUE_PART,
+                                 .row = row,
+                                 .part = "the row",
+                                 .charged = row->charge_units};
     mpz_t units;
     int rc = 0;
 
     mpz_init (units);
     take_texts (d->row, row, dispute);
     if (r->amount)
-        rc = decide_amount (site, r->amount, false, units, error);
+        rc = manual_amount (site, r->amount, false, units, error);
     if (rc == 0)
-        rc = due_give (store, site, periods, &of, units, error);
+        rc = balance_due_give (store, site, periods, &of, units, error);
     mpz_neg (units, units);
     if (rc == 0)
-        decide_row (d->row, BILL_CREDIT, "dispute", row->month, r->reason,
+        manual_row (d->row, BILL_CREDIT, "dispute", row->month, r->reason,
                     units, site->currency_digits);
     mpz_clear (units);
     return rc;
@@ -197,7 +197,7 @@ static int check_uphold (store_t *store, const site_t *site,
                          gl_error_t *error)
 {
     const decision_t *dispute = find_dispute (periods, d->reference, error);
-    const bill_row_t *row;
+    const posting_t *row;
     bills_month_t *m;
     size_t at, count;
     int rc;
@@ -205,7 +205,7 @@ static int check_uphold (store_t *store, const site_t *site,
     if (!dispute || check_open (periods, dispute, error) < 0
         || find_row (store, site, dispute->reference, &m, &at, error) < 0)
         return -1;
-    row = &bill_rows (m->bill, &count)[at];
+    row = &postings (m->bill, &count)[at];
     rc = fill_credit (store, site, periods, arg, row, dispute, d, error);
     bills_month_free (m);
     return rc;
@@ -220,7 +220,7 @@ static int decide_dispute (cli_t *cli, struct request *r, chain_kind_t kind,
 
     if (kind == CHAIN_UPHOLD) {
         d.row = xcalloc (1, sizeof (*d.row));
-        bill_row_init (d.row);
+        posting_init (d.row);
     }
     return decide (cli, &d, check, r, said);
 }

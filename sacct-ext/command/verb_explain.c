@@ -135,9 +135,8 @@ static void explain_month (const job_month_t *month, void *arg)
     site_t then = *search->site;
 
     closed_site_currency (month->closing->body, &then);
-    explain_billed (search->explain, month->closing->month, month->bill,
-                    month->row, month->count,
-                    then.currency_digits);
+    explain_billable (search->explain, month->closing->month, month->bill,
+                      month->row, month->count, then.currency_digits);
 }
 
 static int explain_segment (const fact_t *fact, void *arg, gl_error_t *error)

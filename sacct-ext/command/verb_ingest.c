@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "collector/take.h"
+#include "collector/ingest_record.h"
 #include "command/rollups_keep.h"
 #include "command/verb.h"
 #include "record/spool_read.h"
@@ -25,7 +25,7 @@ struct ingest {
     const char *dir;
     const char *cluster; /* --cluster */
     char last[sizeof (((record_t *)0)->cluster)]; /* of the record before */
-    take_t take;
+    ingest_t ingest;
     spool_stats_t stats;
 };
 
@@ -41,12 +41,13 @@ static const char *cluster_of (struct ingest *in, const spool_entry_t *entry)
     return in->last;
 }
 
-static int take (const spool_entry_t *entry, void *arg, gl_error_t *error)
+static int ingest_entry (const spool_entry_t *entry, void *arg,
+                         gl_error_t *error)
 {
     struct ingest *in = arg;
 
-    in->take.cluster = cluster_of (in, entry);
-    return take_record (in->store, &in->take, entry, error);
+    in->ingest.cluster = cluster_of (in, entry);
+    return ingest_record (in->store, &in->ingest, entry, error);
 }
 
 static int read_spool (store_t *store, void *arg, gl_error_t *error)
@@ -55,9 +56,9 @@ static int read_spool (store_t *store, void *arg, gl_error_t *error)
 
     in->store = store;
     in->last[0] = '\0';
-    in->take = (take_t){.cluster = NULL};
+    in->ingest = (ingest_t){.cluster = NULL};
     in->stats = (spool_stats_t){0};
-    return spool_read_dir (in->dir, take, in, &in->stats, error);
+    return spool_read_dir (in->dir, ingest_entry, in, &in->stats, error);
 }
 
 static void summarize (cli_t *cli, const struct ingest *in)
@@ -67,8 +68,8 @@ static void summarize (cli_t *cli, const struct ingest *in)
     cli_say (cli,
              "%s: %" PRIu64 " records: %" PRIu64 " new, %" PRIu64
              " known; %" PRIu64 " bytes skipped",
-             in->dir, in->stats.records, in->take.counts.inserted,
-             in->take.counts.unchanged, in->stats.skipped_bytes);
+             in->dir, in->stats.records, in->ingest.counts.inserted,
+             in->ingest.counts.unchanged, in->stats.skipped_bytes);
     if (in->stats.segments == 0)
         cli_warn (cli,
                   "%s: holds no spool segment: nothing ran on that node yet, "
@@ -83,11 +84,11 @@ static void summarize (cli_t *cli, const struct ingest *in)
         cli_warn (cli,
                   "%s: %" PRIu64 " bytes in %" PRIu64 " places are damaged",
                   in->dir, damaged, in->stats.damaged);
-    if (in->take.homeless)
+    if (in->ingest.homeless)
         cli_warn (cli,
                   "%s: %" PRIu64 " records name no cluster and were left out; "
                   "name it with --cluster",
-                  in->dir, in->take.homeless);
+                  in->dir, in->ingest.homeless);
 }
 
 static int ingest (cli_t *cli, struct ingest *in)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "command/decide.h"
+#include "command/manual.h"
 #include "command/verb.h"
 #include "site/site.h"
 

@@ -6,7 +6,7 @@
 #include "base/nearest.h"
 #include "cli/output.h"
 #include "cli/query_options.h"
-#include "command/decisions.h"
+#include "command/planning_options.h"
 #include "command/entitlements.h"
 #include "command/exports.h"
 #include "command/verb.h"
@@ -33,7 +33,7 @@ struct request {
     output_t output;
     export_options_t export; /* instead of a report */
     const char *slurmdb; /* of reconcile: URL, or NULL */
-    decision_options_t decision;
+    planning_options_t decision;
     bool look; /* the report is made, and should be looked at */
 };
 
@@ -84,8 +84,8 @@ static int collect (cli_t *cli, struct collector *collector, period_t period,
         = {.start = period.start, .end = period.end, .gpu_only = true};
     gl_error_t error;
 
-    if (facts_each_loose (cli->store, cli->site, &query, take_fact, collector,
-                          &collector->counts, &error)
+    if (facts_each_unmatched (cli->store, cli->site, &query, take_fact,
+                              collector, &collector->counts, &error)
             < 0
         || (capacity
             && facts_capacity (cli->store, &query, capacity, &error) < 0))
@@ -101,7 +101,7 @@ struct summing {
     period_t period; /* of the query */
 };
 
-static void add_loose (evidence_counts_t *to, const evidence_counts_t *from)
+static void add_unmatched (evidence_counts_t *to, const evidence_counts_t *from)
 {
     for (size_t i = 0; i < EVIDENCE_REASON_COUNT; i++) {
         to->attempts[i] += from->attempts[i];
@@ -120,7 +120,7 @@ static int take_rollup (const rollup_t *rollup, void *arg, gl_error_t *error)
     (void)error;
     if (c->usage && asked) {
         usage_report_add_rollup (c->usage, rollup);
-        add_loose (&c->counts, rollup_evidence (rollup));
+        add_unmatched (&c->counts, rollup_evidence (rollup));
     }
     if (c->utilization)
         utilization_add_rollup (c->utilization, rollup);
@@ -151,7 +151,7 @@ int usage_of_query (cli_t *cli, const report_query_t *query,
                                     : collect (cli, &c, query->period, NULL);
 
     *ret_counts = c.counts;
-    usage_report_loose (c.usage, ret_counts);
+    usage_report_unmatched (c.usage, ret_counts);
     *ret_usage = c.usage;
     return rc;
 }
@@ -417,14 +417,14 @@ static int make_entitlements (cli_t *cli, struct request *request,
 static int make_breakeven (cli_t *cli, struct request *request,
                            report_t **ret_report)
 {
-    return decisions_breakeven (cli, &request->options, &request->decision,
-                                ret_report);
+    return planning_breakeven (cli, &request->options, &request->decision,
+                               ret_report);
 }
 
 static int make_decide (cli_t *cli, struct request *request,
                         report_t **ret_report)
 {
-    return decisions_decide (cli, &request->options, ret_report);
+    return planning_decide (cli, &request->options, ret_report);
 }
 
 /* Of facts by keys, or made in a way of its own. */
@@ -543,7 +543,7 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
         return CLI_FAILED;
     if (request->slurmdb && strcmp (name, "reconcile") != 0)
         return cli_usage (cli, "--slurmdb is for report reconcile");
-    rc = decisions_check (cli, &request->decision, name);
+    rc = planning_check (cli, &request->decision, name);
     if (rc != CLI_OK)
         return rc;
     rc = reports[at].make ? reports[at].make (cli, request, &report)
@@ -567,7 +567,7 @@ static int take_option (cli_t *cli, struct request *request, int option,
     }
     taken = export_option (cli, &request->export, option, value);
     if (taken == 0)
-        taken = decisions_option (&request->decision, option, value);
+        taken = planning_option (&request->decision, option, value);
     if (taken == 0)
         taken = query_option (cli, &request->options, option, value);
 

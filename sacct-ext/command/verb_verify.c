@@ -8,7 +8,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "cli/output.h"
-#include "command/decide.h"
+#include "command/manual.h"
 #include "command/user_verb.h"
 #include "command/verb.h"
 #include "month/anchor.h"
@@ -206,7 +206,7 @@ static int anchor_now (cli_t *cli, const verified_t *found)
     if (found->head.number == 0)
         return cli_failf (cli, "nothing was closed yet: there is no hash to "
                                "anchor");
-    return decide_anchor (cli, &anchor);
+    return manual_anchor (cli, &anchor);
 }
 
 static int finish (cli_t *cli, const struct request *r, verified_t *found)

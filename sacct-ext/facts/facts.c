@@ -8,7 +8,7 @@
 #include "facts/facts_clocks.h"
 #include "facts/facts_inventory.h"
 #include "facts/facts_job.h"
-#include "facts/facts_loose.h"
+#include "facts/facts_unmatched.h"
 #include "facts/facts_shards.h"
 #include "gres/tres.h"
 
@@ -24,7 +24,7 @@ struct pass {
     fact_f callback;
     facts_attempt_f attempt; /* or NULL */
     void *arg;
-    loose_t *loose;
+    unmatched_t *unmatched;
     store_iter_t *segments;
     store_iter_t *suspensions;
     store_iter_t *records;
@@ -98,11 +98,11 @@ static period_t period_of (const store_query_t *q)
 }
 
 /* By days only where there is an end to them. */
-static loose_t *new_loose (const store_query_t *q, const site_t *site)
+static unmatched_t *new_unmatched (const store_query_t *q, const site_t *site)
 {
     bool all = !q || (q->start == 0 && q->end == 0);
 
-    return loose_new (all ? NULL : site->zone, period_of (q));
+    return unmatched_new (all ? NULL : site->zone, period_of (q));
 }
 
 /* Of the period alone. */
@@ -122,13 +122,13 @@ static void count_join (struct pass *p, const evidence_join_t *join)
     const segment_t *segments = count ? join->segment[0].segment : NULL;
 
     for (size_t i = 0; i < join->attempt_count; i++) {
-        loose_attempt (p->loose, segments, count, &join->attempt[i]);
+        unmatched_attempt (p->unmatched, segments, count, &join->attempt[i]);
         tell_attempt (p, &join->attempt[i]);
     }
     for (size_t i = 0; i < join->part_count; i++) {
         const usage_part_of_t *part = &join->part[i];
-        loose_usage (p->loose, segments, count, part->usage, part->from_ms,
-                     part->to_ms, part->reason);
+        unmatched_usage (p->unmatched, segments, count, part->usage,
+                         part->from_ms, part->to_ms, part->reason);
     }
 }
 
@@ -137,8 +137,8 @@ static void count_stray (struct pass *p)
 {
     const device_usage_t *u = &p->next_usage.usage;
 
-    loose_usage (p->loose, NULL, 0, u, u->begin_ms, u->end_ms,
-                 EVIDENCE_NO_SEGMENT);
+    unmatched_usage (p->unmatched, NULL, 0, u, u->begin_ms, u->end_ms,
+                     EVIDENCE_NO_SEGMENT);
 }
 
 /* --- one job ----------------------------------------------------------- */
@@ -242,7 +242,7 @@ static int take_suspensions (struct pass *p, const segment_t *s,
 static bool is_wanted (const struct pass *p, const segment_t *s)
 {
     const store_query_t *q = p->query;
-    int64_t end = s->time_end ? s->time_end : s->time_seen;
+    int64_t end = s->time_end ? s->time_end : s->observed_at;
 
     if (!q || (q->start == 0 && q->end == 0))
         return true;
@@ -313,14 +313,15 @@ static int hand_over (struct pass *p, const segment_t *s,
     fact.record = evidence ? evidence->record : NULL;
     project_resolve (p->site, s, fact.record, evidence ? evidence->retag : NULL,
                      &project);
-    loose_segment (p->loose, fact.segment, evidence && evidence->recorded);
+    unmatched_segment (p->unmatched, fact.segment,
+                       evidence && evidence->recorded);
     return p->callback (&fact, p->arg, error);
 }
 
 /* --- what it held, and the end of it ------------------------------------ */
 
 static void look_up (const segment_t *s, const char *node, int64_t gres_index,
-                     const char *uuid, held_device_t *held, void *arg)
+                     const char *uuid, allocated_device_t *held, void *arg)
 {
     struct pass *p = arg;
 
@@ -336,13 +337,13 @@ static void look_up (const segment_t *s, const char *node, int64_t gres_index,
 /* Sets what the segment held, where the nodes tell all of it. Freed by the
  * caller. */
 static int take_held (struct pass *p, const segment_evidence_t *e, segment_t *s,
-                      held_device_t **ret_held, gl_error_t *error)
+                      allocated_device_t **ret_allocated, gl_error_t *error)
 {
-    *ret_held = NULL;
+    *ret_allocated = NULL;
     if (e->device_count == 0)
         return 0;
-    s->held_count = evidence_held (e, look_up, p, ret_held);
-    s->held = *ret_held;
+    s->allocated_count = evidence_allocated (e, look_up, p, ret_allocated);
+    s->allocated = *ret_allocated;
     if (p->layout_rc < 0)
         *error = p->layout_error;
     return p->layout_rc;
@@ -388,7 +389,7 @@ static int hand_joined (struct pass *p, const segment_evidence_t *e,
                         gl_error_t *error)
 {
     segment_t s = *e->segment;
-    held_device_t *held = NULL;
+    allocated_device_t *held = NULL;
     int rc = 0;
 
     s.gpu_shown = !names_gpu (&s) && e->device_count > 0;
@@ -524,7 +525,7 @@ static int each (struct pass *p, gl_error_t *error)
     wide.also_arg = p;
     p->job = facts_job_new ();
     p->bound = energy_bound_new (p->site);
-    p->loose = new_loose (p->query, p->site);
+    p->unmatched = new_unmatched (p->query, p->site);
     if (clocks_read (&p->clocks, p->store, wide.cluster, error) == 0
         && (p->segments
             = store_iter_open (p->store, STORE_SEGMENTS, &wide, error))
@@ -550,13 +551,14 @@ static int each (struct pass *p, gl_error_t *error)
 
 static void done (struct pass *p)
 {
-    loose_free (p->loose);
+    unmatched_free (p->unmatched);
     clocks_done (&p->clocks);
 }
 
-int facts_each_loose (store_t *store, const site_t *site,
-                      const store_query_t *query, fact_f callback, void *arg,
-                      evidence_counts_t *ret_loose, gl_error_t *error)
+int facts_each_unmatched (store_t *store, const site_t *site,
+                          const store_query_t *query, fact_f callback,
+                          void *arg, evidence_counts_t *ret_unmatched,
+                          gl_error_t *error)
 {
     struct pass p = {.store = store,
                      .site = site,
@@ -565,9 +567,9 @@ int facts_each_loose (store_t *store, const site_t *site,
                      .arg = arg};
     int rc = each (&p, error);
 
-    *ret_loose = (evidence_counts_t){.skew_known = p.clocks.known,
-                                     .skew_ms = p.clocks.largest_ms};
-    loose_sum (p.loose, ret_loose);
+    *ret_unmatched = (evidence_counts_t){.skew_known = p.clocks.known,
+                                         .skew_ms = p.clocks.largest_ms};
+    unmatched_sum (p.unmatched, ret_unmatched);
     done (&p);
     return rc;
 }
@@ -590,7 +592,7 @@ int facts_each_attempt (store_t *store, const site_t *site,
 
 int facts_each_by_day (store_t *store, const site_t *site,
                        const store_query_t *query, fact_f callback,
-                       loose_f loose, void *arg, gl_error_t *error)
+                       unmatched_f unmatched, void *arg, gl_error_t *error)
 {
     struct pass p = {.store = store,
                      .site = site,
@@ -600,7 +602,7 @@ int facts_each_by_day (store_t *store, const site_t *site,
     int rc = each (&p, error);
 
     if (rc == 0)
-        loose_each (p.loose, loose, arg);
+        unmatched_each (p.unmatched, unmatched, arg);
     done (&p);
     return rc;
 }
@@ -608,7 +610,8 @@ int facts_each_by_day (store_t *store, const site_t *site,
 int facts_each (store_t *store, const site_t *site, const store_query_t *query,
                 fact_f callback, void *arg, gl_error_t *error)
 {
-    evidence_counts_t loose;
+    evidence_counts_t unmatched;
 
-    return facts_each_loose (store, site, query, callback, arg, &loose, error);
+    return facts_each_unmatched (store, site, query, callback, arg, &unmatched,
+                                 error);
 }

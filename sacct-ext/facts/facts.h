@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "evidence/evidence.h"
 #include "evidence/measure.h"
-#include "facts/facts_loose.h"
+#include "facts/facts_unmatched.h"
 #include "site/account.h"
 #include "site/project.h"
 #include "site/segment.h"
@@ -40,9 +40,10 @@ int facts_each (store_t *store, const site_t *site, const store_query_t *query,
 
 /* The same, and what came of the join. Usage of ids that are not among the
  * store's JobIds of the period is not looked at. */
-int facts_each_loose (store_t *store, const site_t *site,
-                      const store_query_t *query, fact_f callback, void *arg,
-                      evidence_counts_t *ret_loose, gl_error_t *error);
+int facts_each_unmatched (store_t *store, const site_t *site,
+                          const store_query_t *query, fact_f callback,
+                          void *arg, evidence_counts_t *ret_unmatched,
+                          gl_error_t *error);
 
 /* The same; and each attempt of a node that was recorded in the period and belongs
  * to no segment of its job. Borrowed for the call. */
@@ -55,7 +56,7 @@ int facts_each_attempt (store_t *store, const site_t *site,
  * fact. */
 int facts_each_by_day (store_t *store, const site_t *site,
                        const store_query_t *query, fact_f callback,
-                       loose_f loose, void *arg, gl_error_t *error);
+                       unmatched_f unmatched, void *arg, gl_error_t *error);
 
 /* The clocks of the nodes (cluster NULL: of all clusters), as last measured: the
  * largest difference, into ret_counts; and those that are far enough off to

@@ -163,7 +163,7 @@ static const char *profile_of (const layout_device_t *d)
  * counted as must not depend on what comes days after it. */
 void facts_inventory_tell (layout_t *layout, const segment_t *s,
                            const char *node, int64_t gres_index,
-                           const char *uuid, held_device_t *held)
+                           const char *uuid, allocated_device_t *held)
 {
     const int64_t last = segment_end (s) - 1;
     const int64_t late = s->time_start + INVENTORY_LATE_SECONDS;

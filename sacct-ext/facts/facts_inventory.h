@@ -24,6 +24,6 @@ int facts_add_inventory (store_t *store, const char *cluster,
  * What nothing tells is left as it is. Texts are the layout's. */
 void facts_inventory_tell (layout_t *layout, const segment_t *s,
                            const char *node, int64_t gres_index,
-                           const char *uuid, held_device_t *held);
+                           const char *uuid, allocated_device_t *held);
 
 #endif /* !GL_FACTS_INVENTORY_H */

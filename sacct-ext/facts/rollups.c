@@ -39,12 +39,12 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
     return 0;
 }
 
-static void take_loose (int64_t instant, const evidence_counts_t *counts,
-                        void *arg)
+static void take_unmatched (int64_t instant, const evidence_counts_t *counts,
+                            void *arg)
 {
     struct computing *c = arg;
 
-    rollup_builder_loose (c->builder, instant, counts);
+    rollup_builder_unmatched (c->builder, instant, counts);
 }
 
 int rollups_compute_chunk (store_t *store, const site_t *site,
@@ -63,7 +63,7 @@ int rollups_compute_chunk (store_t *store, const site_t *site,
     int rc = -1;
 
     capacity_set_as_of (capacity, cluster, as_of);
-    if (facts_each_by_day (store, site, &query, take_fact, take_loose, &c,
+    if (facts_each_by_day (store, site, &query, take_fact, take_unmatched, &c,
                            error)
             == 0
         && facts_capacity (store, &query, capacity, error) == 0)

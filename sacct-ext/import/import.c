@@ -329,7 +329,7 @@ int import_segment (import_t *import, segment_t *s, gl_error_t *error)
     note_tracked (import, s, s->gres_requested);
     count (&import->stats, s);
     show_progress (import);
-    s->time_seen = import->found.as_of;
+    s->observed_at = import->found.as_of;
     return import->sink ? import->sink (s, import->arg, error) : 0;
 }
 

@@ -8,7 +8,7 @@
  *
  * A file is read twice: import_open() reads all of it, so that a mistake in the
  * last line is found before anything is stored, and so that each segment can
- * carry the file's newest knowledge as its time_seen; import_run() reads it
+ * carry the file's newest knowledge as its observed_at; import_run() reads it
  * again and hands the segments over. Memory does not grow with the file. A pipe
  * is copied to an unnamed file in $TMPDIR, else /tmp.
  *

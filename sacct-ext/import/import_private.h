@@ -71,7 +71,7 @@ int import_times (struct import *import, const import_times_t *times,
 void import_replace_controls (struct import *import, segment_t *segment);
 
 /* Check, count, and hand over. The segment is complete but for source-wide
- * fields: time_seen is set here. gres is import->allocated.gres. */
+ * fields: observed_at is set here. gres is import->allocated.gres. */
 int import_segment (struct import *import, segment_t *segment,
                     gl_error_t *error);
 

@@ -257,7 +257,7 @@ static int fill (source_t *s, gl_error_t *error)
 }
 
 /* The rest of the buffer up to and with the end of the line. */
-static int add_piece (source_t *s, bool *ret_ended, gl_error_t *error)
+static int add_interval (source_t *s, bool *ret_ended, gl_error_t *error)
 {
     unsigned char *start = s->data + s->at;
     unsigned char *end = memchr (start, '\n', s->length - s->at);
@@ -293,7 +293,7 @@ int source_line (source_t *s, char **ret_line, size_t *ret_length,
         if (rc == 0)
             break;
         any = true;
-        if (add_piece (s, &ended, error) < 0)
+        if (add_interval (s, &ended, error) < 0)
             return -1;
     }
     if (!any)

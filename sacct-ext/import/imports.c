@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "facts/pieces.h"
+#include "facts/chunks.h"
 #include "sync/sync.h"
 
 /* --- a view as a line -------------------------------------------------------- */
@@ -25,22 +25,22 @@ static const struct field {
     enum kind kind;
     size_t offset;
 } fields[] = {
-    FIELD (TEXT, cluster),       FIELD (U64, id_job),
-    FIELD (I64, time_submit),    FIELD (I64, time_start),
-    FIELD (I64, time_end),       FIELD (I64, time_seen),
-    FIELD (I64, suspended),      FIELD (I64, time_limit),
-    FIELD (U32, state),          FIELD (U32, source),
-    FIELD (TEXT, user),          FIELD (U32, uid),
-    FIELD (TEXT, account),       FIELD (TEXT, partition),
-    FIELD (TEXT, qos),           FIELD (TEXT, wckey),
-    FIELD (TEXT, reservation),   FIELD (TEXT, nodelist),
-    FIELD (TEXT, job_name),      FIELD (TEXT, admin_comment),
-    FIELD (TEXT, gres),          FIELD (TEXT, gres_requested),
-    FIELD (FLAG, gpu_asked),     FIELD (U64, cpus),
-    FIELD (U64, memory_mb),      FIELD (U64, nodes),
-    FIELD (U64, array_job),      FIELD (U32, array_task),
-    FIELD (U64, het_job),        FIELD (U32, het_offset),
-    FIELD (U64, job_db_inx),     FIELD (U64, sluid),
+    FIELD (TEXT, cluster),      FIELD (U64, id_job),
+    FIELD (I64, time_submit),   FIELD (I64, time_start),
+    FIELD (I64, time_end),      FIELD (I64, observed_at),
+    FIELD (I64, suspended),     FIELD (I64, time_limit),
+    FIELD (U32, state),         FIELD (U32, source),
+    FIELD (TEXT, user),         FIELD (U32, uid),
+    FIELD (TEXT, account),      FIELD (TEXT, partition),
+    FIELD (TEXT, qos),          FIELD (TEXT, wckey),
+    FIELD (TEXT, reservation),  FIELD (TEXT, nodelist),
+    FIELD (TEXT, job_name),     FIELD (TEXT, admin_comment),
+    FIELD (TEXT, gres),         FIELD (TEXT, gres_requested),
+    FIELD (FLAG, gpu_asked),    FIELD (U64, cpus),
+    FIELD (U64, memory_mb),     FIELD (U64, nodes),
+    FIELD (U64, array_job),     FIELD (U32, array_task),
+    FIELD (U64, het_job),       FIELD (U32, het_offset),
+    FIELD (U64, job_db_inx),    FIELD (U64, sluid),
     FIELD (I32, restart_count),
 };
 _Static_assert (sizeof (segment_state_t) == sizeof (uint32_t)
@@ -170,7 +170,7 @@ struct imports_record {
     store_t *store;
     uint64_t id;
     uint64_t part;
-    pieces_t *pieces;
+    chunks_t *chunks;
     EVP_MD_CTX *digest;
     buffer_t line;
     buffer_t base; /* empty: slurmdbd had said nothing */
@@ -179,12 +179,12 @@ struct imports_record {
     bool synced;   /* and whether slurmdbd was ever read of it */
 };
 
-static int put_part (const buffer_t *piece, void *arg, gl_error_t *error)
+static int put_part (const buffer_t *chunk, void *arg, gl_error_t *error)
 {
     imports_record_t *r = arg;
 
-    return store_import_part_add (r->store, r->id, r->part++, piece->data,
-                                  piece->length, error);
+    return store_import_part_add (r->store, r->id, r->part++, chunk->data,
+                                  chunk->length, error);
 }
 
 imports_record_t *imports_record_new (store_t *store, gl_error_t *error)
@@ -199,7 +199,7 @@ imports_record_t *imports_record_new (store_t *store, gl_error_t *error)
     r->store = store;
     r->id = count ? imports[count - 1].id + 1 : 1;
     store_imports_free (imports, count);
-    r->pieces = pieces_new (put_part, r);
+    r->chunks = chunks_new (put_part, r);
     r->digest = EVP_MD_CTX_new ();
     if (!r->digest || EVP_DigestInit_ex (r->digest, EVP_sha256 (), NULL) != 1) {
         gl_error (error, "SHA-256 is not available");
@@ -213,7 +213,7 @@ void imports_record_free (imports_record_t *r)
 {
     if (!r)
         return;
-    pieces_free (r->pieces);
+    chunks_free (r->chunks);
     EVP_MD_CTX_free (r->digest);
     buffer_done (&r->line);
     buffer_done (&r->base);
@@ -260,13 +260,13 @@ int imports_record_after (imports_record_t *r, const segment_t *s,
                           gl_error_t *error)
 {
     if (r->base.length
-        && pieces_add (r->pieces, r->base.data, r->base.length, error) < 0)
+        && chunks_add (r->chunks, r->base.data, r->base.length, error) < 0)
         return -1;
     r->segments++;
     view_line (&r->line, VIEW, s);
     if (EVP_DigestUpdate (r->digest, r->line.data, r->line.length) != 1)
         return gl_error (error, "SHA-256 is not available");
-    return pieces_add (r->pieces, r->line.data, r->line.length, error);
+    return chunks_add (r->chunks, r->line.data, r->line.length, error);
 }
 
 static int is_known (imports_record_t *r, const uint8_t *digest,
@@ -301,7 +301,7 @@ int imports_record_end (imports_record_t *r, const store_import_t *what,
         return -1;
     if (known || r->segments == 0)
         return store_import_forget_parts (r->store, r->id, error);
-    if (pieces_end (r->pieces, error) < 0)
+    if (chunks_end (r->chunks, error) < 0)
         return -1;
     *ret_id = r->id;
     return store_import_add (r->store, &import, error);
@@ -359,7 +359,7 @@ static int each_view (struct undoing *u, uint64_t id, view_f fn,
     for (uint64_t part = 0;
          (rc = store_import_part (u->store, id, part, &body, error)) == 1;
          part++)
-        if (pieces_each (body.data, body.length, read_line, &reading, error)
+        if (chunks_each (body.data, body.length, read_line, &reading, error)
             < 0)
             return gl_error_prefix (error, "import %" PRIu64, id);
     return rc;
@@ -437,8 +437,8 @@ static int put_view (struct undoing *u, char letter, const segment_t *s,
 
     if (cluster == u->cluster_count || (letter == VIEW && !u->live))
         return 0;
-    if (letter == VIEW && s->time_seen > u->clusters[cluster].as_of)
-        u->clusters[cluster].as_of = s->time_seen;
+    if (letter == VIEW && s->observed_at > u->clusters[cluster].as_of)
+        u->clusters[cluster].as_of = s->observed_at;
     return is_wanted (u, s) ? store_put_segment (u->store, s, NULL, error) : 0;
 }
 

@@ -334,7 +334,7 @@ static void take_disputes (const periods_t *periods, const closing_t *closing,
 {
     size_t count;
 
-    bill_rows (m->bill, &count);
+    postings (m->bill, &count);
     for (size_t i = 0; i < periods->decision_count; i++) {
         const decision_t *d = &periods->decisions[i];
         char month[BILLS_MONTH_SIZE];
@@ -375,7 +375,7 @@ static int fill_month (store_t *store, const site_t *site,
                  : open_month (store, site, periods, how, m, error))
         < 0)
         return -1;
-    bill_rows (m->bill, &count);
+    postings (m->bill, &count);
     m->disputed = xcalloc (count + 1, sizeof (*m->disputed));
     if (closing)
         take_disputes (periods, closing, m);

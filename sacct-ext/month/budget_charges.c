@@ -161,7 +161,7 @@ static int add_brought (store_t *store, struct filling *f,
     int rc = corrections_adjustments (store, f->query->site, periods, month, bill,
                                   error);
     size_t count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
 
     for (size_t i = 0; i < count && rc == 0; i++)
         for (size_t k = 0; k < f->count; k++)
@@ -177,7 +177,7 @@ static void take_first (struct filling *f, const budget_month_t *month,
                         const char *first)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (month->bill, &count);
+    const posting_t *rows = postings (month->bill, &count);
 
     if (first)
         add_first (f, start_of_day (f->query->site, first));
@@ -215,7 +215,7 @@ static int add_closed (store_t *store, struct filling *f,
                        gl_error_t *error)
 {
     budget_month_t month = {.period = period};
-    detail_sums_t *sums = NULL;
+    line_item_sums_t *sums = NULL;
     bill_t *bill = NULL;
     int rc = closed_site_same_currency (closing, f->query->site, error);
 
@@ -225,10 +225,10 @@ static int add_closed (store_t *store, struct filling *f,
         rc = closed_sums (store, closing, is_budgeted, f, &sums, error);
     if (rc == 0) {
         month.bill = bill;
-        month.days = detail_sums (sums, &month.day_count);
-        take_closed (f, &month, detail_sums_first (sums));
+        month.days = line_item_sums (sums, &month.day_count);
+        take_closed (f, &month, line_item_sums_first (sums));
     }
-    detail_sums_free (sums);
+    line_item_sums_free (sums);
     bill_free (bill);
     return rc;
 }

@@ -332,7 +332,7 @@ static void sum_charges (const bill_t *bill, const char *month, int sign,
                          mpz_t units)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
 
     for (size_t i = 0; i < count; i++)
         if (rows[i].kind != BILL_REMAINDER && correction_compares (&rows[i])

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "facts/pieces.h"
+#include "facts/chunks.h"
 #include "month/close.h"
 #include "month/closed_site.h"
 #include "month/closed_usage.h"
-#include "month/detail.h"
-#include "month/seal.h"
+#include "month/month_line_items.h"
+#include "month/month_digest.h"
 
 /* --- checks ------------------------------------------------------------ */
 
@@ -62,7 +62,7 @@ static int add (struct writing *w, chain_kind_t kind, const buffer_t *body,
 }
 
 static int add_list (struct writing *w, const bill_t *bill, bill_list_t list,
-                     seal_t *seal, gl_error_t *error)
+                     month_digest_t *digest, gl_error_t *error)
 {
     const fields_t *fields = &bill_fields[list];
     size_t count;
@@ -71,20 +71,20 @@ static int add_list (struct writing *w, const bill_t *bill, bill_list_t list,
     for (size_t i = 0; i < count; i++, item += fields->size) {
         BUFFER_AUTO text = BUFFER_INIT;
         fields_text (fields, item, &text);
-        if (list == BILL_ROWS)
-            seal_add (seal, (const bill_row_t *)item, buffer_text (&text),
-                      text.length);
+        if (list == BILL_POSTINGS)
+            month_digest_add (digest, (const posting_t *)item,
+                              buffer_text (&text), text.length);
         if (add (w, periods_kind_of (list), &text, error) < 0)
             return -1;
     }
     return 0;
 }
 
-static int add_bill (struct writing *w, const bill_t *bill, seal_t *seal,
-                     gl_error_t *error)
+static int add_bill (struct writing *w, const bill_t *bill,
+                     month_digest_t *digest, gl_error_t *error)
 {
-    for (bill_list_t list = BILL_ROWS; list < BILL_LIST_COUNT; list++)
-        if (add_list (w, bill, list, seal, error) < 0)
+    for (bill_list_t list = BILL_POSTINGS; list < BILL_LIST_COUNT; list++)
+        if (add_list (w, bill, list, digest, error) < 0)
             return -1;
     return 0;
 }
@@ -93,24 +93,24 @@ static int add_bill (struct writing *w, const bill_t *bill, seal_t *seal,
 
 struct detailing {
     struct writing *writing;
-    pieces_t *pieces;
+    chunks_t *chunks;
     buffer_t line;
 };
 
-static int put_piece (const buffer_t *piece, void *arg, gl_error_t *error)
+static int put_interval (const buffer_t *chunk, void *arg, gl_error_t *error)
 {
     const struct detailing *d = arg;
 
-    return add (d->writing, CHAIN_DETAIL, piece, error);
+    return add (d->writing, CHAIN_DETAIL, chunk, error);
 }
 
-static int take_detail (const detail_row_t *row, void *arg, gl_error_t *error)
+static int take_detail (const line_item_t *row, void *arg, gl_error_t *error)
 {
     struct detailing *d = arg;
 
     buffer_clear (&d->line);
-    detail_row_text (row, &d->line);
-    return pieces_add (d->pieces, buffer_text (&d->line), d->line.length,
+    line_item_text (row, &d->line);
+    return chunks_add (d->chunks, buffer_text (&d->line), d->line.length,
                        error);
 }
 
@@ -120,22 +120,23 @@ static int add_detail (struct writing *w, const site_t *site,
                        const bills_month_t *m, gl_error_t *error)
 {
     struct detailing d = {.writing = w};
-    detail_result_t result;
+    line_item_result_t result;
     int rc;
 
-    d.pieces = pieces_new (put_piece, &d);
-    rc = detail_of_month (w->store, site, m, take_detail, &d, &result, error);
+    d.chunks = chunks_new (put_interval, &d);
+    rc = line_items_of_month (w->store, site, m, take_detail, &d, &result,
+                              error);
     if (rc == 0)
-        rc = pieces_end (d.pieces, error);
-    w->lines = pieces_lines (d.pieces);
-    pieces_free (d.pieces);
+        rc = chunks_end (d.chunks, error);
+    w->lines = chunks_lines (d.chunks);
+    chunks_free (d.chunks);
     buffer_done (&d.line);
     return rc;
 }
 
-static int put_usage (const buffer_t *piece, void *arg, gl_error_t *error)
+static int put_usage (const buffer_t *chunk, void *arg, gl_error_t *error)
 {
-    return add (arg, CHAIN_USAGE, piece, error);
+    return add (arg, CHAIN_USAGE, chunk, error);
 }
 
 /* --- the entry that closes --------------------------------------------- */
@@ -144,7 +145,7 @@ struct closing {
     const site_t *site;
     const close_request_t *request;
     close_done_t *done;
-    seal_t *seal;
+    month_digest_t *digest;
 };
 
 static int put_as_of (store_t *store, buffer_t *body, gl_error_t *error)
@@ -206,7 +207,7 @@ static int add_end (struct writing *w, const struct closing *c,
     body_put_number (&body, "detail", (int64_t)w->lines);
     if (put_as_of (w->store, &body, error) < 0
         || put_snapshot (w->store, c->site, &body, error) < 0
-        || seal_put (c->seal, &body, error) < 0)
+        || month_digest_put (c->digest, &body, error) < 0)
         return -1;
     put_checks (c->request, &body);
     return add (w, CHAIN_CLOSE, &body, error);
@@ -263,12 +264,12 @@ static int import_months (struct writing *w, struct closing *c,
             return -1;
         w->month = month;
         w->version = 1;
-        c->seal = seal_new ();
+        c->digest = month_digest_new ();
         if (closed_usage_write (w->store, c->site, period, put_usage, w, error)
                 < 0
             || add_end (w, c, "imported", period, error) < 0)
             return -1;
-        seal_free (GL_TAKE (c->seal));
+        month_digest_free (GL_TAKE (c->digest));
         c->done->imported++;
         periods_month_of (c->site, period.end, month);
     }
@@ -280,9 +281,10 @@ static int write_month (struct writing *w, struct closing *c,
 {
     w->month = m->month;
     w->version = c->done->version;
-    c->seal = seal_new ();
-    if (add_bill (w, m->bill, c->seal, error) < 0
-        || closed_usage_write (w->store, c->site, m->period, put_usage, w, error)
+    c->digest = month_digest_new ();
+    if (add_bill (w, m->bill, c->digest, error) < 0
+        || closed_usage_write (w->store, c->site, m->period, put_usage, w,
+                               error)
                < 0
         || add_detail (w, c->site, m, error) < 0
         || add_end (w, c, "closed", m->period, error) < 0)
@@ -294,7 +296,7 @@ static int write_month (struct writing *w, struct closing *c,
 
 static void count_rows (const bills_month_t *m, close_done_t *done)
 {
-    const bill_row_t *rows = bill_rows (m->bill, &done->rows);
+    const posting_t *rows = postings (m->bill, &done->rows);
 
     for (size_t i = 0; i < done->rows; i++)
         done->corrections += rows[i].kind == BILL_CORRECTION;
@@ -323,7 +325,7 @@ static int close_now (store_t *store, void *arg, gl_error_t *error)
     if (rc == 0)
         rc = write_month (&w, c, m, error);
 out:
-    seal_free (GL_TAKE (c->seal));
+    month_digest_free (GL_TAKE (c->digest));
     bills_month_free (m);
     periods_free (periods);
     return rc;
@@ -359,7 +361,7 @@ static void put_decision (const decision_t *d, buffer_t *body)
     body_put (body, "reason", d->reason);
     body_put (body, "reference", d->reference);
     if (d->row)
-        bill_row_text (d->row, &row);
+        posting_text (d->row, &row);
     body_put (body, "row", d->row ? buffer_text (&row) : NULL);
 }
 

@@ -10,7 +10,7 @@
 #include "facts/rollups.h"
 #include "facts/unowned.h"
 #include "month/close.h"
-#include "month/due.h"
+#include "month/balance_due.h"
 #include "report/report.h"
 #include "report/usage_report.h"
 #include "site/account.h"
@@ -200,7 +200,7 @@ static int take_open (const fact_t *fact, void *arg, gl_error_t *error)
     if (s->time_end != 0 || s->time_start == 0)
         return 0;
     c->open++;
-    if (s->believed_end != 0 && s->believed_end < s->time_seen) {
+    if (s->believed_end != 0 && s->believed_end < s->observed_at) {
         c->runaways++;
         c->quarantined
             += period_seconds (runaway_quarantined (s, c->period));
@@ -254,7 +254,7 @@ static bool within (mpq_srcptr part, mpq_srcptr whole, mpq_srcptr limit)
 static void check_tags (struct checking *c, const bill_t *bill)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
     mpq_t part, whole;
     GL_AUTOFREE char *percent = NULL;
 
@@ -323,13 +323,13 @@ static void take_unowned (const char *sentence, void *arg)
 static void check_accounts (struct checking *c, const bill_t *bill)
 {
     size_t count, before = c->checks->count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
     unowned_t *unowned = unowned_new (c->site);
     mpq_t none;
 
     mpq_init (none);
     for (size_t i = 0; i < count; i++) {
-        const bill_row_t *row = &rows[i];
+        const posting_t *row = &rows[i];
         bool held = row->kind == BILL_CHARGE;
         if (!row->team && strcmp (row->month, c->month) == 0
             && (held || row->kind == BILL_IDLE || row->kind == BILL_CREDIT))
@@ -361,10 +361,10 @@ static int check_bill (struct checking *c, gl_error_t *error)
 
 /* --- what was given back ----------------------------------------------- */
 
-static void take_below (const due_t *due, void *arg)
+static void take_below (const balance_due_t *due, void *arg)
 {
     struct checking *c = arg;
-    const bill_row_t *row = due->row;
+    const posting_t *row = due->row;
     GL_AUTOFREE char *amount
         = exact_units_text (due->units, c->site->currency_digits);
 
@@ -372,9 +372,9 @@ static void take_below (const due_t *due, void *arg)
            xasprintf ("'%s' in %s%s%s is due %s %s for %s: more is given back "
                       "than is charged (gpuledger correct takes it back)",
                       row->team ? row->team : key_info (KEY_TEAM)->absent,
-                      due->set == DUE_POOL ? "pool '" : "all pools",
-                      due->set == DUE_POOL ? row->pool : "",
-                      due->set == DUE_POOL ? "'" : "", amount,
+                      due->set == BALANCE_DUE_POOL ? "pool '" : "all pools",
+                      due->set == BALANCE_DUE_POOL ? row->pool : "",
+                      due->set == BALANCE_DUE_POOL ? "'" : "", amount,
                       c->site->currency, row->month));
 }
 
@@ -384,7 +384,9 @@ static int check_credits (struct checking *c, gl_error_t *error)
 {
     size_t before = c->checks->count;
 
-    if (due_each_below (c->store, c->site, c->month, take_below, c, error) < 0)
+    if (balance_due_each_below (c->store, c->site, c->month, take_below, c,
+                                error)
+        < 0)
         return -1;
     if (c->checks->count == before)
         found (c->checks, CHECK_OK, "credits",

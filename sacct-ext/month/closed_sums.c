@@ -1,29 +1,30 @@
 #include "base/memory.h"
 #include "month/closed_sums.h"
 
-static int take_row (const detail_row_t *row, void *arg, gl_error_t *error)
+static int take_row (const line_item_t *row, void *arg, gl_error_t *error)
 {
     (void)error;
-    detail_sums_add (arg, row);
+    line_item_sums_add (arg, row);
     return 0;
 }
 
-int closed_sums (store_t *store, const closing_t *closing, detail_sums_f wants,
-                 void *arg, detail_sums_t **ret_sums, gl_error_t *error)
+int closed_sums (store_t *store, const closing_t *closing,
+                 line_item_sums_f wants, void *arg, line_item_sums_t **ret_sums,
+                 gl_error_t *error)
 {
     GL_AUTOFREE char *timezone = body_get (closing->body, "timezone");
     zone_t *zone = zone_open (timezone ? timezone : "UTC", error);
-    detail_sums_t *sums;
+    line_item_sums_t *sums;
     int rc;
 
     if (!zone)
         return gl_error_prefix (error, "%s", closing->month);
-    sums = detail_sums_new (zone, wants, arg);
-    rc = periods_detail (store, closing, &detail_sums_want, take_row, sums,
-                         error);
+    sums = line_item_sums_new (zone, wants, arg);
+    rc = periods_line_items (store, closing, &line_item_sums_want, take_row,
+                             sums, error);
     zone_close (zone);
     if (rc < 0)
-        detail_sums_free (sums);
+        line_item_sums_free (sums);
     else
         *ret_sums = sums;
     return rc;

@@ -26,7 +26,7 @@ struct writing {
     buffer_t record;
 };
 
-static int put_piece (struct writing *w, size_t length, gl_error_t *error)
+static int put_interval (struct writing *w, size_t length, gl_error_t *error)
 {
     uLongf size = compressBound (length);
 
@@ -49,7 +49,7 @@ static int put_record (struct writing *w, char letter, gl_error_t *error)
     buffer_add (&w->stream, w->record.data, w->record.length);
     buffer_clear (&w->record);
     while (w->stream.length > PIECE_SIZE)
-        if (put_piece (w, PIECE_SIZE, error) < 0)
+        if (put_interval (w, PIECE_SIZE, error) < 0)
             return -1;
     return 0;
 }
@@ -113,7 +113,7 @@ int closed_usage_write (store_t *store, const site_t *site, period_t month,
     if (rc == 0)
         rc = put_rollups (&w, store, site, month, error);
     if (rc == 0 && w.stream.length > 0)
-        rc = put_piece (&w, w.stream.length, error);
+        rc = put_interval (&w, w.stream.length, error);
     buffer_done (&w.stream);
     buffer_done (&w.piece);
     buffer_done (&w.record);
@@ -180,8 +180,8 @@ static int take_rollup (closed_usage_t *u, const char *bytes, size_t length,
     return rc;
 }
 
-static int take_record (closed_usage_t *u, char letter, const char *bytes,
-                        size_t length, gl_error_t *error)
+static int ingest_record (closed_usage_t *u, char letter, const char *bytes,
+                          size_t length, gl_error_t *error)
 {
     switch (letter) {
     case RECORD_ACCOUNT:
@@ -207,7 +207,7 @@ static int take_records (closed_usage_t *u, gl_error_t *error)
             return is_damaged (error);
         if (length > (uint64_t)(end - line - 1))
             break;
-        if (take_record (u, *at, line + 1, (size_t)length, error) < 0)
+        if (ingest_record (u, *at, line + 1, (size_t)length, error) < 0)
             return -1;
         at = line + 1 + length;
     }

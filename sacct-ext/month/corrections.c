@@ -4,7 +4,7 @@
 #include "ledger/correction.h"
 #include "month/closed_site.h"
 #include "month/corrections.h"
-#include "month/corrections_kept.h"
+#include "month/corrections_retained.h"
 
 /* --- what changed since a month was closed ----------------------------- */
 
@@ -146,7 +146,7 @@ static bool same (const char *a, const char *b)
     return a && b ? !strcmp (a, b) : a == b;
 }
 
-static bool touches_line (const struct touch *t, const bill_row_t *line)
+static bool touches_line (const struct touch *t, const posting_t *line)
 {
     const char *account = line->key[0], *cluster = line->key[1];
     const char *user = line->key[2], *project = line->key[3];
@@ -159,7 +159,7 @@ static bool touches_line (const struct touch *t, const bill_row_t *line)
 
 /* Facts: a change that touches the line; else time that nobody knew of; else
  * what the others' changes make of it. */
-static correction_cause_t of_facts (const bill_row_t *line, void *arg)
+static correction_cause_t of_facts (const posting_t *line, void *arg)
 {
     const struct touches *t = arg;
 
@@ -172,7 +172,7 @@ static correction_cause_t of_facts (const bill_row_t *line, void *arg)
     return mpq_sgn (line->gpu_seconds) > 0 ? CAUSE_LATE_JOB : CAUSE_FACTS;
 }
 
-static correction_cause_t of_configuration (const bill_row_t *line, void *arg)
+static correction_cause_t of_configuration (const posting_t *line, void *arg)
 {
     (void)line;
     return *(const correction_cause_t *)arg;
@@ -246,7 +246,7 @@ static int closed_bill (store_t *store, const periods_t *p,
     for (size_t i = 0; i < p->closing_count; i++) {
         const closing_t *later = &p->closings[i];
         bill_t *corrections;
-        const bill_row_t *rows;
+        const posting_t *rows;
         size_t count;
         if (later->reopened || strcmp (later->month, closing->month) <= 0
             || strcmp (later->month, before) >= 0)
@@ -255,7 +255,7 @@ static int closed_bill (store_t *store, const periods_t *p,
             bill_free (bill);
             return -1;
         }
-        rows = bill_rows (corrections, &count);
+        rows = postings (corrections, &count);
         for (size_t k = 0; k < count; k++)
             if (correction_is_computed (&rows[k])
                 && same (rows[k].month, closing->month))
@@ -271,7 +271,7 @@ static bill_t *only_month (const bill_t *bill, const char *month)
 {
     bill_t *own = bill_new ();
     size_t count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
 
     for (size_t i = 0; i < count; i++)
         if (same (rows[i].month, month))
@@ -317,7 +317,7 @@ static bool differs (const bill_t *before, const bill_t *after)
     size_t count;
 
     correction_compare (before, after, of_configuration, &any, differences);
-    bill_rows (differences, &count);
+    postings (differences, &count);
     bill_free (differences);
     return count > 0;
 }

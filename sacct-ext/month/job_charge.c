@@ -4,7 +4,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
-#include "month/detail.h"
+#include "month/month_line_items.h"
 #include "month/job_charge.h"
 
 /* --- its rows ----------------------------------------------------------- */
@@ -15,19 +15,19 @@ struct reading {
     job_charge_t *charge;
 };
 
-static bool is_asked (const detail_row_t *row, void *arg)
+static bool is_asked (const line_item_t *row, void *arg)
 {
     const struct reading *r = arg;
     const job_key_t *key = r->key;
 
-    return row->kind == DETAIL_JOB && row->id_job == key->id_job
+    return row->kind == LINE_ITEM_JOB && row->id_job == key->id_job
            && (!key->cluster || !strcmp (row->cluster, key->cluster))
            && (!key->pool || !strcmp (row->pool, key->pool))
            && (key->submit == SECONDS_UNKNOWN || row->submit == key->submit);
 }
 
-void job_charge_line (const char *month, const detail_row_t *row,
-                      bill_row_t *line)
+void job_charge_line (const char *month, const line_item_t *row,
+                      posting_t *line)
 {
     const char *const keys[CHARGE_PATH_COUNT]
         = {row->account, row->cluster,   row->user,     row->project,
@@ -43,17 +43,17 @@ void job_charge_line (const char *month, const detail_row_t *row,
         line->key[i] = xstrdup (keys[i]);
 }
 
-static void set_line (struct reading *r, const detail_row_t *row)
+static void set_line (struct reading *r, const line_item_t *row)
 {
-    bill_row_t *line = &r->charge->line;
+    posting_t *line = &r->charge->line;
 
-    bill_row_init (line);
+    posting_init (line);
     job_charge_line (r->month, row, line);
     line->reference = xasprintf ("%s/%" PRIu64 "/%" PRId64, row->cluster,
                                  row->id_job, row->submit);
 }
 
-static int check_same (const bill_row_t *first, const bill_row_t *line,
+static int check_same (const posting_t *first, const posting_t *line,
                        uint64_t id_job, gl_error_t *error)
 {
     if (strcmp (first->reference, line->reference) != 0)
@@ -62,16 +62,17 @@ static int check_same (const bill_row_t *first, const bill_row_t *line,
                          "(cluster/JobId/seconds since 1970); choose with "
                          "--submit and --clusters",
                          id_job, first->reference, line->reference);
-    return bill_row_compare (first, line) == 0
+    return posting_compare (first, line) == 0
                ? 0
                : gl_error (error,
-                           "job %" PRIu64 " is on several lines of the bill, in "
+                           "job %" PRIu64
+                           " is on several lines of the bill, in "
                            "pool %s and pool %s; choose with --pool, or give "
                            "the credit to its team",
                            id_job, first->pool, line->pool);
 }
 
-static int check_line (struct reading *r, const detail_row_t *row,
+static int check_line (struct reading *r, const line_item_t *row,
                        gl_error_t *error)
 {
     job_charge_t other = {.count = 0};
@@ -81,11 +82,11 @@ static int check_line (struct reading *r, const detail_row_t *row,
     again.charge = &other;
     set_line (&again, row);
     rc = check_same (&r->charge->line, &other.line, row->id_job, error);
-    bill_row_clear (&other.line);
+    posting_clear (&other.line);
     return rc;
 }
 
-static int take_row (const detail_row_t *row, void *arg, gl_error_t *error)
+static int take_row (const line_item_t *row, void *arg, gl_error_t *error)
 {
     struct reading *r = arg;
     job_charge_t *c = r->charge;
@@ -119,11 +120,11 @@ static void take_bill (const struct reading *r, const bill_t *bill)
     job_charge_t *c = r->charge;
     char *reference = c->line.reference;
     size_t count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
 
     c->line.reference = NULL; /* lines have none */
     for (size_t i = 0; i < count && c->count > 0; i++) {
-        if (bill_row_compare (&rows[i], &c->line) != 0)
+        if (posting_compare (&rows[i], &c->line) != 0)
             continue;
         mpq_set (c->exact, rows[i].exact);
         mpz_set (c->units, rows[i].charge_units);
@@ -137,13 +138,13 @@ static int read_now (struct reading *r, store_t *store, const site_t *site,
                      gl_error_t *error)
 {
     bills_month_t m = {.bill = NULL};
-    detail_result_t result;
+    line_item_result_t result;
     int rc;
 
     if (periods_month (site, r->month, &m.period, error) < 0
         || bills_compute (store, site, m.period, &m.bill, error) < 0)
         return -1;
-    rc = detail_of_month (store, site, &m, take_row, r, &result, error);
+    rc = line_items_of_month (store, site, &m, take_row, r, &result, error);
     if (rc == 0)
         take_bill (r, m.bill);
     bill_free (m.bill);
@@ -179,7 +180,7 @@ int job_charge_read (store_t *store, const site_t *site,
 void job_charge_clear (job_charge_t *charge)
 {
     if (charge->count > 0) {
-        bill_row_clear (&charge->line);
+        posting_clear (&charge->line);
         mpq_clear (charge->exact);
         mpz_clear (charge->units);
     }
@@ -231,7 +232,7 @@ static bool add_last (const job_charge_t *charge, int64_t seconds, mpq_t sum)
         cut = taken < length;
         seconds -= taken;
     }
-    shift (sum, -DETAIL_DIGITS);
+    shift (sum, -LINE_ITEM_DIGITS);
     return i == 0 && !cut;
 }
 

@@ -1,8 +1,8 @@
 /*
  * job_charge.h: what one job is charged in a month: the sum of its rows in the
- * detail that lies below the bill (ledger/detail.h), as facts and configuration have
- * it now: of a closed month what was closed, with all corrections since, those of the
- * open month included (due.h).
+ * detail that lies below the bill (ledger/line_items.h), as facts and
+ * configuration have it now: of a closed month what was closed, with all
+ * corrections since, those of the open month included (balance_due.h).
  */
 #ifndef GL_JOB_CHARGE_H
 #define GL_JOB_CHARGE_H
@@ -26,7 +26,8 @@ typedef struct {
 } job_stretch_t;
 
 typedef struct {
-    bill_row_t line; /* its line of the bill, by texts alone; reference: the job */
+    posting_t
+        line; /* its line of the bill, by texts alone; reference: the job */
     mpq_t exact;     /* what that line is charged, all its jobs, before rounding */
     mpz_t units;     /* and as it is billed */
     job_stretch_t *stretch; /* in their order */
@@ -45,8 +46,8 @@ void job_charge_clear (job_charge_t *charge);
 
 /* The texts of the line of the bill that a row of a job by day lies below, into an
  * initialised row. */
-void job_charge_line (const char *month, const detail_row_t *row,
-                      bill_row_t *ret_line);
+void job_charge_line (const char *month, const line_item_t *row,
+                      posting_t *ret_line);
 
 /* What its last seconds of the month were charged, in smallest units, rounded half
  * to even. Of all of them it is the job's part of what its line is billed, so that a

@@ -108,46 +108,48 @@ struct reading {
 };
 
 static const struct job *job_of (const struct reading *r,
-                                 const detail_row_t *row)
+                                 const line_item_t *row)
 {
-    return row->kind == DETAIL_JOB
+    return row->kind == LINE_ITEM_JOB
                ? find (r->rows, row->id_job, row->submit, row->cluster)
                : NULL;
 }
 
-static bool is_asked (const detail_row_t *row, void *arg)
+static bool is_asked (const line_item_t *row, void *arg)
 {
     return job_of (arg, row) != NULL;
 }
 
-static const size_t job_keys[] = {DETAIL_FIELD (id_job), DETAIL_FIELD (submit),
-                                  DETAIL_FIELD (cluster), 0};
-static const detail_want_t rows_of_jobs
+static const size_t job_keys[]
+    = {LINE_ITEM_FIELD (id_job), LINE_ITEM_FIELD (submit),
+       LINE_ITEM_FIELD (cluster), 0};
+static const line_item_want_t rows_of_jobs
     = {.keys = job_keys, .wants = is_asked};
 
-static int take_detail (const detail_row_t *row, void *arg, gl_error_t *error)
+static int take_detail (const line_item_t *row, void *arg, gl_error_t *error)
 {
     const struct reading *r = arg;
     const struct job *job = job_of (r, row);
-    const bill_row_t *rows;
-    bill_row_t line;
+    const posting_t *rows;
+    posting_t line;
     size_t count;
 
     (void)error;
-    bill_row_init (&line);
+    posting_init (&line);
     job_charge_line (r->month->closing->month, row, &line);
-    rows = bill_rows (r->month->bill, &count);
+    rows = postings (r->month->bill, &count);
     for (size_t i = 0; i < count; i++)
-        if (rows[i].kind == BILL_CHARGE && bill_row_compare (&rows[i], &line) == 0)
+        if (rows[i].kind == BILL_CHARGE
+            && posting_compare (&rows[i], &line) == 0)
             add_place (r->month, (size_t)(job - r->rows->job), i);
-    bill_row_clear (&line);
+    posting_clear (&line);
     return 0;
 }
 
 static void take_references (const job_rows_t *rows, struct month *m)
 {
     size_t count;
-    const bill_row_t *row = bill_rows (m->bill, &count);
+    const posting_t *row = postings (m->bill, &count);
 
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < rows->count && row[i].reference; k++) {
@@ -180,7 +182,8 @@ static int read_month (job_rows_t *rows, store_t *store,
     r.month = &rows->month[rows->month_count++];
     *r.month = (struct month){.closing = closing};
     if (periods_bill (store, closing, &r.month->bill, error) < 0
-        || periods_detail (store, closing, &rows_of_jobs, take_detail, &r, error)
+        || periods_line_items (store, closing, &rows_of_jobs, take_detail, &r,
+                               error)
                < 0)
         return -1;
     take_references (rows, r.month);

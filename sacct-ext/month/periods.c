@@ -5,9 +5,9 @@
 #include "base/calendar.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "facts/pieces.h"
+#include "facts/chunks.h"
 #include "month/periods.h"
-#include "month/seal.h"
+#include "month/month_digest.h"
 
 /* --- bodies ------------------------------------------------------------ */
 
@@ -118,8 +118,8 @@ static int take_decision (periods_t *p, const chain_entry_t *e,
     if (!row)
         return 0;
     d->row = xcalloc (1, sizeof (*d->row));
-    bill_row_init (d->row);
-    if (bill_row_parse (row, strlen (row), d->row, error) < 0)
+    posting_init (d->row);
+    if (posting_parse (row, strlen (row), d->row, error) < 0)
         return gl_error_prefix (error, "entry %" PRIu64 " of the chain",
                                 e->number);
     return 0;
@@ -238,7 +238,7 @@ void periods_free (periods_t *p)
         free (d->reason);
         free (d->reference);
         if (d->row)
-            bill_row_clear (d->row);
+            posting_clear (d->row);
         free (d->row);
     }
     free (p->closings);
@@ -349,7 +349,7 @@ static const struct {
     chain_kind_t kind;
     bill_list_t list;
 } lists[] = {
-    {CHAIN_ROW, BILL_ROWS},
+    {CHAIN_ROW, BILL_POSTINGS},
     {CHAIN_COST, BILL_COSTS},
     {CHAIN_POOL, BILL_POOLS},
     {CHAIN_ENTITLEMENT, BILL_ENTITLEMENTS},
@@ -406,7 +406,7 @@ static int each_entry (store_t *store, const closing_t *closing,
 
 struct billing_rows {
     bill_t *bill;
-    seal_t *seal;
+    month_digest_t *digest;
     closed_usage_t *usage; /* NULL: not wanted */
 };
 
@@ -419,8 +419,8 @@ static int take_bill (const chain_entry_t *e, void *arg, gl_error_t *error)
         return gl_error_prefix (error, "%s: entry %" PRIu64 " of the chain",
                                 e->month, e->number);
     if (e->kind == CHAIN_ROW) {
-        const bill_row_t *rows = bill_rows (b->bill, &count);
-        seal_add (b->seal, &rows[count - 1], e->body, e->length);
+        const posting_t *rows = postings (b->bill, &count);
+        month_digest_add (b->digest, &rows[count - 1], e->body, e->length);
     }
     return e->kind == CHAIN_USAGE && b->usage
                ? closed_usage_read (b->usage, e->body, e->length, error)
@@ -435,8 +435,9 @@ static int check_rows (const closing_t *closing, struct billing_rows *b,
     uint64_t said;
     size_t count;
 
-    (void)bill_rows (b->bill, &count);
-    if (seal_differs (b->seal, closing->body, &fields, &said, error) < 0)
+    (void)postings (b->bill, &count);
+    if (month_digest_differs (b->digest, closing->body, &fields, &said, error)
+        < 0)
         return -1;
     if (fields.length > 0 || said != count)
         return chain_damaged (closing->month, closing->number,
@@ -449,7 +450,7 @@ int periods_bill_usage (store_t *store, const closing_t *closing,
                         const closed_usage_sink_t *sink, bill_t **ret_bill,
                         gl_error_t *error)
 {
-    struct billing_rows b = {bill_new (), seal_new (),
+    struct billing_rows b = {bill_new (), month_digest_new (),
                              sink ? closed_usage_new (sink) : NULL};
     unsigned bodies = MONTH_KINDS & ~CHAIN_BIT (CHAIN_DETAIL)
                       & ~(sink ? 0 : CHAIN_BIT (CHAIN_USAGE));
@@ -459,7 +460,7 @@ int periods_bill_usage (store_t *store, const closing_t *closing,
         rc = check_rows (closing, &b, error);
     if (rc == 0 && b.usage)
         rc = closed_usage_end (b.usage, error);
-    seal_free (b.seal);
+    month_digest_free (b.digest);
     closed_usage_free (b.usage);
     if (rc < 0)
         bill_free (b.bill);
@@ -501,17 +502,17 @@ int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
 }
 
 struct lines {
-    detail_reader_t *reader;
+    line_item_reader_t *reader;
     uint64_t count;
-    detail_f callback;
+    line_item_f callback;
     void *arg;
 };
 
 static int take_line (char *line, void *arg, gl_error_t *error)
 {
     struct lines *l = arg;
-    const detail_row_t *row;
-    int rc = detail_reader_read (l->reader, line, l->arg, &row, error);
+    const line_item_t *row;
+    int rc = line_item_reader_read (l->reader, line, l->arg, &row, error);
 
     l->count++;
     return rc == 1 ? l->callback (row, l->arg, error) : rc;
@@ -531,24 +532,24 @@ static int check_lines (const closing_t *closing, uint64_t count,
     return 0;
 }
 
-static int take_piece (const chain_entry_t *e, void *arg, gl_error_t *error)
+static int take_interval (const chain_entry_t *e, void *arg, gl_error_t *error)
 {
     return e->kind == CHAIN_DETAIL
-               ? pieces_each (e->body, e->length, take_line, arg, error)
+               ? chunks_each (e->body, e->length, take_line, arg, error)
                : 0;
 }
 
-int periods_detail (store_t *store, const closing_t *closing,
-                    const detail_want_t *want, detail_f callback, void *arg,
-                    gl_error_t *error)
+int periods_line_items (store_t *store, const closing_t *closing,
+                        const line_item_want_t *want, line_item_f callback,
+                        void *arg, gl_error_t *error)
 {
     struct lines lines = {.callback = callback, .arg = arg};
     int rc;
 
-    lines.reader = detail_reader_new (want);
-    rc = each_entry (store, closing, CHAIN_BIT (CHAIN_DETAIL), take_piece, &lines,
-                     error);
-    detail_reader_free (lines.reader);
+    lines.reader = line_item_reader_new (want);
+    rc = each_entry (store, closing, CHAIN_BIT (CHAIN_DETAIL), take_interval,
+                     &lines, error);
+    line_item_reader_free (lines.reader);
     return rc < 0 ? rc : check_lines (closing, lines.count, error);
 }
 

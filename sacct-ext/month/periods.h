@@ -7,7 +7,7 @@
 
 #include "base/buffer.h"
 #include "ledger/bill.h"
-#include "ledger/detail.h"
+#include "ledger/line_items.h"
 #include "month/bills.h"
 #include "month/closed_usage.h"
 #include "site/site.h"
@@ -54,7 +54,7 @@ typedef struct {
     char *who;
     char *reason;
     char *reference; /* a row "2026-10/17", the number of a dispute; NULL */
-    bill_row_t *row; /* that it brings; NULL */
+    posting_t *row;  /* that it brings; NULL */
 } decision_t;
 
 typedef struct {
@@ -65,10 +65,10 @@ typedef struct {
     chain_head_t head;
 } periods_t;
 
-/* Checks every closing and decision against its hash, the columns and numbers of
- * all entries, that the entries of a month end with its closing, and that no month
- * is closed twice. periods_bill() and periods_detail() check the entries of the
- * month while they read it. */
+/* Checks every closing and decision against its hash, the columns and numbers
+ * of all entries, that the entries of a month end with its closing, and that no
+ * month is closed twice. periods_bill() and periods_line_items() check the
+ * entries of the month while they read it. */
 int periods_read (store_t *store, periods_t **ret_periods, gl_error_t *error);
 /* Accepts NULL. */
 void periods_free (periods_t *periods);
@@ -110,11 +110,11 @@ int periods_usage (store_t *store, const closing_t *closing,
                    const closed_usage_sink_t *sink, gl_error_t *error);
 
 /* The rows that lay below them when it was closed, by job and day
- * (ledger/detail.h), in their order; `want` NULL: all of them. -1 also of a month
- * that was closed without them. */
-int periods_detail (store_t *store, const closing_t *closing,
-                    const detail_want_t *want, detail_f callback, void *arg,
-                    gl_error_t *error);
+ * (ledger/line_items.h), in their order; `want` NULL: all of them. -1 also of a
+ * month that was closed without them. */
+int periods_line_items (store_t *store, const closing_t *closing,
+                        const line_item_want_t *want, line_item_f callback,
+                        void *arg, gl_error_t *error);
 
 /* --- disputes ----------------------------------------------------------- */
 

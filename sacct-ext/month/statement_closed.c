@@ -32,7 +32,7 @@ static int take_closing (struct making *m, const closing_t *closing,
 
 /* --- jobs -------------------------------------------------------------- */
 
-static int take_row (const detail_row_t *row, void *arg, gl_error_t *error)
+static int take_row (const line_item_t *row, void *arg, gl_error_t *error)
 {
     (void)error;
     statement_jobs_add (arg, row);
@@ -46,8 +46,8 @@ static int list_jobs (struct making *m, const closing_t *closing,
     if (!m->list)
         return 0;
     m->s.list = m->jobs = statement_jobs_new (m->s.team, m->zone);
-    return periods_detail (m->store, closing, &statement_jobs_want, take_row,
-                           m->jobs, error);
+    return periods_line_items (m->store, closing, &statement_jobs_want,
+                               take_row, m->jobs, error);
 }
 
 /* --- all of it --------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include "facts/facts.h"
 #include "facts/rollups.h"
 #include "month/closed_usage.h"
-#include "month/detail.h"
+#include "month/month_line_items.h"
 #include "month/statements_private.h"
 
 /* --- jobs -------------------------------------------------------------- */
@@ -160,7 +160,7 @@ void statement_take_days (struct making *m, const zone_t *zone, int64_t end,
 
 /* --- one by one -------------------------------------------------------- */
 
-static int take_row (const detail_row_t *row, void *arg, gl_error_t *error)
+static int take_row (const line_item_t *row, void *arg, gl_error_t *error)
 {
     (void)error;
     statement_jobs_add (arg, row);
@@ -170,13 +170,13 @@ static int take_row (const detail_row_t *row, void *arg, gl_error_t *error)
 static int list_jobs (struct making *m, const bills_month_t *month,
                       gl_error_t *error)
 {
-    detail_result_t result;
+    line_item_result_t result;
 
     if (!m->list)
         return 0;
     m->s.list = m->jobs = statement_jobs_new (m->s.team, m->query.site->zone);
-    return detail_of_month (m->store, m->query.site, month, take_row, m->jobs,
-                            &result, error);
+    return line_items_of_month (m->store, m->query.site, month, take_row,
+                                m->jobs, &result, error);
 }
 
 int statement_from_facts (struct making *m, const bills_month_t *month,

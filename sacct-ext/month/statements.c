@@ -36,10 +36,10 @@ static char *state_of (const struct making *m, const bills_month_t *month)
 static size_t disputed_of (const bills_month_t *month, const char *team)
 {
     size_t count, disputed = 0;
-    const bill_row_t *rows = bill_rows (month->bill, &count);
+    const posting_t *rows = postings (month->bill, &count);
 
     for (size_t i = 0; i < count; i++)
-        disputed += month->disputed[i] && bill_row_of (&rows[i], team);
+        disputed += month->disputed[i] && posting_of (&rows[i], team);
     return disputed;
 }
 
@@ -87,7 +87,7 @@ static void fill (struct making *m, const bills_month_t *now,
     m->s.month = now->month;
     m->s.before_month = before->month;
     m->s.bill = now->bill;
-    bill_rows (before->bill, &rows);
+    postings (before->bill, &rows);
     /* a month before the ledger begins is billed to nobody, and may still move */
     comparable = before->state != BILLS_BEFORE;
     m->s.before = rows > 0 && comparable ? before->bill : NULL;
@@ -131,7 +131,7 @@ static int check_reached (const struct making *m, const bills_month_t *now,
     char stamp[ZONE_STAMP_SIZE];
     size_t rows;
 
-    bill_rows (now->bill, &rows);
+    postings (now->bill, &rows);
     if (now->version > 0 || rows > 0 || now->period.start < as_of)
         return 0;
     return as_of == 0

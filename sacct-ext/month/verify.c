@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "month/seal.h"
+#include "month/month_digest.h"
 #include "month/verify.h"
 
 /* An entry that is not what its hash says. */
@@ -23,7 +23,7 @@ struct walk {
     bool doubt; /* the entry before is not what its own hash says */
     uint64_t next;
     /* of the month that is being read */
-    seal_t *seal;
+    month_digest_t *digest;
     char month[BILLS_MONTH_SIZE];
     uint32_t version;
     uint64_t row;
@@ -160,11 +160,11 @@ static void tell_broken (struct walk *w, const char *fields)
 
 static void begin_month (struct walk *w, const chain_entry_t *e)
 {
-    if (w->seal && w->row > 0)
+    if (w->digest && w->row > 0)
         report (w, "%s version %u: %" PRIu64 " rows without a closing", w->month,
                 w->version, w->row);
-    seal_free (w->seal);
-    w->seal = seal_new ();
+    month_digest_free (w->digest);
+    w->digest = month_digest_new ();
     w->row = 0;
     w->version = e->version;
     snprintf (w->month, sizeof (w->month), "%.7s", e->month);
@@ -172,13 +172,13 @@ static void begin_month (struct walk *w, const chain_entry_t *e)
 
 static void take_row (struct walk *w, const chain_entry_t *e)
 {
-    bill_row_t row;
+    posting_t row;
     bool read;
 
-    bill_row_init (&row);
-    read = bill_row_parse (e->body, e->length, &row, NULL) == 0;
-    seal_add (w->seal, read ? &row : NULL, e->body, e->length);
-    bill_row_clear (&row);
+    posting_init (&row);
+    read = posting_parse (e->body, e->length, &row, NULL) == 0;
+    month_digest_add (w->digest, read ? &row : NULL, e->body, e->length);
+    posting_clear (&row);
     w->found->rows++;
 }
 
@@ -233,7 +233,7 @@ static int end_month (struct walk *w, const chain_entry_t *e,
     BUFFER_AUTO fields = BUFFER_INIT;
     uint64_t rows;
 
-    if (seal_differs (w->seal, body, &fields, &rows, error) < 0)
+    if (month_digest_differs (w->digest, body, &fields, &rows, error) < 0)
         return -1;
     tell_broken (w, buffer_text (&fields));
     check_twice (w, e);
@@ -244,7 +244,7 @@ static int end_month (struct walk *w, const chain_entry_t *e,
                 e->month, e->version, rows, w->row);
     w->found->months++;
     w->row = 0;
-    seal_free (GL_TAKE (w->seal));
+    month_digest_free (GL_TAKE (w->digest));
     return check_snapshot (w, e, body, error);
 }
 
@@ -253,7 +253,7 @@ static int end_month (struct walk *w, const chain_entry_t *e,
 static int take_entry (struct walk *w, const chain_entry_t *e,
                        gl_error_t *error)
 {
-    if (!w->seal || strncmp (w->month, e->month, BILLS_MONTH_SIZE) != 0
+    if (!w->digest || strncmp (w->month, e->month, BILLS_MONTH_SIZE) != 0
         || w->version != e->version)
         begin_month (w, e);
     if (e->kind == CHAIN_ROW)
@@ -295,7 +295,7 @@ int verify_chain (store_t *store, const uint8_t *head, verified_t *ret,
     }
     store_chain_iter_close (iter);
     tell_broken (&w, NULL);
-    if (rc == 0 && w.seal && w.row > 0)
+    if (rc == 0 && w.digest && w.row > 0)
         report (&w, "%s version %u: %" PRIu64 " rows without a closing", w.month,
                 w.version, w.row);
     if (rc == 0)
@@ -307,7 +307,7 @@ int verify_chain (store_t *store, const uint8_t *head, verified_t *ret,
         free (w.broken[i].what);
     free (w.broken);
     free (w.closed);
-    seal_free (w.seal);
+    month_digest_free (w.digest);
     if (rc < 0)
         verified_clear (ret);
     return rc;

@@ -50,7 +50,7 @@ typedef struct {
 const slurmdbd_name_t *slurmdbd_names (const slurmdbd_t *dbd,
                                        size_t *ret_count);
 
-/* One cluster with its dictionaries. `as_of` becomes the time_seen of its
+/* One cluster with its dictionaries. `as_of` becomes the observed_at of its
  * segments. The error names the clusters that there are. */
 typedef struct slurmdbd_cluster slurmdbd_cluster_t;
 slurmdbd_cluster_t *slurmdbd_cluster_open (slurmdbd_t *dbd, const char *name,

@@ -81,7 +81,7 @@ static void read_times (const slurmdbd_cluster_t *c, const db_statement_t *row,
     s->time_submit = db_column_i64 (row, JOB_TIME_SUBMIT);
     s->time_start = db_column_i64 (row, JOB_TIME_START);
     s->time_end = db_column_i64 (row, JOB_TIME_END);
-    s->time_seen = c->as_of;
+    s->observed_at = c->as_of;
     s->state = read_state (row);
     s->suspended = read_suspended (row, s->state);
     s->time_limit = read_time_limit (row);
@@ -349,7 +349,7 @@ static int find_end (struct reading *r, slurmdbd_window_t window,
     return rc < 0 ? -1 : 0;
 }
 
-static int64_t end_of_piece (int64_t from, int64_t to)
+static int64_t end_of_interval (int64_t from, int64_t to)
 {
     if (from >= INSTANT_MAX - SECONDS_PER_QUERY)
         return to;
@@ -371,7 +371,7 @@ static int read_ended (struct reading *r, slurmdbd_window_t window,
         if (end == 0)
             break;
         piece.from = end > 0 && end < INSTANT_MAX ? end : INSTANT_MAX;
-        piece.to = end_of_piece (piece.from, window.to);
+        piece.to = end_of_interval (piece.from, window.to);
         if (read_window (r, piece, error) < 0)
             return -1;
         if (piece.to == window.to)

@@ -259,8 +259,8 @@ static int look_at_record (struct gather *g, const evidence_t *e,
     if ((there = has_segment (g, e->id_job, error)) < 0)
         return -1;
     if (!there)
-        reconcile_loose (g->reconcile, &g->cluster, e->node ? e->node : "?",
-                         e->id_job, e->stamp, EVIDENCE_NO_SEGMENT);
+        reconcile_unmatched (g->reconcile, &g->cluster, e->node ? e->node : "?",
+                             e->id_job, e->stamp, EVIDENCE_NO_SEGMENT);
     return 0;
 }
 
@@ -349,9 +349,9 @@ static void see_attempt (const attempt_t *a, void *arg)
 {
     struct gather *g = arg;
 
-    reconcile_loose (g->reconcile, &g->cluster, a->node,
-                     a->fact[0]->seen.id_job, a->fact[0]->seen.stamp,
-                     a->reason);
+    reconcile_unmatched (g->reconcile, &g->cluster, a->node,
+                         a->fact[0]->seen.id_job, a->fact[0]->seen.stamp,
+                         a->reason);
 }
 
 /* slurmdbd records them with TrackSlurmctldDown=yes. */

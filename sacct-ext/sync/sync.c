@@ -5,7 +5,7 @@
 #include "facts/as_of.h"
 #include "sync/sync.h"
 #include "sync/sync_open.h"
-#include "sync/sync_seen.h"
+#include "sync/sync_digest.h"
 
 /* Job ids in one query; each costs some 11 bytes of it. */
 #define IDS_PER_QUERY 1000
@@ -24,11 +24,11 @@ struct sync {
     int64_t *starts; /* of events that the store has as open */
     /* what the last reading saw in the stretches of the look-back; what this
      * one sees */
-    store_seen_t *before;
+    store_digest_t *before;
     size_t before_count;
     int64_t before_as_of;
     int64_t known_as_of; /* no source has spoken of a later moment */
-    sync_seen_t *seen;
+    sync_digest_t *seen;
     sync_result_t *result;
     uint64_t rows;
     uint64_t total; /* about; 0: not asked for */
@@ -67,7 +67,7 @@ static int check_segment (const segment_t *segment, void *arg,
     if (segment->time_end > sync->newest
         && segment->time_end <= sync->result->as_of)
         sync->newest = segment->time_end;
-    sync_seen_add (sync->seen, segment);
+    sync_digest_add (sync->seen, segment);
     return 0;
 }
 
@@ -80,7 +80,7 @@ static int put_checked (const segment_t *segment, void *arg, gl_error_t *error)
     if (put (sync, segment, &fresh, error) < 0)
         return -1;
     if (fresh)
-        sync_seen_fresh (sync->seen, segment);
+        sync_digest_fresh (sync->seen, segment);
     return 0;
 }
 
@@ -168,7 +168,7 @@ static int64_t remember_from (const struct sync *sync)
     return from > 0 ? from - from % SYNC_SEEN_SECONDS : 0;
 }
 
-static const store_seen_t *before_at (const struct sync *sync, int64_t start)
+static const store_digest_t *before_at (const struct sync *sync, int64_t start)
 {
     size_t low = 0, high = sync->before_count;
 
@@ -188,10 +188,10 @@ static const store_seen_t *before_at (const struct sync *sync, int64_t start)
  * say themselves when they were seen. */
 static bool stays (const struct sync *sync, int64_t start)
 {
-    const store_seen_t *before = before_at (sync, start);
+    const store_digest_t *before = before_at (sync, start);
 
     return before && start >= remember_from (sync)
-           && sync_seen_same (sync->seen, before);
+           && sync_digest_same (sync->seen, before);
 }
 
 /* Put what is not as it was, run by run. */
@@ -205,7 +205,7 @@ static int put_stretches (struct sync *sync, gl_error_t *error)
         if (!stays (sync, at))
             continue;
         sync->result->segments.unchanged
-            += sync_seen_of (sync->seen, at).segments;
+            += sync_digest_of (sync->seen, at).segments;
         window.again = true;
         if (run < at
             && slurmdbd_segments (sync->from, window, put_checked, sync, error)
@@ -250,20 +250,20 @@ static int read_look_back (struct sync *sync, gl_error_t *error)
 static int remember (struct sync *sync, gl_error_t *error)
 {
     int64_t as_of = sync->result->as_of;
-    int64_t at = sync_seen_start (sync->seen);
-    store_seen_t *seen = xreallocarray (NULL, SYNC_SEEN_MAX, sizeof (*seen));
+    int64_t at = sync_digest_start (sync->seen);
+    store_digest_t *seen = xreallocarray (NULL, SYNC_SEEN_MAX, sizeof (*seen));
     size_t count = 0;
     int rc;
 
     if (at < remember_from (sync))
         at = remember_from (sync);
-    for (; as_of >= sync->known_as_of && at < sync_seen_end (sync->seen);
+    for (; as_of >= sync->known_as_of && at < sync_digest_end (sync->seen);
          at += SYNC_SEEN_SECONDS) {
         if (as_of > sync->known_as_of
             || (as_of == sync->before_as_of && stays (sync, at)))
-            seen[count++] = sync_seen_of (sync->seen, at);
+            seen[count++] = sync_digest_of (sync->seen, at);
     }
-    rc = store_put_seen (sync->store, sync->name, as_of, seen, count, error);
+    rc = store_put_digest (sync->store, sync->name, as_of, seen, count, error);
     free (seen);
     return rc;
 }
@@ -350,8 +350,8 @@ static int miss (struct sync *sync, int64_t from, int64_t to, gl_error_t *error)
     uint64_t gone = 0;
 
     if ((sync->since && find_elsewhere (sync, from, to, error) < 0)
-        || store_put_gone (sync->store, sync->name, from, to,
-                           sync->result->as_of, &gone, error)
+        || store_put_deleted (sync->store, sync->name, from, to,
+                              sync->result->as_of, &gone, error)
                < 0)
         return -1;
     sync->result->gone += gone;
@@ -362,16 +362,16 @@ static int miss (struct sync *sync, int64_t from, int64_t to, gl_error_t *error)
  * the sums do not say that all keys are still there. */
 static bool may_miss (const struct sync *sync, int64_t start)
 {
-    const store_seen_t *before = before_at (sync, start);
+    const store_digest_t *before = before_at (sync, start);
 
     return start < sync->last
-           && !(before && sync_seen_kept (sync->seen, before));
+           && !(before && sync_digest_kept (sync->seen, before));
 }
 
 static int miss_in_look_back (struct sync *sync, gl_error_t *error)
 {
-    int64_t end = sync_seen_end (sync->seen);
-    int64_t at = sync_seen_start (sync->seen), run = at;
+    int64_t end = sync_digest_end (sync->seen);
+    int64_t at = sync_digest_start (sync->seen), run = at;
 
     if (sync->since < at && miss (sync, sync->since, at, error) < 0)
         return -1;
@@ -406,10 +406,10 @@ static int read_before (struct sync *sync, gl_error_t *error)
         return -1;
     /* an older copy of the database has no say in what is seen now */
     if (sync->result->as_of < sync->known_as_of
-        && store_settle_seen (sync->store, sync->name, error) < 0)
+        && store_settle_digest (sync->store, sync->name, error) < 0)
         return -1;
-    return store_get_seen (sync->store, sync->name, &sync->before_as_of,
-                           &sync->before, &sync->before_count, error);
+    return store_get_digest (sync->store, sync->name, &sync->before_as_of,
+                             &sync->before, &sync->before_count, error);
 }
 
 /* A full reading says anew what slurmdbd said as of the same moment; --force takes
@@ -448,8 +448,8 @@ static int start_over (struct sync *sync, gl_error_t *error)
         return -1;
     if (sync->since && sync->before_count && before_start (sync) < from)
         from = before_start (sync);
-    sync_seen_free (sync->seen);
-    sync->seen = sync_seen_new (from, sync->result->as_of + 1);
+    sync_digest_free (sync->seen);
+    sync->seen = sync_digest_new (from, sync->result->as_of + 1);
     return 0;
 }
 
@@ -621,7 +621,7 @@ int sync_cluster (store_t *store, slurmdbd_t *dbd, const char *cluster,
     int rc = run (&sync, dbd, error);
 
     sync_open_free (sync.open);
-    sync_seen_free (sync.seen);
+    sync_digest_free (sync.seen);
     free (sync.before);
     free (sync.starts);
     slurmdbd_cluster_close (sync.from);

@@ -1,15 +1,15 @@
 /*
  * sync.h: what slurmdbd's database says of a cluster, into the store.
  *
- * Incremental: rows that are open, rows that ended since the newest end of the last
- * reading minus a look-back, and what the store still has as open. All of a cluster arrives
- * in one transaction of the store, or nothing does; a second run changes
- * nothing but as-of.
+ * Incremental: rows that are open, rows that ended since the newest end of the
+ * last reading minus a look-back, and what the store still has as open. All of
+ * a cluster arrives in one transaction of the store, or nothing does; a second
+ * run changes nothing but as-of.
  *
- * The look-back is read every time. Where its rows are just as they were they are
- * not put again (sync_seen.h), so that an hourly run costs little more than the
- * reading. Rows that slurmdbd does not have any more are looked for where it was
- * read: in the look-back, everywhere by a full run.
+ * The look-back is read every time. Where its rows are just as they were they
+ * are not put again (sync_digest.h), so that an hourly run costs little more
+ * than the reading. Rows that slurmdbd does not have any more are looked for
+ * where it was read: in the look-back, everywhere by a full run.
  */
 #ifndef GL_SYNC_H
 #define GL_SYNC_H

@@ -66,7 +66,7 @@ static void make_segment (segment_t *s, uint64_t n, char text[6][64])
         .id_job = 5000000 + n,
         .time_submit = 1760000000 + (int64_t)(n * 26 / 10) - dice (86400),
         .suspended = 0,
-        .time_seen = 1762600000,
+        .observed_at = 1762600000,
         .time_limit = 3600 * (1 + dice (24)),
         .state = SEGMENT_COMPLETED,
         .source = SOURCE_SLURMDBD,

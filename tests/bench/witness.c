@@ -174,7 +174,7 @@ static void put_one (store_t *store, const segment_t *s, enum what what)
         put_record (store, s, node, RECORD_JOB_END);
         break;
     case REVISIONS:
-        changed.time_seen++;
+        changed.observed_at++;
         changed.time_end++;
         if (store_put_segment (store, &changed, NULL, &error) < 0)
             die ();

@@ -76,7 +76,7 @@ static segment_t segment_of (const struct job *job)
         .time_submit = start - 60,
         .time_start = start,
         .time_end = job->hours > 0 ? start + (int64_t)(job->hours * HOUR) : 0,
-        .time_seen = AS_OF,
+        .observed_at = AS_OF,
         .suspended = 0,
         .time_limit = 10 * DAY,
         .state = job->state,

@@ -63,7 +63,7 @@ query ()
 # What the store holds of segments, and all that it says of the month.
 facts ()
 {
-    query "$1" "SELECT id_job, time_submit, time_start, time_end, time_seen, state,
+    query "$1" "SELECT id_job, time_submit, time_start, time_end, observed_at, state,
         source, p.user_name, p.account, p.qos, p.partition_name, h.gres,
         h.gres_requested, h.gpu_asked, h.cpus, h.nodes, h.time_limit, n.value,
         j.value, coalesce(gres_lost, 0) FROM segment s JOIN party p ON p.id = party
@@ -211,10 +211,10 @@ all ()
 
     make_store "$with"
     import "$with" a 2026-11-02 && gl "$with" close --month 2026-10 --accept 'a test'
-    query "$with" 'SELECT count(*), max(time_seen) FROM segment' >"$dir/before"
+    query "$with" 'SELECT count(*), max(observed_at) FROM segment' >"$dir/before"
     undo "$with" 1
     [ $? -eq 1 ] && grep -q 'job 3, which ran before 2026-11-01.*closed' "$dir/err" &&
-        query "$with" 'SELECT count(*), max(time_seen) FROM segment' |
+        query "$with" 'SELECT count(*), max(observed_at) FROM segment' |
         cmp -s - "$dir/before"
     check $? "$how: not into a closed month"
 }

@@ -40,7 +40,7 @@ facts ()
 rows ()
 {
     gl "$url" report entitlements "$@" -P -n \
-        -o team,month,bought,carried_in,used,unused,carried_out,expired,amount,unused_value &&
+        -o team,month,bought,rollover_in,used,unused,rollover_out,expired,amount,unused_value &&
         sed 's/\.000000//g' "$work/out" >"$work/rows_out"
 }
 is () { diff "$work/rows_out" - >"$work/out"; }
@@ -114,7 +114,7 @@ gl "$url" report entitlements --month 2026-10 --csv &&
     sed 's/closed/open/' "$work/out" | cmp - "$work/open"
 result $? "then it is what was closed, whatever is configured"
 echo "SELECT body FROM chain WHERE kind = 1 AND month = '2026-11'" | sql "$url" |
-    grep -q 'adjustment_entitlement=-26000.*drawn_seconds=468000'
+    grep -q 'adjustment_entitlement=-26000.*consumed_seconds=468000'
 result $? "a row says what it drew"
 gl "$url" verify
 result $? "all hashes are right"

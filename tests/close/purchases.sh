@@ -56,7 +56,7 @@ result $? "facts"
 # year, 96.00. So 470.00 paid = 90 + 15 + 205 + 64 + 96. Language: 100.00 for 31
 # days of half a GPU, 372.5 hours as a clock goes back, 0.2685 each; of these 48 are
 # used, 12.89, and the others gone, 87.11.
-gl "$url" report entitlements -P -n -o team,month,fee,hour_value,carried_in_value,used_value,unused_value,carried_out_value,expired_value
+gl "$url" report entitlements -P -n -o team,month,fee,hour_value,rollover_in_value,used_value,unused_value,rollover_out_value,expired_value
 cp "$work/out" "$work/seen"
 is <<'END'
 language|2026-10|100.00|0.2685|0.00|12.89|87.11|0.00|87.11
@@ -208,10 +208,10 @@ result $? "what if it had been cheaper"
 # closed
 close_it "$url" 2026-10 && close_it "$url" 2026-11
 result $? "October and November are closed"
-gl "$url" report entitlements --csv -o team,month,fee,used_value,carried_out_value &&
+gl "$url" report entitlements --csv -o team,month,fee,used_value,rollover_out_value &&
     cp "$work/out" "$work/then"
 cp "$work/cheaper.yaml" "$work/site.yaml"
-gl "$url" report entitlements --csv -o team,month,fee,used_value,carried_out_value
+gl "$url" report entitlements --csv -o team,month,fee,used_value,rollover_out_value
 cmp "$work/out" "$work/then"
 result $? "and keep their price under another one"
 gl "$url" statement vision --month 2026-12 --json

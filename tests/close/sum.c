@@ -58,7 +58,7 @@ static void add_units (mpq_t to, const mpz_t units, int sign)
     mpq_clear (value);
 }
 
-static void add (struct lines *lines, const bill_row_t *row, int sign)
+static void add (struct lines *lines, const posting_t *row, int sign)
 {
     buffer_t key = BUFFER_INIT;
     const char *texts[] = {row->pool, row->team, row->gpu, row->profile};
@@ -84,7 +84,7 @@ static void add_month (struct lines *lines, const bill_t *bill,
                        const char *month, int sign)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (bill, &count);
+    const posting_t *rows = postings (bill, &count);
 
     for (size_t i = 0; i < count; i++)
         if (!strcmp (rows[i].month, month) && !rows[i].reason
@@ -145,19 +145,19 @@ static bool check (store_t *store, const site_t *site, const periods_t *periods,
 }
 
 /* The kept detail holds the GPU time of the closed charges. */
-static int take_detail (const detail_row_t *row, void *arg, gl_error_t *unused)
+static int take_detail (const line_item_t *row, void *arg, gl_error_t *unused)
 {
     mpq_ptr sum = arg;
 
     (void)unused;
-    if (row->kind == DETAIL_JOB)
+    if (row->kind == LINE_ITEM_JOB)
         mpq_add (sum, sum, row->gpu_seconds);
     return 0;
 }
 
 static bool check_detail (store_t *store, const closing_t *closing)
 {
-    const bill_row_t *rows;
+    const posting_t *rows;
     size_t count;
     bill_t *bill;
     mpq_t sum;
@@ -165,9 +165,10 @@ static bool check_detail (store_t *store, const closing_t *closing)
 
     mpq_init (sum);
     if (periods_bill (store, closing, &bill, &error) < 0
-        || periods_detail (store, closing, NULL, take_detail, sum, &error) < 0)
+        || periods_line_items (store, closing, NULL, take_detail, sum, &error)
+               < 0)
         fail ();
-    rows = bill_rows (bill, &count);
+    rows = postings (bill, &count);
     for (size_t i = 0; i < count; i++)
         if (rows[i].kind == BILL_CHARGE)
             mpq_sub (sum, sum, rows[i].gpu_seconds);
@@ -184,12 +185,12 @@ static void print_corrections (store_t *store, const site_t *site,
                                const char *open)
 {
     bills_month_t *m;
-    const bill_row_t *rows;
+    const posting_t *rows;
     size_t count;
 
     if (bills_of_month (store, site, open, &m, &error) < 0)
         fail ();
-    rows = bill_rows (m->bill, &count);
+    rows = postings (m->bill, &count);
     for (size_t i = 0; i < count; i++) {
         if (rows[i].kind == BILL_CORRECTION)
             gmp_printf ("%s %s %s %s %Zd\n", rows[i].month,
@@ -204,16 +205,16 @@ static void print_corrections (store_t *store, const site_t *site,
 static void print_rows (store_t *store, const site_t *site, const char *month)
 {
     bills_month_t *m;
-    const bill_row_t *rows;
+    const posting_t *rows;
     size_t count;
     buffer_t text = BUFFER_INIT;
 
     if (bills_of_month (store, site, month, &m, &error) < 0)
         fail ();
-    rows = bill_rows (m->bill, &count);
+    rows = postings (m->bill, &count);
     for (size_t i = 0; i < count; i++) {
         buffer_clear (&text);
-        bill_row_text (&rows[i], &text);
+        posting_text (&rows[i], &text);
         puts (buffer_text (&text));
     }
     buffer_done (&text);

@@ -52,8 +52,8 @@ static char *name (void)
 /* Equal rows are of one account. */
 static int by_account (const void *a, const void *b)
 {
-    const bill_row_t *x = *(const bill_row_t *const *)a,
-                     *y = *(const bill_row_t *const *)b;
+    const posting_t *x = *(const posting_t *const *)a,
+                    *y = *(const posting_t *const *)b;
     const char *const left[] = {x->team, x->key[0], x->pool},
                       *const right[] = {y->team, y->key[0], y->pool};
     int order = (int)x->kind - (int)y->kind;
@@ -67,8 +67,8 @@ static int by_account (const void *a, const void *b)
 static size_t count_accounts (const bill_t *bill)
 {
     size_t count, accounts = 0;
-    const bill_row_t *rows = bill_rows (bill, &count);
-    const bill_row_t **list = xcalloc (count + 1, sizeof (*list));
+    const posting_t *rows = postings (bill, &count);
+    const posting_t **list = xcalloc (count + 1, sizeof (*list));
 
     for (size_t i = 0; i < count; i++)
         list[i] = &rows[i];
@@ -94,7 +94,7 @@ int main (int argc, char **argv)
     snprintf (site->currency, sizeof (site->currency), "%s", argv[3]);
     site->currency_digits = atoi (argv[4]);
     for (int i = atoi (argv[2]); i-- > 0;) {
-        bill_row_t *row = bill_add (bill);
+        posting_t *row = bill_add (bill);
         long units = (long)chance (2000001) - 1000000;
         row->kind = chance (2) ? BILL_CORRECTION : BILL_TAX;
         row->month = xstrdup ("2026-09");

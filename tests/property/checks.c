@@ -245,11 +245,11 @@ static int64_t end_of (const segment_t *s, const suspension_t *pause,
     (void)pause;
     if (s->time_limit == SECONDS_UNKNOWN || pauses
         || s->state == SEGMENT_SUSPENDED)
-        return s->time_seen;
+        return s->observed_at;
     if (s->suspended != SECONDS_UNKNOWN)
         suspended = s->suspended;
     believed = s->time_start + s->time_limit + suspended + 3600;
-    return believed < s->time_seen ? believed : s->time_seen;
+    return believed < s->observed_at ? believed : s->observed_at;
 }
 
 static bool has_pauses (const world_t *w, const segment_t *s)
@@ -494,7 +494,7 @@ static int64_t seen_at (const item_t *item)
 {
     switch (item->kind) {
     case ITEM_SEGMENT:
-        return item->segment.time_seen;
+        return item->segment.observed_at;
     case ITEM_SUSPENSION:
         return item->suspension.start;
     default:

@@ -240,14 +240,14 @@ static void observe (world_t *w, chance_t *chance, const segment_t *base,
     s = &add (w, ITEM_SEGMENT)->segment;
     *s = *base;
     s->source = PICK (chance, sources);
-    s->time_seen = last && chance_percent (chance, 70)
-                       ? w->as_of
-                       : moment (w, chance, base->time_submit, w->as_of + 1);
-    open = s->time_seen < base->time_end || chance_percent (chance, 10);
+    s->observed_at = last && chance_percent (chance, 70)
+                         ? w->as_of
+                         : moment (w, chance, base->time_submit, w->as_of + 1);
+    open = s->observed_at < base->time_end || chance_percent (chance, 10);
     s->state = open ? SEGMENT_RUNNING : PICK (chance, ends);
     if (open)
         s->time_end = 0;
-    if (s->time_seen < base->time_start) {
+    if (s->observed_at < base->time_start) {
         s->time_start = 0;
         s->state = SEGMENT_PENDING;
     }
@@ -484,7 +484,7 @@ static void print_item (const item_t *item)
                 " account %s nodes %s gres \"%s\"%s suspended %" PRId64
                 " limit %" PRId64 "\n",
                 s->cluster, s->id_job, s->time_submit, s->time_start,
-                s->time_end, s->time_seen, (int)s->source, (int)s->state,
+                s->time_end, s->observed_at, (int)s->source, (int)s->state,
                 text (s->user), text (s->account), text (s->nodelist),
                 text (s->gres), s->gpu_asked ? " asked" : "", s->suspended,
                 s->time_limit);

@@ -97,7 +97,7 @@ DUMP (SEGMENTS, segment, segment_t, print_text ("cluster", fact.cluster);
       print_job (fact.id_job, "time_submit", fact.time_submit);
       print_signed ("time_start", fact.time_start);
       print_signed ("time_end", fact.time_end);
-      print_signed ("time_seen", fact.time_seen);
+      print_signed ("observed_at", fact.observed_at);
       print_text ("state", segment_state_name (fact.state));
       print_signed ("suspended", fact.suspended);
       print_signed ("time_limit", fact.time_limit);

@@ -51,7 +51,7 @@ static store_t *fill (void)
         s.time_submit = made[i].submit;
         s.time_start = made[i].start;
         s.time_end = made[i].end;
-        s.time_seen = FIRST + 100 * 24 * HOUR;
+        s.observed_at = FIRST + 100 * 24 * HOUR;
         s.state = made[i].state;
         OK (store_put_segment (store, &s, NULL, &error));
     }
@@ -162,7 +162,7 @@ static void ended__of_one_job__few_others (void **state)
     s.time_submit = made[200].submit;
     s.time_start = made[200].start;
     s.time_end = made[200].end;
-    s.time_seen = FIRST + 101 * 24 * HOUR;
+    s.observed_at = FIRST + 101 * 24 * HOUR;
     s.state = SEGMENT_OUT_OF_MEMORY;
     OK (store_begin (store, &error));
     OK (store_put_segment (store, &s, NULL, &error));

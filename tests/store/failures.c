@@ -208,7 +208,7 @@ static int put_view (store_t *store, void *arg, gl_error_t *reterr)
 
     for (uint64_t id = 1; id <= 40; id++) {
         segment_t s = fixture_segment (id);
-        s.time_seen += view % 7;
+        s.observed_at += view % 7;
         s.source = SOURCE_SACCT_TEXT + (unsigned)view % 3;
         s.job_name = view % 2 ? "odd" : NULL;
         s.account = view % 3 ? NULL : "third";

@@ -158,7 +158,7 @@ static int change_all (store_t *store, void *arg, gl_error_t *reterr)
     for (uint64_t id = 1; id <= READ_SEGMENTS; id++) {
         segment_t s = fixture_segment (id);
         s.time_end++;
-        s.time_seen++;
+        s.observed_at++;
         if (store_put_segment (store, &s, NULL, reterr) < 0)
             return -1;
     }

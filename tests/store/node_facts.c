@@ -46,7 +46,7 @@ static void put_job (store_t *store, uint64_t id, int64_t start,
 
     s.time_submit = s.time_start = T0 + start;
     s.time_end = T0 + start + HOUR;
-    s.time_seen = T0 + 100 * HOUR;
+    s.observed_at = T0 + 100 * HOUR;
     s.gres = gres;
     s.gpu_asked = gres[0] != '\0';
     s.gres_requested = NULL;

@@ -77,7 +77,7 @@ static void segments__by_query__those_that_overlap (void **state)
         s.time_submit = 10;
         s.time_start = rows[i].start;
         s.time_end = rows[i].end;
-        s.time_seen = rows[i].seen;
+        s.observed_at = rows[i].seen;
         s.gres = rows[i].gres;
         s.gpu_asked = rows[i].asked;
         OK (store_put_segment (store, &s, NULL, &error));
@@ -145,7 +145,7 @@ static void iterator__any_period__as_by_looking_at_all (void **state)
         *s = fixture_segment ((uint64_t)(i * 7919 % 5000 + 1));
         s->time_start = 1790000000 + dice (5000000);
         s->time_end = s->time_start + lengths[i % GL_ARRAY_SIZE (lengths)];
-        s->time_seen = 1796000000;
+        s->observed_at = 1796000000;
         if (i % 37 == 0)
             s->time_end = 0;
         if (i % 41 == 0)
@@ -163,7 +163,8 @@ static void iterator__any_period__as_by_looking_at_all (void **state)
         q.start = i < 20 ? all[i * 3 + 1].time_end : anywhere;
         q.end = q.start + (i % 3 ? 86400 : i % 2 ? 1 : 2000000);
         for (int j = 0; j < COUNT; j++) {
-            int64_t end = all[j].time_end ? all[j].time_end : all[j].time_seen;
+            int64_t end
+                = all[j].time_end ? all[j].time_end : all[j].observed_at;
             expected += all[j].time_start > 0 && all[j].time_start < q.end
                         && (end > q.start || all[j].time_start >= q.start);
         }

@@ -56,7 +56,7 @@ static segment_t view (int64_t later)
 {
     segment_t s = fixture_segment (7);
 
-    s.time_seen = SEEN + later;
+    s.observed_at = SEEN + later;
     return s;
 }
 
@@ -116,10 +116,11 @@ static void late_end__ended_before_it_was_counted (void **state)
     (void)state;
     closed.time_end = SEEN - 1000;
     closed.state = SEGMENT_NODE_FAIL;
-    assert_revised (&open, &closed,
-                    "7 changed 3600 3 [time_end=0,time_seen=1800000000,"
-                    "state=RUNNING,-> time_end=1799999000,time_seen=1800003600,"
-                    "state=NODE_FAIL,];");
+    assert_revised (
+        &open, &closed,
+        "7 changed 3600 3 [time_end=0,observed_at=1800000000,"
+        "state=RUNNING,-> time_end=1799999000,observed_at=1800003600,"
+        "state=NODE_FAIL,];");
 }
 
 static void fix_runaway__no_hours_are_left (void **state)
@@ -129,10 +130,11 @@ static void fix_runaway__no_hours_are_left (void **state)
     (void)state;
     closed.time_end = closed.time_start;
     closed.state = SEGMENT_COMPLETED;
-    assert_revised (&open, &closed,
-                    "7 changed 3600 3 [time_end=0,time_seen=1800000000,"
-                    "state=RUNNING,-> time_end=1799995000,time_seen=1800003600,"
-                    "state=COMPLETED,];");
+    assert_revised (
+        &open, &closed,
+        "7 changed 3600 3 [time_end=0,observed_at=1800000000,"
+        "state=RUNNING,-> time_end=1799995000,observed_at=1800003600,"
+        "state=COMPLETED,];");
 }
 
 static void edited_tres__of_a_closed_job (void **state)
@@ -171,9 +173,9 @@ static void ended_and_changed__all_that_differs (void **state)
     closed.state = SEGMENT_FAILED;
     closed.account = "physics";
     assert_revised (&open, &closed,
-                    "7 changed 100 3 [time_end=0,time_seen=1800000000,"
+                    "7 changed 100 3 [time_end=0,observed_at=1800000000,"
                     "state=RUNNING,account=vision,-> time_end=1800000050,"
-                    "time_seen=1800000100,state=FAILED,account=physics,];");
+                    "observed_at=1800000100,state=FAILED,account=physics,];");
 }
 
 static void nothing_was_counted__none (void **state)
@@ -230,11 +232,11 @@ static void changed_twice__both_in_order (void **state)
     (void)state;
     put (store, &s);
     s.account = "a";
-    s.time_seen += 5;
+    s.observed_at += 5;
     put (store, &s);
     s.account = "b";
     put (store, &s);
-    s.time_seen++;
+    s.observed_at++;
     s.account = "c";
     put (store, &s);
     assert_revisions (store, "7 changed 5 3 [account=vision,-> account=a,];"
@@ -259,7 +261,7 @@ static store_t *store_of_two_readings (void)
         s.time_end = id == 5 ? 0 : s.time_start + 1000;
         s.source = id == 6 ? SOURCE_SACCT_TEXT : SOURCE_SLURMDBD;
         OK (store_put_segment (store, &s, NULL, &error));
-        s.time_seen = SEEN + 100;
+        s.observed_at = SEEN + 100;
         if (id <= 2)
             OK (store_put_segment (store, &s, NULL, &error));
     }
@@ -268,13 +270,13 @@ static store_t *store_of_two_readings (void)
 }
 
 /* Of those that ended from then on, and the open ones. */
-static uint64_t put_gone (store_t *store, int64_t since, int64_t as_of)
+static uint64_t put_deleted (store_t *store, int64_t since, int64_t as_of)
 {
     uint64_t count, open = 0;
 
     OK (store_begin (store, &error));
-    OK (store_put_gone (store, "lab", since, 0, as_of, &count, &error));
-    OK (store_put_gone (store, "lab", 0, 1, as_of, &open, &error));
+    OK (store_put_deleted (store, "lab", since, 0, as_of, &count, &error));
+    OK (store_put_deleted (store, "lab", 0, 1, as_of, &open, &error));
     OK (store_commit (store, &error));
     return count + open;
 }
@@ -311,10 +313,10 @@ static void put_gone__each_once (void **state)
     store_t *store = store_of_two_readings ();
 
     (void)state;
-    assert_int_equal (put_gone (store, SEEN - 20000, SEEN + 100), 2);
+    assert_int_equal (put_deleted (store, SEEN - 20000, SEEN + 100), 2);
     assert_revisions (store, "3 gone 100 3;5 gone 100 3;");
-    assert_int_equal (put_gone (store, SEEN - 20000, SEEN + 100), 0);
-    assert_int_equal (put_gone (store, 0, SEEN + 100), 1);
+    assert_int_equal (put_deleted (store, SEEN - 20000, SEEN + 100), 0);
+    assert_int_equal (put_deleted (store, 0, SEEN + 100), 1);
     assert_revisions (store, "3 gone 100 3;4 gone 100 3;5 gone 100 3;");
     store_close (store);
 }
@@ -327,23 +329,23 @@ static void put_segment__was_gone__is_back (void **state)
     (void)state;
     s.time_start = SEEN - 9000;
     s.time_end = s.time_start + 1000;
-    put_gone (store, SEEN - 20000, SEEN + 100);
+    put_deleted (store, SEEN - 20000, SEEN + 100);
     /* a copy from before, and another source, do not know better */
-    s.time_seen = SEEN + 50;
+    s.observed_at = SEEN + 50;
     put (store, &s);
     s.source = SOURCE_JSON;
-    s.time_seen = SEEN + 150;
+    s.observed_at = SEEN + 150;
     put (store, &s);
     assert_revisions (store, "3 gone 100 3;5 gone 100 3;");
     s.source = SOURCE_SLURMDBD;
-    s.time_seen = SEEN + 200;
+    s.observed_at = SEEN + 200;
     put (store, &s);
     assert_revisions (store, "3 gone 100 3;3 back 200 3;5 gone 100 3;");
     put (store, &s);
     assert_revisions (store, "3 gone 100 3;3 back 200 3;5 gone 100 3;");
     /* and once more */
-    assert_int_equal (put_gone (store, 0, SEEN + 300), 4);
-    s.time_seen = SEEN + 400;
+    assert_int_equal (put_deleted (store, 0, SEEN + 300), 4);
+    s.observed_at = SEEN + 400;
     s.account = "physics";
     put (store, &s);
     assert_revisions (store,
@@ -366,7 +368,7 @@ static void put_gone__facts_stay_as_they_were (void **state)
     (void)state;
     put (store, &s);
     before = fixture_dump (url);
-    assert_int_equal (put_gone (store, 0, SEEN + 100), 1);
+    assert_int_equal (put_deleted (store, 0, SEEN + 100), 1);
     after = fixture_dump (url);
     assert_string_equal (before, after);
     store_close (store);

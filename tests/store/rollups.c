@@ -4,7 +4,7 @@
 #include "suite.h"
 
 #include "base/buffer.h"
-#include "store/kept.h"
+#include "store/cached.h"
 
 #define DAY 86400
 #define FIRST 1793000000 /* any instant */
@@ -176,7 +176,7 @@ static void extent__segments_and_events__first_and_as_of (void **state)
     assert_int_equal (start, 0);
     assert_int_equal (as_of, 0);
     s.time_start = FIRST;
-    s.time_end = s.time_seen = FIRST + 60;
+    s.time_end = s.observed_at = FIRST + 60;
     OK (store_begin (store, &error));
     OK (store_put_segment (store, &s, NULL, &error));
     OK (store_commit (store, &error));
@@ -207,7 +207,7 @@ static segment_t segment_of (uint64_t id_job, int64_t start, int64_t end)
     s.time_submit = FIRST - 100;
     s.time_start = start;
     s.time_end = end;
-    s.time_seen = end ? end : AT (7, 12);
+    s.observed_at = end ? end : AT (7, 12);
     s.time_limit = SECONDS_UNKNOWN;
     if (!end)
         s.state = SEGMENT_RUNNING;
@@ -250,8 +250,8 @@ static const uint8_t digest[STORE_DIGEST_SIZE] = {1, 2, 3};
 static int is_kept (store_t *store, int day)
 {
     BUFFER_AUTO body = BUFFER_INIT;
-    int rc = store_get_kept (store, (period_t){AT (day, 0), AT (day + 1, 0)},
-                             digest, &body, &error);
+    int rc = store_get_cached (store, (period_t){AT (day, 0), AT (day + 1, 0)},
+                               digest, &body, &error);
 
     OK (rc);
     if (rc == 1)
@@ -277,8 +277,8 @@ static void keep_days (store_t *store)
         }
     }
     for (int i = 0; i < DAYS; i++)
-        OK (store_put_kept (store, (period_t){AT (i, 0), AT (i + 1, 0)}, digest,
-                            "kept", 4, &error));
+        OK (store_put_cached (store, (period_t){AT (i, 0), AT (i + 1, 0)},
+                              digest, "kept", 4, &error));
     OK (store_commit (store, &error));
     for (int i = 0; i < DAYS; i++)
         assert_int_equal (is_kept (store, i), 1);
@@ -363,11 +363,11 @@ static void put_segment__seen_again__nothing_or_the_new_part (void **state)
 
     (void)state;
     keep_days (store);
-    s.time_seen = AT (9, 0);
+    s.observed_at = AT (9, 0);
     PUT_SEGMENT (s);
     assert_left (store, ALL);
     s = segment_of (9, AT (6, 1), 0);
-    s.time_seen = AT (8, 12);
+    s.observed_at = AT (8, 12);
     PUT_SEGMENT (s);
     assert_left (store, "01234569");
     PUT_SEGMENT (s);
@@ -407,7 +407,7 @@ static void put_segment__ended__from_where_it_was_counted (void **state)
     s.time_limit = 25 * 3600;
     PUT_SEGMENT (s);
     keep_days (store);
-    s.time_end = s.time_seen = AT (8, 1);
+    s.time_end = s.observed_at = AT (8, 1);
     s.state = SEGMENT_COMPLETED;
     PUT_SEGMENT (s);
     assert_left (store, "019");
@@ -425,18 +425,18 @@ static void put_segment__changed__where_it_lay_and_lies (void **state)
     assert_left (store, "0123489");
     keep_days (store);
     s.time_end = AT (5, 1);
-    s.time_seen = AT (8, 0);
+    s.observed_at = AT (8, 0);
     PUT_SEGMENT (s);
     assert_left (store, "0123489");
     keep_days (store);
     s = segment_of (7, AT (2, 12), AT (3, 12));
-    s.time_seen = AT (8, 0);
+    s.observed_at = AT (8, 0);
     s.account = "physics";
     PUT_SEGMENT (s);
     assert_left (store, "01456789");
     /* an older view that knows nothing new */
     keep_days (store);
-    s.time_seen = AT (3, 20);
+    s.observed_at = AT (3, 20);
     s.account = "chemistry";
     PUT_SEGMENT (s);
     assert_left (store, ALL);
@@ -581,7 +581,7 @@ static void put__far_apart__what_lies_between_stays (void **state)
         /* in no order: every second day */
         int day = i * 7 % 600 * 2;
         segment_t s = segment_of (100 + (uint64_t)i, AT (day, 3), AT (day, 4));
-        s.time_seen = s.time_end;
+        s.observed_at = s.time_end;
         if (i % 3 == 0)
             OK (store_put_segment (store, &s, NULL, &error));
     }

@@ -81,9 +81,9 @@ static void put_segment__twice__second_is_unchanged (void **state)
     counts = put_alone (url, &s);
     assert_int_equal (counts.inserted + counts.changed, 0);
     assert_int_equal (counts.unchanged, 1);
-    s.time_seen += 3600;
+    s.observed_at += 3600;
     assert_int_equal (put_alone (url, &s).unchanged, 1);
-    s.time_seen -= 3600;
+    s.observed_at -= 3600;
     second = fixture_dump (url);
     /* it was seen once more: nothing else may differ */
     assert_int_equal (strlen (first), strlen (second));
@@ -137,7 +137,7 @@ static void put_segment__two_views__the_higher_rank_stands (void **state)
             for (int k = 0; k < 2; k++) {
                 int view = k ^ swap;
                 segment_t s = fixture_segment (1);
-                s.time_seen += cases[i].seen[view];
+                s.observed_at += cases[i].seen[view];
                 s.time_end = cases[i].closed[view] ? s.time_end + view : 0;
                 s.source = cases[i].source[view];
                 s.account = view ? "view-1" : "view-0";
@@ -159,7 +159,7 @@ static void put_segment__winner_does_not_know__loser_fills_in (void **state)
 
     (void)state;
     old.source = SOURCE_SACCT_TEXT;
-    old.time_seen -= 1000;
+    old.observed_at -= 1000;
     old.job_name = "from the old one";
     old.account = "loses";
     new.job_name = NULL;
@@ -202,12 +202,12 @@ static void put_segment__gres_lost__the_known_ones_stay (void **state)
         const char *url = fixture_store_url ();
         size_t i = n / 6;
         GL_AUTOFREE char *dump = NULL, *wanted = NULL;
-        int64_t seen = fixture_segment (7).time_seen;
+        int64_t seen = fixture_segment (7).observed_at;
 
         for (int k = 0; k < 3; k++) {
             int view = orders[n % 6][k];
             segment_t s = fixture_segment (7);
-            s.time_seen += view;
+            s.observed_at += view;
             s.gres = cases[i].gres[view];
             s.gres_requested = NULL;
             if (cases[i].open == view)
@@ -235,17 +235,17 @@ static void put_segment__gres_lost__counted_once (void **state)
     (void)state;
     put_alone (url, &s);
     s.gres = "";
-    s.time_seen++;
+    s.observed_at++;
     counts = put_alone (url, &s);
     assert_int_equal (counts.lost, 1);
     assert_int_equal (counts.lost_job, s.id_job);
     assert_int_equal (counts.revised, 0);
-    s.time_seen++;
+    s.observed_at++;
     counts = put_alone (url, &s);
     assert_int_equal (counts.lost, 0);
     assert_int_equal (counts.unchanged, 1);
     s.gres = "gpu=2,gpu:a100=2";
-    s.time_seen++;
+    s.observed_at++;
     counts = put_alone (url, &s);
     assert_int_equal (counts.revised, 1); /* an edit */
 }
@@ -255,7 +255,7 @@ static segment_t random_observation (void)
     static const char *const words[] = {NULL, "", "a", "b", "c"};
     segment_t s = fixture_segment (1 + dice (2));
 
-    s.time_seen = 1800000000 + dice (3);
+    s.observed_at = 1800000000 + dice (3);
     s.source = SOURCE_SACCT_TEXT + dice (3);
     s.time_end = dice (2) ? s.time_end + dice (2) : 0;
     s.state = s.time_end ? SEGMENT_COMPLETED + dice (3) : SEGMENT_RUNNING;

@@ -126,7 +126,7 @@ static void put_segment__two_clusters_in_turns__as_one_by_one (void **state)
         for (size_t i = 0; i < GL_ARRAY_SIZE (puts); i++) {
             segment_t s = fixture_segment (puts[i].id_job);
             s.cluster = puts[i].cluster;
-            s.time_seen += puts[i].later;
+            s.observed_at += puts[i].later;
             s.time_end += puts[i].later;
             OK (store_put_segment (store, &s, &counts[one_by_one], &error));
             if (one_by_one) {

@@ -132,7 +132,7 @@ static void dump_segment (buffer_t *b, const segment_t *s)
                    " %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
                    " %" PRIu32 " %" PRIu64 " %" PRIu32 " %" PRIu64 " %" PRId32,
                    s->cluster, s->id_job, s->time_submit, s->time_start,
-                   s->time_end, s->time_seen, s->suspended, s->time_limit,
+                   s->time_end, s->observed_at, s->suspended, s->time_limit,
                    (int)s->state, (int)s->source, s->uid, s->gpu_asked, s->cpus,
                    s->memory_mb, s->nodes, s->array_job, s->array_task,
                    s->het_job, s->het_offset, s->job_db_inx, s->restart_count);
@@ -308,7 +308,7 @@ segment_t fixture_segment (uint64_t id_job)
         .time_submit = 1700000000 + (int64_t)id_job,
         .time_start = 1700000100 + (int64_t)id_job,
         .time_end = 1700003700 + (int64_t)id_job,
-        .time_seen = 1800000000,
+        .observed_at = 1800000000,
         .suspended = 0,
         .time_limit = 7200,
         .state = SEGMENT_COMPLETED,

@@ -308,7 +308,7 @@ versions_ledger ()
 versions_common ()
 {
     versions_dump "$1" segment | versions_pick id_job time_submit time_start \
-        time_end time_seen state suspended time_limit user account partition qos \
+        time_end observed_at state suspended time_limit user account partition qos \
         wckey nodelist job_name gres gpu_asked cpus memory_mb nodes \
         array_job array_task het_job het_offset
 }

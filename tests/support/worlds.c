@@ -226,7 +226,7 @@ static void add_segment (struct world *w, uint64_t id, int64_t start)
         .time_submit = start - 5,
         .time_start = start,
         .time_end = open ? 0 : end,
-        .time_seen = open ? end : w->as_of,
+        .observed_at = open ? end : w->as_of,
         .time_limit = SECONDS_UNKNOWN,
         .state = world_below (w, 3) ? SEGMENT_COMPLETED : SEGMENT_NODE_FAIL,
         .source = SOURCE_SLURMDBD,
@@ -246,7 +246,7 @@ static void add_segment (struct world *w, uint64_t id, int64_t start)
     };
     if (open && world_below (w, 2))
         f->segment.believed_end
-            = start + (f->segment.time_seen - start) / 3 + 1;
+            = start + (f->segment.observed_at - start) / 3 + 1;
     snprintf (f->project.project, sizeof (f->project.project), "%s",
               ONE_OF (w, projects));
     suspend (w, f);

@@ -272,7 +272,7 @@ both ()
     check $? "$how: and it reports what the other one does"
     [ "$(query "$fooled" 'SELECT COUNT(*) FROM segment WHERE gres_lost > 0')" = 0 ]
     check $? "$how: nothing has lost its GRES"
-    [ "$(query "$fooled" "SELECT MAX(time_seen) <= $second, (SELECT as_of FROM cluster)
+    [ "$(query "$fooled" "SELECT MAX(observed_at) <= $second, (SELECT as_of FROM cluster)
         FROM segment")" = "1	$second" ]
     check $? "$how: no segment was seen later"
     gl "$fooled" sync --full --as-of "@$second" &&

@@ -125,7 +125,7 @@ grep -q '0 new, 2 changed, 18 unchanged' "$dir/err" &&
     [ "$(store 'SELECT COUNT(*) FROM revision')" = 0 ]
 check $? "of what is as it was only the open ones move, and that is no revision"
 [ "$(store 'SELECT COUNT(*) FROM segment WHERE id_job = 1 AND
-    time_seen = 1790100000')" = 1 ]
+    observed_at = 1790100000')" = 1 ]
 check $? "and no row is written for it"
 
 # the end lies before the moment up to which the job was counted
@@ -134,8 +134,8 @@ echo "UPDATE lab_job_table SET state = 3, time_end = $start + 50000
 again
 grep -q '1 segments changed after the fact: see gpuledger report' "$dir/err"
 check $? "late end: sync tells that something changed"
-noticed 2 "1|time_end=0 time_seen=1790103600 state=RUNNING |time_end=1790050000 \
-time_seen=1790107200 state=COMPLETED  " \
+noticed 2 "1|time_end=0 observed_at=1790103600 state=RUNNING |time_end=1790050000 \
+observed_at=1790107200 state=COMPLETED  " \
     "late end: a revision has what was counted before"
 fresh "late end: it is counted as a first reading counts it"
 

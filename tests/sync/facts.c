@@ -43,7 +43,7 @@ static int print_segment (const segment_t *s, void *arg, gl_error_t *e)
     printf ("segment %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %s",
             s->id_job, s->time_submit, s->time_start, s->time_end,
             segment_state_name (s->state));
-    printf (" seen=%" PRId64, s->time_seen);
+    printf (" seen=%" PRId64, s->observed_at);
     print_number ("suspended", (uint64_t)s->suspended,
                   (uint64_t)SECONDS_UNKNOWN);
     print_number ("limit", (uint64_t)s->time_limit, (uint64_t)SECONDS_UNKNOWN);

@@ -85,7 +85,7 @@ reports ()
 facts ()
 {
     sqlite3 "$1" "SELECT s.id_job, s.time_submit, s.time_start, s.time_end,
-        s.time_seen, s.state, s.suspended, p.user_name, p.account, p.qos,
+        s.observed_at, s.state, s.suspended, p.user_name, p.account, p.qos,
         h.gres, n.value, s.job_db_inx, s.gone FROM segment s
         JOIN party p ON p.id = s.party JOIN shape h ON h.id = s.shape
         LEFT JOIN text n ON n.id = s.nodelist ORDER BY 1, 2;

@@ -355,7 +355,7 @@ trap_17_late_ends ()
     change "UPDATE lab_job_table SET time_end = $((day + 3600)), state = 3"
     sync
     same "$(seconds)" 3600 "the end that came late stands, and only once"
-    same "$(revisions value_before)" "1 time_end=0 time_seen=$((day + 864000)) state=RUNNING" \
+    same "$(revisions value_before)" "1 time_end=0 observed_at=$((day + 864000)) state=RUNNING" \
         "what had been counted is kept"
     sync_at $((month + 1))
     same "$(revisions kind)" "1 1" "once"

@@ -80,17 +80,18 @@ static attempt_t first_attempt (month_t *m, int64_t submit)
 {
     attempt_t a = {.submit = submit, .state = some_end (m)};
 
-    a.held.from = submit + (int64_t)pick (m, chance (m, 70) ? 400 : 50000);
-    a.held.to = a.held.from + some_length (m);
+    a.allocated.from = submit + (int64_t)pick (m, chance (m, 70) ? 400 : 50000);
+    a.allocated.to = a.allocated.from + some_length (m);
     if (chance (m, 10))
-        a.held.to = moment (m, a.held.from, a.held.from + 3 * DAY);
+        a.allocated.to
+            = moment (m, a.allocated.from, a.allocated.from + 3 * DAY);
     return a;
 }
 
 /* Waits if it would begin after as-of. */
 static bool try_attempt (month_t *m, job_t *job, attempt_t a)
 {
-    if (a.held.from >= AS_OF) {
+    if (a.allocated.from >= AS_OF) {
         live_pending (m, job, a.submit);
         return false;
     }
@@ -121,7 +122,7 @@ static void live_requeued (month_t *m, job_t *job, int64_t submit)
             a.state = ends[pick (m, 3)];
         if (!try_attempt (m, job, a) || more == 0)
             return;
-        submit = a.held.to + 1 + (int64_t)pick (m, 300);
+        submit = a.allocated.to + 1 + (int64_t)pick (m, 300);
         a = first_attempt (m, submit);
     } while (more-- > 0 && submit < AS_OF);
 }
@@ -132,17 +133,17 @@ static void live_resized (month_t *m, job_t *job, int64_t submit)
     unsigned more = 1 + (unsigned)pick (m, 3);
     bool old_start = chance (m, 50);
     attempt_t a = first_attempt (m, submit);
-    int64_t first = a.held.from;
+    int64_t first = a.allocated.from;
 
     do {
-        if (a.held.to <= a.submit)
-            a.held.to = a.submit + 1;
+        if (a.allocated.to <= a.submit)
+            a.allocated.to = a.submit + 1;
         a.state = more > 0 ? RESIZING : some_end (m);
         if (!try_attempt (m, job, a) || more == 0)
             return;
         choose_shape (m, job);
-        a.submit = a.held.from = a.held.to;
-        a.held.to += some_length (m);
+        a.submit = a.allocated.from = a.allocated.to;
+        a.allocated.to += some_length (m);
         a.written_start = old_start ? first : 0;
         a.pause_goes_on = chance (m, 15);
     } while (more-- > 0);

@@ -78,7 +78,7 @@ typedef struct {
 /* What happened to it from one submission to the next. */
 typedef struct {
     int64_t submit;
-    span_t held;
+    span_t allocated;
     enum state state;
     int64_t written_start; /* what accounting says it was */
     bool pause_goes_on;    /* suspended when it was resized, before or after */

@@ -44,7 +44,7 @@ static void write_suspension (month_t *m, const job_t *job, int64_t from,
 static size_t make_pauses (month_t *m, const job_t *job, const attempt_t *a,
                            span_t pause[PAUSES_MAX], bool *ret_open)
 {
-    int64_t at = a->held.from, whole = a->held.to - a->held.from;
+    int64_t at = a->allocated.from, whole = a->allocated.to - a->allocated.from;
     size_t count = 1 + pick (m, PAUSES_MAX);
 
     *ret_open = false;
@@ -54,16 +54,16 @@ static size_t make_pauses (month_t *m, const job_t *job, const attempt_t *a,
         int64_t end = begin + 1 + (int64_t)pick (m, (uint64_t)room / 2 - 1);
         int64_t written_begin, written_end;
         if (i == 0 && a->pause_goes_on)
-            begin = a->held.from;
+            begin = a->allocated.from;
         if (i == count - 1 && (chance (m, 20) || a->state == RESIZING))
-            end = a->held.to;
+            end = a->allocated.to;
         written_begin = begin;
         written_end = end;
-        if (begin == a->held.from && chance (m, 50))
+        if (begin == a->allocated.from && chance (m, 50))
             written_begin -= 100; /* from before the resize */
-        if (end == a->held.to) {
+        if (end == a->allocated.to) {
             written_end = chance (m, 50) ? 0 : end + 500;
-            if (a->held.to == AS_OF)
+            if (a->allocated.to == AS_OF)
                 written_end = 0;
             *ret_open = written_end == 0;
         }
@@ -72,9 +72,9 @@ static size_t make_pauses (month_t *m, const job_t *job, const attempt_t *a,
         at += room;
     }
     /* killed while suspended: the row ends where the pause begins */
-    if (pause[count - 1].to < a->held.to && a->held.to < AS_OF
+    if (pause[count - 1].to < a->allocated.to && a->allocated.to < AS_OF
         && chance (m, 20))
-        write_suspension (m, job, a->held.to, 0);
+        write_suspension (m, job, a->allocated.to, 0);
     return count;
 }
 
@@ -82,12 +82,12 @@ static size_t make_pauses (month_t *m, const job_t *job, const attempt_t *a,
 static size_t make_purged_pause (month_t *m, const attempt_t *a,
                                  span_t pause[PAUSES_MAX])
 {
-    int64_t whole = a->held.to - a->held.from;
+    int64_t whole = a->allocated.to - a->allocated.from;
 
     m->totals_left--;
-    pause[0]
-        = (span_t){a->held.from + 1,
-                   a->held.from + 2 + (int64_t)pick (m, (uint64_t)whole - 2)};
+    pause[0] = (span_t){a->allocated.from + 1,
+                        a->allocated.from + 2
+                            + (int64_t)pick (m, (uint64_t)whole - 2)};
     return 1;
 }
 
@@ -102,8 +102,8 @@ static int64_t pauses_sum (const span_t *pause, size_t count)
 
 static bool may_be_purged (const month_t *m, const attempt_t *a)
 {
-    return m->totals_left > 0 && a->held.to < BEGIN + 6 * DAY
-           && a->held.to - a->held.from < DAY;
+    return m->totals_left > 0 && a->allocated.to < BEGIN + 6 * DAY
+           && a->allocated.to - a->allocated.from < DAY;
 }
 
 static const char *state_word (enum state state)
@@ -134,7 +134,7 @@ static void put_stay (month_t *m, const job_t *job, const attempt_t *a,
                    .user = job->user,
                    .account = job->account,
                    .state = state_word (state),
-                   .held = a->held,
+                   .allocated = a->allocated,
                    .node = job->node,
                    .nodes = job->nodes,
                    .told = job->told,
@@ -169,18 +169,18 @@ bool put_attempt (month_t *m, job_t *job, attempt_t a)
     row_t row = {.submit = a.submit, .eligible = some_eligible (m, a.submit)};
     int64_t whole;
 
-    if (a.held.to >= AS_OF) {
-        a.held.to = AS_OF;
+    if (a.allocated.to >= AS_OF) {
+        a.allocated.to = AS_OF;
         a.state = RUNNING;
     }
-    whole = a.held.to - a.held.from;
+    whole = a.allocated.to - a.allocated.from;
     if (whole > 100 && (a.pause_goes_on || chance (m, 12))) {
         only_total = !a.pause_goes_on && may_be_purged (m, &a);
         count = only_total ? make_purged_pause (m, &a, pause)
                            : make_pauses (m, job, &a, pause, &suspended_now);
     }
-    row.start = a.written_start ? a.written_start : a.held.from;
-    row.end = a.state == RUNNING ? 0 : a.held.to;
+    row.start = a.written_start ? a.written_start : a.allocated.from;
+    row.end = a.state == RUNNING ? 0 : a.allocated.to;
     row.suspended = pauses_sum (pause, count);
     row.state = a.state;
     if (a.state == RUNNING && suspended_now) {
@@ -193,7 +193,7 @@ bool put_attempt (month_t *m, job_t *job, attempt_t a)
     write_row (m, job, &row);
     job->last_submit = a.submit;
     if (a.state == NODE_FAIL)
-        put_outage (m, job->node, a.held.to);
+        put_outage (m, job->node, a.allocated.to);
     return a.state != RUNNING;
 }
 
@@ -203,19 +203,19 @@ bool put_runaway (month_t *m, job_t *job, attempt_t a)
 {
     row_t row = {.submit = a.submit,
                  .eligible = some_eligible (m, a.submit),
-                 .start = a.held.from,
+                 .start = a.allocated.from,
                  .state = RUNNING,
                  .limit = 5 + (int64_t)pick (m, 2000)};
-    span_t pause
-        = {a.held.from + 60, a.held.from + 61 + (int64_t)pick (m, 200)};
+    span_t pause = {a.allocated.from + 60,
+                    a.allocated.from + 61 + (int64_t)pick (m, 200)};
     size_t count = chance (m, 30) ? 1 : 0;
 
     row.suspended = pauses_sum (&pause, count);
-    a.held.to = a.held.from + row.limit * 60 + row.suspended + GRACE;
-    if (a.held.to >= AS_OF)
+    a.allocated.to = a.allocated.from + row.limit * 60 + row.suspended + GRACE;
+    if (a.allocated.to >= AS_OF)
         return false;
     if (!RUNAWAYS_ARE_SEEN)
-        a.held.to = AS_OF;
+        a.allocated.to = AS_OF;
     if (count)
         write_suspension (m, job, pause.from, pause.to);
     put_stay (m, job, &a, RUNNING, &pause, count, false);

@@ -217,7 +217,7 @@ static void count_job (cell_t *cell, const truth_t *truth, const stay_t *stay)
 static void put_devices (cell_t *cell, const truth_t *truth, const stay_t *stay,
                          uint64_t devices, span_t in)
 {
-    span_t held = clip (stay->held, in);
+    span_t held = clip (stay->allocated, in);
 
     if (length (held) == 0 || (stay->told && devices == 0))
         return;
@@ -226,7 +226,7 @@ static void put_devices (cell_t *cell, const truth_t *truth, const stay_t *stay,
         return;
     cell->has_told = true;
     cell->device_seconds += devices * (uint64_t)length (held);
-    if (stay->only_total && length (held) != length (stay->held))
+    if (stay->only_total && length (held) != length (stay->allocated))
         cell->suspended_unknown = true;
     for (size_t i = 0; i < stay->pause_count; i++)
         cell->suspended
@@ -272,10 +272,10 @@ int64_t truth_midnight (const truth_t *truth, uint64_t number, int64_t at)
 static void put_units (zone_truth_t *z, const truth_t *truth,
                        const stay_t *stay, unit_kind_t kind)
 {
-    for (size_t i = unit_of (z, kind, stay->held.from); i < z->units[kind];
+    for (size_t i = unit_of (z, kind, stay->allocated.from); i < z->units[kind];
          i++) {
         span_t span = z->unit[kind][i].span;
-        if (span.from >= stay->held.to)
+        if (span.from >= stay->allocated.to)
             break;
         put (&z->by[kind][i], truth, stay, span);
         if (kind == DAY)
@@ -293,14 +293,14 @@ static void put_state (truth_t *truth, const stay_t *stay)
            && strcmp (truth->state_name[i], stay->state) != 0)
         i++;
     truth->state_name[i] = stay->state;
-    put (&truth->state[i], truth, stay, stay->held);
+    put (&truth->state[i], truth, stay, stay->allocated);
 }
 
 /* Before and after the pool has begun. */
 static void put_pools (truth_t *truth, const stay_t *stay, unsigned node,
                        type_t type, uint64_t devices)
 {
-    span_t in = stay->held;
+    span_t in = stay->allocated;
 
     while (in.from < in.to) {
         unsigned pool = nodes_pool (node, type, in.from);
@@ -318,31 +318,33 @@ static void put_places (truth_t *truth, const stay_t *stay)
 {
     for (type_t t = 0; t < TYPES; t++) {
         put_devices (&truth->type[t], truth, stay, stay->devices[t],
-                     stay->held);
+                     stay->allocated);
         for (unsigned i = 0; i < stay->nodes; i++) {
             uint64_t share = nodes_share (stay, t, i);
             unsigned node = stay->node + i;
-            put_devices (&truth->node[node], truth, stay, share, stay->held);
+            put_devices (&truth->node[node], truth, stay, share,
+                         stay->allocated);
             put_pools (truth, stay, node, t, share);
-            nodes_hold (truth->nodes, node, t, share, stay->held);
+            nodes_hold (truth->nodes, node, t, share, stay->allocated);
         }
     }
 }
 
 void truth_add (truth_t *truth, const stay_t *stay)
 {
-    if (length (stay->held) <= 0 || (stay->told && all_devices (stay) == 0))
+    if (length (stay->allocated) <= 0
+        || (stay->told && all_devices (stay) == 0))
         return;
     truth->stays++;
-    put (&truth->account[stay->account], truth, stay, stay->held);
-    put (&truth->user[stay->user], truth, stay, stay->held);
+    put (&truth->account[stay->account], truth, stay, stay->allocated);
+    put (&truth->user[stay->user], truth, stay, stay->allocated);
     put_state (truth, stay);
     if (stay->told)
         put_places (truth, stay);
     else {
-        put (&truth->type[UNTYPED], truth, stay, stay->held);
-        put (&truth->node[0], truth, stay, stay->held);
-        put (&truth->pool[POOLS], truth, stay, stay->held);
+        put (&truth->type[UNTYPED], truth, stay, stay->allocated);
+        put (&truth->node[0], truth, stay, stay->allocated);
+        put (&truth->pool[POOLS], truth, stay, stay->allocated);
     }
     for (size_t i = 0; i < ZONES; i++)
         for (unit_kind_t k = 0; k < UNITS; k++)

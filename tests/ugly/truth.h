@@ -49,7 +49,7 @@ typedef struct {
     unsigned user;    /* 0: nobody knows */
     unsigned account; /* below ACCOUNTS */
     const char *state;
-    span_t held;
+    span_t allocated;
     uint64_t devices[TYPES];
     unsigned node, nodes; /* as Slurm names them: node, node + 1, ... */
     bool told; /* accounting has the devices; else the job is an unknown one */

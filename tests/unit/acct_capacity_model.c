@@ -333,7 +333,7 @@ static capacity_t *capacity_of (const struct world *w, kinds_t *kinds)
             .id_job = i + 1,
             .time_start = T0 + w->job[i].start,
             .time_end = w->job[i].open ? 0 : T0 + w->job[i].end,
-            .time_seen = T0 + w->as_of,
+            .observed_at = T0 + w->as_of,
             .gres = shapes[k].gres,
             .nodelist = shapes[k].nodelist,
             .cpus

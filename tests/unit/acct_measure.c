@@ -203,7 +203,7 @@ static void usage_measure__mixed_node__placed_by_what_is_known (void **state)
     device_usage_t usage = stretch ("m1", 4, T0 * 1000, (T0 + 100) * 1000);
     segment_t s = test_segment (7, T0, T0 + 100,
                                 "gpu=2,gpu:1g.10gb=1,gpu:3g.40gb=1", "m1");
-    held_device_t held[] = {
+    allocated_device_t held[] = {
         {"m1", 0, "1g.10gb", "1g.10gb", "1g.10gb", NULL},
         {"m1", 4, "3g.40gb", "3g.40gb", "3g.40gb", NULL},
     };
@@ -219,8 +219,8 @@ static void usage_measure__mixed_node__placed_by_what_is_known (void **state)
         usage_t *u = usage_new (&q);
         size_t count;
         if (known) {
-            s.held = held;
-            s.held_count = 2;
+            s.allocated = held;
+            s.allocated_count = 2;
         }
         measure (u, &s, &usage, 1);
         const usage_cell_t *cell = usage_cells (u, &count);
@@ -236,7 +236,7 @@ static void usage_measure__mixed_node__placed_by_what_is_known (void **state)
 /* --- which devices ----------------------------------------------------- */
 
 static void inventory (const segment_t *s, const char *node, int64_t index,
-                       const char *uuid, held_device_t *held, void *arg)
+                       const char *uuid, allocated_device_t *held, void *arg)
 {
     (void)s;
     (void)node;
@@ -301,7 +301,7 @@ evidence_held__what_records_and_inventory_tell__never_more (void **state)
         evidence_input_t in
             = {.segments = &s, .segment_count = 1, .facts = facts};
         evidence_join_t *join;
-        held_device_t *held;
+        allocated_device_t *held;
         for (size_t k = 0; k < 2; k++)
             if (cases[i].gpus[k])
                 facts[in.fact_count++]
@@ -313,7 +313,7 @@ evidence_held__what_records_and_inventory_tell__never_more (void **state)
                                              .gpus = cases[i].gpus[k]}};
         join = evidence_join (&in);
         size_t count
-            = evidence_held (&join->segment[0], inventory, NULL, &held);
+            = evidence_allocated (&join->segment[0], inventory, NULL, &held);
         if (count != cases[i].held)
             fail_msg ("case %zu: %zu", i, count);
         for (size_t k = 0; k < count; k++) {
@@ -359,7 +359,7 @@ static uint64_t gpu_seconds (const site_t *site, const segment_t *s,
 static void usage__hidden_slices__weighed_by_the_inventory (void **state)
 {
     segment_t s = test_segment (7, T0, T0 + 7000, "gpu=3", "m1");
-    held_device_t held[] = {
+    allocated_device_t held[] = {
         {"m1", 0, NULL, "1g.10gb", "1g.10gb", NULL},
         {"m1", 4, NULL, "3g.40gb", "3g.40gb", NULL},
         {"m1", 5, NULL, "h100", "", NULL},
@@ -372,8 +372,8 @@ static void usage__hidden_slices__weighed_by_the_inventory (void **state)
     gpu_seconds (&site, &s, KEY_USER, "user", &known);
     gpu_seconds (&site, &s, KEY_NODE, "m1", &known);
     assert_false (known);
-    s.held = held;
-    s.held_count = 3;
+    s.allocated = held;
+    s.allocated_count = 3;
     assert_int_equal (gpu_seconds (&site, &s, KEY_NODE, "m1", &known), 11000);
     assert_true (known);
     assert_int_equal (gpu_seconds (&site, &s, KEY_PROFILE, "3g.40gb", &known),
@@ -389,7 +389,7 @@ static void usage__hidden_slices__weighed_by_the_inventory (void **state)
 static void usage__two_nodes__split_as_the_records_say (void **state)
 {
     segment_t s = test_segment (7, T0, T0 + 7000, "gpu=4,gpu:h100=4", "g[1-2]");
-    held_device_t held[] = {
+    allocated_device_t held[] = {
         {"g1", 0, "h100", NULL, NULL, NULL},
         {"g1", 1, "h100", NULL, NULL, NULL},
         {"g1", 2, "h100", NULL, NULL, NULL},
@@ -401,8 +401,8 @@ static void usage__two_nodes__split_as_the_records_say (void **state)
     (void)state;
     test_site (&site, "UTC");
     assert_int_equal (gpu_seconds (&site, &s, KEY_NODE, "g1", &known), 14000);
-    s.held = held;
-    s.held_count = 4;
+    s.allocated = held;
+    s.allocated_count = 4;
     assert_int_equal (gpu_seconds (&site, &s, KEY_NODE, "g1", &known), 21000);
     assert_int_equal (gpu_seconds (&site, &s, KEY_NODE, "g2", &known), 7000);
     zone_close (site.zone);

@@ -58,7 +58,7 @@ static void meter_balance__the_worked_month__is_the_bill (void **state)
 
     (void)state;
     meter_balance_init (&b);
-    mpq_set_ui (b.held, 20400, 1);
+    mpq_set_ui (b.allocated, 20400, 1);
     mpq_set_ui (b.idle, 2600, 1);
     b.devices_known = true;
     compute (site, may, readings, GL_ARRAY_SIZE (readings), &b);
@@ -85,7 +85,7 @@ static void meter_balance__no_bmc__the_rest_is_modelled_or_unknown (void **state
 
     (void)state;
     meter_balance_init (&b);
-    mpq_set_ui (b.held, 23000, 1);
+    mpq_set_ui (b.allocated, 23000, 1);
     b.devices_known = true;
     compute (site, may, readings, 1, &b);
     assert_false (b.rest_known);
@@ -97,7 +97,7 @@ static void meter_balance__no_bmc__the_rest_is_modelled_or_unknown (void **state
     /* 10 nodes of 900 W for 744 hours */
     mpq_set_ui (site->power[0].node_watts, 900, 1);
     meter_balance_init (&b);
-    mpq_set_ui (b.held, 23000, 1);
+    mpq_set_ui (b.allocated, 23000, 1);
     b.devices_known = true;
     compute (site, may, readings, 1, &b);
     assert_true (b.rest_known);

@@ -18,7 +18,7 @@ static segment_t closed (void)
 {
     segment_t s = test_segment (7, T0 + 600, T0 + 4200, "gpu=2", "g1");
 
-    s.time_seen = AS_OF;
+    s.observed_at = AS_OF;
     s.source = SOURCE_SLURMDBD;
     s.state = SEGMENT_COMPLETED;
     s.account = "vision";
@@ -118,10 +118,10 @@ static void reconcile_judge__changed__needs_proof (void **state)
     ours.source = SOURCE_JSON;
     assert_int_equal (reconcile_judge (&lab, &ours, &row, 0),
                       CAUSE_UNEXPLAINED);
-    ours.time_seen = AS_OF + 1;
+    ours.observed_at = AS_OF + 1;
     assert_int_equal (reconcile_judge (&lab, &ours, &row, 0),
                       CAUSE_OTHER_SOURCE);
-    ours.time_seen = lab.clock + 1;
+    ours.observed_at = lab.clock + 1;
     assert_int_equal (reconcile_judge (&lab, &ours, &row, 0),
                       CAUSE_DATABASE_OLDER);
 }
@@ -401,7 +401,7 @@ static void rolled__reservation__idle_is_shared_as_slurmdbd_does (void **state)
     (void)state;
     ours.account = "vision";
     ours.user = "anna";
-    ours.time_seen = AS_OF;
+    ours.observed_at = AS_OF;
     ours.source = SOURCE_SLURMDBD;
     row = row_of (ours);
     row.gpu_total = 1;

@@ -12,7 +12,7 @@ static segment_t open_segment (void)
 {
     segment_t s = test_segment (7, T0, 0, "gpu=2", "g[001-002]");
 
-    s.time_seen = T0 + 10 * HOUR;
+    s.observed_at = T0 + 10 * HOUR;
     s.time_limit = 2 * HOUR;
     s.suspended = 0;
     s.state = SEGMENT_RUNNING;
@@ -37,9 +37,9 @@ static void runaway_judge__limit_and_grace_passed__ends_there (void **state)
 
     (void)state;
     check (judge (&s, NULL, 0), RUNAWAY_LIMIT, T0 + 3 * HOUR);
-    s.time_seen = T0 + 3 * HOUR;
+    s.observed_at = T0 + 3 * HOUR;
     check (judge (&s, NULL, 0), RUNAWAY_NONE, 0);
-    s.time_seen++;
+    s.observed_at++;
     check (judge (&s, NULL, 0), RUNAWAY_LIMIT, T0 + 3 * HOUR);
 }
 
@@ -188,13 +188,13 @@ static void segment_end__believed_end__is_counted_to (void **state)
     segment_t s = open_segment ();
 
     (void)state;
-    assert_int_equal (segment_end (&s), s.time_seen);
+    assert_int_equal (segment_end (&s), s.observed_at);
     s.believed_end = T0 + HOUR;
     assert_int_equal (segment_end (&s), T0 + HOUR);
     s.believed_end = T0 - HOUR;
     assert_int_equal (segment_end (&s), T0);
-    s.believed_end = s.time_seen + HOUR;
-    assert_int_equal (segment_end (&s), s.time_seen);
+    s.believed_end = s.observed_at + HOUR;
+    assert_int_equal (segment_end (&s), s.observed_at);
     s.time_end = T0 + 2 * HOUR;
     s.believed_end = T0 + HOUR;
     assert_int_equal (segment_end (&s), T0 + 2 * HOUR);

@@ -9,7 +9,7 @@
 #include "support/book.h"
 
 #include "money/charge.h"
-#include "usage/billed.h"
+#include "usage/billable.h"
 
 /* ---- reading ---- */
 
@@ -226,7 +226,7 @@ static void units_of (const site_t *site, int64_t gpus, int64_t cpus,
     exact_set_i64 (g, gpus, 1);
     exact_set_i64 (c, cpus, 1);
     exact_set_i64 (m, gib * 1024, 1);
-    billed_units (&site->pools[0], g, c, m, ret_units);
+    billable_units (&site->pools[0], g, c, m, ret_units);
     mpq_clears (g, c, m, NULL);
 }
 
@@ -301,7 +301,7 @@ static void components (const json_t *one)
                                       i == 1 ? rate[1] : none);
         units_of (site, 0, input_count (one, "cpu"), input_count (one, "gb"),
                   units);
-        exact_set_i64 (hours, billed_seconds (&site->policy, held), 3600);
+        exact_set_i64 (hours, billable_seconds (&site->policy, held), 3600);
         mpq_mul (units, units, hours);
         check_value (one, names[i], units);
         mpq_add (sum, sum, units);
@@ -341,12 +341,12 @@ static void refund (const json_t *one)
     mpq_init (hours);
     site->policy.credit_cap = input_count (one, "cap_h") * 3600;
     exact_set_i64 (hours,
-                   billed_credit_seconds (&site->policy,
-                                          input_count (one, "lost_h") * 3600),
+                   billable_credit_seconds (&site->policy,
+                                            input_count (one, "lost_h") * 3600),
                    3600);
     check_value (one, "refund_h", hours);
     site->policy.credit_cap = 0; /* no cap */
-    assert_int_equal (billed_credit_seconds (&site->policy, 9 * 3600),
+    assert_int_equal (billable_credit_seconds (&site->policy, 9 * 3600),
                       9 * 3600);
     mpq_clear (hours);
     site_free (site);

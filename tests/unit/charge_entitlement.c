@@ -74,12 +74,12 @@ static void carry (charge_t *charge, int hours, const char *worth)
 {
     charge_payer_t last = {.team = TEAM};
 
-    mpq_inits (last.carried_out, last.value_out, NULL);
-    set_hours (last.carried_out, hours);
+    mpq_inits (last.rollover_out, last.value_out, NULL);
+    set_hours (last.rollover_out, hours);
     if (worth)
         set_decimal (last.value_out, worth);
     charge_carry (charge, &last);
-    mpq_clears (last.carried_out, last.value_out, NULL);
+    mpq_clears (last.rollover_out, last.value_out, NULL);
 }
 
 static charge_t *month_of (const site_t *site, struct asked asked)
@@ -133,7 +133,7 @@ static void check_left (const charge_t *charge, int unused, int carried,
                         int expired)
 {
     check_hours (payer_of (charge)->unused, unused);
-    check_hours (payer_of (charge)->carried_out, carried);
+    check_hours (payer_of (charge)->rollover_out, carried);
     check_hours (payer_of (charge)->expired, expired);
 }
 
@@ -287,7 +287,7 @@ static void reserved__by_policy__draws_as_jobs_do (void **state)
         site->policy.reserved = rows[i].policy;
         charge = month_of (site, (struct asked){.used = 60, .reserved = 90});
         check_hours (payer_of (charge)->drawn, rows[i].jobs);
-        check_hours (payer_of (charge)->drawn_reserved, rows[i].reservation);
+        check_hours (payer_of (charge)->consumed_reserved, rows[i].reservation);
         check_due (charge, CHARGE_USED, rows[i].used);
         check_due (charge, CHARGE_IDLE, rows[i].idle);
         charge_free (charge);
@@ -467,7 +467,7 @@ static void price__external_team__pays_its_surcharge (void **state)
     check_units (charge_remainders (charge)[REMAINDER_PREPAID].charge_units,
                  "-100.00");
     book_check (payer_of (charge)->fee, 2, "138.60");
-    book_check (payer_of (charge)->value_drawn, 2, "69.30");
+    book_check (payer_of (charge)->value_consumed, 2, "69.30");
     check_whole (charge);
     charge_free (charge);
     site_free (site);
@@ -502,7 +502,7 @@ static void value__carried_over_another_price__is_the_mean (void **state)
                                  .worth = rows[i].worth});
         payer = payer_of (charge);
         book_check (payer->fee, 2, rows[i].fee);
-        book_check (payer->value_drawn, 2, rows[i].drawn);
+        book_check (payer->value_consumed, 2, rows[i].drawn);
         book_check (payer->value_out, 2, rows[i].out);
         book_check (payer->value_expired, 2, rows[i].gone);
         check_due (charge, CHARGE_USED, "0.00");
@@ -521,7 +521,7 @@ static void value__reserved__is_drawn_too (void **state)
     site->policy.reserved = RESERVED_ENTITLEMENT;
     set_decimal (site->entitlements[0].per_gpu_hour, "1.50");
     charge = month_of (site, (struct asked){.used = 60, .reserved = 90});
-    book_check (payer_of (charge)->value_drawn, 2, "60.00");
+    book_check (payer_of (charge)->value_consumed, 2, "60.00");
     book_check (payer_of (charge)->value_reserved, 2, "90.00");
     book_check (payer_of (charge)->value_expired, 2, "0.00");
     charge_free (charge);
@@ -538,7 +538,7 @@ static void price__none__nothing_is_paid (void **state)
     (void)state;
     for (size_t i = 0; i < count; i++)
         assert_int_not_equal (line[i].kind, CHARGE_PURCHASE);
-    assert_int_equal (mpq_sgn (payer_of (charge)->value_drawn), 0);
+    assert_int_equal (mpq_sgn (payer_of (charge)->value_consumed), 0);
     assert_int_equal (
         mpq_sgn (charge_remainders (charge)[REMAINDER_PREPAID].charge), 0);
     charge_free (charge);

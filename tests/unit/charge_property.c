@@ -278,15 +278,15 @@ static charge_t *ask (const struct world *w, struct asking asking)
     if (mpq_sgn (w->reserved) > 0)
         charge_add_reserved (charge, "lab", accounts[0], teams[0],
                              w->reserved);
-    mpq_inits (before.billed, before.drawn, before.spent, before.carried_out,
+    mpq_inits (before.billed, before.drawn, before.spent, before.rollover_out,
                before.value_out, NULL);
-    mpq_set (before.carried_out, w->carried);
+    mpq_set (before.rollover_out, w->carried);
     mpq_set (before.value_out, w->worth);
     mpq_set (before.billed, w->billed);
     mpq_set (before.spent, w->spent);
     charge_add_before (charge, &before);
     charge_carry (charge, &before);
-    mpq_clears (before.billed, before.drawn, before.spent, before.carried_out,
+    mpq_clears (before.billed, before.drawn, before.spent, before.rollover_out,
                 before.value_out, NULL);
     if (charge_compute (charge, &error) < 0)
         fail_msg ("%s", error.text);
@@ -406,17 +406,17 @@ static void check_entitled (const charge_t *charge)
                 && !strcmp (line[k].path[CHARGE_TEAM], p->team))
                 mpq_add (lines, lines, line[k].drawn);
         mpq_sub (lines, lines, p->drawn);
-        mpq_sub (lines, lines, p->drawn_reserved);
+        mpq_sub (lines, lines, p->consumed_reserved);
         assert_int_equal (mpq_sgn (lines), 0);
-        mpq_add (left, p->entitled, p->carried_in);
+        mpq_add (left, p->entitled, p->rollover_in);
         mpq_sub (left, left, p->drawn);
-        mpq_sub (left, left, p->drawn_reserved);
+        mpq_sub (left, left, p->consumed_reserved);
         assert_true (mpq_equal (left, p->unused));
         assert_true (mpq_sgn (p->unused) >= 0);
-        mpq_sub (left, left, p->carried_out);
+        mpq_sub (left, left, p->rollover_out);
         mpq_sub (left, left, p->expired);
         assert_int_equal (mpq_sgn (left), 0);
-        assert_true (mpq_sgn (p->carried_out) >= 0);
+        assert_true (mpq_sgn (p->rollover_out) >= 0);
         assert_true (mpq_sgn (p->expired) >= 0);
     }
     mpq_clears (left, lines, NULL);
@@ -434,8 +434,8 @@ static void check_values (const charge_t *charge)
     mpq_inits (left, list, NULL);
     for (size_t i = 0; i < payer_count; i++) {
         const charge_payer_t *p = &payer[i];
-        mpq_srcptr parts[] = {p->value_drawn, p->value_reserved, p->value_out,
-                              p->value_expired};
+        mpq_srcptr parts[] = {p->value_consumed, p->value_reserved,
+                              p->value_out, p->value_expired};
         mpq_add (left, p->fee, p->value_in);
         for (size_t k = 0; k < GL_ARRAY_SIZE (parts); k++) {
             assert_true (mpq_sgn (parts[k]) >= 0);

@@ -74,7 +74,7 @@ static void import__answers_of_slurmrestd__one_segment_each (void **state)
             assert_int_equal (s->time_submit, cases[i].submit);
         assert_int_equal (s->time_start, cases[i].start);
         assert_int_equal (s->time_end, cases[i].end);
-        assert_int_equal (s->time_seen, stats.as_of);
+        assert_int_equal (s->observed_at, stats.as_of);
         if (cases[i].as_of)
             assert_int_equal (stats.as_of, cases[i].as_of);
         assert_int_equal (s->state, cases[i].state);

@@ -244,7 +244,7 @@ static void check_polls (const char *sample, const void *arg)
     assert_int_equal (all.count, 2);
     assert_int_equal (all.segment[0].id_job, all.segment[1].id_job);
     assert_int_equal (all.segment[0].time_submit, all.segment[1].time_submit);
-    assert_int_equal (all.segment[0].time_seen, all.segment[1].time_seen);
+    assert_int_equal (all.segment[0].observed_at, all.segment[1].observed_at);
     assert_int_equal (all.segment[0].time_end, 0);
     assert_true (all.segment[1].time_end > 0);
     segments_free (&all);

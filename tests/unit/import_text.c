@@ -188,7 +188,7 @@ static void import__any_order_and_p__the_same_segment (void **state)
         assert_int_equal (s->time_submit, 1772323200);
         assert_int_equal (s->time_start, 1772323210);
         assert_int_equal (s->time_end, 1772326810);
-        assert_int_equal (s->time_seen, 1772326810);
+        assert_int_equal (s->observed_at, 1772326810);
         assert_int_equal (s->state, SEGMENT_COMPLETED);
         assert_string_equal (s->gres, "gpu=2");
         assert_true (s->gpu_asked);
@@ -315,7 +315,7 @@ static void import__open_rows__end_at_the_newest_knowledge (void **state)
     assert_int_equal (stats.as_of, 1772323210 + 250);
     assert_int_equal (stats.open, 2);
     for (size_t i = 0; i < all.count; i++)
-        assert_int_equal (all.segment[i].time_seen, stats.as_of);
+        assert_int_equal (all.segment[i].observed_at, stats.as_of);
     assert_int_equal (segment_end (&all.segment[0]), stats.as_of);
     segments_free (&all);
     assert_int_equal (segments_import_bytes (text, strlen (text), "UTC",

@@ -15,7 +15,7 @@ static void add (bill_t *bill, const char *text)
 {
     gl_error_t error;
 
-    if (bill_row_parse (text, strlen (text), bill_add (bill), &error) < 0)
+    if (posting_parse (text, strlen (text), bill_add (bill), &error) < 0)
         fail_msg ("%s: %s", text, error.text);
 }
 
@@ -206,7 +206,7 @@ static void nothing__is_brought__no_column_and_no_block (void **state)
 
 /* --- corrections -------------------------------------------------------- */
 
-static correction_cause_t price_changed (const bill_row_t *change, void *arg)
+static correction_cause_t price_changed (const posting_t *change, void *arg)
 {
     (void)change;
     ++*(size_t *)arg;
@@ -218,18 +218,18 @@ static size_t compare (const bill_t *before, const bill_t *after, bill_t *out)
 {
     bill_t *all = bill_new (), *none = bill_new ();
     size_t asked = 0, count, more;
-    const bill_row_t *rows;
+    const posting_t *rows;
 
     correction_compare (before, after, price_changed, &asked, out);
-    rows = bill_rows (before, &count);
+    rows = postings (before, &count);
     for (size_t i = 0; i < count; i++)
         bill_add_copy (all, &rows[i]);
-    rows = bill_rows (out, &count);
+    rows = postings (out, &count);
     for (size_t i = 0; i < count; i++)
         bill_add_copy (all, &rows[i]);
     bill_sort (all);
     correction_compare (all, after, price_changed, &asked, none);
-    bill_rows (none, &more);
+    postings (none, &more);
     assert_int_equal (more, 0);
     assert_int_equal (asked, count);
     bill_free (all);
@@ -254,12 +254,12 @@ static void compare__a_line_changed_gone_and_new__three_corrections (
         "list=200\tcharge=200");
     bill_t *out = bill_new ();
     size_t count;
-    const bill_row_t *rows;
+    const posting_t *rows;
 
     (void)state;
     assert_int_equal (compare (before, after, out), 3);
     bill_sort (out);
-    rows = bill_rows (out, &count);
+    rows = postings (out, &count);
     assert_int_equal (mpz_cmp_si (rows[0].charge_units, 350), 0);
     assert_int_equal (mpz_cmp_si (rows[0].before_units, 700), 0);
     assert_int_equal (mpz_cmp_si (rows[0].after_units, 1050), 0);
@@ -282,18 +282,18 @@ static void compare__a_credit_that_is_gone__its_origin_says_so (void **state)
         = BILL ("kind=credit\tmonth=2026-10\tpool=p\tteam=a\twhat=NODE_FAIL\t"
                 "reference=lab/1/2\tprice_seconds=-9\tlist=-30\tcharge=-30");
     bill_t *after = bill_new (), *out = bill_new ();
-    bill_row_t line;
+    posting_t line;
     size_t count;
 
     (void)state;
     assert_int_equal (compare (before, after, out), 1);
-    assert_string_equal (bill_rows (out, &count)->origin, "credit:NODE_FAIL");
-    bill_row_init (&line);
-    correction_line (bill_rows (out, &count), &line);
+    assert_string_equal (postings (out, &count)->origin, "credit:NODE_FAIL");
+    posting_init (&line);
+    correction_line (postings (out, &count), &line);
     assert_int_equal (line.kind, BILL_CREDIT);
     assert_string_equal (line.what, "NODE_FAIL");
     assert_null (line.origin);
-    bill_row_clear (&line);
+    posting_clear (&line);
     bill_free (before);
     bill_free (after);
     bill_free (out);

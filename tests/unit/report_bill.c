@@ -11,12 +11,12 @@
 #include "ledger/bill.h"
 #include "ledger/bill_idle.h"
 
-static void parse (const char *text, bill_row_t *row)
+static void parse (const char *text, posting_t *row)
 {
     gl_error_t error;
 
-    bill_row_init (row);
-    if (bill_row_parse (text, strlen (text), row, &error) < 0)
+    posting_init (row);
+    if (posting_parse (text, strlen (text), row, &error) < 0)
         fail_msg ("%s: %s", text, error.text);
 }
 
@@ -30,9 +30,9 @@ static void text_and_back__every_field__same_bytes (void **state)
           "charge=5\torigin=idle:unused\treason=by hand\tbefore=6\tafter=11\t"
           "adjustment_qos=12\tadjustment_subsidy=-13\t"
           "adjustment_entitlement=-14\tadjustment_tier=-15\t"
-          "adjustment_surcharge=16\tdrawn_seconds=17/2";
+          "adjustment_surcharge=16\tconsumed_seconds=17/2";
     BUFFER_AUTO out = BUFFER_INIT;
-    bill_row_t row;
+    posting_t row;
 
     (void)state;
     parse (text, &row);
@@ -40,16 +40,16 @@ static void text_and_back__every_field__same_bytes (void **state)
     assert_string_equal (row.key[0], "x\\y");
     assert_int_equal (row.kind, BILL_CORRECTION);
     assert_int_equal (mpq_cmp_si (row.gpu_seconds, 7, 3), 0);
-    bill_row_text (&row, &out);
+    posting_text (&row, &out);
     assert_string_equal (buffer_text (&out), text);
-    bill_row_clear (&row);
+    posting_clear (&row);
 }
 
 static void entitlement__every_field__same_bytes (void **state)
 {
     static const char text[]
-        = "month=2026-10\tpool=h100\tteam=a\tbought=7/3\tcarried_in=2\tused=3\t"
-          "used_reserved=4\tunused=5\tcarried_out=6\texpired=7\tprice=18/5\t"
+        = "month=2026-10\tpool=h100\tteam=a\tbought=7/3\trollover_in=2\tused=3\t"
+          "used_reserved=4\tunused=5\trollover_out=6\texpired=7\tprice=18/5\t"
           "amount=8\tfee=9/2\tfee_due=10\tvalue_in=11\tvalue_used=12\t"
           "value_reserved=13\tvalue_out=14\tvalue_expired=15/4";
     bill_t *bill = bill_new ();
@@ -114,12 +114,12 @@ static void parse__not_what_is_written__refused (void **state)
     (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (wrong); i++) {
         gl_error_t error = {{0}};
-        bill_row_t row;
-        bill_row_init (&row);
-        if (bill_row_parse (wrong[i], strlen (wrong[i]), &row, &error) == 0)
+        posting_t row;
+        posting_init (&row);
+        if (posting_parse (wrong[i], strlen (wrong[i]), &row, &error) == 0)
             fail_msg ("accepted: %s", wrong[i]);
         assert_true (error.text[0] != '\0');
-        bill_row_clear (&row);
+        posting_clear (&row);
     }
 }
 
@@ -135,22 +135,22 @@ static void sort__mixed_rows__by_month_pool_kind_team (void **state)
         "kind=charge\tmonth=2026-11\tpool=a",
     };
     bill_t *bill = bill_new ();
-    const bill_row_t *rows;
+    const posting_t *rows;
     size_t count;
 
     (void)state;
     for (size_t i = GL_ARRAY_SIZE (texts); i-- > 0;) {
-        bill_row_t row;
+        posting_t row;
         parse (texts[i], &row);
         bill_add_copy (bill, &row);
-        bill_row_clear (&row);
+        posting_clear (&row);
     }
     bill_sort (bill);
-    rows = bill_rows (bill, &count);
+    rows = postings (bill, &count);
     assert_int_equal (count, GL_ARRAY_SIZE (texts));
     for (size_t i = 0; i < count; i++) {
         BUFFER_AUTO out = BUFFER_INIT;
-        bill_row_text (&rows[i], &out);
+        posting_text (&rows[i], &out);
         assert_string_equal (buffer_text (&out), texts[i]);
     }
     bill_free (bill);
@@ -172,12 +172,12 @@ static void row_of__corrected_remainder__nobodys (void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof (rows) / sizeof (rows[0]); i++) {
-        bill_row_t row;
+        posting_t row;
         parse (rows[i].text, &row);
-        assert_int_equal (bill_row_is_due (&row), !rows[i].nobodys);
-        assert_int_equal (bill_row_of (&row, NULL), !rows[i].nobodys);
-        assert_false (bill_row_of (&row, "vision"));
-        bill_row_clear (&row);
+        assert_int_equal (posting_is_due (&row), !rows[i].nobodys);
+        assert_int_equal (posting_of (&row, NULL), !rows[i].nobodys);
+        assert_false (posting_of (&row, "vision"));
+        posting_clear (&row);
     }
 }
 

@@ -30,7 +30,7 @@ struct world {
     site_t site;
     period_t month;
     bill_t *bill;
-    detail_sum_t days[ROWS * 3];
+    line_item_sum_t days[ROWS * 3];
     size_t day_count;
 };
 
@@ -42,10 +42,10 @@ static int64_t at (const site_t *site, int month, int day)
 }
 
 /* Part of a charge on one of the month's days, fractions of a cent included. */
-static void add_day (struct world *w, const bill_row_t *row, long fine,
+static void add_day (struct world *w, const posting_t *row, long fine,
                      mpq_srcptr seconds)
 {
-    detail_sum_t *sum = &w->days[w->day_count++];
+    line_item_sum_t *sum = &w->days[w->day_count++];
 
     sum->day = xasprintf ("2026-10-%02u", 1 + roll (31));
     sum->team = xstrdup (row->team);
@@ -57,7 +57,7 @@ static void add_day (struct world *w, const bill_row_t *row, long fine,
     mpz_init_set_si (sum->billed, fine);
 }
 
-static void add_days (struct world *w, const bill_row_t *row)
+static void add_days (struct world *w, const posting_t *row)
 {
     long fine = mpz_get_si (row->charge_units) * 100000000L
                 + (long)roll (99999999) - 50000000L;
@@ -75,7 +75,7 @@ static void add_days (struct world *w, const bill_row_t *row)
 
 static void add_row (struct world *w, bool detail)
 {
-    bill_row_t *row = bill_add (w->bill);
+    posting_t *row = bill_add (w->bill);
 
     row->kind = (bill_kind_t)roll (BILL_KIND_COUNT);
     row->month = xstrdup (roll (5) ? "2026-10" : "2026-09");
@@ -112,7 +112,7 @@ static void make (struct world *w, bool detail)
 static void done (struct world *w)
 {
     for (size_t i = 0; i < w->day_count; i++) {
-        detail_sum_t *sum = &w->days[i];
+        line_item_sum_t *sum = &w->days[i];
         free (sum->day);
         free (sum->team);
         free (sum->account);
@@ -145,13 +145,13 @@ static bool fits (const char *wanted, const char *text)
 static void wanted (const struct world *w, size_t scope, bool money, mpq_t ret)
 {
     size_t count;
-    const bill_row_t *rows = bill_rows (w->bill, &count);
+    const posting_t *rows = postings (w->bill, &count);
     mpq_t value;
 
     mpq_init (value);
     mpq_set_ui (ret, 0, 1);
     for (size_t i = 0; i < count; i++) {
-        const bill_row_t *r = &rows[i];
+        const posting_t *r = &rows[i];
         bool held = r->kind == BILL_CHARGE
                     || (r->origin && strcmp (r->origin, "charge") == 0);
         if (r->kind == BILL_TAX || r->kind == BILL_REMAINDER
@@ -233,7 +233,7 @@ static void closed__no_detail__evenly_over_the_month (void **state)
 {
     struct world w;
     site_budget_t entry;
-    bill_row_t *row;
+    posting_t *row;
     budget_t *b;
     mpq_t share;
 
@@ -269,7 +269,7 @@ static void closed__detail__days_are_its_days (void **state)
 {
     struct world w;
     site_budget_t entry;
-    bill_row_t *row;
+    posting_t *row;
     budget_t *b;
     mpq_t sum, rest;
 

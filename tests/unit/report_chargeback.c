@@ -52,7 +52,7 @@ static void make_segments (struct month *m)
             .time_submit = start,
             .time_start = start,
             .time_end = start + 1 + next_random (&seed, 7207),
-            .time_seen = m->cluster.as_of,
+            .observed_at = m->cluster.as_of,
             .state = SEGMENT_COMPLETED,
             .source = SOURCE_SLURMDBD,
             .uid = 1000,
@@ -477,7 +477,7 @@ static void check_conserved (const bill_t *bill)
     size_t pools, costs, rows;
     const bill_pool_t *pool = bill_pools (bill, &pools);
     const bill_cost_t *cost = bill_costs (bill, &costs);
-    const bill_row_t *row = bill_rows (bill, &rows);
+    const posting_t *row = postings (bill, &rows);
 
     for (size_t i = 0; i < pools; i++) {
         mpz_t rest;

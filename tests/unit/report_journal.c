@@ -7,13 +7,13 @@
 static void add_row (bill_t *bill, const char *text)
 {
     gl_error_t error;
-    bill_row_t row;
+    posting_t row;
 
-    bill_row_init (&row);
-    if (bill_row_parse (text, strlen (text), &row, &error) < 0)
+    posting_init (&row);
+    if (posting_parse (text, strlen (text), &row, &error) < 0)
         fail_msg ("%s: %s", text, error.text);
     bill_add_copy (bill, &row);
-    bill_row_clear (&row);
+    posting_clear (&row);
 }
 
 static journal_t *journal_of (const site_t *site, const char *month,

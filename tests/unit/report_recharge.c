@@ -15,7 +15,7 @@ static bill_t *bill_of (int first_month, int64_t cents, int64_t seconds)
         int month = (first_month - 1 + i) % 12 + 1;
         int year = 2025 + (first_month - 1 + i) / 12;
         for (int kind = BILL_CHARGE; kind < BILL_KIND_COUNT; kind++) {
-            bill_row_t *row;
+            posting_t *row;
             if (kind != BILL_CHARGE && kind != BILL_TAX
                 && kind != BILL_REMAINDER)
                 continue;
@@ -215,7 +215,7 @@ static void recharge__months_without_jobs__count_with_their_cost (void **state)
     mpq_inits (cost, none, NULL);
     mpq_set_ui (cost, 20000, 1);
     for (int i = 0; i < 10; i++) {
-        bill_row_t *row = bill_add (bill);
+        posting_t *row = bill_add (bill);
         row->kind = BILL_CHARGE;
         row->month = xasprintf ("%04d-%02d", 2025 + (6 + i) / 12,
                                 (6 + i) % 12 + 1);

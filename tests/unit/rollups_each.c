@@ -32,7 +32,7 @@ static store_t *store_of_days (const site_t *site)
         segment_t s = fixture_segment ((uint64_t)i + 1);
         s.time_start = FIRST + i * DAY + 3600;
         s.time_end = s.time_start + 3600;
-        s.time_seen = FIRST + 2 * DAY + DAY / 2;
+        s.observed_at = FIRST + 2 * DAY + DAY / 2;
         OK (store_put_segment (store, &s, NULL, &error));
     }
     OK (store_commit (store, &error));
@@ -142,7 +142,7 @@ static void put_job (store_t *store)
     s.nodes = 1;
     s.time_start = FIRST + 3600;
     s.time_end = FIRST + 2 * DAY + 3600;
-    s.time_seen = FIRST + 3 * DAY;
+    s.observed_at = FIRST + 3 * DAY;
     OK (record_begin (&r, RECORD_JOB_START, &error));
     r.stamp = n.stamp * INT64_C (1000000000);
     record_set_number (&r, RECORD_FIELD_job_id, 7);

@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "collector/take.h"
+#include "collector/ingest_record.h"
 #include "store/store.h"
 
 struct fixture {
     char dir[64];
     char url[128];
     store_t *store;
-    take_t take;
+    ingest_t ingest;
 };
 
 static int setup (void **state)
@@ -19,7 +19,7 @@ static int setup (void **state)
     struct fixture *f = calloc (1, sizeof (*f));
     gl_error_t error = {""};
 
-    strcpy (f->dir, "/tmp/gpuledger-take.XXXXXX");
+    strcpy (f->dir, "/tmp/gpuledger-ingest.XXXXXX");
     if (!mkdtemp (f->dir))
         return -1;
     snprintf (f->url, sizeof (f->url), "sqlite:%s/ledger.db", f->dir);
@@ -80,7 +80,7 @@ static int entry_of (const spool_entry_t *entry, void *arg, gl_error_t *error)
 {
     struct fixture *f = arg;
 
-    return take_record (f->store, &f->take, entry, error);
+    return ingest_record (f->store, &f->ingest, entry, error);
 }
 
 static int take_one (store_t *store, void *arg, gl_error_t *error)
@@ -146,8 +146,8 @@ static void usage__known_fields__go_into_columns_alone (void **state)
 
     take_it (f, &r);
     take_it (f, &r);
-    assert_int_equal (f->take.counts.inserted, 1);
-    assert_int_equal (f->take.counts.unchanged, 1);
+    assert_int_equal (f->ingest.counts.inserted, 1);
+    assert_int_equal (f->ingest.counts.unchanged, 1);
     assert_int_equal (count_records (f, RECORD_JOB_USAGE), 0);
     assert_int_equal (find_usage (f, &usage, node), 1);
     assert_string_equal (node, "g1");
@@ -238,13 +238,13 @@ static void record__of_no_cluster__is_of_the_bringers_or_left_out (void **state)
     memset (r.present, 0, sizeof (r.present));
     record_set_number (&r, RECORD_FIELD_job_id, 42);
     take_it (f, &r);
-    assert_int_equal (f->take.homeless, 1);
+    assert_int_equal (f->ingest.homeless, 1);
     assert_int_equal (count_records (f, RECORD_JOB_END), 0);
-    f->take.cluster = "";
+    f->ingest.cluster = "";
     take_it (f, &r);
-    assert_int_equal (f->take.homeless, 2);
-    f->take.cluster = "fox";
-    f->take.node = "g7";
+    assert_int_equal (f->ingest.homeless, 2);
+    f->ingest.cluster = "fox";
+    f->ingest.node = "g7";
     take_it (f, &r);
     assert_int_equal (count_records (f, RECORD_JOB_END), 1);
     assert_int_equal (store_clusters (f->store, &clusters, &count, NULL), 0);

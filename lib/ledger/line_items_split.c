@@ -1,0 +1,215 @@
+/*
+ * How time that nobody held is shared out, row by row of the idle lines: by
+ * which rule, what the rule counts, and which part of the pool's time of that
+ * class came of it. The rules: docs/guides/rates.md, charge_idle.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "ledger/line_items_private.h"
+
+/* --- what is shared out ----------------------------------------------------
+ */
+
+static bool same (const char *a, const char *b)
+{
+    return a && b ? !strcmp (a, b) : a == b;
+}
+
+static const char *key_text (const posting_t *row, key_id_t key)
+{
+    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
+        if (CHARGE_PATH[i] == key)
+            return row->key[i];
+    return NULL;
+}
+
+static struct line_items_origin *origin_of (line_items_t *d,
+                                            const posting_t *row)
+{
+    const char *cluster = key_text (row, KEY_CLUSTER);
+    struct line_items_origin *o;
+
+    for (size_t i = 0; i < d->origin_count; i++) {
+        o = &d->origins[i];
+        if (same (o->pool, row->pool) && same (o->cluster, cluster)
+            && same (o->what, row->what))
+            return o;
+    }
+    d->origins
+        = xreallocarray (d->origins, d->origin_count + 1, sizeof (*d->origins));
+    o = &d->origins[d->origin_count++];
+    o->pool = row->pool;
+    o->cluster = cluster;
+    o->what = row->what;
+    mpq_inits (o->whole, o->seen, NULL);
+    mpz_init (o->given);
+    return o;
+}
+
+void line_items_split_begin (line_items_t *d, const posting_t *rows,
+                             size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct line_items_origin *o;
+        if (rows[i].kind != BILL_IDLE)
+            continue;
+        o = origin_of (d, &rows[i]);
+        mpq_add (o->whole, o->whole, rows[i].gpu_seconds);
+    }
+}
+
+/* --- what the rules count ----------------------------------------------------
+ */
+
+static void held_key (buffer_t *out, const char *pool, const char *account,
+                      const char *cluster)
+{
+    buffer_clear (out);
+    buffer_printf (out, "%s\n%s\n%s", pool, account ? account : "\001",
+                   cluster ? cluster : "\001");
+}
+
+void line_items_split_held (line_items_t *d, size_t pool, const char *account,
+                            const char *cluster, const charge_part_t *part)
+{
+    const pool_month_t *pm = &d->pool_months[pool];
+    struct line_items_held *h;
+
+    if (pm->idle != IDLE_PROPORTIONAL || part->price.rate)
+        return;
+    held_key (&d->key, pm->pool, account, cluster);
+    HASH_FIND (hh, d->allocated, d->key.data, d->key.length, h);
+    if (!h) {
+        h = xcalloc (1, sizeof (*h));
+        h->key = xstrdup (buffer_text (&d->key));
+        mpq_init (h->gpu_seconds);
+        HASH_ADD_KEYPTR (hh, d->allocated, h->key, d->key.length, h);
+    }
+    mpq_add (h->gpu_seconds, h->gpu_seconds, part->gpu_seconds);
+}
+
+static void count_held (line_items_t *d, const posting_t *from,
+                        mpq_t ret_seconds)
+{
+    struct line_items_held *h;
+
+    held_key (&d->key, from->pool, key_text (from, KEY_ACCOUNT),
+              key_text (from, KEY_CLUSTER));
+    HASH_FIND (hh, d->allocated, d->key.data, d->key.length, h);
+    if (h)
+        mpq_set (ret_seconds, h->gpu_seconds);
+}
+
+static void count_entitled (const pool_month_t *pm, const posting_t *from,
+                            mpq_t ret_seconds)
+{
+    size_t count;
+    const charge_payer_t *payers = charge_payers (pm->charge, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (payers[i].team && same (payers[i].team, from->team))
+            mpq_set (ret_seconds, payers[i].entitled);
+}
+
+/* --- a row -------------------------------------------------------------------
+ */
+
+static const pool_month_t *pool_month_of (const line_items_t *d,
+                                          const char *pool)
+{
+    for (size_t i = 0; i < d->pool_count; i++)
+        if (same (d->pool_months[i].pool, pool))
+            return &d->pool_months[i];
+    return NULL;
+}
+
+static void put_hours (line_item_t *row, mpq_srcptr seconds)
+{
+    mpz_t none;
+
+    mpz_init (none);
+    row->unit = "GPU-Hours";
+    line_items_hours (row->counted, seconds, none);
+    mpz_clear (none);
+}
+
+static void put_method (line_items_t *d, const pool_month_t *pm,
+                        const posting_t *from)
+{
+    const char *reserved = remainder_info (REMAINDER_RESERVED_UNUSED)->word;
+    line_item_t *row = &d->row;
+    mpq_t seconds;
+
+    mpq_init (seconds);
+    if (d->query->site->policy.reserved != RESERVED_STATED
+        && same (from->what, reserved)) {
+        row->method = "idle-holder-v1";
+        put_hours (row, from->gpu_seconds);
+    } else if (pm->idle == IDLE_PROPORTIONAL) {
+        row->method = "idle-proportional-v1";
+        count_held (d, from, seconds);
+        put_hours (row, seconds);
+    } else if (pm->idle == IDLE_ENTITLEMENT) {
+        row->method = "idle-entitlement-v1";
+        count_entitled (pm, from, seconds);
+        put_hours (row, seconds);
+    } else if (pm->idle == IDLE_UNIFORM) {
+        row->method = "idle-uniform-v1";
+        row->unit = "Teams";
+        mpz_ui_pow_ui (row->counted, 10, LINE_ITEM_DIGITS);
+    }
+    mpq_clear (seconds);
+}
+
+/* floor (S(i)) - floor (S(i-1)) of 10^10 parts. */
+static void put_ratio (line_item_t *row, struct line_items_origin *o)
+{
+    mpq_t part;
+
+    mpq_init (part);
+    mpq_div (part, o->seen, o->whole);
+    mpz_ui_pow_ui (row->ratio, 10, LINE_ITEM_DIGITS);
+    mpz_mul (row->ratio, row->ratio, mpq_numref (part));
+    mpz_fdiv_q (row->ratio, row->ratio, mpq_denref (part));
+    mpz_sub (row->ratio, row->ratio, o->given);
+    mpz_add (o->given, o->given, row->ratio);
+    mpq_clear (part);
+}
+
+void line_items_split_put (line_items_t *d, const posting_t *from)
+{
+    const pool_month_t *pm = pool_month_of (d, from->pool);
+    struct line_items_origin *o;
+
+    if (from->kind != BILL_IDLE || !pm)
+        return;
+    o = origin_of (d, from);
+    mpq_add (o->seen, o->seen, from->gpu_seconds);
+    put_method (d, pm, from);
+    if (d->row.method && mpq_sgn (o->whole) != 0)
+        put_ratio (&d->row, o);
+}
+
+/* --- life --------------------------------------------------------------------
+ */
+
+void line_items_split_free (line_items_t *d)
+{
+    struct line_items_held *h, *next;
+
+    for (size_t i = 0; i < d->origin_count; i++) {
+        mpq_clears (d->origins[i].whole, d->origins[i].seen, NULL);
+        mpz_clear (d->origins[i].given);
+    }
+    free (d->origins);
+    HASH_ITER (hh, d->allocated, h, next)
+    {
+        HASH_DEL (d->allocated, h);
+        mpq_clear (h->gpu_seconds);
+        free (h->key);
+        free (h);
+    }
+}

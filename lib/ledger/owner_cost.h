@@ -1,0 +1,40 @@
+/*
+ * owner_cost.h: the rows of a month as the organisation that owns the cluster
+ * pays for them, made of the rows by job and day (ledger/line_items.h) and of
+ * the cost book's lines in the month's bill:
+ *
+ *   job, capacity  nothing is billed; `prepaid` is the part of the hardware's
+ * cost in the pool and month that falls to its GPU time cost           every
+ * other line of the cost book, once a month; no disposal that is in no charge
+ *   purchase       an asset in the month in which it comes into service: billed
+ *                  units x price, and as much less in `prepaid`; a row for each
+ * of its funds, of so many of the units
+ *
+ *   sum of billed + prepaid in a month and pool = the cost of the pool
+ *   sum of billed of purchases = the prices of the assets
+ *
+ * each line to 10 decimals. Rows of statements (idle, credits, corrections,
+ * taxes, rounding) are none of them. Pure.
+ */
+#ifndef GL_LEDGER_OWNER_COST_H
+#define GL_LEDGER_OWNER_COST_H
+
+#include "ledger/line_items.h"
+
+typedef struct estate owner_cost_t;
+
+/* `bill`: the month's, for its costs and pools. `site`: zone, and the assets.
+ * Both must outlive it. */
+owner_cost_t *owner_cost_new (const site_t *site, const bill_t *bill,
+                              period_t month);
+/* Accepts NULL. */
+void owner_cost_free (owner_cost_t *owner_cost);
+
+/* All rows of the month's detail. */
+int owner_cost_add (owner_cost_t *owner_cost, const line_item_t *row,
+                    line_item_f callback, void *arg, gl_error_t *error);
+/* Then costs and purchases, by pool. */
+int owner_cost_finish (owner_cost_t *owner_cost, line_item_f callback,
+                       void *arg, gl_error_t *error);
+
+#endif /* !GL_LEDGER_OWNER_COST_H */

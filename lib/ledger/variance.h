@@ -1,0 +1,76 @@
+/*
+ * variance.h: why a team has to pay more or less than in the month before.
+ *
+ * With, of each pool, QOS and MIG profile i in the earlier (0) and the later
+ * (1) month,
+ *
+ *   q_i  GPU time held         a_i  charged for it, without the part for idle
+ *   Q    sum of the q_i             time (bill_idle.h); all of it in a pool
+ *                                 that has a published rate
+ *   A    sum of the a_i
+ *   z    charged where no time was held (q_i = 0), which is in no a_i
+ *
+ * the difference of the two months is split into
+ *
+ *   volume       (Q1 - Q0) x A0/Q0           more or fewer GPU hours, at the
+ *                                            price that an hour had on average
+ *   mix          sum q1_i p_i - Q1 x A0/Q0   other pools, QOS or slices; p_i is
+ *                                            a0_i/q0_i, where nothing was held
+ *                                            before a1_i/q1_i
+ *   price        sum a1_i - q1_i p_i         the same hours at other prices
+ *                + z1 - z0
+ *   idle         what idle time was charged, in prices at full cost and in rows
+ *                of its own
+ *   credits, corrections, taxes, purchases   as they stand on the statements
+ *
+ * Where no time was held in the earlier month, all of A1 - A0 is volume. The
+ * first four are exact rationals whose sum is an integer; they are rounded by
+ * largest remainder (exact_share), so that all of them add up to the difference
+ * to the smallest unit. docs/guides/statements.md has an example. Pure.
+ */
+#ifndef GL_LEDGER_VARIANCE_H
+#define GL_LEDGER_VARIANCE_H
+
+#include <gmp.h>
+
+#include "base/error.h"
+#include "ledger/bill.h"
+
+typedef enum {
+    CHANGE_VOLUME,
+    CHANGE_MIX,
+    CHANGE_PRICE,
+    CHANGE_IDLE,
+    CHANGE_CREDIT,
+    CHANGE_CORRECTION,
+    CHANGE_TAX,
+    CHANGE_PURCHASE, /* said only where there is one */
+    CHANGE_COUNT,
+} change_id_t;
+
+typedef struct {
+    const char *word;
+    const char *title;
+    const char *help;
+} change_info_t;
+
+const change_info_t *change_info (change_id_t id);
+
+typedef struct {
+    mpz_t before; /* what was due */
+    mpz_t after;
+    mpz_t part[CHANGE_COUNT];
+} variance_t;
+
+/* Statements say this part. */
+bool variance_is_said (const variance_t *variance, change_id_t id);
+
+void variance_init (variance_t *variance);
+void variance_clear (variance_t *variance);
+
+/* The rows of `team` (NULL: of none) in the bills of two months; `digits` of
+ * the currency. -1 is a defect of this module. */
+int variance_split (const bill_t *before, const bill_t *after, const char *team,
+                    int digits, variance_t *variance, gl_error_t *error);
+
+#endif /* !GL_LEDGER_VARIANCE_H */

@@ -1,0 +1,350 @@
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "site/rate_card.h"
+#include "usage/billable.h"
+#include "usage/usage_private.h"
+
+#define MB_PER_GIB 1024
+
+/* --- units ------------------------------------------------------------- */
+
+static void take_larger (mpq_ptr value, mpq_srcptr other)
+{
+    if (mpq_cmp (other, value) > 0)
+        mpq_set (value, other);
+}
+
+/* units = max (units, ceil (amount / per)); per 0: it does not count. */
+static void take_rounded (mpq_ptr units, mpq_srcptr amount, int64_t per)
+{
+    mpq_t gpus;
+
+    if (!amount || per == 0)
+        return;
+    mpq_init (gpus);
+    exact_set_i64 (gpus, 1, per);
+    mpq_mul (gpus, gpus, amount);
+    mpz_cdiv_q (mpq_numref (gpus), mpq_numref (gpus), mpq_denref (gpus));
+    mpz_set_ui (mpq_denref (gpus), 1);
+    take_larger (units, gpus);
+    mpq_clear (gpus);
+}
+
+/* units = max (units, amount x weight / (weight of a GPU x scale)) */
+static void take_weighted (mpq_ptr units, mpq_srcptr amount, mpq_srcptr weight,
+                           mpq_srcptr gpu_weight, unsigned scale)
+{
+    mpq_t gpus;
+
+    if (!amount || mpq_sgn (weight) == 0 || mpq_sgn (gpu_weight) == 0)
+        return;
+    mpq_init (gpus);
+    mpq_mul (gpus, amount, weight);
+    mpq_div (gpus, gpus, gpu_weight);
+    mpz_mul_ui (mpq_denref (gpus), mpq_denref (gpus), scale);
+    mpq_canonicalize (gpus);
+    take_larger (units, gpus);
+    mpq_clear (gpus);
+}
+
+void billable_units (const site_pool_t *pool, mpq_srcptr gpus, mpq_srcptr cpus,
+                     mpq_srcptr memory_mb, mpq_ptr ret_units)
+{
+    mpq_set (ret_units, gpus);
+    if (pool->bill == BILL_DOMINANT) {
+        take_rounded (ret_units, cpus, pool->cpus_per_gpu);
+        take_rounded (ret_units, memory_mb, pool->memory_per_gpu);
+    } else if (pool->bill == BILL_WEIGHTED) {
+        take_weighted (ret_units, cpus, pool->cpu_weight, pool->gpu_weight, 1);
+        take_weighted (ret_units, memory_mb, pool->memory_weight,
+                       pool->gpu_weight, MB_PER_GIB);
+    }
+}
+
+/* --- seconds ----------------------------------------------------------- */
+
+int64_t billable_seconds (const site_policy_t *policy, int64_t held)
+{
+    int64_t rest;
+
+    if (held < policy->grace)
+        return 0;
+    if (held < policy->minimum)
+        held = policy->minimum;
+    rest = policy->increment > 1 ? held % policy->increment : 0;
+    return rest ? held + policy->increment - rest : held;
+}
+
+int64_t billable_credit_seconds (const site_policy_t *policy, int64_t billed)
+{
+    return policy->credit_cap > 0 && policy->credit_cap < billed
+               ? policy->credit_cap
+               : billed;
+}
+
+bool billable_otherwise (const site_t *site)
+{
+    const site_policy_t *policy = &site->policy;
+
+    for (size_t i = 0; i < site->pool_count; i++)
+        if (site->pools[i].bill != BILL_GPUS)
+            return true;
+    return policy->minimum > 0 || policy->increment > 1 || policy->grace > 0;
+}
+
+bool billable_is_credited (const site_t *site, const segment_t *s)
+{
+    return s->time_start != 0 && s->time_end != 0
+           && (site->policy.credits & segment_state_bit (s->state)) != 0;
+}
+
+/* --- a segment --------------------------------------------------------- */
+
+/* A segment on its way. */
+struct billed {
+    const site_t *site;
+    const segment_t *segment;
+    bool free;      /* ended within the grace */
+    int64_t added;  /* seconds that are billed where it ends */
+    bool credited;  /* given back: */
+    int64_t from;   /* of the seconds held, those from here on */
+    int64_t refund; /* of those added */
+    billable_f callback;
+    void *arg;
+};
+
+/* Seconds of the interval that are billed, from `from` on. */
+static int64_t seconds_of (const struct billed *b, const usage_interval_t *p,
+                           int64_t from)
+{
+    usage_interval_t part = *p;
+
+    if (part.period.start < from)
+        part.period.start = from;
+    if (part.period.start >= part.period.end)
+        return 0;
+    return period_seconds (part.period)
+           - (b->site->policy.suspended == SUSPENDED_FREE
+                  ? usage_placed_seconds (&part)
+                  : 0);
+}
+
+/* The instant from which on so many of the seconds are billed, within held time
+ * that is partly free. */
+static int64_t last_seconds (const struct billed *b,
+                             const usage_interval_t *whole, int64_t seconds)
+{
+    int64_t low = whole->period.start, high = whole->period.end;
+
+    while (low < high) { /* the first instant after which they are no more */
+        int64_t middle = low + (high - low) / 2;
+        if (seconds_of (b, whole, middle) > seconds)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* What of a segment is the same for all of its pieces. */
+static void judge (struct billed *b, const suspension_t *suspensions,
+                   size_t count)
+{
+    const segment_t *s = b->segment;
+    const site_policy_t *policy = &b->site->policy;
+    usage_interval_t whole = {.segment = s,
+                              .suspensions = suspensions,
+                              .suspension_count = count,
+                              .period = {s->time_start, segment_end (s)}};
+    int64_t held = seconds_of (b, &whole, whole.period.start), billed, back;
+
+    if (s->time_end == 0)
+        return;
+    billed = billable_seconds (policy, held);
+    b->free = billed == 0;
+    b->added = b->free ? 0 : billed - held;
+    b->credited = !b->free && billable_is_credited (b->site, s);
+    if (!b->credited)
+        return;
+    back = billable_credit_seconds (policy, billed);
+    b->refund = back < b->added ? back : b->added;
+    b->from = last_seconds (b, &whole, back - b->refund);
+}
+
+/* Devices of one interval, each in GPUs by its price weight; and those of the
+ * same pool, and all. */
+struct held {
+    const holding_t *holding;
+    mpq_t *gpus;
+    size_t count;
+    mpq_t all;
+};
+
+static void weigh (const struct billed *b, const usage_interval_t *p,
+                   struct held *held)
+{
+    mpq_t weight;
+
+    mpq_init (weight);
+    for (size_t i = 0; i < held->count; i++) {
+        const device_kind_t *kind = held->holding[i].kind;
+        fraction_t f;
+        mpq_init (held->gpus[i]);
+        if (!kind->pool || !kind->weight_known
+            || rate_card_weight (b->site, kind,
+                                 rate_card_price (b->site, kind->pool->name,
+                                                  b->segment->qos, NULL,
+                                                  p->period.start)
+                                     .mig_price,
+                                 &f, NULL)
+                   < 0)
+            continue;
+        exact_set_fraction (weight, f);
+        exact_set_u128 (mpq_numref (held->gpus[i]), held->holding[i].devices);
+        mpq_mul (held->gpus[i], held->gpus[i], weight);
+        mpq_add (held->all, held->all, held->gpus[i]);
+    }
+    mpq_clear (weight);
+}
+
+/* An amount of the job, as much of it as it has of its GPUs in the pool. */
+static mpq_srcptr share_of (mpq_ptr value, uint64_t amount, mpq_srcptr gpus,
+                            mpq_srcptr all)
+{
+    if (amount == COUNT_UNKNOWN)
+        return NULL;
+    exact_set_u128 (mpq_numref (value), amount);
+    mpz_set_ui (mpq_denref (value), 1);
+    mpq_mul (value, value, gpus);
+    mpq_div (value, value, all);
+    return value;
+}
+
+/* Units for each GPU that is held in the pool. */
+static void find_factor (const struct billed *b, const struct held *held,
+                         const site_pool_t *pool, mpq_ptr factor)
+{
+    mpq_t gpus, cpus, memory;
+
+    if (pool->bill == BILL_GPUS) {
+        mpq_set_ui (factor, 1, 1);
+        return;
+    }
+    mpq_inits (gpus, cpus, memory, NULL);
+    for (size_t i = 0; i < held->count; i++)
+        if (held->holding[i].kind->pool == pool)
+            mpq_add (gpus, gpus, held->gpus[i]);
+    billable_units (
+        pool, gpus, share_of (cpus, b->segment->cpus, gpus, held->all),
+        share_of (memory, b->segment->memory_mb, gpus, held->all), factor);
+    mpq_div (factor, factor, gpus);
+    mpq_clears (gpus, cpus, memory, NULL);
+}
+
+static void scale (mpq_ptr value, mpq_srcptr gpus, mpq_srcptr factor,
+                   int64_t seconds)
+{
+    exact_set_i64 (value, seconds, 1);
+    mpq_mul (value, value, gpus);
+    mpq_mul (value, value, factor);
+}
+
+static void take_holding (const struct billed *b, const usage_interval_t *p,
+                          const struct held *held, size_t i)
+{
+    const holding_t *h = &held->holding[i];
+    int64_t seconds = seconds_of (b, p, p->period.start);
+    int64_t billed = b->free ? 0 : seconds + (p->ends ? b->added : 0);
+    int64_t back = b->credited
+                       ? seconds_of (b, p, b->from) + (p->ends ? b->refund : 0)
+                       : 0;
+    mpq_t factor, base, more, credited;
+
+    mpq_inits (factor, base, more, credited, NULL);
+    find_factor (b, held, h->kind->pool, factor);
+    exact_set_i64 (base, seconds, 1);
+    mpq_mul (base, base, held->gpus[i]);
+    scale (more, held->gpus[i], factor, billed);
+    mpq_sub (more, more, base);
+    scale (credited, held->gpus[i], factor, back);
+    if (mpq_sgn (more) != 0 || mpq_sgn (credited) != 0)
+        b->callback (p, h, more, credited, b->arg);
+    mpq_clears (factor, base, more, credited, NULL);
+}
+
+static void take_interval (const usage_interval_t *p, const holding_t *h,
+                           size_t count, void *arg)
+{
+    const struct billed *b = arg;
+    struct held held = {.holding = h,
+                        .gpus = xcalloc (count + 1, sizeof (mpq_t)),
+                        .count = count};
+
+    mpq_init (held.all);
+    weigh (b, p, &held);
+    for (size_t i = 0; i < count; i++)
+        if (mpq_sgn (held.gpus[i]) > 0)
+            take_holding (b, p, &held, i);
+    for (size_t i = 0; i < count; i++)
+        mpq_clear (held.gpus[i]);
+    mpq_clear (held.all);
+    free (held.gpus);
+}
+
+void billable_each (usage_t *usage, const segment_t *segment,
+                    const suspension_t *suspensions, size_t count,
+                    const project_t *project, billable_f callback, void *arg)
+{
+    struct billed b = {.site = usage->query->site,
+                       .segment = segment,
+                       .callback = callback,
+                       .arg = arg};
+    const usage_interval_sink_t sink = {.all = take_interval, .arg = &b};
+
+    if (segment->time_start == 0)
+        return;
+    judge (&b, suspensions, count);
+    usage_interval_each (&usage->cuts, &sink, segment, suspensions, count,
+                         project);
+}
+
+/* --- what is given back ------------------------------------------------ */
+
+struct crediting {
+    usage_t *usage;
+    billed_f callback;
+    void *arg;
+};
+
+static void tell_credit (const usage_interval_t *p, const holding_t *h,
+                         mpq_srcptr more, mpq_srcptr credited, void *arg)
+{
+    const struct crediting *c = arg;
+    usage_t *u = c->usage;
+    usage_subject_t subject = usage_subject_of (p, h);
+    const char *keys[KEYS_MAX] = {NULL};
+    uint32_t text[KEYS_MAX];
+
+    (void)more;
+    if (mpq_sgn (credited) == 0 || !usage_passes (u, &subject))
+        return;
+    usage_key_ids (u, &subject, text);
+    for (size_t i = 0; i < u->query->by.count; i++)
+        keys[i] = u->text_of[text[i]];
+    c->callback (&(billable_credit_t){keys, p->period, h->kind, credited},
+                 c->arg);
+}
+
+void billable_each_credit (usage_t *usage, const segment_t *segment,
+                           const suspension_t *suspensions, size_t count,
+                           const project_t *project, billed_f callback,
+                           void *arg)
+{
+    struct crediting c = {usage, callback, arg};
+
+    if (billable_is_credited (usage->query->site, segment))
+        billable_each (usage, segment, suspensions, count, project, tell_credit,
+                       &c);
+}

@@ -1,0 +1,153 @@
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "command/claims.h"
+#include "command/planning_options.h"
+#include "config/value.h"
+#include "report/planning_report.h"
+#include "store/store.h"
+
+int planning_option (planning_options_t *options, int option, const char *value)
+{
+    const struct {
+        int option;
+        const char **field;
+    } ours[] = {{DECISION_AGAINST, &options->breakeven.against},
+                {DECISION_MAX_AGE, &options->max_age},
+                {DECISION_PRINTED, &options->breakeven.printed},
+                {DECISION_CHECK, &options->check},
+                {DECISION_YEAR, &options->recharge.year},
+                {DECISION_NEXT_COST, &options->recharge.next_cost},
+                {DECISION_NEXT_HOURS, &options->recharge.next_hours}};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (ours); i++)
+        if (ours[i].option == option) {
+            *ours[i].field = value;
+            return 1;
+        }
+    return 0;
+}
+
+/* "18m", "3y" or "any". */
+static int read_max_age (cli_t *cli, planning_options_t *options)
+{
+    gl_error_t error;
+
+    if (!options->max_age)
+        return CLI_OK;
+    if (strcmp (options->max_age, "any") == 0)
+        options->breakeven.max_age = BREAKEVEN_ANY_AGE;
+    else if (value_span (options->max_age, &options->breakeven.max_age, &error)
+             < 0)
+        return cli_usage (cli, "--max-age: %s, or any", error.text);
+    return CLI_OK;
+}
+
+int planning_check (cli_t *cli, planning_options_t *options, const char *name)
+{
+    bool breakeven = strcmp (name, "breakeven") == 0;
+    bool compares = breakeven || strcmp (name, "plan") == 0;
+
+    if (!breakeven && (options->check || options->breakeven.printed))
+        return cli_usage (cli, "--printed and --check are for report "
+                               "breakeven");
+    if (!compares && (options->breakeven.against || options->max_age))
+        return cli_usage (cli, "--against and --max-age are for the reports "
+                               "breakeven and plan");
+    if ((options->recharge.year || options->recharge.next_cost
+         || options->recharge.next_hours)
+        && strcmp (name, "recharge") != 0)
+        return cli_usage (cli, "--year, --next-cost and --next-hours are for "
+                               "report recharge");
+    return read_max_age (cli, options);
+}
+
+/* Of what a query may say, --pool alone, if that. */
+static bool asks_no_more (const query_options_t *query, bool pool)
+{
+    return !query->month && !query->start && !query->end && !query->by
+           && (query->filter_count == 0
+               || (pool && query->filter_count == 1
+                   && query->filters[0].key == KEY_POOL));
+}
+
+/* A file that nobody has made yet: the book is looked at before there are
+ * facts. */
+static bool no_store_yet (const char *url)
+{
+    return strncmp (url, "sqlite:", 7) == 0 && access (url + 7, F_OK) < 0
+           && errno == ENOENT;
+}
+
+/* Until when facts tell. Users who may not read the site's own store have the
+ * book, too; one that was asked for has to be readable. */
+static int facts_end (cli_t *cli, int64_t *ret_known)
+{
+    const char *url = cli_store_url (cli);
+    store_cluster_t *clusters;
+    gl_error_t error;
+    size_t count;
+
+    *ret_known = BREAKEVEN_UNDATED;
+    if (!cli->store && no_store_yet (url))
+        return CLI_OK;
+    if (!cli->store)
+        cli->store = store_open (url, STORE_READ_ONLY, &error);
+    if (!cli->store && cli->store_url)
+        return cli_fail (cli, &error);
+    if (!cli->store) {
+        cli_detail (cli, "the book as of its latest entries: %s", error.text);
+        return CLI_OK;
+    }
+    if (store_clusters (cli->store, &clusters, &count, &error) < 0)
+        return cli_fail (cli, &error);
+    for (size_t i = 0; i < count; i++)
+        if (clusters[i].as_of > *ret_known)
+            *ret_known = clusters[i].as_of;
+    store_clusters_free (clusters, count);
+    return CLI_OK;
+}
+
+int planning_decide (cli_t *cli, const query_options_t *query,
+                     report_t **ret_report)
+{
+    gl_error_t error;
+    int64_t known;
+    int rc;
+
+    if (!asks_no_more (query, false))
+        return cli_usage (cli, "report decide reads the configuration alone: "
+                               "it takes no periods, filters and keys");
+    if ((rc = facts_end (cli, &known)) != CLI_OK)
+        return rc;
+    *ret_report = planning_report_make (cli->site, known, &error);
+    return *ret_report ? CLI_OK : cli_fail (cli, &error);
+}
+
+/* Of the cost book: periods, keys and most filters say nothing here.
+ */
+int planning_breakeven (cli_t *cli, const query_options_t *query,
+                        const planning_options_t *options,
+                        report_t **ret_report)
+{
+    breakeven_query_t asked = options->breakeven;
+    gl_error_t error;
+    int64_t known;
+    int rc;
+
+    if (!asks_no_more (query, true))
+        return cli_usage (cli, "report breakeven reads the configuration "
+                               "alone: of periods, filters and keys it takes "
+                               "--pool");
+    if (options->check) {
+        *ret_report = claims_report (options->check, &error);
+        return *ret_report ? CLI_OK : cli_fail (cli, &error);
+    }
+    asked.pools = query_options_names (query, KEY_POOL);
+    if ((rc = facts_end (cli, &known)) != CLI_OK)
+        return rc;
+    *ret_report = breakeven_report_make (cli->site, known, &asked, &error);
+    return *ret_report ? CLI_OK : cli_fail (cli, &error);
+}

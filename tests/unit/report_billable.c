@@ -1,0 +1,914 @@
+/* What is billed of segments and what they are given back, from facts to lines:
+ * published vectors by hand, and the promises on thousands of made-up months.
+ */
+#include <stdio.h>
+
+#include "support/book.h"
+
+#include "ledger/billing.h"
+#include "usage/billable.h"
+
+#define HOUR INT64_C (3600)
+
+/* --- the functions ----------------------------------------------------- */
+
+static void check_units_of (const site_pool_t *pool, const char *gpus,
+                            const char *cpus, const char *memory_mb,
+                            unsigned scale, const char *expected)
+{
+    mpq_t g, c, m, units, by;
+
+    book_number (g, gpus);
+    book_number (c, cpus);
+    book_number (m, memory_mb);
+    mpq_inits (units, by, NULL);
+    billable_units (pool, g, c, m, units);
+    mpq_set_ui (by, scale, 1);
+    mpq_mul (units, units, by);
+    book_check (units, 6, expected);
+    mpq_clears (g, c, m, units, by, NULL);
+}
+
+/* PLGrid Cyfronet: 1 GPU, 33 cores of 16 and 100 GB of 128 for a GPU. */
+static void billed_units__dominant__is_rounded_up (void **state)
+{
+    site_pool_t pool = {.bill = BILL_DOMINANT,
+                        .cpus_per_gpu = 16,
+                        .memory_per_gpu = 128 * 1024};
+
+    (void)state;
+    check_units_of (&pool, "1", "33", "102400", 1, "3.000000");
+    check_units_of (&pool, "4", "33", "102400", 1, "4.000000");
+    check_units_of (&pool, "1", "32", "524288", 1, "4.000000");
+    check_units_of (&pool, "0.5", "1", "1", 1, "1.000000");
+    pool.cpus_per_gpu = 0;
+    check_units_of (&pool, "1", "33", "102400", 1, "1.000000");
+    pool.bill = BILL_GPUS;
+    check_units_of (&pool, "1", "330", "1024000", 1, "1.000000");
+}
+
+/* ACENET: max (1 x 1, 10 x 0.215, 0 x 35) = 2.15 of their units. */
+static void billed_units__weighted__is_as_max_tres (void **state)
+{
+    site_pool_t pool = {.bill = BILL_WEIGHTED};
+
+    (void)state;
+    book_number (pool.gpu_weight, "35");
+    book_number (pool.cpu_weight, "1");
+    book_number (pool.memory_weight, "0.215");
+    check_units_of (&pool, "0", "1", "10240", 35, "2.150000");
+    check_units_of (&pool, "2", "1", "10240", 35, "70.000000");
+    check_units_of (&pool, "1", "36", "10240", 35, "36.000000");
+    mpq_clears (pool.gpu_weight, pool.cpu_weight, pool.memory_weight, NULL);
+}
+
+static void billed_seconds__minimum_increment_grace (void **state)
+{
+    static const struct {
+        int64_t minimum, increment, grace, allocated, billed;
+    } cases[] = {
+        {0, 1, 0, 0, 0},      {0, 1, 0, 1, 1},       {0, 60, 0, 1, 60},
+        {0, 60, 0, 60, 60},   {0, 60, 0, 61, 120},   {90, 1, 0, 89, 90},
+        {90, 60, 0, 10, 120}, {0, 1, 30, 29, 0},     {0, 1, 30, 30, 30},
+        {90, 60, 30, 29, 0},  {90, 60, 30, 30, 120}, {60, 1, 0, 3600, 3600},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        site_policy_t policy = {.minimum = cases[i].minimum,
+                                .increment = cases[i].increment,
+                                .grace = cases[i].grace};
+        assert_int_equal (billable_seconds (&policy, cases[i].allocated),
+                          cases[i].billed);
+    }
+}
+
+/* ALCF: at most four hours of nine. */
+static void billed_credit_seconds__cap__is_the_most (void **state)
+{
+    site_policy_t policy = {.credit_cap = 4 * HOUR};
+
+    (void)state;
+    assert_int_equal (billable_credit_seconds (&policy, 9 * HOUR), 4 * HOUR);
+    assert_int_equal (billable_credit_seconds (&policy, 3 * HOUR), 3 * HOUR);
+    policy.credit_cap = 0;
+    assert_int_equal (billable_credit_seconds (&policy, 9 * HOUR), 9 * HOUR);
+}
+
+/* --- a month of segments ----------------------------------------------- */
+
+#define SEGMENTS_MAX 24
+
+struct world {
+    uint64_t seed;
+    site_t *site;
+    period_t period;
+    report_cluster_t cluster;
+    segment_t segment[SEGMENTS_MAX];
+    suspension_t hold[SEGMENTS_MAX]; /* start 0: none */
+    size_t count;
+};
+
+static void add_gres (site_pool_t *pool, const char *type)
+{
+    pool->gres.item = xreallocarray (pool->gres.item, pool->gres.count + 1,
+                                     sizeof (*pool->gres.item));
+    pool->gres.item[pool->gres.count++] = xstrdup (type);
+}
+
+static void world_new (struct world *w, const char *zone)
+{
+    *w = (struct world){.site = book_new (zone)};
+    add_gres (book_pool (w->site, "h100", "g[1-4]", 8), "h100");
+    add_gres (book_pool (w->site, "mig", "m[1-4]", 8), "3g.40gb");
+    w->period = book_month (w->site, 2026, 10);
+    w->cluster = (report_cluster_t){.name = "lab",
+                                    .as_of = w->period.end + 40 * 86400};
+}
+
+static void world_done (struct world *w)
+{
+    site_free (w->site);
+}
+
+static segment_t *add_segment (struct world *w, segment_state_t state,
+                               int64_t start, int64_t seconds, const char *gres,
+                               const char *nodes)
+{
+    segment_t *s = &w->segment[w->count++];
+
+    *s = (segment_t){.cluster = "lab",
+                     .id_job = w->count,
+                     .time_submit = start,
+                     .time_start = start,
+                     .time_end = start + seconds,
+                     .observed_at = w->cluster.as_of,
+                     .state = state,
+                     .source = SOURCE_SLURMDBD,
+                     .user = "ann",
+                     .account = "vision",
+                     .partition = "gpu",
+                     .qos = "normal",
+                     .gres = gres,
+                     .nodelist = nodes,
+                     .cpus = 8,
+                     .memory_mb = 1024,
+                     .array_task = TASK_NONE,
+                     .het_offset = TASK_NONE};
+    return s;
+}
+
+/* `query` is the caller's and outlives it. */
+static billing_t *bill (const struct world *w, period_t period, const char *by,
+                        report_query_t *query)
+{
+    billing_t *billing;
+    gl_error_t error;
+    char *label;
+
+    *query = (report_query_t){.site = w->site,
+                              .period = period,
+                              .clusters = &w->cluster,
+                              .cluster_count = 1};
+    if (report_keys_parse (by, &query->by, &label, &error) < 0)
+        fail_msg ("%s", error.text);
+    billing = billing_new (query);
+    for (size_t i = 0; i < w->count; i++) {
+        project_t project = {.project = ""};
+        billing_add (billing, &w->segment[i], &w->hold[i],
+                     w->hold[i].start != 0, &project);
+    }
+    if (billing_compute (billing, &error) < 0)
+        fail_msg ("%s", error.text);
+    return billing;
+}
+
+/* All lines together, of the query's period. */
+struct sums {
+    mpq_t gpu_seconds, price_seconds, charge, credit, credit_seconds;
+    mpz_t charge_units, credit_units;
+    size_t credits;
+    char reference[64]; /* of the last one */
+    char what[32];
+};
+
+static void take_line (const billing_line_t *line, void *arg)
+{
+    struct sums *sums = arg;
+    const charge_line_t *l = line->line;
+
+    if (!line->in_period)
+        return;
+    if (l->kind == CHARGE_CREDIT) {
+        sums->credits++;
+        snprintf (sums->reference, sizeof (sums->reference), "%s",
+                  l->reference);
+        snprintf (sums->what, sizeof (sums->what), "%s", l->what);
+        mpq_add (sums->credit, sums->credit, l->charge);
+        mpq_add (sums->credit_seconds, sums->credit_seconds, l->price_seconds);
+        mpz_add (sums->credit_units, sums->credit_units, l->charge_units);
+    } else if (l->kind == CHARGE_USED) {
+        mpq_add (sums->gpu_seconds, sums->gpu_seconds, l->gpu_seconds);
+        mpq_add (sums->price_seconds, sums->price_seconds, l->price_seconds);
+        mpq_add (sums->charge, sums->charge, l->charge);
+        mpz_add (sums->charge_units, sums->charge_units, l->charge_units);
+    }
+}
+
+static void sums_init (struct sums *sums)
+{
+    *sums = (struct sums){.credits = 0};
+    mpq_inits (sums->gpu_seconds, sums->price_seconds, sums->charge,
+               sums->credit, sums->credit_seconds, NULL);
+    mpz_inits (sums->charge_units, sums->credit_units, NULL);
+}
+
+static void sums_clear (struct sums *sums)
+{
+    mpq_clears (sums->gpu_seconds, sums->price_seconds, sums->charge,
+                sums->credit, sums->credit_seconds, NULL);
+    mpz_clears (sums->charge_units, sums->credit_units, NULL);
+}
+
+static void sum_of (const struct world *w, period_t period, struct sums *sums)
+{
+    report_query_t query;
+    billing_t *billing = bill (w, period, "account", &query);
+
+    billing_each (billing, take_line, sums);
+    billing_free (billing);
+}
+
+static void check_money (const mpz_t units, const char *expected)
+{
+    GL_AUTOFREE char *text = exact_units_text (units, 2);
+
+    assert_string_equal (text, expected);
+}
+
+static void check_month (const struct world *w, int month, const char *charge,
+                         const char *credit)
+{
+    struct sums sums;
+
+    sums_init (&sums);
+    sum_of (w, book_month (w->site, 2026, month), &sums);
+    check_money (sums.charge_units, charge);
+    check_money (sums.credit_units, credit);
+    sums_clear (&sums);
+}
+
+/* 8 GPUs lost after 9 h at 3.5540: 255.89, 113.73 back, 142.16 left. */
+static void credits__eight_gpus_after_nine_hours__as_published (void **state)
+{
+    struct world w;
+    struct sums sums;
+    mpz_t net;
+
+    (void)state;
+    world_new (&w, "Europe/Oslo");
+    book_rate (w.site, "h100", NULL, "3.5540", MIG_MAX);
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start + 86400, 9 * HOUR,
+                 "gpu=8,gpu:h100=8", "g1");
+    check_month (&w, 10, "255.89", "-255.89");
+    w.site->policy.credit_cap = 4 * HOUR;
+    sums_init (&sums);
+    sum_of (&w, w.period, &sums);
+    check_money (sums.charge_units, "255.89");
+    check_money (sums.credit_units, "-113.73");
+    mpz_init (net);
+    mpz_add (net, sums.charge_units, sums.credit_units);
+    check_money (net, "142.16");
+    mpz_clear (net);
+    assert_string_equal (sums.what, "NODE_FAIL");
+    assert_string_equal (sums.reference, "lab/1/1790892000");
+    sums_clear (&sums);
+    w.site->policy.credits = 0;
+    check_month (&w, 10, "255.89", "0.00");
+    world_done (&w);
+}
+
+/* Of six hours two lie in November: the last four are half in each. */
+static void credits__over_the_end_of_a_month__lie_where_they_were (void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "10", MIG_MAX);
+    add_segment (&w, SEGMENT_BOOT_FAIL, w.period.end - 4 * HOUR, 6 * HOUR,
+                 "gpu=1,gpu:h100=1", "g1");
+    check_month (&w, 10, "40.00", "-40.00");
+    check_month (&w, 11, "20.00", "-20.00");
+    w.site->policy.credit_cap = 4 * HOUR;
+    check_month (&w, 10, "40.00", "-20.00");
+    check_month (&w, 11, "20.00", "-20.00");
+    w.site->policy.credit_cap = HOUR;
+    check_month (&w, 10, "40.00", "0.00");
+    check_month (&w, 11, "20.00", "-10.00");
+    world_done (&w);
+}
+
+/* A requeued job: only what died with the node comes back. */
+static void credits__a_requeued_job__each_segment_by_itself (void **state)
+{
+    struct world w;
+    segment_t *s;
+
+    (void)state;
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "10", MIG_MAX);
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start + 1000, 2 * HOUR,
+                 "gpu=1,gpu:h100=1", "g1");
+    s = add_segment (&w, SEGMENT_COMPLETED, w.period.start + 20000, 5 * HOUR,
+                     "gpu=1,gpu:h100=1", "g2");
+    s->id_job = 1;
+    check_month (&w, 10, "70.00", "-20.00");
+    s->state = SEGMENT_PREEMPTED;
+    check_month (&w, 10, "70.00", "-20.00");
+    w.site->policy.credits |= segment_state_bit (SEGMENT_PREEMPTED);
+    check_month (&w, 10, "70.00", "-70.00");
+    s->time_end = 0; /* it may still end well */
+    check_month (&w, 10, "7404.44", "-20.00");
+    world_done (&w);
+}
+
+/* What is suspended for free is no part of the hours that come back. */
+static void credits__free_suspension__is_not_given_back (void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "10", MIG_MAX);
+    w.site->policy.suspended = SUSPENDED_FREE;
+    w.site->policy.credit_cap = 2 * HOUR;
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start, 6 * HOUR,
+                 "gpu=1,gpu:h100=1", "g1");
+    w.hold[0]
+        = (suspension_t){"lab", 1, w.period.start, w.period.start + 3 * HOUR,
+                         w.period.start + 5 * HOUR};
+    check_month (&w, 10, "40.00", "-20.00");
+    w.site->policy.credit_cap = 0;
+    check_month (&w, 10, "40.00", "-40.00");
+    world_done (&w);
+}
+
+/* A team that begins within the month has the price of every other: what its
+ * job lost comes back in full. */
+static void credits__a_team_from_the_middle_of_a_month__come_back (void **state)
+{
+    struct world w;
+    site_team_t *team;
+
+    (void)state;
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "10", MIG_MAX);
+    team = BOOK_NEW (w.site->teams, w.site->team_count);
+    team->name = xstrdup ("blue");
+    team->accounts.item = xcalloc (1, sizeof (char *));
+    team->accounts.item[team->accounts.count++] = xstrdup ("vision");
+    mpq_inits (team->surcharge, team->overhead, NULL);
+    team->valid = (period_t){w.period.start + 10 * 86400, SITE_ALWAYS_END};
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start + 20 * 86400, 6 * HOUR,
+                 "gpu=1,gpu:h100=1", "g1");
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start + 10 * 86400 - 2 * HOUR,
+                 3 * HOUR, "gpu=1,gpu:h100=1", "g2");
+    check_month (&w, 10, "90.00", "-90.00");
+    world_done (&w);
+}
+
+/* Credits as "REFERENCE WHAT CENTS; ...". */
+struct credit_list {
+    char text[512];
+    size_t length;
+};
+
+static void list_credit (const billing_line_t *line, void *arg)
+{
+    struct credit_list *list = arg;
+    const charge_line_t *l = line->line;
+
+    if (!line->in_period || l->kind != CHARGE_CREDIT)
+        return;
+    assert_true (mpq_equal (l->list, l->charge)); /* it has no adjustments */
+    assert_int_equal (mpz_cmp (l->list_units, l->charge_units), 0);
+    list->length += (size_t)snprintf (
+        list->text + list->length, sizeof (list->text) - list->length,
+        "%s%s %s %ld", list->length ? "; " : "", l->reference, l->what,
+        mpz_get_si (l->charge_units));
+}
+
+static void check_credits_by (const struct world *w, const char *by,
+                              const char *expected)
+{
+    struct credit_list list = {.length = 0};
+    report_query_t query;
+    billing_t *billing = bill (w, w->period, by, &query);
+
+    billing_each (billing, list_credit, &list);
+    billing_free (billing);
+    assert_string_equal (list.text, expected);
+}
+
+static void check_credits (const struct world *w, const char *expected)
+{
+    check_credits_by (w, "account", expected);
+}
+
+/* Half a cent each of a line of one: the first reference has it, in whatever
+ * order the jobs came. */
+static void credits__of_one_line__are_one_for_each_job (void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "0.01", MIG_MAX);
+    for (int64_t id = 10; id >= 9; id--)
+        add_segment (&w, SEGMENT_NODE_FAIL, w.period.start, HOUR / 2,
+                     "gpu=1,gpu:h100=1", "g1")
+            ->id_job
+            = id;
+    check_credits (&w, "lab/10/1790812800 NODE_FAIL -1; "
+                       "lab/9/1790812800 NODE_FAIL 0");
+    w.segment[0].id_job = 9;
+    w.segment[1].id_job = 10;
+    check_credits (&w, "lab/10/1790812800 NODE_FAIL -1; "
+                       "lab/9/1790812800 NODE_FAIL 0");
+    world_done (&w);
+}
+
+/* A requeued job that was lost twice: each loss has its reason. */
+static void credits__of_one_job__are_one_for_each_reason (void **state)
+{
+    struct world w;
+    segment_t *s;
+
+    (void)state;
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "10", MIG_MAX);
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start, 2 * HOUR,
+                 "gpu=1,gpu:h100=1", "g1");
+    s = add_segment (&w, SEGMENT_BOOT_FAIL, w.period.start + 5 * HOUR, HOUR,
+                     "gpu=1,gpu:h100=1", "g2");
+    s->id_job = 1;
+    s->time_submit = w.period.start;
+    check_credits (&w, "lab/1/1790812800 BOOT_FAIL -1000; "
+                       "lab/1/1790812800 NODE_FAIL -2000");
+    w.segment[0].state = SEGMENT_BOOT_FAIL;
+    check_credits (&w, "lab/1/1790812800 BOOT_FAIL -3000");
+    world_done (&w);
+}
+
+/* Two lines of an account, each of 101 cents: 50.7 of 101 and 50.6 of 101 come
+ * back, 51 of each, as if the other were not there. */
+static void credits__of_two_lines__are_shared_by_the_line (void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "3.6", MIG_MAX); /* 0.1 cent a second */
+    add_segment (&w, SEGMENT_COMPLETED, w.period.start, 503, "gpu=1,gpu:h100=1",
+                 "g1");
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start, 507, "gpu=1,gpu:h100=1",
+                 "g1");
+    add_segment (&w, SEGMENT_COMPLETED, w.period.start, 504, "gpu=1,gpu:h100=1",
+                 "g1")
+        ->user
+        = "bob";
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start, 506, "gpu=1,gpu:h100=1",
+                 "g1")
+        ->user
+        = "bob";
+    check_month (&w, 10, "2.02", "-1.02");
+    check_credits (&w, "lab/2/1790812800 NODE_FAIL -51; "
+                       "lab/4/1790812800 NODE_FAIL -51");
+    world_done (&w);
+}
+
+/* 30 hours from the first day's sixth on: 18 and 12. */
+static void credits__by_day__lie_on_their_days (void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "10", MIG_MAX);
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start + 6 * HOUR, 30 * HOUR,
+                 "gpu=1,gpu:h100=1", "g1");
+    check_credits_by (&w, "account,day",
+                      "lab/1/1790834400 NODE_FAIL -18000; "
+                      "lab/1/1790834400 NODE_FAIL -12000");
+    check_credits (&w, "lab/1/1790834400 NODE_FAIL -30000");
+    world_done (&w);
+}
+
+/* What is free comes back as nothing, and fails nothing. */
+static void credits__of_free_time__are_none (void **state)
+{
+    struct world w;
+
+    (void)state;
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "0", MIG_MAX);
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start, HOUR,
+                 "gpu=1,gpu:h100=1", "g1");
+    check_month (&w, 10, "0.00", "0.00");
+    check_credits (&w, "");
+    book_rate (w.site, "mig", NULL, "10", MIG_MAX);
+    add_segment (&w, SEGMENT_NODE_FAIL, w.period.start, 0,
+                 "gpu=1,gpu:3g.40gb=1", "m1");
+    check_month (&w, 10, "0.00", "0.00");
+    check_credits (&w, "");
+    world_done (&w);
+}
+
+/* 2 h of max (1, 3, 1) GPUs; and a minute more where minutes are billed. */
+static void billed__dominant_resource__changes_the_price_alone (void **state)
+{
+    struct world w;
+    struct sums sums;
+    segment_t *s;
+
+    (void)state;
+    world_new (&w, "UTC");
+    w.site->pools[0].bill = BILL_DOMINANT;
+    w.site->pools[0].cpus_per_gpu = 16;
+    w.site->pools[0].memory_per_gpu = 128 * 1024;
+    book_rate (w.site, "h100", NULL, "10", MIG_MAX);
+    s = add_segment (&w, SEGMENT_COMPLETED, w.period.start, 2 * HOUR,
+                     "gpu=1,gpu:h100=1", "g1");
+    s->cpus = 33;
+    s->memory_mb = 100 * 1024;
+    sums_init (&sums);
+    sum_of (&w, w.period, &sums);
+    book_check (sums.gpu_seconds, 0, "7200");
+    book_check (sums.price_seconds, 0, "21600");
+    sums_clear (&sums);
+    check_month (&w, 10, "60.00", "0.00");
+    s->cpus = s->memory_mb = COUNT_UNKNOWN;
+    check_month (&w, 10, "20.00", "0.00");
+    s->cpus = 1;
+    s->time_end++;
+    w.site->policy.increment = 60;
+    check_month (&w, 10, "20.17", "0.00");
+    w.site->policy.grace = 3 * HOUR;
+    check_month (&w, 10, "0.00", "0.00");
+    world_done (&w);
+}
+
+/* A slice is half a GPU of the price: its CPUs may make it one. */
+static void billed__a_slice__is_at_least_its_own_weight (void **state)
+{
+    struct world w;
+    segment_t *s;
+
+    (void)state;
+    world_new (&w, "UTC");
+    w.site->pools[1].bill = BILL_DOMINANT;
+    book_rate (w.site, "mig", NULL, "10", MIG_MAX);
+    s = add_segment (&w, SEGMENT_COMPLETED, w.period.start, 2 * HOUR,
+                     "gpu=1,gpu:3g.40gb=1", "m1");
+    check_month (&w, 10, "10.00", "0.00");
+    w.site->pools[1].cpus_per_gpu = 16;
+    check_month (&w, 10, "20.00", "0.00");
+    s->cpus = 17;
+    check_month (&w, 10, "40.00", "0.00");
+    world_done (&w);
+}
+
+/* --- properties -------------------------------------------------------- */
+
+static uint64_t next (struct world *w, uint64_t below)
+{
+    return book_random (&w->seed, below);
+}
+
+static void make_policy (struct world *w)
+{
+    site_policy_t *policy = &w->site->policy;
+    static const segment_state_t ends[] = {SEGMENT_NODE_FAIL, SEGMENT_BOOT_FAIL,
+                                           SEGMENT_PREEMPTED, SEGMENT_TIMEOUT};
+
+    policy->idle = next (w, 2) ? IDLE_IN_RATE : IDLE_EXPLICIT;
+    policy->suspended = next (w, 2) ? SUSPENDED_FREE : SUSPENDED_CHARGED;
+    policy->minimum = next (w, 2) ? (int64_t)next (w, 9000) : 0;
+    policy->increment = next (w, 2) ? 1 + (int64_t)next (w, 4000) : 1;
+    policy->grace = next (w, 2) ? (int64_t)next (w, 4000) : 0;
+    policy->credit_cap = next (w, 2) ? 1 + (int64_t)next (w, 90000) : 0;
+    policy->credits = 0;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (ends); i++)
+        if (next (w, 3))
+            policy->credits |= segment_state_bit (ends[i]);
+    for (size_t i = 0; i < w->site->pool_count; i++) {
+        site_pool_t *pool = &w->site->pools[i];
+        pool->bill = (int)next (w, 3);
+        pool->cpus_per_gpu = (int64_t)next (w, 20);
+        pool->memory_per_gpu = (int64_t)next (w, 200000);
+        book_number (pool->gpu_weight, next (w, 2) ? "35" : "1");
+        book_number (pool->cpu_weight, "0.7");
+        book_number (pool->memory_weight, "0.215");
+    }
+    book_cost (w->site, "h100", "all", "12345.67", COST_PER_MONTH);
+    book_cost (w->site, "mig", "all", "999.99", COST_PER_MONTH);
+    if (next (w, 2))
+        book_rate (w->site, "h100", NULL, "3.5540", MIG_MAX)->valid.start
+            = w->period.start + (int64_t)next (w, 31 * 86400);
+}
+
+static void make_segments (struct world *w)
+{
+    static const segment_state_t ends[]
+        = {SEGMENT_COMPLETED, SEGMENT_NODE_FAIL, SEGMENT_BOOT_FAIL,
+           SEGMENT_PREEMPTED, SEGMENT_TIMEOUT};
+    static const char *const shapes[][2] = {
+        {"gpu=1,gpu:h100=1", "g1"},
+        {"gpu=3,gpu:h100=3", "g[1-2]"},
+        {"gpu=2,gpu:3g.40gb=2", "m1"},
+        {"gpu=3,gpu:h100=2,gpu:3g.40gb=1", "g1,m1"},
+    };
+    static const char *const accounts[] = {"vision", "nlp"};
+
+    for (size_t i = 1 + next (w, SEGMENTS_MAX); i > 0; i--) {
+        size_t shape = next (w, GL_ARRAY_SIZE (shapes));
+        int64_t start = w->period.start - 86400 + (int64_t)next (w, 33 * 86400);
+        int64_t length = (int64_t)next (w, next (w, 4) ? 20000 : 900000);
+        segment_t *s
+            = add_segment (w, ends[next (w, GL_ARRAY_SIZE (ends))], start,
+                           length, shapes[shape][0], shapes[shape][1]);
+        s->account = accounts[next (w, 2)];
+        s->cpus = next (w, 5) ? next (w, 100) : COUNT_UNKNOWN;
+        s->memory_mb = next (w, 5) ? next (w, 900000) : COUNT_UNKNOWN;
+        if (next (w, 10) == 0)
+            s->time_end = 0;
+        if (length > 10 && next (w, 3) == 0) {
+            int64_t from = start + (int64_t)next (w, (uint64_t)length);
+            w->hold[w->count - 1]
+                = (suspension_t){"lab", s->id_job, s->time_submit, from,
+                                 from + (int64_t)next (w, (uint64_t)length)};
+        }
+    }
+}
+
+static void make (struct world *w, uint64_t seed)
+{
+    world_new (w, seed % 2 ? "Europe/Oslo" : "UTC");
+    w->seed = seed;
+    make_policy (w);
+    make_segments (w);
+}
+
+/* Of each line by itself: what is given back is a part of it. */
+struct line_sum {
+    const pool_month_t *pool_month;
+    const char *account;
+    const char *type;
+    mpz_t charge, credit;
+};
+
+struct line_sums {
+    struct line_sum line[64];
+    size_t count;
+};
+
+static const char *same (const char *text)
+{
+    return text ? text : "";
+}
+
+static void take_net (const billing_line_t *line, void *arg)
+{
+    struct line_sums *sums = arg;
+    const char *account = same (line->line->path[0]);
+    const char *type = same (line->line->path[CHARGE_PATH_COUNT - 1]);
+    size_t i = 0;
+
+    while (i < sums->count
+           && (sums->line[i].pool_month != line->pool_month
+               || strcmp (sums->line[i].account, account)
+               || strcmp (sums->line[i].type, type)))
+        i++;
+    assert_in_range (i, 0, GL_ARRAY_SIZE (sums->line) - 1);
+    if (i == sums->count) {
+        sums->line[sums->count++] = (struct line_sum){
+            .pool_month = line->pool_month, .account = account, .type = type};
+        mpz_inits (sums->line[i].charge, sums->line[i].credit, NULL);
+    }
+    if (line->line->kind == CHARGE_CREDIT) {
+        assert_true (mpq_sgn (line->line->charge) < 0);
+        assert_true (mpz_sgn (line->line->charge_units) <= 0);
+        mpz_sub (sums->line[i].credit, sums->line[i].credit,
+                 line->line->charge_units);
+    } else
+        mpz_add (sums->line[i].charge, sums->line[i].charge,
+                 line->line->charge_units);
+}
+
+static void check_nets (const billing_t *billing)
+{
+    struct line_sums sums = {.count = 0};
+
+    billing_each (billing, take_net, &sums);
+    for (size_t i = 0; i < sums.count; i++) {
+        assert_true (mpz_cmp (sums.line[i].credit, sums.line[i].charge) <= 0);
+        mpz_clears (sums.line[i].charge, sums.line[i].credit, NULL);
+    }
+}
+
+/* Exactly and to the cent, and the quantity is what was allocated. */
+static void check_conservation (const billing_t *billing)
+{
+    size_t months;
+    const pool_month_t *pm = billing_pool_months (billing, &months);
+
+    for (size_t i = 0; i < months; i++) {
+        const charge_remainder_t *rest = charge_remainders (pm[i].charge);
+        mpq_t amount, held;
+        mpz_t units;
+        size_t lines;
+        const charge_line_t *line = charge_lines (pm[i].charge, &lines);
+        mpq_inits (amount, held, NULL);
+        mpz_init (units);
+        for (size_t k = 0; k < lines; k++) {
+            mpq_add (amount, amount, line[k].charge);
+            mpq_add (held, held, line[k].gpu_seconds);
+            mpz_add (units, units, line[k].charge_units);
+        }
+        for (size_t k = 0; k < REMAINDER_COUNT; k++) {
+            mpq_add (amount, amount, rest[k].charge);
+            mpz_add (units, units, rest[k].charge_units);
+        }
+        assert_true (mpq_equal (amount, charge_cost (pm[i].charge)->total));
+        assert_int_equal (mpz_cmp (units, charge_total (pm[i].charge)), 0);
+        mpq_add (held, held, rest[REMAINDER_SUSPENDED].gpu_seconds);
+        assert_true (mpq_equal (held, pm[i].capacity.allocated));
+        mpq_clears (amount, held, NULL);
+        mpz_clear (units);
+    }
+}
+
+static void add_sums (struct sums *to, const struct sums *from)
+{
+    mpq_add (to->gpu_seconds, to->gpu_seconds, from->gpu_seconds);
+    mpq_add (to->price_seconds, to->price_seconds, from->price_seconds);
+    mpq_add (to->charge, to->charge, from->charge);
+    mpq_add (to->credit, to->credit, from->credit);
+    mpq_add (to->credit_seconds, to->credit_seconds, from->credit_seconds);
+    mpz_add (to->charge_units, to->charge_units, from->charge_units);
+    mpz_add (to->credit_units, to->credit_units, from->credit_units);
+}
+
+static void check_same (const struct sums *a, const struct sums *b)
+{
+    assert_true (mpq_equal (a->gpu_seconds, b->gpu_seconds));
+    assert_true (mpq_equal (a->price_seconds, b->price_seconds));
+    assert_true (mpq_equal (a->charge, b->charge));
+    assert_true (mpq_equal (a->credit, b->credit));
+    assert_true (mpq_equal (a->credit_seconds, b->credit_seconds));
+    assert_int_equal (mpz_cmp (a->charge_units, b->charge_units), 0);
+    assert_int_equal (mpz_cmp (a->credit_units, b->credit_units), 0);
+}
+
+/* The month in one, in two parts cut anywhere, and by days, nodes and states.
+ */
+static void check_cuts (struct world *w)
+{
+    static const char *const groupings[]
+        = {"day", "node", "state,day", "account,user,profile"};
+    int64_t middle = w->period.start
+                     + (int64_t)next (w, (uint64_t)period_seconds (w->period));
+    struct sums whole, first, second;
+
+    sums_init (&whole);
+    sums_init (&first);
+    sums_init (&second);
+    sum_of (w, w->period, &whole);
+    sum_of (w, (period_t){w->period.start, middle}, &first);
+    sum_of (w, (period_t){middle, w->period.end}, &second);
+    add_sums (&first, &second);
+    check_same (&whole, &first);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (groupings); i++) {
+        report_query_t query;
+        billing_t *billing = bill (w, w->period, groupings[i], &query);
+        sums_clear (&second);
+        sums_init (&second);
+        billing_each (billing, take_line, &second);
+        check_same (&whole, &second);
+        billing_free (billing);
+    }
+    sums_clear (&whole);
+    sums_clear (&first);
+    sums_clear (&second);
+}
+
+/* Counted anew from the segments, without the product's pieces: whole seconds
+ * billed and given back over all time, each in GPUs by price weights. */
+static void check_totals (struct world *w)
+{
+    const site_policy_t *policy = &w->site->policy;
+    struct sums sums;
+    mpq_t billed, back, value;
+    bool plain = policy->suspended == SUSPENDED_CHARGED;
+
+    for (size_t i = 0; i < w->site->pool_count; i++)
+        plain = plain && w->site->pools[i].bill == BILL_GPUS;
+    if (!plain)
+        return;
+    mpq_inits (billed, back, value, NULL);
+    for (size_t i = 0; i < w->count; i++) {
+        const segment_t *s = &w->segment[i];
+        int64_t end = s->time_end ? s->time_end : s->observed_at;
+        int64_t seconds = end - s->time_start;
+        /* 3g.40gb by max: half a GPU */
+        int64_t halves = strstr (s->gres, "h100=3")   ? 6
+                         : strstr (s->gres, "h100=2") ? 5
+                                                      : 2;
+        if (s->time_end && seconds > 0) {
+            if (seconds < policy->grace)
+                seconds = 0;
+            else if (seconds < policy->minimum)
+                seconds = policy->minimum;
+            while (policy->increment > 1 && seconds % policy->increment)
+                seconds++;
+        }
+        exact_set_i64 (value, seconds * halves, 2);
+        mpq_add (billed, billed, value);
+        if (!s->time_end || !(policy->credits & segment_state_bit (s->state)))
+            continue;
+        if (policy->credit_cap && seconds > policy->credit_cap)
+            seconds = policy->credit_cap;
+        exact_set_i64 (value, seconds * halves, 2);
+        mpq_add (back, back, value);
+    }
+    sums_init (&sums);
+    sum_of (w,
+            (period_t){book_month (w->site, 2026, 9).start,
+                       book_month (w->site, 2027, 1).end},
+            &sums);
+    assert_true (mpq_equal (sums.price_seconds, billed));
+    mpq_neg (back, back);
+    assert_true (mpq_equal (sums.credit_seconds, back));
+    sums_clear (&sums);
+    mpq_clears (billed, back, value, NULL);
+}
+
+#define WORLDS_DEFAULT 1500
+
+static size_t worlds (void)
+{
+    const char *text = getenv ("GPULEDGER_WORLDS");
+
+    return text ? strtoul (text, NULL, 10) : WORLDS_DEFAULT;
+}
+
+static void
+billed__made_up_months__add_up_and_no_cut_changes_them (void **state)
+{
+    size_t count = worlds ();
+
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        struct world w;
+        report_query_t query;
+        billing_t *billing;
+        make (&w, UINT64_C (88172645463325252) + 7919 * i);
+        billing = bill (&w, w.period, "account,gres_type", &query);
+        check_nets (billing);
+        check_conservation (billing);
+        billing_free (billing);
+        if (i % 10 == 0)
+            check_cuts (&w);
+        check_totals (&w);
+        world_done (&w);
+    }
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (billed_units__dominant__is_rounded_up),
+        cmocka_unit_test (billed_units__weighted__is_as_max_tres),
+        cmocka_unit_test (billed_seconds__minimum_increment_grace),
+        cmocka_unit_test (billed_credit_seconds__cap__is_the_most),
+        cmocka_unit_test (credits__eight_gpus_after_nine_hours__as_published),
+        cmocka_unit_test (
+            credits__over_the_end_of_a_month__lie_where_they_were),
+        cmocka_unit_test (credits__a_requeued_job__each_segment_by_itself),
+        cmocka_unit_test (credits__of_one_line__are_one_for_each_job),
+        cmocka_unit_test (credits__of_one_job__are_one_for_each_reason),
+        cmocka_unit_test (credits__of_two_lines__are_shared_by_the_line),
+        cmocka_unit_test (credits__by_day__lie_on_their_days),
+        cmocka_unit_test (credits__of_free_time__are_none),
+        cmocka_unit_test (credits__free_suspension__is_not_given_back),
+        cmocka_unit_test (
+            credits__a_team_from_the_middle_of_a_month__come_back),
+        cmocka_unit_test (billed__dominant_resource__changes_the_price_alone),
+        cmocka_unit_test (billed__a_slice__is_at_least_its_own_weight),
+        cmocka_unit_test (
+            billed__made_up_months__add_up_and_no_cut_changes_them),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

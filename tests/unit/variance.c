@@ -1,0 +1,321 @@
+/* The difference of two months: worked examples, taxes, and the invariant that
+ * the parts add up, over thousands of made-up months. */
+#include "support/test.h"
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "ledger/bill_idle.h"
+#include "ledger/bill_tax.h"
+#include "ledger/variance.h"
+
+/* A line of `hours` at `charge` smallest units; list price and charge alike. */
+static posting_t *add_charge (bill_t *bill, const char *month, const char *pool,
+                              const char *qos, const char *team, long hours,
+                              long charge)
+{
+    posting_t *row = bill_add (bill);
+
+    row->kind = BILL_CHARGE;
+    row->month = xstrdup (month);
+    row->pool = xstrdup (pool);
+    row->team = xstrdup (team);
+    row->key[5 - 1] = xstrdup (qos);
+    mpq_set_si (row->gpu_seconds, hours * 3600, 1);
+    mpq_set (row->price_seconds, row->gpu_seconds);
+    mpq_set_si (row->exact, charge, 100);
+    mpq_canonicalize (row->exact);
+    mpz_set_si (row->list_units, charge);
+    mpz_set_si (row->charge_units, charge);
+    return row;
+}
+
+static void add_other (bill_t *bill, bill_kind_t kind, const char *month,
+                       const char *team, long charge)
+{
+    posting_t *row = bill_add (bill);
+
+    row->kind = kind;
+    row->month = xstrdup (month);
+    row->team = xstrdup (team);
+    mpz_set_si (row->charge_units, charge);
+}
+
+static bill_pool_t *add_pool (bill_t *bill, const char *month, const char *name,
+                              long owned, long of)
+{
+    bill_pool_t *pool = bill_append (bill, BILL_POOLS);
+
+    pool->month = xstrdup (month);
+    pool->pool = xstrdup (name);
+    pool->has_cost = true;
+    mpq_set_si (pool->owned_rate, owned, of);
+    mpq_canonicalize (pool->owned_rate);
+    return pool;
+}
+
+static void check_split (const bill_t *before, const bill_t *after,
+                         const long wanted[CHANGE_COUNT])
+{
+    variance_t variance;
+    gl_error_t error;
+
+    variance_init (&variance);
+    if (variance_split (before, after, "t", 2, &variance, &error) < 0)
+        fail_msg ("%s", error.text);
+    for (size_t i = 0; i < CHANGE_COUNT; i++) {
+        if (mpz_cmp_si (variance.part[i], wanted[i]) != 0)
+            fail_msg ("%s: %ld, not %ld", change_info (i)->word,
+                      mpz_get_si (variance.part[i]), wanted[i]);
+    }
+    variance_clear (&variance);
+}
+
+/* 100 h at 3.00 and 100 h at 1.00, then 150 h at 3.30 and 50 h at 1.00: as many
+ * hours; 150 x 3 + 50 x 1 - 200 x 2 = 100 of mix; 150 x 0.30 = 45 of price. */
+static void split__other_hours_and_prices__mix_and_price (void **state)
+{
+    bill_t *before = bill_new (), *after = bill_new ();
+
+    (void)state;
+    add_charge (before, "2026-09", "fast", NULL, "t", 100, 30000);
+    add_charge (before, "2026-09", "slow", NULL, "t", 100, 10000);
+    add_charge (before, "2026-09", "slow", NULL, "other", 100, 99999);
+    add_charge (after, "2026-10", "fast", NULL, "t", 150, 49500);
+    add_charge (after, "2026-10", "slow", NULL, "t", 50, 5000);
+    add_other (after, BILL_CREDIT, "2026-10", "t", -700);
+    add_other (before, BILL_CREDIT, "2026-09", "t", -200);
+    add_other (after, BILL_CORRECTION, "2026-08", "t", 33);
+    add_other (after, BILL_TAX, "2026-10", "t", 11);
+    add_other (before, BILL_REMAINDER, "2026-09", NULL, 5000);
+    add_other (before, BILL_PURCHASE, "2026-09", "t", 15000);
+    add_other (after, BILL_PURCHASE, "2026-10", "t", 16000);
+    check_split (
+        before, after,
+        (const long[CHANGE_COUNT]){0, 10000, 4500, 0, -500, 33, 11, 1000});
+    bill_free (before);
+    bill_free (after);
+}
+
+/* One pool with idle time in the rate (docs/guides/rates.md): an owned hour at
+ * 2.8432, charged 3.7909 of which a quarter is idle. Next month the machine is
+ * full: as many hours, nothing idle. Then twice the hours: volume alone. */
+static void split__the_machine_fills_up__idle_alone (void **state)
+{
+    bill_t *before = bill_new (), *after = bill_new (), *twice = bill_new ();
+    posting_t *row;
+    mpq_t idle;
+
+    (void)state;
+    row = add_charge (before, "2026-09", "p", NULL, "t", 20000, 7581800);
+    add_pool (before, "2026-09", "p", 28432, 10000);
+    add_charge (after, "2026-10", "p", NULL, "t", 20000, 5686400);
+    add_pool (after, "2026-10", "p", 28432, 10000);
+    add_charge (twice, "2026-10", "p", NULL, "t", 40000, 11372800);
+    add_pool (twice, "2026-10", "p", 28432, 10000);
+    mpq_init (idle);
+    assert_true (bill_idle (before, row, 2, idle));
+    assert_int_equal (mpq_cmp_si (idle, 7581800 - 5686400, 1), 0);
+    mpq_clear (idle);
+    check_split (before, after,
+                 (const long[CHANGE_COUNT]){0, 0, 0, -1895400, 0, 0, 0});
+    check_split (after, twice,
+                 (const long[CHANGE_COUNT]){5686400, 0, 0, 0, 0, 0, 0});
+    bill_free (before);
+    bill_free (after);
+    bill_free (twice);
+}
+
+/* A published rate of three times the cost: 100 h at 3.00, then 50 h at 3.30.
+ * What is above the cost is the rate's, and no idle time that came or went. */
+static void split__published_rate__volume_and_price (void **state)
+{
+    bill_t *before = bill_new (), *after = bill_new ();
+
+    (void)state;
+    add_charge (before, "2026-09", "p", NULL, "t", 100, 30000);
+    add_pool (before, "2026-09", "p", 1, 1)->has_rate = true;
+    add_charge (after, "2026-10", "p", NULL, "t", 50, 16500);
+    add_pool (after, "2026-10", "p", 1, 1)->has_rate = true;
+    check_split (before, after, (const long[]){-15000, 0, 1500, 0, 0, 0, 0, 0});
+    bill_free (before);
+    bill_free (after);
+}
+
+/* Free of charge by a subsidy: no idle time is paid either. */
+static void idle__subsidised__in_the_same_part (void **state)
+{
+    bill_t *bill = bill_new ();
+    posting_t *row = add_charge (bill, "2026-10", "p", NULL, "t", 6, 2132);
+    mpq_t idle;
+
+    (void)state;
+    add_pool (bill, "2026-10", "p", 1, 1);
+    mpq_init (idle);
+    mpz_set_ui (row->charge_units, 0);
+    assert_true (bill_idle (bill, row, 2, idle));
+    assert_int_equal (mpq_sgn (idle), 0);
+    mpz_set_ui (row->charge_units, 1066); /* half of it: 6.00 of 21.32 used */
+    assert_true (bill_idle (bill, row, 2, idle));
+    assert_int_equal (mpq_cmp_si (idle, 1066 - 300, 1), 0);
+    bill_free (bill);
+    bill = bill_new (); /* a cost that nobody has told */
+    row = add_charge (bill, "2026-10", "p", NULL, "t", 6, 2132);
+    assert_false (bill_idle (bill, row, 2, idle));
+    assert_int_equal (mpq_sgn (idle), 0);
+    mpq_clear (idle);
+    bill_free (bill);
+}
+
+static void split__nothing_before_or_after__volume (void **state)
+{
+    bill_t *empty = bill_new (), *some = bill_new ();
+
+    (void)state;
+    add_charge (some, "2026-10", "p", NULL, "t", 10, 3000);
+    check_split (empty, some,
+                 (const long[CHANGE_COUNT]){3000, 0, 0, 0, 0, 0, 0});
+    check_split (some, empty,
+                 (const long[CHANGE_COUNT]){-3000, 0, 0, 0, 0, 0, 0});
+    check_split (empty, empty, (const long[CHANGE_COUNT]){0});
+    bill_free (empty);
+    bill_free (some);
+}
+
+/* --- any months -------------------------------------------------------- */
+
+static uint64_t seed;
+static long pick (long below)
+{
+    seed = seed * UINT64_C (6364136223846793005) + 1442695040888963407;
+    return (long)((seed >> 33) % (uint64_t)below);
+}
+
+static bill_t *any_month (const char *month)
+{
+    static const char *const pools[] = {"a", "b", "c"};
+    static const char *const qos[] = {NULL, "high", "low"};
+    bill_t *bill = bill_new ();
+    long rows = pick (9);
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (pools); i++) {
+        if (pick (4) > 0)
+            add_pool (bill, month, pools[i], pick (500), 1 + pick (97));
+    }
+    for (long i = 0; i < rows; i++) {
+        posting_t *row = add_charge (bill, month, pools[pick (3)],
+                                     qos[pick (3)], pick (4) ? "t" : "other",
+                                     pick (3) * pick (5000), pick (2000000));
+        mpq_set_si (row->price_seconds, pick (9999999), 1 + pick (7));
+        mpq_canonicalize (row->price_seconds);
+        if (pick (3) == 0)
+            mpz_set_si (row->list_units, pick (3000000));
+        if (pick (5) == 0)
+            row->profile = xstrdup ("1g.10gb");
+    }
+    for (bill_kind_t kind = BILL_IDLE; kind < BILL_KIND_COUNT; kind++) {
+        if (kind != BILL_REMAINDER && pick (3) == 0)
+            add_other (bill, kind, month, "t", pick (90000) - 45000);
+    }
+    return bill;
+}
+
+static void due (const bill_t *bill, mpz_t ret)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+
+    mpz_set_ui (ret, 0);
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].team && !strcmp (rows[i].team, "t"))
+            mpz_add (ret, ret, rows[i].charge_units);
+}
+
+/* The parts add up to the difference, whatever the months; there and back, and
+ * to the month itself, which changes by nothing. */
+static void split__any_two_months__parts_add_up (void **state)
+{
+    (void)state;
+    for (uint64_t i = 1; i <= 5000; i++) {
+        bill_t *before, *after;
+        mpz_t left, wanted;
+        variance_t variance;
+        gl_error_t error;
+        seed = i;
+        before = any_month ("2026-09");
+        after = any_month ("2026-10");
+        mpz_inits (left, wanted, NULL);
+        variance_init (&variance);
+        if (variance_split (before, after, "t", 2, &variance, &error) < 0)
+            fail_msg ("seed %llu: %s", (unsigned long long)i, error.text);
+        due (before, wanted);
+        assert_int_equal (mpz_cmp (variance.before, wanted), 0);
+        due (after, left);
+        assert_int_equal (mpz_cmp (variance.after, left), 0);
+        mpz_sub (left, left, wanted);
+        for (size_t k = 0; k < CHANGE_COUNT; k++)
+            mpz_sub (left, left, variance.part[k]);
+        if (mpz_sgn (left) != 0)
+            fail_msg ("seed %llu: %ld are left over", (unsigned long long)i,
+                      mpz_get_si (left));
+        check_split (before, before, (const long[CHANGE_COUNT]){0});
+        variance_clear (&variance);
+        mpz_clears (left, wanted, NULL);
+        bill_free (before);
+        bill_free (after);
+    }
+}
+
+/* --- taxes ------------------------------------------------------------- */
+
+static void taxes__rates_and_teams__one_rounded_row_each (void **state)
+{
+    static char *only[] = {(char *)"other"};
+    site_tax_t taxes[2] = {
+        {.name = (char *)"VAT", .valid = {SITE_ALWAYS_START, SITE_ALWAYS_END}},
+        {.name = (char *)"levy",
+         .teams = {only, 1},
+         .valid = {SITE_ALWAYS_START, SITE_ALWAYS_END}}};
+    site_team_t teams[3] = {
+        {.name = (char *)"t"}, {.name = (char *)"t"}, {.name = (char *)"idle"}};
+    site_t site = {.taxes = taxes,
+                   .tax_count = 2,
+                   .teams = teams,
+                   .team_count = 3,
+                   .currency_digits = 2};
+    bill_t *bill = bill_new ();
+    const posting_t *rows;
+    size_t count;
+
+    (void)state;
+    mpq_inits (taxes[0].percent, taxes[1].percent, NULL);
+    mpq_set_ui (taxes[0].percent, 1, 4);
+    mpq_set_ui (taxes[1].percent, 1, 10);
+    add_charge (bill, "2026-10", "p", NULL, "t", 1, 333);
+    add_charge (bill, "2026-10", "p", NULL, "t", 1, 333);
+    add_other (bill, BILL_CREDIT, "2026-10", "t", -64);
+    bill_add_taxes (bill, &site, "2026-10", 0);
+    bill_add_taxes (bill, &site, "2026-10", 0); /* once */
+    rows = postings (bill, &count);
+    assert_int_equal (count, 4);
+    assert_int_equal (rows[1].kind, BILL_TAX); /* of no pool: first */
+    assert_string_equal (rows[1].what, "VAT");
+    /* 6.02 x 25% = 1.505, half to even: 1.50; by lines it would be 1.51 */
+    assert_int_equal (mpz_cmp_si (rows[1].charge_units, 150), 0);
+    mpq_clears (taxes[0].percent, taxes[1].percent, NULL);
+    bill_free (bill);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (split__other_hours_and_prices__mix_and_price),
+        cmocka_unit_test (split__the_machine_fills_up__idle_alone),
+        cmocka_unit_test (split__published_rate__volume_and_price),
+        cmocka_unit_test (idle__subsidised__in_the_same_part),
+        cmocka_unit_test (split__nothing_before_or_after__volume),
+        cmocka_unit_test (split__any_two_months__parts_add_up),
+        cmocka_unit_test (taxes__rates_and_teams__one_rounded_row_each),
+    };
+
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
