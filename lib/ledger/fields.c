@@ -1,3 +1,5 @@
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +26,11 @@ static mpz_ptr units_of (const void *row, const field_t *f)
 static unsigned *word_of (const void *row, const field_t *f)
 {
     return (unsigned *)((char *)row + f->offset);
+}
+
+static uint64_t *count_of (const void *row, const field_t *f)
+{
+    return (uint64_t *)((char *)row + f->offset);
 }
 
 static bool *flag_of (const void *row, const field_t *f)
@@ -67,6 +74,8 @@ bool field_is_absent (const field_t *f, const void *row)
         return mpq_sgn (exact_of (row, f)) == 0;
     case FIELD_UNITS:
         return mpz_sgn (units_of (row, f)) == 0;
+    case FIELD_COUNT:
+        return *count_of (row, f) == 0;
     }
     return true;
 }
@@ -111,6 +120,9 @@ void field_text (const field_t *f, const void *row, buffer_t *out)
         break;
     case FIELD_UNITS:
         number = mpz_get_str (NULL, 10, units_of (row, f));
+        break;
+    case FIELD_COUNT:
+        buffer_printf (out, "%" PRIu64, *count_of (row, f));
         break;
     }
     if (number)
@@ -176,6 +188,15 @@ static bool read_units (const char *text, mpz_ptr value)
     return !strcmp (again, text) && mpz_sgn (value) != 0;
 }
 
+static bool read_count (const char *text, uint64_t *value)
+{
+    char again[24];
+
+    *value = strtoull (text, NULL, 10);
+    snprintf (again, sizeof (again), "%" PRIu64, *value);
+    return !strcmp (again, text) && *value != 0;
+}
+
 static bool read_word (const char *text, const field_t *f, unsigned *value)
 {
     for (*value = 0; f->word (*value); ++*value)
@@ -207,6 +228,9 @@ static int read_value (void *row, const field_t *f, char *value,
         break;
     case FIELD_UNITS:
         good = read_units (text, units_of (row, f));
+        break;
+    case FIELD_COUNT:
+        good = read_count (text, count_of (row, f));
         break;
     }
     return good ? 0
@@ -260,59 +284,99 @@ int fields_parse (const fields_t *fields, const char *text, size_t length,
 
 /* --- rows together ------------------------------------------------------ */
 
+void field_copy (const field_t *f, void *to, const void *from)
+{
+    switch (f->type) {
+    case FIELD_WORD:
+        *word_of (to, f) = *word_of (from, f);
+        break;
+    case FIELD_FLAG:
+        *flag_of (to, f) = *flag_of (from, f);
+        break;
+    case FIELD_TEXT:
+        free (*text_of (to, f));
+        *text_of (to, f) = xstrdup (*text_of (from, f));
+        break;
+    case FIELD_EXACT:
+        mpq_set (exact_of (to, f), exact_of (from, f));
+        break;
+    case FIELD_UNITS:
+        mpz_set (units_of (to, f), units_of (from, f));
+        break;
+    case FIELD_COUNT:
+        *count_of (to, f) = *count_of (from, f);
+        break;
+    }
+}
+
 void fields_copy (const fields_t *fields, void *to, const void *from)
 {
-    for (size_t i = 0; i < fields->count; i++) {
-        const field_t *f = &fields->field[i];
-        switch (f->type) {
-        case FIELD_WORD:
-            *word_of (to, f) = *word_of (from, f);
-            break;
-        case FIELD_FLAG:
-            *flag_of (to, f) = *flag_of (from, f);
-            break;
-        case FIELD_TEXT:
-            free (*text_of (to, f));
-            *text_of (to, f) = xstrdup (*text_of (from, f));
-            break;
-        case FIELD_EXACT:
-            mpq_set (exact_of (to, f), exact_of (from, f));
-            break;
-        case FIELD_UNITS:
-            mpz_set (units_of (to, f), units_of (from, f));
-            break;
-        }
-    }
+    for (size_t i = 0; i < fields->count; i++)
+        field_copy (&fields->field[i], to, from);
+}
+
+/* A 0 is most often added: it costs nothing. */
+void field_add (const field_t *f, void *to, const void *from, int sign)
+{
+    if (!field_is_measure (f) || field_is_absent (f, from))
+        return;
+    if (f->type == FIELD_EXACT)
+        (sign < 0 ? mpq_sub : mpq_add) (exact_of (to, f), exact_of (to, f),
+                                        exact_of (from, f));
+    else if (f->type == FIELD_UNITS)
+        (sign < 0 ? mpz_sub : mpz_add) (units_of (to, f), units_of (to, f),
+                                        units_of (from, f));
+    else if (sign < 0)
+        *count_of (to, f) -= *count_of (from, f);
+    else
+        *count_of (to, f) += *count_of (from, f);
 }
 
 void fields_add (const fields_t *fields, void *to, const void *from, int sign)
 {
-    for (size_t i = 0; i < fields->count; i++) {
-        const field_t *f = &fields->field[i];
-        if (f->type == FIELD_EXACT)
-            (sign < 0 ? mpq_sub : mpq_add) (exact_of (to, f), exact_of (to, f),
-                                            exact_of (from, f));
-        else if (f->type == FIELD_UNITS)
-            (sign < 0 ? mpz_sub : mpz_add) (units_of (to, f), units_of (to, f),
-                                            units_of (from, f));
-    }
+    for (size_t i = 0; i < fields->count; i++)
+        field_add (&fields->field[i], to, from, sign);
 }
 
 bool fields_are_zero (const fields_t *fields, const void *row)
 {
-    for (size_t i = 0; i < fields->count; i++) {
-        const field_t *f = &fields->field[i];
-        if ((f->type == FIELD_EXACT || f->type == FIELD_UNITS)
-            && !field_is_absent (f, row))
+    for (size_t i = 0; i < fields->count; i++)
+        if (field_is_measure (&fields->field[i])
+            && !field_is_absent (&fields->field[i], row))
             return false;
-    }
     return true;
 }
 
-int field_compare (const field_t *f, const void *a, const void *b)
+const field_t *field_named (const fields_t *fields, const char *name)
 {
-    const char *x = *text_of (a, f), *y = *text_of (b, f);
-
-    return x && y ? strcmp (x, y) : (x != NULL) - (y != NULL);
+    for (size_t i = 0; i < fields->count; i++)
+        if (!strcmp (fields->field[i].name, name))
+            return &fields->field[i];
+    return NULL;
 }
 
+static int compare_texts (const char *a, const char *b)
+{
+    return a && b ? strcmp (a, b) : (a != NULL) - (b != NULL);
+}
+
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+int field_compare (const field_t *f, const void *a, const void *b)
+{
+    switch (f->type) {
+    case FIELD_WORD:
+        return ORDER (*word_of (a, f), *word_of (b, f));
+    case FIELD_FLAG:
+        return ORDER (*flag_of (a, f), *flag_of (b, f));
+    case FIELD_TEXT:
+        return compare_texts (*text_of (a, f), *text_of (b, f));
+    case FIELD_EXACT:
+        return mpq_cmp (exact_of (a, f), exact_of (b, f));
+    case FIELD_UNITS:
+        return mpz_cmp (units_of (a, f), units_of (b, f));
+    case FIELD_COUNT:
+        return ORDER (*count_of (a, f), *count_of (b, f));
+    }
+    return 0;
+}

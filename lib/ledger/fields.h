@@ -25,6 +25,7 @@ typedef enum {
     FIELD_TEXT,  /* char *; NULL: absent */
     FIELD_EXACT, /* mpq_t */
     FIELD_UNITS, /* mpz_t, smallest units of the currency */
+    FIELD_COUNT, /* uint64_t: of how many, added up */
 } field_type_t;
 
 typedef struct {
@@ -61,11 +62,22 @@ void fields_init (const fields_t *fields, void *row);
 void fields_clear (const fields_t *fields, void *row);
 /* Into an initialised row. */
 void fields_copy (const fields_t *fields, void *to, const void *from);
-/* The numbers, by sign: to += from, or to -= from. */
+/* The measures, by sign: to += from, or to -= from. */
 void fields_add (const fields_t *fields, void *to, const void *from, int sign);
-/* All numbers are 0. */
+/* All measures are 0. */
 bool fields_are_zero (const fields_t *fields, const void *row);
-/* Of a FIELD_TEXT, bytewise, absent first: <0, 0, >0. */
+
+/* The field of that name; NULL: the rows have none. */
+const field_t *field_named (const fields_t *fields, const char *name);
+/* A number that adds up; other fields are keys. */
+static inline bool field_is_measure (const field_t *field)
+{
+    return field->type >= FIELD_EXACT;
+}
+/* One field of fields_copy() and fields_add(). */
+void field_copy (const field_t *field, void *to, const void *from);
+void field_add (const field_t *field, void *to, const void *from, int sign);
+/* By value, texts bytewise, absent first: <0, 0, >0. */
 int field_compare (const field_t *field, const void *a, const void *b);
 
 /* The canonical text, onto `out`. */
