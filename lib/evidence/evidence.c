@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "evidence/evidence_private.h"
@@ -23,7 +24,7 @@ struct evidence_private {
     const node_fact_t **fact;     /* by node, then stamp */
     const device_usage_t **usage; /* by node, device, begin */
     struct serving *serving;      /* attempt -> segment */
-    size_t serving_count, serving_size;
+    size_t serving_count;
     size_t *owner; /* part -> segment, or SIZE_MAX */
     size_t part_size;
 };
@@ -288,12 +289,8 @@ static void serve (struct joiner *j, size_t attempt, const struct span *span)
 {
     struct evidence_private *p = j->p;
 
-    if (p->serving_count == p->serving_size) {
-        p->serving_size = p->serving_size * 2 + 8;
-        p->serving
-            = xreallocarray (p->serving, p->serving_size, sizeof (*p->serving));
-    }
-    p->serving[p->serving_count++] = (struct serving){attempt, span->index};
+    *GL_APPEND (p->serving, p->serving_count)
+        = (struct serving){attempt, span->index};
 }
 
 static void judge_end (attempt_t *a, const struct span *last,
@@ -661,9 +658,7 @@ static void hand_retags (const struct joiner *j, segment_evidence_t *e)
         const retag_t *retag = &j->in->retags[i];
         if (retag->time_submit != e->segment->time_submit)
             continue;
-        e->retags = xreallocarray (e->retags, e->retag_count + 1,
-                                   sizeof (*e->retags));
-        e->retags[e->retag_count++] = retag;
+        *GL_APPEND (e->retags, e->retag_count) = retag;
     }
     if (e->retag_count == 0)
         return;
@@ -738,8 +733,7 @@ static void add_devices (node_devices_t *node, const node_fact_t *fact)
 static node_devices_t *devices_get (segment_evidence_t *e, const char *node)
 {
     if (e->node_count == 0 || strcmp (e->node[e->node_count - 1].node, node)) {
-        e->node = xreallocarray (e->node, e->node_count + 1, sizeof (*e->node));
-        e->node[e->node_count++] = (node_devices_t){.node = node};
+        *GL_APPEND (e->node, e->node_count) = (node_devices_t){.node = node};
     }
     return &e->node[e->node_count - 1];
 }

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "evidence/evidence.h"
@@ -21,8 +22,7 @@ static void count_type (const char *type, size_t length, uint64_t count,
 {
     struct counts *c = arg;
 
-    c->of = xreallocarray (c->of, c->count + 1, sizeof (*c->of));
-    c->of[c->count++]
+    *GL_APPEND (c->of, c->count)
         = (struct counted){type ? xstrndup (type, length) : NULL, count};
 }
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "evidence/evidence_private.h"
 
@@ -138,8 +139,7 @@ size_t chain_of (const struct node_view *view, const struct quest *q)
 
 static void keep_fact (attempt_t *a, const node_fact_t *fact)
 {
-    a->fact = xreallocarray (a->fact, a->fact_count + 1, sizeof (*a->fact));
-    a->fact[a->fact_count++] = fact;
+    *GL_APPEND (a->fact, a->fact_count) = fact;
 }
 
 /* 1: the controller's words for both are the same; -1: they differ; 0: one of
@@ -202,11 +202,8 @@ struct pairing {
 
 static attempt_t *add_attempt (struct pairing *p, const node_fact_t *fact)
 {
-    attempt_t *a;
+    attempt_t *a = GL_APPEND (*p->attempts, *p->count);
 
-    *p->attempts
-        = xreallocarray (*p->attempts, *p->count + 1, sizeof (**p->attempts));
-    a = &(*p->attempts)[(*p->count)++];
     *a = (attempt_t){.node = p->view->node,
                      .begin_ms = EVIDENCE_ALWAYS_START,
                      .end_ms = EVIDENCE_ALWAYS_END};

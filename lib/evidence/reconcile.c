@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "evidence/reconcile_private.h"
 
@@ -254,7 +255,6 @@ struct reconcile {
     size_t total_count[SIDE_COUNT];
     reconcile_row_t *row;
     size_t row_count;
-    size_t row_size;
     uint64_t row_all;
     bool sorted;
     reconcile_before_t before;
@@ -416,12 +416,8 @@ static void keep_row (reconcile_t *r, const reconcile_row_t *row)
         sink (r, 0);
         return;
     }
-    if (r->row_count == r->row_size) {
-        r->row_size = r->row_size * 2 + 64;
-        r->row = xreallocarray (r->row, r->row_size, sizeof (*r->row));
-    }
-    r->row[r->row_count] = copy_row (row);
-    rise (r, r->row_count++);
+    *GL_APPEND (r->row, r->row_count) = copy_row (row);
+    rise (r, r->row_count - 1);
 }
 
 void reconcile_add (reconcile_t *r, const reconcile_row_t *row)

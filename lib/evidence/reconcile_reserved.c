@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "evidence/reconcile_rolled.h"
@@ -22,8 +23,7 @@ static struct tres_count *parse_tres (const char *text, size_t *ret_count)
         if (p[id_length] == '=' && number_u64 (p, id_length, &id) == 0
             && number_u64 (value, length = strcspn (value, ","), &number) == 0
             && number > 0 && number < TRES_NO_VALUE) {
-            list = xreallocarray (list, count + 1, sizeof (*list));
-            list[count++] = (struct tres_count){id, number};
+            *GL_APPEND (list, count) = (struct tres_count){id, number};
         }
         p += strcspn (p, ",");
     }
@@ -37,10 +37,7 @@ static void parse_associations (struct reservation *v, const char *text)
         size_t length = strcspn (p, ",");
         uint64_t id;
         if (number_u64 (p, length, &id) == 0) {
-            v->associations
-                = xreallocarray (v->associations, v->association_count + 1,
-                                 sizeof (*v->associations));
-            v->associations[v->association_count++] = id;
+            *GL_APPEND (v->associations, v->association_count) = id;
         }
         p += length;
     }
@@ -90,9 +87,7 @@ void rolled_reservation (rolled_t *r, const resv_row_t *row)
     v.used = xcalloc (v.hours * v.tres_count + 1, sizeof (*v.used));
     v.lost = xcalloc (v.hours * v.tres_count + 1, sizeof (*v.lost));
     v.nodes = nodelist_open (row->nodelist, NULL);
-    r->reservation = xreallocarray (r->reservation, r->reservation_count + 1,
-                                    sizeof (*r->reservation));
-    r->reservation[r->reservation_count++] = v;
+    *GL_APPEND (r->reservation, r->reservation_count) = v;
 }
 
 static uint64_t count_of (const struct tres_count *list, size_t count,

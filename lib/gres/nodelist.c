@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "gres/nodelist.h"
@@ -36,7 +37,6 @@ struct nodelist {
     char *text;
     range_t *ranges;
     size_t range_count;
-    size_t range_size;
     pattern_t *patterns;
     size_t pattern_count;
     size_t pattern_size;
@@ -87,12 +87,7 @@ static int parse_range (nodelist_t *list, const char **cursor,
                          (unsigned long long)range.high);
     if (range.high - range.low >= NODELIST_MAX)
         return gl_error (error, "more than %d names", NODELIST_MAX);
-    if (list->range_count == list->range_size) {
-        list->range_size = list->range_size ? 2 * list->range_size : 8;
-        list->ranges = xreallocarray (list->ranges, list->range_size,
-                                      sizeof (*list->ranges));
-    }
-    list->ranges[list->range_count++] = range;
+    *GL_APPEND (list->ranges, list->range_count) = range;
     bracket->count++;
     bracket->values += range.high - range.low + 1;
     return 0;

@@ -11,6 +11,7 @@
 
 #include "base/buffer.h"
 #include "base/file.h"
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "gres/nodelist.h"
@@ -29,9 +30,7 @@ static gres_device_t *add_device (gres_table_t *table)
 
     if (table->count == DEVICES_MAX)
         return NULL;
-    table->device = xreallocarray (table->device, table->count + 1,
-                                   sizeof (gres_device_t));
-    device = &table->device[table->count++];
+    device = GL_APPEND (table->device, table->count);
     memset (device, 0, sizeof (*device));
     return device;
 }

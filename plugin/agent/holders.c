@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 
 #include "holders_private.h"
@@ -48,17 +49,11 @@ static void queue_event (holders_t *holders, event_t event)
 {
     size_t at = holders->event_count;
 
-    if (holders->event_count == holders->event_room) {
-        holders->event_room
-            = holders->event_room ? holders->event_room * 2 : 16;
-        holders->event = xreallocarray (holders->event, holders->event_room,
-                                        sizeof (*holders->event));
-    }
+    (void)GL_APPEND (holders->event, holders->event_count);
     event.order = holders->order++;
     for (; at > 0 && comes_before (&event, &holders->event[at - 1]); at--)
         holders->event[at] = holders->event[at - 1];
     holders->event[at] = event;
-    holders->event_count++;
 }
 
 static bool concerns_holders (const record_t *record)
@@ -158,12 +153,7 @@ holders_job_t *holders_add_job (holders_t *holders)
 {
     if (holders->job_count == HOLDERS_JOBS_MAX)
         close_unknown (holders, oldest_job (holders), holders->now_ms);
-    if (holders->job_count == holders->job_room) {
-        holders->job_room = holders->job_room ? holders->job_room * 2 : 16;
-        holders->job = xreallocarray (holders->job, holders->job_room,
-                                      sizeof (*holders->job));
-    }
-    return &holders->job[holders->job_count++];
+    return GL_APPEND (holders->job, holders->job_count);
 }
 
 static bool job_holds (const holders_job_t *job, const char *uuid)
@@ -251,9 +241,7 @@ static void add_token (const char *token, size_t length, void *arg)
     if (adding->holders->find (adding->holders->arg, device.token, device.uuid)
         < 0)
         device.uuid[0] = '\0';
-    job->device = xreallocarray (job->device, job->device_count + 1,
-                                 sizeof (*job->device));
-    job->device[job->device_count++] = device;
+    *GL_APPEND (job->device, job->device_count) = device;
 }
 
 static void add_devices (holders_t *holders, holders_job_t *job,

@@ -32,9 +32,9 @@ struct holders {
     void *arg;
     bool exclusive;
     holders_job_t *job;
-    size_t job_count, job_room;
+    size_t job_count;
     event_t *event; /* sorted */
-    size_t event_count, event_room;
+    size_t event_count;
     uint64_t order;
     int64_t now_ms; /* up to which changes have happened */
     /* the last ends, so that a start that is read twice opens nothing */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 
 void inventory_clear (inventory_t *inventory)
@@ -97,9 +98,7 @@ device_t *inventory_add (inventory_t *inventory)
 
     if (inventory->count == DEVICES_MAX)
         return NULL;
-    inventory->device = xreallocarray (inventory->device, inventory->count + 1,
-                                       sizeof (device_t));
-    device = &inventory->device[inventory->count++];
+    device = GL_APPEND (inventory->device, inventory->count);
     device_unknown (device);
     return device;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "record/spool.h"
 
@@ -36,12 +37,7 @@ static void add_bytes (outbox_t *outbox, const unsigned char *bytes,
         drop_first (outbox, 1);
         outbox->dropped++;
     }
-    if (outbox->count == outbox->room) {
-        outbox->room = outbox->room ? outbox->room * 2 : 16;
-        outbox->record = xreallocarray (outbox->record, outbox->room,
-                                        sizeof (*outbox->record));
-    }
-    outbox->record[outbox->count++] = record;
+    *GL_APPEND (outbox->record, outbox->count) = record;
 }
 
 void outbox_add (outbox_t *outbox, const record_t *record)

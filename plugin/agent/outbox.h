@@ -26,7 +26,7 @@ typedef struct {
 
 typedef struct {
     outbox_record_t *record; /* oldest first */
-    size_t count, room;
+    size_t count;
     uint64_t dropped;
 } outbox_t;
 

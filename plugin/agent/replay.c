@@ -6,6 +6,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "device_new.h"
 #include "replay_private.h"
@@ -35,10 +36,6 @@ typedef struct {
     int64_t time;   /* of the last `at` */
     bool headed;    /* "replay 1" was there */
     bool in_layout; /* gpu and slice lines may follow */
-    size_t device_room;
-    size_t layout_room;
-    size_t boot_room;
-    size_t event_room;
     gl_error_t *error;
 } reader_t;
 
@@ -113,12 +110,7 @@ static int add_event (reader_t *reader, replay_what_t what, uint32_t name,
 
     if (replay->event_count == REPLAY_EVENTS_MAX)
         return wrong (reader, "too many changes in one file");
-    if (replay->event_count == reader->event_room) {
-        reader->event_room = reader->event_room * 2 + 64;
-        replay->event = xreallocarray (replay->event, reader->event_room,
-                                       sizeof (replay_event_t));
-    }
-    replay->event[replay->event_count++]
+    *GL_APPEND (replay->event, replay->event_count)
         = (replay_event_t){reader->time, value, name, what};
     return 0;
 }
@@ -129,12 +121,7 @@ static int add_layout (reader_t *reader)
 
     if (replay->layout_count == REPLAY_LAYOUTS_MAX)
         return wrong (reader, "too many layouts in one file");
-    if (replay->layout_count == reader->layout_room) {
-        reader->layout_room = reader->layout_room * 2 + 4;
-        replay->layout = xreallocarray (replay->layout, reader->layout_room,
-                                        sizeof (replay_layout_t));
-    }
-    replay->layout[replay->layout_count++]
+    *GL_APPEND (replay->layout, replay->layout_count)
         = (replay_layout_t){replay->device_count, 0};
     reader->in_layout = true;
     return 0;
@@ -149,12 +136,7 @@ static int add_boot (reader_t *reader, word_t id)
         return -1;
     if (replay->boot_count == REPLAY_BOOTS_MAX)
         return wrong (reader, "too many boots in one file");
-    if (replay->boot_count == reader->boot_room) {
-        reader->boot_room = reader->boot_room * 2 + 4;
-        replay->boot
-            = xreallocarray (replay->boot, reader->boot_room, sizeof (text));
-    }
-    memcpy (replay->boot[replay->boot_count++], text, sizeof (text));
+    memcpy (*GL_APPEND (replay->boot, replay->boot_count), text, sizeof (text));
     return 0;
 }
 
@@ -169,12 +151,7 @@ static replay_device_t *add_device (reader_t *reader)
         wrong (reader, "too many devices");
         return NULL;
     }
-    if (replay->device_count == reader->device_room) {
-        reader->device_room = reader->device_room * 2 + 16;
-        replay->device = xreallocarray (replay->device, reader->device_room,
-                                        sizeof (replay_device_t));
-    }
-    device = &replay->device[replay->device_count++];
+    device = GL_APPEND (replay->device, replay->device_count);
     memset (device, 0, sizeof (*device));
     device_unknown (&device->device);
     device->device.gpu = layout->count++;

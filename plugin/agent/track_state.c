@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 
 #include "track_private.h"
@@ -74,9 +75,7 @@ static int parse_track (tracks_t *tracks, const char *line, bool slice)
             return -1;
     }
     track.gpu = slice ? tracks->track[tracks->count - 1].gpu : tracks->count;
-    tracks->track
-        = xreallocarray (tracks->track, tracks->count + 1, sizeof (track));
-    tracks->track[tracks->count++] = track;
+    *GL_APPEND (tracks->track, tracks->count) = track;
     memcpy (tracks->track[tracks->count - 1].gpu_uuid,
             tracks->track[track.gpu].uuid, sizeof (track.gpu_uuid));
     return words_end (line) ? 1 : -1;
@@ -94,9 +93,7 @@ static int parse_hold (tracks_t *tracks, const char *line)
         || !words_numbers (&line, (int64_t *)&hold.sum, NUMBERS (hold.sum))
         || !words_end (line))
         return -1;
-    track->hold
-        = xreallocarray (track->hold, track->hold_count + 1, sizeof (hold));
-    track->hold[track->hold_count++] = hold;
+    *GL_APPEND (track->hold, track->hold_count) = hold;
     return 1;
 }
 

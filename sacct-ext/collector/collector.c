@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "collector/collector.h"
@@ -74,9 +75,7 @@ static int fail (const char *text)
 
 static void add_text (text_list_t *list, const char *text)
 {
-    list->item
-        = xreallocarray (list->item, list->count + 1, sizeof (*list->item));
-    list->item[list->count++] = xstrdup (text);
+    *GL_APPEND (list->item, list->count) = xstrdup (text);
 }
 
 static void free_list (text_list_t *list)

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/network.h"
 #include "collector/collector_connection.h"
@@ -163,10 +164,7 @@ static int listen_on (struct server *server, const struct addrinfo *address,
         return gl_error (error, "cannot listen on %s: %s", text,
                          strerror (errno));
     evconnlistener_set_error_cb (listener, on_accept_error);
-    server->listeners
-        = xreallocarray (server->listeners, server->listener_count + 1,
-                         sizeof (struct evconnlistener *));
-    server->listeners[server->listener_count++] = listener;
+    *GL_APPEND (server->listeners, server->listener_count) = listener;
     return 0;
 }
 

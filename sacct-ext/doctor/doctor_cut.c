@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "doctor/doctor_private.h"
 #include "facts/facts.h"
@@ -16,7 +17,7 @@
 
 /* Slices of one node by profile, "1g.10gb:4,3g.40gb:1". */
 struct slices {
-    struct {
+    struct slice {
         char *profile;
         int64_t count;
     } * of;
@@ -32,11 +33,9 @@ static void add_slices (struct slices *s, const char *profile, size_t length,
            && (strlen (s->of[at].profile) != length
                || strncmp (s->of[at].profile, profile, length) != 0))
         at++;
-    if (at == s->count) {
-        s->of = xreallocarray (s->of, s->count + 1, sizeof (*s->of));
-        s->of[s->count].profile = xstrndup (profile, length);
-        s->of[s->count++].count = 0;
-    }
+    if (at == s->count)
+        *GL_APPEND (s->of, s->count)
+            = (struct slice){xstrndup (profile, length), 0};
     s->of[at].count += count;
 }
 
@@ -187,8 +186,7 @@ static void see_refused (const device_usage_t *usage, unsigned watts, void *arg)
     for (size_t i = 0; i < r->nodes; i++)
         if (!strcmp (r->node[i], usage->node))
             return;
-    r->node = xreallocarray (r->node, r->nodes + 1, sizeof (*r->node));
-    r->node[r->nodes++] = xstrdup (usage->node);
+    *GL_APPEND (r->node, r->nodes) = xstrdup (usage->node);
     /* mJ in ms are W */
     text = xasprintf ("%s, %lld W of at most %u W", usage->node,
                       (long long)(usage->energy_refused_mj

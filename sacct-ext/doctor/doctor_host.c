@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "doctor/doctor_private.h"
 #include "facts/facts.h"
@@ -290,8 +291,7 @@ static struct snapshot *snapshot_of (struct inventories *all, const char *node)
         if (strcmp (all->item[i].node, node) == 0)
             return &all->item[i];
     }
-    all->item = xreallocarray (all->item, all->count + 1, sizeof (*all->item));
-    snapshot = &all->item[all->count++];
+    snapshot = GL_APPEND (all->item, all->count);
     *snapshot = (struct snapshot){.number = INT64_MIN};
     snprintf (snapshot->node, sizeof (snapshot->node), "%s", node);
     return snapshot;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "gres/nodelist.h"
@@ -58,9 +59,7 @@ static struct import_tracked *add_tracked (import_t *import,
 
     if (tracked)
         return tracked;
-    import->tracked = xreallocarray (import->tracked, import->tracked_count + 1,
-                                     sizeof (*import->tracked));
-    tracked = &import->tracked[import->tracked_count++];
+    tracked = GL_APPEND (import->tracked, import->tracked_count);
     *tracked = (struct import_tracked){.cluster = xstrdup (cluster)};
     return tracked;
 }
@@ -266,10 +265,8 @@ static const char *without_controls (import_t *import, const char *text)
             buffer_add_char (&clean, *p);
     }
     import->stats.replaced++;
-    import->replaced
-        = xreallocarray (import->replaced, import->replaced_count + 1,
-                         sizeof (*import->replaced));
-    return import->replaced[import->replaced_count++] = buffer_take (&clean);
+    return *GL_APPEND (import->replaced, import->replaced_count)
+           = buffer_take (&clean);
 }
 
 void import_replace_controls (import_t *import, segment_t *s)

@@ -2,6 +2,7 @@
 
 #include "base/exact.h"
 #include "base/instant.h"
+#include "base/array.h"
 #include "base/memory.h"
 #include "import/import_meter.h"
 
@@ -69,9 +70,7 @@ static int add (struct reader *r, period_t period, uint64_t mwh,
         && period.start < file->reading[file->count - 1].period.end)
         return gl_error (error, "the interval begins before the one above "
                                 "ends: put the rows in the order of time");
-    file->reading = xreallocarray (file->reading, file->count + 1,
-                                   sizeof (*file->reading));
-    file->reading[file->count++]
+    *GL_APPEND (file->reading, file->count)
         = (meter_reading_t){r->meter, period, mwh};
     return 0;
 }

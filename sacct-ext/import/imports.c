@@ -7,6 +7,7 @@
 
 #include <openssl/evp.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "facts/chunks.h"
@@ -327,7 +328,6 @@ struct undoing {
     size_t cluster_count;
     struct key *keys; /* sorted, once all are there */
     size_t count;
-    size_t size;
     bool live; /* the import that is read is in force, and another one */
 };
 
@@ -411,16 +411,11 @@ static int take_key (struct undoing *u, char letter, const segment_t *s,
                          zone_stamp (u->undo->zone, u->undo->closed_until,
                                      stamp));
     if (cluster == u->cluster_count) {
-        u->clusters = xreallocarray (u->clusters, u->cluster_count + 1,
-                                     sizeof (*u->clusters));
-        u->clusters[u->cluster_count++]
+        *GL_APPEND (u->clusters, u->cluster_count)
             = (struct cluster){.name = xstrdup (s->cluster)};
     }
-    if (u->count == u->size) {
-        u->size = u->size ? 2 * u->size : 1024;
-        u->keys = xreallocarray (u->keys, u->size, sizeof (*u->keys));
-    }
-    u->keys[u->count++] = (struct key){cluster, s->id_job, s->time_submit};
+    *GL_APPEND (u->keys, u->count)
+        = (struct key){cluster, s->id_job, s->time_submit};
     return 0;
 }
 
@@ -509,7 +504,7 @@ static void clear (struct undoing *u)
     free (u->keys);
     u->clusters = NULL;
     u->keys = NULL;
-    u->cluster_count = u->count = u->size = 0;
+    u->cluster_count = u->count = 0;
 }
 
 static int undo_now (store_t *store, void *arg, gl_error_t *error)

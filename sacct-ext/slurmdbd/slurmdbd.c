@@ -35,32 +35,17 @@ static const slurmdbd_column_t cluster_columns[] = {
     {"deleted", NULL, true},
 };
 
-static void add_cluster (slurmdbd_t *dbd, const db_statement_t *row)
-{
-    dbd->names
-        = xreallocarray (dbd->names, dbd->name_count + 1, sizeof (*dbd->names));
-    dbd->names[dbd->name_count++] = (slurmdbd_name_t){
-        xstrdup (db_column_text (row, 0)), db_column_i64 (row, 1) != 0};
-}
-
 static int read_clusters (slurmdbd_t *dbd, gl_error_t *error)
 {
-    BUFFER_AUTO sql = BUFFER_INIT;
-    db_statement_t *rows;
+    db_statement_t *rows = slurmdbd_rows (
+        dbd->db, NULL, "cluster_table", SLURMDBD_COLUMNS (cluster_columns),
+        "ORDER BY CAST(t.`name` AS BINARY)", error);
     int rc;
 
-    if (slurmdbd_select (dbd->db, "cluster_table", cluster_columns,
-                         GL_ARRAY_SIZE (cluster_columns), &sql, error)
-        < 0)
-        return -1;
-    buffer_add_text (&sql, "ORDER BY CAST(t.`name` AS BINARY)");
-    rows = db_query (dbd->db, buffer_text (&sql), error);
-    if (!rows)
-        return -1;
-    while ((rc = db_step (rows, error)) == 1)
-        add_cluster (dbd, rows);
-    db_finalize (rows);
-    return rc;
+    while ((rc = slurmdbd_next (rows, error)) == 1)
+        *GL_APPEND (dbd->names, dbd->name_count) = (slurmdbd_name_t){
+            xstrdup (db_column_text (rows, 0)), db_column_i64 (rows, 1) != 0};
+    return slurmdbd_end (rows, rc);
 }
 
 slurmdbd_t *slurmdbd_open (const char *url, gl_error_t *error)
@@ -105,55 +90,57 @@ const slurmdbd_name_t *slurmdbd_names (const slurmdbd_t *dbd, size_t *ret_count)
     return dbd->names;
 }
 
-static const slurmdbd_column_t tres_columns[] = {
-    {"id", NULL, true},
-    {"type", NULL, true},
-    {"name", NULL, true},
+/* The dictionaries: where they are kept, the table, its columns with the id
+ * first, the order. */
+static const struct dictionary {
+    size_t offset; /* in slurmdbd_cluster_t */
+    const char *table;
+    bool shared; /* by all clusters */
+    slurmdbd_column_t columns[3];
+    size_t count;
+    const char *order;
+} dictionaries[] = {
+    {offsetof (slurmdbd_cluster_t, tres),
+     "tres_table",
+     true,
+     {{"id", NULL, true}, {"type", NULL, true}, {"name", NULL, true}},
+     3,
+     "ORDER BY t.`id`"},
+    {offsetof (slurmdbd_cluster_t, qos),
+     "qos_table",
+     true,
+     {{"id", NULL, true}, {"name", NULL, true}},
+     2,
+     "ORDER BY t.`id`"},
+    {offsetof (slurmdbd_cluster_t, associations),
+     "assoc_table",
+     false,
+     {{"id_assoc", NULL, true}, {"user", NULL, true}, {"acct", NULL, true}},
+     3,
+     "ORDER BY t.`id_assoc`"},
+    {offsetof (slurmdbd_cluster_t, reservations),
+     "resv_table",
+     false,
+     {{"id_resv", NULL, true}, {"resv_name", NULL, true}},
+     2,
+     "ORDER BY t.`id_resv`, t.`time_start`"},
 };
-static const slurmdbd_column_t association_columns[] = {
-    {"id_assoc", NULL, true},
-    {"user", NULL, true},
-    {"acct", NULL, true},
-};
-static const slurmdbd_column_t qos_columns[] = {
-    {"id", NULL, true},
-    {"name", NULL, true},
-};
-static const slurmdbd_column_t reservation_columns[] = {
-    {"id_resv", NULL, true},
-    {"resv_name", NULL, true},
-};
-
-static int load_ids (slurmdbd_cluster_t *cluster, ids_t *ids, const char *table,
-                     const slurmdbd_column_t *columns, size_t count,
-                     const char *order, gl_error_t *error)
-{
-    BUFFER_AUTO sql = BUFFER_INIT;
-
-    if (slurmdbd_select (cluster->db, table, columns, count, &sql, error) < 0)
-        return -1;
-    buffer_printf (&sql, "ORDER BY %s", order);
-    return ids_load (ids, cluster->db, buffer_text (&sql), error);
-}
 
 static int load_dictionaries (slurmdbd_cluster_t *c, gl_error_t *error)
 {
-    GL_AUTOFREE char *associations = slurmdbd_table (c, "assoc_table");
-    GL_AUTOFREE char *reservations = slurmdbd_table (c, "resv_table");
+    for (size_t i = 0; i < GL_ARRAY_SIZE (dictionaries); i++) {
+        const struct dictionary *d = &dictionaries[i];
+        ids_t *ids = (ids_t *)(void *)((char *)c + d->offset);
 
-    if (load_ids (c, &c->tres, "tres_table", tres_columns,
-                  GL_ARRAY_SIZE (tres_columns), "t.`id`", error)
-            < 0
-        || load_ids (c, &c->qos, "qos_table", qos_columns,
-                     GL_ARRAY_SIZE (qos_columns), "t.`id`", error)
-               < 0
-        || load_ids (c, &c->associations, associations, association_columns,
-                     GL_ARRAY_SIZE (association_columns), "t.`id_assoc`", error)
-               < 0)
-        return -1;
-    return load_ids (c, &c->reservations, reservations, reservation_columns,
-                     GL_ARRAY_SIZE (reservation_columns),
-                     "t.`id_resv`, t.`time_start`", error);
+        if (ids_load (ids,
+                      slurmdbd_rows (c->db, d->shared ? NULL : c->name,
+                                     d->table, d->columns, d->count, d->order,
+                                     error),
+                      error)
+            < 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* Table names are only made of names that cluster_table holds. */
@@ -235,6 +222,40 @@ const char *slurmdbd_text (const db_statement_t *row, unsigned at)
     const char *text = db_column_text (row, at);
 
     return text && *text ? text : NULL;
+}
+
+/* Slurm stores a state as a base state or as one flag alone; should a later
+ * one add flags to the base, the base tells what happened. */
+#define STATE_BASE 0xff
+
+segment_state_t slurmdbd_state (uint64_t stored)
+{
+    segment_state_t state = (segment_state_t)stored;
+
+    return strcmp (segment_state_name (state), "UNKNOWN")
+               ? state
+               : (segment_state_t)(stored & STATE_BASE);
+}
+
+static bool instant_possible (int64_t instant)
+{
+    return instant >= 0 && instant < INSTANT_MAX;
+}
+
+bool slurmdbd_row_possible (const segment_t *s)
+{
+    return s->id_job != 0 && instant_possible (s->time_submit)
+           && instant_possible (s->time_start)
+           && instant_possible (s->time_end);
+}
+
+const char *slurmdbd_id_name (const ids_t *ids, uint64_t id)
+{
+    const char *name = NULL;
+
+    if (id == 0 || !ids_find (ids, id, &name, NULL) || !name || !*name)
+        return NULL;
+    return name;
 }
 
 const char *slurmdbd_account (const slurmdbd_cluster_t *c, const char *account,

@@ -1,7 +1,6 @@
 #include <string.h>
 
-#include "base/memory.h"
-#include "slurmdbd/slurmdbd_ids.h"
+#include "slurmdbd/slurmdbd_private.h"
 
 #define NO_TEXT UINT32_MAX
 
@@ -38,25 +37,16 @@ static void add_row (ids_t *ids, const db_statement_t *row)
         entry.second = keep_text (ids, db_column_text (row, 2), last.second);
     if (ids->count && last.id == entry.id)
         ids->count--;
-    if (ids->count == ids->size) {
-        ids->size = ids->size ? 2 * ids->size : 64;
-        ids->entries
-            = xreallocarray (ids->entries, ids->size, sizeof (*ids->entries));
-    }
-    ids->entries[ids->count++] = entry;
+    *GL_APPEND (ids->entries, ids->count) = entry;
 }
 
-int ids_load (ids_t *ids, db_t *db, const char *sql, gl_error_t *error)
+int ids_load (ids_t *ids, db_statement_t *rows, gl_error_t *error)
 {
-    db_statement_t *rows = db_query (db, sql, error);
     int rc;
 
-    if (!rows)
-        return -1;
-    while ((rc = db_step (rows, error)) == 1)
+    while ((rc = slurmdbd_next (rows, error)) == 1)
         add_row (ids, rows);
-    db_finalize (rows);
-    return rc;
+    return slurmdbd_end (rows, rc);
 }
 
 static int compare_id (const void *key, const void *element)

@@ -1,5 +1,5 @@
 /*
- * slurmdbd_ids.h: what the numbers in slurmdbd's rows stand for: a dictionary
+ * slurmdbd_ids.h: what the ids in slurmdbd's rows mean: a dictionary
  * of id -> up to two texts, read at once and looked up often.
  *
  * Memory: 24 bytes and the texts for each id. One thread.
@@ -18,18 +18,17 @@
 typedef struct {
     struct ids_entry *entries; /* ascending by id */
     size_t count;
-    size_t size;
     buffer_t texts;
 } ids_t;
 
-#define IDS_INIT                \
-    {                           \
-        NULL, 0, 0, BUFFER_INIT \
+#define IDS_INIT             \
+    {                        \
+        NULL, 0, BUFFER_INIT \
     }
 
-/* Read a query of (id, text[, text]) that is ordered by id. Of several rows of
- * one id the last one stands. */
-int ids_load (ids_t *ids, db_t *db, const char *sql, gl_error_t *error);
+/* Read rows of (id, text[, text]) that are ordered by id, and free them; NULL
+ * is a query that failed. The last of several rows of one id counts. */
+int ids_load (ids_t *ids, db_statement_t *rows, gl_error_t *error);
 /* False if there is no such id. Either result may be NULL; texts are borrowed
  * until ids_done() and are NULL where the database has NULL. */
 bool ids_find (const ids_t *ids, uint64_t id, const char **ret_first,

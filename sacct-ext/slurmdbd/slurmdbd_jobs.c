@@ -42,19 +42,6 @@ enum { JOB_COLUMNS (AS_ENUM) JOB_COLUMN_COUNT };
 #define AS_COLUMN(id, name, before, required) {name, before, required},
 static const slurmdbd_column_t job_columns[] = {JOB_COLUMNS (AS_COLUMN)};
 
-/* Slurm stores a state as a base state or as one flag alone; should a later
- * one add flags to the base, the base tells what happened. */
-#define STATE_BASE 0xff
-
-static segment_state_t read_state (const db_statement_t *row)
-{
-    segment_state_t state = db_column_u64 (row, JOB_STATE);
-
-    if (!strcmp (segment_state_name (state), "UNKNOWN"))
-        state &= STATE_BASE;
-    return state;
-}
-
 /* While a job is suspended the column holds no duration but an intermediate
  * value of Slurm's. */
 static int64_t read_suspended (const db_statement_t *row, segment_state_t state)
@@ -82,7 +69,7 @@ static void read_times (const slurmdbd_cluster_t *c, const db_statement_t *row,
     s->time_start = db_column_i64 (row, JOB_TIME_START);
     s->time_end = db_column_i64 (row, JOB_TIME_END);
     s->observed_at = c->as_of;
-    s->state = read_state (row);
+    s->state = slurmdbd_state (db_column_u64 (row, JOB_STATE));
     s->suspended = read_suspended (row, s->state);
     s->time_limit = read_time_limit (row);
     s->source = SOURCE_SLURMDBD;
@@ -115,18 +102,6 @@ static void read_identities (const db_statement_t *row, segment_t *s)
                            : (int32_t)db_column_i64 (row, JOB_RESTARTS);
 }
 
-/* The name behind an id; NULL where the id is 0, which stands for none. */
-static const char *name_of (const ids_t *ids, const db_statement_t *row,
-                            unsigned at)
-{
-    uint64_t id = db_column_u64 (row, at);
-    const char *name = NULL;
-
-    if (id == 0 || !ids_find (ids, id, &name, NULL) || !name || !*name)
-        return NULL;
-    return name;
-}
-
 /* A row whose start slurmdbd never heard of has no account and the user id 0,
  * which nobody wrote. */
 static uint32_t read_uid (const db_statement_t *row)
@@ -143,14 +118,16 @@ static void read_names (const slurmdbd_cluster_t *c, const db_statement_t *row,
                         segment_t *s)
 {
     s->cluster = c->name;
-    s->user = name_of (&c->associations, row, JOB_ID_ASSOC);
+    s->user = slurmdbd_id_name (&c->associations,
+                                db_column_u64 (row, JOB_ID_ASSOC));
     s->uid = read_uid (row);
     s->account = slurmdbd_account (c, slurmdbd_text (row, JOB_ACCOUNT),
                                    db_column_u64 (row, JOB_ID_ASSOC));
     s->partition = slurmdbd_text (row, JOB_PARTITION);
-    s->qos = name_of (&c->qos, row, JOB_ID_QOS);
+    s->qos = slurmdbd_id_name (&c->qos, db_column_u64 (row, JOB_ID_QOS));
     s->wckey = slurmdbd_text (row, JOB_WCKEY);
-    s->reservation = name_of (&c->reservations, row, JOB_ID_RESV);
+    s->reservation
+        = slurmdbd_id_name (&c->reservations, db_column_u64 (row, JOB_ID_RESV));
     s->nodelist = slurmdbd_text (row, JOB_NODELIST);
     if (s->nodelist && !strcmp (s->nodelist, "None assigned"))
         s->nodelist = NULL;
@@ -231,18 +208,6 @@ static void mend_times (slurmdbd_cluster_t *c, segment_t *s)
     s->time_start = s->time_end;
 }
 
-static bool instant_possible (int64_t instant)
-{
-    return instant >= 0 && instant < INSTANT_MAX;
-}
-
-static bool row_possible (const segment_t *s)
-{
-    return s->id_job != 0 && instant_possible (s->time_submit)
-           && instant_possible (s->time_start)
-           && instant_possible (s->time_end);
-}
-
 static int read_row (slurmdbd_cluster_t *c, const db_statement_t *row,
                      slurmdbd_segment_f fn, void *arg, gl_error_t *error)
 {
@@ -250,7 +215,7 @@ static int read_row (slurmdbd_cluster_t *c, const db_statement_t *row,
 
     read_identities (row, &segment);
     read_times (c, row, &segment);
-    if (!row_possible (&segment)) {
+    if (!slurmdbd_row_possible (&segment)) {
         slurmdbd_note (&c->notes.impossible, segment.id_job);
         return 0;
     }
@@ -285,18 +250,13 @@ static int read_rows (struct reading *r, const char *sql, gl_error_t *error)
     int rc;
 
     r->rows = 0;
-    if (!rows)
-        return -1;
-    while ((rc = db_step (rows, error)) == 1) {
+    while ((rc = slurmdbd_next (rows, error)) == 1) {
         r->rows++;
         r->last_inx = db_column_u64 (rows, JOB_JOB_DB_INX);
-        if (read_row (r->cluster, rows, r->fn, r->arg, error) < 0) {
-            rc = -1;
+        if (read_row (r->cluster, rows, r->fn, r->arg, error) < 0)
             break;
-        }
     }
-    db_finalize (rows);
-    return rc;
+    return slurmdbd_end (rows, rc);
 }
 
 static int read_window (struct reading *r, slurmdbd_window_t window,
@@ -335,18 +295,10 @@ static int find_end (struct reading *r, slurmdbd_window_t window,
 {
     GL_AUTOFREE char *quoted = db_quote_identifier (r->cluster->db, r->table);
     BUFFER_AUTO sql = BUFFER_INIT;
-    db_statement_t *row;
-    int rc;
 
-    *ret_end = 0;
     buffer_printf (&sql, "SELECT MIN(t.`time_end`) FROM %s AS t ", quoted);
     slurmdbd_where (&sql, window);
-    row = db_query (r->cluster->db, buffer_text (&sql), error);
-    rc = row ? db_step (row, error) : -1;
-    if (rc == 1)
-        *ret_end = db_column_i64 (row, 0);
-    db_finalize (row);
-    return rc < 0 ? -1 : 0;
+    return slurmdbd_number (r->cluster->db, buffer_text (&sql), ret_end, error);
 }
 
 static int64_t end_of_interval (int64_t from, int64_t to)
@@ -513,15 +465,10 @@ int slurmdbd_suspensions (slurmdbd_cluster_t *c, slurmdbd_window_t window,
         return -1;
     sql = suspension_query (c, window);
     rows = db_query (c->db, sql, error);
-    if (!rows)
-        return -1;
-    while ((rc = db_step (rows, error)) == 1) {
+    while ((rc = slurmdbd_next (rows, error)) == 1) {
         suspension_t suspension = read_suspension (c, rows);
-        if (fn (&suspension, arg, error) < 0) {
-            rc = -1;
+        if (fn (&suspension, arg, error) < 0)
             break;
-        }
     }
-    db_finalize (rows);
-    return rc;
+    return slurmdbd_end (rows, rc);
 }

@@ -42,9 +42,7 @@ static int look (slurmdbd_cluster_t *c, const struct place *place,
     buffer_printf (&sql, "WHERE t.`%s` <= %lld%s LIMIT 1", place->upto,
                    (long long)until, place->which);
     row = db_query (c->db, buffer_text (&sql), error);
-    if (!row)
-        return -1;
-    rc = db_step (row, error);
+    rc = slurmdbd_next (row, error);
     for (unsigned i = 0; rc == 1 && i < place->count; i++) {
         int64_t time = db_column_i64 (row, i);
         if (time <= until && time > *newest)

@@ -61,27 +61,18 @@ static void where_events (buffer_t *sql, const slurmdbd_events_t *which)
 int slurmdbd_events (slurmdbd_cluster_t *c, const slurmdbd_events_t *which,
                      slurmdbd_event_f fn, void *arg, gl_error_t *error)
 {
-    GL_AUTOFREE char *table = slurmdbd_table (c, "event_table");
-    BUFFER_AUTO sql = BUFFER_INIT;
+    BUFFER_AUTO where = BUFFER_INIT;
     db_statement_t *rows;
     int rc;
 
-    if (slurmdbd_select (c->db, table, event_columns,
-                         GL_ARRAY_SIZE (event_columns), &sql, error)
-        < 0)
-        return -1;
-    where_events (&sql, which);
-    rows = db_query (c->db, buffer_text (&sql), error);
-    if (!rows)
-        return -1;
-    while ((rc = db_step (rows, error)) == 1) {
-        if (read_event (c, rows, fn, arg, error) < 0) {
-            rc = -1;
-            break;
-        }
-    }
-    db_finalize (rows);
-    return rc;
+    where_events (&where, which);
+    rows = slurmdbd_rows (c->db, c->name, "event_table",
+                          SLURMDBD_COLUMNS (event_columns),
+                          buffer_text (&where), error);
+    while ((rc = slurmdbd_next (rows, error)) == 1
+           && read_event (c, rows, fn, arg, error) >= 0)
+        ;
+    return slurmdbd_end (rows, rc);
 }
 
 /* "gpu=8,gpu:a100=8": the names that have a total. */
@@ -102,33 +93,22 @@ static void add_tracked (slurmdbd_cluster_t *c, const db_statement_t *row)
     const tres_facts_t *tres
         = tres_cache_get (&c->alloc, db_column_text (row, EVENT_TRES));
 
-    c->tracked = xreallocarray (c->tracked, c->tracked_count + 1,
-                                sizeof (*c->tracked));
-    c->tracked[c->tracked_count++] = (slurmdbd_tracked_t){
+    *GL_APPEND (c->tracked, c->tracked_count) = (slurmdbd_tracked_t){
         db_column_i64 (row, EVENT_START), names_of (tres->gres)};
 }
 
 int slurmdbd_tracked_load (slurmdbd_cluster_t *c, gl_error_t *error)
 {
-    GL_AUTOFREE char *table = slurmdbd_table (c, "event_table");
-    BUFFER_AUTO sql = BUFFER_INIT;
-    db_statement_t *rows;
+    /* state 1: slurmctld was gone (TrackSlurmctldDown) */
+    db_statement_t *rows = slurmdbd_rows (
+        c->db, c->name, "event_table", SLURMDBD_COLUMNS (event_columns),
+        "WHERE t.`node_name` = '' AND t.`state` = 0 ORDER BY t.`time_start`",
+        error);
     int rc;
 
-    if (slurmdbd_select (c->db, table, event_columns,
-                         GL_ARRAY_SIZE (event_columns), &sql, error)
-        < 0)
-        return -1;
-    /* state 1: slurmctld was gone (TrackSlurmctldDown) */
-    buffer_add_text (&sql, "WHERE t.`node_name` = '' AND t.`state` = 0 "
-                           "ORDER BY t.`time_start`");
-    rows = db_query (c->db, buffer_text (&sql), error);
-    if (!rows)
-        return -1;
-    while ((rc = db_step (rows, error)) == 1)
+    while ((rc = slurmdbd_next (rows, error)) == 1)
         add_tracked (c, rows);
-    db_finalize (rows);
-    return rc;
+    return slurmdbd_end (rows, rc);
 }
 
 unsigned slurmdbd_tracked (const slurmdbd_cluster_t *c, int64_t when)
@@ -187,11 +167,8 @@ static void find_accounts (const slurmdbd_cluster_t *c, const char *list,
     while (list && *list) {
         size_t length = strcspn (list, ",");
         if (number_u64 (list, length, &id) == 0
-            && ids_find (&c->associations, id, NULL, &account) && account) {
-            accounts->item = xreallocarray (accounts->item, accounts->count + 1,
-                                            sizeof (*accounts->item));
-            accounts->item[accounts->count++] = account;
-        }
+            && ids_find (&c->associations, id, NULL, &account) && account)
+            *GL_APPEND (accounts->item, accounts->count) = account;
         list += length + (list[length] == ',');
     }
 }
@@ -242,26 +219,15 @@ static int read_reservation (slurmdbd_cluster_t *c, const db_statement_t *row,
 int slurmdbd_reservations (slurmdbd_cluster_t *c, slurmdbd_reservation_f fn,
                            void *arg, gl_error_t *error)
 {
-    GL_AUTOFREE char *table = slurmdbd_table (c, "resv_table");
-    BUFFER_AUTO sql = BUFFER_INIT;
-    db_statement_t *rows;
+    db_statement_t *rows
+        = slurmdbd_rows (c->db, c->name, "resv_table",
+                         SLURMDBD_COLUMNS (reservation_columns), "", error);
     int rc;
 
-    if (slurmdbd_select (c->db, table, reservation_columns,
-                         GL_ARRAY_SIZE (reservation_columns), &sql, error)
-        < 0)
-        return -1;
-    rows = db_query (c->db, buffer_text (&sql), error);
-    if (!rows)
-        return -1;
-    while ((rc = db_step (rows, error)) == 1) {
-        if (read_reservation (c, rows, fn, arg, error) < 0) {
-            rc = -1;
-            break;
-        }
-    }
-    db_finalize (rows);
-    return rc;
+    while ((rc = slurmdbd_next (rows, error)) == 1
+           && read_reservation (c, rows, fn, arg, error) >= 0)
+        ;
+    return slurmdbd_end (rows, rc);
 }
 
 enum {
@@ -277,32 +243,26 @@ static const slurmdbd_column_t account_columns[] = {
     [ACCOUNT_DELETED] = {"deleted", NULL, true},
 };
 
+static int read_account (const db_statement_t *row, slurmdbd_account_f fn,
+                         void *arg, gl_error_t *error)
+{
+    const char *account = slurmdbd_text (row, ACCOUNT_NAME);
+
+    return account
+               ? fn (account, slurmdbd_text (row, ACCOUNT_PARENT), arg, error)
+               : 0;
+}
+
 int slurmdbd_accounts (slurmdbd_cluster_t *c, slurmdbd_account_f fn, void *arg,
                        gl_error_t *error)
 {
-    GL_AUTOFREE char *table = slurmdbd_table (c, "assoc_table");
-    BUFFER_AUTO sql = BUFFER_INIT;
-    db_statement_t *rows;
+    db_statement_t *rows = slurmdbd_rows (
+        c->db, c->name, "assoc_table", SLURMDBD_COLUMNS (account_columns),
+        "WHERE t.`user` = '' ORDER BY t.`deleted` DESC, t.`id_assoc`", error);
     int rc;
 
-    if (slurmdbd_select (c->db, table, account_columns,
-                         GL_ARRAY_SIZE (account_columns), &sql, error)
-        < 0)
-        return -1;
-    buffer_add_text (&sql, "WHERE t.`user` = '' "
-                           "ORDER BY t.`deleted` DESC, t.`id_assoc`");
-    rows = db_query (c->db, buffer_text (&sql), error);
-    if (!rows)
-        return -1;
-    while ((rc = db_step (rows, error)) == 1) {
-        const char *account = slurmdbd_text (rows, ACCOUNT_NAME);
-        if (account
-            && fn (account, slurmdbd_text (rows, ACCOUNT_PARENT), arg, error)
-                   < 0) {
-            rc = -1;
-            break;
-        }
-    }
-    db_finalize (rows);
-    return rc;
+    while ((rc = slurmdbd_next (rows, error)) == 1
+           && read_account (rows, fn, arg, error) >= 0)
+        ;
+    return slurmdbd_end (rows, rc);
 }

@@ -2,6 +2,7 @@
 #ifndef GL_SLURMDBD_PRIVATE_H
 #define GL_SLURMDBD_PRIVATE_H
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "slurmdbd/slurmdbd.h"
 #include "slurmdbd/slurmdbd_ids.h"
@@ -62,8 +63,39 @@ int slurmdbd_select (db_t *db, const char *table,
                      const slurmdbd_column_t *columns, size_t count,
                      buffer_t *sql, gl_error_t *error);
 
+#define SLURMDBD_COLUMNS(list) (list), GL_ARRAY_SIZE (list)
+
+/*
+ * Read these columns of a table; `rest` follows "FROM ... AS t ". `cluster`
+ * NULL: a table that all clusters share.
+ *
+ *     rows = slurmdbd_rows (db, cluster, table, SLURMDBD_COLUMNS (c), "",
+ * error); while ((rc = slurmdbd_next (rows, error)) == 1 && use (rows) >= 0)
+ *         ;
+ *     return slurmdbd_end (rows, rc);
+ *
+ * slurmdbd_next() accepts the NULL of a query that failed. slurmdbd_end() frees
+ * the rows and returns 0 if the last one has been read, else -1.
+ */
+db_statement_t *slurmdbd_rows (db_t *db, const char *cluster, const char *table,
+                               const slurmdbd_column_t *columns, size_t count,
+                               const char *rest, gl_error_t *error);
+int slurmdbd_next (db_statement_t *rows, gl_error_t *error);
+int slurmdbd_end (db_statement_t *rows, int rc);
+/* The number that a query gives; 0 where it has no row, or NULL in it. */
+int slurmdbd_number (db_t *db, const char *sql, int64_t *ret_value,
+                     gl_error_t *error);
+
 /* Text of a column; empty is NULL, as Slurm writes both for "none". */
 const char *slurmdbd_text (const db_statement_t *row, unsigned at);
+
+/* The state of a job row. */
+segment_state_t slurmdbd_state (uint64_t stored);
+/* A job id, and instants from 1970 to 2099. */
+bool slurmdbd_row_possible (const segment_t *segment);
+/* The first text of an id; NULL where the id is 0 or unknown, or the text "".
+ */
+const char *slurmdbd_id_name (const ids_t *ids, uint64_t id);
 
 /* The account of a job row: the text of the row, or where that is NULL the account
  * of the row's association, as sacct shows it. NULL: nobody knows. */

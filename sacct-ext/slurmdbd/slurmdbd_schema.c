@@ -115,3 +115,39 @@ int slurmdbd_along (db_t *db, const char *table, const char *column,
         buffer_printf (sql, "FORCE INDEX (%s) ", name);
     return rc < 0 ? -1 : 0;
 }
+
+db_statement_t *slurmdbd_rows (db_t *db, const char *cluster, const char *table,
+                               const slurmdbd_column_t *columns, size_t count,
+                               const char *rest, gl_error_t *error)
+{
+    GL_AUTOFREE char *name = xasprintf ("%s%s%s", cluster ? cluster : "",
+                                        cluster ? "_" : "", table);
+    BUFFER_AUTO sql = BUFFER_INIT;
+
+    if (slurmdbd_select (db, name, columns, count, &sql, error) < 0)
+        return NULL;
+    buffer_add_text (&sql, rest);
+    return db_query (db, buffer_text (&sql), error);
+}
+
+int slurmdbd_next (db_statement_t *rows, gl_error_t *error)
+{
+    return rows ? db_step (rows, error) : -1;
+}
+
+int slurmdbd_end (db_statement_t *rows, int rc)
+{
+    db_finalize (rows);
+    return rc == 0 ? 0 : -1;
+}
+
+int slurmdbd_number (db_t *db, const char *sql, int64_t *ret_value,
+                     gl_error_t *error)
+{
+    db_statement_t *row = db_query (db, sql, error);
+    int rc = slurmdbd_next (row, error);
+
+    *ret_value = rc == 1 ? db_column_i64 (row, 0) : 0;
+    db_finalize (row);
+    return rc < 0 ? -1 : 0;
+}

@@ -24,7 +24,7 @@
     COLUMN (DELETED, "deleted", false)
 
 #define AS_ENUM(id, name, required) ROW_##id,
-enum { ROW_COLUMNS (AS_ENUM) ROW_COLUMN_COUNT };
+enum { ROW_COLUMNS (AS_ENUM) };
 
 #define AS_COLUMN(id, name, required) {name, NULL, required},
 static const slurmdbd_column_t row_columns[] = {ROW_COLUMNS (AS_COLUMN)};
@@ -40,24 +40,6 @@ static uint64_t total_of (const char *gres)
             && memcmp (item.name, "gpu", 3) == 0)
             return item.count;
     return 0;
-}
-
-static segment_state_t state_of (uint64_t stored)
-{
-    segment_state_t state = (segment_state_t)stored;
-
-    return strcmp (segment_state_name (state), "UNKNOWN")
-               ? state
-               : (segment_state_t)(stored & 0xff);
-}
-
-static const char *name_of (const ids_t *ids, uint64_t id)
-{
-    const char *name = NULL;
-
-    if (id == 0 || !ids_find (ids, id, &name, NULL) || !name || !*name)
-        return NULL;
-    return name;
 }
 
 static void read_row (slurmdbd_cluster_t *c, const db_statement_t *st,
@@ -83,14 +65,14 @@ static void read_row (slurmdbd_cluster_t *c, const db_statement_t *st,
         .time_start = db_column_i64 (st, ROW_TIME_START),
         .time_end = db_column_i64 (st, ROW_TIME_END),
         .observed_at = c->as_of,
-        .state = state_of (db_column_u64 (st, ROW_STATE)),
+        .state = slurmdbd_state (db_column_u64 (st, ROW_STATE)),
         .source = SOURCE_SLURMDBD,
         .suspended = SECONDS_UNKNOWN,
         .time_limit = SECONDS_UNKNOWN,
         .account
         = slurmdbd_account (c, slurmdbd_text (st, ROW_ACCOUNT), association),
         .partition = slurmdbd_text (st, ROW_PARTITION),
-        .qos = name_of (&c->qos, db_column_u64 (st, ROW_ID_QOS)),
+        .qos = slurmdbd_id_name (&c->qos, db_column_u64 (st, ROW_ID_QOS)),
         .gres = alloc->gres,
     };
     if (ids_find (&c->associations, association, &row->association_user,
@@ -99,42 +81,25 @@ static void read_row (slurmdbd_cluster_t *c, const db_statement_t *st,
         s->user = row->association_user;
 }
 
-/* The reader of facts leaves the others out as well. */
-static bool is_possible (const segment_t *s)
-{
-    return s->id_job != 0 && s->time_submit >= 0 && s->time_submit < INSTANT_MAX
-           && s->time_start >= 0 && s->time_start < INSTANT_MAX
-           && s->time_end >= 0 && s->time_end < INSTANT_MAX;
-}
-
+/* A row that is not possible is left out, as the reader of facts does. */
 static int each_row (slurmdbd_cluster_t *c, const char *where,
                      slurmdbd_row_f fn, void *arg, gl_error_t *error)
 {
-    GL_AUTOFREE char *table = slurmdbd_table (c, "job_table");
-    BUFFER_AUTO sql = BUFFER_INIT;
-    db_statement_t *st;
+    GL_AUTOFREE char *rest
+        = xasprintf ("WHERE %s ORDER BY t.`id_job`, t.`time_submit`", where);
+    db_statement_t *st
+        = slurmdbd_rows (c->db, c->name, "job_table",
+                         SLURMDBD_COLUMNS (row_columns), rest, error);
     job_row_t row;
     int rc;
 
-    if (slurmdbd_select (c->db, table, row_columns, ROW_COLUMN_COUNT, &sql,
-                         error)
-        < 0)
-        return -1;
-    buffer_printf (&sql, "WHERE %s ORDER BY t.`id_job`, t.`time_submit`",
-                   where);
-    st = db_query (c->db, buffer_text (&sql), error);
-    if (!st)
-        return -1;
-    while ((rc = db_step (st, error)) == 1) {
+    while ((rc = slurmdbd_next (st, error)) == 1) {
         read_row (c, st, &row);
-        if (is_possible (&row.segment)
-            && fn (&row, db_column_text (st, ROW_TRES_ALLOC), arg, error) < 0) {
-            rc = -1;
+        if (slurmdbd_row_possible (&row.segment)
+            && fn (&row, db_column_text (st, ROW_TRES_ALLOC), arg, error) < 0)
             break;
-        }
     }
-    db_finalize (st);
-    return rc;
+    return slurmdbd_end (st, rc);
 }
 
 int slurmdbd_job_rows (slurmdbd_cluster_t *c, period_t period,
@@ -163,18 +128,6 @@ int slurmdbd_job_rows_of (slurmdbd_cluster_t *c, const uint64_t *ids,
 
 /* --- single numbers ---------------------------------------------------- */
 
-/* One number; `ret_value` 0 where there is no row, or NULL in it. */
-static int read_number (slurmdbd_cluster_t *c, const char *sql,
-                        int64_t *ret_value, gl_error_t *error)
-{
-    db_statement_t *st = db_query (c->db, sql, error);
-    int rc = st ? db_step (st, error) : -1;
-
-    *ret_value = rc == 1 ? db_column_i64 (st, 0) : 0;
-    db_finalize (st);
-    return rc < 0 ? -1 : 0;
-}
-
 static char *quoted_table (slurmdbd_cluster_t *c, const char *suffix)
 {
     GL_AUTOFREE char *table = slurmdbd_table (c, suffix);
@@ -189,7 +142,7 @@ int slurmdbd_oldest_end (slurmdbd_cluster_t *c, int64_t *ret_end,
     GL_AUTOFREE char *sql = xasprintf (
         "SELECT MIN(`time_end`) FROM %s WHERE `time_end` > 0", table);
 
-    return read_number (c, sql, ret_end, error);
+    return slurmdbd_number (c->db, sql, ret_end, error);
 }
 
 /* --- usage tables ------------------------------------------------------ */
@@ -226,27 +179,17 @@ struct usage {
 
 typedef void (*usage_row_f) (struct usage *u, const db_statement_t *row);
 
-/* All rows of a table; `where` follows "SELECT ... AS t ". */
-static int each_usage (struct usage *u, const char *suffix,
+static int each_usage (struct usage *u, const char *table,
                        const slurmdbd_column_t *columns, size_t count,
                        const char *where, usage_row_f fn, gl_error_t *error)
 {
-    GL_AUTOFREE char *table = slurmdbd_table (u->cluster, suffix);
-    BUFFER_AUTO sql = BUFFER_INIT;
-    db_statement_t *st;
+    db_statement_t *rows = slurmdbd_rows (u->cluster->db, u->cluster->name,
+                                          table, columns, count, where, error);
     int rc;
 
-    if (slurmdbd_select (u->cluster->db, table, columns, count, &sql, error)
-        < 0)
-        return -1;
-    buffer_add_text (&sql, where);
-    st = db_query (u->cluster->db, buffer_text (&sql), error);
-    if (!st)
-        return -1;
-    while ((rc = db_step (st, error)) == 1)
-        fn (u, st);
-    db_finalize (st);
-    return rc;
+    while ((rc = slurmdbd_next (rows, error)) == 1)
+        fn (u, rows);
+    return slurmdbd_end (rows, rc);
 }
 
 static void take_last_ran (struct usage *u, const db_statement_t *row)
@@ -331,18 +274,18 @@ static int read_hours (struct usage *u, gl_error_t *error)
 {
     GL_AUTOFREE char *all = NULL;
 
-    if (each_usage (u, "last_ran_table", last_ran_columns,
-                    GL_ARRAY_SIZE (last_ran_columns), "", take_last_ran, error)
+    if (each_usage (u, "last_ran_table", SLURMDBD_COLUMNS (last_ran_columns),
+                    "", take_last_ran, error)
         < 0)
         return -1;
     all = hours_where (u, false);
-    if (each_usage (u, "usage_hour_table", cluster_usage_columns,
-                    GL_ARRAY_SIZE (cluster_usage_columns), all, take_hour,
+    if (each_usage (u, "usage_hour_table",
+                    SLURMDBD_COLUMNS (cluster_usage_columns), all, take_hour,
                     error)
         < 0)
         return -1;
-    return each_usage (u, "assoc_usage_hour_table", usage_columns,
-                       GL_ARRAY_SIZE (usage_columns), all, take_hour, error);
+    return each_usage (u, "assoc_usage_hour_table",
+                       SLURMDBD_COLUMNS (usage_columns), all, take_hour, error);
 }
 
 static int read_gpus (struct usage *u, gl_error_t *error)
@@ -358,22 +301,21 @@ static int read_gpus (struct usage *u, gl_error_t *error)
                      " ORDER BY t.`time_start`",
                      (long long)u->to, (long long)u->from);
 
-    if (each_usage (u, "usage_hour_table", cluster_usage_columns,
-                    GL_ARRAY_SIZE (cluster_usage_columns), gpus,
+    if (each_usage (u, "usage_hour_table",
+                    SLURMDBD_COLUMNS (cluster_usage_columns), gpus,
                     take_cluster_gpus, error)
             < 0
-        || each_usage (u, "assoc_usage_hour_table", usage_columns,
-                       GL_ARRAY_SIZE (usage_columns), gpus, take_usage, error)
+        || each_usage (u, "assoc_usage_hour_table",
+                       SLURMDBD_COLUMNS (usage_columns), gpus, take_usage,
+                       error)
                < 0)
         return -1;
-    if (each_usage (u, "resv_table", reservation_columns,
-                    GL_ARRAY_SIZE (reservation_columns), reservations,
-                    take_reservation, error)
+    if (each_usage (u, "resv_table", SLURMDBD_COLUMNS (reservation_columns),
+                    reservations, take_reservation, error)
         < 0)
         return -1;
-    return each_usage (u, "event_table", event_columns,
-                       GL_ARRAY_SIZE (event_columns), outages, take_outage,
-                       error);
+    return each_usage (u, "event_table", SLURMDBD_COLUMNS (event_columns),
+                       outages, take_outage, error);
 }
 
 int slurmdbd_rolled (slurmdbd_cluster_t *c, period_t period, rolled_t *rolled,
@@ -385,10 +327,10 @@ int slurmdbd_rolled (slurmdbd_cluster_t *c, period_t period, rolled_t *rolled,
                       .to = period.end / 3600 * 3600};
     int64_t gpu;
 
-    if (read_number (c,
-                     "SELECT `id` FROM `tres_table`"
-                     " WHERE `type` = 'gres' AND `name` = 'gpu'",
-                     &gpu, error)
+    if (slurmdbd_number (c->db,
+                         "SELECT `id` FROM `tres_table`"
+                         " WHERE `type` = 'gres' AND `name` = 'gpu'",
+                         &gpu, error)
         < 0)
         return -1;
     u.gpu = (uint64_t)gpu;

@@ -3,6 +3,7 @@
 
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "facts/facts.h"
 #include "gres/nodelist.h"
@@ -303,9 +304,7 @@ static int read_records (struct gather *g, gl_error_t *error)
 
 static void keep_belief (struct gather *g, const segment_t *s)
 {
-    g->beliefs
-        = xreallocarray (g->beliefs, g->belief_count + 1, sizeof (*g->beliefs));
-    g->beliefs[g->belief_count++]
+    *GL_APPEND (g->beliefs, g->belief_count)
         = (struct belief){s->id_job, s->time_submit, s->believed_end};
 }
 
@@ -367,9 +366,7 @@ static int read_outages (struct gather *g, gl_error_t *error)
     while (iter && (more = store_iter_next (iter, &e, error)) > 0) {
         if (e.node || (e.state & NODE_STATE_BASE) != NODE_STATE_DOWN)
             continue;
-        g->outages
-            = xreallocarray (g->outages, count + 1, sizeof (*g->outages));
-        g->outages[count++]
+        *GL_APPEND (g->outages, count)
             = (period_t){e.start, e.end ? e.end : g->cluster.as_of};
     }
     store_iter_close (iter);
@@ -431,9 +428,7 @@ static void keep_pending (struct gather *g, unsigned marks)
     struct pending *p;
     segment_t *s;
 
-    g->pending = xreallocarray (g->pending, g->pending_count + 1,
-                                sizeof (*g->pending));
-    p = &g->pending[g->pending_count++];
+    p = GL_APPEND (g->pending, g->pending_count);
     *p = (struct pending){.segment = g->ours, .revised = marks};
     s = &p->segment;
     s->cluster = g->cluster.cluster;

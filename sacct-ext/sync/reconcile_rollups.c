@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "facts/rollups.h"
 #include "sync/reconcile_private.h"
@@ -95,8 +96,7 @@ static int load_days (struct checking *c, gl_error_t *error)
         if (!is_valid (c, &kept)
             || !(day = rollup_decode (kept.body, kept.length, NULL)))
             continue;
-        c->day = xreallocarray (c->day, c->day_count + 1, sizeof (*c->day));
-        c->day[c->day_count++] = day;
+        *GL_APPEND (c->day, c->day_count) = day;
     }
     store_iter_close (iter);
     return more;

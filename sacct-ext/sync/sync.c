@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "facts/as_of.h"
 #include "sync/sync.h"
@@ -505,9 +506,7 @@ static int find_open_events (struct sync *sync, int64_t last, gl_error_t *error)
     while ((rc = store_iter_next (iter, &event, error)) == 1) {
         if (event.end != 0)
             continue;
-        sync->starts = xreallocarray (
-            sync->starts, sync->events.start_count + 1, sizeof (*sync->starts));
-        sync->starts[sync->events.start_count++] = event.start;
+        *GL_APPEND (sync->starts, sync->events.start_count) = event.start;
     }
     store_iter_close (iter);
     sync->events.starts = sync->starts;

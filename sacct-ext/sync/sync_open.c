@@ -1,5 +1,6 @@
 #include <stdbool.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "sync/sync_open.h"
 
@@ -13,17 +14,11 @@ struct key {
 struct sync_open {
     struct key *keys;
     size_t count;
-    size_t size;
 };
 
 static void add (sync_open_t *open, const segment_t *segment)
 {
-    if (open->count == open->size) {
-        open->size = open->size ? 2 * open->size : 256;
-        open->keys
-            = xreallocarray (open->keys, open->size, sizeof (*open->keys));
-    }
-    open->keys[open->count++]
+    *GL_APPEND (open->keys, open->count)
         = (struct key){segment->id_job, segment->time_submit, false};
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "users/price_private.h"
@@ -100,8 +101,7 @@ static int add_item (price_request_t *r, const char *type, size_t length,
             return 0;
         }
     }
-    r->item = xreallocarray (r->item, r->count + 1, sizeof (*r->item));
-    r->item[r->count++] = (price_item_t){
+    *GL_APPEND (r->item, r->count) = (price_item_t){
         .type = length ? xstrndup (type, length) : NULL, .devices = devices};
     return 0;
 }

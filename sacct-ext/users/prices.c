@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "gres/nodelist.h"
 #include "money/charge.h"
@@ -23,9 +24,7 @@ static void list_add (struct list *list, const char *text)
         if (strcmp (list->item[i], text) == 0)
             return;
     }
-    list->item
-        = xreallocarray (list->item, list->count + 1, sizeof (*list->item));
-    list->item[list->count++] = text;
+    *GL_APPEND (list->item, list->count) = text;
 }
 
 /* What may stand in a line. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/tag.h"
@@ -44,7 +45,7 @@ struct search {
     const retag_person_t *person;
     const char *cluster;
     struct candidate *item;
-    size_t count, size;
+    size_t count;
     bool parted; /* one is a task or a component: others are elsewhere */
 };
 
@@ -58,7 +59,7 @@ static void search_clear (struct search *s)
     }
     free (s->item);
     s->item = NULL;
-    s->count = s->size = 0;
+    s->count = 0;
 }
 
 static int parse_job (const char *text, struct job *job, gl_error_t *error)
@@ -105,12 +106,7 @@ static int see (const fact_t *fact, void *arg, gl_error_t *error)
         return 0;
     if (search->count == CHOSEN_MAX)
         return gl_error (error, "the job has too many tasks");
-    if (search->count == search->size) {
-        search->size = search->size ? search->size * 2 : 16;
-        search->item = xreallocarray (search->item, search->size,
-                                      sizeof (*search->item));
-    }
-    search->item[search->count++] = (struct candidate){
+    *GL_APPEND (search->item, search->count) = (struct candidate){
         .cluster = xstrdup (s->cluster),
         .id_job = s->id_job,
         .time_submit = s->time_submit,

@@ -39,10 +39,12 @@ static void ids__several_rows_of_an_id__last_one_stands (void **state)
 
     (void)state;
     assert_int_equal (
-        ids_load (&ids, db,
-                  "SELECT 1, 'a', NULL UNION ALL SELECT 1, 'b', 'x' "
-                  "UNION ALL SELECT 7, '', 'x' UNION ALL "
-                  "SELECT -1, 'sluid', 'y'",
+        ids_load (&ids,
+                  db_query (db,
+                            "SELECT 1, 'a', NULL UNION ALL SELECT 1, 'b', 'x' "
+                            "UNION ALL SELECT 7, '', 'x' UNION ALL "
+                            "SELECT -1, 'sluid', 'y'",
+                            NULL),
                   NULL),
         0);
     assert_true (ids_find (&ids, 1, &first, &second));
@@ -60,13 +62,12 @@ static void ids__several_rows_of_an_id__last_one_stands (void **state)
 
 static void load_tres (ids_t *ids)
 {
-    assert_int_equal (ids_load (ids, db,
-                                "SELECT 1, 'cpu', '' UNION ALL "
-                                "SELECT 1001, 'gres', 'gpu' UNION ALL "
-                                "SELECT 1002, 'gres', 'gpu:h100' UNION ALL "
-                                "SELECT 1003, 'license', 'gpu'",
-                                NULL),
-                      0);
+    static const char sql[] = "SELECT 1, 'cpu', '' UNION ALL "
+                              "SELECT 1001, 'gres', 'gpu' UNION ALL "
+                              "SELECT 1002, 'gres', 'gpu:h100' UNION ALL "
+                              "SELECT 1003, 'license', 'gpu'";
+
+    assert_int_equal (ids_load (ids, db_query (db, sql, NULL), NULL), 0);
 }
 
 static const struct {

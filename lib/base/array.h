@@ -1,0 +1,30 @@
+/*
+ * array.h: arrays that grow one entry at a time.
+ *
+ *     *GL_APPEND (list->item, list->count) = (item_t){...};
+ *
+ * The array is NULL and the count 0 at first; free() frees it. The room follows
+ * from the count alone: it doubles at powers of two. So an array that grows by
+ * GL_APPEND is never allocated in another way, but its count may fall.
+ */
+#ifndef GL_BASE_ARRAY_H
+#define GL_BASE_ARRAY_H
+
+#include "base/memory.h"
+
+/* Room for entry number `count`, where those before it are in use. */
+static inline void *array_room (void *array, size_t count, size_t size)
+{
+    if (count && (count < 4 || (count & (count - 1))))
+        return array;
+    return xreallocarray (array, count ? 2 * count : 4, size);
+}
+
+/* One more entry at the end, uninitialised; a pointer to it. */
+#define GL_APPEND(array, count)                                     \
+    ({                                                              \
+        (array) = array_room ((array), (count), sizeof (*(array))); \
+        &(array)[(count)++];                                        \
+    })
+
+#endif /* !GL_BASE_ARRAY_H */
