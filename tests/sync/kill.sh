@@ -132,24 +132,17 @@ printf 'clusters: [{name: lab, slurmdb: "%s"}]\n' "$slurmdb_url" \
 mysql="mysql://root@localhost/ledger?socket=$slurmdb_socket"
 slurmdb_sql -e 'CREATE DATABASE ledger CHARACTER SET binary'
 
-sql <<'END'
-SET sql_mode = '';
-INSERT INTO tres_table (creation_time, deleted, id, type, name) VALUES
-    (1, 0, 1001, 'gres', 'gpu'), (1, 0, 1002, 'gres', 'gpu:h100'),
-    (1, 0, 1003, 'gres', 'gpu:a100'), (1, 0, 1004, 'gres', 'gpu:1g.10gb');
-INSERT INTO lab_assoc_table (creation_time, id_assoc, user, acct)
-    SELECT 1, 100 + seq, CONCAT('user', seq), CONCAT('acct', seq % 60)
-    FROM seq_0_to_399;
-END
-awk -v jobs="$jobs" -v seed="$seed" -v start=$start -v days=20 \
-    -f "$abs_top_srcdir/tests/bench/jobs.awk" >"$dir/rows"
+made () { awk -v jobs="$jobs" -v seed="$seed" -v start=$start -v days=20 \
+    -f "$abs_top_srcdir/tests/bench/jobs.awk" "$@"; }
+made -v want=sql | sql
+made >"$dir/rows"
 sql --local-infile=1 <<END
 SET sql_mode = '';
 LOAD DATA LOCAL INFILE '$dir/rows' INTO TABLE lab_job_table
     (job_db_inx, account, cpus_req, job_name, id_assoc, id_qos, id_job,
      id_user, nodelist, nodes_alloc, \`partition\`, state, timelimit,
-     time_submit, time_eligible, time_start, time_end, work_dir, submit_line,
-     tres_alloc, tres_req)
+     time_submit, time_eligible, time_start, time_end, time_suspended,
+     admin_comment, work_dir, submit_line, tres_alloc, tres_req)
     SET het_job_offset = 4294967294, id_group = id_user, state_reason_prev = 0,
         id_resv = 0, id_wckey = 0, het_job_id = 0, priority = 1;
 END
