@@ -22,7 +22,7 @@ void statement_text (const bill_t *bill, const char *team, buffer_t *out)
 
 static const site_team_t *team_entry (const statement_t *s)
 {
-    const site_t *site = s->then ? s->then : s->query->site;
+    const site_t *site = s->site;
 
     for (size_t i = 0; i < site->team_count; i++) {
         const site_team_t *team = &site->teams[i];

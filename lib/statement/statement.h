@@ -37,7 +37,7 @@ typedef struct {
     const char *id;       /* of the statement */
     bool closed;          /* else provisional */
     const char *state;    /* "closed 2026-11-05, version 1", "not closed" */
-    const site_t *then; /* the configuration of the closing; NULL: today's */
+    const site_t *site;   /* the configuration of the month */
     const char *hash; /* of the closed period: the head of the chain; or NULL */
     const char *head; /* the latest hash of the chain; NULL: nothing was closed */
     const bool *disputed;  /* row by row of the bill; NULL: none */

@@ -7,7 +7,7 @@
 #include "base/timespec.h"
 #include "cli/query_options.h"
 #include "facts/facts.h"
-#include "month/month_names.h"
+#include "month/month.h"
 #include "month/bills.h"
 
 static const struct {

@@ -1,8 +1,7 @@
 #include "base/memory.h"
 #include "command/entitlements.h"
-#include "month/bills.h"
 #include "month/closed_site.h"
-#include "month/periods.h"
+#include "month/month.h"
 #include "statement/entitlement_report.h"
 #include "statement/recharge.h"
 
@@ -11,15 +10,15 @@ static const key_id_t filters[] = {KEY_TEAM, KEY_POOL};
 static int add_month (store_t *store, const site_t *site, period_t period,
                       entitlement_report_t *report, gl_error_t *error)
 {
-    char name[BILLS_MONTH_SIZE];
-    bills_month_t *m;
+    char name[MONTH_SIZE];
+    month_t *m;
 
     periods_month_of (site, period.start, name);
-    if (bills_of_month (store, site, name, &m, error) < 0)
+    if (month_read (store, site, name, 0, &m, error) < 0)
         return -1;
-    if (m->state != BILLS_BEFORE) /* nobody pays for it */
-        entitlement_report_add (report, m->bill, bills_state_word (m->state));
-    bills_month_free (m);
+    if (m->state != MONTH_BEFORE) /* nobody pays for it */
+        entitlement_report_add (report, m->bill, month_state_word (m->state));
+    month_free (m);
     return 0;
 }
 
@@ -43,28 +42,18 @@ static int make (cli_t *cli, const report_query_t *query, report_t **ret_report)
     return rc;
 }
 
-/* Of closed months alone the facts are those of the last closing. */
+/* As of when: of closed months as they were closed. */
 static int make_as_closed (cli_t *cli, report_query_t *query,
                            report_t **ret_report)
 {
-    report_cluster_t *clusters = NULL;
-    const closing_t *closing;
-    periods_t *periods;
+    report_cluster_t *clusters;
     gl_error_t error;
-    size_t count;
     int rc;
 
-    if (periods_read (cli->store, &periods, &error) < 0)
+    if (months_as_of (cli->store, query, &clusters, &error) < 0)
         return cli_fail (cli, &error);
-    closing = closed_last (periods, query);
-    count = closing ? closed_clusters (closing, &clusters) : 0;
-    if (closing) {
-        query->clusters = clusters;
-        query->cluster_count = count;
-    }
     rc = make (cli, query, ret_report);
-    closed_clusters_free (clusters, count);
-    periods_free (periods);
+    closed_clusters_free (clusters, query->cluster_count);
     return rc;
 }
 

@@ -3,9 +3,7 @@
 #include "base/memory.h"
 #include "command/export_focus.h"
 #include "ledger/owner_cost.h"
-#include "month/closed_site.h"
-#include "month/month_line_items.h"
-#include "month/periods.h"
+#include "month/month.h"
 #include "render/focus.h"
 #include "render/focus_contract.h"
 #include "render/focus_invoice.h"
@@ -160,136 +158,63 @@ static int take_row (const line_item_t *row, void *arg, gl_error_t *error)
 
 /* --- months ------------------------------------------------------------------- */
 
-/* A month: how it is signed, what priced it, and its rows. */
-struct source {
-    const site_t *site;
-    const site_t *book;
-    period_t period;
-    bool closed;
-    int64_t updated;
-    int (*rows) (struct writer *w, const void *of, gl_error_t *error);
-    const void *of;
-};
+static int write_rows (struct writer *w, month_t *month, gl_error_t *error)
+{
+    uint64_t poolless = 0;
 
-static int write_source (struct writer *w, const bills_month_t *month,
-                         const struct source *s, gl_error_t *error)
+    if (w->dataset->take
+        && month_line_items (month, NULL, take_row, w, &poolless, error) < 0)
+        return -1;
+    if (poolless > 0)
+        cli_warn (w->cli,
+                  "%llu GRES hours were held on devices that belong to no "
+                  "pool and are in no row: report usage --by "
+                  "node,gres_type,pool shows which",
+                  (unsigned long long)(poolless / 3600));
+    return w->dataset->end ? w->dataset->end (w, error) : 0;
+}
+
+/* Of one without charges the header alone. */
+static int write_dataset (struct writer *w, month_t *month, gl_error_t *error)
 {
     int rc = 0;
 
     w->bill = month->bill;
-    w->book = s->book;
-    w->period = s->period;
-    w->updated = s->updated;
-    w->focus = focus_new (s->site, s->period, !s->closed, w->version,
-                          w->dataset->customer);
+    w->period = month->period;
+    w->updated = month_updated (month, w->query);
+    w->book = NULL;
+    if (w->dataset->customer == FOCUS_ORGANISATION
+        && !(w->book = month_site (month, error)))
+        return -1;
+    w->focus
+        = focus_new (month->paper, month->period, month_is_provisional (month),
+                     w->version, w->dataset->customer);
     w->dataset->begin (w);
     w->begun = true;
-    if (w->dataset->take && month->state != BILLS_IMPORTED)
-        rc = s->rows (w, s->of, error);
-    if (rc == 0 && w->dataset->end && month->state != BILLS_IMPORTED)
-        rc = w->dataset->end (w, error);
+    if (month->state != MONTH_IMPORTED)
+        rc = write_rows (w, month, error);
     focus_invoices_free (GL_TAKE (w->invoices));
     owner_cost_free (GL_TAKE (w->owner_cost));
     focus_free (GL_TAKE (w->focus));
     return rc;
 }
 
-static int open_rows (struct writer *w, const void *of, gl_error_t *error)
-{
-    line_item_result_t result = {0};
-
-    if (line_items_of_month (w->cli->store, w->query->site, of, take_row, w,
-                             &result, error)
-        < 0)
-        return -1;
-    if (result.poolless_gres_seconds > 0)
-        cli_warn (w->cli,
-                  "%llu GRES hours were held on devices that belong to no "
-                  "pool and are in no row: report usage --by "
-                  "node,gres_type,pool shows which",
-                  (unsigned long long)(result.poolless_gres_seconds / 3600));
-    return 0;
-}
-
-/* As facts and configuration have it now. */
-static int write_open (struct writer *w, const bills_month_t *month,
-                       gl_error_t *error)
-{
-    const struct source source = {.site = w->query->site,
-                                  .book = w->query->site,
-                                  .period = month->period,
-                                  .updated = report_as_of (w->query),
-                                  .rows = open_rows,
-                                  .of = month};
-
-    return write_source (w, month, &source, error);
-}
-
-static int closed_rows (struct writer *w, const void *of, gl_error_t *error)
-{
-    return periods_line_items (w->cli->store, of, NULL, take_row, w, error);
-}
-
-/* As it was closed; of one without charges the header alone. */
-static int write_closing (struct writer *w, const bills_month_t *month,
-                          const closing_t *closing, gl_error_t *error)
-{
-    struct source source = {.closed = true,
-                            .updated = closing->when,
-                            .rows = closed_rows,
-                            .of = closing};
-    GL_AUTOFREE char *text = NULL;
-    site_t *site = NULL, *book = NULL;
-    int rc = closed_site_get (closing, &site, &source.period, error);
-
-    if (rc == 0 && w->dataset->customer == FOCUS_ORGANISATION) {
-        rc = closed_site_then (w->cli->store, closing, &book, &text, error);
-        if (rc == 0 && !book)
-            rc = gl_error (error,
-                           "%s was closed with a configuration that this "
-                           "version cannot read: what was bought then is not "
-                           "known",
-                           month->month);
-    }
-    source.site = site;
-    source.book = book;
-    if (rc == 0)
-        rc = write_source (w, month, &source, error);
-    site_free (site);
-    site_free (book);
-    return rc;
-}
-
-static int write_closed (struct writer *w, const bills_month_t *month,
-                         gl_error_t *error)
-{
-    periods_t *periods;
-    int rc;
-
-    if (periods_read (w->cli->store, &periods, error) < 0)
-        return -1;
-    rc = write_closing (w, month, periods_closing (periods, month->month),
-                        error);
-    periods_free (periods);
-    return rc;
-}
-
 static int write_month (struct writer *w, period_t period)
 {
     char name[ZONE_STAMP_SIZE];
-    bills_month_t *month;
+    month_t *month;
     gl_error_t error;
     int rc;
 
     zone_unit_name (w->query->site->zone, CALENDAR_MONTH, period.start, name);
-    if (bills_as_closed (w->cli->store, w->query->site, name, &month, &error) < 0)
+    if (month_read (w->cli->store, w->query->site, name, MONTH_ANY_CURRENCY,
+                    &month, &error)
+        < 0)
         return cli_fail (w->cli, &error);
-    if (month->state == BILLS_IMPORTED)
+    if (month->state == MONTH_IMPORTED)
         cli_warn (w->cli, "%s is closed without charges: it has no rows", name);
-    rc = month->state == BILLS_CLOSED || month->state == BILLS_IMPORTED
-             ? write_closed (w, month, &error)
-             : write_open (w, month, &error);
-    bills_month_free (month);
+    rc = write_dataset (w, month, &error);
+    month_free (month);
     if (rc < 0)
         return w->failed ? CLI_FAILED : cli_fail (w->cli, &error);
     return flush (w) < 0 ? CLI_FAILED : CLI_OK;

@@ -22,11 +22,9 @@ struct export {
 
 /* --- months ------------------------------------------------------------ */
 
-typedef int (*month_f) (const bills_month_t *month, void *arg,
-                        gl_error_t *error);
+typedef int (*month_f) (const month_t *month, void *arg, gl_error_t *error);
 
-/* The bill of each month of the query, in their order: of a closed one what was
- * closed, of the open one what it is now with all corrections. */
+/* The months of the query, in their order. */
 static int each_month (cli_t *cli, const report_query_t *query, month_f take,
                        void *arg, gl_error_t *error)
 {
@@ -37,66 +35,55 @@ static int each_month (cli_t *cli, const report_query_t *query, month_f take,
     for (int64_t at = month.start; at < query->period.end && rc == 0;
          at = month.end) {
         char name[ZONE_STAMP_SIZE];
-        bills_month_t *m = NULL;
+        month_t *m = NULL;
         month = zone_unit (zone, CALENDAR_MONTH, at);
         zone_unit_name (zone, CALENDAR_MONTH, at, name);
-        rc = bills_of_month (cli->store, query->site, name, &m, error);
+        rc = month_read (cli->store, query->site, name, 0, &m, error);
         if (rc == 0)
             rc = take (m, arg, error);
-        bills_month_free (m);
+        month_free (m);
     }
     return rc;
 }
 
 /* --- the journal ------------------------------------------------------- */
 
-static int add_to_journal (const bills_month_t *m, void *arg, gl_error_t *error)
+static int add_to_journal (const month_t *m, void *arg, gl_error_t *error)
 {
-    return journal_add_month (arg, m->month, m->bill, m->disputed,
+    return journal_add_month (arg, m->name, m->bill, m->disputed,
                               *m->hash ? m->hash : NULL, error);
 }
 
-/* As of when: of closed months as they were closed. */
-static void add_clusters (journal_t *journal, const site_t *site,
-                          const report_cluster_t *clusters, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        char stamp[ZONE_STAMP_SIZE];
-        journal_remark (journal, "cluster %s as of %s", clusters[i].name,
-                        zone_stamp (site->zone, clusters[i].as_of, stamp));
-    }
-}
-
-static void head_journal (journal_t *journal, const report_query_t *query,
-                          const closing_t *closing)
+static void head_journal (journal_t *journal, const report_query_t *query)
 {
     const site_t *site = query->site;
     GL_AUTOFREE char *period = report_period_text (site->zone, query->period);
-    report_cluster_t *closed = NULL;
-    size_t count = closing ? closed_clusters (closing, &closed) : 0;
+    char stamp[ZONE_STAMP_SIZE];
 
     journal_remark (journal, "GPU chargeback of %s, double entry, for ledger "
                     "and hledger", period);
     journal_remark (journal, "months of the zone %s, amounts in %s",
                     zone_name (site->zone), site->currency);
-    add_clusters (journal, site, closing ? closed : query->clusters,
-                  closing ? count : query->cluster_count);
-    closed_clusters_free (closed, count);
+    for (size_t i = 0; i < query->cluster_count; i++)
+        journal_remark (
+            journal, "cluster %s as of %s", query->clusters[i].name,
+            zone_stamp (site->zone, query->clusters[i].as_of, stamp));
     journal_remark (journal, "made by gpuledger report chargeback --journal");
 }
 
 static int make_journal (cli_t *cli, const report_query_t *query, buffer_t *out,
                          gl_error_t *error)
 {
+    report_query_t as_of = *query;
+    report_cluster_t *clusters;
     journal_t *journal;
-    periods_t *periods;
     int rc;
 
-    if (periods_read (cli->store, &periods, error) < 0)
+    if (months_as_of (cli->store, &as_of, &clusters, error) < 0)
         return -1;
     journal = journal_new (query->site);
-    head_journal (journal, query, closed_last (periods, query));
-    periods_free (periods);
+    head_journal (journal, &as_of);
+    closed_clusters_free (clusters, as_of.cluster_count);
     rc = each_month (cli, query, add_to_journal, journal, error);
     if (rc == 0)
         render_journal (journal, out);
@@ -128,7 +115,7 @@ static int cells_of_month (struct opencost *o, opencost_month_t *month,
     return usage_of_query (o->cli, query, counts, ret_usage);
 }
 
-static int add_to_opencost (const bills_month_t *m, void *arg, gl_error_t *error)
+static int add_to_opencost (const month_t *m, void *arg, gl_error_t *error)
 {
     struct opencost *o = arg;
     const site_t *site = o->query->site;
@@ -145,7 +132,7 @@ static int add_to_opencost (const bills_month_t *m, void *arg, gl_error_t *error
         render_opencost_month (&o->json, &month);
     }
     usage_report_free (usage);
-    return rc == CLI_OK ? 0 : gl_error (error, "no usage of %s", m->month);
+    return rc == CLI_OK ? 0 : gl_error (error, "no usage of %s", m->name);
 }
 
 static int make_opencost (cli_t *cli, const report_query_t *query,

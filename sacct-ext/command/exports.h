@@ -10,7 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "month/bills.h"
+#include "month/month.h"
 #include "usage/query.h"
 
 enum {

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "command/recharge.h"
 #include "month/bills.h"
+#include "month/month.h"
 #include "month/periods.h"
 #include "statement/recharge.h"
 
@@ -15,12 +16,12 @@
 static int add_month (store_t *store, const site_t *site, const char *name,
                       recharge_t *recharge, gl_error_t *error)
 {
-    bills_month_t *m;
+    month_t *m;
 
-    if (bills_of_month (store, site, name, &m, error) < 0)
+    if (month_read (store, site, name, 0, &m, error) < 0)
         return -1;
-    recharge_add_bill (recharge, m->bill, m->month);
-    bills_month_free (m);
+    recharge_add_bill (recharge, m->bill, m->name);
+    month_free (m);
     return 0;
 }
 
@@ -46,7 +47,7 @@ static int add_bills (store_t *store, const report_query_t *query,
 {
     const site_t *site = query->site;
     int64_t at = query->period.start, end = query->period.end;
-    char name[BILLS_MONTH_SIZE], open[BILLS_MONTH_SIZE];
+    char name[MONTH_SIZE], open[MONTH_SIZE];
 
     if (periods_open_month (store, site, periods, open, error) < 0)
         return -1;

@@ -203,7 +203,7 @@ static int list (cli_t *cli, const struct request *request)
 {
     report_t *report = report_new ("close", "Months");
     struct columns columns = add_columns (report);
-    char open[BILLS_MONTH_SIZE], head[BILLS_HASH_SIZE];
+    char open[MONTH_SIZE], head[MONTH_HASH_SIZE];
     periods_t *periods;
     gl_error_t error;
     int rc = CLI_FAILED;

@@ -8,6 +8,7 @@
 #include "command/manual.h"
 #include "command/verb.h"
 #include "ledger/correction.h"
+#include "month/bills.h"
 #include "site/site.h"
 
 enum { CORRECT_FOR = CLI_LONG + 1, CORRECT_POOL };
@@ -50,19 +51,19 @@ static void raise_to (const bill_t *bill, mpz_t most)
 static int raise_to_month (store_t *store, const site_t *site,
                            const char *month, mpz_t most, gl_error_t *error)
 {
-    bills_month_t *m;
+    month_t *m;
     bill_t *computed = NULL;
     int rc;
 
-    if (bills_of_month (store, site, month, &m, error) < 0)
+    if (month_read (store, site, month, 0, &m, error) < 0)
         return -1;
-    rc = m->state == BILLS_IMPORTED
+    rc = m->state == MONTH_IMPORTED
              ? bills_compute (store, site, m->period, &computed, error)
              : 0;
     if (rc == 0)
         raise_to (computed ? computed : m->bill, most);
     bill_free (computed);
-    bills_month_free (m);
+    month_free (m);
     return rc;
 }
 

@@ -27,29 +27,28 @@ struct request {
 
 /* The disputed row, and its month. */
 static int find_row (store_t *store, const site_t *site, const char *reference,
-                     bills_month_t **ret_month, size_t *ret_row,
-                     gl_error_t *error)
+                     month_t **ret_month, size_t *ret_row, gl_error_t *error)
 {
-    char month[BILLS_MONTH_SIZE];
-    bills_month_t *m;
+    char month[MONTH_SIZE];
+    month_t *m;
     size_t row, count;
 
     if (periods_row_parse (reference, month, &row, error) < 0
-        || bills_of_month (store, site, month, &m, error) < 0)
+        || month_read (store, site, month, 0, &m, error) < 0)
         return -1;
     postings (m->bill, &count);
-    if (m->state == BILLS_CLOSED && row <= count) {
+    if (m->state == MONTH_CLOSED && row <= count) {
         *ret_month = m;
         *ret_row = row - 1;
         return 0;
     }
-    if (m->state != BILLS_CLOSED)
+    if (m->state != MONTH_CLOSED)
         gl_error (error, "%s is not closed: what is billed of it can still "
                          "change, there is nothing to dispute",
                   month);
     else
         gl_error (error, "%s has %zu rows", month, count);
-    bills_month_free (m);
+    month_free (m);
     return -1;
 }
 
@@ -72,10 +71,10 @@ static const decision_t *find_dispute (const periods_t *periods,
 /* --- raising ----------------------------------------------------------- */
 
 /* In this closing of the month. */
-static bool was_upheld (const periods_t *periods, const bills_month_t *m,
+static bool was_upheld (const periods_t *periods, const month_t *m,
                         const char *reference)
 {
-    const closing_t *closing = periods_closing (periods, m->month);
+    const closing_t *closing = periods_closing (periods, m->name);
 
     for (size_t i = 0; i < periods->decision_count; i++) {
         const decision_t *d = &periods->decisions[i];
@@ -91,7 +90,7 @@ static int check_raise (store_t *store, const site_t *site,
                         const periods_t *periods, decision_t *d, void *arg,
                         gl_error_t *error)
 {
-    bills_month_t *m;
+    month_t *m;
     const posting_t *rows;
     size_t row, count;
     int rc = 0;
@@ -102,7 +101,7 @@ static int check_raise (store_t *store, const site_t *site,
     rows = postings (m->bill, &count);
     /* 2026-10/007 is the row that 2026-10/7 is */
     free (d->reference);
-    d->reference = xasprintf ("%s/%zu", m->month, row + 1);
+    d->reference = xasprintf ("%s/%zu", m->name, row + 1);
     if (was_upheld (periods, m, d->reference))
         rc = gl_error (error, "%s was disputed and credited already",
                        d->reference);
@@ -113,11 +112,12 @@ static int check_raise (store_t *store, const site_t *site,
         rc = gl_error (error, "%s is a %s of which nothing is due",
                        d->reference, bill_kind_word (rows[row].kind));
     else if (d->when >= m->handover)
-        rc = gl_error (error,
-                       "the review of %s is over: give a credit, or correct the "
-                       "month that is open",
-                       m->month);
-    bills_month_free (m);
+        rc = gl_error (
+            error,
+            "the review of %s is over: give a credit, or correct the "
+            "month that is open",
+            m->name);
+    month_free (m);
     return rc;
 }
 
@@ -198,7 +198,7 @@ static int check_uphold (store_t *store, const site_t *site,
 {
     const decision_t *dispute = find_dispute (periods, d->reference, error);
     const posting_t *row;
-    bills_month_t *m;
+    month_t *m;
     size_t at, count;
     int rc;
 
@@ -207,7 +207,7 @@ static int check_uphold (store_t *store, const site_t *site,
         return -1;
     row = &postings (m->bill, &count)[at];
     rc = fill_credit (store, site, periods, arg, row, dispute, d, error);
-    bills_month_free (m);
+    month_free (m);
     return rc;
 }
 

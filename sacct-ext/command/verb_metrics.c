@@ -20,7 +20,7 @@
 struct metrics {
     cli_t *cli;
     int64_t as_of;                /* the latest of all clusters; 0: no facts */
-    char month[BILLS_MONTH_SIZE]; /* that as-of is in */
+    char month[MONTH_SIZE];       /* that as-of is in */
     exposition_t e;
 };
 
@@ -112,7 +112,7 @@ static int add_chain (struct metrics *m)
 {
     exposition_t *e = &m->e;
     const closing_t *last;
-    char hash[BILLS_HASH_SIZE];
+    char hash[MONTH_HASH_SIZE];
     periods_t *periods;
     gl_error_t error;
 

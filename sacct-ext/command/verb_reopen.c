@@ -55,7 +55,7 @@ static int run (cli_t *cli, int argc, char **argv)
         return CLI_FAILED;
     if (periods_month (cli->site, month, &period, &error) < 0)
         return cli_usage (cli, "%s", error.text);
-    memcpy (d.month, month, BILLS_MONTH_SIZE);
+    memcpy (d.month, month, MONTH_SIZE);
     d.reason = xstrdup (approval);
     return decide (cli, &d, check, NULL, "open again");
 }

@@ -31,7 +31,7 @@ struct request {
 static void tell_found (const verified_t *found, const struct request *r,
                         size_t anchors)
 {
-    char text[BILLS_HASH_SIZE];
+    char text[MONTH_HASH_SIZE];
 
     hash_text (found->head.hash, text);
     for (size_t i = 0; i < found->count; i++)
@@ -159,7 +159,7 @@ static int list_since (cli_t *cli, const struct request *r,
     periods_t *periods;
     report_t *report;
     gl_error_t error;
-    char head[BILLS_HASH_SIZE];
+    char head[MONTH_HASH_SIZE];
     int rc;
 
     for (size_t i = 0; i < found->count; i++)

@@ -44,7 +44,7 @@ static char *line_of (const store_t *store, const anchor_t *a)
 {
     GL_AUTOFREE char *name = name_of_store (store);
     BUFFER_AUTO line = BUFFER_INIT;
-    char hash[BILLS_HASH_SIZE], stamp[32];
+    char hash[MONTH_HASH_SIZE], stamp[32];
     struct tm tm;
 
     hash_text (a->head.hash, hash);
@@ -218,16 +218,16 @@ static void say (const struct comparing *c, bool bad, const char *fmt, ...)
 
 static bool parse_line (char *text, struct line *ret)
 {
-    char *end, hash[BILLS_HASH_SIZE];
+    char *end, hash[MONTH_HASH_SIZE];
 
     if (strncmp (text, "entry=", 6) != 0)
         return false;
     ret->number = strtoull (text + 6, &end, 10);
     if (ret->number == 0 || strncmp (end, " hash=", 6) != 0
-        || strlen (end) < 6 + BILLS_HASH_SIZE)
+        || strlen (end) < 6 + MONTH_HASH_SIZE)
         return false;
     snprintf (hash, sizeof (hash), "%s", end + 6);
-    ret->text = end + 6 + BILLS_HASH_SIZE - 1;
+    ret->text = end + 6 + MONTH_HASH_SIZE - 1;
     return hash_parse (hash, ret->hash) == 0 && *ret->text++ == ' ';
 }
 
@@ -274,7 +274,7 @@ static int check_same (const struct comparing *c, const chain_head_t *head,
     for (size_t i = 0; i < c->count && c->item[i].number <= head->number; i++) {
         const struct line *line = &c->item[i];
         uint8_t hash[STORE_DIGEST_SIZE];
-        char is[BILLS_HASH_SIZE] = "none", was[BILLS_HASH_SIZE];
+        char is[MONTH_HASH_SIZE] = "none", was[MONTH_HASH_SIZE];
         int rc = store_chain_hash (c->store, line->number, hash, error);
         if (rc < 0)
             return -1;
@@ -296,7 +296,7 @@ static int check_same (const struct comparing *c, const chain_head_t *head,
 static void check_end (const struct comparing *c, const chain_head_t *head)
 {
     const struct line *last = c->count ? &c->item[c->count - 1] : NULL;
-    char is[BILLS_HASH_SIZE], was[BILLS_HASH_SIZE];
+    char is[MONTH_HASH_SIZE], was[MONTH_HASH_SIZE];
 
     hash_text (head->hash, is);
     if (last)

@@ -42,18 +42,18 @@ static int add_month (store_t *store, const site_t *site, const char *billed,
                       const char *month, balance_due_t *due, size_t count,
                       gl_error_t *error)
 {
-    bills_month_t *m;
+    month_t *m;
     const posting_t *rows;
     size_t row_count;
 
-    if (bills_of_month (store, site, billed, &m, error) < 0)
+    if (month_read (store, site, billed, 0, &m, error) < 0)
         return -1;
     rows = postings (m->bill, &row_count);
     for (size_t i = 0; i < row_count; i++)
         for (size_t k = 0; k < count && same (rows[i].month, month); k++)
             if (holds (&due[k], &rows[i]))
                 mpz_add (due[k].units, due[k].units, rows[i].charge_units);
-    bills_month_free (m);
+    month_free (m);
     return 0;
 }
 
@@ -61,7 +61,7 @@ int balance_due_of_month (store_t *store, const site_t *site,
                           const periods_t *periods, const char *month,
                           balance_due_t *due, size_t count, gl_error_t *error)
 {
-    char open[BILLS_MONTH_SIZE];
+    char open[MONTH_SIZE];
 
     if (periods_open_month (store, site, periods, open, error) < 0)
         return -1;
@@ -271,18 +271,18 @@ int balance_due_each_below (store_t *store, const site_t *site,
                             const char *billed, balance_due_below_f callback,
                             void *arg, gl_error_t *error)
 {
-    bills_month_t *m = NULL;
+    month_t *m = NULL;
     periods_t *periods;
     int rc;
 
     if (periods_read (store, &periods, error) < 0)
         return -1;
-    rc = bills_of_month (store, site, billed, &m, error);
+    rc = month_read (store, site, billed, 0, &m, error);
     for (size_t i = 0; i < periods->decision_count && rc == 0; i++)
         if (is_first_of_month (periods, i))
             rc = month_below (store, site, periods, m->bill, i, callback, arg,
                               error);
-    bills_month_free (m);
+    month_free (m);
     periods_free (periods);
     return rc;
 }

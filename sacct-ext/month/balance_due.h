@@ -14,6 +14,7 @@
 #ifndef GL_BALANCE_DUE_H
 #define GL_BALANCE_DUE_H
 
+#include "month/month.h"
 #include "month/periods.h"
 
 typedef enum {

@@ -5,12 +5,8 @@
 #include "base/memory.h"
 #include "facts/facts.h"
 #include "facts/rollups.h"
-#include "ledger/bill_tax.h"
 #include "ledger/billing.h"
 #include "month/bills.h"
-#include "month/closed_site.h"
-#include "month/corrections.h"
-#include "month/periods.h"
 #include "site/account.h"
 
 static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
@@ -204,6 +200,12 @@ int bills_compute (store_t *store, const site_t *site, period_t period,
     return compute_months (store, site, period, make_bill, ret_bill, error);
 }
 
+int bills_compute_compared (store_t *store, const site_t *site, period_t period,
+                            bill_t **ret_bill, gl_error_t *error)
+{
+    return compute_months (store, site, period, make_compared, ret_bill, error);
+}
+
 /* --- days --------------------------------------------------------------- */
 
 struct day {
@@ -284,157 +286,160 @@ int bills_add_days (store_t *store, const site_t *site,
                           bill, error);
 }
 
-/* --- the bill of a month, closed or open ------------------------------- */
+/* --- line items --------------------------------------------------------- */
 
-/* How a month is read. */
-enum {
-    BILLS_ANY_CURRENCY = 1, /* whatever the ledger's is today */
-    BILLS_COMPARED = 2,     /* an open one with other idle policies */
+struct pass {
+    line_items_t *detail;
+    line_item_f callback;
+    void *arg;
 };
 
-const char *bills_state_word (bills_state_t state)
+static int take_segment (const fact_t *fact, void *arg, gl_error_t *error)
 {
-    static const char *const words[] = {[BILLS_BEFORE] = "before",
-                                        [BILLS_LATER] = "later",
-                                        [BILLS_OPEN] = "open",
-                                        [BILLS_CLOSED] = "closed",
-                                        [BILLS_IMPORTED] = "imported"};
+    struct pass *p = arg;
 
-    return words[state];
+    return line_items_add_segment (p->detail, fact->segment, fact->suspensions,
+                                   fact->suspension_count, fact->project,
+                                   fact->evidence, p->callback, p->arg, error);
 }
 
-static int open_month (store_t *store, const site_t *site,
-                       const periods_t *periods, unsigned how, bills_month_t *m,
-                       gl_error_t *error)
+static int add_segments (struct pass *p, store_t *store, const site_t *site,
+                         period_t period, gl_error_t *error)
 {
-    char open[BILLS_MONTH_SIZE];
-    int order;
+    store_query_t query
+        = {.start = period.start, .end = period.end, .gpu_only = true};
 
-    if (periods_open_month (store, site, periods, open, error) < 0
-        || compute_months (store, site, m->period,
-                           how & BILLS_COMPARED ? make_compared : make_bill,
-                           &m->bill, error)
-               < 0)
-        return -1;
-    order = strcmp (m->month, open);
-    m->state = order < 0    ? BILLS_BEFORE
-               : order == 0 ? BILLS_OPEN
-                            : BILLS_LATER;
-    if (corrections_adjustments (store, site, periods, m->month, m->bill, error)
-        < 0)
-        return -1;
-    bill_sort (m->bill);
-    bill_add_taxes (m->bill, site, m->month, m->period.start);
+    return facts_each (store, site, &query, take_segment, p, error);
+}
+
+static int add_reservations (struct pass *p, store_t *store, period_t period,
+                             gl_error_t *error)
+{
+    store_query_t query = {.start = period.start, .end = period.end};
+    store_iter_t *iter
+        = store_iter_open (store, STORE_RESERVATIONS, &query, error);
+    reservation_t reservation;
+    int more = -1;
+
+    while (iter && (more = store_iter_next (iter, &reservation, error)) > 0)
+        line_items_add_reservation (p->detail, &reservation);
+    store_iter_close (iter);
+    return more;
+}
+
+static void take_slice (const capacity_slice_t *slice, void *arg)
+{
+    line_items_add_capacity (arg, slice);
+}
+
+static int take_held (const fact_t *fact, void *arg, gl_error_t *error)
+{
+    (void)error;
+    capacity_add_segment (arg, fact->segment);
     return 0;
 }
 
-/* A dispute holds until it is decided, or the month is opened again. */
-static void take_disputes (const periods_t *periods, const closing_t *closing,
-                           bills_month_t *m)
+static int add_day (struct pass *p, store_t *store,
+                    const report_query_t *report, period_t day,
+                    gl_error_t *error)
 {
-    size_t count;
+    store_query_t query
+        = {.start = day.start, .end = day.end, .gpu_only = true};
+    kinds_t *kinds = kinds_new (report->site);
+    capacity_t *capacity = capacity_new (report->site, kinds, day);
+    int rc = 0;
 
-    postings (m->bill, &count);
-    for (size_t i = 0; i < periods->decision_count; i++) {
-        const decision_t *d = &periods->decisions[i];
-        char month[BILLS_MONTH_SIZE];
-        size_t row;
-        if (d->kind != CHAIN_DISPUTE || d->number < closing->number
-            || !d->reference
-            || periods_row_parse (d->reference, month, &row, NULL) < 0
-            || strcmp (month, m->month) != 0 || row > count
-            || periods_dispute (periods, d, NULL) != DISPUTE_RAISED)
-            continue;
-        m->disputed_count += !m->disputed[row - 1];
-        m->disputed[row - 1] = true;
-    }
-}
-
-static int closed_month (store_t *store, const closing_t *closing,
-                         bills_month_t *m, gl_error_t *error)
-{
-    m->state = closing->imported ? BILLS_IMPORTED : BILLS_CLOSED;
-    m->version = closing->version;
-    m->closed = closing->when;
-    m->handover = body_get_number (closing->body, "handover");
-    memcpy (m->hash, closing->hash, sizeof (m->hash));
-    return periods_bill (store, closing, &m->bill, error);
-}
-
-static int fill_month (store_t *store, const site_t *site,
-                       const periods_t *periods, unsigned how,
-                       bills_month_t *m, gl_error_t *error)
-{
-    const closing_t *closing = periods_closing (periods, m->month);
-    size_t count;
-
-    if (closing && !(how & BILLS_ANY_CURRENCY)
-        && closed_site_same_currency (closing, site, error) < 0)
-        return -1;
-    if ((closing ? closed_month (store, closing, m, error)
-                 : open_month (store, site, periods, how, m, error))
-        < 0)
-        return -1;
-    postings (m->bill, &count);
-    m->disputed = xcalloc (count + 1, sizeof (*m->disputed));
-    if (closing)
-        take_disputes (periods, closing, m);
-    return 0;
-}
-
-static int read_month (store_t *store, const site_t *site, const char *month,
-                       unsigned how, bills_month_t **ret_month,
-                       gl_error_t *error)
-{
-    bills_month_t *m = xcalloc (1, sizeof (*m));
-    periods_t *periods = NULL;
-    int rc = periods_month (site, month, &m->period, error);
-
-    if (rc == 0)
-        rc = periods_read (store, &periods, error);
-    if (rc == 0) {
-        periods_month_of (site, m->period.start, m->month);
-        rc = fill_month (store, site, periods, how, m, error);
-    }
-    periods_free (periods);
-    if (rc < 0)
-        bills_month_free (m);
+    for (size_t i = 0; i < report->cluster_count; i++)
+        capacity_set_as_of (capacity, report->clusters[i].name,
+                            report->clusters[i].as_of);
+    if (facts_each (store, report->site, &query, take_held, capacity, error) < 0
+        || facts_capacity (store, &query, capacity, error) < 0)
+        rc = -1;
     else
-        *ret_month = m;
+        capacity_each (capacity, NULL, 0, take_slice, p->detail);
+    capacity_free (capacity);
+    kinds_free (kinds);
     return rc;
 }
 
-int bills_of_month (store_t *store, const site_t *site, const char *month,
-                    bills_month_t **ret_month, gl_error_t *error)
+static int add_capacity (struct pass *p, store_t *store,
+                         const report_query_t *report, period_t period,
+                         gl_error_t *error)
 {
-    return read_month (store, site, month, 0, ret_month, error);
+    const zone_t *zone = report->site->zone;
+
+    for (int64_t at = period.start; at < period.end;) {
+        period_t day = period_clip (zone_unit (zone, CALENDAR_DAY, at), period);
+        if (add_day (p, store, report, day, error) < 0)
+            return -1;
+        at = day.end;
+    }
+    return 0;
 }
 
-int bills_as_closed (store_t *store, const site_t *site, const char *month,
-                     bills_month_t **ret_month, gl_error_t *error)
+static void add_rows (struct pass *p, const bill_t *bill)
 {
-    return read_month (store, site, month, BILLS_ANY_CURRENCY, ret_month, error);
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+    const bill_entitlement_t *entitlements;
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].kind != BILL_CHARGE)
+            line_items_add_row (p->detail, &rows[i]);
+    entitlements = bill_entitlements (bill, &count);
+    for (size_t i = 0; i < count; i++)
+        line_items_add_entitlement (p->detail, &entitlements[i]);
 }
 
-int bills_to_close (store_t *store, const site_t *site, const char *month,
-                    bills_month_t **ret_month, gl_error_t *error)
+struct itemizing {
+    store_t *store;
+    const bill_t *bill;
+    period_t period;
+    struct pass pass;
+    uint64_t *ret_poolless;
+};
+
+static int run (struct itemizing *m, const billing_t *billing,
+                gl_error_t *error)
 {
-    if (read_month (store, site, month, BILLS_COMPARED, ret_month, error) < 0)
+    const report_query_t *query = billing_query (billing);
+    period_t period = period_clip (billing_period (billing), m->period);
+    struct pass *p = &m->pass;
+
+    add_rows (p, m->bill);
+    if (period.start < period.end
+        && (add_reservations (p, m->store, period, error) < 0
+            || add_segments (p, m->store, query->site, period, error) < 0
+            || add_capacity (p, m->store, query, period, error) < 0))
         return -1;
-    if (bills_add_days (store, site, NULL, (*ret_month)->period,
-                        (*ret_month)->bill, error)
-        == 0)
-        return 0;
-    bills_month_free (*ret_month);
-    *ret_month = NULL;
-    return -1;
+    return line_items_finish (p->detail, p->callback, p->arg, error);
 }
 
-void bills_month_free (bills_month_t *m)
+static int take_billing (const billing_t *billing, void *arg, gl_error_t *error)
 {
-    if (!m)
-        return;
-    bill_free (m->bill);
-    free (m->disputed);
-    free (m);
+    struct itemizing *m = arg;
+    int rc;
+
+    m->pass.detail = line_items_new (billing);
+    rc = run (m, billing, error);
+    if (m->ret_poolless)
+        *m->ret_poolless = line_items_poolless (m->pass.detail);
+    line_items_free (m->pass.detail);
+    return rc;
+}
+
+int bills_line_items (store_t *store, const site_t *site, period_t month,
+                      const bill_t *bill, line_item_f callback, void *arg,
+                      uint64_t *ret_poolless, gl_error_t *error)
+{
+    struct itemizing m = {
+        .store = store,
+        .bill = bill,
+        .period = month,
+        .pass = {.callback = callback, .arg = arg},
+        .ret_poolless = ret_poolless,
+    };
+
+    return bills_billing (store, site, line_items_keys (site, month), NULL,
+                          month, take_billing, &m, error);
 }

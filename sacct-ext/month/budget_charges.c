@@ -240,7 +240,7 @@ static int add_month (store_t *store, struct filling *f,
                       const periods_t *periods, period_t month,
                       period_t *computed, gl_error_t *error)
 {
-    char name[BILLS_MONTH_SIZE];
+    char name[MONTH_SIZE];
     const closing_t *closing;
     int rc;
 

@@ -55,7 +55,7 @@ static int find_closings (struct making *m, gl_error_t *error)
     m->computed = period;
     m->whole = true;
     for (int64_t at = period.start; at < period.end; at = month.end) {
-        char name[BILLS_MONTH_SIZE];
+        char name[MONTH_SIZE];
         const closing_t *closing;
         month = zone_unit (site->zone, CALENDAR_MONTH, at);
         periods_month_of (site, at, name);
@@ -268,7 +268,7 @@ static bool has_adjustments (const periods_t *periods, const char *month,
 static int add_adjustments (struct making *m, gl_error_t *error)
 {
     const site_t *site = m->query->site;
-    char open[BILLS_MONTH_SIZE], name[BILLS_MONTH_SIZE];
+    char open[MONTH_SIZE], name[MONTH_SIZE];
     period_t period = m->computed, month;
 
     if (m->periods->closing_count == 0 && m->periods->decision_count == 0)
@@ -300,7 +300,7 @@ static int add_adjustments (struct making *m, gl_error_t *error)
 static void note_manual (const struct making *m, report_t *report)
 {
     const site_t *site = m->query->site;
-    char first[BILLS_MONTH_SIZE], last[BILLS_MONTH_SIZE];
+    char first[MONTH_SIZE], last[MONTH_SIZE];
     GL_AUTOFREE char *text = NULL;
     size_t count = 0;
     mpz_t units;

@@ -7,7 +7,7 @@
 #include "month/close.h"
 #include "month/closed_site.h"
 #include "month/closed_usage.h"
-#include "month/month_line_items.h"
+#include "month/month.h"
 #include "month/month_digest.h"
 
 /* --- checks ------------------------------------------------------------ */
@@ -116,16 +116,13 @@ static int take_detail (const line_item_t *row, void *arg, gl_error_t *error)
 
 /* Row by row, as the segments come: the store reads facts while entries are
  * written. */
-static int add_detail (struct writing *w, const site_t *site,
-                       const bills_month_t *m, gl_error_t *error)
+static int add_detail (struct writing *w, month_t *m, gl_error_t *error)
 {
     struct detailing d = {.writing = w};
-    line_item_result_t result;
     int rc;
 
     d.chunks = chunks_new (put_interval, &d);
-    rc = line_items_of_month (w->store, site, m, take_detail, &d, &result,
-                              error);
+    rc = month_line_items (m, NULL, take_detail, &d, NULL, error);
     if (rc == 0)
         rc = chunks_end (d.chunks, error);
     w->lines = chunks_lines (d.chunks);
@@ -180,7 +177,7 @@ static int put_snapshot (store_t *store, const site_t *site, buffer_t *body,
                          gl_error_t *error)
 {
     uint8_t digest[STORE_DIGEST_SIZE];
-    char text[BILLS_HASH_SIZE];
+    char text[MONTH_HASH_SIZE];
 
     if (store_put_snapshot (store, site->book ? site->book : "", digest, error)
         < 0)
@@ -220,7 +217,7 @@ static int check_month (store_t *store, const site_t *site,
                         gl_error_t *error)
 {
     const closing_t *closing = periods_closing (periods, month);
-    char open[BILLS_MONTH_SIZE];
+    char open[MONTH_SIZE];
 
     if (closing)
         return gl_error (error,
@@ -249,7 +246,7 @@ static int import_months (struct writing *w, struct closing *c,
                           const periods_t *periods, gl_error_t *error)
 {
     site_t early = *c->site;
-    char month[BILLS_MONTH_SIZE];
+    char month[MONTH_SIZE];
     period_t period;
 
     early.go_live.year = 0;
@@ -276,17 +273,17 @@ static int import_months (struct writing *w, struct closing *c,
     return 0;
 }
 
-static int write_month (struct writing *w, struct closing *c,
-                        const bills_month_t *m, gl_error_t *error)
+static int write_month (struct writing *w, struct closing *c, month_t *m,
+                        gl_error_t *error)
 {
-    w->month = m->month;
+    w->month = m->name;
     w->version = c->done->version;
     c->digest = month_digest_new ();
     if (add_bill (w, m->bill, c->digest, error) < 0
         || closed_usage_write (w->store, c->site, m->period, put_usage, w,
                                error)
                < 0
-        || add_detail (w, c->site, m, error) < 0
+        || add_detail (w, m, error) < 0
         || add_end (w, c, "closed", m->period, error) < 0)
         return -1;
     c->done->head = w->head;
@@ -294,7 +291,7 @@ static int write_month (struct writing *w, struct closing *c,
     return 0;
 }
 
-static void count_rows (const bills_month_t *m, close_done_t *done)
+static void count_rows (const month_t *m, close_done_t *done)
 {
     const posting_t *rows = postings (m->bill, &done->rows);
 
@@ -309,24 +306,27 @@ static int close_now (store_t *store, void *arg, gl_error_t *error)
     struct closing *c = arg;
     struct writing w = {.store = store};
     periods_t *periods = NULL;
-    bills_month_t *m = NULL;
+    month_t *m = NULL;
     int rc = -1;
 
     *c->done = (close_done_t){.handover
                               = c->request->now + c->site->close.review};
     if (periods_read (store, &periods, error) < 0
         || check_month (store, c->site, periods, c->request->month, error) < 0
-        || bills_to_close (store, c->site, c->request->month, &m, error) < 0
+        || month_read (store, c->site, c->request->month, MONTH_COMPARED, &m,
+                       error)
+               < 0
+        || month_days (m, NULL, error) < 0
         || store_chain_head (store, &w.head, error) < 0)
         goto out;
-    c->done->version = periods_versions (periods, m->month) + 1;
+    c->done->version = periods_versions (periods, m->name) + 1;
     count_rows (m, c->done);
     rc = import_months (&w, c, periods, error);
     if (rc == 0)
         rc = write_month (&w, c, m, error);
 out:
     month_digest_free (GL_TAKE (c->digest));
-    bills_month_free (m);
+    month_free (m);
     periods_free (periods);
     return rc;
 }

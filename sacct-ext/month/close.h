@@ -6,6 +6,7 @@
 #ifndef GL_CLOSE_H
 #define GL_CLOSE_H
 
+#include "month/month.h"
 #include "month/periods.h"
 #include "site/site.h"
 #include "store/store.h"
@@ -54,7 +55,7 @@ typedef struct {
     size_t corrections; /* among them */
     size_t imported;    /* months before go-live that were closed with it */
     chain_head_t head;  /* the entry that closes it */
-    char hash[BILLS_HASH_SIZE];
+    char hash[MONTH_HASH_SIZE];
     int64_t handover;
 } close_done_t;
 

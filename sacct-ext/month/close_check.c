@@ -9,8 +9,9 @@
 #include "facts/facts.h"
 #include "facts/rollups.h"
 #include "facts/unowned.h"
-#include "month/close.h"
 #include "month/balance_due.h"
+#include "month/bills.h"
+#include "month/close.h"
 #include "report/report.h"
 #include "report/usage_report.h"
 #include "site/account.h"
@@ -46,7 +47,7 @@ struct checking {
 
 static int check_order (struct checking *c, gl_error_t *error)
 {
-    char open[BILLS_MONTH_SIZE];
+    char open[MONTH_SIZE];
     periods_t *periods;
     int rc;
 

@@ -116,28 +116,9 @@ size_t closed_clusters (const closing_t *closing,
 
 void closed_clusters_free (report_cluster_t *clusters, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; clusters && i < count; i++)
         free ((char *)clusters[i].name);
     free (clusters);
-}
-
-const closing_t *closed_last (const periods_t *periods,
-                              const report_query_t *query)
-{
-    const zone_t *zone = query->site->zone;
-    const closing_t *last = NULL;
-
-    for (int64_t at = query->period.start; at < query->period.end;) {
-        period_t month = zone_unit (zone, CALENDAR_MONTH, at);
-        char name[BILLS_MONTH_SIZE];
-        periods_month_of (query->site, at, name);
-        last = periods_closing (periods, name);
-        if (!last || month.start < query->period.start
-            || month.end > query->period.end)
-            return NULL;
-        at = month.end;
-    }
-    return last;
 }
 
 int closed_site_then (store_t *store, const closing_t *closing,

@@ -27,15 +27,11 @@ void closed_site_currency (const char *body, site_t *site);
 int closed_site_same_currency (const closing_t *closing, const site_t *today,
                                gl_error_t *error);
 
-/* The clusters and their as-of; for closed_clusters_free(). */
+/* The clusters and their as-of; for closed_clusters_free(), which accepts NULL.
+ */
 size_t closed_clusters (const closing_t *closing,
                         report_cluster_t **ret_clusters);
 void closed_clusters_free (report_cluster_t *clusters, size_t count);
-
-/* The closing of the last month of the query's period; NULL: it is not whole
- * closed months. */
-const closing_t *closed_last (const periods_t *periods,
-                              const report_query_t *query);
 
 /* The configuration of a closing, for site_free(), and its text, for free(); NULL in
  * *ret_site: this program cannot read it any more. */

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "ledger/correction.h"
+#include "month/bills.h"
 #include "month/closed_site.h"
 #include "month/corrections.h"
 #include "month/corrections_retained.h"
@@ -485,7 +486,7 @@ int corrections_compute (store_t *store, const site_t *site,
 
 int corrections_keep (store_t *store, const site_t *site, gl_error_t *error)
 {
-    char open[BILLS_MONTH_SIZE];
+    char open[MONTH_SIZE];
     struct corrected c = {.site = site, .before = open};
     bill_t *all = bill_new ();
     periods_t *p = NULL;
@@ -518,7 +519,7 @@ int corrections_adjustments (store_t *store, const site_t *site,
                          const periods_t *periods, const char *month,
                          bill_t *out, gl_error_t *error)
 {
-    char open[BILLS_MONTH_SIZE];
+    char open[MONTH_SIZE];
 
     if (periods_open_month (store, site, periods, open, error) < 0)
         return -1;

@@ -4,7 +4,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
-#include "month/month_line_items.h"
+#include "month/bills.h"
 #include "month/job_charge.h"
 
 /* --- its rows ----------------------------------------------------------- */
@@ -137,17 +137,17 @@ static void take_bill (const struct reading *r, const bill_t *bill)
 static int read_now (struct reading *r, store_t *store, const site_t *site,
                      gl_error_t *error)
 {
-    bills_month_t m = {.bill = NULL};
-    line_item_result_t result;
+    period_t period;
+    bill_t *bill;
     int rc;
 
-    if (periods_month (site, r->month, &m.period, error) < 0
-        || bills_compute (store, site, m.period, &m.bill, error) < 0)
+    if (periods_month (site, r->month, &period, error) < 0
+        || bills_compute (store, site, period, &bill, error) < 0)
         return -1;
-    rc = line_items_of_month (store, site, &m, take_row, r, &result, error);
+    rc = bills_line_items (store, site, period, bill, take_row, r, NULL, error);
     if (rc == 0)
-        take_bill (r, m.bill);
-    bill_free (m.bill);
+        take_bill (r, bill);
+    bill_free (bill);
     return rc;
 }
 

@@ -66,7 +66,7 @@ void month_digest_add (month_digest_t *digest, const posting_t *row,
 }
 
 static int finish (month_digest_t *digest, size_t at,
-                   char ret_text[BILLS_HASH_SIZE], gl_error_t *error)
+                   char ret_text[MONTH_HASH_SIZE], gl_error_t *error)
 {
     uint8_t bytes[EVP_MAX_MD_SIZE];
 
@@ -88,7 +88,7 @@ int month_digest_put (month_digest_t *digest, buffer_t *body, gl_error_t *error)
     body_put_number (body, "rows", (int64_t)digest->rows);
     for (size_t i = 0; i < digest->count; i++) {
         GL_AUTOFREE char *name = name_of (i);
-        char text[BILLS_HASH_SIZE];
+        char text[MONTH_HASH_SIZE];
         if (finish (digest, i, text, error) < 0)
             return -1;
         body_put (body, name, text);
@@ -103,7 +103,7 @@ int month_digest_differs (month_digest_t *digest, const char *body,
     for (size_t i = 0; i < digest->count; i++) {
         GL_AUTOFREE char *name = name_of (i);
         GL_AUTOFREE char *said = body_get (body, name);
-        char text[BILLS_HASH_SIZE];
+        char text[MONTH_HASH_SIZE];
         if (finish (digest, i, text, error) < 0)
             return -1;
         if (i > 0 && said && strcmp (said, text) != 0)

@@ -47,7 +47,7 @@ int64_t body_get_number (const char *body, const char *name)
 }
 
 void hash_text (const uint8_t hash[STORE_DIGEST_SIZE],
-                char ret_text[BILLS_HASH_SIZE])
+                char ret_text[MONTH_HASH_SIZE])
 {
     for (size_t i = 0; i < STORE_DIGEST_SIZE; i++)
         snprintf (ret_text + 2 * i, 3, "%02x", hash[i]);
@@ -68,9 +68,9 @@ int hash_parse (const char *text, uint8_t ret_hash[STORE_DIGEST_SIZE])
 
 /* --- reading the chain ------------------------------------------------- */
 
-static void set_month (char to[BILLS_MONTH_SIZE], const char *month)
+static void set_month (char to[MONTH_SIZE], const char *month)
 {
-    size_t length = strnlen (month, BILLS_MONTH_SIZE - 1);
+    size_t length = strnlen (month, MONTH_SIZE - 1);
 
     memcpy (to, month, length);
     to[length] = '\0';
@@ -129,7 +129,7 @@ static int take_decision (periods_t *p, const chain_entry_t *e,
 struct run {
     uint64_t first; /* 0: there are none */
     uint8_t before[STORE_DIGEST_SIZE];
-    char month[BILLS_MONTH_SIZE];
+    char month[MONTH_SIZE];
     uint32_t version;
 };
 
@@ -284,7 +284,7 @@ int periods_month (const site_t *site, const char *month, period_t *ret_period,
 }
 
 void periods_month_of (const site_t *site, int64_t instant,
-                       char ret_month[BILLS_MONTH_SIZE])
+                       char ret_month[MONTH_SIZE])
 {
     char name[ZONE_STAMP_SIZE];
 
@@ -294,7 +294,7 @@ void periods_month_of (const site_t *site, int64_t instant,
 
 /* The month of the first fact of any cluster; "" without facts. */
 static int first_month (store_t *store, const site_t *site,
-                        char ret_month[BILLS_MONTH_SIZE], gl_error_t *error)
+                        char ret_month[MONTH_SIZE], gl_error_t *error)
 {
     store_cluster_t *clusters;
     size_t count;
@@ -317,9 +317,8 @@ static int first_month (store_t *store, const site_t *site,
     return rc;
 }
 
-int periods_open_month (store_t *store, const site_t *site,
-                        const periods_t *p, char ret_month[BILLS_MONTH_SIZE],
-                        gl_error_t *error)
+int periods_open_month (store_t *store, const site_t *site, const periods_t *p,
+                        char ret_month[MONTH_SIZE], gl_error_t *error)
 {
     const closing_t *last = periods_last (p);
     period_t period;
@@ -385,7 +384,7 @@ static int each_entry (store_t *store, const closing_t *closing,
                                  .before = closing->before,
                                  .bodies = bodies | CHAIN_BIT (CHAIN_CLOSE)};
     store_chain_iter_t *iter = store_chain_iter_open (store, &query, error);
-    char hash[BILLS_HASH_SIZE] = "";
+    char hash[MONTH_HASH_SIZE] = "";
     chain_entry_t e;
     int rc = -1;
 
@@ -573,7 +572,7 @@ static dispute_state_t after_decision (const decision_t *dispute,
     if (d->kind == CHAIN_REOPEN)
         return d->number > dispute->number && dispute->reference
                        && !strncmp (d->month, dispute->reference,
-                                    BILLS_MONTH_SIZE - 1)
+                                    MONTH_SIZE - 1)
                    ? DISPUTE_LAPSED
                    : DISPUTE_RAISED;
     if ((d->kind != CHAIN_UPHOLD && d->kind != CHAIN_REJECT) || !d->reference
@@ -597,23 +596,21 @@ dispute_state_t periods_dispute (const periods_t *p, const decision_t *dispute,
     return state;
 }
 
-int periods_row_parse (const char *text, char ret_month[BILLS_MONTH_SIZE],
+int periods_row_parse (const char *text, char ret_month[MONTH_SIZE],
                        size_t *ret_row, gl_error_t *error)
 {
     civil_t civil;
     uint64_t row;
 
-    if (strlen (text) < BILLS_MONTH_SIZE + 1 || text[BILLS_MONTH_SIZE - 1] != '/'
-        || calendar_parse_month (text, BILLS_MONTH_SIZE - 1, &civil) < 0
-        || number_u64 (text + BILLS_MONTH_SIZE, strlen (text + BILLS_MONTH_SIZE),
-                       &row)
-               < 0
+    if (strlen (text) < MONTH_SIZE + 1 || text[MONTH_SIZE - 1] != '/'
+        || calendar_parse_month (text, MONTH_SIZE - 1, &civil) < 0
+        || number_u64 (text + MONTH_SIZE, strlen (text + MONTH_SIZE), &row) < 0
         || row == 0 || row > 1000000000)
         return gl_error (error,
                          "'%.60s' is no row of a closed month; write its month "
                          "and number, e.g. 2026-10/17",
                          text);
-    snprintf (ret_month, BILLS_MONTH_SIZE, "%.7s", text);
+    snprintf (ret_month, MONTH_SIZE, "%.7s", text);
     *ret_row = (size_t)row;
     return 0;
 }

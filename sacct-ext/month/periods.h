@@ -8,10 +8,12 @@
 #include "base/buffer.h"
 #include "ledger/bill.h"
 #include "ledger/line_items.h"
-#include "month/bills.h"
 #include "month/closed_usage.h"
 #include "site/site.h"
 #include "store/chain.h"
+
+#define MONTH_SIZE 8       /* "2026-10" */
+#define MONTH_HASH_SIZE 65 /* 64 hexadecimal digits */
 
 /* --- bodies: a line "name=value" each ----------------------------------- */
 
@@ -24,7 +26,7 @@ char *body_get (const char *body, const char *name);
 int64_t body_get_number (const char *body, const char *name);
 
 void hash_text (const uint8_t hash[STORE_DIGEST_SIZE],
-                char ret_text[BILLS_HASH_SIZE]);
+                char ret_text[MONTH_HASH_SIZE]);
 /* -1: these are not 64 lowercase hexadecimal digits. */
 int hash_parse (const char *text, uint8_t ret_hash[STORE_DIGEST_SIZE]);
 
@@ -32,12 +34,12 @@ int hash_parse (const char *text, uint8_t ret_hash[STORE_DIGEST_SIZE]);
 
 /* A month that was closed, once for each time it was. */
 typedef struct {
-    char month[BILLS_MONTH_SIZE];
+    char month[MONTH_SIZE];
     uint32_t version;
     uint64_t number; /* of the entry that closed it */
     uint64_t first;  /* of the entries of the month, which lead up to it */
     uint8_t before[STORE_DIGEST_SIZE]; /* the hash before that one */
-    char hash[BILLS_HASH_SIZE];
+    char hash[MONTH_HASH_SIZE];
     int64_t when;
     char *who;
     bool imported;
@@ -49,7 +51,7 @@ typedef struct {
 typedef struct {
     uint64_t number; /* of its entry, by which it is named */
     chain_kind_t kind;
-    char month[BILLS_MONTH_SIZE]; /* that was open, or was opened again */
+    char month[MONTH_SIZE]; /* that was open, or was opened again */
     int64_t when;
     char *who;
     char *reason;
@@ -84,15 +86,15 @@ const closing_t *periods_last (const periods_t *periods);
  * after the last closed month; else that of go-live; else the first that was ever
  * closed; else that of the first fact. "" if there is nothing of these. */
 int periods_open_month (store_t *store, const site_t *site,
-                        const periods_t *periods,
-                        char ret_month[BILLS_MONTH_SIZE], gl_error_t *error);
+                        const periods_t *periods, char ret_month[MONTH_SIZE],
+                        gl_error_t *error);
 
 /* "2026-10" as instants of the site's zone. */
 int periods_month (const site_t *site, const char *month, period_t *ret_period,
                    gl_error_t *error);
 /* The month that begins at or holds the instant. */
 void periods_month_of (const site_t *site, int64_t instant,
-                       char ret_month[BILLS_MONTH_SIZE]);
+                       char ret_month[MONTH_SIZE]);
 
 /* The kind of the entries that hold a list of the bill. */
 chain_kind_t periods_kind_of (bill_list_t list);
@@ -131,7 +133,7 @@ dispute_state_t periods_dispute (const periods_t *periods,
                                  const decision_t **ret_decided);
 
 /* "2026-10/17": row 17 of the month. -1 with what is wrong. */
-int periods_row_parse (const char *text, char ret_month[BILLS_MONTH_SIZE],
+int periods_row_parse (const char *text, char ret_month[MONTH_SIZE],
                        size_t *ret_row, gl_error_t *error);
 
 #endif /* !GL_PERIODS_H */

@@ -1,39 +1,208 @@
+/* A statement, from the month: its page, jobs and days. */
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "ledger/bill_idle.h"
+#include "month/bills.h"
 #include "month/budgets.h"
-#include "month/periods.h"
-#include "month/statements_private.h"
+#include "month/month.h"
+#include "month/statements.h"
+#include "statement/statement.h"
+#include "usage/usage.h"
 
-/* --- the bills --------------------------------------------------------- */
+/* What the page is made of. */
+struct making {
+    store_t *store;
+    report_query_t query;
+    bool list; /* of jobs */
+    statement_t s;
+    usage_t *usage[STATEMENT_COUNTS];
+    usage_query_t usage_query[STATEMENT_COUNTS];
+    statement_count_t *counts[STATEMENT_COUNTS];
+    usage_t *whole;
+    usage_query_t whole_query;
+    statement_jobs_t *jobs;
+    statement_day_t *days;
+    size_t day_count;
+    char id[80];
+    char head[MONTH_HASH_SIZE];
+};
 
-static int bill_of (struct making *m, int64_t instant, bills_month_t **ret,
-                    gl_error_t *error)
+/* --- jobs -------------------------------------------------------------- */
+
+static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
+{
+    struct making *m = arg;
+
+    (void)error;
+    for (size_t i = 0; i < STATEMENT_COUNTS; i++)
+        usage_add (m->usage[i], fact->segment, fact->suspensions,
+                   fact->suspension_count, fact->project);
+    usage_add (m->whole, fact->segment, fact->suspensions,
+               fact->suspension_count, fact->project);
+    return 0;
+}
+
+static int take_rollup (const rollup_t *rollup, void *arg, gl_error_t *error)
+{
+    struct making *m = arg;
+
+    (void)error;
+    for (size_t i = 0; i < STATEMENT_COUNTS; i++)
+        usage_add_rollup (m->usage[i], rollup, ROLLUP_COUNTED);
+    usage_add_rollup (m->whole, rollup, ROLLUP_COUNTED);
+    return 0;
+}
+
+static usage_query_t usage_query_of (const report_query_t *query)
+{
+    return (usage_query_t){.site = query->site,
+                           .period = query->period,
+                           .filters = query->filters,
+                           .filter_count = query->filter_count,
+                           .accounts = query->accounts};
+}
+
+static int begin_usage (struct making *m, const report_query_t *query,
+                        gl_error_t *error)
+{
+    char *label;
+
+    m->whole_query = usage_query_of (query);
+    m->whole = usage_new (&m->whole_query);
+    for (size_t i = 0; i < STATEMENT_COUNTS; i++) {
+        m->usage_query[i] = usage_query_of (query);
+        if (report_keys_parse (statement_keys ((statement_by_t)i),
+                               &m->usage_query[i].by, &label, error)
+            < 0)
+            return -1;
+        m->usage[i] = usage_new (&m->usage_query[i]);
+    }
+    return 0;
+}
+
+static statement_counts_t counts_of (struct making *m, statement_by_t by)
+{
+    size_t count, keys = m->usage_query[by].by.count;
+    const usage_cell_t *cells = usage_cells (m->usage[by], &count);
+
+    m->counts[by] = xcalloc (count + 1, sizeof (*m->counts[by]));
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < keys; k++)
+            m->counts[by][i].key[k] = cells[i].key[k];
+        m->counts[by][i].jobs = cells[i].jobs;
+    }
+    return (statement_counts_t){m->counts[by], count};
+}
+
+static void end_usage (struct making *m)
+{
+    const usage_cell_t *whole;
+    size_t count;
+
+    for (size_t i = 0; i < STATEMENT_COUNTS; i++)
+        m->s.counts[i] = counts_of (m, (statement_by_t)i);
+    whole = usage_cells (m->whole, &count);
+    m->s.jobs = count ? whole->jobs : 0;
+}
+
+static int count_jobs (struct making *m, month_t *month, gl_error_t *error)
+{
+    const month_usage_t to = {take_rollup, take_fact, m};
+    report_query_t query = m->query;
+
+    if (month_query (month, &query, error) < 0
+        || begin_usage (m, &query, error) < 0
+        || month_usage (month, &query, &to, error) < 0)
+        return -1;
+    end_usage (m);
+    /* as of when the facts speak; the period and its names stay as asked for */
+    m->query.clusters = query.clusters;
+    m->query.cluster_count = query.cluster_count;
+    m->s.site = query.site;
+    return 0;
+}
+
+/* --- days -------------------------------------------------------------- */
+
+static bool is_of_team (const struct making *m, const bill_day_t *day)
+{
+    return day->team && m->s.team ? strcmp (day->team, m->s.team) == 0
+                                  : day->team == m->s.team;
+}
+
+/* All days up to what is known, so that a day without charges is seen. */
+static void take_days (struct making *m, const month_t *month)
+{
+    const zone_t *zone = month->paper->zone;
+    period_t known = period_clip (m->query.period,
+                                  (period_t){0, report_as_of (&m->query)});
+    size_t count;
+    const bill_day_t *days = bill_days (month->bill, &count);
+
+    for (int64_t at = known.start; at < known.end;) {
+        char name[ZONE_STAMP_SIZE];
+        statement_day_t *day;
+        m->days = xreallocarray (m->days, m->day_count + 1, sizeof (*m->days));
+        day = &m->days[m->day_count++];
+        day->start = at;
+        mpz_init (day->units);
+        zone_unit_name (zone, CALENDAR_DAY, at, name);
+        for (size_t i = 0; i < count; i++)
+            if (is_of_team (m, &days[i]) && !strcmp (days[i].day, name))
+                mpz_add (day->units, day->units, days[i].units);
+        at = zone_unit (zone, CALENDAR_DAY, at).end;
+    }
+    m->s.days = m->days;
+    m->s.day_count = m->day_count;
+}
+
+/* --- one by one -------------------------------------------------------- */
+
+static int take_row (const line_item_t *row, void *arg, gl_error_t *error)
+{
+    (void)error;
+    statement_jobs_add (arg, row);
+    return 0;
+}
+
+static int list_jobs (struct making *m, month_t *month, gl_error_t *error)
+{
+    if (!m->list)
+        return 0;
+    m->s.list = m->jobs = statement_jobs_new (m->s.team, month->paper->zone);
+    return month_line_items (month, &statement_jobs_want, take_row, m->jobs,
+                             NULL, error);
+}
+
+/* --- the months --------------------------------------------------------- */
+
+static int month_at (struct making *m, int64_t instant, month_t **ret,
+                     gl_error_t *error)
 {
     char month[ZONE_STAMP_SIZE];
 
     zone_unit_name (m->query.site->zone, CALENDAR_MONTH, instant, month);
-    return bills_of_month (m->store, m->query.site, month, ret, error);
+    return month_read (m->store, m->query.site, month, 0, ret, error);
 }
 
 /* "closed 2026-11-05, version 1", or "not closed". */
-static char *state_of (const struct making *m, const bills_month_t *month)
+static char *state_of (const struct making *m, const month_t *month)
 {
     char day[ZONE_STAMP_SIZE];
 
     if (month->version == 0)
         return xstrdup ("not closed");
-    return xasprintf ("%s %s, version %u", bills_state_word (month->state),
-                      zone_unit_name (m->query.site->zone, CALENDAR_DAY,
-                                      month->closed, day),
-                      month->version);
+    return xasprintf (
+        "%s %s, version %u", month_state_word (month->state),
+        zone_unit_name (m->query.site->zone, CALENDAR_DAY, month->closed, day),
+        month->version);
 }
 
 /* How many of the team's rows are disputed. */
-static size_t disputed_of (const bills_month_t *month, const char *team)
+static size_t disputed_of (const month_t *month, const char *team)
 {
     size_t count, disputed = 0;
     const posting_t *rows = postings (month->bill, &count);
@@ -78,18 +247,17 @@ static int take_head (struct making *m, gl_error_t *error)
 
 /* --- the page ---------------------------------------------------------- */
 
-static void fill (struct making *m, const bills_month_t *now,
-                  const bills_month_t *before)
+static void fill (struct making *m, const month_t *now, const month_t *before)
 {
     size_t rows;
     bool comparable;
 
-    m->s.month = now->month;
-    m->s.before_month = before->month;
+    m->s.month = now->name;
+    m->s.before_month = before->name;
     m->s.bill = now->bill;
     postings (before->bill, &rows);
     /* a month before the ledger begins is billed to nobody, and may still move */
-    comparable = before->state != BILLS_BEFORE;
+    comparable = before->state != MONTH_BEFORE;
     m->s.before = rows > 0 && comparable ? before->bill : NULL;
     m->s.closed = now->version > 0;
     m->s.hash = m->s.closed ? now->hash : NULL;
@@ -98,8 +266,8 @@ static void fill (struct making *m, const bills_month_t *now,
 }
 
 /* With what it borrows from them. */
-static int make_page (struct making *m, const bills_month_t *now,
-                      const bills_month_t *before, report_t **ret_report,
+static int make_page (struct making *m, const month_t *now,
+                      const month_t *before, report_t **ret_report,
                       gl_error_t *error)
 {
     GL_AUTOFREE char *state = state_of (m, now);
@@ -124,7 +292,7 @@ static int make_page (struct making *m, const bills_month_t *now,
 
 /* A month that the facts have not reached, and without manual rows:
  * its zeros would look like a team that used nothing. */
-static int check_reached (const struct making *m, const bills_month_t *now,
+static int check_reached (const struct making *m, const month_t *now,
                           gl_error_t *error)
 {
     int64_t as_of = report_as_of (&m->query);
@@ -135,29 +303,31 @@ static int check_reached (const struct making *m, const bills_month_t *now,
     if (now->version > 0 || rows > 0 || now->period.start < as_of)
         return 0;
     return as_of == 0
-               ? gl_error (error, "the store has no facts, so that there is "
-                                  "nothing to say of %s",
-                           now->month)
-               : gl_error (error,
-                           "nothing is known of %s yet: the facts end at %s",
-                           now->month,
-                           zone_stamp (m->query.site->zone, as_of, stamp));
+               ? gl_error (error,
+                           "the store has no facts, so that there is "
+                           "nothing to say of %s",
+                           now->name)
+               : gl_error (
+                   error, "nothing is known of %s yet: the facts end at %s",
+                   now->name, zone_stamp (m->query.site->zone, as_of, stamp));
 }
 
 static int make (struct making *m, report_t **ret_report, gl_error_t *error)
 {
-    bills_month_t *now = NULL, *before = NULL;
+    month_t *now = NULL, *before = NULL;
     int rc = -1;
 
-    if (bill_of (m, m->query.period.start, &now, error) == 0
+    if (month_at (m, m->query.period.start, &now, error) == 0
         && check_reached (m, now, error) == 0
-        && bill_of (m, m->query.period.start - 1, &before, error) == 0
-        && (now->version > 0 ? statement_from_closing (m, now, error)
-                             : statement_from_facts (m, now, error))
-               == 0)
+        && month_at (m, m->query.period.start - 1, &before, error) == 0
+        && count_jobs (m, now, error) == 0
+        && month_days (now, m->query.filters, error) == 0
+        && list_jobs (m, now, error) == 0) {
+        take_days (m, now);
         rc = make_page (m, now, before, ret_report, error);
-    bills_month_free (now);
-    bills_month_free (before);
+    }
+    month_free (now);
+    month_free (before);
     return rc;
 }
 
@@ -173,8 +343,12 @@ int statements_make (const statements_query_t *query, report_t **ret_report,
     m.query.by.count = 0;
     m.s.query = &m.query;
     rc = make (&m, ret_report, error);
-    statement_facts_done (&m);
-    statement_closing_done (&m);
+    for (size_t i = 0; i < STATEMENT_COUNTS; i++) {
+        usage_free (m.usage[i]);
+        free (m.counts[i]);
+    }
+    usage_free (m.whole);
+    statement_jobs_free (m.jobs);
     for (size_t i = 0; i < m.day_count; i++)
         mpz_clear (m.days[i].units);
     free (m.days);

@@ -24,14 +24,14 @@ struct walk {
     uint64_t next;
     /* of the month that is being read */
     month_digest_t *digest;
-    char month[BILLS_MONTH_SIZE];
+    char month[MONTH_SIZE];
     uint32_t version;
     uint64_t row;
     struct broken *broken;
     size_t broken_count;
     size_t reported; /* of `broken` */
     /* months that are closed; "": opened again */
-    char (*closed)[BILLS_MONTH_SIZE];
+    char (*closed)[MONTH_SIZE];
     size_t closed_count;
 };
 
@@ -216,7 +216,7 @@ static void check_twice (struct walk *w, const chain_entry_t *e)
                     e->month, e->version, e->number);
     w->closed = xreallocarray (w->closed, w->closed_count + 1,
                                sizeof (*w->closed));
-    snprintf (w->closed[w->closed_count++], BILLS_MONTH_SIZE, "%.7s", e->month);
+    snprintf (w->closed[w->closed_count++], MONTH_SIZE, "%.7s", e->month);
 }
 
 static void take_reopen (struct walk *w, const chain_entry_t *e)
@@ -253,7 +253,7 @@ static int end_month (struct walk *w, const chain_entry_t *e,
 static int take_entry (struct walk *w, const chain_entry_t *e,
                        gl_error_t *error)
 {
-    if (!w->digest || strncmp (w->month, e->month, BILLS_MONTH_SIZE) != 0
+    if (!w->digest || strncmp (w->month, e->month, MONTH_SIZE) != 0
         || w->version != e->version)
         begin_month (w, e);
     if (e->kind == CHAIN_ROW)

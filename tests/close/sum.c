@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "ledger/bill.h"
 #include "month/bills.h"
+#include "month/month.h"
 #include "month/periods.h"
 
 static gl_error_t error;
@@ -112,7 +113,7 @@ static bool check (store_t *store, const site_t *site, const periods_t *periods,
                    const closing_t *closing, const char *open)
 {
     struct lines lines = {NULL, 0};
-    bills_month_t *m;
+    month_t *m;
     bill_t *fresh;
     period_t period;
     bool same;
@@ -120,19 +121,19 @@ static bool check (store_t *store, const site_t *site, const periods_t *periods,
     for (size_t i = 0; i < periods->closing_count; i++) {
         if (periods->closings[i].reopened)
             continue;
-        if (bills_of_month (store, site, periods->closings[i].month, &m, &error)
+        if (month_read (store, site, periods->closings[i].month, 0, &m, &error)
             < 0)
             fail ();
         add_month (&lines, m->bill, closing->month, 1);
-        bills_month_free (m);
+        month_free (m);
     }
-    if (bills_of_month (store, site, open, &m, &error) < 0
+    if (month_read (store, site, open, 0, &m, &error) < 0
         || periods_month (site, closing->month, &period, &error) < 0
         || bills_compute (store, site, period, &fresh, &error) < 0)
         fail ();
     add_month (&lines, m->bill, closing->month, 1);
     add_month (&lines, fresh, closing->month, -1);
-    bills_month_free (m);
+    month_free (m);
     bill_free (fresh);
     same = compare (&lines, closing->month);
     for (size_t i = 0; i < lines.count; i++) {
@@ -184,11 +185,11 @@ static bool check_detail (store_t *store, const closing_t *closing)
 static void print_corrections (store_t *store, const site_t *site,
                                const char *open)
 {
-    bills_month_t *m;
+    month_t *m;
     const posting_t *rows;
     size_t count;
 
-    if (bills_of_month (store, site, open, &m, &error) < 0)
+    if (month_read (store, site, open, 0, &m, &error) < 0)
         fail ();
     rows = postings (m->bill, &count);
     for (size_t i = 0; i < count; i++) {
@@ -199,17 +200,17 @@ static void print_corrections (store_t *store, const site_t *site,
                         rows[i].key[0] ? rows[i].key[0] : "-",
                         rows[i].charge_units);
     }
-    bills_month_free (m);
+    month_free (m);
 }
 
 static void print_rows (store_t *store, const site_t *site, const char *month)
 {
-    bills_month_t *m;
+    month_t *m;
     const posting_t *rows;
     size_t count;
     buffer_t text = BUFFER_INIT;
 
-    if (bills_of_month (store, site, month, &m, &error) < 0)
+    if (month_read (store, site, month, 0, &m, &error) < 0)
         fail ();
     rows = postings (m->bill, &count);
     for (size_t i = 0; i < count; i++) {
@@ -218,7 +219,7 @@ static void print_rows (store_t *store, const site_t *site, const char *month)
         puts (buffer_text (&text));
     }
     buffer_done (&text);
-    bills_month_free (m);
+    month_free (m);
 }
 
 int main (int argc, char **argv)

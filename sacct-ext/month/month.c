@@ -1,0 +1,344 @@
+#include <string.h>
+
+#include "base/memory.h"
+#include "facts/rollups.h"
+#include "ledger/bill_tax.h"
+#include "month/bills.h"
+#include "month/closed_site.h"
+#include "month/corrections.h"
+#include "month/month.h"
+
+struct month_source {
+    store_t *store;
+    const site_t *site; /* today's */
+    periods_t *periods;
+    const closing_t *closing; /* NULL: the month is not closed */
+    /* of the closing */
+    site_t *paper;
+    site_t *priced;
+    accounts_t *accounts;
+    report_cluster_t *clusters;
+    size_t cluster_count;
+};
+
+/* --- reading -------------------------------------------------------------- */
+
+const char *month_state_word (month_state_t state)
+{
+    static const char *const words[] = {[MONTH_BEFORE] = "before",
+                                        [MONTH_LATER] = "later",
+                                        [MONTH_OPEN] = "open",
+                                        [MONTH_CLOSED] = "closed",
+                                        [MONTH_IMPORTED] = "imported"};
+
+    return words[state];
+}
+
+static int open_month (month_t *m, unsigned how, gl_error_t *error)
+{
+    store_t *store = m->source->store;
+    const site_t *site = m->source->site;
+    const periods_t *periods = m->source->periods;
+    char open[MONTH_SIZE];
+    int order;
+
+    if (periods_open_month (store, site, periods, open, error) < 0
+        || (how & MONTH_COMPARED ? bills_compute_compared : bills_compute) (
+               store, site, m->period, &m->bill, error)
+               < 0)
+        return -1;
+    order = strcmp (m->name, open);
+    m->state = order < 0 ? MONTH_BEFORE : order == 0 ? MONTH_OPEN : MONTH_LATER;
+    if (corrections_adjustments (store, site, periods, m->name, m->bill, error)
+        < 0)
+        return -1;
+    bill_sort (m->bill);
+    bill_add_taxes (m->bill, site, m->name, m->period.start);
+    return 0;
+}
+
+/* A dispute holds until it is decided, or the month is opened again. */
+static void take_disputes (month_t *m)
+{
+    const periods_t *periods = m->source->periods;
+    size_t count;
+
+    postings (m->bill, &count);
+    for (size_t i = 0; i < periods->decision_count; i++) {
+        const decision_t *d = &periods->decisions[i];
+        char month[MONTH_SIZE];
+        size_t row;
+        if (d->kind != CHAIN_DISPUTE || d->number < m->source->closing->number
+            || !d->reference
+            || periods_row_parse (d->reference, month, &row, NULL) < 0
+            || strcmp (month, m->name) != 0 || row > count
+            || periods_dispute (periods, d, NULL) != DISPUTE_RAISED)
+            continue;
+        m->disputed_count += !m->disputed[row - 1];
+        m->disputed[row - 1] = true;
+    }
+}
+
+static int closed_month (month_t *m, gl_error_t *error)
+{
+    const closing_t *closing = m->source->closing;
+
+    m->state = closing->imported ? MONTH_IMPORTED : MONTH_CLOSED;
+    m->version = closing->version;
+    m->closed = closing->when;
+    m->handover = body_get_number (closing->body, "handover");
+    memcpy (m->hash, closing->hash, sizeof (m->hash));
+    return closed_site_get (closing, &m->source->paper, &m->period, error) < 0
+                   || periods_bill (m->source->store, closing, &m->bill, error)
+                          < 0
+               ? -1
+               : 0;
+}
+
+static int fill_month (month_t *m, unsigned how, gl_error_t *error)
+{
+    struct month_source *s = m->source;
+    size_t count;
+
+    s->closing = periods_closing (s->periods, m->name);
+    if (s->closing && !(how & MONTH_ANY_CURRENCY)
+        && closed_site_same_currency (s->closing, s->site, error) < 0)
+        return -1;
+    if ((s->closing ? closed_month (m, error) : open_month (m, how, error)) < 0)
+        return -1;
+    m->paper = s->paper ? s->paper : s->site;
+    postings (m->bill, &count);
+    m->disputed = xcalloc (count + 1, sizeof (*m->disputed));
+    if (s->closing)
+        take_disputes (m);
+    return 0;
+}
+
+int month_read (store_t *store, const site_t *site, const char *month,
+                unsigned how, month_t **ret_month, gl_error_t *error)
+{
+    month_t *m = xcalloc (1, sizeof (*m));
+    int rc = periods_month (site, month, &m->period, error);
+
+    m->source = xcalloc (1, sizeof (*m->source));
+    m->source->store = store;
+    m->source->site = site;
+    if (rc == 0)
+        rc = periods_read (store, &m->source->periods, error);
+    if (rc == 0) {
+        periods_month_of (site, m->period.start, m->name);
+        rc = fill_month (m, how, error);
+    }
+    if (rc < 0)
+        month_free (m);
+    else
+        *ret_month = m;
+    return rc;
+}
+
+void month_free (month_t *m)
+{
+    struct month_source *s;
+
+    if (!m)
+        return;
+    s = m->source;
+    site_free (s->paper);
+    site_free (s->priced);
+    accounts_free (s->accounts);
+    closed_clusters_free (s->clusters, s->cluster_count);
+    periods_free (s->periods);
+    free (s);
+    bill_free (m->bill);
+    free (m->disputed);
+    free (m);
+}
+
+/* --- what it was made with --------------------------------------------------
+ */
+
+int64_t month_updated (const month_t *m, const report_query_t *query)
+{
+    return m->closed ? m->closed : report_as_of (query);
+}
+
+const site_t *month_site (month_t *m, gl_error_t *error)
+{
+    struct month_source *s = m->source;
+    GL_AUTOFREE char *book = NULL;
+
+    if (!s->closing || s->priced)
+        return s->closing ? s->priced : s->site;
+    if (closed_site_then (s->store, s->closing, &s->priced, &book, error) == 0
+        && !s->priced)
+        gl_error (
+            error,
+            "%s: this program cannot read the configuration that the month "
+            "was closed with",
+            m->name);
+    return s->priced;
+}
+
+int month_query (month_t *m, report_query_t *query, gl_error_t *error)
+{
+    struct month_source *s = m->source;
+
+    if (!s->closing)
+        return 0;
+    if (!month_site (m, error))
+        return -1;
+    if (!s->accounts) {
+        s->accounts = accounts_new ();
+        s->cluster_count = closed_clusters (s->closing, &s->clusters);
+    }
+    query->site = s->priced;
+    query->accounts = s->accounts;
+    query->period = (period_t){body_get_number (s->closing->body, "start"),
+                               body_get_number (s->closing->body, "end")};
+    query->clusters = s->clusters;
+    query->cluster_count = s->cluster_count;
+    return 0;
+}
+
+/* The closing of the last month of the query's period; NULL: it is not whole
+ * closed months. */
+static const closing_t *last_closing (const periods_t *periods,
+                                      const report_query_t *query)
+{
+    const closing_t *last = NULL;
+
+    for (int64_t at = query->period.start; at < query->period.end;) {
+        period_t month = zone_unit (query->site->zone, CALENDAR_MONTH, at);
+        char name[MONTH_SIZE];
+        periods_month_of (query->site, at, name);
+        last = periods_closing (periods, name);
+        if (!last || month.start < query->period.start
+            || month.end > query->period.end)
+            return NULL;
+        at = month.end;
+    }
+    return last;
+}
+
+int months_as_of (store_t *store, report_query_t *query,
+                  report_cluster_t **ret_clusters, gl_error_t *error)
+{
+    const closing_t *last;
+    periods_t *periods;
+
+    *ret_clusters = NULL;
+    if (periods_read (store, &periods, error) < 0)
+        return -1;
+    last = last_closing (periods, query);
+    if (last) {
+        query->cluster_count = closed_clusters (last, ret_clusters);
+        query->clusters = *ret_clusters;
+    }
+    periods_free (periods);
+    return 0;
+}
+
+int month_days (month_t *m, const usage_filter_t *filter, gl_error_t *error)
+{
+    const struct month_source *s = m->source;
+
+    return s->closing && !s->closing->imported
+               ? 0
+               : bills_add_days (s->store, s->site, filter, m->period, m->bill,
+                                 error);
+}
+
+/* --- usage ------------------------------------------------------------------
+ */
+
+int month_usage (month_t *m, const report_query_t *query,
+                 const month_usage_t *to, gl_error_t *error)
+{
+    struct month_source *s = m->source;
+    const closed_usage_sink_t sink = {s->accounts, to->rollup, to->arg};
+    const rollups_query_t days = {.query = query, .period = query->period};
+    const store_query_t facts = {.start = query->period.start,
+                                 .end = query->period.end,
+                                 .gpu_only = true};
+
+    if (s->closing)
+        return periods_usage (s->store, s->closing, &sink, error);
+    return rollups_answer (&days)
+               ? rollups_each (s->store, &days, to->rollup, to->arg, error)
+               : facts_each (s->store, query->site, &facts, to->fact, to->arg,
+                             error);
+}
+
+/* --- line items -------------------------------------------------------------
+ */
+
+struct wanted {
+    const line_item_want_t *want;
+    line_item_f callback;
+    void *arg;
+};
+
+static int take_item (const line_item_t *row, void *arg, gl_error_t *error)
+{
+    const struct wanted *w = arg;
+
+    return w->want && w->want->wants && !w->want->wants (row, w->arg)
+               ? 0
+               : w->callback (row, w->arg, error);
+}
+
+int month_line_items (month_t *m, const line_item_want_t *want,
+                      line_item_f callback, void *arg, uint64_t *ret_poolless,
+                      gl_error_t *error)
+{
+    const struct month_source *s = m->source;
+    struct wanted wanted = {want, callback, arg};
+
+    if (ret_poolless)
+        *ret_poolless = 0;
+    if (s->closing && !s->closing->imported)
+        return periods_line_items (s->store, s->closing, want, callback, arg,
+                                   error);
+    return bills_line_items (s->store, s->site, m->period, m->bill, take_item,
+                             &wanted, ret_poolless, error);
+}
+
+/* --- names ------------------------------------------------------------------
+ */
+
+static bool has_name (const bill_t *bill, key_id_t key, const char *name)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *has = key == KEY_TEAM ? rows[i].team : rows[i].pool;
+        if (has && !strcmp (has, name))
+            return true;
+    }
+    return false;
+}
+
+int billed_name (store_t *store, key_id_t key, const char *name, bool *ret_is,
+                 gl_error_t *error)
+{
+    periods_t *periods;
+    int rc = periods_read (store, &periods, error);
+
+    *ret_is = false;
+    if (rc < 0)
+        return -1;
+    for (size_t i = periods->closing_count; i-- > 0 && rc == 0 && !*ret_is;) {
+        const closing_t *closing = &periods->closings[i];
+        bill_t *bill;
+        if (closing->reopened)
+            continue;
+        rc = periods_bill (store, closing, &bill, error);
+        if (rc == 0) {
+            *ret_is = has_name (bill, key, name);
+            bill_free (bill);
+        }
+    }
+    periods_free (periods);
+    return rc;
+}

@@ -1,0 +1,132 @@
+/*
+ * month.h: a month of the ledger, from the store: what every statement, report,
+ * journal and export of money is made of.
+ *
+ * month_read() gives the same object whether the month is closed or not: of a
+ * closed month what was written when it was closed, which never moves and is
+ * verified while it is read; of another one what facts and configuration make
+ * of it now, with the corrections of closed months in it. Views print its state
+ * and do not ask for it.
+ */
+#ifndef GL_MONTH_MONTH_H
+#define GL_MONTH_MONTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "facts/facts.h"
+#include "ledger/bill.h"
+#include "ledger/line_items.h"
+#include "month/periods.h"
+#include "usage/query.h"
+#include "usage/rollup.h"
+
+typedef enum {
+    MONTH_BEFORE, /* before the first month that is billed */
+    MONTH_LATER,  /* nothing was decided about it, and an earlier one is open */
+    MONTH_OPEN,   /* the month that corrections and credits go to */
+    MONTH_CLOSED, /* its rows never move */
+    MONTH_IMPORTED, /* closed without charges: before go-live */
+} month_state_t;
+
+/* "before", "later", "open", "closed", "imported". */
+const char *month_state_word (month_state_t state);
+
+typedef struct {
+    char name[MONTH_SIZE]; /* "2026-10" */
+    period_t period;       /* in the zone of `paper` */
+    month_state_t state;
+    uint32_t version; /* which closing of it this is, from 1 on; 0: open */
+    char hash[MONTH_HASH_SIZE]; /* of that closing: the head of the chain then;
+                                   "": open */
+    int64_t closed;             /* when; 0: open */
+    int64_t handover;           /* when its review is over; 0: open */
+    /*
+     * charge, idle, credit, remainder: of the month itself. correction: of an
+     * earlier one (row->month), or by hand. Manual credits too may be of an
+     * earlier month. Of a closed month row i has the number i + 1, by which
+     * people name it: "2026-10/17".
+     */
+    bill_t *bill;
+    bool *disputed; /* row by row: not to be handed over, until it is decided */
+    size_t disputed_count;
+    const site_t
+        *paper; /* zone, currency and issuer, as papers of it name them; of
+                   an open month the site that it was read with */
+    struct month_source *source; /* of month.c */
+} month_t;
+
+/* How it is read. */
+enum {
+    MONTH_ANY_CURRENCY = 1, /* whatever the ledger's is today: for papers that
+                               say in which; else another one is an error */
+    MONTH_COMPARED = 2, /* with other idle policies, as closing keeps them */
+};
+
+/* `month`: "2026-10"; without facts it has no rows. The store and the site must
+ * outlive it. */
+int month_read (store_t *store, const site_t *site, const char *month,
+                unsigned how, month_t **ret_month, gl_error_t *error);
+/* Accepts NULL. */
+void month_free (month_t *month);
+
+/* Its figures may still change. For what pages and exports print of its state.
+ */
+static inline bool month_is_provisional (const month_t *month)
+{
+    return month->version == 0;
+}
+
+/* Up to when it speaks: when it was closed, else up to where the query's facts
+ * go. */
+int64_t month_updated (const month_t *month, const report_query_t *query);
+
+/* The configuration that priced it: of the closing, or the site it was read
+ * with. NULL: this program cannot read that of the closing any more. Borrowed.
+ */
+const site_t *month_site (month_t *month, gl_error_t *error);
+
+/* How a query is put to its usage: site, period, accounts and as-of are those
+ * of the closing; of a month that is not closed the query stays as it is.
+ * Borrowed. */
+int month_query (month_t *month, report_query_t *query, gl_error_t *error);
+
+/* The clusters of the query and their as-of: where it is of whole closed
+ * months, as the last of them was closed. *ret_clusters: for
+ * closed_clusters_free(), with the query's count; or NULL. */
+int months_as_of (store_t *store, report_query_t *query,
+                  report_cluster_t **ret_clusters, gl_error_t *error);
+
+/* What teams are charged by day, into its bill (BILL_DAYS), where it does not
+ * have that yet: of what passes the filter; NULL: of all. */
+int month_days (month_t *month, const usage_filter_t *filter,
+                gl_error_t *error);
+
+/* Its usage: as rollups, or where these do not have what the query asks for as
+ * facts. */
+typedef struct {
+    rollup_f rollup;
+    fact_f fact;
+    void *arg;
+} month_usage_t;
+int month_usage (month_t *month, const report_query_t *query,
+                 const month_usage_t *to, gl_error_t *error);
+
+/* Its rows by job and day (ledger/line_items.h), in their order. `want` NULL:
+ * all of each row. *ret_poolless: GRES-seconds on devices of no pool, which no
+ * row has; may be NULL. Of a month that is not closed: two passes over its
+ * segments and one over those of each day; memory holds the bill's lines and
+ * the segments of a day. */
+int month_line_items (month_t *month, const line_item_want_t *want,
+                      line_item_f callback, void *arg, uint64_t *ret_poolless,
+                      gl_error_t *error);
+
+/* Teams and pools that a closed month was billed for, which the configuration
+ * of today may not have any more. `key` is KEY_TEAM or KEY_POOL. *ret_is: some
+ * row of a closed month has it. */
+int billed_name (store_t *store, key_id_t key, const char *name, bool *ret_is,
+                 gl_error_t *error);
+
+#endif /* !GL_MONTH_MONTH_H */
