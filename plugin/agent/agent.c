@@ -14,7 +14,7 @@
 #include "record/spool_state.h"
 
 #include "agent.h"
-#include "inventory_record.h"
+#include "device.h"
 #include "mapping.h"
 #include "state.h"
 #include "words.h"

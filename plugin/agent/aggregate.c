@@ -1,7 +1,10 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
+
+#include "base/memory.h"
 
 #include "aggregate.h"
 
@@ -113,60 +116,52 @@ static void fill_histogram (const aggregate_t *sum, record_t *record)
         record_set_text (record, RECORD_FIELD_utilization_histogram, text);
 }
 
-/* The fields of one group, written if it was known for some time. */
-#define FILL(record, sum, member) \
-    record_set_number (record, RECORD_FIELD_##member, (sum)->member)
+/* A field, and the sum that says whether its value is known. */
+#define FILL(field, known)                                   \
+    {                                                        \
+        RECORD_FIELD_##field, offsetof (aggregate_t, field), \
+            offsetof (aggregate_t, known)                    \
+    }
+static const struct fill {
+    record_field_t field;
+    size_t value, known;
+} fills[] = {
+    FILL (energy_mj, energy_ms),
+    FILL (energy_ms, energy_ms),
+    FILL (counter_resets, counter_resets),
+    FILL (power_sum, power_ms),
+    FILL (power_ms, power_ms),
+    FILL (power_max, power_ms),
+    FILL (clock_sum, clock_ms),
+    FILL (clock_ms, clock_ms),
+    FILL (throttled_ms, throttle_ms),
+    FILL (throttle_ms, throttle_ms),
+    FILL (throttle_reasons, throttle_ms),
+    FILL (utilization_sum, utilization_ms),
+    FILL (utilization_ms, utilization_ms),
+    FILL (utilization_max, utilization_ms),
+    FILL (idle_ms, utilization_ms),
+    FILL (idle_longest_ms, utilization_ms),
+    FILL (memory_sum, memory_ms),
+    FILL (memory_ms, memory_ms),
+    FILL (memory_max, memory_ms),
+    FILL (processes_ms, processes_ms),
+    FILL (processes_max, processes_ms),
+    FILL (no_process_ms, processes_ms),
+};
 
-static void fill_activity (const aggregate_t *sum, record_t *record)
+static int64_t sum_at (const aggregate_t *sum, size_t offset)
 {
-    if (sum->utilization_ms > 0) {
-        FILL (record, sum, utilization_sum);
-        FILL (record, sum, utilization_ms);
-        FILL (record, sum, utilization_max);
-        FILL (record, sum, idle_ms);
-        FILL (record, sum, idle_longest_ms);
-        fill_histogram (sum, record);
-    }
-    if (sum->memory_ms > 0) {
-        FILL (record, sum, memory_sum);
-        FILL (record, sum, memory_ms);
-        FILL (record, sum, memory_max);
-    }
-    if (sum->processes_ms > 0) {
-        FILL (record, sum, processes_ms);
-        FILL (record, sum, processes_max);
-        FILL (record, sum, no_process_ms);
-    }
-}
-
-static void fill_physical (const aggregate_t *sum, record_t *record)
-{
-    if (sum->energy_ms > 0) {
-        FILL (record, sum, energy_mj);
-        FILL (record, sum, energy_ms);
-    }
-    if (sum->counter_resets > 0)
-        FILL (record, sum, counter_resets);
-    if (sum->power_ms > 0) {
-        FILL (record, sum, power_sum);
-        FILL (record, sum, power_ms);
-        FILL (record, sum, power_max);
-    }
-    if (sum->clock_ms > 0) {
-        FILL (record, sum, clock_sum);
-        FILL (record, sum, clock_ms);
-    }
-    if (sum->throttle_ms > 0) {
-        FILL (record, sum, throttled_ms);
-        FILL (record, sum, throttle_ms);
-        FILL (record, sum, throttle_reasons);
-    }
+    return *(const int64_t *)(const void *)((const char *)sum + offset);
 }
 
 void aggregate_fill (const aggregate_t *sum, record_t *record)
 {
-    FILL (record, sum, begin_ms);
-    FILL (record, sum, samples);
-    fill_physical (sum, record);
-    fill_activity (sum, record);
+    record_set_number (record, RECORD_FIELD_begin_ms, sum->begin_ms);
+    record_set_number (record, RECORD_FIELD_samples, sum->samples);
+    for (const struct fill *f = fills; f < fills + GL_ARRAY_SIZE (fills); f++)
+        if (sum_at (sum, f->known) > 0)
+            record_set_number (record, f->field, sum_at (sum, f->value));
+    if (sum->utilization_ms > 0)
+        fill_histogram (sum, record);
 }

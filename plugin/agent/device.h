@@ -3,7 +3,7 @@
  *
  * A device is what Slurm can allocate: a whole GPU, or a MIG slice (a compute
  * instance within a GPU instance). Plain data, owned by the inventory; an empty
- * text and DEVICE_UNKNOWN mean "not known", which is never 0.
+ * text and DEVICE_UNKNOWN mean "unknown", which is never 0.
  */
 #ifndef GL_AGENT_DEVICE_H
 #define GL_AGENT_DEVICE_H
@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/error.h"
+#include "record/record.h"
 
 #define DEVICE_UNKNOWN INT64_MIN
 #define DEVICE_NONE SIZE_MAX
@@ -62,10 +65,54 @@ typedef struct {
     size_t count;
 } inventory_t;
 
+/*
+ * The members of a device but `gpu` and `slice`, in the order in which a replay
+ * file has them: one table for comparing, for records and for replay files.
+ */
+typedef enum {
+    DEVICE_TEXT,
+    DEVICE_NUMBER,
+    DEVICE_ON_OFF,    /* 1, 0 */
+    DEVICE_PLACEMENT, /* the start; the next member is the size */
+} device_form_t;
+
+enum { DEVICE_OF_GPU = 1, DEVICE_OF_SLICE = 2 };
+
+typedef struct {
+    const char *word; /* its key in a replay file; NULL: none */
+    unsigned where;   /* DEVICE_OF_*: which lines there may have the key */
+    device_form_t form;
+    size_t offset;
+    size_t size;           /* of a text */
+    record_field_t record; /* 0: not in records, or by a rule of its own */
+} device_field_t;
+
+extern const device_field_t device_fields[];
+extern const size_t device_field_count;
+
+/* Room for one more at the end, unknown; NULL at DEVICES_MAX. Pointers into
+ * the inventory move. */
+device_t *inventory_add (inventory_t *inventory);
+/* A device without any known value. */
+void device_unknown (device_t *device);
 /* Frees the array; the struct is empty then. */
 void inventory_clear (inventory_t *inventory);
 /* The same devices, in the same places and with the same names. */
 bool inventory_equal (const inventory_t *a, const inventory_t *b);
+
+/*
+ * An inventory as records: one for each device, sharing the snapshot's number
+ * (the moment it was taken), part 1..parts. A node without devices is one
+ * record with parts 0. lib/record/layout.h reads them.
+ */
+/* How many records an inventory is: at least 1. */
+size_t inventory_record_count (const inventory_t *inventory);
+/* Fill record `part` (0 .. count - 1): kind, key, stamp = snapshot and all
+ * fields but cluster and node, which the caller sets. -1 when the system gives
+ * no random key. */
+int inventory_record (const inventory_t *inventory, size_t part,
+                      int64_t snapshot, record_t *ret_record,
+                      gl_error_t *error);
 
 /* One look at one device. */
 typedef struct {
@@ -79,5 +126,18 @@ typedef struct {
     int64_t throttle;    /* NVML's bits; physical GPUs only */
     int64_t processes;
 } sample_t;
+
+/* A look without any value, at a device that is there or not. */
+static inline sample_t sample_unknown (bool present)
+{
+    return (sample_t){.present = present,
+                      .utilization = DEVICE_UNKNOWN,
+                      .memory_used = DEVICE_UNKNOWN,
+                      .power = DEVICE_UNKNOWN,
+                      .energy = DEVICE_UNKNOWN,
+                      .clock = DEVICE_UNKNOWN,
+                      .throttle = DEVICE_UNKNOWN,
+                      .processes = DEVICE_UNKNOWN};
+}
 
 #endif /* !GL_AGENT_DEVICE_H */

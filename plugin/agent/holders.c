@@ -178,40 +178,27 @@ static bool knows_token (const holders_job_t *job, const char *token)
  * Lists of devices.
  */
 
-/* Call with each element of "0,1,GPU-..."; too long ones count as well. */
-typedef void (*token_f) (const char *token, size_t length, void *arg);
-
-static int64_t each_token (const char *list, token_f see, void *arg)
+/* The next element of "0,1,GPU-..."; 0: no more. */
+static size_t next_token (const char **list, const char **ret_token)
 {
-    int64_t count = 0;
+    size_t length;
 
-    while (*list && count < TOKENS_MAX) {
-        size_t length = strcspn (list, ",");
-        if (length > 0) {
-            count++;
-            if (see)
-                see (list, length, arg);
-        }
-        list += length + (list[length] == ',');
-    }
-    return count;
-}
-
-static void see_index (const char *token, size_t length, void *arg)
-{
-    bool *named = arg;
-
-    if (length < 4
-        || (strncmp (token, "GPU-", 4) != 0 && strncmp (token, "MIG-", 4) != 0))
-        *named = false;
+    *list += strspn (*list, ",");
+    *ret_token = *list;
+    length = strcspn (*list, ",");
+    *list += length;
+    return length;
 }
 
 /* Every one is a UUID: better than Slurm's indices. */
 static bool all_named (const char *list)
 {
     bool named = *list != '\0';
+    const char *token;
 
-    each_token (list, see_index, &named);
+    for (size_t length; named && (length = next_token (&list, &token));)
+        named = length >= 4
+                && (!strncmp (token, "GPU-", 4) || !strncmp (token, "MIG-", 4));
     return named;
 }
 
@@ -222,15 +209,9 @@ static const char *best_list (const record_t *record)
                                                : record->gpus;
 }
 
-struct adding {
-    holders_t *holders;
-    holders_job_t *job;
-};
-
-static void add_token (const char *token, size_t length, void *arg)
+static void add_token (holders_t *holders, holders_job_t *job,
+                       const char *token, size_t length)
 {
-    struct adding *adding = arg;
-    holders_job_t *job = adding->job;
     holders_device_t device = {.uuid = ""};
 
     if (length >= sizeof (device.token) || job->device_count >= TOKENS_MAX)
@@ -238,8 +219,7 @@ static void add_token (const char *token, size_t length, void *arg)
     memcpy (device.token, token, length);
     if (knows_token (job, device.token))
         return;
-    if (adding->holders->find (adding->holders->arg, device.token, device.uuid)
-        < 0)
+    if (holders->find (holders->arg, device.token, device.uuid) < 0)
         device.uuid[0] = '\0';
     *GL_APPEND (job->device, job->device_count) = device;
 }
@@ -247,9 +227,13 @@ static void add_token (const char *token, size_t length, void *arg)
 static void add_devices (holders_t *holders, holders_job_t *job,
                          const record_t *record)
 {
-    struct adding adding = {holders, job};
-    int64_t count = each_token (best_list (record), add_token, &adding);
+    const char *list = best_list (record), *token;
+    int64_t count = 0;
 
+    /* too long ones count as well */
+    for (size_t length;
+         count < TOKENS_MAX && (length = next_token (&list, &token)); count++)
+        add_token (holders, job, token, length);
     if (count < record->gpus_on_node && record->gpus_on_node <= TOKENS_MAX)
         count = record->gpus_on_node;
     if (count > job->claimed)
@@ -485,29 +469,29 @@ void holders_forget_boots (holders_t *holders, const char *boot_id,
  * Questions.
  */
 
-struct looking {
-    const holders_t *holders;
-    const char *uuid;
-    bool found;
-};
-
-static void see_token (const char *token, size_t length, void *arg)
+static bool lists_device (const holders_t *holders, const record_t *record,
+                          const char *uuid)
 {
-    struct looking *looking = arg;
-    char text[HOLDERS_UUID_SIZE] = "", uuid[HOLDERS_UUID_SIZE];
+    const char *list = best_list (record), *token;
+    size_t count = 0;
 
-    if (length >= sizeof (text))
-        return;
-    memcpy (text, token, length);
-    if (looking->holders->find (looking->holders->arg, text, uuid) == 0
-        && strcmp (uuid, looking->uuid) == 0)
-        looking->found = true;
+    for (size_t length;
+         count++ < TOKENS_MAX && (length = next_token (&list, &token));) {
+        char text[HOLDERS_UUID_SIZE] = "", found[HOLDERS_UUID_SIZE];
+
+        if (length >= sizeof (text))
+            continue;
+        memcpy (text, token, length);
+        if (holders->find (holders->arg, text, found) == 0
+            && strcmp (found, uuid) == 0)
+            return true;
+    }
+    return false;
 }
 
 static bool event_concerns (const holders_t *holders, const event_t *event,
                             const char *uuid)
 {
-    struct looking looking = {holders, uuid, false};
     const holders_job_t *job;
     record_t record;
 
@@ -518,9 +502,8 @@ static bool event_concerns (const holders_t *holders, const event_t *event,
     job = find_job (holders, record.job_id);
     if (job && job_holds (job, uuid))
         return record.kind != RECORD_STEP_DEVICES;
-    if (record.kind != RECORD_JOB_END)
-        each_token (best_list (&record), see_token, &looking);
-    return looking.found;
+    return record.kind != RECORD_JOB_END
+           && lists_device (holders, &record, uuid);
 }
 
 bool holders_will_change (const holders_t *holders, const char *uuid,

@@ -3,30 +3,38 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/array.h"
 
 #include "holders_private.h"
 #include "words.h"
 
+/* The words of a job's line, and then of each of its devices. */
+static const words_field_t job_words[] = {
+    WORDS_NUMBER (holders_job_t, id),
+    WORDS_NUMBER (holders_job_t, from_ms),
+    WORDS_NUMBER (holders_job_t, start_time),
+    WORDS_NUMBER (holders_job_t, end_time),
+    WORDS_NUMBER (holders_job_t, restart_count),
+    WORDS_NUMBER (holders_job_t, claimed),
+    WORDS_TEXT (holders_job_t, boot_id),
+    WORDS_TEXT (holders_job_t, sluid),
+    WORDS_TEXT (holders_job_t, user),
+    WORDS_TEXT (holders_job_t, account),
+    WORDS_TEXT (holders_job_t, project),
+};
+static const words_field_t device_words[] = {
+    WORDS_TEXT (holders_device_t, token),
+    WORDS_TEXT (holders_device_t, uuid),
+};
+
 static void print_job (const holders_job_t *job, buffer_t *out)
 {
     buffer_add_text (out, "job");
-    words_add_number (out, job->id);
-    words_add_number (out, job->from_ms);
-    words_add_number (out, job->start_time);
-    words_add_number (out, job->end_time);
-    words_add_number (out, job->restart_count);
-    words_add_number (out, job->claimed);
-    words_add_text (out, job->boot_id);
-    words_add_text (out, job->sluid);
-    words_add_text (out, job->user);
-    words_add_text (out, job->account);
-    words_add_text (out, job->project);
+    words_add_fields (out, job, job_words, GL_ARRAY_SIZE (job_words));
     words_add_number (out, (int64_t)job->device_count);
-    for (size_t i = 0; i < job->device_count; i++) {
-        words_add_text (out, job->device[i].token);
-        words_add_text (out, job->device[i].uuid);
-    }
+    for (size_t i = 0; i < job->device_count; i++)
+        words_add_fields (out, &job->device[i], device_words,
+                          GL_ARRAY_SIZE (device_words));
     buffer_add_char (out, '\n');
 }
 
@@ -55,13 +63,10 @@ static bool parse_devices (holders_job_t *job, int64_t count, const char *line)
 {
     if (count < 0 || count > TOKENS_MAX)
         return false;
-    job->device = count ? xcalloc ((size_t)count, sizeof (*job->device)) : NULL;
-    job->device_count = (size_t)count;
-    for (size_t i = 0; i < job->device_count; i++) {
-        if (!words_text (&line, job->device[i].token, HOLDERS_UUID_SIZE)
-            || !words_text (&line, job->device[i].uuid, HOLDERS_UUID_SIZE))
+    while (count-- > 0)
+        if (!words_fields (&line, GL_APPEND (job->device, job->device_count),
+                           device_words, GL_ARRAY_SIZE (device_words)))
             return false;
-    }
     return words_end (line);
 }
 
@@ -70,16 +75,7 @@ static int parse_job (holders_t *holders, const char *line)
     holders_job_t job = {.device = NULL};
     int64_t count;
 
-    if (words_number (&line, &job.id) && words_number (&line, &job.from_ms)
-        && words_number (&line, &job.start_time)
-        && words_number (&line, &job.end_time)
-        && words_number (&line, &job.restart_count)
-        && words_number (&line, &job.claimed)
-        && words_text (&line, job.boot_id, sizeof (job.boot_id))
-        && words_text (&line, job.sluid, sizeof (job.sluid))
-        && words_text (&line, job.user, sizeof (job.user))
-        && words_text (&line, job.account, sizeof (job.account))
-        && words_text (&line, job.project, sizeof (job.project))
+    if (words_fields (&line, &job, job_words, GL_ARRAY_SIZE (job_words))
         && words_number (&line, &count) && parse_devices (&job, count, line)
         && job.claimed >= 0 && job.claimed <= TOKENS_MAX) {
         *holders_add_job (holders) = job;

@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,93 +15,41 @@
 
 enum { EXIT_USAGE = 2 };
 
-typedef int (*take_f) (agent_options_t *options, const char *value);
-
 typedef struct {
     const char *name;
     const char *value; /* its word in the help; NULL: none */
-    take_f take;       /* NULL: ends with the help or the version */
+    enum {
+        TEXT,    /* a const char * */
+        NAME,    /* the same, not empty */
+        SECONDS, /* 1 to 600, kept as an int64_t of milliseconds */
+        FLAG,    /* a bool */
+        END,     /* prints the help or the version, and ends */
+    } kind;
+    size_t offset; /* in agent_options_t */
     const char *help;
     char letter;
 } option_t;
 
-static int take_config (agent_options_t *options, const char *value)
-{
-    options->config = value;
-    return 0;
-}
-
-static int take_spool (agent_options_t *options, const char *value)
-{
-    options->spool = value;
-    return 0;
-}
-
-static int take_node (agent_options_t *options, const char *value)
-{
-    options->node = value;
-    return *value ? 0 : -1;
-}
-
-static int take_cluster (agent_options_t *options, const char *value)
-{
-    options->cluster = value;
-    return *value ? 0 : -1;
-}
-
-static int take_interval (agent_options_t *options, const char *value)
-{
-    uint64_t seconds;
-
-    if (number_u64_text (value, &seconds) < 0 || seconds < 1 || seconds > 600)
-        return -1;
-    options->interval_ms = (int64_t)seconds * 1000;
-    return 0;
-}
-
-static int take_replay (agent_options_t *options, const char *value)
-{
-    options->replay = value;
-    return 0;
-}
-
-static int take_through (agent_options_t *options, const char *value)
-{
-    (void)value;
-    options->through = true;
-    return 0;
-}
-
-static int take_once (agent_options_t *options, const char *value)
-{
-    (void)value;
-    options->once = true;
-    return 0;
-}
-
-static int ingest_record (agent_options_t *options, const char *value)
-{
-    options->record = value;
-    return 0;
-}
+#define AT(member) offsetof (agent_options_t, member)
 
 static const option_t options_table[] = {
-    {"config", "FILE", take_config,
+    {"config", "FILE", TEXT, AT (config),
      "configuration (default $GPULEDGER_CONF, " SYSCONFDIR
      "/gpuledger/gpuledger.yaml)",
      'c'},
-    {"spool", "DIR", take_spool, "the plugin's spool", 's'},
-    {"node", "NAME", take_node, "NodeName of slurm.conf", 'N'},
-    {"cluster", "NAME", take_cluster, "ClusterName of slurm.conf", 'M'},
-    {"interval", "SECONDS", take_interval, "between two looks, 1 to 600", 'i'},
-    {"replay", "FILE", take_replay, "recorded devices instead of the driver",
-     'r'},
-    {"through", NULL, take_through,
+    {"spool", "DIR", TEXT, AT (spool), "the plugin's spool", 's'},
+    {"node", "NAME", NAME, AT (node), "NodeName of slurm.conf", 'N'},
+    {"cluster", "NAME", NAME, AT (cluster), "ClusterName of slurm.conf", 'M'},
+    {"interval", "SECONDS", SECONDS, AT (interval_ms),
+     "between two looks, 1 to 600", 'i'},
+    {"replay", "FILE", TEXT, AT (replay),
+     "recorded devices instead of the driver", 'r'},
+    {"through", NULL, FLAG, AT (through),
      "run through the replay without waiting, then end", 't'},
-    {"once", NULL, take_once, "look once, write what there is, end", '1'},
-    {"record", "FILE", ingest_record, "keep what is seen as a replay", 'w'},
-    {"version", NULL, NULL, "print the version", 'V'},
-    {"help", NULL, NULL, "print this", 'h'},
+    {"once", NULL, FLAG, AT (once), "look once, write what there is, end", '1'},
+    {"record", "FILE", TEXT, AT (record), "keep what is seen as a replay", 'w'},
+    {"version", NULL, END, 0, "print the version", 'V'},
+    {"help", NULL, END, 0, "print this", 'h'},
 };
 
 #define OPTION_COUNT GL_ARRAY_SIZE (options_table)
@@ -187,6 +136,37 @@ static int wrong_option (int letter, char **argv)
     return usage ("there is no option '%s'", word);
 }
 
+/* -1: the option cannot have this value. */
+static int take_option (agent_options_t *options, const option_t *option,
+                        const char *value)
+{
+    void *target = (char *)options + option->offset;
+    uint64_t seconds;
+
+    switch (option->kind) {
+    case NAME:
+        if (!*value)
+            return -1;
+        /* fallthrough */
+    case TEXT:
+        *(const char **)target = value;
+        return 0;
+    case SECONDS:
+        if (number_u64_text (value, &seconds) < 0 || seconds < 1
+            || seconds > 600)
+            return -1;
+        *(int64_t *)target = (int64_t)seconds * 1000;
+        return 0;
+    case FLAG:
+        *(bool *)target = true;
+        return 0;
+    case END:
+        break;
+    }
+    print_and_exit (option);
+    return 0;
+}
+
 static int read_options (agent_options_t *options, int argc, char **argv)
 {
     struct option long_options[OPTION_COUNT + 1];
@@ -201,9 +181,7 @@ static int read_options (agent_options_t *options, int argc, char **argv)
         const option_t *option = find_option (letter);
         if (!option)
             return wrong_option (letter, argv);
-        if (!option->take)
-            print_and_exit (option);
-        if (option->take (options, optarg) < 0)
+        if (take_option (options, option, optarg) < 0)
             return usage ("'%s' is no %s for --%s", optarg, option->value,
                           option->name);
     }

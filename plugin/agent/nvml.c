@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "device_new.h"
+#include "device.h"
 #include "nvml_private.h"
 
 #define SECOND INT64_C (1000000000)
@@ -233,7 +233,7 @@ static bool look_at (nvml_t *nvml, size_t i, sample_t *sample)
     nvml_slot_t *slot = &nvml->slot[i];
     asked_t asked = {.nvml = nvml, .handle = slot->handle};
 
-    sample_unknown (sample, true);
+    *sample = sample_unknown (true);
     if (!slot->lost && !nvml->slot[device->gpu].lost) {
         sample->memory_used = ask_memory (&asked, device->slice);
         sample->processes = ask_processes (&asked);
@@ -245,7 +245,7 @@ static bool look_at (nvml_t *nvml, size_t i, sample_t *sample)
             return true;
         slot->lost = true;
     }
-    sample_unknown (sample, false);
+    *sample = sample_unknown (false);
     return false;
 }
 

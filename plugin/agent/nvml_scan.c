@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "device_new.h"
+#include "device.h"
 #include "nvml_private.h"
 
 /* A GPU has at most 7 slices; a bound on what a driver can make us ask.

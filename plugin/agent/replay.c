@@ -8,15 +8,26 @@
 
 #include "base/array.h"
 #include "base/memory.h"
-#include "device_new.h"
+#include "device.h"
 #include "replay_private.h"
 #include "replay_word.h"
 
 #define SECOND INT64_C (1000000000)
 
-const char *const replay_value_words[REPLAY_VALUES]
-    = {"utilization", "memory",   "power",    "energy",
-       "clock",       "throttle", "processes"};
+const replay_value_t replay_values[REPLAY_VALUES] = {
+    [REPLAY_UTILIZATION]
+    = {"utilization", REPLAY_PERCENT, offsetof (sample_t, utilization), false},
+    [REPLAY_MEMORY]
+    = {"memory", REPLAY_COUNT, offsetof (sample_t, memory_used), false},
+    [REPLAY_POWER] = {"power", REPLAY_COUNT, offsetof (sample_t, power), true},
+    [REPLAY_ENERGY]
+    = {"energy", REPLAY_COUNT, offsetof (sample_t, energy), true},
+    [REPLAY_CLOCK] = {"clock", REPLAY_COUNT, offsetof (sample_t, clock), true},
+    [REPLAY_THROTTLE]
+    = {"throttle", REPLAY_BITS, offsetof (sample_t, throttle), true},
+    [REPLAY_PROCESSES]
+    = {"processes", REPLAY_COUNT, offsetof (sample_t, processes), false},
+};
 
 /* A name, and where it stands in the layout that is being read. */
 typedef struct {
@@ -73,26 +84,17 @@ static int take_text (const reader_t *reader, word_t value, char *ret_text,
     return 0;
 }
 
-static int take_count (const reader_t *reader, word_t value, int64_t *ret)
+static int take_number (const reader_t *reader, word_t value, int form,
+                        int64_t *ret)
 {
-    return word_count (value, ret)
-               ? 0
-               : wrong_word (reader, "not a number:", value);
-}
+    bool taken = form == REPLAY_PERCENT ? word_percent (value, ret)
+                 : form == REPLAY_BITS  ? word_bits (value, ret)
+                                        : word_count (value, ret);
+    const char *what = form == REPLAY_PERCENT
+                           ? "not a percentage with at most two decimals:"
+                           : "not a number:";
 
-static int take_bits (const reader_t *reader, word_t value, int64_t *ret)
-{
-    return word_bits (value, ret) ? 0
-                                  : wrong_word (reader, "not a number:", value);
-}
-
-static int take_percent (const reader_t *reader, word_t value, int64_t *ret)
-{
-    return word_percent (value, ret)
-               ? 0
-               : wrong_word (
-                   reader,
-                   "not a percentage with at most two decimals:", value);
+    return taken ? 0 : wrong_word (reader, what, value);
 }
 
 /* The next word of the line; false at its end. */
@@ -210,9 +212,6 @@ static void forget_names (reader_t *reader)
 
 /* ------------------------------------------------------------------ devices */
 
-typedef int (*device_key_f) (const reader_t *reader, word_t value,
-                             replay_device_t *device);
-
 static int take_mig (const reader_t *reader, word_t value,
                      replay_device_t *device)
 {
@@ -248,69 +247,59 @@ static int take_placement (const reader_t *reader, word_t value,
     if (!colon)
         return wrong_word (reader, "placement is START:SIZE, not", value);
     length = colon - value.text;
-    if (take_count (reader, (word_t){value.text, length},
-                    &device->device.placement_start)
+    if (take_number (reader, (word_t){value.text, length}, REPLAY_COUNT,
+                     &device->device.placement_start)
         < 0)
         return -1;
-    return take_count (reader, (word_t){colon + 1, value.length - length - 1},
-                       &device->device.placement_size);
+    return take_number (reader, (word_t){colon + 1, value.length - length - 1},
+                        REPLAY_COUNT, &device->device.placement_size);
 }
 
-#define OF(member) offsetof (device_t, member)
-#define SIZE(member) sizeof (((device_t *)0)->member)
-enum { ON_GPU = 1, ON_SLICE = 2, ON_BOTH = 3 };
+static int take_member (const reader_t *reader, const device_field_t *field,
+                        word_t value, replay_device_t *device)
+{
+    void *target = (char *)&device->device + field->offset;
 
-static const struct {
-    const char *word;
-    unsigned where;
-    device_key_f take; /* or a text, or a number */
-    size_t offset;
-    size_t size; /* of a text; 0: a number */
-} device_keys[] = {
-    {"uuid", ON_BOTH, NULL, OF (uuid), SIZE (uuid)},
-    {"old_uuid", ON_SLICE, NULL, OF (old_uuid), SIZE (old_uuid)},
-    {"model", ON_GPU, NULL, OF (model), SIZE (model)},
-    {"pci", ON_GPU, NULL, OF (pci), SIZE (pci)},
-    {"minor", ON_GPU, NULL, OF (minor), 0},
-    {"memory", ON_BOTH, NULL, OF (memory_total), 0},
-    {"mig", ON_GPU, take_mig, 0, 0},
-    {"power_limit", ON_GPU, NULL, OF (power_limit), 0},
-    {"counter", ON_GPU, take_counter, 0, 0},
-    {"gi", ON_SLICE, NULL, OF (gpu_instance), 0},
-    {"ci", ON_SLICE, NULL, OF (compute_instance), 0},
-    {"gi_minor", ON_SLICE, NULL, OF (gpu_instance_minor), 0},
-    {"ci_minor", ON_SLICE, NULL, OF (compute_instance_minor), 0},
-    {"profile", ON_SLICE, NULL, OF (profile), SIZE (profile)},
-    {"compute", ON_SLICE, NULL, OF (compute_slices), 0},
-    {"memory_slices", ON_SLICE, NULL, OF (memory_slices), 0},
-    {"placement", ON_SLICE, take_placement, 0, 0},
-    {"file", ON_BOTH, NULL, OF (file), SIZE (file)},
-};
+    switch (field->form) {
+    case DEVICE_TEXT:
+        return take_text (reader, value, target, field->size);
+    case DEVICE_NUMBER:
+        return take_number (reader, value, REPLAY_COUNT, target);
+    case DEVICE_ON_OFF:
+        return take_mig (reader, value, device);
+    case DEVICE_PLACEMENT:
+        return take_placement (reader, value, device);
+    }
+    return -1;
+}
+
+static const device_field_t *find_field (word_t key, unsigned where)
+{
+    for (size_t i = 0; i < device_field_count; i++)
+        if (device_fields[i].where & where
+            && word_is (key, device_fields[i].word))
+            return &device_fields[i];
+    return NULL;
+}
 
 static int take_device_key (const reader_t *reader, word_t word,
                             replay_device_t *device)
 {
-    unsigned where = device->device.slice ? ON_SLICE : ON_GPU;
+    bool slice = device->device.slice;
+    const device_field_t *field;
     word_t key, value;
+    bool counter;
 
     word_split (word, &key, &value);
-    for (size_t i = 0; i < GL_ARRAY_SIZE (device_keys); i++) {
-        char *target = (char *)&device->device + device_keys[i].offset;
-
-        if (!(device_keys[i].where & where)
-            || !word_is (key, device_keys[i].word))
-            continue;
-        if (!value.text)
-            return wrong_word (reader, "no value after", key);
-        if (device_keys[i].take)
-            return device_keys[i].take (reader, value, device);
-        if (device_keys[i].size)
-            return take_text (reader, value, target, device_keys[i].size);
-        return take_count (reader, value, (int64_t *)(void *)target);
-    }
-    return wrong_word (
-        reader,
-        device->device.slice ? "a slice has no key" : "a GPU has no key", key);
+    field = find_field (key, slice ? DEVICE_OF_SLICE : DEVICE_OF_GPU);
+    counter = !slice && word_is (key, "counter");
+    if (!field && !counter)
+        return wrong_word (
+            reader, slice ? "a slice has no key" : "a GPU has no key", key);
+    if (!value.text)
+        return wrong_word (reader, "no value after", key);
+    return counter ? take_counter (reader, value, device)
+                   : take_member (reader, field, value, device);
 }
 
 static int take_device_keys (reader_t *reader, replay_device_t *device)
@@ -433,30 +422,15 @@ static int line_slice (reader_t *reader)
 
 /* ------------------------------------------------------------------- states */
 
-enum { OF_GPU_ONLY = 1 };
-
-static const struct {
-    int (*take) (const reader_t *reader, word_t value, int64_t *ret);
-    unsigned flags;
-} values[REPLAY_VALUES] = {
-    [REPLAY_UTILIZATION] = {take_percent, 0},
-    [REPLAY_MEMORY] = {take_count, 0},
-    [REPLAY_POWER] = {take_count, OF_GPU_ONLY},
-    [REPLAY_ENERGY] = {take_count, OF_GPU_ONLY},
-    [REPLAY_CLOCK] = {take_count, OF_GPU_ONLY},
-    [REPLAY_THROTTLE] = {take_bits, OF_GPU_ONLY},
-    [REPLAY_PROCESSES] = {take_count, 0},
-};
-
 static int take_value (reader_t *reader, const name_t *name, size_t what,
                        word_t word)
 {
     int64_t value = DEVICE_UNKNOWN;
 
-    if (name->slice && values[what].flags & OF_GPU_ONLY)
+    if (name->slice && replay_values[what].of_gpu)
         return wrong_word (reader, "only a GPU has", word);
     if (!word_is (word, "unsupported")
-        && values[what].take (reader, word, &value) < 0)
+        && take_number (reader, word, replay_values[what].form, &value) < 0)
         return -1;
     return add_event (reader, (replay_what_t)what, name->index, value);
 }
@@ -473,7 +447,7 @@ static int take_state (reader_t *reader, const name_t *name, word_t word)
     if (!value.text && !name->slice && word_is (key, "reset"))
         return add_event (reader, REPLAY_ENERGY, name->index, 0);
     for (size_t i = 0; value.text && i < REPLAY_VALUES; i++)
-        if (word_is (key, replay_value_words[i]))
+        if (word_is (key, replay_values[i].word))
             return take_value (reader, name, i, value);
     return wrong_word (reader, "what is", word);
 }
@@ -516,13 +490,17 @@ static int line_replay (reader_t *reader)
 }
 
 /* Words of the head: before the first time. */
-static int head_only (const reader_t *reader, const char *what)
+/* The word of a line that is in the head only. */
+static int head_word (reader_t *reader, const char *what, const char *needs,
+                      word_t *ret_word)
 {
     if (reader->replay->has_time)
         return gl_error (reader->error,
-                         "%s:%zu: '%s' comes before the first "
-                         "'at'",
+                         "%s:%zu: '%s' comes before the first 'at'",
                          reader->file, reader->line, what);
+    if (!next_word (reader, ret_word))
+        return gl_error (reader->error, "%s:%zu: '%s' needs %s", reader->file,
+                         reader->line, what, needs);
     return 0;
 }
 
@@ -530,10 +508,8 @@ static int line_driver (reader_t *reader)
 {
     word_t word;
 
-    if (head_only (reader, "driver") < 0)
+    if (head_word (reader, "driver", "a version", &word) < 0)
         return -1;
-    if (!next_word (reader, &word))
-        return wrong (reader, "'driver' needs a version");
     return take_text (reader, word, reader->replay->driver,
                       sizeof (reader->replay->driver));
 }
@@ -542,25 +518,23 @@ static int line_boot (reader_t *reader)
 {
     word_t word;
 
-    if (head_only (reader, "boot") < 0)
+    if (head_word (reader, "boot", "an id", &word) < 0)
         return -1;
-    if (!next_word (reader, &word))
-        return wrong (reader, "'boot' needs an id");
     reader->replay->boot_count = 0;
     return add_boot (reader, word);
 }
 
 static int line_repeat (reader_t *reader)
 {
+    static const char needs[] = "a time of at least 1s, as in 'repeat 1h'";
     word_t word;
 
-    if (head_only (reader, "repeat") < 0)
+    if (head_word (reader, "repeat", needs, &word) < 0)
         return -1;
-    if (!next_word (reader, &word)
-        || !word_duration (word, &reader->replay->repeat)
+    if (!word_duration (word, &reader->replay->repeat)
         || reader->replay->repeat < SECOND)
-        return wrong (reader, "'repeat' needs a time of at least 1s, as in "
-                              "'repeat 1h'");
+        return gl_error (reader->error, "%s:%zu: 'repeat' needs %s",
+                         reader->file, reader->line, needs);
     return 0;
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "device_new.h"
+#include "device.h"
 #include "replay_private.h"
 
 /* Energy in mW x ns, of which 10^9 are a millijoule. */
@@ -272,20 +272,17 @@ static void look_at (player_t *player, const replay_device_t *scanned,
     const replay_device_t *device = present (player, scanned);
     state_t *state;
 
-    sample_unknown (sample, false);
+    *sample = sample_unknown (false);
     if (!device || gpu_lost (player, device))
         return;
     state = &player->state[device->name];
     integrate (state, time);
     sample->present = true;
-    sample->utilization = state->value[REPLAY_UTILIZATION];
-    sample->memory_used = state->value[REPLAY_MEMORY];
-    sample->power = state->value[REPLAY_POWER];
-    sample->clock = state->value[REPLAY_CLOCK];
-    sample->throttle = state->value[REPLAY_THROTTLE];
-    sample->processes = state->value[REPLAY_PROCESSES];
-    if (!device->device.slice)
-        sample->energy = read_counter (state);
+    for (size_t i = 0; i < REPLAY_VALUES; i++)
+        memcpy ((char *)sample + replay_values[i].offset, &state->value[i],
+                sizeof (int64_t));
+    sample->energy
+        = device->device.slice ? DEVICE_UNKNOWN : read_counter (state);
 }
 
 static int look (source_t *source, int64_t now, const inventory_t *inventory,
@@ -303,7 +300,7 @@ static int look (source_t *source, int64_t now, const inventory_t *inventory,
             look_at (player, &replay->device[scanned->first + i], time,
                      &samples[i]);
         else
-            sample_unknown (&samples[i], false);
+            samples[i] = sample_unknown (false);
     return player->layout != player->scanned_layout
            || player->boot != player->scanned_boot;
 }

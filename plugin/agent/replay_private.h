@@ -71,7 +71,13 @@ struct replay {
     size_t event_count;
 };
 
-/* The words of the values, in their order; for writing. */
-extern const char *const replay_value_words[REPLAY_VALUES];
+/* A value of a device, in the order of replay_what_t. */
+typedef struct {
+    const char *word;
+    enum { REPLAY_COUNT, REPLAY_PERCENT, REPLAY_BITS } form;
+    size_t offset; /* in sample_t */
+    bool of_gpu;   /* a slice has none */
+} replay_value_t;
+extern const replay_value_t replay_values[REPLAY_VALUES];
 
 #endif /* !GL_AGENT_REPLAY_PRIVATE_H */

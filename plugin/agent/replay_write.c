@@ -10,7 +10,7 @@
 
 #include "base/calendar.h"
 #include "base/memory.h"
-#include "device_new.h"
+#include "device.h"
 #include "replay_private.h"
 
 #define SECOND INT64_C (1000000000)
@@ -68,45 +68,37 @@ static void put_word (FILE *file, const char *word, const char *text)
         fprintf (file, "%s \"%s\"\n", word, text);
 }
 
-static void put_number (FILE *file, const char *key, int64_t value)
+static void put_field (FILE *file, const device_field_t *field,
+                       const device_t *device)
 {
-    if (value >= 0)
-        fprintf (file, " %s=%" PRId64, key, value);
+    const void *at = (const char *)device + field->offset;
+    int64_t value;
+
+    if (field->form == DEVICE_TEXT) {
+        put_text (file, field->word, at);
+        return;
+    }
+    value = *(const int64_t *)at;
+    if (value < 0
+        || (field->form == DEVICE_PLACEMENT && device->placement_size < 0))
+        return;
+    if (field->form == DEVICE_ON_OFF)
+        fprintf (file, " %s=%s", field->word, value ? "on" : "off");
+    else
+        fprintf (file, " %s=%" PRId64, field->word, value);
+    if (field->form == DEVICE_PLACEMENT)
+        fprintf (file, ":%" PRId64, device->placement_size);
 }
 
-static void put_gpu (FILE *file, const device_t *device, const char *name)
+static void put_device (FILE *file, const device_t *device, const char *name)
 {
-    fprintf (file, "gpu %s", name);
-    put_text (file, "uuid", device->uuid);
-    put_text (file, "model", device->model);
-    put_text (file, "pci", device->pci);
-    put_number (file, "minor", device->minor);
-    put_number (file, "memory", device->memory_total);
-    put_number (file, "power_limit", device->power_limit);
-    if (device->mig_mode != DEVICE_UNKNOWN)
-        fprintf (file, " mig=%s", device->mig_mode ? "on" : "off");
-    put_text (file, "file", device->file);
-    fputs (" counter=given\n", file);
-}
+    unsigned where = device->slice ? DEVICE_OF_SLICE : DEVICE_OF_GPU;
 
-static void put_slice (FILE *file, const device_t *device, const char *name)
-{
-    fprintf (file, "slice %s", name);
-    put_text (file, "uuid", device->uuid);
-    put_text (file, "old_uuid", device->old_uuid);
-    put_number (file, "gi", device->gpu_instance);
-    put_number (file, "ci", device->compute_instance);
-    put_number (file, "gi_minor", device->gpu_instance_minor);
-    put_number (file, "ci_minor", device->compute_instance_minor);
-    put_text (file, "profile", device->profile);
-    put_number (file, "compute", device->compute_slices);
-    put_number (file, "memory_slices", device->memory_slices);
-    if (device->placement_start >= 0 && device->placement_size >= 0)
-        fprintf (file, " placement=%" PRId64 ":%" PRId64,
-                 device->placement_start, device->placement_size);
-    put_number (file, "memory", device->memory_total);
-    put_text (file, "file", device->file);
-    fputc ('\n', file);
+    fprintf (file, "%s %s", device->slice ? "slice" : "gpu", name);
+    for (size_t i = 0; i < device_field_count; i++)
+        if (device_fields[i].where & where)
+            put_field (file, &device_fields[i], device);
+    fputs (device->slice ? "\n" : " counter=given\n", file);
 }
 
 static void put_devices (replay_writer_t *writer)
@@ -114,8 +106,7 @@ static void put_devices (replay_writer_t *writer)
     const inventory_t *inventory = &writer->inventory;
 
     for (size_t i = 0; i < inventory->count; i++)
-        (inventory->device[i].slice ? put_slice : put_gpu) (
-            writer->file, &inventory->device[i], writer->name[i]);
+        put_device (writer->file, &inventory->device[i], writer->name[i]);
 }
 
 /* g0, g1, and their slices g1.0, g1.1. */
@@ -152,7 +143,7 @@ static void keep_inventory (replay_writer_t *writer,
     free (writer->sample);
     writer->sample = xcalloc (inventory->count + 1, sizeof (*writer->sample));
     for (size_t i = 0; i < inventory->count; i++)
-        sample_unknown (&writer->sample[i], true);
+        writer->sample[i] = sample_unknown (true);
     name_devices (writer);
 }
 
@@ -172,27 +163,18 @@ static void put_time (replay_writer_t *writer, int64_t now)
 
 static int64_t value_of (const sample_t *sample, size_t what)
 {
-    const int64_t values[REPLAY_VALUES] = {
-        [REPLAY_UTILIZATION] = sample->utilization,
-        [REPLAY_MEMORY] = sample->memory_used,
-        [REPLAY_POWER] = sample->power,
-        [REPLAY_ENERGY] = sample->energy,
-        [REPLAY_CLOCK] = sample->clock,
-        [REPLAY_THROTTLE] = sample->throttle,
-        [REPLAY_PROCESSES] = sample->processes,
-    };
-
-    return values[what];
+    return *(const int64_t *)(const void *)((const char *)sample
+                                            + replay_values[what].offset);
 }
 
 static void put_value (FILE *file, size_t what, int64_t value)
 {
-    fprintf (file, " %s=", replay_value_words[what]);
+    fprintf (file, " %s=", replay_values[what].word);
     if (value < 0)
         fputs ("unsupported", file);
-    else if (what == REPLAY_UTILIZATION)
+    else if (replay_values[what].form == REPLAY_PERCENT)
         fprintf (file, "%" PRId64 ".%02" PRId64, value / 100, value % 100);
-    else if (what == REPLAY_THROTTLE)
+    else if (replay_values[what].form == REPLAY_BITS)
         fprintf (file, "0x%" PRIx64, value);
     else
         fprintf (file, "%" PRId64, value);
@@ -213,10 +195,9 @@ static void put_sample (replay_writer_t *writer, size_t i,
         fputs (sample->present ? " back" : " lost", writer->file);
     for (size_t what = 0; sample->present && what < REPLAY_VALUES; what++) {
         int64_t value = value_of (sample, what);
-        bool of_gpu = what == REPLAY_POWER || what == REPLAY_ENERGY
-                      || what == REPLAY_CLOCK || what == REPLAY_THROTTLE;
 
-        if (!(slice && of_gpu) && (whole || value != value_of (old, what)))
+        if (!(slice && replay_values[what].of_gpu)
+            && (whole || value != value_of (old, what)))
             put_value (writer->file, what, value);
     }
     fputc ('\n', writer->file);

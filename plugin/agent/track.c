@@ -7,21 +7,11 @@
 #include "base/memory.h"
 #include "gres/mig.h"
 
-#include "cut.h"
 #include "energy.h"
-#include "track_private.h"
+#include "track.h"
 
 /* So much of the interval may pass between two looks, in halves. */
 #define GAP_HALVES 5
-
-const sample_t track_unseen = {.present = false,
-                               .utilization = DEVICE_UNKNOWN,
-                               .memory_used = DEVICE_UNKNOWN,
-                               .power = DEVICE_UNKNOWN,
-                               .energy = DEVICE_UNKNOWN,
-                               .clock = DEVICE_UNKNOWN,
-                               .throttle = DEVICE_UNKNOWN,
-                               .processes = DEVICE_UNKNOWN};
 
 static void done_track (track_t *track)
 {
@@ -46,6 +36,12 @@ static track_t *gpu_of (tracks_t *tracks, const track_t *track)
 /*
  * Stretches.
  */
+
+/* How many looks are due in (begin, end], at the multiples of the interval. */
+static int64_t looks_due (int64_t begin, int64_t end, int64_t interval_ms)
+{
+    return end / interval_ms - begin / interval_ms;
+}
 
 static void begin_stretch (hold_t *hold, int64_t at_ms)
 {
@@ -120,7 +116,7 @@ static void emit_stretch (const tracks_t *tracks, const track_t *track,
     record_set_number (&record, RECORD_FIELD_interval_ms, tracks->interval_ms);
     record_set_number (
         &record, RECORD_FIELD_samples_expected,
-        cut_looks (hold->sum.begin_ms, end_ms, tracks->interval_ms));
+        looks_due (hold->sum.begin_ms, end_ms, tracks->interval_ms));
     if (hold->sum.energy_ms > 0)
         record_set_number (&record, RECORD_FIELD_energy_rule,
                            energy_rule (track));
@@ -322,7 +318,7 @@ static track_t make_track (tracks_t *before, const inventory_t *inventory,
     track_t track = {.counter = DEVICE_UNKNOWN,
                      .difference = DEVICE_UNKNOWN,
                      .closed_ms = at_ms,
-                     .sample = track_unseen};
+                     .sample = sample_unknown (false)};
 
     if (old && old->hold) {
         track = *old;
@@ -452,7 +448,7 @@ static void take_samples (tracks_t *tracks, const inventory_t *inventory,
 {
     for (size_t i = 0; i < tracks->count; i++) {
         track_t *track = &tracks->track[i];
-        track->sample = track_unseen;
+        track->sample = sample_unknown (false);
         for (size_t j = 0; j < inventory->count; j++) {
             if (strcmp (inventory->device[j].uuid, track->uuid) == 0
                 && samples[j].present)
@@ -611,12 +607,13 @@ void tracks_advance (tracks_t *tracks, holders_t *holders, int64_t from_ms,
     take_samples (tracks, inventory, samples);
     read_meters (&passage);
     for (int64_t at = from_ms, next; at < to_ms; at = next) {
-        next = earlier (to_ms, earlier (cut_next (at, tracks->cut_ms),
-                                        holders_next (holders)));
+        next = earlier (to_ms,
+                        earlier ((at / tracks->cut_ms + 1) * tracks->cut_ms,
+                                 holders_next (holders)));
         observe (&passage, at, next);
         if (holders_apply (holders, next))
             follow_holders (tracks, holders, next);
-        if (cut_at (next, tracks->cut_ms))
+        if (next % tracks->cut_ms == 0)
             tracks_cut (tracks, next);
     }
     spend_rest (tracks, to_ms);

@@ -76,7 +76,8 @@ typedef void (*track_emit_f) (void *arg, const record_t *record);
 
 typedef struct {
     int64_t interval_ms;
-    int64_t cut_ms;
+    int64_t cut_ms; /* stretches end at its multiples: an hour or a part of one,
+                     * so that they fall into hours and days of every zone */
     idle_rule_t rule;
     track_emit_f emit; /* cluster and node are the function's to set */
     void *arg;
@@ -109,6 +110,9 @@ void tracks_look (tracks_t *tracks, const inventory_t *inventory,
 /* Nothing is known of the time before `at_ms`: the stretches begin there. End
  * them before. */
 void tracks_restart (tracks_t *tracks, int64_t at_ms);
+
+/* Sets the weights of a GPU and its slices; for tracks_parsed(). */
+void track_weigh (tracks_t *tracks, track_t *gpu);
 
 /* As lines for the state file, and back (see holders_parse). tracks_parsed()
  * says whether what was read is whole. */

@@ -7,11 +7,10 @@
 #include "base/array.h"
 #include "base/memory.h"
 
-#include "track_private.h"
+#include "track.h"
 #include "words.h"
 
 #define NUMBERS(type) (sizeof (type) / sizeof (int64_t))
-#define TRACK_NUMBERS 7
 
 static void print_hold (const hold_t *hold, buffer_t *out)
 {
@@ -23,30 +22,19 @@ static void print_hold (const hold_t *hold, buffer_t *out)
     buffer_add_char (out, '\n');
 }
 
-/* The plain numbers of a track, in the order of the file. */
-static void track_numbers (track_t *track, int64_t *numbers[TRACK_NUMBERS])
-{
-    numbers[0] = &track->weight;
-    numbers[1] = &track->gres_index;
-    numbers[2] = &track->memory_total;
-    numbers[3] = &track->power_limit;
-    numbers[4] = &track->counter;
-    numbers[5] = &track->counter_ms;
-    numbers[6] = &track->closed_ms;
-}
+/* The words of a track, in the order of the file. */
+static const words_field_t track_words[] = {
+    WORDS_TEXT (track_t, uuid),          WORDS_TEXT (track_t, model),
+    WORDS_TEXT (track_t, profile),       WORDS_NUMBER (track_t, weight),
+    WORDS_NUMBER (track_t, gres_index),  WORDS_NUMBER (track_t, memory_total),
+    WORDS_NUMBER (track_t, power_limit), WORDS_NUMBER (track_t, counter),
+    WORDS_NUMBER (track_t, counter_ms),  WORDS_NUMBER (track_t, closed_ms),
+};
 
 static void print_track (const track_t *track, buffer_t *out)
 {
-    track_t copy = *track;
-    int64_t *numbers[TRACK_NUMBERS];
-
-    track_numbers (&copy, numbers);
     buffer_add_text (out, track->slice ? "slice" : "gpu");
-    words_add_text (out, track->uuid);
-    words_add_text (out, track->model);
-    words_add_text (out, track->profile);
-    for (size_t i = 0; i < TRACK_NUMBERS; i++)
-        words_add_number (out, *numbers[i]);
+    words_add_fields (out, track, track_words, GL_ARRAY_SIZE (track_words));
     buffer_add_char (out, '\n');
     for (size_t i = 0; i < track->hold_count; i++)
         print_hold (&track->hold[i], out);
@@ -60,20 +48,14 @@ void tracks_print (const tracks_t *tracks, buffer_t *out)
 
 static int parse_track (tracks_t *tracks, const char *line, bool slice)
 {
-    track_t track
-        = {.slice = slice, .difference = DEVICE_UNKNOWN, .sample = track_unseen};
-    int64_t *numbers[TRACK_NUMBERS];
+    track_t track = {.slice = slice,
+                     .difference = DEVICE_UNKNOWN,
+                     .sample = sample_unknown (false)};
 
-    track_numbers (&track, numbers);
     if (tracks->count >= DEVICES_MAX || (slice && tracks->count == 0)
-        || !words_text (&line, track.uuid, sizeof (track.uuid))
-        || !words_text (&line, track.model, sizeof (track.model))
-        || !words_text (&line, track.profile, sizeof (track.profile)))
+        || !words_fields (&line, &track, track_words,
+                          GL_ARRAY_SIZE (track_words)))
         return -1;
-    for (size_t i = 0; i < TRACK_NUMBERS; i++) {
-        if (!words_number (&line, numbers[i]))
-            return -1;
-    }
     track.gpu = slice ? tracks->track[tracks->count - 1].gpu : tracks->count;
     *GL_APPEND (tracks->track, tracks->count) = track;
     memcpy (tracks->track[tracks->count - 1].gpu_uuid,

@@ -54,14 +54,7 @@ void watch_close (watch_t *watch)
 static void know_nothing (watch_t *watch)
 {
     for (size_t i = 0; i < watch->inventory.count; i++)
-        watch->samples[i] = (sample_t){.present = false,
-                                       .utilization = DEVICE_UNKNOWN,
-                                       .memory_used = DEVICE_UNKNOWN,
-                                       .power = DEVICE_UNKNOWN,
-                                       .energy = DEVICE_UNKNOWN,
-                                       .clock = DEVICE_UNKNOWN,
-                                       .throttle = DEVICE_UNKNOWN,
-                                       .processes = DEVICE_UNKNOWN};
+        watch->samples[i] = sample_unknown (false);
 }
 
 /* A pause that ends later than a pause can take was begun before the clock was

@@ -40,6 +40,19 @@ void words_add_numbers (buffer_t *out, const int64_t *numbers, size_t count)
         words_add_number (out, numbers[i]);
 }
 
+void words_add_fields (buffer_t *out, const void *of,
+                       const words_field_t *fields, size_t count)
+{
+    for (const words_field_t *f = fields; f < fields + count; f++) {
+        const void *at = (const char *)of + f->offset;
+
+        if (f->size)
+            words_add_text (out, at);
+        else
+            words_add_number (out, *(const int64_t *)at);
+    }
+}
+
 void words_add_bytes (buffer_t *out, const void *bytes, size_t size)
 {
     const unsigned char *byte = bytes;
@@ -120,6 +133,20 @@ bool words_numbers (const char **cursor, int64_t *ret_numbers, size_t count)
             return false;
     }
     return true;
+}
+
+bool words_fields (const char **cursor, void *of, const words_field_t *fields,
+                   size_t count)
+{
+    bool read = true;
+
+    for (size_t i = 0; read && i < count; i++) {
+        void *at = (char *)of + fields[i].offset;
+
+        read = fields[i].size ? words_text (cursor, at, fields[i].size)
+                              : words_number (cursor, at);
+    }
+    return read;
 }
 
 size_t words_some_bytes (const char **cursor, void *ret_bytes, size_t max)

@@ -17,11 +17,29 @@ void words_add_number (buffer_t *out, int64_t number);
 void words_add_numbers (buffer_t *out, const int64_t *numbers, size_t count);
 void words_add_bytes (buffer_t *out, const void *bytes, size_t size);
 
+/* Members of a struct, a word each. */
+typedef struct {
+    size_t offset;
+    size_t size; /* of a text; 0: an int64_t */
+} words_field_t;
+#define WORDS_NUMBER(type, member) \
+    {                              \
+        offsetof (type, member), 0 \
+    }
+#define WORDS_TEXT(type, member)                              \
+    {                                                         \
+        offsetof (type, member), sizeof (((type *)0)->member) \
+    }
+void words_add_fields (buffer_t *out, const void *of,
+                       const words_field_t *fields, size_t count);
+
 /* Reading: each takes the next word of *cursor. False when there is none or it
  * is not one of its kind; the result is then undefined. */
 bool words_text (const char **cursor, char *ret_text, size_t size);
 bool words_number (const char **cursor, int64_t *ret_number);
 bool words_numbers (const char **cursor, int64_t *ret_numbers, size_t count);
+bool words_fields (const char **cursor, void *of, const words_field_t *fields,
+                   size_t count);
 /* Exactly `size` bytes. */
 bool words_bytes (const char **cursor, void *ret_bytes, size_t size);
 /* At most `max` bytes; returns how many, 0 on failure. */

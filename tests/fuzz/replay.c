@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "device.h"
 #include "fuzz/fuzz.h"
-#include "inventory_record.h"
 #include "replay.h"
 
 #define LOOKS 16

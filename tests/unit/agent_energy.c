@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 
-#include "cut.h"
 #include "device.h"
 #include "energy.h"
 
@@ -89,27 +88,6 @@ static void energy_divide__no_weight__nothing_divided (void **state)
     assert_false (energy_divide (5, weights, 2, parts));
 }
 
-static void cut_next__around_a_cut__the_one_after (void **state)
-{
-    const int64_t hour = 3600000;
-
-    (void)state;
-    assert_int_equal (cut_next (0, hour), hour);
-    assert_int_equal (cut_next (hour - 1, hour), hour);
-    assert_int_equal (cut_next (hour, hour), 2 * hour);
-    assert_true (cut_at (hour, hour));
-    assert_false (cut_at (hour + 1, hour));
-}
-
-static void cut_looks__half_open__each_once (void **state)
-{
-    (void)state;
-    assert_int_equal (cut_looks (0, 3600000, 10000), 360);
-    assert_int_equal (cut_looks (0, 9999, 10000), 0);
-    assert_int_equal (cut_looks (0, 10000, 10000), 1);
-    assert_int_equal (cut_looks (10000, 15000, 10000), 0);
-}
-
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,8 +97,6 @@ int main (void)
         cmocka_unit_test (energy_until__large_values__no_overflow),
         cmocka_unit_test (energy_divide__table__largest_remainder),
         cmocka_unit_test (energy_divide__no_weight__nothing_divided),
-        cmocka_unit_test (cut_next__around_a_cut__the_one_after),
-        cmocka_unit_test (cut_looks__half_open__each_once),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

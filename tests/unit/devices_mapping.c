@@ -5,9 +5,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "device_new.h"
+#include "device.h"
 #include "gres_table.h"
-#include "inventory_record.h"
 #include "mapping.h"
 #include "replay.h"
 

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "inventory_record.h"
+#include "device.h"
 #include "mapping.h"
 #include "record/layout.h"
 #include "replay.h"
