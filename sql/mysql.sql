@@ -43,17 +43,14 @@ CREATE TABLE IF NOT EXISTS party (
     reservation MEDIUMBLOB
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
--- What a segment asked for and got; likewise.
+-- Which GPUs a segment asked for and got; likewise.
 CREATE TABLE IF NOT EXISTS shape (
     id INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
     digest BINARY(16) NOT NULL UNIQUE,
     gres MEDIUMBLOB,
     gres_requested MEDIUMBLOB,
     gpu_asked TINYINT UNSIGNED NOT NULL,
-    cpus BIGINT UNSIGNED,
-    memory_mb BIGINT UNSIGNED,
-    nodes BIGINT UNSIGNED,
-    time_limit BIGINT
+    nodes BIGINT UNSIGNED
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
 CREATE TABLE IF NOT EXISTS segment (
@@ -78,6 +75,9 @@ CREATE TABLE IF NOT EXISTS segment (
     job_db_inx BIGINT UNSIGNED,
     restart_count INT,
     sluid BIGINT UNSIGNED,
+    cpus BIGINT UNSIGNED,
+    memory_mb BIGINT UNSIGNED,
+    time_limit BIGINT,
     span TINYINT UNSIGNED NOT NULL,
     gres_lost BIGINT,
     fill VARBINARY(1024),

@@ -42,17 +42,14 @@ CREATE TABLE party (
     reservation TEXT
 ) STRICT;
 
--- What a segment asked for and got; likewise.
+-- Which GPUs a segment asked for and got; likewise.
 CREATE TABLE shape (
     id INTEGER PRIMARY KEY,
     digest BLOB NOT NULL UNIQUE,
     gres TEXT,
     gres_requested TEXT,
     gpu_asked INTEGER NOT NULL,
-    cpus INTEGER,
-    memory_mb INTEGER,
-    nodes INTEGER,
-    time_limit INTEGER
+    nodes INTEGER
 ) STRICT;
 
 -- A row is some 60 bytes: keep it so. `fill` says which fields come from an
@@ -79,6 +76,9 @@ CREATE TABLE segment (
     job_db_inx INTEGER,
     restart_count INTEGER,
     sluid INTEGER,               -- of the attempt, where it is not job_db_inx
+    cpus INTEGER,
+    memory_mb INTEGER,
+    time_limit INTEGER,
     span INTEGER NOT NULL,       -- how long it took, in classes
     gres_lost INTEGER,           -- when slurmdbd was last seen without the GRES that
                                  -- an earlier view named, if no later one names any

@@ -43,6 +43,9 @@ const column_t segment_columns[] = {
     MERGED (U64, job_db_inx, 0, 0),
     MERGED (I32, restart_count, 0, -1),
     MERGED (U64, sluid, 0, 0),
+    MERGED (U64, cpus, REVISED, COUNT_UNKNOWN),
+    MERGED (U64, memory_mb, REVISED, COUNT_UNKNOWN),
+    MERGED (I64, time_limit, 0, SECONDS_UNKNOWN),
     /* party */
     TEXT_AS ("user_name", NAME, user, REVISED),
     MERGED (U32, uid, 0, UINT32_MAX),
@@ -55,10 +58,7 @@ const column_t segment_columns[] = {
     TEXT_AS ("gres", NAME, gres, REVISED),
     TEXT_AS ("gres_requested", NAME, gres_requested, 0),
     COLUMN (BOOL, segment_t, gpu_asked),
-    MERGED (U64, cpus, REVISED, COUNT_UNKNOWN),
-    MERGED (U64, memory_mb, REVISED, COUNT_UNKNOWN),
     MERGED (U64, nodes, REVISED, COUNT_UNKNOWN),
-    MERGED (I64, time_limit, 0, SECONDS_UNKNOWN),
 };
 _Static_assert(GL_ARRAY_SIZE (segment_columns) == SEGMENT_COLUMNS,
                "every column has its place");

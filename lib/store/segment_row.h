@@ -1,7 +1,8 @@
 /*
  * segment_row.h: the columns of a segment: its own, and those that it shares
- * with others as a party (who and where) and as a shape (what it asked for and
- * got).
+ * with others as a party (who and where) and as a shape (which GPUs it asked
+ * for and got). Time limit, CPUs and memory are its own: a busy site has more
+ * combinations of them than a cache of shapes would hold.
  */
 #ifndef GL_STORE_SEGMENT_ROW_H
 #define GL_STORE_SEGMENT_ROW_H
@@ -26,9 +27,9 @@ enum {
     SEGMENT_FILL,
     SEGMENT_GONE,
     SEGMENT_MERGED,
-    SEGMENT_OWN = 25, /* behind these: the party, the shape */
+    SEGMENT_OWN = 28, /* behind these: the party, the shape */
     SEGMENT_PARTY_COUNT = 7,
-    SEGMENT_SHAPE_COUNT = 7,
+    SEGMENT_SHAPE_COUNT = 4,
     SEGMENT_COLUMNS = SEGMENT_OWN + SEGMENT_PARTY_COUNT + SEGMENT_SHAPE_COUNT,
 };
 extern const column_t segment_columns[SEGMENT_COLUMNS];

@@ -65,7 +65,7 @@ facts ()
 {
     query "$1" "SELECT id_job, time_submit, time_start, time_end, observed_at, state,
         source, p.user_name, p.account, p.qos, p.partition_name, h.gres,
-        h.gres_requested, h.gpu_asked, h.cpus, h.nodes, h.time_limit, n.value,
+        h.gres_requested, h.gpu_asked, cpus, h.nodes, time_limit, n.value,
         j.value, coalesce(gres_lost, 0) FROM segment s JOIN party p ON p.id = party
         JOIN shape h ON h.id = shape LEFT JOIN text n ON n.id = nodelist
         LEFT JOIN text j ON j.id = job_name ORDER BY 1, 2"

@@ -145,8 +145,8 @@ static void edited_tres__of_a_closed_job (void **state)
     edited.gres = "gpu=2,gpu:a100=2";
     edited.cpus = 8;
     assert_revised (&closed, &edited,
-                    "7 changed 100 3 [gres=gpu=4,gpu:a100=4,cpus=16,-> "
-                    "gres=gpu=2,gpu:a100=2,cpus=8,];");
+                    "7 changed 100 3 [cpus=16,gres=gpu=4,gpu:a100=4,-> "
+                    "cpus=8,gres=gpu=2,gpu:a100=2,];");
 }
 
 static void changed_account__closed_and_running (void **state)
