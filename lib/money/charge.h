@@ -179,12 +179,29 @@ typedef struct {
     remainder_id_t id;
     const char *word;  /* "reserved_unused": machine name */
     const char *title; /* "reserved, not used" */
+    bool unallocated;  /* a class of time, not of prices */
 } remainder_info_t;
 
 const remainder_info_t *remainder_info (remainder_id_t id);
-/* How an amount of that sign is called: where published rates brought more than
- * the cost, it is an over-recovery. */
-const char *remainder_title (remainder_id_t id, int sign);
+
+/* How reports name an amount of a class. Cost = charges + credits + unallocated
+ * cost + shortfall - margin over cost. */
+typedef enum {
+    RECOVERY_UNALLOCATED, /* the cost of time that nobody is charged for */
+    RECOVERY_SHORTFALL,   /* prices below cost: under-recovery */
+    RECOVERY_MARGIN,      /* any amount below 0: over-recovery, shown above 0 */
+    RECOVERY_COUNT,
+} recovery_t;
+
+typedef struct {
+    const char *total;  /* "unallocated_cost": the sum */
+    const char *prefix; /* "unallocated_": before the word of the class */
+    const char *title;  /* "unallocated cost" */
+} recovery_info_t;
+
+extern const recovery_info_t recovery_infos[RECOVERY_COUNT];
+/* sign: of the amount. */
+recovery_t remainder_recovery (remainder_id_t id, int sign);
 
 typedef struct {
     mpq_t gpu_seconds; /* 0 for classes of money only */

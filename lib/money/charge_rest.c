@@ -5,28 +5,30 @@
 #include "money/charge_private.h"
 
 static const remainder_info_t infos[REMAINDER_COUNT] = {
-    {REMAINDER_IDLE, "idle", "idle"},
-    {REMAINDER_STRANDED, "stranded", "idle, stranded by MIG or shards"},
-    {REMAINDER_CPU_STRANDED, "cpu_stranded", "idle, CPUs or memory taken"},
-    {REMAINDER_RESERVED_UNUSED, "reserved_unused", "reserved, not used"},
-    {REMAINDER_PLANNED_DOWN, "planned_down", "planned down"},
-    {REMAINDER_DOWN, "down", "down"},
-    {REMAINDER_UNKNOWN, "unknown", "unknown"},
-    {REMAINDER_SUSPENDED, "suspended", "held by suspended jobs"},
-    {REMAINDER_UNBILLED, "unbilled", "held, not billed"},
-    {REMAINDER_MIG, "mig", "price and quantity weights"},
-    {REMAINDER_RECOVERY, "recovery", "under-recovery of published rates"},
-    {REMAINDER_CARRIED, "carried", "idle time that the rate carries"},
-    {REMAINDER_QOS, "qos", "multipliers of QOS"},
-    {REMAINDER_SUBSIDY, "subsidy", "subsidies of QOS"},
-    {REMAINDER_ENTITLEMENT, "entitlement", "drawn from entitlements"},
-    {REMAINDER_TIER, "tier", "prices of higher tiers"},
-    {REMAINDER_SURCHARGE, "surcharge", "surcharges of external customers"},
-    {REMAINDER_EXCESS, "excess", "held beyond the pool's capacity"},
-    {REMAINDER_NO_CAPACITY, "no_capacity", "cost without capacity"},
-    {REMAINDER_CREDITED, "credited", "given back as credits"},
-    {REMAINDER_PREPAID, "prepaid", "prepaid"},
-    {REMAINDER_ROUNDING, "rounding", "rounding of published prices"},
+    {REMAINDER_IDLE, "idle", "idle", true},
+    {REMAINDER_STRANDED, "stranded", "idle, stranded by MIG or shards", true},
+    {REMAINDER_CPU_STRANDED, "cpu_stranded", "idle, CPUs or memory allocated",
+     true},
+    {REMAINDER_RESERVED_UNUSED, "reserved_unused", "reserved, not used", true},
+    {REMAINDER_PLANNED_DOWN, "planned_down", "planned down", true},
+    {REMAINDER_DOWN, "down", "down", true},
+    {REMAINDER_UNKNOWN, "unknown", "unknown", true},
+    {REMAINDER_SUSPENDED, "suspended", "suspended jobs", true},
+    {REMAINDER_UNBILLED, "unbilled", "allocated, not billed", true},
+    {REMAINDER_MIG, "mig", "price and quantity weights", false},
+    {REMAINDER_RECOVERY, "recovery", "published rates", false},
+    {REMAINDER_CARRIED, "carried", "idle time in the rate", false},
+    {REMAINDER_QOS, "qos", "QOS multipliers", false},
+    {REMAINDER_SUBSIDY, "subsidy", "QOS subsidies", false},
+    {REMAINDER_ENTITLEMENT, "entitlement", "covered by entitlements", false},
+    {REMAINDER_TIER, "tier", "price tiers", false},
+    {REMAINDER_SURCHARGE, "surcharge", "surcharges of external customers",
+     false},
+    {REMAINDER_EXCESS, "excess", "allocated beyond the pool's capacity", true},
+    {REMAINDER_NO_CAPACITY, "no_capacity", "pool without GPUs", true},
+    {REMAINDER_CREDITED, "credited", "credits", false},
+    {REMAINDER_PREPAID, "prepaid", "prepaid entitlements", false},
+    {REMAINDER_ROUNDING, "rounding", "rounding of published prices", false},
 };
 
 const remainder_info_t *remainder_info (remainder_id_t id)
@@ -34,19 +36,25 @@ const remainder_info_t *remainder_info (remainder_id_t id)
     return &infos[id];
 }
 
-const char *remainder_title (remainder_id_t id, int sign)
+recovery_t remainder_recovery (remainder_id_t id, int sign)
 {
-    if (sign < 0 && id == REMAINDER_RECOVERY)
-        return "over-recovery of published rates";
-    if (sign < 0 && id == REMAINDER_QOS)
-        return "over-recovery by multipliers of QOS";
-    return infos[id].title;
+    if (sign < 0)
+        return RECOVERY_MARGIN;
+    return infos[id].unallocated ? RECOVERY_UNALLOCATED : RECOVERY_SHORTFALL;
 }
+
+const recovery_info_t recovery_infos[RECOVERY_COUNT] = {
+    [RECOVERY_UNALLOCATED]
+    = {"unallocated_cost", "unallocated_", "unallocated cost"},
+    [RECOVERY_SHORTFALL] = {"shortfall", "shortfall_", "shortfall"},
+    [RECOVERY_MARGIN]
+    = {"margin_over_cost", "margin_", "recovered above cost"},
+};
 
 static const adjustment_info_t adjustments[ADJUSTMENT_COUNT] = {
     {ADJUSTMENT_QOS, "qos", "multiplier of the QOS", REMAINDER_QOS},
     {ADJUSTMENT_SUBSIDY, "subsidy", "subsidy of the QOS", REMAINDER_SUBSIDY},
-    {ADJUSTMENT_ENTITLEMENT, "entitlement", "drawn from the entitlement",
+    {ADJUSTMENT_ENTITLEMENT, "entitlement", "covered by the entitlement",
      REMAINDER_ENTITLEMENT},
     {ADJUSTMENT_TIER, "tier", "price of higher tiers", REMAINDER_TIER},
     {ADJUSTMENT_SURCHARGE, "surcharge", "surcharge of external customers",

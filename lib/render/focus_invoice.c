@@ -30,17 +30,17 @@ static const struct grain {
 } grains[LINE_ITEM_KIND_COUNT] = {
     [LINE_ITEM_JOB]
     = {"charge",
-       "GPU time that jobs held",
+       "GPU time of jobs",
        {OF ("x_Pool", pool), OF ("x_Qos", qos), OF ("x_MigProfile", profile)}},
     [LINE_ITEM_CAPACITY] = {"capacity",
-                            "GPU time that is stated, and not charged",
+                            "unallocated GPU time",
                             {OF ("x_Pool", pool)}},
     [LINE_ITEM_IDLE] = {"idle",
-                        "share of GPU time that nobody held",
+                        "share of idle GPU time",
                         {OF ("x_Pool", pool), OF ("x_IdleClass", what)}},
     [LINE_ITEM_CREDIT]
     = {"credit",
-       "given back",
+       "credit",
        {OF ("x_Pool", pool), OF ("x_Cause", what), OF ("x_Month", month)}},
     [LINE_ITEM_CORRECTION] = {"correction",
                               "correction of a closed month",

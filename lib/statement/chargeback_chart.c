@@ -41,7 +41,7 @@ static int remainder_shade (size_t remainder)
     return shades[remainder];
 }
 
-/* The bar's whole: the cost, or more where something was charged beyond it. */
+/* The length of the bar: the cost, and what was recovered above it. */
 static void chart_whole (const struct pool_sum *all, const mpz_t charged,
                          const mpz_t outside, mpz_t ret_whole)
 {
@@ -55,8 +55,7 @@ void chargeback_cost_chart (struct chargeback *c, const struct pool_sum *all)
 {
     report_chart_t *chart = report_chart (
         c->report, CHART_STACK, "How the cost was recovered",
-        "The cost of the pools, divided into what jobs are charged and what "
-        "nobody is charged.");
+        "What was charged, and which part of the cost was not recovered.");
     bool credits = all->credit_count > 0 || mpz_sgn (all->credited_outside);
     mpz_t whole, charged, outside;
 
@@ -79,15 +78,18 @@ void chargeback_cost_chart (struct chargeback *c, const struct pool_sum *all)
                         remainder_shade (i));
     }
     if (mpz_sgn (all->purchased))
-        chart_item (c, chart, "charged: prepaid", all->purchased,
+        chart_item (c, chart, "charged: prepaid entitlements", all->purchased,
                     whole, 1);
     if (mpz_sgn (outside) > 0)
         chart_item (c, chart, "charged outside the period", outside, whole, 1);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
-        if (mpz_sgn (all->remainder[i]))
-            chart_item (c, chart,
-                        remainder_title (i, mpz_sgn (all->remainder[i])),
-                        all->remainder[i], whole, remainder_shade (i));
+        if (mpz_sgn (all->remainder[i]) > 0) {
+            GL_AUTOFREE char *label = xasprintf (
+                "%s: %s", recovery_infos[remainder_recovery (i, 1)].title,
+                remainder_info (i)->title);
+            chart_item (c, chart, label, all->remainder[i], whole,
+                        remainder_shade (i));
+        }
     mpz_clears (whole, charged, outside, NULL);
 }
 
@@ -114,28 +116,39 @@ void chargeback_row_chart (struct chargeback *c, const struct columns *columns)
     free (value);
 }
 
+static void recovery_figures (struct chargeback *c, const struct pool_sum *all)
+{
+    static const char *const titles[RECOVERY_COUNT]
+        = {"Unallocated cost", "Shortfall", "Recovered above cost"};
+    mpz_t sums[RECOVERY_COUNT];
+
+    for (size_t k = 0; k < RECOVERY_COUNT; k++)
+        mpz_init (sums[k]);
+    chargeback_recovery (all, sums);
+    for (size_t k = 0; k < RECOVERY_COUNT; k++) {
+        GL_AUTOFREE char *text = exact_units_text (sums[k], c->digits);
+        if (mpz_sgn (sums[k]) || k == RECOVERY_UNALLOCATED)
+            report_figure (c->report, titles[k], text,
+                           c->query->site->currency, COLUMN_MONEY);
+        mpz_clear (sums[k]);
+    }
+}
+
 void chargeback_figures (struct chargeback *c, const struct columns *columns,
                          const struct pool_sum *all, bool adds_up)
 {
     const char *currency = c->query->site->currency;
     report_t *report = c->report;
-    mpz_t rest;
 
     report_figure (report, "Charged", report->total[columns->charge], currency,
                    COLUMN_MONEY);
     if (adds_up) {
         GL_AUTOFREE char *cost = exact_units_text (all->cost, c->digits);
-        GL_AUTOFREE char *text = NULL;
-        mpz_init (rest);
-        for (size_t i = 0; i < REMAINDER_COUNT; i++)
-            mpz_add (rest, rest, all->remainder[i]);
-        text = exact_units_text (rest, c->digits);
-        mpz_clear (rest);
         report_figure (report, "Cost of the pools", cost, currency,
                        COLUMN_MONEY);
-        report_figure (report, "Not charged", text, currency, COLUMN_MONEY);
+        recovery_figures (c, all);
     }
     report_figure (report, "GPU hours",
                    report->total[columns->usage.first + MEASURE_GPU_HOURS],
-                   "held by jobs", COLUMN_HOURS);
+                   "allocated to jobs", COLUMN_HOURS);
 }

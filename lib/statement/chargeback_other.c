@@ -114,14 +114,25 @@ static int by_name (const void *a, const void *b)
                : strcmp (x->name ? x->name : "", y->name ? y->name : "");
 }
 
-static void put_line (report_proof_t *proof, int digits, const char *who,
-                      const char *policy, const mpz_t units)
+static void put_line (report_proof_t *proof, int digits,
+                      const struct payer *payer, const char *policy,
+                      const mpz_t units)
 {
-    GL_AUTOFREE char *label
-        = xasprintf ("%s: %s", who, policy ? policy : "as billed");
-    GL_AUTOFREE char *value = exact_units_text (units, digits);
+    int sign = mpz_sgn (units);
+    const char *who = payer->name ? payer->name : key_info (KEY_TEAM)->absent;
+    GL_AUTOFREE char *label = NULL;
+    GL_AUTOFREE char *value = NULL;
+    mpz_t shown;
 
+    mpz_init_set (shown, units);
+    if (payer->unallocated) {
+        who = sign < 0 ? "charges above cost" : "cost less charges";
+        mpz_abs (shown, units);
+    }
+    label = xasprintf ("%s: %s", who, policy ? policy : "as billed");
+    value = exact_units_text (shown, digits);
     report_proof_line (proof, label, value);
+    mpz_clear (shown);
 }
 
 /* Under each policy what all pay and what nobody pays is the cost. */
@@ -154,15 +165,11 @@ static void put_table (struct chargeback *c, const struct table *t)
     proof->holds = true;
     for (size_t k = 0; k < t->policy_count; k++)
         proof->holds = proof->holds && (!is_shown (t, k) || adds_up (t, k));
-    for (size_t i = 0; i < t->count; i++) {
-        const char *who = t->payer[i].unallocated ? "not charged"
-                          : t->payer[i].name      ? t->payer[i].name
-                                             : key_info (KEY_TEAM)->absent;
+    for (size_t i = 0; i < t->count; i++)
         for (size_t k = 0; k < t->policy_count; k++)
             if (is_shown (t, k))
-                put_line (proof, c->digits, who, t->policy[k].word,
+                put_line (proof, c->digits, &t->payer[i], t->policy[k].word,
                           t->payer[i].due[k]);
-    }
 }
 
 void chargeback_other (struct chargeback *c, const chargeback_bill_t *bills,

@@ -112,6 +112,9 @@ void chargeback_prove (struct chargeback *c, const struct columns *columns);
 
 /* --- chargeback_chart.c --- */
 
+/* What was not recovered, and what was recovered above cost: adds to ret_units. */
+void chargeback_recovery (const struct pool_sum *all,
+                          mpz_t ret_units[RECOVERY_COUNT]);
 void chargeback_cost_chart (struct chargeback *c, const struct pool_sum *all);
 void chargeback_row_chart (struct chargeback *c, const struct columns *columns);
 void chargeback_figures (struct chargeback *c, const struct columns *columns,

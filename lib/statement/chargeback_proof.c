@@ -69,7 +69,7 @@ static void prove_books (const struct chargeback *c, report_proof_t *proof,
                      sum->disposal);
 }
 
-/* What jobs were given back, taken off what is left to tell. */
+/* What jobs were given back. */
 static void prove_credits (const struct chargeback *c, report_proof_t *proof,
                            const struct pool_sum *sum, mpz_t rest)
 {
@@ -112,7 +112,7 @@ static void prove_charges (const struct chargeback *c, report_proof_t *proof,
             proof_money (c, proof, label, sum->idle[i]);
     }
     if (mpz_sgn (sum->purchased))
-        proof_money (c, proof, "also charged: prepaid",
+        proof_money (c, proof, "also charged: prepaid entitlements",
                      sum->purchased);
     if (mpz_sgn (sum->outside))
         proof_money (c, proof, "charged in the same months, outside the period",
@@ -156,6 +156,29 @@ static void warn_capacity (report_t *report, const char *pool,
     mpq_clear (beyond);
 }
 
+/* The classes that `margin` selects: amounts below 0 are shown above 0, in front of
+ * the charges, because cost and margin together are what was recovered. */
+static void prove_classes (const struct chargeback *c, report_proof_t *proof,
+                           const struct pool_sum *sum, bool margin, mpz_t rest)
+{
+    mpz_t units;
+
+    mpz_init (units);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
+        int sign = mpz_sgn (sum->remainder[i]);
+        recovery_t kind = remainder_recovery (i, sign);
+        GL_AUTOFREE char *label
+            = xasprintf ("%s: %s", recovery_infos[kind].title,
+                         remainder_info (i)->title);
+        if (sign == 0 || (kind == RECOVERY_MARGIN) != margin)
+            continue;
+        mpz_abs (units, sum->remainder[i]);
+        proof_money (c, proof, label, units);
+        mpz_sub (rest, rest, sum->remainder[i]);
+    }
+    mpz_clear (units);
+}
+
 static void add_proof (struct chargeback *c, const char *title,
                        const struct pool_sum *sum)
 {
@@ -167,17 +190,10 @@ static void add_proof (struct chargeback *c, const char *title,
     mpz_sub (rest, rest, sum->outside);
     prove_books (c, proof, sum);
     proof_money (c, proof, "cost", sum->cost);
+    prove_classes (c, proof, sum, true, rest);
     prove_charges (c, proof, sum);
     prove_credits (c, proof, sum, rest);
-    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
-        mpz_sub (rest, rest, sum->remainder[i]);
-        if (mpz_sgn (sum->remainder[i])) {
-            GL_AUTOFREE char *label = xasprintf (
-                "not charged: %s",
-                remainder_title (i, mpz_sgn (sum->remainder[i])));
-            proof_money (c, proof, label, sum->remainder[i]);
-        }
-    }
+    prove_classes (c, proof, sum, false, rest);
     proof_money (c, proof, "difference", rest);
     proof->holds = prove_capacity (proof, sum->excess)
                    && mpz_sgn (rest) == 0;
@@ -212,16 +228,52 @@ static void name_credits (const struct totals *t, const struct pool_sum *all)
     mpz_clear (units);
 }
 
-/* The totals that add up: cost = charge + credit + remainder, and its classes. */
+void chargeback_recovery (const struct pool_sum *all,
+                          mpz_t ret_units[RECOVERY_COUNT])
+{
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
+        int sign = mpz_sgn (all->remainder[i]);
+        mpz_ptr units = ret_units[remainder_recovery (i, sign)];
+        if (sign < 0)
+            mpz_sub (units, units, all->remainder[i]);
+        else
+            mpz_add (units, units, all->remainder[i]);
+    }
+}
+
+/* The three sums, and each class by its name. */
+static void name_recovery (const struct totals *t, const struct pool_sum *all)
+{
+    mpz_t sums[RECOVERY_COUNT], units;
+
+    mpz_init (units);
+    for (size_t k = 0; k < RECOVERY_COUNT; k++)
+        mpz_init (sums[k]);
+    chargeback_recovery (all, sums);
+    for (size_t k = 0; k < RECOVERY_COUNT; k++) {
+        named_money (t, recovery_infos[k].total, recovery_infos[k].title,
+                     sums[k]);
+        mpz_clear (sums[k]);
+    }
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
+        int sign = mpz_sgn (all->remainder[i]);
+        const remainder_info_t *info = remainder_info (i);
+        GL_AUTOFREE char *name = xasprintf (
+            "%s%s", recovery_infos[remainder_recovery (i, sign)].prefix,
+            info->word);
+        mpz_abs (units, all->remainder[i]);
+        if (sign)
+            named_money (t, name, info->title, units);
+    }
+    mpz_clear (units);
+}
+
+/* The totals that add up: see recovery_t. */
 static void name_totals (report_t *report, int digits,
                              const struct pool_sum *all)
 {
     const struct totals t = {report, digits};
-    mpz_t rest;
 
-    mpz_init (rest);
-    for (size_t i = 0; i < REMAINDER_COUNT; i++)
-        mpz_add (rest, rest, all->remainder[i]);
     named_money (&t, "cost", "Cost of the pools", all->cost);
     if (mpz_cmp (all->full, all->recoverable) != 0) {
         named_money (&t, "full_cost", "Full cost", all->full);
@@ -239,14 +291,7 @@ static void name_totals (report_t *report, int digits,
                      "Charged in the same months, outside the period",
                      all->outside);
     name_credits (&t, all);
-    named_money (&t, "remainder", "Not charged", rest);
-    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
-        GL_AUTOFREE char *name
-            = xasprintf ("remainder_%s", remainder_info (i)->word);
-        if (mpz_sgn (all->remainder[i]))
-            named_money (&t, name, remainder_info (i)->title, all->remainder[i]);
-    }
-    mpz_clear (rest);
+    name_recovery (&t, all);
 }
 
 /* Adds up the shown pools that have a cost. True if these are all: none has

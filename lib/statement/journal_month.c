@@ -92,7 +92,7 @@ static void post_remainders (const struct journal_month *m,
                              const bill_pool_t *pool, mpz_t balance)
 {
     journal_transaction_t *t = journal_begin (
-        m, xasprintf ("Not charged of %s in %s", pool->pool, m->month));
+        m, xasprintf ("Unrecovered cost of %s in %s", pool->pool, m->month));
     size_t count;
     const posting_t *rows = postings (m->bill, &count);
     mpz_t sum;

@@ -128,9 +128,9 @@ void statement_figures (page_t *page)
     add_change_figure (page);
     report_figure (page->report, "GPU hours", hours, jobs, COLUMN_HOURS);
     report_figure (page->report, "Per GPU hour", rate,
-                   "on average, before credits and taxes", COLUMN_RATE);
-    report_figure (page->report, "Of the price for idle time", idle,
-                   "percent: nobody held it, somebody pays it",
+                   "average, before credits and taxes", COLUMN_RATE);
+    report_figure (page->report, "Margin over cost", idle,
+                   "percent of charges: price above the cost of the same time",
                    COLUMN_PERCENT);
 }
 
@@ -199,12 +199,12 @@ static void add_cost_chart (page_t *page)
     mpz_add (whole, held, idle);
     if (mpz_sgn (taken_off) > 0)
         mpz_add (whole, whole, taken_off);
-    chart = report_chart (page->report, CHART_STACK, "What the charges are for",
-                          "List prices and idle time shared out, divided into "
-                          "what pays for time that jobs held, for time that "
-                          "nobody held, and what the site takes off.");
-    add_part (page, chart, "time that your jobs held", held, whole, 0);
-    add_part (page, chart, "time that nobody held", idle, whole, 2);
+    chart = report_chart (page->report, CHART_STACK, "What the charges cover",
+                          "List prices and shared idle time: the cost of the "
+                          "time, the margin over it, and the amount that "
+                          "subsidies, discounts and entitlements cover.");
+    add_part (page, chart, "cost of the GPU time", held, whole, 0);
+    add_part (page, chart, "margin over cost", idle, whole, 2);
     add_part (page, chart, "subsidies, discounts and entitlements", taken_off, whole, 3);
     mpz_clears (idle, held, taken_off, whole, NULL);
 }
@@ -289,7 +289,7 @@ static void prove_change (page_t *page)
         named_money (page, name, info->title, page->variance.part[i]);
     }
     proof_money (page, proof, page->s->month, page->variance.after);
-    named_money (page, "due_before", "due the month before",
+    named_money (page, "due_before", "due last month",
                  page->variance.before);
     proof->holds = mpz_cmp (sum, page->variance.after) == 0;
     mpz_clear (sum);

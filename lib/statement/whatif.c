@@ -209,10 +209,13 @@ static void add_columns (struct table *t)
                             "After less before.");
     c->percent = column (t, "difference_pct", "%", COLUMN_PERCENT,
                          "Difference / charge before.");
-    c->rest[BEFORE] = column (t, "remainder", "Not charged", COLUMN_MONEY,
-                              "Of the pool's cost.");
+    c->rest[BEFORE] = column (t, "margin_over_cost", "Margin over cost",
+                              COLUMN_MONEY,
+                              "Charges less cost; below 0: cost that is not "
+                              "recovered.");
     c->rest[AFTER]
-        = column (t, "remainder_after", "Not charged after", COLUMN_MONEY, "");
+        = column (t, "margin_over_cost_after", "Margin after",
+                  COLUMN_MONEY, "");
     c->recovered[BEFORE] = column (t, "recovered_pct", "Recovered %",
                                    COLUMN_PERCENT, "Charge / cost.");
     c->recovered[AFTER] = column (t, "recovered_after_pct",
@@ -267,15 +270,20 @@ static void put_charges (struct table *t, const struct line *line)
 
 static void put_recovery (struct table *t, const struct line *line)
 {
+    mpz_t margin;
+
+    mpz_init (margin);
     for (int side = BEFORE; side < SIDES; side++) {
+        mpz_neg (margin, line->rest[side]);
         put_money (t, t->c.charge[side], line->charge[side]);
         put_money (t, t->c.cost[side], line->cost[side]);
-        put_money (t, t->c.rest[side], line->rest[side]);
+        put_money (t, t->c.rest[side], margin);
         put_percent (t, t->c.recovered[side], line->charge[side],
                      line->cost[side]);
     }
     report_put_text (t->report, t->c.currency,
                      t->whatif->query->site->currency);
+    mpz_clear (margin);
 }
 
 static void begin_row (struct table *t, const char *kind, const char *name)
@@ -379,17 +387,18 @@ static void proof_money (struct table *t, report_proof_t *proof,
 static void prove_side (struct table *t, int side, const char *title)
 {
     report_proof_t *proof = report_proof (t->report, title);
-    mpz_t left;
+    mpz_t left, margin;
 
-    mpz_init (left);
+    mpz_inits (left, margin, NULL);
+    mpz_neg (margin, t->all.rest[side]);
     mpz_sub (left, t->all.cost[side], t->all.charge[side]);
     mpz_sub (left, left, t->all.rest[side]);
     proof_money (t, proof, "cost of the pools", t->all.cost[side]);
     proof_money (t, proof, "charged", t->all.charge[side]);
-    proof_money (t, proof, "not charged", t->all.rest[side]);
+    proof_money (t, proof, "margin over cost", margin);
     proof_money (t, proof, "difference", left);
     proof->holds = mpz_sgn (left) == 0;
-    mpz_clear (left);
+    mpz_clears (left, margin, NULL);
 }
 
 /* Exactly the same before rounding; each pool and month is rounded once, so that

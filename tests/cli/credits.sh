@@ -132,9 +132,9 @@ vision,255.89,-255.89"
     done >got
     is "the same from segments" "$(cat counted)"
     ledger default report chargeback --month 2026-10 | grep -e credit >got
-    is "the proof says so" "  credited: boot failure                           -28.43
-  credited: node failure                          -263.00
-  not charged: given back as credits               291.43"
+    is "the proof says so" "  credited: boot failure                   -28.43
+  credited: node failure                  -263.00
+  shortfall: credits                       291.43"
     ledger default explain 5 | grep BOOT_FAIL >got
     is "so does explain" "  state                                           BOOT_FAIL
   given back: BOOT_FAIL                           -28.43

@@ -185,9 +185,9 @@ sum=$(tail -n +2 fox_accounts.csv |
 test "$sum" = 933.3425
 result $? "the sample's GRES hours are 933.3425, not $sum"
 
-# cost = charge + remainder, in the smallest unit.
-jq -e '.totals | [.cost, .charge, .remainder]
-    | map(gsub("[.]"; "") | tonumber) | .[0] == .[1] + .[2]' \
+# cost = charge + unallocated cost + shortfall - margin, in the smallest unit.
+jq -e '.totals | [.cost, .charge, .unallocated_cost, .shortfall, .margin_over_cost]
+    | map(gsub("[.]"; "") | tonumber) | .[0] == .[1] + .[2] + .[3] - .[4]' \
     chargeback.json >/dev/null
 result $? "the pools' cost is what is charged and what is not"
 test "$(lab report chargeback --by user,node,day --json | jq -c .totals.charge)" \

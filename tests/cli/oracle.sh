@@ -344,11 +344,11 @@ for mode in explicit in-rate published qos; do
     check "$mode: what $(wc -l <wanted) accounts and pools cost and are charged"
 
     ledger report chargeback $october --json >money.json
-    jq -r '.totals | [.cost, .charge, .credit // "0", .remainder]
+    jq -r '.totals | [.cost, .charge, .credit // "0", .unallocated_cost, .shortfall, .margin_over_cost]
         | map(gsub("[.]"; "") | tonumber) | @tsv' money.json >totals
-    read -r cost charge credit remainder <totals
-    equal "$cost $((charge + credit + remainder))" "2987906 2987906"
-    check "$mode: charges, credits and remainder are the cost of the pools"
+    read -r cost charge credit unallocated shortfall margin <totals
+    equal "$cost $((charge + credit + unallocated + shortfall - margin))" "2987906 2987906"
+    check "$mode: charges, credits, unallocated cost and shortfall, less the margin, are the cost"
     jq -e '.proof | length > 1 and all(.holds)' money.json >>log
     check "$mode: so it is for each pool"
     for key in team account user project label:x qos partition pool,gpu \
@@ -455,7 +455,7 @@ ledger report chargeback --month 2026-09 --by account -P -n \
 same wanted got
 check "64 GPUs in 30 days, idle time apart: 56,863.55 and 34,845.99"
 ledger report chargeback --month 2026-09 --json |
-    jq -e '.totals | .cost == "131013.63" and .remainder == "39304.09"' >>log
+    jq -e '.totals | .cost == "131013.63" and .unallocated_cost == "39304.09"' >>log
 check "and of 131,013.63 in all 6,550.68 + 32,753.41 are nobody's"
 config=example.in-rate
 printf '%s\n' 'a|20000.000000|81233.65' 'b|12256.000000|49779.98' >wanted

@@ -46,8 +46,8 @@ sums_hold ()
 {
     chargeback --month 2026-10 --by "$1" --json >out.json &&
         jq -e '.totals
-            | [.cost, .charge, .remainder] | map(gsub("[.]"; "") | tonumber)
-            | .[0] == .[1] + .[2]' out.json >/dev/null &&
+            | [.cost, .charge, .unallocated_cost, .shortfall, .margin_over_cost]
+            | map(gsub("[.]"; "") | tonumber) | .[0] == .[1] + .[2] + .[3] - .[4]' out.json >/dev/null &&
         ! chargeback --month 2026-10 --by "$1" | grep -q FAIL
 }
 
@@ -94,8 +94,8 @@ try 'idle: uniform, suspended: free' ''
 { cat "$site"; printf 'policy: {idle: in-rate}\nqos: [{name: normal, multiplier: 1.5}]\n'; } >p.yaml
 chargeback --month 2026-10 --pool h100 >out.table
 awk '$1 == "cost" && !cost {cost = $2} /charged to jobs/ {charge = $NF}
-    /not charged: over-recovery by multipliers of QOS/ {over = $NF}
-    END {exit !(cost > 0 && sprintf ("%.2f", cost * 1.5) == charge && sprintf ("%.2f", -cost / 2) == over)}' out.table
+    /recovered above cost: QOS multipliers/ {over = $NF}
+    END {exit !(cost > 0 && sprintf ("%.2f", cost * 1.5) == charge && sprintf ("%.2f", cost / 2) == over)}' out.table
 result $? "in-rate: multipliers bring more than the cost, and that is stated"
 
 # Steps that changed a price, by name; and together they are the charge.

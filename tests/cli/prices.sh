@@ -104,18 +104,20 @@ e|normal|2.08"
 proof ()
 {
     gl report chargeback --month 2025-06 --json |
-        jq -r '(.totals | .cost, .charge, .remainder, .remainder_rounding,
-            .remainder_recovery, .remainder_subsidy, .remainder_surcharge),
+        jq -r '(.totals | .cost, .charge, .unallocated_cost, .shortfall, .margin_over_cost,
+            .margin_rounding, .margin_recovery, .shortfall_subsidy, .margin_surcharge),
             (.proof | all (.holds))' >got
 }
 # 26 hours are 46.878, but 5 x 9.02 + 1.80 on the lines; an owned hour cost 0.107
 rounding='1234.57
 43.37
-1191.20
--0.02
--44.09
+1231.78
 4.51
--0.98
+45.09
+0.02
+44.09
+4.51
+0.98
 true'
 proof
 is "the cents of rounding are stated, and everything is the cost" "$rounding"
@@ -166,8 +168,8 @@ is "and explain says how" "120.56
 120.56"
 
 gl statement ta --month 2025-06 --json >statement.json
-jq -r '.rows[] | select (.section == "charges") | .charge, .idle' statement.json >got
-is "nothing of it is idle time" "120.56
+jq -r '.rows[] | select (.section == "charges") | .charge, .margin_over_cost' statement.json >got
+is "it has no margin over cost" "120.56
 0.00"
 
 echo "1..$tests"

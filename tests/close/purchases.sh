@@ -90,9 +90,9 @@ vision|vision|60|0.00
 END
 result $? "in a row of no account"
 gl "$url" report chargeback --month 2026-10 --json
-jq -e '[.totals.charge, .totals.purchase, .totals.remainder_prepaid, .totals.remainder_entitlement] ==
-    ["250.00", "250.00", "-250.00", "216.00"] and all (.proof[]; .holds)' "$work/out" >/dev/null
-result $? "it is no part of the cost: a remainder has it with the other sign"
+jq -e '[.totals.charge, .totals.purchase, .totals.margin_prepaid, .totals.shortfall_entitlement] ==
+    ["250.00", "250.00", "250.00", "216.00"] and all (.proof[]; .holds)' "$work/out" >/dev/null
+result $? "it is no part of the cost: it is recovered above it"
 # 150.00 and 100.00 by seconds of 31 days and an hour, in two parts and day by day
 sum=0
 for part in '-S 2026-10-01 -E 2026-10-17' '-S 2026-10-17 -E 2026-11-01'; do

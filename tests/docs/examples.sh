@@ -83,8 +83,9 @@ for name in h100-64 small-lab; do
             cost = parts = 0
             for (i = 2; i <= NF; i++) {
                 split ($i, part, "=")
-                if (part[1] == "cost") cost = part[2]
-                else if (part[1] ~ /^(charged|also charged|credited|not charged)/) parts += part[2]
+                if (part[1] == "cost") cost += part[2]
+                else if (part[1] ~ /^recovered above cost/) cost += part[2]
+                else if (part[1] ~ /^(charged|also charged|credited|unallocated|shortfall)/) parts += part[2]
             }
             if (cost == 0 || cost != parts) {print "# " $0; wrong = 1}
         } END {exit wrong || NR == 0}'

@@ -38,7 +38,7 @@ for file in empty.yaml site.yaml; do
     # shellcheck disable=SC2086
     lab whatif $file $two_months --json >same.json
     jq -e '[.rows[] | select(.kind != "rate") | .charge == .charge_after
-            and .cost == .cost_after and .remainder == .remainder_after
+            and .cost == .cost_after and .margin_over_cost == .margin_over_cost_after
             and .recovered_pct == .recovered_after_pct
             and (.difference == null or .difference == "0.00")]
         | length >= 5 and all' same.json >/dev/null

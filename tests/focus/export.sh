@@ -101,7 +101,7 @@ echo 4420.0000 | diff - sum >log && [ "$(sed -n 3p got | cut -d. -f1)" -eq 700 ]
     grep -q '^0.0000' got
 result "shares: used and unused are what is bought"
 lab shares.yaml report chargeback --month 2026-10 --json |
-    sed -n 's/.*"remainder_entitlement": "\(.*\)".*/\1/p' >wanted
+    sed -n 's/.*"shortfall_entitlement": "\(.*\)".*/\1/p' >wanted
 lines=$(lab shares.yaml report chargeback --month 2026-10 -P -n -o charge \
     --by account,cluster,user,project,qos,partition,gres_type | grep -c .)
 "$check" commitment shares-14.csv / Used | cut -d' ' -f2 | paste wanted - |
