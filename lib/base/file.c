@@ -203,3 +203,14 @@ char *file_read (int at, const char *name, const char *path, size_t max,
     close (fd);
     return data;
 }
+
+ssize_t file_read_small (const char *path, char *ret_text, size_t size)
+{
+    int fd = open (path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read_all (fd, ret_text, size - 1);
+
+    ret_text[length < 0 ? 0 : length] = '\0';
+    if (fd >= 0)
+        close (fd);
+    return length;
+}

@@ -59,4 +59,8 @@ int file_write_all (int fd, const void *data, size_t size);
 char *file_read (int at, const char *name, const char *path, size_t max,
                  size_t *ret_size, gl_error_t *error);
 
+/* A small file whose size nothing says, as in /proc: at most `size` - 1 bytes,
+ * which a NUL follows ("" on failure). How many, or -1 with errno. */
+ssize_t file_read_small (const char *path, char *ret_text, size_t size);
+
 #endif /* !GL_BASE_FILE_H */

@@ -21,31 +21,42 @@ extern char **environ;
 enum { OUTPUT, ERRORS, PIPES };
 
 struct running {
+    const program_t *program;
     const char *name;
+    int64_t deadline;
     pid_t pid;
     int fd[PIPES]; /* what it writes; -1: ended */
     buffer_t text[PIPES];
 };
 
-static int spawn (struct running *r, const char *const *argv, int input,
-                  const int ends[PIPES])
+static int spawn (struct running *r, const int ends[PIPES])
 {
+    const program_t *p = r->program;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
+    sigset_t none, all;
     int rc;
 
+    sigemptyset (&none);
+    sigfillset (&all);
     posix_spawn_file_actions_init (&actions);
     posix_spawnattr_init (&attributes);
-    if (input < 0)
+    if (p->input < 0)
         posix_spawn_file_actions_addopen (&actions, 0, "/dev/null", O_RDONLY,
                                           0);
     else
-        posix_spawn_file_actions_adddup2 (&actions, input, 0);
+        posix_spawn_file_actions_adddup2 (&actions, p->input, 0);
     posix_spawn_file_actions_adddup2 (&actions, ends[OUTPUT], 1);
-    posix_spawn_file_actions_adddup2 (&actions, ends[ERRORS], 2);
-    posix_spawnattr_setflags (&attributes, POSIX_SPAWN_SETPGROUP);
-    rc = posix_spawnp (&r->pid, argv[0], &actions, &attributes,
-                       (char *const *)argv, environ);
+    posix_spawn_file_actions_adddup2 (&actions,
+                                      ends[p->errors_too ? OUTPUT : ERRORS], 2);
+    posix_spawnattr_setsigmask (&attributes, &none);
+    posix_spawnattr_setsigdefault (&attributes, &all);
+    posix_spawnattr_setflags (&attributes, POSIX_SPAWN_SETPGROUP
+                                               | POSIX_SPAWN_SETSIGMASK
+                                               | POSIX_SPAWN_SETSIGDEF);
+    rc = posix_spawnp (&r->pid, r->name, &actions, &attributes,
+                       (char *const *)p->argv,
+                       p->envp ? (char *const *)p->envp : environ);
     posix_spawn_file_actions_destroy (&actions);
     posix_spawnattr_destroy (&attributes);
     return rc;
@@ -76,15 +87,15 @@ static void take_output (struct running *r, int which)
  * much. */
 static bool read_all (struct running *r)
 {
-    int64_t deadline = clock_ms () + PROGRAM_SECONDS * 1000;
+    size_t most
+        = r->program->output_max ? r->program->output_max : PROGRAM_OUTPUT_MAX;
 
     while (r->fd[OUTPUT] >= 0 || r->fd[ERRORS] >= 0) {
         struct pollfd poller[PIPES] = {{r->fd[OUTPUT], POLLIN, 0},
                                        {r->fd[ERRORS], POLLIN, 0}};
-        int64_t left = deadline - clock_ms ();
+        int64_t left = r->deadline - clock_ms ();
         if (left <= 0
-            || r->text[OUTPUT].length + r->text[ERRORS].length
-                   >= PROGRAM_OUTPUT_MAX)
+            || r->text[OUTPUT].length + r->text[ERRORS].length >= most)
             return false;
         if (poll (poller, PIPES, (int)left) < 0 && errno != EINTR)
             return false;
@@ -95,19 +106,32 @@ static bool read_all (struct running *r)
     return true;
 }
 
-static int finish (struct running *r, gl_error_t *error)
+/* It closed its output, so its end is near; but nobody waits for ever. */
+static bool wait_for (const struct running *r, bool done, int *ret_status)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+
+    while (done && waitpid (r->pid, ret_status, WNOHANG) == 0) {
+        done = clock_ms () < r->deadline;
+        nanosleep (&pause, NULL);
+    }
+    if (done)
+        return true;
+    kill (-r->pid, SIGKILL);
+    while (waitpid (r->pid, ret_status, 0) < 0 && errno == EINTR)
+        continue;
+    return false;
+}
+
+static int finish (struct running *r, int timeout_ms, gl_error_t *error)
 {
     bool done = read_all (r);
     const char *said = buffer_text (&r->text[ERRORS]);
     int status = 0;
 
-    if (!done)
-        kill (-r->pid, SIGKILL);
-    while (waitpid (r->pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (!done)
-        return gl_error (error, "%s did not end in %d s, or wrote too much",
-                         r->name, PROGRAM_SECONDS);
+    if (!wait_for (r, done, &status))
+        return gl_error (error, "%s did not end in %g s, or wrote too much",
+                         r->name, timeout_ms / 1000.0);
     if (WIFSIGNALED (status))
         return gl_error (error, "%s was ended by signal %d", r->name,
                          WTERMSIG (status));
@@ -120,11 +144,16 @@ static int finish (struct running *r, gl_error_t *error)
                      WEXITSTATUS (status), (int)strcspn (said, "\n"), said);
 }
 
-char *program_run (const char *const *argv, int input, gl_error_t *error)
+char *program_run (const program_t *program, gl_error_t *error)
 {
-    struct running r = {.name = argv[0],
-                        .fd = {-1, -1},
-                        .text = {BUFFER_INIT, BUFFER_INIT}};
+    int timeout_ms
+        = program->timeout_ms ? program->timeout_ms : PROGRAM_SECONDS * 1000;
+    struct running r
+        = {.program = program,
+           .name = program->path ? program->path : program->argv[0],
+           .deadline = clock_ms () + timeout_ms,
+           .fd = {-1, -1},
+           .text = {BUFFER_INIT, BUFFER_INIT}};
     int pair[2], ends[PIPES] = {-1, -1}, rc = 0;
 
     for (int i = 0; i < PIPES && rc == 0; i++) {
@@ -136,12 +165,12 @@ char *program_run (const char *const *argv, int input, gl_error_t *error)
         }
     }
     if (rc == 0)
-        rc = spawn (&r, argv, input, ends);
+        rc = spawn (&r, ends);
     for (int i = 0; i < PIPES; i++)
         if (ends[i] >= 0)
             close (ends[i]);
-    rc = rc == 0 ? finish (&r, error)
-                 : gl_error (error, "%s: %s", argv[0], strerror (rc));
+    rc = rc == 0 ? finish (&r, timeout_ms, error)
+                 : gl_error (error, "%s: %s", r.name, strerror (rc));
     for (int i = 0; i < PIPES; i++)
         if (r.fd[i] >= 0)
             close (r.fd[i]);

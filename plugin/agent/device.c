@@ -1,5 +1,7 @@
 #include "device.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +49,37 @@ const device_field_t device_fields[] = {
     TEXT (NULL, 0, problem, FIELD (problem)),
 };
 const size_t device_field_count = GL_ARRAY_SIZE (device_fields);
+
+void device_inherit (device_t *slice, const device_t *gpu)
+{
+    memcpy (slice->model, gpu->model, sizeof (slice->model));
+    memcpy (slice->pci, gpu->pci, sizeof (slice->pci));
+    slice->minor = gpu->minor;
+    slice->mig_mode = gpu->mig_mode;
+    slice->power_limit = gpu->power_limit;
+}
+
+void device_form_old_uuid (device_t *slice, const device_t *gpu)
+{
+    if (slice->gpu_instance == DEVICE_UNKNOWN
+        || slice->compute_instance == DEVICE_UNKNOWN
+        || snprintf (slice->old_uuid, sizeof (slice->old_uuid),
+                     "MIG-%s/%" PRId64 "/%" PRId64, gpu->uuid,
+                     slice->gpu_instance, slice->compute_instance)
+               >= (int)sizeof (slice->old_uuid))
+        slice->old_uuid[0] = '\0';
+}
+
+inventory_t inventory_copy (const inventory_t *inventory)
+{
+    size_t bytes = inventory->count * sizeof (device_t);
+    inventory_t copy = *inventory;
+
+    copy.device = xmalloc (bytes + 1);
+    if (bytes)
+        memcpy (copy.device, inventory->device, bytes);
+    return copy;
+}
 
 void inventory_clear (inventory_t *inventory)
 {

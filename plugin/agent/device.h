@@ -95,6 +95,12 @@ extern const size_t device_field_count;
 device_t *inventory_add (inventory_t *inventory);
 /* A device without any known value. */
 void device_unknown (device_t *device);
+/* What a slice has from its GPU: model, PCI address, minor and the like. */
+void device_inherit (device_t *slice, const device_t *gpu);
+/* "MIG-GPU-<uuid>/gi/ci"; "" when a part is unknown. */
+void device_form_old_uuid (device_t *slice, const device_t *gpu);
+/* Yours to clear; not for inventory_add(). */
+inventory_t inventory_copy (const inventory_t *inventory);
 /* Frees the array; the struct is empty then. */
 void inventory_clear (inventory_t *inventory);
 /* The same devices, in the same places and with the same names. */

@@ -7,11 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/file.h"
-#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "gres/nodelist.h"
@@ -292,22 +291,15 @@ static int load_text (char *text, slurmd_t *slurmd, gres_table_t *table)
 int gres_table_load (const char *path, slurmd_t *ret_slurmd,
                      gres_table_t *ret_table, gl_error_t *error)
 {
-    BUFFER_AUTO text = BUFFER_INIT;
     slurmd_t slurmd = {0};
     gres_table_t table = {0};
-    int fd = open (path, O_RDONLY | O_CLOEXEC);
-    ssize_t got;
+    size_t size;
+    GL_AUTOFREE char *text
+        = file_read (AT_FDCWD, path, path, FILE_MAX, &size, error);
 
-    if (fd < 0 && errno == ENOENT)
-        return 0;
-    if (fd < 0)
-        return gl_error (error, "%s: %s", path, strerror (errno));
-    while ((got = read (fd, buffer_reserve (&text, 4096), 4096)) > 0
-           && text.length < FILE_MAX)
-        text.length += (size_t)got;
-    close (fd);
-    buffer_add_char (&text, '\0');
-    if (load_text (text.data, &slurmd, &table) < 0) {
+    if (!text)
+        return errno == ENOENT ? 0 : -1;
+    if (load_text (text, &slurmd, &table) < 0) {
         gres_table_clear (&table);
         return gl_error (error, "%s: not a list of slurmd's devices", path);
     }

@@ -1,32 +1,24 @@
 /* nvml_scan.c: which GPUs and slices NVML shows. */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "device.h"
 #include "nvml_private.h"
 
-/* A GPU has at most 7 slices; a bound on what a driver can make us ask.
- */
+/* A GPU has at most 7 slices; a bound on what a driver can make us ask. */
 #define SLICES_MAX 64
 
-/* -------------------------------------------------------------- small
- * files */
+/* -------------------------------------------------------------- small files */
 
 /* The first line of a file of /proc; "" when it cannot be read. */
 static void read_line (const char *path, char *ret_line, size_t size)
 {
-    int fd = open (path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? -1 : read (fd, ret_line, size - 1);
-
-    if (fd >= 0)
-        close (fd);
-    ret_line[length < 0 ? 0 : length] = '\0';
+    file_read_small (path, ret_line, size);
     ret_line[strcspn (ret_line, "\n")] = '\0';
 }
 
@@ -49,8 +41,7 @@ capability_minor (const nvml_t *nvml, const char *fmt, ...)
     return minor;
 }
 
-/* --------------------------------------------------------------------
- * GPUs */
+/* --------------------------------------------------------------------- GPUs */
 
 static int64_t mebibytes (unsigned long long bytes)
 {
@@ -109,8 +100,7 @@ static void describe_gpu (nvml_t *nvml, nvml_device_t handle, device_t *device)
         device->power_limit = number;
 }
 
-/* -------------------------------------------------------------------
- * slices */
+/* ------------------------------------------------------------------- slices */
 
 /* "MIG 1g.10gb+me" of the kind of GPU instance that has this id. */
 static bool profile_name (nvml_t *nvml, nvml_device_t gpu, unsigned id,
@@ -238,22 +228,6 @@ static void describe_capabilities (const nvml_t *nvml, device_t *device)
                   device->compute_instance_minor);
 }
 
-/* Both forms of its UUID. */
-static void describe_uuid (const device_t *gpu, device_t *device)
-{
-    if (!strncmp (device->uuid, "MIG-GPU-", 8)) {
-        memcpy (device->old_uuid, device->uuid, sizeof (device->old_uuid));
-        return;
-    }
-    if (device->gpu_instance == DEVICE_UNKNOWN
-        || device->compute_instance == DEVICE_UNKNOWN
-        || snprintf (device->old_uuid, sizeof (device->old_uuid),
-                     "MIG-%s/%" PRId64 "/%" PRId64, gpu->uuid,
-                     device->gpu_instance, device->compute_instance)
-               >= (int)sizeof (device->old_uuid))
-        device->old_uuid[0] = '\0';
-}
-
 static void describe_slice (nvml_t *nvml, nvml_device_t gpu_handle,
                             nvml_device_t handle, const device_t *gpu,
                             device_t *device)
@@ -261,11 +235,7 @@ static void describe_slice (nvml_t *nvml, nvml_device_t gpu_handle,
     unsigned number;
 
     device->slice = true;
-    memcpy (device->model, gpu->model, sizeof (device->model));
-    memcpy (device->pci, gpu->pci, sizeof (device->pci));
-    device->minor = gpu->minor;
-    device->mig_mode = gpu->mig_mode;
-    device->power_limit = gpu->power_limit;
+    device_inherit (device, gpu);
     if (NVML_DID (nvml, gpu_instance_id, handle, &number))
         device->gpu_instance = number;
     if (NVML_DID (nvml, compute_instance_id, handle, &number))
@@ -274,11 +244,14 @@ static void describe_slice (nvml_t *nvml, nvml_device_t gpu_handle,
     describe_instance (nvml, gpu_handle, handle, device);
     describe_attributes (nvml, handle, gpu->memory_total, device);
     describe_capabilities (nvml, device);
-    describe_uuid (gpu, device);
+    /* both forms of its UUID */
+    if (!strncmp (device->uuid, "MIG-GPU-", 8))
+        memcpy (device->old_uuid, device->uuid, sizeof (device->old_uuid));
+    else
+        device_form_old_uuid (device, gpu);
 }
 
-/* ----------------------------------------------------------------
- * inventory */
+/* ---------------------------------------------------------------- inventory */
 
 /* A scan under way: it replaces what is known when it is whole. */
 typedef struct {
@@ -300,6 +273,19 @@ static device_t *add (scan_t *scan, nvml_device_t handle, unsigned index)
     return device;
 }
 
+/* The same with the UUID that the driver gives for the handle; NULL: none. */
+static device_t *add_named (scan_t *scan, nvml_device_t handle, unsigned index)
+{
+    char uuid[NVML_UUID_SIZE];
+    device_t *device = NULL;
+
+    if (NVML_DID (scan->nvml, uuid, handle, uuid, sizeof (uuid))
+        && (device = add (scan, handle, index)))
+        snprintf (device->uuid, sizeof (device->uuid), "%.*s",
+                  (int)sizeof (uuid) - 1, uuid);
+    return device;
+}
+
 static void scan_slices (scan_t *scan, nvml_device_t gpu_handle, size_t gpu,
                          unsigned index)
 {
@@ -310,18 +296,12 @@ static void scan_slices (scan_t *scan, nvml_device_t gpu_handle, size_t gpu,
         || !NVML_DID (nvml, mig_count, gpu_handle, &count))
         return;
     for (unsigned i = 0; i < count && i < SLICES_MAX; i++) {
-        char uuid[NVML_UUID_SIZE];
         nvml_device_t handle;
         device_t *device;
 
         if (!NVML_DID (nvml, mig_handle, gpu_handle, i, &handle)
-            || !NVML_DID (nvml, uuid, handle, uuid, sizeof (uuid)))
+            || !(device = add_named (scan, handle, index)))
             continue;
-        device = add (scan, handle, index);
-        if (!device)
-            return;
-        uuid[sizeof (uuid) - 1] = '\0';
-        snprintf (device->uuid, sizeof (device->uuid), "%s", uuid);
         device->gpu = gpu;
         describe_slice (nvml, gpu_handle, handle, &scan->inventory.device[gpu],
                         device);
@@ -369,19 +349,13 @@ static void keep_lost (scan_t *scan)
 static void scan_gpu (scan_t *scan, unsigned index)
 {
     nvml_t *nvml = scan->nvml;
-    char uuid[NVML_UUID_SIZE];
     nvml_device_t handle;
     device_t *device;
     size_t gpu = scan->inventory.count;
 
     if (!NVML_DID (nvml, handle, index, &handle)
-        || !NVML_DID (nvml, uuid, handle, uuid, sizeof (uuid)))
+        || !(device = add_named (scan, handle, index)))
         return;
-    device = add (scan, handle, index);
-    if (!device)
-        return;
-    uuid[sizeof (uuid) - 1] = '\0';
-    snprintf (device->uuid, sizeof (device->uuid), "%s", uuid);
     device->gpu = gpu;
     describe_gpu (nvml, handle, device);
     scan_slices (scan, handle, gpu, index);
@@ -401,11 +375,9 @@ static void describe_node (nvml_t *nvml, inventory_t *inventory)
     read_line (path, inventory->boot_id, sizeof (inventory->boot_id));
 }
 
-/* ----------------------------------------------------------------------
- * GPM */
+/* ---------------------------------------------------------------------- GPM */
 
-/* The only slice of its GPU instance: what the instance does, it does.
- */
+/* The only slice of its GPU instance: what the instance does, it does. */
 static bool has_instance_alone (const nvml_t *nvml, size_t slice)
 {
     const device_t *device = &nvml->inventory.device[slice];
@@ -478,8 +450,7 @@ void nvml_forget (nvml_t *nvml)
     nvml->slot = NULL;
 }
 
-/* ---------------------------------------------------------------------
- * scan */
+/* --------------------------------------------------------------------- scan */
 
 /* A library that has lost a GPU, or the driver, knows only after a new
  * start.
@@ -499,17 +470,6 @@ static int restart (nvml_t *nvml, gl_error_t *error)
                          nvml_text (nvml, status));
     nvml->broken = false;
     return 0;
-}
-
-static inventory_t copy_of (const inventory_t *inventory)
-{
-    inventory_t copy = *inventory;
-
-    copy.device = xmalloc (inventory->count * sizeof (device_t) + 1);
-    if (inventory->count)
-        memcpy (copy.device, inventory->device,
-                inventory->count * sizeof (device_t));
-    return copy;
 }
 
 int nvml_scan (source_t *source, int64_t now, inventory_t *ret_inventory,
@@ -541,7 +501,7 @@ int nvml_scan (source_t *source, int64_t now, inventory_t *ret_inventory,
     for (size_t i = 0; i < nvml->inventory.count; i++)
         begin_activity (nvml, i);
     inventory_clear (ret_inventory);
-    *ret_inventory = copy_of (&nvml->inventory);
+    *ret_inventory = inventory_copy (&nvml->inventory);
     return 0;
 }
 

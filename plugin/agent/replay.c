@@ -370,17 +370,6 @@ static int line_gpu (reader_t *reader)
     return 0;
 }
 
-/* What a slice has from its GPU. */
-static void inherit (device_t *slice, const device_t *gpu)
-{
-    slice->gpu = gpu->gpu;
-    memcpy (slice->model, gpu->model, sizeof (slice->model));
-    memcpy (slice->pci, gpu->pci, sizeof (slice->pci));
-    slice->minor = gpu->minor;
-    slice->mig_mode = gpu->mig_mode;
-    slice->power_limit = gpu->power_limit;
-}
-
 /* The GPU that was named last in this layout; NULL. */
 static device_t *last_gpu (const reader_t *reader)
 {
@@ -406,15 +395,11 @@ static int line_slice (reader_t *reader)
         return wrong (reader, "a slice follows its GPU");
     gpu->mig_mode = 1;
     slice = &added->device;
-    inherit (slice, gpu);
+    slice->gpu = gpu->gpu;
+    device_inherit (slice, gpu);
     default_text (slice->uuid, sizeof (slice->uuid), "MIG-", name);
-    if (!*slice->old_uuid && slice->gpu_instance != DEVICE_UNKNOWN
-        && slice->compute_instance != DEVICE_UNKNOWN
-        && snprintf (slice->old_uuid, sizeof (slice->old_uuid),
-                     "MIG-%s/%" PRId64 "/%" PRId64, gpu->uuid,
-                     slice->gpu_instance, slice->compute_instance)
-               >= (int)sizeof (slice->old_uuid))
-        slice->old_uuid[0] = '\0';
+    if (!*slice->old_uuid)
+        device_form_old_uuid (slice, gpu);
     default_file (slice, "/dev/nvidia-caps/nvidia-cap",
                   slice->compute_instance_minor);
     return 0;

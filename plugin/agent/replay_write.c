@@ -133,13 +133,8 @@ static void name_devices (replay_writer_t *writer)
 static void keep_inventory (replay_writer_t *writer,
                             const inventory_t *inventory)
 {
-    size_t bytes = inventory->count * sizeof (device_t);
-
     inventory_clear (&writer->inventory);
-    writer->inventory = *inventory;
-    writer->inventory.device = xmalloc (bytes + 1);
-    if (bytes)
-        memcpy (writer->inventory.device, inventory->device, bytes);
+    writer->inventory = inventory_copy (inventory);
     free (writer->sample);
     writer->sample = xcalloc (inventory->count + 1, sizeof (*writer->sample));
     for (size_t i = 0; i < inventory->count; i++)

@@ -3,21 +3,16 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/program.h"
 
 #define OUTPUT_MAX (1 << 20)
 #define ARGUMENTS_MAX (64 << 10)
@@ -30,24 +25,6 @@ bool slurmd_same (const slurmd_t *a, const slurmd_t *b)
 
 /* ---------------------------------------------------------- /proc/PID/... */
 
-/* Read a small file whole; at most `size` - 1 bytes, which a NUL follows.
- * Returns how many, -1 if it cannot be read. */
-static ssize_t read_small (const char *path, char *ret_text, size_t size)
-{
-    int fd = open (path, O_RDONLY | O_CLOEXEC);
-    size_t length = 0;
-    ssize_t got = 0;
-
-    if (fd < 0)
-        return -1;
-    while (length < size - 1
-           && (got = read (fd, ret_text + length, size - 1 - length)) > 0)
-        length += (size_t)got;
-    close (fd);
-    ret_text[length] = '\0';
-    return got < 0 ? -1 : (ssize_t)length;
-}
-
 /* Parent and start time: fields 4 and 22 of stat, whose second field may hold
  * anything but ends with the last ')'. */
 static int read_stat (const char *proc, int64_t pid, int64_t *ret_parent,
@@ -57,7 +34,7 @@ static int read_stat (const char *proc, int64_t pid, int64_t *ret_parent,
     const char *rest;
 
     snprintf (path, sizeof (path), "%.256s/%" PRId64 "/stat", proc, pid);
-    if (read_small (path, text, sizeof (text)) < 0)
+    if (file_read_small (path, text, sizeof (text)) < 0)
         return -1;
     rest = strrchr (text, ')');
     if (!rest
@@ -75,7 +52,7 @@ static bool is_slurmd (const char *proc, int64_t pid)
     char path[320], comm[32];
 
     snprintf (path, sizeof (path), "%.256s/%" PRId64 "/comm", proc, pid);
-    return read_small (path, comm, sizeof (comm)) > 0
+    return file_read_small (path, comm, sizeof (comm)) > 0
            && !strcmp (comm, "slurmd\n");
 }
 
@@ -89,7 +66,7 @@ static bool is_trusted (const char *proc, int64_t pid)
     unsigned uid[4];
 
     snprintf (path, sizeof (path), "%.256s/%" PRId64 "/status", proc, pid);
-    if (read_small (path, text, sizeof (text)) < 0
+    if (file_read_small (path, text, sizeof (text)) < 0
         || !(line = strstr (text, "\nUid:"))
         || sscanf (line, "\nUid: %u %u %u %u", &uid[0], &uid[1], &uid[2],
                    &uid[3])
@@ -169,7 +146,7 @@ static int read_arguments (const char *proc, slurmd_t *slurmd)
 
     snprintf (path, sizeof (path), "%.256s/%" PRId64 "/cmdline", proc,
               slurmd->pid);
-    length = read_small (path, text, ARGUMENTS_MAX);
+    length = file_read_small (path, text, ARGUMENTS_MAX);
     if (length <= 0)
         return -1;
     for (char *at = text, *end = text + length; at < end;) {
@@ -195,7 +172,7 @@ static void read_environment (const char *proc, slurmd_t *slurmd)
 
     snprintf (path, sizeof (path), "%.256s/%" PRId64 "/environ", proc,
               slurmd->pid);
-    length = *slurmd->conf ? 0 : read_small (path, text, ARGUMENTS_MAX);
+    length = *slurmd->conf ? 0 : file_read_small (path, text, ARGUMENTS_MAX);
     for (ssize_t at = 0; at < length; at += (ssize_t)strlen (text + at) + 1)
         if (!strncmp (text + at, name, sizeof (name) - 1))
             snprintf (slurmd->conf, sizeof (slurmd->conf), "%s",
@@ -227,7 +204,7 @@ static void read_boot (const char *proc, slurmd_t *slurmd)
     char path[320];
 
     snprintf (path, sizeof (path), "%.256s/sys/kernel/random/boot_id", proc);
-    if (read_small (path, slurmd->boot_id, sizeof (slurmd->boot_id)) < 0)
+    if (file_read_small (path, slurmd->boot_id, sizeof (slurmd->boot_id)) < 0)
         slurmd->boot_id[0] = '\0';
     slurmd->boot_id[strcspn (slurmd->boot_id, "\n")] = '\0';
 }
@@ -302,133 +279,35 @@ int slurmd_find (const char *proc, const char *node, slurmd_t *ret_slurmd,
 
 /* -------------------------------------------------------------------- run */
 
-static int64_t now_ms (void)
-{
-    struct timespec now;
-
-    clock_gettime (CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static int spawn (const slurmd_t *slurmd, int out, pid_t *ret_pid)
-{
-    /* by this name only does it read its own node's lines: run as slurmd-wlm,
-     * which is what Debian's slurmd links to, it takes no line for its own */
-    char *argv[8] = {(char *)"slurmd", (char *)"-G"};
-    char conf[sizeof ("SLURM_CONF=") + sizeof (slurmd->conf)];
-    char *envp[] = {(char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
-                    (char *)"LC_ALL=C", *slurmd->conf ? conf : NULL, NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    size_t argc = 2;
-    int result;
-
-    if (*slurmd->node) {
-        argv[argc++] = (char *)"-N";
-        argv[argc++] = (char *)slurmd->node;
-    }
-    if (*slurmd->server) {
-        argv[argc++] = (char *)"--conf-server";
-        argv[argc++] = (char *)slurmd->server;
-    }
-    snprintf (conf, sizeof (conf), "SLURM_CONF=%s", slurmd->conf);
-    sigemptyset (&none);
-    sigfillset (&all);
-    posix_spawn_file_actions_init (&actions);
-    posix_spawn_file_actions_addopen (&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2 (&actions, out, 1);
-    posix_spawn_file_actions_adddup2 (&actions, out, 2);
-    posix_spawnattr_init (&attributes);
-    posix_spawnattr_setsigmask (&attributes, &none);
-    posix_spawnattr_setsigdefault (&attributes, &all);
-    posix_spawnattr_setpgroup (&attributes, 0);
-    posix_spawnattr_setflags (&attributes, POSIX_SPAWN_SETSIGMASK
-                                               | POSIX_SPAWN_SETSIGDEF
-                                               | POSIX_SPAWN_SETPGROUP);
-    result = posix_spawn (ret_pid, slurmd->program, &actions, &attributes, argv,
-                          envp);
-    posix_spawnattr_destroy (&attributes);
-    posix_spawn_file_actions_destroy (&actions);
-    return result;
-}
-
-/* Until the end of its output: 0; -1 when time or room is out. */
-static int read_output (int fd, int64_t deadline, buffer_t *output)
-{
-    for (;;) {
-        struct pollfd ready = {.fd = fd, .events = POLLIN};
-        int64_t left = deadline - now_ms ();
-        ssize_t got;
-
-        if (left <= 0 || output->length >= OUTPUT_MAX)
-            return -1;
-        if (poll (&ready, 1, (int)left) <= 0)
-            continue;
-        got = read (fd, buffer_reserve (output, 4096), 4096);
-        if (got == 0)
-            return 0;
-        if (got > 0)
-            output->length += (size_t)got;
-        else if (errno != EINTR)
-            return -1;
-    }
-}
-
-/* It closed its output, so its end is near; but nobody waits for ever. */
-static int wait_for (pid_t pid, int64_t deadline)
-{
-    const struct timespec pause = {.tv_nsec = 5000000};
-    int status = -1;
-
-    while (waitpid (pid, &status, WNOHANG) == 0) {
-        if (now_ms () >= deadline) {
-            kill (-pid, SIGKILL);
-            waitpid (pid, &status, 0);
-            return -1;
-        }
-        nanosleep (&pause, NULL);
-    }
-    return status;
-}
-
-static int run (const slurmd_t *slurmd, int timeout_ms, buffer_t *output,
-                gl_error_t *error)
-{
-    int64_t deadline = now_ms () + timeout_ms;
-    int ends[2], result, status;
-    pid_t pid;
-
-    if (pipe2 (ends, O_CLOEXEC) < 0)
-        return gl_error (error, "slurmd -G: %s", strerror (errno));
-    result = spawn (slurmd, ends[1], &pid);
-    close (ends[1]);
-    if (result != 0) {
-        close (ends[0]);
-        return gl_error (error, "%s: %s", slurmd->program, strerror (result));
-    }
-    result = read_output (ends[0], deadline, output);
-    close (ends[0]);
-    status = wait_for (pid, result < 0 ? 0 : deadline);
-    if (result < 0)
-        return gl_error (error, "%s -G did not end within %d ms or 1 MiB",
-                         slurmd->program, timeout_ms);
-    if (!WIFEXITED (status) || WEXITSTATUS (status) != 0) {
-        const char *text = buffer_text (output);
-
-        return gl_error (error, "%s -G failed: %.*s", slurmd->program,
-                         (int)strcspn (text, "\n"), text);
-    }
-    return 0;
-}
-
 int gres_table_run (const slurmd_t *slurmd, int timeout_ms,
                     gres_table_t *ret_table, gl_error_t *error)
 {
-    BUFFER_AUTO output = BUFFER_INIT;
+    /* by this name only does it read its own node's lines: run as slurmd-wlm,
+     * which is what Debian's slurmd links to, it takes no line for its own */
+    const char *argv[8] = {"slurmd", "-G"};
+    char conf[sizeof ("SLURM_CONF=") + sizeof (slurmd->conf)];
+    const char *envp[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C",
+                          *slurmd->conf ? conf : NULL, NULL};
+    const program_t program = {.argv = argv,
+                               .path = slurmd->program,
+                               .envp = envp,
+                               .input = -1,
+                               .timeout_ms = timeout_ms,
+                               .output_max = OUTPUT_MAX,
+                               .errors_too = true};
+    GL_AUTOFREE char *output = NULL;
+    size_t argc = 2;
 
-    if (run (slurmd, timeout_ms, &output, error) < 0)
-        return -1;
-    return gres_table_parse (output.data ? output.data : "", output.length,
-                             ret_table, error);
+    if (*slurmd->node) {
+        argv[argc++] = "-N";
+        argv[argc++] = slurmd->node;
+    }
+    if (*slurmd->server) {
+        argv[argc++] = "--conf-server";
+        argv[argc++] = slurmd->server;
+    }
+    snprintf (conf, sizeof (conf), "SLURM_CONF=%s", slurmd->conf);
+    if (!(output = program_run (&program, error)))
+        return gl_error_prefix (error, "slurmd -G");
+    return gres_table_parse (output, strlen (output), ret_table, error);
 }

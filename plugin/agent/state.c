@@ -103,28 +103,12 @@ int state_save (const char *spool, const buffer_t *text, bool durable,
     return rc;
 }
 
-static int read_all (int fd, buffer_t *text)
-{
-    ssize_t n;
-
-    do {
-        n = read (fd, buffer_reserve (text, 65536), 65536);
-        if (n < 0 && errno == EINTR)
-            n = 1;
-        else if (n > 0)
-            text->length += (size_t)n;
-    } while (n > 0 && text->length < STATE_MAX);
-    return n < 0 ? -1 : 0;
-}
-
 /* Cuts the first and the last line off a whole text. */
 static bool check_text (buffer_t *text)
 {
     size_t head = strlen (HEAD);
     uint32_t sum;
 
-    buffer_add_char (text, '\0');
-    text->length--;
     if (text->length < head + TAIL_SIZE || strncmp (text->data, HEAD, head) != 0
         || sscanf (text->data + text->length - TAIL_SIZE, "end %8" SCNx32, &sum)
                != 1)
@@ -137,19 +121,19 @@ static bool check_text (buffer_t *text)
 
 int state_load (const char *spool, buffer_t *ret_text, gl_error_t *error)
 {
-    int at = open_directory (spool, error), fd, rc;
+    int at = open_directory (spool, error);
 
     if (at < 0)
         return -1;
-    fd = openat (at, "agent", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    *ret_text = (buffer_t)BUFFER_INIT;
+    ret_text->data
+        = file_read (at, "agent", "agent", STATE_MAX, &ret_text->length, NULL);
     close (at);
-    if (fd < 0 && errno == ENOENT)
+    if (!ret_text->data && errno == ENOENT)
         return 0;
-    if (fd < 0)
+    if (!ret_text->data)
         return gl_error (error, "%s/state/agent: %s", spool, strerror (errno));
-    rc = read_all (fd, ret_text);
-    close (fd);
-    if (rc < 0 || !check_text (ret_text))
+    if (!check_text (ret_text))
         return gl_error (error,
                          "%s/state/agent is damaged: sums since its last "
                          "stretch are lost",

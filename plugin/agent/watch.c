@@ -1,12 +1,11 @@
 #include <config.h>
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "record/prices.h"
 
@@ -14,20 +13,7 @@
 #include "watch.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
-#define BOOT_ID_LENGTH 36
 #define NS_PER_MS 1000000
-
-static void read_boot_id (char boot_id[37])
-{
-    int fd = open (BOOT_ID, O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return;
-    if (read (fd, boot_id, BOOT_ID_LENGTH) != BOOT_ID_LENGTH)
-        boot_id[0] = '\0';
-    boot_id[BOOT_ID_LENGTH] = '\0';
-    close (fd);
-}
 
 void watch_open (watch_t *watch, const char *replay, const char *spool,
                  const char *node, bool alone)
@@ -37,7 +23,10 @@ void watch_open (watch_t *watch, const char *replay, const char *spool,
                        .node = node,
                        .alone = alone,
                        .due = true};
-    read_boot_id (watch->machine_boot_id);
+    if (file_read_small (BOOT_ID, watch->machine_boot_id,
+                         sizeof (watch->machine_boot_id))
+        < 36)
+        watch->machine_boot_id[0] = '\0';
     memcpy (watch->boot_id, watch->machine_boot_id, sizeof (watch->boot_id));
 }
 

@@ -37,7 +37,7 @@ doctor_state_t doctor_say (buffer_t *finding, doctor_state_t state,
 
 char *doctor_run (const char *const *argv, gl_error_t *error)
 {
-    return program_run (argv, -1, error);
+    return program_run (&(program_t){.argv = argv, .input = -1}, error);
 }
 
 /* --- Slurm ------------------------------------------------------------- */

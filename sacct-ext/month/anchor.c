@@ -110,7 +110,7 @@ static int sign (const site_close_t *close, int fd, gl_error_t *error)
 
     if (lseek (fd, 0, SEEK_SET) < 0)
         return gl_error (error, "%s: %s", close->anchor, strerror (errno));
-    signature = program_run (argv, fd, error);
+    signature = program_run (&(program_t){.argv = argv, .input = fd}, error);
     if (!signature)
         return gl_error_prefix (error, "close.sign");
     if (!*signature)
@@ -153,7 +153,9 @@ static int put_command (const site_close_t *c, const char *line,
         || file_write_all (ends[1], text, strlen (text)) < 0)
         rc = gl_error (error, "close.anchor_command: the line is too long");
     close (ends[1]);
-    if (rc == 0 && !(said = program_run (argv, ends[0], error)))
+    if (rc == 0
+        && !(said = program_run (&(program_t){.argv = argv, .input = ends[0]},
+                                 error)))
         rc = gl_error_prefix (error, "close.anchor_command");
     close (ends[0]);
     return rc;

@@ -498,7 +498,7 @@ static void run__programs_good_and_bad__are_bounded (void **state)
     assert_int_equal (run_program ("echo 'slurmd: fatal: no' >&2; exit 1",
                                    20000, &table, &error),
                       -1);
-    assert_non_null (strstr (error.text, "failed: slurmd: fatal: no"));
+    assert_non_null (strstr (error.text, "exit code 1: slurmd: fatal: no"));
     assert_int_equal (
         run_program ("sleep 100 & sleep 100", 200, &table, &error), -1);
     assert_non_null (strstr (error.text, "did not end"));
