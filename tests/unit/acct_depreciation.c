@@ -187,6 +187,11 @@ static void cost_of_pool__sold__the_loss_stands_apart (void **state)
     depreciation_plan (asset, &sold, NULL, value);
     mpq_sub (value, value, asset->proceeds);
     book_check (value, 2, "8875.00");
+    /* nothing is written off from the day of the sale on */
+    check_plan (asset, sold, "0.00", "14875.00");
+    check_plan (asset, (civil_t){2030, 3, 11, 0, 0, 0}, "0.00", "14875.00");
+    depreciation_plan (asset, &(civil_t){2030, 3, 9, 0, 0, 0}, value, NULL);
+    book_check (value, 2, "9562.50");
     compute (site, "p", book_month (site, 2030, 3), NULL, &cost);
     assert_int_equal (cost.count, 1);
     /* 9 days */
