@@ -157,11 +157,17 @@ typedef struct {
     mpz_t units;
 } bill_comparison_t;
 
-/* What a team is charged for the time of a day, used or idle. */
+/* What is charged for a day: of each kind of row the part that is of the month
+ * itself. */
 typedef struct {
     char *day;  /* 2026-10-05, of the ledger's zone */
-    char *team; /* NULL: of none */
-    mpz_t units;
+    char *team; /* NULL: of none, as of all below */
+    char *account;
+    char *project;
+    char *pool;
+    mpz_t units;       /* for time, used or idle */
+    mpz_t other_units; /* credits by policy, and purchases */
+    mpq_t gpu_seconds; /* that jobs used */
 } bill_day_t;
 
 /* It has a price: what is had of it is worth what was paid. */
@@ -182,7 +188,7 @@ typedef enum {
     BILL_POOLS,
     BILL_ENTITLEMENTS, /* by pool and team */
     BILL_COMPARISONS,  /* by policy and team; of bill_compare_policies() */
-    BILL_DAYS, /* by day and team; of a computed month, where asked for */
+    BILL_DAYS,         /* of a computed month where asked for */
     BILL_LIST_COUNT,
 } bill_list_t;
 extern const fields_t bill_fields[BILL_LIST_COUNT];

@@ -120,10 +120,11 @@ static const field_t comparison_fields[] = {
     COMPARISON (UNITS, units),
 };
 
+#define DAY(kind, member) FIELD (#member, kind, bill_day_t, member)
 static const field_t day_fields[] = {
-    FIELD ("day", TEXT, bill_day_t, day),
-    FIELD ("team", TEXT, bill_day_t, team),
-    FIELD ("units", UNITS, bill_day_t, units),
+    DAY (TEXT, day),          DAY (TEXT, team),         DAY (TEXT, account),
+    DAY (TEXT, project),      DAY (TEXT, pool),         DAY (UNITS, units),
+    DAY (UNITS, other_units), DAY (EXACT, gpu_seconds),
 };
 
 const fields_t bill_fields[BILL_LIST_COUNT] = {

@@ -2,6 +2,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
+#include "ledger/bill_idle.h"
 #include "statement/budget.h"
 #include "statement/budget_private.h"
 
@@ -177,7 +178,7 @@ static budget_part_t *find_part (budget_t *b, const char *who)
     return part;
 }
 
-void budget_add_part (budget_t *b, int64_t instant, const char *who,
+static void add_part (budget_t *b, int64_t instant, const char *who,
                       mpq_srcptr value, bool known)
 {
     budget_part_t *part;
@@ -190,7 +191,7 @@ void budget_add_part (budget_t *b, int64_t instant, const char *who,
     mpq_add (part->value, part->value, value);
 }
 
-void budget_add_day (budget_t *b, int64_t start, mpq_srcptr value)
+static void add_to_day (budget_t *b, int64_t start, mpq_srcptr value)
 {
     struct budget_day *day = day_in (&b->days->day, &b->days->count, start);
 
@@ -200,8 +201,8 @@ void budget_add_day (budget_t *b, int64_t start, mpq_srcptr value)
 void budget_add (budget_t *b, int64_t start, const char *who, mpq_srcptr value,
                  bool known)
 {
-    budget_add_day (b, start, value);
-    budget_add_part (b, start, who, value, known);
+    add_to_day (b, start, value);
+    add_part (b, start, who, value, known);
 }
 
 void budget_add_month (budget_t *b, int64_t month, mpq_srcptr value)
@@ -215,6 +216,96 @@ void budget_add_month (budget_t *b, int64_t month, mpq_srcptr value)
 void budget_encumber (budget_t *b, mpq_srcptr value)
 {
     mpq_add (b->encumbered, b->encumbered, value);
+}
+
+/* --- a month ----------------------------------------------------------- */
+
+/* Also of a correction of such a line: differences. */
+static bool is_time_held (const posting_t *row)
+{
+    const char *word = bill_kind_word (BILL_CHARGE);
+
+    return row->kind == BILL_CHARGE
+           || (row->kind == BILL_CORRECTION && row->origin
+               && strcmp (row->origin, word) == 0);
+}
+
+/* In the budget's unit; false: the row is none of it. */
+static bool value_of (const budget_t *b, const posting_t *row, mpq_t ret)
+{
+    if (!posting_is_due (row) || row->kind == BILL_TAX
+        || !budget_takes (b, row->team, posting_key (row, KEY_PROJECT),
+                          posting_key (row, KEY_ACCOUNT), row->pool)
+        || (!b->of_money && !is_time_held (row)))
+        return false;
+    if (b->of_money)
+        mpq_set_z (ret, row->charge_units);
+    else
+        mpq_set (ret, row->gpu_seconds);
+    return true;
+}
+
+static void add_rows (budget_t *b, int64_t month, const bill_t *bill)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+    mpq_t value;
+
+    mpq_init (value);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].outside || !value_of (b, &rows[i], value))
+            continue;
+        add_part (b, month, posting_key (&rows[i], KEY_USER), value,
+                  !b->of_money || posting_priced (bill, &rows[i]));
+        if (posting_is_adjustment (&rows[i]))
+            budget_add_month (b, month, value);
+    }
+    mpq_clear (value);
+}
+
+/* The day of that date, as far as it lies in the period; of one that it does
+ * not have its first. */
+static period_t day_of (const budget_t *b, period_t period, const char *date)
+{
+    int64_t start = period.start;
+    civil_t civil;
+
+    if (calendar_parse_date (date, strlen (date), &civil) == 0)
+        start = zone_instant (b->days->site->zone, &civil);
+    if (start < period.start || start >= period.end)
+        start = period.start;
+    return period_clip (zone_unit (b->days->site->zone, CALENDAR_DAY, start),
+                        period);
+}
+
+static void add_days (budget_t *b, period_t period, const bill_t *bill)
+{
+    size_t count;
+    const bill_day_t *days = bill_days (bill, &count);
+    mpq_t value, part;
+
+    mpq_inits (value, part, NULL);
+    for (size_t i = 0; i < count; i++) {
+        const bill_day_t *d = &days[i];
+        period_t day = day_of (b, period, d->day);
+        if (!budget_takes (b, d->team, d->project, d->account, d->pool)
+            || day.start >= b->as_of)
+            continue;
+        mpz_add (mpq_numref (value), d->units, d->other_units);
+        mpz_set_ui (mpq_denref (value), 1);
+        exact_set_i64 (part,
+                       (b->as_of < day.end ? b->as_of : day.end) - day.start,
+                       day.end - day.start);
+        mpq_mul (part, part, b->of_money ? value : d->gpu_seconds);
+        add_to_day (b, day.start, part);
+    }
+    mpq_clears (value, part, NULL);
+}
+
+void budget_add_bill (budget_t *b, period_t period, const bill_t *bill)
+{
+    add_rows (b, period.start, bill);
+    add_days (b, period, bill);
 }
 
 /* --- what is spent ----------------------------------------------------- */

@@ -37,7 +37,6 @@
 #include "base/error.h"
 #include "base/zone.h"
 #include "ledger/bill.h"
-#include "ledger/line_item_sums.h"
 #include "site/site.h"
 
 /* Over which days the daily rate is a mean. */
@@ -117,29 +116,16 @@ void budget_add (budget_t *budget, int64_t day, const char *who,
 /* Of a month, but of none of its days: a credit or a correction. */
 void budget_add_month (budget_t *budget, int64_t month, mpq_srcptr value);
 
-/* A month that is closed. */
-typedef struct {
-    period_t period;
-    const bill_t *bill;       /* as it was closed */
-    const line_item_sum_t *days; /* of the detail that was kept with it */
-    size_t day_count;         /* 0: none was */
-} budget_month_t;
-
 /*
- * All that is charged in a closed month, from its rows:
+ * All that is charged in a month, from its bill with its days (BILL_DAYS):
  *
- *   sum over its days + what is of no day = sum of the rows' charges, exactly
+ *   sum over its days = what its rows charge for the month itself
  *
- * What jobs held is of the days of the detail. What the rows have beside is
- * spread evenly over the time of the month: idle time, credits by policy, the
- * smallest units that rounding made of them; and all of it, where no detail was
- * kept. Corrections, and manual rows, are of the month and none of its days. Of
- * the day of as-of counts the part that has passed.
+ * Corrections, and manual rows, are of the month and none of its days; taxes
+ * are not spent. `period`: what the days cover; of the day of as-of counts the
+ * part that has passed.
  */
-void budget_add_closed (budget_t *budget, const budget_month_t *month);
-/* A row of the month that is open, if it is a correction or by hand: of that
- * month and none of its days. */
-void budget_add_brought (budget_t *budget, const posting_t *row, int64_t month);
+void budget_add_bill (budget_t *budget, period_t period, const bill_t *bill);
 /* What a running job may still spend within the period. */
 void budget_encumber (budget_t *budget, mpq_srcptr value);
 

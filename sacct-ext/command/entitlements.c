@@ -14,7 +14,7 @@ static int add_month (store_t *store, const site_t *site, period_t period,
     month_t *m;
 
     periods_month_of (site, period.start, name);
-    if (month_read (store, site, name, 0, &m, error) < 0)
+    if (month_read (store, site, name, NULL, &m, error) < 0)
         return -1;
     if (m->state != MONTH_BEFORE) /* nobody pays for it */
         entitlement_report_add (report, m->bill, month_state_word (m->state));

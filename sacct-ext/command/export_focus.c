@@ -180,15 +180,15 @@ static int write_dataset (struct writer *w, month_t *month, gl_error_t *error)
     int rc = 0;
 
     w->bill = month->bill;
-    w->period = month->period;
+    w->period = month->paper_period;
     w->updated = month_updated (month, w->query);
     w->book = NULL;
     if (w->dataset->customer == FOCUS_ORGANISATION
         && !(w->book = month_site (month, error)))
         return -1;
-    w->focus
-        = focus_new (month->paper, month->period, month_is_provisional (month),
-                     w->version, w->dataset->customer);
+    w->focus = focus_new (month->paper, month->paper_period,
+                          month_is_provisional (month), w->version,
+                          w->dataset->customer);
     w->dataset->begin (w);
     w->begun = true;
     if (month->state != MONTH_IMPORTED)
@@ -207,8 +207,8 @@ static int write_month (struct writer *w, period_t period)
     int rc;
 
     zone_unit_name (w->query->site->zone, CALENDAR_MONTH, period.start, name);
-    if (month_read (w->cli->store, w->query->site, name, MONTH_ANY_CURRENCY,
-                    &month, &error)
+    if (month_read (w->cli->store, w->query->site, name,
+                    &(month_how_t){.any_currency = true}, &month, &error)
         < 0)
         return cli_fail (w->cli, &error);
     if (month->state == MONTH_IMPORTED)

@@ -38,7 +38,7 @@ static int each_month (cli_t *cli, const report_query_t *query, month_f take,
         month_t *m = NULL;
         month = zone_unit (zone, CALENDAR_MONTH, at);
         zone_unit_name (zone, CALENDAR_MONTH, at, name);
-        rc = month_read (cli->store, query->site, name, 0, &m, error);
+        rc = month_read (cli->store, query->site, name, NULL, &m, error);
         if (rc == 0)
             rc = take (m, arg, error);
         month_free (m);

@@ -18,7 +18,7 @@ static int add_month (store_t *store, const site_t *site, const char *name,
 {
     month_t *m;
 
-    if (month_read (store, site, name, 0, &m, error) < 0)
+    if (month_read (store, site, name, NULL, &m, error) < 0)
         return -1;
     recharge_add_bill (recharge, m->bill, m->name);
     month_free (m);

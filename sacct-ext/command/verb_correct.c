@@ -55,7 +55,7 @@ static int raise_to_month (store_t *store, const site_t *site,
     bill_t *computed = NULL;
     int rc;
 
-    if (month_read (store, site, month, 0, &m, error) < 0)
+    if (month_read (store, site, month, NULL, &m, error) < 0)
         return -1;
     rc = m->state == MONTH_IMPORTED
              ? bills_compute (store, site, m->period, &computed, error)

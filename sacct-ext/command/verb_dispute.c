@@ -34,7 +34,7 @@ static int find_row (store_t *store, const site_t *site, const char *reference,
     size_t row, count;
 
     if (periods_row_parse (reference, month, &row, error) < 0
-        || month_read (store, site, month, 0, &m, error) < 0)
+        || month_read (store, site, month, NULL, &m, error) < 0)
         return -1;
     postings (m->bill, &count);
     if (m->state == MONTH_CLOSED && row <= count) {

@@ -46,7 +46,7 @@ static int add_month (store_t *store, const site_t *site, const char *billed,
     const posting_t *rows;
     size_t row_count;
 
-    if (month_read (store, site, billed, 0, &m, error) < 0)
+    if (month_read (store, site, billed, NULL, &m, error) < 0)
         return -1;
     rows = postings (m->bill, &row_count);
     for (size_t i = 0; i < row_count; i++)
@@ -277,7 +277,7 @@ int balance_due_each_below (store_t *store, const site_t *site,
 
     if (periods_read (store, &periods, error) < 0)
         return -1;
-    rc = month_read (store, site, billed, 0, &m, error);
+    rc = month_read (store, site, billed, NULL, &m, error);
     for (size_t i = 0; i < periods->decision_count && rc == 0; i++)
         if (is_first_of_month (periods, i))
             rc = month_below (store, site, periods, m->bill, i, callback, arg,

@@ -1,11 +1,8 @@
-#include <string.h>
-
-#include <uthash.h>
-
 #include "base/memory.h"
 #include "facts/facts.h"
 #include "facts/rollups.h"
 #include "ledger/billing.h"
+#include "ledger/cube.h"
 #include "month/bills.h"
 #include "site/account.h"
 
@@ -179,9 +176,16 @@ static int make_compared (const billing_t *billing, void *arg, gl_error_t *error
     return -1;
 }
 
-static int compute_months (store_t *store, const site_t *site, period_t period,
-                           bills_billing_f make, bill_t **ret_bill,
-                           gl_error_t *error)
+int bills_compute_part (store_t *store, const site_t *site, period_t period,
+                        bool compared, bill_t **ret_bill, gl_error_t *error)
+{
+    return bills_billing (store, site, bill_keys, NULL, period,
+                          compared ? make_compared : make_bill, ret_bill,
+                          error);
+}
+
+int bills_compute (store_t *store, const site_t *site, period_t period,
+                   bill_t **ret_bill, gl_error_t *error)
 {
     period_t months = {.start = zone_unit (site->zone, CALENDAR_MONTH,
                                            period.start)
@@ -190,100 +194,67 @@ static int compute_months (store_t *store, const site_t *site, period_t period,
     months.end = period.end > period.start
                      ? zone_unit (site->zone, CALENDAR_MONTH, period.end - 1).end
                      : months.start;
-    return bills_billing (store, site, bill_keys, NULL, months, make, ret_bill,
-                          error);
-}
-
-int bills_compute (store_t *store, const site_t *site, period_t period,
-                   bill_t **ret_bill, gl_error_t *error)
-{
-    return compute_months (store, site, period, make_bill, ret_bill, error);
-}
-
-int bills_compute_compared (store_t *store, const site_t *site, period_t period,
-                            bill_t **ret_bill, gl_error_t *error)
-{
-    return compute_months (store, site, period, make_compared, ret_bill, error);
+    return bills_compute_part (store, site, months, false, ret_bill, error);
 }
 
 /* --- days --------------------------------------------------------------- */
 
-struct day {
-    char *key; /* the day, a line end, the team */
-    bill_day_t *of;
-    UT_hash_handle hh;
-};
+/* The keys of bill_day_t, and of the billing in this order. */
+static const char day_keys[] = "day,team,account,project,pool";
+
+static void take_day (const billing_line_t *line, void *arg)
+{
+    bill_day_t *to, keys = {.day = (char *)line->keys[0],
+                            .team = (char *)line->keys[1],
+                            .account = (char *)line->keys[2],
+                            .project = (char *)line->keys[3],
+                            .pool = (char *)line->keys[4]};
+    charge_kind_t kind = line->line->kind;
+    mpz_ptr units;
+
+    if (!line->in_period || !line->passes || !keys.day)
+        return;
+    mpz_inits (keys.units, keys.other_units, NULL);
+    mpq_init (keys.gpu_seconds);
+    to = cube_add (arg, &keys);
+    units = kind == CHARGE_CREDIT || kind == CHARGE_PURCHASE ? to->other_units
+                                                             : to->units;
+    mpz_add (units, units, line->line->charge_units);
+    if (kind == CHARGE_USED)
+        mpq_add (to->gpu_seconds, to->gpu_seconds, line->line->gpu_seconds);
+    mpz_clears (keys.units, keys.other_units, NULL);
+    mpq_clear (keys.gpu_seconds);
+}
 
 struct summing_days {
     bill_t *bill;
-    struct day *days;
+    int64_t *ret_first;
 };
-
-/* Days are few: each is in the hash by its place in the list. */
-static mpz_ptr units_of_day (struct summing_days *s, const char *day,
-                             const char *team)
-{
-    GL_AUTOFREE char *key = xasprintf ("%s\n%s", day, team ? team : "\n");
-    struct day *found;
-
-    HASH_FIND_STR (s->days, key, found);
-    if (!found) {
-        found = xcalloc (1, sizeof (*found));
-        found->key = GL_TAKE (key);
-        found->of = xcalloc (1, sizeof (*found->of));
-        fields_init (&bill_fields[BILL_DAYS], found->of);
-        found->of->day = xstrdup (day);
-        found->of->team = xstrdup (team);
-        HASH_ADD_KEYPTR (hh, s->days, found->key, strlen (found->key), found);
-    }
-    return found->of->units;
-}
-
-/* By day and team: time, used or idle. */
-static void take_day (const billing_line_t *line, void *arg)
-{
-    mpz_ptr units;
-
-    if (!line->in_period || !line->passes || !line->keys[0]
-        || line->line->kind == CHARGE_CREDIT
-        || line->line->kind == CHARGE_PURCHASE)
-        return;
-    units = units_of_day (arg, line->keys[0], line->keys[1]);
-    mpz_add (units, units, line->line->charge_units);
-}
-
-static int by_day (const struct day *a, const struct day *b)
-{
-    return strcmp (a->key, b->key);
-}
 
 static int sum_days (const billing_t *billing, void *arg, gl_error_t *error)
 {
-    struct summing_days s = {arg, NULL};
-    struct day *day, *next;
+    const struct summing_days *s = arg;
+    const fields_t *fields = &bill_fields[BILL_DAYS];
+    cube_t *days = cube_new (fields, day_keys);
 
     (void)error;
-    billing_each (billing, take_day, &s);
-    HASH_SORT (s.days, by_day);
-    HASH_ITER (hh, s.days, day, next)
-    {
-        fields_copy (&bill_fields[BILL_DAYS], bill_append (s.bill, BILL_DAYS),
-                     day->of);
-        HASH_DEL (s.days, day);
-        fields_clear (&bill_fields[BILL_DAYS], day->of);
-        free (day->of);
-        free (day->key);
-        free (day);
-    }
+    billing_each (billing, take_day, days);
+    for (size_t i = 0; i < cube_count (days); i++)
+        fields_copy (fields, bill_append (s->bill, BILL_DAYS),
+                     cube_row (days, i));
+    *s->ret_first = billing_first (billing);
+    cube_free (days);
     return 0;
 }
 
 int bills_add_days (store_t *store, const site_t *site,
                     const usage_filter_t *filter, period_t period, bill_t *bill,
-                    gl_error_t *error)
+                    int64_t *ret_first, gl_error_t *error)
 {
-    return bills_billing (store, site, "day,team", filter, period, sum_days,
-                          bill, error);
+    struct summing_days s = {bill, ret_first};
+
+    return bills_billing (store, site, day_keys, filter, period, sum_days, &s,
+                          error);
 }
 
 /* --- line items --------------------------------------------------------- */

@@ -22,9 +22,10 @@
  */
 int bills_compute (store_t *store, const site_t *site, period_t period,
                    bill_t **ret_bill, gl_error_t *error);
-/* The same, with what the months would be under other idle policies. */
-int bills_compute_compared (store_t *store, const site_t *site, period_t period,
-                            bill_t **ret_bill, gl_error_t *error);
+/* The same of a period: rows of its months that lie outside it are marked so.
+ * `compared`: with what its months would be under other idle policies. */
+int bills_compute_part (store_t *store, const site_t *site, period_t period,
+                        bool compared, bill_t **ret_bill, gl_error_t *error);
 
 /* A cluster as billing asks for it: with the first of its facts where that says out of
  * which month something is carried of an entitlement. */
@@ -53,11 +54,13 @@ int bills_finish (store_t *store, billing_t *billing, gl_error_t *error);
 int bills_add_ended (store_t *store, const site_t *site, billing_t *billing,
                      gl_error_t *error);
 
-/* To the bill of a computed month: what teams are charged by day (BILL_DAYS), of what
- * passes the filter (NULL: all). */
+/* To the bill of a computed month: what is charged by day (BILL_DAYS) of what
+ * passes the filter (NULL: all). *ret_first: an instant of the first time that
+ * jobs held, whoever's that was; 0: there is none. */
 int bills_add_days (store_t *store, const site_t *site,
                     const usage_filter_t *filter, period_t period, bill_t *bill,
-                    gl_error_t *error);
+                    int64_t *ret_first, gl_error_t *error);
+
 /* The rows by job and day of a month whose bill is computed, with the credits,
  * corrections and taxes of the bill. `ret_poolless` may be NULL. */
 int bills_line_items (store_t *store, const site_t *site, period_t month,

@@ -3,13 +3,152 @@
 #include "base/memory.h"
 #include "facts/facts.h"
 #include "money/charge.h"
-#include "month/budgets_private.h"
+#include "month/budgets.h"
+#include "month/month.h"
+
+/* What an hour at full cost was charged. */
+struct pool_rate {
+    char *pool;
+    bool known;
+    mpq_t per_hour;
+};
+
+/* Budgets in the making. */
+struct filling {
+    const budgets_query_t *query;
+    budget_t **budget;
+    size_t count;
+    int64_t first;          /* day with a charge of anybody; 0: none */
+    struct pool_rate *rate; /* of the pools in the month of as-of */
+    size_t rate_count;
+    uint64_t unlimited; /* running jobs without a known time limit */
+};
 
 void budgets_free (budget_t **budgets, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         budget_free (budgets[i]);
     free (budgets);
+}
+
+/* --- what was charged -------------------------------------------------- */
+
+static bool is_as_of_month (const struct filling *f, period_t month)
+{
+    return f->query->as_of - 1 >= month.start
+           && f->query->as_of - 1 < month.end;
+}
+
+static void add_rate (struct filling *f, const char *pool, bool known,
+                      mpq_srcptr per_hour)
+{
+    struct pool_rate *rate;
+
+    f->rate = xreallocarray (f->rate, f->rate_count + 1, sizeof (*f->rate));
+    rate = &f->rate[f->rate_count++];
+    rate->pool = xstrdup (pool);
+    rate->known = known;
+    mpq_init (rate->per_hour);
+    mpq_set (rate->per_hour, per_hour);
+}
+
+/* What budgets may be of; one has one of them. */
+static const struct {
+    key_id_t key;
+    size_t name; /* in site_budget_t */
+} scopes[] = {
+    {KEY_TEAM, offsetof (site_budget_t, team)},
+    {KEY_PROJECT, offsetof (site_budget_t, project)},
+    {KEY_ACCOUNT, offsetof (site_budget_t, account)},
+    {KEY_POOL, offsetof (site_budget_t, pool)},
+};
+
+/* Passes what some budget is of; days of all else need not be told apart, which
+ * is most of the lines. False: budgets are of this and that. */
+static bool make_filter (const struct filling *f, usage_filter_t *filter)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (scopes); i++) {
+        filter->key = scopes[i].key;
+        filter->values.count = 0;
+        for (size_t k = 0; k < f->count; k++) {
+            const site_budget_t *entry = f->budget[k]->budget;
+            char *name = *(char *const *)((const char *)entry + scopes[i].name);
+            if (name)
+                filter->values.item[filter->values.count++] = name;
+        }
+        if (filter->values.count == f->count)
+            return true;
+    }
+    return false;
+}
+
+static void take_month (struct filling *f, const month_t *m)
+{
+    size_t count;
+    const bill_pool_t *pool = bill_pools (m->bill, &count);
+
+    if (m->first > 0 && (f->first == 0 || m->first < f->first))
+        f->first
+            = zone_unit (f->query->site->zone, CALENDAR_DAY, m->first).start;
+    for (size_t i = 0; i < f->count; i++)
+        budget_add_bill (f->budget[i], m->period, m->bill);
+    for (size_t i = 0; i < count && is_as_of_month (f, m->period); i++)
+        add_rate (f, pool[i].pool, pool[i].has_cost, pool[i].full_rate);
+}
+
+static int add_month (store_t *store, struct filling *f,
+                      const periods_t *periods, const usage_filter_t *filter,
+                      int64_t at, gl_error_t *error)
+{
+    const month_how_t how = {.periods = periods, .until = f->query->as_of};
+    char name[MONTH_SIZE];
+    month_t *m;
+    int rc;
+
+    periods_month_of (f->query->site, at, name);
+    if (month_read (store, f->query->site, name, &how, &m, error) < 0)
+        return -1;
+    rc = month_days (m, filter, error);
+    if (rc == 0)
+        take_month (f, m);
+    month_free (m);
+    return rc;
+}
+
+static int64_t since (const struct filling *f)
+{
+    const budgets_query_t *q = f->query;
+    int64_t earliest = q->as_of;
+
+    for (size_t i = 0; i < f->count; i++) {
+        int64_t at = budget_since (q->site, f->budget[i]->budget, q->as_of);
+        if (at < earliest)
+            earliest = at;
+    }
+    return earliest;
+}
+
+/* Up to as-of, and the rates of its month. */
+static int add_charges (store_t *store, struct filling *f, gl_error_t *error)
+{
+    usage_filter_t filter = {.label = NULL};
+    int64_t at = since (f);
+    periods_t *periods;
+    bool filtered;
+    int rc = 0;
+
+    if (periods_read (store, &periods, error) < 0)
+        return -1;
+    filter.values.item = xcalloc (f->count + 1, sizeof (*filter.values.item));
+    filtered = make_filter (f, &filter);
+    while (rc == 0 && at < f->query->as_of) {
+        rc = add_month (store, f, periods, filtered ? &filter : NULL, at,
+                        error);
+        at = zone_unit (f->query->site->zone, CALENDAR_MONTH, at).end;
+    }
+    free (filter.values.item);
+    periods_free (periods);
+    return rc;
 }
 
 /* --- running jobs ------------------------------------------------------ */
@@ -189,7 +328,7 @@ static bool is_wanted (const budgets_query_t *q, const site_budget_t *entry)
 static int fill (store_t *store, struct filling *f, gl_error_t *error)
 {
     accounts_t *accounts = facts_accounts (store, error);
-    int rc = accounts ? budgets_add_charges (store, f, error) : -1;
+    int rc = accounts ? add_charges (store, f, error) : -1;
 
     if (rc == 0)
         rc = add_running (store, f, accounts, error);

@@ -313,8 +313,8 @@ static int close_now (store_t *store, void *arg, gl_error_t *error)
                               = c->request->now + c->site->close.review};
     if (periods_read (store, &periods, error) < 0
         || check_month (store, c->site, periods, c->request->month, error) < 0
-        || month_read (store, c->site, c->request->month, MONTH_COMPARED, &m,
-                       error)
+        || month_read (store, c->site, c->request->month,
+                       &(month_how_t){.compared = true}, &m, error)
                < 0
         || month_days (m, NULL, error) < 0
         || store_chain_head (store, &w.head, error) < 0)

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/calendar.h"
 #include "base/memory.h"
 #include "facts/rollups.h"
 #include "ledger/bill_tax.h"
@@ -11,7 +12,8 @@
 struct month_source {
     store_t *store;
     const site_t *site; /* today's */
-    periods_t *periods;
+    const periods_t *periods;
+    periods_t *own;           /* read for it */
     const closing_t *closing; /* NULL: the month is not closed */
     /* of the closing */
     site_t *paper;
@@ -34,7 +36,7 @@ const char *month_state_word (month_state_t state)
     return words[state];
 }
 
-static int open_month (month_t *m, unsigned how, gl_error_t *error)
+static int open_month (month_t *m, const month_how_t *how, gl_error_t *error)
 {
     store_t *store = m->source->store;
     const site_t *site = m->source->site;
@@ -42,9 +44,12 @@ static int open_month (month_t *m, unsigned how, gl_error_t *error)
     char open[MONTH_SIZE];
     int order;
 
+    if (how->until && how->until < m->period.end)
+        m->period.end = how->until;
+    m->paper_period = m->period;
     if (periods_open_month (store, site, periods, open, error) < 0
-        || (how & MONTH_COMPARED ? bills_compute_compared : bills_compute) (
-               store, site, m->period, &m->bill, error)
+        || bills_compute_part (store, site, m->period, how->compared, &m->bill,
+                               error)
                < 0)
         return -1;
     order = strcmp (m->name, open);
@@ -88,20 +93,21 @@ static int closed_month (month_t *m, gl_error_t *error)
     m->closed = closing->when;
     m->handover = body_get_number (closing->body, "handover");
     memcpy (m->hash, closing->hash, sizeof (m->hash));
-    return closed_site_get (closing, &m->source->paper, &m->period, error) < 0
+    return closed_site_get (closing, &m->source->paper, &m->paper_period, error)
+                       < 0
                    || periods_bill (m->source->store, closing, &m->bill, error)
                           < 0
                ? -1
                : 0;
 }
 
-static int fill_month (month_t *m, unsigned how, gl_error_t *error)
+static int fill_month (month_t *m, const month_how_t *how, gl_error_t *error)
 {
     struct month_source *s = m->source;
     size_t count;
 
     s->closing = periods_closing (s->periods, m->name);
-    if (s->closing && !(how & MONTH_ANY_CURRENCY)
+    if (s->closing && !how->any_currency
         && closed_site_same_currency (s->closing, s->site, error) < 0)
         return -1;
     if ((s->closing ? closed_month (m, error) : open_month (m, how, error)) < 0)
@@ -115,16 +121,21 @@ static int fill_month (month_t *m, unsigned how, gl_error_t *error)
 }
 
 int month_read (store_t *store, const site_t *site, const char *month,
-                unsigned how, month_t **ret_month, gl_error_t *error)
+                const month_how_t *how, month_t **ret_month, gl_error_t *error)
 {
+    static const month_how_t as_it_is = {.until = 0};
     month_t *m = xcalloc (1, sizeof (*m));
     int rc = periods_month (site, month, &m->period, error);
 
     m->source = xcalloc (1, sizeof (*m->source));
     m->source->store = store;
     m->source->site = site;
-    if (rc == 0)
-        rc = periods_read (store, &m->source->periods, error);
+    how = how ? how : &as_it_is;
+    m->source->periods = how->periods;
+    if (rc == 0 && !how->periods) {
+        rc = periods_read (store, &m->source->own, error);
+        m->source->periods = m->source->own;
+    }
     if (rc == 0) {
         periods_month_of (site, m->period.start, m->name);
         rc = fill_month (m, how, error);
@@ -147,7 +158,7 @@ void month_free (month_t *m)
     site_free (s->priced);
     accounts_free (s->accounts);
     closed_clusters_free (s->clusters, s->cluster_count);
-    periods_free (s->periods);
+    periods_free (s->own);
     free (s);
     bill_free (m->bill);
     free (m->disputed);
@@ -238,14 +249,33 @@ int months_as_of (store_t *store, report_query_t *query,
     return 0;
 }
 
+/* The first day that something is charged for. */
+static void take_first (month_t *m, const zone_t *zone)
+{
+    size_t count;
+    const bill_day_t *days = bill_days (m->bill, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        civil_t civil;
+        int64_t start;
+        if (calendar_parse_date (days[i].day, strlen (days[i].day), &civil) < 0)
+            continue;
+        start = zone_instant (zone, &civil);
+        if (m->first == 0 || start < m->first)
+            m->first = start;
+    }
+}
+
 int month_days (month_t *m, const usage_filter_t *filter, gl_error_t *error)
 {
     const struct month_source *s = m->source;
+    int rc = 0;
 
-    return s->closing && !s->closing->imported
-               ? 0
-               : bills_add_days (s->store, s->site, filter, m->period, m->bill,
-                                 error);
+    if (!s->closing || s->closing->imported)
+        rc = bills_add_days (s->store, s->site, filter, m->period, m->bill,
+                             &m->first, error);
+    take_first (m, m->paper->zone);
+    return rc;
 }
 
 /* --- usage ------------------------------------------------------------------

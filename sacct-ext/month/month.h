@@ -36,7 +36,7 @@ const char *month_state_word (month_state_t state);
 
 typedef struct {
     char name[MONTH_SIZE]; /* "2026-10" */
-    period_t period;       /* in the zone of `paper` */
+    period_t period;       /* in the zone of the site that it was read with */
     month_state_t state;
     uint32_t version; /* which closing of it this is, from 1 on; 0: open */
     char hash[MONTH_HASH_SIZE]; /* of that closing: the head of the chain then;
@@ -55,20 +55,28 @@ typedef struct {
     const site_t
         *paper; /* zone, currency and issuer, as papers of it name them; of
                    an open month the site that it was read with */
+    period_t paper_period; /* in its zone */
+    int64_t first; /* with days: an instant of the first that anything was
+                      charged for; 0: there is none */
     struct month_source *source; /* of month.c */
 } month_t;
 
-/* How it is read. */
-enum {
-    MONTH_ANY_CURRENCY = 1, /* whatever the ledger's is today: for papers that
-                               say in which; else another one is an error */
-    MONTH_COMPARED = 2, /* with other idle policies, as closing keeps them */
-};
+/* How it is read; NULL and zeros: as it is. */
+typedef struct {
+    const periods_t
+        *periods;      /* read before, and outlives it; NULL: reads them */
+    bool any_currency; /* whatever the ledger's is today: for papers that say in
+                          which; else another one is an error */
+    bool compared;     /* with other idle policies, as closing keeps them */
+    int64_t until; /* of a month that is not closed only what is before: rows
+                      outside are marked so, and its period ends there; 0: all
+                      of it */
+} month_how_t;
 
 /* `month`: "2026-10"; without facts it has no rows. The store and the site must
  * outlive it. */
 int month_read (store_t *store, const site_t *site, const char *month,
-                unsigned how, month_t **ret_month, gl_error_t *error);
+                const month_how_t *how, month_t **ret_month, gl_error_t *error);
 /* Accepts NULL. */
 void month_free (month_t *month);
 
@@ -99,8 +107,8 @@ int month_query (month_t *month, report_query_t *query, gl_error_t *error);
 int months_as_of (store_t *store, report_query_t *query,
                   report_cluster_t **ret_clusters, gl_error_t *error);
 
-/* What teams are charged by day, into its bill (BILL_DAYS), where it does not
- * have that yet: of what passes the filter; NULL: of all. */
+/* What is charged by day, into its bill (BILL_DAYS), where it does not have
+ * that yet: of what passes the filter; NULL: of all. */
 int month_days (month_t *month, const usage_filter_t *filter,
                 gl_error_t *error);
 

@@ -185,7 +185,7 @@ static int month_at (struct making *m, int64_t instant, month_t **ret,
     char month[ZONE_STAMP_SIZE];
 
     zone_unit_name (m->query.site->zone, CALENDAR_MONTH, instant, month);
-    return month_read (m->store, m->query.site, month, 0, ret, error);
+    return month_read (m->store, m->query.site, month, NULL, ret, error);
 }
 
 /* "closed 2026-11-05, version 1", or "not closed". */

@@ -121,13 +121,14 @@ static bool check (store_t *store, const site_t *site, const periods_t *periods,
     for (size_t i = 0; i < periods->closing_count; i++) {
         if (periods->closings[i].reopened)
             continue;
-        if (month_read (store, site, periods->closings[i].month, 0, &m, &error)
+        if (month_read (store, site, periods->closings[i].month, NULL, &m,
+                        &error)
             < 0)
             fail ();
         add_month (&lines, m->bill, closing->month, 1);
         month_free (m);
     }
-    if (month_read (store, site, open, 0, &m, &error) < 0
+    if (month_read (store, site, open, NULL, &m, &error) < 0
         || periods_month (site, closing->month, &period, &error) < 0
         || bills_compute (store, site, period, &fresh, &error) < 0)
         fail ();
@@ -189,7 +190,7 @@ static void print_corrections (store_t *store, const site_t *site,
     const posting_t *rows;
     size_t count;
 
-    if (month_read (store, site, open, 0, &m, &error) < 0)
+    if (month_read (store, site, open, NULL, &m, &error) < 0)
         fail ();
     rows = postings (m->bill, &count);
     for (size_t i = 0; i < count; i++) {
@@ -210,7 +211,7 @@ static void print_rows (store_t *store, const site_t *site, const char *month)
     size_t count;
     buffer_t text = BUFFER_INIT;
 
-    if (month_read (store, site, month, 0, &m, &error) < 0)
+    if (month_read (store, site, month, NULL, &m, &error) < 0)
         fail ();
     rows = postings (m->bill, &count);
     for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
-/* Budgets: months that are closed. What is spent is what their rows charge, to the
- * smallest unit, over made-up months; and where the days of it lie. */
+/* Budgets: what is spent of a month is what its rows charge, to the smallest
+ * unit, over made-up months; and where the days of it lie. */
 #include "support/test.h"
 
 #include "base/exact.h"
@@ -25,13 +25,10 @@ static char *name_of (const char *what)
     return n == 3 ? NULL : xasprintf ("%s%u", what, n);
 }
 
-/* A month's rows, and what lies below its charges. */
 struct world {
     site_t site;
     period_t month;
     bill_t *bill;
-    line_item_sum_t days[ROWS * 3];
-    size_t day_count;
 };
 
 static int64_t at (const site_t *site, int month, int day)
@@ -41,39 +38,39 @@ static int64_t at (const site_t *site, int month, int day)
     return zone_instant (site->zone, &civil);
 }
 
-/* Part of a charge on one of the month's days, fractions of a cent included. */
-static void add_day (struct world *w, const posting_t *row, long fine,
-                     mpq_srcptr seconds)
+/* Part of a row on a day of the month. */
+static void add_day (struct world *w, const posting_t *row, unsigned date,
+                     long units, mpq_srcptr seconds)
 {
-    line_item_sum_t *sum = &w->days[w->day_count++];
+    bill_day_t *day = bill_append (w->bill, BILL_DAYS);
+    bool other = row->kind == BILL_CREDIT || row->kind == BILL_PURCHASE;
 
-    sum->day = xasprintf ("2026-10-%02u", 1 + roll (31));
-    sum->team = xstrdup (row->team);
-    sum->account = xstrdup (row->key[0]);
-    sum->project = xstrdup (row->key[3]);
-    sum->pool = xstrdup (row->pool);
-    mpq_init (sum->gpu_seconds);
-    mpq_set (sum->gpu_seconds, seconds);
-    mpz_init_set_si (sum->billed, fine);
+    day->day = xasprintf ("2026-10-%02u", date);
+    day->team = xstrdup (row->team);
+    day->account = xstrdup (row->key[0]);
+    day->project = xstrdup (row->key[3]);
+    day->pool = xstrdup (row->pool);
+    mpz_set_si (other ? day->other_units : day->units, units);
+    mpq_set (day->gpu_seconds, seconds);
 }
 
 static void add_days (struct world *w, const posting_t *row)
 {
-    long fine = mpz_get_si (row->charge_units) * 100000000L
-                + (long)roll (99999999) - 50000000L;
+    long units = mpz_get_si (row->charge_units);
     unsigned parts = 1 + roll (3);
     mpq_t seconds;
 
     mpq_init (seconds);
-    exact_add_scaled (seconds, row->gpu_seconds, 1, parts);
+    if (row->kind == BILL_CHARGE)
+        exact_add_scaled (seconds, row->gpu_seconds, 1, parts);
     for (unsigned i = 0; i < parts; i++)
-        add_day (w, row,
-                 fine / (long)parts + (i == 0 ? fine % (long)parts : 0),
+        add_day (w, row, 1 + roll (31),
+                 units / (long)parts + (i == 0 ? units % (long)parts : 0),
                  seconds);
     mpq_clear (seconds);
 }
 
-static void add_row (struct world *w, bool detail)
+static void add_row (struct world *w)
 {
     posting_t *row = bill_add (w->bill);
 
@@ -91,11 +88,12 @@ static void add_row (struct world *w, bool detail)
         row->origin = xstrdup (roll (3) ? "charge" : "remainder:idle");
     else if (row->kind == BILL_CREDIT && roll (2))
         row->reason = xstrdup ("fabric failed");
-    if (row->kind == BILL_CHARGE && detail)
+    if (posting_is_due (row) && !posting_is_adjustment (row)
+        && row->kind != BILL_TAX)
         add_days (w, row);
 }
 
-static void make (struct world *w, bool detail)
+static void make (struct world *w)
 {
     memset (w, 0, sizeof (*w));
     w->site.zone = zone_open ("Europe/Oslo", NULL);
@@ -105,22 +103,12 @@ static void make (struct world *w, bool detail)
     w->month = (period_t){at (&w->site, 10, 1), at (&w->site, 11, 1)};
     w->bill = bill_new ();
     for (int i = 0; i < ROWS; i++)
-        add_row (w, detail);
+        add_row (w);
     bill_sort (w->bill);
 }
 
 static void done (struct world *w)
 {
-    for (size_t i = 0; i < w->day_count; i++) {
-        line_item_sum_t *sum = &w->days[i];
-        free (sum->day);
-        free (sum->team);
-        free (sum->account);
-        free (sum->project);
-        free (sum->pool);
-        mpq_clear (sum->gpu_seconds);
-        mpz_clear (sum->billed);
-    }
     bill_free (w->bill);
     zone_close (w->site.zone);
 }
@@ -173,8 +161,6 @@ static void wanted (const struct world *w, size_t scope, bool money, mpq_t ret)
 static budget_t *spend (struct world *w, site_budget_t *entry, size_t scope,
                         bool money, int64_t as_of)
 {
-    const budget_month_t month
-        = {w->month, w->bill, w->days, w->day_count};
     budget_t *b;
 
     memset (entry, 0, sizeof (*entry));
@@ -187,7 +173,7 @@ static budget_t *spend (struct world *w, site_budget_t *entry, size_t scope,
     mpq_inits (entry->amount, entry->gpu_hours, entry->soft, entry->hard, NULL);
     mpq_set_ui (money ? entry->amount : entry->gpu_hours, 1000000, 1);
     b = budget_new (&w->site, entry, as_of);
-    budget_add_closed (b, &month);
+    budget_add_bill (b, w->month, w->bill);
     budget_compute (b, BUDGET_LAST_28, w->month.start);
     return b;
 }
@@ -201,7 +187,7 @@ static void forget (budget_t *b, site_budget_t *entry)
 
 /* --- the tests --------------------------------------------------------- */
 
-static void closed__any_month__spent_is_what_its_rows_charge (void **state)
+static void month__any__spent_is_what_its_rows_charge (void **state)
 {
     struct world w;
     site_budget_t entry;
@@ -211,7 +197,7 @@ static void closed__any_month__spent_is_what_its_rows_charge (void **state)
     mpq_inits (sum, parts, NULL);
     for (unsigned seed = 0; seed < WORLDS; seed++) {
         state_of_dice = seed;
-        make (&w, seed % 4 != 0);
+        make (&w);
         for (size_t i = 0; i < 2 * GL_ARRAY_SIZE (scopes); i++) {
             bool money = i % 2 == 0;
             budget_t *b = spend (&w, &entry, i / 2, money, w.month.end);
@@ -228,96 +214,65 @@ static void closed__any_month__spent_is_what_its_rows_charge (void **state)
     mpq_clears (sum, parts, NULL);
 }
 
-/* The month has 745 hours; on the 25th there are 25. */
-static void closed__no_detail__evenly_over_the_month (void **state)
+/* 10.00 on the 3rd and 5.01 on the 9th. Corrections are of no day; of the day
+ * of as-of counts the part that has passed, and of one that was cut there all
+ * of it. */
+static void month__days__are_its_days (void **state)
 {
     struct world w;
     site_budget_t entry;
     posting_t *row;
     budget_t *b;
-    mpq_t share;
+    mpq_t none;
+    static const struct {
+        unsigned day;
+        int hour;
+        bool cut;
+        const char *spent;
+    } cases[] = {
+        {3, 0, false, "7.00"},  {4, 0, false, "17.00"}, {3, 12, false, "12.00"},
+        {9, 0, false, "17.00"}, {9, 12, true, "22.01"}, {31, 0, false, "22.01"},
+    };
 
     (void)state;
-    make (&w, false);
-    bill_free (w.bill);
-    w.bill = bill_new ();
-    row = bill_add (w.bill);
-    row->month = xstrdup ("2026-10");
-    row->team = xstrdup ("team0");
-    mpz_set_ui (row->charge_units, 74500);
-    mpq_init (share);
-    b = spend (&w, &entry, 0, true, at (&w.site, 10, 25));
-    mpq_set_ui (share, 24 * 24 * 100, 1);
-    assert_true (mpq_equal (b->spent, share));
-    forget (b, &entry);
-    b = spend (&w, &entry, 0, true, at (&w.site, 10, 26));
-    mpq_set_ui (share, (24 * 24 + 25) * 100, 1);
-    assert_true (mpq_equal (b->spent, share));
-    forget (b, &entry);
-    /* half of the 26th */
-    b = spend (&w, &entry, 0, true, at (&w.site, 10, 26) + 43200);
-    mpq_set_ui (share, (24 * 24 + 25 + 12) * 100, 1);
-    assert_true (mpq_equal (b->spent, share));
-    forget (b, &entry);
-    mpq_clear (share);
-    done (&w);
-}
-
-/* 10.00 on the 3rd and 5.004 on the 9th of 15.01 in all: what is left of a cent is
- * of the whole month. Corrections are of no day. */
-static void closed__detail__days_are_its_days (void **state)
-{
-    struct world w;
-    site_budget_t entry;
-    posting_t *row;
-    budget_t *b;
-    mpq_t sum, rest;
-
-    (void)state;
-    make (&w, false);
+    make (&w);
     bill_free (w.bill);
     w.bill = bill_new ();
     row = bill_add (w.bill);
     row->month = xstrdup ("2026-10");
     row->team = xstrdup ("team0");
     mpz_set_ui (row->charge_units, 1501);
-    mpq_inits (sum, rest, NULL);
-    add_day (&w, row, 100000000000, sum);
-    add_day (&w, row, 50040000000, sum);
-    strcpy (w.days[0].day, "2026-10-03");
-    strcpy (w.days[1].day, "2026-10-09");
+    mpq_init (none);
+    add_day (&w, row, 3, 1000, none);
+    add_day (&w, row, 9, 501, none);
     row = bill_add (w.bill);
     row->kind = BILL_CORRECTION;
     row->month = xstrdup ("2026-09");
     row->team = xstrdup ("team0");
     mpz_set_ui (row->charge_units, 700);
-
-    b = spend (&w, &entry, 0, true, at (&w.site, 10, 3));
-    mpq_set_ui (sum, 700, 1);
-    exact_set_i64 (rest, 6 * 48, 10 * 745); /* 0.6 cents x 48 of 745 hours */
-    mpq_add (sum, sum, rest);
-    assert_true (mpq_equal (b->spent, sum));
-    forget (b, &entry);
-    b = spend (&w, &entry, 0, true, at (&w.site, 10, 4));
-    mpq_set_ui (sum, 1700, 1);
-    exact_set_i64 (rest, 6 * 72, 10 * 745);
-    mpq_add (sum, sum, rest);
-    assert_true (mpq_equal (b->spent, sum));
-    forget (b, &entry);
-    b = spend (&w, &entry, 0, true, w.month.end);
-    mpq_set_ui (sum, 2201, 1);
-    assert_true (mpq_equal (b->spent, sum));
-    forget (b, &entry);
-    mpq_clears (sum, rest, NULL);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        int64_t as_of
+            = at (&w.site, 10, (int)cases[i].day) + cases[i].hour * 3600;
+        period_t whole = w.month;
+        char *text;
+        if (cases[i].cut)
+            w.month.end = as_of;
+        b = spend (&w, &entry, 0, true, as_of);
+        text = budget_text (b, b->spent);
+        assert_string_equal (text, cases[i].spent);
+        free (text);
+        forget (b, &entry);
+        w.month = whole;
+    }
+    mpq_clear (none);
     done (&w);
 }
 
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (closed__any_month__spent_is_what_its_rows_charge),
-        cmocka_unit_test (closed__no_detail__evenly_over_the_month),
-        cmocka_unit_test (closed__detail__days_are_its_days),
+        cmocka_unit_test (month__any__spent_is_what_its_rows_charge),
+        cmocka_unit_test (month__days__are_its_days),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
