@@ -4,8 +4,34 @@
  * it adds up after the rows, definitions and origin last. */
 #include <string.h>
 
+#include "base/memory.h"
 #include "render/escape.h"
 #include "render/render_private.h"
+
+/* Begins with a month: 2026-10, 2026-10-31, 2026-10/17. */
+static bool is_dated (const char *text)
+{
+    return text && strspn (text, "0123456789") == 4 && text[4] == '-'
+           && strspn (text + 5, "0123456789") == 2;
+}
+
+/* Text in which no line breaks at the hyphen of a date. */
+static void add_text (buffer_t *out, const char *text)
+{
+    const char *word = text;
+
+    while (*word && !is_dated (word))
+        word += strcspn (word, " ") + (word[strcspn (word, " ")] == ' ');
+    GL_AUTOFREE char *before = xasprintf ("%.*s", (int)(word - text), text);
+    GL_AUTOFREE char *date = xasprintf ("%.*s", (int)strcspn (word, " "), word);
+    escape_html (out, before);
+    if (*date) {
+        buffer_add_text (out, "<span class=\"d\">");
+        escape_html (out, date);
+        buffer_add_text (out, "</span>");
+        add_text (out, word + strlen (date));
+    }
+}
 
 static void add_element (buffer_t *out, const char *tag, const char *text)
 {
@@ -35,8 +61,9 @@ static void add_head (buffer_t *out, const report_t *report)
     buffer_add_text (out, "</style>\n</head>\n<body>\n");
     buffer_add_text (out, render_svg_patterns);
     buffer_add_text (out, "<main>\n<header>\n<p class=\"mark\">gpuledger</p>");
-    add_element (out, "h1", report->title);
-    buffer_add_text (out, "\n<p class=\"about\">");
+    buffer_add_text (out, "<h1>");
+    add_text (out, report->title);
+    buffer_add_text (out, "</h1>\n<p class=\"about\">");
     for (size_t i = 0; i < report->parameter_count; i++) {
         buffer_add_text (out, i ? " \xc2\xb7 " : "");
         escape_html (out, report->parameter[i][0]);
@@ -87,9 +114,9 @@ static void add_charts (buffer_t *out, const report_t *report)
             continue;
         buffer_add_text (out, "<section>\n");
         add_element (out, "h2", report->chart[i].title);
-        buffer_add_text (out, "\n<figure>\n");
-        render_svg (&report->chart[i], (int)i, out);
-        buffer_add_text (out, "</figure>\n</section>\n");
+        buffer_add_char (out, '\n');
+        render_svg (&report->chart[i], out);
+        buffer_add_text (out, "</section>\n");
     }
 }
 
@@ -101,7 +128,9 @@ static void add_cell (buffer_t *out, const report_t *report, size_t column,
     const char *tag = heads_row ? "th" : "td";
 
     buffer_printf (out, "<%s%s%s>", tag, heads_row ? " scope=\"row\"" : "",
-                   number ? " class=\"n\"" : "");
+                   number            ? " class=\"n\""
+                   : is_dated (text) ? " class=\"d\""
+                                     : "");
     if (!text)
         buffer_add_text (out, "<span class=\"missing\" role=\"img\" "
                               "aria-label=\"not known\" title=\"not "
@@ -226,7 +255,7 @@ static void add_proofs (buffer_t *out, const report_t *report)
                        proof->holds ? "adds up" : "does not add up");
         for (size_t k = 0; k < proof->line_count; k++) {
             buffer_add_text (out, "<tr><th scope=\"row\">");
-            escape_html (out, proof->line[k][0]);
+            add_text (out, proof->line[k][0]);
             buffer_add_text (out, "</th><td class=\"n\">");
             add_value (out, proof->line[k][1]);
             buffer_add_text (out, "</td></tr>\n");

@@ -18,8 +18,8 @@ void render_html (const report_t *report, const render_options_t *options,
 /* After a row. */
 void render_drain (const render_options_t *options, buffer_t *out);
 
-/* A chart as an <svg> element; `id` makes its ids unique within the page. */
-void render_svg (const report_chart_t *chart, int id, buffer_t *out);
+/* A chart as a <figure>: its bars are drawings, its words are text. */
+void render_svg (const report_chart_t *chart, buffer_t *out);
 
 /* A number is grouped by threes with narrow no-break spaces, 46080.5 as
  * 46 080.5, and of six decimals the last four are faint, in an element `tag` of

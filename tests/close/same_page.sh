@@ -72,7 +72,7 @@ plain ()
         /^ *"(latest|period) hash":/d; /^ *; hash: /d; s/; period: (open|closed)/;/
         s/closed [0-9-]+, version 1/not closed/; s/[0-9a-f]{64}//g
         s@"?2026-10/[0-9]+([-,][0-9]+)*"?@@g; s/"row": [^,]*//; s/"hash": [^,}]*//; s/-provisional//g; s/EUR, (provisional|closed)/EUR/
-        s/ · (latest|period) hash [^<·]*//g; s/(<td><\/td>)*<\/tr>//g; s/<th scope="col">Row<\/th>//
+        s/ · (latest|period) hash [^<·]*//g; s/(<td( class="d")?><\/td>)*<\/tr>//g; s/<th scope="col">Row<\/th>//
         s/,$//' "$1"
 }
 
