@@ -270,15 +270,17 @@ static void split__any_two_months__parts_add_up (void **state)
 static void taxes__rates_and_teams__one_rounded_row_each (void **state)
 {
     static char *only[] = {(char *)"other"};
-    site_tax_t taxes[2] = {
-        {.name = (char *)"VAT", .valid = {SITE_ALWAYS_START, SITE_ALWAYS_END}},
+    site_tax_t taxes[3] = {
+        /* from the instant on, and until it */
+        {.name = (char *)"VAT", .valid = {0, SITE_ALWAYS_END}},
+        {.name = (char *)"old", .valid = {SITE_ALWAYS_START, 0}},
         {.name = (char *)"levy",
          .teams = {only, 1},
          .valid = {SITE_ALWAYS_START, SITE_ALWAYS_END}}};
     site_team_t teams[3] = {
         {.name = (char *)"t"}, {.name = (char *)"t"}, {.name = (char *)"idle"}};
     site_t site = {.taxes = taxes,
-                   .tax_count = 2,
+                   .tax_count = 3,
                    .teams = teams,
                    .team_count = 3,
                    .currency_digits = 2};
@@ -287,9 +289,11 @@ static void taxes__rates_and_teams__one_rounded_row_each (void **state)
     size_t count;
 
     (void)state;
-    mpq_inits (taxes[0].percent, taxes[1].percent, NULL);
+    for (size_t i = 0; i < 3; i++)
+        mpq_init (taxes[i].percent);
     mpq_set_ui (taxes[0].percent, 1, 4);
     mpq_set_ui (taxes[1].percent, 1, 10);
+    mpq_set_ui (taxes[2].percent, 1, 10);
     add_charge (bill, "2026-10", "p", NULL, "t", 1, 333);
     add_charge (bill, "2026-10", "p", NULL, "t", 1, 333);
     add_other (bill, BILL_CREDIT, "2026-10", "t", -64);
@@ -301,7 +305,8 @@ static void taxes__rates_and_teams__one_rounded_row_each (void **state)
     assert_string_equal (rows[1].what, "VAT");
     /* 6.02 x 25% = 1.505, half to even: 1.50; by lines it would be 1.51 */
     assert_int_equal (mpz_cmp_si (rows[1].charge_units, 150), 0);
-    mpq_clears (taxes[0].percent, taxes[1].percent, NULL);
+    for (size_t i = 0; i < 3; i++)
+        mpq_clear (taxes[i].percent);
     bill_free (bill);
 }
 
