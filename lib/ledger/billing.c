@@ -258,6 +258,8 @@ static void add_pool_month (billing_t *b, const char *pool, period_t month)
     memset (pm, 0, sizeof (*pm));
     pm->pool = pool;
     pm->month = month;
+    zone_unit_name (b->query->site->zone, CALENDAR_MONTH, month.start,
+                    pm->name);
     pm->has_rate = has_rate (b->query->site, pool, month);
     pm->idle = site_idle_policy (b->query->site, pool, month);
     capacity_sum_init (&pm->capacity);
@@ -475,13 +477,10 @@ static int64_t cut_start (const billing_t *b, size_t cut)
 static pool_month_t *pool_month_of_cell (const billing_t *b,
                                          const usage_cell_t *cell)
 {
-    char month[ZONE_STAMP_SIZE];
-
     for (size_t i = 0; cell->key[0] && i < b->pool_month_count; i++) {
         pool_month_t *pm = &b->pool_months[i];
-        zone_unit_name (b->query->site->zone, CALENDAR_MONTH, pm->month.start,
-                        month);
-        if (!strcmp (pm->pool, cell->key[0]) && !strcmp (month, cell->key[1]))
+        if (!strcmp (pm->pool, cell->key[0])
+            && !strcmp (pm->name, cell->key[1]))
             return pm;
     }
     return NULL;
@@ -770,20 +769,17 @@ static bool line_in_period (const billing_t *b, const charge_line_t *line)
 void billing_each (const billing_t *b, billing_f callback, void *arg)
 {
     const char *keys[KEYS_MAX];
-    char month[ZONE_STAMP_SIZE];
 
     for (size_t i = 0; i < b->asked_count; i++) {
         const pool_month_t *pm = &b->pool_months[i];
         size_t count;
         const charge_line_t *lines = charge_lines (pm->charge, &count);
-        zone_unit_name (b->query->site->zone, CALENDAR_MONTH, pm->month.start,
-                        month);
         for (size_t k = 0; k < count; k++) {
             billing_line_t line
                 = {pm, keys, &lines[k], line_in_period (b, &lines[k]),
-                   path_passes (b, pm->pool, month, lines[k].path)};
+                   path_passes (b, pm->pool, pm->name, lines[k].path)};
             for (size_t n = 0; n < b->query->by.count; n++)
-                keys[n] = path_key (b, pm->pool, month, lines[k].path,
+                keys[n] = path_key (b, pm->pool, pm->name, lines[k].path,
                                     b->query->by.id[n]);
             callback (&line, arg);
         }

@@ -21,6 +21,7 @@
 typedef struct {
     const char *pool;
     period_t month; /* clipped at as-of */
+    char name[ZONE_STAMP_SIZE]; /* of the month: "2026-10" */
     capacity_sum_t capacity;
     charge_t *charge;
     bool has_cost; /* the book has a cost for it */

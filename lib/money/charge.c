@@ -1,5 +1,7 @@
 #include <string.h>
 
+#include <uthash.h>
+
 #include "base/exact.h"
 #include "base/memory.h"
 #include "money/charge.h"
@@ -72,15 +74,19 @@ size_t charge_path_length (const charge_t *charge)
     return charge->levels[charge->level_count - 1];
 }
 
-static void clear_entry (const charge_t *charge, struct entry *entry)
+void charge_line_init (charge_line_t *line)
 {
-    charge_line_t *line = &entry->line;
+    mpq_inits (line->gpu_seconds, line->price_seconds, line->cost, line->list,
+               line->charge, line->drawn, NULL);
+    mpz_inits (line->cost_units, line->list_units, line->charge_units, NULL);
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
+        mpq_init (line->adjustment[i]);
+        mpz_init (line->adjustment_units[i]);
+    }
+}
 
-    for (size_t i = 0; i < charge_path_length (charge); i++)
-        free (entry->path[i]);
-    free (entry->path);
-    free (entry->what);
-    free (entry->reference);
+void charge_line_clear (charge_line_t *line)
+{
     mpq_clears (line->gpu_seconds, line->price_seconds, line->cost, line->list,
                 line->charge, line->drawn, NULL);
     mpz_clears (line->cost_units, line->list_units, line->charge_units, NULL);
@@ -90,14 +96,35 @@ static void clear_entry (const charge_t *charge, struct entry *entry)
     }
 }
 
+static void clear_entry (struct entry *entry)
+{
+    charge_line_clear (&entry->line);
+    free (entry->path);
+    free (entry->what);
+    free (entry->reference);
+}
+
 static void clear_stretches (charge_t *charge)
 {
-    for (size_t i = 0; i < charge->stretch_count; i++) {
-        for (size_t k = 0; k < charge_path_length (charge); k++)
-            free (charge->stretches[i].path[k]);
+    for (size_t i = 0; i < charge->stretch_count; i++)
         free (charge->stretches[i].path);
-    }
     free (charge->stretches);
+}
+
+struct charge_text {
+    UT_hash_handle hh;
+    char text[];
+};
+
+static void clear_texts (charge_t *charge)
+{
+    struct charge_text *text, *next;
+
+    HASH_ITER (hh, charge->texts, text, next)
+    {
+        HASH_DEL (charge->texts, text);
+        free (text);
+    }
 }
 
 void charge_free (charge_t *charge)
@@ -105,7 +132,7 @@ void charge_free (charge_t *charge)
     if (!charge)
         return;
     for (size_t i = 0; i < charge->count; i++)
-        clear_entry (charge, &charge->entries[i]);
+        clear_entry (&charge->entries[i]);
     charge_credits_free (charge);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         charge_remainder_t *rest = &charge->remainders[i];
@@ -113,6 +140,7 @@ void charge_free (charge_t *charge)
         mpz_clears (rest->cost_units, rest->charge_units, NULL);
     }
     clear_stretches (charge);
+    clear_texts (charge);
     charge_shares_free (&charge->reserved);
     charge_free_payers (charge);
     charge_free_held (charge);
@@ -128,13 +156,30 @@ void charge_free (charge_t *charge)
     free (charge);
 }
 
-static char **copy_path (const charge_t *charge, const char *const *path)
+/* Few texts make many paths: equal ones are the same pointer. */
+static char *shared_text (charge_t *charge, const char *text)
+{
+    size_t length = text ? strlen (text) : 0;
+    struct charge_text *found = NULL;
+
+    if (!text)
+        return NULL;
+    HASH_FIND (hh, charge->texts, text, length, found);
+    if (!found) {
+        found = xcalloc (1, sizeof (*found) + length + 1);
+        memcpy (found->text, text, length);
+        HASH_ADD_KEYPTR (hh, charge->texts, found->text, length, found);
+    }
+    return found->text;
+}
+
+char **charge_copy_path (charge_t *charge, const char *const *path)
 {
     size_t length = charge_path_length (charge);
     char **copy = xcalloc (length, sizeof (*copy));
 
     for (size_t i = 0; i < length; i++)
-        copy[i] = xstrdup (path[i]);
+        copy[i] = shared_text (charge, path[i]);
     return copy;
 }
 
@@ -152,18 +197,12 @@ struct entry *charge_new_entry (charge_t *charge, charge_kind_t kind,
     entry = &charge->entries[charge->count++];
     memset (entry, 0, sizeof (*entry));
     line = &entry->line;
-    entry->path = copy_path (charge, path);
+    entry->path = charge_copy_path (charge, path);
     entry->what = xstrdup (what);
     line->kind = kind;
     line->path = (const char *const *)entry->path;
     line->what = entry->what;
-    mpq_inits (line->gpu_seconds, line->price_seconds, line->cost, line->list,
-               line->charge, line->drawn, NULL);
-    mpz_inits (line->cost_units, line->list_units, line->charge_units, NULL);
-    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
-        mpq_init (line->adjustment[i]);
-        mpz_init (line->adjustment_units[i]);
-    }
+    charge_line_init (line);
     return entry;
 }
 
@@ -200,7 +239,7 @@ void charge_add_stretch (charge_t *charge, const char *const *path,
         = xreallocarray (charge->stretches, charge->stretch_count + 1,
                          sizeof (*charge->stretches));
     charge->stretches[charge->stretch_count++]
-        = (struct stretch){copy_path (charge, path), start, seconds};
+        = (struct stretch){charge_copy_path (charge, path), start, seconds};
 }
 
 void charge_first_fact (charge_t *charge, int64_t instant)
@@ -322,6 +361,8 @@ int charge_add_part (charge_t *charge, const char *const *path, const char *qos,
 
 int charge_compare_texts (const char *a, const char *b)
 {
+    if (a == b)
+        return 0;
     if (!a || !b)
         return (a != NULL) - (b != NULL);
     return strcmp (a, b);
@@ -420,7 +461,7 @@ static void sort_and_merge (charge_t *charge, bool each_price)
             && (!each_price || compare_prices (last, entry) == 0)) {
             merge_into (&last->line, &entry->line);
             last->published = last->published && entry->published;
-            clear_entry (charge, entry);
+            clear_entry (entry);
         } else
             charge->entries[kept++] = *entry;
     }

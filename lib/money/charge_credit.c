@@ -18,13 +18,7 @@ static void init_line (struct credit *credit)
     line->path = (const char *const *)credit->path;
     line->what = credit->what;
     line->reference = credit->reference;
-    mpq_inits (line->gpu_seconds, line->price_seconds, line->cost, line->list,
-               line->charge, line->drawn, NULL);
-    mpz_inits (line->cost_units, line->list_units, line->charge_units, NULL);
-    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
-        mpq_init (line->adjustment[i]);
-        mpz_init (line->adjustment_units[i]);
-    }
+    charge_line_init (line);
 }
 
 void charge_add_credit (charge_t *charge, const char *const *path,
@@ -32,7 +26,6 @@ void charge_add_credit (charge_t *charge, const char *const *path,
                         mpq_srcptr price_seconds, const char *what,
                         const char *reference)
 {
-    size_t length = charge_path_length (charge);
     struct credit *credit;
 
     if (mpq_sgn (price_seconds) == 0)
@@ -45,40 +38,28 @@ void charge_add_credit (charge_t *charge, const char *const *path,
     }
     credit = &charge->credits[charge->credit_count++];
     *credit = (struct credit){
-        .path = xcalloc (length, sizeof (char *)),
+        .path = charge_copy_path (charge, path),
         .what = xstrdup (what),
         .reference = xstrdup (reference),
         .price = rate_card_price (charge->site, charge->pool, qos,
                                charge_path_team (charge, path), instant),
     };
-    for (size_t i = 0; i < length; i++)
-        credit->path[i] = xstrdup (path[i]);
     init_line (credit);
     mpq_neg (credit->line.price_seconds, price_seconds);
 }
 
-static void clear_credit (const charge_t *charge, struct credit *credit)
+static void clear_credit (struct credit *credit)
 {
-    charge_line_t *line = &credit->line;
-
-    for (size_t i = 0; i < charge_path_length (charge); i++)
-        free (credit->path[i]);
+    charge_line_clear (&credit->line);
     free (credit->path);
     free (credit->what);
     free (credit->reference);
-    mpq_clears (line->gpu_seconds, line->price_seconds, line->cost, line->list,
-                line->charge, line->drawn, NULL);
-    mpz_clears (line->cost_units, line->list_units, line->charge_units, NULL);
-    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
-        mpq_clear (line->adjustment[i]);
-        mpz_clear (line->adjustment_units[i]);
-    }
 }
 
 void charge_credits_free (charge_t *charge)
 {
     for (size_t i = 0; i < charge->credit_count; i++)
-        clear_credit (charge, &charge->credits[i]);
+        clear_credit (&charge->credits[i]);
     free (charge->credits);
 }
 
@@ -129,7 +110,7 @@ static void sort_and_merge (charge_t *charge)
         mpq_add (last->line.price_seconds, last->line.price_seconds,
                  credit->line.price_seconds);
         mpq_add (last->line.charge, last->line.charge, credit->line.charge);
-        clear_credit (charge, credit);
+        clear_credit (credit);
     }
     charge->credit_count = kept;
 }

@@ -71,6 +71,7 @@ struct held {
 
 struct charge {
     const site_t *site;
+    struct charge_text *texts; /* of paths, each once */
     char *pool;
     period_t month;
     idle_policy_t idle;
@@ -112,6 +113,11 @@ charge_t *charge_new_with (const site_t *site, const char *pool,
                            period_t month, const capacity_sum_t *capacity,
                            const size_t *levels, size_t level_count);
 size_t charge_path_length (const charge_t *charge);
+/* A copy whose texts are the charge's: only the array is yours to free. */
+char **charge_copy_path (charge_t *charge, const char *const *path);
+/* Its amounts: 0; and their memory. */
+void charge_line_init (charge_line_t *line);
+void charge_line_clear (charge_line_t *line);
 /* A new one at the end, with the texts copied. */
 struct entry *charge_new_entry (charge_t *charge, charge_kind_t kind,
                                 const char *const *path, const char *what);

@@ -155,6 +155,13 @@ static int share_level (charge_t *charge, const struct amounts *which,
     size_t count;
     int rc;
 
+    /* most lines have one part: it gets the total on every level */
+    if (run.end - run.start == 1) {
+        struct entry *only = &charge->entries[run.start];
+        if (has_part (only, which))
+            mpz_set (line_units (&only->line, which), total);
+        return 0;
+    }
     groups = find_groups (charge, run, level, &count);
     parts_init (&shares, count);
     for (size_t i = 0; i < count; i++)
