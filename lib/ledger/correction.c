@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "ledger/correction.h"
+#include "ledger/cube.h"
 
 static const struct {
     const char *word;
@@ -78,101 +79,54 @@ void correction_line (const posting_t *correction, posting_t *line)
 
 /* --- comparing --------------------------------------------------------- */
 
-/* The lines of a bill, each once, in their order. */
-static bill_t *lines_of (const bill_t *bill, bool corrections)
+/* What makes a line, in the order of posting_compare(). */
+static const char line_keys[]
+    = "month,pool,kind,team,gpu,profile,account,cluster,user,project,qos,"
+      "partition,gres_type,what,reference,day,hour,node,state,label";
+
+/* The lines of a bill, each once. */
+static cube_t *lines_of (const bill_t *bill, bool corrections)
 {
     size_t count;
     const posting_t *rows = postings (bill, &count);
-    bill_t *lines = bill_new ();
+    cube_t *lines = cube_new (&bill_fields[BILL_POSTINGS], line_keys);
 
     for (size_t i = 0; i < count; i++) {
+        posting_t line;
         if (correction_compares (&rows[i]))
-            bill_add_copy (lines, &rows[i]);
-        else if (corrections && correction_is_computed (&rows[i]))
-            correction_line (&rows[i], bill_add (lines));
+            cube_add (lines, &rows[i]);
+        else if (corrections && correction_is_computed (&rows[i])) {
+            posting_init (&line);
+            correction_line (&rows[i], &line);
+            cube_add (lines, &line);
+            posting_clear (&line);
+        }
     }
-    bill_sort (lines);
     return lines;
-}
-
-/* Rows of one line, added up into an initialised row; how many. */
-static size_t take_line (const posting_t *rows, size_t count,
-                         posting_t *ret_line)
-{
-    size_t taken = 1;
-
-    posting_copy (ret_line, &rows[0]);
-    while (taken < count && !posting_compare (&rows[0], &rows[taken]))
-        posting_add (ret_line, &rows[taken++], 1);
-    return taken;
-}
-
-struct comparing {
-    correction_f cause;
-    void *arg;
-    bill_t *out;
-};
-
-/* `before` and `after`: of one line; NULL: there is none. */
-static void compare_line (const struct comparing *c, const posting_t *before,
-                          const posting_t *after)
-{
-    posting_t change;
-
-    posting_init (&change);
-    posting_copy (&change, after ? after : before);
-    posting_add (&change, &change, -1);
-    if (after)
-        posting_add (&change, after, 1);
-    if (before)
-        posting_add (&change, before, -1);
-    if (!posting_is_zero (&change)) {
-        correction_cause_t cause = c->cause (&change, c->arg);
-        free (change.origin);
-        change.origin = origin_of (&change);
-        change.kind = BILL_CORRECTION;
-        free (change.what);
-        change.what = xstrdup (correction_cause_word (cause));
-        if (before)
-            mpz_set (change.before_units, before->charge_units);
-        if (after)
-            mpz_set (change.after_units, after->charge_units);
-        bill_add_copy (c->out, &change);
-    }
-    posting_clear (&change);
-}
-
-static void compare_lines (const struct comparing *c, const bill_t *before,
-                           const bill_t *after)
-{
-    size_t a_count, b_count, a = 0, b = 0;
-    const posting_t *old = postings (before, &a_count);
-    const posting_t *new = postings (after, &b_count);
-
-    while (a < a_count || b < b_count) {
-        int order = a == a_count   ? 1
-                    : b == b_count ? -1
-                                   : posting_compare (&old[a], &new[b]);
-        posting_t was, is;
-        posting_init (&was);
-        posting_init (&is);
-        if (order <= 0)
-            a += take_line (&old[a], a_count - a, &was);
-        if (order >= 0)
-            b += take_line (&new[b], b_count - b, &is);
-        compare_line (c, order <= 0 ? &was : NULL, order >= 0 ? &is : NULL);
-        posting_clear (&was);
-        posting_clear (&is);
-    }
 }
 
 void correction_compare (const bill_t *before, const bill_t *after,
                          correction_f cause, void *arg, bill_t *out)
 {
-    const struct comparing comparing = {cause, arg, out};
-    bill_t *was = lines_of (before, true), *is = lines_of (after, false);
+    cube_t *was = lines_of (before, true), *is = lines_of (after, false);
+    cube_t *changes = cube_difference (is, was, false);
 
-    compare_lines (&comparing, was, is);
-    bill_free (was);
-    bill_free (is);
+    for (size_t i = 0; i < cube_count (changes); i++) {
+        const posting_t *line = cube_row (changes, i);
+        const posting_t *old = cube_earlier (changes, i);
+        const posting_t *new = cube_later (changes, i);
+        posting_t *change = bill_add (out);
+        posting_copy (change, line);
+        change->origin = origin_of (line);
+        change->kind = BILL_CORRECTION;
+        free (change->what);
+        change->what = xstrdup (correction_cause_word (cause (line, arg)));
+        if (old)
+            mpz_set (change->before_units, old->charge_units);
+        if (new)
+            mpz_set (change->after_units, new->charge_units);
+    }
+    cube_free (changes);
+    cube_free (was);
+    cube_free (is);
 }

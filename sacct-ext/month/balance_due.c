@@ -38,40 +38,45 @@ static bool holds (const balance_due_t *due, const posting_t *row)
 
 /* --- what is due --------------------------------------------------------- */
 
-static int add_month (store_t *store, const site_t *site, const char *billed,
-                      const char *month, balance_due_t *due, size_t count,
-                      gl_error_t *error)
+/* Rows of the month wherever they are billed, the open month included. */
+static int rows_of_month (store_t *store, const site_t *site,
+                          const periods_t *periods, const char *month,
+                          bill_t *out, gl_error_t *error)
 {
-    month_t *m;
+    const month_how_t how = {.periods = periods};
+    char open[MONTH_SIZE];
     const posting_t *rows;
-    size_t row_count;
+    size_t count;
+    month_t *m;
 
-    if (month_read (store, site, billed, NULL, &m, error) < 0)
+    if (periods_open_month (store, site, periods, open, error) < 0
+        || month_read (store, site, open, &how, &m, error) < 0)
         return -1;
-    rows = postings (m->bill, &row_count);
-    for (size_t i = 0; i < row_count; i++)
-        for (size_t k = 0; k < count && same (rows[i].month, month); k++)
-            if (holds (&due[k], &rows[i]))
-                mpz_add (due[k].units, due[k].units, rows[i].charge_units);
+    rows = postings (m->bill, &count);
+    for (size_t i = 0; i < count; i++)
+        if (same (rows[i].month, month))
+            bill_add_copy (out, &rows[i]);
     month_free (m);
-    return 0;
+    return periods_rows (store, periods, month, open, out, error);
 }
 
-int balance_due_of_month (store_t *store, const site_t *site,
-                          const periods_t *periods, const char *month,
-                          balance_due_t *due, size_t count, gl_error_t *error)
+/* Of several sets at once; of a part without its charge, which who asks knows.
+ */
+static int add_due (store_t *store, const site_t *site,
+                    const periods_t *periods, const char *month,
+                    balance_due_t *due, size_t count, gl_error_t *error)
 {
-    char open[MONTH_SIZE];
+    bill_t *bill = bill_new ();
+    int rc = rows_of_month (store, site, periods, month, bill, error);
+    size_t row_count;
+    const posting_t *rows = postings (bill, &row_count);
 
-    if (periods_open_month (store, site, periods, open, error) < 0)
-        return -1;
-    for (size_t i = 0; i < periods->closing_count; i++) {
-        const closing_t *c = &periods->closings[i];
-        if (!c->reopened && strcmp (c->month, month) >= 0
-            && add_month (store, site, c->month, month, due, count, error) < 0)
-            return -1;
-    }
-    return add_month (store, site, open, month, due, count, error);
+    for (size_t i = 0; i < row_count; i++)
+        for (size_t k = 0; k < count; k++)
+            if (holds (&due[k], &rows[i]))
+                mpz_add (due[k].units, due[k].units, rows[i].charge_units);
+    bill_free (bill);
+    return rc;
 }
 
 /* --- giving back -----------------------------------------------------------
@@ -139,8 +144,7 @@ int balance_due_give (store_t *store, const site_t *site,
     }
     if (of->set == BALANCE_DUE_PART)
         mpz_set (due[BALANCE_DUE_PART].units, of->charged);
-    rc = balance_due_of_month (store, site, periods, of->month, due, count,
-                               error);
+    rc = add_due (store, site, periods, of->month, due, count, error);
     least = least_of (due, count);
     if (rc == 0 && mpz_sgn (units) == 0 && mpz_sgn (least->units) <= 0)
         rc = gl_error (error, "nothing is due of it that could be given back: "
@@ -246,8 +250,7 @@ static int month_below (store_t *store, const site_t *site,
             add_set (&s, BALANCE_DUE_POOL, row, bill);
     }
     if (s.count > 0)
-        rc = balance_due_of_month (store, site, periods, month, s.due, s.count,
-                                   error);
+        rc = add_due (store, site, periods, month, s.due, s.count, error);
     if (rc == 0)
         tell_below (&s, callback, arg);
     for (size_t i = 0; i < s.count; i++)

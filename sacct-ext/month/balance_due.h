@@ -15,7 +15,6 @@
 #define GL_BALANCE_DUE_H
 
 #include "month/month.h"
-#include "month/periods.h"
 
 typedef enum {
     BALANCE_DUE_TEAM,
@@ -32,12 +31,6 @@ typedef struct {
     const char *reference; /* of rows that go back to a part; NULL: none do */
     mpz_t units; /* smallest ones; initialised by who asks, and added to */
 } balance_due_t;
-
-/* Of several sets at once; of a part without its charge, which who asks knows.
- */
-int balance_due_of_month (store_t *store, const site_t *site,
-                          const periods_t *periods, const char *month,
-                          balance_due_t *due, size_t count, gl_error_t *error);
 
 /* What something is given back of. */
 typedef struct {

@@ -235,57 +235,12 @@ static correction_cause_t cause_between (const char *then, const char *now)
 
 /* --- one month --------------------------------------------------------- */
 
-/* The closed rows, and all corrections of the month since. */
-static int closed_bill (store_t *store, const periods_t *p,
-                        const closing_t *closing, const char *before,
-                        bill_t **ret_bill, gl_error_t *error)
-{
-    bill_t *bill;
-
-    if (periods_bill (store, closing, &bill, error) < 0)
-        return -1;
-    for (size_t i = 0; i < p->closing_count; i++) {
-        const closing_t *later = &p->closings[i];
-        bill_t *corrections;
-        const posting_t *rows;
-        size_t count;
-        if (later->reopened || strcmp (later->month, closing->month) <= 0
-            || strcmp (later->month, before) >= 0)
-            continue;
-        if (periods_bill (store, later, &corrections, error) < 0) {
-            bill_free (bill);
-            return -1;
-        }
-        rows = postings (corrections, &count);
-        for (size_t k = 0; k < count; k++)
-            if (correction_is_computed (&rows[k])
-                && same (rows[k].month, closing->month))
-                bill_add_copy (bill, &rows[k]);
-        bill_free (corrections);
-    }
-    *ret_bill = bill;
-    return 0;
-}
-
-/* Rows of the month itself: those of others are not what is compared. */
-static bill_t *only_month (const bill_t *bill, const char *month)
-{
-    bill_t *own = bill_new ();
-    size_t count;
-    const posting_t *rows = postings (bill, &count);
-
-    for (size_t i = 0; i < count; i++)
-        if (same (rows[i].month, month))
-            bill_add_copy (own, &rows[i]);
-    return own;
-}
-
 struct month {
     store_t *store;
     const site_t *site;
     const closing_t *since; /* the last closing: up to there it is corrected */
     period_t period;
-    bill_t *closed;
+    bill_t *closed; /* its rows, with all corrections of it since */
     bill_t *then; /* facts of today, configuration of that closing; or NULL */
     bill_t *now;
     correction_cause_t between; /* then and now */
@@ -356,18 +311,14 @@ static int correct_month (store_t *store, const site_t *site,
     struct month m = {.store = store,
                       .site = site,
                       .since = since,
+                      .closed = bill_new (),
                       .between = CAUSE_COUNT};
-    bill_t *all = NULL;
     int rc = -1;
 
     if (periods_month (site, closing->month, &m.period, error) == 0
-        && closed_bill (store, p, closing, before, &all, error) == 0) {
-        m.closed = only_month (all, closing->month);
-        rc = compute (&m, error);
-        if (rc == 0)
-            rc = compare (&m, out, error);
-    }
-    bill_free (all);
+        && periods_rows (store, p, closing->month, before, m.closed, error) == 0
+        && compute (&m, error) == 0)
+        rc = compare (&m, out, error);
     bill_free (m.closed);
     bill_free (m.then);
     bill_free (m.now);

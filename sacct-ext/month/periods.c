@@ -404,7 +404,7 @@ static int each_entry (store_t *store, const closing_t *closing,
 }
 
 struct billing_rows {
-    bill_t *bill;
+    bill_t *bill; /* NULL: not wanted, as all but the usage */
     month_digest_t *digest;
     closed_usage_t *usage; /* NULL: not wanted */
 };
@@ -414,10 +414,10 @@ static int take_bill (const chain_entry_t *e, void *arg, gl_error_t *error)
     struct billing_rows *b = arg;
     size_t count;
 
-    if (take_part (b->bill, e, error) < 0)
+    if (b->bill && take_part (b->bill, e, error) < 0)
         return gl_error_prefix (error, "%s: entry %" PRIu64 " of the chain",
                                 e->month, e->number);
-    if (e->kind == CHAIN_ROW) {
+    if (b->bill && e->kind == CHAIN_ROW) {
         const posting_t *rows = postings (b->bill, &count);
         month_digest_add (b->digest, &rows[count - 1], e->body, e->length);
     }
@@ -445,17 +445,20 @@ static int check_rows (const closing_t *closing, struct billing_rows *b,
     return 0;
 }
 
-int periods_bill_usage (store_t *store, const closing_t *closing,
-                        const closed_usage_sink_t *sink, bill_t **ret_bill,
-                        gl_error_t *error)
+/* Either may be NULL: it is not wanted. */
+static int read_parts (store_t *store, const closing_t *closing,
+                       const closed_usage_sink_t *sink, bill_t **ret_bill,
+                       gl_error_t *error)
 {
-    struct billing_rows b = {bill_new (), month_digest_new (),
+    struct billing_rows b = {ret_bill ? bill_new () : NULL, month_digest_new (),
                              sink ? closed_usage_new (sink) : NULL};
-    unsigned bodies = MONTH_KINDS & ~CHAIN_BIT (CHAIN_DETAIL)
-                      & ~(sink ? 0 : CHAIN_BIT (CHAIN_USAGE));
-    int rc = each_entry (store, closing, bodies, take_bill, &b, error);
+    unsigned usage = sink ? CHAIN_BIT (CHAIN_USAGE) : 0;
+    unsigned bill_kinds
+        = MONTH_KINDS & ~(CHAIN_BIT (CHAIN_DETAIL) | CHAIN_BIT (CHAIN_USAGE));
+    int rc = each_entry (store, closing, usage | (ret_bill ? bill_kinds : 0),
+                         take_bill, &b, error);
 
-    if (rc == 0)
+    if (rc == 0 && ret_bill)
         rc = check_rows (closing, &b, error);
     if (rc == 0 && b.usage)
         rc = closed_usage_end (b.usage, error);
@@ -463,41 +466,58 @@ int periods_bill_usage (store_t *store, const closing_t *closing,
     closed_usage_free (b.usage);
     if (rc < 0)
         bill_free (b.bill);
-    else
+    else if (ret_bill)
         *ret_bill = b.bill;
     return rc;
 }
 
-struct reading_usage {
-    closed_usage_t *usage;
-};
-
-static int take_usage (const chain_entry_t *e, void *arg, gl_error_t *error)
+int periods_bill_usage (store_t *store, const closing_t *closing,
+                        const closed_usage_sink_t *sink, bill_t **ret_bill,
+                        gl_error_t *error)
 {
-    const struct reading_usage *r = arg;
-
-    return e->kind == CHAIN_USAGE
-               ? closed_usage_read (r->usage, e->body, e->length, error)
-               : 0;
+    return read_parts (store, closing, sink, ret_bill, error);
 }
 
 int periods_usage (store_t *store, const closing_t *closing,
                    const closed_usage_sink_t *sink, gl_error_t *error)
 {
-    struct reading_usage r = {closed_usage_new (sink)};
-    int rc = each_entry (store, closing, CHAIN_BIT (CHAIN_USAGE), take_usage, &r,
-                         error);
-
-    if (rc == 0)
-        rc = closed_usage_end (r.usage, error);
-    closed_usage_free (r.usage);
-    return rc;
+    return read_parts (store, closing, sink, NULL, error);
 }
 
 int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
                   gl_error_t *error)
 {
-    return periods_bill_usage (store, closing, NULL, ret_bill, error);
+    return read_parts (store, closing, NULL, ret_bill, error);
+}
+
+static int add_rows (store_t *store, const closing_t *closing,
+                     const char *month, bill_t *out, gl_error_t *error)
+{
+    bill_t *bill;
+    const posting_t *rows;
+    size_t count;
+
+    if (periods_bill (store, closing, &bill, error) < 0)
+        return -1;
+    rows = postings (bill, &count);
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].month && !strcmp (rows[i].month, month))
+            bill_add_copy (out, &rows[i]);
+    bill_free (bill);
+    return 0;
+}
+
+int periods_rows (store_t *store, const periods_t *p, const char *month,
+                  const char *before, bill_t *out, gl_error_t *error)
+{
+    for (size_t i = 0; i < p->closing_count; i++) {
+        const closing_t *c = &p->closings[i];
+        if (!c->reopened && strcmp (c->month, month) >= 0
+            && strcmp (c->month, before) < 0
+            && add_rows (store, c, month, out, error) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 struct lines {

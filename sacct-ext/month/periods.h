@@ -107,6 +107,12 @@ int periods_bill_usage (store_t *store, const closing_t *closing,
                         const closed_usage_sink_t *sink, bill_t **ret_bill,
                         gl_error_t *error);
 
+/* The rows that are of a month, wherever they are billed: in its closing and in
+ * those after it of months before `before`, in the order of the closings, onto
+ * `out`. */
+int periods_rows (store_t *store, const periods_t *periods, const char *month,
+                  const char *before, bill_t *out, gl_error_t *error);
+
 /* Its usage alone. */
 int periods_usage (store_t *store, const closing_t *closing,
                    const closed_usage_sink_t *sink, gl_error_t *error);
