@@ -149,7 +149,7 @@ static void idle__subsidised__in_the_same_part (void **state)
     mpq_t idle;
 
     (void)state;
-    add_pool (bill, "2026-10", "p", 1, 1);
+    bill_pool_t *pool = add_pool (bill, "2026-10", "p", 1, 1);
     mpq_init (idle);
     mpz_set_ui (row->charge_units, 0);
     assert_true (bill_idle (bill, row, 2, idle));
@@ -157,6 +157,9 @@ static void idle__subsidised__in_the_same_part (void **state)
     mpz_set_ui (row->charge_units, 1066); /* half of it: 6.00 of 21.32 used */
     assert_true (bill_idle (bill, row, 2, idle));
     assert_int_equal (mpq_cmp_si (idle, 1066 - 300, 1), 0);
+    mpq_set_ui (pool->use_rate, 1, 2); /* costs that follow use, too: 9.00 */
+    assert_true (bill_idle (bill, row, 2, idle));
+    assert_int_equal (mpq_cmp_si (idle, 1066 - 450, 1), 0);
     bill_free (bill);
     bill = bill_new (); /* a cost that nobody has told */
     row = add_charge (bill, "2026-10", "p", NULL, "t", 6, 2132);
