@@ -45,177 +45,55 @@ static const option_t with_value[] = {
     {"tres-per-task", 0, GRES_LIST},
 #define GPU_OPTIONS 9
     {"wrap", 0, WRAP},
-    {"accel-bind", 0, PLAIN},
-    {"account", 'A', PLAIN},
-    {"acctg-freq", 0, PLAIN},
-    {"array", 'a', PLAIN},
-    {"batch", 0, PLAIN},
-    {"bb", 0, PLAIN},
-    {"bbf", 0, PLAIN},
-    {"bcast-exclude", 0, PLAIN},
-    {"begin", 'b', PLAIN},
     {"chdir", 'D', CHDIR},
-    {"cluster", 0, PLAIN},
-    {"cluster-constraint", 0, PLAIN},
-    {"clusters", 'M', PLAIN},
-    {"comment", 0, PLAIN},
-    {"constraint", 'C', PLAIN},
-    {"container", 0, PLAIN},
-    {"container-id", 0, PLAIN},
-    {"context", 0, PLAIN},
-    {"core-spec", 'S', PLAIN},
-    {"cores-per-socket", 0, PLAIN},
-    {"cpu-bind", 0, PLAIN},
-    {"cpu-freq", 0, PLAIN},
-    {"cpu_bind", 0, PLAIN},
-    {"cpus-per-gpu", 0, PLAIN},
-    {"cpus-per-task", 'c', PLAIN},
-    {"deadline", 0, PLAIN},
-    {"delay-boot", 0, PLAIN},
-    {"dependency", 'd', PLAIN},
-    {"distribution", 'm', PLAIN},
-    {"epilog", 0, PLAIN},
-    {"error", 'e', PLAIN},
-    {"exclude", 'x', PLAIN},
-    {"export", 0, PLAIN},
-    {"export-file", 0, PLAIN},
-    {"extra", 0, PLAIN},
-    {"extra-node-info", 'B', PLAIN},
-    {"gid", 0, PLAIN},
-    {"gpu-bind", 0, PLAIN},
-    {"gpu-freq", 0, PLAIN},
-    {"gpu-label", 0, PLAIN},   /* of our plugin */
-    {"gpu-project", 0, PLAIN}, /* of our plugin */
-    {"gres-flags", 0, PLAIN},
-    {"het-group", 0, PLAIN},
-    {"hint", 0, PLAIN},
-    {"input", 'i', PLAIN},
-    {"job-name", 'J', PLAIN},
-    {"jobid", 0, PLAIN},
-    {"kill-on-invalid-dep", 0, PLAIN},
-    {"licenses", 'L', PLAIN},
-    {"mail-type", 0, PLAIN},
-    {"mail-user", 0, PLAIN},
-    {"mcs-label", 0, PLAIN},
-    {"mem", 0, PLAIN},
-    {"mem-bind", 0, PLAIN},
-    {"mem-per-cpu", 0, PLAIN},
-    {"mem-per-gpu", 0, PLAIN},
-    {"mincpus", 0, PLAIN},
-    {"mpi", 0, PLAIN},
-    {"msg-timeout", 0, PLAIN},
-    {"network", 0, PLAIN},
-    {"nodefile", 'F', PLAIN},
-    {"nodelist", 'w', PLAIN},
-    {"nodes", 'N', PLAIN},
-    {"ntasks", 'n', PLAIN},
-    {"ntasks-per-core", 0, PLAIN},
-    {"ntasks-per-gpu", 0, PLAIN},
-    {"ntasks-per-node", 0, PLAIN},
-    {"ntasks-per-socket", 0, PLAIN},
-    {"ntasks-per-tres", 0, PLAIN},
-    {"open-mode", 0, PLAIN},
-    {"output", 'o', PLAIN},
-    {"pack-group", 0, PLAIN},
-    {"partition", 'p', PLAIN},
-    {"power", 0, PLAIN},
-    {"prefer", 0, PLAIN},
-    {"priority", 0, PLAIN},
-    {"profile", 0, PLAIN},
-    {"prolog", 0, PLAIN},
-    {"qos", 'q', PLAIN},
-    {"relative", 'r', PLAIN},
-    {"reservation", 0, PLAIN},
-    {"segment", 0, PLAIN},
-    {"signal", 0, PLAIN},
-    {"slurmd-debug", 0, PLAIN},
-    {"sockets-per-node", 0, PLAIN},
-    {"switches", 0, PLAIN},
-    {"task-epilog", 0, PLAIN},
-    {"task-prolog", 0, PLAIN},
-    {"tasks-per-node", 0, PLAIN},
-    {"thread-spec", 0, PLAIN},
-    {"threads", 'T', PLAIN},
-    {"threads-per-core", 0, PLAIN},
-    {"time", 't', PLAIN},
-    {"time-min", 0, PLAIN},
-    {"tmp", 0, PLAIN},
-    {"treewidth", 0, PLAIN},
-    {"tres-bind", 0, PLAIN},
-    {"uid", 0, PLAIN},
-    {"wait-all-nodes", 0, PLAIN},
-    {"wckey", 0, PLAIN},
 };
 
+/* Those that ask for nothing; gpu-label and gpu-project are of our plugin. */
+static const char plain_with_value[]
+    = "accel-bind account acctg-freq array batch bb bbf bcast-exclude begin "
+      "cluster cluster-constraint clusters comment constraint container "
+      "container-id context core-spec cores-per-socket cpu-bind cpu-freq "
+      "cpu_bind cpus-per-gpu cpus-per-task deadline delay-boot dependency "
+      "distribution epilog error exclude export export-file extra "
+      "extra-node-info gid gpu-bind gpu-freq gpu-label gpu-project "
+      "gres-flags het-group hint input job-name jobid kill-on-invalid-dep "
+      "licenses mail-type mail-user mcs-label mem mem-bind mem-per-cpu "
+      "mem-per-gpu mincpus mpi msg-timeout network nodefile nodelist nodes "
+      "ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node "
+      "ntasks-per-socket ntasks-per-tres open-mode output pack-group "
+      "partition power prefer priority profile prolog qos relative "
+      "reservation segment signal slurmd-debug sockets-per-node switches "
+      "task-epilog task-prolog tasks-per-node thread-spec threads "
+      "threads-per-core time time-min tmp treewidth tres-bind uid "
+      "wait-all-nodes wckey";
+static const char plain_letters[] = "AabMCScdmexBiJLFwNnopqrTt";
+
 /* srun's --wait=SECONDS and -W SECONDS; sbatch's take no value. */
-static const option_t srun_wait = {"wait", 'W', PLAIN};
+#define SRUN_WAIT "wait"
+#define SRUN_WAIT_LETTER 'W'
 
 /* The options without a value, and those whose value is attached or not there
  * (--exclusive[=user]). Their letters need no list: a letter that is not in
  * with_value takes none. */
-static const char *const without_value[] = {
-    "async",
-    "bcast",
-    "bell",
-    "compress",
-    "consolidate-segments",
-    "contiguous",
-    "debugger-test",
-    "disable-status",
-    "exact",
-    "exclusive",
-    "external",
-    "get-user-env",
-    "help",
-    "hold",
-    "ignore-pbs",
-    "immediate",
-    "interactive",
-    "kill-command",
-    "kill-on-bad-exit",
-    "label",
-    "multi-prog",
-    "nice",
-    "no-allocate",
-    "no-bell",
-    "no-kill",
-    "no-requeue",
-    "no-shell",
-    "oom-kill-step",
-    "overcommit",
-    "overlap",
-    "oversubscribe",
-    "parsable",
-    "preserve-env",
-    "propagate",
-    "pty",
-    "quiet",
-    "quit-on-interrupt",
-    "reboot",
-    "requeue",
-    "resv-ports",
-    "send-libs",
-    "spread-job",
-    "spread-segments",
-    "stepmgr",
-    "test-only",
-    "unbuffered",
-    "usage",
-    "use-min-nodes",
-    "verbose",
-    "version",
-    "wait-for-children",
-    "whole",
-    "x11",
-};
+static const char without_value[]
+    = "async bcast bell compress consolidate-segments contiguous "
+      "debugger-test disable-status exact exclusive external get-user-env "
+      "help hold ignore-pbs immediate interactive kill-command "
+      "kill-on-bad-exit label multi-prog nice no-allocate no-bell no-kill "
+      "no-requeue no-shell oom-kill-step overcommit overlap oversubscribe "
+      "parsable preserve-env propagate pty quiet quit-on-interrupt reboot "
+      "requeue resv-ports send-libs spread-job spread-segments stepmgr "
+      "test-only unbuffered usage use-min-nodes verbose version "
+      "wait-for-children whole x11";
 
 /* Letters with a value that is attached or not there: -I[SECONDS], -k[off]. */
 static const char optional_letters[] = "IKk";
 
-/* An option of a SPANK plugin: like most of them it takes a value. Read so, a
- * flag hides the script behind it, and the job counts rather as one whose GPUs
- * are unknown than as one without. */
-static const option_t foreign = {"", 0, PLAIN};
+/* Any option that takes a value and asks for nothing. Options of SPANK plugins
+ * count as such, for most take a value: a flag that is read so hides the script
+ * behind it, and the job counts rather as one whose GPUs are unknown than as
+ * one without. */
+static const option_t plain = {"", 0, PLAIN};
 
 typedef struct {
     const char *text;
@@ -380,27 +258,52 @@ static void take_value (reader_t *r, const option_t *option, word_t value,
     }
 }
 
+static bool begins_with (const char *name, size_t length, word_t word)
+{
+    return length >= word.length && !memcmp (name, word.text, word.length);
+}
+
+/* 2: the word is one of the names; 1: one of them begins so; 0. */
+static int look_up (const char *names, word_t word)
+{
+    int found = 0;
+
+    for (size_t length; *names; names += length + (names[length] == ' ')) {
+        length = strcspn (names, " ");
+        if (!begins_with (names, length, word))
+            continue;
+        if (length == word.length)
+            return 2;
+        found = 1;
+    }
+    return found;
+}
+
 /* The option of that name, or the first that begins so, as getopt_long() takes
  * abbreviations. NULL: it takes no value from the next word. */
 static const option_t *find_long (const reader_t *r, word_t name)
 {
     const option_t *begins = NULL;
+    int known;
 
-    if (is_word (name, srun_wait.name))
-        return r->srun ? &srun_wait : NULL;
+    if (is_word (name, SRUN_WAIT))
+        return r->srun ? &plain : NULL;
     for (size_t i = 0; i < GL_ARRAY_SIZE (with_value); i++) {
-        if (strncmp (with_value[i].name, name.text, name.length) != 0)
-            continue;
-        if (strlen (with_value[i].name) == name.length)
-            return &with_value[i];
-        begins = begins ? begins : &with_value[i];
+        const option_t *option = &with_value[i];
+        if (is_word (name, option->name))
+            return option;
+        if (!begins && begins_with (option->name, strlen (option->name), name))
+            begins = option;
     }
-    for (size_t i = 0; i < GL_ARRAY_SIZE (without_value); i++) {
-        if (is_word (name, without_value[i])
-            || (!begins && !strncmp (without_value[i], name.text, name.length)))
-            return NULL;
-    }
-    return begins ? begins : &foreign;
+    known = look_up (plain_with_value, name);
+    if (known == 2)
+        return &plain;
+    if (known == 1 && !begins)
+        begins = &plain;
+    known = look_up (without_value, name);
+    if (known == 2 || (known == 1 && !begins))
+        return NULL;
+    return begins ? begins : &plain;
 }
 
 /* `word` without its "--". */
@@ -424,13 +327,13 @@ static void read_long (reader_t *r, word_t word)
 
 static const option_t *find_letter (const reader_t *r, char letter)
 {
-    if (letter == srun_wait.letter)
-        return r->srun ? &srun_wait : NULL;
+    if (letter == SRUN_WAIT_LETTER)
+        return r->srun ? &plain : NULL;
     for (size_t i = 0; i < GL_ARRAY_SIZE (with_value); i++) {
         if (with_value[i].letter == letter)
             return &with_value[i];
     }
-    return NULL;
+    return letter && strchr (plain_letters, letter) ? &plain : NULL;
 }
 
 /* "-QvN2": letters without a value, then perhaps one with it. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* Of one node at one moment; complete when all its parts are there. */
 typedef struct {
     layout_snapshot_t shown; /* count: parts */
@@ -17,14 +19,8 @@ struct layout {
     void *snapshots; /* tree, by cluster, node and time */
     snapshot_t **list;
     size_t count;
-    size_t room;
     bool sorted;
 };
-
-static int out_of_memory (gl_error_t *error)
-{
-    return gl_error (error, "inventory: out of memory");
-}
 
 /* -------------------------------------------------------------------- texts */
 
@@ -33,21 +29,13 @@ static int compare_texts (const void *a, const void *b)
     return strcmp (a, b);
 }
 
-/* The text, once for all; NULL when memory is out. */
+/* The text, once for all. */
 static const char *keep_text (layout_t *layout, const char *text)
 {
     char **found = tsearch (text, &layout->texts, compare_texts);
 
-    if (!found)
-        return NULL;
-    if (*found == text) {
-        *found = strdup (text);
-        if (!*found) {
-            *found = (char *)text;
-            tdelete (text, &layout->texts, compare_texts);
-            return NULL;
-        }
-    }
+    if (*found == text)
+        *found = xstrdup (text);
     return *found;
 }
 
@@ -75,20 +63,16 @@ static const struct {
     NUMBER (power_limit),
 };
 
-#define COUNT(array) (sizeof (array) / sizeof ((array)[0]))
-
-static int read_device (layout_t *layout, const record_t *record,
-                        layout_device_t *device)
+static void read_device (layout_t *layout, const record_t *record,
+                         layout_device_t *device)
 {
-    for (size_t i = 0; i < COUNT (texts); i++) {
+    for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
         const char *text
             = keep_text (layout, (const char *)record + texts[i].from);
 
-        if (!text)
-            return -1;
         memcpy ((char *)device + texts[i].to, &text, sizeof (text));
     }
-    for (size_t i = 0; i < COUNT (numbers); i++) {
+    for (size_t i = 0; i < GL_ARRAY_SIZE (numbers); i++) {
         int64_t number = LAYOUT_UNKNOWN;
 
         if (record_has_field (record, numbers[i].field))
@@ -96,7 +80,6 @@ static int read_device (layout_t *layout, const record_t *record,
                     sizeof (number));
         memcpy ((char *)device + numbers[i].to, &number, sizeof (number));
     }
-    return 0;
 }
 
 /* ---------------------------------------------------------------- snapshots */
@@ -134,57 +117,27 @@ static void free_snapshot (void *arg)
     free (snapshot);
 }
 
-static int keep_head (layout_t *layout, const record_t *record,
-                      layout_snapshot_t *ret)
+static snapshot_t *add_snapshot (layout_t *layout, const record_t *record)
 {
-    ret->cluster = keep_text (layout, record->cluster);
-    ret->node = keep_text (layout, record->node);
-    ret->source = keep_text (layout, record->device_source);
-    ret->driver = keep_text (layout, record->driver);
-    ret->boot_id = keep_text (layout, record->boot_id);
-    ret->snapshot = record->snapshot;
-    ret->count = (size_t)record->parts;
-    return ret->cluster && ret->node && ret->source && ret->driver
-                   && ret->boot_id
-               ? 0
-               : -1;
-}
-
-static snapshot_t *new_snapshot (layout_t *layout, const record_t *record)
-{
-    snapshot_t *snapshot = calloc (1, sizeof (*snapshot));
+    snapshot_t *snapshot = xcalloc (1, sizeof (*snapshot));
     size_t parts = (size_t)record->parts;
 
-    if (!snapshot)
-        return NULL;
-    snapshot->device = calloc (parts + 1, sizeof (*snapshot->device));
-    snapshot->there = calloc (parts + 1, sizeof (*snapshot->there));
-    snapshot->shown.device = snapshot->device;
-    if (!snapshot->device || !snapshot->there
-        || keep_head (layout, record, &snapshot->shown) < 0) {
-        free_snapshot (snapshot);
-        return NULL;
-    }
-    return snapshot;
-}
-
-static int add_entry (layout_t *layout, snapshot_t *snapshot)
-{
-    if (layout->count == layout->room) {
-        size_t room = layout->room * 2 + 64;
-        snapshot_t **list
-            = reallocarray (layout->list, room, sizeof (*layout->list));
-
-        if (!list)
-            return -1;
-        layout->list = list;
-        layout->room = room;
-    }
-    if (!tsearch (snapshot, &layout->snapshots, compare_snapshots))
-        return -1;
-    layout->list[layout->count++] = snapshot;
+    snapshot->device = xcalloc (parts + 1, sizeof (*snapshot->device));
+    snapshot->there = xcalloc (parts + 1, sizeof (*snapshot->there));
+    snapshot->shown = (layout_snapshot_t){
+        .cluster = keep_text (layout, record->cluster),
+        .node = keep_text (layout, record->node),
+        .source = keep_text (layout, record->device_source),
+        .driver = keep_text (layout, record->driver),
+        .boot_id = keep_text (layout, record->boot_id),
+        .snapshot = record->snapshot,
+        .device = snapshot->device,
+        .count = parts,
+    };
+    tsearch (snapshot, &layout->snapshots, compare_snapshots);
+    *GL_APPEND (layout->list, layout->count) = snapshot;
     layout->sorted = false;
-    return 0;
+    return snapshot;
 }
 
 /* The snapshot that a record is a part of, made when it is the first one. */
@@ -195,7 +148,6 @@ static snapshot_t *find_snapshot (layout_t *layout, const record_t *record,
                                 .node = record->node,
                                 .snapshot = record->snapshot}};
     snapshot_t **found = tfind (&key, &layout->snapshots, compare_snapshots);
-    snapshot_t *snapshot;
 
     if (found)
         return *found;
@@ -204,14 +156,7 @@ static snapshot_t *find_snapshot (layout_t *layout, const record_t *record,
                   LAYOUT_SNAPSHOTS_MAX);
         return NULL;
     }
-    snapshot = new_snapshot (layout, record);
-    if (!snapshot || add_entry (layout, snapshot) < 0) {
-        if (snapshot)
-            free_snapshot (snapshot);
-        out_of_memory (error);
-        return NULL;
-    }
-    return snapshot;
+    return add_snapshot (layout, record);
 }
 
 int layout_add (layout_t *layout, const record_t *record, gl_error_t *error)
@@ -232,8 +177,7 @@ int layout_add (layout_t *layout, const record_t *record, gl_error_t *error)
     if (snapshot->shown.count != (size_t)record->parts || !record->parts
         || snapshot->there[part])
         return 0;
-    if (read_device (layout, record, &snapshot->device[part]) < 0)
-        return out_of_memory (error);
+    read_device (layout, record, &snapshot->device[part]);
     snapshot->there[part] = true;
     snapshot->have++;
     return 0;
@@ -330,16 +274,11 @@ bool layout_next (layout_t *layout, size_t *cursor,
     return false;
 }
 
-/* ------------------------------------------------------------ open and close
- */
+/* ----------------------------------------------------------- open and close */
 
-layout_t *layout_open (gl_error_t *error)
+layout_t *layout_open (void)
 {
-    layout_t *layout = calloc (1, sizeof (*layout));
-
-    if (!layout)
-        out_of_memory (error);
-    return layout;
+    return xcalloc (1, sizeof (layout_t));
 }
 
 static void keep (void *unused)

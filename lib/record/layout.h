@@ -3,12 +3,11 @@
  * records.
  *
  * Records of kind inventory go in, in any order and any number of times; out
- * comes, for a node and a moment, the snapshot that stood then: the last
+ * comes, for a node and a moment, the snapshot in force then: the last
  * complete one at or before it. That answers what accounting hides: that index
  * 3 of node m1 was a 1g.10gb slice in May.
  *
- * Bounded: LAYOUT_SNAPSHOTS_MAX snapshots and 512 devices in each. Allocates;
- * out of memory is an error. One thread.
+ * Bounded: LAYOUT_SNAPSHOTS_MAX snapshots and 512 devices in each. One thread.
  */
 #ifndef GL_RECORD_LAYOUT_H
 #define GL_RECORD_LAYOUT_H
@@ -63,20 +62,20 @@ typedef struct {
     size_t count; /* 0: the node said that it has none */
 } layout_snapshot_t;
 
-layout_t *layout_open (gl_error_t *error);
+layout_t *layout_open (void);
 void layout_close (layout_t *layout); /* accepts NULL */
 
 /* Take one record; those of other kinds are ignored, and so is a part that
- * contradicts its snapshot. -1: out of memory, or a bound was reached. */
+ * contradicts its snapshot. -1: a bound was reached. */
 int layout_add (layout_t *layout, const record_t *record, gl_error_t *error);
 
-/* The snapshot that stood at `instant` (nanoseconds since 1970). False: none
+/* The snapshot in force at `instant` (nanoseconds since 1970). False: none
  * complete is known up to then. */
 bool layout_at (layout_t *layout, const char *cluster, const char *node,
                 int64_t instant, layout_snapshot_t *ret_snapshot);
 
-/* Until when it stood: the next complete snapshot of the node, INT64_MAX when
- * there is none. */
+/* Until when it was in force: the next complete snapshot of the node, INT64_MAX
+ * when there is none. */
 int64_t layout_until (layout_t *layout, const layout_snapshot_t *snapshot);
 
 /* The device of Slurm's index in a snapshot; NULL if it is not known. */

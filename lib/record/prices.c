@@ -14,9 +14,8 @@
 #define PRICES "prices"
 #define DEVICES "devices"
 #define PRICES_HEAD "gpuledger-prices 1"
-#define DEVICES_HEAD "gpuledger-devices 1"
+#define DEVICES_HEAD PRICES_DEVICES_HEAD
 #define NODE_MAX 128
-#define PATH_SHOWN 512
 
 /* --- lines and words --------------------------------------------------- */
 
@@ -26,10 +25,14 @@ struct span {
     size_t length;
 };
 
+static bool same_span (struct span a, struct span b)
+{
+    return a.length == b.length && memcmp (a.text, b.text, a.length) == 0;
+}
+
 static bool span_is (struct span span, const char *text)
 {
-    return span.length == strlen (text)
-           && memcmp (span.text, text, span.length) == 0;
+    return same_span (span, (struct span){text, strlen (text)});
 }
 
 /* Up to `end` or `mark`, which is skipped; false at the end. */
@@ -202,50 +205,10 @@ static int read_file (int at, const char *name, char text[PRICES_FILE_MAX],
     return rc;
 }
 
-/* 0 written of some is a full disk. */
-static int write_all (int fd, const char *text, size_t length)
-{
-    while (length > 0) {
-        ssize_t n = write (fd, text, length);
-        if (n == 0)
-            errno = ENOSPC;
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return -1;
-        text += n > 0 ? n : 0;
-        length -= n > 0 ? (size_t)n : 0;
-    }
-    return 0;
-}
-
-/* `path` is the file's name in messages. */
-static int replace_file (int at, const char *name, const char *path,
-                         const char *text, size_t length, gl_error_t *error)
-{
-    char beside[64];
-    int fd, rc = -1;
-
-    snprintf (beside, sizeof (beside), ".%s.new", name);
-    unlinkat (at, beside, 0);
-    fd = openat (at, beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        rc = write_all (fd, text, length);
-    if (rc == 0)
-        rc = renameat (at, beside, at, name);
-    if (rc < 0) {
-        gl_error (error, "%s: %s", path, strerror (errno));
-        unlinkat (at, beside, 0);
-    }
-    if (fd >= 0)
-        close (fd);
-    return rc;
-}
-
-int prices_store (const char *spool, const char *node, const char *text,
-                  size_t length, gl_error_t *error)
+int prices_check (const char *text, size_t length, const char *node,
+                  gl_error_t *error)
 {
     struct prices prices = {0};
-    char path[PATH_SHOWN];
-    int at, rc;
 
     if (length > PRICES_FILE_MAX)
         return gl_error (error, "prices: larger than %d bytes",
@@ -255,79 +218,13 @@ int prices_store (const char *spool, const char *node, const char *text,
     if (node && !span_is (prices.node, node))
         return gl_error (error, "prices: they are for node %.*s, not for %s",
                          (int)prices.node.length, prices.node.text, node);
-    if ((at = directory_open (AT_FDCWD, spool, spool, error)) < 0)
-        return -1;
-    snprintf (path, sizeof (path), "%s/" PRICES, spool);
-    rc = replace_file (at, PRICES, path, text, length, error);
-    close (at);
-    return rc;
-}
-
-/* --- the table of devices ---------------------------------------------- */
-
-static int check_devices (const prices_device_t *devices, size_t count,
-                          gl_error_t *error)
-{
-    if (count > PRICES_DEVICES_MAX)
-        return gl_error (error, "devices: more than %d", PRICES_DEVICES_MAX);
-    for (size_t i = 0; i < count; i++) {
-        struct span type
-            = {devices[i].type, strnlen (devices[i].type, PRICES_TYPE_MAX + 1)};
-        if (devices[i].index < 0
-            || (type.length > 0 && !is_word (type, PRICES_TYPE_MAX)))
-            return gl_error (error,
-                             "devices: entry %zu has no index or no "
-                             "type that is a word",
-                             i + 1);
-        for (size_t k = 0; k < i; k++) {
-            if (devices[k].index == devices[i].index)
-                return gl_error (error, "devices: index %lld stands twice",
-                                 (long long)devices[i].index);
-        }
-    }
     return 0;
 }
 
-/* The directory SPOOL/state, made if `make`. */
-static int open_state (const char *spool, bool make, gl_error_t *error)
+bool prices_type_valid (const char *type)
 {
-    int at = directory_open (AT_FDCWD, spool, spool, error), fd;
-
-    if (at < 0)
-        return -1;
-    if (make && mkdirat (at, STATE_DIR, 0700) < 0 && errno != EEXIST) {
-        gl_error (error, "%s/" STATE_DIR ": %s", spool, strerror (errno));
-        close (at);
-        return -1;
-    }
-    fd = directory_open (at, STATE_DIR, spool, error);
-    close (at);
-    return fd;
-}
-
-int prices_store_devices (const char *spool, const prices_device_t *devices,
-                          size_t count, gl_error_t *error)
-{
-    /* 512 lines of at most 20 + 1 + 63 + 1 bytes */
-    char text[PRICES_FILE_MAX], path[PATH_SHOWN];
-    size_t length;
-    int at, rc;
-
-    if (check_devices (devices, count, error) < 0)
-        return -1;
-    length = (size_t)snprintf (text, sizeof (text), DEVICES_HEAD "\n");
-    for (size_t i = 0; i < count; i++)
-        length += (size_t)snprintf (text + length, sizeof (text) - length,
-                                    "%lld %s\n", (long long)devices[i].index,
-                                    devices[i].type[0] ? devices[i].type
-                                                       : PRICES_UNTYPED);
-    length += (size_t)snprintf (text + length, sizeof (text) - length, "end\n");
-    if ((at = open_state (spool, true, error)) < 0)
-        return -1;
-    snprintf (path, sizeof (path), "%s/" STATE_DIR "/" DEVICES, spool);
-    rc = replace_file (at, DEVICES, path, text, length, error);
-    close (at);
-    return rc;
+    return is_word ((struct span){type, strnlen (type, PRICES_TYPE_MAX + 1)},
+                    PRICES_TYPE_MAX);
 }
 
 /* --- which devices a step shows ---------------------------------------- */
@@ -435,12 +332,8 @@ struct search {
 static void see_price (const struct price *price, void *arg)
 {
     struct search *search = arg;
-    bool same
-        = search->type.length == price->type.length
-          && memcmp (search->type.text, price->type.text, price->type.length)
-                 == 0;
 
-    if (!same && search->type.length > 0)
+    if (search->type.length > 0 && !same_span (search->type, price->type))
         return;
     if (price->qos.length == 0)
         search->general = price->amount;
@@ -459,9 +352,7 @@ static void see_type (const struct price *price, void *arg)
 
     if (search->type.length == 0)
         search->type = price->type;
-    else if (search->type.length != price->type.length
-             || memcmp (search->type.text, price->type.text, price->type.length)
-                    != 0)
+    else if (!same_span (search->type, price->type))
         search->several = true;
 }
 
@@ -499,8 +390,7 @@ static int add_up (const char *text, size_t length,
         if (of.length == 0)
             return 0;
         /* devices of one type stand together: one pass for each type */
-        if (type.length != of.length
-            || memcmp (type.text, of.text, of.length) != 0) {
+        if (!same_span (type, of)) {
             type = of;
             price = price_of (text, length, of, qos);
         }

@@ -15,6 +15,7 @@
 #ifndef GL_RECORD_PRICES_H
 #define GL_RECORD_PRICES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,14 @@
 #define PRICES_AMOUNT_MAX INT64_C (10000000000000)
 /* The type of a device without one. */
 #define PRICES_UNTYPED "gpu"
+
+#define PRICES_DEVICES_HEAD "gpuledger-devices 1"
+
+/* The text is such a file, for `node` (NULL: any). */
+int prices_check (const char *text, size_t length, const char *node,
+                  gl_error_t *error);
+/* 1 to PRICES_TYPE_MAX printable characters without blanks. */
+bool prices_type_valid (const char *type);
 
 /* Store the collector's answer to VERB_PRICES as SPOOL/prices. -1 and the old
  * file stays for a text that is not such a file or not `node`'s (NULL: any). */

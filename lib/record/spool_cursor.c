@@ -13,8 +13,6 @@
 
 #include "base/file.h"
 #include "record/directory.h"
-#include "record/segment.h"
-#include "record/spool.h"
 #include "record/spool_cursor.h"
 #include "record/spool_scan.h"
 
@@ -70,22 +68,6 @@ void spool_cursor_free (spool_cursor_t *cursor)
 
 /* --- which segments there are --- */
 
-struct listing {
-    uint32_t number[SPOOL_ENTRIES_MAX];
-    size_t count;
-};
-
-static int see_segment (int fd, const char *name, void *arg)
-{
-    struct listing *listing = arg;
-    uint32_t number = segment_number (name);
-
-    (void)fd;
-    if (number > 0) /* directory_walk() bounds how many */
-        listing->number[listing->count++] = number;
-    return 0;
-}
-
 static int by_number (const void *a, const void *b)
 {
     const struct segment *x = a, *y = b;
@@ -107,7 +89,7 @@ static struct segment *find_segment (const spool_cursor_t *cursor,
 }
 
 /* Known segments keep their marks; those that are gone lose them. */
-static int take_listing (spool_cursor_t *cursor, const struct listing *listing,
+static int take_listing (spool_cursor_t *cursor, const segments_t *listing,
                          gl_error_t *error)
 {
     struct segment *segment
@@ -123,7 +105,6 @@ static int take_listing (spool_cursor_t *cursor, const struct listing *listing,
         else
             segment[i].mark.segment = listing->number[i];
     }
-    qsort (segment, listing->count, sizeof (*segment), by_number);
     free (cursor->segment);
     cursor->segment = segment;
     cursor->count = listing->count;
@@ -133,20 +114,13 @@ static int take_listing (spool_cursor_t *cursor, const struct listing *listing,
 /* Returns the directory's descriptor. */
 static int list_segments (spool_cursor_t *cursor, gl_error_t *error)
 {
-    struct listing *listing;
-    int at = directory_open (AT_FDCWD, cursor->dir, cursor->dir, error), rc;
+    segments_t listing;
+    int at = directory_open (AT_FDCWD, cursor->dir, cursor->dir, error);
 
     if (at < 0)
         return -1;
-    listing = calloc (1, sizeof (*listing));
-    if (!listing)
-        rc = gl_error (error, "%s: out of memory", cursor->dir);
-    else if ((rc
-              = directory_walk (at, cursor->dir, see_segment, listing, error))
-             == 0)
-        rc = take_listing (cursor, listing, error);
-    free (listing);
-    if (rc == 0)
+    if (segments_list (at, cursor->dir, &listing, error) == 0
+        && take_listing (cursor, &listing, error) == 0)
         return at;
     close (at);
     return -1;
@@ -536,23 +510,6 @@ int spool_cursor_parse (spool_cursor_t *cursor, const char *text,
 
 /* --- as a file --- */
 
-static int open_state (const spool_cursor_t *cursor, bool make,
-                       gl_error_t *error)
-{
-    int at = directory_open (AT_FDCWD, cursor->dir, cursor->dir, error), fd;
-
-    if (at < 0)
-        return -1;
-    if (make && mkdirat (at, STATE_DIR, 0700) < 0 && errno != EEXIST) {
-        gl_error (error, "%s/" STATE_DIR ": %s", cursor->dir, strerror (errno));
-        close (at);
-        return -1;
-    }
-    fd = directory_open (at, STATE_DIR, cursor->dir, error);
-    close (at);
-    return fd;
-}
-
 int spool_cursor_save (const spool_cursor_t *cursor, const char *name,
                        gl_error_t *error)
 {
@@ -564,7 +521,7 @@ int spool_cursor_save (const spool_cursor_t *cursor, const char *name,
     if (!text)
         return gl_error (error, "%s: out of memory", cursor->dir);
     snprintf (path, sizeof (path), "%s/" STATE_DIR "/%s", cursor->dir, name);
-    if ((file.at = open_state (cursor, true, error)) >= 0) {
+    if ((file.at = directory_open_state (cursor->dir, true, error)) >= 0) {
         rc = file_replace (&file, path, text, strlen (text), error);
         close (file.at);
     }
@@ -578,7 +535,7 @@ int spool_cursor_load (spool_cursor_t *cursor, const char *name,
     char path[PATH_MAX];
     char *text;
     size_t size;
-    int fd = open_state (cursor, false, error), rc;
+    int fd = directory_open_state (cursor->dir, false, error), rc;
 
     if (fd < 0)
         return errno == ENOENT ? 0 : -1;

@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,8 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/segment.h"
-#include "record/spool.h"
+#include "record/directory.h"
 #include "record/spool_read.h"
 #include "record/spool_scan.h"
 
@@ -171,55 +169,20 @@ int spool_read_file (const char *path, spool_record_f take, void *arg,
     return read_path (AT_FDCWD, path, path, &scan) < 0 ? -1 : 0;
 }
 
-static int by_number (const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-
-    return *x < *y ? -1 : *x > *y;
-}
-
-/* All segment numbers of a directory, sorted; the caller frees. */
-static int list_segments (const char *dir, DIR *stream, uint32_t **ret_numbers,
-                          size_t *ret_count, gl_error_t *error)
-{
-    uint32_t *numbers = calloc (SPOOL_ENTRIES_MAX, sizeof (*numbers));
-    struct dirent *entry;
-    size_t count = 0;
-
-    if (!numbers)
-        return gl_error (error, "%s: out of memory", dir);
-    while ((entry = readdir (stream))) {
-        uint32_t number = segment_number (entry->d_name);
-        if (number == 0)
-            continue;
-        if (count == SPOOL_ENTRIES_MAX) {
-            free (numbers);
-            return gl_error (error, "%s: more than %d segments", dir,
-                             SPOOL_ENTRIES_MAX);
-        }
-        numbers[count++] = number;
-    }
-    qsort (numbers, count, sizeof (*numbers), by_number);
-    *ret_numbers = numbers;
-    *ret_count = count;
-    return 0;
-}
-
-static int read_segments (const char *dir, int fd, const uint32_t *numbers,
-                          size_t count, spool_scan_t *scan)
+static int read_segments (const char *dir, int fd, spool_scan_t *scan)
 {
     char path[PATH_MAX], name[SEGMENT_NAME_SIZE];
-    int rc;
+    segments_t segments;
+    int rc = segments_list (fd, dir, &segments, scan->error);
 
-    for (size_t i = 0; i < count; i++) {
-        segment_name (numbers[i], name);
+    for (size_t i = 0; i < segments.count && rc == 0; i++) {
+        segment_name (segments.number[i], name);
         if (snprintf (path, sizeof (path), "%s/%s", dir, name)
             >= (int)sizeof (path))
             return gl_error (scan->error, "%s: the path is too long", dir);
-        if ((rc = read_path (fd, name, path, scan)) != 0)
-            return rc;
+        rc = read_path (fd, name, path, scan);
     }
-    return 0;
+    return rc;
 }
 
 int spool_read_dir (const char *dir, spool_record_f take, void *arg,
@@ -230,17 +193,11 @@ int spool_read_dir (const char *dir, spool_record_f take, void *arg,
                          .arg = arg,
                          .stats = stats ? stats : &unwanted,
                          .error = error};
-    DIR *stream = opendir (dir);
-    uint32_t *numbers = NULL;
-    size_t count = 0;
-    int rc;
+    int fd = open (dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc;
 
-    if (!stream)
+    if (fd < 0)
         return gl_error (error, "%s: %s", dir, strerror (errno));
-    rc = list_segments (dir, stream, &numbers, &count, error);
-    if (rc == 0)
-        rc = read_segments (dir, dirfd (stream), numbers, count, &scan);
-    free (numbers);
-    closedir (stream);
+    rc = read_segments (dir, fd, &scan);
+    close (fd);
     return rc < 0 ? -1 : 0;
 }

@@ -17,23 +17,6 @@
 #define NODE "node"
 #define NAME_SIZE 64
 
-/* The state directory, made if `make`. */
-static int open_state (const char *dir, bool make, gl_error_t *error)
-{
-    int at = directory_open (AT_FDCWD, dir, dir, error), fd;
-
-    if (at < 0)
-        return -1;
-    if (make && mkdirat (at, STATE_DIR, 0700) < 0 && errno != EEXIST) {
-        gl_error (error, "%s/" STATE_DIR ": %s", dir, strerror (errno));
-        close (at);
-        return -1;
-    }
-    fd = directory_open (at, STATE_DIR, dir, error);
-    close (at);
-    return fd;
-}
-
 /* --- device sets --- */
 
 /* FNV-1a, 64 bits: two of a job's few sets fall together by chance once in
@@ -143,7 +126,7 @@ int spool_state_add_set (const char *dir, int64_t job, const char *set,
 {
     char name[NAME_SIZE];
     struct stat st;
-    int fd = open_state (dir, true, error), rc;
+    int fd = directory_open_state (dir, true, error), rc;
 
     if (fd < 0)
         return -1;
@@ -159,7 +142,7 @@ int spool_state_add_set (const char *dir, int64_t job, const char *set,
 void spool_state_remove_set (const char *dir, int64_t job, const char *set)
 {
     char name[NAME_SIZE];
-    int fd = open_state (dir, false, NULL);
+    int fd = directory_open_state (dir, false, NULL);
 
     if (fd < 0)
         return;
@@ -171,7 +154,7 @@ void spool_state_remove_set (const char *dir, int64_t job, const char *set)
 void spool_state_forget_job (const char *dir, int64_t job)
 {
     struct markers markers = markers_of (job);
-    int fd = open_state (dir, false, NULL);
+    int fd = directory_open_state (dir, false, NULL);
 
     if (fd < 0)
         return;
@@ -223,7 +206,7 @@ static int set_name (const char *dir, const char *file, const char *name,
                      gl_error_t *error)
 {
     char before[256];
-    int fd = open_state (dir, true, error), rc = 0;
+    int fd = directory_open_state (dir, true, error), rc = 0;
 
     if (fd < 0)
         return -1;
@@ -237,7 +220,7 @@ static int set_name (const char *dir, const char *file, const char *name,
 static int get_name (const char *dir, const char *file, char *ret_name,
                      size_t size)
 {
-    int fd = open_state (dir, false, NULL), rc;
+    int fd = directory_open_state (dir, false, NULL), rc;
 
     ret_name[0] = '\0';
     if (fd < 0)
@@ -280,7 +263,7 @@ int spool_state_set_project (const char *dir, int64_t job, const char *project,
 {
     size_t length = strlen (project);
     char name[NAME_SIZE];
-    int fd = open_state (dir, true, error), file, rc = -1;
+    int fd = directory_open_state (dir, true, error), file, rc = -1;
 
     if (fd < 0)
         return -1;
@@ -305,7 +288,7 @@ int spool_state_get_project (const char *dir, int64_t job, char *ret_project,
                              size_t size)
 {
     char name[NAME_SIZE];
-    int fd = open_state (dir, false, NULL), rc;
+    int fd = directory_open_state (dir, false, NULL), rc;
 
     ret_project[0] = '\0';
     if (fd < 0)

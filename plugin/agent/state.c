@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -21,37 +20,18 @@
 /* 512 devices with 256 jobs each do not come near. */
 #define STATE_MAX (64 << 20)
 
-static int open_directory (const char *spool, gl_error_t *error)
-{
-    char path[PATH_MAX];
-    int at, fd;
-
-    if ((at = directory_open (AT_FDCWD, spool, spool, error)) < 0)
-        return -1;
-    snprintf (path, sizeof (path), "%s/state", spool);
-    fd = directory_open (at, "state", path, error);
-    close (at);
-    return fd;
-}
-
 int state_prepare (const char *spool, gl_error_t *error)
 {
-    int at = directory_open (AT_FDCWD, spool, spool, error), rc;
+    int fd = directory_open_state (spool, true, error);
 
-    if (at < 0)
-        return -1;
-    rc = mkdirat (at, "state", 0700);
-    if (rc < 0 && errno != EEXIST)
-        gl_error (error, "%s/state: %s", spool, strerror (errno));
-    else
-        rc = 0;
-    close (at);
-    return rc;
+    if (fd >= 0)
+        close (fd);
+    return fd < 0 ? -1 : 0;
 }
 
 int state_lock (const char *spool, gl_error_t *error)
 {
-    int at = open_directory (spool, error), fd;
+    int at = directory_open_state (spool, false, error), fd;
 
     if (at < 0)
         return -1;
@@ -92,7 +72,7 @@ static int replace (int at, const buffer_t *text, bool durable)
 int state_save (const char *spool, const buffer_t *text, bool durable,
                 gl_error_t *error)
 {
-    int at = open_directory (spool, error), rc;
+    int at = directory_open_state (spool, false, error), rc;
 
     if (at < 0)
         return -1;
@@ -121,7 +101,7 @@ static bool check_text (buffer_t *text)
 
 int state_load (const char *spool, buffer_t *ret_text, gl_error_t *error)
 {
-    int at = open_directory (spool, error);
+    int at = directory_open_state (spool, false, error);
 
     if (at < 0)
         return -1;

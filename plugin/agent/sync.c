@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "record/directory.h"
-#include "record/segment.h"
 
 #include "sync.h"
 
@@ -36,21 +35,6 @@ bool sync_changed (sync_t *sync)
     while (sync->watch >= 0 && read (sync->watch, events, sizeof (events)) > 0)
         changed = true;
     return changed;
-}
-
-/* The two highest numbers, 0 for none. */
-static int see_segment (int fd, const char *name, void *arg)
-{
-    uint32_t *highest = arg, number = segment_number (name);
-
-    (void)fd;
-    if (number > highest[0]) {
-        highest[1] = highest[0];
-        highest[0] = number;
-    } else if (number > highest[1]) {
-        highest[1] = number;
-    }
-    return 0;
 }
 
 static int64_t known_size (const sync_t *sync, uint32_t number)
@@ -92,10 +76,13 @@ static int sync_segments (sync_t *sync, int at, gl_error_t *error)
 {
     uint32_t highest[2] = {0, 0};
     int64_t size[2] = {-1, -1};
+    segments_t segments;
     int changed = 0;
 
-    if (directory_walk (at, sync->spool, see_segment, highest, error) < 0)
+    if (segments_list (at, sync->spool, &segments, error) < 0)
         return -1;
+    for (size_t i = 0; i < 2 && i < segments.count; i++)
+        highest[i] = segments.number[segments.count - 1 - i];
     for (int i = 0; i < 2 && highest[i]; i++) {
         int rc = sync_segment (sync, at, highest[i], &size[i], error);
         if (rc < 0)

@@ -24,7 +24,7 @@ layout_t *facts_inventory (store_t *store, const char *cluster,
 {
     store_query_t query = {
         .cluster = cluster, .jobs = STORE_OF_NO_JOB, .kind = RECORD_INVENTORY};
-    layout_t *layout = layout_open (error);
+    layout_t *layout = layout_open ();
     store_iter_t *iter = NULL;
     node_record_t stored;
     int more = -1;

@@ -107,7 +107,7 @@ static void check_model (layout_t *layout)
 
 static void run_model (const uint8_t *data, size_t size)
 {
-    layout_t *layout = layout_open (NULL);
+    layout_t *layout = layout_open ();
 
     REQUIRE (layout);
     memset (model, 0, sizeof (model));
@@ -127,7 +127,7 @@ static int take (const spool_entry_t *entry, void *arg, gl_error_t *error)
 
 static void run_segment (unsigned char *bytes, size_t size)
 {
-    layout_t *layout = layout_open (NULL);
+    layout_t *layout = layout_open ();
     layout_snapshot_t shown, same;
     size_t cursor = 0;
 

@@ -75,7 +75,7 @@ static void add_all (layout_t *layout, const inventory_t *inventory,
 
 static void layout__inventory_there_and_back__is_the_same (void **state)
 {
-    layout_t *layout = layout_open (NULL);
+    layout_t *layout = layout_open ();
     inventory_t inventory = {0};
     layout_snapshot_t at;
     const layout_device_t *device;
@@ -111,7 +111,7 @@ static void layout__inventory_there_and_back__is_the_same (void **state)
 static void
 layout__snapshots_in_any_order__stand_from_their_moment (void **state)
 {
-    layout_t *layout = layout_open (NULL);
+    layout_t *layout = layout_open ();
     inventory_t inventory = {0}, none = {.source = "nvml"};
     layout_snapshot_t at;
     size_t cursor = 0;
@@ -154,7 +154,7 @@ static void layout__hostile_parts__are_ignored (void **state)
         int64_t part, parts;
     } cases[] = {{0, 1},  {2, 1},  {1, 513},         {1, INT64_MAX},
                  {-1, 1}, {1, -1}, {INT64_MIN, 512}, {513, 512}};
-    layout_t *layout = layout_open (NULL);
+    layout_t *layout = layout_open ();
     layout_snapshot_t at;
     record_t record;
 

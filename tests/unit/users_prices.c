@@ -159,7 +159,7 @@ static void table__that_cannot_be_written__names_the_file (void **s)
 
     (void)s;
     assert_int_equal (prices_store_devices (spool, NULL, 0, NULL), 0);
-    snprintf (path, sizeof (path), "%s/state/.devices.new", spool);
+    snprintf (path, sizeof (path), "%s/state/devices.new", spool);
     assert_int_equal (mkdir (path, 0700), 0);
     assert_int_equal (prices_store_devices (spool, NULL, 0, &error), -1);
     assert_int_equal (rmdir (path), 0);
