@@ -37,7 +37,11 @@ void buffer_add_text (buffer_t *b, const char *text)
 
 void buffer_add_char (buffer_t *b, char c)
 {
-    buffer_add (b, &c, 1);
+    char *p = buffer_reserve (b, 1);
+
+    p[0] = c;
+    p[1] = '\0';
+    b->length++;
 }
 
 void buffer_printf (buffer_t *b, const char *fmt, ...)

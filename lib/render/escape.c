@@ -24,6 +24,19 @@ static void add_hex (buffer_t *out, const char *bytes, size_t length)
         buffer_printf (out, "\\x%02x", (unsigned char)bytes[i]);
 }
 
+/* Nearly all text is ASCII that every format takes as it is: its run at the
+ * beginning, copied at once. `special` and `also` are none of it. */
+static const char *add_plain (buffer_t *out, const char *text, char special,
+                              char also)
+{
+    const char *end = text;
+
+    while (*end >= 0x20 && *end < 0x7f && *end != special && *end != also)
+        end++;
+    buffer_add (out, text, (size_t)(end - text));
+    return end;
+}
+
 static void visible (buffer_t *out, const char *text, const char *also)
 {
     int32_t code;
@@ -47,12 +60,10 @@ void escape_ascii (buffer_t *out, const char *text)
 {
     int32_t code;
 
-    for (size_t n; *text; text += n) {
+    for (size_t n; *(text = add_plain (out, text, 0, 0)); text += n) {
         n = utf8_decode (text, &code);
-        if (code < 0 || code < 0x20 || code == 0x7f)
+        if (code < 0x80)
             add_hex (out, text, n);
-        else if (n == 1)
-            buffer_add_char (out, *text);
         else
             buffer_printf (out, code > 0xffff ? "\\U%08x" : "\\u%04x",
                            (unsigned)code);
@@ -74,7 +85,7 @@ void escape_csv (buffer_t *out, const char *text, int guard)
         buffer_add_char (out, '"');
     if (formula)
         buffer_add_char (out, '\'');
-    for (size_t n; *text; text += n) {
+    for (size_t n; *(text = add_plain (out, text, '"', '"')); text += n) {
         n = utf8_decode (text, &code);
         if (code < 0 || (is_control (code) && !strchr ("\t\r\n", code)))
             buffer_add_text (out, UTF8_REPLACEMENT);
@@ -92,7 +103,7 @@ void escape_json (buffer_t *out, const char *text)
     int32_t code;
 
     buffer_add_char (out, '"');
-    for (size_t n; *text; text += n) {
+    for (size_t n; *(text = add_plain (out, text, '"', '\\')); text += n) {
         n = utf8_decode (text, &code);
         if (code < 0)
             buffer_add_text (out, UTF8_REPLACEMENT);
