@@ -79,7 +79,7 @@ static void add_go_live (page_t *page)
     size_t rows;
 
     postings (page->s->bill, &rows);
-    if (first->year == 0 || (page->s->closed && rows > 0))
+    if (first->year == 0 || (!page->s->provisional && rows > 0))
         return;
     start = zone_instant (query->site->zone, first);
     if (query->period.start < start)
@@ -94,7 +94,7 @@ static void add_go_live (page_t *page)
 static void add_notes (page_t *page)
 {
     add_go_live (page);
-    if (!page->s->closed)
+    if (page->s->provisional)
         report_note (page->report, NOTE_INFORMATION,
                      "Provisional: the month is not closed, and its figures may "
                      "still change.");

@@ -35,7 +35,7 @@ typedef struct {
     const bill_t *before; /* of the month before; NULL: it has no rows, or
                              this one is closed and it is not */
     const char *id;       /* of the statement */
-    bool closed;          /* else provisional */
+    bool provisional;     /* it is not closed: its figures may still change */
     const char *state;    /* "closed 2026-11-05, version 1", "not closed" */
     const site_t *site;   /* the configuration of the month */
     const char *hash; /* of the closed period: the head of the chain; or NULL */

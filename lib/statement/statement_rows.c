@@ -23,7 +23,7 @@ void statement_put_rows (page_t *page, const size_t *row, size_t count)
     BUFFER_AUTO text = BUFFER_INIT;
     size_t at = 0;
 
-    if (!page->s->closed || count == 0)
+    if (page->s->provisional || count == 0)
         return;
     buffer_printf (&text, "%s/", page->s->month);
     for (size_t shown = 0; at < count && shown < STRETCHES_SHOWN; shown++) {

@@ -122,7 +122,7 @@ void statement_figures (page_t *page)
     GL_AUTOFREE char *rate = page->sum.priced ? blended_rate (page) : NULL;
     GL_AUTOFREE char *idle = page->sum.priced ? idle_percent (page) : NULL;
     GL_AUTOFREE char *hint = xasprintf (
-        "%s, %s", currency, page->s->closed ? "closed" : "provisional");
+        "%s, %s", currency, page->s->provisional ? "provisional" : "closed");
 
     report_figure (page->report, "Due", due, hint, COLUMN_MONEY);
     add_change_figure (page);

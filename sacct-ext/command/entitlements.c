@@ -1,42 +1,30 @@
 #include "base/memory.h"
 #include "command/entitlements.h"
-#include "month/closed_site.h"
 #include "month/month.h"
 #include "statement/entitlement_report.h"
 #include "statement/recharge.h"
 
 static const key_id_t filters[] = {KEY_TEAM, KEY_POOL};
 
-static int add_month (store_t *store, const site_t *site, period_t period,
-                      entitlement_report_t *report, gl_error_t *error)
+static int add_month (month_t *m, void *arg, gl_error_t *error)
 {
-    char name[MONTH_SIZE];
-    month_t *m;
-
-    periods_month_of (site, period.start, name);
-    if (month_read (store, site, name, NULL, &m, error) < 0)
-        return -1;
-    if (m->state != MONTH_BEFORE) /* nobody pays for it */
-        entitlement_report_add (report, m->bill, month_state_word (m->state));
-    month_free (m);
+    (void)error;
+    entitlement_report_add (arg, m->bill, month_state_word (m->state));
     return 0;
 }
 
 static int make (cli_t *cli, const report_query_t *query, report_t **ret_report)
 {
-    const site_t *site = query->site;
+    const month_how_t how = {.billed = true};
     entitlement_report_t *report = entitlement_report_new (query);
-    int64_t at = query->period.start;
     gl_error_t error;
     int rc = CLI_OK;
 
-    while (rc == CLI_OK && at < query->period.end) {
-        period_t month = zone_unit (site->zone, CALENDAR_MONTH, at);
-        if (add_month (cli->store, site, month, report, &error) < 0)
-            rc = cli_fail (cli, &error);
-        at = month.end;
-    }
-    if (rc == CLI_OK)
+    if (months_each (cli->store, query->site, query->period, &how, add_month,
+                     report, &error)
+        < 0)
+        rc = cli_fail (cli, &error);
+    else
         *ret_report = entitlement_report_make (report);
     entitlement_report_free (report);
     return rc;

@@ -191,7 +191,7 @@ static int write_dataset (struct writer *w, month_t *month, gl_error_t *error)
                           w->dataset->customer);
     w->dataset->begin (w);
     w->begun = true;
-    if (month->state != MONTH_IMPORTED)
+    if (!month_is_uncharged (month))
         rc = write_rows (w, month, error);
     focus_invoices_free (GL_TAKE (w->invoices));
     owner_cost_free (GL_TAKE (w->owner_cost));
@@ -199,25 +199,14 @@ static int write_dataset (struct writer *w, month_t *month, gl_error_t *error)
     return rc;
 }
 
-static int write_month (struct writer *w, period_t period)
+static int write_month (month_t *month, void *arg, gl_error_t *error)
 {
-    char name[ZONE_STAMP_SIZE];
-    month_t *month;
-    gl_error_t error;
-    int rc;
+    struct writer *w = arg;
 
-    zone_unit_name (w->query->site->zone, CALENDAR_MONTH, period.start, name);
-    if (month_read (w->cli->store, w->query->site, name,
-                    &(month_how_t){.any_currency = true}, &month, &error)
-        < 0)
-        return cli_fail (w->cli, &error);
-    if (month->state == MONTH_IMPORTED)
-        cli_warn (w->cli, "%s is closed without charges: it has no rows", name);
-    rc = write_dataset (w, month, &error);
-    month_free (month);
-    if (rc < 0)
-        return w->failed ? CLI_FAILED : cli_fail (w->cli, &error);
-    return flush (w) < 0 ? CLI_FAILED : CLI_OK;
+    if (month_is_uncharged (month))
+        cli_warn (w->cli, "%s is closed without charges: it has no rows",
+                  month->name);
+    return write_dataset (w, month, error) < 0 || flush (w) < 0 ? -1 : 0;
 }
 
 /* --- what is asked for ----------------------------------------------------------- */
@@ -257,15 +246,16 @@ static int choose (struct writer *w, const export_options_t *options)
 int export_focus (cli_t *cli, const report_query_t *query,
                   const export_options_t *options, output_stream_t *out)
 {
+    const month_how_t how = {.any_currency = true};
     struct writer w = {.cli = cli, .query = query, .out = out};
+    gl_error_t error;
     int rc = choose (&w, options);
 
-    for (int64_t at = query->period.start;
-         at < query->period.end && rc == CLI_OK;) {
-        period_t month = zone_unit (query->site->zone, CALENDAR_MONTH, at);
-        rc = write_month (&w, month);
-        at = month.end;
-    }
+    if (rc == CLI_OK
+        && months_each (cli->store, query->site, query->period, &how,
+                        write_month, &w, &error)
+               < 0)
+        rc = w.failed ? CLI_FAILED : cli_fail (cli, &error);
     buffer_done (&w.text);
     return rc;
 }

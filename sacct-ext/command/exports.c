@@ -5,7 +5,6 @@
 #include "command/export_focus.h"
 #include "command/exports.h"
 #include "command/verb_report.h"
-#include "month/closed_site.h"
 #include "render/render_journal.h"
 #include "render/render_opencost.h"
 #include "statement/journal.h"
@@ -20,35 +19,9 @@ struct export {
                    const export_options_t *options, output_stream_t *out);
 };
 
-/* --- months ------------------------------------------------------------ */
-
-typedef int (*month_f) (const month_t *month, void *arg, gl_error_t *error);
-
-/* The months of the query, in their order. */
-static int each_month (cli_t *cli, const report_query_t *query, month_f take,
-                       void *arg, gl_error_t *error)
-{
-    const zone_t *zone = query->site->zone;
-    period_t month = query->period;
-    int rc = 0;
-
-    for (int64_t at = month.start; at < query->period.end && rc == 0;
-         at = month.end) {
-        char name[ZONE_STAMP_SIZE];
-        month_t *m = NULL;
-        month = zone_unit (zone, CALENDAR_MONTH, at);
-        zone_unit_name (zone, CALENDAR_MONTH, at, name);
-        rc = month_read (cli->store, query->site, name, NULL, &m, error);
-        if (rc == 0)
-            rc = take (m, arg, error);
-        month_free (m);
-    }
-    return rc;
-}
-
 /* --- the journal ------------------------------------------------------- */
 
-static int add_to_journal (const month_t *m, void *arg, gl_error_t *error)
+static int add_to_journal (month_t *m, void *arg, gl_error_t *error)
 {
     return journal_add_month (arg, m->name, m->bill, m->disputed,
                               *m->hash ? m->hash : NULL, error);
@@ -84,7 +57,8 @@ static int make_journal (cli_t *cli, const report_query_t *query, buffer_t *out,
     journal = journal_new (query->site);
     head_journal (journal, &as_of);
     closed_clusters_free (clusters, as_of.cluster_count);
-    rc = each_month (cli, query, add_to_journal, journal, error);
+    rc = months_each (cli->store, query->site, query->period, NULL,
+                      add_to_journal, journal, error);
     if (rc == 0)
         render_journal (journal, out);
     journal_free (journal);
@@ -115,7 +89,7 @@ static int cells_of_month (struct opencost *o, opencost_month_t *month,
     return usage_of_query (o->cli, query, counts, ret_usage);
 }
 
-static int add_to_opencost (const month_t *m, void *arg, gl_error_t *error)
+static int add_to_opencost (month_t *m, void *arg, gl_error_t *error)
 {
     struct opencost *o = arg;
     const site_t *site = o->query->site;
@@ -142,7 +116,8 @@ static int make_opencost (cli_t *cli, const report_query_t *query,
     int rc;
 
     render_opencost_begin (&o.json, query->site);
-    rc = each_month (cli, query, add_to_opencost, &o, error);
+    rc = months_each (cli->store, query->site, query->period, NULL,
+                      add_to_opencost, &o, error);
     render_opencost_end (&o.json);
     return rc;
 }

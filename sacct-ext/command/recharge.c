@@ -1,11 +1,7 @@
-#include <string.h>
-
 #include "base/exact.h"
 #include "base/number.h"
 #include "command/recharge.h"
-#include "month/bills.h"
 #include "month/month.h"
-#include "month/periods.h"
 #include "statement/recharge.h"
 
 /* Years before the one that is asked for. */
@@ -13,68 +9,24 @@
 
 /* --- bills -------------------------------------------------------------- */
 
-static int add_month (store_t *store, const site_t *site, const char *name,
-                      recharge_t *recharge, gl_error_t *error)
+static int add_month (month_t *m, void *arg, gl_error_t *error)
 {
-    month_t *m;
-
-    if (month_read (store, site, name, NULL, &m, error) < 0)
-        return -1;
-    recharge_add_bill (recharge, m->bill, m->name);
-    month_free (m);
+    (void)error;
+    recharge_add_bill (arg, m->bill, m->name);
     return 0;
 }
 
-static int add_later (store_t *store, const site_t *site, period_t period,
-                      recharge_t *recharge, gl_error_t *error)
-{
-    bill_t *bill;
-
-    if (period.end <= period.start)
-        return 0;
-    if (bills_compute (store, site, period, &bill, error) < 0)
-        return -1;
-    recharge_add_bill (recharge, bill, NULL);
-    bill_free (bill);
-    return 0;
-}
-
-/* Closed months as they were closed, the open one, and those behind it. What lies
- * before and is not closed has no charges: it is before go-live. */
-static int add_bills (store_t *store, const report_query_t *query,
-                      const periods_t *periods, recharge_t *recharge,
-                      gl_error_t *error)
-{
-    const site_t *site = query->site;
-    int64_t at = query->period.start, end = query->period.end;
-    char name[MONTH_SIZE], open[MONTH_SIZE];
-
-    if (periods_open_month (store, site, periods, open, error) < 0)
-        return -1;
-    if (end > report_as_of (query))
-        end = report_as_of (query);
-    for (; at < end; at = zone_unit (site->zone, CALENDAR_MONTH, at).end) {
-        periods_month_of (site, at, name);
-        if (strcmp (name, open) > 0)
-            break;
-        if ((periods_closing (periods, name) || !strcmp (name, open))
-            && add_month (store, site, name, recharge, error) < 0)
-            return -1;
-    }
-    return add_later (store, site, (period_t){at, end}, recharge, error);
-}
-
+/* What lies before the ledger begins has no charges. */
 static int read_bills (store_t *store, const report_query_t *query,
                        recharge_t *recharge, gl_error_t *error)
 {
-    periods_t *periods;
-    int rc;
+    const month_how_t how = {.billed = true};
+    period_t period = query->period;
 
-    if (periods_read (store, &periods, error) < 0)
-        return -1;
-    rc = add_bills (store, query, periods, recharge, error);
-    periods_free (periods);
-    return rc;
+    if (period.end > report_as_of (query))
+        period.end = report_as_of (query);
+    return months_each (store, query->site, period, &how, add_month, recharge,
+                        error);
 }
 
 /* --- what is asked ------------------------------------------------------ */

@@ -57,7 +57,7 @@ static int raise_to_month (store_t *store, const site_t *site,
 
     if (month_read (store, site, month, NULL, &m, error) < 0)
         return -1;
-    rc = m->state == MONTH_IMPORTED
+    rc = month_is_uncharged (m)
              ? bills_compute (store, site, m->period, &computed, error)
              : 0;
     if (rc == 0)

@@ -8,9 +8,7 @@
 #include "command/verb.h"
 #include "facts/facts.h"
 #include "month/bills.h"
-#include "month/closed_site.h"
-#include "month/job_rows.h"
-#include "month/periods.h"
+#include "month/job_charge.h"
 #include "render/render_explain.h"
 #include "report/explain.h"
 #include "site/site.h"
@@ -132,11 +130,10 @@ static int fill_billing (cli_t *cli, billing_t *billing)
 static void explain_month (const job_month_t *month, void *arg)
 {
     struct search *search = arg;
-    site_t then = *search->site;
+    const month_t *m = month->month;
 
-    closed_site_currency (month->closing->body, &then);
-    explain_billable (search->explain, month->closing->month, month->bill,
-                      month->row, month->count, then.currency_digits);
+    explain_billable (search->explain, m->name, m->bill, month->row,
+                      month->count, m->paper->currency_digits);
 }
 
 static int explain_segment (const fact_t *fact, void *arg, gl_error_t *error)

@@ -16,6 +16,7 @@ struct pool_rate {
 /* Budgets in the making. */
 struct filling {
     const budgets_query_t *query;
+    const usage_filter_t *filter; /* passes what some budget is of; NULL: all */
     budget_t **budget;
     size_t count;
     int64_t first;          /* day with a charge of anybody; 0: none */
@@ -82,37 +83,23 @@ static bool make_filter (const struct filling *f, usage_filter_t *filter)
     return false;
 }
 
-static void take_month (struct filling *f, const month_t *m)
+static int take_month (month_t *m, void *arg, gl_error_t *error)
 {
+    struct filling *f = arg;
     size_t count;
-    const bill_pool_t *pool = bill_pools (m->bill, &count);
+    const bill_pool_t *pool;
 
+    if (month_days (m, f->filter, error) < 0)
+        return -1;
     if (m->first > 0 && (f->first == 0 || m->first < f->first))
         f->first
             = zone_unit (f->query->site->zone, CALENDAR_DAY, m->first).start;
     for (size_t i = 0; i < f->count; i++)
         budget_add_bill (f->budget[i], m->period, m->bill);
+    pool = bill_pools (m->bill, &count);
     for (size_t i = 0; i < count && is_as_of_month (f, m->period); i++)
         add_rate (f, pool[i].pool, pool[i].has_cost, pool[i].full_rate);
-}
-
-static int add_month (store_t *store, struct filling *f,
-                      const periods_t *periods, const usage_filter_t *filter,
-                      int64_t at, gl_error_t *error)
-{
-    const month_how_t how = {.periods = periods, .until = f->query->as_of};
-    char name[MONTH_SIZE];
-    month_t *m;
-    int rc;
-
-    periods_month_of (f->query->site, at, name);
-    if (month_read (store, f->query->site, name, &how, &m, error) < 0)
-        return -1;
-    rc = month_days (m, filter, error);
-    if (rc == 0)
-        take_month (f, m);
-    month_free (m);
-    return rc;
+    return 0;
 }
 
 static int64_t since (const struct filling *f)
@@ -131,23 +118,16 @@ static int64_t since (const struct filling *f)
 /* Up to as-of, and the rates of its month. */
 static int add_charges (store_t *store, struct filling *f, gl_error_t *error)
 {
+    const month_how_t how = {.until = f->query->as_of};
     usage_filter_t filter = {.label = NULL};
-    int64_t at = since (f);
-    periods_t *periods;
-    bool filtered;
-    int rc = 0;
+    int rc;
 
-    if (periods_read (store, &periods, error) < 0)
-        return -1;
     filter.values.item = xcalloc (f->count + 1, sizeof (*filter.values.item));
-    filtered = make_filter (f, &filter);
-    while (rc == 0 && at < f->query->as_of) {
-        rc = add_month (store, f, periods, filtered ? &filter : NULL, at,
-                        error);
-        at = zone_unit (f->query->site->zone, CALENDAR_MONTH, at).end;
-    }
+    f->filter = make_filter (f, &filter) ? &filter : NULL;
+    rc = months_each (store, f->query->site,
+                      (period_t){since (f), f->query->as_of}, &how, take_month,
+                      f, error);
     free (filter.values.item);
-    periods_free (periods);
     return rc;
 }
 

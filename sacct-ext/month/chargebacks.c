@@ -9,9 +9,21 @@
 #include "month/chargebacks.h"
 #include "month/closed_site.h"
 #include "month/corrections.h"
-#include "month/month_sites.h"
 #include "month/periods.h"
 #include "statement/chargeback.h"
+
+/* One site for several months, in which each closed month has the pools and
+ * teams, and Slurm's tree of accounts, of its closing: so that what is printed
+ * of it does not follow today's configuration. */
+struct sites {
+    site_t site;          /* borrows from `then` and today's */
+    accounts_t *accounts; /* a tree for each month, added by who reads it */
+    site_t **then;
+    size_t count;
+    report_cluster_t *clusters; /* and as-of; of closed months alone */
+    size_t cluster_count;
+    period_t period;
+};
 
 struct making {
     store_t *store;
@@ -24,7 +36,7 @@ struct making {
     bool whole; /* closed months lie in the period as a whole */
     period_t computed;
     /* What the report is made with. */
-    month_sites_t sites;
+    struct sites sites;
     report_query_t view;
     usage_report_t *usage;
     billing_t *billing;
@@ -72,6 +84,111 @@ static int find_closings (struct making *m, gl_error_t *error)
     if (!uses_closings (m))
         m->computed = period;
     return 0;
+}
+
+/* --- one site
+ * ----------------------------------------------------------------- */
+
+/* Entries of a list that are in force in the period, clipped to it. */
+#define APPEND_CLIPPED(to, to_count, from, from_count, in)          \
+    do {                                                            \
+        (to) = xreallocarray ((to), (to_count) + (from_count) + 1,  \
+                              sizeof (*(to)));                      \
+        for (size_t i_ = 0; i_ < (from_count); i_++) {              \
+            period_t valid_ = period_clip ((from)[i_].valid, (in)); \
+            if (valid_.start >= valid_.end)                         \
+                continue;                                           \
+            (to)[to_count] = (from)[i_];                            \
+            (to)[(to_count)++].valid = valid_;                      \
+        }                                                           \
+    } while (0)
+
+static void append (struct sites *s, const site_t *from, period_t in)
+{
+    APPEND_CLIPPED (s->site.pools, s->site.pool_count, from->pools,
+                    from->pool_count, in);
+    APPEND_CLIPPED (s->site.teams, s->site.team_count, from->teams,
+                    from->team_count, in);
+}
+
+static int load (struct sites *s, store_t *store, const closing_t *closing,
+                 gl_error_t *error)
+{
+    GL_AUTOFREE char *book = NULL;
+    site_t *then;
+
+    if (closed_site_then (store, closing, &then, &book, error) < 0)
+        return -1;
+    if (!then)
+        return gl_error (error,
+                         "%s: this program cannot read the configuration that "
+                         "the month was closed with",
+                         closing->month);
+    s->then = xreallocarray (s->then, s->count + 1, sizeof (site_t *));
+    s->then[s->count++] = then;
+    return 0;
+}
+
+static period_t period_of (const closing_t *closing)
+{
+    return (period_t){body_get_number (closing->body, "start"),
+                      body_get_number (closing->body, "end")};
+}
+
+static int join_sites (struct sites *s, store_t *store,
+                       const closing_t *const *closing, size_t count,
+                       const report_query_t *query, period_t computed,
+                       gl_error_t *error)
+{
+    bool more = computed.start < computed.end;
+
+    for (size_t i = 0; i < count; i++)
+        if (load (s, store, closing[i], error) < 0)
+            return -1;
+    s->accounts = accounts_new ();
+    s->site = more ? *query->site : *s->then[count - 1];
+    s->site.pools = NULL;
+    s->site.teams = NULL;
+    s->site.pool_count = s->site.team_count = 0;
+    for (size_t i = 0; i < count; i++)
+        append (s, s->then[i], period_of (closing[i]));
+    s->period
+        = (period_t){period_of (closing[0]).start,
+                     more ? computed.end : period_of (closing[count - 1]).end};
+    if (more)
+        append (s, query->site, computed);
+    else
+        s->cluster_count = closed_clusters (closing[count - 1], &s->clusters);
+    return 0;
+}
+
+static int add_today (struct sites *s, store_t *store, period_t computed,
+                      gl_error_t *error)
+{
+    accounts_begin (s->accounts, computed.start);
+    return facts_add_accounts (store, s->accounts, error);
+}
+
+static void sites_query (const struct sites *s, report_query_t *query)
+{
+    query->site = &s->site;
+    query->accounts = s->accounts;
+    query->period = s->period;
+    if (!s->clusters)
+        return;
+    query->clusters = s->clusters;
+    query->cluster_count = s->cluster_count;
+}
+
+static void sites_clear (struct sites *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        site_free (s->then[i]);
+    free (s->then);
+    free (s->site.pools);
+    free (s->site.teams);
+    closed_clusters_free (s->clusters, s->cluster_count);
+    accounts_free (s->accounts);
 }
 
 /* --- bills ------------------------------------------------------------------ */
@@ -381,9 +498,8 @@ static int gather_all (struct making *m, gl_error_t *error)
             return -1;
     if (is_all_closed (m))
         return 0;
-    if (uses_closings (m) && month_sites_today (&m->sites, m->store, m->computed,
-                                                error)
-                                 < 0)
+    if (uses_closings (m)
+        && add_today (&m->sites, m->store, m->computed, error) < 0)
         return -1;
     if (compute (m, error) < 0)
         return -1;
@@ -400,12 +516,12 @@ static int make (struct making *m, report_t **ret_report, gl_error_t *error)
 
     m->view = *m->query;
     if (uses_closings (m)
-        && (month_sites_join (&m->sites, m->store, m->closing, m->closing_count,
-                              m->query, m->computed, error)
-                < 0))
+        && (join_sites (&m->sites, m->store, m->closing, m->closing_count,
+                        m->query, m->computed, error)
+            < 0))
         return -1;
     if (uses_closings (m))
-        month_sites_query (&m->sites, &m->view);
+        sites_query (&m->sites, &m->view);
     m->usage = usage_report_new (&m->view);
     rc = gather_all (m, error);
     if (rc < 0)
@@ -443,7 +559,7 @@ int chargebacks_make (store_t *store, const report_query_t *query,
     }
     free (m.bills);
     free (m.closing);
-    month_sites_clear (&m.sites);
+    sites_clear (&m.sites);
     periods_free (m.periods);
     return rc;
 }

@@ -6,8 +6,10 @@
 #include "base/memory.h"
 #include "month/bills.h"
 #include "month/job_charge.h"
+#include "month/month.h"
 
-/* --- its rows ----------------------------------------------------------- */
+/* --- what it is charged
+ * ----------------------------------------------------------- */
 
 struct reading {
     const char *month;
@@ -26,8 +28,7 @@ static bool is_asked (const line_item_t *row, void *arg)
            && (key->submit == SECONDS_UNKNOWN || row->submit == key->submit);
 }
 
-void job_charge_line (const char *month, const line_item_t *row,
-                      posting_t *line)
+static void line_of (const char *month, const line_item_t *row, posting_t *line)
 {
     const char *const keys[CHARGE_PATH_COUNT]
         = {row->account, row->cluster,   row->user,     row->project,
@@ -48,7 +49,7 @@ static void set_line (struct reading *r, const line_item_t *row)
     posting_t *line = &r->charge->line;
 
     posting_init (line);
-    job_charge_line (r->month, row, line);
+    line_of (r->month, row, line);
     line->reference = xasprintf ("%s/%" PRIu64 "/%" PRId64, row->cluster,
                                  row->id_job, row->submit);
 }
@@ -269,4 +270,238 @@ void job_charge_last (const site_t *site, const job_charge_t *charge,
         || share_line (charge, sum, digits, ret_units) < 0)
         exact_round (ret_units, sum, digits);
     mpq_clear (sum);
+}
+
+/* --- closed rows of jobs -------------------------------------------------- */
+
+struct job {
+    uint64_t id_job;
+    int64_t submit;
+    char *cluster;
+};
+
+/* A job in a row of a month. */
+struct place {
+    size_t job;
+    size_t row;
+};
+
+struct month {
+    month_t *of;
+    struct place *place;
+    size_t count;
+};
+
+struct job_rows {
+    struct job *job; /* when read: by compare_jobs() */
+    size_t count;
+    size_t size;
+    struct month *month;
+    size_t month_count;
+};
+
+/* --- the jobs ----------------------------------------------------------- */
+
+job_rows_t *job_rows_new (void)
+{
+    return xcalloc (1, sizeof (job_rows_t));
+}
+
+void job_rows_clear (job_rows_t *rows)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        free (rows->job[i].cluster);
+    rows->count = 0;
+}
+
+void job_rows_free (job_rows_t *rows)
+{
+    if (!rows)
+        return;
+    job_rows_clear (rows);
+    free (rows->job);
+    for (size_t i = 0; i < rows->month_count; i++) {
+        month_free (rows->month[i].of);
+        free (rows->month[i].place);
+    }
+    free (rows->month);
+    free (rows);
+}
+
+void job_rows_add (job_rows_t *rows, const segment_t *s)
+{
+    if (rows->count == rows->size) {
+        rows->size = rows->size * 2 + 8;
+        rows->job = xreallocarray (rows->job, rows->size, sizeof (*rows->job));
+    }
+    rows->job[rows->count++]
+        = (struct job){s->id_job, s->time_submit, xstrdup (s->cluster)};
+}
+
+static int compare_jobs (const void *a, const void *b)
+{
+    const struct job *x = a, *y = b;
+    int order = (x->id_job > y->id_job) - (x->id_job < y->id_job);
+
+    if (order == 0)
+        order = (x->submit > y->submit) - (x->submit < y->submit);
+    return order ? order : strcmp (x->cluster, y->cluster);
+}
+
+static const struct job *find (const job_rows_t *rows, uint64_t id_job,
+                               int64_t submit, const char *cluster)
+{
+    const struct job key = {id_job, submit, (char *)cluster};
+
+    return rows->count && cluster ? bsearch (&key, rows->job, rows->count,
+                                             sizeof (key), compare_jobs)
+                                  : NULL;
+}
+
+/* --- their rows --------------------------------------------------------- */
+
+static void add_place (struct month *m, size_t job, size_t row)
+{
+    for (size_t i = m->count; i-- > 0;)
+        if (m->place[i].job == job && m->place[i].row == row)
+            return;
+    m->place = xreallocarray (m->place, m->count + 1, sizeof (*m->place));
+    m->place[m->count++] = (struct place){job, row};
+}
+
+struct finding {
+    const job_rows_t *rows;
+    struct month *month;
+};
+
+static const struct job *job_of (const struct finding *r,
+                                 const line_item_t *row)
+{
+    return row->kind == LINE_ITEM_JOB
+               ? find (r->rows, row->id_job, row->submit, row->cluster)
+               : NULL;
+}
+
+static bool is_found (const line_item_t *row, void *arg)
+{
+    return job_of (arg, row) != NULL;
+}
+
+static const size_t job_keys[]
+    = {LINE_ITEM_FIELD (id_job), LINE_ITEM_FIELD (submit),
+       LINE_ITEM_FIELD (cluster), 0};
+static const line_item_want_t rows_of_jobs
+    = {.keys = job_keys, .wants = is_found};
+
+static int take_detail (const line_item_t *row, void *arg, gl_error_t *error)
+{
+    const struct finding *r = arg;
+    const struct job *job = job_of (r, row);
+    const posting_t *rows;
+    posting_t line;
+    size_t count;
+
+    (void)error;
+    posting_init (&line);
+    line_of (r->month->of->name, row, &line);
+    rows = postings (r->month->of->bill, &count);
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].kind == BILL_CHARGE
+            && posting_compare (&rows[i], &line) == 0)
+            add_place (r->month, (size_t)(job - r->rows->job), i);
+    posting_clear (&line);
+    return 0;
+}
+
+static void take_references (const job_rows_t *rows, struct month *m)
+{
+    size_t count;
+    const posting_t *row = postings (m->of->bill, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < rows->count && row[i].reference; k++) {
+            const struct job *job = &rows->job[k];
+            GL_AUTOFREE char *reference
+                = xasprintf ("%s/%" PRIu64 "/%" PRId64, job->cluster,
+                             job->id_job, job->submit);
+            if (strcmp (row[i].reference, reference) == 0)
+                add_place (m, k, i);
+        }
+    }
+}
+
+static int compare_places (const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    if (x->job != y->job)
+        return (x->job > y->job) - (x->job < y->job);
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static int read_month (month_t *month, struct finding *r, gl_error_t *error)
+{
+    if (month_line_items (month, &rows_of_jobs, take_detail, r, NULL, error)
+        < 0)
+        return -1;
+    take_references (r->rows, r->month);
+    if (r->month->count > 1)
+        qsort (r->month->place, r->month->count, sizeof (*r->month->place),
+               compare_places);
+    return 0;
+}
+
+static int add_month (job_rows_t *rows, store_t *store, const site_t *site,
+                      const periods_t *periods, const char *name,
+                      gl_error_t *error)
+{
+    const month_how_t how = {.periods = periods, .any_currency = true};
+    struct finding r = {.rows = rows};
+    month_t *of;
+
+    if (month_read (store, site, name, &how, &of, error) < 0)
+        return -1;
+    rows->month = xreallocarray (rows->month, rows->month_count + 1,
+                                 sizeof (*rows->month));
+    r.month = &rows->month[rows->month_count++];
+    *r.month = (struct month){.of = of};
+    return read_month (of, &r, error);
+}
+
+int job_rows_read (job_rows_t *rows, store_t *store, const site_t *site,
+                   const periods_t *periods, period_t life, gl_error_t *error)
+{
+    if (rows->count > 1)
+        qsort (rows->job, rows->count, sizeof (*rows->job), compare_jobs);
+    for (size_t i = 0; i < periods->closing_count; i++) {
+        const closing_t *c = &periods->closings[i];
+        period_t month;
+        if (c->reopened || c->imported)
+            continue;
+        if (periods_month (site, c->month, &month, error) < 0)
+            return -1;
+        if (month.start < life.end && life.start < month.end
+            && add_month (rows, store, site, periods, c->month, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void job_rows_each (const job_rows_t *rows, const segment_t *s,
+                    job_rows_f callback, void *arg)
+{
+    const struct job *job = find (rows, s->id_job, s->time_submit, s->cluster);
+
+    for (size_t i = 0; job && i < rows->month_count; i++) {
+        const struct month *m = &rows->month[i];
+        job_month_t of = {.month = m->of};
+        size_t *row = xcalloc (m->count + 1, sizeof (*row));
+        for (size_t k = 0; k < m->count; k++)
+            if (m->place[k].job == (size_t)(job - rows->job))
+                row[of.count++] = m->place[k].row;
+        of.row = row;
+        if (of.count > 0)
+            callback (&of, arg);
+        free (row);
+    }
 }

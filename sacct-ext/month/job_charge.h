@@ -7,7 +7,8 @@
 #ifndef GL_JOB_CHARGE_H
 #define GL_JOB_CHARGE_H
 
-#include "month/periods.h"
+#include "month/month.h"
+#include "site/segment.h"
 
 /* Which job: one submission of it. NULL and SECONDS_UNKNOWN: whichever there is,
  * if it is one. */
@@ -44,15 +45,44 @@ int job_charge_read (store_t *store, const site_t *site,
 /* As 0 it need not be cleared. */
 void job_charge_clear (job_charge_t *charge);
 
-/* The texts of the line of the bill that a row of a job by day lies below, into an
- * initialised row. */
-void job_charge_line (const char *month, const line_item_t *row,
-                      posting_t *ret_line);
-
 /* What its last seconds of the month were charged, in smallest units, rounded half
  * to even. Of all of them it is the job's part of what its line is billed, so that a
  * job that is alone on a line is charged what stands there. */
 void job_charge_last (const site_t *site, const job_charge_t *charge,
                       int64_t seconds, mpz_t ret_units);
+
+/*
+ * The rows of closed months that jobs are in, by which they are disputed: of
+ * each closed month the charge that a job's rows by day lie below, as they were
+ * closed, whatever its account or project is now, and what goes back to the
+ * job.
+ */
+typedef struct job_rows job_rows_t;
+
+job_rows_t *job_rows_new (void);
+/* Accepts NULL. */
+void job_rows_free (job_rows_t *rows);
+
+/* First: the segments whose rows are wanted; and none of them. */
+void job_rows_add (job_rows_t *rows, const segment_t *segment);
+void job_rows_clear (job_rows_t *rows);
+
+/* Then once: looks them up in all closed months that `life` touches. */
+int job_rows_read (job_rows_t *rows, store_t *store, const site_t *site,
+                   const periods_t *periods, period_t life, gl_error_t *error);
+
+/* One closed month of a segment. */
+typedef struct {
+    const month_t *month;
+    const size_t
+        *row; /* of its bill, in their order; row i has the number i + 1 */
+    size_t count;
+} job_month_t;
+
+typedef void (*job_rows_f) (const job_month_t *month, void *arg);
+/* In the order of the months; those in which the job is in no row are left out.
+ */
+void job_rows_each (const job_rows_t *rows, const segment_t *segment,
+                    job_rows_f callback, void *arg);
 
 #endif /* !GL_JOB_CHARGE_H */

@@ -23,6 +23,8 @@ struct month_source {
     size_t cluster_count;
 };
 
+static const month_how_t as_it_is = {.until = 0};
+
 /* --- reading -------------------------------------------------------------- */
 
 const char *month_state_word (month_state_t state)
@@ -123,7 +125,6 @@ static int fill_month (month_t *m, const month_how_t *how, gl_error_t *error)
 int month_read (store_t *store, const site_t *site, const char *month,
                 const month_how_t *how, month_t **ret_month, gl_error_t *error)
 {
-    static const month_how_t as_it_is = {.until = 0};
     month_t *m = xcalloc (1, sizeof (*m));
     int rc = periods_month (site, month, &m->period, error);
 
@@ -163,6 +164,45 @@ void month_free (month_t *m)
     bill_free (m->bill);
     free (m->disputed);
     free (m);
+}
+
+static int take_each (store_t *store, const site_t *site, period_t period,
+                      const month_how_t *how, month_f callback, void *arg,
+                      gl_error_t *error)
+{
+    char name[MONTH_SIZE], open[MONTH_SIZE] = "";
+    int rc = how->billed
+                 ? periods_open_month (store, site, how->periods, open, error)
+                 : 0;
+
+    for (int64_t at = period.start; at < period.end && rc == 0;
+         at = zone_unit (site->zone, CALENDAR_MONTH, at).end) {
+        month_t *m;
+        periods_month_of (site, at, name);
+        if (!periods_closing (how->periods, name) && strcmp (name, open) < 0)
+            continue;
+        if (month_read (store, site, name, how, &m, error) < 0)
+            return -1;
+        rc = callback (m, arg, error);
+        month_free (m);
+    }
+    return rc;
+}
+
+int months_each (store_t *store, const site_t *site, period_t period,
+                 const month_how_t *how, month_f callback, void *arg,
+                 gl_error_t *error)
+{
+    month_how_t shared = how ? *how : as_it_is;
+    periods_t *periods = NULL;
+    int rc = 0;
+
+    if (!shared.periods && (rc = periods_read (store, &periods, error)) == 0)
+        shared.periods = periods;
+    if (rc == 0)
+        rc = take_each (store, site, period, &shared, callback, arg, error);
+    periods_free (periods);
+    return rc;
 }
 
 /* --- what it was made with --------------------------------------------------

@@ -19,6 +19,7 @@
 #include "facts/facts.h"
 #include "ledger/bill.h"
 #include "ledger/line_items.h"
+#include "month/closed_site.h"
 #include "month/periods.h"
 #include "usage/query.h"
 #include "usage/rollup.h"
@@ -68,6 +69,7 @@ typedef struct {
     bool any_currency; /* whatever the ledger's is today: for papers that say in
                           which; else another one is an error */
     bool compared;     /* with other idle policies, as closing keeps them */
+    bool billed;   /* months_each(): without months before the ledger begins */
     int64_t until; /* of a month that is not closed only what is before: rows
                       outside are marked so, and its period ends there; 0: all
                       of it */
@@ -80,11 +82,24 @@ int month_read (store_t *store, const site_t *site, const char *month,
 /* Accepts NULL. */
 void month_free (month_t *month);
 
+/* The months that the period touches, in their order; each is freed after the
+ * call. The callback returns 0, or -1 with an error to end it. */
+typedef int (*month_f) (month_t *month, void *arg, gl_error_t *error);
+int months_each (store_t *store, const site_t *site, period_t period,
+                 const month_how_t *how, month_f callback, void *arg,
+                 gl_error_t *error);
+
 /* Its figures may still change. For what pages and exports print of its state.
  */
 static inline bool month_is_provisional (const month_t *month)
 {
     return month->version == 0;
+}
+
+/* It was closed without charges, before go-live: it has no rows. */
+static inline bool month_is_uncharged (const month_t *month)
+{
+    return month->state == MONTH_IMPORTED;
 }
 
 /* Up to when it speaks: when it was closed, else up to where the query's facts

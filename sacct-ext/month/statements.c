@@ -193,7 +193,7 @@ static char *state_of (const struct making *m, const month_t *month)
 {
     char day[ZONE_STAMP_SIZE];
 
-    if (month->version == 0)
+    if (month_is_provisional (month))
         return xstrdup ("not closed");
     return xasprintf (
         "%s %s, version %u", month_state_word (month->state),
@@ -259,8 +259,8 @@ static void fill (struct making *m, const month_t *now, const month_t *before)
     /* a month before the ledger begins is billed to nobody, and may still move */
     comparable = before->state != MONTH_BEFORE;
     m->s.before = rows > 0 && comparable ? before->bill : NULL;
-    m->s.closed = now->version > 0;
-    m->s.hash = m->s.closed ? now->hash : NULL;
+    m->s.provisional = month_is_provisional (now);
+    m->s.hash = *now->hash ? now->hash : NULL;
     m->s.disputed = now->disputed;
     m->s.disputed_count = disputed_of (now, m->s.team);
 }
@@ -300,7 +300,7 @@ static int check_reached (const struct making *m, const month_t *now,
     size_t rows;
 
     postings (now->bill, &rows);
-    if (now->version > 0 || rows > 0 || now->period.start < as_of)
+    if (!month_is_provisional (now) || rows > 0 || now->period.start < as_of)
         return 0;
     return as_of == 0
                ? gl_error (error,
