@@ -323,13 +323,12 @@ static int tear_down (void **state)
 
 /* --- cases --- */
 
-static void hooks__every_context__return_0 (void **state)
+TEST_CASE (hooks__every_context__return_0)
 {
     static const hook_f hooks[] = {slurm_spank_init, slurm_spank_init_post_opt,
                                    slurm_spank_job_prolog,
                                    slurm_spank_job_epilog};
 
-    (void)state;
     for (int context = 0; context < 9; context++) {
         for (size_t i = 0; i < COUNT (hooks); i++) {
             run ((spank_context_t)context, hooks[i], NULL);
@@ -342,13 +341,12 @@ static void hooks__every_context__return_0 (void **state)
     run ((spank_context_t)-1, slurm_spank_init, NULL);
 }
 
-static void job__life__leaves_its_records_in_order (void **state)
+TEST_CASE (job__life__leaves_its_records_in_order)
 {
     static const char *const env[] = {"SLURM_JOB_GPUS=0,1,4,5",
                                       "SLURM_GPUS_ON_NODE=4",
                                       "SLURM_CLUSTER_NAME=forged", NULL};
 
-    (void)state;
     run (S_CTX_ALLOCATOR, slurm_spank_init, slurm_spank_init_post_opt);
     now.project = "alpha";
     setenv ("SLURM_CLUSTER_NAME", "lab", 1);
@@ -371,12 +369,11 @@ static void job__life__leaves_its_records_in_order (void **state)
     assert_int_equal (log_lines (""), 0);
 }
 
-static void step__of_20_11__has_the_name_of_its_prolog_and_one_type (void **state)
+TEST_CASE (step__of_20_11__has_the_name_of_its_prolog_and_one_type)
 {
     static const char *const env[]
         = {"SLURM_JOB_GPUS=0", "SLURMD_NODENAME=forged", NULL};
 
-    (void)state;
     run_script (42, slurm_spank_job_prolog);
     now.nameless = true;
     run_step (42, STEP_BATCH, env);
@@ -385,13 +382,12 @@ static void step__of_20_11__has_the_name_of_its_prolog_and_one_type (void **stat
     assert_int_equal (seen.at[1].devices, RECORD_DEVICES_LAST_TYPE);
 }
 
-static void steps__same_devices__one_record_each_new_set (void **state)
+TEST_CASE (steps__same_devices__one_record_each_new_set)
 {
     static const char *const one[] = {"SLURM_STEP_GPUS=0",
                                       "SLURM_JOB_GPUS=7", NULL};
     static const char *const two[] = {"SLURM_STEP_GPUS=0,1", NULL};
 
-    (void)state;
     for (uint32_t step = 0; step < 5; step++)
         run_step (42, step, one);
     run_step (42, 5, two);
@@ -407,7 +403,7 @@ static void steps__same_devices__one_record_each_new_set (void **state)
     assert_int_equal (read_records (), 5);
 }
 
-static void steps__without_devices__write_nothing (void **state)
+TEST_CASE (steps__without_devices__write_nothing)
 {
     static const char *const inherited[] = {"SLURM_JOB_GPUS=0,1",
                                             "CUDA_VISIBLE_DEVICES=0", NULL};
@@ -415,7 +411,6 @@ static void steps__without_devices__write_nothing (void **state)
     static const char *const counted[]
         = {"SLURM_JOB_GPUS=0,1", "SLURM_GPUS_ON_NODE=2", NULL};
 
-    (void)state;
     run_step (42, 0, inherited); /* srun hands on the batch step's list */
     run_step (42, STEP_EXTERN, inherited);
     run_step (42, STEP_BATCH, none);
@@ -426,14 +421,13 @@ static void steps__without_devices__write_nothing (void **state)
     assert_int_equal (seen.at[0].devices, RECORD_DEVICES_COMPLETE);
 }
 
-static void step__devices_not_shown__are_marked_unknown (void **state)
+TEST_CASE (step__devices_not_shown__are_marked_unknown)
 {
     static char longest[20000];
     const char *const counted[] = {"SLURM_GPUS_ON_NODE=2", NULL};
     const char *const too_long[] = {longest, NULL};
     const char *const control[] = {"SLURM_STEP_GPUS=0\n1", NULL};
 
-    (void)state;
     memset (longest, '1', sizeof (longest) - 1);
     memcpy (longest, "SLURM_STEP_GPUS=", 16);
     run_step (42, 0, counted);
@@ -448,11 +442,10 @@ static void step__devices_not_shown__are_marked_unknown (void **state)
     }
 }
 
-static void spool__missing__costs_one_line_each (void **state)
+TEST_CASE (spool__missing__costs_one_line_each)
 {
     static const char *const env[] = {"SLURM_STEP_GPUS=0", NULL};
 
-    (void)state;
     assert_int_equal (rmdir (spool), 0);
     run_script (42, slurm_spank_job_prolog);
     assert_int_equal (log_lines ("error: "), 1);
@@ -464,14 +457,13 @@ static void spool__missing__costs_one_line_each (void **state)
     assert_int_equal (log_lines (""), 3);
 }
 
-static void prolog__hostile_tags__are_refused_and_marked (void **state)
+TEST_CASE (prolog__hostile_tags__are_refused_and_marked)
 {
     size_t megabyte = 1 << 20;
     char *big = malloc (megabyte);
     const char *const tags[] = {"",      "a\nb",  "a'b", "=cmd", "../x",
                                 "\x1b[m", "(null)", "%n%n", big};
 
-    (void)state;
     memset (big, 'a', megabyte);
     big[megabyte - 1] = '\0';
     for (size_t i = 0; i < COUNT (tags); i++) {
@@ -488,13 +480,12 @@ static void prolog__hostile_tags__are_refused_and_marked (void **state)
     assert_int_equal (log_lines (""), 0);
 }
 
-static void options__registered__in_contexts_with_an_init (void **state)
+TEST_CASE (options__registered__in_contexts_with_an_init)
 {
     static const spank_context_t contexts[] = {S_CTX_LOCAL, S_CTX_ALLOCATOR,
                                                S_CTX_REMOTE};
     int status;
 
-    (void)state;
     for (size_t i = 0; i < COUNT (contexts); i++) {
         now.context = contexts[i];
         if (fork () == 0) {
@@ -513,12 +504,11 @@ static void options__registered__in_contexts_with_an_init (void **state)
     }
 }
 
-static void callback__in_a_step__never_fails (void **state)
+TEST_CASE (callback__in_a_step__never_fails)
 {
     static const char *const values[] = {NULL, "", "=cmd", "a=b,a=c", "ok"};
     int status;
 
-    (void)state;
     now.context = S_CTX_ALLOCATOR;
     if (fork () == 0) {
         int bad = 0;
@@ -542,11 +532,10 @@ static void callback__in_a_step__never_fails (void **state)
     assert_int_equal (log_lines ("the value is refused"), 8);
 }
 
-static void daemon__wrong_arguments__are_told_once (void **state)
+TEST_CASE (daemon__wrong_arguments__are_told_once)
 {
     static char wrong[] = "policy=perhaps";
 
-    (void)state;
     arguments[0] = wrong;
     run (S_CTX_SLURMD, slurm_spank_init, NULL);
     assert_int_equal (log_lines ("error: "), 1);
@@ -555,7 +544,7 @@ static void daemon__wrong_arguments__are_told_once (void **state)
                       1);
 }
 
-static void step__of_a_tagged_job__is_told_the_project (void **state)
+TEST_CASE (step__of_a_tagged_job__is_told_the_project)
 {
     static const char *const plain[] = {"HOME=/", NULL};
     static const char *const user[] = {"GPULEDGER_PROJECT=own", NULL};
@@ -563,7 +552,6 @@ static void step__of_a_tagged_job__is_told_the_project (void **state)
         = {"GPULEDGER_PROJECT=older", "GPULEDGER_PROJECT_JOB=older",
            "GPULEDGER_PROJECT_USER=own", NULL};
 
-    (void)state;
     now.project = "alpha";
     run_script (42, slurm_spank_job_prolog);
     run_step (42, STEP_BATCH, plain);
@@ -582,7 +570,7 @@ static void step__of_a_tagged_job__is_told_the_project (void **state)
     assert_null (told ("GPULEDGER_PROJECT"));
 }
 
-static void step__of_an_untagged_job__keeps_the_users_own (void **state)
+TEST_CASE (step__of_an_untagged_job__keeps_the_users_own)
 {
     static const char *const user[] = {"GPULEDGER_PROJECT=own", NULL};
     static const char *const outer[] = {"GPULEDGER_PROJECT=older",
@@ -591,7 +579,6 @@ static void step__of_an_untagged_job__keeps_the_users_own (void **state)
         = {"GPULEDGER_PROJECT=older", "GPULEDGER_PROJECT_JOB=older",
            "GPULEDGER_PROJECT_USER=own", NULL};
 
-    (void)state;
     run_script (42, slurm_spank_job_prolog);
     run_step (42, STEP_BATCH, user);
     assert_null (told ("GPULEDGER_PROJECT"));
@@ -615,7 +602,7 @@ static void keep_prices (const char *lines)
         fail_msg ("%s", error.text);
 }
 
-static void step__with_prices__is_told_those_of_its_devices (void **state)
+TEST_CASE (step__with_prices__is_told_those_of_its_devices)
 {
     static const char *const batch[]
         = {"SLURM_JOB_GPUS=0,1,4", "GPULEDGER_PRICE_PER_HOUR=1.00", NULL};
@@ -626,7 +613,6 @@ static void step__with_prices__is_told_those_of_its_devices (void **state)
     static const prices_device_t devices[]
         = {{0, "h100"}, {1, "h100"}, {4, "1g.10gb"}};
 
-    (void)state;
     run_step (42, STEP_BATCH, batch);
     assert_string_equal (told ("GPULEDGER_PRICE_PER_HOUR"), "(unset)");
     keep_prices (FOREVER "price 36000 h100\nprice 5143 1g.10gb\n");
@@ -651,12 +637,11 @@ static void step__with_prices__is_told_those_of_its_devices (void **state)
     assert_int_equal (log_lines (""), 0);
 }
 
-static void step__hostile_price_file__starts_without_a_price (void **state)
+TEST_CASE (step__hostile_price_file__starts_without_a_price)
 {
     static const char *const batch[] = {"SLURM_JOB_GPUS=0", NULL};
     char name[128], command[512];
 
-    (void)state;
     snprintf (name, sizeof (name), "%s/prices", spool);
     keep_prices (FOREVER "price 36000 h100\n");
     run_step (42, STEP_BATCH, batch);
@@ -688,27 +673,4 @@ static void step__hostile_price_file__starts_without_a_price (void **state)
     assert_int_equal (log_lines ("debug: gpuledger: no price: "), 6);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown (f, set_up, tear_down)
-
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (hooks__every_context__return_0),
-        TEST (job__life__leaves_its_records_in_order),
-        TEST (step__of_20_11__has_the_name_of_its_prolog_and_one_type),
-        TEST (steps__same_devices__one_record_each_new_set),
-        TEST (steps__without_devices__write_nothing),
-        TEST (step__devices_not_shown__are_marked_unknown),
-        TEST (spool__missing__costs_one_line_each),
-        TEST (prolog__hostile_tags__are_refused_and_marked),
-        TEST (options__registered__in_contexts_with_an_init),
-        TEST (callback__in_a_step__never_fails),
-        TEST (daemon__wrong_arguments__are_told_once),
-        TEST (step__of_a_tagged_job__is_told_the_project),
-        TEST (step__of_an_untagged_job__keeps_the_users_own),
-        TEST (step__with_prices__is_told_those_of_its_devices),
-        TEST (step__hostile_price_file__starts_without_a_price),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (set_up, tear_down)

@@ -705,12 +705,11 @@ static void compare_partitions (capacity_t *c, const int64_t *hours)
     capacity_sum_clear (&by_any);
 }
 
-static void capacity__seeded_worlds__as_second_by_second (void **state)
+TEST_CASE (capacity__seeded_worlds__as_second_by_second)
 {
     int64_t cuts[HOURS - 1];
     struct comparison *x = xcalloc (1, sizeof (*x));
 
-    (void)state;
     seed = 1;
     for (int i = 0; i < HOURS - 1; i++)
         cuts[i] = T0 + (i + 1) * HOUR;
@@ -744,11 +743,4 @@ static void capacity__seeded_worlds__as_second_by_second (void **state)
     free (x);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (capacity__seeded_worlds__as_second_by_second),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

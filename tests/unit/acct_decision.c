@@ -33,7 +33,7 @@ static void check (const mpq_t value, int digits, const char *expected)
 
 /* Steps of the table, as the guide works them out; "" is a value that there is none
  * of. */
-static void formulas__of_the_guide__as_worked (void **state)
+TEST_CASE (formulas__of_the_guide__as_worked)
 {
     static const struct {
         const char *formula, *step;
@@ -161,7 +161,6 @@ static void formulas__of_the_guide__as_worked (void **state)
           {"per_year", "500000"}, {"discount", "8%"}}},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         GL_AUTOFREE char *text = NULL;
         mpq_srcptr value;
@@ -181,11 +180,10 @@ static void formulas__of_the_guide__as_worked (void **state)
 
 /* Every step of every formula has a value where its inputs are there: no name in an
  * expression is misspelt. */
-static void formulas__of_the_table__name_what_there_is (void **state)
+TEST_CASE (formulas__of_the_table__name_what_there_is)
 {
     static const char *const ratios[] = {"down", "share", "active"};
 
-    (void)state;
     for (size_t i = 0; formula_at (i); i++) {
         const formula_t *f = formula_at (i);
         const step_t *made[FORMULA_STEPS];
@@ -217,11 +215,10 @@ static void formulas__of_the_table__name_what_there_is (void **state)
 
 /* 10, 12, 14 grow by 2; 1, 2, 2, 3 by 0.6 (least squares, by hand: mean 2, the
  * middle at 1.5, 0.6 x 1.5 above it at the last). */
-static void demand_trend__of_lines_and_others__goes_on (void **state)
+TEST_CASE (demand_trend__of_lines_and_others__goes_on)
 {
     mpq_t values[4], q;
 
-    (void)state;
     mpq_init (q);
     for (size_t i = 0; i < 4; i++)
         mpq_init (values[i]);
@@ -260,7 +257,7 @@ static void clear_demand (mpq_t *gpus, size_t count)
         mpq_clear (gpus[i]);
 }
 
-static void reserve__ten_days__28_pay (void **state)
+TEST_CASE (reserve__ten_days__28_pay)
 {
     static const char *const days[]
         = {"16", "20", "20", "24", "24", "28", "30", "32", "32", "40"};
@@ -271,7 +268,6 @@ static void reserve__ten_days__28_pay (void **state)
     mpq_t gpus[10], q;
     const reserve_demand_t demand = {gpus, 10};
 
-    (void)state;
     mpq_init (q);
     make_demand (gpus, days, 10);
     reserve_use (&demand, 28, q);
@@ -291,7 +287,7 @@ static void reserve__ten_days__28_pay (void **state)
 /* A reserved GPU pays only while it is used for more than the ratio of the prices.
  * Of ten days, seven want 24 GPUs or more and five want 28: at a ratio of exactly
  * 0.7 or 0.5 the GPUs up to that level cost what they save, and are not reserved. */
-static void reserve_size__use_equals_the_price_ratio__does_not_pay (void **state)
+TEST_CASE (reserve_size__use_equals_the_price_ratio__does_not_pay)
 {
     static const char *const days[]
         = {"16", "20", "20", "24", "24", "28", "30", "32", "32", "40"};
@@ -304,7 +300,6 @@ static void reserve_size__use_equals_the_price_ratio__does_not_pay (void **state
     mpq_t gpus[10];
     const reserve_demand_t demand = {gpus, 10};
 
-    (void)state;
     make_demand (gpus, days, 10);
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         uint64_t size
@@ -317,14 +312,13 @@ static void reserve_size__use_equals_the_price_ratio__does_not_pay (void **state
 }
 
 /* The size is the cheapest of all, parts of GPUs and odd prices included. */
-static void reserve_size__any_demand__is_the_cheapest (void **state)
+TEST_CASE (reserve_size__any_demand__is_the_cheapest)
 {
     static const char *const hours[] = {"0", "0.25", "1.5", "3", "3.75", "7"};
     static const char *const prices[] = {"0.01", "0.5", "1", "1.7", "2", "3"};
     mpq_t gpus[6], best, q;
     const reserve_demand_t demand = {gpus, 6};
 
-    (void)state;
     mpq_inits (best, q, NULL);
     make_demand (gpus, hours, 6);
     for (size_t i = 0; i < GL_ARRAY_SIZE (prices); i++) {
@@ -340,7 +334,7 @@ static void reserve_size__any_demand__is_the_cheapest (void **state)
     mpq_clears (best, q, NULL);
 }
 
-static void formulas__of_kinds_of_analyses__are_the_first_rows (void **state)
+TEST_CASE (formulas__of_kinds_of_analyses__are_the_first_rows)
 {
     static const char *const words[] = {
 #define KIND(id, word) word,
@@ -348,7 +342,6 @@ static void formulas__of_kinds_of_analyses__are_the_first_rows (void **state)
 #undef KIND
     };
 
-    (void)state;
     assert_int_equal (GL_ARRAY_SIZE (words), ANALYSIS_KINDS);
     for (size_t i = 0; i < ANALYSIS_KINDS; i++) {
         assert_string_equal (formula_at (i)->name, words[i]);
@@ -357,18 +350,4 @@ static void formulas__of_kinds_of_analyses__are_the_first_rows (void **state)
     assert_null (formula_at (ANALYSIS_KINDS)->title);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (formulas__of_the_guide__as_worked),
-        cmocka_unit_test (formulas__of_the_table__name_what_there_is),
-        cmocka_unit_test (formulas__of_kinds_of_analyses__are_the_first_rows),
-        cmocka_unit_test (demand_trend__of_lines_and_others__goes_on),
-        cmocka_unit_test (reserve__ten_days__28_pay),
-        cmocka_unit_test (
-            reserve_size__use_equals_the_price_ratio__does_not_pay),
-        cmocka_unit_test (reserve_size__any_demand__is_the_cheapest),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -29,7 +29,7 @@ static const char *value_of (const char *text)
     return result;
 }
 
-static void expression_value__what_the_grammar_has__is_exact (void **state)
+TEST_CASE (expression_value__what_the_grammar_has__is_exact)
 {
     static const char *const cases[][2] = {
         {"1+2*3", "7"},         {"(1+2)*3", "9"},
@@ -49,15 +49,13 @@ static void expression_value__what_the_grammar_has__is_exact (void **state)
         {".5*2", "1"},          {"0**0", "1"},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++)
         if (strcmp (value_of (cases[i][0]), cases[i][1]) != 0)
             fail_msg ("%s is %s, not %s", cases[i][0], value_of (cases[i][0]),
                       cases[i][1]);
 }
 
-static void expression_value__anything_else__is_refused_with_its_place (
-    void **state)
+TEST_CASE (expression_value__anything_else__is_refused_with_its_place)
 {
     static const char *const cases[][2] = {
         {"", "a number is expected at character 1"},
@@ -82,21 +80,19 @@ static void expression_value__anything_else__is_refused_with_its_place (
         {"((((((((((((((((((((((((((((((((((1", "too many parentheses"},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++)
         if (!strstr (value_of (cases[i][0]), cases[i][1]))
             fail_msg ("%s: %s", cases[i][0], value_of (cases[i][0]));
 }
 
 /* Squares of squares: stopped before they fill the memory. */
-static void expression_value__numbers_that_grow__are_stopped (void **state)
+TEST_CASE (expression_value__numbers_that_grow__are_stopped)
 {
-    (void)state;
     assert_non_null (
         strstr (value_of ("(((3**64)**64)**64)**64"), "too large"));
 }
 
-static void expression_rounding__each_decimal__counts_half_a_unit (void **state)
+TEST_CASE (expression_rounding__each_decimal__counts_half_a_unit)
 {
     static const expression_scope_t nothing = {NULL, 0};
     static const char *const cases[][2] = {
@@ -107,7 +103,6 @@ static void expression_rounding__each_decimal__counts_half_a_unit (void **state)
     gl_error_t error;
     mpq_t bound;
 
-    (void)state;
     mpq_init (bound);
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         char *text;
@@ -120,12 +115,11 @@ static void expression_rounding__each_decimal__counts_half_a_unit (void **state)
     mpq_clear (bound);
 }
 
-static void expression_number__a_number_alone__is_taken (void **state)
+TEST_CASE (expression_number__a_number_alone__is_taken)
 {
     gl_error_t error;
     mpq_t value;
 
-    (void)state;
     mpq_init (value);
     assert_int_equal (expression_number ("-1.5e-1", value, &error), 0);
     assert_int_equal (mpq_cmp_si (value, -3, 20), 0);
@@ -136,16 +130,4 @@ static void expression_number__a_number_alone__is_taken (void **state)
     mpq_clear (value);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (expression_value__what_the_grammar_has__is_exact),
-        cmocka_unit_test (
-            expression_value__anything_else__is_refused_with_its_place),
-        cmocka_unit_test (expression_value__numbers_that_grow__are_stopped),
-        cmocka_unit_test (expression_rounding__each_decimal__counts_half_a_unit),
-        cmocka_unit_test (expression_number__a_number_alone__is_taken),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -17,9 +17,8 @@ static int64_t sum (const int64_t *parts, size_t count)
     return total;
 }
 
-static void energy_plausible__around_the_cap__judged (void **state)
+TEST_CASE (energy_plausible__around_the_cap__judged)
 {
-    (void)state;
     /* 700 W for 10 s, and one of slack, half as much again: 11550 J */
     assert_true (energy_plausible (11550000, 10000, 700000));
     assert_false (energy_plausible (11550001, 10000, 700000));
@@ -31,19 +30,17 @@ static void energy_plausible__around_the_cap__judged (void **state)
     assert_false (energy_plausible (INT64_MAX, INT64_MAX - ENERGY_SLACK_MS, 1));
 }
 
-static void energy_plausible__limit_unknown__two_kilowatts (void **state)
+TEST_CASE (energy_plausible__limit_unknown__two_kilowatts)
 {
-    (void)state;
     assert_true (energy_plausible (33000000, 10000, DEVICE_UNKNOWN));
     assert_false (energy_plausible (33000001, 10000, DEVICE_UNKNOWN));
 }
 
-static void energy_until__any_cuts__differences_sum (void **state)
+TEST_CASE (energy_until__any_cuts__differences_sum)
 {
     const int64_t cuts[] = {1, 777, 3333, 3334, 9999, 10000};
     int64_t before = 0, total = 0;
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cuts); i++) {
         int64_t until = energy_until (1234567, cuts[i], 10000);
         total += until - before;
@@ -53,14 +50,13 @@ static void energy_until__any_cuts__differences_sum (void **state)
     assert_int_equal (total, 1234567);
 }
 
-static void energy_until__large_values__no_overflow (void **state)
+TEST_CASE (energy_until__large_values__no_overflow)
 {
-    (void)state;
     assert_int_equal (energy_until (INT64_MAX, INT64_MAX / 2, INT64_MAX / 2),
                       INT64_MAX);
 }
 
-static void energy_divide__table__largest_remainder (void **state)
+TEST_CASE (energy_divide__table__largest_remainder)
 {
     static const struct {
         int64_t total, weights[4], parts[4];
@@ -72,7 +68,6 @@ static void energy_divide__table__largest_remainder (void **state)
     };
     int64_t parts[4];
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         assert_true (energy_divide (rows[i].total, rows[i].weights, 4, parts));
         assert_memory_equal (parts, rows[i].parts, sizeof (parts));
@@ -80,24 +75,11 @@ static void energy_divide__table__largest_remainder (void **state)
     }
 }
 
-static void energy_divide__no_weight__nothing_divided (void **state)
+TEST_CASE (energy_divide__no_weight__nothing_divided)
 {
     int64_t weights[2] = {0, 0}, parts[2];
 
-    (void)state;
     assert_false (energy_divide (5, weights, 2, parts));
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (energy_plausible__around_the_cap__judged),
-        cmocka_unit_test (energy_plausible__limit_unknown__two_kilowatts),
-        cmocka_unit_test (energy_until__any_cuts__differences_sum),
-        cmocka_unit_test (energy_until__large_values__no_overflow),
-        cmocka_unit_test (energy_divide__table__largest_remainder),
-        cmocka_unit_test (energy_divide__no_weight__nothing_divided),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

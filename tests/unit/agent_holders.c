@@ -84,7 +84,7 @@ static int tear_down (void **state)
     return 0;
 }
 
-static void holders_apply__start_and_end__held_in_between (void **state)
+TEST_CASE (holders_apply__start_and_end__held_in_between)
 {
     holders_t *holders = *state;
 
@@ -103,7 +103,7 @@ static void holders_apply__start_and_end__held_in_between (void **state)
     assert_int_equal (holders_next (holders), HOLDERS_FOREVER);
 }
 
-static void holders_apply__uuids__better_than_indices (void **state)
+TEST_CASE (holders_apply__uuids__better_than_indices)
 {
     holders_t *holders = *state;
     record_t start = record (RECORD_JOB_START, 1, 100, "7");
@@ -115,7 +115,7 @@ static void holders_apply__uuids__better_than_indices (void **state)
     assert_string_equal (on (holders, "D7"), "");
 }
 
-static void holders_apply__step__completes_the_list (void **state)
+TEST_CASE (holders_apply__step__completes_the_list)
 {
     holders_t *holders = *state;
 
@@ -129,7 +129,7 @@ static void holders_apply__step__completes_the_list (void **state)
     assert_int_equal (holders_unnamed (holders), 0);
 }
 
-static void holders_apply__step_of_a_job_without__not_believed (void **state)
+TEST_CASE (holders_apply__step_of_a_job_without__not_believed)
 {
     holders_t *holders = *state;
 
@@ -141,7 +141,7 @@ static void holders_apply__step_of_a_job_without__not_believed (void **state)
     assert_int_equal (holders_counts (holders)->unbelieved, 2);
 }
 
-static void holders_apply__second_prolog__changes_nothing (void **state)
+TEST_CASE (holders_apply__second_prolog__changes_nothing)
 {
     holders_t *holders = *state;
 
@@ -154,7 +154,7 @@ static void holders_apply__second_prolog__changes_nothing (void **state)
     assert_int_equal (holders_counts (holders)->end_unknown, 0);
 }
 
-static void holders_apply__other_attempt__closes_the_old (void **state)
+TEST_CASE (holders_apply__other_attempt__closes_the_old)
 {
     holders_t *holders = *state;
     record_t again = record (RECORD_JOB_START, 1, 200, "1");
@@ -170,7 +170,7 @@ static void holders_apply__other_attempt__closes_the_old (void **state)
     assert_int_equal (holders_counts (holders)->end_unknown, 1);
 }
 
-static void holders_apply__end_of_other_attempt__unpaired (void **state)
+TEST_CASE (holders_apply__end_of_other_attempt__unpaired)
 {
     holders_t *holders = *state;
     record_t start = record (RECORD_JOB_START, 1, 100, "0");
@@ -186,7 +186,7 @@ static void holders_apply__end_of_other_attempt__unpaired (void **state)
     assert_int_equal (holders_counts (holders)->unpaired, 2);
 }
 
-static void holders_apply__restart_count_differs_at_end__pairs (void **state)
+TEST_CASE (holders_apply__restart_count_differs_at_end__pairs)
 {
     holders_t *holders = *state;
     record_t start = record (RECORD_JOB_START, 1, 100, "0");
@@ -200,7 +200,7 @@ static void holders_apply__restart_count_differs_at_end__pairs (void **state)
     assert_string_equal (on (holders, "D0"), "");
 }
 
-static void holders_apply__two_jobs_on_one__both_hold_it (void **state)
+TEST_CASE (holders_apply__two_jobs_on_one__both_hold_it)
 {
     holders_t *holders = *state;
 
@@ -210,7 +210,7 @@ static void holders_apply__two_jobs_on_one__both_hold_it (void **state)
     assert_string_equal (on (holders, "D0"), "3,7");
 }
 
-static void holders_apply__later_job_past_the_end__closes_it (void **state)
+TEST_CASE (holders_apply__later_job_past_the_end__closes_it)
 {
     holders_t *holders = *state;
     record_t start = record (RECORD_JOB_START, 7, 100, "0");
@@ -226,7 +226,7 @@ static void holders_apply__later_job_past_the_end__closes_it (void **state)
     assert_int_equal (holders_counts (holders)->end_unknown, 1);
 }
 
-static void holders_apply__exclusive_devices__later_job_closes (void **state)
+TEST_CASE (holders_apply__exclusive_devices__later_job_closes)
 {
     holders_t *holders = *state;
 
@@ -241,7 +241,7 @@ static void holders_apply__exclusive_devices__later_job_closes (void **state)
     assert_int_equal (holders_counts (holders)->unpaired, 1);
 }
 
-static void holders_apply__start_read_twice__does_not_reopen (void **state)
+TEST_CASE (holders_apply__start_read_twice__does_not_reopen)
 {
     holders_t *holders = *state;
 
@@ -253,7 +253,7 @@ static void holders_apply__start_read_twice__does_not_reopen (void **state)
     assert_string_equal (on (holders, "D0"), "");
 }
 
-static void holders_reboot__boots_in_the_queue__told_apart (void **state)
+TEST_CASE (holders_reboot__boots_in_the_queue__told_apart)
 {
     holders_t *holders = *state;
     record_t after = record (RECORD_JOB_START, 3, 900, "2");
@@ -275,12 +275,11 @@ static void holders_reboot__boots_in_the_queue__told_apart (void **state)
     assert_string_equal (on (holders, "D2"), "3");
 }
 
-static void holders_resolve__devices_appear__held_then (void **state)
+TEST_CASE (holders_resolve__devices_appear__held_then)
 {
     bool blind = true;
     holders_t *holders = holders_new ("n1", find, &blind);
 
-    (void)state;
     begin (holders, 1, 100, "0,9");
     holders_apply (holders, 100);
     assert_int_equal (holders_unnamed (holders), 2);
@@ -291,7 +290,7 @@ static void holders_resolve__devices_appear__held_then (void **state)
     holders_free (holders);
 }
 
-static void holders_queue__other_node__not_taken (void **state)
+TEST_CASE (holders_queue__other_node__not_taken)
 {
     holders_t *holders = *state;
     record_t start = record (RECORD_JOB_START, 1, 100, "0");
@@ -302,7 +301,7 @@ static void holders_queue__other_node__not_taken (void **state)
     assert_int_equal (holders_counts (holders)->other_node, 1);
 }
 
-static void holders_queue__stamp_of_tomorrow__counts_from_now (void **state)
+TEST_CASE (holders_queue__stamp_of_tomorrow__counts_from_now)
 {
     holders_t *holders = *state;
     record_t start = record (RECORD_JOB_START, 1, 100000, "0");
@@ -311,7 +310,7 @@ static void holders_queue__stamp_of_tomorrow__counts_from_now (void **state)
     assert_int_equal (holders_next (holders), 500);
 }
 
-static void holders_will_change__events_of_others__no (void **state)
+TEST_CASE (holders_will_change__events_of_others__no)
 {
     holders_t *holders = *state;
 
@@ -326,7 +325,7 @@ static void holders_will_change__events_of_others__no (void **state)
     assert_false (holders_will_change (holders, "D2", 0, 1000));
 }
 
-static void holders_parse__what_was_printed__the_same (void **state)
+TEST_CASE (holders_parse__what_was_printed__the_same)
 {
     holders_t *holders = *state, *read = holders_new ("n1", find, NULL);
     BUFFER_AUTO first = BUFFER_INIT, second = BUFFER_INIT;
@@ -350,7 +349,7 @@ static void holders_parse__what_was_printed__the_same (void **state)
     holders_free (read);
 }
 
-static void holders_parse__damaged__refused (void **state)
+TEST_CASE (holders_parse__damaged__refused)
 {
     holders_t *holders = *state;
 
@@ -361,7 +360,7 @@ static void holders_parse__damaged__refused (void **state)
     assert_int_equal (holders_parse (holders, "queued 5 zz"), -1);
 }
 
-static void holders_set_back__start_after_it__held (void **state)
+TEST_CASE (holders_set_back__start_after_it__held)
 {
     holders_t *holders = *state;
 
@@ -377,32 +376,4 @@ static void holders_set_back__start_after_it__held (void **state)
     assert_int_equal (holders_job (holders, 1)->from_ms, 51000);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown (name, set_up, tear_down)
-
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE (holders_apply__start_and_end__held_in_between),
-        CASE (holders_apply__uuids__better_than_indices),
-        CASE (holders_apply__step__completes_the_list),
-        CASE (holders_apply__step_of_a_job_without__not_believed),
-        CASE (holders_apply__second_prolog__changes_nothing),
-        CASE (holders_apply__other_attempt__closes_the_old),
-        CASE (holders_apply__end_of_other_attempt__unpaired),
-        CASE (holders_apply__restart_count_differs_at_end__pairs),
-        CASE (holders_apply__two_jobs_on_one__both_hold_it),
-        CASE (holders_apply__later_job_past_the_end__closes_it),
-        CASE (holders_apply__exclusive_devices__later_job_closes),
-        CASE (holders_apply__start_read_twice__does_not_reopen),
-        CASE (holders_reboot__boots_in_the_queue__told_apart),
-        CASE (holders_resolve__devices_appear__held_then),
-        CASE (holders_queue__other_node__not_taken),
-        CASE (holders_queue__stamp_of_tomorrow__counts_from_now),
-        CASE (holders_will_change__events_of_others__no),
-        CASE (holders_set_back__start_after_it__held),
-        CASE (holders_parse__what_was_printed__the_same),
-        CASE (holders_parse__damaged__refused),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (set_up, tear_down)

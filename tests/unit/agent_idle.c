@@ -31,53 +31,48 @@ static unsigned minutes (idle_run_t *run, int count, const sample_t *sample)
     return found;
 }
 
-static void idle_advance__memory_held__after_the_time (void **state)
+TEST_CASE (idle_advance__memory_held__after_the_time)
 {
     sample_t idle = look (499, 100, 1);
     idle_run_t run = {0};
 
-    (void)state;
     assert_int_equal (minutes (&run, 29, &idle), 0);
     assert_int_equal (minutes (&run, 1, &idle), RECORD_IDLE_UTILIZATION);
     assert_int_equal (run.below, 1800000);
 }
 
-static void idle_advance__little_memory__no_alert (void **state)
+TEST_CASE (idle_advance__little_memory__no_alert)
 {
     sample_t idle = look (0, 99, 1);
     idle_run_t run = {0};
 
-    (void)state;
     assert_int_equal (minutes (&run, 60, &idle), 0);
     assert_int_equal (run.below, 3600000);
 }
 
-static void idle_advance__at_the_threshold__not_idle (void **state)
+TEST_CASE (idle_advance__at_the_threshold__not_idle)
 {
     sample_t busy = look (500, 500, 1);
     idle_run_t run = {0};
 
-    (void)state;
     assert_int_equal (minutes (&run, 60, &busy), 0);
     assert_int_equal (run.below, 0);
 }
 
-static void idle_advance__no_process__its_own_alert (void **state)
+TEST_CASE (idle_advance__no_process__its_own_alert)
 {
     sample_t empty = look (DEVICE_UNKNOWN, DEVICE_UNKNOWN, 0);
     idle_run_t run = {0};
 
-    (void)state;
     assert_int_equal (minutes (&run, 30, &empty), RECORD_IDLE_NO_PROCESS);
 }
 
-static void idle_advance__unknown_in_between__begins_anew (void **state)
+TEST_CASE (idle_advance__unknown_in_between__begins_anew)
 {
     sample_t idle = look (0, 500, 0);
     sample_t unknown = look (DEVICE_UNKNOWN, 500, DEVICE_UNKNOWN);
     idle_run_t run = {0};
 
-    (void)state;
     minutes (&run, 29, &idle);
     assert_int_equal (minutes (&run, 1, &unknown), 0);
     assert_int_equal (minutes (&run, 29, &idle), 0);
@@ -87,12 +82,11 @@ static void idle_advance__unknown_in_between__begins_anew (void **state)
                       RECORD_IDLE_UTILIZATION | RECORD_IDLE_NO_PROCESS);
 }
 
-static void aggregate_add__values__sums_and_steps (void **state)
+TEST_CASE (aggregate_add__values__sums_and_steps)
 {
     sample_t full = look (10000, 40, 2), low = look (499, 60, 0);
     aggregate_t sum;
 
-    (void)state;
     aggregate_begin (&sum, 5);
     aggregate_add (&sum, &rule, &full, 1000);
     aggregate_add (&sum, &rule, &low, 500);
@@ -109,12 +103,11 @@ static void aggregate_add__values__sums_and_steps (void **state)
     assert_int_equal (sum.power_ms, 0);
 }
 
-static void aggregate_add__impossible_values__unknown (void **state)
+TEST_CASE (aggregate_add__impossible_values__unknown)
 {
     sample_t broken = look (10001, INT64_MAX, DEVICE_UNKNOWN);
     aggregate_t sum;
 
-    (void)state;
     aggregate_begin (&sum, 0);
     aggregate_add (&sum, &rule, &broken, 1000);
     assert_int_equal (sum.utilization_ms, 0);
@@ -122,13 +115,12 @@ static void aggregate_add__impossible_values__unknown (void **state)
     assert_int_equal (sum.processes_ms, 0);
 }
 
-static void aggregate_fill__never_known__fields_absent (void **state)
+TEST_CASE (aggregate_fill__never_known__fields_absent)
 {
     sample_t unknown = look (DEVICE_UNKNOWN, DEVICE_UNKNOWN, DEVICE_UNKNOWN);
     aggregate_t sum;
     record_t record;
 
-    (void)state;
     assert_int_equal (record_begin (&record, RECORD_JOB_USAGE, NULL), 0);
     aggregate_begin (&sum, 7);
     aggregate_add (&sum, &rule, &unknown, 1000);
@@ -142,13 +134,12 @@ static void aggregate_fill__never_known__fields_absent (void **state)
     assert_false (record_has (&record, no_process_ms));
 }
 
-static void aggregate_fill__histogram__twenty_numbers (void **state)
+TEST_CASE (aggregate_fill__histogram__twenty_numbers)
 {
     sample_t half = look (5000, 1, 1);
     aggregate_t sum;
     record_t record;
 
-    (void)state;
     assert_int_equal (record_begin (&record, RECORD_JOB_USAGE, NULL), 0);
     aggregate_begin (&sum, 0);
     aggregate_add (&sum, &rule, &half, 3600000);
@@ -157,19 +148,4 @@ static void aggregate_fill__histogram__twenty_numbers (void **state)
                          "0,0,0,0,0,0,0,0,0,0,3600000,0,0,0,0,0,0,0,0,0");
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (idle_advance__memory_held__after_the_time),
-        cmocka_unit_test (idle_advance__little_memory__no_alert),
-        cmocka_unit_test (idle_advance__at_the_threshold__not_idle),
-        cmocka_unit_test (idle_advance__no_process__its_own_alert),
-        cmocka_unit_test (idle_advance__unknown_in_between__begins_anew),
-        cmocka_unit_test (aggregate_add__values__sums_and_steps),
-        cmocka_unit_test (aggregate_add__impossible_values__unknown),
-        cmocka_unit_test (aggregate_fill__never_known__fields_absent),
-        cmocka_unit_test (aggregate_fill__histogram__twenty_numbers),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

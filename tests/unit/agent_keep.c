@@ -126,7 +126,7 @@ static int tear_down (void **state)
     return system (command);
 }
 
-static void agent_look__whole_segment_read__kept_until_noted (void **state)
+TEST_CASE (agent_look__whole_segment_read__kept_until_noted)
 {
     char config[96], replay[96];
     agent_options_t options = {.config = config,
@@ -137,7 +137,6 @@ static void agent_look__whole_segment_read__kept_until_noted (void **state)
     gl_error_t error;
     agent_t agent;
 
-    (void)state;
     snprintf (config, sizeof (config), "%s/state.yaml", spool);
     snprintf (replay, sizeof (replay), "%s/state.replay", spool);
     write_file ("state.yaml", "collector: {hosts: [nowhere]}\n");
@@ -155,13 +154,4 @@ static void agent_look__whole_segment_read__kept_until_noted (void **state)
     agent_done (&agent);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown (
-            agent_look__whole_segment_read__kept_until_noted, set_up,
-            tear_down),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (set_up, tear_down)

@@ -73,11 +73,10 @@ static void has (const char *text, const char *line)
         fail_msg ("'%s' is not in:\n%s", line, text);
 }
 
-static void metrics_print__a_job__its_lines (void **state)
+TEST_CASE (metrics_print__a_job__its_lines)
 {
     char *text = text_of ("vision", 499);
 
-    (void)state;
     has (text, "\nslurm_gpuledger_device_allocated{node=\"n1\",gpu=\"GPU-a\","
                "slice=\"\",job_id=\"7\","
                "user=\"\",account=\"vision\",project=\"\"} 1\n");
@@ -98,28 +97,26 @@ static void metrics_print__a_job__its_lines (void **state)
     free (text);
 }
 
-static void metrics_print__unknown__no_line (void **state)
+TEST_CASE (metrics_print__unknown__no_line)
 {
     char *text = text_of ("vision", DEVICE_UNKNOWN);
 
-    (void)state;
     has (text, "\nslurm_gpuledger_devices{node=\"n1\",state=\"unknown\"} 1\n");
     assert_null (strstr (text, "\nslurm_gpuledger_device_utilization_ratio{"));
     assert_null (strstr (text, "\nslurm_gpuledger_device_processes{"));
     free (text);
 }
 
-static void metrics_print__hostile_label__escaped (void **state)
+TEST_CASE (metrics_print__hostile_label__escaped)
 {
     char *text = text_of ("a\"} 1\\\xff\xc3\xbc\xed\xa0\x80", 1);
 
-    (void)state;
     has (text, "account=\"a\\\"} 1\\\\\xef\xbf\xbd\xc3\xbc\xef\xbf\xbd\xef\xbf"
                "\xbd\xef\xbf\xbd\"");
     free (text);
 }
 
-static void metrics_print__shipper__its_health (void **state)
+TEST_CASE (metrics_print__shipper__its_health)
 {
     tracks_t tracks = {0};
     ship_health_t health = {.pending_bytes = 512,
@@ -135,7 +132,6 @@ static void metrics_print__shipper__its_health (void **state)
                          .ship = &health};
     buffer_t out = BUFFER_INIT;
 
-    (void)state;
     metrics_print (&metrics, &out);
     has (out.data, "_records_shipped_total{node=\"n1\"} 40\n");
     has (out.data, "_records_refused_total{node=\"n1\"} 2\n");
@@ -148,11 +144,10 @@ static void metrics_print__shipper__its_health (void **state)
     holders_free (holders);
 }
 
-static void metrics_print__every_line__comment_or_sample (void **state)
+TEST_CASE (metrics_print__every_line__comment_or_sample)
 {
     char *text = text_of ("vision", 5000), *line, *rest = NULL;
 
-    (void)state;
     for (line = strtok_r (text, "\n", &rest); line;
          line = strtok_r (NULL, "\n", &rest)) {
         const char *space = strrchr (line, ' ');
@@ -166,14 +161,13 @@ static void metrics_print__every_line__comment_or_sample (void **state)
     free (text);
 }
 
-static void metrics_write__replaced__whole_and_readable (void **state)
+TEST_CASE (metrics_write__replaced__whole_and_readable)
 {
     char path[] = "/tmp/gpuledger-metrics.XXXXXX";
     BUFFER_AUTO text = BUFFER_INIT;
     struct stat st;
     int fd = mkstemp (path);
 
-    (void)state;
     assert_true (fd >= 0);
     close (fd);
     umask (077);
@@ -187,14 +181,13 @@ static void metrics_write__replaced__whole_and_readable (void **state)
 }
 
 /* By whoever may write in the directory. */
-static void metrics_write__name_taken_by_others__left_alone (void **state)
+TEST_CASE (metrics_write__name_taken_by_others__left_alone)
 {
     char path[] = "/tmp/gpuledger-metrics.XXXXXX", beside[64], other[64];
     BUFFER_AUTO text = BUFFER_INIT;
     struct stat st;
     int fd = mkstemp (path);
 
-    (void)state;
     assert_true (fd >= 0);
     assert_int_equal (write (fd, "secret", 6), 6);
     close (fd);
@@ -215,17 +208,4 @@ static void metrics_write__name_taken_by_others__left_alone (void **state)
     unlink (path);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (metrics_print__a_job__its_lines),
-        cmocka_unit_test (metrics_print__unknown__no_line),
-        cmocka_unit_test (metrics_print__hostile_label__escaped),
-        cmocka_unit_test (metrics_print__shipper__its_health),
-        cmocka_unit_test (metrics_print__every_line__comment_or_sample),
-        cmocka_unit_test (metrics_write__replaced__whole_and_readable),
-        cmocka_unit_test (metrics_write__name_taken_by_others__left_alone),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -76,31 +76,28 @@ static void spoil (off_t at)
     close (fd);
 }
 
-static void state_load__nothing_saved__none (void **state)
+TEST_CASE (state_load__nothing_saved__none)
 {
     BUFFER_AUTO text = BUFFER_INIT;
 
-    (void)state;
     assert_int_equal (state_load (spool, &text, NULL), 0);
 }
 
-static void state_load__saved_twice__the_last (void **state)
+TEST_CASE (state_load__saved_twice__the_last)
 {
     BUFFER_AUTO text = BUFFER_INIT;
 
-    (void)state;
     save ("first\n");
     save ("second line\nthird\n");
     assert_int_equal (state_load (spool, &text, NULL), 1);
     assert_string_equal (buffer_text (&text), "second line\nthird\n");
 }
 
-static void state_load__any_byte_damaged__refused (void **state)
+TEST_CASE (state_load__any_byte_damaged__refused)
 {
     const char *content = "look 1 b\n";
     gl_error_t error;
 
-    (void)state;
     for (off_t at = 0; at < (off_t)(24 + 9 + 12); at++) {
         BUFFER_AUTO text = BUFFER_INIT;
         save (content);
@@ -109,12 +106,11 @@ static void state_load__any_byte_damaged__refused (void **state)
     }
 }
 
-static void state_load__cut_short__refused (void **state)
+TEST_CASE (state_load__cut_short__refused)
 {
     BUFFER_AUTO text = BUFFER_INIT;
     char path[128];
 
-    (void)state;
     save ("look 1 b\n");
     snprintf (path, sizeof (path), "%s/state/agent", spool);
     assert_int_equal (truncate (path, 30), 0);
@@ -124,11 +120,10 @@ static void state_load__cut_short__refused (void **state)
     assert_int_equal (state_load (spool, &text, NULL), -1);
 }
 
-static void state_lock__second__refused (void **state)
+TEST_CASE (state_lock__second__refused)
 {
     int first = state_lock (spool, NULL), second;
 
-    (void)state;
     assert_true (first >= 0);
     assert_int_equal (state_lock (spool, NULL), -1);
     close (first);
@@ -137,13 +132,12 @@ static void state_lock__second__refused (void **state)
     close (second);
 }
 
-static void outbox_write__spool_is_there__in_order (void **state)
+TEST_CASE (outbox_write__spool_is_there__in_order)
 {
     outbox_t outbox = {0};
     record_t a = usage (1), b = usage (2);
     int seen[2] = {0};
 
-    (void)state;
     outbox_add (&outbox, &a);
     outbox_add (&outbox, &b);
     assert_int_equal (outbox_write (&outbox, spool, NULL), 2);
@@ -155,26 +149,24 @@ static void outbox_write__spool_is_there__in_order (void **state)
     outbox_done (&outbox);
 }
 
-static void outbox_write__no_spool__stays (void **state)
+TEST_CASE (outbox_write__no_spool__stays)
 {
     outbox_t outbox = {0};
     record_t a = usage (1);
     gl_error_t error;
 
-    (void)state;
     outbox_add (&outbox, &a);
     assert_int_equal (outbox_write (&outbox, "/nonexistent", &error), 0);
     assert_int_equal (outbox.count, 1);
     outbox_done (&outbox);
 }
 
-static void outbox_parse__what_was_printed__same_bytes (void **state)
+TEST_CASE (outbox_parse__what_was_printed__same_bytes)
 {
     outbox_t outbox = {0}, read = {0};
     BUFFER_AUTO text = BUFFER_INIT;
     record_t a = usage (77);
 
-    (void)state;
     outbox_add (&outbox, &a);
     outbox_print (&outbox, &text);
     assert_int_equal (outbox_parse (&read, buffer_text (&text)), 1);
@@ -188,12 +180,11 @@ static void outbox_parse__what_was_printed__same_bytes (void **state)
     outbox_done (&read);
 }
 
-static void outbox_add__too_many__the_oldest_goes (void **state)
+TEST_CASE (outbox_add__too_many__the_oldest_goes)
 {
     outbox_t outbox = {0};
     record_t a = usage (1);
 
-    (void)state;
     for (int i = 0; i < OUTBOX_MAX + 3; i++)
         outbox_add (&outbox, &a);
     assert_int_equal (outbox.count, OUTBOX_MAX);
@@ -201,12 +192,11 @@ static void outbox_add__too_many__the_oldest_goes (void **state)
     outbox_done (&outbox);
 }
 
-static void sync_spool__appended__once (void **state)
+TEST_CASE (sync_spool__appended__once)
 {
     record_t a = usage (1);
     sync_t sync;
 
-    (void)state;
     sync_open (&sync, spool);
     assert_int_equal (sync_spool (&sync, NULL), 0);
     sync_changed (&sync);
@@ -220,13 +210,12 @@ static void sync_spool__appended__once (void **state)
     assert_true (sync_changed (&sync)); /* nobody can tell now */
 }
 
-static void words_text__anything__comes_back (void **state)
+TEST_CASE (words_text__anything__comes_back)
 {
     static const char *const texts[]
         = {"", "%", "a b", "\xc3\xbc%41\x01", "/x:1"};
     char back[16];
 
-    (void)state;
     for (size_t i = 0; i < sizeof (texts) / sizeof (texts[0]); i++) {
         BUFFER_AUTO out = BUFFER_INIT;
         const char *cursor;
@@ -238,14 +227,13 @@ static void words_text__anything__comes_back (void **state)
     }
 }
 
-static void words__damaged__refused (void **state)
+TEST_CASE (words__damaged__refused)
 {
     char text[4];
     unsigned char bytes[2];
     int64_t number;
     const char *cursor;
 
-    (void)state;
     assert_false (
         words_text ((cursor = " abcd", &cursor), text, sizeof (text)));
     assert_false (words_text ((cursor = " %4", &cursor), text, sizeof (text)));
@@ -257,24 +245,4 @@ static void words__damaged__refused (void **state)
     assert_false (words_number ((cursor = " 1x", &cursor), &number));
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown (name, set_up, tear_down)
-
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE (state_load__nothing_saved__none),
-        CASE (state_load__saved_twice__the_last),
-        CASE (state_load__any_byte_damaged__refused),
-        CASE (state_load__cut_short__refused),
-        CASE (state_lock__second__refused),
-        CASE (outbox_write__spool_is_there__in_order),
-        CASE (outbox_write__no_spool__stays),
-        CASE (outbox_parse__what_was_printed__same_bytes),
-        CASE (outbox_add__too_many__the_oldest_goes),
-        CASE (sync_spool__appended__once),
-        CASE (words_text__anything__comes_back),
-        CASE (words__damaged__refused),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (set_up, tear_down)

@@ -169,8 +169,7 @@ static int64_t energy_of (const node_t *node, const char *gpu)
 }
 
 /* A look comes some milliseconds after the moment at which it was due. */
-static void tracks_advance__a_late_look_at_a_cut__is_of_the_stretch_before (
-    void **state)
+TEST_CASE (tracks_advance__a_late_look_at_a_cut__is_of_the_stretch_before)
 {
     node_t *node = *state;
     const record_t *first, *second;
@@ -189,7 +188,7 @@ static void tracks_advance__a_late_look_at_a_cut__is_of_the_stretch_before (
     assert_int_equal (second->samples, second->samples_expected);
 }
 
-static void tracks_advance__nobody__one_record_each (void **state)
+TEST_CASE (tracks_advance__nobody__one_record_each)
 {
     node_t *node = *state;
     const record_t *record;
@@ -215,7 +214,7 @@ static void tracks_advance__nobody__one_record_each (void **state)
     assert_int_equal (record->interval_ms, STEP);
 }
 
-static void tracks_advance__slices__by_sevenths_and_the_rest (void **state)
+TEST_CASE (tracks_advance__slices__by_sevenths_and_the_rest)
 {
     node_t *node = *state;
 
@@ -233,7 +232,7 @@ static void tracks_advance__slices__by_sevenths_and_the_rest (void **state)
     assert_int_equal (energy_of (node, "GPU-b"), 10000);
 }
 
-static void tracks_advance__slice_of_unknown_weight__not_divided (void **state)
+TEST_CASE (tracks_advance__slice_of_unknown_weight__not_divided)
 {
     node_t *node = *state;
 
@@ -246,7 +245,7 @@ static void tracks_advance__slice_of_unknown_weight__not_divided (void **state)
         record_has (record_of (node, "GPU-b", "MIG-z", 0), energy_mj));
 }
 
-static void tracks_advance__job_between_looks__part_by_time (void **state)
+TEST_CASE (tracks_advance__job_between_looks__part_by_time)
 {
     node_t *node = *state;
     const record_t *record;
@@ -268,7 +267,7 @@ static void tracks_advance__job_between_looks__part_by_time (void **state)
     assert_non_null (find_record (node, "GPU-a", "", 0, 1));
 }
 
-static void tracks_advance__two_jobs__equal_parts (void **state)
+TEST_CASE (tracks_advance__two_jobs__equal_parts)
 {
     node_t *node = *state;
 
@@ -287,7 +286,7 @@ static void tracks_advance__two_jobs__equal_parts (void **state)
     assert_int_equal (energy_of (node, "GPU-a"), 2002);
 }
 
-static void tracks_advance__cut__ends_the_stretch (void **state)
+TEST_CASE (tracks_advance__cut__ends_the_stretch)
 {
     node_t *node = *state;
 
@@ -304,7 +303,7 @@ static void tracks_advance__cut__ends_the_stretch (void **state)
     assert_int_equal (energy_of (node, "GPU-a"), 9100);
 }
 
-static void tracks_advance__idle_over_a_cut__run_goes_on (void **state)
+TEST_CASE (tracks_advance__idle_over_a_cut__run_goes_on)
 {
     node_t *node = *state;
 
@@ -321,7 +320,7 @@ static void tracks_advance__idle_over_a_cut__run_goes_on (void **state)
     assert_int_equal (find_record (node, "GPU-a", "", 5, 2)->idle_ms, 900000);
 }
 
-static void tracks_advance__gap__not_covered_but_counted (void **state)
+TEST_CASE (tracks_advance__gap__not_covered_but_counted)
 {
     node_t *node = *state;
     const record_t *record;
@@ -339,7 +338,7 @@ static void tracks_advance__gap__not_covered_but_counted (void **state)
     assert_int_equal (record->energy_ms, 35001);
 }
 
-static void tracks_advance__late_look__speaks (void **state)
+TEST_CASE (tracks_advance__late_look__speaks)
 {
     node_t *node = *state;
 
@@ -348,7 +347,7 @@ static void tracks_advance__late_look__speaks (void **state)
     assert_int_equal (record_of (node, "GPU-a", "", 0)->utilization_ms, 25000);
 }
 
-static void tracks_advance__holder_changes_in_a_gap__unknown (void **state)
+TEST_CASE (tracks_advance__holder_changes_in_a_gap__unknown)
 {
     node_t *node = *state;
 
@@ -364,7 +363,7 @@ static void tracks_advance__holder_changes_in_a_gap__unknown (void **state)
     assert_int_equal (energy_of (node, "GPU-b"), 7000);
 }
 
-static void tracks_advance__counter_goes_back__reset (void **state)
+TEST_CASE (tracks_advance__counter_goes_back__reset)
 {
     node_t *node = *state;
     const record_t *record;
@@ -383,7 +382,7 @@ static void tracks_advance__counter_goes_back__reset (void **state)
         record_has (record_of (node, "GPU-b", "", 0), counter_resets));
 }
 
-static void tracks_advance__impossible_jump__reset (void **state)
+TEST_CASE (tracks_advance__impossible_jump__reset)
 {
     node_t *node = *state;
 
@@ -395,7 +394,7 @@ static void tracks_advance__impossible_jump__reset (void **state)
 }
 
 /* What some drivers' tools say for "none", at one look after the other. */
-static void tracks_advance__sentinel__unknown (void **state)
+TEST_CASE (tracks_advance__sentinel__unknown)
 {
     node_t *node = *state;
 
@@ -408,7 +407,7 @@ static void tracks_advance__sentinel__unknown (void **state)
     assert_false (record_has (record_of (node, "GPU-a", "", 0), energy_ms));
 }
 
-static void tracks_advance__reboot__nothing_known (void **state)
+TEST_CASE (tracks_advance__reboot__nothing_known)
 {
     node_t *node = *state;
     const record_t *record;
@@ -427,7 +426,7 @@ static void tracks_advance__reboot__nothing_known (void **state)
     assert_int_equal (record->counter_resets, 1);
 }
 
-static void tracks_advance__counter_unknown_for_a_look__goes_on (void **state)
+TEST_CASE (tracks_advance__counter_unknown_for_a_look__goes_on)
 {
     node_t *node = *state;
 
@@ -442,7 +441,7 @@ static void tracks_advance__counter_unknown_for_a_look__goes_on (void **state)
 }
 
 /* What ended before the clock was set back ended in a time to come. */
-static void tracks_restart__counter_unknown_for_a_look__goes_on (void **state)
+TEST_CASE (tracks_restart__counter_unknown_for_a_look__goes_on)
 {
     node_t *node = *state;
 
@@ -460,7 +459,7 @@ static void tracks_restart__counter_unknown_for_a_look__goes_on (void **state)
     assert_int_equal (energy_of (node, "GPU-a"), 2000);
 }
 
-static void tracks_advance__unknown_over_an_end__lost (void **state)
+TEST_CASE (tracks_advance__unknown_over_an_end__lost)
 {
     node_t *node = *state;
 
@@ -480,7 +479,7 @@ static void tracks_advance__unknown_over_an_end__lost (void **state)
         record_has (record_of (node, "GPU-a", "", 0), counter_resets));
 }
 
-static void tracks_advance__gone_from_the_bus__not_covered (void **state)
+TEST_CASE (tracks_advance__gone_from_the_bus__not_covered)
 {
     node_t *node = *state;
     const record_t *record;
@@ -497,7 +496,7 @@ static void tracks_advance__gone_from_the_bus__not_covered (void **state)
     assert_int_equal (record->energy_ms, 2 * STEP);
 }
 
-static void tracks_update__layout_changes__old_slices_end (void **state)
+TEST_CASE (tracks_update__layout_changes__old_slices_end)
 {
     node_t *node = *state;
 
@@ -512,7 +511,7 @@ static void tracks_update__layout_changes__old_slices_end (void **state)
     assert_int_equal (record_of (node, "GPU-b", "", 0)->energy_mj, 7000);
 }
 
-static void tracks_advance__unnamed_devices__nobody_is_not_said (void **state)
+TEST_CASE (tracks_advance__unnamed_devices__nobody_is_not_said)
 {
     node_t *node = *state;
     record_t record;
@@ -528,7 +527,7 @@ static void tracks_advance__unnamed_devices__nobody_is_not_said (void **state)
     assert_int_equal (record_of (node, "GPU-a", "", 5)->holders, 1);
 }
 
-static void tracks_parse__what_was_printed__goes_on (void **state)
+TEST_CASE (tracks_parse__what_was_printed__goes_on)
 {
     node_t *node = *state;
     BUFFER_AUTO first = BUFFER_INIT, second = BUFFER_INIT;
@@ -558,34 +557,4 @@ static void tracks_parse__what_was_printed__goes_on (void **state)
                       3 * 5291 + 3000);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown (name, set_up, tear_down)
-
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE (tracks_advance__nobody__one_record_each),
-        CASE (tracks_advance__a_late_look_at_a_cut__is_of_the_stretch_before),
-        CASE (tracks_advance__slices__by_sevenths_and_the_rest),
-        CASE (tracks_advance__slice_of_unknown_weight__not_divided),
-        CASE (tracks_advance__job_between_looks__part_by_time),
-        CASE (tracks_advance__two_jobs__equal_parts),
-        CASE (tracks_advance__cut__ends_the_stretch),
-        CASE (tracks_advance__idle_over_a_cut__run_goes_on),
-        CASE (tracks_advance__gap__not_covered_but_counted),
-        CASE (tracks_advance__late_look__speaks),
-        CASE (tracks_advance__holder_changes_in_a_gap__unknown),
-        CASE (tracks_advance__counter_goes_back__reset),
-        CASE (tracks_advance__impossible_jump__reset),
-        CASE (tracks_advance__sentinel__unknown),
-        CASE (tracks_advance__reboot__nothing_known),
-        CASE (tracks_advance__counter_unknown_for_a_look__goes_on),
-        CASE (tracks_restart__counter_unknown_for_a_look__goes_on),
-        CASE (tracks_advance__unknown_over_an_end__lost),
-        CASE (tracks_advance__gone_from_the_bus__not_covered),
-        CASE (tracks_update__layout_changes__old_slices_end),
-        CASE (tracks_advance__unnamed_devices__nobody_is_not_said),
-        CASE (tracks_parse__what_was_printed__goes_on),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (set_up, tear_down)

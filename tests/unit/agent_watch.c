@@ -58,7 +58,7 @@ static int look (struct place *place, int64_t now)
     return watch_look (&place->watch, now, &error, &gres_error);
 }
 
-static void watch_look__no_source__tried_again_after_a_pause (void **state)
+TEST_CASE (watch_look__no_source__tried_again_after_a_pause)
 {
     struct place *place = *state;
 
@@ -69,7 +69,7 @@ static void watch_look__no_source__tried_again_after_a_pause (void **state)
 }
 
 /* A node boots with a wrong clock, which is then set. */
-static void watch_look__clock_set_back__tried_again (void **state)
+TEST_CASE (watch_look__clock_set_back__tried_again)
 {
     struct place *place = *state;
 
@@ -78,7 +78,7 @@ static void watch_look__clock_set_back__tried_again (void **state)
     assert_int_equal (look (place, T0), 1);
 }
 
-static void watch_look__clock_set_back__slurmd_looked_for (void **state)
+TEST_CASE (watch_look__clock_set_back__slurmd_looked_for)
 {
     struct place *place = *state;
 
@@ -88,15 +88,4 @@ static void watch_look__clock_set_back__slurmd_looked_for (void **state)
     assert_int_equal (place->watch.gres_ms, T0 / 1000000 + WATCH_RETRY_MS);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown (name, set_up, tear_down)
-
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        CASE (watch_look__no_source__tried_again_after_a_pause),
-        CASE (watch_look__clock_set_back__tried_again),
-        CASE (watch_look__clock_set_back__slurmd_looked_for),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (set_up, tear_down)

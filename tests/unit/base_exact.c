@@ -17,9 +17,8 @@ static void check_text (const char *input, int digits, const char *expected)
     mpq_clear (q);
 }
 
-static void exact_text__halves__go_to_the_even_neighbour (void **state)
+TEST_CASE (exact_text__halves__go_to_the_even_neighbour)
 {
-    (void)state;
     check_text ("0.005", 2, "0.00");
     check_text ("0.015", 2, "0.02");
     check_text ("-0.015", 2, "-0.02");
@@ -30,7 +29,7 @@ static void exact_text__halves__go_to_the_even_neighbour (void **state)
     check_text ("0.1", 10, "0.1000000000");
 }
 
-static void exact_parse__other_texts__are_refused (void **state)
+TEST_CASE (exact_parse__other_texts__are_refused)
 {
     static const char *const texts[]
         = {"",    "-",    ".5",  "5.",  "1.2.3", "1e3", " 1",
@@ -39,7 +38,6 @@ static void exact_parse__other_texts__are_refused (void **state)
     gl_error_t error;
     mpq_t q;
 
-    (void)state;
     mpq_init (q);
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++)
         assert_int_equal (exact_parse (texts[i], q, &error), -1);
@@ -47,7 +45,7 @@ static void exact_parse__other_texts__are_refused (void **state)
 }
 
 /* Expected results: docs/decisions/exact-rationals.md. */
-static void exact_share__published_splits__are_reproduced (void **state)
+TEST_CASE (exact_share__published_splits__are_reproduced)
 {
     static const struct {
         int64_t total;
@@ -61,7 +59,6 @@ static void exact_share__published_splits__are_reproduced (void **state)
         {-1000, 3, {1, 1, 1}, {-334, -333, -333}},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         mpq_t parts[7];
         mpz_t units[7], total;
@@ -90,14 +87,13 @@ static void exact_share__published_splits__are_reproduced (void **state)
 
 /* Any amounts, also negative ones among them: the parts add up, none is off by
  * a unit or more. */
-static void exact_share__seeded_amounts__add_up (void **state)
+TEST_CASE (exact_share__seeded_amounts__add_up)
 {
     enum { N = 40 };
     mpq_t parts[N], sum, difference;
     mpz_t units[N], total, check;
     gl_error_t error;
 
-    (void)state;
     srand (20261005);
     mpq_inits (sum, difference, NULL);
     mpz_inits (total, check, NULL);
@@ -135,13 +131,12 @@ static void exact_share__seeded_amounts__add_up (void **state)
 }
 
 /* Ten days of 0.29 cents are 2.9 cents: 3 in all, and so are their parts. */
-static void exact_share_in_order__parts_put_together__are_the_same (void **state)
+TEST_CASE (exact_share_in_order__parts_put_together__are_the_same)
 {
     mpq_t parts[10], joined[3];
     mpz_t units[10], joined_units[3], total;
     gl_error_t error;
 
-    (void)state;
     mpz_init_set_ui (total, 3);
     for (int i = 0; i < 10; i++) {
         mpq_init (parts[i]);
@@ -183,16 +178,4 @@ static void exact_share_in_order__parts_put_together__are_the_same (void **state
     mpz_clear (total);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (exact_text__halves__go_to_the_even_neighbour),
-        cmocka_unit_test (exact_parse__other_texts__are_refused),
-        cmocka_unit_test (exact_share__published_splits__are_reproduced),
-        cmocka_unit_test (exact_share__seeded_amounts__add_up),
-        cmocka_unit_test (
-            exact_share_in_order__parts_put_together__are_the_same),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

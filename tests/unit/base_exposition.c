@@ -5,12 +5,11 @@
 
 #include "support/test.h"
 
-static void exposition__labels__escaped (void **state)
+TEST_CASE (exposition__labels__escaped)
 {
     buffer_t out = BUFFER_INIT;
     exposition_t e = {.out = &out};
 
-    (void)state;
     exposition_family (&e, "lab_jobs", EXPOSITION_GAUGE, "Jobs");
     exposition_label (&e, "user", "a\"b\\c\nd\x01\xff\xc3\xbc");
     exposition_label_number (&e, "id", -7);
@@ -25,13 +24,12 @@ static void exposition__labels__escaped (void **state)
     buffer_done (&out);
 }
 
-static void exposition__common_label__first_of_each (void **state)
+TEST_CASE (exposition__common_label__first_of_each)
 {
     buffer_t out = BUFFER_INIT;
     exposition_t e
         = {.out = &out, .common_name = "node", .common_value = "n\"1"};
 
-    (void)state;
     exposition_family (&e, "a_total", EXPOSITION_COUNTER, "A");
     exposition_number (&e, 1, 1);
     exposition_label (&e, "b", "");
@@ -44,12 +42,11 @@ static void exposition__common_label__first_of_each (void **state)
     buffer_done (&out);
 }
 
-static void exposition__no_sample__nothing (void **state)
+TEST_CASE (exposition__no_sample__nothing)
 {
     buffer_t out = BUFFER_INIT;
     exposition_t e = {.out = &out};
 
-    (void)state;
     exposition_family (&e, "a", EXPOSITION_GAUGE, "A");
     exposition_family (&e, "b", EXPOSITION_GAUGE, "B");
     exposition_end (&e);
@@ -57,13 +54,12 @@ static void exposition__no_sample__nothing (void **state)
     buffer_done (&out);
 }
 
-static void exposition__numbers__exact (void **state)
+TEST_CASE (exposition__numbers__exact)
 {
     buffer_t out = BUFFER_INIT;
     exposition_t e = {.out = &out};
     mpq_t value;
 
-    (void)state;
     mpq_init (value);
     mpq_set_si (value, -1, 3);
     exposition_family (&e, "a", EXPOSITION_GAUGE, "A");
@@ -80,14 +76,4 @@ static void exposition__numbers__exact (void **state)
     buffer_done (&out);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (exposition__labels__escaped),
-        cmocka_unit_test (exposition__common_label__first_of_each),
-        cmocka_unit_test (exposition__no_sample__nothing),
-        cmocka_unit_test (exposition__numbers__exact),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -104,7 +104,7 @@ static int replace (size_t way, const char *content, gl_error_t *error)
                          error);
 }
 
-static void replace__a_file__whole_and_alone (void **state)
+TEST_CASE (replace__a_file__whole_and_alone)
 {
     for (size_t i = 0; i < WAYS; i++) {
         int reader;
@@ -127,7 +127,7 @@ static void replace__a_file__whole_and_alone (void **state)
     assert_content ("page", "new");
 }
 
-static void replace__mode__as_told_whatever_the_umask (void **state)
+TEST_CASE (replace__mode__as_told_whatever_the_umask)
 {
     static const struct {
         mode_t mode, umask, got;
@@ -135,7 +135,6 @@ static void replace__mode__as_told_whatever_the_umask (void **state)
                  {0, 022, 0644},     {0, 077, 0600},    {0, 02, 0664}};
     mode_t before = umask (022);
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         file_target_t file = {.at = at, .name = "page", .mode = cases[i].mode};
         struct stat st;
@@ -180,9 +179,8 @@ static int fill_disk (void)
                : setrlimit (RLIMIT_FSIZE, &room);
 }
 
-static void replace__disk_full__former_stands (void **state)
+TEST_CASE (replace__disk_full__former_stands)
 {
-    (void)state;
     for (size_t i = 0; i < WAYS; i++) {
         assert_int_equal (fails (fill_disk, i, "DIR/page: File too large"), 0);
         assert_content ("page", "former");
@@ -199,9 +197,8 @@ static int be_nobody (void)
                : 0;
 }
 
-static void replace__no_permission__former_stands (void **state)
+TEST_CASE (replace__no_permission__former_stands)
 {
-    (void)state;
     assert_int_equal (chmod (dir, 0555), 0);
     for (size_t i = 0; i < WAYS; i++) {
         assert_int_equal (
@@ -212,12 +209,11 @@ static void replace__no_permission__former_stands (void **state)
     assert_int_equal (chmod (dir, 0700), 0);
 }
 
-static void replace__no_directory__says_so (void **state)
+TEST_CASE (replace__no_directory__says_so)
 {
     file_target_t file = {.at = AT_FDCWD, .name = "/nonexistent/page"};
     gl_error_t error = {""};
 
-    (void)state;
     for (int shared = 0; shared < 2; shared++) {
         file.shared = shared;
         assert_int_equal (file_replace (&file, file.name, "", 0, &error), -1);
@@ -227,11 +223,10 @@ static void replace__no_directory__says_so (void **state)
 }
 
 /* It cannot be renamed. */
-static void replace__name_of_a_directory__nothing_is_left (void **state)
+TEST_CASE (replace__name_of_a_directory__nothing_is_left)
 {
     gl_error_t error = {""};
 
-    (void)state;
     unlinkat (at, "page", 0);
     assert_int_equal (mkdirat (at, "page", 0700), 0);
     for (size_t i = 0; i < WAYS; i++) {
@@ -241,11 +236,10 @@ static void replace__name_of_a_directory__nothing_is_left (void **state)
     }
 }
 
-static void replace__link__is_replaced_and_not_followed (void **state)
+TEST_CASE (replace__link__is_replaced_and_not_followed)
 {
     struct stat st;
 
-    (void)state;
     for (size_t i = 0; i < WAYS; i++) {
         put ("precious", "kept");
         unlinkat (at, "page", 0);
@@ -259,10 +253,8 @@ static void replace__link__is_replaced_and_not_followed (void **state)
 }
 
 /* By whoever may write in the directory. */
-static void replace__name_beside_is_taken__what_it_was_is_left_alone (
-    void **state)
+TEST_CASE (replace__name_beside_is_taken__what_it_was_is_left_alone)
 {
-    (void)state;
     put ("precious", "kept");
     for (size_t i = 0; i < WAYS; i++) {
         assert_int_equal (symlinkat ("precious", at, "page.new"), 0);
@@ -281,9 +273,8 @@ static void replace__name_beside_is_taken__what_it_was_is_left_alone (
     }
 }
 
-static void draft__given_up__former_stands (void **state)
+TEST_CASE (draft__given_up__former_stands)
 {
-    (void)state;
     for (size_t i = 0; i < WAYS; i++) {
         file_draft_t *draft;
 
@@ -297,13 +288,12 @@ static void draft__given_up__former_stands (void **state)
     }
 }
 
-static void draft__two_at_a_time__each_is_whole (void **state)
+TEST_CASE (draft__two_at_a_time__each_is_whole)
 {
     file_target_t file = {.at = at, .name = "page", .shared = true};
     file_draft_t *one = file_draft_open (&file);
     file_draft_t *two = file_draft_open (&file);
 
-    (void)state;
     assert_true (one && two);
     assert_int_equal (file_draft_write (one, "on", 2), 0);
     assert_int_equal (file_draft_write (two, "two", 3), 0);
@@ -316,9 +306,8 @@ static void draft__two_at_a_time__each_is_whole (void **state)
 }
 
 /* What a killed writer left is taken away; of several it may be in use. */
-static void draft__left_behind__replaced_by_the_next (void **state)
+TEST_CASE (draft__left_behind__replaced_by_the_next)
 {
-    (void)state;
     put ("page.new", "left behind by one that was killed");
     assert_int_equal (replace (0, "new", NULL), 0);
     assert_content ("page", "new");
@@ -328,13 +317,12 @@ static void draft__left_behind__replaced_by_the_next (void **state)
     assert_string_equal (names (), "page page.000000");
 }
 
-static void read__what_is_no_small_file__is_refused (void **state)
+TEST_CASE (read__what_is_no_small_file__is_refused)
 {
     gl_error_t error = {""};
     size_t size = 7;
     char *text;
 
-    (void)state;
     text = file_read (at, "page", "DIR/page", 6, &size, &error);
     assert_non_null (text);
     assert_int_equal (size, 6);
@@ -353,24 +341,4 @@ static void read__what_is_no_small_file__is_refused (void **state)
     assert_string_equal (error.text, "DIR/fifo: not a regular file");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown (name, setup, teardown)
-
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (replace__a_file__whole_and_alone),
-        TEST (replace__mode__as_told_whatever_the_umask),
-        TEST (replace__disk_full__former_stands),
-        TEST (replace__no_permission__former_stands),
-        TEST (replace__no_directory__says_so),
-        TEST (replace__name_of_a_directory__nothing_is_left),
-        TEST (replace__link__is_replaced_and_not_followed),
-        TEST (replace__name_beside_is_taken__what_it_was_is_left_alone),
-        TEST (draft__given_up__former_stands),
-        TEST (draft__two_at_a_time__each_is_whole),
-        TEST (draft__left_behind__replaced_by_the_next),
-        TEST (read__what_is_no_small_file__is_refused),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (setup, teardown)

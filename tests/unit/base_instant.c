@@ -39,9 +39,8 @@ static const struct {
     {"2026-03-29T02:30", 1774746000},
 };
 
-static void instant_parse__known_forms__give_what_date_gives (void **state)
+TEST_CASE (instant_parse__known_forms__give_what_date_gives)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof (good) / sizeof (good[0]); i++) {
         gl_error_t error = {""};
         int64_t instant = -1;
@@ -53,7 +52,7 @@ static void instant_parse__known_forms__give_what_date_gives (void **state)
     }
 }
 
-static void instant_parse__anything_else__is_refused_untouched (void **state)
+TEST_CASE (instant_parse__anything_else__is_refused_untouched)
 {
     static const char *const bad[] = {
         "",           "now",        "today",       "2026-02-30",
@@ -66,7 +65,6 @@ static void instant_parse__anything_else__is_refused_untouched (void **state)
         "1969-12-31Z", "2100-01-01Z", "@99999999999999999999",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (bad) / sizeof (bad[0]); i++) {
         gl_error_t error = {""};
         int64_t instant = 42;
@@ -77,12 +75,4 @@ static void instant_parse__anything_else__is_refused_untouched (void **state)
     }
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (instant_parse__known_forms__give_what_date_gives),
-        cmocka_unit_test (instant_parse__anything_else__is_refused_untouched),
-    };
-
-    return cmocka_run_group_tests (tests, open_zone, close_zone);
-}
+TEST_MAIN (open_zone, close_zone)

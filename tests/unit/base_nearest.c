@@ -5,7 +5,7 @@
 
 static const char *const names[] = {"month", "months", "store", "strict", "by"};
 
-static void nearest__typed_words__find_their_name_or_none (void **state)
+TEST_CASE (nearest__typed_words__find_their_name_or_none)
 {
     char word[200];
     static const struct {
@@ -19,7 +19,6 @@ static void nearest__typed_words__find_their_name_or_none (void **state)
         {"Months", "months"}, {"STORRE", "store"},   {"BY", "by"},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         nearest_t nearest = {.word = cases[i].typed};
         for (size_t k = 0; k < GL_ARRAY_SIZE (names); k++)
@@ -36,11 +35,4 @@ static void nearest__typed_words__find_their_name_or_none (void **state)
     assert_null (nearest.name); /* longer than any name of ours */
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (nearest__typed_words__find_their_name_or_none),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/network.h"
 
-static void split_host__every_form__gives_host_and_port (void **state)
+TEST_CASE (split_host__every_form__gives_host_and_port)
 {
     static const struct {
         const char *text;
@@ -21,7 +21,6 @@ static void split_host__every_form__gives_host_and_port (void **state)
         {"[fe80::1%eth0]:6828", "fe80::1%eth0", "6828"},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (forms); i++) {
         GL_AUTOFREE char *text = xstrdup (forms[i].text);
         const char *host, *port;
@@ -33,12 +32,11 @@ static void split_host__every_form__gives_host_and_port (void **state)
     }
 }
 
-static void parse__bits_behind_the_prefix__are_refused (void **state)
+TEST_CASE (parse__bits_behind_the_prefix__are_refused)
 {
     uint32_t network, mask;
     gl_error_t error;
 
-    (void)state;
     assert_int_equal (network_parse ("10.1.0.0/16", &network, &mask, &error), 0);
     assert_int_equal (network, 0x0a010000);
     assert_int_equal (mask, 0xffff0000);
@@ -53,12 +51,4 @@ static void parse__bits_behind_the_prefix__are_refused (void **state)
                       -1);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (split_host__every_form__gives_host_and_port),
-        cmocka_unit_test (parse__bits_behind_the_prefix__are_refused),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

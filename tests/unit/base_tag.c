@@ -2,7 +2,7 @@
 
 #include "base/tag.h"
 
-static void tag__table_of_texts__valid_or_not (void **state)
+TEST_CASE (tag__table_of_texts__valid_or_not)
 {
     static const struct {
         const char *text;
@@ -15,7 +15,6 @@ static void tag__table_of_texts__valid_or_not (void **state)
     };
     char longest[TAG_MAX + 2];
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++)
         assert_int_equal (tag_valid (cases[i].text, strlen (cases[i].text)),
                           cases[i].valid);
@@ -24,7 +23,7 @@ static void tag__table_of_texts__valid_or_not (void **state)
     assert_false (tag_valid (longest, TAG_MAX + 1));
 }
 
-static void labels__table_of_texts__problem_or_none (void **state)
+TEST_CASE (labels__table_of_texts__problem_or_none)
 {
     static const struct {
         const char *text;
@@ -45,18 +44,16 @@ static void labels__table_of_texts__problem_or_none (void **state)
         {"a=b\n", 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++)
         assert_int_equal (labels_problem (cases[i].text) == NULL,
                           cases[i].valid);
 }
 
-static void labels__a_megabyte__is_refused (void **state)
+TEST_CASE (labels__a_megabyte__is_refused)
 {
     size_t size = 1 << 20;
     char *text = malloc (size);
 
-    (void)state;
     memset (text, 'a', size);
     text[1] = '=';
     text[size - 1] = '\0';
@@ -64,22 +61,10 @@ static void labels__a_megabyte__is_refused (void **state)
     free (text);
 }
 
-static void labels__a_pair_without_a_value__the_sign_is_named (void **state)
+TEST_CASE (labels__a_pair_without_a_value__the_sign_is_named)
 {
-    (void)state;
     assert_non_null (strstr (labels_problem ("a=1,foo"), "no '='"));
     assert_non_null (strstr (labels_problem ("foo="), "a value"));
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (tag__table_of_texts__valid_or_not),
-        cmocka_unit_test (labels__table_of_texts__problem_or_none),
-        cmocka_unit_test (labels__a_megabyte__is_refused),
-        cmocka_unit_test (
-            labels__a_pair_without_a_value__the_sign_is_named),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

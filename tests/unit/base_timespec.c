@@ -71,10 +71,8 @@ static const struct {
     {"2026-10-05T14:30Z", "2026-10-05T16:30"},
 };
 
-static void
-timespec_parse__each_form__is_the_same_as_the_full_one (void **state)
+TEST_CASE (timespec_parse__each_form__is_the_same_as_the_full_one)
 {
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (good); i++) {
         gl_error_t error = {""};
         int64_t instant = -1, same = -2;
@@ -88,7 +86,7 @@ timespec_parse__each_form__is_the_same_as_the_full_one (void **state)
     }
 }
 
-static void timespec_parse__other_texts__are_refused_untouched (void **state)
+TEST_CASE (timespec_parse__other_texts__are_refused_untouched)
 {
     static const char *const bad[] = {
         "",
@@ -127,7 +125,6 @@ static void timespec_parse__other_texts__are_refused_untouched (void **state)
     };
     gl_error_t error = {""};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (bad); i++) {
         int64_t instant = 77;
         if (timespec_parse (bad[i], oslo, NOW, &instant, &error) == 0)
@@ -137,13 +134,4 @@ static void timespec_parse__other_texts__are_refused_untouched (void **state)
     }
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (
-            timespec_parse__each_form__is_the_same_as_the_full_one),
-        cmocka_unit_test (timespec_parse__other_texts__are_refused_untouched),
-    };
-
-    return cmocka_run_group_tests (tests, open_zone, close_zone);
-}
+TEST_MAIN (open_zone, close_zone)

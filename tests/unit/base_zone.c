@@ -17,23 +17,21 @@ static zone_t *open_zone (const char *name)
     return zone;
 }
 
-static void zone__unknown_names__are_refused (void **state)
+TEST_CASE (zone__unknown_names__are_refused)
 {
     static const char *const names[]
         = {"", "Mars/Olympus", "../etc/passwd", "/etc/localtime", "X", "12"};
     gl_error_t error;
 
-    (void)state;
     for (size_t i = 0; i < sizeof (names) / sizeof (names[0]); i++)
         assert_null (zone_open (names[i], &error));
 }
 
-static void zone__posix_rule__needs_no_tzdata (void **state)
+TEST_CASE (zone__posix_rule__needs_no_tzdata)
 {
     zone_t *zone = open_zone ("CET-1CEST,M3.5.0,M10.5.0/3");
     civil_t c = {2026, 7, 1, 12, 0, 0};
 
-    (void)state;
     assert_int_equal (zone_offset (zone, zone_instant (zone, &c)), 7200);
     zone_close (zone);
 }
@@ -95,14 +93,13 @@ static void compare_with_libc (const char *name)
     zone_close (zone);
 }
 
-static void zone_open__zones_of_the_database__are_what_libc_has (void **state)
+TEST_CASE (zone_open__zones_of_the_database__are_what_libc_has)
 {
     const char *dir = getenv ("TZDIR");
     char path[4096], line[512], name[256];
     FILE *file;
     size_t count = 0;
 
-    (void)state;
     snprintf (path, sizeof (path), "%s/zone1970.tab",
               dir ? dir : "/usr/share/zoneinfo");
     file = fopen (path, "re");
@@ -119,7 +116,7 @@ static void zone_open__zones_of_the_database__are_what_libc_has (void **state)
     assert_true (count > 200);
 }
 
-static void zone_open__rules__are_what_libc_has (void **state)
+TEST_CASE (zone_open__rules__are_what_libc_has)
 {
     static const char *const rules[]
         = {"UTC",
@@ -135,12 +132,11 @@ static void zone_open__rules__are_what_libc_has (void **state)
            "ABC-2DEF-3:30,59,300/0:00:01",
            "IST-2IDT,M3.4.4/50,M10.4.4/50"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof (rules) / sizeof (rules[0]); i++)
         compare_with_libc (rules[i]);
 }
 
-static void zone_open__bad_rules__are_refused (void **state)
+TEST_CASE (zone_open__bad_rules__are_refused)
 {
     static const char *const rules[]
         = {"AB3",           "ABC",          "ABC25",       "ABC3DEF,M3.5.0",
@@ -150,7 +146,6 @@ static void zone_open__bad_rules__are_refused (void **state)
            "ABC3DEF,M3.5.0,M1.1.0x",        "ABC3:60",     "ABC3 "};
     gl_error_t error;
 
-    (void)state;
     for (size_t i = 0; i < sizeof (rules) / sizeof (rules[0]); i++)
         if (zone_open (rules[i], &error))
             fail_msg ("'%s' was taken", rules[i]);
@@ -158,7 +153,7 @@ static void zone_open__bad_rules__are_refused (void **state)
 
 /* Whole, it is taken; cut at any place, it is not, and nothing is read behind
  * its end (which a sanitizer sees). */
-static void zone_open__a_file_cut_short__is_damaged (void **state)
+TEST_CASE (zone_open__a_file_cut_short__is_damaged)
 {
     static const char whole[] = "TZif2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
                                 "\0\0\0\0\0\0\0\0\0\0\0\0"
@@ -174,7 +169,6 @@ static void zone_open__a_file_cut_short__is_damaged (void **state)
     size_t length = sizeof (whole) - 1;
     zone_table_t table = {NULL, 0};
 
-    (void)state;
     for (size_t i = 0; i < length; i++) {
         char *cut = malloc (i ? i : 1);
         memcpy (cut, whole, i);
@@ -193,7 +187,7 @@ static void zone_open__a_file_cut_short__is_damaged (void **state)
 
 /* Days that a person would count: date, hours. Both switches, half hours,
  * a midnight that does not exist. */
-static void zone_unit__days_over_switches__have_their_true_length (void **state)
+TEST_CASE (zone_unit__days_over_switches__have_their_true_length)
 {
     static const struct {
         const char *zone;
@@ -212,7 +206,6 @@ static void zone_unit__days_over_switches__have_their_true_length (void **state)
         {"America/Sao_Paulo", {2018, 2, 17, 12, 0, 0}, 25 * 3600},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         zone_t *zone = open_zone (cases[i].zone);
         int64_t noon = zone_instant (zone, &cases[i].noon);
@@ -225,7 +218,7 @@ static void zone_unit__days_over_switches__have_their_true_length (void **state)
 
 /* The units of a year follow each other without gap or overlap, and each
  * instant lies in its own unit. */
-static void zone_unit__a_year_of_units__is_a_partition (void **state)
+TEST_CASE (zone_unit__a_year_of_units__is_a_partition)
 {
     static const char *const names[]
         = {"UTC",          "America/New_York",    "Europe/Oslo",
@@ -233,7 +226,6 @@ static void zone_unit__a_year_of_units__is_a_partition (void **state)
     static const calendar_unit_t units[]
         = {CALENDAR_HOUR, CALENDAR_DAY, CALENDAR_MONTH};
 
-    (void)state;
     for (size_t z = 0; z < sizeof (names) / sizeof (names[0]); z++) {
         zone_t *zone = open_zone (names[z]);
         civil_t first = {2026, 1, 1, 0, 0, 0}, last = {2027, 1, 1, 0, 0, 0};
@@ -254,13 +246,12 @@ static void zone_unit__a_year_of_units__is_a_partition (void **state)
     }
 }
 
-static void zone_instant__twice_and_never__earlier_and_the_jump (void **state)
+TEST_CASE (zone_instant__twice_and_never__earlier_and_the_jump)
 {
     zone_t *zone = open_zone ("America/New_York");
     civil_t twice = {2026, 11, 1, 1, 30, 0}, never = {2026, 3, 8, 2, 30, 0};
     char stamp[ZONE_STAMP_SIZE];
 
-    (void)state;
     assert_string_equal (
         zone_stamp (zone, zone_instant (zone, &twice), stamp),
         "2026-11-01T01:30:00-04:00");
@@ -270,7 +261,7 @@ static void zone_instant__twice_and_never__earlier_and_the_jump (void **state)
     zone_close (zone);
 }
 
-static void calendar__dates__exist_or_not (void **state)
+TEST_CASE (calendar__dates__exist_or_not)
 {
     static const struct {
         const char *text;
@@ -283,7 +274,6 @@ static void calendar__dates__exist_or_not (void **state)
     };
     civil_t c;
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++)
         assert_int_equal (calendar_parse_date (cases[i].text,
                                                strlen (cases[i].text), &c)
@@ -296,22 +286,4 @@ static void calendar__dates__exist_or_not (void **state)
     }
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (zone__unknown_names__are_refused),
-        cmocka_unit_test (zone__posix_rule__needs_no_tzdata),
-        cmocka_unit_test (
-            zone_open__zones_of_the_database__are_what_libc_has),
-        cmocka_unit_test (zone_open__rules__are_what_libc_has),
-        cmocka_unit_test (zone_open__bad_rules__are_refused),
-        cmocka_unit_test (zone_open__a_file_cut_short__is_damaged),
-        cmocka_unit_test (
-            zone_unit__days_over_switches__have_their_true_length),
-        cmocka_unit_test (zone_unit__a_year_of_units__is_a_partition),
-        cmocka_unit_test (zone_instant__twice_and_never__earlier_and_the_jump),
-        cmocka_unit_test (calendar__dates__exist_or_not),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -82,11 +82,10 @@ static const char whole[]
       "rates: [{pool: h100, per_gpu_hour: 3.60, from: 2026-02-01}]\n"
       "taxes: [{name: VAT, percent: 25%}]\n";
 
-static void book__read_again__is_the_same_book (void **state)
+TEST_CASE (book__read_again__is_the_same_book)
 {
     site_t *site = load (whole), *again = load (site->book);
 
-    (void)state;
     assert_string_equal (site->book, again->book);
     assert_true (same_costs (site, again, "h100",
                              (period_t){1790000000, 1799000000}));
@@ -100,22 +99,20 @@ static void book__read_again__is_the_same_book (void **state)
     site_free (again);
 }
 
-static void book__what_makes_no_price__is_left_out (void **state)
+TEST_CASE (book__what_makes_no_price__is_left_out)
 {
     site_t *site = load (whole);
 
-    (void)state;
     has (site, "mysql", false);
     has (site, "425000", true);
     site_free (site);
 }
 
 /* Which of them tell the load that is paid by a tariff. */
-static void book__meters__make_the_demand_charge (void **state)
+TEST_CASE (book__meters__make_the_demand_charge)
 {
     site_t *site = load (whole), *again = load (site->book);
 
-    (void)state;
     assert_int_equal (again->meter_count, 1);
     assert_string_equal (again->meters[0].name, "hall");
     assert_int_equal (again->meters[0].measures, METER_FACILITY);
@@ -126,7 +123,7 @@ static void book__meters__make_the_demand_charge (void **state)
 
 /* --- people ------------------------------------------------------------------ */
 
-static void staff__three_people_of_a_pool__are_one_amount (void **state)
+TEST_CASE (staff__three_people_of_a_pool__are_one_amount)
 {
     site_t *site = load (
         LEDGER POOLS "staff:\n"
@@ -134,7 +131,6 @@ static void staff__three_people_of_a_pool__are_one_amount (void **state)
                      "  - {name: bob, fte: 0.5, loaded_salary: 81111.50, pools: {h100: 100%}}\n"
                      "  - {name: cy, fte: 2, loaded_salary: 71111, pools: {h100: 25%}, recoverable: 40%}\n");
 
-    (void)state;
     has (site, "ann", false);
     has (site, "bob", false);
     has (site, "1111\"", false);
@@ -147,14 +143,13 @@ static void staff__three_people_of_a_pool__are_one_amount (void **state)
     site_free (site);
 }
 
-static void staff__one_comes_and_one_goes__stretches_between (void **state)
+TEST_CASE (staff__one_comes_and_one_goes__stretches_between)
 {
     site_t *site = load (
         LEDGER POOLS "staff:\n"
                      "  - {name: ann, fte: 1, loaded_salary: 90000, pools: {h100: 100%}, to: 2026-07-01}\n"
                      "  - {name: bob, fte: 1, loaded_salary: 80000, pools: {h100: 100%}, from: 2026-04-15}\n");
 
-    (void)state;
     has (site, "\"90000\", pools: {\"h100\": \"100%\"}, to: \"2026-04-15\"}",
          true);
     has (site, "\"170000\", pools: {\"h100\": \"100%\"}, from: \"2026-04-15\", "
@@ -215,11 +210,10 @@ static char *random_site (void)
     return buffer_take (&text);
 }
 
-static void staff__any__costs_what_the_book_says (void **state)
+TEST_CASE (staff__any__costs_what_the_book_says)
 {
     unsigned any = 0;
 
-    (void)state;
     for (unsigned round = 0; round < 200; round++) {
         GL_AUTOFREE char *text = random_site ();
         site_t *site = load (text), *again = load (site->book);
@@ -236,16 +230,4 @@ static void staff__any__costs_what_the_book_says (void **state)
     assert_true (any > 1000);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (book__read_again__is_the_same_book),
-        cmocka_unit_test (book__what_makes_no_price__is_left_out),
-        cmocka_unit_test (book__meters__make_the_demand_charge),
-        cmocka_unit_test (staff__three_people_of_a_pool__are_one_amount),
-        cmocka_unit_test (staff__one_comes_and_one_goes__stretches_between),
-        cmocka_unit_test (staff__any__costs_what_the_book_says),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

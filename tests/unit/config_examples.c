@@ -20,7 +20,7 @@ static site_t *load_example (const char *name)
 }
 
 /* Expected: docs/guides/decisions.md. */
-static void examples__h100_64__gives_the_published_break_even (void **state)
+TEST_CASE (examples__h100_64__gives_the_published_break_even)
 {
     static const struct {
         const char *name;
@@ -35,7 +35,6 @@ static void examples__h100_64__gives_the_published_break_even (void **state)
     gl_error_t error;
     breakeven_t b;
 
-    (void)state;
     if (breakeven_of_pool (site, "h100", BREAKEVEN_UNDATED, NULL, &b, &error) <
         0)
         fail_msg ("%s", error.text);
@@ -55,11 +54,10 @@ static void examples__h100_64__gives_the_published_break_even (void **state)
     site_free (site);
 }
 
-static void examples__the_others__are_valid (void **state)
+TEST_CASE (examples__the_others__are_valid)
 {
     static const char *const names[] = {"small-lab.yaml"};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (names); i++)
         site_free (load_example (names[i]));
 }
@@ -92,11 +90,10 @@ static void check_month (const site_t *site, const char *pool, unsigned hours,
  * of three nodes and half of the staff: 1650.16 + 1250.00, and 416.67. Each of the
  * lives and the staff is booked in whole cents that add up over time, here
  * 1375.13 + 833.33 of the last pool. */
-static void examples__a_month__costs_what_the_book_says (void **state)
+TEST_CASE (examples__a_month__costs_what_the_book_says)
 {
     site_t *site = load_example ("h100-64.yaml");
 
-    (void)state;
     check_month (site, "h100", 36000, "134572.15", "134572.15");
     site_free (site);
     site = load_example ("small-lab.yaml");
@@ -105,13 +102,4 @@ static void examples__a_month__costs_what_the_book_says (void **state)
     site_free (site);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (examples__h100_64__gives_the_published_break_even),
-        cmocka_unit_test (examples__the_others__are_valid),
-        cmocka_unit_test (examples__a_month__costs_what_the_book_says),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -70,7 +70,7 @@ static void make_conf_d (const char *dir)
     free (path);
 }
 
-static void config_load__conf_d__is_read_in_order (void **state)
+TEST_CASE (config_load__conf_d__is_read_in_order)
 {
     const char *dir = *state;
     gl_error_t error = {""};
@@ -93,7 +93,7 @@ static void config_load__conf_d__is_read_in_order (void **state)
     site_free (site);
 }
 
-static void config_load__two_files_in_conflict__both_are_named (void **state)
+TEST_CASE (config_load__two_files_in_conflict__both_are_named)
 {
     const char *dir = *state;
     gl_error_t error;
@@ -112,7 +112,7 @@ static void config_load__two_files_in_conflict__both_are_named (void **state)
     assert_non_null (strstr (error.text, "/gpuledger.yaml:2"));
 }
 
-static void config_load__another_suffix__is_not_left_out (void **state)
+TEST_CASE (config_load__another_suffix__is_not_left_out)
 {
     const char *dir = *state;
     gl_error_t error;
@@ -126,7 +126,7 @@ static void config_load__another_suffix__is_not_left_out (void **state)
     assert_non_null (strstr (error.text, "'.yaml'"));
 }
 
-static void config_load__unreadable__says_which_file (void **state)
+TEST_CASE (config_load__unreadable__says_which_file)
 {
     gl_error_t error;
     site_t *site;
@@ -137,22 +137,4 @@ static void config_load__unreadable__says_which_file (void **state)
     assert_non_null (strstr (error.text, "Is a directory"));
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown (
-            config_load__conf_d__is_read_in_order, make_directory,
-            remove_directory),
-        cmocka_unit_test_setup_teardown (
-            config_load__another_suffix__is_not_left_out, make_directory,
-            remove_directory),
-        cmocka_unit_test_setup_teardown (
-            config_load__two_files_in_conflict__both_are_named, make_directory,
-            remove_directory),
-        cmocka_unit_test_setup_teardown (
-            config_load__unreadable__says_which_file, make_directory,
-            remove_directory),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (make_directory, remove_directory)

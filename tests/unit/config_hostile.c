@@ -15,7 +15,7 @@ static char *repeat (const char *text, size_t count)
 }
 
 /* Each would cost far more than its size if it were taken at its word. */
-static void config_load_text__bombs__are_refused_quickly (void **state)
+TEST_CASE (config_load_text__bombs__are_refused_quickly)
 {
     static const struct {
         const char *piece;
@@ -31,7 +31,6 @@ static void config_load_text__bombs__are_refused_quickly (void **state)
     gl_error_t error;
     site_t *site;
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (bombs); i++) {
         char *text = repeat (bombs[i].piece, bombs[i].count);
         assert_int_equal (
@@ -50,14 +49,13 @@ static void config_load_text__bombs__are_refused_quickly (void **state)
 
 /* Bytes replaced, removed and doubled: a site or a message, under sanitizers
  * without a leak. */
-static void config_load_text__damaged_texts__end_in_a_message (void **state)
+TEST_CASE (config_load_text__damaged_texts__end_in_a_message)
 {
     static const char bytes[] = "\n \t-:,[]{}#&*!|>'\"%@`\\\xff\xc3\0a09";
     uint64_t seed = 1181783497276652981ull;
     char *text = xmalloc (2 * sizeof (pinned_site));
     size_t refused = 0;
 
-    (void)state;
     for (int i = 0; i < 1500; i++) {
         size_t length = sizeof (pinned_site) - 1;
         gl_error_t error = {""};
@@ -82,12 +80,4 @@ static void config_load_text__damaged_texts__end_in_a_message (void **state)
     free (text);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (config_load_text__bombs__are_refused_quickly),
-        cmocka_unit_test (config_load_text__damaged_texts__end_in_a_message),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

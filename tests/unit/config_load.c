@@ -7,25 +7,23 @@
 #include "money/cost.h"
 #include "site/segment.h"
 
-static void config_load_text__hosts_of_all_forms__are_taken (void **state)
+TEST_CASE (config_load_text__hosts_of_all_forms__are_taken)
 {
     site_t *site = load_site ("collector:\n"
                          "  hosts: [ledger1, ledger2.example.org:6828, "
                          "\"[fe80::1%eth0]:6828\", \"::1\", 10.0.0.5:1]\n"
                          "  listen: [\"*:6828\", \"[::]\"]\n");
 
-    (void)state;
     assert_int_equal (site->collector.hosts.count, 5);
     assert_int_equal (site->collector.listen.count, 2);
     site_free (site);
 }
 
-static void config_load_text__the_pinned_text__is_read_exactly (void **state)
+TEST_CASE (config_load_text__the_pinned_text__is_read_exactly)
 {
     site_t *site = load_site (pinned_site);
     const site_asset_t *asset = &site->assets[0];
 
-    (void)state;
     assert_string_equal (zone_name (site->zone), "America/New_York");
     assert_string_equal (site->currency, "USD");
     assert_int_equal (site->cluster_count, 1);
@@ -59,8 +57,7 @@ static void config_load_text__the_pinned_text__is_read_exactly (void **state)
 }
 
 /* Else a question would change what a closed month was priced by. */
-static void config_load_text__what_prices_nothing__is_not_in_the_book (
-    void **state)
+TEST_CASE (config_load_text__what_prices_nothing__is_not_in_the_book)
 {
     static const char rate[]
         = "pools: [{name: p, nodes: n1, gpus_per_node: 1}]\n"
@@ -72,14 +69,13 @@ static void config_load_text__what_prices_nothing__is_not_in_the_book (
         rate);
     site_t *plain = load_site (rate), *asked = load_site (more);
 
-    (void)state;
     assert_int_equal (asked->analysis_count, 1);
     assert_string_equal (asked->book, plain->book);
     site_free (plain);
     site_free (asked);
 }
 
-static void config_load_text__who_approved_a_rate__is_kept (void **state)
+TEST_CASE (config_load_text__who_approved_a_rate__is_kept)
 {
     site_t *site = load_site (
         "ledger: {fiscal_year: 07-01}\n"
@@ -88,7 +84,6 @@ static void config_load_text__who_approved_a_rate__is_kept (void **state)
         "note: \"first rate\"}]\n");
     site_t *plain = load_site ("{}");
 
-    (void)state;
     assert_int_equal (site->fiscal_month, 7);
     assert_string_equal (site->rates[0].approved_by, "board, 3 May");
     assert_string_equal (site->rates[0].note, "first rate");
@@ -97,7 +92,7 @@ static void config_load_text__who_approved_a_rate__is_kept (void **state)
     site_free (plain);
 }
 
-static void config_load_text__what_is_billed__is_read (void **state)
+TEST_CASE (config_load_text__what_is_billed__is_read)
 {
     const uint32_t node_fail = segment_state_bit (SEGMENT_NODE_FAIL);
     const uint32_t boot_fail = segment_state_bit (SEGMENT_BOOT_FAIL);
@@ -107,7 +102,6 @@ static void config_load_text__what_is_billed__is_read (void **state)
                          "  bill: weighted, gpu_weight: 35, cpu_weight: 1,\n"
                          "  memory_weight: 0.215}]\n");
 
-    (void)state;
     assert_int_equal (site->policy.minimum, 60);
     assert_int_equal (site->policy.increment, 60);
     assert_int_equal (site->policy.grace, 30);
@@ -129,7 +123,7 @@ static void config_load_text__what_is_billed__is_read (void **state)
 }
 
 /* Changes, shares and times of use, as the manual writes them. */
-static void config_load_text__the_cost_book__is_read_exactly (void **state)
+TEST_CASE (config_load_text__the_cost_book__is_read_exactly)
 {
     static const char text[]
         = "pools:\n"
@@ -165,7 +159,6 @@ static void config_load_text__the_cost_book__is_read_exactly (void **state)
     const site_asset_t *asset = &site->assets[0];
     const site_tariff_t *tariff = &site->tariffs[0];
 
-    (void)state;
     assert_int_equal (asset->method, DEPRECIATION_DECLINING);
     check_number (asset->recoverable, "0.6");
     assert_int_equal (asset->retired.year, 2030);
@@ -197,12 +190,11 @@ static void config_load_text__the_cost_book__is_read_exactly (void **state)
     site_free (site);
 }
 
-static void config_load_text__nothing__is_the_default_site (void **state)
+TEST_CASE (config_load_text__nothing__is_the_default_site)
 {
     static const char *const texts[] = {"", "# only a comment\n", "---\n",
                                         "pools:\nledger:\n", "{}"};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
         site_t *site = load_site (texts[i]);
         assert_string_equal (zone_name (site->zone), "UTC");
@@ -216,7 +208,7 @@ static void config_load_text__nothing__is_the_default_site (void **state)
     }
 }
 
-static void config_load_text__dates__are_days_of_the_ledgers_zone (void **state)
+TEST_CASE (config_load_text__dates__are_days_of_the_ledgers_zone)
 {
     /* the zone stands last, and is read first */
     site_t *site = load_site ("tariffs:\n"
@@ -224,7 +216,6 @@ static void config_load_text__dates__are_days_of_the_ledgers_zone (void **state)
                          "- {name: a, per_kwh: 2, from: 2026-03-10}\n"
                          "ledger: {timezone: America/New_York}\n");
 
-    (void)state;
     /* 2026-03-10T00:00-04:00 = 04:00 UTC */
     assert_int_equal (site->tariffs[0].valid.end, 1773115200);
     assert_int_equal (site->tariffs[1].valid.start, 1773115200);
@@ -232,7 +223,7 @@ static void config_load_text__dates__are_days_of_the_ledgers_zone (void **state)
     site_free (site);
 }
 
-static void config_load_text__values__are_parsed_by_their_key (void **state)
+TEST_CASE (config_load_text__values__are_parsed_by_their_key)
 {
     site_t *site = load_site (
         "ledger: {currency: KWD}\n"
@@ -248,7 +239,6 @@ static void config_load_text__values__are_parsed_by_their_key (void **state)
         "teams: [{name: t, accounts: solo}]\n"
         "profiles: [{profile: 1g.9gb, compute: 1/7, memory: 2/8}]\n");
 
-    (void)state;
     assert_string_equal (site->currency, "KWD");
     assert_int_equal (site->currency_digits, 3);
     assert_int_equal (site->policy.idle, IDLE_IN_RATE);
@@ -269,7 +259,7 @@ static void config_load_text__values__are_parsed_by_their_key (void **state)
     site_free (site);
 }
 
-static void config_load_text__currencies__have_their_digits (void **state)
+TEST_CASE (config_load_text__currencies__have_their_digits)
 {
     static const struct {
         const char *text;
@@ -279,7 +269,6 @@ static void config_load_text__currencies__have_their_digits (void **state)
         {"ledger: {currency: BHD}", 3}, {"ledger: {currency: CLF}", 4},
         {"ledger: {currency: XOF}", 0}, {"ledger: {currency: NOK}", 2}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         site_t *site = load_site (cases[i].text);
         assert_int_equal (site->currency_digits, cases[i].digits);
@@ -289,9 +278,8 @@ static void config_load_text__currencies__have_their_digits (void **state)
 
 /* Entries of one name with dates that meet, pools that share a node by type or
  * by date, a person's two periods: all allowed. */
-static void config_load_text__disjoint_recurrence__is_accepted (void **state)
+TEST_CASE (config_load_text__disjoint_recurrence__is_accepted)
 {
-    (void)state;
     site_free (load_site (
         "pools:\n"
         "- {name: p, nodes: \"n[1-4]\", gres: [a100], gpus_per_node: 2, to: "
@@ -312,12 +300,11 @@ static void config_load_text__disjoint_recurrence__is_accepted (void **state)
         "- {name: c, gpu: x, per_gpu_hour: 2, as_of: 2026, source: s}\n"));
 }
 
-static void config_load_text__many_pools__are_read (void **state)
+TEST_CASE (config_load_text__many_pools__are_read)
 {
     BUFFER_AUTO text = BUFFER_INIT;
     site_t *site;
 
-    (void)state;
     buffer_add_text (&text, "pools:\n");
     for (int i = 0; i < 5000; i++)
         buffer_printf (&text,
@@ -329,22 +316,4 @@ static void config_load_text__many_pools__are_read (void **state)
     site_free (site);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (config_load_text__hosts_of_all_forms__are_taken),
-        cmocka_unit_test (config_load_text__the_pinned_text__is_read_exactly),
-        cmocka_unit_test (config_load_text__what_prices_nothing__is_not_in_the_book),
-        cmocka_unit_test (config_load_text__who_approved_a_rate__is_kept),
-        cmocka_unit_test (config_load_text__what_is_billed__is_read),
-        cmocka_unit_test (config_load_text__the_cost_book__is_read_exactly),
-        cmocka_unit_test (config_load_text__nothing__is_the_default_site),
-        cmocka_unit_test (config_load_text__dates__are_days_of_the_ledgers_zone),
-        cmocka_unit_test (config_load_text__values__are_parsed_by_their_key),
-        cmocka_unit_test (config_load_text__currencies__have_their_digits),
-        cmocka_unit_test (config_load_text__disjoint_recurrence__is_accepted),
-        cmocka_unit_test (config_load_text__many_pools__are_read),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

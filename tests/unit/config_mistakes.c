@@ -93,9 +93,8 @@ static const mistake_t forms_mistakes[] = {
     {"&x [*x]", {"t.yaml:1", "alias"}},
 };
 
-static void config_load_text__mistakes_of_forms__are_named (void **state)
+TEST_CASE (config_load_text__mistakes_of_forms__are_named)
 {
-    (void)state;
     check (forms_mistakes, GL_ARRAY_SIZE (forms_mistakes));
 }
 
@@ -169,9 +168,8 @@ static const mistake_t values_mistakes[] = {
     {"profiles: [{profile: 1g, compute: 8/7, memory: 1/8}]", {"'8/7'"}},
 };
 
-static void config_load_text__mistakes_of_values__are_named (void **state)
+TEST_CASE (config_load_text__mistakes_of_values__are_named)
 {
-    (void)state;
     check (values_mistakes, GL_ARRAY_SIZE (values_mistakes));
 }
 
@@ -238,9 +236,8 @@ static const mistake_t wholes_mistakes[] = {
      {"'x' is not in `teams`"}},
 };
 
-static void config_load_text__mistakes_of_wholes__are_named (void **state)
+TEST_CASE (config_load_text__mistakes_of_wholes__are_named)
 {
-    (void)state;
     check (wholes_mistakes, GL_ARRAY_SIZE (wholes_mistakes));
 }
 
@@ -334,20 +331,9 @@ static const mistake_t book_mistakes[] = {
      {"`days`", "mon-fri"}},
 };
 
-static void config_load_text__mistakes_of_book__are_named (void **state)
+TEST_CASE (config_load_text__mistakes_of_book__are_named)
 {
-    (void)state;
     check (book_mistakes, GL_ARRAY_SIZE (book_mistakes));
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (config_load_text__mistakes_of_forms__are_named),
-        cmocka_unit_test (config_load_text__mistakes_of_values__are_named),
-        cmocka_unit_test (config_load_text__mistakes_of_wholes__are_named),
-        cmocka_unit_test (config_load_text__mistakes_of_book__are_named),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -65,11 +65,10 @@ static void assert_rates (const site_t *site, const char *expected)
     assert_string_equal (buffer_text (&out), expected);
 }
 
-static void overlay__nothing_or_the_same__the_same_site (void **state)
+TEST_CASE (overlay__nothing_or_the_same__the_same_site)
 {
     static const char *const texts[] = {"", "# nothing\n", base};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
         site_t *site = loaded (texts[i]);
         assert_rates (site, "h100=3 h100=4 h100/high=6 a100=2");
@@ -79,11 +78,10 @@ static void overlay__nothing_or_the_same__the_same_site (void **state)
     }
 }
 
-static void overlay__entry_of_the_same_name__replaces_all_of_it (void **state)
+TEST_CASE (overlay__entry_of_the_same_name__replaces_all_of_it)
 {
     site_t *site = loaded ("rates: [{pool: h100, per_gpu_hour: 5}]\n");
 
-    (void)state;
     assert_rates (site, "h100/high=6 a100=2 h100=5");
     assert_string_equal (strrchr (site->rates[2].place.file, '/'),
                          "/change.yaml");
@@ -94,12 +92,11 @@ static void overlay__entry_of_the_same_name__replaces_all_of_it (void **state)
     site_free (site);
 }
 
-static void overlay__key_of_a_mapping__replaces_it_alone (void **state)
+TEST_CASE (overlay__key_of_a_mapping__replaces_it_alone)
 {
     site_t *site = loaded ("policy: {idle: in-rate}\n");
     mpq_t seventy;
 
-    (void)state;
     assert_int_equal (site->policy.idle, IDLE_IN_RATE);
     mpq_init (seventy);
     mpq_set_ui (seventy, 7, 10);
@@ -110,7 +107,7 @@ static void overlay__key_of_a_mapping__replaces_it_alone (void **state)
 }
 
 /* Errors name the overlay's own lines, or what in the site no longer holds. */
-static void overlay__what_is_wrong__file_and_line (void **state)
+TEST_CASE (overlay__what_is_wrong__file_and_line)
 {
     static const struct {
         const char *overlay;
@@ -130,7 +127,6 @@ static void overlay__what_is_wrong__file_and_line (void **state)
         {"a: *b\n", "/change.yaml:1: "},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         gl_error_t error = {{0}};
         site_t *site = NULL;
@@ -155,14 +151,4 @@ static int end (void **state)
     return system (command);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (overlay__nothing_or_the_same__the_same_site),
-        cmocka_unit_test (overlay__entry_of_the_same_name__replaces_all_of_it),
-        cmocka_unit_test (overlay__key_of_a_mapping__replaces_it_alone),
-        cmocka_unit_test (overlay__what_is_wrong__file_and_line),
-    };
-
-    return cmocka_run_group_tests (tests, begin, end);
-}
+TEST_MAIN (begin, end)

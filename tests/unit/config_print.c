@@ -6,14 +6,13 @@
 #include "base/memory.h"
 #include "config/schema.h"
 
-static void config_print_default__live__is_a_valid_site (void **state)
+TEST_CASE (config_print_default__live__is_a_valid_site)
 {
     BUFFER_AUTO text = BUFFER_INIT;
     size_t count;
     const schema_kind_t *const *kinds = schema_kinds (&count);
     site_t *site;
 
-    (void)state;
     config_print_default (&text, true);
     site = load_site (buffer_text (&text));
     for (size_t i = 0; i < count; i++) {
@@ -24,12 +23,11 @@ static void config_print_default__live__is_a_valid_site (void **state)
     site_free (site);
 }
 
-static void config_print_default__commented__changes_nothing (void **state)
+TEST_CASE (config_print_default__commented__changes_nothing)
 {
     BUFFER_AUTO text = BUFFER_INIT;
     site_t *site;
 
-    (void)state;
     config_print_default (&text, false);
     for (char *line = strtok (text.data, "\n"); line;
          line = strtok (NULL, "\n")) {
@@ -43,13 +41,12 @@ static void config_print_default__commented__changes_nothing (void **state)
     site_free (site);
 }
 
-static void config_print_man__names_every_key (void **state)
+TEST_CASE (config_print_man__names_every_key)
 {
     BUFFER_AUTO text = BUFFER_INIT;
     size_t count, items = 0;
     const schema_kind_t *const *kinds = schema_kinds (&count);
 
-    (void)state;
     config_print_man (&text);
     for (size_t i = 0; i < count; i++) {
         char *head = xasprintf (".Ss %s\n", kinds[i]->name);
@@ -67,13 +64,4 @@ static void config_print_man__names_every_key (void **state)
     assert_in_range (items, 60, 1000);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (config_print_default__live__is_a_valid_site),
-        cmocka_unit_test (config_print_default__commented__changes_nothing),
-        cmocka_unit_test (config_print_man__names_every_key),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -300,12 +300,11 @@ static void members_are_its_rows (bill_t *a)
     cube_free (cube);
 }
 
-static void test_properties (void **state)
+TEST_CASE (test_properties)
 {
     const char *seeds = getenv ("CUBE_SEEDS");
     unsigned long count = seeds ? strtoul (seeds, NULL, 10) : 300;
 
-    (void)state;
     for (unsigned long i = 1; i <= count; i++) {
         bill_t *a, *shuffled, *b, *other;
         seed = i;
@@ -337,7 +336,7 @@ static const field_t visit_fields[]
        FIELD ("times", COUNT, struct visit, times)};
 static const fields_t visits = FIELDS ("visit", struct visit, visit_fields);
 
-static void test_counts (void **state)
+TEST_CASE (test_counts)
 {
     struct visit list[]
         = {{(char *)"b", 2}, {(char *)"a", 1}, {(char *)"b", 3}};
@@ -345,7 +344,6 @@ static void test_counts (void **state)
     struct visit read;
     gl_error_t error;
 
-    (void)state;
     cube_add_list (cube, list, GL_ARRAY_SIZE (list));
     assert_int_equal (cube_count (cube), 2);
     assert_string_equal (((const struct visit *)cube_row (cube, 0))->who, "a");
@@ -364,12 +362,4 @@ static void test_counts (void **state)
     cube_free (cube);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_properties),
-        cmocka_unit_test (test_counts),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -64,12 +64,11 @@ static size_t fill (inventory_t *inventory, const char *slurmd,
 
 /* --------------------------------------------------------------- the table */
 
-static void table__output_of_22_05__counts_positions (void **state)
+TEST_CASE (table__output_of_22_05__counts_positions)
 {
     /* as printed by Debian's 22.05.8, types in this order in slurm.conf */
     gres_table_t table = {0};
 
-    (void)state;
     parse ("slurmd-x2: Gres Name=gpu Type=s Count=1 Index=1 ID=7696487 "
            "File=/d/nvidia3,/d/mig0,/d/mig1 (null)\n"
            "slurmd-x2: Gres Name=gpu Type=s Count=1 Index=0 ID=7696487 "
@@ -90,13 +89,12 @@ static void table__output_of_22_05__counts_positions (void **state)
     gres_table_clear (&table);
 }
 
-static void table__later_versions__read_the_same (void **state)
+TEST_CASE (table__later_versions__read_the_same)
 {
 #define FLAGS "ENV_NVML,ENV_RSMI,ENV_ONEAPI,ENV_OPENCL,ENV_DEFAULT"
     /* as printed by Debian's 24.11.5, and by its 26.05.5 behind a time */
     gres_table_t table = {0};
 
-    (void)state;
     parse ("hwloc/linux: failed to find sysfs cpu topology directory\n"
            "slurmd-x4: Gres Name=gpu Type=(null) Count=2 Index=0 ID=7696487 "
            "File=/d/nvidia[10,2] Links=(null) Flags=HAS_FILE," FLAGS "\n"
@@ -117,11 +115,10 @@ static void table__later_versions__read_the_same (void **state)
 #undef FLAGS
 }
 
-static void table__what_has_no_positions__is_a_problem (void **state)
+TEST_CASE (table__what_has_no_positions__is_a_problem)
 {
     gres_table_t table = {0};
 
-    (void)state;
     parse ("slurmd: Gres Name=gpu Type=a Count=3 ID=7 (null)\n", &table);
     assert_int_equal (table.count, 0);
     assert_non_null (strstr (table.problem, "no File="));
@@ -133,7 +130,7 @@ static void table__what_has_no_positions__is_a_problem (void **state)
     assert_string_equal (table.problem, "");
 }
 
-static void table__hostile_output__is_an_error_or_a_table (void **state)
+TEST_CASE (table__hostile_output__is_an_error_or_a_table)
 {
     static const char *const texts[] = {LINE ("a", "x", "/dev/nvidia0"),
                                         LINE ("a", "600", "/d/n[0-599]"),
@@ -144,7 +141,6 @@ static void table__hostile_output__is_an_error_or_a_table (void **state)
                                         "Gres Name="};
     gl_error_t error;
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
         gres_table_t table = {0};
 
@@ -157,7 +153,7 @@ static void table__hostile_output__is_an_error_or_a_table (void **state)
     }
 }
 
-static void table__saved__is_loaded (void **state)
+TEST_CASE (table__saved__is_loaded)
 {
     slurmd_t slurmd = {.pid = 4711, .birth = 99, .boot_id = "b-1"}, again;
     gres_table_t table = {0}, copy = {0};
@@ -165,7 +161,6 @@ static void table__saved__is_loaded (void **state)
     gl_error_t error = {""};
     FILE *file;
 
-    (void)state;
     close (mkstemp (path));
     parse (LINE ("a", "1", "/d/x,/d/y") LINE ("(null)", "1", "/d/z"), &table);
     assert_int_equal (gres_table_save (path, &slurmd, &table, &error), 0);
@@ -187,12 +182,11 @@ static void table__saved__is_loaded (void **state)
 
 /* -------------------------------------------------------------------- fill */
 
-static void fill__whole_gpus__go_by_file_not_by_order (void **state)
+TEST_CASE (fill__whole_gpus__go_by_file_not_by_order)
 {
     inventory_t inventory = {0};
     gl_error_t error = {""};
 
-    (void)state;
     assert_int_equal (fill (&inventory,
                             LINE ("a", "1", "/dev/nvidia1")
                                 LINE ("b", "1", "/dev/nvidia0"),
@@ -210,12 +204,11 @@ static void fill__whole_gpus__go_by_file_not_by_order (void **state)
     inventory_clear (&inventory);
 }
 
-static void fill__slices__go_by_their_capabilities (void **state)
+TEST_CASE (fill__slices__go_by_their_capabilities)
 {
     inventory_t inventory = {0};
     gl_error_t error = {""};
 
-    (void)state;
     assert_int_equal (
         fill (&inventory,
               LINE ("1g", "1", "/dev/nvidia2," CAPS "39," CAPS "41")
@@ -229,12 +222,11 @@ static void fill__slices__go_by_their_capabilities (void **state)
     inventory_clear (&inventory);
 }
 
-static void fill__ambiguity__is_unknown_with_a_reason (void **state)
+TEST_CASE (fill__ambiguity__is_unknown_with_a_reason)
 {
     inventory_t inventory = {0};
     gl_error_t error = {""};
 
-    (void)state;
     /* the whole of a GPU in MIG mode */
     fill (&inventory, LINE ("a", "1", "/dev/nvidia2"), &error);
     assert_true (inventory.device[G2].gres_index == DEVICE_UNKNOWN);
@@ -262,11 +254,10 @@ static void fill__ambiguity__is_unknown_with_a_reason (void **state)
     inventory_clear (&inventory);
 }
 
-static void fill__no_table__says_so (void **state)
+TEST_CASE (fill__no_table__says_so)
 {
     inventory_t inventory = {0};
 
-    (void)state;
     scan_text (node, &inventory);
     mapping_fill (&inventory, NULL, NULL);
     assert_non_null (strstr (inventory.device[G0].problem, "not known"));
@@ -276,7 +267,7 @@ static void fill__no_table__says_so (void **state)
 
 /* -------------------------------------------------------------------- find */
 
-static void find__each_form__gives_the_device (void **state)
+TEST_CASE (find__each_form__gives_the_device)
 {
     static const struct {
         const char *word;
@@ -308,7 +299,6 @@ static void find__each_form__gives_the_device (void **state)
     inventory_t inventory = {0};
     gl_error_t error = {""};
 
-    (void)state;
     fill (&inventory,
           LINE ("a", "1", "/dev/nvidia1")
               LINE ("m", "1", "/dev/nvidia2," CAPS "39," CAPS "40"),
@@ -326,13 +316,12 @@ static void find__each_form__gives_the_device (void **state)
     inventory_clear (&inventory);
 }
 
-static void find_list__words_and_ranges__once_each (void **state)
+TEST_CASE (find_list__words_and_ranges__once_each)
 {
     inventory_t inventory = {0};
     size_t devices[DEVICES_MAX], unknown;
     gl_error_t error = {""};
 
-    (void)state;
     fill (&inventory, LINE ("a", "2", "/dev/nvidia[0-1]"), &error);
     assert_int_equal (mapping_find_list (&inventory, " 1, 0-1 ,GPU-0b22,,",
                                          devices, &unknown, &error),
@@ -354,13 +343,12 @@ static void find_list__words_and_ranges__once_each (void **state)
     inventory_clear (&inventory);
 }
 
-static void find_job__uuids__come_before_indices (void **state)
+TEST_CASE (find_job__uuids__come_before_indices)
 {
     inventory_t inventory = {0};
     size_t d[DEVICES_MAX], unknown;
     gl_error_t error = {""};
 
-    (void)state;
     fill (&inventory, LINE ("a", "2", "/dev/nvidia[0-1]"), &error);
     assert_int_equal (
         mapping_find_job (&inventory, "0", "MIG-aaaa", d, &unknown, NULL), 1);
@@ -429,11 +417,10 @@ static int find_slurmd (slurmd_t *slurmd)
     return found;
 }
 
-static void slurmd_find__run_by_root_or_us__found (void **state)
+TEST_CASE (slurmd_find__run_by_root_or_us__found)
 {
     slurmd_t slurmd;
 
-    (void)state;
     make_process (71, 0, 0);
     assert_int_equal (find_slurmd (&slurmd), 1);
     assert_int_equal (slurmd.pid, 71);
@@ -442,23 +429,21 @@ static void slurmd_find__run_by_root_or_us__found (void **state)
 }
 
 /* Its program would run with the rights of the agent. */
-static void slurmd_find__run_by_a_user__not_taken (void **state)
+TEST_CASE (slurmd_find__run_by_a_user__not_taken)
 {
     slurmd_t slurmd;
 
-    (void)state;
     make_process (71, geteuid () + 1, geteuid () + 1);
     assert_int_equal (find_slurmd (&slurmd), 0);
     make_process (71, geteuid () + 1, geteuid ());
     assert_int_equal (find_slurmd (&slurmd), 0);
 }
 
-static void follow__no_slurmd__changes_nothing (void **state)
+TEST_CASE (follow__no_slurmd__changes_nothing)
 {
     slurmd_t slurmd;
     gl_error_t error = {""};
 
-    (void)state;
     assert_int_equal (slurmd_find ("/nonexistent", "", &slurmd, &error), -1);
     assert_false (slurmd_alive (&(slurmd_t){0}));
 }
@@ -482,12 +467,11 @@ static int run_program (const char *script, int timeout_ms, gres_table_t *table,
     return result;
 }
 
-static void run__programs_good_and_bad__are_bounded (void **state)
+TEST_CASE (run__programs_good_and_bad__are_bounded)
 {
     gres_table_t table = {0};
     gl_error_t error = {""};
 
-    (void)state;
     assert_int_equal (
         run_program ("[ \"$*\" = '-G -N n1' ] && [ -z \"$HOME\" ] && echo "
                      "'slurmd: Gres Name=gpu Type=a Count=1 File=/d/x' >&2",
@@ -506,26 +490,4 @@ static void run__programs_good_and_bad__are_bounded (void **state)
     assert_non_null (strstr (error.text, "did not end"));
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (table__output_of_22_05__counts_positions),
-        cmocka_unit_test (table__later_versions__read_the_same),
-        cmocka_unit_test (table__what_has_no_positions__is_a_problem),
-        cmocka_unit_test (table__hostile_output__is_an_error_or_a_table),
-        cmocka_unit_test (table__saved__is_loaded),
-        cmocka_unit_test (fill__whole_gpus__go_by_file_not_by_order),
-        cmocka_unit_test (fill__slices__go_by_their_capabilities),
-        cmocka_unit_test (fill__ambiguity__is_unknown_with_a_reason),
-        cmocka_unit_test (fill__no_table__says_so),
-        cmocka_unit_test (find__each_form__gives_the_device),
-        cmocka_unit_test (find_list__words_and_ranges__once_each),
-        cmocka_unit_test (find_job__uuids__come_before_indices),
-        cmocka_unit_test (slurmd_find__run_by_root_or_us__found),
-        cmocka_unit_test (slurmd_find__run_by_a_user__not_taken),
-        cmocka_unit_test (follow__no_slurmd__changes_nothing),
-        cmocka_unit_test (run__programs_good_and_bad__are_bounded),
-    };
-
-    return cmocka_run_group_tests_name ("devices_mapping", tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -73,14 +73,13 @@ static void add_all (layout_t *layout, const inventory_t *inventory,
         add_part (layout, inventory, i, node, snapshot);
 }
 
-static void layout__inventory_there_and_back__is_the_same (void **state)
+TEST_CASE (layout__inventory_there_and_back__is_the_same)
 {
     layout_t *layout = layout_open ();
     inventory_t inventory = {0};
     layout_snapshot_t at;
     const layout_device_t *device;
 
-    (void)state;
     cut_inventory (&inventory);
     add_all (layout, &inventory, "m1", 5 * SECOND);
     assert_false (layout_at (layout, "lab", "m1", 5 * SECOND - 1, &at));
@@ -108,15 +107,13 @@ static void layout__inventory_there_and_back__is_the_same (void **state)
     inventory_clear (&inventory);
 }
 
-static void
-layout__snapshots_in_any_order__stand_from_their_moment (void **state)
+TEST_CASE (layout__snapshots_in_any_order__stand_from_their_moment)
 {
     layout_t *layout = layout_open ();
     inventory_t inventory = {0}, none = {.source = "nvml"};
     layout_snapshot_t at;
     size_t cursor = 0;
 
-    (void)state;
     cut_inventory (&inventory);
     add_all (layout, &inventory, "m1", 30 * SECOND);
     add_all (layout, &none, "m1", 10 * SECOND);
@@ -148,7 +145,7 @@ layout__snapshots_in_any_order__stand_from_their_moment (void **state)
     inventory_clear (&inventory);
 }
 
-static void layout__hostile_parts__are_ignored (void **state)
+TEST_CASE (layout__hostile_parts__are_ignored)
 {
     static const struct {
         int64_t part, parts;
@@ -158,7 +155,6 @@ static void layout__hostile_parts__are_ignored (void **state)
     layout_snapshot_t at;
     record_t record;
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         assert_int_equal (record_begin (&record, RECORD_INVENTORY, NULL), 0);
         record_set_number (&record, RECORD_FIELD_snapshot, 1);
@@ -173,11 +169,10 @@ static void layout__hostile_parts__are_ignored (void **state)
     layout_close (NULL);
 }
 
-static void inventory_equal__each_difference__is_seen (void **state)
+TEST_CASE (inventory_equal__each_difference__is_seen)
 {
     inventory_t a = {0}, b = {0};
 
-    (void)state;
     cut_inventory (&a);
     cut_inventory (&b);
     assert_true (inventory_equal (&a, &b));
@@ -197,15 +192,4 @@ static void inventory_equal__each_difference__is_seen (void **state)
     inventory_clear (&b);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (layout__inventory_there_and_back__is_the_same),
-        cmocka_unit_test (
-            layout__snapshots_in_any_order__stand_from_their_moment),
-        cmocka_unit_test (layout__hostile_parts__are_ignored),
-        cmocka_unit_test (inventory_equal__each_difference__is_seen),
-    };
-
-    return cmocka_run_group_tests_name ("devices_record", tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

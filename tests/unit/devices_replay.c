@@ -66,13 +66,12 @@ static const char full_and_cut[]
       "at +30s\n"
       "a back reset\n";
 
-static void scan__first_layout__has_what_the_file_says (void **state)
+TEST_CASE (scan__first_layout__has_what_the_file_says)
 {
     source_t *source = play (full_and_cut, 0);
     inventory_t inventory = {0};
     const device_t *d;
 
-    (void)state;
     scan (source, 0, &inventory);
     assert_string_equal (inventory.source, "replay");
     assert_string_equal (inventory.driver, "570.86.15");
@@ -98,13 +97,12 @@ static void scan__first_layout__has_what_the_file_says (void **state)
     source_close (source);
 }
 
-static void look__values_and_counter__follow_the_file (void **state)
+TEST_CASE (look__values_and_counter__follow_the_file)
 {
     source_t *source = play (full_and_cut, 7 * SECOND);
     inventory_t inventory = {0};
     sample_t s[4];
 
-    (void)state;
     scan (source, 7 * SECOND, &inventory);
     assert_int_equal (look (source, 12 * SECOND, &inventory, s), 0);
     assert_true (s[0].present);
@@ -130,7 +128,7 @@ static void look__values_and_counter__follow_the_file (void **state)
     source_close (source);
 }
 
-static void look__another_layout__asks_for_a_scan (void **state)
+TEST_CASE (look__another_layout__asks_for_a_scan)
 {
     source_t *source = play ("replay 1\n"
                              "gpu a minor=0\n"
@@ -148,7 +146,6 @@ static void look__another_layout__asks_for_a_scan (void **state)
     sample_t s[2];
     int64_t first, last;
 
-    (void)state;
     assert_int_equal (source_replay_span (source, &first, &last), 0);
     assert_true (first == OCTOBER && last == OCTOBER + 120 * SECOND);
     scan (source, OCTOBER, &inventory);
@@ -172,7 +169,7 @@ static void look__another_layout__asks_for_a_scan (void **state)
     source_close (source);
 }
 
-static void look__repeat__begins_again_but_for_the_counters (void **state)
+TEST_CASE (look__repeat__begins_again_but_for_the_counters)
 {
     source_t *source = play ("replay 1\nrepeat 1m\ngpu a\n"
                              "at +0s\na power=1000 processes=1\n"
@@ -182,7 +179,6 @@ static void look__repeat__begins_again_but_for_the_counters (void **state)
     sample_t s;
     int64_t first, last;
 
-    (void)state;
     assert_int_equal (source_replay_span (source, &first, &last), -1);
     scan (source, 0, &inventory);
     look (source, 60 * SECOND, &inventory, &s);
@@ -197,8 +193,7 @@ static void look__repeat__begins_again_but_for_the_counters (void **state)
     source_close (source);
 }
 
-static void
-look__given_none_and_absurd_counters__pass_as_they_are (void **state)
+TEST_CASE (look__given_none_and_absurd_counters__pass_as_they_are)
 {
     source_t *source
         = play ("replay 1\ngpu a counter=given\ngpu b counter=none\ngpu c\n"
@@ -209,7 +204,6 @@ look__given_none_and_absurd_counters__pass_as_they_are (void **state)
     inventory_t inventory = {0};
     sample_t s[3];
 
-    (void)state;
     scan (source, 0, &inventory);
     look (source, 0, &inventory, s);
     assert_true (s[0].energy == DEVICE_UNKNOWN);
@@ -224,9 +218,8 @@ look__given_none_and_absurd_counters__pass_as_they_are (void **state)
     source_close (source);
 }
 
-static void parse__mistakes__are_named_with_their_line (void **state)
+TEST_CASE (parse__mistakes__are_named_with_their_line)
 {
-    (void)state;
 #define HEAD "replay 1\ngpu a minor=0\nslice s\nat +10s\n"
     expect_error ("", "f:0: a replay file begins with 'replay 1'");
     expect_error ("\n\ngpu a\n", "f:3: a replay file begins with 'replay 1'");
@@ -288,14 +281,13 @@ static char *read_text (const char *path, bool fenced)
     return text;
 }
 
-static void parse__example_of_the_manual__plays (void **state)
+TEST_CASE (parse__example_of_the_manual__plays)
 {
     GL_AUTOFREE char *text = read_text ("docs/formats/replay.md", true);
     source_t *source = play (text, 0);
     inventory_t inventory = {0};
     sample_t s[4];
 
-    (void)state;
     scan (source, OCTOBER, &inventory);
     assert_int_equal (inventory.count, 4);
     assert_string_equal (inventory.device[2].old_uuid, "MIG-GPU-0b22/9/0");
@@ -308,14 +300,13 @@ static void parse__example_of_the_manual__plays (void **state)
     source_close (source);
 }
 
-static void play__demo__goes_on_for_a_day (void **state)
+TEST_CASE (play__demo__goes_on_for_a_day)
 {
     GL_AUTOFREE char *text = read_text ("tests/data/replay/demo.replay", false);
     source_t *source = play (text, 0);
     inventory_t inventory = {0};
     sample_t first[5], s[5];
 
-    (void)state;
     scan (source, 0, &inventory);
     assert_int_equal (inventory.count, 5);
     look (source, 1200 * SECOND, &inventory, first);
@@ -339,7 +330,7 @@ static void assert_same (const sample_t *a, const sample_t *b, size_t count)
 }
 
 /* A repetition of which nobody looked at the middle adds the same. */
-static void look__after_many_repetitions__is_as_if_seen_in_each (void **state)
+TEST_CASE (look__after_many_repetitions__is_as_if_seen_in_each)
 {
     static const char text[]
         = "replay 1\nrepeat 7s\ngpu a\ngpu b\ngpu c counter=given\n"
@@ -352,7 +343,6 @@ static void look__after_many_repetitions__is_as_if_seen_in_each (void **state)
     sample_t a[3], b[3];
     const int64_t end = 100003 * SECOND;
 
-    (void)state;
     for (int64_t now = 0; now < end; now += SECOND)
         if (look (often, now, &inventory, a))
             scan (often, now, &inventory);
@@ -410,7 +400,7 @@ static bool parses_or_names_a_line (const char *text, size_t length)
 
 /* Any text either parses or errs with a line: words of the format, in any
  * order, with single bytes changed. */
-static void parse__any_text__parses_or_names_a_line (void **state)
+TEST_CASE (parse__any_text__parses_or_names_a_line)
 {
     static const char *const words[] = {"\n",
                                         "\n",
@@ -449,7 +439,6 @@ static void parse__any_text__parses_or_names_a_line (void **state)
     uint32_t seed = 42;
     unsigned taken = 0;
 
-    (void)state;
     for (int round = 0; round < 4000; round++) {
         BUFFER_AUTO text = BUFFER_INIT;
         unsigned count = next_random (&seed) % 40;
@@ -473,7 +462,7 @@ static void parse__any_text__parses_or_names_a_line (void **state)
 }
 
 /* What is written plays the same. */
-static void write__played_again__shows_the_same (void **state)
+TEST_CASE (write__played_again__shows_the_same)
 {
     source_t *source = play (full_and_cut, OCTOBER), *again;
     inventory_t inventory = {0}, copy = {0};
@@ -483,7 +472,6 @@ static void write__played_again__shows_the_same (void **state)
     sample_t a[4], b[4];
     int64_t first, last;
 
-    (void)state;
     close (mkstemp (path));
     assert_null (replay_writer_open (path, &error));
     unlink (path);
@@ -520,22 +508,4 @@ static void write__played_again__shows_the_same (void **state)
     unlink (path);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (scan__first_layout__has_what_the_file_says),
-        cmocka_unit_test (look__values_and_counter__follow_the_file),
-        cmocka_unit_test (look__another_layout__asks_for_a_scan),
-        cmocka_unit_test (look__repeat__begins_again_but_for_the_counters),
-        cmocka_unit_test (
-            look__given_none_and_absurd_counters__pass_as_they_are),
-        cmocka_unit_test (parse__mistakes__are_named_with_their_line),
-        cmocka_unit_test (parse__example_of_the_manual__plays),
-        cmocka_unit_test (play__demo__goes_on_for_a_day),
-        cmocka_unit_test (look__after_many_repetitions__is_as_if_seen_in_each),
-        cmocka_unit_test (parse__any_text__parses_or_names_a_line),
-        cmocka_unit_test (write__played_again__shows_the_same),
-    };
-
-    return cmocka_run_group_tests_name ("devices_replay", tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

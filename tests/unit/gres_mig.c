@@ -13,7 +13,7 @@ static void assert_fraction (fraction_t f, int num, int den)
 }
 
 /* The table of the code against the table of facts it was made from. */
-static void mig_profiles__every_row__as_in_the_collected_facts (void **state)
+TEST_CASE (mig_profiles__every_row__as_in_the_collected_facts)
 {
     GL_AUTOFREE char *path = test_data ("mig/mig_profiles.json");
     json_t *root = json_load_file (path, 0, NULL);
@@ -21,7 +21,6 @@ static void mig_profiles__every_row__as_in_the_collected_facts (void **state)
     json_t *gpu;
     size_t rows = 0, count;
 
-    (void)state;
     assert_non_null (root);
     json_object_foreach (json_object_get (root, "gpus"), key, gpu)
     {
@@ -56,7 +55,7 @@ static void mig_profiles__every_row__as_in_the_collected_facts (void **state)
 }
 
 /* docs/formats/reports.md: sums and remainders of layouts of an H100 80GB */
-static void mig_layout__layouts_of_an_h100__sum_and_remainder (void **state)
+TEST_CASE (mig_layout__layouts_of_an_h100__sum_and_remainder)
 {
     static const struct {
         const char *layout;
@@ -75,7 +74,6 @@ static void mig_layout__layouts_of_an_h100__sum_and_remainder (void **state)
     fraction_t sum, rest;
     int64_t cards;
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         const int *expected[]
             = {cases[i].compute, cases[i].memory, cases[i].max};
@@ -94,8 +92,7 @@ static void mig_layout__layouts_of_an_h100__sum_and_remainder (void **state)
     }
 }
 
-static void
-mig_layout__several_cards_or_no_room__counted_or_refused (void **state)
+TEST_CASE (mig_layout__several_cards_or_no_room__counted_or_refused)
 {
     static const char *const refused[] = {
         "1g.10gb:8",
@@ -110,7 +107,6 @@ mig_layout__several_cards_or_no_room__counted_or_refused (void **state)
     int64_t cards;
     gl_error_t error;
 
-    (void)state;
     /* 16 x 1g + 6 x 2g on four H100: all 28 compute slices */
     assert_int_equal (mig_layout (NULL, "H100-PCIe-80GB",
                                   "1g.10gb:16,2g.20gb:6", 4, MIG_COMPUTE, &sum,
@@ -127,7 +123,7 @@ mig_layout__several_cards_or_no_room__counted_or_refused (void **state)
     }
 }
 
-static void mig_profile_in_type__names_from_the_field__found (void **state)
+TEST_CASE (mig_profile_in_type__names_from_the_field__found)
 {
     static const struct {
         const char *type;
@@ -158,7 +154,6 @@ static void mig_profile_in_type__names_from_the_field__found (void **state)
         {"", NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         const char *p = NULL;
         size_t n = 0;
@@ -172,7 +167,7 @@ static void mig_profile_in_type__names_from_the_field__found (void **state)
     }
 }
 
-static void mig_type_weight__types_and_models__exact_or_refused (void **state)
+TEST_CASE (mig_type_weight__types_and_models__exact_or_refused)
 {
     static const struct {
         const char *model, *type;
@@ -203,7 +198,6 @@ static void mig_type_weight__types_and_models__exact_or_refused (void **state)
         {NULL, "9g.999gb", MIG_COMPUTE, 0, 0, "unknown MIG profile"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         fraction_t w;
         gl_error_t error = {""};
@@ -219,7 +213,7 @@ static void mig_type_weight__types_and_models__exact_or_refused (void **state)
     }
 }
 
-static void mig_weight__a_profile_of_the_site__comes_first (void **state)
+TEST_CASE (mig_weight__a_profile_of_the_site__comes_first)
 {
     static const mig_profile_t rows[] = {
         {"L40S", "1g.12gb", 1, 4, 1, 4, 4},
@@ -229,7 +223,6 @@ static void mig_weight__a_profile_of_the_site__comes_first (void **state)
     const mig_table_t site = {rows, 3};
     fraction_t w;
 
-    (void)state;
     assert_int_equal (
         mig_weight (&site, "l40s", "1g.12gb", 7, MIG_COMPUTE, &w, NULL), 0);
     assert_fraction (w, 1, 4);
@@ -247,7 +240,7 @@ static void mig_weight__a_profile_of_the_site__comes_first (void **state)
     assert_fraction (w, 1, 7);
 }
 
-static void mig_model__names_of_vendors__one_model (void **state)
+TEST_CASE (mig_model__names_of_vendors__one_model)
 {
     static const struct {
         const char *name, *model;
@@ -264,7 +257,6 @@ static void mig_model__names_of_vendors__one_model (void **state)
         {"", NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         const char *model = mig_model (cases[i].name);
         if (cases[i].model)
@@ -274,18 +266,4 @@ static void mig_model__names_of_vendors__one_model (void **state)
     }
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (mig_profiles__every_row__as_in_the_collected_facts),
-        cmocka_unit_test (mig_layout__layouts_of_an_h100__sum_and_remainder),
-        cmocka_unit_test (
-            mig_layout__several_cards_or_no_room__counted_or_refused),
-        cmocka_unit_test (mig_profile_in_type__names_from_the_field__found),
-        cmocka_unit_test (mig_type_weight__types_and_models__exact_or_refused),
-        cmocka_unit_test (mig_weight__a_profile_of_the_site__comes_first),
-        cmocka_unit_test (mig_model__names_of_vendors__one_model),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -6,7 +6,7 @@
 
 #define NONE TRES_UNKNOWN
 
-static void tres_parse__names__canonical_gpu_part_and_amounts (void **state)
+TEST_CASE (tres_parse__names__canonical_gpu_part_and_amounts)
 {
     static const struct {
         const char *text;
@@ -41,7 +41,6 @@ static void tres_parse__names__canonical_gpu_part_and_amounts (void **state)
     tres_t tres = TRES_INIT;
     gl_error_t error;
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         assert_int_equal (tres_parse (&tres, cases[i].text, NULL, NULL, &error),
                           0);
@@ -53,7 +52,7 @@ static void tres_parse__names__canonical_gpu_part_and_amounts (void **state)
     tres_done (&tres);
 }
 
-static void tres_parse__a_gpu_without_count__is_told (void **state)
+TEST_CASE (tres_parse__a_gpu_without_count__is_told)
 {
     static const struct {
         const char *text;
@@ -66,7 +65,6 @@ static void tres_parse__a_gpu_without_count__is_told (void **state)
     };
     tres_t tres = TRES_INIT;
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         assert_int_equal (tres_parse (&tres, cases[i].text, NULL, NULL, NULL),
                           0);
@@ -86,13 +84,12 @@ static bool resolve (uint64_t id, const char **ret_type, const char **ret_name,
     return true;
 }
 
-static void tres_parse__ids__the_same_as_names (void **state)
+TEST_CASE (tres_parse__ids__the_same_as_names)
 {
     tres_t tres = TRES_INIT;
     gl_error_t error;
     int asked = 0;
 
-    (void)state;
     assert_int_equal (
         tres_parse (&tres,
                     ",1=8,2=16384,3=18446744073709551614,4=1,5=8,1002=2,1001=2",
@@ -108,7 +105,7 @@ static void tres_parse__ids__the_same_as_names (void **state)
     tres_done (&tres);
 }
 
-static void tres_parse__junk_or_overflow__an_error_with_the_text (void **state)
+TEST_CASE (tres_parse__junk_or_overflow__an_error_with_the_text)
 {
     static const char *const cases[] = {
         "gpu",
@@ -134,7 +131,6 @@ static void tres_parse__junk_or_overflow__an_error_with_the_text (void **state)
     };
     tres_t tres = TRES_INIT;
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         gl_error_t error = {""};
         assert_int_equal (
@@ -153,7 +149,7 @@ static void collect (const char *type, size_t length, uint64_t count, void *arg)
               type ? type : "?", (unsigned long long)count);
 }
 
-static void gres_devices__forms_of_accounting__counted_once (void **state)
+TEST_CASE (gres_devices__forms_of_accounting__counted_once)
 {
     static const struct {
         const char *gres;
@@ -170,7 +166,6 @@ static void gres_devices__forms_of_accounting__counted_once (void **state)
         {"", "", 0, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         char text[256] = "";
         bool contradiction = !cases[i].contradiction;
@@ -182,7 +177,7 @@ static void gres_devices__forms_of_accounting__counted_once (void **state)
     }
 }
 
-static void gres_parts__beside_gpus__are_not_counted (void **state)
+TEST_CASE (gres_parts__beside_gpus__are_not_counted)
 {
     static const struct {
         const char *gres;
@@ -198,7 +193,6 @@ static void gres_parts__beside_gpus__are_not_counted (void **state)
         {"gpu=2", "shard", "", 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         char text[256] = "";
         assert_true (gres_parts (cases[i].gres, cases[i].name, collect, text)
@@ -207,7 +201,7 @@ static void gres_parts__beside_gpus__are_not_counted (void **state)
     }
 }
 
-static void gres_in_submit_line__lines_of_slurm__what_they_ask (void **state)
+TEST_CASE (gres_in_submit_line__lines_of_slurm__what_they_ask)
 {
     enum {
         ZERO = 0,
@@ -314,7 +308,6 @@ static void gres_in_submit_line__lines_of_slurm__what_they_ask (void **state)
         {NULL, ZERO},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         unsigned asked = gres_in_submit_line (cases[i].line);
         if (asked != cases[i].asked)
@@ -327,7 +320,7 @@ static void gres_in_submit_line__lines_of_slurm__what_they_ask (void **state)
         text, sizeof (text) \
     }
 
-static void gres_in_words__components__each_with_its_defaults (void **state)
+TEST_CASE (gres_in_words__components__each_with_its_defaults)
 {
     enum { ZERO = 0, GPU = GRES_ASKED_GPU, SHARD = GRES_ASKED_SHARD };
     static const struct {
@@ -370,7 +363,6 @@ static void gres_in_words__components__each_with_its_defaults (void **state)
         {WORDS ("sbatch\0-G1\0x.sh"), 1, WORDS ("d\0-n1"), ZERO},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         unsigned asked = gres_in_words (cases[i].command, cases[i].component,
                                         cases[i].before);
@@ -379,7 +371,7 @@ static void gres_in_words__components__each_with_its_defaults (void **state)
     }
 }
 
-static void gres_script_of_words__command_lines__script_and_place (void **state)
+TEST_CASE (gres_script_of_words__command_lines__script_and_place)
 {
     static const struct {
         gres_words_t command;
@@ -396,7 +388,6 @@ static void gres_script_of_words__command_lines__script_and_place (void **state)
         {{NULL, 0}, NULL, NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         const char *directory = NULL;
         const char *script
@@ -410,7 +401,7 @@ static void gres_script_of_words__command_lines__script_and_place (void **state)
     }
 }
 
-static void tres_add_gres__notation_of_scontrol__counts (void **state)
+TEST_CASE (tres_add_gres__notation_of_scontrol__counts)
 {
     static const struct {
         const char *text;
@@ -441,7 +432,6 @@ static void tres_add_gres__notation_of_scontrol__counts (void **state)
     tres_t tres = TRES_INIT;
     gl_error_t error;
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         int rc;
         tres_begin (&tres);
@@ -454,21 +444,4 @@ static void tres_add_gres__notation_of_scontrol__counts (void **state)
     tres_done (&tres);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (tres_parse__names__canonical_gpu_part_and_amounts),
-        cmocka_unit_test (tres_parse__a_gpu_without_count__is_told),
-        cmocka_unit_test (tres_parse__ids__the_same_as_names),
-        cmocka_unit_test (tres_parse__junk_or_overflow__an_error_with_the_text),
-        cmocka_unit_test (gres_devices__forms_of_accounting__counted_once),
-        cmocka_unit_test (gres_parts__beside_gpus__are_not_counted),
-        cmocka_unit_test (gres_in_submit_line__lines_of_slurm__what_they_ask),
-        cmocka_unit_test (gres_in_words__components__each_with_its_defaults),
-        cmocka_unit_test (
-            gres_script_of_words__command_lines__script_and_place),
-        cmocka_unit_test (tres_add_gres__notation_of_scontrol__counts),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

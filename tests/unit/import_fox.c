@@ -189,27 +189,24 @@ static void check_file (const char *name, const char *file)
     segments_free (&all);
 }
 
-static void import__fox_of_september_2025__every_split (void **state)
+TEST_CASE (import__fox_of_september_2025__every_split)
 {
-    (void)state;
     check_file ("fox_2025-09-26", "slurm/fox_2025-09-26.sacct.gz");
 }
 
-static void import__fox_of_november_2024__every_split (void **state)
+TEST_CASE (import__fox_of_november_2024__every_split)
 {
-    (void)state;
     check_file ("fox_2024-11-13", "slurm/fox_2024-11-13.sacct.gz");
 }
 
 /* The same file read with the zone in which it was written: no length and no
  * total changes, only the instants. */
-static void import__fox_in_oslo__two_hours_earlier (void **state)
+TEST_CASE (import__fox_in_oslo__two_hours_earlier)
 {
     GL_AUTOFREE char *path = test_data ("slurm/fox_2025-09-26.sacct.gz");
     segments_t utc = {0}, oslo = {0};
     gl_error_t error = {""};
 
-    (void)state;
     assert_int_equal (segments_import (path, "UTC", 0, &utc, NULL, &error), 0);
     assert_int_equal (
         segments_import (path, "Europe/Oslo", 0, &oslo, NULL, &error), 0);
@@ -225,13 +222,4 @@ static void import__fox_in_oslo__two_hours_earlier (void **state)
     segments_free (&oslo);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (import__fox_of_september_2025__every_split),
-        cmocka_unit_test (import__fox_of_november_2024__every_split),
-        cmocka_unit_test (import__fox_in_oslo__two_hours_earlier),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -30,7 +30,7 @@ static segments_t good_text (const char *text, import_stats_t *stats)
 
 /* What real daemons of four releases say, by hand from the files. None of
  * their accounting names a GPU. */
-static void import__answers_of_slurmrestd__one_segment_each (void **state)
+TEST_CASE (import__answers_of_slurmrestd__one_segment_each)
 {
     static const struct {
         const char *file;
@@ -60,7 +60,6 @@ static void import__answers_of_slurmrestd__one_segment_each (void **state)
          SEGMENT_RUNNING, true, NULL, NULL, "gres_detail"},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         GL_AUTOFREE char *name
             = xasprintf ("slurm/slurmrestd/%s.json", cases[i].file);
@@ -93,14 +92,13 @@ static void import__answers_of_slurmrestd__one_segment_each (void **state)
 }
 
 /* slurmdbd's answer and slurmctld's speak of one job. */
-static void import__both_daemons__the_same_key (void **state)
+TEST_CASE (import__both_daemons__the_same_key)
 {
     segments_t dbd = good_file (
         "slurm/slurmrestd/25.11_slurmdb-job-gpus-multi-types.json", NULL);
     segments_t ctld = good_file (
         "slurm/slurmrestd/25.11_slurm-job-gpus-multi-types.json", NULL);
 
-    (void)state;
     assert_int_equal (dbd.segment->id_job, ctld.segment->id_job);
     assert_int_equal (dbd.segment->time_submit, ctld.segment->time_submit);
     assert_string_equal (dbd.segment->cluster, ctld.segment->cluster);
@@ -112,25 +110,23 @@ static void import__both_daemons__the_same_key (void **state)
     segments_free (&ctld);
 }
 
-static void import__nothing_found__no_segment_and_no_as_of (void **state)
+TEST_CASE (import__nothing_found__no_segment_and_no_as_of)
 {
     import_stats_t stats;
     segments_t all = good_file ("slurm/slurmrestd/25.11_slurmdb-job-unfound"
                                 ".json",
                                 &stats);
 
-    (void)state;
     assert_int_equal (all.count, 0);
     assert_int_equal (stats.as_of, 0);
 }
 
-static void import__sacct_envelope__typed_gres_and_no_steps (void **state)
+TEST_CASE (import__sacct_envelope__typed_gres_and_no_steps)
 {
     import_stats_t stats;
     segments_t all = good_file ("slurm/sarc_raisin.json.gz", &stats);
     size_t with_gpu = 0;
 
-    (void)state;
     assert_int_equal (all.count, 7);
     assert_int_equal (stats.rows, 7);
     for (size_t i = 0; i < all.count; i++) {
@@ -146,7 +142,7 @@ static void import__sacct_envelope__typed_gres_and_no_steps (void **state)
     "\"state\":{\"current\":[\"COMPLETED\"]},\"time\":{\"submission\":1000," \
     "\"start\":2000,\"end\":3000}" members "}"
 
-static void import__integers_from_two_to_the_63__read_exactly (void **state)
+TEST_CASE (import__integers_from_two_to_the_63__read_exactly)
 {
     static const char text[] = "{\"jobs\":[" JOB (
         ",\"db_index\":18446744073709551001,"
@@ -160,7 +156,6 @@ static void import__integers_from_two_to_the_63__read_exactly (void **state)
         "{\"set\":true,\"infinite\":false,\"number\":3}}]}") "]}";
     segments_t all = good_text (text, NULL);
 
-    (void)state;
     assert_true (all.segment->job_db_inx == UINT64_C (18446744073709551001));
     assert_string_equal (all.segment->gres, "gpu:a100=3");
     assert_true (all.segment->cpus == COUNT_UNKNOWN);
@@ -169,7 +164,7 @@ static void import__integers_from_two_to_the_63__read_exactly (void **state)
     segments_free (&all);
 }
 
-static void import__forms_of_a_list__the_same_job (void **state)
+TEST_CASE (import__forms_of_a_list__the_same_job)
 {
     static const char *const texts[] = {
         "{\"jobs\":[" JOB ("") "]}",
@@ -180,7 +175,6 @@ static void import__forms_of_a_list__the_same_job (void **state)
         "{\"jobs\":[]}\n{\"jobs\":[" JOB ("") "]}",
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
         segments_t all = good_text (texts[i], NULL);
         assert_int_equal (all.count, 1);
@@ -190,7 +184,7 @@ static void import__forms_of_a_list__the_same_job (void **state)
     }
 }
 
-static void import__states_and_flags__as_slurmdbd_stores_them (void **state)
+TEST_CASE (import__states_and_flags__as_slurmdbd_stores_them)
 {
     static const struct {
         const char *state;
@@ -207,7 +201,6 @@ static void import__states_and_flags__as_slurmdbd_stores_them (void **state)
         {"[\"OUT_OF_MEMORY\"]", "3000", SEGMENT_OUT_OF_MEMORY},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         GL_AUTOFREE char *text = xasprintf (
             "{\"job_id\":5,\"cluster\":\"c\",\"state\":{\"current\":%s},"
@@ -221,7 +214,7 @@ static void import__states_and_flags__as_slurmdbd_stores_them (void **state)
 }
 
 /* What 24.11.5 and 26.05.5 print of a job cancelled while it waited. */
-static void import__start_of_no_value__never_started (void **state)
+TEST_CASE (import__start_of_no_value__never_started)
 {
     static const char text[]
         = "{\"job_id\":5,\"cluster\":\"c\",\"state\":{\"current\":[\"CANCELLED\"]},"
@@ -229,7 +222,6 @@ static void import__start_of_no_value__never_started (void **state)
           "\"elapsed\":0}}";
     segments_t all = good_text (text, NULL);
 
-    (void)state;
     assert_int_equal (all.count, 1);
     assert_int_equal (all.segment->time_start, 0);
     assert_int_equal (all.segment->time_end, 3000);
@@ -237,7 +229,7 @@ static void import__start_of_no_value__never_started (void **state)
     segments_free (&all);
 }
 
-static void import__broken_or_wrong_json__refused (void **state)
+TEST_CASE (import__broken_or_wrong_json__refused)
 {
     static const struct {
         const char *text;
@@ -278,7 +270,6 @@ static void import__broken_or_wrong_json__refused (void **state)
          "no submit time"},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         segments_t all = {0};
         gl_error_t error = {""};
@@ -292,7 +283,7 @@ static void import__broken_or_wrong_json__refused (void **state)
 }
 
 /* What users put into names must not stop the import of all others. */
-static void import__control_characters__replaced_and_counted (void **state)
+TEST_CASE (import__control_characters__replaced_and_counted)
 {
     static const char text[]
         = "{\"jobs\":[" JOB (",\"name\":\"a\\n777|x\\u001b[31m\\u007f\","
@@ -306,7 +297,6 @@ static void import__control_characters__replaced_and_counted (void **state)
     import_stats_t stats;
     segments_t all = good_text (text, &stats);
 
-    (void)state;
     assert_int_equal (all.count, 2);
     assert_string_equal (all.segment[0].job_name,
                          "a\xef\xbf\xbd"
@@ -323,13 +313,12 @@ static void import__control_characters__replaced_and_counted (void **state)
 
 /* A hundred thousand open brackets must not recurse; a job of many steps is
  * one value. */
-static void import__deep_and_large_values__bounded (void **state)
+TEST_CASE (import__deep_and_large_values__bounded)
 {
     BUFFER_AUTO text = BUFFER_INIT;
     segments_t all = {0};
     gl_error_t error;
 
-    (void)state;
     buffer_add_text (&text, "{\"jobs\":[{\"job_id\":1,\"x\":");
     for (int i = 0; i < 100000; i++)
         buffer_add_char (&text, '[');
@@ -356,21 +345,4 @@ static void import__deep_and_large_values__bounded (void **state)
     segments_free (&all);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (import__answers_of_slurmrestd__one_segment_each),
-        cmocka_unit_test (import__both_daemons__the_same_key),
-        cmocka_unit_test (import__nothing_found__no_segment_and_no_as_of),
-        cmocka_unit_test (import__sacct_envelope__typed_gres_and_no_steps),
-        cmocka_unit_test (import__integers_from_two_to_the_63__read_exactly),
-        cmocka_unit_test (import__forms_of_a_list__the_same_job),
-        cmocka_unit_test (import__states_and_flags__as_slurmdbd_stores_them),
-        cmocka_unit_test (import__start_of_no_value__never_started),
-        cmocka_unit_test (import__broken_or_wrong_json__refused),
-        cmocka_unit_test (import__control_characters__replaced_and_counted),
-        cmocka_unit_test (import__deep_and_large_values__bounded),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

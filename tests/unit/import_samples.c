@@ -439,14 +439,13 @@ static void check_sample (const char *name, const char *sample)
     fail_msg ("the case '%s' of samples.tsv has no check", name);
 }
 
-static void samples__every_case__as_it_must_be_read (void **state)
+TEST_CASE (samples__every_case__as_it_must_be_read)
 {
     GL_AUTOFREE char *path = test_data ("slurm/samples.tsv");
     FILE *f = fopen (path, "r");
     char line[4096];
     size_t count = 0;
 
-    (void)state;
     assert_non_null (f);
     assert_non_null (fgets (line, sizeof (line), f)); /* the header */
     while (fgets (line, sizeof (line), f)) {
@@ -461,11 +460,4 @@ static void samples__every_case__as_it_must_be_read (void **state)
     assert_int_equal (count, GL_ARRAY_SIZE (cases));
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (samples__every_case__as_it_must_be_read),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

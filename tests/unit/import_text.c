@@ -36,7 +36,7 @@ static segments_t good_text (const char *text, const char *zone,
     return all;
 }
 
-static void import__bad_text__refused_with_line_and_remedy (void **state)
+TEST_CASE (import__bad_text__refused_with_line_and_remedy)
 {
     static const struct {
         const char *text;
@@ -94,7 +94,6 @@ static void import__bad_text__refused_with_line_and_remedy (void **state)
          {":2:", "does not end with '|'", "cut off"}},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         segments_t all = {0};
         gl_error_t error = {""};
@@ -109,7 +108,7 @@ static void import__bad_text__refused_with_line_and_remedy (void **state)
     }
 }
 
-static void import__binary_or_a_long_line__refused (void **state)
+TEST_CASE (import__binary_or_a_long_line__refused)
 {
     static const char binary[] = HEADER "7|\0|x\n";
     size_t size = 3 << 20;
@@ -117,7 +116,6 @@ static void import__binary_or_a_long_line__refused (void **state)
     segments_t all = {0};
     gl_error_t error;
 
-    (void)state;
     assert_int_equal (segments_import_bytes (binary, sizeof (binary) - 1, "UTC",
                                              0, &all, NULL, &error),
                       -1);
@@ -137,14 +135,13 @@ static void import__binary_or_a_long_line__refused (void **state)
 }
 
 /* Every length of a gzip file but the whole one is an error. */
-static void import__gzip_cut_anywhere__refused (void **state)
+TEST_CASE (import__gzip_cut_anywhere__refused)
 {
     GL_AUTOFREE char *path = test_data ("slurm/fox_2024-11-13.sacct.gz");
     FILE *f = fopen (path, "rb");
     char data[8192];
     size_t length;
 
-    (void)state;
     assert_non_null (f);
     length = fread (data, 1, sizeof (data), f);
     fclose (f);
@@ -164,7 +161,7 @@ static void import__gzip_cut_anywhere__refused (void **state)
                       -1);
 }
 
-static void import__any_order_and_p__the_same_segment (void **state)
+TEST_CASE (import__any_order_and_p__the_same_segment)
 {
     static const char *const texts[] = {
         "JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|JobName\n"
@@ -179,7 +176,6 @@ static void import__any_order_and_p__the_same_segment (void **state)
         "2026-03-01 01:00:10|COMPLETED|gres/gpu=2|u|a|x|y", /* no line end */
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
         segments_t all = good_text (texts[i], "UTC", NULL);
         const segment_t *s = all.segment;
@@ -209,7 +205,7 @@ static void import__any_order_and_p__the_same_segment (void **state)
     }
 }
 
-static void import__every_column__in_its_field (void **state)
+TEST_CASE (import__every_column__in_its_field)
 {
     static const char text[]
         = "JobID|JobIDRaw|Submit|Start|End|State|AllocTRES|ReqTRES|User|UID|"
@@ -230,7 +226,6 @@ static void import__every_column__in_its_field (void **state)
     segments_t all = good_text (text, "UTC", &stats);
     const segment_t *s = all.segment;
 
-    (void)state;
     assert_int_equal (all.count, 3);
     assert_int_equal (s->array_job, 12);
     assert_int_equal (s->array_task, 3);
@@ -275,7 +270,7 @@ static void import__every_column__in_its_field (void **state)
     segments_free (&all);
 }
 
-static void import__submit_lines__ask_for_what_is_not_tracked (void **state)
+TEST_CASE (import__submit_lines__ask_for_what_is_not_tracked)
 {
     static const char text[]
         = "JobIDRaw|Submit|Start|End|State|AllocTRES|ReqTRES|User|Account|"
@@ -290,7 +285,6 @@ static void import__submit_lines__ask_for_what_is_not_tracked (void **state)
     import_stats_t stats;
     segments_t all = good_text (text, "UTC", &stats);
 
-    (void)state;
     assert_int_equal (all.count, GL_ARRAY_SIZE (asked));
     for (size_t i = 0; i < all.count; i++)
         assert_int_equal (all.segment[i].gpu_asked, asked[i]);
@@ -298,7 +292,7 @@ static void import__submit_lines__ask_for_what_is_not_tracked (void **state)
     segments_free (&all);
 }
 
-static void import__open_rows__end_at_the_newest_knowledge (void **state)
+TEST_CASE (import__open_rows__end_at_the_newest_knowledge)
 {
     static const char text[]
         = HEADER ROW ("1", "2026-03-01T00:00:00", "2026-03-01T00:00:10",
@@ -310,7 +304,6 @@ static void import__open_rows__end_at_the_newest_knowledge (void **state)
     segments_t all = {0};
     import_stats_t stats;
 
-    (void)state;
     all = good_text (text, "UTC", &stats);
     assert_int_equal (stats.as_of, 1772323210 + 250);
     assert_int_equal (stats.open, 2);
@@ -327,8 +320,7 @@ static void import__open_rows__end_at_the_newest_knowledge (void **state)
 }
 
 /* Slurm's Elapsed leaves suspended time out. */
-static void
-import__a_finished_row_without_end__lasts_its_elapsed_time (void **state)
+TEST_CASE (import__a_finished_row_without_end__lasts_its_elapsed_time)
 {
     static const char text[]
         = "JobIDRaw|Submit|Start|End|Elapsed|Suspended|State|AllocTRES|User|"
@@ -339,7 +331,6 @@ import__a_finished_row_without_end__lasts_its_elapsed_time (void **state)
           "00:01:00|FAILED||u|a\n";
     segments_t all = good_text (text, "UTC", NULL);
 
-    (void)state;
     assert_int_equal (all.segment[0].time_end, 1772323210 + 17);
     assert_int_equal (all.segment[1].time_end, 1772323210 + 86400 + 17 + 60);
     segments_free (&all);
@@ -347,8 +338,7 @@ import__a_finished_row_without_end__lasts_its_elapsed_time (void **state)
 
 /* On 2026-10-25 the clock of Oslo shows 02:00 to 03:00 twice; on 2026-03-29 it
  * skips that hour. */
-static void
-import__days_of_clock_changes__lengths_by_elapsed_time (void **state)
+TEST_CASE (import__days_of_clock_changes__lengths_by_elapsed_time)
 {
     static const struct {
         const char *start, *end, *elapsed;
@@ -369,7 +359,6 @@ import__days_of_clock_changes__lengths_by_elapsed_time (void **state)
     segments_t all = {0};
     gl_error_t error;
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         GL_AUTOFREE char *text = xasprintf (
             HEADER "1|1|2026-01-01T00:00:00|%s|%s|%s|COMPLETED||u|a|n1|j\n",
@@ -393,7 +382,7 @@ import__days_of_clock_changes__lengths_by_elapsed_time (void **state)
 }
 
 /* Both lines have as many columns as the header, wherever the text stands. */
-static void import__columns_of_users__refused_unless_trusted (void **state)
+TEST_CASE (import__columns_of_users__refused_unless_trusted)
 {
 #define COLUMNS "JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account"
 #define REAL "1|100|100|200|COMPLETED||u|a"
@@ -415,7 +404,6 @@ static void import__columns_of_users__refused_unless_trusted (void **state)
     import_options_t options
         = {.cluster = "lab", .zone = segments_zone, .zone_arg = utc};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         gl_error_t error = {""};
         FILE *f = fopen (path, "w");
@@ -437,7 +425,7 @@ static void import__columns_of_users__refused_unless_trusted (void **state)
     zone_close (utc);
 }
 
-static void import__of_one_cluster__refuses_another (void **state)
+TEST_CASE (import__of_one_cluster__refuses_another)
 {
     static const char text[]
         = "JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|Cluster\n"
@@ -451,7 +439,6 @@ static void import__of_one_cluster__refuses_another (void **state)
     gl_error_t error;
     FILE *f = fopen (path, "w");
 
-    (void)state;
     fputs (text, f);
     fclose (f);
     assert_null (import_open (path, &options, NULL, NULL, &error));
@@ -462,23 +449,4 @@ static void import__of_one_cluster__refuses_another (void **state)
     zone_close (utc);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (import__bad_text__refused_with_line_and_remedy),
-        cmocka_unit_test (import__binary_or_a_long_line__refused),
-        cmocka_unit_test (import__gzip_cut_anywhere__refused),
-        cmocka_unit_test (import__any_order_and_p__the_same_segment),
-        cmocka_unit_test (import__every_column__in_its_field),
-        cmocka_unit_test (import__submit_lines__ask_for_what_is_not_tracked),
-        cmocka_unit_test (import__open_rows__end_at_the_newest_knowledge),
-        cmocka_unit_test (
-            import__a_finished_row_without_end__lasts_its_elapsed_time),
-        cmocka_unit_test (
-            import__days_of_clock_changes__lengths_by_elapsed_time),
-        cmocka_unit_test (import__columns_of_users__refused_unless_trusted),
-        cmocka_unit_test (import__of_one_cluster__refuses_another),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -155,7 +155,7 @@ static void save (struct fixture *f)
         fail_msg ("%s", f->error.text);
 }
 
-static void next__not_done__gives_the_same_again (void **state)
+TEST_CASE (next__not_done__gives_the_same_again)
 {
     struct fixture *f = *state;
     spool_mark_t mark;
@@ -177,7 +177,7 @@ static void next__not_done__gives_the_same_again (void **state)
     ASSERT_JOBS (f, 4);
 }
 
-static void next__several_segments__one_at_a_time (void **state)
+TEST_CASE (next__several_segments__one_at_a_time)
 {
     struct fixture *f = *state;
     spool_mark_t mark;
@@ -191,7 +191,7 @@ static void next__several_segments__one_at_a_time (void **state)
     ASSERT_JOBS (f, 2);
 }
 
-static void next__late_writer_of_an_older_segment__is_heard (void **state)
+TEST_CASE (next__late_writer_of_an_older_segment__is_heard)
 {
     struct fixture *f = *state;
 
@@ -203,7 +203,7 @@ static void next__late_writer_of_an_older_segment__is_heard (void **state)
     ASSERT_JOBS (f, 3);
 }
 
-static void next__torn_record__waits_then_is_passed (void **state)
+TEST_CASE (next__torn_record__waits_then_is_passed)
 {
     struct fixture *f = *state;
     unsigned char bytes[RECORD_MAX];
@@ -228,7 +228,7 @@ static void next__torn_record__waits_then_is_passed (void **state)
     assert_int_equal (look.pending_bytes, 0);
 }
 
-static void load__after_restart__goes_on_where_it_was (void **state)
+TEST_CASE (load__after_restart__goes_on_where_it_was)
 {
     struct fixture *f = *state;
 
@@ -243,7 +243,7 @@ static void load__after_restart__goes_on_where_it_was (void **state)
     ASSERT_JOBS (f, 3, 4);
 }
 
-static void load__no_file_or_nonsense__begins_anew (void **state)
+TEST_CASE (load__no_file_or_nonsense__begins_anew)
 {
     static const char *const nonsense[]
         = {"", "gpuledger cursor 2\n", "gpuledger cursor 1\n00000001 1 2\n",
@@ -266,7 +266,7 @@ static void load__no_file_or_nonsense__begins_anew (void **state)
 
 /* Segments of the same numbers, other records: a spool that was emptied, a
  * backup that was put back. */
-static void load__other_records_under_the_same_number__are_read (void **state)
+TEST_CASE (load__other_records_under_the_same_number__are_read)
 {
     struct fixture *f = *state;
 
@@ -283,7 +283,7 @@ static void load__other_records_under_the_same_number__are_read (void **state)
     ASSERT_JOBS (f, 3, 4, 5);
 }
 
-static void next__segment_cut_short__is_read_again (void **state)
+TEST_CASE (next__segment_cut_short__is_read_again)
 {
     struct fixture *f = *state;
     unsigned char bytes[RECORD_MAX];
@@ -300,7 +300,7 @@ static void next__segment_cut_short__is_read_again (void **state)
     ASSERT_JOBS (f, 3);
 }
 
-static void next__numbers_went_back__are_read (void **state)
+TEST_CASE (next__numbers_went_back__are_read)
 {
     struct fixture *f = *state;
 
@@ -315,7 +315,7 @@ static void next__numbers_went_back__are_read (void **state)
     ASSERT_JOBS (f, 2, 3);
 }
 
-static void next__unreadable_segment__does_not_hold_up_others (void **state)
+TEST_CASE (next__unreadable_segment__does_not_hold_up_others)
 {
     struct fixture *f = *state;
     spool_cursor_state_t look;
@@ -333,7 +333,7 @@ static void next__unreadable_segment__does_not_hold_up_others (void **state)
     assert_int_equal (look.unreadable, 1);
 }
 
-static void remove__only_what_is_done_settled_and_not_highest (void **state)
+TEST_CASE (remove__only_what_is_done_settled_and_not_highest)
 {
     struct fixture *f = *state;
     spool_mark_t mark;
@@ -361,7 +361,7 @@ static void remove__only_what_is_done_settled_and_not_highest (void **state)
     assert_true (exists (f, 4)); /* the highest */
 }
 
-static void remove__another_reader_keeps__waits (void **state)
+TEST_CASE (remove__another_reader_keeps__waits)
 {
     struct fixture *f = *state;
 
@@ -374,7 +374,7 @@ static void remove__another_reader_keeps__waits (void **state)
     assert_true (exists (f, 2));
 }
 
-static void remove__changed_since_it_was_read__waits (void **state)
+TEST_CASE (remove__changed_since_it_was_read__waits)
 {
     struct fixture *f = *state;
 
@@ -387,7 +387,7 @@ static void remove__changed_since_it_was_read__waits (void **state)
     assert_true (exists (f, 1));
 }
 
-static void remove__a_writer_has_it_open__waits (void **state)
+TEST_CASE (remove__a_writer_has_it_open__waits)
 {
     struct fixture *f = *state;
     int fd;
@@ -407,7 +407,7 @@ static void remove__a_writer_has_it_open__waits (void **state)
     assert_int_equal (spool_cursor_remove (f->cursor, 0, &f->error), 1);
 }
 
-static void save__state_is_no_directory__fails_and_says_so (void **state)
+TEST_CASE (save__state_is_no_directory__fails_and_says_so)
 {
     struct fixture *f = *state;
     char path[128];
@@ -420,7 +420,7 @@ static void save__state_is_no_directory__fails_and_says_so (void **state)
     assert_non_null (strstr (f->error.text, f->dir));
 }
 
-static void print__read_back__is_the_same (void **state)
+TEST_CASE (print__read_back__is_the_same)
 {
     struct fixture *f = *state;
     char *before, *after;
@@ -436,28 +436,4 @@ static void print__read_back__is_the_same (void **state)
     free (after);
 }
 
-int main (void)
-{
-#define TEST(function) \
-    cmocka_unit_test_setup_teardown (function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST (next__not_done__gives_the_same_again),
-        TEST (next__several_segments__one_at_a_time),
-        TEST (next__late_writer_of_an_older_segment__is_heard),
-        TEST (next__torn_record__waits_then_is_passed),
-        TEST (next__segment_cut_short__is_read_again),
-        TEST (next__numbers_went_back__are_read),
-        TEST (next__unreadable_segment__does_not_hold_up_others),
-        TEST (load__after_restart__goes_on_where_it_was),
-        TEST (load__no_file_or_nonsense__begins_anew),
-        TEST (load__other_records_under_the_same_number__are_read),
-        TEST (remove__only_what_is_done_settled_and_not_highest),
-        TEST (remove__another_reader_keeps__waits),
-        TEST (remove__changed_since_it_was_read__waits),
-        TEST (remove__a_writer_has_it_open__waits),
-        TEST (save__state_is_no_directory__fails_and_says_so),
-        TEST (print__read_back__is_the_same),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (set_up, tear_down)

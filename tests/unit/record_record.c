@@ -44,12 +44,11 @@ static size_t seal (unsigned char *bytes, size_t body)
     return body + 4;
 }
 
-static void crc32c__published_vectors__match (void **state)
+TEST_CASE (crc32c__published_vectors__match)
 {
     /* RFC 3720, B.4; the last is the check value of the catalogues */
     unsigned char zeros[32] = {0}, ones[32], up[32], down[32];
 
-    (void)state;
     memset (ones, 0xff, sizeof (ones));
     for (int i = 0; i < 32; i++) {
         up[i] = i;
@@ -62,13 +61,12 @@ static void crc32c__published_vectors__match (void **state)
     assert_int_equal (crc32c ("123456789", 9), 0xe3069283);
 }
 
-static void encode__decoded_again__is_the_same_record (void **state)
+TEST_CASE (encode__decoded_again__is_the_same_record)
 {
     unsigned char bytes[RECORD_MAX], again[RECORD_MAX];
     record_t in, out;
     size_t size;
 
-    (void)state;
     fill (&in);
     size = record_encode (&in, bytes);
     assert_int_equal (record_probe (bytes, size), size);
@@ -119,23 +117,21 @@ static unsigned fill_longest (record_kind_t kind)
     return fields;
 }
 
-static void encode__every_field_at_its_longest__fits (void **state)
+TEST_CASE (encode__every_field_at_its_longest__fits)
 {
-    (void)state;
     assert_int_equal (fill_longest (RECORD_JOB_START), 30);
     assert_int_equal (fill_longest (RECORD_STEP_DEVICES), 30);
     assert_int_equal (fill_longest (RECORD_JOB_USAGE), 62);
     assert_int_equal (fill_longest (RECORD_SKEW), 62);
 }
 
-static void set_text__too_long_or_control__is_left_out_and_noted (void **state)
+TEST_CASE (set_text__too_long_or_control__is_left_out_and_noted)
 {
     static const char *const hostile[]
         = {"a\nb", "\x1b[2J", "a\tb", "a\rb", "\x7f", "\x01"};
     char *megabyte = malloc (1 << 20);
     record_t record;
 
-    (void)state;
     memset (megabyte, 'a', 1 << 20);
     megabyte[(1 << 20) - 1] = '\0';
     for (size_t i = 0; i < COUNT (hostile); i++) {
@@ -156,11 +152,10 @@ static void set_text__too_long_or_control__is_left_out_and_noted (void **state)
     free (megabyte);
 }
 
-static void set__wrong_type_or_null__changes_nothing (void **state)
+TEST_CASE (set__wrong_type_or_null__changes_nothing)
 {
     record_t record, before;
 
-    (void)state;
     fill (&record);
     before = record;
     record_set_text (&record, RECORD_FIELD_job_id, "7");
@@ -171,13 +166,12 @@ static void set__wrong_type_or_null__changes_nothing (void **state)
     assert_memory_equal (&record, &before, sizeof (record));
 }
 
-static void decode__any_byte_changed__is_refused (void **state)
+TEST_CASE (decode__any_byte_changed__is_refused)
 {
     unsigned char bytes[RECORD_MAX];
     record_t record, out;
     size_t size;
 
-    (void)state;
     fill (&record);
     size = record_encode (&record, bytes);
     for (size_t i = 0; i < size; i++) {
@@ -190,13 +184,12 @@ static void decode__any_byte_changed__is_refused (void **state)
     assert_int_equal (record_decode (bytes, size, &out, NULL), 0);
 }
 
-static void probe__every_prefix__asks_for_more (void **state)
+TEST_CASE (probe__every_prefix__asks_for_more)
 {
     unsigned char bytes[RECORD_MAX], *copy;
     record_t record;
     size_t size;
 
-    (void)state;
     fill (&record);
     size = record_encode (&record, bytes);
     for (size_t cut = 0; cut < size; cut++) {
@@ -208,14 +201,13 @@ static void probe__every_prefix__asks_for_more (void **state)
     }
 }
 
-static void probe__length_out_of_bounds__is_no_record (void **state)
+TEST_CASE (probe__length_out_of_bounds__is_no_record)
 {
     static const uint32_t lengths[]
         = {0, 1, 39, 4097, 65536, 0x80000000, 0xffffffff};
     unsigned char bytes[RECORD_MAX];
     record_t record;
 
-    (void)state;
     fill (&record);
     for (size_t i = 0; i < COUNT (lengths); i++) {
         size_t size = record_encode (&record, bytes);
@@ -225,14 +217,13 @@ static void probe__length_out_of_bounds__is_no_record (void **state)
     }
 }
 
-static void decode__unknown_field__is_skipped_and_counted (void **state)
+TEST_CASE (decode__unknown_field__is_skipped_and_counted)
 {
     static const unsigned char future[] = {99, 0, 3, 0, 'n', 'e', 'w'};
     unsigned char bytes[RECORD_MAX];
     record_t record, out;
     size_t size;
 
-    (void)state;
     fill (&record);
     size = record_encode (&record, bytes) - 4;
     memcpy (bytes + size, future, sizeof (future));
@@ -242,7 +233,7 @@ static void decode__unknown_field__is_skipped_and_counted (void **state)
     assert_string_equal (out.project, "alpha");
 }
 
-static void decode__newer_version_or_kind__keeps_the_envelope (void **state)
+TEST_CASE (decode__newer_version_or_kind__keeps_the_envelope)
 {
     static const struct {
         int at;
@@ -252,7 +243,6 @@ static void decode__newer_version_or_kind__keeps_the_envelope (void **state)
     unsigned char bytes[RECORD_MAX];
     record_t record, out;
 
-    (void)state;
     fill (&record);
     for (size_t i = 0; i < COUNT (changes); i++) {
         size_t size = record_encode (&record, bytes);
@@ -265,7 +255,7 @@ static void decode__newer_version_or_kind__keeps_the_envelope (void **state)
     }
 }
 
-static void decode__fields_against_the_table__are_refused (void **state)
+TEST_CASE (decode__fields_against_the_table__are_refused)
 {
     static const struct {
         const char *field;
@@ -286,7 +276,6 @@ static void decode__fields_against_the_table__are_refused (void **state)
     record_t record, out;
     gl_error_t error;
 
-    (void)state;
     fill (&record);
     for (size_t i = 0; i < COUNT (cases); i++) {
         size_t size = record_encode (&record, bytes) - 4;
@@ -297,12 +286,11 @@ static void decode__fields_against_the_table__are_refused (void **state)
     }
 }
 
-static void begin__twice__gives_two_keys_and_the_clock (void **state)
+TEST_CASE (begin__twice__gives_two_keys_and_the_clock)
 {
     record_t a, b;
     int64_t now = (int64_t)time (NULL);
 
-    (void)state;
     assert_int_equal (record_begin (&a, RECORD_JOB_END, NULL), 0);
     assert_int_equal (record_begin (&b, RECORD_JOB_END, NULL), 0);
     assert_memory_not_equal (a.key, b.key, RECORD_KEY_SIZE);
@@ -312,12 +300,11 @@ static void begin__twice__gives_two_keys_and_the_clock (void **state)
     assert_true (a.present[0] == 0 && a.present[1] == 0);
 }
 
-static void names__table__both_ways (void **state)
+TEST_CASE (names__table__both_ways)
 {
     static const char *const hostile[]
         = {"", "options", "OPTION", "0", "1", "option\n"};
 
-    (void)state;
     for (int64_t i = 0; record_source_name (i); i++)
         assert_int_equal (record_source_number (record_source_name (i)), i);
     for (size_t i = 0; i < COUNT (hostile); i++)
@@ -334,23 +321,4 @@ static void names__table__both_ways (void **state)
     assert_null (record_devices_name (4));
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (crc32c__published_vectors__match),
-        cmocka_unit_test (encode__decoded_again__is_the_same_record),
-        cmocka_unit_test (encode__every_field_at_its_longest__fits),
-        cmocka_unit_test (set_text__too_long_or_control__is_left_out_and_noted),
-        cmocka_unit_test (set__wrong_type_or_null__changes_nothing),
-        cmocka_unit_test (decode__any_byte_changed__is_refused),
-        cmocka_unit_test (probe__every_prefix__asks_for_more),
-        cmocka_unit_test (probe__length_out_of_bounds__is_no_record),
-        cmocka_unit_test (decode__unknown_field__is_skipped_and_counted),
-        cmocka_unit_test (decode__newer_version_or_kind__keeps_the_envelope),
-        cmocka_unit_test (decode__fields_against_the_table__are_refused),
-        cmocka_unit_test (begin__twice__gives_two_keys_and_the_clock),
-        cmocka_unit_test (names__table__both_ways),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -98,7 +98,7 @@ static size_t slurp (const char *path, unsigned char *bytes, size_t size)
     return n;
 }
 
-static void append__three__are_read_in_order (void **state)
+TEST_CASE (append__three__are_read_in_order)
 {
     struct fixture *f = *state;
     struct jobs jobs;
@@ -116,7 +116,7 @@ static void append__three__are_read_in_order (void **state)
     assert_int_equal (f->stats.skipped_bytes, 0);
 }
 
-static void append__bad_directory__says_why (void **state)
+TEST_CASE (append__bad_directory__says_why)
 {
     struct fixture *f = *state;
     char path[128];
@@ -136,7 +136,7 @@ static void append__bad_directory__says_why (void **state)
     assert_non_null (strstr (f->error.text, "Not a directory"));
 }
 
-static void append__directory_of_others__is_refused (void **state)
+TEST_CASE (append__directory_of_others__is_refused)
 {
     static const mode_t modes[] = {0777, 0770, 0720, 0702, 01777};
     struct fixture *f = *state;
@@ -160,7 +160,7 @@ static void append__directory_of_others__is_refused (void **state)
     assert_non_null (strstr (f->error.text, "belongs to user"));
 }
 
-static void append__segment_is_no_file__is_refused_without_waiting (void **state)
+TEST_CASE (append__segment_is_no_file__is_refused_without_waiting)
 {
     struct fixture *f = *state;
     char target[128];
@@ -179,7 +179,7 @@ static void append__segment_is_no_file__is_refused_without_waiting (void **state
     assert_int_equal (spool_append (f->dir, &record, &f->error), -1);
 }
 
-static void append__segment_full__goes_to_the_next (void **state)
+TEST_CASE (append__segment_full__goes_to_the_next)
 {
     struct fixture *f = *state;
     struct jobs jobs;
@@ -197,7 +197,7 @@ static void append__segment_full__goes_to_the_next (void **state)
     assert_int_equal (f->stats.segments, 2);
 }
 
-static void append__all_segments_full__is_refused (void **state)
+TEST_CASE (append__all_segments_full__is_refused)
 {
     struct fixture *f = *state;
     char path[128];
@@ -217,7 +217,7 @@ static void append__all_segments_full__is_refused (void **state)
     assert_int_equal (spool_append (f->dir, &record, &f->error), 0);
 }
 
-static void append__file_size_limit__is_an_error_not_a_signal (void **state)
+TEST_CASE (append__file_size_limit__is_an_error_not_a_signal)
 {
     struct fixture *f = *state;
     struct rlimit limit = {10, 10};
@@ -235,7 +235,7 @@ static void append__file_size_limit__is_an_error_not_a_signal (void **state)
     assert_int_equal (status, 0);
 }
 
-static void append__descriptors_used_up__is_an_error (void **state)
+TEST_CASE (append__descriptors_used_up__is_an_error)
 {
     struct fixture *f = *state;
     struct rlimit limit = {3, 3};
@@ -252,7 +252,7 @@ static void append__descriptors_used_up__is_an_error (void **state)
     assert_int_equal (status, 0);
 }
 
-static void append__standard_input_closed__writes (void **state)
+TEST_CASE (append__standard_input_closed__writes)
 {
     struct fixture *f = *state;
     record_t record;
@@ -274,7 +274,7 @@ static void append__standard_input_closed__writes (void **state)
 #define WRITERS 8
 #define EACH 200
 
-static void append__many_processes__lose_and_tear_nothing (void **state)
+TEST_CASE (append__many_processes__lose_and_tear_nothing)
 {
     static struct jobs jobs;
     struct fixture *f = *state;
@@ -307,7 +307,7 @@ static void append__many_processes__lose_and_tear_nothing (void **state)
     }
 }
 
-static void read__torn_anywhere_then_appended__loses_only_the_torn (void **state)
+TEST_CASE (read__torn_anywhere_then_appended__loses_only_the_torn)
 {
     struct fixture *f = *state;
     struct jobs jobs;
@@ -332,7 +332,7 @@ static void read__torn_anywhere_then_appended__loses_only_the_torn (void **state
     }
 }
 
-static void read__each_byte_damaged__loses_only_its_record (void **state)
+TEST_CASE (read__each_byte_damaged__loses_only_its_record)
 {
     struct fixture *f = *state;
     unsigned char bytes[3 * RECORD_MAX];
@@ -357,7 +357,7 @@ static void read__each_byte_damaged__loses_only_its_record (void **state)
     }
 }
 
-static void read__junk_between_records__is_skipped_and_counted (void **state)
+TEST_CASE (read__junk_between_records__is_skipped_and_counted)
 {
     static const char junk[] = "\xf7glr\xf7glr\x01 junk \xf7";
     unsigned char bytes[RECORD_MAX * 2];
@@ -366,7 +366,6 @@ static void read__junk_between_records__is_skipped_and_counted (void **state)
     record_t record;
     size_t n = 0;
 
-    (void)state;
     make_record (&record, 5);
     memcpy (bytes, junk, sizeof (junk));
     n = sizeof (junk);
@@ -381,13 +380,12 @@ static void read__junk_between_records__is_skipped_and_counted (void **state)
     assert_int_equal (stats.tail_bytes, sizeof (junk));
 }
 
-static void read__noise__finds_nothing_and_does_not_fall (void **state)
+TEST_CASE (read__noise__finds_nothing_and_does_not_fall)
 {
     unsigned char *noise;
     uint32_t x = 2463534242u;
     struct jobs jobs = {0};
 
-    (void)state;
     for (int round = 0; round < 300; round++) {
         size_t size = round * 7 + 1;
         noise = malloc (size);
@@ -406,7 +404,7 @@ static void read__noise__finds_nothing_and_does_not_fall (void **state)
     assert_int_equal (jobs.count, 0);
 }
 
-static void read__other_files__are_not_touched (void **state)
+TEST_CASE (read__other_files__are_not_touched)
 {
     static const char *const names[] = {"notes.txt", "1.records",
                                         "00000002.records.tmp",
@@ -432,7 +430,7 @@ static int refuse (const spool_entry_t *entry, void *arg, gl_error_t *error)
     return gl_error (error, "enough");
 }
 
-static void read__function_refuses__stops_with_its_text (void **state)
+TEST_CASE (read__function_refuses__stops_with_its_text)
 {
     struct fixture *f = *state;
     int calls = 0;
@@ -470,7 +468,7 @@ static int markers (const struct fixture *f)
     return n;
 }
 
-static void sets__same_again__is_known (void **state)
+TEST_CASE (sets__same_again__is_known)
 {
     struct fixture *f = *state;
 
@@ -488,7 +486,7 @@ static void sets__same_again__is_known (void **state)
     assert_int_equal (markers (f), 0);
 }
 
-static void sets__many_of_one_job__are_bounded (void **state)
+TEST_CASE (sets__many_of_one_job__are_bounded)
 {
     struct fixture *f = *state;
     char set[32];
@@ -501,7 +499,7 @@ static void sets__many_of_one_job__are_bounded (void **state)
     assert_int_equal (spool_state_add_set (f->dir, 43, "0", &f->error), 1);
 }
 
-static void sets__node_full__old_ones_make_room (void **state)
+TEST_CASE (sets__node_full__old_ones_make_room)
 {
     struct fixture *f = *state;
     struct timespec old[2] = {{1000000000, 0}, {1000000000, 0}};
@@ -519,7 +517,7 @@ static void sets__node_full__old_ones_make_room (void **state)
     assert_int_equal (markers (f), SPOOL_STATE_SETS_MAX);
 }
 
-static void sets__two_processes_at_once__one_is_first (void **state)
+TEST_CASE (sets__two_processes_at_once__one_is_first)
 {
     struct fixture *f = *state;
     int status, first = 0;
@@ -535,7 +533,7 @@ static void sets__two_processes_at_once__one_is_first (void **state)
     assert_int_equal (first, 1);
 }
 
-static void cluster__written__is_read_back (void **state)
+TEST_CASE (cluster__written__is_read_back)
 {
     struct fixture *f = *state;
     char name[16];
@@ -551,7 +549,7 @@ static void cluster__written__is_read_back (void **state)
                       -1);
 }
 
-static void node__written__is_not_the_cluster (void **state)
+TEST_CASE (node__written__is_not_the_cluster)
 {
     struct fixture *f = *state;
     char name[16];
@@ -565,34 +563,4 @@ static void node__written__is_not_the_cluster (void **state)
     assert_string_equal (name, "lab");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown (f, set_up, tear_down)
-
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (append__three__are_read_in_order),
-        TEST (append__bad_directory__says_why),
-        TEST (append__directory_of_others__is_refused),
-        TEST (append__segment_is_no_file__is_refused_without_waiting),
-        TEST (append__segment_full__goes_to_the_next),
-        TEST (append__all_segments_full__is_refused),
-        TEST (append__file_size_limit__is_an_error_not_a_signal),
-        TEST (append__descriptors_used_up__is_an_error),
-        TEST (append__standard_input_closed__writes),
-        TEST (append__many_processes__lose_and_tear_nothing),
-        TEST (read__torn_anywhere_then_appended__loses_only_the_torn),
-        TEST (read__each_byte_damaged__loses_only_its_record),
-        TEST (read__junk_between_records__is_skipped_and_counted),
-        TEST (read__noise__finds_nothing_and_does_not_fall),
-        TEST (read__other_files__are_not_touched),
-        TEST (read__function_refuses__stops_with_its_text),
-        TEST (sets__same_again__is_known),
-        TEST (sets__many_of_one_job__are_bounded),
-        TEST (sets__node_full__old_ones_make_room),
-        TEST (sets__two_processes_at_once__one_is_first),
-        TEST (cluster__written__is_read_back),
-        TEST (node__written__is_not_the_cluster),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (set_up, tear_down)

@@ -24,9 +24,8 @@ static void plain_csv (buffer_t *out, const char *text)
     escape_csv (out, text, 0);
 }
 
-static void escape_visible__control_characters__become_hex (void **state)
+TEST_CASE (escape_visible__control_characters__become_hex)
 {
-    (void)state;
     check (escape_visible, "caf\xc3\xa9 |\\", "caf\xc3\xa9 |\\");
     check (escape_visible, "a\x1b[31mb", "a\\x1b[31mb");
     check (escape_visible, "a\nb\tc\rd\x7f", "a\\x0ab\\x09c\\x0dd\\x7f");
@@ -46,17 +45,15 @@ static void escape_visible__control_characters__become_hex (void **state)
     check (escape_visible, "\xf0\x9f\x8e\x88", "\xf0\x9f\x8e\x88");
 }
 
-static void escape_parsable__separators__become_hex (void **state)
+TEST_CASE (escape_parsable__separators__become_hex)
 {
-    (void)state;
     check (escape_parsable, "a|b\\c\nd", "a\\x7cb\\x5cc\\x0ad");
     check (escape_parsable, "plain", "plain");
 }
 
 /* RFC 4180 and the guard of the design, 6.2. */
-static void escape_csv__formulas_and_quotes__are_harmless (void **state)
+TEST_CASE (escape_csv__formulas_and_quotes__are_harmless)
 {
-    (void)state;
     check (guarded_csv, "plain text", "plain text");
     check (guarded_csv, "a,b", "\"a,b\"");
     check (guarded_csv, "a\"b", "\"a\"\"b\"");
@@ -76,9 +73,8 @@ static void escape_csv__formulas_and_quotes__are_harmless (void **state)
     check (guarded_csv, "", "");
 }
 
-static void escape_json__all_bytes__give_a_valid_string (void **state)
+TEST_CASE (escape_json__all_bytes__give_a_valid_string)
 {
-    (void)state;
     check (escape_json, "a\"b\\c", "\"a\\\"b\\\\c\"");
     check (escape_json, "a\nb\x1b", "\"a\\u000ab\\u001b\"");
     check (escape_json, "\xc3\xa9\xff", "\"\xc3\xa9\xef\xbf\xbd\"");
@@ -86,9 +82,8 @@ static void escape_json__all_bytes__give_a_valid_string (void **state)
     check (escape_json, "\xe2\x80\xa8", "\"\\u2028\"");
 }
 
-static void escape_html__markup__is_text (void **state)
+TEST_CASE (escape_html__markup__is_text)
 {
-    (void)state;
     check (escape_html, "<script>alert('x')</script>",
            "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;");
     check (escape_html, "a&b \"c\"", "a&amp;b &quot;c&quot;");
@@ -100,15 +95,4 @@ static void escape_html__markup__is_text (void **state)
     check (escape_html, "\xe2\x80\xae", "\xef\xbf\xbd");
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (escape_visible__control_characters__become_hex),
-        cmocka_unit_test (escape_parsable__separators__become_hex),
-        cmocka_unit_test (escape_csv__formulas_and_quotes__are_harmless),
-        cmocka_unit_test (escape_json__all_bytes__give_a_valid_string),
-        cmocka_unit_test (escape_html__markup__is_text),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -74,9 +74,8 @@ static void check (render_format_t format, render_options_t options,
     free (text);
 }
 
-static void render_csv__a_report__is_rfc_4180 (void **state)
+TEST_CASE (render_csv__a_report__is_rfc_4180)
 {
-    (void)state;
     check (RENDER_CSV, (render_options_t){0},
            "user,jobs,gpu_hours,charge,rate\n"
            "\"'=a|\xef\xbf\xbd[31m,\"\"<script>\",0,,,\n"
@@ -86,18 +85,16 @@ static void render_csv__a_report__is_rfc_4180 (void **state)
            "zoe,18446744073709551615,1.500000,-1234.56,3.5540\n");
 }
 
-static void render_parsable2__a_report__splits_at_bars (void **state)
+TEST_CASE (render_parsable2__a_report__splits_at_bars)
 {
-    (void)state;
     check (RENDER_PARSABLE2, (render_options_t){0},
            "user|jobs|gpu_hours|charge|rate\n"
            "=a\\x7c\\x1b[31m,\"<script>|0|||\n"
            "zoe|18446744073709551615|1.500000|-1234.56|3.5540\n");
 }
 
-static void render_table__a_report__is_aligned_and_harmless (void **state)
+TEST_CASE (render_table__a_report__is_aligned_and_harmless)
 {
-    (void)state;
     check (RENDER_TABLE, (render_options_t){0},
            "Usage <b>\n"
            "start: 2026-10-01T00:00:00Z\n"
@@ -117,9 +114,8 @@ static void render_table__a_report__is_aligned_and_harmless (void **state)
            "Warning: look at <this>\\x0a\n");
 }
 
-static void render_table__a_narrow_terminal__keeps_keys_and_money (void **state)
+TEST_CASE (render_table__a_narrow_terminal__keeps_keys_and_money)
 {
-    (void)state;
     check (RENDER_TABLE, (render_options_t){.width = 42},
            "Usage <b>\n"
            "start: 2026-10-01T00:00:00Z\n"
@@ -137,15 +133,13 @@ static void render_table__a_narrow_terminal__keeps_keys_and_money (void **state)
 
 /* What is asked for at any width is within it, and no byte of a text is lost.
  */
-static void
-render_table__any_width__breaks_texts_and_loses_nothing (void **state)
+TEST_CASE (render_table__any_width__breaks_texts_and_loses_nothing)
 {
     report_t *report = report_new ("checks", "Checks");
     size_t name = report_column (report, "name", "Name", COLUMN_TEXT, true);
     size_t advice
         = report_column (report, "advice", "Advice", COLUMN_TEXT, false);
 
-    (void)state;
     report_row (report);
     report_put_text (report, name, "first");
     report_put_text (report, advice, "one two three four five six seven");
@@ -172,13 +166,12 @@ render_table__any_width__breaks_texts_and_loses_nothing (void **state)
     report_free (report);
 }
 
-static void render_table__titles_wider_than_values__are_broken (void **state)
+TEST_CASE (render_table__titles_wider_than_values__are_broken)
 {
     report_t *report = report_new ("prices", "Prices");
     const render_options_t options = {.width = 20};
     BUFFER_AUTO out = BUFFER_INIT;
 
-    (void)state;
     report_column (report, "name", "Name", COLUMN_TEXT, true);
     report_column (report, "year", "Per GPU and year", COLUMN_MONEY, false);
     report_column (report, "none", "Empty", COLUMN_MONEY, false);
@@ -200,11 +193,10 @@ static void render_table__titles_wider_than_values__are_broken (void **state)
     report_free (report);
 }
 
-static void render_json__a_report__keeps_numbers_exact (void **state)
+TEST_CASE (render_json__a_report__keeps_numbers_exact)
 {
     char *text = render (RENDER_JSON, (render_options_t){0});
 
-    (void)state;
     assert_non_null (
         strstr (text, "{\"user\": \"zoe\", \"jobs\": 18446744073709551615, "
                       "\"gpu_hours\": 1.500000, \"charge\": \"-1234.56\", "
@@ -217,11 +209,10 @@ static void render_json__a_report__keeps_numbers_exact (void **state)
     free (text);
 }
 
-static void render_html__hostile_texts__make_no_markup (void **state)
+TEST_CASE (render_html__hostile_texts__make_no_markup)
 {
     char *text = render (RENDER_HTML, (render_options_t){0});
 
-    (void)state;
     assert_null (strstr (text, "<script"));
     assert_null (strstr (text, "<this>"));
     assert_null (strstr (text, "<b>Usage"));
@@ -235,9 +226,8 @@ static void render_html__hostile_texts__make_no_markup (void **state)
     free (text);
 }
 
-static void render__twice__gives_the_same_bytes (void **state)
+TEST_CASE (render__twice__gives_the_same_bytes)
 {
-    (void)state;
     for (render_format_t f = 0; f < RENDER_FORMAT_COUNT; f++) {
         char *a = render (f, (render_options_t){0});
         char *b = render (f, (render_options_t){0});
@@ -247,14 +237,13 @@ static void render__twice__gives_the_same_bytes (void **state)
     }
 }
 
-static void report_select__fields__are_shown_in_that_order (void **state)
+TEST_CASE (report_select__fields__are_shown_in_that_order)
 {
     report_t *report = make_report ();
     buffer_t out = BUFFER_INIT;
     render_options_t options = {0};
     gl_error_t error;
 
-    (void)state;
     assert_int_equal (report_select (report, "charge,user", &error), 0);
     render_report (report, RENDER_CSV, &options, &out);
     assert_string_equal (buffer_text (&out),
@@ -287,13 +276,12 @@ static void take (buffer_t *out, void *arg)
     buffer_clear (out);
 }
 
-static void drain__many_rows__same_bytes_little_at_once (void **state)
+TEST_CASE (drain__many_rows__same_bytes_little_at_once)
 {
     static const render_format_t formats[]
         = {RENDER_PARSABLE2, RENDER_CSV, RENDER_JSON};
     report_t *report = make_report ();
 
-    (void)state;
     for (int i = 0; i < 20000; i++) {
         report_row (report);
         report_put_text (report, 0, "one of very many users");
@@ -319,13 +307,12 @@ static void drain__many_rows__same_bytes_little_at_once (void **state)
 }
 
 /* A former sort left room for the rows that there were and no more. */
-static void report_sort__rows_after_it__have_room (void **state)
+TEST_CASE (report_sort__rows_after_it__have_room)
 {
     report_t *report = report_new ("usage", "Usage");
     size_t user = report_column (report, "user", "User", COLUMN_TEXT, true);
     char name[8];
 
-    (void)state;
     for (int i = 0; i < 64; i++) {
         if (i == 5 || i == 33)
             report_sort (report);
@@ -341,24 +328,4 @@ static void report_sort__rows_after_it__have_room (void **state)
     report_free (report);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (render_csv__a_report__is_rfc_4180),
-        cmocka_unit_test (render_parsable2__a_report__splits_at_bars),
-        cmocka_unit_test (render_table__a_report__is_aligned_and_harmless),
-        cmocka_unit_test (
-            render_table__a_narrow_terminal__keeps_keys_and_money),
-        cmocka_unit_test (
-            render_table__any_width__breaks_texts_and_loses_nothing),
-        cmocka_unit_test (render_table__titles_wider_than_values__are_broken),
-        cmocka_unit_test (render_json__a_report__keeps_numbers_exact),
-        cmocka_unit_test (render_html__hostile_texts__make_no_markup),
-        cmocka_unit_test (render__twice__gives_the_same_bytes),
-        cmocka_unit_test (report_select__fields__are_shown_in_that_order),
-        cmocka_unit_test (drain__many_rows__same_bytes_little_at_once),
-        cmocka_unit_test (report_sort__rows_after_it__have_room),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

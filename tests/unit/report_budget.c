@@ -61,7 +61,7 @@ static void is_text (const budget_t *b, mpq_srcptr value, const char *wanted)
 
 /* docs/guides/budgets.md: 120,000 for 30 days; after day 12 spent 54,000, 4,500
  * a day: forecast 135,000 (112.5 %), exhausted after 26.67 days, on day 27. */
-static void compute__published_example__forecast_and_day (void **state)
+TEST_CASE (compute__published_example__forecast_and_day)
 {
     site_t site;
     site_budget_t entry;
@@ -69,7 +69,6 @@ static void compute__published_example__forecast_and_day (void **state)
     budget_alert_t alert;
     char *summary;
 
-    (void)state;
     make_site (&site, "UTC", 1);
     make_entry (&entry, 120000);
     b = budget_new (&site, &entry, at (&site, 2026, 9, 13));
@@ -111,13 +110,12 @@ static void compute__published_example__forecast_and_day (void **state)
 }
 
 /* Half of a day has passed: half of it is left. A window of 7 days. */
-static void compute__within_a_day__the_rest_of_it (void **state)
+TEST_CASE (compute__within_a_day__the_rest_of_it)
 {
     site_t site;
     site_budget_t entry;
     budget_t *b;
 
-    (void)state;
     make_site (&site, "UTC", 1);
     make_entry (&entry, 1000);
     b = budget_new (&site, &entry, at (&site, 2026, 9, 30) + 43200);
@@ -139,7 +137,7 @@ static void compute__within_a_day__the_rest_of_it (void **state)
 /* 100 on weekdays, 10 on weekends, four weeks up to Sunday 27 September; then
  * Monday to Wednesday. One of the weeks is half, another twice as much: the mean
  * of the four is (1/2 + 1 + 1 + 2) / 4 = 9/8 of the plain one. */
-static void compute__weekdays__pattern_and_band (void **state)
+TEST_CASE (compute__weekdays__pattern_and_band)
 {
     static const struct {
         long part;
@@ -149,7 +147,6 @@ static void compute__weekdays__pattern_and_band (void **state)
     site_budget_t entry;
     budget_t *b;
 
-    (void)state;
     make_site (&site, "Europe/Oslo", 1);
     make_entry (&entry, 10000);
     b = budget_new (&site, &entry, at (&site, 2026, 9, 28));
@@ -174,12 +171,11 @@ static void compute__weekdays__pattern_and_band (void **state)
 /* Every day 10 in July and August, then 20: of both months the forecast was
  * right; what it says in September of the last 28 days is not, and is no part of
  * the error. With one day of 320 at the end of August, (310 - 620) / 620. */
-static void compute__months_before__mean_absolute_error (void **state)
+TEST_CASE (compute__months_before__mean_absolute_error)
 {
     site_t site;
     site_budget_t entry;
 
-    (void)state;
     make_site (&site, "UTC", 1);
     make_entry (&entry, 10000);
     for (int odd = 0; odd < 2; odd++) {
@@ -205,7 +201,7 @@ static void compute__months_before__mean_absolute_error (void **state)
     zone_close (site.zone);
 }
 
-static void period__fiscal_year__named_by_its_end (void **state)
+TEST_CASE (period__fiscal_year__named_by_its_end)
 {
     static const struct {
         budget_period_t period;
@@ -222,7 +218,6 @@ static void period__fiscal_year__named_by_its_end (void **state)
         {BUDGET_QUARTER, 12, "FY2026-Q4", 9, 3},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         site_t site;
         site_budget_t entry;
@@ -247,7 +242,7 @@ static void period__fiscal_year__named_by_its_end (void **state)
 /* What October left is added in November; a credit of the month, of no day, makes
  * it more. Of an October that the facts do not cover nothing is known to be
  * left. */
-static void compute__carry_over__what_the_period_before_left (void **state)
+TEST_CASE (compute__carry_over__what_the_period_before_left)
 {
     static const struct {
         int first_day;
@@ -256,7 +251,6 @@ static void compute__carry_over__what_the_period_before_left (void **state)
     site_t site;
     site_budget_t entry;
 
-    (void)state;
     make_site (&site, "UTC", 1);
     make_entry (&entry, 1000);
     entry.carry_over = 1;
@@ -281,7 +275,7 @@ static void compute__carry_over__what_the_period_before_left (void **state)
 
 /* 1,000 a month until November, 600 from then on: 450 of October are left. Not of
  * another budget, and not where none held in all of October. */
-static void compute__carry_over__of_the_amount_before (void **state)
+TEST_CASE (compute__carry_over__of_the_amount_before)
 {
     static const struct {
         const char *name, *team;
@@ -294,7 +288,6 @@ static void compute__carry_over__of_the_amount_before (void **state)
     site_t site;
     site_budget_t entries[2];
 
-    (void)state;
     make_site (&site, "UTC", 1);
     make_entry (&entries[0], 1000);
     make_entry (&entries[1], 600);
@@ -318,7 +311,7 @@ static void compute__carry_over__of_the_amount_before (void **state)
     zone_close (site.zone);
 }
 
-static void compute__no_price_or_no_facts__nothing_foreseen (void **state)
+TEST_CASE (compute__no_price_or_no_facts__nothing_foreseen)
 {
     site_t site;
     site_budget_t entry;
@@ -326,7 +319,6 @@ static void compute__no_price_or_no_facts__nothing_foreseen (void **state)
     mpq_t units;
     budget_alert_t alert;
 
-    (void)state;
     make_site (&site, "UTC", 1);
     make_entry (&entry, 1);
     mpq_init (units);
@@ -351,7 +343,7 @@ static void compute__no_price_or_no_facts__nothing_foreseen (void **state)
     zone_close (site.zone);
 }
 
-static void compute__spent__threshold_and_its_day (void **state)
+TEST_CASE (compute__spent__threshold_and_its_day)
 {
     static const struct {
         long amount;
@@ -360,7 +352,6 @@ static void compute__spent__threshold_and_its_day (void **state)
                  {100, 100}};
     site_t site;
 
-    (void)state;
     make_site (&site, "UTC", 1);
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         site_budget_t entry;
@@ -380,7 +371,7 @@ static void compute__spent__threshold_and_its_day (void **state)
     zone_close (site.zone);
 }
 
-static void mail__names_that_mean_harm__stay_in_their_line (void **state)
+TEST_CASE (mail__names_that_mean_harm__stay_in_their_line)
 {
     BUFFER_AUTO out = BUFFER_INIT;
     site_t site;
@@ -388,7 +379,6 @@ static void mail__names_that_mean_harm__stay_in_their_line (void **state)
     budget_alert_t alert;
     budget_t *b;
 
-    (void)state;
     make_site (&site, "UTC", 1);
     make_entry (&entry, 100);
     entry.owner = (char *)"ann@example.org";
@@ -410,7 +400,7 @@ static void mail__names_that_mean_harm__stay_in_their_line (void **state)
 }
 
 /* Perl's Encode reads them back: decode ("MIME-Header", ...). */
-static void mail__names_of_other_letters__in_encoded_words (void **state)
+TEST_CASE (mail__names_of_other_letters__in_encoded_words)
 {
     BUFFER_AUTO out = BUFFER_INIT;
     site_t site;
@@ -418,7 +408,6 @@ static void mail__names_of_other_letters__in_encoded_words (void **state)
     budget_alert_t alert;
     budget_t *b;
 
-    (void)state;
     make_site (&site, "UTC", 1);
     make_entry (&entry, 100);
     entry.name = (char *)"M\303\274hle\nBcc: all@example.org";
@@ -439,21 +428,4 @@ static void mail__names_of_other_letters__in_encoded_words (void **state)
     zone_close (site.zone);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (compute__published_example__forecast_and_day),
-        cmocka_unit_test (compute__within_a_day__the_rest_of_it),
-        cmocka_unit_test (compute__weekdays__pattern_and_band),
-        cmocka_unit_test (compute__months_before__mean_absolute_error),
-        cmocka_unit_test (period__fiscal_year__named_by_its_end),
-        cmocka_unit_test (compute__carry_over__what_the_period_before_left),
-        cmocka_unit_test (compute__carry_over__of_the_amount_before),
-        cmocka_unit_test (compute__no_price_or_no_facts__nothing_foreseen),
-        cmocka_unit_test (compute__spent__threshold_and_its_day),
-        cmocka_unit_test (mail__names_that_mean_harm__stay_in_their_line),
-        cmocka_unit_test (mail__names_of_other_letters__in_encoded_words),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -187,13 +187,12 @@ static void forget (budget_t *b, site_budget_t *entry)
 
 /* --- the tests --------------------------------------------------------- */
 
-static void month__any__spent_is_what_its_rows_charge (void **state)
+TEST_CASE (month__any__spent_is_what_its_rows_charge)
 {
     struct world w;
     site_budget_t entry;
     mpq_t sum, parts;
 
-    (void)state;
     mpq_inits (sum, parts, NULL);
     for (unsigned seed = 0; seed < WORLDS; seed++) {
         state_of_dice = seed;
@@ -217,7 +216,7 @@ static void month__any__spent_is_what_its_rows_charge (void **state)
 /* 10.00 on the 3rd and 5.01 on the 9th. Corrections are of no day; of the day
  * of as-of counts the part that has passed, and of one that was cut there all
  * of it. */
-static void month__days__are_its_days (void **state)
+TEST_CASE (month__days__are_its_days)
 {
     struct world w;
     site_budget_t entry;
@@ -234,7 +233,6 @@ static void month__days__are_its_days (void **state)
         {9, 0, false, "17.00"}, {9, 12, true, "22.01"}, {31, 0, false, "22.01"},
     };
 
-    (void)state;
     make (&w);
     bill_free (w.bill);
     w.bill = bill_new ();
@@ -268,12 +266,4 @@ static void month__days__are_its_days (void **state)
     done (&w);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (month__any__spent_is_what_its_rows_charge),
-        cmocka_unit_test (month__days__are_its_days),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -64,7 +64,7 @@ static char *transactions_of (const journal_t *journal)
 }
 
 /* What was changed of October by hand, a tax and a credit without a pool, in November. */
-static void add_month__by_hand_and_taxes__posted_with_origin (void **state)
+TEST_CASE (add_month__by_hand_and_taxes__posted_with_origin)
 {
     static const char *const rows[] = {
         "kind=correction\tmonth=2026-10\tpool=h100\tteam=vision\taccount=cv"
@@ -78,7 +78,6 @@ static void add_month__by_hand_and_taxes__posted_with_origin (void **state)
     journal_t *journal = journal_of (site, "2026-11", rows, "00ff");
     GL_AUTOFREE char *text = transactions_of (journal);
 
-    (void)state;
     assert_balanced (journal);
     assert_string_equal (
         text,
@@ -112,7 +111,7 @@ static void add_month__by_hand_and_taxes__posted_with_origin (void **state)
 
 /* A late job of October: five more for the team, three less idle, and the cost
  * of the pool two higher. The pool is zero, and the accruals have the two. */
-static void add_month__computed_corrections__pool_is_zero (void **state)
+TEST_CASE (add_month__computed_corrections__pool_is_zero)
 {
     static const char *const rows[] = {
         "kind=correction\tmonth=2026-10\tpool=h100\tteam=vision\taccount=cv"
@@ -125,7 +124,6 @@ static void add_month__computed_corrections__pool_is_zero (void **state)
     journal_t *journal = journal_of (site, "2026-11", rows, NULL);
     GL_AUTOFREE char *text = transactions_of (journal);
 
-    (void)state;
     assert_balanced (journal);
     assert_string_equal (
         text,
@@ -157,7 +155,7 @@ static void add_month__computed_corrections__pool_is_zero (void **state)
 }
 
 /* A charge whose pool's cost is not there would leave the pool unbalanced. */
-static void add_month__row_without_its_pool__refused (void **state)
+TEST_CASE (add_month__row_without_its_pool__refused)
 {
     static const char *const rows[] = {
         "kind=charge\tmonth=2026-10\tpool=h100\tteam=a\tcharge=1",
@@ -165,7 +163,6 @@ static void add_month__row_without_its_pool__refused (void **state)
         "kind=remainder\tmonth=2026-09\tpool=h100\twhat=idle\tcharge=1",
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         site_t *site = site_default ();
         journal_t *journal = journal_new (site);
@@ -182,7 +179,7 @@ static void add_month__row_without_its_pool__refused (void **state)
 }
 
 /* The currency's smallest unit decides the digits. */
-static void render__other_currencies__their_digits (void **state)
+TEST_CASE (render__other_currencies__their_digits)
 {
     static const char *const rows[] = {
         "kind=tax\tmonth=2026-10\tteam=a\twhat=vat\tcharge=1234", NULL};
@@ -194,7 +191,6 @@ static void render__other_currencies__their_digits (void **state)
                  {"USD", 2, "  12.34 USD\n"},
                  {"KWD", 3, "  1.234 KWD\n"}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         site_t *site = site_default ();
         journal_t *journal;
@@ -209,15 +205,4 @@ static void render__other_currencies__their_digits (void **state)
     }
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (
-            add_month__by_hand_and_taxes__posted_with_origin),
-        cmocka_unit_test (add_month__computed_corrections__pool_is_zero),
-        cmocka_unit_test (add_month__row_without_its_pool__refused),
-        cmocka_unit_test (render__other_currencies__their_digits),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -47,7 +47,7 @@ static void expect (report_t *report, const char *fields, const char *order)
         fail_msg ("by %s: %s, not %s", fields, text, order);
 }
 
-static void order_rows__numbers__are_ordered_by_value (void **state)
+TEST_CASE (order_rows__numbers__are_ordered_by_value)
 {
     static const char *const rows[] = {"b=9.50",
                                        "a=10.00",
@@ -64,7 +64,6 @@ static void order_rows__numbers__are_ordered_by_value (void **state)
                                        NULL};
     report_t *report = make (rows);
 
-    (void)state;
     expect (report, "charge", "m n z minus half b c a big big2 word none");
     expect (report, "-charge", "word big2 big a b c half z minus n m none");
     expect (report, "-charge,-name",
@@ -73,13 +72,12 @@ static void order_rows__numbers__are_ordered_by_value (void **state)
     report_free (report);
 }
 
-static void order_rows__sections__keep_their_rows (void **state)
+TEST_CASE (order_rows__sections__keep_their_rows)
 {
     static const char *const rows[] = {
         "section=one", "a=1", "b=2", "section=two", "c=5", "d=4", "e=6", NULL};
     report_t *report = make (rows);
 
-    (void)state;
     expect (report, "-charge", "b a e c d");
     report_limit_rows (report, 2);
     assert_int_equal (report->row_count, 4);
@@ -91,12 +89,11 @@ static void order_rows__sections__keep_their_rows (void **state)
     report_free (report);
 }
 
-static void limit_rows__as_many_as_there_are__says_nothing (void **state)
+TEST_CASE (limit_rows__as_many_as_there_are__says_nothing)
 {
     static const char *const rows[] = {"a=1", "b=2", NULL};
     report_t *report = make (rows);
 
-    (void)state;
     report_limit_rows (report, 2);
     assert_int_equal (report->note_count, 0);
     report_limit_rows (report, 1);
@@ -105,7 +102,7 @@ static void limit_rows__as_many_as_there_are__says_nothing (void **state)
     report_free (report);
 }
 
-static void order_rows__unknown_fields__are_refused (void **state)
+TEST_CASE (order_rows__unknown_fields__are_refused)
 {
     static const char *const rows[] = {"b=2", "a=1", NULL};
     static const struct {
@@ -122,7 +119,6 @@ static void order_rows__unknown_fields__are_refused (void **state)
     report_t *report = make (rows);
     gl_error_t error;
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         if (report_order_rows (report, cases[i].fields, &error) == 0)
             fail_msg ("'%s' was taken", cases[i].fields);
@@ -133,14 +129,4 @@ static void order_rows__unknown_fields__are_refused (void **state)
     report_free (report);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (order_rows__numbers__are_ordered_by_value),
-        cmocka_unit_test (order_rows__sections__keep_their_rows),
-        cmocka_unit_test (limit_rows__as_many_as_there_are__says_nothing),
-        cmocka_unit_test (order_rows__unknown_fields__are_refused),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -14,13 +14,12 @@ static zone_t *open_zone (const char *name)
     return zone;
 }
 
-static void report_keys_parse__known_words__keep_their_order (void **state)
+TEST_CASE (report_keys_parse__known_words__keep_their_order)
 {
     key_list_t keys;
     char *label;
     gl_error_t error;
 
-    (void)state;
     assert_int_equal (
         report_keys_parse ("user,label:model-size,day", &keys, &label, &error),
         0);
@@ -33,7 +32,7 @@ static void report_keys_parse__known_words__keep_their_order (void **state)
     free (label);
 }
 
-static void report_keys_parse__other_words__are_refused (void **state)
+TEST_CASE (report_keys_parse__other_words__are_refused)
 {
     static const char *const bad[] = {
         "",       "user,",     ",user",    "User",  "user,user",
@@ -43,14 +42,13 @@ static void report_keys_parse__other_words__are_refused (void **state)
     char *label = NULL;
     gl_error_t error;
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (bad); i++)
         if (report_keys_parse (bad[i], &keys, &label, &error) == 0)
             fail_msg ("'%s' was taken", bad[i]);
 }
 
 /* The instants are `TZ=America/New_York date -d ... +%s`. */
-static void report_period_text__whole_units__are_named (void **state)
+TEST_CASE (report_period_text__whole_units__are_named)
 {
     static const struct {
         period_t period;
@@ -69,7 +67,6 @@ static void report_period_text__whole_units__are_named (void **state)
     };
     zone_t *zone = open_zone ("America/New_York");
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         char *text = report_period_text (zone, cases[i].period);
         assert_string_equal (text, cases[i].text);
@@ -78,15 +75,13 @@ static void report_period_text__whole_units__are_named (void **state)
     zone_close (zone);
 }
 
-static void
-report_default_period__any_moment__is_the_month_before (void **state)
+TEST_CASE (report_default_period__any_moment__is_the_month_before)
 {
     zone_t *zone = open_zone ("America/New_York");
     /* as of the first second of November, and the last of it */
     period_t first = report_default_period (zone, 1793505600);
     period_t last = report_default_period (zone, 1796101199);
 
-    (void)state;
     assert_int_equal (first.start, 1790827200);
     assert_int_equal (first.end, 1793505600);
     assert_int_equal (last.start, first.start);
@@ -94,7 +89,7 @@ report_default_period__any_moment__is_the_month_before (void **state)
 }
 
 /* As of the first second of November 2026, in New York. */
-static void report_months_parse__words_and_ranges__are_periods (void **state)
+TEST_CASE (report_months_parse__words_and_ranges__are_periods)
 {
     static const struct {
         const char *text;
@@ -135,7 +130,6 @@ static void report_months_parse__words_and_ranges__are_periods (void **state)
     period_t period;
     gl_error_t error;
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         GL_AUTOFREE char *text = NULL;
         if (report_months_parse (zone, cases[i].text, 1793505600, &period,
@@ -151,7 +145,7 @@ static void report_months_parse__words_and_ranges__are_periods (void **state)
     zone_close (zone);
 }
 
-static void report_month_parse__other_than_one_month__is_refused (void **state)
+TEST_CASE (report_month_parse__other_than_one_month__is_refused)
 {
     static const char *const bad[]
         = {"last", "-1", "2026-10..2026-10", "2026-1", "", "2026-10-05"};
@@ -159,7 +153,6 @@ static void report_month_parse__other_than_one_month__is_refused (void **state)
     period_t period;
     gl_error_t error;
 
-    (void)state;
     assert_int_equal (report_month_parse (zone, "2026-10", &period, &error), 0);
     assert_int_equal (period.end - period.start, 31 * 86400);
     for (size_t i = 0; i < GL_ARRAY_SIZE (bad); i++)
@@ -168,7 +161,7 @@ static void report_month_parse__other_than_one_month__is_refused (void **state)
     zone_close (zone);
 }
 
-static void report_percent_text__values__are_rounded_half_to_even (void **state)
+TEST_CASE (report_percent_text__values__are_rounded_half_to_even)
 {
     static const struct {
         int part;
@@ -180,7 +173,6 @@ static void report_percent_text__values__are_rounded_half_to_even (void **state)
     };
     mpq_t part, whole;
 
-    (void)state;
     mpq_inits (part, whole, NULL);
     assert_null (report_percent_text (part, whole));
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
@@ -194,19 +186,4 @@ static void report_percent_text__values__are_rounded_half_to_even (void **state)
     mpq_clears (part, whole, NULL);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (report_keys_parse__known_words__keep_their_order),
-        cmocka_unit_test (report_keys_parse__other_words__are_refused),
-        cmocka_unit_test (report_period_text__whole_units__are_named),
-        cmocka_unit_test (
-            report_default_period__any_moment__is_the_month_before),
-        cmocka_unit_test (report_months_parse__words_and_ranges__are_periods),
-        cmocka_unit_test (report_month_parse__other_than_one_month__is_refused),
-        cmocka_unit_test (
-            report_percent_text__values__are_rounded_half_to_even),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

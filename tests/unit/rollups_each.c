@@ -71,13 +71,12 @@ static int read_days (store_t *store, const site_t *site, struct taken *taken)
     return rollups_each (store, &days, take, taken, &error);
 }
 
-static void each__a_day_cannot_be_taken__fails_there (void **state)
+TEST_CASE (each__a_day_cannot_be_taken__fails_there)
 {
     site_t site = {.zone = zone_open ("UTC", &error)};
     store_t *store = store_of_days (&site);
     struct taken taken = {.fail_at = -1};
 
-    (void)state;
     assert_non_null (site.zone);
     OK (read_days (store, &site, &taken));
     assert_int_equal (taken.count, 3);
@@ -188,7 +187,7 @@ static int right_days (store_t *store, const site_t *site)
     return days;
 }
 
-static void inventory__comes_later__kept_days_are_right (void **state)
+TEST_CASE (inventory__comes_later__kept_days_are_right)
 {
     static const struct {
         int64_t after_start;
@@ -197,7 +196,6 @@ static void inventory__comes_later__kept_days_are_right (void **state)
     site_t site = {.zone = zone_open ("UTC", &error)};
     rollups_result_t result;
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         store_t *store = fixture_open (fixture_store_url ());
         put_job (store);
@@ -212,12 +210,4 @@ static void inventory__comes_later__kept_days_are_right (void **state)
     zone_close (site.zone);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (each__a_day_cannot_be_taken__fails_there),
-        cmocka_unit_test (inventory__comes_later__kept_days_are_right),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -303,22 +303,22 @@ static void each_call (void **state, fault_t fault, bool for_good, int step)
     assert_true (at > 40); /* there are many, or the wraps do not work */
 }
 
-static void every_call__eio__nothing_lost (void **state)
+TEST_CASE (every_call__eio__nothing_lost)
 {
     each_call (state, FAULT_EIO, false, 1);
 }
 
-static void every_call__enospc_after_half_a_write__nothing_lost (void **state)
+TEST_CASE (every_call__enospc_after_half_a_write__nothing_lost)
 {
     each_call (state, FAULT_ENOSPC, false, 1);
 }
 
-static void every_call__disk_gone_from_there_on__nothing_lost (void **state)
+TEST_CASE (every_call__disk_gone_from_there_on__nothing_lost)
 {
     each_call (state, FAULT_EIO, true, 3);
 }
 
-static void refused_record__file_is_new__its_directory_is_synced (void **state)
+TEST_CASE (refused_record__file_is_new__its_directory_is_synced)
 {
     struct fixture *f = *state;
 
@@ -352,7 +352,7 @@ static bool play_and_die (struct fixture *f, fault_t fault, int at)
     return WEXITSTATUS (status) == 9;
 }
 
-static void killed__before_every_call__nothing_lost (void **state)
+TEST_CASE (killed__before_every_call__nothing_lost)
 {
     int at = 0;
 
@@ -361,17 +361,4 @@ static void killed__before_every_call__nothing_lost (void **state)
     assert_true (at > 40);
 }
 
-int main (void)
-{
-#define TEST(function) \
-    cmocka_unit_test_setup_teardown (function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST (every_call__eio__nothing_lost),
-        TEST (every_call__enospc_after_half_a_write__nothing_lost),
-        TEST (every_call__disk_gone_from_there_on__nothing_lost),
-        TEST (refused_record__file_is_new__its_directory_is_synced),
-        TEST (killed__before_every_call__nothing_lost),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (set_up, tear_down)

@@ -180,7 +180,7 @@ static char *path_of (struct fixture *f, const char *name)
     return path;
 }
 
-static void ship__honest_collector__gets_each_once (void **state)
+TEST_CASE (ship__honest_collector__gets_each_once)
 {
     struct fixture *f = *state;
 
@@ -201,7 +201,7 @@ static void ship__honest_collector__gets_each_once (void **state)
     assert_int_equal (f->listener->count, 2001);
 }
 
-static void ship__two_nodes_in_a_spool__are_not_mixed (void **state)
+TEST_CASE (ship__two_nodes_in_a_spool__are_not_mixed)
 {
     struct fixture *f = *state;
 
@@ -214,7 +214,7 @@ static void ship__two_nodes_in_a_spool__are_not_mixed (void **state)
     assert_int_equal (f->listener->count, 3);
 }
 
-static void ship__no_answer_that_counts__spool_stays (void **state)
+TEST_CASE (ship__no_answer_that_counts__spool_stays)
 {
     static const struct {
         listen_mode_t mode;
@@ -257,7 +257,7 @@ static void ship__no_answer_that_counts__spool_stays (void **state)
     assert_nothing_lost (f);
 }
 
-static void ship__answer_of_an_earlier_session__spool_stays (void **state)
+TEST_CASE (ship__answer_of_an_earlier_session__spool_stays)
 {
     struct fixture *f = *state;
 
@@ -273,7 +273,7 @@ static void ship__answer_of_an_earlier_session__spool_stays (void **state)
 }
 
 /* Header, its last byte, the border to the body, body, all but the last. */
-static void ship__connection_cut__sends_again (void **state)
+TEST_CASE (ship__connection_cut__sends_again)
 {
     static const size_t cuts[] = {0, 1, 4, 8, 11, 12, 13, 40, 90, 1000000};
     struct fixture *f = *state;
@@ -288,7 +288,7 @@ static void ship__connection_cut__sends_again (void **state)
     assert_nothing_lost (f);
 }
 
-static void ship__no_munged__spool_stays (void **state)
+TEST_CASE (ship__no_munged__spool_stays)
 {
     struct fixture *f = *state;
 
@@ -302,7 +302,7 @@ static void ship__no_munged__spool_stays (void **state)
 
 /* --- a list of collectors --- */
 
-static void ship__first_in_list_refuses__next_takes (void **state)
+TEST_CASE (ship__first_in_list_refuses__next_takes)
 {
     struct fixture *f = *state;
     listener_t *gone = start_listener ();
@@ -319,7 +319,7 @@ static void ship__first_in_list_refuses__next_takes (void **state)
     free (gone);
 }
 
-static void ship__first_in_list_swallows_all__next_takes (void **state)
+TEST_CASE (ship__first_in_list_swallows_all__next_takes)
 {
     struct fixture *f = *state;
     listener_t *mute = start_listener ();
@@ -336,7 +336,7 @@ static void ship__first_in_list_swallows_all__next_takes (void **state)
 }
 
 /* A full queue of a listener that never accepts: packets vanish. */
-static void ship__first_in_list_is_a_black_hole__next_takes (void **state)
+TEST_CASE (ship__first_in_list_is_a_black_hole__next_takes)
 {
     struct fixture *f = *state;
     struct sockaddr_in address
@@ -367,7 +367,7 @@ static void ship__first_in_list_is_a_black_hole__next_takes (void **state)
         close (fd[i]);
 }
 
-static void ship__first_in_list_is_back__takes_again (void **state)
+TEST_CASE (ship__first_in_list_is_back__takes_again)
 {
     struct fixture *f = *state;
     listener_t *first = start_listener ();
@@ -389,7 +389,7 @@ static void ship__first_in_list_is_back__takes_again (void **state)
     end_listener (first);
 }
 
-static void ship__host_in_each_form__is_found (void **state)
+TEST_CASE (ship__host_in_each_form__is_found)
 {
     static const char *const forms[]
         = {"127.0.0.1:%s", "[127.0.0.1]:%s", "localhost:%s"};
@@ -424,7 +424,7 @@ static int count_record (const spool_entry_t *entry, void *arg,
     return 0;
 }
 
-static void ship__one_record_refused__is_set_aside (void **state)
+TEST_CASE (ship__one_record_refused__is_set_aside)
 {
     struct fixture *f = *state;
     int64_t aside = 0;
@@ -444,7 +444,7 @@ static void ship__one_record_refused__is_set_aside (void **state)
 }
 
 /* It is a mistake somewhere, and no record is given up beyond the bound. */
-static void ship__all_refused_and_no_room__waits (void **state)
+TEST_CASE (ship__all_refused_and_no_room__waits)
 {
     struct fixture *f = *state;
     char path[160];
@@ -466,7 +466,7 @@ static void ship__all_refused_and_no_room__waits (void **state)
 
 /* --- files --- */
 
-static void ship__segments__go_when_acknowledged (void **state)
+TEST_CASE (ship__segments__go_when_acknowledged)
 {
     struct fixture *f = *state;
     struct timespec old[2]
@@ -486,7 +486,7 @@ static void ship__segments__go_when_acknowledged (void **state)
     assert_all_arrived (f);
 }
 
-static void ship__full_spool__has_room_again (void **state)
+TEST_CASE (ship__full_spool__has_room_again)
 {
     struct fixture *f = *state;
     struct timespec old[2]
@@ -511,7 +511,7 @@ static void ship__full_spool__has_room_again (void **state)
     assert_all_arrived (f);
 }
 
-static void ship__state_cannot_be_written__ships_and_says_so (void **state)
+TEST_CASE (ship__state_cannot_be_written__ships_and_says_so)
 {
     struct fixture *f = *state;
 
@@ -534,7 +534,7 @@ static void wait_for (struct fixture *f, size_t count)
     assert_true (f->listener->count >= count);
 }
 
-static void thread__nudged__ships_at_once (void **state)
+TEST_CASE (thread__nudged__ships_at_once)
 {
     struct fixture *f = *state;
 
@@ -550,7 +550,7 @@ static void thread__nudged__ships_at_once (void **state)
 
 /* Segments changed places while the process was down: nothing is new by
  * numbers and sizes alone. */
-static void thread__segments_changed_places__ships_them_again (void **state)
+TEST_CASE (thread__segments_changed_places__ships_them_again)
 {
     struct fixture *f = *state;
     char first[128], second[128];
@@ -571,7 +571,7 @@ static void thread__segments_changed_places__ships_them_again (void **state)
     ship_stop (f->ship, 0);
 }
 
-static void thread__stopped__ships_what_is_there (void **state)
+TEST_CASE (thread__stopped__ships_what_is_there)
 {
     struct fixture *f = *state;
 
@@ -581,7 +581,7 @@ static void thread__stopped__ships_what_is_there (void **state)
     assert_int_equal (f->listener->count, 500);
 }
 
-static void thread__stopped_with_a_dead_collector__ends_in_time (void **state)
+TEST_CASE (thread__stopped_with_a_dead_collector__ends_in_time)
 {
     struct fixture *f = *state;
     time_t begin = time (NULL);
@@ -594,7 +594,7 @@ static void thread__stopped_with_a_dead_collector__ends_in_time (void **state)
     assert_nothing_lost (f);
 }
 
-static void thread__prices__are_stored_in_the_spool (void **state)
+TEST_CASE (thread__prices__are_stored_in_the_spool)
 {
     const ship_config_t config = {.cluster = "lab",
                                   .node = "g1",
@@ -622,33 +622,4 @@ static void thread__prices__are_stored_in_the_spool (void **state)
     assert_true (f->health.last_prices_ms > 0);
 }
 
-int main (void)
-{
-#define TEST(function) \
-    cmocka_unit_test_setup_teardown (function, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST (ship__honest_collector__gets_each_once),
-        TEST (ship__two_nodes_in_a_spool__are_not_mixed),
-        TEST (ship__no_answer_that_counts__spool_stays),
-        TEST (ship__answer_of_an_earlier_session__spool_stays),
-        TEST (ship__connection_cut__sends_again),
-        TEST (ship__no_munged__spool_stays),
-        TEST (ship__first_in_list_refuses__next_takes),
-        TEST (ship__first_in_list_swallows_all__next_takes),
-        TEST (ship__first_in_list_is_a_black_hole__next_takes),
-        TEST (ship__first_in_list_is_back__takes_again),
-        TEST (ship__host_in_each_form__is_found),
-        TEST (ship__one_record_refused__is_set_aside),
-        TEST (ship__all_refused_and_no_room__waits),
-        TEST (ship__segments__go_when_acknowledged),
-        TEST (ship__full_spool__has_room_again),
-        TEST (ship__state_cannot_be_written__ships_and_says_so),
-        TEST (thread__nudged__ships_at_once),
-        TEST (thread__segments_changed_places__ships_them_again),
-        TEST (thread__stopped__ships_what_is_there),
-        TEST (thread__stopped_with_a_dead_collector__ends_in_time),
-        TEST (thread__prices__are_stored_in_the_spool),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (set_up, tear_down)

@@ -4,7 +4,7 @@
 
 #include "store/db_url.h"
 
-static void parse__good_urls__parts_decoded (void **state)
+TEST_CASE (parse__good_urls__parts_decoded)
 {
     /* user, hosts with ports, database socket ssl-ca option-file group */
     static const struct {
@@ -27,7 +27,6 @@ static void parse__good_urls__parts_decoded (void **state)
         {"mysql://u@h,h/d", "u|h 0,h 0|d|-|-|-|-"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         gl_error_t error = {""};
         char parts[512], hosts[256];
@@ -51,7 +50,7 @@ static void parse__good_urls__parts_decoded (void **state)
     }
 }
 
-static void parse__bad_urls__refused_without_repeating_a_password (void **state)
+TEST_CASE (parse__bad_urls__refused_without_repeating_a_password)
 {
     static const char *const urls[] = {
         "mysql:/u@h/d",       "mysql://",           "mysql://h/d",
@@ -68,7 +67,6 @@ static void parse__bad_urls__refused_without_repeating_a_password (void **state)
         "mysql://u@a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q/d",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (urls) / sizeof (urls[0]); i++) {
         gl_error_t error = {""};
         db_url_t url;
@@ -80,13 +78,4 @@ static void parse__bad_urls__refused_without_repeating_a_password (void **state)
     }
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (parse__good_urls__parts_decoded),
-        cmocka_unit_test (
-            parse__bad_urls__refused_without_repeating_a_password),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

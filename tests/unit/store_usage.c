@@ -90,9 +90,8 @@ static void assert_comes_out_the_same (const device_usage_t *u)
     assert_int_equal (usage_unpack (&out, bytes, length + 1, histogram), -1);
 }
 
-static void pack__any_measures__come_out_the_same (void **state)
+TEST_CASE (pack__any_measures__come_out_the_same)
 {
-    (void)state;
     seed = 1;
     for (int i = 0; i < 20000; i++) {
         char text[USAGE_HISTOGRAM_MAX + 1];
@@ -106,13 +105,12 @@ static void pack__any_measures__come_out_the_same (void **state)
     }
 }
 
-static void pack__any_text_as_histogram__comes_out_the_same (void **state)
+TEST_CASE (pack__any_text_as_histogram__comes_out_the_same)
 {
     char text[USAGE_HISTOGRAM_MAX + 1];
     static const char letters[] = "0123456789,,,,- x";
     device_usage_t u;
 
-    (void)state;
     seed = 2;
     for (int i = 0; i < 20000; i++) {
         size_t length = dice (dice (10) ? 60 : sizeof (text));
@@ -126,14 +124,13 @@ static void pack__any_text_as_histogram__comes_out_the_same (void **state)
 }
 
 /* The measures above at their longest. */
-static void pack__everything_at_its_longest__fits (void **state)
+TEST_CASE (pack__everything_at_its_longest__fits)
 {
     char text[USAGE_HISTOGRAM_MAX + 1];
     device_usage_t u = {.begin_ms = 0, .end_ms = STORE_STRETCH_MAX_MS};
     size_t count;
     int64_t *p = measures (&u, &count);
 
-    (void)state;
     memset (text, '7', sizeof (text) - 1);
     text[sizeof (text) - 1] = '\0';
     for (size_t i = 0; i < count; i++)
@@ -143,12 +140,11 @@ static void pack__everything_at_its_longest__fits (void **state)
     assert_comes_out_the_same (&u);
 }
 
-static void unpack__any_bytes__no_harm (void **state)
+TEST_CASE (unpack__any_bytes__no_harm)
 {
     char histogram[USAGE_HISTOGRAM_MAX + 1];
     int good = 0;
 
-    (void)state;
     seed = 3;
     for (int i = 0; i < 200000; i++) {
         size_t length = dice (dice (4) ? 64 : 1024);
@@ -173,7 +169,7 @@ static void unpack__any_bytes__no_harm (void **state)
 }
 
 /* Stored bytes keep their meaning. */
-static void unpack__stored_bytes__read_as_ever (void **state)
+TEST_CASE (unpack__stored_bytes__read_as_ever)
 {
     static const uint8_t bytes[]
         = {0xe9, 0x02, 0x01, 0xc1, 0x3d, 0x01, 0x02, 0x01, 0x81, 0x08,
@@ -184,7 +180,6 @@ static void unpack__stored_bytes__read_as_ever (void **state)
     char histogram[USAGE_HISTOGRAM_MAX + 1];
     uint8_t again[USAGE_PACKED_MAX];
 
-    (void)state;
     assert_int_equal (usage_unpack (&u, bytes, sizeof (bytes), histogram), 0);
     assert_int_equal (u.samples, 360);
     assert_int_equal (u.samples_expected, 360);
@@ -219,11 +214,10 @@ static void unpack__stored_bytes__read_as_ever (void **state)
     assert_memory_equal (again, bytes, sizeof (bytes));
 }
 
-static void compare__by_end_then_value__a_total_order (void **state)
+TEST_CASE (compare__by_end_then_value__a_total_order)
 {
     device_usage_t usages[60];
 
-    (void)state;
     seed = 4;
     for (size_t i = 0; i < GL_ARRAY_SIZE (usages); i++) {
         static const char *const words[] = {NULL, "", "a", "b"};
@@ -249,16 +243,4 @@ static void compare__by_end_then_value__a_total_order (void **state)
     assert_true (usage_compare (&usages[0], &usages[1]) > 0);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (pack__any_measures__come_out_the_same),
-        cmocka_unit_test (pack__any_text_as_histogram__comes_out_the_same),
-        cmocka_unit_test (pack__everything_at_its_longest__fits),
-        cmocka_unit_test (unpack__any_bytes__no_harm),
-        cmocka_unit_test (unpack__stored_bytes__read_as_ever),
-        cmocka_unit_test (compare__by_end_then_value__a_total_order),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

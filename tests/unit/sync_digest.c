@@ -42,21 +42,19 @@ static void assert_same (const segment_t *a, const segment_t *b, size_t count,
     sync_digest_free (seen);
 }
 
-static void same__other_order_and_other_moment__it_is (void **state)
+TEST_CASE (same__other_order_and_other_moment__it_is)
 {
     segment_t a[] = {ended (1, START), ended (2, START + 599)};
     segment_t b[] = {a[1], a[0]};
 
-    (void)state;
     b[0].observed_at = 7;
     assert_same (a, b, 2, true);
 }
 
-static void same__any_fact_differs__it_is_not (void **state)
+TEST_CASE (same__any_fact_differs__it_is_not)
 {
     segment_t a[] = {ended (1, START)}, b[1];
 
-    (void)state;
     b[0] = a[0], b[0].user = "adb";
     assert_same (a, b, 1, false);
     b[0] = a[0], b[0].user = NULL;
@@ -73,13 +71,12 @@ static void same__any_fact_differs__it_is_not (void **state)
     assert_same (a, b, 1, false);
 }
 
-static void kept__one_more_that_is_fresh__all_are_there (void **state)
+TEST_CASE (kept__one_more_that_is_fresh__all_are_there)
 {
     segment_t first = ended (1, START), more = ended (2, START);
     store_digest_t before = reading (&first, 1);
     sync_digest_t *seen = sync_digest_new (START, START + 1200);
 
-    (void)state;
     sync_digest_add (seen, &more);
     sync_digest_fresh (seen, &more);
     assert_false (sync_digest_kept (seen, &before)); /* the first is missing */
@@ -92,13 +89,12 @@ static void kept__one_more_that_is_fresh__all_are_there (void **state)
     sync_digest_free (seen);
 }
 
-static void new__long_time__the_latest_stretches (void **state)
+TEST_CASE (new__long_time__the_latest_stretches)
 {
     sync_digest_t *seen = sync_digest_new (START - 4000 * 86400 + 7, START + 1);
     segment_t old = ended (1, START - 3999 * 86400);
     store_digest_t strange = {.start = START + 7, .end = START + 9};
 
-    (void)state;
     assert_int_equal (sync_digest_end (seen), START + 600);
     assert_int_equal (sync_digest_start (seen),
                       START + 600 - SYNC_SEEN_MAX * SYNC_SEEN_SECONDS);
@@ -107,14 +103,4 @@ static void new__long_time__the_latest_stretches (void **state)
     sync_digest_free (seen);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (same__other_order_and_other_moment__it_is),
-        cmocka_unit_test (same__any_fact_differs__it_is_not),
-        cmocka_unit_test (kept__one_more_that_is_fresh__all_are_there),
-        cmocka_unit_test (new__long_time__the_latest_stretches),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

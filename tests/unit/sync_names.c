@@ -32,12 +32,11 @@ static int close_db (void **state)
     return unlink (path);
 }
 
-static void ids__several_rows_of_an_id__last_one_stands (void **state)
+TEST_CASE (ids__several_rows_of_an_id__last_one_stands)
 {
     ids_t ids = IDS_INIT;
     const char *first, *second;
 
-    (void)state;
     assert_int_equal (
         ids_load (&ids,
                   db_query (db,
@@ -86,12 +85,11 @@ static const struct {
     {"1001=99999999999999999999999", "", true, false, true},
 };
 
-static void tres__of_every_kind__asked_for_is_not_lost (void **state)
+TEST_CASE (tres__of_every_kind__asked_for_is_not_lost)
 {
     ids_t ids = IDS_INIT;
     tres_cache_t cache;
 
-    (void)state;
     load_tres (&ids);
     tres_cache_init (&cache, &ids);
     /* the second time from the cache */
@@ -112,13 +110,12 @@ static void tres__of_every_kind__asked_for_is_not_lost (void **state)
 }
 
 /* Three times as many texts as there are slots, each asked for twice. */
-static void tres__more_texts_than_slots__none_is_mistaken (void **state)
+TEST_CASE (tres__more_texts_than_slots__none_is_mistaken)
 {
     ids_t ids = IDS_INIT;
     tres_cache_t cache;
     char text[64], gres[64];
 
-    (void)state;
     load_tres (&ids);
     tres_cache_init (&cache, &ids);
     for (int i = 0; i < 6 * TRES_CACHE_SIZE; i++) {
@@ -135,13 +132,12 @@ static void tres__more_texts_than_slots__none_is_mistaken (void **state)
     ids_done (&ids);
 }
 
-static void tres__longer_than_is_kept__read_all_the_same (void **state)
+TEST_CASE (tres__longer_than_is_kept__read_all_the_same)
 {
     ids_t ids = IDS_INIT;
     buffer_t text = BUFFER_INIT;
     tres_cache_t cache;
 
-    (void)state;
     load_tres (&ids);
     tres_cache_init (&cache, &ids);
     while (text.length <= TRES_CACHED_MAX)
@@ -154,14 +150,4 @@ static void tres__longer_than_is_kept__read_all_the_same (void **state)
     ids_done (&ids);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (ids__several_rows_of_an_id__last_one_stands),
-        cmocka_unit_test (tres__of_every_kind__asked_for_is_not_lost),
-        cmocka_unit_test (tres__more_texts_than_slots__none_is_mistaken),
-        cmocka_unit_test (tres__longer_than_is_kept__read_all_the_same),
-    };
-
-    return cmocka_run_group_tests (tests, open_db, close_db);
-}
+TEST_MAIN (open_db, close_db)

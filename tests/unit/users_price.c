@@ -98,7 +98,7 @@ static const char *ask (const price_words_t *words, const char *when)
     return text;
 }
 
-static void time__slurms_grammar__is_seconds (void **state)
+TEST_CASE (time__slurms_grammar__is_seconds)
 {
     static const struct {
         const char *text;
@@ -134,7 +134,6 @@ static void time__slurms_grammar__is_seconds (void **state)
         {"36501-0", 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         int64_t seconds = 0;
         int rc = price_time (cases[i].text, &seconds, NULL);
@@ -143,11 +142,10 @@ static void time__slurms_grammar__is_seconds (void **state)
     }
 }
 
-static void request__typed__has_the_rate_in_force (void **state)
+TEST_CASE (request__typed__has_the_rate_in_force)
 {
     price_words_t w = {.gres = "gpu:h100:4", .time = "12:00:00"};
 
-    (void)state;
     assert_string_equal (ask (&w, "2026-03-01"),
                          "h100 h100 4 14.4000 172.80 = 14.4000 172.80");
     assert_string_equal (ask (&w, "2026-07-01"),
@@ -170,7 +168,7 @@ static void request__typed__has_the_rate_in_force (void **state)
                          "h100 h100 8 0.0000 0.00 = 0.0000 0.00");
 }
 
-static void request__its_three_forms__count_alike (void **state)
+TEST_CASE (request__its_three_forms__count_alike)
 {
     const price_words_t same[]
         = {{.gres = "gpu:h100:3", .nodes = "2"},
@@ -184,7 +182,6 @@ static void request__its_three_forms__count_alike (void **state)
            {.gpus = "h100:6", .gres = "gpu:h100:3", .nodes = "1-4"},
            {.gpus = "h100:6"}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (same); i++)
         assert_string_equal (ask (&same[i], "2026-03-01"),
                              "h100 h100 6 21.6000 - = 21.6000 -");
@@ -193,22 +190,20 @@ static void request__its_three_forms__count_alike (void **state)
         "h100 h100 1 3.6000 - = 3.6000 -");
 }
 
-static void request__slices__cost_their_part (void **state)
+TEST_CASE (request__slices__cost_their_part)
 {
     price_words_t w = {.gres = "gpu:1g.10gb:3,gpu:3g.40gb:1", .time = "60"};
 
-    (void)state;
     /* 3 x 7 x 1/7 and 7 x 4/8: max of compute and memory */
     assert_string_equal (ask (&w, "2026-03-01"),
                          "1g.10gb mig 3 3.0000 3.00; 3g.40gb mig 1 3.5000 3.50 "
                          "= 6.5000 6.50");
 }
 
-static void request__untyped__lists_the_pools (void **state)
+TEST_CASE (request__untyped__lists_the_pools)
 {
     price_words_t w = {.gpus = "2", .cluster = "lab"};
 
-    (void)state;
     assert_string_equal (ask (&w, "2026-03-01"),
                          "h100 h100 2 7.2000 -; 1g.10gb mig 2 2.0000 -; "
                          "3g.40gb mig 2 7.0000 -; v100 old 2 - -");
@@ -220,7 +215,7 @@ static void request__untyped__lists_the_pools (void **state)
                          "a100 cpu-free 2 4.0000 - = 4.0000 -");
 }
 
-static void request__wrong__says_what_to_write (void **state)
+TEST_CASE (request__wrong__says_what_to_write)
 {
     static const struct {
         price_words_t words;
@@ -255,7 +250,6 @@ static void request__wrong__says_what_to_write (void **state)
         {{.gpus = "b200:1", .cluster = "lab"}, "!no pool has GPUs of type"},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         const char *answer = ask (&cases[i].words, "2026-03-01");
         if (strncmp (answer, cases[i].why, strlen (cases[i].why)) != 0)
@@ -264,7 +258,7 @@ static void request__wrong__says_what_to_write (void **state)
 }
 
 /* What no node has is not offered, and the reason is given. */
-static void request__beyond_a_pool__is_not_offered (void **state)
+TEST_CASE (request__beyond_a_pool__is_not_offered)
 {
     static const struct {
         price_words_t words;
@@ -315,18 +309,16 @@ static void request__beyond_a_pool__is_not_offered (void **state)
          "!pool nosuch has no GPUs of type 'gpu'"},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++)
         assert_string_equal (ask (&cases[i].words, "2026-03-01"),
                              cases[i].answer);
 }
 
-static void request__part_of_the_pools__says_which_are_left_out (void **state)
+TEST_CASE (request__part_of_the_pools__says_which_are_left_out)
 {
     price_words_t w = {.gpus_per_node = "5", .cluster = "lab"};
     report_t *report = price_report (site, &w, at ("2026-03-01"), NULL);
 
-    (void)state;
     assert_non_null (report);
     assert_string_equal (
         report->note[0].text,
@@ -350,12 +342,11 @@ static const char *file (const char *node, const char *const *types,
     return text;
 }
 
-static void file__of_a_node__has_its_pools_alone (void **state)
+TEST_CASE (file__of_a_node__has_its_pools_alone)
 {
     static const char *const types[]
         = {"h100", "1g.10gb", "a100", "x y", "gpu"};
 
-    (void)state;
     assert_string_equal (file ("g1", NULL, 0, "2026-03-01"),
                          "gpuledger-prices 1\nnode g1\ncurrency USD\n"
                          "until 1772409600\nprice 36000 h100\n"
@@ -379,20 +370,18 @@ static void file__of_a_node__has_its_pools_alone (void **state)
                          "price 0 gpu free\nend\n");
 }
 
-static void file__before_a_change_of_rates__ends_there (void **state)
+TEST_CASE (file__before_a_change_of_rates__ends_there)
 {
-    (void)state;
     assert_non_null (strstr (file ("g1", NULL, 0, "2026-06-30T18:00Z"),
                              "\nuntil 1782864000\nprice 36000 h100\n"));
     assert_non_null (strstr (file ("g1", NULL, 0, "2026-07-01T00:00Z"),
                              "\nuntil 1782950400\nprice 39000 h100\n"));
 }
 
-static void file__of_a_hostile_name__is_none (void **state)
+TEST_CASE (file__of_a_hostile_name__is_none)
 {
     buffer_t out = BUFFER_INIT;
 
-    (void)state;
     assert_int_equal (
         prices_make (site, "lab", "g1\nprice 0 h100", NULL, 0, 1, &out, NULL),
         -1);
@@ -400,21 +389,4 @@ static void file__of_a_hostile_name__is_none (void **state)
     buffer_done (&out);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (time__slurms_grammar__is_seconds),
-        cmocka_unit_test (request__typed__has_the_rate_in_force),
-        cmocka_unit_test (request__its_three_forms__count_alike),
-        cmocka_unit_test (request__slices__cost_their_part),
-        cmocka_unit_test (request__untyped__lists_the_pools),
-        cmocka_unit_test (request__beyond_a_pool__is_not_offered),
-        cmocka_unit_test (request__part_of_the_pools__says_which_are_left_out),
-        cmocka_unit_test (request__wrong__says_what_to_write),
-        cmocka_unit_test (file__of_a_node__has_its_pools_alone),
-        cmocka_unit_test (file__before_a_change_of_rates__ends_there),
-        cmocka_unit_test (file__of_a_hostile_name__is_none),
-    };
-
-    return cmocka_run_group_tests (tests, open_site, close_site);
-}
+TEST_MAIN (open_site, close_site)

@@ -32,7 +32,7 @@ static const char *arguments (unsigned verb, const char *user,
     return text;
 }
 
-static void words__of_each_verb__become_its_options (void **state)
+TEST_CASE (words__of_each_verb__become_its_options)
 {
     static const char *const tag[]
         = {"job=4711_3", "project=alpha", "label=a=b,c=d", "submit=@5"};
@@ -40,7 +40,6 @@ static void words__of_each_verb__become_its_options (void **state)
         = {"month=-3", "csv", "fields=a,b", "sort=-charge", "limit=5"};
     static const char *const price[] = {"gres=gpu:h100:4", "time=1-0"};
 
-    (void)state;
     assert_string_equal (arguments (VERB_TAG, "ann", tag, 4),
                          "gpuledger|--config|/etc/x.yaml|tag|--for=ann|"
                          "--label=a=b,c=d|--submit=@5|--|4711_3|alpha");
@@ -53,12 +52,11 @@ static void words__of_each_verb__become_its_options (void **state)
                          "--gres=gpu:h100:4|--time=1-0");
 }
 
-static void words__that_would_be_options__stay_values (void **state)
+TEST_CASE (words__that_would_be_options__stay_values)
 {
     static const char *const operand[] = {"job=--store", "project=--for=root"};
     static const char *const value[] = {"by=--for=root", "month=--output=/x"};
 
-    (void)state;
     assert_string_equal (arguments (VERB_TAG, "ann", operand, 2),
                          "gpuledger|--config|/etc/x.yaml|tag|--for=ann|--|"
                          "--store|--for=root");
@@ -67,7 +65,7 @@ static void words__that_would_be_options__stay_values (void **state)
                          "--by=--for=root|--month=--output=/x");
 }
 
-static void words__not_in_the_table__are_refused (void **state)
+TEST_CASE (words__not_in_the_table__are_refused)
 {
     static char longest[USER_WORD_MAX + 16];
     const char *const bad[] = {"for=root",
@@ -87,7 +85,6 @@ static void words__not_in_the_table__are_refused (void **state)
                                "month =2026-10",
                                longest};
 
-    (void)state;
     memset (longest, 'a', sizeof (longest) - 1);
     memcpy (longest, "month=", 6);
     for (size_t i = 0; i < GL_ARRAY_SIZE (bad); i++) {
@@ -99,23 +96,21 @@ static void words__not_in_the_table__are_refused (void **state)
                          "!the collector knows no such verb");
 }
 
-static void user__that_could_be_read_otherwise__is_refused (void **state)
+TEST_CASE (user__that_could_be_read_otherwise__is_refused)
 {
     static const char *const names[] = {NULL, "", "a,b", "-x", "a b", "a\nb"};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (names); i++) {
         assert_int_equal (arguments (VERB_MINE, names[i], NULL, 0)[0], '!');
         assert_int_equal (arguments (VERB_TAG, names[i], NULL, 0)[0], '!');
     }
 }
 
-static void question__too_many_or_too_long__is_refused (void **state)
+TEST_CASE (question__too_many_or_too_long__is_refused)
 {
     static char longest[USER_WORD_MAX + 2];
     user_words_t words = {.count = 0};
 
-    (void)state;
     memset (longest, 'a', sizeof (longest) - 1);
     assert_int_equal (user_words_add (&words, "by", longest, NULL), -1);
     for (int i = 0; i < TEXTS_MAX; i++)
@@ -124,15 +119,4 @@ static void question__too_many_or_too_long__is_refused (void **state)
     user_words_done (&words);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (words__of_each_verb__become_its_options),
-        cmocka_unit_test (words__that_would_be_options__stay_values),
-        cmocka_unit_test (words__not_in_the_table__are_refused),
-        cmocka_unit_test (user__that_could_be_read_otherwise__is_refused),
-        cmocka_unit_test (question__too_many_or_too_long__is_refused),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -72,11 +72,10 @@ static void check_split (const bill_t *before, const bill_t *after,
 
 /* 100 h at 3.00 and 100 h at 1.00, then 150 h at 3.30 and 50 h at 1.00: as many
  * hours; 150 x 3 + 50 x 1 - 200 x 2 = 100 of mix; 150 x 0.30 = 45 of price. */
-static void split__other_hours_and_prices__mix_and_price (void **state)
+TEST_CASE (split__other_hours_and_prices__mix_and_price)
 {
     bill_t *before = bill_new (), *after = bill_new ();
 
-    (void)state;
     add_charge (before, "2026-09", "fast", NULL, "t", 100, 30000);
     add_charge (before, "2026-09", "slow", NULL, "t", 100, 10000);
     add_charge (before, "2026-09", "slow", NULL, "other", 100, 99999);
@@ -99,13 +98,12 @@ static void split__other_hours_and_prices__mix_and_price (void **state)
 /* One pool with idle time in the rate (docs/guides/rates.md): an owned hour at
  * 2.8432, charged 3.7909 of which a quarter is idle. Next month the machine is
  * full: as many hours, nothing idle. Then twice the hours: volume alone. */
-static void split__the_machine_fills_up__idle_alone (void **state)
+TEST_CASE (split__the_machine_fills_up__idle_alone)
 {
     bill_t *before = bill_new (), *after = bill_new (), *twice = bill_new ();
     posting_t *row;
     mpq_t idle;
 
-    (void)state;
     row = add_charge (before, "2026-09", "p", NULL, "t", 20000, 7581800);
     add_pool (before, "2026-09", "p", 28432, 10000);
     add_charge (after, "2026-10", "p", NULL, "t", 20000, 5686400);
@@ -127,11 +125,10 @@ static void split__the_machine_fills_up__idle_alone (void **state)
 
 /* A published rate of three times the cost: 100 h at 3.00, then 50 h at 3.30.
  * What is above the cost is the rate's, and no idle time that came or went. */
-static void split__published_rate__volume_and_price (void **state)
+TEST_CASE (split__published_rate__volume_and_price)
 {
     bill_t *before = bill_new (), *after = bill_new ();
 
-    (void)state;
     add_charge (before, "2026-09", "p", NULL, "t", 100, 30000);
     add_pool (before, "2026-09", "p", 1, 1)->has_rate = true;
     add_charge (after, "2026-10", "p", NULL, "t", 50, 16500);
@@ -142,13 +139,12 @@ static void split__published_rate__volume_and_price (void **state)
 }
 
 /* Free of charge by a subsidy: no idle time is paid either. */
-static void idle__subsidised__in_the_same_part (void **state)
+TEST_CASE (idle__subsidised__in_the_same_part)
 {
     bill_t *bill = bill_new ();
     posting_t *row = add_charge (bill, "2026-10", "p", NULL, "t", 6, 2132);
     mpq_t idle;
 
-    (void)state;
     bill_pool_t *pool = add_pool (bill, "2026-10", "p", 1, 1);
     mpq_init (idle);
     mpz_set_ui (row->charge_units, 0);
@@ -169,11 +165,10 @@ static void idle__subsidised__in_the_same_part (void **state)
     bill_free (bill);
 }
 
-static void split__nothing_before_or_after__volume (void **state)
+TEST_CASE (split__nothing_before_or_after__volume)
 {
     bill_t *empty = bill_new (), *some = bill_new ();
 
-    (void)state;
     add_charge (some, "2026-10", "p", NULL, "t", 10, 3000);
     check_split (empty, some,
                  (const long[CHANGE_COUNT]){3000, 0, 0, 0, 0, 0, 0});
@@ -235,9 +230,8 @@ static void due (const bill_t *bill, mpz_t ret)
 
 /* The parts add up to the difference, whatever the months; there and back, and
  * to the month itself, which changes by nothing. */
-static void split__any_two_months__parts_add_up (void **state)
+TEST_CASE (split__any_two_months__parts_add_up)
 {
-    (void)state;
     for (uint64_t i = 1; i <= 5000; i++) {
         bill_t *before, *after;
         mpz_t left, wanted;
@@ -270,7 +264,7 @@ static void split__any_two_months__parts_add_up (void **state)
 
 /* --- taxes ------------------------------------------------------------- */
 
-static void taxes__rates_and_teams__one_rounded_row_each (void **state)
+TEST_CASE (taxes__rates_and_teams__one_rounded_row_each)
 {
     static char *only[] = {(char *)"other"};
     site_tax_t taxes[3] = {
@@ -291,7 +285,6 @@ static void taxes__rates_and_teams__one_rounded_row_each (void **state)
     const posting_t *rows;
     size_t count;
 
-    (void)state;
     for (size_t i = 0; i < 3; i++)
         mpq_init (taxes[i].percent);
     mpq_set_ui (taxes[0].percent, 1, 4);
@@ -313,17 +306,4 @@ static void taxes__rates_and_teams__one_rounded_row_each (void **state)
     bill_free (bill);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (split__other_hours_and_prices__mix_and_price),
-        cmocka_unit_test (split__the_machine_fills_up__idle_alone),
-        cmocka_unit_test (split__published_rate__volume_and_price),
-        cmocka_unit_test (idle__subsidised__in_the_same_part),
-        cmocka_unit_test (split__nothing_before_or_after__volume),
-        cmocka_unit_test (split__any_two_months__parts_add_up),
-        cmocka_unit_test (taxes__rates_and_teams__one_rounded_row_each),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -11,12 +11,11 @@
 
 /* rates */
 
-static void rate__bucket__is_emptied_and_fills (void **state)
+TEST_CASE (rate__bucket__is_emptied_and_fills)
 {
     static const rate_t rate = {2, 5};
     rates_t *rates = rates_new (10);
 
-    (void)state;
     for (int i = 0; i < 5; i++)
         assert_true (rates_take (rates, "a", &rate, 1, 1000));
     assert_false (rates_take (rates, "a", &rate, 1, 1000));
@@ -33,12 +32,11 @@ static void rate__bucket__is_emptied_and_fills (void **state)
     rates_free (rates);
 }
 
-static void rate__more_names_than_room__forgets_the_oldest (void **state)
+TEST_CASE (rate__more_names_than_room__forgets_the_oldest)
 {
     static const rate_t rate = {0, 1};
     rates_t *rates = rates_new (2);
 
-    (void)state;
     assert_true (rates_take (rates, "a", &rate, 1, 0));
     assert_true (rates_take (rates, "b", &rate, 1, 0));
     assert_false (rates_take (rates, "a", &rate, 1, 0));
@@ -51,7 +49,7 @@ static void rate__more_names_than_room__forgets_the_oldest (void **state)
 
 /* networks */
 
-static void network__texts__are_read_or_refused (void **state)
+TEST_CASE (network__texts__are_read_or_refused)
 {
     static const struct {
         const char *text;
@@ -71,7 +69,6 @@ static void network__texts__are_read_or_refused (void **state)
         {"", -1, 0, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         gl_error_t error = {""};
         uint32_t network = 0, mask = 0;
@@ -124,7 +121,7 @@ static origin_t ask (origins_t *origins, struct event_base *base,
     return ask_of (origins, base, "lab", node, origin);
 }
 
-static void origin__networks_and_names__bind_a_node (void **state)
+TEST_CASE (origin__networks_and_names__bind_a_node)
 {
     static char wide[] = "g[1-4]", one[] = "g4,h1", inner[] = "10.1.0.0/16",
                 outer[] = "192.168.7.7";
@@ -135,7 +132,6 @@ static void origin__networks_and_names__bind_a_node (void **state)
     gl_error_t error;
     origins_t *o;
 
-    (void)state;
     site->networks = networks;
     site->network_count = 2;
     o = origins_new (base, site, &error);
@@ -165,7 +161,7 @@ static struct in_addr address_of (const char *text)
     return address;
 }
 
-static void origin__networks_of_clusters__bind_a_cluster (void **state)
+TEST_CASE (origin__networks_of_clusters__bind_a_cluster)
 {
     static char g[] = "g[1-4]", h[] = "10.2.0.9", lab_net[] = "10.1.0.0/16",
                 hall_net[] = "10.2.0.0/16", shared[] = "10.3.0.1",
@@ -202,7 +198,6 @@ static void origin__networks_of_clusters__bind_a_cluster (void **state)
     gl_error_t error;
     origins_t *o;
 
-    (void)state;
     site->networks = networks;
     site->network_count = 4;
     o = origins_new (base, site, &error);
@@ -230,7 +225,7 @@ static void origin__networks_of_clusters__bind_a_cluster (void **state)
     site_free (site);
 }
 
-static void origin__bad_entry__is_refused (void **state)
+TEST_CASE (origin__bad_entry__is_refused)
 {
     static char nodes[] = "g[1-4]", bad[] = "10.1.2.3/16";
     site_network_t networks[] = {{.nodes = nodes, .network = bad}};
@@ -238,7 +233,6 @@ static void origin__bad_entry__is_refused (void **state)
     gl_error_t error = {""};
     site_t site = {.networks = networks, .network_count = 1};
 
-    (void)state;
     assert_null (origins_new (base, &site, &error));
     assert_non_null (strstr (error.text, "networks"));
     event_base_free (base);
@@ -258,7 +252,7 @@ static size_t note (struct skews *skews, const char *node, int64_t at,
     return skews_note (skews, &batch, at, SECOND / 100, bytes);
 }
 
-static void skew__record__is_due_at_first_on_change_and_daily (void **state)
+TEST_CASE (skew__record__is_due_at_first_on_change_and_daily)
 {
     struct skews *skews = skews_new ();
     unsigned char bytes[RECORD_MAX];
@@ -266,7 +260,6 @@ static void skew__record__is_due_at_first_on_change_and_daily (void **state)
     record_t r;
     size_t size = note (skews, "g1", NOW, -3 * SECOND, bytes);
 
-    (void)state;
     assert_true (size > 0);
     assert_int_equal (record_decode (bytes, size, &r, NULL), 0);
     assert_int_equal (r.kind, RECORD_SKEW);
@@ -286,26 +279,24 @@ static void skew__record__is_due_at_first_on_change_and_daily (void **state)
     skews_free (skews);
 }
 
-static void skew__undone__is_due_again (void **state)
+TEST_CASE (skew__undone__is_due_again)
 {
     struct skews *skews = skews_new ();
     unsigned char bytes[RECORD_MAX];
     batch_t batch = {.cluster = "lab", .node = "g1"};
 
-    (void)state;
     assert_true (note (skews, "g1", NOW, 0, bytes) > 0);
     skews_undo (skews, &batch);
     assert_true (note (skews, "g1", NOW + SECOND, 0, bytes) > 0);
     skews_free (skews);
 }
 
-static void skew__absurd_clocks__do_not_overflow (void **state)
+TEST_CASE (skew__absurd_clocks__do_not_overflow)
 {
     struct skews *skews = skews_new ();
     unsigned char bytes[RECORD_MAX];
     batch_t batch = {.sent_ns = INT64_MIN, .cluster = "lab", .node = "g1"};
 
-    (void)state;
     assert_true (skews_note (skews, &batch, NOW, 0, bytes) > 0);
     batch.sent_ns = INT64_MAX;
     assert_true (skews_note (skews, &batch, NOW + 61 * SECOND, 0, bytes) > 0);
@@ -314,19 +305,4 @@ static void skew__absurd_clocks__do_not_overflow (void **state)
     skews_free (skews);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (rate__bucket__is_emptied_and_fills),
-        cmocka_unit_test (rate__more_names_than_room__forgets_the_oldest),
-        cmocka_unit_test (network__texts__are_read_or_refused),
-        cmocka_unit_test (origin__networks_and_names__bind_a_node),
-        cmocka_unit_test (origin__networks_of_clusters__bind_a_cluster),
-        cmocka_unit_test (origin__bad_entry__is_refused),
-        cmocka_unit_test (skew__record__is_due_at_first_on_change_and_daily),
-        cmocka_unit_test (skew__undone__is_due_again),
-        cmocka_unit_test (skew__absurd_clocks__do_not_overflow),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -29,12 +29,11 @@ static int read_exactly (const unsigned char *bytes, size_t size, frame_t *ret)
     return rc;
 }
 
-static void frame__every_prefix__waits_for_more (void **state)
+TEST_CASE (frame__every_prefix__waits_for_more)
 {
     unsigned char bytes[FRAME_HEADER_SIZE + 300];
     frame_t frame;
 
-    (void)state;
     frame_header (bytes, FRAME_REQUEST, 300);
     memset (bytes + FRAME_HEADER_SIZE, 0xf7, 300);
     for (size_t size = 0; size < sizeof (bytes); size++)
@@ -46,24 +45,22 @@ static void frame__every_prefix__waits_for_more (void **state)
     assert_ptr_equal (frame.body, bytes + FRAME_HEADER_SIZE);
 }
 
-static void frame__header__is_as_drawn (void **state)
+TEST_CASE (frame__header__is_as_drawn)
 {
     static const unsigned char drawn[FRAME_HEADER_SIZE]
         = {0xf7, 'g', 'l', 'w', 1, 3, 0, 0, 0x34, 0x12, 0x05, 0x00};
     unsigned char header[FRAME_HEADER_SIZE];
 
-    (void)state;
     frame_header (header, FRAME_REPLY, 0x51234);
     assert_memory_equal (header, drawn, sizeof (drawn));
 }
 
-static void frame__one_behind_the_other__are_read_singly (void **state)
+TEST_CASE (frame__one_behind_the_other__are_read_singly)
 {
     unsigned char bytes[2 * FRAME_HEADER_SIZE + 5];
     frame_t frame;
     int size;
 
-    (void)state;
     frame_header (bytes, FRAME_HELLO, 0);
     frame_header (bytes + FRAME_HEADER_SIZE, FRAME_REFUSED, 5);
     memcpy (bytes + 2 * FRAME_HEADER_SIZE, "later", 5);
@@ -77,11 +74,10 @@ static void frame__one_behind_the_other__are_read_singly (void **state)
 }
 
 /* Each wrong byte is refused as soon as it is there. */
-static void frame__wrong_byte__is_refused_at_once (void **state)
+TEST_CASE (frame__wrong_byte__is_refused_at_once)
 {
     frame_t frame;
 
-    (void)state;
     for (size_t at = 0; at < 8; at++)
         for (unsigned value = 0; value < 256; value++) {
             unsigned char bytes[FRAME_HEADER_SIZE];
@@ -98,7 +94,7 @@ static void frame__wrong_byte__is_refused_at_once (void **state)
         }
 }
 
-static void frame__lengths__limit_is_the_last_good_one (void **state)
+TEST_CASE (frame__lengths__limit_is_the_last_good_one)
 {
     static const struct {
         uint32_t length;
@@ -112,7 +108,6 @@ static void frame__lengths__limit_is_the_last_good_one (void **state)
         {0xffffffff, -1},                           /* 4 GB */
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT (cases); i++) {
         unsigned char bytes[FRAME_HEADER_SIZE];
         frame_t frame;
@@ -123,13 +118,12 @@ static void frame__lengths__limit_is_the_last_good_one (void **state)
     }
 }
 
-static void frame__longest__is_read_whole (void **state)
+TEST_CASE (frame__longest__is_read_whole)
 {
     size_t size = FRAME_HEADER_SIZE + FRAME_BODY_MAX;
     unsigned char *bytes = calloc (1, size);
     frame_t frame;
 
-    (void)state;
     assert_non_null (bytes);
     frame_header (bytes, FRAME_REQUEST, FRAME_BODY_MAX);
     assert_int_equal (frame_read (bytes, size - 1, &frame, NULL), 0);
@@ -138,12 +132,11 @@ static void frame__longest__is_read_whole (void **state)
     free (bytes);
 }
 
-static void request__written__reads_the_same (void **state)
+TEST_CASE (request__written__reads_the_same)
 {
     unsigned char bytes[REQUEST_HEADER_SIZE + 4] = {0};
     request_t in = {.verb = VERB_TAG}, out;
 
-    (void)state;
     memset (in.hello, 0xaa, sizeof (in.hello));
     memset (in.nonce, 0x55, sizeof (in.nonce));
     request_header (bytes, &in);
@@ -156,13 +149,12 @@ static void request__written__reads_the_same (void **state)
     assert_memory_equal (out.body, "body", 4);
 }
 
-static void request__cut_or_not_zero__is_refused (void **state)
+TEST_CASE (request__cut_or_not_zero__is_refused)
 {
     unsigned char bytes[REQUEST_HEADER_SIZE] = {0};
     gl_error_t error;
     request_t out;
 
-    (void)state;
     for (size_t size = 0; size < sizeof (bytes); size++) {
         unsigned char *copy = exactly (bytes, size);
 
@@ -180,12 +172,11 @@ static void request__cut_or_not_zero__is_refused (void **state)
     assert_int_equal (out.length, 0);
 }
 
-static void reply__written__reads_the_same (void **state)
+TEST_CASE (reply__written__reads_the_same)
 {
     unsigned char bytes[REPLY_HEADER_SIZE + 3] = {0};
     reply_t in = {.status = REPLY_LATER}, out;
 
-    (void)state;
     memset (in.nonce, 0x5a, sizeof (in.nonce));
     reply_header (bytes, &in);
     memcpy (bytes + REPLY_HEADER_SIZE, "why", 3);
@@ -196,13 +187,12 @@ static void reply__written__reads_the_same (void **state)
     assert_memory_equal (out.body, "why", 3);
 }
 
-static void reply__cut_or_not_zero__is_refused (void **state)
+TEST_CASE (reply__cut_or_not_zero__is_refused)
 {
     unsigned char bytes[REPLY_HEADER_SIZE] = {0};
     gl_error_t error;
     reply_t out;
 
-    (void)state;
     for (size_t size = 0; size < sizeof (bytes); size++) {
         unsigned char *copy = exactly (bytes, size);
 
@@ -226,14 +216,13 @@ static int read_texts (const void *bytes, size_t length, size_t max,
     return rc;
 }
 
-static void texts__written__read_the_same (void **state)
+TEST_CASE (texts__written__read_the_same)
 {
     const char *const in[] = {"4711", "", "a longer text", "\xc3\xa4\n", ""};
     unsigned char bytes[128];
     size_t size = texts_size (in, COUNT (in)), count;
     char **out;
 
-    (void)state;
     assert_int_equal (size, 5 * 2 + 4 + 13 + 3);
     texts_write (bytes, in, COUNT (in));
     assert_int_equal (read_texts (bytes, size, COUNT (in), &out, &count), 0);
@@ -244,26 +233,24 @@ static void texts__written__read_the_same (void **state)
     free (out);
 }
 
-static void texts__none__are_an_empty_list (void **state)
+TEST_CASE (texts__none__are_an_empty_list)
 {
     char **out;
     size_t count;
 
-    (void)state;
     assert_int_equal (read_texts ("", 0, 0, &out, &count), 0);
     assert_int_equal (count, 0);
     assert_null (out[0]);
     free (out);
 }
 
-static void texts__cut_anywhere_but_between__are_refused (void **state)
+TEST_CASE (texts__cut_anywhere_but_between__are_refused)
 {
     const char *const in[] = {"abc", "", "de"};
     unsigned char bytes[32];
     size_t size = texts_size (in, COUNT (in)), count;
     char **out;
 
-    (void)state;
     texts_write (bytes, in, COUNT (in));
     for (size_t cut = 0; cut < size; cut++) {
         bool between = cut == 0 || cut == 5 || cut == 7;
@@ -275,13 +262,12 @@ static void texts__cut_anywhere_but_between__are_refused (void **state)
     }
 }
 
-static void texts__with_nul_or_too_many__are_refused (void **state)
+TEST_CASE (texts__with_nul_or_too_many__are_refused)
 {
     unsigned char bytes[2 * (TEXTS_MAX + 1)] = {0};
     size_t count;
     char **out;
 
-    (void)state;
     assert_int_equal (read_texts ("\3\0a\0b", 5, TEXTS_MAX, &out, &count), -1);
     assert_int_equal (read_texts ("\1\0\0", 3, TEXTS_MAX, &out, &count), -1);
     assert_int_equal (read_texts ("\xff\xff", 2, TEXTS_MAX, &out, &count), -1);
@@ -293,7 +279,7 @@ static void texts__with_nul_or_too_many__are_refused (void **state)
         read_texts (bytes, sizeof (bytes), TEXTS_MAX, &out, &count), -1);
 }
 
-static void texts__longer_than_16_bits__are_cut (void **state)
+TEST_CASE (texts__longer_than_16_bits__are_cut)
 {
     size_t length = UINT16_MAX + 10;
     char *text = malloc (length + 1);
@@ -302,7 +288,6 @@ static void texts__longer_than_16_bits__are_cut (void **state)
     size_t count;
     char **out;
 
-    (void)state;
     assert_non_null (text);
     assert_non_null (bytes);
     memset (text, 'x', length);
@@ -328,13 +313,12 @@ static int read_batch (const void *bytes, size_t length, batch_t *ret_batch)
     return rc;
 }
 
-static void batch__written__reads_the_same (void **state)
+TEST_CASE (batch__written__reads_the_same)
 {
     unsigned char bytes[BATCH_HEADER_MAX + 7];
     batch_t in = {.sent_ns = -1790000000123456789}, out;
     size_t size;
 
-    (void)state;
     strcpy (in.cluster, "lab");
     memset (in.node, 'n', sizeof (in.node) - 1); /* the longest */
     size = batch_header (bytes, &in);
@@ -351,7 +335,7 @@ static void batch__written__reads_the_same (void **state)
     assert_int_equal (out.length, 0);
 }
 
-static void batch__bad_names__are_refused (void **state)
+TEST_CASE (batch__bad_names__are_refused)
 {
     static const struct {
         const char *cluster, *node;
@@ -363,7 +347,6 @@ static void batch__bad_names__are_refused (void **state)
     };
     char longer[130];
 
-    (void)state;
     memset (longer, 'x', 129);
     longer[129] = '\0';
     for (size_t i = 0; i <= COUNT (cases); i++) {
@@ -385,27 +368,4 @@ static void batch__bad_names__are_refused (void **state)
     }
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (frame__every_prefix__waits_for_more),
-        cmocka_unit_test (frame__header__is_as_drawn),
-        cmocka_unit_test (frame__one_behind_the_other__are_read_singly),
-        cmocka_unit_test (frame__wrong_byte__is_refused_at_once),
-        cmocka_unit_test (frame__lengths__limit_is_the_last_good_one),
-        cmocka_unit_test (frame__longest__is_read_whole),
-        cmocka_unit_test (request__written__reads_the_same),
-        cmocka_unit_test (request__cut_or_not_zero__is_refused),
-        cmocka_unit_test (reply__written__reads_the_same),
-        cmocka_unit_test (reply__cut_or_not_zero__is_refused),
-        cmocka_unit_test (texts__written__read_the_same),
-        cmocka_unit_test (texts__none__are_an_empty_list),
-        cmocka_unit_test (texts__cut_anywhere_but_between__are_refused),
-        cmocka_unit_test (texts__with_nul_or_too_many__are_refused),
-        cmocka_unit_test (texts__longer_than_16_bits__are_cut),
-        cmocka_unit_test (batch__written__reads_the_same),
-        cmocka_unit_test (batch__bad_names__are_refused),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)
