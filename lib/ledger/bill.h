@@ -305,6 +305,8 @@ static inline int posting_parse (const char *text, size_t length,
     return fields_parse (&bill_fields[BILL_POSTINGS], text, length, row, error);
 }
 
+/* Every bill has it: not only one whose billing was asked to tell it apart. */
+bool bill_has_key (key_id_t key);
 /* The text of a key of the row; NULL: absent. */
 const char *posting_key (const posting_t *row, key_id_t key);
 char **posting_key_at (posting_t *row, key_id_t key);

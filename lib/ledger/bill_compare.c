@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "ledger/bill.h"
 #include "site/rate_card.h"
 
@@ -17,11 +18,6 @@ struct comparing {
     const char *idle; /* NULL: as billed */
 };
 
-static bool same (const char *a, const char *b)
-{
-    return a && b ? strcmp (a, b) == 0 : a == b;
-}
-
 static bill_comparison_t *find (const struct comparing *c, const char *team,
                                 bool unallocated)
 {
@@ -30,8 +26,9 @@ static bill_comparison_t *find (const struct comparing *c, const char *team,
     bill_comparison_t *made;
 
     for (size_t i = 0; i < count; i++)
-        if (item[i].unallocated == unallocated && same (item[i].team, team)
-            && same (item[i].idle, c->idle) && same (item[i].month, c->month))
+        if (item[i].unallocated == unallocated && text_same (item[i].team, team)
+            && text_same (item[i].idle, c->idle)
+            && text_same (item[i].month, c->month))
             return (bill_comparison_t *)&item[i];
     made = bill_append (c->bill, BILL_COMPARISONS);
     made->month = xstrdup (c->month);

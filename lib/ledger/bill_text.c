@@ -154,6 +154,12 @@ static const size_t key_offsets[KEY_COUNT] = {
     [KEY_LABEL] = AT (label),
 };
 
+bool bill_has_key (key_id_t key)
+{
+    return key != KEY_DAY && key != KEY_HOUR && key != KEY_NODE
+           && key != KEY_STATE && key != KEY_LABEL;
+}
+
 char **posting_key_at (posting_t *row, key_id_t key)
 {
     return (char **)((char *)row + key_offsets[key]);

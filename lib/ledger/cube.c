@@ -320,12 +320,13 @@ const void *cube_find (const cube_t *cube, const void *keys)
     return group ? group->row : NULL;
 }
 
-const size_t *cube_members (cube_t *cube, size_t index, size_t *ret_count)
+const size_t *cube_members (const cube_t *cube, const void *keys,
+                            size_t *ret_count)
 {
-    const struct group *group = group_at (cube, index);
+    const struct group *group = group_like (cube, keys);
 
-    *ret_count = group->member_count;
-    return group->member;
+    *ret_count = group ? group->member_count : 0;
+    return group ? group->member : NULL;
 }
 
 static bool agree (const cube_t *cube, const field_t *field, const void *row,

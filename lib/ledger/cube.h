@@ -62,8 +62,10 @@ size_t cube_count (const cube_t *cube);
 const void *cube_row (cube_t *cube, size_t index);
 /* The group of the keys of this row; NULL: there is none. */
 const void *cube_find (const cube_t *cube, const void *keys);
-/* The indexes of its rows, in the order in which cube_add_at() got them. */
-const size_t *cube_members (cube_t *cube, size_t index, size_t *ret_count);
+/* The indexes of its rows, in the order in which cube_add_at() got them; of no
+ * group NULL and 0. */
+const size_t *cube_members (const cube_t *cube, const void *keys,
+                            size_t *ret_count);
 
 /* The groups [first, end) as one, into an initialised row: keys that they
  * share, and sums. Of all groups that is the total, of those behind the first N

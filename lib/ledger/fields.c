@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "ledger/fields.h"
 
 /* --- members ----------------------------------------------------------- */
@@ -355,11 +356,6 @@ const field_t *field_named (const fields_t *fields, const char *name)
     return NULL;
 }
 
-static int compare_texts (const char *a, const char *b)
-{
-    return a && b ? strcmp (a, b) : (a != NULL) - (b != NULL);
-}
-
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 int field_compare (const field_t *f, const void *a, const void *b)
@@ -370,7 +366,7 @@ int field_compare (const field_t *f, const void *a, const void *b)
     case FIELD_FLAG:
         return ORDER (*flag_of (a, f), *flag_of (b, f));
     case FIELD_TEXT:
-        return compare_texts (*text_of (a, f), *text_of (b, f));
+        return text_compare (*text_of (a, f), *text_of (b, f));
     case FIELD_EXACT:
         return mpq_cmp (exact_of (a, f), exact_of (b, f));
     case FIELD_UNITS:

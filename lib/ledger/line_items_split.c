@@ -8,15 +8,11 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "ledger/line_items_private.h"
 
 /* --- what is shared out ----------------------------------------------------
  */
-
-static bool same (const char *a, const char *b)
-{
-    return a && b ? !strcmp (a, b) : a == b;
-}
 
 static const char *key_text (const posting_t *row, key_id_t key)
 {
@@ -34,8 +30,8 @@ static struct line_items_origin *origin_of (line_items_t *d,
 
     for (size_t i = 0; i < d->origin_count; i++) {
         o = &d->origins[i];
-        if (same (o->pool, row->pool) && same (o->cluster, cluster)
-            && same (o->what, row->what))
+        if (text_same (o->pool, row->pool) && text_same (o->cluster, cluster)
+            && text_same (o->what, row->what))
             return o;
     }
     d->origins
@@ -110,7 +106,7 @@ static void count_entitled (const pool_month_t *pm, const posting_t *from,
     const charge_payer_t *payers = charge_payers (pm->charge, &count);
 
     for (size_t i = 0; i < count; i++)
-        if (payers[i].team && same (payers[i].team, from->team))
+        if (payers[i].team && text_same (payers[i].team, from->team))
             mpq_set (ret_seconds, payers[i].entitled);
 }
 
@@ -121,7 +117,7 @@ static const pool_month_t *pool_month_of (const line_items_t *d,
                                           const char *pool)
 {
     for (size_t i = 0; i < d->pool_count; i++)
-        if (same (d->pool_months[i].pool, pool))
+        if (text_same (d->pool_months[i].pool, pool))
             return &d->pool_months[i];
     return NULL;
 }
@@ -145,7 +141,7 @@ static void put_method (line_items_t *d, const pool_month_t *pm,
 
     mpq_init (seconds);
     if (d->query->site->policy.reserved != RESERVED_STATED
-        && same (from->what, reserved)) {
+        && text_same (from->what, reserved)) {
         row->method = "idle-holder-v1";
         put_hours (row, from->gpu_seconds);
     } else if (pm->idle == IDLE_PROPORTIONAL) {

@@ -6,6 +6,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "ledger/line_items_private.h"
 
 /* --- statements ---------------------------------------------------------- */
@@ -175,11 +176,6 @@ void line_items_capacity_held (line_items_t *d, size_t pool, int64_t instant,
     mpq_add (day->suspended, day->suspended, part->suspended);
 }
 
-static bool same_text (const char *a, const char *b)
-{
-    return a && b ? !strcmp (a, b) : a == b;
-}
-
 /* The one account that holds it; several, or none: nobody's. */
 static char *holder (const char *accounts)
 {
@@ -195,8 +191,8 @@ static void add_reserved (struct line_items_day *day, const char *cluster,
 
     for (size_t i = 0; i < day->reserved_count && !r; i++)
         if (day->reserved[i].id == from->id
-            && same_text (day->reserved[i].cluster, cluster)
-            && same_text (day->reserved[i].name, from->name))
+            && text_same (day->reserved[i].cluster, cluster)
+            && text_same (day->reserved[i].name, from->name))
             r = &day->reserved[i];
     if (!r) {
         day->reserved = xreallocarray (day->reserved, day->reserved_count + 1,

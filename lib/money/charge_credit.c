@@ -42,7 +42,7 @@ void charge_add_credit (charge_t *charge, const char *const *path,
         .what = xstrdup (what),
         .reference = xstrdup (reference),
         .price = rate_card_price (charge->site, charge->pool, qos,
-                               charge_path_team (charge, path), instant),
+                                  charge_path_team (charge, path), instant),
     };
     init_line (credit);
     mpq_neg (credit->line.price_seconds, price_seconds);

@@ -443,6 +443,65 @@ char *report_percent_text (const mpq_t part, const mpq_t whole)
     return text;
 }
 
+char *report_units_percent_text (const mpz_t part, const mpz_t whole)
+{
+    char *text;
+    mpq_t a, b;
+
+    mpq_inits (a, b, NULL);
+    mpq_set_z (a, part);
+    mpq_set_z (b, whole);
+    text = report_percent_text (a, b);
+    mpq_clears (a, b, NULL);
+    return text;
+}
+
+char *report_rate_text (const mpq_t money, const mpq_t seconds)
+{
+    char *text;
+    mpq_t rate;
+
+    if (mpq_sgn (seconds) <= 0)
+        return NULL;
+    mpq_init (rate);
+    mpq_set_ui (rate, 3600, 1);
+    mpq_mul (rate, rate, money);
+    mpq_div (rate, rate, seconds);
+    text = exact_text (rate, 4);
+    mpq_clear (rate);
+    return text;
+}
+
+void report_proof_money (report_proof_t *proof, const char *label,
+                         const mpz_t units, int digits)
+{
+    GL_AUTOFREE char *text = exact_units_text (units, digits);
+
+    report_proof_line (proof, label, text);
+}
+
+void report_named_money (report_t *report, const char *name, const char *title,
+                         const mpz_t units, int digits)
+{
+    GL_AUTOFREE char *text = exact_units_text (units, digits);
+
+    report_named_total (report, name, title, COLUMN_MONEY, text);
+}
+
+void report_chart_money (report_chart_t *chart, const char *label,
+                         const mpz_t units, const mpz_t whole_units, int digits,
+                         int shade)
+{
+    GL_AUTOFREE char *text = exact_units_text (units, digits);
+    mpq_t value, whole;
+
+    mpq_inits (value, whole, NULL);
+    mpq_set_z (value, units);
+    mpq_set_z (whole, whole_units);
+    report_chart_item (chart, label, text, value, whole, shade);
+    mpq_clears (value, whole, NULL);
+}
+
 void report_put_hours (report_t *report, size_t column, const mpq_t seconds)
 {
     put_made (report, column, report_hours_text (seconds));

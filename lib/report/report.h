@@ -277,12 +277,25 @@ int report_order_rows (report_t *report, const char *fields, gl_error_t *error);
  */
 void report_limit_rows (report_t *report, size_t limit);
 
+/* Money in smallest units of a currency with so many digits. */
+void report_proof_money (report_proof_t *proof, const char *label,
+                         const mpz_t units, int digits);
+void report_named_money (report_t *report, const char *name, const char *title,
+                         const mpz_t units, int digits);
+void report_chart_money (report_chart_t *chart, const char *label,
+                         const mpz_t units, const mpz_t whole, int digits,
+                         int shade);
+
 /* The texts of exact values, as the put functions make them; yours to free. */
 char *report_hours_text (const mpq_t seconds);
 /* ret = millijoules in kWh, exactly. */
 void report_kwh (mpq_t ret_kwh, uint64_t energy_mj);
 /* part / whole in percent with 2 decimals; NULL where the whole is 0. */
 char *report_percent_text (const mpq_t part, const mpq_t whole);
+char *report_units_percent_text (const mpz_t part, const mpz_t whole);
+/* Money for an hour of these seconds, with 4 decimals; NULL where they are not
+ * above 0. */
+char *report_rate_text (const mpq_t money, const mpq_t seconds);
 /* The same of the part of held time that is known. Where accounting counts fewer
  * devices than the nodes measured, all of the held time is known: never above
  * 100. */

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "gres/nodelist.h"
 #include "gres/tres.h"
 #include "site/kind_private.h"
@@ -8,11 +9,6 @@
 /* A month of a large site has some thousands of distinct (GRES, node list)
  * pairs; above this many the cache starts afresh, so that memory is bounded. */
 #define CACHE_MAX 20000
-
-static bool same_text (const char *a, const char *b)
-{
-    return a == b || (a && b && !strcmp (a, b));
-}
 
 /* `unsure`: an untyped device on a node of several pools, of which one has
  * slices: it may be one. */
@@ -23,9 +19,9 @@ static const device_kind_t *kind_get (kinds_t *k, const site_pool_t *pool,
     struct kind_entry *entry;
 
     for (entry = k->list; entry; entry = entry->next) {
-        if (entry->kind.pool == pool && same_text (entry->kind.type, type)
-            && entry->kind.unsure == unsure && same_text (entry->seen, seen)
-            && same_text (entry->model, model))
+        if (entry->kind.pool == pool && text_same (entry->kind.type, type)
+            && entry->kind.unsure == unsure && text_same (entry->seen, seen)
+            && text_same (entry->model, model))
             return &entry->kind;
     }
     entry = xcalloc (1, sizeof (*entry));

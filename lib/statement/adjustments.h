@@ -17,14 +17,6 @@
 #include "ledger/bill.h"
 #include "report/heading.h"
 
-/* What a row of a bill says of a key; false: rows do not have it. Of the month it is
- * the one in which it is billed. */
-bool adjustments_key (const posting_t *row, const char *month, key_id_t key,
-                      const char **ret_text);
-/* The row passes the filters of the query; those that rows do not have, none. */
-bool adjustments_passes (const posting_t *row, const char *month,
-                         const report_query_t *query);
-
 typedef struct adjustments adjustments_t;
 
 /* The query must outlive it, and the bills that are added. */

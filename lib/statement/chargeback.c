@@ -5,110 +5,100 @@
 #include "ledger/bill_idle.h"
 #include "statement/chargeback_private.h"
 
-static void money_init (struct money *m)
+#define MONEY(name, type) FIELD (#name, type, struct money, name)
+#define MONEY_KEY(i) FIELD ("key" #i, TEXT, struct money, key[i])
+static const field_t money_fields[] = {
+    MONEY_KEY (0),
+    MONEY_KEY (1),
+    MONEY_KEY (2),
+    MONEY_KEY (3),
+    MONEY_KEY (4),
+    MONEY_KEY (5),
+    MONEY_KEY (6),
+    MONEY_KEY (7),
+    MONEY_KEY (8),
+    MONEY_KEY (9),
+    MONEY_KEY (10),
+    MONEY_KEY (11),
+    MONEY_KEY (12),
+    MONEY_KEY (13),
+    MONEY_KEY (14),
+    MONEY_KEY (15),
+    MONEY_KEY (16),
+    MONEY (cost, UNITS),
+    MONEY (charge, UNITS),
+    MONEY (credit, UNITS),
+    MONEY (charged_seconds, EXACT),
+    MONEY (exact, EXACT),
+    MONEY (costs, COUNT),
+    MONEY (charges, COUNT),
+    MONEY (credits, COUNT),
+    MONEY (cells, COUNT),
+};
+static const fields_t fields = FIELDS ("money", struct money, money_fields);
+
+/* As a key, borrowed: an empty text is absent. */
+static char *key_text (const char *text)
 {
-    mpz_inits (m->cost, m->charge, m->credit, NULL);
-    mpq_init (m->charged_seconds);
-    mpq_init (m->exact);
+    return text && text[0] ? (char *)text : NULL;
 }
 
-static void money_clear (struct money *m)
+/* What has no cost or no price has none, and not 0. Keys are borrowed. */
+static void money_of (const report_query_t *query, const bill_t *bill,
+                      const posting_t *row, struct money *m)
 {
-    mpz_clears (m->cost, m->charge, m->credit, NULL);
-    mpq_clear (m->charged_seconds);
-    mpq_clear (m->exact);
-}
-
-/* What has no cost or no price has none, and not 0. */
-static void money_add (struct money *m, const bill_t *bill,
-                       const posting_t *row)
-{
+    fields_init (&fields, m);
+    for (size_t i = 0; i < query->by.count; i++)
+        m->key[i] = key_text (posting_key (row, query->by.id[i]));
     if (posting_has_cost (bill, row)) {
-        mpz_add (m->cost, m->cost, row->cost_units);
-        m->has_cost = true;
+        mpz_set (m->cost, row->cost_units);
+        m->costs = 1;
     }
     if (!posting_priced (bill, row))
         return;
     if (row->kind == BILL_CREDIT) {
-        mpz_add (m->credit, m->credit, row->charge_units);
-        m->has_credit = true;
+        mpz_set (m->credit, row->charge_units);
+        m->credits = 1;
         return;
     }
-    mpz_add (m->charge, m->charge, row->charge_units);
+    mpz_set (m->charge, row->charge_units);
+    mpq_set (m->exact, row->exact);
     if (row->kind == BILL_CHARGE)
-        mpq_add (m->charged_seconds, m->charged_seconds, row->gpu_seconds);
-    mpq_add (m->exact, m->exact, row->exact);
-    m->has_charge = true;
+        mpq_set (m->charged_seconds, row->gpu_seconds);
+    m->charges = 1;
+}
+
+static void money_done (struct money *m)
+{
+    memset (m->key, 0, sizeof (m->key)); /* borrowed */
+    fields_clear (&fields, m);
 }
 
 /* --- sums -------------------------------------------------------------- */
 
-static int compare_text (const char *a, const char *b)
+static struct money cell_keys (const struct chargeback *c,
+                               const usage_cell_t *cell)
 {
-    return strcmp (a ? a : "", b ? b : "");
-}
-
-static int compare_keys (const struct chargeback *c, const char *const *a,
-                         const char *const *b)
-{
-    int order = 0;
-
-    for (size_t i = 0; i < c->query->by.count && order == 0; i++)
-        order = compare_text (a[i], b[i]);
-    return order;
-}
-
-static struct money *find_row (struct chargeback *c, const char *const *keys)
-{
-    size_t low = 0, high = c->cell_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = compare_keys (c, c->cells[middle].key, keys);
-        if (order == 0)
-            return &c->rows[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
-static struct idle_row *new_idle_row (const struct chargeback *c,
-                                      const char *const *keys)
-{
-    struct idle_row *row = xcalloc (1, sizeof (*row));
+    struct money keys = {.cells = 0};
 
     for (size_t i = 0; i < c->query->by.count; i++)
-        row->key[i] = xstrdup (keys[i]);
-    money_init (&row->money);
-    return row;
+        keys.key[i] = key_text (cell->key[i]);
+    return keys;
 }
 
-static struct money *find_idle_row (struct chargeback *c,
-                                    const char *const *keys)
+/* A group for each row of usage, and `rows` for each row of a bill. */
+static void begin_rows (struct chargeback *c)
 {
-    size_t low = 0, high = c->idle_count;
+    BUFFER_AUTO by = BUFFER_INIT;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = compare_keys (
-            c, (const char *const *)c->idle_rows[middle]->key, keys);
-        if (order == 0)
-            return &c->idle_rows[middle]->money;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
+    for (size_t i = 0; i < c->query->by.count; i++)
+        buffer_printf (&by, "%skey%zu", i ? "," : "", i);
+    c->rows = cube_new (&fields, buffer_text (&by));
+    for (size_t i = 0; i < c->cell_count; i++) {
+        struct money cell = cell_keys (c, &c->cells[i]);
+        cell.cells = 1;
+        cube_add (c->rows, &cell);
     }
-    c->idle_rows = xreallocarray (c->idle_rows, c->idle_count + 1,
-                                  sizeof (*c->idle_rows));
-    memmove (c->idle_rows + low + 1, c->idle_rows + low,
-             (c->idle_count - low) * sizeof (*c->idle_rows));
-    c->idle_count++;
-    c->idle_rows[low] = new_idle_row (c, keys);
-    return &c->idle_rows[low]->money;
 }
 
 /* What no job has a row for: one of its own. */
@@ -119,17 +109,10 @@ static bool is_beside_jobs (const posting_t *row)
 
 static bool passes (const report_query_t *query, const posting_t *row)
 {
-    for (size_t i = 0; i < query->filter_count; i++) {
-        const usage_filter_t *f = &query->filters[i];
-        const char *text = posting_key (row, f->key);
-        bool found = false;
-        if (!text)
-            text = key_info (f->key)->absent;
-        for (size_t k = 0; k < f->values.count && !found; k++)
-            found = strcmp (f->values.item[k], text) == 0;
-        if (!found)
+    for (size_t i = 0; i < query->filter_count; i++)
+        if (!report_filter_passes (&query->filters[i],
+                                   posting_key (row, query->filters[i].key)))
             return false;
-    }
     return true;
 }
 
@@ -137,22 +120,16 @@ static bool passes (const report_query_t *query, const posting_t *row)
 static void take_charge (struct chargeback *c, const bill_t *bill,
                          const posting_t *row)
 {
-    const char *keys[KEYS_MAX] = {NULL};
-    struct money *to;
+    const struct money *to;
+    struct money money;
 
-    for (size_t i = 0; i < c->query->by.count; i++)
-        keys[i] = posting_key (row, c->query->by.id[i]);
-    to = find_row (c, keys);
-    if (!to && is_beside_jobs (row) && mpz_sgn (row->charge_units) == 0)
-        return;
-    if (!to && is_beside_jobs (row))
-        to = find_idle_row (c, keys);
-    if (!to) {
+    money_of (c->query, bill, row, &money);
+    to = cube_find (c->rows, &money);
+    if (!is_beside_jobs (row) && (!to || to->cells == 0))
         c->lost++;
-        return;
-    }
-    money_add (to, bill, row);
-    money_add (&c->whole, bill, row);
+    else if (to || mpz_sgn (row->charge_units) != 0)
+        cube_add (c->rows, &money);
+    money_done (&money);
 }
 
 static void take_bill (struct chargeback *c, const chargeback_bill_t *from)
@@ -189,56 +166,65 @@ static struct columns add_columns (report_t *report)
     return columns;
 }
 
-/* charge / GPU hours charged for; nothing without either. */
-static void put_rate (struct chargeback *c, size_t column,
-                      const struct money *money)
-{
-    mpq_t rate;
-
-    mpq_init (rate);
-    if (money->has_charge && mpq_sgn (money->charged_seconds) > 0) {
-        mpq_set_ui (rate, 3600, 1);
-        mpq_mul (rate, rate, money->exact);
-        mpq_div (rate, rate, money->charged_seconds);
-        report_put_exact (c->report, column, rate, 4);
-    }
-    mpq_clear (rate);
-}
-
 static void put_money (struct chargeback *c, const struct columns *columns,
                        const struct money *money)
 {
-    if (money->has_cost)
+    GL_AUTOFREE char *rate
+        = money->charges > 0
+              ? report_rate_text (money->exact, money->charged_seconds)
+              : NULL;
+
+    if (money->costs > 0)
         report_put_money (c->report, columns->cost, money->cost, c->digits);
-    if (money->has_charge) {
+    if (money->charges > 0) {
         report_put_money (c->report, columns->charge, money->charge, c->digits);
         report_put_text (c->report, columns->currency,
                          c->query->site->currency);
     }
-    if (money->has_credit) {
+    if (money->credits > 0) {
         report_put_money (c->report, columns->credit, money->credit, c->digits);
         c->report->column[columns->credit].detail = false;
     }
-    put_rate (c, columns->rate, money);
+    report_put_text (c->report, columns->rate, rate);
 }
 
+static void add_row (struct chargeback *c, usage_report_t *usage,
+                     const struct columns *columns, const char *const *keys,
+                     const usage_cell_t *cell, const struct money *money)
+{
+    report_row (c->report);
+    report_put_keys (c->report, c->query, keys);
+    usage_report_put (usage, c->report, columns->usage, cell);
+    put_money (c, columns, money);
+}
+
+/* What jobs are charged, in the order of usage, then what no job has a row for.
+ */
 static void add_rows (struct chargeback *c, usage_report_t *usage,
                       const struct columns *columns)
 {
+    const usage_cell_t none = {.suspended_known = true};
+    size_t count = cube_count (c->rows), used = 0;
+    mpq_t *charge = xcalloc (count + 1, sizeof (*charge));
+
     for (size_t i = 0; i < c->cell_count; i++) {
-        report_row (c->report);
-        report_put_keys (c->report, c->query, c->cells[i].key);
-        usage_report_put (usage, c->report, columns->usage, &c->cells[i]);
-        put_money (c, columns, &c->rows[i]);
+        const struct money keys = cell_keys (c, &c->cells[i]);
+        const struct money *money = cube_find (c->rows, &keys);
+        add_row (c, usage, columns, c->cells[i].key, &c->cells[i], money);
+        mpq_init (charge[used]);
+        mpq_set_z (charge[used++], money->charge);
     }
-    for (size_t i = 0; i < c->idle_count; i++) {
-        const usage_cell_t none = {.suspended_known = true};
-        report_row (c->report);
-        report_put_keys (c->report, c->query,
-                         (const char *const *)c->idle_rows[i]->key);
-        usage_report_put (usage, c->report, columns->usage, &none);
-        put_money (c, columns, &c->idle_rows[i]->money);
+    for (size_t i = 0; i < count; i++) {
+        const struct money *money = cube_row (c->rows, i);
+        if (money->cells > 0)
+            continue;
+        add_row (c, usage, columns, (const char *const *)money->key, &none,
+                 money);
+        mpq_init (charge[used]);
+        mpq_set_z (charge[used++], money->charge);
     }
+    c->charge = charge;
+    c->charge_count = used;
 }
 
 /* --- notes ------------------------------------------------------------- */
@@ -380,34 +366,15 @@ static void fill (struct chargeback *c, const chargeback_bill_t *bills,
 
 static void clear (struct chargeback *c)
 {
-    for (size_t i = 0; i < c->cell_count; i++)
-        money_clear (&c->rows[i]);
-    for (size_t i = 0; i < c->idle_count; i++) {
-        for (size_t k = 0; k < c->query->by.count; k++)
-            free (c->idle_rows[i]->key[k]);
-        money_clear (&c->idle_rows[i]->money);
-        free (c->idle_rows[i]);
-    }
-    free (c->idle_rows);
-    money_clear (&c->whole);
+    for (size_t i = 0; i < c->charge_count; i++)
+        mpq_clear (c->charge[i]);
     for (size_t i = 0; i < c->pool_count; i++)
         pool_sum_clear (&c->pools[i]);
-
+    fields_clear (&fields, &c->whole);
+    cube_free (c->rows);
     adjustments_free (c->adjustments);
-    free (c->rows);
+    free (c->charge);
     free (c->pools);
-}
-
-static const key_id_t finer[] = {KEY_DAY, KEY_HOUR, KEY_NODE, KEY_STATE,
-                                 KEY_LABEL};
-
-static bool is_finer (key_id_t key)
-{
-    bool is = false;
-
-    for (size_t i = 0; i < GL_ARRAY_SIZE (finer); i++)
-        is = is || finer[i] == key;
-    return is;
 }
 
 bool chargeback_of_bills (const report_query_t *query)
@@ -415,9 +382,9 @@ bool chargeback_of_bills (const report_query_t *query)
     bool all = true;
 
     for (size_t i = 0; i < query->by.count; i++)
-        all = all && !is_finer (query->by.id[i]);
+        all = all && bill_has_key (query->by.id[i]);
     for (size_t i = 0; i < query->filter_count; i++)
-        all = all && !is_finer (query->filters[i].key);
+        all = all && bill_has_key (query->filters[i].key);
     return all;
 }
 
@@ -434,6 +401,8 @@ static bool asks_for (const report_query_t *query, key_id_t key)
 
 char *chargeback_keys (const report_query_t *query)
 {
+    static const key_id_t finer[]
+        = {KEY_DAY, KEY_HOUR, KEY_NODE, KEY_STATE, KEY_LABEL};
     BUFFER_AUTO keys = BUFFER_INIT;
 
     buffer_add_text (&keys, bill_keys);
@@ -457,14 +426,13 @@ report_t *chargeback_make (const report_query_t *query,
 
     c.report = report_begin (query, "chargeback", "GPU chargeback");
     c.cells = usage_report_cells (usage, &c.cell_count);
-    c.rows = xcalloc (c.cell_count + 1, sizeof (*c.rows));
-    for (size_t i = 0; i < c.cell_count; i++)
-        money_init (&c.rows[i]);
-    money_init (&c.whole);
+    begin_rows (&c);
+    fields_init (&fields, &c.whole);
     for (size_t i = 0; i < count; i++)
         chargeback_pool_months (&c, bills[i].bill);
     for (size_t i = 0; i < count; i++)
         take_bill (&c, &bills[i]);
+    cube_sum (c.rows, 0, cube_count (c.rows), &c.whole);
     fill (&c, bills, count, usage);
     report_sort (c.report);
     clear (&c);

@@ -4,20 +4,6 @@
 #include "base/memory.h"
 #include "statement/chargeback_private.h"
 
-static void chart_item (struct chargeback *c, report_chart_t *chart,
-                        const char *label, const mpz_t units,
-                        const mpz_t whole_units, int shade)
-{
-    GL_AUTOFREE char *text = exact_units_text (units, c->digits);
-    mpq_t value, whole;
-
-    mpq_inits (value, whole, NULL);
-    mpq_set_z (value, units);
-    mpq_set_z (whole, whole_units);
-    report_chart_item (chart, label, text, value, whole, shade);
-    mpq_clears (value, whole, NULL);
-}
-
 /* Which shade of the page's palette a class takes. */
 static int remainder_shade (size_t remainder)
 {
@@ -56,7 +42,8 @@ void chargeback_cost_chart (struct chargeback *c, const struct pool_sum *all)
     report_chart_t *chart = report_chart (
         c->report, CHART_STACK, "How the cost was recovered",
         "What was charged, and which part of the cost was not recovered.");
-    bool credits = all->credit_count > 0 || mpz_sgn (all->credited_outside);
+    bool credits
+        = cube_count (all->credits) > 0 || mpz_sgn (all->credited_outside);
     mpz_t whole, charged, outside;
 
     mpz_inits (whole, charged, outside, NULL);
@@ -67,53 +54,42 @@ void chargeback_cost_chart (struct chargeback *c, const struct pool_sum *all)
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_sub (charged, charged, all->idle[i]);
     mpz_sub (charged, charged, all->purchased);
-    chart_item (c, chart,
-                credits ? "charged to jobs, less credits" : "charged to jobs",
-                charged, whole, 0);
+    report_chart_money (
+        chart, credits ? "charged to jobs, less credits" : "charged to jobs",
+        charged, whole, c->digits, 0);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         GL_AUTOFREE char *label
             = xasprintf ("charged: %s", remainder_info (i)->title);
         if (mpz_sgn (all->idle[i]))
-            chart_item (c, chart, label, all->idle[i], whole,
-                        remainder_shade (i));
+            report_chart_money (chart, label, all->idle[i], whole, c->digits,
+                                remainder_shade (i));
     }
     if (mpz_sgn (all->purchased))
-        chart_item (c, chart, "charged: prepaid entitlements", all->purchased,
-                    whole, 1);
+        report_chart_money (chart, "charged: prepaid entitlements",
+                            all->purchased, whole, c->digits, 1);
     if (mpz_sgn (outside) > 0)
-        chart_item (c, chart, "charged outside the period", outside, whole, 1);
+        report_chart_money (chart, "charged outside the period", outside, whole,
+                            c->digits, 1);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         if (mpz_sgn (all->remainder[i]) > 0) {
             GL_AUTOFREE char *label = xasprintf (
                 "%s: %s", recovery_infos[remainder_recovery (i, 1)].title,
                 remainder_info (i)->title);
-            chart_item (c, chart, label, all->remainder[i], whole,
-                        remainder_shade (i));
+            report_chart_money (chart, label, all->remainder[i], whole,
+                                c->digits, remainder_shade (i));
         }
     mpz_clears (whole, charged, outside, NULL);
 }
 
 void chargeback_row_chart (struct chargeback *c, const struct columns *columns)
 {
-    size_t count = c->cell_count + c->idle_count;
-    mpq_t *value = xcalloc (count + 1, sizeof (*value));
+    bool by_time = report_by_time (c->query);
 
-    for (size_t i = 0; i < count; i++) {
-        mpq_init (value[i]);
-        mpq_set_z (value[i], i < c->cell_count
-                                 ? c->rows[i].charge
-                                 : c->idle_rows[i - c->cell_count]->money.charge);
-    }
-    report_chart_rows (c->report,
-                       report_by_time (c->query) ? "Charges over time"
-                                                 : "Who is charged most",
-                       report_by_time (c->query) ? "The charges of each row."
-                                                 : "The largest rows.",
-                       (const mpq_t *)value, columns->charge,
-                       report_chart_size (c->query), report_by_time (c->query));
-    for (size_t i = 0; i < count; i++)
-        mpq_clear (value[i]);
-    free (value);
+    report_chart_rows (
+        c->report, by_time ? "Charges over time" : "Who is charged most",
+        by_time ? "The charges of each row." : "The largest rows.",
+        (const mpq_t *)c->charge, columns->charge, report_chart_size (c->query),
+        by_time);
 }
 
 static void recovery_figures (struct chargeback *c, const struct pool_sum *all)

@@ -13,6 +13,7 @@ void pool_sum_init (struct pool_sum *sum, const char *pool)
                sum->in_period, sum->outside, sum->credited_outside,
                sum->purchased, NULL);
     mpq_init (sum->excess);
+    sum->credits = cube_new (&bill_fields[BILL_POSTINGS], "what");
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_inits (sum->remainder[i], sum->idle[i], NULL);
 }
@@ -23,9 +24,7 @@ void pool_sum_clear (struct pool_sum *sum)
                 sum->in_period, sum->outside, sum->credited_outside,
                 sum->purchased, NULL);
     mpq_clear (sum->excess);
-    for (size_t i = 0; i < sum->credit_count; i++)
-        mpz_clear (sum->credits[i].units);
-    free (sum->credits);
+    cube_free (sum->credits);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_clears (sum->remainder[i], sum->idle[i], NULL);
 }
@@ -43,29 +42,14 @@ struct pool_sum *chargeback_pool (struct chargeback *c, const char *pool)
     return sum;
 }
 
-static void pool_sum_credit (struct pool_sum *sum, const char *what,
-                      const mpz_t units)
-{
-    size_t i = 0;
-
-    while (i < sum->credit_count && strcmp (sum->credits[i].what, what) < 0)
-        i++;
-    if (i == sum->credit_count || strcmp (sum->credits[i].what, what)) {
-        sum->credits = xreallocarray (sum->credits, sum->credit_count + 1,
-                                      sizeof (*sum->credits));
-        memmove (&sum->credits[i + 1], &sum->credits[i],
-                 (sum->credit_count++ - i) * sizeof (*sum->credits));
-        sum->credits[i].what = what;
-        mpz_init (sum->credits[i].units);
-    }
-    mpz_add (sum->credits[i].units, sum->credits[i].units, units);
-}
-
 void pool_sum_credits (const struct pool_sum *sum, mpz_t ret_units)
 {
-    mpz_set_ui (ret_units, 0);
-    for (size_t i = 0; i < sum->credit_count; i++)
-        mpz_add (ret_units, ret_units, sum->credits[i].units);
+    posting_t all;
+
+    posting_init (&all);
+    cube_sum (sum->credits, 0, cube_count (sum->credits), &all);
+    mpz_set (ret_units, all.charge_units);
+    posting_clear (&all);
 }
 
 /* Adds to the class of that name. */
@@ -97,7 +81,7 @@ void chargeback_pool_row (struct chargeback *c, const posting_t *row)
     else if (row->outside)
         mpz_add (to, to, row->charge_units);
     else if (row->kind == BILL_CREDIT)
-        pool_sum_credit (sum, row->what, row->charge_units);
+        cube_add (sum->credits, row);
     else
         mpz_add (sum->in_period, sum->in_period, row->charge_units);
     if (!row->outside && row->kind == BILL_IDLE)
@@ -118,8 +102,7 @@ void pool_sum_add (struct pool_sum *to, const struct pool_sum *from)
              from->credited_outside);
     mpz_add (to->purchased, to->purchased, from->purchased);
     mpq_add (to->excess, to->excess, from->excess);
-    for (size_t i = 0; i < from->credit_count; i++)
-        pool_sum_credit (to, from->credits[i].what, from->credits[i].units);
+    cube_add_cube (to->credits, from->credits);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         mpz_add (to->remainder[i], to->remainder[i], from->remainder[i]);
         mpz_add (to->idle[i], to->idle[i], from->idle[i]);

@@ -16,26 +16,24 @@
 
 #include <stdbool.h>
 
+#include "ledger/cube.h"
 #include "statement/adjustments.h"
 #include "statement/chargeback.h"
 
-/* Money of a row, or of all. */
+/* Money of the rows of a bill that have the same keys of the query. */
 struct money {
+    char *key[KEYS_MAX];
     mpz_t cost;
     mpz_t charge;
     mpz_t credit; /* below 0 */
     mpq_t charged_seconds; /* GPU-seconds that the charge is for */
     mpq_t exact; /* the charge before rounding: a rate is not made of rounded
                     money */
-    bool has_cost;
-    bool has_charge;
-    bool has_credit;
-};
-
-/* What is given back for one reason, in the period; below 0. */
-struct credit_sum {
-    const char *what;
-    mpz_t units;
+    uint64_t costs; /* rows of the bill that have a cost, and so on */
+    uint64_t charges;
+    uint64_t credits;
+    uint64_t cells; /* 1: jobs have such a row; 0: charged for time that no job
+                       held, or for an entitlement */
 };
 
 /* What became of a pool's cost, over all its months. */
@@ -49,20 +47,12 @@ struct pool_sum {
     mpz_t outside;   /* charged for time of the same months outside it */
     mpz_t idle[REMAINDER_COUNT]; /* of in_period: for time that no job held */
     mpz_t purchased;             /* the same: for entitlements */
-    struct credit_sum *credits; /* of time in the period, sorted by reason */
-    size_t credit_count;
+    cube_t *credits; /* of time in the period, by reason: postings */
     mpz_t credited_outside;
     mpz_t remainder[REMAINDER_COUNT];
     mpq_t excess; /* GPU-seconds that jobs held beyond the capacity; at most 0 */
     bool complete; /* every month has a cost */
     bool silent;   /* no month has a cost or a rate */
-};
-
-/* Charged for time that no job held, or for an entitlement, where no job has such a
- * row. */
-struct idle_row {
-    char *key[KEYS_MAX];
-    struct money money;
 };
 
 struct chargeback {
@@ -71,10 +61,10 @@ struct chargeback {
     int digits;
     const usage_cell_t *cells; /* ordered by key */
     size_t cell_count;
-    struct money *rows;
-    struct idle_row **idle_rows; /* ordered by key */
-    size_t idle_count;
+    cube_t *rows; /* of money */
     struct money whole;
+    mpq_t *charge; /* of the rows of the report, as they are made */
+    size_t charge_count;
     adjustments_t *adjustments;
     struct pool_sum *pools;
     size_t pool_count;
@@ -110,13 +100,14 @@ void chargeback_pool_months (struct chargeback *c, const bill_t *bill);
  * chart and figures. */
 void chargeback_prove (struct chargeback *c, const struct columns *columns);
 
-/* --- chargeback_chart.c --- */
-
 /* What was not recovered, and what was recovered above cost: adds to ret_units. */
 void chargeback_recovery (const struct pool_sum *all,
                           mpz_t ret_units[RECOVERY_COUNT]);
-void chargeback_cost_chart (struct chargeback *c, const struct pool_sum *all);
+
+/* --- chargeback_chart.c --- */
+
 void chargeback_row_chart (struct chargeback *c, const struct columns *columns);
+void chargeback_cost_chart (struct chargeback *c, const struct pool_sum *all);
 void chargeback_figures (struct chargeback *c, const struct columns *columns,
                          const struct pool_sum *all, bool adds_up);
 

@@ -9,14 +9,10 @@
 /* Filters other than by pool leave out charges that the cost has. */
 static bool is_shown (const struct chargeback *c, const struct pool_sum *sum)
 {
-    for (size_t i = 0; i < c->query->filter_count; i++) {
-        const usage_filter_t *f = &c->query->filters[i];
-        bool found = false;
-        for (size_t k = 0; k < f->values.count; k++)
-            found = found || !strcmp (f->values.item[k], sum->pool);
-        if (f->key != KEY_POOL || !found)
+    for (size_t i = 0; i < c->query->filter_count; i++)
+        if (c->query->filters[i].key != KEY_POOL
+            || !report_filter_passes (&c->query->filters[i], sum->pool))
             return false;
-    }
     return true;
 }
 
@@ -38,14 +34,6 @@ static const char *credit_title (const char *what)
     return what;
 }
 
-static void proof_money (const struct chargeback *c, report_proof_t *proof,
-                         const char *label, const mpz_t units)
-{
-    GL_AUTOFREE char *text = exact_units_text (units, c->digits);
-
-    report_proof_line (proof, label, text);
-}
-
 /* The two books where they differ, and what is in no charge. */
 static void prove_books (const struct chargeback *c, report_proof_t *proof,
                          const struct pool_sum *sum)
@@ -55,35 +43,37 @@ static void prove_books (const struct chargeback *c, report_proof_t *proof,
     if (mpz_cmp (sum->full, sum->recoverable) != 0) {
         mpz_init (rest);
         mpz_sub (rest, sum->full, sum->cost);
-        proof_money (c, proof, "full cost", sum->full);
-        proof_money (c, proof, "recoverable cost", sum->recoverable);
+        report_proof_money (proof, "full cost", sum->full, c->digits);
+        report_proof_money (proof, "recoverable cost", sum->recoverable,
+                            c->digits);
         if (mpz_sgn (rest))
-            proof_money (c, proof, "not recoverable: in no charge", rest);
+            report_proof_money (proof, "not recoverable: in no charge", rest,
+                                c->digits);
         mpz_clear (rest);
     }
     if (mpz_sgn (sum->disposal))
-        proof_money (c, proof,
-                     mpz_sgn (sum->disposal) > 0
-                         ? "loss of disposals: in no charge"
-                         : "gain of disposals: in no charge",
-                     sum->disposal);
+        report_proof_money (proof,
+                            mpz_sgn (sum->disposal) > 0
+                                ? "loss of disposals: in no charge"
+                                : "gain of disposals: in no charge",
+                            sum->disposal, c->digits);
 }
 
 /* What jobs were given back. */
 static void prove_credits (const struct chargeback *c, report_proof_t *proof,
                            const struct pool_sum *sum, mpz_t rest)
 {
-    for (size_t i = 0; i < sum->credit_count; i++) {
-        const struct credit_sum *credit = &sum->credits[i];
+    for (size_t i = 0; i < cube_count (sum->credits); i++) {
+        const posting_t *credit = cube_row (sum->credits, i);
         GL_AUTOFREE char *label
             = xasprintf ("credited: %s", credit_title (credit->what));
-        proof_money (c, proof, label, credit->units);
-        mpz_sub (rest, rest, credit->units);
+        report_proof_money (proof, label, credit->charge_units, c->digits);
+        mpz_sub (rest, rest, credit->charge_units);
     }
     if (mpz_sgn (sum->credited_outside))
-        proof_money (c, proof,
-                     "credited in the same months, outside the period",
-                     sum->credited_outside);
+        report_proof_money (proof,
+                            "credited in the same months, outside the period",
+                            sum->credited_outside, c->digits);
     mpz_sub (rest, rest, sum->credited_outside);
 }
 
@@ -103,57 +93,52 @@ static void prove_charges (const struct chargeback *c, report_proof_t *proof,
 
     mpz_init (jobs);
     charged_to_jobs (sum, jobs);
-    proof_money (c, proof, "charged to jobs", jobs);
+    report_proof_money (proof, "charged to jobs", jobs, c->digits);
     mpz_clear (jobs);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         GL_AUTOFREE char *label
             = xasprintf ("also charged: %s", remainder_info (i)->title);
         if (mpz_sgn (sum->idle[i]))
-            proof_money (c, proof, label, sum->idle[i]);
+            report_proof_money (proof, label, sum->idle[i], c->digits);
     }
     if (mpz_sgn (sum->purchased))
-        proof_money (c, proof, "also charged: prepaid entitlements",
-                     sum->purchased);
+        report_proof_money (proof, "also charged: prepaid entitlements",
+                            sum->purchased, c->digits);
     if (mpz_sgn (sum->outside))
-        proof_money (c, proof, "charged in the same months, outside the period",
-                     sum->outside);
+        report_proof_money (proof,
+                            "charged in the same months, outside the period",
+                            sum->outside, c->digits);
 }
 
-/* Jobs cannot hold more than there is: false, and a line that says by how much. */
-static bool prove_capacity (report_proof_t *proof, mpq_srcptr excess)
+/* Jobs cannot hold more than there is: by how much they did; NULL: they did
+ * not. */
+static char *hours_beyond (mpq_srcptr excess)
 {
-    GL_AUTOFREE char *hours = NULL;
+    char *hours = NULL;
     mpq_t beyond;
 
-    if (mpq_sgn (excess) == 0)
-        return true;
     mpq_init (beyond);
     mpq_neg (beyond, excess);
-    hours = report_hours_text (beyond);
-    report_proof_line (proof, "GPU hours that jobs held beyond the capacity",
-                       hours);
+    if (mpq_sgn (excess) != 0)
+        hours = report_hours_text (beyond);
     mpq_clear (beyond);
-    return false;
+    return hours;
 }
 
 static void warn_capacity (report_t *report, const char *pool,
-                               mpq_srcptr excess)
+                           mpq_srcptr excess)
 {
-    GL_AUTOFREE char *hours = NULL;
-    mpq_t beyond;
+    GL_AUTOFREE char *hours = hours_beyond (excess);
 
-    if (mpq_sgn (excess) == 0)
+    if (!hours)
         return;
-    mpq_init (beyond);
-    mpq_neg (beyond, excess);
-    hours = report_hours_text (beyond);
-    report_note (report, NOTE_WARNING,
-                 "Pool %s: jobs held %s GPU hours beyond its capacity, so that "
-                 "charges are wrong. Compare 'nodes', 'gres' and "
-                 "'gpus_per_node' of the pool with slurm.conf, and look for jobs "
-                 "that were imported twice (under another cluster or time zone).",
-                 pool, hours);
-    mpq_clear (beyond);
+    report_note (
+        report, NOTE_WARNING,
+        "Pool %s: jobs held %s GPU hours beyond its capacity, so that "
+        "charges are wrong. Compare 'nodes', 'gres' and "
+        "'gpus_per_node' of the pool with slurm.conf, and look for jobs "
+        "that were imported twice (under another cluster or time zone).",
+        pool, hours);
 }
 
 /* The classes that `margin` selects: amounts below 0 are shown above 0, in front of
@@ -173,7 +158,7 @@ static void prove_classes (const struct chargeback *c, report_proof_t *proof,
         if (sign == 0 || (kind == RECOVERY_MARGIN) != margin)
             continue;
         mpz_abs (units, sum->remainder[i]);
-        proof_money (c, proof, label, units);
+        report_proof_money (proof, label, units, c->digits);
         mpz_sub (rest, rest, sum->remainder[i]);
     }
     mpz_clear (units);
@@ -183,48 +168,39 @@ static void add_proof (struct chargeback *c, const char *title,
                        const struct pool_sum *sum)
 {
     report_proof_t *proof = report_proof (c->report, title);
+    GL_AUTOFREE char *beyond = hours_beyond (sum->excess);
     mpz_t rest;
 
     mpz_init_set (rest, sum->cost);
     mpz_sub (rest, rest, sum->in_period);
     mpz_sub (rest, rest, sum->outside);
     prove_books (c, proof, sum);
-    proof_money (c, proof, "cost", sum->cost);
+    report_proof_money (proof, "cost", sum->cost, c->digits);
     prove_classes (c, proof, sum, true, rest);
     prove_charges (c, proof, sum);
     prove_credits (c, proof, sum, rest);
     prove_classes (c, proof, sum, false, rest);
-    proof_money (c, proof, "difference", rest);
-    proof->holds = prove_capacity (proof, sum->excess)
-                   && mpz_sgn (rest) == 0;
+    report_proof_money (proof, "difference", rest, c->digits);
+    if (beyond)
+        report_proof_line (
+            proof, "GPU hours that jobs held beyond the capacity", beyond);
+    proof->holds = !beyond && mpz_sgn (rest) == 0;
     mpz_clear (rest);
 }
 
-struct totals {
-    report_t *report;
-    int digits;
-};
-
-static void named_money (const struct totals *t, const char *name,
-                         const char *title, const mpz_t units)
-{
-    GL_AUTOFREE char *text = exact_units_text (units, t->digits);
-
-    report_named_total (t->report, name, title, COLUMN_MONEY, text);
-}
-
-static void name_credits (const struct totals *t, const struct pool_sum *all)
+static void name_credits (report_t *report, int digits,
+                          const struct pool_sum *all)
 {
     mpz_t units;
 
     mpz_init (units);
     pool_sum_credits (all, units);
-    if (all->credit_count > 0)
-        named_money (t, "credit", "Credited", units);
+    if (cube_count (all->credits) > 0)
+        report_named_money (report, "credit", "Credited", units, digits);
     if (mpz_sgn (all->credited_outside))
-        named_money (t, "credit_outside_period",
-                     "Credited in the same months, outside the period",
-                     all->credited_outside);
+        report_named_money (report, "credit_outside_period",
+                            "Credited in the same months, outside the period",
+                            all->credited_outside, digits);
     mpz_clear (units);
 }
 
@@ -242,7 +218,8 @@ void chargeback_recovery (const struct pool_sum *all,
 }
 
 /* The three sums, and each class by its name. */
-static void name_recovery (const struct totals *t, const struct pool_sum *all)
+static void name_recovery (report_t *report, int digits,
+                           const struct pool_sum *all)
 {
     mpz_t sums[RECOVERY_COUNT], units;
 
@@ -251,8 +228,8 @@ static void name_recovery (const struct totals *t, const struct pool_sum *all)
         mpz_init (sums[k]);
     chargeback_recovery (all, sums);
     for (size_t k = 0; k < RECOVERY_COUNT; k++) {
-        named_money (t, recovery_infos[k].total, recovery_infos[k].title,
-                     sums[k]);
+        report_named_money (report, recovery_infos[k].total,
+                            recovery_infos[k].title, sums[k], digits);
         mpz_clear (sums[k]);
     }
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
@@ -263,7 +240,7 @@ static void name_recovery (const struct totals *t, const struct pool_sum *all)
             info->word);
         mpz_abs (units, all->remainder[i]);
         if (sign)
-            named_money (t, name, info->title, units);
+            report_named_money (report, name, info->title, units, digits);
     }
     mpz_clear (units);
 }
@@ -272,26 +249,28 @@ static void name_recovery (const struct totals *t, const struct pool_sum *all)
 static void name_totals (report_t *report, int digits,
                              const struct pool_sum *all)
 {
-    const struct totals t = {report, digits};
 
-    named_money (&t, "cost", "Cost of the pools", all->cost);
+    report_named_money (report, "cost", "Cost of the pools", all->cost, digits);
     if (mpz_cmp (all->full, all->recoverable) != 0) {
-        named_money (&t, "full_cost", "Full cost", all->full);
-        named_money (&t, "recoverable_cost", "Recoverable cost",
-                     all->recoverable);
+        report_named_money (report, "full_cost", "Full cost", all->full,
+                            digits);
+        report_named_money (report, "recoverable_cost", "Recoverable cost",
+                            all->recoverable, digits);
     }
     if (mpz_sgn (all->disposal))
-        named_money (&t, "disposal", "Gain or loss of disposals, in no charge",
-                     all->disposal);
-    named_money (&t, "charge", "Charged", all->in_period);
+        report_named_money (report, "disposal",
+                            "Gain or loss of disposals, in no charge",
+                            all->disposal, digits);
+    report_named_money (report, "charge", "Charged", all->in_period, digits);
     if (mpz_sgn (all->purchased))
-        named_money (&t, "purchase", "Of it prepaid", all->purchased);
+        report_named_money (report, "purchase", "Of it prepaid", all->purchased,
+                            digits);
     if (mpz_sgn (all->outside))
-        named_money (&t, "charge_outside_period",
-                     "Charged in the same months, outside the period",
-                     all->outside);
-    name_credits (&t, all);
-    name_recovery (&t, all);
+        report_named_money (report, "charge_outside_period",
+                            "Charged in the same months, outside the period",
+                            all->outside, digits);
+    name_credits (report, digits, all);
+    name_recovery (report, digits, all);
 }
 
 /* Adds up the shown pools that have a cost. True if these are all: none has

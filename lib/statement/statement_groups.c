@@ -3,6 +3,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "ledger/bill_idle.h"
 #include "report/shell.h"
 #include "statement/statement_private.h"
@@ -26,6 +27,11 @@ typedef struct {
     (1U << BILL_CHARGE | 1U << BILL_IDLE | 1U << BILL_CREDIT               \
      | 1U << BILL_CORRECTION | 1U << BILL_PURCHASE)
 
+static const char *bill_word (unsigned kind)
+{
+    return kind < BILL_KIND_COUNT ? bill_kind_word ((bill_kind_t)kind) : NULL;
+}
+
 static const table_t tables[] = {
     {"charges", 'C', "Charges",
      "GPU time that your jobs held, by what sets its price.",
@@ -41,119 +47,91 @@ static const table_t tables[] = {
 };
 #define TABLE_CHARGES 0
 
-static int compare_texts (const char *a, const char *b)
+static const field_t group_fields[] = {
+    FIELD_WORDS ("kind", group_t, kind, bill_word),
+    FIELD ("key0", TEXT, group_t, key[0]),
+    FIELD ("key1", TEXT, group_t, key[1]),
+    FIELD ("key2", TEXT, group_t, key[2]),
+    FIELD ("gpu_seconds", EXACT, group_t, gpu_seconds),
+    FIELD ("exact", EXACT, group_t, exact),
+    FIELD ("idle", EXACT, group_t, idle),
+    FIELD ("list", UNITS, group_t, list),
+    FIELD ("charge", UNITS, group_t, charge),
+    FIELD ("charged", UNITS, group_t, charged),
+    FIELD ("idle_unknown", COUNT, group_t, idle_unknown),
+    FIELD ("unpriced", COUNT, group_t, unpriced),
+};
+static const fields_t fields = FIELDS ("group", group_t, group_fields);
+
+void statement_group_clear (group_t *group)
 {
-    if (!a || !b)
-        return (a != NULL) - (b != NULL);
-    return strcmp (a, b);
+    fields_clear (&fields, group);
 }
 
-static int compare_keys (const char *const *a, const char *const *b)
+void statement_group_sum (cube_t *groups, group_t *ret_sum)
 {
-    int order = 0;
-
-    for (size_t i = 0; i < STATEMENT_KEYS && order == 0; i++)
-        order = compare_texts (a[i], b[i]);
-    return order;
+    fields_init (&fields, ret_sum);
+    cube_sum (groups, 0, cube_count (groups), ret_sum);
 }
 
-static group_t *find_group (groups_t *groups, const char *const *key)
+/* The row as a group of its own, whose keys are borrowed. */
+static void measure (const page_t *page, const posting_t *row, group_t *group)
 {
-    group_t *group;
+    bool is_charge = row->kind == BILL_CHARGE;
 
-    for (size_t i = 0; i < groups->count; i++) {
-        if (compare_keys (groups->group[i].key, key) == 0)
-            return &groups->group[i];
+    group->kind = row->kind;
+    group->idle_unknown
+        = !bill_idle (page->s->bill, row, page->digits, group->idle);
+    group->unpriced = !posting_priced (page->s->bill, row);
+    mpz_set (group->charge, row->charge_units);
+    mpz_set_ui (group->charged, 0);
+    if (is_charge || row->kind == BILL_IDLE)
+        mpz_set (group->charged, row->charge_units);
+    mpq_set_ui (group->gpu_seconds, 0, 1);
+    mpq_set_ui (group->exact, 0, 1);
+    mpz_set_ui (group->list, 0);
+    if (is_charge) {
+        mpq_set (group->gpu_seconds, row->gpu_seconds);
+        mpq_set (group->exact, row->exact);
+        mpz_set (group->list, row->list_units);
     }
-    groups->group = xreallocarray (groups->group, groups->count + 1,
-                                   sizeof (*groups->group));
-    group = &groups->group[groups->count++];
-    *group = (group_t){.idle_known = true, .priced = true};
-    memcpy (group->key, key, sizeof (group->key));
-    mpq_inits (group->gpu_seconds, group->exact, group->idle, NULL);
-    mpz_inits (group->list, group->charge, group->charged, NULL);
-    return group;
 }
 
-static void add_to_group (const page_t *page, group_t *group,
-                          const posting_t *row)
+static cube_t *group_rows (const page_t *page, const table_t *table,
+                           const char *by)
 {
-    mpq_t idle;
-
-    mpq_init (idle);
-    group->idle_known = bill_idle (page->s->bill, row, page->digits, idle)
-                        && group->idle_known;
-    group->priced = posting_priced (page->s->bill, row) && group->priced;
-    mpq_add (group->idle, group->idle, idle);
-    mpz_add (group->charge, group->charge, row->charge_units);
-    if (row->kind == BILL_CHARGE || row->kind == BILL_IDLE)
-        mpz_add (group->charged, group->charged, row->charge_units);
-    if (row->kind == BILL_CHARGE) {
-        mpq_add (group->gpu_seconds, group->gpu_seconds, row->gpu_seconds);
-        mpq_add (group->exact, group->exact, row->exact);
-        mpz_add (group->list, group->list, row->list_units);
-    }
-    mpq_clear (idle);
-}
-
-static int by_amount (const void *a, const void *b)
-{
-    const group_t *x = a, *y = b;
-    int order = mpz_cmp (y->charge, x->charge);
-
-    return order ? order : compare_keys (x->key, y->key);
-}
-
-static int by_keys (const void *a, const void *b)
-{
-    const group_t *x = a, *y = b;
-
-    return compare_keys (x->key, y->key);
-}
-
-static void keep_row (group_t *group, size_t index)
-{
-    if (group->row_count == group->row_size) {
-        group->row_size = group->row_size * 2 + 4;
-        group->row = xreallocarray (group->row, group->row_size,
-                                    sizeof (*group->row));
-    }
-    group->row[group->row_count++] = index;
-}
-
-static groups_t group_rows (const page_t *page, const table_t *table)
-{
-    groups_t groups = {NULL, 0};
+    cube_t *cube = cube_new (&fields, by);
     size_t count;
     const posting_t *rows = postings (page->s->bill, &count);
+    group_t group;
 
+    fields_init (&fields, &group);
     for (size_t i = 0; i < count; i++) {
-        const char *key[STATEMENT_KEYS] = {NULL};
-        group_t *group;
         if (!posting_of (&rows[i], page->s->team)
             || !(table->kinds & 1U << rows[i].kind))
             continue;
+        measure (page, &rows[i], &group);
         for (size_t k = 0; k < table->key_count; k++)
-            key[k] = posting_key (&rows[i], table->keys[k]);
-        group = find_group (&groups, key);
-        add_to_group (page, group, &rows[i]);
-        keep_row (group, i);
+            group.key[k] = (char *)posting_key (&rows[i], table->keys[k]);
+        cube_add_at (cube, &group, i);
     }
-    if (groups.count > 1)
-        qsort (groups.group, groups.count, sizeof (*groups.group),
-               table->by_amount ? by_amount : by_keys);
-    return groups;
+    memset (group.key, 0, sizeof (group.key)); /* borrowed */
+    fields_clear (&fields, &group);
+    return cube;
 }
 
-void statement_groups_done (groups_t *groups)
+static cube_t *groups_of (const page_t *page, const table_t *table)
 {
-    for (size_t i = 0; i < groups->count; i++) {
-        group_t *group = &groups->group[i];
-        mpq_clears (group->gpu_seconds, group->exact, group->idle, NULL);
-        mpz_clears (group->list, group->charge, group->charged, NULL);
-        free (group->row);
-    }
-    free (groups->group);
+    cube_t *cube = group_rows (page, table, "key0,key1,key2");
+
+    if (table->by_amount)
+        cube_sort (cube, "-charge");
+    return cube;
+}
+
+cube_t *statement_kinds (const page_t *page)
+{
+    return group_rows (page, &(table_t){.kinds = ~0U}, "kind");
 }
 
 /* --- commands ---------------------------------------------------------- */
@@ -191,43 +169,54 @@ static bool command_of_group (const page_t *page, const table_t *table,
 
 /* --- lines ------------------------------------------------------------- */
 
+static void put_list_price (page_t *page, const group_t *group)
+{
+    GL_AUTOFREE char *rate
+        = report_rate_text (group->exact, group->gpu_seconds);
+    mpz_t adjustment;
+
+    mpz_init (adjustment);
+    mpz_sub (adjustment, group->charge, group->list);
+    statement_put_units (page, AT_LIST, group->list);
+    statement_put_units (page, AT_ADJUSTMENT, adjustment);
+    report_put_text (page->report, AT_RATE, rate);
+    mpz_clear (adjustment);
+}
+
+static void put_idle (page_t *page, const group_t *group)
+{
+    GL_AUTOFREE char *percent = statement_idle_percent (group);
+    mpz_t units;
+
+    mpz_init (units);
+    exact_round (units, group->idle, 0);
+    statement_put_units (page, AT_IDLE, units);
+    report_put_text (page->report, AT_IDLE_PCT, percent);
+    mpz_clear (units);
+}
+
 /* Hours and amounts of a line or a sum. */
 static void put_amounts (page_t *page, const table_t *table,
                          const group_t *group)
 {
-    mpq_t value, whole;
-    mpz_t units;
-
     if (table->kinds & 1U << BILL_CHARGE)
         report_put_hours (page->report, AT_GPU_HOURS, group->gpu_seconds);
-    if (!group->priced)
+    if (group->unpriced)
         return;
-    mpq_inits (value, whole, NULL);
-    mpz_init (units);
     statement_put_units (page, AT_CHARGE, group->charge);
-    if (table->with_price) {
-        statement_put_units (page, AT_LIST, group->list);
-        mpz_sub (units, group->charge, group->list);
-        statement_put_units (page, AT_ADJUSTMENT, units);
-    }
-    if (table->with_price && mpq_sgn (group->gpu_seconds) > 0) {
-        mpq_set_ui (value, 3600, 1);
-        mpq_mul (value, value, group->exact);
-        mpq_div (value, value, group->gpu_seconds);
-        report_put_exact (page->report, AT_RATE, value, 4);
-    }
-    if (group->idle_known) {
-        GL_AUTOFREE char *percent = NULL;
-        exact_round (units, group->idle, 0);
-        statement_put_units (page, AT_IDLE, units);
-        mpq_set_z (whole, group->charged);
-        percent = mpz_sgn (group->charged) > 0
-                      ? report_percent_text (group->idle, whole)
-                      : NULL;
-        report_put_text (page->report, AT_IDLE_PCT, percent);
-    }
-    mpq_clears (value, whole, NULL);
-    mpz_clear (units);
+    if (table->with_price)
+        put_list_price (page, group);
+    if (!group->idle_unknown)
+        put_idle (page, group);
+}
+
+static bool same_keys (const statement_count_t *count, const group_t *group)
+{
+    bool same = true;
+
+    for (size_t i = 0; i < STATEMENT_KEYS; i++)
+        same = same && text_same (count->key[i], group->key[i]);
+    return same;
 }
 
 static void put_jobs (page_t *page, const table_t *table,
@@ -236,16 +225,11 @@ static void put_jobs (page_t *page, const table_t *table,
     const statement_counts_t *counts = &page->s->counts[table->counts];
 
     for (size_t i = 0; i < counts->count; i++) {
-        if (compare_keys (counts->item[i].key, group->key) == 0) {
+        if (same_keys (&counts->item[i], group)) {
             report_put_count (page->report, AT_JOBS, counts->item[i].jobs);
             return;
         }
     }
-}
-
-static void put_all_jobs (page_t *page)
-{
-    report_put_count (page->report, AT_JOBS, page->s->jobs);
 }
 
 static void put_keys (page_t *page, const table_t *table, const group_t *group)
@@ -259,46 +243,41 @@ static void put_keys (page_t *page, const table_t *table, const group_t *group)
     }
 }
 
-static void add_total (group_t *to, const group_t *from)
+static void put_group (page_t *page, const table_t *table, const cube_t *groups,
+                       const group_t *group, size_t number)
 {
-    mpq_add (to->gpu_seconds, to->gpu_seconds, from->gpu_seconds);
-    mpq_add (to->exact, to->exact, from->exact);
-    mpq_add (to->idle, to->idle, from->idle);
-    mpz_add (to->list, to->list, from->list);
-    mpz_add (to->charge, to->charge, from->charge);
-    mpz_add (to->charged, to->charged, from->charged);
-    to->idle_known = to->idle_known && from->idle_known;
-    to->priced = to->priced && from->priced;
+    BUFFER_AUTO command = BUFFER_INIT;
+    char line[16];
+    size_t count;
+    const size_t *rows = cube_members (groups, group, &count);
+
+    statement_begin_line (page, table->word, table->letter, number, line);
+    put_keys (page, table, group);
+    put_jobs (page, table, group);
+    put_amounts (page, table, group);
+    statement_put_rows (page, rows, count);
+    if (command_of_group (page, table, group, &command))
+        statement_put_command (page, line, buffer_text (&command));
 }
 
 static void add_table (page_t *page, const table_t *table)
 {
-    groups_t groups = group_rows (page, table), totals = {NULL, 0};
-    static const char *const none[STATEMENT_KEYS] = {NULL};
-    group_t *total = find_group (&totals, none);
+    cube_t *groups = groups_of (page, table);
+    size_t count = cube_count (groups);
+    group_t total;
 
-    if (groups.count > 0)
+    statement_group_sum (groups, &total);
+    if (count > 0)
         report_section (page->report, table->title, table->help);
-    for (size_t i = 0; i < groups.count; i++) {
-        const group_t *group = &groups.group[i];
-        BUFFER_AUTO command = BUFFER_INIT;
-        char line[16];
-        statement_begin_line (page, table->word, table->letter, i + 1, line);
-        put_keys (page, table, group);
-        put_jobs (page, table, group);
-        put_amounts (page, table, group);
-        statement_put_rows (page, group->row, group->row_count);
-        if (command_of_group (page, table, group, &command))
-            statement_put_command (page, line, buffer_text (&command));
-        add_total (total, group);
-    }
-    if (groups.count > 0) {
+    for (size_t i = 0; i < count; i++)
+        put_group (page, table, groups, cube_row (groups, i), i + 1);
+    if (count > 0) {
         report_section_totals (page->report);
-        put_amounts (page, table, total);
-        put_all_jobs (page);
+        put_amounts (page, table, &total);
+        report_put_count (page->report, AT_JOBS, page->s->jobs);
     }
-    statement_groups_done (&groups);
-    statement_groups_done (&totals);
+    statement_group_clear (&total);
+    cube_free (groups);
 }
 
 void statement_charge_table (page_t *page)
@@ -312,7 +291,7 @@ void statement_split_tables (page_t *page)
         add_table (page, &tables[i]);
 }
 
-groups_t statement_charge_groups (const page_t *page)
+cube_t *statement_charge_groups (const page_t *page)
 {
-    return group_rows (page, &tables[TABLE_CHARGES]);
+    return groups_of (page, &tables[TABLE_CHARGES]);
 }

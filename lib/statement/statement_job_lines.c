@@ -3,6 +3,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "report/shell.h"
 #include "statement/statement_private.h"
 
@@ -17,16 +18,11 @@ struct parts {
     size_t count;
 };
 
-static bool same (const char *a, const char *b)
-{
-    return a && b ? strcmp (a, b) == 0 : a == b;
-}
-
 static bool is_of (const statement_job_t *job, const group_t *group)
 {
-    return same (job->text[JOB_POOL], group->key[0])
-           && same (job->text[JOB_QOS], group->key[1])
-           && same (job->text[JOB_PROFILE], group->key[2]);
+    return text_same (job->text[JOB_POOL], group->key[0])
+           && text_same (job->text[JOB_QOS], group->key[1])
+           && text_same (job->text[JOB_PROFILE], group->key[2]);
 }
 
 static struct parts parts_of (const page_t *page, const group_t *group)
@@ -137,14 +133,37 @@ static void put_amount (page_t *page, bool priced, mpq_srcptr gpu_seconds,
         statement_put_units (page, AT_CHARGE, units);
 }
 
-/* Of the bill, that the line is made of. */
-struct rows {
-    statement_row_t *list;
+/* The rows of the bill that a line is made of, by what is known of a job. */
+static cube_t *rows_by_job (const page_t *page, const size_t *member,
+                            size_t count)
+{
+    cube_t *cube = cube_new (&bill_fields[BILL_POSTINGS],
+                             "cluster,account,project,user");
+    size_t all;
+    const posting_t *rows = postings (page->s->bill, &all);
+
+    for (size_t i = 0; i < count; i++)
+        cube_add_at (cube, &rows[member[i]], member[i]);
+    return cube;
+}
+
+static void put_rows (page_t *page, const cube_t *rows,
+                      const statement_job_t *job)
+{
+    posting_t of = {.kind = BILL_CHARGE};
+    const size_t *row;
     size_t count;
-};
+
+    *posting_key_at (&of, KEY_CLUSTER) = (char *)job->cluster;
+    *posting_key_at (&of, KEY_ACCOUNT) = (char *)job->text[JOB_ACCOUNT];
+    *posting_key_at (&of, KEY_PROJECT) = (char *)job->text[JOB_PROJECT];
+    *posting_key_at (&of, KEY_USER) = (char *)job->text[JOB_USER];
+    row = cube_members (rows, &of, &count);
+    statement_put_rows (page, row, count);
+}
 
 static void add_job (page_t *page, const struct part *part, const char *of,
-                     const struct rows *rows, bool priced, size_t number)
+                     const cube_t *rows, bool priced, size_t number)
 {
     const statement_job_t *job = part->job;
     GL_AUTOFREE char *name = xasprintf (
@@ -160,7 +179,7 @@ static void add_job (page_t *page, const struct part *part, const char *of,
     report_put_count (page->report, AT_DAYS,
                       (uint64_t)__builtin_popcount (job->days));
     put_amount (page, priced, job->gpu_seconds, part->units);
-    statement_put_job_rows (page, rows->list, rows->count, job);
+    put_rows (page, rows, job);
     buffer_printf (&command, "gpuledger explain %llu -M",
                    (unsigned long long)job->id_job);
     shell_word (&command, job->cluster);
@@ -214,39 +233,39 @@ static void begin_table (page_t *page, const group_t *group, const char *of)
 }
 
 static int add_table (page_t *page, const group_t *group, const char *of,
-                      size_t *number, gl_error_t *error)
+                      const cube_t *rows, size_t *number, gl_error_t *error)
 {
     struct parts parts = parts_of (page, group);
-    struct rows rows = {statement_rows_by_job (page, group), group->row_count};
     int rc = parts.count > 0 ? share (&parts, group->charge, error) : 0;
 
     if (rc == 0 && parts.count > 0) {
         qsort (parts.part, parts.count, sizeof (*parts.part), by_amount);
         begin_table (page, group, of);
         for (size_t i = 0; i < parts.count; i++)
-            add_job (page, &parts.part[i], of, &rows, group->priced, ++*number);
-        put_others (page, &parts, group->priced);
+            add_job (page, &parts.part[i], of, rows, !group->unpriced,
+                     ++*number);
+        put_others (page, &parts, !group->unpriced);
         report_section_totals (page->report);
-        put_sum (page, &parts, 0, group->priced);
+        put_sum (page, &parts, 0, !group->unpriced);
     }
-    free (rows.list);
     parts_done (&parts);
     return rc;
 }
 
 int statement_job_tables (page_t *page, gl_error_t *error)
 {
-    groups_t groups = {NULL, 0};
-    size_t number = 0;
+    cube_t *groups = page->s->list ? statement_charge_groups (page) : NULL;
+    size_t number = 0, count;
     int rc = 0;
 
-    if (!page->s->list)
-        return 0;
-    groups = statement_charge_groups (page);
-    for (size_t i = 0; i < groups.count && rc == 0; i++) {
+    for (size_t i = 0; groups && i < cube_count (groups) && rc == 0; i++) {
+        const group_t *group = cube_row (groups, i);
+        const size_t *member = cube_members (groups, group, &count);
+        cube_t *rows = rows_by_job (page, member, count);
         GL_AUTOFREE char *of = xasprintf ("C%zu", i + 1);
-        rc = add_table (page, &groups.group[i], of, &number, error);
+        rc = add_table (page, group, of, rows, &number, error);
+        cube_free (rows);
     }
-    statement_groups_done (&groups);
+    cube_free (groups);
     return rc;
 }

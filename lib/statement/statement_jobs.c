@@ -3,6 +3,7 @@
 #include <uthash.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "statement/statement_jobs.h"
 
 /* A text that many jobs have. */
@@ -83,11 +84,6 @@ void statement_jobs_free (statement_jobs_t *s)
 
 /* --- rows -------------------------------------------------------------- */
 
-static bool same (const char *a, const char *b)
-{
-    return a && b ? strcmp (a, b) == 0 : a == b;
-}
-
 /* The one copy of it. */
 static const char *keep (statement_jobs_t *s, const char *text)
 {
@@ -139,7 +135,7 @@ static bool is_wanted (const line_item_t *row, void *arg)
 {
     const statement_jobs_t *s = arg;
 
-    return row->kind == LINE_ITEM_JOB && same (row->team, s->team);
+    return row->kind == LINE_ITEM_JOB && text_same (row->team, s->team);
 }
 
 static const size_t row_keys[] = {LINE_ITEM_FIELD (team), 0};

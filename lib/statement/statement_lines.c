@@ -10,6 +10,9 @@
 #include "report/shell.h"
 #include "statement/statement_private.h"
 
+/* More stretches than this say how many rows follow. */
+#define STRETCHES_SHOWN 4
+
 /* --- commands ---------------------------------------------------------- */
 
 bool statement_command (const page_t *page, const char *month, buffer_t *out)
@@ -67,6 +70,36 @@ void statement_begin_line (page_t *page, const char *section, char letter,
 void statement_put_units (page_t *page, statement_at_t at, const mpz_t units)
 {
     report_put_money (page->report, at, units, page->digits);
+}
+
+/* The last of the rows that follow one another from the first on. */
+static size_t end_of (const size_t *row, size_t count, size_t first)
+{
+    size_t last = first;
+
+    while (last + 1 < count && row[last + 1] == row[last] + 1)
+        last++;
+    return last;
+}
+
+void statement_put_rows (page_t *page, const size_t *row, size_t count)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+    size_t at = 0;
+
+    if (page->s->provisional || count == 0)
+        return;
+    buffer_printf (&text, "%s/", page->s->month);
+    for (size_t shown = 0; at < count && shown < STRETCHES_SHOWN; shown++) {
+        size_t last = end_of (row, count, at);
+        buffer_printf (&text, "%s%zu", shown ? "," : "", row[at] + 1);
+        if (last > at)
+            buffer_printf (&text, "-%zu", row[last] + 1);
+        at = last + 1;
+    }
+    if (at < count)
+        buffer_printf (&text, " and %zu more", count - at);
+    report_put_text (page->report, AT_ROW, buffer_text (&text));
 }
 
 /* --- rows of the bill, one line each ----------------------------------- */
@@ -174,7 +207,8 @@ static void add_singles (page_t *page, const struct single *kind)
     }
     if (number > 0) {
         report_section_totals (page->report);
-        statement_put_units (page, AT_CHARGE, page->sum.kind[kind->kind]);
+        statement_put_units (page, AT_CHARGE,
+                             statement_due_of (page, kind->kind));
     }
 }
 
@@ -186,7 +220,7 @@ static void add_changes (page_t *page)
         = xasprintf ("What changed since %s", page->s->before_month);
     mpz_t difference;
 
-    if (!page->s->before || !page->sum.priced)
+    if (!page->s->before || !page->priced)
         return;
     report_section (page->report, title,
                     "The difference to what was due the month before, in parts "

@@ -1,12 +1,13 @@
 /*
- * statement_private.h: shared by statement.c (the page), statement_columns.c,
- * statement_lines.c, statement_groups.c, statement_job_lines.c and
- * statement_rows.c (its tables)
+ * statement_private.h: the parts of a statement: statement.c (the page),
+ * statement_lines.c (lines, and sections with a line for each row of the bill),
+ * statement_groups.c (sections of grouped rows), statement_job_lines.c (jobs)
  * and statement_sums.c (figures, proofs and charts).
  */
 #ifndef GL_STATEMENT_STATEMENT_PRIVATE_H
 #define GL_STATEMENT_STATEMENT_PRIVATE_H
 
+#include "ledger/cube.h"
 #include "ledger/variance.h"
 #include "statement/statement.h"
 
@@ -50,52 +51,37 @@ typedef enum {
     AT_COUNT,
 } statement_at_t;
 
-/* What is due, kind by kind. */
+/* Rows of the bill, added up by some of their keys. */
 typedef struct {
-    mpz_t kind[BILL_KIND_COUNT];
-    mpz_t list; /* of charges */
-    mpz_t net;  /* before taxes */
-    mpz_t due;
-    mpq_t gpu_seconds;
-    mpq_t exact; /* of charges, before rounding */
-    mpq_t idle;  /* in charges and idle rows */
-    bool idle_known;
-    bool priced; /* all of it has a price */
-} statement_sum_t;
+    bill_kind_t kind;
+    char *key[STATEMENT_KEYS];
+    mpq_t gpu_seconds; /* of charges, as exact and list */
+    mpq_t exact;       /* before rounding */
+    mpq_t idle;        /* for idle time, in charges and idle rows */
+    mpz_t list;
+    mpz_t charge;
+    mpz_t charged;         /* of it: charges and idle rows */
+    uint64_t idle_unknown; /* rows of which `idle` is unknown */
+    uint64_t unpriced;     /* rows without a price */
+} group_t;
 
 typedef struct {
     const statement_t *s;
     report_t *report;
     report_list_t *commands; /* NULL until the first */
     int digits;
-    statement_sum_t sum;
+    cube_t *kinds; /* what is due, by kind */
+    group_t sum;   /* all of it */
+    bool priced;
     variance_t variance;
 } page_t;
 
-/* Rows of the bill, added up by some of their keys. */
-typedef struct {
-    const char *key[STATEMENT_KEYS];
-    mpq_t gpu_seconds;
-    mpq_t exact;
-    mpq_t idle;
-    mpz_t list;
-    mpz_t charge;
-    mpz_t charged; /* of it: charges and idle rows */
-    size_t *row; /* of the bill, in their order */
-    size_t row_count;
-    size_t row_size;
-    bool idle_known;
-    bool priced;
-} group_t;
+/* What is due of a kind. */
+mpz_srcptr statement_due_of (const page_t *page, bill_kind_t kind);
 
-typedef struct {
-    group_t *group;
-    size_t count;
-} groups_t;
+/* --- statement_lines.c: a line of a section is "C1" ------------------------
+ */
 
-void statement_columns (page_t *page);
-
-/* A line of the section: "C1". */
 void statement_begin_line (page_t *page, const char *section, char letter,
                            size_t number, char line[16]);
 void statement_put_units (page_t *page, statement_at_t at, const mpz_t units);
@@ -109,37 +95,35 @@ void statement_put_command (page_t *page, const char *line,
  * separates names. */
 bool statement_command (const page_t *page, const char *month, buffer_t *out);
 
-/* The tables, one after the other. */
+/* The sections, one after the other. */
 void statement_lines (page_t *page);
+void statement_budget_lines (page_t *page);
+
+/* --- statement_groups.c ----------------------------------------------------
+ */
+
+/* The team's rows by kind. */
+cube_t *statement_kinds (const page_t *page);
+/* All groups as one, which is to be cleared. */
+void statement_group_sum (cube_t *groups, group_t *ret_sum);
+void statement_group_clear (group_t *group);
+/* The lines of the section of charges, with their rows of the bill. */
+cube_t *statement_charge_groups (const page_t *page);
 void statement_charge_table (page_t *page);
 void statement_split_tables (page_t *page);
-void statement_budget_lines (page_t *page);
+
+/* --- statement_job_lines.c -------------------------------------------------
+ */
 
 /* Of each line of the charges, where these are asked for. -1 is a defect. */
 int statement_job_tables (page_t *page, gl_error_t *error);
 
-/* The lines of the table of charges, in their order. */
-groups_t statement_charge_groups (const page_t *page);
-void statement_groups_done (groups_t *groups);
+/* --- statement_sums.c: figures on top, charts, proofs and totals -----------
+ */
 
-/* Adds up the team's rows. */
-void statement_sum (page_t *page);
-void statement_sum_clear (statement_sum_t *sum);
-/* Figures on top, charts, proofs and totals. */
+char *statement_idle_percent (const group_t *group);
 void statement_figures (page_t *page);
 void statement_charts (page_t *page);
 void statement_proofs (page_t *page);
-
-/* The rows of a line of the charges in the order in which those of a job are found:
- * as many as the line has; yours to free. */
-typedef struct {
-    const posting_t *row;
-    size_t index;
-} statement_row_t;
-statement_row_t *statement_rows_by_job (const page_t *page,
-                                        const group_t *group);
-/* As statement_put_rows(), of the rows that the job is in. */
-void statement_put_job_rows (page_t *page, const statement_row_t *rows,
-                             size_t count, const statement_job_t *job);
 
 #endif /* !GL_STATEMENT_STATEMENT_PRIVATE_H */

@@ -5,50 +5,12 @@
 #include "ledger/bill_idle.h"
 #include "statement/statement_private.h"
 
-void statement_sum_clear (statement_sum_t *sum)
+mpz_srcptr statement_due_of (const page_t *page, bill_kind_t kind)
 {
-    for (size_t i = 0; i < BILL_KIND_COUNT; i++)
-        mpz_clear (sum->kind[i]);
-    mpz_clears (sum->list, sum->net, sum->due, NULL);
-    mpq_clears (sum->gpu_seconds, sum->exact, sum->idle, NULL);
-}
+    static const mpz_t none;
+    const group_t *group = cube_find (page->kinds, &(group_t){.kind = kind});
 
-static void sum_row (page_t *page, const posting_t *row)
-{
-    statement_sum_t *sum = &page->sum;
-    mpq_t idle;
-
-    mpq_init (idle);
-    mpz_add (sum->kind[row->kind], sum->kind[row->kind], row->charge_units);
-    mpz_add (sum->due, sum->due, row->charge_units);
-    if (row->kind != BILL_TAX)
-        mpz_add (sum->net, sum->net, row->charge_units);
-    sum->idle_known = bill_idle (page->s->bill, row, page->digits, idle)
-                      && sum->idle_known;
-    sum->priced = posting_priced (page->s->bill, row) && sum->priced;
-    mpq_add (sum->idle, sum->idle, idle);
-    if (row->kind == BILL_CHARGE) {
-        mpz_add (sum->list, sum->list, row->list_units);
-        mpq_add (sum->gpu_seconds, sum->gpu_seconds, row->gpu_seconds);
-        mpq_add (sum->exact, sum->exact, row->exact);
-    }
-    mpq_clear (idle);
-}
-
-void statement_sum (page_t *page)
-{
-    size_t count;
-    const posting_t *rows = postings (page->s->bill, &count);
-
-    for (size_t i = 0; i < BILL_KIND_COUNT; i++)
-        mpz_init (page->sum.kind[i]);
-    mpz_inits (page->sum.list, page->sum.net, page->sum.due, NULL);
-    mpq_inits (page->sum.gpu_seconds, page->sum.exact, page->sum.idle, NULL);
-    page->sum.idle_known = page->sum.priced = true;
-    for (size_t i = 0; i < count; i++) {
-        if (posting_of (&rows[i], page->s->team))
-            sum_row (page, &rows[i]);
-    }
+    return group ? group->charge : none;
 }
 
 /* --- figures on top ---------------------------------------------------- */
@@ -66,7 +28,7 @@ static void add_change_figure (page_t *page)
     GL_AUTOFREE char *text = NULL;
     mpz_t difference;
 
-    if (!page->s->before || !page->sum.priced)
+    if (!page->s->before || !page->priced)
         return;
     mpz_init (difference);
     mpz_sub (difference, page->variance.after, page->variance.before);
@@ -75,52 +37,41 @@ static void add_change_figure (page_t *page)
     mpz_clear (difference);
 }
 
-/* What is due for an hour, all in all. */
-static char *blended_rate (const page_t *page)
+static char *percent_of (mpq_srcptr part, const mpz_t whole_units)
 {
-    char *text = NULL;
-    mpq_t rate;
+    char *text;
+    mpq_t whole;
 
-    if (mpq_sgn (page->sum.gpu_seconds) <= 0)
-        return NULL;
-    mpq_init (rate);
-    mpq_set_ui (rate, 3600, 1);
-    mpq_mul (rate, rate, page->sum.exact);
-    mpq_div (rate, rate, page->sum.gpu_seconds);
-    text = exact_text (rate, 4);
-    mpq_clear (rate);
+    mpq_init (whole);
+    mpq_set_z (whole, whole_units);
+    text = report_percent_text (part, whole);
+    mpq_clear (whole);
     return text;
 }
 
 /* Of charges and idle rows together. */
-static char *idle_percent (const page_t *page)
+char *statement_idle_percent (const group_t *group)
 {
-    char *text = NULL;
-    mpz_t charged;
-    mpq_t whole;
-
-    mpz_init (charged);
-    mpq_init (whole);
-    mpz_add (charged, page->sum.kind[BILL_CHARGE], page->sum.kind[BILL_IDLE]);
-    mpq_set_z (whole, charged);
-    if (page->sum.idle_known && mpz_sgn (charged) > 0)
-        text = report_percent_text (page->sum.idle, whole);
-    mpz_clear (charged);
-    mpq_clear (whole);
-    return text;
+    return !group->idle_unknown && mpz_sgn (group->charged) > 0
+               ? percent_of (group->idle, group->charged)
+               : NULL;
 }
 
 void statement_figures (page_t *page)
 {
     const char *currency = page->s->query->site->currency;
     GL_AUTOFREE char *due
-        = page->sum.priced ? money (page, page->sum.due) : NULL;
+        = page->priced ? money (page, page->sum.charge) : NULL;
     GL_AUTOFREE char *hours = report_hours_text (page->sum.gpu_seconds);
     GL_AUTOFREE char *jobs
         = xasprintf ("in %llu job%s", (unsigned long long)page->s->jobs,
                      page->s->jobs == 1 ? "" : "s");
-    GL_AUTOFREE char *rate = page->sum.priced ? blended_rate (page) : NULL;
-    GL_AUTOFREE char *idle = page->sum.priced ? idle_percent (page) : NULL;
+    GL_AUTOFREE char *rate
+        = page->priced
+              ? report_rate_text (page->sum.exact, page->sum.gpu_seconds)
+              : NULL;
+    GL_AUTOFREE char *idle
+        = page->priced ? statement_idle_percent (&page->sum) : NULL;
     GL_AUTOFREE char *hint = xasprintf (
         "%s, %s", currency, page->s->provisional ? "provisional" : "closed");
 
@@ -166,47 +117,40 @@ static void add_day_chart (page_t *page)
     free (value);
 }
 
-static void add_part (page_t *page, report_chart_t *chart, const char *label,
-                      const mpz_t units, const mpz_t whole, int shade)
-{
-    GL_AUTOFREE char *text = money (page, units);
-    mpq_t value, all;
-
-    if (mpz_sgn (units) <= 0)
-        return;
-    mpq_inits (value, all, NULL);
-    mpq_set_z (value, units);
-    mpq_set_z (all, whole);
-    report_chart_item (chart, label, text, value, all, shade);
-    mpq_clears (value, all, NULL);
-}
-
 /* What the charges are for: time held, time that nobody held, and what was taken
  * off the list price, which the site bears. */
 static void add_cost_chart (page_t *page)
 {
+    static const char *const label[]
+        = {"cost of the GPU time", "margin over cost",
+           "subsidies, discounts and entitlements"};
+    static const int shade[] = {0, 2, 3};
+    enum { HELD, IDLE, TAKEN_OFF, PARTS };
+    mpz_t part[PARTS], whole;
     report_chart_t *chart;
-    mpz_t idle, held, taken_off, whole;
 
-    if (!page->sum.idle_known || !page->sum.priced
+    if (page->sum.idle_unknown || !page->priced
         || mpz_sgn (page->sum.list) <= 0)
         return;
-    mpz_inits (idle, held, taken_off, whole, NULL);
-    exact_round (idle, page->sum.idle, 0);
-    mpz_add (held, page->sum.kind[BILL_CHARGE], page->sum.kind[BILL_IDLE]);
-    mpz_sub (held, held, idle);
-    mpz_sub (taken_off, page->sum.list, page->sum.kind[BILL_CHARGE]);
-    mpz_add (whole, held, idle);
-    if (mpz_sgn (taken_off) > 0)
-        mpz_add (whole, whole, taken_off);
+    mpz_inits (part[HELD], part[IDLE], part[TAKEN_OFF], whole, NULL);
+    exact_round (part[IDLE], page->sum.idle, 0);
+    mpz_sub (part[HELD], page->sum.charged, part[IDLE]);
+    mpz_sub (part[TAKEN_OFF], page->sum.list,
+             statement_due_of (page, BILL_CHARGE));
+    mpz_set (whole, page->sum.charged);
+    if (mpz_sgn (part[TAKEN_OFF]) > 0)
+        mpz_add (whole, whole, part[TAKEN_OFF]);
     chart = report_chart (page->report, CHART_STACK, "What the charges cover",
                           "List prices and shared idle time: the cost of the "
                           "time, the margin over it, and the amount that "
                           "subsidies, discounts and entitlements cover.");
-    add_part (page, chart, "cost of the GPU time", held, whole, 0);
-    add_part (page, chart, "margin over cost", idle, whole, 2);
-    add_part (page, chart, "subsidies, discounts and entitlements", taken_off, whole, 3);
-    mpz_clears (idle, held, taken_off, whole, NULL);
+    for (size_t i = 0; i < PARTS; i++) {
+        if (mpz_sgn (part[i]) > 0)
+            report_chart_money (chart, label[i], part[i], whole, page->digits,
+                                shade[i]);
+        mpz_clear (part[i]);
+    }
+    mpz_clear (whole);
 }
 
 void statement_charts (page_t *page)
@@ -216,14 +160,6 @@ void statement_charts (page_t *page)
 }
 
 /* --- how it adds up ---------------------------------------------------- */
-
-static void proof_money (const page_t *page, report_proof_t *proof,
-                         const char *label, const mpz_t units)
-{
-    GL_AUTOFREE char *text = money (page, units);
-
-    report_proof_line (proof, label, text);
-}
 
 static const struct {
     bill_kind_t kind;
@@ -238,14 +174,6 @@ static const struct {
     {BILL_TAX, "taxes", "taxes"},
 };
 
-static void named_money (page_t *page, const char *name, const char *title,
-                         const mpz_t units)
-{
-    GL_AUTOFREE char *text = money (page, units);
-
-    report_named_total (page->report, name, title, COLUMN_MONEY, text);
-}
-
 static void prove_due (page_t *page)
 {
     GL_AUTOFREE char *title
@@ -255,17 +183,20 @@ static void prove_due (page_t *page)
 
     mpz_init (sum);
     for (size_t i = 0; i < GL_ARRAY_SIZE (parts); i++) {
-        mpz_srcptr units = page->sum.kind[parts[i].kind];
+        mpz_srcptr units = statement_due_of (page, parts[i].kind);
         mpz_add (sum, sum, units);
         if (mpz_sgn (units) != 0 || parts[i].kind == BILL_CHARGE)
-            proof_money (page, proof, parts[i].title, units);
+            report_proof_money (proof, parts[i].title, units, page->digits);
         if (mpz_sgn (units) != 0 || parts[i].kind != BILL_PURCHASE)
-            named_money (page, parts[i].name, parts[i].title, units);
+            report_named_money (page->report, parts[i].name, parts[i].title,
+                                units, page->digits);
     }
-    proof_money (page, proof, "due", page->sum.due);
-    named_money (page, "net", "before taxes", page->sum.net);
-    named_money (page, "due", "due", page->sum.due);
-    proof->holds = mpz_cmp (sum, page->sum.due) == 0;
+    report_proof_money (proof, "due", page->sum.charge, page->digits);
+    proof->holds = mpz_cmp (sum, page->sum.charge) == 0;
+    mpz_sub (sum, page->sum.charge, statement_due_of (page, BILL_TAX));
+    report_named_money (page->report, "net", "before taxes", sum, page->digits);
+    report_named_money (page->report, "due", "due", page->sum.charge,
+                        page->digits);
     mpz_clear (sum);
 }
 
@@ -278,26 +209,30 @@ static void prove_change (page_t *page)
     mpz_t sum;
 
     mpz_init_set (sum, page->variance.before);
-    proof_money (page, proof, page->s->before_month, page->variance.before);
+    report_proof_money (proof, page->s->before_month, page->variance.before,
+                        page->digits);
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         const change_info_t *info = change_info ((change_id_t)i);
         GL_AUTOFREE char *name = xasprintf ("change_%s", info->word);
         if (!variance_is_said (&page->variance, (change_id_t)i))
             continue;
         mpz_add (sum, sum, page->variance.part[i]);
-        proof_money (page, proof, info->word, page->variance.part[i]);
-        named_money (page, name, info->title, page->variance.part[i]);
+        report_proof_money (proof, info->word, page->variance.part[i],
+                            page->digits);
+        report_named_money (page->report, name, info->title,
+                            page->variance.part[i], page->digits);
     }
-    proof_money (page, proof, page->s->month, page->variance.after);
-    named_money (page, "due_before", "due last month",
-                 page->variance.before);
+    report_proof_money (proof, page->s->month, page->variance.after,
+                        page->digits);
+    report_named_money (page->report, "due_before", "due last month",
+                        page->variance.before, page->digits);
     proof->holds = mpz_cmp (sum, page->variance.after) == 0;
     mpz_clear (sum);
 }
 
 void statement_proofs (page_t *page)
 {
-    if (!page->sum.priced)
+    if (!page->priced)
         return;
     prove_due (page);
     if (page->s->before)

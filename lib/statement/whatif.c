@@ -1,39 +1,40 @@
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "ledger/cube.h"
 #include "statement/whatif.h"
 
 enum { BEFORE, AFTER, SIDES };
 
-/* A payer or a pool on both sides. */
+/* A payer or a pool on one side. */
 struct line {
-    const char *name; /* NULL: absent */
-    mpq_t seconds[SIDES];
-    mpz_t charge[SIDES];
-    mpz_t cost[SIDES]; /* of pools */
-    mpz_t rest[SIDES]; /* of pools: not charged */
+    char *name; /* NULL: absent */
+    mpq_t seconds;
+    mpz_t charge;
+    mpz_t cost;   /* of pools */
+    mpz_t margin; /* of pools: charges less cost */
 };
 
-struct lines {
-    struct line *line;
-    size_t count;
+static const field_t line_fields[] = {
+    FIELD ("name", TEXT, struct line, name),
+    FIELD ("seconds", EXACT, struct line, seconds),
+    FIELD ("charge", UNITS, struct line, charge),
+    FIELD ("cost", UNITS, struct line, cost),
+    FIELD ("margin", UNITS, struct line, margin),
 };
-
-struct columns {
-    size_t kind, name, hours[SIDES], cost[SIDES], charge[SIDES], difference,
-        percent, rest[SIDES], recovered[SIDES], rate[SIDES], currency;
-};
+static const fields_t fields = FIELDS ("line", struct line, line_fields);
 
 struct table {
     const whatif_t *whatif;
     report_t *report;
     int digits;
-    struct columns c;
-    struct lines payers;
-    struct lines pools;
-    struct line all; /* of the payers; cost and rest of the pools */
+    bool by_team;
+    cube_t *payers[SIDES];
+    cube_t *pools[SIDES];
+    struct line all[SIDES];
+    struct line none; /* where a side has no such line */
 };
 
 /* --- money ------------------------------------------------------------- */
@@ -68,93 +69,41 @@ void whatif_scale (site_t *site, mpq_srcptr factor)
 
 /* --- sums -------------------------------------------------------------- */
 
-static void line_init (struct line *line, const char *name)
-{
-    line->name = name;
-    for (size_t i = 0; i < SIDES; i++) {
-        mpq_init (line->seconds[i]);
-        mpz_inits (line->charge[i], line->cost[i], line->rest[i], NULL);
-    }
-}
-
-static void line_clear (struct line *line)
-{
-    for (size_t i = 0; i < SIDES; i++) {
-        mpq_clear (line->seconds[i]);
-        mpz_clears (line->charge[i], line->cost[i], line->rest[i], NULL);
-    }
-}
-
-static void lines_clear (struct lines *lines)
-{
-    for (size_t i = 0; i < lines->count; i++)
-        line_clear (&lines->line[i]);
-    free (lines->line);
-}
-
-static int compare_names (const char *a, const char *b)
-{
-    if (!a || !b)
-        return (a != NULL) - (b != NULL);
-    return strcmp (a, b);
-}
-
-/* Kept in the order of names, absent first. */
-static struct line *line_of (struct lines *lines, const char *name)
-{
-    size_t low = 0, high = lines->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = compare_names (lines->line[middle].name, name);
-        if (order == 0)
-            return &lines->line[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    lines->line = xreallocarray (lines->line, lines->count + 1,
-                                 sizeof (*lines->line));
-    memmove (&lines->line[low + 1], &lines->line[low],
-             (lines->count - low) * sizeof (*lines->line));
-    lines->count++;
-    line_init (&lines->line[low], name);
-    return &lines->line[low];
-}
-
-static bool by_team (const whatif_t *w)
-{
-    return w->query->site->team_count > 0 || w->site_after->team_count > 0;
-}
-
-static void add_charge (struct line *line, const posting_t *row, int side)
-{
-    mpz_add (line->charge[side], line->charge[side], row->charge_units);
-    if (row->kind == BILL_CHARGE)
-        mpq_add (line->seconds[side], line->seconds[side], row->gpu_seconds);
-}
-
-static void add_rest (struct line *line, const posting_t *row, int side)
-{
-    mpz_add (line->rest[side], line->rest[side], row->charge_units);
-}
-
 static void take_row (struct table *t, const posting_t *row, int side)
 {
-    const char *payer = by_team (t->whatif) ? row->team : row->key[0];
+    const char *payer = t->by_team ? row->team : row->key[0];
+    bool is_rest = row->kind == BILL_REMAINDER;
+    struct line line;
 
-    if (row->kind == BILL_REMAINDER && row->what
-        && !strcmp (row->what, BILL_DISPOSAL))
+    if (!is_rest && !brings_money (row->kind))
+        return;
+    if (is_rest && text_same (row->what, BILL_DISPOSAL))
         return; /* in neither cost */
-    if (row->kind == BILL_REMAINDER) {
-        add_rest (line_of (&t->pools, row->pool), row, side);
-        add_rest (&t->all, row, side);
-    } else if (brings_money (row->kind)) {
-        add_charge (line_of (&t->payers, payer), row, side);
-        add_charge (line_of (&t->pools, row->pool), row, side);
-        add_charge (&t->all, row, side);
-    }
+    fields_init (&fields, &line);
+    if (is_rest)
+        mpz_neg (line.margin, row->charge_units);
+    else
+        mpz_set (line.charge, row->charge_units);
+    if (row->kind == BILL_CHARGE)
+        mpq_set (line.seconds, row->gpu_seconds);
+    line.name = (char *)row->pool;
+    cube_add (t->pools[side], &line);
+    line.name = (char *)payer;
+    if (!is_rest)
+        cube_add (t->payers[side], &line);
+    line.name = NULL; /* borrowed */
+    fields_clear (&fields, &line);
+}
+
+static void take_cost (struct table *t, const bill_pool_t *pool, int side)
+{
+    struct line line;
+
+    fields_init (&fields, &line);
+    line.name = xstrdup (pool->pool);
+    mpz_set (line.cost, pool->cost_units);
+    cube_add (t->pools[side], &line);
+    fields_clear (&fields, &line);
 }
 
 static void take_bill (struct table *t, const bill_t *bill, int side)
@@ -163,70 +112,77 @@ static void take_bill (struct table *t, const bill_t *bill, int side)
     const posting_t *rows = postings (bill, &row_count);
     const bill_pool_t *pools = bill_pools (bill, &pool_count);
 
+    t->payers[side] = cube_new (&fields, "name");
+    t->pools[side] = cube_new (&fields, "name");
     for (size_t i = 0; i < row_count; i++)
         take_row (t, &rows[i], side);
-    for (size_t i = 0; i < pool_count; i++) {
-        struct line *line = line_of (&t->pools, pools[i].pool);
-        mpz_add (line->cost[side], line->cost[side], pools[i].cost_units);
-        mpz_add (t->all.cost[side], t->all.cost[side], pools[i].cost_units);
-    }
+    for (size_t i = 0; i < pool_count; i++)
+        take_cost (t, &pools[i], side);
+    fields_init (&fields, &t->all[side]);
+    cube_sum (t->pools[side], 0, cube_count (t->pools[side]), &t->all[side]);
 }
 
 /* --- columns ----------------------------------------------------------- */
 
-static size_t column (struct table *t, const char *name, const char *title,
-                      column_type_t type, const char *help)
-{
-    size_t index = report_column (t->report, name, title, type, false);
+enum {
+    AT_KIND,
+    AT_NAME,
+    AT_HOURS,
+    AT_HOURS_AFTER,
+    AT_COST,
+    AT_COST_AFTER,
+    AT_CHARGE,
+    AT_CHARGE_AFTER,
+    AT_DIFFERENCE,
+    AT_PERCENT,
+    AT_MARGIN,
+    AT_MARGIN_AFTER,
+    AT_RECOVERED,
+    AT_RECOVERED_AFTER,
+    AT_RATE,
+    AT_SCALED,
+    AT_CURRENCY,
+    AT_COUNT
+};
 
-    report_column_help (t->report, index, help);
-    return index;
-}
-
-static void add_columns (struct table *t)
-{
-    struct columns *c = &t->c;
-
-    c->kind = report_column (t->report, "kind", "Kind", COLUMN_TEXT, true);
-    report_column_help (t->report, c->kind, "team, account, pool or rate.");
-    t->report->column[c->kind].detail = true;
-    c->name = report_column (t->report, "name", "Name", COLUMN_TEXT, true);
-    c->hours[BEFORE] = column (t, "gpu_hours", "GPU hours", COLUMN_HOURS,
-                               "Hours of physical GPUs held.");
-    c->hours[AFTER]
-        = column (t, "gpu_hours_after", "GPU hours after", COLUMN_HOURS,
-                  "The same as the other configuration counts them, where it "
-                  "counts otherwise.");
-    c->cost[BEFORE]
-        = column (t, "cost", "Cost", COLUMN_MONEY, "What the pool cost.");
-    c->cost[AFTER] = column (t, "cost_after", "Cost after", COLUMN_MONEY,
-                             "What it would have cost.");
-    c->charge[BEFORE] = column (t, "charge", "Charge", COLUMN_MONEY,
-                                "By the site's configuration.");
-    c->charge[AFTER] = column (t, "charge_after", "Charge after", COLUMN_MONEY,
-                               "By the other one.");
-    c->difference = column (t, "difference", "Difference", COLUMN_MONEY,
-                            "After less before.");
-    c->percent = column (t, "difference_pct", "%", COLUMN_PERCENT,
-                         "Difference / charge before.");
-    c->rest[BEFORE] = column (t, "margin_over_cost", "Margin over cost",
-                              COLUMN_MONEY,
-                              "Charges less cost; below 0: cost that is not "
-                              "recovered.");
-    c->rest[AFTER]
-        = column (t, "margin_over_cost_after", "Margin after",
-                  COLUMN_MONEY, "");
-    c->recovered[BEFORE] = column (t, "recovered_pct", "Recovered %",
-                                   COLUMN_PERCENT, "Charge / cost.");
-    c->recovered[AFTER] = column (t, "recovered_after_pct",
-                                  "Recovered % after", COLUMN_PERCENT, "");
-    c->rate[BEFORE] = column (t, "rate", "Rate", COLUMN_RATE,
-                              "Per GPU hour, as the file has it.");
-    c->rate[AFTER] = column (t, "rate_scaled", "Scaled", COLUMN_RATE,
-                             "Times the factor that leaves the sum of the "
-                             "charges as it was.");
-    c->currency = column (t, "currency", "Currency", COLUMN_TEXT, "");
-}
+static const column_info_t columns[AT_COUNT] = {
+    [AT_KIND]
+    = {"kind", "Kind", COLUMN_TEXT, true, true, "team, account, pool or rate."},
+    [AT_NAME] = {"name", "Name", COLUMN_TEXT, true, false, ""},
+    [AT_HOURS] = {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
+                  "Hours of physical GPUs held."},
+    [AT_HOURS_AFTER]
+    = {"gpu_hours_after", "GPU hours after", COLUMN_HOURS, false, false,
+       "The same as the other configuration counts them, where "
+       "it counts otherwise."},
+    [AT_COST]
+    = {"cost", "Cost", COLUMN_MONEY, false, false, "What the pool cost."},
+    [AT_COST_AFTER] = {"cost_after", "Cost after", COLUMN_MONEY, false, false,
+                       "What it would have cost."},
+    [AT_CHARGE] = {"charge", "Charge", COLUMN_MONEY, false, false,
+                   "By the site's configuration."},
+    [AT_CHARGE_AFTER] = {"charge_after", "Charge after", COLUMN_MONEY, false,
+                         false, "By the other one."},
+    [AT_DIFFERENCE] = {"difference", "Difference", COLUMN_MONEY, false, false,
+                       "After less before."},
+    [AT_PERCENT] = {"difference_pct", "%", COLUMN_PERCENT, false, false,
+                    "Difference / charge before."},
+    [AT_MARGIN]
+    = {"margin_over_cost", "Margin over cost", COLUMN_MONEY, false, false,
+       "Charges less cost; below 0: cost that is not recovered."},
+    [AT_MARGIN_AFTER] = {"margin_over_cost_after", "Margin after", COLUMN_MONEY,
+                         false, false, ""},
+    [AT_RECOVERED] = {"recovered_pct", "Recovered %", COLUMN_PERCENT, false,
+                      false, "Charge / cost."},
+    [AT_RECOVERED_AFTER] = {"recovered_after_pct", "Recovered % after",
+                            COLUMN_PERCENT, false, false, ""},
+    [AT_RATE] = {"rate", "Rate", COLUMN_RATE, false, false,
+                 "Per GPU hour, as the file has it."},
+    [AT_SCALED] = {"rate_scaled", "Scaled", COLUMN_RATE, false, false,
+                   "Times the factor that leaves the sum of the charges as it "
+                   "was."},
+    [AT_CURRENCY] = {"currency", "Currency", COLUMN_TEXT, false, false, ""},
+};
 
 /* --- rows -------------------------------------------------------------- */
 
@@ -238,85 +194,75 @@ static void put_money (struct table *t, size_t at, const mpz_t units)
 static void put_percent (struct table *t, size_t at, const mpz_t part,
                          const mpz_t whole)
 {
-    GL_AUTOFREE char *text = NULL;
-    mpq_t a, b;
+    GL_AUTOFREE char *text = report_units_percent_text (part, whole);
 
-    mpq_inits (a, b, NULL);
-    mpq_set_z (a, part);
-    mpq_set_z (b, whole);
-    text = report_percent_text (a, b);
-    mpq_clears (a, b, NULL);
-    if (text)
-        report_put_text (t->report, at, text);
+    report_put_text (t->report, at, text);
 }
 
-static void put_charges (struct table *t, const struct line *line)
+static void put_currency (struct table *t)
+{
+    report_put_text (t->report, AT_CURRENCY, t->whatif->query->site->currency);
+}
+
+static void put_charges (struct table *t, const struct line *before,
+                         const struct line *after)
 {
     mpz_t difference;
 
-    report_put_hours (t->report, t->c.hours[BEFORE], line->seconds[BEFORE]);
-    if (!mpq_equal (t->all.seconds[BEFORE], t->all.seconds[AFTER])
-        || !mpq_equal (line->seconds[BEFORE], line->seconds[AFTER]))
-        report_put_hours (t->report, t->c.hours[AFTER], line->seconds[AFTER]);
+    report_put_hours (t->report, AT_HOURS, before->seconds);
+    if (!mpq_equal (t->all[BEFORE].seconds, t->all[AFTER].seconds)
+        || !mpq_equal (before->seconds, after->seconds))
+        report_put_hours (t->report, AT_HOURS_AFTER, after->seconds);
     mpz_init (difference);
-    mpz_sub (difference, line->charge[AFTER], line->charge[BEFORE]);
-    put_money (t, t->c.charge[BEFORE], line->charge[BEFORE]);
-    put_money (t, t->c.charge[AFTER], line->charge[AFTER]);
-    put_money (t, t->c.difference, difference);
-    put_percent (t, t->c.percent, difference, line->charge[BEFORE]);
-    report_put_text (t->report, t->c.currency, t->whatif->query->site->currency);
+    mpz_sub (difference, after->charge, before->charge);
+    put_money (t, AT_CHARGE, before->charge);
+    put_money (t, AT_CHARGE_AFTER, after->charge);
+    put_money (t, AT_DIFFERENCE, difference);
+    put_percent (t, AT_PERCENT, difference, before->charge);
+    put_currency (t);
     mpz_clear (difference);
 }
 
-static void put_recovery (struct table *t, const struct line *line)
+static void put_recovery (struct table *t, const struct line *before,
+                          const struct line *after)
 {
-    mpz_t margin;
+    const struct line *const line[SIDES] = {before, after};
 
-    mpz_init (margin);
-    for (int side = BEFORE; side < SIDES; side++) {
-        mpz_neg (margin, line->rest[side]);
-        put_money (t, t->c.charge[side], line->charge[side]);
-        put_money (t, t->c.cost[side], line->cost[side]);
-        put_money (t, t->c.rest[side], margin);
-        put_percent (t, t->c.recovered[side], line->charge[side],
-                     line->cost[side]);
+    for (size_t side = BEFORE; side < SIDES; side++) {
+        put_money (t, AT_CHARGE + side, line[side]->charge);
+        put_money (t, AT_COST + side, line[side]->cost);
+        put_money (t, AT_MARGIN + side, line[side]->margin);
+        put_percent (t, AT_RECOVERED + side, line[side]->charge,
+                     line[side]->cost);
     }
-    report_put_text (t->report, t->c.currency,
-                     t->whatif->query->site->currency);
-    mpz_clear (margin);
+    put_currency (t);
 }
 
 static void begin_row (struct table *t, const char *kind, const char *name)
 {
     report_row (t->report);
-    report_put_text (t->report, t->c.kind, kind);
-    report_put_text (t->report, t->c.name, name ? name : "(none)");
+    report_put_text (t->report, AT_KIND, kind);
+    report_put_text (t->report, AT_NAME, name ? name : "(none)");
 }
 
-static void add_payers (struct table *t)
+/* A section: the lines of both sides, and their sum. */
+static void add_lines (struct table *t, cube_t *const side[SIDES],
+                       const char *kind,
+                       void (*put) (struct table *, const struct line *,
+                                    const struct line *))
 {
-    bool teams = by_team (t->whatif);
+    cube_t *lines = cube_difference (side[AFTER], side[BEFORE], true);
 
-    report_section (t->report, teams ? "Teams" : "Accounts",
-                    "What each is charged, before and after.");
-    for (size_t i = 0; i < t->payers.count; i++) {
-        begin_row (t, teams ? "team" : "account", t->payers.line[i].name);
-        put_charges (t, &t->payers.line[i]);
+    for (size_t i = 0; i < cube_count (lines); i++) {
+        const struct line *line = cube_row (lines, i);
+        const struct line *before = cube_earlier (lines, i),
+                          *after = cube_later (lines, i);
+        begin_row (t, kind, line->name);
+        put (t, before ? before : &t->none, after ? after : &t->none);
     }
     report_section_totals (t->report);
-    put_charges (t, &t->all);
-}
-
-static void add_pools (struct table *t)
-{
-    report_section (t->report, "Pools",
-                    "What the charges recover of the cost, before and after.");
-    for (size_t i = 0; i < t->pools.count; i++) {
-        begin_row (t, "pool", t->pools.line[i].name);
-        put_recovery (t, &t->pools.line[i]);
-    }
-    report_section_totals (t->report);
-    put_recovery (t, &t->all);
+    put (t, &t->all[BEFORE], &t->all[AFTER]);
+    cube_free (lines);
 }
 
 static bool holds_in (const site_rate_t *rate, period_t period)
@@ -343,10 +289,9 @@ static void add_rate (struct table *t, const char *name, mpq_srcptr scaled)
     mpq_init (rate);
     mpq_div (rate, scaled, t->whatif->factor);
     begin_row (t, "rate", name);
-    report_put_exact (t->report, t->c.rate[BEFORE], rate, 4);
-    report_put_exact (t->report, t->c.rate[AFTER], scaled, 4);
-    report_put_text (t->report, t->c.currency,
-                     t->whatif->query->site->currency);
+    report_put_exact (t->report, AT_RATE, rate, 4);
+    report_put_exact (t->report, AT_SCALED, scaled, 4);
+    put_currency (t);
     mpq_clear (rate);
 }
 
@@ -376,29 +321,21 @@ static void add_rates (struct table *t)
 
 /* --- how it adds up ---------------------------------------------------- */
 
-static void proof_money (struct table *t, report_proof_t *proof,
-                         const char *label, const mpz_t units)
-{
-    GL_AUTOFREE char *text = exact_units_text (units, t->digits);
-
-    report_proof_line (proof, label, text);
-}
-
-static void prove_side (struct table *t, int side, const char *title)
+static void prove_side (struct table *t, const struct line *all,
+                        const char *title)
 {
     report_proof_t *proof = report_proof (t->report, title);
-    mpz_t left, margin;
+    mpz_t left;
 
-    mpz_inits (left, margin, NULL);
-    mpz_neg (margin, t->all.rest[side]);
-    mpz_sub (left, t->all.cost[side], t->all.charge[side]);
-    mpz_sub (left, left, t->all.rest[side]);
-    proof_money (t, proof, "cost of the pools", t->all.cost[side]);
-    proof_money (t, proof, "charged", t->all.charge[side]);
-    proof_money (t, proof, "margin over cost", margin);
-    proof_money (t, proof, "difference", left);
+    mpz_init (left);
+    mpz_sub (left, all->cost, all->charge);
+    mpz_add (left, left, all->margin);
+    report_proof_money (proof, "cost of the pools", all->cost, t->digits);
+    report_proof_money (proof, "charged", all->charge, t->digits);
+    report_proof_money (proof, "margin over cost", all->margin, t->digits);
+    report_proof_money (proof, "difference", left, t->digits);
     proof->holds = mpz_sgn (left) == 0;
-    mpz_clears (left, margin, NULL);
+    mpz_clear (left);
 }
 
 /* Exactly the same before rounding; each pool and month is rounded once, so that
@@ -417,12 +354,13 @@ static void prove_neutral (struct table *t)
     whatif_revenue (t->whatif->after, after);
     GL_AUTOFREE char *exact_before = exact_text (before, 10);
     GL_AUTOFREE char *exact_after = exact_text (after, 10);
-    mpz_sub (rounding, t->all.charge[AFTER], t->all.charge[BEFORE]);
+    mpz_sub (rounding, t->all[AFTER].charge, t->all[BEFORE].charge);
     report_proof_line (proof, "published rates times", decimal);
     report_proof_line (proof, "exactly", factor);
     report_proof_line (proof, "charges before, not rounded", exact_before);
     report_proof_line (proof, "charges after, not rounded", exact_after);
-    proof_money (t, proof, "difference of the rounded sums", rounding);
+    report_proof_money (proof, "difference of the rounded sums", rounding,
+                        t->digits);
     proof->holds = mpq_equal (before, after);
     mpz_clear (rounding);
     mpq_clears (before, after, NULL);
@@ -441,13 +379,13 @@ static void add_words (struct table *t)
     mpz_t difference;
 
     mpz_init (difference);
-    mpz_sub (difference, t->all.charge[AFTER], t->all.charge[BEFORE]);
-    figure (t, "Charged", t->all.charge[BEFORE]);
-    figure (t, "Charged after", t->all.charge[AFTER]);
+    mpz_sub (difference, t->all[AFTER].charge, t->all[BEFORE].charge);
+    figure (t, "Charged", t->all[BEFORE].charge);
+    figure (t, "Charged after", t->all[AFTER].charge);
     figure (t, "Difference", difference);
     mpz_clear (difference);
-    prove_side (t, BEFORE, "Before");
-    prove_side (t, AFTER, "After");
+    prove_side (t, &t->all[BEFORE], "Before");
+    prove_side (t, &t->all[AFTER], "After");
     if (t->whatif->factor)
         prove_neutral (t);
     report_note (t->report, NOTE_INFORMATION,
@@ -458,23 +396,37 @@ static void add_words (struct table *t)
                  "Who pays more may use less: what jobs held is as it was.");
 }
 
-report_t *whatif_report_make (const whatif_t *whatif)
+static void add_sections (struct table *t)
 {
-    struct table t = {.whatif = whatif,
-                      .digits = whatif->query->site->currency_digits};
+    report_section (t->report, t->by_team ? "Teams" : "Accounts",
+                    "What each is charged, before and after.");
+    add_lines (t, t->payers, t->by_team ? "team" : "account", put_charges);
+    report_section (t->report, "Pools",
+                    "What the charges recover of the cost, before and after.");
+    add_lines (t, t->pools, "pool", put_recovery);
+    add_rates (t);
+}
 
-    t.report = report_begin (whatif->query, "whatif", "What if");
-    report_parameter (t.report, "file", whatif->file);
-    line_init (&t.all, NULL);
-    take_bill (&t, whatif->before, BEFORE);
-    take_bill (&t, whatif->after, AFTER);
-    add_columns (&t);
-    add_payers (&t);
-    add_pools (&t);
-    add_rates (&t);
+report_t *whatif_report_make (const whatif_t *w)
+{
+    struct table t = {.whatif = w,
+                      .digits = w->query->site->currency_digits,
+                      .by_team = w->query->site->team_count > 0
+                                 || w->site_after->team_count > 0};
+
+    t.report = report_begin (w->query, "whatif", "What if");
+    report_parameter (t.report, "file", w->file);
+    report_columns (t.report, columns, AT_COUNT);
+    fields_init (&fields, &t.none);
+    take_bill (&t, w->before, BEFORE);
+    take_bill (&t, w->after, AFTER);
+    add_sections (&t);
     add_words (&t);
-    lines_clear (&t.payers);
-    lines_clear (&t.pools);
-    line_clear (&t.all);
+    for (size_t side = BEFORE; side < SIDES; side++) {
+        cube_free (t.payers[side]);
+        cube_free (t.pools[side]);
+        fields_clear (&fields, &t.all[side]);
+    }
+    fields_clear (&fields, &t.none);
     return t.report;
 }

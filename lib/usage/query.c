@@ -219,6 +219,17 @@ char *report_period_text (const zone_t *zone, period_t p)
                       zone_stamp (zone, p.end, to));
 }
 
+bool report_filter_passes (const usage_filter_t *filter, const char *text)
+{
+    bool found = false;
+
+    if (!text)
+        text = key_info (filter->key)->absent;
+    for (size_t i = 0; i < filter->values.count && !found; i++)
+        found = !strcmp (filter->values.item[i], text);
+    return found;
+}
+
 bool report_filters_within (const report_query_t *query, const key_id_t *keys,
                             size_t count)
 {

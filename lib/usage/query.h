@@ -53,6 +53,8 @@ bool report_months_relative (const char *text);
  * two stamps. */
 char *report_period_text (const zone_t *zone, period_t period);
 
+/* A value of the filter's key (NULL: absent) passes it. */
+bool report_filter_passes (const usage_filter_t *filter, const char *text);
 /* A query filters by nothing but keys that are in the list. */
 bool report_filters_within (const report_query_t *query, const key_id_t *keys,
                             size_t count);

@@ -288,7 +288,8 @@ static void members_are_its_rows (bill_t *a)
     for (size_t i = 0; i < count; i++)
         cube_add_at (cube, &rows[i], i);
     for (size_t i = 0; i < cube_count (cube); i++) {
-        const size_t *member = cube_members (cube, i, &members);
+        const size_t *member
+            = cube_members (cube, cube_row (cube, i), &members);
         all += members;
         for (size_t k = 0; k < members; k++) {
             assert_ptr_equal (cube_find (cube, &rows[member[k]]),
