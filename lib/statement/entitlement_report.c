@@ -3,6 +3,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
+#include "ledger/cube.h"
 #include "statement/entitlement_report.h"
 
 /* --- columns ------------------------------------------------------------ */
@@ -31,9 +32,6 @@ static const struct {
            "Of the unused: gone with the month. Neither this nor carried out "
            "while the month lasts."),
 };
-enum {
-    BOUGHT, CARRIED_IN, USED, USED_RESERVED, UNUSED, CARRIED_OUT, EXPIRED
-};
 #define HOURS_COUNT GL_ARRAY_SIZE (hours)
 #define AT_HOURS (AT_STATE + 1)
 
@@ -58,7 +56,7 @@ static const struct {
     VALUE ("expired_value", value_expired, "Expired, worth",
            "For those that are gone."),
 };
-enum { VALUE_IN, VALUE_USED, VALUE_RESERVED, VALUE_OUT, VALUE_EXPIRED };
+enum { VALUE_IN, VALUE_USED };
 #define VALUES_COUNT GL_ARRAY_SIZE (values)
 
 enum {
@@ -112,26 +110,11 @@ static void add_columns (report_t *report)
 
 /* --- what is added ------------------------------------------------------ */
 
-/* An entitlement to date. */
-struct share {
-    char *team;
-    char *pool;
-    mpq_t sum[GL_ARRAY_SIZE (hours)];
-    mpq_t first_in; /* carried into the first month */
-    mpq_t last_out; /* carried out of the last one */
-    mpq_t changed;  /* carried in less carried out of the month before, closed
-                       with other facts */
-    mpq_t paid, value[GL_ARRAY_SIZE (values)];
-    mpq_t first_value_in, last_value_out, changed_value; /* the same in money */
-    bool holds; /* of each month */
-};
-
 struct entitlement_report {
     const report_query_t *query;
     report_t *report;
-    struct share *share;
-    size_t count;
-    mpz_t amount, fee;
+    bill_t *months; /* every entitlement of every month */
+    cube_t *sums;   /* each to date */
 };
 
 entitlement_report_t *entitlement_report_new (const report_query_t *query)
@@ -139,7 +122,8 @@ entitlement_report_t *entitlement_report_new (const report_query_t *query)
     entitlement_report_t *r = xcalloc (1, sizeof (*r));
 
     r->query = query;
-    mpz_inits (r->amount, r->fee, NULL);
+    r->months = bill_new ();
+    r->sums = cube_new (&bill_fields[BILL_ENTITLEMENTS], "team,pool");
     r->report = report_begin (query, "entitlements", "Entitlements");
     add_columns (r->report);
     return r;
@@ -149,20 +133,8 @@ void entitlement_report_free (entitlement_report_t *r)
 {
     if (!r)
         return;
-    for (size_t i = 0; i < r->count; i++) {
-        struct share *share = &r->share[i];
-        for (size_t k = 0; k < HOURS_COUNT; k++)
-            mpq_clear (share->sum[k]);
-        for (size_t k = 0; k < VALUES_COUNT; k++)
-            mpq_clear (share->value[k]);
-        mpq_clears (share->first_in, share->last_out, share->changed,
-                    share->paid, share->first_value_in, share->last_value_out,
-                    share->changed_value, NULL);
-        free (share->team);
-        free (share->pool);
-    }
-    free (r->share);
-    mpz_clears (r->amount, r->fee, NULL);
+    bill_free (r->months);
+    cube_free (r->sums);
     report_free (r->report);
     free (r);
 }
@@ -181,42 +153,10 @@ static bool passes (const report_query_t *query, const bill_entitlement_t *e)
 {
     for (size_t i = 0; i < query->filter_count; i++) {
         const usage_filter_t *f = &query->filters[i];
-        const char *text = f->key == KEY_TEAM ? e->team : e->pool;
-        bool found = false;
-        for (size_t k = 0; k < f->values.count; k++)
-            found = found || !strcmp (f->values.item[k], text);
-        if (!found)
+        if (!report_filter_passes (f, f->key == KEY_TEAM ? e->team : e->pool))
             return false;
     }
     return true;
-}
-
-static struct share *share_of (entitlement_report_t *r,
-                               const bill_entitlement_t *e)
-{
-    struct share *share;
-
-    for (size_t i = 0; i < r->count; i++)
-        if (!strcmp (r->share[i].team, e->team)
-            && !strcmp (r->share[i].pool, e->pool))
-            return &r->share[i];
-    r->share = xreallocarray (r->share, r->count + 1, sizeof (*r->share));
-    share = &r->share[r->count++];
-    *share = (struct share){.team = xstrdup (e->team),
-                            .pool = xstrdup (e->pool),
-                            .holds = true};
-    for (size_t k = 0; k < HOURS_COUNT; k++)
-        mpq_init (share->sum[k]);
-    for (size_t k = 0; k < VALUES_COUNT; k++)
-        mpq_init (share->value[k]);
-    mpq_inits (share->first_in, share->last_out, share->changed, share->paid,
-               share->first_value_in, share->last_value_out,
-               share->changed_value, NULL);
-    mpq_set (share->first_in, e->rollover_in);
-    mpq_set (share->last_out, e->rollover_in);
-    mpq_set (share->first_value_in, e->value_in);
-    mpq_set (share->last_value_out, e->value_in);
-    return share;
 }
 
 /* bought + carried in = used + reserved + unused */
@@ -232,28 +172,6 @@ static bool balances (const bill_entitlement_t *e)
     holds = mpq_equal (rest, e->unused);
     mpq_clear (rest);
     return holds;
-}
-
-static void sum_values (struct share *share, const bill_entitlement_t *e)
-{
-    mpq_add (share->paid, share->paid, e->fee);
-    for (size_t k = 0; k < VALUES_COUNT; k++)
-        mpq_add (share->value[k], share->value[k], value_of (e, k));
-    mpq_add (share->changed_value, share->changed_value, e->value_in);
-    mpq_sub (share->changed_value, share->changed_value,
-             share->last_value_out);
-    mpq_set (share->last_value_out, e->value_out);
-}
-
-static void sum (struct share *share, const bill_entitlement_t *e)
-{
-    sum_values (share, e);
-    for (size_t k = 0; k < HOURS_COUNT; k++)
-        mpq_add (share->sum[k], share->sum[k], seconds_of (e, k));
-    mpq_add (share->changed, share->changed, e->rollover_in);
-    mpq_sub (share->changed, share->changed, share->last_out);
-    mpq_set (share->last_out, e->rollover_out);
-    share->holds = share->holds && balances (e);
 }
 
 /* --- rows --------------------------------------------------------------- */
@@ -292,17 +210,14 @@ static void put_value (report_t *report, const bill_entitlement_t *e, int digits
 /* (paid + value carried in) / (bought + carried in) */
 static void put_hour (report_t *report, const bill_entitlement_t *e)
 {
+    GL_AUTOFREE char *rate = NULL;
     mpq_t had, value;
 
     mpq_inits (had, value, NULL);
     mpq_add (had, e->bought, e->rollover_in);
     mpq_add (value, e->fee, e->value_in);
-    if (mpq_sgn (had) > 0) {
-        mpz_mul_ui (mpq_numref (value), mpq_numref (value), 3600);
-        mpq_canonicalize (value);
-        mpq_div (value, value, had);
-        report_put_exact (report, AT_HOUR, value, 4);
-    }
+    rate = report_rate_text (value, had);
+    report_put_text (report, AT_HOUR, rate);
     mpq_clears (had, value, NULL);
 }
 
@@ -348,20 +263,27 @@ static void put_row (entitlement_report_t *r, const bill_entitlement_t *e,
 void entitlement_report_add (entitlement_report_t *r, const bill_t *bill,
                              const char *state)
 {
-    size_t count;
+    size_t count, at;
     const bill_entitlement_t *e = bill_entitlements (bill, &count);
 
     for (size_t i = 0; i < count; i++) {
         if (!passes (r->query, &e[i]))
             continue;
         put_row (r, &e[i], state);
-        sum (share_of (r, &e[i]), &e[i]);
-        mpz_add (r->amount, r->amount, e[i].amount_units);
-        mpz_add (r->fee, r->fee, e[i].fee_units);
+        bill_entitlements (r->months, &at);
+        fields_copy (&bill_fields[BILL_ENTITLEMENTS],
+                     bill_append (r->months, BILL_ENTITLEMENTS), &e[i]);
+        cube_add_at (r->sums, &e[i], at);
     }
 }
 
 /* --- to date ------------------------------------------------------------ */
+
+/* An entitlement, its months and their sum. */
+struct share {
+    const bill_entitlement_t *sum, *first, *last;
+    bool holds;
+};
 
 static void proof_hours (report_proof_t *proof, const char *label,
                          const mpq_t seconds, mpq_t rest, int sign)
@@ -372,37 +294,46 @@ static void proof_hours (report_proof_t *proof, const char *label,
     (sign < 0 ? mpq_sub : mpq_add) (rest, rest, seconds);
 }
 
-/* Unused of the last month, and neither carried on nor gone. */
-static void left_of (const struct share *share, mpq_t ret_left)
+/* Carried in less what the months before carried out, but for the first: they
+ * were closed with other facts. */
+static void changed_of (const struct share *share, mpq_t ret)
 {
-    mpq_set (ret_left, share->sum[UNUSED]);
-    mpq_sub (ret_left, ret_left, share->sum[CARRIED_OUT]);
-    mpq_sub (ret_left, ret_left, share->sum[EXPIRED]);
+    mpq_sub (ret, share->sum->rollover_in, share->first->rollover_in);
+    mpq_sub (ret, ret, share->sum->rollover_out);
+    mpq_add (ret, ret, share->last->rollover_out);
+}
+
+/* Unused of the last month, and neither carried on nor gone. */
+static void left_of (const bill_entitlement_t *sum, mpq_t ret_left)
+{
+    mpq_sub (ret_left, sum->unused, sum->rollover_out);
+    mpq_sub (ret_left, ret_left, sum->expired);
 }
 
 static void put_share (entitlement_report_t *r, const struct share *share)
 {
+    const bill_entitlement_t *sum = share->sum;
     GL_AUTOFREE char *title = xasprintf ("Entitlement %s/%s to date, GPU hours",
-                                         share->team, share->pool);
+                                         sum->team, sum->pool);
     report_proof_t *proof = report_proof (r->report, title);
-    mpq_t rest, left;
+    mpq_t rest, left, changed;
 
-    mpq_inits (rest, left, NULL);
-    left_of (share, left);
-    proof_hours (proof, "bought", share->sum[BOUGHT], rest, 1);
-    if (mpq_sgn (share->first_in) != 0)
-        proof_hours (proof, "carried in", share->first_in, rest, 1);
-    if (mpq_sgn (share->changed) != 0)
-        proof_hours (proof, "changed after months were closed", share->changed,
-                     rest, 1);
-    proof_hours (proof, "used by jobs", share->sum[USED], rest, -1);
-    proof_hours (proof, "used by reservations", share->sum[USED_RESERVED], rest,
-                 -1);
-    proof_hours (proof, "expired", share->sum[EXPIRED], rest, -1);
-    proof_hours (proof, "carried on", share->last_out, rest, -1);
+    mpq_inits (rest, left, changed, NULL);
+    left_of (sum, left);
+    changed_of (share, changed);
+    proof_hours (proof, "bought", sum->bought, rest, 1);
+    if (mpq_sgn (share->first->rollover_in) != 0)
+        proof_hours (proof, "carried in", share->first->rollover_in, rest, 1);
+    if (mpq_sgn (changed) != 0)
+        proof_hours (proof, "changed after months were closed", changed, rest,
+                     1);
+    proof_hours (proof, "used by jobs", sum->used, rest, -1);
+    proof_hours (proof, "used by reservations", sum->used_reserved, rest, -1);
+    proof_hours (proof, "expired", sum->expired, rest, -1);
+    proof_hours (proof, "carried on", share->last->rollover_out, rest, -1);
     proof_hours (proof, "left", left, rest, -1);
     proof->holds = share->holds && mpq_sgn (rest) == 0;
-    mpq_clears (rest, left, NULL);
+    mpq_clears (rest, left, changed, NULL);
 }
 
 /* Lines of money; rounded, they add up to the first one. */
@@ -442,33 +373,33 @@ static int put_money_lines (entitlement_report_t *r, report_proof_t *proof,
 static void put_share_value (entitlement_report_t *r, const struct share *share)
 {
     const site_t *site = r->query->site;
+    const bill_entitlement_t *sum = share->sum;
     GL_AUTOFREE char *title
-        = xasprintf ("Paid for entitlement %s/%s to date, %s", share->team,
-                     share->pool, site->currency);
+        = xasprintf ("Paid for entitlement %s/%s to date, %s", sum->team,
+                     sum->pool, site->currency);
     report_proof_t *proof;
     mpq_t had, left;
     mpz_t total;
 
     mpq_inits (had, left, NULL);
     mpz_init (total);
-    mpq_add (had, share->paid, share->first_value_in);
-    mpq_add (had, had, share->changed_value);
-    mpq_sub (left, had, share->last_value_out);
-    for (size_t k = VALUE_USED; k < VALUES_COUNT; k++)
-        if (k != VALUE_OUT)
-            mpq_sub (left, left, share->value[k]);
+    bill_entitlement_value_unused (sum, left);
+    mpq_sub (left, left, sum->value_expired);
+    mpq_sub (left, left, sum->value_out);
+    mpq_add (had, sum->fee, sum->value_in);
+    mpq_sub (had, had, sum->value_out);
+    mpq_add (had, had, share->last->value_out);
     if (mpq_sgn (had) > 0) {
         const struct money_line lines[MONEY_LINES]
-            = {{"used by jobs", share->value[VALUE_USED]},
-               {"used by reservations", share->value[VALUE_RESERVED]},
-               {"expired", share->value[VALUE_EXPIRED]},
-               {"carried on", share->last_value_out},
+            = {{"used by jobs", sum->value_used},
+               {"used by reservations", sum->value_reserved},
+               {"expired", sum->value_expired},
+               {"carried on", share->last->value_out},
                {"left", left}};
         exact_round (total, had, site->currency_digits);
-        GL_AUTOFREE char *text
-            = exact_units_text (total, site->currency_digits);
         proof = report_proof (r->report, title);
-        report_proof_line (proof, "paid and carried in", text);
+        report_proof_money (proof, "paid and carried in", total,
+                            site->currency_digits);
         proof->holds = mpq_sgn (left) >= 0
                        && put_money_lines (r, proof, lines,
                                            GL_ARRAY_SIZE (lines), total)
@@ -478,19 +409,41 @@ static void put_share_value (entitlement_report_t *r, const struct share *share)
     mpq_clears (had, left, NULL);
 }
 
+/* Each at its first month. */
+static void put_shares (entitlement_report_t *r)
+{
+    size_t count, members;
+    const bill_entitlement_t *e = bill_entitlements (r->months, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const size_t *member = cube_members (r->sums, &e[i], &members);
+        struct share share = {cube_find (r->sums, &e[i]), &e[i],
+                              &e[member[members - 1]], true};
+        if (member[0] != i)
+            continue;
+        for (size_t k = 0; k < members; k++)
+            share.holds = share.holds && balances (&e[member[k]]);
+        put_share (r, &share);
+        put_share_value (r, &share);
+    }
+}
+
 report_t *entitlement_report_make (entitlement_report_t *r)
 {
     const site_t *site = r->query->site;
+    const fields_t *fields = &bill_fields[BILL_ENTITLEMENTS];
+    bill_entitlement_t all;
 
+    fields_init (fields, &all);
+    cube_sum (r->sums, 0, cube_count (r->sums), &all);
     report_totals (r->report);
-    report_put_money (r->report, AT_AMOUNT, r->amount, site->currency_digits);
-    report_put_money (r->report, AT_FEE, r->fee, site->currency_digits);
+    report_put_money (r->report, AT_AMOUNT, all.amount_units,
+                      site->currency_digits);
+    report_put_money (r->report, AT_FEE, all.fee_units, site->currency_digits);
     report_put_text (r->report, AT_CURRENCY, site->currency);
-    for (size_t i = 0; i < r->count; i++) {
-        put_share (r, &r->share[i]);
-        put_share_value (r, &r->share[i]);
-    }
-    if (r->count == 0)
+    fields_clear (fields, &all);
+    put_shares (r);
+    if (cube_count (r->sums) == 0)
         report_note (r->report, NOTE_INFORMATION,
                      "Nobody has an entitlement in these months: list what teams "
                      "have bought of a pool under 'entitlements'.");
