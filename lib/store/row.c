@@ -126,49 +126,17 @@ static const void *at (const column_t *c, const void *row)
     return (const char *)row + c->offset;
 }
 
-static inline bool is_text (const column_t *c)
-{
-    return c->type == COLUMN_NAME || c->type == COLUMN_TEXT;
-}
-
 static inline bool is_number (const column_t *c)
 {
     return c->type >= COLUMN_I64 && c->type <= COLUMN_BOOL;
 }
 
-static inline void set_number (const column_t *c, void *row, int64_t number)
-{
-    void *p = (char *)row + c->offset;
-
-    switch (c->type) {
-    case COLUMN_U32:
-        *(uint32_t *)p = (uint32_t)number;
-        break;
-    case COLUMN_I32:
-        *(int32_t *)p = (int32_t)number;
-        break;
-    case COLUMN_BOOL:
-        *(bool *)p = number != 0;
-        break;
-    default:
-        *(int64_t *)p = number;
-        break;
-    }
-}
-
-static inline void set_text (const column_t *c, void *row, const char *text)
-{
-    if (c->flags & COLUMN_EMPTY && text && !*text)
-        text = NULL;
-    *(const char **)((char *)row + c->offset) = text;
-}
-
 void column_forget (const column_t *c, void *row)
 {
-    if (is_text (c))
+    if (column_is_text (c))
         *(const char **)((char *)row + c->offset) = NULL;
     else
-        set_number (c, row, c->unknown);
+        column_put_number (c, row, c->unknown);
 }
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
@@ -193,20 +161,21 @@ int column_compare (const column_t *c, const void *a, const void *b)
 
 void column_copy (const column_t *c, void *to, const void *from)
 {
-    if (is_text (c))
+    if (column_is_text (c))
         *(const char **)((char *)to + c->offset) = column_text (c, from);
     else
-        set_number (c, to, column_number (c, from));
+        column_put_number (c, to, column_number (c, from));
 }
 
-int column_set (const column_t *c, void *row, const value_t *v)
+/* -1 where the value does not fit, which is damage. */
+static int column_set (const column_t *c, void *row, const value_t *v)
 {
     char *p = (char *)row + c->offset;
 
     if (is_number (c))
-        set_number (c, row, v->type == VALUE_NULL ? c->unknown : v->i);
-    else if (is_text (c))
-        set_text (c, row, v->data);
+        column_put_number (c, row, v->type == VALUE_NULL ? c->unknown : v->i);
+    else if (column_is_text (c))
+        column_put_text (c, row, v->data);
     else if (c->type == COLUMN_BLOB) {
         memcpy (p, &v->data, sizeof (v->data));
         memcpy (p + sizeof (v->data), &v->length, sizeof (v->length));
@@ -232,7 +201,7 @@ static inline value_t column_get (const column_t *c, const void *row)
                    ? as_i64 (number)
                    : as_u64 ((uint64_t)number);
     }
-    if (is_text (c)) {
+    if (column_is_text (c)) {
         const char *text = column_text (c, row);
         return as_text (!text && c->flags & COLUMN_EMPTY ? "" : text);
     }
@@ -247,11 +216,13 @@ static inline value_t column_get (const column_t *c, const void *row)
 static inline int64_t read_number (const column_t *c, const db_statement_t *st,
                                    unsigned i)
 {
+    int64_t number = db_column_i64 (st, i);
+
     /* NULL reads as 0 */
-    if (c->unknown != 0 && c->flags & COLUMN_NULLABLE
+    if (number == 0 && c->unknown != 0 && c->flags & COLUMN_NULLABLE
         && db_column_is_null (st, i))
         return c->unknown;
-    return db_column_i64 (st, i);
+    return number;
 }
 
 value_t column_read (const column_t *c, const db_statement_t *st, unsigned i)
@@ -272,9 +243,9 @@ static inline int read_into (const column_t *c, const db_statement_t *st,
     value_t v;
 
     if (is_number (c))
-        set_number (c, row, read_number (c, st, i));
-    else if (is_text (c))
-        set_text (c, row, db_column_text (st, i));
+        column_put_number (c, row, read_number (c, st, i));
+    else if (column_is_text (c))
+        column_put_text (c, row, db_column_text (st, i));
     else {
         v = column_read (c, st, i);
         return column_set (c, row, &v);
@@ -659,9 +630,9 @@ static void each_text (const row_type_t *type, void *row, bool own)
             continue;
         if (c->type == COLUMN_PART)
             each_text (c->part, row, own);
-        else if (is_text (c) && own)
+        else if (column_is_text (c) && own)
             *text = xstrdup (*text);
-        else if (is_text (c))
+        else if (column_is_text (c))
             free (*text);
     }
 }

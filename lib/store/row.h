@@ -150,6 +150,11 @@ typedef struct row_type {
 /* --- one column -------------------------------------------------------------
  */
 
+static inline bool column_is_text (const column_t *column)
+{
+    return column->type == COLUMN_NAME || column->type == COLUMN_TEXT;
+}
+
 /* Of a text. */
 static inline const char *column_text (const column_t *column, const void *row)
 {
@@ -175,10 +180,39 @@ static inline int64_t column_number (const column_t *column, const void *row)
 
 static inline bool column_known (const column_t *column, const void *row)
 {
-    if (column->type == COLUMN_NAME || column->type == COLUMN_TEXT)
+    if (column_is_text (column))
         return column_text (column, row) != NULL;
     return !(column->flags & COLUMN_NULLABLE)
            || column_number (column, row) != column->unknown;
+}
+
+static inline void column_put_number (const column_t *column, void *row,
+                                      int64_t number)
+{
+    void *p = (char *)row + column->offset;
+
+    switch (column->type) {
+    case COLUMN_U32:
+        *(uint32_t *)p = (uint32_t)number;
+        break;
+    case COLUMN_I32:
+        *(int32_t *)p = (int32_t)number;
+        break;
+    case COLUMN_BOOL:
+        *(bool *)p = number != 0;
+        break;
+    default:
+        *(int64_t *)p = number;
+        break;
+    }
+}
+
+static inline void column_put_text (const column_t *column, void *row,
+                                    const char *text)
+{
+    if (column->flags & COLUMN_EMPTY && text && !*text)
+        text = NULL;
+    *(const char **)((char *)row + column->offset) = text;
 }
 
 /* Of texts and numbers: NULL before "" before everything else, then by value.
@@ -189,8 +223,6 @@ void column_forget (const column_t *column, void *row); /* makes it unknown */
 /* The value of a result column. */
 value_t column_read (const column_t *column, const db_statement_t *st,
                      unsigned at);
-/* -1 where the value does not fit, which is damage. */
-int column_set (const column_t *column, void *row, const value_t *value);
 
 /* --- writing: in a transaction ----------------------------------------------
  */

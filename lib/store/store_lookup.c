@@ -9,10 +9,16 @@
 /* Above it all is forgotten: texts may be long. */
 #define BYTES_KEPT ((size_t)3 << 20)
 
+/* A column as the struct has it. */
+union cell {
+    const char *text;
+    int64_t number;
+};
+
 struct entry {
     uint64_t id;
     size_t bytes;
-    value_t values[]; /* behind them the texts */
+    union cell cells[]; /* behind them the texts */
 };
 
 struct lookup {
@@ -64,7 +70,7 @@ void lookup_close (lookup_t *lookup)
 
 static struct entry *entry_of_row (const lookup_t *lookup, uint64_t id)
 {
-    size_t head = sizeof (struct entry) + lookup->count * sizeof (value_t);
+    size_t head = sizeof (struct entry) + lookup->count * sizeof (union cell);
     size_t bytes = head;
     struct entry *entry;
     char *at;
@@ -76,12 +82,12 @@ static struct entry *entry_of_row (const lookup_t *lookup, uint64_t id)
     *entry = (struct entry){.id = id, .bytes = bytes};
     at = (char *)entry + head;
     for (unsigned i = 0; i < lookup->count; i++) {
-        value_t *v = &entry->values[i];
-        *v = column_read (&lookup->columns[i], lookup->st, i);
-        if (v->type != VALUE_TEXT)
-            continue;
-        v->data = memcpy (at, v->data, v->length);
-        at += v->length + 1;
+        value_t v = column_read (&lookup->columns[i], lookup->st, i);
+        if (v.type == VALUE_TEXT) {
+            entry->cells[i].text = memcpy (at, v.data, v.length);
+            at += v.length + 1;
+        } else if (v.type == VALUE_I64)
+            entry->cells[i].number = v.i;
     }
     return entry;
 }
@@ -124,13 +130,17 @@ static struct entry *fetch (lookup_t *lookup, uint64_t id, gl_error_t *error)
 
 int lookup_set (lookup_t *lookup, uint64_t id, void *row, gl_error_t *error)
 {
-    static const value_t unknown;
     const struct entry *entry = id ? fetch (lookup, id, error) : NULL;
 
     if (id && !entry)
         return -1;
-    for (unsigned i = 0; i < lookup->count; i++)
-        column_set (&lookup->columns[i], row,
-                    entry ? &entry->values[i] : &unknown);
+    for (unsigned i = 0; i < lookup->count; i++) {
+        const column_t *c = &lookup->columns[i];
+        if (column_is_text (c))
+            column_put_text (c, row, entry ? entry->cells[i].text : NULL);
+        else
+            column_put_number (c, row,
+                               entry ? entry->cells[i].number : c->unknown);
+    }
     return 0;
 }
