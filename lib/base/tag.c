@@ -77,7 +77,7 @@ const char *labels_problem (const char *text)
             return "a value is not 1-64 characters of A-Z a-z 0-9 . _ - "
                    "beginning with a letter or digit";
         if (key_seen_before (text, key, klen))
-            return "a key stands twice";
+            return "a key is given twice";
     }
     return NULL;
 }

@@ -70,17 +70,19 @@ static int check_duplicates (const check_list_t *list, gl_error_t *error)
         if (by_name (a, b) != 0 || !overlap (a->valid, b->valid))
             continue;
         if (!b->kind->dated)
-            return gl_error (error,
-                             "%s:%d: '%s' stands twice in `%s` (also %s:%d); "
-                             "give it another name",
-                             b->place.file, b->place.line, b->identity,
-                             b->kind->name, a->place.file, a->place.line);
-        return gl_error (error,
-                         "%s:%d: '%s' stands twice in `%s` for the same time "
-                         "(also %s:%d); give them `from` and `to` that do not "
-                         "overlap, or another name",
-                         b->place.file, b->place.line, b->identity,
-                         b->kind->name, a->place.file, a->place.line);
+            return gl_error (
+                error,
+                "%s:%d: '%s' is defined twice in `%s` (also %s:%d); "
+                "give it another name",
+                b->place.file, b->place.line, b->identity, b->kind->name,
+                a->place.file, a->place.line);
+        return gl_error (
+            error,
+            "%s:%d: '%s' is defined twice in `%s` for the same time "
+            "(also %s:%d); give them `from` and `to` that do not "
+            "overlap, or another name",
+            b->place.file, b->place.line, b->identity, b->kind->name,
+            a->place.file, a->place.line);
     }
     return 0;
 }
@@ -294,7 +296,7 @@ static int check_pair (const struct claim *a, const struct claim *b,
     const site_pool_t *pool = b->pool, *other = a->pool;
 
     if (pool == other)
-        return gl_error (error, "%s:%d: `nodes`: '%s' stands twice",
+        return gl_error (error, "%s:%d: `nodes`: '%s' is listed twice",
                          pool->place.file, pool->place.line, b->node);
     if (!same_devices (pool, other))
         return 0;

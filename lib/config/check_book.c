@@ -73,9 +73,9 @@ static int check_change (const site_asset_t *asset, size_t i, gl_error_t *error)
     char a[ZONE_STAMP_SIZE], b[ZONE_STAMP_SIZE];
 
     if (day_of (&change->from) <= day_of (before))
-        return gl_error (error, "`from`: %s is not after %s: changes of asset "
-                                "'%s' stand in their order, after the day in "
-                                "service",
+        return gl_error (error,
+                         "`from`: %s is not after %s: list the changes of "
+                         "asset '%s' by date, after the day in service",
                          date_text (&change->from, a), date_text (before, b),
                          asset->name);
     if (asset->retired.year && day_of (&change->from) >= day_of (&asset->retired))

@@ -49,8 +49,8 @@ static const schema_key_t pool_keys[] = {
      NULL,
      "MIG slices into which the GPUs of one node are cut, as in "
      "\"1g.10gb:4,3g.40gb:1\"; says what is stranded. GPUs that the slices do "
-     "not need are whole where gres has a type that is no slice, or is not "
-     "told; else all are cut."},
+     "not need are whole if gres has a type that is no slice, or is not set; "
+     "else all are cut."},
     {"shards_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, shards_per_gpu),
      NULL, NULL, NULL, NULL,
      "gres/shard of one GPU: a shard counts this part of a GPU. Without it "
@@ -67,13 +67,14 @@ static const schema_key_t pool_keys[] = {
     {"bill", VALUE_WORD, 0, offsetof (site_pool_t, bill), bill_words, NULL,
      "gpus", "gpus",
      "What is billed of a job: its GPUs (gpus); or as many as its CPUs or "
-     "memory stand for, where these are more: rounded up (dominant), or as "
+     "memory correspond to, if these are more: rounded up (dominant), or as "
      "Slurm's MAX_TRES (weighted). Default gpus."},
     {"cpus_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, cpus_per_gpu), NULL,
-     NULL, NULL, NULL, "With dominant: so many CPUs stand for a GPU."},
+     NULL, NULL, NULL,
+     "With dominant: the number of CPUs that count as one GPU."},
     {"memory_per_gpu", VALUE_MEGABYTES, 0,
      offsetof (site_pool_t, memory_per_gpu), NULL, NULL, NULL, NULL,
-     "With dominant: so many MB of memory stand for a GPU."},
+     "With dominant: the MB of memory that count as one GPU."},
     {"gpu_weight", VALUE_DECIMAL, POSITIVE, offsetof (site_pool_t, gpu_weight),
      NULL, NULL, "1", NULL,
      "With weighted: TRESBillingWeights of slurm.conf for a GPU. Default 1."},

@@ -78,7 +78,8 @@ static const schema_key_t asset_change_keys[] = {
      NULL, NULL, "6y", "Useful life in all, from the day in service."},
     {"salvage", VALUE_REVALUE, 0, offsetof (site_asset_change_t, salvage), NULL,
      NULL, NULL, "5%",
-     "What one will be worth at the end: an amount, or a share of the price."},
+     "Salvage value of one at the end of its life: an amount, or a share of "
+     "the price."},
     {"expected_gpu_hours", VALUE_DECIMAL, POSITIVE,
      offsetof (site_asset_change_t, expected_gpu_hours), NULL, NULL, NULL, NULL,
      "GPU-hours in all, from the day in service; for units-of-use."},
@@ -103,7 +104,8 @@ static const schema_key_t asset_keys[] = {
      "5y", "5y", "Useful life. Default 5y."},
     {"salvage", VALUE_SALVAGE, 0, offsetof (site_asset_t, salvage), NULL, NULL,
      "0", "10%",
-     "What one is worth at the end: an amount, or a share of the price. "
+     "Salvage value of one at the end of its life: an amount, or a share of "
+     "the price. "
      "Default 0."},
     {"method", VALUE_WORD, 0, offsetof (site_asset_t, method), method_words,
      NULL, "straight-line", "straight-line",
@@ -159,12 +161,13 @@ static const schema_key_t power_keys[] = {
      "node."},
     {"idle_watts", VALUE_DECIMAL, POSITIVE, offsetof (site_power_t, idle_watts),
      NULL, NULL, NULL, NULL,
-     "Of a GPU that no job holds. Without it all GPUs draw watts_per_gpu."},
+     "Power of a GPU without a job. Without it all GPUs draw watts_per_gpu."},
     {"node_watts", VALUE_DECIMAL, 0, offsetof (site_power_t, node_watts), NULL,
-     NULL, "0", NULL, "Of the rest of each node, at all times. Default 0."},
+     NULL, "0", NULL,
+     "Power of the node without its GPUs, at all times. Default 0."},
     {"energy", VALUE_WORD, 0, offsetof (site_power_t, measured), energy_words,
      NULL, "modelled", "modelled",
-     "Where the energy of held GPUs comes from: watts_per_gpu (modelled), or "
+     "Source of the energy of allocated GPUs: watts_per_gpu (modelled), or "
      "their own counters as far as agents read them, at the price of the time "
      "at which it was used, else watts_per_gpu (measured; needs idle_watts). "
      "Default modelled."},
@@ -250,8 +253,8 @@ static const schema_key_t cost_keys[] = {
      "share_by. For an amount a month or year."},
     {"share_by", VALUE_WORD, 0, offsetof (site_cost_t, share_by), share_words,
      NULL, NULL, NULL,
-     "What the pools share it by, each month: GPU-hours in service (capacity) "
-     "or held by jobs (gpu_hours), energy of the machines, jobs."},
+     "How pools share it each month: by GPU-hours in service (capacity) or "
+     "allocated to jobs (gpu_hours), energy of the machines, jobs."},
     {"kind", VALUE_WORD, 0, offsetof (site_cost_t, category), cost_kind_words,
      NULL, "other", "network", "What sort of cost it is. Default other."},
     {"amount", VALUE_DECIMAL, REQUIRED, offsetof (site_cost_t, amount), NULL,

@@ -39,7 +39,8 @@ static const schema_key_t agent_keys[] = {
      "NodeName of slurm.conf; default the host name up to its first dot."},
     {"cluster", VALUE_NAME, 0, offsetof (site_t, agent.cluster), NULL, NULL,
      NULL, NULL,
-     "ClusterName of slurm.conf; default as slurmd told the plugin."},
+     "ClusterName of slurm.conf; default: the name that slurmd passes to the "
+     "plugin."},
     {"interval_seconds", VALUE_SECONDS, 0,
      offsetof (site_t, agent.interval_seconds), NULL, NULL, "10", "10",
      "Time between two looks at the devices. Default 10."},
@@ -67,7 +68,7 @@ static const schema_key_t agent_keys[] = {
      "File for the textfile collector of Prometheus' node_exporter. Default "
      "none."},
     {"replay", VALUE_PATH, 0, offsetof (site_t, agent.replay), NULL, NULL, NULL,
-     NULL, "File of recorded devices that stands in for NVML: for tests."},
+     NULL, "File of recorded devices that replaces NVML, for tests."},
 };
 
 const schema_kind_t schema_agent

@@ -84,7 +84,7 @@ static const schema_key_t entitlement_keys[] = {
     {"team", VALUE_TEXT, IDENTITY, offsetof (site_entitlement_t, team), NULL,
      "teams", NULL, "vision", "Team that uses it without paying again."},
     {"pool", VALUE_TEXT, IDENTITY, offsetof (site_entitlement_t, pool), NULL,
-     "pools", NULL, "h100", "Pool of which it is; the rest is at the rate."},
+     "pools", NULL, "h100", "The pool; other hours are at the rate."},
     {"gpus", VALUE_DECIMAL, POSITIVE, offsetof (site_entitlement_t, gpus), NULL,
      NULL, NULL, "8",
      "So many physical GPUs all the time; or share, or gpu_hours."},
@@ -96,22 +96,21 @@ static const schema_key_t entitlement_keys[] = {
      "So many GPU-hours in each calendar month."},
     {"unused", VALUE_WORD, 0, offsetof (site_entitlement_t, unused),
      unused_words, NULL, "expire", "expire",
-     "What is unused at the end of a month is gone (expire), or can be used in "
-     "the next one of the same fiscal year (carry), from ledger.go_live on, or "
+     "Unused hours at the end of a month expire (expire), or roll over to the "
+     "next month of the same fiscal year (carry), from ledger.go_live on, or "
      "from the first fact. "
      "Default expire."},
     {"carry_cap", VALUE_DECIMAL, POSITIVE,
      offsetof (site_entitlement_t, carry_cap), NULL, NULL, NULL, NULL,
-     "Of unused: carry, so many GPU-hours at most; the rest expires. Default "
-     "all "
-     "of it."},
+     "With unused: carry, the most GPU-hours that roll over; others expire. "
+     "Default all."},
     {"per_gpu_hour", VALUE_DECIMAL, POSITIVE,
      offsetof (site_entitlement_t, per_gpu_hour), NULL, NULL, NULL, NULL,
-     "What the team pays for each GPU-hour of it, drawn or not, as a row of its "
-     "own; or per_month. Default: nothing is paid for it here."},
+     "Price that the team pays for each GPU-hour of it, used or not, as a row "
+     "of its own; or per_month. Default: free."},
     {"per_month", VALUE_DECIMAL, POSITIVE,
      offsetof (site_entitlement_t, per_month), NULL, NULL, NULL, NULL,
-     "What it pays for it in each calendar month, by days in a part of one."},
+     "Price for each calendar month, by days in a part of one."},
     FROM_TO (site_entitlement_t),
 };
 
@@ -121,7 +120,7 @@ const schema_kind_t schema_entitlements = DATED_KIND (
 
 static const schema_key_t tax_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_tax_t, name), NULL, NULL,
-     NULL, "VAT", "Name of the tax, as it stands on a statement."},
+     NULL, "VAT", "Name of the tax on a statement."},
     {"percent", VALUE_RATIO, REQUIRED | POSITIVE,
      offsetof (site_tax_t, percent), NULL, NULL, NULL, "\"25%\"",
      "Share of what a team has to pay in a month, credits and corrections "

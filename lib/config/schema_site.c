@@ -46,18 +46,18 @@ const schema_kind_t schema_ledger = ONE_KIND (
 static const schema_key_t policy_keys[] = {
     {"idle", VALUE_WORD, 0, offsetof (site_t, policy.idle), schema_idle_words,
      NULL, "explicit", "explicit",
-     "Who bears the cost of time that nobody held, where no rate is published: "
+     "Who pays for idle time where no rate is published: "
      "the platform (explicit); the hours billed, by their rate (in-rate), or "
      "as "
      "far as the planned utilization says (practical); lines of their own for "
-     "accounts by the time that they held (proportional), for teams in equal "
+     "accounts by their allocated time (proportional), for teams in equal "
      "parts (uniform) or by their entitlements (entitlement); nobody (none). "
      "Default explicit."},
     {"reserved", VALUE_WORD, 0, offsetof (site_t, policy.reserved),
      reserved_words, NULL, "stated", "stated",
      "Reserved time that no job used: idle time like any other (stated), or "
      "charged to the accounts of the reservation in equal parts (holder), and "
-     "drawn from what their team is entitled to, as far as that reaches "
+     "consumed from their team's entitlement as far as it reaches "
      "(entitlement). Default stated."},
     {"book", VALUE_WORD, 0, offsetof (site_t, policy.book), book_words, NULL,
      "full", "full",
@@ -65,13 +65,13 @@ static const schema_key_t policy_keys[] = {
      "that are not recoverable. Both are shown. Default full."},
     {"disposal", VALUE_WORD, 0, offsetof (site_t, policy.disposal),
      disposal_words, NULL, "apart", "apart",
-     "Gain or loss of an asset that is retired: stated beside the cost "
+     "Gain or loss of an asset that is retired: shown next to the cost "
      "(apart), "
      "or a cost of the month (in-rate). Default apart."},
     {"suspended", VALUE_WORD, 0, offsetof (site_t, policy.suspended),
      suspended_words, NULL, "charged", "charged",
-     "GPUs that a suspended job holds: charged as held, or free and stated "
-     "beside the charges. Default charged."},
+     "GPUs allocated to a suspended job: charged, or free and shown as "
+     "unallocated cost. Default charged."},
     {"mig_price", VALUE_WORD, 0, offsetof (site_t, policy.mig_price),
      schema_price_words, NULL, "max", "max",
      "Weight by which a MIG slice is priced at full cost. Default max."},
@@ -87,20 +87,19 @@ static const schema_key_t policy_keys[] = {
      "How long after its time limit an open job may still be running. What is "
      "later is quarantined, not counted. Default 1h."},
     {"minimum", VALUE_DURATION, 0, offsetof (site_t, policy.minimum), NULL,
-     NULL, "0s", "0s",
-     "Time that a job is billed at least once it has ended. Default 0s."},
+     NULL, "0s", "0s", "Least time that an ended job is billed. Default 0s."},
     {"increment", VALUE_DURATION, POSITIVE, offsetof (site_t, policy.increment),
      NULL, NULL, "1s", "1s",
-     "Its time is billed in whole ones of these. Default 1s."},
+     "A job's time is rounded up to a multiple of this. Default 1s."},
     {"grace", VALUE_DURATION, 0, offsetof (site_t, policy.grace), NULL, NULL,
      "0s", "0s", "A job that ended within less than this is free. Default 0s."},
     {"credits", VALUE_STATES, 0, offsetof (site_t, policy.credits), NULL, NULL,
      "NODE_FAIL BOOT_FAIL", "[NODE_FAIL, BOOT_FAIL]",
-     "Ends, in the words of sacct, for which a job is given back what it was "
-     "charged; or off. Default NODE_FAIL and BOOT_FAIL."},
+     "Job states (of sacct) for which a job's charge is credited; or off. "
+     "Default NODE_FAIL and BOOT_FAIL."},
     {"credit_cap", VALUE_DURATION, POSITIVE,
      offsetof (site_t, policy.credit_cap), NULL, NULL, NULL, NULL,
-     "Of its time at most the last so much is given back. Default all."},
+     "The most time at the job's end that is credited. Default all."},
 };
 
 const schema_kind_t schema_policy
@@ -168,7 +167,7 @@ static const schema_key_t close_keys[] = {
     {"sign", VALUE_LIST, 0, offsetof (site_t, close.sign), NULL, NULL, NULL,
      NULL,
      "Program, with its arguments, that reads the file of close.anchor from "
-     "standard input and writes a detached signature of it, which is kept as "
+     "standard input and writes a detached signature of it, which is stored as "
      "FILE.sig; such as ssh-keygen -Y sign. Default none."},
 };
 

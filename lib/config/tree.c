@@ -105,7 +105,7 @@ static int check_key (struct reader *reader, const tree_t *mapping,
     for (size_t i = 0; i + 1 < mapping->count; i += 2) {
         if (strcmp (mapping->item[i]->text, key->text) == 0)
             return gl_error (reader->error,
-                             "%s:%d: key '%.60s' stands twice (first in line "
+                             "%s:%d: key '%.60s' is given twice (first in line "
                              "%d); remove one",
                              reader->name, key->line, key->text,
                              mapping->item[i]->line);

@@ -15,7 +15,7 @@ static const struct {
     [SIDE_ACCOUNTING] = {"accounting", "Segments against slurmdbd's job rows"},
     [SIDE_USAGE] = {"usage", "Segments against slurmdbd's usage tables"},
     [SIDE_EVIDENCE] = {"evidence", "Segments against the nodes' records"},
-    [SIDE_ROLLUPS] = {"rollups", "Kept rollups against segments"},
+    [SIDE_ROLLUPS] = {"rollups", "Cached rollups against segments"},
     [SIDE_REVISIONS]
     = {"revisions", "Segments that changed after they had been counted"},
 };
@@ -38,17 +38,17 @@ const char *reconcile_side_title (reconcile_side_t side)
 static const reconcile_cause_text_t causes[CAUSE_COUNT] = {
     [CAUSE_OPEN_SINCE]
     = {"open_since",
-       "The job was open at the last sync and has gone on or ended since: the "
+       "The job was open at the last sync and has run on or ended since: the "
        "row ends after as-of, or is open still.",
        SYNC, true},
     [CAUSE_ENDED_LATE]
     = {"ended_late",
-       "slurmdbd was told only after the last sync that the job had ended "
-       "before it: the row was written after the store saw it open.",
+       "slurmdbd learned only after the last sync that the job had ended "
+       "before it: the row was written after the store read it as open.",
        SYNC, true},
     [CAUSE_ARRIVED_LATE]
     = {"arrived_late",
-       "slurmdbd was told of the job only after the last sync: the row was "
+       "slurmdbd learned of the job only after the last sync: the row was "
        "written after as-of.",
        SYNC, true},
     [CAUSE_EDITED]
@@ -68,7 +68,7 @@ static const reconcile_cause_text_t causes[CAUSE_COUNT] = {
        "and its time of change is as it was.",
        SYNC, true},
     [CAUSE_GONE]
-    = {"gone",
+    = {"purged",
        "slurmdbd has purged the row: the store noted it, or no ended row as "
        "old as it is left.",
        NOTHING ": the store keeps it", true},
@@ -88,8 +88,8 @@ static const reconcile_cause_text_t causes[CAUSE_COUNT] = {
        SYNC, true},
     [CAUSE_DATABASE_OLDER]
     = {"database_older",
-       "The store has seen the segment later than this database's clock "
-       "stands: it is an older copy.",
+       "The store read the segment later than this database's clock shows: the "
+       "database is an older copy.",
        "compare with the database in use", true},
     [CAUSE_RESIZED_START]
     = {"resized_start",
@@ -132,7 +132,7 @@ static const reconcile_cause_text_t causes[CAUSE_COUNT] = {
     = {"untotalled",
        "The row names GPU types without a total, or more of them than the "
        "total; slurmdbd rolls up the total alone.",
-       "AccountingStorageTRES=gres/gpu beside the types", true},
+       "AccountingStorageTRES=gres/gpu in addition to the types", true},
     [CAUSE_NO_VALUE]
     = {"no_value",
        "The row has Slurm's \"no value\" as the count of GPUs; slurmdbd "
@@ -176,7 +176,8 @@ static const reconcile_cause_text_t causes[CAUSE_COUNT] = {
     [CAUSE_ENDED_ON_NODE]
     = {"ended_on_node",
        "Every node recorded the job's end long before accounting did, and "
-       "slurmctld was away in between: it learned of the end, or remembered it, "
+       "slurmctld was away in between: it learned of the end, or remembered "
+       "it, "
        "only later. Accounting's time is counted.",
        "to give it back: gpuledger credit --job JOBID --hours N, the hours "
        "between the two ends",
@@ -186,8 +187,10 @@ static const reconcile_cause_text_t causes[CAUSE_COUNT] = {
        "The node recorded a start after the job was submitted and before the "
        "start in its row, or before the job was requeued where the row never "
        "got a start: slurmctld lost the last seconds of its state and started "
-       "the job again, or gave its JobId to another one. slurmdbd may have a row "
-       "without a partition of it. The time of the first start is in no figure.",
+       "the job again, or gave its JobId to another one. slurmdbd may have a "
+       "row "
+       "without a partition of it. The time of the first start is in no "
+       "figure.",
        NOTHING, true},
     [CAUSE_AFTER_AS_OF]
     = {"after_as_of",
@@ -214,8 +217,8 @@ static const reconcile_cause_text_t causes[CAUSE_COUNT] = {
        "slurmdbd's row has lost all GRES, which an earlier view of it named: "
        "slurmctld sends ended jobs again without them. The earlier GRES are "
        "counted.",
-       "restore tres_alloc of the row from a backup of slurmdbd's database, then "
-       SYNC_FULL,
+       "restore tres_alloc of the row from a backup of slurmdbd's database, "
+       "then " SYNC_FULL,
        false},
     [CAUSE_UNEXPLAINED]
     = {"unexplained", "Nothing that is known accounts for it.",

@@ -19,8 +19,7 @@ static const change_info_t infos[CHANGE_COUNT] = {
        "The same hours at other prices: rate cards, the cost of the pools, "
        "adjustments. Without idle time."},
     [CHANGE_IDLE] = {"idle", "Idle",
-                     "What is charged for time that nobody held: in prices at "
-                     "full cost, and in "
+                     "Charges for idle time: in prices at full cost, and in "
                      "rows of its own."},
     [CHANGE_CREDIT] = {"credits", "Credits", "Credits of both months."},
     [CHANGE_CORRECTION] = {"corrections", "Corrections",

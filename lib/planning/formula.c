@@ -220,7 +220,7 @@ static const formula_t table[] = {
         "scaling", "F12",
         .needs = {"speed", "gpus"},
         .title = "One run on more GPUs",
-        .left_out = "what an earlier result is worth",
+        .left_out = "the value of an earlier result",
         .step = {
             {"efficiency", "speed / gpus", "efficiency", PERCENT,
              "speed / gpus"},
@@ -234,8 +234,7 @@ static const formula_t table[] = {
         .needs = {"price", "against"},
         .takes = {"speed"},
         .title = "The same run on another GPU",
-        .left_out = "porting it, memory that one of them lacks, and what an "
-                    "earlier result is worth",
+        .left_out = "porting it, memory that one of them lacks, and the value of an earlier result",
         .step = {
             {"breakeven", "price / against", "break-even speed", TIMES,
              "price / against"},
@@ -419,15 +418,15 @@ static const formula_t table[] = {
     },
     {
         "use", "F11",
-        .needs = {"capacity", "held", "down", "active", "known"},
+        .needs = {"capacity", "allocated", "down", "active", "known"},
         .step = {
-            {"used", "held / capacity", "held by jobs", PERCENT},
+            {"used", "allocated / capacity", "allocated to jobs", PERCENT},
             {"unused", "down / capacity", "down or planned down", PERCENT},
-            {"active", "active / known", "activity of the GPUs while held",
+            {"active", "active / known", "activity of the GPUs while allocated",
              PERCENT, .when = "known"},
             {"effective", "used * active", "both: effective", PERCENT,
              .when = "known"},
-            {"known", "known / held", "held time whose activity is known",
+            {"known", "known / allocated", "allocated time whose activity is known",
              PERCENT, .when = "known"},
         },
     },

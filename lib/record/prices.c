@@ -88,7 +88,7 @@ static int each_line (const char *text, size_t length, const char *head,
         if (span_is (line, "end"))
             return cursor == end
                        ? 0
-                       : gl_error (error, "something stands behind its end");
+                       : gl_error (error, "text follows its end");
         if (take (line, arg) < 0)
             return gl_error (error, "line %d is none of this format", number);
     }

@@ -353,7 +353,7 @@ static int decode_field (record_t *record, unsigned number,
         return 0;
     }
     if (record_has_field (record, number))
-        return gl_error (error, "%s stands twice", field->name);
+        return gl_error (error, "%s is given twice", field->name);
     if (field->size > 0) {
         if (decode_text (record, number, value, length, error) < 0)
             return -1;

@@ -39,8 +39,8 @@ static void put_residual (struct block *b, const meter_balance_t *m)
 static void put_machines (struct block *b, const meter_balance_t *m)
 {
     if (m->devices_known) {
-        put_kwh (b, NULL, "GPUs held by jobs", m->allocated);
-        put_kwh (b, NULL, "GPUs held by nobody", m->idle);
+        put_kwh (b, NULL, "GPUs allocated to jobs", m->allocated);
+        put_kwh (b, NULL, "idle GPUs", m->idle);
         if (mpq_sgn (m->unmatched))
             put_kwh (b, NULL, "GPUs of jobs that accounting does not have",
                      m->unmatched);

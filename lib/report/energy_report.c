@@ -65,9 +65,9 @@ static struct columns add_columns (report_t *report)
     c.energy = report_measure (report, MEASURE_ENERGY_KWH, false);
     c.known = report_column (report, "energy_pct", "Measured %", COLUMN_PERCENT,
                              false);
-    report_column_help (report, c.known,
-                        "The share of the held device time that the energy "
-                        "speaks of.");
+    report_column_help (
+        report, c.known,
+        "The share of the allocated device time whose energy is known.");
     return c;
 }
 
@@ -144,8 +144,8 @@ static void put_totals (report_t *report, const measured_t *held,
 {
     uint64_t unmatched = unmatched_mj (counts);
 
-    put_total (report, "held_kwh", "held by jobs", held->energy_mj);
-    put_total (report, "unheld_kwh", "held by nobody", unheld->energy_mj);
+    put_total (report, "allocated_kwh", "allocated to jobs", held->energy_mj);
+    put_total (report, "idle_kwh", "idle", unheld->energy_mj);
     put_total (report, "without_segment_kwh",
                "of jobs that accounting does not have", unmatched);
     put_total (report, "counters_kwh", "all that was measured",
@@ -174,9 +174,7 @@ static void finish (energy_report_t *e, report_t *report,
         put_totals (report, &allocated, counts, unheld);
         if (unheld->energy_stretches > 0)
             report_note (report, NOTE_INFORMATION,
-                         "Beside that, %s kWh were used while no job held the "
-                         "device.",
-                         idle);
+                         "Idle devices used a further %s kWh.", idle);
     }
     report_note (report, NOTE_INFORMATION,
                  "Energy of the GPUs alone, by their own counters, of the time "

@@ -51,11 +51,11 @@ static void explain_interval (explain_step_t *step, const site_t *site,
                        "up to here",
                        segment_end (s));
     explain_line (
-        step, COLUMN_COUNT, "seconds", "seconds held, end - start",
+        step, COLUMN_COUNT, "seconds", "allocated seconds, end - start",
         xasprintf ("%lld", (long long)(segment_end (s) - s->time_start)));
     if (s->suspended != SECONDS_UNKNOWN && s->suspended > 0)
         explain_line (step, COLUMN_COUNT, "suspended_seconds",
-                      "of these suspended; devices stay held",
+                      "of these suspended; devices stay allocated",
                       xasprintf ("%lld", (long long)s->suspended));
 }
 
@@ -70,7 +70,7 @@ static void explain_identity (explain_segment_t *segment, const site_t *site,
     explain_step_t *step = explain_step (
         segment, "segment", xstrdup ("What Slurm's accounting says"));
 
-    explain_text (step, "source", "told by", source_name (s->source));
+    explain_text (step, "source", "source", source_name (s->source));
     explain_text (step, "cluster", "cluster", s->cluster);
     explain_format (step, "id_job", "JobId", "%llu",
                     (unsigned long long)s->id_job);
@@ -401,7 +401,7 @@ static void explain_price (explain_step_t *step, struct piece *p,
         explain_text (step, "basis", "price",
                       pm->idle == IDLE_IN_RATE
                           ? "full cost; the billed hours carry idle time too"
-                          : "full cost; idle time is a remainder of its own");
+                          : "full cost; idle time is unallocated cost");
     explain_exact (step, COLUMN_RATE, "rate", "rate per GPU hour", rate, 4);
     if (kind_weight (p->site, p->part->kind, price.mig_price, &weight, &error)
         < 0) {
@@ -477,8 +477,7 @@ static void take_credit (const struct search *search, const charge_line_t *line)
 
     if (line->kind != CHARGE_CREDIT || strcmp (line->reference, reference))
         return;
-    title = xasprintf ("given back: %s",
-                       line->what);
+    title = xasprintf ("credited: %s", line->what);
     explain_line (search->step, COLUMN_MONEY, "credit", title,
                   exact_units_text (line->charge_units, search->digits));
 }
@@ -540,7 +539,7 @@ static void explain_charge (explain_step_t *step, struct piece *p)
 static void explain_part (explain_segment_t *segment, struct piece *p)
 {
     explain_step_t *step = explain_step (
-        segment, "charge", xasprintf ("What it held in %s", p->month));
+        segment, "charge", xasprintf ("Allocated in %s", p->month));
 
     mpq_inits (p->gpu_seconds, p->price_seconds, NULL);
     explain_text (step, "month", "month", p->month);
@@ -625,7 +624,7 @@ void explain_add (explain_t *explain, const site_t *site,
         explain_usage (segment, &p, suspensions, suspension_count);
     else {
         explain_step_t *step
-            = explain_step (segment, "charge", xstrdup ("What it held"));
+            = explain_step (segment, "charge", xstrdup ("Allocated"));
         if (s->gpu_asked)
             explain_line (step, COLUMN_COUNT, "gres_seconds",
                           s->gpu_shown

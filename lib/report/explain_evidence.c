@@ -28,7 +28,7 @@ static void explain_node (explain_step_t *step, const node_devices_t *node)
     GL_AUTOFREE char *name = xasprintf ("gpus_%s", node->node);
     GL_AUTOFREE char *title
         = xasprintf ("GPUs of %s, by Slurm's index", node->node);
-    GL_AUTOFREE char *worth = xasprintf ("worth_%s", node->node);
+    GL_AUTOFREE char *worth = xasprintf ("weight_%s", node->node);
     BUFFER_AUTO text = BUFFER_INIT;
 
     for (size_t i = 0; i < node->count; i++)
@@ -48,7 +48,7 @@ static const char *moment (const site_t *site, int64_t ms, bool known,
 static void explain_attempt (explain_step_t *step, const site_t *site,
                              const attempt_t *a)
 {
-    GL_AUTOFREE char *name = xasprintf ("held_%s", a->node);
+    GL_AUTOFREE char *name = xasprintf ("allocated_%s", a->node);
     GL_AUTOFREE char *title
         = xasprintf ("prolog and epilog on %s, its clock", a->node);
     GL_AUTOFREE char *problem = xasprintf ("problem_%s", a->node);
@@ -189,7 +189,7 @@ static size_t explain_device (explain_segment_t *segment, const segment_t *s,
                   u->gres_index < 0
                       ? NULL
                       : xasprintf ("%lld", (long long)u->gres_index));
-    put_hours (step, "watched_hours", "hours held that the agent speaks of",
+    put_hours (step, "watched_hours", "allocated hours that the agent reported",
                m.watched_ms, true);
     put_percent (step, "coverage_pct", "of the segment's time sampled, %",
                  m.sampled_ms, (uint64_t)period_seconds (life) * 1000);

@@ -20,8 +20,8 @@ static const struct {
                               "Of the jobs: GPU jobs whose accounting names "
                               "no GPU. Their time is in no other figure."},
     [MEASURE_GRES_SECONDS] = {"gres_seconds", "GRES seconds", COLUMN_COUNT,
-                              "Devices as Slurm counts them times seconds "
-                              "held, suspended or not."},
+                              "Devices as Slurm counts them times allocated "
+                              "seconds, suspended or not."},
     [MEASURE_SUSPENDED_GRES_SECONDS]
     = {"suspended_gres_seconds", "Suspended GRES s", COLUMN_COUNT,
        "The part of the GRES seconds in which the job was suspended."},
@@ -31,37 +31,38 @@ static const struct {
     [MEASURE_GPU_HOURS] = {"gpu_hours", "GPU hours", COLUMN_HOURS,
                            "Hours of physical GPUs: a MIG slice counts its "
                            "fraction of one."},
-    [MEASURE_ENERGY_KWH] = {"energy_kwh", "Energy kWh", COLUMN_ENERGY,
-                            "IT energy of the held GPUs, by their own counters, as far as it "
-                            "was measured: without the rest of the node and "
-                            "without PUE, which is in the cost book. Empty: "
-                            "not measured."},
+    [MEASURE_ENERGY_KWH]
+    = {"energy_kwh", "Energy kWh", COLUMN_ENERGY,
+       "IT energy of the allocated GPUs, by their own counters, as far as it "
+       "was measured: without the other parts of the node and without PUE, "
+       "which is in the cost book. Empty: "
+       "not measured."},
     [MEASURE_ACTIVE_GPU_HOURS]
     = {"active_gpu_hours", "Active GPU hours", COLUMN_HOURS,
-       "Held GPU hours x measured utilization, of the time for which it is "
+       "Allocated GPU hours x measured utilization, of the time for which it "
+       "is "
        "known. Empty: not measured."},
     [MEASURE_IDLE_GPU_HOURS]
     = {"idle_gpu_hours", "Idle GPU hours", COLUMN_HOURS,
-       "Held GPU hours with a measured utilization below the agent's "
+       "Allocated GPU hours with a measured utilization below the agent's "
        "threshold. Empty: not measured."},
     [MEASURE_COVERAGE_PCT] = {"coverage_pct", "Coverage %", COLUMN_PERCENT,
                               "The share of the GRES seconds that agents' "
                               "samples cover."},
     [MEASURE_COST] = {"cost", "Cost", COLUMN_MONEY,
-                      "What the held GPU time cost: its share of the pool's "
-                      "whole cost of the month."},
+                      "Cost of the allocated GPU time: its share of the pool's "
+                      "cost of the month."},
     [MEASURE_RATE] = {"rate", "Rate", COLUMN_RATE,
                       "Charge per GPU hour, on average over the row."},
-    [MEASURE_CHARGE] = {"charge", "Charge", COLUMN_MONEY,
-                        "What is to be paid: by the published rate, or at "
-                        "full cost."},
+    [MEASURE_CHARGE]
+    = {"charge", "Charge", COLUMN_MONEY,
+       "The amount to be paid: by the published rate, or at full cost."},
     [MEASURE_CREDIT] = {"credit", "Credit", COLUMN_MONEY,
-                        "What is given back by policy. Empty: no credit is "
-                        "known."},
+                        "Credited by policy. Empty: no credit is known."},
     [MEASURE_CORRECTION]
     = {"correction", "Correction", COLUMN_MONEY,
-       "What is prior-period adjustments billed in the month: corrections of closed "
-       "months, and manual credits and corrections. Empty: there is none."},
+       "Prior-period adjustments billed in the month: corrections of closed "
+       "months, and manual credits and corrections. Empty: none."},
     [MEASURE_CURRENCY]
     = {"currency", "Currency", COLUMN_TEXT, "The currency of the ledger."},
 };

@@ -73,10 +73,9 @@ static struct columns add_columns (report_t *report)
                             COLUMN_HOURS,
                             "The longest time that one device was idle without "
                             "a break.");
-    c.no_process
-        = add_column (report, "no_process_hours", "No process h", COLUMN_HOURS,
-                      "Device hours held without any process. Empty: "
-                      "not known.");
+    c.no_process = add_column (
+        report, "no_process_hours", "No process h", COLUMN_HOURS,
+        "Allocated device hours without any process. Empty: unknown.");
     c.rule = add_column (report, "idle_rule", "Rule", COLUMN_TEXT,
                          "What the agents' idle rule found.");
     c.coverage = report_measure (report, MEASURE_COVERAGE_PCT, false);
@@ -86,8 +85,8 @@ static struct columns add_columns (report_t *report)
 static const char *rule_text (unsigned rule)
 {
     if ((rule & IDLE_UTILIZATION) && (rule & IDLE_NO_PROCESS))
-        return "idle with memory held, no process";
-    return rule & IDLE_NO_PROCESS ? "no process" : "idle with memory held";
+        return "idle with memory in use, no process";
+    return rule & IDLE_NO_PROCESS ? "no process" : "idle with memory in use";
 }
 
 static void put_ms (report_t *report, size_t column, uint64_t ms)
@@ -143,9 +142,8 @@ report_t *idle_report_make (idle_report_t *idle)
     }
     report_note (
         report, NOTE_INFORMATION,
-        "Rows in which the agents' idle rule found a held device. What "
-        "was not measured is not in it: a row that is missing says "
-        "nothing.");
+        "Rows in which the agents' idle rule found an allocated device. "
+        "Devices that were not measured are unknown and have no row.");
     report_sort (report);
     return report;
 }

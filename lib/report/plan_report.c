@@ -42,7 +42,7 @@ static const column_info_t columns[] = {
     {"percent", "%", COLUMN_PERCENT, false, false,
      "A share of the time; of a price the break-even."},
     {"measured_pct", "Measured %", COLUMN_PERCENT, false, false,
-     "The share of the capacity that jobs held."},
+     "The allocated share of the capacity."},
     {"per_gpu_hour", "Per GPU hour", COLUMN_RATE, false, false,
      "A price; of a mix what an hour of all GPUs costs on average."},
     {"gpus", "GPUs", COLUMN_COUNT, false, false, ""},
@@ -127,7 +127,7 @@ static void take_values (struct plan_view *v)
     mpq_add (down, p->capacity.down, p->capacity.planned_down);
     values_set (&v->values, "capacity", p->capacity.capacity);
     values_set (&v->values, "down", down);
-    values_set (&v->values, "held", p->allocated);
+    values_set (&v->values, "allocated", p->allocated);
     values_set (&v->values, "active", p->active);
     values_set (&v->values, "known", p->known);
     mpq_clear (down);
@@ -150,8 +150,8 @@ static void add_use (struct plan_view *v)
     }
     if (!p->weights_known)
         report_note (v->report, NOTE_WARNING,
-                     "Pool %s: some devices have no known weight; what they "
-                     "held is not in these figures.",
+                     "Pool %s: some devices have no known weight; their time "
+                     "is not in these figures.",
                      p->pool->name);
 }
 
@@ -240,8 +240,8 @@ static void note_rent (struct plan_view *v)
             (unsigned long long)v->pool->cost.gpus);
     else
         report_note (v->report, NOTE_INFORMATION,
-                     "Pool %s: owning is compared with the hours that jobs "
-                     "held, paid at the price of %s.",
+                     "Pool %s: owning is compared with the allocated hours, "
+                     "paid at the price of %s.",
                      v->pool->pool->name, cloud->cloud->name);
 }
 
@@ -358,8 +358,8 @@ static void add_trend (struct plan_view *v)
 
     if (p->months < TREND_MONTHS) {
         report_note (v->report, NOTE_INFORMATION,
-                     "Pool %s: the period has %zu whole months; a trend is "
-                     "drawn from %d on.",
+                     "Pool %s: the period has %zu full months; a trend needs "
+                     "at least %d.",
                      p->pool->name, p->months, TREND_MONTHS);
         return;
     }
@@ -406,10 +406,9 @@ static const struct {
      add_use},
     {"breakeven", "Owning or renting",
      "% is the share above which owning is cheaper than the price; the owned "
-     "hour is the yearly cost over the hours that jobs held. A price with a "
-     "term is paid around the clock: it has no such share, and costs more for "
-     "each hour that jobs held. A price does not tell whether it covers the "
-     "same network and storage.",
+     "hour is the yearly cost over the allocated hours. A price with a term is "
+     "paid around the clock: it has no such share, and costs more for each "
+     "allocated hour. A price may not cover the same network and storage.",
      add_breakeven},
     {"cash", "Cumulative cash",
      "All hardware paid on the first day, the rest of the cost by the month, "

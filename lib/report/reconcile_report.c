@@ -24,8 +24,7 @@ static struct columns add_columns (report_t *report)
          "rollups (what the store keeps summed up), revisions (what was "
          "counted before)."},
         {&c.cluster, "cluster", "Cluster", COLUMN_TEXT, "Slurm's name of it."},
-        {&c.job, "job", "Job", COLUMN_TEXT,
-         "Slurm's JobId; empty for a sum."},
+        {&c.job, "job", "Job", COLUMN_TEXT, "Slurm's JobId; empty for a sum."},
         {&c.submit, "submit", "Submitted", COLUMN_TEXT,
          "With the JobId it names one segment."},
         {&c.who, "who", "Account/user", COLUMN_TEXT,
@@ -35,8 +34,8 @@ static struct columns add_columns (report_t *report)
         {&c.theirs, "theirs", "Theirs", COLUMN_TEXT,
          "What the other side has."},
         {&c.difference, "gres_seconds", "GRES seconds", COLUMN_COUNT,
-         "What that comes to in the period: ours minus theirs. Where several "
-         "fields of a segment differ it stands with the first."},
+         "The effect in the period: ours minus theirs. If several fields of a "
+         "segment differ, the first one shows it."},
         {&c.cause, "cause", "Cause", COLUMN_TEXT,
          "One of a closed list (docs/guides/reconcile.md), proven; or "
          "unexplained."},

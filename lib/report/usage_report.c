@@ -248,8 +248,8 @@ static void note_suspended (report_t *report, const usage_cell_t *whole)
         report_note (report, NOTE_INFORMATION,
                      "Of some jobs it is known how long they were suspended "
                      "but not when, or not even that; there "
-                     "suspended_gres_seconds is empty. Suspended time is held "
-                     "time and counts in every other figure.");
+                     "suspended_gres_seconds is empty. Suspended time is "
+                     "allocated time and counts in every other figure.");
 }
 
 const usage_cell_t *usage_report_whole (usage_report_t *u)
@@ -404,11 +404,11 @@ static void add_figures (report_t *report, usage_columns_t columns)
         const char *title;
         const char *hint;
     } figures[] = {
-        {MEASURE_GPU_HOURS, "GPU hours", "of physical GPUs, held by jobs"},
+        {MEASURE_GPU_HOURS, "GPU hours", "of physical GPUs, allocated to jobs"},
         {MEASURE_GRES_HOURS, "GRES hours", "devices as Slurm counts them"},
         {MEASURE_JOBS, "Jobs", "with time in the period"},
         {MEASURE_COVERAGE_PCT, "Measured",
-         "percent of the held time that agents sampled"},
+         "percent of the allocated time that agents sampled"},
     };
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (figures); i++) {

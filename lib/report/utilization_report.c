@@ -17,19 +17,21 @@ static const struct {
 } classes[CLASS_COUNT] = {
     {"capacity", "Capacity", "capacity",
      "GPU hours that the pool's GPUs were in service.", false, false, 0},
-    {"allocated", "Allocated", "held by jobs",
-     "GPU hours held by jobs, busy or not.", true, false, 0},
+    {"allocated", "Allocated", "allocated to jobs",
+     "GPU hours allocated to jobs, busy or not.", true, false, 0},
     {"reserved_unused", "Reserved", "reserved, not used",
-     "Kept by a reservation and held by no job.", true, false, 1},
+     "Reserved, and allocated to no job.", true, false, 1},
     {"idle", "Idle", "idle",
-     "Healthy and held by nobody; includes what the scheduler merely plans.",
+     "Healthy and allocated to no job; includes time that the scheduler merely "
+     "plans.",
      true, false, 2},
-    {"stranded", "Stranded", "of idle: the rest of cut or shared GPUs",
+    {"stranded", "Stranded", "of idle: unusable parts of cut or shared GPUs",
      "Of the idle hours: the part of cut GPUs that no slice can use, and the "
-     "rest of GPUs of which shards are held.",
+     "free shards of GPUs in use.",
      false, true, 0},
     {"cpu_stranded", "CPU-stranded", "of idle: jobs took the CPUs or memory",
-     "Of the idle hours, beside the stranded: GPUs that nobody can use because "
+     "Of the idle hours, in addition to the stranded: GPUs that nobody can use "
+     "because "
      "jobs took the CPUs or the memory of their node. Needs cpus_per_node or "
      "memory_per_node of the pool.",
      false, true, 0},
@@ -97,15 +99,15 @@ static struct columns add_columns (report_t *report, bool all)
     }
     columns.utilization = report_column (report, "utilization_pct",
                                          "Utilization %", COLUMN_PERCENT, false);
-    report_column_help (report, columns.utilization,
-                        "Mean utilization that agents measured of the held "
-                        "GPUs, over the time for which it is known. Empty: not "
-                        "measured.");
+    report_column_help (
+        report, columns.utilization,
+        "Mean utilization that agents measured of the allocated GPUs, over the "
+        "time for which it is known. Empty: not measured.");
     columns.coverage = report_column (report, "coverage_pct", "Measured %",
                                       COLUMN_PERCENT, false);
-    report_column_help (report, columns.coverage,
-                        "The share of the held device time of which the "
-                        "utilization is known.");
+    report_column_help (
+        report, columns.coverage,
+        "The share of the allocated device time whose utilization is known.");
     report->column[columns.utilization].detail = true;
     report->column[columns.coverage].detail = true;
     return columns;
@@ -299,11 +301,12 @@ static void prove_pool (report_t *report, const struct group *group)
     report_proof_line (proof, "difference", difference);
     proof->holds = mpq_sgn (group->sum.difference) == 0;
     if (!proof->holds)
-        report_note (report, NOTE_WARNING,
-                     "%s: jobs held more devices than the pool has. Compare "
-                     "'nodes', 'gres' and 'gpus_per_node' of the pool with "
-                     "slurm.conf.",
-                     title);
+        report_note (
+            report, NOTE_WARNING,
+            "%s: more devices are allocated than the pool has. Compare "
+            "'nodes', 'gres' and 'gpus_per_node' of the pool with "
+            "slurm.conf.",
+            title);
 }
 
 static int by_id (const struct kept *a, const struct kept *b)
@@ -419,10 +422,10 @@ static void add_figures (report_t *report, const capacity_sum_t *sum)
     GL_AUTOFREE char *hours = report_hours_text (sum->capacity);
     mpq_t out;
 
-    figure_percent (report, "Held by jobs", sum->allocated, sum->capacity,
+    figure_percent (report, "Allocated", sum->allocated, sum->capacity,
                     "of the capacity");
     figure_percent (report, "Idle", sum->idle, sum->capacity,
-                    "healthy, held by nobody");
+                    "healthy, allocated to no job");
     mpq_init (out);
     mpq_add (out, sum->down, sum->planned_down);
     figure_percent (report, "Out of service", out, sum->capacity,

@@ -225,15 +225,16 @@ static const struct {
     const char *title;
 } policies[] = {
     [IDLE_AS_POLICY] = {"", ""},
-    [IDLE_EXPLICIT] = {"explicit", "stated, and paid by the platform"},
-    [IDLE_IN_RATE] = {"in-rate", "carried by the hours billed"},
+    [IDLE_EXPLICIT] = {"explicit", "shown, and paid by the platform"},
+    [IDLE_IN_RATE] = {"in-rate", "in the rate of the hours billed"},
     [IDLE_PRACTICAL]
-    = {"practical", "carried by the hours billed as far as it was planned"},
+    = {"practical",
+       "in the rate of the hours billed, as far as it was planned"},
     [IDLE_PROPORTIONAL]
-    = {"proportional", "shared by the GPU time that accounts held"},
+    = {"proportional", "shared by accounts' allocated GPU time"},
     [IDLE_UNIFORM] = {"uniform", "shared by teams in equal parts"},
     [IDLE_ENTITLEMENT] = {"entitlement", "shared by teams by entitlement"},
-    [IDLE_NONE] = {"none", "stated, and paid by nobody"},
+    [IDLE_NONE] = {"none", "shown, and paid by nobody"},
 };
 
 const char *idle_policy_word (idle_policy_t policy)

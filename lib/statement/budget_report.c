@@ -60,21 +60,21 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_UNIT] = {"unit", "Unit", COLUMN_TEXT, false, false,
                  "Of every amount in the row."},
     [AT_AMOUNT] = {"amount", "Amount", COLUMN_MONEY, false, false,
-                   "What may be spent in the period, with what is carried "
-                   "over."},
-    [AT_CARRIED] = {"carried_over", "Carried over", COLUMN_MONEY, false, true,
-                    "Of it: what the period before left of its own amount."},
-    [AT_SPENT] = {"spent", "Spent", COLUMN_MONEY, false, false,
-                  "So far in the period, before taxes. Empty: some of it has no "
-                  "price."},
-    [AT_SPENT_PCT] = {"spent_pct", "Spent %", COLUMN_PERCENT, false, false,
-                      "Of the amount."},
-    [AT_LEFT] = {"left", "Left", COLUMN_MONEY, false, true,
-                 "Amount less spent."},
+                   "The budget of the period, with its rollover."},
+    [AT_CARRIED] = {"rollover", "Rollover", COLUMN_MONEY, false, true,
+                    "Of it: the unspent part of the last period's own amount."},
+    [AT_SPENT]
+    = {"spent", "Spent", COLUMN_MONEY, false, false,
+       "So far in the period, before taxes. Empty: some of it has no "
+       "price."},
+    [AT_SPENT_PCT]
+    = {"spent_pct", "Spent %", COLUMN_PERCENT, false, false, "Of the amount."},
+    [AT_LEFT]
+    = {"left", "Left", COLUMN_MONEY, false, true, "Amount less spent."},
     [AT_RATE] = {"daily_rate", "A day", COLUMN_MONEY, false, true,
-                 "Mean of the whole days of the window."},
+                 "Mean of the full days of the window."},
     [AT_ENCUMBERED] = {"encumbered", "Encumbered", COLUMN_MONEY, false, true,
-                       "What running jobs may still hold up to their time "
+                       "What running jobs may still use up to their time "
                        "limits, within the period, at list prices: an upper "
                        "bound."},
     [AT_RUN_RATE] = {"run_rate", "Forecast", COLUMN_MONEY, false, false,
@@ -88,13 +88,14 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_SEASONAL] = {"seasonal", "By weekday", COLUMN_MONEY, false, true,
                      "Spent, and for each day that is left the mean of its "
                      "weekday in the last four weeks."},
-    [AT_LOW] = {"seasonal_low", "Low", COLUMN_MONEY, false, true,
-                "The same, if the rest is like the lowest of these weeks."},
+    [AT_LOW]
+    = {"seasonal_low", "Low", COLUMN_MONEY, false, true,
+       "The same, if the other days are like the lowest of these weeks."},
     [AT_HIGH] = {"seasonal_high", "High", COLUMN_MONEY, false, true,
-                 "The same, if the rest is like the highest of them."},
-    [AT_SEASONAL_ERROR] = {"seasonal_error_pct", "Error %", COLUMN_PERCENT,
-                           false, true,
-                           "Of the forecast by weekday, as the other one's."},
+                 "The same, if they are like the highest of these weeks."},
+    [AT_SEASONAL_ERROR]
+    = {"seasonal_error_pct", "Error %", COLUMN_PERCENT, false, true,
+       "Of the forecast by weekday, as the other one's."},
     [AT_EXHAUSTED] = {"exhausted_on", "Exhausted on", COLUMN_TEXT, false, false,
                       "The day on which spent, encumbered and the daily rate "
                       "reach the amount; if it is spent, when that was."},
@@ -238,9 +239,9 @@ report_t *budget_report_make (const report_query_t *query,
         note_alert (report, budgets[i], &alerts[i]);
         if (!budgets[i]->known)
             report_note (report, NOTE_WARNING,
-                         "Of budget %s it is not known what is spent, because "
-                         "a pool has neither a cost nor a rate; nothing is "
-                         "foreseen, and nobody is told.",
+                         "The spending of budget %s is unknown, because a pool "
+                         "has neither a cost nor a rate: there is no forecast "
+                         "and no alert. Give the pool assets, costs or a rate.",
                          budgets[i]->budget->name);
     }
     if (unlimited > 0)

@@ -299,8 +299,9 @@ static void note_poolless (struct chargeback *c)
     GL_AUTOFREE char *hours = report_hours_text (seconds);
     mpq_clear (seconds);
     report_note (c->report, NOTE_WARNING,
-                 "%s GRES hours were held on devices that belong to no pool "
-                 "and are not charged: --by node,gres_type,pool shows which.",
+                 "%s GRES hours are on devices that belong to no pool and are "
+                 "not charged. Find them with --by node,gres_type,pool, and "
+                 "add their nodes to a pool.",
                  hours);
 }
 

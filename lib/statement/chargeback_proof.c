@@ -134,7 +134,7 @@ static void warn_capacity (report_t *report, const char *pool,
         return;
     report_note (
         report, NOTE_WARNING,
-        "Pool %s: jobs held %s GPU hours beyond its capacity, so that "
+        "Pool %s: %s GPU hours are allocated beyond its capacity, so that "
         "charges are wrong. Compare 'nodes', 'gres' and "
         "'gpus_per_node' of the pool with slurm.conf, and look for jobs "
         "that were imported twice (under another cluster or time zone).",
@@ -182,8 +182,8 @@ static void add_proof (struct chargeback *c, const char *title,
     prove_classes (c, proof, sum, false, rest);
     report_proof_money (proof, "difference", rest, c->digits);
     if (beyond)
-        report_proof_line (
-            proof, "GPU hours that jobs held beyond the capacity", beyond);
+        report_proof_line (proof, "GPU hours allocated beyond the capacity",
+                           beyond);
     proof->holds = !beyond && mpz_sgn (rest) == 0;
     mpz_clear (rest);
 }

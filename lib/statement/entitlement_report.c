@@ -21,15 +21,16 @@ static const struct {
     bool detail; /* shown where some row has it */
 } hours[] = {
     HOURS (bought, "Bought", false, "GPU hours that it has of the month."),
-    HOURS (rollover_in, "Carried in", true, "Unused of the month before."),
-    HOURS (used, "Used", false, "Drawn by jobs."),
+    HOURS (rollover_in, "Rollover in", true, "Unused hours of last month."),
+    HOURS (used, "Used", false, "Consumed by jobs."),
     HOURS (used_reserved, "Reserved", true,
-           "Drawn by reservations that no job used."),
-    HOURS (unused, "Unused", false, "Bought and carried in, and not drawn."),
-    HOURS (rollover_out, "Carried out", true,
+           "Consumed by reservations that no job used."),
+    HOURS (unused, "Unused", false,
+           "Bought and rolled over, and not consumed."),
+    HOURS (rollover_out, "Rollover out", true,
            "Of the unused: can be used in the next month."),
     HOURS (expired, "Expired", false,
-           "Of the unused: gone with the month. Neither this nor carried out "
+           "Of the unused: expired with the month. Neither this nor a rollover "
            "while the month lasts."),
 };
 #define HOURS_COUNT GL_ARRAY_SIZE (hours)
@@ -45,16 +46,16 @@ static const struct {
     const char *name, *title, *help;
     size_t offset;
 } values[] = {
-    VALUE ("rollover_in_value", value_in, "Carried in, worth",
-           "What was paid for the hours carried in."),
-    VALUE ("used_value", value_used, "Used, worth",
-           "Of what was paid: for the hours that jobs drew."),
-    VALUE ("used_reserved_value", value_reserved, "Reserved, worth",
-           "For those that reservations drew."),
-    VALUE ("rollover_out_value", value_out, "Carried out, worth",
-           "For those that can be used in the next month."),
-    VALUE ("expired_value", value_expired, "Expired, worth",
-           "For those that are gone."),
+    VALUE ("rollover_in_value", value_in, "Rollover in, value",
+           "Price paid for the hours rolled over."),
+    VALUE ("used_value", value_used, "Used, value",
+           "Price paid for the hours that jobs consumed."),
+    VALUE ("used_reserved_value", value_reserved, "Reserved, value",
+           "Price paid for the hours that reservations consumed."),
+    VALUE ("rollover_out_value", value_out, "Rollover out, value",
+           "Price paid for the hours that can be used next month."),
+    VALUE ("expired_value", value_expired, "Expired, value",
+           "Price paid for the expired hours."),
 };
 enum { VALUE_IN, VALUE_USED };
 #define VALUES_COUNT GL_ARRAY_SIZE (values)
@@ -82,22 +83,22 @@ static void add_columns (report_t *report)
         report->column[at].detail = hours[i].detail;
     }
     report_column (report, "used_pct", "Used %", COLUMN_PERCENT, false);
-    report_column (report, "amount", "Not due", COLUMN_MONEY, false);
-    report_column_help (report, AT_AMOUNT,
-                        "What was not due because of what was used, as on the "
-                        "bill.");
-    report_column (report, "unused_value", "Unused worth", COLUMN_MONEY, false);
-    report_column_help (report, AT_VALUE,
-                        "What was paid for the unused hours; where nothing was, "
-                        "at the pool's price without QOS, on average over the "
-                        "month.");
+    report_column (report, "amount", "Covered", COLUMN_MONEY, false);
+    report_column_help (
+        report, AT_AMOUNT,
+        "The amount that the entitlement covers, as on the statement.");
+    report_column (report, "unused_value", "Unused value", COLUMN_MONEY, false);
+    report_column_help (
+        report, AT_VALUE,
+        "Price paid for the unused hours; if none, their value at the pool's "
+        "average price of the month without QOS.");
     report_column (report, "fee", "Paid", COLUMN_MONEY, false);
     report_column_help (report, AT_FEE,
-                        "Due for the hours bought, as on the bill.");
+                        "Due for the hours bought, as on the statement.");
     report_column (report, "hour_value", "Per hour", COLUMN_RATE, false);
     report_column_help (report, AT_HOUR,
-                        "Paid and carried in, for an hour bought and carried "
-                        "in.");
+                        "Price and rollover value of the month, by hours "
+                        "bought and rolled over.");
     for (size_t i = 0; i < VALUES_COUNT; i++) {
         size_t at = report_column (report, values[i].name, values[i].title,
                                    COLUMN_MONEY, false);
@@ -323,14 +324,14 @@ static void put_share (entitlement_report_t *r, const struct share *share)
     changed_of (share, changed);
     proof_hours (proof, "bought", sum->bought, rest, 1);
     if (mpq_sgn (share->first->rollover_in) != 0)
-        proof_hours (proof, "carried in", share->first->rollover_in, rest, 1);
+        proof_hours (proof, "rollover in", share->first->rollover_in, rest, 1);
     if (mpq_sgn (changed) != 0)
         proof_hours (proof, "changed after months were closed", changed, rest,
                      1);
     proof_hours (proof, "used by jobs", sum->used, rest, -1);
     proof_hours (proof, "used by reservations", sum->used_reserved, rest, -1);
     proof_hours (proof, "expired", sum->expired, rest, -1);
-    proof_hours (proof, "carried on", share->last->rollover_out, rest, -1);
+    proof_hours (proof, "rollover out", share->last->rollover_out, rest, -1);
     proof_hours (proof, "left", left, rest, -1);
     proof->holds = share->holds && mpq_sgn (rest) == 0;
     mpq_clears (rest, left, changed, NULL);
@@ -394,11 +395,11 @@ static void put_share_value (entitlement_report_t *r, const struct share *share)
             = {{"used by jobs", sum->value_used},
                {"used by reservations", sum->value_reserved},
                {"expired", sum->value_expired},
-               {"carried on", share->last->value_out},
+               {"rollover out", share->last->value_out},
                {"left", left}};
         exact_round (total, had, site->currency_digits);
         proof = report_proof (r->report, title);
-        report_proof_money (proof, "paid and carried in", total,
+        report_proof_money (proof, "paid and rolled over", total,
                             site->currency_digits);
         proof->holds = mpq_sgn (left) >= 0
                        && put_money_lines (r, proof, lines,

@@ -375,7 +375,7 @@ static int check_pool (const struct journal_month *m, const bill_pool_t *pool,
     text = exact_units_text (balance, m->journal->site->currency_digits);
     return gl_error (error,
                      "pool %s in %s: its cost is %s more than its charges and "
-                     "remainders (this is a defect, please report it)",
+                     "unrecovered cost (this is a defect, please report it)",
                      pool->pool, m->month, text);
 }
 
@@ -419,8 +419,8 @@ static int check_rows (const struct journal_month *m, gl_error_t *error)
                     && journal_same (pools[k].month, m->month);
         if (!found)
             return gl_error (error,
-                             "a %s of pool %s in %s has no cost beside it "
-                             "(this is a defect, please report it)",
+                             "a %s of pool %s in %s has no cost (this is a "
+                             "defect, please report it)",
                              bill_kind_word (rows[i].kind),
                              rows[i].pool ? rows[i].pool : "(none)",
                              rows[i].month ? rows[i].month : "(none)");

@@ -357,8 +357,7 @@ static void add_rates (report_t *report, const struct recharge_columns *c,
     const site_t *site = r->query->site;
 
     report_section (report, "Rates",
-                    "Every version that the configuration has, whenever it "
-                    "held.");
+                    "Every version in the configuration, whenever it applied.");
     for (size_t i = 0; i < site->rate_count; i++) {
         const site_rate_t *rate = &site->rates[i];
         if (!recharge_asks (r, rate->pool))
@@ -516,9 +515,9 @@ static void add_excluded (report_t *report, const struct recharge_columns *c,
 {
     const site_t *site = r->query->site;
 
-    report_section (report, "What rates may not recover in full",
-                    "% is the share that they may; the amounts stand with the "
-                    "balance.");
+    report_section (
+        report, "What rates may not recover in full",
+        "% is the share that they may recover; the balance has the amounts.");
     for (size_t i = 0; i < site->asset_count; i++) {
         const site_asset_t *asset = &site->assets[i];
         add_sources (report, c, r, asset->pool, asset->name, &asset->funding,

@@ -162,7 +162,7 @@ static void check_funding (struct checking *k)
         if (!recharge_asks (k->recharge, asset->pool))
             continue;
         if (asset->funding.count == 0)
-            look (k, asset->name, ": its funding is not told", "");
+            look (k, asset->name, ": its funding is unspecified", "");
         check_sources (k, asset->name, &asset->funding, asset->recoverable);
     }
     for (size_t i = 0; i < k->site->cost_count; i++) {

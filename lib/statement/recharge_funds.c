@@ -113,7 +113,8 @@ static void add_rows (report_t *report, const struct recharge_columns *c,
         report_put_count (report, c->year, (uint64_t)p->recharge->year);
         put_amounts (report, c, part->amount, part->recoverable, digits);
         report_put_text (report, c->note,
-                         part->fund ? part->fund : "its funding is not told");
+                         part->fund ? part->fund
+                                    : "its funding is unspecified");
     }
     recharge_row (report, c, "depreciation", p->account->pool, "all assets");
     report_put_count (report, c->year, (uint64_t)p->recharge->year);
@@ -136,8 +137,8 @@ static bool by_use (report_t *report, const recharge_account_t *account,
         return false;
     if (!strcmp (asset->pool, account->pool))
         report_note (report, NOTE_INFORMATION,
-                     "'%s' is written off by use: what it bears stands in the "
-                     "cost book of each month, and not by fund here.",
+                     "'%s' is depreciated by use: the cost book of each month "
+                     "has its amounts, which are not split by fund here.",
                      asset->name);
     return true;
 }

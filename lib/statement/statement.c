@@ -215,7 +215,7 @@ static void add_notes (page_t *page)
     if (!page->priced)
         report_note (page->report, NOTE_WARNING,
                      "Some of the GPU time has no price, because its pool has "
-                     "neither a cost nor a rate: what is due is not known.");
+                     "neither a cost nor a rate: the amount due is unknown.");
     if (!page->s->before)
         report_note (page->report, NOTE_INFORMATION,
                      "Nothing is billed for %s, so there is nothing to compare with.",

@@ -112,16 +112,15 @@ static const struct single {
     const char *help;
 } singles[] = {
     {BILL_PURCHASE, "purchases", 'E', "Prepaid",
-     "For GPU time that you have bought, whether your jobs used it or not: what "
-     "they draw on it is not due again. gpuledger report entitlements says what "
-     "was used."},
+     "The price of your entitlements, used or not. Hours that they cover are "
+     "not due again. gpuledger report entitlements shows their use."},
     {BILL_IDLE, "idle", 'I', "Idle time shared out",
-     "Time of the pools that nobody held, as the site's policy shares it."},
+     "Idle time of the pools, shared by the site's policy."},
     {BILL_CREDIT, "credits", 'K', "Credits",
-     "Given back; the charge that it goes back to stays where it is."},
+     "Amounts credited to you. The credited charge stays as it is."},
     {BILL_CORRECTION, "corrections", 'R', "Corrections of earlier months",
-     "Months that are closed never change: what was found out later stands "
-     "here, with its cause."},
+     "Closed months never change. Corrections of them are here, with their "
+     "cause."},
     {BILL_TAX, "taxes", 'T', "Taxes",
      "On the sum of everything above, rounded once."},
 };
@@ -223,8 +222,8 @@ static void add_changes (page_t *page)
     if (!page->s->before || !page->priced)
         return;
     report_section (page->report, title,
-                    "The difference to what was due the month before, in parts "
-                    "that add up to it.");
+                    "The difference to last month's amount due, in parts that "
+                    "add up to it.");
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         const change_info_t *info = change_info ((change_id_t)i);
         char line[16];

@@ -150,7 +150,7 @@ static const column_info_t columns[AT_COUNT] = {
     = {"kind", "Kind", COLUMN_TEXT, true, true, "team, account, pool or rate."},
     [AT_NAME] = {"name", "Name", COLUMN_TEXT, true, false, ""},
     [AT_HOURS] = {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
-                  "Hours of physical GPUs held."},
+                  "Hours of physical GPUs allocated."},
     [AT_HOURS_AFTER]
     = {"gpu_hours_after", "GPU hours after", COLUMN_HOURS, false, false,
        "The same as the other configuration counts them, where "
@@ -389,11 +389,12 @@ static void add_words (struct table *t)
     if (t->whatif->factor)
         prove_neutral (t);
     report_note (t->report, NOTE_INFORMATION,
-                 "Before and after are computed now, of the same facts. Nothing "
-                 "is stored, and closed months stay as they were closed; what "
-                 "was manually corrected is on neither side.");
+                 "Before and after are computed now from the same facts. "
+                 "Nothing is stored, and closed months stay as they are; "
+                 "manual adjustments are on neither side.");
     report_note (t->report, NOTE_INFORMATION,
-                 "Who pays more may use less: what jobs held is as it was.");
+                 "Teams that pay more may use less: the usage is the same on "
+                 "both sides.");
 }
 
 static void add_sections (struct table *t)

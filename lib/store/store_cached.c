@@ -52,7 +52,7 @@ int store_put_cached (store_t *store, period_t stretch,
 
     memcpy (r.digest, digest, sizeof (r.digest));
     if (stretch.start >= stretch.end || length == 0)
-        return gl_error (error, "what is kept has a time and a body");
+        return gl_error (error, "a cached entry needs a time and a body");
     for (size_t i = 0; i < store->cluster_count; i++)
         if (forget_before (store, &store->clusters[i], error) < 0)
             return -1;

@@ -191,7 +191,7 @@ static const struct gauge gauges[] = {
     {"slurm_gpuledger_gpu_power_watts", EXPOSITION_GAUGE,
      "Power that the physical GPU draws", offsetof (sample_t, power), 1, 1000},
     {"slurm_gpuledger_gpu_energy_joules_total", EXPOSITION_COUNTER,
-     "Energy that the physical GPU has drawn since its driver was loaded",
+     "Energy that the physical GPU has used since its driver was loaded",
      offsetof (sample_t, energy), 1, 1000},
 };
 

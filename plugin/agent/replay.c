@@ -321,7 +321,7 @@ static replay_device_t *begin_device (reader_t *reader, bool slice,
     word_t word;
 
     if (!reader->in_layout) {
-        wrong (reader, "devices stand at the head of the file or after a "
+        wrong (reader, "devices come at the head of the file or after a "
                        "'layout' line");
         return NULL;
     }
@@ -465,7 +465,7 @@ static int line_replay (reader_t *reader)
     word_t word;
 
     if (reader->headed)
-        return wrong (reader, "'replay' stands in the first line only");
+        return wrong (reader, "'replay' is allowed in the first line only");
     if (!next_word (reader, &word) || !word_is (word, "1"))
         return wrong (reader, "this build reads 'replay 1' only");
     reader->headed = true;
@@ -561,7 +561,7 @@ static int line_at (reader_t *reader)
 static int line_layout (reader_t *reader)
 {
     if (!reader->replay->has_time)
-        return wrong (reader, "the first layout stands at the head of the "
+        return wrong (reader, "the first layout comes at the head of the "
                               "file, without a 'layout' line");
     if (add_layout (reader) < 0)
         return -1;

@@ -329,11 +329,11 @@ int query_months_over (cli_t *cli, const report_query_t *query,
     char stamp[ZONE_STAMP_SIZE];
 
     if (!is_of_whole_months (query))
-        return cli_usage (cli,
-                          "%s is of whole months, in which charges add up to "
-                          "the cost: begin and end with the first of a month, "
-                          "or give --month",
-                          what);
+        return cli_usage (
+            cli,
+            "%s needs full months, in which charges add up to the cost: begin "
+            "and end with the first of a month, or give --month",
+            what);
     if (report_as_of (query) < query->period.end)
         return tell_not_over (cli, query, what);
     for (size_t i = 0; i < query->cluster_count; i++)

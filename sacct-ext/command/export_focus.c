@@ -122,7 +122,7 @@ static const struct dataset {
      NULL},
     {"contract-commitment", FOCUS_1_3, FOCUS_1_3, FOCUS_TEAMS, begin_contracts,
      NULL, NULL},
-    {"estate", FOCUS_1_2, FOCUS_1_4, FOCUS_ORGANISATION, begin_owner_cost,
+    {"owner-cost", FOCUS_1_2, FOCUS_1_4, FOCUS_ORGANISATION, begin_owner_cost,
      take_owned, end_owner_cost},
 };
 
@@ -166,11 +166,11 @@ static int write_rows (struct writer *w, month_t *month, gl_error_t *error)
         && month_line_items (month, NULL, take_row, w, &poolless, error) < 0)
         return -1;
     if (poolless > 0)
-        cli_warn (w->cli,
-                  "%llu GRES hours were held on devices that belong to no "
-                  "pool and are in no row: report usage --by "
-                  "node,gres_type,pool shows which",
-                  (unsigned long long)(poolless / 3600));
+        cli_warn (
+            w->cli,
+            "%llu GRES hours are on devices that belong to no pool and are in "
+            "no row: find them with report usage --by node,gres_type,pool",
+            (unsigned long long)(poolless / 3600));
     return w->dataset->end ? w->dataset->end (w, error) : 0;
 }
 

@@ -21,20 +21,20 @@ enum {
 };
 
 /* Rows of a verb's option table. */
-#define EXPORT_OPTIONS                                                   \
-    {EXPORT_JOURNAL, "journal", NULL,                                    \
-     "chargeback of whole months as a double-entry journal for\n"        \
-     "ledger and hledger"},                                              \
-    {EXPORT_OPENCOST, "opencost", NULL,                                  \
-     "chargeback of whole months in the shape of OpenCost's\n"          \
-     "allocations (JSON)"},                                              \
-    {EXPORT_FOCUS, "focus", "[=VERSION]",                                \
-     "chargeback of whole months as FOCUS billing data by job\n"         \
-     "and day: 1.2 (default), 1.3 or 1.4"},                              \
-    {                                                                    \
-        EXPORT_DATASET, "focus-dataset", "NAME",                         \
-            "with --focus: cost-and-usage (default), invoice-detail,\n"   \
-            "billing-period, contract-commitment or estate"              \
+#define EXPORT_OPTIONS                                                  \
+    {EXPORT_JOURNAL, "journal", NULL,                                   \
+     "chargeback of full months as a double-entry journal for\n"        \
+     "ledger and hledger"},                                             \
+        {EXPORT_OPENCOST, "opencost", NULL,                             \
+         "chargeback of full months in the shape of OpenCost's\n"       \
+         "allocations (JSON)"},                                         \
+        {EXPORT_FOCUS, "focus", "[=VERSION]",                           \
+         "chargeback of full months as FOCUS billing data by job\n"     \
+         "and day: 1.2 (default), 1.3 or 1.4"},                         \
+    {                                                                   \
+        EXPORT_DATASET, "focus-dataset", "NAME",                        \
+            "with --focus: cost-and-usage (default), invoice-detail,\n" \
+            "billing-period, contract-commitment or owner-cost"         \
     }
 
 typedef struct export export_t;

@@ -14,11 +14,11 @@
 
 /* Of the verbs' option tables. */
 enum { USER_FOR = CLI_LONG + 700 };
-#define USER_FOR_OPTION                                           \
-    {                                                             \
-        USER_FOR, "for", "USER",                                  \
-            "beside a store, for root: as this user, with that\n" \
-            "user's rights"                                       \
+#define USER_FOR_OPTION                                         \
+    {                                                           \
+        USER_FOR, "for", "USER",                                \
+            "with a store, for root: as this user, with that\n" \
+            "user's rights"                                     \
     }
 
 /* The store is at hand: --store was given, or root has the default one. */

@@ -41,7 +41,7 @@ struct request {
  * threshold, or "forecast"; NAME as in the canonical text of a bill. Lines of
  * periods that are over stay.
  */
-#define TOLD_HEAD "gpuledger-told 1\n"
+#define TOLD_HEAD "gpuledger-alerts 1\n"
 #define TOLD_MAX (16 * 1024 * 1024)
 
 static int read_told (cli_t *cli, const char *path, buffer_t *text)
@@ -66,8 +66,8 @@ static int read_told (cli_t *cli, const char *path, buffer_t *text)
         || text->length >= TOLD_MAX
         || buffer_text (text)[text->length - 1] != '\n')
         return cli_failf (cli,
-                          "%s is not a file of what was told, or is cut off: "
-                          "remove it, and everybody is told again",
+                          "%s is not a file of sent alerts, or is cut off: "
+                          "remove it, and all alerts are sent again",
                           path);
     return CLI_OK;
 }
@@ -364,7 +364,7 @@ static const cli_option_t options[] = {
      "instead of the table: a mail for each budget with an alert, in\n"
      "mbox form"},
     {BUDGET_TOLD, "once", "FILE",
-     "alert of each threshold once: FILE keeps what was told"},
+     "send the alert of each threshold once: FILE records it"},
     {BUDGET_LIMITS, "output-limits", "FILE",
      "write what job_submit.lua is to warn of or refuse, too"},
     OUTPUT_OPTIONS,
@@ -376,10 +376,11 @@ const verb_t verb_budget = {
     .run = run,
     .synopsis = "[NAME] [OPTION]...",
     .summary = "what is spent of budgets, and what will be",
-    .help = "What is spent, what running jobs may still spend, two forecasts "
-            "with their errors of\nearlier months, and the day on which nothing "
-            "is left. Exit code 3 if 50, 75, 90 or\n100 percent are spent or "
-            "the forecast is beyond 100.",
+    .help
+    = "What is spent, what running jobs may still spend, two forecasts "
+      "with their errors of\nearlier months, and the day on which nothing "
+      "is left. Exit code 3 if 50, 75, 90 or\n100 percent are spent or "
+      "the forecast is beyond 100.",
     .options = options,
-    .example = "gpuledger budget --once /var/lib/gpuledger/told --mail",
+    .example = "gpuledger budget --once /var/lib/gpuledger/alerts --mail",
 };

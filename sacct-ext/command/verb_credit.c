@@ -171,8 +171,9 @@ static void tell_cap (cli_t *cli, const struct request *r)
     mpq_init (hours);
     exact_set_i64 (hours, r->seconds, 3600);
     GL_AUTOFREE char *cap = exact_shortest (hours);
-    cli_warn (cli, "--hours %s: given back are the last %s hours, all that "
-                   "policy.credit_cap allows; give an amount for more",
+    cli_warn (cli,
+              "--hours %s: only the last %s hours are credited, because "
+              "policy.credit_cap allows no more; give an amount for more",
               r->hours, cap);
     mpq_clear (hours);
 }
@@ -262,11 +263,11 @@ const verb_t verb_credit = {
     .name = "credit",
     .run = run,
     .synopsis = "[OPTION]... {TEAM AMOUNT | --job JOBID [AMOUNT]} REASON",
-    .summary = "give something back, in the month that is open",
-    .help = "The charge stays, and a credit stands beside it: never more than "
-            "what the team is\ncharged for that month, in the pool, on the job's "
-            "line and for the job,\ncorrections and credits in it. Of a job all "
-            "that is left of its charge, or\nthe amount, or its last hours.",
+    .summary = "credit a team or a job in the open month",
+    .help = "The charge stays, and a credit is added: never more than the team "
+            "is charged for\nthat month, in the pool, on the job's line and "
+            "for the job, with corrections and\ncredits. A job is credited its "
+            "remaining charge, or AMOUNT, or its last hours.",
     .options = options,
     .example = "gpuledger credit --for 2026-10 --job 4711 'fabric failed'",
 };

@@ -222,16 +222,17 @@ static int check_cut (const work_t *w, gl_error_t *error)
         return 0;
     zone_stamp (w->site->zone, import_stats (w->imports[w->current])->earliest,
                 first);
-    return gl_error (error,
-                     "%s: %llu of its jobs start at %s, where the file begins, and "
-                     "started before that in the store (job %llu at %s). sacct -T "
-                     "(--truncate) and slurmrestd without "
-                     "disable_truncate_usage_time cut jobs so, and what they held "
-                     "before would not be charged. Nothing is stored: export the "
-                     "jobs uncut, or give --force if they did start then",
-                     w->paths[w->current], (unsigned long long)w->cut, first,
-                     (unsigned long long)w->cut_job,
-                     zone_stamp (w->site->zone, w->cut_from, before));
+    return gl_error (
+        error,
+        "%s: %llu of its jobs start at %s, where the file begins, and "
+        "started before that in the store (job %llu at %s). sacct -T "
+        "(--truncate) and slurmrestd without "
+        "disable_truncate_usage_time cut jobs so, and their time before that "
+        "would not be charged. Nothing is stored: export the "
+        "jobs uncut, or give --force if they did start then",
+        w->paths[w->current], (unsigned long long)w->cut, first,
+        (unsigned long long)w->cut_job,
+        zone_stamp (w->site->zone, w->cut_from, before));
 }
 
 /* One of the configuration; without any, every one is. */
@@ -992,7 +993,8 @@ static int run (cli_t *cli, int argc, char **argv)
     if (list || undo) {
         if (w.count || (list && undo) || cluster || tz || as_of || meter
             || w.force || w.dry_run || w.options.trust_text)
-            return cli_usage (cli, "--list and --undo ID stand alone");
+            return cli_usage (cli,
+                              "--list and --undo ID take no other options");
         if (!(w.site = cli_site (cli)))
             return CLI_FAILED;
         rc = list ? list_imports (cli, w.site) : undo_import (cli, w.site, undo);

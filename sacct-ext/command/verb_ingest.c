@@ -77,8 +77,8 @@ static void summarize (cli_t *cli, const struct ingest *in)
                   in->dir);
     if (in->stats.unknown)
         cli_say (cli,
-                 "%s: %" PRIu64 " of them are of a newer gpuledger: kept, not "
-                 "understood",
+                 "%s: %" PRIu64
+                 " of them are of a newer gpuledger: stored, not understood",
                  in->dir, in->stats.unknown);
     if (damaged)
         cli_warn (cli,

@@ -415,7 +415,7 @@ static const struct {
 } budget_metrics[] = {
     {AMOUNT_LIMIT, "slurm_gpuledger_budget_amount",
      "slurm_gpuledger_budget_gpu_seconds", NULL,
-     "What may be spent in the budget's period, with what was carried over",
+     "Budget of the period, with its rollover",
      "GPU time that may be used in the budget's period", NULL},
     {AMOUNT_SPENT, "slurm_gpuledger_budget_spent",
      "slurm_gpuledger_budget_spent_gpu_seconds",

@@ -71,9 +71,10 @@ const verb_t verb_reopen = {
     .run = run,
     .synopsis = "--month YYYY-MM --approval TEXT",
     .summary = "open the last closed month again",
-    .help = "For a statement that nobody has got yet; else a correction is the "
-            "better way. What\nwas closed is kept, and the month is closed "
-            "again as a new version.",
+    .help = "Use it only for statements that are not sent yet; otherwise make "
+            "a correction. The\nclosed version is retained, and the month is "
+            "closed again as a new version.",
     .options = options,
-    .example = "gpuledger reopen --month 2026-10 --approval 'A. Lovelace: not sent'",
+    .example
+    = "gpuledger reopen --month 2026-10 --approval 'A. Lovelace: not sent'",
 };

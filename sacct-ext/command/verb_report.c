@@ -333,8 +333,9 @@ static bool filters_by_cluster_alone (const query_options_t *o)
 }
 
 static const char without_database[]
-    = "Without slurmdbd's database segments are compared with the nodes' records "
-      "and with kept rollups alone: give --slurmdb, or clusters[].slurmdb in "
+    = "Without slurmdbd's database, segments are compared with the nodes' "
+      "records and cached rollups alone: give --slurmdb, or clusters[].slurmdb "
+      "in "
       "the configuration.";
 
 static int reconcile_all (cli_t *cli, struct request *request,
@@ -617,21 +618,25 @@ const verb_t verb_report = {
     .run = run,
     .synopsis = "NAME [OPTION]...",
     .summary = "usage, chargeback, utilization, energy, break-even and others",
-    .help = "NAME is one of\n"
-            "  usage        who held which GPUs for how long\n"
-            "  chargeback   who pays what, and how that adds up to the cost\n"
-            "  utilization  what the GPUs were doing, to the second\n"
-            "  energy       what the GPUs' own counters measured, and whose it was\n"
-            "  idle         who held GPUs that agents found idle\n"
-            "  breakeven    what a GPU hour costs, owned and rented\n"
-            "  decide       the questions of the configuration: what a run costs, whether\n"
-            "               interruptible capacity pays, cash over the years and others\n"
-            "  plan         measured use beside what owning and renting cost, and how\n"
-            "               many GPUs to own\n"
-            "  recharge     rates, recovery and checks of a fiscal year (2 CFR 200.468)\n"
-            "  entitlements what teams have bought, used and left, month by month\n"
-            "  reconcile    where slurmdbd and the nodes say otherwise, and why: exit\n"
-            "               code 3 where that is not known",
+    .help
+    = "NAME is one of\n"
+      "  usage        GPU time by account, user, project and more\n"
+      "  chargeback   charges, and how they add up to the cost\n"
+      "  utilization  what the GPUs were doing, to the second\n"
+      "  energy       energy by the GPUs' own counters\n"
+      "  idle         allocated GPUs that agents found idle\n"
+      "  breakeven    what a GPU hour costs, owned and rented\n"
+      "  decide       the questions of the configuration: what a run costs, "
+      "whether\n"
+      "               interruptible capacity pays, cash over the years and "
+      "others\n"
+      "  plan         measured use, the cost of owning and renting, and how\n"
+      "               many GPUs to own\n"
+      "  recharge     rates, recovery and checks of a fiscal year (2 CFR "
+      "200.468)\n"
+      "  entitlements what teams have bought, used and left, month by month\n"
+      "  reconcile    differences from slurmdbd and the nodes, with their "
+      "cause:\n               exit code 3 if a cause is unknown",
     .options = options,
     .example = "gpuledger report usage --month 2025-09 --by account,user",
 };

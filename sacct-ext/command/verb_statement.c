@@ -100,11 +100,11 @@ const verb_t verb_statement = {
     .run = run,
     .synopsis = "TEAM [OPTION]...",
     .summary = "one team's page of a month",
-    .help = "What the team held, at which price, what is due, and why it is not "
-            "last month's sum:\ncharges, idle time, credits, corrections, "
-            "taxes, budgets; projects, users, accounts.\nEach line names the "
-            "command that shows what it is made of. '(none)' is what belongs\n"
-            "to no team.",
+    .help
+    = "The team's GPU time, its price, the amount due, and the difference to "
+      "last month:\ncharges, idle time, credits, corrections, taxes, budgets; "
+      "projects, users, accounts.\nEach line names the command that shows its "
+      "parts. '(none)' is the statement of\neverything without a team.",
     .options = options,
     .example = "gpuledger statement vision --month 2026-10 --html --output "
                "vision.html",

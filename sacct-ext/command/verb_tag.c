@@ -136,7 +136,8 @@ const verb_t verb_tag = {
     .summary = "change the project of a job that has been recorded",
     .help = "For a forgotten or wrong tag: a job of yours gets another "
             "project, one that you\nor the job's account could charge when it "
-            "ran. Who changed what and when is kept.\nOn the accounting host "
+            "ran. Each change is recorded with user and time.\nOn the "
+            "accounting host "
             "root writes to the store; elsewhere the collector is asked\nand "
             "munge says who you are.",
     .options = options,

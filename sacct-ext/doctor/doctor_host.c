@@ -433,7 +433,7 @@ static doctor_state_t look_coverage (doctor_t *d, buffer_t *finding)
         return doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
     zone_unit_name (d->cli->site->zone, CALENDAR_MONTH, c.period.start, month);
     if (c.all == 0)
-        return doctor_say (finding, DOCTOR_SKIPPED, "%s: no GPU was held",
+        return doctor_say (finding, DOCTOR_SKIPPED, "%s: no GPU was allocated",
                            month);
     percent = (unsigned)(c.seen * 100 / c.all);
     return doctor_say (finding, percent < 95 ? DOCTOR_WARN : DOCTOR_OK,

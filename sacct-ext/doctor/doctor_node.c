@@ -493,7 +493,7 @@ const doctor_check_t doctor_node_checks[] = {
      look_plugin, "plugstack.conf, first line: optional .../gpuledger.so"},
     {"node.policy", "where the plugin has a policy, slurmctld has one",
      look_policy,
-     "contrib/job_submit.lua beside slurm.conf and JobSubmitPlugins=lua"},
+     "contrib/job_submit.lua next to slurm.conf, and JobSubmitPlugins=lua"},
     {"node.slurmd", "slurmd was started after the plugin was installed",
      look_restart, "systemctl restart slurmd"},
     {"node.spool", "the spool is root's alone", look_spool,

@@ -197,7 +197,8 @@ static int put_field (table_t *t, column_t column, char *cell,
     if (column == OTHER)
         return 0;
     if (t->field[column] && strcmp (t->field[column], cell) != 0)
-        return gl_error (error, "column %s stands twice, as '%.40s' and '%.40s'",
+        return gl_error (error,
+                         "column %s is given twice, as '%.40s' and '%.40s'",
                          columns[column].name, t->field[column], cell);
     t->field[column] = cell;
     return 0;

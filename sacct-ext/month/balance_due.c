@@ -147,7 +147,7 @@ int balance_due_give (store_t *store, const site_t *site,
     rc = add_due (store, site, periods, of->month, due, count, error);
     least = least_of (due, count);
     if (rc == 0 && mpz_sgn (units) == 0 && mpz_sgn (least->units) <= 0)
-        rc = gl_error (error, "nothing is due of it that could be given back: "
+        rc = gl_error (error, "nothing is outstanding that could be credited: "
                               "corrections and credits have taken all");
     else if (rc == 0 && mpz_sgn (units) == 0)
         mpz_set (units, least->units);

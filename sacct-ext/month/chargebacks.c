@@ -437,8 +437,8 @@ static void note_manual (const struct making *m, report_t *report)
     if (count > 0)
         report_note (report, NOTE_WARNING,
                      "%zu manual credits and corrections, of all teams %s %s, "
-                     "are billed from %s to %s and not in these figures: ask for "
-                     "whole months.",
+                     "are billed from %s to %s and not in these figures: ask "
+                     "for full months.",
                      count, text, site->currency, first, last);
     mpz_clear (units);
 }
@@ -475,9 +475,9 @@ static int note_difference (struct making *m, const closing_t *closing,
         sum_charges (closed, closing->month, -1, units);
         text = exact_units_text (units, site->currency_digits);
         report_note (report, NOTE_WARNING,
-                     "%s is closed, and its rows do not have what is asked for: "
-                     "these figures are computed from today's facts, and of that "
-                     "whole month are %s %s away from what was billed.",
+                     "%s is closed, and its rows do not have these columns: "
+                     "the figures are computed from today's facts, and differ "
+                     "from the billed amounts of the full month by %s %s.",
                      closing->month, text, site->currency);
         rc = 0;
     }

@@ -370,8 +370,8 @@ static void take_below (const balance_due_t *due, void *arg)
         = exact_units_text (due->units, c->site->currency_digits);
 
     found (c->checks, CHECK_LOOK, "credits",
-           xasprintf ("'%s' in %s%s%s is due %s %s for %s: more is given back "
-                      "than is charged (gpuledger correct takes it back)",
+           xasprintf ("'%s' in %s%s%s is due %s %s for %s: credits exceed the "
+                      "charge (reduce them with gpuledger correct)",
                       row->team ? row->team : key_info (KEY_TEAM)->absent,
                       due->set == BALANCE_DUE_POOL ? "pool '" : "all pools",
                       due->set == BALANCE_DUE_POOL ? row->pool : "",
@@ -506,7 +506,7 @@ static void judge_pools (struct checking *c, const usage_cell_t *whole)
                           unsized, c->month));
     if (!without && !unknown)
         found (c->checks, CHECK_OK, "pools",
-               xstrdup ("every device that jobs held is in a pool"));
+               xstrdup ("every allocated device is in a pool"));
 }
 
 static int check_coverage (struct checking *c, gl_error_t *error)

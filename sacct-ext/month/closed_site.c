@@ -137,8 +137,9 @@ int closed_site_then (store_t *store, const closing_t *closing,
     if (store_get_snapshot (store, hash, ret_book, error) < 0)
         return -1;
     if (!*ret_book)
-        return gl_error (error, "%s: the configuration that priced it is gone "
-                                "from the store: run gpuledger verify",
+        return gl_error (error,
+                         "%s: the configuration that priced it is missing from "
+                         "the store: run gpuledger verify",
                          closing->month);
     same = chain_snapshot_is (*ret_book, hash, error);
     if (same <= 0) {

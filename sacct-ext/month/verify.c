@@ -195,7 +195,8 @@ static int check_snapshot (struct walk *w, const chain_entry_t *e,
     if (store_get_snapshot (w->store, digest, &text, error) < 0)
         return -1;
     if (!text)
-        report (w, "%.7s version %u: the configuration that priced it is gone",
+        report (w,
+                "%.7s version %u: the configuration that priced it is missing",
                 e->month, e->version);
     else if ((same = chain_snapshot_is (text, digest, error)) < 0)
         return -1;

@@ -396,8 +396,8 @@ static void add_notes (struct table *t)
                      "in it.");
     if (t->shared)
         report_note (t->report, NOTE_INFORMATION,
-                     "CPUs and memory that stand for more GPUs than these "
-                     "are billed as so many GPUs.");
+                     "CPUs and memory that correspond to more GPUs than these "
+                     "are billed as that many GPUs.");
     if (teams_differ (t->site))
         report_note (t->report, NOTE_INFORMATION,
                      "Tiers, entitlements and surcharges of a team are not in "

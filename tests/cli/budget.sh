@@ -88,7 +88,7 @@ is "$(grep -c '^From gpuledger ' first)" "$(grep -c '^Subject: ' first)" \
 echo damaged >told
 lab budget --once told --mail >out 2>errors
 is $? 1 "a damaged file of what was told is an error"
-grep -q 'everybody is told again' errors
+grep -q 'all alerts are sent again' errors
 result $? "which says what to do"
 is "$(cat told)" damaged "and is left as it is"
 

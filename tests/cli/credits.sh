@@ -137,8 +137,8 @@ vision,255.89,-255.89"
   shortfall: credits                       291.43"
     ledger default explain 5 | grep BOOT_FAIL >got
     is "so does explain" "  state                                           BOOT_FAIL
-  given back: BOOT_FAIL                           -28.43
-  given back: BOOT_FAIL                           -14.22"
+  credited: BOOT_FAIL                             -28.43
+  credited: BOOT_FAIL                             -14.22"
 }
 
 # Rows of account and state to rows of account.

@@ -207,7 +207,7 @@ plan () { awk -F, -v a="$1" -v item="$2" -v at="$3" '$1 == a && $3 == item {prin
 is "$(sed -n 1p wanted)" "$(mix rent | sed -n 2p)" "the cheapest number to own against 4.10"
 is 3 "$(mix rent | wc -l)" "with one less and one more beside it"
 is "$(sed -n 2p wanted)" "$(mix cheap)" "the cheapest number to own against 1.00"
-is "$(sed -n 3p wanted)" "$(plan use 'held by jobs' 4)" "the measured share"
+is "$(sed -n 3p wanted)" "$(plan use 'allocated to jobs' 4)" "the measured share"
 is "$(sed -n 4p wanted)" "$(plan breakeven rent 4)" "the break-even"
 is "$(sed -n 5p wanted)" "$(plan cash 'after 5 years' 13)" "the saving after five years"
 is "$(sed -n 6p wanted)" "$(plan capacity 'for the demand of the period' 9)" "GPU hours a day"

@@ -205,7 +205,7 @@ gl import --cluster lab --tz UTC twice
 check $? "a column may stand twice"
 sed '2s/^2026-10-01/2026-10-02/' twice >twice-otherwise
 refused "but not with two values" \
-    "twice-otherwise:2: column End stands twice, as '2026-10-02T22:00:13' and '2026-10-01T22:00:13'" \
+    "twice-otherwise:2: column End is given twice, as '2026-10-02T22:00:13' and '2026-10-01T22:00:13'" \
     --tz UTC twice-otherwise
 
 # ------------------------------------------------------- runs that are not shown
@@ -262,14 +262,14 @@ gl import --cluster lab --tz Europe/Oslo --force october
 check $? "--force takes the shifted file"
 gl report chargeback --month 2026-10 &&
     grep -q '^Pool h100, USD: FAIL' out &&
-    grep -q '^  GPU hours that jobs held beyond the capacity  *[1-9]' out &&
-    grep -q 'Pool h100: jobs held .* GPU hours beyond its capacity' out
+    grep -q '^  GPU hours allocated beyond the capacity  *[1-9]' out &&
+    grep -q 'Pool h100: .* GPU hours are allocated beyond its capacity' out
 check $? "and then the chargeback fails"
 gl --strict report chargeback --month 2026-10
 [ $? -eq 3 ]
 check $? "with exit 3 under --strict"
 gl --strict report chargeback --month 2026-10 --csv
-[ $? -eq 3 ] && grep -q 'warning: Pool h100: jobs held' err
+[ $? -eq 3 ] && grep -q 'warning: Pool h100: .* GPU hours are allocated' err
 check $? "also as CSV, with a warning"
 gl report chargeback --month 2026-10 --json && grep -q '"holds": *false' out &&
     ! grep -q '"holds": *true' out
@@ -280,7 +280,7 @@ gl import --cluster lab --tz UTC --force --as-of 2026-11-02 october
 gl close --month 2026-10 --accept 'a test'
 gl --strict report chargeback --month 2026-10
 [ $? -eq 3 ] && grep -q '^Pool h100, USD: FAIL' out &&
-    grep -q 'Pool h100: jobs held .* GPU hours beyond its capacity' out
+    grep -q 'Pool h100: .* GPU hours are allocated beyond its capacity' out
 check $? "the closed month fails as well"
 
 echo "1..$number"

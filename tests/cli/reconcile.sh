@@ -192,17 +192,17 @@ check "runaway: the usage report says so"
 fresh
 do_sql "DELETE FROM lab_job_table WHERE id_job = 106
     AND time_end = $t + 900"
-known 'accounting|106||segment|1400|gone' && ! grep -q '^usage' out
-check "gone: a row older than all that slurmdbd still has; its usage is there"
+known 'accounting|106||segment|1400|purged' && ! grep -q '^usage' out
+check "purged: a row older than all that slurmdbd still has; its usage is there"
 roll
-known 'usage||speech/dora|gres_seconds|1400|gone'
-check "gone: until its hours are rolled again"
+known 'usage||speech/dora|gres_seconds|1400|purged'
+check "purged: until its hours are rolled again"
 fresh
 do_sql 'DELETE FROM lab_job_table WHERE id_job = 100'
 strange 'accounting|100||segment|16800|unexplained'
 check "unexplained: a row that is gone while older ones are there"
-again && known 'accounting|100||segment|16800|gone'
-check "gone: a full sync notes it"
+again && known 'accounting|100||segment|16800|purged'
+check "purged: a full sync notes it"
 
 fresh
 job_sql 101 'deleted = 1, state = 4'
@@ -566,7 +566,7 @@ fresh
 whole && compare && [ "$rc" -eq 0 ] &&
     gl report reconcile -S 2026-09-21 -E 2026-09-22 &&
     grep -q '^  GRES seconds: ours, theirs, difference  [1-9][0-9]*, [1-9][0-9]*, 0$' out &&
-    grep -A1 '^Kept rollups' out | grep -q 'compared *2$'
+    grep -A1 '^Cached rollups' out | grep -q 'compared *2$'
 check "rollups: a day and its month are what the segments come to"
 sqlite3 ledger.db 'UPDATE segment SET time_end = time_end + 100
     WHERE id_job = 102' && without=--quiet strange \

@@ -186,7 +186,7 @@ configured ()
     mv kept.yaml site.yaml
 }
 lines=$(($(wc -l <site.yaml) + 1))
-configured "key 'taxes' stands twice" <<'STOP'
+configured "key 'taxes' is given twice" <<'STOP'
 taxes: [{name: GST, percent: "10%"}]
 STOP
 configured "site.yaml:$lines: unknown key 'ammount' in \`networks\`" <<'STOP'
@@ -203,7 +203,7 @@ swap ()
 swap "'25' is that many times the whole; write '25%'" 's/percent: "25%"/percent: 25/'
 swap "'26' is that many times the whole; write '26%'" 's/overhead: 26%/overhead: 26/'
 swap "account 'nlp' belongs to two teams" 's/accounts: \[deepstart\]/accounts: [nlp]/'
-swap "stands twice in \`teams\`" 's/name: language/name: vision/'
+swap "is defined twice in \`teams\`" 's/name: language/name: vision/'
 swap "'-1' is below 0" 's/price: 425000/price: -1/'
 swap "'h200' is not in \`pools\`" 's/dgx-2025, pool: h100/dgx-2025, pool: h200/'
 swap "is not a date that exists" 's/in_service: 2025-07-01/in_service: 2025-13-01/'

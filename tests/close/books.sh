@@ -75,7 +75,7 @@ result $? "open: so do the pools together"
 rows ()
 {
     for month in $months; do
-        gl "$url" report chargeback --month "2026-$month" --focus --focus-dataset estate \
+        gl "$url" report chargeback --month "2026-$month" --focus --focus-dataset owner-cost \
             --output "$work/$month.csv" || return 1
         sqlite3 :memory: ".import --csv $work/$month.csv t" "SELECT
             iif (x_RowKind = 'cost', x_Reference, 'hardware') || ' ' || x_Fund || ' ' || EffectiveCost

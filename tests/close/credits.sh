@@ -43,7 +43,7 @@ gl "$url" init && import "$url" 2026-11-20T00:00:00
 result $? "facts"
 gl "$url" credit --job 21 --hours 9 'fabric failed' &&
     has 'credited, entry 1: -113.73 EUR' &&
-    has '--hours 9: given back are the last 4 hours, all that policy.credit_cap allows'
+    has '--hours 9: only the last 4 hours are credited, because policy.credit_cap allows no more'
 result $? "of the open month: hours, and no more than policy.credit_cap"
 gl "$url" explain 21
 has 'manual credit' && has '-113.73' && has 'fabric failed'
@@ -57,7 +57,7 @@ gl "$url" credit --job 21 'all the rest' &&
     has 'entry 2: -142.16 EUR'
 result $? "all that is left"
 gl "$url" credit --job 21 'again'
-refused $? 'nothing is due of it'
+refused $? 'nothing is outstanding'
 result $? "and then nothing"
 gl "$url" credit --job 23 1 'it died'
 refused $? '1.00 EUR is more than 0.00 EUR, which the job is charged'
@@ -108,7 +108,7 @@ gl "$url" credit --for 2026-10 --job 22 'closed' &&
     has '2026-11: credited, entry' && has '-199.80 EUR'
 result $? "a job of a closed month is given back what was closed, and its corrections"
 gl "$url" credit --for 2026-10 --job 22 'closed'
-refused $? 'nothing is due of it'
+refused $? 'nothing is outstanding'
 result $? "and then nothing is left of it"
 begin
 sed 's/9.9900/3.0000/' "$work/site.yaml" >"$work/cheap" && mv "$work/cheap" "$work/site.yaml"
@@ -227,7 +227,7 @@ begin
 step job21 && step dispute && has 'credited, entry' && has ': -71.08 EUR'
 result $? "a dispute gives back what is left of its line"
 step job22
-refused $? "nothing is due of it"
+refused $? "nothing is outstanding"
 result $? "and a job of it nothing then"
 
 # A credit is held against the charge when it is given, and does not follow it: the
@@ -261,7 +261,7 @@ priced >"$work/site.yaml"
 gl "$url" credit --for 2026-10 vision 326.97 'all'
 mv "$work/site.yaml" "$work/dear"
 sed 's/3.5540/3.0000/' "$work/dear" >"$work/site.yaml"
-looks 1 "'vision' in all pools is due -50.97 EUR for 2026-10: more is given back than is charged"
+looks 1 "'vision' in all pools is due -50.97 EUR for 2026-10: credits exceed the charge"
 result $? "it finds one of a team whose price fell since, with month and amount"
 gl "$url" close --month 2026-11
 [ $? -eq 3 ] && has '2026-11 is not closed'

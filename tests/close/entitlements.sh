@@ -75,7 +75,7 @@ bought 300.000000
 used by jobs 230.000000
 used by reservations 0.000000
 expired 10.000000
-carried on 0.000000
+rollover out 0.000000
 left 60.000000' ]
 result $? "and to date"
 [ "$(jq -r .totals.amount "$work/out")" = 460.00 ]

@@ -121,7 +121,7 @@ for url in $(urls tamper); do
     tampered "UPDATE chain SET body = replace(body, 'a reason', 'no reason') WHERE number = $decided" \
         "^2026-11 version 1, credit (entry $decided): it was changed" "a manual credit"
     tampered "DELETE FROM snapshot" \
-        '^2026-10 version 1: the configuration that priced it is gone$' "the configuration, gone"
+        '^2026-10 version 1: the configuration that priced it is missing$' "the configuration, gone"
     blob=BLOB
     [ "$engine" = sqlite ] || blob=BINARY
     tampered "UPDATE snapshot SET body = CAST(replace(body, '300000', '400000') AS $blob)" \

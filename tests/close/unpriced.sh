@@ -51,7 +51,7 @@ gl init
 gl import --cluster lab jobs
 
 gl close --month 2026-09 --check
-[ $? -eq 0 ] && has 'ok       pools      every device that jobs held is in a pool' &&
+[ $? -eq 0 ] && has 'ok       pools      every allocated device is in a pool' &&
     has 'ok       rates      no published rate ended without another one'
 check 'nothing is found where each device has a pool, and no rate is published'
 

@@ -56,7 +56,7 @@ refused ()
     [ "$rc" -ne 0 ] && [ ! -s out ] && grep -q -e "$wanted" errors
     result $? "refused: $*"
 }
-refused 'whole months' chargeback --journal -S 2026-10-05 -E 2026-11-01
+refused 'full months' chargeback --journal -S 2026-10-05 -E 2026-11-01
 refused 'months that are over' chargeback --journal --month 2026-11
 refused 'no filters' chargeback --journal --month 2026-10 -A vision
 refused 'no filters' chargeback --journal --month 2026-10 --by user

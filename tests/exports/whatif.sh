@@ -127,7 +127,7 @@ printf 'assets: [{name: nodes-2025, pool: h100, units: 20, price: 425000, in_ser
 refused "typo.yaml:2: unknown key 'per_gpu_hours'" typo.yaml
 refused 'currency or zone' yen.yaml
 refused 'cannot read nowhere.yaml' nowhere.yaml
-refused 'whole months' rates.yaml -S 2026-10-05 -E 2026-11-01
+refused 'full months' rates.yaml -S 2026-10-05 -E 2026-11-01
 refused 'months that are over' rates.yaml --month 2026-11
 refused 'no factor above 0' dear.yaml --revenue-neutral
 refused 'no factor above 0' policy.yaml --revenue-neutral

@@ -98,7 +98,7 @@ for month in 2026-10 2026-11; do
     seq $from 3600 $((to - 1)) | sed 's/^/@/' | TZ=Europe/Oslo date -f - '+hours %u %H' >"$work/hours"
     awk -v month="$month" -v from=$from -v to=$to -f "$cents" -f "$hand" \
         "$work/jobs" "$work/hours" | sort >"$work/wanted"
-    gl "$lab" report chargeback --month $month --focus --focus-dataset estate --output "$work/$month.csv"
+    gl "$lab" report chargeback --month $month --focus --focus-dataset owner-cost --output "$work/$month.csv"
     result $? "$month: the estate"
     by_line "$work/$month.csv" | sort >"$work/got"
     # a millionth of a cent
@@ -139,7 +139,7 @@ result $? "and not again"
 
 # a disposal in no charge is in no cost
 sed -i 's/disposal: in-rate/disposal: apart/' "$work/site.yaml"
-gl "$lab" report chargeback --month 2026-11 --focus --focus-dataset estate --output "$work/apart.csv"
+gl "$lab" report chargeback --month 2026-11 --focus --focus-dataset owner-cost --output "$work/apart.csv"
 grep -v '^old|cost|v100|' "$work/wanted" | awk -F '|' '{ printf "%s|%s|%s|%s|%.6f\n", $1, $2, $3, $4, $5 }' >"$work/without"
 by_line "$work/apart.csv" | sort | awk -F '|' '{ printf "%s|%s|%s|%s|%.6f\n", $1, $2, $3, $4, $5 }' |
     diff "$work/without" - >"$work/out"

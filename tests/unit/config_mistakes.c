@@ -71,8 +71,8 @@ static const mistake_t forms_mistakes[] = {
     {"pools:\n- name: p\n  nodes: n1\n  gpus_per_nod: 4",
      {"t.yaml:4", "'gpus_per_nod' in `pools`", "'gpus_per_node'"}},
     {"pools: [{name: p, nodes: n1}]", {"t.yaml:1", "lacks `gpus_per_node`"}},
-    {"pools: [{name: p, name: q}]", {"t.yaml:1", "'name' stands twice"}},
-    {"pools: []\npools: []", {"t.yaml:2", "'pools' stands twice"}},
+    {"pools: [{name: p, name: q}]", {"t.yaml:1", "'name' is given twice"}},
+    {"pools: []\npools: []", {"t.yaml:2", "'pools' is given twice"}},
     {"pools: [{name: , nodes: n1, gpus_per_node: 1}]",
      {"t.yaml:1", "`name` has no value"}},
     /* shapes */
@@ -131,7 +131,7 @@ static const mistake_t values_mistakes[] = {
     {"pools: [{name: p, nodes: \"n[1-\", gpus_per_node: 8}]",
      {"t.yaml:1", "`nodes`"}},
     {"pools: [{name: p, nodes: \"n[1-3],n2\", gpus_per_node: 8}]",
-     {"t.yaml:1", "'n2' stands twice"}},
+     {"t.yaml:1", "'n2' is listed twice"}},
     {"pools: [{name: p, nodes: n1, gpus_per_node: 1, gpu: H100-80GB, layout: "
      "\"3g.40gb:3\"}]",
      {"t.yaml:1", "`layout`"}},
@@ -179,15 +179,15 @@ static const mistake_t wholes_mistakes[] = {
      {"t.yaml:1", "`to`", "not after `from`"}},
     {"tariffs:\n- {name: t, per_kwh: 1, to: 2026-03-01}\n- {name: t, per_kwh: "
      "2, from: 2026-02-01}",
-     {"t.yaml:3", "'t' stands twice in `tariffs`", "t.yaml:2"}},
+     {"t.yaml:3", "'t' is defined twice in `tariffs`", "t.yaml:2"}},
     {"tariffs:\n- {name: t, per_kwh: 1}\n- {name: t, per_kwh: 2}",
-     {"t.yaml:3", "stands twice", "t.yaml:2"}},
+     {"t.yaml:3", "is defined twice", "t.yaml:2"}},
     {POOL "assets:\n- {name: a, pool: p, price: 5, in_service: 2024-03-01}\n- "
           "{name: a, pool: p, price: 5, in_service: 2025-03-01}",
-     {"t.yaml:4", "'a' stands twice", "another name"}},
+     {"t.yaml:4", "'a' is defined twice", "another name"}},
     {POOL "rates:\n- {pool: p, per_gpu_hour: 1, from: 2026-01-01}\n- {pool: p, "
           "per_gpu_hour: 2, from: 2026-06-01}",
-     {"t.yaml:4", "'p' stands twice in `rates`"}},
+     {"t.yaml:4", "'p' is defined twice in `rates`"}},
     /* references */
     {POOL "assets:\n- name: a\n  pool: q\n  price: 5\n  in_service: 2024-03-01",
      {"t.yaml:4", "'q' is not in `pools`", "known are: p"}},
@@ -266,7 +266,7 @@ static const mistake_t book_mistakes[] = {
      {"t.yaml:3", "`recoverable` of 'a' is below 100%", "'x' (t.yaml:1)"}},
     {"funds: [{name: x, recoverable: maybe}]", {"t.yaml:1", "`recoverable`"}},
     {"funds: [{name: x, recoverable: 101%}]", {"more than 100%"}},
-    {"funds: [{name: x}, {name: x}]", {"'x' stands twice in `funds`"}},
+    {"funds: [{name: x}, {name: x}]", {"'x' is defined twice in `funds`"}},
     {"funds: [{name: x, recoverable: no}]\n" POOL
      "costs: [{name: c, pool: p, amount: 5, driver: month, funding: x, "
      "recoverable: 0%}]",
@@ -289,7 +289,7 @@ static const mistake_t book_mistakes[] = {
     {ASSET ", changes: [{from: 2024-03-01, life: 6y}]}]", {"not after"}},
     {ASSET ",\n changes: [{from: 2025-01-01, life: 6y},\n {from: 2024-06-01, "
            "life: 7y}]}]",
-     {"t.yaml:4", "stand in their order"}},
+     {"t.yaml:4", "list the changes of asset"}},
     {ASSET ", changes: [{from: 2025-01-01, pool: q}]}]",
      {"'q' is not in `pools`"}},
     {ASSET ", changes: [{from: 2026-03-01, life: 2y}]}]",

@@ -265,7 +265,7 @@ TEST_CASE (decode__fields_against_the_table__are_refused)
         {"\x13\0\x05\0beta", 8, "a field runs past the end of the record"},
         {"\x13\0\xff\xff", 4, "a field runs past the end of the record"},
         {"\x13\0\x01", 3, "a field runs past the end of the record"},
-        {"\x13\0\x01\0b", 5, "project stands twice"},
+        {"\x13\0\x01\0b", 5, "project is given twice"},
         {"\x06\0\x02\0a\0", 6, "user holds a control character"},
         {"\x06\0\x01\0\n", 5, "user holds a control character"},
         {"\x05\0\x04\0abcd", 8, "gid is a number of 4 bytes, not 8"},

@@ -47,7 +47,7 @@ estate ()
 {
     config=$1 file=$2
     shift 2
-    lab "$config" --focus --focus-dataset estate --output "$file" "$@"
+    lab "$config" --focus --focus-dataset owner-cost --output "$file" "$@"
 }
 
 # is_cost CONFIG FILE: effective is what the pools cost, to the cent
