@@ -1,26 +1,37 @@
--- The accounts that gpuledger needs on MariaDB or MySQL. Read it, set the names
--- and passwords, and run it as an administrator:  mariadb < grants.sql
---
--- The password then goes into an option file that only gpuledger can read, and
--- the URL names that file:
---
---     [client]
---     password=...
---
---     mysql://gpuledger@HOST/gpuledger?option-file=/etc/gpuledger/store.cnf
+-- The rights of the accounts of accounts.sql on the tables that `gpuledger init` has
+-- made. Run it as an administrator:  mariadb < grants.sql
 
--- 1. The ledger, if it is kept in a server and not in an SQLite file. CREATE
---    and INDEX are for `gpuledger init`, which makes the tables;
---    without TRIGGER and EVENT `gpuledger verify` cannot see those that somebody
---    planted.
-CREATE DATABASE IF NOT EXISTS gpuledger CHARACTER SET binary;
-CREATE USER IF NOT EXISTS 'gpuledger'@'localhost' IDENTIFIED BY 'change me';
-GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, INDEX,
-    TRIGGER, EVENT
-    ON gpuledger.* TO 'gpuledger'@'localhost';
+-- The account of the collector, sync, import and reports writes facts. Of closed months
+-- it can read everything and write nothing.
+GRANT SELECT ON gpuledger.* TO 'gpuledger'@'localhost';
+GRANT UPDATE (value) ON gpuledger.meta TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.cluster TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.mark TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.text TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.party TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.shape TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.segment TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.suspension TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.event TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.reservation TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.node_record TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.account TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.retag TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.device TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.device_usage TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.node TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.rollup TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.revision TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.seen TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.meter_reading TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.import TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.import_part TO 'gpuledger'@'localhost';
 
--- 2. slurmdbd's database: `gpuledger sync` reads it and never writes. Slurm's
---    default name of the database is slurm_acct_db.
-CREATE USER IF NOT EXISTS 'gpuledger_reader'@'localhost'
-    IDENTIFIED BY 'change me too';
-GRANT SELECT ON `slurm\_acct\_db`.* TO 'gpuledger_reader'@'localhost';
+-- The account of close, correct, credit, dispute and reopen adds to the ledger: it
+-- cannot change or delete what is there. `rollup` is a cache of usage, and a writer
+-- locks the row of `meta`.
+GRANT SELECT ON gpuledger.* TO 'gpuledger_ledger'@'localhost';
+GRANT INSERT ON gpuledger.chain TO 'gpuledger_ledger'@'localhost';
+GRANT INSERT ON gpuledger.snapshot TO 'gpuledger_ledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.rollup TO 'gpuledger_ledger'@'localhost';
+GRANT UPDATE (value) ON gpuledger.meta TO 'gpuledger_ledger'@'localhost';

@@ -1,4 +1,5 @@
--- The tables of a store. Texts are bytes, compared bytewise; unknown is NULL, never 0; instants
+-- The tables of the facts file of a store. Those of its ledger file are in
+-- sqlite-ledger.sql. Texts are bytes, compared bytewise; unknown is NULL, never 0; instants
 -- are seconds since 1970 UTC; unsigned 64-bit numbers are their two's
 -- complement.
 
@@ -252,27 +253,6 @@ CREATE TABLE seen (
     key_sum INTEGER NOT NULL,
     fact_sum INTEGER NOT NULL,
     PRIMARY KEY (cluster, time_start)
-) STRICT, WITHOUT ROWID;
-
--- What was closed and decided, in its order (lib/store/chain.h). Rows are added
--- and never changed or deleted.
-CREATE TABLE chain (
-    number INTEGER PRIMARY KEY,  -- from 1 on, without a gap
-    kind INTEGER NOT NULL,
-    month TEXT NOT NULL,         -- 2026-10
-    version INTEGER NOT NULL,    -- which closing of the month
-    body ANY NOT NULL,           -- text; of details bytes
-    hash BLOB NOT NULL           -- over the one before and all of this
-) STRICT;
-
-CREATE INDEX chain_month ON chain (month, number);
-
--- The configuration that priced a month, in parts.
-CREATE TABLE snapshot (
-    digest BLOB NOT NULL,
-    part INTEGER NOT NULL,
-    body BLOB NOT NULL,
-    PRIMARY KEY (digest, part)
 ) STRICT, WITHOUT ROWID;
 
 -- What meters of the site counted: PDUs, BMCs, the utility's.

@@ -133,6 +133,10 @@ int store_get_snapshot (store_t *store, const uint8_t digest[STORE_DIGEST_SIZE],
 int chain_snapshot_is (const char *text, const uint8_t digest[STORE_DIGEST_SIZE],
                        gl_error_t *error);
 
+/* 1: the account that writes facts could write the chain, too, and *ret_why,
+ * yours, says where; 0: it could not. */
+int store_chain_exposed (store_t *store, char **ret_why, gl_error_t *error);
+
 /* What was planted in the database or is damaged, a sentence for each: the
  * engine's own check of its tables, and every difference of the schema from the one
  * that gpuledger makes. */

@@ -60,6 +60,13 @@ int db_check_url (const char *url, gl_error_t *error)
     return 0;
 }
 
+char *db_file (const char *url, unsigned flags)
+{
+    const struct db_engine *engine = find_engine (url, NULL);
+
+    return engine && engine->file ? engine->file (url, flags) : NULL;
+}
+
 db_t *db_open (const char *url, unsigned flags, gl_error_t *error)
 {
     const struct db_engine *engine = find_engine (url, error);
@@ -99,6 +106,11 @@ void db_settle (db_t *db)
 db_engine_t db_engine (const db_t *db)
 {
     return db->engine->id;
+}
+
+bool db_is_ledger (const db_t *db)
+{
+    return db->ledger;
 }
 
 const char *db_url (const db_t *db)

@@ -7,8 +7,8 @@
  * the engines is for the caller to know (db_engine()).
  *
  * URLs
- *   sqlite:PATH
- *   mysql://USER@HOST[:PORT][,HOST[:PORT]]/DB[?socket=S&ssl-ca=F&option-file=F&group=G]
+ *   sqlite:PATH[?ledger=FILE]
+ *   mysql://USER@HOST[:PORT][,HOST[:PORT]]/DB[?socket=S&ssl-ca=F&option-file=F&group=G&ledger=F]
  * Parts of a mysql:// URL are percent-encoded; an IPv6 address stands in
  * brackets. A password never is part of a URL, which shows in `ps` and in logs:
  * it comes from the group (default "client") of an option file in the format
@@ -17,6 +17,10 @@
  * the file or the server says. Several hosts are nodes of one Galera cluster: a
  * connection is made to the first that answers and is ready. Other servers are
  * refused there: a replica that lags behind would answer with old rows.
+ *
+ * Closed months have an owner of their own. On SQLite they are a file of their
+ * own: `ledger`, else PATH-ledger. On MySQL their account is that of the option
+ * file `ledger`, its user= and password=; without it, one account writes all.
  *
  * On Galera each read waits until its node has applied what the cluster has
  * acknowledged (wsrep_sync_wait), whichever node that was written to.
@@ -54,6 +58,8 @@ typedef enum {
 /* Flags of db_open(). */
 #define DB_READ_ONLY 0x1 /* the connection refuses to write */
 #define DB_CREATE 0x2    /* create the SQLite file if there is none */
+#define DB_LEDGER \
+    0x4 /* SQLite: the ledger file. MySQL, to write: its account */
 
 /* What kind of failure the last one was. */
 typedef enum {
@@ -73,6 +79,10 @@ typedef enum {
 /* Whether the URL names a database in one of the forms above. */
 int db_check_url (const char *url, gl_error_t *error);
 
+/* The file of facts, or with DB_LEDGER of the ledger; yours. NULL: SQLite has
+ * none. */
+char *db_file (const char *url, unsigned flags);
+
 db_t *db_open (const char *url, unsigned flags, gl_error_t *error);
 /* Rolls an open transaction back. Accepts NULL. */
 void db_close (db_t *db);
@@ -87,6 +97,8 @@ int db_copy (db_t *from, db_t *to, gl_error_t *error);
 void db_settle (db_t *db);
 
 db_engine_t db_engine (const db_t *db);
+/* SQLite's ledger file. */
+bool db_is_ledger (const db_t *db);
 /* The URL it was opened with. */
 const char *db_url (const db_t *db);
 db_failure_t db_failure (const db_t *db);

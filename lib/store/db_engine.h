@@ -13,6 +13,7 @@ struct db {
     char *url;
     db_failure_t failure;
     bool in_transaction;
+    bool ledger; /* SQLite's ledger file */
 };
 
 /* The head of each engine's statement. */
@@ -30,6 +31,7 @@ struct db_engine {
 
     db_t *(*open) (const char *url, unsigned flags, gl_error_t *error);
     int (*copy) (db_t *from, db_t *to, gl_error_t *error); /* NULL: cannot */
+    char *(*file) (const char *url, unsigned flags); /* NULL: is in a server */
     void (*settle) (db_t *db); /* NULL: a commit has done all */
     void (*close) (db_t *db);
     int (*exec) (db_t *db, const char *sql, gl_error_t *error);

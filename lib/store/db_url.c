@@ -134,6 +134,7 @@ static const struct {
     {"ssl-ca", offsetof (db_url_t, ssl_ca)},
     {"option-file", offsetof (db_url_t, option_file)},
     {"group", offsetof (db_url_t, group)},
+    {"ledger", offsetof (db_url_t, ledger)},
 };
 
 static int take_parameter (const char *text, size_t length, db_url_t *url,
@@ -150,8 +151,8 @@ static int take_parameter (const char *text, size_t length, db_url_t *url,
     }
     return gl_error (error,
                      "mysql URL: unknown parameter '%.*s'; there are socket, "
-                     "ssl-ca, option-file, group (a password belongs into the "
-                     "option file)",
+                     "ssl-ca, option-file, group, ledger (a password belongs "
+                     "into the option file)",
                      (int)(name > 40 ? 40 : name), text);
 }
 
@@ -215,5 +216,6 @@ void db_url_done (db_url_t *url)
     free (url->ssl_ca);
     free (url->option_file);
     free (url->group);
+    free (url->ledger);
     memset (url, 0, sizeof (*url));
 }

@@ -24,6 +24,7 @@ typedef struct {
     char *ssl_ca;
     char *option_file;
     char *group;
+    char *ledger;
 } db_url_t;
 
 /* The error never repeats a password that somebody put into the URL. */

@@ -8,10 +8,18 @@
 
 static const struct {
     db_engine_t engine;
+    bool ledger; /* of SQLite's ledger file */
     const char *sql;
 } statements[] = {
 #include "store/schema.inc"
 };
+
+/* The name of the schema's number in the table `meta`: a file of facts is no
+ * ledger. */
+static const char *number_name (const db_t *db)
+{
+    return db_is_ledger (db) ? "gpuledger.ledger" : "gpuledger.schema";
+}
 
 /* How each engine lists tables: the number of all, and of ours. */
 static const char *const table_counts[] = {
@@ -22,11 +30,12 @@ static const char *const table_counts[] = {
                  "WHERE table_schema = DATABASE()",
 };
 
-int schema_each (db_engine_t engine, schema_statement_f callback, void *arg,
+int schema_each (const db_t *db, schema_statement_f callback, void *arg,
                  gl_error_t *error)
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (statements); i++)
-        if (statements[i].engine == engine
+        if (statements[i].engine == db_engine (db)
+            && statements[i].ledger == db_is_ledger (db)
             && callback (statements[i].sql, arg, error) < 0)
             return -1;
     return 0;
@@ -68,10 +77,14 @@ static int check_number (db_t *db, const db_statement_t *row, gl_error_t *error)
 /* A table `meta` is there; what does it say? */
 static int read_meta (db_t *db, gl_error_t *error)
 {
-    db_statement_t *st = db_prepare (
-        db, "SELECT value FROM meta WHERE name = 'gpuledger.schema'", error);
-    int rc = st ? db_step (st, error) : -1;
+    db_statement_t *st
+        = db_prepare (db, "SELECT value FROM meta WHERE name = ?", error);
+    int rc = -1;
 
+    if (st) {
+        db_bind_text (st, 0, number_name (db));
+        rc = db_step (st, error);
+    }
     if (rc == 1)
         rc = check_number (db, st, error);
     else if (rc == 0)
@@ -110,10 +123,9 @@ static int make (db_t *db, gl_error_t *error)
     if (state < 0 || state == READY)
         return state < 0 ? -1 : 0;
     snprintf (sql, sizeof (sql),
-              "REPLACE INTO meta (name, value) VALUES ('gpuledger.schema', "
-              "'%u')",
-              STORE_SCHEMA);
-    if (schema_each (db_engine (db), run_statement, db, error) < 0)
+              "REPLACE INTO meta (name, value) VALUES ('%s', '%u')",
+              number_name (db), STORE_SCHEMA);
+    if (schema_each (db, run_statement, db, error) < 0)
         return -1;
     return db_exec (db, sql, error);
 }

@@ -1,8 +1,8 @@
 /*
- * schema.h: the tables of a store, which sql/sqlite.sql and sql/mysql.sql
- * describe and which are built in: making them, and whether a database has
- * them. SQLite makes all of them in one transaction. MySQL commits every
- * statement on its own, so its script can be run again from its start.
+ * schema.h: the tables of a store, which sql/sqlite.sql, sql/sqlite-ledger.sql
+ * and sql/mysql.sql describe and which are built in: making them, and whether a
+ * database has them. SQLite makes all of them in one transaction. MySQL commits
+ * every statement on its own, so its script can be run again from its start.
  */
 #ifndef GL_STORE_SCHEMA_H
 #define GL_STORE_SCHEMA_H
@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "store/db.h"
 
-/* The statements of the engine's script, in their order. */
+/* The statements of the script of such a database, in their order. */
 typedef int (*schema_statement_f) (const char *sql, void *arg,
                                    gl_error_t *error);
-int schema_each (db_engine_t engine, schema_statement_f callback, void *arg,
+int schema_each (const db_t *db, schema_statement_f callback, void *arg,
                  gl_error_t *error);
 
 /* Make the tables; nothing happens where they are. ret_made may be NULL. -1

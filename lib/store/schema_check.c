@@ -209,8 +209,9 @@ static int read_expected (db_t *db, parts_t *parts, gl_error_t *error)
     int rc;
 
     if (db_engine (db) == DB_MYSQL)
-        return schema_each (DB_MYSQL, add_statement, parts, error);
-    memory = db_open ("sqlite::memory:", 0, error);
+        return schema_each (db, add_statement, parts, error);
+    memory
+        = db_open ("sqlite::memory:", db_is_ledger (db) ? DB_LEDGER : 0, error);
     if (!memory)
         return -1;
     rc = schema_make (memory, NULL, error);

@@ -15,24 +15,52 @@
 #define FIRST_PAUSE_MS 50
 #define LONGEST_PAUSE_MS 2000
 
+char *store_file (const char *url)
+{
+    return db_file (url, 0);
+}
+
+char *store_ledger_file (const char *url)
+{
+    return db_file (url, DB_LEDGER);
+}
+
 int store_check_url (const char *url, gl_error_t *error)
 {
     return db_check_url (url, error);
 }
 
-int store_init (const char *url, bool *ret_made, gl_error_t *error)
+/* 1: SQLite, which has two files. */
+static int init_file (const char *url, unsigned flags, bool *made,
+                      gl_error_t *error)
 {
-    db_t *db = db_open (url, DB_CREATE, error);
-    int rc = db ? schema_make (db, ret_made, error) : -1;
+    db_t *db = db_open (url, flags, error);
+    bool now = false;
+    int rc = db ? schema_make (db, &now, error) : -1;
 
+    if (rc == 0)
+        rc = db_engine (db) == DB_SQLITE;
+    *made = *made || now;
     db_settle (db);
     db_close (db);
     return rc;
 }
 
-store_t *store_open (const char *url, unsigned flags, gl_error_t *error)
+int store_init (const char *url, bool *ret_made, gl_error_t *error)
 {
-    db_t *db = db_open (url, flags & STORE_READ_ONLY ? DB_READ_ONLY : 0, error);
+    bool made = false;
+    int rc = init_file (url, DB_CREATE, &made, error);
+
+    if (rc == 1)
+        rc = init_file (url, DB_CREATE | DB_LEDGER, &made, error);
+    if (ret_made)
+        *ret_made = made;
+    return rc < 0 ? -1 : 0;
+}
+
+static store_t *open_file (const char *url, unsigned flags, gl_error_t *error)
+{
+    db_t *db = db_open (url, flags, error);
     store_t *store;
 
     if (!db)
@@ -45,6 +73,27 @@ store_t *store_open (const char *url, unsigned flags, gl_error_t *error)
     store->changed_from = INT64_MAX;
     store->db = db;
     store->url = xstrdup (url);
+    store->ledger = store;
+    return store;
+}
+
+store_t *store_open (const char *url, unsigned flags, gl_error_t *error)
+{
+    GL_AUTOFREE char *file = store_file (url);
+    unsigned facts = flags & STORE_READ_ONLY ? DB_READ_ONLY : 0;
+    unsigned ledger
+        = flags & STORE_LEDGER ? DB_LEDGER : DB_LEDGER | DB_READ_ONLY;
+    store_t *store = open_file (
+        url, !file && flags & STORE_LEDGER ? DB_LEDGER : facts, error);
+
+    if (!store || !file)
+        return store;
+    store->ledger = open_file (url, ledger, error);
+    if (!store->ledger) {
+        store->ledger = store;
+        store_close (store);
+        return NULL;
+    }
     return store;
 }
 
@@ -64,6 +113,8 @@ void store_close (store_t *store)
     if (!store)
         return;
     store_rollback (store);
+    if (store->ledger != store)
+        store_close (store->ledger);
     for (size_t i = 0; i < store->statement_count; i++)
         db_finalize (store->statements[i].st);
     free (store->statements);
@@ -77,14 +128,24 @@ void store_close (store_t *store)
     free (store);
 }
 
-int store_copy (store_t *store, const char *url, gl_error_t *error)
+static int copy_file (store_t *store, const char *url, unsigned flags,
+                      gl_error_t *error)
 {
-    db_t *to = db_open (url, DB_CREATE, error);
+    db_t *to = db_open (url, flags, error);
     int rc = to ? db_copy (store->db, to, error) : -1;
 
     db_settle (to);
     db_close (to);
     return rc;
+}
+
+/* The ledger first: it never speaks of facts that came later. */
+int store_copy (store_t *store, const char *url, gl_error_t *error)
+{
+    if (store->ledger != store
+        && copy_file (store->ledger, url, DB_CREATE | DB_LEDGER, error) < 0)
+        return -1;
+    return copy_file (store, url, DB_CREATE, error);
 }
 
 const char *store_url (const store_t *store)
@@ -224,13 +285,17 @@ static int attempt (store_t *store, store_transaction_f fn, void *arg,
     return store_commit (store, error);
 }
 
-int store_transaction (store_t *store, store_transaction_f fn, void *arg,
-                       gl_error_t *error)
+/* begin, and `run`, which calls fn and commits: again while others are in the
+ * way. */
+static int repeat (store_t *store,
+                   int (*run) (store_t *store, store_transaction_f fn,
+                               void *arg, gl_error_t *error),
+                   store_transaction_f fn, void *arg, gl_error_t *error)
 {
     for (int i = 0;; i++) {
         bool begun = store_begin (store, error) == 0;
 
-        if (begun && attempt (store, fn, arg, error) == 0)
+        if (begun && run (store, fn, arg, error) == 0)
             return 0;
         /* who waited for the lock of writers has waited long enough */
         if (i + 1 == ATTEMPTS || !db_retryable (store->db)
@@ -238,6 +303,40 @@ int store_transaction (store_t *store, store_transaction_f fn, void *arg,
             return -1;
         pause_before (i);
     }
+}
+
+int store_transaction (store_t *store, store_transaction_f fn, void *arg,
+                       gl_error_t *error)
+{
+    return repeat (store, attempt, fn, arg, error);
+}
+
+/* Facts are locked, so that the month is of one moment; of them only caches are
+ * written, and only after the ledger is. */
+static int attempt_ledger (store_t *store, store_transaction_f fn, void *arg,
+                           gl_error_t *error)
+{
+    store_t *ledger = store->ledger;
+    int rc = ledger == store ? 0 : db_begin (ledger->db, error);
+
+    if (rc == 0)
+        rc = fn (store, arg, error);
+    if (rc == 0 && store->wrote_facts)
+        rc = gl_error (error, "a transaction of the ledger writes no facts");
+    if (rc == 0 && ledger != store)
+        rc = db_commit (ledger->db, error);
+    if (rc < 0) {
+        db_rollback (ledger->db);
+        store_rollback (store);
+        return -1;
+    }
+    return store_commit (store, error);
+}
+
+int store_ledger_transaction (store_t *store, store_transaction_f fn, void *arg,
+                              gl_error_t *error)
+{
+    return repeat (store, attempt_ledger, fn, arg, error);
 }
 
 int store_check_name (const char *what, const char *name, gl_error_t *error)

@@ -1,7 +1,8 @@
 /*
  * store.h: the one door to persistence: facts in, facts out.
  *
- * A store is a SQLite file or a MariaDB/MySQL database (URLs: store/db.h).
+ * A store is two SQLite files, of facts and of the ledger, or a MariaDB/MySQL
+ * database (URLs: store/db.h).
  * store_init() makes one, store_open() refuses what is missing, half made, or
  * of another schema than this program's. The same facts give the same bytes out
  * of both engines, in whatever order and however often they were put.
@@ -57,13 +58,21 @@
 
 typedef struct store store_t;
 
-#define STORE_DEFAULT_URL "sqlite:" LOCALSTATEDIR "/lib/gpuledger/ledger.db"
+#define STORE_DEFAULT_URL                                                   \
+    "sqlite:" LOCALSTATEDIR "/lib/gpuledger/facts.db?ledger=" LOCALSTATEDIR \
+    "/lib/gpuledger-ledger/ledger.db"
 
 /* A SHA-256. */
 #define STORE_DIGEST_SIZE 32
 
 /* The schema that this program reads and writes: sql/ENGINE.sql. */
 #define STORE_SCHEMA 1u
+
+/* Where SQLite has the facts of the store; yours. NULL: the store is in a
+ * server. */
+char *store_file (const char *url);
+/* Where it has the ledger, likewise. */
+char *store_ledger_file (const char *url);
 
 /* Make the store at URL. Nothing happens to one that is there. ret_made may be
  * NULL. */
@@ -72,14 +81,17 @@ int store_init (const char *url, bool *ret_made, gl_error_t *error);
 /* Whether a store could be there at all; nothing is opened. */
 int store_check_url (const char *url, gl_error_t *error);
 
+/* Facts can be written unless the store is opened read-only; closed months and
+ * what was decided about them (store/chain.h) only with STORE_LEDGER. */
 #define STORE_READ_ONLY 0x1
+#define STORE_LEDGER 0x2
 store_t *store_open (const char *url, unsigned flags, gl_error_t *error);
 /* Rolls an open transaction back. Accepts NULL. What was committed is then in
  * the SQLite file itself, unless a reader of an older moment held it up. */
 void store_close (store_t *store);
 const char *store_url (const store_t *store);
-/* All of the store as of one moment into the SQLite store at `url`, which is made,
- * or all of which is replaced. All or nothing. */
+/* All of the store into the SQLite store at `url`, which is made, or all of
+ * which is replaced: each file as of one moment, all of it or nothing. */
 int store_copy (store_t *store, const char *url, gl_error_t *error);
 /* The connection is gone, as the last error said: nothing but store_close()
  * helps, and opening the store again once the server is back. What was not
@@ -101,6 +113,10 @@ typedef int (*store_transaction_f) (store_t *store, void *arg,
                                     gl_error_t *error);
 int store_transaction (store_t *store, store_transaction_f fn, void *arg,
                        gl_error_t *error);
+/* The same to add to the chain, of a store that was opened with STORE_LEDGER.
+ * fn writes no facts, which nobody changes meanwhile. */
+int store_ledger_transaction (store_t *store, store_transaction_f fn, void *arg,
+                              gl_error_t *error);
 
 /* What puts did; each put adds 1 to one of them. A closed segment that only
  * was seen again later is unchanged. */

@@ -79,8 +79,8 @@ int store_chain_head (store_t *store, chain_head_t *ret_head,
                       gl_error_t *error)
 {
     db_statement_t *st = store_prepare (
-        store, "SELECT number, hash FROM chain ORDER BY number DESC LIMIT 1",
-        error);
+        store->ledger,
+        "SELECT number, hash FROM chain ORDER BY number DESC LIMIT 1", error);
     chain_head_t head = {0};
     int rc = st ? db_step (st, error) : -1;
 
@@ -104,7 +104,7 @@ int store_chain_hash (store_t *store, uint64_t number,
                       uint8_t ret_hash[STORE_DIGEST_SIZE], gl_error_t *error)
 {
     db_statement_t *st
-        = store_ask (store, "SELECT hash FROM chain WHERE number = ?",
+        = store_ask (store->ledger, "SELECT hash FROM chain WHERE number = ?",
                      ARGS (as_u64 (number)), error);
     int rc = st ? db_step (st, error) : -1;
 
@@ -146,7 +146,7 @@ int store_chain_add (store_t *store, const chain_entry_t *entry,
     if (text && strlen (text) != e.length)
         return gl_error (error, "an entry of the chain holds a NUL");
     store->wrote_chain = true;
-    if (store_run (store,
+    if (store_run (store->ledger,
                    "INSERT INTO chain (number, kind, month, version, body, "
                    "hash) VALUES (?, ?, ?, ?, ?, ?)",
                    ARGS (as_u64 (e.number), as_u64 (e.kind), as_text (e.month),
@@ -233,7 +233,7 @@ store_chain_iter_t *store_chain_iter_open (store_t *store,
         return NULL;
     }
     iter = xcalloc (1, sizeof (*iter));
-    iter->db = db_open (store->url, DB_READ_ONLY, error);
+    iter->db = db_open (store->url, DB_READ_ONLY | DB_LEDGER, error);
     if (query)
         iter->query = *query;
     iter->next = iter->query.first ? iter->query.first : 1;
@@ -378,9 +378,10 @@ void store_chain_iter_close (store_chain_iter_t *iter)
 int store_get_snapshot (store_t *store, const uint8_t key[STORE_DIGEST_SIZE],
                         char **ret_text, gl_error_t *error)
 {
-    db_statement_t *st = store_ask (
-        store, "SELECT body FROM snapshot WHERE digest = ? ORDER BY part",
-        ARGS (as_blob (key, STORE_DIGEST_SIZE)), error);
+    db_statement_t *st
+        = store_ask (store->ledger,
+                     "SELECT body FROM snapshot WHERE digest = ? ORDER BY part",
+                     ARGS (as_blob (key, STORE_DIGEST_SIZE)), error);
     BUFFER_AUTO text = BUFFER_INIT;
     bool found = false;
     int rc;
@@ -409,7 +410,7 @@ static int add_snapshot (store_t *store, const char *text,
         size_t left = length - at;
         size_t size = left < CHAIN_BODY_MAX ? left : CHAIN_BODY_MAX;
         if (store_run (
-                store,
+                store->ledger,
                 "INSERT INTO snapshot (digest, part, body) VALUES (?, ?, ?)",
                 ARGS (as_blob (key, STORE_DIGEST_SIZE), as_u64 (part),
                       as_blob (text + at, size)),
@@ -452,5 +453,9 @@ int chain_snapshot_is (const char *text, const uint8_t key[STORE_DIGEST_SIZE],
 int store_chain_check (store_t *store, chain_problem_f callback, void *arg,
                        gl_error_t *error)
 {
-    return schema_check (store->db, callback, arg, error);
+    if (schema_check (store->db, callback, arg, error) < 0)
+        return -1;
+    return store->ledger == store
+               ? 0
+               : schema_check (store->ledger->db, callback, arg, error);
 }

@@ -28,6 +28,10 @@
  * names, states and short node lists fit. */
 #define COLUMN_ROOM 256
 
+#define LEDGER_ADVICE                                                       \
+    ": this account writes closed months; run the command as root or as a " \
+    "user who may read that file"
+
 struct mysql_db {
     struct db base;
     MYSQL *handle;
@@ -152,9 +156,10 @@ static const char *advice_of (unsigned code)
     case ER_DBACCESS_DENIED_ERROR:
     case ER_TABLEACCESS_DENIED_ERROR:
     case ER_COLUMNACCESS_DENIED_ERROR:
-        return "; sql/grants.sql lists the rights that are needed";
+        return "; sql/grants.sql lists the rights of each account, and the "
+               "URL names that of closed months by ledger=FILE";
     case ER_BAD_DB_ERROR:
-        return "; create it as sql/grants.sql shows";
+        return "; create it as sql/accounts.sql shows";
     default:
         return db_failure_advice (failure_of (code));
     }
@@ -361,12 +366,14 @@ static int set_session (struct mysql_db *db, unsigned flags, gl_error_t *error)
 static void name_host (struct mysql_db *db, const db_url_t *url,
                        const db_host_t *host)
 {
+    const char *user = url->user ? url->user : url->option_file;
+
     free (db->name);
     if (host->port)
-        db->name = xasprintf ("%s@%s:%u/%s", url->user, host->name, host->port,
+        db->name = xasprintf ("%s@%s:%u/%s", user, host->name, host->port,
                               url->database);
     else
-        db->name = xasprintf ("%s@%s/%s", url->user, host->name, url->database);
+        db->name = xasprintf ("%s@%s/%s", user, host->name, url->database);
 }
 
 static int open_host (struct mysql_db *db, const db_url_t *url,
@@ -412,8 +419,9 @@ static int open_handle (struct mysql_db *db, const db_url_t *url,
     size_t first = answered_last;
 
     if (url->option_file && access (url->option_file, R_OK) < 0)
-        return gl_error (error, "cannot read the option file %s: %s",
-                         url->option_file, strerror (errno));
+        return gl_error (error, "cannot read the option file %s: %s%s",
+                         url->option_file, strerror (errno),
+                         url->user ? "" : LEDGER_ADVICE);
     for (size_t i = 0; i < url->host_count; i++) {
         size_t at = (first + i) % url->host_count;
         if (open_host (db, url, &url->hosts[at], flags, error) == 0) {
@@ -443,6 +451,17 @@ static void my_close (db_t *base)
     free (db);
 }
 
+/* Who writes closed months is whom the option file of the ledger names. */
+static void take_ledger (db_url_t *url)
+{
+    if (!url->ledger)
+        return;
+    free (url->option_file);
+    url->option_file = GL_TAKE (url->ledger);
+    free (url->user);
+    url->user = NULL;
+}
+
 static db_t *my_open (const char *text, unsigned flags, gl_error_t *error)
 {
     struct mysql_db *db;
@@ -451,6 +470,8 @@ static db_t *my_open (const char *text, unsigned flags, gl_error_t *error)
 
     if (db_url_parse (text, &url, error) < 0)
         return NULL;
+    if ((flags & (DB_LEDGER | DB_READ_ONLY)) == DB_LEDGER)
+        take_ledger (&url);
     db = xcalloc (1, sizeof (*db));
     db->base.engine = &db_mysql_engine;
     rc = open_handle (db, &url, flags, error);

@@ -30,6 +30,9 @@ struct node_entry;
 
 struct store {
     db_t *db;
+    /* whose connection has the chain: on SQLite one of the ledger file, else
+     * the store itself */
+    struct store *ledger;
     char *url;
     struct cached_statement {
         const void *key; /* the text of the SQL, or the row type */

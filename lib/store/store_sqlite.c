@@ -1,10 +1,12 @@
 /*
  * The SQLite engine of db.h; the only file that sees sqlite3.h.
  *
- * The journal is a write-ahead log, so that reports read while a sync writes.
- * synchronous is FULL: a commit survives a power cut. NORMAL would lose the
- * last commits then, and a collector has acknowledged them; commits are large
- * and few, so that the additional fsync does not show.
+ * The journal of facts is a write-ahead log, so that reports read while a sync
+ * writes. The ledger file has none: to read a log takes the right to write next
+ * to it, and the ledger is read by those who must not write it. It is written
+ * seldom and shortly. synchronous is FULL: a commit survives a power cut.
+ * NORMAL would lose the last commits then, and a collector has acknowledged
+ * them; commits are large and few, so that the additional fsync does not show.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +22,10 @@
 #include "store/db_engine.h"
 
 #define SCHEME "sqlite:"
+/* The ledger file, if the URL does not name it. */
+#define LEDGER_PARAMETER "?ledger="
+#define IN_MEMORY ":memory:"
+#define LEDGER_SUFFIX "-ledger"
 
 /* How long a second writer waits. An import of a month takes seconds. */
 #define BUSY_MS 60000
@@ -83,7 +89,10 @@ static const char *advice_of (int code)
 {
     switch (code & 0xff) {
     case SQLITE_READONLY:
-        return "; the file, its directory or the connection is read-only";
+        return code == SQLITE_READONLY_ROLLBACK
+                   ? "; the last command that wrote it was cut off: run "
+                     "gpuledger verify as the owner of the file or as root"
+                   : "; the file, its directory or the connection is read-only";
     case SQLITE_CANTOPEN:
         return "; readers too need to open PATH-wal and PATH-shm: check the "
                "permissions of the directory";
@@ -127,17 +136,32 @@ static int sqlite_exec (db_t *base, const char *sql, gl_error_t *error)
     return 0;
 }
 
+/* What root makes belongs to the owner of the directory. */
+static int give_to_owner (int fd, const char *path)
+{
+    const char *slash = strrchr (path, '/');
+    GL_AUTOFREE char *dir
+        = slash ? xstrndup (path, (size_t)(slash - path) + 1) : xstrdup (".");
+    struct stat st;
+
+    if (geteuid () != 0)
+        return 0;
+    return stat (dir, &st) < 0 ? -1 : fchown (fd, st.st_uid, st.st_gid);
+}
+
 /* An empty file, if there is none. */
 static int make_file (const char *path)
 {
     /* what users ran is not for everybody: 0640, for SQLite's -wal and -shm
      * as well */
     int fd = open (path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+    int rc;
 
     if (fd < 0)
         return errno == EEXIST ? 0 : -1;
+    rc = give_to_owner (fd, path);
     close (fd);
-    return 0;
+    return rc;
 }
 
 /* Like open(), but the file is not opened. */
@@ -180,9 +204,13 @@ static int check_path (const char *path, unsigned flags, gl_error_t *error)
                          path, (int)(slash ? slash - path : 0), path);
     }
     if (rc < 0)
-        return gl_error (error, "cannot open %s%s: %s", path,
+        return gl_error (error, "cannot open %s%s: %s%s", path,
                          flags & DB_READ_ONLY ? "" : " for writing",
-                         strerror (errno));
+                         strerror (errno),
+                         (flags & (DB_LEDGER | DB_READ_ONLY)) == DB_LEDGER
+                             ? "; closed months are in this file: run the "
+                               "command as its owner or as root"
+                             : "");
     return 0;
 }
 
@@ -281,7 +309,23 @@ static int open_handle (struct sqlite_db *db, unsigned flags,
     if (sqlite_exec (&db->base, "SELECT count(*) FROM sqlite_schema", error)
         < 0)
         return -1;
-    return flags & DB_CREATE ? set_journal (db, error) : 0;
+    return flags & DB_CREATE && !db->base.ledger ? set_journal (db, error) : 0;
+}
+
+/* Who may only read cannot undo what a killed command left half written. */
+static void finish_rollback (const char *path)
+{
+    GL_AUTOFREE char *journal = xasprintf ("%s-journal", path);
+    sqlite3 *writer = NULL;
+
+    if (access (journal, F_OK) < 0 || check_file (path, 0) < 0)
+        return;
+    if (sqlite3_open_v2 (path, &writer,
+                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL)
+        == SQLITE_OK)
+        sqlite3_exec (writer, "SELECT count(*) FROM sqlite_schema", NULL, NULL,
+                      NULL);
+    sqlite3_close (writer);
 }
 
 static bool log_is_empty (const char *path)
@@ -378,21 +422,37 @@ static void configure_library (void)
     sqlite3_config (SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-static db_t *sqlite_open (const char *url, unsigned flags, gl_error_t *error)
+/* Of facts or of the ledger. Yours. */
+static char *path_of (const char *url, unsigned flags)
 {
     const char *path = url + strlen (SCHEME);
+    const char *ledger = strstr (path, LEDGER_PARAMETER);
+    size_t length = ledger ? (size_t)(ledger - path) : strlen (path);
+
+    if (!(flags & DB_LEDGER) || strcmp (path, IN_MEMORY) == 0)
+        return xstrndup (path, length);
+    return ledger ? xstrdup (ledger + strlen (LEDGER_PARAMETER))
+                  : xasprintf ("%s" LEDGER_SUFFIX, path);
+}
+
+static db_t *sqlite_open (const char *url, unsigned flags, gl_error_t *error)
+{
+    GL_AUTOFREE char *path = path_of (url, flags);
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct sqlite_db *db;
 
     pthread_once (&once, configure_library);
     /* a database in memory, of this connection alone, has no path */
-    if (strcmp (path, ":memory:") != 0 && check_path (path, flags, error) < 0)
+    if (strcmp (path, IN_MEMORY) != 0 && check_path (path, flags, error) < 0)
         return NULL;
     /* the path lives as long as the connection, in one piece with it */
     db = xcalloc (1, sizeof (*db) + strlen (path) + 1);
     db->path = strcpy ((char *)(db + 1), path);
     db->base.engine = &db_sqlite_engine;
     db->read_only = flags & DB_READ_ONLY;
+    db->base.ledger = flags & DB_LEDGER;
+    if (db->base.ledger && db->read_only)
+        finish_rollback (path);
     if (open_handle (db, flags, error) < 0) {
         sqlite_close (&db->base);
         return NULL;
@@ -525,6 +585,7 @@ const struct db_engine db_sqlite_engine = {
     .quote = '"',
     .open = sqlite_open,
     .copy = sqlite_copy,
+    .file = path_of,
     .settle = sqlite_settle,
     .close = sqlite_close,
     .exec = sqlite_exec,

@@ -28,7 +28,8 @@ const cli_option_t cli_common_options[] = {
      "the site's configuration (default: $GPULEDGER_CONF, else\n" SYSCONFDIR
      "/gpuledger/gpuledger.yaml)"},
     {OPTION_STORE, "store", "URL",
-     "the ledger's store (default: " STORE_DEFAULT_URL ")"},
+     "the store (default: SQLite files in " LOCALSTATEDIR
+     "/lib/gpuledger\nand gpuledger-ledger)"},
     {OPTION_STRICT, "strict", NULL, "exit with 3 if there was a warning"},
     {OPTION_VERBOSE, "verbose", NULL, "say more"},
     {OPTION_QUIET, "quiet", NULL, "say nothing but errors"},

@@ -118,7 +118,7 @@ int decide (cli_t *cli, decision_t *d, close_check_f check, void *arg,
     uid_t uid;
     int rc = CLI_FAILED;
 
-    if (cli_site (cli) && cli_store (cli, 0)
+    if (cli_site (cli) && cli_store (cli, STORE_LEDGER)
         && (who = user_verb_person (cli, NULL, &uid))) {
         d->who = xstrdup (who);
         d->when = time (NULL);

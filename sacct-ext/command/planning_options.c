@@ -77,8 +77,9 @@ static bool asks_no_more (const query_options_t *query, bool pool)
  * facts. */
 static bool no_store_yet (const char *url)
 {
-    return strncmp (url, "sqlite:", 7) == 0 && access (url + 7, F_OK) < 0
-           && errno == ENOENT;
+    GL_AUTOFREE char *file = store_file (url);
+
+    return file && access (file, F_OK) < 0 && errno == ENOENT;
 }
 
 /* Until when facts tell. Users who may not read the site's own store have the

@@ -7,17 +7,12 @@
 #include "store/store.h"
 #include "users/ask.h"
 
-#define SQLITE "sqlite:"
-
 bool user_verb_here (const cli_t *cli)
 {
-    const char *path = STORE_DEFAULT_URL;
+    GL_AUTOFREE char *file = store_file (STORE_DEFAULT_URL);
 
-    if (cli->store_url)
-        return true;
-    if (geteuid () != 0 || strncmp (path, SQLITE, strlen (SQLITE)) != 0)
-        return false;
-    return access (path + strlen (SQLITE), F_OK) == 0;
+    return cli->store_url
+           || (geteuid () == 0 && file && access (file, F_OK) == 0);
 }
 
 const char *user_verb_person (cli_t *cli, const char *name, uid_t *ret_uid)

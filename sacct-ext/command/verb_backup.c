@@ -17,7 +17,9 @@ enum { BACKUP_FORCE = CLI_LONG + 1 };
 
 static bool is_sqlite (cli_t *cli)
 {
-    if (strncmp (cli_store_url (cli), SQLITE, strlen (SQLITE)) == 0)
+    GL_AUTOFREE char *file = store_file (cli_store_url (cli));
+
+    if (file)
         return true;
     cli_failf (cli,
                "the store is a database of a server: use its own tools, "
@@ -105,10 +107,20 @@ static int put_in_place (cli_t *cli, const char *part, const char *path,
     return CLI_OK;
 }
 
+/* Of a store that is named by its file of facts alone. Yours. */
+static char *ledger_of (const char *path)
+{
+    GL_AUTOFREE char *url = xasprintf (SQLITE "%s", path);
+
+    return store_ledger_file (url);
+}
+
 static int write_backup (cli_t *cli, const char *path, bool force)
 {
     GL_AUTOFREE char *part = xasprintf ("%s.%ld.part", path, (long)getpid ());
     GL_AUTOFREE char *url = xasprintf (SQLITE "%s", part);
+    GL_AUTOFREE char *ledger_part = store_ledger_file (url);
+    GL_AUTOFREE char *ledger = ledger_of (path);
     store_t *store = cli_store (cli, STORE_READ_ONLY);
     verified_t found;
     gl_error_t error;
@@ -119,15 +131,18 @@ static int write_backup (cli_t *cli, const char *path, bool force)
     if (store_copy (store, url, &error) < 0)
         rc = cli_fail (cli, &error);
     else if ((rc = check_file (cli, url, NULL, NULL, &found)) == CLI_OK) {
-        rc = put_in_place (cli, part, path, force);
+        rc = put_in_place (cli, ledger_part, ledger, force);
+        if (rc == CLI_OK)
+            rc = put_in_place (cli, part, path, force);
         if (rc == CLI_OK)
             cli_say (cli,
-                     "%s: a copy of the store with %" PRIu64
+                     "%s and %s: a copy of the store with %" PRIu64
                      " entries of closed months, verified",
-                     path, found.entries);
+                     path, ledger, found.entries);
         verified_clear (&found);
     }
     unlink (part);
+    unlink (ledger_part);
     remove_logs (part);
     return rc;
 }
@@ -184,7 +199,8 @@ static int check_restore (cli_t *cli, const char *path, store_t *file,
 static int restore_file (cli_t *cli, const char *path, bool force)
 {
     GL_AUTOFREE char *url = xasprintf (SQLITE "%s", path);
-    bool exists = access (cli_store_url (cli) + strlen (SQLITE), F_OK) == 0;
+    GL_AUTOFREE char *there = store_file (cli_store_url (cli));
+    bool exists = access (there, F_OK) == 0;
     bool has_head = true;
     chain_head_t head = {0};
     verified_t found;
@@ -219,38 +235,45 @@ static int restore_file (cli_t *cli, const char *path, bool force)
     return rc;
 }
 
-static int take (cli_t *cli, int argc, char **argv, bool *ret_force)
+/* The name of the file; NULL: the verb ends with *ret_rc. */
+static const char *take (cli_t *cli, int argc, char **argv, bool *ret_force,
+                         int *ret_rc)
 {
     const char *value;
     int option;
 
     while ((option = cli_option (cli, argc, argv, &value)) > 0)
         *ret_force = *ret_force || option == BACKUP_FORCE;
-    if (option < 0)
-        return cli->exit_code;
-    if (optind + 1 != argc)
-        return cli_usage (cli, "one FILE is wanted");
-    return is_sqlite (cli) ? CLI_OK : CLI_FAILED;
+    *ret_rc = option < 0           ? cli->exit_code
+              : optind + 1 != argc ? cli_usage (cli, "one FILE is wanted")
+                                   : CLI_FAILED;
+    return option == 0 && optind + 1 == argc && is_sqlite (cli) ? argv[optind]
+                                                                : NULL;
 }
 
 static int run_backup (cli_t *cli, int argc, char **argv)
 {
     bool force = false;
-    int rc = take (cli, argc, argv, &force);
+    int rc;
+    const char *path = take (cli, argc, argv, &force, &rc);
+    GL_AUTOFREE char *ledger = path ? ledger_of (path) : NULL;
 
-    if (rc != CLI_OK)
+    if (!path)
         return rc;
-    if (!force && access (argv[optind], F_OK) == 0)
-        return cli_failf (cli, "%s exists; --force replaces it", argv[optind]);
-    return write_backup (cli, argv[optind], force);
+    if (!force && access (path, F_OK) == 0)
+        return cli_failf (cli, "%s exists; --force replaces it", path);
+    if (!force && access (ledger, F_OK) == 0)
+        return cli_failf (cli, "%s exists; --force replaces it", ledger);
+    return write_backup (cli, path, force);
 }
 
 static int run_restore (cli_t *cli, int argc, char **argv)
 {
     bool force = false;
-    int rc = take (cli, argc, argv, &force);
+    int rc;
+    const char *path = take (cli, argc, argv, &force, &rc);
 
-    return rc == CLI_OK ? restore_file (cli, argv[optind], force) : rc;
+    return path ? restore_file (cli, path, force) : rc;
 }
 
 static const cli_option_t backup_options[] = {
@@ -263,10 +286,12 @@ const verb_t verb_backup = {
     .run = run_backup,
     .synopsis = "[--force] FILE",
     .summary = "copy the SQLite store, verified, while others use it",
-    .help = "Writes a copy of the store as of one moment: a plain SQLite file. "
-            "Others may\nread and write meanwhile. FILE appears when the copy "
-            "is whole and verified. For\nMariaDB and MySQL, "
-            "docs/guides/backup.md has the commands.",
+    .help
+    = "Writes a copy of the store: two plain SQLite files, FILE with the facts "
+      "and\nFILE-ledger with the closed months, each as of one moment. Others "
+      "may read\nand write meanwhile. The files appear when the copy is "
+      "complete and verified.\nFor MariaDB and MySQL, "
+      "docs/guides/backup.md has the commands.",
     .options = backup_options,
     .example = "gpuledger backup /backup/ledger-2026-11-01.db",
 };
@@ -282,9 +307,10 @@ const verb_t verb_restore = {
     .run = run_restore,
     .synopsis = "[--force] FILE",
     .summary = "replace the SQLite store by a backup",
-    .help = "Verifies FILE and replaces all of the store by it, or makes the "
-            "store. Refuses a\nstore that is newer, or has entries of closed "
-            "months that FILE lacks.",
+    .help
+    = "Verifies FILE and FILE-ledger and replaces all of the store by them, or "
+      "makes\nthe store. Refuses a store that is newer, or has entries of "
+      "closed months that FILE\nlacks.",
     .options = restore_options,
     .example = "gpuledger restore /backup/ledger-2026-11-01.db",
 };

@@ -276,7 +276,8 @@ static int run (cli_t *cli, int argc, char **argv)
     if (request.accept && !*request.accept)
         return cli_usage (cli, "--accept wants a reason");
     if (!cli_site (cli)
-        || !cli_store (cli, request.list || request.check ? STORE_READ_ONLY : 0))
+        || !cli_store (cli, request.list || request.check ? STORE_READ_ONLY
+                                                          : STORE_LEDGER))
         return CLI_FAILED;
     return request.list ? list (cli, &request) : make_closing (cli, &request);
 }

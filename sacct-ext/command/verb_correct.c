@@ -129,7 +129,7 @@ static int correct (cli_t *cli, struct request *r)
     decision_t d = {.kind = CHAIN_CORRECT};
     int rc;
 
-    if (!cli_site (cli) || !cli_store (cli, 0))
+    if (!cli_site (cli) || !cli_store (cli, STORE_LEDGER))
         return CLI_FAILED;
     if ((rc = manual_month (cli, r->month)) != CLI_OK
         || (rc = query_team_billed (cli, cli->store, r->word, &r->team))

@@ -184,7 +184,7 @@ static int credit (cli_t *cli, struct request *r)
     const char *team = NULL;
     int rc;
 
-    if (!cli_site (cli) || !cli_store (cli, 0))
+    if (!cli_site (cli) || !cli_store (cli, STORE_LEDGER))
         return CLI_FAILED;
     if ((rc = manual_month (cli, r->month)) != CLI_OK
         || (r->pool

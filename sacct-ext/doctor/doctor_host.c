@@ -10,6 +10,7 @@
 #include "gres/tres.h"
 #include "record/record.h"
 #include "site/site.h"
+#include "store/chain.h"
 #include "store/store.h"
 #include "sync/sync.h"
 #include "usage/query.h"
@@ -51,6 +52,25 @@ static doctor_state_t look_store (doctor_t *d, buffer_t *finding)
     DOCTOR_NEED_STORE (d, finding);
     return doctor_say (finding, DOCTOR_OK, "%s, schema %u",
                        store_url (d->cli->store), STORE_SCHEMA);
+}
+
+static doctor_state_t look_ledger (doctor_t *d, buffer_t *finding)
+{
+    GL_AUTOFREE char *why = NULL;
+    gl_error_t error;
+    int rc;
+
+    DOCTOR_NEED_STORE (d, finding);
+    if (d->cli->store_url
+        && (!d->cli->site || !d->cli->site->collector.hosts.count))
+        return doctor_say (finding, DOCTOR_SKIPPED,
+                           "no collector: one user may write everything");
+    rc = store_chain_exposed (d->cli->store, &why, &error);
+    if (rc < 0)
+        return doctor_say (finding, DOCTOR_UNKNOWN, "%s", error.text);
+    return rc ? doctor_say (finding, DOCTOR_WARN, "%s", why)
+              : doctor_say (finding, DOCTOR_OK,
+                            "who writes facts cannot write closed months");
 }
 
 /* "3 days", "2 hours". */
@@ -446,6 +466,8 @@ const doctor_check_t doctor_host_checks[] = {
      "mend the line that it names; gpuledger.yaml(5)"},
     {"host.store", "the store opens, with the newest schema", look_store,
      "gpuledger init"},
+    {"host.ledger", "who writes facts cannot write closed months", look_ledger,
+     "give closed months an owner of their own; docs/decisions/least-power.md"},
     {"host.anchor", "closed months are those that were anchored",
      doctor_look_anchor, "gpuledger verify; docs/guides/closing.md"},
     {"host.as_of", "the facts are of today", look_as_of,

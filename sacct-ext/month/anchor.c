@@ -22,7 +22,6 @@
 
 /* A line is some 250 bytes. */
 #define FILE_MAX ((size_t)64 << 20)
-#define SQLITE "sqlite:"
 
 /* --- the line ----------------------------------------------------------- */
 
@@ -31,13 +30,12 @@
 static char *name_of_store (const store_t *store)
 {
     const char *url = store_url (store);
-    GL_AUTOFREE char *plain = xstrndup (url, strcspn (url, "?"));
+    GL_AUTOFREE char *file = store_file (url);
     char path[PATH_MAX];
 
-    if (!strncmp (plain, SQLITE, strlen (SQLITE))
-        && realpath (plain + strlen (SQLITE), path))
-        return xasprintf ("%s%s", SQLITE, path);
-    return GL_TAKE (plain);
+    if (file && realpath (file, path))
+        return xasprintf ("sqlite:%s", path);
+    return xstrndup (url, strcspn (url, "?"));
 }
 
 static char *line_of (const store_t *store, const anchor_t *a)

@@ -6,11 +6,12 @@
  * writes the latest hash elsewhere, as one line:
  *
  *   entry=34 hash=HEX event=close month=2026-10 version=1
- *   when=2026-11-10T09:00:00Z by=root store=sqlite:/var/lib/gpuledger/ledger.db
+ *   when=2026-11-10T09:00:00Z by=root store=sqlite:/var/lib/gpuledger/facts.db
  *
- * always to syslog (facility authpriv), and to what the site names in `close`: a
- * file that is only appended to, a command, and a signature of the file. doctor
- * and verify compare the store with the lines of the file (docs/formats/period.md).
+ * always to syslog (facility authpriv), and to what the site names in `close`:
+ * a file that is only appended to, a command, and a signature of the file.
+ * doctor and verify compare the store with the lines of the file
+ * (docs/formats/period.md).
  */
 #ifndef GL_ANCHOR_H
 #define GL_ANCHOR_H

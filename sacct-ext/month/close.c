@@ -338,7 +338,7 @@ int close_month (store_t *store, const site_t *site,
     struct closing closing
         = {.site = site, .request = request, .done = ret_done};
 
-    return store_transaction (store, close_now, &closing, error);
+    return store_ledger_transaction (store, close_now, &closing, error);
 }
 
 /* --- decisions --------------------------------------------------------- */
@@ -415,7 +415,7 @@ int close_decide (store_t *store, const site_t *site, decision_t *decision,
     struct deciding deciding
         = {site, decision, check, arg, decision->month[0] == '\0', {0}};
 
-    if (store_transaction (store, decide_now, &deciding, error) < 0)
+    if (store_ledger_transaction (store, decide_now, &deciding, error) < 0)
         return -1;
     *ret_head = deciding.head;
     return 0;

@@ -50,7 +50,7 @@ static int missing_table (const db_t *db, const char *table, gl_error_t *error)
     return gl_error (error,
                      "%s has no table %s that this user may read: either it is "
                      "not slurmdbd's database, or SELECT has not been granted "
-                     "(see sql/grants.sql)",
+                     "(see sql/accounts.sql)",
                      db_url (db), table);
 }
 

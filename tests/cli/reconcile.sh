@@ -78,6 +78,7 @@ save ()
         do_sql "CREATE TABLE saved_$table SELECT * FROM lab_$table"
     done
     cp ledger.db ledger.saved
+    cp ledger.db-ledger ledger.saved-ledger
 }
 fresh ()
 {
@@ -87,6 +88,7 @@ fresh ()
     done | sql
     rm -f ledger.db*
     cp ledger.saved ledger.db
+    cp ledger.saved-ledger ledger.db-ledger
 }
 # known ROW...: these rows are there, and nothing is unexplained
 known ()

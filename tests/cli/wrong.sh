@@ -27,7 +27,7 @@ result ()
 gl () { "$program" --config site.yaml --store sqlite:ledger.db "$@"; }
 
 # what is kept: every row of what is closed and decided, and every fact
-state () { sqlite3 ledger.db 'SELECT count(*), max(hash) FROM chain; SELECT count(*) FROM segment; SELECT count(*) FROM retag'; }
+state () { sqlite3 ledger.db "ATTACH 'ledger.db-ledger' AS l" 'SELECT count(*), max(hash) FROM chain; SELECT count(*) FROM segment; SELECT count(*) FROM retag'; }
 
 # wrong STATUS TEXT VERB...: TEXT is in the line
 wrong ()
@@ -232,7 +232,7 @@ if [ "$(id -u)" -eq 0 ]; then
     result $? "a store that one may not read"
 fi
 if [ "$(id -u)" -eq 0 ] && mkdir full && mount -t tmpfs -o size=1m none full 2>/dev/null; then
-    cp ledger.db full/
+    cp ledger.db ledger.db-ledger full/
     head -c 2000000 /dev/zero >full/fill 2>/dev/null
     gl --store sqlite:full/ledger.db import --cluster lab late.json >"$work/out" 2>"$work/err"
     [ $? -eq 1 ] && grep -q 'make room on that file system, nothing was written' "$work/err"

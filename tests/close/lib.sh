@@ -85,18 +85,18 @@ mysql_url ()
 empty ()
 {
     case $1 in
-    sqlite:*) rm -f "${1#sqlite:}" "${1#sqlite:}-wal" "${1#sqlite:}-shm" ;;
+    sqlite:*) rm -f "${1#sqlite:}" "${1#sqlite:}-wal" "${1#sqlite:}-shm" "${1#sqlite:}-ledger" ;;
     *)  name=${1%%\?*} name=${name##*/}
         mariadb --no-defaults --socket="$GPULEDGER_TEST_DIR/socket" --user=root \
             -e "DROP DATABASE IF EXISTS \`$name\`; CREATE DATABASE \`$name\` CHARACTER SET binary" ;;
     esac
 }
 
-# sql URL: statements from stdin; columns are parted by | or a tab
+# sql URL: statements from stdin, of the ledger first; columns are parted by | or a tab
 sql ()
 {
     case $1 in
-    sqlite:*) sqlite3 "${1#sqlite:}" ;;
+    sqlite:*) sqlite3 -cmd "ATTACH '${1#sqlite:}' AS facts" "${1#sqlite:}-ledger" ;;
     *)  name=${1%%\?*} name=${name##*/}
         mariadb --no-defaults --socket="$GPULEDGER_TEST_DIR/socket" --user=root \
             -N -B --raw "$name" ;;
@@ -108,7 +108,9 @@ copy ()
 {
     empty "$2"
     case $1 in
-    sqlite:*) echo ".backup '${2#sqlite:}'" | sqlite3 "${1#sqlite:}" ;;
+    sqlite:*) for part in '' -ledger; do
+            echo ".backup '${2#sqlite:}$part'" | sqlite3 "${1#sqlite:}$part"
+        done ;;
     *)  name=${1%%\?*} name=${name##*/}
         mariadb-dump --no-defaults --socket="$GPULEDGER_TEST_DIR/socket" \
             --user=root --hex-blob "$name" | sql "$2" ;;

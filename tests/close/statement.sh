@@ -153,8 +153,8 @@ result $? "a late job, another user, a tag"
 same "facts"
 
 # rows by job and day that somebody took away
-cp "$work/lab.db" "$work/old.db"
-echo "DELETE FROM chain WHERE kind = 4" | sqlite3 "$work/old.db"
+copy "sqlite:$work/lab.db" "sqlite:$work/old.db"
+echo "DELETE FROM chain WHERE kind = 4" | sql "sqlite:$work/old.db"
 url=sqlite:$work/old.db
 ! gl "$url" statement vision --month 2026-10 && grep -q 'of the chain.*gpuledger verify' "$work/err"
 result $? "without them there is no page, and it says why"

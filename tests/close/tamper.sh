@@ -16,7 +16,7 @@ trap 'exit 1' HUP INT TERM
 # saved_sql STATEMENTS: in which `saved` is the store as it was
 saved_sql ()
 {
-    { [ "$engine" = mysql ] || echo "ATTACH '$work/saved.db' AS saved;"; echo "$1"; } | sql "$url"
+    { [ "$engine" = mysql ] || echo "ATTACH '$work/saved.db-ledger' AS saved;"; echo "$1"; } | sql "$url"
 }
 
 put_back ()
@@ -167,12 +167,12 @@ END
     planted 'CREATE INDEX chain_kind ON chain (kind)' "^$made: index .*chain_kind" \
         "DROP INDEX chain_kind$([ "$engine" = sqlite ] || echo ' ON chain')" "an index of the chain"
     if [ "$engine" = sqlite ]; then
-        planted 'CREATE INDEX some ON segment (cluster) WHERE id_job <> 4' \
+        planted 'CREATE INDEX facts.some ON segment (cluster) WHERE id_job <> 4' \
             "^$made: index some: .*WHERE id_job <> 4" 'DROP INDEX some' "a partial index of another table"
-        planted "CREATE TRIGGER less AFTER INSERT ON segment BEGIN UPDATE segment SET time_end = 0; END" \
+        planted "CREATE TRIGGER facts.less AFTER INSERT ON segment BEGIN UPDATE segment SET time_end = 0; END" \
             "^$made: trigger less" 'DROP TRIGGER less' "a trigger"
         planted 'DROP INDEX segment_ended' '^this part of the schema is missing: index segment_ended' \
-            'CREATE INDEX segment_ended ON segment (cluster, state, time_end)
+            'CREATE INDEX facts.segment_ended ON segment (cluster, state, time_end)
     WHERE state IN (7, 8, 9)
 ' "an index that is gone"
         planted 'ALTER TABLE snapshot ADD COLUMN more TEXT' "^$made so: table snapshot: .*more TEXT" \
@@ -190,19 +190,19 @@ END
         result $? "$engine: verify has the server check the tables"
         planted 'CREATE TRIGGER less BEFORE INSERT ON segment FOR EACH ROW SET NEW.time_end = 0' \
             "^$made: trigger less: segment" 'DROP TRIGGER less' "a trigger"
-        # with the rights of sql/grants.sql alone
+        # with the rights of gpuledger_init in sql/accounts.sql alone
         sql "$url" <<'END'
 CREATE TRIGGER less BEFORE INSERT ON segment FOR EACH ROW SET NEW.time_end = 0;
 CREATE EVENT nightly ON SCHEDULE EVERY 1 DAY DO DELETE FROM chain WHERE number = 2;
 CREATE USER ledger@localhost;
 END
-        sed -n '/^GRANT SELECT, INSERT/,/;/p' "$abs_top_srcdir/sql/grants.sql" |
+        sed -n '/^GRANT SELECT, INSERT/,/;/p' "$abs_top_srcdir/sql/accounts.sql" |
             sed 's/ON gpuledger\.\*/ON tamper.*/; s/TO .*/TO ledger@localhost;/' | sql "$url"
         as_ledger=$(echo "$url" | sed 's/root@/ledger@/')
         "$program" --config "$work/site.yaml" --store "$as_ledger" verify >"$work/out" 2>"$work/err"
         [ $? -eq 3 ] && grep -q "^$made: trigger less" "$work/out" && grep -q "^$made: event nightly" "$work/out" &&
             [ "$(grep -c "^$made" "$work/out")" -eq 2 ]
-        result $? "$engine: the rights of grants.sql suffice to find them"
+        result $? "$engine: the rights of accounts.sql suffice to find them"
         echo 'DROP TRIGGER less; DROP EVENT nightly; DROP USER ledger@localhost' | sql "$url"
         planted 'CREATE EVENT nightly ON SCHEDULE EVERY 1 DAY DO DELETE FROM chain WHERE number = 2' \
             "^$made: event nightly" 'DROP EVENT nightly' "an event"

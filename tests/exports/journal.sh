@@ -151,7 +151,7 @@ else
 fi
 
 # A reason may be a letter: ledger takes no line of more than 4,096 characters.
-cp lab.db letter.db
+cp lab.db letter.db && cp lab.db-ledger letter.db-ledger
 "$program" --quiet --config site.yaml --store sqlite:letter.db correct -- \
     vision -1.00 "$(awk 'BEGIN { for (i = 0; i < 2000; i++) printf "; ü%d ", i }')" >out 2>errors &&
     "$program" --quiet --config site.yaml --store sqlite:letter.db \

@@ -45,7 +45,7 @@ result $? "a store without facts has metrics"
 promtool check metrics <empty >lint 2>&1 && [ ! -s lint ]
 result $? "which promtool takes"
 is "$(grep -c '^slurm_gpuledger_month' empty)" 0 "and nothing of it is 0"
-rm -f lab.db
+rm -f lab.db lab.db-ledger
 
 # --- two closed months and an open one with jobs of several teams and pools,
 # credits, a correction, tags, a measured job
@@ -258,7 +258,7 @@ lab metrics --output '' >out 2>errors
 is $? 2 "so is a file without a name: $(head -n 1 errors)"
 lab metrics --output /nonexistent/x.prom >out 2>errors
 is $? 1 "a file that cannot be written: $(cat errors)"
-sqlite3 lab.db "UPDATE chain SET version = 9 WHERE number = 2"
+sqlite3 lab.db-ledger "UPDATE chain SET version = 9 WHERE number = 2"
 cp "$prom" before
 lab metrics --output "$prom" >out 2>errors
 is $? 1 "a store that was changed has no metrics: $(cat errors)"

@@ -56,7 +56,7 @@ jobs 2 >two.txt
 lab import --tz UTC one.txt || exit 1
 
 lab backup copy.db && grep -q 'verified' out && [ ! -e copy.db-wal ]
-check 'a backup is one file, and verified'
+check 'a backup is complete, and verified'
 "$dump" sqlite:ledger.db >stored
 "$dump" sqlite:copy.db >copied
 cmp stored copied >out 2>&1
@@ -92,7 +92,7 @@ YAML
 lab import --tz UTC --force --as-of 2026-11-05T00:00:00 two.txt
 lab backup open.db
 lab close --month 2026-10 --accept 'a test'
-[ "$(sqlite3 -readonly ledger.db 'SELECT count(*) > 0 FROM chain')" = 1 ]
+[ "$(sqlite3 -readonly ledger.db-ledger 'SELECT count(*) > 0 FROM chain')" = 1 ]
 check 'a month is closed'
 lab restore open.db
 [ $? = 1 ] && grep -q 'lacks entries of closed months' out
@@ -102,6 +102,7 @@ check 'a backup that has it is restored'
 
 # damaged: pages of zeros
 cp open.db bad.db
+cp open.db-ledger bad.db-ledger
 dd if=/dev/zero of=bad.db bs=4096 seek=2 count=20 conv=notrunc 2>/dev/null
 lab restore --force bad.db
 [ $? = 1 ] && "$dump" sqlite:ledger.db >again

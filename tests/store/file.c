@@ -78,7 +78,7 @@ static void open__without_permission__says_so (void **state)
  * also when nobody else has it open. */
 static void open__read_only_directory__reads (void **state)
 {
-    static const char *const ends[] = {"", "-wal", "-shm"};
+    static const char *const ends[] = {"", "-wal", "-shm", "-ledger"};
     const char *url = fixture_store_url ();
     segment_t s = fixture_segment (1);
     store_t *store;

@@ -8,7 +8,7 @@
 #   slurmdb_sacct [...]    sacct of the private slurmdbd; sacctmgr likewise
 #
 # DIR is the caller's to make and to remove. Sets slurmdb_url, with an account
-# that has what sql/grants.sql gives, slurmdb_socket and slurmdb_cnf. Needs
+# that has what sql/accounts.sql gives, slurmdb_socket and slurmdb_cnf. Needs
 # no munge: slurmdbd runs with auth/none and as the caller.
 
 slurmdb_missing ()

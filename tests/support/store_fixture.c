@@ -84,7 +84,7 @@ const char *fixture_store_url (void)
 void fixture_done (void)
 {
     for (size_t i = 0; i < url_count; i++) {
-        static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+        static const char *const ends[] = {"", "-wal", "-shm", "-ledger"};
         for (size_t k = 0; !fixture_on_mysql () && k < GL_ARRAY_SIZE (ends);
              k++) {
             GL_AUTOFREE char *path

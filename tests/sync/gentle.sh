@@ -1,5 +1,5 @@
 #!/bin/sh
-# What sync asks of slurmdbd's server: no more rights than sql/grants.sql gives,
+# What sync asks of slurmdbd's server: no more rights than sql/accounts.sql gives,
 # one snapshot, bounded queries, no lock; and what it does when the server goes
 # away in the middle. And the units that run it.
 . "$abs_top_srcdir/tests/support/slurmdb.sh"
@@ -53,8 +53,8 @@ sql <"$abs_top_srcdir/tests/sync/rows.sql"
 
 # ------------------------------------------------------------------- rights
 
-slurmdb_sql <"$abs_top_srcdir/sql/grants.sql" 2>"$dir/err"
-check $? "sql/grants.sql runs as it is"
+slurmdb_sql <"$abs_top_srcdir/sql/accounts.sql" 2>"$dir/err"
+check $? "sql/accounts.sql runs as it is"
 printf '[client]\npassword="change me too"\n' >"$dir/own.cnf"
 chmod 600 "$dir/own.cnf"
 url="mysql://gpuledger_reader@localhost/slurm_acct_db?socket=$slurmdb_socket"
@@ -66,7 +66,7 @@ gl sync --as-of $now
 rc=$?
 asked >"$dir/asked"
 [ $rc -eq 0 ] && grep -q 'segments: 40 new' "$dir/err"
-check $? "the account of sql/grants.sql is enough"
+check $? "the account of sql/accounts.sql is enough"
 as_reader ()
 {
     mariadb --defaults-extra-file="$dir/own.cnf" --socket "$slurmdb_socket" \

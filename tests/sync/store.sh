@@ -99,7 +99,7 @@ gl --config "$dir/teams.yaml" --store "$main" report usage --month 2026-09 \
 grep -qx "research|vision" "$dir/out" && ! grep -q "none)|vision" "$dir/out"
 check $? "a team owns the subtree of an account"
 # ... until it is moved
-cp "$dir/main.db" "$dir/moved.db"
+cp "$dir/main.db" "$dir/moved.db" && cp "$dir/main.db-ledger" "$dir/moved.db-ledger"
 sql <<'END'
 UPDATE lab_assoc_table SET parent_acct = 'root' WHERE id_assoc = 52;
 END
@@ -191,14 +191,14 @@ check $? "into a store on the server that slurmdbd uses"
 usage "$server" | cmp -s - "$dir/alone.csv"
 check $? "the same bytes as from SQLite"
 
-# The account that sql/grants.sql makes can do this, and no more.
+# The account that sql/accounts.sql makes can do this, and no more.
 sed 's/change me too/only/; s/change me/ledger/' \
-    "$abs_top_srcdir/sql/grants.sql" | slurmdb_sql
+    "$abs_top_srcdir/sql/accounts.sql" | slurmdb_sql
 printf '[client]\npassword=only\n' >"$dir/only.cnf"
 reader="mysql://gpuledger_reader@$slurmdb_host/slurm_acct_db"
 gl --store "sqlite:$dir/alone.db" sync --cluster lab --as-of $later \
     --slurmdb "$reader?option-file=$dir/only.cnf"
-says "the account of grants.sql reads everything" "lab: segments: 0 new"
+says "the account of accounts.sql reads everything" "lab: segments: 0 new"
 ! mariadb --no-defaults --socket "$slurmdb_socket" --user gpuledger_reader \
     --password=only slurm_acct_db -e 'DELETE FROM lab_job_table' 2>"$dir/err" &&
     grep -q 'command denied' "$dir/err"
