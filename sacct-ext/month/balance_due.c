@@ -38,45 +38,39 @@ static bool holds (const balance_due_t *due, const posting_t *row)
 
 /* --- what is due --------------------------------------------------------- */
 
-/* Rows of the month wherever they are billed, the open month included. */
-static int rows_of_month (store_t *store, const site_t *site,
-                          const periods_t *periods, const char *month,
-                          bill_t *out, gl_error_t *error)
+/* Of rows that are of the month, wherever they are billed: in closings, and in
+ * the bill of the open month. Of several sets at once; of a part without its
+ * charge, which who asks knows. */
+static int add_due (store_t *store, const periods_t *periods,
+                    const month_t *open, const char *month, balance_due_t *due,
+                    size_t count, gl_error_t *error)
+{
+    bill_t *bill = bill_new ();
+    int rc = periods_rows (store, periods, month, open->name, bill, error);
+    const bill_t *const bills[] = {bill, open->bill};
+
+    for (size_t b = 0; b < GL_ARRAY_SIZE (bills); b++) {
+        size_t row_count;
+        const posting_t *rows = postings (bills[b], &row_count);
+        for (size_t i = 0; i < row_count; i++)
+            for (size_t k = 0; k < count && same (rows[i].month, month); k++)
+                if (holds (&due[k], &rows[i]))
+                    mpz_add (due[k].units, due[k].units, rows[i].charge_units);
+    }
+    bill_free (bill);
+    return rc;
+}
+
+static int read_open (store_t *store, const site_t *site,
+                      const periods_t *periods, month_t **ret_open,
+                      gl_error_t *error)
 {
     const month_how_t how = {.periods = periods};
     char open[MONTH_SIZE];
-    const posting_t *rows;
-    size_t count;
-    month_t *m;
 
-    if (periods_open_month (store, site, periods, open, error) < 0
-        || month_read (store, site, open, &how, &m, error) < 0)
-        return -1;
-    rows = postings (m->bill, &count);
-    for (size_t i = 0; i < count; i++)
-        if (same (rows[i].month, month))
-            bill_add_copy (out, &rows[i]);
-    month_free (m);
-    return periods_rows (store, periods, month, open, out, error);
-}
-
-/* Of several sets at once; of a part without its charge, which who asks knows.
- */
-static int add_due (store_t *store, const site_t *site,
-                    const periods_t *periods, const char *month,
-                    balance_due_t *due, size_t count, gl_error_t *error)
-{
-    bill_t *bill = bill_new ();
-    int rc = rows_of_month (store, site, periods, month, bill, error);
-    size_t row_count;
-    const posting_t *rows = postings (bill, &row_count);
-
-    for (size_t i = 0; i < row_count; i++)
-        for (size_t k = 0; k < count; k++)
-            if (holds (&due[k], &rows[i]))
-                mpz_add (due[k].units, due[k].units, rows[i].charge_units);
-    bill_free (bill);
-    return rc;
+    return periods_open_month (store, site, periods, open, error) < 0
+               ? -1
+               : month_read (store, site, open, &how, ret_open, error);
 }
 
 /* --- giving back -----------------------------------------------------------
@@ -134,8 +128,11 @@ int balance_due_give (store_t *store, const site_t *site,
     balance_due_t due[BALANCE_DUE_SET_COUNT];
     const size_t count = (size_t)of->set + 1;
     const balance_due_t *least;
+    month_t *open;
     int rc;
 
+    if (read_open (store, site, periods, &open, error) < 0)
+        return -1;
     for (size_t i = 0; i < count; i++) {
         due[i] = (balance_due_t){.set = (balance_due_set_t)i,
                                  .row = of->row,
@@ -144,7 +141,8 @@ int balance_due_give (store_t *store, const site_t *site,
     }
     if (of->set == BALANCE_DUE_PART)
         mpz_set (due[BALANCE_DUE_PART].units, of->charged);
-    rc = add_due (store, site, periods, of->month, due, count, error);
+    rc = add_due (store, periods, open, of->month, due, count, error);
+    month_free (open);
     least = least_of (due, count);
     if (rc == 0 && mpz_sgn (units) == 0 && mpz_sgn (least->units) <= 0)
         rc = gl_error (error, "nothing is outstanding that could be credited: "
@@ -231,12 +229,20 @@ static void tell_below (const struct sets *s, balance_due_below_f callback,
     mpz_clear (known);
 }
 
+struct looking {
+    store_t *store;
+    const periods_t *periods;
+    const bill_t *billed; /* where rows of a set are, so that it is told */
+    const month_t *open;
+    balance_due_below_f callback;
+    void *arg;
+};
+
 /* Of the manual rows that are of the month of the `first`. */
-static int month_below (store_t *store, const site_t *site,
-                        const periods_t *periods, const bill_t *bill,
-                        size_t first, balance_due_below_f callback, void *arg,
+static int month_below (const struct looking *l, size_t first,
                         gl_error_t *error)
 {
+    const periods_t *periods = l->periods;
     const char *month = periods->decisions[first].row->month;
     struct sets s = {NULL, 0};
     int rc = 0;
@@ -245,14 +251,14 @@ static int month_below (store_t *store, const site_t *site,
         const posting_t *row = periods->decisions[i].row;
         if (!row || !same (row->month, month))
             continue;
-        add_set (&s, BALANCE_DUE_TEAM, row, bill);
+        add_set (&s, BALANCE_DUE_TEAM, row, l->billed);
         if (row->pool)
-            add_set (&s, BALANCE_DUE_POOL, row, bill);
+            add_set (&s, BALANCE_DUE_POOL, row, l->billed);
     }
     if (s.count > 0)
-        rc = add_due (store, site, periods, month, s.due, s.count, error);
+        rc = add_due (l->store, periods, l->open, month, s.due, s.count, error);
     if (rc == 0)
-        tell_below (&s, callback, arg);
+        tell_below (&s, l->callback, l->arg);
     for (size_t i = 0; i < s.count; i++)
         mpz_clear (s.due[i].units);
     free (s.due);
@@ -270,22 +276,29 @@ static bool is_first_of_month (const periods_t *periods, size_t at)
     return row != NULL;
 }
 
-int balance_due_each_below (store_t *store, const site_t *site,
-                            const char *billed, balance_due_below_f callback,
-                            void *arg, gl_error_t *error)
+static int each_below (struct looking *l, gl_error_t *error)
 {
-    month_t *m = NULL;
-    periods_t *periods;
+    for (size_t i = 0; i < l->periods->decision_count; i++)
+        if (is_first_of_month (l->periods, i) && month_below (l, i, error) < 0)
+            return -1;
+    return 0;
+}
+
+int balance_due_each_below (store_t *store, const site_t *site,
+                            const periods_t *periods, const month_t *billed,
+                            balance_due_below_f callback, void *arg,
+                            gl_error_t *error)
+{
+    struct looking l = {store, periods, billed->bill, billed, callback, arg};
+    month_t *open;
     int rc;
 
-    if (periods_read (store, &periods, error) < 0)
+    if (billed->state == MONTH_OPEN)
+        return each_below (&l, error);
+    if (read_open (store, site, periods, &open, error) < 0)
         return -1;
-    rc = month_read (store, site, billed, NULL, &m, error);
-    for (size_t i = 0; i < periods->decision_count && rc == 0; i++)
-        if (is_first_of_month (periods, i))
-            rc = month_below (store, site, periods, m->bill, i, callback, arg,
-                              error);
-    month_free (m);
-    periods_free (periods);
+    l.open = open;
+    rc = each_below (&l, error);
+    month_free (open);
     return rc;
 }

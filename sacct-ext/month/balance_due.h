@@ -54,7 +54,8 @@ int balance_due_give (store_t *store, const site_t *site,
  * nothing is due below 0. A team of which its pools tell all is left out. */
 typedef void (*balance_due_below_f) (const balance_due_t *due, void *arg);
 int balance_due_each_below (store_t *store, const site_t *site,
-                            const char *billed, balance_due_below_f callback,
-                            void *arg, gl_error_t *error);
+                            const periods_t *periods, const month_t *billed,
+                            balance_due_below_f callback, void *arg,
+                            gl_error_t *error);
 
 #endif /* !GL_BALANCE_DUE_H */

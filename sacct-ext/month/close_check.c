@@ -10,7 +10,6 @@
 #include "facts/rollups.h"
 #include "facts/unowned.h"
 #include "month/balance_due.h"
-#include "month/bills.h"
 #include "month/close.h"
 #include "report/report.h"
 #include "report/usage_report.h"
@@ -34,6 +33,7 @@ struct checking {
     const char *month;
     period_t period;
     int64_t now;
+    periods_t *periods;
     store_cluster_t *clusters;
     size_t cluster_count;
     checks_t *checks;
@@ -48,12 +48,9 @@ struct checking {
 static int check_order (struct checking *c, gl_error_t *error)
 {
     char open[MONTH_SIZE];
-    periods_t *periods;
-    int rc;
+    const periods_t *periods = c->periods;
+    int rc = periods_open_month (c->store, c->site, periods, open, error);
 
-    if (periods_read (c->store, &periods, error) < 0)
-        return -1;
-    rc = periods_open_month (c->store, c->site, periods, open, error);
     if (rc == 0 && strcmp (open, c->month) == 0)
         found (c->checks, CHECK_OK, "order",
                xasprintf ("%s is the month to be closed next", open));
@@ -67,7 +64,6 @@ static int check_order (struct checking *c, gl_error_t *error)
         found (c->checks, CHECK_NEVER, "order",
                open[0] ? xasprintf ("%s is to be closed next", open)
                        : xstrdup ("the store has no facts"));
-    periods_free (periods);
     return rc;
 }
 
@@ -230,6 +226,43 @@ static int check_open (struct checking *c, gl_error_t *error)
     return 0;
 }
 
+/* --- what was given back ----------------------------------------------- */
+
+static void take_below (const balance_due_t *due, void *arg)
+{
+    struct checking *c = arg;
+    const posting_t *row = due->row;
+    GL_AUTOFREE char *amount
+        = exact_units_text (due->units, c->site->currency_digits);
+
+    found (c->checks, CHECK_LOOK, "credits",
+           xasprintf ("'%s' in %s%s%s is due %s %s for %s: credits exceed the "
+                      "charge (reduce them with gpuledger correct)",
+                      row->team ? row->team : key_info (KEY_TEAM)->absent,
+                      due->set == BALANCE_DUE_POOL ? "pool '" : "all pools",
+                      due->set == BALANCE_DUE_POOL ? row->pool : "",
+                      due->set == BALANCE_DUE_POOL ? "'" : "", amount,
+                      c->site->currency, row->month));
+}
+
+/* A credit is held against the charge when it is given, and does not follow it.
+ * It may have been meant, and whoever closes says so: what is frozen is right.
+ */
+static int check_credits (struct checking *c, const month_t *month,
+                          gl_error_t *error)
+{
+    size_t before = c->checks->count;
+
+    if (balance_due_each_below (c->store, c->site, c->periods, month,
+                                take_below, c, error)
+        < 0)
+        return -1;
+    if (c->checks->count == before)
+        found (c->checks, CHECK_OK, "credits",
+               xstrdup ("manual credits nowhere exceed charges"));
+    return 0;
+}
+
 /* --- the bill ---------------------------------------------------------- */
 
 static char *percent_of (mpq_srcptr part, mpq_srcptr whole)
@@ -333,6 +366,7 @@ static void check_accounts (struct checking *c, const bill_t *bill)
         const posting_t *row = &rows[i];
         bool held = row->kind == BILL_CHARGE;
         if (!row->team && strcmp (row->month, c->month) == 0
+            && !posting_is_adjustment (row)
             && (held || row->kind == BILL_IDLE || row->kind == BILL_CREDIT))
             unowned_add (unowned, row->key[0], held ? row->gpu_seconds : none,
                          row->charge_units);
@@ -348,51 +382,19 @@ static void check_accounts (struct checking *c, const bill_t *bill)
 
 static int check_bill (struct checking *c, gl_error_t *error)
 {
-    bill_t *bill;
+    const month_how_t how = {.periods = c->periods};
+    month_t *m;
+    int rc;
 
-    if (bills_compute (c->store, c->site, c->period, &bill, error) < 0)
+    if (month_read (c->store, c->site, c->month, &how, &m, error) < 0)
         return -1;
-    check_tags (c, bill);
-    check_costs (c, bill);
+    check_tags (c, m->bill);
+    check_costs (c, m->bill);
     check_rates (c);
-    check_accounts (c, bill);
-    bill_free (bill);
-    return 0;
-}
-
-/* --- what was given back ----------------------------------------------- */
-
-static void take_below (const balance_due_t *due, void *arg)
-{
-    struct checking *c = arg;
-    const posting_t *row = due->row;
-    GL_AUTOFREE char *amount
-        = exact_units_text (due->units, c->site->currency_digits);
-
-    found (c->checks, CHECK_LOOK, "credits",
-           xasprintf ("'%s' in %s%s%s is due %s %s for %s: credits exceed the "
-                      "charge (reduce them with gpuledger correct)",
-                      row->team ? row->team : key_info (KEY_TEAM)->absent,
-                      due->set == BALANCE_DUE_POOL ? "pool '" : "all pools",
-                      due->set == BALANCE_DUE_POOL ? row->pool : "",
-                      due->set == BALANCE_DUE_POOL ? "'" : "", amount,
-                      c->site->currency, row->month));
-}
-
-/* A credit is held against the charge when it is given, and does not follow it. It
- * may have been meant, and whoever closes says so: what is frozen is right. */
-static int check_credits (struct checking *c, gl_error_t *error)
-{
-    size_t before = c->checks->count;
-
-    if (balance_due_each_below (c->store, c->site, c->month, take_below, c,
-                                error)
-        < 0)
-        return -1;
-    if (c->checks->count == before)
-        found (c->checks, CHECK_OK, "credits",
-               xstrdup ("manual credits nowhere exceed charges"));
-    return 0;
+    check_accounts (c, m->bill);
+    rc = check_credits (c, m, error);
+    month_free (m);
+    return rc;
 }
 
 /* --- evidence ---------------------------------------------------------- */
@@ -554,7 +556,7 @@ static int check_all (struct checking *c, gl_error_t *error)
     for (size_t i = 0; i < c->cluster_count; i++)
         reconcile_one (c, &c->clusters[i]);
     if (check_open (c, error) < 0 || check_coverage (c, error) < 0
-        || check_bill (c, error) < 0 || check_credits (c, error) < 0)
+        || check_bill (c, error) < 0)
         return -1;
     return 0;
 }
@@ -573,7 +575,10 @@ int close_check (store_t *store, const site_t *site, const char *month,
     if (periods_month (site, month, &c.period, error) < 0
         || store_clusters (store, &c.clusters, &c.cluster_count, error) < 0)
         return -1;
-    rc = check_all (&c, error);
+    rc = periods_read (store, &c.periods, error);
+    if (rc == 0)
+        rc = check_all (&c, error);
+    periods_free (c.periods);
     store_clusters_free (c.clusters, c.cluster_count);
     if (rc < 0)
         checks_clear (ret_checks);

@@ -309,11 +309,11 @@ static void take_first (month_t *m, const zone_t *zone)
 int month_days (month_t *m, const usage_filter_t *filter, gl_error_t *error)
 {
     const struct month_source *s = m->source;
-    int rc = 0;
+    int rc = s->closing && !s->closing->imported
+                 ? periods_days (s->store, s->closing, m->bill, error)
+                 : bills_add_days (s->store, s->site, filter, m->period,
+                                   m->bill, &m->first, error);
 
-    if (!s->closing || s->closing->imported)
-        rc = bills_add_days (s->store, s->site, filter, m->period, m->bill,
-                             &m->first, error);
     take_first (m, m->paper->zone);
     return rc;
 }

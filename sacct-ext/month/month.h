@@ -122,8 +122,8 @@ int month_query (month_t *month, report_query_t *query, gl_error_t *error);
 int months_as_of (store_t *store, report_query_t *query,
                   report_cluster_t **ret_clusters, gl_error_t *error);
 
-/* What is charged by day, into its bill (BILL_DAYS), where it does not have
- * that yet: of what passes the filter; NULL: of all. */
+/* What is charged by day, into its bill (BILL_DAYS); of a month that is not
+ * closed, of what passes the filter; NULL: of all. Once. */
 int month_days (month_t *month, const usage_filter_t *filter,
                 gl_error_t *error);
 

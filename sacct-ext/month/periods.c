@@ -414,6 +414,8 @@ static int take_bill (const chain_entry_t *e, void *arg, gl_error_t *error)
     struct billing_rows *b = arg;
     size_t count;
 
+    if (!e->body) /* not wanted */
+        return 0;
     if (b->bill && take_part (b->bill, e, error) < 0)
         return gl_error_prefix (error, "%s: entry %" PRIu64 " of the chain",
                                 e->month, e->number);
@@ -445,29 +447,25 @@ static int check_rows (const closing_t *closing, struct billing_rows *b,
     return 0;
 }
 
-/* Either may be NULL: it is not wanted. */
-static int read_parts (store_t *store, const closing_t *closing,
-                       const closed_usage_sink_t *sink, bill_t **ret_bill,
+/* What is wanted of a closing, onto the bill and into the sink; either may be
+ * NULL. Rows are checked against their digest. */
+static int read_parts (store_t *store, const closing_t *closing, unsigned kinds,
+                       const closed_usage_sink_t *sink, bill_t *bill,
                        gl_error_t *error)
 {
-    struct billing_rows b = {ret_bill ? bill_new () : NULL, month_digest_new (),
-                             sink ? closed_usage_new (sink) : NULL};
-    unsigned usage = sink ? CHAIN_BIT (CHAIN_USAGE) : 0;
-    unsigned bill_kinds
-        = MONTH_KINDS & ~(CHAIN_BIT (CHAIN_DETAIL) | CHAIN_BIT (CHAIN_USAGE));
-    int rc = each_entry (store, closing, usage | (ret_bill ? bill_kinds : 0),
-                         take_bill, &b, error);
+    struct billing_rows b
+        = {bill, month_digest_new (), sink ? closed_usage_new (sink) : NULL};
+    int rc;
 
-    if (rc == 0 && ret_bill)
+    if (sink)
+        kinds |= CHAIN_BIT (CHAIN_USAGE);
+    rc = each_entry (store, closing, kinds, take_bill, &b, error);
+    if (rc == 0 && kinds & CHAIN_BIT (CHAIN_ROW))
         rc = check_rows (closing, &b, error);
     if (rc == 0 && b.usage)
         rc = closed_usage_end (b.usage, error);
     month_digest_free (b.digest);
     closed_usage_free (b.usage);
-    if (rc < 0)
-        bill_free (b.bill);
-    else if (ret_bill)
-        *ret_bill = b.bill;
     return rc;
 }
 
@@ -475,19 +473,36 @@ int periods_bill_usage (store_t *store, const closing_t *closing,
                         const closed_usage_sink_t *sink, bill_t **ret_bill,
                         gl_error_t *error)
 {
-    return read_parts (store, closing, sink, ret_bill, error);
-}
+    const unsigned others = CHAIN_BIT (CHAIN_DETAIL) | CHAIN_BIT (CHAIN_USAGE)
+                            | CHAIN_BIT (CHAIN_DAY);
+    bill_t *bill = bill_new ();
+    int rc
+        = read_parts (store, closing, MONTH_KINDS & ~others, sink, bill, error);
 
-int periods_usage (store_t *store, const closing_t *closing,
-                   const closed_usage_sink_t *sink, gl_error_t *error)
-{
-    return read_parts (store, closing, sink, NULL, error);
+    if (rc < 0)
+        bill_free (bill);
+    else
+        *ret_bill = bill;
+    return rc;
 }
 
 int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
                   gl_error_t *error)
 {
-    return read_parts (store, closing, NULL, ret_bill, error);
+    return periods_bill_usage (store, closing, NULL, ret_bill, error);
+}
+
+int periods_usage (store_t *store, const closing_t *closing,
+                   const closed_usage_sink_t *sink, gl_error_t *error)
+{
+    return read_parts (store, closing, 0, sink, NULL, error);
+}
+
+int periods_days (store_t *store, const closing_t *closing, bill_t *bill,
+                  gl_error_t *error)
+{
+    return read_parts (store, closing, CHAIN_BIT (CHAIN_DAY), NULL, bill,
+                       error);
 }
 
 static int add_rows (store_t *store, const closing_t *closing,

@@ -99,7 +99,7 @@ void periods_month_of (const site_t *site, int64_t instant,
 /* The kind of the entries that hold a list of the bill. */
 chain_kind_t periods_kind_of (bill_list_t list);
 
-/* The stored lists of a closing. */
+/* The stored lists of a closing, but for days. */
 int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
                   gl_error_t *error);
 /* The same and, in the same pass, its usage. */
@@ -112,6 +112,10 @@ int periods_bill_usage (store_t *store, const closing_t *closing,
  * `out`. */
 int periods_rows (store_t *store, const periods_t *periods, const char *month,
                   const char *before, bill_t *out, gl_error_t *error);
+
+/* Its days (BILL_DAYS), onto the bill. */
+int periods_days (store_t *store, const closing_t *closing, bill_t *bill,
+                  gl_error_t *error);
 
 /* Its usage alone. */
 int periods_usage (store_t *store, const closing_t *closing,
