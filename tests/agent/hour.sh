@@ -2,24 +2,11 @@
 # A scripted hour: the stored aggregates are those that another program, an awk
 # script written from the documentation, computes from the same files, and the
 # parts of each GPU's energy sum to its counter.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 source=$abs_top_srcdir/tests/agent
 build=$abs_top_builddir
 agent=$build/plugin/agent/gpuledger-agent
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 
 # Fields that name the place and the record are no part of the comparison.
 usage_records ()

@@ -1,22 +1,9 @@
 #!/bin/sh
 # The manual, the unit and the list of metrics say what the program does.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 agent=$abs_top_builddir/plugin/agent/gpuledger-agent
 page=$abs_top_srcdir/docs/gpuledger-agent.8
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 
 "$agent" --help | sed -n 's/^  -\(.\), --\([a-z]*\).*/\1 \2/p' >"$work/help"
 sed -n 's/^\.It Fl \(.\) , -\([a-z]*\).*/\1 \2/p' "$page" >"$work/page"

@@ -1,30 +1,8 @@
 #!/bin/sh
 # Budgets at the command: exit codes, each threshold once, mail, the file of
 # limits, running jobs, and what is asked for wrongly.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
-program=$abs_top_builddir/sacct-ext/gpuledger
-fill=$abs_top_builddir/tests/cli/fill
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
-
-is ()
-{
-    [ "$1" = "$2" ] || echo "# got '$1', wanted '$2'"
-    [ "$1" = "$2" ]
-    result $? "$3"
-}
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 
 cp "$abs_top_srcdir/tests/cli/golden/money.yaml" "$work" && cd "$work" || exit 1
 "$fill" sqlite:lab.db || exit 1

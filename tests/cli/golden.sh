@@ -2,25 +2,10 @@
 # Every report in every format on fixed facts, byte by byte; the same a second
 # time, in another time zone and in another locale. GOLDEN_UPDATE=1 (make
 # update-golden) accepts what comes out.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 golden=$abs_top_srcdir/tests/cli/golden
-program=$abs_top_builddir/sacct-ext/gpuledger
-fill=$abs_top_builddir/tests/cli/fill
 fox=$abs_top_srcdir/tests/data/slurm/fox_2025-09-26.sacct.gz
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 
 # The configuration is named without a directory: its name is part of what
 # explain prints.

@@ -3,11 +3,7 @@
 # same database, text and JSON, in any order: each segment once, the same figures.
 set -u
 . "$abs_top_srcdir/tests/support/slurmdb.sh"
-missing=$(slurmdb_missing)
-if [ -n "$missing" ]; then
-    echo "1..0 # SKIP because $missing is not installed"
-    exit 0
-fi
+slurmdb_or_skip
 gpuledger=$abs_top_builddir/sacct-ext/gpuledger
 # The rows lie six years back, before the clock of any machine that runs this:
 # sacct reckons the elapsed time of open jobs with that clock.

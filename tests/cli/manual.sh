@@ -2,25 +2,11 @@
 # The manual says what the program does: the same verbs and options, and each
 # example block, run as it stands, prints what is printed there. The host is in no
 # zone of the examples: they do not depend on it.
-set -u
 TZ=America/New_York
 export TZ
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 page=$abs_top_srcdir/docs/gpuledger.1
-program=$abs_top_builddir/sacct-ext/gpuledger
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 
 # Options of the program: "-M --clusters" or "--csv", from its help.
 program_options ()

@@ -1,29 +1,7 @@
 #!/bin/sh
 # Readings of meters, in and again, and the energy report against them.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
-program=$abs_top_builddir/sacct-ext/gpuledger
-fill=$abs_top_builddir/tests/cli/fill
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
-
-is ()
-{
-    [ "$1" = "$2" ] || echo "# got '$1', wanted '$2'"
-    [ "$1" = "$2" ]
-    result $? "$3"
-}
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 
 cd "$work" || exit 1
 cat >site.yaml <<'EOF'

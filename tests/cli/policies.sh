@@ -2,29 +2,15 @@
 # Every policy of prices and of idle time, from the store to the report: what is
 # charged and what is not are the cost to the cent, whatever is asked by, filtered
 # or cut, from rollups and from segments; and explain shows what changed a price.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 if ! command -v sqlite3 >/dev/null || ! command -v jq >/dev/null; then
     echo "1..0 # SKIP because sqlite3 or jq is not installed"
     exit 0
 fi
-program=$abs_top_builddir/sacct-ext/gpuledger
 site=$abs_top_srcdir/tests/cli/golden/site.yaml
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 cd "$work" || exit 1
 mkdir spool
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
 
 # Of the site in p.yaml.
 ledger () { "$program" --quiet --config p.yaml --store sqlite:lab.db "$@"; }

@@ -6,12 +6,7 @@
 # shellcheck source=tests/support/slurmdb.sh
 . "$abs_top_srcdir/tests/support/slurmdb.sh"
 
-missing=$(slurmdb_missing)
-[ -n "$missing" ] || missing=$(command -v sqlite3 >/dev/null || echo sqlite3)
-if [ -n "$missing" ]; then
-    echo "1..0 # SKIP because $missing is not installed"
-    exit 0
-fi
+slurmdb_or_skip sqlite3
 LC_ALL=C TZ=UTC
 export LC_ALL TZ
 gpuledger=$abs_top_builddir/sacct-ext/gpuledger

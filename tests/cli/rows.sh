@@ -1,26 +1,8 @@
 #!/bin/sh
 # --sort and --limit choose the rows of every report and change no figure; --month
 # with several months is the same period as -S and -E.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
-program=$abs_top_builddir/sacct-ext/gpuledger
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-tests=0
-failed=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-        sed 's/^/# /' "$work/err"
-        failed=1
-    fi
-}
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 
 gl () { "$program" --config site.yaml --store sqlite:ledger.db "$@"; }
 

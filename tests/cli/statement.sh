@@ -1,31 +1,9 @@
 #!/bin/sh
 # Statements against report chargeback: the same sums, team by team and in all;
 # nothing of other teams; what is asked for wrongly.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
-program=$abs_top_builddir/sacct-ext/gpuledger
-fill=$abs_top_builddir/tests/cli/fill
 golden=$abs_top_srcdir/tests/cli/golden
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
-
-is ()
-{
-    [ "$1" = "$2" ] || echo "# got '$1', wanted '$2'"
-    [ "$1" = "$2" ]
-    result $? "$3"
-}
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 
 cd "$work" || exit 1
 # without the pool that has no price, so that every sum is known

@@ -1,28 +1,10 @@
 #!/bin/sh
 # At a terminal: tables fit its width and say what they leave out; without one nothing
 # changes. A pager shows what is printed, and none of its ways to end is a failure.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
-program=$abs_top_builddir/sacct-ext/gpuledger
 pty=$abs_top_builddir/tests/cli/pty
 "$pty" 80 true || { echo '1..0 # SKIP because there is no pseudo-terminal'; exit 0; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-tests=0
-failed=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-        sed 's/^/# /' "$work/out" "$work/err"
-        failed=1
-    fi
-}
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 
 gl () { "$program" --config site.yaml --store sqlite:ledger.db "$@"; }
 # at COLUMNS ARGUMENT...

@@ -1,24 +1,10 @@
 #!/bin/sh
 # The command itself: exit codes, where messages go, what wrong use says, that
 # no file is left half written, what completion offers.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
-program=$abs_top_builddir/sacct-ext/gpuledger
 site=$abs_top_srcdir/tests/cli/golden/site.yaml
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 cd "$work" || exit 1
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
 
 # expect CODE TEXT ARGUMENT...: the exit code, TEXT in the messages, nothing on
 # standard output.

@@ -2,27 +2,10 @@
 # Wrong use, one after the other: what is said is one line with the value and what to do
 # (and the way to the help of wrong words), the status is 1 or 2, nothing is printed,
 # and the ledger is what it was.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
-program=$abs_top_builddir/sacct-ext/gpuledger
 command -v sqlite3 >/dev/null || { echo '1..0 # SKIP because sqlite3 is not installed'; exit 0; }
-work=$(mktemp -d) || exit 1
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 trap 'umount "$work/full" 2>/dev/null; rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-tests=0
-failed=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-        sed 's/^/# /' "$work/err"
-        failed=1
-    fi
-}
 
 gl () { "$program" --config site.yaml --store sqlite:ledger.db "$@"; }
 

@@ -2,25 +2,11 @@
 # The journal of the golden month, read by ledger and by hledger: both take it
 # with all their checks, agree with each other and with the chargeback, and all
 # of it adds up to zero. Then names that mean harm.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 golden=$abs_top_srcdir/tests/cli/golden
-program=$abs_top_builddir/sacct-ext/gpuledger
 hostile=$abs_top_builddir/tests/exports/hostile
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 export LC_ALL=C.UTF-8
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
 
 skip ()
 {

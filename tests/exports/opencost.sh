@@ -1,23 +1,9 @@
 #!/bin/sh
 # Allocations in OpenCost's shape: the fields, names that are unique, and exact
 # decimal sums that are the chargeback's, line by line and in all.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 golden=$abs_top_srcdir/tests/cli/golden
-program=$abs_top_builddir/sacct-ext/gpuledger
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 
 cp "$golden/site.yaml" "$work" && cd "$work" || exit 1
 "$abs_top_builddir/tests/cli/fill" sqlite:lab.db || exit 1

@@ -1,23 +1,9 @@
 #!/bin/sh
 # The price list in the columns of SkyPilot's catalogues, against prices worked
 # out by hand and against `gpuledger price` of the same GPUs.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
-program=$abs_top_builddir/sacct-ext/gpuledger
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 cd "$work" || exit 1
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
 
 cat >site.yaml <<'END'
 ledger:   {timezone: Europe/Oslo, currency: EUR}

@@ -2,23 +2,9 @@
 # What another configuration would have charged: nothing else under the same one,
 # what the chargeback says under a whole configuration written by hand, the same
 # sum where it is to stay, and a store that no byte of is changed.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 golden=$abs_top_srcdir/tests/cli/golden
-program=$abs_top_builddir/sacct-ext/gpuledger
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 
 cp "$golden/site.yaml" "$work" && cd "$work" || exit 1
 "$abs_top_builddir/tests/cli/fill" sqlite:lab.db || exit 1

@@ -1,25 +1,13 @@
 #!/bin/sh
 # The agent's metrics, as promtool, node_exporter and Prometheus take them.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/support/prometheus.sh
 . "$abs_top_srcdir/tests/support/prometheus.sh"
 prometheus_installed || { echo '1..0 # SKIP no Prometheus here'; exit 0; }
 page=$abs_top_srcdir/docs/formats/metrics.md
-work=$(mktemp -d) || exit 1
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 trap 'prometheus_stop; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
 
 # A node with whole GPUs, slices, jobs on them, one with an account that was
 # chosen to break the file; a collector that does not answer.

@@ -1,34 +1,14 @@
 #!/bin/sh
 # gpuledger metrics: the figures are those of the reports, and promtool,
 # node_exporter and Prometheus take them.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/support/prometheus.sh
 . "$abs_top_srcdir/tests/support/prometheus.sh"
 prometheus_installed || { echo '1..0 # SKIP no Prometheus here'; exit 0; }
-program=$abs_top_builddir/sacct-ext/gpuledger
 page=$abs_top_srcdir/docs/formats/metrics.md
-work=$(mktemp -d) || exit 1
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 trap 'prometheus_stop; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
-
-is ()
-{
-    [ "$1" = "$2" ] || echo "# got '$1', wanted '$2'"
-    [ "$1" = "$2" ]
-    result $? "$3"
-}
 
 mkdir "$work/textfile" && cd "$work" || exit 1
 cp "$abs_top_srcdir/tests/cli/golden/money.yaml" money.yaml

@@ -1,26 +1,13 @@
 #!/bin/sh
 # The alerts and recording rules: promtool's checks, its unit tests of each of
 # them, and that they speak of metrics that there are.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 command -v promtool >/dev/null ||
     { echo '1..0 # SKIP promtool is not installed'; exit 0; }
 rules=$abs_top_srcdir/contrib/prometheus/rules.yml
 units=$abs_top_srcdir/contrib/prometheus/rules_test.yml
 page=$abs_top_srcdir/docs/formats/metrics.md
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
 
 promtool check rules --lint=all --lint-fatal "$rules" >"$work/out" 2>&1
 rc=$?

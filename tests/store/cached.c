@@ -88,12 +88,11 @@ static segment_t segment_of (uint64_t id_job, int64_t start, int64_t end)
     } while (0)
 #define PUT_SEGMENT(S) PUT (store_put_segment (store, &(S), NULL, &error))
 
-static void get_kept__other_stretch_or_digest__none (void **state)
+TEST_CASE (get_kept__other_stretch_or_digest__none)
 {
     store_t *store = store_that_keeps ();
     uint8_t other[STORE_DIGEST_SIZE] = {8};
 
-    (void)state;
     assert_kept (store, DAYS);
     assert_false (is_kept (store, day_of (1), other));
     assert_false (is_kept (store, (period_t){AT (1), AT (2) - 1}, digest));
@@ -101,12 +100,11 @@ static void get_kept__other_stretch_or_digest__none (void **state)
     store_close (store);
 }
 
-static void put_kept__overlaps_others__replaces_them (void **state)
+TEST_CASE (put_kept__overlaps_others__replaces_them)
 {
     store_t *store = store_that_keeps ();
     uint8_t other[STORE_DIGEST_SIZE] = {8};
 
-    (void)state;
     PUT (store_put_cached (store, (period_t){AT (1) + 1, AT (2) + 1}, other,
                            "x", 1, &error));
     assert_true (is_kept (store, day_of (0), digest));
@@ -117,14 +115,13 @@ static void put_kept__overlaps_others__replaces_them (void **state)
     store_close (store);
 }
 
-static void put_kept__long_body__comes_out_the_same (void **state)
+TEST_CASE (put_kept__long_body__comes_out_the_same)
 {
     store_t *store = store_that_keeps ();
     size_t length = (3 << 20) + 7;
     char *bytes = xmalloc (length);
     BUFFER_AUTO body = BUFFER_INIT;
 
-    (void)state;
     for (size_t i = 0; i < length; i++)
         bytes[i] = (char)(i * 7 + (i >> 11));
     PUT (store_put_cached (store, day_of (1), digest, bytes, length, &error));
@@ -136,13 +133,12 @@ static void put_kept__long_body__comes_out_the_same (void **state)
     store_close (store);
 }
 
-static void put__a_fact__forgets_what_ends_after_it (void **state)
+TEST_CASE (put__a_fact__forgets_what_ends_after_it)
 {
     store_t *store = store_that_keeps ();
     segment_t behind = segment_of (1, AT (DAYS), AT (DAYS) + 60);
     segment_t within = segment_of (2, AT (3) - 1, AT (3));
 
-    (void)state;
     PUT_SEGMENT (behind);
     assert_kept (store, DAYS);
     PUT_SEGMENT (within);
@@ -151,12 +147,11 @@ static void put__a_fact__forgets_what_ends_after_it (void **state)
 }
 
 /* What it comes to may depend on how it ended. */
-static void put_segment__ended__from_its_start_on (void **state)
+TEST_CASE (put_segment__ended__from_its_start_on)
 {
     store_t *store = store_that_keeps ();
     segment_t s = segment_of (1, AT (2) + 1, 0);
 
-    (void)state;
     PUT_SEGMENT (s);
     keep (store);
     s.observed_at = AT (DAYS) + 60; /* it goes on */
@@ -169,13 +164,12 @@ static void put_segment__ended__from_its_start_on (void **state)
     store_close (store);
 }
 
-static void put_segment__back__from_its_start_on (void **state)
+TEST_CASE (put_segment__back__from_its_start_on)
 {
     store_t *store = store_that_keeps ();
     segment_t s = segment_of (1, AT (2) + 1, AT (2) + 60);
     uint64_t count;
 
-    (void)state;
     s.source = SOURCE_SLURMDBD;
     PUT_SEGMENT (s);
     PUT (store_put_deleted (store, "lab", AT (2), 0, AT (DAYS) + 9, &count,
@@ -188,13 +182,12 @@ static void put_segment__back__from_its_start_on (void **state)
     store_close (store);
 }
 
-static void put_meter__a_reading__from_its_start_on (void **state)
+TEST_CASE (put_meter__a_reading__from_its_start_on)
 {
     store_t *store = store_that_keeps ();
     meter_reading_t r
         = {.meter = "pdu", .period = {AT (3), AT (3) + 60}, .energy_mwh = 5};
 
-    (void)state;
     PUT (store_put_meter (store, &r, NULL, &error));
     assert_kept (store, 3);
     keep (store);
@@ -204,25 +197,23 @@ static void put_meter__a_reading__from_its_start_on (void **state)
 }
 
 /* Without rollups nobody looks at where a fact lies. */
-static void put__of_a_cluster_without_rollups__all (void **state)
+TEST_CASE (put__of_a_cluster_without_rollups__all)
 {
     store_t *store = store_that_keeps ();
     retag_t retag = {"new", 7, AT (0), AT (DAYS), "ann", NULL, "corpus", NULL};
 
-    (void)state;
     PUT (store_put_retag (store, &retag, NULL, &error));
     assert_kept (store, 0);
     store_close (store);
 }
 
-static void put_retag__of_a_known_job__from_its_start_on (void **state)
+TEST_CASE (put_retag__of_a_known_job__from_its_start_on)
 {
     store_t *store = store_that_keeps ();
     segment_t s = segment_of (1, AT (2) + 1, AT (2) + 60);
     retag_t retag = {"lab", s.id_job, s.time_submit, AT (DAYS),
                      "ann", NULL,     "corpus",      NULL};
 
-    (void)state;
     PUT_SEGMENT (s);
     keep (store);
     PUT (store_put_retag (store, &retag, NULL, &error));
@@ -230,11 +221,10 @@ static void put_retag__of_a_known_job__from_its_start_on (void **state)
     store_close (store);
 }
 
-static void forget_rollups__of_a_time__what_ends_after_its_start (void **state)
+TEST_CASE (forget_rollups__of_a_time__what_ends_after_its_start)
 {
     store_t *store = store_that_keeps ();
 
-    (void)state;
     PUT (store_forget_rollups (store, "lab", AT (2) + 1, AT (3), &error));
     assert_kept (store, 2);
     PUT (store_forget_rollups (store, NULL, 0, 0, &error));
@@ -242,12 +232,11 @@ static void forget_rollups__of_a_time__what_ends_after_its_start (void **state)
     store_close (store);
 }
 
-static void rollback__of_a_fact__all_stays (void **state)
+TEST_CASE (rollback__of_a_fact__all_stays)
 {
     store_t *store = store_that_keeps ();
     segment_t s = segment_of (2, AT (1), AT (3));
 
-    (void)state;
     OK (store_begin (store, &error));
     OK (store_put_segment (store, &s, NULL, &error));
     store_rollback (store);
@@ -301,11 +290,10 @@ static void put_event_at (store_t *store, int64_t start, int64_t end)
     PUT (store_put_event (store, &event, AT (4), NULL, &error));
 }
 
-static void keep_extent__no_earlier_fact__is_not_searched_again (void **state)
+TEST_CASE (keep_extent__no_earlier_fact__is_not_searched_again)
 {
     store_t *store = store_that_keeps ();
 
-    (void)state;
     keep_first (store); /* nothing is known: nothing to keep */
     put_start (store, 1, AT (0));
     assert_int_equal (first_of (store), AT (0));
@@ -321,11 +309,10 @@ static void keep_extent__no_earlier_fact__is_not_searched_again (void **state)
 }
 
 /* Whatever has a start: new, moved, with or without a length. */
-static void keep_extent__fact_that_is_as_old__is_searched_again (void **state)
+TEST_CASE (keep_extent__fact_that_is_as_old__is_searched_again)
 {
     store_t *store = store_that_keeps ();
 
-    (void)state;
     put_start (store, 1, AT (1));
     keep_first (store);
     put_start (store, 2, AT (0));
@@ -349,12 +336,11 @@ static void keep_extent__fact_that_is_as_old__is_searched_again (void **state)
 }
 
 /* What a transaction put counts in it at once. */
-static void keep_extent__within_a_transaction__what_is_put_counts (void **state)
+TEST_CASE (keep_extent__within_a_transaction__what_is_put_counts)
 {
     store_t *store = store_that_keeps ();
     node_event_t event = {.cluster = "lab", .start = AT (-1), .state = 1};
 
-    (void)state;
     put_start (store, 1, AT (1));
     keep_first (store);
     OK (store_begin (store, &error));
@@ -383,11 +369,10 @@ static int count_segments (store_t *store, int64_t start, int64_t end)
     return count;
 }
 
-static void keep_extent__period_that_ends_there__has_no_segments (void **state)
+TEST_CASE (keep_extent__period_that_ends_there__has_no_segments)
 {
     store_t *store = store_that_keeps ();
 
-    (void)state;
     put_start (store, 1, AT (1));
     keep_first (store);
     assert_int_equal (count_segments (store, AT (0), AT (1)), 0);
@@ -397,25 +382,4 @@ static void keep_extent__period_that_ends_there__has_no_segments (void **state)
     store_close (store);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (get_kept__other_stretch_or_digest__none),
-        TEST (put_kept__overlaps_others__replaces_them),
-        TEST (put_kept__long_body__comes_out_the_same),
-        TEST (put__a_fact__forgets_what_ends_after_it),
-        TEST (put_segment__ended__from_its_start_on),
-        TEST (put_segment__back__from_its_start_on),
-        TEST (put_meter__a_reading__from_its_start_on),
-        TEST (put__of_a_cluster_without_rollups__all),
-        TEST (put_retag__of_a_known_job__from_its_start_on),
-        TEST (forget_rollups__of_a_time__what_ends_after_its_start),
-        TEST (rollback__of_a_fact__all_stays),
-        TEST (keep_extent__no_earlier_fact__is_not_searched_again),
-        TEST (keep_extent__fact_that_is_as_old__is_searched_again),
-        TEST (keep_extent__within_a_transaction__what_is_put_counts),
-        TEST (keep_extent__period_that_ends_there__has_no_segments),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

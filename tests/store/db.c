@@ -22,7 +22,7 @@ static db_t *open_with_table (void)
     return db;
 }
 
-static void values__of_all_kinds__come_out_the_same (void **state)
+TEST_CASE (values__of_all_kinds__come_out_the_same)
 {
     db_t *db = open_with_table ();
     db_statement_t *add
@@ -31,7 +31,6 @@ static void values__of_all_kinds__come_out_the_same (void **state)
     static const int64_t numbers[] = {0, -1, INT64_MIN, INT64_MAX, 42, 7, 1};
     static char bytes[100000];
 
-    (void)state;
     for (size_t i = 0; i < sizeof (bytes); i++)
         bytes[i] = (char)(i * 7 + i / 256);
     for (size_t i = 0; i < GL_ARRAY_SIZE (lengths); i++) {
@@ -68,13 +67,12 @@ static void values__of_all_kinds__come_out_the_same (void **state)
     db_close (db);
 }
 
-static void unsigned_numbers__above_2_63__keep_their_bits (void **state)
+TEST_CASE (unsigned_numbers__above_2_63__keep_their_bits)
 {
     db_t *db = open_with_table ();
     db_statement_t *st = db_prepare (db, "INSERT INTO t (id) VALUES (?)",
                                      &error);
 
-    (void)state;
     db_bind_u64 (st, 0, UINT64_MAX - 5);
     OK (db_run (st, &error));
     db_finalize (st);
@@ -86,13 +84,11 @@ static void unsigned_numbers__above_2_63__keep_their_bits (void **state)
     db_close (db);
 }
 
-static void statement__given_up_half_way__leaves_the_connection_usable (
-    void **state)
+TEST_CASE (statement__given_up_half_way__leaves_the_connection_usable)
 {
     db_t *db = open_with_table ();
     db_statement_t *all, *count;
 
-    (void)state;
     for (int i = 1; i <= 2000; i++) {
         GL_AUTOFREE char *sql = xasprintf ("INSERT INTO t VALUES (%d, 1, 'x')",
                                            i);
@@ -116,7 +112,7 @@ static void statement__given_up_half_way__leaves_the_connection_usable (
     db_close (db);
 }
 
-static void failures__of_several_kinds__are_told_apart (void **state)
+TEST_CASE (failures__of_several_kinds__are_told_apart)
 {
     const struct {
         const char *sql;
@@ -129,7 +125,6 @@ static void failures__of_several_kinds__are_told_apart (void **state)
     };
     db_t *db = open_with_table ();
 
-    (void)state;
     OK (db_exec (db, "INSERT INTO t (id) VALUES (1)", &error));
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         assert_int_equal (db_exec (db, cases[i].sql, &error), -1);
@@ -143,12 +138,11 @@ static void failures__of_several_kinds__are_told_apart (void **state)
     db_close (db);
 }
 
-static void read_only__connection__refuses_to_write (void **state)
+TEST_CASE (read_only__connection__refuses_to_write)
 {
     db_t *db = open_with_table ();
     db_t *reader = db_open (db_url (db), DB_READ_ONLY, &error);
 
-    (void)state;
     assert_non_null (reader);
     assert_int_equal (db_exec (reader, "INSERT INTO t (id) VALUES (1)", &error),
                       -1);
@@ -159,14 +153,13 @@ static void read_only__connection__refuses_to_write (void **state)
     db_close (db);
 }
 
-static void transaction__seen_from_outside__only_when_committed (void **state)
+TEST_CASE (transaction__seen_from_outside__only_when_committed)
 {
     db_t *db = open_with_table ();
     db_t *reader = db_open (db_url (db), DB_READ_ONLY, &error);
     db_statement_t *count
         = db_prepare (reader, "SELECT count(*) FROM t", &error);
 
-    (void)state;
     OK (db_begin (db, &error));
     assert_int_equal (db_begin (db, &error), -1); /* they do not nest */
     OK (db_exec (db, "INSERT INTO t (id) VALUES (1)", &error));
@@ -187,13 +180,12 @@ static void transaction__seen_from_outside__only_when_committed (void **state)
     db_close (db);
 }
 
-static void quote_identifier__hostile_name__is_one_name (void **state)
+TEST_CASE (quote_identifier__hostile_name__is_one_name)
 {
     static const char *const names[] = {"job_table", "a b", "x`; DROP TABLE t",
                                         "\"", "``", "\xc3\xa4-1"};
     db_t *db = open_with_table ();
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (names); i++) {
         GL_AUTOFREE char *quoted = db_quote_identifier (db, names[i]);
         GL_AUTOFREE char *sql = xasprintf ("CREATE TABLE %s (id INTEGER)",
@@ -206,17 +198,4 @@ static void quote_identifier__hostile_name__is_one_name (void **state)
     db_close (db);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (values__of_all_kinds__come_out_the_same),
-        TEST (unsigned_numbers__above_2_63__keep_their_bits),
-        TEST (statement__given_up_half_way__leaves_the_connection_usable),
-        TEST (failures__of_several_kinds__are_told_apart),
-        TEST (read_only__connection__refuses_to_write),
-        TEST (transaction__seen_from_outside__only_when_committed),
-        TEST (quote_identifier__hostile_name__is_one_name),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

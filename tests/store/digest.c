@@ -57,14 +57,13 @@ static void assert_row (const char *url, const char *expected)
     assert_string_equal (row, expected);
 }
 
-static void put_seen__then_get__the_same_with_all_bits (void **state)
+TEST_CASE (put_seen__then_get__the_same_with_all_bits)
 {
     store_t *store = fixture_open (fixture_store_url ());
     store_digest_t *seen;
     int64_t as_of;
     size_t count;
 
-    (void)state;
     assert_int_equal (count_seen (store), 0);
     put_seen (store, 5);
     put_seen (store, NOON + HOUR);
@@ -81,14 +80,13 @@ static void put_seen__then_get__the_same_with_all_bits (void **state)
 }
 
 /* An older view of another source comes after slurmdbd's was confirmed. */
-static void put_segment__older_than_what_was_seen__does_not_win (void **state)
+TEST_CASE (put_segment__older_than_what_was_seen__does_not_win)
 {
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
     segment_t first = ended (1, SOURCE_SLURMDBD, NOON + 1 * HOUR, "ada");
     segment_t other = ended (1, SOURCE_SACCT_TEXT, NOON + 2 * HOUR, "bob");
 
-    (void)state;
     put (store, &first);
     put_seen (store, NOON + 3 * HOUR);
     put (store, &other);
@@ -97,14 +95,13 @@ static void put_segment__older_than_what_was_seen__does_not_win (void **state)
     assert_row (url, "ada 1790010800");
 }
 
-static void put_segment__later_than_what_was_seen__wins (void **state)
+TEST_CASE (put_segment__later_than_what_was_seen__wins)
 {
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
     segment_t first = ended (1, SOURCE_SLURMDBD, NOON + 1 * HOUR, "ada");
     segment_t other = ended (1, SOURCE_SACCT_TEXT, NOON + 4 * HOUR, "bob");
 
-    (void)state;
     put (store, &first);
     put_seen (store, NOON + 3 * HOUR);
     put (store, &other);
@@ -112,13 +109,12 @@ static void put_segment__later_than_what_was_seen__wins (void **state)
     assert_row (url, "bob 1790014400");
 }
 
-static void settle_seen__outside_the_stretch__is_not_touched (void **state)
+TEST_CASE (settle_seen__outside_the_stretch__is_not_touched)
 {
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
     segment_t first = ended (1, SOURCE_SLURMDBD, NOON + 3 * HOUR, "ada");
 
-    (void)state;
     first.time_end = NOON + HOUR;
     put (store, &first);
     put_seen (store, NOON + 5 * HOUR);
@@ -130,7 +126,7 @@ static void settle_seen__outside_the_stretch__is_not_touched (void **state)
     assert_row (url, "ada 1790010800");
 }
 
-static void put_gone__by_their_end__those_not_seen_since (void **state)
+TEST_CASE (put_gone__by_their_end__those_not_seen_since)
 {
     store_t *store = fixture_open (fixture_store_url ());
     segment_t early = ended (1, SOURCE_SLURMDBD, NOON + HOUR, "ada");
@@ -139,7 +135,6 @@ static void put_gone__by_their_end__those_not_seen_since (void **state)
     uint64_t at = 0, ids[4], count;
     size_t found;
 
-    (void)state;
     late.time_end = NOON + HOUR;
     open.time_end = 0;
     put (store, &early);
@@ -169,7 +164,7 @@ static void put_gone__by_their_end__those_not_seen_since (void **state)
     store_close (store);
 }
 
-static void put_meter__again_and_otherwise__is_once_or_refused (void **state)
+TEST_CASE (put_meter__again_and_otherwise__is_once_or_refused)
 {
     const meter_reading_t first = {"pdu", {1000, 2000}, UINT64_C (5) << 40};
     const meter_reading_t next = {"pdu", {2000, 3000}, 0};
@@ -179,7 +174,6 @@ static void put_meter__again_and_otherwise__is_once_or_refused (void **state)
     meter_reading_t *readings;
     size_t count;
 
-    (void)state;
     OK (store_begin (store, &error));
     OK (store_put_meter (store, &first, &counts, &error));
     OK (store_put_meter (store, &next, &counts, &error));
@@ -201,16 +195,4 @@ static void put_meter__again_and_otherwise__is_once_or_refused (void **state)
     store_close (store);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (put_seen__then_get__the_same_with_all_bits),
-        TEST (put_segment__older_than_what_was_seen__does_not_win),
-        TEST (put_segment__later_than_what_was_seen__wins),
-        TEST (settle_seen__outside_the_stretch__is_not_touched),
-        TEST (put_gone__by_their_end__those_not_seen_since),
-        TEST (put_meter__again_and_otherwise__is_once_or_refused),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

@@ -114,12 +114,11 @@ static store_query_t any_period (void)
                            .end = start + 1 + dice (6 * 24 * HOUR)};
 }
 
-static void ended__any_states_and_period__all_of_these_jobs (void **state)
+TEST_CASE (ended__any_states_and_period__all_of_these_jobs)
 {
     store_t *store = fill ();
     size_t count = 0, found = 0;
 
-    (void)state;
     for (int round = 0; round < 120; round++) {
         store_query_t q = any_period ();
         for (unsigned n = 1 + dice (3); n > 0; n--)
@@ -131,12 +130,11 @@ static void ended__any_states_and_period__all_of_these_jobs (void **state)
     assert_true (found >= count);
 }
 
-static void ended__a_state_that_none_ended_in__nothing (void **state)
+TEST_CASE (ended__a_state_that_none_ended_in__nothing)
 {
     store_t *store = fill ();
     size_t count = 0, found = 0;
 
-    (void)state;
     for (int round = 0; round < 20; round++) {
         store_query_t q = any_period ();
         q.ended = segment_state_bit (SEGMENT_DEADLINE);
@@ -146,7 +144,7 @@ static void ended__a_state_that_none_ended_in__nothing (void **state)
     assert_int_equal (found, 0);
 }
 
-static void ended__of_one_job__few_others (void **state)
+TEST_CASE (ended__of_one_job__few_others)
 {
     store_t *store = fill ();
     store_query_t q = {.start = FIRST, .end = FIRST + DAYS * 24 * HOUR,
@@ -154,7 +152,6 @@ static void ended__of_one_job__few_others (void **state)
     segment_t s = fixture_segment (7);
     size_t count = 0, found = 0;
 
-    (void)state;
     made[200].state = SEGMENT_OUT_OF_MEMORY;
     made[200].end = made[200].start + HOUR;
     s.cluster = made[200].cluster;
@@ -173,13 +170,4 @@ static void ended__of_one_job__few_others (void **state)
     assert_in_range (found, count, 50);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (ended__any_states_and_period__all_of_these_jobs),
-        TEST (ended__a_state_that_none_ended_in__nothing),
-        TEST (ended__of_one_job__few_others),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

@@ -2,7 +2,7 @@
  * tests/store/facts_mariadb.sh on MariaDB. */
 #include "suite.h"
 
-static void records__of_any_bytes__known_by_their_key (void **state)
+TEST_CASE (records__of_any_bytes__known_by_their_key)
 {
     static const uint8_t payload[] = {0, 1, 255, '\'', 0, 10};
     const char *url = fixture_store_url ();
@@ -16,7 +16,6 @@ static void records__of_any_bytes__known_by_their_key (void **state)
     store_counts_t counts = {0};
     GL_AUTOFREE char *dump = NULL;
 
-    (void)state;
     OK (store_begin (store, &error));
     for (int i = 0; i < 2; i++) {
         r.key[0] = 0xff;
@@ -49,7 +48,7 @@ static void records__of_any_bytes__known_by_their_key (void **state)
         "node lab g001 1: 2 100 ff000000000000000000000000000000 6\n");
 }
 
-static void suspensions__open_then_closed__longest_stands (void **state)
+TEST_CASE (suspensions__open_then_closed__longest_stands)
 {
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
@@ -58,7 +57,6 @@ static void suspensions__open_then_closed__longest_stands (void **state)
     store_counts_t counts = {0};
     GL_AUTOFREE char *dump = NULL;
 
-    (void)state;
     OK (store_begin (store, &error));
     for (size_t i = 0; i < GL_ARRAY_SIZE (ends); i++) {
         s.end = ends[i];
@@ -73,7 +71,7 @@ static void suspensions__open_then_closed__longest_stands (void **state)
     assert_string_equal (dump, "cluster lab 0\nsuspension lab 7 100: 200 300\n");
 }
 
-static void events__in_any_order__later_view_stands (void **state)
+TEST_CASE (events__in_any_order__later_view_stands)
 {
     static const struct {
         node_event_t event;
@@ -88,7 +86,6 @@ static void events__in_any_order__later_view_stands (void **state)
     static const int orders[][5] = {
         {0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, {2, 0, 1, 4, 3}, {1, 2, 0, 3, 4}};
 
-    (void)state;
     for (size_t o = 0; o < GL_ARRAY_SIZE (orders); o++) {
         const char *url = fixture_store_url ();
         store_t *store = fixture_open (url);
@@ -110,7 +107,7 @@ static void events__in_any_order__later_view_stands (void **state)
     }
 }
 
-static void reservations__flags_of_64_bits__come_out_the_same (void **state)
+TEST_CASE (reservations__flags_of_64_bits__come_out_the_same)
 {
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
@@ -119,7 +116,6 @@ static void reservations__flags_of_64_bits__come_out_the_same (void **state)
     store_iter_t *iter;
     GL_AUTOFREE char *dump = NULL;
 
-    (void)state;
     OK (store_begin (store, &error));
     OK (store_put_reservation (store, &r, 1000, NULL, &error));
     OK (store_commit (store, &error));
@@ -135,7 +131,7 @@ static void reservations__flags_of_64_bits__come_out_the_same (void **state)
 }
 
 /* In any order the tree of the last moment stands. */
-static void accounts__in_any_order__last_parent_stands (void **state)
+TEST_CASE (accounts__in_any_order__last_parent_stands)
 {
     static const struct {
         int64_t seen;
@@ -144,7 +140,6 @@ static void accounts__in_any_order__last_parent_stands (void **state)
     static const size_t orders[][4]
         = {{0, 1, 2, 3}, {2, 1, 0, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}};
 
-    (void)state;
     for (size_t o = 0; o < 4; o++) {
         const char *url = fixture_store_url ();
         store_t *store = fixture_open (url);
@@ -173,13 +168,12 @@ static void accounts__in_any_order__last_parent_stands (void **state)
     }
 }
 
-static void marks__put_again__are_replaced (void **state)
+TEST_CASE (marks__put_again__are_replaced)
 {
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
     int64_t value = -1;
 
-    (void)state;
     OK (store_get_mark (store, "lab", "cursor", &value, &error));
     assert_int_equal (value, 0);
     OK (store_begin (store, &error));
@@ -193,16 +187,4 @@ static void marks__put_again__are_replaced (void **state)
     store_close (store);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (records__of_any_bytes__known_by_their_key),
-        TEST (suspensions__open_then_closed__longest_stands),
-        TEST (events__in_any_order__later_view_stands),
-        TEST (reservations__flags_of_64_bits__come_out_the_same),
-        TEST (accounts__in_any_order__last_parent_stands),
-        TEST (marks__put_again__are_replaced),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

@@ -7,17 +7,16 @@
 
 #include "suite.h"
 
-static void open__never_initialised__says_run_init (void **state)
+TEST_CASE (open__never_initialised__says_run_init)
 {
     const char *url = fixture_url ();
 
-    (void)state;
     assert_refused (url, "run gpuledger init");
     run_sql (url, "SELECT 1");
     assert_refused (url, "run gpuledger init");
 }
 
-static void init__twice__second_changes_nothing (void **state)
+TEST_CASE (init__twice__second_changes_nothing)
 {
     const char *url = fixture_store_url ();
     segment_t s = fixture_segment (1);
@@ -25,7 +24,6 @@ static void init__twice__second_changes_nothing (void **state)
     GL_AUTOFREE char *before = NULL, *after = NULL;
     bool made = true;
 
-    (void)state;
     OK (store_begin (store, &error));
     OK (store_put_segment (store, &s, NULL, &error));
     OK (store_commit (store, &error));
@@ -37,11 +35,10 @@ static void init__twice__second_changes_nothing (void **state)
     assert_string_equal (after, before);
 }
 
-static void open__other_schema__is_refused (void **state)
+TEST_CASE (open__other_schema__is_refused)
 {
     const char *url = fixture_store_url ();
 
-    (void)state;
     run_sql (url, "UPDATE meta SET value = '9999' "
                   "WHERE name = 'gpuledger.schema'");
     assert_refused (url, "has schema 9999, this gpuledger has schema 1");
@@ -51,11 +48,10 @@ static void open__other_schema__is_refused (void **state)
     assert_refused (url, "damaged");
 }
 
-static void open__of_another_program__is_refused (void **state)
+TEST_CASE (open__of_another_program__is_refused)
 {
     const char *url = fixture_url ();
 
-    (void)state;
     run_sql (url, "CREATE TABLE cluster_table (name INTEGER)");
     assert_refused (url, "another program");
     assert_init_refused (url, "another program");
@@ -67,13 +63,12 @@ static int init_one (const char *url, int arg)
     return store_init (url, NULL, &error) < 0;
 }
 
-static void init__by_several_at_once__all_succeed (void **state)
+TEST_CASE (init__by_several_at_once__all_succeed)
 {
     const char *url = fixture_url ();
     pid_t pids[4];
     int status;
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (pids); i++) {
         pids[i] = fork ();
         if (pids[i] == 0)
@@ -86,7 +81,7 @@ static void init__by_several_at_once__all_succeed (void **state)
     store_close (fixture_open (url));
 }
 
-static void url__that_makes_no_sense__is_refused (void **state)
+TEST_CASE (url__that_makes_no_sense__is_refused)
 {
     static const struct {
         const char *url;
@@ -107,7 +102,6 @@ static void url__that_makes_no_sense__is_refused (void **state)
         {"mysql://u@host/db?option-file=/nonexistent", "option file"},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         assert_refused (cases[i].url, cases[i].words);
         assert_null (strstr (error.text, "secret"));
@@ -116,14 +110,13 @@ static void url__that_makes_no_sense__is_refused (void **state)
                          "directory is missing");
 }
 
-static void open__read_only__refuses_to_write (void **state)
+TEST_CASE (open__read_only__refuses_to_write)
 {
     const char *url = fixture_store_url ();
     store_t *store = store_open (url, STORE_READ_ONLY, &error);
     segment_t s = fixture_segment (1);
     int rc;
 
-    (void)state;
     assert_non_null (store);
     rc = store_begin (store, &error);
     if (rc == 0)
@@ -145,10 +138,8 @@ static int put_until_killed (const char *url, int fd)
     return 1;
 }
 
-static void writer__killed_at_any_moment__keeps_what_it_acknowledged (
-    void **state)
+TEST_CASE (writer__killed_at_any_moment__keeps_what_it_acknowledged)
 {
-    (void)state;
     for (int round = 0; round < 12; round++) {
         const char *url = fixture_store_url ();
         uint64_t count, last, acknowledged = 0;
@@ -234,14 +225,13 @@ static int put_views (const char *url, int first)
     return store == NULL;
 }
 
-static void writers__two_at_once__as_if_one_after_the_other (void **state)
+TEST_CASE (writers__two_at_once__as_if_one_after_the_other)
 {
     const char *url = fixture_store_url (), *alone = fixture_store_url ();
     GL_AUTOFREE char *expected = NULL, *dump = NULL;
     pid_t pids[3];
     int status;
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         assert_int_equal (put_views (alone, 12 * i), 0);
         pids[i] = fork ();
@@ -264,13 +254,12 @@ static int fail_after_puts (store_t *store, void *arg, gl_error_t *reterr)
     return gl_error (reterr, "line 101 is nonsense");
 }
 
-static void transaction__function_fails__nothing_happened (void **state)
+TEST_CASE (transaction__function_fails__nothing_happened)
 {
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
     uint64_t first = 1, last;
 
-    (void)state;
     assert_int_equal (store_transaction (store, fail_after_puts, &first,
                                          &error),
                       -1);
@@ -284,20 +273,4 @@ static void transaction__function_fails__nothing_happened (void **state)
     assert_int_equal (count_all (url, &last), 100);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (open__never_initialised__says_run_init),
-        TEST (init__twice__second_changes_nothing),
-        TEST (open__other_schema__is_refused),
-        TEST (open__of_another_program__is_refused),
-        TEST (init__by_several_at_once__all_succeed),
-        TEST (url__that_makes_no_sense__is_refused),
-        TEST (open__read_only__refuses_to_write),
-        TEST (writer__killed_at_any_moment__keeps_what_it_acknowledged),
-        TEST (writers__two_at_once__as_if_one_after_the_other),
-        TEST (transaction__function_fails__nothing_happened),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

@@ -8,7 +8,7 @@
 
 #include "suite.h"
 
-static void open__not_a_database__is_refused_and_untouched (void **state)
+TEST_CASE (open__not_a_database__is_refused_and_untouched)
 {
     static const char text[] = "Dear diary, this is 100 bytes or so of text "
                                "that SQLite shall not take for a header. .....";
@@ -16,7 +16,6 @@ static void open__not_a_database__is_refused_and_untouched (void **state)
     char now[sizeof (text)] = "";
     int fd;
 
-    (void)state;
     path = xasprintf ("%s/diary", fixture_dir ());
     url = xasprintf ("sqlite:%s", path);
     fd = open (path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -52,14 +51,13 @@ static int open_as_nobody (const char *url, int flags)
     return strstr (error.text, "Permission denied") ? 0 : 5;
 }
 
-static void open__without_permission__says_so (void **state)
+TEST_CASE (open__without_permission__says_so)
 {
     const char *url = fixture_store_url ();
     const char *path = url + strlen ("sqlite:");
     segment_t s = fixture_segment (1);
     store_t *store;
 
-    (void)state;
     store = fixture_open (url);
     OK (store_begin (store, &error));
     OK (store_put_segment (store, &s, NULL, &error));
@@ -76,14 +74,13 @@ static void open__without_permission__says_so (void **state)
 
 /* Who may read the file but not write in its directory can read the store,
  * also when nobody else has it open. */
-static void open__read_only_directory__reads (void **state)
+TEST_CASE (open__read_only_directory__reads)
 {
     static const char *const ends[] = {"", "-wal", "-shm", "-ledger"};
     const char *url = fixture_store_url ();
     segment_t s = fixture_segment (1);
     store_t *store;
 
-    (void)state;
     store = fixture_open (url);
     OK (store_begin (store, &error));
     OK (store_put_segment (store, &s, NULL, &error));
@@ -122,14 +119,13 @@ static int put_over_limit (const char *url, int arg)
     return 0;
 }
 
-static void write__fails_half_way__nothing_happened (void **state)
+TEST_CASE (write__fails_half_way__nothing_happened)
 {
     const char *url = fixture_store_url ();
     store_t *store;
     uint64_t first = 1;
     GL_AUTOFREE char *before = NULL, *after = NULL;
 
-    (void)state;
     store = fixture_open (url);
     OK (store_transaction (store, put_hundred, &first, &error));
     store_close (store);
@@ -139,11 +135,10 @@ static void write__fails_half_way__nothing_happened (void **state)
     assert_string_equal (after, before);
 }
 
-static void open__meta_table_of_others__is_refused (void **state)
+TEST_CASE (open__meta_table_of_others__is_refused)
 {
     const char *url = fixture_url ();
 
-    (void)state;
     /* SQLite makes all tables or none: this one is not ours */
     run_sql (url, "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT)");
     assert_refused (url, "another program");
@@ -197,7 +192,7 @@ static int count_unchanged (store_iter_t *iter)
 
 /* A process that opens a store twice still keeps the others from moving the
  * log into the file while it reads. */
-static void read__writer_leaves_after_second_open__sees_one_state (void **state)
+TEST_CASE (read__writer_leaves_after_second_open__sees_one_state)
 {
     const char *url = fixture_store_url ();
     store_iter_t *iter;
@@ -206,7 +201,6 @@ static void read__writer_leaves_after_second_open__sees_one_state (void **state)
     int told[2], status;
     pid_t pid;
 
-    (void)state;
     store = fixture_open (url);
     for (uint64_t first = 1; first < READ_SEGMENTS; first += 100)
         OK (store_transaction (store, put_hundred, &(uint64_t){first}, &error));
@@ -233,16 +227,4 @@ static void read__writer_leaves_after_second_open__sees_one_state (void **state)
     close (told[1]);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (open__not_a_database__is_refused_and_untouched),
-        TEST (open__without_permission__says_so),
-        TEST (open__read_only_directory__reads),
-        TEST (open__meta_table_of_others__is_refused),
-        TEST (write__fails_half_way__nothing_happened),
-        TEST (read__writer_leaves_after_second_open__sees_one_state),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

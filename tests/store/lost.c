@@ -254,7 +254,7 @@ static void forget_everything (const char *url)
     }
 }
 
-static void connection__cut_at_any_byte__fails_whole_or_not (void **state)
+TEST_CASE (connection__cut_at_any_byte__fails_whole_or_not)
 {
     const char *url = fixture_store_url ();
     const char *server = strstr (url, "?socket=") + strlen ("?socket=");
@@ -264,7 +264,6 @@ static void connection__cut_at_any_byte__fails_whole_or_not (void **state)
     bool committed, whole = false;
     int status;
 
-    (void)state;
     for (size_t budget = 1; !whole; budget += budget < 12000 ? 59 : 499) {
         pid_t pid = start_proxy (socket, server, budget);
         whole = work (cut, 0, &committed) == 0;
@@ -329,12 +328,11 @@ static pid_t kill_after (long ms)
     return child;
 }
 
-static void server__killed_at_any_moment__keeps_what_it_committed (void **state)
+TEST_CASE (server__killed_at_any_moment__keeps_what_it_committed)
 {
     const char *url = fixture_store_url ();
     unsigned batch = 0;
 
-    (void)state;
     for (int round = 0; round < 5; round++) {
         unsigned first = batch;
         bool committed;
@@ -358,12 +356,4 @@ static void server__killed_at_any_moment__keeps_what_it_committed (void **state)
     }
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (connection__cut_at_any_byte__fails_whole_or_not),
-        TEST (server__killed_at_any_moment__keeps_what_it_committed),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

@@ -80,7 +80,7 @@ static int take_weight (const fact_t *fact, void *arg, gl_error_t *fail)
     return 0;
 }
 
-static void trap_23__shards_in_event_rows__tell_of_their_time (void **state)
+TEST_CASE (trap_23__shards_in_event_rows__tell_of_their_time)
 {
     static const struct {
         int64_t start;
@@ -102,7 +102,6 @@ static void trap_23__shards_in_event_rows__tell_of_their_time (void **state)
     struct told told;
     store_query_t query = {.gpu_only = true};
 
-    (void)state;
     site->pools = &pool;
     site->pool_count = 1;
     told.kinds = kinds_new (site);
@@ -134,7 +133,7 @@ static void add (const capacity_slice_t *slice, void *arg)
 }
 
 /* 2 of 8 GPUs and, with a job that has none, 96 of 128 CPUs for an hour. */
-static void capacity__a_job_without_gpus__strands_what_it_leaves (void **state)
+TEST_CASE (capacity__a_job_without_gpus__strands_what_it_leaves)
 {
     store_t *store = fixture_open (fixture_store_url ());
     site_t *site = site_default ();
@@ -143,7 +142,6 @@ static void capacity__a_job_without_gpus__strands_what_it_leaves (void **state)
     capacity_sum_t sum;
     mpq_t want;
 
-    (void)state;
     OK (store_begin (store, &error));
     put_event (store, NULL, -HOUR, 0, "gpu=8", "g1");
     put_job (store, 1, 0, "gpu=2", "g1", 16);
@@ -187,14 +185,4 @@ static void capacity__a_job_without_gpus__strands_what_it_leaves (void **state)
     store_close (store);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown (
-            trap_23__shards_in_event_rows__tell_of_their_time, teardown),
-        cmocka_unit_test_teardown (
-            capacity__a_job_without_gpus__strands_what_it_leaves, teardown),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

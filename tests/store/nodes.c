@@ -29,13 +29,12 @@ static store_counts_t put (const char *url, unsigned key,
     return counts;
 }
 
-static void put_usage__everything_known__comes_out_the_same (void **state)
+TEST_CASE (put_usage__everything_known__comes_out_the_same)
 {
     const char *url = fixture_store_url ();
     device_usage_t u = fixture_usage (7, 1700000000);
     GL_AUTOFREE char *dump = NULL;
 
-    (void)state;
     u.slice = "MIG-1";
     assert_int_equal (put (url, 1, &u).inserted, 1);
     assert_int_equal (put (url, 1, &u).unchanged, 1);
@@ -52,13 +51,12 @@ static void put_usage__everything_known__comes_out_the_same (void **state)
         "node lab g001 4: 1 1700003600 01000000000000000000000000000000 0\n");
 }
 
-static void put_usage__nothing_known__stays_unknown (void **state)
+TEST_CASE (put_usage__nothing_known__stays_unknown)
 {
     const char *url = fixture_store_url ();
     device_usage_t u;
     GL_AUTOFREE char *dump = NULL;
 
-    (void)state;
     memset (&u, 0xff, sizeof (u)); /* MEASURE_UNKNOWN is -1 */
     u.cluster = "lab";
     u.node = u.gpu = u.slice = u.utilization_histogram = NULL;
@@ -73,7 +71,7 @@ static void put_usage__nothing_known__stays_unknown (void **state)
               "-1 -1 -1 -1 -1 -1 - - - -\n");
 }
 
-static void put_usage__hostile_text__comes_out_the_same (void **state)
+TEST_CASE (put_usage__hostile_text__comes_out_the_same)
 {
     static const char *const texts[] = {
         "",
@@ -101,7 +99,6 @@ static void put_usage__hostile_text__comes_out_the_same (void **state)
     store_iter_t *iter;
     store_usage_t out;
 
-    (void)state;
     OK (store_begin (store, &error));
     for (unsigned i = 0; i < GL_ARRAY_SIZE (texts); i++) {
         device_usage_t u = fixture_usage (i + 1, 1000);
@@ -123,7 +120,7 @@ static void put_usage__hostile_text__comes_out_the_same (void **state)
 }
 
 /* What is refused says so beforehand too, and leaves the transaction usable. */
-static void put_usage__no_stretch__is_refused (void **state)
+TEST_CASE (put_usage__no_stretch__is_refused)
 {
     static char long_text[600];
     device_usage_t bad[6];
@@ -132,7 +129,6 @@ static void put_usage__no_stretch__is_refused (void **state)
     device_usage_t good = fixture_usage (7, 1000);
     GL_AUTOFREE char *count = NULL;
 
-    (void)state;
     memset (long_text, '1', sizeof (long_text) - 1);
     for (size_t i = 0; i < GL_ARRAY_SIZE (bad); i++)
         bad[i] = good;
@@ -224,11 +220,10 @@ static char *lines_of (const char *dump, const char *cluster)
     return lines;
 }
 
-static void put_usage__any_order_and_repetition__same_facts (void **state)
+TEST_CASE (put_usage__any_order_and_repetition__same_facts)
 {
     int sets = fixture_on_mysql () ? 10 : 60, orders = 12;
 
-    (void)state;
     seed = 20261121;
     for (int set = 0; set < sets; set++) {
         const char *url = fixture_store_url ();
@@ -257,7 +252,7 @@ static void put_usage__any_order_and_repetition__same_facts (void **state)
     }
 }
 
-static void put_usage__another_content__later_end_then_greater (void **state)
+TEST_CASE (put_usage__another_content__later_end_then_greater)
 {
     const char *url = fixture_store_url ();
     device_usage_t u = fixture_usage (7, 1000);
@@ -265,7 +260,6 @@ static void put_usage__another_content__later_end_then_greater (void **state)
     store_iter_t *iter;
     store_usage_t out;
 
-    (void)state;
     u.energy_mj = 5;
     assert_int_equal (put (url, 1, &u).inserted, 1);
     u.energy_mj = 6;
@@ -302,7 +296,7 @@ static unsigned usage_keys (const char *url, const store_query_t *query)
     return keys;
 }
 
-static void usage__by_query__what_overlaps (void **state)
+TEST_CASE (usage__by_query__what_overlaps)
 {
     /* each is one bit; seconds */
     static const struct {
@@ -343,7 +337,6 @@ static void usage__by_query__what_overlaps (void **state)
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
 
-    (void)state;
     OK (store_begin (store, &error));
     for (unsigned i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         device_usage_t u = fixture_usage (rows[i].id_job, rows[i].begin);
@@ -366,7 +359,7 @@ static void usage__by_query__what_overlaps (void **state)
     }
 }
 
-static void usage__of_clusters_and_jobs__in_the_order_of_the_key (void **state)
+TEST_CASE (usage__of_clusters_and_jobs__in_the_order_of_the_key)
 {
     static const char *const clusters[] = {"b", "B", "a"};
     static const uint64_t ids[] = {1000, 0, 9};
@@ -376,7 +369,6 @@ static void usage__of_clusters_and_jobs__in_the_order_of_the_key (void **state)
     store_iter_t *iter;
     store_usage_t out;
 
-    (void)state;
     OK (store_begin (store, &error));
     for (size_t c = 0; c < 3; c++) {
         for (size_t i = 0; i < 3; i++) {
@@ -430,7 +422,7 @@ static unsigned record_keys (const char *url, const store_query_t *query)
     return keys;
 }
 
-static void records__by_kind_and_job__those_asked_for (void **state)
+TEST_CASE (records__by_kind_and_job__those_asked_for)
 {
     static const struct {
         uint64_t id_job;
@@ -469,7 +461,6 @@ static void records__by_kind_and_job__those_asked_for (void **state)
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
 
-    (void)state;
     OK (store_begin (store, &error));
     for (unsigned i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         node_record_t r = {.kind = rows[i].kind,
@@ -512,7 +503,7 @@ static void put_record (store_t *store, unsigned key, uint32_t kind,
 
 /* Per node and kind the number and the newest, whatever the order, repetition
  * and transactions. */
-static void nodes__of_records_and_usage__newest_and_count (void **state)
+TEST_CASE (nodes__of_records_and_usage__newest_and_count)
 {
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
@@ -522,7 +513,6 @@ static void nodes__of_records_and_usage__newest_and_count (void **state)
     store_iter_t *iter;
     store_node_t n;
 
-    (void)state;
     for (int again = 0; again < 2; again++) {
         OK (store_begin (store, &error));
         put_record (store, 3, 6, "g002", 3000, "newest");
@@ -566,14 +556,13 @@ static void nodes__of_records_and_usage__newest_and_count (void **state)
         "node lab g002 6: 3 3000 03000000000000000000000000000000 6\n");
 }
 
-static void nodes__more_than_kept_in_memory__all_counted (void **state)
+TEST_CASE (nodes__more_than_kept_in_memory__all_counted)
 {
     const unsigned nodes = 5000;
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
     GL_AUTOFREE char *count = NULL;
 
-    (void)state;
     OK (store_begin (store, &error));
     for (unsigned i = 0; i < 2 * nodes; i++) {
         GL_AUTOFREE char *name = xasprintf ("g%u", i % nodes);
@@ -586,7 +575,7 @@ static void nodes__more_than_kept_in_memory__all_counted (void **state)
     assert_string_equal (count, "5000 10000 5000");
 }
 
-static void retags__in_any_order__all_of_them_in_order (void **state)
+TEST_CASE (retags__in_any_order__all_of_them_in_order)
 {
     static const retag_t retags[] = {
         {"lab", 7, 100, 2000, "ann", "first", "second", NULL},
@@ -599,7 +588,6 @@ static void retags__in_any_order__all_of_them_in_order (void **state)
         {"lab", 6, 100, 1000, "bob", "was", "y", "a=b"},
     };
 
-    (void)state;
     seed = 7;
     for (int order = 0; order < 8; order++) {
         const char *url = fixture_store_url ();
@@ -626,7 +614,7 @@ static void retags__in_any_order__all_of_them_in_order (void **state)
     }
 }
 
-static void put_retag__impossible__is_refused (void **state)
+TEST_CASE (put_retag__impossible__is_refused)
 {
     static char long_text[1100];
     const char *url = fixture_store_url ();
@@ -635,7 +623,6 @@ static void put_retag__impossible__is_refused (void **state)
     store_counts_t counts = {0};
     retag_t bad[6];
 
-    (void)state;
     memset (long_text, 'n', sizeof (long_text) - 1);
     for (size_t i = 0; i < GL_ARRAY_SIZE (bad); i++)
         bad[i] = good;
@@ -657,23 +644,4 @@ static void put_retag__impossible__is_refused (void **state)
     assert_int_equal (counts.unchanged, 1);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (put_usage__everything_known__comes_out_the_same),
-        TEST (put_usage__nothing_known__stays_unknown),
-        TEST (put_usage__hostile_text__comes_out_the_same),
-        TEST (put_usage__no_stretch__is_refused),
-        TEST (put_usage__any_order_and_repetition__same_facts),
-        TEST (put_usage__another_content__later_end_then_greater),
-        TEST (usage__by_query__what_overlaps),
-        TEST (usage__of_clusters_and_jobs__in_the_order_of_the_key),
-        TEST (records__by_kind_and_job__those_asked_for),
-        TEST (nodes__of_records_and_usage__newest_and_count),
-        TEST (nodes__more_than_kept_in_memory__all_counted),
-        TEST (retags__in_any_order__all_of_them_in_order),
-        TEST (put_retag__impossible__is_refused),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

@@ -27,7 +27,7 @@ static uint64_t count_segments (const char *url, const store_query_t *query,
     return count;
 }
 
-static void segments__by_query__those_that_overlap (void **state)
+TEST_CASE (segments__by_query__those_that_overlap)
 {
     static const struct {
         uint64_t id;
@@ -70,7 +70,6 @@ static void segments__by_query__those_that_overlap (void **state)
     store_t *store = fixture_open (url);
     uint64_t sum;
 
-    (void)state;
     OK (store_begin (store, &error));
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         segment_t s = fixture_segment (rows[i].id);
@@ -92,7 +91,7 @@ static void segments__by_query__those_that_overlap (void **state)
     }
 }
 
-static void segments__several_clusters__in_the_order_of_bytes (void **state)
+TEST_CASE (segments__several_clusters__in_the_order_of_bytes)
 {
     static const char *const clusters[] = {"b", "B", "a", "\xc3\xa4", "aa"};
     const char *url = fixture_store_url ();
@@ -101,7 +100,6 @@ static void segments__several_clusters__in_the_order_of_bytes (void **state)
     store_iter_t *iter;
     segment_t s;
 
-    (void)state;
     OK (store_begin (store, &error));
     for (size_t i = 0; i < GL_ARRAY_SIZE (clusters); i++) {
         static const uint64_t ids[] = {1000, 9, 10};
@@ -127,7 +125,7 @@ static void segments__several_clusters__in_the_order_of_bytes (void **state)
 
 /* Against a second opinion that looks at all of them: segments of all lengths,
  * some open, some without length or start, ids in no order. */
-static void iterator__any_period__as_by_looking_at_all (void **state)
+TEST_CASE (iterator__any_period__as_by_looking_at_all)
 {
     enum { COUNT = 600 };
     static const int64_t lengths[]
@@ -137,7 +135,6 @@ static void iterator__any_period__as_by_looking_at_all (void **state)
     store_t *store = fixture_open (url);
     segment_t all[COUNT];
 
-    (void)state;
     seed = 1;
     OK (store_begin (store, &error));
     for (int i = 0; i < COUNT; i++) {
@@ -180,7 +177,7 @@ static void iterator__any_period__as_by_looking_at_all (void **state)
     store_close (store);
 }
 
-static void evidence__of_a_period__covers_its_segments (void **state)
+TEST_CASE (evidence__of_a_period__covers_its_segments)
 {
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
@@ -189,7 +186,6 @@ static void evidence__of_a_period__covers_its_segments (void **state)
     store_iter_t *iter;
     uint64_t seen = 0;
 
-    (void)state;
     OK (store_begin (store, &error));
     for (uint64_t id = 1; id <= 64; id *= 2) {
         node_record_t r = {.kind = 1, .cluster = "lab", .id_job = id,
@@ -213,14 +209,4 @@ static void evidence__of_a_period__covers_its_segments (void **state)
     assert_int_equal (seen & (1 | 2 | 32 | 64), 0);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (segments__by_query__those_that_overlap),
-        TEST (segments__several_clusters__in_the_order_of_bytes),
-        TEST (iterator__any_period__as_by_looking_at_all),
-        TEST (evidence__of_a_period__covers_its_segments),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

@@ -85,11 +85,10 @@ static void assert_revised (const segment_t *first, const segment_t *second,
     store_close (store);
 }
 
-static void normal_end__none (void **state)
+TEST_CASE (normal_end__none)
 {
     segment_t open = running (0), closed = running (100);
 
-    (void)state;
     closed.time_end = SEEN + 50;
     closed.state = SEGMENT_COMPLETED;
     closed.suspended = 17;
@@ -99,21 +98,19 @@ static void normal_end__none (void **state)
     assert_revised (&open, &closed, "");
 }
 
-static void seen_again__none (void **state)
+TEST_CASE (seen_again__none)
 {
     segment_t open = running (0), later = running (100);
     segment_t closed = view (0), again = view (100);
 
-    (void)state;
     assert_revised (&open, &later, "");
     assert_revised (&closed, &again, "");
 }
 
-static void late_end__ended_before_it_was_counted (void **state)
+TEST_CASE (late_end__ended_before_it_was_counted)
 {
     segment_t open = running (0), closed = running (3600);
 
-    (void)state;
     closed.time_end = SEEN - 1000;
     closed.state = SEGMENT_NODE_FAIL;
     assert_revised (
@@ -123,11 +120,10 @@ static void late_end__ended_before_it_was_counted (void **state)
         "state=NODE_FAIL,];");
 }
 
-static void fix_runaway__no_hours_are_left (void **state)
+TEST_CASE (fix_runaway__no_hours_are_left)
 {
     segment_t open = running (0), closed = running (3600);
 
-    (void)state;
     closed.time_end = closed.time_start;
     closed.state = SEGMENT_COMPLETED;
     assert_revised (
@@ -137,11 +133,10 @@ static void fix_runaway__no_hours_are_left (void **state)
         "state=COMPLETED,];");
 }
 
-static void edited_tres__of_a_closed_job (void **state)
+TEST_CASE (edited_tres__of_a_closed_job)
 {
     segment_t closed = view (0), edited = view (100);
 
-    (void)state;
     edited.gres = "gpu=2,gpu:a100=2";
     edited.cpus = 8;
     assert_revised (&closed, &edited,
@@ -149,12 +144,11 @@ static void edited_tres__of_a_closed_job (void **state)
                     "cpus=8,gres=gpu=2,gpu:a100=2,];");
 }
 
-static void changed_account__closed_and_running (void **state)
+TEST_CASE (changed_account__closed_and_running)
 {
     segment_t closed = view (0), edited = view (100);
     segment_t open = running (0), moved = running (100);
 
-    (void)state;
     edited.account = "new\nline\\";
     assert_revised (&closed, &edited,
                     "7 changed 100 3 [account=vision,-> "
@@ -164,11 +158,10 @@ static void changed_account__closed_and_running (void **state)
                     "7 changed 100 3 [account=vision,-> account=physics,];");
 }
 
-static void ended_and_changed__all_that_differs (void **state)
+TEST_CASE (ended_and_changed__all_that_differs)
 {
     segment_t open = running (0), closed = running (100);
 
-    (void)state;
     closed.time_end = SEEN + 50;
     closed.state = SEGMENT_FAILED;
     closed.account = "physics";
@@ -178,22 +171,20 @@ static void ended_and_changed__all_that_differs (void **state)
                     "observed_at=1800000100,state=FAILED,account=physics,];");
 }
 
-static void nothing_was_counted__none (void **state)
+TEST_CASE (nothing_was_counted__none)
 {
     segment_t pending = view (0), started = view (100);
 
-    (void)state;
     pending.time_start = pending.time_end = 0;
     pending.state = SEGMENT_PENDING;
     started.account = "physics";
     assert_revised (&pending, &started, "");
 }
 
-static void value_where_none_was_known__none (void **state)
+TEST_CASE (value_where_none_was_known__none)
 {
     segment_t less = view (0), more = view (100);
 
-    (void)state;
     less.account = less.nodelist = NULL;
     less.cpus = COUNT_UNKNOWN;
     less.suspended = SECONDS_UNKNOWN;
@@ -201,27 +192,25 @@ static void value_where_none_was_known__none (void **state)
     assert_revised (&more, &less, "");
 }
 
-static void name_that_nobody_counts_by__none (void **state)
+TEST_CASE (name_that_nobody_counts_by__none)
 {
     segment_t closed = view (0), renamed = view (100);
 
-    (void)state;
     renamed.job_name = "test";
     renamed.job_db_inx = 99;
     assert_revised (&closed, &renamed, "");
 }
 
-static void older_view__none (void **state)
+TEST_CASE (older_view__none)
 {
     segment_t closed = view (0), older = view (-100);
 
-    (void)state;
     older.account = "physics";
     older.time_end--;
     assert_revised (&closed, &older, "");
 }
 
-static void changed_twice__both_in_order (void **state)
+TEST_CASE (changed_twice__both_in_order)
 {
     store_t *store = fixture_open (fixture_store_url ());
     store_query_t query
@@ -229,7 +218,6 @@ static void changed_twice__both_in_order (void **state)
     GL_AUTOFREE char *found = NULL;
     segment_t s = view (0);
 
-    (void)state;
     put (store, &s);
     s.account = "a";
     s.observed_at += 5;
@@ -281,13 +269,12 @@ static uint64_t put_deleted (store_t *store, int64_t since, int64_t as_of)
     return count + open;
 }
 
-static void unseen__window__what_the_reading_did_not_show (void **state)
+TEST_CASE (unseen__window__what_the_reading_did_not_show)
 {
     store_t *store = store_of_two_readings ();
     uint64_t ids[2], at = 0;
     size_t count;
 
-    (void)state;
     OK (store_begin (store, &error));
     OK (store_unseen (store, "lab", SEEN - 20000, 0, SEEN + 100, &at, ids, 2,
                       &count, &error));
@@ -308,11 +295,10 @@ static void unseen__window__what_the_reading_did_not_show (void **state)
     store_close (store);
 }
 
-static void put_gone__each_once (void **state)
+TEST_CASE (put_gone__each_once)
 {
     store_t *store = store_of_two_readings ();
 
-    (void)state;
     assert_int_equal (put_deleted (store, SEEN - 20000, SEEN + 100), 2);
     assert_revisions (store, "3 gone 100 3;5 gone 100 3;");
     assert_int_equal (put_deleted (store, SEEN - 20000, SEEN + 100), 0);
@@ -321,12 +307,11 @@ static void put_gone__each_once (void **state)
     store_close (store);
 }
 
-static void put_segment__was_gone__is_back (void **state)
+TEST_CASE (put_segment__was_gone__is_back)
 {
     store_t *store = store_of_two_readings ();
     segment_t s = fixture_segment (3);
 
-    (void)state;
     s.time_start = SEEN - 9000;
     s.time_end = s.time_start + 1000;
     put_deleted (store, SEEN - 20000, SEEN + 100);
@@ -357,7 +342,7 @@ static void put_segment__was_gone__is_back (void **state)
 }
 
 /* What is gone stays counted. */
-static void put_gone__facts_stay_as_they_were (void **state)
+TEST_CASE (put_gone__facts_stay_as_they_were)
 {
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
@@ -365,7 +350,6 @@ static void put_gone__facts_stay_as_they_were (void **state)
     GL_AUTOFREE char *after = NULL;
     segment_t s = view (0);
 
-    (void)state;
     put (store, &s);
     before = fixture_dump (url);
     assert_int_equal (put_deleted (store, 0, SEEN + 100), 1);
@@ -374,26 +358,4 @@ static void put_gone__facts_stay_as_they_were (void **state)
     store_close (store);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (normal_end__none),
-        TEST (seen_again__none),
-        TEST (late_end__ended_before_it_was_counted),
-        TEST (fix_runaway__no_hours_are_left),
-        TEST (edited_tres__of_a_closed_job),
-        TEST (changed_account__closed_and_running),
-        TEST (ended_and_changed__all_that_differs),
-        TEST (nothing_was_counted__none),
-        TEST (value_where_none_was_known__none),
-        TEST (name_that_nobody_counts_by__none),
-        TEST (older_view__none),
-        TEST (changed_twice__both_in_order),
-        TEST (unseen__window__what_the_reading_did_not_show),
-        TEST (put_gone__each_once),
-        TEST (put_segment__was_gone__is_back),
-        TEST (put_gone__facts_stay_as_they_were),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

@@ -63,7 +63,7 @@ static void assert_rollups (store_t *store, calendar_unit_t unit,
     assert_string_equal (found ? found : "", expected);
 }
 
-static void put_rollup__overlaps_others__replaces_them (void **state)
+TEST_CASE (put_rollup__overlaps_others__replaces_them)
 {
     store_t *store = fixture_open (fixture_store_url ());
     store_rollup_t a = rollup_of (CALENDAR_DAY, FIRST, FIRST + DAY, "a");
@@ -74,7 +74,6 @@ static void put_rollup__overlaps_others__replaces_them (void **state)
     store_rollup_t m
         = rollup_of (CALENDAR_MONTH, FIRST, FIRST + 30 * DAY, "month");
 
-    (void)state;
     put_rollup (store, &b);
     put_rollup (store, &a);
     put_rollup (store, &m);
@@ -88,7 +87,7 @@ static void put_rollup__overlaps_others__replaces_them (void **state)
     store_close (store);
 }
 
-static void put_rollup__long_body__comes_out_the_same (void **state)
+TEST_CASE (put_rollup__long_body__comes_out_the_same)
 {
     store_t *store = fixture_open (fixture_store_url ());
     size_t lengths[] = {1 << 20, (1 << 20) + 1, (3 << 20) + 7};
@@ -96,7 +95,6 @@ static void put_rollup__long_body__comes_out_the_same (void **state)
     store_rollup_t r;
     char *body = xmalloc (4 << 20);
 
-    (void)state;
     for (size_t i = 0; i < (size_t)4 << 20; i++)
         body[i] = (char)(i * 7 + (i >> 11));
     for (size_t i = 0; i < GL_ARRAY_SIZE (lengths); i++) {
@@ -119,14 +117,13 @@ static void put_rollup__long_body__comes_out_the_same (void **state)
     store_close (store);
 }
 
-static void iterator__period__rollups_that_overlap (void **state)
+TEST_CASE (iterator__period__rollups_that_overlap)
 {
     store_t *store = fixture_open (fixture_store_url ());
     store_query_t query
         = {.cluster = "lab", .start = FIRST + DAY, .end = FIRST + 2 * DAY + 1};
     GL_AUTOFREE char *found = NULL;
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         store_rollup_t r = rollup_of (CALENDAR_DAY, FIRST + i * DAY,
                                       FIRST + (i + 1) * DAY, "x");
@@ -137,13 +134,12 @@ static void iterator__period__rollups_that_overlap (void **state)
     store_close (store);
 }
 
-static void forget_rollups__of_a_time__the_others_stay (void **state)
+TEST_CASE (forget_rollups__of_a_time__the_others_stay)
 {
     store_t *store = fixture_open (fixture_store_url ());
     store_rollup_t m
         = rollup_of (CALENDAR_MONTH, FIRST, FIRST + 30 * DAY, "month");
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         store_rollup_t r = rollup_of (CALENDAR_DAY, FIRST + i * DAY,
                                       FIRST + (i + 1) * DAY, "x");
@@ -164,14 +160,13 @@ static void forget_rollups__of_a_time__the_others_stay (void **state)
     store_close (store);
 }
 
-static void extent__segments_and_events__first_and_as_of (void **state)
+TEST_CASE (extent__segments_and_events__first_and_as_of)
 {
     store_t *store = fixture_open (fixture_store_url ());
     segment_t s = fixture_segment (1);
     node_event_t event = {.cluster = "lab", .start = FIRST - 5, .state = 1};
     int64_t start, as_of;
 
-    (void)state;
     OK (store_extent (store, "lab", &start, &as_of, &error));
     assert_int_equal (start, 0);
     assert_int_equal (as_of, 0);
@@ -329,12 +324,11 @@ static void assert_left (store_t *store, const char *expected)
     } while (0)
 #define PUT_SEGMENT(S) PUT (store_put_segment (store, &(S), NULL, &error))
 
-static void put_segment__new__its_days_are_forgotten (void **state)
+TEST_CASE (put_segment__new__its_days_are_forgotten)
 {
     store_t *store = store_with_facts ();
     segment_t s = segment_of (20, AT (4, 23), AT (6, 1));
 
-    (void)state;
     keep_days (store);
     PUT_SEGMENT (s);
     assert_left (store, "0123789");
@@ -356,12 +350,11 @@ static void put_segment__new__its_days_are_forgotten (void **state)
     store_close (store);
 }
 
-static void put_segment__seen_again__nothing_or_the_new_part (void **state)
+TEST_CASE (put_segment__seen_again__nothing_or_the_new_part)
 {
     store_t *store = store_with_facts ();
     segment_t s = segment_of (7, AT (2, 12), AT (3, 12));
 
-    (void)state;
     keep_days (store);
     s.observed_at = AT (9, 0);
     PUT_SEGMENT (s);
@@ -375,12 +368,11 @@ static void put_segment__seen_again__nothing_or_the_new_part (void **state)
     store_close (store);
 }
 
-static void put_segment__ended__from_where_it_was_counted (void **state)
+TEST_CASE (put_segment__ended__from_where_it_was_counted)
 {
     store_t *store = store_with_facts ();
     segment_t s = segment_of (9, AT (6, 1), AT (8, 1));
 
-    (void)state;
     keep_days (store);
     PUT_SEGMENT (s);
     assert_left (store, "01234569");
@@ -414,12 +406,11 @@ static void put_segment__ended__from_where_it_was_counted (void **state)
     store_close (store);
 }
 
-static void put_segment__changed__where_it_lay_and_lies (void **state)
+TEST_CASE (put_segment__changed__where_it_lay_and_lies)
 {
     store_t *store = store_with_facts ();
     segment_t s = segment_of (8, AT (5, 1), AT (7, 2));
 
-    (void)state;
     keep_days (store);
     PUT_SEGMENT (s);
     assert_left (store, "0123489");
@@ -443,7 +434,7 @@ static void put_segment__changed__where_it_lay_and_lies (void **state)
     store_close (store);
 }
 
-static void put_of_a_job__the_days_of_its_segments (void **state)
+TEST_CASE (put_of_a_job__the_days_of_its_segments)
 {
     store_t *store = store_with_facts ();
     suspension_t held = {"lab", 7, FIRST - 100, AT (2, 13), AT (2, 14)};
@@ -459,7 +450,6 @@ static void put_of_a_job__the_days_of_its_segments (void **state)
                             .payload_length = 1};
     uint8_t key[STORE_KEY_SIZE] = {3};
 
-    (void)state;
     keep_days (store);
     PUT (store_put_suspension (store, &held, NULL, &error));
     assert_left (store, ALL);
@@ -485,7 +475,7 @@ static void put_of_a_job__the_days_of_its_segments (void **state)
     store_close (store);
 }
 
-static void put_of_no_job__the_days_it_speaks_of (void **state)
+TEST_CASE (put_of_no_job__the_days_it_speaks_of)
 {
     store_t *store = store_with_facts ();
     device_usage_t usage = fixture_usage (0, AT (5, 13));
@@ -498,7 +488,6 @@ static void put_of_no_job__the_days_it_speaks_of (void **state)
                             .payload = "x",
                             .payload_length = 1};
 
-    (void)state;
     keep_days (store);
     PUT (store_put_usage (store, key, &usage, NULL, &error));
     assert_left (store, "012346789");
@@ -518,7 +507,7 @@ static void put_of_no_job__the_days_it_speaks_of (void **state)
     store_close (store);
 }
 
-static void put_of_the_site__where_it_differs (void **state)
+TEST_CASE (put_of_the_site__where_it_differs)
 {
     store_t *store = store_with_facts ();
     node_event_t down
@@ -531,7 +520,6 @@ static void put_of_the_site__where_it_differs (void **state)
                        .name = "course"};
     store_account_t account = {"lab", "physics", "root"};
 
-    (void)state;
     keep_days (store);
     PUT (store_put_event (store, &down, AT (8, 5), NULL, &error));
     assert_left (store, ALL);
@@ -563,14 +551,13 @@ static void put_of_the_site__where_it_differs (void **state)
 }
 
 /* Many puts over all of the time: not more is forgotten than must be. */
-static void put__far_apart__what_lies_between_stays (void **state)
+TEST_CASE (put__far_apart__what_lies_between_stays)
 {
     store_t *store = fixture_open (fixture_store_url ());
     int left = 0;
     store_iter_t *iter;
     store_rollup_t r;
 
-    (void)state;
     PUT (store_put_as_of (store, "lab", AT (1200, 0), &error));
     OK (store_begin (store, &error));
     for (int i = 0; i < 1200; i++) {
@@ -594,12 +581,11 @@ static void put__far_apart__what_lies_between_stays (void **state)
     store_close (store);
 }
 
-static void rollback__nothing_is_forgotten (void **state)
+TEST_CASE (rollback__nothing_is_forgotten)
 {
     store_t *store = store_with_facts ();
     segment_t s = segment_of (20, AT (4, 23), AT (6, 1));
 
-    (void)state;
     keep_days (store);
     OK (store_begin (store, &error));
     OK (store_put_segment (store, &s, NULL, &error));
@@ -609,24 +595,4 @@ static void rollback__nothing_is_forgotten (void **state)
     store_close (store);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (put_rollup__overlaps_others__replaces_them),
-        TEST (put_rollup__long_body__comes_out_the_same),
-        TEST (iterator__period__rollups_that_overlap),
-        TEST (forget_rollups__of_a_time__the_others_stay),
-        TEST (extent__segments_and_events__first_and_as_of),
-        TEST (put_segment__new__its_days_are_forgotten),
-        TEST (put_segment__seen_again__nothing_or_the_new_part),
-        TEST (put_segment__ended__from_where_it_was_counted),
-        TEST (put_segment__changed__where_it_lay_and_lies),
-        TEST (put_of_a_job__the_days_of_its_segments),
-        TEST (put_of_no_job__the_days_it_speaks_of),
-        TEST (put_of_the_site__where_it_differs),
-        TEST (put__far_apart__what_lies_between_stays),
-        TEST (rollback__nothing_is_forgotten),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

@@ -4,14 +4,13 @@
 
 #include "suite.h"
 
-static void put_segment__everything_known__comes_out_the_same (void **state)
+TEST_CASE (put_segment__everything_known__comes_out_the_same)
 {
     const char *url = fixture_store_url ();
     segment_t s = fixture_segment (7), out;
     store_iter_t *iter;
     store_t *store;
 
-    (void)state;
     s.wckey = "wc";
     s.reservation = "";
     s.admin_comment = "project=x";
@@ -43,7 +42,7 @@ static void put_segment__everything_known__comes_out_the_same (void **state)
     store_close (store);
 }
 
-static void put_segment__nothing_known__stays_unknown (void **state)
+TEST_CASE (put_segment__nothing_known__stays_unknown)
 {
     const char *url = fixture_store_url ();
     segment_t s = {
@@ -56,7 +55,6 @@ static void put_segment__nothing_known__stays_unknown (void **state)
     };
     GL_AUTOFREE char *dump = NULL;
 
-    (void)state;
     put_alone (url, &s);
     dump = fixture_dump (url);
     assert_string_equal (
@@ -67,14 +65,13 @@ static void put_segment__nothing_known__stays_unknown (void **state)
               "4294967295 0 -1 - - - - - - - - - - -\n");
 }
 
-static void put_segment__twice__second_is_unchanged (void **state)
+TEST_CASE (put_segment__twice__second_is_unchanged)
 {
     const char *url = fixture_store_url ();
     segment_t s = fixture_segment (7);
     GL_AUTOFREE char *first = NULL, *second = NULL;
     store_counts_t counts;
 
-    (void)state;
     counts = put_alone (url, &s);
     assert_int_equal (counts.inserted, 1);
     first = fixture_dump (url);
@@ -89,14 +86,13 @@ static void put_segment__twice__second_is_unchanged (void **state)
     assert_int_equal (strlen (first), strlen (second));
 }
 
-static void put_segment__open_then_closed__is_closed (void **state)
+TEST_CASE (put_segment__open_then_closed__is_closed)
 {
     const char *url = fixture_store_url ();
     segment_t closed = fixture_segment (7), open = closed;
     GL_AUTOFREE char *expected = NULL, *dump = NULL;
     const char *alone = fixture_store_url ();
 
-    (void)state;
     open.time_end = 0;
     open.state = SEGMENT_RUNNING;
     put_alone (alone, &closed);
@@ -110,7 +106,7 @@ static void put_segment__open_then_closed__is_closed (void **state)
 }
 
 /* Which of two views of one segment stands; the other order says the same. */
-static void put_segment__two_views__the_higher_rank_stands (void **state)
+TEST_CASE (put_segment__two_views__the_higher_rank_stands)
 {
     static const struct {
         int64_t seen[2];
@@ -128,7 +124,6 @@ static void put_segment__two_views__the_higher_rank_stands (void **state)
         {{1, 1}, {true, true}, {SOURCE_JSON, SOURCE_JSON}, 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         for (int swap = 0; swap < 2; swap++) {
             const char *url = fixture_store_url ();
@@ -150,14 +145,13 @@ static void put_segment__two_views__the_higher_rank_stands (void **state)
     }
 }
 
-static void put_segment__winner_does_not_know__loser_fills_in (void **state)
+TEST_CASE (put_segment__winner_does_not_know__loser_fills_in)
 {
     const char *url = fixture_store_url ();
     segment_t old = fixture_segment (7), new = old, out;
     store_iter_t *iter;
     store_t *store;
 
-    (void)state;
     old.source = SOURCE_SACCT_TEXT;
     old.observed_at -= 1000;
     old.job_name = "from the old one";
@@ -177,7 +171,7 @@ static void put_segment__winner_does_not_know__loser_fills_in (void **state)
 
 /* GRES that were known stay, whichever view comes first, and the loss is told
  * until a later view names some again. */
-static void put_segment__gres_lost__the_known_ones_stay (void **state)
+TEST_CASE (put_segment__gres_lost__the_known_ones_stay)
 {
     static const struct {
         const char *gres[3]; /* of three views, each later than the one before */
@@ -197,7 +191,6 @@ static void put_segment__gres_lost__the_known_ones_stay (void **state)
     static const int orders[][3]
         = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 
-    (void)state;
     for (size_t n = 0; n < GL_ARRAY_SIZE (cases) * 6; n++) {
         const char *url = fixture_store_url ();
         size_t i = n / 6;
@@ -226,13 +219,12 @@ static void put_segment__gres_lost__the_known_ones_stay (void **state)
     }
 }
 
-static void put_segment__gres_lost__counted_once (void **state)
+TEST_CASE (put_segment__gres_lost__counted_once)
 {
     const char *url = fixture_store_url ();
     segment_t s = fixture_segment (7);
     store_counts_t counts;
 
-    (void)state;
     put_alone (url, &s);
     s.gres = "";
     s.observed_at++;
@@ -310,13 +302,12 @@ static char *facts_of (const char *dump, const char *cluster)
                                first + length);
 }
 
-static void put_segment__any_order_and_repetition__same_facts (void **state)
+TEST_CASE (put_segment__any_order_and_repetition__same_facts)
 {
     /* 16 orders each of 125 sets on SQLite; a server needs longer */
     int sets = fixture_on_mysql () ? 25 : 125;
     int orders = 16;
 
-    (void)state;
     seed = 20261120;
     for (int set = 0; set < sets; set++) {
         const char *url = set % 25 == 0 ? fixture_store_url () : NULL;
@@ -350,19 +341,4 @@ static void put_segment__any_order_and_repetition__same_facts (void **state)
     }
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (put_segment__everything_known__comes_out_the_same),
-        TEST (put_segment__nothing_known__stays_unknown),
-        TEST (put_segment__twice__second_is_unchanged),
-        TEST (put_segment__open_then_closed__is_closed),
-        TEST (put_segment__two_views__the_higher_rank_stands),
-        TEST (put_segment__winner_does_not_know__loser_fills_in),
-        TEST (put_segment__gres_lost__the_known_ones_stay),
-        TEST (put_segment__gres_lost__counted_once),
-        TEST (put_segment__any_order_and_repetition__same_facts),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

@@ -8,7 +8,7 @@
 
 #include "suite.h"
 
-static void login__wrong__says_what_to_check (void **state)
+TEST_CASE (login__wrong__says_what_to_check)
 {
     const char *url = fixture_store_url ();
     GL_AUTOFREE char *file = NULL, *wrong = NULL, *right = NULL;
@@ -16,7 +16,6 @@ static void login__wrong__says_what_to_check (void **state)
     const char *database = strrchr (url, '/'), *query;
     FILE *fp;
 
-    (void)state;
     /* mysql://root@localhost/DB?socket=S: take it apart */
     database = url + strlen ("mysql://root@localhost/");
     query = strchr (database, '?');
@@ -41,13 +40,12 @@ static void login__wrong__says_what_to_check (void **state)
     unlink (file);
 }
 
-static void connection__killed__fails_and_nothing_happened (void **state)
+TEST_CASE (connection__killed__fails_and_nothing_happened)
 {
     const char *url = fixture_store_url ();
     store_t *store;
     uint64_t first = 1, last;
 
-    (void)state;
     store = fixture_open (url);
     OK (store_begin (store, &error));
     OK (put_hundred (store, &first, &error));
@@ -66,14 +64,13 @@ static void connection__killed__fails_and_nothing_happened (void **state)
     assert_int_equal (count_all (url, &last), 0);
 }
 
-static void hosts__not_of_a_cluster__are_refused (void **state)
+TEST_CASE (hosts__not_of_a_cluster__are_refused)
 {
     const char *url = fixture_store_url ();
     const char *rest = strstr (url, "@localhost/") + strlen ("@localhost/");
     GL_AUTOFREE char *list = xasprintf ("mysql://root@localhost,localhost/%s",
                                         rest);
 
-    (void)state;
     assert_refused (list, "several hosts of such a cluster only");
 }
 
@@ -96,22 +93,20 @@ static int inherited_sockets (void)
     return count;
 }
 
-static void connection__program_started__does_not_have_it (void **state)
+TEST_CASE (connection__program_started__does_not_have_it)
 {
     int before = inherited_sockets ();
     store_t *store = fixture_open (fixture_store_url ());
 
-    (void)state;
     assert_int_equal (inherited_sockets (), before);
     store_close (store);
 }
 
-static void infile__asked_of_us__is_refused (void **state)
+TEST_CASE (infile__asked_of_us__is_refused)
 {
     const char *url = fixture_store_url ();
     db_t *db;
 
-    (void)state;
     run_sql (url, "SET GLOBAL local_infile = 1");
     db = db_open (url, 0, &error);
     assert_non_null (db);
@@ -122,11 +117,10 @@ static void infile__asked_of_us__is_refused (void **state)
     db_close (db);
 }
 
-static void init__cut_short__is_said_and_completed (void **state)
+TEST_CASE (init__cut_short__is_said_and_completed)
 {
     const char *url = fixture_url ();
 
-    (void)state;
     run_sql (url, "CREATE TABLE meta (name VARBINARY(255) PRIMARY KEY, "
                   "value MEDIUMBLOB NOT NULL)");
     assert_refused (url, "run gpuledger init again");
@@ -183,14 +177,13 @@ static char *dump_of_facts (const char *url)
     return fixture_dump (url);
 }
 
-static void facts__on_both_engines__same_bytes (void **state)
+TEST_CASE (facts__on_both_engines__same_bytes)
 {
     GL_AUTOFREE char *file = xasprintf ("%s/both.db", fixture_dir ());
     GL_AUTOFREE char *url = xasprintf ("sqlite:%s", file);
     GL_AUTOFREE char *sqlite = NULL, *mysql = NULL;
     static const char *const ends[] = {"", "-wal", "-shm"};
 
-    (void)state;
     OK (store_init (url, NULL, &error));
     sqlite = dump_of_facts (url);
     mysql = dump_of_facts (fixture_store_url ());
@@ -201,17 +194,4 @@ static void facts__on_both_engines__same_bytes (void **state)
     assert_string_equal (mysql, sqlite);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (login__wrong__says_what_to_check),
-        TEST (connection__killed__fails_and_nothing_happened),
-        TEST (hosts__not_of_a_cluster__are_refused),
-        TEST (connection__program_started__does_not_have_it),
-        TEST (infile__asked_of_us__is_refused),
-        TEST (init__cut_short__is_said_and_completed),
-        TEST (facts__on_both_engines__same_bytes),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

@@ -19,8 +19,6 @@ static gl_error_t error;
             fail_msg ("%s: %s", #call, error.text);                            \
     } while (0)
 
-#define TEST(name) cmocka_unit_test_teardown (name, teardown)
-
 static inline int teardown (void **state)
 {
     (void)state;

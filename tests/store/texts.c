@@ -2,7 +2,7 @@
  * tests/store/texts_mariadb.sh on MariaDB. */
 #include "suite.h"
 
-static void put_segment__hostile_text__comes_out_the_same (void **state)
+TEST_CASE (put_segment__hostile_text__comes_out_the_same)
 {
     static const char *const texts[] = {
         "'; DROP TABLE segment; --", "\"", "`", "\\", "%s%n", "a\nb\tc\r",
@@ -15,7 +15,6 @@ static void put_segment__hostile_text__comes_out_the_same (void **state)
     store_t *store = fixture_open (url);
     segment_t s, out;
 
-    (void)state;
     OK (store_begin (store, &error));
     for (size_t i = 0; i < count; i++) {
         s = fixture_segment (i + 1);
@@ -39,7 +38,7 @@ static void put_segment__hostile_text__comes_out_the_same (void **state)
 
 /* A closing names clusters in lines NAME=VALUE, a credit its job as
  * CLUSTER/JOBID. */
-static void put_segment__name_of_a_cluster__cannot_end_what_holds_it (void **state)
+TEST_CASE (put_segment__name_of_a_cluster__cannot_end_what_holds_it)
 {
     static const struct {
         const char *name;
@@ -49,7 +48,6 @@ static void put_segment__name_of_a_cluster__cannot_end_what_holds_it (void **sta
                  {"\x1b[31m", -1}, {"lab\x7f", -1}};
     store_t *store = fixture_open (fixture_store_url ());
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         segment_t s = fixture_segment (i + 1);
         s.cluster = cases[i].name;
@@ -61,7 +59,7 @@ static void put_segment__name_of_a_cluster__cannot_end_what_holds_it (void **sta
     store_close (store);
 }
 
-static void put_segment__long_texts__kept_or_refused (void **state)
+TEST_CASE (put_segment__long_texts__kept_or_refused)
 {
     static const struct {
         size_t size;
@@ -71,7 +69,6 @@ static void put_segment__long_texts__kept_or_refused (void **state)
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         segment_t s = fixture_segment (i + 1), out;
         char *text = xmalloc (cases[i].size + 1);
@@ -99,14 +96,13 @@ static void put_segment__long_texts__kept_or_refused (void **state)
     store_close (store);
 }
 
-static void put_segment__impossible_keys__are_refused (void **state)
+TEST_CASE (put_segment__impossible_keys__are_refused)
 {
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
     char long_name[300];
     segment_t s;
 
-    (void)state;
     memset (long_name, 'n', sizeof (long_name) - 1);
     long_name[sizeof (long_name) - 1] = '\0';
     OK (store_begin (store, &error));
@@ -125,13 +121,12 @@ static void put_segment__impossible_keys__are_refused (void **state)
     store_close (store);
 }
 
-static void text__shared_by_segments__is_stored_once (void **state)
+TEST_CASE (text__shared_by_segments__is_stored_once)
 {
     const char *url = fixture_store_url ();
     GL_AUTOFREE char *sql = NULL;
     store_t *store = fixture_open (url);
 
-    (void)state;
     for (int round = 0; round < 2; round++) {
         OK (store_begin (store, &error));
         for (uint64_t id = 1; id <= 50; id++) {
@@ -151,15 +146,4 @@ static void text__shared_by_segments__is_stored_once (void **state)
     assert_string_equal (sql, "2 1 1");
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (put_segment__hostile_text__comes_out_the_same),
-        TEST (put_segment__name_of_a_cluster__cannot_end_what_holds_it),
-        TEST (put_segment__long_texts__kept_or_refused),
-        TEST (put_segment__impossible_keys__are_refused),
-        TEST (text__shared_by_segments__is_stored_once),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

@@ -3,14 +3,13 @@
  * tests/store/transactions_mariadb.sh on MariaDB. */
 #include "suite.h"
 
-static void rollback__after_puts__leaves_the_store_as_it_was (void **state)
+TEST_CASE (rollback__after_puts__leaves_the_store_as_it_was)
 {
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
     segment_t s = fixture_segment (1);
     GL_AUTOFREE char *before = NULL, *after = NULL, *again = NULL;
 
-    (void)state;
     put_alone (url, &s);
     before = fixture_dump (url);
     OK (store_begin (store, &error));
@@ -31,7 +30,7 @@ static void rollback__after_puts__leaves_the_store_as_it_was (void **state)
     assert_non_null (strstr (again, "\"only here\""));
 }
 
-static void iterator__while_others_write__keeps_its_view (void **state)
+TEST_CASE (iterator__while_others_write__keeps_its_view)
 {
     const char *url = fixture_store_url ();
     store_t *store = fixture_open (url);
@@ -40,7 +39,6 @@ static void iterator__while_others_write__keeps_its_view (void **state)
     uint64_t last;
     int count = 0;
 
-    (void)state;
     for (uint64_t id = 1; id <= 3; id++) {
         s = fixture_segment (id);
         put_alone (url, &s);
@@ -69,13 +67,12 @@ static void iterator__while_others_write__keeps_its_view (void **state)
 }
 
 /* New ones wait to be written together: what comes between finds them. */
-static void put_segment__many_at_once__as_one_by_one (void **state)
+TEST_CASE (put_segment__many_at_once__as_one_by_one)
 {
     const char *urls[] = {fixture_store_url (), fixture_store_url ()};
     store_counts_t counts[2] = {{0}, {0}};
     char *dumps[2];
 
-    (void)state;
     for (int one_by_one = 0; one_by_one < 2; one_by_one++) {
         store_t *store = fixture_open (urls[one_by_one]);
         OK (store_begin (store, &error));
@@ -107,7 +104,7 @@ static void put_segment__many_at_once__as_one_by_one (void **state)
 
 /* The rows of two clusters in turns, as a file of both has them: what waits of
  * one is found although the other's ids are higher. */
-static void put_segment__two_clusters_in_turns__as_one_by_one (void **state)
+TEST_CASE (put_segment__two_clusters_in_turns__as_one_by_one)
 {
     static const struct {
         const char *cluster;
@@ -119,7 +116,6 @@ static void put_segment__two_clusters_in_turns__as_one_by_one (void **state)
     store_counts_t counts[2] = {{0}, {0}};
     char *dumps[2];
 
-    (void)state;
     for (int one_by_one = 0; one_by_one < 2; one_by_one++) {
         store_t *store = fixture_open (urls[one_by_one]);
         OK (store_begin (store, &error));
@@ -144,14 +140,4 @@ static void put_segment__two_clusters_in_turns__as_one_by_one (void **state)
     free (dumps[1]);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (rollback__after_puts__leaves_the_store_as_it_was),
-        TEST (iterator__while_others_write__keeps_its_view),
-        TEST (put_segment__many_at_once__as_one_by_one),
-        TEST (put_segment__two_clusters_in_turns__as_one_by_one),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (NULL, teardown)

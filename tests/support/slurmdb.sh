@@ -18,6 +18,31 @@ slurmdb_missing ()
     done
 }
 
+# slurmdb_or_skip [TOOL]...: ends the test where something is not installed.
+slurmdb_or_skip ()
+{
+    missing=$(slurmdb_missing)
+    for tool in "$@"; do
+        [ -n "$missing" ] || command -v "$tool" >/dev/null || missing=$tool
+    done
+    [ -z "$missing" ] ||
+        { echo "1..0 # SKIP because $missing is not installed"; exit 0; }
+}
+
+# check STATUS NAME: a result; $dir/err is shown of one that fails.
+number=0
+check ()
+{
+    number=$((number + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $number - $2"
+    else
+        echo "not ok $number - $2"
+        [ ! -s "$dir/err" ] || sed 's/^/# /' "$dir/err"
+        failed=1
+    fi
+}
+
 # A port that nobody listens on just now.
 slurmdb_port ()
 {

@@ -4,25 +4,7 @@
 # that never did. On both engines.
 . "$abs_top_srcdir/tests/support/slurmdb.sh"
 
-missing=$(slurmdb_missing)
-[ -n "$missing" ] || missing=$(command -v sqlite3 >/dev/null || echo sqlite3)
-if [ -n "$missing" ]; then
-    echo "1..0 # SKIP because $missing is not installed"
-    exit 0
-fi
-
-number=0
-check ()
-{
-    number=$((number + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $number - $2"
-    else
-        echo "not ok $number - $2"
-        sed 's/^/# /' "$dir/err"
-        failed=1
-    fi
-}
+slurmdb_or_skip sqlite3
 
 # gl STORE ARGUMENT...
 gl ()

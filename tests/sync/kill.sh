@@ -8,12 +8,7 @@
 #   SYNC_KILL_SEED=N    of the month and of the moments (1)
 . "$abs_top_srcdir/tests/support/slurmdb.sh"
 
-missing=$(slurmdb_missing)
-[ -n "$missing" ] || missing=$(command -v sqlite3 >/dev/null || echo sqlite3)
-if [ -n "$missing" ]; then
-    echo "1..0 # SKIP because $missing is not installed"
-    exit 0
-fi
+slurmdb_or_skip sqlite3
 
 rounds=${SYNC_KILL_ROUNDS:-5}
 jobs=${SYNC_KILL_JOBS:-2000}

@@ -4,11 +4,7 @@
 # sync, reconcile and close. An edit to another number of GPUs is followed.
 . "$abs_top_srcdir/tests/support/slurmdb.sh"
 
-missing=$(slurmdb_missing)
-if [ -n "$missing" ]; then
-    echo "1..0 # SKIP because $missing is not installed"
-    exit 0
-fi
+slurmdb_or_skip
 
 start=1790000000        # 2026-09-21
 clock=1790100000        # as-of; each reading is an hour later

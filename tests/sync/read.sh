@@ -3,11 +3,7 @@
 # and on copies altered to what other majors have.
 . "$abs_top_srcdir/tests/support/slurmdb.sh"
 
-missing=$(slurmdb_missing)
-if [ -n "$missing" ]; then
-    echo "1..0 # SKIP because $missing is not installed"
-    exit 0
-fi
+slurmdb_or_skip
 
 facts=$abs_top_builddir/tests/sync/facts
 now=1790100000

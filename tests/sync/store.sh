@@ -2,28 +2,10 @@
 # gpuledger sync: from slurmdbd's database into the store, again and again.
 . "$abs_top_srcdir/tests/support/slurmdb.sh"
 
-missing=$(slurmdb_missing)
-[ -n "$missing" ] || missing=$(command -v sqlite3 >/dev/null || echo sqlite3)
-if [ -n "$missing" ]; then
-    echo "1..0 # SKIP because $missing is not installed"
-    exit 0
-fi
+slurmdb_or_skip sqlite3
 
 now=@1790100000
 later=@1790103600
-number=0
-
-check ()
-{
-    number=$((number + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $number - $2"
-    else
-        echo "not ok $number - $2"
-        [ ! -s "$dir/err" ] || sed 's/^/# /' "$dir/err"
-        failed=1
-    fi
-}
 
 gl ()
 {

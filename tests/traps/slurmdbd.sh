@@ -609,7 +609,6 @@ trap_44_outage_in_adjacent_rows ()
         "half an hour of eight GPUs, however often it was written"
 }
 
-
 trap_23_shard_and_mps ()
 {
     fresh

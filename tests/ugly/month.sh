@@ -13,12 +13,7 @@
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 . "$abs_top_srcdir/tests/support/slurmdb.sh"
 
-missing=$(slurmdb_missing)
-[ -n "$missing" ] || missing=$(command -v sqlite3 >/dev/null || echo sqlite3)
-if [ -n "$missing" ]; then
-    echo "1..0 # SKIP because $missing is not installed"
-    exit 0
-fi
+slurmdb_or_skip sqlite3
 LC_ALL=C
 export LC_ALL
 

@@ -61,7 +61,7 @@ static void add_share (site_cost_t *cost, const char *pool, const char *share)
 
 /* ---- drivers ---- */
 
-static void cost_of_pool__each_driver__counts_its_own (void **state)
+TEST_CASE (cost_of_pool__each_driver__counts_its_own)
 {
     static const struct {
         cost_driver_t driver;
@@ -81,7 +81,6 @@ static void cost_of_pool__each_driver__counts_its_own (void **state)
     site_cost_t *cost;
     cost_t costs;
 
-    (void)state;
     book_pool (site, "p", "n1", 1);
     book_power (site, "p", "500", "2", "free");
     book_tariff (site, "free", "0");
@@ -110,7 +109,7 @@ static void cost_of_pool__each_driver__counts_its_own (void **state)
     site_free (site);
 }
 
-static void cost_of_pool__shared__is_split_and_nothing_is_lost (void **state)
+TEST_CASE (cost_of_pool__shared__is_split_and_nothing_is_lost)
 {
     static const struct {
         cost_share_t by;
@@ -128,7 +127,6 @@ static void cost_of_pool__shared__is_split_and_nothing_is_lost (void **state)
     cost_inputs_t inputs = {.count = 0};
     site_cost_t *cost;
 
-    (void)state;
     book_pool (site, "p", "n1", 1);
     book_pool (site, "q", "n[2-4]", 1);
     book_power (site, "p", "100", "1", "free");
@@ -177,14 +175,13 @@ static site_tariff_time_t *add_time (site_tariff_t *tariff, unsigned days,
 
 /* 0.56 kW x PUE 1.3 for 2 h at 0.18 and 2 h at 0.08 is 0.3786; at a flat 0.10
  * it is 0.2912. */
-static void cost_of_pool__times_of_use__as_published (void **state)
+TEST_CASE (cost_of_pool__times_of_use__as_published)
 {
     site_t *site = book_new ("Europe/Oslo");
     site_tariff_t *tariff;
     period_t four = {book_instant (site, 2026, 5, 4, 20), 0};
     cost_t cost;
 
-    (void)state;
     four.end = four.start + 4 * HOUR;
     book_pool (site, "p", "n1", 1);
     book_power (site, "p", "560", "1.3", "k");
@@ -215,7 +212,7 @@ static void check_hours (const site_t *site, const site_tariff_t *tariff,
     assert_int_equal (seconds[1], first * HOUR);
 }
 
-static void tariff_seconds__clock_changes__are_exact (void **state)
+TEST_CASE (tariff_seconds__clock_changes__are_exact)
 {
     site_t *site = book_new ("Europe/Oslo");
     site_tariff_t *tariff = book_tariff (site, "k", "1");
@@ -223,7 +220,6 @@ static void tariff_seconds__clock_changes__are_exact (void **state)
         = add_time (tariff, ALL_DAYS, 22 * 60, 6 * 60, "2");
     period_t day;
 
-    (void)state;
     day = zone_unit (site->zone, CALENDAR_DAY,
                      book_instant (site, 2026, 5, 5, 12));
     check_hours (site, tariff, day, 16, 8);
@@ -250,13 +246,12 @@ static void tariff_seconds__clock_changes__are_exact (void **state)
 }
 
 /* Against a count of every quarter of an hour by its own clock. */
-static void tariff_seconds__any_times__as_counted (void **state)
+TEST_CASE (tariff_seconds__any_times__as_counted)
 {
     static const char *const zones[]
         = {"UTC", "America/New_York", "Australia/Lord_Howe"};
     uint64_t seed = 9001;
 
-    (void)state;
     for (size_t z = 0; z < GL_ARRAY_SIZE (zones); z++) {
         site_t *site = book_new (zones[z]);
         site_tariff_t *tariff = book_tariff (site, "k", "1");
@@ -305,7 +300,7 @@ static void tariff_seconds__any_times__as_counted (void **state)
 /* ---- power ---- */
 
 /* 100 GPU-hours held at 700 W and 644 free at 100 W, and a node of 300 W. */
-static void cost_of_pool__idle_and_node_watts__follow_what_is_held (void **state)
+TEST_CASE (cost_of_pool__idle_and_node_watts__follow_what_is_held)
 {
     site_t *site = book_new ("UTC");
     period_t may = book_month (site, 2026, 5), half = may;
@@ -313,7 +308,6 @@ static void cost_of_pool__idle_and_node_watts__follow_what_is_held (void **state
     site_power_t *power;
     cost_use_t *use;
 
-    (void)state;
     book_pool (site, "p", "n1", 1);
     power = book_power (site, "p", "700", "1.5", "k");
     mpq_set_ui (power->idle_watts, 100, 1);
@@ -343,7 +337,7 @@ static void cost_of_pool__idle_and_node_watts__follow_what_is_held (void **state
 
 /* The same machine at 2.00 a kWh: jobs cause what their GPUs consume beyond the
  * 100 W of an idle one, the rest comes with capacity. */
-static void cost_of_pool__energy_of_idle_gpus__is_no_use (void **state)
+TEST_CASE (cost_of_pool__energy_of_idle_gpus__is_no_use)
 {
     site_t *site = book_new ("UTC");
     period_t may = book_month (site, 2026, 5);
@@ -352,7 +346,6 @@ static void cost_of_pool__energy_of_idle_gpus__is_no_use (void **state)
     site_cost_t *cost;
     cost_use_t *use;
 
-    (void)state;
     book_pool (site, "p", "n1", 1);
     power = book_power (site, "p", "700", "1.5", "free");
     mpq_set_ui (power->idle_watts, 100, 1);
@@ -380,14 +373,13 @@ static void cost_of_pool__energy_of_idle_gpus__is_no_use (void **state)
     site_free (site);
 }
 
-static void cost_of_pool__demand_and_fee__are_monthly (void **state)
+TEST_CASE (cost_of_pool__demand_and_fee__are_monthly)
 {
     site_t *site = book_new ("UTC");
     period_t may = book_month (site, 2026, 5), part = may;
     site_tariff_t *tariff;
     cost_t cost;
 
-    (void)state;
     cost_init (&cost);
     book_pool (site, "p", "n[1-2]", 1);
     book_pool (site, "q", "m[1-6]", 1);
@@ -420,7 +412,7 @@ static void cost_of_pool__demand_and_fee__are_monthly (void **state)
 }
 
 /* Wherever a month is cut, the parts cost what it costs, exactly. */
-static void cost_of_pool__parts_of_months__add_up (void **state)
+TEST_CASE (cost_of_pool__parts_of_months__add_up)
 {
     site_t *site = book_new ("America/New_York");
     cost_inputs_t inputs = {.count = 0};
@@ -429,7 +421,6 @@ static void cost_of_pool__parts_of_months__add_up (void **state)
     uint64_t seed = 4242;
     cost_t whole, piece;
 
-    (void)state;
     cost_init (&whole);
     cost_init (&piece);
     book_pool (site, "p", "n[1-2]", 3);
@@ -483,20 +474,4 @@ static void cost_of_pool__parts_of_months__add_up (void **state)
     site_free (site);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (cost_of_pool__each_driver__counts_its_own),
-        cmocka_unit_test (cost_of_pool__shared__is_split_and_nothing_is_lost),
-        cmocka_unit_test (cost_of_pool__times_of_use__as_published),
-        cmocka_unit_test (tariff_seconds__clock_changes__are_exact),
-        cmocka_unit_test (tariff_seconds__any_times__as_counted),
-        cmocka_unit_test (
-            cost_of_pool__idle_and_node_watts__follow_what_is_held),
-        cmocka_unit_test (cost_of_pool__energy_of_idle_gpus__is_no_use),
-        cmocka_unit_test (cost_of_pool__demand_and_fee__are_monthly),
-        cmocka_unit_test (cost_of_pool__parts_of_months__add_up),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

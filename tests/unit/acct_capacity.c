@@ -40,7 +40,7 @@ static node_event_t registered (int64_t start)
         .nodelist = "g[1-2],m[1-2],h1"};
 }
 
-static void capacity__a_day_of_everything__classified_by_hand (void **state)
+TEST_CASE (capacity__a_day_of_everything__classified_by_hand)
 {
     site_t site;
     period_t day = {T0, T0 + 24 * HOUR};
@@ -57,7 +57,6 @@ static void capacity__a_day_of_everything__classified_by_hand (void **state)
     reservation_t booked = {.cluster = "lab", .id = 1, .start = T0 + 12 * HOUR,
                             .end = T0 + 14 * HOUR, .nodelist = "g2"};
 
-    (void)state;
     test_site (&site, "UTC");
     kinds_t *kinds = kinds_new (&site);
     capacity_t *c = capacity_new (&site, kinds, day);
@@ -89,7 +88,7 @@ static void capacity__a_day_of_everything__classified_by_hand (void **state)
  * later and was back after 9 s: the node's row stays open all the time. Nobody but
  * slurmctld could have resumed the node. The other node has no row of its own, and
  * a reservation tells what was planned for it, not what it did. */
-static void capacity__node_drained_over_an_outage__is_down (void **state)
+TEST_CASE (capacity__node_drained_over_an_outage__is_down)
 {
     static const struct {
         uint32_t node_state;
@@ -106,7 +105,6 @@ static void capacity__node_drained_over_an_outage__is_down (void **state)
         {514, 0, true, 63 * 8, 63 * 8, 91 * 8, 9 * 8, 37 * 8},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         site_t site;
         struct total total = {.pool = "h100"};
@@ -145,8 +143,7 @@ static void capacity__node_drained_over_an_outage__is_down (void **state)
     }
 }
 
-static void capacity__two_halves_of_a_gpu__leave_a_seventh_stranded (
-    void **state)
+TEST_CASE (capacity__two_halves_of_a_gpu__leave_a_seventh_stranded)
 {
     site_t site;
     struct total total = {.pool = "halves"};
@@ -154,7 +151,6 @@ static void capacity__two_halves_of_a_gpu__leave_a_seventh_stranded (
     segment_t b = test_segment (2, T0, T0 + HOUR, "gpu=1,gpu:3g.40gb=1", "m2");
     node_event_t e = registered (T0 - HOUR);
 
-    (void)state;
     test_site (&site, "UTC");
     kinds_t *kinds = kinds_new (&site);
     capacity_t *c = capacity_new (&site, kinds, (period_t){T0, T0 + HOUR});
@@ -176,7 +172,7 @@ static void capacity__two_halves_of_a_gpu__leave_a_seventh_stranded (
 
 /* Of eight GPUs 4 x 1g + 3 x 3g are 13/7 of the compute slices of one and 2 of the
  * memory: two are cut and six whole, if jobs can have whole ones. */
-static void capacity__whole_gpus_beside_slices__are_not_stranded (void **state)
+TEST_CASE (capacity__whole_gpus_beside_slices__are_not_stranded)
 {
     static char *listed[] = {(char *)"1g.10gb", (char *)"3g.40gb",
                              (char *)"gpu", (char *)"h100"};
@@ -196,7 +192,6 @@ static void capacity__whole_gpus_beside_slices__are_not_stranded (void **state)
     };
     node_event_t e = registered (T0 - HOUR);
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         site_pool_t pool = {.name = (char *)"mixed",
                             .nodes = (char *)"m1",
@@ -226,15 +221,13 @@ static void capacity__whole_gpus_beside_slices__are_not_stranded (void **state)
     }
 }
 
-static void capacity__more_held_than_there_is__shows_as_difference (
-    void **state)
+TEST_CASE (capacity__more_held_than_there_is__shows_as_difference)
 {
     site_t site;
     struct total total = {.pool = "mixed"};
     segment_t a = test_segment (1, T0, T0 + HOUR, "gpu=3,gpu:h100=3", "m1");
     node_event_t e = registered (T0 - HOUR);
 
-    (void)state;
     test_site (&site, "UTC");
     kinds_t *kinds = kinds_new (&site);
     capacity_t *c = capacity_new (&site, kinds, (period_t){T0, T0 + HOUR});
@@ -252,7 +245,7 @@ static void capacity__more_held_than_there_is__shows_as_difference (
     zone_close (site.zone);
 }
 
-static void capacity__no_pools__registration_and_outage_rows_tell (void **state)
+TEST_CASE (capacity__no_pools__registration_and_outage_rows_tell)
 {
     site_t site;
     struct total total = {0};
@@ -264,7 +257,6 @@ static void capacity__no_pools__registration_and_outage_rows_tell (void **state)
          .state = NODE_STATE_DOWN, .gres = "gpu=8,gpu:h100=8"},
     };
 
-    (void)state;
     test_site (&site, "UTC");
     site.pool_count = 0;
     kinds_t *kinds = kinds_new (&site);
@@ -287,14 +279,12 @@ static void capacity__no_pools__registration_and_outage_rows_tell (void **state)
     zone_close (site.zone);
 }
 
-static void capacity__no_source_of_node_states__is_unknown_not_idle (
-    void **state)
+TEST_CASE (capacity__no_source_of_node_states__is_unknown_not_idle)
 {
     site_t site;
     struct total total = {.pool = "h100"};
     segment_t job = test_segment (1, T0, T0 + HOUR, "gpu=2,gpu:h100=2", "g2");
 
-    (void)state;
     test_site (&site, "UTC");
     kinds_t *kinds = kinds_new (&site);
     capacity_t *c = capacity_new (&site, kinds, (period_t){T0, T0 + HOUR});
@@ -313,14 +303,12 @@ static void capacity__no_source_of_node_states__is_unknown_not_idle (
 
 /* A slice is held, so the card is up: what its layout leaves over is stranded
  * though no source speaks of the node; the other slice stays unknown. */
-static void capacity__no_source_but_a_slice_held__remainder_is_stranded (
-    void **state)
+TEST_CASE (capacity__no_source_but_a_slice_held__remainder_is_stranded)
 {
     site_t site;
     struct total total = {.pool = "halves"};
     segment_t a = test_segment (1, T0, T0 + HOUR, "gpu=1,gpu:3g.40gb=1", "m2");
 
-    (void)state;
     test_site (&site, "UTC");
     kinds_t *kinds = kinds_new (&site);
     capacity_t *c = capacity_new (&site, kinds, (period_t){T0, T0 + 2 * HOUR});
@@ -341,11 +329,10 @@ static void capacity__no_source_but_a_slice_held__remainder_is_stranded (
 
 /* Whatever is thrown at it: with jobs that fit, the parts add up to the
  * capacity to the second, and cutting the period changes no sum. */
-static void capacity__seeded_months__identity_and_partition_hold (void **state)
+TEST_CASE (capacity__seeded_months__identity_and_partition_hold)
 {
     int outages_seen = 0;
 
-    (void)state;
     srand (7);
     for (int round = 0; round < 300; round++) {
         site_t site;
@@ -405,26 +392,4 @@ static void capacity__seeded_months__identity_and_partition_hold (void **state)
     assert_true (outages_seen > 100);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (capacity__a_day_of_everything__classified_by_hand),
-        cmocka_unit_test (capacity__node_drained_over_an_outage__is_down),
-        cmocka_unit_test (
-            capacity__two_halves_of_a_gpu__leave_a_seventh_stranded),
-        cmocka_unit_test (
-            capacity__whole_gpus_beside_slices__are_not_stranded),
-        cmocka_unit_test (
-            capacity__more_held_than_there_is__shows_as_difference),
-        cmocka_unit_test (
-            capacity__no_pools__registration_and_outage_rows_tell),
-        cmocka_unit_test (
-            capacity__no_source_of_node_states__is_unknown_not_idle),
-        cmocka_unit_test (
-            capacity__no_source_but_a_slice_held__remainder_is_stranded),
-        cmocka_unit_test (
-            capacity__seeded_months__identity_and_partition_hold),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -113,7 +113,7 @@ static site_t *section_8 (idle_policy_t idle)
     return site;
 }
 
-static void charge__the_published_month_explicit__as_published (void **state)
+TEST_CASE (charge__the_published_month_explicit__as_published)
 {
     site_t *site = section_8 (IDLE_EXPLICIT);
     charge_t *charge = start (site, (struct hours){.allocated = 32256,
@@ -121,7 +121,6 @@ static void charge__the_published_month_explicit__as_published (void **state)
                                                    .idle = 9680,
                                                    .down = 1840});
 
-    (void)state;
     add (charge, "A", "x", 20000, one, one, NULL);
     add (charge, "B", "x", 12256, one, one, NULL);
     compute (charge);
@@ -138,7 +137,7 @@ static void charge__the_published_month_explicit__as_published (void **state)
     site_free (site);
 }
 
-static void charge__the_published_month_in_rate__as_published (void **state)
+TEST_CASE (charge__the_published_month_in_rate__as_published)
 {
     site_t *site = section_8 (IDLE_IN_RATE);
     charge_t *charge = start (site, (struct hours){.allocated = 32256,
@@ -146,7 +145,6 @@ static void charge__the_published_month_in_rate__as_published (void **state)
                                                    .idle = 9680,
                                                    .down = 1840});
 
-    (void)state;
     add (charge, "B", "x", 12256, one, one, NULL);
     add (charge, "A", "x", 20000, one, one, NULL);
     compute (charge);
@@ -180,13 +178,11 @@ static site_t *with_fabric (idle_policy_t idle, const char *else_costs)
 }
 
 /* 44 of 11,520 GPU hours caused 120.56, and nobody else did. */
-static void charge__costs_by_use__fall_on_the_time_that_caused_them (
-    void **state)
+TEST_CASE (charge__costs_by_use__fall_on_the_time_that_caused_them)
 {
     static const idle_policy_t policies[] = {IDLE_EXPLICIT, IDLE_NONE,
                                              IDLE_IN_RATE, IDLE_UNIFORM};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (policies); i++) {
         site_t *site = with_fabric (policies[i], "0");
         charge_t *charge = start (
@@ -208,13 +204,12 @@ static void charge__costs_by_use__fall_on_the_time_that_caused_them (
 }
 
 /* 1,000 hours for 1,000: an owned one costs 1.00, and an allocated one 3.74. */
-static void charge__costs_by_use__come_on_top_of_capacity (void **state)
+TEST_CASE (charge__costs_by_use__come_on_top_of_capacity)
 {
     site_t *site = with_fabric (IDLE_EXPLICIT, "1000");
     charge_t *charge = start (
         site, (struct hours){.allocated = 100, .idle = 800, .down = 100});
 
-    (void)state;
     add (charge, "A", "x", 60, one, one, NULL);
     add (charge, "B", "x", 30, one, one, NULL);
     compute (charge);
@@ -228,13 +223,12 @@ static void charge__costs_by_use__come_on_top_of_capacity (void **state)
 }
 
 /* 1.00 / 80 % + 2.74: no plan of utilization changes what use costs. */
-static void charge__costs_by_use__practical_leaves_them_alone (void **state)
+TEST_CASE (charge__costs_by_use__practical_leaves_them_alone)
 {
     site_t *site = with_fabric (IDLE_PRACTICAL, "1000");
     charge_t *charge
         = start (site, (struct hours){.allocated = 100, .idle = 900});
 
-    (void)state;
     mpq_set_ui (site->policy.utilization, 4, 5);
     add (charge, "A", "x", 100, one, one, NULL);
     compute (charge);
@@ -245,14 +239,13 @@ static void charge__costs_by_use__practical_leaves_them_alone (void **state)
 }
 
 /* A holder of reserved time pays for capacity alone. */
-static void charge__costs_by_use__none_of_them_for_reserved_time (void **state)
+TEST_CASE (charge__costs_by_use__none_of_them_for_reserved_time)
 {
     site_t *site = with_fabric (IDLE_IN_RATE, "1000");
     charge_t *charge = start (
         site, (struct hours){.allocated = 100, .reserved = 100, .idle = 800});
     mpq_t held;
 
-    (void)state;
     mpq_init (held);
     add_hours (held, 100);
     add (charge, "A", "x", 100, one, one, NULL);
@@ -266,15 +259,13 @@ static void charge__costs_by_use__none_of_them_for_reserved_time (void **state)
 }
 
 /* Under a published rate the charge stays; what the hours cost does not. */
-static void charge__costs_by_use__under_a_rate_are_recovered_or_not (
-    void **state)
+TEST_CASE (charge__costs_by_use__under_a_rate_are_recovered_or_not)
 {
     site_t *site = with_fabric (IDLE_EXPLICIT, "1000");
     const site_rate_t *rate = book_rate (site, "p", NULL, "3", MIG_MAX);
     charge_t *charge
         = start (site, (struct hours){.allocated = 100, .idle = 900});
 
-    (void)state;
     add (charge, "A", "x", 100, one, one, rate);
     compute (charge);
     check_line (charge, 0, "A", "374.00", "300.00");
@@ -285,13 +276,12 @@ static void charge__costs_by_use__under_a_rate_are_recovered_or_not (
 }
 
 /* No GPU is known to be in service: what use causes is known all the same. */
-static void charge__costs_by_use__without_capacity_as_well (void **state)
+TEST_CASE (charge__costs_by_use__without_capacity_as_well)
 {
     site_t *site = with_fabric (IDLE_EXPLICIT, "1000");
     charge_t *charge = start (site, (struct hours){.allocated = 100});
     capacity_sum_t *sum = (capacity_sum_t *)charge_capacity (charge);
 
-    (void)state;
     mpq_set_ui (sum->capacity, 0, 1);
     mpq_neg (sum->difference, sum->allocated);
     add (charge, "A", "x", 100, one, one, NULL);
@@ -304,7 +294,7 @@ static void charge__costs_by_use__without_capacity_as_well (void **state)
 
 /* One GPU cut into 2 x 3g.40gb, 1,000 hours at 3.5540: docs/formats/reports.md.
  * Under compute 1/7 is stranded; under max the slices cost the whole GPU. */
-static void charge__two_halves__cost_what_their_price_weight_says (void **state)
+TEST_CASE (charge__two_halves__cost_what_their_price_weight_says)
 {
     static const struct {
         fraction_t price;
@@ -314,7 +304,6 @@ static void charge__two_halves__cost_what_their_price_weight_says (void **state)
     } cases[] = {{{3, 7}, "1523.15", "1523.14", "0.00"},
                  {{1, 2}, "1777.00", "1777.00", "-507.71"}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         site_t *site = priced ("3554");
         charge_t *charge = start (site, (struct hours){.idle = 1000});
@@ -336,12 +325,11 @@ static void charge__two_halves__cost_what_their_price_weight_says (void **state)
 }
 
 /* 4g + 3g under max: 2.0309 + 1.7770 - 0.2539. */
-static void charge__four_and_three__give_back_what_they_overpay (void **state)
+TEST_CASE (charge__four_and_three__give_back_what_they_overpay)
 {
     site_t *site = priced ("3554");
     charge_t *charge = start (site, (struct hours){.allocated = 1000});
 
-    (void)state;
     add (charge, "A", "4g", 1000, fraction (4, 7), fraction (4, 7), NULL);
     add (charge, "B", "3g", 1000, fraction (3, 7), fraction (1, 2), NULL);
     compute (charge);
@@ -353,13 +341,12 @@ static void charge__four_and_three__give_back_what_they_overpay (void **state)
 }
 
 /* 800,000 of expense, 776,000 of revenue: docs/guides/recharge.md. */
-static void charge__published_rate__leaves_the_difference (void **state)
+TEST_CASE (charge__published_rate__leaves_the_difference)
 {
     site_t *site = priced ("800000");
     const site_rate_t *rate = book_rate (site, "p", NULL, "3.88", MIG_MAX);
     charge_t *charge = start (site, (struct hours){.allocated = 200000});
 
-    (void)state;
     add (charge, "A", "x", 150000, one, one, rate);
     add (charge, "B", "x", 50000, one, one, rate);
     compute (charge);
@@ -372,13 +359,12 @@ static void charge__published_rate__leaves_the_difference (void **state)
 
 /* Two halves of a GPU at 1.777 each are the same, and the cent that they make more
  * than the whole is nobody's. */
-static void charge__published_lines__are_rounded_one_by_one (void **state)
+TEST_CASE (charge__published_lines__are_rounded_one_by_one)
 {
     site_t *site = priced ("0");
     const site_rate_t *rate = book_rate (site, "p", NULL, "3.5540", MIG_MAX);
     charge_t *charge = start (site, (struct hours){.allocated = 1});
 
-    (void)state;
     add (charge, "A", "x", 1, fraction (1, 2), fraction (1, 2), rate);
     add (charge, "B", "x", 1, fraction (1, 2), fraction (1, 2), rate);
     compute (charge);
@@ -392,11 +378,10 @@ static void charge__published_lines__are_rounded_one_by_one (void **state)
 
 /* 5 hours at 1.803 are 9.015, half to even 9.02, whoever else has used the pool and
  * at whatever price: here 1, 3 and 7 hours at the rate, and hours at cost. */
-static void charge__a_published_price__is_a_promise (void **state)
+TEST_CASE (charge__a_published_price__is_a_promise)
 {
     static const int others[] = {0, 1, 3, 7};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (others); i++)
         for (int at_cost = 0; at_cost < 2; at_cost++) {
             site_t *site = priced ("1234.567");
@@ -419,14 +404,13 @@ static void charge__a_published_price__is_a_promise (void **state)
 
 /* Four equal customers pay the same: 4 x 9.02 for 36.06, and two cents are
  * nobody's. */
-static void charge__equal_use_of_a_published_price__equal_bills (void **state)
+TEST_CASE (charge__equal_use_of_a_published_price__equal_bills)
 {
     static const char *const accounts[] = {"A", "B", "C", "D"};
     site_t *site = priced ("100");
     const site_rate_t *rate = book_rate (site, "p", NULL, "1.803", MIG_MAX);
     charge_t *charge = start (site, (struct hours){.allocated = 20});
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (accounts); i++)
         add (charge, accounts[i], "x", 5, one, one, rate);
     compute (charge);
@@ -439,13 +423,12 @@ static void charge__equal_use_of_a_published_price__equal_bills (void **state)
 }
 
 /* A line that is partly at cost shares the cost, as all of that do. */
-static void charge__a_rate_in_the_month__the_line_shares_cost (void **state)
+TEST_CASE (charge__a_rate_in_the_month__the_line_shares_cost)
 {
     site_t *site = priced ("10");
     const site_rate_t *rate = book_rate (site, "p", NULL, "1.803", MIG_MAX);
     charge_t *charge = start (site, (struct hours){.allocated = 10});
 
-    (void)state;
     add (charge, "A", "x", 5, one, one, rate);
     add (charge, "A", "x", 5, one, one, NULL);
     compute (charge);
@@ -456,14 +439,13 @@ static void charge__a_rate_in_the_month__the_line_shares_cost (void **state)
 }
 
 /* Idle time is stated by class, and over-recovery beside it. */
-static void charge__published_rate_with_idle__both_are_stated (void **state)
+TEST_CASE (charge__published_rate_with_idle__both_are_stated)
 {
     site_t *site = priced ("1000");
     const site_rate_t *rate = book_rate (site, "p", NULL, "3", MIG_MAX);
     charge_t *charge =
         start (site, (struct hours){.allocated = 250, .idle = 750});
 
-    (void)state;
     add (charge, "A", "x", 200, one, one, rate);
     add (charge, "B", "x", 50, one, one, NULL);
     compute (charge);
@@ -475,24 +457,22 @@ static void charge__published_rate_with_idle__both_are_stated (void **state)
     site_free (site);
 }
 
-static void charge__no_capacity__is_a_remainder_of_its_own (void **state)
+TEST_CASE (charge__no_capacity__is_a_remainder_of_its_own)
 {
     site_t *site = priced ("1000.01");
     charge_t *charge = start (site, (struct hours){.allocated = 0});
 
-    (void)state;
     compute (charge);
     check_rest (charge, REMAINDER_NO_CAPACITY, "1000.01", "1000.01");
     charge_free (charge);
     site_free (site);
 }
 
-static void charge__time_no_line_bears__is_stated (void **state)
+TEST_CASE (charge__time_no_line_bears__is_stated)
 {
     site_t *site = priced ("1000");
     charge_t *charge = start (site, (struct hours){.allocated = 1000});
 
-    (void)state;
     add (charge, "A", "x", 900, one, one, NULL);
     compute (charge);
     check_line (charge, 0, "A", "900.00", "900.00");
@@ -501,13 +481,12 @@ static void charge__time_no_line_bears__is_stated (void **state)
     site_free (site);
 }
 
-static void charge__more_held_than_there_is__is_a_negative_rest (void **state)
+TEST_CASE (charge__more_held_than_there_is__is_a_negative_rest)
 {
     site_t *site = priced ("1000");
     charge_t *charge = start (site, (struct hours){.allocated = 1000});
     capacity_sum_t *sum = (capacity_sum_t *)charge_capacity (charge);
 
-    (void)state;
     exact_set_i64 (sum->capacity, INT64_C (3600) * 800, 1);
     exact_set_i64 (sum->difference, INT64_C (3600) * -200, 1);
     add (charge, "A", "x", 1000, one, one, NULL);
@@ -520,12 +499,11 @@ static void charge__more_held_than_there_is__is_a_negative_rest (void **state)
 
 /* ---- prices ---- */
 
-static void charge_price__a_qos_of_its_own__goes_before_the_rest (void **state)
+TEST_CASE (charge_price__a_qos_of_its_own__goes_before_the_rest)
 {
     site_t *site = book_new ("UTC");
     rate_card_price_t price;
 
-    (void)state;
     site->policy.mig_price = MIG_COMPUTE;
     book_rate (site, "p", NULL, "3", MIG_MAX)->valid.start = 1000;
     book_rate (site, "p", "low", "1", MIG_MEMORY)->valid.start = 2000;
@@ -545,12 +523,11 @@ static void charge_price__a_qos_of_its_own__goes_before_the_rest (void **state)
     site_free (site);
 }
 
-static void charge_cuts__rates__cut_where_they_begin_and_end (void **state)
+TEST_CASE (charge_cuts__rates__cut_where_they_begin_and_end)
 {
     site_t *site = book_new ("UTC");
     int64_t *cuts;
 
-    (void)state;
     book_rate (site, "p", NULL, "3", MIG_MAX)->valid = (period_t){50, 200};
     book_rate (site, "p", NULL, "4", MIG_MAX)->valid = (period_t){200, 300};
     book_rate (site, "q", NULL, "4", MIG_MAX)->valid =
@@ -563,7 +540,7 @@ static void charge_cuts__rates__cut_where_they_begin_and_end (void **state)
 }
 
 /* 3g.40gb: 3/7 of the quantity, 1/2 of the price, at 4.00 an hour. */
-static void charge_add_part__a_slice__has_both_weights (void **state)
+TEST_CASE (charge_add_part__a_slice__has_both_weights)
 {
     static const char *const path[] = {"A", "x"};
     site_t *site = priced ("1000");
@@ -578,7 +555,6 @@ static void charge_add_part__a_slice__has_both_weights (void **state)
     gl_error_t error;
     size_t count;
 
-    (void)state;
     book_rate (site, "p", "low", "4", MIG_MAX);
     assert_int_equal (charge_add_part (charge, path, "low", 0, &part, &error),
                       0);
@@ -596,7 +572,7 @@ static void charge_add_part__a_slice__has_both_weights (void **state)
 }
 
 /* 10 h held, of which 4 were suspended and 3 of these are known when. */
-static void charge_add_part__suspended__is_free_only_by_policy (void **state)
+TEST_CASE (charge_add_part__suspended__is_free_only_by_policy)
 {
     static const struct {
         suspended_policy_t policy;
@@ -605,7 +581,6 @@ static void charge_add_part__suspended__is_free_only_by_policy (void **state)
                  {SUSPENDED_FREE, "70.00", "30.00", "0.00"}};
     static const char *const path[] = {"A", "x"};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         site_t *site = priced ("1000");
         device_kind_t kind = {.pool = &site->pools[0],
@@ -907,11 +882,10 @@ static const size_t by_day_and_node[] = {1, CHARGE_PATH_COUNT, CHARGE_TEAM + 1,
 
 #define MADE_MONTHS 3000
 
-static void charge__thousands_of_months__add_up_in_every_mode (void **state)
+TEST_CASE (charge__thousands_of_months__add_up_in_every_mode)
 {
     uint64_t seed = 2685821657736338717ull;
 
-    (void)state;
     for (int i = 0; i < MADE_MONTHS; i++) {
         struct made made;
         charge_t *charge;
@@ -924,11 +898,10 @@ static void charge__thousands_of_months__add_up_in_every_mode (void **state)
     }
 }
 
-static void charge__any_grouping__adds_up_to_the_same_integers (void **state)
+TEST_CASE (charge__any_grouping__adds_up_to_the_same_integers)
 {
     uint64_t seed = 6364136223846793005ull;
 
-    (void)state;
     for (int i = 0; i < MADE_MONTHS / 3; i++) {
         struct made made;
         charge_t *line, *day, *node, *both;
@@ -953,11 +926,10 @@ static void charge__any_grouping__adds_up_to_the_same_integers (void **state)
     }
 }
 
-static void charge__order_and_splitting_of_lines__change_nothing (void **state)
+TEST_CASE (charge__order_and_splitting_of_lines__change_nothing)
 {
     uint64_t seed = 3935559000370003845ull;
 
-    (void)state;
     for (int i = 0; i < MADE_MONTHS / 3; i++) {
         struct made made;
         struct asking asking = {.levels = by_day_and_node, .level_count = 5};
@@ -974,40 +946,4 @@ static void charge__order_and_splitting_of_lines__change_nothing (void **state)
     }
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (charge__the_published_month_explicit__as_published),
-        cmocka_unit_test (charge__the_published_month_in_rate__as_published),
-        cmocka_unit_test (
-            charge__costs_by_use__fall_on_the_time_that_caused_them),
-        cmocka_unit_test (charge__costs_by_use__come_on_top_of_capacity),
-        cmocka_unit_test (charge__costs_by_use__practical_leaves_them_alone),
-        cmocka_unit_test (
-            charge__costs_by_use__none_of_them_for_reserved_time),
-        cmocka_unit_test (
-            charge__costs_by_use__under_a_rate_are_recovered_or_not),
-        cmocka_unit_test (charge__costs_by_use__without_capacity_as_well),
-        cmocka_unit_test (
-            charge__two_halves__cost_what_their_price_weight_says),
-        cmocka_unit_test (charge__four_and_three__give_back_what_they_overpay),
-        cmocka_unit_test (charge__published_rate__leaves_the_difference),
-        cmocka_unit_test (charge__published_lines__are_rounded_one_by_one),
-        cmocka_unit_test (charge__a_published_price__is_a_promise),
-        cmocka_unit_test (charge__equal_use_of_a_published_price__equal_bills),
-        cmocka_unit_test (charge__a_rate_in_the_month__the_line_shares_cost),
-        cmocka_unit_test (charge__published_rate_with_idle__both_are_stated),
-        cmocka_unit_test (charge__no_capacity__is_a_remainder_of_its_own),
-        cmocka_unit_test (charge__time_no_line_bears__is_stated),
-        cmocka_unit_test (charge__more_held_than_there_is__is_a_negative_rest),
-        cmocka_unit_test (charge_price__a_qos_of_its_own__goes_before_the_rest),
-        cmocka_unit_test (charge_cuts__rates__cut_where_they_begin_and_end),
-        cmocka_unit_test (charge_add_part__a_slice__has_both_weights),
-        cmocka_unit_test (charge_add_part__suspended__is_free_only_by_policy),
-        cmocka_unit_test (charge__thousands_of_months__add_up_in_every_mode),
-        cmocka_unit_test (charge__any_grouping__adds_up_to_the_same_integers),
-        cmocka_unit_test (charge__order_and_splitting_of_lines__change_nothing),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

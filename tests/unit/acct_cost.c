@@ -16,12 +16,11 @@ static void check_amount (const site_t *site, period_t period, int digits,
 }
 
 /* Cost-model, section 5. */
-static void cost_of_asset__five_years_by_day__as_published (void **state)
+TEST_CASE (cost_of_asset__five_years_by_day__as_published)
 {
     site_t *site = book_new ("America/New_York");
     period_t life;
 
-    (void)state;
     book_asset (site, "p", "1", "53125", "5312.50",
                 (civil_t){2026, 3, 10, 0, 0, 0}, 60);
     check_amount (site, book_month (site, 2026, 2), 2, "0.00");
@@ -39,12 +38,11 @@ static void cost_of_asset__five_years_by_day__as_published (void **state)
     site_free (site);
 }
 
-static void cost_of_asset__days_of_23_and_25_hours__bear_one_day (void **state)
+TEST_CASE (cost_of_asset__days_of_23_and_25_hours__bear_one_day)
 {
     site_t *site = book_new ("Europe/Oslo");
     period_t day;
 
-    (void)state;
     /* 366 a day */
     book_asset (site, "p", "2", "66795", "0", (civil_t){2026, 1, 1, 0, 0, 0},
                 12);
@@ -64,13 +62,12 @@ static void cost_of_asset__days_of_23_and_25_hours__bear_one_day (void **state)
 }
 
 /* Clocks go from 24:00 to 01:00: the day has no midnight. */
-static void cost_of_asset__a_day_without_midnight__bears_one_day (void **state)
+TEST_CASE (cost_of_asset__a_day_without_midnight__bears_one_day)
 {
     site_t *site = book_new ("America/Santiago");
     period_t day = zone_unit (site->zone, CALENDAR_DAY,
                               book_instant (site, 2026, 9, 6, 12));
 
-    (void)state;
     book_asset (site, "p", "2", "66795", "0", (civil_t){2026, 1, 1, 0, 0, 0},
                 12);
     assert_int_equal (zone_civil (site->zone, day.start).hour, 1);
@@ -105,13 +102,12 @@ static void compute (const site_t *site, period_t period, const char *hours,
     cost_inputs_clear (&inputs);
 }
 
-static void cost_of_pool__staff__is_a_twelfth_a_month (void **state)
+TEST_CASE (cost_of_pool__staff__is_a_twelfth_a_month)
 {
     site_t *site = book_new ("America/New_York");
     period_t march;
     cost_t cost;
 
-    (void)state;
     cost_init (&cost);
     book_pool (site, "p", "n[1-8]", 8);
     book_staff (site, "p", "1.5", "250000", "100%");
@@ -138,7 +134,7 @@ static void cost_of_pool__staff__is_a_twelfth_a_month (void **state)
 /* By hand, June 2026 of 720 hours: 120,000 / 12, half of it federal, and 60,000 / 12 of
  * whom it is not told; 8 x 500 W x 1.25 = 5 kW: 3,600 kWh x 0.10, 5 x 4 of demand and
  * a fee of 100, a quarter of each federal. */
-static void cost_of_pool__funds__pay_staff_and_power (void **state)
+TEST_CASE (cost_of_pool__funds__pay_staff_and_power)
 {
     static const struct {
         const char *name;
@@ -157,7 +153,6 @@ static void cost_of_pool__funds__pay_staff_and_power (void **state)
     site_tariff_t *tariff;
     cost_t cost;
 
-    (void)state;
     cost_init (&cost);
     book_pool (site, "p", "n1", 8);
     book_fund (site, "federal", "0");
@@ -198,13 +193,12 @@ static void cost_of_pool__funds__pay_staff_and_power (void **state)
 }
 
 /* A tariff that somebody else pays from the 16th on: two lines, by whom. */
-static void cost_of_pool__a_tariff_with_another_payer__two_lines (void **state)
+TEST_CASE (cost_of_pool__a_tariff_with_another_payer__two_lines)
 {
     site_t *site = book_new ("UTC");
     int64_t change = book_instant (site, 2026, 6, 16, 0);
     cost_t cost;
 
-    (void)state;
     cost_init (&cost);
     book_pool (site, "p", "n1", 8);
     book_power (site, "p", "500", "1.25", "grid");
@@ -223,12 +217,11 @@ static void cost_of_pool__a_tariff_with_another_payer__two_lines (void **state)
     site_free (site);
 }
 
-static void cost_of_pool__staff__shows_neither_name_nor_pay (void **state)
+TEST_CASE (cost_of_pool__staff__shows_neither_name_nor_pay)
 {
     site_t *site = book_new ("UTC");
     cost_t cost;
 
-    (void)state;
     cost_init (&cost);
     book_pool (site, "p", "n1", 8);
     book_staff (site, "p", "1.5", "251234", "100%");
@@ -242,7 +235,7 @@ static void cost_of_pool__staff__shows_neither_name_nor_pay (void **state)
 }
 
 /* docs/guides/cost-book.md: 0.56 kW x PUE 1.3, 2 h at 0.18 and 2 h at 0.08. */
-static void cost_of_pool__power__is_cut_at_every_change (void **state)
+TEST_CASE (cost_of_pool__power__is_cut_at_every_change)
 {
     site_t *site = book_new ("UTC");
     int64_t t = book_instant (site, 2026, 5, 4, 0);
@@ -250,7 +243,6 @@ static void cost_of_pool__power__is_cut_at_every_change (void **state)
     site_pool_t *more;
     cost_t cost;
 
-    (void)state;
     cost_init (&cost);
     book_pool (site, "p", "n1", 1);
     book_power (site, "p", "560", "1.3", "k");
@@ -277,14 +269,13 @@ static void cost_of_pool__power__is_cut_at_every_change (void **state)
     site_free (site);
 }
 
-static void cost_of_pool__a_gap_in_the_tariff__is_an_error (void **state)
+TEST_CASE (cost_of_pool__a_gap_in_the_tariff__is_an_error)
 {
     site_t *site = book_new ("UTC");
     period_t month = book_month (site, 2026, 5);
     gl_error_t error;
     cost_t cost;
 
-    (void)state;
     cost_init (&cost);
     book_pool (site, "p", "n1", 1);
     book_cost (site, "p", "x", "5", COST_PER_MONTH);
@@ -300,12 +291,11 @@ static void cost_of_pool__a_gap_in_the_tariff__is_an_error (void **state)
     site_free (site);
 }
 
-static void cost_of_pool__other_costs__follow_their_driver (void **state)
+TEST_CASE (cost_of_pool__other_costs__follow_their_driver)
 {
     site_t *site = book_new ("UTC");
     cost_t cost;
 
-    (void)state;
     cost_init (&cost);
     book_pool (site, "p", "n[1-8]", 8);
     book_cost (site, "p", "fabric", "0.10", COST_PER_GPU_HOUR);
@@ -328,12 +318,11 @@ static void cost_of_pool__other_costs__follow_their_driver (void **state)
     site_free (site);
 }
 
-static void cost_pool_gpus__dated_entries__add_up_when_in_force (void **state)
+TEST_CASE (cost_pool_gpus__dated_entries__add_up_when_in_force)
 {
     site_t *site = book_new ("UTC");
     uint64_t gpus;
 
-    (void)state;
     book_pool (site, "p", "g[001-008]", 8);
     book_pool (site, "p", "x[1-2]", 4)->valid.start = 1000;
     assert_int_equal (cost_pool_gpus (site, "p", 999, &gpus, NULL), 0);
@@ -366,14 +355,13 @@ static site_t *full_book (const char *zone)
 }
 
 /* Wherever a period is cut, the parts cost what the whole costs, exactly. */
-static void cost_of_pool__parts_of_a_period__add_up (void **state)
+TEST_CASE (cost_of_pool__parts_of_a_period__add_up)
 {
     static const char *const zones[] = {
         "UTC", "America/New_York", "Australia/Lord_Howe", "America/Santiago"};
     uint64_t seed = 88172645463325252ull;
     cost_t whole, part;
 
-    (void)state;
     cost_init (&whole);
     cost_init (&part);
     for (size_t z = 0; z < GL_ARRAY_SIZE (zones); z++) {
@@ -403,7 +391,7 @@ static void cost_of_pool__parts_of_a_period__add_up (void **state)
 }
 
 /* Cost-model, invariant 13: whatever price, life and day. */
-static void cost_of_asset__its_whole_life__is_price_less_salvage (void **state)
+TEST_CASE (cost_of_asset__its_whole_life__is_price_less_salvage)
 {
     uint64_t seed = 1442695040888963407ull;
     site_t *site = book_new ("Europe/Oslo");
@@ -411,7 +399,6 @@ static void cost_of_asset__its_whole_life__is_price_less_salvage (void **state)
                      book_instant (site, 2099, 1, 1, 0)};
     mpq_t amount, expected;
 
-    (void)state;
     mpq_inits (amount, expected, NULL);
     book_asset (site, "p", "3", "1", "0", (civil_t){2024, 2, 29, 0, 0, 0}, 12);
     for (int i = 0; i < 300; i++) {
@@ -431,24 +418,4 @@ static void cost_of_asset__its_whole_life__is_price_less_salvage (void **state)
     site_free (site);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (cost_of_asset__five_years_by_day__as_published),
-        cmocka_unit_test (cost_of_asset__days_of_23_and_25_hours__bear_one_day),
-        cmocka_unit_test (cost_of_asset__a_day_without_midnight__bears_one_day),
-        cmocka_unit_test (cost_of_asset__its_whole_life__is_price_less_salvage),
-        cmocka_unit_test (cost_of_pool__staff__is_a_twelfth_a_month),
-        cmocka_unit_test (cost_of_pool__funds__pay_staff_and_power),
-        cmocka_unit_test (
-            cost_of_pool__a_tariff_with_another_payer__two_lines),
-        cmocka_unit_test (cost_of_pool__staff__shows_neither_name_nor_pay),
-        cmocka_unit_test (cost_of_pool__power__is_cut_at_every_change),
-        cmocka_unit_test (cost_of_pool__a_gap_in_the_tariff__is_an_error),
-        cmocka_unit_test (cost_of_pool__other_costs__follow_their_driver),
-        cmocka_unit_test (cost_of_pool__parts_of_a_period__add_up),
-        cmocka_unit_test (cost_pool_gpus__dated_entries__add_up_when_in_force),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

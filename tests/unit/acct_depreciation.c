@@ -56,7 +56,7 @@ static void check_plan (const site_asset_t *asset, civil_t day,
 }
 
 /* The published table; life-years run from 10 March to 10 March. */
-static void depreciation__three_methods__as_published (void **state)
+TEST_CASE (depreciation__three_methods__as_published)
 {
     static const struct {
         depreciation_t method;
@@ -74,7 +74,6 @@ static void depreciation__three_methods__as_published (void **state)
          {"53125.00", "37187.50", "24437.50", "14875.00", "8500.00"}},
     };
 
-    (void)state;
     for (size_t m = 0; m < GL_ARRAY_SIZE (table); m++) {
         site_t *site = book_new ("America/New_York");
         site_asset_t *asset = worked (site, table[m].method);
@@ -96,11 +95,10 @@ static void depreciation__three_methods__as_published (void **state)
 }
 
 /* Within a life-year each day bears the same: 21250 / 365 x 22. */
-static void depreciation__declining__is_by_day_in_a_life_year (void **state)
+TEST_CASE (depreciation__declining__is_by_day_in_a_life_year)
 {
     site_t *site = book_new ("America/New_York");
 
-    (void)state;
     worked (site, DEPRECIATION_DECLINING);
     check_cost (site, book_month (site, 2026, 3), 2, "1280.82");
     /* 9 days of the first life-year, 22 of the second, which has 366 */
@@ -109,13 +107,12 @@ static void depreciation__declining__is_by_day_in_a_life_year (void **state)
 }
 
 /* A life of 18 months: L = 1.5, 2/L x K = 4/3 K is capped at K - V. */
-static void depreciation__part_of_a_year__is_shorter (void **state)
+TEST_CASE (depreciation__part_of_a_year__is_shorter)
 {
     site_t *site = book_new ("UTC");
     site_asset_t *asset = book_asset (site, "p", "1", "1500", "0",
                                       (civil_t){2026, 1, 1, 0, 0, 0}, 18);
 
-    (void)state;
     asset->method = DEPRECIATION_SUM_OF_YEARS;
     /* weights 1.5 x 1 and 0.5 x 0.5 */
     check_cost (site, days (site, (civil_t){2026, 1, 1, 0, 0, 0},
@@ -133,13 +130,12 @@ static void depreciation__part_of_a_year__is_shorter (void **state)
 
 /* Cost-model, section 5: book value 34,000 after two years; extended to six
  * years in all, 7,171.88 a year from then on. */
-static void depreciation__a_longer_life__is_prospective (void **state)
+TEST_CASE (depreciation__a_longer_life__is_prospective)
 {
     site_t *site = book_new ("America/New_York");
     site_asset_t *asset = worked (site, DEPRECIATION_STRAIGHT_LINE);
     civil_t change = {2028, 3, 10, 0, 0, 0};
 
-    (void)state;
     check_cost (site, book_month (site, 2026, 3), 2, "576.05");
     check_cost (site, book_month (site, 2026, 5), 2, "811.71");
     add_change (asset, change)->life_months = 72;
@@ -171,7 +167,7 @@ static void compute (const site_t *site, const char *pool, period_t period,
 
 /* Sold after four years for 6,000 at a book value of 14,875: loss 8,875. By day
  * the book value is 53125 - 47812.50 x 1461 / 1826 = 14,869.76. */
-static void cost_of_pool__sold__the_loss_stands_apart (void **state)
+TEST_CASE (cost_of_pool__sold__the_loss_stands_apart)
 {
     site_t *site = book_new ("America/New_York");
     site_asset_t *asset = worked (site, DEPRECIATION_STRAIGHT_LINE);
@@ -179,7 +175,6 @@ static void cost_of_pool__sold__the_loss_stands_apart (void **state)
     mpq_t value;
     cost_t cost;
 
-    (void)state;
     cost_init (&cost);
     mpq_init (value);
     asset->retired = sold;
@@ -217,14 +212,13 @@ static void cost_of_pool__sold__the_loss_stands_apart (void **state)
     site_free (site);
 }
 
-static void cost_of_pool__a_gain__is_negative (void **state)
+TEST_CASE (cost_of_pool__a_gain__is_negative)
 {
     site_t *site = book_new ("UTC");
     site_asset_t *asset = book_asset (site, "p", "2", "1000", "100",
                                       (civil_t){2024, 1, 1, 0, 0, 0}, 12);
     cost_t cost;
 
-    (void)state;
     cost_init (&cost);
     asset->retired = (civil_t){2026, 5, 17, 0, 0, 0};
     mpq_set_ui (asset->proceeds, 250, 1);
@@ -236,14 +230,13 @@ static void cost_of_pool__a_gain__is_negative (void **state)
 }
 
 /* Moved on the 11th: ten of thirty days in one pool, twenty in the other. */
-static void cost_of_pool__moved_in_mid_month__is_by_day (void **state)
+TEST_CASE (cost_of_pool__moved_in_mid_month__is_by_day)
 {
     site_t *site = book_new ("UTC");
     site_asset_t *asset = book_asset (site, "p", "1", "36500", "0",
                                       (civil_t){2025, 1, 1, 0, 0, 0}, 24);
     cost_t cost;
 
-    (void)state;
     cost_init (&cost);
     add_change (asset, (civil_t){2026, 6, 11, 0, 0, 0})->pool = xstrdup ("q");
     compute (site, "p", book_month (site, 2026, 6), NULL, &cost);
@@ -260,7 +253,7 @@ static void cost_of_pool__moved_in_mid_month__is_by_day (void **state)
 
 /* 90,000 over 100,000 expected hours is 0.90 an hour, until it is written
  * down to the salvage: whatever is used after that bears nothing. */
-static void cost_of_pool__units_of_use__never_below_salvage (void **state)
+TEST_CASE (cost_of_pool__units_of_use__never_below_salvage)
 {
     site_t *site = book_new ("UTC");
     site_asset_t *asset = book_asset (site, "p", "1", "100000", "10000",
@@ -268,7 +261,6 @@ static void cost_of_pool__units_of_use__never_below_salvage (void **state)
     cost_inputs_t inputs = {.count = 0};
     cost_t cost;
 
-    (void)state;
     cost_init (&cost);
     asset->method = DEPRECIATION_UNITS_OF_USE;
     mpq_set_ui (asset->expected_gpu_hours, 100000, 1);
@@ -302,7 +294,7 @@ static void cost_of_pool__units_of_use__never_below_salvage (void **state)
 /* ---- two books ---- */
 
 /* 60 % of the nodes and all of the staff are the institution's. */
-static void cost_of_pool__two_books__charge_one_and_state_the_rest (void **state)
+TEST_CASE (cost_of_pool__two_books__charge_one_and_state_the_rest)
 {
     site_t *site = book_new ("UTC");
     site_asset_t *asset = book_asset (site, "p", "1", "36500", "0",
@@ -310,7 +302,6 @@ static void cost_of_pool__two_books__charge_one_and_state_the_rest (void **state
     mpq_t sum;
     cost_t cost;
 
-    (void)state;
     cost_init (&cost);
     mpq_init (sum);
     mpq_set_ui (asset->recoverable, 3, 5);
@@ -338,7 +329,7 @@ static void cost_of_pool__two_books__charge_one_and_state_the_rest (void **state
 
 /* 36,500 over two years of 365 days, 1,500 in June, 60 % of it by a federal award;
  * a fabric of 100 a month, 25 % by it; 90 % of what a gift paid for is recoverable. */
-static void cost_of_pool__funds__have_lines_of_their_own (void **state)
+TEST_CASE (cost_of_pool__funds__have_lines_of_their_own)
 {
     site_t *site = book_new ("UTC");
     site_asset_t *asset = book_asset (site, "p", "1", "36500", "0",
@@ -347,7 +338,6 @@ static void cost_of_pool__funds__have_lines_of_their_own (void **state)
         = book_cost (site, "p", "fabric", "100", COST_PER_MONTH);
     cost_t cost;
 
-    (void)state;
     cost_init (&cost);
     book_fund (site, "federal", "0");
     book_fund (site, "gift", "0.9");
@@ -530,12 +520,11 @@ static void check_past (struct chance *c, int64_t *at)
     mpq_clears (before, after, NULL);
 }
 
-static void cost_of_asset__any_life__sums_to_price_less_salvage (void **state)
+TEST_CASE (cost_of_asset__any_life__sums_to_price_less_salvage)
 {
     struct chance c = {.seed = 2862933555777941757ull};
     mpq_t sum, expected;
 
-    (void)state;
     c.site = book_new ("Europe/Oslo");
     c.site->policy.disposal = DISPOSAL_IN_RATE;
     mpq_inits (sum, expected, c.salvage, NULL);
@@ -567,22 +556,4 @@ static void cost_of_asset__any_life__sums_to_price_less_salvage (void **state)
     site_free (c.site);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (depreciation__three_methods__as_published),
-        cmocka_unit_test (depreciation__declining__is_by_day_in_a_life_year),
-        cmocka_unit_test (depreciation__part_of_a_year__is_shorter),
-        cmocka_unit_test (depreciation__a_longer_life__is_prospective),
-        cmocka_unit_test (cost_of_pool__sold__the_loss_stands_apart),
-        cmocka_unit_test (cost_of_pool__a_gain__is_negative),
-        cmocka_unit_test (cost_of_pool__moved_in_mid_month__is_by_day),
-        cmocka_unit_test (cost_of_pool__units_of_use__never_below_salvage),
-        cmocka_unit_test (cost_of_pool__funds__have_lines_of_their_own),
-        cmocka_unit_test (
-            cost_of_pool__two_books__charge_one_and_state_the_rest),
-        cmocka_unit_test (cost_of_asset__any_life__sums_to_price_less_salvage),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

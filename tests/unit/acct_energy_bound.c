@@ -2,7 +2,7 @@
 
 #include "evidence/energy_bound.h"
 
-static void energy_model__names_of_makers_and_sites__have_a_limit (void **state)
+TEST_CASE (energy_model__names_of_makers_and_sites__have_a_limit)
 {
     static const struct {
         const char *model;
@@ -23,7 +23,6 @@ static void energy_model__names_of_makers_and_sites__have_a_limit (void **state)
         {NULL, 2000},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++)
         if (energy_model_watts (cases[i].model) != cases[i].watts)
             fail_msg ("%s: %u W", cases[i].model,
@@ -32,7 +31,7 @@ static void energy_model__names_of_makers_and_sites__have_a_limit (void **state)
 
 /* 700 W for an hour and ten seconds, and a tenth: 3,610,000 ms x 770 W are
  * 2,779,700,000 mJ. */
-static void energy__more_than_the_limit__is_unknown (void **state)
+TEST_CASE (energy__more_than_the_limit__is_unknown)
 {
     static const struct {
         const char *cluster, *node;
@@ -51,7 +50,6 @@ static void energy__more_than_the_limit__is_unknown (void **state)
     site_t site;
     energy_bound_t *bound;
 
-    (void)state;
     test_site (&site, "UTC");
     bound = energy_bound_new (&site);
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
@@ -76,13 +74,4 @@ static void energy__more_than_the_limit__is_unknown (void **state)
     zone_close (site.zone);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (
-            energy_model__names_of_makers_and_sites__have_a_limit),
-        cmocka_unit_test (energy__more_than_the_limit__is_unknown),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

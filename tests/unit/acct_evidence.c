@@ -87,13 +87,11 @@ static const char *tag_of (const evidence_join_t *join, size_t segment)
     return record && record->project ? record->project : "-";
 }
 
-static void
-evidence_join__requeue_resize_and_reuse__the_right_record (void **state)
+TEST_CASE (evidence_join__requeue_resize_and_reuse__the_right_record)
 {
     struct job job = {.in = {0}};
     evidence_join_t *join;
 
-    (void)state;
     add_segment (&job, T0, T0 + 400, "g1");
     add_segment (&job, T0 + 500, T0 + 900, "g1")->state = SEGMENT_RESIZING;
     add_segment (&job, T0 + 900, T0 + 1900, "g1");
@@ -116,13 +114,11 @@ evidence_join__requeue_resize_and_reuse__the_right_record (void **state)
     evidence_free (join);
 }
 
-static void
-evidence_join__lost_record__tag_of_the_earlier_segment (void **state)
+TEST_CASE (evidence_join__lost_record__tag_of_the_earlier_segment)
 {
     struct job job = {.in = {0}};
     evidence_join_t *join;
 
-    (void)state;
     add_segment (&job, T0, T0 + 400, "g1");
     add_segment (&job, T0 + 700, T0 + 1000, "g2");
     add_segment (&job, T0 + 2 * YEAR, T0 + 2 * YEAR + 10, "g1");
@@ -136,7 +132,7 @@ evidence_join__lost_record__tag_of_the_earlier_segment (void **state)
 }
 
 /* Each: the records of node g1, and the attempts that come of them. */
-static void evidence_join__repeated_missing_and_late__by_the_rule (void **state)
+TEST_CASE (evidence_join__repeated_missing_and_late__by_the_rule)
 {
     static const struct {
         struct {
@@ -178,7 +174,6 @@ static void evidence_join__repeated_missing_and_late__by_the_rule (void **state)
         {{{'s', 1, 0}, {'e', 200, 0}}, 1, {ATTEMPT_END_EARLY}},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         struct job job = {.in = {0}};
         evidence_join_t *join;
@@ -215,8 +210,7 @@ static node_fact_t fact_at_ms (node_fact_kind_t kind, int64_t at_ms)
 /* Segments are half-open and the tolerance is 120 s, its last millisecond
  * included: the millisecond of a segment's end lies 1 ms outside of it. Each: a
  * prolog (and an epilog) of a job of one segment, [0, 400) s. */
-static void
-evidence_join__at_the_tolerance__belongs_to_the_millisecond (void **state)
+TEST_CASE (evidence_join__at_the_tolerance__belongs_to_the_millisecond)
 {
     static const struct {
         int64_t start_ms, end_ms; /* 0: no epilog */
@@ -232,7 +226,6 @@ evidence_join__at_the_tolerance__belongs_to_the_millisecond (void **state)
         {400000 + 120000, 400000 + 130000, EVIDENCE_OTHER_TIME},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         struct job job = {.in = {0}};
         evidence_join_t *join;
@@ -252,7 +245,7 @@ evidence_join__at_the_tolerance__belongs_to_the_millisecond (void **state)
  * ends and overlapping neither, is the nearer one's. The middle, 450 s, is
  * 50,000 ms before the second and, the end being outside already, 50,001 ms
  * from the first. */
-static void evidence_join__between_two_segments__is_of_the_nearer (void **state)
+TEST_CASE (evidence_join__between_two_segments__is_of_the_nearer)
 {
     static const struct {
         int64_t second_s, start_ms;
@@ -263,7 +256,6 @@ static void evidence_join__between_two_segments__is_of_the_nearer (void **state)
                  {500, 499998, 1},
                  {400, 400000, 1}}; /* the first one's end is the second's */
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         struct job job = {.in = {0}};
         evidence_join_t *join;
@@ -282,7 +274,7 @@ static void evidence_join__between_two_segments__is_of_the_nearer (void **state)
 /* Slurm's defects leave two rows of one job that overlap: [0, 400) and [300,
  * 1000) s. Where both hold the moment, a record alone is of the later one, and
  * an attempt that lies in both as a whole is of the earlier one. */
-static void evidence_join__rows_that_overlap__one_of_them (void **state)
+TEST_CASE (evidence_join__rows_that_overlap__one_of_them)
 {
     static const struct {
         struct {
@@ -301,7 +293,6 @@ static void evidence_join__rows_that_overlap__one_of_them (void **state)
         {{{'s', 299999}, {'s', 500000}}, 2, 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         struct job job = {.in = {0}};
         evidence_join_t *join;
@@ -324,14 +315,13 @@ static void evidence_join__rows_that_overlap__one_of_them (void **state)
 
 /* A resized job's next segment begins within a second of the end of the last
  * one. */
-static void evidence_join__resized__goes_on_within_a_second (void **state)
+TEST_CASE (evidence_join__resized__goes_on_within_a_second)
 {
     static const struct {
         int64_t next_s;
         size_t attempts; /* of the second segment */
     } cases[] = {{400, 1}, {401, 1}, {402, 0}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         struct job job = {.in = {0}};
         evidence_join_t *join;
@@ -348,12 +338,11 @@ static void evidence_join__resized__goes_on_within_a_second (void **state)
 
 /* Of no length, at the moment of a resize: it is of the segment that begins
  * then. */
-static void evidence_join__at_a_resize__is_of_the_next_segment (void **state)
+TEST_CASE (evidence_join__at_a_resize__is_of_the_next_segment)
 {
     struct job job = {.in = {0}};
     evidence_join_t *join;
 
-    (void)state;
     add_segment (&job, T0, T0 + 400, "g1")->state = SEGMENT_RESIZING;
     add_segment (&job, T0 + 400, T0 + 500, "g1");
     add_fact (&job, fact_at_ms (NODE_FACT_START, 400000));
@@ -365,8 +354,7 @@ static void evidence_join__at_a_resize__is_of_the_next_segment (void **state)
 }
 
 /* The segment ends at 400 s; 120 s before and after that are tolerated. */
-static void
-evidence_join__end_off_by_the_tolerance__is_no_problem (void **state)
+TEST_CASE (evidence_join__end_off_by_the_tolerance__is_no_problem)
 {
     static const struct {
         int64_t end_ms;
@@ -376,7 +364,6 @@ evidence_join__end_off_by_the_tolerance__is_no_problem (void **state)
                  {520000, 0},
                  {520001, ATTEMPT_END_LATE}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         struct job job = {.in = {0}};
         evidence_join_t *join;
@@ -392,7 +379,7 @@ evidence_join__end_off_by_the_tolerance__is_no_problem (void **state)
 
 /* The record of another node tags a segment that begins at its stamp or up to
  * 366 days later. */
-static void evidence_join__earlier_record__at_most_a_year_before (void **state)
+TEST_CASE (evidence_join__earlier_record__at_most_a_year_before)
 {
     static const struct {
         int64_t before_ms;
@@ -402,7 +389,6 @@ static void evidence_join__earlier_record__at_most_a_year_before (void **state)
                  {366 * INT64_C (86400000), "tag"},
                  {366 * INT64_C (86400000) + 1, "-"}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         struct job job = {.in = {0}};
         evidence_join_t *join;
@@ -418,12 +404,11 @@ static void evidence_join__earlier_record__at_most_a_year_before (void **state)
 }
 
 /* Two prologs of one attempt that carry a tag: the first one's. */
-static void evidence_join__two_tags__the_earlier (void **state)
+TEST_CASE (evidence_join__two_tags__the_earlier)
 {
     struct job job = {.in = {0}};
     evidence_join_t *join;
 
-    (void)state;
     add_segment (&job, T0, T0 + 400, "g1");
     add_fact (&job, fact (NODE_FACT_START, "g1", T0 + 60, "second"));
     add_fact (&job, fact (NODE_FACT_START, "g1", T0 + 1, "first"));
@@ -434,14 +419,13 @@ static void evidence_join__two_tags__the_earlier (void **state)
 
 /* A stretch that lies to equal parts in two attempts goes the way of the first.
  */
-static void evidence_join__usage_halfway__goes_with_the_first (void **state)
+TEST_CASE (evidence_join__usage_halfway__goes_with_the_first)
 {
     static const struct {
         int64_t begin, end;
         size_t segment;
     } cases[] = {{300, 500, 0}, {300, 501, 0}, {300, 502, 1}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         struct job job = {.in = {0}};
         evidence_join_t *join;
@@ -465,11 +449,10 @@ static void evidence_join__usage_halfway__goes_with_the_first (void **state)
 
 /* An epilog whose prolog is lost: the attempt began when the one before it on
  * the node ended, even in the same millisecond, and never before that. */
-static void evidence_join__prolog_lost__begins_at_the_end_before (void **state)
+TEST_CASE (evidence_join__prolog_lost__begins_at_the_end_before)
 {
     static const int64_t ends_ms[] = {401000, 401001, 950000};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (ends_ms); i++) {
         struct job job = {.in = {0}};
         evidence_join_t *join;
@@ -489,7 +472,7 @@ static void evidence_join__prolog_lost__begins_at_the_end_before (void **state)
     }
 }
 
-static void evidence_join__no_segment__says_why (void **state)
+TEST_CASE (evidence_join__no_segment__says_why)
 {
     static const struct {
         const char *node;
@@ -506,7 +489,6 @@ static void evidence_join__no_segment__says_why (void **state)
         {"g2", -300, 1000, EVIDENCE_MATCHED}, /* its clock is known to be off */
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         struct job job = {.in = {0}};
         node_fact_t f
@@ -540,8 +522,7 @@ static node_fact_t device_fact (node_fact_kind_t kind, const char *node,
 /* slurmctld was killed and forgot a start on g2, which lasted until the job was
  * requeued. The row of that time is of another node, or has no start at all.
  * slurmd knows the job still, so that the second start there has no prolog. */
-static void
-evidence_join__start_forgotten_before_a_requeue__is_of_no_segment (void **state)
+TEST_CASE (evidence_join__start_forgotten_before_a_requeue__is_of_no_segment)
 {
     static const struct {
         int start;           /* in the first row; 0: it has none */
@@ -561,7 +542,6 @@ evidence_join__start_forgotten_before_a_requeue__is_of_no_segment (void **state)
         {10, "g1", 0, 1000, T0 + 77, false}, /* it is the second row's start */
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         struct job job = {.in = {0}};
         const segment_evidence_t *second;
@@ -603,13 +583,12 @@ evidence_join__start_forgotten_before_a_requeue__is_of_no_segment (void **state)
 
 /* A job that waits, and was never started again: nobody knows what a record of
  * it is. */
-static void evidence_join__never_started_since__is_not_forgotten (void **state)
+TEST_CASE (evidence_join__never_started_since__is_not_forgotten)
 {
     struct job job = {.in = {0}};
     evidence_join_t *join;
     segment_t *s;
 
-    (void)state;
     add_segment (&job, T0 + 100, T0 + 400, "g1");
     s = add_segment (&job, 0, T0 + 4000, "g1");
     s->time_submit = T0 + 400;
@@ -619,13 +598,12 @@ static void evidence_join__never_started_since__is_not_forgotten (void **state)
     evidence_free (join);
 }
 
-static void evidence_join__sluid_and_start_time__beat_the_clock (void **state)
+TEST_CASE (evidence_join__sluid_and_start_time__beat_the_clock)
 {
     struct job job = {.in = {0}};
     evidence_join_t *join;
     node_fact_t f;
 
-    (void)state;
     add_segment (&job, T0, T0 + 400, "g1");
     add_segment (&job, T0 + 1000, T0 + 1400, "g1")->job_db_inx
         = UINT64_C (0xf000000000000001);
@@ -656,12 +634,11 @@ static void evidence_join__sluid_and_start_time__beat_the_clock (void **state)
 
 /* A clock 40 s behind: the second attempt seems to begin while the first one's
  * segment still runs, and lies in the second one's all the same. */
-static void evidence_join__clock_behind__the_larger_overlap (void **state)
+TEST_CASE (evidence_join__clock_behind__the_larger_overlap)
 {
     struct job job = {.in = {0}};
     evidence_join_t *join;
 
-    (void)state;
     add_segment (&job, T0, T0 + 400, "g1");
     add_segment (&job, T0 + 430, T0 + 1000, "g1");
     add_fact (&job, fact (NODE_FACT_START, "g1", T0 + 395, "second"));
@@ -675,14 +652,13 @@ static void evidence_join__clock_behind__the_larger_overlap (void **state)
     evidence_free (join);
 }
 
-static void evidence_join__devices__union_of_records_by_node (void **state)
+TEST_CASE (evidence_join__devices__union_of_records_by_node)
 {
     struct job job = {.in = {0}};
     evidence_join_t *join;
     const segment_evidence_t *e;
     node_fact_t f;
 
-    (void)state;
     add_segment (&job, T0, T0 + 400, "g[1-2]");
     f = fact (NODE_FACT_STEP, "g2", T0 + 5, NULL);
     f.seen.gpus = "10,2,9";
@@ -706,13 +682,12 @@ static void evidence_join__devices__union_of_records_by_node (void **state)
     evidence_free (join);
 }
 
-static void evidence_join__retags__the_last_one_of_the_segment (void **state)
+TEST_CASE (evidence_join__retags__the_last_one_of_the_segment)
 {
     struct job job = {.in = {0}};
     evidence_join_t *join;
     int64_t submit;
 
-    (void)state;
     submit = add_segment (&job, T0, T0 + 400, "g1")->time_submit;
     job.retag[0] = (retag_t){
         .time_submit = submit, .stamp = 20, .who = "b", .project = "late"};
@@ -728,13 +703,12 @@ static void evidence_join__retags__the_last_one_of_the_segment (void **state)
     evidence_free (join);
 }
 
-static void evidence_join__usage_over_a_resize__cut_in_time (void **state)
+TEST_CASE (evidence_join__usage_over_a_resize__cut_in_time)
 {
     struct job job = {.in = {0}};
     evidence_join_t *join;
     device_usage_t a, b;
 
-    (void)state;
     add_segment (&job, T0, T0 + 100, "g1")->state = SEGMENT_RESIZING;
     add_segment (&job, T0 + 100, T0 + 300, "g1");
     job.usage[0] = stretch ("g1", T0 + 2, T0 + 302);
@@ -757,12 +731,11 @@ static void evidence_join__usage_over_a_resize__cut_in_time (void **state)
     evidence_free (join);
 }
 
-static void usage_share__histogram__its_steps_add_up (void **state)
+TEST_CASE (usage_share__histogram__its_steps_add_up)
 {
     device_usage_t u = stretch ("g1", T0, T0 + 7), share[2];
     char text[2][USAGE_HISTOGRAM_SIZE];
 
-    (void)state;
     u.utilization_histogram = "1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,6999";
     usage_share (&u, u.begin_ms, u.begin_ms + 3500, &share[0], text[0]);
     usage_share (&u, u.begin_ms + 3500, u.end_ms, &share[1], text[1]);
@@ -996,11 +969,10 @@ static void check_parts (const struct world *w, const evidence_join_t *join)
     assert_int_equal (owned, matched);
 }
 
-static void evidence_join__by_chance__all_is_attributed_once (void **state)
+TEST_CASE (evidence_join__by_chance__all_is_attributed_once)
 {
     static struct world w;
 
-    (void)state;
     for (int round = 0; round < 4000; round++) {
         GL_AUTOFREE char *before = NULL, *after = NULL;
         evidence_join_t *join;
@@ -1025,11 +997,10 @@ static void evidence_join__by_chance__all_is_attributed_once (void **state)
 /* Nothing lost, clocks some seconds apart: every node that a segment held has
  * exactly one attempt of it, without problems, and usage for all of its time
  * but seconds. */
-static void evidence_join__nothing_lost__all_is_found (void **state)
+TEST_CASE (evidence_join__nothing_lost__all_is_found)
 {
     static struct world w;
 
-    (void)state;
     for (int round = 0; round < 2000; round++) {
         evidence_join_t *join;
         seed = (uint64_t)round * 40503 + 7;
@@ -1060,41 +1031,4 @@ static void evidence_join__nothing_lost__all_is_found (void **state)
     }
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (
-            evidence_join__requeue_resize_and_reuse__the_right_record),
-        cmocka_unit_test (
-            evidence_join__lost_record__tag_of_the_earlier_segment),
-        cmocka_unit_test (
-            evidence_join__repeated_missing_and_late__by_the_rule),
-        cmocka_unit_test (
-            evidence_join__at_the_tolerance__belongs_to_the_millisecond),
-        cmocka_unit_test (
-            evidence_join__between_two_segments__is_of_the_nearer),
-        cmocka_unit_test (evidence_join__rows_that_overlap__one_of_them),
-        cmocka_unit_test (evidence_join__resized__goes_on_within_a_second),
-        cmocka_unit_test (evidence_join__at_a_resize__is_of_the_next_segment),
-        cmocka_unit_test (
-            evidence_join__end_off_by_the_tolerance__is_no_problem),
-        cmocka_unit_test (evidence_join__earlier_record__at_most_a_year_before),
-        cmocka_unit_test (evidence_join__two_tags__the_earlier),
-        cmocka_unit_test (evidence_join__usage_halfway__goes_with_the_first),
-        cmocka_unit_test (evidence_join__prolog_lost__begins_at_the_end_before),
-        cmocka_unit_test (evidence_join__no_segment__says_why),
-        cmocka_unit_test (
-            evidence_join__start_forgotten_before_a_requeue__is_of_no_segment),
-        cmocka_unit_test (evidence_join__never_started_since__is_not_forgotten),
-        cmocka_unit_test (evidence_join__sluid_and_start_time__beat_the_clock),
-        cmocka_unit_test (evidence_join__clock_behind__the_larger_overlap),
-        cmocka_unit_test (evidence_join__devices__union_of_records_by_node),
-        cmocka_unit_test (evidence_join__retags__the_last_one_of_the_segment),
-        cmocka_unit_test (evidence_join__usage_over_a_resize__cut_in_time),
-        cmocka_unit_test (usage_share__histogram__its_steps_add_up),
-        cmocka_unit_test (evidence_join__by_chance__all_is_attributed_once),
-        cmocka_unit_test (evidence_join__nothing_lost__all_is_found),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

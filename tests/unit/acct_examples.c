@@ -491,9 +491,8 @@ static void check_result (const json_t *one, const char *name,
     fail_msg ("%s has no figure %s", id_of (one), name);
 }
 
-static void formulas__of_the_published_cases__give_their_values (void **state)
+TEST_CASE (formulas__of_the_published_cases__give_their_values)
 {
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (formulas); i++) {
         const json_t *one = find_case (formulas[i].id);
         struct results r = {.count = 0};
@@ -539,18 +538,16 @@ static void replay (size_t row)
     mpq_clear (q);
 }
 
-static void replays__of_the_published_cases__give_their_values (void **state)
+TEST_CASE (replays__of_the_published_cases__give_their_values)
 {
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (replays); i++)
         replay (i);
 }
 
-static void claims__every_case__is_judged_as_the_file_says (void **state)
+TEST_CASE (claims__every_case__is_judged_as_the_file_says)
 {
     size_t case_count = 0, figures = 0, stated = 0, same = 0;
 
-    (void)state;
     /* no status contradicts its figures, no value is another */
     assert_int_equal (warnings (report), 0);
     for (size_t i = 0; i < report->row_count; i++) {
@@ -597,7 +594,7 @@ static report_t *judged (const char *text)
 }
 
 /* Cases that no published file has, some with names that look like a hint. */
-static void claims__other_cases__are_judged_by_figures_alone (void **state)
+TEST_CASE (claims__other_cases__are_judged_by_figures_alone)
 {
     static const struct {
         struct {
@@ -636,7 +633,6 @@ static void claims__other_cases__are_judged_by_figures_alone (void **state)
         {{{NULL, NULL, NULL, NULL}}, "verified", "stated", true},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         BUFFER_AUTO text = BUFFER_INIT;
         report_t *r;
@@ -665,12 +661,11 @@ static void claims__other_cases__are_judged_by_figures_alone (void **state)
 }
 
 /* matches_printed, which the judge does not read. */
-static void claims__every_printed_figure__is_found_as_the_file_says (void **state)
+TEST_CASE (claims__every_printed_figure__is_found_as_the_file_says)
 {
     json_t *one, *figure;
     size_t i, k, row = 0, compared = 0;
 
-    (void)state;
     json_array_foreach (cases, i, one)
     {
         json_array_foreach (json_object_get (one, "expected"), k, figure)
@@ -710,7 +705,7 @@ static site_t *h100 (const char *price, const char *salvage, int months,
     return site;
 }
 
-static void breakeven__the_sensitivity_table__as_published (void **state)
+TEST_CASE (breakeven__the_sensitivity_table__as_published)
 {
     static const struct {
         const char *price, *salvage;
@@ -732,7 +727,6 @@ static void breakeven__the_sensitivity_table__as_published (void **state)
         {"425000", "0", 3, "1.5", "0.10", "1.6", "3.575", NULL},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         site_t *site = h100 (rows[i].price, rows[i].salvage, rows[i].years * 12,
                              rows[i].fte, rows[i].kwh, rows[i].pue);
@@ -747,7 +741,7 @@ static void breakeven__the_sensitivity_table__as_published (void **state)
 
 /* 18,628 and 40.5 %: the staff divided by the GPUs of a node once more, power and
  * fabric left out; 19,046.86 and 41.4 %: the staff left out. */
-static void breakeven_why__the_published_figures__are_explained (void **state)
+TEST_CASE (breakeven_why__the_published_figures__are_explained)
 {
     static const struct {
         const char *year, *tolerance;
@@ -767,7 +761,6 @@ static void breakeven_why__the_published_figures__are_explained (void **state)
     site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
     breakeven_t b;
 
-    (void)state;
     mpz_set_ui (mpq_numref (site->assets[0].units), 1);
     site->pools[0].gpus_per_node = 8;
     mpq_set_ui (site->staff[0].fte, 3, 16); /* 1.5 over 64 GPUs, here over 8 */
@@ -788,7 +781,7 @@ static void breakeven_why__the_published_figures__are_explained (void **state)
     finish (site, &b);
 }
 
-static void breakeven_changed__each_change__is_the_changed_book (void **state)
+TEST_CASE (breakeven_changed__each_change__is_the_changed_book)
 {
     static const struct {
         const char *label, *per_hour, *utilization;
@@ -811,7 +804,6 @@ static void breakeven_changed__each_change__is_the_changed_book (void **state)
     size_t count, found = 0;
     const breakeven_change_t *changes = breakeven_changes (&count);
 
-    (void)state;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < GL_ARRAY_SIZE (rows); k++) {
             gl_error_t error;
@@ -832,8 +824,7 @@ static void breakeven_changed__each_change__is_the_changed_book (void **state)
 
 /* What a year costs in place of one owned GPU: all hours of it with a term, else
  * those that are used. */
-static void breakeven_prices__with_a_term__are_billed_around_the_clock (
-    void **state)
+TEST_CASE (breakeven_prices__with_a_term__are_billed_around_the_clock)
 {
     static const struct {
         const char *term;
@@ -850,7 +841,6 @@ static void breakeven_prices__with_a_term__are_billed_around_the_clock (
                 {"none", false, "7008", "36792.00"}};
     const breakeven_cloud_t *against;
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
         breakeven_t b;
@@ -877,7 +867,7 @@ static void breakeven_prices__with_a_term__are_billed_around_the_clock (
 }
 
 /* Of a month or year the first day counts: what is not known to be younger is old. */
-static void breakeven_prices__of_a_year_and_more__are_old (void **state)
+TEST_CASE (breakeven_prices__of_a_year_and_more__are_old)
 {
     static const struct {
         const char *read;
@@ -898,7 +888,6 @@ static void breakeven_prices__of_a_year_and_more__are_old (void **state)
                 {"2027-01-01", 12, false, 0, 1},
                 {"last week", 12, false, BREAKEVEN_NO_AGE, 1}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
         const breakeven_cloud_t *against;
@@ -935,7 +924,7 @@ static void breakeven_prices__of_a_year_and_more__are_old (void **state)
 }
 
 /* Lives shorter than the book's, down to half of it. */
-static void breakeven_changed__shorter_lives__are_looked_at (void **state)
+TEST_CASE (breakeven_changed__shorter_lives__are_looked_at)
 {
     static const struct {
         int book, looked_at[8]; /* years */
@@ -945,7 +934,6 @@ static void breakeven_changed__shorter_lives__are_looked_at (void **state)
     size_t count;
     const breakeven_change_t *changes = breakeven_changes (&count);
 
-    (void)state;
     for (size_t k = 0; k < GL_ARRAY_SIZE (rows); k++) {
         site_t *site = h100 ("425000", "0", rows[k].book * 12, "1", "0.10",
                              "1.3");
@@ -969,7 +957,7 @@ static void breakeven_changed__shorter_lives__are_looked_at (void **state)
 }
 
 /* Of 0.4 people half a one cannot go: that is no row, and half a one more is. */
-static void breakeven_changed__more_people_than_there_are__is_told (void **state)
+TEST_CASE (breakeven_changed__more_people_than_there_are__is_told)
 {
     static const struct {
         const char *fte;
@@ -978,7 +966,6 @@ static void breakeven_changed__more_people_than_there_are__is_told (void **state
     size_t count;
     const breakeven_change_t *changes = breakeven_changes (&count);
 
-    (void)state;
     for (size_t k = 0; k < GL_ARRAY_SIZE (rows); k++) {
         site_t *site = h100 ("425000", "0", 36, rows[k].fte, "0.10", "1.3");
         for (size_t i = 0; i < count; i++) {
@@ -996,13 +983,12 @@ static void breakeven_changed__more_people_than_there_are__is_told (void **state
     }
 }
 
-static void breakeven__a_leap_year__has_8784_hours (void **state)
+TEST_CASE (breakeven__a_leap_year__has_8784_hours)
 {
     site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
     gl_error_t error;
     breakeven_t b;
 
-    (void)state;
     assert_int_equal (breakeven_of_pool (site, "p",
                                          book_instant (site, 2024, 6, 1, 0),
                                          NULL, &b, &error),
@@ -1016,13 +1002,12 @@ static void breakeven__a_leap_year__has_8784_hours (void **state)
 }
 
 /* Fully depreciated hardware costs nothing; the rest stays. */
-static void breakeven__entries_out_of_force__do_not_count (void **state)
+TEST_CASE (breakeven__entries_out_of_force__do_not_count)
 {
     site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
     gl_error_t error;
     breakeven_t b;
 
-    (void)state;
     site->staff[0].valid.end = book_instant (site, 2026, 1, 1, 0);
     assert_int_equal (breakeven_of_pool (site, "p",
                                          book_instant (site, 2027, 3, 1, 0),
@@ -1042,13 +1027,12 @@ static void breakeven__entries_out_of_force__do_not_count (void **state)
 }
 
 /* Without a date the newest entries count: here the tariff of 2025. */
-static void breakeven__undated__takes_the_latest_beginning (void **state)
+TEST_CASE (breakeven__undated__takes_the_latest_beginning)
 {
     site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
     int64_t change = book_instant (site, 2025, 6, 1, 0);
     breakeven_t b;
 
-    (void)state;
     site->tariffs[0].valid.end = change;
     book_tariff (site, "k", "0.20")->valid.start = change;
     solve (site, &b);
@@ -1057,14 +1041,13 @@ static void breakeven__undated__takes_the_latest_beginning (void **state)
     finish (site, &b);
 }
 
-static void breakeven__impossible_questions__are_refused (void **state)
+TEST_CASE (breakeven__impossible_questions__are_refused)
 {
     site_t *site = h100 ("425000", "0", 36, "1.5", "0.10", "1.3");
     gl_error_t error;
     breakeven_t b;
     mpq_t u;
 
-    (void)state;
     assert_int_equal (
         breakeven_of_pool (site, "q", BREAKEVEN_UNDATED, NULL, &b, &error), -1);
     assert_non_null (strstr (error.text, "no pool 'q'"));
@@ -1082,31 +1065,4 @@ static void breakeven__impossible_questions__are_refused (void **state)
     site_free (site);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (claims__every_case__is_judged_as_the_file_says),
-        cmocka_unit_test (claims__other_cases__are_judged_by_figures_alone),
-        cmocka_unit_test (
-            claims__every_printed_figure__is_found_as_the_file_says),
-        cmocka_unit_test (formulas__of_the_published_cases__give_their_values),
-        cmocka_unit_test (replays__of_the_published_cases__give_their_values),
-        cmocka_unit_test (breakeven__the_sensitivity_table__as_published),
-        cmocka_unit_test (
-            breakeven_why__the_published_figures__are_explained),
-        cmocka_unit_test (
-            breakeven_changed__each_change__is_the_changed_book),
-        cmocka_unit_test (
-            breakeven_prices__with_a_term__are_billed_around_the_clock),
-        cmocka_unit_test (breakeven_prices__of_a_year_and_more__are_old),
-        cmocka_unit_test (breakeven_changed__shorter_lives__are_looked_at),
-        cmocka_unit_test (
-            breakeven_changed__more_people_than_there_are__is_told),
-        cmocka_unit_test (breakeven__a_leap_year__has_8784_hours),
-        cmocka_unit_test (breakeven__entries_out_of_force__do_not_count),
-        cmocka_unit_test (breakeven__undated__takes_the_latest_beginning),
-        cmocka_unit_test (breakeven__impossible_questions__are_refused),
-    };
-
-    return cmocka_run_group_tests (tests, read_claims, free_claims);
-}
+TEST_MAIN (read_claims, free_claims)

@@ -57,14 +57,13 @@ static int64_t chance (int64_t below)
 
 /* However time is cut, energy adds up to the millijoule, and nothing that is
  * counted by time is more than was held. */
-static void usage_measure__by_chance__parts_add_up (void **state)
+TEST_CASE (usage_measure__by_chance__parts_add_up)
 {
     static const key_id_t keys[]
         = {KEY_HOUR, KEY_DAY, KEY_MONTH, KEY_NODE, KEY_USER};
     static device_usage_t usage[400];
     site_t site;
 
-    (void)state;
     test_site (&site, "Asia/Kathmandu"); /* +05:45 */
     for (int round = 0; round < 300; round++) {
         int64_t length = 100 + chance (200000), want = 0;
@@ -123,7 +122,7 @@ static void usage_measure__by_chance__parts_add_up (void **state)
     zone_close (site.zone);
 }
 
-static void usage_measure__unknown__is_not_0 (void **state)
+TEST_CASE (usage_measure__unknown__is_not_0)
 {
     device_usage_t usage = stretch ("g1", 0, T0 * 1000, (T0 + 100) * 1000);
     segment_t s = test_segment (7, T0, T0 + 100, "gpu=1,gpu:h100=1", "g1");
@@ -133,7 +132,6 @@ static void usage_measure__unknown__is_not_0 (void **state)
     mpq_t value;
     site_t site;
 
-    (void)state;
     test_site (&site, "UTC");
     q.site = &site;
     mpq_init (value);
@@ -163,7 +161,7 @@ static void usage_measure__unknown__is_not_0 (void **state)
 
 /* What accounting does not count as held is no share of held time; its energy was
  * used all the same. */
-static void usage_measure__no_device_in_accounting__only_energy (void **state)
+TEST_CASE (usage_measure__no_device_in_accounting__only_energy)
 {
     device_usage_t usage = stretch ("g1", 0, T0 * 1000, (T0 + 100) * 1000);
     segment_t s = test_segment (7, T0, T0 + 100, "", "g1");
@@ -174,7 +172,6 @@ static void usage_measure__no_device_in_accounting__only_energy (void **state)
     measured_t m;
     site_t site;
 
-    (void)state;
     test_site (&site, "UTC");
     q.site = &site;
     s.gpu_asked = true;
@@ -198,7 +195,7 @@ static void usage_measure__no_device_in_accounting__only_energy (void **state)
 
 /* m1 has slices and whole GPUs; without an inventory nobody knows which of them
  * index 4 is. */
-static void usage_measure__mixed_node__placed_by_what_is_known (void **state)
+TEST_CASE (usage_measure__mixed_node__placed_by_what_is_known)
 {
     device_usage_t usage = stretch ("m1", 4, T0 * 1000, (T0 + 100) * 1000);
     segment_t s = test_segment (7, T0, T0 + 100,
@@ -211,7 +208,6 @@ static void usage_measure__mixed_node__placed_by_what_is_known (void **state)
         = {.period = {T0, T0 + 100}, .by = {.id = {KEY_PROFILE}, .count = 1}};
     site_t site;
 
-    (void)state;
     test_site (&site, "UTC");
     q.site = &site;
     usage.energy_mj = 12;
@@ -249,8 +245,7 @@ static void inventory (const segment_t *s, const char *node, int64_t index,
     held->model = "NVIDIA H100 80GB HBM3";
 }
 
-static void
-evidence_held__what_records_and_inventory_tell__never_more (void **state)
+TEST_CASE (evidence_held__what_records_and_inventory_tell__never_more)
 {
     static const struct {
         const char *gres, *nodes;
@@ -293,7 +288,6 @@ evidence_held__what_records_and_inventory_tell__never_more (void **state)
         {"shard=2", "g1", {"0", NULL}, 0, {0}, {0}},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         segment_t s
             = test_segment (7, T0, T0 + 100, cases[i].gres, cases[i].nodes);
@@ -356,7 +350,7 @@ static uint64_t gpu_seconds (const site_t *site, const segment_t *s,
 }
 
 /* Plain "gpu" in accounting on m1, whose pools have slices and whole GPUs. */
-static void usage__hidden_slices__weighed_by_the_inventory (void **state)
+TEST_CASE (usage__hidden_slices__weighed_by_the_inventory)
 {
     segment_t s = test_segment (7, T0, T0 + 7000, "gpu=3", "m1");
     allocated_device_t held[] = {
@@ -367,7 +361,6 @@ static void usage__hidden_slices__weighed_by_the_inventory (void **state)
     bool known = true;
     site_t site;
 
-    (void)state;
     test_site (&site, "UTC");
     gpu_seconds (&site, &s, KEY_USER, "user", &known);
     gpu_seconds (&site, &s, KEY_NODE, "m1", &known);
@@ -386,7 +379,7 @@ static void usage__hidden_slices__weighed_by_the_inventory (void **state)
     zone_close (site.zone);
 }
 
-static void usage__two_nodes__split_as_the_records_say (void **state)
+TEST_CASE (usage__two_nodes__split_as_the_records_say)
 {
     segment_t s = test_segment (7, T0, T0 + 7000, "gpu=4,gpu:h100=4", "g[1-2]");
     allocated_device_t held[] = {
@@ -398,7 +391,6 @@ static void usage__two_nodes__split_as_the_records_say (void **state)
     bool known;
     site_t site;
 
-    (void)state;
     test_site (&site, "UTC");
     assert_int_equal (gpu_seconds (&site, &s, KEY_NODE, "g1", &known), 14000);
     s.allocated = held;
@@ -410,7 +402,7 @@ static void usage__two_nodes__split_as_the_records_say (void **state)
 
 /* Agents measure GPUs, accounting counts their shards and units of MPS: each
  * for 10,000 s, of which the samples cover 91.17 % and utilization is 50 %. */
-static void usage_measure__shards_and_mps__by_the_gpus_they_are (void **state)
+TEST_CASE (usage_measure__shards_and_mps__by_the_gpus_they_are)
 {
     static const struct {
         const char *gres, *nodes;
@@ -440,7 +432,6 @@ static void usage_measure__shards_and_mps__by_the_gpus_they_are (void **state)
     };
     site_t site;
 
-    (void)state;
     test_site (&site, "UTC");
     site.pools[0].shards_per_gpu = 4;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
@@ -485,20 +476,4 @@ static void usage_measure__shards_and_mps__by_the_gpus_they_are (void **state)
     zone_close (site.zone);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (usage_measure__by_chance__parts_add_up),
-        cmocka_unit_test (usage_measure__unknown__is_not_0),
-        cmocka_unit_test (
-            usage_measure__no_device_in_accounting__only_energy),
-        cmocka_unit_test (usage_measure__mixed_node__placed_by_what_is_known),
-        cmocka_unit_test (
-            evidence_held__what_records_and_inventory_tell__never_more),
-        cmocka_unit_test (usage__hidden_slices__weighed_by_the_inventory),
-        cmocka_unit_test (usage_measure__shards_and_mps__by_the_gpus_they_are),
-        cmocka_unit_test (usage__two_nodes__split_as_the_records_say),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

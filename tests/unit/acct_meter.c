@@ -40,7 +40,7 @@ static site_t *site_of (void)
 }
 
 /* 20,400 + 2,600 + 6,900 = 29,900 of 30,500; x 1.3 = 39,650 at 0.10 = 3,965. */
-static void meter_balance__the_worked_month__is_the_bill (void **state)
+TEST_CASE (meter_balance__the_worked_month__is_the_bill)
 {
     site_t *site = site_of ();
     period_t may = book_month (site, 2026, 5);
@@ -56,7 +56,6 @@ static void meter_balance__the_worked_month__is_the_bill (void **state)
     };
     meter_balance_t b;
 
-    (void)state;
     meter_balance_init (&b);
     mpq_set_ui (b.allocated, 20400, 1);
     mpq_set_ui (b.idle, 2600, 1);
@@ -76,14 +75,13 @@ static void meter_balance__the_worked_month__is_the_bill (void **state)
 }
 
 /* Without BMCs the rest is what the book says, or it is in the residual. */
-static void meter_balance__no_bmc__the_rest_is_modelled_or_unknown (void **state)
+TEST_CASE (meter_balance__no_bmc__the_rest_is_modelled_or_unknown)
 {
     site_t *site = site_of ();
     period_t may = book_month (site, 2026, 5);
     const meter_reading_t readings[] = {{"pdu-1", may, 30500 * KWH}};
     meter_balance_t b;
 
-    (void)state;
     meter_balance_init (&b);
     mpq_set_ui (b.allocated, 23000, 1);
     b.devices_known = true;
@@ -109,7 +107,7 @@ static void meter_balance__no_bmc__the_rest_is_modelled_or_unknown (void **state
 }
 
 /* Two hours at 0.18 and two at 0.08, and two PUEs: no bill is made up. */
-static void meter_balance__prices__are_those_of_the_interval (void **state)
+TEST_CASE (meter_balance__prices__are_those_of_the_interval)
 {
     site_t *site = site_of ();
     int64_t t = book_instant (site, 2026, 5, 4, 20);
@@ -121,7 +119,6 @@ static void meter_balance__prices__are_those_of_the_interval (void **state)
         = BOOK_NEW (site->tariffs[0].times, site->tariffs[0].time_count);
     meter_balance_t b;
 
-    (void)state;
     day->days = 0x1f;
     day->hours[0] = 7 * 60;
     day->hours[1] = 22 * 60;
@@ -145,7 +142,7 @@ static void meter_balance__prices__are_those_of_the_interval (void **state)
 
 /* A kWh an hour in May: of 744 hours 315 on weekdays from 7 to 22 cost 0.18, the
  * others 0.08; with PUE 1.3 that is 409.5 kWh for 73.71 and 557.7 for 44.616. */
-static void meter_prices__times_of_use__add_up_to_the_bill (void **state)
+TEST_CASE (meter_prices__times_of_use__add_up_to_the_bill)
 {
     site_t *site = site_of ();
     period_t may = book_month (site, 2026, 5);
@@ -156,7 +153,6 @@ static void meter_prices__times_of_use__add_up_to_the_bill (void **state)
     meter_balance_t b;
     mpq_t kwh;
 
-    (void)state;
     time->days = 0x1f;
     time->hours[0] = 7 * 60;
     time->hours[1] = 22 * 60;
@@ -179,15 +175,4 @@ static void meter_prices__times_of_use__add_up_to_the_bill (void **state)
     site_free (site);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (meter_balance__the_worked_month__is_the_bill),
-        cmocka_unit_test (
-            meter_balance__no_bmc__the_rest_is_modelled_or_unknown),
-        cmocka_unit_test (meter_balance__prices__are_those_of_the_interval),
-        cmocka_unit_test (meter_prices__times_of_use__add_up_to_the_bill),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

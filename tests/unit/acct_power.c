@@ -81,7 +81,7 @@ static void use_energy (cost_inputs_t *inputs, cost_use_t *use, int64_t from,
 
 /* Cost model, section 6: 0.56 kW x PUE 1.3 for 2 h at 0.18 and 2 h at 0.08 is
  * 0.3786; at a flat 0.10 it is 0.2912. */
-static void power__measured_in_the_evening__as_published (void **state)
+TEST_CASE (power__measured_in_the_evening__as_published)
 {
     site_t *site = book_new ("UTC");
     period_t may = book_month (site, 2026, 5);
@@ -90,7 +90,6 @@ static void power__measured_in_the_evening__as_published (void **state)
     site_tariff_t *tariff;
     cost_use_t *use;
 
-    (void)state;
     measured_pool (site, "1.3");
     tariff = book_tariff (site, "k", "0.08");
     add_time (tariff, WORKDAYS, 7 * 60, 22 * 60, "0.18");
@@ -114,7 +113,7 @@ static void power__measured_in_the_evening__as_published (void **state)
 
 /* A kWh in each hour of a day on which clocks change; those from 01:00 to 03:00
  * cost 1. */
-static void power__clock_changes__hours_are_as_long_as_they_are (void **state)
+TEST_CASE (power__clock_changes__hours_are_as_long_as_they_are)
 {
     static const struct {
         const char *zone;
@@ -130,7 +129,6 @@ static void power__clock_changes__hours_are_as_long_as_they_are (void **state)
         {"Asia/Kathmandu", 4, 5, 24, "2.0"},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (table); i++) {
         site_t *site = book_new (table[i].zone);
         period_t month = book_month (site, 2026, table[i].month);
@@ -152,7 +150,7 @@ static void power__clock_changes__hours_are_as_long_as_they_are (void **state)
 /* What is not measured is modelled, evenly: 100 h held, 80 of them measured to
  * 40 kWh at night, where it costs nothing; 20 h x 0.7 + 644 h x 0.1 = 78.4 kWh
  * at the mean price, 1 for 15 of 24 hours of 21 days. */
-static void power__measured_in_part__the_rest_is_even (void **state)
+TEST_CASE (power__measured_in_part__the_rest_is_even)
 {
     site_t *site = book_new ("UTC");
     period_t may = book_month (site, 2026, 5);
@@ -161,7 +159,6 @@ static void power__measured_in_part__the_rest_is_even (void **state)
     site_tariff_t *tariff;
     cost_use_t *use;
 
-    (void)state;
     measured_pool (site, "1");
     tariff = book_tariff (site, "k", "0");
     add_time (tariff, WORKDAYS, 7 * 60, 22 * 60, "1");
@@ -203,13 +200,12 @@ static size_t price_of_minute (const site_t *site, const site_tariff_t *tariff,
 }
 
 /* Of each price alone, and of all together: nothing is lost or counted twice. */
-static void power__any_load_and_hours__as_counted_and_conserved (void **state)
+TEST_CASE (power__any_load_and_hours__as_counted_and_conserved)
 {
     static const char *const zones[]
         = {"UTC", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"};
     uint64_t seed = 77;
 
-    (void)state;
     for (int round = 0; round < 40; round++) {
         site_t *site = book_new (zones[round % 4]);
         period_t month = book_month (site, 2026, round % 2 ? 11 : 4);
@@ -264,11 +260,10 @@ static void power__any_load_and_hours__as_counted_and_conserved (void **state)
 }
 
 /* Quarters add up to the stretch, wherever that is cut. */
-static void load_profile__a_stretch_in_parts__adds_up (void **state)
+TEST_CASE (load_profile__a_stretch_in_parts__adds_up)
 {
     uint64_t seed = 5;
 
-    (void)state;
     for (int round = 0; round < 200; round++) {
         device_usage_t usage = {.begin_ms = -5000000
                                     + (int64_t)book_random (&seed, 9000000),
@@ -339,7 +334,7 @@ static void check_demand (const site_t *site, const char *pool, period_t month,
 
 /* Two pools draw 1.5 and 4.5 kW. The meter's highest quarter has 10.3125 kWh, so
  * 41.25 kW; at 10 a kW that is 412.50, of which p pays a quarter. */
-static void demand__metered__is_the_highest_interval (void **state)
+TEST_CASE (demand__metered__is_the_highest_interval)
 {
     static meter_reading_t reading[READINGS];
     site_t *site = book_new ("UTC");
@@ -347,7 +342,6 @@ static void demand__metered__is_the_highest_interval (void **state)
     cost_inputs_t inputs = {.meters = reading, .meter_count = READINGS};
     site_tariff_t *tariff;
 
-    (void)state;
     book_pool (site, "p", "n[1-2]", 1);
     book_pool (site, "q", "m[1-6]", 1);
     book_power (site, "p", "500", "1.5", "k");
@@ -388,7 +382,7 @@ static void demand__metered__is_the_highest_interval (void **state)
     site_free (site);
 }
 
-static void demand__gaps_and_other_tariffs__are_modelled (void **state)
+TEST_CASE (demand__gaps_and_other_tariffs__are_modelled)
 {
     static meter_reading_t reading[READINGS];
     site_t *site = book_new ("UTC");
@@ -396,7 +390,6 @@ static void demand__gaps_and_other_tariffs__are_modelled (void **state)
     cost_inputs_t inputs = {.meters = reading, .meter_count = READINGS};
     site_tariff_t *tariff;
 
-    (void)state;
     book_pool (site, "p", "n[1-2]", 1);
     book_power (site, "p", "500", "1.5", "k");
     tariff = book_tariff (site, "k", "0");
@@ -437,7 +430,7 @@ static void demand__gaps_and_other_tariffs__are_modelled (void **state)
 
 /* A utility that is read by the month, or by quarters in another month alone,
  * leaves the demand to the PDUs. */
-static void demand__facility_read_by_the_month__is_the_machines (void **state)
+TEST_CASE (demand__facility_read_by_the_month__is_the_machines)
 {
     static meter_reading_t reading[READINGS + 2];
     site_t *site = book_new ("UTC");
@@ -448,7 +441,6 @@ static void demand__facility_read_by_the_month__is_the_machines (void **state)
                       "61.875 kW in 900 s from 2026-05-12T14:15:00Z on, by load "
                       "then";
 
-    (void)state;
     book_pool (site, "p", "n[1-2]", 1);
     book_power (site, "p", "500", "1.5", "k");
     mpq_set_ui (book_tariff (site, "k", "0")->demand_per_kw, 10, 1);
@@ -464,7 +456,7 @@ static void demand__facility_read_by_the_month__is_the_machines (void **state)
 }
 
 /* A kWh in each quarter and 2 kWh in one, which are 8 kW; x PUE. */
-static void demand__measured_by_gpus__is_the_highest_quarter (void **state)
+TEST_CASE (demand__measured_by_gpus__is_the_highest_quarter)
 {
     site_t *site = book_new ("UTC");
     period_t may = book_month (site, 2026, 5);
@@ -473,7 +465,6 @@ static void demand__measured_by_gpus__is_the_highest_quarter (void **state)
     site_tariff_t *tariff;
     cost_use_t *use;
 
-    (void)state;
     measured_pool (site, "1.5");
     tariff = book_tariff (site, "k", "0");
     mpq_set_ui (tariff->demand_per_kw, 10, 1);
@@ -487,20 +478,4 @@ static void demand__measured_by_gpus__is_the_highest_quarter (void **state)
     site_free (site);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (power__measured_in_the_evening__as_published),
-        cmocka_unit_test (power__clock_changes__hours_are_as_long_as_they_are),
-        cmocka_unit_test (power__measured_in_part__the_rest_is_even),
-        cmocka_unit_test (
-            power__any_load_and_hours__as_counted_and_conserved),
-        cmocka_unit_test (load_profile__a_stretch_in_parts__adds_up),
-        cmocka_unit_test (demand__metered__is_the_highest_interval),
-        cmocka_unit_test (demand__gaps_and_other_tariffs__are_modelled),
-        cmocka_unit_test (demand__facility_read_by_the_month__is_the_machines),
-        cmocka_unit_test (demand__measured_by_gpus__is_the_highest_quarter),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

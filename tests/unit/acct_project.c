@@ -19,7 +19,7 @@ static evidence_t record (int64_t stamp, const char *project)
 static char *bob[] = {(char *)"bob"};
 static char *vision[] = {(char *)"vision"};
 
-static void project_resolve__each_rule__in_its_order (void **state)
+TEST_CASE (project_resolve__each_rule__in_its_order)
 {
     site_project_t projects[] = {
         {.name = (char *)"alpha", .valid = always},
@@ -51,7 +51,6 @@ static void project_resolve__each_rule__in_its_order (void **state)
     };
     site_t site;
 
-    (void)state;
     test_site (&site, "UTC");
     site.projects = projects;
     site.project_count = GL_ARRAY_SIZE (projects);
@@ -75,7 +74,7 @@ static void project_resolve__each_rule__in_its_order (void **state)
     zone_close (site.zone);
 }
 
-static void team_of_account__leaf_and_subtree__nearest_wins (void **state)
+TEST_CASE (team_of_account__leaf_and_subtree__nearest_wins)
 {
     char *science[] = {(char *)"subtree:root"}, *cv[] = {(char *)"subtree:cv"};
     char *faces[] = {(char *)"faces"};
@@ -87,7 +86,6 @@ static void team_of_account__leaf_and_subtree__nearest_wins (void **state)
     accounts_t *tree = accounts_new ();
     site_t site;
 
-    (void)state;
     test_site (&site, "UTC");
     site.teams = teams;
     site.team_count = 3;
@@ -111,12 +109,4 @@ static void team_of_account__leaf_and_subtree__nearest_wins (void **state)
     zone_close (site.zone);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (project_resolve__each_rule__in_its_order),
-        cmocka_unit_test (team_of_account__leaf_and_subtree__nearest_wins),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -42,7 +42,7 @@ static job_row_t row_of (segment_t segment)
 /* A node shows the GPU of which a job holds shards: accounting's 8 shards on
  * two nodes are two GPUs for 3600 s. Each: the GPUs that they are, the nodes
  * that show theirs, and the GPU seconds on both sides. */
-static void reconcile_evidence__shards__by_the_gpus_they_are (void **state)
+TEST_CASE (reconcile_evidence__shards__by_the_gpus_they_are)
 {
     static const struct {
         const char *gres;
@@ -58,7 +58,6 @@ static void reconcile_evidence__shards__by_the_gpus_they_are (void **state)
         {"gpu=2", {0, 1}, 1, 7200, 3600},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         char *device[] = {(char *)"0"};
         node_devices_t nodes[] = {{"g1", device, 1, DEVICES_COMPLETE},
@@ -89,22 +88,20 @@ static void reconcile_evidence__shards__by_the_gpus_they_are (void **state)
 
 /* --- causes ------------------------------------------------------------ */
 
-static void reconcile_judge__same__is_no_difference (void **state)
+TEST_CASE (reconcile_judge__same__is_no_difference)
 {
     segment_t ours = closed ();
     job_row_t row = row_of (ours);
 
-    (void)state;
     assert_int_equal (reconcile_judge (&lab, &ours, &row, 0), CAUSE_COUNT);
 }
 
 /* What is not proven is unexplained, however likely a cause may be. */
-static void reconcile_judge__changed__needs_proof (void **state)
+TEST_CASE (reconcile_judge__changed__needs_proof)
 {
     segment_t ours = closed ();
     job_row_t row = row_of (ours);
 
-    (void)state;
     row.segment.time_end += 60;
     assert_int_equal (reconcile_judge (&lab, &ours, &row, 0),
                       CAUSE_UNEXPLAINED);
@@ -127,12 +124,11 @@ static void reconcile_judge__changed__needs_proof (void **state)
 }
 
 /* Slurm's fault, whatever else is told of the row; no edit. */
-static void reconcile_judge__no_gres_any_more__lost (void **state)
+TEST_CASE (reconcile_judge__no_gres_any_more__lost)
 {
     segment_t ours = closed ();
     job_row_t row = row_of (ours);
 
-    (void)state;
     row.segment.gres = "";
     assert_int_equal (reconcile_judge (&lab, &ours, &row, 0), CAUSE_GRES_LOST);
     row.mod_time = AS_OF + 1;
@@ -148,12 +144,11 @@ static void reconcile_judge__no_gres_any_more__lost (void **state)
                       CAUSE_UNEXPLAINED);
 }
 
-static void reconcile_judge__open__by_when_it_ended (void **state)
+TEST_CASE (reconcile_judge__open__by_when_it_ended)
 {
     segment_t ours = closed ();
     job_row_t row = row_of (ours);
 
-    (void)state;
     ours.time_end = 0;
     ours.state = SEGMENT_RUNNING;
     assert_int_equal (reconcile_judge (&lab, &ours, &row, 0),
@@ -172,13 +167,12 @@ static void reconcile_judge__open__by_when_it_ended (void **state)
                       CAUSE_UNEXPLAINED);
 }
 
-static void reconcile_judge__missing__by_what_is_known (void **state)
+TEST_CASE (reconcile_judge__missing__by_what_is_known)
 {
     segment_t ours = closed ();
     job_row_t row = row_of (ours);
     reconcile_cluster_t cluster = lab;
 
-    (void)state;
     assert_int_equal (reconcile_judge (&lab, &ours, NULL, 0),
                       CAUSE_UNEXPLAINED);
     assert_int_equal (reconcile_judge (&lab, &ours, NULL, REVISED_GONE),
@@ -194,9 +188,8 @@ static void reconcile_judge__missing__by_what_is_known (void **state)
                       CAUSE_NEVER_SYNCED);
 }
 
-static void reconcile_causes__each__has_words (void **state)
+TEST_CASE (reconcile_causes__each__has_words)
 {
-    (void)state;
     for (reconcile_cause_t c = 0; c < CAUSE_COUNT; c++) {
         const reconcile_cause_text_t *text = reconcile_cause (c);
         assert_non_null (text->word);
@@ -213,18 +206,17 @@ static void reconcile_causes__each__has_words (void **state)
 
 /* --- rows -------------------------------------------------------------- */
 
-static void reconcile_number__all_sizes__are_written (void **state)
+TEST_CASE (reconcile_number__all_sizes__are_written)
 {
     char text[RECONCILE_NUMBER];
 
-    (void)state;
     assert_string_equal (reconcile_number (0, text), "0");
     assert_string_equal (reconcile_number (-17, text), "-17");
     assert_string_equal (reconcile_number ((__int128)1 << 126, text),
                          "85070591730234615865843651857942052864");
 }
 
-static void reconcile_rows__too_many__largest_stay (void **state)
+TEST_CASE (reconcile_rows__too_many__largest_stay)
 {
     zone_t *zone = zone_open ("UTC", NULL);
     reconcile_t *r = reconcile_new (zone);
@@ -232,7 +224,6 @@ static void reconcile_rows__too_many__largest_stay (void **state)
     uint64_t all;
     size_t count;
 
-    (void)state;
     for (uint64_t i = 1; i <= RECONCILE_KEPT + 1000; i++) {
         /* an order that is neither up nor down */
         uint64_t n = i * 7919 % (RECONCILE_KEPT + 1001);
@@ -258,7 +249,7 @@ static void reconcile_rows__too_many__largest_stay (void **state)
     zone_close (zone);
 }
 
-static void reconcile_segment__fields__difference_stands_once (void **state)
+TEST_CASE (reconcile_segment__fields__difference_stands_once)
 {
     zone_t *zone = zone_open ("UTC", NULL);
     reconcile_t *r = reconcile_new (zone);
@@ -269,7 +260,6 @@ static void reconcile_segment__fields__difference_stands_once (void **state)
     uint64_t all;
     size_t count;
 
-    (void)state;
     row.segment.gres = "gpu=3,gpu:h100=1";
     row.segment.time_end += 100;
     row.mod_time = AS_OF + 1;
@@ -290,13 +280,12 @@ static void reconcile_segment__fields__difference_stands_once (void **state)
     zone_close (zone);
 }
 
-static void reconcile_segment__outside_the_period__is_left_out (void **state)
+TEST_CASE (reconcile_segment__outside_the_period__is_left_out)
 {
     zone_t *zone = zone_open ("UTC", NULL);
     reconcile_t *r = reconcile_new (zone);
     segment_t ours = closed ();
 
-    (void)state;
     ours.time_start -= 10 * HOUR;
     ours.time_end -= 10 * HOUR;
     reconcile_segment (r, &lab, &ours, NULL, 0);
@@ -337,13 +326,12 @@ static __int128 moved (const struct world *w, reconcile_cause_t cause)
     return reconcile_summary (w->reconcile, SIDE_USAGE)->difference[cause];
 }
 
-static void rolled__equal__is_no_difference (void **state)
+TEST_CASE (rolled__equal__is_no_difference)
 {
     struct world w = world_new ();
     segment_t ours = closed ();
     job_row_t row = row_of (ours);
 
-    (void)state;
     rolled_usage (w.rolled, 60, "vision", "anna", T0, 6000, AS_OF);
     rolled_usage (w.rolled, 60, "vision", "anna", T0 + HOUR, 1200, AS_OF);
     rolled_segment (w.rolled, &ours, &row, 0, NULL);
@@ -354,9 +342,8 @@ static void rolled__equal__is_no_difference (void **state)
 }
 
 /* A change before the hour of its end was rolled explains nothing. */
-static void rolled__row_written_later__only_then_explains (void **state)
+TEST_CASE (rolled__row_written_later__only_then_explains)
 {
-    (void)state;
     for (int later = 0; later < 2; later++) {
         struct world w = world_new ();
         segment_t ours = closed ();
@@ -372,11 +359,10 @@ static void rolled__row_written_later__only_then_explains (void **state)
     }
 }
 
-static void rolled__hours_left_alone__are_what_vanished (void **state)
+TEST_CASE (rolled__hours_left_alone__are_what_vanished)
 {
     struct world w = world_new ();
 
-    (void)state;
     rolled_usage (w.rolled, 60, "vision", "anna", T0, 500, AS_OF - 1);
     rolled_usage (w.rolled, 60, "vision", "anna", T0 + HOUR, 7, AS_OF);
     rolled_finish (w.rolled, w.reconcile);
@@ -387,7 +373,7 @@ static void rolled__hours_left_alone__are_what_vanished (void **state)
 
 /* Two hours of 4 GPUs for three associations; a job of 1 GPU uses up all 4 of
  * them, as slurmdbd reckons, and when the CPUs are gone nothing is shared. */
-static void rolled__reservation__idle_is_shared_as_slurmdbd_does (void **state)
+TEST_CASE (rolled__reservation__idle_is_shared_as_slurmdbd_does)
 {
     struct world w = world_new ();
     resv_row_t resv = {.id = 9,
@@ -398,7 +384,6 @@ static void rolled__reservation__idle_is_shared_as_slurmdbd_does (void **state)
     segment_t ours = test_segment (8, T0, T0 + 1000, "gpu=1", "g1");
     job_row_t row;
 
-    (void)state;
     ours.account = "vision";
     ours.user = "anna";
     ours.observed_at = AS_OF;
@@ -423,14 +408,13 @@ static void rolled__reservation__idle_is_shared_as_slurmdbd_does (void **state)
     world_free (&w);
 }
 
-static void rolled__no_hours__all_of_ours_is_not_rolled (void **state)
+TEST_CASE (rolled__no_hours__all_of_ours_is_not_rolled)
 {
     zone_t *zone = zone_open ("UTC", NULL);
     struct world w = {zone, reconcile_new (zone), rolled_new (&lab)};
     segment_t ours = closed ();
     job_row_t row = row_of (ours);
 
-    (void)state;
     assert_true (rolled_is_empty (w.rolled));
     rolled_segment (w.rolled, &ours, &row, 0, NULL);
     rolled_finish (w.rolled, w.reconcile);
@@ -439,26 +423,4 @@ static void rolled__no_hours__all_of_ours_is_not_rolled (void **state)
     world_free (&w);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (reconcile_evidence__shards__by_the_gpus_they_are),
-        cmocka_unit_test (reconcile_judge__same__is_no_difference),
-        cmocka_unit_test (reconcile_judge__changed__needs_proof),
-        cmocka_unit_test (reconcile_judge__no_gres_any_more__lost),
-        cmocka_unit_test (reconcile_judge__open__by_when_it_ended),
-        cmocka_unit_test (reconcile_judge__missing__by_what_is_known),
-        cmocka_unit_test (reconcile_causes__each__has_words),
-        cmocka_unit_test (reconcile_number__all_sizes__are_written),
-        cmocka_unit_test (reconcile_rows__too_many__largest_stay),
-        cmocka_unit_test (reconcile_segment__fields__difference_stands_once),
-        cmocka_unit_test (reconcile_segment__outside_the_period__is_left_out),
-        cmocka_unit_test (rolled__equal__is_no_difference),
-        cmocka_unit_test (rolled__row_written_later__only_then_explains),
-        cmocka_unit_test (rolled__hours_left_alone__are_what_vanished),
-        cmocka_unit_test (rolled__reservation__idle_is_shared_as_slurmdbd_does),
-        cmocka_unit_test (rolled__no_hours__all_of_ours_is_not_rolled),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

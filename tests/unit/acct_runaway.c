@@ -31,11 +31,10 @@ static void check (runaway_t found, runaway_reason_t reason, int64_t end)
     assert_int_equal (found.end, end);
 }
 
-static void runaway_judge__limit_and_grace_passed__ends_there (void **state)
+TEST_CASE (runaway_judge__limit_and_grace_passed__ends_there)
 {
     segment_t s = open_segment ();
 
-    (void)state;
     check (judge (&s, NULL, 0), RUNAWAY_LIMIT, T0 + 3 * HOUR);
     s.observed_at = T0 + 3 * HOUR;
     check (judge (&s, NULL, 0), RUNAWAY_NONE, 0);
@@ -43,11 +42,10 @@ static void runaway_judge__limit_and_grace_passed__ends_there (void **state)
     check (judge (&s, NULL, 0), RUNAWAY_LIMIT, T0 + 3 * HOUR);
 }
 
-static void runaway_judge__nothing_to_doubt__is_believed (void **state)
+TEST_CASE (runaway_judge__nothing_to_doubt__is_believed)
 {
     segment_t s = open_segment ();
 
-    (void)state;
     s.time_limit = SECONDS_UNKNOWN;
     check (judge (&s, NULL, 0), RUNAWAY_NONE, 0);
     s = open_segment ();
@@ -58,7 +56,7 @@ static void runaway_judge__nothing_to_doubt__is_believed (void **state)
     check (judge (&s, NULL, 0), RUNAWAY_NONE, 0);
 }
 
-static void runaway_judge__suspended__runs_later (void **state)
+TEST_CASE (runaway_judge__suspended__runs_later)
 {
     segment_t s = open_segment ();
     suspension_t x[] = {
@@ -67,7 +65,6 @@ static void runaway_judge__suspended__runs_later (void **state)
         {.start = T0 + 5 * HOUR, .end = T0 + 9 * HOUR}, /* after the end */
     };
 
-    (void)state;
     check (judge (&s, x, 3), RUNAWAY_LIMIT, T0 + 4 * HOUR + 1800);
     x[1].end = 0; /* it still is */
     s.state = SEGMENT_SUSPENDED;
@@ -119,11 +116,10 @@ static runaway_t judge_seen (struct seen *seen)
     return found;
 }
 
-static void runaway_judge__epilogs_of_all_nodes__ends_at_the_last (void **state)
+TEST_CASE (runaway_judge__epilogs_of_all_nodes__ends_at_the_last)
 {
     struct seen seen = {.segment = open_segment ()};
 
-    (void)state;
     seen.segment.time_limit = SECONDS_UNKNOWN;
     add_fact (&seen, NODE_FACT_START, "g001", T0);
     add_fact (&seen, NODE_FACT_START, "g002", T0 + 1);
@@ -135,11 +131,10 @@ static void runaway_judge__epilogs_of_all_nodes__ends_at_the_last (void **state)
     check (judge_seen (&seen), RUNAWAY_NONE, 0);
 }
 
-static void runaway_judge__begun_again_after_epilog__is_believed (void **state)
+TEST_CASE (runaway_judge__begun_again_after_epilog__is_believed)
 {
     struct seen seen = {.segment = open_segment ()};
 
-    (void)state;
     seen.segment.time_limit = SECONDS_UNKNOWN;
     seen.segment.nodelist = "g001";
     add_fact (&seen, NODE_FACT_START, "g001", T0);
@@ -148,12 +143,11 @@ static void runaway_judge__begun_again_after_epilog__is_believed (void **state)
     check (judge_seen (&seen), RUNAWAY_NONE, 0);
 }
 
-static void runaway_judge__sign_of_life_after_the_limit__counts (void **state)
+TEST_CASE (runaway_judge__sign_of_life_after_the_limit__counts)
 {
     struct seen seen = {.segment = open_segment ()};
     device_usage_t *u = &seen.usage[0];
 
-    (void)state;
     add_fact (&seen, NODE_FACT_START, "g001", T0);
     check (judge_seen (&seen), RUNAWAY_LIMIT, T0 + 3 * HOUR);
     add_fact (&seen, NODE_FACT_STEP, "g001", T0 + 4 * HOUR);
@@ -170,11 +164,10 @@ static void runaway_judge__sign_of_life_after_the_limit__counts (void **state)
     check (judge_seen (&seen), RUNAWAY_LIMIT, T0 + 6 * HOUR);
 }
 
-static void runaway_judge__epilog_before_the_limit__wins (void **state)
+TEST_CASE (runaway_judge__epilog_before_the_limit__wins)
 {
     struct seen seen = {.segment = open_segment ()};
 
-    (void)state;
     seen.segment.nodelist = "g001";
     add_fact (&seen, NODE_FACT_START, "g001", T0);
     add_fact (&seen, NODE_FACT_END, "g001", T0 + HOUR);
@@ -183,11 +176,10 @@ static void runaway_judge__epilog_before_the_limit__wins (void **state)
 
 /* --- what is counted --------------------------------------------------- */
 
-static void segment_end__believed_end__is_counted_to (void **state)
+TEST_CASE (segment_end__believed_end__is_counted_to)
 {
     segment_t s = open_segment ();
 
-    (void)state;
     assert_int_equal (segment_end (&s), s.observed_at);
     s.believed_end = T0 + HOUR;
     assert_int_equal (segment_end (&s), T0 + HOUR);
@@ -200,32 +192,15 @@ static void segment_end__believed_end__is_counted_to (void **state)
     assert_int_equal (segment_end (&s), T0 + 2 * HOUR);
 }
 
-static void runaway_quarantined__period__is_the_rest_in_it (void **state)
+TEST_CASE (runaway_quarantined__period__is_the_rest_in_it)
 {
     segment_t s = open_segment ();
     period_t all = {0, INT64_MAX}, some = {T0 + 2 * HOUR, T0 + 4 * HOUR};
 
-    (void)state;
     assert_int_equal (period_seconds (runaway_quarantined (&s, all)), 0);
     s.believed_end = T0 + 3 * HOUR;
     assert_int_equal (period_seconds (runaway_quarantined (&s, all)), 7 * HOUR);
     assert_int_equal (period_seconds (runaway_quarantined (&s, some)), HOUR);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (runaway_judge__limit_and_grace_passed__ends_there),
-        cmocka_unit_test (runaway_judge__nothing_to_doubt__is_believed),
-        cmocka_unit_test (runaway_judge__suspended__runs_later),
-        cmocka_unit_test (
-            runaway_judge__epilogs_of_all_nodes__ends_at_the_last),
-        cmocka_unit_test (runaway_judge__begun_again_after_epilog__is_believed),
-        cmocka_unit_test (runaway_judge__sign_of_life_after_the_limit__counts),
-        cmocka_unit_test (runaway_judge__epilog_before_the_limit__wins),
-        cmocka_unit_test (segment_end__believed_end__is_counted_to),
-        cmocka_unit_test (runaway_quarantined__period__is_the_rest_in_it),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

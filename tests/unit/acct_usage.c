@@ -21,7 +21,7 @@ static usage_query_t query (const site_t *site, int64_t start, int64_t end)
     return (usage_query_t){.site = site, .period = {start, end}};
 }
 
-static void usage__mixed_slices_and_gpu__gres_and_gpu_seconds (void **state)
+TEST_CASE (usage__mixed_slices_and_gpu__gres_and_gpu_seconds)
 {
     site_t site;
     segment_t s = test_segment (
@@ -29,7 +29,6 @@ static void usage__mixed_slices_and_gpu__gres_and_gpu_seconds (void **state)
     project_t none = {0};
     size_t count;
 
-    (void)state;
     test_site (&site, "UTC");
     usage_query_t q = query (&site, T0 - 100, T0 + 100000);
     q.by = (key_list_t){.id = {KEY_USER}, .count = 1};
@@ -46,13 +45,12 @@ static void usage__mixed_slices_and_gpu__gres_and_gpu_seconds (void **state)
     zone_close (site.zone);
 }
 
-static void usage__seven_slices__weigh_one_gpu (void **state)
+TEST_CASE (usage__seven_slices__weigh_one_gpu)
 {
     site_t site;
     project_t none = {0};
     size_t count;
 
-    (void)state;
     test_site (&site, "UTC");
     usage_query_t q = query (&site, T0, T0 + 1000);
     usage_t *u = usage_new (&q);
@@ -69,15 +67,13 @@ static void usage__seven_slices__weigh_one_gpu (void **state)
     zone_close (site.zone);
 }
 
-static void usage__untyped_device_of_a_pool_of_slices__weighs_the_slice (
-    void **state)
+TEST_CASE (usage__untyped_device_of_a_pool_of_slices__weighs_the_slice)
 {
     site_t site;
     project_t none = {0};
     segment_t s = test_segment (1, T0, T0 + 70, "gpu=1", "h1");
     size_t count;
 
-    (void)state;
     test_site (&site, "UTC");
     usage_query_t q = query (&site, T0, T0 + 1000);
     q.by = (key_list_t){.id = {KEY_GRES_TYPE, KEY_PROFILE, KEY_POOL},
@@ -95,8 +91,7 @@ static void usage__untyped_device_of_a_pool_of_slices__weighs_the_slice (
 
 /* m2 has slices of two weights; on m1 are slices of one pool and whole GPUs of
  * another. */
-static void usage__untyped_device_that_may_be_a_slice__has_no_weight (
-    void **state)
+TEST_CASE (usage__untyped_device_that_may_be_a_slice__has_no_weight)
 {
     static const struct {
         const char *node;
@@ -106,7 +101,6 @@ static void usage__untyped_device_that_may_be_a_slice__has_no_weight (
     project_t none = {0};
     mpq_t seconds;
 
-    (void)state;
     test_site (&site, "UTC");
     usage_query_t q = query (&site, T0, T0 + 1000);
     q.by = (key_list_t){.id = {KEY_POOL}, .count = 1};
@@ -133,7 +127,7 @@ static void usage__untyped_device_that_may_be_a_slice__has_no_weight (
 
 /* Four GPUs on two nodes are two on each, also before the pool of the second
  * one begins. */
-static void usage__pool_that_begins_during_a_job__moves_no_device (void **state)
+TEST_CASE (usage__pool_that_begins_during_a_job__moves_no_device)
 {
     site_pool_t pools[] = {test_pools[0], test_pools[0]};
     site_t site;
@@ -141,7 +135,6 @@ static void usage__pool_that_begins_during_a_job__moves_no_device (void **state)
     segment_t s = test_segment (1, T0, T0 + 1000, "gpu=4,gpu:h100=4", "g[2-3]");
     size_t count;
 
-    (void)state;
     test_site (&site, "UTC");
     site.pools = pools;
     site.pool_count = 2;
@@ -165,15 +158,13 @@ static void usage__pool_that_begins_during_a_job__moves_no_device (void **state)
     zone_close (site.zone);
 }
 
-static void usage__gpu_job_without_gpu_in_accounting__is_unknown_not_zero (
-    void **state)
+TEST_CASE (usage__gpu_job_without_gpu_in_accounting__is_unknown_not_zero)
 {
     site_t site;
     project_t none = {0};
     segment_t s = test_segment (1, T0, T0 + 70, "", "g1"), cpu = s;
     size_t count;
 
-    (void)state;
     test_site (&site, "UTC");
     cpu.id_job = 2;
     cpu.gpu_asked = false;
@@ -190,14 +181,13 @@ static void usage__gpu_job_without_gpu_in_accounting__is_unknown_not_zero (
     zone_close (site.zone);
 }
 
-static void usage__two_nodes_by_node__devices_split_evenly (void **state)
+TEST_CASE (usage__two_nodes_by_node__devices_split_evenly)
 {
     site_t site;
     project_t none = {0};
     segment_t s = test_segment (1, T0, T0 + 10, "gpu=5,gpu:h100=5", "g[1-2]");
     size_t count;
 
-    (void)state;
     test_site (&site, "UTC");
     usage_query_t q = query (&site, T0, T0 + 1000);
     q.by = (key_list_t){.id = {KEY_NODE}, .count = 1};
@@ -212,7 +202,7 @@ static void usage__two_nodes_by_node__devices_split_evenly (void **state)
     zone_close (site.zone);
 }
 
-static void usage__suspension_intervals__are_clipped_to_the_cell (void **state)
+TEST_CASE (usage__suspension_intervals__are_clipped_to_the_cell)
 {
     site_t site;
     project_t none = {0};
@@ -222,7 +212,6 @@ static void usage__suspension_intervals__are_clipped_to_the_cell (void **state)
     int64_t cuts[] = {T0 + 200};
     size_t count;
 
-    (void)state;
     test_site (&site, "UTC");
     usage_query_t q = query (&site, T0, T0 + 1000);
     q.cuts = cuts;
@@ -259,7 +248,7 @@ static void usage__suspension_intervals__are_clipped_to_the_cell (void **state)
     zone_close (site.zone);
 }
 
-static void usage__filters__match_the_text_that_is_printed (void **state)
+TEST_CASE (usage__filters__match_the_text_that_is_printed)
 {
     site_t site;
     project_t none = {0}, alpha = {.project = "alpha"};
@@ -269,7 +258,6 @@ static void usage__filters__match_the_text_that_is_printed (void **state)
     usage_filter_t filter = {KEY_PROJECT, NULL, {untagged, 1}};
     size_t count;
 
-    (void)state;
     test_site (&site, "UTC");
     usage_query_t q = query (&site, T0, T0 + 1000);
     q.filters = &filter;
@@ -285,7 +273,7 @@ static void usage__filters__match_the_text_that_is_printed (void **state)
 }
 
 /* Three days of 10, 20 and 30 s of two accounts, of which one is looked at. */
-static void usage__what_does_not_pass__is_not_told_apart (void **state)
+TEST_CASE (usage__what_does_not_pass__is_not_told_apart)
 {
     site_t site;
     project_t none = {0};
@@ -293,7 +281,6 @@ static void usage__what_does_not_pass__is_not_told_apart (void **state)
     usage_filter_t filter = {KEY_ACCOUNT, NULL, {speech, 1}};
     size_t count;
 
-    (void)state;
     test_site (&site, "UTC");
     usage_query_t q = query (&site, T0, T0 + 3 * 86400);
     q.by = (key_list_t){.id = {KEY_ACCOUNT, KEY_DAY}, .count = 2};
@@ -324,7 +311,7 @@ static void usage__what_does_not_pass__is_not_told_apart (void **state)
 
 /* An account that changes its team twice, and the name of a month and a day that
  * are asked for out of order. */
-static void usage__team_and_day_of_each_instant__are_its_own (void **state)
+TEST_CASE (usage__team_and_day_of_each_instant__are_its_own)
 {
     static char *account[] = {(char *)"vision"};
     static const int64_t at[] = {2, 0, 1, 0, 2, 1};
@@ -334,7 +321,6 @@ static void usage__team_and_day_of_each_instant__are_its_own (void **state)
     project_t none = {0};
     size_t count;
 
-    (void)state;
     test_site (&site, "UTC");
     site_team_t teams[] = {
         {.name = (char *)"early", .accounts = {account, 1},
@@ -369,14 +355,13 @@ static void usage__team_and_day_of_each_instant__are_its_own (void **state)
 
 /* Any calendar and any cuts: the cells add up to the segments' own seconds in
  * the period, and a job is counted once a cell. */
-static void usage__seeded_segments_by_time__sum_to_the_whole (void **state)
+TEST_CASE (usage__seeded_segments_by_time__sum_to_the_whole)
 {
     static const char *const zones[] = {"UTC", "America/New_York",
                                         "Asia/Kolkata", "Australia/Lord_Howe"};
     static const key_id_t units[] = {KEY_HOUR, KEY_DAY, KEY_MONTH};
     project_t none = {0};
 
-    (void)state;
     srand (42);
     for (size_t z = 0; z < GL_ARRAY_SIZE (zones); z++) {
         site_t site;
@@ -420,7 +405,7 @@ static void usage__seeded_segments_by_time__sum_to_the_whole (void **state)
 }
 
 /* Pools are dated: g1 had 4 shards in each GPU, and since T0 + 100 it has 8. */
-static void trap_23__shards__count_by_the_shards_of_that_time (void **state)
+TEST_CASE (trap_23__shards__count_by_the_shards_of_that_time)
 {
     static const struct {
         const char *gres;
@@ -436,7 +421,6 @@ static void trap_23__shards__count_by_the_shards_of_that_time (void **state)
     site_pool_t pools[2];
     project_t none = {0};
 
-    (void)state;
     test_site (&site, "UTC");
     pools[0] = pools[1] = test_pools[0];
     pools[0].valid.end = pools[1].valid.start = T0 + 100;
@@ -465,15 +449,13 @@ static void trap_23__shards__count_by_the_shards_of_that_time (void **state)
 
 /* No pool tells: what accounting told of the node at that time, else nobody
  * knows, and a shard is never a GPU. */
-static void trap_23__shards_that_no_pool_tells__by_the_node_or_unknown (
-    void **state)
+TEST_CASE (trap_23__shards_that_no_pool_tells__by_the_node_or_unknown)
 {
     node_shards_t told = {.node = "g1", .shards = 32, .gpus = 8};
     site_t site;
     project_t none = {0};
     mpq_t seconds;
 
-    (void)state;
     test_site (&site, "UTC");
     usage_query_t q = query (&site, T0, T0 + 1000);
     mpq_init (seconds);
@@ -499,29 +481,4 @@ static void trap_23__shards_that_no_pool_tells__by_the_node_or_unknown (
     zone_close (site.zone);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (usage__mixed_slices_and_gpu__gres_and_gpu_seconds),
-        cmocka_unit_test (usage__seven_slices__weigh_one_gpu),
-        cmocka_unit_test (
-            usage__untyped_device_of_a_pool_of_slices__weighs_the_slice),
-        cmocka_unit_test (
-            usage__untyped_device_that_may_be_a_slice__has_no_weight),
-        cmocka_unit_test (
-            usage__pool_that_begins_during_a_job__moves_no_device),
-        cmocka_unit_test (
-            usage__gpu_job_without_gpu_in_accounting__is_unknown_not_zero),
-        cmocka_unit_test (usage__two_nodes_by_node__devices_split_evenly),
-        cmocka_unit_test (usage__suspension_intervals__are_clipped_to_the_cell),
-        cmocka_unit_test (usage__filters__match_the_text_that_is_printed),
-        cmocka_unit_test (usage__what_does_not_pass__is_not_told_apart),
-        cmocka_unit_test (usage__team_and_day_of_each_instant__are_its_own),
-        cmocka_unit_test (usage__seeded_segments_by_time__sum_to_the_whole),
-        cmocka_unit_test (trap_23__shards__count_by_the_shards_of_that_time),
-        cmocka_unit_test (
-            trap_23__shards_that_no_pool_tells__by_the_node_or_unknown),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

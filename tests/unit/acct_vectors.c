@@ -510,12 +510,11 @@ static void run_vector (const json_t *one)
     fail_msg ("nobody knows vector %s", id);
 }
 
-static void chargeback_vectors__each__is_computed (void **state)
+TEST_CASE (chargeback_vectors__each__is_computed)
 {
     json_t *root = read_json ("chargeback_vectors.json"), *one;
     size_t i;
 
-    (void)state;
     assert_int_equal (json_array_size (json_object_get (root, "vectors")),
                       GL_ARRAY_SIZE (vectors));
     json_array_foreach (json_object_get (root, "vectors"), i, one)
@@ -525,13 +524,12 @@ static void chargeback_vectors__each__is_computed (void **state)
 
 /* Ratios of an allocation, as decimals: the largest remainder makes them add up to
  * exactly 1 (FOCUS 1.3, AllocatedMethodDetails). */
-static void ratios__printed__add_up_to_one (void **state)
+TEST_CASE (ratios__printed__add_up_to_one)
 {
     struct split split;
     gl_error_t error;
     mpz_t sum;
 
-    (void)state;
     mpz_init (sum);
     for (size_t count = 1; count <= 7; count++) {
         json_t *weights = json_array ();
@@ -551,12 +549,4 @@ static void ratios__printed__add_up_to_one (void **state)
     mpz_clear (sum);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (chargeback_vectors__each__is_computed),
-        cmocka_unit_test (ratios__printed__add_up_to_one),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -153,12 +153,11 @@ static void check_due (const charge_t *charge, charge_kind_t kind,
     fail_msg ("there is no such line");
 }
 
-static void unused__month_is_over__expires (void **state)
+TEST_CASE (unused__month_is_over__expires)
 {
     site_t *site = site_of (UNUSED_EXPIRES, 0);
     charge_t *charge = month_of (site, (struct asked){.used = 60});
 
-    (void)state;
     check_hours (payer_of (charge)->drawn, 60);
     check_left (charge, 40, 0, 40);
     check_due (charge, CHARGE_USED, "0.00");
@@ -166,13 +165,12 @@ static void unused__month_is_over__expires (void **state)
     site_free (site);
 }
 
-static void unused__month_lasts__is_not_gone (void **state)
+TEST_CASE (unused__month_lasts__is_not_gone)
 {
     site_t *site = site_of (UNUSED_EXPIRES, 0);
     period_t part = book_month (site, 2026, 11);
     charge_t *charge;
 
-    (void)state;
     part.end -= 86400;
     charge = month_of (site, (struct asked){.month = part, .used = 60});
     check_left (charge, 40, 0, 0);
@@ -180,7 +178,7 @@ static void unused__month_lasts__is_not_gone (void **state)
     site_free (site);
 }
 
-static void carry__cap__the_rest_expires (void **state)
+TEST_CASE (carry__cap__the_rest_expires)
 {
     static const struct {
         int cap, used, carried, unused, on, expired;
@@ -188,7 +186,6 @@ static void carry__cap__the_rest_expires (void **state)
                 {50, 60, 0, 40, 40, 0}, {50, 90, 30, 40, 40, 0},
                 {25, 90, 30, 40, 25, 15}, {25, 130, 30, 0, 0, 0}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         site_t *site = site_of (UNUSED_CARRIED, rows[i].cap);
         charge_t *charge
@@ -201,13 +198,12 @@ static void carry__cap__the_rest_expires (void **state)
 }
 
 /* 100 of this month and 30 of the last one: of 150 hours 20 are due. */
-static void carry__into_the_next_month__is_drawn (void **state)
+TEST_CASE (carry__into_the_next_month__is_drawn)
 {
     site_t *site = site_of (UNUSED_CARRIED, 0);
     charge_t *charge
         = month_of (site, (struct asked){.used = 150, .carried = 30});
 
-    (void)state;
     check_hours (payer_of (charge)->drawn, 130);
     check_due (charge, CHARGE_USED, "40.00");
     charge_free (charge);
@@ -216,13 +212,12 @@ static void carry__into_the_next_month__is_drawn (void **state)
 
 /* Nobody knows what was drawn before the ledger bills, or before the first fact: the
  * month is November. */
-static void carry__before_go_live__expires (void **state)
+TEST_CASE (carry__before_go_live__expires)
 {
     static const civil_t go_live[] = {{.year = 2026, .month = 12, .day = 1},
                                       {.year = 2026, .month = 11, .day = 1}};
     static const int carried[] = {0, 40};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (go_live); i++) {
         site_t *site = site_of (UNUSED_CARRIED, 0);
         charge_t *charge;
@@ -234,9 +229,8 @@ static void carry__before_go_live__expires (void **state)
     }
 }
 
-static void carry__before_the_first_fact__expires (void **state)
+TEST_CASE (carry__before_the_first_fact__expires)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         site_t *site = site_of (UNUSED_CARRIED, 0);
         int64_t end = book_month (site, 2026, 11).end;
@@ -253,9 +247,8 @@ static void carry__before_the_first_fact__expires (void **state)
     }
 }
 
-static void carry__end_of_fiscal_year_or_of_it__expires (void **state)
+TEST_CASE (carry__end_of_fiscal_year_or_of_it__expires)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         site_t *site = site_of (UNUSED_CARRIED, 0);
         charge_t *charge;
@@ -271,7 +264,7 @@ static void carry__end_of_fiscal_year_or_of_it__expires (void **state)
 }
 
 /* 100 hours for 60 of jobs and 90 of a reservation: two thirds of each. */
-static void reserved__by_policy__draws_as_jobs_do (void **state)
+TEST_CASE (reserved__by_policy__draws_as_jobs_do)
 {
     static const struct {
         reserved_policy_t policy;
@@ -280,7 +273,6 @@ static void reserved__by_policy__draws_as_jobs_do (void **state)
     } rows[] = {{RESERVED_HOLDER, 60, 0, "0.00", "180.00"},
                 {RESERVED_ENTITLEMENT, 40, 60, "40.00", "60.00"}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         site_t *site = site_of (UNUSED_EXPIRES, 0);
         charge_t *charge;
@@ -296,14 +288,13 @@ static void reserved__by_policy__draws_as_jobs_do (void **state)
 }
 
 /* 2.00 for ten days, 3.50 for twenty. */
-static void pool_price__changes__is_the_mean_of_the_month (void **state)
+TEST_CASE (pool_price__changes__is_the_mean_of_the_month)
 {
     site_t *site = site_of (UNUSED_EXPIRES, 0);
     int64_t change = book_instant (site, 2026, 11, 11, 0);
     charge_t *charge;
     mpq_t price;
 
-    (void)state;
     site->rates[0].valid.end = change;
     book_rate (site, "p", NULL, "3.50", MIG_MAX)->valid.start = change;
     charge = month_of (site, (struct asked){.used = 60});
@@ -354,9 +345,8 @@ static void check_whole (const charge_t *charge)
 }
 
 /* 100 hours at 1.50: due in full, for 60 hours used or none; no time, no cost. */
-static void price__by_hour__is_due_drawn_or_not (void **state)
+TEST_CASE (price__by_hour__is_due_drawn_or_not)
 {
-    (void)state;
     for (int used = 0; used <= 60; used += 60) {
         site_t *site = site_of (UNUSED_EXPIRES, 0);
         charge_t *charge;
@@ -382,7 +372,7 @@ static void price__by_hour__is_due_drawn_or_not (void **state)
 }
 
 /* 90.00 for a month of 30 days: 15 of them are 45.00, 10 up to as-of 30.00. */
-static void price__by_month__is_by_days (void **state)
+TEST_CASE (price__by_month__is_by_days)
 {
     static const struct {
         int first_day, days;
@@ -390,7 +380,6 @@ static void price__by_month__is_by_days (void **state)
     } rows[] = {{1, 30, "90.00"}, {16, 30, "45.00"}, {1, 10, "30.00"},
                 {8, 10, "9.00"}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         site_t *site = site_of (UNUSED_EXPIRES, 0);
         period_t month = book_month (site, 2026, 11);
@@ -409,7 +398,7 @@ static void price__by_month__is_by_days (void **state)
 
 /* Stretches of 10 and 20 days, an entry that holds for the last 15 of them: all of
  * its 45.00 lies on the second one. */
-static void price__held_in_part__lies_on_its_days (void **state)
+TEST_CASE (price__held_in_part__lies_on_its_days)
 {
     site_t *site = site_of (UNUSED_EXPIRES, 0);
     period_t month = book_month (site, 2026, 11);
@@ -419,7 +408,6 @@ static void price__held_in_part__lies_on_its_days (void **state)
     charge_t *charge;
     size_t count;
 
-    (void)state;
     set_decimal (site->entitlements[0].per_month, "90");
     site->entitlements[0].valid.start = book_instant (site, 2026, 11, 16, 0);
     capacity_sum_init (&sum);
@@ -445,14 +433,13 @@ static void price__held_in_part__lies_on_its_days (void **state)
 
 /* 100.00 x 1.10 x 1.26: the surcharge is a step of its own, and what was paid with
  * it is what the hours are worth. */
-static void price__external_team__pays_its_surcharge (void **state)
+TEST_CASE (price__external_team__pays_its_surcharge)
 {
     site_t *site = site_of (UNUSED_EXPIRES, 0);
     site_team_t *team = BOOK_NEW (site->teams, site->team_count);
     charge_t *charge;
     const charge_line_t *line;
 
-    (void)state;
     team->name = xstrdup (TEAM);
     team->valid = book_always;
     mpq_inits (team->surcharge, team->overhead, NULL);
@@ -477,7 +464,7 @@ static void price__external_team__pays_its_surcharge (void **state)
  * 30 are carried: 45.00; 10 are gone: 15.00. November: 100 hours at 1.60 are
  * 160.00, with the 30 carried 130 hours for 205.00. 104 of them are used, four
  * fifths: 164.00; 26 are carried: 41.00. */
-static void value__carried_over_another_price__is_the_mean (void **state)
+TEST_CASE (value__carried_over_another_price__is_the_mean)
 {
     static const struct {
         int month;
@@ -489,7 +476,6 @@ static void value__carried_over_another_price__is_the_mean (void **state)
         {11, "1.60", 104, 30, "45", "160.00", "164.00", "41.00", "0.00"},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         site_t *site = site_of (UNUSED_CARRIED, 30);
         const charge_payer_t *payer;
@@ -512,12 +498,11 @@ static void value__carried_over_another_price__is_the_mean (void **state)
 }
 
 /* 150.00 for 100 hours, of which jobs draw 40 and a reservation 60. */
-static void value__reserved__is_drawn_too (void **state)
+TEST_CASE (value__reserved__is_drawn_too)
 {
     site_t *site = site_of (UNUSED_EXPIRES, 0);
     charge_t *charge;
 
-    (void)state;
     site->policy.reserved = RESERVED_ENTITLEMENT;
     set_decimal (site->entitlements[0].per_gpu_hour, "1.50");
     charge = month_of (site, (struct asked){.used = 60, .reserved = 90});
@@ -528,14 +513,13 @@ static void value__reserved__is_drawn_too (void **state)
     site_free (site);
 }
 
-static void price__none__nothing_is_paid (void **state)
+TEST_CASE (price__none__nothing_is_paid)
 {
     site_t *site = site_of (UNUSED_EXPIRES, 0);
     charge_t *charge = month_of (site, (struct asked){.used = 60});
     size_t count;
     const charge_line_t *line = charge_lines (charge, &count);
 
-    (void)state;
     for (size_t i = 0; i < count; i++)
         assert_int_not_equal (line[i].kind, CHARGE_PURCHASE);
     assert_int_equal (mpq_sgn (payer_of (charge)->value_consumed), 0);
@@ -545,26 +529,4 @@ static void price__none__nothing_is_paid (void **state)
     site_free (site);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (unused__month_is_over__expires),
-        cmocka_unit_test (unused__month_lasts__is_not_gone),
-        cmocka_unit_test (carry__cap__the_rest_expires),
-        cmocka_unit_test (carry__into_the_next_month__is_drawn),
-        cmocka_unit_test (carry__before_go_live__expires),
-        cmocka_unit_test (carry__before_the_first_fact__expires),
-        cmocka_unit_test (carry__end_of_fiscal_year_or_of_it__expires),
-        cmocka_unit_test (reserved__by_policy__draws_as_jobs_do),
-        cmocka_unit_test (pool_price__changes__is_the_mean_of_the_month),
-        cmocka_unit_test (price__by_hour__is_due_drawn_or_not),
-        cmocka_unit_test (price__by_month__is_by_days),
-        cmocka_unit_test (price__held_in_part__lies_on_its_days),
-        cmocka_unit_test (price__external_team__pays_its_surcharge),
-        cmocka_unit_test (value__carried_over_another_price__is_the_mean),
-        cmocka_unit_test (value__reserved__is_drawn_too),
-        cmocka_unit_test (price__none__nothing_is_paid),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

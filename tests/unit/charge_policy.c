@@ -184,7 +184,7 @@ static charge_t *month_8 (const site_t *site, bool holder)
     return charge;
 }
 
-static void idle__the_four_rows_of_the_table__to_the_cent (void **state)
+TEST_CASE (idle__the_four_rows_of_the_table__to_the_cent)
 {
     static const struct {
         idle_policy_t idle;
@@ -202,7 +202,6 @@ static void idle__the_four_rows_of_the_table__to_the_cent (void **state)
          "0.00"},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         site_t *site = section_8 (rows[i].idle);
         charge_t *charge = month_8 (site, rows[i].holder);
@@ -219,12 +218,11 @@ static void idle__the_four_rows_of_the_table__to_the_cent (void **state)
 }
 
 /* 20,308.42 = 77,171.97 - 56,863.55; 12,444.99 = 47,290.98 - 34,845.99. */
-static void idle__proportional__keeps_the_classes_apart (void **state)
+TEST_CASE (idle__proportional__keeps_the_classes_apart)
 {
     site_t *site = section_8 (IDLE_PROPORTIONAL);
     charge_t *charge = month_8 (site, true);
 
-    (void)state;
     check_team (charge, "B", CHARGE_IDLE, NULL, "18995.67");
     check_team (charge, "A", CHARGE_IDLE, "idle", "17064.71");
     check_team (charge, "A", CHARGE_IDLE, "down", "3243.71");
@@ -237,9 +235,8 @@ static void idle__proportional__keeps_the_classes_apart (void **state)
 /* A line of hours whose job nobody knows has the keys of its account's line of idle
  * time. What is given back of it is a part of the hours alone: half of them back is
  * half of their cents, an odd one is kept. */
-static void idle__proportional__is_no_part_of_what_is_given_back (void **state)
+TEST_CASE (idle__proportional__is_no_part_of_what_is_given_back)
 {
-    (void)state;
     for (unsigned cents = 0; cents < 100; cents++) {
         GL_AUTOFREE char *cost = xasprintf ("1000.%02u", cents);
         const char *path[LENGTH] = {"A", "lab"};
@@ -279,7 +276,7 @@ static void idle__proportional__is_no_part_of_what_is_given_back (void **state)
 }
 
 /* 32,753.41 between two teams; 3 : 1 by entitlement. */
-static void idle__uniform_and_entitlement__go_to_teams (void **state)
+TEST_CASE (idle__uniform_and_entitlement__go_to_teams)
 {
     static const struct {
         idle_policy_t idle;
@@ -287,7 +284,6 @@ static void idle__uniform_and_entitlement__go_to_teams (void **state)
     } rows[] = {{IDLE_UNIFORM, "16376.71", "16376.70"},
                 {IDLE_ENTITLEMENT, "24565.06", "8188.35"}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
         site_t *site = section_8 (rows[i].idle);
         charge_t *charge;
@@ -308,12 +304,11 @@ static void idle__uniform_and_entitlement__go_to_teams (void **state)
 }
 
 /* A pool at a published rate: nobody pays its idle time beside the rate. */
-static void idle__published_rate__is_all_there_is_to_pay (void **state)
+TEST_CASE (idle__published_rate__is_all_there_is_to_pay)
 {
     site_t *site = section_8 (IDLE_PROPORTIONAL);
     charge_t *charge;
 
-    (void)state;
     book_rate (site, "p", NULL, "3", MIG_MAX);
     charge = month_8 (site, true);
     check_team (charge, "A", CHARGE_USED, NULL, "60000.00");
@@ -325,14 +320,13 @@ static void idle__published_rate__is_all_there_is_to_pay (void **state)
 }
 
 /* 1,000 over 1,000 hours at 80 % planned: 1.25, busy or not. */
-static void idle__practical__a_quiet_month_has_the_same_rate (void **state)
+TEST_CASE (idle__practical__a_quiet_month_has_the_same_rate)
 {
     static const struct {
         int used;
         const char *a, *carried;
     } months[] = {{800, "1000.00", "-200.00"}, {100, "125.00", "-25.00"}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (months); i++) {
         site_t *site = site_of ("1000");
         charge_t *charge;
@@ -361,13 +355,12 @@ static void check_line (const charge_line_t *line, const char *list,
 }
 
 /* 6 GPU-hours at 3.5540: list 21.32, subsidy 21.32, due 0. */
-static void qos__free_preemptible__shows_its_value (void **state)
+TEST_CASE (qos__free_preemptible__shows_its_value)
 {
     site_t *site = site_of ("100");
     charge_t *charge;
     size_t count;
 
-    (void)state;
     book_rate (site, "p", NULL, "3.5540", MIG_MAX);
     add_qos (site, "scavenge", "1", "1");
     charge = start (site, (struct month){.allocated = 6});
@@ -380,13 +373,12 @@ static void qos__free_preemptible__shows_its_value (void **state)
     site_free (site);
 }
 
-static void qos__multiplier__is_of_the_list_price (void **state)
+TEST_CASE (qos__multiplier__is_of_the_list_price)
 {
     site_t *site = site_of ("100");
     charge_t *charge;
     size_t count;
 
-    (void)state;
     book_rate (site, "p", NULL, "2", MIG_MAX);
     add_qos (site, "high", "1.5", "0");
     charge = start (site, (struct month){.allocated = 10});
@@ -400,7 +392,7 @@ static void qos__multiplier__is_of_the_list_price (void **state)
 }
 
 /* 10.00 and 15.6 %: 11.56. 3.50, 10 % and 26 %: 4.851. */
-static void external__surcharge_and_overhead__as_published (void **state)
+TEST_CASE (external__surcharge_and_overhead__as_published)
 {
     static const struct {
         const char *rate, *surcharge, *overhead, *due;
@@ -408,7 +400,6 @@ static void external__surcharge_and_overhead__as_published (void **state)
     } cases[] = {{"10.00", "0", "0.156", "11.56", 1},
                  {"3.50", "10%", "26%", "4851.00", 1000}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         site_t *site = site_of ("100");
         site_team_t *team = add_team (site, "X");
@@ -427,9 +418,8 @@ static void external__surcharge_and_overhead__as_published (void **state)
 }
 
 /* 100 of 150 hours are owned, whatever of; free jobs draw nothing of it. */
-static void entitlement__use_within_it__is_not_due (void **state)
+TEST_CASE (entitlement__use_within_it__is_not_due)
 {
-    (void)state;
     for (int form = 0; form < 3; form++) {
         site_t *site = site_of ("100");
         site_entitlement_t *e = add_entitlement (site, "A");
@@ -461,14 +451,13 @@ static void entitlement__use_within_it__is_not_due (void **state)
 }
 
 /* 300,000 units at 0.020 up to 5,000 of spending, 0.010 above: 5,500. */
-static void tiers__the_published_year__costs_as_published (void **state)
+TEST_CASE (tiers__the_published_year__costs_as_published)
 {
     static const struct {
         tiers_by_t by;
         const char *above;
     } cases[] = {{TIERS_BY_SPEND, "5000"}, {TIERS_BY_GPU_HOURS, "250000"}};
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         site_t *site = site_of ("10000");
         site_rate_t *rate = book_rate (site, "p", NULL, "0.020", MIG_MAX);
@@ -487,14 +476,13 @@ static void tiers__the_published_year__costs_as_published (void **state)
 }
 
 /* The same in two months: the second begins where the first ended. */
-static void tiers__earlier_months__are_gone_on_from (void **state)
+TEST_CASE (tiers__earlier_months__are_gone_on_from)
 {
     site_t *site = site_of ("10000");
     site_rate_t *rate = book_rate (site, "p", NULL, "0.020", MIG_MAX);
     charge_t *first, *second;
     size_t count;
 
-    (void)state;
     rate->tiers_by = TIERS_BY_SPEND;
     add_tier (rate, "5000", "0.010");
     first = start (site, (struct month){.allocated = 100000});
@@ -514,8 +502,7 @@ static void tiers__earlier_months__are_gone_on_from (void **state)
 /* 800,000 of expense, 776,000 of revenue: 3.0 % short, inside a band of 10 %; next
  * year 820,000 and 220,000 GPU-hours: 844,000 / 220,000 = 3.836364. A surplus beyond
  * the next cost leaves something, and never a negative rate. */
-static void carry_forward__a_year__moves_its_balance_into_the_next (
-    void **state)
+TEST_CASE (carry_forward__a_year__moves_its_balance_into_the_next)
 {
     static const struct {
         const char *revenue, *balance, *share, *rate, *left;
@@ -531,7 +518,6 @@ static void carry_forward__a_year__moves_its_balance_into_the_next (
         {"1700000", "900000", "1.125", "0.000000", "80000", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         carry_year_t year;
         carry_forward_t carry;
@@ -559,12 +545,11 @@ static void carry_forward__a_year__moves_its_balance_into_the_next (
 
 /* --- what holds when ---------------------------------------------------- */
 
-static void idle_policy__of_the_pool__goes_before_the_sites (void **state)
+TEST_CASE (idle_policy__of_the_pool__goes_before_the_sites)
 {
     site_t *site = site_of ("1");
     period_t month = book_month (site, 2026, 11);
 
-    (void)state;
     site->policy.idle = IDLE_IN_RATE;
     assert_int_equal (site_idle_policy (site, "p", month), IDLE_IN_RATE);
     site->pools[0].idle = IDLE_UNIFORM;
@@ -573,25 +558,4 @@ static void idle_policy__of_the_pool__goes_before_the_sites (void **state)
     site_free (site);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (idle__the_four_rows_of_the_table__to_the_cent),
-        cmocka_unit_test (idle__proportional__keeps_the_classes_apart),
-        cmocka_unit_test (idle__proportional__is_no_part_of_what_is_given_back),
-        cmocka_unit_test (idle__uniform_and_entitlement__go_to_teams),
-        cmocka_unit_test (idle__published_rate__is_all_there_is_to_pay),
-        cmocka_unit_test (idle__practical__a_quiet_month_has_the_same_rate),
-        cmocka_unit_test (qos__free_preemptible__shows_its_value),
-        cmocka_unit_test (qos__multiplier__is_of_the_list_price),
-        cmocka_unit_test (external__surcharge_and_overhead__as_published),
-        cmocka_unit_test (entitlement__use_within_it__is_not_due),
-        cmocka_unit_test (tiers__the_published_year__costs_as_published),
-        cmocka_unit_test (tiers__earlier_months__are_gone_on_from),
-        cmocka_unit_test (
-            carry_forward__a_year__moves_its_balance_into_the_next),
-        cmocka_unit_test (idle_policy__of_the_pool__goes_before_the_sites),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -660,24 +660,14 @@ static uint64_t setting (const char *name, uint64_t value)
     return text && *text ? strtoull (text, NULL, 10) : value;
 }
 
-static void any_policies__any_month__add_up_and_do_not_depend_on_the_asking (
-    void **state)
+TEST_CASE (any_policies__any_month__add_up_and_do_not_depend_on_the_asking)
 {
     uint64_t from = setting ("CHARGE_FROM", 1);
     uint64_t count = setting ("CHARGE_SEEDS", 1500);
 
-    (void)state;
     for (uint64_t seed = from; seed < from + count; seed++) {
         check_world (seed);
     }
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (
-            any_policies__any_month__add_up_and_do_not_depend_on_the_asking),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

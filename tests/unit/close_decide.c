@@ -108,24 +108,14 @@ static void check_decided (const char *month, const char *asked,
     fixture_done ();
 }
 
-static void decision__run_again__is_of_the_month_open_then (void **state)
+TEST_CASE (decision__run_again__is_of_the_month_open_then)
 {
-    (void)state;
     check_decided ("", "2026-10 2026-11 ", "2026-11");
 }
 
-static void decision__of_a_month__stays_in_it (void **state)
+TEST_CASE (decision__of_a_month__stays_in_it)
 {
-    (void)state;
     check_decided ("2026-10", "2026-10 2026-10 ", "2026-10");
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (decision__run_again__is_of_the_month_open_then),
-        cmocka_unit_test (decision__of_a_month__stays_in_it),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

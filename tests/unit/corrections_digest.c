@@ -87,7 +87,7 @@ static void change (store_t *store, store_transaction_f put, void *arg)
         fail_msg ("%s", error.text);
 }
 
-static void digest__each_input__changes_it (void **state)
+TEST_CASE (digest__each_input__changes_it)
 {
     int64_t still = 1, off = 150000, further = 900000;
     const struct {
@@ -109,7 +109,6 @@ static void digest__each_input__changes_it (void **state)
     store_t *store = fixture_open (fixture_store_url ());
     uint8_t before[STORE_DIGEST_SIZE], after[STORE_DIGEST_SIZE];
 
-    (void)state;
     change (store, put_first, NULL);
     digest_of (store, site, "2026-11", before);
     for (size_t i = 0; i < GL_ARRAY_SIZE (changes); i++) {
@@ -131,11 +130,4 @@ static void digest__each_input__changes_it (void **state)
     fixture_done ();
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (digest__each_input__changes_it),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

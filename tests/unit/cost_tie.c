@@ -241,12 +241,11 @@ static site_asset_t *chance_asset (struct world *w, mpq_t expected,
     return asset;
 }
 
-static void months_of_an_asset__its_price_less_salvage (void **state)
+TEST_CASE (months_of_an_asset__its_price_less_salvage)
 {
     struct world w = {.seed = 88172645463325252ull};
     mpq_t expected;
 
-    (void)state;
     mpq_init (expected);
     for (int i = 0; i < ASSETS; i++) {
         site_asset_t *asset;
@@ -315,12 +314,11 @@ static void amount_of_months (const site_cost_t *cost, int months, mpq_t ret)
 }
 
 /* From an odd date to the same date of a later month, whatever lies between. */
-static void months_of_a_contract__its_amount (void **state)
+TEST_CASE (months_of_a_contract__its_amount)
 {
     struct world w = {.seed = 1442695040888963407ull};
     mpq_t expected;
 
-    (void)state;
     mpq_init (expected);
     for (int i = 0; i < COSTS; i++) {
         int months = 1 + (int)chance (&w, 40);
@@ -346,12 +344,11 @@ static void months_of_a_contract__its_amount (void **state)
 }
 
 /* Without an end, and without a beginning: any twelve full months. */
-static void any_year_of_a_cost__its_amount (void **state)
+TEST_CASE (any_year_of_a_cost__its_amount)
 {
     struct world w = {.seed = 2862933555777941757ull};
     mpq_t expected;
 
-    (void)state;
     mpq_init (expected);
     for (int i = 0; i < COSTS / 3; i++) {
         civil_t first, last;
@@ -374,12 +371,11 @@ static void any_year_of_a_cost__its_amount (void **state)
 }
 
 /* An amount of which another follows: each by itself, and so both. */
-static void a_new_amount_from_a_date__each_adds_up (void **state)
+TEST_CASE (a_new_amount_from_a_date__each_adds_up)
 {
     struct world w = {.seed = 4242};
     mpq_t expected, one;
 
-    (void)state;
     mpq_inits (expected, one, NULL);
     for (int i = 0; i < COSTS / 3; i++) {
         civil_t first, change, end;
@@ -414,12 +410,11 @@ static void a_new_amount_from_a_date__each_adds_up (void **state)
 
 /* Twelve months, or where no month has an hour more or less, a year from any date on
  * but one of February, whose days differ. */
-static void a_year_of_staff__is_what_people_cost (void **state)
+TEST_CASE (a_year_of_staff__is_what_people_cost)
 {
     struct world w = {.seed = 777};
     mpq_t expected;
 
-    (void)state;
     mpq_init (expected);
     for (int i = 0; i < STAFF; i++) {
         civil_t first, end;
@@ -447,12 +442,11 @@ static void a_year_of_staff__is_what_people_cost (void **state)
     mpq_clear (expected);
 }
 
-static void fees_of_a_tariff__are_what_it_says (void **state)
+TEST_CASE (fees_of_a_tariff__are_what_it_says)
 {
     struct world w = {.seed = 31337};
     mpq_t expected;
 
-    (void)state;
     mpq_init (expected);
     for (int i = 0; i < STAFF; i++) {
         int months = 1 + (int)chance (&w, 24);
@@ -501,12 +495,11 @@ static void check_year (const char *amount, cost_driver_t driver, int months,
     world_free (&w);
 }
 
-static void books__of_round_amounts__are_round (void **state)
+TEST_CASE (books__of_round_amounts__are_round)
 {
     struct world w = {.seed = 1};
     civil_t first = {2026, 1, 1, 0, 0, 0}, last = {2028, 12, 1, 0, 0, 0};
 
-    (void)state;
     check_year ("500000", COST_PER_YEAR, 12, "500000.00");
     check_year ("100", COST_PER_YEAR, 1, "8.33");
     check_year ("100", COST_PER_YEAR, 12, "100.00");
@@ -520,14 +513,13 @@ static void books__of_round_amounts__are_round (void **state)
 }
 
 /* Two funds of a third and two: what is not recoverable adds up as well. */
-static void lines_of_an_entry__add_up_in_each_month (void **state)
+TEST_CASE (lines_of_an_entry__add_up_in_each_month)
 {
     struct world w = {.seed = 1};
     site_cost_t *entry;
     gl_error_t error;
     cost_t cost;
 
-    (void)state;
     world_new (&w, 0);
     w.site->policy.book = BOOK_RECOVERABLE;
     entry = book_cost (w.site, "p", "cost", "100.01", COST_PER_YEAR);
@@ -554,18 +546,4 @@ static void lines_of_an_entry__add_up_in_each_month (void **state)
     world_free (&w);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (books__of_round_amounts__are_round),
-        cmocka_unit_test (lines_of_an_entry__add_up_in_each_month),
-        cmocka_unit_test (months_of_an_asset__its_price_less_salvage),
-        cmocka_unit_test (months_of_a_contract__its_amount),
-        cmocka_unit_test (any_year_of_a_cost__its_amount),
-        cmocka_unit_test (a_new_amount_from_a_date__each_adds_up),
-        cmocka_unit_test (a_year_of_staff__is_what_people_cost),
-        cmocka_unit_test (fees_of_a_tariff__are_what_it_says),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

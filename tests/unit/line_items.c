@@ -1,14 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <string.h>
-
 #include "base/memory.h"
 #include "ledger/line_items.h"
+#include "support/test.h"
 
 static const char full_text[]
     = "kind=job\tmonth=2026-10\tstatement=a\\tb\tteam=a\\tb\tcost_center=CC-1\t"
@@ -37,7 +29,7 @@ static const line_item_t *read_all (line_item_reader_t **ret_reader, char *text,
     return rc < 0 ? NULL : row;
 }
 
-static void text_and_back__every_field__same_bytes (void **state)
+TEST_CASE (text_and_back__every_field__same_bytes)
 {
     GL_AUTOFREE char *text = xstrdup (full_text);
     BUFFER_AUTO out = BUFFER_INIT;
@@ -45,7 +37,6 @@ static void text_and_back__every_field__same_bytes (void **state)
     const line_item_t *row;
     gl_error_t error;
 
-    (void)state;
     row = read_all (&reader, text, &error);
     if (!row)
         fail_msg ("%s", error.text);
@@ -61,7 +52,7 @@ static void text_and_back__every_field__same_bytes (void **state)
     line_item_reader_free (reader);
 }
 
-static void parse__not_what_is_written__refused (void **state)
+TEST_CASE (parse__not_what_is_written__refused)
 {
     static const char *const wrong[] = {
         "",
@@ -87,7 +78,6 @@ static void parse__not_what_is_written__refused (void **state)
         "kind=job\t",
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (wrong); i++) {
         GL_AUTOFREE char *text = xstrdup (wrong[i]);
         gl_error_t error = {{0}};
@@ -132,14 +122,13 @@ static int read_some (line_item_reader_t *reader, const char *line,
     return rc;
 }
 
-static void some_fields__the_others_are_absent (void **state)
+TEST_CASE (some_fields__the_others_are_absent)
 {
     const line_item_want_t want = {team_and_pool, is_of_team, user_and_money};
     line_item_reader_t *reader = line_item_reader_new (&want);
     GL_AUTOFREE char *text = NULL;
     const line_item_t *row;
 
-    (void)state;
     assert_int_equal (read_some (reader, full_text, "a\tb", &text, &row), 1);
     assert_string_equal (row->team, "a\tb");
     assert_string_equal (row->pool, "h100");
@@ -160,7 +149,7 @@ static void some_fields__the_others_are_absent (void **state)
     line_item_reader_free (reader);
 }
 
-static void some_rows__by_their_keys (void **state)
+TEST_CASE (some_rows__by_their_keys)
 {
     static const struct {
         const char *line, *team;
@@ -184,7 +173,6 @@ static void some_rows__by_their_keys (void **state)
     GL_AUTOFREE char *text = NULL;
     const line_item_t *row;
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++)
         if (read_some (reader, cases[i].line, cases[i].team, &text, &row)
             != cases[i].wanted)
@@ -193,14 +181,4 @@ static void some_rows__by_their_keys (void **state)
     line_item_reader_free (reader);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (text_and_back__every_field__same_bytes),
-        cmocka_unit_test (parse__not_what_is_written__refused),
-        cmocka_unit_test (some_fields__the_others_are_absent),
-        cmocka_unit_test (some_rows__by_their_keys),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

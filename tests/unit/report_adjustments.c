@@ -107,15 +107,13 @@ static bill_t *november (void)
         "kind=tax\tmonth=2026-11\tteam=vision\twhat=vat\tcharge=77");
 }
 
-static void by_team__corrections_and_rows_by_hand__stand_in_its_rows (
-    void **state)
+TEST_CASE (by_team__corrections_and_rows_by_hand__stand_in_its_rows)
 {
     site_t *site = book_new ("UTC");
     report_query_t query = query_of (site, KEY_TEAM);
     bill_t *bill = november ();
     report_t *report = put (&query, bill);
 
-    (void)state;
     assert_int_equal (report->row_count, 2);
     check_row (report, 0, "language", "-23.00");
     check_row (report, 1, "vision", "2.75");
@@ -126,14 +124,13 @@ static void by_team__corrections_and_rows_by_hand__stand_in_its_rows (
     site_free (site);
 }
 
-static void block__each_cause__a_line_and_their_sum (void **state)
+TEST_CASE (block__each_cause__a_line_and_their_sum)
 {
     site_t *site = book_new ("UTC");
     report_query_t query = query_of (site, KEY_TEAM);
     bill_t *bill = november ();
     report_t *report = put (&query, bill);
 
-    (void)state;
     assert_int_equal (report->proof_count, 1);
     assert_true (report->proof[0].holds);
     assert_int_equal (report->proof[0].line_count, 6);
@@ -149,14 +146,13 @@ static void block__each_cause__a_line_and_their_sum (void **state)
     site_free (site);
 }
 
-static void by_day__rows_of_a_bill_have_none__the_block_alone (void **state)
+TEST_CASE (by_day__rows_of_a_bill_have_none__the_block_alone)
 {
     site_t *site = book_new ("UTC");
     report_query_t query = query_of (site, KEY_DAY);
     bill_t *bill = november ();
     report_t *report = put (&query, bill);
 
-    (void)state;
     assert_int_equal (report->row_count, 1);
     assert_null (report_cell (report, 0, AT_CORRECTION));
     assert_null (report->total[AT_CORRECTION]);
@@ -167,7 +163,7 @@ static void by_day__rows_of_a_bill_have_none__the_block_alone (void **state)
     site_free (site);
 }
 
-static void filter__other_teams__are_left_out (void **state)
+TEST_CASE (filter__other_teams__are_left_out)
 {
     char *names[] = {(char *)"language"};
     usage_filter_t filter = {.key = KEY_TEAM, .values = {names, 1}};
@@ -176,7 +172,6 @@ static void filter__other_teams__are_left_out (void **state)
     bill_t *bill = november ();
     report_t *report;
 
-    (void)state;
     query.filters = &filter;
     query.filter_count = 1;
     report = put (&query, bill);
@@ -186,7 +181,7 @@ static void filter__other_teams__are_left_out (void **state)
     site_free (site);
 }
 
-static void nothing__is_brought__no_column_and_no_block (void **state)
+TEST_CASE (nothing__is_brought__no_column_and_no_block)
 {
     site_t *site = book_new ("UTC");
     report_query_t query = query_of (site, KEY_TEAM);
@@ -195,7 +190,6 @@ static void nothing__is_brought__no_column_and_no_block (void **state)
                          "what=NODE_FAIL\treference=lab/1/2\tcharge=-1");
     report_t *report = put (&query, bill);
 
-    (void)state;
     assert_int_equal (report->proof_count, 0);
     assert_int_equal (report->named_total_count, 0);
     assert_true (report->column[AT_CORRECTION].detail);
@@ -237,8 +231,7 @@ static size_t compare (const bill_t *before, const bill_t *after, bill_t *out)
     return count;
 }
 
-static void compare__a_line_changed_gone_and_new__three_corrections (
-    void **state)
+TEST_CASE (compare__a_line_changed_gone_and_new__three_corrections)
 {
     bill_t *before = BILL (
         "kind=charge\tmonth=2026-10\tpool=p\tteam=a\taccount=x\texact=7\t"
@@ -256,7 +249,6 @@ static void compare__a_line_changed_gone_and_new__three_corrections (
     size_t count;
     const posting_t *rows;
 
-    (void)state;
     assert_int_equal (compare (before, after, out), 3);
     bill_sort (out);
     rows = postings (out, &count);
@@ -276,7 +268,7 @@ static void compare__a_line_changed_gone_and_new__three_corrections (
 }
 
 /* A credit is corrected as what it was. */
-static void compare__a_credit_that_is_gone__its_origin_says_so (void **state)
+TEST_CASE (compare__a_credit_that_is_gone__its_origin_says_so)
 {
     bill_t *before
         = BILL ("kind=credit\tmonth=2026-10\tpool=p\tteam=a\twhat=NODE_FAIL\t"
@@ -285,7 +277,6 @@ static void compare__a_credit_that_is_gone__its_origin_says_so (void **state)
     posting_t line;
     size_t count;
 
-    (void)state;
     assert_int_equal (compare (before, after, out), 1);
     assert_string_equal (postings (out, &count)->origin, "credit:NODE_FAIL");
     posting_init (&line);
@@ -300,9 +291,8 @@ static void compare__a_credit_that_is_gone__its_origin_says_so (void **state)
 }
 
 /* Closed before drawn seconds were kept: that is no change; another amount is. */
-static void cause__each_word__has_a_text (void **state)
+TEST_CASE (cause__each_word__has_a_text)
 {
-    (void)state;
     for (int i = 0; i < CAUSE_COUNT; i++)
         assert_non_null (correction_cause_text (
             correction_cause_word ((correction_cause_t)i)));
@@ -310,20 +300,4 @@ static void cause__each_word__has_a_text (void **state)
     assert_null (correction_cause_text (NULL));
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (
-            by_team__corrections_and_rows_by_hand__stand_in_its_rows),
-        cmocka_unit_test (block__each_cause__a_line_and_their_sum),
-        cmocka_unit_test (by_day__rows_of_a_bill_have_none__the_block_alone),
-        cmocka_unit_test (filter__other_teams__are_left_out),
-        cmocka_unit_test (nothing__is_brought__no_column_and_no_block),
-        cmocka_unit_test (
-            compare__a_line_changed_gone_and_new__three_corrections),
-        cmocka_unit_test (compare__a_credit_that_is_gone__its_origin_says_so),
-        cmocka_unit_test (cause__each_word__has_a_text),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -1,15 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <string.h>
-
 #include "base/memory.h"
 #include "ledger/bill.h"
 #include "ledger/bill_idle.h"
+#include "support/test.h"
 
 static void parse (const char *text, posting_t *row)
 {
@@ -20,7 +12,7 @@ static void parse (const char *text, posting_t *row)
         fail_msg ("%s: %s", text, error.text);
 }
 
-static void text_and_back__every_field__same_bytes (void **state)
+TEST_CASE (text_and_back__every_field__same_bytes)
 {
     static const char text[]
         = "kind=correction\tmonth=2026-10\tpool=h100\tteam=a\\tb\tgpu=H100\t"
@@ -34,7 +26,6 @@ static void text_and_back__every_field__same_bytes (void **state)
     BUFFER_AUTO out = BUFFER_INIT;
     posting_t row;
 
-    (void)state;
     parse (text, &row);
     assert_string_equal (row.team, "a\tb");
     assert_string_equal (row.key[0], "x\\y");
@@ -45,7 +36,7 @@ static void text_and_back__every_field__same_bytes (void **state)
     posting_clear (&row);
 }
 
-static void entitlement__every_field__same_bytes (void **state)
+TEST_CASE (entitlement__every_field__same_bytes)
 {
     static const char text[]
         = "month=2026-10\tpool=h100\tteam=a\tbought=7/3\trollover_in=2\tused=3\t"
@@ -58,7 +49,6 @@ static void entitlement__every_field__same_bytes (void **state)
     gl_error_t error;
     size_t count;
 
-    (void)state;
     assert_int_equal (
         fields_parse (&bill_fields[BILL_ENTITLEMENTS], text, strlen (text), read, &error), 0);
     fields_text (&bill_fields[BILL_ENTITLEMENTS], bill_entitlements (bill, &count), &out);
@@ -68,7 +58,7 @@ static void entitlement__every_field__same_bytes (void **state)
 }
 
 /* One of a month that was closed before funds were named, too. */
-static void cost__with_and_without_fund__same_bytes (void **state)
+TEST_CASE (cost__with_and_without_fund__same_bytes)
 {
     static const char *const texts[] = {
         "kind=hardware\tmonth=2026-10\tpool=h100\tname=a\thow=1 x 2\tamount=7/3"
@@ -77,7 +67,6 @@ static void cost__with_and_without_fund__same_bytes (void **state)
         "\tunits=233\tfund=federal",
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
         bill_t *bill = bill_new ();
         BUFFER_AUTO out = BUFFER_INIT;
@@ -92,7 +81,7 @@ static void cost__with_and_without_fund__same_bytes (void **state)
     }
 }
 
-static void parse__not_what_is_written__refused (void **state)
+TEST_CASE (parse__not_what_is_written__refused)
 {
     static const char *const wrong[] = {
         "",
@@ -111,7 +100,6 @@ static void parse__not_what_is_written__refused (void **state)
         "kind=charge\t",
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (wrong); i++) {
         gl_error_t error = {{0}};
         posting_t row;
@@ -123,7 +111,7 @@ static void parse__not_what_is_written__refused (void **state)
     }
 }
 
-static void sort__mixed_rows__by_month_pool_kind_team (void **state)
+TEST_CASE (sort__mixed_rows__by_month_pool_kind_team)
 {
     static const char *const texts[] = {
         "kind=charge\tmonth=2026-10\tpool=a",
@@ -138,7 +126,6 @@ static void sort__mixed_rows__by_month_pool_kind_team (void **state)
     const posting_t *rows;
     size_t count;
 
-    (void)state;
     for (size_t i = GL_ARRAY_SIZE (texts); i-- > 0;) {
         posting_t row;
         parse (texts[i], &row);
@@ -157,7 +144,7 @@ static void sort__mixed_rows__by_month_pool_kind_team (void **state)
 }
 
 /* What nobody was charged has no team, but is not what "no team" has to pay. */
-static void row_of__corrected_remainder__nobodys (void **state)
+TEST_CASE (row_of__corrected_remainder__nobodys)
 {
     static const struct {
         const char *text;
@@ -170,7 +157,6 @@ static void row_of__corrected_remainder__nobodys (void **state)
         {"kind=correction\tcharge=1\treason=by hand", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof (rows) / sizeof (rows[0]); i++) {
         posting_t row;
         parse (rows[i].text, &row);
@@ -181,16 +167,4 @@ static void row_of__corrected_remainder__nobodys (void **state)
     }
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (text_and_back__every_field__same_bytes),
-        cmocka_unit_test (cost__with_and_without_fund__same_bytes),
-        cmocka_unit_test (entitlement__every_field__same_bytes),
-        cmocka_unit_test (parse__not_what_is_written__refused),
-        cmocka_unit_test (sort__mixed_rows__by_month_pool_kind_team),
-        cmocka_unit_test (row_of__corrected_remainder__nobodys),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

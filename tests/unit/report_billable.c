@@ -30,13 +30,12 @@ static void check_units_of (const site_pool_t *pool, const char *gpus,
 }
 
 /* PLGrid Cyfronet: 1 GPU, 33 cores of 16 and 100 GB of 128 for a GPU. */
-static void billed_units__dominant__is_rounded_up (void **state)
+TEST_CASE (billed_units__dominant__is_rounded_up)
 {
     site_pool_t pool = {.bill = BILL_DOMINANT,
                         .cpus_per_gpu = 16,
                         .memory_per_gpu = 128 * 1024};
 
-    (void)state;
     check_units_of (&pool, "1", "33", "102400", 1, "3.000000");
     check_units_of (&pool, "4", "33", "102400", 1, "4.000000");
     check_units_of (&pool, "1", "32", "524288", 1, "4.000000");
@@ -48,11 +47,10 @@ static void billed_units__dominant__is_rounded_up (void **state)
 }
 
 /* ACENET: max (1 x 1, 10 x 0.215, 0 x 35) = 2.15 of their units. */
-static void billed_units__weighted__is_as_max_tres (void **state)
+TEST_CASE (billed_units__weighted__is_as_max_tres)
 {
     site_pool_t pool = {.bill = BILL_WEIGHTED};
 
-    (void)state;
     book_number (pool.gpu_weight, "35");
     book_number (pool.cpu_weight, "1");
     book_number (pool.memory_weight, "0.215");
@@ -62,7 +60,7 @@ static void billed_units__weighted__is_as_max_tres (void **state)
     mpq_clears (pool.gpu_weight, pool.cpu_weight, pool.memory_weight, NULL);
 }
 
-static void billed_seconds__minimum_increment_grace (void **state)
+TEST_CASE (billed_seconds__minimum_increment_grace)
 {
     static const struct {
         int64_t minimum, increment, grace, allocated, billed;
@@ -73,7 +71,6 @@ static void billed_seconds__minimum_increment_grace (void **state)
         {90, 60, 30, 29, 0},  {90, 60, 30, 30, 120}, {60, 1, 0, 3600, 3600},
     };
 
-    (void)state;
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         site_policy_t policy = {.minimum = cases[i].minimum,
                                 .increment = cases[i].increment,
@@ -84,11 +81,10 @@ static void billed_seconds__minimum_increment_grace (void **state)
 }
 
 /* ALCF: at most four hours of nine. */
-static void billed_credit_seconds__cap__is_the_most (void **state)
+TEST_CASE (billed_credit_seconds__cap__is_the_most)
 {
     site_policy_t policy = {.credit_cap = 4 * HOUR};
 
-    (void)state;
     assert_int_equal (billable_credit_seconds (&policy, 9 * HOUR), 4 * HOUR);
     assert_int_equal (billable_credit_seconds (&policy, 3 * HOUR), 3 * HOUR);
     policy.credit_cap = 0;
@@ -259,13 +255,12 @@ static void check_month (const struct world *w, int month, const char *charge,
 }
 
 /* 8 GPUs lost after 9 h at 3.5540: 255.89, 113.73 back, 142.16 left. */
-static void credits__eight_gpus_after_nine_hours__as_published (void **state)
+TEST_CASE (credits__eight_gpus_after_nine_hours__as_published)
 {
     struct world w;
     struct sums sums;
     mpz_t net;
 
-    (void)state;
     world_new (&w, "Europe/Oslo");
     book_rate (w.site, "h100", NULL, "3.5540", MIG_MAX);
     add_segment (&w, SEGMENT_NODE_FAIL, w.period.start + 86400, 9 * HOUR,
@@ -289,11 +284,10 @@ static void credits__eight_gpus_after_nine_hours__as_published (void **state)
 }
 
 /* Of six hours two lie in November: the last four are half in each. */
-static void credits__over_the_end_of_a_month__lie_where_they_were (void **state)
+TEST_CASE (credits__over_the_end_of_a_month__lie_where_they_were)
 {
     struct world w;
 
-    (void)state;
     world_new (&w, "UTC");
     book_rate (w.site, "h100", NULL, "10", MIG_MAX);
     add_segment (&w, SEGMENT_BOOT_FAIL, w.period.end - 4 * HOUR, 6 * HOUR,
@@ -310,12 +304,11 @@ static void credits__over_the_end_of_a_month__lie_where_they_were (void **state)
 }
 
 /* A requeued job: only what died with the node comes back. */
-static void credits__a_requeued_job__each_segment_by_itself (void **state)
+TEST_CASE (credits__a_requeued_job__each_segment_by_itself)
 {
     struct world w;
     segment_t *s;
 
-    (void)state;
     world_new (&w, "UTC");
     book_rate (w.site, "h100", NULL, "10", MIG_MAX);
     add_segment (&w, SEGMENT_NODE_FAIL, w.period.start + 1000, 2 * HOUR,
@@ -334,11 +327,10 @@ static void credits__a_requeued_job__each_segment_by_itself (void **state)
 }
 
 /* What is suspended for free is no part of the hours that come back. */
-static void credits__free_suspension__is_not_given_back (void **state)
+TEST_CASE (credits__free_suspension__is_not_given_back)
 {
     struct world w;
 
-    (void)state;
     world_new (&w, "UTC");
     book_rate (w.site, "h100", NULL, "10", MIG_MAX);
     w.site->policy.suspended = SUSPENDED_FREE;
@@ -356,12 +348,11 @@ static void credits__free_suspension__is_not_given_back (void **state)
 
 /* A team that begins within the month has the price of every other: what its
  * job lost comes back in full. */
-static void credits__a_team_from_the_middle_of_a_month__come_back (void **state)
+TEST_CASE (credits__a_team_from_the_middle_of_a_month__come_back)
 {
     struct world w;
     site_team_t *team;
 
-    (void)state;
     world_new (&w, "UTC");
     book_rate (w.site, "h100", NULL, "10", MIG_MAX);
     team = BOOK_NEW (w.site->teams, w.site->team_count);
@@ -418,11 +409,10 @@ static void check_credits (const struct world *w, const char *expected)
 
 /* Half a cent each of a line of one: the first reference has it, in whatever
  * order the jobs came. */
-static void credits__of_one_line__are_one_for_each_job (void **state)
+TEST_CASE (credits__of_one_line__are_one_for_each_job)
 {
     struct world w;
 
-    (void)state;
     world_new (&w, "UTC");
     book_rate (w.site, "h100", NULL, "0.01", MIG_MAX);
     for (int64_t id = 10; id >= 9; id--)
@@ -440,12 +430,11 @@ static void credits__of_one_line__are_one_for_each_job (void **state)
 }
 
 /* A requeued job that was lost twice: each loss has its reason. */
-static void credits__of_one_job__are_one_for_each_reason (void **state)
+TEST_CASE (credits__of_one_job__are_one_for_each_reason)
 {
     struct world w;
     segment_t *s;
 
-    (void)state;
     world_new (&w, "UTC");
     book_rate (w.site, "h100", NULL, "10", MIG_MAX);
     add_segment (&w, SEGMENT_NODE_FAIL, w.period.start, 2 * HOUR,
@@ -463,11 +452,10 @@ static void credits__of_one_job__are_one_for_each_reason (void **state)
 
 /* Two lines of an account, each of 101 cents: 50.7 of 101 and 50.6 of 101 come
  * back, 51 of each, as if the other were not there. */
-static void credits__of_two_lines__are_shared_by_the_line (void **state)
+TEST_CASE (credits__of_two_lines__are_shared_by_the_line)
 {
     struct world w;
 
-    (void)state;
     world_new (&w, "UTC");
     book_rate (w.site, "h100", NULL, "3.6", MIG_MAX); /* 0.1 cent a second */
     add_segment (&w, SEGMENT_COMPLETED, w.period.start, 503, "gpu=1,gpu:h100=1",
@@ -489,11 +477,10 @@ static void credits__of_two_lines__are_shared_by_the_line (void **state)
 }
 
 /* 30 hours from the first day's sixth on: 18 and 12. */
-static void credits__by_day__lie_on_their_days (void **state)
+TEST_CASE (credits__by_day__lie_on_their_days)
 {
     struct world w;
 
-    (void)state;
     world_new (&w, "UTC");
     book_rate (w.site, "h100", NULL, "10", MIG_MAX);
     add_segment (&w, SEGMENT_NODE_FAIL, w.period.start + 6 * HOUR, 30 * HOUR,
@@ -506,11 +493,10 @@ static void credits__by_day__lie_on_their_days (void **state)
 }
 
 /* What is free comes back as nothing, and fails nothing. */
-static void credits__of_free_time__are_none (void **state)
+TEST_CASE (credits__of_free_time__are_none)
 {
     struct world w;
 
-    (void)state;
     world_new (&w, "UTC");
     book_rate (w.site, "h100", NULL, "0", MIG_MAX);
     add_segment (&w, SEGMENT_NODE_FAIL, w.period.start, HOUR,
@@ -526,13 +512,12 @@ static void credits__of_free_time__are_none (void **state)
 }
 
 /* 2 h of max (1, 3, 1) GPUs; and a minute more where minutes are billed. */
-static void billed__dominant_resource__changes_the_price_alone (void **state)
+TEST_CASE (billed__dominant_resource__changes_the_price_alone)
 {
     struct world w;
     struct sums sums;
     segment_t *s;
 
-    (void)state;
     world_new (&w, "UTC");
     w.site->pools[0].bill = BILL_DOMINANT;
     w.site->pools[0].cpus_per_gpu = 16;
@@ -560,12 +545,11 @@ static void billed__dominant_resource__changes_the_price_alone (void **state)
 }
 
 /* A slice is half a GPU of the price: its CPUs may make it one. */
-static void billed__a_slice__is_at_least_its_own_weight (void **state)
+TEST_CASE (billed__a_slice__is_at_least_its_own_weight)
 {
     struct world w;
     segment_t *s;
 
-    (void)state;
     world_new (&w, "UTC");
     w.site->pools[1].bill = BILL_DOMINANT;
     book_rate (w.site, "mig", NULL, "10", MIG_MAX);
@@ -863,12 +847,10 @@ static size_t worlds (void)
     return text ? strtoul (text, NULL, 10) : WORLDS_DEFAULT;
 }
 
-static void
-billed__made_up_months__add_up_and_no_cut_changes_them (void **state)
+TEST_CASE (billed__made_up_months__add_up_and_no_cut_changes_them)
 {
     size_t count = worlds ();
 
-    (void)state;
     for (size_t i = 0; i < count; i++) {
         struct world w;
         report_query_t query;
@@ -885,30 +867,4 @@ billed__made_up_months__add_up_and_no_cut_changes_them (void **state)
     }
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (billed_units__dominant__is_rounded_up),
-        cmocka_unit_test (billed_units__weighted__is_as_max_tres),
-        cmocka_unit_test (billed_seconds__minimum_increment_grace),
-        cmocka_unit_test (billed_credit_seconds__cap__is_the_most),
-        cmocka_unit_test (credits__eight_gpus_after_nine_hours__as_published),
-        cmocka_unit_test (
-            credits__over_the_end_of_a_month__lie_where_they_were),
-        cmocka_unit_test (credits__a_requeued_job__each_segment_by_itself),
-        cmocka_unit_test (credits__of_one_line__are_one_for_each_job),
-        cmocka_unit_test (credits__of_one_job__are_one_for_each_reason),
-        cmocka_unit_test (credits__of_two_lines__are_shared_by_the_line),
-        cmocka_unit_test (credits__by_day__lie_on_their_days),
-        cmocka_unit_test (credits__of_free_time__are_none),
-        cmocka_unit_test (credits__free_suspension__is_not_given_back),
-        cmocka_unit_test (
-            credits__a_team_from_the_middle_of_a_month__come_back),
-        cmocka_unit_test (billed__dominant_resource__changes_the_price_alone),
-        cmocka_unit_test (billed__a_slice__is_at_least_its_own_weight),
-        cmocka_unit_test (
-            billed__made_up_months__add_up_and_no_cut_changes_them),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -129,12 +129,11 @@ static site_t *new_site (void)
     return site;
 }
 
-static void recharge_year__from_july__is_named_after_its_end (void **state)
+TEST_CASE (recharge_year__from_july__is_named_after_its_end)
 {
     site_t *site = new_site ();
     period_t year = recharge_year_period (site, 2026);
 
-    (void)state;
     assert_int_equal (year.start, book_instant (site, 2025, 7, 1, 0));
     assert_int_equal (year.end, book_instant (site, 2026, 7, 1, 0));
     assert_int_equal (recharge_year_of (site, year.start - 1), 2025);
@@ -147,13 +146,12 @@ static void recharge_year__from_july__is_named_after_its_end (void **state)
 
 /* The worked example: expense 800,000, revenue 776,000, next year 820,000 for
  * 220,000 hours. */
-static void recharge__a_deficit__is_carried_into_the_next_rate (void **state)
+TEST_CASE (recharge__a_deficit__is_carried_into_the_next_rate)
 {
     site_t *site = new_site ();
     report_t *report
         = make (site, 776000, 800000, 800000, "820000", "220000");
 
-    (void)state;
     check_cell (report, "balance", "balance", "year", "2026");
     check_cell (report, "balance", "balance", "months", "12");
     check_cell (report, "balance", "balance", "revenue", "776000.00");
@@ -173,12 +171,11 @@ static void recharge__a_deficit__is_carried_into_the_next_rate (void **state)
 
 /* What others paid for is no expense of the rates: the same revenue is then a
  * surplus, beyond the band, that lowers the rate. */
-static void recharge__a_federal_share__is_excluded (void **state)
+TEST_CASE (recharge__a_federal_share__is_excluded)
 {
     site_t *site = new_site ();
     report_t *report = make (site, 776000, 800000, 600000, NULL, NULL);
 
-    (void)state;
     check_cell (report, "balance", "balance", "full_cost", "800000.00");
     check_cell (report, "balance", "balance", "excluded", "200000.00");
     check_cell (report, "balance", "balance", "balance", "176000.00");
@@ -197,7 +194,7 @@ static void recharge__a_federal_share__is_excluded (void **state)
 /* Nothing is charged in the two last months of the year; they cost as much as any
  * other: (240,000 - 0) / 100,000 hours if revenue is 240,000, of which ten months
  * are 200,000. */
-static void recharge__months_without_jobs__count_with_their_cost (void **state)
+TEST_CASE (recharge__months_without_jobs__count_with_their_cost)
 {
     site_t *site = new_site ();
     report_cluster_t cluster
@@ -211,7 +208,6 @@ static void recharge__months_without_jobs__count_with_their_cost (void **state)
     report_t *report;
     mpq_t cost, none;
 
-    (void)state;
     mpq_inits (cost, none, NULL);
     mpq_set_ui (cost, 20000, 1);
     for (int i = 0; i < 10; i++) {
@@ -240,12 +236,11 @@ static void recharge__months_without_jobs__count_with_their_cost (void **state)
     site_free (site);
 }
 
-static void recharge__a_band_of_ten_percent__is_in_it (void **state)
+TEST_CASE (recharge__a_band_of_ten_percent__is_in_it)
 {
     site_t *site = new_site ();
     report_t *report = make (site, 880000, 800000, 800000, NULL, NULL);
 
-    (void)state;
     check_cell (report, "balance", "balance", "finding", "in the band");
     report_free (report);
     report = make (site, 880012, 800000, 800000, NULL, NULL);
@@ -285,11 +280,10 @@ static site_rate_t *add_rate (site_t *site, const char *qos, const char *price,
     return rate;
 }
 
-static void recharge_checks__of_rates__find_what_differs (void **state)
+TEST_CASE (recharge_checks__of_rates__find_what_differs)
 {
     site_t *site = new_site ();
 
-    (void)state;
     add_rate (site, NULL, "4", 2025);
     check_finding (site, "one rate for every QOS", "holds");
     check_finding (site, "rates are looked at every two years", "holds");
@@ -319,12 +313,11 @@ static void add_qos (site_t *site, const char *name, const char *multiplier,
     qos->valid = book_always;
 }
 
-static void recharge_checks__of_qos__name_who_pays_otherwise (void **state)
+TEST_CASE (recharge_checks__of_qos__name_who_pays_otherwise)
 {
     static const char check[] = "no premium or discount by QOS";
     site_t *site = new_site ();
 
-    (void)state;
     add_rate (site, NULL, "4", 2025);
     add_qos (site, "normal", "1", "0");
     check_finding (site, check, "holds");
@@ -335,12 +328,11 @@ static void recharge_checks__of_qos__name_who_pays_otherwise (void **state)
 }
 
 /* 24 months on the last day of the year are enough, a day more is too old. */
-static void recharge_checks__of_old_rates__count_24_months (void **state)
+TEST_CASE (recharge_checks__of_old_rates__count_24_months)
 {
     site_t *site = new_site ();
     site_rate_t *rate = add_rate (site, NULL, "4", 2024);
 
-    (void)state;
     check_finding (site, "rates are looked at every two years", "holds");
     rate->valid.start -= 86400;
     check_finding (site, "rates are looked at every two years", "look");
@@ -349,14 +341,12 @@ static void recharge_checks__of_old_rates__count_24_months (void **state)
     site_free (site);
 }
 
-static void recharge_checks__of_funding__want_the_federal_part_out (
-    void **state)
+TEST_CASE (recharge_checks__of_funding__want_the_federal_part_out)
 {
     site_t *site = new_site ();
     site_asset_t *asset = book_asset (site, "p", "1", "800000", "0",
                                       (civil_t){2025, 7, 1, 0, 0, 0}, 60);
 
-    (void)state;
     book_funding (&asset->funding, "Federal award 1234", "100%");
     mpq_set_ui (asset->recoverable, 1, 1);
     check_finding (site, "what others paid for is in no rate", "look");
@@ -366,7 +356,7 @@ static void recharge_checks__of_funding__want_the_federal_part_out (
 }
 
 /* 60 % of an asset and all of a cost are of a federal award. */
-static void recharge__funds__exclude_what_the_federal_one_pays (void **state)
+TEST_CASE (recharge__funds__exclude_what_the_federal_one_pays)
 {
     static const char check[] = "what others paid for is in no rate";
     site_t *site = new_site ();
@@ -375,7 +365,6 @@ static void recharge__funds__exclude_what_the_federal_one_pays (void **state)
     site_cost_t *cost = book_cost (site, "p", "fabric", "5", COST_PER_MONTH);
     report_t *report;
 
-    (void)state;
     book_funding (&asset->funding, "federal", "60%");
     book_funding (&asset->funding, "institutional", "40%");
     book_funding (&cost->funding, "federal", "100%");
@@ -390,22 +379,4 @@ static void recharge__funds__exclude_what_the_federal_one_pays (void **state)
     site_free (site);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (recharge_year__from_july__is_named_after_its_end),
-        cmocka_unit_test (recharge__a_deficit__is_carried_into_the_next_rate),
-        cmocka_unit_test (recharge__a_federal_share__is_excluded),
-        cmocka_unit_test (recharge__months_without_jobs__count_with_their_cost),
-        cmocka_unit_test (recharge__a_band_of_ten_percent__is_in_it),
-        cmocka_unit_test (recharge_checks__of_rates__find_what_differs),
-        cmocka_unit_test (recharge_checks__of_qos__name_who_pays_otherwise),
-        cmocka_unit_test (recharge_checks__of_old_rates__count_24_months),
-        cmocka_unit_test (
-            recharge_checks__of_funding__want_the_federal_part_out),
-        cmocka_unit_test (
-            recharge__funds__exclude_what_the_federal_one_pays),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)

@@ -368,12 +368,10 @@ static size_t worlds (void)
     return text ? strtoul (text, NULL, 10) : WORLDS_DEFAULT;
 }
 
-static void
-rollups__made_up_worlds__reports_are_those_of_segments (void **state)
+TEST_CASE (rollups__made_up_worlds__reports_are_those_of_segments)
 {
     static struct world w;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= worlds (); seed++) {
         world_make (&w, seed);
         check_usage (&w, seed, of_usage, keys, GL_ARRAY_SIZE (keys));
@@ -386,11 +384,10 @@ rollups__made_up_worlds__reports_are_those_of_segments (void **state)
 }
 
 /* Days do not depend on the days that they were built with. */
-static void rollups__other_chunks__same_bytes (void **state)
+TEST_CASE (rollups__other_chunks__same_bytes)
 {
     static struct world w;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= worlds () / 10; seed++) {
         struct list once = {.count = 0}, again = {.count = 0};
         world_make (&w, seed);
@@ -412,14 +409,13 @@ static void rollups__other_chunks__same_bytes (void **state)
 }
 
 /* Any bytes: refused or taken, never followed out of their bounds. */
-static void rollups__damaged_bytes__are_refused_or_harmless (void **state)
+TEST_CASE (rollups__damaged_bytes__are_refused_or_harmless)
 {
     static struct world w;
     struct list list = {.count = 0};
     BUFFER_AUTO bytes = BUFFER_INIT;
     gl_error_t error;
 
-    (void)state;
     world_make (&w, 4);
     build (&w, w.span, &list);
     rollup_encode (list.rollup[5], &bytes);
@@ -437,13 +433,12 @@ static void rollups__damaged_bytes__are_refused_or_harmless (void **state)
     world_end (&w);
 }
 
-static void rollups__a_gap__is_not_merged (void **state)
+TEST_CASE (rollups__a_gap__is_not_merged)
 {
     static struct world w;
     struct list list = {.count = 0};
     gl_error_t error;
 
-    (void)state;
     world_make (&w, 1);
     build (&w, w.span, &list);
     const rollup_t *const apart[] = {list.rollup[0], list.rollup[2]};
@@ -453,15 +448,4 @@ static void rollups__a_gap__is_not_merged (void **state)
     world_end (&w);
 }
 
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (
-            rollups__made_up_worlds__reports_are_those_of_segments),
-        cmocka_unit_test (rollups__other_chunks__same_bytes),
-        cmocka_unit_test (rollups__damaged_bytes__are_refused_or_harmless),
-        cmocka_unit_test (rollups__a_gap__is_not_merged),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN (NULL, NULL)
