@@ -6,13 +6,6 @@
 #include "month/budgets.h"
 #include "month/month.h"
 
-/* What an hour at full cost was charged. */
-struct pool_rate {
-    char *pool;
-    bool known;
-    mpq_t per_hour;
-};
-
 /* Budgets in the making. */
 struct filling {
     const budgets_query_t *query;
@@ -20,8 +13,7 @@ struct filling {
     budget_t **budget;
     size_t count;
     int64_t first;          /* day with a charge of anybody; 0: none */
-    struct pool_rate *rate; /* of the pools in the month of as-of */
-    size_t rate_count;
+    bill_t *rates;          /* the pools in the month of as-of */
     uint64_t unlimited; /* running jobs without a known time limit */
 };
 
@@ -38,19 +30,6 @@ static bool is_as_of_month (const struct filling *f, period_t month)
 {
     return f->query->as_of - 1 >= month.start
            && f->query->as_of - 1 < month.end;
-}
-
-static void add_rate (struct filling *f, const char *pool, bool known,
-                      mpq_srcptr per_hour)
-{
-    struct pool_rate *rate;
-
-    f->rate = xreallocarray (f->rate, f->rate_count + 1, sizeof (*f->rate));
-    rate = &f->rate[f->rate_count++];
-    rate->pool = xstrdup (pool);
-    rate->known = known;
-    mpq_init (rate->per_hour);
-    mpq_set (rate->per_hour, per_hour);
 }
 
 /* What budgets may be of; one has one of them. */
@@ -98,7 +77,8 @@ static int take_month (month_t *m, void *arg, gl_error_t *error)
         budget_add_bill (f->budget[i], m->period, m->bill);
     pool = bill_pools (m->bill, &count);
     for (size_t i = 0; i < count && is_as_of_month (f, m->period); i++)
-        add_rate (f, pool[i].pool, pool[i].has_cost, pool[i].full_rate);
+        fields_copy (&bill_fields[BILL_POOLS],
+                     bill_append (f->rates, BILL_POOLS), &pool[i]);
     return 0;
 }
 
@@ -172,16 +152,16 @@ static int take_running (const fact_t *fact, void *arg, gl_error_t *error)
 static bool price_of (const struct filling *f, const char *pool,
                       const rate_card_price_t *price, mpq_t ret)
 {
-    const struct pool_rate *full = NULL;
+    size_t count;
+    const bill_pool_t *full = NULL, *pools = bill_pools (f->rates, &count);
     mpq_t share;
 
-    for (size_t i = 0; i < f->rate_count; i++) {
-        if (strcmp (f->rate[i].pool, pool) == 0)
-            full = &f->rate[i];
-    }
-    if (!price->rate && (!full || !full->known))
+    for (size_t i = 0; i < count; i++)
+        if (strcmp (pools[i].pool, pool) == 0)
+            full = &pools[i];
+    if (!price->rate && (!full || !full->has_cost))
         return false;
-    mpq_set (ret, price->rate ? price->rate->per_gpu_hour : full->per_hour);
+    mpq_set (ret, price->rate ? price->rate->per_gpu_hour : full->full_rate);
     if (!price->rule)
         return true;
     mpq_init (share);
@@ -287,15 +267,6 @@ static int add_running (store_t *store, struct filling *f,
 
 /* --- all together ------------------------------------------------------ */
 
-static void drop_rates (struct filling *f)
-{
-    for (size_t i = 0; i < f->rate_count; i++) {
-        free (f->rate[i].pool);
-        mpq_clear (f->rate[i].per_hour);
-    }
-    free (f->rate);
-}
-
 static bool is_wanted (const budgets_query_t *q, const site_budget_t *entry)
 {
     return q->as_of - 1 >= entry->valid.start
@@ -320,7 +291,7 @@ int budgets_compute (store_t *store, const budgets_query_t *query,
                      budget_t ***ret_budgets, size_t *ret_count,
                      gl_error_t *error)
 {
-    struct filling f = {.query = query};
+    struct filling f = {.query = query, .rates = bill_new ()};
     int rc = 0;
 
     f.budget = xcalloc (query->site->budget_count + 1, sizeof (*f.budget));
@@ -333,7 +304,7 @@ int budgets_compute (store_t *store, const budgets_query_t *query,
         rc = fill (store, &f, error);
     for (size_t i = 0; i < f.count && rc == 0; i++)
         budget_compute (f.budget[i], query->window, f.first);
-    drop_rates (&f);
+    bill_free (f.rates);
     if (rc < 0) {
         budgets_free (f.budget, f.count);
         return -1;

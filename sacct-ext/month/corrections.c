@@ -1,11 +1,145 @@
+#include "config.h"
+
+#include <inttypes.h>
 #include <string.h>
 
+#include <openssl/evp.h>
+
+#include "base/buffer.h"
 #include "base/memory.h"
+#include "facts/facts.h"
 #include "ledger/correction.h"
 #include "month/bills.h"
 #include "month/closed_site.h"
 #include "month/corrections.h"
-#include "month/corrections_retained.h"
+#include "store/cached.h"
+#include "usage/rollup.h"
+
+/* The first line of what is kept, and of what the digest is of. */
+#define HEAD "corrections 1 " PACKAGE_VERSION "\n"
+
+/* --- retained: what corrections depend on
+ * ----------------------------------------------- */
+
+/* Those that were closed and corrected before; a hash is of all before it. */
+static void add_closings (const periods_t *p, const char *before,
+                          buffer_t *text)
+{
+    for (size_t i = 0; i < p->closing_count; i++) {
+        const closing_t *c = &p->closings[i];
+        if (!c->reopened && strcmp (c->month, before) < 0)
+            buffer_printf (text, "closing %s %" PRIu32 " %s\n", c->month,
+                           c->version, c->hash);
+    }
+}
+
+static int add_clusters (store_t *store, buffer_t *text, gl_error_t *error)
+{
+    store_cluster_t *clusters;
+    size_t count;
+    int rc = 0;
+
+    if (store_clusters (store, &clusters, &count, error) < 0)
+        return -1;
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        buffer_printf (text, "cluster %s\n", clusters[i].name);
+        rc = facts_clocks (store, clusters[i].name, NULL, text, error);
+    }
+    store_clusters_free (clusters, count);
+    return rc;
+}
+
+static int add_accounts (store_t *store, buffer_t *text, gl_error_t *error)
+{
+    store_iter_t *iter = store_iter_open (store, STORE_ACCOUNTS, NULL, error);
+    store_account_t a;
+    int more = -1;
+
+    while (iter && (more = store_iter_next (iter, &a, error)) > 0)
+        buffer_printf (text, "account %s\t%s\t%s\n", a.cluster, a.name,
+                       a.parent ? a.parent : "");
+    store_iter_close (iter);
+    return more;
+}
+
+int corrections_digest (store_t *store, const site_t *site, const periods_t *p,
+                        const char *before,
+                        uint8_t ret_digest[STORE_DIGEST_SIZE],
+                        gl_error_t *error)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+
+    buffer_printf (&text, HEAD "%s\n%s\n", before,
+                   site->book ? site->book : "");
+    site_usage_text (site, &text);
+    add_closings (p, before, &text);
+    if (add_clusters (store, &text, error) < 0
+        || add_accounts (store, &text, error) < 0)
+        return -1;
+    if (EVP_Digest (text.data, text.length, ret_digest, NULL, EVP_sha256 (),
+                    NULL)
+        != 1)
+        return gl_error (error, "SHA-256 is not available");
+    return 0;
+}
+
+/* --- the rows, one a line ---------------------------------------------- */
+
+static int put_retained (store_t *store, period_t period,
+                         const uint8_t digest[STORE_DIGEST_SIZE],
+                         const bill_t *corrections, gl_error_t *error)
+{
+    BUFFER_AUTO body = BUFFER_INIT;
+    size_t count;
+    const posting_t *rows = postings (corrections, &count);
+
+    buffer_add_text (&body, HEAD);
+    for (size_t i = 0; i < count; i++) {
+        posting_text (&rows[i], &body);
+        buffer_add_char (&body, '\n');
+    }
+    return store_put_cached (store, period, digest, body.data, body.length,
+                             error);
+}
+
+static bool parse_retained (const char *body, bill_t *out)
+{
+    const char *line, *end;
+
+    if (strncmp (body, HEAD, strlen (HEAD)) != 0)
+        return false;
+    for (line = body + strlen (HEAD); *line; line = end + 1) {
+        end = strchr (line, '\n');
+        if (!end
+            || posting_parse (line, (size_t)(end - line), bill_add (out), NULL)
+                   < 0)
+            return false;
+    }
+    return true;
+}
+
+static int take_retained (store_t *store, period_t period,
+                          const uint8_t digest[STORE_DIGEST_SIZE], bill_t *out,
+                          gl_error_t *error)
+{
+    BUFFER_AUTO body = BUFFER_INIT;
+    bill_t *kept;
+    const posting_t *rows;
+    size_t count;
+    int rc = store_get_cached (store, period, digest, &body, error);
+
+    if (rc != 1)
+        return rc;
+    kept = bill_new ();
+    if (parse_retained (buffer_text (&body), kept)) {
+        rows = postings (kept, &count);
+        for (size_t i = 0; i < count; i++)
+            bill_add_copy (out, &rows[i]);
+    } else
+        rc = 0;
+    bill_free (kept);
+    return rc;
+}
 
 /* --- what changed since a month was closed ----------------------------- */
 
@@ -63,10 +197,22 @@ static int find_segment (store_t *store, const char *cluster, uint64_t id_job,
     return rc < 0 ? -1 : found;
 }
 
-static void add_touch (struct touches *t, struct touch touch)
+/* A change of a segment that began before the period ends. Takes the touch. */
+static int add_touch (store_t *store, const char *cluster, uint64_t id_job,
+                      int64_t time_submit, period_t period, struct touch touch,
+                      struct touches *t, gl_error_t *error)
 {
+    int64_t start = 0;
+    int rc = find_segment (store, cluster, id_job, time_submit, &touch, &start,
+                           error);
+
+    if (rc < 1 || start == 0 || start >= period.end) {
+        touch_clear (&touch);
+        return rc < 0 ? -1 : 0;
+    }
     t->item = xreallocarray (t->item, t->count + 1, sizeof (*t->item));
     t->item[t->count++] = touch;
+    return 0;
 }
 
 /* As of which moment the facts of the cluster were closed; 0: there were none. */
@@ -93,19 +239,13 @@ static int take_revisions (store_t *store, const closing_t *closing,
     int rc = -1;
 
     while (iter && (rc = store_iter_next (iter, &r, error)) == 1) {
-        struct touch touch = {.cause = cause_of (&r)};
-        int64_t start = 0;
-        if (r.kind == REVISION_GONE
-            || r.seen <= closed_as_of (closing, r.cluster))
-            continue;
-        rc = find_segment (store, r.cluster, r.id_job, r.time_submit, &touch,
-                           &start, error);
-        if (rc < 0)
+        const struct touch touch = {.cause = cause_of (&r)};
+        if (r.kind != REVISION_GONE
+            && r.seen > closed_as_of (closing, r.cluster)
+            && (rc = add_touch (store, r.cluster, r.id_job, r.time_submit,
+                                period, touch, touches, error))
+                   < 0)
             break;
-        if (rc == 1 && start != 0 && start < period.end)
-            add_touch (touches, touch);
-        else
-            touch_clear (&touch);
     }
     store_iter_close (iter);
     return rc < 0 ? -1 : 0;
@@ -121,20 +261,14 @@ static int take_retags (store_t *store, const closing_t *closing,
 
     while (iter && (rc = store_iter_next (iter, &r, error)) == 1) {
         struct touch touch = {.cause = CAUSE_RETAG};
-        int64_t start = 0;
         if (r.stamp < closing->when)
             continue;
-        rc = find_segment (store, r.cluster, r.id_job, r.time_submit, &touch,
-                           &start, error);
-        if (rc < 0)
-            break;
-        if (rc == 0 || start == 0 || start >= period.end) {
-            touch_clear (&touch);
-            continue;
-        }
         touch.projects[0] = xstrdup (r.previous);
         touch.projects[1] = xstrdup (r.project);
-        add_touch (touches, touch);
+        if ((rc = add_touch (store, r.cluster, r.id_job, r.time_submit, period,
+                             touch, touches, error))
+            < 0)
+            break;
     }
     store_iter_close (iter);
     return rc < 0 ? -1 : 0;
@@ -371,7 +505,7 @@ static int compute_one (store_t *store, struct corrected *c, bill_t *out,
     int rc = closed_site_same_currency (c->closing, c->site, error);
 
     if (rc == 0)
-        rc = corrections_take (store, c->period, c->digest, out, error);
+        rc = take_retained (store, c->period, c->digest, out, error);
     return rc ? rc : afresh (store, c, out, error);
 }
 
@@ -386,7 +520,7 @@ static int keep (store_t *store, void *arg, gl_error_t *error)
     if (rc == 0)
         rc = afresh (store, c, bill, error);
     if (rc == 0)
-        rc = corrections_put (store, c->period, c->digest, bill, error);
+        rc = put_retained (store, c->period, c->digest, bill, error);
     bill_free (bill);
     return rc;
 }
@@ -397,7 +531,7 @@ static int keep_one (store_t *store, struct corrected *c, bill_t *out,
     int rc = closed_site_same_currency (c->closing, c->site, error);
 
     if (rc == 0)
-        rc = corrections_take (store, c->period, c->digest, out, error);
+        rc = take_retained (store, c->period, c->digest, out, error);
     return rc ? rc : store_transaction (store, keep, c, error);
 }
 

@@ -35,4 +35,14 @@ int corrections_adjustments (store_t *store, const site_t *site,
  * repeat; never needed for a report to be right. */
 int corrections_keep (store_t *store, const site_t *site, gl_error_t *error);
 
+/* Of what retained corrections depend on in addition to facts that the store
+ * looks at: today's configuration, the closings that they follow, the clusters,
+ * their accounts and the clocks of their nodes, and this program. Of those that
+ * the bill of `before`
+ * ("2026-11") has. */
+int corrections_digest (store_t *store, const site_t *site,
+                        const periods_t *periods, const char *before,
+                        uint8_t ret_digest[STORE_DIGEST_SIZE],
+                        gl_error_t *error);
+
 #endif /* !GL_CORRECTIONS_H */

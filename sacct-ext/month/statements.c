@@ -18,11 +18,9 @@ struct making {
     report_query_t query;
     bool list; /* of jobs */
     statement_t s;
-    usage_t *usage[STATEMENT_COUNTS];
-    usage_query_t usage_query[STATEMENT_COUNTS];
+    usage_t *usage[STATEMENT_COUNTS + 1]; /* the last by nothing: all of it */
+    usage_query_t usage_query[STATEMENT_COUNTS + 1];
     statement_count_t *counts[STATEMENT_COUNTS];
-    usage_t *whole;
-    usage_query_t whole_query;
     statement_jobs_t *jobs;
     statement_day_t *days;
     size_t day_count;
@@ -37,11 +35,9 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
     struct making *m = arg;
 
     (void)error;
-    for (size_t i = 0; i < STATEMENT_COUNTS; i++)
+    for (size_t i = 0; i <= STATEMENT_COUNTS; i++)
         usage_add (m->usage[i], fact->segment, fact->suspensions,
                    fact->suspension_count, fact->project);
-    usage_add (m->whole, fact->segment, fact->suspensions,
-               fact->suspension_count, fact->project);
     return 0;
 }
 
@@ -50,19 +46,9 @@ static int take_rollup (const rollup_t *rollup, void *arg, gl_error_t *error)
     struct making *m = arg;
 
     (void)error;
-    for (size_t i = 0; i < STATEMENT_COUNTS; i++)
+    for (size_t i = 0; i <= STATEMENT_COUNTS; i++)
         usage_add_rollup (m->usage[i], rollup, ROLLUP_COUNTED);
-    usage_add_rollup (m->whole, rollup, ROLLUP_COUNTED);
     return 0;
-}
-
-static usage_query_t usage_query_of (const report_query_t *query)
-{
-    return (usage_query_t){.site = query->site,
-                           .period = query->period,
-                           .filters = query->filters,
-                           .filter_count = query->filter_count,
-                           .accounts = query->accounts};
 }
 
 static int begin_usage (struct making *m, const report_query_t *query,
@@ -70,15 +56,19 @@ static int begin_usage (struct making *m, const report_query_t *query,
 {
     char *label;
 
-    m->whole_query = usage_query_of (query);
-    m->whole = usage_new (&m->whole_query);
-    for (size_t i = 0; i < STATEMENT_COUNTS; i++) {
-        m->usage_query[i] = usage_query_of (query);
-        if (report_keys_parse (statement_keys ((statement_by_t)i),
-                               &m->usage_query[i].by, &label, error)
-            < 0)
+    for (size_t i = 0; i <= STATEMENT_COUNTS; i++) {
+        usage_query_t *q = &m->usage_query[i];
+        *q = (usage_query_t){.site = query->site,
+                             .period = query->period,
+                             .filters = query->filters,
+                             .filter_count = query->filter_count,
+                             .accounts = query->accounts};
+        if (i < STATEMENT_COUNTS
+            && report_keys_parse (statement_keys ((statement_by_t)i), &q->by,
+                                  &label, error)
+                   < 0)
             return -1;
-        m->usage[i] = usage_new (&m->usage_query[i]);
+        m->usage[i] = usage_new (q);
     }
     return 0;
 }
@@ -104,7 +94,7 @@ static void end_usage (struct making *m)
 
     for (size_t i = 0; i < STATEMENT_COUNTS; i++)
         m->s.counts[i] = counts_of (m, (statement_by_t)i);
-    whole = usage_cells (m->whole, &count);
+    whole = usage_cells (m->usage[STATEMENT_COUNTS], &count);
     m->s.jobs = count ? whole->jobs : 0;
 }
 
@@ -343,11 +333,10 @@ int statements_make (const statements_query_t *query, report_t **ret_report,
     m.query.by.count = 0;
     m.s.query = &m.query;
     rc = make (&m, ret_report, error);
-    for (size_t i = 0; i < STATEMENT_COUNTS; i++) {
+    for (size_t i = 0; i <= STATEMENT_COUNTS; i++)
         usage_free (m.usage[i]);
+    for (size_t i = 0; i < STATEMENT_COUNTS; i++)
         free (m.counts[i]);
-    }
-    usage_free (m.whole);
     statement_jobs_free (m.jobs);
     for (size_t i = 0; i < m.day_count; i++)
         mpz_clear (m.days[i].units);

@@ -3,7 +3,7 @@
 #include "support/book.h"
 #include "support/store_fixture.h"
 
-#include "month/corrections_retained.h"
+#include "month/corrections.h"
 #include "record/record.h"
 
 static store_counts_t counts;
