@@ -151,7 +151,7 @@ static const reconcile_cause_text_t causes[CAUSE_COUNT] = {
     [CAUSE_UNKNOWN_GPU]
     = {"unknown_gpu",
        "The job asked for GPUs, and accounting names none; the nodes show "
-       "which it held.",
+       "which it used.",
        "AccountingStorageTRES=gres/gpu in slurm.conf", true},
     [CAUSE_TRES_EDITED]
     = {"tres_edited",

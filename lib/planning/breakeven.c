@@ -169,7 +169,7 @@ static void asset_how (struct book *k, const site_asset_t *asset,
     GL_AUTOFREE char *text = values_text (
         &k->values,
         even ? "{units} x ({price} - {salvage}) / {months} months x 12"
-             : "{units} x {yearly} a year, as it stands");
+             : "{units} x {yearly} a year, of the cost book");
     buffer_printf (how, "%s%s", how->length ? " + " : "", text);
 }
 

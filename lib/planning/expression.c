@@ -184,7 +184,7 @@ static int name (struct parser *p, mpq_t value)
         return 0;
     }
     p->at = start;
-    return fail (p, "an unknown name stands");
+    return fail (p, "unknown name");
 }
 
 static int primary (struct parser *p, mpq_t value)
@@ -328,7 +328,7 @@ static int evaluate (struct parser *p, mpq_t value)
     if (comparison (p, value) < 0)
         return -1;
     skip_blanks (p);
-    return *p->at ? fail (p, "something else stands") : 0;
+    return *p->at ? fail (p, "unexpected text") : 0;
 }
 
 int expression_value (const char *text, const expression_scope_t *scope,

@@ -49,7 +49,7 @@ static int check_devices (const prices_device_t *devices, size_t count,
                              i + 1);
         for (size_t k = 0; k < i; k++) {
             if (devices[k].index == devices[i].index)
-                return gl_error (error, "devices: index %lld stands twice",
+                return gl_error (error, "devices: index %lld is given twice",
                                  (long long)devices[i].index);
         }
     }

@@ -294,7 +294,8 @@ static void add_definitions (buffer_t *out, const report_t *report)
         if (*column->help)
             add_words (out, column->title, column->help);
     }
-    buffer_add_text (out, "</dl>\n</section>\n");
+    buffer_add_text (out, "</dl>\n<p class=\"about\">docs/glossary.md defines "
+                          "the terms.</p>\n</section>\n");
 }
 
 static void add_foot (buffer_t *out, const report_t *report)
