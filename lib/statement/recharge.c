@@ -9,12 +9,17 @@
 
 /* ---- fiscal years ---- */
 
+static int year_of (const site_t *site, const civil_t *civil)
+{
+    return civil->year
+           + (site->fiscal_month > 1 && civil->month >= site->fiscal_month);
+}
+
 int recharge_year_of (const site_t *site, int64_t instant)
 {
     civil_t civil = zone_civil (site->zone, instant);
 
-    return civil.year
-           + (site->fiscal_month > 1 && civil.month >= site->fiscal_month);
+    return year_of (site, &civil);
 }
 
 period_t recharge_year_period (const site_t *site, int year)
@@ -32,13 +37,32 @@ int recharge_year_of_month (const site_t *site, const char *month)
 {
     civil_t civil;
 
-    if (calendar_parse_month (month, strlen (month), &civil) < 0)
-        return 0;
-    return civil.year
-           + (site->fiscal_month > 1 && civil.month >= site->fiscal_month);
+    return calendar_parse_month (month, strlen (month), &civil) < 0
+               ? 0
+               : year_of (site, &civil);
 }
 
 /* ---- what is added ---- */
+
+#define MONTH(member, type) FIELD (#member, type, recharge_month_t, member)
+static const field_t month_fields[] = {
+    MONTH (pool, TEXT),           MONTH (month, TEXT),
+    MONTH (revenue_units, UNITS), MONTH (corrected_units, UNITS),
+    MONTH (price_seconds, EXACT), MONTH (lines, COUNT),
+    MONTH (full, EXACT),          MONTH (recoverable, EXACT),
+};
+static const fields_t months = FIELDS ("month", recharge_month_t, month_fields);
+
+#define ACCOUNT(member, type) FIELD (#member, type, recharge_account_t, member)
+static const field_t account_fields[] = {
+    ACCOUNT (pool, TEXT),           ACCOUNT (year, COUNT),
+    ACCOUNT (months, COUNT),        ACCOUNT (lines, COUNT),
+    ACCOUNT (price_seconds, EXACT), ACCOUNT (revenue, EXACT),
+    ACCOUNT (full, EXACT),          ACCOUNT (excluded, EXACT),
+    ACCOUNT (recoverable, EXACT),   ACCOUNT (balance, EXACT),
+};
+static const fields_t accounts
+    = FIELDS ("account", recharge_account_t, account_fields);
 
 recharge_t *recharge_new (const report_query_t *query,
                           const recharge_forecast_t *forecast)
@@ -48,6 +72,8 @@ recharge_t *recharge_new (const report_query_t *query,
     r->query = query;
     r->forecast = *forecast;
     r->year = recharge_year_of (query->site, query->period.end - 1);
+    r->months = cube_new (&months, "pool,month");
+    r->accounts = cube_new (&accounts, "pool,year");
     mpz_init (r->unplaced_units);
     return r;
 }
@@ -56,61 +82,27 @@ void recharge_free (recharge_t *r)
 {
     if (!r)
         return;
-    for (size_t i = 0; i < r->month_count; i++) {
-        recharge_month_t *m = &r->month[i];
-        mpz_clears (m->revenue_units, m->corrected_units, NULL);
-        mpq_clears (m->price_seconds, m->full, m->recoverable, NULL);
-        free (m->pool);
-    }
-    for (size_t i = 0; i < r->account_count; i++) {
-        recharge_account_t *a = &r->account[i];
-        mpq_clears (a->revenue, a->price_seconds, a->full, a->excluded,
-                    a->recoverable, a->balance, NULL);
-    }
+    cube_free (r->months);
+    cube_free (r->accounts);
     mpz_clear (r->unplaced_units);
-    free (r->month);
-    free (r->account);
     free (r);
 }
 
 bool recharge_asks (const recharge_t *r, const char *pool)
 {
-    for (size_t i = 0; i < r->query->filter_count; i++) {
-        const usage_filter_t *f = &r->query->filters[i];
-        bool found = f->key != KEY_POOL;
-        for (size_t k = 0; k < f->values.count; k++)
-            found = found || !strcmp (f->values.item[k], pool);
-        if (!found)
+    for (size_t i = 0; i < r->query->filter_count; i++)
+        if (r->query->filters[i].key == KEY_POOL
+            && !report_filter_passes (&r->query->filters[i], pool))
             return false;
-    }
     return true;
 }
 
-static recharge_month_t *find_month (recharge_t *r, const char *pool,
-                                     const char *month)
-{
-    for (size_t i = r->month_count; i-- > 0;)
-        if (!strcmp (r->month[i].pool, pool)
-            && !strcmp (r->month[i].month, month))
-            return &r->month[i];
-    return NULL;
-}
-
+/* To be added to. */
 static recharge_month_t *get_month (recharge_t *r, const char *pool,
                                     const char *month)
 {
-    recharge_month_t *m = find_month (r, pool, month);
-
-    if (m)
-        return m;
-    r->month = xreallocarray (r->month, r->month_count + 1, sizeof (*m));
-    m = &r->month[r->month_count++];
-    memset (m, 0, sizeof (*m));
-    m->pool = xstrdup (pool);
-    snprintf (m->month, sizeof (m->month), "%.7s", month);
-    mpz_inits (m->revenue_units, m->corrected_units, NULL);
-    mpq_inits (m->price_seconds, m->full, m->recoverable, NULL);
-    return m;
+    return cube_add (r->months, &(recharge_month_t){.pool = (char *)pool,
+                                                    .month = (char *)month});
 }
 
 static bool is_of (const posting_t *row, bill_kind_t kind)
@@ -162,10 +154,12 @@ void recharge_add_bill (recharge_t *r, const bill_t *bill, const char *month)
 void recharge_add_cost (recharge_t *r, const char *pool, const char *month,
                         mpq_srcptr full, mpq_srcptr recoverable)
 {
+    const recharge_month_t keys
+        = {.pool = (char *)pool, .month = (char *)month};
     recharge_month_t *m;
 
     if (!recharge_asks (r, pool)
-        || (mpq_sgn (full) == 0 && !find_month (r, pool, month)))
+        || (mpq_sgn (full) == 0 && !cube_find (r->months, &keys)))
         return;
     m = get_month (r, pool, month);
     mpq_set (m->full, full);
@@ -173,31 +167,6 @@ void recharge_add_cost (recharge_t *r, const char *pool, const char *month,
 }
 
 /* ---- the years ---- */
-
-static recharge_account_t *get_account (recharge_t *r, const char *pool,
-                                        int year)
-{
-    recharge_account_t *a;
-
-    for (size_t i = 0; i < r->account_count; i++)
-        if (r->account[i].year == year && !strcmp (r->account[i].pool, pool))
-            return &r->account[i];
-    r->account
-        = xreallocarray (r->account, r->account_count + 1, sizeof (*a));
-    a = &r->account[r->account_count++];
-    *a = (recharge_account_t){.pool = pool, .year = year};
-    mpq_inits (a->revenue, a->price_seconds, a->full, a->excluded,
-               a->recoverable, a->balance, NULL);
-    return a;
-}
-
-static int by_pool_and_year (const void *a, const void *b)
-{
-    const recharge_account_t *x = a, *y = b;
-    int order = strcmp (x->pool, y->pool);
-
-    return order ? order : x->year - y->year;
-}
 
 void recharge_to_units (const recharge_t *r, mpq_srcptr money, mpq_t ret_units)
 {
@@ -230,36 +199,30 @@ static void add_month (const recharge_t *r, mpq_srcptr amount, mpq_t sum)
     mpz_clear (units);
 }
 
-static void sum_years (recharge_t *r)
+static void add_to_year (recharge_t *r, const recharge_month_t *m)
 {
-    mpq_t money;
+    recharge_account_t a;
 
-    mpq_init (money);
-    for (size_t i = 0; i < r->month_count; i++) {
-        const recharge_month_t *m = &r->month[i];
-        recharge_account_t *a
-            = get_account (r, m->pool,
-                           recharge_year_of_month (r->query->site, m->month));
-        recharge_to_money (r, m->revenue_units, money);
-        mpq_add (a->revenue, a->revenue, money);
-        recharge_to_money (r, m->corrected_units, money);
-        mpq_add (a->full, a->full, money);
-        mpq_add (a->recoverable, a->recoverable, money);
-        mpq_add (a->price_seconds, a->price_seconds, m->price_seconds);
-        add_month (r, m->full, a->full);
-        add_month (r, m->recoverable, a->recoverable);
-        a->lines += m->lines;
-        a->months++;
-    }
-    for (size_t i = 0; i < r->account_count; i++) {
-        recharge_account_t *a = &r->account[i];
-        mpq_sub (a->excluded, a->full, a->recoverable);
-        mpq_sub (a->balance, a->revenue, a->recoverable);
-    }
-    if (r->account_count > 0)
-        qsort (r->account, r->account_count, sizeof (*r->account),
-               by_pool_and_year);
-    mpq_clear (money);
+    fields_init (&accounts, &a);
+    a.pool = xstrdup (m->pool);
+    a.year = (uint64_t)recharge_year_of_month (r->query->site, m->month);
+    a.months = 1;
+    a.lines = m->lines;
+    mpq_set (a.price_seconds, m->price_seconds);
+    recharge_to_money (r, m->revenue_units, a.revenue);
+    recharge_to_money (r, m->corrected_units, a.full);
+    mpq_set (a.recoverable, a.full);
+    add_month (r, m->full, a.full);
+    add_month (r, m->recoverable, a.recoverable);
+    mpq_sub (a.excluded, a.full, a.recoverable);
+    mpq_sub (a.balance, a.revenue, a.recoverable);
+    cube_add (r->accounts, &a);
+    fields_clear (&accounts, &a);
+}
+
+const recharge_account_t *recharge_account (const recharge_t *r, size_t i)
+{
+    return i < cube_count (r->accounts) ? cube_row (r->accounts, i) : NULL;
 }
 
 bool recharge_outside (const recharge_account_t *a)
@@ -277,64 +240,50 @@ bool recharge_outside (const recharge_account_t *a)
 
 /* ---- the report ---- */
 
-static size_t column (report_t *report, const char *name, const char *title,
-                      column_type_t type, bool is_key, const char *help)
-{
-    size_t index = report_column (report, name, title, type, is_key);
+static const column_info_t columns[AT_COUNT] = {
+    [AT_SECTION] = {"section", "Section", COLUMN_TEXT, true, true,
+                    "rate, balance, next, depreciation, excluded, check."},
+    [AT_POOL] = {"pool", "Pool", COLUMN_TEXT, true, false, ""},
+    [AT_ITEM] = {"item", "Item", COLUMN_TEXT, true, false, ""},
+    [AT_YEAR] = {"year", "Year", COLUMN_COUNT, true, false,
+                 "The fiscal year, named after the calendar year that it "
+                 "ends in."},
+    [AT_FROM] = {"from", "From", COLUMN_TEXT, false, false, ""},
+    [AT_TO] = {"to", "To", COLUMN_TEXT, false, false,
+               "The first day on which it no longer holds."},
+    [AT_RATE] = {"per_gpu_hour", "Per GPU hour", COLUMN_RATE, false, false, ""},
+    [AT_APPROVED_BY]
+    = {"approved_by", "Approved by", COLUMN_TEXT, false, false, ""},
+    [AT_MONTHS] = {"months", "Months", COLUMN_COUNT, false, false,
+                   "Months that the ledger covers, with and without jobs; "
+                   "revenue and cost are of these."},
+    [AT_HOURS] = {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
+                  "Billed, by the weights of the price."},
+    [AT_REVENUE] = {"revenue", "Revenue", COLUMN_MONEY, false, false,
+                    "Charges, shared idle time, credits and corrections; "
+                    "taxes are not in it."},
+    [AT_FULL] = {"full_cost", "Full cost", COLUMN_MONEY, false, false, ""},
+    [AT_EXCLUDED] = {"excluded", "Excluded", COLUMN_MONEY, false, false,
+                     "Paid for by others: in no rate."},
+    [AT_RECOVERABLE] = {"recoverable_cost", "Recoverable cost", COLUMN_MONEY,
+                        false, false, "Full cost less excluded."},
+    [AT_BALANCE] = {"balance", "Balance", COLUMN_MONEY, false, false,
+                    "Revenue less recoverable cost; below 0 a deficit."},
+    [AT_PERCENT] = {"percent", "%", COLUMN_PERCENT, false, false,
+                    "Of a balance the share of the recoverable cost; of "
+                    "an entry the share that rates may recover."},
+    [AT_FINDING] = {"finding", "Finding", COLUMN_TEXT, false, false, ""},
+    [AT_NOTE] = {"note", "Note", COLUMN_TEXT, false, false, ""},
+};
 
-    report_column_help (report, index, help);
-    return index;
-}
-
-static struct recharge_columns add_columns (report_t *r)
-{
-    struct recharge_columns c;
-
-    c.section = column (r, "section", "Section", COLUMN_TEXT, true,
-                        "rate, balance, next, depreciation, excluded, check.");
-    r->column[c.section].detail = true;
-    c.pool = column (r, "pool", "Pool", COLUMN_TEXT, true, "");
-    c.item = column (r, "item", "Item", COLUMN_TEXT, true, "");
-    c.year = column (r, "year", "Year", COLUMN_COUNT, true,
-                     "The fiscal year, named after the calendar year that it "
-                     "ends in.");
-    c.from = column (r, "from", "From", COLUMN_TEXT, false, "");
-    c.to = column (r, "to", "To", COLUMN_TEXT, false,
-                   "The first day on which it no longer holds.");
-    c.rate = column (r, "per_gpu_hour", "Per GPU hour", COLUMN_RATE, false, "");
-    c.approved_by = column (r, "approved_by", "Approved by", COLUMN_TEXT,
-                            false, "");
-    c.months = column (r, "months", "Months", COLUMN_COUNT, false,
-                       "Months that the ledger covers, with and without jobs; "
-                       "revenue and cost are of these.");
-    c.hours = column (r, "gpu_hours", "GPU hours", COLUMN_HOURS, false,
-                      "Billed, by the weights of the price.");
-    c.revenue = column (r, "revenue", "Revenue", COLUMN_MONEY, false,
-                        "Charges, shared idle time, credits and corrections; "
-                        "taxes are not in it.");
-    c.full = column (r, "full_cost", "Full cost", COLUMN_MONEY, false, "");
-    c.excluded = column (r, "excluded", "Excluded", COLUMN_MONEY, false,
-                         "Paid for by others: in no rate.");
-    c.recoverable = column (r, "recoverable_cost", "Recoverable cost",
-                            COLUMN_MONEY, false, "Full cost less excluded.");
-    c.balance = column (r, "balance", "Balance", COLUMN_MONEY, false,
-                        "Revenue less recoverable cost; below 0 a deficit.");
-    c.percent = column (r, "percent", "%", COLUMN_PERCENT, false,
-                        "Of a balance the share of the recoverable cost; of "
-                        "an entry the share that rates may recover.");
-    c.finding = column (r, "finding", "Finding", COLUMN_TEXT, false, "");
-    c.note = column (r, "note", "Note", COLUMN_TEXT, false, "");
-    return c;
-}
-
-void recharge_row (report_t *report, const struct recharge_columns *c,
-                   const char *section, const char *pool, const char *item)
+void recharge_row (report_t *report, const char *section, const char *pool,
+                   const char *item)
 {
     report_row (report);
-    report_put_text (report, c->section, section);
-    report_put_text (report, c->item, item);
+    report_put_text (report, AT_SECTION, section);
+    report_put_text (report, AT_ITEM, item);
     if (pool)
-        report_put_text (report, c->pool, pool);
+        report_put_text (report, AT_POOL, pool);
 }
 
 static void put_day (report_t *report, size_t at, const zone_t *zone,
@@ -351,8 +300,7 @@ static void put_day (report_t *report, size_t at, const zone_t *zone,
 }
 
 /* Every version, whenever it held. */
-static void add_rates (report_t *report, const struct recharge_columns *c,
-                       const recharge_t *r)
+static void add_rates (report_t *report, const recharge_t *r)
 {
     const site_t *site = r->query->site;
 
@@ -364,51 +312,51 @@ static void add_rates (report_t *report, const struct recharge_columns *c,
             continue;
         GL_AUTOFREE char *item = rate->qos ? xasprintf ("QOS %s", rate->qos)
                                            : xstrdup ("every QOS");
-        recharge_row (report, c, "rate", rate->pool, item);
-        put_day (report, c->from, site->zone, rate->valid.start);
-        put_day (report, c->to, site->zone, rate->valid.end);
-        report_put_exact (report, c->rate, rate->per_gpu_hour, 4);
-        report_put_text (report, c->approved_by, rate->approved_by);
-        report_put_text (report, c->note, rate->note);
+        recharge_row (report, "rate", rate->pool, item);
+        put_day (report, AT_FROM, site->zone, rate->valid.start);
+        put_day (report, AT_TO, site->zone, rate->valid.end);
+        report_put_exact (report, AT_RATE, rate->per_gpu_hour, 4);
+        report_put_text (report, AT_APPROVED_BY, rate->approved_by);
+        report_put_text (report, AT_NOTE, rate->note);
     }
 }
 
-static void add_balances (report_t *report, const struct recharge_columns *c,
-                          const recharge_t *r)
+static void add_balances (report_t *report, const recharge_t *r)
 {
     int digits = r->query->site->currency_digits;
+    const recharge_account_t *a;
     mpq_t q;
 
     mpq_init (q);
     report_section (report, "Balance",
                     "By service and fiscal year. The last year may not be "
                     "over.");
-    for (size_t i = 0; i < r->account_count; i++) {
-        const recharge_account_t *a = &r->account[i];
-        recharge_row (report, c, "balance", a->pool, "balance");
-        report_put_count (report, c->year, (uint64_t)a->year);
-        report_put_count (report, c->months, a->months);
-        report_put_hours (report, c->hours, a->price_seconds);
-        report_put_exact (report, c->revenue, a->revenue, digits);
-        report_put_exact (report, c->full, a->full, digits);
-        report_put_exact (report, c->excluded, a->excluded, digits);
-        report_put_exact (report, c->recoverable, a->recoverable, digits);
-        report_put_exact (report, c->balance, a->balance, digits);
+    for (size_t i = 0; (a = recharge_account (r, i)); i++) {
+        recharge_row (report, "balance", a->pool, "balance");
+        report_put_count (report, AT_YEAR, a->year);
+        report_put_count (report, AT_MONTHS, a->months);
+        report_put_hours (report, AT_HOURS, a->price_seconds);
+        report_put_exact (report, AT_REVENUE, a->revenue, digits);
+        report_put_exact (report, AT_FULL, a->full, digits);
+        report_put_exact (report, AT_EXCLUDED, a->excluded, digits);
+        report_put_exact (report, AT_RECOVERABLE, a->recoverable, digits);
+        report_put_exact (report, AT_BALANCE, a->balance, digits);
         if (mpq_sgn (a->recoverable) != 0) {
             mpq_div (q, a->balance, a->recoverable);
             exact_add_scaled (q, q, 99, 1);
-            report_put_exact (report, c->percent, q, 2);
+            report_put_exact (report, AT_PERCENT, q, 2);
         }
-        report_put_text (report, c->finding,
-                         recharge_outside (a) ? "outside the band" : "in the "
-                                                                     "band");
+        report_put_text (report, AT_FINDING,
+                         recharge_outside (a) ? "outside the band"
+                                              : "in the "
+                                                "band");
     }
     mpq_clear (q);
 }
 
 /* The rate that carries the balance into the next year. */
-static void add_next (report_t *report, const struct recharge_columns *c,
-                      const recharge_t *r, const recharge_account_t *a)
+static void add_next (report_t *report, const recharge_t *r,
+                      const recharge_account_t *a)
 {
     int digits = r->query->site->currency_digits;
     carry_year_t year;
@@ -432,34 +380,34 @@ static void add_next (report_t *report, const struct recharge_columns *c,
             "%s; cost %s, hours %s", exact,
             r->forecast.cost ? "as given" : "as this year",
             r->forecast.gpu_hours ? "as given" : "as this year");
-        recharge_row (report, c, "next", a->pool, "rate with the balance");
-        report_put_count (report, c->year, (uint64_t)a->year + 1);
-        report_put_exact (report, c->rate, carry.next_rate, 4);
+        recharge_row (report, "next", a->pool, "rate with the balance");
+        report_put_count (report, AT_YEAR, a->year + 1);
+        report_put_exact (report, AT_RATE, carry.next_rate, 4);
         exact_add_scaled (seconds, year.next_units, 3600, 1);
-        report_put_hours (report, c->hours, seconds);
-        report_put_exact (report, c->recoverable, year.next_cost, digits);
-        report_put_exact (report, c->balance, carry.balance, digits);
-        report_put_text (report, c->note, note);
+        report_put_hours (report, AT_HOURS, seconds);
+        report_put_exact (report, AT_RECOVERABLE, year.next_cost, digits);
+        report_put_exact (report, AT_BALANCE, carry.balance, digits);
+        report_put_text (report, AT_NOTE, note);
     }
     carry_year_clear (&year);
     carry_forward_clear (&carry);
     mpq_clear (seconds);
 }
 
-static void add_nexts (report_t *report, const struct recharge_columns *c,
-                       const recharge_t *r)
+static void add_nexts (report_t *report, const recharge_t *r)
 {
+    const recharge_account_t *a;
+
     report_section (report, "Carried forward",
                     "(cost of the next year - balance) / billed GPU hours of "
                     "the next year.");
-    for (size_t i = 0; i < r->account_count; i++)
-        if (r->account[i].year == r->year)
-            add_next (report, c, r, &r->account[i]);
+    for (size_t i = 0; (a = recharge_account (r, i)); i++)
+        if (a->year == (uint64_t)r->year)
+            add_next (report, r, a);
 }
 
-static void add_share (report_t *report, const struct recharge_columns *c,
-                       const char *pool, const char *item, mpq_srcptr share,
-                       const char *note)
+static void add_share (report_t *report, const char *pool, const char *item,
+                       mpq_srcptr share, const char *note)
 {
     mpq_t percent;
 
@@ -467,9 +415,9 @@ static void add_share (report_t *report, const struct recharge_columns *c,
         return;
     mpq_init (percent);
     exact_add_scaled (percent, share, 100, 1);
-    recharge_row (report, c, "excluded", pool, item);
-    report_put_exact (report, c->percent, percent, 2);
-    report_put_text (report, c->note, note);
+    recharge_row (report, "excluded", pool, item);
+    report_put_exact (report, AT_PERCENT, percent, 2);
+    report_put_text (report, AT_NOTE, note);
     mpq_clear (percent);
 }
 
@@ -488,30 +436,28 @@ static char *source_text (const site_share_t *source)
 }
 
 /* Of an entry what each of its funds pays. */
-static void add_sources (report_t *report, const struct recharge_columns *c,
-                         const recharge_t *r, const char *pool,
-                         const char *item, const share_list_t *funding,
-                         mpq_srcptr recoverable)
+static void add_sources (report_t *report, const recharge_t *r,
+                         const char *pool, const char *item,
+                         const share_list_t *funding, mpq_srcptr recoverable)
 {
     mpq_t share;
 
     if (pool && !recharge_asks (r, pool))
         return;
     if (funding->count == 0)
-        add_share (report, c, pool, item, recoverable, NULL);
+        add_share (report, pool, item, recoverable, NULL);
     mpq_init (share);
     for (size_t i = 0; i < funding->count; i++) {
         GL_AUTOFREE char *text = source_text (&funding->item[i]);
         cost_recoverable (r->query->site, recoverable, funding->item[i].name,
                           share);
-        add_share (report, c, pool, item, share, text);
+        add_share (report, pool, item, share, text);
     }
     mpq_clear (share);
 }
 
 /* People are not named. */
-static void add_excluded (report_t *report, const struct recharge_columns *c,
-                          const recharge_t *r)
+static void add_excluded (report_t *report, const recharge_t *r)
 {
     const site_t *site = r->query->site;
 
@@ -520,18 +466,18 @@ static void add_excluded (report_t *report, const struct recharge_columns *c,
         "% is the share that they may recover; the balance has the amounts.");
     for (size_t i = 0; i < site->asset_count; i++) {
         const site_asset_t *asset = &site->assets[i];
-        add_sources (report, c, r, asset->pool, asset->name, &asset->funding,
+        add_sources (report, r, asset->pool, asset->name, &asset->funding,
                      asset->recoverable);
     }
     for (size_t i = 0; i < site->staff_count; i++)
-        add_sources (report, c, r, NULL, "staff", &site->staff[i].funding,
+        add_sources (report, r, NULL, "staff", &site->staff[i].funding,
                      site->staff[i].recoverable);
     for (size_t i = 0; i < site->tariff_count; i++)
-        add_sources (report, c, r, NULL, site->tariffs[i].name,
+        add_sources (report, r, NULL, site->tariffs[i].name,
                      &site->tariffs[i].funding, site->tariffs[i].recoverable);
     for (size_t i = 0; i < site->cost_count; i++) {
         const site_cost_t *cost = &site->costs[i];
-        add_sources (report, c, r, cost->pool, cost->name, &cost->funding,
+        add_sources (report, r, cost->pool, cost->name, &cost->funding,
                      cost->recoverable);
     }
 }
@@ -554,18 +500,18 @@ report_t *recharge_make (recharge_t *r)
     report_t *report
         = report_begin (r->query, "recharge", "Recharge rates and recovery");
     GL_AUTOFREE char *year = xasprintf ("%d", r->year);
-    struct recharge_columns c;
 
     report_parameter (report, "fiscal_year", year);
     report_parameter (report, "currency", r->query->site->currency);
-    c = add_columns (report);
-    sum_years (r);
-    add_rates (report, &c, r);
-    add_balances (report, &c, r);
-    add_nexts (report, &c, r);
-    recharge_add_depreciation (report, &c, r);
-    add_excluded (report, &c, r);
-    recharge_add_checks (report, &c, r);
+    report_columns (report, columns, AT_COUNT);
+    for (size_t i = 0; i < cube_count (r->months); i++)
+        add_to_year (r, cube_row (r->months, i));
+    add_rates (report, r);
+    add_balances (report, r);
+    add_nexts (report, r);
+    recharge_add_depreciation (report, r);
+    add_excluded (report, r);
+    recharge_add_checks (report, r);
     note_unplaced (report, r);
     return report;
 }

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -181,9 +182,11 @@ static void check_funding (struct checking *k)
 
 static void check_book (struct checking *k)
 {
-    for (size_t i = 0; i < k->recharge->account_count; i++) {
-        const recharge_account_t *a = &k->recharge->account[i];
-        if (a->year == k->recharge->year && k->site->policy.book == BOOK_FULL
+    const recharge_account_t *a;
+
+    for (size_t i = 0; (a = recharge_account (k->recharge, i)); i++) {
+        if (a->year == (uint64_t)k->recharge->year
+            && k->site->policy.book == BOOK_FULL
             && mpq_cmp (a->full, a->recoverable) > 0)
             look (k, a->pool,
                   ": charged at full cost where no rate is published "
@@ -194,9 +197,10 @@ static void check_book (struct checking *k)
 
 static void check_band (struct checking *k)
 {
-    for (size_t i = 0; i < k->recharge->account_count; i++) {
-        const recharge_account_t *a = &k->recharge->account[i];
-        GL_AUTOFREE char *year = xasprintf (" in %d", a->year);
+    const recharge_account_t *a;
+
+    for (size_t i = 0; (a = recharge_account (k->recharge, i)); i++) {
+        GL_AUTOFREE char *year = xasprintf (" in %" PRIu64, a->year);
         if (recharge_outside (a))
             look (k, a->pool, ": the balance is more than 10 % of the expense",
                   year);
@@ -224,16 +228,16 @@ static const struct {
 
 static uint64_t lines_of_year (const recharge_t *r)
 {
+    const recharge_account_t *a;
     uint64_t lines = 0;
 
-    for (size_t i = 0; i < r->account_count; i++)
-        if (r->account[i].year == r->year)
-            lines += r->account[i].lines;
+    for (size_t i = 0; (a = recharge_account (r, i)); i++)
+        if (a->year == (uint64_t)r->year)
+            lines += a->lines;
     return lines;
 }
 
-void recharge_add_checks (report_t *report, const struct recharge_columns *c,
-                          const recharge_t *r)
+void recharge_add_checks (report_t *report, const recharge_t *r)
 {
     struct checking k
         = {.recharge = r,
@@ -247,10 +251,9 @@ void recharge_add_checks (report_t *report, const struct recharge_columns *c,
     for (size_t i = 0; i < GL_ARRAY_SIZE (checks); i++) {
         buffer_clear (&k.found);
         checks[i].check (&k);
-        recharge_row (report, c, "check", NULL, checks[i].name);
-        report_put_text (report, c->finding,
-                         k.found.length ? "look" : "holds");
-        report_put_text (report, c->note,
+        recharge_row (report, "check", NULL, checks[i].name);
+        report_put_text (report, AT_FINDING, k.found.length ? "look" : "holds");
+        report_put_text (report, AT_NOTE,
                          k.found.length ? buffer_text (&k.found)
                                         : checks[i].holds);
         if (k.found.length)

@@ -6,20 +6,16 @@
 #include "base/memory.h"
 #include "statement/recharge_private.h"
 
-/* What one fund (NULL: not told) pays of an asset, in smallest units: whole ones, as
- * it is booked month by month. */
-struct part {
-    const site_asset_t *asset;
-    const char *fund;
-    mpq_t amount;
-    mpq_t recoverable; /* of it */
-};
-
-/* Of a pool. */
+/* What the assets of a pool bear, in smallest units: whole ones, as it is
+ * booked month by month. */
 struct parts {
+    report_t *report;
     const recharge_t *recharge;
     const recharge_account_t *account;
-    struct part *part;
+    const char *fund; /* of the part at hand; NULL: unspecified */
+    mpq_t amount;
+    mpq_t recoverable;            /* of it */
+    mpq_t full, full_recoverable; /* of all parts */
     size_t count;
 };
 
@@ -43,29 +39,48 @@ static bool balance_month (const struct parts *p, const recharge_month_t *m,
 }
 
 /* What the i-th fund pays in the months of the balance; false beyond the last. */
-static bool sum_months (const struct parts *p, size_t fund, struct part *part)
+static bool sum_months (struct parts *p, const site_asset_t *asset, size_t fund)
 {
     const recharge_t *r = p->recharge;
-    const site_t *site = r->query->site;
+    const char *pool = p->account->pool;
     mpq_t amount, recoverable;
     period_t month = {0, 0};
     bool found;
 
+    mpq_set_ui (p->amount, 0, 1);
+    mpq_set_ui (p->recoverable, 0, 1);
     mpq_inits (amount, recoverable, NULL);
-    found = cost_of_asset_in (site, part->asset, p->account->pool, month, NULL,
-                              fund, &part->fund, amount, recoverable);
-    for (size_t i = 0; found && i < r->month_count; i++) {
-        if (!balance_month (p, &r->month[i], &month))
+    found = cost_of_asset_in (r->query->site, asset, pool, month, NULL, fund,
+                              &p->fund, amount, recoverable);
+    for (size_t i = 0; found && i < cube_count (r->months); i++) {
+        if (!balance_month (p, cube_row (r->months, i), &month))
             continue;
-        cost_of_asset_in (site, part->asset, p->account->pool, month, NULL,
-                          fund, &part->fund, amount, recoverable);
-        mpq_add (part->amount, part->amount, amount);
-        mpq_add (part->recoverable, part->recoverable, recoverable);
+        cost_of_asset_in (r->query->site, asset, pool, month, NULL, fund,
+                          &p->fund, amount, recoverable);
+        mpq_add (p->amount, p->amount, amount);
+        mpq_add (p->recoverable, p->recoverable, recoverable);
     }
-    recharge_to_units (r, part->amount, part->amount);
-    recharge_to_units (r, part->recoverable, part->recoverable);
+    recharge_to_units (r, p->amount, p->amount);
+    recharge_to_units (r, p->recoverable, p->recoverable);
     mpq_clears (amount, recoverable, NULL);
     return found;
+}
+
+static void put_row (const struct parts *p, const char *item, mpq_srcptr full,
+                     mpq_srcptr recoverable)
+{
+    int digits = p->recharge->query->site->currency_digits;
+    mpz_t excluded;
+
+    mpz_init (excluded);
+    mpz_sub (excluded, mpq_numref (full), mpq_numref (recoverable));
+    recharge_row (p->report, "depreciation", p->account->pool, item);
+    report_put_count (p->report, AT_YEAR, (uint64_t)p->recharge->year);
+    report_put_money (p->report, AT_FULL, mpq_numref (full), digits);
+    report_put_money (p->report, AT_EXCLUDED, excluded, digits);
+    report_put_money (p->report, AT_RECOVERABLE, mpq_numref (recoverable),
+                      digits);
+    mpz_clear (excluded);
 }
 
 static void add_asset (struct parts *p, const site_asset_t *asset)
@@ -73,60 +88,16 @@ static void add_asset (struct parts *p, const site_asset_t *asset)
     bool found = true;
 
     for (size_t i = 0; found; i++) {
-        struct part part = {.asset = asset};
-        mpq_inits (part.amount, part.recoverable, NULL);
-        found = sum_months (p, i, &part);
-        if (mpq_sgn (part.amount) != 0) {
-            p->part = xreallocarray (p->part, p->count + 1, sizeof (part));
-            p->part[p->count++] = part;
-        } else
-            mpq_clears (part.amount, part.recoverable, NULL);
+        found = sum_months (p, asset, i);
+        if (mpq_sgn (p->amount) == 0)
+            continue;
+        put_row (p, asset->name, p->amount, p->recoverable);
+        report_put_text (p->report, AT_NOTE,
+                         p->fund ? p->fund : "its funding is unspecified");
+        mpq_add (p->full, p->full, p->amount);
+        mpq_add (p->full_recoverable, p->full_recoverable, p->recoverable);
+        p->count++;
     }
-}
-
-static void put_amounts (report_t *report, const struct recharge_columns *c,
-                         mpq_srcptr full, mpq_srcptr recoverable, int digits)
-{
-    mpz_t excluded;
-
-    mpz_init (excluded);
-    mpz_sub (excluded, mpq_numref (full), mpq_numref (recoverable));
-    report_put_money (report, c->full, mpq_numref (full), digits);
-    report_put_money (report, c->excluded, excluded, digits);
-    report_put_money (report, c->recoverable, mpq_numref (recoverable), digits);
-    mpz_clear (excluded);
-}
-
-static void add_rows (report_t *report, const struct recharge_columns *c,
-                      const struct parts *p)
-{
-    int digits = p->recharge->query->site->currency_digits;
-    mpq_t full, recoverable;
-
-    mpq_inits (full, recoverable, NULL);
-    for (size_t i = 0; i < p->count; i++) {
-        const struct part *part = &p->part[i];
-        mpq_add (full, full, part->amount);
-        mpq_add (recoverable, recoverable, part->recoverable);
-        recharge_row (report, c, "depreciation", p->account->pool,
-                      part->asset->name);
-        report_put_count (report, c->year, (uint64_t)p->recharge->year);
-        put_amounts (report, c, part->amount, part->recoverable, digits);
-        report_put_text (report, c->note,
-                         part->fund ? part->fund
-                                    : "its funding is unspecified");
-    }
-    recharge_row (report, c, "depreciation", p->account->pool, "all assets");
-    report_put_count (report, c->year, (uint64_t)p->recharge->year);
-    put_amounts (report, c, full, recoverable, digits);
-    mpq_clears (full, recoverable, NULL);
-}
-
-static void free_parts (struct parts *p)
-{
-    for (size_t i = 0; i < p->count; i++)
-        mpq_clears (p->part[i].recoverable, p->part[i].amount, NULL);
-    free (p->part);
 }
 
 /* What jobs held in the life of an asset is not read here. */
@@ -143,24 +114,28 @@ static bool by_use (report_t *report, const recharge_account_t *account,
     return true;
 }
 
-void recharge_add_depreciation (report_t *report,
-                                const struct recharge_columns *c,
-                                const recharge_t *r)
+static void add_account (struct parts *p)
 {
-    const site_t *site = r->query->site;
+    const site_t *site = p->recharge->query->site;
+
+    mpq_inits (p->amount, p->recoverable, p->full, p->full_recoverable, NULL);
+    for (size_t i = 0; i < site->asset_count; i++)
+        if (!by_use (p->report, p->account, &site->assets[i]))
+            add_asset (p, &site->assets[i]);
+    if (p->count > 0)
+        put_row (p, "all assets", p->full, p->full_recoverable);
+    mpq_clears (p->amount, p->recoverable, p->full, p->full_recoverable, NULL);
+}
+
+void recharge_add_depreciation (report_t *report, const recharge_t *r)
+{
+    const recharge_account_t *a;
 
     report_section (report, "Depreciation by fund",
                     "What the assets of a pool bear in the months of the "
                     "balance, by the configuration of today.");
-    for (size_t i = 0; i < r->account_count; i++) {
-        struct parts p = {.recharge = r, .account = &r->account[i]};
-        if (r->account[i].year != r->year)
-            continue;
-        for (size_t k = 0; k < site->asset_count; k++)
-            if (!by_use (report, p.account, &site->assets[k]))
-                add_asset (&p, &site->assets[k]);
-        if (p.count > 0)
-            add_rows (report, c, &p);
-        free_parts (&p);
-    }
+    for (size_t i = 0; (a = recharge_account (r, i)); i++)
+        if (a->year == (uint64_t)r->year)
+            add_account (
+                &(struct parts){.report = report, .recharge = r, .account = a});
 }
