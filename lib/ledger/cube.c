@@ -342,8 +342,7 @@ void cube_sum (cube_t *cube, size_t first, size_t end, void *ret_row)
 {
     const void *row = first < end ? cube_row (cube, first) : NULL;
 
-    fields_clear (cube->fields, ret_row);
-    fields_init (cube->fields, ret_row);
+    fields_reset (cube->fields, ret_row);
     for (size_t i = 0; row && i < cube->by.count; i++)
         if (agree (cube, cube->by.part[i].field, row, first, end))
             field_copy (cube->by.part[i].field, ret_row, row);

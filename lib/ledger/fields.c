@@ -1,9 +1,8 @@
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "ledger/fields.h"
 
@@ -62,6 +61,38 @@ void fields_clear (const fields_t *fields, void *row)
     }
 }
 
+void field_reset (const field_t *f, void *row)
+{
+    switch (f->type) {
+    case FIELD_WORD:
+        *word_of (row, f) = 0;
+        break;
+    case FIELD_FLAG:
+        *flag_of (row, f) = false;
+        break;
+    case FIELD_TEXT:
+        free (*text_of (row, f)); /* fall through */
+    case FIELD_NAME:
+        *text_of (row, f) = NULL;
+        break;
+    case FIELD_EXACT:
+        mpq_set_ui (exact_of (row, f), 0, 1);
+        break;
+    case FIELD_UNITS:
+        mpz_set_ui (units_of (row, f), 0);
+        break;
+    case FIELD_COUNT:
+        *count_of (row, f) = 0;
+        break;
+    }
+}
+
+void fields_reset (const fields_t *fields, void *row)
+{
+    for (size_t i = 0; i < fields->count; i++)
+        field_reset (&fields->field[i], row);
+}
+
 bool field_is_absent (const field_t *f, const void *row)
 {
     switch (f->type) {
@@ -69,6 +100,7 @@ bool field_is_absent (const field_t *f, const void *row)
         return false;
     case FIELD_FLAG:
         return !*flag_of (row, f);
+    case FIELD_NAME:
     case FIELD_TEXT:
         return *text_of (row, f) == NULL;
     case FIELD_EXACT:
@@ -85,27 +117,41 @@ bool field_is_absent (const field_t *f, const void *row)
 
 void fields_escape (const char *text, buffer_t *out)
 {
-    for (; *text; text++) {
-        switch (*text) {
-        case '\\':
-            buffer_add_text (out, "\\\\");
-            break;
-        case '\t':
-            buffer_add_text (out, "\\t");
-            break;
-        case '\n':
-            buffer_add_text (out, "\\n");
-            break;
-        default:
-            buffer_add_char (out, *text);
-        }
+    const char *end = text;
+
+    for (; *end; end++) {
+        if (*end != '\\' && *end != '\t' && *end != '\n')
+            continue;
+        buffer_add (out, text, (size_t)(end - text));
+        buffer_add_char (out, '\\');
+        buffer_add_char (out, *end == '\t' ? 't' : *end == '\n' ? 'n' : '\\');
+        text = end + 1;
     }
+    buffer_add (out, text, (size_t)(end - text));
+}
+
+/* There are a dozen in a row, and printf takes its time. */
+static void add_number (buffer_t *out, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof (digits);
+
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    buffer_add (out, digits + at, sizeof (digits) - at);
+}
+
+static void add_units (buffer_t *out, mpz_srcptr value)
+{
+    char *room = buffer_reserve (out, mpz_sizeinbase (value, 10) + 2);
+
+    mpz_get_str (room, 10, value);
+    out->length += strlen (room);
 }
 
 void field_text (const field_t *f, const void *row, buffer_t *out)
 {
-    char *number = NULL;
-
     switch (f->type) {
     case FIELD_WORD:
         buffer_add_text (out, f->word (*word_of (row, f)));
@@ -113,89 +159,124 @@ void field_text (const field_t *f, const void *row, buffer_t *out)
     case FIELD_FLAG:
         buffer_add_char (out, '1');
         break;
+    case FIELD_NAME:
     case FIELD_TEXT:
         fields_escape (*text_of (row, f), out);
         break;
     case FIELD_EXACT:
-        number = mpq_get_str (NULL, 10, exact_of (row, f));
+        add_units (out, mpq_numref (exact_of (row, f)));
+        if (mpz_cmp_ui (mpq_denref (exact_of (row, f)), 1) != 0) {
+            buffer_add_char (out, '/');
+            add_units (out, mpq_denref (exact_of (row, f)));
+        }
         break;
     case FIELD_UNITS:
-        number = mpz_get_str (NULL, 10, units_of (row, f));
+        add_units (out, units_of (row, f));
         break;
     case FIELD_COUNT:
-        buffer_printf (out, "%" PRIu64, *count_of (row, f));
+        add_number (out, *count_of (row, f));
         break;
     }
-    if (number)
-        buffer_add_text (out, number);
-    free (number);
 }
 
 void fields_text (const fields_t *fields, const void *row, buffer_t *out)
 {
-    const char *tab = "";
+    bool first = true;
 
     for (size_t i = 0; i < fields->count; i++) {
         if (field_is_absent (&fields->field[i], row))
             continue;
-        buffer_printf (out, "%s%s=", tab, fields->field[i].name);
+        if (!first)
+            buffer_add_char (out, '\t');
+        buffer_add_text (out, fields->field[i].name);
+        buffer_add_char (out, '=');
         field_text (&fields->field[i], row, out);
-        tab = "\t";
+        first = false;
     }
 }
 
 /* --- reading ----------------------------------------------------------- */
 
-char *fields_unescape (const char *text, size_t length)
+/* In place; false for a backslash that no writer has made. */
+static bool unescape (char *text)
 {
-    char *plain = xmalloc (length + 1), *to = plain;
+    char *to;
 
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] != '\\') {
-            *to++ = text[i];
+    text = strchrnul (text, '\\');
+    for (to = text; *text; text++) {
+        if (*text != '\\') {
+            *to++ = *text;
             continue;
         }
-        i++;
-        if (i == length || !strchr ("\\tn", text[i]) || !text[i]) {
-            free (plain);
-            return NULL;
-        }
-        *to++ = text[i] == 't' ? '\t' : text[i] == 'n' ? '\n' : '\\';
+        text++;
+        if (!*text || !strchr ("\\tn", *text))
+            return false;
+        *to++ = *text == 't' ? '\t' : *text == 'n' ? '\n' : '\\';
     }
     *to = '\0';
-    return plain;
+    return true;
 }
 
-/* Only what is written here: in lowest terms, and no zero. */
-static bool read_exact (const char *text, mpq_ptr value)
+char *fields_unescape (const char *text, size_t length)
 {
-    GL_AUTOFREE char *again = NULL;
+    char *plain = xstrndup (text, length);
 
-    if (mpq_set_str (value, text, 10) < 0
-        || mpz_sgn (mpq_denref (value)) == 0)
+    if (unescape (plain))
+        return plain;
+    free (plain);
+    return NULL;
+}
+
+/* Without a zero in front, and so never 0. */
+static bool read_number (const char *text, size_t length, uint64_t *value)
+{
+    return *text != '0' && number_u64 (text, length, value) == 0;
+}
+
+static bool read_units (char *text, size_t length, mpz_ptr value)
+{
+    size_t sign = *text == '-';
+    uint64_t small;
+
+    if (read_number (text + sign, length - sign, &small))
+        mpz_set_ui (value, small);
+    else if (text[sign] < '1' || text[sign] > '9'
+             || strspn (text + sign, "0123456789") < length - sign
+             || mpz_set_str (value, text + sign, 10) < 0)
         return false;
-    mpq_canonicalize (value);
-    again = mpq_get_str (NULL, 10, value);
-    return !strcmp (again, text) && mpq_sgn (value) != 0;
+    if (sign)
+        mpz_neg (value, value);
+    return true;
 }
 
-static bool read_units (const char *text, mpz_ptr value)
+static bool in_lowest_terms (mpq_srcptr value)
 {
-    GL_AUTOFREE char *again = NULL;
+    mpz_t common;
+    bool lowest;
 
-    if (mpz_set_str (value, text, 10) < 0)
-        return false;
-    again = mpz_get_str (NULL, 10, value);
-    return !strcmp (again, text) && mpz_sgn (value) != 0;
+    mpz_init (common);
+    mpz_gcd (common, mpq_numref (value), mpq_denref (value));
+    lowest = mpz_cmp_ui (common, 1) == 0
+             && mpz_cmp_ui (mpq_denref (value), 1) != 0;
+    mpz_clear (common);
+    return lowest;
 }
 
-static bool read_count (const char *text, uint64_t *value)
+static bool read_exact (char *text, size_t length, mpq_ptr value)
 {
-    char again[24];
+    char *slash = memchr (text, '/', length);
+    size_t whole = slash ? (size_t)(slash - text) : length;
+    bool read;
 
-    *value = strtoull (text, NULL, 10);
-    snprintf (again, sizeof (again), "%" PRIu64, *value);
-    return !strcmp (again, text) && *value != 0;
+    if (slash)
+        *slash = '\0'; /* until the numerator is read */
+    read = read_units (text, whole, mpq_numref (value));
+    if (!slash)
+        return read;
+    *slash++ = '/';
+    return read && *slash != '-'
+           && read_units (slash, length - whole - 1, mpq_denref (value))
+           && in_lowest_terms (value);
 }
 
 static bool read_word (const char *text, const field_t *f, unsigned *value)
@@ -207,37 +288,27 @@ static bool read_word (const char *text, const field_t *f, unsigned *value)
     return false;
 }
 
-/* Takes the value. */
-static int read_value (void *row, const field_t *f, char *value,
-                       gl_error_t *error)
+bool field_read (const field_t *f, void *row, char *text, size_t length)
 {
-    GL_AUTOFREE char *text = value;
-    bool good = true;
-
     switch (f->type) {
     case FIELD_WORD:
-        good = read_word (text, f, word_of (row, f));
-        break;
+        return read_word (text, f, word_of (row, f));
     case FIELD_FLAG:
-        good = *flag_of (row, f) = !strcmp (text, "1");
-        break;
+        return *flag_of (row, f) = !strcmp (text, "1");
     case FIELD_TEXT:
-        *text_of (row, f) = GL_TAKE (text);
-        break;
+        *text_of (row, f) = xstrdup (text);
+        return unescape (*text_of (row, f));
+    case FIELD_NAME:
+        *text_of (row, f) = text;
+        return unescape (text);
     case FIELD_EXACT:
-        good = read_exact (text, exact_of (row, f));
-        break;
+        return read_exact (text, length, exact_of (row, f));
     case FIELD_UNITS:
-        good = read_units (text, units_of (row, f));
-        break;
+        return read_units (text, length, units_of (row, f));
     case FIELD_COUNT:
-        good = read_count (text, count_of (row, f));
-        break;
+        return read_number (text, length, count_of (row, f));
     }
-    return good ? 0
-                : gl_error (error,
-                            "field '%s': '%.60s' is no value as written here",
-                            f->name, text);
+    return false;
 }
 
 /* `at`: fields before it have been passed. */
@@ -249,11 +320,15 @@ static int read_field (const fields_t *fields, void *row, const char *name,
         const field_t *f = &fields->field[(*at)++];
         if (strlen (f->name) == name_length
             && !strncmp (f->name, name, name_length))
-            return read_value (row, f, value, error);
+            return field_read (f, row, value, strlen (value))
+                       ? 0
+                       : gl_error (error,
+                                   "field '%s': '%.60s' is no value as written "
+                                   "here",
+                                   f->name, value);
         if (f->type == FIELD_WORD)
             break;
     }
-    free (value);
     return gl_error (error, "unexpected field '%.*s' in a %s", (int)name_length,
                      name, fields->what);
 }
@@ -268,8 +343,8 @@ int fields_parse (const fields_t *fields, const char *text, size_t length,
         stop = memchr (text, '\t', (size_t)(end - text));
         const char *limit = stop ? stop : end;
         const char *equals = memchr (text, '=', (size_t)(limit - text));
-        char *value
-            = equals ? fields_unescape (equals + 1, (size_t)(limit - equals - 1))
+        GL_AUTOFREE char *value
+            = equals ? xstrndup (equals + 1, (size_t)(limit - equals - 1))
                      : NULL;
         if (!value)
             return gl_error (error, "'%.*s' is no field",
@@ -297,6 +372,9 @@ void field_copy (const field_t *f, void *to, const void *from)
     case FIELD_TEXT:
         free (*text_of (to, f));
         *text_of (to, f) = xstrdup (*text_of (from, f));
+        break;
+    case FIELD_NAME:
+        *text_of (to, f) = *text_of (from, f);
         break;
     case FIELD_EXACT:
         mpq_set (exact_of (to, f), exact_of (from, f));
@@ -365,6 +443,7 @@ int field_compare (const field_t *f, const void *a, const void *b)
         return ORDER (*word_of (a, f), *word_of (b, f));
     case FIELD_FLAG:
         return ORDER (*flag_of (a, f), *flag_of (b, f));
+    case FIELD_NAME:
     case FIELD_TEXT:
         return text_compare (*text_of (a, f), *text_of (b, f));
     case FIELD_EXACT:

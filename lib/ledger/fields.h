@@ -23,6 +23,8 @@ typedef enum {
     FIELD_WORD,  /* an enum (unsigned), never absent */
     FIELD_FLAG,  /* bool: written as 1, or left out */
     FIELD_TEXT,  /* char *; NULL: absent */
+    FIELD_NAME,  /* const char *, borrowed; NULL: absent; not of fields_parse()
+                  */
     FIELD_EXACT, /* mpq_t */
     FIELD_UNITS, /* mpz_t, smallest units of the currency */
     FIELD_COUNT, /* uint64_t: of how many, added up */
@@ -60,6 +62,9 @@ typedef struct {
 /* Zeros and NULLs. */
 void fields_init (const fields_t *fields, void *row);
 void fields_clear (const fields_t *fields, void *row);
+/* Zeros and NULLs again. */
+void fields_reset (const fields_t *fields, void *row);
+void field_reset (const field_t *field, void *row);
 /* Into an initialised row. */
 void fields_copy (const fields_t *fields, void *to, const void *from);
 /* The measures, by sign: to += from, or to -= from. */
@@ -89,6 +94,10 @@ int fields_parse (const fields_t *fields, const char *text, size_t length,
 bool field_is_absent (const field_t *field, const void *row);
 /* The value alone, which is not absent. */
 void field_text (const field_t *field, const void *row, buffer_t *out);
+/* Of such a value, of so many bytes and a NUL, into an initialised row; the
+ * text is changed, and borrowed by a FIELD_NAME. False: it is not as written
+ * here. */
+bool field_read (const field_t *field, void *row, char *text, size_t length);
 
 /* A text with \ \t \n escaped, and back: NULL if a backslash stands before anything
  * else. */

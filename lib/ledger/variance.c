@@ -1,8 +1,7 @@
-#include <string.h>
-
 #include "base/exact.h"
 #include "base/memory.h"
 #include "ledger/bill_idle.h"
+#include "ledger/cube.h"
 #include "ledger/variance.h"
 
 static const change_info_t infos[CHANGE_COUNT] = {
@@ -53,89 +52,37 @@ void variance_clear (variance_t *variance)
         mpz_clear (variance->part[i]);
 }
 
-/* --- cells: pool, QOS and profile in both months ----------------------- */
+/* --- cells: pool, QOS and profile of charges, and other kinds ------------ */
 
-enum { BEFORE, AFTER, MONTHS };
-
-#define KEYS 3
 struct cell {
-    const char *key[KEYS];
-    mpq_t allocated[MONTHS]; /* q */
-    mpq_t charged[MONTHS];   /* a, smallest units */
+    bill_kind_t kind;
+    char *pool;
+    char *qos;
+    char *profile;
+    mpq_t allocated; /* q */
+    mpq_t charged;   /* a, smallest units */
+    mpq_t hourless;  /* z */
+    mpq_t idle;
+    mpz_t due;
 };
 
-struct split {
-    struct cell *cells;
-    size_t count;
-    mpq_t allocated[MONTHS]; /* Q */
-    mpq_t charged[MONTHS];   /* A */
-    mpq_t idle[MONTHS];
-    int digits;
+static const char *kind_word (unsigned kind)
+{
+    return kind < BILL_KIND_COUNT ? bill_kind_word ((bill_kind_t)kind) : NULL;
+}
+
+static const field_t cell_fields[] = {
+    FIELD_WORDS ("kind", struct cell, kind, kind_word),
+    FIELD ("pool", TEXT, struct cell, pool),
+    FIELD ("qos", TEXT, struct cell, qos),
+    FIELD ("profile", TEXT, struct cell, profile),
+    FIELD ("allocated", EXACT, struct cell, allocated),
+    FIELD ("charged", EXACT, struct cell, charged),
+    FIELD ("hourless", EXACT, struct cell, hourless),
+    FIELD ("idle", EXACT, struct cell, idle),
+    FIELD ("due", UNITS, struct cell, due),
 };
-
-/* Where QOS stands in the keys of a row. */
-static size_t qos_at (void)
-{
-    size_t at = 0;
-
-    while (CHARGE_PATH[at] != KEY_QOS)
-        at++;
-    return at;
-}
-
-static int compare_texts (const char *a, const char *b)
-{
-    if (!a || !b)
-        return (a != NULL) - (b != NULL);
-    return strcmp (a, b);
-}
-
-static struct cell *find_cell (struct split *s, const char *const key[KEYS])
-{
-    struct cell *cell;
-
-    for (size_t i = 0; i < s->count; i++) {
-        bool same = true;
-        for (size_t k = 0; k < KEYS; k++)
-            same = same && compare_texts (s->cells[i].key[k], key[k]) == 0;
-        if (same)
-            return &s->cells[i];
-    }
-    s->cells = xreallocarray (s->cells, s->count + 1, sizeof (*s->cells));
-    cell = &s->cells[s->count++];
-    memcpy (cell->key, key, sizeof (cell->key));
-    for (size_t m = 0; m < MONTHS; m++)
-        mpq_inits (cell->allocated[m], cell->charged[m], NULL);
-    return cell;
-}
-
-static void add_charge (struct split *s, size_t month, const posting_t *row,
-                        const mpq_t idle)
-{
-    const char *const key[KEYS]
-        = {row->pool, row->key[qos_at ()], row->profile};
-    struct cell *cell = find_cell (s, key);
-    mpq_t charged;
-
-    mpq_init (charged);
-    mpq_set_z (charged, row->charge_units);
-    mpq_sub (charged, charged, idle);
-    mpq_add (cell->charged[month], cell->charged[month], charged);
-    mpq_add (s->charged[month], s->charged[month], charged);
-    mpq_add (cell->allocated[month], cell->allocated[month], row->gpu_seconds);
-    mpq_add (s->allocated[month], s->allocated[month], row->gpu_seconds);
-    mpq_clear (charged);
-}
-
-/* Which part a row of other kinds is. */
-static mpz_ptr whole_part (variance_t *variance, bill_kind_t kind)
-{
-    return kind == BILL_CREDIT       ? variance->part[CHANGE_CREDIT]
-           : kind == BILL_CORRECTION ? variance->part[CHANGE_CORRECTION]
-           : kind == BILL_TAX        ? variance->part[CHANGE_TAX]
-           : kind == BILL_PURCHASE   ? variance->part[CHANGE_PURCHASE]
-                                     : NULL;
-}
+static const fields_t fields = FIELDS ("cell", struct cell, cell_fields);
 
 /* Of a charge at full cost what it pays for idle time. A published rate is a
  * price as a whole: another rate, or more hours at it, are no other idle time.
@@ -149,99 +96,129 @@ static void idle_of (const bill_t *bill, const posting_t *row, int digits,
         bill_idle (bill, row, digits, ret_idle);
 }
 
-static void take_month (struct split *s, size_t month, const bill_t *bill,
-                        const char *team, variance_t *variance)
+static void add_row (cube_t *cells, const bill_t *bill, const posting_t *row,
+                     int digits)
 {
-    mpz_ptr due = month == BEFORE ? variance->before : variance->after;
+    struct cell cell;
+
+    fields_init (&fields, &cell);
+    cell.kind = row->kind;
+    mpz_set (cell.due, row->charge_units);
+    idle_of (bill, row, digits, cell.idle);
+    if (row->kind == BILL_CHARGE) {
+        cell.pool = xstrdup (row->pool);
+        cell.qos = xstrdup (posting_key (row, KEY_QOS));
+        cell.profile = xstrdup (row->profile);
+        mpq_set (cell.allocated, row->gpu_seconds);
+        mpq_set_z (cell.charged, row->charge_units);
+        mpq_sub (cell.charged, cell.charged, cell.idle);
+    }
+    cube_add (cells, &cell);
+    fields_clear (&fields, &cell);
+}
+
+static cube_t *cells_of (const bill_t *bill, const char *team, int digits)
+{
     size_t count;
     const posting_t *rows = postings (bill, &count);
-    mpq_t idle;
+    cube_t *fine = cube_new (&fields, "kind,pool,qos,profile");
+    cube_t *cells = cube_new (&fields, "kind,pool,qos,profile");
 
-    mpq_init (idle);
-    for (size_t i = 0; i < count; i++) {
-        mpz_ptr part = whole_part (variance, rows[i].kind);
-        if (!posting_of (&rows[i], team))
-            continue;
-        mpz_add (due, due, rows[i].charge_units);
-        idle_of (bill, &rows[i], s->digits, idle);
-        mpq_add (s->idle[month], s->idle[month], idle);
-        if (rows[i].kind == BILL_CHARGE)
-            add_charge (s, month, &rows[i], idle);
-        else if (part && month == AFTER)
-            mpz_add (part, part, rows[i].charge_units);
-        else if (part)
-            mpz_sub (part, part, rows[i].charge_units);
+    for (size_t i = 0; i < count; i++)
+        if (posting_of (&rows[i], team))
+            add_row (fine, bill, &rows[i], digits);
+    for (size_t i = 0; i < cube_count (fine); i++) {
+        struct cell cell = *(const struct cell *)cube_row (fine, i);
+        if (mpq_sgn (cell.allocated) <= 0)
+            mpq_swap (cell.hourless, cell.charged);
+        cube_add (cells, &cell);
     }
-    mpq_clear (idle);
+    cube_free (fine);
+    return cells;
 }
 
 /* --- the parts --------------------------------------------------------- */
 
-/* p of the header: the price of the month before, where there was one. */
-static void price_of (const struct cell *cell, mpq_t ret)
-{
-    size_t month = mpq_sgn (cell->allocated[BEFORE]) > 0 ? BEFORE : AFTER;
+enum { BEFORE, AFTER, MONTHS };
 
-    mpq_set_ui (ret, 0, 1);
-    if (mpq_sgn (cell->allocated[month]) > 0)
-        mpq_div (ret, cell->charged[month], cell->allocated[month]);
-}
+struct split {
+    cube_t *cells;           /* the difference of the months */
+    struct cell all[MONTHS]; /* the sums of the header */
+    struct cell none;        /* a month without such a cell */
+};
 
-/* What was charged in cells without any hours, which no price explains: of the
- * month, taken out of its sum. */
-static void take_hourless (struct split *s, size_t month, mpq_t ret_charged)
+/* What would be charged after at the price of the month before, where there was
+ * one: q1 x p. */
+static void at_old_price (const struct cell *before, const struct cell *after,
+                          mpq_t ret)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        struct cell *cell = &s->cells[i];
-        if (mpq_sgn (cell->allocated[month]) > 0)
-            continue;
-        mpq_add (ret_charged, ret_charged, cell->charged[month]);
-        mpq_set_ui (cell->charged[month], 0, 1);
+    mpq_set (ret, after->charged);
+    if (mpq_sgn (before->allocated) > 0) {
+        mpq_div (ret, before->charged, before->allocated);
+        mpq_mul (ret, ret, after->allocated);
     }
-    mpq_sub (s->charged[month], s->charged[month], ret_charged);
 }
 
-static void split_hourless (struct split *s, mpq_t ret_price)
+static void split_cells (const struct split *s, mpq_t *part)
 {
-    mpq_t before;
+    mpq_t value;
 
-    mpq_init (before);
-    take_hourless (s, BEFORE, before);
-    take_hourless (s, AFTER, ret_price);
-    mpq_sub (ret_price, ret_price, before);
-    mpq_clear (before);
+    mpq_init (value);
+    for (size_t i = 0; i < cube_count (s->cells); i++) {
+        const struct cell *before = cube_earlier (s->cells, i),
+                          *after = cube_later (s->cells, i);
+        if (!after)
+            continue;
+        at_old_price (before ? before : &s->none, after, value);
+        mpq_add (part[CHANGE_MIX], part[CHANGE_MIX], value);
+        mpq_sub (value, after->charged, value);
+        mpq_add (part[CHANGE_PRICE], part[CHANGE_PRICE], value);
+    }
+    mpq_clear (value);
 }
 
 /* Into the exact parts of volume, mix, price and idle. */
-static void split_exactly (struct split *s, mpq_t *part)
+static void split_exactly (const struct split *s, mpq_t *part)
 {
-    mpq_t average, at_average, value;
+    const struct cell *before = &s->all[BEFORE], *after = &s->all[AFTER];
+    mpq_t at_average;
 
-    mpq_inits (average, at_average, value, NULL);
-    mpq_sub (part[CHANGE_IDLE], s->idle[AFTER], s->idle[BEFORE]);
-    split_hourless (s, part[CHANGE_PRICE]);
-    if (mpq_sgn (s->allocated[BEFORE]) == 0) {
-        mpq_sub (part[CHANGE_VOLUME], s->charged[AFTER], s->charged[BEFORE]);
-        mpq_clears (average, at_average, value, NULL);
+    mpq_sub (part[CHANGE_IDLE], after->idle, before->idle);
+    mpq_sub (part[CHANGE_PRICE], after->hourless, before->hourless);
+    if (mpq_sgn (before->allocated) == 0) {
+        mpq_sub (part[CHANGE_VOLUME], after->charged, before->charged);
         return;
     }
-    mpq_div (average, s->charged[BEFORE], s->allocated[BEFORE]);
-    mpq_mul (at_average, average, s->allocated[AFTER]);
-    mpq_sub (part[CHANGE_VOLUME], at_average, s->charged[BEFORE]);
+    mpq_init (at_average);
+    mpq_div (at_average, before->charged, before->allocated);
+    mpq_mul (at_average, at_average, after->allocated);
+    mpq_sub (part[CHANGE_VOLUME], at_average, before->charged);
     mpq_neg (part[CHANGE_MIX], at_average);
-    for (size_t i = 0; i < s->count; i++) {
-        price_of (&s->cells[i], value);
-        mpq_mul (value, value, s->cells[i].allocated[AFTER]);
-        mpq_add (part[CHANGE_MIX], part[CHANGE_MIX], value);
-        mpq_sub (value, s->cells[i].charged[AFTER], value);
-        mpq_add (part[CHANGE_PRICE], part[CHANGE_PRICE], value);
+    split_cells (s, part);
+    mpq_clear (at_average);
+}
+
+/* Rows of other kinds are a part as a whole. */
+static void split_others (const struct split *s, variance_t *variance)
+{
+    static const change_id_t parts[BILL_KIND_COUNT] = {
+        [BILL_CREDIT] = CHANGE_CREDIT,
+        [BILL_CORRECTION] = CHANGE_CORRECTION,
+        [BILL_TAX] = CHANGE_TAX,
+        [BILL_PURCHASE] = CHANGE_PURCHASE,
+    };
+
+    for (size_t i = 0; i < cube_count (s->cells); i++) {
+        const struct cell *change = cube_row (s->cells, i);
+        mpz_ptr part = variance->part[parts[change->kind]];
+        if (parts[change->kind])
+            mpz_add (part, part, change->due);
     }
-    mpq_clears (average, at_average, value, NULL);
 }
 
 #define EXACT_PARTS (CHANGE_IDLE + 1)
 
-static int round_parts (struct split *s, variance_t *variance,
+static int round_parts (const struct split *s, variance_t *variance,
                         gl_error_t *error)
 {
     mpq_t part[EXACT_PARTS];
@@ -251,6 +228,7 @@ static int round_parts (struct split *s, variance_t *variance,
     for (size_t i = 0; i < EXACT_PARTS; i++)
         mpq_init (part[i]);
     split_exactly (s, part);
+    split_others (s, variance);
     mpz_init (total);
     mpz_sub (total, variance->after, variance->before);
     for (size_t i = EXACT_PARTS; i < CHANGE_COUNT; i++)
@@ -263,28 +241,28 @@ static int round_parts (struct split *s, variance_t *variance,
     return rc;
 }
 
-static void split_done (struct split *s)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        for (size_t m = 0; m < MONTHS; m++)
-            mpq_clears (s->cells[i].allocated[m], s->cells[i].charged[m], NULL);
-    }
-    free (s->cells);
-    for (size_t m = 0; m < MONTHS; m++)
-        mpq_clears (s->allocated[m], s->charged[m], s->idle[m], NULL);
-}
-
 int variance_split (const bill_t *before, const bill_t *after, const char *team,
                     int digits, variance_t *variance, gl_error_t *error)
 {
-    struct split s = {.digits = digits};
+    cube_t *month[MONTHS]
+        = {cells_of (before, team, digits), cells_of (after, team, digits)};
+    struct split s
+        = {.cells = cube_difference (month[AFTER], month[BEFORE], true)};
     int rc;
 
-    for (size_t m = 0; m < MONTHS; m++)
-        mpq_inits (s.allocated[m], s.charged[m], s.idle[m], NULL);
-    take_month (&s, BEFORE, before, team, variance);
-    take_month (&s, AFTER, after, team, variance);
+    fields_init (&fields, &s.none);
+    for (size_t m = 0; m < MONTHS; m++) {
+        fields_init (&fields, &s.all[m]);
+        cube_sum (month[m], 0, cube_count (month[m]), &s.all[m]);
+    }
+    mpz_set (variance->before, s.all[BEFORE].due);
+    mpz_set (variance->after, s.all[AFTER].due);
     rc = round_parts (&s, variance, error);
-    split_done (&s);
+    cube_free (s.cells);
+    for (size_t m = 0; m < MONTHS; m++) {
+        fields_clear (&fields, &s.all[m]);
+        cube_free (month[m]);
+    }
+    fields_clear (&fields, &s.none);
     return rc;
 }

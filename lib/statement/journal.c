@@ -5,6 +5,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "statement/journal_private.h"
 
 static const char *const tag_names[JOURNAL_TAG_COUNT] = {
@@ -130,18 +131,13 @@ void journal_end (journal_t *journal)
     journal->count--;
 }
 
-bool journal_same (const char *a, const char *b)
-{
-    return a && b ? strcmp (a, b) == 0 : a == b;
-}
-
 static bool is_of (const journal_posting_t *posting,
                    const struct journal_account *account)
 {
     if (posting->depth != account->depth)
         return false;
     for (size_t i = 0; i < account->depth; i++)
-        if (!journal_same (posting->account[i], account->part[i]))
+        if (!text_same (posting->account[i], account->part[i]))
             return false;
     return true;
 }

@@ -2,6 +2,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "statement/journal_private.h"
 
 /* --- what a pool cost -------------------------------------------------- */
@@ -28,7 +29,7 @@ static void post_cost (const struct journal_month *m, const bill_pool_t *pool,
         journal_posting_t *posting;
         if (!is_line_of (&costs[i], pool))
             continue;
-        if (journal_same (kind, costs[i].name))
+        if (text_same (kind, costs[i].name))
             account.depth--;
         posting = journal_post (t, account);
         mpz_set (posting->units, costs[i].units);
@@ -67,7 +68,7 @@ static side_t side_of (const posting_t *row, const char *month)
     if (row->kind == BILL_CORRECTION && row->origin && row->pool)
         return SIDE_CORRECTIONS;
     return row->reason || row->kind == BILL_CORRECTION || !row->pool
-                   || !journal_same (row->month, month)
+                   || !text_same (row->month, month)
                ? SIDE_UNRECOVERED
                : SIDE_COST;
 }
@@ -85,7 +86,7 @@ static const char *corrected_class (const posting_t *row)
 static bool is_pool_row (const posting_t *row, const char *month,
                          const char *pool)
 {
-    return journal_same (row->month, month) && journal_same (row->pool, pool);
+    return text_same (row->month, month) && text_same (row->pool, pool);
 }
 
 static void post_remainders (const struct journal_month *m,
@@ -121,35 +122,28 @@ static void post_remainders (const struct journal_month *m,
 
 /* --- what teams are charged -------------------------------------------- */
 
-static int compare_texts (const char *a, const char *b)
-{
-    if (!a || !b)
-        return (a != NULL) - (b != NULL);
-    return strcmp (a, b);
-}
-
 /* Rows that are equal here are one posting. */
 static int compare_dues (const void *a, const void *b)
 {
     const posting_t *x = *(const posting_t *const *)a,
                     *y = *(const posting_t *const *)b;
-    int order = compare_texts (x->team, y->team);
+    int order = text_compare (x->team, y->team);
 
     if (order == 0)
-        order = compare_texts (x->key[0], y->key[0]);
+        order = text_compare (x->key[0], y->key[0]);
     if (order == 0)
-        order = compare_texts (x->pool, y->pool);
+        order = text_compare (x->pool, y->pool);
     if (order == 0)
-        order = compare_texts (x->month, y->month);
+        order = text_compare (x->month, y->month);
     if (order == 0)
         order = (int)x->kind - (int)y->kind;
     if (order == 0)
-        order = compare_texts (x->what, y->what);
+        order = text_compare (x->what, y->what);
     if (order == 0)
-        order = compare_texts (x->reference, y->reference);
+        order = text_compare (x->reference, y->reference);
     if (order == 0)
-        order = compare_texts (x->origin, y->origin);
-    return order ? order : compare_texts (x->reason, y->reason);
+        order = text_compare (x->origin, y->origin);
+    return order ? order : text_compare (x->reason, y->reason);
 }
 
 static bool is_due (const posting_t *row)
@@ -224,7 +218,7 @@ static void post_due (const struct journal_month *m, journal_transaction_t *t,
     posting->tag[JOURNAL_TAG_WHAT] = xstrdup (row->what);
     posting->tag[JOURNAL_TAG_REFERENCE] = xstrdup (row->reference);
     posting->tag[JOURNAL_TAG_REASON] = xstrdup (row->reason);
-    if (!journal_same (row->month, m->month))
+    if (!text_same (row->month, m->month))
         posting->tag[JOURNAL_TAG_ORIGIN] = xstrdup (row->month);
     mpz_clear (list);
     mpq_clears (seconds, exact, NULL);
@@ -278,7 +272,7 @@ static void post_teams (const struct journal_month *m)
     for (size_t i = 0, next; i < m->count; i = next) {
         for (next = i + 1;
              next < m->count
-             && journal_same (m->rows[i]->team, m->rows[next]->team);)
+             && text_same (m->rows[i]->team, m->rows[next]->team);)
             next++;
         post_team (m, i, next);
     }
@@ -300,7 +294,7 @@ static int by_pool (const void *a, const void *b)
 {
     const posting_t *x = *(const posting_t *const *)a,
                     *y = *(const posting_t *const *)b;
-    int order = compare_texts (x->pool, y->pool);
+    int order = text_compare (x->pool, y->pool);
 
     return order ? order : posting_compare (x, y);
 }
@@ -356,7 +350,7 @@ static void post_all_corrections (const struct journal_month *m)
         qsort (list, chosen, sizeof (*list), by_pool);
     for (size_t i = 0, next; i < chosen; i = next) {
         for (next = i + 1;
-             next < chosen && journal_same (list[i]->pool, list[next]->pool);)
+             next < chosen && text_same (list[i]->pool, list[next]->pool);)
             next++;
         post_corrections (m, list + i, next - i);
     }
@@ -416,7 +410,7 @@ static int check_rows (const struct journal_month *m, gl_error_t *error)
                   && side_of (&rows[i], m->month) != SIDE_COST);
         for (size_t k = 0; k < pool_count && !found; k++)
             found = is_pool_row (&rows[i], m->month, pools[k].pool)
-                    && journal_same (pools[k].month, m->month);
+                    && text_same (pools[k].month, m->month);
         if (!found)
             return gl_error (error,
                              "a %s of pool %s in %s has no cost (this is a "

@@ -48,7 +48,4 @@ void journal_take_off (journal_transaction_t *transaction, size_t first,
 void journal_put_quantity (journal_posting_t *posting, mpq_srcptr seconds,
                            mpq_srcptr exact);
 
-/* Both absent, or the same. */
-bool journal_same (const char *a, const char *b);
-
 #endif /* !GL_STATEMENT_JOURNAL_PRIVATE_H */
