@@ -351,25 +351,14 @@ void line_items_put_bought (line_items_t *d, const posting_t *from)
 void line_items_add_entitlement (line_items_t *d,
                                  const bill_entitlement_t *from)
 {
-    struct line_items_unused *u;
-
-    if ((mpq_sgn (from->expired) <= 0 && mpq_sgn (from->value_expired) <= 0)
-        || strcmp (from->month, d->month_name) != 0)
-        return;
-    d->unused
-        = xreallocarray (d->unused, d->unused_count + 1, sizeof (*d->unused));
-    u = &d->unused[d->unused_count++];
-    u->pool = xstrdup (from->pool);
-    u->team = xstrdup (from->team);
-    u->commitment = line_items_commitment (from->team, from->pool);
-    mpq_inits (u->expired, u->price, u->value, NULL);
-    mpq_set (u->expired, from->expired);
-    mpq_set (u->price, from->price);
-    mpq_set (u->value, from->value_expired);
+    if ((mpq_sgn (from->expired) > 0 || mpq_sgn (from->value_expired) > 0)
+        && !strcmp (from->month, d->month_name))
+        fields_copy (&bill_fields[BILL_ENTITLEMENTS],
+                     bill_append (d->extra, BILL_ENTITLEMENTS), from);
 }
 
 /* At what an hour without QOS is priced, where it is not paid. */
-static void put_unused (line_items_t *d, const struct line_items_unused *u)
+static void put_unused (line_items_t *d, const bill_entitlement_t *u)
 {
     struct line_items_value *value
         = value_of (d, payer_of_row (d, u->pool, u->team));
@@ -379,7 +368,8 @@ static void put_unused (line_items_t *d, const struct line_items_unused *u)
     row->pool = u->pool;
     row->team = u->team;
     row->statement = line_items_statement_of (d, u->team, NULL);
-    row->commitment = u->commitment;
+    free (d->commitment);
+    row->commitment = d->commitment = line_items_commitment (u->team, u->pool);
     line_items_hours_of (row->consumed_hours, u->expired);
     mpq_init (amount);
     exact_round (row->list_rate, u->price, LINE_ITEM_DIGITS);
@@ -388,7 +378,7 @@ static void put_unused (line_items_t *d, const struct line_items_unused *u)
     mpq_mul (amount, amount, u->price);
     exact_round (row->prepaid, amount, LINE_ITEM_DIGITS);
     if (value)
-        hand_value (value, u->value, u->expired, u->expired,
+        hand_value (value, u->value_expired, u->expired, u->expired,
                     row->consumed_hours, row->prepaid);
     mpz_set (row->price_hours, row->consumed_hours);
     mpz_set (row->committed_hours, row->consumed_hours);
@@ -398,9 +388,12 @@ static void put_unused (line_items_t *d, const struct line_items_unused *u)
 int line_items_each_unused (line_items_t *d, line_item_f callback, void *arg,
                             gl_error_t *error)
 {
-    for (size_t i = 0; i < d->unused_count; i++) {
+    size_t count;
+    const bill_entitlement_t *unused = bill_entitlements (d->extra, &count);
+
+    for (size_t i = 0; i < count; i++) {
         line_item_begin (d, LINE_ITEM_UNUSED);
-        put_unused (d, &d->unused[i]);
+        put_unused (d, &unused[i]);
         if (line_items_emit (d, callback, arg, error) < 0)
             return -1;
     }
@@ -409,18 +402,10 @@ int line_items_each_unused (line_items_t *d, line_item_f callback, void *arg,
 
 void line_items_commitment_free (line_items_t *d)
 {
-    for (size_t i = 0; i < d->unused_count; i++) {
-        free (d->unused[i].pool);
-        free (d->unused[i].team);
-        free (d->unused[i].commitment);
-        mpq_clears (d->unused[i].expired, d->unused[i].price,
-                    d->unused[i].value, NULL);
-    }
     for (size_t i = 0; i < d->value_count; i++) {
         portion_clear (&d->values[i].hours);
         portion_clear (&d->values[i].money);
     }
     free (d->values);
-    free (d->unused);
     free (d->commitment);
 }

@@ -9,6 +9,7 @@
 
 #include <uthash.h>
 
+#include "ledger/cube.h"
 #include "ledger/line_items.h"
 
 /* A line, and how much of it has been handed out. */
@@ -49,10 +50,9 @@ struct line_items_segment {
 };
 
 struct line_items_statement {
-    char *name; /* "": on no statement */
+    char *name; /* NULL: on no statement */
     mpz_t owes; /* what the bill charges, in smallest units */
     mpz_t has;  /* what rows have, in units of 10^-10 */
-    UT_hash_handle hh;
 };
 
 /* Time that nobody held and that is shared out: of a pool and class. */
@@ -60,13 +60,6 @@ struct line_items_origin {
     const char *pool, *cluster, *what; /* of rows of the bill */
     mpq_t whole, seen;                 /* GPU-seconds */
     mpz_t given;                       /* of 10^10 parts */
-};
-
-/* What an account held of a pool under no published rate. */
-struct line_items_held {
-    char *key; /* pool, account, cluster */
-    mpq_t gpu_seconds;
-    UT_hash_handle hh;
 };
 
 /* What one reservation kept unused. */
@@ -130,22 +123,17 @@ struct detail {
     usage_t *usage;
     struct line_items_pending *pending;
     size_t pending_count, pending_size;
-    struct line_items_statement *statements;
+    cube_t *statements;
     int64_t *day_start;
     size_t day_count;
     struct line_items_day *days; /* pool by pool */
     struct line_items_reservation *reservations;
     struct line_items_credited *credited;
-    bill_t *extra;
+    bill_t *extra; /* rows that are no charges; entitlements that expire */
     struct line_items_origin *origins;
     size_t origin_count;
-    struct line_items_held *allocated;
-    char *commitment; /* of the row in hand */
-    struct line_items_unused {
-        char *pool, *team, *commitment;
-        mpq_t expired, price, value;
-    } * unused;
-    size_t unused_count;
+    cube_t *allocated; /* under no published rate: pool, account, cluster */
+    char *commitment;  /* of the row in hand */
     struct line_items_value *values;
     size_t value_count;
     line_item_t row;

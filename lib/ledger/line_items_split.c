@@ -14,18 +14,10 @@
 /* --- what is shared out ----------------------------------------------------
  */
 
-static const char *key_text (const posting_t *row, key_id_t key)
-{
-    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
-        if (CHARGE_PATH[i] == key)
-            return row->key[i];
-    return NULL;
-}
-
 static struct line_items_origin *origin_of (line_items_t *d,
                                             const posting_t *row)
 {
-    const char *cluster = key_text (row, KEY_CLUSTER);
+    const char *cluster = posting_key (row, KEY_CLUSTER);
     struct line_items_origin *o;
 
     for (size_t i = 0; i < d->origin_count; i++) {
@@ -60,43 +52,31 @@ void line_items_split_begin (line_items_t *d, const posting_t *rows,
 /* --- what the rules count ----------------------------------------------------
  */
 
-static void held_key (buffer_t *out, const char *pool, const char *account,
-                      const char *cluster)
-{
-    buffer_clear (out);
-    buffer_printf (out, "%s\n%s\n%s", pool, account ? account : "\001",
-                   cluster ? cluster : "\001");
-}
-
 void line_items_split_held (line_items_t *d, size_t pool, const char *account,
                             const char *cluster, const charge_part_t *part)
 {
     const pool_month_t *pm = &d->pool_months[pool];
-    struct line_items_held *h;
+    posting_t row = {.pool = (char *)pm->pool}; /* all of it is borrowed */
 
     if (pm->idle != IDLE_PROPORTIONAL || part->price.rate)
         return;
-    held_key (&d->key, pm->pool, account, cluster);
-    HASH_FIND (hh, d->allocated, d->key.data, d->key.length, h);
-    if (!h) {
-        h = xcalloc (1, sizeof (*h));
-        h->key = xstrdup (buffer_text (&d->key));
-        mpq_init (h->gpu_seconds);
-        HASH_ADD_KEYPTR (hh, d->allocated, h->key, d->key.length, h);
-    }
-    mpq_add (h->gpu_seconds, h->gpu_seconds, part->gpu_seconds);
+    *posting_key_at (&row, KEY_ACCOUNT) = (char *)account;
+    *posting_key_at (&row, KEY_CLUSTER) = (char *)cluster;
+    *row.gpu_seconds = *part->gpu_seconds;
+    if (!d->allocated)
+        d->allocated
+            = cube_new (&bill_fields[BILL_POSTINGS], "pool,account,cluster");
+    cube_add (d->allocated, &row);
 }
 
 static void count_held (line_items_t *d, const posting_t *from,
                         mpq_t ret_seconds)
 {
-    struct line_items_held *h;
+    const posting_t *held
+        = d->allocated ? cube_find (d->allocated, from) : NULL;
 
-    held_key (&d->key, from->pool, key_text (from, KEY_ACCOUNT),
-              key_text (from, KEY_CLUSTER));
-    HASH_FIND (hh, d->allocated, d->key.data, d->key.length, h);
-    if (h)
-        mpq_set (ret_seconds, h->gpu_seconds);
+    if (held)
+        mpq_set (ret_seconds, held->gpu_seconds);
 }
 
 static void count_entitled (const pool_month_t *pm, const posting_t *from,
@@ -194,18 +174,10 @@ void line_items_split_put (line_items_t *d, const posting_t *from)
 
 void line_items_split_free (line_items_t *d)
 {
-    struct line_items_held *h, *next;
-
     for (size_t i = 0; i < d->origin_count; i++) {
         mpq_clears (d->origins[i].whole, d->origins[i].seen, NULL);
         mpz_clear (d->origins[i].given);
     }
     free (d->origins);
-    HASH_ITER (hh, d->allocated, h, next)
-    {
-        HASH_DEL (d->allocated, h);
-        mpq_clear (h->gpu_seconds);
-        free (h->key);
-        free (h);
-    }
+    cube_free (d->allocated);
 }

@@ -17,21 +17,22 @@ const char *line_items_statement_of (const line_items_t *d, const char *team,
     return d->query->site->team_count > 0 ? team : account;
 }
 
+static const field_t statement_fields[] = {
+    FIELD ("name", TEXT, struct line_items_statement, name),
+    FIELD ("owes", UNITS, struct line_items_statement, owes),
+    FIELD ("has", UNITS, struct line_items_statement, has),
+};
+static const fields_t statements
+    = FIELDS ("statement", struct line_items_statement, statement_fields);
+
+/* To be added to. */
 static struct line_items_statement *get_statement (line_items_t *d,
                                                    const char *name)
 {
-    struct line_items_statement *s;
-
-    if (!name)
-        name = "";
-    HASH_FIND_STR (d->statements, name, s);
-    if (!s) {
-        s = xcalloc (1, sizeof (*s));
-        s->name = xstrdup (name);
-        mpz_inits (s->owes, s->has, NULL);
-        HASH_ADD_KEYPTR (hh, d->statements, s->name, strlen (s->name), s);
-    }
-    return s;
+    if (!d->statements)
+        d->statements = cube_new (&statements, "name");
+    return cube_add (d->statements,
+                     &(struct line_items_statement){.name = (char *)name});
 }
 
 void line_items_statement_owes (line_items_t *d, const char *statement,
@@ -50,12 +51,6 @@ void line_items_statement_has (line_items_t *d, const char *statement,
     mpz_add (s->has, s->has, units);
 }
 
-static int by_name (struct line_items_statement *a,
-                    struct line_items_statement *b)
-{
-    return strcmp (a->name, b->name);
-}
-
 /* Smallest units of the currency in units of 10^-10. */
 static void to_fine (const line_items_t *d, mpz_t units)
 {
@@ -72,15 +67,15 @@ static void to_fine (const line_items_t *d, mpz_t units)
 int line_items_each_rounding (line_items_t *d, line_item_f callback, void *arg,
                               gl_error_t *error)
 {
-    HASH_SORT (d->statements, by_name);
-    for (struct line_items_statement *s = d->statements; s; s = s->hh.next) {
+    for (size_t i = 0; d->statements && i < cube_count (d->statements); i++) {
+        const struct line_items_statement *s = cube_row (d->statements, i);
         line_item_begin (d, LINE_ITEM_ROUNDING);
         mpz_set (d->row.billed, s->owes);
         to_fine (d, d->row.billed);
         mpz_sub (d->row.billed, d->row.billed, s->has);
         if (mpz_sgn (d->row.billed) == 0)
             continue;
-        if (s->name[0]) {
+        if (s->name) {
             d->row.statement = s->name;
             if (d->query->site->team_count > 0)
                 d->row.team = s->name;
@@ -391,14 +386,6 @@ static const struct {
     {BILL_PURCHASE, LINE_ITEM_ENTITLEMENT},
 };
 
-static const char *key_text (const posting_t *row, key_id_t key)
-{
-    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
-        if (CHARGE_PATH[i] == key)
-            return row->key[i];
-    return NULL;
-}
-
 /* Segments come later: what they tell of it is kept until its row. */
 static void expect_credited (line_items_t *d, const char *reference)
 {
@@ -451,7 +438,8 @@ void line_items_add_row (line_items_t *d, const posting_t *row)
         expect_credited (d, row->reference);
     bill_add_copy (d->extra, row);
     line_items_statement_owes (
-        d, line_items_statement_of (d, row->team, key_text (row, KEY_ACCOUNT)),
+        d,
+        line_items_statement_of (d, row->team, posting_key (row, KEY_ACCOUNT)),
         row->charge_units);
 }
 
@@ -488,13 +476,13 @@ static void put_extra (line_items_t *d, const posting_t *from)
     row->team = from->team;
     row->gpu = from->gpu;
     row->profile = from->profile;
-    row->account = key_text (from, KEY_ACCOUNT);
-    row->cluster = key_text (from, KEY_CLUSTER);
-    row->user = key_text (from, KEY_USER);
-    row->project = key_text (from, KEY_PROJECT);
-    row->qos = key_text (from, KEY_QOS);
-    row->partition = key_text (from, KEY_PARTITION);
-    row->gres_type = key_text (from, KEY_GRES_TYPE);
+    row->account = posting_key (from, KEY_ACCOUNT);
+    row->cluster = posting_key (from, KEY_CLUSTER);
+    row->user = posting_key (from, KEY_USER);
+    row->project = posting_key (from, KEY_PROJECT);
+    row->qos = posting_key (from, KEY_QOS);
+    row->partition = posting_key (from, KEY_PARTITION);
+    row->gres_type = posting_key (from, KEY_GRES_TYPE);
     row->what = from->what;
     row->reference = from->reference;
     row->origin = from->origin;
@@ -563,7 +551,6 @@ static void free_day (struct line_items_day *day)
 
 void line_items_unallocated_free (line_items_t *d)
 {
-    struct line_items_statement *s, *next_s;
     struct line_items_reservation *r, *next_r;
     struct line_items_credited *c, *next_c;
 
@@ -571,13 +558,7 @@ void line_items_unallocated_free (line_items_t *d)
         free_day (&d->days[i]);
     free (d->days);
     free (d->day_start);
-    HASH_ITER (hh, d->statements, s, next_s)
-    {
-        HASH_DEL (d->statements, s);
-        mpz_clears (s->owes, s->has, NULL);
-        free (s->name);
-        free (s);
-    }
+    cube_free (d->statements);
     HASH_ITER (hh, d->credited, c, next_c)
     {
         HASH_DEL (d->credited, c);
