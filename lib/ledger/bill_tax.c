@@ -3,8 +3,8 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
-#include "ledger/bill_idle.h"
 #include "ledger/bill_tax.h"
+#include "ledger/cube.h"
 
 static bool is_for (const site_tax_t *tax, const char *team)
 {
@@ -15,50 +15,38 @@ static bool is_for (const site_tax_t *tax, const char *team)
     return tax->teams.count == 0;
 }
 
-static void due_of (const bill_t *bill, const char *team, mpz_t ret_units)
-{
-    size_t count;
-    const posting_t *rows = postings (bill, &count);
-
-    mpz_set_ui (ret_units, 0);
-    for (size_t i = 0; i < count; i++) {
-        if (rows[i].kind != BILL_TAX && posting_of (&rows[i], team))
-            mpz_add (ret_units, ret_units, rows[i].charge_units);
-    }
-}
-
 /* `exact` of a row is an amount, its units are smallest ones. */
 static void add_tax (bill_t *bill, const site_t *site, const site_tax_t *tax,
-                     const char *team, const char *month)
+                     const posting_t *due, const char *month)
 {
     posting_t *row;
-    mpz_t due, scale;
+    mpz_t scale;
 
-    mpz_inits (due, scale, NULL);
-    due_of (bill, team, due);
+    mpz_init (scale);
     mpz_ui_pow_ui (scale, 10, (unsigned long)site->currency_digits);
     row = bill_add (bill);
     row->kind = BILL_TAX;
     row->month = xstrdup (month);
-    row->team = xstrdup (team);
+    row->team = xstrdup (due->team);
     row->what = xstrdup (tax->name);
-    mpq_set_z (row->exact, due);
+    mpq_set_z (row->exact, due->charge_units);
     mpz_mul (mpq_denref (row->exact), mpq_denref (row->exact), scale);
     mpq_canonicalize (row->exact);
     mpq_mul (row->exact, row->exact, tax->percent);
     exact_round (row->charge_units, row->exact, site->currency_digits);
     mpz_set (row->list_units, row->charge_units);
-    mpz_clears (due, scale, NULL);
+    mpz_clear (scale);
 }
 
-static void tax_team (bill_t *bill, const site_t *site, const char *team,
+/* `due`: by the team, before taxes. */
+static void tax_team (bill_t *bill, const site_t *site, const posting_t *due,
                       const char *month, int64_t instant)
 {
     for (size_t i = 0; i < site->tax_count; i++) {
         const site_tax_t *tax = &site->taxes[i];
         if (instant >= tax->valid.start && instant < tax->valid.end
-            && is_for (tax, team))
-            add_tax (bill, site, tax, team, month);
+            && is_for (tax, due->team))
+            add_tax (bill, site, tax, due, month);
     }
 }
 
@@ -84,27 +72,32 @@ static bool stands_before (const site_t *site, size_t at)
     return false;
 }
 
-static bool has_rows (const bill_t *bill, const char *team)
+static cube_t *due_by_team (const bill_t *bill)
 {
+    cube_t *cube = cube_new (&bill_fields[BILL_POSTINGS], "team");
     size_t count;
     const posting_t *rows = postings (bill, &count);
 
-    for (size_t i = 0; i < count; i++) {
-        if (posting_of (&rows[i], team))
-            return true;
-    }
-    return false;
+    for (size_t i = 0; i < count; i++)
+        if (posting_is_due (&rows[i]))
+            cube_add (cube, &rows[i]);
+    return cube;
 }
 
 void bill_add_taxes (bill_t *bill, const site_t *site, const char *month,
                      int64_t instant)
 {
+    cube_t *due;
+
     if (has_taxes (bill))
         return;
+    due = due_by_team (bill);
     for (size_t i = 0; i < site->team_count; i++) {
-        const char *team = site->teams[i].name;
-        if (!stands_before (site, i) && has_rows (bill, team))
-            tax_team (bill, site, team, month, instant);
+        const posting_t *of
+            = cube_find (due, &(posting_t){.team = site->teams[i].name});
+        if (of && !stands_before (site, i))
+            tax_team (bill, site, of, month, instant);
     }
+    cube_free (due);
     bill_sort (bill);
 }
