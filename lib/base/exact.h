@@ -3,8 +3,8 @@
  *
  * Quantities and money inside a calculation are GMP rationals (mpq_t); no
  * floating point occurs anywhere. Money becomes an integer of the currency's
- * smallest unit in exact_share(), exact_round() or exact_round_half_up(), and
- * nowhere else.
+ * smallest unit in exact_share(), exact_share_in_order(), exact_round() or
+ * exact_round_half_up(), and nowhere else.
  */
 #ifndef GL_BASE_EXACT_H
 #define GL_BASE_EXACT_H

@@ -87,7 +87,7 @@
  * If nothing was billed, in-rate is as explicit. Formulas and
  * examples: docs/guides/rates.md, docs/guides/billing.md.
  *
- * Rounding happens here and nowhere else. A published price is a promise: a line
+ * Postings are rounded here and nowhere else. A published price is a promise: a line
  * of which every price is published (a rate, a purchase; not a part of a cost, and
  * not both in one month) is rounded by itself, half to even, its list price and
  * what each adjustment leaves of it. Hours x rate is its charge, whatever others

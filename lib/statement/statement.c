@@ -86,7 +86,7 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_JOB]
     = {"job", "Job", COLUMN_TEXT, true, false,
        "Cluster and JobId: gpuledger explain JOBID shows how its charge "
-       "is computed."},
+       "is computed, before the cents of the line are shared."},
     [AT_USER] = {"user", "User", COLUMN_TEXT, true, false, ""},
     [AT_PROJECT] = {"project", "Project", COLUMN_TEXT, true, false, ""},
     [AT_DAYS] = {"days", "Days", COLUMN_COUNT, false, false,
