@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "base/calendar.h"
 #include "base/number.h"
 
@@ -114,5 +116,15 @@ int calendar_parse_month (const char *text, size_t length, civil_t *ret_civil)
         || digits (text + 5, 2, &c.month) < 0 || !civil_valid (&c))
         return -1;
     *ret_civil = c;
+    return 0;
+}
+
+int calendar_two_digits (const char *text, int *ret_value)
+{
+    uint64_t value;
+
+    if (strnlen (text, 2) < 2 || number_u64 (text, 2, &value) < 0)
+        return -1;
+    *ret_value = (int)value;
     return 0;
 }

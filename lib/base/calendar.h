@@ -37,6 +37,8 @@ civil_t civil_of_seconds (int64_t seconds);
  * last of its month (29 February plus a year is 28 February). */
 civil_t civil_add_months (civil_t civil, int months);
 
+/* Exactly two digits at the beginning of the text. 0 or -1. */
+int calendar_two_digits (const char *text, int *ret_value);
 /* "2026-10-05": exactly this form and an existing date. 0 or -1. */
 int calendar_parse_date (const char *text, size_t length, civil_t *ret_civil);
 /* "2026-10". The day is 1. */

@@ -3,12 +3,90 @@
 #include <strings.h>
 
 #include "base/calendar.h"
-#include "base/instant.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/timespec.h"
 
-#define LAST_INSTANT INT64_C (4102444800) /* 2100-01-01 */
+/* --- without regard to the clock ---------------------------------------- */
+
+/* "HH:MM[:SS]" at *text; moves behind it. */
+static int parse_exact_clock (const char **text, civil_t *civil)
+{
+    const char *p = *text;
+
+    if (calendar_two_digits (p, &civil->hour) < 0 || p[2] != ':'
+        || calendar_two_digits (p + 3, &civil->minute) < 0)
+        return -1;
+    p += 5;
+    if (*p == ':') {
+        if (calendar_two_digits (p + 1, &civil->second) < 0)
+            return -1;
+        p += 3;
+    }
+    *text = p;
+    return 0;
+}
+
+static int parse_date (const char **text, civil_t *civil)
+{
+    size_t length = strcspn (*text, "TZ+");
+
+    /* the '-' of an offset is not one of the date's */
+    if (length > 10)
+        length = 10;
+    if (calendar_parse_date (*text, length, civil) < 0
+        && calendar_parse_month (*text, length > 7 ? length = 7 : length, civil)
+               < 0)
+        return -1;
+    *text += length;
+    return 0;
+}
+
+static int parse_text (const char *text, const zone_t *zone, int64_t *ret)
+{
+    civil_t civil = {0};
+    int offset;
+
+    if (*text == '@')
+        return number_i64_text (text + 1, ret);
+    if (parse_date (&text, &civil) < 0)
+        return -1;
+    if (*text == 'T') {
+        text++;
+        if (parse_exact_clock (&text, &civil) < 0)
+            return -1;
+    }
+    if (!civil_valid (&civil))
+        return -1;
+    if (!*text) {
+        *ret = zone_instant (zone, &civil);
+        return 0;
+    }
+    if (zone_parse_offset (text, false, &offset) < 0)
+        return -1;
+    *ret = civil_seconds (&civil) - offset;
+    return 0;
+}
+
+int instant_parse (const char *text, const zone_t *zone, int64_t *ret_instant,
+                   gl_error_t *error)
+{
+    int64_t instant;
+
+    if (parse_text (text, zone, &instant) < 0)
+        return gl_error (error,
+                         "'%s' is no time: write 2026-10-05, "
+                         "2026-10-05T14:30[:00], either with Z or +02:00 at "
+                         "its end, or @SECONDS since 1970",
+                         text);
+    if (instant < 0 || instant >= INSTANT_END)
+        return gl_error (error, "the time '%s' is not between 1970 and 2099",
+                         text);
+    *ret_instant = instant;
+    return 0;
+}
+
+/* --- as sacct has it ------------------------------------------------------ */
 
 /* What has been read of a text so far. */
 struct reading {
@@ -336,7 +414,7 @@ int timespec_parse (const char *text, const zone_t *zone, int64_t now,
                          "write DATETHH:MM or DATET00:00-HH:MM",
                          text);
     }
-    if (instant < 0 || instant >= LAST_INSTANT)
+    if (instant < 0 || instant >= INSTANT_END)
         return gl_error (error, "the time '%s' is not between 1970 and 2099",
                          text);
     *ret_instant = instant;

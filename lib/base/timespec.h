@@ -13,7 +13,7 @@
  *   minutes, hours, days or weeks, or a beginning of one; a day is 24 hours
  *   here, as for Slurm. Also of the other words, with a unit: today-1day
  *   utsSECONDS, @SECONDS       since 1970
- *   what else instant.h takes: YYYY-MM, and a date or moment with Z, +HH:MM or
+ *   what instant_parse() takes: YYYY-MM, and a date or moment with Z, +HH:MM or
  *   -HH:MM at its end
  *
  * Stricter than Slurm where Slurm guesses: a date that does not exist, a second
@@ -35,7 +35,17 @@
 #include "base/error.h"
 #include "base/zone.h"
 
-/* The error names the text. Only 1970 to 2099. */
+/*
+ *   DATE[THH:MM[:SS]][Z|+HH:MM|-HH:MM]     DATE: YYYY-MM-DD or YYYY-MM
+ *   @SECONDS                               since 1970 UTC, as date(1) has it
+ *
+ * Without Z or an offset the time is that of `zone`'s clock. This is what can
+ * be typed where the result must not depend on the clock.
+ *
+ * The errors of both name the text. Only 1970 to 2099.
+ */
+int instant_parse (const char *text, const zone_t *zone, int64_t *ret_instant,
+                   gl_error_t *error);
 int timespec_parse (const char *text, const zone_t *zone, int64_t now,
                     int64_t *ret_instant, gl_error_t *error);
 

@@ -96,6 +96,26 @@ const char *zone_name (const zone_t *zone)
     return zone->name;
 }
 
+int zone_parse_offset (const char *text, bool bare, int *ret_seconds)
+{
+    const char *minutes = text + 3;
+    int h, m;
+
+    if (!strcmp (text, "Z")) {
+        *ret_seconds = 0;
+        return 0;
+    }
+    if ((*text != '+' && *text != '-') || calendar_two_digits (text + 1, &h) < 0
+        || (!bare && *minutes != ':'))
+        return -1;
+    minutes += *minutes == ':';
+    if (calendar_two_digits (minutes, &m) < 0 || minutes[2] != '\0' || h > 14
+        || m > 59)
+        return -1;
+    *ret_seconds = (h * 60 + m) * (*text == '-' ? -60 : 60);
+    return 0;
+}
+
 /* The last change at or before the instant. */
 static size_t change_index (const zone_t *zone, int64_t instant)
 {

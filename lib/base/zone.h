@@ -14,10 +14,14 @@
 #ifndef GL_BASE_ZONE_H
 #define GL_BASE_ZONE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/calendar.h"
 #include "base/error.h"
+
+/* Instants are before 2100-01-01. */
+#define INSTANT_END INT64_C (4102444800)
 
 typedef struct zone zone_t;
 
@@ -29,6 +33,9 @@ void zone_close (zone_t *zone);
 /* The name it was opened with. */
 const char *zone_name (const zone_t *zone);
 
+/* "Z", "+HH:MM" or "-HH:MM", all of the text; `bare`: the colon may be missing.
+ * Seconds east of UTC, at most 14:59 hours. 0 or -1. */
+int zone_parse_offset (const char *text, bool bare, int *ret_seconds);
 /* Seconds east of UTC at that instant. */
 int zone_offset (const zone_t *zone, int64_t instant);
 civil_t zone_civil (const zone_t *zone, int64_t instant);

@@ -1,13 +1,13 @@
 #include "base/memory.h"
+#include "base/zone.h"
 #include "base/zone_table.h"
 
 /* The span of a table: from the epoch to 2100-01-01. */
 #define FIRST_INSTANT 0
-#define LAST_INSTANT INT64_C (4102444800)
 
 void zone_table_add (zone_table_t *t, int64_t instant, int offset)
 {
-    if (instant >= LAST_INSTANT)
+    if (instant >= INSTANT_END)
         return;
     if (instant < FIRST_INSTANT)
         instant = FIRST_INSTANT;

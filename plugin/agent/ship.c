@@ -14,8 +14,6 @@
 #include "record/spool_state.h"
 #include "ship.h"
 #include "ship_batch.h"
-#include "ship_prices.h"
-#include "ship_refused.h"
 #include "ship_talk.h"
 
 #define CURSOR_FILE "shipped"

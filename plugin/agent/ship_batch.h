@@ -1,6 +1,7 @@
 /*
- * ship_batch.h: what the next batch holds, and how a record that the collector
- * will never take is found in it.
+ * ship_batch.h: what goes to the collector: the next batch, how a record that
+ * the collector will never take is found in it and kept, and the question for
+ * prices.
  *
  * A batch speaks of one node: its records come from one segment and name the
  * same cluster and node, or none.
@@ -49,5 +50,24 @@ void batch_out_stamp (batch_out_t *batch);
 void bisect_accepted (bisect_t *bisect, const batch_out_t *batch);
 /* 1: the batch is the one refused record. 0: try a smaller one. */
 int bisect_refused (bisect_t *bisect, const batch_out_t *batch);
+
+/*
+ * SPOOL/refused, itself a spool: records that the collector will never take,
+ * kept for people. `gpuledger ingest SPOOL/refused` tries them again on the
+ * host. 16 files of 1 MiB are some 50,000 records: not a bad record here and
+ * there, but a mistake that somebody has to look at. Then no more are given up.
+ */
+#define REFUSED_FILE_MAX (1 << 20)
+#define REFUSED_FILES_MAX 16
+/* Keep the bytes of a record; they are on disk when this returns 0. */
+int refused_keep (const char *spool, const void *bytes, size_t size,
+                  gl_error_t *error);
+
+/* The payload of VERB_PRICES (docs/formats/prices.md), with room for the
+ * request's header: cluster, node, and the types of devices that
+ * SPOOL/state/devices names. Yours to free; NULL when cluster or node are
+ * unknown. */
+unsigned char *prices_request (const char *spool, const char *cluster,
+                               const char *node, size_t *ret_size);
 
 #endif /* !GL_AGENT_SHIP_BATCH_H */

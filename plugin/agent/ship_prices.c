@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "record/prices.h"
-#include "ship_prices.h"
+#include "ship_batch.h"
 #include "wire/frame.h"
 
 #define DEVICES_FILE "state/devices"

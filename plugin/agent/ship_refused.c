@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "record/directory.h"
-#include "ship_refused.h"
+#include "ship_batch.h"
 
 #define REFUSED_DIR "refused"
 

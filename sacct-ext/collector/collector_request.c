@@ -163,6 +163,7 @@ static void handle (asking_t *asking, const collector_verb_t *verb,
     struct passwd *entry = getpwuid (asking->opened.uid);
     GL_AUTOFREE char *user = xstrdup (entry ? entry->pw_name : NULL);
     verb_request_t request = {
+        .verb = verb->code,
         .uid = asking->opened.uid,
         .user = user,
         .texts = (const char *const *)texts,

@@ -1,8 +1,8 @@
 /*
  * collector_verbs.h: what the collector answers to users.
  *
- * A verb is one entry of collector_verbs[] (collector_verbs.c). Its function
- * runs in the collector's one thread, between the batches of nodes: it may
+ * A verb is one entry of collector_verbs[]. Its function runs in the
+ * collector's one thread, between the batches of nodes: it may
  * read the store and write a few rows, not more. What takes longer fills
  * `child` instead: the collector runs that program, feeds nothing, and answers
  * with what it wrote.
@@ -22,6 +22,7 @@
 #include "wire/frame.h"
 
 typedef struct {
+    verb_code_t verb;
     uid_t uid;
     const char *user;         /* name of the uid on this host; NULL: none */
     const char *const *texts; /* NULL behind the last */

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/instant.h"
+#include "base/timespec.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/cli.h"

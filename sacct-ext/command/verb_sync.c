@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/instant.h"
+#include "base/timespec.h"
 #include "base/number.h"
 #include "cli/cli.h"
 #include "command/rollups_keep.h"

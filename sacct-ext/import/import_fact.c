@@ -5,8 +5,6 @@
 #include "base/number.h"
 #include "import/import_fact.h"
 
-#define LAST_INSTANT INT64_C (4102444800) /* 2100-01-01, as in base/zone.h */
-
 bool fact_none (const char *text)
 {
     static const char *const words[] = {
@@ -29,45 +27,18 @@ bool fact_printable (const char *text)
     return true;
 }
 
-static int two_digits (const char *text, int *ret_value)
-{
-    uint64_t value;
-
-    if (strnlen (text, 2) < 2 || number_u64 (text, 2, &value) < 0)
-        return -1;
-    *ret_value = (int)value;
-    return 0;
-}
-
 /* The date and the clock; *ret_rest: what follows. */
 static int parse_civil (const char *text, civil_t *civil, const char **ret_rest)
 {
     if (strnlen (text, 19) < 19 || calendar_parse_date (text, 10, civil) < 0
         || (text[10] != 'T' && text[10] != ' ')
-        || two_digits (text + 11, &civil->hour) < 0 || text[13] != ':'
-        || two_digits (text + 14, &civil->minute) < 0 || text[16] != ':'
-        || two_digits (text + 17, &civil->second) < 0 || !civil_valid (civil))
+        || calendar_two_digits (text + 11, &civil->hour) < 0 || text[13] != ':'
+        || calendar_two_digits (text + 14, &civil->minute) < 0
+        || text[16] != ':'
+        || calendar_two_digits (text + 17, &civil->second) < 0
+        || !civil_valid (civil))
         return -1;
     *ret_rest = text + 19;
-    return 0;
-}
-
-/* "Z", "+02:00", "+0200" */
-static int parse_offset (const char *text, int *ret_seconds)
-{
-    const char *minutes = text + 3;
-    int h, m;
-
-    if (strcmp (text, "Z") == 0) {
-        *ret_seconds = 0;
-        return 0;
-    }
-    if ((*text != '+' && *text != '-') || two_digits (text + 1, &h) < 0)
-        return -1;
-    minutes += *minutes == ':';
-    if (two_digits (minutes, &m) < 0 || minutes[2] != '\0' || h > 14 || m > 59)
-        return -1;
-    *ret_seconds = (h * 60 + m) * (*text == '-' ? -60 : 60);
     return 0;
 }
 
@@ -121,7 +92,7 @@ static int parse_time (const char *text, const zone_t *zone, int64_t *ret_time,
                          text);
     if (*rest == '\0')
         return zone_time (text, &civil, zone, ret_time, ret_later, error);
-    if (parse_offset (rest, &offset) < 0)
+    if (zone_parse_offset (rest, true, &offset) < 0)
         return gl_error (error, "'%.20s' after the time '%.19s' is no offset",
                          rest, text);
     *ret_time = *ret_later = civil_seconds (&civil) - offset;
@@ -136,7 +107,7 @@ int fact_time (const char *text, const zone_t *zone, int64_t *ret_time,
     if (!fact_none (text) && strcmp (text, "0") != 0) {
         if (parse_time (text, zone, &time, &later, error) < 0)
             return -1;
-        if (time <= 0 || later >= LAST_INSTANT)
+        if (time <= 0 || later >= INSTANT_END)
             return gl_error (error,
                              "the time '%.40s' is not between 1970 and "
                              "2099",

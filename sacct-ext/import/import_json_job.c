@@ -5,8 +5,6 @@
 #include "import/import_fact.h"
 #include "import/import_json.h"
 
-#define LAST_INSTANT INT64_C (4102444800) /* 2100-01-01, as in base/zone.h */
-
 bool json_number_of (const json_t *value, uint64_t *ret_number)
 {
     if (json_is_object (value)) {
@@ -86,7 +84,7 @@ static int time_at (const json_t *job, const char *path, int64_t *ret_time,
         return 0;
     if (json_number_of (value, &number) && is_no_value (number))
         return 0;
-    if (!json_number_of (value, &number) || number >= LAST_INSTANT)
+    if (!json_number_of (value, &number) || number >= INSTANT_END)
         return gl_error (error, "%s is no time between 1970 and 2099", path);
     *ret_time = (int64_t)number;
     return 0;

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/exact.h"
-#include "base/instant.h"
+#include "base/timespec.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "import/import_meter.h"

@@ -6,7 +6,7 @@
  *   time,reading_kwh    what a counter showed: the energy between two rows is
  *                       their difference. Where it shows less than before it
  *                       was exchanged or began anew: that interval is unknown.
- * Times as everywhere (base/instant.h); numbers are plain decimals, exact to a
+ * Times as everywhere (base/timespec.h); numbers are plain decimals, exact to a
  * milliwatt-hour.
  */
 #ifndef GL_IMPORT_METER_H

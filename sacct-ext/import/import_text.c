@@ -15,72 +15,45 @@
 /* sacct knows some 110 columns. */
 #define COLUMNS_MAX 512
 
-typedef enum {
-    ACCOUNT,
-    ADMIN_COMMENT,
-    ALLOC_TRES,
-    CLUSTER,
-    DB_INDEX,
-    ELAPSED,
-    ELAPSED_RAW,
-    END,
-    JOB_ID,
-    JOB_ID_RAW,
-    JOB_NAME,
-    NODE_LIST,
-    PARTITION,
-    QOS,
-    REQ_GRES,
-    REQ_TRES,
-    RESERVATION,
-    RESTARTS,
-    START,
-    STATE,
-    SUBMIT,
-    SUBMIT_LINE,
-    SUSPENDED,
-    TIME_LIMIT,
-    TIME_LIMIT_RAW,
-    UID,
-    USER,
-    WCKEY,
-    COLUMN_COUNT,
-    OTHER = COLUMN_COUNT,
-} column_t;
+/* X (its name here, in the header, whether it is needed) */
+#define COLUMNS(X)                            \
+    X (ACCOUNT, "Account", true)              \
+    X (ADMIN_COMMENT, "AdminComment", false)  \
+    X (ALLOC_TRES, "AllocTRES", true)         \
+    X (CLUSTER, "Cluster", false)             \
+    X (DB_INDEX, "DBIndex", false)            \
+    X (ELAPSED, "Elapsed", false)             \
+    X (ELAPSED_RAW, "ElapsedRaw", false)      \
+    X (END, "End", true)                      \
+    X (JOB_ID, "JobID", false)                \
+    X (JOB_ID_RAW, "JobIDRaw", true)          \
+    X (JOB_NAME, "JobName", false)            \
+    X (NODE_LIST, "NodeList", false)          \
+    X (PARTITION, "Partition", false)         \
+    X (QOS, "QOS", false)                     \
+    X (REQ_GRES, "ReqGRES", false)            \
+    X (REQ_TRES, "ReqTRES", false)            \
+    X (RESERVATION, "Reservation", false)     \
+    X (RESTARTS, "Restarts", false)           \
+    X (START, "Start", true)                  \
+    X (STATE, "State", true)                  \
+    X (SUBMIT, "Submit", true)                \
+    X (SUBMIT_LINE, "SubmitLine", false)      \
+    X (SUSPENDED, "Suspended", false)         \
+    X (TIME_LIMIT, "Timelimit", false)        \
+    X (TIME_LIMIT_RAW, "TimelimitRaw", false) \
+    X (UID, "UID", false)                     \
+    X (USER, "User", true)                    \
+    X (WCKEY, "WCKey", false)
 
+#define AS_ENUM(id, name, required) id,
+typedef enum { COLUMNS (AS_ENUM) COLUMN_COUNT, OTHER = COLUMN_COUNT } column_t;
+
+#define AS_COLUMN(id, name, required) {name, required},
 static const struct {
     const char *name;
     bool required;
-} columns[COLUMN_COUNT] = {
-    [ACCOUNT] = {"Account", true},
-    [ADMIN_COMMENT] = {"AdminComment", false},
-    [ALLOC_TRES] = {"AllocTRES", true},
-    [CLUSTER] = {"Cluster", false},
-    [DB_INDEX] = {"DBIndex", false},
-    [ELAPSED] = {"Elapsed", false},
-    [ELAPSED_RAW] = {"ElapsedRaw", false},
-    [END] = {"End", true},
-    [JOB_ID] = {"JobID", false},
-    [JOB_ID_RAW] = {"JobIDRaw", true},
-    [JOB_NAME] = {"JobName", false},
-    [NODE_LIST] = {"NodeList", false},
-    [PARTITION] = {"Partition", false},
-    [QOS] = {"QOS", false},
-    [REQ_GRES] = {"ReqGRES", false},
-    [REQ_TRES] = {"ReqTRES", false},
-    [RESERVATION] = {"Reservation", false},
-    [RESTARTS] = {"Restarts", false},
-    [START] = {"Start", true},
-    [STATE] = {"State", true},
-    [SUBMIT] = {"Submit", true},
-    [SUBMIT_LINE] = {"SubmitLine", false},
-    [SUSPENDED] = {"Suspended", false},
-    [TIME_LIMIT] = {"Timelimit", false},
-    [TIME_LIMIT_RAW] = {"TimelimitRaw", false},
-    [UID] = {"UID", false},
-    [USER] = {"User", true},
-    [WCKEY] = {"WCKey", false},
-};
+} columns[COLUMN_COUNT] = {COLUMNS (AS_COLUMN)};
 
 /* Columns whose text users choose (docs/formats/sacct.md says how each was
  * tried). sacct -P escapes nothing: a '|' or a line break in one makes columns

@@ -239,7 +239,7 @@ segment_state_t slurmdbd_state (uint64_t stored)
 
 static bool instant_possible (int64_t instant)
 {
-    return instant >= 0 && instant < INSTANT_MAX;
+    return instant >= 0 && instant < INSTANT_END;
 }
 
 bool slurmdbd_row_possible (const segment_t *s)

@@ -303,7 +303,7 @@ static int find_end (struct reading *r, slurmdbd_window_t window,
 
 static int64_t end_of_interval (int64_t from, int64_t to)
 {
-    if (from >= INSTANT_MAX - SECONDS_PER_QUERY)
+    if (from >= INSTANT_END - SECONDS_PER_QUERY)
         return to;
     if (to == 0 || to - from > SECONDS_PER_QUERY)
         return from + SECONDS_PER_QUERY;
@@ -322,7 +322,7 @@ static int read_ended (struct reading *r, slurmdbd_window_t window,
             return -1;
         if (end == 0)
             break;
-        piece.from = end > 0 && end < INSTANT_MAX ? end : INSTANT_MAX;
+        piece.from = end > 0 && end < INSTANT_END ? end : INSTANT_END;
         piece.to = end_of_interval (piece.from, window.to);
         if (read_window (r, piece, error) < 0)
             return -1;

@@ -35,8 +35,8 @@ static int read_event (slurmdbd_cluster_t *c, const db_statement_t *row,
         .reason = slurmdbd_text (row, EVENT_REASON),
     };
 
-    if (event.start < 0 || event.start >= INSTANT_MAX || event.end < 0
-        || event.end >= INSTANT_MAX)
+    if (event.start < 0 || event.start >= INSTANT_END || event.end < 0
+        || event.end >= INSTANT_END)
         return 0;
     if (!event.node)
         event.nodelist = slurmdbd_text (row, EVENT_CLUSTER_NODES);

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/zone.h"
 #include "slurmdbd/slurmdbd.h"
 #include "slurmdbd/slurmdbd_ids.h"
 #include "slurmdbd/slurmdbd_tres.h"
@@ -11,8 +12,6 @@
 
 /* Slurm's "no value" in 32-bit columns (slurm.h: NO_VAL, INFINITE). */
 #define SLURM_NO_VAL 0xfffffffeu
-/* 2100-01-01, the end of base/zone.h. */
-#define INSTANT_MAX INT64_C (4102444800)
 
 struct slurmdbd {
     db_t *db;

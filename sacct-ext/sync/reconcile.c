@@ -9,7 +9,6 @@
 #include "gres/nodelist.h"
 #include "slurmdbd/slurmdbd_usage.h"
 #include "sync/reconcile.h"
-#include "sync/reconcile_private.h"
 #include "sync/sync.h"
 
 /* Segments that one side does not show in the period are looked for by their

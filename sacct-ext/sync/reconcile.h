@@ -21,4 +21,11 @@ int reconcile_cluster (store_t *store, const report_query_t *query,
                        const report_cluster_t *cluster, slurmdbd_t *dbd,
                        reconcile_t *reconcile, gl_error_t *error);
 
+/* One side of it: every kept rollup of the period that today's configuration
+ * would use: days against the facts, months against their days, byte by byte.
+ */
+int reconcile_rollups (store_t *store, const report_query_t *query,
+                       const report_cluster_t *cluster, reconcile_t *reconcile,
+                       gl_error_t *error);
+
 #endif /* !GL_RECONCILE_H */

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "facts/rollups.h"
-#include "sync/reconcile_private.h"
+#include "sync/reconcile.h"
 
 struct checking {
     store_t *store;

@@ -2,7 +2,6 @@
  * half an hour: what is taken lies between 1970 and 2099, does not depend on
  * what is asked before, and is printed as a text that means the same. */
 #include "base/error.h"
-#include "base/instant.h"
 #include "base/timespec.h"
 #include "fuzz/fuzz.h"
 

@@ -1,6 +1,6 @@
 #include "support/test.h"
 
-#include "base/instant.h"
+#include "base/timespec.h"
 
 static zone_t *oslo;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "base/instant.h"
+#include "base/timespec.h"
 #include "base/memory.h"
 #include "config/config.h"
 #include "users/price.h"
