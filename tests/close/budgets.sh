@@ -124,8 +124,17 @@ for team in vision language; do
     result $? "$team: spent in the open month is its statement, $net: $got"
 done
 
+# of a day within it a closed month has the part that has passed
+for at in 2026-12-01 2026-11-01; do
+    all_of $at
+done >"$work/open"
 close_it "$url" 2026-11
 result $? "November is closed with these"
+for at in 2026-12-01 2026-11-01; do
+    all_of $at
+done | diff "$work/open" - >"$work/differs"
+result $? "and every figure of every budget is as before"
+sed 's/^/# /' "$work/differs"
 agree 'as closed'
 [ "$(charged 2026-11 --team vision)" != "$(charged 2026-11 --team language)" ]
 result $? "of figures that differ"
