@@ -33,5 +33,11 @@ GRANT INSERT, UPDATE, DELETE ON gpuledger.import_part TO 'gpuledger'@'localhost'
 GRANT SELECT ON gpuledger.* TO 'gpuledger_ledger'@'localhost';
 GRANT INSERT ON gpuledger.chain TO 'gpuledger_ledger'@'localhost';
 GRANT INSERT ON gpuledger.snapshot TO 'gpuledger_ledger'@'localhost';
+GRANT INSERT ON gpuledger.closed_posting TO 'gpuledger_ledger'@'localhost';
+GRANT INSERT ON gpuledger.closed_cost TO 'gpuledger_ledger'@'localhost';
+GRANT INSERT ON gpuledger.closed_pool TO 'gpuledger_ledger'@'localhost';
+GRANT INSERT ON gpuledger.closed_entitlement TO 'gpuledger_ledger'@'localhost';
+GRANT INSERT ON gpuledger.closed_comparison TO 'gpuledger_ledger'@'localhost';
+GRANT INSERT ON gpuledger.closed_day TO 'gpuledger_ledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.rollup TO 'gpuledger_ledger'@'localhost';
 GRANT UPDATE (value) ON gpuledger.meta TO 'gpuledger_ledger'@'localhost';

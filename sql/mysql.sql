@@ -256,6 +256,133 @@ CREATE TABLE IF NOT EXISTS snapshot (
     PRIMARY KEY (digest, part)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
+CREATE TABLE IF NOT EXISTS closed_posting (
+    entry BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+    closed_month VARBINARY(7) NOT NULL,
+    version INT UNSIGNED NOT NULL,
+    kind MEDIUMBLOB,
+    month MEDIUMBLOB,
+    pool MEDIUMBLOB,
+    team MEDIUMBLOB,
+    gpu MEDIUMBLOB,
+    profile MEDIUMBLOB,
+    account MEDIUMBLOB,
+    cluster MEDIUMBLOB,
+    user MEDIUMBLOB,
+    project MEDIUMBLOB,
+    qos MEDIUMBLOB,
+    partition_name MEDIUMBLOB,
+    gres_type MEDIUMBLOB,
+    what MEDIUMBLOB,
+    reference MEDIUMBLOB,
+    gpu_seconds MEDIUMBLOB,
+    price_seconds MEDIUMBLOB,
+    exact MEDIUMBLOB,
+    list BIGINT,
+    cost BIGINT,
+    charge BIGINT,
+    origin MEDIUMBLOB,
+    reason MEDIUMBLOB,
+    before_units BIGINT,
+    after_units BIGINT,
+    adjustment_qos BIGINT,
+    adjustment_subsidy BIGINT,
+    adjustment_entitlement BIGINT,
+    adjustment_tier BIGINT,
+    adjustment_surcharge BIGINT,
+    consumed_seconds MEDIUMBLOB,
+    day MEDIUMBLOB,
+    hour MEDIUMBLOB,
+    node MEDIUMBLOB,
+    state MEDIUMBLOB,
+    label MEDIUMBLOB,
+    outside BIGINT
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS closed_cost (
+    entry BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+    closed_month VARBINARY(7) NOT NULL,
+    version INT UNSIGNED NOT NULL,
+    kind MEDIUMBLOB,
+    month MEDIUMBLOB,
+    pool MEDIUMBLOB,
+    name MEDIUMBLOB,
+    how MEDIUMBLOB,
+    amount MEDIUMBLOB,
+    units BIGINT,
+    fund MEDIUMBLOB
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS closed_pool (
+    entry BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+    closed_month VARBINARY(7) NOT NULL,
+    version INT UNSIGNED NOT NULL,
+    month MEDIUMBLOB,
+    pool MEDIUMBLOB,
+    has_cost BIGINT,
+    has_rate BIGINT,
+    capacity MEDIUMBLOB,
+    owned_rate MEDIUMBLOB,
+    full_rate MEDIUMBLOB,
+    cost BIGINT,
+    idle MEDIUMBLOB,
+    full_cost MEDIUMBLOB,
+    recoverable_cost MEDIUMBLOB,
+    use_rate MEDIUMBLOB,
+    full_units BIGINT,
+    recoverable_units BIGINT
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS closed_entitlement (
+    entry BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+    closed_month VARBINARY(7) NOT NULL,
+    version INT UNSIGNED NOT NULL,
+    month MEDIUMBLOB,
+    pool MEDIUMBLOB,
+    team MEDIUMBLOB,
+    bought MEDIUMBLOB,
+    rollover_in MEDIUMBLOB,
+    used MEDIUMBLOB,
+    used_reserved MEDIUMBLOB,
+    unused MEDIUMBLOB,
+    rollover_out MEDIUMBLOB,
+    expired MEDIUMBLOB,
+    price MEDIUMBLOB,
+    amount BIGINT,
+    fee MEDIUMBLOB,
+    fee_due BIGINT,
+    value_in MEDIUMBLOB,
+    value_used MEDIUMBLOB,
+    value_reserved MEDIUMBLOB,
+    value_out MEDIUMBLOB,
+    value_expired MEDIUMBLOB
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS closed_comparison (
+    entry BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+    closed_month VARBINARY(7) NOT NULL,
+    version INT UNSIGNED NOT NULL,
+    month MEDIUMBLOB,
+    idle MEDIUMBLOB,
+    team MEDIUMBLOB,
+    unallocated BIGINT,
+    units BIGINT
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS closed_day (
+    entry BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+    closed_month VARBINARY(7) NOT NULL,
+    version INT UNSIGNED NOT NULL,
+    day MEDIUMBLOB,
+    team MEDIUMBLOB,
+    account MEDIUMBLOB,
+    project MEDIUMBLOB,
+    pool MEDIUMBLOB,
+    units BIGINT,
+    other_units BIGINT,
+    gpu_seconds MEDIUMBLOB
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
 CREATE TABLE IF NOT EXISTS meter_reading (
     meter VARBINARY(200) NOT NULL,
     time_start BIGINT NOT NULL,

@@ -26,3 +26,133 @@ CREATE TABLE snapshot (
     body BLOB NOT NULL,
     PRIMARY KEY (digest, part)
 ) STRICT, WITHOUT ROWID;
+
+-- The lists of closed months as rows with columns, for dashboards and SQL of your own: `entry` is
+-- the number in the chain. Money is in smallest units of the currency; other numbers are
+-- fractions, as text: "3/2". NULL is no text, or 0.
+CREATE TABLE closed_posting (
+    entry INTEGER PRIMARY KEY,
+    closed_month TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    kind TEXT,
+    month TEXT,
+    pool TEXT,
+    team TEXT,
+    gpu TEXT,
+    profile TEXT,
+    account TEXT,
+    cluster TEXT,
+    user TEXT,
+    project TEXT,
+    qos TEXT,
+    partition_name TEXT,
+    gres_type TEXT,
+    what TEXT,
+    reference TEXT,
+    gpu_seconds TEXT,
+    price_seconds TEXT,
+    exact TEXT,
+    list INTEGER,
+    cost INTEGER,
+    charge INTEGER,
+    origin TEXT,
+    reason TEXT,
+    before_units INTEGER,
+    after_units INTEGER,
+    adjustment_qos INTEGER,
+    adjustment_subsidy INTEGER,
+    adjustment_entitlement INTEGER,
+    adjustment_tier INTEGER,
+    adjustment_surcharge INTEGER,
+    consumed_seconds TEXT,
+    day TEXT,
+    hour TEXT,
+    node TEXT,
+    state TEXT,
+    label TEXT,
+    outside INTEGER
+) STRICT;
+
+CREATE TABLE closed_cost (
+    entry INTEGER PRIMARY KEY,
+    closed_month TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    kind TEXT,
+    month TEXT,
+    pool TEXT,
+    name TEXT,
+    how TEXT,
+    amount TEXT,
+    units INTEGER,
+    fund TEXT
+) STRICT;
+
+CREATE TABLE closed_pool (
+    entry INTEGER PRIMARY KEY,
+    closed_month TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    month TEXT,
+    pool TEXT,
+    has_cost INTEGER,
+    has_rate INTEGER,
+    capacity TEXT,
+    owned_rate TEXT,
+    full_rate TEXT,
+    cost INTEGER,
+    idle TEXT,
+    full_cost TEXT,
+    recoverable_cost TEXT,
+    use_rate TEXT,
+    full_units INTEGER,
+    recoverable_units INTEGER
+) STRICT;
+
+CREATE TABLE closed_entitlement (
+    entry INTEGER PRIMARY KEY,
+    closed_month TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    month TEXT,
+    pool TEXT,
+    team TEXT,
+    bought TEXT,
+    rollover_in TEXT,
+    used TEXT,
+    used_reserved TEXT,
+    unused TEXT,
+    rollover_out TEXT,
+    expired TEXT,
+    price TEXT,
+    amount INTEGER,
+    fee TEXT,
+    fee_due INTEGER,
+    value_in TEXT,
+    value_used TEXT,
+    value_reserved TEXT,
+    value_out TEXT,
+    value_expired TEXT
+) STRICT;
+
+CREATE TABLE closed_comparison (
+    entry INTEGER PRIMARY KEY,
+    closed_month TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    month TEXT,
+    idle TEXT,
+    team TEXT,
+    unallocated INTEGER,
+    units INTEGER
+) STRICT;
+
+CREATE TABLE closed_day (
+    entry INTEGER PRIMARY KEY,
+    closed_month TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    day TEXT,
+    team TEXT,
+    account TEXT,
+    project TEXT,
+    pool TEXT,
+    units INTEGER,
+    other_units INTEGER,
+    gpu_seconds TEXT
+) STRICT;

@@ -278,6 +278,11 @@ unsigned db_column_count (const db_statement_t *statement)
     return statement->db->engine->column_count (statement);
 }
 
+char *db_column_name (const db_statement_t *statement, unsigned at)
+{
+    return statement->db->engine->column_name (statement, at);
+}
+
 bool db_column_is_null (const db_statement_t *statement, unsigned at)
 {
     return statement->db->engine->column_is_null (statement, at);

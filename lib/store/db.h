@@ -172,6 +172,8 @@ int db_run (db_statement_t *statement, gl_error_t *error);
  * NUL-terminated; it may hold NULs of its own, so mind the length. A column
  * that is text reads as the integer that its digits spell, else as 0. */
 unsigned db_column_count (const db_statement_t *statement);
+/* Yours; of a db_query() once it has a row. */
+char *db_column_name (const db_statement_t *statement, unsigned at);
 bool db_column_is_null (const db_statement_t *statement, unsigned at);
 int64_t db_column_i64 (const db_statement_t *statement, unsigned at);
 uint64_t db_column_u64 (const db_statement_t *statement, unsigned at);

@@ -51,6 +51,7 @@ struct db_engine {
     void (*reset) (db_statement_t *statement);
 
     unsigned (*column_count) (const db_statement_t *statement);
+    char *(*column_name) (const db_statement_t *statement, unsigned at);
     bool (*column_is_null) (const db_statement_t *statement, unsigned at);
     uint64_t (*column_integer) (const db_statement_t *statement, unsigned at);
     const char *(*column_text) (const db_statement_t *statement, unsigned at);

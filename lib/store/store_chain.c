@@ -154,7 +154,8 @@ int store_chain_add (store_t *store, const chain_entry_t *entry,
                          text ? as_text (text) : as_blob (e.body, e.length),
                          as_blob (e.hash, sizeof (e.hash))),
                    error)
-        < 0)
+            < 0
+        || (text && store_columns_add (store->ledger, &e, text, error) < 0))
         return -1;
     head->number = e.number;
     memcpy (head->hash, e.hash, sizeof (head->hash));
@@ -453,7 +454,8 @@ int chain_snapshot_is (const char *text, const uint8_t key[STORE_DIGEST_SIZE],
 int store_chain_check (store_t *store, chain_problem_f callback, void *arg,
                        gl_error_t *error)
 {
-    if (schema_check (store->db, callback, arg, error) < 0)
+    if (schema_check (store->db, callback, arg, error) < 0
+        || store_columns_check (store->ledger, callback, arg, error) < 0)
         return -1;
     return store->ledger == store
                ? 0

@@ -788,6 +788,20 @@ static unsigned my_column_count (const db_statement_t *statement)
     return of_statement (statement)->column_count;
 }
 
+static char *my_column_name (const db_statement_t *base, unsigned at)
+{
+    struct mysql_statement *statement = of_statement (base);
+    MYSQL_RES *result = statement->handle
+                            ? mysql_stmt_result_metadata (statement->handle)
+                            : statement->result;
+    char *name
+        = result ? xstrdup (mysql_fetch_field_direct (result, at)->name) : NULL;
+
+    if (statement->handle)
+        mysql_free_result (result);
+    return name;
+}
+
 static bool my_column_is_null (const db_statement_t *base, unsigned at)
 {
     const struct mysql_statement *statement = of_statement (base);
@@ -889,6 +903,7 @@ const struct db_engine db_mysql_engine = {
     .step = my_step,
     .reset = my_reset,
     .column_count = my_column_count,
+    .column_name = my_column_name,
     .column_is_null = my_column_is_null,
     .column_integer = my_column_integer,
     .column_text = my_column_text,

@@ -6,6 +6,7 @@
 #define GL_STORE_STORE_PRIVATE_H
 
 #include "base/buffer.h"
+#include "store/chain.h"
 #include "store/db.h"
 #include "store/row.h"
 #include "store/store.h"
@@ -132,6 +133,13 @@ int kept_flush (store_t *store, gl_error_t *error);
  * committed. 0: nobody kept it. */
 int kept_first (db_t *db, const char *cluster, int64_t *ret_first,
                 gl_error_t *error);
+
+/* The rows with columns of closed months: of this entry, whose body is this
+ * text; and whether all are what the entries say. */
+int store_columns_add (store_t *ledger, const chain_entry_t *entry,
+                       const char *body, gl_error_t *error);
+int store_columns_check (store_t *ledger, chain_problem_f callback, void *arg,
+                         gl_error_t *error);
 
 /* The transaction is over. */
 void forget_nothing (struct cluster_entry *cluster);

@@ -549,6 +549,11 @@ static unsigned sqlite_column_count (const db_statement_t *statement)
     return (unsigned)sqlite3_column_count (of_statement (statement));
 }
 
+static char *sqlite_column_name (const db_statement_t *statement, unsigned at)
+{
+    return xstrdup (sqlite3_column_name (of_statement (statement), (int)at));
+}
+
 static bool sqlite_column_is_null (const db_statement_t *statement,
                                    unsigned at)
 {
@@ -600,6 +605,7 @@ const struct db_engine db_sqlite_engine = {
     .step = sqlite_step,
     .reset = sqlite_reset,
     .column_count = sqlite_column_count,
+    .column_name = sqlite_column_name,
     .column_is_null = sqlite_column_is_null,
     .column_integer = sqlite_column_integer,
     .column_text = sqlite_column_text,

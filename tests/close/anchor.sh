@@ -138,7 +138,17 @@ cp "$anchor" "$work/anchors.saved"
 restore () { copy "$saved" "$lab"; cp "$work/anchors.saved" "$anchor"; }
 top=$(echo 'SELECT max(number) FROM chain' | sql "$lab")
 
-echo "DELETE FROM chain WHERE number > $((number + 1))" | sql "$lab"
+# cut_behind LAST: all that lies behind this entry
+cut_behind ()
+{
+    {
+        echo "DELETE FROM chain WHERE number > $1;"
+        for list in posting cost pool entitlement comparison day; do
+            echo "DELETE FROM closed_$list WHERE entry > $1;"
+        done
+    } | sql "$lab"
+}
+cut_behind $((number + 1))
 credit=$(sed -n 's/.* hash=\([0-9a-f]*\) event=credit.*/\1/p' "$anchor")
 gl "$lab" verify
 [ $? -eq 3 ] && has "the store is behind its anchor: line 8 of $anchor has entry $top with the hash $head" &&
@@ -155,7 +165,7 @@ restore
 
 # an old copy, and the ledger goes on from there
 old=$(url_of old)
-echo "DELETE FROM chain WHERE number > $number" | sql "$lab"
+cut_behind "$number"
 copy "$lab" "$old"
 gl "$lab" verify
 [ $? -eq 3 ] && has 'is behind its anchor'

@@ -50,7 +50,8 @@ state ()
     fi
 }
 
-again () { echo 'DELETE FROM chain; DELETE FROM snapshot' | sql "$url"; }
+again () { echo 'DELETE FROM chain; DELETE FROM snapshot; DELETE FROM closed_posting; DELETE FROM closed_cost;
+    DELETE FROM closed_pool; DELETE FROM closed_entitlement; DELETE FROM closed_comparison; DELETE FROM closed_day' | sql "$url"; }
 
 site >"$work/site.yaml"
 many >"$work/rows"

@@ -61,6 +61,39 @@ done
 awk '$1 == "cost" { n++; if ($4 != $5 || $4 <= 0) wrong = 1 } END { exit wrong || n != 2 }' "$work/audited"
 result $? "the cost of each pool is what is charged and what is not"
 
+# the rows with columns
+for team in vision language; do
+    summed=$(echo "SELECT sum(charge) FROM closed_posting WHERE closed_month = '2026-10' AND team = '$team'
+        AND kind <> 'remainder' AND coalesce(origin, '') NOT LIKE 'remainder%'" | sql "$url")
+    [ "$summed" -eq "$(awk -v team=$team '$1 == "due" && $2 == "2026-10" && $3 == team { print $4 }' "$work/audited")" ]
+    result $? "SQL over the columns comes to what $team owes"
+done
+# columns SQL PATTERN LABEL UNDO: verify finds it
+columns ()
+{
+    echo "$1" | sql "$url"
+    gl "$url" verify
+    [ $? -eq 3 ] && grep -q "$2" "$work/out"
+    rc=$?
+    echo "$4" | sql "$url"
+    gl "$url" verify && [ $rc -eq 0 ]
+    result $? "a column: $3"
+}
+columns "UPDATE closed_posting SET charge = charge + 1 WHERE entry = 1" \
+    '^2026-10: the row of entry 1 in closed_posting is not what was closed' "an amount" \
+    "UPDATE closed_posting SET charge = charge - 1 WHERE entry = 1"
+columns "UPDATE closed_posting SET reason = '' WHERE entry = 1" \
+    '^2026-10: the row of entry 1 in closed_posting is not what was closed' "an empty text" \
+    "UPDATE closed_posting SET reason = NULL WHERE entry = 1"
+columns "UPDATE closed_day SET entry = 999999 WHERE entry = (SELECT * FROM (SELECT min(entry) FROM closed_day) d)" \
+    'of entry [0-9]* in closed_day is missing' "a row that is gone" \
+    "UPDATE closed_day SET entry = (SELECT min(number) FROM chain WHERE kind = 15) WHERE entry = 999999"
+columns "INSERT INTO closed_pool (entry, closed_month, version) VALUES (999999, '2026-10', 1)" \
+    'closed_pool has a row of entry 999999' "a row that was added" "DELETE FROM closed_pool WHERE entry = 999999"
+columns "UPDATE closed_cost SET closed_month = '2026-11' WHERE closed_month = '2026-10'" \
+    'in closed_cost is not what was closed' "a month" \
+    "UPDATE closed_cost SET closed_month = '2026-10' WHERE entry < (SELECT max(number) FROM chain WHERE kind = 5 AND month = '2026-10')"
+
 # of a row its charge, of another its team
 for change in "charge=" "team=vision"; do
     number=$(echo "SELECT number FROM chain WHERE kind = 1 AND body LIKE '%$change%' ORDER BY number" |
