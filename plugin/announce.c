@@ -24,7 +24,7 @@ static void look_up (spank_t sp, const char *name, char *ret_value, int size)
 
 /* --- the project --- */
 
-/* What stands in GPULEDGER_PROJECT, and whether a plugin put it there. */
+/* The text of GPULEDGER_PROJECT, and whether a plugin put it there. */
 struct present {
     char project[OPTION_TEXT_MAX + 1];
     char user[OPTION_TEXT_MAX + 1]; /* the user's own default, put aside */

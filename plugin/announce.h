@@ -1,5 +1,5 @@
 /*
- * announce.h: what a step is told, in its environment: the job's project and
+ * announce.h: what a step finds in its environment: the job's project and
  * what its devices on this node cost an hour (docs/formats/prices.md). From
  * local files that the prolog and the agent keep; nothing here can fail a step.
  */

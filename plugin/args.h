@@ -6,7 +6,7 @@
  *                           [policy=off|warn|require] [default=account|none]
  *
  * They are parsed in every hook anew, because init is not called before the
- * job's prolog and epilog. An unknown key or a bad value is told to `report`
+ * job's prolog and epilog. An unknown key or a bad value goes to `report`
  * and otherwise ignored: a typing error never stops a job.
  */
 #ifndef GL_PLUGIN_ARGS_H

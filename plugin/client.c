@@ -45,7 +45,7 @@ static const char *user_name (void)
 }
 
 /* What the list says; without one, every well-formed project is known. A list
- * that cannot be read is told and not held against the user. */
+ * that cannot be read is reported and does not count against the user. */
 static policy_answer_t ask (const args_t *args, const char *project)
 {
     policy_answer_t answer = {.known = true};

@@ -1,7 +1,7 @@
 /*
  * once.h: the plugin acts once, however often it is loaded.
  *
- * A plugin that stands twice in plugstack.conf and the files it includes is
+ * A plugin that is listed twice in plugstack.conf and the files it includes is
  * called twice for every hook. The same file twice shares our memory; a copy
  * under another name does not, so the first one also leaves a mark with its
  * process id in the process's environment.

@@ -16,7 +16,7 @@ static struct option {
     struct spank_option spank;
     const char *exported;    /* the parent's value in a client's environment */
     const char *environment; /* the user's default */
-    const char *mark; /* the same text there: a step was told, no default */
+    const char *mark; /* the same text there: set for a step, no default */
     const char *user; /* the default then */
     const char *source;      /* job variable that says where it came from */
     const char *(*problem) (const char *text);

@@ -54,7 +54,7 @@ void options_export (option_t which, const option_value_t *value);
  * a user, with or without the client's checks. */
 void options_read_job (spank_t sp, option_t which, option_value_t *ret_value);
 
-/* What a step is told of its job's project stands in GPULEDGER_PROJECT as well
+/* A step finds its job's project in GPULEDGER_PROJECT as well
  * (announce.h). The same text in the first of these says that it is not the
  * user's; the second keeps the user's. */
 #define OPTION_PROJECT_MARK "GPULEDGER_PROJECT_JOB"

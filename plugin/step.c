@@ -60,7 +60,7 @@ static bool shows_whole_job (uint32_t step)
 }
 
 /* What a list of devices is worth. 20.11 shows a batch step the last type only,
- * like its prolog; it has no count beside the list either. */
+ * like its prolog; it has no count next to the list either. */
 static record_devices_t worth (const record_t *record, spank_t sp, bool whole)
 {
     if (!record_has (record, gpus))

@@ -258,7 +258,7 @@ int exact_share (const mpz_t total, const mpq_t *parts, size_t count,
     return rc;
 }
 
-/* c, and whether the parts lie within one unit of the total. */
+/* c, and whether the parts are within one unit of the total. */
 static bool order_offset (const mpz_t total, const mpq_t *parts, size_t count,
                           mpq_t ret_offset)
 {

@@ -52,7 +52,7 @@ char *exact_units_text (const mpz_t units, int digits);
  * on the negated numbers. Hamilton's method
  * (docs/decisions/exact-rationals.md).
  *
- * The sum of the parts must lie within one unit of the total (the total being
+ * The sum of the parts must be within one unit of the total (the total being
  * that sum rounded), so that no part is off by a unit or more. -1 with an error
  * if not; ret_units, initialised by the caller, is then undefined.
  */
@@ -60,7 +60,7 @@ int exact_share (const mpz_t total, const mpq_t *parts, size_t count,
                  mpz_t *ret_units, gl_error_t *error);
 
 /*
- * The same for parts that stand in an order, such as days: part i gets
+ * The same for parts in an order, such as days: part i gets
  * floor (S(i) + c) - floor (S(i-1) + c), where S are the running sums and
  * c = (1 + total - S(count)) / 2. However neighbours are put together (hours to
  * a day, days to a part of a month), the whole of them gets the same; and it,

@@ -73,7 +73,7 @@ static int make_alone (file_draft_t *draft, char *suffix)
     return make (draft);
 }
 
-/* The first failure is the one that is told. */
+/* The first failure is the one that is reported. */
 static int note (file_draft_t *draft, int rc)
 {
     if (rc < 0 && !draft->failed)

@@ -1,12 +1,12 @@
 /*
  * file.h: small files, read as a whole and replaced as a whole.
  *
- * What replaces a file is written beside it under another name, then renamed: a
- * reader sees the former content or the new one, never a part of it, also when
- * the writer is killed in between. On failure the former file stands, and what
- * was beside it is gone. A link that has the name is replaced, not followed, and
- * the name beside is always of a file made anew: what others put there, a link
- * or a FIFO, is not written to.
+ * The new content is written under another name in the same directory, then
+ * renamed: a reader sees the old content or the new one, never a part of it,
+ * also when the writer is killed in between. On failure the old file stays and
+ * the other one is removed. A link that has the name is replaced, not followed,
+ * and the other name is always of a new file: a link or a FIFO that others put
+ * there is not written to.
  *
  * Of libc alone. Names are borrowed; what is given back is yours to free.
  */
@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 
-/* What stands there after a power cut. */
+/* What a power cut leaves. */
 typedef enum {
     FILE_LOOSE,   /* maybe an empty file: it is soon written again */
     FILE_WHOLE,   /* the former content or the new one */
@@ -43,7 +43,7 @@ int file_replace (const file_target_t *target, const char *path,
 
 /* The same for content that comes bit by bit; errno says what went wrong. */
 typedef struct file_draft file_draft_t;
-/* NULL when the name beside cannot be made. */
+/* NULL when the new file cannot be made. */
 file_draft_t *file_draft_open (const file_target_t *target);
 /* -1 after a failure, which is kept: all that follows fails likewise. */
 int file_draft_write (file_draft_t *draft, const void *data, size_t size);

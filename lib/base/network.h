@@ -16,8 +16,8 @@ int network_parse (const char *text, uint32_t *ret_network, uint32_t *ret_mask,
  * nobody is asked whether there is such a host. */
 int network_check_host (const char *text, gl_error_t *error);
 
-/* Cuts such a text into its parts; *ret_port NULL: none is told. An IPv6 address has
- * more than one colon, and a port only in brackets. */
+/* Cuts such a text into its parts; *ret_port NULL: none is given. An IPv6
+ * address has more than one colon, and a port only in brackets. */
 void network_split_host (char *text, const char **ret_host,
                          const char **ret_port);
 

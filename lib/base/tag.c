@@ -40,7 +40,7 @@ bool labels_next (const char **cursor, const char **ret_key,
     return true;
 }
 
-/* The key of the pair at `text` stands again in an earlier pair. */
+/* An earlier pair has the key, too. */
 static bool key_seen_before (const char *labels, const char *key, size_t length)
 {
     const char *cursor = labels, *k, *v;

@@ -13,7 +13,7 @@ struct reader {
     size_t length;
 };
 
-/* A header and where its data block's parts lie. */
+/* A header and the offsets of its data block's parts. */
 struct block {
     char version;
     size_t time_size; /* of an instant: 4 or 8 bytes */

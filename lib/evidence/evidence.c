@@ -369,7 +369,7 @@ static void add_part (struct joiner *j, const device_usage_t *usage,
 }
 
 /* Cut where the segments of the allocation are. Clocks differ and a job's end
- * takes time: what lies within the tolerance belongs to its first or last
+ * takes time: what is within the tolerance belongs to its first or last
  * segment, what is further off to none. */
 static void cut_usage (struct joiner *j, const device_usage_t *usage,
                        const struct node_view *view, size_t chain)

@@ -80,7 +80,7 @@ typedef struct {
 typedef enum {
     EVIDENCE_MATCHED,
     EVIDENCE_NO_SEGMENT, /* accounting has none of this id that started */
-    EVIDENCE_OTHER_NODE, /* none of them held this node */
+    EVIDENCE_OTHER_NODE, /* none of them was on this node */
     EVIDENCE_OTHER_USER, /* those that did are another user's */
     EVIDENCE_OTHER_TIME, /* those ran at another time */
     EVIDENCE_FORGOTTEN,  /* of a start that slurmctld forgot: after the
@@ -118,7 +118,7 @@ typedef struct {
     size_t end_count;
     int64_t
         begin_ms; /* [begin, end), the node's clock; EVIDENCE_ALWAYS_* where */
-    int64_t end_ms; /* nobody tells */
+    int64_t end_ms; /* unknown */
     unsigned problems;
     evidence_reason_t reason;
     const node_fact_t **fact; /* its records, by stamp */
@@ -148,7 +148,7 @@ typedef struct {
     const evidence_t *record; /* that tags it; NULL: none */
     bool recorded; /* some node has an attempt of it; else `record` is that
                       of an earlier segment of the job */
-    const retag_t *retag;   /* the one that stands; NULL: none */
+    const retag_t *retag;   /* the one in force; NULL: none */
     const retag_t **retags; /* all of it, by stamp */
     size_t retag_count;
     const attempt_t **attempt;

@@ -7,7 +7,7 @@
 
 /* --- which allocation -------------------------------------------------- */
 
-/* How far `at` lies outside of the span; 0 inside. */
+/* How far `at` is outside the span; 0 inside. */
 static int64_t distance (const struct span *span, int64_t at)
 {
     if (at < span->start_ms)

@@ -1,7 +1,7 @@
 /*
  * measure.h: what agents measured, added up: energy and activity of devices.
  *
- * Integers throughout. Beside each sum stands the time for which it was known;
+ * Integers throughout. Each sum has the time for which it was known;
  * a sum whose known time is 0 was never measured: show nothing, not 0.
  */
 #ifndef GL_EVIDENCE_MEASURE_H

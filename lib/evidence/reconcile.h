@@ -1,7 +1,7 @@
 /*
  * reconcile.h: what two accounts of the same time differ in, and why.
  *
- * Four sides are compared, each with what stands beside the store's segments:
+ * The store's segments are compared with four sides:
  * slurmdbd's job rows, slurmdbd's own usage tables, the nodes' records, and the
  * kept rollups. Each difference has one cause of a closed list. A cause is
  * given only where a fact proves it (a revision, a mark, a state, an instant of
@@ -161,7 +161,7 @@ const reconcile_total_t *reconcile_totals (reconcile_t *reconcile,
 
 /* --- segments against job rows ----------------------------------------- */
 
-/* One row of slurmdbd's job table as it stands now. */
+/* One row of slurmdbd's job table as it is now. */
 typedef struct {
     segment_t segment; /* as the row has it: nothing mended, state folded */
     int64_t time_eligible;
@@ -215,7 +215,7 @@ unsigned __int128 segment_device_seconds (const segment_t *segment,
 /* --- segments against usage tables (evidence/reconcile_usage.c) ------------- */
 
 /* What slurmdbd's rollup counted by association, and what its rules make of the
- * job rows as they stand. Hours are those that it has rolled. */
+ * job rows as they are. Hours are those that it has rolled. */
 typedef struct rolled rolled_t;
 
 rolled_t *rolled_new (const reconcile_cluster_t *cluster);
@@ -246,13 +246,13 @@ void rolled_outage (rolled_t *rolled, const char *node, int64_t start,
                     int64_t end, const char *tres);
 
 /* Every pair that reconcile_segment() gets, in the same way. `tres`: the row's
- * tres_alloc as it stands, for reservations; NULL: none. */
+ * tres_alloc as it is stored, for reservations; NULL: none. */
 void rolled_segment (rolled_t *rolled, const segment_t *ours,
                      const job_row_t *theirs, unsigned revised,
                      const char *tres);
 
 /* What the usage table has for an association in one hour, written last at
- * `when`; after all hours have been told. */
+ * `when`; after all hours are known. */
 void rolled_usage (rolled_t *rolled, uint64_t association, const char *account,
                    const char *user, int64_t start, uint64_t seconds,
                    int64_t when);
@@ -270,11 +270,11 @@ void rolled_finish (rolled_t *rolled, reconcile_t *reconcile);
 /* --- segments against records ------------------------------------------ */
 
 /* One segment with what the nodes saw of it (NULL: nothing). `watched`: all its
- * nodes have recorded other jobs before and after it. `shared`: the GPUs that its
- * shards or MPS are, where it holds such; a node shows the GPU as a whole, and
- * stands for their even part. 0 for all others, and where nobody knows.
- * In the order (id_job, time_submit), cluster by cluster: segments of one JobId
- * must not overlap. */
+ * nodes have recorded other jobs before and after it. `shared`: the GPUs that
+ * its shards or MPS are, where it holds such; a node shows the GPU as a whole,
+ * and is their even part. 0 for all others, and where nobody knows. In the
+ * order (id_job, time_submit), cluster by cluster: segments of one JobId must
+ * not overlap. */
 void reconcile_evidence (reconcile_t *reconcile,
                          const reconcile_cluster_t *cluster,
                          const segment_t *segment,

@@ -126,8 +126,8 @@ static bool started_again (const struct looking *l)
     return false;
 }
 
-/* What slurmdbd makes of messages about a job of whose start slurmctld never told
- * it: a row without a partition and without TRES. */
+/* slurmdbd makes this of messages about a job whose start slurmctld never
+ * reported: a row without a partition and without TRES. */
 static bool is_remnant (const segment_t *s)
 {
     return s->gpu_shown && (!s->partition || !s->partition[0]);
@@ -165,28 +165,30 @@ static uint64_t devices_since_start (const struct looking *l)
 static void look_at_devices (struct looking *l)
 {
     const segment_t *s = l->segment;
-    uint64_t told = segment_devices (s), shown = l->evidence->device_count;
+    uint64_t counted = segment_devices (s), shown = l->evidence->device_count;
     char ours[RECONCILE_NUMBER], theirs[RECONCILE_NUMBER];
     reconcile_row_t row = row_of (l, "devices");
 
-    if (shown == told || has_parts (s->gres) || is_of_first_part (l)
-        || (shown < told && (shown == 0 || !evidence_tells_all (l->evidence))))
+    if (shown == counted || has_parts (s->gres) || is_of_first_part (l)
+        || (shown < counted
+            && (shown == 0 || !evidence_tells_all (l->evidence))))
         return;
-    row.ours = told || !s->gpu_asked ? reconcile_number ((__int128)told, ours)
-                                     : NULL;
+    row.ours = counted || !s->gpu_asked
+                   ? reconcile_number ((__int128)counted, ours)
+                   : NULL;
     row.theirs = reconcile_number ((__int128)shown, theirs);
     row.difference
-        = (__int128)device_seconds (told, s->time_start, segment_end (s),
+        = (__int128)device_seconds (counted, s->time_start, segment_end (s),
                                     l->cluster->period)
           - (__int128)device_seconds (shown, s->time_start, segment_end (s),
                                       l->cluster->period);
-    row.cause = l->revised & REVISED_GRES   ? CAUSE_TRES_EDITED
-                : told == 0 && s->gpu_asked && !s->gpu_shown
+    row.cause = l->revised & REVISED_GRES ? CAUSE_TRES_EDITED
+                : counted == 0 && s->gpu_asked && !s->gpu_shown
                     ? CAUSE_UNKNOWN_GPU
                 : is_remnant (s)
-                    || (shown > told && started_again (l)
-                        && (segment_end (s) == s->time_start
-                            || devices_since_start (l) <= told))
+                        || (shown > counted && started_again (l)
+                            && (segment_end (s) == s->time_start
+                                || devices_since_start (l) <= counted))
                     ? CAUSE_STARTED_AGAIN
                     : CAUSE_UNEXPLAINED;
     add (l, &row);

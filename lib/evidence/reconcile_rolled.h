@@ -16,7 +16,7 @@
 #include "gres/nodelist.h"
 
 #define HOUR INT64_C (3600)
-/* Slurm's "no value" of a TRES count, and what lies above it. */
+/* Slurm's "no value" of a TRES count, and what is above it. */
 #define TRES_NO_VALUE UINT64_C (0xfffffffffffffffd)
 
 typedef unsigned __int128 amount_t;

@@ -55,7 +55,7 @@ typedef enum {
     FIELD_COUNT,
 } field_t;
 
-/* Those that move time stand first: the difference is shown with the first. */
+/* Those that move time come first: the difference is shown with the first. */
 static const char *const field_names[FIELD_COUNT] = {
     [FIELD_GRES] = "gres",
     [FIELD_START] = "start",
@@ -311,7 +311,7 @@ static void add_fields (reconcile_t *r, reconcile_row_t *row,
         row->ours = field_text (r, ours, f, a);
         row->theirs = field_text (r, theirs, f, b);
         reconcile_add (r, row);
-        row->difference = 0; /* it is told once */
+        row->difference = 0; /* it is shown once */
     }
 }
 

@@ -1,6 +1,6 @@
 /*
  * Segments against slurmdbd's usage tables. What its rollup makes of the job
- * rows as they stand is computed by its own rules (as_mysql_hourly_rollup),
+ * rows as they are is computed by its own rules (as_mysql_hourly_rollup),
  * each rule that is not ours being a cause with the amount that it moves; what
  * is left over between that and the tables has to be proven otherwise.
  */
@@ -226,7 +226,7 @@ static void note_change (rolled_t *r, struct cell *cell, const job_row_t *row,
                            r->cluster->period.end);
 }
 
-/* What stands behind the id, as it is; 0: nothing. */
+/* The count of the id, as it is; 0: none. */
 static uint64_t raw_count (const char *text, uint64_t wanted)
 {
     for (const char *p = text; p && *p; p = *p ? p + 1 : p) {
@@ -369,7 +369,7 @@ static amount_t absolute (__int128 value)
 }
 
 /* Rows without a count, multiplied: exactly that. The cluster's hours are cut
- * off besides, where that makes them more than there is. */
+ * off in addition, where that makes them more than there is. */
 static bool is_wrapped (const rolled_t *r, const struct cell *cell,
                         __int128 rest)
 {

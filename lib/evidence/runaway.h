@@ -13,8 +13,8 @@
  *
  * Without a limit and without epilogs there is no doubt. A resized job's limit
  * is counted from the start of each of its segments: too late rather than too
- * early. Suspended time that no source tells is taken for none, unless the job
- * is suspended now: then its limit tells nothing.
+ * early. Suspended time that no source reports is taken for none, unless the
+ * job is suspended now: then its limit tells nothing.
  *
  * Time beyond the end that is believed is quarantined: in no figure of usage,
  * counted in notes and listed by `report reconcile`. The believed end never
@@ -43,7 +43,7 @@ typedef struct {
 } runaway_t;
 
 /* `suspensions`: the segment's own. `evidence`: of the segment, or NULL.
- * `grace` in seconds. Where both reasons hold, the earlier end stands. */
+ * `grace` in seconds. Where both reasons hold, the earlier end counts. */
 runaway_t runaway_judge (const segment_t *segment,
                          const suspension_t *suspensions, size_t count,
                          const segment_evidence_t *evidence, int64_t grace);

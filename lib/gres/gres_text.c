@@ -30,7 +30,7 @@ static int parse_count (const char *text, size_t length, uint64_t *ret_count,
     return 0;
 }
 
-/* NAME[:TYPE][:COUNT] without what stands in parentheses */
+/* NAME[:TYPE][:COUNT] without the text in parentheses */
 static int add_one (tres_t *tres, const char *item, size_t length,
                     gl_error_t *error)
 {

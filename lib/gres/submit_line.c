@@ -3,7 +3,7 @@
  * getopt_long() reads them there, up to the script or program.
  *
  * slurmdbd keeps the words of the command joined by one blank each, so that a
- * value with a blank in it cannot be told from several words. The value of
+ * value with a blank in it looks like several words. The value of
  * --wrap is a whole command and mostly has blanks. All behind `--wrap=` counts
  * as the command. Behind `--wrap COMMAND`, as the command alone is mostly
  * quoted then, words at the end that are all options are options again (with
@@ -380,7 +380,7 @@ static bool read_component (reader_t *r)
 
     if (read_options (r, &word) && is_word (word, ":"))
         return true;
-    /* srun: each component has its program, and " : " stands behind it */
+    /* srun: each component has its program, and " : " follows it */
     while (r->srun && next_word (r, &word)) {
         if (is_word (word, ":"))
             return true;

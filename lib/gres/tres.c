@@ -182,7 +182,7 @@ void tres_done (tres_t *tres)
     *tres = (tres_t)TRES_INIT;
 }
 
-/* The power of 1024 that a suffix stands for, or -1. */
+/* The power of 1024 that a suffix means, or -1. */
 static int suffix_power (char c)
 {
     static const char suffixes[] = "KMGTP";

@@ -54,7 +54,7 @@ typedef struct {
             NULL, 0, 0                                                       \
     }
 
-/* What a TRES id of a database stands for: type "gres", name "gpu:a100" (name
+/* What a TRES id of a database means: type "gres", name "gpu:a100" (name
  * "" or NULL where the type has none: cpu, mem). Returns false for an id that
  * it does not know. The strings must live until the parse returns. */
 typedef bool (*tres_resolve_f) (uint64_t id, const char **ret_type,
@@ -95,7 +95,7 @@ bool gres_next (const char **cursor, gres_item_t *ret_item);
 
 /*
  * The devices to be counted: one call for each type, bytewise, then one with
- * type NULL for devices whose type is not told. `gpu` is the total and
+ * type NULL for devices whose type is unspecified. `gpu` is the total and
  * `gpu:TYPE` its breakdown; without a total the types are the total. shard and
  * mps are parts of a GPU that others hold too: see gres_parts().
  *
@@ -113,7 +113,7 @@ uint64_t gres_devices (const char *gres, gres_device_f device, void *arg,
 
 /* The same for what is a part of a GPU, by its name: "shard" or "mps". 0 where
  * the text names any gpu: a job holds GPUs or parts of them, and where both are
- * named they are the same ones, so that parts are never counted besides. */
+ * named they are the same ones, so that parts are never counted in addition. */
 uint64_t gres_parts (const char *gres, const char *name, gres_device_f device,
                      void *arg);
 

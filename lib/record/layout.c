@@ -198,7 +198,7 @@ static void sort (layout_t *layout)
     layout->sorted = true;
 }
 
-/* How many stand before or at the place. */
+/* How many are before or at the place. */
 static size_t place (layout_t *layout, const char *cluster, const char *node,
                      int64_t instant)
 {

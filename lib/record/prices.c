@@ -389,7 +389,7 @@ static int add_up (const char *text, size_t length,
         struct span of = only.length ? only : devices->device[i].type;
         if (of.length == 0)
             return 0;
-        /* devices of one type stand together: one pass for each type */
+        /* devices of one type are neighbours: one pass for each type */
         if (!same_span (type, of)) {
             type = of;
             price = price_of (text, length, of, qos);
@@ -443,7 +443,7 @@ int prices_of_devices (const char *spool, const char *gpus, const char *qos,
 
     if (parse_indices (gpus, &devices) < 0)
         return 0;
-    /* a spool that is none is told by whoever writes to it */
+    /* whoever writes to the spool reports that it is none */
     if ((at = directory_open (AT_FDCWD, spool, spool, NULL)) < 0)
         return 0;
     rc = read_file (at, PRICES, text, &length, error);

@@ -3,11 +3,12 @@
  * cost: SPOOL/prices, made by the collector, and SPOOL/state/devices, made by
  * the agent (docs/formats/prices.md).
  *
- * The writing side belongs to the agent: a file is checked, written beside its
- * name and renamed, so that a reader sees a whole one. The reading side belongs
- * to the plugin's step hook: some local file operations, bounded by the sizes
- * below, no allocation, no lock. A file that is damaged, too large, a link, or
- * not the effective user's alone is no knowledge, never a failure of a job.
+ * The writing side belongs to the agent: a file is checked, written under
+ * another name and renamed, so that a reader sees a whole one. The reading side
+ * belongs to the plugin's step hook: some local file operations, bounded by the
+ * sizes below, no allocation, no lock. A file that is damaged, too large, a
+ * link, or not the effective user's alone is no knowledge, never a failure of a
+ * job.
  *
  * libc alone, no state, safe in any process and thread; a reader takes some
  * 64 KiB of stack. An error is a text for one line of log.

@@ -103,111 +103,113 @@ typedef enum {
     /* bit n: field n was left out; bit 0: one above 62 was */ \
     NUMBER (30, omitted, "omitted")
 
-#define RECORD_JOB_FIELDS(TEXT, NUMBER) \
-    NUMBER (4, uid, "uid") \
-    NUMBER (5, gid, "gid") \
-    TEXT (6, user, 128, "user") \
-    TEXT (7, account, 128, "account") \
-    TEXT (8, partition, 128, "partition") \
-    TEXT (9, reservation, 128, "reservation") \
+#define RECORD_JOB_FIELDS(TEXT, NUMBER)                                      \
+    NUMBER (4, uid, "uid")                                                   \
+    NUMBER (5, gid, "gid")                                                   \
+    TEXT (6, user, 128, "user")                                              \
+    TEXT (7, account, 128, "account")                                        \
+    TEXT (8, partition, 128, "partition")                                    \
+    TEXT (9, reservation, 128, "reservation")                                \
     /* seconds since 1970 as slurmctld says, 23.02 and later; in a job-start \
-     * the end is the expected one */ \
-    NUMBER (10, start_time, "start_time") \
-    NUMBER (11, end_time, "end_time") \
-    /* identifies the attempt, 25.11 and later */ \
-    TEXT (12, sluid, 32, "sluid") \
-    NUMBER (13, restart_count, "restart_count") \
-    NUMBER (14, het_job_id, "het_job_id") \
-    /* SLURM_JOB_GPUS or SLURM_STEP_GPUS as they stand */ \
-    TEXT (15, gpus, 512, "gpus") \
-    TEXT (16, visible_devices, 1536, "visible_devices") \
-    NUMBER (17, devices, "devices") /* record_devices_t */ \
-    NUMBER (18, gpus_on_node, "gpus_on_node") \
-    TEXT (19, project, 64, "project") \
-    NUMBER (20, project_source, "project_source") /* record_source_t */ \
-    TEXT (21, labels, 512, "labels") \
-    NUMBER (22, labels_source, "labels_source") /* record_source_t */ \
-    NUMBER (23, rejected, "rejected") /* RECORD_REJECTED_* */ \
-    /* wait(2) statuses as Slurm gives them */ \
-    NUMBER (24, exit_code, "exit_code") \
-    NUMBER (25, derived_ec, "derived_ec") \
-    /* special steps as Slurm numbers them: 4294967291 is the batch step, \
-     * 4294967290 the interactive one */ \
-    NUMBER (26, step_id, "step_id") \
-    TEXT (27, plugin_version, 32, "plugin_version") \
+     * the end is the expected one */                                        \
+    NUMBER (10, start_time, "start_time")                                    \
+    NUMBER (11, end_time, "end_time")                                        \
+    /* identifies the attempt, 25.11 and later */                            \
+    TEXT (12, sluid, 32, "sluid")                                            \
+    NUMBER (13, restart_count, "restart_count")                              \
+    NUMBER (14, het_job_id, "het_job_id")                                    \
+    /* SLURM_JOB_GPUS or SLURM_STEP_GPUS, unchanged */                       \
+    TEXT (15, gpus, 512, "gpus")                                             \
+    TEXT (16, visible_devices, 1536, "visible_devices")                      \
+    NUMBER (17, devices, "devices") /* record_devices_t */                   \
+    NUMBER (18, gpus_on_node, "gpus_on_node")                                \
+    TEXT (19, project, 64, "project")                                        \
+    NUMBER (20, project_source, "project_source") /* record_source_t */      \
+    TEXT (21, labels, 512, "labels")                                         \
+    NUMBER (22, labels_source, "labels_source") /* record_source_t */        \
+    NUMBER (23, rejected, "rejected")           /* RECORD_REJECTED_* */      \
+    /* wait(2) statuses as Slurm gives them */                               \
+    NUMBER (24, exit_code, "exit_code")                                      \
+    NUMBER (25, derived_ec, "derived_ec")                                    \
+    /* special steps as Slurm numbers them: 4294967291 is the batch step,    \
+     * 4294967290 the interactive one */                                     \
+    NUMBER (26, step_id, "step_id")                                          \
+    TEXT (27, plugin_version, 32, "plugin_version")                          \
     TEXT (28, slurm_version, 32, "slurm_version")
 
-/* Sums are over time: value x milliseconds, beside the milliseconds for which
+/* Sums are over time: value x milliseconds, next to the milliseconds for which
  * the value was known; their quotient is the time-weighted mean. A value that
  * was never known leaves all its fields absent. */
-#define RECORD_DEVICE_FIELDS(TEXT, NUMBER) \
-    /* UUIDs; slice is absent for a whole GPU */ \
-    TEXT (31, gpu, 96, "gpu") \
-    TEXT (32, slice, 96, "slice") \
-    NUMBER (33, gres_index, "gres_index") /* Slurm's, where it is known */ \
-    /* job-usage: the stretch [begin, end), milliseconds since 1970 */ \
-    NUMBER (34, begin_ms, "begin_ms") \
-    NUMBER (35, end_ms, "end_ms") \
-    NUMBER (36, samples, "samples") \
-    NUMBER (37, samples_expected, "samples_expected") \
-    NUMBER (38, energy_mj, "energy_mj") /* this job's part, millijoules */ \
-    NUMBER (39, energy_ms, "energy_ms") /* the time that it speaks of */ \
-    NUMBER (40, energy_rule, "energy_rule") /* record_energy_t */ \
-    NUMBER (41, counter_resets, "counter_resets") \
-    /* utilization in hundredths of a percent, 0..10000 */ \
-    NUMBER (42, utilization_sum, "utilization_sum") \
-    NUMBER (43, utilization_ms, "utilization_ms") \
-    NUMBER (44, utilization_max, "utilization_max") \
-    /* milliseconds in each of 20 steps of 5 %, separated by commas; the last \
-     * one includes 100 % */ \
-    TEXT (45, utilization_histogram, 320, "utilization_histogram") \
-    NUMBER (46, memory_sum, "memory_sum") /* MiB in use */ \
-    NUMBER (47, memory_ms, "memory_ms") \
-    NUMBER (48, memory_max, "memory_max") \
-    NUMBER (49, memory_total, "memory_total") /* MiB that there are */ \
-    NUMBER (50, power_sum, "power_sum") /* milliwatts of the physical GPU */ \
-    NUMBER (51, power_ms, "power_ms") \
-    NUMBER (52, power_max, "power_max") \
-    NUMBER (53, clock_sum, "clock_sum") /* MHz of the SMs */ \
-    NUMBER (54, clock_ms, "clock_ms") \
-    NUMBER (55, throttled_ms, "throttled_ms") /* slowed for any reason but idle */ \
-    NUMBER (56, throttle_ms, "throttle_ms") \
-    NUMBER (57, throttle_reasons, "throttle_reasons") /* NVML's bits, all seen */ \
-    NUMBER (58, processes_ms, "processes_ms") \
-    NUMBER (59, processes_max, "processes_max") \
-    NUMBER (60, no_process_ms, "no_process_ms") \
-    NUMBER (61, idle_ms, "idle_ms") /* below the idle threshold */ \
-    /* the longest run of that which reaches into this stretch, from its own \
-     * beginning, which may lie before the stretch */ \
-    NUMBER (62, idle_longest_ms, "idle_longest_ms") \
-    NUMBER (63, idle_rule, "idle_rule") /* RECORD_IDLE_* */ \
-    NUMBER (64, holders, "holders") /* most jobs at once on this device */ \
-    NUMBER (65, interval_ms, "interval_ms") /* between two samples */ \
+#define RECORD_DEVICE_FIELDS(TEXT, NUMBER)                                     \
+    /* UUIDs; slice is absent for a whole GPU */                               \
+    TEXT (31, gpu, 96, "gpu")                                                  \
+    TEXT (32, slice, 96, "slice")                                              \
+    NUMBER (33, gres_index, "gres_index") /* Slurm's, where it is known */     \
+    /* job-usage: the stretch [begin, end), milliseconds since 1970 */         \
+    NUMBER (34, begin_ms, "begin_ms")                                          \
+    NUMBER (35, end_ms, "end_ms")                                              \
+    NUMBER (36, samples, "samples")                                            \
+    NUMBER (37, samples_expected, "samples_expected")                          \
+    NUMBER (38, energy_mj, "energy_mj")     /* this job's part, millijoules */ \
+    NUMBER (39, energy_ms, "energy_ms")     /* the time that it speaks of */   \
+    NUMBER (40, energy_rule, "energy_rule") /* record_energy_t */              \
+    NUMBER (41, counter_resets, "counter_resets")                              \
+    /* utilization in hundredths of a percent, 0..10000 */                     \
+    NUMBER (42, utilization_sum, "utilization_sum")                            \
+    NUMBER (43, utilization_ms, "utilization_ms")                              \
+    NUMBER (44, utilization_max, "utilization_max")                            \
+    /* milliseconds in each of 20 steps of 5 %, separated by commas; the last  \
+     * one includes 100 % */                                                   \
+    TEXT (45, utilization_histogram, 320, "utilization_histogram")             \
+    NUMBER (46, memory_sum, "memory_sum") /* MiB in use */                     \
+    NUMBER (47, memory_ms, "memory_ms")                                        \
+    NUMBER (48, memory_max, "memory_max")                                      \
+    NUMBER (49, memory_total, "memory_total") /* MiB that there are */         \
+    NUMBER (50, power_sum, "power_sum") /* milliwatts of the physical GPU */   \
+    NUMBER (51, power_ms, "power_ms")                                          \
+    NUMBER (52, power_max, "power_max")                                        \
+    NUMBER (53, clock_sum, "clock_sum") /* MHz of the SMs */                   \
+    NUMBER (54, clock_ms, "clock_ms")                                          \
+    NUMBER (55, throttled_ms,                                                  \
+            "throttled_ms") /* slowed for any reason but idle */               \
+    NUMBER (56, throttle_ms, "throttle_ms")                                    \
+    NUMBER (57, throttle_reasons,                                              \
+            "throttle_reasons") /* NVML's bits, all seen */                    \
+    NUMBER (58, processes_ms, "processes_ms")                                  \
+    NUMBER (59, processes_max, "processes_max")                                \
+    NUMBER (60, no_process_ms, "no_process_ms")                                \
+    NUMBER (61, idle_ms, "idle_ms") /* below the idle threshold */             \
+    /* the longest run of that which reaches into this stretch, from its own   \
+     * beginning, which may be before the stretch */                           \
+    NUMBER (62, idle_longest_ms, "idle_longest_ms")                            \
+    NUMBER (63, idle_rule, "idle_rule") /* RECORD_IDLE_* */                    \
+    NUMBER (64, holders, "holders")     /* most jobs at once on this device */ \
+    NUMBER (65, interval_ms, "interval_ms") /* between two samples */          \
     /* inventory: devices of one snapshot share its number, the stamp at which \
-     * it was taken; part 1..parts. A node without devices has parts 0. */ \
-    NUMBER (70, snapshot, "snapshot") \
-    NUMBER (71, part, "part") \
-    NUMBER (72, parts, "parts") \
-    TEXT (73, device_source, 16, "device_source") /* nvml, replay */ \
-    TEXT (74, driver, 64, "driver") \
-    TEXT (75, model, 96, "model") \
-    TEXT (76, pci, 32, "pci") \
-    NUMBER (77, minor, "minor") /* N of /dev/nvidiaN */ \
-    NUMBER (78, mig_mode, "mig_mode") /* 1: on, 0: off */ \
-    NUMBER (79, gpu_instance, "gpu_instance") \
-    NUMBER (80, compute_instance, "compute_instance") \
-    TEXT (81, profile, 32, "profile") \
-    NUMBER (82, compute_slices, "compute_slices") \
-    NUMBER (83, memory_slices, "memory_slices") \
-    NUMBER (84, placement_start, "placement_start") \
-    NUMBER (85, placement_size, "placement_size") \
-    NUMBER (86, power_limit, "power_limit") /* milliwatts */ \
-    TEXT (87, gres_type, 64, "gres_type") \
-    TEXT (88, device_file, 128, "device_file") \
-    TEXT (89, problem, 256, "problem") /* why Slurm's identity is unknown */ \
-    /* skew: the node's clock minus the collector's, and how far from the \
-     * truth that may be, nanoseconds */ \
-    NUMBER (100, skew_ns, "skew_ns") \
+     * it was taken; part 1..parts. A node without devices has parts 0. */     \
+    NUMBER (70, snapshot, "snapshot")                                          \
+    NUMBER (71, part, "part")                                                  \
+    NUMBER (72, parts, "parts")                                                \
+    TEXT (73, device_source, 16, "device_source") /* nvml, replay */           \
+    TEXT (74, driver, 64, "driver")                                            \
+    TEXT (75, model, 96, "model")                                              \
+    TEXT (76, pci, 32, "pci")                                                  \
+    NUMBER (77, minor, "minor")       /* N of /dev/nvidiaN */                  \
+    NUMBER (78, mig_mode, "mig_mode") /* 1: on, 0: off */                      \
+    NUMBER (79, gpu_instance, "gpu_instance")                                  \
+    NUMBER (80, compute_instance, "compute_instance")                          \
+    TEXT (81, profile, 32, "profile")                                          \
+    NUMBER (82, compute_slices, "compute_slices")                              \
+    NUMBER (83, memory_slices, "memory_slices")                                \
+    NUMBER (84, placement_start, "placement_start")                            \
+    NUMBER (85, placement_size, "placement_size")                              \
+    NUMBER (86, power_limit, "power_limit") /* milliwatts */                   \
+    TEXT (87, gres_type, 64, "gres_type")                                      \
+    TEXT (88, device_file, 128, "device_file")                                 \
+    TEXT (89, problem, 256, "problem") /* why Slurm's identity is unknown */   \
+    /* skew: the node's clock minus the collector's, and how far from the      \
+     * truth that may be, nanoseconds */                                       \
+    NUMBER (100, skew_ns, "skew_ns")                                           \
     NUMBER (101, skew_bound_ns, "skew_bound_ns")
 
 #define RECORD_FIELDS(TEXT, NUMBER) \
@@ -270,7 +272,7 @@ int record_decode (const unsigned char *bytes, size_t size, record_t *ret_record
                    gl_error_t *error);
 
 /*
- * What stands at the beginning of `bytes`, of which `size` are there:
+ * Looks at the beginning of `bytes`, `size` of which are there:
  * > 0 a whole record of that many bytes with a right checksum;
  *   0 it may become one when more bytes arrive;
  *  -1 no record begins here.

@@ -41,7 +41,7 @@ struct segment {
 
 struct spool_cursor {
     char *dir;
-    struct segment *segment; /* of which there is a mark or a file; sorted */
+    struct segment *segment; /* those with a mark or a file; sorted */
     size_t count;
     spool_cursor_state_t state;
 };
@@ -137,7 +137,7 @@ static bool is_exhausted (const struct segment *segment, const struct stat *st)
 
 /* --- reading on --- */
 
-/* What stands between the reader's function and the scanner. */
+/* Between the reader's function and the scanner. */
 struct taking {
     spool_record_f take;
     void *arg;
@@ -294,7 +294,7 @@ int spool_cursor_follow (spool_cursor_t *cursor, spool_record_f take, void *arg,
     return n < 0 ? -1 : all;
 }
 
-/* --- how it stands --- */
+/* --- progress --- */
 
 static void look_at (const struct segment *segment, int at,
                      spool_cursor_state_t *state)

@@ -3,7 +3,7 @@
  *
  * A cursor knows, for each segment, up to where its reader is done. It believes
  * no place on a number's word: a mark names the last record that was done with
- * by its key, and when another one stands there (the spool was restored from a
+ * by its key, and when another one is there (the spool was restored from a
  * backup, emptied, or cut short by a power failure), the segment is read from
  * its beginning. So a reader may be given a record twice, and never misses one.
  *
@@ -91,7 +91,7 @@ char *spool_cursor_print (const spool_cursor_t *cursor);
 int spool_cursor_parse (spool_cursor_t *cursor, const char *text,
                         gl_error_t *error);
 
-/* The same as a file DIR/state/NAME, written beside it, synced and renamed. A
+/* The same as a file DIR/state/NAME, replaced durably. A
  * file that is not there leaves the cursor at the beginning and is no error. */
 int spool_cursor_load (spool_cursor_t *cursor, const char *name,
                        gl_error_t *error);

@@ -11,7 +11,7 @@
 #include "record/spool_read.h"
 #include "record/spool_scan.h"
 
-/* Read at once: large enough that read(2) costs nothing beside the checksum.
+/* Read at once: large enough that read(2) costs nothing next to the checksum.
  * A record that the end of a block cuts is moved to the front of the next. */
 #define BLOCK_SIZE (128 * 1024)
 

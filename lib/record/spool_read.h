@@ -29,7 +29,7 @@
 typedef struct {
     record_t record;
     bool understood; /* false: newer version or kind; envelope members only */
-    const unsigned char *bytes; /* the record as it stands; borrowed until the
+    const unsigned char *bytes; /* the record, unchanged; borrowed until the
                                  * function returns */
     size_t size;
     const char *file; /* path of the segment, "" when read from memory */

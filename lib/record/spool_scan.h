@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "record/spool_read.h"
 
-/* Where reading stands: what goes to the function and what is counted. */
+/* A reading under way: its function, and what is counted. */
 typedef struct {
     spool_record_f take;
     void *arg;

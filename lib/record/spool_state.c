@@ -176,7 +176,8 @@ static int read_text (int fd, const char *name, char *ret_text, size_t size)
     return n > 0 ? 0 : -1;
 }
 
-/* Written beside and renamed, so that a reader sees the whole text. */
+/* Written under another name and renamed, so that a reader sees the whole text.
+ */
 static int write_text (int fd, const char *dir, const char *target,
                        const char *text, gl_error_t *error)
 {

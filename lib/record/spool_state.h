@@ -35,15 +35,17 @@ void spool_state_remove_set (const char *dir, int64_t job, const char *set);
 /* Forget all sets and the tag of a job (it ended here, or begins anew). */
 void spool_state_forget_job (const char *dir, int64_t job);
 
-/* The project tag of a job, for its steps: what slurmctld told the prolog. */
+/* The project tag of a job, for its steps: what the prolog knows from
+ * slurmctld. */
 int spool_state_set_project (const char *dir, int64_t job, const char *project,
                              gl_error_t *error);
 /* Returns -1 and "" when there is none, or no valid one. `size` > TAG_MAX. */
 int spool_state_get_project (const char *dir, int64_t job, char *ret_project,
                              size_t size);
 
-/* The cluster's name: prolog and epilog are told by slurmd, a step only by the
- * job's environment, which is the user's. Writing happens when it differs. */
+/* The cluster's name: prolog and epilog have it from slurmd, a step only from
+ * the job's environment, which is the user's. Writing happens when it differs.
+ */
 int spool_state_set_cluster (const char *dir, const char *cluster,
                              gl_error_t *error);
 /* Returns -1 and "" when it is not known. */

@@ -66,8 +66,9 @@ int gres_table_parse (const char *text, size_t length, gres_table_t *ret_table,
                       gl_error_t *error);
 
 /* The slurmd of `node` on this machine (NULL or "": any), run by root or by our
- * own user; among several, the one that runs with our own SLURM_CONF. `proc`: "/proc". 1 found, 0 there is none,
- * -1 several and none can be told. */
+ * own user; among several, the one that runs with our own SLURM_CONF. `proc`:
+ * "/proc". 1 found, 0 there is none, -1 several, and which is ours is unknown.
+ */
 int slurmd_find (const char *proc, const char *node, slurmd_t *ret_slurmd,
                  gl_error_t *error);
 bool slurmd_same (const slurmd_t *a, const slurmd_t *b);
@@ -79,7 +80,7 @@ bool slurmd_alive (const slurmd_t *slurmd);
 int gres_table_run (const slurmd_t *slurmd, int timeout_ms,
                     gres_table_t *ret_table, gl_error_t *error);
 
-/* Keep it beside the process it speaks of; read it back. The file is written
+/* Keep it together with its process; read it back. The file is written
  * under a temporary name and renamed. load: 1 read, 0 there is none. */
 int gres_table_save (const char *path, const slurmd_t *slurmd,
                      const gres_table_t *table, gl_error_t *error);

@@ -45,7 +45,7 @@ static bool is_own_file (const device_t *device, const char *file)
 }
 
 /* A capability always means a slice; another file, such as that of a network
- * card, may stand beside a GPU's. */
+ * card, may come next to a GPU's. */
 static bool is_foreign (const inventory_t *inventory, const char *file)
 {
     for (size_t i = 0; i < inventory->count; i++)
@@ -351,7 +351,7 @@ static void add_word (finder_t *finder, word_t word)
         return;
     }
     finder->unknown++;
-    finder->error = NULL; /* the first one is told */
+    finder->error = NULL; /* the first one is reported */
 }
 
 /* "0-3": a range of indices. */

@@ -335,7 +335,7 @@ void metrics_print (const metrics_t *metrics, buffer_t *out)
     exposition_end (&e);
 }
 
-/* The directory is the exporter's: what stands there under our name may be a
+/* The directory is the exporter's: what has our name there may be a
  * FIFO, or another name of a file that matters. Not synced: it is written again
  * soon. */
 int metrics_write (const char *path, const buffer_t *text, gl_error_t *error)

@@ -47,7 +47,7 @@ typedef struct {
 
 void metrics_print (const metrics_t *metrics, buffer_t *out);
 
-/* Under another name beside it, then renamed; readable by all. */
+/* Under another name first, then renamed; readable by all. */
 int metrics_write (const char *path, const buffer_t *text, gl_error_t *error);
 
 #endif /* !GL_AGENT_METRICS_H */

@@ -37,7 +37,7 @@ typedef struct {
     int64_t scanned;       /* when the last scan was */
     int64_t checked;       /* when layouts were last compared */
     inventory_t inventory; /* what the last scan saw */
-    nvml_slot_t *slot;     /* beside each of its devices */
+    nvml_slot_t *slot;     /* of each of its devices */
     nvml_gpm_metrics_t metrics;
 } nvml_t;
 

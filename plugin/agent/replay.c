@@ -29,7 +29,7 @@ const replay_value_t replay_values[REPLAY_VALUES] = {
     = {"processes", REPLAY_COUNT, offsetof (sample_t, processes), false},
 };
 
-/* A name, and where it stands in the layout that is being read. */
+/* A name, and its place in the layout that is being read. */
 typedef struct {
     char text[REPLAY_NAME_SIZE];
     uint32_t index;
@@ -593,7 +593,7 @@ static const struct {
     {"at", line_at},         {"layout", line_layout}, {"reboot", line_reboot},
 };
 
-/* A name that is a word of the format could never be told from it. */
+/* A device whose name is a word of the format cannot be addressed. */
 static int dispatch (reader_t *reader, word_t word)
 {
     if (!reader->headed && !word_is (word, "replay"))

@@ -20,7 +20,7 @@
 
 typedef struct replay replay_t;
 
-/* Parse `length` bytes, which may be anything; `name` stands for the file in
+/* Parse `length` bytes, which may be anything; `name` is the file in
  * "FILE:LINE: what is wrong". NULL with such a text. */
 replay_t *replay_parse (const char *text, size_t length, const char *name,
                         gl_error_t *error);

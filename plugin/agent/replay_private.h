@@ -38,7 +38,7 @@ typedef struct {
 /* How a GPU's energy counter goes. */
 typedef enum {
     REPLAY_COUNTER_POWER, /* grows by power x time */
-    REPLAY_COUNTER_GIVEN, /* stands where the file puts it */
+    REPLAY_COUNTER_GIVEN, /* has the value that the file gives */
     REPLAY_COUNTER_NONE,
 } replay_counter_t;
 

@@ -1,5 +1,5 @@
 /* replay_word.h: the words of a replay file, and what values they can be.
- * Pure: the line that a word stands in is the reader's to name. */
+ * Pure: the reader names the line of a word. */
 #ifndef GL_AGENT_REPLAY_WORD_H
 #define GL_AGENT_REPLAY_WORD_H
 

@@ -5,8 +5,8 @@
  * it wait for seconds and the devices are to be looked at meanwhile. It reads
  * whole records, sends them in batches to the first collector that answers, and
  * is done with them only when a munge credential of the collector's user, for
- * the nonce of that batch, says that they are committed. How far it is stands
- * in SPOOL/state/shipped; losing that file costs repeated records, nothing
+ * the nonce of that batch, says that they are committed. Its progress is
+ * kept in SPOOL/state/shipped; losing that file costs repeated records, nothing
  * else. Segments that are done with are removed.
  *
  * What the collector will never take (REPLY_FAILED, docs/formats/wire.md) is
@@ -41,7 +41,8 @@ typedef struct ship ship_t;
 /* Copied by ship_new(). Times in milliseconds; 0 takes the default. */
 typedef struct {
     const char *spool;
-    const char *cluster; /* NULL: as slurmd told the plugin (spool_state.h) */
+    const char
+        *cluster; /* NULL: as the plugin has it from slurmd (spool_state.h) */
     const char *node;    /* both only for records that name none, and prices */
     const char *const *hosts; /* HOST, HOST:PORT, [ADDRESS]:PORT, in order */
     size_t host_count;

@@ -22,7 +22,7 @@
 typedef struct {
     unsigned char *payload; /* of the request, with room for its header */
     size_t size;
-    batch_t header; /* as it stands in the payload */
+    batch_t header; /* as in the payload */
     int records;
     const unsigned char *first; /* the record that it begins with */
     size_t first_size;

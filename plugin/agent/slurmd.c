@@ -180,7 +180,7 @@ static void read_environment (const char *proc, slurmd_t *slurmd)
 }
 
 /* The path of the program; that of an upgraded one ends with " (deleted)" and
- * then the new program stands there. */
+ * then the new program is there. */
 static void read_program (const char *proc, slurmd_t *slurmd)
 {
     static const char deleted[] = " (deleted)";

@@ -1,5 +1,5 @@
 /*
- * source.h: where the agent's knowledge of devices comes from.
+ * source.h: where the agent learns of devices.
  *
  * A source is a table of functions and a state. There are two: NVML (nvml.c),
  * by dlopen of libnvidia-ml.so.1, and replay (replay.c), a text file of device

@@ -26,8 +26,8 @@ typedef struct {
 /* Never fails: without a watch there is polling. */
 void sync_open (sync_t *sync, const char *spool);
 void sync_close (sync_t *sync);
-/* Forget what the watch has told. True: there was something, or nobody can
- * tell. */
+/* Clear what the watch has reported. True: there was something, or that is
+ * unknown. */
 bool sync_changed (sync_t *sync);
 /* Sync what has grown. Returns 1 if anything had, 0, or -1. */
 int sync_spool (sync_t *sync, gl_error_t *error);

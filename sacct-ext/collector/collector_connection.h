@@ -49,7 +49,7 @@ typedef struct connection {
     bool paused;  /* for want of memory */
     size_t bytes; /* in its buffers */
     unsigned char hello[FRAME_NONCE_SIZE];
-    int64_t told_ns;  /* when it was last told something */
+    int64_t told_ns;  /* when something was last sent to it */
     int64_t heard_ns; /* when the frame began */
     asking_t *asking;
     requester_t requester; /* of the answer that goes out */

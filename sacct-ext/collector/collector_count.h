@@ -3,8 +3,8 @@
  * its log.
  *
  * The log is one line an event on standard error, no more than one line of the
- * same reason in COUNT_LOG_SECONDS; how many were kept quiet stands in the next
- * one. Texts of peers are shown with \xNN for control characters.
+ * same reason in COUNT_LOG_SECONDS; the next one says how many were kept
+ * quiet. Texts of peers are shown with \xNN for control characters.
  */
 #ifndef GL_COLLECTOR_COUNT_H
 #define GL_COLLECTOR_COUNT_H

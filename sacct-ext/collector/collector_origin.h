@@ -43,8 +43,8 @@ origins_t *origins_new (struct event_base *base, const site_t *site,
 /* Answers what still waits. Accepts NULL. */
 void origins_free (origins_t *origins);
 
-/* `cluster`: for which it speaks; "" where that is not told: then for that of its
- * network, if for any. `answer` may be called before this returns. */
+/* `cluster`: for which it speaks; "" where that is unspecified: then for that
+ * of its network, if for any. `answer` may be called before this returns. */
 void origins_ask (origins_t *origins, const char *cluster, const char *node,
                   struct in_addr origin, origin_f answer, void *arg);
 

@@ -81,7 +81,7 @@ static char *slices_text (struct slices *s)
 
 /* What the pools of the node say now. False: none of them has a layout. */
 static bool layouts_of (const doctor_t *d, const layout_snapshot_t *snapshot,
-                        struct slices *told)
+                        struct slices *wanted)
 {
     const site_t *site = d->cli->site;
     bool any = false;
@@ -96,7 +96,7 @@ static bool layouts_of (const doctor_t *d, const layout_snapshot_t *snapshot,
             continue;
         nodes = nodelist_open (pool->nodes, NULL);
         if (nodes && nodelist_contains (nodes, snapshot->node)) {
-            add_layout (told, pool->layout);
+            add_layout (wanted, pool->layout);
             any = true;
         }
         nodelist_close (nodes);
@@ -112,10 +112,10 @@ struct cuts {
 static void look_at_cut (const doctor_t *d, struct cuts *c,
                          const layout_snapshot_t *snapshot)
 {
-    struct slices told = {0}, found = {0};
+    struct slices wanted = {0}, found = {0};
 
-    if (layouts_of (d, snapshot, &told)) {
-        GL_AUTOFREE char *says = slices_text (&told);
+    if (layouts_of (d, snapshot, &wanted)) {
+        GL_AUTOFREE char *says = slices_text (&wanted);
         GL_AUTOFREE char *has = NULL;
         for (size_t i = 0; i < snapshot->count; i++) {
             const layout_device_t *device = &snapshot->device[i];
@@ -131,7 +131,7 @@ static void look_at_cut (const doctor_t *d, struct cuts *c,
             doctor_add_name (&c->stale, text);
         }
     }
-    free_slices (&told);
+    free_slices (&wanted);
     free_slices (&found);
 }
 

@@ -283,7 +283,7 @@ void import_replace_controls (import_t *import, segment_t *s)
 }
 
 /* The submit time of a job that has begun says nothing new, and where Slurm has
- * set it anew (it may then lie weeks after the start) nothing true. */
+ * set it anew (it may then be weeks after the start) nothing true. */
 static void note_times (import_t *import, const segment_t *s)
 {
     const int64_t times[]
@@ -330,7 +330,7 @@ int import_segment (import_t *import, segment_t *s, gl_error_t *error)
     return import->sink ? import->sink (s, import->arg, error) : 0;
 }
 
-/* What stands first says which format it is. */
+/* The first byte says which format it is. */
 static int find_format (import_t *import, gl_error_t *error)
 {
     int c;

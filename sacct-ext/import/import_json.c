@@ -32,7 +32,7 @@ static int syntax_error (scanner_t *s, const char *what, gl_error_t *error)
                      (unsigned long long)source_line_number (s->source), what);
 }
 
-/* `c` stands where something else should. */
+/* `c` is where something else should be. */
 static int unexpected (scanner_t *s, int c, const char *missing,
                        gl_error_t *error)
 {
@@ -303,8 +303,8 @@ static int check_errors (const json_t *envelope, gl_error_t *error)
                                            : "without description");
 }
 
-/* What the envelope knows beside its jobs: its cluster, and (slurmctld) when it
- * was told. */
+/* What the envelope knows in addition to its jobs: its cluster, and (slurmctld)
+ * when it was made. */
 static void read_envelope (import_t *import, const json_t *envelope)
 {
     const json_t *meta = json_object_get (envelope, "meta");

@@ -316,7 +316,7 @@ static int parse_when (import_t *import, const shape_t *shape,
     times.suspended = seconds_at (job, shape->suspended, 1);
     if (s->state == SEGMENT_SUSPENDED)
         times.suspended = SECONDS_UNKNOWN;
-    /* slurmctld tells no elapsed time; the envelope tells when it looked */
+    /* slurmctld gives no elapsed time; the envelope says when it looked */
     if (shape->controller && times.elapsed == SECONDS_UNKNOWN)
         times.elapsed = 0;
     s->suspended = times.suspended;

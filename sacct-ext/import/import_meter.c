@@ -10,7 +10,7 @@
 #define FIELDS_MAX 3
 #define MWH_PER_KWH 1000000
 
-/* Where the reader stands. */
+/* The place of the reader. */
 struct reader {
     const char *meter;
     const zone_t *zone;

@@ -1,7 +1,7 @@
 /*
  * import_source.h: bytes and lines of a file, a pipe, or a gzipped either.
  *
- * Damage is told from the end: a gzip stream that ends early or fails its
+ * Damage shows at the end: a gzip stream that ends early or fails its
  * checksum is an error, never a short file.
  */
 #ifndef GL_IMPORT_SOURCE_H

@@ -163,7 +163,7 @@ static int parse_header (table_t *t, char *line, size_t length,
                             "without -n prints one); run " COMMAND);
 }
 
-/* A column that stands twice says the same twice. */
+/* A column that is there twice says the same twice. */
 static int put_field (table_t *t, column_t column, char *cell,
                       gl_error_t *error)
 {

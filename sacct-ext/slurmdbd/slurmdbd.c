@@ -225,7 +225,7 @@ const char *slurmdbd_text (const db_statement_t *row, unsigned at)
 }
 
 /* Slurm stores a state as a base state or as one flag alone; should a later
- * one add flags to the base, the base tells what happened. */
+ * one add flags to the base, the base says what happened. */
 #define STATE_BASE 0xff
 
 segment_state_t slurmdbd_state (uint64_t stored)

@@ -52,7 +52,7 @@ static int64_t read_suspended (const db_statement_t *row, segment_state_t state)
     return db_column_i64 (row, JOB_TIME_SUSPENDED);
 }
 
-/* Minutes; NO_VAL is the partition's limit, INFINITE none, 0 not told. */
+/* Minutes; NO_VAL is the partition's limit, INFINITE none, 0 unknown. */
 static int64_t read_time_limit (const db_statement_t *row)
 {
     uint64_t minutes = db_column_u64 (row, JOB_TIME_LIMIT);
@@ -408,7 +408,7 @@ int slurmdbd_estimate (slurmdbd_cluster_t *c, slurmdbd_window_t window,
     return rc < 0 ? -1 : 0;
 }
 
-/* The job table stands first and gives t.*, so that the window applies. */
+/* The job table comes first and gives t.*, so that the window applies. */
 static char *suspension_query (slurmdbd_cluster_t *c, slurmdbd_window_t window)
 {
     GL_AUTOFREE char *jobs = slurmdbd_table (c, "job_table");

@@ -29,7 +29,7 @@ enum { ROW_COLUMNS (AS_ENUM) };
 #define AS_COLUMN(id, name, required) {name, NULL, required},
 static const slurmdbd_column_t row_columns[] = {ROW_COLUMNS (AS_COLUMN)};
 
-/* What stands under gres/gpu itself, apart from its types. */
+/* The count of gres/gpu itself, apart from its types. */
 static uint64_t total_of (const char *gres)
 {
     const char *cursor = gres;

@@ -1,9 +1,9 @@
 /*
- * slurmdbd_usage.h: what `report reconcile` reads of slurmdbd's database beside
- * the facts: job rows as they are written, nothing mended, in the order of the
- * store's segments; and slurmdbd's own usage tables, from which nothing is ever
- * billed (docs/formats/slurmdbd.md). Needs last_ran_table, usage_hour_table and
- * assoc_usage_hour_table where they are asked for.
+ * slurmdbd_usage.h: what `report reconcile` reads of slurmdbd's database in
+ * addition to the facts: job rows as they are written, nothing mended, in the
+ * order of the store's segments; and slurmdbd's own usage tables, from which
+ * nothing is ever billed (docs/formats/slurmdbd.md). Needs last_ran_table,
+ * usage_hour_table and assoc_usage_hour_table where they are asked for.
  *
  * The rules of slurmdbd.h hold: one snapshot, one thread, callbacks that do not
  * read from the same slurmdbd_t.

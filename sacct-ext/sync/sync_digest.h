@@ -1,5 +1,5 @@
 /*
- * sync_digest.h: tells which stretches of time slurmdbd shows just as it did at
+ * sync_digest.h: says which stretches of time slurmdbd shows just as it did at
  * the last reading, so that the rows in them need not be put again.
  *
  * Closed segments fall by their end into stretches of ten minutes. Of each
@@ -46,7 +46,8 @@ void sync_digest_fresh (sync_digest_t *seen, const segment_t *segment);
 store_digest_t sync_digest_of (const sync_digest_t *seen, int64_t start);
 /* Whether it is as `before`. */
 bool sync_digest_same (const sync_digest_t *seen, const store_digest_t *before);
-/* Whether all keys of `before` are there still, besides the fresh ones. */
+/* Whether all keys of `before` are there still, in addition to the fresh ones.
+ */
 bool sync_digest_kept (const sync_digest_t *seen, const store_digest_t *before);
 
 #endif /* !GL_SYNC_DIGEST_H */

@@ -32,7 +32,7 @@ int device_price (const site_t *site, const site_pool_t *pool, const char *type,
                   const char *qos, int64_t now, device_price_t *price,
                   gl_error_t *error);
 
-/* The words as they stand on the command line; NULL: not given. */
+/* The words of the command line; NULL: not given. */
 typedef struct {
     const char *partition;
     const char *gres;          /* gpu:h100:4,..., per node */

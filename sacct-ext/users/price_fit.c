@@ -10,7 +10,7 @@
 #include "gres/nodelist.h"
 #include "users/price_private.h"
 
-/* Of a slice whose profile nothing tells: it is not said to be too many. */
+/* Of a slice whose profile is unknown: it is not said to be too many. */
 #define UNKNOWN UINT64_MAX
 
 static bool in_force (period_t valid, int64_t instant)

@@ -27,7 +27,7 @@ static void list_add (struct list *list, const char *text)
     *GL_APPEND (list->item, list->count) = text;
 }
 
-/* What may stand in a line. */
+/* What a line may hold. */
 static bool is_line (const char *text, size_t max, bool blanks)
 {
     size_t length = strlen (text);

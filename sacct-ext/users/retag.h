@@ -1,7 +1,7 @@
 /*
  * retag.h: change the project of a job that has been recorded, audited. The one
  * place that decides who may: the collector calls it for users, the command for
- * root beside a store.
+ * root next to a store.
  */
 #ifndef GL_RETAG_H
 #define GL_RETAG_H
