@@ -249,7 +249,7 @@ TEST_CASE (parse__mistakes__are_named_with_their_line)
                   "f:3: later than the file repeats");
     expect_error (HEAD "layout\ngpu b\nat +20s\na power=1\n",
                   "f:8: this layout has no device 'a'");
-    expect_error (HEAD "gpu b\n", "f:5: devices stand at the head of the file "
+    expect_error (HEAD "gpu b\n", "f:5: devices come at the head of the file "
                                   "or after a 'layout' line");
     expect_error (HEAD "a lost now\n", "f:5: what is 'now'");
     expect_error ("replay 1\ngpu \xc3\xa9\n",
