@@ -11,18 +11,18 @@
 
 static const column_info_t columns[AT_COUNT] = {
     [AT_SECTION] = {"section", "Section", COLUMN_TEXT, true, true, ""},
-    [AT_LINE]
-    = {"line", "Line", COLUMN_TEXT, true, false,
-       "Its name on this statement; the commands below show its parts."},
+    [AT_LINE] = {"line", "Line", COLUMN_TEXT, true, false,
+                 "The line's label on this statement. The commands below list "
+                 "its parts."},
     [AT_NAME] = {"name", "Name", COLUMN_TEXT, true, false, ""},
     [AT_POOL] = {"pool", "Pool", COLUMN_TEXT, true, false, ""},
     [AT_QOS] = {"qos", "QOS", COLUMN_TEXT, true, false, ""},
     [AT_PROFILE] = {"profile", "Slice", COLUMN_TEXT, true, false,
-                    "The MIG profile; none: whole GPUs."},
+                    "The MIG profile; blank for whole GPUs."},
     [AT_MONTH] = {"month", "Month", COLUMN_TEXT, true, false,
-                  "The month of the usage, if it is an earlier one."},
+                  "The month of the usage, if earlier than this statement's."},
     [AT_JOBS] = {"jobs", "Jobs", COLUMN_COUNT, false, false,
-                 "Distinct JobIds with time in the line."},
+                 "Number of different jobs with time in the line."},
     [AT_GPU_HOURS]
     = {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
        "Hours of physical GPUs allocated to jobs, busy or not; a MIG "
@@ -32,14 +32,14 @@ static const column_info_t columns[AT_COUNT] = {
                  "rounding."},
     [AT_LIST] = {"list", "List price", COLUMN_MONEY, false, false,
                  "Before subsidies, tiers, entitlements and surcharges."},
-    [AT_ADJUSTMENT] = {"adjustment", "Adjustment", COLUMN_MONEY, false, false,
-                       "Due less list price: negative where the time is "
-                       "subsidised or prepaid, positive where a surcharge is "
-                       "added."},
+    [AT_ADJUSTMENT]
+    = {"adjustment", "Adjustment", COLUMN_MONEY, false, false,
+       "Amount due minus list price: negative if the time is subsidised or "
+       "prepaid, positive if a surcharge is added."},
     [AT_BEFORE] = {"before", "Was", COLUMN_MONEY, false, false,
                    "The amount of the corrected line as billed."},
     [AT_AFTER] = {"after", "Is", COLUMN_MONEY, false, false,
-                  "Its amount by the facts known now."},
+                  "The line's amount as computed now."},
     [AT_CHARGE]
     = {"charge", "Due", COLUMN_MONEY, false, false, "The amount to be paid."},
     [AT_IDLE]
@@ -48,8 +48,8 @@ static const column_info_t columns[AT_COUNT] = {
        "0: a shortfall."},
     [AT_IDLE_PCT]
     = {"margin_over_cost_pct", "Margin %", COLUMN_PERCENT, false, false,
-       "Margin over cost in percent of the charge: idle time in "
-       "the rate, and the margin of a published rate."},
+       "Margin over cost as a percentage of the charge: it covers idle time in "
+       "the rate and the margin of a published rate."},
     [AT_BUDGET]
     = {"budget", "Budget", COLUMN_MONEY, false, false,
        "The budget of the period with its rollover, in money or GPU "
@@ -58,10 +58,9 @@ static const column_info_t columns[AT_COUNT] = {
                   "Spent in the period so far, in the same unit."},
     [AT_SPENT_PCT]
     = {"spent_pct", "Spent %", COLUMN_PERCENT, false, false, "Of the budget."},
-    [AT_FORECAST]
-    = {"forecast", "Forecast", COLUMN_MONEY, false, false,
-       "Spent at the period's end if the daily rate of the last 28 "
-       "days continues (run rate)."},
+    [AT_FORECAST] = {"forecast", "Forecast", COLUMN_MONEY, false, false,
+                     "The amount spent by the end of the period if the daily "
+                     "rate of the last 28 days continues (run rate)."},
     [AT_FORECAST_PCT] = {"forecast_pct", "Forecast %", COLUMN_PERCENT, false,
                          false, "Of the budget."},
     [AT_UNIT] = {"unit", "Unit", COLUMN_TEXT, false, false,
@@ -70,10 +69,9 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_REFERENCE] = {"reference", "Refers to", COLUMN_TEXT, false, false,
                       "The job (cluster/JobId/submit time), or the row of an "
                       "earlier month."},
-    [AT_ROW]
-    = {"row", "Row", COLUMN_TEXT, false, false,
-       "The numbers of its rows in the closed month; gpuledger dispute "
-       "takes one."},
+    [AT_ROW] = {"row", "Row", COLUMN_TEXT, false, false,
+                "Row numbers in the closed month; to dispute a row, give one "
+                "to gpuledger dispute."},
     [AT_DISPUTED] = {"disputed", "Disputed", COLUMN_TEXT, false, false,
                      "Not to be paid until the dispute is resolved."},
     [AT_CURRENCY] = {"currency", "Currency", COLUMN_TEXT, false, true, ""},

@@ -80,9 +80,10 @@ void statement_figures (page_t *page)
     report_figure (page->report, "GPU hours", hours, jobs, COLUMN_HOURS);
     report_figure (page->report, "Per GPU hour", rate,
                    "average, before credits and taxes", COLUMN_RATE);
-    report_figure (page->report, "Margin over cost", idle,
-                   "percent of charges: price above the cost of the same time",
-                   COLUMN_PERCENT);
+    report_figure (
+        page->report, "Margin over cost", idle,
+        "percent of charges: the part above the cost of the same time",
+        COLUMN_PERCENT);
 }
 
 /* --- charts ------------------------------------------------------------ */

@@ -399,13 +399,13 @@ static void add_notes (struct table *t)
                      "CPUs and memory that correspond to more GPUs than these "
                      "are billed as that many GPUs.");
     if (teams_differ (t->site))
-        report_note (t->report, NOTE_INFORMATION,
-                     "Tiers, entitlements and surcharges of a team are not in "
-                     "it.");
+        report_note (
+            t->report, NOTE_INFORMATION,
+            "Your team's tiers, entitlements and surcharges are not included.");
     add_change_note (t);
     report_note (t->report, NOTE_INFORMATION,
-                 "An estimate: charged are the GPUs that Slurm allocates, "
-                 "from start to end, at the rate then.");
+                 "An estimate: you are charged for the GPUs that Slurm "
+                 "allocates, from start to end, at the rate in force then.");
 }
 
 static void add_parameters (struct table *t)
