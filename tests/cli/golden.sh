@@ -117,18 +117,35 @@ fox_utilization.table fox report utilization --month 2025-09
 END
 }
 
+# Pages are accepted without their style, which is that of page.css in all.
+style_of () { sed -n '/^<style>$/,/^<\/style>$/p' "$1"; }
+shown ()
+{
+    case $1 in
+    *.html) sed '/^<style>$/,/^<\/style>$/ { /style>$/!d }' "$1" ;;
+    *)      cat "$1" ;;
+    esac
+}
+
 cases >cases
 while read -r name store arguments; do
     # shellcheck disable=SC2086
     $store $arguments >"$name" 2>errors || cat errors >&2
+    shown "$name" >shown
     if [ -n "${GOLDEN_UPDATE:-}" ]; then
-        cp "$name" "$golden/$name"
+        cp shown "$golden/$name"
     fi
-    cmp -s "$name" "$golden/$name"
+    cmp -s shown "$golden/$name"
     rc=$?
-    [ $rc -eq 0 ] || diff -u "$golden/$name" "$name" | sed 's/^/# /' | head -40
+    [ $rc -eq 0 ] || diff -u "$golden/$name" shown | sed 's/^/# /' | head -40
     result $rc "$name is as accepted"
 done <cases
+[ -z "${GOLDEN_UPDATE:-}" ] || style_of usage.html >"$golden/page.css"
+differ=0
+for page in ./*.html; do
+    style_of "$page" | cmp -s - "$golden/page.css" || { echo "# $page"; differ=1; }
+done
+result $differ "every page has the accepted style"
 
 # The same bytes, whatever the caller's surroundings.
 differ=0

@@ -46,7 +46,7 @@ static const char *cost (const char *gpus, const char *qos, int64_t now)
     return rc == 1 ? text : rc == 0 ? "-" : "!";
 }
 
-static void store__not_a_price_file__is_refused_and_the_old_one_stays (void **s)
+TEST_CASE (store__not_a_price_file__is_refused_and_the_old_one_stays)
 {
     static const char *const bad[] = {
         "",
@@ -69,7 +69,6 @@ static void store__not_a_price_file__is_refused_and_the_old_one_stays (void **s)
         "gpuledger-prices 1\nnode g2\ncurrency EUR\nuntil 2000\nend\n",
     };
 
-    (void)s;
     assert_int_equal (store (HEAD "price 10000 h100\nend\n"), 0);
     for (size_t i = 0; i < sizeof (bad) / sizeof (bad[0]); i++) {
         if (store (bad[i]) != -1)
@@ -78,10 +77,8 @@ static void store__not_a_price_file__is_refused_and_the_old_one_stays (void **s)
     assert_string_equal (cost ("0", NULL, NOW), "1.00");
 }
 
-static void
-devices__without_a_table__have_a_price_if_one_type_is_priced (void **s)
+TEST_CASE (devices__without_a_table__have_a_price_if_one_type_is_priced)
 {
-    (void)s;
     assert_string_equal (cost ("0", NULL, NOW), "-");
     assert_int_equal (store (HEAD "price 36000 h100\nend\n"), 0);
     assert_string_equal (cost ("0,1,2,3", NULL, NOW), "14.40");
@@ -93,12 +90,11 @@ devices__without_a_table__have_a_price_if_one_type_is_priced (void **s)
     assert_string_equal (cost ("0", NULL, NOW), "-");
 }
 
-static void devices__with_a_table__are_priced_by_type (void **s)
+TEST_CASE (devices__with_a_table__are_priced_by_type)
 {
     static const prices_device_t devices[]
         = {{0, "h100"}, {1, "1g.10gb"}, {2, ""}, {3, "v100"}};
 
-    (void)s;
     assert_int_equal (prices_store_devices (spool, devices, 4, NULL), 0);
     assert_int_equal (store (HEAD "price 36000 h100\nprice 5143 1g.10gb\n"
                                   "price 20000 gpu\nend\n"),
@@ -111,9 +107,8 @@ static void devices__with_a_table__are_priced_by_type (void **s)
     assert_string_equal (cost ("0,9", NULL, NOW), "-"); /* no type */
 }
 
-static void devices__by_qos__have_the_price_of_theirs (void **s)
+TEST_CASE (devices__by_qos__have_the_price_of_theirs)
 {
-    (void)s;
     assert_int_equal (store (HEAD "price 36000 h100\n"
                                   "price 12000 h100 scavenger\n"
                                   "price 90000 h100 two words\nend\n"),
@@ -125,13 +120,12 @@ static void devices__by_qos__have_the_price_of_theirs (void **s)
     assert_string_equal (cost ("0", "", NOW), "-");
 }
 
-static void devices__a_list_that_is_none__has_no_price (void **s)
+TEST_CASE (devices__a_list_that_is_none__has_no_price)
 {
     static const char *const lists[]
         = {"",   ",",           "GPU-1", "0,0", "0-3,2", "3-0",   "-1",
            "0-", "0-999999999", "0x1",   " 0",  "0 ",    "1-2-3", "0,,1"};
 
-    (void)s;
     assert_int_equal (store (HEAD "price 36000 h100\nend\n"), 0);
     for (size_t i = 0; i < sizeof (lists) / sizeof (lists[0]); i++) {
         if (strcmp (cost (lists[i], NULL, NOW), "-") != 0)
@@ -139,25 +133,23 @@ static void devices__a_list_that_is_none__has_no_price (void **s)
     }
 }
 
-static void table__twice_or_no_word__is_refused (void **s)
+TEST_CASE (table__twice_or_no_word__is_refused)
 {
     static const prices_device_t twice[] = {{0, "h100"}, {0, "a100"}};
     static const prices_device_t blank[] = {{0, "h 100"}};
     static const prices_device_t negative[] = {{-1, "h100"}};
 
-    (void)s;
     assert_int_equal (prices_store_devices (spool, twice, 2, NULL), -1);
     assert_int_equal (prices_store_devices (spool, blank, 1, NULL), -1);
     assert_int_equal (prices_store_devices (spool, negative, 1, NULL), -1);
     assert_int_equal (prices_store_devices (spool, NULL, 0, NULL), 0);
 }
 
-static void table__that_cannot_be_written__names_the_file (void **s)
+TEST_CASE (table__that_cannot_be_written__names_the_file)
 {
     gl_error_t error = {""};
     char path[96];
 
-    (void)s;
     assert_int_equal (prices_store_devices (spool, NULL, 0, NULL), 0);
     snprintf (path, sizeof (path), "%s/state/devices.new", spool);
     assert_int_equal (mkdir (path, 0700), 0);
@@ -167,12 +159,11 @@ static void table__that_cannot_be_written__names_the_file (void **s)
     assert_int_equal (strncmp (error.text, path, strlen (path)), 0);
 }
 
-static void table__damaged__is_told (void **s)
+TEST_CASE (table__damaged__is_told)
 {
     char name[96];
     FILE *stream;
 
-    (void)s;
     assert_int_equal (store (HEAD "price 36000 h100\nend\n"), 0);
     assert_int_equal (prices_store_devices (spool, NULL, 0, NULL), 0);
     snprintf (name, sizeof (name), "%s/state/devices", spool);
@@ -182,7 +173,7 @@ static void table__damaged__is_told (void **s)
     assert_string_equal (cost ("0", NULL, NOW), "!");
 }
 
-static void text__any_amount__has_two_to_four_decimals (void **s)
+TEST_CASE (text__any_amount__has_two_to_four_decimals)
 {
     static const struct {
         int64_t amount;
@@ -198,7 +189,6 @@ static void text__any_amount__has_two_to_four_decimals (void **s)
                  {INT64_MAX, "922337203685477.5807"}};
     char text[PRICES_TEXT_SIZE];
 
-    (void)s;
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
         prices_text (cases[i].amount, text);
         assert_string_equal (text, cases[i].text);
@@ -207,7 +197,7 @@ static void text__any_amount__has_two_to_four_decimals (void **s)
 
 /* Bytes changed, cut out and put in at random, seeded: read under the
  * sanitizers of the build, taken or not. */
-static void files__damaged_anywhere__give_an_answer_or_none (void **s)
+TEST_CASE (files__damaged_anywhere__give_an_answer_or_none)
 {
     static const char whole[]
         = HEAD "price 36000 h100\nprice 12000 h100 scavenger\n"
@@ -216,7 +206,6 @@ static void files__damaged_anywhere__give_an_answer_or_none (void **s)
     char prices[96], table[96], text[sizeof (whole) + 8];
     int answered = 0;
 
-    (void)s;
     srand (1);
     snprintf (prices, sizeof (prices), "%s/prices", spool);
     snprintf (table, sizeof (table), "%s/state/devices", spool);
@@ -238,22 +227,4 @@ static void files__damaged_anywhere__give_an_answer_or_none (void **s)
     assert_true (answered > 0);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown (f, set_up, tear_down)
-
-int main (void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST (store__not_a_price_file__is_refused_and_the_old_one_stays),
-        TEST (devices__without_a_table__have_a_price_if_one_type_is_priced),
-        TEST (devices__with_a_table__are_priced_by_type),
-        TEST (devices__by_qos__have_the_price_of_theirs),
-        TEST (devices__a_list_that_is_none__has_no_price),
-        TEST (table__twice_or_no_word__is_refused),
-        TEST (table__that_cannot_be_written__names_the_file),
-        TEST (table__damaged__is_told),
-        TEST (text__any_amount__has_two_to_four_decimals),
-        TEST (files__damaged_anywhere__give_an_answer_or_none),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (set_up, tear_down)

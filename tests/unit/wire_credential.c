@@ -127,13 +127,12 @@ static credential_status_t open_with (int i, const char *text, opened_t *opened)
     return status;
 }
 
-static void credential__opened_elsewhere__says_who_and_where (void **state)
+TEST_CASE (credential__opened_elsewhere__says_who_and_where)
 {
     char *text = make (OTHER, "a\0b", 3, CREDENTIAL_ANYBODY);
     struct in_addr there;
     opened_t opened;
 
-    (void)state;
     inet_pton (AF_INET, "127.0.1.2", &there);
     assert_int_equal (open_with (HOST, text, &opened), CREDENTIAL_OK);
     assert_int_equal (opened.length, 3);
@@ -147,46 +146,42 @@ static void credential__opened_elsewhere__says_who_and_where (void **state)
     free (text);
 }
 
-static void credential__of_nothing__is_empty (void **state)
+TEST_CASE (credential__of_nothing__is_empty)
 {
     char *text = make (HOST, NULL, 0, CREDENTIAL_ANYBODY);
     opened_t opened;
 
-    (void)state;
     assert_int_equal (open_with (HOST, text, &opened), CREDENTIAL_OK);
     assert_null (opened.payload);
     assert_int_equal (opened.length, 0);
     free (text);
 }
 
-static void credential__opened_twice__is_replayed (void **state)
+TEST_CASE (credential__opened_twice__is_replayed)
 {
     char *text = make (HOST, "x", 1, CREDENTIAL_ANYBODY);
     opened_t opened;
 
-    (void)state;
     assert_int_equal (open_with (HOST, text, &opened), CREDENTIAL_OK);
     free (opened.payload);
     assert_int_equal (open_with (HOST, text, &opened), CREDENTIAL_REPLAYED);
     free (text);
 }
 
-static void credential__of_another_key__is_invalid (void **state)
+TEST_CASE (credential__of_another_key__is_invalid)
 {
     char *text = make (STRANGER, "x", 1, CREDENTIAL_ANYBODY);
     opened_t opened;
 
-    (void)state;
     assert_int_equal (open_with (HOST, text, &opened), CREDENTIAL_INVALID);
     free (text);
 }
 
-static void credential__damaged__is_invalid (void **state)
+TEST_CASE (credential__damaged__is_invalid)
 {
     char *text = make (HOST, "x", 1, CREDENTIAL_ANYBODY);
     opened_t opened;
 
-    (void)state;
     text[strlen (text) / 2] ^= 1;
     assert_int_equal (open_with (HOST, text, &opened), CREDENTIAL_INVALID);
     assert_int_equal (open_with (HOST, "", &opened), CREDENTIAL_INVALID);
@@ -195,12 +190,11 @@ static void credential__damaged__is_invalid (void **state)
     free (text);
 }
 
-static void credential__for_another_reader__is_refused (void **state)
+TEST_CASE (credential__for_another_reader__is_refused)
 {
     char *text = make (HOST, "x", 1, getuid () + 54321);
     opened_t opened;
 
-    (void)state;
     assert_int_equal (open_with (HOST, text, &opened), CREDENTIAL_REFUSED);
     free (text);
     text = make (HOST, "x", 1, getuid ());
@@ -209,13 +203,12 @@ static void credential__for_another_reader__is_refused (void **state)
     free (text);
 }
 
-static void credential__in_clear__is_refused (void **state)
+TEST_CASE (credential__in_clear__is_refused)
 {
     munge_ctx_t context = munge_ctx_create ();
     opened_t opened;
     char *text;
 
-    (void)state;
     munge_ctx_set (context, MUNGE_OPT_SOCKET, daemons[HOST].socket);
     munge_ctx_set (context, MUNGE_OPT_CIPHER_TYPE, MUNGE_CIPHER_NONE);
     assert_int_equal (munge_encode (&text, context, "x", 1), EMUNGE_SUCCESS);
@@ -224,14 +217,13 @@ static void credential__in_clear__is_refused (void **state)
     free (text);
 }
 
-static void credential__too_old__is_expired (void **state)
+TEST_CASE (credential__too_old__is_expired)
 {
     const struct timespec t = {2, 100000000};
     munge_ctx_t context = munge_ctx_create ();
     opened_t opened;
     char *text;
 
-    (void)state;
     munge_ctx_set (context, MUNGE_OPT_SOCKET, daemons[HOST].socket);
     munge_ctx_set (context, MUNGE_OPT_TTL, 1);
     assert_int_equal (munge_encode (&text, context, "x", 1), EMUNGE_SUCCESS);
@@ -241,14 +233,13 @@ static void credential__too_old__is_expired (void **state)
     free (text);
 }
 
-static void credential__largest__fits_a_frame (void **state)
+TEST_CASE (credential__largest__fits_a_frame)
 {
     unsigned char *payload = malloc (CREDENTIAL_PAYLOAD_MAX + 1);
     gl_error_t error = {""};
     opened_t opened;
     char *text;
 
-    (void)state;
     for (size_t i = 0; i < CREDENTIAL_PAYLOAD_MAX; i++)
         payload[i] = (unsigned char)(i * 2654435761u >> 13);
     text = make (HOST, payload, CREDENTIAL_PAYLOAD_MAX, CREDENTIAL_ANYBODY);
@@ -265,14 +256,13 @@ static void credential__largest__fits_a_frame (void **state)
     free (payload);
 }
 
-static void credential__without_munged__is_unreachable (void **state)
+TEST_CASE (credential__without_munged__is_unreachable)
 {
     credential_t *nowhere = credential_new ("/nonexistent/socket", NULL);
     gl_error_t error = {""};
     opened_t opened;
     char *text;
 
-    (void)state;
     assert_int_equal (
         credential_make (nowhere, "x", 1, CREDENTIAL_ANYBODY, &text, &error),
         -1);
@@ -291,23 +281,11 @@ static bool is_installed (void)
 
 int main (void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test (credential__opened_elsewhere__says_who_and_where),
-        cmocka_unit_test (credential__of_nothing__is_empty),
-        cmocka_unit_test (credential__opened_twice__is_replayed),
-        cmocka_unit_test (credential__of_another_key__is_invalid),
-        cmocka_unit_test (credential__damaged__is_invalid),
-        cmocka_unit_test (credential__for_another_reader__is_refused),
-        cmocka_unit_test (credential__in_clear__is_refused),
-        cmocka_unit_test (credential__too_old__is_expired),
-        cmocka_unit_test (credential__largest__fits_a_frame),
-        cmocka_unit_test (credential__without_munged__is_unreachable),
-    };
-
     setenv ("PATH", "/usr/sbin:/sbin:/usr/bin:/bin", 1);
     if (!is_installed ()) {
         puts ("1..0 # SKIP because munged is not installed");
         return 0;
     }
-    return cmocka_run_group_tests (tests, setup, teardown);
+    return _cmocka_run_group_tests ("tests", test_list, test_count, setup,
+                                    teardown);
 }

@@ -137,7 +137,7 @@ static int find_usage (struct fixture *f, device_usage_t *ret, char *node)
     return count;
 }
 
-static void usage__known_fields__go_into_columns_alone (void **state)
+TEST_CASE (usage__known_fields__go_into_columns_alone)
 {
     struct fixture *f = *state;
     record_t r = usage_record (1);
@@ -161,7 +161,7 @@ static void usage__known_fields__go_into_columns_alone (void **state)
     assert_true (usage.gres_index == MEASURE_UNKNOWN);
 }
 
-static void usage__of_nobody__has_no_job (void **state)
+TEST_CASE (usage__of_nobody__has_no_job)
 {
     struct fixture *f = *state;
     record_t r = usage_record (1);
@@ -178,8 +178,7 @@ static void usage__of_nobody__has_no_job (void **state)
     store_iter_close (iter);
 }
 
-static void
-usage__without_or_with_impossible_times__is_kept_verbatim (void **state)
+TEST_CASE (usage__without_or_with_impossible_times__is_kept_verbatim)
 {
     struct fixture *f = *state;
     record_t r = usage_record (1);
@@ -204,7 +203,7 @@ usage__without_or_with_impossible_times__is_kept_verbatim (void **state)
     assert_int_equal (find_usage (f, &usage, NULL), 0);
 }
 
-static void job_start__is_kept_with_what_names (void **state)
+TEST_CASE (job_start__is_kept_with_what_names)
 {
     struct fixture *f = *state;
     record_t r = usage_record (1);
@@ -227,7 +226,7 @@ static void job_start__is_kept_with_what_names (void **state)
     store_iter_close (iter);
 }
 
-static void record__of_no_cluster__is_of_the_bringers_or_left_out (void **state)
+TEST_CASE (record__of_no_cluster__is_of_the_bringers_or_left_out)
 {
     struct fixture *f = *state;
     record_t r = usage_record (1);
@@ -253,16 +252,4 @@ static void record__of_no_cluster__is_of_the_bringers_or_left_out (void **state)
     store_clusters_free (clusters, count);
 }
 
-int main (void)
-{
-#define WITH_STORE(test) cmocka_unit_test_setup_teardown (test, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        WITH_STORE (usage__known_fields__go_into_columns_alone),
-        WITH_STORE (usage__of_nobody__has_no_job),
-        WITH_STORE (usage__without_or_with_impossible_times__is_kept_verbatim),
-        WITH_STORE (job_start__is_kept_with_what_names),
-        WITH_STORE (record__of_no_cluster__is_of_the_bringers_or_left_out),
-    };
-
-    return cmocka_run_group_tests (tests, NULL, NULL);
-}
+TEST_MAIN_EACH (setup, teardown)
