@@ -29,10 +29,10 @@ static const char first_sql[]
 
 /* Of ends that have an index, in its own words (sql/ENGINE.sql), and of
  * others. */
-#define ENDED_INDEXED "7, 8, 9"
+#define ENDED_INDEXED "(state = 7 OR state = 8 OR state = 9)"
 static const char ended_sql[]
     = "SELECT id_job FROM segment WHERE cluster = ? AND state = ? "
-      "AND state IN (" ENDED_INDEXED ") AND time_end >= ? AND time_end < ?";
+      "AND " ENDED_INDEXED " AND time_end >= ? AND time_end < ?";
 static const char ended_scan_sql[]
     = "SELECT id_job FROM segment WHERE cluster = ? AND span = ? "
       "AND time_end >= ? AND time_end < ? AND state = ?";

@@ -173,7 +173,7 @@ END
             "^$made: trigger less" 'DROP TRIGGER less' "a trigger"
         planted 'DROP INDEX segment_ended' '^this part of the schema is missing: index segment_ended' \
             'CREATE INDEX facts.segment_ended ON segment (cluster, state, time_end)
-    WHERE state IN (7, 8, 9)
+    WHERE state = 7 OR state = 8 OR state = 9
 ' "an index that is gone"
         planted 'ALTER TABLE snapshot ADD COLUMN more TEXT' "^$made so: table snapshot: .*more TEXT" \
             'ALTER TABLE snapshot DROP COLUMN more' "a column"
