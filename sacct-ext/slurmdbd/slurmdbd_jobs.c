@@ -176,9 +176,12 @@ static void read_tres (slurmdbd_cluster_t *c, const db_statement_t *row,
                        segment_t *s)
 {
     const char *text = slurmdbd_text (row, JOB_TRES_REQ);
-    const tres_facts_t *alloc
-        = tres_cache_get (&c->alloc, db_column_text (row, JOB_TRES_ALLOC));
-    const tres_facts_t *request = tres_cache_get (&c->request, text);
+    const char *allocated = db_column_text (row, JOB_TRES_ALLOC);
+    const tres_facts_t *alloc = tres_cache_get (&c->alloc, allocated);
+    /* mostly a job got what it asked for: one text, parsed once */
+    const tres_facts_t *request = text && allocated && !strcmp (text, allocated)
+                                      ? alloc
+                                      : tres_cache_get (&c->request, text);
 
     s->gres = alloc->gres;
     s->cpus = alloc->cpus;
