@@ -243,3 +243,35 @@ int cli_option (cli_t *cli, int argc, char **argv, const char **ret_value)
     *ret_value = optarg;
     return c == -1 ? 0 : c;
 }
+
+static bool put_place (const verb_t *verb, int option, const char *value,
+                       char *request)
+{
+    const cli_place_t *place = verb->places;
+
+    while (place && place->option && place->option != option)
+        place++;
+    if (!place || !place->option)
+        return false;
+    if (value)
+        *(const char **)(request + place->at) = value;
+    else
+        *(bool *)(request + place->at) = true;
+    return true;
+}
+
+int cli_options (cli_t *cli, int argc, char **argv, void *request)
+{
+    const verb_t *verb = cli->verb;
+    const char *value;
+    int option;
+
+    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
+        int taken = put_place (verb, option, value, request);
+        for (const cli_group_t *g = verb->groups; g && g->take && !taken; g++)
+            taken = g->take (cli, (char *)request + g->at, option, value);
+        if (taken < 0)
+            return -1;
+    }
+    return option;
+}

@@ -27,6 +27,7 @@
 #define GL_CLI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -53,6 +54,21 @@ struct cli;
 struct site;
 struct store;
 
+/* Where an option goes in the verb's request, a struct: a const char *, or a
+ * bool if it takes no argument. A table ends with {0}. */
+typedef struct {
+    int option;
+    size_t at;
+} cli_place_t;
+
+/* Options that several verbs share, and the part of the request that takes
+ * them. 1: it was one of these; 0: it was not; -1: wrong use, reported. A table
+ * ends with {0}. */
+typedef struct {
+    int (*take) (struct cli *cli, void *into, int option, const char *value);
+    size_t at;
+} cli_group_t;
+
 typedef struct {
     const char *name;
     int (*run) (struct cli *cli, int argc, char **argv); /* argv[0]: the verb */
@@ -60,6 +76,8 @@ typedef struct {
     const char *summary;         /* one line, for the list of verbs */
     const char *help;            /* a paragraph; NULL: the summary will do */
     const cli_option_t *options; /* NULL: common ones only */
+    const cli_place_t *places;   /* these two are read by cli_options() */
+    const cli_group_t *groups;
     const char *example;         /* whole command lines, separated by \n */
 } verb_t;
 
@@ -87,6 +105,10 @@ extern const cli_option_t cli_common_options[];
  * it takes none). 0: no more. -1: the verb is over with cli->exit_code (wrong
  * use has been reported, --help answered). */
 int cli_option (cli_t *cli, int argc, char **argv, const char **ret_value);
+
+/* Reads all options of the verb into its request, by its places and groups. 0:
+ * done; -1: the verb is over with cli->exit_code. */
+int cli_options (cli_t *cli, int argc, char **argv, void *request);
 
 /* Messages. Those that return do so with the exit code of their case. */
 int cli_fail (cli_t *cli, const gl_error_t *error);

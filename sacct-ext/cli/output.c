@@ -38,8 +38,10 @@ static int set_limit (cli_t *cli, output_t *output, const char *value)
     return 1;
 }
 
-int output_option (cli_t *cli, output_t *output, int option, const char *value)
+int output_option (cli_t *cli, void *into, int option, const char *value)
 {
+    output_t *output = into;
+
     switch (option) {
     case 'P':
         return set_format (cli, output, RENDER_PARSABLE2);

@@ -51,8 +51,8 @@ typedef struct {
     mode_t mode;        /* of the file; 0: 0666 less the umask */
 } output_t;
 
-/* 1: it was one of ours; 0: it was not; -1: wrong use, already told. */
-int output_option (cli_t *cli, output_t *output, int option, const char *value);
+/* Into an output_t, as a cli_group_t. */
+int output_option (cli_t *cli, void *into, int option, const char *value);
 
 /* Selects the fields, renders and writes; tells warnings that the format has no
  * place for. Returns an exit code. */

@@ -87,9 +87,10 @@ void query_option_name (query_options_t *options, key_id_t key,
     add_value (&filter_of (options, key)->values, name, strlen (name));
 }
 
-int query_option (cli_t *cli, query_options_t *options, int option,
-                  const char *value)
+int query_option (cli_t *cli, void *into, int option, const char *value)
 {
+    query_options_t *options = into;
+
     switch (option) {
     case QUERY_MONTH:
         options->month = value;

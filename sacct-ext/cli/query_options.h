@@ -58,9 +58,8 @@ typedef struct {
     accounts_t *accounts;
 } query_options_t;
 
-/* 1: it was one of ours; 0: it was not; -1: wrong use, already told. */
-int query_option (cli_t *cli, query_options_t *options, int option,
-                  const char *value);
+/* Into a query_options_t, as a cli_group_t. */
+int query_option (cli_t *cli, void *into, int option, const char *value);
 
 /* A filter by one name, whatever is in it. */
 void query_option_name (query_options_t *options, key_id_t key,

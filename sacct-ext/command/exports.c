@@ -138,9 +138,9 @@ static const export_t *export_of_option (int option)
     return NULL;
 }
 
-int export_option (cli_t *cli, export_options_t *options, int option,
-                   const char *value)
+int export_option (cli_t *cli, void *into, int option, const char *value)
 {
+    export_options_t *options = into;
     const export_t *export = export_of_option (option);
 
     if (option == EXPORT_DATASET) {

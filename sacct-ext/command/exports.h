@@ -47,8 +47,7 @@ typedef struct {
 } export_options_t;
 
 /* 1: it was one of ours; 0: it was not; -1: wrong use, already told. */
-int export_option (cli_t *cli, export_options_t *options, int option,
-                   const char *value);
+int export_option (cli_t *cli, void *into, int option, const char *value);
 /* "--journal" */
 const char *export_name (const export_t *export);
 

@@ -9,27 +9,6 @@
 #include "report/planning_report.h"
 #include "store/store.h"
 
-int planning_option (planning_options_t *options, int option, const char *value)
-{
-    const struct {
-        int option;
-        const char **field;
-    } ours[] = {{DECISION_AGAINST, &options->breakeven.against},
-                {DECISION_MAX_AGE, &options->max_age},
-                {DECISION_PRINTED, &options->breakeven.printed},
-                {DECISION_CHECK, &options->check},
-                {DECISION_YEAR, &options->recharge.year},
-                {DECISION_NEXT_COST, &options->recharge.next_cost},
-                {DECISION_NEXT_HOURS, &options->recharge.next_hours}};
-
-    for (size_t i = 0; i < GL_ARRAY_SIZE (ours); i++)
-        if (ours[i].option == option) {
-            *ours[i].field = value;
-            return 1;
-        }
-    return 0;
-}
-
 /* "18m", "3y" or "any". */
 static int read_max_age (cli_t *cli, planning_options_t *options)
 {

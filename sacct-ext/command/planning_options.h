@@ -49,9 +49,6 @@ typedef struct {
     recharge_options_t recharge;
 } planning_options_t;
 
-/* 1: it was one of ours; 0: it was not. */
-int planning_option (planning_options_t *options, int option,
-                     const char *value);
 /* CLI_OK, or wrong use that has been told: an option of ours for report `name`,
  * which it is not for, or an age that is none. */
 int planning_check (cli_t *cli, planning_options_t *options, const char *name);

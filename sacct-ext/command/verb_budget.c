@@ -28,6 +28,7 @@ struct request {
     output_t output;
     const char *name;
     const char *as_of;
+    const char *window_word; /* --window */
     budget_window_t window;
     bool mail;
     const char *told;   /* file of what people have been told */
@@ -279,47 +280,23 @@ static int with_store (cli_t *cli, const struct request *request)
     return rc;
 }
 
-static int take_window (cli_t *cli, struct request *request, const char *value)
+static int choose_window (cli_t *cli, struct request *request)
 {
-    static const struct {
-        const char *word;
-        budget_window_t window;
-    } words[] = {{"7", BUDGET_LAST_7},
-                 {"28", BUDGET_LAST_28},
-                 {"period", BUDGET_SO_FAR}};
+    static const char *const words[] = {[BUDGET_LAST_7] = "7",
+                                        [BUDGET_LAST_28] = "28",
+                                        [BUDGET_SO_FAR] = "period"};
 
-    for (size_t i = 0; i < GL_ARRAY_SIZE (words); i++) {
-        if (strcmp (words[i].word, value) == 0) {
-            request->window = words[i].window;
-            return 1;
+    request->window = BUDGET_LAST_28;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (words) && request->window_word; i++) {
+        if (strcmp (words[i], request->window_word) == 0) {
+            request->window = (budget_window_t)i;
+            return CLI_OK;
         }
     }
-    cli->exit_code
-        = cli_usage (cli, "'%s' is no window: 7, 28 or period", value);
-    return -1;
-}
-
-static int take (cli_t *cli, struct request *request, int option,
-                 const char *value)
-{
-    switch (option) {
-    case BUDGET_AS_OF:
-        request->as_of = value;
-        return 1;
-    case BUDGET_WINDOW:
-        return take_window (cli, request, value);
-    case BUDGET_MAIL:
-        request->mail = true;
-        return 1;
-    case BUDGET_TOLD:
-        request->told = value;
-        return 1;
-    case BUDGET_LIMITS:
-        request->limits = value;
-        return 1;
-    default:
-        return output_option (cli, &request->output, option, value);
-    }
+    return request->window_word
+               ? cli_usage (cli, "'%s' is no window: give 7, 28 or period",
+                            request->window_word)
+               : CLI_OK;
 }
 
 static int check (cli_t *cli, const struct request *request)
@@ -335,21 +312,17 @@ static int check (cli_t *cli, const struct request *request)
 
 static int run (cli_t *cli, int argc, char **argv)
 {
-    struct request request
-        = {.output = {.format = RENDER_TABLE}, .window = BUDGET_LAST_28};
-    const char *value;
-    int option, rc;
+    struct request request = {.output = {.format = RENDER_TABLE}};
+    int rc;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
-        if (take (cli, &request, option, value) < 0)
-            return cli->exit_code;
-    }
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &request) < 0)
         return cli->exit_code;
     if (argc - optind > 1)
         return cli_usage (cli, "'%s' is too much", argv[optind + 1]);
     request.name = optind < argc ? argv[optind] : NULL;
-    rc = check (cli, &request);
+    rc = choose_window (cli, &request);
+    if (rc == CLI_OK)
+        rc = check (cli, &request);
     return rc == CLI_OK ? with_store (cli, &request) : rc;
 }
 
@@ -371,6 +344,20 @@ static const cli_option_t options[] = {
     {0},
 };
 
+static const cli_place_t places[] = {
+    {BUDGET_AS_OF, offsetof (struct request, as_of)},
+    {BUDGET_WINDOW, offsetof (struct request, window_word)},
+    {BUDGET_MAIL, offsetof (struct request, mail)},
+    {BUDGET_TOLD, offsetof (struct request, told)},
+    {BUDGET_LIMITS, offsetof (struct request, limits)},
+    {0},
+};
+
+static const cli_group_t groups[] = {
+    {output_option, offsetof (struct request, output)},
+    {0},
+};
+
 const verb_t verb_budget = {
     .name = "budget",
     .run = run,
@@ -382,5 +369,7 @@ const verb_t verb_budget = {
       "is left. Exit code 3 if 50, 75, 90 or\n100 percent are spent or "
       "the forecast is beyond 100.",
     .options = options,
+    .places = places,
+    .groups = groups,
     .example = "gpuledger budget --once /var/lib/gpuledger/alerts --mail",
 };

@@ -231,37 +231,11 @@ static int list (cli_t *cli, const struct request *request)
 
 /* --- the verb ---------------------------------------------------------- */
 
-static int take_option (cli_t *cli, struct request *request, int option,
-                        const char *value)
-{
-    switch (option) {
-    case CLOSE_MONTH:
-        request->month = value;
-        return 1;
-    case CLOSE_ACCEPT:
-        request->accept = value;
-        return 1;
-    case CLOSE_CHECK:
-        request->check = true;
-        return 1;
-    case CLOSE_LIST:
-        request->list = true;
-        return 1;
-    default:
-        return output_option (cli, &request->output, option, value);
-    }
-}
-
 static int run (cli_t *cli, int argc, char **argv)
 {
     struct request request = {.output = {.format = RENDER_TABLE}};
-    const char *value;
-    int option;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0)
-        if (take_option (cli, &request, option, value) < 0)
-            return cli->exit_code;
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &request) < 0)
         return cli->exit_code;
     if (optind != argc)
         return cli_usage (cli, "'%s' is one argument too many", argv[optind]);
@@ -292,6 +266,19 @@ static const cli_option_t options[] = {
     {0},
 };
 
+static const cli_place_t places[] = {
+    {CLOSE_MONTH, offsetof (struct request, month)},
+    {CLOSE_ACCEPT, offsetof (struct request, accept)},
+    {CLOSE_CHECK, offsetof (struct request, check)},
+    {CLOSE_LIST, offsetof (struct request, list)},
+    {0},
+};
+
+static const cli_group_t groups[] = {
+    {output_option, offsetof (struct request, output)},
+    {0},
+};
+
 const verb_t verb_close = {
     .name = "close",
     .run = run,
@@ -302,6 +289,8 @@ const verb_t verb_close = {
             "--accept nothing is written while a\ncheck finds something, and "
             "the exit code is 3.",
     .options = options,
+    .places = places,
+    .groups = groups,
     .example = "gpuledger close --month 2026-10 --check\n"
                "gpuledger close --list",
 };

@@ -148,16 +148,8 @@ static int correct (cli_t *cli, struct request *r)
 static int run (cli_t *cli, int argc, char **argv)
 {
     struct request r = {NULL};
-    const char *value;
-    int option;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
-        if (option == CORRECT_FOR)
-            r.month = value;
-        else if (option == CORRECT_POOL)
-            r.pool = value;
-    }
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &r) < 0)
         return cli->exit_code;
     if (optind != argc - 3 || !*argv[argc - 1])
         return cli_usage (cli, "give a team, an amount and a reason");
@@ -173,15 +165,24 @@ static const cli_option_t options[] = {
     {0},
 };
 
+static const cli_place_t places[] = {
+    {CORRECT_FOR, offsetof (struct request, month)},
+    {CORRECT_POOL, offsetof (struct request, pool)},
+    {0},
+};
+
 const verb_t verb_correct = {
     .name = "correct",
     .run = run,
     .synopsis = "[OPTION]... [--] TEAM AMOUNT REASON",
     .summary = "a manual correction in the open month",
-    .help = "What a closed month got wrong, and no fact or price can tell: an "
-            "amount that a team\nowes in addition, or, below 0, less: never more "
-            "than the month cost or was\ncharged as a whole. A new entry of the chain, "
-            "in the open month.",
+    .help
+    = "What a closed month got wrong, and no fact or price can tell: an "
+      "amount that a team\nowes in addition, or, below 0, less: never more "
+      "than the month cost or was\ncharged as a whole. A new entry of the "
+      "chain, "
+      "in the open month.",
     .options = options,
+    .places = places,
     .example = "gpuledger correct --for 2026-10 -- vision -12.50 'paid twice'",
 };

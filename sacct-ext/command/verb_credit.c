@@ -204,31 +204,12 @@ static int credit (cli_t *cli, struct request *r)
     return rc;
 }
 
-static void take_option (struct request *r, int option, const char *value)
-{
-    if (option == CREDIT_FOR)
-        r->month = value;
-    else if (option == CREDIT_POOL)
-        r->pool = value;
-    else if (option == CREDIT_JOB)
-        r->job = value;
-    else if (option == CREDIT_SUBMIT)
-        r->submit = value;
-    else if (option == CREDIT_HOURS)
-        r->hours = value;
-    else if (option == CREDIT_CLUSTER)
-        r->key.cluster = value;
-}
-
 static int run (cli_t *cli, int argc, char **argv)
 {
     struct request r = {NULL};
-    const char *value;
-    int option, words;
+    int words;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0)
-        take_option (&r, option, value);
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &r) < 0)
         return cli->exit_code;
     words = argc - optind;
     if (!r.job && (r.submit || r.hours || r.key.cluster))
@@ -259,6 +240,16 @@ static const cli_option_t options[] = {
     {0},
 };
 
+static const cli_place_t places[] = {
+    {CREDIT_FOR, offsetof (struct request, month)},
+    {CREDIT_POOL, offsetof (struct request, pool)},
+    {CREDIT_JOB, offsetof (struct request, job)},
+    {CREDIT_SUBMIT, offsetof (struct request, submit)},
+    {CREDIT_HOURS, offsetof (struct request, hours)},
+    {CREDIT_CLUSTER, offsetof (struct request, key.cluster)},
+    {0},
+};
+
 const verb_t verb_credit = {
     .name = "credit",
     .run = run,
@@ -269,5 +260,6 @@ const verb_t verb_credit = {
             "for the job, with corrections and\ncredits. A job is credited its "
             "remaining charge, or AMOUNT, or its last hours.",
     .options = options,
+    .places = places,
     .example = "gpuledger credit --for 2026-10 --job 4711 'fabric failed'",
 };

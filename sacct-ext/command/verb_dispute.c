@@ -308,16 +308,8 @@ static int run_word (cli_t *cli, struct request *r)
 static int run (cli_t *cli, int argc, char **argv)
 {
     struct request r = {.output = {.format = RENDER_TABLE}};
-    const char *value;
-    int option;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
-        if (option == DISPUTE_AMOUNT)
-            r.amount = value;
-        else if (output_option (cli, &r.output, option, value) < 0)
-            return cli->exit_code;
-    }
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &r) < 0)
         return cli->exit_code;
     if (optind == argc - 1 && !strcmp (argv[optind], "list"))
         return list (cli, &r);
@@ -338,15 +330,28 @@ static const cli_option_t options[] = {
     {0},
 };
 
+static const cli_place_t places[] = {
+    {DISPUTE_AMOUNT, offsetof (struct request, amount)},
+    {0},
+};
+
+static const cli_group_t groups[] = {
+    {output_option, offsetof (struct request, output)},
+    {0},
+};
+
 const verb_t verb_dispute = {
     .name = "dispute",
     .run = run,
     .synopsis = "raise ROW REASON | uphold N REASON | reject N REASON | list",
     .summary = "dispute a row of a closed month, and decide it",
-    .help = "A disputed row stays where it is and is not handed over until it is "
-            "decided. Upheld,\nit is credited in the month that is open; it lapses "
-            "when the month is opened again.\nROW is a month and the number of its "
-            "row, 2026-10/17; N the dispute's number.",
+    .help
+    = "A disputed row stays where it is and is not handed over until it is "
+      "decided. Upheld,\nit is credited in the month that is open; it lapses "
+      "when the month is opened again.\nROW is a month and the number of its "
+      "row, 2026-10/17; N the dispute's number.",
     .options = options,
+    .places = places,
+    .groups = groups,
     .example = "gpuledger dispute list",
 };

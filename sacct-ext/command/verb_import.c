@@ -54,6 +54,8 @@ typedef struct {
     store_t *store;
     zone_t *zone; /* --tz; NULL: by the site */
     import_options_t options;
+    const char *cluster, *tz, *as_of, *meter, *undo; /* as they were given */
+    bool list;
     bool force; /* whatever the as-of is */
     bool dry_run;
     int64_t now;
@@ -949,82 +951,51 @@ static const cli_option_t options_table[] = {
 
 static int run (cli_t *cli, int argc, char **argv)
 {
-    const char *cluster = NULL, *tz = NULL, *as_of = NULL, *meter = NULL;
-    const char *value, *undo = NULL;
-    bool list = false;
     work_t w = {.cli = cli, .now = time (NULL)};
     gl_error_t error;
-    int option, rc;
+    int rc;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0)
-        switch (option) {
-        case OPTION_CLUSTER:
-            cluster = value;
-            break;
-        case OPTION_TZ:
-            tz = value;
-            break;
-        case OPTION_AS_OF:
-            as_of = value;
-            break;
-        case OPTION_FORCE:
-            w.force = true;
-            break;
-        case OPTION_DRY_RUN:
-            w.dry_run = true;
-            break;
-        case OPTION_METER:
-            meter = value;
-            break;
-        case OPTION_LIST:
-            list = true;
-            break;
-        case OPTION_UNDO:
-            undo = value;
-            break;
-        case OPTION_TRUST_TEXT:
-            w.options.trust_text = true;
-            break;
-        }
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &w) < 0)
         return cli->exit_code;
     w.paths = argv + optind;
     w.count = (size_t)(argc - optind);
-    if (list || undo) {
-        if (w.count || (list && undo) || cluster || tz || as_of || meter
-            || w.force || w.dry_run || w.options.trust_text)
+    if (w.list || w.undo) {
+        if (w.count || (w.list && w.undo) || w.cluster || w.tz || w.as_of
+            || w.meter || w.force || w.dry_run || w.options.trust_text)
             return cli_usage (cli,
                               "--list and --undo ID take no other options");
         if (!(w.site = cli_site (cli)))
             return CLI_FAILED;
-        rc = list ? list_imports (cli, w.site) : undo_import (cli, w.site, undo);
-        if (rc == CLI_OK && undo)
+        rc = w.list ? list_imports (cli, w.site)
+                    : undo_import (cli, w.site, w.undo);
+        if (rc == CLI_OK && w.undo)
             rollups_keep (cli);
         return rc;
     }
     rc = check_operands (cli, w.paths, w.count);
     if (rc != CLI_OK)
         return rc;
-    if (meter && (cluster || as_of || w.dry_run || w.options.trust_text))
+    if (w.meter && (w.cluster || w.as_of || w.dry_run || w.options.trust_text))
         return cli_usage (cli, "--meter takes none of the options of jobs but "
                                "--tz and --force");
-    if (cluster && !*cluster)
+    if (w.cluster && !*w.cluster)
         return cli_usage (cli, "--cluster takes a name");
     if (!(w.site = cli_site (cli)))
         return CLI_FAILED;
-    choose_cluster (&w, cluster);
+    choose_cluster (&w, w.cluster);
     w.options.zone = zone_of;
     w.options.zone_arg = &w;
-    if (tz && !(w.zone = zone_open (tz, &error)))
+    if (w.tz && !(w.zone = zone_open (w.tz, &error)))
         return cli_usage (cli, "--tz: %s", error.text);
-    if (as_of
-        && instant_parse (as_of, w.zone ? w.zone : w.site->zone,
+    if (w.as_of
+        && instant_parse (w.as_of, w.zone ? w.zone : w.site->zone,
                           &w.options.as_of, &error)
                < 0)
         rc = cli_usage (cli, "--as-of: %s", error.text);
-    else if (meter)
-        rc = import_meters (cli, w.site, meter, w.zone ? w.zone : w.site->zone,
-                            w.force, w.paths, w.count);
+    else if (w.meter)
+        rc = import_meters (cli, w.site, w.meter,
+                            w.zone ? w.zone : w.site->zone, w.force, w.paths,
+                            w.count);
     else
         rc = import_files (&w);
     if (rc == CLI_OK && !w.dry_run)
@@ -1032,6 +1003,19 @@ static int run (cli_t *cli, int argc, char **argv)
     zone_close (w.zone);
     return rc;
 }
+
+static const cli_place_t places[] = {
+    {OPTION_CLUSTER, offsetof (work_t, cluster)},
+    {OPTION_TZ, offsetof (work_t, tz)},
+    {OPTION_AS_OF, offsetof (work_t, as_of)},
+    {OPTION_METER, offsetof (work_t, meter)},
+    {OPTION_UNDO, offsetof (work_t, undo)},
+    {OPTION_LIST, offsetof (work_t, list)},
+    {OPTION_FORCE, offsetof (work_t, force)},
+    {OPTION_DRY_RUN, offsetof (work_t, dry_run)},
+    {OPTION_TRUST_TEXT, offsetof (work_t, options.trust_text)},
+    {0},
+};
 
 const verb_t verb_import = {
     .name = "import",
@@ -1053,6 +1037,7 @@ const verb_t verb_import = {
       "nothing; importing twice changes nothing. Use sacct -D: without it "
       "sacct hides all but the last run of a requeued job.",
     .options = options_table,
+    .places = places,
     .example
     = "sacct -a -D -X --json -S 2026-10-01 -E 2026-11-01 >october.json\n"
       "gpuledger import --cluster lab october.json",

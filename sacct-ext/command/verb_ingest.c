@@ -107,14 +107,8 @@ static int ingest (cli_t *cli, struct ingest *in)
 static int run (cli_t *cli, int argc, char **argv)
 {
     struct ingest in = {.last = ""};
-    const char *value;
-    int option;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
-        if (option == OPTION_CLUSTER)
-            in.cluster = value;
-    }
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &in) < 0)
         return cli->exit_code;
     if (optind == argc)
         return cli_usage (cli, "which spool? a directory is missing");
@@ -127,6 +121,11 @@ static int run (cli_t *cli, int argc, char **argv)
     return CLI_OK;
 }
 
+static const cli_place_t places[] = {
+    {OPTION_CLUSTER, offsetof (struct ingest, cluster)},
+    {0},
+};
+
 const verb_t verb_ingest = {
     .name = "ingest",
     .run = run,
@@ -138,5 +137,6 @@ const verb_t verb_ingest = {
             "already changes nothing, so a spool can be read again\nand while "
             "it is written to. The spool is left as it is.",
     .options = options,
+    .places = places,
     .example = "gpuledger ingest /var/spool/gpuledger",
 };

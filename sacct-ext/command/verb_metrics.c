@@ -562,14 +562,9 @@ static int run (cli_t *cli, int argc, char **argv)
     output_t output = {.mode = 0644};
     BUFFER_AUTO text = BUFFER_INIT;
     struct metrics m = {.cli = cli, .e = {.out = &text}};
-    const char *value;
-    int option, rc;
+    int rc;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
-        if (output_option (cli, &output, option, value) < 0)
-            return cli->exit_code;
-    }
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &output) < 0)
         return cli->exit_code;
     if (optind < argc)
         return cli_usage (cli, "metrics takes no argument, and there is '%s'",
@@ -589,6 +584,8 @@ static const cli_option_t options[] = {
     {0},
 };
 
+static const cli_group_t groups[] = {{output_option, 0}, {0}};
+
 const verb_t verb_metrics = {
     .name = "metrics",
     .run = run,
@@ -601,6 +598,7 @@ const verb_t verb_metrics = {
       "reads. The month is the one that the last sync\nis in. Run it after "
       "each sync.",
     .options = options,
+    .groups = groups,
     .example = "gpuledger metrics --output "
                "/var/lib/prometheus/node-exporter/gpuledger-ledger.prom",
 };

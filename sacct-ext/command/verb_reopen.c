@@ -9,6 +9,11 @@
 
 enum { REOPEN_MONTH = CLI_LONG + 1, REOPEN_APPROVAL };
 
+struct request {
+    const char *month;
+    const char *approval;
+};
+
 /* Only the last one: what is later rests on it. */
 static int check (store_t *store, const site_t *site, const periods_t *periods,
                   decision_t *d, void *arg, gl_error_t *error)
@@ -35,34 +40,33 @@ static int check (store_t *store, const site_t *site, const periods_t *periods,
 static int run (cli_t *cli, int argc, char **argv)
 {
     decision_t d = {.kind = CHAIN_REOPEN};
-    const char *value, *month = NULL, *approval = NULL;
+    struct request r = {NULL};
     gl_error_t error;
     period_t period;
-    int option;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
-        if (option == REOPEN_MONTH)
-            month = value;
-        else if (option == REOPEN_APPROVAL)
-            approval = value;
-    }
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &r) < 0)
         return cli->exit_code;
-    if (optind != argc || !month || !approval || !*approval)
+    if (optind != argc || !r.month || !r.approval || !*r.approval)
         return cli_usage (cli, "give --month, and --approval: who agreed, and "
                                "why");
     if (!cli_site (cli))
         return CLI_FAILED;
-    if (periods_month (cli->site, month, &period, &error) < 0)
+    if (periods_month (cli->site, r.month, &period, &error) < 0)
         return cli_usage (cli, "%s", error.text);
-    memcpy (d.month, month, MONTH_SIZE);
-    d.reason = xstrdup (approval);
+    memcpy (d.month, r.month, MONTH_SIZE);
+    d.reason = xstrdup (r.approval);
     return decide (cli, &d, check, NULL, "open again");
 }
 
 static const cli_option_t options[] = {
     {REOPEN_MONTH, "month", "YYYY-MM", "the last month that is closed"},
     {REOPEN_APPROVAL, "approval", "TEXT", "who agreed to it, and why"},
+    {0},
+};
+
+static const cli_place_t places[] = {
+    {REOPEN_MONTH, offsetof (struct request, month)},
+    {REOPEN_APPROVAL, offsetof (struct request, approval)},
     {0},
 };
 
@@ -75,6 +79,7 @@ const verb_t verb_reopen = {
             "a correction. The\nclosed version is retained, and the month is "
             "closed again as a new version.",
     .options = options,
+    .places = places,
     .example
     = "gpuledger reopen --month 2026-10 --approval 'A. Lovelace: not sent'",
 };

@@ -557,37 +557,12 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
     return rc;
 }
 
-static int take_option (cli_t *cli, struct request *request, int option,
-                        const char *value)
-{
-    int taken;
-
-    if (option == REPORT_SLURMDB) {
-        request->slurmdb = value;
-        return 1;
-    }
-    taken = export_option (cli, &request->export, option, value);
-    if (taken == 0)
-        taken = planning_option (&request->decision, option, value);
-    if (taken == 0)
-        taken = query_option (cli, &request->options, option, value);
-
-    return taken ? taken : output_option (cli, &request->output, option, value);
-}
-
 static int run (cli_t *cli, int argc, char **argv)
 {
     struct request request = {.output = {.format = RENDER_TABLE}};
-    const char *value;
-    int option, rc = CLI_OK;
+    int rc;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
-        if (take_option (cli, &request, option, value) < 0) {
-            option = -1;
-            break;
-        }
-    }
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &request) < 0)
         rc = cli->exit_code;
     else if (optind != argc - 1)
         rc = refuse_name (cli, "give the name of one report");
@@ -610,6 +585,27 @@ static const cli_option_t options[] = {
     DECISION_OPTIONS,
     EXPORT_OPTIONS,
     OUTPUT_OPTIONS,
+    {0},
+};
+
+static const cli_place_t places[] = {
+    {REPORT_SLURMDB, offsetof (struct request, slurmdb)},
+    {DECISION_AGAINST, offsetof (struct request, decision.breakeven.against)},
+    {DECISION_MAX_AGE, offsetof (struct request, decision.max_age)},
+    {DECISION_PRINTED, offsetof (struct request, decision.breakeven.printed)},
+    {DECISION_CHECK, offsetof (struct request, decision.check)},
+    {DECISION_YEAR, offsetof (struct request, decision.recharge.year)},
+    {DECISION_NEXT_COST,
+     offsetof (struct request, decision.recharge.next_cost)},
+    {DECISION_NEXT_HOURS,
+     offsetof (struct request, decision.recharge.next_hours)},
+    {0},
+};
+
+static const cli_group_t groups[] = {
+    {export_option, offsetof (struct request, export)},
+    {query_option, offsetof (struct request, options)},
+    {output_option, offsetof (struct request, output)},
     {0},
 };
 
@@ -638,5 +634,7 @@ const verb_t verb_report = {
       "  reconcile    differences from slurmdbd and the nodes, with their "
       "cause:\n               exit code 3 if a cause is unknown",
     .options = options,
+    .places = places,
+    .groups = groups,
     .example = "gpuledger report usage --month 2025-09 --by account,user",
 };

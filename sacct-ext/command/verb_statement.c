@@ -47,32 +47,12 @@ static int print_statement (cli_t *cli, struct request *request)
     return rc;
 }
 
-static int take (cli_t *cli, struct request *request, int option,
-                 const char *value)
-{
-    int taken;
-
-    if (option == STATEMENT_JOBS) {
-        request->jobs = true;
-        return 1;
-    }
-    taken = query_option (cli, &request->options, option, value);
-    return taken ? taken : output_option (cli, &request->output, option, value);
-}
-
 static int run (cli_t *cli, int argc, char **argv)
 {
     struct request request = {.output = {.format = RENDER_TABLE}};
-    const char *value;
-    int option, rc = CLI_OK;
+    int rc;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
-        if (take (cli, &request, option, value) < 0) {
-            option = -1;
-            break;
-        }
-    }
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &request) < 0)
         rc = cli->exit_code;
     else if (optind != argc - 1)
         rc = cli_usage (cli, "give the name of one team, or '%s'",
@@ -95,6 +75,17 @@ static const cli_option_t options[] = {
     {0},
 };
 
+static const cli_place_t places[] = {
+    {STATEMENT_JOBS, offsetof (struct request, jobs)},
+    {0},
+};
+
+static const cli_group_t groups[] = {
+    {query_option, offsetof (struct request, options)},
+    {output_option, offsetof (struct request, output)},
+    {0},
+};
+
 const verb_t verb_statement = {
     .name = "statement",
     .run = run,
@@ -106,6 +97,8 @@ const verb_t verb_statement = {
       "projects, users, accounts.\nEach line names the command that shows its "
       "parts. '(none)' is the statement of\neverything without a team.",
     .options = options,
+    .places = places,
+    .groups = groups,
     .example = "gpuledger statement vision --month 2026-10 --html --output "
                "vision.html",
 };

@@ -20,6 +20,7 @@ struct options {
     const char *cluster;
     const char *slurmdb;
     const char *as_of;
+    const char *look_back;
     sync_options_t sync;
 };
 
@@ -338,60 +339,30 @@ static const cli_option_t options_table[] = {
     {0},
 };
 
-static int take_look_back (cli_t *cli, const char *text,
-                           struct options *options)
+static int choose_look_back (cli_t *cli, struct options *options)
 {
-    uint64_t days;
+    const char *text = options->look_back;
+    uint64_t days = SYNC_LOOK_BACK_DAYS;
 
-    if (number_u64_text (text, &days) < 0 || days > 36500)
+    if (text && (number_u64_text (text, &days) < 0 || days > 36500))
         return cli_usage (cli, "--look-back takes a number of days, not '%s'",
                           text);
     options->sync.look_back = (int64_t)days * DAY;
     return CLI_OK;
 }
 
-static int take_option (cli_t *cli, int option, const char *value,
-                        struct options *options)
-{
-    switch (option) {
-    case OPTION_CLUSTER:
-        options->cluster = value;
-        break;
-    case OPTION_SLURMDB:
-        options->slurmdb = value;
-        break;
-    case OPTION_FULL:
-        options->sync.full = true;
-        break;
-    case OPTION_AS_OF:
-        options->as_of = value;
-        break;
-    case OPTION_FORCE:
-        options->sync.force = true;
-        break;
-    case OPTION_LOOK_BACK:
-        return take_look_back (cli, value, options);
-    }
-    return CLI_OK;
-}
-
 static int run (cli_t *cli, int argc, char **argv)
 {
-    struct options options = {
-        .sync.look_back = (int64_t)SYNC_LOOK_BACK_DAYS * DAY,
-    };
-    const char *value;
+    struct options options = {NULL};
     const site_t *site;
     gl_error_t error;
-    int option, rc;
+    int rc;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
-        rc = take_option (cli, option, value, &options);
-        if (rc != CLI_OK)
-            return rc;
-    }
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &options) < 0)
         return cli->exit_code;
+    rc = choose_look_back (cli, &options);
+    if (rc != CLI_OK)
+        return rc;
     if (optind < argc)
         return cli_usage (cli, "sync takes no operand: '%s'", argv[optind]);
     site = cli_site (cli);
@@ -410,22 +381,39 @@ static int run (cli_t *cli, int argc, char **argv)
     return rc;
 }
 
+static const cli_place_t places[] = {
+    {OPTION_CLUSTER, offsetof (struct options, cluster)},
+    {OPTION_SLURMDB, offsetof (struct options, slurmdb)},
+    {OPTION_FULL, offsetof (struct options, sync.full)},
+    {OPTION_AS_OF, offsetof (struct options, as_of)},
+    {OPTION_FORCE, offsetof (struct options, sync.force)},
+    {OPTION_LOOK_BACK, offsetof (struct options, look_back)},
+    {0},
+};
+
 const verb_t verb_sync = {
     .name = "sync",
     .run = run,
     .synopsis = "[--cluster NAME] [--slurmdb URL] [--full] [--as-of TIME] "
                 "[--force]",
     .summary = "read jobs, outages and reservations from slurmdbd's database",
-    .help
-    = "Reads slurmdbd's MariaDB or MySQL database in one read-only snapshot and puts\n"
-      "what it says of jobs, node outages and reservations into the store. The\n"
-      "first run reads everything; later ones what is open, what ended since the\n"
-      "last run and a look-back before it, and what the store still has as open.\n"
-      "All of a cluster is stored, or nothing; running it twice changes nothing.\n"
-      "What was counted and then changed or purged in the database is never lost:\n"
-      "gpuledger report reconcile shows it. In rows that ended before the look-back\n"
-      "that is found with --full, which is meant to run once a week.",
+    .help = "Reads slurmdbd's MariaDB or MySQL database in one read-only "
+            "snapshot and puts\n"
+            "what it says of jobs, node outages and reservations into the "
+            "store. The\n"
+            "first run reads everything; later ones what is open, what ended "
+            "since the\n"
+            "last run and a look-back before it, and what the store still has "
+            "as open.\n"
+            "All of a cluster is stored, or nothing; running it twice changes "
+            "nothing.\n"
+            "What was counted and then changed or purged in the database is "
+            "never lost:\n"
+            "gpuledger report reconcile shows it. In rows that ended before "
+            "the look-back\n"
+            "that is found with --full, which is meant to run once a week.",
     .options = options_table,
+    .places = places,
     .example = "gpuledger sync\n"
                "gpuledger sync --cluster lab --full\n"
                "gpuledger sync --slurmdb 'mysql://gpuledger_reader@dbhost/"

@@ -253,34 +253,11 @@ static int verify (cli_t *cli, const struct request *r)
     return rc;
 }
 
-static int take_option (cli_t *cli, struct request *r, int option,
-                        const char *value)
-{
-    switch (option) {
-    case VERIFY_HEAD:
-        r->head = value;
-        return 1;
-    case VERIFY_SINCE:
-        r->since = value;
-        return 1;
-    case VERIFY_ANCHOR:
-        r->anchor = true;
-        return 1;
-    default:
-        return output_option (cli, &r->output, option, value);
-    }
-}
-
 static int run (cli_t *cli, int argc, char **argv)
 {
     struct request r = {.output = {.format = RENDER_TABLE}};
-    const char *value;
-    int option;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0)
-        if (take_option (cli, &r, option, value) < 0)
-            return cli->exit_code;
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &r) < 0)
         return cli->exit_code;
     if (optind != argc)
         return cli_usage (cli, "verify takes no argument");
@@ -300,16 +277,31 @@ static const cli_option_t options[] = {
     {0},
 };
 
+static const cli_place_t places[] = {
+    {VERIFY_HEAD, offsetof (struct request, head)},
+    {VERIFY_SINCE, offsetof (struct request, since)},
+    {VERIFY_ANCHOR, offsetof (struct request, anchor)},
+    {0},
+};
+
+static const cli_group_t groups[] = {
+    {output_option, offsetof (struct request, output)},
+    {0},
+};
+
 const verb_t verb_verify = {
     .name = "verify",
     .run = run,
     .synopsis = "[--head HASH | --since HASH [OUTPUT] | --anchor]",
     .summary = "compute every hash of closed months again",
-    .help = "Says which month, row and field was tampered with (exit code 3), "
-            "compares the store\nwith the hashes that were anchored outside of "
-            "it (close.anchor), and prints the\nhead of the chain. Whoever owns "
-            "the database can compute a whole chain anew: give\na hash that was "
-            "printed elsewhere.",
+    .help
+    = "Says which month, row and field was tampered with (exit code 3), "
+      "compares the store\nwith the hashes that were anchored outside of "
+      "it (close.anchor), and prints the\nhead of the chain. Whoever owns "
+      "the database can compute a whole chain anew: give\na hash that was "
+      "printed elsewhere.",
     .options = options,
+    .places = places,
+    .groups = groups,
     .example = "gpuledger verify",
 };

@@ -227,32 +227,12 @@ static int whatif (cli_t *cli, struct request *request)
 
 /* --- the verb ---------------------------------------------------------- */
 
-static int take (cli_t *cli, struct request *request, int option,
-                 const char *value)
-{
-    int taken;
-
-    if (option == WHATIF_NEUTRAL) {
-        request->neutral = true;
-        return 1;
-    }
-    taken = query_option (cli, &request->options, option, value);
-    return taken ? taken : output_option (cli, &request->output, option, value);
-}
-
 static int run (cli_t *cli, int argc, char **argv)
 {
     struct request request = {.output = {.format = RENDER_TABLE}};
-    const char *value;
-    int option, rc;
+    int rc;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
-        if (take (cli, &request, option, value) < 0) {
-            option = -1;
-            break;
-        }
-    }
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &request) < 0)
         rc = cli->exit_code;
     else if (optind != argc - 1)
         rc = cli_usage (cli, "give one file: what is to be otherwise, in the "
@@ -274,16 +254,30 @@ static const cli_option_t options[] = {
     {0},
 };
 
+static const cli_place_t places[] = {
+    {WHATIF_NEUTRAL, offsetof (struct request, neutral)},
+    {0},
+};
+
+static const cli_group_t groups[] = {
+    {query_option, offsetof (struct request, options)},
+    {output_option, offsetof (struct request, output)},
+    {0},
+};
+
 const verb_t verb_whatif = {
     .name = "whatif",
     .run = run,
     .synopsis = "FILE [OPTION]...",
     .summary = "what past months would have been charged otherwise",
-    .help = "FILE is a piece of configuration (rates, policy, pools, assets ...) "
-            "that is laid over\nthe site's: its keys and entries take the place "
-            "of those of the same name. Months\nthat are over are priced again; "
-            "nothing is written.",
+    .help
+    = "FILE is a piece of configuration (rates, policy, pools, assets ...) "
+      "that is laid over\nthe site's: its keys and entries take the place "
+      "of those of the same name. Months\nthat are over are priced again; "
+      "nothing is written.",
     .options = options,
+    .places = places,
+    .groups = groups,
     .example = "gpuledger whatif new-rates.yaml --month 2026-10 "
                "--revenue-neutral",
 };

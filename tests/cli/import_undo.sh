@@ -204,7 +204,7 @@ all ()
 all '' SQLite
 all _db MariaDB
 gl with import --undo 1 --list
-[ $? -eq 2 ] && grep -q 'stand alone' "$dir/err"
+[ $? -eq 2 ] && grep -q 'take no other options' "$dir/err"
 check $? "--list and --undo stand alone"
 gl with import --undo x
 [ $? -eq 2 ] && grep -q "not 'x'" "$dir/err"

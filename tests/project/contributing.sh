@@ -109,4 +109,29 @@ for page in CONTRIBUTING.md docs/ARCHITECTURE.md; do
     check "every function in $page is in the file named with it" \
         "$(misplaced_functions "$page")"
 done
+
+# Recipes whose numbered steps name more than four files.
+long_recipes ()
+{
+    awk '
+        /^###/ {recipe = substr ($0, 5); steps = 0}
+        /^[1-9]\. / {steps = 1}
+        /^$/ {steps = 0}
+        steps && (recipe == "A verb" || recipe == "An export format") {
+            while (match ($0, /`[a-z][a-zA-Z\/_-]*\.(c|h|am)`/)) {
+                if (!seen[recipe, substr ($0, RSTART, RLENGTH)]++)
+                    files[recipe]++
+                $0 = substr ($0, RSTART + RLENGTH)
+            }
+        }
+        END {
+            for (recipe in files)
+                if (files[recipe] > 4)
+                    print recipe ": " files[recipe]
+            if (!files["A verb"] || !files["An export format"])
+                print "no such recipe"
+        }' CONTRIBUTING.md
+}
+check "a verb and an export touch at most four files" "$(long_recipes)"
+
 echo "1..$plan"
