@@ -237,38 +237,35 @@ static void print_time (exposition_t *e, const char *name, const char *help,
         exposition_number (e, ms, 1000);
 }
 
+/* A counter by its label. */
+static void print_count (exposition_t *e, const char *label, const char *value,
+                         uint64_t count)
+{
+    exposition_label (e, label, value);
+    exposition_number (e, (int64_t)count, 1);
+}
+
 static void print_problems (const metrics_t *metrics, exposition_t *e)
 {
     exposition_family (e, "slurm_gpuledger_agent_problems_total",
                        EXPOSITION_COUNTER,
                        "Failures of the agent's work, by cause");
-    for (int i = 0; i < PROBLEMS; i++) {
-        exposition_label (e, "cause", problem_name (i));
-        exposition_number (e, (int64_t)metrics->problems[i], 1);
-    }
+    for (int i = 0; i < PROBLEMS; i++)
+        print_count (e, "cause", problem_name (i), metrics->problems[i]);
 }
 
 static void print_pairing (const holders_t *holders, exposition_t *e)
 {
     const holders_counts_t *counts = holders_counts (holders);
-    const struct {
-        const char *name;
-        uint64_t count;
-    } rows[] = {
-        {"start_repeated", counts->repeated},
-        {"end_without_start", counts->unpaired},
-        {"end_unknown", counts->end_unknown},
-        {"step_not_trusted", counts->unbelieved},
-        {"other_node", counts->other_node},
-    };
 
     exposition_family (e, "slurm_gpuledger_agent_record_anomalies_total",
                        EXPOSITION_COUNTER,
                        "Job records of the spool that do not match, by kind");
-    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
-        exposition_label (e, "kind", rows[i].name);
-        exposition_number (e, (int64_t)rows[i].count, 1);
-    }
+    print_count (e, "kind", "start_repeated", counts->repeated);
+    print_count (e, "kind", "end_without_start", counts->unpaired);
+    print_count (e, "kind", "end_unknown", counts->end_unknown);
+    print_count (e, "kind", "step_not_trusted", counts->unbelieved);
+    print_count (e, "kind", "other_node", counts->other_node);
 }
 
 static void print_agent (const metrics_t *metrics, exposition_t *e)
@@ -312,10 +309,8 @@ static void print_ship (const ship_health_t *ship, exposition_t *e)
     exposition_family (e, "slurm_gpuledger_agent_ship_errors_total",
                        EXPOSITION_COUNTER,
                        "Requests to a collector that failed, by cause");
-    for (int i = 0; i < SHIP_CAUSES; i++) {
-        exposition_label (e, "cause", ship_cause_name (i));
-        exposition_number (e, (int64_t)ship->errors[i], 1);
-    }
+    for (int i = 0; i < SHIP_CAUSES; i++)
+        print_count (e, "cause", ship_cause_name (i), ship->errors[i]);
 }
 
 void metrics_print (const metrics_t *metrics, buffer_t *out)

@@ -106,56 +106,40 @@ static uint64_t id_at (const json_t *job, const char *path)
     return json_number_of (member (job, path), &number) ? number : 0;
 }
 
-/* Where a shape keeps what. slurmdbd's is that of `sacct --json` too. */
+/* Where a shape keeps what: slurmdbd's, which is that of `sacct --json` too,
+ * and slurmctld's. */
+#define PATHS(X)                                                \
+    X (submit, "time.submission", "submit_time")                \
+    X (start, "time.start", "start_time")                       \
+    X (end, "time.end", "end_time")                             \
+    X (elapsed, "time.elapsed", "elapsed")                      \
+    X (suspended, "time.suspended", "suspended")                \
+    X (limit, "time.limit", "time_limit")                       \
+    X (state, "state.current", "job_state")                     \
+    X (user, "user", "user_name")                               \
+    X (user_other, "association.user", "user")                  \
+    X (reservation, "reservation.name", "resv_name")            \
+    X (wckey, "wckey.wckey", "wckey")                           \
+    X (wckey_other, "wckey", NULL)                              \
+    X (admin_comment, "comment.administrator", "admin_comment") \
+    X (array_job, "array.job_id", "array_job_id")               \
+    X (array_task, "array.task_id", "array_task_id")            \
+    X (het_job, "het.job_id", "het_job_id")                     \
+    X (het_offset, "het.job_offset", "het_job_offset")
+
+#define AS_MEMBER(name, slurmdbd, slurmctld) const char *name;
 typedef struct {
     bool controller; /* slurmctld: a pending job's start is a forecast, and a
                         running one's end its limit */
-    const char *submit, *start, *end, *elapsed, *suspended, *limit, *state;
-    const char *user, *user_other, *reservation, *wckey, *wckey_other;
-    const char *admin_comment;
-    const char *array_job, *array_task, *het_job, *het_offset;
+    PATHS (AS_MEMBER)
 } shape_t;
 
-static const shape_t shape_slurmdbd = {
-    .submit = "time.submission",
-    .start = "time.start",
-    .end = "time.end",
-    .elapsed = "time.elapsed",
-    .suspended = "time.suspended",
-    .limit = "time.limit",
-    .state = "state.current",
-    .user = "user",
-    .user_other = "association.user",
-    .reservation = "reservation.name",
-    .wckey = "wckey.wckey",
-    .wckey_other = "wckey",
-    .admin_comment = "comment.administrator",
-    .array_job = "array.job_id",
-    .array_task = "array.task_id",
-    .het_job = "het.job_id",
-    .het_offset = "het.job_offset",
-};
+#define OF_SLURMDBD(name, slurmdbd, slurmctld) .name = slurmdbd,
+static const shape_t shape_slurmdbd = {PATHS (OF_SLURMDBD)};
 
-static const shape_t shape_slurmctld = {
-    .controller = true,
-    .submit = "submit_time",
-    .start = "start_time",
-    .end = "end_time",
-    .elapsed = "elapsed",
-    .suspended = "suspended",
-    .limit = "time_limit",
-    .state = "job_state",
-    .user = "user_name",
-    .user_other = "user",
-    .reservation = "resv_name",
-    .wckey = "wckey",
-    .wckey_other = NULL,
-    .admin_comment = "admin_comment",
-    .array_job = "array_job_id",
-    .array_task = "array_task_id",
-    .het_job = "het_job_id",
-    .het_offset = "het_job_offset",
-};
+#define OF_SLURMCTLD(name, slurmdbd, slurmctld) .name = slurmctld,
+static const shape_t shape_slurmctld
+    = {.controller = true, PATHS (OF_SLURMCTLD)};
 
 static bool is_flag (segment_state_t state)
 {
