@@ -2,14 +2,13 @@
  * chargeback_private.h: the parts of the chargeback report:
  *
  *   chargeback.c        rows and notes, the order of the whole
- *   chargeback_pool.c   what became of a pool's cost
- *   chargeback_proof.c  how that adds up
- *   chargeback_chart.c  charts and figures
+ *   chargeback_cost.c   how the cost was recovered, charts and figures
  *   chargeback_other.c  the same months under other idle policies
  *
- * Money is in smallest units of the currency, of which the site has `digits`; time
- * in GPU-seconds. The names of pools and of reasons are those of the bills, which
- * outlive all of it. `lost` is a defect of the program, never of the input.
+ * Money is in smallest units of the currency, of which the site has `digits`;
+ * time in GPU-seconds. The names of pools and of reasons are those of the
+ * bills, which outlive all of it. `lost` is a defect of the program, never of
+ * the input.
  */
 #ifndef GL_STATEMENT_CHARGEBACK_PRIVATE_H
 #define GL_STATEMENT_CHARGEBACK_PRIVATE_H
@@ -81,35 +80,16 @@ struct columns {
     size_t currency;
 };
 
-/* --- chargeback_pool.c --- */
+/* --- chargeback_cost.c --- */
 
-void pool_sum_init (struct pool_sum *sum, const char *pool);
 void pool_sum_clear (struct pool_sum *sum);
-/* Made where it is not yet there: valid until the next one is made. */
-struct pool_sum *chargeback_pool (struct chargeback *c, const char *pool);
-void pool_sum_add (struct pool_sum *to, const struct pool_sum *from);
-/* All reasons together. */
-void pool_sum_credits (const struct pool_sum *sum, mpz_t ret_units);
 /* A row of a month's own time, remainders included. */
 void chargeback_pool_row (struct chargeback *c, const posting_t *row);
 void chargeback_pool_months (struct chargeback *c, const bill_t *bill);
-
-/* --- chargeback_proof.c --- */
-
 /* A proof of each pool and of all together, the totals that add up, and their
  * chart and figures. */
 void chargeback_prove (struct chargeback *c, const struct columns *columns);
-
-/* What was not recovered, and what was recovered above cost: adds to ret_units. */
-void chargeback_recovery (const struct pool_sum *all,
-                          mpz_t ret_units[RECOVERY_COUNT]);
-
-/* --- chargeback_chart.c --- */
-
 void chargeback_row_chart (struct chargeback *c, const struct columns *columns);
-void chargeback_cost_chart (struct chargeback *c, const struct pool_sum *all);
-void chargeback_figures (struct chargeback *c, const struct columns *columns,
-                         const struct pool_sum *all, bool adds_up);
 
 /* --- chargeback_other.c --- */
 

@@ -1,8 +1,8 @@
 /*
  * statement_private.h: the parts of a statement: statement.c (the page),
- * statement_lines.c (lines, and sections with a line for each row of the bill),
- * statement_groups.c (sections of grouped rows), statement_job_lines.c (jobs)
- * and statement_sums.c (figures, proofs and charts).
+ * statement_lines.c (lines, sections with a line for each row of the bill, figures,
+ * proofs and charts), statement_groups.c (sections of grouped rows) and
+ * statement_job_lines.c (jobs).
  */
 #ifndef GL_STATEMENT_STATEMENT_PRIVATE_H
 #define GL_STATEMENT_STATEMENT_PRIVATE_H
@@ -99,6 +99,12 @@ bool statement_command (const page_t *page, const char *month, buffer_t *out);
 void statement_lines (page_t *page);
 void statement_budget_lines (page_t *page);
 
+/* Figures on top, charts, proofs and totals. */
+char *statement_idle_percent (const group_t *group);
+void statement_figures (page_t *page);
+void statement_charts (page_t *page);
+void statement_proofs (page_t *page);
+
 /* --- statement_groups.c ----------------------------------------------------
  */
 
@@ -117,13 +123,5 @@ void statement_split_tables (page_t *page);
 
 /* Of each line of the charges, where these are asked for. -1 is a defect. */
 int statement_job_tables (page_t *page, gl_error_t *error);
-
-/* --- statement_sums.c: figures on top, charts, proofs and totals -----------
- */
-
-char *statement_idle_percent (const group_t *group);
-void statement_figures (page_t *page);
-void statement_charts (page_t *page);
-void statement_proofs (page_t *page);
 
 #endif /* !GL_STATEMENT_STATEMENT_PRIVATE_H */

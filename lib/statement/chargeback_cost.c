@@ -1,10 +1,135 @@
 /*
- * How the charges, and what nobody is charged for, add up to the cost.
+ * How the cost of pools was recovered, over all their months: sums by pool,
+ * proofs that charges and what is not recovered add up to the cost, charts and
+ * figures.
  */
 #include <string.h>
 
+#include "base/exact.h"
 #include "base/memory.h"
 #include "statement/chargeback_private.h"
+
+/* --- sums by pool ------------------------------------------------------ */
+
+static void pool_sum_init (struct pool_sum *sum, const char *pool)
+{
+    *sum = (struct pool_sum){.pool = pool, .complete = true, .silent = true};
+    mpz_inits (sum->cost, sum->full, sum->recoverable, sum->disposal,
+               sum->in_period, sum->outside, sum->credited_outside,
+               sum->purchased, NULL);
+    mpq_init (sum->excess);
+    sum->credits = cube_new (&bill_fields[BILL_POSTINGS], "what");
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        mpz_inits (sum->remainder[i], sum->idle[i], NULL);
+}
+
+void pool_sum_clear (struct pool_sum *sum)
+{
+    mpz_clears (sum->cost, sum->full, sum->recoverable, sum->disposal,
+                sum->in_period, sum->outside, sum->credited_outside,
+                sum->purchased, NULL);
+    mpq_clear (sum->excess);
+    cube_free (sum->credits);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        mpz_clears (sum->remainder[i], sum->idle[i], NULL);
+}
+
+static struct pool_sum *pool_of (struct chargeback *c, const char *pool)
+{
+    struct pool_sum *sum;
+
+    for (size_t i = 0; i < c->pool_count; i++)
+        if (!strcmp (c->pools[i].pool, pool))
+            return &c->pools[i];
+    c->pools = xreallocarray (c->pools, c->pool_count + 1, sizeof (*c->pools));
+    sum = &c->pools[c->pool_count++];
+    pool_sum_init (sum, pool);
+    return sum;
+}
+
+static void pool_sum_credits (const struct pool_sum *sum, mpz_t ret_units)
+{
+    posting_t all;
+
+    posting_init (&all);
+    cube_sum (sum->credits, 0, cube_count (sum->credits), &all);
+    mpz_set (ret_units, all.charge_units);
+    posting_clear (&all);
+}
+
+/* Adds to the class of that name. */
+static void add_class (mpz_t *of_class, const char *what, const mpz_t units)
+{
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        if (!strcmp (remainder_info ((remainder_id_t)i)->word, what))
+            mpz_add (of_class[i], of_class[i], units);
+}
+
+static void add_remainder (struct pool_sum *sum, const posting_t *row)
+{
+    if (!strcmp (row->what, BILL_DISPOSAL))
+        mpz_add (sum->disposal, sum->disposal, row->charge_units);
+    else
+        add_class (sum->remainder, row->what, row->charge_units);
+    if (!strcmp (row->what, remainder_info (REMAINDER_EXCESS)->word))
+        mpq_add (sum->excess, sum->excess, row->gpu_seconds);
+}
+
+void chargeback_pool_row (struct chargeback *c, const posting_t *row)
+{
+    struct pool_sum *sum = pool_of (c, row->pool);
+    mpz_ptr to
+        = row->kind == BILL_CREDIT ? sum->credited_outside : sum->outside;
+
+    if (row->kind == BILL_REMAINDER)
+        add_remainder (sum, row);
+    else if (row->outside)
+        mpz_add (to, to, row->charge_units);
+    else if (row->kind == BILL_CREDIT)
+        cube_add (sum->credits, row);
+    else
+        mpz_add (sum->in_period, sum->in_period, row->charge_units);
+    if (!row->outside && row->kind == BILL_IDLE)
+        add_class (sum->idle, row->what, row->charge_units);
+    if (!row->outside && row->kind == BILL_PURCHASE)
+        mpz_add (sum->purchased, sum->purchased, row->charge_units);
+}
+
+static void pool_sum_add (struct pool_sum *to, const struct pool_sum *from)
+{
+    mpz_add (to->cost, to->cost, from->cost);
+    mpz_add (to->full, to->full, from->full);
+    mpz_add (to->recoverable, to->recoverable, from->recoverable);
+    mpz_add (to->disposal, to->disposal, from->disposal);
+    mpz_add (to->in_period, to->in_period, from->in_period);
+    mpz_add (to->outside, to->outside, from->outside);
+    mpz_add (to->credited_outside, to->credited_outside,
+             from->credited_outside);
+    mpz_add (to->purchased, to->purchased, from->purchased);
+    mpq_add (to->excess, to->excess, from->excess);
+    cube_add_cube (to->credits, from->credits);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
+        mpz_add (to->remainder[i], to->remainder[i], from->remainder[i]);
+        mpz_add (to->idle[i], to->idle[i], from->idle[i]);
+    }
+}
+
+void chargeback_pool_months (struct chargeback *c, const bill_t *bill)
+{
+    size_t count;
+    const bill_pool_t *pool = bill_pools (bill, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        struct pool_sum *sum = pool_of (c, pool[i].pool);
+        sum->complete = sum->complete && pool[i].has_cost;
+        sum->silent = sum->silent && !pool[i].has_cost && !pool[i].has_rate;
+        mpz_add (sum->cost, sum->cost, pool[i].cost_units);
+        mpz_add (sum->full, sum->full, pool[i].full_units);
+        mpz_add (sum->recoverable, sum->recoverable, pool[i].recoverable_units);
+    }
+}
+
+/* --- how it adds up ---------------------------------------------------- */
 
 /* Filters other than by pool leave out charges that the cost has. */
 static bool is_shown (const struct chargeback *c, const struct pool_sum *sum)
@@ -141,8 +266,9 @@ static void warn_capacity (report_t *report, const char *pool,
         pool, hours);
 }
 
-/* The classes that `margin` selects: amounts below 0 are shown above 0, in front of
- * the charges, because cost and margin together are what was recovered. */
+/* The classes that `margin` selects: amounts below 0 are shown above 0, in
+ * front of the charges, because cost and margin together are what was
+ * recovered. */
 static void prove_classes (const struct chargeback *c, report_proof_t *proof,
                            const struct pool_sum *sum, bool margin, mpz_t rest)
 {
@@ -152,9 +278,8 @@ static void prove_classes (const struct chargeback *c, report_proof_t *proof,
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         int sign = mpz_sgn (sum->remainder[i]);
         recovery_t kind = remainder_recovery (i, sign);
-        GL_AUTOFREE char *label
-            = xasprintf ("%s: %s", recovery_infos[kind].title,
-                         remainder_info (i)->title);
+        GL_AUTOFREE char *label = xasprintf (
+            "%s: %s", recovery_infos[kind].title, remainder_info (i)->title);
         if (sign == 0 || (kind == RECOVERY_MARGIN) != margin)
             continue;
         mpz_abs (units, sum->remainder[i]);
@@ -204,8 +329,8 @@ static void name_credits (report_t *report, int digits,
     mpz_clear (units);
 }
 
-void chargeback_recovery (const struct pool_sum *all,
-                          mpz_t ret_units[RECOVERY_COUNT])
+static void recovery_of (const struct pool_sum *all,
+                         mpz_t ret_units[RECOVERY_COUNT])
 {
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         int sign = mpz_sgn (all->remainder[i]);
@@ -226,7 +351,7 @@ static void name_recovery (report_t *report, int digits,
     mpz_init (units);
     for (size_t k = 0; k < RECOVERY_COUNT; k++)
         mpz_init (sums[k]);
-    chargeback_recovery (all, sums);
+    recovery_of (all, sums);
     for (size_t k = 0; k < RECOVERY_COUNT; k++) {
         report_named_money (report, recovery_infos[k].total,
                             recovery_infos[k].title, sums[k], digits);
@@ -247,7 +372,7 @@ static void name_recovery (report_t *report, int digits,
 
 /* The totals that add up: see recovery_t. */
 static void name_totals (report_t *report, int digits,
-                             const struct pool_sum *all)
+                         const struct pool_sum *all)
 {
 
     report_named_money (report, "cost", "Cost of the pools", all->cost, digits);
@@ -307,6 +432,126 @@ static void prove_pools (struct chargeback *c)
     }
 }
 
+/* --- charts and figures ------------------------------------------------- */
+
+/* Which shade of the page's palette a class takes. */
+static int remainder_shade (size_t remainder)
+{
+    static const int shades[REMAINDER_COUNT] = {
+        [REMAINDER_IDLE] = 2,         [REMAINDER_STRANDED] = 6,
+        [REMAINDER_CPU_STRANDED] = 6, [REMAINDER_RESERVED_UNUSED] = 1,
+        [REMAINDER_PLANNED_DOWN] = 3, [REMAINDER_DOWN] = 4,
+        [REMAINDER_UNKNOWN] = 5,      [REMAINDER_SUSPENDED] = 7,
+        [REMAINDER_UNBILLED] = 7,     [REMAINDER_RECOVERY] = 7,
+        [REMAINDER_NO_CAPACITY] = 4,  [REMAINDER_CREDITED] = 7,
+        [REMAINDER_PREPAID] = 7,      [REMAINDER_ROUNDING] = 7,
+    };
+
+    return shades[remainder];
+}
+
+/* The length of the bar: the cost, and what was recovered above it. */
+static void chart_whole (const struct pool_sum *all, const mpz_t charged,
+                         const mpz_t outside, mpz_t ret_whole)
+{
+    mpz_add (ret_whole, charged, outside);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        if (mpz_sgn (all->remainder[i]) > 0)
+            mpz_add (ret_whole, ret_whole, all->remainder[i]);
+}
+
+static void cost_chart (struct chargeback *c, const struct pool_sum *all)
+{
+    report_chart_t *chart = report_chart (
+        c->report, CHART_STACK, "How the cost was recovered",
+        "What was charged, and which part of the cost was not recovered.");
+    bool credits
+        = cube_count (all->credits) > 0 || mpz_sgn (all->credited_outside);
+    mpz_t whole, charged, outside;
+
+    mpz_inits (whole, charged, outside, NULL);
+    pool_sum_credits (all, charged);
+    mpz_add (charged, charged, all->in_period);
+    mpz_add (outside, all->outside, all->credited_outside);
+    chart_whole (all, charged, outside, whole);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        mpz_sub (charged, charged, all->idle[i]);
+    mpz_sub (charged, charged, all->purchased);
+    report_chart_money (
+        chart, credits ? "charged to jobs, less credits" : "charged to jobs",
+        charged, whole, c->digits, 0);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
+        GL_AUTOFREE char *label
+            = xasprintf ("charged: %s", remainder_info (i)->title);
+        if (mpz_sgn (all->idle[i]))
+            report_chart_money (chart, label, all->idle[i], whole, c->digits,
+                                remainder_shade (i));
+    }
+    if (mpz_sgn (all->purchased))
+        report_chart_money (chart, "charged: prepaid entitlements",
+                            all->purchased, whole, c->digits, 1);
+    if (mpz_sgn (outside) > 0)
+        report_chart_money (chart, "charged outside the period", outside, whole,
+                            c->digits, 1);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++)
+        if (mpz_sgn (all->remainder[i]) > 0) {
+            GL_AUTOFREE char *label = xasprintf (
+                "%s: %s", recovery_infos[remainder_recovery (i, 1)].title,
+                remainder_info (i)->title);
+            report_chart_money (chart, label, all->remainder[i], whole,
+                                c->digits, remainder_shade (i));
+        }
+    mpz_clears (whole, charged, outside, NULL);
+}
+
+void chargeback_row_chart (struct chargeback *c, const struct columns *columns)
+{
+    bool by_time = report_by_time (c->query);
+
+    report_chart_rows (
+        c->report, by_time ? "Charges over time" : "Who is charged most",
+        by_time ? "The charges of each row." : "The largest rows.",
+        (const mpq_t *)c->charge, columns->charge, report_chart_size (c->query),
+        by_time);
+}
+
+static void recovery_figures (struct chargeback *c, const struct pool_sum *all)
+{
+    static const char *const titles[RECOVERY_COUNT]
+        = {"Unallocated cost", "Shortfall", "Recovered above cost"};
+    mpz_t sums[RECOVERY_COUNT];
+
+    for (size_t k = 0; k < RECOVERY_COUNT; k++)
+        mpz_init (sums[k]);
+    recovery_of (all, sums);
+    for (size_t k = 0; k < RECOVERY_COUNT; k++) {
+        GL_AUTOFREE char *text = exact_units_text (sums[k], c->digits);
+        if (mpz_sgn (sums[k]) || k == RECOVERY_UNALLOCATED)
+            report_figure (c->report, titles[k], text, c->query->site->currency,
+                           COLUMN_MONEY);
+        mpz_clear (sums[k]);
+    }
+}
+
+static void add_figures (struct chargeback *c, const struct columns *columns,
+                         const struct pool_sum *all, bool adds_up)
+{
+    const char *currency = c->query->site->currency;
+    report_t *report = c->report;
+
+    report_figure (report, "Charged", report->total[columns->charge], currency,
+                   COLUMN_MONEY);
+    if (adds_up) {
+        GL_AUTOFREE char *cost = exact_units_text (all->cost, c->digits);
+        report_figure (report, "Cost of the pools", cost, currency,
+                       COLUMN_MONEY);
+        recovery_figures (c, all);
+    }
+    report_figure (report, "GPU hours",
+                   report->total[columns->usage.first + MEASURE_GPU_HOURS],
+                   "allocated to jobs", COLUMN_HOURS);
+}
+
 void chargeback_prove (struct chargeback *c, const struct columns *columns)
 {
     struct pool_sum all;
@@ -323,8 +568,8 @@ void chargeback_prove (struct chargeback *c, const struct columns *columns)
     prove_pools (c);
     if (whole) {
         name_totals (c->report, c->digits, &all);
-        chargeback_cost_chart (c, &all);
+        cost_chart (c, &all);
     }
-    chargeback_figures (c, columns, &all, whole);
+    add_figures (c, columns, &all, whole);
     pool_sum_clear (&all);
 }
