@@ -316,6 +316,8 @@ static int make (struct making *m, report_t **ret_report, gl_error_t *error)
         take_days (m, now);
         rc = make_page (m, now, before, ret_report, error);
     }
+    for (size_t i = 0; i <= STATEMENT_COUNTS; i++)
+        usage_free (m->usage[i]); /* of the month's configuration */
     month_free (now);
     month_free (before);
     return rc;
@@ -333,8 +335,6 @@ int statements_make (const statements_query_t *query, report_t **ret_report,
     m.query.by.count = 0;
     m.s.query = &m.query;
     rc = make (&m, ret_report, error);
-    for (size_t i = 0; i <= STATEMENT_COUNTS; i++)
-        usage_free (m.usage[i]);
     for (size_t i = 0; i < STATEMENT_COUNTS; i++)
         free (m.counts[i]);
     statement_jobs_free (m.jobs);
