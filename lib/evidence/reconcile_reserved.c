@@ -22,9 +22,8 @@ static struct tres_count *parse_tres (const char *text, size_t *ret_count)
         uint64_t id, number;
         if (p[id_length] == '=' && number_u64 (p, id_length, &id) == 0
             && number_u64 (value, length = strcspn (value, ","), &number) == 0
-            && number > 0 && number < TRES_NO_VALUE) {
+            && number > 0 && number < TRES_NO_VALUE)
             *GL_APPEND (list, count) = (struct tres_count){id, number};
-        }
         p += strcspn (p, ",");
     }
     *ret_count = count;
@@ -36,9 +35,8 @@ static void parse_associations (struct reservation *v, const char *text)
     for (const char *p = text; p && *p; p = *p ? p + 1 : p) {
         size_t length = strcspn (p, ",");
         uint64_t id;
-        if (number_u64 (p, length, &id) == 0) {
+        if (number_u64 (p, length, &id) == 0)
             *GL_APPEND (v->associations, v->association_count) = id;
-        }
         p += length;
     }
 }

@@ -374,10 +374,15 @@ static void complete_job (holders_t *holders, const record_t *record)
     add_devices (holders, job, record);
 }
 
-static void begin_boot (holders_t *holders, const char *boot_id)
+/* The jobs of other boots than these two are over; `nameless`: those of an
+ * unknown one, too. */
+static void close_boots (holders_t *holders, const char *boot_id,
+                         const char *other, bool nameless)
 {
     for (size_t i = 0; i < holders->job_count;) {
-        if (strcmp (holders->job[i].boot_id, boot_id) != 0)
+        const char *boot = holders->job[i].boot_id;
+        if ((boot[0] || nameless) && strcmp (boot, boot_id) != 0
+            && strcmp (boot, other) != 0)
             close_unknown (holders, &holders->job[i], holders->now_ms);
         else
             i++;
@@ -389,7 +394,7 @@ static void happen (holders_t *holders, const event_t *event)
     record_t record;
 
     if (event->reboot) {
-        begin_boot (holders, event->boot_id);
+        close_boots (holders, event->boot_id, event->boot_id, true);
         return;
     }
     if (record_decode (event->bytes, event->size, &record, NULL) != 0)
@@ -455,14 +460,7 @@ void holders_set_back (holders_t *holders, int64_t now_ms)
 void holders_forget_boots (holders_t *holders, const char *boot_id,
                            const char *other)
 {
-    for (size_t i = 0; i < holders->job_count;) {
-        holders_job_t *job = &holders->job[i];
-        if (job->boot_id[0] && strcmp (job->boot_id, boot_id) != 0
-            && strcmp (job->boot_id, other) != 0)
-            close_unknown (holders, job, holders->now_ms);
-        else
-            i++;
-    }
+    close_boots (holders, boot_id, other, false);
 }
 
 /*

@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "base/buffer.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "import/import_source.h"
 
@@ -65,12 +66,8 @@ static int copy_fd (int from, int to)
         copied += n > 0 ? (uint64_t)n : 0;
         if (copied > COPY_MAX)
             return 1;
-        for (ssize_t done = 0; done < n;) {
-            ssize_t w = write (to, data + done, n - done);
-            if (w < 0 && errno != EINTR)
-                return -1;
-            done += w > 0 ? w : 0;
-        }
+        if (n > 0 && file_write_all (to, data, (size_t)n) < 0)
+            return -1;
     }
     return 0;
 }
