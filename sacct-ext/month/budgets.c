@@ -95,18 +95,81 @@ static int64_t since (const struct filling *f)
     return earliest;
 }
 
+/* The first fact of any cluster, or as-of. */
+static int first_fact (store_t *store, const struct filling *f,
+                       int64_t *ret_first, gl_error_t *error)
+{
+    store_cluster_t *clusters;
+    size_t count;
+    int rc = 0;
+
+    *ret_first = f->query->as_of;
+    if (store_clusters (store, &clusters, &count, error) < 0)
+        return -1;
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        int64_t start = 0, as_of;
+        rc = store_extent (store, clusters[i].name, &start, &as_of, error);
+        if (start > 0 && start < *ret_first)
+            *ret_first = start;
+    }
+    store_clusters_free (clusters, count);
+    return rc;
+}
+
+/* Moves *first back to where the month begins, if that is earlier. */
+static int take_earlier (const site_t *site, const char *month, int64_t *first,
+                         gl_error_t *error)
+{
+    period_t period;
+
+    if (periods_month (site, month, &period, error) < 0)
+        return -1;
+    if (period.start < *first)
+        *first = period.start;
+    return 0;
+}
+
+/* Before the first fact, closing or decision nobody is charged, but for what is
+ * bought. */
+static int find_start (store_t *store, const struct filling *f,
+                       const periods_t *p, int64_t *ret_start,
+                       gl_error_t *error)
+{
+    const site_t *site = f->query->site;
+    int64_t first;
+    int rc = first_fact (store, f, &first, error);
+
+    *ret_start = since (f);
+    for (size_t i = 0; i < p->closing_count && rc == 0; i++)
+        rc = take_earlier (site, p->closings[i].month, &first, error);
+    for (size_t i = 0; i < p->decision_count && rc == 0; i++)
+        rc = take_earlier (site, p->decisions[i].month, &first, error);
+    first = zone_unit (site->zone, CALENDAR_MONTH, first - 1).start;
+    if (first > *ret_start && site->entitlement_count == 0)
+        *ret_start = first;
+    return rc;
+}
+
 /* Up to as-of, and the rates of its month. */
 static int add_charges (store_t *store, struct filling *f, gl_error_t *error)
 {
-    const month_how_t how = {.until = f->query->as_of};
+    month_how_t how = {.until = f->query->as_of};
     usage_filter_t filter = {.label = NULL};
+    periods_t *periods;
+    int64_t start;
     int rc;
 
+    if (periods_read (store, &periods, error) < 0)
+        return -1;
+    how.periods = periods;
     filter.values.item = xcalloc (f->count + 1, sizeof (*filter.values.item));
     f->filter = make_filter (f, &filter) ? &filter : NULL;
-    rc = months_each (store, f->query->site,
-                      (period_t){since (f), f->query->as_of}, &how, take_month,
-                      f, error);
+    rc = find_start (store, f, periods, &start, error);
+    if (rc == 0)
+        rc = months_each (store, f->query->site,
+                          (period_t){start, f->query->as_of}, &how, take_month,
+                          f, error);
+    periods_free (periods);
     free (filter.values.item);
     return rc;
 }
