@@ -52,9 +52,8 @@ void explain_decided (explain_t *explain, const site_t *site,
 
     if (!row->reference || strcmp (row->reference, reference) != 0)
         return;
-    step = explain_step (
-        last_segment (explain), "decided",
-        xasprintf ("What was decided of it, for %s", row->month));
+    step = explain_step (last_segment (explain), "decided",
+                         xasprintf ("Manual adjustments for %s", row->month));
     explain_line (step, COLUMN_MONEY, bill_kind_word (row->kind),
                   row->kind == BILL_CREDIT ? "manual credit"
                                            : "manually corrected",

@@ -18,7 +18,7 @@ enum {
 static const column_info_t columns[] = {
     {"analysis", "Analysis", COLUMN_TEXT, true, false, ""},
     {"kind", "Kind", COLUMN_TEXT, true, true,
-     "What is asked, a kind of `analyses`."},
+     "The question, a kind of `analyses`."},
     {"row", "Row", COLUMN_TEXT, true, false,
      "input: taken as given; default: not given; result: what follows."},
     {"item", "Item", COLUMN_TEXT, true, false, ""},
@@ -167,7 +167,7 @@ report_t *planning_report_make (const site_t *site, int64_t known,
                   "be decided, as docs/guides/decisions.md shows");
         return NULL;
     }
-    report = report_new ("decide", "What is to be decided");
+    report = report_new ("decide", "Planning questions");
     report_parameter (report, "currency", site->currency);
     report_provenance (report, "program", "gpuledger");
     report_columns (report, columns, GL_ARRAY_SIZE (columns));

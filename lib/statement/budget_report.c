@@ -54,7 +54,8 @@ typedef enum {
 
 static const column_info_t columns[AT_COUNT] = {
     [AT_NAME] = {"budget", "Budget", COLUMN_TEXT, true, false, ""},
-    [AT_SCOPE] = {"scope", "Of", COLUMN_TEXT, true, false, "What it limits."},
+    [AT_SCOPE] = {"scope", "Scope", COLUMN_TEXT, true, false,
+                  "The accounts, team, user or project that it limits."},
     [AT_PERIOD] = {"period", "Period", COLUMN_TEXT, true, false,
                    "The month, or the quarter or year of the fiscal year."},
     [AT_UNIT] = {"unit", "Unit", COLUMN_TEXT, false, false,
@@ -100,8 +101,8 @@ static const column_info_t columns[AT_COUNT] = {
                       "The day on which spent, encumbered and the daily rate "
                       "reach the amount; if it is spent, when that was."},
     [AT_ALERT] = {"alert", "Alert", COLUMN_TEXT, false, true,
-                  "What is new: 50, 75, 90 or 100 percent are spent, or the "
-                  "forecast is beyond 100."},
+                  "The newest alert: 50, 75, 90 or 100 percent are spent, or "
+                  "the forecast is beyond 100."},
     [AT_OWNER] = {"owner", "Owner", COLUMN_TEXT, false, true, ""},
     [AT_LARGEST] = {"largest", "Largest", COLUMN_TEXT, false, true,
                     "The three users who spent most of it."},

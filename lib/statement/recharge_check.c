@@ -245,9 +245,8 @@ void recharge_add_checks (report_t *report, const recharge_t *r)
            .year = recharge_year_period (r->query->site, r->year)};
 
     report_section (report, "Checks",
-                    "Of the fiscal year that is asked for. What is to be looked "
-                    "at may be right: a difference has to be justified by "
-                    "cost.");
+                    "Checks of the fiscal year. A finding may be right: "
+                    "justify a difference by its cost.");
     for (size_t i = 0; i < GL_ARRAY_SIZE (checks); i++) {
         buffer_clear (&k.found);
         checks[i].check (&k);

@@ -468,7 +468,7 @@ static const struct {
 static void prove_due (page_t *page)
 {
     GL_AUTOFREE char *title
-        = xasprintf ("What is due, %s", page->s->query->site->currency);
+        = xasprintf ("Amount due, %s", page->s->query->site->currency);
     report_proof_t *proof = report_proof (page->report, title);
     mpz_t sum;
 

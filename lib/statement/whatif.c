@@ -158,7 +158,7 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_COST]
     = {"cost", "Cost", COLUMN_MONEY, false, false, "What the pool cost."},
     [AT_COST_AFTER] = {"cost_after", "Cost after", COLUMN_MONEY, false, false,
-                       "What it would have cost."},
+                       "Its cost after the change."},
     [AT_CHARGE] = {"charge", "Charge", COLUMN_MONEY, false, false,
                    "By the site's configuration."},
     [AT_CHARGE_AFTER] = {"charge_after", "Charge after", COLUMN_MONEY, false,
@@ -302,8 +302,8 @@ static void add_rates (struct table *t)
     if (!t->whatif->factor)
         return;
     report_section (t->report, "Published rates",
-                    "What they would have to be, so that the charges stay in "
-                    "sum. A rate is rounded when it is published.");
+                    "The rates that leave the sum of the charges unchanged. "
+                    "Round a rate when you publish it.");
     for (size_t i = 0; i < site->rate_count; i++) {
         GL_AUTOFREE char *name = rate_name (site, &site->rates[i]);
         if (!holds_in (&site->rates[i], t->whatif->query->period))

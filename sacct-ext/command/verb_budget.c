@@ -362,7 +362,7 @@ const verb_t verb_budget = {
     .name = "budget",
     .run = run,
     .synopsis = "[NAME] [OPTION]...",
-    .summary = "what is spent of budgets, and what will be",
+    .summary = "spending and forecast of budgets",
     .help
     = "What is spent, what running jobs may still spend, two forecasts "
       "with their errors of\nearlier months, and the day on which nothing "

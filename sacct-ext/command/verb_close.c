@@ -284,10 +284,9 @@ const verb_t verb_close = {
     .run = run,
     .synopsis = "--month YYYY-MM [--check | --accept REASON] | --list [OUTPUT]",
     .summary = "check a month and close it for good",
-    .help = "Once closed, a month's rows never change: what is learned of it "
-            "later is a\ncorrection in the month that is open. Without "
-            "--accept nothing is written while a\ncheck finds something, and "
-            "the exit code is 3.",
+    .help = "The rows of a closed month never change: later facts become "
+            "corrections in the\nopen month. If a check finds something, "
+            "nothing is written without --accept, and\nthe exit code is 3.",
     .options = options,
     .places = places,
     .groups = groups,

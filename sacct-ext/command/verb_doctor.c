@@ -1,4 +1,4 @@
-/* gpuledger doctor: what is wrong here, and how to mend it. */
+/* gpuledger doctor: checks of this host, and how to fix what they find. */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +173,7 @@ const verb_t verb_doctor = {
     .name = "doctor",
     .run = run,
     .synopsis = "[OPTION]...",
-    .summary = "what is wrong here, and how to mend it",
+    .summary = "checks of this host, and how to fix what they find",
     .help = "Looks at the node, at Slurm's settings and at the store, as far "
             "as they are on this\nhost, and changes nothing. Exits with 3 if "
             "something needs looking at.",

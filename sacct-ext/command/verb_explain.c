@@ -283,7 +283,7 @@ const verb_t verb_explain = {
     .name = "explain",
     .run = run,
     .synopsis = "JOBID[_TASK|+OFFSET] [OPTION]...",
-    .summary = "how a job's charge came about, step by step",
+    .summary = "how a job's charge is computed, step by step",
     .options = options,
     .example = "gpuledger explain 4711",
 };
