@@ -172,16 +172,17 @@ static bool same_column (const db_statement_t *st, unsigned a, unsigned b)
 
 /* The row: number, month, version and body of the entry, then the columns. */
 #define ENTRY_COLUMNS 4
-static bool is_same (const db_statement_t *st)
+static bool is_same (const db_statement_t *st, char *const *field)
 {
     BUFFER_AUTO text = BUFFER_INIT;
 
     for (unsigned i = ENTRY_COLUMNS + OWN_COLUMNS; i < db_column_count (st);
          i++) {
-        GL_AUTOFREE char *field = field_of_column (st, i);
         if (db_column_is_null (st, i))
             continue;
-        buffer_printf (&text, "%s%s=", text.length ? "\t" : "", field);
+        buffer_add_text (&text, text.length ? "\t" : "");
+        buffer_add_text (&text, field[i]);
+        buffer_add_char (&text, '=');
         add_escaped (&text, db_column_text (st, i), db_column_length (st, i));
     }
     return same_column (st, 1, ENTRY_COLUMNS + 1)
@@ -191,13 +192,14 @@ static bool is_same (const db_statement_t *st)
                   == 0;
 }
 
-static void look_at_row (const db_statement_t *st, const char *table,
-                         chain_problem_f callback, void *arg)
+static void look_at_row (const db_statement_t *st, char *const *field,
+                         const char *table, chain_problem_f callback,
+                         void *arg)
 {
     char text[192];
     bool missing = db_column_is_null (st, ENTRY_COLUMNS);
 
-    if (!missing && is_same (st))
+    if (!missing && is_same (st, field))
         return;
     snprintf (text, sizeof (text), "%.7s: the row of entry %.20s in %s %s",
               db_column_text (st, 1), db_column_text (st, 0), table,
@@ -214,10 +216,16 @@ static int compare_rows (store_t *ledger, chain_kind_t kind,
         "ORDER BY c.number",
         tables[kind], kind);
     db_statement_t *st = db_query (ledger->db, sql, error);
+    char *field[ENTRY_COLUMNS + COLUMNS_MAX] = {NULL};
     int rc = st ? 1 : -1;
 
-    while (rc == 1 && (rc = db_step (st, error)) == 1)
-        look_at_row (st, tables[kind], callback, arg);
+    while (rc == 1 && (rc = db_step (st, error)) == 1) {
+        for (unsigned i = db_column_count (st); !field[0] && i-- > 0;)
+            field[i] = field_of_column (st, i);
+        look_at_row (st, field, tables[kind], callback, arg);
+    }
+    for (size_t i = 0; i < GL_ARRAY_SIZE (field); i++)
+        free (field[i]);
     db_finalize (st);
     return rc;
 }
