@@ -31,8 +31,7 @@ char *line_items_commitment (const char *team, const char *pool)
     return xasprintf ("%s/%s", team, pool);
 }
 
-/* --- what it has in a month
- * --------------------------------------------------- */
+/* --- what it has in a month ----------------------------------------------- */
 
 void line_items_hours_of (mpz_t ret, mpq_srcptr seconds)
 {
@@ -307,8 +306,7 @@ void line_items_put_reserved (line_items_t *d, const posting_t *from)
     mpq_clears (amount, rest, NULL);
 }
 
-/* --- what is paid for it
- * ------------------------------------------------------------ */
+/* --- what is paid for it -------------------------------------------------- */
 
 static bool is_of_purchase (const posting_t *row)
 {
@@ -345,8 +343,7 @@ void line_items_put_bought (line_items_t *d, const posting_t *from)
     mpq_clear (list);
 }
 
-/* --- what is gone
- * --------------------------------------------------------------- */
+/* --- what is gone --------------------------------------------------------- */
 
 void line_items_add_entitlement (line_items_t *d,
                                  const bill_entitlement_t *from)

@@ -89,8 +89,7 @@ static struct owner_cost_pool *find_pool (const owner_cost_t *e,
     return NULL;
 }
 
-/* --- time
- * ---------------------------------------------------------------------- */
+/* --- time ----------------------------------------------------------------- */
 
 /* floor (S(i)) - floor (S(i-1)) of the hardware's cost by GPU-seconds. */
 static void put_hardware (struct owner_cost_pool *p, line_item_t *row)
@@ -136,8 +135,7 @@ int owner_cost_add (owner_cost_t *e, const line_item_t *from,
     return callback (row, arg, error);
 }
 
-/* --- costs and purchases
- * ---------------------------------------------------------- */
+/* --- costs and purchases -------------------------------------------------- */
 
 static void begin (owner_cost_t *e, line_item_kind_t kind, const char *pool,
                    const char *what, const char *name)

@@ -118,8 +118,7 @@ int store_number (store_t *store, const char *sql, const value_t *args,
     return rc;
 }
 
-/* --- one column
- * --------------------------------------------------------------- */
+/* --- one column ----------------------------------------------------------- */
 
 static const void *at (const column_t *c, const void *row)
 {
@@ -417,8 +416,7 @@ db_statement_t *row_statement (store_t *store, const row_type_t *type,
     return c->st;
 }
 
-/* --- writing
- * ------------------------------------------------------------------ */
+/* --- writing -------------------------------------------------------------- */
 
 static int shared_id (store_t *store, const column_t *c, const void *row,
                       value_t *ret, gl_error_t *error)
@@ -574,8 +572,7 @@ int row_put_better (store_t *store, const struct row_put *put,
     return (int)verdict;
 }
 
-/* --- reading
- * ------------------------------------------------------------------ */
+/* --- reading -------------------------------------------------------------- */
 
 /* From result column `at` on; the next one, or -1. */
 static int read_columns (const row_type_t *type, bool hidden,

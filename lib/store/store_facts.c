@@ -7,8 +7,7 @@
 #include "base/memory.h"
 #include "store/store_private.h"
 
-/* --- suspensions
- * -------------------------------------------------------------- */
+/* --- suspensions ---------------------------------------------------------- */
 
 static const column_t suspension_columns[] = {
     COLUMN (CLUSTER, suspension_t, cluster, KEY),
@@ -52,8 +51,7 @@ int store_put_suspension (store_t *store, const suspension_t *s,
                        counts, error);
 }
 
-/* --- retags
- * --------------------------------------------------------------------- */
+/* --- retags --------------------------------------------------------------- */
 
 static const column_t retag_columns[] = {
     COLUMN (CLUSTER, retag_t, cluster, KEY), COLUMN (U64, retag_t, id_job, KEY),
@@ -91,8 +89,7 @@ int store_put_retag (store_t *store, const retag_t *r, store_counts_t *counts,
                        error);
 }
 
-/* --- events and reservations
- * ---------------------------------------------------- */
+/* --- events and reservations ---------------------------------------------- */
 
 struct event_row {
     node_event_t event;
@@ -228,8 +225,7 @@ int store_put_reservation (store_t *store, const reservation_t *r,
     return forget_time (store, c, changed.start, changed.end, error);
 }
 
-/* --- accounts
- * ---------------------------------------------------------------------- */
+/* --- accounts ------------------------------------------------------------- */
 
 struct account_row {
     store_account_t account;

@@ -5,8 +5,7 @@
 #include "base/memory.h"
 #include "store/store_private.h"
 
-/* --- meters
- * -------------------------------------------------------------------- */
+/* --- meters --------------------------------------------------------------- */
 
 static const column_t meter_columns[] = {
     COLUMN (NAME, meter_reading_t, meter, KEY),
@@ -110,8 +109,7 @@ void store_meters_free (meter_reading_t *readings, size_t count)
     row_list_free (&meter_rows, readings, count);
 }
 
-/* --- imports
- * --------------------------------------------------------------------- */
+/* --- imports -------------------------------------------------------------- */
 
 static const column_t import_columns[] = {
     COLUMN (U64, store_import_t, id, KEY),

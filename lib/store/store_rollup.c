@@ -209,8 +209,7 @@ static void close_rollups (store_iter_t *iter)
 const struct iter_class day_iter = ROLLUP_ITER (choose_days);
 const struct iter_class month_iter = ROLLUP_ITER (choose_months);
 
-/* --- what time a store knows of
- * ------------------------------------------------ */
+/* --- what time a store knows of ------------------------------------------- */
 
 int store_as_of (store_t *store, const char *cluster, int64_t *ret_as_of,
                  gl_error_t *error)

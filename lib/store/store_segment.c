@@ -62,8 +62,7 @@ static int replace_segment (store_t *store, uint64_t cluster,
     return write_values (store, ROW_PUT, &values, error);
 }
 
-/* --- the same again
- * ----------------------------------------------------------- */
+/* --- the same again ------------------------------------------------------- */
 
 /* Whether touching compares the column. */
 static bool is_fact (unsigned i)

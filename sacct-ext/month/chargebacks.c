@@ -86,8 +86,7 @@ static int find_closings (struct making *m, gl_error_t *error)
     return 0;
 }
 
-/* --- one site
- * ----------------------------------------------------------------- */
+/* --- one site ------------------------------------------------------------- */
 
 /* Entries of a list that are in force in the period, clipped to it. */
 #define APPEND_CLIPPED(to, to_count, from, from_count, in)          \

@@ -18,8 +18,7 @@
 /* The first line of what is kept, and of what the digest is of. */
 #define HEAD "corrections 1 " PACKAGE_VERSION "\n"
 
-/* --- retained: what corrections depend on
- * ----------------------------------------------- */
+/* --- retained: what corrections depend on --------------------------------- */
 
 /* Those that were closed and corrected before; a hash is of all before it. */
 static void add_closings (const periods_t *p, const char *before,

@@ -8,8 +8,7 @@
 #include "month/job_charge.h"
 #include "month/month.h"
 
-/* --- what it is charged
- * ----------------------------------------------------------- */
+/* --- what it is charged --------------------------------------------------- */
 
 struct reading {
     const char *month;
