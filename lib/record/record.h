@@ -170,11 +170,9 @@ typedef enum {
     NUMBER (52, power_max, "power_max")                                        \
     NUMBER (53, clock_sum, "clock_sum") /* MHz of the SMs */                   \
     NUMBER (54, clock_ms, "clock_ms")                                          \
-    NUMBER (55, throttled_ms,                                                  \
-            "throttled_ms") /* slowed for any reason but idle */               \
+    NUMBER (55, throttled_ms, "throttled_ms") /* reasons but idle */           \
     NUMBER (56, throttle_ms, "throttle_ms")                                    \
-    NUMBER (57, throttle_reasons,                                              \
-            "throttle_reasons") /* NVML's bits, all seen */                    \
+    NUMBER (57, throttle_reasons, "throttle_reasons") /* NVML bits */          \
     NUMBER (58, processes_ms, "processes_ms")                                  \
     NUMBER (59, processes_max, "processes_max")                                \
     NUMBER (60, no_process_ms, "no_process_ms")                                \
