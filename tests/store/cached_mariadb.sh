@@ -1,4 +1,4 @@
 #!/bin/sh
-# The suite of what is kept, on MariaDB.
+# The suite of the cache, on MariaDB.
 exec "$abs_top_srcdir/tests/support/mariadb.sh" \
-    "$abs_top_builddir/tests/store/kept.t"
+    "$abs_top_builddir/tests/store/cached.t"
