@@ -9,6 +9,7 @@
 #include "facts/facts.h"
 #include "month/bills.h"
 #include "month/job_charge.h"
+#include "month/month.h"
 #include "render/render_explain.h"
 #include "report/explain.h"
 #include "site/site.h"
@@ -178,11 +179,10 @@ static int explain_job (cli_t *cli, struct search *search,
 
     if (periods_read (cli->store, &periods, &error) < 0)
         return cli_fail (cli, &error);
-    if (cli->site->pool_count > 0 && search->life.start > 0) {
+    if (search->site->pool_count > 0 && search->life.start > 0) {
         billing = billing_new (charges);
         rc = fill_billing (cli, billing);
     }
-    search->site = cli->site;
     search->billing = billing;
     search->periods = periods;
     search->explain = explain_new (search->job->text);
@@ -190,7 +190,7 @@ static int explain_job (cli_t *cli, struct search *search,
         && (job_rows_read (search->rows, cli->store, cli->site, periods,
                            search->life, &error)
                 < 0
-            || facts_each (cli->store, cli->site, query, explain_segment,
+            || facts_each (cli->store, search->site, query, explain_segment,
                            search, &error)
                    < 0))
         rc = cli_fail (cli, &error);
@@ -210,6 +210,7 @@ static int explain (cli_t *cli, const struct job *job, const output_t *output)
     report_cluster_t *clusters;
     accounts_t *accounts;
     report_query_t charges;
+    site_t *then = NULL; /* the configuration of the closing */
     size_t count = 0;
     gl_error_t error;
     int rc = CLI_OK;
@@ -232,8 +233,12 @@ static int explain (cli_t *cli, const struct job *job, const output_t *output)
     search.rows = job_rows_new ();
     if (rc == CLI_OK)
         rc = find_job (cli, &search, &query);
+    if (rc == CLI_OK
+        && months_site (cli->store, cli->site, search.life, &then, &error) < 0)
+        rc = cli_fail (cli, &error);
     if (rc == CLI_OK) {
-        explain_query (cli->site,
+        search.site = then ? then : cli->site;
+        explain_query (search.site,
                        search.life.start ? search.life : (period_t){0, 1},
                        &charges);
         charges.clusters = clusters;
@@ -243,6 +248,7 @@ static int explain (cli_t *cli, const struct job *job, const output_t *output)
         rc = explain_job (cli, &search, output, &charges, &query);
     }
     job_rows_free (search.rows);
+    site_free (then);
     free (clusters);
     accounts_free (accounts);
     store_clusters_free (stored, count);

@@ -125,6 +125,7 @@ int closed_site_then (store_t *store, const closing_t *closing,
                       site_t **ret_site, char **ret_book, gl_error_t *error)
 {
     GL_AUTOFREE char *digest = body_get (closing->body, "snapshot");
+    GL_AUTOFREE char *name = NULL;
     uint8_t hash[STORE_DIGEST_SIZE];
     int same;
 
@@ -151,9 +152,9 @@ int closed_site_then (store_t *store, const closing_t *closing,
                                     "changed in the store: run gpuledger verify",
                                     closing->month);
     }
-    if (config_load_text ("snapshot", *ret_book, strlen (*ret_book),
-                             ret_site, NULL)
-               < 0)
+    name = xasprintf ("configuration of the closing of %s", closing->month);
+    if (config_load_text (name, *ret_book, strlen (*ret_book), ret_site, NULL)
+        < 0)
         *ret_site = NULL;
     /* as it would be written today */
     if (*ret_site && (*ret_site)->book) {

@@ -271,6 +271,33 @@ static const closing_t *last_closing (const periods_t *periods,
     return last;
 }
 
+int months_site (store_t *store, const site_t *site, period_t period,
+                 site_t **ret_site, gl_error_t *error)
+{
+    GL_AUTOFREE char *book = NULL;
+    const closing_t *last = NULL;
+    periods_t *periods;
+    int rc = 0;
+
+    *ret_site = NULL;
+    if (periods_read (store, &periods, error) < 0)
+        return -1;
+    for (int64_t at = period.start; at < period.end;
+         at = zone_unit (site->zone, CALENDAR_MONTH, at).end) {
+        char name[MONTH_SIZE];
+        periods_month_of (site, at, name);
+        last = periods_closing (periods, name);
+        if (!last || last->imported) {
+            last = NULL;
+            break;
+        }
+    }
+    if (last)
+        rc = closed_site_then (store, last, ret_site, &book, error);
+    periods_free (periods);
+    return rc;
+}
+
 int months_as_of (store_t *store, report_query_t *query,
                   report_cluster_t **ret_clusters, gl_error_t *error)
 {

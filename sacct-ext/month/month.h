@@ -111,6 +111,13 @@ int64_t month_updated (const month_t *month, const report_query_t *query);
  */
 const site_t *month_site (month_t *month, gl_error_t *error);
 
+/* The configuration that priced a period: where all its months are closed that
+ * of the last of these closings, for site_free(). *ret_site NULL: the
+ * configuration of today, since a month of it is not closed, or this program
+ * cannot read that of the closing any more. */
+int months_site (store_t *store, const site_t *site, period_t period,
+                 site_t **ret_site, gl_error_t *error);
+
 /* How a query is put to its usage: site, period, accounts and as-of are those
  * of the closing; of a month that is not closed the query stays as it is.
  * Borrowed. */

@@ -64,6 +64,13 @@ page ()
     gl "$url" $2 --month 2026-10 $output && cp "$work/out" "$file"
 }
 
+# rate DIRECTORY: by what a job of October was priced, but for the file that says so
+rate ()
+{
+    gl "$url" explain 2 && grep -E 'rate|devices|team|weight' "$work/out" |
+        sed 's/rate, .*:[0-9]*$/rate/' >"$1/explained"
+}
+
 # What says that a month is closed: its state, hashes, the numbers of rows by which
 # they are disputed, and the name of an invoice that is not provisional any more.
 plain ()
@@ -93,6 +100,8 @@ same ()
 
 pages "$work/open" && [ "$(find "$work/open" -type f | wc -l)" -eq 50 ]
 result $? "50 pages of the open month"
+mkdir "$work/job" "$work/job.later" && rate "$work/job" && grep -q 3.5540 "$work/job/explained"
+result $? "explain names the rate of a job"
 close_it "$url" 2026-10 && pages "$work/closed" && same "$work/closed"
 result $? "closed: the same pages"
 grep -q 'is closed: version 1, hash' "$work/closed"/*html
@@ -106,6 +115,8 @@ import "$url" 2026-11-11T00:00:00 && gl "$url" tag 2 corpus
 result $? "other prices, teams and pools, a late job, another tag"
 pages "$work/later" && same "$work/later"
 result $? "still the same pages"
+rate "$work/job.later" && diff "$work/job/explained" "$work/job.later/explained" >"$work/out"
+result $? "explain names the rate, team and weight that the job was closed with"
 
 echo "1..$tests"
 exit $failed
