@@ -174,6 +174,8 @@ static char *read_fd (int fd, const char *path, size_t max, size_t *ret_size,
     else if ((size_t)size > max)
         gl_error (error, "%s: more than %zu bytes", path, max);
     else {
+        char *fit = realloc (data, (size_t)size + 1);
+        data = fit ? fit : data;
         data[size] = '\0';
         *ret_size = size;
         return data;

@@ -113,10 +113,11 @@ int state_load (const char *spool, buffer_t *ret_text, gl_error_t *error)
         return 0;
     if (!ret_text->data)
         return gl_error (error, "%s/state/agent: %s", spool, strerror (errno));
-    if (!check_text (ret_text))
-        return gl_error (error,
-                         "%s/state/agent is damaged: sums since its last "
-                         "stretch are lost",
-                         spool);
-    return 1;
+    if (check_text (ret_text))
+        return 1;
+    buffer_done (ret_text);
+    return gl_error (error,
+                     "%s/state/agent is damaged: sums since its last stretch "
+                     "are lost",
+                     spool);
 }

@@ -5,10 +5,10 @@
 
 #include "month/close.h"
 
-int __real_store_transaction (store_t *store, store_transaction_f fn, void *arg,
-                              gl_error_t *error);
-int __wrap_store_transaction (store_t *store, store_transaction_f fn, void *arg,
-                              gl_error_t *error);
+int __real_store_ledger_transaction (store_t *store, store_transaction_f fn,
+                                     void *arg, gl_error_t *error);
+int __wrap_store_ledger_transaction (store_t *store, store_transaction_f fn,
+                                     void *arg, gl_error_t *error);
 
 static const site_t *the_site;
 static bool interrupted; /* the next transaction is: others come in between */
@@ -39,18 +39,18 @@ static void close_october (store_t *store)
         fail_msg ("%s", error.text);
 }
 
-int __wrap_store_transaction (store_t *store, store_transaction_f fn, void *arg,
-                              gl_error_t *error)
+int __wrap_store_ledger_transaction (store_t *store, store_transaction_f fn,
+                                     void *arg, gl_error_t *error)
 {
     struct attempt attempt = {fn, arg};
 
     if (interrupted) {
         interrupted = false;
         assert_int_equal (
-            __real_store_transaction (store, lose, &attempt, error), -1);
+            __real_store_ledger_transaction (store, lose, &attempt, error), -1);
         close_october (store);
     }
-    return __real_store_transaction (store, fn, arg, error);
+    return __real_store_ledger_transaction (store, fn, arg, error);
 }
 
 static int put_facts (store_t *store, void *arg, gl_error_t *error)
@@ -79,7 +79,7 @@ static void check_decided (const char *month, const char *asked,
                            const char *decided)
 {
     site_t *site = book_new ("UTC");
-    store_t *store = fixture_open (fixture_store_url ());
+    store_t *store;
     decision_t d = {.kind = CHAIN_CREDIT, .when = 1793600000};
     char seen[64] = "", who[] = "ann", reason[] = "a test";
     periods_t *periods;
@@ -87,6 +87,9 @@ static void check_decided (const char *month, const char *asked,
     chain_head_t head;
 
     the_site = site;
+    store = store_open (fixture_store_url (), STORE_LEDGER, &error);
+    if (!store)
+        fail_msg ("%s", error.text);
     site->go_live = (civil_t){.year = 2026, .month = 10, .day = 1};
     assert_int_equal (store_transaction (store, put_facts, NULL, &error), 0);
     d.who = who;
