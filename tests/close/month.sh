@@ -239,12 +239,10 @@ result $? "its report has their sum, $due, without what nobody was charged"
 result $? "December needs no correction then"
 charges | cmp - "$work/closed.csv"
 result $? "October is the same bytes still"
-row=$(echo "$rows" | grep -n '^kind=charge' | sed -n '1s/:.*//p')
-gl "$url" dispute raise "2026-11/$row" 'of another month' && gl "$url" dispute list -P -n -o dispute,row
-third=$(sed -n "s/|2026-11\/$row$//p" "$work/out")
-gl "$url" report chargeback --month 2026-11 --journal && grep -q 'disputed:' "$work/out" &&
-    gl "$url" report chargeback --month 2026-10 --journal && ! grep -q 'disputed:' "$work/out" &&
-    gl "$url" dispute reject "$third" 'no'
+gl "$url" dispute raise 2026-11/2 'of another month' && gl "$url" dispute list -P -n -o dispute,row
+third=$(sed -n 's/|2026-11\/2$//p' "$work/out")
+[ "$third" ] && gl "$url" report chargeback --month 2026-10 --journal && grep -q 'charges:' "$work/out" &&
+    ! grep -q 'disputed:' "$work/out" && gl "$url" dispute reject "$third" 'no'
 result $? "a row that November disputes has nothing to do with October's row of that number"
 
 # a fiscal year of closed months
