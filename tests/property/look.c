@@ -33,6 +33,13 @@ static char *path_of (const char *name)
     return xasprintf ("%s/%s.db", dir, name);
 }
 
+/* No month is closed here: all stores have the empty ledger of the first. */
+static char *url_of (const char *name)
+{
+    return xasprintf ("sqlite:%s/%s.db?ledger=%s/empty.db-ledger", dir, name,
+                      dir);
+}
+
 /* An empty store is made once and copied. */
 void look_begin (void)
 {
@@ -63,7 +70,8 @@ void look_begin (void)
 
 static void remove_store (const char *name)
 {
-    static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+    static const char *const ends[]
+        = {"", "-wal", "-shm", "-journal", "-ledger"};
     GL_AUTOFREE char *path = path_of (name);
 
     for (size_t i = 0; i < sizeof (ends) / sizeof (ends[0]); i++) {
@@ -88,7 +96,7 @@ void look_end (void)
 store_t *look_store (const char *name)
 {
     GL_AUTOFREE char *path = path_of (name);
-    GL_AUTOFREE char *url = xasprintf ("sqlite:%s", path);
+    GL_AUTOFREE char *url = url_of (name);
     gl_error_t error = {""};
     store_t *store;
     FILE *file;
@@ -118,8 +126,7 @@ store_t *look_world (const char *name, const world_t *world,
 
 char *look_facts (const char *name)
 {
-    GL_AUTOFREE char *path = path_of (name);
-    GL_AUTOFREE char *url = xasprintf ("sqlite:%s", path);
+    GL_AUTOFREE char *url = url_of (name);
 
     return fixture_dump (url);
 }
