@@ -28,16 +28,14 @@ cube_t *cube_new (const fields_t *fields, const char *by);
 /* Accepts NULL. */
 void cube_free (cube_t *cube);
 
-/* --- filters: of the rows that are added from now on -----------------------
- */
+/* --- filters: of the rows that are added from now on ---------------------- */
 
 /* The field has this value, as its canonical text (NULL: it is absent). */
 void cube_where (cube_t *cube, const char *field, const char *value);
 typedef bool (*cube_wants_f) (const void *row, void *arg);
 void cube_where_wanted (cube_t *cube, cube_wants_f wants, void *arg);
 
-/* --- rows in ---------------------------------------------------------------
- */
+/* --- rows in -------------------------------------------------------------- */
 
 /* The group that the row was added to, valid as long as the cube; NULL: the row
  * does not pass the filters. */
@@ -50,8 +48,7 @@ void cube_add_list (cube_t *cube, const void *rows, size_t count);
  */
 void cube_add_cube (cube_t *cube, cube_t *from);
 
-/* --- groups out ------------------------------------------------------------
- */
+/* --- groups out ----------------------------------------------------------- */
 
 /* Names of fields, the first one first, "-" before what is to descend:
  * "-charge,team". */
@@ -76,8 +73,7 @@ void cube_sum (cube_t *cube, size_t first, size_t end, void *ret_row);
  */
 size_t cube_same (cube_t *cube, size_t first, size_t keys);
 
-/* --- two cubes -------------------------------------------------------------
- */
+/* --- two cubes ------------------------------------------------------------ */
 
 /*
  * later - earlier, of two cubes of the same fields and keys, which must outlive

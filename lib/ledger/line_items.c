@@ -496,8 +496,7 @@ int line_items_add_segment (line_items_t *d, const segment_t *segment,
     return flush (&of, error);
 }
 
-/* --- the end ---------------------------------------------------------------
- */
+/* --- the end -------------------------------------------------------------- */
 
 /* Every line has been handed out in whole. */
 static int check_lines (const line_items_t *d, gl_error_t *error)

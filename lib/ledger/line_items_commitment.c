@@ -151,8 +151,7 @@ static void hand_value (struct line_items_value *v, mpq_srcptr value,
     mpq_clear (amount);
 }
 
-/* --- a line ----------------------------------------------------------------
- */
+/* --- a line --------------------------------------------------------------- */
 
 /* Of its hours, the part of the payer's that is within. */
 static void committed_seconds (const charge_line_t *charge,
@@ -206,8 +205,7 @@ void line_items_line_done (struct line_items_line *line)
     free (line->commitment);
 }
 
-/* --- a row -------------------------------------------------------------------
- */
+/* --- a row ---------------------------------------------------------------- */
 
 void line_items_share (mpz_t ret, mpz_srcptr total, mpq_srcptr seen,
                        mpq_srcptr whole, mpz_t given)

@@ -11,8 +11,7 @@
 #include "base/text.h"
 #include "ledger/line_items_private.h"
 
-/* --- what is shared out ----------------------------------------------------
- */
+/* --- what is shared out --------------------------------------------------- */
 
 static struct line_items_origin *origin_of (line_items_t *d,
                                             const posting_t *row)
@@ -49,8 +48,7 @@ void line_items_split_begin (line_items_t *d, const posting_t *rows,
     }
 }
 
-/* --- what the rules count ----------------------------------------------------
- */
+/* --- what the rules count ------------------------------------------------- */
 
 void line_items_split_held (line_items_t *d, size_t pool, const char *account,
                             const char *cluster, const charge_part_t *part)
@@ -90,8 +88,7 @@ static void count_entitled (const pool_month_t *pm, const posting_t *from,
             mpq_set (ret_seconds, payers[i].entitled);
 }
 
-/* --- a row -------------------------------------------------------------------
- */
+/* --- a row ---------------------------------------------------------------- */
 
 static const pool_month_t *pool_month_of (const line_items_t *d,
                                           const char *pool)
@@ -169,8 +166,7 @@ void line_items_split_put (line_items_t *d, const posting_t *from)
         put_ratio (&d->row, o);
 }
 
-/* --- life --------------------------------------------------------------------
- */
+/* --- life ----------------------------------------------------------------- */
 
 void line_items_split_free (line_items_t *d)
 {

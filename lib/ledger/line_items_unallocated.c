@@ -372,8 +372,7 @@ int line_items_each_capacity (line_items_t *d, line_item_f callback, void *arg,
     return rc;
 }
 
-/* --- what else stands on the bill ------------------------------------------
- */
+/* --- what else stands on the bill ----------------------------------------- */
 
 static const struct {
     bill_kind_t from;

@@ -25,8 +25,7 @@ struct estate {
     line_item_t row;
 };
 
-/* --- pools -------------------------------------------------------------------
- */
+/* --- pools ---------------------------------------------------------------- */
 
 static void find_hardware (const bill_t *bill, struct owner_cost_pool *p)
 {

@@ -16,8 +16,7 @@
 #define TEXT_MIN ((size_t)16)
 #define WORD_MAX ((size_t)40)
 
-/* --- texts -----------------------------------------------------------------
- */
+/* --- texts ---------------------------------------------------------------- */
 
 static size_t character_width (int32_t code)
 {
@@ -63,8 +62,7 @@ size_t render_text_break (const char *text, size_t limit, const char **ret_next)
     return blank ? blank : at;
 }
 
-/* --- widths ----------------------------------------------------------------
- */
+/* --- widths --------------------------------------------------------------- */
 
 struct column {
     size_t width; /* with its title in one line */
@@ -147,8 +145,7 @@ static size_t sum_widths (const struct column *columns, size_t count)
     return sum;
 }
 
-/* --- what is left out ------------------------------------------------------
- */
+/* --- what is left out ----------------------------------------------------- */
 
 /* The next one to go; `count`: there is but one. */
 static size_t weakest (const struct column *columns, size_t count)

@@ -28,8 +28,7 @@ static void order_rows (report_t *report, size_t first, size_t end,
     free (row);
 }
 
-/* --- by keys ---------------------------------------------------------------
- */
+/* --- by keys -------------------------------------------------------------- */
 
 static int compare_keys (const void *a, const void *b, void *arg)
 {
@@ -53,8 +52,7 @@ void report_sort (report_t *report)
     order_rows (report, 0, report->row_count, compare_keys, report);
 }
 
-/* --- numbers as texts ------------------------------------------------------
- */
+/* --- numbers as texts ----------------------------------------------------- */
 
 /* Cells are final texts: "-1234.50". Compared as they are, no digit is lost. */
 struct decimal {
@@ -117,8 +115,7 @@ static int compare_numbers (const char *x, const char *y)
     return a.negative ? compare_sizes (&b, &a) : compare_sizes (&a, &b);
 }
 
-/* --- by fields -------------------------------------------------------------
- */
+/* --- by fields ------------------------------------------------------------ */
 
 struct order_field {
     size_t column;
@@ -205,8 +202,7 @@ int report_order_rows (report_t *report, const char *fields, gl_error_t *error)
     return rc;
 }
 
-/* --- number ----------------------------------------------------------------
- */
+/* --- number --------------------------------------------------------------- */
 
 /* Keeps rows [first, end) up to `limit`, behind the `kept` that there are. */
 static size_t keep_rows (report_t *report, size_t first, size_t end,

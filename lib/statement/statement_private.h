@@ -79,8 +79,7 @@ typedef struct {
 /* What is due of a kind. */
 mpz_srcptr statement_due_of (const page_t *page, bill_kind_t kind);
 
-/* --- statement_lines.c: a line of a section is "C1" ------------------------
- */
+/* --- statement_lines.c: a line of a section is "C1" ----------------------- */
 
 void statement_begin_line (page_t *page, const char *section, char letter,
                            size_t number, char line[16]);
@@ -105,8 +104,7 @@ void statement_figures (page_t *page);
 void statement_charts (page_t *page);
 void statement_proofs (page_t *page);
 
-/* --- statement_groups.c ----------------------------------------------------
- */
+/* --- statement_groups.c --------------------------------------------------- */
 
 /* The team's rows by kind. */
 cube_t *statement_kinds (const page_t *page);
@@ -118,8 +116,7 @@ cube_t *statement_charge_groups (const page_t *page);
 void statement_charge_table (page_t *page);
 void statement_split_tables (page_t *page);
 
-/* --- statement_job_lines.c -------------------------------------------------
- */
+/* --- statement_job_lines.c ------------------------------------------------ */
 
 /* Of each line of the charges, where these are asked for. -1 is a defect. */
 int statement_job_tables (page_t *page, gl_error_t *error);

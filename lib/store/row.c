@@ -43,8 +43,7 @@ void bind_values (db_statement_t *st, unsigned at, const value_t *values,
         bind_value (st, at + (unsigned)i, &values[i]);
 }
 
-/* --- statements -------------------------------------------------------------
- */
+/* --- statements ----------------------------------------------------------- */
 
 /* The place of a statement in the cache; its `st` is NULL where it is new. */
 static struct cached_statement *cached (store_t *store, const void *key,
@@ -252,8 +251,7 @@ static inline int read_into (const column_t *c, const db_statement_t *st,
     return 0;
 }
 
-/* --- SQL --------------------------------------------------------------------
- */
+/* --- SQL ------------------------------------------------------------------ */
 
 static bool is_written (const column_t *c)
 {

@@ -61,8 +61,7 @@ static inline value_t as_blob (const void *data, size_t length)
 void bind_values (db_statement_t *st, unsigned at, const value_t *values,
                   size_t count);
 
-/* --- statements: prepared when first asked for, found by their text ---------
- */
+/* --- statements: prepared when first asked for, found by their text ------- */
 
 /* A constant of the program: it is known by its address. NULL with an error. */
 db_statement_t *store_prepare (store_t *store, const char *sql,
@@ -147,8 +146,7 @@ typedef struct row_type {
 #define ROW_MAX \
     40 /* columns that a row type may have, those of its parts too */
 
-/* --- one column -------------------------------------------------------------
- */
+/* --- one column ----------------------------------------------------------- */
 
 static inline bool column_is_text (const column_t *column)
 {
@@ -224,8 +222,7 @@ void column_forget (const column_t *column, void *row); /* makes it unknown */
 value_t column_read (const column_t *column, const db_statement_t *st,
                      unsigned at);
 
-/* --- writing: in a transaction ----------------------------------------------
- */
+/* --- writing: in a transaction -------------------------------------------- */
 
 /* The values of a row for INSERT, one a column but for joined ones; what is
  * shared is written. Returns how many, or -1. Borrowed from the row. */
@@ -288,8 +285,7 @@ int row_put_better (store_t *store, const struct row_put *put,
                     const void *fresh, void *old, uint64_t *ret_differ,
                     store_counts_t *counts, gl_error_t *error);
 
-/* --- reading ----------------------------------------------------------------
- */
+/* --- reading -------------------------------------------------------------- */
 
 /* "t.a, t.b, x2.value" and " LEFT JOIN ..." for the columns of a row; the table
  * is called t. `ids`: what is shared is left as its id. */

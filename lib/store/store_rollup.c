@@ -112,8 +112,7 @@ int store_forget_rollups (store_t *store, const char *cluster, int64_t start,
     return rc;
 }
 
-/* --- iterators ---------------------------------------------------------------
- */
+/* --- iterators ------------------------------------------------------------ */
 
 struct rollup_iter {
     store_iter_t iter;

@@ -118,8 +118,7 @@ static int touch_segment (store_t *store, const struct values *values,
     return db_affected (store->db) == 1;
 }
 
-/* --- merging with what is there ----------------------------------------------
- */
+/* --- merging with what is there ------------------------------------------- */
 
 /* A row with what belongs to it. */
 struct stored {
@@ -537,8 +536,7 @@ int store_job_times (store_t *store, const char *cluster, uint64_t id_job,
     return rc < 0 ? -1 : 0;
 }
 
-/* --- what slurmdbd alone said ----------------------------------------------
- */
+/* --- what slurmdbd alone said --------------------------------------------- */
 
 int store_slurmdbd_view (store_t *store, const segment_t *key,
                          store_view_f callback, void *arg, gl_error_t *error)

@@ -359,8 +359,7 @@ void walk_close (walk_t *walk)
     memset (walk, 0, sizeof (*walk));
 }
 
-/* --- iterators --------------------------------------------------------------
- */
+/* --- iterators ------------------------------------------------------------ */
 
 static const struct iter_class *const classes[] = {
     [STORE_SEGMENTS] = &segment_iter,

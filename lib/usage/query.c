@@ -85,8 +85,7 @@ period_t report_default_period (const zone_t *zone, int64_t as_of)
                       month.start > 0 ? month.start - 1 : 0);
 }
 
-/* --- months ----------------------------------------------------------------
- */
+/* --- months --------------------------------------------------------------- */
 
 #define LAST "last"
 #define TO ".."
@@ -193,8 +192,7 @@ int report_months_parse (const zone_t *zone, const char *text, int64_t as_of,
                      text);
 }
 
-/* --- for people -------------------------------------------------------------
- */
+/* --- for people ----------------------------------------------------------- */
 
 static bool begins (const zone_t *zone, calendar_unit_t unit, int64_t instant)
 {

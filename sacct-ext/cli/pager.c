@@ -25,8 +25,7 @@ struct pager {
     struct sigaction before[GL_ARRAY_SIZE (signals)];
 };
 
-/* --- which -----------------------------------------------------------------
- */
+/* --- which ---------------------------------------------------------------- */
 
 static bool is_installed (const char *name)
 {
@@ -62,8 +61,7 @@ static bool is_dumb (void)
     return !term || !*term || strcmp (term, "dumb") == 0;
 }
 
-/* --- running ---------------------------------------------------------------
- */
+/* --- running -------------------------------------------------------------- */
 
 static void __attribute__ ((noreturn)) run (const char *command, int fd)
 {

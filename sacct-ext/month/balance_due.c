@@ -73,8 +73,7 @@ static int read_open (store_t *store, const site_t *site,
                : month_read (store, site, open, &how, ret_open, error);
 }
 
-/* --- giving back -----------------------------------------------------------
- */
+/* --- giving back ---------------------------------------------------------- */
 
 static char *name_of (const balance_due_of_t *of, balance_due_set_t set)
 {
@@ -156,8 +155,7 @@ int balance_due_give (store_t *store, const site_t *site,
     return rc;
 }
 
-/* --- below nothing ----------------------------------------------------------
- */
+/* --- below nothing -------------------------------------------------------- */
 
 struct sets {
     balance_due_t *due;

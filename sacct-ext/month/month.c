@@ -205,8 +205,7 @@ int months_each (store_t *store, const site_t *site, period_t period,
     return rc;
 }
 
-/* --- what it was made with --------------------------------------------------
- */
+/* --- what it was made with ------------------------------------------------ */
 
 int64_t month_updated (const month_t *m, const report_query_t *query)
 {
@@ -345,8 +344,7 @@ int month_days (month_t *m, const usage_filter_t *filter, gl_error_t *error)
     return rc;
 }
 
-/* --- usage ------------------------------------------------------------------
- */
+/* --- usage ---------------------------------------------------------------- */
 
 int month_usage (month_t *m, const report_query_t *query,
                  const month_usage_t *to, gl_error_t *error)
@@ -366,8 +364,7 @@ int month_usage (month_t *m, const report_query_t *query,
                              error);
 }
 
-/* --- line items -------------------------------------------------------------
- */
+/* --- line items ----------------------------------------------------------- */
 
 struct wanted {
     const line_item_want_t *want;
@@ -400,8 +397,7 @@ int month_line_items (month_t *m, const line_item_want_t *want,
                              &wanted, ret_poolless, error);
 }
 
-/* --- names ------------------------------------------------------------------
- */
+/* --- names ---------------------------------------------------------------- */
 
 static bool has_name (const bill_t *bill, key_id_t key, const char *name)
 {
