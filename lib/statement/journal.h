@@ -96,12 +96,15 @@ void journal_free (journal_t *journal);
 void journal_remark (journal_t *journal, const char *fmt, ...)
     __attribute__ ((format (printf, 2, 3)));
 
-/* The bill that is posted in `month`, after the months before it. `disputed`: row by row,
- * or NULL; such a row stands under disputed:TEAM instead of charges:TEAM. `hash`: of
- * the closed period, NULL while it is open. -1: costs, charges and remainders of a
- * pool do not add up, or a row is in none (a defect). */
-int journal_add_month (journal_t *journal, const char *month,
-                       const bill_t *bill, const bool *disputed,
-                       const char *hash, gl_error_t *error);
+/* The bill that is posted in `month`, after the months before it. `disputed`:
+ * row by row, or NULL; such a row is posted to disputed:TEAM instead of
+ * charges:TEAM. `site`: the configuration that priced the month, which has its
+ * cost centers. `hash`: of the closed period, NULL while it is open. -1: costs,
+ * charges and remainders of a pool do not add up, or a row is in none (a
+ * defect). */
+int journal_add_month (journal_t *journal, const site_t *site,
+                       const char *month, const bill_t *bill,
+                       const bool *disputed, const char *hash,
+                       gl_error_t *error);
 
 #endif /* !GL_STATEMENT_JOURNAL_H */

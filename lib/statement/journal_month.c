@@ -167,7 +167,7 @@ static void choose_rows (struct journal_month *m)
 static const char *cost_center_of (const struct journal_month *m,
                                    const char *team)
 {
-    const site_t *site = m->journal->site;
+    const site_t *site = m->site;
     civil_t civil;
     period_t month;
 
@@ -422,11 +422,13 @@ static int check_rows (const struct journal_month *m, gl_error_t *error)
     return 0;
 }
 
-int journal_add_month (journal_t *journal, const char *month,
-                       const bill_t *bill, const bool *disputed,
-                       const char *hash, gl_error_t *error)
+int journal_add_month (journal_t *journal, const site_t *site,
+                       const char *month, const bill_t *bill,
+                       const bool *disputed, const char *hash,
+                       gl_error_t *error)
 {
     struct journal_month m = {.journal = journal,
+                              .site = site,
                               .bill = bill,
                               .month = month,
                               .hash = hash,

@@ -9,6 +9,7 @@
 /* A month that is being posted. */
 struct journal_month {
     journal_t *journal;
+    const site_t *site; /* that priced the month */
     const bill_t *bill;
     const char *month;
     const char *hash;

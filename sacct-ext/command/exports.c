@@ -23,8 +23,12 @@ struct export {
 
 static int add_to_journal (month_t *m, void *arg, gl_error_t *error)
 {
-    return journal_add_month (arg, m->name, m->bill, m->disputed,
-                              *m->hash ? m->hash : NULL, error);
+    const site_t *site
+        = month_is_uncharged (m) ? m->paper : month_site (m, error);
+
+    return site ? journal_add_month (arg, site, m->name, m->bill, m->disputed,
+                                     *m->hash ? m->hash : NULL, error)
+                : -1;
 }
 
 static void head_journal (journal_t *journal, const report_query_t *query)

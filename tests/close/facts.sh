@@ -29,7 +29,7 @@ clusters: [{name: lab}]
 close:    {fresh: ${fresh:-36500d}, review: ${review:-7d}}
 pools:    [{name: h100, nodes: g001, gres: [h100], gpu: H100-SXM5-80GB, gpus_per_node: 8}]
 teams:
-  - {name: vision, accounts: [vision${extra:-}]}
+  - {name: vision, accounts: [vision${extra:-}]${center:+, cost_center: $center}}
   - {name: language, accounts: [${nlp:-nlp}]}
 ${others:+  - {name: others, accounts: [$others]\}}
 assets:   [{name: nodes, pool: h100, price: ${price:-300000}, in_service: 2026-01-01, life: 5y}]

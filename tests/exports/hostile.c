@@ -109,7 +109,9 @@ int main (int argc, char **argv)
     }
     bill_sort (bill);
     journal_remark (journal, "%s", "hostile\n2026-01-01 x ; [2026-13-45]");
-    if (journal_add_month (journal, "2026-10", bill, NULL, NULL, &error) < 0) {
+    if (journal_add_month (journal, journal->site, "2026-10", bill, NULL, NULL,
+                           &error)
+        < 0) {
         fprintf (stderr, "%s\n", error.text);
         return 1;
     }

@@ -630,7 +630,8 @@ static void bill__disposals__are_lines_of_their_own (void **state)
         book_number (sold->proceeds, sales[i].proceeds);
         bill = bill_of (m, &query);
         check_conserved (bill);
-        if (journal_add_month (journal, "2026-10", bill, NULL, NULL, &error)
+        if (journal_add_month (journal, journal->site, "2026-10", bill, NULL,
+                               NULL, &error)
             < 0)
             fail_msg ("%s", error.text);
         /* by day: of 1,826 days 365 are left, 9,557.26 above the salvage */

@@ -26,7 +26,9 @@ static journal_t *journal_of (const site_t *site, const char *month,
     for (size_t i = 0; rows[i]; i++)
         add_row (bill, rows[i]);
     bill_sort (bill);
-    if (journal_add_month (journal, month, bill, NULL, hash, &error) < 0)
+    if (journal_add_month (journal, journal->site, month, bill, NULL, hash,
+                           &error)
+        < 0)
         fail_msg ("%s", error.text);
     bill_free (bill);
     return journal;
@@ -169,7 +171,9 @@ TEST_CASE (add_month__row_without_its_pool__refused)
         bill_t *bill = bill_new ();
         gl_error_t error = {{0}};
         add_row (bill, rows[i]);
-        if (journal_add_month (journal, "2026-10", bill, NULL, NULL, &error) == 0)
+        if (journal_add_month (journal, journal->site, "2026-10", bill, NULL,
+                               NULL, &error)
+            == 0)
             fail_msg ("taken: %s", rows[i]);
         assert_non_null (strstr (error.text, "2026-"));
         bill_free (bill);
