@@ -166,6 +166,21 @@ static const site_team_t *team_listing (const site_t *site, const char *account,
     return NULL;
 }
 
+const site_team_t *team_within (const site_t *site, const char *name,
+                                period_t period)
+{
+    const site_team_t *last = NULL;
+
+    for (size_t i = 0; name && i < site->team_count; i++) {
+        const site_team_t *team = &site->teams[i];
+        if (strcmp (team->name, name) == 0 && team->valid.start < period.end
+            && period.start < team->valid.end
+            && (!last || team->valid.start > last->valid.start))
+            last = team;
+    }
+    return last;
+}
+
 const site_team_t *team_of_account (const site_t *site,
                                     const accounts_t *accounts,
                                     const char *cluster, const char *account,

@@ -53,6 +53,11 @@ const site_team_t *team_of_account (const site_t *site,
                                     const char *cluster, const char *account,
                                     int64_t instant);
 
+/* The entry of a team in a period: of several, whose dates follow one another,
+ * the last. `name` NULL, or no entry: NULL. */
+const site_team_t *team_within (const site_t *site, const char *name,
+                                period_t period);
+
 /* One label's value, copied to buf; false if the list has no such key. */
 bool label_value (const char *labels, const char *key, char buf[TAG_MAX + 1]);
 

@@ -3,6 +3,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "site/project.h"
 #include "statement/journal_private.h"
 
 /* --- what a pool cost -------------------------------------------------- */
@@ -168,20 +169,15 @@ static const char *cost_center_of (const struct journal_month *m,
                                    const char *team)
 {
     const site_t *site = m->site;
+    const site_team_t *entry;
     civil_t civil;
-    period_t month;
 
-    if (!team || calendar_parse_month (m->month, strlen (m->month), &civil) < 0)
+    if (calendar_parse_month (m->month, strlen (m->month), &civil) < 0)
         return NULL;
-    month = zone_unit (site->zone, CALENDAR_MONTH,
-                       zone_instant (site->zone, &civil));
-    for (size_t i = site->team_count; i-- > 0;) {
-        const site_team_t *entry = &site->teams[i];
-        if (strcmp (entry->name, team) == 0 && entry->valid.start < month.end
-            && month.start < entry->valid.end)
-            return entry->cost_center;
-    }
-    return NULL;
+    entry = team_within (site, team,
+                         zone_unit (site->zone, CALENDAR_MONTH,
+                                    zone_instant (site->zone, &civil)));
+    return entry ? entry->cost_center : NULL;
 }
 
 static bool is_disputed (const struct journal_month *m, const posting_t *row)

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "ledger/bill_idle.h"
+#include "site/project.h"
 #include "statement/statement_private.h"
 
 /* More lines than this are for machines. */
@@ -126,26 +127,12 @@ void statement_text (const bill_t *bill, const char *team, buffer_t *out)
     }
 }
 
-static const site_team_t *team_entry (const statement_t *s)
-{
-    const site_t *site = s->site;
-
-    for (size_t i = 0; i < site->team_count; i++) {
-        const site_team_t *team = &site->teams[i];
-        if (s->team && strcmp (team->name, s->team) == 0
-            && team->valid.start < s->query->period.end
-            && s->query->period.start < team->valid.end)
-            return team;
-    }
-    return NULL;
-}
-
 static report_t *begin (const statement_t *s)
 {
     GL_AUTOFREE char *title = xasprintf ("Statement for %s",
                                          s->team ? s->team : "no team");
     report_t *report = report_begin (s->query, "statement", title);
-    const site_team_t *team = team_entry (s);
+    const site_team_t *team = team_within (s->site, s->team, s->query->period);
 
     report_parameter (report, "statement", s->id);
     report_parameter (report, "state", s->state);

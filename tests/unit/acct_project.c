@@ -109,4 +109,21 @@ TEST_CASE (team_of_account__leaf_and_subtree__nearest_wins)
     zone_close (site.zone);
 }
 
+TEST_CASE (team_within__two_entries__the_last_of_the_period)
+{
+    site_team_t teams[] = {
+        {.name = (char *)"vision", .valid = {T0 + 9, T0 + 20}},
+        {.name = (char *)"vision", .valid = {T0, T0 + 9}},
+        {.name = (char *)"nlp", .valid = always},
+    };
+    site_t site = {.teams = teams, .team_count = 3};
+
+    assert_ptr_equal (team_within (&site, "vision", (period_t){T0, T0 + 20}),
+                      &teams[0]);
+    assert_ptr_equal (team_within (&site, "vision", (period_t){T0, T0 + 9}),
+                      &teams[1]);
+    assert_null (team_within (&site, "vision", (period_t){T0 + 20, T0 + 30}));
+    assert_null (team_within (&site, NULL, (period_t){T0, T0 + 9}));
+}
+
 TEST_MAIN (NULL, NULL)
