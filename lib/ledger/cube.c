@@ -142,7 +142,7 @@ static bool passes (const struct filter *filter, const void *row)
 
 /* --- rows in ----------------------------------------------------------- */
 
-/* What escaped texts cannot hold ends a value and stands for none. */
+/* A byte that escaped texts never contain ends a value; alone it means: none. */
 static void make_key (const cube_t *cube, const void *row, buffer_t *key)
 {
     buffer_clear (key);

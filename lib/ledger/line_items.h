@@ -151,10 +151,10 @@ void line_item_reset (line_item_t *row);
  * never change; new fields come last. */
 void line_item_text (const line_item_t *row, buffer_t *out);
 /*
- * Reading such texts. Most who read a month's want few of its rows, and little
- * of each: what is wanted of neither is passed over, which is most of the time
- * that reading takes. Fields are told by LINE_ITEM_FIELD(), lists of them end
- * with 0; the kind is always read.
+ * Reading such texts. Most readers of a month want few of its rows and few of
+ * their fields; all others are skipped, because parsing takes most of the time.
+ * LINE_ITEM_FIELD() names a field, and lists of fields end with 0. The kind is
+ * always read.
  */
 #define LINE_ITEM_FIELD(name) offsetof (line_item_t, name)
 typedef struct {

@@ -60,9 +60,9 @@ static void portion_clear (struct line_items_portion *p)
     mpq_clears (p->whole, p->seen, NULL);
 }
 
-/* `in`: bought, and of the month before; `had`: by jobs, by reservations, and
- * gone. Of a month that is over the rows have what is left of `in` as these
- * stand on rows: of the purchase, and of the months beside. */
+/* `in`: bought, and rolled over from last month; `had`: consumed by jobs and by
+ * reservations, and expired. Once the month is over, the rest of `in` is the
+ * amounts on the rows of the purchase less those that roll over. */
 static void sum_portion (struct line_items_portion *p, const mpq_srcptr in[2],
                          const mpq_srcptr had[3], mpq_srcptr out,
                          void (*round) (mpz_t units, mpq_srcptr amount))

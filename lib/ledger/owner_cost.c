@@ -15,7 +15,7 @@ struct owner_cost_pool {
     mpz_t given;
 };
 
-struct estate {
+struct owner_cost {
     const site_t *site;
     const bill_t *bill;
     period_t month;

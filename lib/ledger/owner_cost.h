@@ -1,27 +1,28 @@
 /*
  * owner_cost.h: the rows of a month as the organisation that owns the cluster
- * pays for them, made of the rows by job and day (ledger/line_items.h) and of
- * the cost book's lines in the month's bill:
+ * pays for them. They are made of the rows by job and day (ledger/line_items.h)
+ * and of the cost book's lines in the month's bill:
  *
- *   job, capacity  nothing is billed; `prepaid` is the part of the hardware's
- * cost in the pool and month that falls to its GPU time cost           every
- * other line of the cost book, once a month; no disposal that is in no charge
+ *   job, capacity  nothing is billed; `prepaid` is the hardware cost of the pool
+ *                  and month that belongs to its GPU time
+ *   cost           every other line of the cost book, once a month; disposals
+ *                  that are in no charge are left out
  *   purchase       an asset in the month in which it comes into service: billed
- *                  units x price, and as much less in `prepaid`; a row for each
- * of its funds, of so many of the units
+ *                  units x price, and the same amount negative in `prepaid`; one
+ *                  row for each of its funds, with that fund's share of the units
  *
  *   sum of billed + prepaid in a month and pool = the cost of the pool
  *   sum of billed of purchases = the prices of the assets
  *
- * each line to 10 decimals. Rows of statements (idle, credits, corrections,
- * taxes, rounding) are none of them. Pure.
+ * Amounts have 10 decimals. Rows of statements (idle, credits, corrections,
+ * taxes, rounding) are left out. Pure.
  */
 #ifndef GL_LEDGER_OWNER_COST_H
 #define GL_LEDGER_OWNER_COST_H
 
 #include "ledger/line_items.h"
 
-typedef struct estate owner_cost_t;
+typedef struct owner_cost owner_cost_t;
 
 /* `bill`: the month's, for its costs and pools. `site`: zone, and the assets.
  * Both must outlive it. */

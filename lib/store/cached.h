@@ -1,14 +1,14 @@
 /*
- * cached.h: what was computed of a stretch of time from its facts and from
- * those before it, of all clusters, kept until one of these changes.
+ * cached.h: results computed from the facts of a period and of the time before
+ * it, of all clusters, cached until one of these facts changes.
  *
- * A cache as rollups are (store.h), and beside them in their table: it may be
- * emptied at any time. The body is the caller's; so is the digest, which says
- * of what it was made beside facts. A put that changes what counts forgets, in
- * its own transaction, all that is kept of stretches that end after the
- * earliest moment concerned: for rollups the changed time is looked at, here
- * all that follows from it. Beside what forgets a rollup that are
- *   - the end of an open segment: from its start on, since what it comes to may
+ * The cache is in the table of the rollups (store.h) and may be emptied at any
+ * time. The caller owns the format of the body, and a digest that names every
+ * input other than facts. A write that changes a fact deletes, in its own
+ * transaction, all cached results of periods that end after the earliest moment
+ * concerned. For rollups that is the changed time itself; here these changes
+ * count as well:
+ *   - the end of an open segment: from its start on, since the result may
  *     depend on how it ended;
  *   - a segment that slurmdbd has again: from its start on;
  *   - a reading of a meter: from its start on.

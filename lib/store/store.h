@@ -15,7 +15,7 @@
  *     *_UNKNOWN values) never replaces known. `gpu_asked` is true as soon as
  *     one source says so. A `gres` that names devices is never replaced by one
  *     that names none: Slurm loses the GRES of ended jobs. `gres_lost` then
- * tells when that was last seen (docs/decisions/lost-gres.md).
+ *     is the time of that observation (docs/decisions/lost-gres.md).
  *   - Of two observations of one node event or reservation the later one
  *     stands as a whole; at the same moment closed before open; then the
  *     bytewise greater one.
@@ -23,9 +23,9 @@
  *   - A node record is known by its key; it never changes.
  *   - A stretch of device usage is known by its key, job and begin; of two that
  *     share these the one with the later end stands as a whole, then the
- * greater one (lib/store/usage.h). An agent never writes two.
+ *     greater one (lib/store/usage.h). An agent never writes two.
  *   - A retag is known by (cluster, id_job, time_submit, stamp, who); of two
- * that share these the bytewise greater one stands. So whoever writes retags
+ *     that share these the bytewise greater one stands. So whoever writes retags
  *     gives those of one segment different stamps.
  * Merging is a maximum in a total order, so neither order nor repetition of
  * sources can matter. Texts are bytes without NUL, of any content.

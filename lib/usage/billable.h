@@ -1,26 +1,26 @@
 /*
- * billable.h: what is billed of a segment, where that is not what it held; and
- * what of it is given back for how it ended.
+ * billable.h: the billable quantity of a segment where a policy makes it differ
+ * from the allocation, and the part of it that is credited for how it ended.
  *
- * Held is what devices were allocated, for as long (usage.h): no policy changes
- * that. Billed is a price of it (price_seconds of charge.h), for each segment
- * by itself and in each pool:
+ * An allocation is devices x time (usage.h); no policy changes it. The billable
+ * quantity (price_seconds of charge.h) is computed for each segment and pool:
  *
  *   units x seconds
  *
- *   units    GPUs by their price weight (pool's bill: gpus), or as many as the
- *            job's CPUs or memory stand for where these are more: rounded up
- *            (dominant; PLGrid Cyfronet), or as the largest of the weighted
- *            (weighted; MAX_TRES of Slurm's PriorityFlags). A job in several
- * pools has its CPUs and memory in them as its GPUs. A job without a GPU is
- * billed by no GPU pool. seconds  held, less suspended time that the policy
- * leaves free; of a segment that has ended none if they are fewer than
- * policy.grace, else at least policy.minimum, and a whole number of
- * policy.increment. What that adds lies where the segment ends.
+ *   units    GPUs by their price weight (pool's bill: gpus); or the number of
+ *            GPUs that the job's CPUs or memory correspond to if that is more,
+ *            rounded up (dominant; PLGrid Cyfronet); or the largest of the
+ *            weighted quantities (weighted; MAX_TRES of Slurm's PriorityFlags).
+ *            A job in several pools shares its CPUs and memory among them as it
+ *            does its GPUs. No GPU pool bills a job without a GPU.
+ *   seconds  allocated seconds, less suspended time that the policy leaves free.
+ *            A segment that ended before policy.grace has none; else at least
+ *            policy.minimum, and a whole number of policy.increment. The
+ *            seconds that this adds are at the end of the segment.
  *
  * So cutting a segment at any instants changes no sum. A segment that ended in
- * one of policy.credits is given back what it was billed for its last
- * policy.credit_cap, in the months in which that lies. Examples:
+ * one of policy.credits is credited with its last billable seconds, at most
+ * policy.credit_cap, in the months that contain them. Examples:
  * docs/guides/billing.md. Pure.
  */
 #ifndef GL_USAGE_BILLABLE_H
@@ -30,8 +30,8 @@
 
 #include "usage/usage.h"
 
-/* Whether a policy bills anything else than what is held. Then charges need
- * each segment. */
+/* Whether a policy makes the billable quantity differ from the allocation. Then
+ * charges need each segment. */
 bool billable_otherwise (const site_t *site);
 
 /* Whether a segment is given something back. */

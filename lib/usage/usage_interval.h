@@ -52,8 +52,8 @@ typedef struct {
     /* all that it holds, instead of `unknown` and `held`; NULL: these */
     void (*all) (const usage_interval_t *interval, const holding_t *holding,
                  size_t count, void *arg);
-    /* Each part of a stretch of a device whose kind is told, within the
-     * interval; NULL: not wanted. */
+    /* Each part of a device's measured stretch within the interval, if the kind
+     * of the device is known; NULL: not wanted. */
     void (*stretch) (const usage_interval_t *interval,
                      const device_kind_t *kind, const device_usage_t *usage,
                      int64_t from_ms, int64_t to_ms, void *arg);

@@ -230,7 +230,7 @@ static void tell_below (const struct sets *s, balance_due_below_f callback,
 struct looking {
     store_t *store;
     const periods_t *periods;
-    const bill_t *billed; /* where rows of a set are, so that it is told */
+    const bill_t *billed; /* a set is reported if it has rows here */
     const month_t *open;
     balance_due_below_f callback;
     void *arg;

@@ -1,15 +1,14 @@
 /*
- * balance_due.h: what is due today of what was billed for a month, and how much
- * of it may be given back: one rule for credits to teams, of jobs and of
- * disputes.
+ * balance_due.h: the balance due today of a month's charges, and how much of it
+ * may be credited: one rule for credits to teams, to jobs and from disputes.
  *
- * Rows of the month lie in sets, each of which holds the next: those of a team;
- * in a pool; of a line of the bill; and of the line a part, a job or a disputed
- * row. Due of a set is what its charge is, with the corrections of it wherever
- * they stand, those of the open month included, less what was given back of it
- * by policy, by hand or by disputes. What is given back is at most what is due
- * of every set that it lies in. Nothing is due of remainders, and taxes follow
- * what they are on.
+ * Rows of the month belong to sets, each of which contains the next: a team; the
+ * team in a pool; a line of the bill; and the part of that line which a credit
+ * is for, such as a job or a disputed row. The balance due of a set is its
+ * charges and all their corrections, those of the open month included, less all
+ * credits: by policy, manual, and from disputes. A credit is at most the balance
+ * due of every set that it belongs to. Nothing is due of unallocated cost, and
+ * taxes follow the amounts that they are on. Amounts are in smallest units.
  */
 #ifndef GL_BALANCE_DUE_H
 #define GL_BALANCE_DUE_H
@@ -26,32 +25,34 @@ typedef enum {
 
 typedef struct {
     balance_due_set_t set;
-    const posting_t *row; /* whose team, pool, keys, GPU and profile the rows of
-                             the set have; borrowed, as */
-    const char *reference; /* of rows that go back to a part; NULL: none do */
-    mpz_t units; /* smallest ones; initialised by who asks, and added to */
+    const posting_t *row; /* has the team, pool, keys, GPU and profile of the
+                             set's rows; borrowed, as is: */
+    const char *reference; /* of rows that refer to the part; NULL: none */
+    mpz_t units; /* smallest units; the caller initialises it, and it is added
+                    to */
 } balance_due_t;
 
-/* What something is given back of. */
+/* What a credit is for. */
 typedef struct {
     const char *month;
-    balance_due_set_t set; /* the narrowest that it lies in */
+    balance_due_set_t set; /* the smallest that contains it */
     const posting_t *row;
     const char *part; /* "the job", for people; and of a part: */
     const char *reference;
     mpz_srcptr charged; /* what it is charged today */
 } balance_due_of_t;
 
-/* `units`: what is wanted, or 0, for all that is due; then what is given back.
- * -1 if that is more than is due of one of the sets, or nothing is. */
+/* `units`: the amount wanted, or 0 for all that is due; on return the amount
+ * credited. -1 if that is more than is due of one of the sets, or if nothing is
+ * due. */
 int balance_due_give (store_t *store, const site_t *site,
                       const periods_t *periods, const balance_due_of_t *of,
                       mpz_t units, gl_error_t *error);
 
-/* Teams, and teams in pools, of which less than nothing is due of a month that
- * people brought rows of: where the bill of the month `billed` has rows of
- * them, so that what was accepted once is not told again. Without manual rows
- * nothing is due below 0. A team of which its pools tell all is left out. */
+/* Teams, and teams in pools, with a negative balance due for a month that has
+ * manual rows (without these no balance is negative). Only those with rows in
+ * the bill of `billed`, so that a balance which was accepted once is not
+ * reported again. A team whose pools explain its balance is left out. */
 typedef void (*balance_due_below_f) (const balance_due_t *due, void *arg);
 int balance_due_each_below (store_t *store, const site_t *site,
                             const periods_t *periods, const month_t *billed,
