@@ -226,7 +226,7 @@ prometheus_rules >rules.text
 grep -v ' ok ' rules.text | sed 's/^/# /'
 [ "$(grep -c ' ok ' rules.text)" -gt 15 ] && ! grep -qv ' ok ' rules.text
 result $? "Prometheus evaluates every alert and recording rule"
-grep -qx 'GpuledgerBudgetSpent ok firing' rules.text
+prometheus_fires GpuledgerBudgetSpent
 result $? "an overspent budget is an alert"
 prometheus_await team:slurm_gpuledger_month_idle_charge:sum
 result $? "what idle time was charged is recorded"

@@ -113,3 +113,14 @@ prometheus_rules ()
     done
     cat "$work/rules"
 }
+
+# Wait until the alert fires. A rule may have been evaluated before the first
+# scrape: it is "ok" then, and inactive until its next evaluation.
+prometheus_fires ()
+{
+    for _ in $(seq 100); do
+        prometheus_rules | grep -qx "$1 ok firing" && return
+        sleep 0.2
+    done
+    return 1
+}
