@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/nearest.h"
@@ -13,32 +14,55 @@
 #include "cli/cli_help.h"
 #include "store/store.h"
 
-/* Long-only ids of the common options; above those of any verb. */
-enum {
-    OPTION_CONFIG = CLI_LONG + 1000,
-    OPTION_STORE,
-    OPTION_STRICT,
-    OPTION_VERBOSE,
-    OPTION_QUIET,
-    OPTION_NO_PAGER,
-};
+/* --- common options ------------------------------------------------------ */
+
+static int take_config (cli_t *cli, void *into, const cli_option_t *option,
+                        const char *value)
+{
+    (void)into, (void)option;
+    cli->config = value;
+    cli->config_given = true;
+    return 0;
+}
+
+static int print_version (cli_t *cli, void *into, const cli_option_t *option,
+                          const char *value)
+{
+    (void)cli, (void)into, (void)option, (void)value;
+    puts (PACKAGE_STRING);
+    return -1;
+}
+
+static int print_help (cli_t *cli, void *into, const cli_option_t *option,
+                       const char *value)
+{
+    (void)into, (void)option, (void)value;
+    cli_help (cli->verb);
+    return -1;
+}
 
 const cli_option_t cli_common_options[] = {
-    {OPTION_CONFIG, "config", "FILE",
+    {0, "config", "FILE",
      "the site's configuration (default: $GPULEDGER_CONF, else\n" SYSCONFDIR
-     "/gpuledger/gpuledger.yaml)"},
-    {OPTION_STORE, "store", "URL",
+     "/gpuledger/gpuledger.yaml)",
+     .take = take_config},
+    {0, "store", "URL",
      "the store (default: SQLite files in " LOCALSTATEDIR
-     "/lib/gpuledger\nand gpuledger-ledger)"},
-    {OPTION_STRICT, "strict", NULL, "exit with 3 if there was a warning"},
-    {OPTION_VERBOSE, "verbose", NULL, "say more"},
-    {OPTION_QUIET, "quiet", NULL, "say nothing but errors"},
-    {OPTION_NO_PAGER, "no-pager", NULL,
-     "print to a terminal without $GPULEDGER_PAGER, $PAGER or less"},
-    {'V', "version", NULL, "print the version and exit"},
-    {'h', "help", NULL, "print this help and exit"},
+     "/lib/gpuledger\nand gpuledger-ledger)",
+     CLI_AT (cli_t, store_url)},
+    {0, "strict", NULL, "exit with 3 if there was a warning",
+     CLI_AT (cli_t, strict)},
+    {0, "verbose", NULL, "say more", CLI_AT (cli_t, verbose)},
+    {0, "quiet", NULL, "say nothing but errors", CLI_AT (cli_t, quiet)},
+    {0, "no-pager", NULL,
+     "print to a terminal without $GPULEDGER_PAGER, $PAGER or less",
+     CLI_AT (cli_t, no_pager)},
+    {'V', "version", NULL, "print the version and exit", .take = print_version},
+    {'h', "help", NULL, "print this help and exit", .take = print_help},
     {0},
 };
+
+/* --- messages ------------------------------------------------------------ */
 
 /* Control characters become \xNN: what is printed may come from a job's name or
  * from a damaged file, and a terminal obeys them. */
@@ -107,12 +131,16 @@ void cli_detail (cli_t *cli, const char *fmt, ...)
 
 /*
  * Options. getopt_long() gets a table made of the verb's and the common ones;
- * its messages are replaced by ours. An option's place in that table is what
- * it returns (from 1000 on), so that any id is possible.
+ * its messages are replaced by ours. A long option returns CLI_LONG and its
+ * place in that table.
  */
+#define CLI_LONG 256
 struct parser {
     struct option *longs;
-    const cli_option_t **of;
+    struct row {
+        const cli_option_t *option;
+        char *into; /* what its offset counts from */
+    } * rows;
     size_t count;
     buffer_t shorts;
 };
@@ -124,18 +152,22 @@ static int argument_of (const cli_option_t *option)
                                                    : required_argument;
 }
 
-static void parser_add (struct parser *p, const cli_option_t *options)
+static void parser_add (struct parser *p, const cli_option_t *options,
+                        char *into)
 {
-    for (; options && options->id; options++) {
+    for (const cli_option_t *o = options; o && (o->name || o->group); o++) {
+        if (o->group) {
+            parser_add (p, o->group, into + o->at);
+            continue;
+        }
         p->longs = xreallocarray (p->longs, p->count + 2, sizeof (*p->longs));
-        p->of = xreallocarray (p->of, p->count + 1, sizeof (*p->of));
-        p->of[p->count] = options;
-        p->longs[p->count] = (struct option){
-            options->name, argument_of (options), NULL, options->id};
-        p->longs[++p->count] = (struct option){0};
-        if (options->id < CLI_LONG) {
-            buffer_add_char (&p->shorts, options->id);
-            if (options->argument)
+        p->longs[p->count] = (struct option){o->name, argument_of (o), NULL,
+                                             CLI_LONG + (int)p->count};
+        p->longs[p->count + 1] = (struct option){0};
+        *GL_APPEND (p->rows, p->count) = (struct row){o, into};
+        if (o->letter) {
+            buffer_add_char (&p->shorts, (char)o->letter);
+            if (o->argument)
                 buffer_add_char (&p->shorts, ':');
         }
     }
@@ -171,7 +203,7 @@ static int wrong_option (cli_t *cli, const struct parser *p, int c, char **argv)
 
     if (c == ':')
         return cli_usage (cli, "option '%s' needs an argument", word);
-    if (optopt >= CLI_LONG || (optopt && !strncmp (word, "--", 2)))
+    if (optopt >= CLI_LONG)
         return cli_usage (cli, "option '%s' takes no argument", word);
     if (optopt >= '0' && optopt <= '9')
         return cli_usage (cli,
@@ -183,95 +215,56 @@ static int wrong_option (cli_t *cli, const struct parser *p, int c, char **argv)
     return unknown_option (cli, p, word);
 }
 
-/* 1: it was a common option and is done; 0: it was not; -1: stop. */
-static int common_option (cli_t *cli, int id)
+/* The option as getopt_long() returned it. */
+static const struct row *find_row (const struct parser *p, int c)
 {
-    switch (id) {
-    case OPTION_CONFIG:
-        cli->config = optarg;
-        cli->config_given = true;
-        return 1;
-    case OPTION_STORE:
-        cli->store_url = optarg;
-        return 1;
-    case OPTION_STRICT:
-        cli->strict = true;
-        return 1;
-    case OPTION_VERBOSE:
-        cli->verbose = true;
-        return 1;
-    case OPTION_QUIET:
-        cli->quiet = true;
-        return 1;
-    case OPTION_NO_PAGER:
-        cli->no_pager = true;
-        return 1;
-    case 'V':
-        puts (PACKAGE_STRING);
-        return -1;
-    case 'h':
-        cli_help (cli->verb);
-        return -1;
-    default:
-        return 0;
-    }
+    const struct row *row = p->rows;
+
+    if (c >= CLI_LONG)
+        return &row[c - CLI_LONG];
+    while (row->option->letter != c)
+        row++;
+    return row;
 }
 
-int cli_option (cli_t *cli, int argc, char **argv, const char **ret_value)
+static int take_option (cli_t *cli, const struct row *row, const char *value)
 {
-    struct parser parser = {.shorts = BUFFER_INIT};
-    int c, common;
+    const cli_option_t *o = row->option;
+    char *into = row->into + o->at;
 
-    /* before a verb is known, stop at the first operand: it is the verb */
-    buffer_add_text (&parser.shorts, cli->verb ? ":" : "+:");
-    if (cli->verb)
-        parser_add (&parser, cli->verb->options);
-    parser_add (&parser, cli_common_options);
-    cli->exit_code = CLI_OK;
-    do {
-        c = getopt_long (argc, argv, buffer_text (&parser.shorts), parser.longs,
-                         NULL);
-        if (c == '?' || c == ':')
-            cli->exit_code = wrong_option (cli, &parser, c, argv);
-        common = c == -1 ? 0 : common_option (cli, c);
-    } while (common == 1);
-    free (parser.longs);
-    free (parser.of);
-    buffer_done (&parser.shorts);
-    if (cli->exit_code || common < 0)
-        return -1;
-    *ret_value = optarg;
-    return c == -1 ? 0 : c;
-}
-
-static bool put_place (const verb_t *verb, int option, const char *value,
-                       char *request)
-{
-    const cli_place_t *place = verb->places;
-
-    while (place && place->option && place->option != option)
-        place++;
-    if (!place || !place->option)
-        return false;
-    if (value)
-        *(const char **)(request + place->at) = value;
+    *GL_APPEND (cli->given, cli->given_count)
+        = (struct cli_given){o->name, value};
+    if (o->take)
+        return o->take (cli, into, o, value);
+    if (o->argument)
+        *(const char **)into = value;
     else
-        *(bool *)(request + place->at) = true;
-    return true;
+        *(bool *)into = true;
+    return 0;
 }
 
 int cli_options (cli_t *cli, int argc, char **argv, void *request)
 {
-    const verb_t *verb = cli->verb;
-    const char *value;
-    int option;
+    struct parser parser = {.shorts = BUFFER_INIT};
+    int c, rc = 0;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
-        int taken = put_place (verb, option, value, request);
-        for (const cli_group_t *g = verb->groups; g && g->take && !taken; g++)
-            taken = g->take (cli, (char *)request + g->at, option, value);
-        if (taken < 0)
-            return -1;
+    /* before a verb is known, stop at the first operand: it is the verb */
+    buffer_add_text (&parser.shorts, cli->verb ? ":" : "+:");
+    if (cli->verb)
+        parser_add (&parser, cli->verb->options, request);
+    parser_add (&parser, cli_common_options, (char *)cli);
+    cli->exit_code = CLI_OK;
+    while (rc == 0
+           && (c = getopt_long (argc, argv, buffer_text (&parser.shorts),
+                                parser.longs, NULL))
+                  != -1) {
+        if (c != '?' && c != ':')
+            rc = take_option (cli, find_row (&parser, c), optarg);
+        else if ((cli->exit_code = wrong_option (cli, &parser, c, argv)))
+            rc = -1;
     }
-    return option;
+    free (parser.longs);
+    free (parser.rows);
+    buffer_done (&parser.shorts);
+    return rc;
 }

@@ -11,9 +11,7 @@
  * Options and operands may be mixed; common options may stand before or after
  * the verb. The function of a verb begins with
  *
- *     while ((option = cli_option (cli, argc, argv, &value)) > 0)
- *         switch (option) { ... }
- *     if (option < 0)
+ *     if (cli_options (cli, argc, argv, &request) < 0)
  *         return cli->exit_code;
  *     ... argv[optind] to argv[argc - 1] are its operands
  *
@@ -40,34 +38,36 @@
     3 /* done, but look: see the man page; or a warning under \
          --strict */
 
-/* An option of a table. `id` is the character of its short form, or
- * CLI_LONG + n for one that is long only. A table ends with {0}. */
-#define CLI_LONG 256
-typedef struct {
-    int id;
-    const char *name;     /* without "--" */
-    const char *argument; /* FILE; [=FILE]: may be left out; NULL: takes none */
-    const char *help;     /* one or more lines, separated by \n */
-} cli_option_t;
-
 struct cli;
+struct cli_option;
 struct site;
 struct store;
 
-/* Where an option goes in the verb's request, a struct: a const char *, or a
- * bool if it takes no argument. A table ends with {0}. */
-typedef struct {
-    int option;
-    size_t at;
-} cli_place_t;
+/* What an option does if it is more than a text or a switch. 0, or -1: wrong
+ * use, reported, with cli->exit_code set. */
+typedef int cli_take_t (struct cli *cli, void *into,
+                        const struct cli_option *option, const char *value);
 
-/* Options that several verbs share, and the part of the request that takes
- * them. 1: it was one of these; 0: it was not; -1: wrong use, reported. A table
- * ends with {0}. */
-typedef struct {
-    int (*take) (struct cli *cli, void *into, int option, const char *value);
-    size_t at;
-} cli_group_t;
+/* An option of a table, or all those of another table. A table ends with {0}. */
+typedef struct cli_option {
+    int letter;           /* of the short form; 0: long only */
+    const char *name;     /* without "--" */
+    const char *argument; /* FILE; [=FILE]: may be left out; NULL: takes none */
+    const char *help;     /* one or more lines, separated by \n */
+    size_t at;        /* offset in the verb's request: of a const char *, of a
+                             bool if it takes no argument, or as take() wants */
+    cli_take_t *take; /* NULL: it is stored */
+    int code;         /* for take() */
+    const struct cli_option *group; /* the table; its offsets count from `at` */
+} cli_option_t;
+
+/* Where an option goes: a member of the request. */
+#define CLI_AT(type, member) .at = offsetof (type, member)
+/* The options of a table that several verbs share, for a member of the request. */
+#define CLI_GROUP(table, type, member)          \
+    {                                           \
+        .group = (table), CLI_AT (type, member) \
+    }
 
 typedef struct {
     const char *name;
@@ -76,8 +76,6 @@ typedef struct {
     const char *summary;         /* one line, for the list of verbs */
     const char *help;            /* a paragraph; NULL: the summary will do */
     const cli_option_t *options; /* NULL: common ones only */
-    const cli_place_t *places;   /* these two are read by cli_options() */
-    const cli_group_t *groups;
     const char *example;         /* whole command lines, separated by \n */
 } verb_t;
 
@@ -93,7 +91,11 @@ typedef struct cli {
     bool quiet;
     bool no_pager;
     /* state */
-    int exit_code; /* why cli_option() gave up */
+    int exit_code; /* why cli_options() gave up */
+    struct cli_given {
+        const char *name, *value;
+    } * given; /* the options, in their order */
+    size_t given_count;
     uint64_t warnings;
     struct store *store;
     struct site *site;
@@ -101,13 +103,9 @@ typedef struct cli {
 
 extern const cli_option_t cli_common_options[];
 
-/* The next option of the verb: its id, and its argument in *ret_value (NULL if
- * it takes none). 0: no more. -1: the verb is over with cli->exit_code (wrong
- * use has been reported, --help answered). */
-int cli_option (cli_t *cli, int argc, char **argv, const char **ret_value);
-
-/* Reads all options of the verb into its request, by its places and groups. 0:
- * done; -1: the verb is over with cli->exit_code. */
+/* Reads all options of the verb into its request (NULL: it has none). 0: done;
+ * -1: the verb is over with cli->exit_code (wrong use has been reported, --help
+ * answered). */
 int cli_options (cli_t *cli, int argc, char **argv, void *request);
 
 /* Messages. Those that return do so with the exit code of their case. */
@@ -117,6 +115,9 @@ int cli_failf (cli_t *cli, const char *fmt, ...)
 /* Wrong use; names the help. */
 int cli_usage (cli_t *cli, const char *fmt, ...)
     __attribute__ ((format (printf, 2, 3)));
+/* The same for a cli_take_t: -1, the code is in cli->exit_code. */
+#define cli_refuse(cli, ...) \
+    ((cli)->exit_code = cli_usage ((cli), __VA_ARGS__), -1)
 /* Something that should be looked at; counts for --strict. --quiet hides the
  * text. */
 void cli_warn (cli_t *cli, const char *fmt, ...)

@@ -19,8 +19,8 @@ static void print_option (const cli_option_t *option)
 {
     int n;
 
-    if (option->id < CLI_LONG)
-        n = printf ("  -%c, --%s", option->id, option->name);
+    if (option->letter)
+        n = printf ("  -%c, --%s", option->letter, option->name);
     else
         n = printf ("      --%s", option->name);
     if (option->argument)
@@ -37,13 +37,13 @@ static void print_option (const cli_option_t *option)
     indent (option->help + n + (option->help[n] == '\n'), TEXT_COLUMN);
 }
 
-static void print_options (const char *title, const cli_option_t *options)
+static void print_options (const cli_option_t *options)
 {
-    if (!options || !options->id)
-        return;
-    printf ("\n%s:\n", title);
-    for (; options->id; options++)
-        print_option (options);
+    for (; options && (options->name || options->group); options++)
+        if (options->group)
+            print_options (options->group);
+        else
+            print_option (options);
 }
 
 #define WIDTH 79
@@ -70,7 +70,8 @@ static void help_of_command (void)
           "cost.\n\nVerbs:");
     for (const verb_t *const *verb = cli_verbs; *verb; verb++)
         printf ("  %-12s%s\n", (*verb)->name, (*verb)->summary);
-    print_options ("Common options", cli_common_options);
+    puts ("\nCommon options:");
+    print_options (cli_common_options);
     puts ("\n'gpuledger VERB --help' explains a verb. Exit: 0 ok, 1 failed, 2 "
           "wrong use,\n3 done but look. See gpuledger(1).");
 }
@@ -84,8 +85,11 @@ void cli_help (const verb_t *verb)
     printf ("Usage: gpuledger %s%s%s\n", verb->name, *verb->synopsis ? " " : "",
             verb->synopsis);
     paragraph (verb->help ? verb->help : verb->summary);
-    print_options ("Options", verb->options);
-    print_options ("Common options", cli_common_options);
+    if (verb->options)
+        puts ("\nOptions:");
+    print_options (verb->options);
+    puts ("\nCommon options:");
+    print_options (cli_common_options);
     if (verb->example) {
         puts ("\nExample:");
         indent (verb->example, 2);

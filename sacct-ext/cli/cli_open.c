@@ -1,5 +1,6 @@
 /* The site and the store of a command, opened when first asked for. */
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -45,6 +46,8 @@ void cli_close (cli_t *cli)
 {
     store_close (cli->store);
     site_free (cli->site);
+    free (cli->given);
     cli->store = NULL;
     cli->site = NULL;
+    cli->given = NULL;
 }

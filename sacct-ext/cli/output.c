@@ -13,70 +13,82 @@
 #include "cli/output.h"
 #include "cli/pager.h"
 
-static int set_format (cli_t *cli, output_t *output, render_format_t format)
+static int take_format (cli_t *cli, void *into, const cli_option_t *option,
+                        const char *value)
 {
-    if (output->format_given && output->format != format) {
-        cli->exit_code = cli_usage (
-            cli, "-P, --csv, --json and --html exclude each other");
-        return -1;
-    }
+    output_t *output = into;
+    render_format_t format = (render_format_t)option->code;
+
+    (void)value;
+    if (output->format_given && output->format != format)
+        return cli_refuse (cli, "-P, --csv, --json and --html exclude each "
+                                "other");
     output->format = format;
     output->format_given = true;
-    return 1;
+    return 0;
 }
 
-static int set_limit (cli_t *cli, output_t *output, const char *value)
+static int take_limit (cli_t *cli, void *into, const cli_option_t *option,
+                       const char *value)
 {
     uint64_t limit;
 
-    if (number_u64_text (value, &limit) < 0 || limit == 0 || limit > SIZE_MAX) {
-        cli->exit_code = cli_usage (
+    (void)option;
+    if (number_u64_text (value, &limit) < 0 || limit == 0 || limit > SIZE_MAX)
+        return cli_refuse (
             cli, "'%s' is no number of rows; write e.g. --limit 10", value);
-        return -1;
-    }
-    output->limit = limit;
-    return 1;
+    ((output_t *)into)->limit = limit;
+    return 0;
 }
 
-int output_option (cli_t *cli, void *into, int option, const char *value)
+int output_take_file (cli_t *cli, void *into, const cli_option_t *option,
+                      const char *value)
 {
-    output_t *output = into;
-
-    switch (option) {
-    case 'P':
-        return set_format (cli, output, RENDER_PARSABLE2);
-    case OUTPUT_CSV:
-        return set_format (cli, output, RENDER_CSV);
-    case OUTPUT_JSON:
-        return set_format (cli, output, RENDER_JSON);
-    case OUTPUT_HTML:
-        return set_format (cli, output, RENDER_HTML);
-    case 'o':
-        output->fields = value;
-        return 1;
-    case 'w':
-        output->wide = true;
-        return 1;
-    case 'n':
-        output->no_header = true;
-        return 1;
-    case OUTPUT_SORT:
-        output->sort = value;
-        return 1;
-    case OUTPUT_LIMIT:
-        return set_limit (cli, output, value);
-    case OUTPUT_FILE:
-        if (!*value) {
-            cli->exit_code
-                = cli_usage (cli, "--output needs the name of a file");
-            return -1;
-        }
-        output->file = strcmp (value, "-") ? value : NULL;
-        return 1;
-    default:
-        return 0;
-    }
+    (void)option;
+    if (!*value)
+        return cli_refuse (cli, "--output needs the name of a file");
+    ((output_t *)into)->file = strcmp (value, "-") ? value : NULL;
+    return 0;
 }
+
+#define OPTION_JSON                                                \
+    {                                                              \
+        0, "json", NULL, "JSON; money and 64-bit ids are strings", \
+            .take = take_format, .code = RENDER_JSON               \
+    }
+#define OPTION_OUTPUT                                               \
+    {                                                               \
+        0, "output", "FILE",                                        \
+            "write to FILE, which is replaced once it is complete", \
+            .take = output_take_file                                \
+    }
+
+const cli_option_t output_options[] = {
+    {'P', "parsable2", NULL, "fields separated by '|', with a header",
+     .take = take_format, .code = RENDER_PARSABLE2},
+    {0, "csv", NULL, "comma-separated values (RFC 4180)", .take = take_format,
+     .code = RENDER_CSV},
+    OPTION_JSON,
+    {0, "html", NULL, "one self-contained page, fit for print",
+     .take = take_format, .code = RENDER_HTML},
+    {'o', "format", "FIELDS",
+     "these fields, in this order, separated by commas",
+     CLI_AT (output_t, fields)},
+    {'w', "wide", NULL, "all columns, however narrow the terminal is",
+     CLI_AT (output_t, wide)},
+    {0, "sort", "FIELDS",
+     "order the rows by these fields, -FIELD from the largest down:\n"
+     "--sort -charge,account",
+     CLI_AT (output_t, sort)},
+    {0, "limit", "N", "the first N rows; totals stay those of all rows",
+     .take = take_limit},
+    {'n', "noheader", NULL, "rows alone: no header, no totals, no notes",
+     CLI_AT (output_t, no_header)},
+    OPTION_OUTPUT,
+    {0},
+};
+
+const cli_option_t output_file_options[] = {OPTION_JSON, OPTION_OUTPUT, {0}};
 
 bool output_formed (const output_t *output)
 {

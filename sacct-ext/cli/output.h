@@ -10,34 +10,10 @@
 #include "render/render.h"
 #include "report/report.h"
 
-enum {
-    OUTPUT_CSV = CLI_LONG + 500,
-    OUTPUT_JSON,
-    OUTPUT_HTML,
-    OUTPUT_FILE,
-    OUTPUT_SORT,
-    OUTPUT_LIMIT,
-};
-
-/* Rows of a verb's option table. */
-#define OUTPUT_OPTIONS                                                         \
-    {'P', "parsable2", NULL, "fields separated by '|', with a header"},        \
-        {OUTPUT_CSV, "csv", NULL, "comma-separated values (RFC 4180)"},        \
-        {OUTPUT_JSON, "json", NULL, "JSON; money and 64-bit ids are strings"}, \
-        {OUTPUT_HTML, "html", NULL, "one self-contained page, fit for print"}, \
-        {'o', "format", "FIELDS",                                              \
-         "these fields, in this order, separated by commas"},                  \
-        {'w', "wide", NULL, "all columns, however narrow the terminal is"},    \
-        {OUTPUT_SORT, "sort", "FIELDS",                                        \
-         "order the rows by these fields, -FIELD from the largest down:\n"     \
-         "--sort -charge,account"},                                            \
-        {OUTPUT_LIMIT, "limit", "N",                                           \
-         "the first N rows; totals stay those of all rows"},                   \
-        {'n', "noheader", NULL, "rows alone: no header, no totals, no notes"}, \
-    {                                                                          \
-        OUTPUT_FILE, "output", "FILE",                                         \
-            "write to FILE, which is replaced once it is complete"             \
-    }
+/* Options, as a CLI_GROUP for an output_t. */
+extern const cli_option_t output_options[];
+/* --json and --output alone. */
+extern const cli_option_t output_file_options[];
 
 typedef struct {
     render_format_t format;
@@ -51,8 +27,8 @@ typedef struct {
     mode_t mode;        /* of the file; 0: 0666 less the umask */
 } output_t;
 
-/* Into an output_t, as a cli_group_t. */
-int output_option (cli_t *cli, void *into, int option, const char *value);
+/* Takes --output, for an output_t. */
+cli_take_t output_take_file;
 
 /* Selects the fields, renders and writes; tells warnings that the format has no
  * place for. Returns an exit code. */

@@ -10,16 +10,6 @@
 #include "month/month.h"
 #include "month/bills.h"
 
-static const struct {
-    int option;
-    key_id_t key;
-} filter_options[] = {
-    {'M', KEY_CLUSTER},     {'A', KEY_ACCOUNT},
-    {'u', KEY_USER},        {QUERY_PROJECT, KEY_PROJECT},
-    {QUERY_TEAM, KEY_TEAM}, {QUERY_POOL, KEY_POOL},
-    {'s', KEY_STATE},
-};
-
 /* --- options ----------------------------------------------------------- */
 
 static void add_value (text_list_t *list, const char *text, size_t length)
@@ -40,13 +30,11 @@ static int add_state (cli_t *cli, text_list_t *list, const char *text,
     for (char *p = word; *p; p++)
         if (*p >= 'a' && *p <= 'z')
             *p -= 'a' - 'A';
-    if (segment_state_parse (word, length, &state) < 0) {
-        cli->exit_code = cli_usage (cli,
-                                    "there is no job state '%s'; write sacct's "
-                                    "words, e.g. COMPLETED or NODE_FAIL",
-                                    word);
-        return -1;
-    }
+    if (segment_state_parse (word, length, &state) < 0)
+        return cli_refuse (cli,
+                           "there is no job state '%s'; write sacct's "
+                           "words, e.g. COMPLETED or NODE_FAIL",
+                           word);
     name = segment_state_name (state);
     add_value (list, name, strlen (name));
     return 0;
@@ -61,54 +49,59 @@ static usage_filter_t *filter_of (query_options_t *options, key_id_t key)
     return &options->filters[options->filter_count++];
 }
 
-static int add_filter (cli_t *cli, query_options_t *options, key_id_t key,
-                       const char *value)
+static int take_filter (cli_t *cli, void *into, const cli_option_t *option,
+                        const char *value)
 {
-    usage_filter_t *filter = filter_of (options, key);
+    key_id_t key = (key_id_t)option->code;
+    usage_filter_t *filter = filter_of (into, key);
 
     for (const char *word = value, *end; word; word = *end ? end + 1 : NULL) {
         end = word + strcspn (word, ",");
-        if (end == word) {
-            cli->exit_code
-                = cli_usage (cli, "a name is missing in '%s'", value);
-            return -1;
-        }
+        if (end == word)
+            return cli_refuse (cli, "a name is missing in '%s'", value);
         if (key != KEY_STATE)
             add_value (&filter->values, word, end - word);
         else if (add_state (cli, &filter->values, word, end - word) < 0)
             return -1;
     }
-    return 1;
+    return 0;
 }
+
+const cli_option_t query_period_options[] = {
+    {0, "month", "MONTHS",
+     "2026-10; 2026-05..2026-10, both included; last; -3, the last\n"
+     "three that are complete (default: last)",
+     CLI_AT (query_options_t, month)},
+    {'S', "starttime", "TIME",
+     "from here on, in sacct's forms: 2026-10-05[T14:30][Z],\n"
+     "10/05, now-7days; now is what the facts last speak of",
+     CLI_AT (query_options_t, start)},
+    {'E', "endtime", "TIME", "up to here, exclusive (default: now)",
+     CLI_AT (query_options_t, end)},
+    {0},
+};
+
+#define FILTER(letter, name, help, key)                              \
+    {                                                                \
+        letter, name, "LIST", help, .take = take_filter, .code = key \
+    }
+
+const cli_option_t query_filter_options[] = {
+    FILTER ('M', "clusters", "these clusters only", KEY_CLUSTER),
+    FILTER ('A', "accounts", "these accounts only", KEY_ACCOUNT),
+    FILTER ('u', "user", "these users only", KEY_USER),
+    FILTER (0, "project", "these projects only", KEY_PROJECT),
+    FILTER (0, "team", "these teams only", KEY_TEAM),
+    FILTER (0, "pool", "these pools only", KEY_POOL),
+    FILTER ('s', "state", "jobs that ended so: COMPLETED,FAILED,...",
+            KEY_STATE),
+    {0},
+};
 
 void query_option_name (query_options_t *options, key_id_t key,
                         const char *name)
 {
     add_value (&filter_of (options, key)->values, name, strlen (name));
-}
-
-int query_option (cli_t *cli, void *into, int option, const char *value)
-{
-    query_options_t *options = into;
-
-    switch (option) {
-    case QUERY_MONTH:
-        options->month = value;
-        return 1;
-    case 'S':
-        options->start = value;
-        return 1;
-    case 'E':
-        options->end = value;
-        return 1;
-    case QUERY_BY:
-        options->by = value;
-        return 1;
-    }
-    for (size_t i = 0; i < GL_ARRAY_SIZE (filter_options); i++)
-        if (filter_options[i].option == option)
-            return add_filter (cli, options, filter_options[i].key, value);
-    return 0;
 }
 
 const text_list_t *query_options_names (const query_options_t *options,

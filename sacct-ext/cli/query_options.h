@@ -10,35 +10,10 @@
 #include "store/store.h"
 #include "usage/query.h"
 
-enum {
-    QUERY_MONTH = CLI_LONG + 600,
-    QUERY_PROJECT,
-    QUERY_TEAM,
-    QUERY_POOL,
-    QUERY_BY,
-};
-
-/* Rows of a verb's option table. */
-#define QUERY_PERIOD_OPTIONS                                           \
-    {QUERY_MONTH, "month", "MONTHS",                                   \
-     "2026-10; 2026-05..2026-10, both included; last; -3, the last\n"  \
-     "three that are complete (default: last)"},                       \
-        {'S', "starttime", "TIME",                                     \
-         "from here on, in sacct's forms: 2026-10-05[T14:30][Z],\n"    \
-         "10/05, now-7days; now is what the facts last speak of"},     \
-    {                                                                  \
-        'E', "endtime", "TIME", "up to here, exclusive (default: now)" \
-    }
-#define QUERY_FILTER_OPTIONS                                             \
-    {'M', "clusters", "LIST", "these clusters only"},                    \
-        {'A', "accounts", "LIST", "these accounts only"},                \
-        {'u', "user", "LIST", "these users only"},                       \
-        {QUERY_PROJECT, "project", "LIST", "these projects only"},       \
-        {QUERY_TEAM, "team", "LIST", "these teams only"},                \
-        {QUERY_POOL, "pool", "LIST", "these pools only"},                \
-    {                                                                    \
-        's', "state", "LIST", "jobs that ended so: COMPLETED,FAILED,..." \
-    }
+/* Options, as a CLI_GROUP for a query_options_t: the period; filters by names.
+ * --by is the verb's own. */
+extern const cli_option_t query_period_options[];
+extern const cli_option_t query_filter_options[];
 
 #define QUERY_FILTERS_MAX 8
 
@@ -57,9 +32,6 @@ typedef struct {
     report_cluster_t *clusters;
     accounts_t *accounts;
 } query_options_t;
-
-/* Into a query_options_t, as a cli_group_t. */
-int query_option (cli_t *cli, void *into, int option, const char *value);
 
 /* A filter by one name, whatever is in it. */
 void query_option_name (query_options_t *options, key_id_t key,

@@ -9,8 +9,8 @@
 #include "render/render_opencost.h"
 #include "statement/journal.h"
 
-struct export {
-    int option;
+struct export
+{
     const char *name; /* of the option */
     /* One of them: all of it, or as it comes, told why when it is not CLI_OK. */
     int (*make) (cli_t *cli, const report_query_t *query, buffer_t *out,
@@ -128,40 +128,47 @@ static int make_opencost (cli_t *cli, const report_query_t *query,
 
 /* --- the list ---------------------------------------------------------- */
 
+enum { EXPORT_JOURNAL, EXPORT_OPENCOST, EXPORT_FOCUS };
+
 static const export_t exports[] = {
-    {EXPORT_JOURNAL, "--journal", make_journal, NULL},
-    {EXPORT_OPENCOST, "--opencost", make_opencost, NULL},
-    {EXPORT_FOCUS, "--focus", NULL, export_focus},
+    [EXPORT_JOURNAL] = {"--journal", make_journal, NULL},
+    [EXPORT_OPENCOST] = {"--opencost", make_opencost, NULL},
+    [EXPORT_FOCUS] = {"--focus", NULL, export_focus},
 };
 
-static const export_t *export_of_option (int option)
-{
-    for (size_t i = 0; i < GL_ARRAY_SIZE (exports); i++)
-        if (exports[i].option == option)
-            return &exports[i];
-    return NULL;
-}
-
-int export_option (cli_t *cli, void *into, int option, const char *value)
+static int take_export (cli_t *cli, void *into, const cli_option_t *option,
+                        const char *value)
 {
     export_options_t *options = into;
-    const export_t *export = export_of_option (option);
+    const export_t *export = &exports[option->code];
 
-    if (option == EXPORT_DATASET) {
-        options->dataset = value;
-        return 1;
-    }
-    if (!export)
-        return 0;
-    if (options->export && options->export != export) {
-        cli->exit_code = cli_usage (cli, "%s and another form exclude each "
-                                    "other", options->export->name);
-        return -1;
-    }
+    if (options->export && options->export != export)
+        return cli_refuse (cli, "%s and another form exclude each other",
+                           options->export->name);
     options->export = export;
     options->version = value;
-    return 1;
+    return 0;
 }
+
+const cli_option_t export_options[] = {
+    {0, "journal", NULL,
+     "chargeback of full months as a double-entry journal for\n"
+     "ledger and hledger",
+     .take = take_export, .code = EXPORT_JOURNAL},
+    {0, "opencost", NULL,
+     "chargeback of full months in the shape of OpenCost's\n"
+     "allocations (JSON)",
+     .take = take_export, .code = EXPORT_OPENCOST},
+    {0, "focus", "[=VERSION]",
+     "chargeback of full months as FOCUS billing data by job\n"
+     "and day: 1.2 (default), 1.3 or 1.4",
+     .take = take_export, .code = EXPORT_FOCUS},
+    {0, "focus-dataset", "NAME",
+     "with --focus: cost-and-usage (default), invoice-detail,\n"
+     "billing-period, contract-commitment or owner-cost",
+     CLI_AT (export_options_t, dataset)},
+    {0},
+};
 
 const char *export_name (const export_t *export)
 {
@@ -187,7 +194,7 @@ int export_make (cli_t *cli, const export_options_t *options,
     output_stream_t *out;
     int rc, closed;
 
-    if (options->dataset && export->option != EXPORT_FOCUS)
+    if (options->dataset && export != &exports[EXPORT_FOCUS])
         return cli_usage (cli, "%s has no datasets: --focus-dataset goes with "
                           "--focus", export->name);
     /* what is booked in the end */

@@ -53,9 +53,8 @@ static int unknown_verb (cli_t *cli, const char *name)
 static int help (cli_t *cli, int argc, char **argv)
 {
     const verb_t *verb = NULL;
-    const char *value;
 
-    if (cli_option (cli, argc, argv, &value) < 0)
+    if (cli_options (cli, argc, argv, NULL) < 0)
         return cli->exit_code;
     if (argc - optind > 1)
         return cli_usage (cli, "help takes one verb");
@@ -77,10 +76,9 @@ static void read_environment (cli_t *cli)
 static int run (cli_t *cli, int argc, char **argv)
 {
     const verb_t *verb;
-    const char *value;
 
     opterr = 0;
-    if (cli_option (cli, argc, argv, &value) < 0)
+    if (cli_options (cli, argc, argv, NULL) < 0)
         return cli->exit_code;
     if (optind == argc)
         return cli_usage (cli, "a verb is missing");

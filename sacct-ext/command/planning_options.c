@@ -9,6 +9,33 @@
 #include "report/planning_report.h"
 #include "store/store.h"
 
+const cli_option_t planning_options[] = {
+    {0, "against", "NAME",
+     "breakeven, plan: compare with this price of `clouds`\n"
+     "(default: the lowest that owning can still beat)",
+     CLI_AT (planning_options_t, breakeven.against)},
+    {0, "max-age", "AGE",
+     "breakeven, plan: leave older prices out: 18m, 3y, or any\n"
+     "(default: 1y)",
+     CLI_AT (planning_options_t, max_age)},
+    {0, "printed", "FIGURE",
+     "breakeven: explain a published one, 40.5% or 18628 a year",
+     CLI_AT (planning_options_t, breakeven.printed)},
+    {0, "check", "FILE", "breakeven: judge a file of published figures instead",
+     CLI_AT (planning_options_t, check)},
+    {0, "year", "YYYY",
+     "recharge: a fiscal year (default: the one that the last\n"
+     "complete month is in)",
+     CLI_AT (planning_options_t, recharge.year)},
+    {0, "next-cost", "AMOUNT",
+     "recharge: expected cost of the next year, of one --pool",
+     CLI_AT (planning_options_t, recharge.next_cost)},
+    {0, "next-hours", "HOURS",
+     "recharge: GPU hours expected to be billed in it",
+     CLI_AT (planning_options_t, recharge.next_hours)},
+    {0},
+};
+
 /* "18m", "3y" or "any". */
 static int read_max_age (cli_t *cli, planning_options_t *options)
 {

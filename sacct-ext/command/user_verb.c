@@ -33,42 +33,6 @@ const char *user_verb_person (cli_t *cli, const char *name, uid_t *ret_uid)
     return person;
 }
 
-int user_verb_word (cli_t *cli, user_words_t *words, const char *name,
-                    const char *value)
-{
-    gl_error_t error;
-
-    if (user_words_add (words, name, value, &error) == 0)
-        return 0;
-    cli->exit_code = cli_usage (cli, "%s", error.text);
-    return -1;
-}
-
-int user_verb_output_word (cli_t *cli, user_words_t *words, int option,
-                           const char *value)
-{
-    switch (option) {
-    case 'P':
-        return user_verb_word (cli, words, "parsable2", NULL);
-    case OUTPUT_CSV:
-        return user_verb_word (cli, words, "csv", NULL);
-    case OUTPUT_JSON:
-        return user_verb_word (cli, words, "json", NULL);
-    case OUTPUT_HTML:
-        return user_verb_word (cli, words, "html", NULL);
-    case 'n':
-        return user_verb_word (cli, words, "noheader", NULL);
-    case 'o':
-        return user_verb_word (cli, words, "fields", value);
-    case OUTPUT_SORT:
-        return user_verb_word (cli, words, "sort", value);
-    case OUTPUT_LIMIT:
-        return user_verb_word (cli, words, "limit", value);
-    default:
-        return 0;
-    }
-}
-
 int user_verb_not_for (cli_t *cli, const char *person)
 {
     if (!person)
@@ -78,12 +42,17 @@ int user_verb_not_for (cli_t *cli, const char *person)
                       "answers you as whom munge knows you; give --store");
 }
 
-int user_verb_ask (cli_t *cli, verb_code_t verb, const user_words_t *words,
+int user_verb_ask (cli_t *cli, verb_code_t verb, user_words_t *words,
                    const output_t *output)
 {
     BUFFER_AUTO out = BUFFER_INIT;
     gl_error_t error;
 
+    for (size_t i = 0; i < cli->given_count; i++)
+        if (user_words_add (words, verb, cli->given[i].name,
+                            cli->given[i].value, &error)
+            < 0)
+            return cli_usage (cli, "%s", error.text);
     if (!cli_site (cli))
         return CLI_FAILED;
     if (!ask_possible (cli->site))

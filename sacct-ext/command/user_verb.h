@@ -12,13 +12,13 @@
 #include "cli/output.h"
 #include "users/user_words.h"
 
-/* Of the verbs' option tables. */
-enum { USER_FOR = CLI_LONG + 700 };
-#define USER_FOR_OPTION                                         \
+/* Row of a verb's option table; the member is a const char *. */
+#define USER_FOR_OPTION(type, member)                           \
     {                                                           \
-        USER_FOR, "for", "USER",                                \
+        0, "for", "USER",                                       \
             "with a store, for root: as this user, with that\n" \
-            "user's rights"                                     \
+            "user's rights",                                    \
+            CLI_AT (type, member)                               \
     }
 
 /* The store is at hand: --store was given, or root has the default one. */
@@ -28,20 +28,13 @@ bool user_verb_here (const cli_t *cli);
  * static. */
 const char *user_verb_person (cli_t *cli, const char *name, uid_t *ret_uid);
 
-/* An output option as a word of the question; options of the table that are
- * about this host's files have none. -1 with the reason told. */
-int user_verb_output_word (cli_t *cli, user_words_t *words, int option,
-                           const char *value);
-/* Any other word. 0, or -1 with the reason told and cli->exit_code set. */
-int user_verb_word (cli_t *cli, user_words_t *words, const char *name,
-                    const char *value);
-
 /* A collector is not asked on behalf of somebody: told, and an exit code,
  * unless `person` (of --for) is NULL. */
 int user_verb_not_for (cli_t *cli, const char *person);
 
-/* Ask the collector and print its answer. Returns an exit code. */
-int user_verb_ask (cli_t *cli, verb_code_t verb, const user_words_t *words,
+/* Ask the collector and print its answer. `words`: the operands; the options of
+ * the command line are added. Returns an exit code. */
+int user_verb_ask (cli_t *cli, verb_code_t verb, user_words_t *words,
                    const output_t *output);
 
 #endif /* !GL_USER_VERB_H */

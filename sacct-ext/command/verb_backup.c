@@ -11,8 +11,6 @@
 #include "command/verb.h"
 #include "month/verify.h"
 
-enum { BACKUP_FORCE = CLI_LONG + 1 };
-
 #define SQLITE "sqlite:"
 
 static bool is_sqlite (cli_t *cli)
@@ -239,16 +237,15 @@ static int restore_file (cli_t *cli, const char *path, bool force)
 static const char *take (cli_t *cli, int argc, char **argv, bool *ret_force,
                          int *ret_rc)
 {
-    const char *value;
-    int option;
-
-    while ((option = cli_option (cli, argc, argv, &value)) > 0)
-        *ret_force = *ret_force || option == BACKUP_FORCE;
-    *ret_rc = option < 0           ? cli->exit_code
-              : optind + 1 != argc ? cli_usage (cli, "one FILE is wanted")
-                                   : CLI_FAILED;
-    return option == 0 && optind + 1 == argc && is_sqlite (cli) ? argv[optind]
-                                                                : NULL;
+    if (cli_options (cli, argc, argv, ret_force) < 0)
+        *ret_rc = cli->exit_code;
+    else if (optind + 1 != argc)
+        *ret_rc = cli_usage (cli, "one FILE is wanted");
+    else if (is_sqlite (cli))
+        return argv[optind];
+    else
+        *ret_rc = CLI_FAILED;
+    return NULL;
 }
 
 static int run_backup (cli_t *cli, int argc, char **argv)
@@ -277,7 +274,7 @@ static int run_restore (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t backup_options[] = {
-    {BACKUP_FORCE, "force", NULL, "replace FILE"},
+    {0, "force", NULL, "replace FILE", .at = 0},
     {0},
 };
 
@@ -297,8 +294,8 @@ const verb_t verb_backup = {
 };
 
 static const cli_option_t restore_options[] = {
-    {BACKUP_FORCE, "force", NULL,
-     "give up what the store has and the file has not"},
+    {0, "force", NULL, "give up what the store has and the file has not",
+     .at = 0},
     {0},
 };
 

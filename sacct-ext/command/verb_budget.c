@@ -16,14 +16,6 @@
 #include "site/site.h"
 #include "statement/budget_report.h"
 
-enum {
-    BUDGET_AS_OF = CLI_LONG,
-    BUDGET_WINDOW,
-    BUDGET_MAIL,
-    BUDGET_TOLD,
-    BUDGET_LIMITS,
-};
-
 struct request {
     output_t output;
     const char *name;
@@ -327,34 +319,25 @@ static int run (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t options[] = {
-    {BUDGET_AS_OF, "as-of", "TIME",
+    {0, "as-of", "TIME",
      "as it stood then, by what is known now (default: what the\n"
-     "facts last speak of)"},
-    {BUDGET_WINDOW, "window", "7|28|period",
+     "facts last speak of)",
+     CLI_AT (struct request, as_of)},
+    {0, "window", "7|28|period",
      "the daily rate is the mean of the last 7 or 28 days, or of\n"
-     "the period so far (default: 28)"},
-    {BUDGET_MAIL, "mail", NULL,
+     "the period so far (default: 28)",
+     CLI_AT (struct request, window_word)},
+    {0, "mail", NULL,
      "instead of the table: a mail for each budget with an alert, in\n"
-     "mbox form"},
-    {BUDGET_TOLD, "once", "FILE",
-     "send the alert of each threshold once: FILE records it"},
-    {BUDGET_LIMITS, "output-limits", "FILE",
-     "write what job_submit.lua is to warn of or refuse, too"},
-    OUTPUT_OPTIONS,
-    {0},
-};
-
-static const cli_place_t places[] = {
-    {BUDGET_AS_OF, offsetof (struct request, as_of)},
-    {BUDGET_WINDOW, offsetof (struct request, window_word)},
-    {BUDGET_MAIL, offsetof (struct request, mail)},
-    {BUDGET_TOLD, offsetof (struct request, told)},
-    {BUDGET_LIMITS, offsetof (struct request, limits)},
-    {0},
-};
-
-static const cli_group_t groups[] = {
-    {output_option, offsetof (struct request, output)},
+     "mbox form",
+     CLI_AT (struct request, mail)},
+    {0, "once", "FILE",
+     "send the alert of each threshold once: FILE records it",
+     CLI_AT (struct request, told)},
+    {0, "output-limits", "FILE",
+     "write what job_submit.lua is to warn of or refuse, too",
+     CLI_AT (struct request, limits)},
+    CLI_GROUP (output_options, struct request, output),
     {0},
 };
 
@@ -369,7 +352,5 @@ const verb_t verb_budget = {
       "is left. Exit code 3 if 50, 75, 90 or\n100 percent are spent or "
       "the forecast is beyond 100.",
     .options = options,
-    .places = places,
-    .groups = groups,
     .example = "gpuledger budget --once /var/lib/gpuledger/alerts --mail",
 };

@@ -13,13 +13,6 @@
 #include "month/close.h"
 #include "site/site.h"
 
-enum {
-    CLOSE_MONTH = CLI_LONG + 1,
-    CLOSE_ACCEPT,
-    CLOSE_CHECK,
-    CLOSE_LIST,
-};
-
 struct request {
     const char *month;
     const char *accept;
@@ -257,25 +250,16 @@ static int run (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t options[] = {
-    {CLOSE_MONTH, "month", "YYYY-MM", "the month to close"},
-    {CLOSE_CHECK, "check", NULL, "look whether it could be closed, and no more"},
-    {CLOSE_ACCEPT, "accept", "REASON",
-     "close it in spite of what was found, and keep the reason"},
-    {CLOSE_LIST, "list", NULL, "list the months that were closed, and the hash"},
-    OUTPUT_OPTIONS,
-    {0},
-};
-
-static const cli_place_t places[] = {
-    {CLOSE_MONTH, offsetof (struct request, month)},
-    {CLOSE_ACCEPT, offsetof (struct request, accept)},
-    {CLOSE_CHECK, offsetof (struct request, check)},
-    {CLOSE_LIST, offsetof (struct request, list)},
-    {0},
-};
-
-static const cli_group_t groups[] = {
-    {output_option, offsetof (struct request, output)},
+    {0, "month", "YYYY-MM", "the month to close",
+     CLI_AT (struct request, month)},
+    {0, "check", NULL, "look whether it could be closed, and no more",
+     CLI_AT (struct request, check)},
+    {0, "accept", "REASON",
+     "close it in spite of what was found, and keep the reason",
+     CLI_AT (struct request, accept)},
+    {0, "list", NULL, "list the months that were closed, and the hash",
+     CLI_AT (struct request, list)},
+    CLI_GROUP (output_options, struct request, output),
     {0},
 };
 
@@ -288,8 +272,6 @@ const verb_t verb_close = {
             "corrections in the\nopen month. If a check finds something, "
             "nothing is written without --accept, and\nthe exit code is 3.",
     .options = options,
-    .places = places,
-    .groups = groups,
     .example = "gpuledger close --month 2026-10 --check\n"
                "gpuledger close --list",
 };

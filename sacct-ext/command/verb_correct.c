@@ -11,8 +11,6 @@
 #include "month/bills.h"
 #include "site/site.h"
 
-enum { CORRECT_FOR = CLI_LONG + 1, CORRECT_POOL };
-
 struct request {
     const char *word; /* of the team, as it was written */
     const char *team; /* NULL: (none) */
@@ -160,14 +158,10 @@ static int run (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t options[] = {
-    {CORRECT_FOR, "for", "YYYY-MM", "the month that it is for (default: the open\none)"},
-    {CORRECT_POOL, "pool", "NAME", "the pool that it is for"},
-    {0},
-};
-
-static const cli_place_t places[] = {
-    {CORRECT_FOR, offsetof (struct request, month)},
-    {CORRECT_POOL, offsetof (struct request, pool)},
+    {0, "for", "YYYY-MM", "the month that it is for (default: the open\none)",
+     CLI_AT (struct request, month)},
+    {0, "pool", "NAME", "the pool that it is for",
+     CLI_AT (struct request, pool)},
     {0},
 };
 
@@ -183,6 +177,5 @@ const verb_t verb_correct = {
       "chain, "
       "in the open month.",
     .options = options,
-    .places = places,
     .example = "gpuledger correct --for 2026-10 -- vision -12.50 'paid twice'",
 };

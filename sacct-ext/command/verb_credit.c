@@ -15,15 +15,6 @@
 #include "site/site.h"
 #include "usage/billable.h"
 
-enum {
-    CREDIT_CLUSTER = 'M',
-    CREDIT_FOR = CLI_LONG + 1,
-    CREDIT_POOL,
-    CREDIT_JOB,
-    CREDIT_SUBMIT,
-    CREDIT_HOURS,
-};
-
 struct request {
     const char *word;   /* of the team, as it was written; NULL: of a job */
     const char *amount; /* NULL: all that is due of the job, or its hours */
@@ -227,26 +218,21 @@ static int run (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t options[] = {
-    {CREDIT_FOR, "for", "YYYY-MM",
-     "the month of the charge (default: the open one)"},
-    {CREDIT_POOL, "pool", "NAME", "of what is charged in this pool"},
-    {CREDIT_JOB, "job", "JOBID", "of what this job is charged for the month"},
-    {CREDIT_SUBMIT, "submit", "TIME",
-     "of --job: its submission of that moment; JobIds recur"},
-    {CREDIT_CLUSTER, "clusters", "NAME", "of --job: the job of this cluster"},
-    {CREDIT_HOURS, "hours", "N",
+    {0, "for", "YYYY-MM", "the month of the charge (default: the open one)",
+     CLI_AT (struct request, month)},
+    {0, "pool", "NAME", "of what is charged in this pool",
+     CLI_AT (struct request, pool)},
+    {0, "job", "JOBID", "of what this job is charged for the month",
+     CLI_AT (struct request, job)},
+    {0, "submit", "TIME",
+     "of --job: its submission of that moment; JobIds recur",
+     CLI_AT (struct request, submit)},
+    {'M', "clusters", "NAME", "of --job: the job of this cluster",
+     CLI_AT (struct request, key.cluster)},
+    {0, "hours", "N",
      "of --job: what its last hours in the month were charged,\n"
-     "no more of them than policy.credit_cap"},
-    {0},
-};
-
-static const cli_place_t places[] = {
-    {CREDIT_FOR, offsetof (struct request, month)},
-    {CREDIT_POOL, offsetof (struct request, pool)},
-    {CREDIT_JOB, offsetof (struct request, job)},
-    {CREDIT_SUBMIT, offsetof (struct request, submit)},
-    {CREDIT_HOURS, offsetof (struct request, hours)},
-    {CREDIT_CLUSTER, offsetof (struct request, key.cluster)},
+     "no more of them than policy.credit_cap",
+     CLI_AT (struct request, hours)},
     {0},
 };
 
@@ -260,6 +246,5 @@ const verb_t verb_credit = {
             "for the job, with corrections and\ncredits. A job is credited its "
             "remaining charge, or AMOUNT, or its last hours.",
     .options = options,
-    .places = places,
     .example = "gpuledger credit --for 2026-10 --job 4711 'fabric failed'",
 };

@@ -13,8 +13,6 @@
 #include "month/balance_due.h"
 #include "site/site.h"
 
-enum { DISPUTE_AMOUNT = CLI_LONG + 1 };
-
 struct request {
     const char *word;
     const char *on; /* a row, or the number of a dispute */
@@ -323,20 +321,11 @@ static int run (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t options[] = {
-    {DISPUTE_AMOUNT, "amount", "AMOUNT",
+    {0, "amount", "AMOUNT",
      "of uphold: credit no more than this (default: all that\n"
-     "is due of the row)"},
-    OUTPUT_OPTIONS,
-    {0},
-};
-
-static const cli_place_t places[] = {
-    {DISPUTE_AMOUNT, offsetof (struct request, amount)},
-    {0},
-};
-
-static const cli_group_t groups[] = {
-    {output_option, offsetof (struct request, output)},
+     "is due of the row)",
+     CLI_AT (struct request, amount)},
+    CLI_GROUP (output_options, struct request, output),
     {0},
 };
 
@@ -351,7 +340,5 @@ const verb_t verb_dispute = {
       "when the month is opened again.\nROW is a month and the number of its "
       "row, 2026-10/17; N the dispute's number.",
     .options = options,
-    .places = places,
-    .groups = groups,
     .example = "gpuledger dispute list",
 };

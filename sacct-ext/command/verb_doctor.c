@@ -14,7 +14,10 @@
 #include "site/site.h"
 #include "store/store.h"
 
-enum { OPTION_SPOOL = CLI_LONG + 1, OPTION_PLUGSTACK };
+struct request {
+    doctor_t doctor;
+    output_t output;
+};
 
 static const doctor_check_t *const tables[]
     = {doctor_node_checks, doctor_slurm_checks, doctor_host_checks};
@@ -141,31 +144,21 @@ static int examine (cli_t *cli, doctor_t *d, const output_t *output)
 
 static int run (cli_t *cli, int argc, char **argv)
 {
-    output_t output = {.format = RENDER_TABLE};
-    doctor_t doctor = {0};
-    const char *value;
-    int option;
+    struct request request = {.output = {.format = RENDER_TABLE}};
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
-        if (option == OPTION_SPOOL)
-            doctor.spool = value;
-        else if (option == OPTION_PLUGSTACK)
-            doctor.plugstack = value;
-        else if (output_option (cli, &output, option, value) < 0)
-            return cli->exit_code;
-    }
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &request) < 0)
         return cli->exit_code;
     if (optind != argc)
         return cli_usage (cli, "'%s' is too much", argv[optind]);
-    return examine (cli, &doctor, &output);
+    return examine (cli, &request.doctor, &request.output);
 }
 
 static const cli_option_t options[] = {
-    {OPTION_SPOOL, "spool", "DIR", "the node's spool (default: agent.spool)"},
-    {OPTION_PLUGSTACK, "plugstack", "FILE",
-     "Slurm's plugstack.conf (default: as Slurm says)"},
-    OUTPUT_OPTIONS,
+    {0, "spool", "DIR", "the node's spool (default: agent.spool)",
+     CLI_AT (struct request, doctor.spool)},
+    {0, "plugstack", "FILE", "Slurm's plugstack.conf (default: as Slurm says)",
+     CLI_AT (struct request, doctor.plugstack)},
+    CLI_GROUP (output_options, struct request, output),
     {0},
 };
 

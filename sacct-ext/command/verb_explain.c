@@ -255,33 +255,29 @@ static int explain (cli_t *cli, const struct job *job, const output_t *output)
     return rc;
 }
 
+struct request {
+    struct job job;
+    output_t output;
+};
+
 static int run (cli_t *cli, int argc, char **argv)
 {
-    output_t output = {.format = RENDER_TABLE};
-    struct job job = {.cluster = NULL};
-    const char *value;
-    int option, rc;
+    struct request request = {.output = {.format = RENDER_TABLE}};
+    int rc;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
-        if (option == 'M')
-            job.cluster = value;
-        else if (output_option (cli, &output, option, value) < 0)
-            return cli->exit_code;
-    }
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &request) < 0)
         return cli->exit_code;
     if (optind != argc - 1)
         return cli_usage (cli, "give one job: JOBID, JOBID_TASK or "
                                "JOBID+OFFSET");
-    rc = parse_job (cli, argv[optind], &job);
-    return rc == CLI_OK ? explain (cli, &job, &output) : rc;
+    rc = parse_job (cli, argv[optind], &request.job);
+    return rc == CLI_OK ? explain (cli, &request.job, &request.output) : rc;
 }
 
 static const cli_option_t options[] = {
-    {'M', "clusters", "NAME", "the job of this cluster only"},
-    {OUTPUT_JSON, "json", NULL, "JSON; money and 64-bit ids are strings"},
-    {OUTPUT_FILE, "output", "FILE",
-     "write to FILE, which is replaced once it is complete"},
+    {'M', "clusters", "NAME", "the job of this cluster only",
+     CLI_AT (struct request, job.cluster)},
+    CLI_GROUP (output_file_options, struct request, output),
     {0},
 };
 

@@ -904,48 +904,45 @@ static int import_meters (cli_t *cli, const site_t *site, const char *meter,
     return rc;
 }
 
-enum {
-    OPTION_CLUSTER = CLI_LONG,
-    OPTION_TZ,
-    OPTION_AS_OF,
-    OPTION_FORCE,
-    OPTION_DRY_RUN,
-    OPTION_LIST,
-    OPTION_UNDO,
-    OPTION_METER,
-    OPTION_TRUST_TEXT,
-};
-
 static const cli_option_t options_table[] = {
-    {OPTION_CLUSTER, "cluster", "NAME",
+    {0, "cluster", "NAME",
      "the cluster of the files; a row that names another is an error\n"
      "(default: as the rows say, else the configuration's only cluster,\n"
-     "else " DEFAULT_CLUSTER ")"},
-    {OPTION_TZ, "tz", "ZONE",
+     "else " DEFAULT_CLUSTER ")",
+     CLI_AT (work_t, cluster)},
+    {0, "tz", "ZONE",
      "the time zone in which sacct ran, such as Europe/Oslo\n"
-     "(default: the cluster's by the configuration, else the ledger's)"},
-    {OPTION_AS_OF, "as-of", "TIME",
+     "(default: the cluster's by the configuration, else the ledger's)",
+     CLI_AT (work_t, tz)},
+    {0, "as-of", "TIME",
      "the moment that the files speak of, where open jobs end so far\n"
-     "(default: the latest that each file knows of)"},
-    {OPTION_FORCE, "force", NULL,
+     "(default: the latest that each file knows of)",
+     CLI_AT (work_t, as_of)},
+    {0, "force", NULL,
      "take times after the clock of this host, and an --as-of more than 7\n"
      "days after the latest time in the files and the store's as-of, and\n"
      "jobs that look like those of the store in another time zone, in\n"
-     "another cluster, or cut at the begin of the file"},
-    {OPTION_DRY_RUN, "dry-run", NULL,
+     "another cluster, or cut at the begin of the file",
+     CLI_AT (work_t, force)},
+    {0, "dry-run", NULL,
      "read and check the files, say what would be new and changed, and store\n"
-     "nothing"},
-    {OPTION_TRUST_TEXT, "trust-text", NULL,
+     "nothing",
+     CLI_AT (work_t, dry_run)},
+    {0, "trust-text", NULL,
      "read text that has columns which users fill in (JobName, SubmitLine,\n"
-     "Comment, WCKey, ...), although a line break in one makes a row"},
-    {OPTION_METER, "meter", "NAME",
+     "Comment, WCKey, ...), although a line break in one makes a row",
+     CLI_AT (work_t, options.trust_text)},
+    {0, "meter", "NAME",
      "the files are readings of this meter of the configuration: CSV of\n"
      "start,end,kwh or time,reading_kwh; with --tz and --force (replace\n"
-     "readings of the same time) alone"},
-    {OPTION_LIST, "list", NULL, "list the imports, and read no file"},
-    {OPTION_UNDO, "undo", "ID",
+     "readings of the same time) alone",
+     CLI_AT (work_t, meter)},
+    {0, "list", NULL, "list the imports, and read no file",
+     CLI_AT (work_t, list)},
+    {0, "undo", "ID",
      "take back an import of jobs, by its number in the list, if none of its\n"
-     "jobs ran in a closed month"},
+     "jobs ran in a closed month",
+     CLI_AT (work_t, undo)},
     {0},
 };
 
@@ -1004,19 +1001,6 @@ static int run (cli_t *cli, int argc, char **argv)
     return rc;
 }
 
-static const cli_place_t places[] = {
-    {OPTION_CLUSTER, offsetof (work_t, cluster)},
-    {OPTION_TZ, offsetof (work_t, tz)},
-    {OPTION_AS_OF, offsetof (work_t, as_of)},
-    {OPTION_METER, offsetof (work_t, meter)},
-    {OPTION_UNDO, offsetof (work_t, undo)},
-    {OPTION_LIST, offsetof (work_t, list)},
-    {OPTION_FORCE, offsetof (work_t, force)},
-    {OPTION_DRY_RUN, offsetof (work_t, dry_run)},
-    {OPTION_TRUST_TEXT, offsetof (work_t, options.trust_text)},
-    {0},
-};
-
 const verb_t verb_import = {
     .name = "import",
     .run = run,
@@ -1037,7 +1021,6 @@ const verb_t verb_import = {
       "nothing; importing twice changes nothing. Use sacct -D: without it "
       "sacct hides all but the last run of a requeued job.",
     .options = options_table,
-    .places = places,
     .example
     = "sacct -a -D -X --json -S 2026-10-01 -E 2026-11-01 >october.json\n"
       "gpuledger import --cluster lab october.json",

@@ -11,15 +11,6 @@
 #include "record/spool_read.h"
 #include "store/store.h"
 
-enum { OPTION_CLUSTER = CLI_LONG + 1 };
-
-static const cli_option_t options[] = {
-    {OPTION_CLUSTER, "cluster", "NAME",
-     "the cluster of records that do not say (one that was\n"
-     "written without SLURM_CLUSTER_NAME)"},
-    {0},
-};
-
 struct ingest {
     store_t *store;
     const char *dir;
@@ -121,8 +112,11 @@ static int run (cli_t *cli, int argc, char **argv)
     return CLI_OK;
 }
 
-static const cli_place_t places[] = {
-    {OPTION_CLUSTER, offsetof (struct ingest, cluster)},
+static const cli_option_t options[] = {
+    {0, "cluster", "NAME",
+     "the cluster of records that do not say (one that was\n"
+     "written without SLURM_CLUSTER_NAME)",
+     CLI_AT (struct ingest, cluster)},
     {0},
 };
 
@@ -137,6 +131,5 @@ const verb_t verb_ingest = {
             "already changes nothing, so a spool can be read again\nand while "
             "it is written to. The spool is left as it is.",
     .options = options,
-    .places = places,
     .example = "gpuledger ingest /var/spool/gpuledger",
 };

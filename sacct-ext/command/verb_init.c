@@ -7,11 +7,11 @@
 
 static int run (cli_t *cli, int argc, char **argv)
 {
-    const char *url, *value;
+    const char *url;
     gl_error_t error = {""};
     bool made;
 
-    if (cli_option (cli, argc, argv, &value) < 0)
+    if (cli_options (cli, argc, argv, NULL) < 0)
         return cli->exit_code;
     if (optind < argc)
         return cli_usage (cli, "'%s' is one argument too many", argv[optind]);

@@ -578,13 +578,12 @@ static int run (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t options[] = {
-    {OUTPUT_FILE, "output", "FILE",
+    {0, "output", "FILE",
      "write to FILE, which is replaced once it is complete and can be\n"
-     "read by all users"},
+     "read by all users",
+     .take = output_take_file},
     {0},
 };
-
-static const cli_group_t groups[] = {{output_option, 0}, {0}};
 
 const verb_t verb_metrics = {
     .name = "metrics",
@@ -598,7 +597,6 @@ const verb_t verb_metrics = {
       "reads. The month is the one that the last sync\nis in. Run it after "
       "each sync.",
     .options = options,
-    .groups = groups,
     .example = "gpuledger metrics --output "
                "/var/lib/prometheus/node-exporter/gpuledger-ledger.prom",
 };

@@ -33,7 +33,6 @@ static const char *const measures[] = {
 struct mine {
     query_options_t options;
     output_t output;
-    user_words_t words;
     const char *as; /* --for */
 };
 
@@ -158,8 +157,7 @@ static int mine_here (cli_t *cli, struct mine *mine)
         return CLI_FAILED;
     if (strchr (user, ','))
         return cli_failf (cli, "a user name with a comma cannot be asked for");
-    if (query_option (cli, &mine->options, 'u', user) < 0)
-        return cli->exit_code;
+    query_option_name (&mine->options, KEY_USER, user);
     rc = query_options_resolve (cli, &mine->options, cli->site, cli->store,
                                 "project", &query);
     if (rc == CLI_OK)
@@ -170,71 +168,34 @@ static int mine_here (cli_t *cli, struct mine *mine)
     return rc;
 }
 
-/* --- the words --------------------------------------------------------- */
-
-static int add_word (cli_t *cli, struct mine *mine, int option,
-                     const char *value)
-{
-    static const struct {
-        int option;
-        const char *name;
-    } rows[] = {
-        {QUERY_MONTH, "month"}, {'S', "start"}, {'E', "end"}, {QUERY_BY, "by"}};
-
-    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
-        if (rows[i].option == option)
-            return user_verb_word (cli, &mine->words, rows[i].name, value);
-    }
-    return user_verb_output_word (cli, &mine->words, option, value);
-}
-
-static int take (cli_t *cli, struct mine *mine, int option, const char *value)
-{
-    int taken;
-
-    if (option == USER_FOR) {
-        mine->as = value;
-        return 0;
-    }
-    taken = query_option (cli, &mine->options, option, value);
-    if (taken == 0)
-        taken = output_option (cli, &mine->output, option, value);
-    return taken < 0 ? -1 : add_word (cli, mine, option, value);
-}
-
 static int run (cli_t *cli, int argc, char **argv)
 {
     struct mine mine = {.output = {.format = RENDER_TABLE}};
-    const char *value;
-    int option, rc;
+    user_words_t words = {.count = 0};
+    int rc;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
-        if (take (cli, &mine, option, value) < 0) {
-            option = -1;
-            break;
-        }
-    }
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &mine) < 0)
         rc = cli->exit_code;
     else if (optind != argc)
         rc = cli_usage (cli, "'%s' is too much", argv[optind]);
     else if (user_verb_here (cli))
         rc = mine_here (cli, &mine);
     else if ((rc = user_verb_not_for (cli, mine.as)) == CLI_OK)
-        rc = user_verb_ask (cli, VERB_MINE, &mine.words, &mine.output);
+        rc = user_verb_ask (cli, VERB_MINE, &words, &mine.output);
     query_options_done (&mine.options);
-    user_words_done (&mine.words);
+    user_words_done (&words);
     return rc;
 }
 
 static const cli_option_t options[] = {
-    QUERY_PERIOD_OPTIONS,
-    {QUERY_BY, "by", "KEYS",
+    CLI_GROUP (query_period_options, struct mine, options),
+    {0, "by", "KEYS",
      "group by these, separated by commas (default: project):\n"
      "cluster account project label:KEY qos partition pool gpu\n"
-     "gres_type profile node state month day hour"},
-    USER_FOR_OPTION,
-    OUTPUT_OPTIONS,
+     "gres_type profile node state month day hour",
+     CLI_AT (struct mine, options.by)},
+    USER_FOR_OPTION (struct mine, as),
+    CLI_GROUP (output_options, struct mine, output),
     {0},
 };
 

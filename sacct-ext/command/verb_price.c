@@ -13,41 +13,11 @@
 #include "site/site.h"
 #include "users/price.h"
 
-enum {
-    OPTION_GRES = CLI_LONG + 1,
-    OPTION_GPUS_PER_NODE,
-    OPTION_CLUSTER,
-    OPTION_POOL,
-    OPTION_AT,
-    OPTION_SKYPILOT,
-};
-
-/* sbatch's words: an option, its name in a question, its place. */
-static const struct row {
-    int option;
-    const char *name;
-    size_t offset;
-} rows[] = {
-    {'p', "partition", offsetof (price_words_t, partition)},
-    {OPTION_GRES, "gres", offsetof (price_words_t, gres)},
-    {'G', "gpus", offsetof (price_words_t, gpus)},
-    {OPTION_GPUS_PER_NODE, "gpus-per-node",
-     offsetof (price_words_t, gpus_per_node)},
-    {'t', "time", offsetof (price_words_t, time)},
-    {'N', "nodes", offsetof (price_words_t, nodes)},
-    {'q', "qos", offsetof (price_words_t, qos)},
-    {'A', "account", offsetof (price_words_t, account)},
-    {OPTION_CLUSTER, "cluster", offsetof (price_words_t, cluster)},
-    {OPTION_POOL, "pool", offsetof (price_words_t, pool)},
-    {OPTION_AT, "at", SIZE_MAX},
-};
-
 struct price {
     price_words_t words;
     const char *at; /* --at */
     bool skypilot;  /* the whole list, not a request */
     output_t output;
-    user_words_t question;
 };
 
 static int instant (cli_t *cli, const struct price *price, int64_t *ret_now)
@@ -125,81 +95,63 @@ static int price_here (cli_t *cli, const struct price *price)
 /* The configuration of a login host may name the collector alone. */
 static int answer (cli_t *cli, const struct price *price)
 {
+    user_words_t words = {.count = 0};
+    int rc;
+
     if (!cli_site (cli))
         return CLI_FAILED;
     if (cli->site->pool_count > 0)
         return price_here (cli, price);
-    return user_verb_ask (cli, VERB_PRICE, &price->question, &price->output);
-}
-
-static int take (cli_t *cli, struct price *price, int option, const char *value)
-{
-    int taken;
-
-    if (option == OPTION_SKYPILOT) {
-        price->skypilot = true;
-        return 0;
-    }
-    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
-        if (rows[i].option != option)
-            continue;
-        if (rows[i].offset == SIZE_MAX)
-            price->at = value;
-        else
-            *(const char **)((char *)&price->words + rows[i].offset) = value;
-        return user_verb_word (cli, &price->question, rows[i].name, value);
-    }
-    taken = output_option (cli, &price->output, option, value);
-    return taken < 0
-               ? -1
-               : user_verb_output_word (cli, &price->question, option, value);
+    rc = user_verb_ask (cli, VERB_PRICE, &words, &price->output);
+    user_words_done (&words);
+    return rc;
 }
 
 static int run (cli_t *cli, int argc, char **argv)
 {
     struct price price = {.output = {.format = RENDER_TABLE}};
-    const char *value;
-    int option, rc;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0) {
-        if (take (cli, &price, option, value) < 0) {
-            option = -1;
-            break;
-        }
-    }
-    if (option < 0)
-        rc = cli->exit_code;
-    else if (optind != argc)
-        rc = cli_usage (cli, "'%s' is too much: a request is made of options",
-                        argv[optind]);
-    else
-        rc = price.skypilot ? list_for_skypilot (cli, &price)
-                            : answer (cli, &price);
-    user_words_done (&price.question);
-    return rc;
+    if (cli_options (cli, argc, argv, &price) < 0)
+        return cli->exit_code;
+    if (optind != argc)
+        return cli_usage (cli, "'%s' is too much: a request is made of options",
+                          argv[optind]);
+    return price.skypilot ? list_for_skypilot (cli, &price)
+                          : answer (cli, &price);
 }
 
+#define REQUEST(member) CLI_AT (struct price, words.member)
+
 static const cli_option_t options[] = {
-    {'p', "partition", "NAME", "as in sbatch; pools are found by GPU type"},
-    {OPTION_GRES, "gres", "LIST", "of each node: gpu:h100:4, gpu:2"},
+    {'p', "partition", "NAME", "as in sbatch; pools are found by GPU type",
+     REQUEST (partition)},
+    {0, "gres", "LIST", "of each node: gpu:h100:4, gpu:2", REQUEST (gres)},
     {'G', "gpus", "[TYPE:]N",
      "of the whole job; with --gpus-per-node or --gres: on as many nodes as\n"
-     "that makes"},
-    {OPTION_GPUS_PER_NODE, "gpus-per-node", "[TYPE:]N", "of each node"},
+     "that makes",
+     REQUEST (gpus)},
+    {0, "gpus-per-node", "[TYPE:]N", "of each node", REQUEST (gpus_per_node)},
     {'N', "nodes", "N[-MAX]",
-     "number of nodes (default: 1; with --gpus: as many as it takes)"},
+     "number of nodes (default: 1; with --gpus: as many as it takes)",
+     REQUEST (nodes)},
     {'t', "time", "TIME",
      "MINUTES[:SECONDS], HOURS:MINUTES:SECONDS,\n"
-     "DAYS-HOURS[:MINUTES[:SECONDS]]"},
-    {'q', "qos", "NAME", "a QOS may have a rate, a multiplier or a subsidy"},
-    {'A', "account", "NAME", "as in sbatch; what its team has is not in the price"},
-    {OPTION_CLUSTER, "cluster", "NAME", "pools of this cluster only"},
-    {OPTION_POOL, "pool", "NAME", "of this pool alone, or why it cannot run it"},
-    {OPTION_AT, "at", "TIME", "prices of that moment (default: now)"},
-    {OPTION_SKYPILOT, "skypilot", NULL,
+     "DAYS-HOURS[:MINUTES[:SECONDS]]",
+     REQUEST (time)},
+    {'q', "qos", "NAME", "a QOS may have a rate, a multiplier or a subsidy",
+     REQUEST (qos)},
+    {'A', "account", "NAME",
+     "as in sbatch; what its team has is not in the price", REQUEST (account)},
+    {0, "cluster", "NAME", "pools of this cluster only", REQUEST (cluster)},
+    {0, "pool", "NAME", "of this pool alone, or why it cannot run it",
+     REQUEST (pool)},
+    {0, "at", "TIME", "prices of that moment (default: now)",
+     CLI_AT (struct price, at)},
+    {0, "skypilot", NULL,
      "instead of a request: the price of every GPU, in the columns of\n"
-     "SkyPilot's catalogues (CSV)"},
-    OUTPUT_OPTIONS,
+     "SkyPilot's catalogues (CSV)",
+     CLI_AT (struct price, skypilot)},
+    CLI_GROUP (output_options, struct price, output),
     {0},
 };
 

@@ -7,8 +7,6 @@
 #include "command/verb.h"
 #include "site/site.h"
 
-enum { REOPEN_MONTH = CLI_LONG + 1, REOPEN_APPROVAL };
-
 struct request {
     const char *month;
     const char *approval;
@@ -59,14 +57,10 @@ static int run (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t options[] = {
-    {REOPEN_MONTH, "month", "YYYY-MM", "the last month that is closed"},
-    {REOPEN_APPROVAL, "approval", "TEXT", "who agreed to it, and why"},
-    {0},
-};
-
-static const cli_place_t places[] = {
-    {REOPEN_MONTH, offsetof (struct request, month)},
-    {REOPEN_APPROVAL, offsetof (struct request, approval)},
+    {0, "month", "YYYY-MM", "the last month that is closed",
+     CLI_AT (struct request, month)},
+    {0, "approval", "TEXT", "who agreed to it, and why",
+     CLI_AT (struct request, approval)},
     {0},
 };
 
@@ -79,7 +73,6 @@ const verb_t verb_reopen = {
             "a correction. The\nclosed version is retained, and the month is "
             "closed again as a new version.",
     .options = options,
-    .places = places,
     .example
     = "gpuledger reopen --month 2026-10 --approval 'A. Lovelace: not sent'",
 };

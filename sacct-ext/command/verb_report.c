@@ -25,8 +25,6 @@
 #include "site/site.h"
 #include "sync/reconcile.h"
 
-enum { REPORT_SLURMDB = CLI_LONG };
-
 /* What the command line asks for. */
 struct request {
     query_options_t options;
@@ -573,39 +571,20 @@ static int run (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t options[] = {
-    QUERY_PERIOD_OPTIONS,
-    QUERY_FILTER_OPTIONS,
-    {QUERY_BY, "by", "KEYS",
+    CLI_GROUP (query_period_options, struct request, options),
+    CLI_GROUP (query_filter_options, struct request, options),
+    {0, "by", "KEYS",
      "group by these, separated by commas: cluster team account\n"
      "user project label:KEY qos partition pool gpu gres_type\n"
-     "profile node state month day hour"},
-    {REPORT_SLURMDB, "slurmdb", "URL",
+     "profile node state month day hour",
+     CLI_AT (struct request, options.by)},
+    {0, "slurmdb", "URL",
      "reconcile: slurmdbd's database, mysql://USER@HOST[:PORT]/DB[?...]\n"
-     "(default: clusters[].slurmdb of the configuration)"},
-    DECISION_OPTIONS,
-    EXPORT_OPTIONS,
-    OUTPUT_OPTIONS,
-    {0},
-};
-
-static const cli_place_t places[] = {
-    {REPORT_SLURMDB, offsetof (struct request, slurmdb)},
-    {DECISION_AGAINST, offsetof (struct request, decision.breakeven.against)},
-    {DECISION_MAX_AGE, offsetof (struct request, decision.max_age)},
-    {DECISION_PRINTED, offsetof (struct request, decision.breakeven.printed)},
-    {DECISION_CHECK, offsetof (struct request, decision.check)},
-    {DECISION_YEAR, offsetof (struct request, decision.recharge.year)},
-    {DECISION_NEXT_COST,
-     offsetof (struct request, decision.recharge.next_cost)},
-    {DECISION_NEXT_HOURS,
-     offsetof (struct request, decision.recharge.next_hours)},
-    {0},
-};
-
-static const cli_group_t groups[] = {
-    {export_option, offsetof (struct request, export)},
-    {query_option, offsetof (struct request, options)},
-    {output_option, offsetof (struct request, output)},
+     "(default: clusters[].slurmdb of the configuration)",
+     CLI_AT (struct request, slurmdb)},
+    CLI_GROUP (planning_options, struct request, decision),
+    CLI_GROUP (export_options, struct request, export),
+    CLI_GROUP (output_options, struct request, output),
     {0},
 };
 
@@ -634,7 +613,5 @@ const verb_t verb_report = {
       "  reconcile    differences from slurmdbd and the nodes, with their "
       "cause:\n               exit code 3 if a cause is unknown",
     .options = options,
-    .places = places,
-    .groups = groups,
     .example = "gpuledger report usage --month 2025-09 --by account,user",
 };

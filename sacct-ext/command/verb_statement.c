@@ -7,8 +7,6 @@
 #include "month/statements.h"
 #include "site/site.h"
 
-enum { STATEMENT_JOBS = CLI_LONG };
-
 struct request {
     query_options_t options;
     output_t output;
@@ -66,23 +64,13 @@ static int run (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t options[] = {
-    {QUERY_MONTH, "month", "YYYY-MM",
+    {0, "month", "YYYY-MM",
      "a calendar month, or last (default: last, the last one that is\n"
-     "complete)"},
-    {STATEMENT_JOBS, "jobs", NULL,
-     "with the jobs that each line of the charges is made of"},
-    OUTPUT_OPTIONS,
-    {0},
-};
-
-static const cli_place_t places[] = {
-    {STATEMENT_JOBS, offsetof (struct request, jobs)},
-    {0},
-};
-
-static const cli_group_t groups[] = {
-    {query_option, offsetof (struct request, options)},
-    {output_option, offsetof (struct request, output)},
+     "complete)",
+     CLI_AT (struct request, options.month)},
+    {0, "jobs", NULL, "with the jobs that each line of the charges is made of",
+     CLI_AT (struct request, jobs)},
+    CLI_GROUP (output_options, struct request, output),
     {0},
 };
 
@@ -97,8 +85,6 @@ const verb_t verb_statement = {
       "projects, users, accounts.\nEach line names the command that shows its "
       "parts. '(none)' is the statement of\neverything without a team.",
     .options = options,
-    .places = places,
-    .groups = groups,
     .example = "gpuledger statement vision --month 2026-10 --html --output "
                "vision.html",
 };

@@ -309,33 +309,29 @@ static int sync_configured (cli_t *cli, const site_t *site,
                       options->cluster ? options->cluster : "");
 }
 
-enum {
-    OPTION_CLUSTER = CLI_LONG,
-    OPTION_SLURMDB,
-    OPTION_FULL,
-    OPTION_LOOK_BACK,
-    OPTION_AS_OF,
-    OPTION_FORCE,
-};
-
 static const cli_option_t options_table[] = {
-    {OPTION_CLUSTER, "cluster", "NAME", "only this cluster"},
-    {OPTION_SLURMDB, "slurmdb", "URL",
+    {0, "cluster", "NAME", "only this cluster",
+     CLI_AT (struct options, cluster)},
+    {0, "slurmdb", "URL",
      "slurmdbd's database, mysql://USER@HOST[:PORT]/DB[?option-file=FILE];\n"
      "HOST,HOST,... for the nodes of a Galera cluster\n"
-     "(default: clusters[].slurmdb of the configuration)"},
-    {OPTION_FULL, "full", NULL,
-     "read all rows, not only what may have changed"},
-    {OPTION_LOOK_BACK, "look-back", "DAYS",
+     "(default: clusters[].slurmdb of the configuration)",
+     CLI_AT (struct options, slurmdb)},
+    {0, "full", NULL, "read all rows, not only what may have changed",
+     CLI_AT (struct options, sync.full)},
+    {0, "look-back", "DAYS",
      "how long before the newest end so far a job may have ended whose\n"
-     "row is new or changed (default: 2)"},
-    {OPTION_AS_OF, "as-of", "TIME",
+     "row is new or changed (default: 2)",
+     CLI_AT (struct options, look_back)},
+    {0, "as-of", "TIME",
      "the moment that the database speaks of (default: its clock); for a\n"
      "restored copy; not after the clock of this host, nor more than 7 days\n"
-     "after the newest row"},
-    {OPTION_FORCE, "force", NULL,
+     "after the newest row",
+     CLI_AT (struct options, as_of)},
+    {0, "force", NULL,
      "take any as-of; with --full, one before that of the store takes back\n"
-     "what the store learned by mistake as of a later time"},
+     "what the store learned by mistake as of a later time",
+     CLI_AT (struct options, sync.force)},
     {0},
 };
 
@@ -381,16 +377,6 @@ static int run (cli_t *cli, int argc, char **argv)
     return rc;
 }
 
-static const cli_place_t places[] = {
-    {OPTION_CLUSTER, offsetof (struct options, cluster)},
-    {OPTION_SLURMDB, offsetof (struct options, slurmdb)},
-    {OPTION_FULL, offsetof (struct options, sync.full)},
-    {OPTION_AS_OF, offsetof (struct options, as_of)},
-    {OPTION_FORCE, offsetof (struct options, sync.force)},
-    {OPTION_LOOK_BACK, offsetof (struct options, look_back)},
-    {0},
-};
-
 const verb_t verb_sync = {
     .name = "sync",
     .run = run,
@@ -413,7 +399,6 @@ const verb_t verb_sync = {
             "the look-back\n"
             "that is found with --full, which is meant to run once a week.",
     .options = options_table,
-    .places = places,
     .example = "gpuledger sync\n"
                "gpuledger sync --cluster lab --full\n"
                "gpuledger sync --slurmdb 'mysql://gpuledger_reader@dbhost/"

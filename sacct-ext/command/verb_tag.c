@@ -12,8 +12,6 @@
 #include "site/site.h"
 #include "users/retag.h"
 
-enum { OPTION_SUBMIT = CLI_LONG + 1, OPTION_LABEL, OPTION_CLUSTER };
-
 struct tag {
     retag_request_t request;
     const char *as; /* --for */
@@ -57,51 +55,40 @@ static int tag_here (cli_t *cli, const struct tag *tag)
 
 static int tag_there (cli_t *cli, const struct tag *tag)
 {
-    const retag_request_t *r = &tag->request;
-    const struct {
-        const char *name, *value;
-    } rows[] = {{"job", r->job},
-                {"project", r->project},
-                {"submit", r->submit},
-                {"label", r->labels},
-                {"cluster", r->cluster}};
     const output_t output = {.format = RENDER_TABLE};
     user_words_t words = {.count = 0};
+    gl_error_t error;
     int rc = user_verb_not_for (cli, tag->as);
 
-    for (size_t i = 0; i < sizeof (rows) / sizeof (rows[0]); i++) {
-        if (rc == CLI_OK && rows[i].value
-            && user_verb_word (cli, &words, rows[i].name, rows[i].value) < 0)
-            rc = cli->exit_code;
-    }
+    if (rc == CLI_OK
+        && (user_words_add (&words, VERB_TAG, "job", tag->request.job, &error)
+                < 0
+            || user_words_add (&words, VERB_TAG, "project",
+                               tag->request.project, &error)
+                   < 0))
+        rc = cli_usage (cli, "%s", error.text);
     if (rc == CLI_OK)
         rc = user_verb_ask (cli, VERB_TAG, &words, &output);
     user_words_done (&words);
     return rc;
 }
 
-static void take (struct tag *tag, int option, const char *value)
+static int take_label (cli_t *cli, void *into, const cli_option_t *option,
+                       const char *value)
 {
-    if (option == OPTION_SUBMIT)
-        tag->request.submit = value;
-    else if (option == OPTION_CLUSTER)
-        tag->request.cluster = value;
-    else if (option == USER_FOR)
-        tag->as = value;
-    else if (option == OPTION_LABEL)
-        buffer_printf (&tag->labels, "%s%s", tag->labels.length ? "," : "",
-                       value);
+    buffer_t *labels = into;
+
+    (void)cli, (void)option;
+    buffer_printf (labels, "%s%s", labels->length ? "," : "", value);
+    return 0;
 }
 
 static int run (cli_t *cli, int argc, char **argv)
 {
     struct tag tag = {.labels = BUFFER_INIT};
-    const char *value;
-    int option, rc;
+    int rc;
 
-    while ((option = cli_option (cli, argc, argv, &value)) > 0)
-        take (&tag, option, value);
-    if (option < 0)
+    if (cli_options (cli, argc, argv, &tag) < 0)
         rc = cli->exit_code;
     else if (optind != argc - 2)
         rc = cli_usage (cli, "give a job and a project");
@@ -118,14 +105,17 @@ static int run (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t options[] = {
-    {OPTION_SUBMIT, "submit", "TIME",
+    {0, "submit", "TIME",
      "the submission of that moment; JobIds recur (default:\n"
-     "the latest, with its requeues)"},
-    {OPTION_LABEL, "label", "KEY=VALUE",
+     "the latest, with its requeues)",
+     CLI_AT (struct tag, request.submit)},
+    {0, "label", "KEY=VALUE",
      "a label; may be repeated; together they replace the\n"
-     "job's labels"},
-    {OPTION_CLUSTER, "cluster", "NAME", "the job of this cluster"},
-    USER_FOR_OPTION,
+     "job's labels",
+     CLI_AT (struct tag, labels), .take = take_label},
+    {0, "cluster", "NAME", "the job of this cluster",
+     CLI_AT (struct tag, request.cluster)},
+    USER_FOR_OPTION (struct tag, as),
     {0},
 };
 

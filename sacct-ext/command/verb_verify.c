@@ -15,12 +15,6 @@
 #include "month/verify.h"
 #include "site/site.h"
 
-enum {
-    VERIFY_HEAD = CLI_LONG + 1,
-    VERIFY_SINCE,
-    VERIFY_ANCHOR,
-};
-
 struct request {
     const char *head;
     const char *since;
@@ -267,25 +261,15 @@ static int run (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t options[] = {
-    {VERIFY_HEAD, "head", "HASH",
-     "the hash of a statement: it has to be in the chain"},
-    {VERIFY_SINCE, "since", "HASH",
-     "list every entry after that hash: who wrote it, when, what"},
-    {VERIFY_ANCHOR, "anchor", NULL,
-     "if nothing is wrong, anchor the latest hash (close.anchor)"},
-    OUTPUT_OPTIONS,
-    {0},
-};
-
-static const cli_place_t places[] = {
-    {VERIFY_HEAD, offsetof (struct request, head)},
-    {VERIFY_SINCE, offsetof (struct request, since)},
-    {VERIFY_ANCHOR, offsetof (struct request, anchor)},
-    {0},
-};
-
-static const cli_group_t groups[] = {
-    {output_option, offsetof (struct request, output)},
+    {0, "head", "HASH", "the hash of a statement: it has to be in the chain",
+     CLI_AT (struct request, head)},
+    {0, "since", "HASH",
+     "list every entry after that hash: who wrote it, when, what",
+     CLI_AT (struct request, since)},
+    {0, "anchor", NULL,
+     "if nothing is wrong, anchor the latest hash (close.anchor)",
+     CLI_AT (struct request, anchor)},
+    CLI_GROUP (output_options, struct request, output),
     {0},
 };
 
@@ -301,7 +285,5 @@ const verb_t verb_verify = {
       "the database can compute a whole chain anew: give\na hash that was "
       "printed elsewhere.",
     .options = options,
-    .places = places,
-    .groups = groups,
     .example = "gpuledger verify",
 };

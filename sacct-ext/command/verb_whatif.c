@@ -12,8 +12,6 @@
 #include "site/site.h"
 #include "statement/whatif.h"
 
-enum { WHATIF_NEUTRAL = CLI_LONG + 1 };
-
 struct request {
     query_options_t options;
     output_t output;
@@ -246,22 +244,12 @@ static int run (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t options[] = {
-    QUERY_PERIOD_OPTIONS,
-    {WHATIF_NEUTRAL, "revenue-neutral", NULL,
+    CLI_GROUP (query_period_options, struct request, options),
+    {0, "revenue-neutral", NULL,
      "scale the published rates of the other configuration so that\n"
-     "the sum of the charges stays"},
-    OUTPUT_OPTIONS,
-    {0},
-};
-
-static const cli_place_t places[] = {
-    {WHATIF_NEUTRAL, offsetof (struct request, neutral)},
-    {0},
-};
-
-static const cli_group_t groups[] = {
-    {query_option, offsetof (struct request, options)},
-    {output_option, offsetof (struct request, output)},
+     "the sum of the charges stays",
+     CLI_AT (struct request, neutral)},
+    CLI_GROUP (output_options, struct request, output),
     {0},
 };
 
@@ -276,8 +264,6 @@ const verb_t verb_whatif = {
       "of those of the same name. Months\nthat are over are priced again; "
       "nothing is written.",
     .options = options,
-    .places = places,
-    .groups = groups,
     .example = "gpuledger whatif new-rates.yaml --month 2026-10 "
                "--revenue-neutral",
 };

@@ -6,68 +6,25 @@
 
 /* --- the table --------------------------------------------------------- */
 
-enum word_kind {
-    WITH_VALUE, /* --option=VALUE */
-    ALONE,      /* --option */
-    OPERAND,
-};
+#define OUTPUT_SWITCHES "parsable2 csv json html noheader"
+#define OUTPUT_OPTIONS "sort limit format"
 
-struct word {
-    const char *name;
-    const char *option;
-    enum word_kind kind;
-};
-
-#define OUTPUT_WORDS                                                       \
-    {"parsable2", "--parsable2", ALONE}, {"csv", "--csv", ALONE},          \
-        {"json", "--json", ALONE}, {"html", "--html", ALONE},              \
-        {"noheader", "--noheader", ALONE}, {"sort", "--sort", WITH_VALUE}, \
-        {"limit", "--limit", WITH_VALUE},                                  \
-    {                                                                      \
-        "fields", "--format", WITH_VALUE                                   \
-    }
-
-static const struct word tag_words[] = {
-    {"job", NULL, OPERAND},
-    {"project", NULL, OPERAND},
-    {"submit", "--submit", WITH_VALUE},
-    {"label", "--label", WITH_VALUE},
-    {"cluster", "--cluster", WITH_VALUE},
-};
-
-static const struct word mine_words[] = {
-    {"month", "--month", WITH_VALUE},
-    {"start", "--starttime", WITH_VALUE},
-    {"end", "--endtime", WITH_VALUE},
-    {"by", "--by", WITH_VALUE},
-    OUTPUT_WORDS,
-};
-
-static const struct word price_words[] = {
-    {"partition", "--partition", WITH_VALUE},
-    {"gres", "--gres", WITH_VALUE},
-    {"gpus", "--gpus", WITH_VALUE},
-    {"gpus-per-node", "--gpus-per-node", WITH_VALUE},
-    {"time", "--time", WITH_VALUE},
-    {"nodes", "--nodes", WITH_VALUE},
-    {"qos", "--qos", WITH_VALUE},
-    {"account", "--account", WITH_VALUE},
-    {"cluster", "--cluster", WITH_VALUE},
-    {"pool", "--pool", WITH_VALUE},
-    {"at", "--at", WITH_VALUE},
-    OUTPUT_WORDS,
-};
-
+/* Its words, as the command line has them. */
 static const struct verb {
     unsigned code;
     const char *name;
-    bool personal; /* takes --for */
-    const struct word *words;
-    size_t count;
+    bool personal;        /* takes --for */
+    const char *operands; /* NAME=VALUE, given as VALUE */
+    const char *options;  /* NAME=VALUE, given as --NAME=VALUE */
+    const char *switches; /* NAME, given as --NAME */
 } verbs[] = {
-    {VERB_TAG, "tag", true, tag_words, GL_ARRAY_SIZE (tag_words)},
-    {VERB_MINE, "mine", true, mine_words, GL_ARRAY_SIZE (mine_words)},
-    {VERB_PRICE, "price", false, price_words, GL_ARRAY_SIZE (price_words)},
+    {VERB_TAG, "tag", true, "job project", "submit label cluster", ""},
+    {VERB_MINE, "mine", true, "", "month starttime endtime by " OUTPUT_OPTIONS,
+     OUTPUT_SWITCHES},
+    {VERB_PRICE, "price", false, "",
+     "partition gres gpus gpus-per-node time nodes qos account cluster pool "
+     "at " OUTPUT_OPTIONS,
+     OUTPUT_SWITCHES},
 };
 
 static const struct verb *find_verb (unsigned code)
@@ -79,11 +36,28 @@ static const struct verb *find_verb (unsigned code)
     return NULL;
 }
 
+static bool is_word (const char *words, const char *text, size_t length)
+{
+    for (size_t n; *words; words += n + (words[n] == ' ')) {
+        n = strcspn (words, " ");
+        if (n == length && memcmp (words, text, n) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* --- the asking side --------------------------------------------------- */
 
-int user_words_add (user_words_t *words, const char *name, const char *value,
-                    gl_error_t *error)
+int user_words_add (user_words_t *words, verb_code_t code, const char *name,
+                    const char *value, gl_error_t *error)
 {
+    const struct verb *verb = find_verb (code);
+    size_t length = strlen (name);
+
+    if (!is_word (verb->operands, name, length)
+        && !is_word (verb->options, name, length)
+        && !is_word (verb->switches, name, length))
+        return 0;
     if (words->count == TEXTS_MAX)
         return gl_error (error, "too many words in one question");
     if (value && strlen (value) > USER_WORD_MAX)
@@ -132,38 +106,28 @@ static bool is_user (const char *user)
            && strlen (user) <= 128 && !strpbrk (user, ", =/");
 }
 
-static const struct word *find_word (const struct verb *verb, const char *text,
-                                     size_t length)
-{
-    for (size_t i = 0; i < verb->count; i++) {
-        const char *name = verb->words[i].name;
-        if (strlen (name) == length && memcmp (name, text, length) == 0)
-            return &verb->words[i];
-    }
-    return NULL;
-}
-
 static int add_word (struct arguments *options, struct arguments *operands,
                      const struct verb *verb, const char *text,
                      gl_error_t *error)
 {
     const char *equals = strchrnul (text, '=');
-    const struct word *word = find_word (verb, text, (size_t)(equals - text));
-    const char *value = *equals ? equals + 1 : NULL;
+    int length = (int)(equals - text);
+    bool operand = *equals && is_word (verb->operands, text, length);
 
-    if (!word || (word->kind == ALONE) != (value == NULL))
+    if (!operand
+        && !is_word (*equals ? verb->options : verb->switches, text, length))
         return gl_error (error, "'%.*s' is no word of %s",
                          (int)strnlen (text, 40), text, verb->name);
-    if (value && (strlen (value) > USER_WORD_MAX || !is_printable (value)))
+    if (*equals
+        && (strlen (equals + 1) > USER_WORD_MAX || !is_printable (equals)))
         return gl_error (error,
-                         "the value of '%s' is not printable, or too "
+                         "the value of '%.*s' is not printable, or too "
                          "long",
-                         word->name);
-    if (word->kind == OPERAND)
-        add (operands, xstrdup (value));
+                         length, text);
+    if (operand)
+        add (operands, xstrdup (equals + 1));
     else
-        add (options, value ? xasprintf ("%s=%s", word->option, value)
-                            : xstrdup (word->option));
+        add (options, xasprintf ("--%s", text));
     return 0;
 }
 

@@ -25,9 +25,10 @@ typedef struct {
     size_t count;
 } user_words_t;
 
-/* `value` NULL: a word that has none. -1 when there are too many. */
-int user_words_add (user_words_t *words, const char *name, const char *value,
-                    gl_error_t *error);
+/* An option of the verb by its name, or an operand; one that it does not send is
+ * left out. `value` NULL: it has none. -1 when there are too many. */
+int user_words_add (user_words_t *words, verb_code_t verb, const char *name,
+                    const char *value, gl_error_t *error);
 void user_words_done (user_words_t *words);
 
 /*

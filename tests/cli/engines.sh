@@ -14,25 +14,14 @@ if [ -n "${GPULEDGER_TEST_OTHER_ROOT:-}" ] && [ -z "${first_mysql:-}" ]; then
     export first_mysql first_dir GPULEDGER_TEST_SERVER_ROOT
     exec "$server" "$0"
 fi
-program=$abs_top_builddir/sacct-ext/gpuledger
-fill=$abs_top_builddir/tests/cli/fill
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
+# shellcheck source=tests/support/exports.sh
+. "$abs_top_srcdir/tests/support/exports.sh"
 dump=$abs_top_builddir/tests/store/dump
 site=$abs_top_srcdir/tests/cli/golden/site.yaml
 data=$abs_top_srcdir/tests/data/slurm
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
 
 # URLs of a database of that name, made on each server
 add_database ()
@@ -97,8 +86,8 @@ for report in usage chargeback utilization energy idle breakeven; do
 done
 same "usage by every key" report usage --csv -S 2026-10-15 -E 2026-10-17 --by \
     cluster,account,user,project,qos,partition,gres_type,node,state,day
-for form in journal opencost; do
-    same "chargeback --$form" report chargeback --month 2026-10 --$form
+for form in $(exports); do
+    same "chargeback $form" report chargeback --month 2026-10 "$form"
 done
 printf 'rates: [{pool: h100, per_gpu_hour: 2}]\n' >whatif.yaml
 same "whatif" whatif whatif.yaml --revenue-neutral

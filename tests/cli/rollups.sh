@@ -11,23 +11,13 @@ if ! command -v sqlite3 >/dev/null; then
     echo "1..0 # SKIP because sqlite3 is not installed"
     exit 0
 fi
-program=$abs_top_builddir/sacct-ext/gpuledger
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
+# shellcheck source=tests/support/exports.sh
+. "$abs_top_srcdir/tests/support/exports.sh"
 site=$abs_top_srcdir/tests/cli/golden/site.yaml
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 mkdir spool
-tests=0
-
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-    fi
-}
 
 ledger () { "$program" "$@" --config "$site" --store "$url" 2>&1; }
 
@@ -41,8 +31,9 @@ reports ()
     ledger report usage -S 2026-09-01 -E 2026-11-01 --by month,partition --csv
     ledger report chargeback --month 2026-10 --json
     ledger report chargeback --month 2026-10 --by day,pool --csv
-    ledger report chargeback --month 2026-10 --journal
-    ledger report chargeback --month 2026-10 --opencost
+    for form in $(exports); do
+        ledger report chargeback --month 2026-10 "$form"
+    done
     ledger report chargeback -S 2026-10-06 -E 2026-10-11 --by user --html
     ledger report utilization --month 2026-10 --json
     ledger report utilization --month 2026-10 --by pool,day --csv

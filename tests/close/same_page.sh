@@ -7,6 +7,8 @@ set -u
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/close/lib.sh
 . "$abs_top_srcdir/tests/close/lib.sh"
+# shellcheck source=tests/support/exports.sh
+. "$abs_top_srcdir/tests/support/exports.sh"
 command -v sqlite3 >/dev/null || { echo '1..0 # SKIP because sqlite3 is not installed'; exit 0; }
 on_each_engine "$0"
 work=$(mktemp -d) || exit 1
@@ -49,7 +51,7 @@ pages ()
             esac
             page "$1" "$view" $output || exit 1
         done
-    done && for output in --journal --focus --opencost; do
+    done && for output in $(exports); do
         page "$1" 'report chargeback' $output || exit 1
     done
 }

@@ -37,7 +37,7 @@ TEST_CASE (words__of_each_verb__become_its_options)
     static const char *const tag[]
         = {"job=4711_3", "project=alpha", "label=a=b,c=d", "submit=@5"};
     static const char *const mine[]
-        = {"month=-3", "csv", "fields=a,b", "sort=-charge", "limit=5"};
+        = {"month=-3", "csv", "format=a,b", "sort=-charge", "limit=5"};
     static const char *const price[] = {"gres=gpu:h100:4", "time=1-0"};
 
     assert_string_equal (arguments (VERB_TAG, "ann", tag, 4),
@@ -112,10 +112,16 @@ TEST_CASE (question__too_many_or_too_long__is_refused)
     user_words_t words = {.count = 0};
 
     memset (longest, 'a', sizeof (longest) - 1);
-    assert_int_equal (user_words_add (&words, "by", longest, NULL), -1);
+    assert_int_equal (user_words_add (&words, VERB_MINE, "by", longest, NULL),
+                      -1);
     for (int i = 0; i < TEXTS_MAX; i++)
-        assert_int_equal (user_words_add (&words, "csv", NULL, NULL), 0);
-    assert_int_equal (user_words_add (&words, "csv", NULL, NULL), -1);
+        assert_int_equal (user_words_add (&words, VERB_MINE, "csv", NULL, NULL),
+                          0);
+    assert_int_equal (user_words_add (&words, VERB_MINE, "csv", NULL, NULL),
+                      -1);
+    /* what the verb does not send takes no room */
+    assert_int_equal (user_words_add (&words, VERB_MINE, "output", "x", NULL),
+                      0);
     user_words_done (&words);
 }
 
