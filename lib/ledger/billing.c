@@ -1,9 +1,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "ledger/billing.h"
-#include "ledger/billing_idle.h"
 #include "ledger/billing_inputs.h"
+#include "ledger/billing_private.h"
 #include "usage/billable.h"
 #include "usage/rollup.h"
 
@@ -14,46 +13,6 @@
 static const key_id_t dated[] = {KEY_GPU, KEY_PROFILE};
 static const key_id_t units_of_time[] = {KEY_DAY, KEY_HOUR};
 static const key_id_t further[] = {KEY_STATE, KEY_LABEL, KEY_NODE};
-
-#define PATH_MAX_LENGTH (KEYS_MAX + 1)
-
-/* Price seconds of a segment that are given back. */
-struct credit {
-    pool_month_t *pool_month;
-    const char *path[PATH_MAX_LENGTH]; /* texts of the usage */
-    int64_t instant;
-    const char *what;
-    char *reference;
-    mpq_t price_seconds;
-};
-
-struct billing {
-    const report_query_t *query;
-    period_t asked; /* the months that the query touches, up to as-of */
-    period_t whole; /* with earlier ones of the fiscal year, for tiers and for
-                       what is carried of entitlements */
-    kinds_t *kinds;
-    usage_query_t usage_query;
-    usage_t *usage;
-    capacity_t *capacity;
-    billing_inputs_t *inputs; /* of the cost book */
-    billing_idle_t *idle;
-    int64_t *cuts;
-    size_t cut_count;
-    key_id_t
-        path[PATH_MAX_LENGTH]; /* KEY_COUNT: before, in, after the period */
-    size_t path_length;
-    size_t levels[PATH_MAX_LENGTH];
-    size_t level_count;
-    pool_month_t *pool_months; /* those asked for, then earlier ones */
-    size_t pool_month_count;
-    size_t asked_count;
-    bool of_rollups; /* which bring the capacity */
-    int64_t first;   /* see billing_first() */
-    struct credit *credits;
-    size_t credit_count;
-    size_t credit_size;
-};
 
 /* --- what to ask ------------------------------------------------------- */
 
@@ -335,6 +294,7 @@ void billing_free (billing_t *b)
     free (b->credits);
     free (b->pool_months);
     usage_free (b->usage);
+    usage_free (b->held);
     capacity_free (b->capacity);
     billing_inputs_free (b->inputs);
     billing_idle_free (b->idle);
@@ -374,11 +334,29 @@ void billing_only_passing (billing_t *b)
             u->apart_keys |= 1U << b->path[i];
 }
 
+void billing_days_apart (billing_t *b)
+{
+    key_list_t *by = &b->held_query.by;
+
+    b->held_query = b->usage_query;
+    by->count = 0;
+    for (size_t i = 0; i < b->usage_query.by.count; i++)
+        if (b->usage_query.by.id[i] != KEY_DAY)
+            by->id[by->count++] = b->usage_query.by.id[i];
+    b->held = usage_new (&b->held_query);
+}
+
+bool billing_wants_days (const billing_t *b)
+{
+    return !b->held && wanted (b->query, KEY_DAY);
+}
+
 void billing_add (billing_t *b, const segment_t *segment,
                   const suspension_t *suspensions, size_t count,
                   const project_t *project)
 {
-    usage_add (b->usage, segment, suspensions, count, project);
+    usage_add (b->held ? b->held : b->usage, segment, suspensions, count,
+               project);
     billing_inputs_add (b->inputs, segment, suspensions, count, project);
     billing_add_ended (b, segment, suspensions, count, project);
     capacity_add_segment (b->capacity, segment);
@@ -454,7 +432,7 @@ void billing_add_rollup (billing_t *b, const rollup_t *rollup)
     billing_inputs_add_rollup (b->inputs, rollup);
     if (rollup_period (rollup).start < b->whole.start)
         return;
-    usage_add_rollup (b->usage, rollup, ROLLUP_COUNTED);
+    usage_add_rollup (b->held ? b->held : b->usage, rollup, ROLLUP_COUNTED);
     for (size_t i = 0; i < count; i++) {
         pool_month_t *pm = find_pool_month (b, capacity[i].pool,
                                             rollup_period (rollup).start);
@@ -496,32 +474,44 @@ static bool passes (const usage_filter_t *f, const char *text)
     return false;
 }
 
-static const char *path_key (const billing_t *b, const char *pool,
-                             const char *month, const char *const *path,
-                             key_id_t key)
+const char *billing_path_text (const billing_t *b, const char *const *path,
+                               key_id_t key)
 {
-    if (key == KEY_POOL)
-        return pool;
-    if (key == KEY_MONTH)
-        return month;
     for (size_t i = 0; i < b->path_length; i++)
         if (b->path[i] == key)
             return path[i];
     return NULL;
 }
 
-static bool path_passes (const billing_t *b, const char *pool,
-                         const char *month, const char *const *path)
+static const char *path_key (const billing_t *b, const pool_month_t *pm,
+                             const char *const *path, key_id_t key)
+{
+    if (key == KEY_POOL)
+        return pm->pool;
+    if (key == KEY_MONTH)
+        return pm->name;
+    return billing_path_text (b, path, key);
+}
+
+void billing_line_keys (const billing_t *b, const pool_month_t *pm,
+                        const char *const *path, const char *ret_keys[KEYS_MAX])
+{
+    for (size_t i = 0; i < b->query->by.count; i++)
+        ret_keys[i] = path_key (b, pm, path, b->query->by.id[i]);
+}
+
+bool billing_path_passes (const billing_t *b, const pool_month_t *pm,
+                          const char *const *path)
 {
     for (size_t i = 0; i < b->query->filter_count; i++) {
         const usage_filter_t *f = &b->query->filters[i];
-        if (!passes (f, path_key (b, pool, month, path, f->key)))
+        if (!passes (f, path_key (b, pm, path, f->key)))
             return false;
     }
     return true;
 }
 
-static void take_first (billing_t *b, const usage_cell_t *cell)
+void billing_take_first (billing_t *b, const usage_cell_t *cell)
 {
     period_t period = b->query->period;
 
@@ -536,38 +526,52 @@ int64_t billing_first (const billing_t *b)
     return b->first;
 }
 
-/* Of the keys of the usage, at an instant. */
-static void path_of (const billing_t *b, const char *const *keys,
-                     int64_t instant, const char *path[PATH_MAX_LENGTH])
+/* Of the keys of such usage, at an instant. */
+static void path_of (const billing_t *b, const usage_query_t *query,
+                     const char *const *keys, int64_t instant,
+                     const char *path[PATH_MAX_LENGTH])
 {
-    size_t key = 2;
-
-    for (size_t i = 0; i < b->path_length; i++)
-        path[i] = b->path[i] == KEY_COUNT ? billing_part (b->query, instant)
-                                          : keys[key++];
+    for (size_t i = 0; i < b->path_length; i++) {
+        path[i]
+            = b->path[i] == KEY_COUNT ? billing_part (b->query, instant) : NULL;
+        for (size_t k = 0; k < query->by.count && b->path[i] != KEY_COUNT; k++)
+            if (query->by.id[k] == b->path[i])
+                path[i] = keys[k];
+    }
 }
 
 static const char *qos_of (const billing_t *b, const char *const *path)
 {
-    for (size_t i = 0; i < b->path_length; i++)
-        if (b->path[i] == KEY_QOS)
-            return path[i];
-    return NULL;
+    return billing_path_text (b, path, KEY_QOS);
+}
+
+pool_month_t *billing_cell (const billing_t *b, const usage_query_t *query,
+                            const usage_cell_t *cell,
+                            const char *ret_path[PATH_MAX_LENGTH],
+                            int64_t *ret_instant)
+{
+    pool_month_t *pm = pool_month_of_cell (b, cell);
+
+    if (!pm)
+        return NULL;
+    *ret_instant = cut_start (b, cell->cut);
+    if (*ret_instant < pm->month.start)
+        *ret_instant = pm->month.start;
+    path_of (b, query, cell->key, *ret_instant, ret_path);
+    return pm;
 }
 
 static int add_cell (billing_t *b, const usage_cell_t *cell, gl_error_t *error)
 {
-    pool_month_t *pm = pool_month_of_cell (b, cell);
     const char *path[PATH_MAX_LENGTH];
     int64_t instant;
+    pool_month_t *pm = billing_cell (
+        b, b->held ? &b->held_query : &b->usage_query, cell, path, &instant);
 
     if (!pm)
         return 0;
-    take_first (b, cell);
-    instant = cut_start (b, cell->cut);
-    if (instant < pm->month.start)
-        instant = pm->month.start;
-    path_of (b, cell->key, instant, path);
+    if (!b->held)
+        billing_take_first (b, cell);
     for (size_t i = 0; i < cell->part_count; i++) {
         if (charge_add_part (pm->charge, path, qos_of (b, path), instant,
                              &cell->part[i], error)
@@ -612,7 +616,7 @@ static void take_credit (const billable_credit_t *credit, void *arg)
     };
     mpq_init (to->price_seconds);
     mpq_set (to->price_seconds, credit->price_seconds);
-    path_of (b, credit->key, credit->period.start, to->path);
+    path_of (b, &b->usage_query, credit->key, credit->period.start, to->path);
 }
 
 void billing_add_ended (billing_t *b, const segment_t *segment,
@@ -742,7 +746,7 @@ int billing_compute (billing_t *b, gl_error_t *error)
             return -1;
         pm->has_cost = charge_cost (pm->charge)->count > 0;
     }
-    cells = usage_cells (b->usage, &count);
+    cells = usage_cells (b->held ? b->held : b->usage, &count);
     for (size_t i = 0; i < count; i++)
         if (add_cell (b, &cells[i], error) < 0)
             return -1;
@@ -758,11 +762,11 @@ const pool_month_t *billing_pool_months (const billing_t *b, size_t *ret_count)
 
 /* --- reading ----------------------------------------------------------- */
 
-static bool line_in_period (const billing_t *b, const charge_line_t *line)
+bool billing_line_in_period (const billing_t *b, const char *const *path)
 {
     for (size_t i = 0; i < b->path_length; i++)
         if (b->path[i] == KEY_COUNT)
-            return !strcmp (line->path[i], "in");
+            return !strcmp (path[i], "in");
     return true;
 }
 
@@ -775,12 +779,10 @@ void billing_each (const billing_t *b, billing_f callback, void *arg)
         size_t count;
         const charge_line_t *lines = charge_lines (pm->charge, &count);
         for (size_t k = 0; k < count; k++) {
-            billing_line_t line
-                = {pm, keys, &lines[k], line_in_period (b, &lines[k]),
-                   path_passes (b, pm->pool, pm->name, lines[k].path)};
-            for (size_t n = 0; n < b->query->by.count; n++)
-                keys[n] = path_key (b, pm->pool, pm->name, lines[k].path,
-                                    b->query->by.id[n]);
+            billing_line_t line = {pm, keys, &lines[k],
+                                   billing_line_in_period (b, lines[k].path),
+                                   billing_path_passes (b, pm, lines[k].path)};
+            billing_line_keys (b, pm, lines[k].path, keys);
             callback (&line, arg);
         }
     }

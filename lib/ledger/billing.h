@@ -40,6 +40,12 @@ void billing_free (billing_t *billing);
  * are then not told apart by what a path has behind the team, days above all. */
 void billing_only_passing (billing_t *billing);
 
+/* Likewise, of a query by day: lines of time that jobs held then have no day, and
+ * their days come from billing_days_new(). After billing_only_passing(). */
+void billing_days_apart (billing_t *billing);
+/* Rollups are wanted by day. */
+bool billing_wants_days (const billing_t *billing);
+
 /* Borrowed. */
 const report_query_t *billing_query (const billing_t *billing);
 
@@ -101,5 +107,30 @@ typedef struct {
 } billing_line_t;
 typedef void (*billing_f) (const billing_line_t *line, void *arg);
 void billing_each (const billing_t *billing, billing_f callback, void *arg);
+
+/* --- days ----------------------------------------------------------------- */
+
+/*
+ * After billing_compute() with billing_days_apart(): each line of held time that
+ * passes, over its days. The integer of a line is shared over its days in their
+ * order (charge.h), so that the facts need no more than to pass by once more, and
+ * memory holds the lines. Rollups of days in the order of time, or all segments.
+ * The callback gets parts of days; of their lines gpu_seconds and charge_units
+ * alone.
+ */
+typedef struct billing_days billing_days_t;
+billing_days_t *billing_days_new (billing_t *billing, billing_f callback,
+                                  void *arg);
+/* Accepts NULL. */
+void billing_days_free (billing_days_t *days);
+/* The time of which they are wanted. */
+period_t billing_days_period (const billing_days_t *days);
+int billing_days_add_rollup (billing_days_t *days, const rollup_t *rollup,
+                             gl_error_t *error);
+void billing_days_add (billing_days_t *days, const segment_t *segment,
+                       const suspension_t *suspensions, size_t count,
+                       const project_t *project);
+/* -1: the days do not add up to their lines, a defect. */
+int billing_days_finish (billing_days_t *days, gl_error_t *error);
 
 #endif /* !GL_LEDGER_BILLING_H */

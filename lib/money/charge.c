@@ -410,7 +410,8 @@ static int compare_pointers (const void *a, const void *b)
 }
 
 /* Prices are entries of the site's arrays: their order is that of the file. */
-int charge_compare_prices (const rate_card_price_t *a, const rate_card_price_t *b)
+static int compare_cards (const rate_card_price_t *a,
+                          const rate_card_price_t *b)
 {
     int order = compare_pointers (a->rate, b->rate);
 
@@ -421,7 +422,7 @@ int charge_compare_prices (const rate_card_price_t *a, const rate_card_price_t *
 
 static int compare_prices (const struct entry *a, const struct entry *b)
 {
-    int order = charge_compare_prices (&a->price, &b->price);
+    int order = compare_cards (&a->price, &b->price);
 
     return order ? order : (int)a->at_cost - (int)b->at_cost;
 }
@@ -562,16 +563,16 @@ int charge_compute (charge_t *charge, gl_error_t *error)
     charge_give_purchases (charge);
     charge_price_entries (charge);
     charge_value_entitled (charge);
-    charge_credits_price (charge);
     charge_price_remainders (charge);
-    sort_and_merge (charge, false);
-    if (charge_round (charge, error) < 0
-        || charge_credits_round (charge, error) < 0)
-        return -1;
     mpq_add (charge->full, charge->full, charge->full_used);
     to_hours (charge->owned);
     to_hours (charge->used);
     to_hours (charge->full);
+    charge_credits_price (charge);
+    sort_and_merge (charge, false);
+    if (charge_round (charge, error) < 0
+        || charge_credits_round (charge, error) < 0)
+        return -1;
     hand_out (charge);
     return 0;
 }

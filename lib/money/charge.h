@@ -399,6 +399,12 @@ void charge_factors (const charge_t *charge, const rate_card_price_t *price,
                      const char *team, const char *account,
                      mpq_t ret_factor[ADJUSTMENT_COUNT]);
 
+/* What a second of time used at this price, as price_seconds count it, is charged
+ * to somebody, after all adjustments. */
+void charge_per_second (const charge_t *charge, const rate_card_price_t *price,
+                        const char *team, const char *account,
+                        mpq_t ret_amount);
+
 /* The same pool-month under another idle policy, computed: lines by account,
  * cluster and team, under a published rate by charge line and team, over the whole
  * month, without credits. Yours to free. After

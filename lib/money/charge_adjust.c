@@ -304,6 +304,25 @@ void charge_factors (const charge_t *charge, const rate_card_price_t *price,
                   ret_factor);
 }
 
+void charge_per_second (const charge_t *charge, const rate_card_price_t *price,
+                        const char *team, const char *account, mpq_t ret_amount)
+{
+    mpq_t factor[ADJUSTMENT_COUNT], left;
+
+    mpq_init (left);
+    mpq_set_ui (left, 1, 3600);
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
+        mpq_init (factor[i]);
+    charge_factors (charge, price, team, account, factor);
+    for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
+        exact_add_scaled (left, factor[i], 1, 3600);
+        mpq_clear (factor[i]);
+    }
+    mpq_mul (ret_amount, left,
+             price->rate ? price->rate->per_gpu_hour : charge->full);
+    mpq_clear (left);
+}
+
 /* --- entries ------------------------------------------------------------ */
 
 /* seconds x rate, and of time that jobs held x what use causes. */

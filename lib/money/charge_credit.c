@@ -117,56 +117,20 @@ static void sort_and_merge (charge_t *charge)
 
 /* --- exact amounts ----------------------------------------------------- */
 
-static int compare_entry (const charge_t *charge, const struct entry *entry,
-                          const struct credit *credit)
-{
-    int order = charge_compare_paths (entry->path, credit->path,
-                                      charge_path_length (charge));
-
-    return order ? order
-                 : charge_compare_prices (&entry->price, &credit->price);
-}
-
-/* As the entries of time held, which come first. */
-static int by_price (const void *a, const void *b, void *arg)
-{
-    const struct credit *x = a, *y = b;
-    int order = charge_compare_paths (x->path, y->path,
-                                      charge_path_length (arg));
-
-    return order ? order : charge_compare_prices (&x->price, &y->price);
-}
-
-/* The same part of what is due as of the price seconds. */
-static void price (struct credit *credit, const struct entry *entry)
-{
-    charge_line_t *line = &credit->line;
-
-    if (mpq_sgn (entry->line.charge) <= 0
-        || mpq_sgn (entry->line.price_seconds) <= 0)
-        return;
-    mpq_div (line->charge, line->price_seconds, entry->line.price_seconds);
-    mpq_mul (line->charge, line->charge, entry->line.charge);
-}
-
+/* The line stays as it is: the same part of what is due as of its price seconds. */
 void charge_credits_price (charge_t *charge)
 {
-    size_t at = 0;
+    mpq_t due;
 
-    if (charge->credit_count > 1)
-        qsort_r (charge->credits, charge->credit_count,
-                 sizeof (*charge->credits), by_price, charge);
+    mpq_init (due);
     for (size_t i = 0; i < charge->credit_count; i++) {
         struct credit *credit = &charge->credits[i];
-        while (at < charge->count
-               && charge->entries[at].line.kind == CHARGE_USED
-               && compare_entry (charge, &charge->entries[at], credit) < 0)
-            at++;
-        if (at < charge->count
-            && charge->entries[at].line.kind == CHARGE_USED
-            && compare_entry (charge, &charge->entries[at], credit) == 0)
-            price (credit, &charge->entries[at]);
+        charge_per_second (charge, &credit->price,
+                           charge_path_team (charge, credit->line.path),
+                           credit->path[0], due);
+        mpq_mul (credit->line.charge, credit->line.price_seconds, due);
     }
+    mpq_clear (due);
     sort_and_merge (charge);
 }
 

@@ -98,9 +98,9 @@ struct charge {
     mpq_t suspended; /* GPU-seconds */
     mpz_t total;
     mpq_t by_use;    /* U */
-    mpq_t owned;     /* r, per GPU-second until the end of compute */
+    mpq_t owned;     /* r, per GPU-second until all is priced, then per hour */
     mpq_t used;      /* u, the same */
-    mpq_t full;      /* f; after the end of compute with full_used */
+    mpq_t full;      /* f; once all is priced with full_used, per hour */
     mpq_t full_used; /* what allocated time pays on top of f */
     bool carried; /* the hours billed carry the whole cost */
     int64_t begins; /* the ledger: nothing is carried out of earlier months */
@@ -124,7 +124,6 @@ struct entry *charge_new_entry (charge_t *charge, charge_kind_t kind,
 /* The team of a path; NULL: none, or the paths have none. */
 const char *charge_path_team (const charge_t *charge, const char *const *path);
 int charge_compare_texts (const char *a, const char *b);
-int charge_compare_prices (const rate_card_price_t *a, const rate_card_price_t *b);
 int charge_compare_paths (char **a, char **b, size_t length);
 /* By what stands before `end` in the path, and as soon as that is the charge
  * line, by kind, what and reference. */
@@ -199,7 +198,7 @@ int charge_round (charge_t *charge, gl_error_t *error);
 /* value = amount x 10^digits */
 void charge_scale (mpq_ptr value, mpq_srcptr amount, int digits);
 
-/* Their exact amounts, while each price has an entry of its own. */
+/* Their exact amounts, after all else is priced. */
 void charge_credits_price (charge_t *charge);
 /* Their integers and their remainder, after charge_round(). */
 int charge_credits_round (charge_t *charge, gl_error_t *error);

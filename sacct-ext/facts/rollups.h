@@ -47,6 +47,7 @@ typedef struct {
     const int64_t *cuts; /* ascending; no rollup may lie on both sides of one,
                             nor of the ends of the query's period */
     size_t cut_count;
+    bool months; /* even where the query has days */
 } rollups_query_t;
 
 /* Whether rollups alone can tell it: whole days up to the end, to which no

@@ -68,27 +68,37 @@ int bills_finish (store_t *store, billing_t *billing, gl_error_t *error)
     return rc;
 }
 
+/* Days, and no facts, where these have all that is wanted. */
+static bool of_rollups (const billing_t *billing, period_t period,
+                        rollups_query_t *ret_query)
+{
+    *ret_query = (rollups_query_t){.query = billing_query (billing),
+                                   .period = period,
+                                   .months = !billing_wants_days (billing)};
+    ret_query->cuts = billing_cuts (billing, &ret_query->cut_count);
+    return !billing_wants_segments (billing) && rollups_answer (ret_query);
+}
+
 int bills_give_facts (store_t *store, billing_t *billing, gl_error_t *error)
 {
-    const report_query_t *query = billing_query (billing);
+    const site_t *site = billing_query (billing)->site;
     period_t period = billing_period (billing);
-    rollups_query_t days = {.query = query, .period = period};
+    rollups_query_t days;
     store_query_t facts
         = {.start = period.start, .end = period.end, .gpu_only = true};
 
-    days.cuts = billing_cuts (billing, &days.cut_count);
-    if (!billing_wants_segments (billing) && rollups_answer (&days))
+    if (of_rollups (billing, period, &days))
         return rollups_each (store, &days, take_rollup, billing, error) < 0
                    ? -1
-                   : bills_add_ended (store, query->site, billing, error);
+                   : bills_add_ended (store, site, billing, error);
     if (period.end <= period.start)
         return 0;
-    if (facts_each (store, query->site, &facts, take_fact, billing, error) < 0)
+    if (facts_each (store, site, &facts, take_fact, billing, error) < 0)
         return -1;
     return facts_capacity (store, &facts, billing_capacity (billing), error);
 }
 
-static int compute (store_t *store, const report_query_t *query,
+static int compute (store_t *store, const report_query_t *query, bool apart,
                     bills_billing_f callback, void *arg, gl_error_t *error)
 {
     billing_t *billing = billing_new (query);
@@ -96,6 +106,8 @@ static int compute (store_t *store, const report_query_t *query,
 
     if (query->filter_count > 0)
         billing_only_passing (billing);
+    if (apart)
+        billing_days_apart (billing);
     rc = bills_give_facts (store, billing, error);
     if (rc == 0)
         rc = bills_finish (store, billing, error);
@@ -126,9 +138,10 @@ int bills_cluster (store_t *store, const site_t *site,
                           : 0;
 }
 
-int bills_billing (store_t *store, const site_t *site, const char *by,
-                   const usage_filter_t *filter, period_t period,
-                   bills_billing_f callback, void *arg, gl_error_t *error)
+/* `apart`: billing_days_apart() */
+static int bill_by (store_t *store, const site_t *site, const char *by,
+                    const usage_filter_t *filter, period_t period, bool apart,
+                    bills_billing_f callback, void *arg, gl_error_t *error)
 {
     report_query_t query = {.site = site,
                             .period = period,
@@ -151,20 +164,28 @@ int bills_billing (store_t *store, const site_t *site, const char *by,
     query.cluster_count = count;
     accounts = rc == 0 ? facts_accounts (store, error) : NULL;
     query.accounts = accounts;
-    rc = accounts ? compute (store, &query, callback, arg, error) : -1;
+    rc = accounts ? compute (store, &query, apart, callback, arg, error) : -1;
     accounts_free (accounts);
     free (clusters);
     store_clusters_free (stored, count);
     return rc;
 }
 
-static int make_bill (const billing_t *billing, void *arg, gl_error_t *error)
+int bills_billing (store_t *store, const site_t *site, const char *by,
+                   const usage_filter_t *filter, period_t period,
+                   bills_billing_f callback, void *arg, gl_error_t *error)
+{
+    return bill_by (store, site, by, filter, period, false, callback, arg,
+                    error);
+}
+
+static int make_bill (billing_t *billing, void *arg, gl_error_t *error)
 {
     return bill_of_billing (billing, arg, error);
 }
 
 /* With the months under other idle policies. */
-static int make_compared (const billing_t *billing, void *arg, gl_error_t *error)
+static int make_compared (billing_t *billing, void *arg, gl_error_t *error)
 {
     bill_t **bill = arg;
 
@@ -227,34 +248,70 @@ static void take_day (const billing_line_t *line, void *arg)
 }
 
 struct summing_days {
+    store_t *store;
     bill_t *bill;
     int64_t *ret_first;
 };
 
-static int sum_days (const billing_t *billing, void *arg, gl_error_t *error)
+static int take_rollup_days (const rollup_t *rollup, void *arg,
+                             gl_error_t *error)
+{
+    return billing_days_add_rollup (arg, rollup, error);
+}
+
+static int take_fact_days (const fact_t *fact, void *arg, gl_error_t *error)
+{
+    (void)error;
+    billing_days_add (arg, fact->segment, fact->suspensions,
+                      fact->suspension_count, fact->project);
+    return 0;
+}
+
+static int give_days (store_t *store, const billing_t *billing,
+                      billing_days_t *of, gl_error_t *error)
+{
+    period_t period = billing_days_period (of);
+    store_query_t facts
+        = {.start = period.start, .end = period.end, .gpu_only = true};
+    rollups_query_t days;
+
+    if (period.end <= period.start)
+        return 0;
+    if (!of_rollups (billing, period, &days))
+        return facts_each (store, billing_query (billing)->site, &facts,
+                           take_fact_days, of, error);
+    days.months = false;
+    return rollups_each (store, &days, take_rollup_days, of, error);
+}
+
+static int sum_days (billing_t *billing, void *arg, gl_error_t *error)
 {
     const struct summing_days *s = arg;
     const fields_t *fields = &bill_fields[BILL_DAYS];
     cube_t *days = cube_new (fields, day_keys);
+    billing_days_t *of = billing_days_new (billing, take_day, days);
+    int rc = give_days (s->store, billing, of, error);
 
-    (void)error;
+    if (rc == 0)
+        rc = billing_days_finish (of, error);
+    billing_days_free (of);
     billing_each (billing, take_day, days);
-    for (size_t i = 0; i < cube_count (days); i++)
+    for (size_t i = 0; i < cube_count (days) && rc == 0; i++)
         fields_copy (fields, bill_append (s->bill, BILL_DAYS),
                      cube_row (days, i));
     *s->ret_first = billing_first (billing);
     cube_free (days);
-    return 0;
+    return rc;
 }
 
 int bills_add_days (store_t *store, const site_t *site,
                     const usage_filter_t *filter, period_t period, bill_t *bill,
                     int64_t *ret_first, gl_error_t *error)
 {
-    struct summing_days s = {bill, ret_first};
+    struct summing_days s = {store, bill, ret_first};
 
-    return bills_billing (store, site, day_keys, filter, period, sum_days, &s,
-                          error);
+    return bill_by (store, site, day_keys, filter, period, true, sum_days, &s,
+                    error);
 }
 
 /* --- line items --------------------------------------------------------- */
@@ -386,7 +443,7 @@ static int run (struct itemizing *m, const billing_t *billing,
     return line_items_finish (p->detail, p->callback, p->arg, error);
 }
 
-static int take_billing (const billing_t *billing, void *arg, gl_error_t *error)
+static int take_billing (billing_t *billing, void *arg, gl_error_t *error)
 {
     struct itemizing *m = arg;
     int rc;

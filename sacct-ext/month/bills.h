@@ -36,7 +36,7 @@ int bills_cluster (store_t *store, const site_t *site,
 /* Charges of all clusters and pools for any other purpose: the computed billing of
  * `period` by the keys, as bills_compute() makes one; of all, or (`filter`) of lines
  * that pass it. Returns 0, or -1 with an error, which it hands on. */
-typedef int (*bills_billing_f) (const billing_t *billing, void *arg,
+typedef int (*bills_billing_f) (billing_t *billing, void *arg,
                                 gl_error_t *error);
 int bills_billing (store_t *store, const site_t *site, const char *by,
                    const usage_filter_t *filter, period_t period,

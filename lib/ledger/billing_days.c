@@ -1,0 +1,333 @@
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "ledger/billing_private.h"
+
+/* A line, and what of it days have been given: exact_share_in_order(), a day at a
+ * time. `until` is what they have when all of this has passed by:
+ * floor (before + second x seen). */
+struct day_line {
+    char *key;
+    mpq_t before;
+    mpq_t second; /* in smallest units: what one of `seen` is charged */
+    mpq_t seen;   /* price seconds at this price */
+    mpz_t units;  /* all of the line */
+    mpz_t given;
+    rate_card_price_t price;
+    UT_hash_handle hh;
+};
+
+struct billing_days {
+    billing_t *billing;
+    usage_query_t query;
+    usage_t *usage;
+    size_t length; /* of a path, up to its time */
+    struct day_line *lines;
+    buffer_t key;
+    billing_f callback;
+    void *arg;
+};
+
+/* --- lines ---------------------------------------------------------------- */
+
+static struct day_line *find_line (billing_days_t *d, const pool_month_t *pm,
+                                   const char *const *path)
+{
+    struct day_line *line;
+
+    buffer_clear (&d->key);
+    buffer_add (&d->key, &pm, sizeof (pm));
+    for (size_t i = 0; i < d->length; i++) {
+        if (path[i])
+            buffer_add_text (&d->key, path[i]);
+        buffer_add_char (&d->key, path[i] ? '\n' : '\t');
+    }
+    HASH_FIND (hh, d->lines, d->key.data, d->key.length, line);
+    return line;
+}
+
+static struct day_line *get_line (billing_days_t *d, const pool_month_t *pm,
+                                  const char *const *path)
+{
+    struct day_line *line = find_line (d, pm, path);
+
+    if (line)
+        return line;
+    line = xcalloc (1, sizeof (*line));
+    line->key = xmalloc (d->key.length);
+    memcpy (line->key, d->key.data, d->key.length);
+    mpq_inits (line->before, line->second, line->seen, NULL);
+    mpz_inits (line->units, line->given, NULL);
+    HASH_ADD_KEYPTR (hh, d->lines, line->key, d->key.length, line);
+    return line;
+}
+
+static void scale (const billing_days_t *d, mpq_t amount)
+{
+    for (int i = 0; i < d->billing->query->site->currency_digits; i++)
+        mpz_mul_ui (mpq_numref (amount), mpq_numref (amount), 10);
+    mpq_canonicalize (amount);
+}
+
+/* Of all parts of its time: its integer, and less what it is exactly. */
+static void take_line (const billing_line_t *from, void *arg)
+{
+    billing_days_t *d = arg;
+    struct day_line *line;
+    mpq_t amount;
+
+    if (from->line->kind != CHARGE_USED || !from->passes)
+        return;
+    line = get_line (d, from->pool_month, from->line->path);
+    mpz_add (line->units, line->units, from->line->charge_units);
+    mpq_init (amount);
+    mpq_set (amount, from->line->charge);
+    scale (d, amount);
+    mpq_sub (line->before, line->before, amount);
+    mpq_set_z (amount, from->line->charge_units);
+    mpq_add (line->before, line->before, amount);
+    mpq_clear (amount);
+}
+
+/* (1 + integer - exact) / 2 */
+static void begin_line (struct day_line *line)
+{
+    mpz_add (mpq_numref (line->before), mpq_numref (line->before),
+             mpq_denref (line->before));
+    mpq_div_2exp (line->before, line->before, 1);
+}
+
+static void free_line (struct day_line *line)
+{
+    mpq_clears (line->before, line->second, line->seen, NULL);
+    mpz_clears (line->units, line->given, NULL);
+    free (line->key);
+    free (line);
+}
+
+/* --- life ----------------------------------------------------------------- */
+
+static bool tells (const report_query_t *q, key_id_t key)
+{
+    bool is = key == KEY_POOL || key == KEY_MONTH || key == KEY_DAY;
+
+    for (size_t i = 0; i < q->filter_count; i++)
+        is = is || q->filters[i].key == key;
+    return is;
+}
+
+/* Of what does not pass only the first day is looked for. */
+static void make_usage (billing_days_t *d)
+{
+    const report_query_t *q = d->billing->query;
+    usage_query_t *u = &d->query;
+
+    usage_free (d->usage);
+    *u = d->billing->usage_query;
+    u->period = d->billing->asked;
+    u->apart = q->filters;
+    u->apart_count = q->filter_count;
+    u->apart_keys = 0;
+    for (size_t i = 0; i < u->by.count && q->filter_count > 0; i++)
+        if (!tells (q, u->by.id[i]))
+            u->apart_keys |= 1U << u->by.id[i];
+    d->usage = usage_new (u);
+}
+
+static bool is_of_time (key_id_t key)
+{
+    return key == KEY_COUNT || key == KEY_DAY;
+}
+
+billing_days_t *billing_days_new (billing_t *billing, billing_f callback,
+                                  void *arg)
+{
+    billing_days_t *d = xcalloc (1, sizeof (*d));
+
+    d->billing = billing;
+    d->callback = callback;
+    d->arg = arg;
+    while (!is_of_time (billing->path[d->length]))
+        d->length++;
+    make_usage (d);
+    billing_each (billing, take_line, d);
+    for (struct day_line *line = d->lines; line; line = line->hh.next)
+        begin_line (line);
+    return d;
+}
+
+void billing_days_free (billing_days_t *d)
+{
+    struct day_line *line, *next;
+
+    if (!d)
+        return;
+    HASH_ITER (hh, d->lines, line, next)
+    {
+        HASH_DEL (d->lines, line);
+        free_line (line);
+    }
+    usage_free (d->usage);
+    buffer_done (&d->key);
+    free (d);
+}
+
+period_t billing_days_period (const billing_days_t *d)
+{
+    return d->billing->asked;
+}
+
+/* --- cells ---------------------------------------------------------------- */
+
+/* What was seen at the former price goes to what was before. */
+static void change_price (const billing_days_t *d, const pool_month_t *pm,
+                          const char *const *path,
+                          const rate_card_price_t *price, struct day_line *line)
+{
+    mpq_mul (line->second, line->second, line->seen);
+    mpq_add (line->before, line->before, line->second);
+    mpq_set_ui (line->seen, 0, 1);
+    line->price = *price;
+    charge_per_second (pm->charge, price, path[CHARGE_TEAM], path[0],
+                       line->second);
+    scale (d, line->second);
+}
+
+static bool same_price (const rate_card_price_t *a, const rate_card_price_t *b)
+{
+    return a->rate == b->rate && a->rule == b->rule && a->team == b->team;
+}
+
+static int take_part (const billing_days_t *d, const pool_month_t *pm,
+                      const char *const *path, int64_t instant,
+                      const usage_part_t *from, struct day_line *line,
+                      mpq_t gpu_seconds, gl_error_t *error)
+{
+    const site_t *site = d->billing->query->site;
+    charge_part_t part;
+    int rc;
+
+    charge_part_init (&part);
+    rc = charge_part_measure (site,
+                              billing_path_text (d->billing, path, KEY_QOS),
+                              instant, from, &part, error);
+    part.price.team = rate_card_team (site, path[CHARGE_TEAM], instant);
+    if (mpq_sgn (line->seen) == 0 || !same_price (&line->price, &part.price))
+        change_price (d, pm, path, &part.price, line);
+    mpq_add (line->seen, line->seen, part.price_seconds);
+    mpq_add (gpu_seconds, gpu_seconds, part.gpu_seconds);
+    charge_part_clear (&part);
+    return rc;
+}
+
+/* floor (before + second x seen) less what is given, without a common divisor. */
+static void give (struct day_line *line, mpz_t ret_units)
+{
+    mpq_t until;
+    mpz_t other;
+
+    mpq_init (until);
+    mpz_init (other);
+    mpz_mul (mpq_numref (until), mpq_numref (line->second),
+             mpq_numref (line->seen));
+    mpz_mul (mpq_denref (until), mpq_denref (line->second),
+             mpq_denref (line->seen));
+    mpz_mul (other, mpq_denref (until), mpq_numref (line->before));
+    mpz_mul (mpq_numref (until), mpq_numref (until), mpq_denref (line->before));
+    mpz_add (other, other, mpq_numref (until));
+    mpz_mul (mpq_denref (until), mpq_denref (until), mpq_denref (line->before));
+    mpz_fdiv_q (other, other, mpq_denref (until));
+    mpz_sub (ret_units, other, line->given);
+    mpz_set (line->given, other);
+    mpz_clear (other);
+    mpq_clear (until);
+}
+
+static int take_parts (const billing_days_t *d, const pool_month_t *pm,
+                       const char *const *path, int64_t instant,
+                       const usage_cell_t *cell, struct day_line *line,
+                       gl_error_t *error)
+{
+    const char *keys[KEYS_MAX];
+    charge_line_t of = {.kind = CHARGE_USED, .path = path};
+    billing_line_t day = {pm, keys, &of, .passes = true};
+    int rc = 0;
+
+    mpq_init (of.gpu_seconds);
+    mpz_init (of.charge_units);
+    for (size_t i = 0; i < cell->part_count && rc == 0; i++)
+        rc = take_part (d, pm, path, instant, &cell->part[i], line,
+                        of.gpu_seconds, error);
+    give (line, of.charge_units);
+    day.in_period = billing_line_in_period (d->billing, path);
+    billing_line_keys (d->billing, pm, path, keys);
+    d->callback (&day, d->arg);
+    mpq_clear (of.gpu_seconds);
+    mpz_clear (of.charge_units);
+    return rc;
+}
+
+static int take_cell (billing_days_t *d, const usage_cell_t *cell,
+                      gl_error_t *error)
+{
+    billing_t *b = d->billing;
+    const char *path[PATH_MAX_LENGTH];
+    int64_t instant;
+    const pool_month_t *pm = billing_cell (b, &d->query, cell, path, &instant);
+    struct day_line *line;
+
+    if (!pm || cell->part_count == 0)
+        return 0;
+    billing_take_first (b, cell);
+    if (!billing_path_passes (b, pm, path))
+        return 0;
+    line = find_line (d, pm, path);
+    return line ? take_parts (d, pm, path, instant, cell, line, error)
+                : gl_error (error,
+                            "a day of account %.60s in pool %s is on no line "
+                            "of the bill (this is a defect, please report it)",
+                            path[0] ? path[0] : "(none)", pm->pool);
+}
+
+/* All that has passed by, which is in the order of time for each line. */
+static int take_usage (billing_days_t *d, gl_error_t *error)
+{
+    size_t count;
+    const usage_cell_t *cells = usage_cells (d->usage, &count);
+    int rc = 0;
+
+    for (size_t i = 0; i < count && rc == 0; i++)
+        rc = take_cell (d, &cells[i], error);
+    make_usage (d);
+    return rc;
+}
+
+/* --- the door ------------------------------------------------------------- */
+
+int billing_days_add_rollup (billing_days_t *d, const rollup_t *rollup,
+                             gl_error_t *error)
+{
+    usage_add_rollup (d->usage, rollup, ROLLUP_COUNTED);
+    return take_usage (d, error);
+}
+
+void billing_days_add (billing_days_t *d, const segment_t *segment,
+                       const suspension_t *suspensions, size_t count,
+                       const project_t *project)
+{
+    usage_add (d->usage, segment, suspensions, count, project);
+}
+
+int billing_days_finish (billing_days_t *d, gl_error_t *error)
+{
+    if (take_usage (d, error) < 0)
+        return -1;
+    for (struct day_line *line = d->lines; line; line = line->hh.next)
+        if (mpz_cmp (line->given, line->units) != 0)
+            return gl_error (error, "the days of a line do not add up to it "
+                                    "(this is a defect, please report it)");
+    return 0;
+}
