@@ -208,11 +208,12 @@ static int check_layout (const site_t *site, const site_pool_t *pool,
 static int check_bill (const site_pool_t *pool, gl_error_t *error)
 {
     bool dominant = pool->cpus_per_gpu || pool->memory_per_gpu;
-    bool weighted
-        = mpq_sgn (pool->cpu_weight) > 0 || mpq_sgn (pool->memory_weight) > 0;
+    bool by_weights = pool->bill >= BILL_MAX,
+         weighted
+         = mpq_sgn (pool->cpu_weight) > 0 || mpq_sgn (pool->memory_weight) > 0;
     const char *lacks = pool->bill == BILL_DOMINANT && !dominant
                             ? "`cpus_per_gpu` or `memory_per_gpu`"
-                        : pool->bill == BILL_WEIGHTED && !weighted
+                        : by_weights && !weighted
                             ? "`cpu_weight` or `memory_weight`"
                             : NULL;
 

@@ -250,7 +250,10 @@ static char *identity_of (const schema_kind_t *kind, const tree_t *mapping)
         const schema_key_t *key = &kind->keys[i];
         const tree_t *value = tree_get (mapping, key->name, NULL);
         if (value && (key->flags & SCHEMA_IDENTITY))
-            buffer_printf (&b, "%s%s", b.length ? ", " : "", value->text);
+            buffer_printf (&b, "%s%s%s%s", b.length ? ", " : "",
+                           key->flags & SCHEMA_REQUIRED ? "" : key->name,
+                           key->flags & SCHEMA_REQUIRED ? "" : " ",
+                           value->text);
     }
     return buffer_take (&b);
 }

@@ -3,10 +3,13 @@
 
 static const schema_word_t quantity_words[]
     = {{"compute", MIG_COMPUTE}, {"memory", MIG_MEMORY}, {NULL, 0}};
-static const schema_word_t bill_words[] = {{"gpus", BILL_GPUS},
-                                           {"dominant", BILL_DOMINANT},
-                                           {"weighted", BILL_WEIGHTED},
-                                           {NULL, 0}};
+static const schema_word_t bill_words[]
+    = {{"gpus", BILL_GPUS},
+       {"dominant", BILL_DOMINANT},
+       {"max", BILL_MAX},
+       {"sum", BILL_SUM},
+       {"sum-or-memory", BILL_SUM_OR_MEMORY},
+       {NULL, 0}};
 
 static const schema_key_t cluster_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_cluster_t, name), NULL, NULL,
@@ -67,8 +70,10 @@ static const schema_key_t pool_keys[] = {
     {"bill", VALUE_WORD, 0, offsetof (site_pool_t, bill), bill_words, NULL,
      "gpus", "gpus",
      "What is billed of a job: its GPUs (gpus); or as many as its CPUs or "
-     "memory correspond to, if these are more: rounded up (dominant), or as "
-     "Slurm's MAX_TRES (weighted). Default gpus."},
+     "memory correspond to, if these are more, rounded up (dominant). By "
+     "weights or prices of GPUs, CPUs and memory: the largest, as Slurm's "
+     "MAX_TRES (max); all added, as Slurm does by default (sum); GPUs and CPUs "
+     "added, or memory if that is more (sum-or-memory). Default gpus."},
     {"cpus_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, cpus_per_gpu), NULL,
      NULL, NULL, NULL,
      "With dominant: the number of CPUs that count as one GPU."},
@@ -77,12 +82,13 @@ static const schema_key_t pool_keys[] = {
      "With dominant: the MB of memory that count as one GPU."},
     {"gpu_weight", VALUE_DECIMAL, POSITIVE, offsetof (site_pool_t, gpu_weight),
      NULL, NULL, "1", NULL,
-     "With weighted: TRESBillingWeights of slurm.conf for a GPU. Default 1."},
+     "With max and sum: TRESBillingWeights of slurm.conf for a GPU. Default "
+     "1."},
     {"cpu_weight", VALUE_DECIMAL, 0, offsetof (site_pool_t, cpu_weight), NULL,
-     NULL, "0", NULL, "With weighted: the same for a CPU. Default 0."},
+     NULL, "0", NULL, "With max and sum: the same for a CPU. Default 0."},
     {"memory_weight", VALUE_DECIMAL, 0, offsetof (site_pool_t, memory_weight),
      NULL, NULL, "0", NULL,
-     "With weighted: the same for a GiB of memory. Default 0."},
+     "With max and sum: the same for a GiB of memory. Default 0."},
     {"idle", VALUE_WORD, 0, offsetof (site_pool_t, idle), schema_idle_words,
      NULL, NULL, NULL, "As policy.idle, for this pool. Default policy.idle."},
     FROM_TO (site_pool_t),
@@ -100,6 +106,14 @@ static const schema_key_t team_keys[] = {
      "Slurm accounts it owns; subtree:NAME takes those below NAME too."},
     {"cost_center", VALUE_TEXT, 0, offsetof (site_team_t, cost_center), NULL,
      NULL, NULL, "CC-1", "Where finance posts it."},
+    {"class", VALUE_TEXT, 0, offsetof (site_team_t, class), NULL, NULL, NULL,
+     NULL,
+     "Class of customers that it belongs to, such as industry: it pays the "
+     "rates of this class, where there are any."},
+    {"plan", VALUE_TEXT, 0, offsetof (site_team_t, plan), NULL, NULL, NULL,
+     NULL,
+     "Plan that it has chosen: it pays the rates of this plan, where there are "
+     "any."},
     {"surcharge", VALUE_RATIO, 0, offsetof (site_team_t, surcharge), NULL, NULL,
      NULL, NULL,
      "Of an external customer, who pays internal price x (1 + surcharge) x "

@@ -27,6 +27,15 @@ static const schema_key_t rate_keys[] = {
      NULL, "h100",
      "Pool that it prices; without any, a pool is charged at "
      "full cost."},
+    {"plan", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_rate_t, plan), NULL,
+     NULL, NULL, NULL,
+     "For teams of this plan only. Of all rates that fit a job, one for a plan "
+     "wins; then one for a class, for a partition, for a QOS."},
+    {"class", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_rate_t, class), NULL,
+     NULL, NULL, NULL, "For teams of this class only."},
+    {"partition", VALUE_TEXT, SCHEMA_IDENTITY,
+     offsetof (site_rate_t, partition), NULL, NULL, NULL, NULL,
+     "For jobs in this partition only."},
     {"qos", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_rate_t, qos), NULL,
      NULL, NULL, NULL,
      "For this QOS only; default every QOS without a rate "

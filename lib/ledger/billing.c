@@ -540,9 +540,15 @@ static void path_of (const billing_t *b, const usage_query_t *query,
     }
 }
 
-static const char *qos_of (const billing_t *b, const char *const *path)
+rate_subject_t billing_subject (const billing_t *b, const char *const *path,
+                                int64_t instant)
 {
-    return billing_path_text (b, path, KEY_QOS);
+    return (rate_subject_t){
+        .qos = billing_path_text (b, path, KEY_QOS),
+        .partition = billing_path_text (b, path, KEY_PARTITION),
+        .team = path[CHARGE_TEAM],
+        .instant = instant,
+    };
 }
 
 pool_month_t *billing_cell (const billing_t *b, const usage_query_t *query,
@@ -573,8 +579,9 @@ static int add_cell (billing_t *b, const usage_cell_t *cell, gl_error_t *error)
     if (!b->held)
         billing_take_first (b, cell);
     for (size_t i = 0; i < cell->part_count; i++) {
-        if (charge_add_part (pm->charge, path, qos_of (b, path), instant,
-                             &cell->part[i], error)
+        if (charge_add_part (pm->charge, path,
+                             billing_subject (b, path, instant), &cell->part[i],
+                             error)
             < 0)
             return -1;
     }
@@ -650,7 +657,7 @@ static void add_credits (billing_t *b)
     for (size_t i = 0; i < b->credit_count; i++) {
         const struct credit *credit = &b->credits[i];
         charge_add_credit (credit->pool_month->charge, credit->path,
-                           qos_of (b, credit->path), credit->instant,
+                           billing_subject (b, credit->path, credit->instant),
                            credit->price_seconds, credit->what,
                            credit->reference);
     }

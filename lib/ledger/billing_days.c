@@ -206,15 +206,13 @@ static int take_part (const billing_days_t *d, const pool_month_t *pm,
                       const usage_part_t *from, struct day_line *line,
                       mpq_t gpu_seconds, gl_error_t *error)
 {
-    const site_t *site = d->billing->query->site;
     charge_part_t part;
     int rc;
 
     charge_part_init (&part);
-    rc = charge_part_measure (site,
-                              billing_path_text (d->billing, path, KEY_QOS),
-                              instant, from, &part, error);
-    part.price.team = rate_card_team (site, path[CHARGE_TEAM], instant);
+    rc = charge_part_measure (d->billing->query->site,
+                              billing_subject (d->billing, path, instant), from,
+                              &part, error);
     if (mpq_sgn (line->seen) == 0 || !same_price (&line->price, &part.price))
         change_price (d, pm, path, &part.price, line);
     mpq_add (line->seen, line->seen, part.price_seconds);

@@ -68,6 +68,9 @@ bool billing_line_in_period (const billing_t *billing, const char *const *path);
 void billing_line_keys (const billing_t *billing,
                         const pool_month_t *pool_month, const char *const *path,
                         const char *ret_keys[KEYS_MAX]);
+/* What is priced of the path, in the pool that charges it. */
+rate_subject_t billing_subject (const billing_t *billing,
+                                const char *const *path, int64_t instant);
 /* NULL: the path does not have it. */
 const char *billing_path_text (const billing_t *billing,
                                const char *const *path, key_id_t key);

@@ -472,8 +472,13 @@ static int take_slice (const usage_slice_t *slice, void *arg, gl_error_t *error)
                          "a defect, please report it)",
                          (unsigned long long)of->segment->id_job);
     charge_part_init (&part);
-    rc = charge_part_measure (d->query->site, slice->key[AT_QOS],
-                              slice->period.start, &slice->part, &part, error);
+    rc = charge_part_measure (
+        d->query->site,
+        (rate_subject_t){.qos = slice->key[AT_QOS],
+                         .partition = slice->key[AT_PARTITION],
+                         .team = slice->key[AT_TEAM],
+                         .instant = slice->period.start},
+        &slice->part, &part, error);
     if (rc == 0)
         collect (d, line, slice, &part);
     charge_part_clear (&part);

@@ -299,7 +299,7 @@ uint64_t charge_free_seconds (const site_t *site, const usage_part_t *part)
 
 void charge_part_init (charge_part_t *part)
 {
-    part->price = (rate_card_price_t){NULL, MIG_MAX, NULL, NULL};
+    part->price = (rate_card_price_t){.mig_price = MIG_MAX};
     mpq_inits (part->gpu_seconds, part->price_seconds, part->suspended, NULL);
 }
 
@@ -308,16 +308,17 @@ void charge_part_clear (charge_part_t *part)
     mpq_clears (part->gpu_seconds, part->price_seconds, part->suspended, NULL);
 }
 
-int charge_part_measure (const site_t *site, const char *qos, int64_t instant,
+int charge_part_measure (const site_t *site, rate_subject_t of,
                          const usage_part_t *from, charge_part_t *part,
                          gl_error_t *error)
 {
     const device_kind_t *kind = from->kind;
-    rate_card_price_t price
-        = rate_card_price (site, kind->pool->name, qos, NULL, instant);
+    rate_card_price_t price;
     fraction_t quantity = {0, 1}, priced = {0, 1};
     uint64_t free_seconds = charge_free_seconds (site, from);
 
+    of.pool = kind->pool->name;
+    price = rate_card_price (site, of);
     if (kind->weight_known) {
         quantity = kind->weight;
         if (rate_card_weight (site, kind, price.mig_price, &priced, error)
@@ -336,20 +337,18 @@ int charge_part_measure (const site_t *site, const char *qos, int64_t instant,
     return 0;
 }
 
-int charge_add_part (charge_t *charge, const char *const *path, const char *qos,
-                     int64_t instant, const usage_part_t *from,
+int charge_add_part (charge_t *charge, const char *const *path,
+                     rate_subject_t of, const usage_part_t *from,
                      gl_error_t *error)
 {
     charge_part_t part;
     int rc;
 
+    of.team = charge_path_team (charge, path);
     charge_part_init (&part);
-    rc = charge_part_measure (charge->site, qos, instant, from, &part, error);
+    rc = charge_part_measure (charge->site, of, from, &part, error);
     if (rc == 0) {
         charge_add_suspended (charge, part.suspended);
-        part.price.team
-            = rate_card_team (charge->site, charge_path_team (charge, path),
-                           instant);
         charge_add (charge, path, part.gpu_seconds, part.price_seconds,
                     &part.price);
     }

@@ -305,17 +305,16 @@ void charge_add_reserved (charge_t *charge, const char *cluster,
 void charge_add_stretch (charge_t *charge, const char *const *path,
                          int64_t start, uint64_t seconds);
 
-/* A part of a line's time that is given back for the reason `what`, an instant
- * within it: priced as it was charged, after all adjustments; a line of its own
+/* A part of a line's time that is given back for the reason `what`, `of` an
+ * instant within it (its pool and team are the charge's and the path's): priced as it was charged, after all adjustments; a line of its own
  * (CHARGE_CREDIT). All credits of a line and price together at most its
  * price_seconds. Those of the same path, reason and reference are added up. A
  * credit changes no other line. Its integer is a part of the integer of its line
  * (CHARGE_PATH), so that credit and rest add up to it, and all of it back is all of
  * it. */
 void charge_add_credit (charge_t *charge, const char *const *path,
-                        const char *qos, int64_t instant,
-                        mpq_srcptr price_seconds, const char *what,
-                        const char *reference);
+                        rate_subject_t of, mpq_srcptr price_seconds,
+                        const char *what, const char *reference);
 
 /* Time held, and no line's, because the job was suspended. */
 void charge_add_suspended (charge_t *charge, mpq_srcptr gpu_seconds);
@@ -328,22 +327,22 @@ typedef struct {
     mpq_t gpu_seconds;       /* q, without what is free */
     mpq_t price_seconds;     /* p */
     mpq_t suspended;         /* GPU-seconds that the policy leaves free */
-    rate_card_price_t price;    /* without the team */
+    rate_card_price_t price;
 } charge_part_t;
 
 void charge_part_init (charge_part_t *part);
 void charge_part_clear (charge_part_t *part);
-/* `instant`: any inside the cell. A kind without a known weight brings 0. -1 if
- * the kind has no price weight. */
-int charge_part_measure (const site_t *site, const char *qos, int64_t instant,
+/* `of` any instant inside the cell; its pool is that of the kind. A kind without a
+ * known weight brings 0. -1 if the kind has no price weight. */
+int charge_part_measure (const site_t *site, rate_subject_t of,
                          const usage_part_t *from, charge_part_t *ret_part,
                          gl_error_t *error);
 
-/* Time held, by charge_part_measure (). A kind without a known weight makes a line
+/* Time held, by charge_part_measure (); the team is that of the path. A kind without a known weight makes a line
  * of 0: its time stays in the remainder. */
 int charge_add_part (charge_t *charge, const char *const *path,
-                     const char *qos, int64_t instant,
-                     const usage_part_t *part, gl_error_t *error);
+                     rate_subject_t of, const usage_part_t *part,
+                     gl_error_t *error);
 
 /* After the last line, once. -1 is a defect of this module. */
 int charge_compute (charge_t *charge, gl_error_t *error);

@@ -22,14 +22,15 @@ static void init_line (struct credit *credit)
 }
 
 void charge_add_credit (charge_t *charge, const char *const *path,
-                        const char *qos, int64_t instant,
-                        mpq_srcptr price_seconds, const char *what,
-                        const char *reference)
+                        rate_subject_t of, mpq_srcptr price_seconds,
+                        const char *what, const char *reference)
 {
     struct credit *credit;
 
     if (mpq_sgn (price_seconds) == 0)
         return;
+    of.pool = charge->pool;
+    of.team = charge_path_team (charge, path);
     if (charge->credit_count == charge->credit_size) {
         charge->credit_size = charge->credit_size * 2 + 16;
         charge->credits
@@ -41,8 +42,7 @@ void charge_add_credit (charge_t *charge, const char *const *path,
         .path = charge_copy_path (charge, path),
         .what = xstrdup (what),
         .reference = xstrdup (reference),
-        .price = rate_card_price (charge->site, charge->pool, qos,
-                                  charge_path_team (charge, path), instant),
+        .price = rate_card_price (charge->site, of),
     };
     init_line (credit);
     mpq_neg (credit->line.price_seconds, price_seconds);

@@ -199,8 +199,9 @@ void charge_pool_price (const charge_t *charge, mpq_t ret_price)
     for (size_t i = 0; i <= count && month.end > month.start; i++) {
         int64_t start = i ? cuts[i - 1] : month.start;
         int64_t end = i < count ? cuts[i] : month.end;
-        rate_card_price_t price = rate_card_price (charge->site, charge->pool, NULL,
-                                             NULL, start);
+        rate_card_price_t price = rate_card_price (
+            charge->site,
+            (rate_subject_t){.pool = charge->pool, .instant = start});
         exact_add_scaled (ret_price,
                           price.rate ? price.rate->per_gpu_hour
                                      : charge_full_rate (charge),

@@ -102,8 +102,10 @@ static void give_stretch (charge_t *charge, const struct share *share,
                               remainder_info (class)->word);
     mpq_set (entry->line.gpu_seconds, gpu_seconds);
     mpq_set (entry->line.price_seconds, gpu_seconds);
-    entry->price = rate_card_price (charge->site, charge->pool, NULL, share->team,
-                                 stretch->start);
+    entry->price = rate_card_price (
+        charge->site, (rate_subject_t){.pool = charge->pool,
+                                       .team = share->team,
+                                       .instant = stretch->start});
     free (path);
 }
 
@@ -212,8 +214,9 @@ static void full_cost_part (const charge_t *charge, mpq_t ret_part)
         mpq_div (ret_part, ret_part, whole);
     else
         mpq_set_ui (ret_part,
-                    !rate_card_price (site, charge->pool, NULL, NULL,
-                                   charge->month.start)
+                    !rate_card_price (
+                         site, (rate_subject_t){.pool = charge->pool,
+                                                .instant = charge->month.start})
                          .rate,
                     1);
     mpq_clear (whole);

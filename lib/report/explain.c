@@ -303,6 +303,22 @@ static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
                    charge_use_rate (pm->charge), 4);
 }
 
+static const site_team_t *team_of (const struct piece *p)
+{
+    return team_of_account (p->site, p->accounts, p->segment->cluster,
+                            p->segment->account, p->instant);
+}
+
+static rate_subject_t subject_of (const struct piece *p, const char *pool,
+                                  const char *team)
+{
+    return (rate_subject_t){.pool = pool,
+                            .qos = p->segment->qos,
+                            .partition = p->segment->partition,
+                            .team = team,
+                            .instant = p->instant};
+}
+
 static const char *rule_text (const rate_card_price_t *price, adjustment_id_t id,
                               const char *team)
 {
@@ -318,11 +334,10 @@ static bool explain_adjustments (explain_step_t *step, const struct piece *p,
                                  mpq_t ret_due)
 {
     const segment_t *s = p->segment;
-    const site_team_t *team = team_of_account (
-        p->site, p->accounts, s->cluster, s->account, p->instant);
+    const site_team_t *team = team_of (p);
     const char *name = team ? team->name : NULL;
     rate_card_price_t price
-        = rate_card_price (p->site, pm->pool, s->qos, name, p->instant);
+        = rate_card_price (p->site, subject_of (p, pm->pool, name));
     mpq_t factor[ADJUSTMENT_COUNT], amount;
     bool any = false;
 
@@ -378,8 +393,9 @@ static void explain_due (explain_step_t *step, const struct piece *p,
 static void explain_price (explain_step_t *step, struct piece *p,
                            const pool_month_t *pm)
 {
-    rate_card_price_t price
-        = rate_card_price (p->site, pm->pool, p->segment->qos, NULL, p->instant);
+    const site_team_t *team = team_of (p);
+    rate_card_price_t price = rate_card_price (
+        p->site, subject_of (p, pm->pool, team ? team->name : NULL));
     mpq_srcptr rate
         = price.rate ? price.rate->per_gpu_hour : charge_full_rate (pm->charge);
     GL_AUTOFREE char *title = xasprintf ("price weight of a device, by %s",
@@ -390,11 +406,13 @@ static void explain_price (explain_step_t *step, struct piece *p,
 
     if (pm->has_cost)
         explain_cost_lines (step, pm, p->site);
-    if (price.rate)
-        explain_format (step, "basis", "price", "published rate, %s:%d",
+    if (price.rate) {
+        GL_AUTOFREE char *of = rate_conditions (price.rate);
+        explain_format (step, "basis", "price", "published rate%s%s, %s:%d",
+                        *of ? " of " : "", of,
                         price.rate->place.file ? price.rate->place.file : "",
                         price.rate->place.line);
-    else if (pm->idle != IDLE_IN_RATE && pm->idle != IDLE_EXPLICIT)
+    } else if (pm->idle != IDLE_IN_RATE && pm->idle != IDLE_EXPLICIT)
         explain_format (step, "basis", "price", "full cost; idle time is %s",
                         idle_policy_title (pm->idle));
     else
@@ -554,7 +572,8 @@ static void explain_usage (explain_segment_t *segment, struct piece *p,
     const segment_t *s = p->segment;
     usage_query_t query = {.site = p->site,
                            .period = {s->time_start, segment_end (s)},
-                           .by = {.id = {KEY_MONTH}, .count = 1}};
+                           .by = {.id = {KEY_MONTH}, .count = 1},
+                           .accounts = p->accounts};
     int64_t *cuts = NULL;
     size_t cells_count;
     const usage_cell_t *cells;

@@ -1,6 +1,8 @@
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "site/rate_card.h"
 
@@ -11,9 +13,11 @@ static bool in_force (period_t valid, int64_t instant)
     return instant >= valid.start && instant < valid.end;
 }
 
-static bool is_external (const site_team_t *team)
+/* Prices depend on the entry: what it pays on top, or a list of its own. */
+static bool has_terms (const site_team_t *team)
 {
-    return mpq_sgn (team->surcharge) > 0 || mpq_sgn (team->overhead) > 0;
+    return mpq_sgn (team->surcharge) != 0 || mpq_sgn (team->overhead) != 0
+           || team->class || team->plan;
 }
 
 static bool same (const char *a, const char *b)
@@ -21,21 +25,90 @@ static bool same (const char *a, const char *b)
     return a && b && strcmp (a, b) == 0;
 }
 
-static const site_rate_t *find_rate (const site_t *site, const char *pool,
-                                     const char *qos, int64_t instant)
+const site_team_t *rate_card_team (const site_t *site, const char *team,
+                                   int64_t instant)
+{
+    for (size_t i = 0; i < site->team_count; i++)
+        if (same (site->teams[i].name, team) && has_terms (&site->teams[i])
+            && in_force (site->teams[i].valid, instant))
+            return &site->teams[i];
+    return NULL;
+}
+
+/* What a rate may be for, in the order in which one wins over another: where the
+ * rate has the text, how it is called, and where a job and its team have it. */
+static const struct {
+    size_t of_rate;
+    const char *word;
+    bool of_team;
+    size_t of_subject; /* or of the team */
+} conditions[] = {
+    {offsetof (site_rate_t, plan), "plan", true, offsetof (site_team_t, plan)},
+    {offsetof (site_rate_t, class), "class", true,
+     offsetof (site_team_t, class)},
+    {offsetof (site_rate_t, partition), "partition", false,
+     offsetof (rate_subject_t, partition)},
+    {offsetof (site_rate_t, qos), "QOS", false, offsetof (rate_subject_t, qos)},
+};
+
+static const char *text_at (const void *of, size_t offset)
+{
+    return of ? *(const char *const *)((const char *)of + offset) : NULL;
+}
+
+/* The more, the sooner it wins; -1: it is not for this job. */
+static int rank_of (const site_t *site, const site_rate_t *rate,
+                    const rate_subject_t *of)
+{
+    const site_team_t *team = rate->plan || rate->class ? rate_card_team (
+                                  site, of->team, of->instant)
+                                                        : NULL;
+    int rank = 0;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (conditions); i++) {
+        const char *wanted = text_at (rate, conditions[i].of_rate);
+        const void *from = conditions[i].of_team ? (const void *)team : of;
+        rank *= 2;
+        if (!wanted)
+            continue;
+        if (!same (wanted, text_at (from, conditions[i].of_subject)))
+            return -1;
+        rank++;
+    }
+    return rank;
+}
+
+static const site_rate_t *find_rate (const site_t *site,
+                                     const rate_subject_t *of)
 {
     const site_rate_t *found = NULL;
+    int best = -1;
 
     for (size_t i = 0; i < site->rate_count; i++) {
         const site_rate_t *rate = &site->rates[i];
-        if (!same (rate->pool, pool) || !in_force (rate->valid, instant))
+        int rank
+            = same (rate->pool, of->pool) && in_force (rate->valid, of->instant)
+                  ? rank_of (site, rate, of)
+                  : -1;
+        if (rank <= best)
             continue;
-        if (same (rate->qos, qos))
-            return rate;
-        if (!rate->qos && !found)
-            found = rate;
+        best = rank;
+        found = rate;
     }
     return found;
+}
+
+char *rate_conditions (const site_rate_t *rate)
+{
+    BUFFER_AUTO out = BUFFER_INIT;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (conditions); i++) {
+        const char *text = text_at (rate, conditions[i].of_rate);
+        if (text)
+            buffer_printf (&out, "%s%s %s", out.length ? ", " : "",
+                           conditions[i].word, text);
+    }
+    return xstrdup (buffer_text (&out));
 }
 
 static const site_qos_t *find_rule (const site_t *site, const char *pool,
@@ -55,27 +128,15 @@ static const site_qos_t *find_rule (const site_t *site, const char *pool,
     return found;
 }
 
-const site_team_t *rate_card_team (const site_t *site, const char *team,
-                                int64_t instant)
+rate_card_price_t rate_card_price (const site_t *site, rate_subject_t of)
 {
-    for (size_t i = 0; i < site->team_count; i++)
-        if (same (site->teams[i].name, team)
-            && is_external (&site->teams[i])
-            && in_force (site->teams[i].valid, instant))
-            return &site->teams[i];
-    return NULL;
-}
-
-rate_card_price_t rate_card_price (const site_t *site, const char *pool,
-                             const char *qos, const char *team, int64_t instant)
-{
-    const site_rate_t *rate = find_rate (site, pool, qos, instant);
+    const site_rate_t *rate = find_rate (site, &of);
 
     return (rate_card_price_t){
         .rate = rate,
         .mig_price = rate ? rate->mig_price : site->policy.mig_price,
-        .rule = find_rule (site, pool, qos, instant),
-        .team = rate_card_team (site, team, instant),
+        .rule = find_rule (site, of.pool, of.qos, of.instant),
+        .team = rate_card_team (site, of.team, of.instant),
     };
 }
 
@@ -125,7 +186,7 @@ size_t rate_card_cuts (const site_t *site, period_t period, int64_t **ret_cuts)
     for (size_t i = 0; i < site->qos_count; i++)
         add_cuts (&cuts, site->qos[i].valid);
     for (size_t i = 0; i < site->team_count; i++)
-        if (is_external (&site->teams[i]))
+        if (has_terms (&site->teams[i]))
             add_cuts (&cuts, site->teams[i].valid);
     *ret_cuts = cuts.cut;
     return instants_sort (cuts.cut, cuts.count);
@@ -135,11 +196,17 @@ size_t rate_card_cuts (const site_t *site, period_t period, int64_t **ret_cuts)
 
 static bool same_series (const site_rate_t *a, const site_rate_t *b)
 {
-    return same (a->pool, b->pool)
-           && (same (a->qos, b->qos) || (!a->qos && !b->qos));
+    bool is = same (a->pool, b->pool);
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (conditions) && is; i++) {
+        const char *x = text_at (a, conditions[i].of_rate),
+                   *y = text_at (b, conditions[i].of_rate);
+        is = same (x, y) || (!x && !y);
+    }
+    return is;
 }
 
-/* When the next rate of that pool and QOS begins; 0: none does. */
+/* When the next rate of that pool for the same begins; 0: none does. */
 static int64_t rate_after (const site_t *site, const site_rate_t *rate)
 {
     int64_t next = 0;
@@ -174,7 +241,7 @@ size_t rate_card_gaps (const site_t *site, period_t period,
         int64_t begin = ended > period.start ? ended : period.start;
         if (begin < period.end && next != ended && (!next || next > begin)
             && pool_in_force (site, rate->pool, begin))
-            gaps[count++] = (rate_gap_t){rate->pool, rate->qos, ended, next};
+            gaps[count++] = (rate_gap_t){rate, ended, next};
     }
     *ret_gaps = gaps;
     return count;
@@ -182,12 +249,13 @@ size_t rate_card_gaps (const site_t *site, period_t period,
 
 char *rate_gap_text (const site_t *site, const rate_gap_t *gap)
 {
-    const char *instead = gap->qos ? "as other QOS" : "at full cost";
+    GL_AUTOFREE char *of = rate_conditions (gap->rate);
+    const char *instead = !*of             ? "at full cost"
+                          : gap->rate->qos ? "as other QOS"
+                                           : "by other rates";
     char ended[ZONE_STAMP_SIZE], next[ZONE_STAMP_SIZE];
-    GL_AUTOFREE char *whose
-        = gap->qos ? xasprintf ("The rate of pool %s for QOS %s", gap->pool,
-                                gap->qos)
-                   : xasprintf ("The rate of pool %s", gap->pool);
+    GL_AUTOFREE char *whose = xasprintf (
+        "The rate of pool %s%s%s", gap->rate->pool, *of ? " for " : "", of);
 
     zone_stamp (site->zone, gap->ended, ended);
     if (!gap->next)

@@ -1,7 +1,7 @@
 /*
- * rate_card.h: the price of a pool at an instant: its published rate, the rule of
- * the QOS, the surcharge of an external team; and the idle policy of a pool in a
- * month. All of it is read from the configuration and borrowed from it. Pure.
+ * rate_card.h: the price of a job in a pool at an instant: the published rate, the
+ * rule of the QOS, the surcharge of an external team; and the idle policy of a pool
+ * in a month. All of it is read from the configuration and borrowed from it. Pure.
  */
 #ifndef GL_SITE_RATE_CARD_H
 #define GL_SITE_RATE_CARD_H
@@ -14,25 +14,37 @@
 #include "site/kind.h"
 #include "site/site.h"
 
+/* What is priced. NULL: one without a rate or a rule of its own. */
+typedef struct {
+    const char *pool;
+    const char *qos;
+    const char *partition;
+    const char *team;
+    int64_t instant;
+} rate_subject_t;
+
 /* How GPU time of a pool is priced at an instant. */
 typedef struct {
     const site_rate_t *rate; /* published; NULL: full cost */
     mig_basis_t mig_price;
     const site_qos_t *rule;  /* what the QOS does to it; NULL: nothing */
-    const site_team_t *team; /* external, who pays a surcharge; NULL: none */
+    const site_team_t *team; /* see rate_card_team() */
 } rate_card_price_t;
 
-/* The rate of the QOS, else the one without QOS, else full cost and the
- * policy's mig_price; the rule of the QOS for the pool, else for every pool; the
- * entry of the team. `qos` and `team` may be NULL. */
-rate_card_price_t rate_card_price (const site_t *site, const char *pool,
-                             const char *qos, const char *team,
-                             int64_t instant);
+/* The rate that fits with the first of: plan, class, partition, QOS (then with the
+ * second, and so on), else the one of the pool alone, else full cost and the policy's
+ * mig_price; the rule of the QOS for the pool, else for every pool; the entry of the
+ * team. */
+rate_card_price_t rate_card_price (const site_t *site, rate_subject_t of);
 
-/* The entry of an external team at that instant; NULL: it pays no surcharge, and
- * so has no part in the price. */
+/* What the rate is for, beyond its pool: "class industry, QOS high", or "". Yours to
+ * free. */
+char *rate_conditions (const site_rate_t *rate);
+
+/* The entry at that instant of a team whose prices differ: by a surcharge, a class or
+ * a plan; NULL: those of any other team. */
 const site_team_t *rate_card_team (const site_t *site, const char *team,
-                                int64_t instant);
+                                   int64_t instant);
 
 /* The weight of a device in the price; of a kind whose own weight is known. -1 if
  * the basis has none. `error` may be NULL. */
@@ -40,17 +52,15 @@ int rate_card_weight (const site_t *site, const device_kind_t *kind,
                          mig_basis_t basis, fraction_t *ret_weight,
                          gl_error_t *error);
 
-/* The instants inside `period` at which any published rate, rule of a QOS or
- * surcharge begins or ends, ascending, each once: give them to usage as cuts, so
+/* The instants inside `period` at which any published rate, rule of a QOS,
+ * surcharge, class or plan begins or ends, ascending, each once: give them to usage as cuts, so
  * that a cell lies under one price. *ret_cuts is yours to free; returns how
  * many. */
 size_t rate_card_cuts (const site_t *site, period_t period, int64_t **ret_cuts);
 
-/* A time in which a pool has no published rate (of a QOS), although it had one before:
- * often a `to` that was meant to be the last day. */
+/* A time in which a rate is not followed by one for the same, although it ended: often a `to` that was meant to be the last day. */
 typedef struct {
-    const char *pool;
-    const char *qos; /* NULL: the rate of every QOS without its own */
+    const site_rate_t *rate;
     int64_t ended;
     int64_t next; /* when the next one begins; 0: none does */
 } rate_gap_t;

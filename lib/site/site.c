@@ -101,6 +101,8 @@ static void free_team (site_team_t *team)
     free (team->name);
     free_list (&team->accounts);
     free (team->cost_center);
+    free (team->class);
+    free (team->plan);
     mpq_clears (team->surcharge, team->overhead, NULL);
 }
 
@@ -192,6 +194,9 @@ static void free_rate (site_rate_t *rate)
         mpq_clears (rate->tiers[i].above, rate->tiers[i].per_gpu_hour, NULL);
     free (rate->tiers);
     free (rate->pool);
+    free (rate->plan);
+    free (rate->class);
+    free (rate->partition);
     free (rate->qos);
     free (rate->approved_by);
     free (rate->note);

@@ -45,7 +45,10 @@ typedef struct {
 typedef enum {
     BILL_GPUS,     /* what it holds of GPUs */
     BILL_DOMINANT, /* or the GPUs that its CPUs or memory stand for, rounded up */
-    BILL_WEIGHTED, /* or what these weigh, not rounded: Slurm's MAX_TRES */
+    BILL_MAX,      /* the largest of what GPUs, CPUs and memory weigh: Slurm's
+                      MAX_TRES */
+    BILL_SUM,      /* these added: Slurm's default */
+    BILL_SUM_OR_MEMORY, /* GPUs and CPUs added, or memory if that is more */
 } bill_basis_t;
 
 /* What happens to the cost of GPU time that no job held. */
@@ -81,7 +84,7 @@ typedef struct {
     int bill; /* bill_basis_t: what is billed of a job (money/billed.h) */
     int64_t cpus_per_gpu;   /* of dominant: so many stand for a GPU; 0: no CPUs */
     int64_t memory_per_gpu; /* the same, MB; 0: no memory */
-    mpq_t gpu_weight;       /* of weighted: as TRESBillingWeights has them, of a */
+    mpq_t gpu_weight; /* of max and sum: as TRESBillingWeights has them, of a */
     mpq_t cpu_weight;       /* GPU, a CPU and a GiB of memory */
     mpq_t memory_weight;
     idle_policy_t idle;
@@ -93,6 +96,8 @@ typedef struct {
     char *name;
     text_list_t accounts; /* "vision", or "subtree:cv" */
     char *cost_center;
+    char *class; /* of customers; rates may be for one. NULL: none */
+    char *plan;  /* the same, as the team has chosen it */
     /* External customers pay internal x (1 + surcharge) x (1 + overhead). */
     mpq_t surcharge;
     mpq_t overhead;
@@ -296,10 +301,15 @@ typedef enum {
     TIERS_BY_SPEND,     /* what was due for them, before surcharges */
 } tiers_by_t;
 
-/* A published price. A pool without a rate in force is charged at full cost. */
+/* A published price. A pool without a rate in force is charged at full cost. Of
+ * several that hold the one applies that rate_card_price() finds. */
 typedef struct {
     char *pool;
-    char *qos; /* NULL: every QOS without a rate of its own */
+    char
+        *plan; /* of the team; NULL here and below: every one without its own */
+    char *class;
+    char *partition;
+    char *qos;
     mpq_t per_gpu_hour;
     mig_basis_t mig_price; /* compute, memory or max */
     site_tier_t *tiers; /* by rising threshold; below the first: per_gpu_hour */

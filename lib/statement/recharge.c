@@ -310,9 +310,8 @@ static void add_rates (report_t *report, const recharge_t *r)
         const site_rate_t *rate = &site->rates[i];
         if (!recharge_asks (r, rate->pool))
             continue;
-        GL_AUTOFREE char *item = rate->qos ? xasprintf ("QOS %s", rate->qos)
-                                           : xstrdup ("every QOS");
-        recharge_row (report, "rate", rate->pool, item);
+        GL_AUTOFREE char *of = rate_conditions (rate);
+        recharge_row (report, "rate", rate->pool, *of ? of : "every QOS");
         put_day (report, AT_FROM, site->zone, rate->valid.start);
         put_day (report, AT_TO, site->zone, rate->valid.end);
         report_put_exact (report, AT_RATE, rate->per_gpu_hour, 4);

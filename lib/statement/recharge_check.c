@@ -39,14 +39,15 @@ static bool counts (const struct checking *k, const char *pool, period_t valid)
 
 /* Two rates of a pool at one time that differ: somebody pays more than another for
  * the same hour. */
-static void check_qos_rates (struct checking *k)
+static void check_own_rates (struct checking *k)
 {
     const site_t *site = k->site;
 
     for (size_t i = 0; i < site->rate_count; i++) {
         const site_rate_t *a = &site->rates[i];
         bool differs = false;
-        if (!a->qos || !counts (k, a->pool, a->valid))
+        GL_AUTOFREE char *of = rate_conditions (a);
+        if (!*of || !counts (k, a->pool, a->valid))
             continue;
         for (size_t n = 0; n < site->rate_count; n++) {
             const site_rate_t *b = &site->rates[n];
@@ -56,7 +57,7 @@ static void check_qos_rates (struct checking *k)
                           && mpq_cmp (a->per_gpu_hour, b->per_gpu_hour) != 0);
         }
         if (differs)
-            look (k, a->pool, ": a rate of its own for QOS ", a->qos);
+            look (k, a->pool, ": a rate of its own for ", of);
     }
 }
 
@@ -65,11 +66,11 @@ static void look_rate (struct checking *k, const site_rate_t *rate,
                        const char *text)
 {
     BUFFER_AUTO name = BUFFER_INIT;
+    GL_AUTOFREE char *of = rate_conditions (rate);
     char day[ZONE_STAMP_SIZE];
 
-    buffer_printf (&name, "%s: the rate", rate->pool);
-    if (rate->qos)
-        buffer_printf (&name, " of QOS %s", rate->qos);
+    buffer_printf (&name, "%s: the rate%s%s", rate->pool, *of ? " of " : "",
+                   of);
     if (rate->valid.start != SITE_ALWAYS_START)
         buffer_printf (&name, " from %s",
                        zone_unit_name (k->site->zone, CALENDAR_DAY,
@@ -213,7 +214,7 @@ static const struct {
     const char *holds; /* where there is nothing to look at */
     void (*check) (struct checking *checking);
 } checks[] = {
-    {"one rate for every QOS", "no QOS has a rate of its own", check_qos_rates},
+    {"one rate for every QOS", "no QOS has a rate of its own", check_own_rates},
     {"no premium or discount by QOS", "every QOS costs the same", check_qos},
     {"no discount by volume", "no rate has tiers", check_tiers},
     {"federal users never pay more",

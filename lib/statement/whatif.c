@@ -277,9 +277,9 @@ static char *rate_name (const site_t *site, const site_rate_t *rate)
 
     if (dated)
         zone_unit_name (site->zone, CALENDAR_DAY, rate->valid.start, from);
-    return xasprintf ("%s%s%s%s%s", rate->pool, rate->qos ? ", QOS " : "",
-                      rate->qos ? rate->qos : "", dated ? " from " : "",
-                      dated ? from : "");
+    GL_AUTOFREE char *of = rate_conditions (rate);
+    return xasprintf ("%s%s%s%s%s", rate->pool, *of ? ", " : "", of,
+                      dated ? " from " : "", dated ? from : "");
 }
 
 static void add_rate (struct table *t, const char *name, mpq_srcptr scaled)

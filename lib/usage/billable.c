@@ -32,9 +32,11 @@ static void take_rounded (mpq_ptr units, mpq_srcptr amount, int64_t per)
     mpq_clear (gpus);
 }
 
-/* units = max (units, amount x weight / (weight of a GPU x scale)) */
-static void take_weighted (mpq_ptr units, mpq_srcptr amount, mpq_srcptr weight,
-                           mpq_srcptr gpu_weight, unsigned scale)
+/* amount x weight / (weight of a GPU x scale), added to the units or instead of them
+ * if larger. */
+static void take_weighted (mpq_ptr units, bool added, mpq_srcptr amount,
+                           mpq_srcptr weight, mpq_srcptr gpu_weight,
+                           unsigned scale)
 {
     mpq_t gpus;
 
@@ -45,7 +47,10 @@ static void take_weighted (mpq_ptr units, mpq_srcptr amount, mpq_srcptr weight,
     mpq_div (gpus, gpus, gpu_weight);
     mpz_mul_ui (mpq_denref (gpus), mpq_denref (gpus), scale);
     mpq_canonicalize (gpus);
-    take_larger (units, gpus);
+    if (added)
+        mpq_add (units, units, gpus);
+    else
+        take_larger (units, gpus);
     mpq_clear (gpus);
 }
 
@@ -56,10 +61,11 @@ void billable_units (const site_pool_t *pool, mpq_srcptr gpus, mpq_srcptr cpus,
     if (pool->bill == BILL_DOMINANT) {
         take_rounded (ret_units, cpus, pool->cpus_per_gpu);
         take_rounded (ret_units, memory_mb, pool->memory_per_gpu);
-    } else if (pool->bill == BILL_WEIGHTED) {
-        take_weighted (ret_units, cpus, pool->cpu_weight, pool->gpu_weight, 1);
-        take_weighted (ret_units, memory_mb, pool->memory_weight,
-                       pool->gpu_weight, MB_PER_GIB);
+    } else if (pool->bill != BILL_GPUS) {
+        take_weighted (ret_units, pool->bill != BILL_MAX, cpus,
+                       pool->cpu_weight, pool->gpu_weight, 1);
+        take_weighted (ret_units, pool->bill == BILL_SUM, memory_mb,
+                       pool->memory_weight, pool->gpu_weight, MB_PER_GIB);
     }
 }
 
@@ -105,6 +111,7 @@ bool billable_is_credited (const site_t *site, const segment_t *s)
 /* A segment on its way. */
 struct billed {
     const site_t *site;
+    const accounts_t *accounts;
     const segment_t *segment;
     bool free;      /* ended within the grace */
     int64_t added;  /* seconds that are billed where it ends */
@@ -182,6 +189,22 @@ struct held {
     mpq_t all;
 };
 
+/* The price of a line with the segment's time from that instant on. */
+static rate_card_price_t price_of (const struct billed *b, const char *pool,
+                                   int64_t instant)
+{
+    const segment_t *s = b->segment;
+    const site_team_t *team = team_of_account (b->site, b->accounts, s->cluster,
+                                               s->account, instant);
+
+    return rate_card_price (b->site,
+                            (rate_subject_t){.pool = pool,
+                                             .qos = s->qos,
+                                             .partition = s->partition,
+                                             .team = team ? team->name : NULL,
+                                             .instant = instant});
+}
+
 static void weigh (const struct billed *b, const usage_interval_t *p,
                    struct held *held)
 {
@@ -193,12 +216,10 @@ static void weigh (const struct billed *b, const usage_interval_t *p,
         fraction_t f;
         mpq_init (held->gpus[i]);
         if (!kind->pool || !kind->weight_known
-            || rate_card_weight (b->site, kind,
-                                 rate_card_price (b->site, kind->pool->name,
-                                                  b->segment->qos, NULL,
-                                                  p->period.start)
-                                     .mig_price,
-                                 &f, NULL)
+            || rate_card_weight (
+                   b->site, kind,
+                   price_of (b, kind->pool->name, p->period.start).mig_price,
+                   &f, NULL)
                    < 0)
             continue;
         exact_set_fraction (weight, f);
@@ -298,6 +319,7 @@ void billable_each (usage_t *usage, const segment_t *segment,
                     const project_t *project, billable_f callback, void *arg)
 {
     struct billed b = {.site = usage->query->site,
+                       .accounts = usage->query->accounts,
                        .segment = segment,
                        .callback = callback,
                        .arg = arg};

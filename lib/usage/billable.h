@@ -9,8 +9,10 @@
  *
  *   units    GPUs by their price weight (pool's bill: gpus); or the number of
  *            GPUs that the job's CPUs or memory correspond to if that is more,
- *            rounded up (dominant; PLGrid Cyfronet); or the largest of the
- *            weighted quantities (weighted; MAX_TRES of Slurm's PriorityFlags).
+ *            rounded up (dominant; PLGrid Cyfronet); or of the weighted
+ *            quantities the largest (max; MAX_TRES of Slurm's PriorityFlags), the
+ *            sum (sum; what Slurm does without that flag), or the larger of GPUs
+ *            and CPUs added and memory (sum-or-memory).
  *            A job in several pools shares its CPUs and memory among them as it
  *            does its GPUs. No GPU pool bills a job without a GPU.
  *   seconds  allocated seconds, less suspended time that the policy leaves free.

@@ -113,8 +113,8 @@ static void add_type (const struct catalogue *c, const site_pool_t *pool,
     gl_error_t error;
 
     device_price_init (&price);
-    if (device_price (c->site, pool, strcmp (type, "gpu") ? type : NULL, NULL,
-                      c->now, &price, &error)
+    if (device_price (c->site, pool, strcmp (type, "gpu") ? type : NULL,
+                      (rate_subject_t){.instant = c->now}, &price, &error)
         == 0)
         add_counts (c, pool, region, type, &price);
     else

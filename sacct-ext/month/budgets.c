@@ -186,8 +186,8 @@ struct running {
     char *label;
 };
 
-static const char running_keys[] = "team,project,account,pool,qos";
-enum { RUN_TEAM, RUN_PROJECT, RUN_ACCOUNT, RUN_POOL, RUN_QOS };
+static const char running_keys[] = "team,project,account,pool,qos,partition";
+enum { RUN_TEAM, RUN_PROJECT, RUN_ACCOUNT, RUN_POOL, RUN_QOS, RUN_PARTITION };
 
 static int take_running (const fact_t *fact, void *arg, gl_error_t *error)
 {
@@ -247,8 +247,13 @@ static int encumber_part (const struct running *r, budget_t *b,
 
     charge_part_init (&part);
     mpq_init (price);
-    if (charge_part_measure (site, cell->key[RUN_QOS], r->f->query->as_of,
-                             from, &part, error)
+    if (charge_part_measure (
+            site,
+            (rate_subject_t){.qos = cell->key[RUN_QOS],
+                             .partition = cell->key[RUN_PARTITION],
+                             .team = cell->key[RUN_TEAM],
+                             .instant = r->f->query->as_of},
+            from, &part, error)
         < 0)
         rc = -1;
     else if (!b->of_money)

@@ -44,20 +44,21 @@ static int full_cost (const site_t *site, const site_pool_t *pool, int64_t now,
 }
 
 int device_price (const site_t *site, const site_pool_t *pool, const char *type,
-                  const char *qos, int64_t now, device_price_t *price,
-                  gl_error_t *error)
+                  rate_subject_t of, device_price_t *price, gl_error_t *error)
 {
     device_kind_t kind = {.pool = pool, .type = type};
-    rate_card_price_t charged = rate_card_price (site, pool->name, qos, NULL, now);
+    rate_card_price_t charged;
     mpq_t weight;
 
+    of.pool = pool->name;
+    charged = rate_card_price (site, of);
     if (kind_weight (site, &kind, charged.mig_price, &price->weight, error) < 0)
         return -1;
     price->rate = charged.rate;
     price->rule = charged.rule;
     if (charged.rate)
         mpq_set (price->per_hour, charged.rate->per_gpu_hour);
-    else if (full_cost (site, pool, now, price->per_hour, error) < 0)
+    else if (full_cost (site, pool, of.instant, price->per_hour, error) < 0)
         return -1;
     mpq_init (weight);
     exact_set_fraction (weight, price->weight);
@@ -161,8 +162,9 @@ static char *basis_text (const site_t *site, const device_price_t *price)
     if (price->rate) {
         GL_AUTOFREE char *amount = exact_shortest (price->rate->per_gpu_hour);
         GL_AUTOFREE char *dates = rate_dates (site, price->rate->valid);
-        return xasprintf ("%s %s%s%s", price->rate->qos ? "QOS rate" : "rate",
-                          amount, dates, part);
+        GL_AUTOFREE char *of = rate_conditions (price->rate);
+        return xasprintf ("rate%s%s %s%s%s", *of ? " of " : "", of, amount,
+                          dates, part);
     }
     mpq_init (value);
     mpq_set_ui (value, 100, 1);
@@ -202,6 +204,20 @@ static void put_price (struct table *t, const price_item_t *item,
     mpq_clear (amount);
 }
 
+/* Who asks: a team that lists the account itself, since no tree of accounts is at
+ * hand. */
+static rate_subject_t subject_of (const struct table *t)
+{
+    const price_words_t *w = t->words;
+    const site_team_t *team
+        = team_of_account (t->site, NULL, w->cluster, w->account, t->now);
+
+    return (rate_subject_t){.qos = w->qos,
+                            .partition = w->partition,
+                            .team = team ? team->name : NULL,
+                            .instant = t->now};
+}
+
 static void add_row (struct table *t, const price_item_t *item,
                      const site_pool_t *pool, const char *type)
 {
@@ -215,9 +231,7 @@ static void add_row (struct table *t, const price_item_t *item,
     report_put_count (t->report, t->devices, item->devices);
     t->rows++;
     t->shared = t->shared || pool->bill != BILL_GPUS;
-    if (device_price (t->site, pool, type, t->words->qos, t->now, &price,
-                      &error)
-        == 0)
+    if (device_price (t->site, pool, type, subject_of (t), &price, &error) == 0)
         put_price (t, item, &price);
     else
         report_note (t->report, NOTE_WARNING, "%s in pool %s has no price: %s.",

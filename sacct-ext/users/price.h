@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "planning/breakeven.h"
 #include "report/report.h"
-#include "site/site.h"
+#include "site/rate_card.h"
 
 /* The price of one device of a pool. */
 typedef struct {
@@ -25,12 +25,10 @@ typedef struct {
 void device_price_init (device_price_t *price);
 void device_price_clear (device_price_t *price);
 
-/* `type` as Slurm has it, NULL: untyped; `qos` NULL: one without a rate or a rule
- * of its own. -1 if it has no price: neither rate nor cost, or a weight that is not
+/* `type` as Slurm has it, NULL: untyped; the pool of `of` is that one. -1 if it has no price: neither rate nor cost, or a weight that is not
  * known; the error says which. */
 int device_price (const site_t *site, const site_pool_t *pool, const char *type,
-                  const char *qos, int64_t now, device_price_t *price,
-                  gl_error_t *error);
+                  rate_subject_t of, device_price_t *price, gl_error_t *error);
 
 /* The words of the command line; NULL: not given. */
 typedef struct {

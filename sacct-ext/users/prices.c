@@ -109,7 +109,8 @@ static void add_price (const struct node *node, const site_pool_t *pool,
 
     device_price_init (&price);
     mpz_init (units);
-    if (device_price (node->site, pool, untyped ? NULL : type, qos, node->now,
+    if (device_price (node->site, pool, untyped ? NULL : type,
+                      (rate_subject_t){.qos = qos, .instant = node->now},
                       &price, NULL)
         == 0) {
         exact_round (units, price.per_hour, PRICES_DIGITS);

@@ -507,20 +507,71 @@ TEST_CASE (charge_price__a_qos_of_its_own__goes_before_the_rest)
     site->policy.mig_price = MIG_COMPUTE;
     book_rate (site, "p", NULL, "3", MIG_MAX)->valid.start = 1000;
     book_rate (site, "p", "low", "1", MIG_MEMORY)->valid.start = 2000;
-    price = rate_card_price (site, "p", "low", NULL, 999);
+    price = rate_card_price (
+        site, (rate_subject_t){.pool = "p", .qos = "low", .instant = 999});
     assert_null (price.rate);
     assert_int_equal (price.mig_price, MIG_COMPUTE);
-    price = rate_card_price (site, "p", "low", NULL, 1000);
+    price = rate_card_price (
+        site, (rate_subject_t){.pool = "p", .qos = "low", .instant = 1000});
     book_check (price.rate->per_gpu_hour, 0, "3");
     assert_int_equal (price.mig_price, MIG_MAX);
-    price = rate_card_price (site, "p", "low", NULL, 2000);
+    price = rate_card_price (
+        site, (rate_subject_t){.pool = "p", .qos = "low", .instant = 2000});
     book_check (price.rate->per_gpu_hour, 0, "1");
-    price = rate_card_price (site, "p", "high", NULL, 2000);
+    price = rate_card_price (
+        site, (rate_subject_t){.pool = "p", .qos = "high", .instant = 2000});
     book_check (price.rate->per_gpu_hour, 0, "3");
-    price = rate_card_price (site, "p", NULL, NULL, 2000);
+    price = rate_card_price (site,
+                             (rate_subject_t){.pool = "p", .instant = 2000});
     book_check (price.rate->per_gpu_hour, 0, "3");
-    assert_null (rate_card_price (site, "q", NULL, NULL, 2000).rate);
+    assert_null (
+        rate_card_price (site, (rate_subject_t){.pool = "q", .instant = 2000})
+            .rate);
     site_free (site);
+}
+
+/* A rate for each set of conditions, priced by its place in the order: plan, class,
+ * partition, QOS. */
+static void add_every_rate (site_t *site, bool backward)
+{
+    for (unsigned i = 0; i < 16; i++) {
+        unsigned mask = backward ? 15 - i : i;
+        site_rate_t *rate
+            = book_rate (site, "p", mask & 1 ? "q" : NULL, "0", MIG_MAX);
+        mpq_set_ui (rate->per_gpu_hour, mask, 1);
+        rate->partition = xstrdup (mask & 2 ? "part" : NULL);
+        rate->class = xstrdup (mask & 4 ? "industry" : NULL);
+        rate->plan = xstrdup (mask & 8 ? "gold" : NULL);
+    }
+}
+
+TEST_CASE (rate_card_price__every_set_of_conditions__first_in_the_order_wins)
+{
+    for (unsigned i = 0; i < 32; i++) {
+        site_t *site = book_new ("UTC");
+        unsigned mask = i / 2;
+        site_team_t *team = BOOK_NEW (site->teams, site->team_count);
+        mpq_inits (team->surcharge, team->overhead, NULL);
+        team->name = xstrdup ("t");
+        team->class = xstrdup (mask & 4 ? "industry" : "academic");
+        team->plan = xstrdup (mask & 8 ? "gold" : NULL);
+        team->valid = book_always;
+        add_every_rate (site, i % 2);
+        const site_rate_t *rate
+            = rate_card_price (
+                  site, (rate_subject_t){.pool = "p",
+                                         .qos = mask & 1 ? "q" : "r",
+                                         .partition = mask & 2 ? "part" : NULL,
+                                         .team = "t"})
+                  .rate;
+        assert_int_equal (mpq_cmp_ui (rate->per_gpu_hour, mask, 1), 0);
+        if (mask == 15) {
+            GL_AUTOFREE char *text = rate_conditions (rate);
+            assert_string_equal (text, "plan gold, class industry, partition "
+                                       "part, QOS q");
+        }
+        site_free (site);
+    }
 }
 
 TEST_CASE (charge_cuts__rates__cut_where_they_begin_and_end)
@@ -556,10 +607,14 @@ TEST_CASE (charge_add_part__a_slice__has_both_weights)
     size_t count;
 
     book_rate (site, "p", "low", "4", MIG_MAX);
-    assert_int_equal (charge_add_part (charge, path, "low", 0, &part, &error),
+    assert_int_equal (charge_add_part (charge, path,
+                                       (rate_subject_t){.qos = "low"}, &part,
+                                       &error),
                       0);
     kind.weight_known = false;
-    assert_int_equal (charge_add_part (charge, path, "low", 0, &part, &error),
+    assert_int_equal (charge_add_part (charge, path,
+                                       (rate_subject_t){.qos = "low"}, &part,
+                                       &error),
                       0);
     compute (charge);
     line = charge_lines (charge, &count);
@@ -595,8 +650,10 @@ TEST_CASE (charge_add_part__suspended__is_free_only_by_policy)
                                                        .idle = 90});
         gl_error_t error;
         site->policy.suspended = cases[i].policy;
-        assert_int_equal (
-            charge_add_part (charge, path, NULL, 0, &part, &error), 0);
+        assert_int_equal (charge_add_part (charge, path,
+                                           (rate_subject_t){.qos = NULL}, &part,
+                                           &error),
+                          0);
         compute (charge);
         check_line (charge, 0, "A", cases[i].line, cases[i].line);
         check_rest (charge, REMAINDER_SUSPENDED, cases[i].rest, cases[i].rest);

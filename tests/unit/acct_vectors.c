@@ -104,8 +104,9 @@ static charge_t *month_of (const site_t *site, const char *team,
     for (size_t i = 0; i < count; i++) {
         char name[8];
         const char *const path[] = {name, "x"};
-        rate_card_price_t price
-            = rate_card_price (site, "p", NULL, team, month.start);
+        rate_card_price_t price = rate_card_price (
+            site, (rate_subject_t){
+                      .pool = "p", .team = team, .instant = month.start});
         snprintf (name, sizeof (name), "%c", (char)('a' + i));
         mpq_set_ui (q, 0, 1);
         exact_add_scaled (q, hours[i], 3600, 1);
@@ -236,7 +237,7 @@ static site_t *weighted_pool (const char *gpu, mpq_srcptr cpu,
     site_t *site = pool_of (1);
     site_pool_t *pool = &site->pools[0];
 
-    pool->bill = BILL_WEIGHTED;
+    pool->bill = BILL_MAX;
     mpq_clears (pool->gpu_weight, pool->cpu_weight, pool->memory_weight, NULL);
     book_number (pool->gpu_weight, gpu);
     mpq_inits (pool->cpu_weight, pool->memory_weight, NULL);

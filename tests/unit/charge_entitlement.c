@@ -48,8 +48,9 @@ struct asked {
 static void add_used (charge_t *charge, const site_t *site, struct asked asked)
 {
     const char *path[LENGTH] = {TEAM, "lab"};
-    rate_card_price_t price
-        = rate_card_price (site, "p", NULL, TEAM, asked.month.start);
+    rate_card_price_t price = rate_card_price (
+        site, (rate_subject_t){
+                  .pool = "p", .team = TEAM, .instant = asked.month.start});
     mpq_t seconds;
 
     path[CHARGE_TEAM] = TEAM;

@@ -97,8 +97,11 @@ static void use (charge_t *charge, const site_t *site, const char *team,
                  const char *qos, int hours)
 {
     const char *path[LENGTH] = {team, "lab", NULL, NULL, qos};
-    rate_card_price_t price
-        = rate_card_price (site, "p", qos, team, book_instant (site, 2026, 11, 1, 0));
+    rate_card_price_t price = rate_card_price (
+        site, (rate_subject_t){.pool = "p",
+                               .qos = qos,
+                               .team = team,
+                               .instant = book_instant (site, 2026, 11, 1, 0)});
     mpq_t seconds;
 
     path[CHARGE_TEAM] = team;
@@ -254,9 +257,10 @@ TEST_CASE (idle__proportional__is_no_part_of_what_is_given_back)
         mpq_init (seconds);
         mpz_inits (used, back, NULL);
         set_hours (seconds, 167);
-        charge_add_credit (charge, path, NULL,
-                           book_instant (site, 2026, 11, 1, 0), seconds,
-                           "NODE_FAIL", "lab/1/1");
+        charge_add_credit (
+            charge, path,
+            (rate_subject_t){.instant = book_instant (site, 2026, 11, 1, 0)},
+            seconds, "NODE_FAIL", "lab/1/1");
         compute (charge);
         const charge_line_t *line = charge_lines (charge, &count);
         assert_int_equal (count, 3);

@@ -48,6 +48,11 @@ static void number (struct world *w, mpq_t value, uint64_t limit, int64_t den)
 
 /* --- worlds ------------------------------------------------------------- */
 
+static char *some_word (struct world *w)
+{
+    return xstrdup (below (w, 2) ? words[below (w, NAMES)] : NULL);
+}
+
 static void make_rates (struct world *w)
 {
     site_t *site = w->site;
@@ -65,6 +70,13 @@ static void make_rates (struct world *w)
             exact_set_i64 (tier->above, (int64_t)above, 1);
             number (w, tier->per_gpu_hour, 9999, 1000);
         }
+    }
+    for (uint64_t i = below (w, 4); i > 0; i--) {
+        site_rate_t *rate = book_rate (site, "p", some_word (w), "1", MIG_MAX);
+        rate->partition = some_word (w);
+        rate->class = some_word (w);
+        rate->plan = some_word (w);
+        number (w, rate->per_gpu_hour, 9999, 1000);
     }
     for (size_t i = 0; i < NAMES - 1; i++) {
         site_qos_t *qos = BOOK_NEW (site->qos, site->qos_count);
@@ -85,6 +97,8 @@ static void make_teams (struct world *w)
         site_entitlement_t *e;
         team->name = xstrdup (teams[i]);
         team->valid = book_always;
+        team->class = some_word (w);
+        team->plan = some_word (w);
         mpq_inits (team->surcharge, team->overhead, NULL);
         if (below (w, 3) == 0) {
             number (w, team->surcharge, 40, 100);
@@ -128,6 +142,7 @@ static void make_lines (struct world *w)
         line->path[1] = "lab";
         line->path[2] = users[below (w, NAMES)];
         line->path[4] = words[below (w, NAMES)];
+        line->path[5] = words[below (w, NAMES)];
         line->path[CHARGE_TEAM] = teams[who];
         line->path[CHARGE_TEAM + 1] = days[below (w, NAMES)];
         line->seconds = 1 + below (w, 3000000);
@@ -225,6 +240,18 @@ struct asking {
     const char *only;    /* an account that alone has used the pool; NULL: all */
 };
 
+static rate_card_price_t price_of (const struct world *w,
+                                   const char *const *path)
+{
+    return rate_card_price (
+        w->site,
+        (rate_subject_t){.pool = "p",
+                         .qos = path[4],
+                         .partition = path[5],
+                         .team = path[CHARGE_TEAM],
+                         .instant = book_instant (w->site, 2026, 11, 1, 0)});
+}
+
 static void add_line (charge_t *charge, const struct world *w,
                       const struct line *line, struct asking asking,
                       uint64_t seconds)
@@ -237,8 +264,7 @@ static void add_line (charge_t *charge, const struct world *w,
     if (asking.without && path[CHARGE_TEAM]
         && !strcmp (path[CHARGE_TEAM], asking.without))
         path[CHARGE_TEAM] = NULL;
-    price = rate_card_price (w->site, "p", path[4], path[CHARGE_TEAM],
-                          book_instant (w->site, 2026, 11, 1, 0));
+    price = price_of (w, path);
     mpq_inits (q, p, NULL);
     exact_set_i64 (q, (int64_t)seconds * line->quantity.num,
                    line->quantity.den);
@@ -529,8 +555,7 @@ static void check_list_prices (const charge_t *charge, const struct world *w)
 
     mpq_init (expected);
     for (size_t i = 0; i < count; i++) {
-        rate_card_price_t price
-            = rate_card_price (w->site, "p", line[i].path[4], NULL, 1793491200);
+        rate_card_price_t price = price_of (w, line[i].path);
         if (line[i].kind != CHARGE_USED)
             continue;
         mpq_set (expected, price.rate ? price.rate->per_gpu_hour
@@ -546,9 +571,7 @@ static void check_list_prices (const charge_t *charge, const struct world *w)
 static bool is_published (const charge_line_t *line, const struct world *w)
 {
     return line->kind == CHARGE_PURCHASE
-           || (line->kind == CHARGE_USED
-               && rate_card_price (w->site, "p", line->path[4], NULL, 1793491200)
-                      .rate);
+           || (line->kind == CHARGE_USED && price_of (w, line->path).rate);
 }
 
 static void check_rounded (const struct world *w, const mpz_t units,

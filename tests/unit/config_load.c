@@ -96,11 +96,12 @@ TEST_CASE (config_load_text__what_is_billed__is_read)
 {
     const uint32_t node_fail = segment_state_bit (SEGMENT_NODE_FAIL);
     const uint32_t boot_fail = segment_state_bit (SEGMENT_BOOT_FAIL);
-    site_t *site = load_site ("policy: {minimum: 1m, increment: 60s, grace: 30s,\n"
-                         "  credits: [NODE_FAIL, PREEMPTED], credit_cap: 4h}\n"
-                         "pools: [{name: p, nodes: n1, gpus_per_node: 8,\n"
-                         "  bill: weighted, gpu_weight: 35, cpu_weight: 1,\n"
-                         "  memory_weight: 0.215}]\n");
+    site_t *site
+        = load_site ("policy: {minimum: 1m, increment: 60s, grace: 30s,\n"
+                     "  credits: [NODE_FAIL, PREEMPTED], credit_cap: 4h}\n"
+                     "pools: [{name: p, nodes: n1, gpus_per_node: 8,\n"
+                     "  bill: max, gpu_weight: 35, cpu_weight: 1,\n"
+                     "  memory_weight: 0.215}]\n");
 
     assert_int_equal (site->policy.minimum, 60);
     assert_int_equal (site->policy.increment, 60);
@@ -108,7 +109,7 @@ TEST_CASE (config_load_text__what_is_billed__is_read)
     assert_int_equal (site->policy.credit_cap, 4 * 3600);
     assert_int_equal (site->policy.credits,
                       node_fail | segment_state_bit (SEGMENT_PREEMPTED));
-    assert_int_equal (site->pools[0].bill, BILL_WEIGHTED);
+    assert_int_equal (site->pools[0].bill, BILL_MAX);
     check_number (site->pools[0].memory_weight, "0.215");
     site_free (site);
     site = load_site ("policy: {credits: off}\npools: [{name: p, nodes: n1, "

@@ -40,8 +40,8 @@ static const mistake_t forms_mistakes[] = {
     {"agent: {cluster: a/b}", {"t.yaml:1: `cluster`", "is not a name"}},
     {"agent: {interval_seconds: 601}", {"t.yaml:1: ", "from 1 to 600"}},
     {"collector: {munge_socket: s}", {"t.yaml:1: ", "absolute path"}},
-    {"collector:\n  hosts:\n    - a\n    - a:99999", {"t.yaml:4: `hosts`",
-                                                     "'a:99999' is no host"}},
+    {"collector:\n  hosts:\n    - a\n    - a:99999",
+     {"t.yaml:4: `hosts`", "'a:99999' is no host"}},
     {"collector: {hosts: [\"a:b:c\"]}", {"t.yaml:1: `hosts`", "no host"}},
     {"collector: {hosts: [\":6828\"]}", {"t.yaml:1: `hosts`", "no host"}},
     {"collector: {hosts: [\"[::1]:x\"]}", {"t.yaml:1: `hosts`", "no host"}},
@@ -59,7 +59,7 @@ static const mistake_t forms_mistakes[] = {
     {"ledger: {timezone: Europe/Oslo}\n" POOL
      "costs:\n- {name: c, pool: p, amount: 2, driver: month, to: 2026-10-25}\n"
      "- {name: c, pool: p, amount: 3, driver: month, from: 2026-10-26}",
-     {"t.yaml:5: 'c, p' in `costs` leaves out 2026-10-25"}},
+     {"t.yaml:5: 'c, pool p' in `costs` leaves out 2026-10-25"}},
     {"teams:\n- {name: (none), accounts: [a]}",
      {"t.yaml:2: '(none)' in `teams`", "another name"}},
     {"pools:\n- {name: (none), nodes: n1, gpus_per_node: 4}",
@@ -123,7 +123,7 @@ static const mistake_t values_mistakes[] = {
     {"policy: {increment: 0s}", {"`increment`", "above 0"}},
     {"pools: [{name: p, nodes: n1, gpus_per_node: 8, bill: dominant}]",
      {"t.yaml:1", "'p'", "`cpus_per_gpu`"}},
-    {"pools: [{name: p, nodes: n1, gpus_per_node: 8, bill: weighted, "
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8, bill: max, "
      "cpus_per_gpu: 16}]",
      {"t.yaml:1", "'p'", "`cpu_weight`"}},
     {"pools: [{name: p, nodes: n1, gpus_per_node: 8, gpu_weight: 0}]",

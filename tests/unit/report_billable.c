@@ -47,9 +47,9 @@ TEST_CASE (billed_units__dominant__is_rounded_up)
 }
 
 /* ACENET: max (1 x 1, 10 x 0.215, 0 x 35) = 2.15 of their units. */
-TEST_CASE (billed_units__weighted__is_as_max_tres)
+TEST_CASE (billed_units__max__is_as_max_tres)
 {
-    site_pool_t pool = {.bill = BILL_WEIGHTED};
+    site_pool_t pool = {.bill = BILL_MAX};
 
     book_number (pool.gpu_weight, "35");
     book_number (pool.cpu_weight, "1");

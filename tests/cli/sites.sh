@@ -1,0 +1,41 @@
+#!/bin/sh
+# Price lists of real sites, from jobs to reports. Each folder of
+# contrib/examples/sites has a gpuledger.yaml, a jobs.sacct and what is expected:
+#
+#   ARGUMENTS => TEXT       the command prints a line with this text
+#   ARGUMENTS =>            the command succeeds
+#
+# in this order, over one store. Lines that begin with # say where the figures are
+# published.
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
+sites=$abs_top_srcdir/contrib/examples/sites
+
+# expect SITE ARGUMENTS TEXT
+expect ()
+{
+    [ "$2" = "$asked" ] || {
+        asked=$2
+        # shellcheck disable=SC2086
+        (cd "$sites/$1" && "$program" --quiet --config gpuledger.yaml \
+            --store "sqlite:$work/$1.db" $2) >"$work/out" 2>"$work/err"
+        status=$?
+    }
+    [ $status -eq 0 ] && { [ -z "$3" ] || grep -qF -e "$3" "$work/out"; }
+    status=$?
+    [ $status -eq 0 ] || sed 's/^/# /' "$work/out"
+    result $status "$1: $2: $3"
+}
+
+for site in "$sites"/*/; do
+    name=$(basename "$site")
+    asked=
+    while IFS= read -r line; do
+        case $line in
+        '#'* | '') ;;
+        *) expect "$name" "${line%% =>*}" "$(echo "${line#*=>}" | sed 's/^ *//')" ;;
+        esac
+    done <"$site/expected"
+done
+echo "1..$tests"
+exit $failed
