@@ -74,13 +74,15 @@ struct column {
 
 enum { KEEP_DETAIL = -1, KEEP_NOTHING = -2 };
 
-static size_t cell_width (const char *text)
+static size_t cell_width (const char *text, column_type_t type)
 {
+    BUFFER_AUTO readable = BUFFER_INIT;
     BUFFER_AUTO visible = BUFFER_INIT;
 
     if (!text)
         return 0;
-    escape_visible (&visible, text);
+    render_readable_value (&readable, text, type, " ");
+    escape_visible (&visible, buffer_text (&readable));
     return render_text_width (buffer_text (&visible));
 }
 
@@ -97,7 +99,7 @@ static size_t longest_word (const char *text)
         GL_AUTOFREE char *word = NULL;
         end = strchrnul (text, ' ');
         word = xstrndup (text, (size_t)(end - text));
-        longest = widest (longest, cell_width (word));
+        longest = widest (longest, cell_width (word, COLUMN_TEXT));
     }
     return longest;
 }
@@ -107,23 +109,23 @@ static struct column measure (const report_t *report, const render_rows_t *rows,
 {
     const report_column_t *c = &report->column[at];
     struct column column = {.keep = c->detail ? KEEP_DETAIL : (int)c->keep,
-                            .breaks = !render_is_number (c->type)};
+                            .breaks = c->type == COLUMN_TEXT};
     size_t width = 0;
 
     for (size_t row = rows->first; row < rows->first + rows->shown; row++) {
         const char *text = report_cell (report, row, at);
-        width = widest (width, cell_width (text));
+        width = widest (width, cell_width (text, c->type));
         column.breaks = column.breaks
                         && ((text && strchr (text, ' '))
                             || longest_word (text) <= WORD_MAX);
     }
     if (rows->rest)
-        width = widest (width, cell_width (rows->rest[at]));
+        width = widest (width, cell_width (rows->rest[at], c->type));
     if (rows->total)
-        width = widest (width, cell_width (rows->total[at]));
+        width = widest (width, cell_width (rows->total[at], c->type));
     if (width == 0)
         column.keep = KEEP_NOTHING;
-    column.width = widest (width, cell_width (c->title));
+    column.width = widest (width, cell_width (c->title, COLUMN_TEXT));
     column.cells = widest (width, longest_word (c->title));
     return column;
 }

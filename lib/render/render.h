@@ -37,4 +37,12 @@ void render_report (const report_t *report, render_format_t format,
 /* The format has a place for notes; else the caller tells them. */
 bool render_shows_notes (render_format_t format);
 
+/* A title, sentence or mail of ours as people read it: a month as "October
+ * 2026", `brief` "Oct 2026", a day as "1 Oct 2026", a time as "1 Oct 2026 00:00
+ * UTC-4", and hours and kWh with one decimal. The
+ * arguments of a command in it stay as they are typed. `blank` is between the
+ * words of a date. */
+void render_readable_text (buffer_t *out, const char *text, bool brief,
+                           const char *blank);
+
 #endif /* !GL_RENDER_RENDER_H */

@@ -3,9 +3,31 @@
 #include "render/escape.h"
 #include "render/json.h"
 #include "render/render_explain.h"
+#include "render/render_private.h"
 
 /* Values stand in one column, unless a title is longer than this. */
 #define VALUE_COLUMN 46
+
+/* A date as people read it; quantities stay exact, the page shows how they came
+ * about. */
+static void add_value (buffer_t *out, const explain_line_t *line)
+{
+    BUFFER_AUTO date = BUFFER_INIT;
+
+    if (line->value && line->type == COLUMN_DATE)
+        render_readable_text (&date, line->value, false, " ");
+    escape_visible (out, date.length   ? buffer_text (&date)
+                         : line->value ? line->value
+                                       : "not known");
+}
+
+static void add_title (buffer_t *out, const char *title)
+{
+    BUFFER_AUTO readable = BUFFER_INIT;
+
+    render_readable_text (&readable, title, false, " ");
+    escape_visible (out, buffer_text (&readable));
+}
 
 static void add_line (const explain_line_t *line, buffer_t *out)
 {
@@ -17,14 +39,14 @@ static void add_line (const explain_line_t *line, buffer_t *out)
         buffer_printf (out, "\n%*s", VALUE_COLUMN + 4, "");
     else
         buffer_printf (out, "%*s", (int)(VALUE_COLUMN - length + 2), "");
-    escape_visible (out, line->value ? line->value : "not known");
+    add_value (out, line);
     buffer_add_char (out, '\n');
 }
 
 static void add_step (const explain_step_t *step, size_t number, buffer_t *out)
 {
     buffer_printf (out, "\n%zu. ", number);
-    escape_visible (out, step->title);
+    add_title (out, step->title);
     buffer_add_char (out, '\n');
     for (size_t i = 0; i < step->line_count; i++)
         add_line (&step->line[i], out);

@@ -8,41 +8,39 @@
 #include "render/escape.h"
 #include "render/render_private.h"
 
-/* Begins with a month: 2026-10, 2026-10-31, 2026-10/17. */
-static bool is_dated (const char *text)
-{
-    return text && strspn (text, "0123456789") == 4 && text[4] == '-'
-           && strspn (text + 5, "0123456789") == 2;
-}
+/* No line breaks within a date. */
+#define NO_BREAK_SPACE "\xc2\xa0"
 
-/* Text in which no line breaks at the hyphen of a date. */
+/* A text of the report's own: a title, a label, a note. */
 static void add_text (buffer_t *out, const char *text)
 {
-    const char *word = text;
+    BUFFER_AUTO readable = BUFFER_INIT;
 
-    while (*word && !is_dated (word))
-        word += strcspn (word, " ") + (word[strcspn (word, " ")] == ' ');
-    GL_AUTOFREE char *before = xasprintf ("%.*s", (int)(word - text), text);
-    GL_AUTOFREE char *date = xasprintf ("%.*s", (int)strcspn (word, " "), word);
-    escape_html (out, before);
-    if (*date) {
-        buffer_add_text (out, "<span class=\"d\">");
-        escape_html (out, date);
-        buffer_add_text (out, "</span>");
-        add_text (out, word + strlen (date));
-    }
+    render_readable_text (&readable, text, false, NO_BREAK_SPACE);
+    escape_html (out, buffer_text (&readable));
 }
 
 static void add_element (buffer_t *out, const char *tag, const char *text)
 {
     buffer_printf (out, "<%s>", tag);
-    escape_html (out, text);
+    add_text (out, text);
     buffer_printf (out, "</%.*s>", (int)strcspn (tag, " "), tag);
 }
 
 static void add_value (buffer_t *out, const char *text)
 {
     render_value (out, text, "span");
+}
+
+static void add_readable (buffer_t *out, const char *text, column_type_t type)
+{
+    BUFFER_AUTO readable = BUFFER_INIT;
+
+    render_readable_value (&readable, text, type, NO_BREAK_SPACE);
+    if (report_is_number (type))
+        add_value (out, buffer_text (&readable));
+    else
+        escape_html (out, buffer_text (&readable));
 }
 
 static void add_head (buffer_t *out, const report_t *report)
@@ -68,7 +66,7 @@ static void add_head (buffer_t *out, const report_t *report)
         buffer_add_text (out, i ? " \xc2\xb7 " : "");
         escape_html (out, report->parameter[i][0]);
         buffer_add_text (out, " ");
-        escape_html (out, report->parameter[i][1]);
+        add_text (out, report->parameter[i][1]);
     }
     buffer_add_text (out, "</p>\n</header>\n");
 }
@@ -83,9 +81,12 @@ static void add_figures (buffer_t *out, const report_t *report)
         buffer_add_text (out, "<div>");
         add_element (out, "dt", figure->title);
         buffer_add_text (out, "<dd class=\"value\">");
-        add_value (out, figure->value ? figure->value : "not known");
+        if (figure->value)
+            add_readable (out, figure->value, figure->type);
+        else
+            buffer_add_text (out, "not known");
         buffer_add_text (out, "</dd><dd class=\"hint\">");
-        escape_html (out, figure->hint);
+        add_text (out, figure->hint);
         buffer_add_text (out, "</dd></div>\n");
     }
     buffer_add_text (out, "</dl>\n");
@@ -101,7 +102,7 @@ static void add_notes (buffer_t *out, const report_t *report)
         buffer_printf (out, "<li%s><b>%s</b> ",
                        warning ? " class=\"warning\"" : "",
                        warning ? "Please note" : "Note");
-        escape_html (out, report->note[i].text);
+        add_text (out, report->note[i].text);
         buffer_add_text (out, "</li>\n");
     }
     buffer_add_text (out, "</ul>\n");
@@ -124,21 +125,19 @@ static void add_cell (buffer_t *out, const report_t *report, size_t column,
                       const char *text, bool heads_row)
 {
     const report_column_t *c = &report->column[column];
-    bool number = render_is_number (c->type);
     const char *tag = heads_row ? "th" : "td";
 
-    buffer_printf (out, "<%s%s%s>", tag, heads_row ? " scope=\"row\"" : "",
-                   number            ? " class=\"n\""
-                   : is_dated (text) ? " class=\"d\""
-                                     : "");
+    buffer_printf (out, "<%s%s%s", tag, heads_row ? " scope=\"row\"" : "",
+                   report_is_number (c->type) ? " class=\"n\"" : "");
+    if (text && (c->type == COLUMN_HOURS || c->type == COLUMN_ENERGY))
+        buffer_printf (out, " title=\"%s\"", text);
+    buffer_add_char (out, '>');
     if (!text)
         buffer_add_text (out, "<span class=\"missing\" role=\"img\" "
                               "aria-label=\"not known\" title=\"not "
                               "known\">\xe2\x80\x93</span>");
-    else if (number)
-        add_value (out, text);
     else
-        escape_html (out, text);
+        add_readable (out, text, c->type);
     buffer_printf (out, "</%s>", tag);
 }
 
@@ -198,7 +197,7 @@ static void add_table (buffer_t *out, const report_t *report,
     for (size_t i = 0; i < rows->order_count; i++) {
         const report_column_t *column = &report->column[rows->order[i]];
         buffer_printf (out, "<th scope=\"col\"%s>",
-                       render_is_number (column->type) ? " class=\"n\"" : "");
+                       report_is_number (column->type) ? " class=\"n\"" : "");
         escape_html (out, column->title);
         buffer_add_text (out, "</th>");
     }
@@ -208,6 +207,9 @@ static void add_table (buffer_t *out, const report_t *report,
     buffer_add_text (out, "</tbody>\n");
     add_totals (out, report, rows);
     buffer_add_text (out, "</table></div>\n");
+    if (render_rounding (report, rows))
+        buffer_printf (out, "<p class=\"about\">%s</p>\n",
+                       render_rounding (report, rows));
     if (rows->more > 0)
         buffer_printf (out,
                        "<p class=\"about\">And %zu more; CSV and JSON list "
@@ -224,7 +226,7 @@ static void add_tables (buffer_t *out, const report_t *report)
         buffer_add_text (out, folded ? "<details>\n<summary>" : "<section>\n");
         buffer_printf (out, "<h2 id=\"t%zu\"%s>", i,
                        folded ? " style=\"display:inline\"" : "");
-        escape_html (out, section ? report->section[i].title : "Details");
+        add_text (out, section ? report->section[i].title : "Details");
         buffer_add_text (out, folded ? "</h2></summary>\n" : "</h2>\n");
         if (section && *report->section[i].help) {
             add_element (out, "p class=\"about\"", report->section[i].help);
@@ -249,7 +251,7 @@ static void add_proofs (buffer_t *out, const report_t *report)
         const report_proof_t *proof = &report->proof[i];
         buffer_add_text (out, "<div class=\"scroll\"><table class=\"proof\">"
                               "<caption>");
-        escape_html (out, proof->title);
+        add_text (out, proof->title);
         buffer_printf (out, "<span class=\"badge %s\">%s</span></caption>\n",
                        proof->holds ? "pass" : "fail",
                        proof->holds ? "adds up" : "does not add up");
@@ -312,7 +314,7 @@ static void add_foot (buffer_t *out, const report_t *report)
         buffer_add_text (out, i ? " \xc2\xb7 " : "");
         escape_html (out, report->provenance[i][0]);
         buffer_add_text (out, " ");
-        escape_html (out, report->provenance[i][1]);
+        add_text (out, report->provenance[i][1]);
     }
     buffer_add_text (out, "</footer>\n</main>\n</body>\n</html>\n");
 }

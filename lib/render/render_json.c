@@ -4,10 +4,10 @@
 #include "render/render_private.h"
 
 static const char *const type_names[] = {
-    [COLUMN_TEXT] = "text",     [COLUMN_COUNT] = "count",
-    [COLUMN_HOURS] = "hours",   [COLUMN_MONEY] = "money",
-    [COLUMN_RATE] = "rate",     [COLUMN_PERCENT] = "percent",
-    [COLUMN_ENERGY] = "energy",
+    [COLUMN_TEXT] = "text",       [COLUMN_DATE] = "text",
+    [COLUMN_COUNT] = "count",     [COLUMN_HOURS] = "hours",
+    [COLUMN_MONEY] = "money",     [COLUMN_RATE] = "rate",
+    [COLUMN_PERCENT] = "percent", [COLUMN_ENERGY] = "energy",
 };
 
 /* Money and rates are strings: a reader that makes doubles of numbers would
@@ -15,7 +15,7 @@ static const char *const type_names[] = {
 static void put_value (json_t *json, const char *key, column_type_t type,
                        const char *value)
 {
-    if (type == COLUMN_TEXT || type == COLUMN_MONEY || type == COLUMN_RATE)
+    if (!report_is_number (type) || type == COLUMN_MONEY || type == COLUMN_RATE)
         json_string (json, key, value);
     else
         json_number (json, key, value);

@@ -27,6 +27,11 @@ void render_svg (const report_chart_t *chart, buffer_t *out);
  * escaped. */
 void render_value (buffer_t *out, const char *text, const char *tag);
 
+/* As people read it: dates as render_readable_text() has them, a month "Oct
+ * 2026"; hours and energy with one decimal; other types as they are. */
+void render_readable_value (buffer_t *out, const char *text, column_type_t type,
+                            const char *blank);
+
 /* The style sheet of the page, and definitions that its charts refer to. */
 extern const char render_style[];
 extern const char render_svg_patterns[];
@@ -51,6 +56,9 @@ size_t render_tables (const report_t *report);
 /* Made for reading; render_rows_done() frees it. */
 render_rows_t render_rows (const report_t *report, size_t table);
 void render_rows_done (render_rows_t *rows);
+/* A sentence for a table whose rounded quantities do not add up to their rounded
+ * total; NULL: they do. */
+const char *render_rounding (const report_t *report, const render_rows_t *rows);
 /* Breaks titles and long texts and leaves out columns (column_keep_t) until a
  * table with two blanks between its columns is no wider than `width`. */
 void render_fit (const report_t *report, render_rows_t *rows, size_t width);
@@ -60,11 +68,5 @@ size_t render_text_width (const char *text);
  * `limit`, 0: not at all. *ret_next is what follows, NULL: nothing. */
 size_t render_text_break (const char *text, size_t limit,
                           const char **ret_next);
-
-/* Digits and a point, not words. */
-static inline bool render_is_number (column_type_t type)
-{
-    return type != COLUMN_TEXT;
-}
 
 #endif /* !GL_RENDER_PRIVATE_H */

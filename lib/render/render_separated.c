@@ -13,7 +13,7 @@ static void parsable_field (buffer_t *out, const char *text, column_type_t type)
 /* Numbers are ours: a minus is a sign there. */
 static void csv_field (buffer_t *out, const char *text, column_type_t type)
 {
-    escape_csv (out, text, !render_is_number (type));
+    escape_csv (out, text, !report_is_number (type));
 }
 
 static void render_separated (const report_t *report,

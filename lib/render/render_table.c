@@ -23,18 +23,27 @@ static void add_styled (buffer_t *out, const render_options_t *options,
         buffer_add_text (out, PLAIN);
 }
 
+/* A text of the report's own: a title, a label, a note. */
+static void add_text (buffer_t *out, const char *text)
+{
+    BUFFER_AUTO readable = BUFFER_INIT;
+
+    render_readable_text (&readable, text, false, " ");
+    escape_visible (out, buffer_text (&readable));
+}
+
 static void add_heading (const report_t *report,
                          const render_options_t *options, buffer_t *out)
 {
     BUFFER_AUTO line = BUFFER_INIT;
 
-    escape_visible (&line, report->title);
+    add_text (&line, report->title);
     add_styled (out, options, BOLD, line.data, line.length);
     buffer_add_char (out, '\n');
     buffer_clear (&line);
     for (size_t i = 0; i < report->parameter_count; i++) {
         buffer_printf (&line, "%s%s: ", i ? ", " : "", report->parameter[i][0]);
-        escape_visible (&line, report->parameter[i][1]);
+        add_text (&line, report->parameter[i][1]);
     }
     if (line.length > 0) {
         add_styled (out, options, FAINT, line.data, line.length);
@@ -62,7 +71,7 @@ static void add_columns (struct libscols_table *table, const report_t *report,
             escape_visible (&title, column->title);
         if (!scols_table_new_column (
                 table, buffer_text (&title), 0,
-                render_is_number (column->type) ? SCOLS_FL_RIGHT : 0))
+                report_is_number (column->type) ? SCOLS_FL_RIGHT : 0))
             abort ();
     }
 }
@@ -92,15 +101,19 @@ static bool put_line (struct libscols_line *line, const render_rows_t *rows,
 }
 
 /* The lines that a row takes: more than one where a text is broken. */
-static size_t add_row (struct libscols_table *table, const render_rows_t *rows,
-                       char *const *text)
+static size_t add_row (struct libscols_table *table, const report_t *report,
+                       const render_rows_t *rows, char *const *text)
 {
     cell_t *cells = xcalloc (rows->order_count + 1, sizeof (*cells));
     size_t lines = 1;
 
     for (size_t i = 0; i < rows->order_count; i++) {
-        if (text[rows->order[i]])
-            escape_visible (&cells[i].text, text[rows->order[i]]);
+        size_t at = rows->order[i];
+        BUFFER_AUTO readable = BUFFER_INIT;
+        if (text[at])
+            render_readable_value (&readable, text[at], report->column[at].type,
+                                   " ");
+        escape_visible (&cells[i].text, buffer_text (&readable));
         cells[i].next = buffer_text (&cells[i].text);
     }
     while (put_line (new_line (table), rows, cells))
@@ -125,7 +138,7 @@ static size_t add_titles (struct libscols_table *table, const report_t *report,
     title = xcalloc (report->column_count + 1, sizeof (*title));
     for (size_t i = 0; i < report->column_count; i++)
         title[i] = report->column[i].title;
-    lines = add_row (table, rows, title);
+    lines = add_row (table, report, rows, title);
     free (title);
     return lines;
 }
@@ -137,12 +150,12 @@ static size_t add_rows (struct libscols_table *table, const report_t *report,
     size_t lines = 0;
 
     for (size_t row = rows->first; row < rows->first + rows->shown; row++)
-        lines
-            += add_row (table, rows, report->cell + row * report->column_count);
+        lines += add_row (table, report, rows,
+                          report->cell + row * report->column_count);
     if (rows->rest)
-        lines += add_row (table, rows, rows->rest);
+        lines += add_row (table, report, rows, rows->rest);
     if (rows->total)
-        add_row (table, rows, rows->total);
+        add_row (table, report, rows, rows->total);
     return lines;
 }
 
@@ -219,6 +232,8 @@ static void print_rows (const report_t *report, const render_rows_t *rows,
         add_table_text (text, options, titles, lines, rows->total != NULL, out);
         free (text);
     }
+    if (!options->no_header && render_rounding (report, rows))
+        buffer_printf (out, "%s\n", render_rounding (report, rows));
     if (rows->more > 0)
         buffer_printf (out,
                        "... and %zu more: --csv, --json and -P list all\n",
@@ -247,7 +262,7 @@ static void add_tables (const report_t *report,
         if (options->width > 0)
             render_fit (report, &rows, options->width);
         if (report->section_count > 0) {
-            escape_visible (&title, report->section[i].title);
+            add_text (&title, report->section[i].title);
             if (i > 0)
                 buffer_add_char (out, '\n');
             add_styled (out, options, BOLD, title.data, title.length);
@@ -258,24 +273,32 @@ static void add_tables (const report_t *report,
     }
 }
 
+static size_t text_width (const char *text)
+{
+    BUFFER_AUTO shown = BUFFER_INIT;
+
+    add_text (&shown, text);
+    return render_text_width (buffer_text (&shown));
+}
+
 static void add_proof (const report_proof_t *proof, buffer_t *out)
 {
     size_t labels = 0, values = 0;
 
     for (size_t i = 0; i < proof->line_count; i++) {
-        size_t label = escape_length (proof->line[i][0]);
+        size_t label = text_width (proof->line[i][0]);
         size_t value = escape_length (proof->line[i][1]);
         labels = label > labels ? label : labels;
         values = value > values ? value : values;
     }
     buffer_add_char (out, '\n');
-    escape_visible (out, proof->title);
+    add_text (out, proof->title);
     buffer_add_text (out, proof->holds ? ": PASS\n" : ": FAIL\n");
     for (size_t i = 0; i < proof->line_count; i++) {
         buffer_add_text (out, "  ");
-        escape_visible (out, proof->line[i][0]);
+        add_text (out, proof->line[i][0]);
         buffer_printf (out, "%*s",
-                       (int)(labels - escape_length (proof->line[i][0]) + 2
+                       (int)(labels - text_width (proof->line[i][0]) + 2
                              + values - escape_length (proof->line[i][1])),
                        "");
         escape_visible (out, proof->line[i][1]);
@@ -316,7 +339,7 @@ static void add_notes (const report_t *report, const render_options_t *options,
         add_styled (out, options, warning ? YELLOW : FAINT, word,
                     strlen (word));
         buffer_add_char (out, ' ');
-        escape_visible (out, report->note[i].text);
+        add_text (out, report->note[i].text);
         buffer_add_char (out, '\n');
     }
 }

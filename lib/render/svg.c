@@ -27,10 +27,15 @@ static void add_rect (buffer_t *out, const char *class, int shade, int x,
 
 static void add_words (buffer_t *out, const chart_item_t *item)
 {
+    BUFFER_AUTO label = BUFFER_INIT;
+    BUFFER_AUTO value = BUFFER_INIT;
+
+    render_readable_text (&label, item->label, true, " ");
+    render_readable_value (&value, item->value, COLUMN_HOURS, " ");
     buffer_add_text (out, "<span class=\"label\">");
-    escape_html (out, item->label);
+    escape_html (out, buffer_text (&label));
     buffer_add_text (out, "</span> <span class=\"n\">");
-    render_value (out, item->value, "span");
+    render_value (out, buffer_text (&value), "span");
     buffer_add_text (out, "</span>");
 }
 

@@ -31,7 +31,7 @@ static const column_info_t columns[] = {
      "term, else the productive ones."},
     {"term", "Term", COLUMN_TEXT, false, false,
      "The commitment that the price asks for."},
-    {"as_of", "Price of", COLUMN_TEXT, false, false,
+    {"as_of", "Price of", COLUMN_DATE, false, false,
      "When the price was read."},
     {"age_days", "Age, days", COLUMN_COUNT, false, false,
      "How old the price is where the facts end; without facts: older than the "

@@ -125,11 +125,13 @@ static void explain_retags (explain_step_t *step, const site_t *site,
 
     for (size_t i = 0; evidence && i < evidence->retag_count; i++) {
         const retag_t *retag = evidence->retags[i];
-        explain_format (
-            step, "retag", "re-tagged", "%s by %s: %s -> %s",
-            zone_stamp (site->zone, retag->stamp, stamp), retag->who,
-            retag->previous ? retag->previous : key_info (KEY_PROJECT)->absent,
-            retag->project);
+        explain_line (
+            step, COLUMN_DATE, "retag", "re-tagged",
+            xasprintf ("%s by %s: %s -> %s",
+                       zone_stamp (site->zone, retag->stamp, stamp), retag->who,
+                       retag->previous ? retag->previous
+                                       : key_info (KEY_PROJECT)->absent,
+                       retag->project));
     }
 }
 
@@ -560,7 +562,7 @@ static void explain_part (explain_segment_t *segment, struct piece *p)
         segment, "charge", xasprintf ("Allocated in %s", p->month));
 
     mpq_inits (p->gpu_seconds, p->price_seconds, NULL);
-    explain_text (step, "month", "month", p->month);
+    explain_line (step, COLUMN_DATE, "month", "month", xstrdup (p->month));
     explain_quantity (step, p);
     explain_charge (step, p);
     mpq_clears (p->gpu_seconds, p->price_seconds, NULL);

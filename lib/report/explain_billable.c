@@ -35,7 +35,7 @@ void explain_billable (explain_t *explain, const char *month,
     size_t all;
     const posting_t *rows = postings (bill, &all);
 
-    explain_text (step, "month", "month", month);
+    explain_line (step, COLUMN_DATE, "month", "month", xstrdup (month));
     for (size_t i = 0; i < count; i++)
         add_row (step, month, &rows[row[i]], row[i] + 1, digits);
 }
@@ -48,7 +48,6 @@ void explain_decided (explain_t *explain, const site_t *site,
 {
     GL_AUTOFREE char *reference = explain_reference (s);
     explain_step_t *step;
-    char stamp[ZONE_STAMP_SIZE];
 
     if (!row->reference || strcmp (row->reference, reference) != 0)
         return;
@@ -60,5 +59,5 @@ void explain_decided (explain_t *explain, const site_t *site,
                   exact_units_text (row->charge_units, site->currency_digits));
     explain_text (step, "reason", "reason", row->reason);
     explain_text (step, "who", "by", who);
-    explain_text (step, "when", "on", zone_stamp (site->zone, when, stamp));
+    explain_stamp (step, site, "when", "on", when);
 }

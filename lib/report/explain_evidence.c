@@ -54,9 +54,10 @@ static void explain_attempt (explain_step_t *step, const site_t *site,
     GL_AUTOFREE char *problem = xasprintf ("problem_%s", a->node);
     char from[ZONE_STAMP_SIZE], to[ZONE_STAMP_SIZE];
 
-    explain_format (step, name, title, "%s to %s",
-                    moment (site, a->begin_ms, a->start, from),
-                    moment (site, a->end_ms, a->end, to));
+    explain_line (step, COLUMN_DATE, name, title,
+                  xasprintf ("%s to %s",
+                             moment (site, a->begin_ms, a->start, from),
+                             moment (site, a->end_ms, a->end, to)));
     for (unsigned i = 0; i < ATTEMPT_PROBLEMS; i++)
         if (a->problems >> i & 1)
             explain_text (step, problem, "of these",

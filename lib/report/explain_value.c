@@ -109,7 +109,8 @@ void explain_stamp (explain_step_t *step, const site_t *site, const char *name,
 {
     char stamp[ZONE_STAMP_SIZE];
 
-    explain_text (step, name, title, zone_stamp (site->zone, instant, stamp));
+    explain_line (step, COLUMN_DATE, name, title,
+                  xstrdup (zone_stamp (site->zone, instant, stamp)));
 }
 
 void explain_exact (explain_step_t *step, column_type_t type, const char *name,

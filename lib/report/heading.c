@@ -175,6 +175,11 @@ report_t *report_begin (const report_query_t *query, const char *name,
     return report;
 }
 
+static bool is_time (key_id_t key)
+{
+    return key == KEY_MONTH || key == KEY_DAY || key == KEY_HOUR;
+}
+
 void report_key_columns (report_t *report, const report_query_t *query)
 {
     for (size_t i = 0; i < query->by.count; i++) {
@@ -186,7 +191,8 @@ void report_key_columns (report_t *report, const report_query_t *query)
         GL_AUTOFREE char *title = info->id == KEY_LABEL
                                       ? xstrdup (query->by.label)
                                       : xstrdup (info->title);
-        report_column (report, name, title, COLUMN_TEXT, true);
+        report_column (report, name, title,
+                       is_time (info->id) ? COLUMN_DATE : COLUMN_TEXT, true);
     }
 }
 
@@ -201,10 +207,7 @@ void report_put_keys (report_t *report, const report_query_t *query,
 
 bool report_by_time (const report_query_t *query)
 {
-    key_id_t key = query->by.id[0];
-
-    return query->by.count == 1
-           && (key == KEY_MONTH || key == KEY_DAY || key == KEY_HOUR);
+    return query->by.count == 1 && is_time (query->by.id[0]);
 }
 
 size_t report_chart_size (const report_query_t *query)

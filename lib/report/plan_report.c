@@ -52,7 +52,7 @@ static const column_info_t columns[] = {
     {"own", "Owning", COLUMN_MONEY, false, false, ""},
     {"rent", "Renting", COLUMN_MONEY, false, false, ""},
     {"saving", "Saving", COLUMN_MONEY, false, false, "Renting less owning."},
-    {"as_of", "Price of", COLUMN_TEXT, false, false,
+    {"as_of", "Price of", COLUMN_DATE, false, false,
      "When the price was read."},
     {"age_days", "Age, days", COLUMN_COUNT, false, false,
      "How old the price is at the end of the facts."},

@@ -24,7 +24,7 @@ static const column_info_t columns[] = {
     {"item", "Item", COLUMN_TEXT, true, false, ""},
     {"value", "Value", COLUMN_RATE, false, false, "Missing: there is none."},
     {"unit", "Unit", COLUMN_TEXT, false, false, ""},
-    {"as_of", "Price of", COLUMN_TEXT, false, false, "When a price was read."},
+    {"as_of", "Price of", COLUMN_DATE, false, false, "When a price was read."},
     {"source", "Source", COLUMN_TEXT, false, true, "Where a price was read."},
     {"formula", "Formula", COLUMN_TEXT, false, false,
      "How a result follows from the inputs."},

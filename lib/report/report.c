@@ -197,10 +197,10 @@ void report_figure (report_t *report, const char *title, const char *value,
 static column_keep_t keep_of (const char *name, column_type_t type, bool is_key)
 {
     static const column_keep_t of_type[] = {
-        [COLUMN_TEXT] = KEEP_TEXT,    [COLUMN_COUNT] = KEEP_COUNT,
-        [COLUMN_HOURS] = KEEP_HOURS,  [COLUMN_MONEY] = KEEP_MONEY,
-        [COLUMN_RATE] = KEEP_RATE,    [COLUMN_PERCENT] = KEEP_PERCENT,
-        [COLUMN_ENERGY] = KEEP_HOURS,
+        [COLUMN_TEXT] = KEEP_TEXT,       [COLUMN_DATE] = KEEP_TEXT,
+        [COLUMN_COUNT] = KEEP_COUNT,     [COLUMN_HOURS] = KEEP_HOURS,
+        [COLUMN_MONEY] = KEEP_MONEY,     [COLUMN_RATE] = KEEP_RATE,
+        [COLUMN_PERCENT] = KEEP_PERCENT, [COLUMN_ENERGY] = KEEP_HOURS,
     };
 
     if (is_key)

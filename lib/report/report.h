@@ -5,7 +5,8 @@
  *
  * Every cell is a text that is already final (its digits chosen by the column's
  * type, once, when it is put) or missing; a renderer aligns, escapes and
- * quotes, it never computes. So the same report gives the same bytes in each
+ * quotes. Tables and pages write dates and hours shorter, for people
+ * (lib/render/readable.c). The same report gives the same bytes in each
  * format. Texts are copied in; the report owns everything.
  */
 #ifndef GL_REPORT_REPORT_H
@@ -20,6 +21,7 @@
 
 typedef enum {
     COLUMN_TEXT,
+    COLUMN_DATE,    /* a month, day or time, in ISO 8601 */
     COLUMN_COUNT,   /* integer */
     COLUMN_HOURS,   /* 6 decimals, half to even */
     COLUMN_MONEY,   /* the currency's digits; a string in JSON */
@@ -27,6 +29,12 @@ typedef enum {
     COLUMN_PERCENT, /* 2 decimals, 0..100 */
     COLUMN_ENERGY,  /* kWh, 6 decimals */
 } column_type_t;
+
+/* Digits and a point, not words. */
+static inline bool report_is_number (column_type_t type)
+{
+    return type != COLUMN_TEXT && type != COLUMN_DATE;
+}
 
 /* What a narrow terminal keeps: the least goes first, of equals the rightmost.
  * Details and columns with nothing in them go before all of these. */

@@ -167,7 +167,7 @@ static int add_field (const report_t *report, struct order *order,
     order->field[order->count++] = (struct order_field){
         .column = (size_t)column,
         .descending = length > 0 && *text == '-',
-        .number = report->column[column].type != COLUMN_TEXT,
+        .number = report_is_number (report->column[column].type),
     };
     return 0;
 }

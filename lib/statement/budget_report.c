@@ -56,7 +56,7 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_NAME] = {"budget", "Budget", COLUMN_TEXT, true, false, ""},
     [AT_SCOPE] = {"scope", "Scope", COLUMN_TEXT, true, false,
                   "The accounts, team, user or project that it limits."},
-    [AT_PERIOD] = {"period", "Period", COLUMN_TEXT, true, false,
+    [AT_PERIOD] = {"period", "Period", COLUMN_DATE, true, false,
                    "The month, or the quarter or year of the fiscal year."},
     [AT_UNIT] = {"unit", "Unit", COLUMN_TEXT, false, false,
                  "Of every amount in the row."},
@@ -97,7 +97,7 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_SEASONAL_ERROR]
     = {"seasonal_error_pct", "Error %", COLUMN_PERCENT, false, true,
        "Of the forecast by weekday, as the other one's."},
-    [AT_EXHAUSTED] = {"exhausted_on", "Exhausted on", COLUMN_TEXT, false, false,
+    [AT_EXHAUSTED] = {"exhausted_on", "Exhausted on", COLUMN_DATE, false, false,
                       "The day on which spent, encumbered and the daily rate "
                       "reach the amount; if it is spent, when that was."},
     [AT_ALERT] = {"alert", "Alert", COLUMN_TEXT, false, true,

@@ -74,7 +74,7 @@ static void add_columns (report_t *report)
 {
     report_column (report, "team", "Team", COLUMN_TEXT, true);
     report_column (report, "pool", "Pool", COLUMN_TEXT, true);
-    report_column (report, "month", "Month", COLUMN_TEXT, true);
+    report_column (report, "month", "Month", COLUMN_DATE, true);
     report_column (report, "state", "State", COLUMN_TEXT, false);
     for (size_t i = 0; i < HOURS_COUNT; i++) {
         size_t at = report_column (report, hours[i].name, hours[i].title,

@@ -248,8 +248,8 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_YEAR] = {"year", "Year", COLUMN_COUNT, true, false,
                  "The fiscal year, named after the calendar year that it "
                  "ends in."},
-    [AT_FROM] = {"from", "From", COLUMN_TEXT, false, false, ""},
-    [AT_TO] = {"to", "To", COLUMN_TEXT, false, false,
+    [AT_FROM] = {"from", "From", COLUMN_DATE, false, false, ""},
+    [AT_TO] = {"to", "To", COLUMN_DATE, false, false,
                "The first day on which it no longer holds."},
     [AT_RATE] = {"per_gpu_hour", "Per GPU hour", COLUMN_RATE, false, false, ""},
     [AT_APPROVED_BY]

@@ -13,6 +13,7 @@
 #include "ledger/bill.h"
 #include "month/budget_limits.h"
 #include "month/budgets.h"
+#include "render/render.h"
 #include "site/site.h"
 #include "statement/budget_report.h"
 
@@ -127,13 +128,15 @@ static int print_mail (cli_t *cli, const struct request *request,
                        size_t count)
 {
     BUFFER_AUTO text = BUFFER_INIT;
+    BUFFER_AUTO mail = BUFFER_INIT;
 
     for (size_t i = 0; i < count; i++) {
         if (budget_alerts (&alerts[i]))
             budget_mail (cli->site, budgets[i], &alerts[i], &text);
     }
-    return output_bytes (cli, &request->output, buffer_text (&text),
-                         text.length);
+    render_readable_text (&mail, buffer_text (&text), false, " ");
+    return output_bytes (cli, &request->output, buffer_text (&mail),
+                         mail.length);
 }
 
 static int print_report (cli_t *cli, const struct request *request,

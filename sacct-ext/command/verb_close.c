@@ -146,14 +146,14 @@ static struct columns add_columns (report_t *report)
 {
     struct columns c = {0};
 
-    c.month = report_column (report, "month", "Month", COLUMN_TEXT, true);
+    c.month = report_column (report, "month", "Month", COLUMN_DATE, true);
     c.version = report_column (report, "version", "Version", COLUMN_TEXT, true);
     c.state = report_column (report, "state", "State", COLUMN_TEXT, false);
     c.rows = report_column (report, "rows", "Rows", COLUMN_COUNT, false);
-    c.closed = report_column (report, "closed", "Closed", COLUMN_TEXT, false);
+    c.closed = report_column (report, "closed", "Closed", COLUMN_DATE, false);
     c.who = report_column (report, "by", "By", COLUMN_TEXT, false);
     c.handover = report_column (report, "handover", "Handed over from",
-                                COLUMN_TEXT, false);
+                                COLUMN_DATE, false);
     c.hash = report_column (report, "hash", "Hash", COLUMN_TEXT, false);
     return c;
 }

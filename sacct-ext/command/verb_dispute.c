@@ -249,10 +249,16 @@ static void put_dispute (report_t *report, const site_t *site,
 
 static int list (cli_t *cli, struct request *r)
 {
-    static const char *const columns[][2]
-        = {{"dispute", "Dispute"}, {"row", "Row"},        {"state", "State"},
-           {"raised", "Raised"},   {"by", "By"},          {"reason", "Reason"},
-           {"decided_by", "Decided by"}, {"decision", "Decision"}};
+    static const column_info_t columns[] = {
+        {"dispute", "Dispute", COLUMN_TEXT, true, false, ""},
+        {"row", "Row", COLUMN_TEXT, false, false, ""},
+        {"state", "State", COLUMN_TEXT, false, false, ""},
+        {"raised", "Raised", COLUMN_DATE, false, false, ""},
+        {"by", "By", COLUMN_TEXT, false, false, ""},
+        {"reason", "Reason", COLUMN_TEXT, false, false, ""},
+        {"decided_by", "Decided by", COLUMN_TEXT, false, false, ""},
+        {"decision", "Decision", COLUMN_TEXT, false, false, ""},
+    };
     report_t *report;
     periods_t *periods;
     gl_error_t error;
@@ -263,9 +269,7 @@ static int list (cli_t *cli, struct request *r)
     if (periods_read (cli->store, &periods, &error) < 0)
         return cli_fail (cli, &error);
     report = report_new ("dispute", "Disputes");
-    for (size_t i = 0; i < GL_ARRAY_SIZE (columns); i++)
-        report_column (report, columns[i][0], columns[i][1], COLUMN_TEXT,
-                       i == 0);
+    report_columns (report, columns, GL_ARRAY_SIZE (columns));
     for (size_t i = 0; i < periods->decision_count; i++)
         if (periods->decisions[i].kind == CHAIN_DISPUTE)
             put_dispute (report, cli->site, periods, &periods->decisions[i]);

@@ -720,11 +720,15 @@ static int list_imports (cli_t *cli, const site_t *site)
         const char *title;
         column_type_t type;
     } columns[] = {
-        {"import", "Import", COLUMN_TEXT},   {"time", "Time", COLUMN_TEXT},
-        {"by", "By", COLUMN_TEXT},           {"files", "Files", COLUMN_TEXT},
-        {"cluster", "Cluster", COLUMN_TEXT}, {"zone", "Zone", COLUMN_TEXT},
+        {"import", "Import", COLUMN_TEXT},
+        {"time", "Time", COLUMN_DATE},
+        {"by", "By", COLUMN_TEXT},
+        {"files", "Files", COLUMN_TEXT},
+        {"cluster", "Cluster", COLUMN_TEXT},
+        {"zone", "Zone", COLUMN_TEXT},
         {"segments", "Segments", COLUMN_COUNT},
-        {"as_of", "As of", COLUMN_TEXT},     {"state", "State", COLUMN_TEXT},
+        {"as_of", "As of", COLUMN_DATE},
+        {"state", "State", COLUMN_TEXT},
     };
     const output_t output = {.format = RENDER_TABLE};
     store_t *store = cli_store (cli, STORE_READ_ONLY);

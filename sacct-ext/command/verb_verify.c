@@ -54,11 +54,11 @@ static struct columns add_columns (report_t *report)
 
     c.entries = report_column (report, "entries", "Entries", COLUMN_TEXT, true);
     c.kind = report_column (report, "kind", "Kind", COLUMN_TEXT, false);
-    c.month = report_column (report, "month", "Month", COLUMN_TEXT, false);
+    c.month = report_column (report, "month", "Month", COLUMN_DATE, false);
     c.version
         = report_column (report, "version", "Version", COLUMN_TEXT, false);
     c.by = report_column (report, "by", "By", COLUMN_TEXT, false);
-    c.when = report_column (report, "when", "When", COLUMN_TEXT, false);
+    c.when = report_column (report, "when", "When", COLUMN_DATE, false);
     c.what = report_column (report, "what", "What", COLUMN_TEXT, false);
     return c;
 }

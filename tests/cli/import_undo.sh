@@ -150,9 +150,9 @@ all ()
 
     gl "$with" import --list
     grep -q '^1 .* a  *lab .* 18 .*taken back' "$dir/out" ||
-        grep -q '/a  *lab  *UTC  *18  *2026-10-14.*taken back .* by ' "$dir/out"
+        grep -q '/a  *lab  *UTC  *18  *14 Oct 2026.*taken back .* by ' "$dir/out"
     check $? "$how: --list shows what was taken back, and by whom"
-    grep -q '/b  *lab  *UTC  *11  *2026-10-12.*in force' "$dir/out"
+    grep -q '/b  *lab  *UTC  *11  *12 Oct 2026.*in force' "$dir/out"
     check $? "$how: and what is in force"
     undo "$with" 1
     [ $? -eq 1 ] && grep -q 'import 1 was taken back already' "$dir/err"

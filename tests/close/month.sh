@@ -125,7 +125,7 @@ has "2026-10/$bob" && has 'project                                         corpu
 result $? "explain names the row that a job is in, whatever its project is now"
 gl "$url" statement vision --month 2026-10 --csv && has ",2026-10/$((bob - 1))-$bob,"
 result $? "the statement those of a line that is made of two"
-gl "$url" statement vision --month 2026-09 && has 'The ledger bills from 2026-10-01 on'
+gl "$url" statement vision --month 2026-09 && has 'The ledger bills from 1 Oct 2026 on'
 result $? "a month before go-live says so"
 gl "$url" statement vision --month 2027-03
 rc=$?

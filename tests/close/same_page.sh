@@ -77,9 +77,9 @@ rate ()
 # they are disputed, and the name of an invoice that is not provisional any more.
 plain ()
 {
-    sed -E '/2026-10 is closed: version 1, hash [0-9a-f]*/d; /Provisional: the month is not closed/d
+    sed -E '/(2026-10|October.{1,2}2026) is closed: version 1, hash [0-9a-f]*/d; /Provisional: the month is not closed/d
         /^ *"(latest|period) hash":/d; /^ *; hash: /d; s/; period: (open|closed)/;/
-        s/closed [0-9-]+, version 1/not closed/; s/[0-9a-f]{64}//g
+        s/closed [0-9][^,]*, version 1/not closed/; s/[0-9a-f]{64}//g
         s@"?2026-10/[0-9]+([-,][0-9]+)*"?@@g; s/"row": [^,]*//; s/"hash": [^,}]*//; s/-provisional//g; s/EUR, (provisional|closed)/EUR/
         s/ · (latest|period) hash [^<·]*//g; s/(<td( class="d")?><\/td>)*<\/tr>//g; s/<th scope="col">Row<\/th>//
         s/,$//' "$1"

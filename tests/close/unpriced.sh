@@ -102,7 +102,7 @@ check 'a rate that ends in the month'
 gl report chargeback --month 2026-10
 hasnt 'Warning: The rate'
 check 'is no warning in later ones'
-has 'Note: The rate of pool h100 ended at 2026-09-10T00:00:00Z'
+has 'Note: The rate of pool h100 ended at 10 Sep 2026 00:00 UTC'
 check 'but a note'
 
 echo "1..$number"

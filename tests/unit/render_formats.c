@@ -97,12 +97,12 @@ TEST_CASE (render_table__a_report__is_aligned_and_harmless)
 {
     check (RENDER_TABLE, (render_options_t){0},
            "Usage <b>\n"
-           "start: 2026-10-01T00:00:00Z\n"
+           "start: 1 Oct 2026 00:00 UTC\n"
            "\n"
            "User                                   Jobs  GPU hours    Charge"
            "    Rate\n"
            "=a|\\x1b[31m,\"<script>                     0\n"
-           "zoe                    18446744073709551615   1.500000  -1234.56"
+           "zoe                    18446744073709551615        1.5  -1234.56"
            "  3.5540\n"
            "----------------------------------------------------------------"
            "--------\n"
@@ -114,15 +114,104 @@ TEST_CASE (render_table__a_report__is_aligned_and_harmless)
            "Warning: look at <this>\\x0a\n");
 }
 
+/* What follows a command is typed, what has no unit is no quantity of time. */
+TEST_CASE (render_readable_text__dates_and_quantities__are_for_people)
+{
+    static const char *const cases[][2] = {
+        {"GPU usage, 2026-10", "GPU usage, October 2026"},
+        {"2026-01 to 2026-12.", "January 2026 to December 2026."},
+        {"x (2024-02-29, 3 days)", "x (29 Feb 2024, 3 days)"},
+        {"up to 2026-11-01T01:30:00-04:00 only",
+         "up to 1 Nov 2026 01:30 UTC-4 only"},
+        {"2026-11-01T01:00-05:00", "1 Nov 2026 01:00 UTC-5"},
+        {"2026-11-01T01:30:05+05:30", "1 Nov 2026 01:30:05 UTC+5:30"},
+        {"2026-11-01T01:30:05+00:00", "1 Nov 2026 01:30:05 UTC"},
+        {"run gpuledger close --month 2026-10",
+         "run gpuledger close --month 2026-10"},
+        {"see 'gpuledger close 2026-10', since 2026-10",
+         "see 'gpuledger close 2026-10', since October 2026"},
+        {"--max-age 2026-10 of 2026-10", "--max-age 2026-10 of October 2026"},
+        {"2026-10/17 2026-13 2026-10-ed31bdb1 2026-10..2026-11 2026",
+         "2026-10/17 2026-13 2026-10-ed31bdb1 2026-10..2026-11 2026"},
+        {"12.000000 GRES hours, 0.050001 kWh", "12.0 GRES hours, 0.1 kWh"},
+        {"0.049999 GPU hours, -0.010000 GPU hours, 0.000000 kWh",
+         "<0.1 GPU hours, >-0.1 GPU hours, 0.0 kWh"},
+        {"0.250000 kWh 0.350000 kWh 999.950000 kWh",
+         "0.2 kWh 0.4 kWh 1000.0 kWh"},
+        {"the ratio is 0.540525", "the ratio is 0.540525"},
+        {"", ""},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        BUFFER_AUTO out = BUFFER_INIT;
+        render_readable_text (&out, cases[i][0], false, " ");
+        assert_string_equal (buffer_text (&out), cases[i][1]);
+    }
+}
+
+static void check_rounding (int64_t second, bool says)
+{
+    report_t *report = report_new ("usage", "Usage");
+    const render_options_t options = {0};
+    BUFFER_AUTO out = BUFFER_INIT;
+    mpq_t seconds;
+
+    mpq_init (seconds);
+    report_column (report, "gpu_hours", "GPU hours", COLUMN_HOURS, false);
+    report_row (report);
+    exact_set_i64 (seconds, 864, 1);
+    report_put_hours (report, 0, seconds);
+    report_row (report);
+    exact_set_i64 (seconds, second, 1);
+    report_put_hours (report, 0, seconds);
+    report_totals (report);
+    exact_set_i64 (seconds, 864 + second, 1);
+    report_put_hours (report, 0, seconds);
+    render_report (report, RENDER_TABLE, &options, &out);
+    assert_int_equal (strstr (buffer_text (&out), "exact values") != NULL,
+                      says);
+    mpq_clear (seconds);
+    report_free (report);
+}
+
+TEST_CASE (render_table__rounded_hours_off_their_total__say_so)
+{
+    check_rounding (864, true);  /* 0.24 + 0.24 = 0.48 */
+    check_rounding (720, false); /* 0.24 + 0.20 = 0.44 */
+}
+
+TEST_CASE (render_html__months_and_hours__do_not_break_and_have_a_title)
+{
+    report_t *report = report_new ("usage", "Usage, 2026-10");
+    const render_options_t options = {0};
+    BUFFER_AUTO out = BUFFER_INIT;
+
+    report_column (report, "month", "Month", COLUMN_DATE, true);
+    report_column (report, "gpu_hours", "GPU hours", COLUMN_HOURS, false);
+    report_row (report);
+    report_put_text (report, 0, "2026-10");
+    report_put_text (report, 1, "1234.567890");
+    render_report (report, RENDER_HTML, &options, &out);
+    assert_non_null (strstr (buffer_text (&out), "<h1>Usage, October\xc2\xa0"
+                                                 "2026</h1>"));
+    assert_non_null (strstr (buffer_text (&out), "<th scope=\"row\">Oct\xc2\xa0"
+                                                 "2026</th>"));
+    assert_non_null (strstr (buffer_text (&out),
+                             "title=\"1234.567890\">1\xe2\x80\xaf"
+                             "234.6<"));
+    report_free (report);
+}
+
 TEST_CASE (render_table__a_narrow_terminal__keeps_keys_and_money)
 {
-    check (RENDER_TABLE, (render_options_t){.width = 42},
+    check (RENDER_TABLE, (render_options_t){.width = 40},
            "Usage <b>\n"
-           "start: 2026-10-01T00:00:00Z\n"
+           "start: 1 Oct 2026 00:00 UTC\n"
            "\n"
-           "User                   GPU hours    Charge\n"
-           "=a|\\x1b[31m,\"<script>\n"
-           "zoe                     1.500000  -1234.56\n"
+           "User                 GPU hours    Charge\n"
+           "=a|\\x1b[31m,\"<scrip\n"
+           "t>\n"
+           "zoe                        1.5  -1234.56\n"
            "2 columns more (jobs, rate): -w shows all, or -o\n"
            "\n"
            "Sum: PASS\n"
