@@ -1,5 +1,5 @@
 /*
- * array.h: arrays that grow one entry at a time.
+ * array.h: arrays that grow one entry at a time, and what is in them.
  *
  *     *GL_APPEND (list->item, list->count) = (item_t){...};
  *
@@ -26,5 +26,21 @@ static inline void *array_room (void *array, size_t count, size_t size)
         (array) = array_room ((array), (count), sizeof (*(array))); \
         &(array)[(count)++];                                        \
     })
+
+/* The first entry for which `condition`, an expression of the pointer `it`, is
+ * true; NULL. */
+#define GL_FIND(array, count, it, condition)                         \
+    ({                                                               \
+        __typeof__ (*(array)) *found_ = NULL;                        \
+        for (size_t i_ = 0; i_ < (size_t)(count) && !found_; i_++) { \
+            __typeof__ (*(array)) *it = &(array)[i_];                \
+            if (condition)                                           \
+                found_ = it;                                         \
+        }                                                            \
+        found_;                                                      \
+    })
+/* Whether there is one. */
+#define GL_ANY(array, count, it, condition) \
+    (GL_FIND (array, count, it, condition) != NULL)
 
 #endif /* !GL_BASE_ARRAY_H */

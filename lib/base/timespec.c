@@ -2,6 +2,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/calendar.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -121,11 +122,8 @@ static const struct {
 
 static const struct word *find_word (const char *text)
 {
-    for (size_t i = 0; i < GL_ARRAY_SIZE (words); i++) {
-        if (strncasecmp (text, words[i].word, strlen (words[i].word)) == 0)
-            return &words[i];
-    }
-    return NULL;
+    return GL_FIND (words, GL_ARRAY_SIZE (words), it,
+                    strncasecmp (text, it->word, strlen (it->word)) == 0);
 }
 
 static bool is_now (const struct word *word)

@@ -60,6 +60,10 @@ period_t zone_unit (const zone_t *zone, calendar_unit_t unit, int64_t instant);
 
 /* The part of `period` inside `within`; empty periods have start == end. */
 period_t period_clip (period_t period, period_t within);
+static inline bool period_has (period_t p, int64_t instant)
+{
+    return p.start <= instant && instant < p.end;
+}
 static inline int64_t period_seconds (period_t p)
 {
     return p.end > p.start ? p.end - p.start : 0;

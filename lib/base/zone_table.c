@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/zone.h"
 #include "base/zone_table.h"
@@ -15,6 +16,5 @@ void zone_table_add (zone_table_t *t, int64_t instant, int offset)
         t->count--;
     if (t->count > 0 && t->change[t->count - 1].offset == offset)
         return;
-    t->change = xreallocarray (t->change, t->count + 1, sizeof (*t->change));
-    t->change[t->count++] = (zone_change_t){instant, offset};
+    *GL_APPEND (t->change, t->count) = (zone_change_t){instant, offset};
 }

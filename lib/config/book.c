@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "config/book.h"
 #include "config/book_staff.h"
@@ -17,13 +18,9 @@ static const struct {
 
 static bool is_left_out (const char *kind, const char *key)
 {
-    for (size_t i = 0; i < GL_ARRAY_SIZE (left_out); i++) {
-        if (!strcmp (left_out[i].kind, kind)
-            && (!left_out[i].key
-                || (key && !strcmp (left_out[i].key, key))))
-            return true;
-    }
-    return false;
+    return GL_ANY (left_out, GL_ARRAY_SIZE (left_out), it,
+                   !strcmp (it->kind, kind)
+                       && (!it->key || (key && !strcmp (it->key, key))));
 }
 
 /* In double quotes every text is itself. */

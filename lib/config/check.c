@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "config/check.h"
 #include "gres/mig.h"
@@ -148,11 +149,7 @@ static void list_names (const check_list_t *list, const schema_kind_t *kind,
 
 static bool any_of_kind (const check_list_t *list, const schema_kind_t *kind)
 {
-    for (size_t i = 0; i < list->entry_count; i++) {
-        if (list->entry[i].kind == kind)
-            return true;
-    }
-    return false;
+    return GL_ANY (list->entry, list->entry_count, it, it->kind == kind);
 }
 
 /* Without a list of them any may be named: imports need none of clusters, and one
@@ -226,15 +223,8 @@ static int check_bill (const site_pool_t *pool, gl_error_t *error)
 
 static bool share_type (const text_list_t *a, const text_list_t *b)
 {
-    if (a->count == 0 || b->count == 0)
-        return true;
-    for (size_t i = 0; i < a->count; i++) {
-        for (size_t k = 0; k < b->count; k++) {
-            if (strcmp (a->item[i], b->item[k]) == 0)
-                return true;
-        }
-    }
-    return false;
+    return a->count == 0 || b->count == 0
+           || GL_ANY (a->item, a->count, it, texts_have (b, *it));
 }
 
 static bool same_devices (const site_pool_t *a, const site_pool_t *b)
@@ -351,13 +341,9 @@ static int check_pools (const site_t *site, gl_error_t *error)
 /* An account owned by both. NULL: none. */
 static const char *common_account (const text_list_t *a, const text_list_t *b)
 {
-    for (size_t i = 0; i < a->count; i++) {
-        for (size_t k = 0; k < b->count; k++) {
-            if (strcmp (a->item[i], b->item[k]) == 0)
-                return a->item[i];
-        }
-    }
-    return NULL;
+    char **both = GL_FIND (a->item, a->count, it, texts_have (b, *it));
+
+    return both ? *both : NULL;
 }
 
 static int check_teams (const site_t *site, gl_error_t *error)

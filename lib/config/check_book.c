@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/calendar.h"
 #include "base/exact.h"
 #include "base/memory.h"
@@ -164,10 +165,8 @@ static int check_changes (const site_t *site, const site_asset_t *asset,
 
 static const site_fund_t *find_fund (const site_t *site, const char *name)
 {
-    for (size_t i = 0; i < site->fund_count; i++)
-        if (!strcmp (site->funds[i].name, name))
-            return &site->funds[i];
-    return NULL;
+    return GL_FIND (site->funds, site->fund_count, it,
+                    !strcmp (it->name, name));
 }
 
 static bool add_up_to (const share_list_t *shares, unsigned long total)
@@ -235,8 +234,7 @@ static int64_t first_gap (const site_t *site, const char *tariff,
         moved = false;
         for (size_t i = 0; i < site->tariff_count; i++) {
             const site_tariff_t *t = &site->tariffs[i];
-            if (strcmp (t->name, tariff) == 0 && t->valid.start <= at &&
-                at < t->valid.end) {
+            if (strcmp (t->name, tariff) == 0 && period_has (t->valid, at)) {
                 at = t->valid.end;
                 moved = true;
             }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "config/book.h"
@@ -426,13 +427,8 @@ static int add_document (struct loader *loader, const char *name,
                          "%s: larger than %d bytes; this is not a "
                          "configuration",
                          name, CONFIG_FILE_MAX);
-    files->item =
-        xreallocarray (files->item, files->count + 1, sizeof (*files->item));
-    files->item[files->count++] = xstrdup (name);
-    loader->document =
-        xreallocarray (loader->document, loader->document_count + 1,
-                       sizeof (*loader->document));
-    document = &loader->document[loader->document_count++];
+    texts_add (files, name);
+    document = GL_APPEND (loader->document, loader->document_count);
     document->file = files->item[files->count - 1];
     document->tree = NULL;
     return tree_parse (document->file, text, length, &document->tree,

@@ -1,6 +1,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "config/overlay.h"
 
 /* The same values of the same naming keys: "a, b" may be one value or two. */
@@ -31,10 +32,7 @@ static bool same_entry (const schema_kind_t *kind, const tree_t *a,
 static bool names_entry (const schema_kind_t *kind, const tree_t *list,
                          const tree_t *entry)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (same_entry (kind, list->item[i], entry))
-            return true;
-    return false;
+    return GL_ANY (list->item, list->count, it, same_entry (kind, *it, entry));
 }
 
 static void take_out_entries (const schema_kind_t *kind, tree_t *list,

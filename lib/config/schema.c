@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/nearest.h"
 #include "config/schema_kinds.h"
@@ -82,11 +83,8 @@ const schema_kind_t *schema_kind (const char *name)
 
 const schema_key_t *schema_key (const schema_kind_t *kind, const char *name)
 {
-    for (size_t i = 0; i < kind->key_count; i++) {
-        if (strcmp (kind->keys[i].name, name) == 0)
-            return &kind->keys[i];
-    }
-    return NULL;
+    return GL_FIND (kind->keys, kind->key_count, it,
+                    strcmp (it->name, name) == 0);
 }
 
 const char *schema_type_text (value_type_t type)

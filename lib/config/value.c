@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/calendar.h"
 #include "base/exact.h"
@@ -48,13 +49,6 @@ static int set_text (char **field, const char *text)
     free (*field);
     *field = xstrdup (text);
     return 0;
-}
-
-static void append (text_list_t *list, const char *text)
-{
-    list->item =
-        xreallocarray (list->item, list->count + 1, sizeof (*list->item));
-    list->item[list->count++] = xstrdup (text);
 }
 
 /* A daemon's directory is /. */
@@ -104,7 +98,7 @@ static int add_host (text_list_t *list, const char *text, gl_error_t *error)
 {
     if (network_check_host (text, error) < 0)
         return -1;
-    append (list, text);
+    texts_add (list, text);
     return 0;
 }
 
@@ -460,7 +454,7 @@ int value_set (site_t *site, const schema_key_t *key, void *entry,
     case VALUE_TEXT:
         return set_text (field, text);
     case VALUE_LIST:
-        append (field, text);
+        texts_add (field, text);
         return 0;
     case VALUE_PATH:
         return set_path (field, text, error);
@@ -527,9 +521,7 @@ int value_add_share (share_list_t *list, const char *name, const char *text,
 
     if (check_text (name, error) < 0)
         return -1;
-    list->item = xreallocarray (list->item, list->count + 1,
-                                sizeof (*list->item));
-    share = &list->item[list->count++];
+    share = GL_APPEND (list->item, list->count);
     share->name = xstrdup (name);
     mpq_init (share->share);
     if (!text)

@@ -230,10 +230,9 @@ static struct node_view view_of (struct joiner *j, const char *node)
  * seconds of its state. The JobId may belong to another user's job by now. */
 static bool was_forgotten (const struct joiner *j, const struct quest *q)
 {
-    for (size_t i = 0; i < j->p->wait_count && q->recorded; i++)
-        if (wait_has (&j->p->wait[i], q->anchor_ms))
-            return true;
-    return false;
+    return q->recorded
+           && GL_ANY (j->p->wait, j->p->wait_count, it,
+                      wait_has (it, q->anchor_ms));
 }
 
 static evidence_reason_t reason_of (const struct joiner *j,

@@ -31,10 +31,7 @@ size_t chain_at (const struct node_view *view, int64_t at_ms)
  * this node never held, so far as accounting knows, was waiting then. */
 static bool was_lost (const struct node_view *view, int64_t at_ms)
 {
-    for (size_t i = 0; i < view->wait_count; i++)
-        if (wait_has (view->wait[i], at_ms))
-            return true;
-    return false;
+    return GL_ANY (view->wait, view->wait_count, it, wait_has (*it, at_ms));
 }
 
 static int64_t submit_ms (const struct span *span)

@@ -1,6 +1,7 @@
 /* Segments against what the nodes recorded of them. */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "evidence/reconcile_private.h"
 #include "evidence/runaway.h"
@@ -88,12 +89,10 @@ static bool is_of_first_part (const struct looking *l)
 {
     const segment_t *s = l->segment;
 
-    for (size_t i = 0; i < l->evidence->attempt_count; i++)
-        if (l->evidence->attempt[i]->start
-            && l->evidence->attempt[i]->begin_ms / 1000
-                   < s->time_start - TOLERANCE)
-            return true;
-    return s->state == SEGMENT_RESIZING;
+    return GL_ANY (l->evidence->attempt, l->evidence->attempt_count, it,
+                   (*it)->start
+                       && (*it)->begin_ms / 1000 < s->time_start - TOLERANCE)
+           || s->state == SEGMENT_RESIZING;
 }
 
 /* Parts of a GPU are shown by the node as the whole of it. */
@@ -198,10 +197,8 @@ static void look_at_devices (struct looking *l)
 
 static bool began_suspension_at (const struct looking *l, int64_t instant)
 {
-    for (size_t i = 0; i < l->suspension_count; i++)
-        if (l->suspensions[i].start == instant)
-            return true;
-    return false;
+    return GL_ANY (l->suspensions, l->suspension_count, it,
+                   it->start == instant);
 }
 
 static bool has_no_time (const segment_t *s)
@@ -228,10 +225,8 @@ static bool was_away (const struct looking *l, int64_t from, int64_t to)
 {
     const period_t between = {from - TOLERANCE, to};
 
-    for (size_t i = 0; i < l->cluster->outage_count; i++)
-        if (period_seconds (period_clip (between, l->cluster->outages[i])) > 0)
-            return true;
-    return false;
+    return GL_ANY (l->cluster->outages, l->cluster->outage_count, it,
+                   period_seconds (period_clip (between, *it)) > 0);
 }
 
 static reconcile_cause_t judge_early (const struct looking *l)

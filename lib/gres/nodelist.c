@@ -330,9 +330,6 @@ static bool rest_matches (const nodelist_t *list, const pattern_t *p, size_t i,
 
 bool nodelist_contains (const nodelist_t *list, const char *name)
 {
-    for (size_t i = 0; i < list->pattern_count; i++) {
-        if (rest_matches (list, &list->patterns[i], 0, name))
-            return true;
-    }
-    return false;
+    return GL_ANY (list->patterns, list->pattern_count, it,
+                   rest_matches (list, it, 0, name));
 }

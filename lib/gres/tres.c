@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "gres/tres.h"
@@ -31,12 +32,8 @@ static bool is_gpu_name (const char *name, size_t length)
     const char *colon = memchr (name, ':', length);
     size_t word = colon ? (size_t)(colon - name) : length;
 
-    for (size_t i = 0; i < GL_ARRAY_SIZE (gpu_names); i++) {
-        if (strlen (gpu_names[i]) == word
-            && memcmp (gpu_names[i], name, word) == 0)
-            return true;
-    }
-    return false;
+    return GL_ANY (gpu_names, GL_ARRAY_SIZE (gpu_names), it,
+                   strlen (*it) == word && memcmp (*it, name, word) == 0);
 }
 
 /* Types come from slurm.conf and from files: printable, without blanks and

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
@@ -176,10 +177,7 @@ static const site_cloud_t *find_cloud (const site_t *site, const char *name)
 
 static bool is_pool (const site_t *site, const char *name)
 {
-    for (size_t i = 0; i < site->pool_count; i++)
-        if (!strcmp (site->pools[i].name, name))
-            return true;
-    return false;
+    return GL_ANY (site->pools, site->pool_count, it, !strcmp (it->name, name));
 }
 
 /* What a productive hour on the owned GPUs of the pool costs. */

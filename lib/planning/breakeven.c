@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/calendar.h"
 #include "base/exact.h"
@@ -12,11 +13,6 @@
 /* The shortest life, in years, that hardware is usually written off in. */
 #define LIFE_USUAL 3
 
-static bool in_force (period_t valid, int64_t instant)
-{
-    return instant >= valid.start && instant < valid.end;
-}
-
 /* ---- which instant ---- */
 
 static void later (int64_t *latest, bool counts, int64_t instant)
@@ -27,10 +23,8 @@ static void later (int64_t *latest, bool counts, int64_t instant)
 
 static bool shares_pool (const site_staff_t *staff, const char *pool)
 {
-    for (size_t i = 0; i < staff->pools.count; i++)
-        if (strcmp (staff->pools.item[i].name, pool) == 0)
-            return true;
-    return false;
+    return GL_ANY (staff->pools.item, staff->pools.count, it,
+                   strcmp (it->name, pool) == 0);
 }
 
 static int64_t day_of (const civil_t *civil)
@@ -117,8 +111,7 @@ static void add_part (struct book *k, cost_kind_t kind, const char *name,
 
     if (!values_true (&k->values, step->id))
         return;
-    b->part = xreallocarray (b->part, b->part_count + 1, sizeof (*b->part));
-    part = &b->part[b->part_count++];
+    part = GL_APPEND (b->part, b->part_count);
     *part = (breakeven_part_t){.kind = kind, .name = xstrdup (name)};
     GL_AUTOFREE char *how = values_text (&k->values, step->how);
     part->how = xasprintf ("%s%s%s", before, how, after);
@@ -274,7 +267,7 @@ static void sum_staff (const struct book *k, mpq_t fte, mpq_t total)
     for (size_t i = 0; i < k->site->staff_count; i++) {
         const site_staff_t *staff = &k->site->staff[i];
         for (size_t s = 0; s < staff->pools.count; s++) {
-            if (!in_force (staff->valid, k->at)
+            if (!period_has (staff->valid, k->at)
                 || strcmp (staff->pools.item[s].name, k->b->pool) != 0)
                 continue;
             mpq_mul (one, staff->fte, staff->pools.item[s].share);
@@ -312,7 +305,7 @@ static const site_tariff_t *tariff_in_force (const site_t *site,
 {
     for (size_t i = 0; i < site->tariff_count; i++) {
         const site_tariff_t *tariff = &site->tariffs[i];
-        if (!strcmp (tariff->name, name) && in_force (tariff->valid, at))
+        if (!strcmp (tariff->name, name) && period_has (tariff->valid, at))
             return tariff;
     }
     return NULL;
@@ -337,7 +330,7 @@ static int add_watts (const struct book *k, const site_power_t *power,
     for (size_t i = 0; i < k->site->pool_count && rc == 0; i++) {
         const site_pool_t *entry = &k->site->pools[i];
         if (strcmp (entry->name, power->pool) != 0
-            || !in_force (entry->valid, k->at))
+            || !period_has (entry->valid, k->at))
             continue;
         rc = cost_entry_size (entry, &gpus, &nodes, error);
         if (rc == 0) {
@@ -359,7 +352,7 @@ static int sum_watts (const struct book *k, const char *pool,
         const site_power_t *power = &k->site->power[i];
         if ((!pool || !strcmp (power->pool, pool))
             && (!tariff || !strcmp (power->tariff, tariff))
-            && in_force (power->valid, k->at))
+            && period_has (power->valid, k->at))
             rc = add_watts (k, power, watts, error);
     }
     return rc;
@@ -415,7 +408,8 @@ static int add_power (struct book *k, gl_error_t *error)
 {
     for (size_t i = 0; i < k->site->power_count; i++) {
         const site_power_t *power = &k->site->power[i];
-        if (!strcmp (power->pool, k->b->pool) && in_force (power->valid, k->at)
+        if (!strcmp (power->pool, k->b->pool)
+            && period_has (power->valid, k->at)
             && add_entry (k, power, error) < 0)
             return -1;
     }
@@ -481,7 +475,7 @@ static int add_others (struct book *k, gl_error_t *error)
         return -1;
     for (size_t i = 0; i < k->site->cost_count; i++) {
         const site_cost_t *item = &k->site->costs[i];
-        if (cost_bears (item, k->b->pool) && in_force (item->valid, k->at)
+        if (cost_bears (item, k->b->pool) && period_has (item->valid, k->at)
             && add_other (k, item, error) < 0)
             return -1;
     }
@@ -495,8 +489,7 @@ static void add_cloud (struct book *k, const site_cloud_t *cloud)
     breakeven_t *b = k->b;
     breakeven_cloud_t *row;
 
-    b->cloud = xreallocarray (b->cloud, b->cloud_count + 1, sizeof (*b->cloud));
-    row = &b->cloud[b->cloud_count++];
+    row = GL_APPEND (b->cloud, b->cloud_count);
     *row = (breakeven_cloud_t){.cloud = cloud,
                                .committed = breakeven_has_term (cloud),
                                .age_days = BREAKEVEN_NO_AGE};
@@ -522,17 +515,6 @@ static void add_clouds (struct book *k)
 }
 
 /* ---- a pool ---- */
-
-static const site_pool_t *find_pool (const site_t *site, const char *name,
-                                     int64_t at)
-{
-    for (size_t i = 0; i < site->pool_count; i++) {
-        if (strcmp (site->pools[i].name, name) == 0
-            && in_force (site->pools[i].valid, at))
-            return &site->pools[i];
-    }
-    return NULL;
-}
 
 static void init (breakeven_t *b, const site_pool_t *pool, int64_t at,
                   int hours, mpq_srcptr utilization)
@@ -575,7 +557,7 @@ int breakeven_changed (const site_t *site, const char *pool, int64_t at,
 {
     bool dated = at != BREAKEVEN_UNDATED;
     int64_t instant = dated ? at : latest_beginning (site, pool);
-    const site_pool_t *found = find_pool (site, pool, instant);
+    const site_pool_t *found = site_pool_at (site, pool, instant);
     struct book k
         = {.site = site, .at = instant, .change = change, .b = ret_breakeven};
     char stamp[ZONE_STAMP_SIZE];

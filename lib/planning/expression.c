@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "planning/expression.h"
 
@@ -260,10 +261,8 @@ operators[] = {
 
 static const struct operator* take_operator (struct parser *p, int level)
 {
-    for (size_t i = 0; i < GL_ARRAY_SIZE (operators); i++)
-        if (operators[i].level == level && take (p, operators[i].sign))
-            return &operators[i];
-    return NULL;
+    return GL_FIND (operators, GL_ARRAY_SIZE (operators), it,
+                    it->level == level && take (p, it->sign));
 }
 
 static int apply (struct parser *p, char sign, mpq_t value, mpq_srcptr right)

@@ -252,11 +252,9 @@ int64_t layout_until (layout_t *layout, const layout_snapshot_t *snapshot)
 const layout_device_t *layout_device (const layout_snapshot_t *snapshot,
                                       int64_t gres_index)
 {
-    for (size_t i = 0; i < snapshot->count; i++)
-        if (gres_index != LAYOUT_UNKNOWN
-            && snapshot->device[i].gres_index == gres_index)
-            return &snapshot->device[i];
-    return NULL;
+    return GL_FIND (snapshot->device, snapshot->count, it,
+                    gres_index != LAYOUT_UNKNOWN
+                        && it->gres_index == gres_index);
 }
 
 bool layout_next (layout_t *layout, size_t *cursor,

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/calendar.h"
 #include "base/exact.h"
@@ -477,18 +478,13 @@ static int add_pool (const struct breakeven_view *v, gl_error_t *error)
 
 static bool is_asked (const text_list_t *pools, const char *name)
 {
-    for (size_t i = 0; pools && i < pools->count; i++)
-        if (!strcmp (pools->item[i], name))
-            return true;
-    return pools == NULL;
+    return !pools || texts_have (pools, name);
 }
 
 static bool is_first_entry (const site_t *site, size_t pool)
 {
-    for (size_t i = 0; i < pool; i++)
-        if (!strcmp (site->pools[i].name, site->pools[pool].name))
-            return false;
-    return true;
+    return !GL_ANY (site->pools, pool, it,
+                    !strcmp (it->name, site->pools[pool].name));
 }
 
 static int add_pools (report_t *report, const site_t *site, int64_t known,

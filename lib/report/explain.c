@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "report/explain_private.h"
@@ -242,11 +243,9 @@ static const pool_month_t *find_pool_month (const struct piece *p)
     size_t count;
     const pool_month_t *pm = billing_pool_months (p->billing, &count);
 
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp (pm[i].pool, p->part->kind->pool->name)
-            && pm[i].month.start <= p->instant && p->instant < pm[i].month.end)
-            return &pm[i];
-    return NULL;
+    return GL_FIND (pm, count, it,
+                    !strcmp (it->pool, p->part->kind->pool->name)
+                        && period_has (it->month, p->instant));
 }
 
 /* "dgx-2026", or "dgx-2026 (federal)". */
@@ -630,10 +629,7 @@ void explain_add (explain_t *explain, const site_t *site,
     GL_AUTOFREE char *job = job_name (s);
     explain_segment_t *segment;
 
-    explain->segment
-        = xreallocarray (explain->segment, explain->segment_count + 1,
-                         sizeof (*explain->segment));
-    segment = &explain->segment[explain->segment_count++];
+    segment = GL_APPEND (explain->segment, explain->segment_count);
     *segment = (explain_segment_t){
         .title = xasprintf ("Job %s of cluster %s", job, s->cluster)};
     explain_identity (segment, site, s);

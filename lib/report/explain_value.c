@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "report/explain_private.h"
@@ -47,19 +48,14 @@ explain_step_t *explain_step (explain_segment_t *segment, const char *name,
 {
     explain_step_t *step;
 
-    segment->step = xreallocarray (segment->step, segment->step_count + 1,
-                                   sizeof (*segment->step));
-    step = &segment->step[segment->step_count++];
+    step = GL_APPEND (segment->step, segment->step_count);
     *step = (explain_step_t){.name = name, .title = title};
     return step;
 }
 
 static bool has_line (const explain_step_t *step, const char *name)
 {
-    for (size_t i = 0; i < step->line_count; i++)
-        if (!strcmp (step->line[i].name, name))
-            return true;
-    return false;
+    return GL_ANY (step->line, step->line_count, it, !strcmp (it->name, name));
 }
 
 /* Names are members of an object: what occurs again is numbered. */
@@ -79,9 +75,7 @@ void explain_line (explain_step_t *step, column_type_t type, const char *name,
 {
     char *unique = line_name (step, name);
 
-    step->line = xreallocarray (step->line, step->line_count + 1,
-                                sizeof (*step->line));
-    step->line[step->line_count++]
+    *GL_APPEND (step->line, step->line_count)
         = (explain_line_t){unique, xstrdup (title), value, type};
 }
 

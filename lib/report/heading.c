@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "report/heading.h"
@@ -107,11 +108,8 @@ static void describe_filters (report_t *report, const report_query_t *query)
 
 static bool names_clusters (const report_query_t *query)
 {
-    for (size_t i = 0; i < query->filter_count; i++) {
-        if (query->filters[i].key == KEY_CLUSTER)
-            return true;
-    }
-    return false;
+    return GL_ANY (query->filters, query->filter_count, it,
+                   it->key == KEY_CLUSTER);
 }
 
 static void describe_clusters (report_t *report, const report_query_t *query)

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "report/breakeven_report.h"
@@ -45,9 +46,7 @@ static void cut_months (plan_t *plan)
 
     for (int64_t at = p.start; at < p.end;) {
         at = zone_unit (plan->query.site->zone, CALENDAR_MONTH, at).end;
-        plan->cuts = xreallocarray (plan->cuts, plan->cut_count + 1,
-                                    sizeof (*plan->cuts));
-        plan->cuts[plan->cut_count++] = at;
+        *GL_APPEND (plan->cuts, plan->cut_count) = at;
     }
 }
 
@@ -68,10 +67,9 @@ static bool passes (const plan_t *plan, key_id_t key, const char *name)
 
 static plan_pool_t *find_pool (plan_t *plan, const char *name)
 {
-    for (size_t i = 0; name && i < plan->count; i++)
-        if (strcmp (plan->pools[i].pool->name, name) == 0)
-            return &plan->pools[i];
-    return NULL;
+    return name ? GL_FIND (plan->pools, plan->count, it,
+                           strcmp (it->pool->name, name) == 0)
+                : NULL;
 }
 
 static void add_pools (plan_t *plan)
@@ -83,9 +81,7 @@ static void add_pools (plan_t *plan)
         if (!passes (plan, KEY_POOL, site->pools[i].name)
             || find_pool (plan, site->pools[i].name))
             continue;
-        plan->pools = xreallocarray (plan->pools, plan->count + 1,
-                                     sizeof (*plan->pools));
-        pool = &plan->pools[plan->count++];
+        pool = GL_APPEND (plan->pools, plan->count);
         *pool = (plan_pool_t){.pool = &site->pools[i], .weights_known = true};
         capacity_sum_init (&pool->capacity);
         mpq_inits (pool->allocated, pool->active, pool->known, NULL);

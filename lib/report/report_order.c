@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "report/report.h"
 
@@ -162,9 +163,7 @@ static int add_field (const report_t *report, struct order *order,
 
     if (column < 0)
         return -1;
-    order->field = xreallocarray (order->field, order->count + 1,
-                                  sizeof (*order->field));
-    order->field[order->count++] = (struct order_field){
+    *GL_APPEND (order->field, order->count) = (struct order_field){
         .column = (size_t)column,
         .descending = length > 0 && *text == '-',
         .number = report_is_number (report->column[column].type),

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "evidence/runaway.h"
@@ -24,10 +25,8 @@ static bool has_node_key (const report_query_t *query)
     for (size_t i = 0; i < query->by.count; i++)
         if (query->by.id[i] == KEY_NODE)
             return true;
-    for (size_t i = 0; i < query->filter_count; i++)
-        if (query->filters[i].key == KEY_NODE)
-            return true;
-    return false;
+    return GL_ANY (query->filters, query->filter_count, it,
+                   it->key == KEY_NODE);
 }
 
 usage_report_t *usage_report_new (const report_query_t *query)

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "report/utilization_private.h"
@@ -12,10 +13,8 @@ static const key_id_t capacity_keys[] = {
 
 bool utilization_has_key (key_id_t key)
 {
-    for (size_t i = 0; i < GL_ARRAY_SIZE (capacity_keys); i++)
-        if (capacity_keys[i] == key)
-            return true;
-    return false;
+    return GL_ANY (capacity_keys, GL_ARRAY_SIZE (capacity_keys), it,
+                   *it == key);
 }
 
 bool utilization_of_capacity (const report_query_t *q)
@@ -248,18 +247,6 @@ static void take_slice (const capacity_slice_t *slice, void *arg)
         take_kept (u, slice->cluster, &slice->reserved[i]);
 }
 
-/* Of that name, at the instant. */
-static const site_pool_t *pool_named (const site_t *site, const char *name,
-                                      int64_t instant)
-{
-    for (size_t i = 0; i < site->pool_count; i++)
-        if (!strcmp (site->pools[i].name, name)
-            && site->pools[i].valid.start <= instant
-            && instant < site->pools[i].valid.end)
-            return &site->pools[i];
-    return NULL;
-}
-
 void utilization_add_rollup (utilization_t *u, const rollup_t *rollup)
 {
     size_t count;
@@ -274,8 +261,8 @@ void utilization_add_rollup (utilization_t *u, const rollup_t *rollup)
                .sum = capacity[i].sum,
                .reserved = capacity[i].reserved,
                .reserved_count = capacity[i].reserved_count};
-        slice.pool = pool_named (u->query->site, capacity[i].pool,
-                                 slice.interval.start);
+        slice.pool = site_pool_at (u->query->site, capacity[i].pool,
+                                   slice.interval.start);
         take_slice (&slice, u);
     }
 }

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "report/utilization_private.h"
@@ -252,10 +253,8 @@ static bool pooled_seconds (const site_t *site, const usage_cell_t *cell,
 /* Time on devices of no pool is no part of any capacity. */
 static bool is_pooled (const site_t *site, const usage_cell_t *cell)
 {
-    for (size_t i = 0; i < cell->part_count; i++)
-        if (cell->part[i].kind->pool)
-            return true;
-    return site->pool_count == 0;
+    return GL_ANY (cell->part, cell->part_count, it, it->kind->pool)
+           || site->pool_count == 0;
 }
 
 static void add_usage_rows (utilization_t *u, report_t *report,

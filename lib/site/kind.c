@@ -375,15 +375,8 @@ const device_kind_t *kinds_by_value (kinds_t *k, const char *pool,
                                      bool unsure, const char *seen,
                                      const char *model)
 {
-    const site_pool_t *found = NULL;
-
-    for (size_t i = 0; pool && i < k->site->pool_count; i++) {
-        const site_pool_t *p = &k->site->pools[i];
-        if (!strcmp (p->name, pool) && p->valid.start <= instant
-            && instant < p->valid.end)
-            found = p;
-    }
-    return kind_get (k, found, type, unsure, seen, model);
+    return kind_get (k, site_pool_at (k->site, pool, instant), type, unsure,
+                     seen, model);
 }
 
 kinds_t *kinds_new (const site_t *site)

@@ -64,7 +64,7 @@ bool pool_covers (const kinds_t *k, size_t i, const segment_t *s,
 {
     const site_pool_t *pool = &k->site->pools[i];
 
-    return pool->valid.start <= instant && instant < pool->valid.end
+    return period_has (pool->valid, instant)
            && (!pool->cluster || !strcmp (pool->cluster, s->cluster))
            && pool_has_node (k, i, node);
 }

@@ -19,30 +19,16 @@ const char *project_rule_name (project_rule_t rule)
     return names[rule];
 }
 
-static bool list_has (const text_list_t *list, const char *text)
-{
-    for (size_t i = 0; text && i < list->count; i++) {
-        if (!strcmp (list->item[i], text))
-            return true;
-    }
-    return false;
-}
-
-static bool in_force (period_t valid, int64_t instant)
-{
-    return valid.start <= instant && instant < valid.end;
-}
-
 /* Without a list of projects every tag counts. */
 static bool accepted (const site_t *site, const segment_t *s, const char *tag)
 {
     for (size_t i = 0; i < site->project_count; i++) {
         const site_project_t *p = &site->projects[i];
-        if (strcmp (p->name, tag) || !in_force (p->valid, s->time_start))
+        if (strcmp (p->name, tag) || !period_has (p->valid, s->time_start))
             continue;
         if ((p->users.count == 0 && p->accounts.count == 0)
-            || list_has (&p->users, s->user)
-            || list_has (&p->accounts, s->account))
+            || texts_have (&p->users, s->user)
+            || texts_have (&p->accounts, s->account))
             return true;
     }
     return site->project_count == 0;
@@ -53,7 +39,8 @@ const char *project_of_account (const site_t *site, const char *account,
 {
     for (size_t i = 0; i < site->project_count; i++) {
         const site_project_t *p = &site->projects[i];
-        if (in_force (p->valid, instant) && list_has (&p->default_for, account))
+        if (period_has (p->valid, instant)
+            && texts_have (&p->default_for, account))
             return p->name;
     }
     return NULL;
@@ -154,7 +141,7 @@ static const site_team_t *team_listing (const site_t *site, const char *account,
 {
     for (size_t i = 0; i < site->team_count; i++) {
         const site_team_t *team = &site->teams[i];
-        if (!in_force (team->valid, instant))
+        if (!period_has (team->valid, instant))
             continue;
         for (size_t k = 0; k < team->accounts.count; k++) {
             const char *item = team->accounts.item[k];

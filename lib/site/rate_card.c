@@ -8,11 +8,6 @@
 
 /* --- what holds at an instant ------------------------------------------- */
 
-static bool in_force (period_t valid, int64_t instant)
-{
-    return instant >= valid.start && instant < valid.end;
-}
-
 /* Prices depend on the entry: what it pays on top, or a list of its own. */
 static bool has_terms (const site_team_t *team)
 {
@@ -30,7 +25,7 @@ const site_team_t *rate_card_team (const site_t *site, const char *team,
 {
     for (size_t i = 0; i < site->team_count; i++)
         if (same (site->teams[i].name, team) && has_terms (&site->teams[i])
-            && in_force (site->teams[i].valid, instant))
+            && period_has (site->teams[i].valid, instant))
             return &site->teams[i];
     return NULL;
 }
@@ -86,10 +81,10 @@ static const site_rate_t *find_rate (const site_t *site,
 
     for (size_t i = 0; i < site->rate_count; i++) {
         const site_rate_t *rate = &site->rates[i];
-        int rank
-            = same (rate->pool, of->pool) && in_force (rate->valid, of->instant)
-                  ? rank_of (site, rate, of)
-                  : -1;
+        int rank = same (rate->pool, of->pool)
+                           && period_has (rate->valid, of->instant)
+                       ? rank_of (site, rate, of)
+                       : -1;
         if (rank <= best)
             continue;
         best = rank;
@@ -118,7 +113,7 @@ static const site_qos_t *find_rule (const site_t *site, const char *pool,
 
     for (size_t i = 0; i < site->qos_count; i++) {
         const site_qos_t *rule = &site->qos[i];
-        if (!same (rule->name, qos) || !in_force (rule->valid, instant))
+        if (!same (rule->name, qos) || !period_has (rule->valid, instant))
             continue;
         if (same (rule->pool, pool))
             return rule;
@@ -220,15 +215,6 @@ static int64_t rate_after (const site_t *site, const site_rate_t *rate)
     return next;
 }
 
-static bool pool_in_force (const site_t *site, const char *pool, int64_t instant)
-{
-    for (size_t i = 0; i < site->pool_count; i++)
-        if (same (site->pools[i].name, pool)
-            && in_force (site->pools[i].valid, instant))
-            return true;
-    return false;
-}
-
 size_t rate_card_gaps (const site_t *site, period_t period,
                        rate_gap_t **ret_gaps)
 {
@@ -240,7 +226,7 @@ size_t rate_card_gaps (const site_t *site, period_t period,
         int64_t ended = rate->valid.end, next = rate_after (site, rate);
         int64_t begin = ended > period.start ? ended : period.start;
         if (begin < period.end && next != ended && (!next || next > begin)
-            && pool_in_force (site, rate->pool, begin))
+            && site_pool_at (site, rate->pool, begin))
             gaps[count++] = (rate_gap_t){rate, ended, next};
     }
     *ret_gaps = gaps;

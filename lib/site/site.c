@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "site/segment.h"
 #include "site/site.h"
@@ -71,13 +72,6 @@ site_t *site_default (void)
     return site;
 }
 
-static void free_list (text_list_t *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        free (list->item[i]);
-    free (list->item);
-}
-
 static void free_cluster (site_cluster_t *cluster)
 {
     free (cluster->name);
@@ -90,7 +84,7 @@ static void free_pool (site_pool_t *pool)
     free (pool->name);
     free (pool->cluster);
     free (pool->nodes);
-    free_list (&pool->gres);
+    texts_clear (&pool->gres);
     free (pool->gpu);
     free (pool->layout);
     mpq_clears (pool->gpu_weight, pool->cpu_weight, pool->memory_weight, NULL);
@@ -99,7 +93,7 @@ static void free_pool (site_pool_t *pool)
 static void free_team (site_team_t *team)
 {
     free (team->name);
-    free_list (&team->accounts);
+    texts_clear (&team->accounts);
     free (team->cost_center);
     free (team->class);
     free (team->plan);
@@ -109,9 +103,9 @@ static void free_team (site_team_t *team)
 static void free_project (site_project_t *project)
 {
     free (project->name);
-    free_list (&project->users);
-    free_list (&project->accounts);
-    free_list (&project->default_for);
+    texts_clear (&project->users);
+    texts_clear (&project->accounts);
+    texts_clear (&project->default_for);
 }
 
 static void free_shares (share_list_t *list)
@@ -244,7 +238,7 @@ static void free_tax (site_tax_t *tax)
 {
     free (tax->name);
     mpq_clear (tax->percent);
-    free_list (&tax->teams);
+    texts_clear (&tax->teams);
 }
 
 static void free_budget (site_budget_t *budget)
@@ -282,11 +276,11 @@ static void free_network (site_network_t *network)
 
 static void free_collector (site_collector_t *collector)
 {
-    free_list (&collector->hosts);
+    texts_clear (&collector->hosts);
     free (collector->user);
     free (collector->munge_socket);
-    free_list (&collector->listen);
-    free_list (&collector->node_users);
+    texts_clear (&collector->listen);
+    texts_clear (&collector->node_users);
 }
 
 static void free_issuer (site_issuer_t *issuer)
@@ -339,20 +333,31 @@ void site_free (site_t *site)
     free_issuer (&site->issuer);
     mpq_clears (site->close.untagged, site->close.coverage, NULL);
     free (site->close.anchor);
-    free_list (&site->close.anchor_command);
-    free_list (&site->close.sign);
+    texts_clear (&site->close.anchor_command);
+    texts_clear (&site->close.sign);
     free (site->book);
     free_collector (&site->collector);
     free_agent (&site->agent);
-    free_list (&site->files);
+    texts_clear (&site->files);
     zone_close (site->zone);
     free (site);
 }
 
+const site_cluster_t *site_cluster (const site_t *site, const char *name)
+{
+    return GL_FIND (site->clusters, site->cluster_count, it,
+                    text_same (it->name, name));
+}
+
+const site_pool_t *site_pool_at (const site_t *site, const char *name,
+                                 int64_t instant)
+{
+    return GL_FIND (site->pools, site->pool_count, it,
+                    text_same (it->name, name)
+                        && period_has (it->valid, instant));
+}
+
 bool site_pool_lists (const site_pool_t *pool, const char *type)
 {
-    for (size_t i = 0; i < pool->gres.count; i++)
-        if (!strcmp (pool->gres.item[i], type))
-            return true;
-    return false;
+    return texts_have (&pool->gres, type);
 }

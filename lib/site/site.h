@@ -17,6 +17,7 @@
 
 #include "base/calendar.h"
 #include "base/exact.h"
+#include "base/text.h"
 #include "base/zone.h"
 #include "gres/mig.h"
 
@@ -28,11 +29,6 @@ typedef struct {
     const char *file; /* shared by all entries of the file */
     int line;
 } place_t;
-
-typedef struct {
-    char **item;
-    size_t count;
-} text_list_t;
 
 typedef struct {
     char *name;
@@ -610,6 +606,11 @@ typedef struct site {
 site_t *site_default (void);
 void site_free (site_t *site);
 
+/* The cluster; the pool of that name that holds at the instant. NULL: none; no
+ * name has none. */
+const site_cluster_t *site_cluster (const site_t *site, const char *name);
+const site_pool_t *site_pool_at (const site_t *site, const char *name,
+                                 int64_t instant);
 /* The type, as Slurm writes it, is in the pool's list; "gpu" is that of untyped ones. */
 bool site_pool_lists (const site_pool_t *pool, const char *type);
 

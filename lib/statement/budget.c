@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "ledger/bill_idle.h"
@@ -169,9 +170,7 @@ static budget_part_t *find_part (budget_t *b, const char *who)
             part = &b->part[i];
     }
     if (!part) {
-        b->part = xreallocarray (b->part, b->part_count + 1,
-                                 sizeof (*b->part));
-        part = &b->part[b->part_count++];
+        part = GL_APPEND (b->part, b->part_count);
         part->name = xstrdup (who);
         mpq_init (part->value);
     }

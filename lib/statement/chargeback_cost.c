@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "statement/chargeback_private.h"
@@ -41,8 +42,7 @@ static struct pool_sum *pool_of (struct chargeback *c, const char *pool)
     for (size_t i = 0; i < c->pool_count; i++)
         if (!strcmp (c->pools[i].pool, pool))
             return &c->pools[i];
-    c->pools = xreallocarray (c->pools, c->pool_count + 1, sizeof (*c->pools));
-    sum = &c->pools[c->pool_count++];
+    sum = GL_APPEND (c->pools, c->pool_count);
     pool_sum_init (sum, pool);
     return sum;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -83,10 +84,7 @@ void journal_remark (journal_t *journal, const char *fmt, ...)
     if (vasprintf (&line, fmt, args) < 0)
         abort ();
     va_end (args);
-    journal->remark
-        = xreallocarray (journal->remark, journal->remark_count + 1,
-                         sizeof (*journal->remark));
-    journal->remark[journal->remark_count++] = line;
+    *GL_APPEND (journal->remark, journal->remark_count) = line;
 }
 
 /* --- transactions and postings ----------------------------------------- */
@@ -108,10 +106,7 @@ journal_transaction_t *journal_begin (const struct journal_month *m,
     journal_t *journal = m->journal;
     journal_transaction_t *transaction;
 
-    journal->transaction
-        = xreallocarray (journal->transaction, journal->count + 1,
-                         sizeof (*journal->transaction));
-    transaction = &journal->transaction[journal->count++];
+    transaction = GL_APPEND (journal->transaction, journal->count);
     *transaction = (journal_transaction_t){.date = date_of (m->month),
                                            .description = description};
     transaction->tag[JOURNAL_TAG_MONTH] = xstrdup (m->month);
@@ -147,10 +142,7 @@ journal_posting_t *journal_post (journal_transaction_t *transaction,
 {
     journal_posting_t *posting;
 
-    transaction->posting
-        = xreallocarray (transaction->posting, transaction->count + 1,
-                         sizeof (*transaction->posting));
-    posting = &transaction->posting[transaction->count++];
+    posting = GL_APPEND (transaction->posting, transaction->count);
     memset (posting, 0, sizeof (*posting));
     mpz_init (posting->units);
     posting->depth = account.depth;

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "store/merge.h"
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
@@ -257,8 +258,5 @@ bool merge_keep_slurmdbd (observation_t *o)
 
 bool merge_same_fields (const segment_t *a, const segment_t *b)
 {
-    for (size_t i = 0; i < MERGE_FIELDS; i++)
-        if (column_compare (&fields[i], a, b) != 0)
-            return false;
-    return true;
+    return !GL_ANY (fields, MERGE_FIELDS, it, column_compare (it, a, b) != 0);
 }

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "store/revise.h"
 #include "store/segment_row.h"
@@ -53,12 +54,9 @@ static bool is_revision (const segment_t *before, const segment_t *after)
     /* what never started was not counted */
     if (before->time_end == 0 && before->time_start == 0)
         return false;
-    for (size_t i = 0; i < SEGMENT_COLUMNS; i++) {
-        if (differs (before, after, &segment_columns[i])
-            && !is_normal (before, after, &segment_columns[i]))
-            return true;
-    }
-    return false;
+    return GL_ANY (segment_columns, SEGMENT_COLUMNS, it,
+                   differs (before, after, it)
+                       && !is_normal (before, after, it));
 }
 
 bool revise (const segment_t *before, const segment_t *after,

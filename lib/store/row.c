@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "store/store_lookup.h"
 #include "store/store_private.h"
@@ -63,10 +64,7 @@ static struct cached_statement *cached (store_t *store, const void *key,
         c[-1] = found;
         return c - 1;
     }
-    store->statements
-        = xreallocarray (store->statements, store->statement_count + 1,
-                         sizeof (*store->statements));
-    c = &store->statements[store->statement_count++];
+    c = GL_APPEND (store->statements, store->statement_count);
     *c = (struct cached_statement){.key = key, .verb = verb};
     return c;
 }

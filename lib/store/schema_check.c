@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 
@@ -26,9 +27,7 @@ typedef struct {
 /* Takes both texts. */
 static void add_part (parts_t *parts, char *name, char *text)
 {
-    parts->item
-        = xreallocarray (parts->item, parts->count + 1, sizeof (*parts->item));
-    parts->item[parts->count++] = (part_t){name, text};
+    *GL_APPEND (parts->item, parts->count) = (part_t){name, text};
 }
 
 static void clear_parts (parts_t *parts)

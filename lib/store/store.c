@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "store/schema.h"
 #include "store/store_private.h"
@@ -406,9 +407,7 @@ struct cluster_entry *store_cluster_find (store_t *store, const char *name,
     if (store_check_name ("cluster name", name, error) < 0
         || fetch_cluster (store, name, &id, error) < 0)
         return NULL;
-    store->clusters = xreallocarray (store->clusters, store->cluster_count + 1,
-                                     sizeof (*store->clusters));
-    c = &store->clusters[store->cluster_count++];
+    c = GL_APPEND (store->clusters, store->cluster_count);
     *c = (struct cluster_entry){.name = xstrdup (name), .id = id};
     return c;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "store/chain.h"
 #include "store/store_private.h"
@@ -19,10 +20,7 @@ struct account {
 
 static bool in_group (const struct account *a, gid_t gid)
 {
-    for (int i = 0; i < a->group_count; i++)
-        if (a->groups[i] == gid)
-            return true;
-    return false;
+    return GL_ANY (a->groups, a->group_count, it, *it == gid);
 }
 
 /* An owner may give himself the right to write; in a sticky directory others'

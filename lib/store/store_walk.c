@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "store/store_private.h"
 
@@ -32,8 +33,7 @@ static int read_clusters (db_t *db, const char *only,
     while (st && (rc = db_step (st, error)) == 1) {
         if (only && strcmp (only, db_column_text (st, 1)) != 0)
             continue;
-        clusters = xreallocarray (clusters, count + 1, sizeof (*clusters));
-        clusters[count++] = (struct walk_cluster){
+        *GL_APPEND (clusters, count) = (struct walk_cluster){
             .id = db_column_u64 (st, 0),
             .name = xstrdup (db_column_text (st, 1)),
             .as_of = db_column_i64 (st, 2),

@@ -101,11 +101,7 @@ int64_t holders_next (const holders_t *holders)
 
 static holders_job_t *find_job (const holders_t *holders, int64_t id)
 {
-    for (size_t i = 0; i < holders->job_count; i++) {
-        if (holders->job[i].id == id)
-            return &holders->job[i];
-    }
-    return NULL;
+    return GL_FIND (holders->job, holders->job_count, it, it->id == id);
 }
 
 static void remember_end (holders_t *holders, int64_t id, int64_t at_ms)
@@ -117,11 +113,8 @@ static void remember_end (holders_t *holders, int64_t id, int64_t at_ms)
 static bool has_ended_since (const holders_t *holders, int64_t id,
                              int64_t stamp)
 {
-    for (size_t i = 0; i < ENDED_MAX; i++) {
-        if (holders->ended[i].id == id && holders->ended[i].end_ms >= stamp)
-            return true;
-    }
-    return false;
+    return GL_ANY (holders->ended, ENDED_MAX, it,
+                   it->id == id && it->end_ms >= stamp);
 }
 
 static void close_job (holders_t *holders, holders_job_t *job, int64_t at_ms)
@@ -158,20 +151,14 @@ holders_job_t *holders_add_job (holders_t *holders)
 
 static bool job_holds (const holders_job_t *job, const char *uuid)
 {
-    for (size_t i = 0; i < job->device_count; i++) {
-        if (strcmp (job->device[i].uuid, uuid) == 0)
-            return true;
-    }
-    return false;
+    return GL_ANY (job->device, job->device_count, it,
+                   strcmp (it->uuid, uuid) == 0);
 }
 
 static bool knows_token (const holders_job_t *job, const char *token)
 {
-    for (size_t i = 0; i < job->device_count; i++) {
-        if (strcmp (job->device[i].token, token) == 0)
-            return true;
-    }
-    return false;
+    return GL_ANY (job->device, job->device_count, it,
+                   strcmp (it->token, token) == 0);
 }
 
 /*
@@ -297,11 +284,8 @@ static bool is_superseded (const holders_t *holders, const holders_job_t *job,
 
 static bool shares_device (const holders_job_t *a, const holders_job_t *b)
 {
-    for (size_t i = 0; i < a->device_count; i++) {
-        if (a->device[i].uuid[0] && job_holds (b, a->device[i].uuid))
-            return true;
-    }
-    return false;
+    return GL_ANY (a->device, a->device_count, it,
+                   it->uuid[0] && job_holds (b, it->uuid));
 }
 
 static void close_superseded (holders_t *holders, int64_t id, int64_t at_ms)

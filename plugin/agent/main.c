@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 
@@ -94,11 +95,7 @@ static void fill_letters (char *letters)
 
 static const option_t *find_option (int letter)
 {
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if (options_table[i].letter == letter)
-            return &options_table[i];
-    }
-    return NULL;
+    return GL_FIND (options_table, OPTION_COUNT, it, it->letter == letter);
 }
 
 static void print_and_exit (const option_t *option)

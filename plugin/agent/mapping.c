@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 
@@ -76,10 +77,8 @@ static bool is_cut (const inventory_t *inventory, size_t gpu)
 {
     if (inventory->device[gpu].mig_mode == 1)
         return true;
-    for (size_t i = 0; i < inventory->count; i++)
-        if (inventory->device[i].slice && inventory->device[i].gpu == gpu)
-            return true;
-    return false;
+    return GL_ANY (inventory->device, inventory->count, it,
+                   it->slice && it->gpu == gpu);
 }
 
 /* The only one that the entry means; DEVICE_NONE for none or several. */

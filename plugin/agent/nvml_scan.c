@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "device.h"
@@ -313,10 +314,8 @@ static void scan_slices (scan_t *scan, nvml_device_t gpu_handle, size_t gpu,
  * decides. */
 static bool is_there (const scan_t *scan, const char *uuid)
 {
-    for (size_t i = 0; i < scan->inventory.count; i++)
-        if (!strcmp (scan->inventory.device[i].uuid, uuid))
-            return true;
-    return false;
+    return GL_ANY (scan->inventory.device, scan->inventory.count, it,
+                   !strcmp (it->uuid, uuid));
 }
 
 static void keep_gpu (scan_t *scan, size_t lost)

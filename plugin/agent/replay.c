@@ -275,11 +275,8 @@ static int take_member (const reader_t *reader, const device_field_t *field,
 
 static const device_field_t *find_field (word_t key, unsigned where)
 {
-    for (size_t i = 0; i < device_field_count; i++)
-        if (device_fields[i].where & where
-            && word_is (key, device_fields[i].word))
-            return &device_fields[i];
-    return NULL;
+    return GL_FIND (device_fields, device_field_count, it,
+                    it->where & where && word_is (key, it->word));
 }
 
 static int take_device_key (const reader_t *reader, word_t word,

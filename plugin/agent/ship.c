@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "record/prices.h"
 #include "record/spool_cursor.h"
 #include "record/spool_state.h"
@@ -285,10 +286,7 @@ static struct host *choose_host (ship_t *ship)
 {
     int64_t now = talk_clock ();
 
-    for (size_t i = 0; i < ship->host_count; i++)
-        if (ship->hosts[i].retry_at <= now)
-            return &ship->hosts[i];
-    return NULL;
+    return GL_FIND (ship->hosts, ship->host_count, it, it->retry_at <= now);
 }
 
 static int64_t next_retry (const ship_t *ship)

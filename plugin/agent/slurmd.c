@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -72,10 +73,8 @@ static bool is_trusted (const char *proc, int64_t pid)
                    &uid[3])
                != 4)
         return false;
-    for (size_t i = 0; i < GL_ARRAY_SIZE (uid); i++)
-        if (uid[i] != 0 && uid[i] != geteuid ())
-            return false;
-    return true;
+    return !GL_ANY (uid, GL_ARRAY_SIZE (uid), it,
+                    *it != 0 && *it != geteuid ());
 }
 
 bool slurmd_alive (const slurmd_t *slurmd)
@@ -132,10 +131,7 @@ static bool only_prints (const char *argument)
 {
     static const char *const words[] = {"-G", "-C", "-V", "-h", "-F"};
 
-    for (size_t i = 0; i < GL_ARRAY_SIZE (words); i++)
-        if (!strcmp (argument, words[i]))
-            return true;
-    return false;
+    return GL_ANY (words, GL_ARRAY_SIZE (words), it, !strcmp (argument, *it));
 }
 
 static int read_arguments (const char *proc, slurmd_t *slurmd)

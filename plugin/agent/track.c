@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "gres/mig.h"
 
@@ -238,11 +239,7 @@ static bool same_holds (const track_t *track, const int64_t *ids, size_t count)
 
 static const hold_t *find_hold (const track_t *track, int64_t job)
 {
-    for (size_t i = 0; i < track->hold_count; i++) {
-        if (track->hold[i].job == job)
-            return &track->hold[i];
-    }
-    return NULL;
+    return GL_FIND (track->hold, track->hold_count, it, it->job == job);
 }
 
 /* A job that stays keeps its idle runs. */
@@ -284,11 +281,8 @@ static void follow_holders (tracks_t *tracks, const holders_t *holders,
 
 static track_t *find_track (const tracks_t *tracks, const char *uuid)
 {
-    for (size_t i = 0; i < tracks->count; i++) {
-        if (strcmp (tracks->track[i].uuid, uuid) == 0)
-            return &tracks->track[i];
-    }
-    return NULL;
+    return GL_FIND (tracks->track, tracks->count, it,
+                    strcmp (it->uuid, uuid) == 0);
 }
 
 static void describe_track (track_t *track, const inventory_t *inventory,

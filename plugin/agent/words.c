@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/number.h"
 
 #include "words.h"
@@ -128,11 +129,7 @@ bool words_number (const char **cursor, int64_t *ret_number)
 
 bool words_numbers (const char **cursor, int64_t *ret_numbers, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!words_number (cursor, &ret_numbers[i]))
-            return false;
-    }
-    return true;
+    return !GL_ANY (ret_numbers, count, it, !words_number (cursor, it));
 }
 
 bool words_fields (const char **cursor, void *of, const words_field_t *fields,

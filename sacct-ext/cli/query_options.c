@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/nearest.h"
@@ -12,31 +13,20 @@
 
 /* --- options ----------------------------------------------------------- */
 
-static void add_value (text_list_t *list, const char *text, size_t length)
-{
-    list->item
-        = xreallocarray (list->item, list->count + 1, sizeof (*list->item));
-    list->item[list->count++] = xstrndup (text, length);
-}
-
 /* A state in any of sacct's spellings becomes the word that reports print. */
-static int add_state (cli_t *cli, text_list_t *list, const char *text,
-                      size_t length)
+static int add_state (cli_t *cli, text_list_t *list, char *word)
 {
-    GL_AUTOFREE char *word = xstrndup (text, length);
     segment_state_t state;
-    const char *name;
 
     for (char *p = word; *p; p++)
         if (*p >= 'a' && *p <= 'z')
             *p -= 'a' - 'A';
-    if (segment_state_parse (word, length, &state) < 0)
+    if (segment_state_parse (word, strlen (word), &state) < 0)
         return cli_refuse (cli,
                            "there is no job state '%s'; write sacct's "
                            "words, e.g. COMPLETED or NODE_FAIL",
                            word);
-    name = segment_state_name (state);
-    add_value (list, name, strlen (name));
+    texts_add (list, segment_state_name (state));
     return 0;
 }
 
@@ -57,11 +47,12 @@ static int take_filter (cli_t *cli, void *into, const cli_option_t *option,
 
     for (const char *word = value, *end; word; word = *end ? end + 1 : NULL) {
         end = word + strcspn (word, ",");
+        GL_AUTOFREE char *text = xstrndup (word, end - word);
         if (end == word)
             return cli_refuse (cli, "a name is missing in '%s'", value);
         if (key != KEY_STATE)
-            add_value (&filter->values, word, end - word);
-        else if (add_state (cli, &filter->values, word, end - word) < 0)
+            texts_add (&filter->values, text);
+        else if (add_state (cli, &filter->values, text) < 0)
             return -1;
     }
     return 0;
@@ -101,7 +92,7 @@ const cli_option_t query_filter_options[] = {
 void query_option_name (query_options_t *options, key_id_t key,
                         const char *name)
 {
-    add_value (&filter_of (options, key)->values, name, strlen (name));
+    texts_add (&filter_of (options, key)->values, name);
 }
 
 const text_list_t *query_options_names (const query_options_t *options,
@@ -116,12 +107,8 @@ const text_list_t *query_options_names (const query_options_t *options,
 void query_options_done (query_options_t *options)
 {
     accounts_free (options->accounts);
-    for (size_t i = 0; i < options->filter_count; i++) {
-        text_list_t *list = &options->filters[i].values;
-        for (size_t k = 0; k < list->count; k++)
-            free (list->item[k]);
-        free (list->item);
-    }
+    for (size_t i = 0; i < options->filter_count; i++)
+        texts_clear (&options->filters[i].values);
     free (options->label);
     store_clusters_free (options->stored, options->stored_count);
     free (options->clusters);
@@ -131,26 +118,13 @@ void query_options_done (query_options_t *options)
 
 static bool is_asked (const text_list_t *names, const char *name)
 {
-    for (size_t i = 0; names && i < names->count; i++)
-        if (!strcmp (names->item[i], name))
-            return true;
-    return names == NULL;
+    return !names || texts_have (names, name);
 }
 
 static bool is_stored (const query_options_t *options, const char *name)
 {
-    for (size_t i = 0; i < options->stored_count; i++)
-        if (!strcmp (options->stored[i].name, name))
-            return true;
-    return false;
-}
-
-static bool is_configured (const site_t *site, const char *name)
-{
-    for (size_t i = 0; i < site->cluster_count; i++)
-        if (!strcmp (site->clusters[i].name, name))
-            return true;
-    return false;
+    return GL_ANY (options->stored, options->stored_count, it,
+                   !strcmp (it->name, name));
 }
 
 /* Those of which there are facts, and those of the configuration. Before there are
@@ -169,7 +143,7 @@ static int check_clusters (cli_t *cli, const query_options_t *options,
                            site->clusters[i].name);
     for (size_t i = 0; names && options->stored_count && i < names->count; i++)
         if (!is_stored (options, names->item[i])
-            && !is_configured (site, names->item[i]))
+            && !site_cluster (site, names->item[i]))
             return cli_failf (cli, "there is no cluster '%s'; there are: %s",
                               names->item[i], buffer_text (&known));
     return CLI_OK;

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "collector/collector.h"
@@ -74,19 +73,6 @@ static int fail (const char *text)
 
 /* Options */
 
-static void add_text (text_list_t *list, const char *text)
-{
-    *GL_APPEND (list->item, list->count) = xstrdup (text);
-}
-
-static void free_list (text_list_t *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        free (list->item[i]);
-    free (list->item);
-    *list = (text_list_t){NULL, 0};
-}
-
 __attribute__ ((format (printf, 1, 2))) static int usage (const char *fmt, ...)
 {
     va_list ap;
@@ -123,7 +109,7 @@ static int read_option (struct options *o, int option, const char *word)
         o->store = optarg;
         return -1;
     case 'l':
-        add_text (&o->listen, optarg);
+        texts_add (&o->listen, optarg);
         return -1;
     case 'u':
         o->user = optarg;
@@ -174,7 +160,7 @@ static int read_site (collector_t *c, struct options *o, gl_error_t *error)
         c->config = o->config;
     }
     if (o->listen.count) {
-        free_list (&c->site->collector.listen);
+        texts_clear (&c->site->collector.listen);
         c->site->collector.listen = o->listen;
         o->listen = (text_list_t){NULL, 0};
     }
@@ -371,6 +357,6 @@ int main (int argc, char **argv)
             run (&c);
         collector_free (&c);
     }
-    free_list (&o.listen);
+    texts_clear (&o.listen);
     return rc;
 }

@@ -88,14 +88,8 @@ struct inspection {
 
 static bool is_ours (const asking_t *asking, const char *cluster)
 {
-    const site_t *site = asking->collector->site;
-
-    if (!strcmp (cluster, asking->batch.cluster))
-        return true;
-    for (size_t i = 0; i < site->cluster_count; i++)
-        if (!strcmp (cluster, site->clusters[i].name))
-            return true;
-    return false;
+    return !strcmp (cluster, asking->batch.cluster)
+           || site_cluster (asking->collector->site, cluster);
 }
 
 /* The networks were asked about the batch's cluster, if it names one. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "collector/collector.h"
@@ -30,20 +31,13 @@ static bool within_rate (asking_t *asking, const char *name, const rate_t *rate)
 
 static bool may_be_node (const collector_t *c, uid_t uid)
 {
-    for (size_t i = 0; i < c->node_user_count; i++)
-        if (c->node_users[i] == uid)
-            return true;
-    return false;
+    return GL_ANY (c->node_users, c->node_user_count, it, *it == uid);
 }
 
 static bool is_known_cluster (const site_t *site, const char *cluster)
 {
-    if (site->cluster_count == 0 || !cluster[0])
-        return true;
-    for (size_t i = 0; i < site->cluster_count; i++)
-        if (!strcmp (site->clusters[i].name, cluster))
-            return true;
-    return false;
+    return site->cluster_count == 0 || !cluster[0]
+           || site_cluster (site, cluster);
 }
 
 static void answer_by_table (asking_t *asking);

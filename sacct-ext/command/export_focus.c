@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "command/export_focus.h"
 #include "ledger/owner_cost.h"
@@ -128,10 +129,8 @@ static const struct dataset {
 
 static const struct dataset *find_dataset (const char *name)
 {
-    for (size_t i = 0; i < GL_ARRAY_SIZE (datasets); i++)
-        if (!name || !strcmp (name, datasets[i].name))
-            return &datasets[i];
-    return NULL;
+    return GL_FIND (datasets, GL_ARRAY_SIZE (datasets), it,
+                    !name || !strcmp (name, it->name));
 }
 
 /* --- rows --------------------------------------------------------------------- */

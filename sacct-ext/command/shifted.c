@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 
 /* Looked at of one file; each is a query. */
@@ -80,10 +81,7 @@ static void count (shifted_t *shifted, const segment_t *s, int64_t seconds)
     struct tally *t = tally_of (shifted, s->cluster, seconds);
 
     if (!t) {
-        shifted->tallies
-            = xreallocarray (shifted->tallies, shifted->count + 1,
-                             sizeof (*shifted->tallies));
-        t = &shifted->tallies[shifted->count++];
+        t = GL_APPEND (shifted->tallies, shifted->count);
         *t = (struct tally){.cluster = xstrdup (s->cluster),
                             .shift = {.seconds = seconds,
                                       .id_job = s->id_job,
@@ -115,9 +113,7 @@ static void count_twin (shifted_t *shifted, const segment_t *s, const char *othe
             return;
         }
     }
-    shifted->twins = xreallocarray (shifted->twins, shifted->twins_count + 1,
-                                    sizeof (*shifted->twins));
-    t = &shifted->twins[shifted->twins_count++];
+    t = GL_APPEND (shifted->twins, shifted->twins_count);
     *t = (struct twins){
         .cluster = xstrdup (s->cluster),
         .twins = {.other = other, .jobs = 1, .id_job = s->id_job}};

@@ -141,7 +141,7 @@ static void add_regions (const struct catalogue *c, const site_pool_t *pool,
 {
     const site_t *site = c->site;
 
-    if (c->now < pool->valid.start || c->now >= pool->valid.end)
+    if (!period_has (pool->valid, c->now))
         return;
     if (pool->cluster || site->cluster_count == 0) {
         const char *region = pool->cluster ? pool->cluster : cluster;

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/timespec.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -30,12 +31,6 @@
 
 /* An --as-of this much after all that a file knows is worth a word. */
 #define BEYOND 3600
-
-/* The clusters of one file, most often one. */
-typedef struct {
-    char **name;
-    size_t count;
-} names_t;
 
 /* A job that Slurm started more than once. */
 struct restarted {
@@ -65,10 +60,10 @@ typedef struct {
     size_t count;
     size_t current;   /* the file that is being read */
     imports_record_t *record;
-    names_t all;      /* the clusters of all files */
+    text_list_t all;  /* the clusters of all files */
     uint64_t id;      /* of the import; 0: the store had it all */
-    names_t clusters; /* of it */
-    names_t unknown;  /* of all, those that the configuration has not */
+    text_list_t clusters; /* of it */
+    text_list_t unknown;  /* of all, those that the configuration has not */
     struct restarted *restarted;
     size_t restarted_count;
     uint64_t hidden;     /* of these, jobs of which the store has fewer runs */
@@ -82,15 +77,9 @@ typedef struct {
 static const zone_t *zone_of (const char *cluster, void *arg)
 {
     const work_t *w = arg;
+    const site_cluster_t *c = site_cluster (w->site, cluster);
 
-    if (w->zone)
-        return w->zone;
-    for (size_t i = 0; i < w->site->cluster_count; i++) {
-        const site_cluster_t *c = &w->site->clusters[i];
-        if (strcmp (c->name, cluster) == 0 && c->zone)
-            return c->zone;
-    }
-    return w->site->zone;
+    return w->zone ? w->zone : c && c->zone ? c->zone : w->site->zone;
 }
 
 static void show_progress (uint64_t done, uint64_t size, void *arg)
@@ -107,25 +96,6 @@ static void end_progress (const work_t *w)
 {
     if (!w->cli->quiet && isatty (STDERR_FILENO))
         fprintf (stderr, "\r\033[K");
-}
-
-static void clear_names (names_t *names)
-{
-    for (size_t i = 0; i < names->count; i++)
-        free (names->name[i]);
-    free (names->name);
-    *names = (names_t){0};
-}
-
-static void add_name (names_t *names, const char *name)
-{
-    for (size_t i = names->count; i > 0; i--) {
-        if (strcmp (names->name[i - 1], name) == 0)
-            return;
-    }
-    names->name
-        = xreallocarray (names->name, names->count + 1, sizeof (*names->name));
-    names->name[names->count++] = xstrdup (name);
 }
 
 /* The segment that was just put starts where the whole file does, and began before
@@ -158,11 +128,8 @@ static void note_restarted (work_t *w, const segment_t *s)
     if (s->restart_count <= 0 || s->time_start == 0
         || w->restarted_count == RESTARTED_MAX)
         return;
-    w->restarted = xreallocarray (w->restarted, w->restarted_count + 1,
-                                  sizeof (*w->restarted));
-    w->restarted[w->restarted_count++]
-        = (struct restarted){xstrdup (s->cluster), s->id_job,
-                             (uint64_t)s->restart_count + 1};
+    *GL_APPEND (w->restarted, w->restarted_count) = (struct restarted){
+        xstrdup (s->cluster), s->id_job, (uint64_t)s->restart_count + 1};
 }
 
 /* The runs of the job that the store has. */
@@ -204,7 +171,7 @@ static int put_segment (const segment_t *segment, void *arg, gl_error_t *error)
     store_counts_t *counts = &w->counts[w->current];
     uint64_t moved = counts->moved;
 
-    add_name (&w->clusters, segment->cluster);
+    texts_add_new (&w->clusters, segment->cluster);
     if (imports_record_before (w->record, segment, error) < 0
         || store_put_segment (w->store, segment, counts, error) < 0)
         return -1;
@@ -235,15 +202,6 @@ static int check_cut (const work_t *w, gl_error_t *error)
         w->paths[w->current], (unsigned long long)w->cut, first,
         (unsigned long long)w->cut_job,
         zone_stamp (w->site->zone, w->cut_from, before));
-}
-
-/* One of the configuration; without any, every one is. */
-static bool is_configured (const site_t *site, const char *cluster)
-{
-    for (size_t i = 0; i < site->cluster_count; i++)
-        if (!strcmp (site->clusters[i].name, cluster))
-            return true;
-    return site->cluster_count == 0;
 }
 
 /* --- as-of --------------------------------------------------------------- */
@@ -296,11 +254,9 @@ static const char *likely_zone (const work_t *w, const shift_t *shift)
 {
     const zone_t *read = zone_of (shift->cluster, (void *)w);
     int64_t wanted = zone_offset (read, shift->start) - shift->seconds;
-    const zone_t *zones[] = {w->site->zone, NULL};
+    const site_cluster_t *c = site_cluster (w->site, shift->cluster);
+    const zone_t *zones[] = {w->site->zone, c ? c->zone : NULL};
 
-    for (size_t i = 0; i < w->site->cluster_count; i++)
-        if (!strcmp (w->site->clusters[i].name, shift->cluster))
-            zones[1] = w->site->clusters[i].zone;
     if (wanted == 0)
         return "UTC";
     for (size_t i = 0; i < GL_ARRAY_SIZE (zones); i++)
@@ -392,22 +348,23 @@ static int put_file (work_t *w, gl_error_t *error)
     import_t *import = w->imports[w->current];
     int rc = check_shifted (w, error);
 
-    clear_names (&w->clusters);
+    texts_clear (&w->clusters);
     w->cut = 0;
     if (rc == 0)
         rc = import_run (import, put_segment, w, error);
     if (rc == 0)
         rc = check_cut (w, error);
     for (size_t i = 0; rc == 0 && i < w->clusters.count; i++) {
-        if (!is_configured (w->site, w->clusters.name[i]))
-            add_name (&w->unknown, w->clusters.name[i]);
-        add_name (&w->all, w->clusters.name[i]);
-        rc = check_as_of (w, w->clusters.name[i], error);
+        if (w->site->cluster_count
+            && !site_cluster (w->site, w->clusters.item[i]))
+            texts_add_new (&w->unknown, w->clusters.item[i]);
+        texts_add_new (&w->all, w->clusters.item[i]);
+        rc = check_as_of (w, w->clusters.item[i], error);
         if (rc == 0)
-            rc = store_put_as_of (w->store, w->clusters.name[i],
+            rc = store_put_as_of (w->store, w->clusters.item[i],
                                   import_stats (import)->as_of, error);
     }
-    clear_names (&w->clusters);
+    texts_clear (&w->clusters);
     return rc;
 }
 
@@ -440,7 +397,7 @@ static const char *who_runs (char text[64])
 static int keep_record (work_t *w, gl_error_t *error)
 {
     GL_AUTOFREE char *files = lines_of (w->paths, w->count);
-    GL_AUTOFREE char *clusters = lines_of (w->all.name, w->all.count);
+    GL_AUTOFREE char *clusters = lines_of (w->all.item, w->all.count);
     char who[64];
     store_import_t what = {.time = w->now,
                            .files = files,
@@ -450,7 +407,7 @@ static int keep_record (work_t *w, gl_error_t *error)
                                                               : w->site->zone)};
 
     if (!w->zone && w->all.count)
-        what.zone = (char *)zone_name (zone_of (w->all.name[0], w));
+        what.zone = (char *)zone_name (zone_of (w->all.item[0], w));
     for (size_t i = 0; i < w->count; i++)
         if (import_stats (w->imports[i])->as_of > what.as_of)
             what.as_of = import_stats (w->imports[i])->as_of;
@@ -475,8 +432,8 @@ static int put_all (store_t *store, void *arg, gl_error_t *error)
     int rc;
 
     w->store = store;
-    clear_names (&w->unknown);
-    clear_names (&w->all);
+    texts_clear (&w->unknown);
+    texts_clear (&w->all);
     clear_restarted (w);
     memset (w->counts, 0, w->count * sizeof (*w->counts));
     w->record = imports_record_new (store, error);
@@ -599,7 +556,7 @@ static void report_unknown (const work_t *w)
                   "cluster '%s' is not in `clusters` of the configuration; if "
                   "it is one of these under another name, its jobs now count "
                   "twice",
-                  w->unknown.name[i]);
+                  w->unknown.item[i]);
 }
 
 static int import_all (work_t *w)
@@ -648,8 +605,8 @@ static int import_files (work_t *w)
         import_close (w->imports[i]);
     free (w->imports);
     free (w->counts);
-    clear_names (&w->unknown);
-    clear_names (&w->all);
+    texts_clear (&w->unknown);
+    texts_clear (&w->all);
     clear_restarted (w);
     return rc;
 }

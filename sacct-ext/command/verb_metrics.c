@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/exposition.h"
 #include "base/memory.h"
@@ -50,10 +51,7 @@ static void add_ledger (struct metrics *m)
 static bool is_stored (const store_cluster_t *clusters, size_t count,
                        const char *name)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp (clusters[i].name, name) == 0)
-            return true;
-    return false;
+    return GL_ANY (clusters, count, it, strcmp (it->name, name) == 0);
 }
 
 /* A cluster that was never synchronised has no as-of, and its name alone. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "cli/query_options.h"
 #include "command/user_verb.h"
@@ -42,11 +43,8 @@ static bool is_shown (const report_column_t *column)
 {
     if (column->is_key)
         return true;
-    for (size_t i = 0; i < GL_ARRAY_SIZE (measures); i++) {
-        if (strcmp (column->name, measures[i]) == 0)
-            return true;
-    }
-    return false;
+    return GL_ANY (measures, GL_ARRAY_SIZE (measures), it,
+                   strcmp (column->name, *it) == 0);
 }
 
 /* The fields asked for, all of them to be shown; else all that may be. */
@@ -101,11 +99,8 @@ static bool is_kept (const report_note_t *note)
     static const char *const beginnings[]
         = {"The facts of cluster ", "Of some jobs "};
 
-    for (size_t i = 0; i < GL_ARRAY_SIZE (beginnings); i++) {
-        if (strncmp (note->text, beginnings[i], strlen (beginnings[i])) == 0)
-            return true;
-    }
-    return false;
+    return GL_ANY (beginnings, GL_ARRAY_SIZE (beginnings), it,
+                   strncmp (note->text, *it, strlen (*it)) == 0);
 }
 
 static void drop_notes (report_t *report)

@@ -297,12 +297,9 @@ static int make_plan (cli_t *cli, struct request *request,
 static const char *database_of (const cli_t *cli, const struct request *request,
                                 const char *cluster)
 {
-    if (request->slurmdb)
-        return request->slurmdb;
-    for (size_t i = 0; i < cli->site->cluster_count; i++)
-        if (!strcmp (cli->site->clusters[i].name, cluster))
-            return cli->site->clusters[i].slurmdb;
-    return NULL;
+    const site_cluster_t *c = site_cluster (cli->site, cluster);
+
+    return request->slurmdb ? request->slurmdb : c ? c->slurmdb : NULL;
 }
 
 static int reconcile_one (cli_t *cli, const struct request *request,

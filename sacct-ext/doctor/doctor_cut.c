@@ -89,8 +89,7 @@ static bool layouts_of (const doctor_t *d, const layout_snapshot_t *snapshot,
     for (size_t i = 0; i < site->pool_count; i++) {
         const site_pool_t *pool = &site->pools[i];
         nodelist_t *nodes;
-        if (!pool->layout || !pool->nodes || d->now < pool->valid.start
-            || d->now >= pool->valid.end
+        if (!pool->layout || !pool->nodes || !period_has (pool->valid, d->now)
             || (pool->cluster
                 && strcmp (pool->cluster, snapshot->cluster) != 0))
             continue;
@@ -172,8 +171,7 @@ doctor_state_t doctor_look_layout (doctor_t *d, buffer_t *finding)
 
 struct refused {
     doctor_names_t names;
-    char **node;
-    size_t nodes;
+    text_list_t nodes;
     uint64_t stretches;
 };
 
@@ -183,10 +181,8 @@ static void see_refused (const device_usage_t *usage, unsigned watts, void *arg)
     GL_AUTOFREE char *text = NULL;
 
     r->stretches++;
-    for (size_t i = 0; i < r->nodes; i++)
-        if (!strcmp (r->node[i], usage->node))
-            return;
-    *GL_APPEND (r->node, r->nodes) = xstrdup (usage->node);
+    if (!texts_add_new (&r->nodes, usage->node))
+        return;
     /* mJ in ms are W */
     text = xasprintf ("%s, %lld W of at most %u W", usage->node,
                       (long long)(usage->energy_refused_mj
@@ -216,8 +212,6 @@ doctor_state_t doctor_look_energy (doctor_t *d, buffer_t *finding)
     else
         state = doctor_say (finding, DOCTOR_OK, "none in 31 days");
     buffer_done (&r.names.text);
-    for (size_t i = 0; i < r.nodes; i++)
-        free (r.node[i]);
-    free (r.node);
+    texts_clear (&r.nodes);
     return state;
 }

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "evidence/energy_bound.h"
 #include "evidence/runaway.h"
@@ -111,8 +112,7 @@ static void tell_attempt (const struct pass *p, const attempt_t *a)
     period_t period = period_of (p->query);
     int64_t at = a->fact[0]->seen.stamp;
 
-    if (p->attempt && a->reason != EVIDENCE_MATCHED && at >= period.start
-        && at < period.end)
+    if (p->attempt && a->reason != EVIDENCE_MATCHED && period_has (period, at))
         p->attempt (a, p->arg);
 }
 
@@ -269,10 +269,8 @@ static const segment_t *judge (const struct pass *p, const segment_t *s,
 /* Some pool leaves it to accounting how many shards a GPU has. */
 static bool asks_for_shards (const site_t *site)
 {
-    for (size_t i = 0; i < site->pool_count; i++)
-        if (site->pools[i].shards_per_gpu == 0)
-            return true;
-    return site->pool_count == 0;
+    return GL_ANY (site->pools, site->pool_count, it, it->shards_per_gpu == 0)
+           || site->pool_count == 0;
 }
 
 /* How many shards the GPUs of its nodes had, where that is asked for. */

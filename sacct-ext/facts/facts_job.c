@@ -2,6 +2,7 @@
 
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "facts/facts_job.h"
 #include "record/record.h"
@@ -203,10 +204,8 @@ static bool is_within (const facts_job_t *job, int64_t stamp)
 
 bool facts_job_is_whole (const facts_job_t *job)
 {
-    for (size_t i = 0; i < job->fact_count; i++)
-        if (!is_within (job, job->fact[i].seen.stamp))
-            return false;
-    return true;
+    return !GL_ANY (job->fact, job->fact_count, it,
+                    !is_within (job, it->seen.stamp));
 }
 
 static const char *or_null (const char *text)

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "facts/facts_unmatched.h"
 
@@ -25,8 +26,8 @@ unmatched_t *unmatched_new (const zone_t *zone, period_t period)
 
     for (int64_t at = period.start; at < period.end;) {
         period_t day = zone ? zone_unit (zone, CALENDAR_DAY, at) : period;
-        l->day = xreallocarray (l->day, l->count + 1, sizeof (*l->day));
-        l->day[l->count++] = (struct day){.period = period_clip (day, period)};
+        *GL_APPEND (l->day, l->count)
+            = (struct day){.period = period_clip (day, period)};
         at = day.end;
     }
     return l;
@@ -100,11 +101,9 @@ void unmatched_segment (unmatched_t *l, const segment_t *s, bool recorded)
 static bool holds (const segment_t *segments, size_t count,
                    const struct day *day)
 {
-    for (size_t i = 0; i < count; i++)
-        if (is_gpu (&segments[i]) && segments[i].time_start < day->period.end
-            && segment_end (&segments[i]) > day->period.start)
-            return true;
-    return false;
+    return GL_ANY (segments, count, it,
+                   is_gpu (it) && it->time_start < day->period.end
+                       && segment_end (it) > day->period.start);
 }
 
 static void count_usage (struct day *day, bool held, evidence_reason_t reason,

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "facts/facts.h"
 #include "facts/rollups_private.h"
@@ -13,10 +14,7 @@ static const key_id_t cell_keys[] = {
 
 static bool is_cell_key (key_id_t key)
 {
-    for (size_t i = 0; i < GL_ARRAY_SIZE (cell_keys); i++)
-        if (cell_keys[i] == key)
-            return true;
-    return false;
+    return GL_ANY (cell_keys, GL_ARRAY_SIZE (cell_keys), it, *it == key);
 }
 
 static bool begins_day (const zone_t *zone, int64_t instant)
@@ -145,8 +143,7 @@ static int read_last_day (struct reading *r, const store_rollup_t *stored,
 /* Begins within and ends behind. */
 static bool reaches_out (const store_rollup_t *stored, period_t rest)
 {
-    return stored->start >= rest.start && stored->start < rest.end
-           && stored->end > rest.end;
+    return period_has (rest, stored->start) && stored->end > rest.end;
 }
 
 static int read_by_days (struct reading *r, period_t period, gl_error_t *error)
@@ -185,10 +182,8 @@ static bool is_uncut (const rollups_query_t *q, period_t month)
     for (size_t i = 0; i < GL_ARRAY_SIZE (ends); i++)
         if (ends[i] > month.start && ends[i] < month.end)
             return false;
-    for (size_t i = 0; i < q->cut_count; i++)
-        if (q->cuts[i] > month.start && q->cuts[i] < month.end)
-            return false;
-    return true;
+    return !GL_ANY (q->cuts, q->cut_count, it,
+                    *it > month.start && *it < month.end);
 }
 
 static int read_by_months (struct reading *r, gl_error_t *error)
@@ -230,10 +225,7 @@ static bool wants_days (const report_query_t *q)
     for (size_t i = 0; i < q->by.count; i++)
         if (q->by.id[i] == KEY_DAY)
             return true;
-    for (size_t i = 0; i < q->filter_count; i++)
-        if (q->filters[i].key == KEY_DAY)
-            return true;
-    return false;
+    return GL_ANY (q->filters, q->filter_count, it, it->key == KEY_DAY);
 }
 
 int rollups_each (store_t *store, const rollups_query_t *query,

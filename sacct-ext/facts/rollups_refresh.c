@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "facts/rollups_private.h"
 
@@ -190,9 +191,7 @@ struct list {
 
 static void list_add (struct list *list, rollup_t *rollup)
 {
-    list->rollup
-        = xreallocarray (list->rollup, list->count + 1, sizeof (*list->rollup));
-    list->rollup[list->count++] = rollup;
+    *GL_APPEND (list->rollup, list->count) = rollup;
 }
 
 static void list_done (struct list *list)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
@@ -54,8 +55,7 @@ static struct account *account_of (unowned_t *u, const char *name)
     for (size_t i = u->count; i-- > 0;)
         if (compare_names (u->item[i].name, name) == 0)
             return &u->item[i];
-    u->item = xreallocarray (u->item, u->count + 1, sizeof (*u->item));
-    a = &u->item[u->count++];
+    a = GL_APPEND (u->item, u->count);
     *a = (struct account){.name = xstrdup (name)};
     mpq_init (a->seconds);
     mpz_init (a->units);
@@ -83,10 +83,8 @@ static const char *account_in (const char *item)
 
 static bool is_listed (const site_team_t *team, const char *name)
 {
-    for (size_t i = 0; i < team->accounts.count; i++)
-        if (!strcmp (account_in (team->accounts.item[i]), name))
-            return true;
-    return false;
+    return GL_ANY (team->accounts.item, team->accounts.count, it,
+                   !strcmp (account_in (*it), name));
 }
 
 /* The account of a team that was meant, whether or not the team is in force. */
@@ -159,30 +157,22 @@ void unowned_each (unowned_t *u, unowned_f callback, void *arg)
 
 /* --- accounts of teams that nobody knows -------------------------------- */
 
-struct known {
-    char **name;
-    size_t count;
-};
-
 static void add_known (const char *name, void *arg)
 {
-    struct known *k = arg;
-
-    k->name = xreallocarray (k->name, k->count + 1, sizeof (*k->name));
-    k->name[k->count++] = xstrdup (name);
+    texts_add (arg, name);
 }
 
 static void judge_listed (const site_team_t *team, const char *name,
-                          const struct known *k, unowned_f callback, void *arg)
+                          const text_list_t *known, unowned_f callback,
+                          void *arg)
 {
     nearest_t nearest = {.word = name};
     BUFFER_AUTO text = BUFFER_INIT;
 
-    for (size_t i = 0; i < k->count; i++) {
-        if (!strcmp (k->name[i], name))
-            return;
-        nearest_offer (&nearest, k->name[i]);
-    }
+    if (texts_have (known, name))
+        return;
+    for (size_t i = 0; i < known->count; i++)
+        nearest_offer (&nearest, known->item[i]);
     buffer_printf (&text, "'%s' of team '%s'", name, team->name);
     if (nearest.name)
         buffer_printf (&text, " (did you mean '%s'?)", nearest.name);
@@ -193,20 +183,18 @@ int unowned_each_unseen (store_t *store, const site_t *site, int64_t instant,
                          unowned_f callback, void *arg, size_t *ret_known,
                          gl_error_t *error)
 {
-    struct known known = {NULL, 0};
+    text_list_t known = {NULL, 0};
     int rc = store_each_account (store, add_known, &known, error);
 
     for (size_t i = 0; rc == 0 && known.count && i < site->team_count; i++) {
         const site_team_t *team = &site->teams[i];
-        if (instant < team->valid.start || instant >= team->valid.end)
+        if (!period_has (team->valid, instant))
             continue;
         for (size_t k = 0; k < team->accounts.count; k++)
             judge_listed (team, account_in (team->accounts.item[k]), &known,
                           callback, arg);
     }
     *ret_known = known.count;
-    for (size_t i = 0; i < known.count; i++)
-        free (known.name[i]);
-    free (known.name);
+    texts_clear (&known);
     return rc;
 }

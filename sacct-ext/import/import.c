@@ -45,11 +45,8 @@ struct import_tracked {
 static struct import_tracked *find_tracked (const import_t *import,
                                             const char *cluster)
 {
-    for (size_t i = 0; i < import->tracked_count; i++) {
-        if (strcmp (import->tracked[i].cluster, cluster) == 0)
-            return &import->tracked[i];
-    }
-    return NULL;
+    return GL_FIND (import->tracked, import->tracked_count, it,
+                    strcmp (it->cluster, cluster) == 0);
 }
 
 static struct import_tracked *add_tracked (import_t *import,

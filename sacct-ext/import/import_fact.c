@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/calendar.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -11,11 +12,7 @@ bool fact_none (const char *text)
         "", "Unknown", "None", "None assigned", "(null)", "N/A",
     };
 
-    for (size_t i = 0; i < GL_ARRAY_SIZE (words); i++) {
-        if (strcmp (words[i], text) == 0)
-            return true;
-    }
-    return false;
+    return GL_ANY (words, GL_ARRAY_SIZE (words), it, strcmp (*it, text) == 0);
 }
 
 bool fact_printable (const char *text)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/number.h"
@@ -89,11 +90,8 @@ static column_t find_column (const char *name)
 
 static bool is_free_text (const char *name)
 {
-    for (size_t i = 0; i < GL_ARRAY_SIZE (free_texts); i++) {
-        if (strcasecmp (free_texts[i], name) == 0)
-            return true;
-    }
-    return false;
+    return GL_ANY (free_texts, GL_ARRAY_SIZE (free_texts), it,
+                   strcasecmp (*it, name) == 0);
 }
 
 static int check_required (const table_t *t, gl_error_t *error)

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "slurmdbd/slurmdbd_private.h"
@@ -159,11 +160,7 @@ static int unknown_cluster (const slurmdbd_t *dbd, const char *name,
 static const slurmdbd_name_t *find_name (const slurmdbd_t *dbd,
                                          const char *name)
 {
-    for (size_t i = 0; i < dbd->name_count; i++) {
-        if (!strcmp (dbd->names[i].name, name))
-            return &dbd->names[i];
-    }
-    return NULL;
+    return GL_FIND (dbd->names, dbd->name_count, it, !strcmp (it->name, name));
 }
 
 slurmdbd_cluster_t *slurmdbd_cluster_open (slurmdbd_t *dbd, const char *name,

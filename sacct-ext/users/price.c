@@ -8,11 +8,6 @@
 #include "site/kind.h"
 #include "users/price_private.h"
 
-static bool in_force (period_t valid, int64_t instant)
-{
-    return valid.start <= instant && instant < valid.end;
-}
-
 /* --- one device -------------------------------------------------------- */
 
 void device_price_init (device_price_t *price)
@@ -249,11 +244,11 @@ static bool has_partners (const struct table *t, const price_item_t *item,
                       && price_type_is_listed (t->site, other->type, t->now);
         bool found = other == item || !other->type;
         for (size_t i = 0; !found && i < t->site->pool_count; i++)
-            found = in_force (t->site->pools[i].valid, t->now)
-                    && price_pool_serves (&t->site->pools[i], other->type,
-                                          listed)
-                    && price_common_nodes (pool, &t->site->pools[i])
-                           >= t->request->nodes;
+            found
+                = period_has (t->site->pools[i].valid, t->now)
+                  && price_pool_serves (&t->site->pools[i], other->type, listed)
+                  && price_common_nodes (pool, &t->site->pools[i])
+                         >= t->request->nodes;
         if (!found)
             return false;
     }
@@ -296,7 +291,7 @@ static bool is_asked (const struct table *t, const site_pool_t *pool)
 {
     const price_words_t *w = t->words;
 
-    return in_force (pool->valid, t->now)
+    return period_has (pool->valid, t->now)
            && (!w->pool || strcmp (pool->name, w->pool) == 0)
            && (!w->cluster || !pool->cluster
                || strcmp (pool->cluster, w->cluster) == 0);

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "evidence/energy_bound.h"
@@ -13,19 +14,10 @@
 /* Of a slice whose profile is unknown: it is not said to be too many. */
 #define UNKNOWN UINT64_MAX
 
-static bool in_force (period_t valid, int64_t instant)
-{
-    return valid.start <= instant && instant < valid.end;
-}
-
 bool price_type_is_listed (const site_t *site, const char *type, int64_t now)
 {
-    for (size_t i = 0; i < site->pool_count; i++) {
-        if (in_force (site->pools[i].valid, now)
-            && site_pool_lists (&site->pools[i], type))
-            return true;
-    }
-    return false;
+    return GL_ANY (site->pools, site->pool_count, it,
+                   period_has (it->valid, now) && site_pool_lists (it, type));
 }
 
 /* A type is served where a pool lists it, else where a pool takes every type. An

@@ -57,7 +57,7 @@ static int holds (const struct node *node, const site_pool_t *pool,
     nodelist_t *list;
     int rc;
 
-    if (node->now < pool->valid.start || node->now >= pool->valid.end
+    if (!period_has (pool->valid, node->now)
         || (pool->cluster && strcmp (pool->cluster, node->cluster) != 0))
         return 0;
     if (!pool->nodes)
@@ -133,14 +133,14 @@ static void add_type (const struct node *node, const char *type, buffer_t *out)
     for (size_t i = 0; i < node->site->rate_count; i++) {
         const site_rate_t *rate = &node->site->rates[i];
         if (rate->qos && strcmp (rate->pool, pool->name) == 0
-            && node->now >= rate->valid.start && node->now < rate->valid.end
+            && period_has (rate->valid, node->now)
             && is_line (rate->qos, 255, true))
             list_add (&qos, rate->qos);
     }
     for (size_t i = 0; i < node->site->qos_count; i++) {
         const site_qos_t *rule = &node->site->qos[i];
         if ((!rule->pool || strcmp (rule->pool, pool->name) == 0)
-            && node->now >= rule->valid.start && node->now < rule->valid.end
+            && period_has (rule->valid, node->now)
             && is_line (rule->name, 255, true))
             list_add (&qos, rule->name);
     }

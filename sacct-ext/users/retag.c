@@ -243,23 +243,14 @@ static size_t choose (struct search *search, int64_t submit)
 
 /* --- who may ----------------------------------------------------------- */
 
-static bool list_has (const text_list_t *list, const char *text)
-{
-    for (size_t i = 0; text && i < list->count; i++) {
-        if (strcmp (list->item[i], text) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool may_charge (const site_project_t *p, const retag_person_t *person,
                         const struct candidate *c)
 {
-    if (c->moment < p->valid.start || c->moment >= p->valid.end)
+    if (!period_has (p->valid, c->moment))
         return false;
     return person->root || (p->users.count == 0 && p->accounts.count == 0)
-           || list_has (&p->users, person->user)
-           || list_has (&p->accounts, c->account);
+           || texts_have (&p->users, person->user)
+           || texts_have (&p->accounts, c->account);
 }
 
 static int refuse_project (const site_t *site, const retag_person_t *person,

@@ -1,6 +1,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "users/user_words.h"
 
@@ -29,11 +30,7 @@ static const struct verb {
 
 static const struct verb *find_verb (unsigned code)
 {
-    for (size_t i = 0; i < GL_ARRAY_SIZE (verbs); i++) {
-        if (verbs[i].code == code)
-            return &verbs[i];
-    }
-    return NULL;
+    return GL_FIND (verbs, GL_ARRAY_SIZE (verbs), it, it->code == code);
 }
 
 static bool is_word (const char *words, const char *text, size_t length)

@@ -1,0 +1,29 @@
+#include "base/array.h"
+#include "base/text.h"
+
+void texts_add (text_list_t *list, const char *text)
+{
+    *GL_APPEND (list->item, list->count) = xstrdup (text);
+}
+
+bool texts_add_new (text_list_t *list, const char *text)
+{
+    bool is_new = !texts_have (list, text);
+
+    if (is_new)
+        texts_add (list, text);
+    return is_new;
+}
+
+bool texts_have (const text_list_t *list, const char *text)
+{
+    return text && GL_ANY (list->item, list->count, it, !strcmp (*it, text));
+}
+
+void texts_clear (text_list_t *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free (list->item[i]);
+    free (list->item);
+    *list = (text_list_t){NULL, 0};
+}
